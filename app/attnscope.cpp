@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line program. stdout carries results, stderr everything else.
+// Entry point of the command line program. Results go to stdout, everything else to stderr.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/command_help.h"
 #include "app/program.h"
 #include "kernels/user/known_kernels.h"
 #include "profiler/measure/host_environment.h"
@@ -26,118 +28,162 @@ namespace {
 
 using attnscope::Action;
 using attnscope::ExitCode;
+using attnscope::make_message;
+using attnscope::Message;
 using attnscope::text;
 
-constexpr const char* exit_codes =
-    "Exit codes: 0 ok, 1 runtime error, 2 usage, 3 counters asked for but not available, 4 `compare "
-    "--fail-on-regression` found one, 5 partial or cancelled.";
-
 int fail(ExitCode code, const std::string& message) {
-  // Where stderr is a closed pipe, too, nobody is left to tell: no exception from here.
-  std::fputs(fmt::format("attnscope: {}\n", attnscope::one_line(message)).c_str(), stderr);
+  // fputs, not iostreams: must not throw if stderr is a closed pipe.
+  std::fputs(fmt::format("error: {}\n", attnscope::one_line(message)).c_str(), stderr);
   return static_cast<int>(code);
 }
 
-/// The exit code, once all output is out: lines that nobody got are an error, unless there is a worse one.
+/// Flushes stdout and returns the exit code. Unwritten output is an error unless `code` is already one.
 int ended(ExitCode code) {
   std::cout.flush();
-  // A write that failed long ago left its mark; the flush alone has nothing left to write.
+  // An earlier failed write is only visible in ferror().
   const bool written = std::cout && std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   if (written || code != ExitCode::ok) return static_cast<int>(code);
-  return fail(ExitCode::error, "the output could not be written: is the disk full, or the reader gone?");
+  return fail(ExitCode::error, "cannot write to stdout (check for a full disk or a closed pipe)");
 }
 
-/// CLI11 has its own numbers; ours is 2 for whatever is wrong with the command line, and 0 for --help and --version.
-int parse_failure(const CLI::App& app, const CLI::ParseError& error, const std::string& first_word) {
-  const std::vector<std::string> unknown = app.remaining(true);
-  if (error.get_exit_code() == 0 && unknown.empty()) {
+/// The innermost command that was given.
+const CLI::App& command_of(const CLI::App& app) {
+  const CLI::App* command = &app;
+  while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+  return *command;
+}
+
+std::string path_of(const CLI::App& command) {
+  const CLI::App* parent = command.get_parent();
+  return parent == nullptr ? command.get_name() : path_of(*parent) + " " + command.get_name();
+}
+
+Message unknown_argument(const CLI::App& command, const std::string& argument) {
+  std::vector<std::string> known;
+  if (argument.starts_with('-')) {
+    for (const CLI::Option* option : command.get_options()) {
+      if (option->nonpositional() && !option->get_lnames().empty())
+        known.push_back("--" + option->get_lnames().front());
+    }
+    return attnscope::unknown_name("option", argument.substr(0, argument.find('=')), known);
+  }
+  for (const CLI::App* each : command.get_subcommands(nullptr)) known.push_back(each->get_name());
+  if (!known.empty()) return attnscope::unknown_name("command", argument, known);
+  return make_message("unexpected argument '{}'", attnscope::shortened(argument));
+}
+
+/// "NAME: VALUE not in {a,b}" or "NAME: Value VALUE not in range 1 to 9"
+Message invalid_value(std::string_view text) {
+  const std::size_t colon = text.find(": ");
+  if (colon == std::string_view::npos) return Message::verbatim(std::string(text));
+  const std::string_view name = text.substr(0, colon);
+  const std::string_view why = text.substr(colon + 2);
+  constexpr std::string_view value = "Value ";
+  constexpr std::string_view outside = " not in range ";
+  if (const std::size_t range = why.find(outside); range != std::string_view::npos && why.starts_with(value)) {
+    return make_message("invalid value of {}: {} is not a number from {}", name,
+                        attnscope::shortened(why.substr(value.size(), range - value.size())),
+                        why.substr(range + outside.size()));
+  }
+  constexpr std::string_view between = " not in {";
+  const std::size_t list = why.find(between);
+  if (list == std::string_view::npos || !why.ends_with('}')) return make_message("invalid value of {}: {}", name, why);
+  std::vector<std::string> known;
+  std::string_view rest = why.substr(list + between.size());
+  rest.remove_suffix(1);
+  for (std::size_t end = 0; end != std::string_view::npos; rest.remove_prefix(std::min(end + 1, rest.size()))) {
+    end = rest.find(',');
+    known.emplace_back(rest.substr(0, end));
+  }
+  return attnscope::unknown_name(fmt::format("value of {}", name), why.substr(0, list), known);
+}
+
+/// Rewords CLI11's messages.
+Message reason_of(const CLI::App& command, const CLI::ParseError& error) {
+  const std::string_view text = error.what();
+  const auto before = [&](std::string_view end) { return text.substr(0, std::min(text.find(end), text.size())); };
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
+    const std::string_view name = before(" is required");
+    if (name.starts_with('-')) return make_message("missing option {}", name);
+    if (command.get_parent() == nullptr) return "missing command";
+    if (!command.get_subcommands(nullptr).empty()) {
+      std::vector<std::string> names;
+      for (const CLI::App* each : command.get_subcommands(nullptr)) names.push_back(each->get_name());
+      return make_message("missing command; available: {}", fmt::join(names, ", "));
+    }
+    return make_message("missing argument {}", name);
+  }
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr && text.ends_with(" missing"))
+    return make_message("missing value of {}", before(": "));
+  if (dynamic_cast<const CLI::ExcludesError*>(&error) != nullptr)
+    return make_message("{} and {} exclude each other; give one of them", before(" excludes "),
+                        text.substr(std::min(text.find(" excludes ") + 10, text.size())));
+  if (dynamic_cast<const CLI::ValidationError*>(&error) != nullptr) return invalid_value(text);
+  if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) {
+    const std::string_view pair = text.substr(std::min(text.find(": ") + 2, text.size()));
+    const std::size_t equals = pair.find(" = ");
+    if (equals != std::string_view::npos)
+      return make_message("invalid value of {}: '{}' is not a number", pair.substr(0, equals), pair.substr(equals + 3));
+  }
+  return Message::verbatim(std::string(text));
+}
+
+/// Maps CLI11's parse errors to exit code 2, and --help and --version to 0.
+int parse_failure(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App& command = command_of(app);
+  // With --help, CLI11 does not report unknown arguments.
+  const bool help = error.get_exit_code() == 0;
+  const std::vector<std::string> unknown =
+      command.get_allow_extras() && !help ? std::vector<std::string>() : app.remaining(true);
+  if (help && unknown.empty()) {
     app.exit(error);
     return ended(ExitCode::ok);
   }
-  if (app.get_subcommands().empty() && !first_word.empty() && first_word.front() != '-') {
-    std::vector<std::string> names;
-    for (const CLI::App* command : app.get_subcommands(nullptr)) names.push_back(command->get_name());
-    const std::vector<std::string> near = attnscope::near_matches(first_word, names);
-    if (near.empty())
-      return fail(ExitCode::usage,
-                  attnscope::format_text("there is no command '{}' (see `attnscope --help`)", first_word));
-    return fail(ExitCode::usage,
-                attnscope::format_text("there is no command '{}', did you mean {}? (see `attnscope --help`)",
-                                       first_word, attnscope::join_or(near)));
-  }
-  const CLI::App* command = &app;
-  std::string path = app.get_name();
-  while (!command->get_subcommands().empty()) {
-    command = command->get_subcommands().front();
-    path += " " + command->get_name();
-  }
-  // Where help is asked for, CLI11 looks at nothing else.
-  const std::string wrong = error.get_exit_code() == 0 ? CLI::ExtrasError(unknown).what() : error.what();
-  return fail(ExitCode::usage, attnscope::format_text("{} (see `{} --help`)", wrong, path));
+  const Message reason = unknown.empty() ? reason_of(command, error) : unknown_argument(command, unknown.front());
+  return fail(ExitCode::usage, attnscope::format_text("{} (see `{} --help`)", reason, path_of(command)));
 }
 
 using Commands = std::vector<std::pair<CLI::App*, Action>>;
 
 Commands add_commands(CLI::App& app, const attnscope::Arguments& arguments) {
   Commands commands;
-  const auto add = [&](const char* name, const char* description, auto&& setup) {
-    CLI::App* command = app.add_subcommand(name, description);
+  const auto add = [&](const char* name, auto&& setup) {
+    CLI::App* command = app.add_subcommand(name);
     commands.emplace_back(command, setup(*command));
   };
-  add("doctor", "Say what of GPU, driver, compiler and counters is here, and what to do about the rest",
-      [](CLI::App& command) { return attnscope::add_doctor(command); });
-  add("collect", "Run a sweep on a GPU or the simulated device, into an .attnscope file",
-      [&](CLI::App& command) { return attnscope::add_collect(command, arguments); });
-  add("verify", "Check every kernel against the float64 oracle on this GPU",
-      [](CLI::App& command) { return attnscope::add_verify(command); });
-  add("model", "Print what theory says: bytes, geometry and feasibility, without a GPU",
-      [](CLI::App& command) { return attnscope::add_model(command); });
-  add("ceilings", "Measure what a GPU is capable of: DRAM, L2, shared memory, tensor cores, latencies",
-      [](CLI::App& command) { return attnscope::add_ceilings(command); });
-  add("kernels", "List the algorithms, or compile their kernels ahead of time",
-      [](CLI::App& command) { return attnscope::add_kernels(command); });
-  add("launch", "Run one point's kernels bare on this GPU, for profilers that look on",
-      [](CLI::App& command) { return attnscope::add_launch(command); });
-  add("remote", "Measure for a program on another machine, which asks by ssh",
-      [](CLI::App& command) { return attnscope::add_remote(command); });
-  add("export", "Write what was collected as CSV or JSON, or joined into one compact file",
-      [](CLI::App& command) { return attnscope::add_export(command); });
-  add("import", "Add what another program measured, from JSON, CSV or Nsight Compute's table, as a run",
-      [&](CLI::App& command) { return attnscope::add_import(command, arguments); });
-  add("paper", "Set the preset paper's numbers beside Fig. 2 of the FlashAttention paper",
-      [](CLI::App& command) { return attnscope::add_paper(command); });
-  add("law", "Hold counted bytes to N^2 d^2 / M: fitted exponents beside 2, 2 and -1, and the closed form's own",
-      [](CLI::App& command) { return attnscope::add_law(command); });
-  add("gpus", "Set sequences that several GPUs share beside one GPU that has all: what scales, and what links hide",
-      [](CLI::App& command) { return attnscope::add_gpus(command); });
-  add("lesson", "Write the lesson as a page for any browser, from recorded points",
-      [](CLI::App& command) { return attnscope::add_lesson(command); });
-  add("compare", "Set two sides of recorded points beside each other: ratios with intervals and verdicts that hold",
-      [](CLI::App& command) { return attnscope::add_compare(command); });
-  add("ab", "Measure two points in turns until it is decided which is faster",
-      [&](CLI::App& command) { return attnscope::add_ab(command, arguments); });
-  add("report", "Write what was measured as a report: one HTML page, or Markdown with pictures beside it",
-      [](CLI::App& command) { return attnscope::add_report(command); });
-  add("info", "Say what an .attnscope file holds", [](CLI::App& command) { return attnscope::add_info(command); });
-  add("edit", "Name, tag, note, hide or delete runs of an .attnscope file",
-      [](CLI::App& command) { return attnscope::add_edit(command); });
-  add("merge", "Join .attnscope files into a new one, runs and parts of runs being what they were",
-      [](CLI::App& command) { return attnscope::add_merge(command); });
-  add("submit",
-      "Queue a sweep on a Slurm cluster, one array task per shard, and a job that merges them: submit OPTIONS "
-      "COLLECT-OPTIONS -- SBATCH-OPTIONS",
-      [&](CLI::App& command) { return attnscope::add_submit(command, arguments); });
-  add("check", "Say whether .attnscope files still are what was written",
-      [](CLI::App& command) { return attnscope::add_check(command); });
-  add("help", "Print a document: how to install, walks, the reference, explanations, measurements",
-      [](CLI::App& command) { return attnscope::add_help(command); });
+  const auto with_arguments = [&](auto setup) {
+    return [setup, &arguments](CLI::App& command) { return setup(command, arguments); };
+  };
+  add("doctor", attnscope::add_doctor);
+  add("collect", with_arguments(attnscope::add_collect));
+  add("verify", attnscope::add_verify);
+  add("model", attnscope::add_model);
+  add("ceilings", attnscope::add_ceilings);
+  add("kernels", attnscope::add_kernels);
+  add("launch", attnscope::add_launch);
+  add("worker", attnscope::add_remote);
+  add("export", attnscope::add_export);
+  add("import", with_arguments(attnscope::add_import));
+  add("paper", attnscope::add_paper);
+  add("law", attnscope::add_law);
+  add("scaling", attnscope::add_gpus);
+  add("lesson", attnscope::add_lesson);
+  add("compare", attnscope::add_compare);
+  add("ab", with_arguments(attnscope::add_ab));
+  add("report", attnscope::add_report);
+  add("info", attnscope::add_info);
+  add("edit", attnscope::add_edit);
+  add("merge", attnscope::add_merge);
+  add("submit", with_arguments(attnscope::add_submit));
+  add("check", attnscope::add_check);
+  add("help", attnscope::add_help);
   return commands;
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Shows what attention kernels do to GPU memory, beside what theory says they must do.", "attnscope");
+  CLI::App app("", "attnscope");
   app.require_subcommand(1);
-  app.footer(exit_codes);
 
   const attnscope::Arguments arguments(argv, static_cast<std::size_t>(argc));
   const Commands commands = add_commands(app, arguments);
@@ -148,29 +194,29 @@ int run(int argc, char** argv) {
   add_common(app);
   for (CLI::App* command : app.get_subcommands(nullptr)) {
     add_common(*command);
-    command->footer(exit_codes);
     for (CLI::App* below : command->get_subcommands(nullptr)) add_common(*below);
     attnscope::refuse_empty_values(*command);
   }
+  attnscope::add_command_help(app);
 
-  // What stands behind "--" of submit is another program's.
+  // Arguments after "--" of submit belong to sbatch.
   const auto ends_our_words = [&](const char* word) {
     return argc > 1 && std::string_view(argv[1]) == "submit" && std::string_view(word) == "--";
   };
   try {
     app.parse(static_cast<int>(std::ranges::find_if(arguments, ends_our_words) - arguments.begin()), argv);
   } catch (const CLI::ParseError& error) {
-    return parse_failure(app, error, argc > 1 ? argv[1] : "");
+    return parse_failure(app, error);
   }
   for (const auto& [command, action] : commands) {
     if (!command->parsed()) continue;
     return ended(action());
   }
-  return fail(ExitCode::usage, "no command was given (see `attnscope --help`)");
+  return fail(ExitCode::usage, "missing command (see `attnscope --help`)");
 }
 
-/// std::cout on a terminal: CSV and JSON, too, steer none, so all but line breaks and tabs is spelled out. Hands on at
-/// once what it gets, as std::cout does, so that lines by stdio stay between those by stream.
+/// Escapes control characters on a terminal, except line breaks and tabs. Unbuffered, so that output by stdio and by
+/// streams stays in order.
 class SpelledOut : public std::streambuf {
  protected:
   std::streamsize xsputn(const char* text, std::streamsize length) override {
@@ -194,7 +240,7 @@ class SpelledOut : public std::streambuf {
 
 void spell_out_for_a_terminal() {
   if (::isatty(STDOUT_FILENO) == 0) return;
-  static SpelledOut& spelled_out = *new SpelledOut;  // outlives the last flush
+  static SpelledOut& spelled_out = *new SpelledOut;  // leaked on purpose: std::cout is flushed at exit
   std::cout.rdbuf(&spelled_out);
 }
 
@@ -203,10 +249,10 @@ void spell_out_for_a_terminal() {
 int main(int argc, char** argv) {
   attnscope::occupy_standard_descriptors();
   spell_out_for_a_terminal();
-  // A file that hits a size limit is an error to report, not an end without a word.
+  // Makes a write beyond the file size limit an error instead of a fatal signal.
   std::signal(SIGXFSZ, SIG_IGN);
   spdlog::set_default_logger(spdlog::stderr_color_mt("attnscope"));
-  spdlog::set_pattern("%n: %^%l%$: %v");
+  spdlog::set_pattern("%^%l%$: %v");
   try {
     if (const attnscope::Message wrong = attnscope::user::load_inherited_kernels(); !wrong.empty())
       return fail(ExitCode::usage, text(wrong));
@@ -216,6 +262,6 @@ int main(int argc, char** argv) {
   } catch (const std::exception& error) {
     return fail(ExitCode::error, attnscope::explain(error));
   } catch (...) {
-    return fail(ExitCode::error, "an error that was not foreseen ended the command; please report it");
+    return fail(ExitCode::error, "internal error of unknown type (please report it)");
   }
 }

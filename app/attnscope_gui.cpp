@@ -44,7 +44,7 @@ struct Options {
   Existing existing = Existing::of_its_kind;
   bool take_screenshot = false;
   std::optional<LessonRequest> lesson;
-  std::string explored;  ///< the kernel that was given
+  std::string explored;  ///< name of the kernel given with --kernel
   Screenshot screenshot;
   QString language;  ///< may be empty
 };
@@ -62,13 +62,17 @@ void print(std::FILE* stream, const QString& text) {
 }
 
 void complain(const QString& text) {
-  print(stderr, QStringLiteral("attnscope-gui: %1").arg(text));
+  print(stderr, QStringLiteral("error: %1").arg(text));
 }
 
-/// Of what was said on stdout: is it out? A full disk leaves its mark on the stream.
+void warn(const QString& text) {
+  print(stderr, QStringLiteral("warning: %1").arg(text));
+}
+
+/// Flushes stdout and returns the exit code.
 int output_code() {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return success;
-  complain(QStringLiteral("the output could not be written: is the disk full, or the reader gone?"));
+  complain(QStringLiteral("cannot write to stdout (check for a full disk or a closed pipe)"));
   return runtime_error;
 }
 
@@ -76,10 +80,10 @@ bool is_lesson_page(const QString& word) {
   bool number = false;
   const int place = word.toInt(&number);
   const QStringList pages = lesson_page_ids();
-  return pages.contains(word) || (number && place >= 0 && place < pages.size() - 1);  // the glossary has none
+  return pages.contains(word) || (number && place >= 0 && place < pages.size() - 1);  // the glossary has no number
 }
 
-/// Qt's parser has no option whose value may be left out: `--lesson` alone, or before a file, gets an empty one.
+/// QCommandLineParser has no optional values: gives `--lesson` without a page an empty one.
 QStringList with_lesson_page(QStringList arguments) {
   const qsizetype place = arguments.indexOf(QStringLiteral("--lesson"));
   if (place < 0) return arguments;
@@ -89,18 +93,18 @@ QStringList with_lesson_page(QStringList arguments) {
   return arguments;
 }
 
-/// What the command line takes.
+/// Command line options.
 struct Switches {
-  // Not addHelpOption(): that adds --help-all, which would list Qt's own options, none of which are taken here.
-  QCommandLineOption help{{QStringLiteral("h"), QStringLiteral("help")},
-                          QStringLiteral("Displays help on command line options.")};
+  // Not addHelpOption(), which would add --help-all with Qt's own options; this program does not pass them to Qt.
+  QCommandLineOption help{{QStringLiteral("h"), QStringLiteral("help")}, QStringLiteral("Print this help and exit.")};
   QCommandLineOption plots{
       QStringLiteral("plots"),
-      QStringLiteral("Write the plots as PNG and SVG into <folder> and exit; needs no display. Of each problem: bytes, "
-                     "time and TFLOP/s over N, and maps of its tiles."),
+      QStringLiteral(
+          "Write the plots of each problem (bytes, time and TFLOP/s against N, tile maps) as PNG and SVG into "
+          "<folder> and exit. Needs no display."),
       QStringLiteral("folder")};
   QCommandLineOption screenshot{QStringLiteral("screenshot"),
-                                QStringLiteral("Write a picture of the window to <file> and exit."),
+                                QStringLiteral("Write a screenshot of the window to <file> and exit."),
                                 QStringLiteral("file")};
   QCommandLineOption page{QStringLiteral("page"),
                           QStringLiteral("Page of the screenshot: %1.").arg(page_ids().join(QStringLiteral(", "))),
@@ -110,57 +114,55 @@ struct Switches {
   QCommandLineOption theme{QStringLiteral("theme"), QStringLiteral("Theme of the screenshot: light, dark or contrast."),
                            QStringLiteral("theme"), QStringLiteral("light")};
   QCommandLineOption filter{QStringLiteral("filter"),
-                            QStringLiteral("Filter of the screenshot, as the window's: \"d:128 N>=4096\"."),
-                            QStringLiteral("words")};
+                            QStringLiteral("Filter of the screenshot, such as \"d:128 N>=4096\"."),
+                            QStringLiteral("filter")};
   QCommandLineOption lesson{QStringLiteral("lesson"),
-                            QStringLiteral("Open the lesson in the browser, at <step>: a number, or %1. Without one, "
-                                           "where it was left. Of [FILE...], or of the recorded samples.")
+                            QStringLiteral("Open the lesson in the browser at <step>: a number, or %1 (default: the "
+                                           "last step). Shows the points of [FILE...] or of the recorded samples.")
                                 .arg(lesson_page_ids().join(QStringLiteral(", "))),
                             QStringLiteral("step")};
-  QCommandLineOption language{
-      QStringLiteral("lang"),
-      QStringLiteral("Language of window and lesson: %1.").arg(QString::fromStdString(attnscope::languages_in_words())),
-      QStringLiteral("language")};
-  QCommandLineOption kernel{QStringLiteral("kernel"),
-                            QStringLiteral("A kernel of your own to work with: its statement, a JSON file."),
+  QCommandLineOption language{QStringLiteral("lang"),
+                              QStringLiteral("Language of the window and the lesson: %1.")
+                                  .arg(QString::fromStdString(attnscope::languages_in_words())),
+                              QStringLiteral("language")};
+  QCommandLineOption kernel{QStringLiteral("kernel"), QStringLiteral("Manifest of a user-defined kernel; repeatable."),
                             QStringLiteral("file")};
-  QCommandLineOption force{
-      QStringLiteral("force"),
-      QStringLiteral("Let --plots and --screenshot replace files that are no pictures of theirs, too.")};
+  QCommandLineOption force{QStringLiteral("force"),
+                           QStringLiteral("Let --plots and --screenshot overwrite files of another kind.")};
 };
 
-/// Of --screenshot; what is wrong with it, or nothing.
+/// Reads the options of --screenshot. Returns an error message or an empty string.
 QString read_screenshot(const QCommandLineParser& parser, const Switches& known, Screenshot& screenshot) {
   screenshot.file = parser.value(known.screenshot);
   screenshot.page = parser.value(known.page);
   if (!page_ids().contains(screenshot.page)) {
     return qtext(
-        attnscope::make_message("--page takes one of {}", page_ids().join(QStringLiteral(", ")).toStdString()));
+        attnscope::make_message("unknown page; available: {}", page_ids().join(QStringLiteral(", ")).toStdString()));
   }
   const QStringList extents = parser.value(known.size).split(QLatin1Char('x'));
   screenshot.size = {extents.value(0).toInt(), extents.value(1).toInt()};
   if (screenshot.size.width() < 320 || screenshot.size.height() < 240) {
-    return QStringLiteral("--size takes WIDTHxHEIGHT, at least 320x240");
+    return QStringLiteral("--size must be WIDTHxHEIGHT, at least 320x240");
   }
   const QString word = parser.value(known.theme);
   screenshot.theme = parse_theme(word);
   if (word.isEmpty() || screenshot.theme == ThemeChoice::system)
-    return QStringLiteral("--theme takes light, dark or contrast");
+    return QStringLiteral("unknown theme; available: light, dark, contrast");
   screenshot.filter = parser.value(known.filter);
   return {};
 }
 
-/// Of --lesson; what is wrong with them, or nothing.
+/// Reads the options of --lesson. Returns an error message or an empty string.
 QString read_lesson(const QCommandLineParser& parser, const Switches& known, Options& options) {
   if (!parser.isSet(known.lesson)) return {};
   const QString page = parser.value(known.lesson);
   const QStringList pages = lesson_page_ids();
   if (!page.isEmpty() && !is_lesson_page(page)) {
-    return qtext(attnscope::make_message("--lesson takes a number of a page or one of {}",
+    return qtext(attnscope::make_message("unknown lesson step; available: a number or {}",
                                          pages.join(QStringLiteral(", ")).toStdString()));
   }
   if (parser.isSet(known.plots) || parser.isSet(known.screenshot))
-    return QStringLiteral("--lesson opens a page in the browser; --plots and --screenshot belong to the window");
+    return QStringLiteral("--lesson cannot be combined with --plots and --screenshot");
   options.lesson = LessonRequest{.page = page};
   if (!parser.isSet(known.language)) return {};
   options.lesson->language = parser.value(known.language);
@@ -168,14 +170,15 @@ QString read_lesson(const QCommandLineParser& parser, const Switches& known, Opt
   return {};
 }
 
-/// What is wrong with the command line, or nothing.
+/// Reads all options. Returns an error message or an empty string.
 QString read_options(const QCommandLineParser& parser, const Switches& known, Options& options) {
   options.files = parser.positionalArguments();
   options.language = parser.value(known.language);
   if (parser.isSet(known.language) && attnscope::embedded_messages(options.language.toStdString()).empty())
-    return QStringLiteral("--lang takes %1").arg(QString::fromStdString(attnscope::languages_in_words()));
+    return QStringLiteral("unknown language; available: %1")
+        .arg(QString::fromStdString(attnscope::languages_in_words()));
   options.plots = parser.value(known.plots);
-  if (parser.isSet(known.plots) && options.plots.isEmpty()) return QStringLiteral("--plots needs a folder");
+  if (parser.isSet(known.plots) && options.plots.isEmpty()) return QStringLiteral("missing folder of --plots");
   options.take_screenshot = parser.isSet(known.screenshot);
   if (QString wrong = read_screenshot(parser, known, options.screenshot); !wrong.isEmpty()) return wrong;
   if (QString wrong = read_lesson(parser, known, options); !wrong.isEmpty()) return wrong;
@@ -183,7 +186,7 @@ QString read_options(const QCommandLineParser& parser, const Switches& known, Op
   return {};
 }
 
-/// Uses the language that was asked for, else the one that was chosen in the window, else the system's.
+/// Selects the language: --lang, else the one saved by the window, else the system's.
 void choose_language(const QString& asked, const QString& chosen) {
   const QStringList wanted{asked, chosen, QLocale::system().uiLanguages().value(0).section(QLatin1Char('-'), 0, 0)};
   for (const QString& language : wanted) {
@@ -191,18 +194,18 @@ void choose_language(const QString& asked, const QString& chosen) {
   }
 }
 
-/// Fills `options`; an exit code when the program has nothing more to do.
+/// Fills `options`. Returns an exit code if the program has nothing else to do.
 std::optional<int> parse(const QStringList& arguments, Options& options) {
   QCommandLineParser parser;
   parser.setApplicationDescription(
-      QStringLiteral("Shows what attention kernels do to GPU memory, beside what theory says they must do."));
+      QStringLiteral("Measure the memory traffic of attention kernels on a GPU and compare it with theory."));
   const Switches known;
   const QCommandLineOption version = parser.addVersionOption();
   parser.addOptions({known.help, known.plots, known.screenshot, known.page, known.size, known.theme, known.filter,
                      known.lesson, known.language, known.kernel, known.force});
   parser.addPositionalArgument(QStringLiteral("files"),
-                               QStringLiteral("Measurements to open; without any, those of the last window, at first "
-                                              "the recorded sample."),
+                               QStringLiteral(".attnscope files to open (default: those of the last session, at first "
+                                              "the recorded sample)."),
                                QStringLiteral("[FILE...]"));
 
   const auto misused = [](const QString& message) {
@@ -215,7 +218,7 @@ std::optional<int> parse(const QStringList& arguments, Options& options) {
     return output_code();
   }
   if (parser.isSet(known.help)) {
-    // Before there is an application object, Qt does not know the program's name.
+    // Qt does not know the program's name before there is an application object.
     print(stdout,
           parser.helpText().trimmed().replace(QStringLiteral("<executable_name>"), QStringLiteral("attnscope-gui")));
     return output_code();
@@ -250,10 +253,8 @@ int write_pictures(const Options& options) {
     }
   } catch (const std::bad_alloc&) {
     const QString files = options.files.isEmpty() ? recorded_sample() : options.files.join(QStringLiteral(", "));
-    error =
-        qtext(attnscope::make_message("not enough memory for {}: give fewer or smaller files, or close other "
-                                      "programs",
-                                      one_line(files).toStdString()));
+    error = qtext(attnscope::make_message("out of memory while loading {} (open fewer or smaller files)",
+                                          one_line(files).toStdString()));
   }
   if (!error.isEmpty()) {
     complain(error);
@@ -261,18 +262,18 @@ int write_pictures(const Options& options) {
   }
   skipped.removeDuplicates();  // plots and screenshot read the same files
   for (const QString& path : written) print(stdout, path);
-  for (const QString& what : skipped) complain(what);
+  for (const QString& what : skipped) warn(what);
   const int code = output_code();
   return code == success && !skipped.isEmpty() ? int{partial} : code;
 }
 
-/// The page is written and handed to the browser; no window is opened.
+/// Writes the lesson and opens it in the browser, without a window.
 int open_lesson(const Options& options) {
   Workspace workspace;
   bool whole = true;
   QObject::connect(&workspace, &Workspace::rows_skipped, &workspace, [&whole](const QString&, const QString& what) {
     whole = false;
-    complain(what);
+    warn(what);
   });
   for (const QString& file : options.files.isEmpty() ? lesson_samples() : options.files) {
     if (const QString error = workspace.open_now(file); !error.isEmpty()) {
@@ -285,26 +286,25 @@ int open_lesson(const Options& options) {
     complain(written.error);
     return runtime_error;
   }
-  for (const QString& problem : written.problems) complain(problem);
+  for (const QString& problem : written.problems) warn(problem);
   print(stdout, written.path);
   if (!open_in_browser(written.path)) {
-    complain(qtext(attnscope::make_message("no browser could be started: the lesson is {}",
-                                           one_line(written.path).toStdString())));
+    complain(qtext(
+        attnscope::make_message("cannot start a browser (open {} yourself)", one_line(written.path).toStdString())));
     return runtime_error;
   }
   return output_code() != success ? runtime_error : whole && written.problems.isEmpty() ? success : partial;
 }
 
-/// The program once more, by itself: in the language that was chosen, with what the session left last has.
+/// Starts the program again, with the language and session saved last.
 int start_again() {
   const QString program = QCoreApplication::applicationFilePath();
   if (QProcess::startDetached(program, {})) return success;
-  complain(qtext(attnscope::make_message("{} could not be started again", program.toStdString())));
+  complain(qtext(attnscope::make_message("cannot restart {}", program.toStdString())));
   return runtime_error;
 }
 
-/// One window after the other: opening a kernel of the user's own ends one, while nobody looks at what is known. They
-/// are one session, which the program takes up when it is to start again.
+/// Runs one window after another in one session: loading a user-defined kernel closes the window and opens a new one.
 int run_windows(Application& application, const Options& options, attnscope::Message trouble) {
   using attnscope::user::known_kernel_files;
   std::optional<SessionFile> kept(SessionFile::Begin::last_left);
@@ -335,59 +335,57 @@ int run_windows(Application& application, const Options& options, attnscope::Mes
       application.on_trouble({});
     }
     if (again) {
-      kept.reset();  // the next one takes it
+      kept.reset();  // releases the session for the new process
       return start_again();
     }
     if (kernel.isEmpty()) return code;
     const std::size_t known = known_kernel_files().size();
     trouble = attnscope::user::load_known_kernel(kernel.toStdString());
-    for (std::size_t i = 0; i < known; ++i) {  // of those that were saved together the window tells one
+    for (std::size_t i = 0; i < known; ++i) {  // reports the first error only
       attnscope::Message wrong = attnscope::user::load_known_kernel(known_kernel_files()[i].statement);
       if (trouble.empty()) trouble = std::move(wrong);
     }
-    // One that is loaded again leaves what is explored as it was.
+    // A kernel that is reloaded does not change the explored algorithm.
     explored = known_kernel_files().size() > known ? known_kernel_files().back().name : std::string();
   }
 }
 
-/// Qt waits forever for a thread that the system did not start: the program ends instead.
+/// Exits if a thread cannot be started, because Qt would wait for it forever.
 void take_qt_message(QtMsgType /*type*/, const QMessageLogContext& /*place*/, const QString& text) {
   if (!text.startsWith(QStringLiteral("QThread::start"))) return print(stderr, text);
-  complain(
-      QStringLiteral("not enough memory to start a thread: close other programs, or raise the limits of this one"));
+  complain(QStringLiteral("cannot start a thread: out of memory or process limits (raise ulimit -u)"));
   std::_Exit(runtime_error);
 }
 
-/// Leaves out the remarks of the off-screen platform, which would stand between the paths that are written.
+/// Drops warnings of the offscreen platform, which would mix with the printed paths.
 void take_qt_message_off_screen(QtMsgType type, const QMessageLogContext& place, const QString& text) {
   if (type == QtFatalMsg || type == QtCriticalMsg || text.startsWith(QStringLiteral("QThread::start")))
     take_qt_message(type, place, text);
 }
 
-/// The language to write in, once there are fonts: English where none has the characters of the one in use, which is
-/// said.
+/// Selects a language for which there are fonts: English if none has the needed characters. Returns a note in that
+/// case.
 attnscope::Message write_language() {
   if (can_write_language()) return translate_qt(), attnscope::Message();
   const std::string language = attnscope::text(say::language::code{});
   attnscope::use_catalogue(attnscope::Catalogue::english());
-  return attnscope::make_message(
-      "no font here has the characters of {}: English is used (Debian's fonts-noto-cjk has them)", language);
+  return attnscope::make_message("no font for language {}, using English (install fonts-noto-cjk)", language);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   attnscope::occupy_standard_descriptors();
-  // A file that grows over the limit is then a failed write with its error line, not the program's death.
+  // Makes a write beyond the file size limit an error instead of a fatal signal.
   std::signal(SIGXFSZ, SIG_IGN);
   QCoreApplication::setOrganizationName(QStringLiteral("attnscope"));
   QCoreApplication::setApplicationName(QStringLiteral("attnscope"));
   QCoreApplication::setApplicationVersion(QString::fromLatin1(attnscope::program_version()));
 
-  // Before QApplication: it would end the program where there is no display, even for --help.
+  // Parsed before QApplication, which fails without a display, even for --help.
   QStringList arguments;
   for (int i = 0; i < argc; ++i) arguments << QString::fromLocal8Bit(argv[i]);
-  // Pictures are the same whatever the window was set to.
+  // Pictures do not depend on the window's settings.
   const bool asks_pictures = !arguments.filter(QRegularExpression(QStringLiteral("^--(plots|screenshot)"))).isEmpty();
   Options options;
   if (const auto code = parse(arguments, options)) return *code;
@@ -395,14 +393,14 @@ int main(int argc, char** argv) {
 
   const bool pictures_only = !options.plots.isEmpty() || options.take_screenshot;
   if (!has_display() && !pictures_only && !options.lesson) {
-    complain(QStringLiteral("no display; `--plots FOLDER` writes the plots without one"));
+    complain(QStringLiteral("no display (use --plots FOLDER to write the plots without one)"));
     return runtime_error;
   }
-  // Pictures need no display, also where DISPLAY names one that does not answer: Qt would end the program.
+  // The offscreen platform works even if DISPLAY names a server that does not answer.
   const bool off_screen = pictures_only || !has_display();
   if (off_screen) qputenv("QT_QPA_PLATFORM", "offscreen");
   qInstallMessageHandler(off_screen ? take_qt_message_off_screen : take_qt_message);
-  // The file arguments are ours; Qt only sees the program's name.
+  // Passes only the program's name to Qt.
   int qt_argc = 1;
   Application application(qt_argc, argv);
   QGuiApplication::setDesktopFileName(QStringLiteral("org.attnscope.Attnscope"));
@@ -411,6 +409,6 @@ int main(int argc, char** argv) {
   if (options.lesson) return open_lesson(options);  // the browser has its own fonts
   const attnscope::Message no_font = write_language();
   if (!pictures_only) return run_windows(application, options, no_font);
-  if (!no_font.empty()) complain(qtext(no_font));
+  if (!no_font.empty()) warn(qtext(no_font));
   return write_pictures(options);
 }

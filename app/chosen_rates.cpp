@@ -14,7 +14,7 @@ namespace attnscope {
 namespace {
 
 std::string rate_or_table(bool measured, double bytes_per_second) {
-  return measured ? text(BytesPerSecond(bytes_per_second)) : "by table";
+  return measured ? text(BytesPerSecond(bytes_per_second)) : "not measured";
 }
 
 }  // namespace
@@ -23,14 +23,13 @@ StoredCeilings rates_of_file(const std::filesystem::path& file, const DeviceLimi
   const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
   const std::vector<StoredCeilings> sets = store.ceilings();
   if (const std::vector<BadRow> bad = store.bad_rows(); !bad.empty()) {
-    throw CommandError(ExitCode::error, "{} is damaged: {}: {}; take rates from an undamaged file", file.string(),
+    throw CommandError(ExitCode::error, "{} is damaged: {}: {} (use an undamaged file)", file.string(),
                        text(bad.front().where), text(bad.front().why));
   }
   const StoredCeilings* found = newest_rates(sets, limits);
   if (found == nullptr) {
     throw CommandError(ExitCode::usage,
-                       "{} holds no measured rates of a {}; measure them with `attnscope ceilings -o FILE`, or name "
-                       "the GPU that they are of with --gpu",
+                       "{} has no measured rates of {} (measure them with `attnscope ceilings -o FILE`, or set --gpu)",
                        file.string(), limits.name);
   }
   return *found;
@@ -43,10 +42,11 @@ MeasuredCeilings measured_ceilings(const StoredCeilings& set) {
 
 Message rates_said(const StoredCeilings& set, const DeviceLimits& limits) {
   const DeviceRates rates = device_rates(limits, set.ceilings);
-  return make_message("Times with the rates measured of {} ({}) at {}: DRAM {}, L2 {}; all others by architecture.",
-                      printable(set.device_name), printable(set.device_uuid), printable(set.measured_at),
-                      rate_or_table(rates.dram_measured, rates.dram_bytes_per_second),
-                      rate_or_table(rates.l2_measured, rates.l2_bytes_per_second));
+  return make_message(
+      "Predicted with the rates measured on {} ({}) at {}: DRAM {}, L2 {}; other rates by architecture.",
+      printable(set.device_name), printable(set.device_uuid), printable(set.measured_at),
+      rate_or_table(rates.dram_measured, rates.dram_bytes_per_second),
+      rate_or_table(rates.l2_measured, rates.l2_bytes_per_second));
 }
 
 }  // namespace attnscope

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which measured ceilings of a file times are predicted with.
+// Selects the measured ceilings that predictions use.
 #pragma once
 
 #include <filesystem>
@@ -9,13 +9,13 @@
 
 namespace attnscope {
 
-/// The file's, of whichever GPU of that name. Throws CommandError (usage) where it has none.
+/// Returns the newest ceilings of a GPU with that name in the file. Throws CommandError (usage) if there are none.
 [[nodiscard]] StoredCeilings rates_of_file(const std::filesystem::path&, const DeviceLimits&);
 
-/// As a simulated device takes them.
+/// Converts them for make_simulated_device().
 [[nodiscard]] MeasuredCeilings measured_ceilings(const StoredCeilings&);
 
-/// "Times with the rates measured of ...": which, of which GPU and when.
+/// Returns a sentence that names the source of the rates: GPU, UUID and time.
 [[nodiscard]] Message rates_said(const StoredCeilings&, const DeviceLimits&);
 
 }  // namespace attnscope

@@ -2,8 +2,11 @@
 #include "app/command.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -29,7 +32,7 @@ CLI::Validator whole_number_from(std::int64_t least) {
             const char* const last = text.data() + text.size();
             const auto [end, error] = std::from_chars(text.data(), last, value);
             if (error == std::errc() && end == last && value >= least) return {};
-            return format_text("'{}' is not a number from {}", text, range);
+            return format_text("'{}' is not a whole number from {}", text, range);
           },
           range};
 }
@@ -45,7 +48,7 @@ void add_language_option(CLI::App& command, std::string& language, const std::st
 void refuse_empty_values(CLI::App& command) {
   const CLI::Validator given(
       [](const std::string& text) -> std::string {
-        return text.empty() ? "nothing is given; give a value, or leave it out" : std::string();
+        return text.empty() ? "empty (give a value or omit it)" : std::string();
       },
       "");
   for (CLI::Option* option : command.get_options()) {
@@ -70,27 +73,40 @@ void require_there(const std::filesystem::path& place) {
   throw CommandError(ExitCode::error, "{} does not exist", place.string());
 }
 
+Message unknown_name(std::string_view kind, std::string_view name, std::span<const std::string> known) {
+  constexpr std::size_t longest_compared = 100;  // edit distances of long names are slow
+  constexpr std::size_t short_list = 12;
+  const std::vector<std::string> near = near_matches(name.substr(0, longest_compared), known);
+  if (near.size() == 1 || (!near.empty() && known.size() > short_list))
+    return make_message("unknown {} '{}'; did you mean {}?", kind, shortened(name), join_or(near));
+  if (known.empty() || known.size() > 2 * short_list) return make_message("unknown {} '{}'", kind, shortened(name));
+  return make_message("unknown {} '{}'; available: {}", kind, shortened(name), fmt::join(known, ", "));
+}
+
+void require_measurement_name(const std::filesystem::path& file) {
+  static constexpr std::array<std::string_view, 12> others{".csv", ".tsv", ".json", ".jsonl", ".xml", ".html",
+                                                           ".htm", ".md",  ".txt",  ".pdf",   ".png", ".svg"};
+  if (std::ranges::find(others, file.extension().string()) == others.end()) return;
+  throw CommandError(ExitCode::usage, "{}: measurements are stored as .attnscope (rename the file of -o)",
+                     file.string());
+}
+
 std::string explain(const std::exception& error) {
   const bool own =
       dynamic_cast<const CommandError*>(&error) != nullptr || dynamic_cast<const FileError*>(&error) != nullptr;
   if (own) return error.what();
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
       dynamic_cast<const std::length_error*>(&error) != nullptr) {
-    return "the computer's memory is used up: ask for fewer points or smaller problems at once, or close other "
-           "programs";
+    return "out of host memory (use fewer points or smaller problems)";
   }
   if (const auto* file = dynamic_cast<const std::filesystem::filesystem_error*>(&error)) {
-    return format_text("{}: {}; check that it is there and that you may use it", file->path1().string(),
-                       file->code().message());
+    return format_text("{}: {} (check path and permissions)", file->path1().string(), file->code().message());
   }
   if (const auto* system = dynamic_cast<const std::system_error*>(&error)) {
-    return format_text("the system refused what was needed: {}; free what it lacks, and try again",
-                       system->code().message());
+    return format_text("system error: {} (free the resource and try again)", system->code().message());
   }
-  return format_text(
-      "an error that was not foreseen ended the command: {}; what is in files already stays there; please report it "
-      "with the command line and `attnscope --version`",
-      error.what());
+  return format_text("internal error: {} (please report it with the command line and `attnscope --version`)",
+                     error.what());
 }
 
 ExitCode with_join_report(const JoinReport& report) {
@@ -102,11 +118,11 @@ ExitCode with_join_report(const JoinReport& report) {
 
 namespace {
 
-/// Damage in a run without a checksum is not noticed.
+/// Interrupted runs have no checksum, so damage in them goes unnoticed.
 void warn_of_interrupted_runs(const RunStore& store) {
   for (const RunSummary& run : store.runs()) {
     if (run.state != StoredRunState::interrupted) continue;
-    spdlog::warn("{}", format_text("{}: run {} was interrupted: its points are unverified (continue it with --resume)",
+    spdlog::warn("{}", format_text("{}: run {} was interrupted and has no checksum (continue it with --resume)",
                                    printable(store.file().string()), run.id));
   }
 }
@@ -123,8 +139,8 @@ ExitCode with_skipped_rows(const RunStore& store, ExitCode code) {
   if (rows.size() == 1) {
     spdlog::warn("{}", format_text("{} is damaged: {}: {}", file, where, why));
   } else {
-    spdlog::warn("{}", format_text("{} is damaged in {} places, first {}: {} (list them with `attnscope info`)", file,
-                                   rows.size(), where, why));
+    spdlog::warn("{}", format_text("{} is damaged in {} places, the first at {}: {} (`attnscope info` lists them)",
+                                   file, rows.size(), where, why));
   }
   return code == ExitCode::ok ? ExitCode::partial : code;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the subcommands share: how they are hung into the program and how they end.
+// Exit codes, errors and option helpers shared by all commands.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,6 +10,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "kernels/messages/message.h"
@@ -21,14 +22,14 @@ struct JoinReport;
 
 enum class ExitCode : int {
   ok = 0,
-  error = 1,        ///< something went wrong while running
-  usage = 2,        ///< the command line asks for what cannot be
-  no_counters = 3,  ///< counters were asked for and are not available
-  regression = 4,   ///< a comparison that was asked to fail did: `compare --fail-on-regression`
-  partial = 5,      ///< cancelled, or some points crashed, hung, failed to compile or came out wrong
+  error = 1,        ///< runtime error
+  usage = 2,        ///< invalid command line
+  no_counters = 3,  ///< counters are required and not available
+  regression = 4,   ///< `compare --fail-on-regression` found a regression
+  partial = 5,      ///< cancelled, or some points crashed, timed out, failed to compile or were incorrect
 };
 
-/// Ends the command: one line on stderr, saying what is wrong and what to do, and the exit code.
+/// Ends the command with `code` after printing the message as one line on stderr.
 class CommandError : public std::runtime_error {
  public:
   CommandError(ExitCode code, Message message)
@@ -45,10 +46,10 @@ class CommandError : public std::runtime_error {
   Message message_;
 };
 
-/// What a subcommand does once its options are read.
+/// Runs a command whose options have been parsed.
 using Action = std::function<ExitCode()>;
 
-/// The program's own arguments, as they were given: a run stores them.
+/// argv, stored with each run.
 using Arguments = std::span<char* const>;
 
 Action add_ab(CLI::App& command, Arguments arguments);
@@ -75,33 +76,38 @@ Action add_report(CLI::App& command);
 Action add_submit(CLI::App& command, Arguments arguments);
 Action add_verify(CLI::App& command);
 
-/// A number from `least` to `most`; CLI::Range() lets a NaN pass.
+/// Accepts numbers in [least, most]; unlike CLI::Range(), rejects NaN.
 [[nodiscard]] CLI::Validator number_within(double least, double most);
-/// A whole number that 64 bits hold; CLI11 takes the nearest one that they do.
+/// Accepts 64-bit integers from `least`; unlike CLI11, rejects values out of range instead of clamping them.
 [[nodiscard]] CLI::Validator whole_number_from(std::int64_t least);
-/// Every option that takes values refuses one that is empty, as an unset variable of a script gives.
+/// Makes every option reject an empty value, such as an unset shell variable.
 void refuse_empty_values(CLI::App& command);
-/// --lang, one of the languages that are built in; `language` is the default.
+/// Adds --lang; `language` holds the default.
 void add_language_option(CLI::App& command, std::string& language, const std::string& help);
 
-/// Throws CommandError (error) where nothing is at that place: a name that is missing is no fault of the command line.
+/// "unknown option '--presett'; did you mean --preset?" or "unknown algorithm 'fa9'; available: naive, fa1".
+[[nodiscard]] Message unknown_name(std::string_view kind, std::string_view name, std::span<const std::string> known);
+
+/// Throws CommandError (usage) if -o names a file for measurements whose suffix is that of another format.
+void require_measurement_name(const std::filesystem::path& file);
+
+/// Throws CommandError (error) if `place` does not exist.
 void require_there(const std::filesystem::path& place);
 
-/// What went wrong, for whoever ran the command: where, and what to do about it. The messages of our own errors are
-/// whole; of others, which were not foreseen, the text alone says nothing.
+/// Returns the message of an exception for the user: what happened, where, and what to do.
 [[nodiscard]] std::string explain(const std::exception&);
 
-/// Warns of conflicts, missing shards, files that were left out and what was not copied; `partial` if the joined file
-/// is not whole.
+/// Logs conflicts, missing shards, skipped files and data that was not copied. Returns `partial` if the merged file is
+/// incomplete.
 [[nodiscard]] ExitCode with_join_report(const JoinReport&);
-/// Warns of rows that reading has skipped until now: how many, and the first; `partial` instead of `ok` if there are.
+/// Logs how many damaged rows of `store` were skipped, and the first one. Returns `partial` instead of `ok` if there
+/// are any.
 [[nodiscard]] ExitCode with_skipped_rows(const RunStore& store, ExitCode code);
 
-/// Ends the process at once, with what was printed out: the driver's own exit handlers may wait for a kernel that never
-/// ends.
+/// Flushes stdout and exits without running exit handlers: the driver's may wait for a kernel that never ends.
 [[noreturn]] void leave(ExitCode code);
 
-/// The text as one line, without anything that steers a terminal.
+/// Replaces line breaks by spaces and escapes control characters.
 [[nodiscard]] std::string one_line(std::string text);
 
 }  // namespace attnscope

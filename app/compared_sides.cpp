@@ -25,7 +25,7 @@ using analysis::Row;
 using analysis::RunIndex;
 using Words = std::vector<std::string>;
 
-/// "FILE:REST": the longest beginning that is a file.
+/// "FILE:REST"; FILE is the longest prefix that exists.
 struct SideWord {
   explicit SideWord(const std::string& word) : text(word), file(word) {
     std::error_code ignored;
@@ -34,7 +34,7 @@ struct SideWord {
       file = word.substr(0, end);
       rest = end < word.size() ? word.substr(end + 1) : "";
       return;
-    }  // a missing file fails when it is opened
+    }  // the error is reported when the file is opened
   }
   std::string text;
   std::string file;
@@ -43,13 +43,13 @@ struct SideWord {
 
 void require_points(const std::vector<Row>& rows, const std::string& side) {
   if (rows.empty())
-    throw CommandError(ExitCode::error, "nothing to compare in '{}': it holds no points, or its filter fits none",
+    throw CommandError(ExitCode::error, "nothing to compare in '{}': it has no points, or its filter matches none",
                        side);
 }
 
 class Loader {
  public:
-  /// Reads the files of these words.
+  /// Loads the files of both sides.
   explicit Loader(const std::string& noise, std::span<const Words* const> sides) {
     LoadRequest request{.opened = {},
                         .read = [&](const RunStore& store) { sides_.code = with_skipped_rows(store, sides_.code); }};
@@ -65,15 +65,16 @@ class Loader {
     loaded_ = load_runs(sources, request);
     const auto has_noise = [](const analysis::Run& run) { return run.noise != nullptr; };
     if (!noise.empty() && std::ranges::none_of(loaded_.table.runs(), has_noise)) {
-      throw CommandError(ExitCode::error,
-                         "{}: its noise is of another GPU, driver or day than what is compared; measure it anew by "
-                         "`attnscope doctor --noise -o FILE`",
-                         noise);
+      throw CommandError(
+          ExitCode::error,
+          "{}: its noise floor is of another GPU, driver or day (measure it again with `attnscope doctor "
+          "--noise -o FILE`)",
+          noise);
     }
     for (const RunSummary& run : loaded_.runs) sides_.conditions.push_back(conditions_of(run));
   }
 
-  /// Both sides from one word: the two of its runs, or its first run against the others.
+  /// Takes both sides from one file: the two sides of its runs, or its first run and the others.
   void split(const SideWord& word) {
     const std::vector<Row> meant = rows_of(word);
     require_points(meant, word.text);
@@ -82,7 +83,7 @@ class Loader {
     sides_.halves = std::ranges::all_of(runs, [&](RunIndex run) { return has_two_sides(loaded_.runs[run]); });
     if (!sides_.halves && runs.size() < 2) {
       throw CommandError(ExitCode::usage,
-                         "{} holds one run only; give the other side with --with, as FILE, FILE:RUN or FILE:FILTER",
+                         "{} has only one run (give the other side with --candidate FILE, FILE:RUN or FILE:FILTER)",
                          word.text);
     }
     for (const Row row : meant) {
@@ -92,13 +93,13 @@ class Loader {
       (of_other ? sides_.other : sides_.base).push_back(row);
     }
     if (sides_.base.empty() || sides_.other.empty()) {
-      throw CommandError(
-          ExitCode::error,
-          "'{}' holds one of its two sides only: the other was never measured, or the filter leaves it out", word.text);
+      throw CommandError(ExitCode::error,
+                         "'{}' has only one of its two sides: the other was not measured, or the filter excludes it",
+                         word.text);
     }
-    sides_.base_name = sides_.halves ? format_text("{}, its first side", word.text)
+    sides_.base_name = sides_.halves ? format_text("{}, baseline", word.text)
                                      : format_text("{}, run {}", word.text, loaded_.table.runs()[*runs.begin()].title);
-    sides_.other_name = sides_.halves ? "its second side" : format_text("{}, other runs", word.text);
+    sides_.other_name = sides_.halves ? "candidate" : format_text("{}, other runs", word.text);
   }
 
   void take(const Words& base, const Words& other) {
@@ -110,9 +111,9 @@ class Loader {
     throw CommandError(
         ExitCode::usage,
         base.front() != other.front()
-            ? make_message("{} and {} hold the same points of the same runs: one is a copy of the other",
+            ? make_message("{} and {} contain the same points of the same runs: one is a copy of the other",
                            sides_.base_name, sides_.other_name)
-            : "both sides are the same points; give the other side with --with, as FILE, FILE:RUN or FILE:FILTER");
+            : "baseline and candidate are the same points (set --candidate to FILE, FILE:RUN or FILE:FILTER)");
   }
 
   ComparedSides finish(const std::string& filter) && {
@@ -134,8 +135,7 @@ class Loader {
     const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
     std::vector<StoredNoise> noise = store.noise();
     if (noise.empty())
-      throw CommandError(ExitCode::error,
-                         "{}: no recordings' noise is kept there; `attnscope doctor --noise -o FILE` measures it",
+      throw CommandError(ExitCode::error, "{} has no noise floor (measure it with `attnscope doctor --noise -o FILE`)",
                          file);
     sides_.code = with_skipped_rows(store, sides_.code);
     return noise;
@@ -156,7 +156,7 @@ class Loader {
       if (place.first == file && (!one_run || place.second == number)) held.insert(rows.begin(), rows.end());
     }
     if (one_run && !found)
-      throw CommandError(ExitCode::error, "{} has no run {}; `attnscope info` lists its runs", word.file, word.rest);
+      throw CommandError(ExitCode::error, "{} has no run {} (`attnscope info` lists its runs)", word.file, word.rest);
     std::vector<Row> rows = loaded_.table.rows();
     if (!one_run && !word.rest.empty()) {
       const Result<analysis::PointQuery, Message> query = analysis::PointQuery::parse(word.rest, loaded_.table);
@@ -178,7 +178,7 @@ class Loader {
 
   LoadedRuns loaded_;
   ComparedSides sides_;
-  std::map<std::filesystem::path, std::filesystem::path> named_;  // files as they were named, by canonical path
+  std::map<std::filesystem::path, std::filesystem::path> named_;  // file names as given, by canonical path
 };
 
 }  // namespace

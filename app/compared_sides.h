@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sides of a comparison as people name them: FILE, FILE:RUN (its number) or FILE:FILTER (point_query.h).
+// Sides of a comparison: FILE, FILE:RUN (run number) or FILE:FILTER (point_query.h).
 #pragma once
 
 #include <cstddef>
@@ -12,26 +12,25 @@
 
 namespace attnscope {
 
-/// All runs of all files as one table, and which rows each side means. A run that several files hold is one run; of a
-/// point of it the copy with the most rounds stands.
+/// All runs of all files in one table, and the rows of each side. A run in several files is loaded once; for each
+/// point, the copy with the most rounds.
 struct ComparedSides {
   analysis::PointTable table;
   std::vector<analysis::Row> base;
   std::vector<analysis::Row> other;
   std::string base_name;
   std::string other_name;
-  std::vector<analysis::RunConditions> conditions;  ///< by run
-  std::vector<std::string> files;                   ///< by run: the file of its fullest copy, as named
-  bool halves = false;           ///< of runs of two sides (storage/compared_runs.h), which no alignment has to find
-  std::size_t looks = 1;         ///< the most that a run of either side went on by
-  ExitCode code = ExitCode::ok;  ///< `partial` where reading skipped rows
+  std::vector<analysis::RunConditions> conditions;  ///< one per run
+  std::vector<std::string> files;  ///< by run: the file with its most complete copy, as given by the user
+  bool halves = false;    ///< both sides come from runs of two sides (storage/compared_runs.h) and need no alignment
+  std::size_t looks = 1;  ///< interim analyses: the maximum over the runs of both sides
+  ExitCode code = ExitCode::ok;  ///< `partial` if damaged rows were skipped
 };
 
-/// Without `other`: the first word against the rest, or, of one word, its first run against the others; where all its
-/// runs are of two sides, those against each other. Throws
-/// CommandError for words that name nothing, and for sides that are the same. `noise`: a file with what recordings
-/// differ by, beside what the sides' files have; empty for none. `filter`: of both sides only the points that fit
-/// these words (loaded_points.h).
+/// Loads both sides. If `other` is empty, compares the first file with the rest; or a single file's first run with its
+/// other runs; or the two sides within its runs (storage/compared_runs.h). Throws CommandError for an unknown file or
+/// run, and for equal sides. `noise`: file with an additional noise floor; may be empty. `filter`: applied to both
+/// sides (loaded_points.h).
 [[nodiscard]] ComparedSides compared_sides(std::vector<std::string> base, std::vector<std::string> other,
                                            const std::string& noise, const std::string& filter = {});
 

@@ -18,7 +18,7 @@ using analysis::ComparisonView;
 using analysis::Verdict;
 
 std::string title_of(const ComparedSides& sides) {
-  return format_text("{} against {}", printable(sides.other_name), printable(sides.base_name));
+  return format_text("{} compared with {}", printable(sides.other_name), printable(sides.base_name));
 }
 
 std::vector<std::string> notes_of(const ComparisonView& view) {
@@ -39,7 +39,7 @@ void print_for_people(const ComparedSides& sides, const ComparisonView& view, Ou
     out.table(answer_table(view));
     out.gap();
   }
-  out.heading("What else differs");
+  out.heading("Other differences");
   if (result.differences.empty()) {
     out.line(text(say::compare::nothing_differs{}));
   } else {
@@ -48,7 +48,7 @@ void print_for_people(const ComparedSides& sides, const ComparisonView& view, Ou
   out.gap();
   out.heading("Points");
   if (result.pairs.empty()) {
-    out.line("No point ran on both sides.");
+    out.line("No point was measured on both sides.");
   } else {
     analysis::Table pairs = comparison_table(view, view.lines(ComparisonView::Lines::pairs));
     pairs.drop_empty_columns();
@@ -56,14 +56,14 @@ void print_for_people(const ComparedSides& sides, const ComparisonView& view, Ou
   }
   if (!result.left_out.empty()) {
     out.gap();
-    out.heading("Without a comparison");
+    out.heading("Not compared");
     out.table(left_out_table(view));
   }
   out.gap();
   for (const std::string& note : notes_of(view)) out.line(note);
 }
 
-/// A point that ran and no longer does is an error; one that is not decided, or has no partner, was not tested.
+/// A point that ran only on the baseline's side is an error; an undecided or unmatched point is skipped.
 void print_junit(const ComparedSides& sides, const ComparisonView& view,
                  const std::vector<const analysis::ComparedPair*>& failing) {
   const analysis::PointTable& points = sides.table;
@@ -89,7 +89,7 @@ void print_junit(const ComparedSides& sides, const ComparisonView& view,
           line.pair->other.front(), "", fmt::format("{} {}", to_string(row.verdict), analysis::ratio_text(row.time)));
     } else {
       add(no_longer_run(points, *line.left) > 0 ? error : skipped, line.left->rows.front(),
-          line.left->of_other ? " (other)" : " (baseline)", text(left_out_words(points, *line.left)));
+          line.left->of_other ? " (candidate)" : " (baseline)", text(left_out_words(points, *line.left)));
     }
   }
   std::cout << fmt::format(

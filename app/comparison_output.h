@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A comparison as text, CSV, JSON, or JUnit's XML.
+// Prints a comparison as text, CSV, JSON or JUnit XML.
 #pragma once
 
 #include <vector>
@@ -10,13 +10,12 @@
 
 namespace attnscope {
 
-/// Compares the sides. `margin_percent`: 0 for the usual one. Throws CommandError (usage) for a word of `align` that
-/// names nothing.
+/// Compares both sides. `margin_percent`: 0 for the default. Throws CommandError (usage) for an unknown name in
+/// `align`.
 [[nodiscard]] analysis::ComparisonView view_of(const ComparedSides&, const std::vector<std::string>& align,
                                                double margin_percent);
 
-/// `failing`: the pairs that JUnit reports as failures. Text of a file is text in all formats: no markup, no formula,
-/// nothing that steers a terminal.
+/// Prints the comparison. `failing`: pairs that JUnit reports as failures. Escapes text from files in every format.
 void print(const ComparedSides&, const analysis::ComparisonView&, Output&,
            const std::vector<const analysis::ComparedPair*>& failing = {});
 

@@ -36,14 +36,14 @@ std::optional<int> whole_number(std::string_view text) {
   return value;
 }
 
-/// "NAME#3": the third of several, and the name alone; 0 where there is no such number.
+/// Splits "NAME#3" into name and unit; the unit is 0 if there is none.
 std::pair<std::string_view, int> unit_of(std::string_view word) {
   const std::size_t mark = word.rfind('#');
   const std::optional<int> unit = mark == std::string_view::npos ? std::nullopt : whole_number(word.substr(mark + 1));
   return unit ? std::pair(word.substr(0, mark), *unit) : std::pair(word, 0);
 }
 
-/// A device that ssh leads to, or why there is none, and whether it may well be there later.
+/// A remote device that could not be opened.
 struct NotElsewhere {
   ExitCode code = ExitCode::error;
   Message why;
@@ -85,8 +85,8 @@ OpenedDevice open_simulation(const DeviceLimits& limits, const std::string& why,
   Message announcement = make_message("simulated {}", limits.name);
   if (!why.empty()) announcement = make_message("simulated {}: {}", limits.name, why);
   if (const L2Behaviour behaviour = l2_behaviour(limits); behaviour.inherited) {
-    announcement = make_message("{} (its L2 gives way as the counters of an {} say: this GPU was not measured)",
-                                announcement, behaviour.measured_on);
+    announcement =
+        make_message("{} (L2 model fitted to an {}, not validated on this GPU)", announcement, behaviour.measured_on);
   }
   return {make_simulated_device(limits, known_algorithms(), {}, unit), std::move(announcement), why};
 }
@@ -100,8 +100,8 @@ DeviceLimits limits_of_known_gpu(std::string_view name) {
   }
   std::vector<std::string> known;
   for (const DeviceLimits& limits : known_gpus()) known.push_back(limits.name);
-  known.emplace_back("a file that ends in .json");
-  throw CommandError(ExitCode::usage, "no GPU named '{}' is known; known: {}", name, fmt::join(known, ", "));
+  throw CommandError(ExitCode::usage, "{} (or use a .json file, see `attnscope model --print-gpu`)",
+                     unknown_name("GPU", name, known));
 }
 
 std::string as_sentence(std::string text) {
@@ -120,7 +120,7 @@ OpenedDevice open_device(std::string_view word, bool counters) {
 void require_gpu_word(std::string_view word) {
   if (word.empty() || word == "gpu" || whole_number(word)) return;
   throw CommandError(ExitCode::usage,
-                     "--device '{}' names nothing; give a GPU's number, gpu, simulated or simulated:NAME", word);
+                     "unknown device '{}'; available: a GPU number, gpu, simulated, simulated:NAME, ssh:HOST", word);
 }
 
 OpenedDevice open_device_here(std::string_view word, bool counters) {
@@ -143,11 +143,10 @@ OpenedDevice open_device_here(std::string_view word, bool counters) {
   Result<std::unique_ptr<Device>, GpuError> opened = open_gpu_device(options);
   if (opened) return opened_gpu(std::move(opened).value());
   const GpuError& error = opened.error();
-  if (!word.empty()) throw CommandError(ExitCode::error, error.message());
+  if (!word.empty()) throw CommandError(ExitCode::error, "--device {}: {}", word, error.message());
   if (error.nothing_here()) return open_simulation(known_gpus().front(), describe(error));
-  // What looks like a GPU's numbers would be a simulation's: whoever wants that says so.
-  throw CommandError(ExitCode::error, "{} To simulate a GPU instead, give --device simulated",
-                     as_sentence(describe(error)));
+  // Never falls back to a simulation if a GPU exists: its numbers would look measured.
+  throw CommandError(ExitCode::error, "{} Or use --device simulated.", as_sentence(describe(error)));
 }
 
 bool is_elsewhere(std::string_view word) {
@@ -160,13 +159,13 @@ Result<OpenedDevice, std::string> reopen_elsewhere(const std::string& word, cons
   for (std::size_t tries = 0;; ++tries) {
     auto opened = open_elsewhere(word, counters);
     if (opened && opened->device->info().uuid != uuid) {
-      return Failure{format_text("{} has {} now, where the run began on {}", word, opened->device->info().uuid, uuid)};
+      return Failure{format_text("{} is now {}, but the run began on {}", word, opened->device->info().uuid, uuid)};
     }
     if (opened) return std::move(opened).value();
     const NotElsewhere& failure = opened.error();
     if (!failure.may_pass || tries == pauses_s.size() || cancel_on_signals().cancelled())
       return Failure{text(failure.why)};
-    waits(make_message("{}; the next try is in {} s", failure.why, pauses_s.at(tries)));
+    waits(make_message("{}; retrying in {} s", failure.why, pauses_s.at(tries)));
     const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(pauses_s.at(tries));
     while (std::chrono::steady_clock::now() < until && !cancel_on_signals().cancelled()) {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -178,8 +177,7 @@ void predict_with_ceilings(OpenedDevice& opened, std::string_view word, const st
   const DeviceLimits limits = opened.device->info().limits;
   if (!opened.device->info().simulated || is_elsewhere(word)) {
     throw CommandError(ExitCode::usage,
-                       "--ceilings gives a simulated device rates, and the {} is measured; name one with --device "
-                       "simulated, or leave --ceilings out",
+                       "--ceilings requires a simulated device, not {} (use --device simulated or omit --ceilings)",
                        limits.name);
   }
   const StoredCeilings measured = rates_of_file(ceilings, limits);

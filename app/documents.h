@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The documents of assets/docs, built in.
+// Documents of assets/docs, embedded in the program.
 #pragma once
 
 #include <span>
@@ -8,10 +8,10 @@
 namespace attnscope {
 
 struct Document {
-  std::string_view file;  ///< "install.md": its topic and ".md"
-  std::string_view text;  ///< Markdown; the first line is the licence's, the next one the title
+  std::string_view file;  ///< "install.md": topic and ".md"
+  std::string_view text;  ///< Markdown; first line: license, next line: title
 };
-/// In the order in which one reads them.
+/// Returns them in reading order.
 [[nodiscard]] std::span<const Document> documents();
 
 }  // namespace attnscope

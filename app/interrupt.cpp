@@ -27,8 +27,8 @@ std::int64_t now_ms() {
 }
 
 void on_signal(int) {
-  // What is committed is safe, so a second signal need not wait for a launch that does not end. timeout(1) sends its
-  // one signal twice, to the process and to its group: what comes at once after the first is no second.
+  // Committed points are safe, so the second signal need not wait for the launch. timeout(1) sends its signal twice, to
+  // the process and to its group, so a signal within 500 ms does not count as a second one.
   constexpr std::int64_t same_signal_ms = 500;
   if (!token.cancelled()) {
     cancelled_at_ms = now_ms();
@@ -53,7 +53,7 @@ CancelToken& cancel_on_signals() {
   action.sa_flags = SA_RESTART;
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
-  // A terminal that goes away ends the work as well, unless nohup said that it shall not.
+  // Keeps SIGHUP ignored if nohup has set it so.
   struct sigaction before {};
   if (::sigaction(SIGHUP, nullptr, &before) == 0 && before.sa_handler != SIG_IGN) {
     ::sigaction(SIGHUP, &action, nullptr);

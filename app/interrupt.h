@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ctrl-C, SIGTERM and SIGHUP end the work after the current launch; a second Ctrl-C ends the process at once.
+// Cancels the work after the current launch on Ctrl-C, SIGTERM and SIGHUP; a second Ctrl-C exits at once.
 #pragma once
 
 #include "profiler/measure/device.h"
 
 namespace attnscope {
 
-/// The process's one cancel token; from the first call on, SIGINT, SIGTERM and SIGHUP set it.
+/// Returns the process's cancel token; the first call installs the signal handlers.
 CancelToken& cancel_on_signals();
 
-/// Sets the token also when a line "cancel" is read on stdin, or stdin ends: whoever started us is gone. A stdin that
-/// is /dev/null from the start never had anyone, and is left alone.
+/// Also cancels if stdin ends or has a line "cancel". Ignores a stdin that is /dev/null.
 void cancel_on_stdin(CancelToken&);
 
 }  // namespace attnscope

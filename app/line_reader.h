@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of standard input as they come, on a thread of their own, which can be stopped.
+// Reads lines from stdin on a thread that can be stopped.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,11 @@ namespace attnscope {
 class LineReader {
  public:
   struct Listener {
-    std::function<void(std::string_view line)> on_line;  ///< without its newline
-    std::function<void()> on_long_line;                  ///< instead of one of more than `longest` bytes
-    std::function<void()> on_end;                        ///< the input ended, or failed
+    std::function<void(std::string_view line)> on_line;  ///< without line break
+    std::function<void()> on_long_line;                  ///< called instead for a line longer than `longest` bytes
+    std::function<void()> on_end;                        ///< end of input or read error
   };
-  /// Calls the listener on its thread from now on. Throws std::system_error.
+  /// Starts the thread, which calls the listener. Throws std::system_error.
   LineReader(Listener listener, std::size_t longest);
   LineReader(const LineReader&) = delete;
   LineReader& operator=(const LineReader&) = delete;
@@ -30,8 +30,8 @@ class LineReader {
   Listener listener_;
   std::size_t longest_;
   std::string line_;
-  bool skipping_ = false;  ///< the rest of a line that is too long
-  int stop_;               ///< an eventfd
+  bool skipping_ = false;  ///< until the end of a line that is too long
+  int stop_;               ///< eventfd
   std::thread thread_;
 };
 

@@ -17,8 +17,10 @@ namespace attnscope {
 std::vector<std::string> files_or_samples(const std::vector<std::string>& given,
                                           const std::vector<std::string>& samples) {
   if (!given.empty()) return given;
-  if (samples.empty()) throw CommandError(ExitCode::usage, "no file given, and the recorded sample is not installed");
-  spdlog::info("{}", format_text("no file is given, so this is of what is recorded: {}",
+  if (samples.empty())
+    throw CommandError(ExitCode::usage,
+                       "no file given and the recorded sample is not installed (name an .attnscope file)");
+  spdlog::info("{}", format_text("no file given, using the recorded sample {}",
                                  printable(fmt::format("{}", fmt::join(samples, ", ")))));
   return samples;
 }
@@ -28,8 +30,8 @@ std::string file_or_sample(const std::string& given) {
 }
 
 CLI::Option* add_filter_option(CLI::App& command, std::string& words) {
-  return command.add_option("--filter", words, "Only points that fit these words, as in the window: \"d:128 N>=4096\"")
-      ->type_name("WORDS");
+  return command.add_option("--filter", words, "Only matching points, such as \"algo:fa2 d:128 N>=4096\"")
+      ->type_name("FILTER");
 }
 
 std::vector<analysis::Row> rows_that_fit(const std::string& words, const analysis::PointTable& table) {
@@ -37,7 +39,7 @@ std::vector<analysis::Row> rows_that_fit(const std::string& words, const analysi
   if (!query) throw CommandError(ExitCode::usage, query.error());
   std::vector<analysis::Row> rows = query->rows(table);
   if (rows.empty() && !words.empty())
-    throw CommandError(ExitCode::error, "--filter: no point of these files fits {}", words);
+    throw CommandError(ExitCode::error, "no point matches --filter '{}' (relax the filter)", words);
   return rows;
 }
 
@@ -76,8 +78,7 @@ MeasuredPoints::MeasuredPoints(const std::vector<std::string>& files, const std:
         loaded_.places, [&](const auto& place) { return place.first.first == file && has_measured[place.second]; });
     if (any) continue;
     throw CommandError(ExitCode::error,
-                       "{} holds no point that was measured on a GPU, so there is nothing to compare a prediction with",
-                       file);
+                       "{} has no point measured on a GPU (predictions are compared with measured points)", file);
   }
   loaded_.keep(measured);
   if (!filter.empty()) loaded_.keep(rows_that_fit(filter, loaded_.table));

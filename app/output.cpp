@@ -23,6 +23,19 @@ std::string path_of(const CLI::App& command) {
   return parent == nullptr ? command.get_name() : path_of(*parent) + "-" + command.get_name();
 }
 
+bool is_regular_or_missing(const fs::path& file) {
+  std::error_code error;
+  return !fs::exists(file, error) || fs::is_regular_file(file, error);
+}
+
+/// Format of a file by its suffix; empty: the suffix is of no format.
+std::string format_of_suffix(const std::string& suffix, const Output::Words& formats) {
+  const auto has = [&](std::string_view format) { return std::ranges::find(formats, format) != formats.end(); };
+  if (suffix == ".txt" || suffix == ".text" || suffix == ".log") return has("text") ? "text" : "";
+  if (suffix == ".xml") return has("junit") ? "junit" : "";
+  return suffix.size() > 1 && has(suffix.substr(1)) ? suffix.substr(1) : "";
+}
+
 FileKind kind_of(const Output& output) {
   return output.is("csv") ? file_kind::csv : output.is("json") ? file_kind::json : file_kind::of_name({});
 }
@@ -34,8 +47,7 @@ void require_no_measurements(const std::string& file, const std::string& format)
   if (!fs::is_regular_file(file, error)) {
     if (fs::path(file).extension() != ".attnscope") return;
     throw CommandError(ExitCode::usage,
-                       "{} is a name for measurements, and this is a result (--format {}): choose another name with -o",
-                       file, format);
+                       "{}: .attnscope files contain measurements, not {} (choose another name with -o)", file, format);
   }
   std::array<char, 4096> first{};
   std::ifstream in(file, std::ios::binary);
@@ -43,7 +55,7 @@ void require_no_measurements(const std::string& file, const std::string& format)
   const std::string_view begin(first.data(), static_cast<std::size_t>(in.gcount()));
   if (behind_links(file).extension() == ".attnscope" || file_kind::measurements.is_one(begin)) {
     throw CommandError(ExitCode::usage,
-                       "{} holds measurements: --format {} does not go over them; choose another name with -o", file,
+                       "{} contains measurements and cannot be replaced by {} (choose another name with -o)", file,
                        format);
   }
 }
@@ -55,38 +67,64 @@ void write_json(std::ostream& out, const nlohmann::ordered_json& document) {
 void Output::add_to(CLI::App& command, const Words& words, File file) {
   command_ = path_of(command);
   word_ = words.front();
+  formats_ = words;
   const auto has = [&](std::string_view word) { return std::ranges::find(words, word) != words.end(); };
-  std::string meaning = "How the result is written";
-  if (has("csv")) meaning += ": csv and json in base units";
-  if (has("junit")) meaning += ", junit for CI, a case a row";
   const bool of_input = command.get_option_no_throw("--format") != nullptr;
   if (!of_input) {
-    options_.push_back(command.add_option("--format", word_, meaning)
-                           ->type_name("FORMAT")
-                           ->check(CLI::IsMember(words))
-                           ->capture_default_str());
+    CLI::Option* format = command.add_option("--format", word_, "Output format; csv and json use base units")
+                              ->type_name("FORMAT")
+                              ->check(CLI::IsMember(words))
+                              ->capture_default_str();
+    format->each([this](const std::string&) { format_given_ = true; });
+    options_.push_back(format);
   }
   for (const char* word : {"csv", "json"}) {
     if (!has(word)) continue;
     CLI::Option* brief = command.add_flag_callback(
-        fmt::format("--{}", word), [this, word] { word_ = word; },
-        of_input ? fmt::format("The result as {}", word) : fmt::format("Short for --format {}", word));
+        fmt::format("--{}", word),
+        [this, word] {
+          word_ = word;
+          format_given_ = true;
+        },
+        of_input ? fmt::format("Output as {}", word) : fmt::format("Same as --format {}", word));
     for (CLI::Option* other : options_) brief->excludes(other);
     options_.push_back(brief);
   }
   if (file == File::no) return;
-  command.add_option("-o,--output", file_, "Write the result to FILE (default: stdout)")->type_name("FILE");
-  command.add_flag("--force", force_, "Let -o replace a file of another kind, too");
+  command.add_option("-o,--output", file_, "Output file; its suffix selects the format (default: stdout)")
+      ->type_name("FILE");
+  command.add_flag("--force", force_, "Overwrite a file of another kind");
 }
 
 void Output::exclude(CLI::Option* other) {
   for (CLI::Option* option : options_) option->excludes(other);
 }
 
+void Output::choose_format() {
+  const std::string suffix = fs::path(file_).extension().string();
+  if (file_.empty() || suffix.empty() || !is_regular_or_missing(file_)) return;
+  const std::string format = format_of_suffix(suffix, formats_);
+  if (format == word_) return;
+  if (!format.empty() && !format_given_) {
+    word_ = format;
+    return;
+  }
+  static const Words known{".txt",  ".text", ".log", ".csv", ".tsv", ".json", ".jsonl", ".xml",
+                           ".html", ".htm",  ".md",  ".pdf", ".png", ".svg",  ".xlsx"};
+  const bool of_another = !format.empty() || std::ranges::find(known, suffix) != known.end();
+  if (format_given_ && of_another)
+    throw CommandError(ExitCode::usage, "{}: the suffix does not match --format {} (rename the file of -o)", file_,
+                       word_);
+  if (!format_given_ && suffix != ".attnscope")
+    throw CommandError(ExitCode::usage, "{}: no format with this suffix; available: {} (choose one with --format)",
+                       file_, fmt::join(formats_, ", "));
+}
+
 ExitCode Output::run(const std::function<ExitCode()>& command) {
   if (!file_.empty() && file_ != "-") {
+    choose_format();
     require_no_measurements(file_, word_);
-    // A file that cannot be written is known before anything is measured.
+    // Opens the file first: a measurement should not run if its result cannot be written.
     target_ = std::make_unique<OutputFile>(file_, kind_of(*this),
                                            force_ ? OutputFile::Existing::any : OutputFile::Existing::of_its_kind);
     std::cout.flush();
@@ -97,13 +135,12 @@ ExitCode Output::run(const std::function<ExitCode()>& command) {
     finish();
     return code;
   } catch (const CommandError&) {
-    // What was found out is told (`compare --fail-on-regression`); what failed before it printed leaves the file as it
-    // is.
+    // `compare --fail-on-regression` throws after printing its result, which is kept.
     if (!kept_.view().empty()) finish();
     if (terminal_ != nullptr) std::cout.rdbuf(std::exchange(terminal_, nullptr));
     throw;
   } catch (...) {
-    // Half a result does not stand in the place of a whole one.
+    // Discards an incomplete result.
     if (terminal_ != nullptr) std::cout.rdbuf(std::exchange(terminal_, nullptr));
     throw;
   }

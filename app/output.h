@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a command's result is written, and where: --format with its short forms, and -o. Every command that prints a
-// result declares them here and prints by it alone.
+// Output format and destination of a command's result: --format, --csv, --json and -o.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -22,59 +21,63 @@ namespace attnscope {
 
 class Output {
  public:
-  /// Whether -o names the file that the result goes to; no: the command has an -o of its own, or none.
+  /// Whether -o names the file of the result. `no`: the command has no -o, or its own.
   enum class File { yes, no };
   using Words = std::vector<std::string>;
   static inline const Words tables{"text", "csv", "json"};
 
-  /// `words`: the formats that it takes, of which the first is the usual one. Where the command has a --format already,
-  /// which is another file's, only its short forms.
+  /// Adds the options. `words`: accepted formats, the default first. If the command has a --format for its input, adds
+  /// only --csv and --json.
   void add_to(CLI::App& command, const Words& words = tables, File file = File::yes);
-  /// That option and these go not together.
+  /// Makes these options and `other` mutually exclusive.
   void exclude(CLI::Option* other);
-  /// Of a command with an -o of its own, where that means this.
+  /// Sets the file, for a command that has its own -o.
   void set_file(std::string file) { file_ = std::move(file); }
+  /// Takes the format from the suffix of the file, unless --format is given. Throws CommandError (usage) if the suffix
+  /// belongs to another format. run() does this, too.
+  void choose_format();
   [[nodiscard]] const std::string& file() const { return file_; }
   [[nodiscard]] bool force() const { return force_; }
 
   [[nodiscard]] bool is(std::string_view word) const { return word_ == word; }
   [[nodiscard]] const std::string& word() const { return word_; }
-  /// People read titles and units, programs keys and base units.
+  /// Text output has titles and units; CSV and JSON have keys and base units.
   [[nodiscard]] bool for_people() const { return is("text"); }
 
-  /// Runs the command; what it prints goes to the file where one is given, once it is whole, also where the command
-  /// fails after it has printed. Throws FileError for a file that cannot be written, before the command runs.
+  /// Runs the command. Writes its output to the file, if one is given, after the command has ended; also if it throws
+  /// CommandError after printing. Throws FileError before running the command if the file cannot be written.
   ExitCode run(const std::function<ExitCode()>& command);
-  /// What was printed is out: for a process that leaves by itself.
+  /// Writes the output now, for a process that exits without returning from the command.
   void finish();
 
-  // What people read beside tables; programs get none of it.
+  // Text output only; ignored in other formats.
   void title(std::string_view words);
   void heading(std::string_view words);
   void line(std::string_view words);
-  void gap();  ///< between parts
+  void gap();  ///< prints an empty line
 
-  /// `document`: its word in JSON, where that is not the command's name.
+  /// `document`: value of "format" in JSON, if not the command's name.
   void table(const analysis::Table&, std::string_view document = {});
-  /// JSON: `fields` below the head that every document has.
+  /// Prints a JSON object that begins with "format" and "version".
   void object(nlohmann::ordered_json fields, std::string_view document = {});
 
  private:
   std::string command_;  ///< "attnscope-kernels-build"
   std::string word_ = "text";
+  Words formats_;
+  bool format_given_ = false;
   std::string file_;
   bool force_ = false;
   std::vector<CLI::Option*> options_;
   std::unique_ptr<OutputFile> target_;
-  std::ostringstream kept_;             ///< what goes to the file
-  std::streambuf* terminal_ = nullptr;  ///< of std::cout, meanwhile
+  std::ostringstream kept_;             ///< output destined for the file
+  std::streambuf* terminal_ = nullptr;  ///< buffer of std::cout while it is redirected
 };
 
-/// Where measurements are, which no result replaces: not even with --force are they made again as a table is. Throws
-/// CommandError.
+/// Throws CommandError if `file` contains measurements, which no result may overwrite, even with --force.
 void require_no_measurements(const std::string& file, const std::string& format);
 
-/// One document, a line at its end; what is no UTF-8 is replaced.
+/// Writes one JSON document and a line break; replaces invalid UTF-8.
 void write_json(std::ostream&, const nlohmann::ordered_json&);
 
 }  // namespace attnscope

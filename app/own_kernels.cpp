@@ -30,7 +30,7 @@ void add_kernel_option(CLI::App& command) {
               }
             }
           },
-          "A kernel of your own: its statement, a JSON file (`attnscope kernels new` writes one); one option for each")
+          "Manifest of a user-defined kernel; repeatable; see `attnscope kernels new --help`")
       ->type_name("FILE")
       ->expected(1, CLI::detail::expected_max_vector_size)
       ->allow_extra_args(false);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of the user's own: --kernel FILE, and what files of results say of them.
+// User-defined kernels: --kernel FILE, and manifests stored in files of results.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -12,16 +12,17 @@
 
 namespace attnscope {
 
-/// Loads the statement while the words are parsed, so that axes may name it. Parsing throws CommandError (usage).
+/// Adds --kernel. Loads the manifest during parsing, so that axes can name the kernel. Parsing throws CommandError
+/// (usage).
 void add_kernel_option(CLI::App& command);
 
-/// Of the statements that this process has loaded and their sources, as they are now: what a plan is known by besides.
-/// Headers are not among them. Empty where none is loaded.
+/// Returns a digest of the loaded manifests and their current sources (without headers), which is part of the plan's
+/// hash. Empty if none is loaded.
 [[nodiscard]] std::string own_kernels_digest();
 
-/// Makes known, for reading, what a file of results says of kernels that are not; warns of what is not taken.
+/// Registers the user-defined kernels of a store for reading; logs manifests that are rejected.
 void know_kernels_of(const RunStore&);
-/// Registers the user-defined kernels of a file. Throws FileError.
+/// Opens the file and does the same. Throws FileError.
 void know_kernels_of(const std::filesystem::path& file);
 
 }  // namespace attnscope

@@ -14,7 +14,7 @@
 namespace attnscope {
 
 void occupy_standard_descriptors() {
-  // The lowest that is free is given out first, so after one that is above them nothing is left to take.
+  // open() returns the lowest free descriptor, so one above stderr means that none is missing.
   int taken = STDIN_FILENO;
   while (taken >= STDIN_FILENO && taken <= STDERR_FILENO) taken = ::open("/", O_PATH);
   if (taken > STDERR_FILENO) ::close(taken);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Start-up of both programs: standard streams, and the language of labels and sentences about results.
+// Start-up of both programs: standard streams, and the language of labels and results.
 #pragma once
 
 #include <string>
@@ -7,14 +7,13 @@
 
 namespace attnscope {
 
-/// Standard input, output and error may have been closed by whoever started the program. Takes the places of those that
-/// are, so that no file gets one of them: a line for people would be written over the measurements in it. Reading from
-/// and writing to such a place fails as on a closed one. Called before any file is opened.
+/// Opens placeholders for standard streams that are closed, so that no file gets descriptor 0, 1 or 2 and receives
+/// messages. Reading from or writing to a placeholder fails. Call before opening any file.
 void occupy_standard_descriptors();
 
-/// Uses the catalogue of a language, "zh"; returns false where there is none. Before any thread.
+/// Selects a language, e.g. "zh"; returns false if it is not built in. Call before starting threads.
 bool use_language(std::string_view language);
-/// "en or zh"
+/// Returns "en or zh".
 [[nodiscard]] std::string languages_in_words();
 
 }  // namespace attnscope

@@ -2,28 +2,34 @@
 #include "app/reporter.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <condition_variable>
 #include <csignal>
 #include <cstdio>
 #include <deque>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <type_traits>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "app/status_line.h"
+#include "app/table.h"
 #include "profiler/plan/text.h"
 #include "profiler/units/spelling.h"
 
 namespace attnscope {
 namespace {
 
-/// False where nobody reads it any more.
+/// Returns false if stdout can no longer be written.
 bool write_line(const Event& event) {
   const std::string line = to_json_line(event) + "\n";
   return std::fwrite(line.data(), 1, line.size(), stdout) == line.size() && std::fflush(stdout) == 0;
@@ -76,7 +82,7 @@ class SessionReporter final : public Reporter {
   std::condition_variable changed_;
   std::deque<Event> waiting_;
   bool closing_ = false;
-  std::thread writer_;  ///< the last: it uses the others
+  std::thread writer_;  ///< last member: the thread uses the others
 };
 
 class TextReporter final : public Reporter {
@@ -97,21 +103,27 @@ class TextReporter final : public Reporter {
 
   void on(const PlanEvent& e) {
     total_ = e.total;
-    const std::string memory = text(Bytes(e.max_memory_bytes));
-    Message counters = "available";
-    if (e.counters != "available") counters = make_message("not available: {}", e.counters);
     rounds_ = e.rounds;
-    const Message points = counted_points(e.total, e.rounds);
-    if (e.skipped > 0 && e.rounds > 1) {
-      line(make_message("{}: {}, {} of {} measurements done before, at most {} of device memory; counters {}", e.preset,
-                        points, e.skipped, e.total * static_cast<std::size_t>(e.rounds), memory, counters));
-    } else if (e.skipped > 0) {
-      line(make_message("{}: {}, {} of them done before, at most {} of device memory; counters {}", e.preset, points,
-                        e.skipped, memory, counters));
-    } else {
-      line(make_message("{}: {}, at most {} of device memory; counters {}", e.preset, points, memory, counters));
-    }
-    if (!e.database.empty()) line(make_message("into {} (run {})", e.database, e.run_id));
+    output_ = e.database.empty() ? std::string() : format_text("run {} in {}", e.run_id, e.database);
+    const std::string memory = text(Capacity(e.max_memory_bytes));
+    Message counters = "counters available";
+    if (e.counters != "available") counters = make_message("no counters: {}", e.counters);
+    line(make_message("Sweep {}: {}, up to {} of device memory, {}", e.preset, counted_points(e.total, e.rounds),
+                      memory, counters));
+    if (e.skipped > 0)
+      line(make_message("{} of {} measurements are already done", e.skipped,
+                        e.total * static_cast<std::size_t>(e.rounds)));
+    if (!output_.empty()) line(make_message("Output: {}", output_));
+    if (e.total > 0) line(row({"point", "status", "time", "DRAM", "SM<->L2", "configuration"}));
+  }
+  /// A row of the table of points, aligned with its header.
+  [[nodiscard]] std::string row(const std::array<std::string, 6>& cells) const {
+    const std::size_t number = std::max<std::size_t>(std::string_view("point").size(), round_words(0).size()) +
+                               (2 * fmt::formatted_size("{}", total_)) + 1;
+    const std::array<std::size_t, 5> widths{number, std::string_view("out-of-memory").size(), 8, 8, 8};
+    std::string line;
+    for (std::size_t i = 0; i < widths.size(); ++i) line += padded(cells.at(i), widths.at(i), i != 1) + "  ";
+    return line + cells.back();
   }
   void on(const BuildEvent& e) {
     status_.show(format_text("compiled {}/{}: {}", e.done, e.total, e.kernel));
@@ -122,29 +134,27 @@ class TextReporter final : public Reporter {
   void on(const StartedEvent& e) {
     status_.show(fmt::format("{}{}/{} {}{}", round_words(e.round), e.index + 1, total_, e.point, remaining_));
   }
-  /// Before what is said of a point; empty where there is one round.
   [[nodiscard]] std::string round_words(int round) const {
     if (rounds_ <= 1) return {};
     return format_text("round {}/{}", round + 1, rounds_) + "  ";
   }
   void on(const PointEvent& e) {
-    std::string result = e.disposition;
-    if (e.time_median_ns > 0) result += "  " + text(Nanoseconds(e.time_median_ns));
-    const auto add = [&result](const Message& part) { result += "  " + text(part); };
-    if (e.dram_bytes > 0) add(make_message("DRAM {}", text(Bytes(e.dram_bytes))));
-    if (e.l2_sm_bytes > 0) add(make_message("SM<->L2 {}", text(Bytes(e.l2_sm_bytes))));
-    if (e.throttled) add("(throttled)");
-    if (e.provenance == to_string(Provenance::extrapolated)) result += fmt::format("  ({})", e.provenance);
-    if (!e.reason.empty()) result += ": " + text(e.reason);
-    line(fmt::format("{}{:>{}}/{}  {}  {}", round_words(e.round), e.index + 1, fmt::formatted_size("{}", total_),
-                     total_, e.point, result));
+    const auto bytes = [](double value) { return value > 0 ? text(Bytes(value)) : "-"; };
+    std::vector<std::string> remarks;
+    if (e.throttled) remarks.emplace_back("throttled");
+    if (e.provenance == to_string(Provenance::extrapolated)) remarks.push_back(e.provenance);
+    if (!e.reason.empty()) remarks.push_back(text(e.reason));
+    line(row({fmt::format("{}{}/{}", round_words(e.round), e.index + 1, total_), e.disposition,
+              e.time_median_ns > 0 ? text(Nanoseconds(e.time_median_ns)) : "-", bytes(e.dram_bytes),
+              bytes(e.l2_sm_bytes),
+              fmt::format("{}{}{}", e.point, remarks.empty() ? "" : ": ", fmt::join(remarks, ", "))}));
   }
   void on(const ProgressEvent& e) {
     remaining_.clear();
     if (e.remaining_s >= 0) remaining_ = " | " + format_text("{} left", text(Seconds(e.remaining_s)));
     status_.show(format_text("{}/{} points", e.done, e.total) + remaining_);
   }
-  // Those of sessions and workers, which write JSON lines.
+  // Events of sessions and workers, which write JSON lines.
   template <class E>
   void on(const E&) {}
   void on(const LogEvent& e) {
@@ -152,11 +162,17 @@ class TextReporter final : public Reporter {
     spdlog::log(spdlog::level::from_str(e.level), "{}", e.text);
   }
   void on(const DoneEvent& e) {
-    if (e.reason.empty()) {
-      line(make_message("{}: {} ok, {} not", e.state, counted_points(e.ok, 1), e.not_ok));
-    } else {
-      line(make_message("{} ({}): {} ok, {} not", e.state, e.reason, counted_points(e.ok, 1), e.not_ok));
-    }
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
+    Message summary =
+        make_message("{}: {} ok, {} infeasible, {} failed in {}", capitalized(e.state), e.ok, e.infeasible,
+                     e.not_ok - std::min(e.infeasible, e.not_ok), text(Seconds(elapsed.count())));
+    if (!output_.empty()) summary = make_message("{}; {}", summary, output_);
+    if (!e.reason.empty()) summary = make_message("{} ({})", summary, e.reason);
+    line(summary);
+  }
+  static std::string capitalized(std::string word) {
+    if (!word.empty() && word[0] >= 'a' && word[0] <= 'z') word[0] = static_cast<char>(word[0] - 'a' + 'A');
+    return word;
   }
 
   std::FILE* lines_;
@@ -164,6 +180,8 @@ class TextReporter final : public Reporter {
   std::size_t total_ = 0;
   int rounds_ = 1;
   std::string remaining_;
+  std::string output_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace
@@ -181,7 +199,7 @@ std::unique_ptr<Reporter> make_text_reporter(std::FILE* lines) {
 }
 
 ExitCode report_to_programs(const std::function<ExitCode(Reporter&)>& work) {
-  std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is known by the end of stdin
+  std::signal(SIGPIPE, SIG_IGN);  // a closed stdin, not SIGPIPE, ends the work
   const std::unique_ptr<Reporter> reporter = make_jsonl_reporter();
   const auto end = [&](const char* state, ExitCode code, const Message& why) {
     reporter->report(DoneEvent{state, why, 0, 0, static_cast<int>(code)});

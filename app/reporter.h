@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a sweep says while it runs: the same events, as JSON lines for programs or as text for people.
+// Reports the events of a sweep as JSON lines or as text.
 #pragma once
 
 #include <atomic>
@@ -17,15 +17,15 @@ namespace attnscope {
 class Reporter {
  public:
   virtual ~Reporter() = default;
-  /// May be called on any thread.
+  /// Thread-safe.
   void report(const Event& event) {
     const std::scoped_lock lock(mutex_);
     ended_ = ended_ || std::holds_alternative<DoneEvent>(event);
     take(event);
   }
-  /// Has the last event, "done", been reported?
+  /// Returns whether the last event, "done", was reported.
   [[nodiscard]] bool ended() const { return ended_; }
-  /// False once stdout cannot be written any more: whoever was listening is gone.
+  /// Returns false once stdout can no longer be written.
   [[nodiscard]] bool listened_to() const { return listened_to_; }
 
  protected:
@@ -38,18 +38,17 @@ class Reporter {
   std::atomic<bool> listened_to_ = true;
 };
 
-/// One JSON line an event, flushed.
+/// Writes one JSON line per event and flushes it.
 std::unique_ptr<Reporter> make_jsonl_reporter();
 
-/// Reporter of a session. report() queues the event and a writer thread prints it, so a slow reader does not block
-/// requests. The destructor waits until the queue is empty.
+/// Reporter of `collect --serve`. report() queues the event and a writer thread prints it, so that a slow reader does
+/// not block requests. The destructor waits until the queue is empty.
 std::unique_ptr<Reporter> make_session_reporter();
 
-/// A line a point on `lines` (null: none) and, where stderr is a terminal, a progress line below; logs on stderr.
+/// Prints a table row per point to `lines` (may be null), and a status line if stderr is a terminal. Logs to stderr.
 std::unique_ptr<Reporter> make_text_reporter(std::FILE* lines);
 
-/// For the window, and for scripts: what `work` does as JSON lines, of which the last says how it ended; what it throws
-/// is thrown on.
+/// Runs `work` and reports its events as JSON lines; the last one is "done". Rethrows exceptions.
 ExitCode report_to_programs(const std::function<ExitCode(Reporter&)>& work);
 
 }  // namespace attnscope

@@ -17,8 +17,7 @@ std::filesystem::path runs_folder() {
   const std::filesystem::path data = data_folder();
   if (data.empty())
     throw CommandError(ExitCode::error,
-                       "there is no folder for runs: HOME is not set, and this user has no home folder; name a file "
-                       "(collect -o, import -o), or set XDG_DATA_HOME");
+                       "no folder for runs: HOME is not set (set HOME or XDG_DATA_HOME, or name a file with -o)");
   return data / "runs";
 }
 
@@ -38,7 +37,7 @@ std::vector<std::filesystem::path> run_files(std::string_view preset) {
       files.push_back(entry.path());
     }
   }
-  std::sort(files.rbegin(), files.rend());  // the names end in the time
+  std::sort(files.rbegin(), files.rend());  // names end in date and time
   return files;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where runs are kept when the user names no file.
+// Default files of runs.
 #pragma once
 
 #include <filesystem>
@@ -8,13 +8,14 @@
 
 namespace attnscope {
 
-/// $XDG_DATA_HOME/attnscope/runs, or ~/.local/share/attnscope/runs. Throws CommandError where there is no home.
+/// Returns $XDG_DATA_HOME/attnscope/runs or ~/.local/share/attnscope/runs. Throws CommandError if there is no home
+/// directory.
 [[nodiscard]] std::filesystem::path runs_folder();
 
-/// runs_folder()/<preset>-<local date and time>.attnscope
+/// Returns runs_folder()/PRESET-DATE-TIME.attnscope.
 [[nodiscard]] std::filesystem::path new_run_file(std::string_view preset);
 
-/// The preset's files in runs_folder(), newest first.
+/// Returns the preset's files in runs_folder(), newest first.
 [[nodiscard]] std::vector<std::filesystem::path> run_files(std::string_view preset);
 
 }  // namespace attnscope

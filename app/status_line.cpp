@@ -18,7 +18,7 @@ void StatusLine::show(const std::string& text) {
   last_ = now;
   winsize size{};
   const std::size_t width = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1U : 79;
-  // Bytes are no fewer than columns; none of a character cut in two.
+  // A string has at most as many columns as bytes. Does not split a UTF-8 character.
   std::size_t end = std::min(width, text.size());
   while (end < text.size() && end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
   fmt::print(stderr, "\r\033[K{}", text.substr(0, end));

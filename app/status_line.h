@@ -6,7 +6,7 @@
 
 namespace attnscope {
 
-/// One line at the bottom of a terminal that is written over; nothing where stderr is no terminal.
+/// A line on a terminal that each update overwrites. Does nothing if stderr is not a terminal.
 class StatusLine {
  public:
   StatusLine();

@@ -22,33 +22,32 @@ std::vector<Axis> parse_axes(const std::vector<std::string>& words) {
 }
 
 void require_algorithms(const std::vector<std::string>& names) {
+  std::vector<std::string> known;
+  for (const Algorithm* algorithm : known_algorithms().algorithms()) known.push_back(algorithm->name());
   for (const std::string& name : names) {
-    if (known_algorithms().find(name) == nullptr) {
-      throw CommandError(ExitCode::usage, "unknown algorithm '{}'; `attnscope kernels` lists them", name);
-    }
+    if (std::ranges::find(known, name) == known.end())
+      throw CommandError(ExitCode::usage, unknown_name("algorithm", name, known));
   }
 }
 
 SweepOptions::SweepOptions(CLI::App& command, std::string default_preset) : default_preset_(std::move(default_preset)) {
-  std::string preset_help = "Named sweep:";
-  for (const PresetInfo& preset : presets())
-    preset_help += fmt::format("\n  {}: {}", preset.name, text(preset.description));
-  if (!default_preset_.empty()) preset_help += fmt::format("\n  (default: {}, unless axes are given)", default_preset_);
+  std::string preset_help = "Named sweep; see `attnscope help presets`";
+  if (!default_preset_.empty()) preset_help += fmt::format(" (default without axes: {})", default_preset_);
   add_kernel_option(command);
   command.add_option("--preset", preset_, preset_help)->type_name("NAME");
   command
       .add_option("-a,--axis", axes_,
-                  "Axis, replacing the preset's of that name; one option for each. \"N[pow2]=[8,14]\" (2^8 to 2^14), "
-                  "\"N=[1024:4096:1024]\", \"mask=[full,causal]\", \"d=64\"; names and values: `attnscope help axes`")
+                  "Axis of the sweep, such as d=64, \"N=[1024,4096]\" or \"N[pow2]=[8,14]\"; replaces the preset's; "
+                  "repeatable; see `attnscope help axes`")
       ->type_name("AXIS")
       ->expected(1, CLI::detail::expected_max_vector_size)
       ->allow_extra_args(false);
-  command.add_option("--algorithms", algorithms_, "Only these, separated by commas")
+  command.add_option("--algorithms", algorithms_, "Algorithms, separated by commas (default: all of the sweep)")
       ->type_name("NAMES")
       ->delimiter(',');
   command
       .add_option("--cache-control", cache_control_,
-                  "'all' overwrites the L2 before each launch (cold), 'none' leaves it as it is (warm)")
+                  "L2 before each launch: all overwrites it (cold), none keeps it (warm)")
       ->check(CLI::IsMember({"all", "none"}))
       ->capture_default_str();
 }

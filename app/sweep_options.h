@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --preset, --axis, --algorithms and --cache-control: which points.
+// Options that select the points of a sweep: --preset, --axis, --algorithms, --cache-control.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -11,21 +11,21 @@
 
 namespace attnscope {
 
-/// The axes that these words name. Throws CommandError (usage).
+/// Parses axes. Throws CommandError (usage).
 [[nodiscard]] std::vector<Axis> parse_axes(const std::vector<std::string>& words);
-/// Throws CommandError (usage) for a name that no algorithm has.
+/// Throws CommandError (usage) for an unknown algorithm.
 void require_algorithms(const std::vector<std::string>& names);
 
 class SweepOptions {
  public:
-  /// `default_preset` is taken when neither preset nor axis is given; empty: free axes.
+  /// `default_preset`: used if neither a preset nor an axis is given; empty: free axes.
   SweepOptions(CLI::App& command, std::string default_preset);
   SweepOptions(const SweepOptions&) = delete;
   SweepOptions& operator=(const SweepOptions&) = delete;
 
-  /// SweepPlan::preset, known before anything is planned.
+  /// Returns SweepPlan::preset without planning the sweep.
   [[nodiscard]] std::string preset() const;
-  /// What a point's L2 holds where no axis says.
+  /// L2 state of points without a cache axis.
   [[nodiscard]] CacheState cache() const;
   /// Throws CommandError (usage).
   [[nodiscard]] SweepPlan plan(const DeviceLimits&, const std::function<bool()>& cancelled = {}) const;

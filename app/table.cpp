@@ -15,8 +15,7 @@
 namespace attnscope {
 namespace {
 
-/// Columns of a terminal rather than bytes, so that what has "×" or "µ" stands straight: Chinese characters and their
-/// punctuation, U+3000 and above, take two.
+/// Display width in terminal columns. Characters from U+3000 (CJK) take two.
 std::size_t width_of(std::string_view text) {
   std::size_t width = 0;
   for (const char c : text) {
@@ -26,12 +25,7 @@ std::size_t width_of(std::string_view text) {
   return width;
 }
 
-std::string padded(const std::string& text, std::size_t width, bool right) {
-  const std::string blanks(width - std::min(width, width_of(text)), ' ');
-  return right ? blanks + text : text + blanks;
-}
-
-/// The fields of problem and tile, and the knobs; algorithm and cache have columns of the commands' own.
+/// All fields and knobs except algorithm and cache, which commands print themselves.
 std::vector<Field> fields_with_columns(const Registry& registry) {
   std::vector<Field> fields = fields_and_knobs(point_fields(), registry.knobs());
   std::erase_if(fields, [](const Field& field) {
@@ -42,8 +36,20 @@ std::vector<Field> fields_with_columns(const Registry& registry) {
 
 }  // namespace
 
+std::string padded(const std::string& text, std::size_t width, bool right) {
+  const std::string blanks(width - std::min(width, width_of(text)), ' ');
+  return right ? blanks + text : text + blanks;
+}
+
 analysis::Column number_column(std::string key) {
   return {.key = std::move(key), .kind = analysis::ColumnKind::number};
+}
+
+void title_sizes(std::vector<analysis::Column>& columns) {
+  constexpr std::string_view unit = "_bytes";
+  for (analysis::Column& column : columns) {
+    if (column.key.ends_with(unit)) column.title = column.key.substr(0, column.key.size() - unit.size());
+  }
 }
 
 analysis::Table text_table(std::vector<analysis::Column> columns, TableRows rows) {

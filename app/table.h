@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables on the terminal and for other programs.
+// Tables as aligned text, CSV and JSON.
 #pragma once
 
 #include <iosfwd>
@@ -15,22 +15,28 @@ namespace attnscope {
 
 using TableRows = std::vector<std::vector<std::string>>;
 
-/// A table of these texts, a field a column; an empty one is an absent value. A column without a title has its key.
+/// Builds a table of strings; an empty string is a missing value. A column without a title uses its key.
 [[nodiscard]] analysis::Table text_table(std::vector<analysis::Column> columns, TableRows rows);
 [[nodiscard]] analysis::Column number_column(std::string key);
 
-/// With titles, as people read it.
+/// Pads with spaces to a display width.
+[[nodiscard]] std::string padded(const std::string& text, std::size_t width, bool right);
+
+/// Drops "_bytes" from titles, for tables whose values contain their unit.
+void title_sizes(std::vector<analysis::Column>& columns);
+
+/// Prints titles and aligned columns.
 void print_aligned(const analysis::Table&, std::ostream&);
-/// With keys, as programs read it.
+/// Prints keys and base units.
 void print_csv(const analysis::Table&, std::ostream&);
-/// An object a row.
+/// Returns one object per row.
 [[nodiscard]] nlohmann::ordered_json rows_of(const analysis::Table&);
 
-/// Columns that say which point a row is about: every field and knob but the algorithm and the state of the cache.
+/// Columns for all fields and knobs of a point, except algorithm and cache.
 [[nodiscard]] std::vector<analysis::Column> point_columns(const Registry&);
-/// A row's fields below them.
+/// Cells of these columns for one point.
 [[nodiscard]] std::vector<std::string> point_texts(const PointSpec&, const Registry&);
-/// For people: drops those of the columns above that have the field's fallback in every row (pass fwd, dropout 0, ...).
+/// Removes columns that have the field's default in every row (pass fwd, dropout 0, ...).
 void drop_defaults(analysis::Table&, const Registry&);
 
 template <class T>

@@ -35,7 +35,7 @@ bool is_number(std::string_view word) {
   return !word.empty() && word.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// "simulated*4": four words, "simulated#1" and so on.
+/// Expands "simulated*4" to "simulated#1" ... "simulated#4".
 std::vector<std::string> expanded(std::string_view word) {
   const std::size_t star = word.rfind('*');
   if (!word.starts_with("simulated") || star == std::string_view::npos) return {std::string(word)};
@@ -43,8 +43,7 @@ std::vector<std::string> expanded(std::string_view word) {
   const std::string_view number = word.substr(star + 1);
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), count);
   if (error != std::errc() || end != number.data() + number.size() || count < 1 || count > most_devices) {
-    throw CommandError(ExitCode::usage, "--device '{}': behind the * stands how many GPUs are simulated, from 1 to {}",
-                       word, most_devices);
+    throw CommandError(ExitCode::usage, "--device '{}': the number after * must be from 1 to {}", word, most_devices);
   }
   std::vector<std::string> words;
   for (int i = 1; i <= count; ++i) words.push_back(fmt::format("{}#{}", word.substr(0, star), i));
@@ -60,13 +59,13 @@ Message why_not(const std::string& program, const worker::OpenFailure& failure) 
   using Kind = worker::OpenFailure::Kind;
   if (failure.kind == Kind::no_device) return failure.reason;
   if (failure.kind == Kind::other_version) {
-    return make_message("{} (version {}) cannot be measured with: this program has protocol {}", program, failure.words,
+    return make_message("{} (version {}) does not support protocol {} of this program", program, failure.words,
                         worker_protocol);
   }
   if (failure.silent) return make_message("{} did not answer within 90 s", program);
   const std::string words = worker::last_line(failure.end.last_words);
-  if (words.empty()) return make_message("{} does not answer as an attnscope would that can be measured with", program);
-  return make_message("{} gives no device: {}", program, words);
+  if (words.empty()) return make_message("{} does not answer as an attnscope worker", program);
+  return make_message("{} cannot open a device: {}", program, words);
 }
 
 struct Child {
@@ -79,21 +78,21 @@ struct Child {
 
 worker::OpenedWorker opened_in(const Child& child, const std::vector<std::string>& device, const CancelToken& cancel) {
   const std::string& program = child.name;
-  std::vector<std::string> words{child.program, "remote"};
+  std::vector<std::string> words{child.program, "worker"};
   if (!child.counters) words.emplace_back("--no-counters");
   words.insert(words.end(), device.begin(), device.end());
   auto link = worker::start_child(words);
   if (!link) {
-    throw CommandError(ExitCode::error, "{} could not be started: {}", program, link.error());
+    throw CommandError(ExitCode::error, "cannot start {}: {}", program, link.error());
   }
   auto opened = worker::open_worker_device(std::move(link).value(), program, child.version, known_algorithms(), cancel,
                                            child.end_of);
-  if (!opened && cancel.cancelled()) throw CommandError(ExitCode::partial, "cancelled while {} started", program);
+  if (!opened && cancel.cancelled()) throw CommandError(ExitCode::partial, "cancelled while starting {}", program);
   if (!opened) throw CommandError(ExitCode::error, why_not(program, opened.error()));
   return std::move(opened).value();
 }
 
-/// A worker of this very program, for what these options of `attnscope remote` name.
+/// Starts a worker of this program with these options of `attnscope worker`.
 worker::OpenedWorker started_worker(const std::vector<std::string>& device, bool counters) {
   return opened_in({.program = own_program,
                     .name = "the worker process",
@@ -110,7 +109,7 @@ OpenedDevice opened_gpu_worker(const std::vector<std::string>& device, bool coun
   return {std::move(opened.device), make_message("GPU {}, {}", info.ordinal, info.limits.name)};
 }
 
-/// One of several: a simulation has a process as well.
+/// Opens one of several devices; a simulated device gets its own process, too.
 OpenedDevice opened_of_several(const std::vector<std::string>& device, const std::string& word, bool counters) {
   if (is_elsewhere(word)) return open_device_here(word, counters);
   worker::OpenedWorker opened = started_worker(device, counters);
@@ -135,7 +134,7 @@ std::optional<std::vector<std::string>> several_devices(std::string_view word) {
   for (std::size_t from = 0; from <= word.size();) {
     const std::size_t comma = std::min(word.find(',', from), word.size());
     const std::string_view part = word.substr(from, comma - from);
-    // A GPU of one's own may have a comma in its name.
+    // The name of a hypothetical GPU may contain a comma.
     const bool is_word = is_number(part) || part == "gpu" || is_elsewhere(part) || part.starts_with("simulated");
     if (!is_word) return std::nullopt;
     for (std::string& one : expanded(part)) words.push_back(std::move(one));
@@ -143,7 +142,7 @@ std::optional<std::vector<std::string>> several_devices(std::string_view word) {
   }
   if (words.size() < 2 && word.find('*') == std::string_view::npos) return std::nullopt;
   for (const std::string& one : words) {
-    if (std::ranges::count(words, one) > 1) throw CommandError(ExitCode::usage, "--device names {} twice", one);
+    if (std::ranges::count(words, one) > 1) throw CommandError(ExitCode::usage, "--device: {} is listed twice", one);
   }
   return words;
 }
@@ -184,17 +183,18 @@ std::vector<NamedWorker> open_workers(const std::vector<std::string>& words, boo
     try {
       workers.push_back({words[i], opening[i].get()});
       if (!uuids.insert(workers.back().opened.device->info().uuid).second) {
-        failure.emplace(ExitCode::usage, make_message("--device names {} twice", words[i]));
+        failure.emplace(ExitCode::usage, make_message("--device: {} is listed twice", words[i]));
       }
     } catch (const CommandError& error) {
-      if (all) warn(make_message("device {} is left out: {}", words[i], error.message()));
+      if (all) warn(make_message("device {} skipped: {}", words[i], error.message()));
       if (!all && !failure) {
         failure.emplace(error.code(), make_message("device {}: {}", words[i], error.message()));
       }
     }
   }
   if (failure) throw CommandError(*failure);
-  if (workers.empty()) throw CommandError(ExitCode::error, "none of the devices of this machine can be used");
+  if (workers.empty())
+    throw CommandError(ExitCode::error, "no GPU of this machine can be used (see `attnscope doctor`)");
   return workers;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices in worker processes of this program or of another build of it.
+// Devices in worker processes of this program or of another build.
 #pragma once
 
 #include <functional>
@@ -14,34 +14,34 @@
 
 namespace attnscope {
 
-/// The help of --device where several may be named.
+/// Part of the help of --device in commands that accept several devices.
 inline constexpr const char* several_devices_help =
-    "; several measure at once: 'all' GPUs of this machine, or words of these with commas between them, as in 0,1,3 or "
-    "ssh:a,ssh:b; 'simulated*4' and 'simulated:NAME*4' are several GPUs of one kind";
+    "; several devices share the sweep: all (local GPUs), or a list such as 0,1,3 or ssh:a,ssh:b; simulated*4 is four "
+    "simulated GPUs";
 
-/// A word for each of several devices; nothing where `word` names one. Throws CommandError: one that is named twice, no
-/// GPU for "all".
+/// Splits a list of devices; nullopt if `word` names only one. Throws CommandError if a device is listed twice, or if
+/// "all" finds no GPU.
 [[nodiscard]] std::optional<std::vector<std::string>> several_devices(std::string_view word);
 
 struct NamedWorker {
-  std::string word;  ///< as --device takes it
+  std::string word;  ///< device name in the syntax of --device
   OpenedDevice opened;
 };
 
-/// A worker of this program for the GPU that `word` names; a simulation runs in this process. Throws CommandError.
+/// Opens a GPU in a worker process, and a simulated device in this one. Throws CommandError.
 [[nodiscard]] OpenedDevice open_worker(std::string_view word, bool counters);
-/// The device of that UUID, whatever its number is now. The error says what is wrong and what to do about it.
+/// Opens the device with that UUID. The error contains the cause and the fix.
 [[nodiscard]] Result<OpenedDevice, std::string> open_worker_on(const std::string& uuid, bool counters);
 
-/// Opens them at once. A GPU that nobody named by itself, of `all`, may be missing: `warn` gets the reason. Throws
-/// CommandError where a named one cannot be opened, or none.
+/// Opens all devices in parallel. With `all`, skips GPUs that cannot be opened and passes the reason to `warn`. Throws
+/// CommandError if a device named explicitly, or every device, cannot be opened.
 [[nodiscard]] std::vector<NamedWorker> open_workers(const std::vector<std::string>& words, bool all, bool counters,
                                                     const std::function<void(const Message&)>& warn);
 
-/// For supervise(). `warn` may be called on any thread.
+/// Returns a worker that can be restarted. `warn` may be called on any thread.
 [[nodiscard]] Worker restartable(NamedWorker worker, bool counters, const std::function<void(const Message&)>& warn);
 
-/// Starts `program` and opens there what `--device` takes, without counters. Throws CommandError.
+/// Starts `program` as a worker and opens a device in it, without counters. Throws CommandError.
 [[nodiscard]] std::unique_ptr<Device> open_child_device(const std::string& program, const std::string& device,
                                                         const CancelToken& cancel);
 

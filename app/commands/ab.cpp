@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ab: two points, or two builds of this program, interleaved until a verdict is reached (profiler/stats/verdicts.h).
-// The rounds are runs in a file, which is judged and printed as `compare` does.
+// ab: measures two points, or two builds of this program, in interleaved rounds until the verdicts are decided
+// (profiler/stats/verdicts.h). The rounds are stored as runs and compared as by `compare`.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/command.h"
@@ -24,6 +25,7 @@
 #include "app/output.h"
 #include "app/own_kernels.h"
 #include "app/status_line.h"
+#include "app/table.h"
 #include "kernels/registry.h"
 #include "kernels/user/known_kernels.h"
 #include "profiler/files/file_system.h"
@@ -32,6 +34,7 @@
 #include "profiler/metrics/rounds.h"
 #include "profiler/plan/command_text.h"
 #include "profiler/plan/sweep.h"
+#include "profiler/units/spelling.h"
 #include "storage/compared_runs.h"
 #include "storage/run_store.h"
 
@@ -39,18 +42,20 @@ namespace attnscope {
 namespace {
 
 namespace fs = std::filesystem;
+using analysis::ComparisonView;
+using analysis::Verdict;
 
-/// The fewest rounds of two programs: what a process does to a point is known of several only.
+/// Minimum rounds for two programs: the variation between processes is estimated from them.
 constexpr int fewest_starts = 5;
 
 struct AbOptions {
   Arguments arguments;
   std::vector<std::string> axes;
-  std::array<std::vector<std::string>, 2> sides;                    ///< base, other
-  std::array<std::string, 2> programs{std::string(), own_program};  ///< base: empty for points
+  std::array<std::vector<std::string>, 2> sides;                    ///< baseline, candidate
+  std::array<std::string, 2> programs{std::string(), own_program};  ///< baseline: empty if points are compared
   std::string preset;
   std::string device;
-  std::string output;  ///< empty: nothing is kept
+  std::string output;  ///< empty: a temporary file
   std::string cache_control = "all";
   int rounds = 320;
   int samples = 10;
@@ -68,12 +73,13 @@ Axis axis_of(const std::string& word) {
   return std::move(axis).value();
 }
 
-/// The axes of a side, and of those of both the ones that it does not have.
+/// Combines the axes of a side with the common axes; the side's take precedence.
 PointSpec point_of_side(const AbOptions& options, std::size_t side, const DeviceLimits& limits) {
   std::vector<Axis> axes;
   const auto add = [&](const std::string& word, std::size_t own) {
     Axis axis = axis_of(word);
-    if (axis.values.size() != 1) throw CommandError(ExitCode::usage, "'{}': a side is one point; give one value", word);
+    if (axis.values.size() != 1)
+      throw CommandError(ExitCode::usage, "'{}' has several values: each side is one point (give one value)", word);
     const auto end = axes.begin() + static_cast<std::ptrdiff_t>(own);
     if (std::find_if(axes.begin(), end, [&](const Axis& each) { return each.name == axis.name; }) == end) {
       axes.push_back(std::move(axis));
@@ -95,7 +101,7 @@ SweepPlan plan_of_programs(const AbOptions& options, const DeviceLimits& limits)
   return std::move(plan).value();
 }
 
-/// The file that -o names, else one that is removed at the end.
+/// File of -o, or a temporary file that the destructor removes.
 class RoundsFile {
  public:
   explicit RoundsFile(const std::string& named)
@@ -123,12 +129,12 @@ class RoundsFile {
   bool temporary_;
 };
 
-/// Both programs, each in the process that was started last.
+/// Current worker process of each program.
 class Programs {
  public:
   Programs(const AbOptions& options, const CancelToken& cancel) : options_(options), cancel_(cancel) { start(); }
 
-  /// Ends the processes that are there, and starts new ones.
+  /// Restarts both processes.
   void start() {
     sides_ = {};
     std::array<std::future<std::unique_ptr<Device>>, 2> opening;
@@ -139,7 +145,7 @@ class Programs {
     for (const std::size_t side : {0U, 1U}) require_one_device(side);
   }
 
-  /// In a new process where the last one lost its device.
+  /// Restarts the process if its device was lost.
   [[nodiscard]] Device& of(std::size_t side) {
     if (!sides_.at(side)->usable()) {
       sides_.at(side) = open(side);
@@ -147,7 +153,7 @@ class Programs {
     }
     return *sides_.at(side);
   }
-  /// "1.4.0 (0b51a03c2d4e)": the digest tells two builds of one version apart.
+  /// "1.4.0 (0b51a03c2d4e)": version and digest of the program file.
   [[nodiscard]] std::string build(std::size_t side) {
     constexpr std::size_t digits = 12;
     return fmt::format("{} ({})", of(side).environment().app_version,
@@ -158,12 +164,12 @@ class Programs {
   [[nodiscard]] std::unique_ptr<Device> open(std::size_t side) const {
     return open_child_device(options_.programs.at(side), options_.device, cancel_);
   }
-  /// All processes of both programs measure on the device of the first.
+  /// Throws CommandError if the devices of the processes differ.
   void require_one_device(std::size_t side) {
     const DeviceInfo& device = sides_.at(side)->info();
     if (!first_) first_ = device;
     if (device.uuid == first_->uuid && device.simulated == first_->simulated) return;
-    throw CommandError(ExitCode::error, "the programs opened two devices, {} and {}; name one with --device",
+    throw CommandError(ExitCode::error, "the programs opened different devices, {} and {} (set --device)",
                        first_->limits.name, device.limits.name);
   }
 
@@ -173,7 +179,7 @@ class Programs {
   std::optional<DeviceInfo> first_;
 };
 
-/// The rounds of both sides, in a file.
+/// Measures both sides and stores the rounds.
 class Rounds {
  public:
   Rounds(const AbOptions& options, const fs::path& file, CancelToken& cancel)
@@ -184,11 +190,13 @@ class Rounds {
     plan_.measure.min_samples = plan_.measure.max_samples = options.samples;
     hooks_.decided = [this] {
       const ComparedSides sides = compared();
-      return view_of(sides, {}, options_.margin_percent).count(analysis::Verdict::ambiguous) == 0;
+      const ComparisonView view = view_of(sides, {}, options_.margin_percent);
+      print_progress(view);
+      return view.count(Verdict::ambiguous) == 0;
     };
   }
 
-  /// Two points, as one run: a round is kept whole, or the point that failed in it alone.
+  /// Measures two points as one run. Stores a round when both points are measured, or a failed point alone.
   InterleavedOutcome of_points(const OpenedDevice& opened, const std::array<PointSpec, 2>& points) {
     Device& device = *opened.device;
     const SweepPlan plan{.preset = std::string(ab_preset), .description = {}, .points = {points[0], points[1]}};
@@ -220,8 +228,7 @@ class Rounds {
     return run();
   }
 
-  /// Compares two programs. Each is restarted every round, so a verdict's samples are processes. Records one run per
-  /// program.
+  /// Measures two programs as one run each. Restarts both in every round, so that samples are independent processes.
   InterleavedOutcome of_programs(Programs& programs) {
     const SweepPlan plan = plan_of_programs(options_, programs.of(0).info().limits);
     plan_.sides = {plan.points, plan.points};
@@ -241,14 +248,14 @@ class Rounds {
       try {
         if (round > 0) programs.start();
       } catch (const CommandError&) {
-        if (cancel_.cancelled()) return false;  // they were ended while they started
+        if (cancel_.cancelled()) return false;  // stopped by the cancel while starting
         throw;
       }
       return true;
     };
     hooks_.device = [&](std::size_t side) -> Device& { return programs.of(side); };
     hooks_.progress = [&](int round, std::size_t percent) {
-      line.show(format_text("round {}, {}%", round + 1, percent));
+      line.show(format_text("Round {}: {}%", round + 1, percent));
     };
     hooks_.keep = [&](std::size_t side, std::size_t place, int round, const PointRecord& record) {
       keep(runs_[side], place, round, storable(record));
@@ -263,16 +270,30 @@ class Rounds {
   /// FILE:RUN of each run.
   [[nodiscard]] const std::vector<std::string>& words() const { return words_; }
   [[nodiscard]] std::string file() const { return store_.file().string(); }
-  /// Judges and prints what the file has.
+  /// Compares the stored rounds and prints the result.
   void print(const InterleavedOutcome& outcome, Output& out) const {
     const ComparedSides sides = compared();
     attnscope::print(sides, view_of(sides, {}, options_.margin_percent), out);
     if (outcome.out_of_time)
-      out.line(format_text("Time ran out before all was decided; --timeout takes more than {} s.",
+      out.line(format_text("Time limit of {} s reached with undecided points (increase --timeout).",
                            options_.timeout_seconds));
   }
 
  private:
+  /// Prints a row of the table of interim analyses to stderr.
+  void print_progress(const ComparisonView& view) {
+    if (!options_.result.for_people()) return;
+    const auto row = [](const std::array<std::string, 6>& cells) {
+      std::string line;
+      for (const std::string& cell : cells) line += padded(cell, line.empty() ? 6 : 10, true);
+      fmt::print(stderr, "{}\n", line);
+    };
+    if (std::exchange(first_row_, false)) row({"rounds", "FASTER", "SLOWER", "SAME", "UNDECIDED", "elapsed"});
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
+    row({fmt::to_string(rounds_done_), fmt::to_string(view.count(Verdict::faster)),
+         fmt::to_string(view.count(Verdict::slower)), fmt::to_string(view.count(Verdict::same)),
+         fmt::to_string(view.count(Verdict::ambiguous)), text(Seconds(elapsed.count()))});
+  }
   /// A simulation needs one round.
   void set_rounds(const Device& device, std::uint64_t seed) {
     plan_.rounds = {.count = device.info().simulated ? 1 : options_.rounds, .seed = seed};
@@ -291,6 +312,7 @@ class Rounds {
   }
   [[nodiscard]] std::string side_word(std::size_t run) const { return fmt::format("{}:{}", file(), runs_[run]); }
   void keep(std::int64_t run, std::size_t place, int round, const PointRecord& record) {
+    rounds_done_ = std::max(rounds_done_, round + 1);
     round == 0 ? store_.add_point(run, place, record) : store_.add_round(run, place, round, record);
   }
   InterleavedOutcome run() {
@@ -311,42 +333,44 @@ class Rounds {
   InterleavedHooks hooks_;
   std::vector<std::int64_t> runs_;
   std::vector<std::string> words_;
+  int rounds_done_ = 0;
+  bool first_row_ = true;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
 ExitCode ab_of_programs(AbOptions& options) {
   CancelToken& cancel = cancel_on_signals();
   if (options.output.empty())
-    throw CommandError(ExitCode::usage, "what two programs found is judged from a file: name one with -o FILE");
+    throw CommandError(ExitCode::usage, "--baseline-program requires an output file (give -o FILE)");
   if (options.rounds < fewest_starts)
-    throw CommandError(ExitCode::usage, "--rounds: what a process does to a point is known of {} starts or more",
-                       fewest_starts);
+    throw CommandError(ExitCode::usage, "--rounds must be at least {} with --baseline-program", fewest_starts);
   Programs programs(options, cancel);
   const std::string device = programs.of(0).info().limits.name;
   const bool simulated = programs.of(0).info().simulated;
   const std::array builds{programs.build(0), programs.build(1)};
   Rounds rounds(options, options.output, cancel);
   const InterleavedOutcome outcome = rounds.of_programs(programs);
-  if (outcome.rounds > 0) {  // 0: cancelled before the first round ended
+  if (outcome.rounds > 0) {  // 0: cancelled during the first round
     Output& out = options.result;
     out.line(format_text("Device: {}", Message::verbatim(device)));
-    out.line(format_text("base {}, other {}", builds[0], builds[1]));
-    out.line(text(simulated ? "Computed, not measured: one round says all."
-                            : make_message("Each round starts both programs anew and measures every point by each, in "
-                                           "shuffled order, {} samples each. A round is the unit of the verdicts. They "
-                                           "are looked at after {} rounds, each time with its part of the 5%.",
-                                           options.samples, fmt::join(rounds.looks(), ", "))));
+    out.line(format_text("Baseline {}, candidate {}", builds[0], builds[1]));
+    out.line(text(simulated
+                      ? "Simulated, not measured: one round."
+                      : make_message("Each round restarts both programs and measures all points in shuffled order, {} "
+                                     "samples each. Interim analyses after {} rounds share the 5% error rate.",
+                                     options.samples, fmt::join(rounds.looks(), ", "))));
     out.gap();
     rounds.print(outcome, out);
-    out.line(format_text("Kept in {}; `attnscope compare {} --with {}` judges it anew.", rounds.file(),
-                         shell_quoted(rounds.words()[0]), shell_quoted(rounds.words()[1])));
+    out.line(format_text("Stored in {}; `attnscope compare {} --candidate {}` prints this comparison again.",
+                         rounds.file(), shell_quoted(rounds.words()[0]), shell_quoted(rounds.words()[1])));
   }
   return outcome.failed || cancel.cancelled() ? ExitCode::partial : ExitCode::ok;
 }
 
-/// "kernel=v1.json" becomes "algorithm=NAME": both sides may be of one name, two versions of a kernel.
+/// Replaces "kernel=v1.json" by "algorithm=NAME". Both sides may have the same name: two versions of one kernel.
 void load_kernels_of_sides(AbOptions& options) {
   constexpr std::string_view key = "kernel=";
-  std::map<std::string, std::string, std::less<>> names;  // of files
+  std::map<std::string, std::string, std::less<>> names;  // keyed by file
   for (std::vector<std::string>& words : options.sides) {
     for (std::string& word : words) {
       if (!word.starts_with(key)) continue;
@@ -365,32 +389,31 @@ void load_kernels_of_sides(AbOptions& options) {
 ExitCode ab(AbOptions& options) {
   if (!options.programs[0].empty()) return ab_of_programs(options);
   if (options.sides[0].empty() || options.sides[1].empty())
-    throw CommandError(ExitCode::usage,
-                       "give two points with --base and --with, or another build of this program with --base-program");
+    throw CommandError(ExitCode::usage, "missing sides (give --baseline and --candidate, or --baseline-program)");
   CancelToken& cancel = cancel_on_signals();
   const OpenedDevice opened = open_device(options.device, false);
   const DeviceLimits& limits = opened.device->info().limits;
   const std::array<PointSpec, 2> points{point_of_side(options, 0, limits), point_of_side(options, 1, limits)};
   if (points[0] == points[1])
-    throw CommandError(ExitCode::usage, "both sides are {}; give --base and --with words in which they differ",
+    throw CommandError(ExitCode::usage, "baseline and candidate are both {} (give them different axes)",
                        describe(points[0]));
   const RoundsFile file(options.output);
   Rounds rounds(options, file.path(), cancel);
   const InterleavedOutcome outcome = rounds.of_points(opened, points);
-  if (outcome.rounds == 0) return ExitCode::partial;  // cancelled before there was anything
+  if (outcome.rounds == 0) return ExitCode::partial;  // cancelled during the first round
   Output& out = options.result;
   out.line(format_text("Device: {}", opened.announcement));
-  out.line(opened.device->info().simulated
-               ? "Computed, not measured: one round says all."
-               : format_text("Both in each round, in random order, {} samples each. Looked at after {} rounds, each "
-                             "time with its part of the 5%, so that stopping when decided makes no verdict less true; "
-                             "the interval holds at whichever look was the last.",
-                             options.samples, fmt::join(rounds.looks(), ", ")));
+  out.line(
+      opened.device->info().simulated
+          ? "Simulated, not measured: one round."
+          : format_text("Each round measures both points in random order, {} samples each. Interim analyses after {} "
+                        "rounds share the 5% error rate.",
+                        options.samples, fmt::join(rounds.looks(), ", ")));
   out.gap();
   rounds.print(outcome, out);
   if (file.kept()) {
-    out.line(format_text("Kept as run {} of {}; `attnscope compare {}` judges it anew.", rounds.runs()[0],
-                         file.path().string(), shell_quoted(rounds.words()[0])));
+    out.line(format_text("Stored as run {} in {}; `attnscope compare {}` prints this comparison again.",
+                         rounds.runs()[0], file.path().string(), shell_quoted(rounds.words()[0])));
   }
   return cancel.cancelled() ? ExitCode::partial : ExitCode::ok;
 }
@@ -402,12 +425,11 @@ Action add_ab(CLI::App& command, Arguments arguments) {
   add_kernel_option(command);
   options->arguments = arguments;
   command.add_option("AXES", options->axes,
-                     "What both are, one value each: N=4096 d=128 ...; names and values: `attnscope help axes`");
+                     "Axes of both sides with one value each: N=4096 d=128; see `attnscope help axes`");
   CLI::Option* base =
-      command.add_option("--base", options->sides[0],
-                         "What the one is: algorithm=NAME tile=128x64 ...; kernel=FILE for a kernel of your own");
-  CLI::Option* with =
-      command.add_option("--with", options->sides[1], "What the other is: algorithm=NAME tile=128x64 ...; kernel=FILE");
+      command.add_option("--baseline", options->sides[0],
+                         "Axes of the baseline: algorithm=fa2 tile=128x64; kernel=FILE for a user-defined kernel");
+  CLI::Option* with = command.add_option("--candidate", options->sides[1], "Axes of the candidate, like --baseline");
   const CLI::Validator program_there(
       [](const std::string& file) {
         require_there(file);
@@ -416,45 +438,45 @@ Action add_ab(CLI::App& command, Arguments arguments) {
       "");
   CLI::Option* program =
       command
-          .add_option("--base-program", options->programs[0],
-                      "Another build of this program: both measure the same points, each started anew in every round. "
-                      "AXES may have several values then; -o says where both runs go")
+          .add_option("--baseline-program", options->programs[0],
+                      "Baseline build of attnscope; both builds measure the same points and restart in every round; "
+                      "axes may have several values; requires -o")
           ->type_name("PROGRAM")
           ->check(program_there)
           ->excludes(base, with);
-  command.add_option("--with-program", options->programs[1], "The build that is held to it (default: this program)")
+  command.add_option("--candidate-program", options->programs[1], "Candidate build (default: this program)")
       ->type_name("PROGRAM")
       ->check(program_there)
       ->needs(program);
-  command.add_option("--preset", options->preset, "Named sweep, of which AXES replace axes")
+  command.add_option("--preset", options->preset, "Named sweep for --baseline-program; see `attnscope help presets`")
       ->type_name("NAME")
       ->needs(program);
   command
-      .add_option(
-          "-o,--output", options->output,
-          "Keep the rounds as a run of two points in FILE, made or continued: `attnscope compare FILE` judges them")
+      .add_option("-o,--output", options->output, "Store the rounds in this .attnscope file, for `attnscope compare`")
       ->type_name("FILE");
   command.add_option("-d,--device", options->device, device_help)->type_name("DEVICE");
-  command.add_option("--rounds", options->rounds, "The most rounds; it ends before that once a verdict stands")
+  command.add_option("--rounds", options->rounds, "Maximum rounds; stops earlier when the verdict is clear")
       ->check(CLI::Range(3, 100'000))
       ->capture_default_str();
-  command.add_option("--samples", options->samples, "Samples of each point in a round, of which the median counts")
+  command.add_option("--samples", options->samples, "Timing samples per point and round")
       ->check(CLI::Range(1, 10'000))
       ->capture_default_str();
-  command.add_option("--timeout", options->timeout_seconds, "Seconds for all of it")
+  command.add_option("--timeout", options->timeout_seconds, "Total time limit in seconds")
       ->check(number_within(0.001, 86400.0))
       ->capture_default_str();
-  command.add_option("--margin", options->margin_percent, "Percent below which a change is none")
+  command.add_option("--margin", options->margin_percent, "Smallest change in percent that counts")
       ->check(number_within(0.01, 50))
       ->capture_default_str();
   command
       .add_option("--cache-control", options->cache_control,
-                  "'all' overwrites the L2 before each time (cold), 'none' leaves it as it is (warm)")
+                  "L2 before each launch: all overwrites it (cold), none keeps it (warm)")
       ->check(CLI::IsMember({"all", "none"}))
       ->capture_default_str();
-  command.add_flag("--no-verify", options->no_verify, "Do not hold the first round's outputs to the reference");
+  command.add_flag("--no-verify", options->no_verify,
+                   "Skip the comparison with the float64 reference in the first round");
   options->result.add_to(command, Output::tables, Output::File::no);
   return [options] {
+    require_measurement_name(options->output);
     load_kernels_of_sides(*options);
     return options->result.run([&] { return ab(*options); });
   };

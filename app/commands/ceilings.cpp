@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ceilings: what a GPU is capable of, measured in some seconds, or by its datasheet.
+// ceilings: measures the rates and latencies of a GPU, or shows its datasheet.
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
@@ -46,7 +46,7 @@ void print_ceilings(std::span<const Ceiling> ceilings, Output& out) {
   out.table(table);
 }
 
-/// What a reader of the figures has to know: beside a table for other programs it goes to stderr.
+/// Prints remarks on the results; to stderr if stdout has CSV or JSON.
 void print_remarks(const std::vector<Message>& remarks, Output& out, Reporter* reporter) {
   for (const Message& remark : remarks) {
     if (reporter != nullptr) {
@@ -59,12 +59,12 @@ void print_remarks(const std::vector<Message>& remarks, Output& out, Reporter* r
   }
 }
 
-/// Says how far it is: to programs a few times a second, and at the end.
+/// Reports progress to a reporter (4 times a second and at the end), or on the status line.
 CeilingProgress progress_to(Reporter* reporter, StatusLine& line) {
   using Steady = std::chrono::steady_clock;
   if (reporter == nullptr) {
     return [&line](std::size_t done, std::size_t total) {
-      line.show(format_text("measuring ceilings, {}%", 100 * done / total));
+      line.show(format_text("Measuring ceilings: {}%", 100 * done / total));
     };
   }
   return [reporter, begin = Steady::now(), last = Steady::time_point()](std::size_t done, std::size_t total) mutable {
@@ -75,24 +75,23 @@ CeilingProgress progress_to(Reporter* reporter, StatusLine& line) {
   };
 }
 
-/// Whether one that this device has could not be measured.
+/// Returns whether a ceiling of this device could not be measured.
 bool lacks_a_ceiling(const CeilingSet& set) {
   return std::ranges::find(set.remarks, "ceiling.kernel_failed", &Message::id) != set.remarks.end();
 }
 
-/// `reporter`: what happens is said to it, and nothing to people; null for people.
+/// `reporter`: receives all output; null: prints text.
 ExitCode measured(CeilingsOptions& options, Reporter* reporter) {
   CancelToken& cancel = cancel_on_signals();
   if (reporter != nullptr) cancel_on_stdin(cancel);
   const OpenedDevice opened = open_device(options.device, true);
   Device& device = *opened.device;
   if (device.info().simulated && !options.kept_in.empty()) {
-    throw CommandError(
-        ExitCode::usage,
-        "{} is simulated: its ceilings are not measured, and not kept; name a GPU with --device, or leave out -o",
-        device.info().limits.name);
+    throw CommandError(ExitCode::usage,
+                       "{} is simulated and has no measured ceilings to store (set --device or omit -o)",
+                       device.info().limits.name);
   }
-  // A file that cannot be written is known before it is measured.
+  // Opens the file before measuring, in case it cannot be written.
   std::optional<RunStore> store;
   if (!options.kept_in.empty()) store = RunStore::open(options.kept_in, RunStore::Mode::collect);
   Output& out = options.output;
@@ -103,7 +102,7 @@ ExitCode measured(CeilingsOptions& options, Reporter* reporter) {
   if (!set) {
     if (!device.usable()) {
       if (reporter != nullptr) reporter->report(DoneEvent{"failed", set.error().reason, 0, 0, 1});
-      fmt::print(stderr, "attnscope: {}\n", one_line(text(set.error().reason)));
+      fmt::print(stderr, "error: {}\n", one_line(text(set.error().reason)));
       leave(ExitCode::error);
     }
     throw CommandError(set.error().cancelled ? ExitCode::partial : ExitCode::error, set.error().reason);
@@ -115,22 +114,24 @@ ExitCode measured(CeilingsOptions& options, Reporter* reporter) {
   Environment environment = device.environment();
   environment.app_version = program_version();
   const std::string uid = store->add_ceilings(device.info(), environment, set->ceilings);
-  if (reporter == nullptr) out.line(format_text("Kept in {}, set {}.", printable(store->file().string()), uid));
+  if (reporter == nullptr)
+    out.line(
+        format_text("{} ceilings stored in {} (set {})", set->ceilings.size(), printable(store->file().string()), uid));
   return code;
 }
 
-/// Every set in the file; of a device that has runs there and was never measured, the datasheet's.
+/// Shows every set in the file, and datasheet values for devices with runs but no measured ceilings.
 ExitCode kept(CeilingsOptions& options) {
   const RunStore store = RunStore::open(options.file, RunStore::Mode::read_only);
   const std::vector<StoredCeilings> sets = store.ceilings();
-  std::map<std::string, RunSummary> never_measured;  // a run of each such device
+  std::map<std::string, RunSummary> never_measured;  // one run per device
   for (const RunSummary& run : store.runs()) {
     if (std::ranges::find(sets, run.device_uuid, &StoredCeilings::device_uuid) == sets.end()) {
       never_measured.emplace(run.device_uuid, run);
     }
   }
   if (sets.empty() && never_measured.empty()) {
-    throw CommandError(ExitCode::error, "{0} has neither ceilings nor runs; measure with `attnscope ceilings -o {0}`",
+    throw CommandError(ExitCode::error, "{0} has neither ceilings nor runs (measure with `attnscope ceilings -o {0}`)",
                        options.file);
   }
   Output& out = options.output;
@@ -155,8 +156,8 @@ ExitCode kept(CeilingsOptions& options) {
   for (const auto& [uuid, run] : never_measured) {
     const std::string& name = run.limits.name;
     part(run.provenance == Provenance::imported
-             ? make_message("{} ({}), of imported points, was not measured: these are datasheet figures.", name, uuid)
-             : make_message("{} ({}) was not measured: these are datasheet figures.", name, uuid),
+             ? make_message("{} ({}), imported points: not measured, datasheet values", name, uuid)
+             : make_message("{} ({}): not measured, datasheet values", name, uuid),
          datasheet_ceilings(run.limits));
   }
   return with_skipped_rows(store, ExitCode::ok);
@@ -170,8 +171,7 @@ ExitCode ceilings(CeilingsOptions& options) {
   for (const auto& [given, name] : {std::pair(!options.device.empty(), "--device"),
                                     std::pair(options.rounds_given, "--rounds"), std::pair(options.jsonl, "--jsonl")}) {
     if (given)
-      throw CommandError(ExitCode::usage,
-                         "FILE shows ceilings that were kept; leave it out to measure, or leave out {}", name);
+      throw CommandError(ExitCode::usage, "FILE shows stored ceilings (omit FILE to measure, or omit {})", name);
   }
   return kept(options);
 }
@@ -180,26 +180,30 @@ ExitCode ceilings(CeilingsOptions& options) {
 
 Action add_ceilings(CLI::App& command) {
   auto options = std::make_shared<CeilingsOptions>();
-  command.add_option("FILE", options->file, "Show what an .attnscope file keeps, and measure nothing");
+  command.add_option("FILE", options->file, "Show the ceilings stored in this .attnscope file");
   command.add_option("-d,--device", options->device, device_help)->type_name("DEVICE");
   CLI::Option* output =
       command
           .add_option("-o,--output", options->kept_in,
-                      "Keep them in this .attnscope file, beside what it has; of FILE, write the result there")
+                      "Add the measured ceilings to this .attnscope file; with FILE, output file of the result")
           ->type_name("FILE");
-  CLI::Option* rounds = command.add_option("--rounds", options->measure.rounds, "How often each load is sampled")
+  CLI::Option* rounds = command.add_option("--rounds", options->measure.rounds, "Samples per ceiling")
                             ->check(CLI::Range(1, 1000))
                             ->capture_default_str();
   CLI::Option* jsonl =
       command
           .add_flag("--jsonl", options->jsonl,
-                    "Progress as JSON lines on stdout; \"cancel\" or the end of stdin stops after the current load")
+                    "Print progress as JSON lines; \"cancel\" on stdin, or its end, stops after the current kernel")
           ->needs(output);
   options->output.add_to(command, Output::tables, Output::File::no);
   options->output.exclude(jsonl);
   return [options, rounds] {
     options->rounds_given = rounds->count() > 0;
-    if (!options->file.empty()) options->output.set_file(options->kept_in);
+    if (options->file.empty()) {
+      require_measurement_name(options->kept_in);
+    } else {
+      options->output.set_file(options->kept_in);
+    }
     return options->output.run([&] { return ceilings(*options); });
   };
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// check: whether files still are what was written.
+// check: verifies the checksums of files.
 #include "storage/run_store.h"
 
 #include <fmt/format.h>
@@ -23,10 +23,10 @@ struct CheckOptions {
   Output output;
 };
 
-/// A file and what is to be said of it.
+/// Result for one file.
 struct Checked {
   std::string file;
-  std::string state;  ///< ok, unverified, damaged, unreadable
+  std::string state;  ///< ok, unverified, damaged or unreadable
   FileCheck found;
   std::string verdict;
   std::vector<std::string> problems;
@@ -41,17 +41,16 @@ Checked judged(const std::string& file) {
       make_message("{}: {}, {}", checked.file, counted_runs(found.runs), counted_points(found.points));
   const bool unverified = found.unverified > 0;
   checked.state = !found.ok() ? "damaged" : unverified ? "unverified" : "ok";
-  checked.verdict =
-      text(!found.ok()  ? make_message("{}: damaged; `sqlite3 FILE .recover` saves what SQLite can read", holds)
-           : unverified ? make_message("{}: no damage found, but runs without a checksum (interrupted): {}", holds,
-                                       found.unverified)
-                        : make_message("{}: ok", holds));
+  checked.verdict = text(
+      !found.ok()  ? make_message("{}: damaged (`sqlite3 FILE .recover` saves what SQLite can read)", holds)
+      : unverified ? make_message("{}: no damage found; {} interrupted runs have no checksum", holds, found.unverified)
+                   : make_message("{}: ok", holds));
   for (const BadRow& row : found.bad_rows) {
     checked.problems.push_back(fmt::format("{}: {}", printable(text(row.where)), printable(text(row.why))));
   }
   for (const Message& damage : found.damage) checked.problems.push_back(printable(text(damage)));
   if (!found.extras.empty()) {
-    checked.not_ours = format_text("not ours, left alone: {}", fmt::join(found.extras, ", "));
+    checked.not_ours = format_text("ignored, not created by attnscope: {}", fmt::join(found.extras, ", "));
   }
   return checked;
 }
@@ -73,7 +72,7 @@ void print(const std::vector<Checked>& all, Output& out) {
       text_table({{"file"}, {"state"}, number_column("runs"), number_column("points"), {"problems"}}, std::move(rows)));
 }
 
-/// What is no attnscope file, or is damaged, has been looked at; what cannot be opened has not.
+/// Damaged files give exit code 5, files that cannot be opened 1.
 ExitCode check(CheckOptions& options) {
   ExitCode code = ExitCode::ok;
   std::vector<Checked> all;
@@ -96,7 +95,7 @@ ExitCode check(CheckOptions& options) {
       if (code == ExitCode::ok) code = ExitCode::partial;
     }
     if (options.output.is("text") && all.back().state != "unreadable") print_text(all.back(), options.output);
-    if (all.back().state == "unreadable") fmt::print(stderr, "attnscope: {}\n", one_line(all.back().verdict));
+    if (all.back().state == "unreadable") fmt::print(stderr, "error: {}\n", one_line(all.back().verdict));
   }
   if (!options.output.is("text")) print(all, options.output);
   return code;
@@ -106,7 +105,7 @@ ExitCode check(CheckOptions& options) {
 
 Action add_check(CLI::App& command) {
   auto options = std::make_shared<CheckOptions>();
-  command.add_option("FILE", options->files, ".attnscope files")->required();
+  command.add_option("FILE", options->files, ".attnscope files to check")->required();
   options->output.add_to(command);
   return [options] { return options->output.run([&] { return check(*options); }); };
 }

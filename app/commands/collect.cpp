@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collect: plan, open workers, run, keep.
+// collect: plans a sweep, opens workers, measures and stores it.
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
@@ -22,6 +22,7 @@
 #include "app/table.h"
 #include "kernels/registry.h"
 #include "profiler/measure/host_environment.h"
+#include "profiler/plan/presets.h"
 #include "profiler/plan/text.h"
 #include "profiler/units/spelling.h"
 #include "storage/compared_runs.h"
@@ -30,7 +31,7 @@ namespace attnscope {
 
 void stop_if_cancelled(const CancelToken& cancel, Reporter& reporter) {
   if (!cancel.cancelled()) return;
-  const Message reason = "cancelled before anything was measured";
+  const Message reason = "cancelled before the first measurement";
   reporter.report(DoneEvent{"cancelled", reason, 0, 0, static_cast<int>(ExitCode::partial)});
   throw CommandError(ExitCode::partial, reason);
 }
@@ -47,8 +48,8 @@ std::int64_t max_memory(const PlannedRun& planned, const DeviceLimits& limits, c
 
 namespace {
 
-/// Options that change the measurement; part of the plan's hash. Excludes the counters that --why adds, which depend on
-/// the device.
+/// Options that change the measurement; part of the plan's hash. Excludes the counters of --utilization, which depend
+/// on the device.
 std::string hashed_options(const CollectOptions& options, int rounds) {
   const Measurement& measure = options.measure;
   return fmt::format("counters {} verify {} {}{}{}{}", measure.options.counters, measure.options.verify,
@@ -71,7 +72,7 @@ void print_plan(const PlannedRun& planned, const DeviceInfo& device, std::int64_
     const std::int64_t need = refusal ? 0 : memory_need_bytes(point, device.limits, known_algorithms());
     const std::string expected = refusal ? "infeasible: " + text(refusal->reason)
                                  : need > free_bytes
-                                     ? "out-of-memory: " + format_text("{} are free", text(Capacity(free_bytes)))
+                                     ? "out-of-memory: " + format_text("{} free", text(Capacity(free_bytes)))
                                      : "";
     std::vector<std::string>& row = rows.emplace_back();
     row = {fmt::to_string(i), point.algorithm};
@@ -94,14 +95,14 @@ std::filesystem::path file_to_write(const Destination& to, const RunHeader& head
         const auto run = newest_run(RunStore::open(file, RunStore::Mode::read_only), header, devices);
         if (run && run->state != StoredRunState::running) return file;
       } catch (const FileError& error) {
-        spdlog::warn("{}", format_text("passed over: {}", error.what()));
+        spdlog::warn("{}", format_text("skipped: {}", error.what()));
       }
     }
   }
   std::error_code error;
   std::filesystem::create_directories(runs_folder(), error);
   if (error) {
-    throw CommandError(ExitCode::error, "cannot make {} ({}); name a file with -o", runs_folder().string(),
+    throw CommandError(ExitCode::error, "cannot create {}: {} (name a file with -o)", runs_folder().string(),
                        error.message());
   }
   return new_run_file(header.preset);
@@ -112,13 +113,12 @@ std::function<bool(int)> waiting_for_lock(const std::filesystem::path& file, Rep
   constexpr int first_notice_ms = 2'000;
   constexpr int between_notices_ms = 60'000;
   return [file, &reporter, &cancel, last = 0, next = first_notice_ms](int waited_ms) mutable {
-    if (waited_ms < last) next = first_notice_ms;  // another lock than the last time
+    if (waited_ms < last) next = first_notice_ms;  // a different lock than last time
     last = waited_ms;
     if (waited_ms >= next) {
       next = waited_ms + between_notices_ms;
-      reporter.report(
-          LogEvent{"warning", format_text("{} is locked by another program; waiting for it to let go ({} s so far)",
-                                          file.string(), waited_ms / 1000)});
+      reporter.report(LogEvent{"warning", format_text("{} is locked by another program; waiting for {} s",
+                                                      file.string(), waited_ms / 1000)});
     }
     return !cancel.cancelled();
   };
@@ -130,16 +130,16 @@ SweepPlan plan_of(const CollectOptions& options, const DeviceLimits& limits, con
   return options.plan.sweep.plan(limits, [&] { return cancel.cancelled(); });
 }
 
-/// The run that continues, where it decides on which device: unless the user names one.
+/// With --resume and without --device, returns the run to continue; it decides the device.
 std::optional<StoppedRun> run_to_continue(const CollectOptions& options, const CancelToken& cancel) {
   const bool any_gpu = options.device == "gpu";
   if (!options.to.resume || !(options.device.empty() || any_gpu)) return std::nullopt;
-  if (!options.ceilings.empty()) return std::nullopt;    // only what they are given to knows whose run it is
-  if (!options.plan.shard.empty()) return std::nullopt;  // which continues on any device
+  if (!options.ceilings.empty()) return std::nullopt;    // these runs are matched by their rates
+  if (!options.plan.shard.empty()) return std::nullopt;  // a shard continues on any device
   const auto hash = [&](const DeviceLimits& limits) -> std::optional<std::string> {
     try {
       return plan_hash(plan_of(options, limits, cancel), hashed_options(options, options.plan.rounds));
-    } catch (const CommandError&) {  // nothing of it runs there
+    } catch (const CommandError&) {  // the plan is invalid for this device
       return std::nullopt;
     }
   };
@@ -161,12 +161,12 @@ SweepPlan planned(const CollectOptions& options, const DeviceLimits& limits, con
   }
 }
 
-/// Another one each time: what two recordings have in common should not be the order of their points.
+/// A new seed for each recording, so that recordings do not share the order of points.
 std::uint64_t new_order_seed() {
   return static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()) % (1ULL << 53U);
 }
 
-/// The places of the plan that --shard asks for, and the header of their run. Throws CommandError (usage).
+/// Returns the places of --shard and the run's header. Throws CommandError (usage).
 PlannedRun planned_run(const CollectOptions& options, const OpenedDevice& opened, const SweepPlan& plan, int rounds) {
   PlannedRun planned{.plan = &plan, .places = Places(plan.points.size()), .header = header_of(options, opened)};
   std::iota(planned.places.begin(), planned.places.end(), std::size_t{0});
@@ -175,7 +175,7 @@ PlannedRun planned_run(const CollectOptions& options, const OpenedDevice& opened
   header.rounds = rounds;
   header.order_seed = rounds > 1 ? new_order_seed() : 0;
   header.preset = plan.preset;
-  // With other rates it is another prediction.
+  // Different rates are a different prediction.
   header.plan_hash = plan_hash(plan, hashed_options(options, rounds) + device.rates_from);
   header.planned_points = plan.points.size();
   if (options.plan.shard.empty()) return planned;
@@ -183,7 +183,7 @@ PlannedRun planned_run(const CollectOptions& options, const OpenedDevice& opened
   if (!shard) throw CommandError(ExitCode::usage, "--shard: {}", shard.error());
   if (shard->whole()) return planned;
   const std::vector<Places> shards = cut(plan.points, collection_ms(plan.points, known_algorithms()), shard->count);
-  // A simulation's parts and a measurement's are no parts of one run, nor are those of GPUs of two kinds.
+  // Shards of different kinds of devices do not belong to one run.
   const std::string whose = fmt::format("{} {} {}{}", header.plan_hash, device.limits.name, device.limits.sm_count,
                                         device.simulated ? " simulated" : "");
   planned.places = shards[static_cast<std::size_t>(shard->number - 1)];
@@ -199,8 +199,7 @@ void require_one_kind(const std::vector<NamedWorker>& workers) {
     const bool alike = info.limits.name == first.limits.name && info.simulated == first.simulated &&
                        info.limits.sm_count == first.limits.sm_count;
     if (alike) continue;
-    throw CommandError(ExitCode::usage,
-                       "--device {} is the {} and --device {} the {}: only GPUs of one kind share a plan",
+    throw CommandError(ExitCode::usage, "--device {} is {} and --device {} is {} (GPUs of one kind can share a sweep)",
                        workers.front().word, first.limits.name, worker.word, info.limits.name);
   }
 }
@@ -208,11 +207,9 @@ void require_one_kind(const std::vector<NamedWorker>& workers) {
 void require_single_gpu_points(const SweepPlan& plan) {
   if (std::ranges::none_of(plan.points, [](const PointSpec& point) { return point.problem.gpus > 1; })) return;
   throw CommandError(ExitCode::usage,
-                     "points of several GPUs are measured by one process, which finds the others itself: name one "
-                     "device (--device 0, or simulated)");
+                     "multi-GPU points run in one process, which opens the other GPUs (name one device: --device 0)");
 }
 
-/// Options of `attnscope collect` besides the plan and the measurement.
 struct CollectCommand {
   CollectCommand(CLI::App& command, Arguments given) : options(command, given) {}
 
@@ -242,8 +239,7 @@ class Collect {
     if (workers.size() > 1) require_single_gpu_points(plan);
     int rounds = options_.plan.rounds;
     if (first.device->info().simulated && rounds > 1) {
-      reporter_.report(
-          LogEvent{"warning", "a simulation gives the same in every round: it is played once, without --rounds"});
+      reporter_.report(LogEvent{"warning", "simulated results are equal in every round; --rounds is ignored"});
       rounds = 1;
     }
     PlannedRun run = planned_run(options_, first, plan, rounds);
@@ -260,9 +256,9 @@ class Collect {
       words.reset();
     }
     if (words) {
-      if (command_.serve) throw CommandError(ExitCode::usage, "--serve is for one device; name one with --device");
+      if (command_.serve) throw CommandError(ExitCode::usage, "--serve supports one device (set --device)");
       if (!options_.ceilings.empty())
-        throw CommandError(ExitCode::usage, "--ceilings is for one device; name one with --device");
+        throw CommandError(ExitCode::usage, "--ceilings supports one device (set --device)");
       std::vector<NamedWorker> workers =
           open_workers(*words, options_.device == "all", counters, [this](const Message& why) {
             reporter_.report(LogEvent{"warning", text(why)});
@@ -286,10 +282,10 @@ class Collect {
     if (people_ != nullptr) fmt::print(people_, "{}\n", text(device));
   }
 
-  /// Whoever asked for no simulation is told of it, wherever he looks.
+  /// Logged even with --jsonl: the user did not ask for a simulation.
   void warn_of_simulation(const OpenedDevice& opened) {
     if (opened.simulated_because.empty()) return;
-    const std::string warning = format_text("no GPU is measured, one is simulated: {}", opened.simulated_because);
+    const std::string warning = format_text("no GPU available, results are simulated: {}", opened.simulated_because);
     reporter_.report(LogEvent{"warning", warning});
     if (command_.jsonl) spdlog::warn("{}", warning);
   }
@@ -303,14 +299,14 @@ class Collect {
       event.max_memory_bytes = most;
       event.counters = counters_text(device, options_.measure);
       reporter_.report(event);
-      reporter_.report(DoneEvent{"complete", "nothing was run", 0, 0, 0});
+      reporter_.report(DoneEvent{"complete", "dry run", 0, 0, 0});
       return ExitCode::ok;
     }
     print_plan(run, info, device.free_bytes(), options_.to.result, cancel_, reporter_);
     if (people_ != nullptr) {
       fmt::print(
           people_, "{}\n",
-          format_text("{}, at most {} of device memory, {} free", counted_points(run.places.size(), run.header.rounds),
+          format_text("{}, up to {} of device memory, {} free", counted_points(run.places.size(), run.header.rounds),
                       text(Capacity(most)), text(Capacity(device.free_bytes()))));
     }
     return ExitCode::ok;
@@ -333,11 +329,11 @@ ExitCode collect(CollectCommand& command) {
   measure.extra_metrics = extra_counters(command.options.measure.metrics);
 
   CancelToken& cancel = cancel_on_signals();
-  std::signal(SIGPIPE, SIG_IGN);  // a reader that went away cancels; it does not kill
+  std::signal(SIGPIPE, SIG_IGN);  // a closed stdout cancels instead of killing the process
   command.jsonl = command.jsonl || command.serve;
   if (command.jsonl && !command.serve) cancel_on_stdin(cancel);
 
-  // People read what happens on stdout, unless that belongs to a table.
+  // Progress goes to stdout, or to stderr if stdout has a table.
   const bool table_on_stdout = !command.options.to.result.is("text");
   std::FILE* people = command.quiet || command.jsonl ? nullptr : table_on_stdout ? stderr : stdout;
   const std::unique_ptr<Reporter> reporter = command.serve   ? make_session_reporter()
@@ -374,9 +370,13 @@ RunHeader header_of(const CollectOptions& options, const OpenedDevice& opened) {
 Action add_collect(CLI::App& command, Arguments arguments) {
   auto given = std::make_shared<CollectCommand>(command, arguments);
   CollectOptions* const options = &given->options;
+  std::string preset_help = command.get_option("--preset")->get_description() + ":";
+  for (const PresetInfo& preset : presets())
+    preset_help += fmt::format("\n{}: {}", preset.name, text(preset.description));
+  command.get_option("--preset")->description(preset_help);
   command
       .add_option("-o,--output", options->to.file,
-                  "File to write or continue (default: $XDG_DATA_HOME/attnscope/runs/<preset>-<time>.attnscope)")
+                  "File to create or extend (default: $XDG_DATA_HOME/attnscope/runs/PRESET-TIME.attnscope)")
       ->type_name("FILE");
   command.add_option("-d,--device", options->device, std::string(device_help) + several_devices_help)
       ->type_name("DEVICE")
@@ -384,73 +384,70 @@ Action add_collect(CLI::App& command, Arguments arguments) {
   CLI::Option* shard =
       command
           .add_option("--shard", options->plan.shard,
-                      "Only part K of N of the plan, with maps and curves whole: what `attnscope merge` joins again. "
-                      "On any machine the same cut, balanced by predicted time")
+                      "Measure only shard K of N, for `attnscope merge`; tile maps and curves stay in one shard")
           ->type_name("K/N");
   command
-      .add_option("--collection", options->plan.collection,
-                  "A name for the recording that the shards are of, where one plan is recorded in shards several times")
+      .add_option("--recording", options->plan.collection,
+                  "Name shared by the shards of one recording, to record a sharded plan repeatedly")
       ->type_name("NAME")
       ->needs(shard);
   command
-      .add_option(
-          "--ceilings", options->ceilings,
-          "Of a simulated device: predict times with the rates that `attnscope ceilings` measured of such a GPU "
-          "into FILE")
+      .add_option("--ceilings", options->ceilings,
+                  "Predict times of a simulated device with the rates in FILE, from `attnscope ceilings`")
       ->type_name("FILE");
   command
       .add_option("--metrics", options->measure.metrics,
-                  "More counters, by their Nsight Compute names, separated by commas; demands counters")
+                  "Additional Nsight Compute metrics, separated by commas; requires counters")
       ->type_name("NAMES")
       ->delimiter(',');
-  command.add_flag("--why", options->measure.why,
-                   "Count the use of each unit, too: tensor cores, XU, FMA, shared memory and its bank conflicts, L2, "
-                   "DRAM, and what warps wait for; demands counters");
-  command.add_option("--min-samples", options->measure.options.min_samples, "Timing samples to take at least")
+  command.add_flag("--utilization", options->measure.why,
+                   "Also count unit utilization, bank conflicts and warp stalls; requires counters");
+  command.add_option("--min-samples", options->measure.options.min_samples, "Minimum timing samples per point")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   command
-      .add_option("--max-noise", options->measure.options.max_noise,
-                  "Sample until the interquartile range is below this share of the median")
+      .add_option("--max-noise", options->measure.options.max_noise, "Take samples until IQR / median is below this")
       ->check(number_within(1e-6, 10.0))
       ->capture_default_str();
   command
       .add_option("--rounds", options->plan.rounds,
-                  "Measure all points so often, each time in another order: what a verdict of `attnscope compare` "
-                  "rests on is the spread between rounds")
+                  "Passes over all points, each in a new order; verdicts of compare need several")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  command.add_option("--timeout", given->timeout_seconds, "Seconds for one point")
+  command.add_option("--timeout", given->timeout_seconds, "Time limit per point in seconds")
       ->check(number_within(0.001, 86400.0))
       ->capture_default_str();
   command.add_flag("--keep-sources", options->measure.options.keep_sources,
-                   "Of kernels of your own, keep the texts of their files in the output, not only their digests");
-  command.add_flag("--no-verify", given->no_verify, "Do not compare outputs with the reference");
-  CLI::Option* no_counters = command.add_flag("--no-counters", given->no_counters, "Timing and occupancy only");
+                   "Store the sources of user-defined kernels, not only their digests");
+  command.add_flag("--no-verify", given->no_verify, "Skip the comparison with the float64 reference");
+  CLI::Option* no_counters = command.add_flag("--no-counters", given->no_counters, "Measure time and occupancy only");
   command
-      .add_flag("--require-counters", options->measure.require_counters, "Exit with 3 when counters are not available")
+      .add_flag("--require-counters", options->measure.require_counters,
+                "Exit with code 3 if counters are not available")
       ->excludes(no_counters);
   command.get_option("--metrics")->excludes(no_counters);
-  command.get_option("--why")->excludes(no_counters);
-  command.add_flag("--dry-run", given->dry_run, "Print the plan with its memory need, and run nothing");
-  command.add_flag("--resume", options->to.resume,
-                   "Continue the last run of this plan on this device, if it is unfinished");
+  command.get_option("--utilization")->excludes(no_counters);
+  command.add_flag("--dry-run", given->dry_run, "Print the points and their memory need without running");
+  command.add_flag("--resume", options->to.resume, "Continue the last unfinished run of this plan on this device");
   CLI::Option* jsonl =
       command.add_flag("--jsonl", given->jsonl,
-                       "Events as JSON lines on stdout; \"cancel\" or the end of stdin stops after the current launch");
+                       "Print events as JSON lines; \"cancel\" on stdin, or its end, stops after the current launch");
   CLI::Option* serve = command.add_flag(
       "--serve", given->serve,
-      "Measure what JSON lines on stdin ask for, one by one, until {\"request\":\"end\"}; the end of stdin without "
-      "it cancels what waits. Events on stdout as with --jsonl. Requests: cancel, end, and "
-      "{\"request\":\"measure\",\"id\":\"1\",\"point\":{\"algorithm\":NAME,\"N\":4096}}");
+      "Measure the points requested on stdin as JSON lines such as "
+      "{\"request\":\"measure\",\"id\":\"1\",\"point\":{\"algorithm\":\"fa2\",\"N\":4096}}; further requests: cancel, "
+      "end; prints events as --jsonl does");
   for (const char* name : {"--preset", "--axis", "--algorithms", "--dry-run", "--resume", "--rounds", "--shard"}) {
     command.get_option(name)->excludes(serve);
   }
-  command.add_flag("-q,--quiet", given->quiet, "No lines while running");
+  command.add_flag("-q,--quiet", given->quiet, "No progress output");
   options->to.result.add_to(command, Output::tables, Output::File::no);
   options->to.result.exclude(jsonl);
   options->to.result.exclude(serve);
-  return [given] { return given->options.to.result.run([&] { return collect(*given); }); };
+  return [given] {
+    require_measurement_name(given->options.to.file);
+    return given->options.to.result.run([&] { return collect(*given); });
+  };
 }
 
 }  // namespace attnscope

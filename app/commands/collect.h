@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the two ways of `attnscope collect` share: a sweep of a plan, and a session that is asked point by point.
+// Shared by the two modes of `attnscope collect`: a planned sweep, and a session that measures points on request.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -22,13 +22,13 @@
 
 namespace attnscope {
 
-/// Which points, how often.
+/// Points of the sweep and number of rounds.
 struct PlanOptions {
   explicit PlanOptions(CLI::App& command) : sweep(command, "quick") {}
 
   SweepOptions sweep;
   std::string shard;       ///< "K/N", see parse_shard(); empty: the whole plan
-  std::string collection;  ///< of several recordings of one cut plan, this one's name
+  std::string collection;  ///< distinguishes repeated recordings of one sharded plan
   int rounds = 1;
 };
 
@@ -44,7 +44,7 @@ struct Measurement {
 
 /// Output file of the run.
 struct Destination {
-  std::string file;  ///< -o; empty: one is chosen
+  std::string file;  ///< -o; empty: a default file
   bool resume = false;
   Output result;
 };
@@ -60,44 +60,44 @@ struct CollectOptions {
   Destination to;
 };
 
-/// What --metrics adds to the counters that every pass collects; a name may be ours or Nsight Compute's.
+/// Returns the counters of --metrics that are not collected by default; accepts our names and Nsight Compute's.
 [[nodiscard]] std::vector<std::string> extra_counters(const std::vector<std::string>& names);
 
-/// Adds the counters of --why. Throws CommandError if the device cannot count one of the metrics.
+/// Adds the counters of --utilization. Throws CommandError if the device does not have one of the metrics.
 void settle_counters(Measurement& measure, const Device& device, Reporter& reporter);
 
-/// "available", or why not.
+/// Returns "available" or the reason why not.
 [[nodiscard]] std::string counters_text(const Device&, const Measurement&);
 
 /// Header of the run, without preset and plan.
 [[nodiscard]] RunHeader header_of(const CollectOptions&, const OpenedDevice&);
 
-/// The file to continue in: the one named, or the newest of the preset's that has a run of this plan on one of these
-/// devices (UUIDs).
+/// Returns the file of -o; with --resume and without -o, the preset's newest file that has a run of this plan on one of
+/// these devices (UUIDs); else a new file.
 [[nodiscard]] std::filesystem::path file_to_write(const Destination&, const RunHeader&,
                                                   const std::vector<std::string>& devices);
 
-/// Says that another program's lock keeps the file from being written, and waits for its end or the user's.
+/// Returns a callback that logs that the file is locked and waits until it is unlocked or the user cancels.
 [[nodiscard]] std::function<bool(int)> waiting_for_lock(const std::filesystem::path& file, Reporter&,
                                                         const CancelToken&);
 
-/// What runs that came to their end mean for who started them.
+/// Exit code of a finished run, from the dispositions of its points.
 [[nodiscard]] ExitCode exit_code_of_points(const RunStore&, std::int64_t run, const Measurement&);
 
-/// The last event, with the run's counts.
+/// Reports the last event, with the run's counts.
 void report_done(const RunStore&, std::int64_t run, const std::string& state, const Message& reason, ExitCode,
                  Reporter&);
 
-/// Ends a run whose worker was given up. losses: losses in a row, or 0 if the worker could not be restarted.
+/// Ends a run whose worker was lost. losses: consecutive losses, or 0 if the worker could not be restarted.
 [[nodiscard]] ExitCode end_lost_run(RunStore&, std::int64_t run, int losses, const std::string& why, Reporter&);
 
-/// Throws CommandError where nothing is begun yet and the user has cancelled.
+/// Throws CommandError if the user has cancelled before the first measurement.
 void stop_if_cancelled(const CancelToken& cancel, Reporter& reporter);
 
-/// How often progress is said, and since when.
+/// Limits the rate of progress events, and measures elapsed time.
 class ProgressPace {
  public:
-  /// Whether it is time; the last one always is.
+  /// Returns whether an event is due; always true for the last one.
   [[nodiscard]] bool due(bool last);
   [[nodiscard]] double elapsed_s() const;
 
@@ -107,16 +107,15 @@ class ProgressPace {
   Clock::time_point last_{};
 };
 
-/// One run of a plan, on one worker or on several. `stopped`: the run that continues, where that decided on which
-/// device.
+/// Runs a plan on one or several workers. `stopped`: the run to continue, if --resume found one.
 ExitCode collect_plan(const CollectOptions&, std::vector<NamedWorker> workers, PlannedRun planned,
                       const std::optional<StoppedRun>& stopped, Reporter&, CancelToken&);
-/// Before it runs: no file, no run, no memory need yet.
+/// Plan event of a run that has not begun: without file, run and memory need.
 [[nodiscard]] PlanEvent plan_event(const PlannedRun&);
-/// Device memory of the largest point, in bytes. Throws if cancelled.
+/// Returns the device memory of the largest point in bytes. Throws if cancelled.
 [[nodiscard]] std::int64_t max_memory(const PlannedRun&, const DeviceLimits&, const CancelToken&, Reporter&);
 
-/// `--serve`: one run, of what standard input asks for (profiler/worker/requests.h).
+/// `--serve`: measures the points requested on stdin (profiler/worker/requests.h) as one run.
 ExitCode serve(const CollectOptions&, NamedWorker worker, Reporter&, CancelToken&);
 
 }  // namespace attnscope

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a sweep counts, as far as the device can.
+// Selects and checks the counters of a sweep.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,35 +32,35 @@ void require_known_metrics(const Device& device, const std::vector<std::string>&
   const auto unknown = device.unknown_metrics(names);
   if (unknown.empty()) return;
   const auto lacking = std::find_if(unknown.begin(), unknown.end(), [](const auto& name) { return name.near.empty(); });
-  if (device.info().simulated && lacking != unknown.end()) {  // perhaps a GPU's counter: not for us to judge
+  if (device.info().simulated && lacking != unknown.end()) {  // the name may be valid on a GPU
     std::vector<std::string> simulated;
     for (const Metric& metric : metrics_table()) {
       const std::string counter(metric.counter);
       if (!counter.empty() && device.unknown_metrics({{counter}}).empty()) simulated.push_back(counter);
     }
-    throw CommandError(ExitCode::no_counters, "the simulated {} has no counter {}; it has {}",
+    throw CommandError(ExitCode::no_counters, "the simulated {} has no counter {}; available: {}",
                        device.info().limits.name, lacking->name, fmt::join(simulated, ", "));
   }
   Message all;
   for (const auto& metric : unknown) {
     Message one = make_message("unknown metric {}", metric.name);
     if (std::ranges::find(metric.near, metric.name) != metric.near.end()) {
-      one = make_message("this GPU cannot count {}, though CUPTI lists it for its architecture", metric.name);
+      one = make_message("this GPU does not support metric {}, although CUPTI lists it for its architecture",
+                         metric.name);
     } else if (!metric.near.empty()) {
-      one = make_message("unknown metric {}, did you mean {}?", metric.name, join_or(metric.near));
+      one = make_message("unknown metric {}; did you mean {}?", metric.name, join_or(metric.near));
     }
     all = all.empty() ? one : make_message("{}; {}", all, one);
   }
   throw CommandError(ExitCode::usage, all);
 }
 
-/// What --why adds, as far as the device counts it; what it does not is said.
+/// Returns the counters of --utilization that the device supports; logs those that it does not.
 std::vector<std::string> why_counters(const Device& device, Reporter& reporter) {
   if (device.info().simulated) {
-    throw CommandError(
-        ExitCode::no_counters,
-        "--why counts units of a GPU, and the {} is simulated; name a GPU with --device, or leave --why out",
-        device.info().limits.name);
+    throw CommandError(ExitCode::no_counters,
+                       "--utilization requires a GPU, and the {} is simulated (set --device or omit --utilization)",
+                       device.info().limits.name);
   }
   std::vector<std::string> counters;
   for (const Metric& metric : metrics_table()) {
@@ -73,7 +73,7 @@ std::vector<std::string> why_counters(const Device& device, Reporter& reporter) 
   }
   if (!lacking.empty()) {
     reporter.report(LogEvent{
-        "warning", format_text("--why leaves out what this GPU does not count: {}", fmt::join(lacking, ", "))});
+        "warning", format_text("--utilization: metrics that this GPU does not support: {}", fmt::join(lacking, ", "))});
   }
   return counters;
 }
@@ -81,7 +81,7 @@ std::vector<std::string> why_counters(const Device& device, Reporter& reporter) 
 }  // namespace
 
 std::string counters_text(const Device& device, const Measurement& measure) {
-  if (!measure.options.counters) return "not asked for";
+  if (!measure.options.counters) return "not requested";
   const CounterAvailability counters = device.counters();
   if (counters.state == CounterState::available) return "available";
   return counters.fix.empty() ? text(counters.reason) : text(counters.reason) + " " + text(counters.fix);
@@ -98,8 +98,7 @@ void settle_counters(Measurement& measure, const Device& device, Reporter& repor
   }
   if (measure.counters_demanded() && device.counters().state != CounterState::available) {
     const CounterAvailability counters = device.counters();
-    throw CommandError(ExitCode::no_counters, "counters were asked for and are not available: {} {}", counters.reason,
-                       counters.fix);
+    throw CommandError(ExitCode::no_counters, "counters are not available: {} {}", counters.reason, counters.fix);
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One run of a plan: from open workers to the exit code.
+// Measures one planned run on open workers and returns the exit code.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ ExitCode exit_code_of_points(const RunStore& store, std::int64_t run, const Meas
       case Disposition::ok:
       case Disposition::infeasible:
       case Disposition::out_of_memory:
-        break;  // what the sweep set out to find
+        break;  // expected outcomes of a sweep
       case Disposition::no_counters:
         if (measure.counters_demanded()) return ExitCode::no_counters;
         break;
@@ -48,21 +48,25 @@ void report_done(const RunStore& store, std::int64_t run, const std::string& sta
                  ExitCode code, Reporter& reporter) {
   std::size_t ok = 0;
   std::size_t points = 0;
+  std::size_t infeasible = 0;
   try {
     for (const RunSummary& each : store.runs()) {
       if (each.id != run) continue;
       ok = each.ok_points;
       points = each.points;
     }
-  } catch (const FileError&) {  // the first error is reported instead
+    for (const StoredPoint& point : store.points({{run}})) {
+      infeasible += point.record.disposition == Disposition::infeasible ? 1U : 0U;
+    }
+  } catch (const FileError&) {  // the earlier error is reported
   }
-  reporter.report(DoneEvent{state, reason, ok, points - ok, static_cast<int>(code)});
+  reporter.report(DoneEvent{state, reason, ok, points - ok, static_cast<int>(code), infeasible});
 }
 
 ExitCode end_lost_run(RunStore& store, std::int64_t run, int losses, const std::string& why, Reporter& reporter) {
   if (losses > 0) {
     store.finish_run(run, StoredRunState::failed);
-    report_done(store, run, "device-lost", make_message("{} points in a row cost the device", losses),
+    report_done(store, run, "device-lost", make_message("{} consecutive points crashed the device", losses),
                 ExitCode::partial, reporter);
     return ExitCode::partial;
   }
@@ -100,7 +104,7 @@ PlanEvent plan_event(const PlannedRun& planned) {
 
 namespace {
 
-/// The table that was asked for.
+/// Prints the run as CSV or JSON, if requested.
 void print_result(const RunStore& store, std::int64_t run, const Output& out) {
   const std::vector runs{run};
   if (out.is("text")) return;
@@ -108,7 +112,8 @@ void print_result(const RunStore& store, std::int64_t run, const Output& out) {
   export_json({.store = &store, .runs = runs}, std::cout);
 }
 
-/// Groups with open points: the longest bundle first, so that workers end together, and in it the longest group.
+/// Adds the groups with open points, longest bundle first and in it the longest group first, so that workers finish at
+/// about the same time.
 void add_open_groups(const Recording& recording, SupervisedPlan& supervised) {
   struct Weighed {
     std::int64_t bundle_ms = 0;
@@ -164,7 +169,7 @@ class Collection {
 
   ExitCode run() {
     if (options_.to.resume && !recording_.resumed())
-      reporter_.report(LogEvent{"info", "nothing to resume here: a new run is begun"});
+      reporter_.report(LogEvent{"info", "no unfinished run of this plan; starting a new run"});
     event_.database = store_.file().string();
     event_.run_id = recording_.run();
     event_.skipped = recording_.skipped();
@@ -173,8 +178,8 @@ class Collection {
     if (several()) event_.devices = words_;
     reporter_.report(event_);
     if (recording_.complete_before()) {
-      reporter_.report(LogEvent{"info", format_text("complete already: run {}", recording_.run())});
-      return done("complete", "nothing was left to do", ExitCode::ok);
+      reporter_.report(LogEvent{"info", format_text("run {} is already complete", recording_.run())});
+      return done("complete", "nothing left to measure", ExitCode::ok);
     }
     SupervisorOutcome outcome;
     try {
@@ -183,7 +188,7 @@ class Collection {
       return finish(outcome);
     } catch (const CommandError&) {
       throw;
-    } catch (const std::exception& error) {  // a full disk: what was kept stays, the rest can be resumed
+    } catch (const std::exception& error) {  // e.g. a full disk: stored points stay, --resume continues
       report_done(store_, recording_.run(), "failed", Message::verbatim(one_line(explain(error))), ExitCode::error,
                   reporter_);
       throw;
@@ -211,7 +216,7 @@ class Collection {
   [[nodiscard]] SupervisedPlan supervised() const {
     SupervisedPlan supervised{
         .plan = &recording_.plan(), .rounds = recording_.rounds(), .done = recording_.done_before()};
-    if (!several()) {  // in the order of the plan
+    if (!several()) {  // in plan order
       supervised.groups = {recording_.places()};
       return supervised;
     }
@@ -236,14 +241,14 @@ class Collection {
                                     .device = device_word(worker)});
     };
     observer.on_restart = [this](std::size_t worker, const std::string& why) {
-      warn(several() ? make_message("device {}: {} It goes on with the next point in a fresh process.", words_[worker],
+      warn(several() ? make_message("device {}: {} Continuing with the next point in a new process.", words_[worker],
                                     as_sentence(why))
-                     : make_message("{} Going on with the next point in a fresh process.", as_sentence(why)));
+                     : make_message("{} Continuing with the next point in a new process.", as_sentence(why)));
     };
     observer.on_gone = [this](std::size_t worker, const std::string& why) {
       ++gone_;
       if (!several()) return;  // the run ends with that reason
-      warn(make_message("device {} ({}) is gone: {} Other devices take what it had begun.", words_[worker],
+      warn(make_message("device {} ({}) is lost: {} Other devices take over its points.", words_[worker],
                         uuids_[worker], as_sentence(why)));
     };
     return observer;
@@ -294,10 +299,10 @@ class Collection {
       return with_skipped_rows(store_, code);
     }
     store_.finish_run(recording_.run(), StoredRunState::failed);
-    return done("device-lost", "no device is left; continue with --resume", ExitCode::partial);
+    return done("device-lost", "no device left; continue with --resume", ExitCode::partial);
   }
 
-  /// The last event; then the table that was asked for.
+  /// Reports the last event, then prints the requested table.
   ExitCode done(const std::string& state, const Message& reason, ExitCode code) {
     report_done(store_, recording_.run(), state, reason, code, reporter_);
     print_result(store_, recording_.run(), options_.to.result);
@@ -317,8 +322,8 @@ class Collection {
   std::vector<std::string> words_;
   std::vector<std::string> uuids_;
   std::vector<Worker> workers_;
-  std::vector<std::size_t> by_worker_;  ///< points that each has measured
-  std::size_t gone_ = 0;                ///< workers
+  std::vector<std::size_t> by_worker_;  ///< points measured by each worker
+  std::size_t gone_ = 0;                ///< lost workers
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// compare: two sides of recorded points, with verdicts (profiler/stats/verdicts.h).
+// compare: compares two sides of recorded points (profiler/stats/verdicts.h).
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -24,14 +24,14 @@ struct CompareOptions {
   std::vector<std::string> other;
   std::vector<std::string> align;
   std::string noise;
-  double margin_percent = 0;       ///< 0: the usual
-  double regression_percent = -1;  ///< below 0: not asked for
-  double proven_percent = -1;      ///< as well
+  double margin_percent = 0;       ///< 0: default
+  double regression_percent = -1;  ///< negative: not requested
+  double proven_percent = -1;      ///< negative: not requested
   std::string filter;
   Output output;
 };
 
-/// One line for a script: how many, and which.
+/// One line with the number of regressions and the first of them.
 Message failure(const analysis::PointTable& table, const std::vector<const analysis::ComparedPair*>& failing,
                 double percent) {
   constexpr std::size_t most_named = 5;
@@ -41,7 +41,7 @@ Message failure(const analysis::PointTable& table, const std::vector<const analy
                         analysis::ratio_text(failing[i]->verdict.time));
   }
   if (failing.size() > most_named) rows += "; ...";
-  return make_message("SLOWER by more than {}%: {} {}: {}", percent, grouped(failing.size()),
+  return make_message("regression of more than {}% in {} {}: {}", percent, grouped(failing.size()),
                       failing.size() == 1 ? "row" : "rows", rows);
 }
 
@@ -51,7 +51,7 @@ ExitCode compare_sides(CompareOptions& options) {
   const analysis::ComparedSide& side = *view.sides.front();
   if (!has_common_point(side.result)) {
     throw CommandError(ExitCode::error,
-                       "no point of the one side has a partner on the other, aligned by {}; --align takes other words",
+                       "no point of the baseline matches one of the candidate, aligned by {} (change --align)",
                        fmt::join(side.alignment.words(), ", "));
   }
   const bool proven = options.proven_percent >= 0;
@@ -62,13 +62,13 @@ ExitCode compare_sides(CompareOptions& options) {
   if (percent < 0) return sides.code;
   std::cout.flush();
   if (!failing.empty()) throw CommandError(ExitCode::regression, failure(sides.table, failing, percent));
-  // What could not be judged has not passed.
+  // A point that could not be compared has not passed.
   if (const std::size_t broken = side.result.no_longer_run(sides.table); broken > 0) {
     throw CommandError(ExitCode::partial,
-                       "{} points that ran on the base's side crashed, hung or were wrong on the other",
+                       "{} points that were ok in the baseline crashed, timed out or were incorrect in the candidate",
                        grouped(broken));
   }
-  if (view.pairs() == 0) throw CommandError(ExitCode::partial, "no point could be compared, so none was found slower");
+  if (view.pairs() == 0) throw CommandError(ExitCode::partial, "no point could be compared");
   return sides.code;
 }
 
@@ -79,22 +79,21 @@ Action add_compare(CLI::App& command) {
   add_kernel_option(command);
   command
       .add_option(
-          "BASE", options->base,
-          "FILE, FILE:RUN (its number) or FILE:FILTER ('algo:NAME d:128', as in the window); without --with the "
-          "first against the rest, or a file's first run against its others; what 'attnscope ab' kept, its two sides")
+          "BASELINE", options->base,
+          "FILE, FILE:RUN (run number) or FILE:FILTER; without --candidate, compares the first file with the others, "
+          "the first run of a file with its other runs, or the two sides recorded by ab")
       ->required();
-  command.add_option("--with", options->other, "The other side: FILE, FILE:RUN or FILE:FILTER");
+  command.add_option("--candidate", options->other, "Side to compare with the baseline: FILE, FILE:RUN or FILE:FILTER");
   command
       .add_option(
           "--align", options->align,
-          "By what points are partners: problem, fields (N, d, mask, algorithm, ...), tile, knobs, a knob, device "
-          "(default: the problem, and what else both sides have in common)")
+          "Fields that matching points share, separated by commas: problem, N, d, algorithm, tile, knobs, device, ... "
+          "(default: problem, and other fields with common values)")
       ->delimiter(',');
   command
       .add_option(
           "--noise", options->noise,
-          "A file in which `attnscope doctor --noise` kept what recordings differ by; what the sides' own files "
-          "keep counts, too")
+          "File with the noise floor from `attnscope doctor --noise`, in addition to that of the compared files")
       ->type_name("FILE");
   const auto percent = [&](const char* name, double& value, const char* help, double least, double most) {
     return command.add_option(name, value, help)
@@ -105,20 +104,19 @@ Action add_compare(CLI::App& command) {
         ->check(number_within(least, most));
   };
   percent("--margin", options->margin_percent,
-          "Percent below which a change is none (1 where both sides ran in the same rounds, else 1.5)", 0.01, 50);
-  CLI::Option* regression = percent(
-      "--fail-on-regression", options->regression_percent,
-      "Exit code 4 where a point is SLOWER and its ratio is above this many percent, 5 where one that ran does no more",
-      0, 1000);
-  percent("--fail-on-proven-regression", options->proven_percent,
-          "The same where it is SLOWER by more than that at 95% for all points together", 0, 1000)
+          "Smallest change in percent that counts (default: 1 for interleaved sides, else 1.5)", 0.01, 50);
+  CLI::Option* regression =
+      percent("--fail-on-regression", options->regression_percent,
+              "Exit with code 4 if a point is SLOWER by more than this percentage, 5 if one no longer runs", 0, 1000);
+  percent("--fail-on-significant-regression", options->proven_percent,
+          "The same, if the joint 95% CI lies above this percentage", 0, 1000)
       ->excludes(regression);
   add_filter_option(command, options->filter);
   options->output.add_to(command, {"text", "csv", "json", "junit"});
   command.get_option("--format")
-      ->description(command.get_option("--format")->get_description() +
-                    " (SLOWER fails, with --fail-on-... beyond its percent; what no longer runs is an error, UNDECIDED "
-                    "is skipped)");
+      ->description(
+          "Output format; csv and json use base units; junit: SLOWER fails, a point that no longer runs is an "
+          "error, UNDECIDED is skipped");
   return [options] { return options->output.run([&] { return compare_sides(*options); }); };
 }
 

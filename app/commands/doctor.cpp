@@ -65,7 +65,7 @@ struct Recordings {
   std::vector<RecordedRounds> all;
 };
 
-/// A record's own rounds go behind those that are there.
+/// Appends the record's rounds.
 void add_rounds(const PointRecord& record, RecordedRounds& recorded) {
   if (!analysis::has_values(record.disposition)) return;
   analysis::RoundsOfSide& rounds = recorded[identity_text(record.spec)];
@@ -79,10 +79,10 @@ void add_rounds(const PointRecord& record, RecordedRounds& recorded) {
   });
 }
 
-/// Hears how far a recording is: points done, and how many there are in its rounds.
+/// Called with the number of points done and planned.
 using Progress = std::function<void(std::size_t done, std::size_t total)>;
 
-/// Nothing where it was cancelled: noise is known of whole recordings only.
+/// Measures the sweep once; nullopt if cancelled, because the noise floor needs complete recordings.
 std::optional<RecordedRounds> record_once(Device& device, const NoiseOptions& options, int nth,
                                           const Progress& progress, const CancelToken& cancel) {
   const SweepPlan plan = options.sweep.plan(device.info().limits, [&] { return cancel.cancelled(); });
@@ -109,7 +109,7 @@ Recordings measured(const NoiseOptions& options) {
   StatusLine line;
   for (int nth = 0; nth < options.recordings; ++nth) {
     const Progress progress = [&](std::size_t done, std::size_t total) {
-      line.show(format_text("recording {} of {}, {}%", nth + 1, options.recordings, 100 * done / total));
+      line.show(format_text("Recording {}/{}: {}%", nth + 1, options.recordings, 100 * done / total));
     };
     std::unique_ptr<Device> device;
     try {
@@ -119,7 +119,7 @@ Recordings measured(const NoiseOptions& options) {
       break;
     }
     if (device->info().simulated)
-      throw CommandError(ExitCode::usage, "a simulated device has no noise: its recordings agree");
+      throw CommandError(ExitCode::usage, "simulated devices have no noise: all recordings are equal (set --device)");
     recordings.device = device->info();
     recordings.environment = device->environment();
     std::optional<RecordedRounds> whole = record_once(*device, options, nth, progress, cancel);
@@ -143,37 +143,35 @@ void tell(const Recordings& recordings, const analysis::RecordingNoise& noise) {
   }
   std::ranges::sort(spreads);
   const Message found = make_message(
-      "{} recordings of {} rounds, {} points, {}, driver {}: {} a recording moves a point by {}% (standard deviation, "
-      "median of the points), by {}% at the 95th percentile.",
+      "{} recordings of {} rounds, {} points, {}, driver {}. SD between recordings ({}): median point {}%, 95th "
+      "percentile {}%.",
       noise.recordings, noise.rounds, grouped(noise.points.size()), recordings.device.limits.name,
-      recordings.environment.driver_version, one_clock ? "at one SM clock" : "as timed",
+      recordings.environment.driver_version, one_clock ? "times normalized to one SM clock" : "times as measured",
       percent(spreads[spreads.size() / 2]), percent(spreads[spreads.size() * 95 / 100]));
   std::cout << text(found) << '\n';
 }
 
-/// Where it is cancelled, what whole recordings say is kept, if there are two: CommandError (partial).
+/// If cancelled, keeps complete recordings if there are at least two, and throws CommandError (partial).
 ExitCode measure_noise(const NoiseOptions& options) {
-  // A file that cannot be written is known before it is measured.
+  // Opens the file before measuring, in case it cannot be written.
   std::optional<RunStore> store;
   if (!options.output.empty()) store = RunStore::open(options.output, RunStore::Mode::collect);
   const Recordings recordings = measured(options);
   const bool cut_short = recordings.all.size() < static_cast<std::size_t>(options.recordings);
   if (cut_short && recordings.all.size() < 2)
-    throw CommandError(ExitCode::partial, "cancelled: noise is known of whole recordings only, and nothing was kept");
+    throw CommandError(ExitCode::partial, "cancelled: fewer than two complete recordings, nothing stored");
   const analysis::RecordingNoise noise = analysis::noise_of(recordings.all);
   if (noise.points.empty())
-    throw CommandError(
-        ExitCode::error,
-        "no point has been recorded twice: it takes two recordings of one build, and more to know what they differ by");
+    throw CommandError(ExitCode::error, "no point was recorded twice (increase --recordings or reduce the sweep)");
   tell(recordings, noise);
   if (store) {
     Environment environment = recordings.environment;
     environment.app_version = program_version();
     const std::string uid = store->add_noise(recordings.device, environment, noise);
-    std::cout << format_text("kept in {}, noise {}", printable(store->file().string()), uid) << '\n';
+    std::cout << format_text("Noise floor stored in {} (set {})", printable(store->file().string()), uid) << '\n';
   }
   if (!cut_short) return ExitCode::ok;
-  throw CommandError(ExitCode::partial, "cancelled: this is what {} whole recordings say", recordings.all.size());
+  throw CommandError(ExitCode::partial, "cancelled: noise floor of {} complete recordings", recordings.all.size());
 }
 
 DoctorCheck runs_check() {
@@ -183,14 +181,13 @@ DoctorCheck runs_check() {
   } catch (const CommandError&) {
     return {"runs", false, "no folder for runs: HOME is not set", "set HOME, or name files with -o"};
   }
-  // The nearest folder that exists decides whether the rest can be made.
+  // The nearest existing parent decides whether the folder can be created.
   std::filesystem::path existing = folder;
   while (!existing.empty() && !std::filesystem::exists(existing) && existing != existing.parent_path()) {
     existing = existing.parent_path();
   }
   if (!existing.empty() && ::access(existing.c_str(), W_OK) == 0) return {"runs", true, folder.string(), ""};
-  return {"runs", false, fmt::format("{} cannot be written", folder.string()),
-          "make it writable, or name files with -o"};
+  return {"runs", false, fmt::format("{} is not writable", folder.string()), "make it writable, or name files with -o"};
 }
 
 ExitCode doctor(DoctorOptions& options) {
@@ -220,21 +217,20 @@ Action add_doctor(CLI::App& command) {
   command.add_option("-d,--device", options->device, "GPU number")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command.add_flag("--strict", options->strict, "Exit with 1 if there is a problem");
+  command.add_flag("--strict", options->strict, "Exit with code 1 if a check fails");
   options->output.add_to(command, Output::tables, Output::File::no);
   CLI::Option* noise = command.add_flag(
       "--noise", options->noise,
-      "Measure what recordings of one build differ by, some minutes: repeated recordings, each a process of its own. "
-      "`attnscope compare` holds recordings of this GPU, driver and day to it");
+      "Measure the noise floor: repeated recordings of one build in separate processes, some minutes; used by compare");
   NoiseOptions& measured = options->measured;
   command
       .add_option("-o,--output", measured.output,
-                  "Of --noise, keep it in this .attnscope file, beside what it has; otherwise write the result there")
+                  "Output file; with --noise, an .attnscope file to which the noise floor is added")
       ->type_name("FILE");
-  command.add_option("--recordings", measured.recordings, "How many recordings")
+  command.add_option("--recordings", measured.recordings, "Number of recordings")
       ->check(CLI::Range(4, 100))
       ->capture_default_str();
-  command.add_option("--rounds", measured.rounds, "Rounds of each recording")
+  command.add_option("--rounds", measured.rounds, "Rounds per recording")
       ->check(CLI::Range(3, 1000))
       ->capture_default_str();
   for (const char* name : {"--preset", "--axis", "--algorithms", "--cache-control", "--recordings", "--rounds"}) {
@@ -243,7 +239,11 @@ Action add_doctor(CLI::App& command) {
   command.get_option("--strict")->excludes(noise);
   options->output.exclude(noise);
   return [options] {
-    if (!options->noise) options->output.set_file(options->measured.output);
+    if (options->noise) {
+      require_measurement_name(options->measured.output);
+    } else {
+      options->output.set_file(options->measured.output);
+    }
     return options->output.run([&] { return doctor(*options); });
   };
 }

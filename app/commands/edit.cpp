@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// edit: what a person says of the runs of a file. The window asks for it, too, by this very command.
+// edit: changes names, tags, notes and flags of runs. The window runs this command, too.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -42,7 +42,7 @@ RunEdit edit_of(const EditOptions& options) {
   return edit;
 }
 
-/// By number, else by uid, else by name.
+/// Finds a run by number, else by uid, else by name.
 std::int64_t run_of(const std::string& word, const std::vector<RunSummary>& runs, const std::string& file) {
   std::vector<std::int64_t> found;
   for (const auto& is_meant :
@@ -54,12 +54,11 @@ std::int64_t run_of(const std::string& word, const std::vector<RunSummary>& runs
     }
     if (found.size() == 1) return found.front();
     if (found.size() > 1) {
-      throw CommandError(ExitCode::usage, "runs {} of {} are all called {}; give one's number", fmt::join(found, ", "),
-                         file, word);
+      throw CommandError(ExitCode::usage, "runs {} of {} are all named {} (give the run number)",
+                         fmt::join(found, ", "), file, word);
     }
   }
-  throw CommandError(ExitCode::usage, "{} has no run {}; `attnscope edit FILE --list` says which there are", file,
-                     word);
+  throw CommandError(ExitCode::usage, "{} has no run {} (`attnscope edit FILE --list` lists its runs)", file, word);
 }
 
 void print_annotations(const std::vector<EditedRun>& runs, Output& out) {
@@ -88,19 +87,17 @@ ExitCode edit(EditOptions& options) {
   const RunEdit wanted = edit_of(options);
   const bool edits = wanted != RunEdit();
   if (options.list && (edits || !options.runs.empty()))
-    throw CommandError(ExitCode::usage, "--list takes no other option");
+    throw CommandError(ExitCode::usage, "--list cannot be combined with other options");
   if (!options.list && options.runs.empty())
-    throw CommandError(ExitCode::usage,
-                       "nothing says which run is edited; name it with --run, or list them with --list");
+    throw CommandError(ExitCode::usage, "no run given (select it with --run, or list the runs with --list)");
   if (!options.list && !edits)
-    throw CommandError(
-        ExitCode::usage,
-        "nothing says what is edited; give --name, --tag, --untag, --note, --hide, --show, --delete or --restore");
+    throw CommandError(ExitCode::usage,
+                       "no change given (use --name, --tag, --untag, --note, --hide, --show, --delete or --restore)");
   if (const Message wrong = out_of_bounds(wanted); !wrong.empty()) throw CommandError(ExitCode::usage, wrong);
 
   std::vector<std::int64_t> runs;
   {
-    // What is asked for is looked at before the file is taken: it may be none, or the run none of its runs.
+    // Checks the file and the runs before locking the file for writing.
     const RunStore store = RunStore::open(options.file, RunStore::Mode::read_only);
     if (options.list) return list(store, options.output);
     const std::vector<RunSummary> there = store.runs(true);
@@ -109,7 +106,7 @@ ExitCode edit(EditOptions& options) {
   RunStore store = RunStore::open(options.file, RunStore::Mode::collect);
   const std::vector<EditedRun> changed = store.edit(runs, wanted);
   if (changed.empty() && options.output.for_people()) {
-    options.output.line(format_text("{}: nothing to edit, all of it is so already", printable(options.file)));
+    options.output.line(format_text("{}: nothing to change", printable(options.file)));
   } else {
     print_annotations(changed, options.output);
   }
@@ -120,22 +117,21 @@ ExitCode edit(EditOptions& options) {
 
 Action add_edit(CLI::App& command) {
   auto options = std::make_shared<EditOptions>();
-  command.add_option("FILE", options->file, "An .attnscope file that no collector is writing")->required();
-  command.add_option("--run", options->runs, "The run to edit, by number, uid or name (repeatable)")
-      ->allow_extra_args(false);
-  CLI::Option* name = command.add_option("--name", options->name, "What the run is called");
-  command.add_flag("--no-name", options->no_name, "Take the name away")->excludes(name);
-  command.add_option("--tag", options->edit.tag, "Add a tag: one word")->allow_extra_args(false);
-  command.add_option("--untag", options->edit.untag, "Take a tag away")->allow_extra_args(false);
-  CLI::Option* note =
-      command.add_option("--note", options->note, "What is to be known of the run, in place of its note");
-  command.add_flag("--no-note", options->no_note, "Take the note away")->excludes(note);
-  CLI::Option* hide = command.add_flag("--hide", options->hide, "A window does not draw the run until it is ticked");
-  command.add_flag("--show", options->show, "The opposite of --hide")->excludes(hide);
-  CLI::Option* remove = command.add_flag("--delete", options->remove,
-                                         "Ignore the run when the file is read; `export --format attnscope` drops it");
-  command.add_flag("--restore", options->restore, "The opposite of --delete")->excludes(remove);
-  command.add_flag("--list", options->list, "List names, tags and notes of all runs, deleted ones as well");
+  command.add_option("FILE", options->file, ".attnscope file")->required();
+  command.add_option("--run", options->runs, "Run number, uid or name; repeatable")->allow_extra_args(false);
+  CLI::Option* name = command.add_option("--name", options->name, "Set the name");
+  command.add_flag("--no-name", options->no_name, "Remove the name")->excludes(name);
+  command.add_option("--tag", options->edit.tag, "Add a tag (one word)")->allow_extra_args(false);
+  command.add_option("--untag", options->edit.untag, "Remove a tag")->allow_extra_args(false);
+  CLI::Option* note = command.add_option("--note", options->note, "Set the note");
+  command.add_flag("--no-note", options->no_note, "Remove the note")->excludes(note);
+  CLI::Option* hide =
+      command.add_flag("--hide", options->hide, "Do not plot the run in the window until it is selected");
+  command.add_flag("--show", options->show, "Undo --hide")->excludes(hide);
+  CLI::Option* remove =
+      command.add_flag("--delete", options->remove, "Mark the run as deleted; `export --format attnscope` removes it");
+  command.add_flag("--restore", options->restore, "Undo --delete")->excludes(remove);
+  command.add_flag("--list", options->list, "List names, tags and notes of all runs, including deleted ones");
   options->output.add_to(command);
   return [options] { return options->output.run([&] { return edit(*options); }); };
 }

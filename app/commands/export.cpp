@@ -28,7 +28,7 @@ struct ExportOptions {
   bool long_rows = false;
 };
 
-/// Those that fit the filter; without one nothing, which is all.
+/// Returns the ids of matching points; nullopt (all points) without a filter.
 std::optional<std::vector<std::int64_t>> points_of_filter(const ExportOptions& options) {
   if (options.filter.empty()) return std::nullopt;
   return load_points({options.files.front()}, options.filter).ids();
@@ -45,7 +45,7 @@ void write(const RunStore& store, const ExportOptions& options, std::ostream& ou
   }
 }
 
-/// What was left out, and what is wrong with the file as a whole.
+/// Logs skipped rows and structural damage.
 ExitCode judged(const RunStore& store) {
   const ExitCode code = with_skipped_rows(store, ExitCode::ok);
   const std::vector<Message> damage = store.structural_damage();
@@ -54,24 +54,22 @@ ExitCode judged(const RunStore& store) {
   const std::string first = printable(text(damage.front()));
   spdlog::warn("{}", damage.size() == 1
                          ? format_text("{} is damaged: {}", file, first)
-                         : format_text("{} is damaged: {}; `attnscope check` lists all of it", file, first));
+                         : format_text("{} is damaged: {} (`attnscope check` lists all damage)", file, first));
   return ExitCode::partial;
 }
 
-/// All runs of the files in a file of their own.
+/// Copies all runs of the files into one compact file.
 ExitCode copy(const ExportOptions& options) {
   if (!options.filter.empty())
-    throw CommandError(ExitCode::usage, "--format attnscope copies whole files: leave --filter out");
+    throw CommandError(ExitCode::usage, "--format attnscope copies whole files (omit --filter)");
   if (options.output.file().empty())
-    throw CommandError(ExitCode::usage, "--format attnscope needs a file: give -o FILE");
-  if (!options.runs.empty())
-    throw CommandError(ExitCode::usage, "--format attnscope copies whole files: leave --run out");
+    throw CommandError(ExitCode::usage, "--format attnscope requires an output file (give -o FILE)");
+  if (!options.runs.empty()) throw CommandError(ExitCode::usage, "--format attnscope copies whole files (omit --run)");
   std::error_code error;
   const std::filesystem::path target = options.output.file();
   if (!options.output.force() && std::filesystem::is_regular_file(target, error) &&
       std::filesystem::file_size(target, error) > 0) {
-    throw CommandError(ExitCode::error, "{} is there already: --force replaces it, with all that it holds",
-                       target.string());
+    throw CommandError(ExitCode::error, "{} already exists (use --force to overwrite it)", target.string());
   }
   return with_join_report(
       write_compact_copy({options.files.begin(), options.files.end()}, options.output.file(), options.output.force()));
@@ -85,15 +83,16 @@ ExitCode run_export(const ExportOptions& options) {
 }
 
 ExitCode export_files(ExportOptions& options) {
+  options.output.choose_format();
   options.files = files_or_samples(options.files, recorded_samples({main_sample}));
   const std::string& format = options.output.word();
   if (options.long_rows && format != "csv") {
-    throw CommandError(ExitCode::usage, "--long is a form of CSV: leave it out with --format {}", format);
+    throw CommandError(ExitCode::usage, "--long applies to CSV only (omit it with --format {})", format);
   }
   if (format == "attnscope") return copy(options);
   if (options.files.size() > 1)
     throw CommandError(ExitCode::usage,
-                       "--format {} takes one file; join several with --format attnscope -o FILE first", format);
+                       "--format {} takes one file (merge several with --format attnscope -o FILE first)", format);
   return options.output.run([&] { return run_export(options); });
 }
 
@@ -103,19 +102,18 @@ Action add_export(CLI::App& command) {
   auto options = std::make_shared<ExportOptions>();
   add_kernel_option(command);
   command.add_option("FILE", options->files,
-                     "An .attnscope file (several with --format attnscope; default: the recorded sample)");
+                     ".attnscope file; several with --format attnscope (default: the recorded sample)");
   command.add_flag("--long", options->long_rows,
-                   "Of csv: one row a value, with its kernel, unit, provenance and quartiles, for data frames");
-  command.add_option("--run", options->runs, "Only this run; may be given again")
+                   "CSV in long form: one row per value, with kernel, unit, provenance and quartiles");
+  command.add_option("--run", options->runs, "Export only this run; repeatable")
       ->type_name("N")
       ->check(whole_number_from(1))
       ->expected(1, CLI::detail::expected_max_vector_size)
       ->allow_extra_args(false);
   add_filter_option(command, options->filter);
   options->output.add_to(command, {"csv", "json", "attnscope"});
-  CLI::Option* format = command.get_option("--format");
-  format->description(format->get_description() +
-                      ", one row a point and kernel; attnscope: all runs of the files in one compact file, for -o");
+  command.get_option("--format")
+      ->description("csv, json: one row per point and kernel, in base units; attnscope: all runs in one file");
   return [options] { return export_files(*options); };
 }
 

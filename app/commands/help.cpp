@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// help: the documents of assets/docs and the axes, on stdout.
+// help: prints the documents of assets/docs, the axes and the presets.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -14,6 +14,7 @@
 #include "app/documents.h"
 #include "kernels/registry.h"
 #include "profiler/plan/axes.h"
+#include "profiler/plan/presets.h"
 #include "profiler/plan/text.h"
 
 namespace attnscope {
@@ -23,7 +24,7 @@ std::string_view topic_of(const Document& document) {
   return document.file.substr(0, document.file.rfind('.'));
 }
 
-/// English ones: those that are translations have a language before their ".md".
+/// Documents in English; translations have a language before ".md".
 std::vector<Document> originals() {
   std::vector<Document> all;
   std::ranges::copy_if(documents(), std::back_inserter(all),
@@ -31,12 +32,12 @@ std::vector<Document> originals() {
   return all;
 }
 
-/// Without the licence's line.
+/// Skips the license line.
 std::string_view body_of(const Document& document) {
   return document.text.substr(document.text.find('\n') + 1);
 }
 
-/// The first line, without the mark of a heading.
+/// Returns the title: the first line without "# ".
 std::string_view title_of(const Document& document) {
   const std::string_view body = body_of(document);
   return body.substr(2, body.find('\n') - 2);
@@ -46,12 +47,13 @@ constexpr std::string_view axes_topic = "axes";
 
 ExitCode print_axes() {
   std::cout << "# "
-            << "Axes: what is measured"
+            << "Axes of a sweep"
             << "\n\n"
-            << "An axis is a name and its values: \"N[pow2]=[8,14]\" (2^8 to 2^14), \"N=[1024:4096:1024]\", "
-               "\"mask=[full,causal]\", \"d=64\". `collect`, `model`, `kernels build` and `doctor --noise` take one "
-               "behind each -a; `ab` and `launch` take them as they are, of one value each. An axis replaces the "
-               "preset's of that name."
+            << "An axis is a field with its values: d=64, \"mask=[full,causal]\", \"N=[1024:4096:1024]\" "
+               "(first:last:step), \"N[pow2]=[8,14]\" (2^8 to 2^14).\n"
+               "`collect`, `model`, `kernels build` and `doctor --noise` take axes with -a; an axis replaces the "
+               "preset's axis of that name.\n"
+               "`ab` and `launch` take axes as arguments, with one value each."
             << "\n\n";
   for (const std::string& line : axis_help(known_algorithms())) std::cout << "- " << line << '\n';
   std::cout << '\n'
@@ -61,12 +63,22 @@ ExitCode print_axes() {
   return ExitCode::ok;
 }
 
+constexpr std::string_view presets_topic = "presets";
+
+ExitCode print_presets() {
+  std::cout << "# Presets: named sweeps\n\n";
+  for (const PresetInfo& preset : presets())
+    std::cout << fmt::format("- {}: {}\n", preset.name, text(preset.description));
+  return ExitCode::ok;
+}
+
 ExitCode print_topics() {
   const auto print = [](std::string_view topic, std::string_view title) {
     std::cout << fmt::format("{:<14}{}\n", topic, title);
   };
   for (const Document& document : originals()) print(topic_of(document), title_of(document));
-  print(axes_topic, "Axes: what is measured");
+  print(axes_topic, "Axes of a sweep");
+  print(presets_topic, "Presets: named sweeps");
   return ExitCode::ok;
 }
 
@@ -74,17 +86,18 @@ std::vector<std::string> topics() {
   std::vector<std::string> topics;
   for (const Document& document : originals()) topics.emplace_back(topic_of(document));
   topics.emplace_back(axes_topic);
+  topics.emplace_back(presets_topic);
   return topics;
 }
 
 ExitCode print_document(const std::string& topic) {
   if (topic == axes_topic) return print_axes();
+  if (topic == presets_topic) return print_presets();
   const std::vector<Document> all = originals();
   const auto found = std::ranges::find(all, topic, topic_of);
   if (found == all.end()) {
-    throw CommandError(ExitCode::usage,
-                       "there is no document '{}', only {} (options of a command: `attnscope COMMAND --help`)", topic,
-                       join_or(topics()));
+    throw CommandError(ExitCode::usage, "{} (for a command's options: `attnscope COMMAND --help`)",
+                       unknown_name("topic", topic, topics()));
   }
   std::cout << body_of(*found);
   return ExitCode::ok;
@@ -94,8 +107,7 @@ ExitCode print_document(const std::string& topic) {
 
 Action add_help(CLI::App& command) {
   const auto topic = std::make_shared<std::string>();
-  command.add_option("TOPIC", *topic, "The document, in Markdown (default: a list of them)")
-      ->type_name(fmt::format("{{{}}}", fmt::join(topics(), ",")));
+  command.add_option("TOPIC", *topic, "Topic (default: list of topics)")->type_name("TOPIC");
   return [topic] { return topic->empty() ? print_topics() : print_document(*topic); };
 }
 

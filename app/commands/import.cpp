@@ -57,10 +57,10 @@ struct ImportOptions {
   Output output;
 };
 
-/// "3:7", "3:", ":7" or "3", by ncu's numbers.
+/// Parses "3:7", "3:", ":7" or "3": launch IDs of ncu.
 void set_launches(NcuSelection& selection, const std::string& text) {
   const auto wrong = [&] {
-    throw CommandError(ExitCode::usage, "--launches '{}' is no range; write it as 3:7, 3: or :7", text);
+    throw CommandError(ExitCode::usage, "--launches '{}': not a range (write 3:7, 3: or :7)", text);
   };
   const auto bound = [&](std::string_view word) -> std::optional<std::int64_t> {
     if (word.empty()) return std::nullopt;
@@ -77,8 +77,7 @@ void set_launches(NcuSelection& selection, const std::string& text) {
   if (selection.first_launch && selection.last_launch && *selection.first_launch > *selection.last_launch) wrong();
 }
 
-/// Whoever writes into a pipe may open it after its reader, and is waited for a moment, not for ever: until it comes
-/// the pipe reads as a file that is empty.
+/// Opens a file. Waits up to a second for the writer of a pipe, which reads as empty until the writer opens it.
 std::unique_ptr<FILE, int (*)(FILE*)> open_to_read(const std::string& file, bool pipe) {
   constexpr int patience_ms = 1000;
   const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | (pipe ? O_NONBLOCK : 0));
@@ -89,7 +88,7 @@ std::unique_ptr<FILE, int (*)(FILE*)> open_to_read(const std::string& file, bool
   }
   std::unique_ptr<FILE, int (*)(FILE*)> in(descriptor < 0 ? nullptr : ::fdopen(descriptor, "rb"), &std::fclose);
   if (in == nullptr) {
-    throw CommandError(ExitCode::error, "{} cannot be read ({})", file, std::strerror(errno));
+    throw CommandError(ExitCode::error, "cannot read {}: {} (check path and permissions)", file, std::strerror(errno));
   }
   return in;
 }
@@ -97,9 +96,9 @@ std::unique_ptr<FILE, int (*)(FILE*)> open_to_read(const std::string& file, bool
 std::string read(const std::string& file) {
   std::error_code error;
   if (std::filesystem::is_directory(file, error)) {
-    throw CommandError(ExitCode::error, "{} is a folder; give a file", file);
+    throw CommandError(ExitCode::error, "{} is a folder (name a file)", file);
   }
-  constexpr std::size_t largest_mib = 256;  // of a device that does not end, all the memory would be read
+  constexpr std::size_t largest_mib = 256;  // protects against endless devices such as /dev/zero
   constexpr std::size_t largest = largest_mib << 20U;
   const bool pipe = std::filesystem::is_fifo(file, error);
   const auto in = open_to_read(file, pipe);
@@ -110,29 +109,28 @@ std::string read(const std::string& file) {
   while (std::feof(in.get()) == 0 && std::ferror(in.get()) == 0 && text.size() <= largest) {
     const std::string_view got(piece.data(), std::fread(piece.data(), 1, piece.size(), in.get()));
     if (const std::size_t zero = got.find('\0'); zero != std::string_view::npos) {
-      throw CommandError(ExitCode::error, "{} is no text, or one in UTF-16: its byte {} is zero; save it as UTF-8",
-                         file, text.size() + zero + 1);
+      throw CommandError(ExitCode::error, "{} is binary or UTF-16: byte {} is zero (save it as UTF-8)", file,
+                         text.size() + zero + 1);
     }
     text += got;
   }
   if (text.size() > largest) {
-    throw CommandError(ExitCode::error, "{} has more than {} MiB; import it in parts", file, largest_mib);
+    throw CommandError(ExitCode::error, "{} is larger than {} MiB (import it in parts)", file, largest_mib);
   }
   if (std::ferror(in.get()) != 0)
-    throw CommandError(ExitCode::error, "{} cannot be read ({})", file, std::strerror(errno));
+    throw CommandError(ExitCode::error, "cannot read {}: {} (check path and permissions)", file, std::strerror(errno));
   if (pipe && text.empty())
-    throw CommandError(ExitCode::error, "{} is a pipe that no program writes into: name a file, or start what writes",
-                       file);
+    throw CommandError(ExitCode::error, "{} is a pipe without a writer (name a file, or start the writer)", file);
   return text;
 }
 
-/// What ncu's table is about, from --algorithm and -a.
+/// Point that an ncu table measures, from --algorithm and -a.
 std::optional<PointSpec> spec_of(const ImportOptions& options) {
   if (options.algorithm.empty() && options.axes.empty()) return std::nullopt;
   Result<PointSpec, Message> spec = make_spec(options.algorithm, parse_axes(options.axes), known_algorithms());
   if (!spec) throw CommandError(ExitCode::usage, spec.error());
   if (spec->algorithm.empty()) {
-    throw CommandError(ExitCode::usage, "-a says what was computed, but not by what: give --algorithm NAME, any word");
+    throw CommandError(ExitCode::usage, "-a requires --algorithm NAME (any name for the imported kernel)");
   }
   return std::move(spec).value();
 }
@@ -141,21 +139,21 @@ ImportFormat format_of(const ImportOptions& options, std::string_view text) {
   return options.format.empty() ? detect_import_format(text) : *parse_import_format(options.format);
 }
 
-/// All or none; a new file is there only once it holds them.
+/// Stores all runs or none; a new file appears only when complete.
 std::vector<std::int64_t> store(const std::filesystem::path& file, const std::vector<CompleteRun>& runs,
                                 const std::function<void()>& proceed) {
   std::error_code error;
   const auto size = std::filesystem::file_size(file, error);
   if (!error && size > 0) return RunStore::open(file, RunStore::Mode::collect).add_complete_runs(runs, proceed);
   if (std::filesystem::is_directory(file, error)) {
-    throw CommandError(ExitCode::error, "{} is a folder; give a file with -o", file.string());
+    throw CommandError(ExitCode::error, "{} is a folder (name a file with -o)", file.string());
   }
   std::vector<std::int64_t> ids;
   RunStore::create(file, [&](RunStore& created) { ids = created.add_complete_runs(runs, proceed); });
   return ids;
 }
 
-/// Of all devices only the points that fit, and the devices that have some.
+/// Removes points that do not match the filter, and devices without points.
 void leave_fitting(Import& import, const std::string& filter) {
   analysis::PointTableBuilder builder;
   for (const ImportedDevice& device : import.devices) {
@@ -177,15 +175,15 @@ void leave_fitting(Import& import, const std::string& filter) {
 }
 
 Message rows_left_out(const Import& import) {
-  if (import.empty_rows == 1) return "1 row without a number left out";
-  return make_message("{} rows without a number left out", import.empty_rows);
+  if (import.empty_rows == 1) return "1 row without a number skipped";
+  return make_message("{} rows without a number skipped", import.empty_rows);
 }
 
 std::string_view name_of(ImportFormat format) {
   return format == ImportFormat::json ? "json" : format == ImportFormat::csv ? "csv" : "ncu";
 }
 
-/// What an import would do, for who looks before.
+/// Prints what the import would do.
 ExitCode preview(ImportOptions& options, ImportFormat format, const Import& import) {
   std::vector<std::string> lines;
   const auto say_line = [&](const Message& line) { lines.push_back(attnscope::text(line)); };
@@ -218,7 +216,7 @@ ExitCode preview(ImportOptions& options, ImportFormat format, const Import& impo
   options.output.line(format_text("{}: read as {}", printable(options.file), name_of(format)));
   for (const std::string& line : lines) options.output.line(line);
   if (lacks)
-    options.output.line("ncu's table does not say what was computed: give --algorithm, and -a N=... as for collect");
+    options.output.line("ncu tables do not contain the problem (give --algorithm and -a N=... as for collect)");
   options.output.table(table);
   return ExitCode::ok;
 }
@@ -229,20 +227,22 @@ ExitCode run_import(ImportOptions& options) {
   if (!options.launches.empty()) set_launches(request.ncu, options.launches);
   const std::string text = read(options.file);
   const ImportFormat format = format_of(options, text);
-  // From here on all that is done goes with the process or is undone: there is no half of an import.
+  // Until the import is complete, cancelling leaves no trace of it.
   request.proceed = [&cancel = cancel_on_signals()] {
-    if (cancel.cancelled()) throw CommandError(ExitCode::partial, "cancelled: nothing of it was written");
+    if (cancel.cancelled()) throw CommandError(ExitCode::partial, "cancelled: nothing was imported");
   };
   if (request.spec && format != ImportFormat::ncu) {
-    throw CommandError(ExitCode::usage, "--algorithm and -a are for ncu's tables; {} says itself what was computed",
+    throw CommandError(ExitCode::usage,
+                       "--algorithm and -a apply to ncu tables, and {} names its problems itself (omit them)",
                        options.file);
   }
   const NcuSelection& ncu = options.ncu;
   const bool chooses = !ncu.kernel.empty() || !options.launches.empty() || ncu.device || ncu.process || ncu.repeats > 0;
   if (chooses && format != ImportFormat::ncu) {
-    throw CommandError(ExitCode::usage,
-                       "--kernel, --launches, --device, --process and --repeats are for ncu's tables; {} is none",
-                       options.file);
+    throw CommandError(
+        ExitCode::usage,
+        "--kernel-name, --launches, --device, --process and --repeats apply to ncu tables, not {} (omit them)",
+        options.file);
   }
   Result<Import, Message> import = import_points(text, format, request);
   if (!import && options.preview && options.output.is("json")) {
@@ -252,7 +252,7 @@ ExitCode run_import(ImportOptions& options) {
   if (!options.filter.empty()) leave_fitting(*import, options.filter);
   if (options.preview) return preview(options, format, *import);
   if (!import->ignored.empty()) {
-    spdlog::warn("{}", format_text("columns left out: {}", fmt::join(import->ignored, ", ")));
+    spdlog::warn("{}", format_text("ignored columns: {}", fmt::join(import->ignored, ", ")));
   }
   for (const Message& note : import->notes) spdlog::info("{}", attnscope::text(note));
   if (import->empty_rows > 0) spdlog::warn("{}", attnscope::text(rows_left_out(*import)));
@@ -263,7 +263,7 @@ ExitCode run_import(ImportOptions& options) {
     CompleteRun& run = runs.emplace_back();
     run.header.device = device.info;
     run.header.environment.app_version = program_version();
-    run.header.preset = "import:" + label;  // not to be taken for a preset of that name
+    run.header.preset = "import:" + label;  // the prefix keeps it apart from presets
     run.header.argv = {options.arguments.begin(), options.arguments.end()};
     run.header.plan_hash = "imported";
     run.header.planned_points = device.points.size();
@@ -278,14 +278,14 @@ ExitCode run_import(ImportOptions& options) {
     std::error_code error;
     std::filesystem::create_directories(runs_folder(), error);
     if (error) {
-      throw CommandError(ExitCode::error, "cannot make {} ({}); name a file with -o", runs_folder().string(),
+      throw CommandError(ExitCode::error, "cannot create {}: {} (name a file with -o)", runs_folder().string(),
                          error.message());
     }
     into = new_run_file("imported");
   }
   const std::vector<std::int64_t> ids = store(into, runs, request.proceed);
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    std::cout << make_message("{} of {} into {} (run {})", counted_points(runs[i].points.size()),
+    std::cout << make_message("{} of {} imported into {} (run {})", counted_points(runs[i].points.size()),
                               runs[i].header.device.limits.name, into.string(), ids[i])
               << '\n';
   }
@@ -298,53 +298,49 @@ Action add_import(CLI::App& command, Arguments arguments) {
   auto options = std::make_shared<ImportOptions>(arguments);
   command
       .add_option("FILE", options->file,
-                  "JSON or CSV as `attnscope export` writes it (columns by name; needed: algorithm, N or n_q and n_k, "
-                  "heads or heads_q, d, and time_ns, time_ms or 'time [us]', a metric or a counter; CSV with commas, "
-                  "semicolons or "
-                  "tabs), or what `ncu --csv` prints, --page raw or details")
+                  "JSON or CSV with the columns of `attnscope export` (required: algorithm, N, heads, d, and a time or "
+                  "metric), or the output of `ncu --csv`")
       ->required();
   CLI::Option* into =
-      command
-          .add_option("-o,--output", options->into, "The .attnscope file that the run is added to (default: a new one)")
+      command.add_option("-o,--output", options->into, ".attnscope file to create or extend (default: a new file)")
           ->type_name("FILE");
   add_filter_option(command, options->filter);
-  command.add_option("--label", options->label, "The run's name (default: the file's)")->type_name("NAME");
-  command.add_option("--format", options->format, "json, csv or ncu (default: as the file looks)")
+  command.add_option("--label", options->label, "Name of the run (default: name of the file)")->type_name("NAME");
+  command.add_option("--format", options->format, "Format of the input file (default: detected)")
       ->check(CLI::IsMember({"json", "csv", "ncu"}));
-  command.add_option("--device-name", options->device_name, "The GPU it was measured on (default: as the file says)")
+  command.add_option("--device-name", options->device_name, "GPU of the measurements (default: as in the file)")
       ->type_name("NAME");
-  command.add_option("--algorithm", options->algorithm, "Of ncu's table: what was run, any word")->type_name("NAME");
+  command.add_option("--algorithm", options->algorithm, "ncu tables: name for the measured kernel")->type_name("NAME");
   command
       .add_option("-a,--axis", options->axes,
-                  "Of ncu's table: the problem, as for collect, one value each (\"N=4096\", \"d=128\", \"pass=bwd\")")
+                  "ncu tables: the problem, one value per axis, such as N=4096 or pass=bwd; repeatable")
       ->type_name("AXIS")
       ->expected(1, CLI::detail::expected_max_vector_size)
       ->allow_extra_args(false);
-  command
-      .add_option("--kernel", options->ncu.kernel,
-                  "Of ncu's table: only launches whose kernel's full name contains this")
+  command.add_option("--kernel-name", options->ncu.kernel, "ncu tables: only launches whose kernel name contains this")
       ->type_name("TEXT");
   command
-      .add_option("--launches", options->launches, "Of ncu's table: only these, by its ID (\"3:7\", \"3:\", \":7\")")
+      .add_option("--launches", options->launches, "ncu tables: only launches with these IDs, such as 3:7, 3: or :7")
       ->type_name("RANGE");
-  command
-      .add_option("--device", options->ncu.device, "Of ncu's table: only launches on this GPU, by its column Device")
+  command.add_option("--device", options->ncu.device, "ncu tables: only launches on this GPU (column Device)")
       ->check(CLI::NonNegativeNumber);
   command
-      .add_option("--process", options->ncu.process,
-                  "Of ncu's table: only launches of this process, by its column Process ID")
+      .add_option("--process", options->ncu.process, "ncu tables: only launches of this process (column Process ID)")
       ->check(CLI::NonNegativeNumber);
   command
       .add_option("--repeats", options->ncu.repeats,
-                  "Of ncu's table: how often the sequence of launches ran (default: as often as it repeats as a whole)")
+                  "ncu tables: number of times the launch sequence ran (default: detected)")
       ->check(CLI::Range(1, 1'000'000));
-  CLI::Option* preview =
-      command
-          .add_flag("--preview", options->preview, "Say what each column becomes, or why it is left out; write nothing")
-          ->excludes(into);
+  CLI::Option* preview = command
+                             .add_flag("--preview", options->preview,
+                                       "Show how each column is imported, or why it is ignored, without importing")
+                             ->excludes(into);
   options->output.add_to(command, {"text", "json"}, Output::File::no);
   command.get_option("--json")->needs(preview);
-  return [options] { return run_import(*options); };
+  return [options] {
+    require_measurement_name(options->into);
+    return run_import(*options);
+  };
 }
 
 }  // namespace attnscope

@@ -35,19 +35,19 @@ struct InfoOptions {
   Output output;
 };
 
-/// What is said of a run's points.
+/// Summary of a run's points.
 struct Seen {
   std::map<Disposition, std::size_t> dispositions;
   std::set<Pass> passes;
-  std::set<std::int64_t> n_q;  // of decoding
+  std::set<std::int64_t> n_q;  // for decoding points only
   std::set<std::int64_t> dims;
   std::set<std::int64_t> lengths;
   std::set<std::string> algorithms;
-  std::set<std::pair<std::string, std::string>> statements;  // of users' kernels: algorithm, in short
-  std::map<std::string, std::size_t> notes;                  // what those that are ok were judged without
-  int rounds = 1;                                            // that were run
-  std::size_t extrapolated = 0;                              // simulated in part
-  std::map<std::string, std::size_t> busiest;                // units, of those that --why counted
+  std::set<std::pair<std::string, std::string>> statements;  // user-defined kernels: algorithm, short description
+  std::map<std::string, std::size_t> notes;                  // notes on points that are ok, with counts
+  int rounds = 1;                                            // rounds that were measured
+  std::size_t extrapolated = 0;                              // extrapolated points
+  std::map<std::string, std::size_t> busiest;                // busiest units of points measured with --utilization
 
   [[nodiscard]] std::size_t points() const {
     std::size_t sum = 0;
@@ -70,7 +70,7 @@ struct Seen {
   }
 };
 
-/// By run; none of a run without points.
+/// Summaries keyed by run; runs without points are missing.
 std::map<std::int64_t, Seen> look_at_points(const RunStore& store, const std::optional<std::set<std::int64_t>>& ids) {
   std::map<std::int64_t, Seen> seen;
   const auto add = [&](StoredPoint&& point) {
@@ -81,7 +81,7 @@ std::map<std::int64_t, Seen> look_at_points(const RunStore& store, const std::op
   return seen;
 }
 
-/// "fwd; d 64, 128; N 1024 to 16384; fa1, fa2": what tells runs of one name apart.
+/// "fwd; d 64, 128; N 1024 to 16384; fa1, fa2": distinguishes runs of one name.
 std::string contents(const Seen& of_run) {
   if (of_run.dispositions.empty()) return {};
   std::vector<std::string_view> passes;
@@ -114,29 +114,30 @@ std::string dispositions(const Seen& of_run) {
   return words;
 }
 
-/// A session has no plan.
+/// Number of planned points; empty for a session.
 std::string planned(const RunSummary& run) {
   return run.planned_points > 0 || run.points == 0 ? fmt::to_string(run.planned_points) : std::string();
 }
 
-/// Of each run what its simulation stands on, and why there is one where a GPU was wanted.
+/// Prints which measured data each simulation uses, and why no GPU was measured.
 void say_what_is_simulated(std::span<const RunSummary> runs, Output& out) {
   for (const RunSummary& run : runs) {
     if (run.l2_from.empty()) continue;
-    out.line(format_text("run {} plays the L2 of the {}: that of the {} was not measured", run.id,
+    out.line(format_text("run {} uses the L2 model of the {}; it is not validated on the {}", run.id,
                          printable(run.l2_from), printable(run.device_name)));
   }
   for (const RunSummary& run : runs) {
     if (run.rates_from.empty()) continue;
-    out.line(format_text("run {} predicts its times with the rates measured of {}", run.id, printable(run.rates_from)));
+    out.line(format_text("run {} predicts times with the rates measured on {}", run.id, printable(run.rates_from)));
   }
   for (const RunSummary& run : runs) {
     if (run.simulated_because.empty()) continue;
-    out.line(format_text("run {} is simulated, no GPU was measured: {}", run.id, printable(run.simulated_because)));
+    out.line(
+        format_text("run {} is simulated because no GPU was available: {}", run.id, printable(run.simulated_because)));
   }
 }
 
-/// By which statements kernels were measured, and what is to be known of points that are ok.
+/// Prints the manifests of user-defined kernels, and notes on points that are ok.
 void say_statements(const std::map<std::int64_t, Seen>& seen, Output& out) {
   std::set<std::pair<std::string, std::string>> statements;
   std::map<std::string, std::size_t> notes;
@@ -145,14 +146,14 @@ void say_statements(const std::map<std::int64_t, Seen>& seen, Output& out) {
     for (const auto& [note, count] : of_run.notes) notes[note] += count;
   }
   for (const auto& [kernel, statement] : statements) {
-    out.line(format_text("kernel {} of a user's: statement {}", printable(kernel), printable(statement)));
+    out.line(format_text("user-defined kernel {}: manifest {}", printable(kernel), printable(statement)));
   }
   for (const auto& [note, count] : notes) {
-    out.line(format_text("points {}: {}", grouped(count), printable(note)));
+    out.line(format_text("{} points: {}", grouped(count), printable(note)));
   }
 }
 
-/// The file, its devices, and what has to be known of its runs.
+/// Prints the file, its devices and remarks on its runs.
 void say_file(const RunStore& store, std::span<const RunSummary> runs, const std::map<std::int64_t, Seen>& seen,
               Output& out) {
   const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(store.file()));
@@ -162,13 +163,13 @@ void say_file(const RunStore& store, std::span<const RunSummary> runs, const std
   for (const RunSummary& run : runs) devices[run.device_uuid] = &run;
   for (const auto& [uuid, run] : devices) {
     const DeviceLimits& limits = run->limits;
-    out.line(format_text("device {} {}: compute capability {}.{}, {} SMs, {} shared memory a block, {} L2, {} DRAM",
+    out.line(format_text("device {} {}: compute capability {}.{}, {} SMs, {} shared memory per block, {} L2, {} DRAM",
                          printable(limits.name), printable(uuid), limits.compute_major, limits.compute_minor,
                          limits.sm_count, text(Capacity(limits.shared_bytes_per_block)),
                          text(Capacity(limits.l2_bytes)), text(Capacity(limits.dram_bytes))));
   }
   for (const StoredCeilings& set : store.ceilings()) {
-    out.line(format_text("ceilings of {} ({}): {} figures, measured {}", printable(set.device_name),
+    out.line(format_text("ceilings of {} ({}): {} values, measured {}", printable(set.device_name),
                          printable(set.device_uuid), set.ceilings.size(), printable(set.measured_at)));
   }
   say_statements(seen, out);
@@ -221,10 +222,10 @@ ExitCode info(InfoOptions& options) {
                          std::move(rows)));
   }
   if (const std::vector<std::string> extras = store.extras(); !extras.empty()) {
-    spdlog::warn("{}", format_text("not ours, left alone: {}", fmt::join(extras, ", ")));
+    spdlog::warn("{}", format_text("ignored, not created by attnscope: {}", fmt::join(extras, ", ")));
   }
   const std::vector<BadRow> skipped = store.bad_rows();
-  // Beside a table for other programs, where they do not stand in it.
+  // CSV and JSON do not contain damaged rows; they go to stderr.
   const auto tell = [&](const std::string& words) {
     if (out.for_people()) return out.line(words);
     std::cerr << words << '\n';
@@ -240,7 +241,7 @@ ExitCode info(InfoOptions& options) {
 
 Action add_info(CLI::App& command) {
   auto options = std::make_shared<InfoOptions>();
-  command.add_option("FILE", options->file, "An .attnscope file (default: the recorded sample)");
+  command.add_option("FILE", options->file, ".attnscope file (default: the recorded sample)");
   add_filter_option(command, options->filter);
   options->output.add_to(command);
   return [options] { return options->output.run([&] { return info(*options); }); };

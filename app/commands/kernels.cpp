@@ -16,6 +16,7 @@
 #include "kernels/user/new_kernel.h"
 #include "profiler/measure/gpu/kernel_builder.h"
 #include "profiler/plan/text.h"
+#include "profiler/units/spelling.h"
 
 namespace attnscope {
 namespace {
@@ -47,7 +48,7 @@ struct BuildOptions {
   Output output;
 };
 
-/// A GPU of that architecture, whose limits decide which configurations are worth compiling.
+/// Returns a GPU of that architecture; its limits decide which configurations are compiled.
 const DeviceLimits& limits_of(const std::string& arch) {
   for (const DeviceLimits& limits : known_gpus()) {
     const std::string own = fmt::format("sm_{}{}", limits.compute_major, limits.compute_minor);
@@ -58,8 +59,8 @@ const DeviceLimits& limits_of(const std::string& arch) {
     known.insert(
         fmt::format("sm_{}{}{}", limits.compute_major, limits.compute_minor, limits.compute_major == 9 ? "a" : ""));
   }
-  throw CommandError(ExitCode::usage, "--arch '{}' is none of a known GPU ({}); name a GPU of it with --gpu", arch,
-                     fmt::join(known, ", "));
+  throw CommandError(ExitCode::usage, "--arch {}: no known GPU of this architecture; available: {} (or set --gpu)",
+                     arch, fmt::join(known, ", "));
 }
 
 ExitCode build(BuildOptions& options) {
@@ -73,7 +74,9 @@ ExitCode build(BuildOptions& options) {
       launches.push_back(std::move(launch));
     }
   }
-  if (launches.empty()) throw CommandError(ExitCode::usage, "no point of this sweep can run on that GPU");
+  if (launches.empty())
+    throw CommandError(ExitCode::usage,
+                       "no point of this sweep is feasible on {} (choose smaller tiles or another --gpu)", limits.name);
 
   const auto start = std::chrono::steady_clock::now();
   const CancelToken& cancel = cancel_on_signals();
@@ -95,24 +98,28 @@ ExitCode build(BuildOptions& options) {
     cached += report.cached ? 1U : 0U;
     spilled += report.spill_store_bytes + report.spill_load_bytes > 0 ? 1U : 0U;
     const auto figure = [&](std::int64_t value) { return report.compiled ? fmt::to_string(value) : std::string(); };
-    rows.push_back({report.kernel, figure(report.registers), figure(report.static_shared_bytes),
-                    figure(report.dynamic_shared_bytes), figure(report.local_bytes), figure(report.spill_store_bytes),
-                    figure(report.spill_load_bytes), report.cached ? "yes" : "no",
-                    // Compilers say it in lines.
+    const auto size = [&](std::int64_t bytes) {
+      return options.output.for_people() && report.compiled ? text(Capacity(bytes)) : figure(bytes);
+    };
+    rows.push_back({report.kernel, figure(report.registers), size(report.static_shared_bytes),
+                    size(report.dynamic_shared_bytes), size(report.local_bytes), size(report.spill_store_bytes),
+                    size(report.spill_load_bytes), report.cached ? "yes" : "no",
+                    // Compiler errors have several lines.
                     options.output.is("json") ? text(report.error) : one_line(text(report.error))});
   }
-  options.output.table(text_table({{"kernel"},
-                                   number_column("registers"),
-                                   number_column("static_shared_bytes"),
-                                   number_column("dynamic_shared_bytes"),
-                                   number_column("local_bytes"),
-                                   number_column("spill_store_bytes"),
-                                   number_column("spill_load_bytes"),
-                                   {"cached"},
-                                   {"error"}},
-                                  std::move(rows)));
+  std::vector<analysis::Column> columns{{"kernel"},
+                                        number_column("registers"),
+                                        number_column("static_shared_bytes"),
+                                        number_column("dynamic_shared_bytes"),
+                                        number_column("local_bytes"),
+                                        number_column("spill_store_bytes"),
+                                        number_column("spill_load_bytes"),
+                                        {"cached"},
+                                        {"error"}};
+  if (options.output.for_people()) title_sizes(columns);
+  options.output.table(text_table(std::move(columns), std::move(rows)));
   const std::string cache = options.cache.empty() ? default_cubin_cache().string() : options.cache;
-  spdlog::info("{}", format_text("{} kernels for {} in {:.1f} s ({} from the cache {}), {} with spills, {} failed",
+  spdlog::info("{}", format_text("{} kernels for {} in {:.1f} s: {} from the cache {}, {} with spills, {} failed",
                                  reports->size(), options.arch, seconds.count(), cached, cache, spilled, failed));
   if (cancel.cancelled()) return ExitCode::partial;
   return failed > 0 ? ExitCode::error : ExitCode::ok;
@@ -127,8 +134,8 @@ ExitCode begin(const NewOptions& options) {
   const auto statement = user::write_new_kernel(options.name, options.folder);
   if (!statement) throw CommandError(ExitCode::usage, statement.error());
   std::cout << format_text(
-                   "{0}: {1}.cu, {1}.json and README.md, which says what to change. Try: attnscope verify --kernel {2} "
-                   "--algorithms {1} --quick",
+                   "Created {0} with {1}.cu, {1}.json and README.md.\n"
+                   "Try: attnscope verify --kernel {2} --algorithms {1} --quick",
                    statement->parent_path().string(), options.name, statement->string())
             << '\n';
   return ExitCode::ok;
@@ -141,23 +148,20 @@ Action add_kernels(CLI::App& command) {
   auto output = std::make_shared<Output>();
   output->add_to(command);
 
-  CLI::App* below = command.add_subcommand("build", "Compile a sweep's kernels into the cache; needs no GPU");
+  CLI::App* below = command.add_subcommand("build");
   auto options = std::make_shared<BuildOptions>(*below);
-  below->add_option("--arch", options->arch, "Architecture to compile for: sm_80, sm_90a, ...")->capture_default_str();
-  below->add_option("--gpu", options->gpu, "GPU whose limits decide what is compiled (default: one of --arch)")
+  below->add_option("--arch", options->arch, "Target architecture, such as sm_80 or sm_90a")->capture_default_str();
+  below->add_option("--gpu", options->gpu, "GPU that decides which tiles are feasible (default: one of --arch)")
       ->type_name("NAME|FILE");
-  below->add_option("--cache", options->cache, "Folder for the compiled kernels (default: the user's cache)")
+  below->add_option("--cache", options->cache, "Folder of compiled kernels (default: $XDG_CACHE_HOME/attnscope/cubins)")
       ->type_name("FOLDER");
-  below->add_option("-j,--jobs", options->jobs, "Compilers at work at once (default: one a core)");
+  below->add_option("-j,--jobs", options->jobs, "Parallel compilations (default: number of cores)");
   options->output.add_to(*below);
 
-  CLI::App* beginning =
-      command.add_subcommand("new", "Write a folder to begin a kernel of your own from; it works as it is");
+  CLI::App* beginning = command.add_subcommand("new");
   auto place = std::make_shared<NewOptions>();
-  beginning->add_option("NAME", place->name, "The kernel's name, and the folder's")->required();
-  beginning->add_option("-o,--output", place->folder, "Where the folder is to lie")
-      ->type_name("FOLDER")
-      ->capture_default_str();
+  beginning->add_option("NAME", place->name, "Name of the kernel and its folder")->required();
+  beginning->add_option("-o,--output", place->folder, "Parent folder")->type_name("FOLDER")->capture_default_str();
   return [=] {
     if (beginning->parsed()) return begin(*place);
     if (below->parsed()) return options->output.run([&] { return build(*options); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// launch: one point's kernels on the GPU and nothing else, for profilers that look on from outside.
+// launch: runs one point's kernels on the GPU and nothing else, for external profilers.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -40,21 +40,19 @@ PointSpec one_point(const SweepRequest& request, const DeviceLimits& limits) {
   if (!plan) throw CommandError(ExitCode::usage, plan.error());
   const std::vector<PointSpec>& points = plan->points;
   if (points.empty())
-    throw CommandError(ExitCode::usage,
-                       "launch runs one point, and these axes make none; give algorithm=NAME and values that it takes");
+    throw CommandError(ExitCode::usage, "these axes select no point (give algorithm=NAME and values that it supports)");
   if (points.size() > 1) {
-    throw CommandError(ExitCode::usage, "launch runs one point, and these axes make {}; give one value each",
-                       points.size());
+    throw CommandError(ExitCode::usage, "these axes select {} points (give one value per axis)", points.size());
   }
   return points.front();
 }
 
-/// Ends the command for a point that did not run to its end.
+/// Reports a point that did not finish.
 [[noreturn]] void fail(const PointRecord& record, const Device& device) {
   const Message why = make_message("{}: {}: {}", describe(record.spec), to_string(record.disposition), record.reason);
   const ExitCode code = record.disposition == Disposition::cancelled ? ExitCode::partial : ExitCode::error;
   if (device.usable()) throw CommandError(code, why);
-  fmt::print(stderr, "attnscope: {}\n", one_line(text(why)));
+  fmt::print(stderr, "error: {}\n", one_line(text(why)));
   leave(code);
 }
 
@@ -66,11 +64,9 @@ ExitCode launch(const LaunchOptions& options) {
   const DeviceLimits& limits = device.info().limits;
   if (device.info().simulated) {
     const std::string& why = opened.simulated_because;
-    if (!why.empty()) throw CommandError(ExitCode::error, "launch needs a GPU: {}", as_sentence(why));
-    throw CommandError(
-        ExitCode::usage,
-        "launch runs kernels on a GPU, and the {} of --device is simulated; name a GPU's number, or leave --device out",
-        limits.name);
+    if (!why.empty()) throw CommandError(ExitCode::error, "launch requires a GPU: {}", as_sentence(why));
+    throw CommandError(ExitCode::usage, "launch requires a GPU, and {} is simulated (set --device to a GPU number)",
+                       limits.name);
   }
   const PointSpec point = one_point(request, limits);
   MeasureOptions measure;
@@ -86,9 +82,8 @@ ExitCode launch(const LaunchOptions& options) {
   const auto time = summarize(record.kernel("all")->samples_ns);
   if (!time) return ExitCode::ok;
   const std::string cache(to_string(point.cache));
-  fmt::print("{}\n",
-             format_text("{}, the median of {} runs from a {} L2 (quartiles {}, {})", text(Nanoseconds(time->median)),
-                         time->count, cache, text(Nanoseconds(time->q1)), text(Nanoseconds(time->q3))));
+  fmt::print("{}\n", format_text("{}: median of {} runs, {} L2 (quartiles {}, {})", text(Nanoseconds(time->median)),
+                                 time->count, cache, text(Nanoseconds(time->q1)), text(Nanoseconds(time->q3))));
   return ExitCode::ok;
 }
 
@@ -99,19 +94,18 @@ Action add_launch(CLI::App& command) {
   add_kernel_option(command);
   command
       .add_option("AXES", options->axes,
-                  "One value each: algorithm=NAME N=4096 d=128 ...; names and values: `attnscope help axes`")
+                  "Axes with one value each: algorithm=fa2 N=4096 d=128; see `attnscope help axes`")
       ->required();
-  command.add_option("-d,--device", options->device, "GPU number, or 'gpu' (the first, as without it)")
-      ->type_name("DEVICE");
-  command.add_option("--repeat", options->repeat, "How often the kernels run; nothing runs before the first time")
+  command.add_option("-d,--device", options->device, "GPU number, or gpu (the first; default)")->type_name("DEVICE");
+  command.add_option("--repeat", options->repeat, "Number of launches; there is no warm-up")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   command
       .add_option("--cache-control", options->cache_control,
-                  "'all' overwrites the L2 before each time (cold), 'none' leaves it as it is (warm)")
+                  "L2 before each launch: all overwrites it (cold), none keeps it (warm)")
       ->check(CLI::IsMember({"all", "none"}))
       ->capture_default_str();
-  command.add_option("--timeout", options->timeout_seconds, "Seconds for one run")
+  command.add_option("--timeout", options->timeout_seconds, "Time limit per launch in seconds")
       ->check(number_within(0.001, 86400.0))
       ->capture_default_str();
   return [options] { return launch(*options); };

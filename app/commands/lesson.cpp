@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lesson export: the lesson as a page for any browser, from recorded points.
+// lesson: writes the lesson as HTML pages from recorded points, or its texts for editing.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
@@ -46,11 +46,11 @@ struct LessonOptions {
 std::vector<lesson::TextFile> own_texts(const LessonOptions& options) {
   if (!options.texts.empty()) {
     if (!fs::is_directory(options.texts)) {
-      throw CommandError(ExitCode::error, "{} is no folder of texts", options.texts);
+      throw CommandError(ExitCode::error, "--texts {}: no such folder", options.texts);
     }
     std::vector<lesson::TextFile> files = lesson_texts_of(options.texts);
     if (files.empty())
-      spdlog::warn("{}", format_text("{} holds no texts (*.md); the built-in ones stand alone", options.texts));
+      spdlog::warn("{}", format_text("{} has no texts (*.md); using the built-in texts", options.texts));
     return files;
   }
   return own_lesson_texts();
@@ -67,7 +67,7 @@ ExitCode export_lesson(const LessonOptions& options) {
   const std::vector<std::string> files = files_or_samples(options.files, lesson_samples());
   const std::vector<lesson::TextFile> own = own_texts(options);
   const LoadedPoints loaded = load_points(files, options.filter);
-  if (loaded.table.empty()) spdlog::warn("{}", "the files hold no points: what needs them says so in its place");
+  if (loaded.table.empty()) spdlog::warn("{}", "no points in these files; figures that need them are empty");
   lesson::Evidence evidence = evidence_of(loaded.table);
   if (const StoredCeilings* rates = newest_rates(loaded.ceilings, evidence.gpu)) evidence.ceilings = rates->ceilings;
   const WrittenLesson written =
@@ -86,8 +86,7 @@ ExitCode export_lesson(const LessonOptions& options) {
 
 ExitCode write_texts(const LessonOptions& options) {
   const std::size_t count = write_lesson_texts(options.folder, options.existing());
-  std::cout << format_text("{}: {} texts, built in all of them; delete those that are to stay as they are",
-                           printable(options.folder), count)
+  std::cout << format_text("{}: {} texts (delete the ones that you do not change)", printable(options.folder), count)
             << '\n';
   return ExitCode::ok;
 }
@@ -97,27 +96,24 @@ ExitCode write_texts(const LessonOptions& options) {
 Action add_lesson(CLI::App& command) {
   auto options = std::make_shared<LessonOptions>();
   add_kernel_option(command);
-  CLI::App& write = *command.add_subcommand(
-      "export",
-      "Write the lesson as a page for any browser, without a request, and beside it LANG.html in other languages");
+  CLI::App& write = *command.add_subcommand("export");
   command.require_subcommand(1);
-  write.add_option("FILE", options->files,
-                   ".attnscope files whose points it stands on (default: the recorded samples)");
-  write.add_option("-o,--output", options->folder, "Folder to write index.html to")->type_name("FOLDER")->required();
+  write.add_option("FILE", options->files, ".attnscope files with the points to show (default: the recorded samples)");
+  write.add_option("-o,--output", options->folder, "Output folder for index.html and LANG.html")
+      ->type_name("FOLDER")
+      ->required();
   add_language_option(write, options->language, "Language of index.html");
-  write.add_option("--seed", options->seed, "Vary N and d of the sheets by this number, so that homework differs")
-      ->check(whole_number_from(1));
+  write.add_option("--seed", options->seed, "Number that varies N and d in the exercises")->check(whole_number_from(1));
   write
       .add_option("--texts", options->texts,
-                  "Texts of your own, laid over the built-in ones (default: lesson/ below attnscope's data folder)")
+                  "Folder with texts that replace built-in ones (default: $XDG_DATA_HOME/attnscope/lesson)")
       ->type_name("FOLDER");
   add_filter_option(write, options->filter);
-  write.add_option("--answers", options->answers, "Write the answers, too, as a page for who teaches")
-      ->type_name("FILE");
-  write.add_flag("--force", options->force, "Replace an index.html of something else, too");
-  CLI::App& texts = *command.add_subcommand("texts", "Write all steps, questions, claims and words out, to edit them");
-  texts.add_option("-o,--output", options->folder, "Folder to write them to")->type_name("FOLDER")->required();
-  texts.add_flag("--force", options->force, "Replace texts that are there");
+  write.add_option("--answers", options->answers, "Also write a page with the answers")->type_name("FILE");
+  write.add_flag("--force", options->force, "Overwrite an index.html of another kind");
+  CLI::App& texts = *command.add_subcommand("texts");
+  texts.add_option("-o,--output", options->folder, "Output folder")->type_name("FOLDER")->required();
+  texts.add_flag("--force", options->force, "Overwrite existing texts");
   return [options, &texts] { return texts.parsed() ? write_texts(*options) : export_lesson(*options); };
 }
 

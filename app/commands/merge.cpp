@@ -25,13 +25,13 @@ ExitCode merge(const MergeOptions& options) {
   try {
     const JoinReport report = merge_files({options.files.begin(), options.files.end()}, options.target,
                                           options.skip_damaged ? Damaged::leave_out : Damaged::refuse);
-    std::cout << format_text("merged into {}: {}, {}", printable(options.target), counted_runs(report.runs),
+    std::cout << format_text("{}: {}, {}", printable(options.target), counted_runs(report.runs),
                              counted_points(report.points))
               << '\n';
     return with_join_report(report);
   } catch (const FileError& error) {
     if (options.skip_damaged || !is_damage(error.kind())) throw;
-    throw CommandError(ExitCode::error, "{}; or leave it out with --skip-damaged", error.message());
+    throw CommandError(ExitCode::error, "{} (or skip it with --skip-damaged)", error.message());
   }
 }
 
@@ -39,11 +39,13 @@ ExitCode merge(const MergeOptions& options) {
 
 Action add_merge(CLI::App& command) {
   auto options = std::make_shared<MergeOptions>();
-  command.add_option("IN", options->files, "The .attnscope files to join; they stay as they are")->required();
-  command.add_option("-o,--output", options->target, "The new file")->type_name("OUT")->required();
-  command.add_flag("--skip-damaged", options->skip_damaged,
-                   "Leave out files that are not what was written, and join the others (exit code 5)");
-  return [options] { return merge(*options); };
+  command.add_option("IN", options->files, ".attnscope files to merge")->required();
+  command.add_option("-o,--output", options->target, "New file")->type_name("OUT")->required();
+  command.add_flag("--skip-damaged", options->skip_damaged, "Skip damaged files (exit code 5)");
+  return [options] {
+    require_measurement_name(options->target);
+    return merge(*options);
+  };
 }
 
 }  // namespace attnscope

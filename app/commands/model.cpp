@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// model: what theory says of points; with --against, how far the simulated GPU's predictions are off.
+// model: prints the model of points; with --against, the errors of the simulated device.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
@@ -41,14 +41,14 @@ struct ModelOptions {
   SweepOptions sweep;
   std::string gpu = "H200";
   bool print_gpu = false;
-  std::string ceilings;              ///< measured rates; empty: those of the files of `against`, else by table
+  std::string ceilings;  ///< measured rates; empty: those in the files of `against`, else the architecture's
   std::vector<std::string> against;  ///< files with measured points
-  bool launches = false;             ///< a row for each launch, with what its time is predicted from
-  std::string filter;                ///< of the points of `against`
+  bool launches = false;             ///< one row per launch with the inputs of its predicted time
+  std::string filter;                ///< applied to the points of `against`
   Output output;
 };
 
-/// A time and what bounds it; for programs how busy each unit is, "L2 port" as "l2_port_pct".
+/// Columns of predicted time and bottleneck; for programs also the utilization of each unit ("l2_port_pct").
 std::vector<analysis::Column> time_columns(bool people) {
   if (people) return {number_column("time"), {"bound"}};
   std::vector<analysis::Column> columns{number_column("predicted_ns"), number_column("predicted_clock_hz"), {"bound"}};
@@ -97,8 +97,8 @@ ExitCode model(ModelOptions& options) {
     return ExitCode::ok;
   }
   DeviceRates rates = device_rates(limits);
-  Message whose_rates = make_message(
-      "Times by rates of datasheet and architecture of {}; --ceilings FILE takes measured ones.", limits.name);
+  Message whose_rates =
+      make_message("Predicted with datasheet rates of {}; use --ceilings FILE for measured rates.", limits.name);
   if (!options.ceilings.empty()) {
     const StoredCeilings measured = rates_of_file(options.ceilings, limits);
     rates = device_rates(limits, measured.ceilings);
@@ -129,12 +129,7 @@ ExitCode model(ModelOptions& options) {
   append(columns, {{"reason"}});
   if (!people) append(columns, {{"dram_rate"}, {"l2_rate"}});
   if (!people && shared) append(columns, {{"link_rate"}});
-  if (people) {  // byte counts carry their unit here
-    constexpr std::string_view unit = "_bytes";
-    for (analysis::Column& column : columns) {
-      if (column.key.ends_with(unit)) column.title = column.key.substr(0, column.key.size() - unit.size());
-    }
-  }
+  if (people) title_sizes(columns);
   TableRows rows;
   for (const PointSpec& point : plan.points) {
     const AttentionProblem& problem = point.problem;
@@ -173,10 +168,10 @@ ExitCode model(ModelOptions& options) {
   return ExitCode::ok;
 }
 
-/// Measured rates of each run's GPU; nullptr: the architecture's table.
+/// Measured rates by run; nullptr: rates of the architecture.
 using RatesOfRuns = std::map<const RunSummary*, const StoredCeilings*>;
 
-/// Returns the measured rates by run. If `file` is given, `of_file` owns them.
+/// Returns the measured rates by run. `of_file` owns those read from `file`.
 RatesOfRuns rates_of_runs(const MeasuredPoints& measured, const std::string& file,
                           std::vector<StoredCeilings>& of_file) {
   std::map<std::string, const StoredCeilings*> by_name;
@@ -196,7 +191,7 @@ RatesOfRuns rates_of_runs(const MeasuredPoints& measured, const std::string& fil
   return rates;
 }
 
-/// One sentence per GPU with measured rates, and one for all others.
+/// One sentence per GPU with measured rates, and one per other GPU.
 std::vector<Message> words_of(const RatesOfRuns& rates) {
   std::map<std::string, Message> measured;
   std::map<std::string, Message> by_table;
@@ -204,9 +199,8 @@ std::vector<Message> words_of(const RatesOfRuns& rates) {
     if (set != nullptr) {
       measured[set->uid] = rates_said(*set, run->limits);
     } else {
-      by_table[run->device_name] =
-          make_message("Times by rates of datasheet and architecture of {}; --ceilings FILE takes measured ones.",
-                       printable(run->device_name));
+      by_table[run->device_name] = make_message(
+          "Predicted with datasheet rates of {}; use --ceilings FILE for measured rates.", printable(run->device_name));
     }
   }
   std::vector<Message> words;
@@ -216,7 +210,7 @@ std::vector<Message> words_of(const RatesOfRuns& rates) {
   return words;
 }
 
-/// One that cannot be played ends as others do that cannot be measured: with the reason.
+/// Simulates a point. Exceptions become a disposition with its reason.
 PointRecord play(const PointSpec& spec, Device& device, const CancelToken& cancel) {
   PointRecord failed;
   failed.spec = spec;
@@ -224,7 +218,7 @@ PointRecord play(const PointSpec& spec, Device& device, const CancelToken& cance
     return device.measure(spec, MeasureOptions{}, cancel);
   } catch (const std::bad_alloc&) {
     failed.disposition = Disposition::out_of_memory;
-    failed.reason = make_reason("point.host_memory", "The host has no memory left.");
+    failed.reason = make_reason("point.host_memory", "Out of host memory.");
   } catch (const std::exception& error) {
     failed.disposition = Disposition::crashed;
     failed.reason = Message::verbatim(one_line(error.what()));
@@ -232,7 +226,7 @@ PointRecord play(const PointSpec& spec, Device& device, const CancelToken& cance
   return failed;
 }
 
-/// Each on the GPU it was measured on; those that a cancel left out have no kernels.
+/// Simulates each point on the GPU that measured it. Points not simulated because of a cancel have no kernels.
 std::vector<PointRecord> play(std::span<const MeasuredPoints::Point> points, const RatesOfRuns& rates,
                               const CancelToken& cancel) {
   std::vector<PointRecord> predicted(points.size());
@@ -254,7 +248,7 @@ std::vector<PointRecord> play(std::span<const MeasuredPoints::Point> points, con
 struct NotSimulated {
   std::size_t points = 0;
   std::string first;
-  std::string reason;  ///< of the first point
+  std::string reason;  ///< why the first point could not be simulated
 };
 
 std::string names_of(std::span<const MeasuredPoints::Point* const> points) {
@@ -263,7 +257,7 @@ std::string names_of(std::span<const MeasuredPoints::Point* const> points) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// Prints predictions next to the measured values (`--against`).
+/// Prints predictions compared with measured values (`--against`).
 ExitCode model_against(ModelOptions& options) {
   Output& out = options.output;
   const MeasuredPoints measured(options.against, options.filter);
@@ -299,26 +293,26 @@ ExitCode model_against(ModelOptions& options) {
   }
   const std::string devices = names_of(played);
   if (left.points > 0) {
-    spdlog::warn("{}", format_text("{} could not be played, first {}: {}", counted_points(left.points), left.first,
-                                   left.reason));
+    spdlog::warn("{}", format_text("{} could not be simulated, the first is {}: {}", counted_points(left.points),
+                                   left.first, left.reason));
   }
   analysis::Table table = analysis::error_table(analysis::prediction_errors(pairs), out.for_people());
   if (out.for_people()) {
-    out.line(format_text("{} of {}, played on the simulated {}", counted_points(pairs.size()),
+    out.line(format_text("{} of {}, simulated on {}", counted_points(pairs.size()),
                          printable(fmt::format("{}", fmt::join(options.against, ", "))), devices));
     out.line(text(say::terminal::predicted_how{}));
     for (const Message& said : words_of(rates)) out.line(text(said));
     out.gap();
     out.table(table);
   } else {
-    // With the GPUs in every row, as the tables in assets/samples have it.
+    // The tables in assets/samples have the GPUs in every row.
     table.columns.push_back(
         {.key = "devices", .cell = [devices](std::size_t) { return analysis::Cell{.text = devices}; }});
     out.table(table, "attnscope-model-against");
   }
   if (cancel.cancelled()) {
     fmt::print(stderr, "{}\n",
-               format_text("cancelled: {} of {} were played", pairs.size(), counted_points(points.size())));
+               format_text("cancelled: {} of {} were simulated", pairs.size(), counted_points(points.size())));
     return ExitCode::partial;
   }
   return measured.with_skipped(ExitCode::ok);
@@ -327,26 +321,24 @@ ExitCode model_against(ModelOptions& options) {
 
 Action add_model(CLI::App& command) {
   auto options = std::make_shared<ModelOptions>(command);
-  command
-      .add_option("--gpu", options->gpu,
-                  "The GPU whose limits decide what fits, and M: a public one, or a file that ends in .json")
+  command.add_option("--gpu", options->gpu, "GPU to model: a public GPU or a .json file")
       ->type_name("NAME|FILE")
       ->capture_default_str();
-  command.add_flag("--print-gpu", options->print_gpu, "Print that GPU as a file for --gpu, to be edited, and stop");
+  command.add_flag("--print-gpu", options->print_gpu, "Print the GPU as a JSON file for --gpu and exit");
   CLI::Option* ceilings =
       command
           .add_option("--ceilings", options->ceilings,
-                      "Times with the rates that `attnscope ceilings` measured of that GPU into FILE (with --against, "
-                      "where this is left out: those of the very GPU in its files)")
+                      "Predict times with the rates in FILE, from `attnscope ceilings` (default with --against: rates "
+                      "stored in its files)")
           ->type_name("FILE");
   CLI::Option* against =
-      command.add_option("--against", options->against, "Play every point that was measured into FILE: how far off?")
+      command.add_option("--against", options->against, "Compare predictions with the measured points of these files")
           ->type_name("FILE...");
   for (CLI::Option* other : command.get_options()) {
     const bool goes_with_it = other == against || other == command.get_help_ptr() || other == ceilings;
     if (!goes_with_it) against->excludes(other);
   }
-  command.add_flag("--launches", options->launches, "Instead, every launch with what its time is predicted from")
+  command.add_flag("--per-launch", options->launches, "One row per launch with the inputs of its predicted time")
       ->needs(against);
   add_filter_option(command, options->filter)->needs(against);
   options->output.add_to(command);

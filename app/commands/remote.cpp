@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// remote: the worker process, here or on the machine of --device ssh:HOST.
+// worker: measures points for a supervisor, as a child process or over ssh (--device ssh:HOST).
 #include <fmt/format.h>
 
 #include <fcntl.h>
@@ -33,14 +33,14 @@ constexpr std::chrono::milliseconds between_looks{100};
 
 struct RemoteOptions {
   std::string device;
-  std::string uuid;  ///< internal: of the device of a run that goes on
+  std::string uuid;  ///< internal: UUID of the device of a resumed run
   bool no_counters = false;
 };
 
-/// A line a record, whole or not at all; one who is gone is noticed.
+/// Writes events as JSON lines to the original stdout; detects a closed reader.
 class Lines {
  public:
-  /// Takes standard output for itself: what libraries print goes where errors do.
+  /// Redirects stdout to stderr, so that output of libraries does not mix with the protocol.
   Lines() : out_(::fdopen(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), "w")) {
     if (out_ == nullptr) throw std::system_error(errno, std::generic_category(), "standard output");
     ::dup2(STDERR_FILENO, STDOUT_FILENO);
@@ -62,18 +62,19 @@ class Lines {
   std::atomic<bool> gone_ = false;
 };
 
-/// What was asked and is not answered. A thread of its own reads, so that a cancel finds its request in flight.
+/// Queue of unanswered requests. A thread reads stdin, so that a cancel request reaches the measurement in progress.
 class Inbox {
  public:
   explicit Inbox(Lines& lines, CancelToken& all) : lines_(lines), all_(all) {
     reader_.emplace(
-        LineReader::Listener{.on_line = [this](std::string_view line) { take(line); },
-                             .on_long_line = [this] { refuse("the line is longer than any that is meant"); },
-                             .on_end = [this] { end(); }},
+        LineReader::Listener{
+            .on_line = [this](std::string_view line) { take(line); },
+            .on_long_line = [this] { refuse(make_message("the line is longer than {} bytes", longest_line)); },
+            .on_end = [this] { end(); }},
         longest_line);
   }
 
-  /// The next one, and the token that its cancel sets; nothing at the end of the input.
+  /// Returns the next request and its cancel token; nullopt at the end of input.
   struct Asked {
     WorkerRequest request;
     std::shared_ptr<CancelToken> cancel;
@@ -81,7 +82,7 @@ class Inbox {
   std::optional<Asked> next() {
     std::unique_lock lock(mutex_);
     current_.reset();
-    // A signal sets the token and wakes nobody.
+    // A signal sets the token without notifying the condition variable.
     while (!ended_ && !all_.cancelled() && requests_.empty()) came_.wait_for(lock, between_looks);
     if (ended_ || all_.cancelled()) return std::nullopt;
     current_ = std::move(requests_.front());
@@ -107,7 +108,7 @@ class Inbox {
     came_.notify_one();
   }
 
-  void end() {  // who asked is gone
+  void end() {  // the supervisor is gone
     all_.cancel();
     const std::lock_guard lock(mutex_);
     ended_ = true;
@@ -121,10 +122,10 @@ class Inbox {
   std::deque<Asked> requests_;
   std::optional<Asked> current_;
   bool ended_ = false;
-  std::optional<LineReader> reader_;  ///< the last: it uses the others
+  std::optional<LineReader> reader_;  ///< last member: the thread uses the others
 };
 
-/// The driver's own exit handlers may wait for a kernel that never ends.
+/// Skips exit handlers: the driver's may wait for a kernel that never ends.
 [[noreturn]] void leave_lost_device() {
   std::fflush(nullptr);
   std::_Exit(static_cast<int>(ExitCode::partial));
@@ -154,7 +155,7 @@ ExitCode serve(const RemoteOptions& options) {
   Inbox inbox(lines, cancel);
   while (auto asked = inbox.next()) {
     loop.answer(asked->request, *asked->cancel);
-    if (!opened.device->usable()) leave_lost_device();  // a fresh process is asked for the rest
+    if (!opened.device->usable()) leave_lost_device();  // the supervisor starts a new worker for the rest
     if (lines.gone() || cancel.cancelled()) break;
   }
   return ExitCode::ok;
@@ -164,9 +165,9 @@ ExitCode serve(const RemoteOptions& options) {
 
 Action add_remote(CLI::App& command) {
   auto options = std::make_shared<RemoteOptions>();
-  command.add_option("-d,--device", options->device, "The device here that is asked")->type_name("DEVICE");
+  command.add_option("-d,--device", options->device, "Device to open")->type_name("DEVICE");
   command.add_option("--uuid", options->uuid)->group("");
-  command.add_flag("--no-counters", options->no_counters, "Timing and occupancy only");
+  command.add_flag("--no-counters", options->no_counters, "Measure time and occupancy only");
   return [options] { return serve(*options); };
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report: what files hold, as a page to hand over.
+// report: writes a report of recorded points.
 #include "profiler/report/report.h"
 
 #include <fmt/format.h>
@@ -39,17 +39,16 @@ struct ReportOptions {
   bool force = false;
 };
 
-/// FILE, FILE:NUMBER or NUMBER, which is of a run of any of the files.
+/// Argument of --baseline: FILE, FILE:NUMBER or NUMBER.
 struct BaselineWord {
   std::optional<fs::path> file;
   std::optional<std::int64_t> run;
 };
 
 constexpr const char* no_run =
-    "--baseline: '{}' is no run of these files: give its number, FILE or FILE:NUMBER (`attnscope info` lists a file's "
-    "runs)";
+    "--baseline: no run '{}' in these files (give NUMBER, FILE or FILE:NUMBER; `attnscope info` lists runs)";
 
-constexpr const char* holds_no_point = "--baseline: '{}' holds no point";
+constexpr const char* holds_no_point = "--baseline: '{}' has no matching point";
 
 std::optional<std::int64_t> number_of(const std::string& text) {
   std::int64_t number = 0;
@@ -58,7 +57,7 @@ std::optional<std::int64_t> number_of(const std::string& text) {
   return error == std::errc() && at == end ? std::optional(number) : std::nullopt;
 }
 
-/// A file of that name is meant before a run of that number.
+/// An existing file takes precedence over a run number.
 BaselineWord parse_baseline(const std::string& word) {
   std::error_code ignored;
   if (fs::exists(word, ignored)) return {.file = fs::path(word), .run = {}};
@@ -76,7 +75,7 @@ bool same_file(const fs::path& a, const fs::path& b) {
   return a == b || fs::equivalent(a, b, ignored);
 }
 
-/// The runs that are meant. A file that holds the same run as another names it as well.
+/// Returns the runs of the baseline. A run that is in several files is found by each of them.
 std::vector<analysis::RunIndex> baseline_runs(const LoadedRuns& loaded, const BaselineWord& meant,
                                               const std::string& word) {
   std::set<analysis::RunIndex> runs;
@@ -86,17 +85,17 @@ std::vector<analysis::RunIndex> baseline_runs(const LoadedRuns& loaded, const Ba
   }
   if (runs.empty()) throw CommandError(ExitCode::usage, no_run, word);
   if (!meant.file && runs.size() > 1)
-    throw CommandError(ExitCode::usage, "--baseline: several of these files have a run {0}: give FILE:{0}", word);
+    throw CommandError(ExitCode::usage, "--baseline: several files have a run {0} (give FILE:{0})", word);
   const std::vector<analysis::Row> rows = loaded.table.rows();
   const auto of_it = [&](analysis::Row row) { return runs.contains(loaded.table.run_index(row)); };
   if (std::ranges::none_of(rows, of_it)) throw CommandError(ExitCode::error, holds_no_point, word);
   if (std::ranges::all_of(rows, of_it))
-    throw CommandError(ExitCode::usage, "--baseline: '{}' is all that there is, and nothing is left to compare with it",
+    throw CommandError(ExitCode::usage, "--baseline: '{}' contains all points; there is nothing to compare with it",
                        word);
   return {runs.begin(), runs.end()};
 }
 
-/// The baseline's file stands first where it is none of them.
+/// Adds the baseline's file in front if it is not one of the files.
 std::vector<RunSource> sources_of(const ReportOptions& options, const std::optional<BaselineWord>& baseline) {
   std::vector<RunSource> sources;
   const auto listed = [&](const fs::path& file) {
@@ -116,11 +115,13 @@ ExitCode report_on(ReportOptions options) {
   if (!options.baseline.empty()) baseline = parse_baseline(options.baseline);
   options.files = files_or_samples(options.files, shown_samples());
   const std::vector<RunSource> sources = sources_of(options, baseline);
-  // Not even with --force: measurements are not made again as a report is.
+  // Not even with --force: measurements cannot be recreated.
   if (holds_measurements(output, sources))
-    throw CommandError(ExitCode::usage, "{} holds measurements, and no report replaces them", options.output);
+    throw CommandError(ExitCode::usage,
+                       "{} contains measurements and cannot be replaced by a report (choose another name with -o)",
+                       options.output);
   if (!is_report_name(output))
-    throw CommandError(ExitCode::usage, "{}: a report is written as .html or .md; end its name in one of them",
+    throw CommandError(ExitCode::usage, "{}: reports are written as .html or .md (rename the file of -o)",
                        options.output);
   for (const RunSource& source : sources) know_kernels_of(source.file);
   ExitCode code = ExitCode::ok;
@@ -131,7 +132,7 @@ ExitCode report_on(ReportOptions options) {
   if (all > 0) {
     if (!options.filter.empty()) {
       const std::vector<analysis::Row> rows = rows_that_fit(options.filter, loaded.table);
-      // The baseline is named among all.
+      // The baseline refers to unfiltered runs.
       const auto of_baseline = [&, runs = baseline ? baseline_runs(loaded, *baseline, options.baseline)
                                                    : std::vector<analysis::RunIndex>()](analysis::Row row) {
         return std::ranges::count(runs, loaded.table.run_index(row)) > 0;
@@ -158,23 +159,20 @@ ExitCode report_on(ReportOptions options) {
 Action add_report(CLI::App& command) {
   auto options = std::make_shared<ReportOptions>();
   add_kernel_option(command);
-  command.add_option("FILE", options->files,
-                     "An .attnscope file; several are one report (default: the recorded sample)");
+  command.add_option("FILE", options->files, ".attnscope files (default: the recorded sample)");
   command
       .add_option("-o,--output", options->output,
-                  "The report to write: OUT.html, or OUT.md with its pictures and tables in OUT-figures")
+                  "Report to write: OUT.html, or OUT.md with figures and tables in OUT-figures")
       ->type_name("OUT")
       ->required();
   command
-      .add_option(
-          "--baseline", options->baseline,
-          "Hold all other runs to this one, with a verdict for each point that both have: its number, FILE (all "
-          "of its runs) or FILE:NUMBER")
+      .add_option("--baseline", options->baseline,
+                  "Compare all other runs with this one: run number, FILE (all its runs) or FILE:NUMBER")
       ->type_name("RUN");
   add_filter_option(command, options->filter);
-  add_language_option(command, options->language, "Its language");
-  command.add_option("--title", options->request.title, "Its title (default: of the GPUs)");
-  command.add_flag("--force", options->force, "Replace a file of another kind, too");
+  add_language_option(command, options->language, "Language of the report");
+  command.add_option("--title", options->request.title, "Title (default: names of the GPUs)");
+  command.add_flag("--force", options->force, "Overwrite a file of another kind");
   return [options] { return report_on(*options); };
 }
 

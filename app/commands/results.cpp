@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// law, paper, gpus: results of recorded points, as tables.
-//   law: the exponents of N, d and M by which counted bytes grow, beside those of the laws that algorithms state.
-//   paper: the numbers of the preset `paper` beside Fig. 2 of the FlashAttention paper (arXiv 2205.14135v2).
-//   gpus: sequences that several GPUs share, beside one GPU that has all: what scales, and what links hide.
+// law, paper, scaling: results of recorded points as tables.
+//   law: exponents of N, d and M fitted to counted bytes, compared with each algorithm's law.
+//   paper: runs of the preset `paper` compared with Fig. 2 of the FlashAttention paper (arXiv 2205.14135v2).
+//   scaling: points of several GPUs compared with one GPU.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -31,7 +31,7 @@ namespace {
 
 struct ResultOptions {
   std::string file;                ///< paper
-  std::vector<std::string> files;  ///< law, gpus
+  std::vector<std::string> files;  ///< law, scaling
   std::string filter;
   Output output;
 };
@@ -48,8 +48,8 @@ ExitCode law(ResultOptions& options) {
   const analysis::LawReport report = analysis::fit_law_exponents(loaded.table, loaded.table.rows());
   if (report.families.empty()) {
     throw CommandError(ExitCode::error,
-                       "{} holds no sweep over two of N, d and M with tiles by the paper's rule; record one with "
-                       "`attnscope collect --preset law`",
+                       "{} has no sweep over two of N, d and M with the paper's tiles (record one with `attnscope "
+                       "collect --preset law`)",
                        fmt::join(files, ", "));
   }
   Output& out = options.output;
@@ -65,12 +65,11 @@ ExitCode law(ResultOptions& options) {
   print_column_help(table, out);
   out.line(text(say::law::intervals{}));
   if (report.others > 0)
-    out.line(format_text("Beside these, {} sweeps in which fewer than two of N, d and M vary: no trial of the law.",
-                         grouped(report.others)));
+    out.line(format_text("{} other sweeps vary fewer than two of N, d and M and are skipped.", grouped(report.others)));
   return loaded.code;
 }
 
-/// The newest complete run of the preset; none of imports, whose label may be the preset's name.
+/// Returns the newest complete run of the preset; skips imports, whose label may equal the preset's name.
 RunSummary newest_run(const RunStore& store, const std::string& file) {
   std::optional<RunSummary> newest;
   for (RunSummary& run : store.runs()) {
@@ -81,7 +80,8 @@ RunSummary newest_run(const RunStore& store, const std::string& file) {
   if (!newest) {
     throw CommandError(
         ExitCode::error,
-        "{0} has no complete run of the preset paper; make one with `attnscope collect --preset paper -o {0}`", file);
+        "{0} has no complete run of the preset paper (record one with `attnscope collect --preset paper -o {0}`)",
+        file);
   }
   return *std::move(newest);
 }
@@ -114,10 +114,9 @@ ExitCode paper(ResultOptions& options) {
   out.table(analysis::fig2_table(table, compared, out.for_people()));
   const ExitCode code = with_skipped_rows(store, ExitCode::ok);
   out.gap();
-  if (compared.left.empty())
-    out.line("No point of this run has the figure's workload with both passes: Fig. 2 left is missing.");
+  if (compared.left.empty()) out.line("Fig. 2 left is missing: no point of this run has its problem with both passes.");
   for (const analysis::Row row : compared.left_out) {
-    out.line(format_text("left out, not what Fig. 2 shows: {}", printable(describe(table.spec(row)))));
+    out.line(format_text("skipped, not in Fig. 2: {}", printable(describe(table.spec(row)))));
   }
   for (const analysis::Row row : rows) {
     if (table.disposition(row) == Disposition::ok || std::ranges::count(compared.left_out, row) > 0) continue;
@@ -134,7 +133,8 @@ ExitCode gpus(ResultOptions& options) {
   const LoadedPoints loaded = load_points(options.files, options.filter);
   std::vector<analysis::SharedPoint> points = analysis::shared_points(loaded.table);
   if (points.empty()) {
-    throw CommandError(ExitCode::error, "no point of several GPUs is in {}: collect the preset gpus",
+    throw CommandError(ExitCode::error,
+                       "{} has no multi-GPU point (record them with `attnscope collect --preset gpus`)",
                        fmt::join(options.files, ", "));
   }
   const analysis::Table table = analysis::sharing_table(loaded.table, std::move(points), options.output.for_people());
@@ -146,7 +146,7 @@ ExitCode gpus(ResultOptions& options) {
   return loaded.code;
 }
 
-/// The options behind FILE, and the command.
+/// Adds the common options.
 Action result_command(CLI::App& command, const std::shared_ptr<ResultOptions>& options,
                       ExitCode (*print)(ResultOptions&)) {
   add_kernel_option(command);
@@ -161,21 +161,20 @@ Action add_law(CLI::App& command) {
   auto options = std::make_shared<ResultOptions>();
   command.add_option(
       "FILE", options->files,
-      "An .attnscope file with a run of the preset law, or of others over N, d and M (default: the recorded "
-      "sample)");
+      ".attnscope files with sweeps over N, d and M, such as the preset law (default: the recorded sample)");
   return result_command(command, options, law);
 }
 
 Action add_paper(CLI::App& command) {
   auto options = std::make_shared<ResultOptions>();
   command.add_option("FILE", options->file,
-                     "An .attnscope file with a complete run of the preset paper (default: the recorded sample)");
+                     ".attnscope file with a complete run of the preset paper (default: the recorded sample)");
   return result_command(command, options, paper);
 }
 
 Action add_gpus(CLI::App& command) {
   auto options = std::make_shared<ResultOptions>();
-  command.add_option("FILE", options->files, "An .attnscope file with points of several GPUs (preset gpus)")
+  command.add_option("FILE", options->files, ".attnscope files with multi-GPU points, such as the preset gpus")
       ->required();
   return result_command(command, options, gpus);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collect --serve: a session measures what it is asked for, one point after another, on one worker. A thread reads the
-// requests, so that a cancel finds its point in flight.
+// collect --serve: measures requested points one by one on one worker. A thread reads the requests, so that a cancel
+// request reaches the measurement in progress.
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/random.h>
@@ -28,7 +28,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr const char* preset_of_sessions = "explore";
-/// How long a signal may go unseen while nothing is asked.
+/// Longest time until a signal is noticed while idle.
 constexpr std::chrono::milliseconds patience{100};
 constexpr std::chrono::milliseconds between_progress{250};
 
@@ -39,17 +39,17 @@ struct Overloaded : Visitors... {
 template <class... Visitors>
 Overloaded(Visitors...) -> Overloaded<Visitors...>;
 
-/// No two sessions have one: none is another's continuation.
+/// Returns a unique plan hash: no session continues another.
 std::string new_session() {
   std::uint64_t bits = 0;
-  // At the start of a machine it may be too early for random bits; the clock tells sessions apart as well.
+  // Random bits may be unavailable early after boot; the clock is unique enough.
   if (::getrandom(&bits, sizeof bits, GRND_NONBLOCK) != sizeof bits) {
     bits = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
   }
   return fmt::format("explore-{:016x}", bits);
 }
 
-/// Whether nobody can ask for anything any more: the other end of standard input is closed, and nothing is left in it.
+/// Returns whether stdin is closed by the other end and empty.
 bool input_is_over() {
   pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
   return ::poll(&input, 1, 0) == 1 && (input.revents & POLLIN) == 0 && (input.revents & POLLHUP) != 0;
@@ -93,7 +93,7 @@ class Session {
       return answer();
     } catch (const CommandError&) {
       throw;
-    } catch (const std::exception& error) {  // a full disk: what was kept stays
+    } catch (const std::exception& error) {  // e.g. a full disk: stored points stay
       reader_.reset();
       report_done(store_, run_, "failed", Message::verbatim(one_line(explain(error))), ExitCode::error, reporter_);
       throw;
@@ -101,7 +101,7 @@ class Session {
   }
 
  private:
-  // On the reader's thread.
+  // Called on the reader's thread.
 
   static Message long_line() { return make_message("the line is longer than {} bytes", longest_request); }
 
@@ -127,8 +127,7 @@ class Session {
     std::visit(Overloaded{[&](MeasureRequest& asked) { add(std::move(asked)); },
                           [&](const CancelRequest& asked) {
                             if (!queue_.cancel(asked.id, gone({}))) {
-                              refuse("cancel", asked.id,
-                                     make_message("no request of the id '{}' is waiting or being measured", asked.id));
+                              refuse("cancel", asked.id, make_message("no open request with id '{}'", asked.id));
                             }
                           },
                           [&](const EndRequest&) { queue_.close(); }},
@@ -144,18 +143,18 @@ class Session {
     if (!refused.empty()) refuse("measure", id, std::move(refused));
   }
 
-  /// Who asked is gone, unless he said that no more was to come.
+  /// Cancels open requests if stdin ends without {"request":"end"}.
   void input_ended() {
     if (queue_.closed()) return;
     queue_.close();
-    if (queue_.cancel_all(gone("the session ended before it was measured")) > 0) dropped_ = true;
+    if (queue_.cancel_all(gone("the session ended before the measurement")) > 0) dropped_ = true;
   }
 
   RequestQueue::OnGone gone(Message reason) {
     return [this, reason = std::move(reason)](const std::string& id) { reporter_.report(CancelledEvent{id, reason}); };
   }
 
-  // On the thread that measures.
+  // Called on the measuring thread.
 
   ExitCode answer() {
     while (!cancel_.cancelled()) {
@@ -170,7 +169,7 @@ class Session {
       } else if (queue_.drained()) {
         break;
       } else if (next_index_ > 0 && !std::exchange(rests_, true)) {
-        // Who looks into the file while nothing is asked is not to wait for more; a killed session has lost nothing.
+        // Completes the run while idle, so that other programs can read it and a killed session loses nothing.
         store_.finish_run(run_, StoredRunState::complete);
       }
       if (lost_ && !cancel_.cancelled() && !queue_.drained()) {
@@ -194,17 +193,17 @@ class Session {
     };
     observer.on_point = [&](std::size_t, const PointRecord& measured, const RunCounts&) {
       const PointRecord record = storable(measured);
-      if (record.disposition == Disposition::cancelled) return;  // nobody wants it: nothing of it is kept
+      if (record.disposition == Disposition::cancelled) return;  // cancelled points are not stored
       PointEvent event = point_event(next_index_, store_.add_point(run_, next_index_, record), record);
       event.id = request.id;
       ++next_index_;
       any_ok_ = any_ok_ || record.disposition == Disposition::ok;
       answered = true;
-      queue_.answered();  // before it is said: who reads it may ask by that id again
+      queue_.answered();  // before the event: its reader may reuse the id at once
       reporter_.report(event);
     };
-    // One by one: several that are counted at once would save some tens of milliseconds each, and keep the first
-    // waiting.
+    // Measures points one by one: measuring counters of several at once would save some tens of milliseconds each, but
+    // delay the first.
     const RunOutcome outcome =
         run_sweep(plan, *worker_.device, options_.measure.options, {}, {}, observer, queue_.in_flight());
     lost_ = outcome.state == RunState::device_lost;
@@ -216,7 +215,7 @@ class Session {
     if (lost_ && !queue_.in_flight().cancelled()) return queue_.put_back(std::move(request));
     queue_.answered();
     const bool ends = cancel_.cancelled() || dropped_;
-    reporter_.report(CancelledEvent{request.id, ends ? "the session ended before it was measured" : Message()});
+    reporter_.report(CancelledEvent{request.id, ends ? "the session ended before the measurement" : Message()});
   }
 
   void progress() {
@@ -230,7 +229,7 @@ class Session {
                                    .remaining_s = -1});
   }
 
-  /// Restarts the worker after its device was lost; ends the session where it is given up.
+  /// Restarts the worker after its device was lost. Returns the exit code if that fails.
   std::optional<ExitCode> restart() {
     losses_ = any_ok_ ? 1 : losses_ + 1;
     any_ok_ = false;
@@ -239,14 +238,14 @@ class Session {
     if (!restarted) return end_lost(0, restarted.error());
     worker_.device = std::move(restarted).value();
     lost_ = false;
-    reporter_.report(LogEvent{"warning", format_text("{} Going on with the next point in a fresh process.", loss_)});
+    reporter_.report(LogEvent{"warning", format_text("{} Continuing with the next point in a new process.", loss_)});
     return std::nullopt;
   }
 
   void stop_reading() {
     queue_.close();
     reader_.reset();
-    queue_.cancel_all(gone("the session ended before it was measured"));
+    queue_.cancel_all(gone("the session ended before the measurement"));
   }
 
   ExitCode end_lost(int losses, const std::string& why) {
@@ -274,14 +273,14 @@ class Session {
   std::size_t next_index_ = 0;
   std::size_t answered_ = 0;
   bool any_ok_ = false;  ///< since the worker was started
-  int losses_ = 0;       ///< in a row
-  bool rests_ = false;   ///< all that was asked is answered, and the run said to be complete
+  int losses_ = 0;       ///< consecutive
+  bool rests_ = false;   ///< idle: all requests are answered and the run is marked complete
   bool lost_ = false;
   Message loss_;
-  std::atomic<bool> dropped_ = false;  ///< the input ended before all was measured
+  std::atomic<bool> dropped_ = false;  ///< stdin ended before all requests were answered
   Clock::time_point start_ = Clock::now();
   Clock::time_point last_progress_{};
-  std::optional<LineReader> reader_;  ///< the last: it uses the others
+  std::optional<LineReader> reader_;  ///< last member: the thread uses the others
 };
 
 }  // namespace
@@ -291,7 +290,7 @@ ExitCode serve(const CollectOptions& options, NamedWorker worker, Reporter& repo
   header.preset = preset_of_sessions;
   header.plan_hash = new_session();
   const std::filesystem::path file = file_to_write(options.to, header, {header.device.uuid});
-  // Nothing is read before the run is in the file: that whoever asked has gone shows all the same.
+  // Does not read stdin before the run is in the file, but still notices that the client has exited.
   const auto reads = std::make_shared<bool>(false);
   const auto wait = [waits = waiting_for_lock(file, reporter, cancel), reads, &cancel](int waited_ms) mutable {
     if (!*reads && input_is_over()) cancel.cancel();

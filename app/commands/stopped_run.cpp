@@ -32,7 +32,7 @@ std::optional<StoppedRun> find_stopped_run(const std::vector<std::filesystem::pa
       const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
       std::optional<RunSummary> run = newest_of_plan(store.runs(), hash_of_plan);
       if (run && run->state != StoredRunState::running) return StoppedRun{store.file(), std::move(*run)};
-    } catch (const FileError&) {  // said where the file is opened to be written, or passed over
+    } catch (const FileError&) {  // reported when the file is opened for writing
     }
   }
   return std::nullopt;
@@ -48,11 +48,11 @@ OpenedDevice open_device_of(const StoppedRun& stopped, bool counters, Reporter& 
     return open_worker_on(run.device_uuid, counters);
   }();
   if (opened) {
-    opened->simulated_because = run.simulated_because;  // the reason still holds
+    opened->simulated_because = run.simulated_because;
     return std::move(opened).value();
   }
   {
-    // To open it to write marks as interrupted every run that nobody collects any more.
+    // Opening for writing marks abandoned runs as interrupted.
     const RunStore store = RunStore::open(stopped.file, RunStore::Mode::collect, std::move(while_locked));
   }
   end_interrupted(stopped, opened.error(), reporter);
@@ -61,8 +61,8 @@ OpenedDevice open_device_of(const StoppedRun& stopped, bool counters, Reporter& 
 void end_interrupted(const StoppedRun& stopped, const std::string& why, Reporter& reporter) {
   const RunSummary& run = stopped.run;
   const Message reason =
-      make_message("{} ({}), on which run {} began, cannot be used: {} Then continue the run with --resume -o {}",
-                   run.device_name, run.device_uuid, run.id, as_sentence(why), stopped.file.string());
+      make_message("{} ({}) of run {} cannot be used: {} Then continue the run with --resume -o {}", run.device_name,
+                   run.device_uuid, run.id, as_sentence(why), stopped.file.string());
   reporter.report(
       DoneEvent{"interrupted", reason, run.ok_points, run.points - run.ok_points, static_cast<int>(ExitCode::partial)});
   throw CommandError(ExitCode::partial, reason);

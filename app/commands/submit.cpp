@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// submit: one Slurm job array with a task per shard of a plan, and a job that merges after it.
+// submit: queues a Slurm job array with one task per shard, and a dependent job that merges them.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -34,7 +34,7 @@ struct SubmitOptions {
 };
 
 struct JobScripts {
-  fs::path folder;  ///< of scripts, logs and one file per shard
+  fs::path folder;  ///< holds scripts, logs and one file per shard
   std::string array;
   std::string merge;
 };
@@ -50,7 +50,7 @@ std::string shell_words(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(each, " "));
 }
 
-/// A folder in a file name pattern of sbatch, where "%%" is a percent sign.
+/// Escapes a folder for a file name pattern of sbatch, in which "%%" is a percent sign.
 std::string shell_pattern(const fs::path& folder) {
   std::string text;
   for (const char c : folder.string()) text += c == '%' ? std::string("%%") : std::string(1, c);
@@ -58,8 +58,8 @@ std::string shell_pattern(const fs::path& folder) {
 }
 
 struct CommandOutput {
-  std::string line;   ///< the last one of stdout
-  std::string error;  ///< the last line of stderr; empty if the command succeeded
+  std::string line;   ///< last line of stdout
+  std::string error;  ///< last line of stderr; empty if the command succeeded
 };
 
 CommandOutput run_to_end(const std::vector<std::string>& words) {
@@ -78,23 +78,23 @@ CommandOutput run_to_end(const std::vector<std::string>& words) {
   return output;
 }
 
-/// What each task passes to `attnscope collect`, but for the number of its shard.
+/// Returns the arguments of `attnscope collect` for each task, without the shard.
 std::vector<std::string> collect_words(const SubmitOptions& options) {
   std::vector<std::string> words{"collect"};
   words.insert(words.end(), options.collect.begin(), options.collect.end());
   const std::string now = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-  words.insert(words.end(), {"--collection", now, "--quiet", "--resume"});
+  words.insert(words.end(), {"--recording", now, "--quiet", "--resume"});
   return words;
 }
 
-/// Plans the first shard here, so that a wrong option is an error before anything is queued.
+/// Plans the first shard, so that an invalid option is reported before a job is queued.
 void check_plan(std::vector<std::string> words, int shards) {
   words.insert(words.begin(), own_program);
   words.insert(words.end(), {"--shard", fmt::format("1/{}", shards), "--device", "simulated", "--dry-run"});
   std::string error = run_to_end(words).error;
   if (error.empty()) return;
-  if (error.starts_with("attnscope: ")) error.erase(0, 11);
-  throw failure(ExitCode::usage, "invalid options for collect: " + error);
+  if (error.starts_with("error: ")) error.erase(0, 7);
+  throw failure(ExitCode::usage, "invalid option of collect: " + error);
 }
 
 JobScripts job_scripts(const SubmitOptions& options, const fs::path& output, const std::vector<std::string>& collect) {
@@ -104,7 +104,7 @@ JobScripts job_scripts(const SubmitOptions& options, const fs::path& output, con
   const std::string shard_files = shell_quoted(folder.string());
   const std::string name = shell_quoted(output.stem().string());
   const std::string sbatch = options.sbatch.empty() ? "" : "#SBATCH " + shell_words(options.sbatch) + "\n";
-  // SQLite's WAL mode does not work on network file systems: a task collects on its node's own disk.
+  // SQLite's WAL mode does not work on network file systems, so a task writes to its node's own disk.
   std::string array = fmt::format(
       R"sh(#!/bin/bash
 #SBATCH --job-name={name}
@@ -169,16 +169,17 @@ ExitCode submit(const SubmitOptions& options) {
            word.starts_with("-d");
   };
   if (const auto word = std::ranges::find_if(options.sbatch, is_reserved); word != options.sbatch.end())
-    throw failure(ExitCode::usage, fmt::format("sbatch option {} is set by submit: omit it", *word));
+    throw failure(ExitCode::usage, fmt::format("sbatch option {} is set by submit (omit it)", *word));
   const auto has_line_break = [](const std::string& word) { return word.find('\n') != std::string::npos; };
   if (has_line_break(options.output) || std::ranges::any_of(options.sbatch, has_line_break))
-    throw failure(ExitCode::usage, "a job script cannot hold a word with a line break: omit it");
+    throw failure(ExitCode::usage,
+                  "line break in an argument: job scripts do not support it (rename the file or omit the option)");
   const fs::path output = fs::absolute(options.output);
   const std::vector<std::string> collect = collect_words(options);
   const JobScripts scripts = job_scripts(options, output, collect);
   for (const fs::path& place : {output, scripts.folder}) {
     if (fs::exists(place))
-      throw failure(ExitCode::usage, fmt::format("{} already exists; choose another name", place.string()));
+      throw failure(ExitCode::usage, fmt::format("{} already exists (choose another name with -o)", place.string()));
   }
   check_plan(collect, options.shards);
   if (options.dry_run) {
@@ -206,18 +207,19 @@ ExitCode submit(const SubmitOptions& options) {
 
 Action add_submit(CLI::App& command, Arguments arguments) {
   auto options = std::make_shared<SubmitOptions>();
-  command.add_option("--shards", options->shards, "Number of shards, one array task each")
+  command.add_option("--shards", options->shards, "Number of shards; each is one array task")
       ->required()
       ->check(CLI::Range(1, most_shards));
-  command.add_option("-o,--output", options->output, "File of the merged run, in a folder that all nodes see")
+  command.add_option("-o,--output", options->output, "File of the merged run, in a folder shared by all nodes")
       ->type_name("FILE")
       ->required();
-  command.add_flag("--dry-run", options->dry_run, "Print the scripts, and queue nothing");
+  command.add_flag("--dry-run", options->dry_run, "Print the job scripts without queuing them");
   command.allow_extras();
   const auto dashes =
       std::ranges::find(arguments, std::string_view("--"), [](const char* word) { return std::string_view(word); });
   if (dashes != arguments.end()) options->sbatch.assign(dashes + 1, arguments.end());
   return [options, &command] {
+    require_measurement_name(options->output);
     options->collect = command.remaining();
     return submit(*options);
   };

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <chrono>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "app/own_kernels.h"
 #include "app/sweep_options.h"
 #include "kernels/registry.h"
+#include "profiler/units/spelling.h"
 
 namespace attnscope {
 namespace {
@@ -28,11 +30,12 @@ struct VerifyOptions {
   Output output;
 };
 
-/// Prime to the table's dimensions (7 kinds of input, 11 shapes, 8 head dimensions), so that each value of one still
-/// meets each value of another.
+/// Coprime to the table's dimensions (7 kinds of input, 11 shapes, 8 head dimensions), so that every pair of values
+/// still occurs.
 constexpr std::size_t quick_step = 13;
 
-/// Every 13th problem with its inputs, in all tiles of all algorithms: they share one reference, which costs most.
+/// Keeps every 13th problem with all its tiles and algorithms, which share one reference; the reference is the slowest
+/// part.
 std::vector<VerifyCase> quick_cases(const std::vector<VerifyCase>& all) {
   std::vector<VerifyCase> cases;
   std::size_t problem = 0;
@@ -44,10 +47,10 @@ std::vector<VerifyCase> quick_cases(const std::vector<VerifyCase>& all) {
   return cases;
 }
 
-/// The rows of the summary: one an algorithm, pass, dtype, mask and head dimension.
+/// Key of a summary row: algorithm, pass, dtype, mask, head dimension.
 using CaseGroup = std::tuple<std::string, Pass, DType, std::string, std::int64_t>;
 
-/// The mask's title, without the figures of a list of lengths: they differ from shape to shape.
+/// Name of the mask without the numbers of a length list, which differ between shapes.
 std::string mask_group(Mask mask) {
   if (mask.lengths != Mask::Lengths::list) return to_string(mask);
   mask.lengths = Mask::Lengths::full;
@@ -58,7 +61,7 @@ struct Counts {
   std::size_t pass = 0;
   std::size_t fail = 0;
   std::size_t skip = 0;
-  double worst = 0;  ///< the largest error, as a share of its bound
+  double worst = 0;  ///< largest error divided by its bound
 };
 
 analysis::Table summary_table(const std::map<CaseGroup, Counts>& groups) {
@@ -81,7 +84,7 @@ analysis::Table summary_table(const std::map<CaseGroup, Counts>& groups) {
                     std::move(rows));
 }
 
-/// What is told of the cases as they end.
+/// Results of finished cases.
 struct Told {
   std::map<CaseGroup, Counts> groups = {};
   TableRows details = {};
@@ -111,16 +114,14 @@ ExitCode verify(VerifyOptions& options) {
   const OpenedDevice opened = open_device(options.device, false);
   Device& device = *opened.device;
   if (device.info().simulated) {
-    throw CommandError(ExitCode::usage,
-                       "kernels are verified by running them, and the simulated device computes no output");
+    throw CommandError(ExitCode::usage, "verify requires a GPU: simulated devices compute no outputs (set --device)");
   }
   fmt::print(stderr, "{}\n", format_text("Device: {}", opened.announcement));
 
   std::vector<VerifyCase> cases = verify_cases(options.algorithms, device.info().limits, device.algorithms());
   if (cases.empty())
     throw CommandError(ExitCode::usage,
-                       "none of the cases is a problem that these algorithms take: awkward lengths, heads, inputs and "
-                       "tiles; `collect` verifies each point that it measures");
+                       "these algorithms support none of the test cases (`attnscope collect` verifies each point)");
   if (options.quick) cases = quick_cases(cases);
 
   Told told;
@@ -129,7 +130,9 @@ ExitCode verify(VerifyOptions& options) {
     told.add(verify_case, result);
   };
   CancelToken& cancel = cancel_on_signals();
+  const auto start = std::chrono::steady_clock::now();
   const VerifySummary summary = run_verify(device, cases, {}, observer, cancel);
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
 
   if (summary.pass + summary.fail + summary.skip > 0) {
     options.output.table(options.all ? text_table({{"case"},
@@ -141,9 +144,9 @@ ExitCode verify(VerifyOptions& options) {
                                                   std::move(told.details))
                                      : summary_table(told.groups));
   }
-  fmt::print(
-      stderr, "{}\n",
-      format_text("{} cases: {} pass, {} fail, {} skipped", summary.total, summary.pass, summary.fail, summary.skip));
+  fmt::print(stderr, "{}\n",
+             format_text("{} cases: {} passed, {} failed, {} skipped in {}", summary.total, summary.pass, summary.fail,
+                         summary.skip, text(Seconds(elapsed.count()))));
   ExitCode code = summary.fail > 0 ? ExitCode::error : ExitCode::ok;
   if (summary.cancelled) code = ExitCode::partial;
   if (!summary.stopped.empty()) {
@@ -163,11 +166,11 @@ Action add_verify(CLI::App& command) {
   auto options = std::make_shared<VerifyOptions>();
   add_kernel_option(command);
   command.add_option("-d,--device", options->device, device_help)->type_name("DEVICE");
-  command.add_option("--algorithms", options->algorithms, "Only these, separated by commas")
+  command.add_option("--algorithms", options->algorithms, "Algorithms, separated by commas (default: all)")
       ->type_name("NAMES")
       ->delimiter(',');
-  command.add_flag("--quick", options->quick, "Every 13th problem");
-  command.add_flag("--all", options->all, "A row a case instead of the summary");
+  command.add_flag("--quick", options->quick, "Run every 13th problem only");
+  command.add_flag("--per-case", options->all, "One row per case instead of a summary");
   options->output.add_to(command);
   return [options] { return options->output.run([&] { return verify(*options); }); };
 }

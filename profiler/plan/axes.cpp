@@ -302,9 +302,10 @@ Message axis_overlap(std::span<const Axis> axes) {
 }
 
 std::vector<std::string> axis_help(const Registry& registry) {
-  std::vector<std::string> lines{"N (or n_q and n_k): sequence length", "heads (or heads_q and heads_kv)",
-                                 "tile: auto or BrxBc (or br and bc)",
-                                 "M: on-chip elements per block; sets the tile by FlashAttention's rule"};
+  std::vector<std::string> lines{"N (or n_q and n_k): sequence length",
+                                 "heads (or heads_q and heads_kv): attention heads",
+                                 "tile (or br and bc): auto or BrxBc, such as 128x64",
+                                 "M: on-chip memory per block in elements; sets the tile by the paper's rule"};
   for (const Field& field : point_fields()) {
     const bool listed_above = field.role == FieldRole::tile || wide_field_of(field.name) != nullptr;
     if (!listed_above) lines.push_back(fmt::format("{}: {}", field.name, text(field.help())));
@@ -314,7 +315,7 @@ std::vector<std::string> axis_help(const Registry& registry) {
                                 !knob.words.empty() ? fmt::format("{}", fmt::join(knob.words, ", "))
                                 : !knob.values.empty()
                                     ? fmt::format("0, {}", fmt::join(knob.values, ", "))
-                                    : format_text("0 (the algorithm's choice) to {}", knob.largest)));
+                                    : format_text("0 (chosen by the algorithm) to {}", knob.largest)));
   }
   return lines;
 }

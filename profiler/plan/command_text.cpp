@@ -75,7 +75,8 @@ std::string turns_command(const PointSpec& base, const PointSpec& other, const T
   if (base.cache != other.cache) return {};
   const std::string kernels =
       kernel_option(base) + (other.algorithm == base.algorithm ? std::string() : kernel_option(other));
-  std::string command = fmt::format("attnscope ab{} --base{} --with{}", kernels, axis_words(base), axis_words(other));
+  std::string command =
+      fmt::format("attnscope ab{} --baseline{} --candidate{}", kernels, axis_words(base), axis_words(other));
   const TurnsOptions usual;
   if (options.samples != usual.samples) command += fmt::format(" --samples {}", options.samples);
   if (options.margin != usual.margin) command += fmt::format(" --margin {:.6g}", 100 * options.margin);

@@ -350,6 +350,7 @@ void fields(Io&& io, DoneEvent& e) {
   io("ok", e.ok);
   io("not_ok", e.not_ok);
   io("exit_code", e.exit_code);
+  io("infeasible", e.infeasible);
 }
 
 template <class Io>

@@ -90,7 +90,7 @@ Result<SshTarget, Message> parse_ssh_target(std::string_view word) {
 Result<std::unique_ptr<Link>, Message> connect(const SshTarget& target, bool counters) {
   // A remote target means its GPU; never simulate instead.
   std::string script =
-      fmt::format("exec attnscope remote --device \"{}\"", target.device.empty() ? "gpu" : target.device);
+      fmt::format("exec attnscope worker --device \"{}\"", target.device.empty() ? "gpu" : target.device);
   if (!counters) script += " --no-counters";
   return run_there(target, script);
 }

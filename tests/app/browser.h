@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A browser without a window, for pages that the program writes.
+// Headless browser for pages written by the program.
 #pragma once
 
 #include <filesystem>
@@ -9,10 +9,9 @@
 
 namespace attnscope::testing {
 
-/// Where Debian, or somebody's distribution, puts it.
+/// Path of the browser; nullopt if none is installed.
 std::optional<std::filesystem::path> browser();
-/// Arguments for it: no host is found, what the console says goes to stderr, and scripts get so long by their own
-/// clock.
+/// Arguments: no network, console messages on stderr, and a limit of virtual time for scripts.
 std::vector<std::string> headless(const std::vector<std::string>& more, int budget_ms = 4000);
 
 }  // namespace attnscope::testing

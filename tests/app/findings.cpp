@@ -14,7 +14,7 @@ std::vector<std::string> findings(const std::filesystem::path& file, std::option
     std::string text = std::to_string(point.index) + " " + describe(point.record.spec) + " " +
                        std::string(to_string(point.record.disposition));
     for (const KernelRecord& kernel : point.record.kernels) {
-      // A file that was put together has its metrics in another order.
+      // The order of metrics differs in merged files.
       std::set<std::string> metrics;
       for (const MetricValue& metric : kernel.metrics) {
         metrics.insert(" " + kernel.kernel + ":" + metric.name + "=" + std::to_string(metric.value));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What sweeps found, to be compared.
+// Results of sweeps in a comparable form.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace attnscope::testing {
 
-/// A line a point with everything that was found, of all runs or of one, without the times at which it was.
+/// One line per point with all results except absolute times, for all runs or one.
 std::vector<std::string> findings(const std::filesystem::path& file, std::optional<std::int64_t> run = {});
 
 }  // namespace attnscope::testing

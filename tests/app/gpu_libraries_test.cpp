@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Users' kernels that are shared libraries: measured in a process of their own, whose end costs one point.
+// User-defined kernels in shared libraries run in a worker process; a crash costs one point.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ class GpuLibraries : public ::testing::Test {
     return options;
   }
 
-  /// The statement of a library.
+  /// Manifest of a library.
   std::string statement(const std::string& library, const std::string& name = "own") const {
     std::filesystem::path file = folder_ / (name + ".json");
     std::ofstream(file) << fmt::format(R"({{
@@ -62,7 +62,7 @@ class GpuLibraries : public ::testing::Test {
                     more, faults);
   }
 
-  /// By knob.
+  /// Points keyed by the value of a knob.
   [[nodiscard]] std::map<std::int64_t, PointRecord> points() const {
     std::map<std::int64_t, PointRecord> all;
     for (StoredPoint& point : RunStore::open(file_, RunStore::Mode::read_only).points()) {
@@ -168,7 +168,7 @@ TEST_F(GpuLibraries, launch_and_ab_take_one) {
                                                   {"algorithm=own", "N=64", "d=64", "heads=1", "mode=5"}));
   EXPECT_THAT(crashed.err, HasSubstr("ended by signal 11"));
   expect_exit(0, run_with({"ab", "--kernel", kernel, "--device", "gpu", "--rounds", "6"},
-                          {"N=64", "d=64", "heads=1", "--base", "algorithm=own", "--with", "algorithm=fa2"}));
+                          {"N=64", "d=64", "heads=1", "--baseline", "algorithm=own", "--candidate", "algorithm=fa2"}));
 }
 
 TEST_F(GpuLibraries, two_of_one_file_name_are_compared_as_two) {
@@ -180,7 +180,7 @@ TEST_F(GpuLibraries, two_of_one_file_name_are_compared_as_two) {
     kernels.push_back("kernel=" + (folder_ / side / "own.json").string());
   }
   expect_exit(0, run_with({"ab", "--device", "gpu", "--rounds", "6", "-o", file_},
-                          {"N=64", "d=64", "heads=1", "--base", kernels[0], "--with", kernels[1]}));
+                          {"N=64", "d=64", "heads=1", "--baseline", kernels[0], "--candidate", kernels[1]}));
   EXPECT_GT(noted((folder_ / "a/own.so").string()), 0);
   EXPECT_GT(noted((folder_ / "b/own.so").string()), 0);
   const auto stored = RunStore::open(file_, RunStore::Mode::read_only).points();
@@ -217,7 +217,7 @@ TEST_F(GpuLibraries, that_it_is_host_code_and_what_it_was_judged_without_is_said
   EXPECT_THAT(text(points()[1].reason), HasSubstr("without guard pages, which this GPU cannot map"));
   const Outcome info = run_with({"info", file_}, {});
   EXPECT_THAT(info.out, HasSubstr("(" ATTNSCOPE_ATTENTION_LIBRARY "), host code"));
-  EXPECT_THAT(info.out, HasSubstr("points 1: Checked without guard pages"));
+  EXPECT_THAT(info.out, HasSubstr("1 points: Checked without guard pages"));
   expect_exit(0, run_with({"report", file_, "-o", folder_ / "report.md"}, {}));
   EXPECT_THAT(content(folder_ / "report.md"), HasSubstr("Checked without guard pages"));
   EXPECT_THAT(content(folder_ / "report-figures/runs.csv"), HasSubstr("host code"));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Points of several GPUs by the real program: collected, laid beside one GPU, exported, and refused where devices share
-// a plan already.
+// Multi-GPU points: collected, compared with one GPU, exported, and rejected if several devices share a sweep.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +19,7 @@ const Words shared_points{"collect", "--algorithms", "ring,ulysses", "-a",      
 TEST_F(GpusCommand, LaysThemBesideOneGpu) {
   const auto file = folder_ / "a.attnscope";
   ASSERT_EQ(run(folder_, shared_points + Words{"--device", "simulated", "-o", file}).exit_code, 0);
-  const Outcome outcome = expect_exit(0, run(folder_, {"gpus", "--format", "json", file}));
+  const Outcome outcome = expect_exit(0, run(folder_, {"scaling", "--format", "json", file}));
   const auto rows = nlohmann::json::parse(outcome.out).at("rows");
   ASSERT_EQ(rows.size(), 2U);
   for (const auto& row : rows) {
@@ -30,15 +29,15 @@ TEST_F(GpusCommand, LaysThemBesideOneGpu) {
     EXPECT_LT(row.at("efficiency").get<double>(), 1.0);
   }
   EXPECT_EQ(rows[0].at("link_bytes"), 2 * 4 * 2048 * 64 * 2) << "K and V of four heads once over";
-  // No joining took 0 ns: what is exported comes back.
+  // A combine time of 0 ns must survive export and import.
   ASSERT_EQ(run(folder_, {"export", file, "--format", "csv", "-o", folder_ / "a.csv"}).exit_code, 0);
   expect_exit(0, run(folder_, {"import", folder_ / "a.csv", "-o", folder_ / "b.attnscope"}));
-  const auto again = nlohmann::json::parse(run(folder_, {"gpus", "--json", folder_ / "b.attnscope"}).out).at("rows");
+  const auto again = nlohmann::json::parse(run(folder_, {"scaling", "--json", folder_ / "b.attnscope"}).out).at("rows");
   ASSERT_EQ(again.size(), 2U);
   for (const char* key : {"time_ns", "efficiency", "gpu_combine_ns", "link_bytes", "hides_from"}) {
     EXPECT_EQ(again[1].at(key), rows[1].at(key)) << key;
   }
-  expect_exit(1, run(folder_, {"gpus", "--filter", "fa2", file}));
+  expect_exit(1, run(folder_, {"scaling", "--filter", "fa2", file}));
 }
 
 TEST_F(GpusCommand, OfOneKindOfLaunchTheModelSaysTheWholeToo) {
@@ -49,7 +48,7 @@ TEST_F(GpusCommand, OfOneKindOfLaunchTheModelSaysTheWholeToo) {
   EXPECT_EQ(rows[0].at("kernel"), "all");
   EXPECT_EQ(rows[1].at("runs"), 2);
   EXPECT_EQ(rows[0].at("model_l2_to_sm_bytes").get<double>(), 2 * rows[1].at("model_l2_to_sm_bytes").get<double>());
-  // A half of Q, K, V and O of four heads.
+  // Half of Q, K, V and O of four heads.
   EXPECT_EQ(rows[0].at("model_link_bytes"), 4 * 4 * 2048 * 64 * 2 / 2);
   EXPECT_EQ(rows[0].at("link_rate"), "assumed");
 }
@@ -57,7 +56,7 @@ TEST_F(GpusCommand, OfOneKindOfLaunchTheModelSaysTheWholeToo) {
 TEST_F(GpusCommand, OneProcessMeasuresThemAndNotOneADevice) {
   const Outcome outcome =
       expect_exit(2, run(folder_, shared_points + Words{"--device", "simulated*2", "-o", folder_ / "a.attnscope"}));
-  EXPECT_THAT(outcome.err, HasSubstr("name one device (--device 0"));
+  EXPECT_THAT(outcome.err, HasSubstr("--device 0"));
 }
 
 }  // namespace

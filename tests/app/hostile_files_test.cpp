@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that hold what no program of ours writes: every command says so, gives the rest, and steers no terminal.
+// Files with invalid content: every command reports it, shows the rest, and prints no control characters.
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ using ::testing::Not;
 
 class HostileFile : public ::testing::Test {
  protected:
-  /// A complete run of the preset `paper`, simulated.
+  /// A complete simulated run of the preset `paper`.
   void SetUp() override {
     expect_exit(0, run(folder_, {"collect", "--preset", "paper", "--algorithms", "naive,fa1,fa2", "--device",
                                  "simulated", "-a", "N=1024", "-q", "-o", file_}));
@@ -90,7 +90,7 @@ TEST_F(HostileFile, merging_names_a_damaged_file_and_leaves_it_out_if_that_is_as
   const Outcome merged = expect_exit(5, run(folder_, {"merge", "-o", all, good, file_, "--skip-damaged"}));
   EXPECT_THAT(merged.err, AllOf(HasSubstr("skipped: " + file_), HasSubstr("bc 0")));
   EXPECT_THAT(merged.out, HasSubstr(std::to_string(points_) + " points"));
-  EXPECT_THAT(expect_exit(1, run(folder_, {"merge", "-o", all, good})).err, HasSubstr("already exists"));
+  EXPECT_THAT(expect_exit(1, run(folder_, {"merge", "-o", all, good})).err, HasSubstr("all.attnscope"));
 }
 
 TEST_F(HostileFile, a_run_with_options_that_are_none_is_skipped_and_the_file_goes_on) {

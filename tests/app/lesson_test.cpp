@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exported lesson: what the command writes of the recorded sample, and what a browser makes of it.
+// The exported lesson: the pages written from the recorded sample, and their behavior in a browser.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -57,9 +57,9 @@ TEST_F(LessonExport, WritesAPageInEitherLanguage) {
     const std::string other = std::string(language) == "en" ? "zh" : "en";
     EXPECT_THAT(page, HasSubstr(fmt::format("href=\"{}.html\"", other)));
     EXPECT_THAT(content(folder / ("out/" + other + ".html")), HasSubstr(fmt::format("<html lang=\"{}\">", other)));
-    // "[key]" is what a word is that nobody wrote.
+    // A missing text appears as "[key]".
     EXPECT_FALSE(std::regex_search(page, std::regex(">\\[[a-z_-]+\\]<")));
-    // Of this sample, every value of the texts but what was never measured (d 256, latencies) is known.
+    // All values are known for this sample, except unmeasured ones (d 256, latencies).
     const std::regex measured("class=\"v (derived|measured)\"");
     EXPECT_GT(std::distance(std::sregex_iterator(page.begin(), page.end(), measured), std::sregex_iterator()), 15);
     for (const char* outcome : {"held", "refuted", "not-testable"}) {
@@ -75,7 +75,7 @@ TEST_F(LessonExport, ClaimsOfTheSeedsAgainstTheRecordedSample) {
     const std::regex card("data-id=\"claim-" + id + "\" data-outcome=\"([a-z-]+)\"");
     return std::regex_search(page, found, card) ? found[1].str() : "none";
   };
-  // Each by hand from `attnscope export` of the samples.
+  // Computed by hand from `attnscope export` of the samples.
   EXPECT_EQ(outcome("linear-traffic"), "held");
   EXPECT_EQ(outcome("quadratic-traffic"), "held");
   EXPECT_EQ(outcome("backward-recompute-faster"), "held");
@@ -87,7 +87,7 @@ TEST_F(LessonExport, ClaimsOfTheSeedsAgainstTheRecordedSample) {
   EXPECT_THAT(page, HasSubstr("Held · recorded of other programs, torch-"));
 }
 
-// Beside the program of the build lies what an installed one has (cmake/packages/packages.cmake).
+// Creates an installation layout next to the program (cmake/packages/packages.cmake).
 TEST(RecordedSamples, AreReadWhereNoFileIsGiven) {
   const TemporaryFolder folder;
   const std::string sample = std::filesystem::canonical(ATTNSCOPE_SAMPLE).string();
@@ -107,12 +107,12 @@ TEST(RecordedSamples, AreReadWhereNoFileIsGiven) {
   EXPECT_EQ(run(folder, {"export", "--filter", "algo:fa3 d:128 N:4096"}).out,
             run(folder, {"export", sample, "--filter", "algo:fa3 d:128 N:4096"}).out);
 
-  // A program that was moved away from them says so.
+  // A program moved away from its samples reports that they are missing.
   std::filesystem::create_directories(folder / "bin");
   std::filesystem::copy_file(ATTNSCOPE_PROGRAM, folder / "bin/attnscope");
   const Process::Options alone{.environment = {{"XDG_DATA_DIRS", "/nowhere"}}, .program = folder / "bin/attnscope"};
   for (const char* command : {"info", "law"}) {
-    EXPECT_THAT(expect_exit(2, run(folder, {command}, alone)).err, HasSubstr("the recorded sample is not installed"));
+    EXPECT_THAT(expect_exit(2, run(folder, {command}, alone)).err, HasSubstr("recorded sample"));
   }
 }
 
@@ -134,7 +134,7 @@ TEST(LessonTexts, AreWrittenOutToBeEdited) {
   const TemporaryFolder folder;
   const std::string mine = (folder / "mine").string();
   EXPECT_EQ(run(folder, {"lesson", "texts", "-o", mine}).exit_code, 0);
-  // Laid over the built-in ones they change nothing.
+  // Unchanged texts have no effect.
   EXPECT_EQ(exported_page(folder, {"--texts", mine}), exported_page(folder));
   const std::filesystem::path step = folder / "mine/zh/step-1-ledger.md";
   std::string text = content(step);
@@ -152,12 +152,12 @@ TEST_F(LessonExport, BadInputIsOneClearLine) {
               HasSubstr("fr not in {en,zh}"));
   EXPECT_EQ(run(folder_, {"lesson", "export", ATTNSCOPE_SAMPLE, "-o", out, "--texts", out + "/nothing"}).exit_code, 1);
   EXPECT_EQ(run(folder_, {"lesson", "export", out + "/nothing.attnscope", "-o", out}).exit_code, 1);
-  // A foreign page stays.
+  // Pages of other programs are not overwritten.
   write_file(folder_ / "out/index.html", "mine");
   EXPECT_NE(run(folder_, {"lesson", "export", ATTNSCOPE_SAMPLE, "-o", out}).exit_code, 0);
   EXPECT_EQ(content(folder_ / "out/index.html"), "mine");
   EXPECT_EQ(run(folder_, {"lesson", "export", ATTNSCOPE_SAMPLE, "-o", out, "--force"}).exit_code, 0);
-  // And a lesson is replaced.
+  // Lessons are.
   EXPECT_EQ(run(folder_, {"lesson", "export", ATTNSCOPE_SAMPLE, "-o", out}).exit_code, 0);
 }
 
@@ -175,7 +175,7 @@ TEST_F(LessonExport, ATeachersTextsAreLaidOverOurs) {
   EXPECT_THAT(page, Not(HasSubstr("<section id=\"hierarchy\"")));
 }
 
-/// What a reader does, one thing after the other; what came of each stands in the report.
+/// Simulates a reader's actions; the report has their results.
 constexpr const char* reader = R"js(<script>
 (async () => {
   const report = {};
@@ -331,12 +331,12 @@ double shown_number(const std::string& text) {
   return std::stod(text);
 }
 
-/// The online softmax as Algorithm 1 of FlashAttention (arXiv 2205.14135v2; `inner`: o lies divided in memory) and
-/// Section 3.1 of FlashAttention-2 (arXiv 2307.08691) have it, with what may go wrong.
+/// Online softmax of FlashAttention, Algorithm 1 (arXiv 2205.14135v2; `inner`: o is stored normalized), and of
+/// FlashAttention-2, Section 3.1 (arXiv 2307.08691), with injected faults.
 struct OnlineSoftmax {
   std::vector<double> output{};
   double error = 0;
-  std::array<std::int64_t, 3> counts{};  ///< rows of o that were rescaled, divided, read and written again
+  std::array<std::int64_t, 3> counts{};  ///< rows of o: rescaled, normalized, reread and rewritten
 
   OnlineSoftmax(const analysis::lesson::SoftmaxExample& in, std::size_t block, bool inner, const std::string& fault) {
     const bool late = fault.starts_with("mask-after");
@@ -400,7 +400,7 @@ struct OnlineSoftmax {
   }
 };
 
-/// For every example, block size, rescaling and fault.
+/// All examples, block sizes, rescaling variants and faults.
 void expect_softmax_as_played(const nlohmann::json& shown) {
   constexpr double digits_shown = 1e-4;
   std::size_t at = 0;
@@ -430,7 +430,7 @@ void expect_softmax_as_played(const nlohmann::json& shown) {
   EXPECT_EQ(at, shown.size());
 }
 
-/// N, d and M, by the powers that law_exponents_test.cpp has of the same sample.
+/// Exponents of N, d and M, equal to those in law_exponents_test.cpp for the same sample.
 void expect_law_as_fitted(const nlohmann::json& report) {
   ASSERT_EQ(report["law"].size(), 3U);
   const std::vector<std::pair<double, double>> fitted_and_stated{{1.98, 2}, {1.96, 2}, {-0.98, -1}};
@@ -445,7 +445,7 @@ void expect_law_as_fitted(const nlohmann::json& report) {
   EXPECT_EQ(report["said"], true) << "what says the powers comes after them";
 }
 
-/// The times are those that `attnscope export` has of these points.
+/// Times equal those of `attnscope export`.
 void expect_race_as_measured(const TemporaryFolder& folder, const nlohmann::json& lanes) {
   const Outcome exported = expect_exit(0, run(folder, {"export", race_sample(), "--json", "--filter", "d:64 N:4096"}));
   ASSERT_EQ(lanes.size(), 5U);
@@ -457,7 +457,7 @@ void expect_race_as_measured(const TemporaryFolder& folder, const nlohmann::json
     EXPECT_EQ(lanes[at++][0], us >= 1000 ? fmt::format("{:.3g} ms", us / 1000) : fmt::format("{:.3g} µs", us));
   }
   EXPECT_EQ(at, 5U);
-  // Of 132 heads S and P, each written and read, take 16.5 GiB, and Q, K, V and O 264 MiB; LSE takes 2 MiB.
+  // For 132 heads: S and P, written and read, take 16.5 GiB; Q, K, V and O 264 MiB; LSE 2 MiB.
   EXPECT_EQ(lanes[0][1], "16.8 GiB");
   EXPECT_EQ(lanes[2][1], "266 MiB");
 }
@@ -500,8 +500,8 @@ TEST(LessonInABrowser, StepsScrubsLocksAndReveals) {
     EXPECT_EQ(report["frames"], nlohmann::json({1, 2, 1, 5, 6, 5}));
     EXPECT_GT(report["lit"], 0);
     EXPECT_EQ(report["early"], "0");
-    // Three algorithms, alone and side by side, under three masks and with six other tiles and sizes, each at the
-    // closed form to the byte, and each with what it left in the L2 written to DRAM.
+    // Three algorithms, separately and together, with three masks and six other tiles and sizes: each ends at the
+    // closed form to the byte, with its dirty lines written back to DRAM.
     EXPECT_EQ(report["meets"], nlohmann::json(std::vector<std::string>(36, "1")));
     EXPECT_EQ(report["written"], nlohmann::json(std::vector<bool>(54, true)));
     EXPECT_EQ(report["beside"], 3);
@@ -512,27 +512,27 @@ TEST(LessonInABrowser, StepsScrubsLocksAndReveals) {
     EXPECT_EQ(report["claim"], nlohmann::json({true, false}));
     expect_law_as_fitted(report);
     expect_race_as_measured(folder, report["race"]);
-    EXPECT_THAT(report["raced"].get<std::string>(), HasSubstr("64×"));  // 16.8 GiB over 266 MiB
+    EXPECT_THAT(report["raced"].get<std::string>(), HasSubstr("64×"));  // 16.8 GiB / 266 MiB
     EXPECT_EQ(report["saved"], language == "en" ? "Saved." : "已保存。");
     EXPECT_EQ(report["alone"], nlohmann::json({true, true, true, 0, 3, true, false}));
     EXPECT_THAT(report["hands"][0].get<std::string>(), Not(HasSubstr("%"))) << "which one is right is not told yet";
-    EXPECT_THAT(report["hands"][1].get<std::string>(), HasSubstr("60%"));  // 12 of 20
+    EXPECT_THAT(report["hands"][1].get<std::string>(), HasSubstr("60%"));  // 12 / 20
     EXPECT_EQ(report["results"], true);
     EXPECT_EQ(report["paged"], "claims");
     EXPECT_EQ(report["link"], "claims") << "another language goes on at the same page";
     EXPECT_EQ(report["numbered"], "tiling");
     EXPECT_EQ(report["nowhere"], "race");
     EXPECT_EQ(report["remembered"], "claims");
-    // Of four heads 8 x 4 tiles of 64 x 128, and those that reach down to the diagonal.
+    // Four heads of 8 x 4 tiles of 64 x 128; tiles above the diagonal are skipped.
     EXPECT_EQ(report["seen"], nlohmann::json({128, 80}));
     expect_softmax_as_played(report["softmax"]);
-    // Scores 0, 1, 4, 6 in blocks of two, not rescaled: (e^-1 + 2 + 3 e^-2 + 4) / (e^-1 + 1 + e^-2 + 1).
+    // Scores 0, 1, 4, 6 in blocks of two without rescaling: (e^-1 + 2 + 3 e^-2 + 4) / (e^-1 + 1 + e^-2 + 1).
     EXPECT_NEAR(shown_number(report["own"]["output"][0]), 2.7061, 5e-5);
     EXPECT_EQ(report["refused"], true);
-    // (m, l, o) of 0, 1 and of 4, 6 with values 1 to 4, merged: e^-6 + e^-5 + e^-2 + 1, and weighed.
+    // (m, l, o) of scores 0, 1 and of 4, 6 with values 1 to 4, merged: l = e^-6 + e^-5 + e^-2 + 1.
     EXPECT_EQ(report["halves"].back(), nlohmann::json({"6", "1.1446", "4.422"}));
     EXPECT_EQ(report["theme"], true);
-    EXPECT_EQ(report["kept"], 6);  // two questions, a claim, three lines
+    EXPECT_EQ(report["kept"], 6);  // two questions, one claim, three lines
     EXPECT_EQ(report["overflow"], false);
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cluster of two nodes on this machine: Slurm's own daemons on the loopback, with configuration, keys and state of
-// the test's own.
+// Cluster of two nodes on this machine: Slurm daemons on the loopback interface with their own configuration, keys and
+// state.
 #pragma once
 
 #include <sys/types.h>
@@ -14,16 +14,16 @@ namespace attnscope::hosts {
 
 class LocalSlurm {
  public:
-  /// Its files are in `folder`. Where Slurm or munge is missing, or does not run here, why_not() says so.
+  /// Files are created in `folder`. If Slurm or munge is missing or does not start, why_not() returns the reason.
   explicit LocalSlurm(std::filesystem::path folder);
   ~LocalSlurm();
   LocalSlurm(const LocalSlurm&) = delete;
   LocalSlurm& operator=(const LocalSlurm&) = delete;
 
   [[nodiscard]] const std::string& why_not() const { return why_not_; }
-  /// What Slurm's commands have to find in their environment.
+  /// Environment for Slurm commands.
   [[nodiscard]] std::map<std::string, std::string> environment() const;
-  /// The lines that a command of Slurm's says.
+  /// Returns the output lines of a Slurm command.
   [[nodiscard]] std::string say(const std::string& command) const;
 
  private:

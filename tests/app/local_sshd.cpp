@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 constexpr const char* sshd = "/usr/sbin/sshd";
 
-/// How `words` ended; -1 where they cannot be run.
+/// Returns the exit code of a command; -1 if it cannot be run.
 int ended(const std::vector<std::string>& words) {
   std::string line;
   for (const std::string& word : words) line += fmt::format("'{}' ", word);
@@ -77,13 +77,13 @@ void LocalSshd::start() {
       path("sshd_config"),
       fmt::format("ListenAddress 127.0.0.1:{}\nHostKey {}\nAuthorizedKeysFile {}\nPidFile {}\nStrictModes no\n"
                   "PasswordAuthentication no\nKbdInteractiveAuthentication no\nUsePAM no\nPermitRootLogin yes\n"
-                  // What runs there has folders of its own.
+                  // Separate folders for programs started over ssh.
                   "SetEnv XDG_CACHE_HOME={} PATH={}:/usr/bin:/bin\n",
                   port_, path("host_key"), path("authorized_keys"), path("sshd.pid"), path("there"), path("bin")));
   fs::create_directories(path("there"));
   fs::create_directories(path("bin"));
   write_config("key");
-  // Root's sshd wants a folder of its own.
+  // sshd requires this folder when run as root.
   if (::geteuid() == 0) fs::create_directories("/run/sshd");
   sshd_ = ::fork();
   if (sshd_ == 0) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// This machine as a host that ssh leads to, by an sshd on the loopback with keys, known hosts and configuration of the
-// test's own.
+// This machine as an ssh host: an sshd on the loopback interface with its own keys, known hosts and configuration.
 #pragma once
 
 #include <sys/types.h>
@@ -12,23 +11,22 @@ namespace attnscope::hosts {
 
 class LocalSshd {
  public:
-  /// Its files are in `folder`. Where there is no sshd, or it does not run here, why_not() says so.
+  /// Files are created in `folder`. If sshd is missing or does not start, why_not() returns the reason.
   explicit LocalSshd(std::filesystem::path folder);
   ~LocalSshd();
   LocalSshd(const LocalSshd&) = delete;
   LocalSshd& operator=(const LocalSshd&) = delete;
 
   [[nodiscard]] const std::string& why_not() const { return why_not_; }
-  /// What $ATTNSCOPE_SSH_CONFIG has to be; the host there is "gpubox".
+  /// Value for $ATTNSCOPE_SSH_CONFIG; the host is "gpubox".
   [[nodiscard]] std::string config() const { return path("config"); }
-  /// Below the folder: "there" is the cache of what runs there, "bin" stands in its PATH, "there/pid" is the process
-  /// number of the program that ran last.
+  /// Folders for the remote side: "there" (cache), "bin" (in PATH), "there/pid" (process number of the last program).
   [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
 
-  /// Puts a program into its PATH, as "attnscope".
+  /// Installs a program as "attnscope" in the remote PATH.
   void install(const std::string& program) const;
   void install_script(const std::string& script) const;
-  /// Logs in with a key that is not let in.
+  /// Uses a key that is rejected.
   void use_wrong_key() const { write_config("other_key"); }
   void forget_host_key() const;
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ports of this machine's loopback, for daemons that tests start.
+// Ports of the loopback interface, for daemons started by tests.
 #pragma once
 
 namespace attnscope::hosts {
 
-/// A port that nobody listens at now.
+/// Returns a port on which no process listens.
 [[nodiscard]] int free_port();
 [[nodiscard]] bool listens(int port);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How results are written, and where: --format and its short forms, -o, and --filter, alike in every
-// command that prints a result.
+// Output format and destination (--format, --csv, --json, -o) and --filter in all commands that print a result.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -71,19 +70,19 @@ TEST_F(Results, EveryDocumentOfJsonHasOneHead) {
     ASSERT_TRUE(document["rows"].is_array()) << format;
     EXPECT_FALSE(document["rows"].empty()) << format;
   }
-  const json compared = json::parse(asked({"compare", file(), "--with", file("b"), "--json"}).out);
+  const json compared = json::parse(asked({"compare", file(), "--candidate", file("b"), "--json"}).out);
   EXPECT_EQ(compared["format"], "attnscope-comparison");
   EXPECT_EQ(compared["version"], 2);
-  const json both = json::parse(
-      asked({"ab", "--device", "simulated", "--json", "N=64", "--base", "algorithm=fa1", "--with", "algorithm=fa2"})
-          .out);
+  const json both = json::parse(asked({"ab", "--device", "simulated", "--json", "N=64", "--baseline", "algorithm=fa1",
+                                       "--candidate", "algorithm=fa2"})
+                                    .out);
   EXPECT_EQ(both["format"], "attnscope-comparison");
   EXPECT_EQ(both["version"], 2);
 }
 
 TEST_F(Results, AFileGetsWhatStdoutWouldHave) {
   for (const Words& words : {Words{"info", file()}, Words{"paper", file()}, Words{"kernels"}, Words{"check", file()},
-                             Words{"compare", file(), "--with", file("b")}, Words{"ceilings", file()},
+                             Words{"compare", file(), "--candidate", file("b")}, Words{"ceilings", file()},
                              Words{"model", "-a", "N=64"}, Words{"law", ATTNSCOPE_SAMPLE}}) {
     for (const char* format : {"text", "csv", "json"}) {
       const Words asked_for = words + Words{"--format", format};
@@ -98,7 +97,8 @@ TEST_F(Results, AFileGetsWhatStdoutWouldHave) {
 
 TEST_F(Results, AFileThatHoldsSomethingElseStays) {
   const std::string before = content(file());
-  EXPECT_THAT(expect_exit(2, asked({"info", file(), "--force", "-o", file("b")})).err, HasSubstr("holds measurements"));
+  EXPECT_THAT(expect_exit(2, asked({"info", file(), "--force", "-o", file("b")})).err,
+              HasSubstr("contains measurements"));
   std::filesystem::copy_file(file(), folder_ / "hidden.csv");
   EXPECT_EQ(asked({"info", file(), "--csv", "--force", "-o", folder_ / "hidden.csv"}).exit_code, 2);
   EXPECT_EQ(content(folder_ / "hidden.csv"), before);
@@ -110,7 +110,7 @@ TEST_F(Results, AFileThatHoldsSomethingElseStays) {
   EXPECT_EQ(asked({"info", file(), "--json", "--force", "-o", folder_ / "notes.json"}).exit_code, 0);
   const std::string good = content(folder_ / "notes.json");
   EXPECT_EQ(json::parse(good)["format"], "attnscope-info");
-  // Nor does a command that fails before it prints write.
+  // A command that fails before printing does not write the file.
   EXPECT_EQ(asked({"info", file("missing"), "--json", "-o", folder_ / "notes.json"}).exit_code, 1);
   EXPECT_EQ(content(folder_ / "notes.json"), good);
 }
@@ -140,10 +140,10 @@ TEST_F(Results, AFilterLeavesThePointsThatFit) {
   ASSERT_FALSE(of_fa2.empty());
   EXPECT_EQ(rows({"law", ATTNSCOPE_SAMPLE, "--filter", "algo:fa2"}), of_fa2);
 
-  EXPECT_EQ(rows({"compare", file(), "--with", file("b"), "--filter", "d:128"}).size(),
-            rows({"compare", file() + ":d:128", "--with", file("b") + ":d:128"}).size());
-  EXPECT_LT(rows({"compare", file(), "--with", file("b"), "--filter", "d:128"}).size(),
-            rows({"compare", file(), "--with", file("b")}).size());
+  EXPECT_EQ(rows({"compare", file(), "--candidate", file("b"), "--filter", "d:128"}).size(),
+            rows({"compare", file() + ":d:128", "--candidate", file("b") + ":d:128"}).size());
+  EXPECT_LT(rows({"compare", file(), "--candidate", file("b"), "--filter", "d:128"}).size(),
+            rows({"compare", file(), "--candidate", file("b")}).size());
 
   const json errors = rows({"model", "--against", ATTNSCOPE_SAMPLE, "--filter", "algo:fa2 d:64 N:1024 pass:fwd"});
   EXPECT_TRUE(std::ranges::all_of(errors, [](const json& row) { return row["algorithm"] != "naive"; }));
@@ -162,16 +162,17 @@ TEST_F(Results, AFilterLeavesThePointsThatFit) {
 TEST_F(Results, AFilterThatNothingFitsIsAnErrorOfOneLine) {
   for (const Words& words :
        {Words{"info", file()}, Words{"law", file()}, Words{"paper", file()}, Words{"export", file()},
-        Words{"compare", file(), "--with", file("b")}, Words{"model", "--against", ATTNSCOPE_SAMPLE},
+        Words{"compare", file(), "--candidate", file("b")}, Words{"model", "--against", ATTNSCOPE_SAMPLE},
         Words{"lesson", "export", file(), "-o", folder_ / "page"}, Words{"report", file(), "-o", folder_ / "r.html"}}) {
     const Outcome outcome = expect_exit(1, asked(words + Words{"--filter", "N>1e9"}));
     EXPECT_EQ(outcome.out, "") << words[0];
-    EXPECT_EQ(outcome.err, "attnscope: --filter: no point of these files fits N>1e9\n");
+    EXPECT_THAT(outcome.err, HasSubstr("'N>1e9'"));
+    EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
     EXPECT_EQ(asked(words + Words{"--filter", "nothing>"}).exit_code, 2) << words[0];
   }
 }
 
-/// Of `attnscope --help` and below.
+/// Returns all commands below `path`, from --help.
 std::vector<Words> commands_below(const TemporaryFolder& folder, const Words& path = {}) {
   std::istringstream help(run(folder, path + Words{"--help"}).out);
   std::vector<Words> all;
@@ -223,7 +224,7 @@ TEST_F(ExitCodes, OfAFileThatIsNotThereOrNoFileAreOfRunning) {
                               {"law", place},
                               {"lesson", "export", place, "-o", out},
                               {"lesson", "export", ATTNSCOPE_SAMPLE, "-o", out, "--texts", place + "x"},
-                              {"compare", place, "--with", ATTNSCOPE_SAMPLE},
+                              {"compare", place, "--candidate", ATTNSCOPE_SAMPLE},
                               {"compare", ATTNSCOPE_SAMPLE, "--noise", place},
                               {"report", place, "-o", folder_ / "r.html"},
                               {"merge", place, "-o", out},
@@ -237,12 +238,12 @@ TEST_F(ExitCodes, OfAFileThatIsNotThereOrNoFileAreOfRunning) {
   for (Words& words : of_place(folder_ / "folder")) all.push_back(std::move(words));
   const std::string missing = folder_ / "missing";
   for (const Words& words : {Words{"kernels", "build", "--kernel", missing}, Words{"collect", "--kernel", missing},
-                             Words{"ab", "N=64", "--base", "kernel=" + missing, "--with", "kernel=x"},
-                             Words{"ab", "--base-program", missing, "N=64", "-o", out}}) {
+                             Words{"ab", "N=64", "--baseline", "kernel=" + missing, "--candidate", "kernel=x"},
+                             Words{"ab", "--baseline-program", missing, "N=64", "-o", out}}) {
     all.push_back(words);
   }
   for (const Words& words : all) {
-    EXPECT_THAT(expect_error(1, run(folder_, words)).err, StartsWith("attnscope: "));
+    EXPECT_THAT(expect_error(1, run(folder_, words)).err, StartsWith("error: "));
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Users' kernels on the command line, on the driver's stand-in (tests/gpu/fake), whose kernels compute what their entry
-// is called.
+// User-defined kernels on the command line, on the fake GPU (tests/gpu/fake), which selects the computation by the name
+// of the entry point.
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ class OwnKernelCommands : public ::testing::Test {
  protected:
   void SetUp() override { write("mine", "mine.cu"); }
 
-  /// What the stand-in computes as fa2's forward kernel.
+  /// A kernel that the fake GPU computes like fa2's forward kernel.
   void write(const std::string& name, const std::string& source, const std::string& entry = "attn_fa2_forward") {
     std::ofstream(folder_ / source) << "// a kernel\n";
     std::string text = R"json({ "attnscope_kernel": 1, "name": "NAME", "source": "SOURCE",
@@ -149,7 +149,7 @@ TEST_F(OwnKernelCommands, TwoVersionsOfOneNameAreTwoSides) {
   std::ofstream(folder_ / "mine.cu", std::ios::app) << "// changed\n";
   expect_exit(0, run(folder_,
                      {"ab", "--device", "gpu", "--json", "--rounds", "5", "--no-verify", "-o", file_, "N=64", "d=64",
-                      "heads=2", "--base", "kernel=" + (first / "mine.json").string(), "--with",
+                      "heads=2", "--baseline", "kernel=" + (first / "mine.json").string(), "--candidate",
                       "kernel=" + (folder_ / "mine.json").string()},
                      on_stand_in("")));
   std::map<std::string, std::string> digests;
@@ -168,7 +168,7 @@ TEST_F(OwnKernelCommands, VerifyWithoutACaseIsNoPass) {
   const Outcome outcome = expect_exit(
       2, run(folder_, {"verify", "--device", "gpu", "--kernel", folder_ / "odd.json", "--algorithms", "odd"},
              on_stand_in("")));
-  EXPECT_THAT(outcome.err, HasSubstr("none of the cases is a problem that these algorithms take"));
+  EXPECT_THAT(outcome.err, HasSubstr("collect"));
 }
 
 TEST_F(OwnKernelCommands, ABuildThatFailsHasTheCompilersLinesInJsonAndOneInATable) {
@@ -200,7 +200,7 @@ class OwnKernelInAFile : public CommandTest {
   void SetUp() override { expect_exit(0, run(folder_, {"kernels", "new", "mine", "-o", folder_.path().string()})); }
   Outcome collect(const fs::path& into, const std::vector<std::string>& more = {}) const {
     Process::Options options = on_stand_in();
-    // Beside a built-in kernel, whose points have the bytes that a picture needs.
+    // Includes a built-in kernel, whose points have the bytes needed for plots.
     const Words words =
         Words{"collect", "--kernel",    statement_,   "--algorithms", "mine,fa2", "-a",  "N=[256,512,1024]",
               "-a",      "d=64",        "-a",         "heads=2",      "-d",       "gpu", "-q",
@@ -232,7 +232,7 @@ TEST_F(OwnKernelInAFile, IsNamedWithItsSourcesAndItsLawIsKnown) {
     EXPECT_EQ(kept.getColumn(0).getString(), content(folder_ / "mine/mine.cu"));
   }
   fs::remove_all(folder_ / "mine");
-  EXPECT_THAT(run(folder_, {"info", file_.string()}).out, HasSubstr("kernel mine of a user's: statement "));
+  EXPECT_THAT(run(folder_, {"info", file_.string()}).out, HasSubstr("kernel mine: manifest "));
   EXPECT_THAT(report_of({file_}), HasSubstr("points: mine fp16"));
   EXPECT_THAT(content(folder_ / "report-figures/runs.csv"), AllOf(HasSubstr("mine.json"), HasSubstr("mine.cu")));
   expect_exit(0, run(folder_, {"check", file_.string()}));

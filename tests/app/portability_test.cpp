@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program is one file that is copied to GPU servers: what it asks of the systems there.
+// Requirements of the program file on the systems to which it is copied.
 #include <gmock/gmock.h>
 #include <gnu/libc-version.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 namespace attnscope::testing {
 namespace {
 
-/// What objdump or nm say of the program; empty where there is none.
+/// Returns the output of objdump or nm; empty if it is missing.
 std::string words_of(const char* command) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(::popen(command, "r"), ::pclose);
   std::string words;
@@ -33,7 +33,7 @@ Version version_of(const std::string& major, const std::string& minor) {
   return {std::stoi(major), std::stoi(minor)};
 }
 
-// The oldest systems that are meant are Ubuntu 22.04 (glibc 2.35, gcc 12) and RHEL 9 (glibc 2.34, gcc 11).
+// Oldest supported systems: Ubuntu 22.04 (glibc 2.35, gcc 12) and RHEL 9 (glibc 2.34, gcc 11).
 TEST(Portability, the_program_runs_with_glibc_2_34) {
   std::smatch here;
   const std::string own = ::gnu_get_libc_version();
@@ -65,7 +65,7 @@ TEST(Portability, the_program_needs_no_library_but_those_of_the_compiler_and_c) 
   EXPECT_THAT(everywhere, ::testing::IsSupersetOf(needed)) << section;
 }
 
-// A user's library brings a C++ library of its own, which must not be bound to the program's.
+// A user's library brings its own C++ library, which must not bind to symbols of the program.
 TEST(Portability, the_program_exports_nothing_of_its_cpp_library) {
   const std::string symbols = words_of("nm -D --defined-only " ATTNSCOPE_PROGRAM " 2>/dev/null");
   if (symbols.empty()) GTEST_SKIP() << "there is no nm, which reads what is exported (binutils)";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command `help`, and that assets/docs/reference.md says what the program does: from "## Commands" on it is
-// made of the help of every command and of the program's own tables. ATTNSCOPE_WRITE_REFERENCE=1 writes it anew.
+// The command `help`, and whether assets/docs/reference.md is up to date: from "## Commands" on it is
+// generated from the help of every command and from tables of the program. ATTNSCOPE_WRITE_REFERENCE=1 updates it.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "help_examples.h"
 #include "kernels/model/ceilings.h"
 #include "kernels/model/gpu_values.h"
 #include "kernels/registry.h"
@@ -43,64 +44,32 @@ struct Entry {
   std::string meaning;
 };
 
-/// "`--why` (excludes `--no-counters`)" of "--why Excludes: --no-counters": in the order of letters, since CLI11's is
-/// another in each process. What stands behind it on the line is the meaning.
-Entry with_relations(const std::string& line) {
-  std::istringstream words(line);
-  std::map<std::string, std::set<std::string>> relations;
-  std::string name;
-  std::string relation;
-  std::string word;
-  while (words >> word) {
-    if (word == "Excludes:" || word == "Needs:") {
-      relation = word == "Needs:" ? "needs" : "excludes";
-    } else if (relation.empty()) {
-      name += (name.empty() ? "" : " ") + word;
-    } else if (word.starts_with("--")) {
-      relations[relation].insert(word);
-    } else {
-      break;
-    }
-  }
-  Entry entry{.name = "`" + name + "`", .meaning = {}};
-  for (const auto& [kind, others] : relations) entry.name += fmt::format(" ({} `{}`)", kind, fmt::join(others, " "));
-  if (words) std::getline(words, entry.meaning);
-  if (words || !entry.meaning.empty()) entry.meaning = word + entry.meaning;
-  return entry;
-}
-
-/// The entries below "SECTION:". Names stand in a column of 30 characters; what is wider has its meaning on the next
-/// line. Lists within a meaning (the presets) are indented further, and left to their own table.
+/// The entries below "SECTION:". A description starts in column 26, or on the next line after a long name.
 std::vector<Entry> section(const std::string& help, const std::string& title) {
-  constexpr std::size_t column = 30;
-  std::vector<std::string> lines;
-  std::istringstream text(help.substr(std::min(help.find("\n" + title + ":\n"), help.size())));
-  for (std::string line; std::getline(text, line) && (lines.size() < 3 || !line.empty());) lines.push_back(line);
+  constexpr std::size_t column = 26;
   std::vector<Entry> entries;
-  for (std::size_t k = 2; k < lines.size(); ++k) {
-    const std::string& line = lines[k];
+  const std::size_t begin = help.find("\n" + title + ":\n");
+  if (begin == std::string::npos) return entries;
+  std::istringstream text(help.substr(begin + title.size() + 3));
+  for (std::string line; std::getline(text, line) && !line.empty();) {
     const std::size_t indent = line.find_first_not_of(' ');
+    const bool both = line.size() > column && line.substr(column - 2, 2) == "  ";
     if (indent == 2) {
-      const bool more = k + 1 < lines.size() && lines[k + 1].find_first_not_of(' ') == column;
-      const bool both = line.size() > column && line[column - 1] == ' ' && (line[column - 2] == ' ' || !more);
-      if (line.find(" Excludes: ") != std::string::npos || line.find(" Needs: ") != std::string::npos) {
-        entries.push_back(with_relations(line));
-      } else {
-        entries.push_back(with_relations(both ? line.substr(0, column) : line));
-        if (both) entries.back().meaning = line.substr(column);
-      }
+      std::string name = line.substr(2, both ? column - 2 : std::string::npos);
+      name.erase(name.find_last_not_of(' ') + 1);
+      entries.push_back({.name = "`" + name + "`", .meaning = both ? line.substr(column) : ""});
     } else if (indent == column && !entries.empty()) {
       std::string& meaning = entries.back().meaning;
       meaning += (meaning.empty() ? "" : " ") + line.substr(column);
     }
   }
-  for (Entry& entry : entries) {
-    if (entry.meaning.ends_with(":")) entry.meaning += " see [presets](#presets)";
+  for (Entry& entry : entries) {  // presets have their own table
+    entry.meaning = entry.meaning.substr(0, entry.meaning.find(": quick: "));
   }
   return entries;
 }
 
-/// What Markdown would take for a tag, emphasis or the end of a cell stands as it is.
+/// Escapes text for Markdown.
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -110,7 +79,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-/// Of all commands, each after its parent.
+/// Reference of all commands, each after its parent.
 class CommandsText {
  public:
   std::string text() {
@@ -131,7 +100,9 @@ class CommandsText {
     }
   }
   void describe(const std::string& command, const std::string& help) {
-    text_ += fmt::format("\n### {}\n\n{}.\n\n", command, help.substr(0, help.find('\n')));
+    text_ += fmt::format("\n### {}\n\n{}\n\n```sh\n", command, help.substr(0, help.find('\n')));
+    for (const std::string& example : examples_of(help)) text_ += example + "\n";
+    text_ += "```\n\n";
     for (const char* title : {"Positionals", "Options"}) {
       for (const Entry& entry : section(help, title)) {
         const bool common = entry.name.find("--help") != std::string::npos || entry.name == "`--version`" ||
@@ -140,18 +111,18 @@ class CommandsText {
       }
     }
   }
-  /// A long meaning that another command has said already is not said again.
+  /// Refers to an earlier command instead of repeating a long description.
   void add_entry(const std::string& command, const Entry& entry) {
     constexpr std::size_t worth_a_pointer = 120;
     std::string meaning = entry.meaning;
     if (const auto [said, is_new] = said_.emplace(meaning, command); !is_new && meaning.size() > worth_a_pointer) {
-      meaning = fmt::format("as of `{}`", said->second);
+      meaning = fmt::format("see `{}`", said->second);
     }
     text_ += fmt::format("- {}: {}\n", entry.name, escaped(meaning));
   }
 
   TemporaryFolder folder_;
-  std::map<std::string, std::string> said_;  ///< by meaning, the command that said it first
+  std::map<std::string, std::string> said_;  ///< first command with a description
   std::string text_ = "## Commands\n\nEvery command also takes `--help` and `--version`.\n";
 };
 
@@ -168,7 +139,7 @@ std::string head(const std::string& title, const std::vector<std::string>& colum
 }
 
 std::string fields_text() {
-  std::string out = head("Fields of a point", {"field", "label", "what it is", "values", "default"});
+  std::string out = head("Fields of a point", {"field", "label", "description", "values", "default"});
   for (const Field& field : point_fields()) {
     const std::string_view fallback = field.fallback.empty() ? field.sweep_default : field.fallback;
     out +=
@@ -180,7 +151,7 @@ std::string fields_text() {
 
 std::string algorithms_text() {
   const Registry& registry = built_in_algorithms();
-  std::string out = head("Algorithms", {"name", "title", "what its tile decides", "knobs", "source"});
+  std::string out = head("Algorithms", {"name", "title", "effect of the tile", "knobs", "source"});
   for (const Algorithm* algorithm : registry.algorithms()) {
     const Facts& facts = algorithm->facts();
     std::vector<std::string> knobs;
@@ -188,17 +159,17 @@ std::string algorithms_text() {
     out += row({fmt::format("`{}`", facts.name), facts.title, attnscope::text(facts.tile_meaning),
                 fmt::format("{}", fmt::join(knobs, ", ")), facts.source});
   }
-  out += head("Knobs", {"knob", "label", "what it does", "values"});
+  out += head("Knobs", {"knob", "label", "description", "values"});
   for (const Knob& knob : registry.knobs()) {
     out += row({fmt::format("`{}`", knob.name), attnscope::text(knob.label), attnscope::text(knob.meaning),
-                knob.words.empty() ? fmt::format("0 (the algorithm's choice) to {}", knob.largest)
+                knob.words.empty() ? fmt::format("0 (chosen by the algorithm) to {}", knob.largest)
                                    : fmt::format("{}", fmt::join(knob.words, ", "))});
   }
   return out;
 }
 
 std::string presets_text() {
-  std::string out = head("Presets", {"preset", "what it sweeps"});
+  std::string out = head("Presets", {"preset", "description"});
   for (const PresetInfo& preset : presets()) {
     out += row({fmt::format("`{}`", preset.name), attnscope::text(preset.description)});
   }
@@ -206,13 +177,13 @@ std::string presets_text() {
 }
 
 std::string metrics_text() {
-  std::string out = head("Metrics", {"key", "label", "unit", "counter of Nsight Compute", "counted", "what it is"});
+  std::string out = head("Metrics", {"key", "label", "unit", "Nsight Compute metric", "collected", "description"});
   for (const Metric& metric : metrics_table()) {
     const bool counter = !metric.counter.empty();
     out += row({fmt::format("`{}`", metric.key), attnscope::text(metric.label()), std::string(metric.unit),
                 counter ? fmt::format("`{}`", metric.counter) : "",
                 metric.collected_by_default          ? "always"
-                : metric.why != Why::none && counter ? "`--why`"
+                : metric.why != Why::none && counter ? "`--utilization`"
                                                      : "",
                 metric.help == nullptr ? "" : attnscope::text(metric.help())});
   }
@@ -220,19 +191,19 @@ std::string metrics_text() {
 }
 
 std::string devices_text() {
-  std::string out = head("Simulated GPUs", {"name", "compute capability", "SMs", "shared memory of a block, KiB",
-                                            "L2, MiB", "DRAM, GB/s"});
+  std::string out = head(
+      "Simulated GPUs", {"name", "compute capability", "SMs", "shared memory per block, KiB", "L2, MiB", "DRAM, GB/s"});
   for (const DeviceLimits& gpu : known_gpus()) {
     out += row({gpu.name, fmt::format("{}.{}", gpu.compute_major, gpu.compute_minor), std::to_string(gpu.sm_count),
                 fmt::format("{}", gpu.shared_bytes_per_block / 1024), fmt::format("{}", gpu.l2_bytes / 1048576),
                 fmt::format("{:.0f}", gpu.dram_bytes_per_second / 1e9)});
   }
-  out += head("Values of a hypothetical GPU", {"key in --gpu FILE.json", "unit", "range", "what it is"});
+  out += head("Values of a hypothetical GPU", {"key in --gpu FILE.json", "unit", "range", "description"});
   for (const GpuValue& value : gpu_values()) {
     out += row({fmt::format("`{}`", value.key), std::string(value.unit),
                 fmt::format("{:.10g} to {:.10g}", value.least, value.most), std::string(value.help)});
   }
-  out += head("Ceilings", {"key", "label", "unit", "of a datasheet"});
+  out += head("Ceilings", {"key", "label", "unit", "in datasheet"});
   for (const CeilingKind& kind : ceiling_kinds()) {
     out += row({fmt::format("`{}`", kind.key), attnscope::text(kind.label()), std::string(kind.unit),
                 kind.datasheet != nullptr ? "yes" : ""});
@@ -257,7 +228,7 @@ TEST(Reference, SaysWhatTheProgramSays) {
   std::string wanted_line;
   while (std::getline(wanted, wanted_line)) {
     std::getline(is, is_line);
-    ASSERT_EQ(is_line, wanted_line) << "assets/docs/reference.md: write it anew by "
+    ASSERT_EQ(is_line, wanted_line) << "assets/docs/reference.md is stale: update it with "
                                        "ATTNSCOPE_WRITE_REFERENCE=1 and --gtest_filter=Reference.*";
   }
   EXPECT_FALSE(std::getline(is, is_line)) << is_line;
@@ -271,21 +242,23 @@ TEST_F(HelpCommand, PrintsEveryDocumentWithoutTheLicencesLine) {
     ASSERT_THAT(text, StartsWith("<!-- SPDX-License-Identifier: Apache-2.0 -->\n# ")) << topic;
     const std::string body = text.substr(text.find('\n') + 1);
     const Outcome printed = expect_exit(0, run(folder_, {"help", topic}));
-    EXPECT_TRUE(printed.out == body) << topic << " is not what assets/docs has";
+    EXPECT_TRUE(printed.out == body) << topic << " differs from assets/docs";
     const std::string line = fmt::format("{:<14}{}\n", topic, body.substr(2, body.find('\n') - 2));
     EXPECT_EQ(list.out.substr(at, line.size()), line);
     at += line.size();
   }
-  EXPECT_EQ(list.out.substr(at), "axes          Axes: what is measured\n");
+  EXPECT_THAT(list.out.substr(at), AllOf(StartsWith("axes "), HasSubstr("\npresets ")));
 }
 
 TEST_F(HelpCommand, NamesTheTopicsWhereThereIsNoSuchDocument) {
   const Outcome outcome = expect_exit(2, run(folder_, {"help", "instal"}));
   EXPECT_EQ(outcome.out, "");
-  EXPECT_EQ(outcome.err,
-            "attnscope: there is no document 'instal', only install, tutorial, own-kernel, reference, explanation, "
-            "measurements or axes "
-            "(options of a command: `attnscope COMMAND --help`)\n");
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("'instal'"), HasSubstr("install?")));
+}
+
+TEST_F(HelpCommand, ListsEveryPreset) {
+  const std::string list = run(folder_, {"help", "presets"}).out;
+  for (const PresetInfo& preset : presets()) EXPECT_THAT(list, HasSubstr(fmt::format("- {}: ", preset.name)));
 }
 
 TEST_F(HelpCommand, NamesEveryAxisAndNoCommandsHelpDoes) {
@@ -299,7 +272,7 @@ TEST_F(HelpCommand, NamesEveryAxisAndNoCommandsHelpDoes) {
   }
 }
 
-/// The whole objects among the document's JSON.
+/// Returns all complete JSON objects in the document.
 std::vector<std::string> statements() {
   const std::string document = content(std::filesystem::path(ATTNSCOPE_DOCUMENTS) / "own-kernel.md");
   const std::string begin = "```json\n";

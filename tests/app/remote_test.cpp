@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `attnscope remote` over plain pipes, and its copying by something that stands for ssh.
+// `attnscope worker` over pipes.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 class WorkerProgram : public ::testing::Test {
  protected:
-  /// The next event, which has to be one of these.
+  /// Returns the next event, which must be of one of these types.
   template <class E>
   E next() {
     const auto line = process.read_line();
@@ -45,7 +45,7 @@ class WorkerProgram : public ::testing::Test {
   }
 
   TemporaryFolder folder;
-  Process process{folder, {"remote", "--device", "simulated:H200"}, {}};
+  Process process{folder, {"worker", "--device", "simulated:H200"}, {}};
 };
 
 TEST_F(WorkerProgram, AnswersInOrderAndEndsWithItsInput) {
@@ -60,7 +60,7 @@ TEST_F(WorkerProgram, AnswersInOrderAndEndsWithItsInput) {
 
 TEST_F(WorkerProgram, ACancelFindsItsRequestAndNoOther) {
   (void)next<DeviceEvent>();
-  // In one piece, so that all are there before the first is far.
+  // Sent in one write, so that all requests arrive before the first is measured.
   process.write(measure("1", 65'536) + measure("2", 128) + to_json_line(WorkerRequest{.request = "cancel", .id = "1"}) +
                 "\n");
   expect_record("1", Disposition::cancelled);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is exported and imported again is compared as the recordings themselves are.
+// Exported and imported points are compared like the original recordings.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,12 +25,12 @@ using ::testing::Not;
 
 constexpr int rounds = 6;
 
-/// In [-1, 1], the same for the same numbers.
+/// Deterministic noise in [-1, 1].
 double scatter(int point, int round, int sample, int recording) {
   return std::sin(1 + 12.9898 * point + 78.233 * round + 37.719 * sample + 4.581 * recording);
 }
 
-/// Two algorithms at six lengths; what `factors` has is so many times as slow.
+/// Two algorithms at six lengths; times at the places in `factors` are multiplied.
 fs::path recorded(const fs::path& file, int recording, const std::map<int, double>& factors) {
   CompleteRun run;
   run.header.device = {.uuid = "GPU-1", .simulated = false, .ordinal = 0, .limits = {}};
@@ -48,7 +48,7 @@ fs::path recorded(const fs::path& file, int recording, const std::map<int, doubl
     point.spec.problem.d = 64;
     point.spec.tile = {.br = 64, .bc = 64};
     const auto factor = factors.find(place);
-    // Of more than 75 us: what is assumed of short ones decides nothing here.
+    // Above 75 us, so that the assumed noise of short kernels does not matter.
     const double ns =
         (place % 2 == 0 ? 1.2 : 1.0) * static_cast<double>(n * n) * (factor == factors.end() ? 1 : factor->second);
     point.kernels.emplace_back();
@@ -57,7 +57,7 @@ fs::path recorded(const fs::path& file, int recording, const std::map<int, doubl
       KernelRecord& kernel = found.kernels.emplace_back();
       kernel.metrics = {{"dram_read_bytes", 1e6 * static_cast<double>(round + place), "byte", Provenance::measured}};
       for (int sample = 0; sample < 4; ++sample) {
-        const double slow = sample == 3 ? 1.01 : 1;  // a round's median is not that of all samples
+        const double slow = sample == 3 ? 1.01 : 1;  // makes the median of a round differ from that of all samples
         kernel.samples_ns.push_back(ns * slow * (1 + 0.002 * scatter(place, round, sample, recording)));
       }
       found.clocks.emplace().sm_clock_hz = 1.7e9 + 1e6 * scatter(place, round, 9, recording);
@@ -70,16 +70,16 @@ fs::path recorded(const fs::path& file, int recording, const std::map<int, doubl
 
 class RoundTrip : public CommandTest {
  protected:
-  /// Out in that form, and in again.
+  /// Exports and imports the file in that format.
   fs::path again(const fs::path& file, const Words& form) {
-    const fs::path table = folder_ / fmt::format("{}-{}.txt", file.stem().string(), form.back());
+    const fs::path table = folder_ / fmt::format("{}-{}-table", file.stem().string(), form.back());
     const fs::path import = folder_ / fmt::format("{}-{}.attnscope", file.stem().string(), form.back());
     EXPECT_EQ(run(folder_, Words{"export", file, "-o", table} + form).exit_code, 0);
     const Outcome outcome = expect_exit(0, run(folder_, {"import", table, "-o", import}));
     EXPECT_EQ(outcome.err, "") << "nothing of it is unknown";
     return import;
   }
-  /// A table of somebody's own.
+  /// Imports a hand-written table.
   fs::path imported(const std::string& name, const std::string& text, const std::string& says = "") {
     std::ofstream(folder_ / (name + ".csv")) << text;
     const fs::path file = folder_ / (name + ".attnscope");
@@ -87,7 +87,7 @@ class RoundTrip : public CommandTest {
     return file;
   }
   nlohmann::json rows(const std::string& base, const std::string& other) {
-    const Outcome outcome = expect_exit(0, run(folder_, {"compare", base, "--with", other, "--format", "json"}));
+    const Outcome outcome = expect_exit(0, run(folder_, {"compare", base, "--candidate", other, "--format", "json"}));
     return nlohmann::json::parse(outcome.out)["rows"];
   }
 };
@@ -146,7 +146,7 @@ TEST_F(RoundTrip, without_rounds_an_interval_is_assumed) {
   const fs::path one = imported("one", header + "GPU X,mine,512,16,64,1000,990,1010\n");
   const fs::path two = imported("two", header + "GPU X,mine,512,16,64,1200,1190,1210\n");
   const auto compared = [&](const char* format) {
-    return run(folder_, {"compare", one, "--with", two, "--format", format}).out;
+    return run(folder_, {"compare", one, "--candidate", two, "--format", format}).out;
   };
   EXPECT_THAT(compared("text"), AllOf(HasSubstr("1.2000 [1.1429, 1.2600; assumed]"), HasSubstr("interval is assumed"),
                                       Not(HasSubstr("no times"))));

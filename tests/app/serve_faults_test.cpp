@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a session makes of a GPU's faults, on the library that stands for a GPU (tests/gpu/fake): each costs its point
-// only, and what waits is measured by a new worker.
+// Sessions on a faulty GPU (tests/gpu/fake): each fault costs one point, and a new worker measures the rest.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -70,7 +69,7 @@ TEST_F(ServeFaults, a_gpu_that_only_crashes_is_given_up) {
 }
 
 TEST_F(ServeFaults, why_counts_for_every_point_of_the_session) {
-  SessionClient client(folder_, command({"--why"}), on_stand_in(""));
+  SessionClient client(folder_, command({"--utilization"}), on_stand_in(""));
   client.ask(asks_for("a", 16) + end_line() + "\n");
   EXPECT_EQ(client.end().exit_code, 0);
   const auto points = RunStore::open(file_, Mode::read_only).points();

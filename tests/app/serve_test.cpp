@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sessions by the real program on the simulated device: what is asked for is answered once, and what is answered is
-// kept.
+// Sessions on the simulated device: each request gets one answer, and answered points are stored.
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -33,7 +32,7 @@ class Serve : public CommandTest {
     return words;
   }
 
-  /// As long as it lives, the point in flight is not kept, and so not answered: what is asked meanwhile waits.
+  /// Holds a write lock: the point in flight cannot be stored, so further requests stay queued.
   class Hold {
    public:
     explicit Hold(const std::filesystem::path& file)
@@ -45,13 +44,13 @@ class Serve : public CommandTest {
     SQLite::Transaction transaction_;
   };
 
-  /// More than anybody waits for.
+  /// Requests that take longer than any timeout.
   static std::string asks_for_many() {
     std::string lines;
     for (int i = 0; i < 1000; ++i) lines += asks_for(fmt::format("many{}", i), 16384, 0, "naive");
     return lines;
   }
-  /// Of the many, each with its answer: as many are cancelled as are not there.
+  /// Expects one answer per request; some are cancelled.
   static void expect_each_answered_once(const SessionClient& client) {
     const std::set<std::string> once(client.answers().begin(), client.answers().end());
     EXPECT_EQ(once.size(), client.answers().size());
@@ -142,7 +141,7 @@ TEST_F(Serve, cancels_what_waits_while_another_is_in_flight) {
     const auto refused = client.until<RefusedEvent>();
     EXPECT_EQ(refused.request, "cancel");
     EXPECT_EQ(refused.id, "waits");
-    EXPECT_THAT(text(refused.reason), HasSubstr("no request of the id 'waits'"));
+    EXPECT_THAT(text(refused.reason), HasSubstr("'waits'"));
     client.ask(asks_for("x", 64) + asks_for("y", 64) + cancel_line("first") + "\n" + cancel_line("x") + "\n" +
                cancel_line("y") + "\n" + asks_for("z", 64) + end_line() + "\n");
     EXPECT_EQ(client.until<CancelledEvent>().id, "x");
@@ -150,14 +149,14 @@ TEST_F(Serve, cancels_what_waits_while_another_is_in_flight) {
   }
   EXPECT_EQ(client.end().exit_code, 0) << "what was cancelled by request leaves the session whole";
   EXPECT_EQ(client.done()->state, "complete");
-  // The first was measured when the cancel came, or not yet.
+  // The cancel may arrive before or after the first measurement.
   EXPECT_THAT(client.answers(), ElementsAre("cancelled waits", "refused waits", "cancelled x", "cancelled y",
                                             AnyOf("point first", "cancelled first"), "point z"));
   EXPECT_EQ(stored().size(), client.points().size());
 }
 
 TEST_F(Serve, a_point_in_flight_is_cancelled_and_nothing_of_it_is_kept) {
-  // The simulation may be over before the cancel is there: then the point is the answer, and another is tried.
+  // The simulation may finish before the cancel arrives; then the test tries the next point.
   SessionClient client(folder_, command());
   std::size_t points = 0;
   bool cancelled = false;
@@ -302,8 +301,7 @@ TEST_F(Serve, a_kill_keeps_what_was_said) {
 }
 
 TEST_F(Serve, a_client_that_asks_without_reading_is_not_waited_for) {
-  // More answers than a pipe holds, and more requests: a client that reads only at its end would stand still for ever
-  // if one waited for the other.
+  // More answers than a pipe holds, and more requests: reading and writing must not block each other.
   SessionClient client(folder_, command(), {.narrow_pipe = true});
   std::string lines;
   constexpr std::size_t requests = 2000;
@@ -318,7 +316,7 @@ TEST_F(Serve, a_reader_that_goes_away_ends_it) {
   client.ask(asks_for_many());
   client.until<StartedEvent>();
   client.process().close_stdout();
-  // Its input stays open: it ends because nobody hears it.
+  // stdin stays open: the session ends because stdout is closed
   while (the_run().state == StoredRunState::running) std::this_thread::yield();
   EXPECT_EQ(the_run().state, StoredRunState::cancelled);
   EXPECT_EQ(client.process().wait().exit_code, 5);

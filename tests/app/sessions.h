@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A session (`collect --serve`) as its client sees it.
+// Client of `collect --serve`.
 #pragma once
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@
 
 namespace attnscope::testing {
 
-/// A request for a small point.
+/// Request for a small point.
 inline std::string asks_for(const std::string& id, std::int64_t n, std::int64_t priority = 0,
                             const std::string& algorithm = "fa2", const std::string& more = "") {
   return fmt::format(
@@ -35,7 +35,7 @@ class SessionClient {
   void ask(const std::string& lines) { process_.write(lines); }
   Process& process() { return process_; }
 
-  /// The next event; what is no event is a failure. Nothing at the end of the output.
+  /// Returns the next event; nullopt at the end of the output. Fails on other lines.
   std::optional<Event> next() {
     const std::optional<std::string> line = process_.read_line();
     if (!line) return std::nullopt;
@@ -45,7 +45,7 @@ class SessionClient {
     note(*event);
     return *event;
   }
-  /// Reads to the next event of that kind, which is a failure where there is none.
+  /// Reads up to the next event of type E; fails if there is none.
   template <class E>
   E until() {
     while (const std::optional<Event> event = next()) {
@@ -54,14 +54,14 @@ class SessionClient {
     ADD_FAILURE() << "the output ended before";
     return {};
   }
-  /// Reads to the end, then waits.
+  /// Reads to the end and waits for the process.
   Outcome end() {
     while (next()) {
     }
     return process_.wait();
   }
 
-  /// What was answered until now, in order: "point a", "cancelled b", "refused c".
+  /// Answers so far, in order: "point a", "cancelled b", "refused c".
   [[nodiscard]] const std::vector<std::string>& answers() const { return answers_; }
   [[nodiscard]] const std::map<std::string, PointEvent>& points() const { return points_; }
   [[nodiscard]] const std::optional<DoneEvent>& done() const { return done_; }

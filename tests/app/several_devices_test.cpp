@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collect --device of several devices, by the real program with simulated GPUs in child processes of their own.
+// collect --device with several simulated GPUs, each in a child process.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ class SeveralDevices : public CommandTest {
       for (const std::size_t place : group) EXPECT_EQ(all[place].device_uuid, all[group.front()].device_uuid);
     }
   }
-  /// What one device finds.
+  /// Results of a sweep on one device.
   std::vector<std::string> undisturbed() {
     const auto file = folder_ / "one.attnscope";
     EXPECT_EQ(run(folder_, curves_on("simulated") + Words{"-o", file}).exit_code, 0);
@@ -89,14 +89,14 @@ TEST_F(SeveralDevices, go_on_with_what_was_stopped_and_with_other_devices) {
   process.send(SIGINT);
   EXPECT_EQ(process.wait().exit_code, 5);
   EXPECT_LT(points().size(), curve_points);
-  // The first one, on which the run began, is gone.
+  // The device on which the run began is missing.
   expect_exit(0, collect("simulated#2,simulated#3", {"--resume"}));
   EXPECT_EQ(findings(file_, 1), undisturbed());
   expect_groups_on_one_device();
-  EXPECT_THAT(expect_exit(0, collect("simulated*3", {"--resume"})).err, HasSubstr("complete already"));
+  EXPECT_THAT(expect_exit(0, collect("simulated*3", {"--resume"})).err, HasSubstr("already complete"));
 }
 
-/// The children of a process.
+/// Returns the child processes.
 std::vector<pid_t> children_of(pid_t parent) {
   std::ifstream list(fmt::format("/proc/{0}/task/{0}/children", parent));
   std::vector<pid_t> children;
@@ -111,7 +111,7 @@ TEST_F(SeveralDevices, lose_a_process_and_nothing_that_was_found) {
   ASSERT_EQ(children.size(), 2U);
   ::kill(children.back(), SIGKILL);
   const Outcome outcome = process.wait();
-  EXPECT_THAT(outcome.out + outcome.err, HasSubstr("in a fresh process"));
+  EXPECT_THAT(outcome.out + outcome.err, HasSubstr("new process"));
   EXPECT_EQ(points().size(), curve_points);
   std::size_t crashed = 0;
   for (const StoredPoint& point : points()) crashed += point.record.disposition == Disposition::crashed ? 1 : 0;
@@ -126,7 +126,7 @@ TEST_F(SeveralDevices, bad_words_are_one_clear_line) {
       {"simulated*0", {}, "1 to 64"},
       {"simulated*x", {}, "1 to 64"},
       {"simulated*2", {"--ceilings", "x"}, "--ceilings"},
-      {"simulated:none,simulated", {}, "known"},
+      {"simulated:none,simulated", {}, "'none'"},
   };
   for (const auto& [device, more, says] : wrong) {
     EXPECT_THAT(expect_error(2, collect(device, more)).err, HasSubstr(says)) << device;

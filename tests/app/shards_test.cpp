@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan in parts by the real program: each in its own file, joined again.
+// Shards of a plan: collected into separate files and merged.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -118,11 +118,11 @@ TEST_F(Shards, of_plans_that_changed_between_them_stay_apart_and_are_missed) {
 
 TEST_F(Shards, recorded_again_are_another_recording_or_refused) {
   ASSERT_EQ(collect(1, 2).exit_code, 0);
-  EXPECT_THAT(expect_exit(2, collect(1, 2)).err, AllOf(HasSubstr("--resume"), HasSubstr("--collection")));
+  EXPECT_THAT(expect_exit(2, collect(1, 2)).err, AllOf(HasSubstr("--resume"), HasSubstr("--recording")));
   EXPECT_THAT(expect_exit(2, run(folder_, curves + Words{"--shard", "2/2", "-o", shard_file(1)})).err,
               HasSubstr("a file of its own"));
   EXPECT_EQ(collect(1, 2, {"--resume"}).exit_code, 0);
-  expect_exit(0, collect(1, 2, {"--collection", "second"}));
+  expect_exit(0, collect(1, 2, {"--recording", "second"}));
   EXPECT_EQ(RunStore::open(shard_file(1), Mode::read_only).runs().size(), 2U);
   EXPECT_EQ(run(folder_, curves + Words{"--resume", "-o", shard_file(1)}).exit_code, 0);
   const auto runs = RunStore::open(shard_file(1), Mode::read_only).runs();
@@ -150,7 +150,7 @@ TEST_F(Shards, go_on_on_another_gpu_of_the_kind_as_often_as_they_are_stopped) {
   EXPECT_EQ(merge({1, 2}).exit_code, 0);
   EXPECT_EQ(findings(merged_), undisturbed());
   const Outcome whole = run(folder_, curves + Words{"--resume", "-o", merged_});
-  EXPECT_THAT(whole.err, HasSubstr("complete already")) << "all shards are the plan";
+  EXPECT_THAT(whole.err, HasSubstr("already complete")) << "all shards are the plan";
 }
 
 TEST_F(Shards, of_gpus_of_two_kinds_are_no_parts_of_one_run) {
@@ -181,7 +181,6 @@ TEST_F(Shards, bad_words_are_one_clear_line) {
   }
 }
 
-/// Eight curves of eight points.
 const Words collected{"--device", "simulated", "-a", "N=[64:512:64]",    "-a",           "heads=2",
                       "-a",       "d=32,64",   "-a", "mask=full,causal", "--algorithms", "fa1,fa2"};
 
@@ -204,7 +203,7 @@ TEST_F(Submit, MergesAfterAFailedShardWasRequeuedAsPrinted) {
     while (now != states && std::chrono::steady_clock::now() < given_up_at) now = slurm.say(command);
     EXPECT_EQ(now, states) << job;
   };
-  // Read by bash before the script: the first collector of shard 4 is killed.
+  // BASH_ENV script: kills the first collector of shard 4.
   std::ofstream(folder_ / "kill.sh") << fmt::format(
       "[ -e '{}' ] || [ \"${{SLURM_ARRAY_TASK_ID:-}}\" != 4 ] || "
       "wait() {{ kill -KILL \"$1\"; builtin wait \"$1\"; }}\n",
@@ -222,7 +221,7 @@ TEST_F(Submit, MergesAfterAFailedShardWasRequeuedAsPrinted) {
   for (std::size_t at = 0; (at = requeue.find("_K", at)) != std::string::npos;) requeue.replace(at, 2, "_4");
   requeue.pop_back();
   (void)slurm.say("export SLURM_CONF; " + requeue);
-  (void)slurm.say("scontrol update JobId=1_4 StartTime=now");  // else Slurm waits for two minutes
+  (void)slurm.say("scontrol update JobId=1_4 StartTime=now");  // otherwise Slurm waits for two minutes
   eventually("1", "COMPLETED\n");
   while (!slurm.say("squeue --noheader --name=run-merge").empty()) {
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --device ssh:HOST through a real sshd on the loopback.
+// --device ssh:HOST with a real sshd on the loopback interface.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -50,7 +50,7 @@ TEST_F(Ssh, ASweepThereIsAFileHere) {
   const auto same = beside.points();
   ASSERT_EQ(points.size(), 3U);
   ASSERT_EQ(same.size(), 3U);
-  for (std::size_t i = 0; i < points.size(); ++i) {  // the same simulation, here and there
+  for (std::size_t i = 0; i < points.size(); ++i) {  // local and remote simulations are equal
     EXPECT_EQ(points[i].record.spec, same[i].record.spec);
     ASSERT_EQ(points[i].record.kernels.size(), same[i].record.kernels.size());
     for (std::size_t k = 0; k < same[i].record.kernels.size(); ++k) {
@@ -85,13 +85,13 @@ TEST_F(Ssh, ADeviceThatIsNotThereIsNamed) {
   EXPECT_THAT(outcome.err, HasSubstr("gpubox: "));
   EXPECT_THAT(outcome.err, HasSubstr("Abacus"));
   EXPECT_EQ(collect("ssh:gpu box").exit_code, 2);
-  const Outcome gpu = collect("ssh:gpubox/31");  // no machine has so many
+  const Outcome gpu = collect("ssh:gpubox/31");  // no machine has this many GPUs
   EXPECT_EQ(gpu.exit_code, 1);
   EXPECT_THAT(gpu.err, HasSubstr("gpubox: "));
   EXPECT_FALSE(fs::exists(path("here.attnscope"))) << "nor is one simulated in its place";
 }
 
-// The connection is cut under a session; it goes on by another, and what was asked is answered.
+// The connection is cut during a session; it reconnects and answers all requests.
 TEST_F(Ssh, ALostConnectionIsMadeAnew) {
   sshd.install(ATTNSCOPE_PROGRAM);
   SessionClient client(folder,

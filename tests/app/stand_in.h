@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program under test on the library that stands for driver, NVRTC, CUPTI and NVML.
+// Runs the program under test with the fake driver, NVRTC, CUPTI and NVML of tests/gpu/fake.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace attnscope::testing {
 
 #ifdef ATTNSCOPE_FAKE_GPU_LIBRARY
-/// A GPU with these faults (tests/gpu/fake/fake_gpu.h).
+/// A fake GPU with these faults (tests/gpu/fake/fake_gpu.h).
 inline Process::Options on_stand_in(const std::string& faults = "") {
   Process::Options options;
   for (const char* library : {"CUDA", "NVRTC", "CUPTI", "NVML"}) {

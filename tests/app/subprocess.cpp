@@ -26,7 +26,7 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return result;
 }
 
-/// The child inherits the limit; ours comes back right after.
+/// Limits the file size of children started in its scope.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(std::optional<rlim_t> bytes) {
@@ -47,7 +47,7 @@ class FileSizeLimit {
 
 Process::Process(const TemporaryFolder& folder, const std::vector<std::string>& arguments, const Options& options)
     : errors_(folder / "stderr.txt") {
-  std::signal(SIGPIPE, SIG_IGN);  // a child that ended early is seen by its exit code
+  std::signal(SIGPIPE, SIG_IGN);  // a child that ended early is detected by its exit code
   std::array<int, 2> in{};
   std::array<int, 2> out{};
   if (::pipe2(in.data(), O_CLOEXEC) != 0 || ::pipe2(out.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
@@ -69,7 +69,7 @@ Process::Process(const TemporaryFolder& folder, const std::vector<std::string>& 
     const std::size_t equals = text.find('=');
     variables[text.substr(0, equals)] = text.substr(equals + 1);
   }
-  variables["LC_ALL"] = "C.UTF-8";  // what is compared is English, wherever the tests run
+  variables["LC_ALL"] = "C.UTF-8";  // messages in English in every locale
   variables["HOME"] = folder.path().string();
   variables["XDG_DATA_HOME"] = (folder / "data").string();
   variables["XDG_CACHE_HOME"] = (folder / "cache").string();

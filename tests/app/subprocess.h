@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program under test as a child process.
+// Runs the program under test as a child process.
 #pragma once
 
 #include <sys/resource.h>
@@ -16,19 +16,19 @@
 namespace attnscope::testing {
 
 struct Outcome {
-  int exit_code = -1;  ///< minus the signal that ended it
-  std::string out;     ///< what was not yet read by read_line()
+  int exit_code = -1;  ///< negative: ended by this signal
+  std::string out;     ///< output not yet read by read_line()
   std::string err;
-  std::string command = {};  ///< its arguments
+  std::string command = {};  ///< arguments
 };
 
 class Process {
  public:
   struct Options {
-    std::map<std::string, std::string> environment = {};  ///< beside the test's own
-    std::optional<rlim_t> file_size_limit = {};           ///< bytes; a disk that is full beyond
+    std::map<std::string, std::string> environment = {};  ///< added to the test's environment
+    std::optional<rlim_t> file_size_limit = {};           ///< bytes; simulates a full disk
     std::filesystem::path program = ATTNSCOPE_PROGRAM;
-    std::optional<std::filesystem::path> stdout_file = {};  ///< instead of a pipe to us
+    std::optional<std::filesystem::path> stdout_file = {};  ///< instead of a pipe
     bool narrow_pipe = false;  ///< stdout holds 4 KiB: the child cannot run far ahead of its reader
   };
 
@@ -38,14 +38,14 @@ class Process {
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
-  /// The next line of stdout; empty at its end.
+  /// Returns the next line of stdout; nullopt at its end.
   std::optional<std::string> read_line();
   void write(const std::string& text);
   void close_stdin();
   void close_stdout();
   void send(int signal) const;
   [[nodiscard]] pid_t id() const { return pid_; }
-  /// Reads the rest of stdout, then waits; stdin stays open until the child has closed its stdout.
+  /// Reads the rest of stdout, then waits. Closes stdin after stdout has ended.
   Outcome wait();
 
  private:
@@ -57,7 +57,7 @@ class Process {
   std::string command_;
 };
 
-/// `attnscope arguments...`, run to its end with nothing on stdin.
+/// Runs `attnscope arguments...` to its end with empty stdin.
 Outcome run(const TemporaryFolder& folder, const std::vector<std::string>& arguments,
             const Process::Options& options = {});
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of the command line share: words, exit codes, and a sweep that they run, whole and disturbed.
+// Helpers and a sweep shared by the tests of the command line.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,19 +24,19 @@ inline Words operator+(Words words, const Words& more) {
   return words;
 }
 
-/// Returns the outcome, whose exit code has to be that.
+/// Expects the exit code; returns the outcome.
 inline Outcome expect_exit(int exit_code, Outcome outcome) {
   EXPECT_EQ(outcome.exit_code, exit_code) << outcome.command << '\n' << outcome.err << outcome.out;
   return outcome;
 }
 
-/// As expect_exit(), with one line on stderr.
+/// Like expect_exit(); also expects one line on stderr.
 inline Outcome expect_error(int exit_code, Outcome outcome) {
   EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.command << '\n' << outcome.err;
   return expect_exit(exit_code, std::move(outcome));
 }
 
-/// A folder for the program's files, and one that it writes.
+/// Fixture with a folder and an output file.
 class CommandTest : public ::testing::Test {
  protected:
   [[nodiscard]] RunSummary the_run() const {
@@ -52,7 +52,7 @@ class CommandTest : public ::testing::Test {
   std::filesystem::path file_ = folder_ / "run.attnscope";
 };
 
-/// Reads JSON lines until so many points were reported; a failure where there are fewer.
+/// Reads JSON lines until `wanted` points are reported; fails if there are fewer.
 inline void await_points(Process& process, std::size_t wanted) {
   for (std::size_t seen = 0; seen < wanted;) {
     const std::optional<std::string> line = process.read_line();
@@ -61,7 +61,7 @@ inline void await_points(Process& process, std::size_t wanted) {
   }
 }
 
-/// 64 points that take next to no time.
+/// 64 points that take almost no time.
 inline const Words sweep{"collect", "--device", "simulated",    "-a",     "N=[16:512:16]",
                          "-a",      "heads=2",  "--algorithms", "fa1,fa2"};
 inline constexpr std::size_t sweep_points = 64;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collect --why, on the library that stands for a GPU (tests/gpu/fake): there a unit's use is its counter's place in a
-// list, so that the last of them is the busiest.
+// collect --utilization on the fake GPU (tests/gpu/fake), where a unit's utilization is the place of its counter in a
+// list, so that the last unit is the busiest.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,8 @@ class CollectWhy : public CommandTest {
 };
 
 TEST_F(CollectWhy, names_the_busiest_unit_and_the_longest_stalls_of_each_kernel) {
-  EXPECT_THAT(expect_exit(0, collect({"--device", "gpu", "--why", "-a", "N=64"})).err, Not(HasSubstr("--why")));
+  EXPECT_THAT(expect_exit(0, collect({"--device", "gpu", "--utilization", "-a", "N=64"})).err,
+              Not(HasSubstr("--utilization")));
   ASSERT_EQ(stored().size(), 1U);
   const PointRecord record = stored()[0].record;
   ASSERT_GT(record.kernels.size(), 2U) << "several kernels, and their sum";
@@ -54,13 +55,13 @@ TEST_F(CollectWhy, names_the_busiest_unit_and_the_longest_stalls_of_each_kernel)
 }
 
 TEST_F(CollectWhy, units_are_busy_for_shares_of_the_kernel_not_of_what_is_counted_around_it) {
-  ASSERT_EQ(collect({"--device", "gpu", "--why", "-a", "N=64"}).exit_code, 0);
+  ASSERT_EQ(collect({"--device", "gpu", "--utilization", "-a", "N=64"}).exit_code, 0);
   const PointRecord record = stored()[0].record;
   const KernelRecord* kernel = record.kernel("qk");
   ASSERT_NE(kernel, nullptr);
   const double ns = summarize(kernel->samples_ns)->median;
   ASSERT_GT(ns, 0);
-  // Half of the range's cycles are the kernel's; a range has a second.
+  // The kernel takes half of the cycles of the counted range, which takes one second.
   const auto xu = evaluate("xu_utilization_pct", record, "qk");
   EXPECT_NEAR(xu->value, 2 * 8, 1e-9);
   EXPECT_EQ(xu->provenance, Provenance::derived);
@@ -71,8 +72,8 @@ TEST_F(CollectWhy, units_are_busy_for_shares_of_the_kernel_not_of_what_is_counte
 }
 
 TEST_F(CollectWhy, without_what_tells_the_kernel_from_the_range_shares_stay_those_of_the_range) {
-  const Outcome outcome = collect({"--device", "gpu", "--why", "-a", "N=64"}, "lacks=sm__cycles_active");
-  EXPECT_THAT(outcome.err, HasSubstr("--why leaves out what this GPU does not count: sm_active_cycles\n"));
+  const Outcome outcome = collect({"--device", "gpu", "--utilization", "-a", "N=64"}, "lacks=sm__cycles_active");
+  EXPECT_THAT(outcome.err, HasSubstr(": sm_active_cycles\n"));
   const PointRecord record = stored()[0].record;
   EXPECT_NEAR(evaluate("xu_utilization_pct", record, "qk")->value, 8, 1e-9);
   EXPECT_EQ(evaluate("xu_utilization_pct", record, "qk")->provenance, Provenance::measured);
@@ -86,26 +87,27 @@ TEST_F(CollectWhy, without_it_nothing_of_it_is_counted) {
 }
 
 TEST_F(CollectWhy, leaves_out_with_a_word_what_the_chip_does_not_count) {
-  EXPECT_THAT(expect_exit(0, collect({"--device", "gpu", "--why", "-a", "N=64"}, "lacks=dram__throughput")).err,
-              HasSubstr("--why leaves out what this GPU does not count: dram_utilization_pct\n"));
+  EXPECT_THAT(expect_exit(0, collect({"--device", "gpu", "--utilization", "-a", "N=64"}, "lacks=dram__throughput")).err,
+              HasSubstr(": dram_utilization_pct\n"));
   const PointRecord record = stored()[0].record;
   EXPECT_FALSE(record.kernel("all")->metric("dram_utilization_pct"));
   EXPECT_EQ(analysis::busiest_unit(record)->metric->key, "shared_utilization_pct");
 }
 
 TEST_F(CollectWhy, a_run_of_it_is_resumed) {
-  ASSERT_EQ(collect({"--device", "gpu", "--why", "-a", "N=[16,32,48]"}, "interrupt=attn_naive_softmax").exit_code, 5);
+  ASSERT_EQ(
+      collect({"--device", "gpu", "--utilization", "-a", "N=[16,32,48]"}, "interrupt=attn_naive_softmax").exit_code, 5);
   const std::size_t before = stored().size();
-  const Outcome resumed = collect({"--device", "gpu", "--why", "-a", "N=[16,32,48]", "--resume"});
+  const Outcome resumed = collect({"--device", "gpu", "--utilization", "-a", "N=[16,32,48]", "--resume"});
   EXPECT_THAT(resumed.err, Not(HasSubstr("nothing to resume")));
   const RunStore store = RunStore::open(file_, RunStore::Mode::read_only);
   EXPECT_EQ(store.runs().size(), 1U) << before;
 }
 
 TEST_F(CollectWhy, a_simulated_device_has_no_units) {
-  EXPECT_THAT(expect_error(3, collect({"--device", "simulated", "--why", "-a", "N=64"})).err,
-              HasSubstr("--why counts units of a GPU"));
-  expect_exit(2, collect({"--device", "gpu", "--why", "--no-counters", "-a", "N=64"}));
+  EXPECT_THAT(expect_error(3, collect({"--device", "simulated", "--utilization", "-a", "N=64"})).err,
+              HasSubstr("--utilization requires a GPU"));
+  expect_exit(2, collect({"--device", "gpu", "--utilization", "--no-counters", "-a", "N=64"}));
 }
 
 }  // namespace

@@ -75,7 +75,7 @@ attention() {
   collect attention --device 0 --preset gpus -a "gpus=[1,$counts]" -a "N[pow2]=${NS:-[12:17]}" --timeout 60 || return 1
   exact attention || failed=1
   "$attnscope" gpus attention.attnscope && env -u ATTNSCOPE_CUDA_LIBRARY "$attnscope" ceilings --device 0 -o attention.attnscope &&
-    "$attnscope" model --against attention.attnscope --launches --csv -o launches.csv --force &&
+    "$attnscope" model --against attention.attnscope --per-launch --csv -o launches.csv --force &&
     "$attnscope" model --against attention.attnscope &&
     collect simulated --device simulated --ceilings attention.attnscope --preset gpus && "$attnscope" gpus simulated.attnscope
 }

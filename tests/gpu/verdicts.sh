@@ -44,7 +44,7 @@ planted() {
     rm -f "$name.attnscope"
     "$plant_changes" "$name.attnscope" "$device" "${plant%/*}" "${plant#*/}" "$rounds" "${planted_points[@]}" >>collect.log 2>&1 ||
       { echo "failed: $name (collect.log)" >&2; failed=1; }
-    compared "$name" "$name.attnscope:1" --with "$name.attnscope:2"
+    compared "$name" "$name.attnscope:1" --candidate "$name.attnscope:2"
     python3 - "$plant" "$name.json" <<'PYTHON' || failed=1
 import json, statistics, sys
 
@@ -77,11 +77,11 @@ same() {
   collect warm-up "${same_points[@]}"
   for ((i = 1; i <= recordings; ++i)); do collect "same-$i" "${same_points[@]}" --rounds "$rounds"; done
   for ((i = 1; i <= recordings; ++i)); do
-    for ((k = i + 1; k <= recordings; ++k)); do compared "same-$i-$k" "same-$i.attnscope" --with "same-$k.attnscope"; done
+    for ((k = i + 1; k <= recordings; ++k)); do compared "same-$i-$k" "same-$i.attnscope" --candidate "same-$k.attnscope"; done
   done
   if ((recordings == 5)); then
-    compared same-2of5 same-1.attnscope same-2.attnscope --with same-3.attnscope same-4.attnscope same-5.attnscope
-    compared same-odd same-1.attnscope same-3.attnscope same-5.attnscope --with same-2.attnscope same-4.attnscope
+    compared same-2of5 same-1.attnscope same-2.attnscope --candidate same-3.attnscope same-4.attnscope same-5.attnscope
+    compared same-odd same-1.attnscope same-3.attnscope same-5.attnscope --candidate same-2.attnscope same-4.attnscope
   fi
   python3 - same-*.json <<'PYTHON' || failed=1
 import collections, json, sys

@@ -48,7 +48,7 @@ const OptionField option_fields[] = {
     {QLatin1String("--algorithm"), attnscope::said<say::import_dialog::algorithm>,
      attnscope::said<say::import_dialog::algorithm_example>},
     {axis_word, attnscope::said<say::import_dialog::problem>, attnscope::said<say::import_dialog::problem_example>},
-    {QLatin1String("--kernel"), attnscope::said<say::import_dialog::kernel>,
+    {QLatin1String("--kernel-name"), attnscope::said<say::import_dialog::kernel>,
      attnscope::said<say::import_dialog::all_launches>},
     {QLatin1String("--launches"), attnscope::said<say::import_dialog::launches>,
      attnscope::said<say::import_dialog::launches_example>},

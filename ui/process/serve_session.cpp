@@ -13,7 +13,7 @@ namespace attnscope::ui {
 QStringList ServeTarget::arguments() const {
   QStringList words{QStringLiteral("collect"), QStringLiteral("--serve")};
   if (!device.isEmpty()) words << QStringLiteral("--device") << device;
-  if (why) words << QStringLiteral("--why");
+  if (why) words << QStringLiteral("--utilization");
   words << more << QStringLiteral("-o") << database;
   return words;
 }

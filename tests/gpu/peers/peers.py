@@ -49,7 +49,7 @@ def compare(attnscope, folder, ours, theirs, d, n, mask, pass_, seconds):
     """Returns (verdict, ratio, low, high) of `attnscope ab` with the inverted ratio, or an error line."""
     statement = os.path.join(folder, f"{theirs}.json")
     command = [attnscope, "ab", f"N={n}", f"d={d}", f"batch={max(1, 16384 // n)}", f"heads={2048 // d}", f"mask={mask}", f"pass={pass_}",
-               "--json", "--margin", "1", "--timeout", str(seconds), "--kernel", statement, "--base", f"kernel={statement}", "--with",
+               "--json", "--margin", "1", "--timeout", str(seconds), "--kernel", statement, "--baseline", f"kernel={statement}", "--candidate",
                f"algorithm={ours}"]
     done = subprocess.run(command, capture_output=True, text=True)
     try:

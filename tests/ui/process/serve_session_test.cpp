@@ -219,7 +219,7 @@ TEST(ServeTarget, BecomesACommandLine) {
                            .database = QStringLiteral("/tmp/x.attnscope"),
                            .why = true,
                            .more = {QStringLiteral("--no-verify")}};
-  EXPECT_EQ(target.arguments().join(' '), "collect --serve --device 0 --why --no-verify -o /tmp/x.attnscope");
+  EXPECT_EQ(target.arguments().join(' '), "collect --serve --device 0 --utilization --no-verify -o /tmp/x.attnscope");
 }
 
 }  // namespace
