@@ -17,8 +17,8 @@ namespace attnscope {
 /// Preset of runs by `attnscope ab`: two sides of equal length, measured in the same rounds, base first.
 inline constexpr std::string_view ab_preset = "ab";
 
-/// Presets of the two runs of `attnscope ab --base-program`. Both measure one plan in the same rounds; in each round's
-/// order the base's points come first.
+/// Presets of the two runs of `attnscope ab --baseline-program`. Both measure one plan in the same rounds; in each
+/// round's order the base's points come first.
 inline constexpr std::string_view base_program_preset = "base program";
 inline constexpr std::string_view other_program_preset = "other program";
 

@@ -75,7 +75,7 @@ Message shard_conflict(const RunStore& store, const RunHeader& header, bool resu
   const std::string file = store.file().string();
   if (newest) {
     return make_message(
-        "{} already has shard {} of this plan, run {} (--resume continues it; --collection NAME starts a new "
+        "{} already has shard {} of this plan, run {} (--resume continues it; --recording NAME starts a new "
         "recording)",
         file, to_string(header.shard), newest->id);
   }

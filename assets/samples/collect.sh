@@ -8,9 +8,9 @@ set -euo pipefail
 peers=()
 for file in "${@:3}"; do peers+=("$(realpath "$file")"); done
 source "$(dirname "${BASH_SOURCE[0]}")/scratch_folder.sh" collect.sh "$@"
-for preset in quick memory-wall tiles paper backward masks decode; do record --why --preset "$preset"; done
-record --why --preset memory-wall --algorithms fa3 -a dtype=fp8
-record --why --preset decode --algorithms splitkv -a dtype=fp8
+for preset in quick memory-wall tiles paper backward masks decode; do record --utilization --preset "$preset"; done
+record --utilization --preset memory-wall --algorithms fa3 -a dtype=fp8
+record --utilization --preset decode --algorithms splitkv -a dtype=fp8
 device=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1)
 for file in ${peers[@]+"${peers[@]}"}; do
   name=$(basename "$file")

@@ -162,7 +162,7 @@ constexpr auto metric_table = std::to_array<Metric>({
     {.key = key::gpu_exposed_ns, .unit = "ns", .label = said<say::metric::gpu_exposed_ns>, .help = said<say::metric_help::gpu_exposed_ns>},
     {.key = key::gpu_copies_ns, .unit = "ns", .label = said<say::metric::gpu_copies_ns>, .help = said<say::metric_help::gpu_copies_ns>},
     {.key = key::gpu_imbalance, .unit = "1", .label = said<say::metric::gpu_imbalance>, .help = said<say::metric_help::gpu_imbalance>},
-    // Counters of --why: utilization of units, shared-memory details, stall reasons.
+    // Counters of --utilization: utilization of units, shared-memory details, stall reasons.
     use("tensor_utilization_pct", "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", said<say::metric::tensor_utilization_pct>, said<say::metric_help::tensor_utilization_pct>),
     use("xu_utilization_pct", "sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_elapsed", said<say::metric::xu_utilization_pct>, said<say::metric_help::xu_utilization_pct>),
     use("fma_utilization_pct", "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_elapsed", said<say::metric::fma_utilization_pct>, said<say::metric_help::fma_utilization_pct>),

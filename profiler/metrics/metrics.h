@@ -23,8 +23,8 @@ enum class Better { neither, less, more };
 /// SM<->L2 and L2<->DRAM.
 inline constexpr std::array<std::string_view, 2> memory_levels{"sm-l2", "dram"};
 
-/// Counter groups of `collect --why`. use: utilization of a unit, percent of peak over the whole kernel (over the
-/// counted range without `sm_active_cycles`). stall: warps stalled for a reason per issue cycle. count: supporting
+/// Counter groups of `collect --utilization`. use: utilization of a unit, percent of peak over the whole kernel (over
+/// the counted range without `sm_active_cycles`). stall: warps stalled for a reason per issue cycle. count: supporting
 /// counts.
 enum class Why { none, use, stall, count };
 

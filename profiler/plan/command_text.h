@@ -24,8 +24,8 @@ struct TurnsOptions {
   double margin = 0.01;
   std::size_t samples = 10;
 };
-/// "attnscope ab --base algorithm=fa2 N=4096 br=64 ... --with algorithm=fa2 N=4096 br=128 ... --rounds 40". Empty if
-/// the points' cache states differ, which `ab` does not support.
+/// "attnscope ab --baseline algorithm=fa2 N=4096 br=64 ... --candidate algorithm=fa2 N=4096 br=128 ... --rounds 40".
+/// Empty if the points' cache states differ, which `ab` does not support.
 [[nodiscard]] std::string turns_command(const PointSpec& base, const PointSpec& other, const TurnsOptions& options);
 /// "attnscope launch algorithm=fa2 ...": runs only the point's kernels, for use under a profiler.
 [[nodiscard]] std::string launch_command(const PointSpec&);

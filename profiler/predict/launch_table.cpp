@@ -77,7 +77,7 @@ Numbers numbers_of(const LaunchLoad& load, const DeviceRates& rates) {
   return numbers;
 }
 
-/// --why counters of the launch for tests/gpu/fit_use.py; 0 if not counted.
+/// --utilization counters of the launch for tests/gpu/fit_use.py; 0 if not counted.
 Numbers counter_values(const PointRecord& record, std::string_view kernel) {
   const bool of_kernel = uses_are_of_kernel(record, kernel);
   const auto of = [&](std::string_view metric) {

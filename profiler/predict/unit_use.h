@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Evaluation of `collect --why` counters: unit utilization, bottleneck, stall reasons, and their predictions.
+// Evaluation of `collect --utilization` counters: unit utilization, bottleneck, stall reasons, and their predictions.
 #pragma once
 
 #include <optional>

@@ -27,7 +27,7 @@ inline constexpr std::string_view ssh_prefix = "ssh:";
 /// Parses "ssh:HOST" or "ssh:HOST/DEVICE". Rejects text that ssh could take as an option or a shell could expand.
 [[nodiscard]] Result<SshTarget, Message> parse_ssh_target(std::string_view word);
 
-/// Starts `attnscope remote` from the remote PATH.
+/// Starts `attnscope worker` from the remote PATH.
 [[nodiscard]] Result<std::unique_ptr<Link>, Message> connect(const SshTarget&, bool counters);
 
 /// Explains why the connection failed and suggests a fix. `app_version`: version of this program.

@@ -121,7 +121,7 @@ class LaunchReader {
     if (count_ == 0) fail(line_place(lines_.line() - 1), "no launch below the header and units");
     require_nothing_below();
     if (launches_.empty())
-      fail(make_message("none of {} launches matches --kernel, --launches, --device and --process", count_));
+      fail(make_message("none of {} launches matches --kernel-name, --launches, --device and --process", count_));
     return std::move(launches_);
   }
 
@@ -413,7 +413,7 @@ std::vector<Message> notes_of(std::size_t launches, std::size_t length, const st
     }
   } else if (std::ranges::any_of(times, several)) {
     notes.push_back(
-        make_message("{} launches without a repeating sequence imported as one sample (--kernel, --launches and "
+        make_message("{} launches without a repeating sequence imported as one sample (--kernel-name, --launches and "
                      "--repeats select others)",
                      launches));
   }

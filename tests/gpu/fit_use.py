@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fits the unit utilization of the kernels (KernelUse, kernels/*/) to the counters of `collect --why`.
+"""Fits the unit utilization of the kernels (KernelUse, kernels/*/) to the counters of `collect --utilization`.
 
-    attnscope model --against FILE... --launches --csv > launches.csv
+    attnscope model --against FILE... --per-launch --csv > launches.csv
     tests/gpu/fit_use.py launches.csv
 
 Prints per kernel the tensor-core busy cycles per operation relative to the peak (1.5 for mma.sync on Hopper, 1 for wgmma;
@@ -58,11 +58,11 @@ def report(entry, t):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("table", help="output of `attnscope model --against FILE... --launches --csv`")
+    parser.add_argument("table", help="output of `attnscope model --against FILE... --per-launch --csv`")
     t = read(parser.parse_args().table)
     t = select_rows(t, t["counted_cycles"] > 0)
     if not len(t["half"]):
-        sys.exit("no launch has unit counters (record with `attnscope collect --why`)")
+        sys.exit("no launch has unit counters (record with `attnscope collect --utilization`)")
     for entry in dict.fromkeys(t["entry"]):
         report(entry, select_rows(t, t["entry"] == entry))
 

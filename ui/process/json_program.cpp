@@ -16,7 +16,7 @@ QString last_words_of(QProcess& ended) {
   if (!ended.isOpen()) return {};  // it was not started
   QString line = QString::fromUtf8(ended.readAllStandardError().trimmed());
   line = line.mid(line.lastIndexOf(QLatin1Char('\n')) + 1);
-  const QString program = QStringLiteral("attnscope: ");
+  const QString program = QStringLiteral("error: ");
   if (line.startsWith(program)) line.remove(0, program.size());
   return line;
 }

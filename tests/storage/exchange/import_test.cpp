@@ -648,7 +648,7 @@ TEST(ImportNcu, LaunchesAreChosenByKernelNumberAndRepeats) {
   const auto error = [&](const NcuSelection& selection) {
     return import_error(text, ImportFormat::ncu, {.spec = flash_spec(), .ncu = selection});
   };
-  EXPECT_EQ(error({.kernel = "bwd"}), "none of 5 launches matches --kernel, --launches, --device and --process");
+  EXPECT_EQ(error({.kernel = "bwd"}), "none of 5 launches matches --kernel-name, --launches, --device and --process");
   EXPECT_EQ(error({.repeats = 2}), "5 launches are not 2 repetitions of one sequence");
   EXPECT_EQ(error({.kernel = "<2>", .repeats = 3}), "2 launches are not 3 repetitions of one sequence");
 }

@@ -179,7 +179,7 @@ TEST_F(ImportDialogTest, WhatIsNoTableSaysWhyInALine) {
     drop({table});
     ASSERT_NE(dialog, nullptr);
     EXPECT_TRUE(words().contains(why)) << words().toStdString();
-    EXPECT_FALSE(words().contains("attnscope: "));
+    EXPECT_FALSE(words().contains("error: "));
     EXPECT_EQ(part<QTableView>("import-columns")->model()->rowCount(), 0);
     EXPECT_FALSE(button()->isEnabled());
     delete dialog;

@@ -95,7 +95,7 @@ TEST_F(RunEditsTest, ThatFailSaySoInTheBanner) {
   }
   EXPECT_TRUE(window->banner().text().contains(QStringLiteral("is in use by another")))
       << window->banner().text().toStdString();
-  EXPECT_FALSE(window->banner().text().contains(QStringLiteral("attnscope: ")));
+  EXPECT_FALSE(window->banner().text().contains(QStringLiteral("error: ")));
   edit({"--run=1", "--name=x"});
   EXPECT_EQ(window->banner().text(), QString());
   EXPECT_EQ(titles().front(), QStringLiteral("x"));
