@@ -117,7 +117,7 @@ std::function<bool(int)> waiting_for_lock(const std::filesystem::path& file, Rep
     last = waited_ms;
     if (waited_ms >= next) {
       next = waited_ms + between_notices_ms;
-      reporter.report(LogEvent{"warning", format_text("{} is locked by another program; waiting for {} s",
+      reporter.report(LogEvent{"warning", format_text("{} is locked by another program; waited {} s so far",
                                                       file.string(), waited_ms / 1000)});
     }
     return !cancel.cancelled();

@@ -66,7 +66,7 @@ void report_done(const RunStore& store, std::int64_t run, const std::string& sta
 ExitCode end_lost_run(RunStore& store, std::int64_t run, int losses, const std::string& why, Reporter& reporter) {
   if (losses > 0) {
     store.finish_run(run, StoredRunState::failed);
-    report_done(store, run, "device-lost", make_message("{} consecutive points crashed the device", losses),
+    report_done(store, run, "device-lost", make_message("device lost at {} consecutive points", losses),
                 ExitCode::partial, reporter);
     return ExitCode::partial;
   }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fits the timing constants of the kernels (KernelTiming, kernels/*/) to measured times.
 
-    attnscope model --against FILE... --launches --csv > launches.csv
+    attnscope model --against FILE... --per-launch --csv > launches.csv
     tests/gpu/fit_times.py launches.csv            fits; prints the errors of both halves and the constants
     tests/gpu/fit_times.py launches.csv --judge    evaluates the constants in the sources
     tests/gpu/fit_times.py launches.csv --on OTHER.csv    fits to one GPU, evaluates on the launches of another
@@ -43,7 +43,7 @@ def read(path):
     text_columns = ("point", "algorithm", "pass", "launch", "entry", "half", "problem", "tile", "order")
     missing = [name for name in text_columns + tuple(NAMES) if name not in rows[0]]
     if missing:
-        sys.exit(f"{path}: no column {missing[0]}: create it with `attnscope model --against FILE --launches --csv`")
+        sys.exit(f"{path}: no column {missing[0]}: create it with `attnscope model --against FILE --per-launch --csv`")
     table = {name: np.array([row[name] for row in rows]) for name in text_columns}
     for name in rows[0]:
         if name not in text_columns:
@@ -320,7 +320,7 @@ def check_models_agree(t, constants_of):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("table", help="output of `attnscope model --against FILE... --launches --csv`")
+    parser.add_argument("table", help="output of `attnscope model --against FILE... --per-launch --csv`")
     parser.add_argument("--judge", action="store_true", help="evaluate the constants of the table without fitting")
     parser.add_argument("--on", metavar="OTHER.csv", help="evaluate on these launches of another GPU")
     parser.add_argument("--entry", action="append", help="only the kernel with this entry name")
