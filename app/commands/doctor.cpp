@@ -227,10 +227,10 @@ Action add_doctor(CLI::App& command) {
       .add_option("-o,--output", measured.output,
                   "Output file; with --noise, an .attnscope file to which the noise floor is added")
       ->type_name("FILE");
-  command.add_option("--recordings", measured.recordings, "Number of recordings")
+  command.add_option("--recordings", measured.recordings, "Recordings for --noise")
       ->check(CLI::Range(4, 100))
       ->capture_default_str();
-  command.add_option("--rounds", measured.rounds, "Rounds per recording")
+  command.add_option("--rounds", measured.rounds, "Rounds per recording for --noise")
       ->check(CLI::Range(3, 1000))
       ->capture_default_str();
   for (const char* name : {"--preset", "--axis", "--algorithms", "--cache-control", "--recordings", "--rounds"}) {

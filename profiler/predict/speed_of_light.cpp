@@ -55,7 +55,7 @@ Message bound_words(const SpeedOfLight& light) {
   if (light.waits_most()) return say::bound::other_gpus{.percent = percent(light.waiting)};
   if (light.starved()) return say::bound::empty_sms{.empty = light.empty_sms, .sms = light.sms};
   const GpuUnit most = light.busiest();
-  return say::bound::no_unit{.least = percent(busy_share), .unit = title_of(most), .percent = percent(light.of(most))};
+  return say::bound::no_unit{.unit = title_of(most), .percent = percent(light.of(most)), .least = percent(busy_share)};
 }
 
 }  // namespace attnscope::analysis

@@ -205,15 +205,15 @@ bool tell_bounds(const Context& context, const Plot& plot, std::vector<Block>& b
       const Message bytes = by_link ? Message(say::report::by_link{}) : Message(say::report::by_memory{});
       if (last == points.rbegin()) {
         const std::string words = text(say::report::stays_memory{
-            .series = name, .n = last_n, .bytes = bytes, .bound = name_bound(longest), .origin = origin});
+            .series = name, .bytes = bytes, .n = last_n, .bound = name_bound(longest), .origin = origin});
         bounds.emplace_back(sentence(words, {{last_n, longest.row}}));
       } else if (last == points.rend()) {
         const bool links = analysis::find_roof(report.roofs, analysis::Bound::link) != nullptr;
         const std::string words =
             text(say::report::never_memory{.series = name,
+                                           .bytes = links ? Message(say::report::by_either{}) : bytes,
                                            .first = first_n,
                                            .last = last_n,
-                                           .bytes = links ? Message(say::report::by_either{}) : bytes,
                                            .origin = origin});
         bounds.emplace_back(sentence(words, {{first_n, points.front()->row}, {last_n, longest.row}}));
       } else {

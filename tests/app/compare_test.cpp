@@ -56,13 +56,12 @@ TEST_F(Compare, a_regression_fails_and_an_improvement_does_not) {
   const fs::path after = imported("after", "GPU X,mine,512,16,64,1200\nGPU X,mine,1024,16,64,4010\n");
   const Outcome plain = compared({before_, "--candidate", after});
   EXPECT_EQ(plain.exit_code, 0) << plain.err;
-  EXPECT_THAT(plain.out, AllOf(HasSubstr("1.2000 [1.1429, 1.2600; assumed]"), HasSubstr("SLOWER"),
-                               HasSubstr("UNDECIDED"), HasSubstr("0 FASTER, 1 SLOWER, 0 SAME, 1 UNDECIDED"),
-                               HasSubstr("their interval is assumed, of 5%")));
+  EXPECT_THAT(plain.out, AllOf(HasSubstr("1.2000 [1.1429, 1.2600, assumed]"), HasSubstr("SLOWER"),
+                               HasSubstr("UNDECIDED"), HasSubstr("0 FASTER, 1 SLOWER, 0 SAME, 1 UNDECIDED")));
   const Outcome failed = compared({before_, "--candidate", after, "--fail-on-regression", "10%"});
   EXPECT_EQ(failed.exit_code, 4);
   EXPECT_THAT(failed.err, AllOf(HasSubstr("10%"), HasSubstr(" 1 row: mine fp16 batch 1 heads 16 N 512 d 64")));
-  EXPECT_THAT(failed.err, HasSubstr(": 1.2000 [1.1429, 1.2600; assumed]"));
+  EXPECT_THAT(failed.err, HasSubstr(": 1.2000 [1.1429, 1.2600, assumed]"));
   EXPECT_THAT(failed.out, AllOf(HasSubstr("SLOWER by at least"), HasSubstr("13.5%")));
   // The lower bound of the interval is 1.143; the joint one for both rows is 1.135.
   EXPECT_EQ(compared({before_, "--candidate", after, "--fail-on-regression", "15"}).exit_code, 4);
@@ -71,7 +70,7 @@ TEST_F(Compare, a_regression_fails_and_an_improvement_does_not) {
   EXPECT_EQ(compared({before_, "--candidate", after, "--fail-on-significant-regression", "14"}).exit_code, 0);
   const Outcome junit = compared({before_, "--candidate", after, "--format", "junit"});
   EXPECT_THAT(junit.out, AllOf(HasSubstr("tests=\"2\" failures=\"1\" errors=\"0\" skipped=\"1\""),
-                               HasSubstr("<failure message=\"SLOWER 1.2000 [1.1429, 1.2600; assumed]\"/>"),
+                               HasSubstr("<failure message=\"SLOWER 1.2000 [1.1429, 1.2600, assumed]\"/>"),
                                HasSubstr("<skipped message=\"UNDECIDED")));
   const nlohmann::json answers =
       nlohmann::json::parse(compared({before_, "--candidate", after, "--format", "json"}).out)["answers"];
@@ -143,8 +142,8 @@ TEST_F(Compare, two_algorithms_of_one_file_are_sides) {
   const std::string sample = ATTNSCOPE_SAMPLE;
   const Outcome outcome = compared({sample + ":algo:fa1 status:ok", "--candidate", sample + ":algo:fa2 status:ok"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, AllOf(HasSubstr("Aligned by problem, tile, knobs, device"), HasSubstr("algorithm=fa2"),
-                                 HasSubstr("to settle it: attnscope ab ")));
+  EXPECT_THAT(outcome.out,
+              AllOf(HasSubstr("problem, tile, knobs, device"), HasSubstr("algorithm=fa2"), HasSubstr("attnscope ab ")));
 }
 
 /// Returns the words of the first command in a sentence.
@@ -179,8 +178,7 @@ TEST_F(Compare, the_command_that_would_settle_a_point_runs) {
 TEST_F(Compare, what_another_program_measured_has_no_command_of_ours) {
   const fs::path after = imported("after", "GPU X,mine,512,16,64,1010\nGPU X,mine,1024,16,64,4010\n");
   const Outcome outcome = compared({before_, "--candidate", after});
-  EXPECT_THAT(outcome.out,
-              AllOf(HasSubstr("with the program that they come from"), Not(HasSubstr("attnscope collect"))));
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("2 UNDECIDED"), Not(HasSubstr("attnscope collect"))));
 }
 
 #ifdef ATTNSCOPE_FAKE_GPU_LIBRARY

@@ -166,7 +166,7 @@ TEST_F(GpuLibraries, launch_and_ab_take_one) {
   EXPECT_THAT(launched.out, HasSubstr("median of "));
   const Outcome crashed = expect_exit(1, run_with({"launch", "--kernel", kernel, "--device", "gpu"},
                                                   {"algorithm=own", "N=64", "d=64", "heads=1", "mode=5"}));
-  EXPECT_THAT(crashed.err, HasSubstr("ended by signal 11"));
+  EXPECT_THAT(crashed.err, HasSubstr("signal 11"));
   expect_exit(0, run_with({"ab", "--kernel", kernel, "--device", "gpu", "--rounds", "6"},
                           {"N=64", "d=64", "heads=1", "--baseline", "algorithm=own", "--candidate", "algorithm=fa2"}));
 }

@@ -149,7 +149,7 @@ TEST(LessonTexts, AreWrittenOutToBeEdited) {
 TEST_F(LessonExport, BadInputIsOneClearLine) {
   const std::string out = (folder_ / "out").string();
   EXPECT_THAT(expect_exit(2, run(folder_, {"lesson", "export", ATTNSCOPE_SAMPLE, "-o", out, "--lang", "fr"})).err,
-              HasSubstr("fr not in {en,zh}"));
+              HasSubstr("'fr'; available: en, zh"));
   EXPECT_EQ(run(folder_, {"lesson", "export", ATTNSCOPE_SAMPLE, "-o", out, "--texts", out + "/nothing"}).exit_code, 1);
   EXPECT_EQ(run(folder_, {"lesson", "export", out + "/nothing.attnscope", "-o", out}).exit_code, 1);
   // Pages of other programs are not overwritten.

@@ -233,7 +233,7 @@ TEST_F(OwnKernelInAFile, IsNamedWithItsSourcesAndItsLawIsKnown) {
   }
   fs::remove_all(folder_ / "mine");
   EXPECT_THAT(run(folder_, {"info", file_.string()}).out, HasSubstr("kernel mine: manifest "));
-  EXPECT_THAT(report_of({file_}), HasSubstr("points: mine fp16"));
+  EXPECT_THAT(report_of({file_}), HasSubstr("mine fp16"));
   EXPECT_THAT(content(folder_ / "report-figures/runs.csv"), AllOf(HasSubstr("mine.json"), HasSubstr("mine.cu")));
   expect_exit(0, run(folder_, {"check", file_.string()}));
   const Outcome again = expect_exit(
