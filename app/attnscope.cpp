@@ -99,7 +99,6 @@ Message invalid_value(std::string_view text) {
   return attnscope::unknown_name(fmt::format("value of {}", name), why.substr(0, list), known);
 }
 
-/// Rewords CLI11's messages.
 Message reason_of(const CLI::App& command, const CLI::ParseError& error) {
   const std::string_view text = error.what();
   const auto before = [&](std::string_view end) { return text.substr(0, std::min(text.find(end), text.size())); };

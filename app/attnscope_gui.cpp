@@ -93,7 +93,6 @@ QStringList with_lesson_page(QStringList arguments) {
   return arguments;
 }
 
-/// Command line options.
 struct Switches {
   // Not addHelpOption(), which would add --help-all with Qt's own options; this program does not pass them to Qt.
   QCommandLineOption help{{QStringLiteral("h"), QStringLiteral("help")}, QStringLiteral("Print this help and exit.")};

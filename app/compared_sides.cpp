@@ -49,7 +49,6 @@ void require_points(const std::vector<Row>& rows, const std::string& side) {
 
 class Loader {
  public:
-  /// Loads the files of both sides.
   explicit Loader(const std::string& noise, std::span<const Words* const> sides) {
     LoadRequest request{.opened = {},
                         .read = [&](const RunStore& store) { sides_.code = with_skipped_rows(store, sides_.code); }};

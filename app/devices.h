@@ -30,7 +30,6 @@ struct OpenedDevice {
 /// Throws CommandError: usage for an unknown name, error for a GPU that is missing or cannot be used. Opens a GPU in a
 /// worker process if a known kernel has host code.
 OpenedDevice open_device(std::string_view word, bool counters);
-/// Opens it in this process.
 OpenedDevice open_device_here(std::string_view word, bool counters);
 
 /// Throws CommandError (usage) unless `word` is empty, "gpu" or a GPU number.

@@ -50,7 +50,6 @@ class MeasuredPoints {
     const std::string& device_uuid;   ///< of the device that measured it
   };
   [[nodiscard]] const std::vector<Point>& points() const { return points_; }
-  /// Ceilings of all files.
   [[nodiscard]] const std::vector<StoredCeilings>& ceilings() const { return loaded_.ceilings; }
   /// Returns `partial` instead of `ok` if damaged rows were skipped.
   [[nodiscard]] ExitCode with_skipped(ExitCode code) const { return code == ExitCode::ok ? loaded_.code : code; }

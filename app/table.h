@@ -25,11 +25,8 @@ using TableRows = std::vector<std::vector<std::string>>;
 /// Drops "_bytes" from titles, for tables whose values contain their unit.
 void title_sizes(std::vector<analysis::Column>& columns);
 
-/// Prints titles and aligned columns.
 void print_aligned(const analysis::Table&, std::ostream&);
-/// Prints keys and base units.
 void print_csv(const analysis::Table&, std::ostream&);
-/// Returns one object per row.
 [[nodiscard]] nlohmann::ordered_json rows_of(const analysis::Table&);
 
 /// Columns for all fields and knobs of a point, except algorithm and cache.

@@ -50,7 +50,6 @@ std::vector<std::string> expanded(std::string_view word) {
   return words;
 }
 
-/// Host of a device; devices of one host share the compile cache.
 std::string host_of(const std::string& word) {
   return is_elsewhere(word) ? word.substr(0, word.find('/')) : std::string();
 }

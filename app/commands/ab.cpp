@@ -134,7 +134,6 @@ class Programs {
  public:
   Programs(const AbOptions& options, const CancelToken& cancel) : options_(options), cancel_(cancel) { start(); }
 
-  /// Restarts both processes.
   void start() {
     sides_ = {};
     std::array<std::future<std::unique_ptr<Device>>, 2> opening;
@@ -179,7 +178,6 @@ class Programs {
   std::optional<DeviceInfo> first_;
 };
 
-/// Measures both sides and stores the rounds.
 class Rounds {
  public:
   Rounds(const AbOptions& options, const fs::path& file, CancelToken& cancel)
@@ -270,7 +268,6 @@ class Rounds {
   /// FILE:RUN of each run.
   [[nodiscard]] const std::vector<std::string>& words() const { return words_; }
   [[nodiscard]] std::string file() const { return store_.file().string(); }
-  /// Compares the stored rounds and prints the result.
   void print(const InterleavedOutcome& outcome, Output& out) const {
     const ComparedSides sides = compared();
     attnscope::print(sides, view_of(sides, {}, options_.margin_percent), out);

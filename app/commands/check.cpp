@@ -23,7 +23,6 @@ struct CheckOptions {
   Output output;
 };
 
-/// Result for one file.
 struct Checked {
   std::string file;
   std::string state;  ///< ok, unverified, damaged or unreadable

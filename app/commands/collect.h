@@ -32,7 +32,6 @@ struct PlanOptions {
   int rounds = 1;
 };
 
-/// How each point is measured.
 struct Measurement {
   MeasureOptions options;
   std::vector<std::string> metrics;  ///< --metrics
@@ -42,7 +41,6 @@ struct Measurement {
   [[nodiscard]] bool counters_demanded() const { return require_counters || why || !metrics.empty(); }
 };
 
-/// Output file of the run.
 struct Destination {
   std::string file;  ///< -o; empty: a default file
   bool resume = false;

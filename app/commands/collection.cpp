@@ -104,7 +104,6 @@ PlanEvent plan_event(const PlannedRun& planned) {
 
 namespace {
 
-/// Prints the run as CSV or JSON, if requested.
 void print_result(const RunStore& store, std::int64_t run, const Output& out) {
   const std::vector runs{run};
   if (out.is("text")) return;
@@ -302,7 +301,6 @@ class Collection {
     return done("device-lost", "no device left; continue with --resume", ExitCode::partial);
   }
 
-  /// Reports the last event, then prints the requested table.
   ExitCode done(const std::string& state, const Message& reason, ExitCode code) {
     report_done(store_, recording_.run(), state, reason, code, reporter_);
     print_result(store_, recording_.run(), options_.to.result);

@@ -58,14 +58,12 @@ struct DoctorOptions {
 
 using analysis::RecordedRounds;
 
-/// Recordings of one build on one GPU.
 struct Recordings {
   DeviceInfo device;
   Environment environment;
   std::vector<RecordedRounds> all;
 };
 
-/// Appends the record's rounds.
 void add_rounds(const PointRecord& record, RecordedRounds& recorded) {
   if (!analysis::has_values(record.disposition)) return;
   analysis::RoundsOfSide& rounds = recorded[identity_text(record.spec)];

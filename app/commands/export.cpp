@@ -45,7 +45,6 @@ void write(const RunStore& store, const ExportOptions& options, std::ostream& ou
   }
 }
 
-/// Logs skipped rows and structural damage.
 ExitCode judged(const RunStore& store) {
   const ExitCode code = with_skipped_rows(store, ExitCode::ok);
   const std::vector<Message> damage = store.structural_damage();
@@ -58,7 +57,6 @@ ExitCode judged(const RunStore& store) {
   return ExitCode::partial;
 }
 
-/// Copies all runs of the files into one compact file.
 ExitCode copy(const ExportOptions& options) {
   if (!options.filter.empty())
     throw CommandError(ExitCode::usage, "--format attnscope copies whole files (omit --filter)");

@@ -32,7 +32,6 @@ std::vector<Document> originals() {
   return all;
 }
 
-/// Skips the license line.
 std::string_view body_of(const Document& document) {
   return document.text.substr(document.text.find('\n') + 1);
 }

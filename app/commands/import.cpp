@@ -153,7 +153,6 @@ std::vector<std::int64_t> store(const std::filesystem::path& file, const std::ve
   return ids;
 }
 
-/// Removes points that do not match the filter, and devices without points.
 void leave_fitting(Import& import, const std::string& filter) {
   analysis::PointTableBuilder builder;
   for (const ImportedDevice& device : import.devices) {
@@ -183,7 +182,6 @@ std::string_view name_of(ImportFormat format) {
   return format == ImportFormat::json ? "json" : format == ImportFormat::csv ? "csv" : "ncu";
 }
 
-/// Prints what the import would do.
 ExitCode preview(ImportOptions& options, ImportFormat format, const Import& import) {
   std::vector<std::string> lines;
   const auto say_line = [&](const Message& line) { lines.push_back(attnscope::text(line)); };

@@ -35,7 +35,6 @@ struct InfoOptions {
   Output output;
 };
 
-/// Summary of a run's points.
 struct Seen {
   std::map<Disposition, std::size_t> dispositions;
   std::set<Pass> passes;
@@ -153,7 +152,6 @@ void say_statements(const std::map<std::int64_t, Seen>& seen, Output& out) {
   }
 }
 
-/// Prints the file, its devices and remarks on its runs.
 void say_file(const RunStore& store, std::span<const RunSummary> runs, const std::map<std::int64_t, Seen>& seen,
               Output& out) {
   const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(store.file()));

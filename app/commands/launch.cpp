@@ -47,7 +47,6 @@ PointSpec one_point(const SweepRequest& request, const DeviceLimits& limits) {
   return points.front();
 }
 
-/// Reports a point that did not finish.
 [[noreturn]] void fail(const PointRecord& record, const Device& device) {
   const Message why = make_message("{}: {}: {}", describe(record.spec), to_string(record.disposition), record.reason);
   const ExitCode code = record.disposition == Disposition::cancelled ? ExitCode::partial : ExitCode::error;

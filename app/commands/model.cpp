@@ -244,7 +244,6 @@ std::vector<PointRecord> play(std::span<const MeasuredPoints::Point> points, con
   return predicted;
 }
 
-/// Points that could not be simulated.
 struct NotSimulated {
   std::size_t points = 0;
   std::string first;
@@ -338,7 +337,9 @@ Action add_model(CLI::App& command) {
     const bool goes_with_it = other == against || other == command.get_help_ptr() || other == ceilings;
     if (!goes_with_it) against->excludes(other);
   }
-  command.add_flag("--per-launch", options->launches, "With --against: one row per launch with the inputs of its predicted time")
+  command
+      .add_flag("--per-launch", options->launches,
+                "With --against: one row per launch with the inputs of its predicted time")
       ->needs(against);
   add_filter_option(command, options->filter)->needs(against);
   options->output.add_to(command);

@@ -146,7 +146,6 @@ ExitCode gpus(ResultOptions& options) {
   return loaded.code;
 }
 
-/// Adds the common options.
 Action result_command(CLI::App& command, const std::shared_ptr<ResultOptions>& options,
                       ExitCode (*print)(ResultOptions&)) {
   add_kernel_option(command);

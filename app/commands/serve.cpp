@@ -154,8 +154,6 @@ class Session {
     return [this, reason = std::move(reason)](const std::string& id) { reporter_.report(CancelledEvent{id, reason}); };
   }
 
-  // Called on the measuring thread.
-
   ExitCode answer() {
     while (!cancel_.cancelled()) {
       if (!reporter_.listened_to()) {

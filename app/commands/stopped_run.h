@@ -15,7 +15,6 @@
 
 namespace attnscope {
 
-/// Run that can be continued.
 struct StoppedRun {
   std::filesystem::path file;
   RunSummary run;

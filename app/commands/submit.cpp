@@ -78,7 +78,6 @@ CommandOutput run_to_end(const std::vector<std::string>& words) {
   return output;
 }
 
-/// Returns the arguments of `attnscope collect` for each task, without the shard.
 std::vector<std::string> collect_words(const SubmitOptions& options) {
   std::vector<std::string> words{"collect"};
   words.insert(words.end(), options.collect.begin(), options.collect.end());

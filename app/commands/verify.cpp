@@ -84,7 +84,6 @@ analysis::Table summary_table(const std::map<CaseGroup, Counts>& groups) {
                     std::move(rows));
 }
 
-/// Results of finished cases.
 struct Told {
   std::map<CaseGroup, Counts> groups = {};
   TableRows details = {};

@@ -57,7 +57,6 @@ std::vector<E> events(const std::string& text) {
 
 class Collect : public CommandTest {
  protected:
-  /// Runs the sweep without interruption.
   std::vector<std::string> undisturbed() {
     const auto file = folder_ / "whole.attnscope";
     expect_exit(0, run(folder_, sweep + Words{"--quiet", "-o", file}));

@@ -39,7 +39,6 @@ class Compare : public ::testing::Test {
 
   Outcome compared(const Words& words) { return run(folder_, Words{"compare"} + words); }
 
-  /// Expects an exit code and a one-line error that contains `says`.
   void expect_refusal(const Words& words, int code, const std::string& says) {
     const Outcome outcome = compared(words);
     EXPECT_EQ(outcome.exit_code, code) << outcome.err;

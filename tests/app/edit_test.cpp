@@ -29,7 +29,6 @@ class Edit : public CommandTest {
   }
   Outcome edit(const Words& words) { return run(folder_, Words{"edit", file_.string()} + words); }
   json list() { return json::parse(edit({"--list", "--json"}).out)["rows"]; }
-  /// Expects an exit code; returns the one-line error.
   std::string refused(int code, const Words& words) {
     const Outcome outcome = expect_error(code, edit(words));
     return outcome.err;

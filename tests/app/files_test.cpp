@@ -26,7 +26,6 @@ using Mode = RunStore::Mode;
 
 const Words small_sweep{"collect", "--device", "simulated", "-a", "N=128", "--algorithms", "fa2"};
 
-/// Reads events until one of type E.
 template <class E>
 std::optional<E> read_until(Process& process) {
   while (const std::optional<std::string> line = process.read_line()) {

@@ -28,7 +28,6 @@ using Mode = RunStore::Mode;
 
 class GpuFaults : public ::testing::Test {
  protected:
-  /// Three points per algorithm.
   Outcome collect(const std::string& faults, const std::vector<std::string>& more = {}) {
     return collect_axes(faults, {"-a", "N=[16,32,48]"}, more);
   }

@@ -32,7 +32,6 @@ class GpuLibraries : public ::testing::Test {
     return options;
   }
 
-  /// Manifest of a library.
   std::string statement(const std::string& library, const std::string& name = "own") const {
     std::filesystem::path file = folder_ / (name + ".json");
     std::ofstream(file) << fmt::format(R"({{

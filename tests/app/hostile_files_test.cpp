@@ -20,7 +20,6 @@ using ::testing::Not;
 
 class HostileFile : public ::testing::Test {
  protected:
-  /// A complete simulated run of the preset `paper`.
   void SetUp() override {
     expect_exit(0, run(folder_, {"collect", "--preset", "paper", "--algorithms", "naive,fa1,fa2", "--device",
                                  "simulated", "-a", "N=1024", "-q", "-o", file_}));

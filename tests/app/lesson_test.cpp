@@ -157,7 +157,6 @@ TEST_F(LessonExport, BadInputIsOneClearLine) {
   EXPECT_NE(run(folder_, {"lesson", "export", ATTNSCOPE_SAMPLE, "-o", out}).exit_code, 0);
   EXPECT_EQ(content(folder_ / "out/index.html"), "mine");
   EXPECT_EQ(run(folder_, {"lesson", "export", ATTNSCOPE_SAMPLE, "-o", out, "--force"}).exit_code, 0);
-  // Lessons are.
   EXPECT_EQ(run(folder_, {"lesson", "export", ATTNSCOPE_SAMPLE, "-o", out}).exit_code, 0);
 }
 

@@ -70,7 +70,6 @@ std::vector<Entry> section(const std::string& help, const std::string& title) {
   return entries;
 }
 
-/// Escapes text for Markdown.
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {

@@ -24,7 +24,6 @@ using ::testing::Not;
 
 class ReportCommand : public CommandTest {
  protected:
-  /// A small simulated sweep.
   fs::path collected(const std::string& device = "simulated") {
     const fs::path file = folder_ / (std::to_string(++files_) + ".attnscope");
     expect_exit(0,

@@ -17,7 +17,6 @@
 
 namespace attnscope::testing {
 
-/// Request for a small point.
 inline std::string asks_for(const std::string& id, std::int64_t n, std::int64_t priority = 0,
                             const std::string& algorithm = "fa2", const std::string& more = "") {
   return fmt::format(
@@ -54,7 +53,6 @@ class SessionClient {
     ADD_FAILURE() << "the output ended before";
     return {};
   }
-  /// Reads to the end and waits for the process.
   Outcome end() {
     while (next()) {
     }

@@ -43,7 +43,6 @@ class SeveralDevices : public CommandTest {
       for (const std::size_t place : group) EXPECT_EQ(all[place].device_uuid, all[group.front()].device_uuid);
     }
   }
-  /// Results of a sweep on one device.
   std::vector<std::string> undisturbed() {
     const auto file = folder_ / "one.attnscope";
     EXPECT_EQ(run(folder_, curves_on("simulated") + Words{"-o", file}).exit_code, 0);
@@ -96,7 +95,6 @@ TEST_F(SeveralDevices, go_on_with_what_was_stopped_and_with_other_devices) {
   EXPECT_THAT(expect_exit(0, collect("simulated*3", {"--resume"})).err, HasSubstr("already complete"));
 }
 
-/// Returns the child processes.
 std::vector<pid_t> children_of(pid_t parent) {
   std::ifstream list(fmt::format("/proc/{0}/task/{0}/children", parent));
   std::vector<pid_t> children;

@@ -27,7 +27,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using Mode = RunStore::Mode;
 
-/// Eight curves of eight points.
 const Words curves{"collect", "--device", "simulated", "-a", "N=[64:512:64]",    "-a",
                    "heads=2", "-a",       "d=32,64",   "-a", "mask=full,causal", "--algorithms",
                    "fa1,fa2", "--quiet"};
