@@ -40,10 +40,11 @@ Checked judged(const std::string& file) {
       make_message("{}: {}, {}", checked.file, counted_runs(found.runs), counted_points(found.points));
   const bool unverified = found.unverified > 0;
   checked.state = !found.ok() ? "damaged" : unverified ? "unverified" : "ok";
-  checked.verdict = text(
-      !found.ok()  ? make_message("{}: damaged (`sqlite3 FILE .recover` saves what SQLite can read)", holds)
-      : unverified ? make_message("{}: no damage found; {} interrupted runs have no checksum", holds, found.unverified)
-                   : make_message("{}: ok", holds));
+  checked.verdict =
+      text(!found.ok()  ? make_message("{}: damaged (`sqlite3 FILE .recover` saves what SQLite can read)", holds)
+           : unverified ? make_message("{}: no damage found; {} without a checksum (interrupted)", holds,
+                                       counted_runs(found.unverified))
+                        : make_message("{}: ok", holds));
   for (const BadRow& row : found.bad_rows) {
     checked.problems.push_back(fmt::format("{}: {}", printable(text(row.where)), printable(text(row.why))));
   }

@@ -42,12 +42,12 @@ TEST_F(HostileFile, a_run_without_its_checksum_is_unverified) {
   EXPECT_THAT(run(folder_, {"check", file_}).out, HasSubstr(": ok\n"));
   const std::string report = folder_ / "a.html";
   ASSERT_EQ(run(folder_, {"report", file_, "-o", report}).exit_code, 0);
-  EXPECT_THAT(content(report), Not(AnyOf(HasSubstr("without a checksum"), HasSubstr("were damaged"))));
+  EXPECT_THAT(content(report), Not(AnyOf(HasSubstr("checksum"), HasSubstr("Damaged"))));
   damage("UPDATE runs SET state = 'interrupted', checksum = NULL");
   EXPECT_THAT(expect_exit(0, run(folder_, {"check", file_})).out,
-              AllOf(HasSubstr("runs without a checksum (interrupted): 1"), Not(HasSubstr(": ok\n"))));
+              AllOf(AllOf(HasSubstr("1 run "), HasSubstr("checksum")), Not(HasSubstr(": ok\n"))));
   ASSERT_EQ(run(folder_, {"report", file_, "-o", report}).exit_code, 0);
-  EXPECT_THAT(content(report), HasSubstr("without a checksum"));
+  EXPECT_THAT(content(report), HasSubstr("checksum"));
 }
 
 TEST_F(HostileFile, a_changed_value_is_warned_of_wherever_it_is_used) {
@@ -73,7 +73,7 @@ TEST_F(HostileFile, a_bad_row_is_skipped_with_a_word_and_exit_code_5) {
               AllOf(HasSubstr("paper"), HasSubstr("2 damaged rows:\npoint 1 (run 1, plan index 0): bc 0")));
   const std::string report = folder_ / "a.html";
   EXPECT_EQ(run(folder_, {"report", file_, "-o", report}).exit_code, 5);
-  EXPECT_THAT(content(report), HasSubstr("The first: a.attnscope, point 1 (run 1, plan index 0): bc 0"));
+  EXPECT_THAT(content(report), HasSubstr("a.attnscope, point 1 (run 1, plan index 0): bc 0"));
   EXPECT_THAT(expect_exit(5, run(folder_, {"paper", file_})).err, HasSubstr("damaged in 2 places"));
 }
 

@@ -33,9 +33,8 @@ class Launch : public CommandTest {
 
 TEST_F(Launch, says_what_it_launched_and_the_median_time) {
   const Words axes{"algorithm=naive", "N=256", "d=64", "heads=2", "pass=bwd"};
-  EXPECT_THAT(expect_exit(0, launch(axes)).out,
-              AllOf(StartsWith("Device: GPU 0, "), HasSubstr("naive"), HasSubstr("N 256 d 64"),
-                    HasSubstr(", the median of 10 runs from a cold L2 (quartiles ")));
+  EXPECT_THAT(expect_exit(0, launch(axes)).out, AllOf(StartsWith("Device: GPU 0, "), HasSubstr("naive"),
+                                                      HasSubstr("N 256 d 64"), HasSubstr("median of 10 runs")));
 }
 
 TEST_F(Launch, opens_no_counters_and_writes_no_file) {
@@ -49,7 +48,7 @@ TEST_F(Launch, takes_exactly_one_point) {
   const Outcome several = expect_exit(2, launch({"algorithm=[fa1,fa2]", "N=[256,512]", "d=64"}));
   expect_one_line(several);
   EXPECT_THAT(several.err, HasSubstr(" 4 points"));
-  EXPECT_THAT(expect_exit(2, launch({"N=256", "d=64"})).err, HasSubstr("algorithm=NAME"));
+  EXPECT_THAT(expect_exit(2, launch({"N=256", "d=64"})).err, HasSubstr("one value per axis"));
   const Outcome mistyped = expect_exit(2, launch({"algorithm=fa2", "Nk=256"}));
   expect_one_line(mistyped);
 }
