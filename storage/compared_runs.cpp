@@ -101,7 +101,7 @@ analysis::RunConditions conditions_of(const RunSummary& run) {
           {say::difference::system{}, Message::verbatim(environment.operating_system)},
           {say::difference::l2_of{}, l2_of},
           {say::difference::rates_of{}, Message::verbatim(run.rates_from)},
-          {say::difference::samples{}, say::difference::range{.low = options.min_samples, .high = options.max_samples}},
+          {say::difference::samples{}, say::difference::range{.high = options.max_samples, .low = options.min_samples}},
           {say::difference::noise{}, Message::verbatim(fmt::to_string(options.max_noise))},
           {say::difference::rounds{}, Message::verbatim(fmt::to_string(run.rounds))},
           {say::difference::seed{}, Message::verbatim(fmt::to_string(options.seed))}};

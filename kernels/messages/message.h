@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // User-visible messages. Labels, tooltips and sentences about results are in the catalog, assets/messages/en.json; the
-// build generates a type per text, such as say::law::misses for "law.misses" (messages/law.h), with the arguments as
+// build generates a type per text, such as say::law::not_power_law for "law.misses" (messages/law.h), with the arguments as
 // members. Errors and terminal output are English literals: make_message(), make_reason().
 #pragma once
 
@@ -35,7 +35,7 @@ struct Message;
 
 class MessageValue {
  public:
-  // Implicit on purpose: say::law::misses{.n = p.n_k}.
+  // Implicit on purpose: say::law::not_power_law{.n = p.n_k}.
   // NOLINTBEGIN(google-explicit-constructor)
   MessageValue(std::string text) : held_(std::move(text)) {}
   MessageValue(std::string_view text) : held_(std::string(text)) {}

@@ -32,7 +32,7 @@ std::string difference_of(const PointTable& points, const ComparedPair& pair) {
 }
 
 std::string with_remark(const std::string& what, const Message& remark) {
-  return text(say::compare::with_remark{.what = what, .remark = remark});
+  return text(say::compare::with_remark{.remark = remark, .what = what});
 }
 
 /// Returns the time with its provenance unless measured, and "throttled" if it was.
@@ -59,7 +59,7 @@ class PeopleColumns {
                  const bool of_other = line.pair == nullptr && line.left->of_other;
                  return describe(points.spec(*line.point(of_other)));
                });
-    table_.add({.key = "against", .title = text(say::compare::against{})}, [&points](const Line& line) {
+    table_.add({.key = "against", .title = text(say::compare::candidate_differs{})}, [&points](const Line& line) {
       return line.pair == nullptr ? std::string() : difference_of(points, *line.pair);
     });
     add_number(
@@ -113,8 +113,8 @@ class PeopleColumns {
     column.tip = table_.of([&points](const Line& line) {
       if (line.pair == nullptr) return text(left_out_words(points, *line.left));
       const RowVerdict& row = line.pair->verdict;
-      return text(say::compare::verdict_tip{.rounds = row.rounds,
-                                            .change = fmt::format("{:.2g}", row.p_change),
+      return text(say::compare::verdict_tip{.change = fmt::format("{:.2g}", row.p_change),
+                                            .rounds = row.rounds,
                                             .same = fmt::format("{:.2g}", row.p_same)});
     });
     column.tone = table_.of([](const Line& line) {
@@ -262,7 +262,7 @@ Table table_of_differences(const ComparisonResult& result, Text text_of) {
             [text_of](const Difference& each) { return text_of(each.name); });
   table.add({.key = "base", .title = text(say::compare::baseline{})},
             [words](const Difference& each) { return words(each.base); });
-  table.add({.key = "other", .title = text(say::compare::other{})},
+  table.add({.key = "other", .title = text(say::compare::candidate_time_label{})},
             [words](const Difference& each) { return words(each.other); });
   return std::move(table).take();
 }
@@ -332,7 +332,7 @@ Table left_out_table(const ComparisonView& view) {
   }
   TableOf<LeftOut> table(std::move(all));
   table.add({.key = "side", .title = text(say::compare::side{})}, [](const LeftOut& left) {
-    return left.of_other ? Message(say::compare::other{}) : say::compare::baseline{};
+    return left.of_other ? Message(say::compare::candidate_time_label{}) : say::compare::baseline{};
   });
   table.add({.key = "point", .title = text(say::compare::point{}), .kind = ColumnKind::sentence},
             [&points](const LeftOut& left) {

@@ -46,7 +46,7 @@ Message undecided_reason(Undecided undecided) {
     case Undecided::few_rounds:
       return say::compare::few_rounds{.fewest = fewest_rounds};
     case Undecided::apart:
-      return say::compare::apart{};
+      return say::compare::separate_recordings{};
     case Undecided::noise:
       return say::compare::noise{};
     case Undecided::clocks:
@@ -156,10 +156,10 @@ std::vector<Message> evidence_of(const ComparisonAnswer& answer) {
                                                     .worst = text(Share(answer.detectable_at_worst))});
   }
   if (const auto [times, rows] = answer.by_recordings; rows > 0) {
-    words.emplace_back(say::compare::settle_all_apart{.rows = rows, .open = open, .times = times});
+    words.emplace_back(say::compare::decide_by_recordings{.open = open, .rows = rows, .times = times});
   }
   if (const auto [times, rows] = answer.by_rounds; rows > 0) {
-    words.emplace_back(say::compare::settle_all_in_turns{.rows = rows, .open = open, .rounds = times});
+    words.emplace_back(say::compare::decide_by_rounds{.open = open, .rounds = times, .rows = rows});
   }
   return words;
 }
@@ -210,15 +210,15 @@ std::vector<Message> spreads_of(const ComparisonView& view) {
   add(by_percent, say::compare::floor_percent{.fewest = fewest_rounds, .rows = by_percent});
   add(by_rounds, say::compare::floor_rounds{.rows = by_rounds});
   add(calibrated, say::compare::floor_calibrated{.rows = calibrated});
-  add(by_model, say::compare::floor_model{.rows = by_model, .gpus = gpus});
-  add(by_tiles, say::compare::floor_tiles{.rows = by_tiles, .gpus = gpus});
+  add(by_model, say::compare::floor_model{.gpus = gpus, .rows = by_model});
+  add(by_tiles, say::compare::floor_tiles{.gpus = gpus, .rows = by_tiles});
   add(often, say::compare::many_recordings{.rows = often});
   add(paired, say::compare::interleaved{.rows = paired});
-  add(steadied, say::compare::steadied{.rows = steadied});
-  add(one_clock, say::compare::one_clock{.rows = one_clock});
-  add(shifted, say::compare::clock_shift{.rows = shifted, .most = text(Share(std::expm1(most_shifted)))});
+  add(steadied, say::compare::drift_removed{.rows = steadied});
+  add(one_clock, say::compare::clock_normalization{.rows = one_clock});
+  add(shifted, say::compare::clock_shift{.most = text(Share(std::expm1(most_shifted))), .rows = shifted});
   if (view.looks > 1) {
-    add(rows[SpreadFloor::none] + by_rounds + by_percent, say::compare::looked{.looks = view.looks});
+    add(rows[SpreadFloor::none] + by_rounds + by_percent, say::compare::interim_analyses{.looks = view.looks});
   }
   add(exact, say::compare::computed{.rows = exact});
   return words;
@@ -239,24 +239,24 @@ ComparisonView summarized(ComparisonView view) {
   if (!view.answers.empty()) {
     const ComparedSide& first = *view.sides.front();
     const std::string other =
-        view.sides.size() == 1 ? first.name : text(say::compare::others_together{.sides = view.sides.size()});
-    view.answer = say::compare::answer{.other = other,
-                                       .base = first.base,
+        view.sides.size() == 1 ? first.name : text(say::compare::all_candidates{.sides = view.sides.size()});
+    view.answer = say::compare::answer{.base = first.base,
                                        .faster = view.count(Verdict::faster),
-                                       .slower = view.count(Verdict::slower),
-                                       .same = view.count(Verdict::same),
-                                       .undecided = view.count(Verdict::ambiguous),
                                        .left = view.left_out,
-                                       .mean = ratio_text(view.answers.front().mean)};
+                                       .mean = ratio_text(view.answers.front().mean),
+                                       .other = other,
+                                       .same = view.count(Verdict::same),
+                                       .slower = view.count(Verdict::slower),
+                                       .undecided = view.count(Verdict::ambiguous)};
     view.evidence = evidence_of(view.answers.front());
   }
   if (view.sides.size() == 1) {
     const std::string alignment = fmt::format("{}", fmt::join(view.sides.front()->alignment.words(), ", "));
     view.method.emplace_back(say::compare::aligned{.alignment = alignment});
   }
-  view.method.emplace_back(say::compare::method{.margin = fmt::format("{}", 100 * view.margin),
-                                                .rows = view.pairs(),
-                                                .level = fmt::format("{}", 100 * view.level)});
+  view.method.emplace_back(say::compare::method{.level = fmt::format("{}", 100 * view.level),
+                                                .margin = fmt::format("{}", 100 * view.margin),
+                                                .rows = view.pairs()});
   view.spreads = spreads_of(view);
   return view;
 }
@@ -394,22 +394,22 @@ Message settling_words(const PointTable& table, const ComparedPair& pair, double
   const RowVerdict& verdict = pair.verdict;
   if (verdict.undecided == Undecided::decided) return {};
   const Message reason = undecided_reason(verdict.undecided);
-  if (verdict.undecided == Undecided::clocks) return say::compare::settle_clocks{.reason = reason};
-  if (verdict.undecided == Undecided::computed) return say::compare::settle_measure{.reason = reason};
-  if (!can_measure(table, pair)) return say::compare::settle_elsewhere{.reason = reason};
+  if (verdict.undecided == Undecided::clocks) return say::compare::decide_with_locked_clocks{.reason = reason};
+  if (verdict.undecided == Undecided::computed) return say::compare::decide_by_measuring{.reason = reason};
+  if (!can_measure(table, pair)) return say::compare::decide_with_original_program{.reason = reason};
   if (pair.paired && pair.same_point && verdict.rounds_needed) {
-    return say::compare::settle_rounds{.reason = reason, .rounds = *verdict.rounds_needed};
+    return say::compare::decide_with_rounds{.reason = reason, .rounds = *verdict.rounds_needed};
   }
   const std::string command = settling_command(table, pair, margin);
   if (command.empty()) return say::compare::at_margin{.reason = reason, .rounds = most_rounds};
-  if (can_interleave(table, pair)) return say::compare::settle_by{.reason = reason, .command = command};
-  return say::compare::settle_repeat{.reason = reason, .times = *verdict.recordings_needed, .command = command};
+  if (can_interleave(table, pair)) return say::compare::decide_with_command{.command = command, .reason = reason};
+  return say::compare::decide_with_recordings{.command = command, .reason = reason, .times = *verdict.recordings_needed};
 }
 
 Message left_out_words(const PointTable& table, const LeftOut& left) {
-  if (left.why == LeftOut::Why::several) return say::compare::several{.points = left.rows.size()};
+  if (left.why == LeftOut::Why::several) return say::compare::not_unique{.points = left.rows.size()};
   if (left.why == LeftOut::Why::no_partner) {
-    if (left.shared) return say::compare::shared{};
+    if (left.shared) return say::compare::same_measurement{};
     return left.of_other ? Message(say::compare::not_in_baseline{}) : say::compare::only_in_baseline{};
   }
   const Row row = left.rows.front();

@@ -47,7 +47,7 @@ void add_clocks(const PointTable& table, const ComparedRows& sides, ComparisonRe
     if (megahertz.empty()) continue;
     const std::string low = fmt::format("{:.0f}", *least);
     const std::string high = fmt::format("{:.0f}", *most);
-    words.at(side) = *most - *least > one_clock * *least ? Message(say::difference::megahertz{.low = low, .high = high})
+    words.at(side) = *most - *least > one_clock * *least ? Message(say::difference::megahertz{.high = high, .low = low})
                                                          : Message::verbatim(low + " MHz");
     // Avoids sorting many equal values.
     clocks.at(side) = *least == *most ? summarize({*least}) : summarize(megahertz);

@@ -70,7 +70,7 @@ Message failure_words(Disposition disposition) {
   const Message word = title(disposition);
   switch (disposition) {
     case Disposition::incorrect:
-      return say::series::ran_result{.outcome = word};
+      return say::series::incorrect{.outcome = word};
     case Disposition::no_counters:
       return say::series::ran{.outcome = word};
     case Disposition::timeout:

@@ -38,7 +38,7 @@ std::string of_run(const SeriesName& name) {
 }
 
 std::string on_device(const std::string& what, const std::string& device) {
-  return device.empty() ? what : text(say::curves::on_device{.what = what, .device = device});
+  return device.empty() ? what : text(say::curves::on_device{.device = device, .what = what});
 }
 
 std::string measured_label(const Curve& curve, Provenance provenance) {

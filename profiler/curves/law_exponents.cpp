@@ -240,18 +240,18 @@ Message refusal_words(const LawFamily& family) {
   if (!family.refusal) return {};
   switch (*family.refusal) {
     case ExponentRefusal::too_few:
-      return say::law::too_few{.points = family.points.size(), .fewest = fewest_of_a_law};
+      return say::law::too_few{.fewest = fewest_of_a_law, .points = family.points.size()};
     case ExponentRefusal::constant:
       return say::law::constant{.variable = to_string(*family.fixed)};
     case ExponentRefusal::entangled:
-      return say::law::entangled{};
+      return say::law::not_independent{};
     case ExponentRefusal::vague:
-      return say::law::vague{.reach = fmt::format("{}", vaguest)};
+      return say::law::interval_too_wide{.reach = fmt::format("{}", vaguest)};
     case ExponentRefusal::misses: {
       const LawPoint& worst = family.points[family.fit->worst_point];
-      return say::law::misses{.n = static_cast<std::int64_t>(worst.value(LawVariable::n)),
-                              .d = static_cast<std::int64_t>(worst.value(LawVariable::d)),
+      return say::law::not_power_law{.d = static_cast<std::int64_t>(worst.value(LawVariable::d)),
                               .m = static_cast<std::int64_t>(worst.value(LawVariable::m)),
+                              .n = static_cast<std::int64_t>(worst.value(LawVariable::n)),
                               .percent = fmt::format("{:.0f}", 100 * family.fit->worst())};
     }
   }
@@ -278,10 +278,10 @@ const PowersFit* shown_fit(const LawFamily& family) {
 
 std::string note_of(const LawFamily& family) {
   std::vector<std::string> notes;
-  if (family.refusal) notes.push_back(text(say::law::withheld{.reason = refusal_words(family)}));
-  if (family.level == LawLevel::dram && !family.cycles) notes.push_back(text(say::law::served{}));
+  if (family.refusal) notes.push_back(text(say::law::no_fit{.reason = refusal_words(family)}));
+  if (family.level == LawLevel::dram && !family.cycles) notes.push_back(text(say::law::rereads_hit_l2{}));
   if (family.outside + family.cached > 0) {
-    notes.push_back(text(say::law::left_out{.outside = family.outside, .cached = family.cached}));
+    notes.push_back(text(say::law::excluded{.cached = family.cached, .outside = family.outside}));
   }
   return fmt::format("{}", fmt::join(notes, " "));
 }
@@ -330,13 +330,13 @@ void add_exponent(TableOf<LawLine>& table, std::size_t k) {
          const PowersFit* fit = shown_fit(family);
          if (fit == nullptr) return std::string();
          const Interval& interval = fit->intervals[k];
-         return text(say::law::interval{.low = exponent_text(interval.low), .high = exponent_text(interval.high)});
+         return text(say::law::interval{.high = exponent_text(interval.high), .low = exponent_text(interval.low)});
        }});
 }
 
 void add_figures(TableOf<LawLine>& table) {
   constexpr ColumnKind number = ColumnKind::number;
-  add(table, {.key = "miss", .title = text(say::law::miss{}), .kind = number, .help = text(say::law::miss_help{})},
+  add(table, {.key = "miss", .title = text(say::law::max_residual{}), .kind = number, .help = text(say::law::max_residual_help{})},
       {[](const LawFamily& family) {
          const PowersFit* fit = shown_fit(family);
          return fit == nullptr ? Cell{} : share_cell(fit->worst());
@@ -391,7 +391,7 @@ Table law_table(const PointTable& points, std::span<const LawFamily> families) {
                                          text(level_title(family.level)))};
        },
        [](const LawFamily&) { return Cell{.text = "    " + text(say::law::closed_form{})}; },
-       [](const PowerLaw& law) { return Cell{.text = text(say::law::theorem{.title = law.title, .law = law.text})}; },
+       [](const PowerLaw& law) { return Cell{.text = text(say::law::theorem{.law = law.text, .title = law.title})}; },
        note_of});
   add(table, {.key = "source", .title = text(say::law::source{})},
       {[&points](const LawFamily& family) {

@@ -167,7 +167,7 @@ Table fig2_table(const PointTable& points, const PaperTable& compared, bool titl
             [&points](Line row) { return static_cast<double>(points.spec(row->row).tile.bc); });
   table.add({.key = "quantity", .title = text(say::paper_notes::quantity{})}, [](Line row) { return row->quantity; });
   table.add({.key = "unit", .title = text(say::paper_notes::unit{})}, [](Line row) { return row->unit; });
-  table.add({.key = "ours", .title = text(say::paper_notes::ours{}), .kind = number},
+  table.add({.key = "ours", .title = text(say::paper_notes::attnscope{}), .kind = number},
             [](Line row) { return cell_of(row->ours); });
   table.add({.key = "provenance", .title = text(say::paper_notes::provenance{})}, [titles](Line row) {
     if (!row->provenance) return std::string();
@@ -205,7 +205,7 @@ std::vector<Message> fig2_notes(const PointTable& points, const PaperTable& comp
           say::paper_notes::flash{},
           say::paper_notes::dram{.mib = fmt::format("{:.0f}", static_cast<double>(run.limits.l2_bytes) / (1 << 20))},
           say::paper_notes::passes{},
-          say::paper_notes::time{.gpu = run.device_name, .dtypes = all_dtypes, .caches = all_caches},
+          say::paper_notes::time{.caches = all_caches, .dtypes = all_dtypes, .gpu = run.device_name},
           say::paper_notes::memory{}};
 }
 

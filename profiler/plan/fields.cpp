@@ -190,7 +190,7 @@ const auto& fields() {
           .offered = tile_sides, .can_be_infeasible = true, .nesting = 155}),
       field<&PointSpec::cache>({.name = "cache", .label = said<say::field::cache>, .help = said<say::field_help::cache>, .meaning = said<say::facet_help::cache>,
           .role = FieldRole::circumstance, .fallback = "cold", .words = words_of(std::array{CacheState::cold, CacheState::warm}), .nesting = 170, .shown = FieldShown::in_details,
-          .in_title = [](std::string_view text) { return Message(say::value::l2_is{.state = text}); }}),
+          .in_title = [](std::string_view text) { return Message(say::value::l2_state{.state = text}); }}),
       field<problem, &AttentionProblem::dropout>({.name = "dropout", .label = said<say::field::dropout>, .help = said<say::field_help::dropout>, .meaning = said<say::facet_help::dropout>,
           .fallback = "0", .below = 1, .can_be_infeasible = true, .nesting = 40, .stem = "dropout", .set = set_valid<problem, &AttentionProblem::dropout>}),
       field<problem, &AttentionProblem::page>({.name = "page", .label = said<say::field::page>, .help = said<say::field_help::page>, .meaning = said<say::facet_help::page>,
@@ -316,9 +316,9 @@ Result<FieldValue, Message> parse_field(const Field& field, std::string_view tex
       return FieldValue(value);
     }
     if constexpr (std::floating_point<decltype(value)>) {
-      return failure(say::value::no_number{.field = field.name, .word = text});
+      return failure(say::value::not_number{.field = field.name, .word = text});
     } else {
-      return failure(say::value::no_whole_number{.field = field.name, .word = text});
+      return failure(say::value::not_integer{.field = field.name, .word = text});
     }
   };
   switch (field.type) {
@@ -333,7 +333,7 @@ Result<FieldValue, Message> parse_field(const Field& field, std::string_view tex
       for (const std::string_view no : {"no", "false", "False", "0"}) {
         if (text == no) return FieldValue(false);
       }
-      return failure(say::value::neither_yes_nor_no{.word = text});
+      return failure(say::value::not_boolean{.word = text});
     case FieldType::word:
       return FieldValue(std::string(text));
   }

@@ -107,8 +107,8 @@ JudgedCell judged_cell(const Figure& figure, const ExploredColumn& column, std::
         figure.measured != nullptr && column.measured != nullptr ? figure.measured(*column.measured) : std::nullopt;
     if (!counted) return {.cell = {.text = text(say::explorer_page::no_figure{})}};
     return {
-        .cell = {.text = text(say::explorer_page::measured_figure{.value = value_text(counted->value, counted->unit),
-                                                                  .provenance = title(counted->provenance)})}};
+        .cell = {.text = text(say::explorer_page::measured_figure{
+                     .provenance = title(counted->provenance), .value = value_text(counted->value, counted->unit)})}};
   }
   JudgedCell judged{.cell = {.text = value_text(*value, figure.unit), .number = value}};
   constexpr double alike = 1e-12;  // rounding error of equal sums
@@ -121,10 +121,10 @@ JudgedCell judged_cell(const Figure& figure, const ExploredColumn& column, std::
     judged.cell.text = fmt::format("{}  {}", shown, by);
   } else if ((*value < *pinned) == (figure.better == Better::less)) {
     judged.tone = Tone::better;
-    judged.cell.text = text(say::explorer_page::better{.value = shown, .by = by});
+    judged.cell.text = text(say::explorer_page::better{.by = by, .value = shown});
   } else {
     judged.tone = Tone::worse;
-    judged.cell.text = text(say::explorer_page::worse{.value = shown, .by = by});
+    judged.cell.text = text(say::explorer_page::worse{.by = by, .value = shown});
   }
   return judged;
 }

@@ -207,7 +207,7 @@ Table error_table(std::vector<ErrorRow> rows, bool people) {
   table.add({.key = "algorithm", .title = text(say::prediction::algorithm{})},
             [](const ErrorRow& row) { return row.algorithm; });
   table.add({.key = "pass", .title = text(say::prediction::pass{})}, [](const ErrorRow& row) { return row.pass; });
-  table.add({.key = "half", .title = text(say::prediction::half{})}, [](const ErrorRow& row) { return row.half; });
+  table.add({.key = "half", .title = text(say::prediction::split{})}, [](const ErrorRow& row) { return row.half; });
   table.add({.key = "quantity", .title = text(say::prediction::quantity{})},
             [people](const ErrorRow& row) { return people ? text(title_of_quantity(row.quantity)) : row.quantity; });
   table.add({.key = "points", .title = text(say::prediction::points{})},

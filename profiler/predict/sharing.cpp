@@ -85,8 +85,8 @@ std::vector<SharedPoint> shared_points(const PointTable& table) {
 Message link_words(const LinkRate& link, bool measured) {
   const std::string rate = text(BytesPerSecond(link.bytes_per_second));
   const std::string latency = text(Nanoseconds(link.latency_ns));
-  return measured ? Message(say::sharing::link_measured{.rate = rate, .latency = latency})
-                  : Message(say::sharing::link_assumed{.rate = rate, .latency = latency});
+  return measured ? Message(say::sharing::link_measured{.latency = latency, .rate = rate})
+                  : Message(say::sharing::link_assumed{.latency = latency, .rate = rate});
 }
 
 namespace {
@@ -143,7 +143,7 @@ Table sharing_table(const PointTable& points, std::vector<SharedPoint> shared, b
       {.key = "efficiency", .title = text(say::sharing::efficiency{}), .help = text(say::sharing::efficiency_help{})},
       [](const Point& point) { return point.efficiency; }, [](double value) { return fmt::format("{:.3f}", value); });
   metric(metric_key::gpu_attention_ns, say::sharing::attention{});
-  metric(metric_key::gpu_combine_ns, say::sharing::joining{});
+  metric(metric_key::gpu_combine_ns, say::sharing::combine{});
   metric(metric_key::gpu_exposed_ns, say::sharing::exposed{});
   metric(metric_key::gpu_copies_ns, say::sharing::copies{});
   add(
@@ -162,7 +162,7 @@ Table sharing_table(const PointTable& points, std::vector<SharedPoint> shared, b
   add(
       {.key = "tokens", .title = text(say::sharing::tokens{})}, [](const Point& point) { return point.tokens; }, whole);
   add(
-      {.key = "hides_from", .title = text(say::sharing::hides_from{}), .help = text(say::sharing::hides_from_help{})},
+      {.key = "hides_from", .title = text(say::sharing::overlap_from{}), .help = text(say::sharing::overlap_from_help{})},
       [](const Point& point) { return point.hides_from; }, [](double value) { return number_text(value); });
   table.add({.key = "provenance", .title = text(say::sharing::provenance{})},
             [&points](const Point& point) { return title(points.points().origin(point.row)); });

@@ -50,12 +50,12 @@ Message title_of(GpuUnit unit) {
 Message bound_words(const SpeedOfLight& light) {
   const auto percent = [](double share) { return fmt::format("{:.0f}", 100 * share); };
   if (const auto bound = light.bound()) {
-    return say::bound::busy{.unit = title_of(*bound), .percent = percent(light.of(*bound))};
+    return say::bound::busy{.percent = percent(light.of(*bound)), .unit = title_of(*bound)};
   }
   if (light.waits_most()) return say::bound::other_gpus{.percent = percent(light.waiting)};
   if (light.starved()) return say::bound::empty_sms{.empty = light.empty_sms, .sms = light.sms};
   const GpuUnit most = light.busiest();
-  return say::bound::no_unit{.unit = title_of(most), .percent = percent(light.of(most)), .least = percent(busy_share)};
+  return say::bound::no_unit{.least = percent(busy_share), .percent = percent(light.of(most)), .unit = title_of(most)};
 }
 
 }  // namespace attnscope::analysis

@@ -88,7 +88,7 @@ std::optional<MetricValue> counted_value(const CountedUnit& unit, const PointRec
 
 Message with_use(const UnitUse& busiest, bool binds) {
   if (!binds) return words_of(busiest, binds);
-  return say::bound::unit_at{.unit = words_of(busiest, binds), .percent = fmt::format("{:.0f}", busiest.value)};
+  return say::bound::unit_at{.percent = fmt::format("{:.0f}", busiest.value), .unit = words_of(busiest, binds)};
 }
 
 }  // namespace
@@ -127,8 +127,8 @@ Message words_of(const UnitUse& busiest, bool binds) {
 Message words_of(const BoundComparison& both) {
   const Message predicted = with_use(both.predicted, both.predicted_binds);
   const Message counted = with_use(both.counted, both.counted_binds);
-  if (both.agree) return say::bound::agree{.predicted = predicted, .counted = counted};
-  return say::bound::differ{.predicted = predicted, .counted = counted};
+  if (both.agree) return say::bound::agree{.counted = counted, .predicted = predicted};
+  return say::bound::differ{.counted = counted, .predicted = predicted};
 }
 
 std::optional<CountedBound> counted_bound(const PointRecord& point, std::string_view kernel) {

@@ -102,18 +102,18 @@ void tell_ratios(const Context& context, const Plot& plot, analysis::Quantity qu
     const std::string own = value_text(less.point.value, unit);
     const std::string other = value_text(most.point.value, unit);
     const std::string origin = origins_text(less.point, most.point, !bytes);
-    const std::string words = bytes ? text(say::report::fewer_bytes{.series = words_of(less),
-                                                                    .ratio = ratio,
+    const std::string words = bytes ? text(say::report::fewer_bytes{.origin = origin,
                                                                     .other = words_of(most),
-                                                                    .own_bytes = own,
                                                                     .other_bytes = other,
-                                                                    .origin = origin})
-                                    : text(say::report::faster{.series = words_of(less),
-                                                               .ratio = ratio,
+                                                                    .own_bytes = own,
+                                                                    .ratio = ratio,
+                                                                    .series = words_of(less)})
+                                    : text(say::report::faster{.origin = origin,
                                                                .other = words_of(most),
-                                                               .own_time = own,
                                                                .other_time = other,
-                                                               .origin = origin});
+                                                               .own_time = own,
+                                                               .ratio = ratio,
+                                                               .series = words_of(less)});
     told.emplace_back(sentence(words, {{own, less.point.row}, {other, most.point.row}}));
   }
   if (told.empty()) return;
@@ -155,13 +155,13 @@ void tell_devices(const Context& context, const Plot& plot, std::vector<Block>& 
           continue;
         const std::string own = text(Nanoseconds(slow.value));
         const std::string other = text(Nanoseconds(best.value));
-        const Message words = say::report::slower_there{.series = series,
-                                                        .ratio = number_text(slow.value / best.value),
-                                                        .slow = with_tile(context, device, *slow.row),
-                                                        .fast = with_tile(context, fast->first, *best.row),
-                                                        .slow_time = own,
+        const Message words = say::report::slower_there{.fast = with_tile(context, fast->first, *best.row),
                                                         .fast_time = other,
-                                                        .origin = origins_text(slow, best, true)};
+                                                        .origin = origins_text(slow, best, true),
+                                                        .ratio = number_text(slow.value / best.value),
+                                                        .series = series,
+                                                        .slow = with_tile(context, device, *slow.row),
+                                                        .slow_time = own};
         told.emplace_back(sentence(text(words), {{own, slow.row}, {other, best.row}}));
       }
     }
@@ -205,22 +205,22 @@ bool tell_bounds(const Context& context, const Plot& plot, std::vector<Block>& b
       const Message bytes = by_link ? Message(say::report::by_link{}) : Message(say::report::by_memory{});
       if (last == points.rbegin()) {
         const std::string words = text(say::report::stays_memory{
-            .series = name, .bytes = bytes, .n = last_n, .bound = name_bound(longest), .origin = origin});
+            .bound = name_bound(longest), .bytes = bytes, .n = last_n, .origin = origin, .series = name});
         bounds.emplace_back(sentence(words, {{last_n, longest.row}}));
       } else if (last == points.rend()) {
         const bool links = analysis::find_roof(report.roofs, analysis::Bound::link) != nullptr;
         const std::string words =
-            text(say::report::never_memory{.series = name,
-                                           .bytes = links ? Message(say::report::by_either{}) : bytes,
+            text(say::report::never_memory{.bytes = links ? Message(say::report::by_either{}) : bytes,
                                            .first = first_n,
                                            .last = last_n,
-                                           .origin = origin});
+                                           .origin = origin,
+                                           .series = name});
         bounds.emplace_back(sentence(words, {{first_n, points.front()->row}, {last_n, longest.row}}));
       } else {
         const analysis::RooflinePoint& from = **(last.base());
         const std::string n = exact_text(static_cast<double>(from.n));
         const std::string words = text(say::report::leaves_memory{
-            .series = name, .bytes = bytes, .n = n, .bound = name_bound(from), .origin = origin});
+            .bound = name_bound(from), .bytes = bytes, .n = n, .origin = origin, .series = name});
         bounds.emplace_back(sentence(words, {{n, from.row}}));
       }
     }
@@ -246,7 +246,7 @@ void tell_residual(const Context& context, std::vector<Block>& blocks) {
   const std::string percent = text(Share(ratios.value(*worst) - 1));
   blocks.emplace_back(
       sentence(text(say::report::residual{
-                   .percent = percent, .points = points, .point = describe(context.table().spec(*worst))}),
+                   .percent = percent, .point = describe(context.table().spec(*worst)), .points = points}),
                {{percent, worst}}));
 }
 
@@ -267,10 +267,10 @@ void tell_failures(const Context& context, std::vector<Block>& blocks) {
     const std::string& reason = most->first;
     const Row example = most->second.front();
     const std::string point = describe(context.table().spec(example));
-    const Message told = say::report::ended{.count = rows.size(),
+    const Message told = say::report::ended{.alike = most->second.size(),
                                             .all = context.table().size(),
+                                            .count = rows.size(),
                                             .outcome = to_string(end),
-                                            .alike = most->second.size(),
                                             .point = point,
                                             .reason = reason};
     blocks.emplace_back(sentence(text(told), {{point, example}}));

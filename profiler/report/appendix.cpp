@@ -134,7 +134,7 @@ Table run_table(const Context& context) {
   const auto add_fact = [&](const char* key, const Message& title, std::string RunFacts::*fact) {
     add(key, title, [fact](const Run&, const RunFacts& facts, const OfRun&) { return facts.*fact; });
   };
-  add_fact("because", say::report::fact_because{}, &RunFacts::simulated_because);
+  add_fact("because", say::report::fact_simulation_reason{}, &RunFacts::simulated_because);
   add_fact("l2", say::report::fact_l2{}, &RunFacts::l2_from);
   add_fact("rates", say::report::fact_rates{}, &RunFacts::rates_from);
   add_fact("program", say::report::fact_program{}, &RunFacts::program);
@@ -157,7 +157,7 @@ Table run_table(const Context& context) {
     return fmt::format("{} ({})", facts.started_at, facts.state);
   });
   add("points", say::report::fact_points{}, [](const Run&, const RunFacts&, const OfRun& of) {
-    return text(say::report::points_ok{.points = of.points, .ok = of.ok});
+    return text(say::report::points_ok{.ok = of.ok, .points = of.points});
   });
   add("samples", say::report::fact_samples{},
       [=](const Run& run, const RunFacts&, const OfRun& of) { return measured(run) ? between(of.samples) : ""; });
@@ -170,8 +170,8 @@ Table run_table(const Context& context) {
   add("cache", say::report::fact_cache{},
       [](const Run&, const RunFacts&, const OfRun& of) { return joined(of.caches); });
   add("outputs", say::report::fact_oracle{}, [](const Run&, const RunFacts&, const OfRun& of) {
-    return of.judged > 0 ? text(say::report::oracle{.points = of.judged, .share = number_text(of.worst_error)})
-                         : text(say::report::not_judged{});
+    return of.judged > 0 ? text(say::report::verified{.points = of.judged, .share = number_text(of.worst_error)})
+                         : text(say::report::not_verified{});
   });
   // Equal digests mean equal kernels.
   add("digest", say::report::fact_digest{}, [](const Run&, const RunFacts&, const OfRun& of) {

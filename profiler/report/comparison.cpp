@@ -140,11 +140,11 @@ std::optional<Figure> ratio_figure(const Context& context, const Compared& compa
     for (const auto& [n, pair] : each.at) {
       const RatioInterval& time = pair->verdict.time;
       line.marks.push_back({n, time.ratio, time.interval.low, time.interval.high,
-                            text(say::report::ratio_read_out{.series = label,
-                                                             .n = exact_text(n),
+                            text(say::report::ratio_read_out{.n = exact_text(n),
+                                                             .origin = origins_of(context.table(), *pair),
                                                              .ratio = analysis::ratio_text(time),
-                                                             .verdict = analysis::to_string(pair->verdict.verdict),
-                                                             .origin = origins_of(context.table(), *pair)})});
+                                                             .series = label,
+                                                             .verdict = analysis::to_string(pair->verdict.verdict)})});
       least = std::min(least, n);
       most = std::max(most, n);
     }
@@ -161,9 +161,9 @@ std::optional<Figure> ratio_figure(const Context& context, const Compared& compa
   Figure figure;
   figure.id = id;
   const analysis::ComparedSide& side = compared.side();
-  figure.chart.title = text(say::compare::ratio_title{.other = side.name, .base = side.base});
+  figure.chart.title = text(say::compare::ratio_title{.base = side.base, .other = side.name});
   figure.chart.alt =
-      text(say::report::alt_ratio{.other = side.name, .base = side.base, .lines = drawn.size(), .list = list});
+      text(say::report::alt_ratio{.base = side.base, .lines = drawn.size(), .list = list, .other = side.name});
   figure.caption = text(say::report::ratio_key{.margin = fmt::format("{}", 100 * margin)});
   figure.chart.picture = std::move(chart);
   return figure;
@@ -174,7 +174,7 @@ std::optional<Figure> ratio_figure(const Context& context, const Compared& compa
 Message no_partners(const Compared& compared) {
   const analysis::ComparedSide& side = compared.side();
   const std::string alignment = fmt::format("{}", fmt::join(side.alignment.words(), ", "));
-  return say::report::no_partners{.other = side.name, .base = side.base, .alignment = alignment};
+  return say::report::no_partners{.alignment = alignment, .base = side.base, .other = side.name};
 }
 
 std::vector<Compared> compare_with_baseline(const Input& input, const Request& request) {
@@ -230,7 +230,7 @@ void tell_verdicts(const Context& context, std::vector<Block>& blocks) {
     std::erase_if(worst.columns,
                   [&](const analysis::Column& column) { return std::ranges::count(shown, column.key) == 0; });
     blocks.emplace_back(
-        written_out(worst, "worst", text(say::report::worst_caption{.rows = rows, .all = significant})));
+        written_out(worst, "worst", text(say::report::worst_caption{.all = significant, .rows = rows})));
   }
 }
 
@@ -240,7 +240,7 @@ void tell_method(const Context& context, std::vector<Block>& blocks) {
     for (const analysis::Difference& each : compared.side().result.differences) names.insert(text(each.name));
     if (!names.empty()) {
       blocks.emplace_back(plain(
-          say::report::differs{.other = compared.side().name, .base = compared.side().base, .what = joined(names)}));
+          say::report::differs{.base = compared.side().base, .other = compared.side().name, .what = joined(names)}));
     }
     if (compared.order.empty()) continue;
     for (const Message& words : compared.view.method) blocks.emplace_back(plain(words));
@@ -264,11 +264,11 @@ void add_verdict_tables(const Context& context, std::vector<Table>& tables) {
       if (table.rows > 0) tables.push_back(written_out(table, fmt::format("{}-{}", key, k + 1), text(caption)));
     };
     add("verdicts", pair_table(compared, compared.order.size()),
-        say::report::pairs_caption{.other = name, .base = base});
-    add("summary", analysis::answer_table(compared.view), say::report::answers_caption{.other = name, .base = base});
+        say::report::pairs_caption{.base = base, .other = name});
+    add("summary", analysis::answer_table(compared.view), say::report::answers_caption{.base = base, .other = name});
     add("differences", analysis::difference_table(result),
-        say::report::differences_caption{.other = name, .base = base});
-    add("not-compared", analysis::left_out_table(compared.view), say::report::left_caption{});
+        say::report::differences_caption{.base = base, .other = name});
+    add("not-compared", analysis::left_out_table(compared.view), say::report::not_compared_caption{});
   }
 }
 

@@ -28,10 +28,10 @@ std::string curve_text(const Context& context, const Curve& curve) {
 std::string read_out(const std::string& series, const CurvePoint& point, std::string_view unit) {
   const std::string value = fmt::format("{} {} ({})", exact_text(point.value), unit, value_text(point.value, unit));
   std::string words = text(say::report::read_out{
-      .series = series, .n = exact_text(point.n), .value = value, .origin = origin_text(point.provenance)});
+      .n = exact_text(point.n), .origin = origin_text(point.provenance), .series = series, .value = value});
   if (point.high > point.low) {
     words +=
-        text(say::report::read_out_spread{.low = value_text(point.low, unit), .high = value_text(point.high, unit)});
+        text(say::report::read_out_spread{.high = value_text(point.high, unit), .low = value_text(point.low, unit)});
   }
   if (point.throttled) words += text(say::report::read_out_throttled{});
   return words;
@@ -94,10 +94,10 @@ void add_figure(const Context& context, PlotKind kind, const std::string& id, st
   const std::string name = bytes ? text(say::report::dram_bytes{}) : text(say::report::median_time{});
   Figure figure{.id = id, .caption = key_of(chart) + context.others_text(kind), .chart = {}};
   figure.chart.title = fmt::format("{} · {}", name, plot->filter.summary());
-  figure.chart.alt = text(say::report::alt_curves{.what = name,
+  figure.chart.alt = text(say::report::alt_curves{.lines = chart.lines.size(),
+                                                  .list = fmt::format("{}", fmt::join(labels, ", ")),
                                                   .problem = plot->filter.summary(),
-                                                  .lines = chart.lines.size(),
-                                                  .list = fmt::format("{}", fmt::join(labels, ", "))});
+                                                  .what = name});
   figure.chart.picture = std::move(chart);
   figures.push_back(std::move(figure));
 }

@@ -36,14 +36,14 @@ std::string subtitle(const Input& input) {
   const std::size_t runs = input.runs.size();
   const std::size_t points = input.table.size();
   if (first == last)
-    return text(say::report::subtitle_once{.files = all, .first = first, .runs = runs, .points = points});
-  return text(say::report::subtitle{.files = all, .first = first, .last = last, .runs = runs, .points = points});
+    return text(say::report::subtitle_once{.files = all, .first = first, .points = points, .runs = runs});
+  return text(say::report::subtitle{.files = all, .first = first, .last = last, .points = points, .runs = runs});
 }
 
 std::string title_of(const Context& context) {
   const std::string devices = joined(device_names(context.input));
   if (context.compared.empty()) return text(say::report::title{.devices = devices});
-  return text(say::report::title_compared{.devices = devices, .base = context.compared.front().side().base});
+  return text(say::report::title_compared{.base = context.compared.front().side().base, .devices = devices});
 }
 
 /// Adds devices and software, then skipped data and caveats.
@@ -74,16 +74,16 @@ void tell_measured(const Context& context, std::vector<Block>& blocks) {
   }
   add(say::report::measured_on{.devices = fmt::format("{}", fmt::join(devices, "; "))});
   if (!input.filter.empty()) {
-    add(say::report::is_filtered{.filter = input.filter, .points = input.table.size(), .all = input.filtered_from});
+    add(say::report::is_filtered{.all = input.filtered_from, .filter = input.filter, .points = input.table.size()});
   }
   if (input.damaged_rows > 0) {
-    add(say::report::is_damaged{.rows = input.damaged_rows, .damage = input.first_damage});
+    add(say::report::is_damaged{.damage = input.first_damage, .rows = input.damaged_rows});
   }
-  if (simulated > 0) add(say::report::is_simulated{.points = simulated, .all = with_values});
-  if (imported > 0) add(say::report::is_imported{.points = imported, .all = with_values});
-  if (throttled > 0) add(say::report::is_throttled{.points = throttled, .all = with_values});
+  if (simulated > 0) add(say::report::is_simulated{.all = with_values, .points = simulated});
+  if (imported > 0) add(say::report::is_imported{.all = with_values, .points = imported});
+  if (throttled > 0) add(say::report::is_throttled{.all = with_values, .points = throttled});
   if (input.unverified_runs > 0) add(say::report::is_unverified{.runs = input.unverified_runs});
-  if (input.fuller_copies > 0) add(say::report::fuller_copies{.points = input.fuller_copies});
+  if (input.fuller_copies > 0) add(say::report::duplicates{.points = input.fuller_copies});
   for (const auto& [note, count] : notes) add(say::report::noted{.count = count, .note = note});
   tell_errors(context, blocks);
 }
@@ -124,7 +124,7 @@ std::string Context::others_text(analysis::PlotKind kind) const {
   const auto plots_of_kind = static_cast<std::size_t>(std::ranges::count(plots, kind, &analysis::Plot::kind));
   if (plots_of_kind < 2) return {};
   const std::size_t others = plots_of_kind - 1;
-  return " " + (others == 1 ? text(say::report::one_left_out{}) : text(say::report::left_out{.problems = others}));
+  return " " + (others == 1 ? text(say::report::one_problem_not_plotted{}) : text(say::report::problems_not_plotted{.problems = others}));
 }
 
 analysis::CurveSet curves_of(const Context& context, const analysis::Plot& plot) {

@@ -28,14 +28,14 @@ std::string tile_text(const TileMap& map, std::size_t row, std::size_t column) {
 
 std::string cell_said(const Context& context, const TileMap& map, const TileCell& cell, const std::string& tile) {
   if (cell.value) {
-    return text(say::report::cell_read_out{.tile = tile,
-                                           .value = fmt::format("{} {}", exact_text(*cell.value), map.unit),
+    return text(say::report::cell_read_out{.origin = origin_text(cell.provenance),
                                            .text = value_text(*cell.value, map.unit),
-                                           .origin = origin_text(cell.provenance)});
+                                           .tile = tile,
+                                           .value = fmt::format("{} {}", exact_text(*cell.value), map.unit)});
   }
   if (!cell.disposition) return {};
   const std::string reason = text(context.table().reason(cell.row));
-  return text(say::report::cell_without{.tile = tile, .outcome = title(*cell.disposition), .reason = reason});
+  return text(say::report::cell_without{.outcome = title(*cell.disposition), .reason = reason, .tile = tile});
 }
 
 std::string outcome_text(Disposition disposition) {
@@ -64,7 +64,7 @@ std::string key_of_map(const HeatMap& map) {
   if (hollow) key += " " + text(say::report::map_simulated{});
   if (map.low > 0 && map.high > map.low && map.high < 1.01 * map.low) {
     const std::string percent = text(Share(map.high / map.low - 1));
-    key += " " + text(say::report::map_alike{.percent = percent});
+    key += " " + text(say::report::map_uniform{.percent = percent});
   }
   return key;
 }
@@ -111,7 +111,7 @@ Figure map_figure(const Context& context, const Plot& plot, const TileMap& map) 
     const std::string tile = tile_text(map, static_cast<std::size_t>(best.row), static_cast<std::size_t>(best.column));
     figure.caption +=
         " " + text(say::report::map_best{
-                  .tile = tile, .value = value_text(*map.at(best).value, map.unit), .others = map.best.size() - 1});
+                  .others = map.best.size() - 1, .tile = tile, .value = value_text(*map.at(best).value, map.unit)});
   }
   figure.chart.picture = std::move(picture);
   figure.caption += context.others_text(PlotKind::maps);
@@ -133,13 +133,13 @@ void add_roofs(LineChart& chart, const analysis::RooflineReport& report, const K
       const double rate = roof.rate * 1e-12;
       const double knee = highest > 0 ? std::min(most, highest / rate) : most;
       const std::string said = text(
-          say::report::roof_read_out{.unit = line.label, .rate = text(BytesPerSecond(roof.rate)), .source = source});
+          say::report::roof_read_out{.rate = text(BytesPerSecond(roof.rate)), .source = source, .unit = line.label});
       line.marks.push_back({least, least * rate, 0, 0, said});
       line.marks.push_back({knee, knee * rate, 0, 0, said});
     } else {
       const double peak = ceiling_flops(roof, report.flops_per_exponential) * 1e-12;
       const std::string said =
-          text(say::report::peak_read_out{.unit = line.label, .rate = number_text(peak), .source = source});
+          text(say::report::peak_read_out{.rate = number_text(peak), .source = source, .unit = line.label});
       line.marks.push_back({least, peak, 0, 0, said});
       line.marks.push_back({most, peak, 0, 0, said});
     }
@@ -152,13 +152,13 @@ void add_point(Line& line, const analysis::RooflinePoint& point, double intensit
   const bool bounded = !point.shares.empty();
   line.marks.push_back(
       {intensity, rate, 0, 0,
-       text(say::report::point_read_out{.series = line.label,
-                                        .n = exact_text(static_cast<double>(point.n)),
+       text(say::report::point_read_out{.bound = bounded ? analysis::to_string(point.shares.front().bound) : "",
                                         .intensity = number_text(intensity),
+                                        .n = exact_text(static_cast<double>(point.n)),
+                                        .origin = origin_text(point.provenance, point.throttled),
                                         .rate = number_text(rate),
-                                        .bound = bounded ? analysis::to_string(point.shares.front().bound) : "",
                                         .reached = bounded ? text(Share(point.reached())) : "",
-                                        .origin = origin_text(point.provenance, point.throttled)})});
+                                        .series = line.label})});
 }
 
 /// Returns the roofline of one device; nullopt if no point has a time and DRAM bytes.
@@ -203,7 +203,7 @@ std::optional<Figure> roofline_figure(const Context& context, const Plot& plot, 
   Figure figure;
   figure.chart.title = fmt::format("{} · {} · {}", text(say::report::roofline{}), name, plot.filter.summary());
   figure.chart.alt = text(say::report::alt_roofline{
-      .points = points, .device = name, .problem = plot.filter.summary(), .sources = roofs.sources});
+      .device = name, .points = points, .problem = plot.filter.summary(), .sources = roofs.sources});
   figure.caption = text(say::report::roofline_key{.sources = roofs.sources});
   const bool joined_points = std::ranges::any_of(
       chart.lines, [](const Line& line) { return line.provenance != Provenance::modelled && line.marks.size() > 1; });

@@ -61,7 +61,7 @@ std::string source_text(const KnownRoofs& known, const analysis::Roof& roof, con
     case analysis::RoofSource::measured:
       return text(say::report::roof_measured{.time = known.measured_at});
     case analysis::RoofSource::alike:
-      return text(say::report::roof_alike{.device = device, .time = known.measured_at});
+      return text(say::report::roof_same_model{.device = device, .time = known.measured_at});
     case analysis::RoofSource::datasheet:
       return text(say::report::roof_datasheet{});
     case analysis::RoofSource::architecture:
@@ -71,7 +71,7 @@ std::string source_text(const KnownRoofs& known, const analysis::Roof& roof, con
     case analysis::RoofSource::counted_share:
       return text(say::report::roof_share{});
     case analysis::RoofSource::usual_of_kind:
-      return text(say::report::roof_usual{});
+      return text(say::report::roof_typical{});
     case analysis::RoofSource::as_elsewhere:
       break;
   }
@@ -126,11 +126,11 @@ void tell_errors(const Context& context, std::vector<Block>& blocks) {
         const std::string name =
             quantity == "time" ? text(say::report::median_time{}) : text(say::report::dram_bytes{});
         known.push_back(text(say::report::error_of{.algorithm = algorithm,
-                                                   .pass = to_string(pass),
-                                                   .quantity = name,
+                                                   .half = row->half,
                                                    .median = text(Share(row->median)),
                                                    .p95 = text(Share(row->p95)),
-                                                   .half = row->half}));
+                                                   .pass = to_string(pass),
+                                                   .quantity = name}));
       }
       if (known.size() == before) not_validated.insert(fmt::format("{} {} ({})", algorithm, to_string(pass), gpu));
     }

@@ -63,10 +63,10 @@ analysis::Table imported_column_table(std::vector<ImportedColumn> columns) {
   };
   add("column", say::import_preview::column{}, &ImportedColumn::name);
   add("unit", say::import_preview::unit{}, &ImportedColumn::unit);
-  add("becomes", say::import_preview::becomes{}, &ImportedColumn::becomes);
-  add("title", say::import_preview::title{}, &ImportedColumn::title);
-  add("kept_in", say::import_preview::kept_in{}, &ImportedColumn::kept_in);
-  table.add({.key = "left_out", .title = text(say::import_preview::left_out{}), .kind = analysis::ColumnKind::sentence},
+  add("becomes", say::import_preview::field{}, &ImportedColumn::becomes);
+  add("title", say::import_preview::name{}, &ImportedColumn::title);
+  add("kept_in", say::import_preview::stored_unit{}, &ImportedColumn::kept_in);
+  table.add({.key = "left_out", .title = text(say::import_preview::skip_reason{}), .kind = analysis::ColumnKind::sentence},
             [](const ImportedColumn& each) { return each.left_out; });
   add("example", say::import_preview::example{}, &ImportedColumn::example);
   return std::move(table).take();

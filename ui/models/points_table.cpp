@@ -166,7 +166,7 @@ void add_result(Maker& maker, const PointSet& points) {
     const auto row = static_cast<Row>(at);
     if (columns.origin(row) == Provenance::extrapolated) return text(say::points_table::extrapolated_help{});
     if (!columns.throttled(row)) return text(columns.reason(row));
-    return text(say::points_table::slowed{.reasons = describe_throttle_reasons(columns.throttle_reasons(row))});
+    return text(say::points_table::throttle_reasons{.reasons = describe_throttle_reasons(columns.throttle_reasons(row))});
   };
   maker.add(
       std::move(column), [&points](Row row) { return result_of(points, row, false); },
@@ -213,8 +213,8 @@ void add_sources(Maker& maker, const PointSet& points) {
       [&points](Row row) {
         const RunInfo& run = *points.run_of(row);
         return qtext(
-            say::points_table::run_on{.run = (run.title.isEmpty() ? run_title(run.summary) : run.title).toStdString(),
-                                      .device = device_title(run.summary).toStdString()});
+            say::points_table::run_on{.device = device_title(run.summary).toStdString(),
+                                      .run = (run.title.isEmpty() ? run_title(run.summary) : run.title).toStdString()});
       },
       [&table](Row row) { return std::uint64_t{table.run_index(row)}; });
   // Equal reasons are stored once, so their address identifies them.

@@ -21,7 +21,7 @@ QString run_words(const RunInfo& run) {
   const QString title = shortened(name, most).toHtmlEscaped();
   const QString device = shortened(device_title(run.summary), most).toHtmlEscaped();
   return device.isEmpty() ? title
-                          : qtext(say::empty_page::run_on{.run = title.toStdString(), .device = device.toStdString()});
+                          : qtext(say::empty_page::run_on{.device = device.toStdString(), .run = title.toStdString()});
 }
 
 bool is_running(const LoadedRun& run) {
@@ -45,19 +45,19 @@ EmptyWords why_no_points(const Workspace& workspace) {
   if (const auto running = std::find_if(runs.begin(), runs.end(), is_running); running != runs.end()) {
     const std::size_t planned = running->info->summary.planned_points;
     return {qtext(say::empty_page::collecting{.run = run_words(*running->info).toStdString()}),
-            planned == 0   ? qtext(say::empty_page::beginning_help{})  // A session has no plan.
-            : planned == 1 ? qtext(say::empty_page::only_point_runs{})
-                           : qtext(say::empty_page::no_point_ended{.points = planned})};
+            planned == 0   ? qtext(say::empty_page::sweep_starting_help{})  // A session has no plan.
+            : planned == 1 ? qtext(say::empty_page::point_running{})
+                           : qtext(say::empty_page::points_running{.points = planned})};
   }
   if (runs.empty() && workspace.following()) {
-    return {qtext(say::empty_page::beginning{}), qtext(say::empty_page::beginning_help{})};
+    return {qtext(say::empty_page::sweep_starting{}), qtext(say::empty_page::sweep_starting_help{})};
   }
   if (const QString opening = workspace.opening(); runs.empty() && !opening.isEmpty()) {
     const std::string files = shortened(opening, 200).toHtmlEscaped().toStdString();
     return {qtext(say::window::opening{.files = files}), qtext(say::empty_page::opening_help{})};
   }
   if (runs.empty()) {
-    return {qtext(say::empty_page::nothing{}), qtext(say::empty_page::nothing_help{})};
+    return {qtext(say::empty_page::no_measurements{}), qtext(say::empty_page::no_measurements_help{})};
   }
   const auto ticked = std::find_if(runs.begin(), runs.end(), [](const LoadedRun& run) { return run.visible; });
   const auto damaged = std::find_if(runs.begin(), runs.end(), [](const LoadedRun& run) {
@@ -91,13 +91,13 @@ std::optional<EmptyWords> why_none_ran(const analysis::PointTable& table) {
   for (const auto& [disposition, end] : ends) {
     const Message& reason = table.reason(end.first);
     const Message points = counted_points(end.points);
-    lines << (reason.empty() ? qtext(say::empty_page::none_ran_line{.points = points, .outcome = title(disposition)})
-                             : qtext(say::empty_page::none_ran_why{
-                                   .points = points,
+    lines << (reason.empty() ? qtext(say::empty_page::no_result_line{.outcome = title(disposition), .points = points})
+                             : qtext(say::empty_page::no_result_reason{
                                    .outcome = title(disposition),
+                                   .points = points,
                                    .why = shortened(qtext(reason), longest_reason).toHtmlEscaped().toStdString()}));
   }
-  return EmptyWords{qtext(say::empty_page::none_ran{.points = counted_points(table.size())}),
+  return EmptyWords{qtext(say::empty_page::no_result{.points = counted_points(table.size())}),
                     lines.join(QStringLiteral("<br>"))};
 }
 
@@ -128,7 +128,7 @@ void EmptyState::set_text(const EmptyWords& words) {
             .arg(sample.toHtmlEscaped(), qtext(say::empty_page::open_sample{.sample = words.sample}).toHtmlEscaped());
   }
   if (left > 0 && left < all)
-    text += QStringLiteral("<p>%1</p>").arg(qtext(say::empty_page::some_filtered{.shown = left, .all = all}));
+    text += QStringLiteral("<p>%1</p>").arg(qtext(say::empty_page::some_filtered{.all = all, .shown = left}));
   setText(text);
 }
 

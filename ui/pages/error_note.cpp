@@ -27,9 +27,9 @@ std::string short_gpu(const std::string& name) {
 QString figure(const ErrorRow& row, const Message& quantity) {
   const std::string median = text(Share(row.median));
   if (row.problems < few_problems) {
-    return qtext(say::prediction::of_few_problems{.quantity = quantity, .median = median, .problems = row.problems});
+    return qtext(say::prediction::of_few_problems{.median = median, .problems = row.problems, .quantity = quantity});
   }
-  return qtext(say::prediction::figure{.quantity = quantity, .median = median, .p95 = text(Share(row.p95))});
+  return qtext(say::prediction::figure{.median = median, .p95 = text(Share(row.p95)), .quantity = quantity});
 }
 
 /// Returns "FA3" or "FA3 fp8" for a result of judged_as().
@@ -63,13 +63,13 @@ QString line_of(const std::set<SimulatedPart>& parts) {
       others << qtext(say::prediction::not_validated{.what = gpu});
     }
     if (!part.l2_from.empty()) {
-      others << qtext(say::prediction::l2_from{.what = gpu, .gpu = short_gpu(part.l2_from)});
+      others << qtext(say::prediction::l2_from{.gpu = short_gpu(part.l2_from), .what = gpu});
     }
   }
   QStringList lines;
   for (const auto& [gpu, of_gpu] : figures) {
     lines << qtext(
-        say::prediction::line{.gpu = short_gpu(gpu), .figures = of_gpu.join(QStringLiteral(" · ")).toStdString()});
+        say::prediction::line{.figures = of_gpu.join(QStringLiteral(" · ")).toStdString(), .gpu = short_gpu(gpu)});
   }
   others.removeDuplicates();
   return (lines + others).join(QStringLiteral(" · "));

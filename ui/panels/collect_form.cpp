@@ -70,7 +70,7 @@ void CollectForm::add_device_and_preset(QFormLayout& form) {
     preset_->addItem(to_qstring(preset.name), to_qstring(preset.name));
     preset_->setItemData(preset_->count() - 1, qtext(preset.description), Qt::ToolTipRole);
   }
-  preset_->addItem(qtext(say::collect_panel::own_axes{}), QString::fromLatin1(own_axes));
+  preset_->addItem(qtext(say::collect_panel::custom_axes{}), QString::fromLatin1(own_axes));
   form.addRow(qtext(say::collect_panel::preset{}), preset_);
 }
 
@@ -187,7 +187,7 @@ void CollectForm::show_devices() {
       device_->insertItem(static_cast<int>(gpus), qtext(say::collect_panel::all_gpus{.gpus = gpus}),
                           QLatin1String(all_gpus));
     }
-    device_->addItem(qtext(say::collect_panel::elsewhere{}), QString::fromLatin1(another_machine));
+    device_->addItem(qtext(say::collect_panel::remote_gpu{}), QString::fromLatin1(another_machine));
     if (const int place = device_->findData(wanted_device_); !wanted_device_.isEmpty() && place >= 0) {
       wanted_device_.clear();
       device_chosen_ = true;
@@ -274,8 +274,8 @@ CollectForm::Verdict CollectForm::check() const {
   const Message points =
       counted_points(plan->points.size(), listed == nullptr || listed->simulated ? 1 : rounds_->value());
   QString words = device == QLatin1String(all_gpus)
-                      ? qtext(say::collect_panel::plan_shared{.points = points, .gpus = devices_.gpus_here()})
-                      : qtext(say::collect_panel::plan{.points = points, .device = on});
+                      ? qtext(say::collect_panel::multi_gpu_plan{.gpus = devices_.gpus_here(), .points = points})
+                      : qtext(say::collect_panel::plan{.device = on, .points = points});
   if (listed != nullptr && !listed->note.isEmpty()) {
     words += QLatin1Char('\n') + qtext("No counters: {}", listed->note.toStdString());
   }

@@ -112,7 +112,7 @@ void CollectPanel::add_progress() {
   in_flight_ = new ElidedLabel(this);
   // A long point must not widen the dock.
   in_flight_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
-  in_flight_->setAccessibleName(qtext(say::collect_panel::point_in_flight{}));
+  in_flight_->setAccessibleName(qtext(say::collect_panel::current_point{}));
   in_flight_->hide();
   layout()->addWidget(in_flight_);
 }
@@ -129,7 +129,7 @@ void CollectPanel::connect_progress() {
   connect(&collector_, &CollectorProcess::point_started, this, [this](const StartedEvent& event) {
     const QString point = QString::fromStdString(event.point);
     in_flight_->setText(shorten(point));
-    in_flight_->setToolTip(plain_tip(qtext(say::collect_panel::being_measured{.point = event.point})));
+    in_flight_->setToolTip(plain_tip(qtext(say::collect_panel::measuring{.point = event.point})));
     in_flight_->show();
   });
   connect(&collector_, &CollectorProcess::progressed, this, &CollectPanel::show_progress);
@@ -157,8 +157,8 @@ void CollectPanel::show_progress(const ProgressEvent& event) {
   }
   progress_->setFormat(event.remaining_s < 0
                            ? qtext(say::collect_panel::progress{.done = event.done, .total = event.total})
-                           : qtext(say::collect_panel::progress_and_rest{
-                                 .done = event.done, .total = event.total, .rest = text(Seconds(event.remaining_s))}));
+                           : qtext(say::collect_panel::progress_with_remaining{
+                                 .done = event.done, .rest = text(Seconds(event.remaining_s)), .total = event.total}));
 }
 
 void CollectPanel::connect_end() {
@@ -168,11 +168,11 @@ void CollectPanel::connect_end() {
       ended(qtext(say::collect_panel::measured{.file = one_line(database_in_use_).toStdString()}));
       return emit device_measured(*work_);
     }
-    ended(qtext(say::collect_panel::done{.ok = done.ok, .not_ok = done.not_ok}));
+    ended(qtext(say::collect_panel::done{.not_ok = done.not_ok, .ok = done.ok}));
   });
   connect(&collector_, &CollectorProcess::cancelled, this, [this](const DoneEvent& done) {
     if (work_) return ended(qtext(done.reason.empty() ? "Cancelled; nothing was stored." : done.reason));
-    ended(kept_.size() == 1 ? qtext(say::collect_panel::cancelled_one{})
+    ended(kept_.size() == 1 ? qtext(say::collect_panel::cancelled_one_point{})
                             : qtext(say::collect_panel::cancelled{.points = kept_.size()}));
   });
   const auto failed = [this](const QString& summary, const QString& said_by_collector) {
@@ -191,8 +191,8 @@ void CollectPanel::show_plan(const PlanEvent& event) {
   const Message points = counted_points(event.total, event.rounds);
   const std::string device =
       event.devices.size() > 1 ? fmt::format("{} × {}", event.devices.size(), event.device_name) : event.device_name;
-  log_->add(event.simulated ? qtext(say::collect_panel::points_on_simulated{.points = points, .device = device})
-                            : qtext(say::collect_panel::points_on{.points = points, .device = device}),
+  log_->add(event.simulated ? qtext(say::collect_panel::points_on_simulated{.device = device, .points = points})
+                            : qtext(say::collect_panel::points_on{.device = device, .points = points}),
             {});
   if (event.skipped > 0) log_->add(qtext(say::collect_panel::already_done{.points = event.skipped}), {});
   if (!event.counters.empty() && event.counters != "available" && !event.simulated) {

@@ -85,7 +85,7 @@ void add_metric(Html& html, const PointRecord& record, std::string_view key, std
     end.value = amount;
     return format_metric(end);
   };
-  html.row(qtext(say::details::over_rounds{}), said_as(scatter->q1) + QStringLiteral(" – ") + said_as(scatter->q3));
+  html.row(qtext(say::details::between_rounds{}), said_as(scatter->q1) + QStringLiteral(" – ") + said_as(scatter->q3));
 }
 
 void add_metrics(Html& html, const PointRecord& record, std::string_view kernel,
@@ -170,8 +170,8 @@ void add_times(Html& html, const PointRecord& record) {
 }
 
 void add_why(Html& html, const PointRecord& record) {
-  html.heading(analysis::uses_are_of_kernel(record) ? qtext(say::details::units{})
-                                                    : qtext(say::details::units_of_range{}));
+  html.heading(analysis::uses_are_of_kernel(record) ? qtext(say::details::unit_utilization{})
+                                                    : qtext(say::details::unit_utilization_of_range{}));
   for (const analysis::UnitUse& use : analysis::unit_uses(record)) add_metric(html, record, use.metric->key);
   if (const auto share = evaluate(metric_key::shared_conflict_share, record)) {
     html.row(metric_label(share->name), qtext(Share(share->value)), word_of(share->provenance));
@@ -185,7 +185,7 @@ void add_why(Html& html, const PointRecord& record) {
 void add_bound(Html& html, const PointRecord& record) {
   const std::vector<analysis::UnitUse> predicted = analysis::predicted_uses(record);
   if (predicted.empty()) return;
-  html.heading(qtext(say::details::terms{}));
+  html.heading(qtext(say::details::predicted_utilization{}));
   for (const analysis::UnitUse& use : predicted) add_metric(html, record, use.metric->key);
   if (const auto both = analysis::compare_bounds(record)) {
     html.paragraph(qtext(analysis::words_of(*both)), html.colors().muted);
@@ -207,7 +207,7 @@ void add_counters(Html& html, const PointRecord& record) {
   bool headed = false;
   for (const MetricValue& value : all->metrics) {
     if (!is_extra(value)) continue;
-    if (!std::exchange(headed, true)) html.heading(qtext(say::details::counters{}));
+    if (!std::exchange(headed, true)) html.heading(qtext(say::details::extra_counters{}));
     html.row(QString::fromStdString(value.name), format_value(value.value, value.unit), word_of(value.provenance));
   }
 }
@@ -224,7 +224,7 @@ void add_kernels(Html& html, const PointRecord& record) {
   }
   const auto together = evaluate(metric_key::time_median_ns, record);
   if (kernels > 1 && together && apart > together->value) {
-    html.paragraph(qtext(say::details::kernels_apart{}), html.colors().muted);
+    html.paragraph(qtext(say::details::separate_kernel_times{}), html.colors().muted);
   }
   for (const KernelRecord& kernel : record.kernels) {
     if (kernel.kernel == "all") continue;
@@ -242,7 +242,7 @@ void add_facts(Html& html, const PointRecord& record, PointFact::About about) {
 
 void add_check(Html& html, const PointRecord& record) {
   if (!record.max_abs_error) return;
-  html.heading(qtext(say::details::check{}));
+  html.heading(qtext(say::details::verification{}));
   add_facts(html, record, PointFact::About::check);
 }
 
@@ -258,7 +258,7 @@ void add_clocks(Html& html, const PointRecord& record) {
 }
 
 void add_launches(Html& html, const PointRecord& record) {
-  html.heading(qtext(say::details::what_ran{}));
+  html.heading(qtext(say::details::launch_section{}));
   for (const KernelRecord& kernel : record.kernels) {
     if (!kernel.launch) continue;
     const LaunchRecord& launch = *kernel.launch;
@@ -268,14 +268,14 @@ void add_launches(Html& html, const PointRecord& record) {
              QString::fromStdString(launch.source_file));
     if (record.statement && record.statement->host_code) continue;  // host code launches its own kernels
     html.paragraph(qtext(say::details::launch{.options = options.join(QLatin1Char(' ')).toStdString(),
+                                              .threads = launch.threads,
                                               .x = launch.grid[0],
                                               .y = launch.grid[1],
-                                              .z = launch.grid[2],
-                                              .threads = launch.threads}),
+                                              .z = launch.grid[2]}),
                    html.colors().muted);
   }
   if (record.statement) {
-    html.row(qtext(say::details::statement{}), QString::fromStdString(describe(*record.statement)));
+    html.row(qtext(say::details::manifest{}), QString::fromStdString(describe(*record.statement)));
   }
 }
 

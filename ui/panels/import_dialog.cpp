@@ -42,9 +42,9 @@ struct OptionField {
 };
 const OptionField option_fields[] = {
     {QLatin1String("--device-name"), attnscope::said<say::import_dialog::gpu>,
-     attnscope::said<say::import_dialog::as_file_says>, false},
+     attnscope::said<say::import_dialog::default_from_file>, false},
     {QLatin1String("--label"), attnscope::said<say::import_dialog::run_name>,
-     attnscope::said<say::import_dialog::as_file_called>, false},
+     attnscope::said<say::import_dialog::default_file_name>, false},
     {QLatin1String("--algorithm"), attnscope::said<say::import_dialog::algorithm>,
      attnscope::said<say::import_dialog::algorithm_example>},
     {axis_word, attnscope::said<say::import_dialog::problem>, attnscope::said<say::import_dialog::problem_example>},
@@ -92,7 +92,7 @@ ImportDialog::ImportDialog(const QString& file, QWidget* parent)
   words_ = new QPlainTextEdit(this);
   words_->setObjectName(QStringLiteral("import-words"));
   words_->setReadOnly(true);
-  words_->setAccessibleName(qtext(say::import_dialog::found{}));
+  words_->setAccessibleName(qtext(say::import_dialog::file_contents{}));
   words_->setFrameShape(QFrame::NoFrame);
   words_->setTabChangesFocus(true);
   column->addWidget(words_);
@@ -168,7 +168,7 @@ void ImportDialog::look() {
   if (info.exists() && !info.isFile() && !info.isDir()) {
     return take_preview({}, qtext(say::import_dialog::no_regular_file{.file = file_.toStdString()}));
   }
-  show_text(qtext(say::import_dialog::looking{}));
+  show_text(qtext(say::import_dialog::reading{}));
   preview_.start(QStringList{QStringLiteral("import"), QStringLiteral("--preview"), QStringLiteral("--json")} +
                  arguments());
   show_state();
@@ -183,7 +183,7 @@ void ImportDialog::take_preview(const QJsonObject& said, const QString& why) {
   ready_ = why.isEmpty() && !lacks;
   QStringList lines{name_of(recognised)};
   for (const auto& line : said[QLatin1String("lines")].toArray()) lines << line.toString();
-  if (lacks) lines << qtext(say::import_dialog::lacks_problem{});
+  if (lacks) lines << qtext(say::import_dialog::problem_missing{});
   lines << why;
   lines.removeAll(QString());
   show_text(lines.join(QLatin1Char('\n')));
@@ -233,7 +233,7 @@ void ImportDialog::add_target() {
   place->addWidget(target_, 1);
   place->addWidget(choose);
   auto* form = new QFormLayout;
-  form->addRow(qtext(say::import_dialog::into{}), place);
+  form->addRow(qtext(say::import_dialog::output_file{}), place);
   static_cast<QLabel*>(form->labelForField(place))->setBuddy(target_);
   static_cast<QVBoxLayout*>(layout())->addLayout(form);
   state_ = plain_label(this);
@@ -249,8 +249,8 @@ void ImportDialog::add_target() {
 }
 
 void ImportDialog::choose_target() {
-  const QString path = QFileDialog::getSaveFileName(this, qtext(say::import_dialog::into_title{}), target_->text(),
-                                                    qtext(say::import_dialog::into_filter{}), nullptr,
+  const QString path = QFileDialog::getSaveFileName(this, qtext(say::import_dialog::output_file_title{}), target_->text(),
+                                                    qtext(say::import_dialog::output_file_filter{}), nullptr,
                                                     QFileDialog::DontConfirmOverwrite);
   if (!path.isEmpty()) target_->setText(path);
 }

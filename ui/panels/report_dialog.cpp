@@ -53,7 +53,7 @@ ReportOutcome write_it(const ReportWish& wish) {
     const bool whole = std::ranges::all_of(source.runs, [&](std::int64_t run) {
       return loaded.places.contains({source.file, run});
     });
-    if (!whole) return {qtext(say::report_dialog::run_gone{.file = source.file.string()}), {}};
+    if (!whole) return {qtext(say::report_dialog::run_missing{.file = source.file.string()}), {}};
   }
   const std::size_t all = loaded.table.size();
   if (!wish.filter.empty()) {
@@ -214,7 +214,7 @@ std::optional<ReportWish> ReportDialog::wish() {
     show_status(why);
     return std::nullopt;
   };
-  if (runs.empty()) return refuse(qtext(say::report_dialog::no_run{}));
+  if (runs.empty()) return refuse(qtext(say::report_dialog::no_run_selected{}));
   if (baseline >= 0 && runs.size() == 1) return refuse(qtext(say::report_dialog::baseline_alone{}));
   if (file.isEmpty()) return refuse(qtext(say::report_dialog::no_file{}));
   if (holds_measurements(wish.output, wish.sources))

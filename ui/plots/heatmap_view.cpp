@@ -46,8 +46,8 @@ void HeatmapView::set_map(std::shared_ptr<const PointSet> points, const TileMap&
   unit_ = unit_scale(map.maximum.value_or(1), map.unit);
   if (!same_shape) selected_.reset();
   setAccessibleName(map.empty() ? qtext(say::tile_map::name{})
-                                : qtext(say::tile_map::name_of_axes{.rows = axis_title(map.y).toStdString(),
-                                                                    .columns = axis_title(map.x).toStdString()}));
+                                : qtext(say::tile_map::name_of_axes{.columns = axis_title(map.x).toStdString(),
+                                                                    .rows = axis_title(map.y).toStdString()}));
   overlay_->clear();
   invalidate();
 }

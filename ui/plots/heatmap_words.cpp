@@ -29,9 +29,9 @@ QString comparison_words(analysis::Comparison as) {
     case analysis::Comparison::none:
       return {};
     case analysis::Comparison::share_of_best:
-      return qtext(say::tile_map::of_the_best{});
+      return qtext(say::tile_map::percent_of_best{});
     case analysis::Comparison::over_model:
-      return qtext(say::tile_map::over{.what = qtext(say::tile_map::model{}).toStdString()});
+      return qtext(say::tile_map::divided_by{.what = qtext(say::tile_map::model{}).toStdString()});
   }
   return {};
 }
@@ -91,8 +91,8 @@ QString run_words(const PointSet& points, const TileMap& map) {
   for (const analysis::RunIndex run : map.shown_runs) shown << title(run);
   QStringList hidden;
   for (const analysis::HiddenRun& run : map.hidden) hidden << title(run.run);
-  return qtext(say::tile_map::hidden_runs{.runs = shown.join(QStringLiteral(", ")).toStdString(),
-                                          .hidden = hidden.join(QStringLiteral(", ")).toStdString()});
+  return qtext(say::tile_map::hidden_runs{.hidden = hidden.join(QStringLiteral(", ")).toStdString(),
+                                          .runs = shown.join(QStringLiteral(", ")).toStdString()});
 }
 
 /// First of several tiles, and the number of others.
@@ -101,8 +101,8 @@ QString alike_words(const TileMap& map, const std::vector<TileMap::Place>& place
   if (places.size() < 2) return tile;
   const TileCell& first = map.at(places.front());
   const bool equal = std::ranges::all_of(places, [&](auto place) { return map.at(place).value == first.value; });
-  if (equal) return qtext(say::tile_map::tiles_alike{.tile = tile.toStdString(), .tiles = places.size()});
-  return qtext(say::tile_map::tiles_within{.tile = tile.toStdString(), .others = places.size() - 1});
+  if (equal) return qtext(say::tile_map::equivalent_tiles{.tile = tile.toStdString(), .tiles = places.size()});
+  return qtext(say::tile_map::tiles_within{.others = places.size() - 1, .tile = tile.toStdString()});
 }
 
 HoverRow row_of(const QString& label, const MetricValue& value) {
@@ -134,7 +134,7 @@ PointSpec in_common(const TileMap& map, PointSpec spec) {
 QString good_end(const TileMap& map) {
   if (!map.minimum || map.flat) return {};
   if (map.shown.around_one()) {
-    if (map.better == Better::neither) return qtext(say::tile_map::white_is_alike{});
+    if (map.better == Better::neither) return qtext(say::tile_map::white_is_equal{});
     return qtext(say::tile_map::blue_is_better{});
   }
   return map.better == Better::neither ? QString() : qtext(say::tile_map::bright_is_better{});
@@ -221,7 +221,7 @@ QString heatmap_caption(const PointSet& points, const TileMap& map, bool figures
   const auto cells = static_cast<int>(map.y.size() * map.x.size());
   const bool of_tiles = on_axes(map, "br") || on_axes(map, "bc");
   parts << (of_tiles ? qtext(say::tile_map::tiles_ran{.ran = map.ok, .tiles = map.collected})
-                     : qtext(say::tile_map::places_ran{.ran = map.ok, .places = map.collected}));
+                     : qtext(say::tile_map::positions_ran{.places = map.collected, .ran = map.ok}));
   if (map.collected < cells) parts << qtext(say::tile_map::blank{.tiles = cells - map.collected});
   const auto any = [&](const auto& is_so) {
     return std::ranges::any_of(map.cells, [&](const auto& row) { return std::ranges::any_of(row, is_so); });
@@ -243,15 +243,15 @@ QString heatmap_caption(const PointSet& points, const TileMap& map, bool figures
   }
   std::ptrdiff_t again = 0;
   for (const auto& row : map.cells) again += std::ranges::count_if(row, &TileCell::again);
-  if (again > 0) parts << qtext(say::tile_map::measured_again{.tiles = again});
+  if (again > 0) parts << qtext(say::tile_map::remeasured{.tiles = again});
   if (map.flat && map.spread) {
-    parts << qtext(say::tile_map::flat{.values = range_words(map).toStdString(),
-                                       .spread = value_words(map, *map.spread).toStdString()});
+    parts << qtext(say::tile_map::flat{.spread = value_words(map, *map.spread).toStdString(),
+                                       .values = range_words(map).toStdString()});
   }
   if (const QString good = good_end(map); !good.isEmpty()) parts << good;
   if (!map.best.empty())
-    parts << qtext(say::tile_map::outlined{.what = best_words(map).toStdString(),
-                                           .tiles = alike_words(map, map.best).toStdString()});
+    parts << qtext(say::tile_map::outlined{.tiles = alike_words(map, map.best).toStdString(),
+                                           .what = best_words(map).toStdString()});
   if (map.plateau.size() > 1) {
     parts << qtext(
         say::tile_map::plateau{.percent = qRound(100 * analysis::plateau_share), .tiles = map.plateau.size()});
@@ -313,7 +313,7 @@ HoverContent describe_heatmap_cell(const PointSet& points, const TileMap& map, T
   }
   if (map.fastest != map.best) role(map.fastest, qtext(say::tile_map::fastest{}));
   if (cell.again)
-    content.notes << qtext(say::tile_map::cell_again{.run = points.run_of(cell.row)->title.toStdString()});
+    content.notes << qtext(say::tile_map::remeasured_cell{.run = points.run_of(cell.row)->title.toStdString()});
   if (!on_axes(map, "br") && !on_axes(map, "bc")) {
     content.notes << qtext(say::tile_map::of_tile{.tile = format_tile(table.tile_of(cell.row)).toStdString()});
   }

@@ -59,7 +59,7 @@ void add_language_menu(QMenu& view, bool remember, std::function<void(const QStr
     QAction* action = menu->addAction(name, menu, [remember, language, name, told] {
       if (remember) QSettings().setValue(chosen_language_key(), language);
       const QString later =
-          qtext(say::window::language_later{.language = QString(name).remove(QLatin1Char('&')).toStdString()});
+          qtext(say::window::language_after_restart{.language = QString(name).remove(QLatin1Char('&')).toStdString()});
       told(language == qtext(say::language::code{}) ? QString() : later);
     });
     action->setCheckable(true);

@@ -123,7 +123,7 @@ void MainWindow::build_view_menu() {
   add_language_menu(*view, remember_, [this](const QString& words) {
     banner_->clear(Banner::Topic::language);
     if (words.isEmpty()) return;
-    banner_->offer(Banner::Topic::language, words, {}, qtext(say::window::start_again{}), [this] {
+    banner_->offer(Banner::Topic::language, words, {}, qtext(say::window::restart{}), [this] {
       starts_again_ = true;
       close();
     });

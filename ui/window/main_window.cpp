@@ -333,7 +333,7 @@ void MainWindow::show_details(const Page* page, const ShownPoint& point) {
   if (width() >= details_width || details_dock_->isVisible()) {
     details_dock_->show();
   } else {
-    statusBar()->showMessage(qtext(say::window::details_folded{}), 6000);
+    statusBar()->showMessage(qtext(say::window::details_hint{}), 6000);
   }
 }
 
@@ -366,7 +366,7 @@ void MainWindow::explore_algorithm(const std::string& name) {
 void MainWindow::show_map(const QString& file, qint64 point) {
   tabs_->setCurrentWidget(map_);
   if (map_->turn_to(file, point)) return;
-  say_written({}, qtext(say::window::not_on_map{}), Banner::Topic::choice);
+  say_written({}, qtext(say::window::tiles_hidden{}), Banner::Topic::choice);
   // A point measured just now appears after the next read of the file.
   const auto again = [this, file, point] {
     if (current_page() == map_ && map_->turn_to(file, point)) banner_->clear(Banner::Topic::choice);
@@ -418,7 +418,7 @@ void MainWindow::follow_saved(const QStringList& files) {
       const std::string file = stated ? statement.toStdString() : source->string();
       banner_->forget(Banner::Topic::choice, statement);
       banner_->offer(Banner::Topic::choice, qtext(say::window::kernel_changed{.file = file}), statement,
-                     qtext(say::window::load_again{}), [this, statement] { open_kernel(statement); });
+                     qtext(say::window::reload{}), [this, statement] { open_kernel(statement); });
     } else if (stated) {
       open_kernel(statement);
     } else {
@@ -445,7 +445,7 @@ std::vector<std::pair<QString, QString>> MainWindow::shortcuts() const {
                            {QStringLiteral("Ctrl+N"), qtext(say::window::key_new_window{})},
                            {QStringLiteral("Ctrl+L, Ctrl+F"), qtext(say::window::key_filter{})},
                            {QStringLiteral("Ctrl+E"), qtext(say::window::key_export_plot{})},
-                           {QStringLiteral("Ctrl+Shift+C, Ctrl+Alt+C"), qtext(say::window::key_copy_shown{})},
+                           {QStringLiteral("Ctrl+Shift+C, Ctrl+Alt+C"), qtext(say::window::key_copy_page{})},
                            {QStringLiteral("Ctrl+R"), qtext(say::window::key_report{})},
                            {QStringLiteral("Ctrl+Shift+X"), qtext(say::window::key_explore{})},
                            {QStringLiteral("F7, F8, F9"), qtext(say::window::key_panels{})},
@@ -465,7 +465,7 @@ void MainWindow::ask_before_stopping(const QString& title, const QString& questi
   box->setAttribute(Qt::WA_DeleteOnClose);
   box->setInformativeText(what_stays);
   QPushButton* stop = box->addButton(qtext(say::window::stop_and_quit{}), QMessageBox::AcceptRole);
-  box->setDefaultButton(box->addButton(qtext(say::window::go_on{}), QMessageBox::RejectRole));
+  box->setDefaultButton(box->addButton(qtext(say::window::keep_running{}), QMessageBox::RejectRole));
   connect(box, &QDialog::rejected, this, [this] { starts_again_ = false; });
   connect(stop, &QPushButton::clicked, this, [this] {
     closes_when_stopped_ = true;
@@ -490,15 +490,15 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   if (collect_->running()) {
     event->ignore();
     return ask_before_stopping(
-        qtext(say::window::sweep_runs{}),
+        qtext(say::window::sweep_running{}),
         qtext(say::window::stop_and_quit_question{.progress = collect_->progress_words().toStdString()}),
-        qtext(say::window::points_are_kept{}));
+        qtext(say::window::completed_points_kept{}));
   }
   if (const QString work = explorer_->under_way(); !work.isEmpty() && !closes_when_stopped_) {
     event->ignore();
-    return ask_before_stopping(qtext(say::window::points_wait{}),
-                               qtext(say::window::points_wait_question{.work = work.toStdString()}),
-                               qtext(say::window::measured_are_kept{}));
+    return ask_before_stopping(qtext(say::window::pending_points{}),
+                               qtext(say::window::pending_points_question{.work = work.toStdString()}),
+                               qtext(say::window::measured_points_kept{}));
   }
   QMainWindow::closeEvent(event);
 }

@@ -100,15 +100,15 @@ void QueryBar::apply() {
 
 void QueryBar::show_state() {
   const std::size_t all = workspace_.ticked_points();
-  const QString longest = qtext(say::query::shown{.shown = all, .all = all});
+  const QString longest = qtext(say::query::shown{.all = all, .shown = all});
   // Reserves the maximum width, so that the error text does not move.
   count_->setMinimumWidth(count_->fontMetrics().horizontalAdvance(longest) + 2);
   if (workspace_.gathering()) return count_->setText(qtext(say::query::selecting{.all = all}));
   if (workspace_.query().isEmpty()) return count_->setText(qtext(counted_points(all)));
-  const Message points = say::query::shown{.shown = workspace_.visible()->size(), .all = all};
+  const Message points = say::query::shown{.all = all, .shown = workspace_.visible()->size()};
   const bool holds = field_->text().trimmed() == workspace_.query();
   const std::string filter = workspace_.query().toStdString();
-  count_->setText(qtext(holds ? points : Message(say::query::holds{.filter = filter, .points = points})));
+  count_->setText(qtext(holds ? points : Message(say::query::still_active{.filter = filter, .points = points})));
 }
 
 void QueryBar::show_candidates(bool asked_for) {

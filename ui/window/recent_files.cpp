@@ -62,9 +62,9 @@ void say_what_the_sample_is(Workspace& workspace, Banner& banner, std::function<
     for (const LoadedRun& run : workspace.runs()) {
       if (run.info->file != sample) continue;
       const Message words =
-          say::window::recorded_sample{.gpu = device_title(run.info->summary).toStdString(),
-                                       .date = run.info->summary.started_at.substr(0, std::size("2026-11-27") - 1),
-                                       .file = workspace.file_name(sample).toStdString()};
+          say::window::recorded_sample{.date = run.info->summary.started_at.substr(0, std::size("2026-11-27") - 1),
+                                       .file = workspace.file_name(sample).toStdString(),
+                                       .gpu = device_title(run.info->summary).toStdString()};
       return banner.offer(Banner::Topic::sample, qtext(words), sample, qtext(say::window::collect_here{}), collect);
     }
   };

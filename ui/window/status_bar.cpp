@@ -67,11 +67,11 @@ void StatusBar::refresh() {
   for (const auto& [origin, points] : count) {
     if (points == 1) parts << qtext(say::window::one_point_of{.origin = title(origin)});
     if (points > 1) {
-      const Message all = say::window::points_of{.points = points, .origin = title(origin)};
+      const Message all = say::window::points_of{.origin = title(origin), .points = points};
       parts << qtext(all);
     }
   }
-  if (copied > 0) parts << qtext(say::window::counted_once{.points = copied});
+  if (copied > 0) parts << qtext(say::window::duplicates_counted_once{.points = copied});
   if (!parts.isEmpty()) parts << QStringList(devices.begin(), devices.end()).join(QStringLiteral(", "));
   values_->setText(parts.join(QStringLiteral(" · ")));
   values_->setToolTip(plain_tip(values_->text()));

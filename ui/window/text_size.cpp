@@ -21,7 +21,7 @@ void TextSize::add_actions(QMenu& menu) {
   // Also accept the plus key without Shift.
   add(qtext(say::window::text_larger{}), {QKeySequence::ZoomIn, QKeySequence(QStringLiteral("Ctrl+="))}, step);
   add(qtext(say::window::text_smaller{}), {QKeySequence::ZoomOut}, 1 / step);
-  add(qtext(say::window::text_own{}), {QKeySequence(QStringLiteral("Ctrl+0"))}, 0);
+  add(qtext(say::window::text_default{}), {QKeySequence(QStringLiteral("Ctrl+0"))}, 0);
 }
 
 void TextSize::set_scale(double scale) {

@@ -77,9 +77,9 @@ void ComparePage::add_controls() {
   const auto chip = [controls](const Message& name, const Message& help) {
     return new FacetChip(qtext(name), qtext(help), controls);
   };
-  by_chip_ = by_.edit_with(chip(say::compare_page::by{}, say::compare_page::by_help{}));
+  by_chip_ = by_.edit_with(chip(say::compare_page::compare_by{}, say::compare_page::compare_by_help{}));
   base_chip_ = base_.edit_with(chip(say::compare::baseline{}, say::compare_page::baseline_help{}));
-  other_chip_ = other_.edit_with(chip(say::compare::other{}, say::compare_page::other_help{}));
+  other_chip_ = other_.edit_with(chip(say::compare::candidate_time_label{}, say::compare_page::other_help{}));
   for (FacetChip* each : {by_chip_, base_chip_, other_chip_}) {
     each->set_widest(max_chip_value_width);
     flow->addWidget(each);
@@ -284,10 +284,10 @@ void ComparePage::ask() {
     other_.offer({});
     other_chip_->hide();
     const QString copies = copies_in_words(workspace_.runs()).toHtmlEscaped();
-    const QString help = (QStringList{copies} << qtext(say::compare_page::one_side_help{})).join(QLatin1Char(' '));
+    const QString help = (QStringList{copies} << qtext(say::compare_page::no_second_side_help{})).join(QLatin1Char(' '));
     show_words(visible_->empty()
                    ? why_no_points(workspace_)
-                   : EmptyWords{qtext(say::compare_page::one_side{}), help.trimmed(), attnscope::second_sample});
+                   : EmptyWords{qtext(say::compare_page::no_second_side{}), help.trimmed(), attnscope::second_sample});
     return;
   }
   // The old content stays visible until the new one is ready.

@@ -55,7 +55,7 @@ ComparedWords::ComparedWords(QWidget* parent)
   more_->setCheckable(true);
   more_->setChecked(true);
   more_->setAutoRaise(true);
-  more_->setToolTip(qtext(say::compare_page::more{}));
+  more_->setToolTip(qtext(say::compare_page::method{}));
   more_->setAccessibleName(more_->toolTip());
   connect(more_, &QToolButton::toggled, this, &ComparedWords::fold);
   connect(more_, &QToolButton::clicked, this, [this] { by_hand_ = true; });

@@ -40,7 +40,7 @@ QStringList differences_of(const analysis::ComparisonView& view, bool of_several
       }
       const QString there = one_line(to_qstring(analysis::words_of(difference.other)));
       if (there.isEmpty() || known->others.contains(there)) continue;
-      known->others << (of_several ? qtext(say::compare_page::of_side{.value = there.toStdString(), .side = side->name})
+      known->others << (of_several ? qtext(say::compare_page::of_side{.side = side->name, .value = there.toStdString()})
                                    : there);
     }
   }
@@ -50,7 +50,7 @@ QStringList differences_of(const analysis::ComparisonView& view, bool of_several
   QStringList words;
   for (const auto& [name, base, others] : found) {
     words << qtext(say::compare_page::difference{
-        .name = name.toStdString(), .base = or_none(base), .other = or_none(others.join(QStringLiteral(", ")))});
+        .base = or_none(base), .name = name.toStdString(), .other = or_none(others.join(QStringLiteral(", ")))});
   }
   return words;
 }

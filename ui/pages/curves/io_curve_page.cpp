@@ -33,7 +33,7 @@ QString word_of(Ordinate ordinate) {
 
 QString about_algorithm(const std::string& name) {
   const Algorithm* algorithm = known_algorithms().find(name);
-  return algorithm == nullptr ? qtext(say::curve_page::foreign_algorithm{.algorithm = short_title(name).toStdString()})
+  return algorithm == nullptr ? qtext(say::curve_page::imported_algorithm{.algorithm = short_title(name).toStdString()})
                               : QStringLiteral("%1 – %2").arg(to_qstring(algorithm->facts().title),
                                                               to_qstring(algorithm->facts().source));
 }
@@ -54,10 +54,10 @@ constexpr char length_key[] = "n";
 constexpr std::size_t looked_at_for_metrics = 64;
 
 Message lacks(bool imported, bool bytes) {
-  if (imported && bytes) return say::curve_page::import_has_no_bytes{};
-  if (imported) return say::curve_page::import_has_no_times{};
-  if (bytes) return say::curve_page::points_have_no_bytes{};
-  return say::curve_page::points_have_no_times{};
+  if (imported && bytes) return say::curve_page::imported_run_without_bytes{};
+  if (imported) return say::curve_page::imported_run_without_times{};
+  if (bytes) return say::curve_page::points_without_bytes{};
+  return say::curve_page::points_without_times{};
 }
 
 }  // namespace
@@ -114,7 +114,7 @@ void IoCurvePage::add_choices() {
   connect(algorithms_, &SetChip::alone_wanted, this, [this](const QString& id) { isolate(id.toStdString()); });
   facets().add_lead(algorithms_);
   facets().add_chip(plotted_, qtext(say::curve_page::plot{}), qtext(say::curve_page::plot_help{}))->hide_label();
-  facets().add_chip(axis_, qtext(say::curve_page::over{}), qtext(say::curve_page::over_help{}));
+  facets().add_chip(axis_, qtext(say::curve_page::x_axis{}), qtext(say::curve_page::x_axis_help{}));
   facets().add_option(tile_, qtext(say::curve_page::tile{}), qtext(say::curve_page::tile_help{}));
   facets().add_option(group_, qtext(say::curve_page::group{}), qtext(say::curve_page::group_help{}));
   facets().add_option(scale_, qtext(say::curve_page::scale{}), qtext(say::curve_page::scale_help{}));
@@ -280,7 +280,7 @@ void IoCurvePage::set_axis(const QString& key) {
 std::vector<std::pair<QString, QString>> IoCurvePage::shortcuts() const {
   return {{qtext(say::curve_page::on_legend{}), qtext(say::curve_page::key_legend{})},
           {qtext(say::curve_page::on_curves{}), qtext(say::curve_page::key_next{})},
-          {qtext(say::curve_page::home_on_curves{}), qtext(say::curve_page::key_whole{})}};
+          {qtext(say::curve_page::home_on_curves{}), qtext(say::curve_page::key_reset_view{})}};
 }
 
 PlotPicture IoCurvePage::picture() const {

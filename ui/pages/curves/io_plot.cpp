@@ -57,7 +57,7 @@ class ColumnBuilder {
     column.n = n_;
     const std::string length = number_text(n_, 9);
     Message title = say::curve_plot::at_n{.n = length};
-    if (set_.axis) title = say::curve_plot::at_place{.place = place_words(set_, n_)};
+    if (set_.axis) title = say::curve_plot::at_position{.place = place_words(set_, n_)};
     if (set_.queries) title = say::curve_plot::at_n_k{.n_k = length, .n_q = *set_.queries};
     column.content.title = qtext(title);
     for (const auto& [value, row] : rows_) column.content.rows.push_back(row);
@@ -119,7 +119,7 @@ class ColumnBuilder {
       if (!why.isEmpty()) words += QStringLiteral(" (%1)").arg(why);
       notes << words + QStringLiteral(": ") + slowed.join(QStringLiteral(", "));
     }
-    if (unsettled_) notes << qtext(say::curve_plot::unsettled{});
+    if (unsettled_) notes << qtext(say::curve_plot::no_writeback{});
     return notes;
   }
 
@@ -274,7 +274,7 @@ void IoPlot::draw_contents() {
   const auto hidden_curves = static_cast<std::int64_t>(hidden().size());
   QStringList words;
   if (hidden_curves > 0) words << qtext(say::curve_plot::curves_hidden{.curves = hidden_curves});
-  if (residuals_folded()) words << qtext(say::curve_plot::residuals_folded{});
+  if (residuals_folded()) words << qtext(say::curve_plot::residuals_hidden{});
   legend_.set_hidden(hidden(), words.join(QStringLiteral(" · ")));
   add_curve_graphs(*this, set_.curves, legend_,
                    [this](const Curve& curve) { return is_hidden(to_qstring(curve.label)); });
@@ -348,7 +348,7 @@ void IoPlot::name_axes() {
     name_axes_over_n();
   }
   setAccessibleName(
-      qtext(say::curve_plot::name{.ordinate = yAxis->label().toStdString(), .abscissa = xAxis->label().toStdString()}));
+      qtext(say::curve_plot::name{.abscissa = xAxis->label().toStdString(), .ordinate = yAxis->label().toStdString()}));
 }
 
 void IoPlot::name_axes_of_metric() {

@@ -67,7 +67,7 @@ void DoctorPage::add_head(QLayout& column) {
   choice_ = new QComboBox(row);
   choice_->setAccessibleName(qtext(say::doctor_page::device{}));
   choice_->hide();
-  again_ = new QPushButton(qtext(say::doctor_page::again{}), row);
+  again_ = new QPushButton(qtext(say::doctor_page::check_again{}), row);
   again_->setObjectName(QStringLiteral("look-again"));
   copy_all_ = new QPushButton(qtext(say::doctor_page::copy_all{}), row);
   copy_all_->setObjectName(QStringLiteral("copy-all"));
@@ -91,7 +91,7 @@ void DoctorPage::add_measuring(QLayout& column) {
   auto* fields = new QHBoxLayout(row);
   fields->setContentsMargins(0, 0, 0, 0);
   database_ = new DatabaseField(row);
-  auto* label = new QLabel(qtext(say::doctor_page::into{}), row);
+  auto* label = new QLabel(qtext(say::doctor_page::output_file{}), row);
   label->setBuddy(database_->path());
   database_->path()->setAccessibleName(label->text());  // Screen readers only use a label directly next to the field.
   fields->addWidget(label);
@@ -157,14 +157,14 @@ void DoctorPage::look() {
                         ? QStringLiteral("The program “attnscope” was not found beside this one or in PATH: install it "
                                          "there, or name it in ATTNSCOPE_COLLECTOR, and press “Look again”. Recorded "
                                          "files, models and the explorer work without it.")
-                        : qtext(say::doctor_page::elsewhere{.device = choice_->currentText().toStdString(),
+                        : qtext(say::doctor_page::remote_device{.device = choice_->currentText().toStdString(),
                                                             .note = listed->note.toStdString()}));
     return;
   }
   program_.start({QStringLiteral("doctor"), QStringLiteral("--json"), QStringLiteral("--device"),
                   argument.isEmpty() ? QStringLiteral("0") : argument});
   offer();
-  if (checks_.empty()) summary_->setText(qtext(say::doctor_page::looking{}));
+  if (checks_.empty()) summary_->setText(qtext(say::doctor_page::checking{}));
 }
 
 void DoctorPage::read(const QJsonObject& answer, const QString& why) {
@@ -179,8 +179,8 @@ void DoctorPage::read(const QJsonObject& answer, const QString& why) {
     checks.push_back({word("check"), word("status") == QLatin1String("ok"), word("detail"), word("fix")});
   }
   const auto problems = std::ranges::count(checks, false, &ShownCheck::ok);
-  show_checks(std::move(checks), problems == 0 ? qtext(say::doctor_page::all_well{})
-                                               : qtext(say::doctor_page::not_well{.problems = problems}));
+  show_checks(std::move(checks), problems == 0 ? qtext(say::doctor_page::no_problems{})
+                                               : qtext(say::doctor_page::problems{.problems = problems}));
 }
 
 void DoctorPage::show_checks(std::vector<ShownCheck> checks, const QString& summary) {

@@ -20,17 +20,17 @@ QString occupancy_words(const analysis::ExploredKernel& kernel, bool predicts_ti
   const std::string limiter = limiter_words(kernel.occupancy.limiter).toStdString();
   const std::string waves = number_text(kernel.time.waves);
   if (kernel.launched_blocks < kernel.blocks) {
-    return qtext(say::explorer_page::occupancy_line_persistent{.occupancy = occupancy,
+    return qtext(say::explorer_page::occupancy_line_persistent{.all = kernel.blocks,
                                                                .blocks = kernel.occupancy.blocks_per_sm,
-                                                               .limiter = limiter,
                                                                .launched = kernel.launched_blocks,
-                                                               .all = kernel.blocks,
+                                                               .limiter = limiter,
+                                                               .occupancy = occupancy,
                                                                .waves = waves});
   }
-  return qtext(say::explorer_page::occupancy_line{.occupancy = occupancy,
+  return qtext(say::explorer_page::occupancy_line{.all = kernel.blocks,
                                                   .blocks = kernel.occupancy.blocks_per_sm,
                                                   .limiter = limiter,
-                                                  .all = kernel.blocks,
+                                                  .occupancy = occupancy,
                                                   .waves = waves});
 }
 
@@ -40,7 +40,7 @@ QString rates_note(const Explored& explored) {
       e.sharing ? QLatin1Char(' ') + qtext(analysis::link_words(e.link, e.link_rate_measured)) : QString();
   const StoredCeilings* rates = explored.choices.rates.get();
   if (rates == nullptr || (!e.dram_rate_measured && !e.l2_rate_measured)) {
-    return qtext(say::explorer_page::terms_note{.device = e.device, .measured = e.rates_of}) + link;
+    return qtext(say::explorer_page::time_breakdown_note{.device = e.device, .measured = e.rates_of}) + link;
   }
   const std::string which = e.dram_rate_measured && e.l2_rate_measured ? text(say::explorer_page::rates_of_both{})
                             : e.dram_rate_measured                     ? text(say::explorer_page::rates_of_dram{})
@@ -50,24 +50,24 @@ QString rates_note(const Explored& explored) {
       factor == 1 ? QString()
                   : QLatin1Char(' ') + qtext(say::explorer_page::rates_multiplied{
                                            .factor = QStringLiteral("%1").arg(factor, 0, 'g', 4).toStdString()});
-  return qtext(say::explorer_page::terms_note_measured{.which = which,
+  return qtext(say::explorer_page::time_breakdown_note_measured{.device = e.device,
                                                        .gpu = rates->device_name,
-                                                       .uuid = rates->device_uuid,
+                                                       .measured = e.rates_of,
                                                        .time = rates->measured_at,
-                                                       .device = e.device,
-                                                       .measured = e.rates_of}) +
+                                                       .uuid = rates->device_uuid,
+                                                       .which = which}) +
          times + link;
 }
 
 QString rule_words(const Explored& explored) {
   if (!explored.choices.m_bytes) return {};
   const auto& rule = explored.rule;
-  if (!rule) return qtext(say::explorer_page::rule_does_not_speak{});
+  if (!rule) return qtext(say::explorer_page::rule_not_applicable{});
   const bool keys = rule->outer == TileSide::bc;
   const std::string asked = describe(rule->asked);
   const std::int64_t m = rule->m_bytes / bytes_per_element(explored.exploration.point.spec.problem.dtype);
-  QStringList lines{keys ? qtext(say::explorer_page::rule_of_keys{.tile = asked, .m = m})
-                         : qtext(say::explorer_page::rule_of_queries{.tile = asked, .m = m})};
+  QStringList lines{keys ? qtext(say::explorer_page::rule_of_keys{.m = m, .tile = asked})
+                         : qtext(say::explorer_page::rule_of_queries{.m = m, .tile = asked})};
   if (!rule->config) {
     lines << qtext(say::explorer_page::rule_nothing_runs{});
   } else {
@@ -75,20 +75,20 @@ QString rule_words(const Explored& explored) {
       lines << qtext(say::explorer_page::rule_runs{.tile = describe(rule->config->tile)});
     }
     if (rule->held_back) {
-      lines << qtext(say::explorer_page::larger_changes_nothing_because{.why = rule->held_back->reason});
+      lines << qtext(say::explorer_page::larger_m_without_effect_because{.why = rule->held_back->reason});
     } else if (rule->larger_changes_nothing) {
-      lines << qtext(say::explorer_page::larger_changes_nothing{});
+      lines << qtext(say::explorer_page::larger_m_without_effect{});
     }
   }
   return lines.join(QLatin1Char(' '));
 }
 
 QString verdict_words(const analysis::Exploration& e) {
-  if (!e.refusal && !e.predicts_time) return qtext(say::explorer_page::runs_untimed{});
+  if (!e.refusal && !e.predicts_time) return qtext(say::explorer_page::user_kernel_untimed{});
   if (!e.refusal) {
-    QString line = qtext(say::explorer_page::runs{.time = text(Nanoseconds(e.ns)),
+    QString line = qtext(say::explorer_page::runs{.bound = analysis::bound_words(e.light),
                                                   .rate = text(FlopsPerSecond(e.flops_per_second())),
-                                                  .bound = analysis::bound_words(e.light)});
+                                                  .time = text(Nanoseconds(e.ns))});
     if (e.rates_inherited && !(e.dram_rate_measured && e.l2_rate_measured)) {
       line += QLatin1Char(' ') + qtext(say::explorer_page::rates_inherited{.device = e.device});
     }
@@ -113,9 +113,9 @@ QString prediction_words(const Explored& explored) {
           ? nullptr
           : errors->find(analysis::judged_as(spec.algorithm, spec.problem.dtype), spec.problem.pass, "time");
   if (row == nullptr) return qtext(say::explorer_page::errors_none{});
-  return qtext(say::explorer_page::errors_line{.median = text(Share(row->median)),
+  return qtext(say::explorer_page::errors_line{.gpu = errors->device,
+                                               .median = text(Share(row->median)),
                                                .p95 = text(Share(row->p95)),
-                                               .gpu = errors->device,
                                                .problems = row->problems});
 }
 

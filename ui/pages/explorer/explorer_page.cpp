@@ -318,7 +318,7 @@ void ExplorerPage::work_out_chosen() {
   show_pin();
   know_pin();
   const bool quick = analysis::is_quick(choices.point.spec.problem);
-  if (!quick) set_label_text(verdict_, qtext(say::explorer_page::working_out{}));
+  if (!quick) set_label_text(verdict_, qtext(say::explorer_page::calculating{}));
   explored_.ask(choices, quick ? 0 : always_aside);
   if (!quick) show_measured();
 }
@@ -421,7 +421,7 @@ const PointRecord* ExplorerPage::measured_record() {
 void ExplorerPage::show_verdict() {
   const std::optional<Config>& nearest = shown_->exploration.nearest;
   nearest_button_->setVisible(nearest.has_value());
-  if (nearest) nearest_button_->setText(qtext(say::explorer_page::take_nearest{.tile = describe(nearest->tile)}));
+  if (nearest) nearest_button_->setText(qtext(say::explorer_page::use_nearest{.tile = describe(nearest->tile)}));
   set_label_text(verdict_, verdict_words(shown_->exploration));
   verdict_->setToolTip(plain_tip(verdict_->text()));
 }
@@ -480,7 +480,7 @@ void ExplorerPage::take_default_tile() {
   PointSpec& spec = next.choices.point.spec;
   next.choices.m_bytes.reset();
   spec.set_config(auto_config(*known_algorithms().find(spec.algorithm), spec.problem, limits_of(next.choices)));
-  if (next != chosen_) change(std::move(next), qtext(say::explorer_page::did_take_default{}));
+  if (next != chosen_) change(std::move(next), qtext(say::explorer_page::did_use_default{}));
 }
 
 void ExplorerPage::choose_nearest_tile() {
@@ -488,7 +488,7 @@ void ExplorerPage::choose_nearest_tile() {
   State next = chosen_;
   next.choices.m_bytes.reset();
   next.choices.point.spec.set_config(*shown_->exploration.nearest);
-  change(std::move(next), qtext(say::explorer_page::did_take_nearest{}));
+  change(std::move(next), qtext(say::explorer_page::did_use_nearest{}));
 }
 
 void ExplorerPage::fit_editors() {

@@ -107,8 +107,8 @@ QString outcome_words(const MeasuredPoint& point) {
   }
   if (point.event.time_median_ns > 0) {
     return qtext(say::explorer_page::measured_time{
-        .time = text(Nanoseconds(point.event.time_median_ns)),
-        .provenance = title_or_verbatim(parse_provenance(point.event.provenance), point.event.provenance)});
+        .provenance = title_or_verbatim(parse_provenance(point.event.provenance), point.event.provenance),
+        .time = text(Nanoseconds(point.event.time_median_ns))});
   }
   return qtext(title_or_verbatim(parse_disposition(point.event.disposition), point.event.disposition));
 }
@@ -125,8 +125,8 @@ MeasuringCard::MeasuringCard(PointMeasurer& measurer, QWidget* parent)
   bar->setSizePolicy(policy);
   device_ = new QComboBox(bar);
   device_->setObjectName(QStringLiteral("measures-on"));
-  device_->setAccessibleName(qtext(say::explorer_page::measures_on{}));
-  device_->setToolTip(plain_tip(qtext(say::explorer_page::measures_on{})));
+  device_->setAccessibleName(qtext(say::explorer_page::measuring_device{}));
+  device_->setToolTip(plain_tip(qtext(say::explorer_page::measuring_device{})));
   device_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
   row->addWidget(device_);
   const auto button = [&](const QString& name, const QString& text, const QString& help) {
@@ -139,14 +139,14 @@ MeasuringCard::MeasuringCard(PointMeasurer& measurer, QWidget* parent)
   measure_ = button(QStringLiteral("measure"), qtext(say::explorer_page::measure{}),
                     qtext(say::explorer_page::measure_help{}));
   around_ =
-      button(QStringLiteral("around"), qtext(say::explorer_page::around{}), qtext(say::explorer_page::around_help{}));
+      button(QStringLiteral("around"), qtext(say::explorer_page::sweep_around{}), qtext(say::explorer_page::sweep_around_help{}));
   steps_ = new QSpinBox(bar);
   steps_->setObjectName(QStringLiteral("around-steps"));
   steps_->setRange(1, most_steps);
   steps_->setValue(usual_steps);
   steps_->setPrefix(QStringLiteral("± "));
-  steps_->setAccessibleName(qtext(say::explorer_page::around_steps{}));
-  steps_->setToolTip(plain_tip(qtext(say::explorer_page::around_steps{})));
+  steps_->setAccessibleName(qtext(say::explorer_page::sweep_around_steps{}));
+  steps_->setToolTip(plain_tip(qtext(say::explorer_page::sweep_around_steps{})));
   row->addWidget(steps_);
   cancel_ = button(QStringLiteral("cancel-measuring"), qtext(say::explorer_page::cancel{}),
                    qtext(say::explorer_page::cancel_help{}));
@@ -218,8 +218,8 @@ void MeasuringCard::show_devices() {
 }
 
 QString MeasuringCard::open_words() const {
-  return qtext(say::explorer_page::points_open{.open = static_cast<std::int64_t>(measurer_.open()),
-                                               .file = measurer_.database().toStdString()});
+  return qtext(say::explorer_page::points_pending{.file = measurer_.database().toStdString(),
+                                               .open = static_cast<std::int64_t>(measurer_.open())});
 }
 
 QString MeasuringCard::state_words() const {
@@ -229,23 +229,23 @@ QString MeasuringCard::state_words() const {
   if (measurer_.open() > 0) return open_words();
   if (!runs_) return qtext(say::explorer_page::cannot_be_measured{});
   if (QString why = no_device_words(); !why.isEmpty()) return why;
-  if (measurer_.points().empty()) return qtext(say::explorer_page::nothing_measured{});
-  const Message kept = say::explorer_page::kept_in{.file = measurer_.database().toStdString()};
+  if (measurer_.points().empty()) return qtext(say::explorer_page::no_measurement{});
+  const Message kept = say::explorer_page::saved_in{.file = measurer_.database().toStdString()};
   const MeasuredPoint& last = measurer_.points().front();
   if (!last.theory || last.theory->ns <= 0 || last.event.time_median_ns <= 0) return qtext(kept);
   const QString why = last.simulated ? QLatin1Char(' ') + qtext(say::explorer_page::by_construction{}) : QString();
-  return qtext(say::explorer_page::beside_prediction{.configuration = short_title(last.choices).toStdString(),
+  return qtext(say::explorer_page::outcome_and_prediction{.configuration = short_title(last.choices).toStdString(),
+                                                     .kept = kept,
                                                      .outcome = outcome_words(last).toStdString(),
-                                                     .predicted = text(Nanoseconds(last.theory->ns)),
-                                                     .kept = kept}) +
+                                                     .predicted = text(Nanoseconds(last.theory->ns))}) +
          why;
 }
 
 QString MeasuringCard::no_device_words() const {
   const Facts& facts = known_algorithms().find(choices_.point.spec.algorithm)->facts();
   if (!facts.foreign || !devices().empty()) return {};
-  if (facts.for_reading) return qtext(say::explorer_page::known_for_reading{});
-  return qtext(say::explorer_page::runs_on_gpu_alone{.gpu = choices_.device});
+  if (facts.for_reading) return qtext(say::explorer_page::kernel_read_only{});
+  return qtext(say::explorer_page::needs_local_gpu{.gpu = choices_.device});
 }
 
 void MeasuringCard::show_state() {
@@ -257,8 +257,8 @@ void MeasuringCard::show_state() {
   const auto help = [&why](const QString& otherwise) { return plain_tip(why.isEmpty() ? otherwise : why); };
   measure_->setToolTip(
       help(simulates ? qtext(say::explorer_page::simulate_help{}) : qtext(say::explorer_page::measure_help{})));
-  around_->setToolTip(help(qtext(say::explorer_page::around_help{})));
-  device_->setToolTip(help(qtext(say::explorer_page::measures_on{})));
+  around_->setToolTip(help(qtext(say::explorer_page::sweep_around_help{})));
+  device_->setToolTip(help(qtext(say::explorer_page::measuring_device{})));
   device_->setEnabled(device);
   measure_->setEnabled(device && runs_ && !padded() && !supposed());
   for (QWidget* widget : {static_cast<QWidget*>(around_), static_cast<QWidget*>(steps_)}) {

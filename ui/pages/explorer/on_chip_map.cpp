@@ -130,17 +130,17 @@ QString OnChipMap::heading(OnChipPlace place) const {
   const std::string all = capacity(map.sm_bytes);
   if (map.overrun() > 0) {
     const Message of = shared ? Message(say::explorer_page::of_shared{}) : Message(say::explorer_page::of_registers{});
-    return qtext(say::explorer_page::overrun{
-        .each = each, .what = of, .limit = capacity(map.block_limit), .over = capacity(map.overrun())});
+    return qtext(say::explorer_page::exceeds_limit{
+        .each = each, .limit = capacity(map.block_limit), .over = capacity(map.overrun()), .what = of});
   }
   if (!shared && map.block_bytes == 0) return qtext(say::explorer_page::registers_unstated{.all = all});
   if (!shared) {
-    return qtext(say::explorer_page::register_map{.blocks = map.blocks, .each = each, .free = free, .all = all});
+    return qtext(say::explorer_page::register_map{.all = all, .blocks = map.blocks, .each = each, .free = free});
   }
   if (registers_.block_bytes == 0) {
-    return qtext(say::explorer_page::shared_map_alone{.blocks = map.blocks, .each = each, .free = free, .all = all});
+    return qtext(say::explorer_page::shared_map_alone{.all = all, .blocks = map.blocks, .each = each, .free = free});
   }
-  return qtext(say::explorer_page::shared_map{.blocks = map.blocks, .each = each, .free = free, .all = all});
+  return qtext(say::explorer_page::shared_map{.all = all, .blocks = map.blocks, .each = each, .free = free});
 }
 
 OnChipMap::Drawn OnChipMap::drawn(OnChipPlace place, int width) const {
@@ -251,7 +251,7 @@ void OnChipMap::paintEvent(QPaintEvent* /*event*/) {
   QPainter painter(this);
   if (!known_) {
     painter.setPen(plot_colors(palette()).muted);
-    painter.drawText(rect(), Qt::AlignCenter | Qt::TextWordWrap, qtext(say::explorer_page::does_not_run{}));
+    painter.drawText(rect(), Qt::AlignCenter | Qt::TextWordWrap, qtext(say::explorer_page::infeasible_configuration{}));
     return;
   }
   for (const OnChipPlace place : places) paint(painter, place);

@@ -79,7 +79,7 @@ void UnitBars::build_lines() {
   };
   add(qtext(say::explorer_page::launch{}), light.launch, false);
   add(qtext(say::explorer_page::idle{}), light.idle, light.starved());
-  add(qtext(say::explorer_page::rest{}), light.rest, !light.bound() && !light.starved());
+  add(qtext(say::explorer_page::latency{}), light.rest, !light.bound() && !light.starved());
 }
 
 std::size_t UnitBars::place_of(GpuUnit unit) const {
@@ -153,7 +153,7 @@ void UnitBars::paintEvent(QPaintEvent* /*event*/) {
   if (!times_) {
     painter.setPen(colors.muted);
     painter.drawText(rect(), Qt::AlignCenter | Qt::TextWordWrap,
-                     why_.isEmpty() ? qtext(say::explorer_page::does_not_run{}) : why_);
+                     why_.isEmpty() ? qtext(say::explorer_page::infeasible_configuration{}) : why_);
     return;
   }
   const QColor quiet = colors.dark ? QColor(0x4a, 0x6f, 0x91) : QColor(0x9c, 0xbf, 0xdd);

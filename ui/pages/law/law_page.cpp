@@ -97,8 +97,8 @@ void LawPage::show_laws() {
   if (of_level) return show_content(simulated_parts(*points(), filter().rows()));
   show_words(points()->empty() ? why_no_points(workspace())
              : laws_.families.empty()
-                 ? EmptyWords{qtext(say::law_page::none{}), qtext(say::law_page::none_help{}), attnscope::law_sample}
-                 : EmptyWords{qtext(say::law_page::none_here{}), qtext(say::law_page::none_here_help{})});
+                 ? EmptyWords{qtext(say::law_page::no_data{}), qtext(say::law_page::no_data_help{}), attnscope::law_sample}
+                 : EmptyWords{qtext(say::law_page::no_points_at_level{}), qtext(say::law_page::no_points_at_level_help{})});
 }
 
 void LawPage::show_table() {

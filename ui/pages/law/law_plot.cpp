@@ -185,8 +185,8 @@ void LawPlot::draw_growth() {
       const LawFamily& family = set_.families[place];
       if (family.refusal) continue;
       heading << qtext(say::law_page::panel_of{.algorithm = family_title(set_, family).toStdString(),
-                                               .variable = to_string(variable),
-                                               .exponent = number_text(family.fit->exponents[k])});
+                                               .exponent = number_text(family.fit->exponents[k]),
+                                               .variable = to_string(variable)});
     }
     constexpr qsizetype most_named = 3;  // The table lists all.
     if (heading.size() > most_named) heading = heading.mid(0, most_named) << QStringLiteral("…");
@@ -261,9 +261,9 @@ HoverContent LawPlot::read_out(const Mark& mark) const {
   HoverContent content;
   content.title = QStringLiteral("%1 · %2").arg(
       family_title(set_, family),
-      qtext(say::law_page::at{.n = static_cast<std::int64_t>(point.value(LawVariable::n)),
-                              .d = static_cast<std::int64_t>(point.value(LawVariable::d)),
-                              .m = static_cast<std::int64_t>(point.value(LawVariable::m))}));
+      qtext(say::law_page::at{.d = static_cast<std::int64_t>(point.value(LawVariable::d)),
+                              .m = static_cast<std::int64_t>(point.value(LawVariable::m)),
+                              .n = static_cast<std::int64_t>(point.value(LawVariable::n))}));
   content.rows.push_back(
       {color, mark_of_values(point.provenance),
        QStringLiteral("%1 %2 · %3")

@@ -203,7 +203,7 @@ void RooflinePage::show_left_out() {
   }
   QStringList lines;
   if (without_bytes + set_->report.without_time > 0) {
-    lines << qtext(say::roofline_page::left_out{.bytes = without_bytes, .time = set_->report.without_time});
+    lines << qtext(say::roofline_page::not_shown{.bytes = without_bytes, .time = set_->report.without_time});
   }
   // Points of other devices belong under other roofs.
   const analysis::PointTable& table = points()->table();
@@ -216,8 +216,8 @@ void RooflinePage::show_left_out() {
     for (const Option& device : device_.options()) {
       if (&device != shown) others << device.text;
     }
-    lines << qtext(say::roofline_page::elsewhere{.points = counted_points(static_cast<std::size_t>(elsewhere)),
-                                                 .devices = others.join(QStringLiteral(", ")).toStdString()});
+    lines << qtext(say::roofline_page::other_devices{.devices = others.join(QStringLiteral(", ")).toStdString(),
+                                                 .points = counted_points(static_cast<std::size_t>(elsewhere))});
   }
   if (!rates_missing_.isEmpty()) {
     lines << qtext(say::roofline_page::rates_missing{.from = rates_missing_.toStdString()});

@@ -127,7 +127,7 @@ void RooflinePlot::draw_contents() {
   for (QCPAxis* axis : axisRect()->axes()) style_axis(*axis, plot_colors(palette()), font());
   const std::string level = level_words(set_.level).toStdString();
   title_text_ = qtext(say::roofline_page::plot_title{
-      .level = level, .device = set_.device.toStdString(), .problem = set_.problem.toStdString()});
+      .device = set_.device.toStdString(), .level = level, .problem = set_.problem.toStdString()});
   xAxis->setLabel(qtext(say::roofline_page::intensity_axis{.level = level}));
   yAxis->setLabel(qtext(say::roofline_page::rate_axis{}));
   setAccessibleName(qtext(say::roofline_page::name{.title = title_text_.toStdString()}));
@@ -302,7 +302,7 @@ HoverContent RooflinePlot::read_out(const Mark& mark) const {
   HoverContent content;
   const analysis::PointTable& table = set_.points->table();
   const std::string algorithm = analysis::short_title(table.algorithms(), series_of(mark).algorithm);
-  content.title = qtext(say::roofline_page::at{.series = algorithm, .n = point.n});
+  content.title = qtext(say::roofline_page::at{.n = point.n, .series = algorithm});
   content.rows.push_back({color, mark_of_roofline(point),
                           qtext(say::roofline_page::visible{.provenance = to_qstring(point.provenance).toStdString()}),
                           rate(point.flops_per_second())});
@@ -318,7 +318,7 @@ HoverContent RooflinePlot::read_out(const Mark& mark) const {
     const auto modelled = point.model_intensity(level);
     const Message value =
         modelled ? Message(say::roofline_page::intensity_closed{
-                       .measured = measured, .provenance = provenance, .modelled = number_text(*modelled)})
+                       .measured = measured, .modelled = number_text(*modelled), .provenance = provenance})
                  : Message(say::roofline_page::intensity_value{.measured = measured, .provenance = provenance});
     content.rows.push_back({colors.text, SampleMark::none,
                             qtext(say::roofline_page::intensity{.level = level_words(level).toStdString()}),
@@ -327,12 +327,12 @@ HoverContent RooflinePlot::read_out(const Mark& mark) const {
   for (const analysis::BoundShare& share : point.shares) {
     content.rows.push_back({colors.text, SampleMark::none,
                             qtext(say::roofline_page::share{.bound = to_string(share.bound)}),
-                            qtext(say::roofline_page::share_value{.time = text(Nanoseconds(share.ns)),
-                                                                  .percent = text(Share(share.ns / point.ns))})});
+                            qtext(say::roofline_page::share_value{.percent = text(Share(share.ns / point.ns)),
+                                                                  .time = text(Nanoseconds(share.ns))})});
   }
   if (!point.shares.empty()) {
     content.notes << qtext(
-        say::roofline_page::hits{.bound = bound_words(point).toStdString(), .percent = text(Share(point.reached()))});
+        say::roofline_page::nearest_roof{.bound = bound_words(point).toStdString(), .percent = text(Share(point.reached()))});
     const auto by_datasheet = [](const analysis::BoundShare& share) { return share.bound == analysis::Bound::tensor; };
     if (std::ranges::any_of(point.shares, by_datasheet)) content.notes << qtext(say::roofline_page::upper_bound{});
   }

@@ -39,7 +39,7 @@ Message source_words(const RooflineSet& set, analysis::RoofSource source) {
     case analysis::RoofSource::measured:
       return say::roofline_page::source_measured{};
     case analysis::RoofSource::alike:
-      return say::roofline_page::source_alike{.device = device};
+      return say::roofline_page::source_same_model{.device = device};
     case analysis::RoofSource::datasheet:
       return say::roofline_page::source_datasheet{};
     case analysis::RoofSource::architecture:
@@ -73,7 +73,7 @@ QString series_title(const RooflineSet& set, const RooflineSeries& series) {
   const analysis::PointTable& table = set.points->table();
   const std::string title = analysis::short_title(table.algorithms(), series.algorithm);
   if (!has_several_runs(set, series)) return QString::fromStdString(title);
-  return qtext(say::roofline_page::of_run{.series = title, .run = set.points->run(series.run).title.toStdString()});
+  return qtext(say::roofline_page::of_run{.run = set.points->run(series.run).title.toStdString(), .series = title});
 }
 
 QColor series_color(const RooflineSet& set, const RooflineSeries& series, bool dark) {
@@ -94,7 +94,7 @@ QString roof_words(const RooflineSet& set, const analysis::Roof& roof) {
     words = say::roofline_page::roof{.bound = bound, .rate = text(FlopsPerSecond(roof.rate))};
   }
   if (roof.clock_hz && !of_bytes(roof.bound)) {
-    words = say::roofline_page::roof_at{.roof = words, .clock = text(Hertz(*roof.clock_hz))};
+    words = say::roofline_page::roof_at{.clock = text(Hertz(*roof.clock_hz)), .roof = words};
   }
   return qtext(say::roofline_page::roof_of{.roof = words, .source = source_words(set, roof.source)});
 }
@@ -161,7 +161,7 @@ analysis::Table roofline_table(const std::shared_ptr<const RooflineSet>& set) {
       [number, level = set->level](const Line& line) { return number(line.point->model_intensity(level)); });
   add(say::roofline_page::column_bound{}, say::roofline_page::bound_help{}, ColumnKind::text,
       [](const Line& line) { return Cell{.text = bound_words(*line.point).toStdString()}; });
-  add(say::roofline_page::column_reached{}, say::roofline_page::reached_help{}, right, [](const Line& line) {
+  add(say::roofline_page::column_share{}, say::roofline_page::share_help{}, right, [](const Line& line) {
     if (line.point->shares.empty()) return Cell{};
     return Cell{.text = text(Share(line.point->reached())), .number = line.point->reached()};
   });

@@ -70,7 +70,7 @@ void TileHeatmapPage::add_chips() {
     chip_of_[choice]->hide_label();
     chip_of_[choice]->set_widest(widest);
   }
-  chip_of_[&as_] = facets().add_option(as_, qtext(say::tile_map::as{}), qtext(say::tile_map::as_help{}));
+  chip_of_[&as_] = facets().add_option(as_, qtext(say::tile_map::show_as{}), qtext(say::tile_map::show_as_help{}));
   log_ = facets().toggles().add(QStringLiteral("log"), qtext(say::tile_map::log{}), qtext(say::tile_map::log_help{}),
                                 true);
   connect(log_, &QAction::toggled, this, &TileHeatmapPage::refresh);
@@ -152,16 +152,16 @@ void TileHeatmapPage::pose() {
 EmptyWords TileHeatmapPage::why_none() const {
   if (points()->empty()) return why_no_points(workspace());
   if (ticked_run_is_running(workspace())) {
-    return {qtext(say::tile_map::no_map_yet{}), qtext(say::tile_map::no_map_yet_help{.tiles = fewest_tiles_of_a_map})};
+    return {qtext(say::tile_map::map_pending{}), qtext(say::tile_map::map_pending_help{.tiles = fewest_tiles_of_a_map})};
   }
   if (const auto none_ran = why_none_ran(points()->table())) return *none_ran;
   if (over_tiles()) {
     return {qtext(say::tile_map::no_sweep{}), qtext(say::tile_map::no_sweep_help{}), attnscope::tiles_sample};
   }
   return {qtext(say::tile_map::no_map{}),
-          qtext(say::tile_map::no_map_help{.tiles = fewest_tiles_of_a_map,
+          qtext(say::tile_map::no_map_help{.columns = label_of(layout_.x).toHtmlEscaped().toStdString(),
                                            .rows = label_of(layout_.y).toHtmlEscaped().toStdString(),
-                                           .columns = label_of(layout_.x).toHtmlEscaped().toStdString()})};
+                                           .tiles = fewest_tiles_of_a_map})};
 }
 
 void TileHeatmapPage::offer_axes() {
@@ -206,7 +206,7 @@ void TileHeatmapPage::offer_comparisons() {
     options.push_back({.text = text, .id = to_qstring(to_string(as))});
   };
   using enum analysis::Comparison;
-  add(none, qtext(say::tile_map::as_value{}));
+  add(none, qtext(say::tile_map::show_value{}));
   const Metric* metric = find_metric(metric_.key());
   if (metric != nullptr && metric->better != Better::neither) add(share_of_best, comparison_words(share_of_best));
   if (analysis::has_model(metric_.key())) add(over_model, comparison_words(over_model));
