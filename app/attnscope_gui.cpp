@@ -34,7 +34,7 @@
 namespace {
 
 using namespace attnscope::ui;
-namespace say = attnscope::say;
+namespace msg = attnscope::msg;
 
 enum ExitCode { success = 0, runtime_error = 1, usage_error = 2, partial = 5 };
 
@@ -366,7 +366,7 @@ void take_qt_message_off_screen(QtMsgType type, const QMessageLogContext& place,
 /// case.
 attnscope::Message write_language() {
   if (can_write_language()) return translate_qt(), attnscope::Message();
-  const std::string language = attnscope::text(say::language::code{});
+  const std::string language = attnscope::text(msg::language::code{});
   attnscope::use_catalogue(attnscope::Catalogue::english());
   return attnscope::make_message("no font for language {}, using English (install fonts-noto-cjk)", language);
 }

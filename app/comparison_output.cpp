@@ -41,7 +41,7 @@ void print_for_people(const ComparedSides& sides, const ComparisonView& view, Ou
   }
   out.heading("Other differences");
   if (result.differences.empty()) {
-    out.line(text(say::compare::nothing_differs{}));
+    out.line(text(msg::compare::nothing_differs{}));
   } else {
     out.table(difference_table(result));
   }

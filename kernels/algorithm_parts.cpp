@@ -67,14 +67,14 @@ std::optional<Refusal> refuse_features(std::string_view algorithm, const Attenti
     bool available;
     Message name;
   };
-  const std::array wishes{Wish{p.pass != Pass::fwd, has.backward, say::feature::backward_pass{}},
+  const std::array wishes{Wish{p.pass != Pass::fwd, has.backward, msg::feature::backward_pass{}},
                           Wish{p.mask.windowed() && !(p.mask.left == Mask::unlimited && p.mask.right == 0), has.window,
-                               say::feature::sliding_window{}},
-                          Wish{p.mask.padded(), has.lengths, say::feature::key_lengths{}},
-                          Wish{p.mask.sparse(), has.blocks, say::feature::block_mask{}},
-                          Wish{p.dropout > 0, has.dropout, say::feature::dropout{}},
-                          Wish{p.page > 0, has.paged, say::feature::paged_kv{}},
-                          Wish{on_one_gpu(p) != p, has.gpus, say::feature::several_gpus{}}};
+                               msg::feature::sliding_window{}},
+                          Wish{p.mask.padded(), has.lengths, msg::feature::key_lengths{}},
+                          Wish{p.mask.sparse(), has.blocks, msg::feature::block_mask{}},
+                          Wish{p.dropout > 0, has.dropout, msg::feature::dropout{}},
+                          Wish{p.page > 0, has.paged, msg::feature::paged_kv{}},
+                          Wish{on_one_gpu(p) != p, has.gpus, msg::feature::several_gpus{}}};
   for (const Wish& wish : wishes) {
     if (wish.asked && !wish.available)
       return shape_refusal(make_reason("refusal.feature", "{} does not support {}.", algorithm, wish.name));

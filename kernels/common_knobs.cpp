@@ -8,16 +8,16 @@
 namespace attnscope {
 const Knob& raster_knob() {
   static const Knob stated{.name = std::string(knob::raster),
-                           .label = say::knob::raster{},
-                           .meaning = say::knob::raster_meaning{},
+                           .label = msg::knob::raster{},
+                           .meaning = msg::knob::raster_meaning{},
                            .words = {"q_fastest", std::string(knob::heads_fastest)}};
   return stated;
 }
 
 const Knob& splits_knob() {
   static const Knob stated{.name = std::string(knob::splits),
-                           .label = say::knob::splits{},
-                           .meaning = say::knob::splits_meaning{},
+                           .label = msg::knob::splits{},
+                           .meaning = msg::knob::splits_meaning{},
                            .largest = 4096,
                            .beside_n = true};
   return stated;
@@ -25,8 +25,8 @@ const Knob& splits_knob() {
 
 const Knob& warps_knob() {
   static const Knob stated{.name = std::string(knob::warps),
-                           .label = say::knob::warps{},
-                           .meaning = say::knob::warps_meaning{},
+                           .label = msg::knob::warps{},
+                           .meaning = msg::knob::warps_meaning{},
                            .largest = 64,
                            .with_tile = true};
   return stated;
@@ -34,24 +34,24 @@ const Knob& warps_knob() {
 
 const Knob& stages_knob() {
   static const Knob stated{.name = std::string(knob::stages),
-                           .label = say::knob::stages{},
-                           .meaning = say::knob::stages_meaning{},
+                           .label = msg::knob::stages{},
+                           .meaning = msg::knob::stages_meaning{},
                            .largest = 64};
   return stated;
 }
 
 const Knob& rotation_knob() {
   static const Knob stated{.name = std::string(knob::rotation),
-                           .label = say::knob::rotation{},
-                           .meaning = say::knob::rotation_meaning{},
+                           .label = msg::knob::rotation{},
+                           .meaning = msg::knob::rotation_meaning{},
                            .words = {"none", std::string(knob::hadamard)}};
   return stated;
 }
 
 const Knob& quantising_knob() {
   static const Knob stated{.name = std::string(knob::quantising),
-                           .label = say::knob::quantising{},
-                           .meaning = say::knob::quantising_meaning{},
+                           .label = msg::knob::quantising{},
+                           .meaning = msg::knob::quantising_meaning{},
                            .words = {"before", std::string(knob::measured)}};
   return stated;
 }

@@ -92,19 +92,19 @@ analysis::RunConditions conditions_of(const RunSummary& run) {
   const Environment& environment = run.environment;
   const MeasureOptions& options = run.options;
   const bool simulated = run.provenance == Provenance::simulated;
-  const Message l2_of = simulated && run.l2_from.empty() ? say::difference::own_gpu{} : Message::verbatim(run.l2_from);
-  return {{say::difference::program{}, Message::verbatim(environment.app_version)},
-          {say::difference::driver{}, Message::verbatim(environment.driver_version)},
+  const Message l2_of = simulated && run.l2_from.empty() ? msg::difference::own_gpu{} : Message::verbatim(run.l2_from);
+  return {{msg::difference::program{}, Message::verbatim(environment.app_version)},
+          {msg::difference::driver{}, Message::verbatim(environment.driver_version)},
           {Message::verbatim("CUDA"), Message::verbatim(environment.cuda_driver_api)},
           {Message::verbatim("NVRTC"), Message::verbatim(environment.nvrtc_version)},
           {Message::verbatim("CUPTI"), Message::verbatim(environment.cupti_version)},
-          {say::difference::system{}, Message::verbatim(environment.operating_system)},
-          {say::difference::l2_of{}, l2_of},
-          {say::difference::rates_of{}, Message::verbatim(run.rates_from)},
-          {say::difference::samples{}, say::difference::range{.high = options.max_samples, .low = options.min_samples}},
-          {say::difference::noise{}, Message::verbatim(fmt::to_string(options.max_noise))},
-          {say::difference::rounds{}, Message::verbatim(fmt::to_string(run.rounds))},
-          {say::difference::seed{}, Message::verbatim(fmt::to_string(options.seed))}};
+          {msg::difference::system{}, Message::verbatim(environment.operating_system)},
+          {msg::difference::l2_of{}, l2_of},
+          {msg::difference::rates_of{}, Message::verbatim(run.rates_from)},
+          {msg::difference::samples{}, msg::difference::range{.high = options.max_samples, .low = options.min_samples}},
+          {msg::difference::noise{}, Message::verbatim(fmt::to_string(options.max_noise))},
+          {msg::difference::rounds{}, Message::verbatim(fmt::to_string(run.rounds))},
+          {msg::difference::seed{}, Message::verbatim(fmt::to_string(options.seed))}};
 }
 
 }  // namespace attnscope

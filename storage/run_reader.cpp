@@ -143,17 +143,17 @@ std::string_view to_string(StoredRunState wanted) {
 Message title(StoredRunState state) {
   switch (state) {
     case StoredRunState::running:
-      return say::run_state::running{};
+      return msg::run_state::running{};
     case StoredRunState::complete:
-      return say::run_state::complete{};
+      return msg::run_state::complete{};
     case StoredRunState::cancelled:
-      return say::run_state::cancelled{};
+      return msg::run_state::cancelled{};
     case StoredRunState::interrupted:
-      return say::run_state::interrupted{};
+      return msg::run_state::interrupted{};
     case StoredRunState::failed:
       break;
   }
-  return say::run_state::failed{};
+  return msg::run_state::failed{};
 }
 
 RunIntegrity RunStore::Impl::integrity_of(std::int64_t run, StoredRunState state,

@@ -299,7 +299,7 @@ ExitCode model_against(ModelOptions& options) {
   if (out.for_people()) {
     out.line(format_text("{} of {}, simulated on {}", counted_points(pairs.size()),
                          printable(fmt::format("{}", fmt::join(options.against, ", "))), devices));
-    out.line(text(say::terminal::error_definition{}));
+    out.line(text(msg::terminal::error_definition{}));
     for (const Message& said : words_of(rates)) out.line(text(said));
     out.gap();
     out.table(table);

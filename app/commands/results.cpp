@@ -58,12 +58,12 @@ ExitCode law(ResultOptions& options) {
     return loaded.code;
   }
   const analysis::Table table = analysis::law_table(loaded.table, report.families);
-  out.line(text(say::law::heading{}));
+  out.line(text(msg::law::heading{}));
   out.gap();
   out.table(table);
   out.gap();
   print_column_help(table, out);
-  out.line(text(say::law::intervals{}));
+  out.line(text(msg::law::intervals{}));
   if (report.others > 0)
     out.line(format_text("{} other sweeps vary fewer than two of N, d and M and are skipped.", grouped(report.others)));
   return loaded.code;
@@ -124,7 +124,7 @@ ExitCode paper(ResultOptions& options) {
                          printable(text(table.reason(row)))));
   }
   const std::vector<Message> notes = analysis::fig2_notes(table, compared);
-  if (!notes.empty()) out.line(text(say::paper_notes::notes{}));
+  if (!notes.empty()) out.line(text(msg::paper_notes::notes{}));
   for (const Message& note : notes) out.line("- " + printable(text(note)));
   return code;
 }

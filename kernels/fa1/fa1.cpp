@@ -286,7 +286,7 @@ class FlashAttention1 final : public TwoPassAlgorithm {
                           .title = "FlashAttention",
                           .short_title = "FA1",
                           .source = "T. Dao et al., FlashAttention (arXiv 2205.14135v2), Algorithm 1",
-                          .tile_meaning = say::tile_meaning::key_tiles{},
+                          .tile_meaning = msg::tile_meaning::key_tiles{},
                           .power_law = theorem_2(),
                           .forward_side = TileSide::bc,
                           .backward_side = TileSide::bc,

@@ -149,7 +149,7 @@ class FlashAttention2 final : public TwoPassAlgorithm {
                           .title = "FlashAttention-2",
                           .short_title = "FA2",
                           .source = "T. Dao, FlashAttention-2 (arXiv 2307.08691), Algorithm 1",
-                          .tile_meaning = say::tile_meaning::query_tiles{},
+                          .tile_meaning = msg::tile_meaning::query_tiles{},
                           .power_law = theorem_2(),
                           .forward_side = TileSide::br,
                           .backward_side = TileSide::bc,

@@ -424,7 +424,7 @@ class FlashAttention3 final : public TwoPassAlgorithm {
                           .title = "FlashAttention-3",
                           .short_title = "FA3",
                           .source = "J. Shah et al., FlashAttention-3 (arXiv 2407.08608), Algorithms 1 and 2",
-                          .tile_meaning = say::tile_meaning::warpgroups{},
+                          .tile_meaning = msg::tile_meaning::warpgroups{},
                           .power_law = theorem_2(),
                           .forward_side = TileSide::br,
                           .backward_side = TileSide::bc,

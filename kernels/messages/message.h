@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // User-visible messages. Labels, tooltips and sentences about results are in the catalog, assets/messages/en.json; the
-// build generates a type per text, such as say::law::not_power_law for "law.misses" (messages/law.h), with the arguments as
+// build generates a type per text, such as msg::law::not_power_law for "law.misses" (messages/law.h), with the arguments as
 // members. Errors and terminal output are English literals: make_message(), make_reason().
 #pragma once
 
@@ -35,7 +35,7 @@ struct Message;
 
 class MessageValue {
  public:
-  // Implicit on purpose: say::law::not_power_law{.n = p.n_k}.
+  // Implicit on purpose: msg::law::not_power_law{.n = p.n_k}.
   // NOLINTBEGIN(google-explicit-constructor)
   MessageValue(std::string text) : held_(std::move(text)) {}
   MessageValue(std::string_view text) : held_(std::string(text)) {}
@@ -93,7 +93,7 @@ Failure(const char*)->Failure<Message>;
 [[nodiscard]] bool operator==(const MessageValue&, const MessageValue&);
 [[nodiscard]] bool operator==(const MessageArgument&, const MessageArgument&);
 
-/// Only for the generated types of say::.
+/// Only for the generated types of msg::.
 [[nodiscard]] Message catalog_message(std::string_view id, std::vector<MessageArgument> arguments);
 
 [[nodiscard]] Message vmake_reason(std::string_view code, fmt::string_view format, fmt::format_args);
@@ -118,7 +118,7 @@ template <std::integral T>
   return group_digits(fmt::format("{}", number));
 }
 
-/// Message without arguments, as a constant for tables: said<say::metric::dram_read>.
+/// Message without arguments, as a constant for tables: said<msg::metric::dram_read>.
 using Saying = Message (*)();
 template <class Said>
 inline constexpr Saying said = [] { return Message(Said{}); };
@@ -157,7 +157,7 @@ std::ostream& operator<<(std::ostream&, const Message&);
 
 }  // namespace attnscope
 
-/// Formats messages and the types of say:: as their English text.
+/// Formats messages and the types of msg:: as their English text.
 template <class Said>
 requires(std::is_class_v<Said>&& std::is_convertible_v<const Said&, attnscope::Message>) struct fmt::formatter<Said> {
   static constexpr auto parse(fmt::format_parse_context& context) { return context.begin(); }

@@ -51,36 +51,36 @@ double shared_memory(const DeviceLimits& limits) {
 
 // clang-format off: a line a ceiling.
 constexpr std::array kinds{
-    CeilingKind{key::dram_read, "byte/s", said<say::ceiling::dram_read>, dram},
-    CeilingKind{key::dram_write, "byte/s", said<say::ceiling::dram_write>, dram},
-    CeilingKind{key::dram_copy, "byte/s", said<say::ceiling::dram_copy>, dram},
-    CeilingKind{key::dram_copy_driver, "byte/s", said<say::ceiling::dram_copy_driver>},
-    CeilingKind{key::peer_copy, "byte/s", said<say::ceiling::peer_copy>, link_peak_bytes_per_second},
-    CeilingKind{key::peer_copy_both_ways, "byte/s", said<say::ceiling::peer_copy_both_ways>,
+    CeilingKind{key::dram_read, "byte/s", said<msg::ceiling::dram_read>, dram},
+    CeilingKind{key::dram_write, "byte/s", said<msg::ceiling::dram_write>, dram},
+    CeilingKind{key::dram_copy, "byte/s", said<msg::ceiling::dram_copy>, dram},
+    CeilingKind{key::dram_copy_driver, "byte/s", said<msg::ceiling::dram_copy_driver>},
+    CeilingKind{key::peer_copy, "byte/s", said<msg::ceiling::peer_copy>, link_peak_bytes_per_second},
+    CeilingKind{key::peer_copy_both_ways, "byte/s", said<msg::ceiling::peer_copy_both_ways>,
                 link_peak_bytes_per_second},
-    CeilingKind{key::l2_read, "byte/s", said<say::ceiling::l2_read>},
-    CeilingKind{key::l2_shared_capacity, "byte", said<say::ceiling::l2_shared_capacity>, l2_size},
-    CeilingKind{key::l2_private_capacity, "byte", said<say::ceiling::l2_private_capacity>, l2_size},
-    CeilingKind{key::shared_memory_read, "byte/s", said<say::ceiling::shared_memory_read>, shared_memory},
-    CeilingKind{key::mma_fp16, "flop/s", said<say::ceiling::mma_fp16>, mma},
-    CeilingKind{key::mma_bf16, "flop/s", said<say::ceiling::mma_bf16>, mma},
-    CeilingKind{key::wgmma_fp16, "flop/s", said<say::ceiling::wgmma_fp16>, wgmma},
-    CeilingKind{key::wgmma_bf16, "flop/s", said<say::ceiling::wgmma_bf16>, wgmma},
-    CeilingKind{key::wgmma_fp8, "flop/s", said<say::ceiling::wgmma_fp8>, wgmma_of_8_bits},
-    CeilingKind{key::fma_fp32, "flop/s", said<say::ceiling::fma_fp32>, fma},
-    CeilingKind{key::exp2_fp32, "op/s", said<say::ceiling::exp2_fp32>, exp2_rate},
-    CeilingKind{key::launch_overhead, "ns", said<say::ceiling::launch_overhead>},
-    CeilingKind{key::latency_shared_memory, "ns", said<say::ceiling::latency_shared_memory>},
-    CeilingKind{key::latency_l1, "ns", said<say::ceiling::latency_l1>},
-    CeilingKind{key::latency_l2, "ns", said<say::ceiling::latency_l2>},
-    CeilingKind{key::latency_dram, "ns", said<say::ceiling::latency_dram>},
-    CeilingKind{key::peer_copy_latency, "ns", said<say::ceiling::peer_copy_latency>},
-    CeilingKind{key::l2_shared_read, "byte/s", said<say::ceiling::l2_shared_read>, nullptr, true},
-    CeilingKind{key::l2_shared_miss, "1", said<say::ceiling::l2_shared_miss>, nullptr, true},
-    CeilingKind{key::l2_private_read, "byte/s", said<say::ceiling::l2_private_read>, nullptr, true},
-    CeilingKind{key::l2_private_miss, "1", said<say::ceiling::l2_private_miss>, nullptr, true},
-    CeilingKind{key::others_use, "percent", said<say::ceiling::others_use>},
-    CeilingKind{key::throttle_reasons, "1", said<say::ceiling::throttle_reasons>},
+    CeilingKind{key::l2_read, "byte/s", said<msg::ceiling::l2_read>},
+    CeilingKind{key::l2_shared_capacity, "byte", said<msg::ceiling::l2_shared_capacity>, l2_size},
+    CeilingKind{key::l2_private_capacity, "byte", said<msg::ceiling::l2_private_capacity>, l2_size},
+    CeilingKind{key::shared_memory_read, "byte/s", said<msg::ceiling::shared_memory_read>, shared_memory},
+    CeilingKind{key::mma_fp16, "flop/s", said<msg::ceiling::mma_fp16>, mma},
+    CeilingKind{key::mma_bf16, "flop/s", said<msg::ceiling::mma_bf16>, mma},
+    CeilingKind{key::wgmma_fp16, "flop/s", said<msg::ceiling::wgmma_fp16>, wgmma},
+    CeilingKind{key::wgmma_bf16, "flop/s", said<msg::ceiling::wgmma_bf16>, wgmma},
+    CeilingKind{key::wgmma_fp8, "flop/s", said<msg::ceiling::wgmma_fp8>, wgmma_of_8_bits},
+    CeilingKind{key::fma_fp32, "flop/s", said<msg::ceiling::fma_fp32>, fma},
+    CeilingKind{key::exp2_fp32, "op/s", said<msg::ceiling::exp2_fp32>, exp2_rate},
+    CeilingKind{key::launch_overhead, "ns", said<msg::ceiling::launch_overhead>},
+    CeilingKind{key::latency_shared_memory, "ns", said<msg::ceiling::latency_shared_memory>},
+    CeilingKind{key::latency_l1, "ns", said<msg::ceiling::latency_l1>},
+    CeilingKind{key::latency_l2, "ns", said<msg::ceiling::latency_l2>},
+    CeilingKind{key::latency_dram, "ns", said<msg::ceiling::latency_dram>},
+    CeilingKind{key::peer_copy_latency, "ns", said<msg::ceiling::peer_copy_latency>},
+    CeilingKind{key::l2_shared_read, "byte/s", said<msg::ceiling::l2_shared_read>, nullptr, true},
+    CeilingKind{key::l2_shared_miss, "1", said<msg::ceiling::l2_shared_miss>, nullptr, true},
+    CeilingKind{key::l2_private_read, "byte/s", said<msg::ceiling::l2_private_read>, nullptr, true},
+    CeilingKind{key::l2_private_miss, "1", said<msg::ceiling::l2_private_miss>, nullptr, true},
+    CeilingKind{key::others_use, "percent", said<msg::ceiling::others_use>},
+    CeilingKind{key::throttle_reasons, "1", said<msg::ceiling::throttle_reasons>},
 };
 // clang-format on
 
@@ -101,11 +101,11 @@ std::string_view to_string(CeilingSource source) {
 Message title(CeilingSource source) {
   switch (source) {
     case CeilingSource::measured:
-      return say::ceiling::measured{};
+      return msg::ceiling::measured{};
     case CeilingSource::derived:
-      return say::ceiling::derived{};
+      return msg::ceiling::derived{};
     case CeilingSource::datasheet:
-      return say::ceiling::datasheet{};
+      return msg::ceiling::datasheet{};
   }
   return {};
 }

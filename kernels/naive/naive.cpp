@@ -347,7 +347,7 @@ class NaiveAttention final : public Algorithm {
                    .title = "Naive attention",
                    .short_title = "Naive",
                    .source = "T. Dao et al., FlashAttention (arXiv 2205.14135v2), Algorithms 0 and 3",
-                   .tile_meaning = say::tile_meaning::gemm{},
+                   .tile_meaning = msg::tile_meaning::gemm{},
                    .paper_column = PaperColumn::standard,
                    .groups = {Group::prefill, Group::paper, Group::decoding},
                    .head_dims = supported_head_dims<naive::supported_head_dim>(),

@@ -466,7 +466,7 @@ StatedPreset all_schemes() {
   const std::vector<std::string> others{"allgather", "ulysses"};
   return {
       .name = "gpus",
-      .description = say::ringattn::preset{},
+      .description = msg::ringattn::preset{},
       .grids = {{{"d=128", "heads=16", "N[pow2]=[12:17]", "gpus=[1,2,4,8]"}, others},
                 {{"d=128", "heads=16", "N[pow2]=[12:17]", "gpus=[1,2,4,8]", "mask=causal"}, others},
                 {{"d=128", "heads=16", "N[pow2]=[12:17]", "gpus=[2,4,8]", "mask=causal", "gpu_order=zigzag"}, others}}};

@@ -304,7 +304,7 @@ class SplitKv final : public Algorithm {
                    .short_title = "Split-KV",
                    .source = "T. Dao et al., Flash-Decoding, 2023; split-KV kernels of the FlashAttention-2 repository "
                              "(arXiv 2307.08691)",
-                   .tile_meaning = say::tile_meaning::splits{},
+                   .tile_meaning = msg::tile_meaning::splits{},
                    .decodes = true,
                    .groups = {Group::decoding},
                    .dtypes = {DType::fp16, DType::bf16, DType::fp8},

@@ -52,7 +52,7 @@ Facts facts_of(const KernelManifest& statement) {
               .title = statement.title,
               .short_title = statement.title,
               .source = file_name(*statement.launches.front().source),
-              .tile_meaning = say::own_kernel::tile_meaning{.kernel = statement.title},
+              .tile_meaning = msg::own_kernel::tile_meaning{.kernel = statement.title},
               .reference = statement.reference,
               .groups = {Group::prefill, Group::tile_maps},
               .head_dims = statement.head_dims,

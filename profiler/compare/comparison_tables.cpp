@@ -32,7 +32,7 @@ std::string difference_of(const PointTable& points, const ComparedPair& pair) {
 }
 
 std::string with_remark(const std::string& what, const Message& remark) {
-  return text(say::compare::with_remark{.remark = remark, .what = what});
+  return text(msg::compare::with_remark{.remark = remark, .what = what});
 }
 
 /// Returns the time with its provenance unless measured, and "throttled" if it was.
@@ -41,7 +41,7 @@ std::string time_text(const PointTable& points, double ns, const std::vector<Row
   const Provenance origin = points.points().origin(rows.front());
   if (origin != Provenance::measured) remarks.push_back(text(title(origin)));
   if (std::ranges::any_of(rows, [&](Row row) { return points.throttled(row); })) {
-    remarks.push_back(text(say::compare::throttled{}));
+    remarks.push_back(text(msg::compare::throttled{}));
   }
   const std::string time = text(Nanoseconds(ns));
   return remarks.empty() ? time : with_remark(time, Message::verbatim(fmt::format("{}", fmt::join(remarks, ", "))));
@@ -54,29 +54,29 @@ class PeopleColumns {
     const double margin = view.margin;
     table_.table().tone = table_.of([](const Line& line) { return line.pair == nullptr ? Tone::muted : Tone::plain; });
     add_verdict(points);
-    table_.add({.key = "point", .title = text(say::compare::point{}), .kind = ColumnKind::sentence},
+    table_.add({.key = "point", .title = text(msg::compare::point{}), .kind = ColumnKind::sentence},
                [&points](const Line& line) {
                  const bool of_other = line.pair == nullptr && line.left->of_other;
                  return describe(points.spec(*line.point(of_other)));
                });
-    table_.add({.key = "against", .title = text(say::compare::candidate_differs{})}, [&points](const Line& line) {
+    table_.add({.key = "against", .title = text(msg::compare::candidate_differs{})}, [&points](const Line& line) {
       return line.pair == nullptr ? std::string() : difference_of(points, *line.pair);
     });
     add_number(
-        {.key = "ratio", .title = text(say::compare::ratio{}), .help = text(say::compare::ratio_help{})},
+        {.key = "ratio", .title = text(msg::compare::ratio{}), .help = text(msg::compare::ratio_help{})},
         [](const ComparedPair& pair) { return pair.verdict.time.ratio; },
         [](const ComparedPair& pair) { return ratio_text(pair.verdict.time); });
     add_side(view);
     add_times(points);
     for (std::size_t level = 0; level < compared_level_count; ++level) add_level(level);
     add_number(
-        {.key = "rounds", .title = text(say::compare::rounds{}), .help = text(say::compare::rounds_help{})},
+        {.key = "rounds", .title = text(msg::compare::rounds{}), .help = text(msg::compare::rounds_help{})},
         [](const ComparedPair& pair) { return static_cast<double>(pair.verdict.rounds); },
         [](const ComparedPair& pair) { return fmt::to_string(pair.verdict.rounds); });
     table_.add({.key = "note",
-                .title = text(say::compare::note{}),
+                .title = text(msg::compare::note{}),
                 .kind = ColumnKind::sentence,
-                .help = text(say::compare::note_help{})},
+                .help = text(msg::compare::note_help{})},
                [&points, margin](const Line& line) {
                  return line.pair == nullptr ? left_out_words(points, *line.left)
                                              : settling_words(points, *line.pair, margin);
@@ -108,12 +108,12 @@ class PeopleColumns {
     const auto order = [](const Line& line) {
       return line.pair == nullptr ? Number() : Number(verdict_order(line.pair->verdict));
     };
-    Column column{.key = "verdict", .title = text(say::compare::verdict{}), .help = text(say::compare::verdict_help{})};
+    Column column{.key = "verdict", .title = text(msg::compare::verdict{}), .help = text(msg::compare::verdict_help{})};
     column.number = table_.of(order);
     column.tip = table_.of([&points](const Line& line) {
       if (line.pair == nullptr) return text(left_out_words(points, *line.left));
       const RowVerdict& row = line.pair->verdict;
-      return text(say::compare::verdict_tip{.change = fmt::format("{:.2g}", row.p_change),
+      return text(msg::compare::verdict_tip{.change = fmt::format("{:.2g}", row.p_change),
                                             .rounds = row.rounds,
                                             .same = fmt::format("{:.2g}", row.p_same)});
     });
@@ -123,7 +123,7 @@ class PeopleColumns {
       return line.pair->verdict.verdict == Verdict::faster ? Tone::better : Tone::worse;
     });
     table_.add(std::move(column), [order, &points](const Line& line) {
-      if (line.pair == nullptr) return Cell{.text = text(say::compare::not_compared{})};
+      if (line.pair == nullptr) return Cell{.text = text(msg::compare::not_compared{})};
       const std::string verdict = text(verdict_title(line.pair->verdict.verdict));
       const auto simulated = [&](Row row) { return is_simulated(points.points().origin(row)); };
       const bool remark = simulated(line.pair->base.front()) || simulated(line.pair->other.front());
@@ -137,7 +137,7 @@ class PeopleColumns {
     std::vector<std::string> names;
     for (const auto& side : view.sides) names.push_back(side->name);
     table_.add(
-        {.key = "side", .title = text(say::compare::other_side{}), .help = text(say::compare::other_side_help{})},
+        {.key = "side", .title = text(msg::compare::other_side{}), .help = text(msg::compare::other_side_help{})},
         [names](const Line& line) { return Cell{.text = names[line.side], .number = static_cast<double>(line.side)}; });
   }
 
@@ -147,12 +147,12 @@ class PeopleColumns {
           std::move(column), [ns](const ComparedPair& pair) { return pair.*ns; },
           [&points, ns, rows](const ComparedPair& pair) { return time_text(points, pair.*ns, pair.*rows); }, rows);
     };
-    add({.key = "base_ns", .title = text(say::compare::base_time{}), .help = text(say::compare::base_time_help{})},
+    add({.key = "base_ns", .title = text(msg::compare::base_time{}), .help = text(msg::compare::base_time_help{})},
         &ComparedPair::base_ns, &ComparedPair::base);
-    add({.key = "other_ns", .title = text(say::compare::other_time{}), .help = text(say::compare::other_time_help{})},
+    add({.key = "other_ns", .title = text(msg::compare::other_time{}), .help = text(msg::compare::other_time_help{})},
         &ComparedPair::other_ns, &ComparedPair::other);
     add_number(
-        {.key = "cycles_ratio", .title = text(say::compare::cycles{}), .help = text(say::compare::cycles_help{})},
+        {.key = "cycles_ratio", .title = text(msg::compare::cycles{}), .help = text(msg::compare::cycles_help{})},
         [](const ComparedPair& pair) { return pair.verdict.cycles ? Number(pair.verdict.cycles->ratio) : Number(); },
         [](const ComparedPair& pair) { return ratio_text(*pair.verdict.cycles); }, nullptr, true);
   }
@@ -162,8 +162,8 @@ class PeopleColumns {
     const std::string_view metric = compared_levels()[level];
     const std::string title = metric_title(metric);
     Column column{.key = std::string(metric) + "_ratio",
-                  .title = text(say::compare::bytes{.level = title}),
-                  .help = text(say::compare::bytes_help{.level = title})};
+                  .title = text(msg::compare::bytes{.level = title}),
+                  .help = text(msg::compare::bytes_help{.level = title})};
     column.tip = table_.of([level](const Line& line) {
       if (line.pair == nullptr || !line.pair->levels.at(level).ratio()) return std::string();
       const ComparedLevel& bytes = line.pair->levels.at(level);
@@ -258,11 +258,11 @@ Table table_of_differences(const ComparisonResult& result, Text text_of) {
     return fmt::format("{}", fmt::join(all, ", "));
   };
   TableOf<Difference> table(result.differences);
-  table.add({.key = "what", .title = text(say::compare::what{})},
+  table.add({.key = "what", .title = text(msg::compare::what{})},
             [text_of](const Difference& each) { return text_of(each.name); });
-  table.add({.key = "base", .title = text(say::compare::baseline{})},
+  table.add({.key = "base", .title = text(msg::compare::baseline{})},
             [words](const Difference& each) { return words(each.base); });
-  table.add({.key = "other", .title = text(say::compare::candidate_time_label{})},
+  table.add({.key = "other", .title = text(msg::compare::candidate_time_label{})},
             [words](const Difference& each) { return words(each.other); });
   return std::move(table).take();
 }
@@ -331,27 +331,27 @@ Table left_out_table(const ComparisonView& view) {
     all.insert(all.end(), side->result.left_out.begin(), side->result.left_out.end());
   }
   TableOf<LeftOut> table(std::move(all));
-  table.add({.key = "side", .title = text(say::compare::side{})}, [](const LeftOut& left) {
-    return left.of_other ? Message(say::compare::candidate_time_label{}) : say::compare::baseline{};
+  table.add({.key = "side", .title = text(msg::compare::side{})}, [](const LeftOut& left) {
+    return left.of_other ? Message(msg::compare::candidate_time_label{}) : msg::compare::baseline{};
   });
-  table.add({.key = "point", .title = text(say::compare::point{}), .kind = ColumnKind::sentence},
+  table.add({.key = "point", .title = text(msg::compare::point{}), .kind = ColumnKind::sentence},
             [&points](const LeftOut& left) {
               return Cell{.text = describe(points.spec(left.rows.front())), .row = left.rows.front()};
             });
-  table.add({.key = "points", .title = text(say::compare::points{})},
+  table.add({.key = "points", .title = text(msg::compare::points{})},
             [](const LeftOut& left) { return static_cast<double>(left.rows.size()); });
-  table.add({.key = "why", .title = text(say::compare::why{}), .kind = ColumnKind::sentence},
+  table.add({.key = "why", .title = text(msg::compare::why{}), .kind = ColumnKind::sentence},
             [&points](const LeftOut& left) { return left_out_words(points, left); });
   return std::move(table).take();
 }
 
 Table answer_table(const ComparisonView& view) {
   TableOf<ComparisonAnswer> table(view.answers);
-  table.add({.key = "algorithm", .title = text(say::compare::answer_of{})}, [](const ComparisonAnswer& answer) {
-    if (answer.algorithm.empty()) return text(say::compare::answer_all{});
+  table.add({.key = "algorithm", .title = text(msg::compare::answer_of{})}, [](const ComparisonAnswer& answer) {
+    if (answer.algorithm.empty()) return text(msg::compare::answer_all{});
     return answer.algorithm + " " + std::string(to_string(answer.pass));
   });
-  table.add({.key = "points", .title = text(say::compare::points{})},
+  table.add({.key = "points", .title = text(msg::compare::points{})},
             [](const ComparisonAnswer& answer) { return static_cast<double>(answer.points); });
   for (const Verdict verdict : {Verdict::faster, Verdict::slower, Verdict::same, Verdict::ambiguous}) {
     table.add({.key = std::string(to_string(verdict)), .title = text(verdict_title(verdict))},
@@ -360,17 +360,17 @@ Table answer_table(const ComparisonView& view) {
               });
   }
   table.add({.key = "mean_ratio",
-             .title = text(say::compare::mean_ratio{}),
+             .title = text(msg::compare::mean_ratio{}),
              .kind = ColumnKind::number,
-             .help = text(say::compare::mean_ratio_help{})},
+             .help = text(msg::compare::mean_ratio_help{})},
             [](const ComparisonAnswer& answer) {
               return Cell{.text = ratio_text(answer.mean), .number = answer.mean.ratio};
             });
   const std::array<std::pair<Message, Message>, answer_changes.size()> titles{
-      {{say::compare::slower_by{}, say::compare::by_help{}},
-       {say::compare::faster_by{}, say::compare::by_help{}},
-       {say::compare::detectable{}, say::compare::detectable_help{}},
-       {say::compare::detectable_at_worst{}, say::compare::detectable_help{}}}};
+      {{msg::compare::slower_by{}, msg::compare::by_help{}},
+       {msg::compare::faster_by{}, msg::compare::by_help{}},
+       {msg::compare::detectable{}, msg::compare::detectable_help{}},
+       {msg::compare::detectable_at_worst{}, msg::compare::detectable_help{}}}};
   for (std::size_t i = 0; i < titles.size(); ++i) {
     table.add({.key = answer_changes[i].first,
                .title = text(titles[i].first),

@@ -44,20 +44,20 @@ bool can_interleave(const PointTable& table, const ComparedPair& pair) {
 Message undecided_reason(Undecided undecided) {
   switch (undecided) {
     case Undecided::few_rounds:
-      return say::compare::few_rounds{.fewest = fewest_rounds};
+      return msg::compare::few_rounds{.fewest = fewest_rounds};
     case Undecided::apart:
-      return say::compare::separate_recordings{};
+      return msg::compare::separate_recordings{};
     case Undecided::noise:
-      return say::compare::noise{};
+      return msg::compare::noise{};
     case Undecided::clocks:
-      return say::compare::clocks{};
+      return msg::compare::clocks{};
     case Undecided::computed:
-      return say::compare::model_error{};
+      return msg::compare::model_error{};
     case Undecided::spread:
     case Undecided::decided:
       break;
   }
-  return say::compare::spread{};
+  return msg::compare::spread{};
 }
 
 std::size_t samples_per_round(const PointTable& table, Row row) {
@@ -152,14 +152,14 @@ std::vector<Message> evidence_of(const ComparisonAnswer& answer) {
   const std::size_t open = answer.verdicts.at(static_cast<std::size_t>(Verdict::ambiguous));
   std::vector<Message> words;
   if (answer.detectable > 0) {
-    words.emplace_back(say::compare::min_detectable{.median = text(Share(answer.detectable)),
+    words.emplace_back(msg::compare::min_detectable{.median = text(Share(answer.detectable)),
                                                     .worst = text(Share(answer.detectable_at_worst))});
   }
   if (const auto [times, rows] = answer.by_recordings; rows > 0) {
-    words.emplace_back(say::compare::decide_by_recordings{.open = open, .rows = rows, .times = times});
+    words.emplace_back(msg::compare::decide_by_recordings{.open = open, .rows = rows, .times = times});
   }
   if (const auto [times, rows] = answer.by_rounds; rows > 0) {
-    words.emplace_back(say::compare::decide_by_rounds{.open = open, .rounds = times, .rows = rows});
+    words.emplace_back(msg::compare::decide_by_rounds{.open = open, .rounds = times, .rows = rows});
   }
   return words;
 }
@@ -206,21 +206,21 @@ std::vector<Message> spreads_of(const ComparisonView& view) {
   const auto add = [&](std::size_t count, Message sentence) {
     if (count > 0) words.push_back(std::move(sentence));
   };
-  add(on_both_sides, say::compare::on_both_sides{.rows = on_both_sides});
-  add(by_percent, say::compare::floor_percent{.fewest = fewest_rounds, .rows = by_percent});
-  add(by_rounds, say::compare::floor_rounds{.rows = by_rounds});
-  add(calibrated, say::compare::floor_calibrated{.rows = calibrated});
-  add(by_model, say::compare::floor_model{.gpus = gpus, .rows = by_model});
-  add(by_tiles, say::compare::floor_tiles{.gpus = gpus, .rows = by_tiles});
-  add(often, say::compare::many_recordings{.rows = often});
-  add(paired, say::compare::interleaved{.rows = paired});
-  add(steadied, say::compare::drift_removed{.rows = steadied});
-  add(one_clock, say::compare::clock_normalization{.rows = one_clock});
-  add(shifted, say::compare::clock_shift{.most = text(Share(std::expm1(most_shifted))), .rows = shifted});
+  add(on_both_sides, msg::compare::on_both_sides{.rows = on_both_sides});
+  add(by_percent, msg::compare::floor_percent{.fewest = fewest_rounds, .rows = by_percent});
+  add(by_rounds, msg::compare::floor_rounds{.rows = by_rounds});
+  add(calibrated, msg::compare::floor_calibrated{.rows = calibrated});
+  add(by_model, msg::compare::floor_model{.gpus = gpus, .rows = by_model});
+  add(by_tiles, msg::compare::floor_tiles{.gpus = gpus, .rows = by_tiles});
+  add(often, msg::compare::many_recordings{.rows = often});
+  add(paired, msg::compare::interleaved{.rows = paired});
+  add(steadied, msg::compare::drift_removed{.rows = steadied});
+  add(one_clock, msg::compare::clock_normalization{.rows = one_clock});
+  add(shifted, msg::compare::clock_shift{.most = text(Share(std::expm1(most_shifted))), .rows = shifted});
   if (view.looks > 1) {
-    add(rows[SpreadFloor::none] + by_rounds + by_percent, say::compare::interim_analyses{.looks = view.looks});
+    add(rows[SpreadFloor::none] + by_rounds + by_percent, msg::compare::interim_analyses{.looks = view.looks});
   }
-  add(exact, say::compare::computed{.rows = exact});
+  add(exact, msg::compare::computed{.rows = exact});
   return words;
 }
 
@@ -239,8 +239,8 @@ ComparisonView summarized(ComparisonView view) {
   if (!view.answers.empty()) {
     const ComparedSide& first = *view.sides.front();
     const std::string other =
-        view.sides.size() == 1 ? first.name : text(say::compare::all_candidates{.sides = view.sides.size()});
-    view.answer = say::compare::answer{.base = first.base,
+        view.sides.size() == 1 ? first.name : text(msg::compare::all_candidates{.sides = view.sides.size()});
+    view.answer = msg::compare::answer{.base = first.base,
                                        .faster = view.count(Verdict::faster),
                                        .left = view.left_out,
                                        .mean = ratio_text(view.answers.front().mean),
@@ -252,9 +252,9 @@ ComparisonView summarized(ComparisonView view) {
   }
   if (view.sides.size() == 1) {
     const std::string alignment = fmt::format("{}", fmt::join(view.sides.front()->alignment.words(), ", "));
-    view.method.emplace_back(say::compare::aligned{.alignment = alignment});
+    view.method.emplace_back(msg::compare::aligned{.alignment = alignment});
   }
-  view.method.emplace_back(say::compare::method{.level = fmt::format("{}", 100 * view.level),
+  view.method.emplace_back(msg::compare::method{.level = fmt::format("{}", 100 * view.level),
                                                 .margin = fmt::format("{}", 100 * view.margin),
                                                 .rows = view.pairs()});
   view.spreads = spreads_of(view);
@@ -356,22 +356,22 @@ ComparisonView view_of(const PointTable& table, std::vector<std::shared_ptr<cons
 Message verdict_title(Verdict verdict) {
   switch (verdict) {
     case Verdict::faster:
-      return say::compare::faster{};
+      return msg::compare::faster{};
     case Verdict::slower:
-      return say::compare::slower{};
+      return msg::compare::slower{};
     case Verdict::same:
-      return say::compare::same{};
+      return msg::compare::same{};
     case Verdict::ambiguous:
       break;
   }
-  return say::compare::undecided{};
+  return msg::compare::undecided{};
 }
 
 std::string ratio_text(const RatioInterval& ratio) {
   if (ratio.interval.low >= ratio.interval.high) return fmt::format("{:.4f}", ratio.ratio);
   const std::string interval = fmt::format("{:.4f}, {:.4f}", ratio.interval.low, ratio.interval.high);
   return fmt::format("{:.4f} [{}]", ratio.ratio,
-                     ratio.assumed ? text(say::compare::assumed{.interval = interval}) : interval);
+                     ratio.assumed ? text(msg::compare::assumed{.interval = interval}) : interval);
 }
 
 std::string settling_command(const PointTable& table, const ComparedPair& pair, double margin) {
@@ -394,27 +394,27 @@ Message settling_words(const PointTable& table, const ComparedPair& pair, double
   const RowVerdict& verdict = pair.verdict;
   if (verdict.undecided == Undecided::decided) return {};
   const Message reason = undecided_reason(verdict.undecided);
-  if (verdict.undecided == Undecided::clocks) return say::compare::decide_with_locked_clocks{.reason = reason};
-  if (verdict.undecided == Undecided::computed) return say::compare::decide_by_measuring{.reason = reason};
-  if (!can_measure(table, pair)) return say::compare::decide_with_original_program{.reason = reason};
+  if (verdict.undecided == Undecided::clocks) return msg::compare::decide_with_locked_clocks{.reason = reason};
+  if (verdict.undecided == Undecided::computed) return msg::compare::decide_by_measuring{.reason = reason};
+  if (!can_measure(table, pair)) return msg::compare::decide_with_original_program{.reason = reason};
   if (pair.paired && pair.same_point && verdict.rounds_needed) {
-    return say::compare::decide_with_rounds{.reason = reason, .rounds = *verdict.rounds_needed};
+    return msg::compare::decide_with_rounds{.reason = reason, .rounds = *verdict.rounds_needed};
   }
   const std::string command = settling_command(table, pair, margin);
-  if (command.empty()) return say::compare::at_margin{.reason = reason, .rounds = most_rounds};
-  if (can_interleave(table, pair)) return say::compare::decide_with_command{.command = command, .reason = reason};
-  return say::compare::decide_with_recordings{.command = command, .reason = reason, .times = *verdict.recordings_needed};
+  if (command.empty()) return msg::compare::at_margin{.reason = reason, .rounds = most_rounds};
+  if (can_interleave(table, pair)) return msg::compare::decide_with_command{.command = command, .reason = reason};
+  return msg::compare::decide_with_recordings{.command = command, .reason = reason, .times = *verdict.recordings_needed};
 }
 
 Message left_out_words(const PointTable& table, const LeftOut& left) {
-  if (left.why == LeftOut::Why::several) return say::compare::not_unique{.points = left.rows.size()};
+  if (left.why == LeftOut::Why::several) return msg::compare::not_unique{.points = left.rows.size()};
   if (left.why == LeftOut::Why::no_partner) {
-    if (left.shared) return say::compare::same_measurement{};
-    return left.of_other ? Message(say::compare::not_in_baseline{}) : say::compare::only_in_baseline{};
+    if (left.shared) return msg::compare::same_measurement{};
+    return left.of_other ? Message(msg::compare::not_in_baseline{}) : msg::compare::only_in_baseline{};
   }
   const Row row = left.rows.front();
-  if (has_values(table.disposition(row))) return say::compare::no_time{};
-  return say::compare::failed{.disposition = title(table.disposition(row)), .reason = table.reason(row)};
+  if (has_values(table.disposition(row))) return msg::compare::no_time{};
+  return msg::compare::failed{.disposition = title(table.disposition(row)), .reason = table.reason(row)};
 }
 
 }  // namespace attnscope::analysis

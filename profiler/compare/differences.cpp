@@ -47,14 +47,14 @@ void add_clocks(const PointTable& table, const ComparedRows& sides, ComparisonRe
     if (megahertz.empty()) continue;
     const std::string low = fmt::format("{:.0f}", *least);
     const std::string high = fmt::format("{:.0f}", *most);
-    words.at(side) = *most - *least > one_clock * *least ? Message(say::difference::megahertz{.high = high, .low = low})
+    words.at(side) = *most - *least > one_clock * *least ? Message(msg::difference::megahertz{.high = high, .low = low})
                                                          : Message::verbatim(low + " MHz");
     // Avoids sorting many equal values.
     clocks.at(side) = *least == *most ? summarize({*least}) : summarize(megahertz);
   }
   if (!clocks[0] || !clocks[1]) return;
   if (std::abs(clocks[1]->median / clocks[0]->median - 1) <= one_clock) return;
-  result.differences.push_back({.name = say::difference::sm_clock{}, .base = {words[0]}, .other = {words[1]}});
+  result.differences.push_back({.name = msg::difference::sm_clock{}, .base = {words[0]}, .other = {words[1]}});
 }
 
 /// Values of one condition on each side, keyed by English text.
@@ -98,15 +98,15 @@ void add_throttling(const PointTable& table, ComparisonResult& result) {
     return Message::verbatim(fmt::format("{}/{}", count, result.pairs.size()));
   };
   result.differences.push_back(
-      {.name = say::difference::throttled{}, .base = {words(throttled[0])}, .other = {words(throttled[1])}});
+      {.name = msg::difference::throttled{}, .base = {words(throttled[0])}, .other = {words(throttled[1])}});
 }
 
 }  // namespace
 
 void add_differences(const PointTable& table, const ComparisonRequest& request, ComparisonResult& result) {
-  const Message gpu = say::difference::gpu{};
-  const Message values = say::difference::values{};
-  const Message at_start = say::difference::cache{};
+  const Message gpu = msg::difference::gpu{};
+  const Message values = msg::difference::values{};
+  const Message at_start = msg::difference::cache{};
   Conditions conditions{{gpu, {}}, {values, {}}, {at_start, {}}};
   const ComparedRows sides = compared_rows(request, result);
   std::array<std::set<RunIndex>, 2> runs;
@@ -156,7 +156,7 @@ void add_differences(const PointTable& table, const ComparisonRequest& request, 
   }
   if (differ > 0) {
     const Message of_all = Message::verbatim(fmt::format("{}/{}", differ, differ + same));
-    result.differences.push_back({.name = say::difference::kernel_sources{}, .base = {}, .other = {of_all}});
+    result.differences.push_back({.name = msg::difference::kernel_sources{}, .base = {}, .other = {of_all}});
   }
 }
 

@@ -70,15 +70,15 @@ Message failure_words(Disposition disposition) {
   const Message word = title(disposition);
   switch (disposition) {
     case Disposition::incorrect:
-      return say::series::incorrect{.outcome = word};
+      return msg::series::incorrect{.outcome = word};
     case Disposition::no_counters:
-      return say::series::ran{.outcome = word};
+      return msg::series::ran{.outcome = word};
     case Disposition::timeout:
     case Disposition::crashed:
     case Disposition::cancelled:
-      return say::series::did_not_end{.outcome = word};
+      return msg::series::did_not_end{.outcome = word};
     default:
-      return say::series::could_not_run{.outcome = word};
+      return msg::series::could_not_run{.outcome = word};
   }
 }
 

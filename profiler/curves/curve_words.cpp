@@ -38,7 +38,7 @@ std::string of_run(const SeriesName& name) {
 }
 
 std::string on_device(const std::string& what, const std::string& device) {
-  return device.empty() ? what : text(say::curves::on_device{.device = device, .what = what});
+  return device.empty() ? what : text(msg::curves::on_device{.device = device, .what = what});
 }
 
 std::string measured_label(const Curve& curve, Provenance provenance) {
@@ -48,13 +48,13 @@ std::string measured_label(const Curve& curve, Provenance provenance) {
 
 std::string model_label(const Curve& curve) {
   if (!curve.metric.empty()) {
-    return text(say::curves::model_of{.owner = owner_words(curve.name), .quantity = quantity_words(curve)});
+    return text(msg::curves::model_of{.owner = owner_words(curve.name), .quantity = quantity_words(curve)});
   }
   const Algorithm* const algorithm = known_algorithms().find(curve.name.algorithm);
   const std::string title = algorithm_words(curve.name.algorithm);
   std::string label = algorithm != nullptr && algorithm->facts().foreign
-                          ? text(say::curves::stated_law{.algorithm = title})
-                          : text(say::curves::exact_model{.algorithm = title});
+                          ? text(msg::curves::stated_law{.algorithm = title})
+                          : text(msg::curves::exact_model{.algorithm = title});
   if (curve.tile) label += ' ' + tile_words(*curve.tile);
   return on_device(label, curve.name.device);
 }
@@ -66,7 +66,7 @@ std::string curve_label(const Curve& curve) {
     case CurveKind::model:
       return model_label(curve);
     case CurveKind::compulsory:
-      return text(say::curves::compulsory{});
+      return text(msg::curves::compulsory{});
   }
   return {};
 }
@@ -144,13 +144,13 @@ std::string label_of(const Curve& curve, const CurvePoint& point) {
 std::string quantity_words(Quantity quantity) {
   switch (quantity) {
     case Quantity::dram:
-      return text(say::curves::dram{});
+      return text(msg::curves::dram{});
     case Quantity::sm_l2:
-      return text(say::curves::sm_l2{});
+      return text(msg::curves::sm_l2{});
     case Quantity::time:
-      return text(say::curves::time{});
+      return text(msg::curves::time{});
     case Quantity::rate:
-      return text(say::curves::rate{});
+      return text(msg::curves::rate{});
     case Quantity::metric:
       break;
   }
@@ -179,7 +179,7 @@ std::string knob_words(std::string_view name, const KnobValue& value) {
 
 std::string tile_words(const Config& config) {
   const TileShape& tile = config.tile;
-  std::string words = tile_stated(tile) ? fmt::format("{} × {}", tile.br, tile.bc) : text(say::common::not_stated{});
+  std::string words = tile_stated(tile) ? fmt::format("{} × {}", tile.br, tile.bc) : text(msg::common::not_stated{});
   for (const auto& [name, value] : config.knobs) words += ", " + knob_words(name, value);
   return words;
 }

@@ -240,16 +240,16 @@ Message refusal_words(const LawFamily& family) {
   if (!family.refusal) return {};
   switch (*family.refusal) {
     case ExponentRefusal::too_few:
-      return say::law::too_few{.fewest = fewest_of_a_law, .points = family.points.size()};
+      return msg::law::too_few{.fewest = fewest_of_a_law, .points = family.points.size()};
     case ExponentRefusal::constant:
-      return say::law::constant{.variable = to_string(*family.fixed)};
+      return msg::law::constant{.variable = to_string(*family.fixed)};
     case ExponentRefusal::entangled:
-      return say::law::not_independent{};
+      return msg::law::not_independent{};
     case ExponentRefusal::vague:
-      return say::law::interval_too_wide{.reach = fmt::format("{}", vaguest)};
+      return msg::law::interval_too_wide{.reach = fmt::format("{}", vaguest)};
     case ExponentRefusal::misses: {
       const LawPoint& worst = family.points[family.fit->worst_point];
-      return say::law::not_power_law{.d = static_cast<std::int64_t>(worst.value(LawVariable::d)),
+      return msg::law::not_power_law{.d = static_cast<std::int64_t>(worst.value(LawVariable::d)),
                               .m = static_cast<std::int64_t>(worst.value(LawVariable::m)),
                               .n = static_cast<std::int64_t>(worst.value(LawVariable::n)),
                               .percent = fmt::format("{:.0f}", 100 * family.fit->worst())};
@@ -278,10 +278,10 @@ const PowersFit* shown_fit(const LawFamily& family) {
 
 std::string note_of(const LawFamily& family) {
   std::vector<std::string> notes;
-  if (family.refusal) notes.push_back(text(say::law::no_fit{.reason = refusal_words(family)}));
-  if (family.level == LawLevel::dram && !family.cycles) notes.push_back(text(say::law::rereads_hit_l2{}));
+  if (family.refusal) notes.push_back(text(msg::law::no_fit{.reason = refusal_words(family)}));
+  if (family.level == LawLevel::dram && !family.cycles) notes.push_back(text(msg::law::rereads_hit_l2{}));
   if (family.outside + family.cached > 0) {
-    notes.push_back(text(say::law::excluded{.cached = family.cached, .outside = family.outside}));
+    notes.push_back(text(msg::law::excluded{.cached = family.cached, .outside = family.outside}));
   }
   return fmt::format("{}", fmt::join(notes, " "));
 }
@@ -330,30 +330,30 @@ void add_exponent(TableOf<LawLine>& table, std::size_t k) {
          const PowersFit* fit = shown_fit(family);
          if (fit == nullptr) return std::string();
          const Interval& interval = fit->intervals[k];
-         return text(say::law::interval{.high = exponent_text(interval.high), .low = exponent_text(interval.low)});
+         return text(msg::law::interval{.high = exponent_text(interval.high), .low = exponent_text(interval.low)});
        }});
 }
 
 void add_figures(TableOf<LawLine>& table) {
   constexpr ColumnKind number = ColumnKind::number;
-  add(table, {.key = "miss", .title = text(say::law::max_residual{}), .kind = number, .help = text(say::law::max_residual_help{})},
+  add(table, {.key = "miss", .title = text(msg::law::max_residual{}), .kind = number, .help = text(msg::law::max_residual_help{})},
       {[](const LawFamily& family) {
          const PowersFit* fit = shown_fit(family);
          return fit == nullptr ? Cell{} : share_cell(fit->worst());
        },
        [](const LawFamily& family) { return share_cell(family.closed_form->worst()); }});
-  add(table, {.key = "points", .title = text(say::law::points{}), .kind = number}, {[](const LawFamily& family) {
+  add(table, {.key = "points", .title = text(msg::law::points{}), .kind = number}, {[](const LawFamily& family) {
         const auto count = static_cast<double>(family.points.size());
         return Cell{.text = number_text(count), .number = count};
       }});
-  add(table, {.key = "band", .title = text(say::law::band{}), .kind = number, .help = text(say::law::band_help{})},
+  add(table, {.key = "band", .title = text(msg::law::band{}), .kind = number, .help = text(msg::law::band_help{})},
       {[](const LawFamily& family) {
         if (family.points.empty()) return Cell{};
         return Cell{.text = fmt::format("{} – {}", number_text(family.band.low), number_text(family.band.high)),
                     .number = family.band.median};
       }});
   add(table,
-      {.key = "spread", .title = text(say::law::spread{}), .kind = number, .help = text(say::law::spread_help{})},
+      {.key = "spread", .title = text(msg::law::spread{}), .kind = number, .help = text(msg::law::spread_help{})},
       {[](const LawFamily& family) {
         if (family.points.empty()) return Cell{};
         return Cell{.text = number_text(family.bytes_range) + " ×", .number = family.bytes_range};
@@ -363,7 +363,7 @@ void add_figures(TableOf<LawLine>& table) {
 }  // namespace
 
 Message level_title(LawLevel level) {
-  return level == LawLevel::sm_l2 ? Message(say::law::sm_l2{}) : say::law::dram{};
+  return level == LawLevel::sm_l2 ? Message(msg::law::sm_l2{}) : msg::law::dram{};
 }
 
 std::vector<LawLine> law_lines(std::span<const LawFamily> families) {
@@ -385,25 +385,25 @@ Table law_table(const PointTable& points, std::span<const LawFamily> families) {
   TableOf<LawLine> table(law_lines(families));
   table.table().tone =
       table.of([](const LawLine& line) { return line.kind == LawLine::Kind::found ? Tone::plain : Tone::muted; });
-  add(table, {.key = "series", .title = text(say::law::series{})},
+  add(table, {.key = "series", .title = text(msg::law::series{})},
       {[&points](const LawFamily& family) {
          return Cell{.text = fmt::format("{} · {}", short_title(points.algorithms(), family.algorithm),
                                          text(level_title(family.level)))};
        },
-       [](const LawFamily&) { return Cell{.text = "    " + text(say::law::closed_form{})}; },
-       [](const PowerLaw& law) { return Cell{.text = text(say::law::theorem{.law = law.text, .title = law.title})}; },
+       [](const LawFamily&) { return Cell{.text = "    " + text(msg::law::closed_form{})}; },
+       [](const PowerLaw& law) { return Cell{.text = text(msg::law::theorem{.law = law.text, .title = law.title})}; },
        note_of});
-  add(table, {.key = "source", .title = text(say::law::source{})},
+  add(table, {.key = "source", .title = text(msg::law::source{})},
       {[&points](const LawFamily& family) {
          return Cell{.text = fmt::format("{} · {} · {}", text(title(family.provenance)),
                                          points.runs()[family.run].title, device_title(points, family.run))};
        },
        [](const LawFamily&) { return Cell{.text = text(title(Provenance::modelled))}; }});
-  add(table, {.key = "problem", .title = text(say::law::problem{})},
+  add(table, {.key = "problem", .title = text(msg::law::problem{})},
       {[](const LawFamily& family) { return Cell{.text = problem_text(family)}; }});
   for (std::size_t k = 0; k < variables.size(); ++k) add_exponent(table, k);
   add_figures(table);
-  add(table, {.key = "note", .title = text(say::law::note{}), .kind = ColumnKind::sentence},
+  add(table, {.key = "note", .title = text(msg::law::note{}), .kind = ColumnKind::sentence},
       {[](const LawFamily& family) { return Cell{.text = note_of(family)}; }});
   table.table().drop_empty_columns();
   return std::move(table).take();

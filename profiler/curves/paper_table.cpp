@@ -156,28 +156,28 @@ Table fig2_table(const PointTable& points, const PaperTable& compared, bool titl
   using Line = const PaperRow*;
   TableOf<Line> table(rows_of(compared));
   constexpr ColumnKind number = ColumnKind::number;
-  table.add({.key = "figure", .title = text(say::paper_notes::figure{})}, [](Line row) { return row->figure; });
-  table.add({.key = "algorithm", .title = text(say::paper_notes::algorithm{})}, [&points, titles](Line row) {
+  table.add({.key = "figure", .title = text(msg::paper_notes::figure{})}, [](Line row) { return row->figure; });
+  table.add({.key = "algorithm", .title = text(msg::paper_notes::algorithm{})}, [&points, titles](Line row) {
     const std::string& key = points.algorithm(row->row);
     return titles ? short_title(points.algorithms(), key) : key;
   });
-  table.add({.key = "pass", .title = text(say::paper_notes::pass{})},
+  table.add({.key = "pass", .title = text(msg::paper_notes::pass{})},
             [&points](Line row) { return attnscope::to_string(points.problem(row->row).pass); });
   table.add({.key = "bc", .title = "Bc"},
             [&points](Line row) { return static_cast<double>(points.spec(row->row).tile.bc); });
-  table.add({.key = "quantity", .title = text(say::paper_notes::quantity{})}, [](Line row) { return row->quantity; });
-  table.add({.key = "unit", .title = text(say::paper_notes::unit{})}, [](Line row) { return row->unit; });
-  table.add({.key = "ours", .title = text(say::paper_notes::attnscope{}), .kind = number},
+  table.add({.key = "quantity", .title = text(msg::paper_notes::quantity{})}, [](Line row) { return row->quantity; });
+  table.add({.key = "unit", .title = text(msg::paper_notes::unit{})}, [](Line row) { return row->unit; });
+  table.add({.key = "ours", .title = text(msg::paper_notes::attnscope{}), .kind = number},
             [](Line row) { return cell_of(row->ours); });
-  table.add({.key = "provenance", .title = text(say::paper_notes::provenance{})}, [titles](Line row) {
+  table.add({.key = "provenance", .title = text(msg::paper_notes::provenance{})}, [titles](Line row) {
     if (!row->provenance) return std::string();
     return titles ? text(title(*row->provenance)) : std::string(attnscope::to_string(*row->provenance));
   });
-  table.add({.key = "paper", .title = text(say::paper_notes::paper{}), .kind = number},
+  table.add({.key = "paper", .title = text(msg::paper_notes::paper{}), .kind = number},
             [](Line row) { return cell_of(row->paper); });
-  table.add({.key = "ours/paper", .title = text(say::paper_notes::ratio{}), .kind = number},
+  table.add({.key = "ours/paper", .title = text(msg::paper_notes::ratio{}), .kind = number},
             [](Line row) { return cell_of(row->ratio()); });
-  table.add({.key = "disposition", .title = text(say::paper_notes::outcome{})}, [&points, titles](Line row) {
+  table.add({.key = "disposition", .title = text(msg::paper_notes::outcome{})}, [&points, titles](Line row) {
     const Disposition end = points.disposition(row->row);
     return Cell{.text = titles ? text(title(end)) : std::string(attnscope::to_string(end)), .row = row->row};
   });
@@ -195,18 +195,18 @@ std::vector<Message> fig2_notes(const PointTable& points, const PaperTable& comp
   }
   const Run& run = points.run(rows.front()->row);
   const Message all_dtypes = joined(dtypes, [](const Message& first, const std::string& next) -> Message {
-    return say::paper_notes::both{.first = first, .next = next};
+    return msg::paper_notes::both{.first = first, .next = next};
   });
   const Message all_caches = joined(caches, [](const Message& first, const std::string& next) -> Message {
-    return say::paper_notes::either{.first = first, .next = next};
+    return msg::paper_notes::either{.first = first, .next = next};
   });
-  return {say::paper_notes::products{},
-          say::paper_notes::standard{},
-          say::paper_notes::flash{},
-          say::paper_notes::dram{.mib = fmt::format("{:.0f}", static_cast<double>(run.limits.l2_bytes) / (1 << 20))},
-          say::paper_notes::passes{},
-          say::paper_notes::time{.caches = all_caches, .dtypes = all_dtypes, .gpu = run.device_name},
-          say::paper_notes::memory{}};
+  return {msg::paper_notes::products{},
+          msg::paper_notes::standard{},
+          msg::paper_notes::flash{},
+          msg::paper_notes::dram{.mib = fmt::format("{:.0f}", static_cast<double>(run.limits.l2_bytes) / (1 << 20))},
+          msg::paper_notes::passes{},
+          msg::paper_notes::time{.caches = all_caches, .dtypes = all_dtypes, .gpu = run.device_name},
+          msg::paper_notes::memory{}};
 }
 
 }  // namespace attnscope::analysis

@@ -62,14 +62,14 @@ Result<E, Message> value_of(const std::array<EnumName<E>, n>& words, std::string
 
 // nvmlClocksEventReason* of nvml.h; "GPU idle" (bit 0) is no slowdown.
 constexpr std::array<std::pair<std::uint64_t, Saying>, 8> throttle_words{{
-    {0x002, said<say::throttle::application_clocks>},
-    {0x004, said<say::throttle::power_cap>},
-    {0x008, said<say::throttle::hardware_slowdown>},
-    {0x010, said<say::throttle::sync_boost>},
-    {0x020, said<say::throttle::thermal_slowdown>},
-    {0x040, said<say::throttle::hardware_thermal_slowdown>},
-    {0x080, said<say::throttle::power_brake>},
-    {0x100, said<say::throttle::display_clocks>},
+    {0x002, said<msg::throttle::application_clocks>},
+    {0x004, said<msg::throttle::power_cap>},
+    {0x008, said<msg::throttle::hardware_slowdown>},
+    {0x010, said<msg::throttle::sync_boost>},
+    {0x020, said<msg::throttle::thermal_slowdown>},
+    {0x040, said<msg::throttle::hardware_thermal_slowdown>},
+    {0x080, said<msg::throttle::power_brake>},
+    {0x100, said<msg::throttle::display_clocks>},
 }};
 
 // Quantile with linear interpolation between order statistics (type 7 of Hyndman and Fan 1996).
@@ -89,17 +89,17 @@ std::string_view to_string(Provenance value) {
 Message title(Provenance value) {
   switch (value) {
     case Provenance::measured:
-      return say::provenance::measured{};
+      return msg::provenance::measured{};
     case Provenance::derived:
-      return say::provenance::derived{};
+      return msg::provenance::derived{};
     case Provenance::modelled:
-      return say::provenance::modelled{};
+      return msg::provenance::modelled{};
     case Provenance::simulated:
-      return say::provenance::simulated{};
+      return msg::provenance::simulated{};
     case Provenance::extrapolated:
-      return say::provenance::extrapolated{};
+      return msg::provenance::extrapolated{};
     case Provenance::imported:
-      return say::provenance::imported{};
+      return msg::provenance::imported{};
   }
   return {};
 }
@@ -113,23 +113,23 @@ std::string_view to_string(Disposition value) {
 Message title(Disposition value) {
   switch (value) {
     case Disposition::ok:
-      return say::disposition::ok{};
+      return msg::disposition::ok{};
     case Disposition::infeasible:
-      return say::disposition::infeasible{};
+      return msg::disposition::infeasible{};
     case Disposition::out_of_memory:
-      return say::disposition::out_of_memory{};
+      return msg::disposition::out_of_memory{};
     case Disposition::incorrect:
-      return say::disposition::incorrect{};
+      return msg::disposition::incorrect{};
     case Disposition::compile_error:
-      return say::disposition::compile_error{};
+      return msg::disposition::compile_error{};
     case Disposition::timeout:
-      return say::disposition::timeout{};
+      return msg::disposition::timeout{};
     case Disposition::crashed:
-      return say::disposition::crashed{};
+      return msg::disposition::crashed{};
     case Disposition::no_counters:
-      return say::disposition::no_counters{};
+      return msg::disposition::no_counters{};
     case Disposition::cancelled:
-      return say::disposition::cancelled{};
+      return msg::disposition::cancelled{};
   }
   return {};
 }
@@ -157,7 +157,7 @@ Message describe_throttle_reasons(std::uint64_t reasons) {
   Message all;
   for (const auto& [bit, word] : throttle_words) {
     if ((reasons & bit) == 0) continue;
-    all = all.empty() ? word() : say::throttle::several{.first = std::move(all), .next = word()};
+    all = all.empty() ? word() : msg::throttle::several{.first = std::move(all), .next = word()};
   }
   return all;
 }

@@ -35,7 +35,7 @@ std::string describe(const KernelStatement& statement) {
     names += (i == 0 ? "" : ", ") + statement.sources[i].name;
   }
   if (statement.sources.size() > most_names) names += fmt::format(", ... ({})", statement.sources.size());
-  const std::string host_code = statement.host_code ? ", " + text(say::fact::host_code{}) : "";
+  const std::string host_code = statement.host_code ? ", " + text(msg::fact::host_code{}) : "";
   return digest_of(statement).substr(0, shown_digits) + (names.empty() ? "" : " (" + names + ")") + host_code;
 }
 

@@ -281,7 +281,7 @@ Result<SweepPlan, Message> make_plan(const SweepRequest& request, const DeviceLi
 
   SweepPlan plan;
   plan.preset = named ? request.preset : "custom";
-  plan.description = named ? preset->description : say::preset::free_axes{};
+  plan.description = named ? preset->description : msg::preset::free_axes{};
   plan.points = expander.take();
   if (Message wrong = single_value_error(request, plan.points, limits, registry); !wrong.empty()) {
     return Error{std::move(wrong)};

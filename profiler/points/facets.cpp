@@ -179,7 +179,7 @@ FacetPtr queries_facet() {
   };
   static const auto facet = std::make_shared<const Facet>(Facet{.key = std::string(field_name::n_q),
                                                                 .label = find_field(field_name::n_q)->label(),
-                                                                .help = say::facet_help::n_q{},
+                                                                .help = msg::facet_help::n_q{},
                                                                 .encode = encode_queries,
                                                                 .stem = "nq",
                                                                 .usual = std::string(as_keys),
@@ -200,8 +200,8 @@ void put_first(std::vector<PointAxis>& axes, std::initializer_list<std::string_v
 std::vector<PointAxis> grouped_axes(const Algorithms& algorithms, std::span<const attnscope::Field> fields) {
   std::vector<PointAxis> axes;
   axes.push_back({.facet = std::make_shared<const Facet>(Facet{.key = std::string(device_facet_key),
-                                                               .label = say::facet::device{},
-                                                               .help = say::facet_help::device{},
+                                                               .label = msg::facet::device{},
+                                                               .help = msg::facet_help::device{},
                                                                .encode = encode_devices})});
   for (const attnscope::Field& group : field_groups()) axes.push_back(axis_of(group));
   std::vector<attnscope::Field> alone = fields_and_knobs(fields, algorithms.knobs());
@@ -228,8 +228,8 @@ std::span<const attnscope::Field> field_groups() {
   using attnscope::Field;
   static const std::array groups{
       Field{.name = "n",
-            .label = said<say::facet::n>,
-            .help = said<say::facet_help::n>,
+            .label = said<msg::facet::n>,
+            .help = said<msg::facet_help::n>,
             .type = FieldType::word,
             .parts = {field_name::n_q, field_name::n_k},
             .shown = FieldShown::always,
@@ -242,8 +242,8 @@ std::span<const attnscope::Field> field_groups() {
                 },
             .get = [](const PointSpec& spec) -> attnscope::FieldValue { return lengths_text(spec.problem); }},
       Field{.name = "heads",
-            .label = said<say::facet::heads>,
-            .help = said<say::facet_help::heads>,
+            .label = said<msg::facet::heads>,
+            .help = said<msg::facet_help::heads>,
             .type = FieldType::word,
             .parts = {"batch", "heads_q", "heads_kv"},
             .shown = FieldShown::always,
@@ -254,8 +254,8 @@ std::span<const attnscope::Field> field_groups() {
                 },
             .get = [](const PointSpec& spec) -> attnscope::FieldValue { return heads_text(spec.problem); }},
       Field{.name = "tile",
-            .label = said<say::facet::tile>,
-            .help = said<say::facet_help::tile>,
+            .label = said<msg::facet::tile>,
+            .help = said<msg::facet_help::tile>,
             .role = FieldRole::tile,
             .type = FieldType::word,
             .parts = {"br", "bc"},
@@ -406,7 +406,7 @@ std::string lengths_text(const AttentionProblem& problem) {
 }
 
 std::string shown_text(const FacetValue& value) {
-  return value.text == left_to_algorithm ? text(say::common::chosen{}) : value.text;
+  return value.text == left_to_algorithm ? text(msg::common::chosen{}) : value.text;
 }
 
 }  // namespace attnscope::analysis

@@ -93,7 +93,7 @@ std::optional<Refusal> refuse_padding(const AttentionModel& model, const DeviceL
     const std::int64_t needed = kernel.dynamic_shared_bytes + padding;
     if (padding == 0 || kernel.setup || needed <= limits.shared_bytes_per_block) continue;
     return Refusal{Refusal::Cause::shared_memory,
-                   say::explorer::padding_refused{.available = limits.shared_bytes_per_block,
+                   msg::explorer::padding_refused{.available = limits.shared_bytes_per_block,
                                                   .device = limits.name,
                                                   .kernel = kernel.name,
                                                   .needed = needed,

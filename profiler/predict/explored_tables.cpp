@@ -52,24 +52,24 @@ std::optional<MetricValue> measured(const PointRecord& point) {
 // One row per value; clang-format would split each into five lines.
 // clang-format off
 constexpr std::array figures{
-    Figure{"ns", said<say::explorer::time>, said<say::explorer_help::time>, Better::less, [](const Exploration& e) { return e.ns; }, measured<metric_key::time_median_ns>},
-    Figure{"flop/s", said<say::explorer::rate>, said<say::explorer_help::rate>, Better::more, [](const Exploration& e) { return e.flops_per_second(); }, measured<metric_key::tflops>},
-    Figure{"hertz", said<say::explorer::clock>, said<say::explorer_help::clock>, Better::neither, [](const Exploration& e) { return main_kernel(e).time.clock_hz; }},
-    Figure{"byte", said<say::explorer::l2_bytes>, said<say::explorer_help::l2_bytes>, Better::less, [](const Exploration& e) { return static_cast<double>(e.traffic.total()); }, measured<metric_key::l2_sm_bytes>},
-    Figure{"byte", said<say::explorer::dram_bytes>, said<say::explorer_help::dram_bytes>, Better::less, [](const Exploration& e) { return e.dram_bytes; }, [](const PointRecord& p) { return dram_traffic(p); }},
-    Figure{"byte", said<say::metric::link_bytes>, said<say::metric_help::link_bytes>, Better::less, [](const Exploration& e) { return static_cast<double>(e.link_bytes); }, measured<metric_key::link_bytes>, true},
-    Figure{"ns", said<say::metric::gpu_exposed_ns>, said<say::metric_help::gpu_exposed_ns>, Better::less, [](const Exploration& e) { return e.sharing ? e.sharing->exposed_ns : 0; }, measured<metric_key::gpu_exposed_ns>, true},
-    Figure{"1", said<say::metric::gpu_imbalance>, said<say::metric_help::gpu_imbalance>, Better::less, [](const Exploration& e) { return e.sharing ? e.sharing->imbalance : 0; }, measured<metric_key::gpu_imbalance>, true},
-    Figure{"flop", said<say::explorer::flops>, said<say::explorer_help::flops>, Better::neither, [](const Exploration& e) { return e.flops; }},
-    Figure{"flop", said<say::explorer::tensor_flops>, said<say::explorer_help::tensor_flops>, Better::less, [](const Exploration& e) { return e.tensor_flops; }},
-    Figure{"flop/byte", said<say::explorer::l2_intensity>, said<say::explorer_help::l2_intensity>, Better::more, [](const Exploration& e) { return e.l2_intensity(); }},
-    Figure{"flop/byte", said<say::explorer::dram_intensity>, said<say::explorer_help::dram_intensity>, Better::more, [](const Exploration& e) { return e.dram_intensity(); }, measured<metric_key::arithmetic_intensity>},
-    Figure{"percent", said<say::explorer::occupancy>, said<say::explorer_help::occupancy>, Better::neither, [](const Exploration& e) { return on_an_sm(e, main_kernel(e).occupancy.warps_pct); }, measured<metric_key::theoretical_occupancy_pct>},
-    Figure{"1", said<say::explorer::blocks_per_sm>, said<say::explorer_help::blocks_per_sm>, Better::neither, [](const Exploration& e) { return on_an_sm(e, main_kernel(e).occupancy.blocks_per_sm); }},
-    Figure{"1", said<say::explorer::waves>, said<say::explorer_help::waves>, Better::neither, [](const Exploration& e) { return main_kernel(e).time.waves; }},
-    Figure{"capacity", said<say::explorer::shared>, said<say::explorer_help::shared>, Better::neither, [](const Exploration& e) { return static_cast<double>(main_kernel(e).shared_bytes); }},
-    Figure{"register", said<say::explorer::registers>, said<say::explorer_help::registers>, Better::neither, [](const Exploration& e) { return static_cast<double>(main_kernel(e).registers_per_thread); }, measured<metric_key::registers>},
-    Figure{"1", said<say::explorer::threads>, said<say::explorer_help::threads>, Better::neither, [](const Exploration& e) { return static_cast<double>(main_kernel(e).threads_per_block); }},
+    Figure{"ns", said<msg::explorer::time>, said<msg::explorer_help::time>, Better::less, [](const Exploration& e) { return e.ns; }, measured<metric_key::time_median_ns>},
+    Figure{"flop/s", said<msg::explorer::rate>, said<msg::explorer_help::rate>, Better::more, [](const Exploration& e) { return e.flops_per_second(); }, measured<metric_key::tflops>},
+    Figure{"hertz", said<msg::explorer::clock>, said<msg::explorer_help::clock>, Better::neither, [](const Exploration& e) { return main_kernel(e).time.clock_hz; }},
+    Figure{"byte", said<msg::explorer::l2_bytes>, said<msg::explorer_help::l2_bytes>, Better::less, [](const Exploration& e) { return static_cast<double>(e.traffic.total()); }, measured<metric_key::l2_sm_bytes>},
+    Figure{"byte", said<msg::explorer::dram_bytes>, said<msg::explorer_help::dram_bytes>, Better::less, [](const Exploration& e) { return e.dram_bytes; }, [](const PointRecord& p) { return dram_traffic(p); }},
+    Figure{"byte", said<msg::metric::link_bytes>, said<msg::metric_help::link_bytes>, Better::less, [](const Exploration& e) { return static_cast<double>(e.link_bytes); }, measured<metric_key::link_bytes>, true},
+    Figure{"ns", said<msg::metric::gpu_exposed_ns>, said<msg::metric_help::gpu_exposed_ns>, Better::less, [](const Exploration& e) { return e.sharing ? e.sharing->exposed_ns : 0; }, measured<metric_key::gpu_exposed_ns>, true},
+    Figure{"1", said<msg::metric::gpu_imbalance>, said<msg::metric_help::gpu_imbalance>, Better::less, [](const Exploration& e) { return e.sharing ? e.sharing->imbalance : 0; }, measured<metric_key::gpu_imbalance>, true},
+    Figure{"flop", said<msg::explorer::flops>, said<msg::explorer_help::flops>, Better::neither, [](const Exploration& e) { return e.flops; }},
+    Figure{"flop", said<msg::explorer::tensor_flops>, said<msg::explorer_help::tensor_flops>, Better::less, [](const Exploration& e) { return e.tensor_flops; }},
+    Figure{"flop/byte", said<msg::explorer::l2_intensity>, said<msg::explorer_help::l2_intensity>, Better::more, [](const Exploration& e) { return e.l2_intensity(); }},
+    Figure{"flop/byte", said<msg::explorer::dram_intensity>, said<msg::explorer_help::dram_intensity>, Better::more, [](const Exploration& e) { return e.dram_intensity(); }, measured<metric_key::arithmetic_intensity>},
+    Figure{"percent", said<msg::explorer::occupancy>, said<msg::explorer_help::occupancy>, Better::neither, [](const Exploration& e) { return on_an_sm(e, main_kernel(e).occupancy.warps_pct); }, measured<metric_key::theoretical_occupancy_pct>},
+    Figure{"1", said<msg::explorer::blocks_per_sm>, said<msg::explorer_help::blocks_per_sm>, Better::neither, [](const Exploration& e) { return on_an_sm(e, main_kernel(e).occupancy.blocks_per_sm); }},
+    Figure{"1", said<msg::explorer::waves>, said<msg::explorer_help::waves>, Better::neither, [](const Exploration& e) { return main_kernel(e).time.waves; }},
+    Figure{"capacity", said<msg::explorer::shared>, said<msg::explorer_help::shared>, Better::neither, [](const Exploration& e) { return static_cast<double>(main_kernel(e).shared_bytes); }},
+    Figure{"register", said<msg::explorer::registers>, said<msg::explorer_help::registers>, Better::neither, [](const Exploration& e) { return static_cast<double>(main_kernel(e).registers_per_thread); }, measured<metric_key::registers>},
+    Figure{"1", said<msg::explorer::threads>, said<msg::explorer_help::threads>, Better::neither, [](const Exploration& e) { return static_cast<double>(main_kernel(e).threads_per_block); }},
 };
 // clang-format on
 
@@ -105,9 +105,9 @@ JudgedCell judged_cell(const Figure& figure, const ExploredColumn& column, std::
   if (!value) {
     const auto counted =
         figure.measured != nullptr && column.measured != nullptr ? figure.measured(*column.measured) : std::nullopt;
-    if (!counted) return {.cell = {.text = text(say::explorer_page::no_figure{})}};
+    if (!counted) return {.cell = {.text = text(msg::explorer_page::no_figure{})}};
     return {
-        .cell = {.text = text(say::explorer_page::measured_figure{
+        .cell = {.text = text(msg::explorer_page::measured_figure{
                      .provenance = title(counted->provenance), .value = value_text(counted->value, counted->unit)})}};
   }
   JudgedCell judged{.cell = {.text = value_text(*value, figure.unit), .number = value}};
@@ -121,10 +121,10 @@ JudgedCell judged_cell(const Figure& figure, const ExploredColumn& column, std::
     judged.cell.text = fmt::format("{}  {}", shown, by);
   } else if ((*value < *pinned) == (figure.better == Better::less)) {
     judged.tone = Tone::better;
-    judged.cell.text = text(say::explorer_page::better{.by = by, .value = shown});
+    judged.cell.text = text(msg::explorer_page::better{.by = by, .value = shown});
   } else {
     judged.tone = Tone::worse;
-    judged.cell.text = text(say::explorer_page::worse{.by = by, .value = shown});
+    judged.cell.text = text(msg::explorer_page::worse{.by = by, .value = shown});
   }
   return judged;
 }
@@ -132,19 +132,19 @@ JudgedCell judged_cell(const Figure& figure, const ExploredColumn& column, std::
 /// Fields and knobs in which the configurations differ, in table order; padding last.
 void add_choices(std::vector<Line>& lines, std::span<const ExploredColumn> columns, const Registry& registry) {
   const auto add = [&](const Message& label, const auto& text_of) {
-    Line line{.label = text(label), .help = text(say::explorer_page::chosen_help{}), .cells = {}};
+    Line line{.label = text(label), .help = text(msg::explorer_page::chosen_help{}), .cells = {}};
     for (const ExploredColumn& column : columns) line.cells.push_back({.cell = {.text = text_of(*column.exploration)}});
     const auto differs = [&](const JudgedCell& each) { return each.cell.text != line.cells.front().cell.text; };
     if (std::ranges::any_of(line.cells, differs)) lines.push_back(std::move(line));
   };
-  add(say::explorer::device{}, [](const Exploration& e) { return e.device; });
+  add(msg::explorer::device{}, [](const Exploration& e) { return e.device; });
   for (const Field& field : fields_and_knobs(point_fields(), registry.knobs())) {
     add(field.label(), [&](const Exploration& e) {
       std::string chosen = field_text(field, e.point.spec);
-      return chosen == "0" && registry.find_knob(field.name) != nullptr ? text(say::common::chosen{}) : chosen;
+      return chosen == "0" && registry.find_knob(field.name) != nullptr ? text(msg::common::chosen{}) : chosen;
     });
   }
-  add(say::explorer::padding{}, [](const Exploration& e) { return std::to_string(e.point.padding_bytes); });
+  add(msg::explorer::padding{}, [](const Exploration& e) { return std::to_string(e.point.padding_bytes); });
 }
 
 std::string bytes_text(std::int64_t bytes) {
@@ -169,7 +169,7 @@ Table figures_table(const ExploredColumn& now, const std::optional<ExploredColum
   }
   TableOf<Line> table(std::move(lines));
   const auto tip = table.of([](const Line& line) { return line.help; });
-  table.add({.key = "figure", .title = text(say::explorer_page::figure{}), .tip = tip},
+  table.add({.key = "figure", .title = text(msg::explorer_page::figure{}), .tip = tip},
             [](const Line& line) { return line.label; });
   for (std::size_t i = 0; i < columns.size(); ++i) {
     table.add({.key = fmt::format("configuration_{}", i),
@@ -196,25 +196,25 @@ Table operands_table(const Exploration& e) {
       lines.push_back({.texts = {std::string(to_string(operand.tensor)), bytes_text(operand.traffic.l2_to_sm_bytes),
                                  bytes_text(operand.traffic.sm_to_l2_bytes), fmt::format("{:.1f} %", 100 * share)}});
     }
-    lines.push_back({.texts = {text(say::explorer_page::all_matrices{}), bytes_text(e.traffic.l2_to_sm_bytes),
+    lines.push_back({.texts = {text(msg::explorer_page::all_matrices{}), bytes_text(e.traffic.l2_to_sm_bytes),
                                bytes_text(e.traffic.sm_to_l2_bytes), text(Bytes(e.traffic.total()))},
-                     .help = text(say::explorer_page::l2_sum_help{}),
+                     .help = text(msg::explorer_page::l2_sum_help{}),
                      .sum = true});
     if (e.predicts_time) {
-      lines.push_back({.texts = {text(say::explorer_page::dram_estimated{}), {}, {}, text(Bytes(e.dram_bytes))},
-                       .help = text(say::explorer_page::dram_help{}),
+      lines.push_back({.texts = {text(msg::explorer_page::dram_estimated{}), {}, {}, text(Bytes(e.dram_bytes))},
+                       .help = text(msg::explorer_page::dram_help{}),
                        .sum = true});
     }
-    lines.push_back({.texts = {text(say::explorer_page::compulsory{}), {}, {}, text(Bytes(e.compulsory_bytes))},
-                     .help = text(say::explorer_page::compulsory_help{})});
+    lines.push_back({.texts = {text(msg::explorer_page::compulsory{}), {}, {}, text(Bytes(e.compulsory_bytes))},
+                     .help = text(msg::explorer_page::compulsory_help{})});
   }
   TableOf<Matrix> table(std::move(lines));
   table.table().tone = table.of([](const Matrix& line) { return line.sum ? Tone::strong : Tone::plain; });
   const auto tip = table.of([](const Matrix& line) { return line.help; });
-  const std::array titles{std::pair("matrix", Message(say::explorer_page::matrix{})),
-                          std::pair("loaded", Message(say::explorer_page::loaded{})),
-                          std::pair("stored", Message(say::explorer_page::stored{})),
-                          std::pair("share", Message(say::explorer_page::share{}))};
+  const std::array titles{std::pair("matrix", Message(msg::explorer_page::matrix{})),
+                          std::pair("loaded", Message(msg::explorer_page::loaded{})),
+                          std::pair("stored", Message(msg::explorer_page::stored{})),
+                          std::pair("share", Message(msg::explorer_page::share{}))};
   for (std::size_t i = 0; i < titles.size(); ++i) {
     table.add({.key = titles[i].first,
                .title = text(titles[i].second),

@@ -143,9 +143,9 @@ std::optional<ErrorRow> errors_of(const Points& points, std::string_view quantit
 }
 
 Message title_of_quantity(std::string_view quantity) {
-  if (quantity == "time") return say::prediction::time{};
-  if (quantity == "tile_ratio") return say::prediction::tile_ratio{};
-  return say::prediction::dram{};
+  if (quantity == "time") return msg::prediction::time{};
+  if (quantity == "tile_ratio") return msg::prediction::tile_ratio{};
+  return msg::prediction::dram{};
 }
 
 }  // namespace
@@ -204,19 +204,19 @@ Table error_table(std::vector<ErrorRow> rows, bool people) {
   const auto error = [people](double value) {
     return Cell{.text = people ? text(Share(value)) : fmt::format("{:.6g}", value), .number = value};
   };
-  table.add({.key = "algorithm", .title = text(say::prediction::algorithm{})},
+  table.add({.key = "algorithm", .title = text(msg::prediction::algorithm{})},
             [](const ErrorRow& row) { return row.algorithm; });
-  table.add({.key = "pass", .title = text(say::prediction::pass{})}, [](const ErrorRow& row) { return row.pass; });
-  table.add({.key = "half", .title = text(say::prediction::split{})}, [](const ErrorRow& row) { return row.half; });
-  table.add({.key = "quantity", .title = text(say::prediction::quantity{})},
+  table.add({.key = "pass", .title = text(msg::prediction::pass{})}, [](const ErrorRow& row) { return row.pass; });
+  table.add({.key = "half", .title = text(msg::prediction::split{})}, [](const ErrorRow& row) { return row.half; });
+  table.add({.key = "quantity", .title = text(msg::prediction::quantity{})},
             [people](const ErrorRow& row) { return people ? text(title_of_quantity(row.quantity)) : row.quantity; });
-  table.add({.key = "points", .title = text(say::prediction::points{})},
+  table.add({.key = "points", .title = text(msg::prediction::points{})},
             [](const ErrorRow& row) { return static_cast<double>(row.points); });
-  table.add({.key = "problems", .title = text(say::prediction::problems{})},
+  table.add({.key = "problems", .title = text(msg::prediction::problems{})},
             [](const ErrorRow& row) { return static_cast<double>(row.problems); });
-  table.add({.key = "median_error", .title = text(say::prediction::median{}), .kind = ColumnKind::number},
+  table.add({.key = "median_error", .title = text(msg::prediction::median{}), .kind = ColumnKind::number},
             [error](const ErrorRow& row) { return error(row.median); });
-  table.add({.key = "p95_error", .title = text(say::prediction::p95{}), .kind = ColumnKind::number},
+  table.add({.key = "p95_error", .title = text(msg::prediction::p95{}), .kind = ColumnKind::number},
             [error](const ErrorRow& row) { return error(row.p95); });
   return std::move(table).take();
 }

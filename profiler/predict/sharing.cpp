@@ -85,8 +85,8 @@ std::vector<SharedPoint> shared_points(const PointTable& table) {
 Message link_words(const LinkRate& link, bool measured) {
   const std::string rate = text(BytesPerSecond(link.bytes_per_second));
   const std::string latency = text(Nanoseconds(link.latency_ns));
-  return measured ? Message(say::sharing::link_measured{.latency = latency, .rate = rate})
-                  : Message(say::sharing::link_assumed{.latency = latency, .rate = rate});
+  return measured ? Message(msg::sharing::link_measured{.latency = latency, .rate = rate})
+                  : Message(msg::sharing::link_assumed{.latency = latency, .rate = rate});
 }
 
 namespace {
@@ -123,50 +123,50 @@ Table sharing_table(const PointTable& points, std::vector<SharedPoint> shared, b
         [&known](double value) { return value_text(value, known.unit); });
   };
   const auto whole = [](double value) { return fmt::format("{:.0f}", value); };
-  table.add({.key = "algorithm", .title = text(say::field::algorithm{})},
+  table.add({.key = "algorithm", .title = text(msg::field::algorithm{})},
             [&points](const Point& point) { return short_title(points.algorithms(), point.spec.algorithm); });
-  table.add({.key = "problem", .title = text(say::sharing::problem{})}, problem_of);
-  table.add({.key = "gpu_order", .title = text(say::field::gpu_order{})},
+  table.add({.key = "problem", .title = text(msg::sharing::problem{})}, problem_of);
+  table.add({.key = "gpu_order", .title = text(msg::field::gpu_order{})},
             [](const Point& point) { return to_string(point.spec.problem.gpu_order); });
-  table.add({.key = "tile", .title = text(say::facet::tile{})},
+  table.add({.key = "tile", .title = text(msg::facet::tile{})},
             [](const Point& point) { return describe(point.spec.config()); });
   add(
-      {.key = "gpus", .title = text(say::field::gpus{})}, [](const Point& point) { return point.spec.problem.gpus; },
+      {.key = "gpus", .title = text(msg::field::gpus{})}, [](const Point& point) { return point.spec.problem.gpus; },
       whole);
   add(
       {.key = "N", .title = "N"}, [](const Point& point) { return static_cast<double>(point.spec.problem.n_k); },
       whole);
   add(
-      {.key = "time_ns", .title = text(say::sharing::time{})}, [](const Point& point) { return point.ns; },
+      {.key = "time_ns", .title = text(msg::sharing::time{})}, [](const Point& point) { return point.ns; },
       [](double ns) { return text(Nanoseconds(ns)); });
   add(
-      {.key = "efficiency", .title = text(say::sharing::efficiency{}), .help = text(say::sharing::efficiency_help{})},
+      {.key = "efficiency", .title = text(msg::sharing::efficiency{}), .help = text(msg::sharing::efficiency_help{})},
       [](const Point& point) { return point.efficiency; }, [](double value) { return fmt::format("{:.3f}", value); });
-  metric(metric_key::gpu_attention_ns, say::sharing::attention{});
-  metric(metric_key::gpu_combine_ns, say::sharing::combine{});
-  metric(metric_key::gpu_exposed_ns, say::sharing::exposed{});
-  metric(metric_key::gpu_copies_ns, say::sharing::copies{});
+  metric(metric_key::gpu_attention_ns, msg::sharing::attention{});
+  metric(metric_key::gpu_combine_ns, msg::sharing::combine{});
+  metric(metric_key::gpu_exposed_ns, msg::sharing::exposed{});
+  metric(metric_key::gpu_copies_ns, msg::sharing::copies{});
   add(
-      {.key = "hidden", .title = text(say::sharing::hidden{}), .help = text(say::sharing::hidden_help{})},
+      {.key = "hidden", .title = text(msg::sharing::hidden{}), .help = text(msg::sharing::hidden_help{})},
       [](const Point& point) { return point.hidden; }, [](double value) { return text(Share(value)); });
-  metric(metric_key::link_bytes, say::metric::link_bytes{});
-  metric(metric_key::model_link_bytes, say::metric::model_link_bytes{});
-  metric(metric_key::gpu_imbalance, say::sharing::imbalance{});
+  metric(metric_key::link_bytes, msg::metric::link_bytes{});
+  metric(metric_key::model_link_bytes, msg::metric::model_link_bytes{});
+  metric(metric_key::gpu_imbalance, msg::sharing::imbalance{});
   add(
-      {.key = "attention_rate", .title = text(say::sharing::attention_rate{})},
+      {.key = "attention_rate", .title = text(msg::sharing::attention_rate{})},
       [](const Point& point) { return point.attention_rate; },
       [](double value) { return text(FlopsPerSecond(value)); });
   add(
-      {.key = "link_rate", .title = text(say::sharing::link_rate{})},
+      {.key = "link_rate", .title = text(msg::sharing::link_rate{})},
       [](const Point& point) { return point.link_rate; }, [](double value) { return text(BytesPerSecond(value)); });
   add(
-      {.key = "tokens", .title = text(say::sharing::tokens{})}, [](const Point& point) { return point.tokens; }, whole);
+      {.key = "tokens", .title = text(msg::sharing::tokens{})}, [](const Point& point) { return point.tokens; }, whole);
   add(
-      {.key = "hides_from", .title = text(say::sharing::overlap_from{}), .help = text(say::sharing::overlap_from_help{})},
+      {.key = "hides_from", .title = text(msg::sharing::overlap_from{}), .help = text(msg::sharing::overlap_from_help{})},
       [](const Point& point) { return point.hides_from; }, [](double value) { return number_text(value); });
-  table.add({.key = "provenance", .title = text(say::sharing::provenance{})},
+  table.add({.key = "provenance", .title = text(msg::sharing::provenance{})},
             [&points](const Point& point) { return title(points.points().origin(point.row)); });
-  table.add({.key = "run", .title = text(say::sharing::run{})}, [&points](const Point& point) {
+  table.add({.key = "run", .title = text(msg::sharing::run{})}, [&points](const Point& point) {
     return fmt::format("{} · {}", points.run(point.row).title, device_title(points, points.run_index(point.row)));
   });
   return std::move(table).take();

@@ -41,21 +41,21 @@ SpeedOfLight speed_of_light(std::span<const LaunchTime> times) {
 }
 
 Message title_of(GpuUnit unit) {
-  constexpr std::array<Saying, gpu_units.size()> titles{said<say::bound::tensor>, said<say::bound::exponential>,
-                                                        said<say::bound::shared_memory>, said<say::bound::l2_port>,
-                                                        said<say::bound::dram>};
+  constexpr std::array<Saying, gpu_units.size()> titles{said<msg::bound::tensor>, said<msg::bound::exponential>,
+                                                        said<msg::bound::shared_memory>, said<msg::bound::l2_port>,
+                                                        said<msg::bound::dram>};
   return titles.at(static_cast<std::size_t>(unit))();
 }
 
 Message bound_words(const SpeedOfLight& light) {
   const auto percent = [](double share) { return fmt::format("{:.0f}", 100 * share); };
   if (const auto bound = light.bound()) {
-    return say::bound::busy{.percent = percent(light.of(*bound)), .unit = title_of(*bound)};
+    return msg::bound::busy{.percent = percent(light.of(*bound)), .unit = title_of(*bound)};
   }
-  if (light.waits_most()) return say::bound::other_gpus{.percent = percent(light.waiting)};
-  if (light.starved()) return say::bound::empty_sms{.empty = light.empty_sms, .sms = light.sms};
+  if (light.waits_most()) return msg::bound::other_gpus{.percent = percent(light.waiting)};
+  if (light.starved()) return msg::bound::empty_sms{.empty = light.empty_sms, .sms = light.sms};
   const GpuUnit most = light.busiest();
-  return say::bound::no_unit{.least = percent(busy_share), .percent = percent(light.of(most)), .unit = title_of(most)};
+  return msg::bound::no_unit{.least = percent(busy_share), .percent = percent(light.of(most)), .unit = title_of(most)};
 }
 
 }  // namespace attnscope::analysis

@@ -88,7 +88,7 @@ std::optional<MetricValue> counted_value(const CountedUnit& unit, const PointRec
 
 Message with_use(const UnitUse& busiest, bool binds) {
   if (!binds) return words_of(busiest, binds);
-  return say::bound::unit_at{.percent = fmt::format("{:.0f}", busiest.value), .unit = words_of(busiest, binds)};
+  return msg::bound::unit_at{.percent = fmt::format("{:.0f}", busiest.value), .unit = words_of(busiest, binds)};
 }
 
 }  // namespace
@@ -121,14 +121,14 @@ std::optional<BoundComparison> compare_bounds(const PointRecord& point, std::str
 }
 
 Message words_of(const UnitUse& busiest, bool binds) {
-  return binds ? busiest.metric->label() : Message(say::bound::latency{});
+  return binds ? busiest.metric->label() : Message(msg::bound::latency{});
 }
 
 Message words_of(const BoundComparison& both) {
   const Message predicted = with_use(both.predicted, both.predicted_binds);
   const Message counted = with_use(both.counted, both.counted_binds);
-  if (both.agree) return say::bound::agree{.counted = counted, .predicted = predicted};
-  return say::bound::differ{.counted = counted, .predicted = predicted};
+  if (both.agree) return msg::bound::agree{.counted = counted, .predicted = predicted};
+  return msg::bound::differ{.counted = counted, .predicted = predicted};
 }
 
 std::optional<CountedBound> counted_bound(const PointRecord& point, std::string_view kernel) {
@@ -144,7 +144,7 @@ std::optional<CountedBound> counted_bound(const PointRecord& point, std::string_
 }
 
 Message words_of(const CountedBound& bound) {
-  return say::bound::counted_alone{.counted = with_use(bound.busiest, bound.binds)};
+  return msg::bound::counted_alone{.counted = with_use(bound.busiest, bound.binds)};
 }
 
 std::vector<UnitUse> unit_uses(const PointRecord& point, std::string_view kernel) {

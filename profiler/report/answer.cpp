@@ -42,7 +42,7 @@ std::string series_of(const Context& context, analysis::SeriesName name) {
 
 std::string gpu_of(const Context& context, RunIndex run) {
   const std::string device = analysis::device_title(context.table(), run);
-  return is_simulated(context.table().runs()[run].provenance) ? text(say::report::simulated_gpu{.device = device})
+  return is_simulated(context.table().runs()[run].provenance) ? text(msg::report::simulated_gpu{.device = device})
                                                               : device;
 }
 
@@ -102,13 +102,13 @@ void tell_ratios(const Context& context, const Plot& plot, analysis::Quantity qu
     const std::string own = value_text(less.point.value, unit);
     const std::string other = value_text(most.point.value, unit);
     const std::string origin = origins_text(less.point, most.point, !bytes);
-    const std::string words = bytes ? text(say::report::fewer_bytes{.origin = origin,
+    const std::string words = bytes ? text(msg::report::fewer_bytes{.origin = origin,
                                                                     .other = words_of(most),
                                                                     .other_bytes = other,
                                                                     .own_bytes = own,
                                                                     .ratio = ratio,
                                                                     .series = words_of(less)})
-                                    : text(say::report::faster{.origin = origin,
+                                    : text(msg::report::faster{.origin = origin,
                                                                .other = words_of(most),
                                                                .other_time = other,
                                                                .own_time = own,
@@ -121,8 +121,8 @@ void tell_ratios(const Context& context, const Plot& plot, analysis::Quantity qu
   std::string device = gpu_of(context, context.table().run_index(*most.point.row));
   if (one_run && !run.empty()) device += " · " + run;
   const std::string problem = plot.filter.summary();
-  blocks.emplace_back(bytes ? heading(say::report::bytes_at{.device = device, .n = n, .problem = problem})
-                            : heading(say::report::times_at{.device = device, .n = n, .problem = problem}));
+  blocks.emplace_back(bytes ? heading(msg::report::bytes_at{.device = device, .n = n, .problem = problem})
+                            : heading(msg::report::times_at{.device = device, .n = n, .problem = problem}));
   blocks.insert(blocks.end(), told.begin(), told.end());
 }
 
@@ -155,7 +155,7 @@ void tell_devices(const Context& context, const Plot& plot, std::vector<Block>& 
           continue;
         const std::string own = text(Nanoseconds(slow.value));
         const std::string other = text(Nanoseconds(best.value));
-        const Message words = say::report::slower_there{.fast = with_tile(context, fast->first, *best.row),
+        const Message words = msg::report::slower_there{.fast = with_tile(context, fast->first, *best.row),
                                                         .fast_time = other,
                                                         .origin = origins_text(slow, best, true),
                                                         .ratio = number_text(slow.value / best.value),
@@ -167,7 +167,7 @@ void tell_devices(const Context& context, const Plot& plot, std::vector<Block>& 
     }
     if (told.empty()) continue;
     blocks.emplace_back(
-        heading(say::report::devices_at{.n = exact_text(length->first), .problem = plot.filter.summary()}));
+        heading(msg::report::devices_at{.n = exact_text(length->first), .problem = plot.filter.summary()}));
     blocks.insert(blocks.end(), told.begin(), told.end());
     return;
   }
@@ -202,15 +202,15 @@ bool tell_bounds(const Context& context, const Plot& plot, std::vector<Block>& b
         return analysis::to_string(bound);
       };
       const bool by_link = last != points.rend() && (*last)->shares.front().bound == analysis::Bound::link;
-      const Message bytes = by_link ? Message(say::report::by_link{}) : Message(say::report::by_memory{});
+      const Message bytes = by_link ? Message(msg::report::by_link{}) : Message(msg::report::by_memory{});
       if (last == points.rbegin()) {
-        const std::string words = text(say::report::stays_memory{
+        const std::string words = text(msg::report::stays_memory{
             .bound = name_bound(longest), .bytes = bytes, .n = last_n, .origin = origin, .series = name});
         bounds.emplace_back(sentence(words, {{last_n, longest.row}}));
       } else if (last == points.rend()) {
         const bool links = analysis::find_roof(report.roofs, analysis::Bound::link) != nullptr;
         const std::string words =
-            text(say::report::never_memory{.bytes = links ? Message(say::report::by_either{}) : bytes,
+            text(msg::report::never_memory{.bytes = links ? Message(msg::report::by_either{}) : bytes,
                                            .first = first_n,
                                            .last = last_n,
                                            .origin = origin,
@@ -219,13 +219,13 @@ bool tell_bounds(const Context& context, const Plot& plot, std::vector<Block>& b
       } else {
         const analysis::RooflinePoint& from = **(last.base());
         const std::string n = exact_text(static_cast<double>(from.n));
-        const std::string words = text(say::report::leaves_memory{
+        const std::string words = text(msg::report::leaves_memory{
             .bound = name_bound(from), .bytes = bytes, .n = n, .origin = origin, .series = name});
         bounds.emplace_back(sentence(words, {{n, from.row}}));
       }
     }
     if (bounds.empty()) continue;
-    blocks.emplace_back(heading(say::report::bounds_on{
+    blocks.emplace_back(heading(msg::report::bounds_on{
         .device = gpu_of(context, roofs.run), .problem = plot.filter.summary(), .sources = roofs.sources}));
     blocks.insert(blocks.end(), bounds.begin(), bounds.end());
   }
@@ -242,10 +242,10 @@ void tell_residual(const Context& context, std::vector<Block>& blocks) {
     if (!worst || std::abs(ratios.value(row) - 1) > std::abs(ratios.value(*worst) - 1)) worst = row;
   }
   if (!worst) return;
-  blocks.emplace_back(heading(say::report::against_model{}));
+  blocks.emplace_back(heading(msg::report::against_model{}));
   const std::string percent = text(Share(ratios.value(*worst) - 1));
   blocks.emplace_back(
-      sentence(text(say::report::residual{
+      sentence(text(msg::report::residual{
                    .percent = percent, .point = describe(context.table().spec(*worst)), .points = points}),
                {{percent, worst}}));
 }
@@ -256,7 +256,7 @@ void tell_failures(const Context& context, std::vector<Block>& blocks) {
     const Disposition end = context.table().disposition(row);
     if (end != Disposition::ok) ends[end].push_back(row);
   }
-  if (!ends.empty()) blocks.emplace_back(heading(say::report::failures{}));
+  if (!ends.empty()) blocks.emplace_back(heading(msg::report::failures{}));
   for (const auto& [end, rows] : ends) {
     // The most frequent reason; the first in a tie.
     std::map<std::string, std::vector<Row>> by_reason;
@@ -267,7 +267,7 @@ void tell_failures(const Context& context, std::vector<Block>& blocks) {
     const std::string& reason = most->first;
     const Row example = most->second.front();
     const std::string point = describe(context.table().spec(example));
-    const Message told = say::report::ended{.alike = most->second.size(),
+    const Message told = msg::report::ended{.alike = most->second.size(),
                                             .all = context.table().size(),
                                             .count = rows.size(),
                                             .outcome = to_string(end),
@@ -284,7 +284,7 @@ void tell_points(const Context& context, std::vector<Block>& blocks) {
   if (const Plot* plot = context.plot(PlotKind::time)) {
     tell_ratios(context, *plot, analysis::Quantity::time, blocks);
     tell_devices(context, *plot, blocks);
-    if (tell_bounds(context, *plot, blocks)) blocks.emplace_back(plain(say::report::tensor_bound{}));
+    if (tell_bounds(context, *plot, blocks)) blocks.emplace_back(plain(msg::report::tensor_bound{}));
   }
   tell_residual(context, blocks);
   tell_failures(context, blocks);

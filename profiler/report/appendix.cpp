@@ -125,83 +125,83 @@ Table run_table(const Context& context) {
   };
   using analysis::Run;
   const auto measured = [](const Run& run) { return run.provenance == Provenance::measured; };
-  add("run", say::report::column_run{}, [](const Run& run, const RunFacts&, const OfRun&) { return run.title; });
-  add("gpu", say::report::fact_gpu{}, [](const Run& run, const RunFacts&, const OfRun&) {
+  add("run", msg::report::column_run{}, [](const Run& run, const RunFacts&, const OfRun&) { return run.title; });
+  add("gpu", msg::report::fact_gpu{}, [](const Run& run, const RunFacts&, const OfRun&) {
     return fmt::format("{} ({})", run.device_name, run.device_id);
   });
-  add("values", say::report::fact_origin{},
+  add("values", msg::report::fact_origin{},
       [](const Run& run, const RunFacts&, const OfRun&) { return origin_text(run.provenance); });
   const auto add_fact = [&](const char* key, const Message& title, std::string RunFacts::*fact) {
     add(key, title, [fact](const Run&, const RunFacts& facts, const OfRun&) { return facts.*fact; });
   };
-  add_fact("because", say::report::fact_simulation_reason{}, &RunFacts::simulated_because);
-  add_fact("l2", say::report::fact_l2{}, &RunFacts::l2_from);
-  add_fact("rates", say::report::fact_rates{}, &RunFacts::rates_from);
-  add_fact("program", say::report::fact_program{}, &RunFacts::program);
-  add_fact("driver", say::report::fact_driver{}, &RunFacts::driver);
-  add("cupti", say::report::fact_cupti{}, [](const Run&, const RunFacts& facts, const OfRun&) {
-    return facts.counters ? facts.cupti : text(say::report::no_counters{});
+  add_fact("because", msg::report::fact_simulation_reason{}, &RunFacts::simulated_because);
+  add_fact("l2", msg::report::fact_l2{}, &RunFacts::l2_from);
+  add_fact("rates", msg::report::fact_rates{}, &RunFacts::rates_from);
+  add_fact("program", msg::report::fact_program{}, &RunFacts::program);
+  add_fact("driver", msg::report::fact_driver{}, &RunFacts::driver);
+  add("cupti", msg::report::fact_cupti{}, [](const Run&, const RunFacts& facts, const OfRun&) {
+    return facts.counters ? facts.cupti : text(msg::report::no_counters{});
   });
-  add_fact("nvrtc", say::report::fact_nvrtc{}, &RunFacts::nvrtc);
-  add_fact("system", say::report::fact_system{}, &RunFacts::system);
+  add_fact("nvrtc", msg::report::fact_nvrtc{}, &RunFacts::nvrtc);
+  add_fact("system", msg::report::fact_system{}, &RunFacts::system);
   // Simulated and imported points have no samples or clocks, even if the run's options mention them.
-  add("sampling", say::report::fact_sampling{}, [=](const Run& run, const RunFacts& facts, const OfRun&) {
+  add("sampling", msg::report::fact_sampling{}, [=](const Run& run, const RunFacts& facts, const OfRun&) {
     if (!measured(run) || facts.max_samples == 0) return std::string();
-    return text(say::report::sampling{
+    return text(msg::report::sampling{
         .least = facts.min_samples, .most = facts.max_samples, .noise = text(Share(facts.max_noise))});
   });
-  add("rounds", say::report::fact_rounds{}, [=](const Run& run, const RunFacts& facts, const OfRun&) {
+  add("rounds", msg::report::fact_rounds{}, [=](const Run& run, const RunFacts& facts, const OfRun&) {
     return measured(run) ? std::to_string(facts.rounds) : "";
   });
-  add("started", say::report::fact_started{}, [](const Run&, const RunFacts& facts, const OfRun&) {
+  add("started", msg::report::fact_started{}, [](const Run&, const RunFacts& facts, const OfRun&) {
     return fmt::format("{} ({})", facts.started_at, facts.state);
   });
-  add("points", say::report::fact_points{}, [](const Run&, const RunFacts&, const OfRun& of) {
-    return text(say::report::points_ok{.ok = of.ok, .points = of.points});
+  add("points", msg::report::fact_points{}, [](const Run&, const RunFacts&, const OfRun& of) {
+    return text(msg::report::points_ok{.ok = of.ok, .points = of.points});
   });
-  add("samples", say::report::fact_samples{},
+  add("samples", msg::report::fact_samples{},
       [=](const Run& run, const RunFacts&, const OfRun& of) { return measured(run) ? between(of.samples) : ""; });
-  add("clock", say::report::fact_clock{}, [](const Run&, const RunFacts&, const OfRun& of) {
+  add("clock", msg::report::fact_clock{}, [](const Run&, const RunFacts&, const OfRun& of) {
     return of.clock_mhz.known ? between(of.clock_mhz) + " MHz" : "";
   });
-  add("throttled", say::report::fact_throttled{}, [=](const Run& run, const RunFacts&, const OfRun& of) {
+  add("throttled", msg::report::fact_throttled{}, [=](const Run& run, const RunFacts&, const OfRun& of) {
     return measured(run) ? std::to_string(of.throttled) : "";
   });
-  add("cache", say::report::fact_cache{},
+  add("cache", msg::report::fact_cache{},
       [](const Run&, const RunFacts&, const OfRun& of) { return joined(of.caches); });
-  add("outputs", say::report::fact_oracle{}, [](const Run&, const RunFacts&, const OfRun& of) {
-    return of.judged > 0 ? text(say::report::verified{.points = of.judged, .share = number_text(of.worst_error)})
-                         : text(say::report::not_verified{});
+  add("outputs", msg::report::fact_oracle{}, [](const Run&, const RunFacts&, const OfRun& of) {
+    return of.judged > 0 ? text(msg::report::verified{.points = of.judged, .share = number_text(of.worst_error)})
+                         : text(msg::report::not_verified{});
   });
   // Equal digests mean equal kernels.
-  add("digest", say::report::fact_digest{}, [](const Run&, const RunFacts&, const OfRun& of) {
+  add("digest", msg::report::fact_digest{}, [](const Run&, const RunFacts&, const OfRun& of) {
     if (of.digests.size() < 2) return joined(of.digests);
     return text(
-        say::report::digests{.count = of.digests.size(), .first = *of.digests.begin(), .last = *of.digests.rbegin()});
+        msg::report::digests{.count = of.digests.size(), .first = *of.digests.begin(), .last = *of.digests.rbegin()});
   });
-  add("statement", say::report::fact_statement{},
+  add("statement", msg::report::fact_statement{},
       [](const Run&, const RunFacts&, const OfRun& of) { return joined(of.statements); });
-  add("command", say::report::column_command{},
+  add("command", msg::report::column_command{},
       [](const Run&, const RunFacts& facts, const OfRun&) { return command_of(facts.argv); });
   table.table().drop_empty_columns();
-  return written_out(table.table(), "runs", text(say::report::runs_caption{}));
+  return written_out(table.table(), "runs", text(msg::report::runs_caption{}));
 }
 
 Table point_table(const Context& context) {
   const analysis::PointTable& points = context.table();
   analysis::TableOf<Row> table(points.rows());
   using analysis::ColumnKind;
-  table.add({.key = "row", .title = text(say::report::column_row{})},
+  table.add({.key = "row", .title = text(msg::report::column_row{})},
             [](Row row) { return static_cast<double>(row) + 1; });
-  table.add({.key = "run", .title = text(say::report::column_run{})}, [&](Row row) { return points.run(row).title; });
-  table.add({.key = "point", .title = text(say::report::column_point{}), .kind = ColumnKind::sentence},
+  table.add({.key = "run", .title = text(msg::report::column_run{})}, [&](Row row) { return points.run(row).title; });
+  table.add({.key = "point", .title = text(msg::report::column_point{}), .kind = ColumnKind::sentence},
             [&](Row row) { return describe(points.spec(row)); });
   table.add({.key = "n", .title = "N", .kind = ColumnKind::number}, [&](Row row) {
     return analysis::Cell{.text = analysis::lengths_text(points.problem(row)),
                           .number = static_cast<double>(points.n_k(row))};
   });
   table.add({.key = "d", .title = "d"}, [&](Row row) { return static_cast<double>(points.problem(row).d); });
-  table.add({.key = "outcome", .title = text(say::report::column_outcome{})},
+  table.add({.key = "outcome", .title = text(msg::report::column_outcome{})},
             [&](Row row) { return title(points.disposition(row)); });
   const auto add = [&](std::string_view key, const Message& title, const analysis::ValueColumn& values,
                        bool needs_several = false) {
@@ -210,22 +210,22 @@ Table point_table(const Context& context) {
       return has ? std::optional(values.value(row)) : std::nullopt;
     });
   };
-  add(metric_key::time_median_ns, say::report::column_time{}, points.values(metric_key::time_median_ns));
+  add(metric_key::time_median_ns, msg::report::column_time{}, points.values(metric_key::time_median_ns));
   // A single sample has no quartiles.
-  add(metric_key::time_q1_ns, say::report::column_q1{}, points.values(metric_key::time_q1_ns), true);
-  add(metric_key::time_q3_ns, say::report::column_q3{}, points.values(metric_key::time_q3_ns), true);
+  add(metric_key::time_q1_ns, msg::report::column_q1{}, points.values(metric_key::time_q1_ns), true);
+  add(metric_key::time_q3_ns, msg::report::column_q3{}, points.values(metric_key::time_q3_ns), true);
   add(metric_key::tflops, Message::verbatim("TFLOP/s"), points.values(metric_key::tflops));
-  add("dram_bytes", say::report::column_dram{}, points.dram_traffic());
-  add(metric_key::l2_sm_bytes, say::report::column_sm_l2{}, points.values(metric_key::l2_sm_bytes));
-  add(metric_key::l2_sm_over_model, say::report::column_over{}, points.values(metric_key::l2_sm_over_model));
-  table.add({.key = "origin", .title = text(say::report::column_origin{})}, [&](Row row) {
+  add("dram_bytes", msg::report::column_dram{}, points.dram_traffic());
+  add(metric_key::l2_sm_bytes, msg::report::column_sm_l2{}, points.values(metric_key::l2_sm_bytes));
+  add(metric_key::l2_sm_over_model, msg::report::column_over{}, points.values(metric_key::l2_sm_over_model));
+  table.add({.key = "origin", .title = text(msg::report::column_origin{})}, [&](Row row) {
     return analysis::has_values(points.disposition(row))
                ? origin_text(points.points().origin(row), points.throttled(row))
                : "";
   });
-  table.add({.key = "reason", .title = text(say::report::column_reason{}), .kind = ColumnKind::sentence},
+  table.add({.key = "reason", .title = text(msg::report::column_reason{}), .kind = ColumnKind::sentence},
             [&](Row row) { return points.reason(row); });
-  Table written = written_out(table.table(), "points", text(say::report::appendix_caption{}));
+  Table written = written_out(table.table(), "points", text(msg::report::appendix_caption{}));
   written.of_points = true;
   return written;
 }

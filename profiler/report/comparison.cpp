@@ -37,7 +37,7 @@ std::string name_of_side(const analysis::PointTable& table, const std::vector<Ro
   std::set<RunIndex> runs;
   for (const Row row : rows) runs.insert(table.run_index(row));
   if (runs.size() > most_named)
-    return text(say::report::runs_named{.first = table.runs()[*runs.begin()].title, .more = runs.size() - 1});
+    return text(msg::report::runs_named{.first = table.runs()[*runs.begin()].title, .more = runs.size() - 1});
   std::vector<std::string> titles;
   titles.reserve(runs.size());
   for (const RunIndex run : runs) titles.push_back(table.runs()[run].title);
@@ -128,8 +128,8 @@ std::optional<Figure> ratio_figure(const Context& context, const Compared& compa
   const std::vector<RatioLine> drawn = ratio_lines(context, compared);
   if (drawn.empty()) return std::nullopt;
   LineChart chart;
-  chart.x = {text(say::report::axis_length{}), Quantity::length, true};
-  chart.y = {text(say::report::axis_ratio{}), Quantity::number, false, false};
+  chart.x = {text(msg::report::axis_length{}), Quantity::length, true};
+  chart.y = {text(msg::report::axis_ratio{}), Quantity::number, false, false};
   double least = drawn.front().at.begin()->first;
   double most = least;
   std::string list;
@@ -140,7 +140,7 @@ std::optional<Figure> ratio_figure(const Context& context, const Compared& compa
     for (const auto& [n, pair] : each.at) {
       const RatioInterval& time = pair->verdict.time;
       line.marks.push_back({n, time.ratio, time.interval.low, time.interval.high,
-                            text(say::report::ratio_read_out{.n = exact_text(n),
+                            text(msg::report::ratio_read_out{.n = exact_text(n),
                                                              .origin = origins_of(context.table(), *pair),
                                                              .ratio = analysis::ratio_text(time),
                                                              .series = label,
@@ -153,18 +153,18 @@ std::optional<Figure> ratio_figure(const Context& context, const Compared& compa
   }
   const double margin = compared.view.margin;
   for (const auto& [value, label] :
-       {std::pair(1.0, text(say::report::ratio_one{})), std::pair(1 / (1 + margin), text(say::report::ratio_margin{})),
-        std::pair(1 + margin, text(say::report::ratio_margin{}))}) {
+       {std::pair(1.0, text(msg::report::ratio_one{})), std::pair(1 / (1 + margin), text(msg::report::ratio_margin{})),
+        std::pair(1 + margin, text(msg::report::ratio_margin{}))}) {
     chart.lines.push_back(
         {label, 5, Provenance::modelled, {{least, value, value, value, ""}, {most, value, value, value, ""}}});
   }
   Figure figure;
   figure.id = id;
   const analysis::ComparedSide& side = compared.side();
-  figure.chart.title = text(say::compare::ratio_title{.base = side.base, .other = side.name});
+  figure.chart.title = text(msg::compare::ratio_title{.base = side.base, .other = side.name});
   figure.chart.alt =
-      text(say::report::alt_ratio{.base = side.base, .lines = drawn.size(), .list = list, .other = side.name});
-  figure.caption = text(say::report::ratio_key{.margin = fmt::format("{}", 100 * margin)});
+      text(msg::report::alt_ratio{.base = side.base, .lines = drawn.size(), .list = list, .other = side.name});
+  figure.caption = text(msg::report::ratio_key{.margin = fmt::format("{}", 100 * margin)});
   figure.chart.picture = std::move(chart);
   return figure;
 }
@@ -174,7 +174,7 @@ std::optional<Figure> ratio_figure(const Context& context, const Compared& compa
 Message no_partners(const Compared& compared) {
   const analysis::ComparedSide& side = compared.side();
   const std::string alignment = fmt::format("{}", fmt::join(side.alignment.words(), ", "));
-  return say::report::no_partners{.alignment = alignment, .base = side.base, .other = side.name};
+  return msg::report::no_partners{.alignment = alignment, .base = side.base, .other = side.name};
 }
 
 std::vector<Compared> compare_with_baseline(const Input& input, const Request& request) {
@@ -230,7 +230,7 @@ void tell_verdicts(const Context& context, std::vector<Block>& blocks) {
     std::erase_if(worst.columns,
                   [&](const analysis::Column& column) { return std::ranges::count(shown, column.key) == 0; });
     blocks.emplace_back(
-        written_out(worst, "worst", text(say::report::worst_caption{.all = significant, .rows = rows})));
+        written_out(worst, "worst", text(msg::report::worst_caption{.all = significant, .rows = rows})));
   }
 }
 
@@ -240,7 +240,7 @@ void tell_method(const Context& context, std::vector<Block>& blocks) {
     for (const analysis::Difference& each : compared.side().result.differences) names.insert(text(each.name));
     if (!names.empty()) {
       blocks.emplace_back(plain(
-          say::report::differs{.base = compared.side().base, .other = compared.side().name, .what = joined(names)}));
+          msg::report::differs{.base = compared.side().base, .other = compared.side().name, .what = joined(names)}));
     }
     if (compared.order.empty()) continue;
     for (const Message& words : compared.view.method) blocks.emplace_back(plain(words));
@@ -264,11 +264,11 @@ void add_verdict_tables(const Context& context, std::vector<Table>& tables) {
       if (table.rows > 0) tables.push_back(written_out(table, fmt::format("{}-{}", key, k + 1), text(caption)));
     };
     add("verdicts", pair_table(compared, compared.order.size()),
-        say::report::pairs_caption{.base = base, .other = name});
-    add("summary", analysis::answer_table(compared.view), say::report::answers_caption{.base = base, .other = name});
+        msg::report::pairs_caption{.base = base, .other = name});
+    add("summary", analysis::answer_table(compared.view), msg::report::answers_caption{.base = base, .other = name});
     add("differences", analysis::difference_table(result),
-        say::report::differences_caption{.base = base, .other = name});
-    add("not-compared", analysis::left_out_table(compared.view), say::report::not_compared_caption{});
+        msg::report::differences_caption{.base = base, .other = name});
+    add("not-compared", analysis::left_out_table(compared.view), msg::report::not_compared_caption{});
   }
 }
 

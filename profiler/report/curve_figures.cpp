@@ -20,20 +20,20 @@ using analysis::Plot;
 using analysis::PlotKind;
 
 std::string curve_text(const Context& context, const Curve& curve) {
-  return curve.kind == CurveKind::compulsory ? text(say::report::curve_minimum{}) : series_text(context, curve.name);
+  return curve.kind == CurveKind::compulsory ? text(msg::report::curve_minimum{}) : series_text(context, curve.name);
 }
 
 /// Returns the read-out of a point: "FA2, N 4096: 123456789 byte (123 MB), measured, quartiles 120 to 125". The first
 /// value is as exported.
 std::string read_out(const std::string& series, const CurvePoint& point, std::string_view unit) {
   const std::string value = fmt::format("{} {} ({})", exact_text(point.value), unit, value_text(point.value, unit));
-  std::string words = text(say::report::read_out{
+  std::string words = text(msg::report::read_out{
       .n = exact_text(point.n), .origin = origin_text(point.provenance), .series = series, .value = value});
   if (point.high > point.low) {
     words +=
-        text(say::report::read_out_spread{.high = value_text(point.high, unit), .low = value_text(point.low, unit)});
+        text(msg::report::read_out_spread{.high = value_text(point.high, unit), .low = value_text(point.low, unit)});
   }
-  if (point.throttled) words += text(say::report::read_out_throttled{});
+  if (point.throttled) words += text(msg::report::read_out_throttled{});
   return words;
 }
 
@@ -49,11 +49,11 @@ std::string key_of(const LineChart& chart) {
   const auto add = [&](bool there, const Message& words) {
     if (there) key += (key.empty() ? "" : " ") + text(words);
   };
-  add(kinds.contains(Provenance::measured) || kinds.contains(Provenance::derived), say::report::key{});
-  add(kinds.contains(Provenance::modelled), say::report::key_modelled{});
-  add(kinds.contains(Provenance::simulated) || kinds.contains(Provenance::extrapolated), say::report::key_simulated{});
-  add(kinds.contains(Provenance::imported), say::report::key_imported{});
-  add(spread, say::report::key_spread{});
+  add(kinds.contains(Provenance::measured) || kinds.contains(Provenance::derived), msg::report::key{});
+  add(kinds.contains(Provenance::modelled), msg::report::key_modelled{});
+  add(kinds.contains(Provenance::simulated) || kinds.contains(Provenance::extrapolated), msg::report::key_simulated{});
+  add(kinds.contains(Provenance::imported), msg::report::key_imported{});
+  add(spread, msg::report::key_spread{});
   return key;
 }
 
@@ -87,14 +87,14 @@ void add_figure(const Context& context, PlotKind kind, const std::string& id, st
     chart.lines.push_back(std::move(line));
   }
   if (!has_values) return;
-  chart.x = {set.queries ? text(say::report::axis_keys{.n_q = *set.queries}) : text(say::report::axis_length{}),
+  chart.x = {set.queries ? text(msg::report::axis_keys{.n_q = *set.queries}) : text(msg::report::axis_length{}),
              Quantity::length, true};
-  chart.y = {bytes ? text(say::report::axis_bytes{}) : text(say::report::axis_time{}),
+  chart.y = {bytes ? text(msg::report::axis_bytes{}) : text(msg::report::axis_time{}),
              bytes ? Quantity::bytes : Quantity::nanoseconds, true};
-  const std::string name = bytes ? text(say::report::dram_bytes{}) : text(say::report::median_time{});
+  const std::string name = bytes ? text(msg::report::dram_bytes{}) : text(msg::report::median_time{});
   Figure figure{.id = id, .caption = key_of(chart) + context.others_text(kind), .chart = {}};
   figure.chart.title = fmt::format("{} · {}", name, plot->filter.summary());
-  figure.chart.alt = text(say::report::alt_curves{.lines = chart.lines.size(),
+  figure.chart.alt = text(msg::report::alt_curves{.lines = chart.lines.size(),
                                                   .list = fmt::format("{}", fmt::join(labels, ", ")),
                                                   .problem = plot->filter.summary(),
                                                   .what = name});

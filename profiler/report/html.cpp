@@ -129,7 +129,7 @@ void write(std::string& out, const Figure& figure) {
 
 std::string to_html(const Document& document) {
   std::string out =
-      "<!DOCTYPE html>\n<html lang=\"" + markup(text(say::language::code{})) + "\"><head><meta charset=\"utf-8\">\n";
+      "<!DOCTYPE html>\n<html lang=\"" + markup(text(msg::language::code{})) + "\"><head><meta charset=\"utf-8\">\n";
   out += R"(<meta name="viewport" content="width=device-width,initial-scale=1">)"
          "\n";
   // Blocks network requests even if texts contain HTML.
@@ -150,7 +150,7 @@ std::string to_html(const Document& document) {
   const bool few =
       std::ranges::all_of(document.appendix, [](const Table& table) { return table.rows.size() <= few_points; });
   out += fmt::format(R"(<details id="appendix"{}><summary>{}</summary>)", few ? " open" : "",
-                     markup(text(say::report::appendix{})));
+                     markup(text(msg::report::appendix{})));
   for (const Table& table : document.appendix) write(out, table);
   out += "</details>\n";
   out += "</main>\n<footer>" + markup(document.version) + "</footer>\n<script>" + std::string(script) +

@@ -36,14 +36,14 @@ std::string subtitle(const Input& input) {
   const std::size_t runs = input.runs.size();
   const std::size_t points = input.table.size();
   if (first == last)
-    return text(say::report::subtitle_once{.files = all, .first = first, .points = points, .runs = runs});
-  return text(say::report::subtitle{.files = all, .first = first, .last = last, .points = points, .runs = runs});
+    return text(msg::report::subtitle_once{.files = all, .first = first, .points = points, .runs = runs});
+  return text(msg::report::subtitle{.files = all, .first = first, .last = last, .points = points, .runs = runs});
 }
 
 std::string title_of(const Context& context) {
   const std::string devices = joined(device_names(context.input));
-  if (context.compared.empty()) return text(say::report::title{.devices = devices});
-  return text(say::report::title_compared{.base = context.compared.front().side().base, .devices = devices});
+  if (context.compared.empty()) return text(msg::report::title{.devices = devices});
+  return text(msg::report::title_compared{.base = context.compared.front().side().base, .devices = devices});
 }
 
 /// Adds devices and software, then skipped data and caveats.
@@ -72,31 +72,31 @@ void tell_measured(const Context& context, std::vector<Block>& blocks) {
     if (run.provenance == Provenance::imported) ++imported;
     if (input.table.throttled(row)) ++throttled;
   }
-  add(say::report::measured_on{.devices = fmt::format("{}", fmt::join(devices, "; "))});
+  add(msg::report::measured_on{.devices = fmt::format("{}", fmt::join(devices, "; "))});
   if (!input.filter.empty()) {
-    add(say::report::is_filtered{.all = input.filtered_from, .filter = input.filter, .points = input.table.size()});
+    add(msg::report::is_filtered{.all = input.filtered_from, .filter = input.filter, .points = input.table.size()});
   }
   if (input.damaged_rows > 0) {
-    add(say::report::is_damaged{.damage = input.first_damage, .rows = input.damaged_rows});
+    add(msg::report::is_damaged{.damage = input.first_damage, .rows = input.damaged_rows});
   }
-  if (simulated > 0) add(say::report::is_simulated{.all = with_values, .points = simulated});
-  if (imported > 0) add(say::report::is_imported{.all = with_values, .points = imported});
-  if (throttled > 0) add(say::report::is_throttled{.all = with_values, .points = throttled});
-  if (input.unverified_runs > 0) add(say::report::is_unverified{.runs = input.unverified_runs});
-  if (input.fuller_copies > 0) add(say::report::duplicates{.points = input.fuller_copies});
-  for (const auto& [note, count] : notes) add(say::report::noted{.count = count, .note = note});
+  if (simulated > 0) add(msg::report::is_simulated{.all = with_values, .points = simulated});
+  if (imported > 0) add(msg::report::is_imported{.all = with_values, .points = imported});
+  if (throttled > 0) add(msg::report::is_throttled{.all = with_values, .points = throttled});
+  if (input.unverified_runs > 0) add(msg::report::is_unverified{.runs = input.unverified_runs});
+  if (input.fuller_copies > 0) add(msg::report::duplicates{.points = input.fuller_copies});
+  for (const auto& [note, count] : notes) add(msg::report::noted{.count = count, .note = note});
   tell_errors(context, blocks);
 }
 
 }  // namespace
 
 Result<Document, Message> make_report(const Input& input, const Request& request) {
-  if (input.table.empty()) return Failure{Message(say::report::no_points{})};
+  if (input.table.empty()) return Failure{Message(msg::report::no_points{})};
   const Context context{input, analysis::plan_plots(input.table), compare_with_baseline(input, request)};
   Document document;
   document.title = request.title.empty() ? title_of(context) : request.title;
   document.subtitle = subtitle(input);
-  document.version = text(say::report::made_by{.version = input.version});
+  document.version = text(msg::report::made_by{.version = input.version});
   tell_verdicts(context, document.answer);
   tell_measured(context, document.answer);
   tell_points(context, document.answer);
@@ -124,7 +124,7 @@ std::string Context::others_text(analysis::PlotKind kind) const {
   const auto plots_of_kind = static_cast<std::size_t>(std::ranges::count(plots, kind, &analysis::Plot::kind));
   if (plots_of_kind < 2) return {};
   const std::size_t others = plots_of_kind - 1;
-  return " " + (others == 1 ? text(say::report::one_problem_not_plotted{}) : text(say::report::problems_not_plotted{.problems = others}));
+  return " " + (others == 1 ? text(msg::report::one_problem_not_plotted{}) : text(msg::report::problems_not_plotted{.problems = others}));
 }
 
 analysis::CurveSet curves_of(const Context& context, const analysis::Plot& plot) {
@@ -142,7 +142,7 @@ std::string series_text(const Context& context, const analysis::SeriesName& name
     if (!more->empty()) words += fmt::format("{}{}", words.empty() ? "" : " · ", *more);
   }
   // A run's name already distinguishes it.
-  if (name.age > 0 && name.runs.empty()) words += " · " + text(say::report::older{});
+  if (name.age > 0 && name.runs.empty()) words += " · " + text(msg::report::older{});
   return words;
 }
 
@@ -166,7 +166,7 @@ std::string origin_text(Provenance provenance) {
 
 std::string origin_text(Provenance provenance, bool throttled) {
   const std::string origin = origin_text(provenance);
-  return throttled ? text(say::report::origin_throttled{.origin = origin}) : origin;
+  return throttled ? text(msg::report::origin_throttled{.origin = origin}) : origin;
 }
 
 }  // namespace attnscope::report

@@ -28,14 +28,14 @@ std::string tile_text(const TileMap& map, std::size_t row, std::size_t column) {
 
 std::string cell_said(const Context& context, const TileMap& map, const TileCell& cell, const std::string& tile) {
   if (cell.value) {
-    return text(say::report::cell_read_out{.origin = origin_text(cell.provenance),
+    return text(msg::report::cell_read_out{.origin = origin_text(cell.provenance),
                                            .text = value_text(*cell.value, map.unit),
                                            .tile = tile,
                                            .value = fmt::format("{} {}", exact_text(*cell.value), map.unit)});
   }
   if (!cell.disposition) return {};
   const std::string reason = text(context.table().reason(cell.row));
-  return text(say::report::cell_without{.outcome = title(*cell.disposition), .reason = reason, .tile = tile});
+  return text(msg::report::cell_without{.outcome = title(*cell.disposition), .reason = reason, .tile = tile});
 }
 
 std::string outcome_text(Disposition disposition) {
@@ -51,7 +51,7 @@ std::string outcome_text(Disposition disposition) {
 }
 
 std::string key_of_map(const HeatMap& map) {
-  std::string key = text(say::report::map_key{});
+  std::string key = text(msg::report::map_key{});
   bool struck = false;
   bool hollow = false;
   for (const std::vector<MapCell>& row : map.cells) {
@@ -60,11 +60,11 @@ std::string key_of_map(const HeatMap& map) {
       hollow = hollow || cell.hollow;
     }
   }
-  if (struck) key += " " + text(say::report::map_struck{});
-  if (hollow) key += " " + text(say::report::map_simulated{});
+  if (struck) key += " " + text(msg::report::map_struck{});
+  if (hollow) key += " " + text(msg::report::map_simulated{});
   if (map.low > 0 && map.high > map.low && map.high < 1.01 * map.low) {
     const std::string percent = text(Share(map.high / map.low - 1));
-    key += " " + text(say::report::map_uniform{.percent = percent});
+    key += " " + text(msg::report::map_uniform{.percent = percent});
   }
   return key;
 }
@@ -104,13 +104,13 @@ Figure map_figure(const Context& context, const Plot& plot, const TileMap& map) 
   figure.id = "tiles";
   figure.chart.title = fmt::format("{} [{}] · {}", name, shown.suffix, plot.filter.summary());
   figure.chart.alt = text(
-      say::report::alt_map{.metric = name, .problem = plot.filter.summary(), .ran = map.ok, .tiles = map.collected});
+      msg::report::alt_map{.metric = name, .problem = plot.filter.summary(), .ran = map.ok, .tiles = map.collected});
   figure.caption = key_of_map(picture);
   if (!map.best.empty()) {
     const TileMap::Place best = map.best.front();
     const std::string tile = tile_text(map, static_cast<std::size_t>(best.row), static_cast<std::size_t>(best.column));
     figure.caption +=
-        " " + text(say::report::map_best{
+        " " + text(msg::report::map_best{
                   .others = map.best.size() - 1, .tile = tile, .value = value_text(*map.at(best).value, map.unit)});
   }
   figure.chart.picture = std::move(picture);
@@ -133,13 +133,13 @@ void add_roofs(LineChart& chart, const analysis::RooflineReport& report, const K
       const double rate = roof.rate * 1e-12;
       const double knee = highest > 0 ? std::min(most, highest / rate) : most;
       const std::string said = text(
-          say::report::roof_read_out{.rate = text(BytesPerSecond(roof.rate)), .source = source, .unit = line.label});
+          msg::report::roof_read_out{.rate = text(BytesPerSecond(roof.rate)), .source = source, .unit = line.label});
       line.marks.push_back({least, least * rate, 0, 0, said});
       line.marks.push_back({knee, knee * rate, 0, 0, said});
     } else {
       const double peak = ceiling_flops(roof, report.flops_per_exponential) * 1e-12;
       const std::string said =
-          text(say::report::peak_read_out{.rate = number_text(peak), .source = source, .unit = line.label});
+          text(msg::report::peak_read_out{.rate = number_text(peak), .source = source, .unit = line.label});
       line.marks.push_back({least, peak, 0, 0, said});
       line.marks.push_back({most, peak, 0, 0, said});
     }
@@ -152,7 +152,7 @@ void add_point(Line& line, const analysis::RooflinePoint& point, double intensit
   const bool bounded = !point.shares.empty();
   line.marks.push_back(
       {intensity, rate, 0, 0,
-       text(say::report::point_read_out{.bound = bounded ? analysis::to_string(point.shares.front().bound) : "",
+       text(msg::report::point_read_out{.bound = bounded ? analysis::to_string(point.shares.front().bound) : "",
                                         .intensity = number_text(intensity),
                                         .n = exact_text(static_cast<double>(point.n)),
                                         .origin = origin_text(point.provenance, point.throttled),
@@ -166,8 +166,8 @@ std::optional<Figure> roofline_figure(const Context& context, const Plot& plot, 
   const analysis::RooflineReport& report = roofs.report;
   const std::string& name = context.table().runs()[roofs.run].device_name;
   LineChart chart;
-  chart.x = {text(say::report::axis_intensity{}), Quantity::number, true};
-  chart.y = {text(say::report::axis_rate{}), Quantity::number, true};
+  chart.x = {text(msg::report::axis_intensity{}), Quantity::number, true};
+  chart.y = {text(msg::report::axis_rate{}), Quantity::number, true};
   std::size_t points = 0;
   double least = std::numeric_limits<double>::infinity();
   double most = 0;
@@ -201,13 +201,13 @@ std::optional<Figure> roofline_figure(const Context& context, const Plot& plot, 
   if (chart.lines.empty()) return std::nullopt;
   add_roofs(chart, report, roofs.known, name, least / 2, most * 2);
   Figure figure;
-  figure.chart.title = fmt::format("{} · {} · {}", text(say::report::roofline{}), name, plot.filter.summary());
-  figure.chart.alt = text(say::report::alt_roofline{
+  figure.chart.title = fmt::format("{} · {} · {}", text(msg::report::roofline{}), name, plot.filter.summary());
+  figure.chart.alt = text(msg::report::alt_roofline{
       .device = name, .points = points, .problem = plot.filter.summary(), .sources = roofs.sources});
-  figure.caption = text(say::report::roofline_key{.sources = roofs.sources});
+  figure.caption = text(msg::report::roofline_key{.sources = roofs.sources});
   const bool joined_points = std::ranges::any_of(
       chart.lines, [](const Line& line) { return line.provenance != Provenance::modelled && line.marks.size() > 1; });
-  if (joined_points) figure.caption += " " + text(say::report::roofline_joined{});
+  if (joined_points) figure.caption += " " + text(msg::report::roofline_joined{});
   figure.chart.picture = std::move(chart);
   return figure;
 }

@@ -59,23 +59,23 @@ KnownRoofs roofs_known(const Context& context, RunIndex index) {
 std::string source_text(const KnownRoofs& known, const analysis::Roof& roof, const std::string& device) {
   switch (roof.source) {
     case analysis::RoofSource::measured:
-      return text(say::report::roof_measured{.time = known.measured_at});
+      return text(msg::report::roof_measured{.time = known.measured_at});
     case analysis::RoofSource::alike:
-      return text(say::report::roof_same_model{.device = device, .time = known.measured_at});
+      return text(msg::report::roof_same_model{.device = device, .time = known.measured_at});
     case analysis::RoofSource::datasheet:
-      return text(say::report::roof_datasheet{});
+      return text(msg::report::roof_datasheet{});
     case analysis::RoofSource::architecture:
-      return text(say::report::roof_architecture{});
+      return text(msg::report::roof_architecture{});
     case analysis::RoofSource::stated:
-      return text(say::report::roof_stated{});
+      return text(msg::report::roof_stated{});
     case analysis::RoofSource::counted_share:
-      return text(say::report::roof_share{});
+      return text(msg::report::roof_share{});
     case analysis::RoofSource::usual_of_kind:
-      return text(say::report::roof_typical{});
+      return text(msg::report::roof_typical{});
     case analysis::RoofSource::as_elsewhere:
       break;
   }
-  return text(say::report::roof_estimate{});
+  return text(msg::report::roof_estimate{});
 }
 
 std::vector<DeviceRoofs> roofs_of(const Context& context, const analysis::Plot& plot) {
@@ -124,8 +124,8 @@ void tell_errors(const Context& context, std::vector<Block>& blocks) {
         const analysis::ErrorRow* row = errors != nullptr ? errors->find(algorithm, pass, quantity) : nullptr;
         if (row == nullptr) continue;
         const std::string name =
-            quantity == "time" ? text(say::report::median_time{}) : text(say::report::dram_bytes{});
-        known.push_back(text(say::report::error_of{.algorithm = algorithm,
+            quantity == "time" ? text(msg::report::median_time{}) : text(msg::report::dram_bytes{});
+        known.push_back(text(msg::report::error_of{.algorithm = algorithm,
                                                    .half = row->half,
                                                    .median = text(Share(row->median)),
                                                    .p95 = text(Share(row->p95)),
@@ -135,9 +135,9 @@ void tell_errors(const Context& context, std::vector<Block>& blocks) {
       if (known.size() == before) not_validated.insert(fmt::format("{} {} ({})", algorithm, to_string(pass), gpu));
     }
     if (known.empty()) continue;
-    blocks.emplace_back(plain(say::report::errors{.gpu = gpu, .list = fmt::format("{}", fmt::join(known, "; "))}));
+    blocks.emplace_back(plain(msg::report::errors{.gpu = gpu, .list = fmt::format("{}", fmt::join(known, "; "))}));
   }
-  if (!not_validated.empty()) blocks.emplace_back(plain(say::report::errors_none{.what = joined(not_validated)}));
+  if (!not_validated.empty()) blocks.emplace_back(plain(msg::report::errors_none{.what = joined(not_validated)}));
 }
 
 }  // namespace attnscope::report

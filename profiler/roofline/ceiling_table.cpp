@@ -48,20 +48,20 @@ Table ceiling_table(std::vector<CeilingLine> lines) {
   table.table().tone = table.of(
       [](const Line& line) { return line.ceiling.source == CeilingSource::datasheet ? Tone::muted : Tone::plain; });
   constexpr ColumnKind number = ColumnKind::number;
-  table.add({.key = "ceiling", .title = text(say::ceiling::ceiling{})},
+  table.add({.key = "ceiling", .title = text(msg::ceiling::ceiling{})},
             [](const Line& line) { return ceiling_label(*line.kind, line.ceiling.source); });
-  table.add({.key = "data", .title = text(say::ceiling::data{}), .kind = number}, [](const Line& line) {
+  table.add({.key = "data", .title = text(msg::ceiling::data{}), .kind = number}, [](const Line& line) {
     if (!line.kind->curve) return Cell{};
     return Cell{.text = text(Capacity(line.ceiling.argument)), .number = line.ceiling.argument};
   });
-  table.add({.key = "value", .title = text(say::ceiling::value{}), .kind = number},
+  table.add({.key = "value", .title = text(msg::ceiling::value{}), .kind = number},
             [](const Line& line) { return Cell{.text = words_of(line.ceiling), .number = line.ceiling.value}; });
-  table.add({.key = "spread", .title = text(say::ceiling::spread{}), .kind = number},
+  table.add({.key = "spread", .title = text(msg::ceiling::spread{}), .kind = number},
             [](const Line& line) { return spread_cell(line.ceiling); });
-  table.add({.key = "clock", .title = text(say::ceiling::clock{}), .kind = number}, [](const Line& line) {
+  table.add({.key = "clock", .title = text(msg::ceiling::clock{}), .kind = number}, [](const Line& line) {
     return line.clock_hz ? Cell{.text = text(Hertz(*line.clock_hz)), .number = line.clock_hz} : Cell{};
   });
-  table.add({.key = "provenance", .title = text(say::ceiling::provenance{})},
+  table.add({.key = "provenance", .title = text(msg::ceiling::provenance{})},
             [](const Line& line) { return text(title(line.ceiling.source)); });
   return std::move(table).take();
 }
@@ -102,7 +102,7 @@ Message ceiling_label(const CeilingKind& kind, CeilingSource source) {
   const auto* const of =
       std::ranges::find_if(tensor_ceilings, [&](const auto& each) { return each.first == kind.key; });
   if (source != CeilingSource::datasheet || of == tensor_ceilings.end()) return kind.label();
-  return say::ceiling::tensor_peak{.dtype = to_string(of->second)};
+  return msg::ceiling::tensor_peak{.dtype = to_string(of->second)};
 }
 
 }  // namespace attnscope::analysis

@@ -63,8 +63,8 @@ std::string unit_word(std::string_view unit, double value) {
   if (unit == "Tflop/s") return "TFLOP/s";
   if (unit == "celsius") return "°C";
   if (unit == "watt") return "W";
-  if (unit == "cycle") return text(value == 1 ? Message(say::common::one_cycle{}) : say::common::cycles{});
-  if (unit == "register") return text(value == 1 ? Message(say::common::one_register{}) : say::common::registers{});
+  if (unit == "cycle") return text(value == 1 ? Message(msg::common::one_cycle{}) : msg::common::cycles{});
+  if (unit == "register") return text(value == 1 ? Message(msg::common::one_register{}) : msg::common::registers{});
   return std::string(unit);
 }
 
@@ -179,15 +179,15 @@ UnitScale unit_scale(double largest, std::string_view unit) {
 }
 
 Message counted_points(std::size_t points, int rounds) {
-  Message words = say::common::one_point{};
-  if (points != 1) words = say::common::points{.points = points};
-  if (rounds > 1) words = say::common::points_in_rounds{.points = words, .rounds = rounds};
+  Message words = msg::common::one_point{};
+  if (points != 1) words = msg::common::points{.points = points};
+  if (rounds > 1) words = msg::common::points_in_rounds{.points = words, .rounds = rounds};
   return words;
 }
 
 Message counted_runs(std::size_t runs) {
-  if (runs == 1) return say::terminal::one_run{};
-  return say::terminal::runs{.runs = runs};
+  if (runs == 1) return msg::terminal::one_run{};
+  return msg::terminal::runs{.runs = runs};
 }
 
 }  // namespace attnscope

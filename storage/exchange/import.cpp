@@ -61,14 +61,14 @@ analysis::Table imported_column_table(std::vector<ImportedColumn> columns) {
   const auto add = [&](const char* key, const Message& title, std::string ImportedColumn::*part) {
     table.add({.key = key, .title = text(title)}, [part](const ImportedColumn& each) { return printable(each.*part); });
   };
-  add("column", say::import_preview::column{}, &ImportedColumn::name);
-  add("unit", say::import_preview::unit{}, &ImportedColumn::unit);
-  add("becomes", say::import_preview::field{}, &ImportedColumn::becomes);
-  add("title", say::import_preview::name{}, &ImportedColumn::title);
-  add("kept_in", say::import_preview::stored_unit{}, &ImportedColumn::kept_in);
-  table.add({.key = "left_out", .title = text(say::import_preview::skip_reason{}), .kind = analysis::ColumnKind::sentence},
+  add("column", msg::import_preview::column{}, &ImportedColumn::name);
+  add("unit", msg::import_preview::unit{}, &ImportedColumn::unit);
+  add("becomes", msg::import_preview::field{}, &ImportedColumn::becomes);
+  add("title", msg::import_preview::name{}, &ImportedColumn::title);
+  add("kept_in", msg::import_preview::stored_unit{}, &ImportedColumn::kept_in);
+  table.add({.key = "left_out", .title = text(msg::import_preview::skip_reason{}), .kind = analysis::ColumnKind::sentence},
             [](const ImportedColumn& each) { return each.left_out; });
-  add("example", say::import_preview::example{}, &ImportedColumn::example);
+  add("example", msg::import_preview::example{}, &ImportedColumn::example);
   return std::move(table).take();
 }
 

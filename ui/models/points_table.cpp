@@ -149,7 +149,7 @@ QString result_of(const PointSet& points, Row row, bool code) {
   const analysis::PointColumns& columns = points.table().points();
   QString text = said(columns.disposition(row));
   if (columns.throttled(row)) {
-    text += QStringLiteral(", ") + (code ? QStringLiteral("throttled") : qtext(say::points_table::throttled{}));
+    text += QStringLiteral(", ") + (code ? QStringLiteral("throttled") : qtext(msg::points_table::throttled{}));
   }
   const Provenance origin = columns.origin(row);
   const bool of_a_gpu = origin == Provenance::measured || origin == Provenance::derived;
@@ -160,13 +160,13 @@ QString result_of(const PointSet& points, Row row, bool code) {
 void add_result(Maker& maker, const PointSet& points) {
   const analysis::PointColumns& columns = points.table().points();
   Column column{.key = result_key.data(),
-                .title = text(say::points_table::result{}),
-                .help = text(say::points_table::result_help{})};
+                .title = text(msg::points_table::result{}),
+                .help = text(msg::points_table::result_help{})};
   column.tip = [&columns](std::size_t at) {
     const auto row = static_cast<Row>(at);
-    if (columns.origin(row) == Provenance::extrapolated) return text(say::points_table::extrapolated_help{});
+    if (columns.origin(row) == Provenance::extrapolated) return text(msg::points_table::extrapolated_help{});
     if (!columns.throttled(row)) return text(columns.reason(row));
-    return text(say::points_table::throttle_reasons{.reasons = describe_throttle_reasons(columns.throttle_reasons(row))});
+    return text(msg::points_table::throttle_reasons{.reasons = describe_throttle_reasons(columns.throttle_reasons(row))});
   };
   maker.add(
       std::move(column), [&points](Row row) { return result_of(points, row, false); },
@@ -181,22 +181,22 @@ void add_metrics(Maker& maker) {
   constexpr auto as_they_are = [](const MetricValue& value) { return format_metric(value); };
   constexpr auto bytes = [](const MetricValue& value) {
     return qtext(
-        say::points_table::exact_bytes{.bytes = number_text(value.value, 12), .origin = title(value.provenance)});
+        msg::points_table::exact_bytes{.bytes = number_text(value.value, 12), .origin = title(value.provenance)});
   };
-  maker.add("time", say::points_table::time{}, say::points_table::time_help{}, keys::time_median_ns);
-  maker.add("rate", say::points_table::rate{}, say::points_table::rate_help{}, keys::tflops);
-  maker.add("dram", say::points_table::dram{}, say::points_table::dram_help{}, analysis::metric_of(Quantity::dram),
+  maker.add("time", msg::points_table::time{}, msg::points_table::time_help{}, keys::time_median_ns);
+  maker.add("rate", msg::points_table::rate{}, msg::points_table::rate_help{}, keys::tflops);
+  maker.add("dram", msg::points_table::dram{}, msg::points_table::dram_help{}, analysis::metric_of(Quantity::dram),
             as_they_are, bytes);
-  maker.add("sm_l2", say::points_table::sm_l2{}, say::points_table::sm_l2_help{}, analysis::metric_of(Quantity::sm_l2),
+  maker.add("sm_l2", msg::points_table::sm_l2{}, msg::points_table::sm_l2_help{}, analysis::metric_of(Quantity::sm_l2),
             as_they_are, bytes);
-  maker.add("model", say::points_table::model{}, say::points_table::model_help{}, keys::model_l2_sm_bytes);
-  maker.add("over_model", say::points_table::over_model{}, say::points_table::over_model_help{}, keys::l2_sm_over_model,
+  maker.add("model", msg::points_table::model{}, msg::points_table::model_help{}, keys::model_l2_sm_bytes);
+  maker.add("over_model", msg::points_table::over_model{}, msg::points_table::over_model_help{}, keys::l2_sm_over_model,
             [](const MetricValue& value) { return QString::number(value.value, 'f', 4); });
-  maker.add("occupancy", say::points_table::occupancy{}, say::points_table::occupancy_help{},
+  maker.add("occupancy", msg::points_table::occupancy{}, msg::points_table::occupancy_help{},
             keys::achieved_occupancy_pct);
-  maker.add("registers", say::points_table::registers{}, say::points_table::registers_help{}, keys::registers,
+  maker.add("registers", msg::points_table::registers{}, msg::points_table::registers_help{}, keys::registers,
             [](const MetricValue& value) { return format_metric(value).section(QLatin1Char(' '), 0, 0); });
-  maker.add("shared", say::points_table::shared{}, say::points_table::shared_help{}, keys::shared_bytes);
+  maker.add("shared", msg::points_table::shared{}, msg::points_table::shared_help{}, keys::shared_bytes);
 }
 
 void add_sources(Maker& maker, const PointSet& points) {
@@ -205,21 +205,21 @@ void add_sources(Maker& maker, const PointSet& points) {
     return Column{.key = key, .title = text(heading), .help = text(help)};
   };
   maker.add(
-      column(values_key.data(), say::points_table::values{}, say::points_table::values_help{}),
+      column(values_key.data(), msg::points_table::values{}, msg::points_table::values_help{}),
       [&table](Row row) { return to_qstring(table.points().origin(row)); },
       [&table](Row row) { return static_cast<std::uint64_t>(table.points().origin(row)); });
   maker.add(
-      column("run", say::points_table::run{}, say::points_table::run_help{}),
+      column("run", msg::points_table::run{}, msg::points_table::run_help{}),
       [&points](Row row) {
         const RunInfo& run = *points.run_of(row);
         return qtext(
-            say::points_table::run_on{.device = device_title(run.summary).toStdString(),
+            msg::points_table::run_on{.device = device_title(run.summary).toStdString(),
                                       .run = (run.title.isEmpty() ? run_title(run.summary) : run.title).toStdString()});
       },
       [&table](Row row) { return std::uint64_t{table.run_index(row)}; });
   // Equal reasons are stored once, so their address identifies them.
   maker.add(
-      column("reason", say::points_table::reason{}, say::points_table::reason_help{}),
+      column("reason", msg::points_table::reason{}, msg::points_table::reason_help{}),
       [&table](Row row) { return headline(qtext(table.reason(row))); },
       [&table](Row row) { return std::uint64_t{std::bit_cast<std::uintptr_t>(&table.reason(row))}; });
 }

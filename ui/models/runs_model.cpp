@@ -55,10 +55,10 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
     case detail_role: {
       Message points = counted_points(summary.points);
       if (summary.points < summary.planned_points) {
-        points = say::run_list::points_of{.planned = summary.planned_points, .points = summary.points};
+        points = msg::run_list::points_of{.planned = summary.planned_points, .points = summary.points};
       }
       if (summary.ok_points < summary.points) {
-        points = say::run_list::points_ok{.ok = summary.ok_points, .points = points};
+        points = msg::run_list::points_ok{.ok = summary.ok_points, .points = points};
       }
       QStringList parts;
       for (const std::string& tag : summary.annotations.tags) parts << one_line(QString::fromStdString(tag));
@@ -75,7 +75,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
     case Qt::ToolTipRole: {
       QString argv;
       for (const std::string& word : summary.argv) argv += one_line(QString::fromStdString(word)) + QLatin1Char(' ');
-      QString text = qtext(say::run_list::about{.device = device_title(summary).toStdString(),
+      QString text = qtext(msg::run_list::about{.device = device_title(summary).toStdString(),
                                                 .file = one_line(shown_[row]->file).toStdString(),
                                                 .ok = summary.ok_points,
                                                 .points = counted_points(summary.points),
@@ -83,7 +83,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
                                                 .state = attnscope::title(summary.state),
                                                 .time = format_time(summary.started_at).toStdString()});
       if (!summary.environment.driver_version.empty()) {
-        text += QLatin1Char('\n') + qtext(say::run_list::versions{.cupti = summary.environment.cupti_version,
+        text += QLatin1Char('\n') + qtext(msg::run_list::versions{.cupti = summary.environment.cupti_version,
                                                                   .driver = summary.environment.driver_version});
       }
       if (!summary.annotations.note.empty())

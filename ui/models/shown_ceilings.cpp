@@ -39,7 +39,7 @@ std::vector<ShownCeilings> ceilings_of(const Workspace& workspace) {
     if (summary.provenance == Provenance::simulated)
       device.append(" (").append(text(title(summary.provenance))).append(")");
     shown.push_back({summary.device_name, summary.device_uuid,
-                     qtext(say::ceilings_page::of_datasheet{.device = device}), false, std::move(datasheet)});
+                     qtext(msg::ceilings_page::of_datasheet{.device = device}), false, std::move(datasheet)});
   }
   return shown;
 }

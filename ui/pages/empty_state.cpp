@@ -21,7 +21,7 @@ QString run_words(const RunInfo& run) {
   const QString title = shortened(name, most).toHtmlEscaped();
   const QString device = shortened(device_title(run.summary), most).toHtmlEscaped();
   return device.isEmpty() ? title
-                          : qtext(say::empty_page::run_on{.device = device.toStdString(), .run = title.toStdString()});
+                          : qtext(msg::empty_page::run_on{.device = device.toStdString(), .run = title.toStdString()});
 }
 
 bool is_running(const LoadedRun& run) {
@@ -38,40 +38,40 @@ EmptyWords why_no_points(const Workspace& workspace) {
   if (const std::size_t hidden = workspace.ticked_points(); hidden > 0) {
     constexpr qsizetype most = 60;
     const QString filter = shortened(workspace.query(), most).toHtmlEscaped();
-    return {qtext(say::empty_page::all_filtered{.points = counted_points(hidden)}),
-            qtext(say::empty_page::all_filtered_help{.filter = filter.toStdString()})};
+    return {qtext(msg::empty_page::all_filtered{.points = counted_points(hidden)}),
+            qtext(msg::empty_page::all_filtered_help{.filter = filter.toStdString()})};
   }
   const auto& runs = workspace.runs();
   if (const auto running = std::find_if(runs.begin(), runs.end(), is_running); running != runs.end()) {
     const std::size_t planned = running->info->summary.planned_points;
-    return {qtext(say::empty_page::collecting{.run = run_words(*running->info).toStdString()}),
-            planned == 0   ? qtext(say::empty_page::sweep_starting_help{})  // A session has no plan.
-            : planned == 1 ? qtext(say::empty_page::point_running{})
-                           : qtext(say::empty_page::points_running{.points = planned})};
+    return {qtext(msg::empty_page::collecting{.run = run_words(*running->info).toStdString()}),
+            planned == 0   ? qtext(msg::empty_page::sweep_starting_help{})  // A session has no plan.
+            : planned == 1 ? qtext(msg::empty_page::point_running{})
+                           : qtext(msg::empty_page::points_running{.points = planned})};
   }
   if (runs.empty() && workspace.following()) {
-    return {qtext(say::empty_page::sweep_starting{}), qtext(say::empty_page::sweep_starting_help{})};
+    return {qtext(msg::empty_page::sweep_starting{}), qtext(msg::empty_page::sweep_starting_help{})};
   }
   if (const QString opening = workspace.opening(); runs.empty() && !opening.isEmpty()) {
     const std::string files = shortened(opening, 200).toHtmlEscaped().toStdString();
-    return {qtext(say::window::opening{.files = files}), qtext(say::empty_page::opening_help{})};
+    return {qtext(msg::window::opening{.files = files}), qtext(msg::empty_page::opening_help{})};
   }
   if (runs.empty()) {
-    return {qtext(say::empty_page::no_measurements{}), qtext(say::empty_page::no_measurements_help{})};
+    return {qtext(msg::empty_page::no_measurements{}), qtext(msg::empty_page::no_measurements_help{})};
   }
   const auto ticked = std::find_if(runs.begin(), runs.end(), [](const LoadedRun& run) { return run.visible; });
   const auto damaged = std::find_if(runs.begin(), runs.end(), [](const LoadedRun& run) {
     return run.visible && run.info->summary.points > 0 && run.size() == 0;
   });
   if (damaged != runs.end()) {
-    return {qtext(say::empty_page::all_damaged{.run = run_words(*damaged->info).toStdString()}),
-            qtext(say::empty_page::all_damaged_help{.points = counted_points(damaged->info->summary.points)})};
+    return {qtext(msg::empty_page::all_damaged{.run = run_words(*damaged->info).toStdString()}),
+            qtext(msg::empty_page::all_damaged_help{.points = counted_points(damaged->info->summary.points)})};
   }
   if (ticked != runs.end()) {
-    return {qtext(say::empty_page::no_points{.run = run_words(*ticked->info).toStdString()}),
-            qtext(say::empty_page::no_points_help{.state = title(ticked->info->summary.state)})};
+    return {qtext(msg::empty_page::no_points{.run = run_words(*ticked->info).toStdString()}),
+            qtext(msg::empty_page::no_points_help{.state = title(ticked->info->summary.state)})};
   }
-  return {qtext(say::empty_page::no_run{}), qtext(say::empty_page::no_run_help{})};
+  return {qtext(msg::empty_page::no_run{}), qtext(msg::empty_page::no_run_help{})};
 }
 
 std::optional<EmptyWords> why_none_ran(const analysis::PointTable& table) {
@@ -91,13 +91,13 @@ std::optional<EmptyWords> why_none_ran(const analysis::PointTable& table) {
   for (const auto& [disposition, end] : ends) {
     const Message& reason = table.reason(end.first);
     const Message points = counted_points(end.points);
-    lines << (reason.empty() ? qtext(say::empty_page::no_result_line{.outcome = title(disposition), .points = points})
-                             : qtext(say::empty_page::no_result_reason{
+    lines << (reason.empty() ? qtext(msg::empty_page::no_result_line{.outcome = title(disposition), .points = points})
+                             : qtext(msg::empty_page::no_result_reason{
                                    .outcome = title(disposition),
                                    .points = points,
                                    .why = shortened(qtext(reason), longest_reason).toHtmlEscaped().toStdString()}));
   }
-  return EmptyWords{qtext(say::empty_page::no_result{.points = counted_points(table.size())}),
+  return EmptyWords{qtext(msg::empty_page::no_result{.points = counted_points(table.size())}),
                     lines.join(QStringLiteral("<br>"))};
 }
 
@@ -125,10 +125,10 @@ void EmptyState::set_text(const EmptyWords& words) {
   if (workspace_ != nullptr && !sample.isEmpty() && !workspace_->files().contains(sample)) {
     text +=
         QStringLiteral("<p><a href=\"%1\">%2</a></p>")
-            .arg(sample.toHtmlEscaped(), qtext(say::empty_page::open_sample{.sample = words.sample}).toHtmlEscaped());
+            .arg(sample.toHtmlEscaped(), qtext(msg::empty_page::open_sample{.sample = words.sample}).toHtmlEscaped());
   }
   if (left > 0 && left < all)
-    text += QStringLiteral("<p>%1</p>").arg(qtext(say::empty_page::some_filtered{.all = all, .shown = left}));
+    text += QStringLiteral("<p>%1</p>").arg(qtext(msg::empty_page::some_filtered{.all = all, .shown = left}));
   setText(text);
 }
 

@@ -27,9 +27,9 @@ std::string short_gpu(const std::string& name) {
 QString figure(const ErrorRow& row, const Message& quantity) {
   const std::string median = text(Share(row.median));
   if (row.problems < few_problems) {
-    return qtext(say::prediction::of_few_problems{.median = median, .problems = row.problems, .quantity = quantity});
+    return qtext(msg::prediction::of_few_problems{.median = median, .problems = row.problems, .quantity = quantity});
   }
-  return qtext(say::prediction::figure{.median = median, .p95 = text(Share(row.p95)), .quantity = quantity});
+  return qtext(msg::prediction::figure{.median = median, .p95 = text(Share(row.p95)), .quantity = quantity});
 }
 
 /// Returns "FA3" or "FA3 fp8" for a result of judged_as().
@@ -42,13 +42,13 @@ QString algorithm_word(std::string_view judged) {
 QString figures_of(const PublishedErrors& errors, const SimulatedPart& part) {
   QStringList figures;
   if (const ErrorRow* dram = errors.find(part.algorithm, part.pass, "dram_bytes")) {
-    figures << figure(*dram, say::prediction::dram{});
+    figures << figure(*dram, msg::prediction::dram{});
   }
   if (const ErrorRow* time = errors.find(part.algorithm, part.pass, "time")) {
-    figures << figure(*time, say::prediction::time{});
+    figures << figure(*time, msg::prediction::time{});
   }
   const QString title = algorithm_word(part.algorithm);
-  if (figures.isEmpty()) return qtext(say::prediction::not_validated{.what = title.toStdString()});
+  if (figures.isEmpty()) return qtext(msg::prediction::not_validated{.what = title.toStdString()});
   return title + QLatin1Char(' ') + figures.join(QStringLiteral(", "));
 }
 
@@ -60,16 +60,16 @@ QString line_of(const std::set<SimulatedPart>& parts) {
     if (const PublishedErrors* errors = analysis::validated_errors(part.gpu)) {
       figures[errors->device] << figures_of(*errors, part);
     } else {
-      others << qtext(say::prediction::not_validated{.what = gpu});
+      others << qtext(msg::prediction::not_validated{.what = gpu});
     }
     if (!part.l2_from.empty()) {
-      others << qtext(say::prediction::l2_from{.gpu = short_gpu(part.l2_from), .what = gpu});
+      others << qtext(msg::prediction::l2_from{.gpu = short_gpu(part.l2_from), .what = gpu});
     }
   }
   QStringList lines;
   for (const auto& [gpu, of_gpu] : figures) {
     lines << qtext(
-        say::prediction::line{.figures = of_gpu.join(QStringLiteral(" · ")).toStdString(), .gpu = short_gpu(gpu)});
+        msg::prediction::line{.figures = of_gpu.join(QStringLiteral(" · ")).toStdString(), .gpu = short_gpu(gpu)});
   }
   others.removeDuplicates();
   return (lines + others).join(QStringLiteral(" · "));

@@ -29,12 +29,12 @@ FacetBar::FacetBar(ProblemFilter& filter, QWidget* parent)
       filter_(filter),
       flow_(new FlowLayout(this, 6)),
       toggles_(new Toggles(this)),
-      more_(new FacetChip({}, qtext(say::page::options_help{}), new StayingMenu, this)) {
+      more_(new FacetChip({}, qtext(msg::page::options_help{}), new StayingMenu, this)) {
   more_->setObjectName(QStringLiteral("plot-options"));
-  more_->setAccessibleName(qtext(say::page::options{}));
+  more_->setAccessibleName(qtext(msg::page::options{}));
   more_->hide_label();
-  more_->set_texts({qtext(say::page::options{})});
-  more_->show_words(qtext(say::page::options{}));
+  more_->set_texts({qtext(msg::page::options{})});
+  more_->show_words(qtext(msg::page::options{}));
   more_->hide();
   connect(more_->menu(), &QMenu::aboutToShow, this, &FacetBar::fill_more);
   flow_->addWidget(more_);

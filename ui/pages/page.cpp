@@ -77,8 +77,8 @@ void Page::say_late() {
     late_words_->setAutoFillBackground(true);
     late_words_->setMargin(8);
   }
-  late_words_->setText(late ? qtext(say::page::filtering{})
-                            : qtext(say::page::failed{.reason = failure_.toStdString()}));
+  late_words_->setText(late ? qtext(msg::page::filtering{})
+                            : qtext(msg::page::failed{.reason = failure_.toStdString()}));
   place_late();
   late_words_->raise();
   late_words_->show();

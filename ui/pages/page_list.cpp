@@ -33,15 +33,15 @@ constexpr PageKind page(std::string_view id) {
 }
 
 constexpr std::array all_kinds{
-    page<IoCurvePage, say::curve_page::title>("io"),
-    page<TileHeatmapPage, say::tile_map::title>("tiles"),
-    page<ExplorerPage, say::explorer_page::title>("explorer"),
-    page<RooflinePage, say::roofline_page::title>("roofline"),
-    page<LawPage, say::law_page::title>("law"),
-    page<PointsPage, say::points_table::title>("table"),
-    page<CeilingsPage, say::ceilings_page::title>("ceilings"),
-    page<ComparePage, say::compare_page::title>("compare"),
-    page<DoctorPage, say::doctor_page::title>("doctor"),
+    page<IoCurvePage, msg::curve_page::title>("io"),
+    page<TileHeatmapPage, msg::tile_map::title>("tiles"),
+    page<ExplorerPage, msg::explorer_page::title>("explorer"),
+    page<RooflinePage, msg::roofline_page::title>("roofline"),
+    page<LawPage, msg::law_page::title>("law"),
+    page<PointsPage, msg::points_table::title>("table"),
+    page<CeilingsPage, msg::ceilings_page::title>("ceilings"),
+    page<ComparePage, msg::compare_page::title>("compare"),
+    page<DoctorPage, msg::doctor_page::title>("doctor"),
 };
 
 }  // namespace

@@ -62,7 +62,7 @@ CollectForm::CollectForm(QWidget* parent) : QWidget(parent) {
 
 void CollectForm::add_device_and_preset(QFormLayout& form) {
   device_ = shrinkable_combo(this);
-  auto* device_label = new QLabel(qtext(say::collect_panel::device{}), this);
+  auto* device_label = new QLabel(qtext(msg::collect_panel::device{}), this);
   device_label->setBuddy(device_);
   form.addRow(device_label, device_);
   preset_ = shrinkable_combo(this);
@@ -70,16 +70,16 @@ void CollectForm::add_device_and_preset(QFormLayout& form) {
     preset_->addItem(to_qstring(preset.name), to_qstring(preset.name));
     preset_->setItemData(preset_->count() - 1, qtext(preset.description), Qt::ToolTipRole);
   }
-  preset_->addItem(qtext(say::collect_panel::custom_axes{}), QString::fromLatin1(own_axes));
-  form.addRow(qtext(say::collect_panel::preset{}), preset_);
+  preset_->addItem(qtext(msg::collect_panel::custom_axes{}), QString::fromLatin1(own_axes));
+  form.addRow(qtext(msg::collect_panel::preset{}), preset_);
 }
 
 void CollectForm::add_axes_and_algorithms(QFormLayout& form) {
   axes_ = new QLineEdit(this);
   axes_->setPlaceholderText(QStringLiteral("N[pow2]=[8,14] d=64 mask=causal pass=bwd"));
-  axes_->setToolTip(qtext(say::collect_panel::axes_help{}));
+  axes_->setToolTip(qtext(msg::collect_panel::axes_help{}));
   axes_->setClearButtonEnabled(true);
-  form.addRow(qtext(say::collect_panel::axes{}), axes_);
+  form.addRow(qtext(msg::collect_panel::axes{}), axes_);
 
   auto* boxes = new QWidget(this);
   auto* flow = new FlowLayout(boxes, 8);
@@ -93,26 +93,26 @@ void CollectForm::add_axes_and_algorithms(QFormLayout& form) {
     flow->addWidget(box);
     algorithms_.push_back(box);
   }
-  form.addRow(qtext(say::collect_panel::run{}), boxes);
+  form.addRow(qtext(msg::collect_panel::run{}), boxes);
 }
 
 void CollectForm::add_cache(QFormLayout& form) {
   cache_ = shrinkable_combo(this);
-  cache_->addItem(qtext(say::collect_panel::cold{}));
-  cache_->addItem(qtext(say::collect_panel::warm{}));
-  cache_->setToolTip(qtext(say::collect_panel::cache_help{}));
+  cache_->addItem(qtext(msg::collect_panel::cold{}));
+  cache_->addItem(qtext(msg::collect_panel::warm{}));
+  cache_->setToolTip(qtext(msg::collect_panel::cache_help{}));
   rounds_ = new QSpinBox(this);
   rounds_->setObjectName(QStringLiteral("rounds"));
   rounds_->setRange(1, 1000);
-  rounds_->setToolTip(plain_tip(qtext(say::collect_panel::rounds_help{})));
-  auto* rounds_label = new QLabel(qtext(say::collect_panel::rounds{}), this);
+  rounds_->setToolTip(plain_tip(qtext(msg::collect_panel::rounds_help{})));
+  auto* rounds_label = new QLabel(qtext(msg::collect_panel::rounds{}), this);
   rounds_label->setBuddy(rounds_);
   auto* row = new QHBoxLayout;
   row->setSpacing(8);
   row->addWidget(cache_, 1);
   row->addWidget(rounds_label);
   row->addWidget(rounds_);
-  auto* cache_label = new QLabel(qtext(say::collect_panel::cache{}), this);
+  auto* cache_label = new QLabel(qtext(msg::collect_panel::cache{}), this);
   cache_label->setBuddy(cache_);
   form.addRow(cache_label, row);
 }
@@ -120,12 +120,12 @@ void CollectForm::add_cache(QFormLayout& form) {
 void CollectForm::add_file(QFormLayout& form) {
   database_ = new DatabaseField(this);
   file_ = database_->path();
-  auto* label = new QLabel(qtext(say::collect_panel::file{}), this);  // avoids the mnemonic of the File menu
+  auto* label = new QLabel(qtext(msg::collect_panel::file{}), this);  // avoids the mnemonic of the File menu
   label->setBuddy(file_);
   form.addRow(label, database_);
 
-  resume_ = new QCheckBox(qtext(say::collect_panel::resume{}), this);
-  resume_->setToolTip(qtext(say::collect_panel::resume_help{}));
+  resume_ = new QCheckBox(qtext(msg::collect_panel::resume{}), this);
+  resume_->setToolTip(qtext(msg::collect_panel::resume_help{}));
   form.addRow(QString(), resume_);
 }
 
@@ -149,7 +149,7 @@ void CollectForm::choose_remote() {
   bool accepted = false;
   const QStringList before = DeviceList::remote();
   const QString words = QInputDialog::getText(
-      this, qtext(say::collect_panel::remote_title{}), qtext(say::collect_panel::remote_label{}), QLineEdit::Normal,
+      this, qtext(msg::collect_panel::remote_title{}), qtext(msg::collect_panel::remote_label{}), QLineEdit::Normal,
       before.isEmpty() ? QStringLiteral("ssh:") : before.join(QLatin1Char(' ')), &accepted);
   if (!accepted) return;
   QStringList named = words.split(QLatin1Char(' '), Qt::SkipEmptyParts);
@@ -184,10 +184,10 @@ void CollectForm::show_devices() {
       device_->setItemData(device_->count() - 1, device.note, Qt::ToolTipRole);
     }
     if (const std::size_t gpus = devices_.gpus_here(); gpus > 1) {
-      device_->insertItem(static_cast<int>(gpus), qtext(say::collect_panel::all_gpus{.gpus = gpus}),
+      device_->insertItem(static_cast<int>(gpus), qtext(msg::collect_panel::all_gpus{.gpus = gpus}),
                           QLatin1String(all_gpus));
     }
-    device_->addItem(qtext(say::collect_panel::remote_gpu{}), QString::fromLatin1(another_machine));
+    device_->addItem(qtext(msg::collect_panel::remote_gpu{}), QString::fromLatin1(another_machine));
     if (const int place = device_->findData(wanted_device_); !wanted_device_.isEmpty() && place >= 0) {
       wanted_device_.clear();
       device_chosen_ = true;
@@ -274,8 +274,8 @@ CollectForm::Verdict CollectForm::check() const {
   const Message points =
       counted_points(plan->points.size(), listed == nullptr || listed->simulated ? 1 : rounds_->value());
   QString words = device == QLatin1String(all_gpus)
-                      ? qtext(say::collect_panel::multi_gpu_plan{.gpus = devices_.gpus_here(), .points = points})
-                      : qtext(say::collect_panel::plan{.device = on, .points = points});
+                      ? qtext(msg::collect_panel::multi_gpu_plan{.gpus = devices_.gpus_here(), .points = points})
+                      : qtext(msg::collect_panel::plan{.device = on, .points = points});
   if (listed != nullptr && !listed->note.isEmpty()) {
     words += QLatin1Char('\n') + qtext("No counters: {}", listed->note.toStdString());
   }

@@ -23,7 +23,7 @@ CollectLog::CollectLog(QWidget* parent) : QListWidget(parent) {
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   setSelectionMode(QAbstractItemView::ExtendedSelection);
   setMinimumHeight(60);
-  setAccessibleName(qtext(say::collect_panel::log_name{}));
+  setAccessibleName(qtext(msg::collect_panel::log_name{}));
 }
 
 void CollectLog::add(const QString& text, std::optional<Disposition> kind, const QString& tip) {

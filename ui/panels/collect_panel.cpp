@@ -33,9 +33,9 @@ QString shorten(QString point) {
 
 /// Replaces command-line options in a message by the names of their controls.
 QString in_controls(QString words) {
-  const std::string control = qtext(say::collect_panel::resume{}).remove(QLatin1Char('&')).toStdString();
-  words.replace(QLatin1String("--resume -o "), qtext(say::collect_panel::resume_into{.control = control}));
-  return words.replace(QLatin1String("--resume"), qtext(say::collect_panel::resume_control{.control = control}));
+  const std::string control = qtext(msg::collect_panel::resume{}).remove(QLatin1Char('&')).toStdString();
+  words.replace(QLatin1String("--resume -o "), qtext(msg::collect_panel::resume_into{.control = control}));
+  return words.replace(QLatin1String("--resume"), qtext(msg::collect_panel::resume_control{.control = control}));
 }
 
 /// Scroll area as high as the form, or lower if the window is too low.
@@ -89,11 +89,11 @@ CollectPanel::CollectPanel(QWidget* parent) : QWidget(parent) {
 
 void CollectPanel::add_buttons() {
   auto* buttons = new QHBoxLayout;
-  start_ = new QPushButton(qtext(say::collect_panel::start{}), this);
+  start_ = new QPushButton(qtext(msg::collect_panel::start{}), this);
   start_->setObjectName(QStringLiteral("start"));
-  cancel_ = new QPushButton(qtext(say::collect_panel::cancel{}), this);
+  cancel_ = new QPushButton(qtext(msg::collect_panel::cancel{}), this);
   cancel_->setEnabled(false);
-  cancel_->setToolTip(qtext(say::collect_panel::cancel_help{}));
+  cancel_->setToolTip(qtext(msg::collect_panel::cancel_help{}));
   buttons->addWidget(start_);
   buttons->addWidget(cancel_);
   static_cast<QVBoxLayout*>(layout())->addLayout(buttons);
@@ -104,7 +104,7 @@ void CollectPanel::add_buttons() {
 void CollectPanel::add_progress() {
   progress_ = new QProgressBar(this);
   progress_->setTextVisible(true);
-  progress_->setFormat(qtext(say::collect_panel::not_started{}));
+  progress_->setFormat(qtext(msg::collect_panel::not_started{}));
   progress_->setRange(0, 1);
   progress_->setValue(0);
   layout()->addWidget(progress_);
@@ -112,7 +112,7 @@ void CollectPanel::add_progress() {
   in_flight_ = new ElidedLabel(this);
   // A long point must not widen the dock.
   in_flight_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
-  in_flight_->setAccessibleName(qtext(say::collect_panel::current_point{}));
+  in_flight_->setAccessibleName(qtext(msg::collect_panel::current_point{}));
   in_flight_->hide();
   layout()->addWidget(in_flight_);
 }
@@ -121,7 +121,7 @@ void CollectPanel::connect_progress() {
   connect(&collector_, &CollectorProcess::planned, this, &CollectPanel::show_plan);
   connect(&collector_, &CollectorProcess::point_done, this, &CollectPanel::show_point);
   connect(&collector_, &CollectorProcess::kernel_built, this, [this](const BuildEvent& event) {
-    progress_->setFormat(qtext(say::collect_panel::compiling{.done = event.done, .total = event.total}));
+    progress_->setFormat(qtext(msg::collect_panel::compiling{.done = event.done, .total = event.total}));
     if (!event.error.empty()) {
       log_->add(qtext("{} does not compile", event.kernel), Disposition::compile_error, qtext(event.error));
     }
@@ -129,7 +129,7 @@ void CollectPanel::connect_progress() {
   connect(&collector_, &CollectorProcess::point_started, this, [this](const StartedEvent& event) {
     const QString point = QString::fromStdString(event.point);
     in_flight_->setText(shorten(point));
-    in_flight_->setToolTip(plain_tip(qtext(say::collect_panel::measuring{.point = event.point})));
+    in_flight_->setToolTip(plain_tip(qtext(msg::collect_panel::measuring{.point = event.point})));
     in_flight_->show();
   });
   connect(&collector_, &CollectorProcess::progressed, this, &CollectPanel::show_progress);
@@ -150,14 +150,14 @@ void CollectPanel::show_progress(const ProgressEvent& event) {
   if (stopping_) return;
   if (work_) {
     const std::size_t percent = 100 * event.done / total;
-    const QString words = qtext(say::ceilings_page::measuring{.device = work_->name.toStdString(), .percent = percent});
+    const QString words = qtext(msg::ceilings_page::measuring{.device = work_->name.toStdString(), .percent = percent});
     progress_->setFormat(words);
     emit device_progressed(words);
     return;
   }
   progress_->setFormat(event.remaining_s < 0
-                           ? qtext(say::collect_panel::progress{.done = event.done, .total = event.total})
-                           : qtext(say::collect_panel::progress_with_remaining{
+                           ? qtext(msg::collect_panel::progress{.done = event.done, .total = event.total})
+                           : qtext(msg::collect_panel::progress_with_remaining{
                                  .done = event.done, .rest = text(Seconds(event.remaining_s)), .total = event.total}));
 }
 
@@ -165,15 +165,15 @@ void CollectPanel::connect_end() {
   connect(&collector_, &CollectorProcess::finished, this, [this](const DoneEvent& done) {
     progress_->setValue(progress_->maximum());
     if (work_) {
-      ended(qtext(say::collect_panel::measured{.file = one_line(database_in_use_).toStdString()}));
+      ended(qtext(msg::collect_panel::measured{.file = one_line(database_in_use_).toStdString()}));
       return emit device_measured(*work_);
     }
-    ended(qtext(say::collect_panel::done{.not_ok = done.not_ok, .ok = done.ok}));
+    ended(qtext(msg::collect_panel::done{.not_ok = done.not_ok, .ok = done.ok}));
   });
   connect(&collector_, &CollectorProcess::cancelled, this, [this](const DoneEvent& done) {
     if (work_) return ended(qtext(done.reason.empty() ? "Cancelled; nothing was stored." : done.reason));
-    ended(kept_.size() == 1 ? qtext(say::collect_panel::cancelled_one_point{})
-                            : qtext(say::collect_panel::cancelled{.points = kept_.size()}));
+    ended(kept_.size() == 1 ? qtext(msg::collect_panel::cancelled_one_point{})
+                            : qtext(msg::collect_panel::cancelled{.points = kept_.size()}));
   });
   const auto failed = [this](const QString& summary, const QString& said_by_collector) {
     const QString reason = in_controls(said_by_collector);
@@ -182,19 +182,19 @@ void CollectPanel::connect_end() {
     emit trouble(reason);
   };
   connect(&collector_, &CollectorProcess::failed, this,
-          [failed](const QString& reason) { failed(qtext(say::collect_panel::failed{}), reason); });
+          [failed](const QString& reason) { failed(qtext(msg::collect_panel::failed{}), reason); });
   connect(&collector_, &CollectorProcess::crashed, this,
-          [failed](const QString& reason) { failed(qtext(say::collect_panel::crashed{}), reason); });
+          [failed](const QString& reason) { failed(qtext(msg::collect_panel::crashed{}), reason); });
 }
 
 void CollectPanel::show_plan(const PlanEvent& event) {
   const Message points = counted_points(event.total, event.rounds);
   const std::string device =
       event.devices.size() > 1 ? fmt::format("{} × {}", event.devices.size(), event.device_name) : event.device_name;
-  log_->add(event.simulated ? qtext(say::collect_panel::points_on_simulated{.device = device, .points = points})
-                            : qtext(say::collect_panel::points_on{.device = device, .points = points}),
+  log_->add(event.simulated ? qtext(msg::collect_panel::points_on_simulated{.device = device, .points = points})
+                            : qtext(msg::collect_panel::points_on{.device = device, .points = points}),
             {});
-  if (event.skipped > 0) log_->add(qtext(say::collect_panel::already_done{.points = event.skipped}), {});
+  if (event.skipped > 0) log_->add(qtext(msg::collect_panel::already_done{.points = event.skipped}), {});
   if (!event.counters.empty() && event.counters != "available" && !event.simulated) {
     log_->add(qtext("No counters: {}", event.counters), Disposition::no_counters);
   }
@@ -210,9 +210,9 @@ void CollectPanel::show_point(const PointEvent& event) {
   if (disposition && *disposition == Disposition::ok) {
     const QString gap = QStringLiteral("  ");
     if (event.time_median_ns > 0) text += gap + qtext(Nanoseconds(event.time_median_ns));
-    if (event.throttled) text += gap + qtext(say::collect_panel::throttled{});
+    if (event.throttled) text += gap + qtext(msg::collect_panel::throttled{});
     if (event.provenance == attnscope::to_string(Provenance::extrapolated)) {
-      text += gap + qtext(say::collect_panel::extrapolated{});
+      text += gap + qtext(msg::collect_panel::extrapolated{});
     }
   } else {
     text = QString::fromStdString(event.disposition) + QStringLiteral(": ") + text;
@@ -220,8 +220,8 @@ void CollectPanel::show_point(const PointEvent& event) {
   QString tip = point;
   if (!event.reason.empty()) tip += QLatin1Char('\n') + qtext(event.reason);
   const auto add = [&tip](const Message& line) { tip += QLatin1Char('\n') + qtext(line); };
-  if (event.dram_bytes > 0) add(say::collect_panel::dram{.bytes = attnscope::text(Bytes(event.dram_bytes))});
-  if (event.l2_sm_bytes > 0) add(say::collect_panel::sm_l2{.bytes = attnscope::text(Bytes(event.l2_sm_bytes))});
+  if (event.dram_bytes > 0) add(msg::collect_panel::dram{.bytes = attnscope::text(Bytes(event.dram_bytes))});
+  if (event.l2_sm_bytes > 0) add(msg::collect_panel::sm_l2{.bytes = attnscope::text(Bytes(event.l2_sm_bytes))});
   log_->add(text, disposition ? *disposition : Disposition::crashed, tip);
   if (!disposition || *disposition != Disposition::cancelled) kept_.insert(event.point_id);
   emit collection_grew(database_in_use_);
@@ -230,7 +230,7 @@ void CollectPanel::show_point(const PointEvent& event) {
 void CollectPanel::validate() {
   const bool running = collector_.running();
   const CollectForm::Verdict verdict = form_->check();
-  blocker_ = running ? qtext(say::collect_panel::running{}) : verdict.problem;
+  blocker_ = running ? qtext(msg::collect_panel::running{}) : verdict.problem;
   const PlotColors colors = plot_colors(palette());
   QPalette ink = palette();
   ink.setColor(QPalette::WindowText,
@@ -248,7 +248,7 @@ void CollectPanel::begin(const QString& database) {
   run_ = 0;
   log_->clear();
   progress_->setRange(0, 0);
-  progress_->setFormat(qtext(say::collect_panel::starting{}));
+  progress_->setFormat(qtext(msg::collect_panel::starting{}));
   kept_.clear();
   stopping_ = false;
   cancel_->setEnabled(true);
@@ -269,17 +269,17 @@ void CollectPanel::measure(const DeviceWork& work) {
   work_ = work;
   said_.clear();
   const std::string device = work.name.toStdString();
-  log_->add(qtext(say::collect_panel::ceilings_of{.device = device}), {});
+  log_->add(qtext(msg::collect_panel::ceilings_of{.device = device}), {});
   collector_.start_collector(work.arguments());
   validate();
   if (!collector_.running()) return;  // the error was reported
-  emit device_progressed(qtext(say::ceilings_page::preparing{.device = device}));
+  emit device_progressed(qtext(msg::ceilings_page::preparing{.device = device}));
 }
 
 void CollectPanel::cancel() {
   if (std::exchange(stopping_, true)) return;
   cancel_->setEnabled(false);
-  progress_->setFormat(qtext(say::collect_panel::stopping{}));
+  progress_->setFormat(qtext(msg::collect_panel::stopping{}));
   collector_.cancel();
 }
 

@@ -85,7 +85,7 @@ void add_metric(Html& html, const PointRecord& record, std::string_view key, std
     end.value = amount;
     return format_metric(end);
   };
-  html.row(qtext(say::details::between_rounds{}), said_as(scatter->q1) + QStringLiteral(" – ") + said_as(scatter->q3));
+  html.row(qtext(msg::details::between_rounds{}), said_as(scatter->q1) + QStringLiteral(" – ") + said_as(scatter->q3));
 }
 
 void add_metrics(Html& html, const PointRecord& record, std::string_view kernel,
@@ -131,22 +131,22 @@ void add_setting(Html& html, const RunInfo& run, const PointRecord& record, std:
       QStringLiteral("%1 · %2").arg(QString::fromStdString(run.summary.device_name), to_qstring(record.origin())),
       colors.muted);
   if (!run.summary.l2_from.empty()) {
-    html.paragraph(qtext(say::details::l2_from{.gpu = run.summary.l2_from}), colors.muted);
+    html.paragraph(qtext(msg::details::l2_from{.gpu = run.summary.l2_from}), colors.muted);
   }
   if (!run.summary.rates_from.empty()) {
-    html.paragraph(qtext(say::details::rates_from{.from = run.summary.rates_from}), colors.muted);
+    html.paragraph(qtext(msg::details::rates_from{.from = run.summary.rates_from}), colors.muted);
   }
   if (record.origin() == Provenance::extrapolated) {
-    html.paragraph(qtext(say::details::extrapolated{}), colors.muted);
+    html.paragraph(qtext(msg::details::extrapolated{}), colors.muted);
   }
   bool tile_said = false;
   for (const Field& setting : settings) {
     if (is_of_tile(setting)) {  // all tile settings in one row
-      if (!std::exchange(tile_said, true)) html.row(qtext(say::details::tile{}), format_tile(spec.config()));
+      if (!std::exchange(tile_said, true)) html.row(qtext(msg::details::tile{}), format_tile(spec.config()));
     } else if (setting.role != FieldRole::algorithm &&
                (setting.shown != FieldShown::where_set || is_set(setting, spec))) {
       const bool lengths = setting.parts.size() == 2 && problem.n_q != problem.n_k;
-      html.row(lengths ? qtext(say::details::lengths{}) : qtext(setting.label()), setting_value(setting, spec).text);
+      html.row(lengths ? qtext(msg::details::lengths{}) : qtext(setting.label()), setting_value(setting, spec).text);
     }
   }
 
@@ -159,24 +159,24 @@ void add_setting(Html& html, const RunInfo& run, const PointRecord& record, std:
 }
 
 void add_times(Html& html, const PointRecord& record) {
-  html.heading(qtext(say::details::time{}));
+  html.heading(qtext(msg::details::time{}));
   add_metrics(html, record, "all", is_time);
   if (const KernelRecord* all = record.kernel("all"); all != nullptr && !all->samples_ns.empty()) {
-    html.row(qtext(say::details::samples{}), QString::number(all->samples_ns.size()), origin_of(record));
+    html.row(qtext(msg::details::samples{}), QString::number(all->samples_ns.size()), origin_of(record));
   }
   if (record.rounds.size() > 1) {
-    html.row(qtext(say::details::rounds{}), QString::number(record.rounds.size()), origin_of(record));
+    html.row(qtext(msg::details::rounds{}), QString::number(record.rounds.size()), origin_of(record));
   }
 }
 
 void add_why(Html& html, const PointRecord& record) {
-  html.heading(analysis::uses_are_of_kernel(record) ? qtext(say::details::unit_utilization{})
-                                                    : qtext(say::details::unit_utilization_of_range{}));
+  html.heading(analysis::uses_are_of_kernel(record) ? qtext(msg::details::unit_utilization{})
+                                                    : qtext(msg::details::unit_utilization_of_range{}));
   for (const analysis::UnitUse& use : analysis::unit_uses(record)) add_metric(html, record, use.metric->key);
   if (const auto share = evaluate(metric_key::shared_conflict_share, record)) {
     html.row(metric_label(share->name), qtext(Share(share->value)), word_of(share->provenance));
   }
-  html.heading(qtext(say::details::stalls{}));
+  html.heading(qtext(msg::details::stalls{}));
   for (const analysis::UnitUse& stall : analysis::longest_stalls(record)) add_metric(html, record, stall.metric->key);
   html.heading({});
 }
@@ -185,7 +185,7 @@ void add_why(Html& html, const PointRecord& record) {
 void add_bound(Html& html, const PointRecord& record) {
   const std::vector<analysis::UnitUse> predicted = analysis::predicted_uses(record);
   if (predicted.empty()) return;
-  html.heading(qtext(say::details::predicted_utilization{}));
+  html.heading(qtext(msg::details::predicted_utilization{}));
   for (const analysis::UnitUse& use : predicted) add_metric(html, record, use.metric->key);
   if (const auto both = analysis::compare_bounds(record)) {
     html.paragraph(qtext(analysis::words_of(*both)), html.colors().muted);
@@ -195,19 +195,19 @@ void add_bound(Html& html, const PointRecord& record) {
 void add_counters(Html& html, const PointRecord& record) {
   const KernelRecord* all = record.kernel("all");
   if (all == nullptr) return;
-  html.heading(qtext(say::details::bytes{}));
+  html.heading(qtext(msg::details::bytes{}));
   add_metrics(html, record, "all", is_bytes);
-  html.heading(qtext(say::details::other_values{}));
+  html.heading(qtext(msg::details::other_values{}));
   add_metrics(html, record, "all", [](const Metric& metric) { return !is_time(metric) && !is_bytes(metric); });
   if (!all->occupancy_limiter.empty()) {
-    html.row(qtext(say::details::limited_by{}), limiter_words(all->occupancy_limiter));
+    html.row(qtext(msg::details::limited_by{}), limiter_words(all->occupancy_limiter));
   }
   add_why(html, record);
   add_bound(html, record);
   bool headed = false;
   for (const MetricValue& value : all->metrics) {
     if (!is_extra(value)) continue;
-    if (!std::exchange(headed, true)) html.heading(qtext(say::details::extra_counters{}));
+    if (!std::exchange(headed, true)) html.heading(qtext(msg::details::extra_counters{}));
     html.row(QString::fromStdString(value.name), format_value(value.value, value.unit), word_of(value.provenance));
   }
 }
@@ -224,11 +224,11 @@ void add_kernels(Html& html, const PointRecord& record) {
   }
   const auto together = evaluate(metric_key::time_median_ns, record);
   if (kernels > 1 && together && apart > together->value) {
-    html.paragraph(qtext(say::details::separate_kernel_times{}), html.colors().muted);
+    html.paragraph(qtext(msg::details::separate_kernel_times{}), html.colors().muted);
   }
   for (const KernelRecord& kernel : record.kernels) {
     if (kernel.kernel == "all") continue;
-    html.heading(qtext(say::details::kernel{.kernel = kernel.kernel}));
+    html.heading(qtext(msg::details::kernel{.kernel = kernel.kernel}));
     add_metrics(html, record, kernel.kernel, [](const Metric&) { return true; });
   }
 }
@@ -242,23 +242,23 @@ void add_facts(Html& html, const PointRecord& record, PointFact::About about) {
 
 void add_check(Html& html, const PointRecord& record) {
   if (!record.max_abs_error) return;
-  html.heading(qtext(say::details::verification{}));
+  html.heading(qtext(msg::details::verification{}));
   add_facts(html, record, PointFact::About::check);
 }
 
 void add_clocks(Html& html, const PointRecord& record) {
   if (!record.clocks) return;
-  html.heading(qtext(say::details::gpu{}));
+  html.heading(qtext(msg::details::gpu{}));
   add_facts(html, record, PointFact::About::device);
   if (record.clocks->throttled) {
     html.paragraph(
-        qtext(say::details::throttled{.reasons = describe_throttle_reasons(record.clocks->throttle_reasons)}),
+        qtext(msg::details::throttled{.reasons = describe_throttle_reasons(record.clocks->throttle_reasons)}),
         disposition_color(Disposition::no_counters, html.colors().dark));
   }
 }
 
 void add_launches(Html& html, const PointRecord& record) {
-  html.heading(qtext(say::details::launch_section{}));
+  html.heading(qtext(msg::details::launch_section{}));
   for (const KernelRecord& kernel : record.kernels) {
     if (!kernel.launch) continue;
     const LaunchRecord& launch = *kernel.launch;
@@ -267,7 +267,7 @@ void add_launches(Html& html, const PointRecord& record) {
     html.row(QString::fromStdString(launch.kernel), QString::fromStdString(launch.entry),
              QString::fromStdString(launch.source_file));
     if (record.statement && record.statement->host_code) continue;  // host code launches its own kernels
-    html.paragraph(qtext(say::details::launch{.options = options.join(QLatin1Char(' ')).toStdString(),
+    html.paragraph(qtext(msg::details::launch{.options = options.join(QLatin1Char(' ')).toStdString(),
                                               .threads = launch.threads,
                                               .x = launch.grid[0],
                                               .y = launch.grid[1],
@@ -275,7 +275,7 @@ void add_launches(Html& html, const PointRecord& record) {
                    html.colors().muted);
   }
   if (record.statement) {
-    html.row(qtext(say::details::manifest{}), QString::fromStdString(describe(*record.statement)));
+    html.row(qtext(msg::details::manifest{}), QString::fromStdString(describe(*record.statement)));
   }
 }
 
@@ -310,7 +310,7 @@ QString describe_lost_point_html(const ShownPoint& point, const QString& why, co
 
 DetailsPanel::DetailsPanel(QWidget* parent) : QTextBrowser(parent) {
   setFrameShape(QFrame::NoFrame);
-  setAccessibleName(qtext(say::details::name{}));
+  setAccessibleName(qtext(msg::details::name{}));
   document()->setDocumentMargin(10);
   setOpenLinks(false);  // links in file texts are not followed
   connect(this, &QTextBrowser::anchorClicked, this, &DetailsPanel::explore_wanted);
@@ -326,13 +326,13 @@ void DetailsPanel::render() {
   if (point_) {
     const PointRecords::Read read = records_.read(*point_);
     const QString link =
-        QStringLiteral("<p><a href='explore:'>%1</a></p>").arg(qtext(say::details::explore{}).toHtmlEscaped());
+        QStringLiteral("<p><a href='explore:'>%1</a></p>").arg(qtext(msg::details::explore{}).toHtmlEscaped());
     setHtml(read.record != nullptr ? describe_point_html(*point_->run, *read.record, palette()) + link
                                    : describe_lost_point_html(*point_, read.error, palette()));
     if (read.replaced) emit file_replaced(point_->run);
   } else {
     setHtml(QStringLiteral("<p style='color:%1'>%2</p>")
-                .arg(plot_colors(palette()).muted.name(), qtext(say::details::empty{})));
+                .arg(plot_colors(palette()).muted.name(), qtext(msg::details::empty{})));
   }
 }
 

@@ -41,23 +41,23 @@ struct OptionField {
   bool ncu_only = true;
 };
 const OptionField option_fields[] = {
-    {QLatin1String("--device-name"), attnscope::said<say::import_dialog::gpu>,
-     attnscope::said<say::import_dialog::default_from_file>, false},
-    {QLatin1String("--label"), attnscope::said<say::import_dialog::run_name>,
-     attnscope::said<say::import_dialog::default_file_name>, false},
-    {QLatin1String("--algorithm"), attnscope::said<say::import_dialog::algorithm>,
-     attnscope::said<say::import_dialog::algorithm_example>},
-    {axis_word, attnscope::said<say::import_dialog::problem>, attnscope::said<say::import_dialog::problem_example>},
-    {QLatin1String("--kernel-name"), attnscope::said<say::import_dialog::kernel>,
-     attnscope::said<say::import_dialog::all_launches>},
-    {QLatin1String("--launches"), attnscope::said<say::import_dialog::launches>,
-     attnscope::said<say::import_dialog::launches_example>},
-    {QLatin1String("--device"), attnscope::said<say::import_dialog::device>,
-     attnscope::said<say::import_dialog::all_launches>},
-    {QLatin1String("--process"), attnscope::said<say::import_dialog::process>,
-     attnscope::said<say::import_dialog::all_launches>},
-    {QLatin1String("--repeats"), attnscope::said<say::import_dialog::repeats>,
-     attnscope::said<say::import_dialog::repeats_example>},
+    {QLatin1String("--device-name"), attnscope::said<msg::import_dialog::gpu>,
+     attnscope::said<msg::import_dialog::default_from_file>, false},
+    {QLatin1String("--label"), attnscope::said<msg::import_dialog::run_name>,
+     attnscope::said<msg::import_dialog::default_file_name>, false},
+    {QLatin1String("--algorithm"), attnscope::said<msg::import_dialog::algorithm>,
+     attnscope::said<msg::import_dialog::algorithm_example>},
+    {axis_word, attnscope::said<msg::import_dialog::problem>, attnscope::said<msg::import_dialog::problem_example>},
+    {QLatin1String("--kernel-name"), attnscope::said<msg::import_dialog::kernel>,
+     attnscope::said<msg::import_dialog::all_launches>},
+    {QLatin1String("--launches"), attnscope::said<msg::import_dialog::launches>,
+     attnscope::said<msg::import_dialog::launches_example>},
+    {QLatin1String("--device"), attnscope::said<msg::import_dialog::device>,
+     attnscope::said<msg::import_dialog::all_launches>},
+    {QLatin1String("--process"), attnscope::said<msg::import_dialog::process>,
+     attnscope::said<msg::import_dialog::all_launches>},
+    {QLatin1String("--repeats"), attnscope::said<msg::import_dialog::repeats>,
+     attnscope::said<msg::import_dialog::repeats_example>},
 };
 
 QLabel* plain_label(QWidget* parent) {
@@ -69,9 +69,9 @@ QLabel* plain_label(QWidget* parent) {
 }
 
 QString name_of(const QString& recognised) {
-  if (recognised == QLatin1String("ncu")) return qtext(say::import_dialog::ncu{});
-  if (recognised == QLatin1String("json")) return qtext(say::import_dialog::json{});
-  return recognised.isEmpty() ? QString() : qtext(say::import_dialog::csv{});
+  if (recognised == QLatin1String("ncu")) return qtext(msg::import_dialog::ncu{});
+  if (recognised == QLatin1String("json")) return qtext(msg::import_dialog::json{});
+  return recognised.isEmpty() ? QString() : qtext(msg::import_dialog::csv{});
 }
 
 }  // namespace
@@ -87,17 +87,17 @@ bool is_to_import(const QString& file) {
 
 ImportDialog::ImportDialog(const QString& file, QWidget* parent)
     : QDialog(parent), file_(QFileInfo(file).absoluteFilePath()) {
-  setWindowTitle(qtext(say::import_dialog::title{}) + QStringLiteral(" – ") + one_line(QFileInfo(file).fileName()));
+  setWindowTitle(qtext(msg::import_dialog::title{}) + QStringLiteral(" – ") + one_line(QFileInfo(file).fileName()));
   auto* column = new QVBoxLayout(this);
   words_ = new QPlainTextEdit(this);
   words_->setObjectName(QStringLiteral("import-words"));
   words_->setReadOnly(true);
-  words_->setAccessibleName(qtext(say::import_dialog::file_contents{}));
+  words_->setAccessibleName(qtext(msg::import_dialog::file_contents{}));
   words_->setFrameShape(QFrame::NoFrame);
   words_->setTabChangesFocus(true);
   column->addWidget(words_);
   model_ = new ResultModel(this);
-  auto* table = new PlainTable(model_, qtext(say::import_dialog::columns{}), this);
+  auto* table = new PlainTable(model_, qtext(msg::import_dialog::columns{}), this);
   table->setObjectName(QStringLiteral("import-columns"));
   table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   table->horizontalHeader()->setStretchLastSection(true);
@@ -166,9 +166,9 @@ QStringList ImportDialog::arguments() const {
 void ImportDialog::look() {
   const QFileInfo info(file_);
   if (info.exists() && !info.isFile() && !info.isDir()) {
-    return take_preview({}, qtext(say::import_dialog::no_regular_file{.file = file_.toStdString()}));
+    return take_preview({}, qtext(msg::import_dialog::no_regular_file{.file = file_.toStdString()}));
   }
-  show_text(qtext(say::import_dialog::reading{}));
+  show_text(qtext(msg::import_dialog::reading{}));
   preview_.start(QStringList{QStringLiteral("import"), QStringLiteral("--preview"), QStringLiteral("--json")} +
                  arguments());
   show_state();
@@ -183,7 +183,7 @@ void ImportDialog::take_preview(const QJsonObject& said, const QString& why) {
   ready_ = why.isEmpty() && !lacks;
   QStringList lines{name_of(recognised)};
   for (const auto& line : said[QLatin1String("lines")].toArray()) lines << line.toString();
-  if (lacks) lines << qtext(say::import_dialog::problem_missing{});
+  if (lacks) lines << qtext(msg::import_dialog::problem_missing{});
   lines << why;
   lines.removeAll(QString());
   show_text(lines.join(QLatin1Char('\n')));
@@ -226,21 +226,21 @@ void ImportDialog::add_target() {
   target_ = new QLineEdit(this);
   target_->setObjectName(QStringLiteral("import-into"));
   connect(target_, &QLineEdit::textChanged, this, [this] { show_state(); });
-  auto* choose = new QPushButton(qtext(say::import_dialog::browse{}), this);
+  auto* choose = new QPushButton(qtext(msg::import_dialog::browse{}), this);
   choose->setAutoDefault(false);
   connect(choose, &QPushButton::clicked, this, &ImportDialog::choose_target);
   auto* place = new QHBoxLayout;
   place->addWidget(target_, 1);
   place->addWidget(choose);
   auto* form = new QFormLayout;
-  form->addRow(qtext(say::import_dialog::output_file{}), place);
+  form->addRow(qtext(msg::import_dialog::output_file{}), place);
   static_cast<QLabel*>(form->labelForField(place))->setBuddy(target_);
   static_cast<QVBoxLayout*>(layout())->addLayout(form);
   state_ = plain_label(this);
   state_->setObjectName(QStringLiteral("import-state"));
   layout()->addWidget(state_);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
-  do_import_ = buttons->addButton(qtext(say::import_dialog::do_import{}), QDialogButtonBox::ActionRole);
+  do_import_ = buttons->addButton(qtext(msg::import_dialog::do_import{}), QDialogButtonBox::ActionRole);
   do_import_->setObjectName(QStringLiteral("import-do"));
   do_import_->setDefault(true);
   connect(do_import_, &QPushButton::clicked, this, &ImportDialog::import);
@@ -249,8 +249,8 @@ void ImportDialog::add_target() {
 }
 
 void ImportDialog::choose_target() {
-  const QString path = QFileDialog::getSaveFileName(this, qtext(say::import_dialog::output_file_title{}), target_->text(),
-                                                    qtext(say::import_dialog::output_file_filter{}), nullptr,
+  const QString path = QFileDialog::getSaveFileName(this, qtext(msg::import_dialog::output_file_title{}), target_->text(),
+                                                    qtext(msg::import_dialog::output_file_filter{}), nullptr,
                                                     QFileDialog::DontConfirmOverwrite);
   if (!path.isEmpty()) target_->setText(path);
 }
@@ -262,12 +262,12 @@ QString ImportDialog::target() const {
 
 void ImportDialog::import() {
   const QString into = target();
-  if (into.isEmpty()) return show_state(qtext(say::import_dialog::no_file{}));
+  if (into.isEmpty()) return show_state(qtext(msg::import_dialog::no_file{}));
   if (is_recorded_sample(into))
     return show_state(qtext("{} is a recorded sample and read-only (edit a copy)", into.toStdString()));
   if (into == usual_target_) QDir().mkpath(QFileInfo(into).path());
   import_.start(QStringList{QStringLiteral("import"), QStringLiteral("-o"), into} + arguments());
-  show_state(qtext(say::import_dialog::importing{.file = file_.toStdString()}));
+  show_state(qtext(msg::import_dialog::importing{.file = file_.toStdString()}));
 }
 
 void ImportDialog::show_state(const QString& words) {
@@ -275,8 +275,8 @@ void ImportDialog::show_state(const QString& words) {
   do_import_->setEnabled(ready_ && !busy());
   if (!words.isEmpty()) return state_->setText(words);
   if (target().isEmpty()) return state_->clear();
-  state_->setText(QFileInfo(target()).size() > 0 ? qtext(say::import_dialog::appends{})
-                                                 : qtext(say::import_dialog::creates{}));
+  state_->setText(QFileInfo(target()).size() > 0 ? qtext(msg::import_dialog::appends{})
+                                                 : qtext(msg::import_dialog::creates{}));
 }
 
 void ImportDialog::reject() {

@@ -53,7 +53,7 @@ ReportOutcome write_it(const ReportWish& wish) {
     const bool whole = std::ranges::all_of(source.runs, [&](std::int64_t run) {
       return loaded.places.contains({source.file, run});
     });
-    if (!whole) return {qtext(say::report_dialog::run_missing{.file = source.file.string()}), {}};
+    if (!whole) return {qtext(msg::report_dialog::run_missing{.file = source.file.string()}), {}};
   }
   const std::size_t all = loaded.table.size();
   if (!wish.filter.empty()) {
@@ -83,7 +83,7 @@ ReportOutcome write_report_of(const ReportWish& wish) {
     outcome.warning = one_line(outcome.warning);
     return outcome;
   } catch (const std::bad_alloc&) {
-    return {qtext(say::report_dialog::no_memory{}), {}};
+    return {qtext(msg::report_dialog::no_memory{}), {}};
   } catch (const std::exception& error) {
     return {one_line(QString::fromLocal8Bit(error.what())), {}};
   }
@@ -109,7 +109,7 @@ ReportDialog::ReportDialog(const Workspace& workspace, QWidget* parent)
     : QDialog(parent),
       writer_([](const ReportWish& wish, const Outdated& /*outdated*/) { return write_report_of(wish); },
               [this](const ReportOutcome& outcome) { show_written(outcome); }) {
-  setWindowTitle(qtext(say::report_dialog::title{}));
+  setWindowTitle(qtext(msg::report_dialog::title{}));
   open_ = [](const QString& path) { return QDesktopServices::openUrl(QUrl::fromLocalFile(path)); };
   filter_ = workspace.query().toStdString();
   add_fields();
@@ -119,25 +119,25 @@ ReportDialog::ReportDialog(const Workspace& workspace, QWidget* parent)
 
 void ReportDialog::add_fields() {
   auto* column = new QVBoxLayout(this);
-  QString words = qtext(say::report_dialog::about{});
-  if (!filter_.empty()) words += QLatin1Char(' ') + qtext(say::report_dialog::filtered{.filter = filter_});
+  QString words = qtext(msg::report_dialog::about{});
+  if (!filter_.empty()) words += QLatin1Char(' ') + qtext(msg::report_dialog::filtered{.filter = filter_});
   auto* about = new QLabel(words, this);
   about->setTextFormat(Qt::PlainText);
   about->setWordWrap(true);
   column->addWidget(about);
   list_ = new QListWidget(this);
   list_->setObjectName(QStringLiteral("report-runs"));
-  list_->setAccessibleName(qtext(say::report_dialog::runs{}));
+  list_->setAccessibleName(qtext(msg::report_dialog::runs{}));
   baseline_ = new QComboBox(this);
   baseline_->setObjectName(QStringLiteral("report-baseline"));
   baseline_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-  baseline_->setToolTip(qtext(say::report_dialog::baseline_help{}));
+  baseline_->setToolTip(qtext(msg::report_dialog::baseline_help{}));
   title_ = new QLineEdit(this);
   title_->setObjectName(QStringLiteral("report-title"));
-  title_->setPlaceholderText(qtext(say::report_dialog::name_example{}));
+  title_->setPlaceholderText(qtext(msg::report_dialog::name_example{}));
   file_ = new QLineEdit(usual_place(QStringLiteral("attnscope-report.html")), this);
   file_->setObjectName(QStringLiteral("report-file"));
-  auto* choose = new QPushButton(qtext(say::report_dialog::browse{}), this);
+  auto* choose = new QPushButton(qtext(msg::report_dialog::browse{}), this);
   choose->setAutoDefault(false);
   connect(choose, &QPushButton::clicked, this, &ReportDialog::choose_file);
   auto* place = new QHBoxLayout;
@@ -145,13 +145,13 @@ void ReportDialog::add_fields() {
   place->addWidget(choose);
   auto* form = new QFormLayout;
   form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
-  form->addRow(qtext(say::report_dialog::runs{}), list_);
-  form->addRow(qtext(say::report_dialog::baseline{}), baseline_);
-  form->addRow(qtext(say::report_dialog::name{}), title_);
-  form->addRow(qtext(say::report_dialog::file{}), place);
+  form->addRow(qtext(msg::report_dialog::runs{}), list_);
+  form->addRow(qtext(msg::report_dialog::baseline{}), baseline_);
+  form->addRow(qtext(msg::report_dialog::name{}), title_);
+  form->addRow(qtext(msg::report_dialog::file{}), place);
   static_cast<QLabel*>(form->labelForField(place))->setBuddy(file_);
   column->addLayout(form, 1);
-  opens_ = new QCheckBox(qtext(say::report_dialog::open{}), this);
+  opens_ = new QCheckBox(qtext(msg::report_dialog::open{}), this);
   opens_->setObjectName(QStringLiteral("report-opens"));
   opens_->setChecked(true);
   column->addWidget(opens_);
@@ -164,7 +164,7 @@ void ReportDialog::add_fields() {
   state_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
   column->addWidget(state_);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
-  write_ = buttons->addButton(qtext(say::report_dialog::write{}), QDialogButtonBox::ActionRole);
+  write_ = buttons->addButton(qtext(msg::report_dialog::write{}), QDialogButtonBox::ActionRole);
   write_->setObjectName(QStringLiteral("report-write"));
   write_->setDefault(true);
   connect(write_, &QPushButton::clicked, this, &ReportDialog::write);
@@ -174,10 +174,10 @@ void ReportDialog::add_fields() {
 
 void ReportDialog::list_runs(const Workspace& workspace) {
   const std::vector<QString> titles = distinct_titles(workspace.runs());
-  baseline_->addItem(qtext(say::report_dialog::no_baseline{}));
+  baseline_->addItem(qtext(msg::report_dialog::no_baseline{}));
   for (std::size_t i = 0; i < workspace.runs().size(); ++i) {
     const LoadedRun& run = workspace.runs()[i];
-    const QString words = qtext(say::report_dialog::run{.file = workspace.file_name(run.info->file).toStdString(),
+    const QString words = qtext(msg::report_dialog::run{.file = workspace.file_name(run.info->file).toStdString(),
                                                         .run = titles[i].toStdString()});
     auto* item = new QListWidgetItem(words, list_);
     item->setFlags(Qt::ItemIsEnabled | Qt::ItemIsSelectable | Qt::ItemIsUserCheckable);
@@ -188,8 +188,8 @@ void ReportDialog::list_runs(const Workspace& workspace) {
 }
 
 void ReportDialog::choose_file() {
-  const QString path = QFileDialog::getSaveFileName(this, qtext(say::report_dialog::choose_title{}), file_->text(),
-                                                    qtext(say::report_dialog::filter{}));
+  const QString path = QFileDialog::getSaveFileName(this, qtext(msg::report_dialog::choose_title{}), file_->text(),
+                                                    qtext(msg::report_dialog::filter{}));
   if (path.isEmpty()) return;
   file_->setText(path);
   may_replace_ = path;  // the file dialog has confirmed it
@@ -214,16 +214,16 @@ std::optional<ReportWish> ReportDialog::wish() {
     show_status(why);
     return std::nullopt;
   };
-  if (runs.empty()) return refuse(qtext(say::report_dialog::no_run_selected{}));
-  if (baseline >= 0 && runs.size() == 1) return refuse(qtext(say::report_dialog::baseline_alone{}));
-  if (file.isEmpty()) return refuse(qtext(say::report_dialog::no_file{}));
+  if (runs.empty()) return refuse(qtext(msg::report_dialog::no_run_selected{}));
+  if (baseline >= 0 && runs.size() == 1) return refuse(qtext(msg::report_dialog::baseline_alone{}));
+  if (file.isEmpty()) return refuse(qtext(msg::report_dialog::no_file{}));
   if (holds_measurements(wish.output, wish.sources))
     return refuse(qtext("{} contains measurements (use another file name)", file.toStdString()));
   if (!is_report_name(wish.output))
     return refuse(qtext("{}: unsupported report format (use .html or .md)", file.toStdString()));
   if (QFileInfo::exists(file) && may_replace_ != file) {
     may_replace_ = file;
-    return refuse(qtext(say::report_dialog::replaces{.file = file.toStdString()}));
+    return refuse(qtext(msg::report_dialog::replaces{.file = file.toStdString()}));
   }
   if (baseline >= 0) {
     const Listed& run = runs_[static_cast<std::size_t>(baseline)];
@@ -239,7 +239,7 @@ void ReportDialog::write() {
   if (!asked) return;
   writing_ = file_->text().trimmed();
   write_->setEnabled(false);
-  show_status(qtext(say::report_dialog::writing{.file = writing_.toStdString()}));
+  show_status(qtext(msg::report_dialog::writing{.file = writing_.toStdString()}));
   writer_.ask(*asked, always_aside);
 }
 
@@ -247,10 +247,10 @@ void ReportDialog::show_written(const ReportOutcome& outcome) {
   write_->setEnabled(true);
   may_replace_ = writing_;
   if (!outcome.error.isEmpty()) return show_status(outcome.error);
-  QString words = qtext(say::report_dialog::written{.file = writing_.toStdString()});
+  QString words = qtext(msg::report_dialog::written{.file = writing_.toStdString()});
   const bool page = writing_.endsWith(QLatin1String(".html"));
   if (page && opens_->isChecked() && !open_(QFileInfo(writing_).absoluteFilePath()))
-    words = qtext(say::report_dialog::not_opened{.file = writing_.toStdString()});
+    words = qtext(msg::report_dialog::not_opened{.file = writing_.toStdString()});
   if (!outcome.warning.isEmpty()) words += QLatin1Char('\n') + outcome.warning;
   show_status(words);
 }

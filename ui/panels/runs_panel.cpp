@@ -53,35 +53,35 @@ void add_run_words(QMenu& menu, const RunSummary& run, std::function<void(const 
   const auto change = [run = QStringLiteral("--run=%1").arg(run.id), edit = std::move(edit)](const QStringList& words) {
     if (!words.isEmpty()) edit(QStringList{run} + words);
   };
-  menu.addAction(qtext(say::run_list::rename{}), parent, [parent, change, name = run.annotations.name] {
+  menu.addAction(qtext(msg::run_list::rename{}), parent, [parent, change, name = run.annotations.name] {
     bool said = false;
     const QString before = QString::fromStdString(name);
-    const QString now = QInputDialog::getText(parent, without_ellipsis(say::run_list::rename{}),
-                                              qtext(say::run_list::name_of_run{}), QLineEdit::Normal, before, &said);
+    const QString now = QInputDialog::getText(parent, without_ellipsis(msg::run_list::rename{}),
+                                              qtext(msg::run_list::name_of_run{}), QLineEdit::Normal, before, &said);
     if (said) change(words_for(QStringLiteral("name"), before, now.trimmed()));
   });
-  menu.addAction(qtext(say::run_list::tags{}), parent, [parent, change, tags = run.annotations.tags] {
+  menu.addAction(qtext(msg::run_list::tags{}), parent, [parent, change, tags = run.annotations.tags] {
     bool said = false;
     QStringList before;
     for (const std::string& tag : tags) before << QString::fromStdString(tag);
     const QString now =
-        QInputDialog::getText(parent, without_ellipsis(say::run_list::tags{}), qtext(say::run_list::tags_of_run{}),
+        QInputDialog::getText(parent, without_ellipsis(msg::run_list::tags{}), qtext(msg::run_list::tags_of_run{}),
                               QLineEdit::Normal, before.join(QLatin1Char(' ')), &said);
     if (said) change(words_for_tags(tags, now));
   });
-  menu.addAction(qtext(say::run_list::note{}), parent, [parent, change, note = run.annotations.note] {
+  menu.addAction(qtext(msg::run_list::note{}), parent, [parent, change, note = run.annotations.note] {
     bool said = false;
     const QString before = QString::fromStdString(note);
-    const QString now = QInputDialog::getMultiLineText(parent, without_ellipsis(say::run_list::note{}),
-                                                       qtext(say::run_list::note_of_run{}), before, &said);
+    const QString now = QInputDialog::getMultiLineText(parent, without_ellipsis(msg::run_list::note{}),
+                                                       qtext(msg::run_list::note_of_run{}), before, &said);
     if (said) change(words_for(QStringLiteral("note"), before, now.trimmed()));
   });
   if (run.annotations.hidden) {
-    menu.addAction(qtext(say::run_list::unhide{}), parent, [change] { change({QStringLiteral("--show")}); });
+    menu.addAction(qtext(msg::run_list::unhide{}), parent, [change] { change({QStringLiteral("--show")}); });
   } else {
-    menu.addAction(qtext(say::run_list::hide{}), parent, [change] { change({QStringLiteral("--hide")}); });
+    menu.addAction(qtext(msg::run_list::hide{}), parent, [change] { change({QStringLiteral("--hide")}); });
   }
-  menu.addAction(qtext(say::run_list::remove{}), parent, [change] { change({QStringLiteral("--delete")}); });
+  menu.addAction(qtext(msg::run_list::remove{}), parent, [change] { change({QStringLiteral("--delete")}); });
 }
 
 namespace {
@@ -191,7 +191,7 @@ RunsPanel::RunsPanel(Workspace& workspace, QWidget* parent)
   setUniformItemSizes(true);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   setFrameShape(QFrame::NoFrame);
-  setAccessibleName(qtext(say::run_list::name{}));
+  setAccessibleName(qtext(msg::run_list::name{}));
   setMouseTracking(true);
   connect(&workspace_, &Workspace::runs_changed, this, &RunsPanel::reveal_wanted);
   connect(&workspace_, &Workspace::opening_changed, viewport(), qOverload<>(&QWidget::update));
@@ -219,8 +219,8 @@ void RunsPanel::contextMenuEvent(QContextMenuEvent* event) {
   if (!index.isValid()) return;
   const auto row = static_cast<std::size_t>(index.row());
   QMenu menu(this);
-  menu.addAction(qtext(say::run_list::show_only{}), this, [this, row] { workspace_.show_only(row); });
-  menu.addAction(qtext(say::run_list::show_all{}), this, [this] {
+  menu.addAction(qtext(msg::run_list::show_only{}), this, [this, row] { workspace_.show_only(row); });
+  menu.addAction(qtext(msg::run_list::show_all{}), this, [this] {
     for (std::size_t i = 0; i < workspace_.runs().size(); ++i) workspace_.set_run_visible(i, true);
     viewport()->update();
   });
@@ -229,14 +229,14 @@ void RunsPanel::contextMenuEvent(QContextMenuEvent* event) {
   add_run_words(menu, workspace_.runs()[row].info->summary,
                 [this, file](const QStringList& words) { emit edit_wanted(file, words); });
   menu.addSeparator();
-  menu.addAction(qtext(say::run_list::close_file{}), this, [this, file] { workspace_.close(file); });
+  menu.addAction(qtext(msg::run_list::close_file{}), this, [this, file] { workspace_.close(file); });
   menu.exec(event->globalPos());
 }
 
 QString RunsPanel::words_when_empty() const {
   const QString opening = workspace_.opening();
-  return opening.isEmpty() ? qtext(say::run_list::empty{})
-                           : qtext(say::window::opening{.files = opening.toStdString()});
+  return opening.isEmpty() ? qtext(msg::run_list::empty{})
+                           : qtext(msg::window::opening{.files = opening.toStdString()});
 }
 
 void RunsPanel::paintEvent(QPaintEvent* event) {

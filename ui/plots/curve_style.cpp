@@ -194,11 +194,11 @@ bool slowed_by_clocks(const Curve& curve) {
 }
 
 QString throttled_words() {
-  return qtext(say::curve_plot::throttled{});
+  return qtext(msg::curve_plot::throttled{});
 }
 
 QString extrapolated_words() {
-  return qtext(say::curve_plot::extrapolated{});
+  return qtext(msg::curve_plot::extrapolated{});
 }
 
 QString style_words(const Curve& curve) {
@@ -209,10 +209,10 @@ QString style_words(const Curve& curve) {
              (curve.look > 0 ? QStringLiteral(" · ") + side_words(curve) : QString());
     case CurveKind::model:
       // Exact for SM-L2 bytes; a prediction for times.
-      if (!curve.metric.empty()) return qtext(say::curve_plot::model{.quantity = quantity.toStdString()});
-      return qtext(say::curve_plot::exact_model{.quantity = quantity.toStdString()});
+      if (!curve.metric.empty()) return qtext(msg::curve_plot::model{.quantity = quantity.toStdString()});
+      return qtext(msg::curve_plot::exact_model{.quantity = quantity.toStdString()});
     case CurveKind::compulsory:
-      return qtext(say::curve_plot::compulsory{});
+      return qtext(msg::curve_plot::compulsory{});
   }
   return {};
 }

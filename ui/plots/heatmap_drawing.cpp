@@ -299,8 +299,8 @@ void draw_heatmap_bar(QPainter& painter, const HeatmapDrawing& drawing, const He
       QRectF(layout.bar.left() - 8, below, heatmap_bar_width + heatmap_bar_labels(drawing.font), metrics.height()),
       Qt::AlignLeft,
       !log             ? unit
-      : unit.isEmpty() ? qtext(say::tile_map::log_alone{})
-                       : qtext(say::tile_map::log_scale{.unit = unit.toStdString()}));
+      : unit.isEmpty() ? qtext(msg::tile_map::log_alone{})
+                       : qtext(msg::tile_map::log_scale{.unit = unit.toStdString()}));
 }
 
 void draw_heatmap_caption(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout,

@@ -33,7 +33,7 @@ void draw_heatmap(QPainter& painter, const HeatmapDrawing& drawing, const QRectF
 HeatmapView::HeatmapView(QWidget* parent) : QWidget(parent), overlay_(new HoverOverlay(this)) {
   setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);
-  setAccessibleName(qtext(say::tile_map::name{}));
+  setAccessibleName(qtext(msg::tile_map::name{}));
 }
 
 void HeatmapView::set_map(std::shared_ptr<const PointSet> points, const TileMap& map, bool log_colors) {
@@ -45,8 +45,8 @@ void HeatmapView::set_map(std::shared_ptr<const PointSet> points, const TileMap&
   log_colors_ = log_colors && map.minimum.value_or(0) > 0;
   unit_ = unit_scale(map.maximum.value_or(1), map.unit);
   if (!same_shape) selected_.reset();
-  setAccessibleName(map.empty() ? qtext(say::tile_map::name{})
-                                : qtext(say::tile_map::name_of_axes{.columns = axis_title(map.x).toStdString(),
+  setAccessibleName(map.empty() ? qtext(msg::tile_map::name{})
+                                : qtext(msg::tile_map::name_of_axes{.columns = axis_title(map.x).toStdString(),
                                                                     .rows = axis_title(map.y).toStdString()}));
   overlay_->clear();
   invalidate();

@@ -18,10 +18,10 @@
 namespace attnscope::ui {
 
 QString best_words(const TileMap& map) {
-  if (map.metric == metric_key::time_median_ns && !map.shown.around_one()) return qtext(say::tile_map::fastest{});
+  if (map.metric == metric_key::time_median_ns && !map.shown.around_one()) return qtext(msg::tile_map::fastest{});
   const std::string what = within_sentence(heatmap_label(map)).toStdString();
-  return map.better == Better::more ? qtext(say::tile_map::highest{.metric = what})
-                                    : qtext(say::tile_map::lowest{.metric = what});
+  return map.better == Better::more ? qtext(msg::tile_map::highest{.metric = what})
+                                    : qtext(msg::tile_map::lowest{.metric = what});
 }
 
 QString comparison_words(analysis::Comparison as) {
@@ -29,9 +29,9 @@ QString comparison_words(analysis::Comparison as) {
     case analysis::Comparison::none:
       return {};
     case analysis::Comparison::share_of_best:
-      return qtext(say::tile_map::percent_of_best{});
+      return qtext(msg::tile_map::percent_of_best{});
     case analysis::Comparison::over_model:
-      return qtext(say::tile_map::divided_by{.what = qtext(say::tile_map::model{}).toStdString()});
+      return qtext(msg::tile_map::divided_by{.what = qtext(msg::tile_map::model{}).toStdString()});
   }
   return {};
 }
@@ -91,7 +91,7 @@ QString run_words(const PointSet& points, const TileMap& map) {
   for (const analysis::RunIndex run : map.shown_runs) shown << title(run);
   QStringList hidden;
   for (const analysis::HiddenRun& run : map.hidden) hidden << title(run.run);
-  return qtext(say::tile_map::hidden_runs{.hidden = hidden.join(QStringLiteral(", ")).toStdString(),
+  return qtext(msg::tile_map::hidden_runs{.hidden = hidden.join(QStringLiteral(", ")).toStdString(),
                                           .runs = shown.join(QStringLiteral(", ")).toStdString()});
 }
 
@@ -101,8 +101,8 @@ QString alike_words(const TileMap& map, const std::vector<TileMap::Place>& place
   if (places.size() < 2) return tile;
   const TileCell& first = map.at(places.front());
   const bool equal = std::ranges::all_of(places, [&](auto place) { return map.at(place).value == first.value; });
-  if (equal) return qtext(say::tile_map::equivalent_tiles{.tile = tile.toStdString(), .tiles = places.size()});
-  return qtext(say::tile_map::tiles_within{.others = places.size() - 1, .tile = tile.toStdString()});
+  if (equal) return qtext(msg::tile_map::equivalent_tiles{.tile = tile.toStdString(), .tiles = places.size()});
+  return qtext(msg::tile_map::tiles_within{.others = places.size() - 1, .tile = tile.toStdString()});
 }
 
 HoverRow row_of(const QString& label, const MetricValue& value) {
@@ -134,17 +134,17 @@ PointSpec in_common(const TileMap& map, PointSpec spec) {
 QString good_end(const TileMap& map) {
   if (!map.minimum || map.flat) return {};
   if (map.shown.around_one()) {
-    if (map.better == Better::neither) return qtext(say::tile_map::white_is_equal{});
-    return qtext(say::tile_map::blue_is_better{});
+    if (map.better == Better::neither) return qtext(msg::tile_map::white_is_equal{});
+    return qtext(msg::tile_map::blue_is_better{});
   }
-  return map.better == Better::neither ? QString() : qtext(say::tile_map::bright_is_better{});
+  return map.better == Better::neither ? QString() : qtext(msg::tile_map::bright_is_better{});
 }
 
 }  // namespace
 
 QString axis_title(const analysis::MapAxis& axis) {
-  if (axis.axis.key() == "bc") return qtext(say::tile_map::bc_axis{});
-  if (axis.axis.key() == "br") return qtext(say::tile_map::br_axis{});
+  if (axis.axis.key() == "bc") return qtext(msg::tile_map::bc_axis{});
+  if (axis.axis.key() == "br") return qtext(msg::tile_map::br_axis{});
   return qtext(axis.axis.facet->label);
 }
 
@@ -168,19 +168,19 @@ QString short_word(Disposition disposition) {
     case Disposition::infeasible:
       return {};
     case Disposition::out_of_memory:
-      return qtext(say::tile_map::short_memory{});
+      return qtext(msg::tile_map::short_memory{});
     case Disposition::incorrect:
-      return qtext(say::tile_map::short_incorrect{});
+      return qtext(msg::tile_map::short_incorrect{});
     case Disposition::compile_error:
-      return qtext(say::tile_map::short_compile{});
+      return qtext(msg::tile_map::short_compile{});
     case Disposition::timeout:
-      return qtext(say::tile_map::short_timeout{});
+      return qtext(msg::tile_map::short_timeout{});
     case Disposition::crashed:
-      return qtext(say::tile_map::short_crashed{});
+      return qtext(msg::tile_map::short_crashed{});
     case Disposition::no_counters:
-      return qtext(say::tile_map::short_no_counters{});
+      return qtext(msg::tile_map::short_no_counters{});
     case Disposition::cancelled:
-      return qtext(say::tile_map::short_cancelled{});
+      return qtext(msg::tile_map::short_cancelled{});
   }
   return {};
 }
@@ -200,7 +200,7 @@ HeatmapTitle heatmap_title(const PointSet& points, const TileMap& map) {
                                                          : QStringLiteral("%1 [%2]").arg(heatmap_label(map), unit));
   if (!provenance.isEmpty()) words << provenance;
   QStringList problem;
-  if (!on_axis("br") && !on_axis("bc")) problem << qtext(say::tile_map::fastest_tiles{});
+  if (!on_axis("br") && !on_axis("bc")) problem << qtext(msg::tile_map::fastest_tiles{});
   if (!on_axis("n_k")) problem << QStringLiteral("N %1").arg(format_lengths(spec.problem));
   if (!on_axis("d")) problem << QStringLiteral("d %1").arg(spec.problem.d);
   PointSpec common = in_common(map, spec);
@@ -209,7 +209,7 @@ HeatmapTitle heatmap_title(const PointSet& points, const TileMap& map) {
   if (!on_axis("mask")) problem << format_mask(spec.problem.mask);
   problem << unusual_settings(common);
   if (!on_axis("dtype")) problem << to_qstring(to_string(spec.problem.dtype));
-  if (!on_axis("heads_q")) problem << qtext(say::tile_map::heads{.heads = format_heads(spec.problem).toStdString()});
+  if (!on_axis("heads_q")) problem << qtext(msg::tile_map::heads{.heads = format_heads(spec.problem).toStdString()});
   if (!of_devices) problem << QString::fromStdString(any.run->summary.device_name);
   const QString dot = QStringLiteral(" · ");
   return {words.join(dot), problem.join(dot)};
@@ -220,44 +220,44 @@ QString heatmap_caption(const PointSet& points, const TileMap& map, bool figures
   QStringList parts;
   const auto cells = static_cast<int>(map.y.size() * map.x.size());
   const bool of_tiles = on_axes(map, "br") || on_axes(map, "bc");
-  parts << (of_tiles ? qtext(say::tile_map::tiles_ran{.ran = map.ok, .tiles = map.collected})
-                     : qtext(say::tile_map::positions_ran{.places = map.collected, .ran = map.ok}));
-  if (map.collected < cells) parts << qtext(say::tile_map::blank{.tiles = cells - map.collected});
+  parts << (of_tiles ? qtext(msg::tile_map::tiles_ran{.ran = map.ok, .tiles = map.collected})
+                     : qtext(msg::tile_map::positions_ran{.places = map.collected, .ran = map.ok}));
+  if (map.collected < cells) parts << qtext(msg::tile_map::blank{.tiles = cells - map.collected});
   const auto any = [&](const auto& is_so) {
     return std::ranges::any_of(map.cells, [&](const auto& row) { return std::ranges::any_of(row, is_so); });
   };
   const auto any_of_origin = [&](Provenance origin) {
     return any([&](const TileCell& cell) { return cell.value && cell.provenance == origin; });
   };
-  if (any_of_origin(Provenance::simulated)) parts << qtext(say::tile_map::simulated{});
-  if (any_of_origin(Provenance::extrapolated)) parts << qtext(say::tile_map::extrapolated{});
-  if (any_of_origin(Provenance::imported)) parts << qtext(say::tile_map::imported{});
+  if (any_of_origin(Provenance::simulated)) parts << qtext(msg::tile_map::simulated{});
+  if (any_of_origin(Provenance::extrapolated)) parts << qtext(msg::tile_map::extrapolated{});
+  if (any_of_origin(Provenance::imported)) parts << qtext(msg::tile_map::imported{});
   if (any([](const TileCell& cell) { return cell.value && cell.throttled; })) {
-    parts << qtext(say::tile_map::throttled{});
+    parts << qtext(msg::tile_map::throttled{});
   }
   if (any([](const TileCell& cell) { return cell.disposition == Disposition::infeasible; })) {
-    parts << (screen ? qtext(say::tile_map::infeasible_on_screen{}) : qtext(say::tile_map::infeasible{}));
+    parts << (screen ? qtext(msg::tile_map::infeasible_on_screen{}) : qtext(msg::tile_map::infeasible{}));
   }
   if (!figures_shown) {
-    parts << (screen ? qtext(say::tile_map::no_room_on_screen{}) : qtext(say::tile_map::no_room{}));
+    parts << (screen ? qtext(msg::tile_map::no_room_on_screen{}) : qtext(msg::tile_map::no_room{}));
   }
   std::ptrdiff_t again = 0;
   for (const auto& row : map.cells) again += std::ranges::count_if(row, &TileCell::again);
-  if (again > 0) parts << qtext(say::tile_map::remeasured{.tiles = again});
+  if (again > 0) parts << qtext(msg::tile_map::remeasured{.tiles = again});
   if (map.flat && map.spread) {
-    parts << qtext(say::tile_map::flat{.spread = value_words(map, *map.spread).toStdString(),
+    parts << qtext(msg::tile_map::flat{.spread = value_words(map, *map.spread).toStdString(),
                                        .values = range_words(map).toStdString()});
   }
   if (const QString good = good_end(map); !good.isEmpty()) parts << good;
   if (!map.best.empty())
-    parts << qtext(say::tile_map::outlined{.tiles = alike_words(map, map.best).toStdString(),
+    parts << qtext(msg::tile_map::outlined{.tiles = alike_words(map, map.best).toStdString(),
                                            .what = best_words(map).toStdString()});
   if (map.plateau.size() > 1) {
     parts << qtext(
-        say::tile_map::plateau{.percent = qRound(100 * analysis::plateau_share), .tiles = map.plateau.size()});
+        msg::tile_map::plateau{.percent = qRound(100 * analysis::plateau_share), .tiles = map.plateau.size()});
   }
   if (!map.fastest.empty() && map.fastest != map.best) {
-    parts << qtext(say::tile_map::dashed{.tiles = alike_words(map, map.fastest).toStdString()});
+    parts << qtext(msg::tile_map::dashed{.tiles = alike_words(map, map.fastest).toStdString()});
   }
   if (const QString runs = run_words(points, map); !runs.isEmpty()) parts << runs;
   QString text = parts.join(QStringLiteral(" · "));
@@ -269,7 +269,7 @@ HoverContent describe_heatmap_cell(const PointSet& points, const TileMap& map, T
   HoverContent content;
   content.title = place_title(map, place);
   if (!cell.disposition) {
-    content.notes << qtext(say::tile_map::not_collected{});
+    content.notes << qtext(msg::tile_map::not_collected{});
     return content;
   }
   const analysis::PointTable& table = points.table();
@@ -286,8 +286,8 @@ HoverContent describe_heatmap_cell(const PointSet& points, const TileMap& map, T
         row_of(metric_label(map.metric), {map.metric, *cell.own, unit, table.values(map.metric).provenance(cell.row)}));
     content.rows.push_back({{},
                             SampleMark::none,
-                            map.shown.as == analysis::Comparison::over_model ? qtext(say::tile_map::model{})
-                                                                             : qtext(say::tile_map::best_shown{}),
+                            map.shown.as == analysis::Comparison::over_model ? qtext(msg::tile_map::model{})
+                                                                             : qtext(msg::tile_map::best_shown{}),
                             format_metric({map.metric, *cell.over, unit, Provenance::derived})});
   }
   for (const std::string_view key :
@@ -303,28 +303,28 @@ HoverContent describe_heatmap_cell(const PointSet& points, const TileMap& map, T
     const auto found = std::ranges::find(places, place);
     if (found == places.end()) return;
     const bool first = found == places.begin() || cell.value == map.at(places.front()).value;
-    content.notes << (first ? qtext(say::tile_map::of_tiles_shown{.what = what.toStdString()})
-                            : qtext(say::tile_map::within_interval{.what = what.toStdString()}));
+    content.notes << (first ? qtext(msg::tile_map::of_tiles_shown{.what = what.toStdString()})
+                            : qtext(msg::tile_map::within_interval{.what = what.toStdString()}));
   };
   role(map.best, best_words(map));
   if (std::ranges::find(map.plateau, place) != map.plateau.end() &&
       std::ranges::find(map.best, place) == map.best.end()) {
-    content.notes << qtext(say::tile_map::on_plateau{.percent = qRound(100 * analysis::plateau_share)});
+    content.notes << qtext(msg::tile_map::on_plateau{.percent = qRound(100 * analysis::plateau_share)});
   }
-  if (map.fastest != map.best) role(map.fastest, qtext(say::tile_map::fastest{}));
+  if (map.fastest != map.best) role(map.fastest, qtext(msg::tile_map::fastest{}));
   if (cell.again)
-    content.notes << qtext(say::tile_map::remeasured_cell{.run = points.run_of(cell.row)->title.toStdString()});
+    content.notes << qtext(msg::tile_map::remeasured_cell{.run = points.run_of(cell.row)->title.toStdString()});
   if (!on_axes(map, "br") && !on_axes(map, "bc")) {
-    content.notes << qtext(say::tile_map::of_tile{.tile = format_tile(table.tile_of(cell.row)).toStdString()});
+    content.notes << qtext(msg::tile_map::of_tile{.tile = format_tile(table.tile_of(cell.row)).toStdString()});
   }
-  if (cell.repeats > 1) content.notes << qtext(say::tile_map::median_of{.measurements = cell.repeats});
+  if (cell.repeats > 1) content.notes << qtext(msg::tile_map::median_of{.measurements = cell.repeats});
   if (*cell.disposition != Disposition::ok) {
     content.notes << QStringLiteral("%1: %2").arg(qtext(title(*cell.disposition)),
                                                   headline(qtext(table.reason(cell.row))));
   } else if (!cell.value) {
-    content.notes << qtext(say::tile_map::no_value{});
+    content.notes << qtext(msg::tile_map::no_value{});
   }
-  if (table.throttled(cell.row)) content.notes << qtext(say::tile_map::gpu_throttled{});
+  if (table.throttled(cell.row)) content.notes << qtext(msg::tile_map::gpu_throttled{});
   return content;
 }
 

@@ -259,7 +259,7 @@ void PlotLegend::shorten(Grid& grid, int room) const {
   const auto last = std::find_if(grid.cells.rbegin(), grid.cells.rend(), in_sight);
   const auto hidden = std::count_if(grid.cells.begin(), grid.cells.end(), std::not_fn(in_sight));
   if (hidden == 0 || last == grid.cells.rend()) return;
-  QString more = qtext(say::curve_plot::more_entries{.entries = hidden + 1});
+  QString more = qtext(msg::curve_plot::more_entries{.entries = hidden + 1});
   if (!hidden_words_.isEmpty()) more = hidden_words_ + QStringLiteral(" · ") + more;
   last->entry = {last->entry.group, nullptr, Style{more, QPen(Qt::NoPen)}, {}, {hidden_.begin(), hidden_.end()}};
   std::erase_if(grid.cells, std::not_fn(in_sight));
@@ -432,7 +432,7 @@ bool LegendPlot::event(QEvent* event) {
   // The tooltip lists all entries, including those that did not fit.
   const auto* help = static_cast<QHelpEvent*>(event);
   if (legend_.contains(help->pos())) {
-    const QString words = legend_.words() + QStringLiteral("\n\n") + qtext(say::curve_plot::legend_help{});
+    const QString words = legend_.words() + QStringLiteral("\n\n") + qtext(msg::curve_plot::legend_help{});
     QToolTip::showText(help->globalPos(), plain_tip(words), this);
   } else {
     QToolTip::hideText();

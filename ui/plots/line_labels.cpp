@@ -106,7 +106,7 @@ QString LineLabels::names_of(const Label& label, bool brief) const {
   QStringList all;
   for (const auto& [names, of] : groups) {
     all << qtext(
-        say::curves::on_device{.device = of.join(comma).toStdString(), .what = names.join(comma).toStdString()});
+        msg::curves::on_device{.device = of.join(comma).toStdString(), .what = names.join(comma).toStdString()});
   }
   return (all + everywhere).join(comma);
 }

@@ -181,7 +181,7 @@ void CollectorProcess::process_ended(int exit_code, QProcess::ExitStatus status)
     emit cancelled(done_.value_or(DoneEvent{"cancelled", {}, 0, 0, exit_code}));
   } else if (status == QProcess::CrashExit) {
     if (complaint.endsWith(QLatin1Char('.'))) complaint.chop(1);
-    const std::string control = qtext(say::collect_panel::resume{}).remove(QLatin1Char('&')).toStdString();
+    const std::string control = qtext(msg::collect_panel::resume{}).remove(QLatin1Char('&')).toStdString();
     emit crashed(
         complaint.isEmpty()
             ? qtext("The collector crashed. Measured points are stored (select “{}” and press Start to continue).",

@@ -38,12 +38,12 @@ std::optional<ListedDevice> listed_device(const PlanEvent& plan, const QString& 
       .argument = argument, .name = {}, .gpu = to_qstring(gpu), .note = {}, .simulated = plan.simulated};
   if (gpu.empty()) return {};
   if (const auto target = worker::parse_ssh_target(argument.toStdString()); target && is_remote_device(argument)) {
-    device.name = plan.simulated ? qtext(say::collect_panel::simulated_on_host{.gpu = gpu, .host = target->host})
-                                 : qtext(say::collect_panel::gpu_on_host{.gpu = gpu, .host = target->host});
+    device.name = plan.simulated ? qtext(msg::collect_panel::simulated_on_host{.gpu = gpu, .host = target->host})
+                                 : qtext(msg::collect_panel::gpu_on_host{.gpu = gpu, .host = target->host});
   } else if (plan.simulated) {
     return {};
   } else {
-    device.name = qtext(say::collect_panel::gpu{.gpu = gpu, .number = argument.toInt()});
+    device.name = qtext(msg::collect_panel::gpu{.gpu = gpu, .number = argument.toInt()});
   }
   if (plan.counters != "available") device.note = to_qstring(plan.counters);
   return device;
@@ -101,7 +101,7 @@ void DeviceList::take_not_found(const QString& why) {
   } else if (remote().contains(argument_)) {
     const std::string host = argument_.sliced(static_cast<qsizetype>(worker::ssh_prefix.size())).toStdString();
     add({.argument = argument_,
-         .name = qtext(say::collect_panel::host_without_device{.host = host}),
+         .name = qtext(msg::collect_panel::host_without_device{.host = host}),
          .gpu = {},
          .note = why});
   }
@@ -123,7 +123,7 @@ void DeviceList::list_simulated() {
     const QString name = to_qstring(gpu.name);
     const QString word = QString(name).remove(QStringLiteral("NVIDIA "));
     devices_.push_back({QStringLiteral("simulated:") + word,
-                        qtext(say::collect_panel::simulated_gpu{.gpu = word.toStdString()}),
+                        qtext(msg::collect_panel::simulated_gpu{.gpu = word.toStdString()}),
                         name,
                         {},
                         true});

@@ -26,8 +26,8 @@ QString failure_of(const QProcess& ended, const QString& last_words) {
     return QStringLiteral("Program “attnscope” not found in this program's folder or in PATH.");
   if (ended.exitStatus() == QProcess::NormalExit && ended.exitCode() == 0) return {};
   if (!last_words.isEmpty()) return last_words;
-  return ended.exitStatus() == QProcess::CrashExit ? qtext(say::import_dialog::child_killed{.signal = ended.exitCode()})
-                                                   : qtext(say::import_dialog::child_ended{.code = ended.exitCode()});
+  return ended.exitStatus() == QProcess::CrashExit ? qtext(msg::import_dialog::child_killed{.signal = ended.exitCode()})
+                                                   : qtext(msg::import_dialog::child_ended{.code = ended.exitCode()});
 }
 
 }  // namespace

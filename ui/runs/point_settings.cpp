@@ -82,8 +82,8 @@ QString setting_key(const Field& setting) {
 
 QString setting_help(const Field& setting) {
   if (setting.role == FieldRole::knob) {
-    return setting.help ? qtext(say::points_table::knob_help{.meaning = setting.help()})
-                        : qtext(say::points_table::foreign_knob_help{.name = setting.name});
+    return setting.help ? qtext(msg::points_table::knob_help{.meaning = setting.help()})
+                        : qtext(msg::points_table::foreign_knob_help{.name = setting.name});
   }
   QString words = qtext(setting.meaning ? setting.meaning() : setting.help());
   if (!words.isEmpty()) words[0] = words[0].toUpper();

@@ -417,7 +417,7 @@ void Workspace::name_runs() {
   const Originals originals(runs_);
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     if (!runs_[i].info->summary.annotations.name.empty()) continue;  // keep the name that the user gave the copy
-    if (const auto of = originals.of(i, false)) titles[i] = qtext(say::run_list::copy_of{titles[*of].toStdString()});
+    if (const auto of = originals.of(i, false)) titles[i] = qtext(msg::run_list::copy_of{titles[*of].toStdString()});
   }
   std::vector<analysis::Run> devices;
   devices.reserve(runs_.size());

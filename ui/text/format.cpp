@@ -71,11 +71,11 @@ QString to_qstring(std::string_view text) {
 }
 
 QString limiter_words(std::string_view limiter) {
-  if (limiter == "registers") return qtext(say::occupancy::registers{});
-  if (limiter == "shared memory") return qtext(say::occupancy::shared_memory{});
-  if (limiter == "threads") return qtext(say::occupancy::threads{});
-  if (limiter == "blocks") return qtext(say::occupancy::blocks{});
-  if (limiter == "grid") return qtext(say::occupancy::grid{});
+  if (limiter == "registers") return qtext(msg::occupancy::registers{});
+  if (limiter == "shared memory") return qtext(msg::occupancy::shared_memory{});
+  if (limiter == "threads") return qtext(msg::occupancy::threads{});
+  if (limiter == "blocks") return qtext(msg::occupancy::blocks{});
+  if (limiter == "grid") return qtext(msg::occupancy::grid{});
   return one_line(to_qstring(limiter));  // unknown limiter from a file
 }
 
@@ -99,7 +99,7 @@ QString format_mask(const Mask& mask) {
 
 QString run_title(const RunSummary& run) {
   if (!run.annotations.name.empty()) return QString::fromStdString(printable(run.annotations.name));
-  if (run.preset.empty()) return qtext(say::common::custom{});
+  if (run.preset.empty()) return qtext(msg::common::custom{});
   QString title = QString::fromStdString(printable(run.preset));
   // Callers show by other means that the run is imported.
   const QString mark = QStringLiteral("import:");
@@ -113,8 +113,8 @@ QString format_lengths(const AttentionProblem& problem) {
 
 QString format_swept(const analysis::SweptValue& swept) {
   const Message value =
-      swept.value > 0 ? Message::verbatim(std::to_string(swept.value)) : Message(say::common::chosen{});
-  return qtext(say::curves::swept{.knob = swept.knob, .value = value});
+      swept.value > 0 ? Message::verbatim(std::to_string(swept.value)) : Message(msg::common::chosen{});
+  return qtext(msg::curves::swept{.knob = swept.knob, .value = value});
 }
 
 QString format_knob(std::string_view name, const KnobValue& value) {

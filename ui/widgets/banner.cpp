@@ -32,8 +32,8 @@ Banner::Banner(QWidget* parent) : QFrame(parent) {
   label_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   auto* close = new QToolButton(this);
   close->setText(QStringLiteral("✕"));
-  close->setToolTip(qtext(say::window::dismiss{}));
-  close->setAccessibleName(qtext(say::window::dismiss_message{}));
+  close->setToolTip(qtext(msg::window::dismiss{}));
+  close->setAccessibleName(qtext(msg::window::dismiss_message{}));
   row->addWidget(label_, 1);
   action_ = new QToolButton(this);
   action_->setObjectName(QStringLiteral("action"));
@@ -128,7 +128,7 @@ void Banner::refresh() {
     whole = whole && lines.constLast() == messages_[i].text;
   }
   if (messages_.size() > most_messages)
-    lines << qtext(say::window::more_messages{.messages = messages_.size() - most_messages});
+    lines << qtext(msg::window::more_messages{.messages = messages_.size() - most_messages});
   label_->setText(lines.join(QLatin1Char('\n')));
   label_->setToolTip(whole ? QString() : plain_tip(text()));
   const auto offered = std::ranges::find_if(messages_, [](const Message& message) { return message.act != nullptr; });

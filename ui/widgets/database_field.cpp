@@ -36,14 +36,14 @@ bool can_write(const QString& path) {
 DatabaseField::DatabaseField(QWidget* parent) : QWidget(parent) {
   path_ = new QLineEdit(default_database(), this);
   const auto tell = [this] {
-    path_->setToolTip(plain_tip(path_->text() + QLatin1Char('\n') + qtext(say::collect_panel::file_help{})));
+    path_->setToolTip(plain_tip(path_->text() + QLatin1Char('\n') + qtext(msg::collect_panel::file_help{})));
   };
   tell();
   connect(path_, &QLineEdit::textChanged, this, tell);
   auto* browse = new QToolButton(this);
   browse->setText(QStringLiteral("…"));
-  browse->setToolTip(qtext(say::collect_panel::choose_file{}));
-  browse->setAccessibleName(qtext(say::collect_panel::choose_file{}));
+  browse->setToolTip(qtext(msg::collect_panel::choose_file{}));
+  browse->setAccessibleName(qtext(msg::collect_panel::choose_file{}));
   connect(browse, &QToolButton::clicked, this, &DatabaseField::choose);
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(0, 0, 0, 0);
@@ -53,8 +53,8 @@ DatabaseField::DatabaseField(QWidget* parent) : QWidget(parent) {
 }
 
 void DatabaseField::choose() {
-  const QString path = QFileDialog::getSaveFileName(this, qtext(say::collect_panel::collect_into{}), path_->text(),
-                                                    qtext(say::collect_panel::file_filter{}), nullptr,
+  const QString path = QFileDialog::getSaveFileName(this, qtext(msg::collect_panel::collect_into{}), path_->text(),
+                                                    qtext(msg::collect_panel::file_filter{}), nullptr,
                                                     QFileDialog::DontConfirmOverwrite);
   if (!path.isEmpty()) path_->setText(path);
 }

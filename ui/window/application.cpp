@@ -42,7 +42,7 @@ QString chosen_language_key() {
 
 QString own_name(std::string_view language) {
   const auto catalogue = Catalogue::parse(embedded_messages(language));
-  return catalogue ? to_qstring(catalogue->text(say::language::own_name{})) : to_qstring(language);
+  return catalogue ? to_qstring(catalogue->text(msg::language::own_name{})) : to_qstring(language);
 }
 
 }  // namespace
@@ -52,33 +52,33 @@ QString remembered_language() {
 }
 
 void add_language_menu(QMenu& view, bool remember, std::function<void(const QString&)> told) {
-  QMenu* menu = view.addMenu(qtext(say::window::language{}));
+  QMenu* menu = view.addMenu(qtext(msg::window::language{}));
   auto* choices = new QActionGroup(menu);
   const QString chosen = remember ? remembered_language() : QString();
   const auto add = [&](const QString& language, const QString& name) {
     QAction* action = menu->addAction(name, menu, [remember, language, name, told] {
       if (remember) QSettings().setValue(chosen_language_key(), language);
       const QString later =
-          qtext(say::window::language_after_restart{.language = QString(name).remove(QLatin1Char('&')).toStdString()});
-      told(language == qtext(say::language::code{}) ? QString() : later);
+          qtext(msg::window::language_after_restart{.language = QString(name).remove(QLatin1Char('&')).toStdString()});
+      told(language == qtext(msg::language::code{}) ? QString() : later);
     });
     action->setCheckable(true);
     action->setChecked(language == chosen);
     choices->addAction(action);
   };
-  add({}, qtext(say::window::system_language{}));
+  add({}, qtext(msg::window::system_language{}));
   for (const std::string_view language : message_languages()) add(to_qstring(language), own_name(language));
 }
 
 bool can_write_language() {
   const QFontMetrics metrics(QApplication::font());
-  const QList<uint> characters = qtext(say::language::own_name{}).toUcs4();
+  const QList<uint> characters = qtext(msg::language::own_name{}).toUcs4();
   return std::ranges::all_of(characters, [&](uint each) { return metrics.inFontUcs4(each); });
 }
 
 void translate_qt() {
   auto* translator = new QTranslator(QCoreApplication::instance());
-  if (translator->load(QLocale(qtext(say::language::code{})), QStringLiteral("qtbase"), QStringLiteral("_"),
+  if (translator->load(QLocale(qtext(msg::language::code{})), QStringLiteral("qtbase"), QStringLiteral("_"),
                        QLibraryInfo::path(QLibraryInfo::TranslationsPath))) {
     QCoreApplication::installTranslator(translator);
   }

@@ -74,7 +74,7 @@ class DocumentView : public QTextBrowser {
     const QUrl& target = visited_.back();
     QFile file(QStringLiteral(":/docs/") + target.fileName());
     QString translated = file.fileName();
-    translated.insert(translated.size() - 2, qtext(say::language::code{}) + QLatin1Char('.'));  // before "md"
+    translated.insert(translated.size() - 2, qtext(msg::language::code{}) + QLatin1Char('.'));  // before "md"
     if (QFile::exists(translated)) file.setFileName(translated);
     auto* read = new QTextDocument(this);
     if (file.open(QIODevice::ReadOnly)) read->setMarkdown(QString::fromUtf8(file.readAll()));
@@ -95,13 +95,13 @@ class DocumentView : public QTextBrowser {
 void show_document(QWidget* window, const QString& topic) {
   auto* dialog = new QDialog(window);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
-  dialog->setWindowTitle(qtext(say::help::document{}));
+  dialog->setWindowTitle(qtext(msg::help::document{}));
   auto* text = new DocumentView(dialog);
   text->setObjectName(QStringLiteral("document"));
   text->setFrameShape(QFrame::NoFrame);
   text->setOpenExternalLinks(true);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, dialog);
-  auto* back = buttons->addButton(qtext(say::help::back{}), QDialogButtonBox::ActionRole);
+  auto* back = buttons->addButton(qtext(msg::help::back{}), QDialogButtonBox::ActionRole);
   QObject::connect(back, &QPushButton::clicked, text, &QTextBrowser::backward);
   QObject::connect(text, &QTextBrowser::backwardAvailable, back, &QPushButton::setEnabled);
   text->setSource(QUrl(topic + QStringLiteral(".md")));
@@ -117,7 +117,7 @@ void show_shortcuts(QWidget* window, const std::vector<std::pair<QString, QStrin
   auto* dialog = new QDialog(window);
   dialog->setObjectName(QStringLiteral("shortcuts"));
   dialog->setAttribute(Qt::WA_DeleteOnClose);
-  dialog->setWindowTitle(qtext(say::help::shortcuts{}));
+  dialog->setWindowTitle(qtext(msg::help::shortcuts{}));
   auto* text = new QTextBrowser(dialog);
   text->setFrameShape(QFrame::NoFrame);
   text->setAccessibleName(dialog->windowTitle());
@@ -147,13 +147,13 @@ void show_shortcuts(QWidget* window, const std::vector<std::pair<QString, QStrin
 }
 
 void show_about(QWidget* window) {
-  auto* box = new QMessageBox(QMessageBox::NoIcon, qtext(say::help::about{}), {}, QMessageBox::Ok, window);
+  auto* box = new QMessageBox(QMessageBox::NoIcon, qtext(msg::help::about{}), {}, QMessageBox::Ok, window);
   box->setAttribute(Qt::WA_DeleteOnClose);
   box->setTextFormat(Qt::RichText);
   box->setIconPixmap(window->windowIcon().pixmap(64, 64));
   box->setText(QStringLiteral("<h3>Attnscope %1</h3><p>%2</p><p>%3</p>")
-                   .arg(QString::fromLatin1(program_version()), qtext(say::help::purpose{}).toHtmlEscaped(),
-                        qtext(say::help::licence{.version = qVersion()}).toHtmlEscaped()));
+                   .arg(QString::fromLatin1(program_version()), qtext(msg::help::purpose{}).toHtmlEscaped(),
+                        qtext(msg::help::licence{.version = qVersion()}).toHtmlEscaped()));
   box->open();
 }
 

@@ -54,7 +54,7 @@ QStringList lesson_languages() {
 
 QString lesson_language() {
   const QStringList all = lesson_languages();
-  for (const QString& wanted : {QSettings().value(language_key()).toString(), qtext(say::language::code{})}) {
+  for (const QString& wanted : {QSettings().value(language_key()).toString(), qtext(msg::language::code{})}) {
     if (all.contains(wanted)) return wanted;
   }
   return QStringLiteral("en");
@@ -111,7 +111,7 @@ LessonInBrowser::LessonInBrowser(Workspace& workspace, Banner& banner, QStatusBa
       window_(window),
       shown_(write_task, [this](const LessonFile& written) { tell(written); }),
       saved_(write_task, [this](const LessonFile& written) {
-        show_outcome(qtext(say::window::written{.file = one_line(written.path).toStdString()}), written.error);
+        show_outcome(qtext(msg::window::written{.file = one_line(written.path).toStdString()}), written.error);
       }) {
   // Queued: runs are added after opening_changed().
   connect(&workspace_, &Workspace::opening_changed, this, &LessonInBrowser::write_when_read, Qt::QueuedConnection);
@@ -137,17 +137,17 @@ void LessonInBrowser::tell(const LessonFile& written) {
   if (!written.error.isEmpty()) return show_outcome({}, written.error);
   const std::string file = one_line(written.path).toStdString();
   const bool opened = open_in_browser(written.path);
-  show_outcome(opened ? qtext(say::window::lesson_opened{.file = file}) : QString(), {});
+  show_outcome(opened ? qtext(msg::window::lesson_opened{.file = file}) : QString(), {});
   for (const QString& problem : written.problems) banner_.add(Banner::Topic::write, problem);
   if (opened) return;
   // The banner drops offers that refer to no open file.
   banner_.offer(Banner::Topic::write, qtext("Cannot start a browser. The lesson is in {}", file),
-                workspace_.files().value(0), qtext(say::window::save_lesson{}), [this] { save(); });
+                workspace_.files().value(0), qtext(msg::window::save_lesson{}), [this] { save(); });
 }
 
 void LessonInBrowser::save() {
   const QString folder =
-      QFileDialog::getExistingDirectory(window_, qtext(say::window::save_lesson_title{}), usual_place());
+      QFileDialog::getExistingDirectory(window_, qtext(msg::window::save_lesson_title{}), usual_place());
   if (folder.isEmpty()) return;
   saved_.ask({lesson_points(workspace_), LessonRequest(), folder}, always_aside);
 }

@@ -34,24 +34,24 @@ void MainWindow::build_menus() {
 }
 
 void MainWindow::build_file_menu() {
-  QMenu* file = menuBar()->addMenu(qtext(say::window::file{}));
-  QAction* another = file->addAction(qtext(say::window::new_window{}), this, &MainWindow::window_wanted);
+  QMenu* file = menuBar()->addMenu(qtext(msg::window::file{}));
+  QAction* another = file->addAction(qtext(msg::window::new_window{}), this, &MainWindow::window_wanted);
   another->setShortcut(QKeySequence::New);
-  QAction* open = file->addAction(qtext(say::window::open{}), this, &MainWindow::open_dialog);
+  QAction* open = file->addAction(qtext(msg::window::open{}), this, &MainWindow::open_dialog);
   open->setShortcut(QKeySequence::Open);
-  file->addAction(qtext(say::import_dialog::menu{}), this, [this] {
-    const QStringList tables = QFileDialog::getOpenFileNames(this, qtext(say::import_dialog::choose_title{}), {},
-                                                             qtext(say::import_dialog::filter{}));
+  file->addAction(qtext(msg::import_dialog::menu{}), this, [this] {
+    const QStringList tables = QFileDialog::getOpenFileNames(this, qtext(msg::import_dialog::choose_title{}), {},
+                                                             qtext(msg::import_dialog::filter{}));
     if (!tables.isEmpty()) import_files(tables);
   });
-  file->addAction(qtext(say::window::open_sample{}), this, [this] { open_samples(recorded_samples()); });
-  file->addAction(qtext(say::window::open_second_sample{}), this, [this] {
+  file->addAction(qtext(msg::window::open_sample{}), this, [this] { open_samples(recorded_samples()); });
+  file->addAction(qtext(msg::window::open_second_sample{}), this, [this] {
     const QString sample = second_sample();
     open_samples(sample.isEmpty() ? QStringList() : QStringList{sample});
   });
-  file->addAction(qtext(say::window::open_kernel{}), this, [this] {
-    const QString statement = QFileDialog::getOpenFileName(this, qtext(say::window::open_kernel_title{}), {},
-                                                           qtext(say::window::open_kernel_filter{}));
+  file->addAction(qtext(msg::window::open_kernel{}), this, [this] {
+    const QString statement = QFileDialog::getOpenFileName(this, qtext(msg::window::open_kernel_title{}), {},
+                                                           qtext(msg::window::open_kernel_filter{}));
     if (!statement.isEmpty()) open_kernel(statement);
   });
   recent_ = new RecentFiles(remember_, file);
@@ -65,14 +65,14 @@ void MainWindow::build_file_menu() {
   take_along_->add_saves(*file);
   for (Page* page : pages_)
     connect(page, &Page::menu_opened, this, [this](QMenu* menu) { take_along_->add_all(*menu); });
-  QAction* report = file->addAction(qtext(say::window::report{}), this, [this] {
+  QAction* report = file->addAction(qtext(msg::window::report{}), this, [this] {
     auto* dialog = new ReportDialog(workspace_, this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->open();
   });
   report->setShortcut(QKeySequence(QStringLiteral("Ctrl+R")));
   file->addSeparator();
-  QAction* quit = file->addAction(qtext(say::window::quit{}), this, &QWidget::close);
+  QAction* quit = file->addAction(qtext(msg::window::quit{}), this, &QWidget::close);
   quit->setShortcut(QKeySequence(QStringLiteral("Ctrl+Q")));
 }
 
@@ -86,12 +86,12 @@ void MainWindow::import_files(QStringList tables) {
 }
 
 void MainWindow::build_edit_menu() {
-  QMenu* menu = menuBar()->addMenu(qtext(say::window::edit{}));
+  QMenu* menu = menuBar()->addMenu(qtext(msg::window::edit{}));
   take_along_->add_copies(*menu);
 }
 
 void MainWindow::build_view_menu() {
-  QMenu* view = menuBar()->addMenu(qtext(say::window::view{}));
+  QMenu* view = menuBar()->addMenu(qtext(msg::window::view{}));
   for (int i = 0; i < tabs_->count(); ++i) {
     QAction* page = view->addAction(tabs_->tabIcon(i), tabs_->tabText(i), this, [this, i] {
       tabs_->setCurrentIndex(i);
@@ -104,15 +104,15 @@ void MainWindow::build_view_menu() {
   view->addSeparator();
   text_size_->add_actions(*view);
   view->addSeparator();
-  QAction* explore = view->addAction(qtext(say::window::explore{}), this, &MainWindow::explore_selected);
+  QAction* explore = view->addAction(qtext(msg::window::explore{}), this, &MainWindow::explore_selected);
   explore->setShortcut(QKeySequence(QStringLiteral("Ctrl+Shift+X")));
   view->addSeparator();
-  QMenu* theme = view->addMenu(qtext(say::window::theme{}));
+  QMenu* theme = view->addMenu(qtext(msg::window::theme{}));
   theme_actions_ = new QActionGroup(this);
-  const std::pair<ThemeChoice, QString> choices[] = {{ThemeChoice::system, qtext(say::window::system_theme{})},
-                                                     {ThemeChoice::light, qtext(say::window::light_theme{})},
-                                                     {ThemeChoice::dark, qtext(say::window::dark_theme{})},
-                                                     {ThemeChoice::contrast, qtext(say::window::contrast_theme{})}};
+  const std::pair<ThemeChoice, QString> choices[] = {{ThemeChoice::system, qtext(msg::window::system_theme{})},
+                                                     {ThemeChoice::light, qtext(msg::window::light_theme{})},
+                                                     {ThemeChoice::dark, qtext(msg::window::dark_theme{})},
+                                                     {ThemeChoice::contrast, qtext(msg::window::contrast_theme{})}};
   for (const auto& [choice, text] : choices) {
     QAction* action = theme->addAction(text, this, [this, choice = choice] { set_theme(choice); });
     action->setCheckable(true);
@@ -123,7 +123,7 @@ void MainWindow::build_view_menu() {
   add_language_menu(*view, remember_, [this](const QString& words) {
     banner_->clear(Banner::Topic::language);
     if (words.isEmpty()) return;
-    banner_->offer(Banner::Topic::language, words, {}, qtext(say::window::restart{}), [this] {
+    banner_->offer(Banner::Topic::language, words, {}, qtext(msg::window::restart{}), [this] {
       starts_again_ = true;
       close();
     });
@@ -131,16 +131,16 @@ void MainWindow::build_view_menu() {
 }
 
 void MainWindow::build_help_menu() {
-  QMenu* help = menuBar()->addMenu(qtext(say::window::help{}));
-  help->addAction(qtext(say::window::lesson{}), this, [this] { lesson_->show(); });
-  QAction* explain = help->addAction(qtext(say::window::explain{}), this,
+  QMenu* help = menuBar()->addMenu(qtext(msg::window::help{}));
+  help->addAction(qtext(msg::window::lesson{}), this, [this] { lesson_->show(); });
+  QAction* explain = help->addAction(qtext(msg::window::explain{}), this,
                                      [this] { show_document(this, QStringLiteral("explanation")); });
   explain->setShortcut(QKeySequence::HelpContents);
-  help->addAction(qtext(say::window::documentation{}), this,
+  help->addAction(qtext(msg::window::documentation{}), this,
                   [this] { show_document(this, QStringLiteral("tutorial")); });
-  help->addAction(qtext(say::window::shortcuts{}), this, [this] { show_shortcuts(this, shortcuts()); });
+  help->addAction(qtext(msg::window::shortcuts{}), this, [this] { show_shortcuts(this, shortcuts()); });
   help->addSeparator();
-  help->addAction(qtext(say::window::about{}), this, [this] { show_about(this); });
+  help->addAction(qtext(msg::window::about{}), this, [this] { show_about(this); });
 }
 
 }  // namespace attnscope::ui

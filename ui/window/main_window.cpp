@@ -104,7 +104,7 @@ void MainWindow::build_center() {
   column->addWidget(query_);
   tabs_ = new QTabWidget(central);
   tabs_->setDocumentMode(true);
-  tabs_->setAccessibleName(qtext(say::window::pages{}));
+  tabs_->setAccessibleName(qtext(msg::window::pages{}));
   tabs_->tabBar()->setAccessibleName(tabs_->accessibleName());
   column->addWidget(tabs_, 1);
   // Last, so that showing it moves nothing under the pointer.
@@ -155,10 +155,10 @@ void MainWindow::build_docks() {
   runs_ = new RunsPanel(workspace_, this);
   collect_ = new CollectPanel(this);
   details_ = new DetailsPanel(this);
-  QDockWidget* runs = add_dock(qtext(say::window::runs{}), QStringLiteral("runs"), runs_, Qt::LeftDockWidgetArea);
+  QDockWidget* runs = add_dock(qtext(msg::window::runs{}), QStringLiteral("runs"), runs_, Qt::LeftDockWidgetArea);
   QDockWidget* collect =
-      add_dock(qtext(say::window::collect{}), QStringLiteral("collect"), collect_, Qt::LeftDockWidgetArea);
-  details_dock_ = add_dock(qtext(say::window::details{}), QStringLiteral("details"), details_, Qt::RightDockWidgetArea);
+      add_dock(qtext(msg::window::collect{}), QStringLiteral("collect"), collect_, Qt::LeftDockWidgetArea);
+  details_dock_ = add_dock(qtext(msg::window::details{}), QStringLiteral("details"), details_, Qt::RightDockWidgetArea);
   for (QDockWidget* asked_for : {collect, details_dock_}) asked_for->hide();
   const std::pair<QDockWidget*, Qt::Key> keys[] = {
       {runs, Qt::Key_F7}, {collect, Qt::Key_F8}, {details_dock_, Qt::Key_F9}};
@@ -253,7 +253,7 @@ void MainWindow::follow_edits() {
     if (deletes < 0) return;
     QStringList back = words;
     back[deletes] = QStringLiteral("--restore");
-    banner_->offer(Banner::Topic::write, qtext(say::window::run_deleted{}), file, qtext(say::window::restore{}),
+    banner_->offer(Banner::Topic::write, qtext(msg::window::run_deleted{}), file, qtext(msg::window::restore{}),
                    [editor, file, back] { editor->edit(file, back); });
   });
   connect(editor, &RunEditor::failed, this,
@@ -268,8 +268,8 @@ void MainWindow::offer_sweep() {
   const std::int64_t id = std::exchange(sweep_, std::nullopt)->run;
   if (run.size() == 0) return;
   const QString file = run.info->file;
-  const Message words = say::window::sweep_collected{.points = counted_points(run.size())};
-  banner_->offer(Banner::Topic::collect, qtext(words), file, qtext(say::window::show_sweep{}), [this, file, id] {
+  const Message words = msg::window::sweep_collected{.points = counted_points(run.size())};
+  banner_->offer(Banner::Topic::collect, qtext(words), file, qtext(msg::window::show_sweep{}), [this, file, id] {
     auto* current = qobject_cast<ProblemPage*>(current_page());
     if (current != nullptr && current->turn_to_run(file, id)) return;
     const auto shows = [&](ProblemPage* page) { return page->turn_to_run(file, id); };
@@ -333,7 +333,7 @@ void MainWindow::show_details(const Page* page, const ShownPoint& point) {
   if (width() >= details_width || details_dock_->isVisible()) {
     details_dock_->show();
   } else {
-    statusBar()->showMessage(qtext(say::window::details_hint{}), 6000);
+    statusBar()->showMessage(qtext(msg::window::details_hint{}), 6000);
   }
 }
 
@@ -366,7 +366,7 @@ void MainWindow::explore_algorithm(const std::string& name) {
 void MainWindow::show_map(const QString& file, qint64 point) {
   tabs_->setCurrentWidget(map_);
   if (map_->turn_to(file, point)) return;
-  say_written({}, qtext(say::window::tiles_hidden{}), Banner::Topic::choice);
+  say_written({}, qtext(msg::window::tiles_hidden{}), Banner::Topic::choice);
   // A point measured just now appears after the next read of the file.
   const auto again = [this, file, point] {
     if (current_page() == map_ && map_->turn_to(file, point)) banner_->clear(Banner::Topic::choice);
@@ -382,7 +382,7 @@ void MainWindow::name_window() {
 
 void MainWindow::open_dialog() {
   const QStringList files =
-      QFileDialog::getOpenFileNames(this, qtext(say::window::open_title{}), {}, qtext(say::window::open_filter{}));
+      QFileDialog::getOpenFileNames(this, qtext(msg::window::open_title{}), {}, qtext(msg::window::open_filter{}));
   if (!files.isEmpty()) open_by_hand(files);
 }
 
@@ -417,8 +417,8 @@ void MainWindow::follow_saved(const QStringList& files) {
     if (measures() || (stated && in_dialog)) {
       const std::string file = stated ? statement.toStdString() : source->string();
       banner_->forget(Banner::Topic::choice, statement);
-      banner_->offer(Banner::Topic::choice, qtext(say::window::kernel_changed{.file = file}), statement,
-                     qtext(say::window::reload{}), [this, statement] { open_kernel(statement); });
+      banner_->offer(Banner::Topic::choice, qtext(msg::window::kernel_changed{.file = file}), statement,
+                     qtext(msg::window::reload{}), [this, statement] { open_kernel(statement); });
     } else if (stated) {
       open_kernel(statement);
     } else {
@@ -441,20 +441,20 @@ std::vector<std::pair<QString, QString>> MainWindow::shortcuts() const {
   std::vector<std::pair<QString, QString>> keys;
   keys.reserve(pages_.size());
   for (int i = 0; i < tabs_->count(); ++i) keys.emplace_back(QStringLiteral("Ctrl+%1").arg(i + 1), tabs_->tabText(i));
-  keys.insert(keys.end(), {{QStringLiteral("Ctrl+O"), qtext(say::window::key_open{})},
-                           {QStringLiteral("Ctrl+N"), qtext(say::window::key_new_window{})},
-                           {QStringLiteral("Ctrl+L, Ctrl+F"), qtext(say::window::key_filter{})},
-                           {QStringLiteral("Ctrl+E"), qtext(say::window::key_export_plot{})},
-                           {QStringLiteral("Ctrl+Shift+C, Ctrl+Alt+C"), qtext(say::window::key_copy_page{})},
-                           {QStringLiteral("Ctrl+R"), qtext(say::window::key_report{})},
-                           {QStringLiteral("Ctrl+Shift+X"), qtext(say::window::key_explore{})},
-                           {QStringLiteral("F7, F8, F9"), qtext(say::window::key_panels{})},
-                           {QStringLiteral("Ctrl++, Ctrl+-, Ctrl+0"), qtext(say::window::key_text{})}});
+  keys.insert(keys.end(), {{QStringLiteral("Ctrl+O"), qtext(msg::window::key_open{})},
+                           {QStringLiteral("Ctrl+N"), qtext(msg::window::key_new_window{})},
+                           {QStringLiteral("Ctrl+L, Ctrl+F"), qtext(msg::window::key_filter{})},
+                           {QStringLiteral("Ctrl+E"), qtext(msg::window::key_export_plot{})},
+                           {QStringLiteral("Ctrl+Shift+C, Ctrl+Alt+C"), qtext(msg::window::key_copy_page{})},
+                           {QStringLiteral("Ctrl+R"), qtext(msg::window::key_report{})},
+                           {QStringLiteral("Ctrl+Shift+X"), qtext(msg::window::key_explore{})},
+                           {QStringLiteral("F7, F8, F9"), qtext(msg::window::key_panels{})},
+                           {QStringLiteral("Ctrl++, Ctrl+-, Ctrl+0"), qtext(msg::window::key_text{})}});
   for (const Page* page : pages_) {
     for (const auto& row : page->shortcuts()) keys.push_back(row);
   }
-  keys.insert(keys.end(), {{qtext(say::window::on_run_list{}), qtext(say::window::key_run{})},
-                           {QStringLiteral("F1"), qtext(say::window::key_explain{})}});
+  keys.insert(keys.end(), {{qtext(msg::window::on_run_list{}), qtext(msg::window::key_run{})},
+                           {QStringLiteral("F1"), qtext(msg::window::key_explain{})}});
   return keys;
 }
 
@@ -464,8 +464,8 @@ void MainWindow::ask_before_stopping(const QString& title, const QString& questi
   box->setObjectName(QStringLiteral("stop-and-quit"));
   box->setAttribute(Qt::WA_DeleteOnClose);
   box->setInformativeText(what_stays);
-  QPushButton* stop = box->addButton(qtext(say::window::stop_and_quit{}), QMessageBox::AcceptRole);
-  box->setDefaultButton(box->addButton(qtext(say::window::keep_running{}), QMessageBox::RejectRole));
+  QPushButton* stop = box->addButton(qtext(msg::window::stop_and_quit{}), QMessageBox::AcceptRole);
+  box->setDefaultButton(box->addButton(qtext(msg::window::keep_running{}), QMessageBox::RejectRole));
   connect(box, &QDialog::rejected, this, [this] { starts_again_ = false; });
   connect(stop, &QPushButton::clicked, this, [this] {
     closes_when_stopped_ = true;
@@ -490,15 +490,15 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   if (collect_->running()) {
     event->ignore();
     return ask_before_stopping(
-        qtext(say::window::sweep_running{}),
-        qtext(say::window::stop_and_quit_question{.progress = collect_->progress_words().toStdString()}),
-        qtext(say::window::completed_points_kept{}));
+        qtext(msg::window::sweep_running{}),
+        qtext(msg::window::stop_and_quit_question{.progress = collect_->progress_words().toStdString()}),
+        qtext(msg::window::completed_points_kept{}));
   }
   if (const QString work = explorer_->under_way(); !work.isEmpty() && !closes_when_stopped_) {
     event->ignore();
-    return ask_before_stopping(qtext(say::window::pending_points{}),
-                               qtext(say::window::pending_points_question{.work = work.toStdString()}),
-                               qtext(say::window::measured_points_kept{}));
+    return ask_before_stopping(qtext(msg::window::pending_points{}),
+                               qtext(msg::window::pending_points_question{.work = work.toStdString()}),
+                               qtext(msg::window::measured_points_kept{}));
   }
   QMainWindow::closeEvent(event);
 }

@@ -31,9 +31,9 @@ QueryBar::QueryBar(Workspace& workspace, QWidget* parent) : QWidget(parent), wor
   row->setContentsMargins(10, 3, 10, 2);
   row->setSpacing(10);
   field_ = new QLineEdit(this);
-  field_->setPlaceholderText(qtext(say::query::hint{}));
-  field_->setToolTip(plain_tip(qtext(say::query::help{})));
-  field_->setAccessibleName(qtext(say::query::name{}));
+  field_->setPlaceholderText(qtext(msg::query::hint{}));
+  field_->setToolTip(plain_tip(qtext(msg::query::help{})));
+  field_->setAccessibleName(qtext(msg::query::name{}));
   field_->setClearButtonEnabled(true);
   field_->setMaxLength(static_cast<int>(analysis::longest_query));
   field_->setMinimumWidth(narrowest);
@@ -74,7 +74,7 @@ void QueryBar::add_completer() {
   completer_ = new QCompleter(candidates_, this);
   completer_->setWidget(field_);
   completer_->setCompletionMode(QCompleter::UnfilteredPopupCompletion);
-  completer_->popup()->setAccessibleName(qtext(say::query::candidates{}));
+  completer_->popup()->setAccessibleName(qtext(msg::query::candidates{}));
   completer_->popup()->installEventFilter(this);
   connect(completer_, qOverload<const QString&>(&QCompleter::activated), this, &QueryBar::take);
 }
@@ -100,15 +100,15 @@ void QueryBar::apply() {
 
 void QueryBar::show_state() {
   const std::size_t all = workspace_.ticked_points();
-  const QString longest = qtext(say::query::shown{.all = all, .shown = all});
+  const QString longest = qtext(msg::query::shown{.all = all, .shown = all});
   // Reserves the maximum width, so that the error text does not move.
   count_->setMinimumWidth(count_->fontMetrics().horizontalAdvance(longest) + 2);
-  if (workspace_.gathering()) return count_->setText(qtext(say::query::selecting{.all = all}));
+  if (workspace_.gathering()) return count_->setText(qtext(msg::query::selecting{.all = all}));
   if (workspace_.query().isEmpty()) return count_->setText(qtext(counted_points(all)));
-  const Message points = say::query::shown{.all = all, .shown = workspace_.visible()->size()};
+  const Message points = msg::query::shown{.all = all, .shown = workspace_.visible()->size()};
   const bool holds = field_->text().trimmed() == workspace_.query();
   const std::string filter = workspace_.query().toStdString();
-  count_->setText(qtext(holds ? points : Message(say::query::still_active{.filter = filter, .points = points})));
+  count_->setText(qtext(holds ? points : Message(msg::query::still_active{.filter = filter, .points = points})));
 }
 
 void QueryBar::show_candidates(bool asked_for) {

@@ -25,7 +25,7 @@ QString recent_key() {
 }  // namespace
 
 RecentFiles::RecentFiles(bool remember, QWidget* parent)
-    : QMenu(qtext(say::window::open_recent{}), parent), remember_(remember) {
+    : QMenu(qtext(msg::window::open_recent{}), parent), remember_(remember) {
   setToolTipsVisible(true);
   refresh();
 }
@@ -62,10 +62,10 @@ void say_what_the_sample_is(Workspace& workspace, Banner& banner, std::function<
     for (const LoadedRun& run : workspace.runs()) {
       if (run.info->file != sample) continue;
       const Message words =
-          say::window::recorded_sample{.date = run.info->summary.started_at.substr(0, std::size("2026-11-27") - 1),
+          msg::window::recorded_sample{.date = run.info->summary.started_at.substr(0, std::size("2026-11-27") - 1),
                                        .file = workspace.file_name(sample).toStdString(),
                                        .gpu = device_title(run.info->summary).toStdString()};
-      return banner.offer(Banner::Topic::sample, qtext(words), sample, qtext(say::window::collect_here{}), collect);
+      return banner.offer(Banner::Topic::sample, qtext(words), sample, qtext(msg::window::collect_here{}), collect);
     }
   };
   QObject::connect(&workspace, &Workspace::opened, &banner, show_offer);

@@ -234,7 +234,7 @@ void Session::open_window() {
   // The newest unlocked session is taken by the new window.
   report_problem(SessionFile(SessionFile::Begin::anew).write(copy));
   const QString program = QCoreApplication::applicationFilePath();
-  if (QProcess::startDetached(program, {QStringLiteral("--lang"), qtext(say::language::code{})})) return;
+  if (QProcess::startDetached(program, {QStringLiteral("--lang"), qtext(msg::language::code{})})) return;
   window_.banner().add(Banner::Topic::choice,
                        qtext("Cannot open another window: {} did not start", program.toStdString()));
 }

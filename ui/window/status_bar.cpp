@@ -31,10 +31,10 @@ StatusBar::StatusBar(Workspace& workspace, QWidget* parent) : QStatusBar(parent)
 void StatusBar::refresh() {
   QStringList names{open_files_in_words(workspace_)};
   if (const QString opening = workspace_.opening(); !opening.isEmpty()) {
-    names << qtext(say::window::opening{.files = opening.toStdString()});
+    names << qtext(msg::window::opening{.files = opening.toStdString()});
   }
   names.removeAll(QString());
-  files_->setText(names.isEmpty() ? qtext(say::window::no_file{}) : names.join(QStringLiteral(" · ")));
+  files_->setText(names.isEmpty() ? qtext(msg::window::no_file{}) : names.join(QStringLiteral(" · ")));
   QStringList paths;
   for (const QString& file : workspace_.files()) paths << one_line(file);
   files_->setToolTip(plain_tip(paths.join(QLatin1Char('\n'))));
@@ -65,13 +65,13 @@ void StatusBar::refresh() {
   }
   QStringList parts;
   for (const auto& [origin, points] : count) {
-    if (points == 1) parts << qtext(say::window::one_point_of{.origin = title(origin)});
+    if (points == 1) parts << qtext(msg::window::one_point_of{.origin = title(origin)});
     if (points > 1) {
-      const Message all = say::window::points_of{.origin = title(origin), .points = points};
+      const Message all = msg::window::points_of{.origin = title(origin), .points = points};
       parts << qtext(all);
     }
   }
-  if (copied > 0) parts << qtext(say::window::duplicates_counted_once{.points = copied});
+  if (copied > 0) parts << qtext(msg::window::duplicates_counted_once{.points = copied});
   if (!parts.isEmpty()) parts << QStringList(devices.begin(), devices.end()).join(QStringLiteral(", "));
   values_->setText(parts.join(QStringLiteral(" · ")));
   values_->setToolTip(plain_tip(values_->text()));

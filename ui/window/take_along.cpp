@@ -44,22 +44,22 @@ TakeAlong::TakeAlong(std::function<Page*()> page, Say say, QMainWindow* window)
                               known_algorithms().find(shown.marked()->spec.algorithm) != nullptr;
                      },
                      QStringLiteral("No measurable point is selected on this page.")};
-  copies_ = {add(qtext(say::window::copy_picture{}), QStringLiteral("Ctrl+Shift+C"), plot_,
+  copies_ = {add(qtext(msg::window::copy_picture{}), QStringLiteral("Ctrl+Shift+C"), plot_,
                  [this](Page& shown) { copy(shown); }),
-             add(qtext(say::window::copy_values{}), QStringLiteral("Ctrl+Alt+C"), values_there_,
+             add(qtext(msg::window::copy_values{}), QStringLiteral("Ctrl+Alt+C"), values_there_,
                  [this](const Page& shown) {
                    const ShownValues copied = shown.values();
                    QGuiApplication::clipboard()->setText(as_tsv(copied));
-                   say_(qtext(say::window::values_copied{.lines = copied.lines.size()}), {}, {});
+                   say_(qtext(msg::window::values_copied{.lines = copied.lines.size()}), {}, {});
                  }),
-             add(qtext(say::window::copy_command{}), {}, command, [this](const Page& shown) {
+             add(qtext(msg::window::copy_command{}), {}, command, [this](const Page& shown) {
                const std::string copied = collect_command(shown.marked()->spec);
                QGuiApplication::clipboard()->setText(to_qstring(copied));
-               say_(qtext(say::window::command_copied{.command = copied}), {}, {});
+               say_(qtext(msg::window::command_copied{.command = copied}), {}, {});
              })};
   saves_ = {
-      add(qtext(say::window::export_plot{}), QStringLiteral("Ctrl+E"), plot_, [this](Page& shown) { save(shown); }),
-      add(qtext(say::window::export_values{}), {}, values_there_, [this](Page& shown) { save_values(shown); })};
+      add(qtext(msg::window::export_plot{}), QStringLiteral("Ctrl+E"), plot_, [this](Page& shown) { save(shown); }),
+      add(qtext(msg::window::export_values{}), {}, values_there_, [this](Page& shown) { save_values(shown); })};
 }
 
 bool TakeAlong::still(Page& page, const Kind& kind) {
@@ -109,12 +109,12 @@ void TakeAlong::add_all(QMenu& menu) {
 void TakeAlong::copy(Page& page) {
   const PlotPicture picture = page.picture();
   QGuiApplication::clipboard()->setImage(image_of(picture, picture_size, 2));
-  say_(qtext(say::window::picture_copied{.title = picture.title.toStdString()}), {}, {});
+  say_(qtext(msg::window::picture_copied{.title = picture.title.toStdString()}), {}, {});
 }
 
 void TakeAlong::save(Page& page) {
-  const QString path = ask_for_file(window_, qtext(say::window::export_plot_title{}), page.file_stem(),
-                                    qtext(say::window::plot_filter{}),
+  const QString path = ask_for_file(window_, qtext(msg::window::export_plot_title{}), page.file_stem(),
+                                    qtext(msg::window::plot_filter{}),
                                     {QStringLiteral(".png"), QStringLiteral(".svg"), QStringLiteral(".pdf")});
   if (!path.isEmpty()) save_to(path);
 }
@@ -122,17 +122,17 @@ void TakeAlong::save(Page& page) {
 void TakeAlong::save_to(const QString& path) {
   Page& page = *page_();
   if (!still(page, plot_)) return;
-  say_(qtext(say::window::written{.file = one_line(path).toStdString()}),
+  say_(qtext(msg::window::written{.file = one_line(path).toStdString()}),
        save_picture(path, picture_size, page.picture()), Banner::Topic::write);
 }
 
 void TakeAlong::save_values(Page& page) {
   const QString stem = page.file_stem().isEmpty() ? QStringLiteral("values") : page.file_stem();
-  const QString path = ask_for_file(window_, qtext(say::window::export_values_title{}), stem,
-                                    qtext(say::window::values_filter{}), {QStringLiteral(".csv")});
+  const QString path = ask_for_file(window_, qtext(msg::window::export_values_title{}), stem,
+                                    qtext(msg::window::values_filter{}), {QStringLiteral(".csv")});
   if (path.isEmpty() || !still(page, values_there_)) return;
   const QByteArray text = as_csv(page.values());
-  say_(qtext(say::window::written{.file = one_line(path).toStdString()}),
+  say_(qtext(msg::window::written{.file = one_line(path).toStdString()}),
        save_file(path, [&](QIODevice& out) { return write_all(out, text); }), Banner::Topic::write);
 }
 

@@ -13,15 +13,15 @@ namespace attnscope::ui {
 
 void TextSize::add_actions(QMenu& menu) {
   constexpr double step = 1.15;
-  QMenu* text = menu.addMenu(qtext(say::window::text_size{}));
+  QMenu* text = menu.addMenu(qtext(msg::window::text_size{}));
   const auto add = [&](const QString& words, const QList<QKeySequence>& keys, double factor) {
     QAction* action = text->addAction(words, this, [this, factor] { set_scale(scale_ * factor); });
     action->setShortcuts(keys);
   };
   // Also accept the plus key without Shift.
-  add(qtext(say::window::text_larger{}), {QKeySequence::ZoomIn, QKeySequence(QStringLiteral("Ctrl+="))}, step);
-  add(qtext(say::window::text_smaller{}), {QKeySequence::ZoomOut}, 1 / step);
-  add(qtext(say::window::text_default{}), {QKeySequence(QStringLiteral("Ctrl+0"))}, 0);
+  add(qtext(msg::window::text_larger{}), {QKeySequence::ZoomIn, QKeySequence(QStringLiteral("Ctrl+="))}, step);
+  add(qtext(msg::window::text_smaller{}), {QKeySequence::ZoomOut}, 1 / step);
+  add(qtext(msg::window::text_default{}), {QKeySequence(QStringLiteral("Ctrl+0"))}, 0);
 }
 
 void TextSize::set_scale(double scale) {

@@ -151,7 +151,7 @@ void GpuDevice::add_links(CeilingSet& set, const CeilingOptions& options) {
   } catch (const DriverError& error) {
     // Keep the ceilings measured so far if the other GPU is busy or lost.
     set.remarks.emplace_back(
-        make_message("{}: one of its benchmarks failed: {}", say::ceiling::peer_copy{}, error.what()));
+        make_message("{}: one of its benchmarks failed: {}", msg::ceiling::peer_copy{}, error.what()));
     usable_ = group().usable();
   }
 }

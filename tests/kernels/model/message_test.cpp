@@ -26,7 +26,7 @@ using testing::Not;
 using testing::SizeIs;
 
 Message misses() {
-  return say::law::not_power_law{.d = 64, .m = "{percent}", .n = 16'384, .percent = 3};
+  return msg::law::not_power_law{.d = 64, .m = "{percent}", .n = 16'384, .percent = 3};
 }
 
 struct OtherLanguage {
@@ -53,7 +53,7 @@ TEST(Message, ALiteralHasACodeAndEnglishWords) {
   EXPECT_EQ(reason.id, "law.refused");
   EXPECT_EQ(text(reason), "fa2 {} has 1,235,968 of " + english_text(misses()));
   EXPECT_EQ("no", Message::verbatim("no"));
-  EXPECT_EQ(format_text("{}, {}", say::law::not_power_law{.d = 2, .m = 3, .n = 1, .percent = 4}, make_message("{}", 5)),
+  EXPECT_EQ(format_text("{}, {}", msg::law::not_power_law{.d = 2, .m = 3, .n = 1, .percent = 4}, make_message("{}", 5)),
             "no power law: the point at N 1, d 2, M 3 lies 4% off the fit, 5");
   EXPECT_EQ(grouped(std::numeric_limits<std::int64_t>::min()), "-9,223,372,036,854,775,808");
   EXPECT_EQ(grouped(-100), "-100");
@@ -64,7 +64,7 @@ TEST(Message, AnotherLanguageIsAnotherFile) {
       R"({"law": {"misses": "bei d {d} und N {n:,}: {percent} %", "of_a_later_version": "{whatever}"}})");
   EXPECT_EQ(text(misses()), "bei d 64 und N 16,384: 3 %");
   EXPECT_THAT(english_text(misses()), HasSubstr("no power law")) << "files stay English";
-  EXPECT_THAT(text(say::law::rereads_hit_l2{}), HasSubstr("L2")) << "what it does not have is said in English";
+  EXPECT_THAT(text(msg::law::rereads_hit_l2{}), HasSubstr("L2")) << "what it does not have is said in English";
   EXPECT_EQ(Catalogue::english().ids(), Catalogue::parse("{}").value().ids());
 }
 

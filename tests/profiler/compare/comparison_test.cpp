@@ -483,7 +483,7 @@ TEST(Comparison, ClocksThatDifferAreNamed) {
   const std::vector<double> times{100, 101, 99};
   const fixtures::Points points =
       runs_of({{in_rounds(spec, times, 1.98e9)}, {in_rounds(spec, times, 1.71e9)}, {in_rounds(spec, times, 1.975e9)}});
-  const Message name = say::difference::sm_clock{};
+  const Message name = msg::difference::sm_clock{};
   const std::vector<Difference> found = compared(points, {0}, {1}).result.differences;
   const auto clock = std::ranges::find(found, name, &Difference::name);
   ASSERT_NE(clock, found.end());
@@ -504,7 +504,7 @@ TEST(Comparison, CircumstancesThatDifferComeByName) {
   points.add({after, fa1(1000, 1024)}, other);  // no kernel sources for the second pair
   const PointTable table = points.table();
   ComparisonRequest request = request_for(table, {0, 1}, {2, 3}, {"N"});
-  const Message driver = say::difference::driver{};
+  const Message driver = msg::difference::driver{};
   const std::pair cuda(Message::verbatim("CUDA"), Message::verbatim("13.0"));
   request.conditions = {{{driver, Message::verbatim("580")}, cuda}, {{driver, Message::verbatim("570")}, cuda}};
   std::vector<std::string> lines;

@@ -199,7 +199,7 @@ TEST(ReportBaseline, ListsWhatHasNoPartnerAndWhatElseDiffers) {
   const std::vector<PointRecord> after = before;
   std::erase_if(before, [](const PointRecord& record) { return record.spec.problem.n_k == 512; });
   Input input = documents::input_of(before_and_after(before, after));
-  const Message driver = say::difference::driver{};
+  const Message driver = msg::difference::driver{};
   input.runs[0].conditions = {{driver, Message::verbatim("570.1")}};
   input.runs[1].conditions = {{driver, Message::verbatim("580.2")}};
   Request request;

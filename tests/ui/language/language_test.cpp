@@ -236,7 +236,7 @@ TEST_F(LanguageTest, ChoicesSpeakIt) {
                             [&](const auto& facet) { return combo->accessibleName() == qtext(facet->label); }) ||
         std::ranges::any_of(analysis::map_facets(),
                             [&](const auto& facet) { return combo->accessibleName() == qtext(facet->label); });
-    const bool of_device = combo->accessibleName() == qtext(say::roofline_page::device{});  // Named by the file.
+    const bool of_device = combo->accessibleName() == qtext(msg::roofline_page::device{});  // Named by the file.
     if (of_facet || of_device) continue;
     for (int i = 0; i < combo->count(); ++i) {
       texts.add(combo->itemText(i), "choice");
@@ -375,7 +375,7 @@ TEST_F(LanguageTest, ValuesForProgramsDoNotSpeakIt) {
   window.show_page(QStringLiteral("table"));
   settle();
   const ShownValues table = page_of<PointsPage>(window).values();
-  const auto result = table.keys.indexOf(qtext(say::points_table::result{}));
+  const auto result = table.keys.indexOf(qtext(msg::points_table::result{}));
   ASSERT_GE(result, 0);
   for (const QStringList& line : table.lines) EXPECT_FALSE(marked(line[result])) << line[result].toStdString();
   for (const ShownValues& values : {curves, maps}) {
@@ -402,7 +402,7 @@ TEST_F(LanguageTest, DialogsSpeakIt) {
   show_about(&window);
   show_document(&window, QStringLiteral("tutorial"));
   for (QAction* action : window.findChildren<QAction*>()) {
-    if (action->text() == qtext(say::window::shortcuts{})) action->trigger();
+    if (action->text() == qtext(msg::window::shortcuts{})) action->trigger();
   }
   const QList<QDialog*> dialogs = window.findChildren<QDialog*>();
   ASSERT_EQ(dialogs.size(), 3);

@@ -609,7 +609,7 @@ TEST_F(ExplorerMeasuringTest, MeasuresExactlyThisPointBesideItsPrediction) {
   EXPECT_EQ(page.measuring().state_words(),
             QString("%1: %2 (simulated), predicted %3. Kept in %4 %5")
                 .arg(short_title(page.chosen().choices), qtext(Nanoseconds(point.event.time_median_ns)),
-                     qtext(Nanoseconds(exploration().ns)), file, qtext(say::explorer_page::by_construction{})));
+                     qtext(Nanoseconds(exploration().ns)), file, qtext(msg::explorer_page::by_construction{})));
   // The open file has the point, and its run is complete although the collector waits for more.
   ASSERT_TRUE(QTest::qWaitFor(
       [this] {

@@ -55,7 +55,7 @@ TEST_F(WindowTest, DocumentationOpensTheDocumentsAndTheirLinksLeadOn) {
   MainWindow window(false);
   window.resize(1280, 800);
   for (QAction* action : window.findChildren<QAction*>()) {
-    if (action->text() == qtext(say::window::documentation{})) action->trigger();
+    if (action->text() == qtext(msg::window::documentation{})) action->trigger();
   }
   auto* text = window.findChild<QTextBrowser*>(QStringLiteral("document"));
   ASSERT_NE(text, nullptr);
@@ -128,7 +128,7 @@ class LessonInTheBrowser : public WindowTest {
   }
   void ask() {
     for (QAction* action : window_.findChildren<QAction*>()) {
-      if (action->text() == qtext(say::window::lesson{})) action->trigger();
+      if (action->text() == qtext(msg::window::lesson{})) action->trigger();
     }
   }
 
@@ -160,7 +160,7 @@ TEST_F(LessonInTheBrowser, WithoutABrowserItsPlaceIsSaidAndAnotherOffered) {
       << window_.banner().text().toStdString();
   const auto* offered = window_.banner().findChild<QToolButton*>(QStringLiteral("action"));
   EXPECT_FALSE(offered->isHidden());
-  EXPECT_EQ(offered->text(), qtext(say::window::save_lesson{}));
+  EXPECT_EQ(offered->text(), qtext(msg::window::save_lesson{}));
 }
 
 TEST_F(LessonInTheBrowser, BeginsWhereItIsAskedTo) {

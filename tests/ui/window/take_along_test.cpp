@@ -53,8 +53,8 @@ TEST_F(TakeAlongTest, AMenuOverCurvesCopiesWhatTheyShow) {
   auto& page = page_of<IoCurvePage>(window);
   QMenu* menu = open_menu();
   ASSERT_NE(menu, nullptr);
-  EXPECT_FALSE(entry(*menu, qtext(say::window::copy_command{}))->isEnabled()) << "nothing is selected";
-  entry(*menu, qtext(say::window::copy_values{}))->trigger();
+  EXPECT_FALSE(entry(*menu, qtext(msg::window::copy_command{}))->isEnabled()) << "nothing is selected";
+  entry(*menu, qtext(msg::window::copy_values{}))->trigger();
   menu->close();
   std::size_t points = 0;
   for (const Curve& curve : page.curves().curves) points += curve.points.size();
@@ -82,9 +82,9 @@ TEST_F(TakeAlongTest, TheCommandIsOfThePointThatIsSelected) {
   settle();
   QMenu* menu = open_menu();
   ASSERT_NE(menu, nullptr);
-  QAction* copy = entry(*menu, qtext(say::window::copy_command{}));
+  QAction* copy = entry(*menu, qtext(msg::window::copy_command{}));
   ASSERT_TRUE(copy->isEnabled());
-  EXPECT_FALSE(entry(*menu, qtext(say::window::copy_picture{}))->isEnabled()) << "a table is no plot";
+  EXPECT_FALSE(entry(*menu, qtext(msg::window::copy_picture{}))->isEnabled()) << "a table is no plot";
   copy->trigger();
   menu->close();
   const QString command = QGuiApplication::clipboard()->text();
@@ -116,7 +116,7 @@ TEST_F(TakeAlongTest, APictureOnTheClipboardIsThatOfTheFile) {
   ASSERT_EQ(save(folder.filePath("first.png")), QString());
   QMenu* menu = open_menu();
   ASSERT_NE(menu, nullptr);
-  entry(*menu, qtext(say::window::copy_picture{}))->trigger();
+  entry(*menu, qtext(msg::window::copy_picture{}))->trigger();
   menu->close();
   const QImage copied = QGuiApplication::clipboard()->image();
   EXPECT_EQ(copied.size(), picture_size * 2);

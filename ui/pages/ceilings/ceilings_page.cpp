@@ -20,8 +20,8 @@ CeilingsPage::CeilingsPage(Workspace& workspace, QWidget* parent) : Page(parent)
   column->setContentsMargins(10, 10, 10, 6);
   column->setSpacing(7);
   choice_ = new QComboBox(this);
-  choice_->setAccessibleName(qtext(say::ceilings_page::device{}));
-  choice_->setToolTip(qtext(say::ceilings_page::device_help{}));
+  choice_->setAccessibleName(qtext(msg::ceilings_page::device{}));
+  choice_->setToolTip(qtext(msg::ceilings_page::device_help{}));
   choice_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   choice_->setMinimumContentsLength(20);
   column->addWidget(choice_);
@@ -41,7 +41,7 @@ CeilingsPage::CeilingsPage(Workspace& workspace, QWidget* parent) : Page(parent)
   stack_->setContentsMargins(0, 0, 0, 0);
   model_ = new ResultModel(this);
   show_ceilings({});  // Creates the columns; their widths are set below.
-  table_ = new PlainTable(model_, qtext(say::ceilings_page::title{}), content);
+  table_ = new PlainTable(model_, qtext(msg::ceilings_page::title{}), content);
   // In a narrow window the label column shrinks, so that the source column stays visible.
   table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   table_->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
@@ -95,7 +95,7 @@ void CeilingsPage::show_set() {
     note_->hide();
     show_ceilings({});
     empty_->set_text(
-        {qtext(say::ceilings_page::none{}), qtext(say::ceilings_page::none_help{}), attnscope::ceilings_sample});
+        {qtext(msg::ceilings_page::none{}), qtext(msg::ceilings_page::none_help{}), attnscope::ceilings_sample});
     stack_->setCurrentWidget(empty_);
     return;
   }

@@ -45,8 +45,8 @@ ComparePage::ComparePage(Workspace& workspace, QWidget* parent)
       base_([this] { refresh(); }),
       other_([this] { show_comparison(); }),
       view_([this] { show_comparison(); },
-            {{View::table, {.text = qtext(say::compare_page::table{}), .id = QStringLiteral("table")}},
-             {View::plot, {.text = qtext(say::compare_page::plot{}), .id = QStringLiteral("plot")}}}),
+            {{View::table, {.text = qtext(msg::compare_page::table{}), .id = QStringLiteral("table")}},
+             {View::plot, {.text = qtext(msg::compare_page::plot{}), .id = QStringLiteral("plot")}}}),
       sides_(&ComparePage::sides_of,
              [this](Sides sides) {
                visible_ = sides.asked.points;
@@ -77,22 +77,22 @@ void ComparePage::add_controls() {
   const auto chip = [controls](const Message& name, const Message& help) {
     return new FacetChip(qtext(name), qtext(help), controls);
   };
-  by_chip_ = by_.edit_with(chip(say::compare_page::compare_by{}, say::compare_page::compare_by_help{}));
-  base_chip_ = base_.edit_with(chip(say::compare::baseline{}, say::compare_page::baseline_help{}));
-  other_chip_ = other_.edit_with(chip(say::compare::candidate_time_label{}, say::compare_page::other_help{}));
+  by_chip_ = by_.edit_with(chip(msg::compare_page::compare_by{}, msg::compare_page::compare_by_help{}));
+  base_chip_ = base_.edit_with(chip(msg::compare::baseline{}, msg::compare_page::baseline_help{}));
+  other_chip_ = other_.edit_with(chip(msg::compare::candidate_time_label{}, msg::compare_page::other_help{}));
   for (FacetChip* each : {by_chip_, base_chip_, other_chip_}) {
     each->set_widest(max_chip_value_width);
     flow->addWidget(each);
   }
-  FacetChip* view_chip = view_.edit_with(chip(say::compare_page::view{}, say::compare_page::view_help{}));
+  FacetChip* view_chip = view_.edit_with(chip(msg::compare_page::view{}, msg::compare_page::view_help{}));
   auto* pair = new QWidget(controls);
   auto* row = new QHBoxLayout(pair);
   row->setContentsMargins(0, 0, 0, 0);
   row->setSpacing(5);
-  auto* label = new QLabel(qtext(say::compare_page::margin{}), pair);
+  auto* label = new QLabel(qtext(msg::compare_page::margin{}), pair);
   margin_ = new QDoubleSpinBox(pair);
   margin_->setRange(0, 50);
-  margin_->setSpecialValueText(qtext(say::compare_page::usual_margin{}));
+  margin_->setSpecialValueText(qtext(msg::compare_page::usual_margin{}));
   margin_->setDecimals(1);
   margin_->setSingleStep(0.5);
   margin_->setValue(0);
@@ -100,7 +100,7 @@ void ComparePage::add_controls() {
   margin_->setKeyboardTracking(false);
   margin_->setAccessibleName(label->text());
   for (QWidget* widget : {static_cast<QWidget*>(label), static_cast<QWidget*>(margin_)}) {
-    widget->setToolTip(qtext(say::compare_page::margin_help{}));
+    widget->setToolTip(qtext(msg::compare_page::margin_help{}));
     row->addWidget(widget);
   }
   label->setBuddy(margin_);
@@ -154,7 +154,7 @@ void ComparePage::add_content() {
   views_->setContentsMargins(0, 0, 0, 0);
   column->addWidget(views, 1);
   model_ = new ResultModel(this);
-  table_ = new PlainTable(model_, qtext(say::compare_page::table_name{}), views);
+  table_ = new PlainTable(model_, qtext(msg::compare_page::table_name{}), views);
   table_->setSortingEnabled(true);
   table_->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
   table_->horizontalHeader()->setStretchLastSection(true);
@@ -191,9 +191,9 @@ void ComparePage::add_keys() {
 }
 
 std::vector<std::pair<QString, QString>> ComparePage::shortcuts() const {
-  return {{QStringLiteral("B"), qtext(say::compare_page::key_base{})},
-          {QStringLiteral("O"), qtext(say::compare_page::key_other{})},
-          {QStringLiteral("Ctrl+C"), qtext(say::compare_page::key_copy{})}};
+  return {{QStringLiteral("B"), qtext(msg::compare_page::key_base{})},
+          {QStringLiteral("O"), qtext(msg::compare_page::key_other{})},
+          {QStringLiteral("Ctrl+C"), qtext(msg::compare_page::key_copy{})}};
 }
 
 QString ComparePage::file_stem() const {
@@ -228,7 +228,7 @@ void ComparePage::drop() {
 
 void ComparePage::say_failed(const QString& reason) {
   drop();
-  show_words({qtext(say::compare_page::failed{.reason = reason.toHtmlEscaped().toStdString()}), {}});
+  show_words({qtext(msg::compare_page::failed{.reason = reason.toHtmlEscaped().toStdString()}), {}});
   say_late();
 }
 
@@ -284,14 +284,14 @@ void ComparePage::ask() {
     other_.offer({});
     other_chip_->hide();
     const QString copies = copies_in_words(workspace_.runs()).toHtmlEscaped();
-    const QString help = (QStringList{copies} << qtext(say::compare_page::no_second_side_help{})).join(QLatin1Char(' '));
+    const QString help = (QStringList{copies} << qtext(msg::compare_page::no_second_side_help{})).join(QLatin1Char(' '));
     show_words(visible_->empty()
                    ? why_no_points(workspace_)
-                   : EmptyWords{qtext(say::compare_page::no_second_side{}), help.trimmed(), attnscope::second_sample});
+                   : EmptyWords{qtext(msg::compare_page::no_second_side{}), help.trimmed(), attnscope::second_sample});
     return;
   }
   // The old content stays visible until the new one is ready.
-  if (!set_) show_words({qtext(say::compare_page::comparing{}), {}});
+  if (!set_) show_words({qtext(msg::compare_page::comparing{}), {}});
   ComparedAsk asked{.sides = {.points = visible_,
                               .axis = *sides,
                               .base = baseline_,
@@ -315,7 +315,7 @@ void ComparePage::offer_others() {
   std::vector<Option> others;
   const std::size_t sides = set_->view.sides.size();
   if (sides > 1) {  // A single side is offered without "all".
-    others.push_back({.text = qtext(say::compare_page::all_others{.sides = sides}), .id = {}});
+    others.push_back({.text = qtext(msg::compare_page::all_others{.sides = sides}), .id = {}});
   }
   for (std::size_t side = 0; side < sides; ++side) {
     others.push_back({.text = set_->name_of(side), .id = set_->name_of(side)});
@@ -339,7 +339,7 @@ void ComparePage::show_found(ComparedView found) {
   }
   longest_ = std::move(found.longest);
   if (!found.partners) {
-    return show_words({qtext(say::compare_page::no_partners{}), qtext(say::compare_page::no_partners_help{})});
+    return show_words({qtext(msg::compare_page::no_partners{}), qtext(msg::compare_page::no_partners_help{})});
   }
   words_->set_result(found, copies_in_words(workspace_.runs()));
   size_columns();
@@ -419,21 +419,21 @@ void ComparePage::fill_menu(QMenu& menu) {
     const std::optional<ShownPoint> point = shown_->point(line_of(row), of_other);
     if (!point) continue;
     // The table may change while the menu is open.
-    menu.addAction(of_other ? qtext(say::compare_page::other_details{}) : qtext(say::compare_page::base_details{}),
+    menu.addAction(of_other ? qtext(msg::compare_page::other_details{}) : qtext(msg::compare_page::base_details{}),
                    this, [this, point] { tell_selected(*point); });
   }
   for (const bool of_other : {false, true}) {
     const std::optional<ShownPoint> point = shown_->point(line_of(row), of_other);
     if (!point) continue;
     menu.addAction(
-        of_other ? qtext(say::compare_page::pin_other{}) : qtext(say::compare_page::pin_base{}), this,
+        of_other ? qtext(msg::compare_page::pin_other{}) : qtext(msg::compare_page::pin_base{}), this,
         [this, point] { emit pin_wanted(point->spec, QString::fromStdString(point->run->summary.device_name)); });
   }
   const analysis::ComparedPair* pair = shown_->pair(line_of(row));
   if (const std::string command =
           pair == nullptr ? std::string() : analysis::settling_command(set_->table(), *pair, set_->view.margin);
       !command.empty()) {
-    menu.addAction(qtext(say::compare_page::copy_command{}), this,
+    menu.addAction(qtext(msg::compare_page::copy_command{}), this,
                    [command] { QApplication::clipboard()->setText(QString::fromStdString(command)); });
   }
 }

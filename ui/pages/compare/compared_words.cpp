@@ -42,7 +42,7 @@ QString copies_in_words(const std::vector<LoadedRun>& runs) {
     if (only) names << one_line(QFileInfo(file).fileName());
   }
   if (names.isEmpty()) return {};
-  return qtext(say::compare_page::copies{.files = shortened(names.join(QStringLiteral(", ")), 160).toStdString()});
+  return qtext(msg::compare_page::copies{.files = shortened(names.join(QStringLiteral(", ")), 160).toStdString()});
 }
 
 ComparedWords::ComparedWords(QWidget* parent)
@@ -55,7 +55,7 @@ ComparedWords::ComparedWords(QWidget* parent)
   more_->setCheckable(true);
   more_->setChecked(true);
   more_->setAutoRaise(true);
-  more_->setToolTip(qtext(say::compare_page::method{}));
+  more_->setToolTip(qtext(msg::compare_page::method{}));
   more_->setAccessibleName(more_->toolTip());
   connect(more_, &QToolButton::toggled, this, &ComparedWords::fold);
   connect(more_, &QToolButton::clicked, this, [this] { by_hand_ = true; });

@@ -40,16 +40,16 @@ QStringList differences_of(const analysis::ComparisonView& view, bool of_several
       }
       const QString there = one_line(to_qstring(analysis::words_of(difference.other)));
       if (there.isEmpty() || known->others.contains(there)) continue;
-      known->others << (of_several ? qtext(say::compare_page::of_side{.side = side->name, .value = there.toStdString()})
+      known->others << (of_several ? qtext(msg::compare_page::of_side{.side = side->name, .value = there.toStdString()})
                                    : there);
     }
   }
   const auto or_none = [](const QString& text) {
-    return (text.isEmpty() ? qtext(say::compare_page::none_recorded{}) : shortened(text, 80)).toStdString();
+    return (text.isEmpty() ? qtext(msg::compare_page::none_recorded{}) : shortened(text, 80)).toStdString();
   };
   QStringList words;
   for (const auto& [name, base, others] : found) {
-    words << qtext(say::compare_page::difference{
+    words << qtext(msg::compare_page::difference{
         .base = or_none(base), .name = name.toStdString(), .other = or_none(others.join(QStringLiteral(", ")))});
   }
   return words;
@@ -60,11 +60,11 @@ QString summary_of(const ComparedView& of) {
   QStringList lines;
   for (const Message& each : view.evidence) lines << qtext(each);
   const QStringList differences = differences_of(view, view.sides.size() > 1);
-  lines << (differences.isEmpty() ? qtext(say::compare::nothing_differs{})
-                                  : qtext(say::compare_page::differs{
+  lines << (differences.isEmpty() ? qtext(msg::compare::nothing_differs{})
+                                  : qtext(msg::compare_page::differs{
                                         .differences = differences.join(QStringLiteral("; ")).toStdString()}));
   if (!of.table->common().isEmpty()) {
-    lines << qtext(say::compare_page::common{.settings = of.table->common().toStdString()});
+    lines << qtext(msg::compare_page::common{.settings = of.table->common().toStdString()});
   }
   return lines.join(QLatin1Char('\n'));
 }

@@ -68,9 +68,9 @@ void RatioPlot::draw_contents() {
   if (points_ == nullptr) return;
   const std::vector<std::vector<std::size_t>> groups = find_groups();
   const double margin = shown_->view().margin;
-  title_text_ = qtext(say::compare_page::plot_title{.base = shown_->set()->base_name().toStdString()});
-  key_text_ = qtext(say::compare_page::plot_key{.margin = number_text(100 * margin)});
-  setAccessibleName(qtext(say::compare_page::plot_name{.title = title_text_.toStdString()}));
+  title_text_ = qtext(msg::compare_page::plot_title{.base = shown_->set()->base_name().toStdString()});
+  key_text_ = qtext(msg::compare_page::plot_key{.margin = number_text(100 * margin)});
+  setAccessibleName(qtext(msg::compare_page::plot_name{.title = title_text_.toStdString()}));
   set_up_axes();
   auto* band = new QCPItemRect(this);
   band->setLayer(QStringLiteral("background"));
@@ -105,7 +105,7 @@ void RatioPlot::set_up_axes() {
   const QStringList labels = tick_labels(ticks);
   for (std::size_t i = 0; i < ticks.size(); ++i) ticker->addTick(ticks[i], labels[static_cast<qsizetype>(i)]);
   ratio->setTicker(ticker);
-  ratio->setLabel(qtext(say::compare_page::ratio_axis{}));
+  ratio->setLabel(qtext(msg::compare_page::ratio_axis{}));
   const auto names = QSharedPointer<QCPAxisTickerText>::create();
   for (qsizetype i = 0; i < groups_.size(); ++i) names->addTick(static_cast<double>(i), groups_[i]);
   yAxis->setTicker(names);
@@ -153,7 +153,7 @@ HoverContent RatioPlot::read_out(const Mark& mark) const {
   side(plot_colors(palette()).text, shown_->set()->base_name(), pair.base.front(), pair.base_ns);
   const QString name = QString::fromStdString(shown_->view().sides[shown_->side_of(mark.point)]->name);
   side(color, name, pair.other.front(), pair.other_ns);
-  content.rows.push_back({color, SampleMark::none, qtext(say::compare_page::ratio_of{.side = name.toStdString()}),
+  content.rows.push_back({color, SampleMark::none, qtext(msg::compare_page::ratio_of{.side = name.toStdString()}),
                           to_qstring(analysis::ratio_text(pair.verdict.time))});
   content.notes << qtext(analysis::verdict_title(pair.verdict.verdict));
   const Message settle = analysis::settling_words(table, pair, shown_->view().margin);

@@ -69,7 +69,7 @@ void add_axis_of_runs(const PointSet& points, const Runs& runs, const char* key,
   std::vector<std::uint32_t> code_of(points.table().runs().size());
   for (const analysis::RunIndex run : runs.order()) {
     QString text = name(run, axis.values);
-    if (text.isEmpty()) text = qtext(say::compare_page::unknown{});
+    if (text.isEmpty()) text = qtext(msg::compare_page::unknown{});
     const auto known = std::ranges::find(axis.values, text);
     code_of[run] = static_cast<std::uint32_t>(known - axis.values.begin());
     if (known == axis.values.end()) axis.values.push_back(text);
@@ -127,13 +127,13 @@ std::vector<SideAxis> side_axes(const PointSet& points) {
   const auto summary = [&](analysis::RunIndex run) -> const RunSummary& { return points.run(run).summary; };
   using Taken = std::vector<QString>;
   // Files come first: two open files are usually meant to be compared.
-  add("file", say::compare_page::by_file{}, [&](auto run, const Taken&) { return runs.file(run); });
-  add("run", say::compare_page::by_run{}, [&](auto run, const Taken& taken) { return runs.name(run, taken); });
-  add("program", say::compare_page::by_program{},
+  add("file", msg::compare_page::by_file{}, [&](auto run, const Taken&) { return runs.file(run); });
+  add("run", msg::compare_page::by_run{}, [&](auto run, const Taken& taken) { return runs.name(run, taken); });
+  add("program", msg::compare_page::by_program{},
       [&](auto run, const Taken&) { return one_line(to_qstring(summary(run).environment.app_version)); });
-  add("driver", say::compare_page::by_driver{},
+  add("driver", msg::compare_page::by_driver{},
       [&](auto run, const Taken&) { return one_line(to_qstring(summary(run).environment.driver_version)); });
-  add("source", say::compare_page::by_source{},
+  add("source", msg::compare_page::by_source{},
       [&](auto run, const Taken&) { return to_qstring(summary(run).provenance); });
   const std::vector<Row> rows = points.table().rows();
   const std::vector<analysis::PointAxis> varying = analysis::varying_axes(points.table(), rows);

@@ -170,16 +170,16 @@ void add_omissions(QCustomPlot& plot, const CurveSet& set, PlotLegend& legend) {
                               }));
   });
   if (simulated && theory) {
-    add({}, qtext(say::curve_plot::times_by_construction{}), qtext(say::curve_plot::times_by_construction{}));
+    add({}, qtext(msg::curve_plot::times_by_construction{}), qtext(msg::curve_plot::times_by_construction{}));
   }
   if (set.boundaries.size() > most_bands) {
-    const QString words = qtext(say::curve_plot::hidden_bands{.bands = set.boundaries.size()});
+    const QString words = qtext(msg::curve_plot::hidden_bands{.bands = set.boundaries.size()});
     add({}, words, words);
   } else if (!set.boundaries.empty()) {
-    add({}, qtext(say::curve_plot::band{}), qtext(say::curve_plot::band{}));
+    add({}, qtext(msg::curve_plot::band{}), qtext(msg::curve_plot::band{}));
   }
   if (set.hues > category_colors) {
-    const QString words = qtext(say::curve_plot::colors_repeat{.colors = category_colors});
+    const QString words = qtext(msg::curve_plot::colors_repeat{.colors = category_colors});
     add({}, words, words);
   }
 }
@@ -256,8 +256,8 @@ void add_tick(QCustomPlot& plot, double n, const QColor& color) {
 QString label_words(const Boundary& boundary) {
   const std::string algorithm = short_title(boundary.algorithm).toStdString();
   const std::string size = text(Capacity(boundary.at.l2_bytes));
-  if (boundary.device.empty()) return qtext(say::curve_plot::exceeds_l2{.algorithm = algorithm, .size = size});
-  return qtext(say::curve_plot::exceeds_device_l2{.algorithm = algorithm, .device = boundary.device, .size = size});
+  if (boundary.device.empty()) return qtext(msg::curve_plot::exceeds_l2{.algorithm = algorithm, .size = size});
+  return qtext(msg::curve_plot::exceeds_device_l2{.algorithm = algorithm, .device = boundary.device, .size = size});
 }
 
 /// `left`: the label is left of the vertical line at `n`.

@@ -33,7 +33,7 @@ QString word_of(Ordinate ordinate) {
 
 QString about_algorithm(const std::string& name) {
   const Algorithm* algorithm = known_algorithms().find(name);
-  return algorithm == nullptr ? qtext(say::curve_page::imported_algorithm{.algorithm = short_title(name).toStdString()})
+  return algorithm == nullptr ? qtext(msg::curve_page::imported_algorithm{.algorithm = short_title(name).toStdString()})
                               : QStringLiteral("%1 – %2").arg(to_qstring(algorithm->facts().title),
                                                               to_qstring(algorithm->facts().source));
 }
@@ -54,10 +54,10 @@ constexpr char length_key[] = "n";
 constexpr std::size_t looked_at_for_metrics = 64;
 
 Message lacks(bool imported, bool bytes) {
-  if (imported && bytes) return say::curve_page::imported_run_without_bytes{};
-  if (imported) return say::curve_page::imported_run_without_times{};
-  if (bytes) return say::curve_page::points_without_bytes{};
-  return say::curve_page::points_without_times{};
+  if (imported && bytes) return msg::curve_page::imported_run_without_bytes{};
+  if (imported) return msg::curve_page::imported_run_without_times{};
+  if (bytes) return msg::curve_page::points_without_bytes{};
+  return msg::curve_page::points_without_times{};
 }
 
 }  // namespace
@@ -108,16 +108,16 @@ void IoCurvePage::know_axes() {
 }
 
 void IoCurvePage::add_choices() {
-  algorithms_ = new SetChip(qtext(say::curve_page::algorithms{}), qtext(say::curve_page::algorithms_help{}), this);
+  algorithms_ = new SetChip(qtext(msg::curve_page::algorithms{}), qtext(msg::curve_page::algorithms_help{}), this);
   connect(algorithms_, &SetChip::switched, this,
           [this](const QString& id, bool on) { show_algorithm(id.toStdString(), on); });
   connect(algorithms_, &SetChip::alone_wanted, this, [this](const QString& id) { isolate(id.toStdString()); });
   facets().add_lead(algorithms_);
-  facets().add_chip(plotted_, qtext(say::curve_page::plot{}), qtext(say::curve_page::plot_help{}))->hide_label();
-  facets().add_chip(axis_, qtext(say::curve_page::x_axis{}), qtext(say::curve_page::x_axis_help{}));
-  facets().add_option(tile_, qtext(say::curve_page::tile{}), qtext(say::curve_page::tile_help{}));
-  facets().add_option(group_, qtext(say::curve_page::group{}), qtext(say::curve_page::group_help{}));
-  facets().add_option(scale_, qtext(say::curve_page::scale{}), qtext(say::curve_page::scale_help{}));
+  facets().add_chip(plotted_, qtext(msg::curve_page::plot{}), qtext(msg::curve_page::plot_help{}))->hide_label();
+  facets().add_chip(axis_, qtext(msg::curve_page::x_axis{}), qtext(msg::curve_page::x_axis_help{}));
+  facets().add_option(tile_, qtext(msg::curve_page::tile{}), qtext(msg::curve_page::tile_help{}));
+  facets().add_option(group_, qtext(msg::curve_page::group{}), qtext(msg::curve_page::group_help{}));
+  facets().add_option(scale_, qtext(msg::curve_page::scale{}), qtext(msg::curve_page::scale_help{}));
 }
 
 void IoCurvePage::keep_choices() {
@@ -174,12 +174,12 @@ void IoCurvePage::add_toggles() {
     connect(action, &QAction::toggled, this, [this] { refresh(true); });
     return action;
   };
-  dram_ = add("dram", qtext(say::curve_page::dram{}), true, qtext(say::curve_page::dram_help{}));
-  sm_l2_ = add("sm_l2", qtext(say::curve_page::sm_l2{}), true, qtext(say::curve_page::sm_l2_help{}));
-  model_ = add("model", qtext(say::curve_page::model{}), true, qtext(say::curve_page::model_help{}));
-  compulsory_ = add("minimum", qtext(say::curve_page::minimum{}), true, qtext(say::curve_page::minimum_help{}));
-  boundary_ = add("l2_limit", qtext(say::curve_page::l2_limit{}), true, qtext(say::curve_page::l2_limit_help{}));
-  residuals_ = add("residuals", qtext(say::curve_page::residuals{}), false, qtext(say::curve_page::residuals_help{}));
+  dram_ = add("dram", qtext(msg::curve_page::dram{}), true, qtext(msg::curve_page::dram_help{}));
+  sm_l2_ = add("sm_l2", qtext(msg::curve_page::sm_l2{}), true, qtext(msg::curve_page::sm_l2_help{}));
+  model_ = add("model", qtext(msg::curve_page::model{}), true, qtext(msg::curve_page::model_help{}));
+  compulsory_ = add("minimum", qtext(msg::curve_page::minimum{}), true, qtext(msg::curve_page::minimum_help{}));
+  boundary_ = add("l2_limit", qtext(msg::curve_page::l2_limit{}), true, qtext(msg::curve_page::l2_limit_help{}));
+  residuals_ = add("residuals", qtext(msg::curve_page::residuals{}), false, qtext(msg::curve_page::residuals_help{}));
 }
 
 void IoCurvePage::add_plot() {
@@ -191,18 +191,18 @@ void IoCurvePage::add_plot() {
 std::vector<Choice<IoCurvePage::Scales>::Value> IoCurvePage::all_scales() {
   using enum IoPlot::Scale;
   return {
-      {{automatic, automatic}, {.text = qtext(say::curve_page::scale_automatic{}), .id = {}}},
-      {{logarithmic, logarithmic}, {.text = qtext(say::curve_page::scale_log_log{}), .id = QStringLiteral("log log")}},
-      {{logarithmic, linear}, {.text = qtext(say::curve_page::scale_log_linear{}), .id = QStringLiteral("log linear")}},
-      {{linear, logarithmic}, {.text = qtext(say::curve_page::scale_linear_log{}), .id = QStringLiteral("linear log")}},
+      {{automatic, automatic}, {.text = qtext(msg::curve_page::scale_automatic{}), .id = {}}},
+      {{logarithmic, logarithmic}, {.text = qtext(msg::curve_page::scale_log_log{}), .id = QStringLiteral("log log")}},
+      {{logarithmic, linear}, {.text = qtext(msg::curve_page::scale_log_linear{}), .id = QStringLiteral("log linear")}},
+      {{linear, logarithmic}, {.text = qtext(msg::curve_page::scale_linear_log{}), .id = QStringLiteral("linear log")}},
       {{linear, linear},
-       {.text = qtext(say::curve_page::scale_linear_linear{}), .id = QStringLiteral("linear linear")}}};
+       {.text = qtext(msg::curve_page::scale_linear_linear{}), .id = QStringLiteral("linear linear")}}};
 }
 
 void IoCurvePage::offer_plots() {
-  std::vector<Option> options{{.text = qtext(say::curve_page::bytes{}), .id = word_of(Ordinate::bytes)},
-                              {.text = qtext(say::curve_page::time{}), .id = word_of(Ordinate::time)},
-                              {.text = qtext(say::curve_page::rate{}), .id = word_of(Ordinate::rate)}};
+  std::vector<Option> options{{.text = qtext(msg::curve_page::bytes{}), .id = word_of(Ordinate::bytes)},
+                              {.text = qtext(msg::curve_page::time{}), .id = word_of(Ordinate::time)},
+                              {.text = qtext(msg::curve_page::rate{}), .id = word_of(Ordinate::rate)}};
   const std::span<const Row> first(filter().rows().data(), std::min(filter().rows().size(), looked_at_for_metrics));
   for (const Metric& metric : metrics_table()) {
     const auto has = [&](Row row) { return points()->table().values(metric.key).has(row); };
@@ -211,7 +211,7 @@ void IoCurvePage::offer_plots() {
     options.push_back({.text = metric_label(metric.key),
                        .id = key,
                        .full = qtext(metric.help()),
-                       .group = qtext(say::curve_page::more_metrics{})});
+                       .group = qtext(msg::curve_page::more_metrics{})});
   }
   plotted_.offer(std::move(options));
 }
@@ -233,7 +233,7 @@ void IoCurvePage::offer_axes() {
   std::vector<Option> by = options_of(group_.id(), axis_.id());
   if (!axis_.empty()) by.insert(by.begin(), {.text = QStringLiteral("N"), .id = QLatin1String(length_key)});
   by.insert(by.begin(), {.text = qtext(analysis::tile_facet()->label), .id = QStringLiteral("tile")});
-  by.insert(by.begin(), {.text = qtext(say::curve_page::no_group{}), .id = {}});
+  by.insert(by.begin(), {.text = qtext(msg::curve_page::no_group{}), .id = {}});
   group_.offer(std::move(by));
 }
 
@@ -278,9 +278,9 @@ void IoCurvePage::set_axis(const QString& key) {
 }
 
 std::vector<std::pair<QString, QString>> IoCurvePage::shortcuts() const {
-  return {{qtext(say::curve_page::on_legend{}), qtext(say::curve_page::key_legend{})},
-          {qtext(say::curve_page::on_curves{}), qtext(say::curve_page::key_next{})},
-          {qtext(say::curve_page::home_on_curves{}), qtext(say::curve_page::key_reset_view{})}};
+  return {{qtext(msg::curve_page::on_legend{}), qtext(msg::curve_page::key_legend{})},
+          {qtext(msg::curve_page::on_curves{}), qtext(msg::curve_page::key_next{})},
+          {qtext(msg::curve_page::home_on_curves{}), qtext(msg::curve_page::key_reset_view{})}};
 }
 
 PlotPicture IoCurvePage::picture() const {
@@ -381,15 +381,15 @@ std::optional<EmptyWords> IoCurvePage::words_instead() const {
   if (points()->empty()) return why_no_points(workspace());
   if (!over_n()) {
     if (!curves_.empty()) return {};
-    return EmptyWords{qtext(say::curve_page::no_curve{}), qtext(say::curve_page::no_curve_help{})};
+    return EmptyWords{qtext(msg::curve_page::no_curve{}), qtext(msg::curve_page::no_curve_help{})};
   }
   const auto shown = [this](Row row) { return analysis::shows_on(points()->table(), row, ordinate()); };
   if (std::ranges::any_of(filter().rows(), shown)) return {};
   // Theory without measurements would look like a result.
   if (ordinate() == Ordinate::bytes) {
-    return EmptyWords{qtext(say::curve_page::no_bytes{}), qtext(say::curve_page::no_bytes_help{})};
+    return EmptyWords{qtext(msg::curve_page::no_bytes{}), qtext(msg::curve_page::no_bytes_help{})};
   }
-  return EmptyWords{qtext(say::curve_page::no_times{}), qtext(say::curve_page::no_times_help{})};
+  return EmptyWords{qtext(msg::curve_page::no_times{}), qtext(msg::curve_page::no_times_help{})};
 }
 
 void IoCurvePage::show_toggles() {
@@ -416,7 +416,7 @@ void IoCurvePage::refresh_algorithms() {
   }
   const bool bytes = ordinate() == Ordinate::bytes;
   const auto offer = [&](const std::string& name, const Present* there) {
-    const Message why = there == nullptr ? Message(say::curve_page::no_point{}) : lacks(there->imported, bytes);
+    const Message why = there == nullptr ? Message(msg::curve_page::no_point{}) : lacks(there->imported, bytes);
     const bool shown = there != nullptr && there->shown;
     offered_.push_back({name, shown, about_algorithm(name) + (shown ? QString() : QLatin1Char('\n') + qtext(why))});
   };
@@ -465,8 +465,8 @@ void IoCurvePage::isolate(const std::string& name) {
 void IoCurvePage::refresh_tiles() {
   tiles_ = analysis::tiles_of(points()->table(), filter().rows());
   swept_ = analysis::swept_values(points()->table(), filter().rows());
-  std::vector<Option> options{{.text = qtext(say::curve_page::swept_tile{}), .id = QStringLiteral("swept")},
-                              {.text = qtext(say::curve_page::fastest_tile{}), .id = QStringLiteral("fastest")}};
+  std::vector<Option> options{{.text = qtext(msg::curve_page::swept_tile{}), .id = QStringLiteral("swept")},
+                              {.text = qtext(msg::curve_page::fastest_tile{}), .id = QStringLiteral("fastest")}};
   for (const analysis::SweptValue& value : swept_) {
     options.push_back({.text = format_swept(value),
                        .id = QStringLiteral("%1 %2").arg(QString::fromStdString(value.knob)).arg(value.value)});

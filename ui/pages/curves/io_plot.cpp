@@ -56,9 +56,9 @@ class ColumnBuilder {
     HoverColumn column;
     column.n = n_;
     const std::string length = number_text(n_, 9);
-    Message title = say::curve_plot::at_n{.n = length};
-    if (set_.axis) title = say::curve_plot::at_position{.place = place_words(set_, n_)};
-    if (set_.queries) title = say::curve_plot::at_n_k{.n_k = length, .n_q = *set_.queries};
+    Message title = msg::curve_plot::at_n{.n = length};
+    if (set_.axis) title = msg::curve_plot::at_position{.place = place_words(set_, n_)};
+    if (set_.queries) title = msg::curve_plot::at_n_k{.n_k = length, .n_q = *set_.queries};
     column.content.title = qtext(title);
     for (const auto& [value, row] : rows_) column.content.rows.push_back(row);
     column.content.notes = notes();
@@ -96,12 +96,12 @@ class ColumnBuilder {
   [[nodiscard]] QString beside_value(const Curve& curve, const CurvePoint& at) const {
     QString text;
     QStringList details;
-    if (at.repeats > 1) details << qtext(say::curve_plot::measurements{.measurements = at.repeats});
+    if (at.repeats > 1) details << qtext(msg::curve_plot::measurements{.measurements = at.repeats});
     if (const QString range = format_range(at, curve); !range.isEmpty()) details << range;
     if (!details.isEmpty()) text += QStringLiteral(" (%1)").arg(details.join(QStringLiteral(", ")));
     if (at.over_theory) {
       const std::string ratio = QString::number(*at.over_theory, 'f', 3).toStdString();
-      text += QStringLiteral(" = ") + qtext(say::curve_plot::times_model{.ratio = ratio});
+      text += QStringLiteral(" = ") + qtext(msg::curve_plot::times_model{.ratio = ratio});
     }
     return text;
   }
@@ -115,11 +115,11 @@ class ColumnBuilder {
                         headline(qtext(set_.table().reason(point.row))));
     }
     for (const auto& [why, slowed] : throttled_) {
-      QString words = set_.ordinate == Ordinate::bytes ? qtext(say::curve_plot::throttled_times{}) : throttled_words();
+      QString words = set_.ordinate == Ordinate::bytes ? qtext(msg::curve_plot::throttled_times{}) : throttled_words();
       if (!why.isEmpty()) words += QStringLiteral(" (%1)").arg(why);
       notes << words + QStringLiteral(": ") + slowed.join(QStringLiteral(", "));
     }
-    if (unsettled_) notes << qtext(say::curve_plot::no_writeback{});
+    if (unsettled_) notes << qtext(msg::curve_plot::no_writeback{});
     return notes;
   }
 
@@ -273,8 +273,8 @@ void IoPlot::draw_contents() {
   shown_ = in_sight();
   const auto hidden_curves = static_cast<std::int64_t>(hidden().size());
   QStringList words;
-  if (hidden_curves > 0) words << qtext(say::curve_plot::curves_hidden{.curves = hidden_curves});
-  if (residuals_folded()) words << qtext(say::curve_plot::residuals_hidden{});
+  if (hidden_curves > 0) words << qtext(msg::curve_plot::curves_hidden{.curves = hidden_curves});
+  if (residuals_folded()) words << qtext(msg::curve_plot::residuals_hidden{});
   legend_.set_hidden(hidden(), words.join(QStringLiteral(" · ")));
   add_curve_graphs(*this, set_.curves, legend_,
                    [this](const Curve& curve) { return is_hidden(to_qstring(curve.label)); });
@@ -348,7 +348,7 @@ void IoPlot::name_axes() {
     name_axes_over_n();
   }
   setAccessibleName(
-      qtext(say::curve_plot::name{.abscissa = xAxis->label().toStdString(), .ordinate = yAxis->label().toStdString()}));
+      qtext(msg::curve_plot::name{.abscissa = xAxis->label().toStdString(), .ordinate = yAxis->label().toStdString()}));
 }
 
 void IoPlot::name_axes_of_metric() {
@@ -383,20 +383,20 @@ void IoPlot::name_axes_of_metric() {
 
 void IoPlot::name_axes_over_n() {
   xAxis->setTicker(log_x() ? length_ticker() : round_ticker(1, false));
-  xAxis->setLabel(set_.queries ? qtext(say::curve_plot::keys_axis{.n_q = *set_.queries})
-                               : qtext(say::curve_plot::length_axis{}));
+  xAxis->setLabel(set_.queries ? qtext(msg::curve_plot::keys_axis{.n_q = *set_.queries})
+                               : qtext(msg::curve_plot::length_axis{}));
   switch (set_.ordinate) {
     case Ordinate::bytes:
       yAxis->setTicker(log_y() ? byte_ticker() : linear_byte_ticker());
-      yAxis->setLabel(qtext(say::curve_plot::bytes_axis{}));
+      yAxis->setLabel(qtext(msg::curve_plot::bytes_axis{}));
       break;
     case Ordinate::time:
       yAxis->setTicker(log_y() ? time_ticker() : round_ticker(1e-6, false));
-      yAxis->setLabel(qtext(say::curve_plot::time_axis{}));
+      yAxis->setLabel(qtext(msg::curve_plot::time_axis{}));
       break;
     case Ordinate::rate:
       yAxis->setTicker(round_ticker(1, log_y()));
-      yAxis->setLabel(qtext(say::curve_plot::rate_axis{}));
+      yAxis->setLabel(qtext(msg::curve_plot::rate_axis{}));
       break;
   }
 }

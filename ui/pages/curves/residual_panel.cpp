@@ -83,7 +83,7 @@ void ResidualPanel::show(const std::vector<Curve>& curves, bool wanted, PlotLege
   const QStringList labels = tick_labels(ticks);
   for (std::size_t i = 0; i < ticks.size(); ++i) ticker->addTick(ticks[i], labels[static_cast<qsizetype>(i)]);
   left()->setTicker(ticker);
-  left()->setLabel(qtext(say::curve_plot::residual_axis{}));
+  left()->setLabel(qtext(msg::curve_plot::residual_axis{}));
   add_level(*rect_, 1, QPen(colors.muted, 1.2, Qt::DashLine));
 }
 

@@ -25,14 +25,14 @@ constexpr qsizetype longest_word = 4000;  ///< In characters; laying out a longe
 
 /// The symbol makes the state readable without color.
 QString state_of(const ShownCheck& check) {
-  return check.ok ? QStringLiteral("✓ ") + qtext(say::doctor_page::ok{})
-                  : QStringLiteral("✕ ") + qtext(say::doctor_page::problem{});
+  return check.ok ? QStringLiteral("✓ ") + qtext(msg::doctor_page::ok{})
+                  : QStringLiteral("✕ ") + qtext(msg::doctor_page::problem{});
 }
 
 QString words_of(const ShownCheck& check) {
   QString words = check.name + QStringLiteral(": ") + check.detail;
   if (check.fix.isEmpty()) return words;
-  return words + QLatin1Char('\n') + qtext(say::doctor_page::fix{.fix = check.fix.toStdString()});
+  return words + QLatin1Char('\n') + qtext(msg::doctor_page::fix{.fix = check.fix.toStdString()});
 }
 
 QLabel* wrapped_label(QWidget* parent) {
@@ -65,11 +65,11 @@ void DoctorPage::add_head(QLayout& column) {
   auto* row = new QWidget(this);
   auto* flow = new FlowLayout(row, 8);
   choice_ = new QComboBox(row);
-  choice_->setAccessibleName(qtext(say::doctor_page::device{}));
+  choice_->setAccessibleName(qtext(msg::doctor_page::device{}));
   choice_->hide();
-  again_ = new QPushButton(qtext(say::doctor_page::check_again{}), row);
+  again_ = new QPushButton(qtext(msg::doctor_page::check_again{}), row);
   again_->setObjectName(QStringLiteral("look-again"));
-  copy_all_ = new QPushButton(qtext(say::doctor_page::copy_all{}), row);
+  copy_all_ = new QPushButton(qtext(msg::doctor_page::copy_all{}), row);
   copy_all_->setObjectName(QStringLiteral("copy-all"));
   for (QWidget* widget : std::initializer_list<QWidget*>{choice_, again_, copy_all_}) flow->addWidget(widget);
   column.addWidget(row);
@@ -91,7 +91,7 @@ void DoctorPage::add_measuring(QLayout& column) {
   auto* fields = new QHBoxLayout(row);
   fields->setContentsMargins(0, 0, 0, 0);
   database_ = new DatabaseField(row);
-  auto* label = new QLabel(qtext(say::doctor_page::output_file{}), row);
+  auto* label = new QLabel(qtext(msg::doctor_page::output_file{}), row);
   label->setBuddy(database_->path());
   database_->path()->setAccessibleName(label->text());  // Screen readers only use a label directly next to the field.
   fields->addWidget(label);
@@ -105,8 +105,8 @@ void DoctorPage::add_measuring(QLayout& column) {
     flow->addWidget(button);
     return button;
   };
-  ceilings_ = add(say::doctor_page::ceilings{}, "measure-ceilings");
-  stop_ = add(say::doctor_page::stop{}, "stop-measuring");
+  ceilings_ = add(msg::doctor_page::ceilings{}, "measure-ceilings");
+  stop_ = add(msg::doctor_page::stop{}, "stop-measuring");
   column.addWidget(buttons);
   progress_ = wrapped_label(this);
   column.addWidget(progress_);
@@ -157,14 +157,14 @@ void DoctorPage::look() {
                         ? QStringLiteral("The program “attnscope” was not found beside this one or in PATH: install it "
                                          "there, or name it in ATTNSCOPE_COLLECTOR, and press “Look again”. Recorded "
                                          "files, models and the explorer work without it.")
-                        : qtext(say::doctor_page::remote_device{.device = choice_->currentText().toStdString(),
+                        : qtext(msg::doctor_page::remote_device{.device = choice_->currentText().toStdString(),
                                                             .note = listed->note.toStdString()}));
     return;
   }
   program_.start({QStringLiteral("doctor"), QStringLiteral("--json"), QStringLiteral("--device"),
                   argument.isEmpty() ? QStringLiteral("0") : argument});
   offer();
-  if (checks_.empty()) summary_->setText(qtext(say::doctor_page::checking{}));
+  if (checks_.empty()) summary_->setText(qtext(msg::doctor_page::checking{}));
 }
 
 void DoctorPage::read(const QJsonObject& answer, const QString& why) {
@@ -179,8 +179,8 @@ void DoctorPage::read(const QJsonObject& answer, const QString& why) {
     checks.push_back({word("check"), word("status") == QLatin1String("ok"), word("detail"), word("fix")});
   }
   const auto problems = std::ranges::count(checks, false, &ShownCheck::ok);
-  show_checks(std::move(checks), problems == 0 ? qtext(say::doctor_page::no_problems{})
-                                               : qtext(say::doctor_page::problems{.problems = problems}));
+  show_checks(std::move(checks), problems == 0 ? qtext(msg::doctor_page::no_problems{})
+                                               : qtext(msg::doctor_page::problems{.problems = problems}));
 }
 
 void DoctorPage::show_checks(std::vector<ShownCheck> checks, const QString& summary) {
@@ -223,14 +223,14 @@ void DoctorPage::offer() {
         "The program “attnscope” was not found beside this one or in PATH: install it there, or name it in "
         "ATTNSCOPE_COLLECTOR, and press “Look again”. Recorded files, models and the explorer work without it.");
   } else if (gpu == nullptr) {
-    why = qtext(say::doctor_page::no_gpu{});
+    why = qtext(msg::doctor_page::no_gpu{});
   } else if (busy_) {
-    why = qtext(say::collect_panel::running{});
+    why = qtext(msg::collect_panel::running{});
   } else {
     why = database_->problem();
   }
   ceilings_->setEnabled(why.isEmpty());
-  ceilings_->setToolTip(plain_tip(why.isEmpty() ? qtext(say::doctor_page::ceilings_help{}) : why));
+  ceilings_->setToolTip(plain_tip(why.isEmpty() ? qtext(msg::doctor_page::ceilings_help{}) : why));
   stop_->setEnabled(busy_);
   // The obstacle is known once doctor has answered.
   progress_->setText(told_.isEmpty() && !program_.running() ? why : told_);

@@ -193,7 +193,7 @@ void ChoiceEditors::add_whole_number(const Field& field) {
   const QString name = to_qstring(field.name);
   NumberEditor* editor = add_number(name, qtext(field.label()), qtext(field.help()), to_int(field.smallest),
                                     to_int(field.largest), field.offered.step, stops_of(field));
-  if (field.role == FieldRole::knob) editor->spin()->setSpecialValueText(qtext(say::common::chosen{}));
+  if (field.role == FieldRole::knob) editor->spin()->setSpecialValueText(qtext(msg::common::chosen{}));
   const WideField* wide = wide_field_of(field.name);
   const bool renamed = wide != nullptr && wide->label != nullptr && wide->leader().name == field.name;
   rows_[name].show = [this, name, editor, field, usual = stops_of(field),
@@ -243,10 +243,10 @@ void ChoiceEditors::add_real_number(const Field& field) {
 void ChoiceEditors::add_m() {
   const QString name = QStringLiteral("m");
   const int most = to_int(known_gpus().front().shared_bytes_per_block / kib);
-  NumberEditor* editor = add_number(name, qtext(say::explorer_page::m{}), qtext(say::explorer_page::m_help{}), 0, most,
+  NumberEditor* editor = add_number(name, qtext(msg::explorer_page::m{}), qtext(msg::explorer_page::m_help{}), 0, most,
                                     1, every(1, 0, most), kib);
   editor->spin()->setSuffix(QStringLiteral(" KiB"));
-  editor->spin()->setSpecialValueText(qtext(say::explorer_page::m_off{}));
+  editor->spin()->setSpecialValueText(qtext(msg::explorer_page::m_off{}));
   rows_[name].show = [editor](const ExplorerChoices& choices) {
     const int largest = to_int(limits_of(choices).shared_bytes_per_block / kib);
     editor->set_range(0, largest);
@@ -264,7 +264,7 @@ void ChoiceEditors::add_m() {
 void ChoiceEditors::add_padding() {
   const QString name = QStringLiteral("padding");
   const int most = to_int(known_gpus().front().shared_bytes_per_block / kib);
-  NumberEditor* editor = add_number(name, qtext(say::explorer::padding{}), qtext(say::explorer_page::padding_help{}), 0,
+  NumberEditor* editor = add_number(name, qtext(msg::explorer::padding{}), qtext(msg::explorer_page::padding_help{}), 0,
                                     most, 1, every(1, 0, most), kib);
   editor->spin()->setSuffix(QStringLiteral(" KiB"));
   rows_[name].show = [editor](const ExplorerChoices& choices) {
@@ -277,9 +277,9 @@ void ChoiceEditors::add_what_if() {
   constexpr int percent = 100;
   const std::vector<int> stops{50, 75, 100, 125, 150, 200, 250, 300, 400};
   const std::array words{
-      std::pair(qtext(say::explorer_page::what_if_shared{}), qtext(say::explorer_page::what_if_shared_help{})),
-      std::pair(qtext(say::explorer_page::what_if_l2{}), qtext(say::explorer_page::what_if_l2_help{})),
-      std::pair(qtext(say::explorer_page::what_if_dram{}), qtext(say::explorer_page::what_if_dram_help{}))};
+      std::pair(qtext(msg::explorer_page::what_if_shared{}), qtext(msg::explorer_page::what_if_shared_help{})),
+      std::pair(qtext(msg::explorer_page::what_if_l2{}), qtext(msg::explorer_page::what_if_l2_help{})),
+      std::pair(qtext(msg::explorer_page::what_if_dram{}), qtext(msg::explorer_page::what_if_dram_help{}))};
   for (std::size_t i = 0; i < words.size(); ++i) {
     const WhatIfChoice& choice = what_if_choices()[i];
     const QString name = to_qstring(choice.name);

@@ -14,20 +14,20 @@ namespace attnscope::ui {
 
 QString occupancy_words(const analysis::ExploredKernel& kernel, bool predicts_time) {
   if (!predicts_time) {  // Its register count, and so its occupancy limiter, is unknown before compilation.
-    return qtext(say::explorer_page::occupancy_untimed{.blocks = kernel.blocks, .threads = kernel.threads_per_block});
+    return qtext(msg::explorer_page::occupancy_untimed{.blocks = kernel.blocks, .threads = kernel.threads_per_block});
   }
   const std::string occupancy = text(Percent(kernel.occupancy.warps_pct));
   const std::string limiter = limiter_words(kernel.occupancy.limiter).toStdString();
   const std::string waves = number_text(kernel.time.waves);
   if (kernel.launched_blocks < kernel.blocks) {
-    return qtext(say::explorer_page::occupancy_line_persistent{.all = kernel.blocks,
+    return qtext(msg::explorer_page::occupancy_line_persistent{.all = kernel.blocks,
                                                                .blocks = kernel.occupancy.blocks_per_sm,
                                                                .launched = kernel.launched_blocks,
                                                                .limiter = limiter,
                                                                .occupancy = occupancy,
                                                                .waves = waves});
   }
-  return qtext(say::explorer_page::occupancy_line{.all = kernel.blocks,
+  return qtext(msg::explorer_page::occupancy_line{.all = kernel.blocks,
                                                   .blocks = kernel.occupancy.blocks_per_sm,
                                                   .limiter = limiter,
                                                   .occupancy = occupancy,
@@ -40,17 +40,17 @@ QString rates_note(const Explored& explored) {
       e.sharing ? QLatin1Char(' ') + qtext(analysis::link_words(e.link, e.link_rate_measured)) : QString();
   const StoredCeilings* rates = explored.choices.rates.get();
   if (rates == nullptr || (!e.dram_rate_measured && !e.l2_rate_measured)) {
-    return qtext(say::explorer_page::time_breakdown_note{.device = e.device, .measured = e.rates_of}) + link;
+    return qtext(msg::explorer_page::time_breakdown_note{.device = e.device, .measured = e.rates_of}) + link;
   }
-  const std::string which = e.dram_rate_measured && e.l2_rate_measured ? text(say::explorer_page::rates_of_both{})
-                            : e.dram_rate_measured                     ? text(say::explorer_page::rates_of_dram{})
-                                                                       : text(say::explorer_page::rates_of_l2{});
+  const std::string which = e.dram_rate_measured && e.l2_rate_measured ? text(msg::explorer_page::rates_of_both{})
+                            : e.dram_rate_measured                     ? text(msg::explorer_page::rates_of_dram{})
+                                                                       : text(msg::explorer_page::rates_of_l2{});
   const double factor = explored.choices.what_if.dram_rate;
   const QString times =
       factor == 1 ? QString()
-                  : QLatin1Char(' ') + qtext(say::explorer_page::rates_multiplied{
+                  : QLatin1Char(' ') + qtext(msg::explorer_page::rates_multiplied{
                                            .factor = QStringLiteral("%1").arg(factor, 0, 'g', 4).toStdString()});
-  return qtext(say::explorer_page::time_breakdown_note_measured{.device = e.device,
+  return qtext(msg::explorer_page::time_breakdown_note_measured{.device = e.device,
                                                        .gpu = rates->device_name,
                                                        .measured = e.rates_of,
                                                        .time = rates->measured_at,
@@ -62,44 +62,44 @@ QString rates_note(const Explored& explored) {
 QString rule_words(const Explored& explored) {
   if (!explored.choices.m_bytes) return {};
   const auto& rule = explored.rule;
-  if (!rule) return qtext(say::explorer_page::rule_not_applicable{});
+  if (!rule) return qtext(msg::explorer_page::rule_not_applicable{});
   const bool keys = rule->outer == TileSide::bc;
   const std::string asked = describe(rule->asked);
   const std::int64_t m = rule->m_bytes / bytes_per_element(explored.exploration.point.spec.problem.dtype);
-  QStringList lines{keys ? qtext(say::explorer_page::rule_of_keys{.m = m, .tile = asked})
-                         : qtext(say::explorer_page::rule_of_queries{.m = m, .tile = asked})};
+  QStringList lines{keys ? qtext(msg::explorer_page::rule_of_keys{.m = m, .tile = asked})
+                         : qtext(msg::explorer_page::rule_of_queries{.m = m, .tile = asked})};
   if (!rule->config) {
-    lines << qtext(say::explorer_page::rule_nothing_runs{});
+    lines << qtext(msg::explorer_page::rule_nothing_runs{});
   } else {
     if (rule->config->tile != rule->asked) {
-      lines << qtext(say::explorer_page::rule_runs{.tile = describe(rule->config->tile)});
+      lines << qtext(msg::explorer_page::rule_runs{.tile = describe(rule->config->tile)});
     }
     if (rule->held_back) {
-      lines << qtext(say::explorer_page::larger_m_without_effect_because{.why = rule->held_back->reason});
+      lines << qtext(msg::explorer_page::larger_m_without_effect_because{.why = rule->held_back->reason});
     } else if (rule->larger_changes_nothing) {
-      lines << qtext(say::explorer_page::larger_m_without_effect{});
+      lines << qtext(msg::explorer_page::larger_m_without_effect{});
     }
   }
   return lines.join(QLatin1Char(' '));
 }
 
 QString verdict_words(const analysis::Exploration& e) {
-  if (!e.refusal && !e.predicts_time) return qtext(say::explorer_page::user_kernel_untimed{});
+  if (!e.refusal && !e.predicts_time) return qtext(msg::explorer_page::user_kernel_untimed{});
   if (!e.refusal) {
-    QString line = qtext(say::explorer_page::runs{.bound = analysis::bound_words(e.light),
+    QString line = qtext(msg::explorer_page::runs{.bound = analysis::bound_words(e.light),
                                                   .rate = text(FlopsPerSecond(e.flops_per_second())),
                                                   .time = text(Nanoseconds(e.ns))});
     if (e.rates_inherited && !(e.dram_rate_measured && e.l2_rate_measured)) {
-      line += QLatin1Char(' ') + qtext(say::explorer_page::rates_inherited{.device = e.device});
+      line += QLatin1Char(' ') + qtext(msg::explorer_page::rates_inherited{.device = e.device});
     }
     return line;
   }
-  QString line = qtext(say::explorer_page::refused{.why = e.refusal->reason});
+  QString line = qtext(msg::explorer_page::refused{.why = e.refusal->reason});
   if (e.nearest) {
     const std::string tile = describe(*e.nearest);
-    line += QLatin1Char(' ') + qtext(say::explorer_page::nearest{.tile = tile});
+    line += QLatin1Char(' ') + qtext(msg::explorer_page::nearest{.tile = tile});
   } else if (e.refusal->cause != Refusal::Cause::architecture && e.point.padding_bytes == 0) {
-    line += QLatin1Char(' ') + qtext(say::explorer_page::no_tile_runs{});
+    line += QLatin1Char(' ') + qtext(msg::explorer_page::no_tile_runs{});
   }
   return line;
 }
@@ -112,8 +112,8 @@ QString prediction_words(const Explored& explored) {
       errors == nullptr
           ? nullptr
           : errors->find(analysis::judged_as(spec.algorithm, spec.problem.dtype), spec.problem.pass, "time");
-  if (row == nullptr) return qtext(say::explorer_page::errors_none{});
-  return qtext(say::explorer_page::errors_line{.gpu = errors->device,
+  if (row == nullptr) return qtext(msg::explorer_page::errors_none{});
+  return qtext(msg::explorer_page::errors_line{.gpu = errors->device,
                                                .median = text(Share(row->median)),
                                                .p95 = text(Share(row->p95)),
                                                .problems = row->problems});

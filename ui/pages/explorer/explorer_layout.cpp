@@ -41,9 +41,9 @@ void ExplorerPage::build_bar() {
     return choice;
   };
   algorithm_ =
-      combo(QStringLiteral("algorithm"), qtext(say::field::algorithm{}), qtext(say::explorer_page::algorithm_help{}));
+      combo(QStringLiteral("algorithm"), qtext(msg::field::algorithm{}), qtext(msg::explorer_page::algorithm_help{}));
   list_algorithms();
-  device_ = combo(QStringLiteral("device"), qtext(say::explorer::device{}), qtext(say::explorer_page::device_help{}));
+  device_ = combo(QStringLiteral("device"), qtext(msg::explorer::device{}), qtext(msg::explorer_page::device_help{}));
   list_devices();
   connect(algorithm_, &QComboBox::activated, this,
           [this] { edit(QStringLiteral("algorithm"), algorithm_->currentData().toString(), -1); });
@@ -56,21 +56,21 @@ void ExplorerPage::build_bar() {
     flow->addWidget(made);
     return made;
   };
-  QPushButton* open_file = button(QStringLiteral("open-gpu"), qtext(say::explorer_page::open_gpu{}),
-                                  qtext(say::explorer_page::open_gpu_help{}));
+  QPushButton* open_file = button(QStringLiteral("open-gpu"), qtext(msg::explorer_page::open_gpu{}),
+                                  qtext(msg::explorer_page::open_gpu_help{}));
   connect(open_file, &QPushButton::clicked, this, &ExplorerPage::choose_gpu_file);
-  QPushButton* best = button(QStringLiteral("default-tile"), qtext(say::explorer_page::default_tile{}),
-                             qtext(say::explorer_page::default_tile_help{}));
+  QPushButton* best = button(QStringLiteral("default-tile"), qtext(msg::explorer_page::default_tile{}),
+                             qtext(msg::explorer_page::default_tile_help{}));
   connect(best, &QPushButton::clicked, this, &ExplorerPage::take_default_tile);
-  pin_button_ = button(QStringLiteral("pin"), qtext(say::explorer_page::pin{}), qtext(say::explorer_page::pin_help{}));
+  pin_button_ = button(QStringLiteral("pin"), qtext(msg::explorer_page::pin{}), qtext(msg::explorer_page::pin_help{}));
   connect(pin_button_, &QPushButton::clicked, this, &ExplorerPage::pin);
   // Short text instead of icons, for screen readers.
-  QAction* undo = undo_.createUndoAction(this, qtext(say::explorer_page::undo{}));
+  QAction* undo = undo_.createUndoAction(this, qtext(msg::explorer_page::undo{}));
   undo->setShortcut(QKeySequence::Undo);
-  QAction* redo = undo_.createRedoAction(this, qtext(say::explorer_page::redo{}));
+  QAction* redo = undo_.createRedoAction(this, qtext(msg::explorer_page::redo{}));
   redo->setShortcut(QKeySequence::Redo);
-  const std::array actions{std::pair(undo, qtext(say::explorer_page::undo{})),
-                           std::pair(redo, qtext(say::explorer_page::redo{}))};
+  const std::array actions{std::pair(undo, qtext(msg::explorer_page::undo{})),
+                           std::pair(redo, qtext(msg::explorer_page::redo{}))};
   for (const auto& [action, text] : actions) {
     action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
     addAction(action);
@@ -85,7 +85,7 @@ void ExplorerPage::build_bar() {
   // Optional buttons come last, so that no other control moves.
   unpin_button_ = button(QStringLiteral("unpin"), QStringLiteral("A ✕"), {});
   connect(unpin_button_, &QPushButton::clicked, this, &ExplorerPage::unpin);
-  nearest_button_ = button(QStringLiteral("nearest"), {}, qtext(say::explorer_page::nearest_help{}));
+  nearest_button_ = button(QStringLiteral("nearest"), {}, qtext(msg::explorer_page::nearest_help{}));
   connect(nearest_button_, &QPushButton::clicked, this, &ExplorerPage::choose_nearest_tile);
   layout()->addWidget(bar);
 }
@@ -119,8 +119,8 @@ void ExplorerPage::take_new_kernels() {
 void ExplorerPage::build_cards() {
   kernel_ = new QComboBox();
   kernel_->setObjectName(QStringLiteral("kernel"));
-  kernel_->setAccessibleName(qtext(say::explorer_page::kernel{}));
-  kernel_->setToolTip(plain_tip(qtext(say::explorer_page::kernel_help{})));
+  kernel_->setAccessibleName(qtext(msg::explorer_page::kernel{}));
+  kernel_->setToolTip(plain_tip(qtext(msg::explorer_page::kernel_help{})));
   connect(kernel_, &QComboBox::activated, this, &ExplorerPage::show_kernel);
   occupancy_ = card_words(nullptr, QStringLiteral("occupancy"));
   errors_ = card_words(nullptr, QStringLiteral("errors"));
@@ -130,20 +130,20 @@ void ExplorerPage::build_cards() {
   unit_bars_ = new UnitBars();
   figures_ = new ResultModel(this);
   operands_ = new ResultModel(this);
-  figures_view_ = new FittedTable(figures_, qtext(say::explorer_page::figures{}));
+  figures_view_ = new FittedTable(figures_, qtext(msg::explorer_page::figures{}));
   measuring_ = new MeasuringCard(measurer_of(workspace_));
-  operands_view_ = new FittedTable(operands_, qtext(say::explorer_page::operands{}));
+  operands_view_ = new FittedTable(operands_, qtext(msg::explorer_page::operands{}));
   no_operands_ = card_words(nullptr, QStringLiteral("no-operands"));
 
   auto* cards = new QWidget();
   auto* layout = new CardLayout(cards, card_width, most_columns, 8);
-  layout->addWidget(card(qtext(say::explorer_page::on_chip{}), {kernel_, occupancy_, on_chip_}));
-  layout->addWidget(card(qtext(say::explorer_page::predicted_time{}), {of_kernel_, unit_bars_, terms_note_, errors_}));
-  layout->addWidget(card(qtext(say::explorer_page::figures{}), {figures_view_}));
-  layout->addWidget(card(qtext(say::explorer_page::operands{}), {operands_view_, no_operands_}));
-  layout->addWidget(card(qtext(say::explorer_page::measured{}), {measuring_->table()}));
+  layout->addWidget(card(qtext(msg::explorer_page::on_chip{}), {kernel_, occupancy_, on_chip_}));
+  layout->addWidget(card(qtext(msg::explorer_page::predicted_time{}), {of_kernel_, unit_bars_, terms_note_, errors_}));
+  layout->addWidget(card(qtext(msg::explorer_page::figures{}), {figures_view_}));
+  layout->addWidget(card(qtext(msg::explorer_page::operands{}), {operands_view_, no_operands_}));
+  layout->addWidget(card(qtext(msg::explorer_page::measured{}), {measuring_->table()}));
   card_area_ = new QScrollArea(this);
-  card_area_->setAccessibleName(qtext(say::explorer_page::cards_name{}));
+  card_area_->setAccessibleName(qtext(msg::explorer_page::cards_name{}));
   card_area_->setWidget(cards);
   card_area_->setWidgetResizable(true);
   card_area_->setFrameShape(QFrame::NoFrame);

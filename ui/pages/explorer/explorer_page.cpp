@@ -141,13 +141,13 @@ void ExplorerPage::list_devices() {
 }
 
 void ExplorerPage::choose_gpu_file() {
-  const QString file = QFileDialog::getOpenFileName(this, qtext(say::explorer_page::open_gpu_title{}), {},
-                                                    qtext(say::explorer_page::open_gpu_filter{}));
+  const QString file = QFileDialog::getOpenFileName(this, qtext(msg::explorer_page::open_gpu_title{}), {},
+                                                    qtext(msg::explorer_page::open_gpu_filter{}));
   if (file.isEmpty()) return;
   const QString wrong = open_gpu(file);
   if (wrong.isEmpty()) return;
   auto* box =
-      new QMessageBox(QMessageBox::Warning, qtext(say::explorer_page::open_gpu_title{}), {}, QMessageBox::Ok, this);
+      new QMessageBox(QMessageBox::Warning, qtext(msg::explorer_page::open_gpu_title{}), {}, QMessageBox::Ok, this);
   box->setAttribute(Qt::WA_DeleteOnClose);
   box->setTextFormat(Qt::PlainText);
   box->setText(wrong);
@@ -163,7 +163,7 @@ QString ExplorerPage::open_gpu(const QString& file) {
   State next = chosen_;
   next.choices.device = gpu->name;
   next.choices.custom_limits = gpu;
-  change(std::move(next), qtext(say::explorer_page::did_choose{.what = "device"}));
+  change(std::move(next), qtext(msg::explorer_page::did_choose{.what = "device"}));
   list_devices();
   return {};
 }
@@ -234,13 +234,13 @@ void ExplorerPage::show_choices() {
 }
 
 std::vector<std::pair<QString, QString>> ExplorerPage::shortcuts() const {
-  return {{qtext(say::explorer_page::keys_undo{}), qtext(say::explorer_page::key_undo{})}};
+  return {{qtext(msg::explorer_page::keys_undo{}), qtext(msg::explorer_page::key_undo{})}};
 }
 
 bool ExplorerPage::explore(const PointSpec& spec, const QString& gpu) {
   State next = chosen_;
   const bool known = take_point(next.choices, spec, gpu);
-  change(std::move(next), qtext(say::explorer_page::did_show{}));
+  change(std::move(next), qtext(msg::explorer_page::did_show{}));
   return known;
 }
 
@@ -249,14 +249,14 @@ bool ExplorerPage::pin_point(const PointSpec& spec, const QString& gpu) {
   ExplorerChoices pinned;
   const bool known = take_point(pinned, spec, gpu);
   next.pin = std::move(pinned);
-  if (next != chosen_) change(std::move(next), qtext(say::explorer_page::did_pin{}));
+  if (next != chosen_) change(std::move(next), qtext(msg::explorer_page::did_pin{}));
   return known;
 }
 
 void ExplorerPage::explore_algorithm(const std::string& name) {
   State next = chosen_;
   next.choices = turned_to(chosen_.choices, name);
-  if (next != chosen_) change(std::move(next), qtext(say::explorer_page::did_choose{.what = "algorithm"}));
+  if (next != chosen_) change(std::move(next), qtext(msg::explorer_page::did_choose{.what = "algorithm"}));
 }
 
 void ExplorerPage::sources_saved() {
@@ -278,7 +278,7 @@ void ExplorerPage::edit(const QString& name, const QString& text, int gesture) {
   if (!done && !listed) return editors_->show_error(name, qtext(done.error()));
   editors_->show_error(name, {});
   if (next == chosen_) return;
-  change(std::move(next), qtext(say::explorer_page::did_choose{.what = name.toStdString()}), name, gesture);
+  change(std::move(next), qtext(msg::explorer_page::did_choose{.what = name.toStdString()}), name, gesture);
 }
 
 void ExplorerPage::change(State next, const QString& words, const QString& what, int gesture) {
@@ -318,7 +318,7 @@ void ExplorerPage::work_out_chosen() {
   show_pin();
   know_pin();
   const bool quick = analysis::is_quick(choices.point.spec.problem);
-  if (!quick) set_label_text(verdict_, qtext(say::explorer_page::calculating{}));
+  if (!quick) set_label_text(verdict_, qtext(msg::explorer_page::calculating{}));
   explored_.ask(choices, quick ? 0 : always_aside);
   if (!quick) show_measured();
 }
@@ -359,7 +359,7 @@ void ExplorerPage::show_explored() {
   operands_->update_table(std::make_shared<const analysis::Table>(analysis::operands_table(e)));
   operands_view_->fit();
   operands_view_->setVisible(!e.refusal);
-  show_words(no_operands_, e.refusal ? qtext(say::explorer_page::no_operands{}) : QString());
+  show_words(no_operands_, e.refusal ? qtext(msg::explorer_page::no_operands{}) : QString());
   set_label_text(errors_, prediction_words(*shown_));
   show_measured();
 }
@@ -379,8 +379,8 @@ void ExplorerPage::show_kernel() {
   const bool several = e.kernels.size() > 1 || e.sharing;
   const std::string whole = text(Nanoseconds(e.ns));
   show_words(of_kernel_, !several || !e.predicts_time ? QString()
-                         : e.sharing ? qtext(say::explorer_page::of_shared_kernel{.kernel = kernel.name, .time = whole})
-                                     : qtext(say::explorer_page::of_kernel{.kernel = kernel.name, .time = whole}));
+                         : e.sharing ? qtext(msg::explorer_page::of_shared_kernel{.kernel = kernel.name, .time = whole})
+                                     : qtext(msg::explorer_page::of_kernel{.kernel = kernel.name, .time = whole}));
   const PointRecord* record = measured_record();
   const std::string name = several ? kernel.name : "all";
   std::optional<UnitBars::Measured> measured;
@@ -391,17 +391,17 @@ void ExplorerPage::show_kernel() {
     times.light = analysis::speed_of_light({&kernel.time, 1});
   }
   unit_bars_->set_times(e.predicts_time || measured ? std::optional(times) : std::nullopt,
-                        qtext(say::explorer_page::untimed{}));
+                        qtext(msg::explorer_page::untimed{}));
   show_words(occupancy_, occupancy_words(kernel, e.predicts_time));
   QString note;
   if (e.predicts_time) {
     note = rates_note(*shown_);
     if (measured && record->provenance == Provenance::simulated) {
-      note.prepend(qtext(say::explorer_page::by_construction{}) + QLatin1Char(' '));
+      note.prepend(qtext(msg::explorer_page::by_construction{}) + QLatin1Char(' '));
     }
   } else if (measured) {
     const auto bound = analysis::counted_bound(*record, name);
-    note = bound ? qtext(analysis::words_of(*bound)) : qtext(say::explorer_page::untimed{});
+    note = bound ? qtext(analysis::words_of(*bound)) : qtext(msg::explorer_page::untimed{});
   }
   show_words(terms_note_, note);
 }
@@ -421,7 +421,7 @@ const PointRecord* ExplorerPage::measured_record() {
 void ExplorerPage::show_verdict() {
   const std::optional<Config>& nearest = shown_->exploration.nearest;
   nearest_button_->setVisible(nearest.has_value());
-  if (nearest) nearest_button_->setText(qtext(say::explorer_page::use_nearest{.tile = describe(nearest->tile)}));
+  if (nearest) nearest_button_->setText(qtext(msg::explorer_page::use_nearest{.tile = describe(nearest->tile)}));
   set_label_text(verdict_, verdict_words(shown_->exploration));
   verdict_->setToolTip(plain_tip(verdict_->text()));
 }
@@ -432,10 +432,10 @@ void ExplorerPage::show_figures() {
   const bool counted = !now.refusal && !now.predicts_time;
   const auto column = [](const QString& title, const Explored& of) {
     const std::string help =
-        text(say::explorer_page::column_help{.device = of.choices.device, .point = describe(of.choices.point.spec)});
+        text(msg::explorer_page::column_help{.device = of.choices.device, .point = describe(of.choices.point.spec)});
     return analysis::ExploredColumn{.title = title.toStdString(), .help = help, .exploration = &of.exploration};
   };
-  analysis::ExploredColumn chosen = column(qtext(say::explorer_page::now{}), *shown_);
+  analysis::ExploredColumn chosen = column(qtext(msg::explorer_page::now{}), *shown_);
   chosen.measured = counted ? measured_record() : nullptr;
   std::optional<analysis::ExploredColumn> pin;
   if (known_pin_) pin = column(QStringLiteral("A · ") + short_title(known_pin_->choices), *known_pin_);
@@ -448,7 +448,7 @@ void ExplorerPage::show_figures() {
 void ExplorerPage::show_pin() {
   unpin_button_->setVisible(chosen_.pin.has_value());
   if (!chosen_.pin) return;
-  const QString words = qtext(say::explorer_page::unpin{.what = short_title(*chosen_.pin).toStdString()});
+  const QString words = qtext(msg::explorer_page::unpin{.what = short_title(*chosen_.pin).toStdString()});
   unpin_button_->setToolTip(plain_tip(words));
   unpin_button_->setAccessibleName(words);
 }
@@ -466,13 +466,13 @@ void ExplorerPage::pin() {
   State next = chosen_;
   next.pin = shown_->choices;
   known_pin_ = shown_;
-  if (next != chosen_) change(std::move(next), qtext(say::explorer_page::did_pin{}));
+  if (next != chosen_) change(std::move(next), qtext(msg::explorer_page::did_pin{}));
 }
 
 void ExplorerPage::unpin() {
   State next = chosen_;
   next.pin.reset();
-  if (next != chosen_) change(std::move(next), qtext(say::explorer_page::did_unpin{}));
+  if (next != chosen_) change(std::move(next), qtext(msg::explorer_page::did_unpin{}));
 }
 
 void ExplorerPage::take_default_tile() {
@@ -480,7 +480,7 @@ void ExplorerPage::take_default_tile() {
   PointSpec& spec = next.choices.point.spec;
   next.choices.m_bytes.reset();
   spec.set_config(auto_config(*known_algorithms().find(spec.algorithm), spec.problem, limits_of(next.choices)));
-  if (next != chosen_) change(std::move(next), qtext(say::explorer_page::did_use_default{}));
+  if (next != chosen_) change(std::move(next), qtext(msg::explorer_page::did_use_default{}));
 }
 
 void ExplorerPage::choose_nearest_tile() {
@@ -488,7 +488,7 @@ void ExplorerPage::choose_nearest_tile() {
   State next = chosen_;
   next.choices.m_bytes.reset();
   next.choices.point.spec.set_config(*shown_->exploration.nearest);
-  change(std::move(next), qtext(say::explorer_page::did_use_nearest{}));
+  change(std::move(next), qtext(msg::explorer_page::did_use_nearest{}));
 }
 
 void ExplorerPage::fit_editors() {

@@ -62,22 +62,22 @@ analysis::Table measured_table(const std::vector<MeasuredPoint>& points, const E
     add(theory ? ratio(event.dram_settled_bytes, theory->dram_bytes) : Cell());
     QStringList help{point->device, QString::fromStdString(describe(point->choices.point.spec)), point->why};
     if (finished) help << qtext(event.reason);
-    if (finished && event.throttled) help << qtext(say::explorer_page::throttled{});
-    if (theory != nullptr && point->simulated) help << qtext(say::explorer_page::by_construction{});
+    if (finished && event.throttled) help << qtext(msg::explorer_page::throttled{});
+    if (theory != nullptr && point->simulated) help << qtext(msg::explorer_page::by_construction{});
     help.removeAll(QString());
     line.help = help.join(QLatin1Char('\n')).toStdString();
   }
   analysis::TableOf<Line> table(std::move(lines));
   table.table().tone =
       table.of([](const Line& line) { return line.shown ? analysis::Tone::strong : analysis::Tone::plain; });
-  const Message ratio_help = say::explorer_page::ratio_help{};
-  const std::array titles{std::pair("configuration", Message(say::explorer_page::configuration{})),
+  const Message ratio_help = msg::explorer_page::ratio_help{};
+  const std::array titles{std::pair("configuration", Message(msg::explorer_page::configuration{})),
                           std::pair("n", Message::verbatim("N")),
                           std::pair("d", Message::verbatim("d")),
-                          std::pair("time", Message(say::explorer_page::outcome{})),
-                          std::pair("time_ratio", Message(say::explorer_page::time_ratio{})),
-                          std::pair("l2_ratio", Message(say::explorer_page::l2_ratio{})),
-                          std::pair("dram_ratio", Message(say::explorer_page::dram_ratio{}))};
+                          std::pair("time", Message(msg::explorer_page::outcome{})),
+                          std::pair("time_ratio", Message(msg::explorer_page::time_ratio{})),
+                          std::pair("l2_ratio", Message(msg::explorer_page::l2_ratio{})),
+                          std::pair("dram_ratio", Message(msg::explorer_page::dram_ratio{}))};
   for (std::size_t i = 0; i < titles.size(); ++i) {
     constexpr std::size_t first_ratio = 4;
     table.add({.key = titles[i].first,
@@ -95,18 +95,18 @@ analysis::Table measured_table(const std::vector<MeasuredPoint>& points, const E
 QString outcome_words(const MeasuredPoint& point) {
   switch (point.state) {
     case MeasuredPoint::State::waiting:
-      return qtext(say::explorer_page::waiting{});
+      return qtext(msg::explorer_page::waiting{});
     case MeasuredPoint::State::running:
-      return point.simulated ? qtext(say::explorer_page::simulating{}) : qtext(say::explorer_page::measuring{});
+      return point.simulated ? qtext(msg::explorer_page::simulating{}) : qtext(msg::explorer_page::measuring{});
     case MeasuredPoint::State::refused:
-      return qtext(say::explorer_page::not_measured{});
+      return qtext(msg::explorer_page::not_measured{});
     case MeasuredPoint::State::cancelled:
-      return qtext(say::explorer_page::cancelled{});
+      return qtext(msg::explorer_page::cancelled{});
     case MeasuredPoint::State::finished:
       break;
   }
   if (point.event.time_median_ns > 0) {
-    return qtext(say::explorer_page::measured_time{
+    return qtext(msg::explorer_page::measured_time{
         .provenance = title_or_verbatim(parse_provenance(point.event.provenance), point.event.provenance),
         .time = text(Nanoseconds(point.event.time_median_ns))});
   }
@@ -125,8 +125,8 @@ MeasuringCard::MeasuringCard(PointMeasurer& measurer, QWidget* parent)
   bar->setSizePolicy(policy);
   device_ = new QComboBox(bar);
   device_->setObjectName(QStringLiteral("measures-on"));
-  device_->setAccessibleName(qtext(say::explorer_page::measuring_device{}));
-  device_->setToolTip(plain_tip(qtext(say::explorer_page::measuring_device{})));
+  device_->setAccessibleName(qtext(msg::explorer_page::measuring_device{}));
+  device_->setToolTip(plain_tip(qtext(msg::explorer_page::measuring_device{})));
   device_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
   row->addWidget(device_);
   const auto button = [&](const QString& name, const QString& text, const QString& help) {
@@ -136,22 +136,22 @@ MeasuringCard::MeasuringCard(PointMeasurer& measurer, QWidget* parent)
     row->addWidget(made);
     return made;
   };
-  measure_ = button(QStringLiteral("measure"), qtext(say::explorer_page::measure{}),
-                    qtext(say::explorer_page::measure_help{}));
+  measure_ = button(QStringLiteral("measure"), qtext(msg::explorer_page::measure{}),
+                    qtext(msg::explorer_page::measure_help{}));
   around_ =
-      button(QStringLiteral("around"), qtext(say::explorer_page::sweep_around{}), qtext(say::explorer_page::sweep_around_help{}));
+      button(QStringLiteral("around"), qtext(msg::explorer_page::sweep_around{}), qtext(msg::explorer_page::sweep_around_help{}));
   steps_ = new QSpinBox(bar);
   steps_->setObjectName(QStringLiteral("around-steps"));
   steps_->setRange(1, most_steps);
   steps_->setValue(usual_steps);
   steps_->setPrefix(QStringLiteral("± "));
-  steps_->setAccessibleName(qtext(say::explorer_page::sweep_around_steps{}));
-  steps_->setToolTip(plain_tip(qtext(say::explorer_page::sweep_around_steps{})));
+  steps_->setAccessibleName(qtext(msg::explorer_page::sweep_around_steps{}));
+  steps_->setToolTip(plain_tip(qtext(msg::explorer_page::sweep_around_steps{})));
   row->addWidget(steps_);
-  cancel_ = button(QStringLiteral("cancel-measuring"), qtext(say::explorer_page::cancel{}),
-                   qtext(say::explorer_page::cancel_help{}));
-  map_ = button(QStringLiteral("show-map"), qtext(say::explorer_page::show_map{}),
-                qtext(say::explorer_page::show_map_help{}));
+  cancel_ = button(QStringLiteral("cancel-measuring"), qtext(msg::explorer_page::cancel{}),
+                   qtext(msg::explorer_page::cancel_help{}));
+  map_ = button(QStringLiteral("show-map"), qtext(msg::explorer_page::show_map{}),
+                qtext(msg::explorer_page::show_map_help{}));
   state_ = new ElidedLabel(this);
   state_->setObjectName(QStringLiteral("measuring"));
   state_->setTextFormat(Qt::PlainText);
@@ -161,7 +161,7 @@ MeasuringCard::MeasuringCard(PointMeasurer& measurer, QWidget* parent)
   auto* order = new QSortFilterProxyModel(this);
   order->setSourceModel(model_);
   order->setSortRole(TableModel::sort_role);
-  table_ = new FittedTable(order, qtext(say::explorer_page::measured{}), this);
+  table_ = new FittedTable(order, qtext(msg::explorer_page::measured{}), this);
   table_->set_most_rows(most_rows);
   table_->setSortingEnabled(true);
   table_->sortByColumn(-1, Qt::AscendingOrder);
@@ -218,23 +218,23 @@ void MeasuringCard::show_devices() {
 }
 
 QString MeasuringCard::open_words() const {
-  return qtext(say::explorer_page::points_pending{.file = measurer_.database().toStdString(),
+  return qtext(msg::explorer_page::points_pending{.file = measurer_.database().toStdString(),
                                                .open = static_cast<std::int64_t>(measurer_.open())});
 }
 
 QString MeasuringCard::state_words() const {
   if (!trouble_.isEmpty()) return trouble_;
-  if (padded()) return qtext(say::explorer_page::padding_is_modelled{});
-  if (supposed()) return qtext(say::explorer_page::what_if_is_modelled{});
+  if (padded()) return qtext(msg::explorer_page::padding_is_modelled{});
+  if (supposed()) return qtext(msg::explorer_page::what_if_is_modelled{});
   if (measurer_.open() > 0) return open_words();
-  if (!runs_) return qtext(say::explorer_page::cannot_be_measured{});
+  if (!runs_) return qtext(msg::explorer_page::cannot_be_measured{});
   if (QString why = no_device_words(); !why.isEmpty()) return why;
-  if (measurer_.points().empty()) return qtext(say::explorer_page::no_measurement{});
-  const Message kept = say::explorer_page::saved_in{.file = measurer_.database().toStdString()};
+  if (measurer_.points().empty()) return qtext(msg::explorer_page::no_measurement{});
+  const Message kept = msg::explorer_page::saved_in{.file = measurer_.database().toStdString()};
   const MeasuredPoint& last = measurer_.points().front();
   if (!last.theory || last.theory->ns <= 0 || last.event.time_median_ns <= 0) return qtext(kept);
-  const QString why = last.simulated ? QLatin1Char(' ') + qtext(say::explorer_page::by_construction{}) : QString();
-  return qtext(say::explorer_page::outcome_and_prediction{.configuration = short_title(last.choices).toStdString(),
+  const QString why = last.simulated ? QLatin1Char(' ') + qtext(msg::explorer_page::by_construction{}) : QString();
+  return qtext(msg::explorer_page::outcome_and_prediction{.configuration = short_title(last.choices).toStdString(),
                                                      .kept = kept,
                                                      .outcome = outcome_words(last).toStdString(),
                                                      .predicted = text(Nanoseconds(last.theory->ns))}) +
@@ -244,21 +244,21 @@ QString MeasuringCard::state_words() const {
 QString MeasuringCard::no_device_words() const {
   const Facts& facts = known_algorithms().find(choices_.point.spec.algorithm)->facts();
   if (!facts.foreign || !devices().empty()) return {};
-  if (facts.for_reading) return qtext(say::explorer_page::kernel_read_only{});
-  return qtext(say::explorer_page::needs_local_gpu{.gpu = choices_.device});
+  if (facts.for_reading) return qtext(msg::explorer_page::kernel_read_only{});
+  return qtext(msg::explorer_page::needs_local_gpu{.gpu = choices_.device});
 }
 
 void MeasuringCard::show_state() {
   const std::optional<ListedDevice> chosen = this->device();
   const bool device = chosen.has_value();
   const bool simulates = device && chosen->simulated;
-  measure_->setText(simulates ? qtext(say::explorer_page::simulate{}) : qtext(say::explorer_page::measure{}));
+  measure_->setText(simulates ? qtext(msg::explorer_page::simulate{}) : qtext(msg::explorer_page::measure{}));
   const QString why = no_device_words();
   const auto help = [&why](const QString& otherwise) { return plain_tip(why.isEmpty() ? otherwise : why); };
   measure_->setToolTip(
-      help(simulates ? qtext(say::explorer_page::simulate_help{}) : qtext(say::explorer_page::measure_help{})));
-  around_->setToolTip(help(qtext(say::explorer_page::sweep_around_help{})));
-  device_->setToolTip(help(qtext(say::explorer_page::measuring_device{})));
+      help(simulates ? qtext(msg::explorer_page::simulate_help{}) : qtext(msg::explorer_page::measure_help{})));
+  around_->setToolTip(help(qtext(msg::explorer_page::sweep_around_help{})));
+  device_->setToolTip(help(qtext(msg::explorer_page::measuring_device{})));
   device_->setEnabled(device);
   measure_->setEnabled(device && runs_ && !padded() && !supposed());
   for (QWidget* widget : {static_cast<QWidget*>(around_), static_cast<QWidget*>(steps_)}) {

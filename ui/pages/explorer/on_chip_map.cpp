@@ -75,12 +75,12 @@ QString name_of(const analysis::MemorySpan& span, OnChipPlace place) {
     case analysis::SpanKind::part:
       return QString::fromStdString(span.name);
     case analysis::SpanKind::unnamed:
-      return place == OnChipPlace::registers ? qtext(say::explorer_page::unnamed_registers{})
-                                             : qtext(say::explorer_page::unnamed_shared{});
+      return place == OnChipPlace::registers ? qtext(msg::explorer_page::unnamed_registers{})
+                                             : qtext(msg::explorer_page::unnamed_shared{});
     case analysis::SpanKind::padding:
-      return qtext(say::explorer::padding{});
+      return qtext(msg::explorer::padding{});
     case analysis::SpanKind::reserved:
-      return qtext(say::explorer_page::reserved{});
+      return qtext(msg::explorer_page::reserved{});
   }
   return {};
 }
@@ -99,7 +99,7 @@ OnChipMap::OnChipMap(QWidget* parent) : QWidget(parent) {
   policy.setHeightForWidth(true);
   setSizePolicy(policy);
   setFocusPolicy(Qt::TabFocus);
-  setAccessibleName(qtext(say::explorer_page::on_chip{}));
+  setAccessibleName(qtext(msg::explorer_page::on_chip{}));
 }
 
 void OnChipMap::set_kernel(const analysis::ExploredKernel* kernel) {
@@ -129,18 +129,18 @@ QString OnChipMap::heading(OnChipPlace place) const {
   const std::string free = capacity(map.free_bytes());
   const std::string all = capacity(map.sm_bytes);
   if (map.overrun() > 0) {
-    const Message of = shared ? Message(say::explorer_page::of_shared{}) : Message(say::explorer_page::of_registers{});
-    return qtext(say::explorer_page::exceeds_limit{
+    const Message of = shared ? Message(msg::explorer_page::of_shared{}) : Message(msg::explorer_page::of_registers{});
+    return qtext(msg::explorer_page::exceeds_limit{
         .each = each, .limit = capacity(map.block_limit), .over = capacity(map.overrun()), .what = of});
   }
-  if (!shared && map.block_bytes == 0) return qtext(say::explorer_page::registers_unstated{.all = all});
+  if (!shared && map.block_bytes == 0) return qtext(msg::explorer_page::registers_unstated{.all = all});
   if (!shared) {
-    return qtext(say::explorer_page::register_map{.all = all, .blocks = map.blocks, .each = each, .free = free});
+    return qtext(msg::explorer_page::register_map{.all = all, .blocks = map.blocks, .each = each, .free = free});
   }
   if (registers_.block_bytes == 0) {
-    return qtext(say::explorer_page::shared_map_alone{.all = all, .blocks = map.blocks, .each = each, .free = free});
+    return qtext(msg::explorer_page::shared_map_alone{.all = all, .blocks = map.blocks, .each = each, .free = free});
   }
-  return qtext(say::explorer_page::shared_map{.all = all, .blocks = map.blocks, .each = each, .free = free});
+  return qtext(msg::explorer_page::shared_map{.all = all, .blocks = map.blocks, .each = each, .free = free});
 }
 
 OnChipMap::Drawn OnChipMap::drawn(OnChipPlace place, int width) const {
@@ -251,7 +251,7 @@ void OnChipMap::paintEvent(QPaintEvent* /*event*/) {
   QPainter painter(this);
   if (!known_) {
     painter.setPen(plot_colors(palette()).muted);
-    painter.drawText(rect(), Qt::AlignCenter | Qt::TextWordWrap, qtext(say::explorer_page::infeasible_configuration{}));
+    painter.drawText(rect(), Qt::AlignCenter | Qt::TextWordWrap, qtext(msg::explorer_page::infeasible_configuration{}));
     return;
   }
   for (const OnChipPlace place : places) paint(painter, place);

@@ -21,13 +21,13 @@ Use use_of(GpuUnit unit, const PointRecord& record, const std::string& kernel, c
   constexpr double percent_of_one = 100;
   const auto number = [](double percent) { return QString::number(percent, 'f', 0).toStdString(); };
   const auto to_use = [&](double percent) -> Use {
-    return {qtext(say::explorer_page::use{.percent = number(percent)}), percent / percent_of_one};
+    return {qtext(msg::explorer_page::use{.percent = number(percent)}), percent / percent_of_one};
   };
   if (const auto use = analysis::counted_use(unit, record, kernel)) return to_use(*use);
   if (unit == GpuUnit::tensor) {
     const auto pipe = evaluate(metric_key::tensor_pipe_pct, record, kernel);
     if (!pipe) return {};
-    return {qtext(say::explorer_page::use_while_active{.percent = number(pipe->value)}), pipe->value / percent_of_one};
+    return {qtext(msg::explorer_page::use_while_active{.percent = number(pipe->value)}), pipe->value / percent_of_one};
   }
   const auto rate = evaluate(metric_key::dram_bandwidth, record, kernel);
   if (unit != GpuUnit::dram || !rate || limits.dram_bytes_per_second <= 0) return {};

@@ -19,7 +19,7 @@ constexpr int row_padding = 5;
 constexpr int usual_lines = static_cast<int>(gpu_units.size()) + 4;
 
 QString percent_words(double share) {
-  return qtext(say::explorer_page::part_percent{.percent = QString::number(100 * share, 'f', 0).toStdString()});
+  return qtext(msg::explorer_page::part_percent{.percent = QString::number(100 * share, 'f', 0).toStdString()});
 }
 
 }  // namespace
@@ -27,7 +27,7 @@ QString percent_words(double share) {
 UnitBars::UnitBars(QWidget* parent) : QWidget(parent) {
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   setFocusPolicy(Qt::TabFocus);
-  setAccessibleName(qtext(say::explorer_page::predicted_time{}));
+  setAccessibleName(qtext(msg::explorer_page::predicted_time{}));
 }
 
 void UnitBars::set_times(const std::optional<Times>& times, const QString& why) {
@@ -53,7 +53,7 @@ void UnitBars::build_lines() {
   const auto add_total = [&](const QString& title, double ns) {
     lines_.push_back({.title = title, .ns = ns, .words = qtext(Nanoseconds(ns))});
   };
-  if (predicts) add_total(qtext(say::explorer_page::predicted{}), times_->ns);
+  if (predicts) add_total(qtext(msg::explorer_page::predicted{}), times_->ns);
   if (measured != nullptr) add_total(measured->provenance, measured->ns);
   const analysis::SpeedOfLight& light = times_->light;
   const double most = measured != nullptr ? *std::ranges::max_element(measured->shares) : 0;
@@ -69,7 +69,7 @@ void UnitBars::build_lines() {
     } else if (measured != nullptr) {
       const double share = measured->shares.at(place);
       line.ns = share * measured->ns;
-      line.words = use.isEmpty() ? qtext(say::explorer_page::no_figure{}) : use;
+      line.words = use.isEmpty() ? qtext(msg::explorer_page::no_figure{}) : use;
       line.bound = share >= analysis::busy_share && share == most;
     }
   }
@@ -77,9 +77,9 @@ void UnitBars::build_lines() {
   const auto add = [&](const QString& title, double share, bool bound) {
     lines_.push_back({.title = title, .ns = share * times_->ns, .words = percent_words(share), .bound = bound});
   };
-  add(qtext(say::explorer_page::launch{}), light.launch, false);
-  add(qtext(say::explorer_page::idle{}), light.idle, light.starved());
-  add(qtext(say::explorer_page::latency{}), light.rest, !light.bound() && !light.starved());
+  add(qtext(msg::explorer_page::launch{}), light.launch, false);
+  add(qtext(msg::explorer_page::idle{}), light.idle, light.starved());
+  add(qtext(msg::explorer_page::latency{}), light.rest, !light.bound() && !light.starved());
 }
 
 std::size_t UnitBars::place_of(GpuUnit unit) const {
@@ -153,7 +153,7 @@ void UnitBars::paintEvent(QPaintEvent* /*event*/) {
   if (!times_) {
     painter.setPen(colors.muted);
     painter.drawText(rect(), Qt::AlignCenter | Qt::TextWordWrap,
-                     why_.isEmpty() ? qtext(say::explorer_page::infeasible_configuration{}) : why_);
+                     why_.isEmpty() ? qtext(msg::explorer_page::infeasible_configuration{}) : why_);
     return;
   }
   const QColor quiet = colors.dark ? QColor(0x4a, 0x6f, 0x91) : QColor(0x9c, 0xbf, 0xdd);

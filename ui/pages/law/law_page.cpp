@@ -34,11 +34,11 @@ LawPage::LawPage(Workspace& workspace, QWidget* parent)
       level_([this] { refresh(); },
              {{LawLevel::sm_l2, {.text = qtext(analysis::level_title(LawLevel::sm_l2)), .id = QStringLiteral("sm_l2")}},
               {LawLevel::dram, {.text = qtext(analysis::level_title(LawLevel::dram)), .id = QStringLiteral("dram")}}}) {
-  facets().add_chip(level_, qtext(say::law_page::level{}), qtext(say::law_page::level_help{}));
+  facets().add_chip(level_, qtext(msg::law_page::level{}), qtext(msg::law_page::level_help{}));
   choices().keep("level", level_);
   plot_ = new LawPlot(this);
   model_ = new ResultModel(this);
-  set_plot_and_table(plot_, *model_, qtext(say::law_page::title{}), 6);
+  set_plot_and_table(plot_, *model_, qtext(msg::law_page::title{}), 6);
   connect(plot_, &LawPlot::point_clicked, this, &LawPage::tell_selected);
   refresh();
 }
@@ -97,8 +97,8 @@ void LawPage::show_laws() {
   if (of_level) return show_content(simulated_parts(*points(), filter().rows()));
   show_words(points()->empty() ? why_no_points(workspace())
              : laws_.families.empty()
-                 ? EmptyWords{qtext(say::law_page::no_data{}), qtext(say::law_page::no_data_help{}), attnscope::law_sample}
-                 : EmptyWords{qtext(say::law_page::no_points_at_level{}), qtext(say::law_page::no_points_at_level_help{})});
+                 ? EmptyWords{qtext(msg::law_page::no_data{}), qtext(msg::law_page::no_data_help{}), attnscope::law_sample}
+                 : EmptyWords{qtext(msg::law_page::no_points_at_level{}), qtext(msg::law_page::no_points_at_level_help{})});
 }
 
 void LawPage::show_table() {

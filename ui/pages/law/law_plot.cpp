@@ -91,7 +91,7 @@ std::size_t strong_slice(const std::vector<Slice>& slices) {
 }
 
 QString axis_words(LawVariable variable) {
-  if (variable == LawVariable::m) return qtext(say::law_page::m_axis{});
+  if (variable == LawVariable::m) return qtext(msg::law_page::m_axis{});
   return to_qstring(to_string(variable));
 }
 
@@ -140,10 +140,10 @@ void LawPlot::draw_contents() {
   rim_ = !drawn_.empty() && simulated(drawn_.front()) && !simulated(drawn_.back());
   const std::string level = text(analysis::level_title(level_));
   const std::string problem = set_.problem.toStdString();
-  title_text_ = qtext(say::law_page::plot_title{.level = level, .problem = problem});
-  setAccessibleName(qtext(say::law_page::name{.title = title_text_.toStdString()}));
+  title_text_ = qtext(msg::law_page::plot_title{.level = level, .problem = problem});
+  setAccessibleName(qtext(msg::law_page::name{.title = title_text_.toStdString()}));
   if (drawn_.empty()) return;
-  key_text_ = qtext(say::law_page::growth_key{});
+  key_text_ = qtext(msg::law_page::growth_key{});
   draw_growth();
 }
 
@@ -184,13 +184,13 @@ void LawPlot::draw_growth() {
     for (const std::size_t place : drawn_) {
       const LawFamily& family = set_.families[place];
       if (family.refusal) continue;
-      heading << qtext(say::law_page::panel_of{.algorithm = family_title(set_, family).toStdString(),
+      heading << qtext(msg::law_page::panel_of{.algorithm = family_title(set_, family).toStdString(),
                                                .exponent = number_text(family.fit->exponents[k]),
                                                .variable = to_string(variable)});
     }
     constexpr qsizetype most_named = 3;  // The table lists all.
     if (heading.size() > most_named) heading = heading.mid(0, most_named) << QStringLiteral("…");
-    heading << qtext(say::law_page::panel{.exponent = laws_exponents(drawn_families(), variable)});
+    heading << qtext(msg::law_page::panel{.exponent = laws_exponents(drawn_families(), variable)});
     QCPAxisRect* panel = add_panel(heading.join(QStringLiteral(" · ")), axis_words(variable));
     panel->setMarginGroup(QCP::msTop | QCP::msBottom, together);
     QCPAxis* x = panel->axis(QCPAxis::atBottom);
@@ -201,7 +201,7 @@ void LawPlot::draw_growth() {
     y->setTicker(byte_ticker());
     y->setRange(bytes.low / point_margin, bytes.high * point_margin);
     if (k == 0) {
-      y->setLabel(qtext(say::law_page::bytes_axis{}));
+      y->setLabel(qtext(msg::law_page::bytes_axis{}));
     } else {
       y->setTickLabels(false);
     }
@@ -261,25 +261,25 @@ HoverContent LawPlot::read_out(const Mark& mark) const {
   HoverContent content;
   content.title = QStringLiteral("%1 · %2").arg(
       family_title(set_, family),
-      qtext(say::law_page::at{.d = static_cast<std::int64_t>(point.value(LawVariable::d)),
+      qtext(msg::law_page::at{.d = static_cast<std::int64_t>(point.value(LawVariable::d)),
                               .m = static_cast<std::int64_t>(point.value(LawVariable::m)),
                               .n = static_cast<std::int64_t>(point.value(LawVariable::n))}));
   content.rows.push_back(
       {color, mark_of_values(point.provenance),
        QStringLiteral("%1 %2 · %3")
-           .arg(qtext(analysis::level_title(level_)), qtext(say::law_page::bytes{}), to_qstring(point.provenance)),
+           .arg(qtext(analysis::level_title(level_)), qtext(msg::law_page::bytes{}), to_qstring(point.provenance)),
        qtext(Bytes(point.bytes))});
   if (point.model_bytes) {
-    content.rows.push_back({plot_colors(palette()).text, SampleMark::dashes, qtext(say::law_page::closed{}),
+    content.rows.push_back({plot_colors(palette()).text, SampleMark::dashes, qtext(msg::law_page::closed{}),
                             qtext(Bytes(*point.model_bytes))});
   }
   if (!family.refusal) {
-    content.rows.push_back({plot_colors(palette()).text, SampleMark::dashes, qtext(say::law_page::fitted{}),
+    content.rows.push_back({plot_colors(palette()).text, SampleMark::dashes, qtext(msg::law_page::fitted{}),
                             qtext(Bytes(family.fit->at(point.at)))});
   }
-  content.rows.push_back({color, SampleMark::none, qtext(say::law_page::ratio{}), format_number(point.ratio())});
+  content.rows.push_back({color, SampleMark::none, qtext(msg::law_page::ratio{}), format_number(point.ratio())});
   const std::string tile = format_tile(points_->table().tile_of(point.row)).toStdString();
-  content.notes << qtext(say::law_page::tile{.tile = tile}) << run_words(point.row);
+  content.notes << qtext(msg::law_page::tile{.tile = tile}) << run_words(point.row);
   return content;
 }
 

@@ -50,7 +50,7 @@ void PointsPage::add_table() {
   stack_ = new QStackedLayout(content);
   stack_->setContentsMargins(0, 0, 0, 0);
   model_ = new PointsTableModel(this);
-  table_ = new PlainTable(model_, qtext(say::points_table::name{}), content);
+  table_ = new PlainTable(model_, qtext(msg::points_table::name{}), content);
   table_->setSortingEnabled(true);
   table_->sortByColumn(-1, Qt::AscendingOrder);
   table_->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
@@ -84,7 +84,7 @@ void PointsPage::sort_by(int column, Qt::SortOrder order) {
 }
 
 std::vector<std::pair<QString, QString>> PointsPage::shortcuts() const {
-  return {{QStringLiteral("Ctrl+C"), qtext(say::points_table::key_copy{})}};
+  return {{QStringLiteral("Ctrl+C"), qtext(msg::points_table::key_copy{})}};
 }
 
 void PointsPage::keep_order() {
@@ -160,7 +160,7 @@ void PointsPage::hide_columns() {
     }
   }
   common_->setVisible(!common.isEmpty());
-  common_->setText(qtext(say::points_table::common{.settings = common.join(QStringLiteral(" · ")).toStdString()}));
+  common_->setText(qtext(msg::points_table::common{.settings = common.join(QStringLiteral(" · ")).toStdString()}));
   common_->setToolTip(plain_tip(common_->text()));
 }
 
@@ -170,7 +170,7 @@ QString PointsPage::heading_of(int column) const {
 
 void PointsPage::fill_menu(QMenu& menu) {
   auto* columns = new StayingMenu(&menu);
-  columns->setTitle(qtext(say::points_table::columns{}));
+  columns->setTitle(qtext(msg::points_table::columns{}));
   for (int column = 1; column < model_->columnCount(); ++column) {  // The first column names the row.
     if (!model_->facts(column).in_use) continue;
     const QString key = model_->key_of(column);

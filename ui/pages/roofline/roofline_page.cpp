@@ -56,8 +56,8 @@ RooflinePage::RooflinePage(Workspace& workspace, QWidget* parent)
 }
 
 void RooflinePage::add_controls() {
-  facets().add_chip(device_, qtext(say::roofline_page::device{}), qtext(say::roofline_page::device_help{}));
-  facets().add_chip(level_, qtext(say::roofline_page::level{}), qtext(say::roofline_page::level_help{}));
+  facets().add_chip(device_, qtext(msg::roofline_page::device{}), qtext(msg::roofline_page::device_help{}));
+  facets().add_chip(level_, qtext(msg::roofline_page::level{}), qtext(msg::roofline_page::level_help{}));
   choices().keep("level", level_);
   choices().keep("device", device_);
 }
@@ -70,7 +70,7 @@ void RooflinePage::add_content() {
   left_out_->setTextFormat(Qt::PlainText);
   left_out_->setWordWrap(true);
   left_out_->hide();
-  set_plot_and_table(plot_, *model_, qtext(say::roofline_page::title{}), 4, left_out_);
+  set_plot_and_table(plot_, *model_, qtext(msg::roofline_page::title{}), 4, left_out_);
   connect(plot_, &RooflinePlot::point_clicked, this, &RooflinePage::tell_selected);
   connect(table()->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
     if (current.isValid()) tell_selected((*set_->points)[drawn()[static_cast<std::size_t>(current.row())]]);
@@ -203,7 +203,7 @@ void RooflinePage::show_left_out() {
   }
   QStringList lines;
   if (without_bytes + set_->report.without_time > 0) {
-    lines << qtext(say::roofline_page::not_shown{.bytes = without_bytes, .time = set_->report.without_time});
+    lines << qtext(msg::roofline_page::not_shown{.bytes = without_bytes, .time = set_->report.without_time});
   }
   // Points of other devices belong under other roofs.
   const analysis::PointTable& table = points()->table();
@@ -216,11 +216,11 @@ void RooflinePage::show_left_out() {
     for (const Option& device : device_.options()) {
       if (&device != shown) others << device.text;
     }
-    lines << qtext(say::roofline_page::other_devices{.devices = others.join(QStringLiteral(", ")).toStdString(),
+    lines << qtext(msg::roofline_page::other_devices{.devices = others.join(QStringLiteral(", ")).toStdString(),
                                                  .points = counted_points(static_cast<std::size_t>(elsewhere))});
   }
   if (!rates_missing_.isEmpty()) {
-    lines << qtext(say::roofline_page::rates_missing{.from = rates_missing_.toStdString()});
+    lines << qtext(msg::roofline_page::rates_missing{.from = rates_missing_.toStdString()});
   }
   left_out_->setText(lines.join(QLatin1Char('\n')));
   left_out_->setVisible(!lines.isEmpty());
@@ -231,9 +231,9 @@ EmptyWords RooflinePage::why_none() const {
   if (const auto none_ran = why_none_ran(points()->table())) return *none_ran;
   const auto several = [&](Row row) { return points()->table().problem(row).gpus > 1; };
   if (level() == RooflineLevel::link && std::ranges::none_of(filter().rows(), several)) {
-    return {qtext(say::roofline_page::none_of_links{}), qtext(say::roofline_page::none_of_links_help{})};
+    return {qtext(msg::roofline_page::none_of_links{}), qtext(msg::roofline_page::none_of_links_help{})};
   }
-  return {qtext(say::roofline_page::none{}), qtext(say::roofline_page::none_help{})};
+  return {qtext(msg::roofline_page::none{}), qtext(msg::roofline_page::none_help{})};
 }
 
 int RooflinePage::room_for_table() const {

@@ -118,7 +118,7 @@ void RooflinePlot::draw_contents() {
   labels_.clear();
   const auto hidden_series = static_cast<std::int64_t>(hidden().size());
   legend_.set_hidden(hidden(),
-                     hidden_series == 0 ? QString() : qtext(say::roofline_page::hidden{.series = hidden_series}));
+                     hidden_series == 0 ? QString() : qtext(msg::roofline_page::hidden{.series = hidden_series}));
   find_marks();
   for (const Roof& roof : set_.report.roofs) of_bytes(roof.bound) ? draw_roof(roof) : draw_ceiling(roof);
   for (std::size_t i = 0; i < set_.report.series.size(); ++i) draw_series(i);
@@ -126,11 +126,11 @@ void RooflinePlot::draw_contents() {
   if (set_.points) add_keys();
   for (QCPAxis* axis : axisRect()->axes()) style_axis(*axis, plot_colors(palette()), font());
   const std::string level = level_words(set_.level).toStdString();
-  title_text_ = qtext(say::roofline_page::plot_title{
+  title_text_ = qtext(msg::roofline_page::plot_title{
       .device = set_.device.toStdString(), .level = level, .problem = set_.problem.toStdString()});
-  xAxis->setLabel(qtext(say::roofline_page::intensity_axis{.level = level}));
-  yAxis->setLabel(qtext(say::roofline_page::rate_axis{}));
-  setAccessibleName(qtext(say::roofline_page::name{.title = title_text_.toStdString()}));
+  xAxis->setLabel(qtext(msg::roofline_page::intensity_axis{.level = level}));
+  yAxis->setLabel(qtext(msg::roofline_page::rate_axis{}));
+  setAccessibleName(qtext(msg::roofline_page::name{.title = title_text_.toStdString()}));
 }
 
 void RooflinePlot::reset_view() {
@@ -269,13 +269,13 @@ void RooflinePlot::add_keys() {
   const PlotColors colors = plot_colors(palette());
   const auto any_roof = [&](const auto& is) { return std::ranges::any_of(set_.report.roofs, is); };
   if (any_roof([](const Roof& roof) { return is_measured(roof.source); })) {
-    add_key_of(say::roofline_page::key_measured{}, pen_of(RoofSource::measured, colors.text, 2));
+    add_key_of(msg::roofline_page::key_measured{}, pen_of(RoofSource::measured, colors.text, 2));
   }
   if (any_roof([](const Roof& roof) { return is_tabled(roof.source); })) {
-    add_key_of(say::roofline_page::key_datasheet{}, pen_of(RoofSource::datasheet, colors.text, 2));
+    add_key_of(msg::roofline_page::key_datasheet{}, pen_of(RoofSource::datasheet, colors.text, 2));
   }
   if (any_roof([](const Roof& roof) { return !is_measured(roof.source) && !is_tabled(roof.source); })) {
-    add_key_of(say::roofline_page::key_estimate{}, pen_of(RoofSource::stated, colors.text, 2));
+    add_key_of(msg::roofline_page::key_estimate{}, pen_of(RoofSource::stated, colors.text, 2));
   }
   bool closed = false;
   bool executed = false;
@@ -286,10 +286,10 @@ void RooflinePlot::add_keys() {
     executed = executed || point.executed_ratio() >= told_apart;
     throttled = throttled || point.throttled;
   }
-  if (closed) add_key_of(say::roofline_page::key_closed_form{}, QPen(Qt::NoPen), upright_dash(colors.muted));
-  if (executed) add_key_of(say::roofline_page::key_executed{}, QPen(colors.muted, 1.3, Qt::DotLine));
+  if (closed) add_key_of(msg::roofline_page::key_closed_form{}, QPen(Qt::NoPen), upright_dash(colors.muted));
+  if (executed) add_key_of(msg::roofline_page::key_executed{}, QPen(colors.muted, 1.3, Qt::DotLine));
   if (throttled) {
-    add_key_of(say::roofline_page::key_throttled{}, QPen(Qt::NoPen),
+    add_key_of(msg::roofline_page::key_throttled{}, QPen(Qt::NoPen),
                scatter_of(SampleMark::half_disc, colors.muted, colors.background));
   }
 }
@@ -302,13 +302,13 @@ HoverContent RooflinePlot::read_out(const Mark& mark) const {
   HoverContent content;
   const analysis::PointTable& table = set_.points->table();
   const std::string algorithm = analysis::short_title(table.algorithms(), series_of(mark).algorithm);
-  content.title = qtext(say::roofline_page::at{.n = point.n, .series = algorithm});
+  content.title = qtext(msg::roofline_page::at{.n = point.n, .series = algorithm});
   content.rows.push_back({color, mark_of_roofline(point),
-                          qtext(say::roofline_page::visible{.provenance = to_qstring(point.provenance).toStdString()}),
+                          qtext(msg::roofline_page::visible{.provenance = to_qstring(point.provenance).toStdString()}),
                           rate(point.flops_per_second())});
   if (point.executed_flops) {
     content.rows.push_back(
-        {color, SampleMark::none, qtext(say::roofline_page::executed{}), rate(*point.executed_flops / point.ns * 1e9)});
+        {color, SampleMark::none, qtext(msg::roofline_page::executed{}), rate(*point.executed_flops / point.ns * 1e9)});
   }
   for (const RooflineLevel level : analysis::roofline_levels) {
     const auto counted = point.intensity(level);
@@ -317,27 +317,27 @@ HoverContent RooflinePlot::read_out(const Mark& mark) const {
     const std::string provenance = to_qstring(intensity_provenance(set_, point, level)).toStdString();
     const auto modelled = point.model_intensity(level);
     const Message value =
-        modelled ? Message(say::roofline_page::intensity_closed{
+        modelled ? Message(msg::roofline_page::intensity_closed{
                        .measured = measured, .modelled = number_text(*modelled), .provenance = provenance})
-                 : Message(say::roofline_page::intensity_value{.measured = measured, .provenance = provenance});
+                 : Message(msg::roofline_page::intensity_value{.measured = measured, .provenance = provenance});
     content.rows.push_back({colors.text, SampleMark::none,
-                            qtext(say::roofline_page::intensity{.level = level_words(level).toStdString()}),
+                            qtext(msg::roofline_page::intensity{.level = level_words(level).toStdString()}),
                             qtext(value)});
   }
   for (const analysis::BoundShare& share : point.shares) {
     content.rows.push_back({colors.text, SampleMark::none,
-                            qtext(say::roofline_page::share{.bound = to_string(share.bound)}),
-                            qtext(say::roofline_page::share_value{.percent = text(Share(share.ns / point.ns)),
+                            qtext(msg::roofline_page::share{.bound = to_string(share.bound)}),
+                            qtext(msg::roofline_page::share_value{.percent = text(Share(share.ns / point.ns)),
                                                                   .time = text(Nanoseconds(share.ns))})});
   }
   if (!point.shares.empty()) {
     content.notes << qtext(
-        say::roofline_page::nearest_roof{.bound = bound_words(point).toStdString(), .percent = text(Share(point.reached()))});
+        msg::roofline_page::nearest_roof{.bound = bound_words(point).toStdString(), .percent = text(Share(point.reached()))});
     const auto by_datasheet = [](const analysis::BoundShare& share) { return share.bound == analysis::Bound::tensor; };
-    if (std::ranges::any_of(point.shares, by_datasheet)) content.notes << qtext(say::roofline_page::upper_bound{});
+    if (std::ranges::any_of(point.shares, by_datasheet)) content.notes << qtext(msg::roofline_page::upper_bound{});
   }
-  content.notes << qtext(say::roofline_page::tile{.tile = format_tile(table.tile_of(point.row)).toStdString()});
-  if (point.throttled) content.notes << qtext(say::roofline_page::throttled{});
+  content.notes << qtext(msg::roofline_page::tile{.tile = format_tile(table.tile_of(point.row)).toStdString()});
+  if (point.throttled) content.notes << qtext(msg::roofline_page::throttled{});
   content.notes << run_words(point.row);
   return content;
 }

@@ -37,22 +37,22 @@ Message source_words(const RooflineSet& set, analysis::RoofSource source) {
   const std::string device = set.gpu.toStdString();
   switch (source) {
     case analysis::RoofSource::measured:
-      return say::roofline_page::source_measured{};
+      return msg::roofline_page::source_measured{};
     case analysis::RoofSource::alike:
-      return say::roofline_page::source_same_model{.device = device};
+      return msg::roofline_page::source_same_model{.device = device};
     case analysis::RoofSource::datasheet:
-      return say::roofline_page::source_datasheet{};
+      return msg::roofline_page::source_datasheet{};
     case analysis::RoofSource::architecture:
-      return say::roofline_page::source_architecture{};
+      return msg::roofline_page::source_architecture{};
     case analysis::RoofSource::stated:
-      return say::roofline_page::source_stated{};
+      return msg::roofline_page::source_stated{};
     case analysis::RoofSource::counted_share:
-      return say::roofline_page::source_share{};
+      return msg::roofline_page::source_share{};
     case analysis::RoofSource::as_elsewhere:
     case analysis::RoofSource::usual_of_kind:
       break;
   }
-  return say::roofline_page::source_estimate{.device = device_rates({}).measured_on};
+  return msg::roofline_page::source_estimate{.device = device_rates({}).measured_on};
 }
 
 }  // namespace
@@ -60,20 +60,20 @@ Message source_words(const RooflineSet& set, analysis::RoofSource source) {
 QString level_words(RooflineLevel level) {
   switch (level) {
     case RooflineLevel::dram:
-      return qtext(say::roofline_page::dram{});
+      return qtext(msg::roofline_page::dram{});
     case RooflineLevel::sm_l2:
-      return qtext(say::roofline_page::sm_l2{});
+      return qtext(msg::roofline_page::sm_l2{});
     case RooflineLevel::link:
       break;
   }
-  return qtext(say::roofline_page::link{});
+  return qtext(msg::roofline_page::link{});
 }
 
 QString series_title(const RooflineSet& set, const RooflineSeries& series) {
   const analysis::PointTable& table = set.points->table();
   const std::string title = analysis::short_title(table.algorithms(), series.algorithm);
   if (!has_several_runs(set, series)) return QString::fromStdString(title);
-  return qtext(say::roofline_page::of_run{.run = set.points->run(series.run).title.toStdString(), .series = title});
+  return qtext(msg::roofline_page::of_run{.run = set.points->run(series.run).title.toStdString(), .series = title});
 }
 
 QColor series_color(const RooflineSet& set, const RooflineSeries& series, bool dark) {
@@ -85,18 +85,18 @@ QColor series_color(const RooflineSet& set, const RooflineSeries& series, bool d
 
 QString roof_words(const RooflineSet& set, const analysis::Roof& roof) {
   const std::string_view bound = to_string(roof.bound);
-  Message words = say::roofline_page::roof{.bound = bound, .rate = text(BytesPerSecond(roof.rate))};
+  Message words = msg::roofline_page::roof{.bound = bound, .rate = text(BytesPerSecond(roof.rate))};
   if (roof.bound == analysis::Bound::exp2) {
-    words = say::roofline_page::unit_of_exponentials{
+    words = msg::roofline_page::unit_of_exponentials{
         .exponentials = value_text(roof.rate, "op/s"),
         .rate = text(FlopsPerSecond(analysis::ceiling_flops(roof, set.report.flops_per_exponential)))};
   } else if (!of_bytes(roof.bound)) {
-    words = say::roofline_page::roof{.bound = bound, .rate = text(FlopsPerSecond(roof.rate))};
+    words = msg::roofline_page::roof{.bound = bound, .rate = text(FlopsPerSecond(roof.rate))};
   }
   if (roof.clock_hz && !of_bytes(roof.bound)) {
-    words = say::roofline_page::roof_at{.clock = text(Hertz(*roof.clock_hz)), .roof = words};
+    words = msg::roofline_page::roof_at{.clock = text(Hertz(*roof.clock_hz)), .roof = words};
   }
-  return qtext(say::roofline_page::roof_of{.roof = words, .source = source_words(set, roof.source)});
+  return qtext(msg::roofline_page::roof_of{.roof = words, .source = source_words(set, roof.source)});
 }
 
 QString bound_words(const RooflinePoint& point) {
@@ -132,18 +132,18 @@ analysis::Table roofline_table(const std::shared_ptr<const RooflineSet>& set) {
   };
   constexpr ColumnKind right = ColumnKind::number;
   const analysis::PointTable& points = set->points->table();
-  add(say::roofline_page::series{}, {}, ColumnKind::text, [&set = *set](const Line& line) {
+  add(msg::roofline_page::series{}, {}, ColumnKind::text, [&set = *set](const Line& line) {
     return Cell{.text = series_title(set, *line.series).toStdString(), .row = line.point->row};
   });
-  add(say::roofline_page::column_n{}, {}, right,
+  add(msg::roofline_page::column_n{}, {}, right,
       [&](const Line& line) { return Cell{.text = analysis::lengths_text(points.problem(line.point->row))}; });
-  add(say::roofline_page::column_tile{}, {}, right,
+  add(msg::roofline_page::column_tile{}, {}, right,
       [&](const Line& line) { return Cell{.text = format_tile(points.tile_of(line.point->row)).toStdString()}; });
   add(
-      say::roofline_page::column_rate{}, say::roofline_page::rate_help{}, right,
+      msg::roofline_page::column_rate{}, msg::roofline_page::rate_help{}, right,
       [number](const Line& line) { return number(line.point->flops_per_second(), 1e-12); }, "rate [FLOP/s]");
   add(
-      say::roofline_page::column_executed{}, say::roofline_page::executed_help{}, right,
+      msg::roofline_page::column_executed{}, msg::roofline_page::executed_help{}, right,
       [number](const Line& line) {
         const RooflinePoint& point = *line.point;
         return number(point.executed_flops ? std::optional(*point.executed_flops / point.ns * 1e9) : std::nullopt,
@@ -153,19 +153,19 @@ analysis::Table roofline_table(const std::shared_ptr<const RooflineSet>& set) {
   const bool links = find_roof(set->report.roofs, analysis::Bound::link) != nullptr;
   for (const RooflineLevel level : analysis::roofline_levels) {
     if (level == RooflineLevel::link && !links) continue;
-    add(say::roofline_page::column_intensity{.level = level_words(level).toStdString()},
-        say::roofline_page::intensity_help{}, right,
+    add(msg::roofline_page::column_intensity{.level = level_words(level).toStdString()},
+        msg::roofline_page::intensity_help{}, right,
         [number, level](const Line& line) { return number(line.point->intensity(level)); });
   }
-  add(say::roofline_page::column_closed{}, say::roofline_page::closed_help{}, right,
+  add(msg::roofline_page::column_closed{}, msg::roofline_page::closed_help{}, right,
       [number, level = set->level](const Line& line) { return number(line.point->model_intensity(level)); });
-  add(say::roofline_page::column_bound{}, say::roofline_page::bound_help{}, ColumnKind::text,
+  add(msg::roofline_page::column_bound{}, msg::roofline_page::bound_help{}, ColumnKind::text,
       [](const Line& line) { return Cell{.text = bound_words(*line.point).toStdString()}; });
-  add(say::roofline_page::column_share{}, say::roofline_page::share_help{}, right, [](const Line& line) {
+  add(msg::roofline_page::column_share{}, msg::roofline_page::share_help{}, right, [](const Line& line) {
     if (line.point->shares.empty()) return Cell{};
     return Cell{.text = text(Share(line.point->reached())), .number = line.point->reached()};
   });
-  add(say::roofline_page::column_source{}, {}, ColumnKind::text, [&set = *set](const Line& line) {
+  add(msg::roofline_page::column_source{}, {}, ColumnKind::text, [&set = *set](const Line& line) {
     const std::string& run = set.points->table().runs()[line.series->run].title;
     return Cell{.text = fmt::format("{} · {}", text(title(line.point->provenance)), run)};
   });

@@ -64,14 +64,14 @@ TileHeatmapPage::TileHeatmapPage(Workspace& workspace, QWidget* parent)
 
 void TileHeatmapPage::add_chips() {
   constexpr int widest = 110;
-  chip_of_[&metric_] = facets().add_chip(metric_, qtext(say::tile_map::colour{}), qtext(say::tile_map::colour_help{}));
-  chip_of_[&axes_] = facets().add_chip(axes_, qtext(say::tile_map::axes{}), qtext(say::tile_map::axes_help{}));
+  chip_of_[&metric_] = facets().add_chip(metric_, qtext(msg::tile_map::colour{}), qtext(msg::tile_map::colour_help{}));
+  chip_of_[&axes_] = facets().add_chip(axes_, qtext(msg::tile_map::axes{}), qtext(msg::tile_map::axes_help{}));
   for (const IdChoice* choice : {&metric_, &axes_}) {
     chip_of_[choice]->hide_label();
     chip_of_[choice]->set_widest(widest);
   }
-  chip_of_[&as_] = facets().add_option(as_, qtext(say::tile_map::show_as{}), qtext(say::tile_map::show_as_help{}));
-  log_ = facets().toggles().add(QStringLiteral("log"), qtext(say::tile_map::log{}), qtext(say::tile_map::log_help{}),
+  chip_of_[&as_] = facets().add_option(as_, qtext(msg::tile_map::show_as{}), qtext(msg::tile_map::show_as_help{}));
+  log_ = facets().toggles().add(QStringLiteral("log"), qtext(msg::tile_map::log{}), qtext(msg::tile_map::log_help{}),
                                 true);
   connect(log_, &QAction::toggled, this, &TileHeatmapPage::refresh);
   choices().keep("metric", metric_);
@@ -141,8 +141,8 @@ ShownValues TileHeatmapPage::values() const {
 }
 
 std::vector<std::pair<QString, QString>> TileHeatmapPage::shortcuts() const {
-  return {{qtext(say::tile_map::on_map{}), qtext(say::tile_map::key_walk{})},
-          {qtext(say::tile_map::home_on_map{}), qtext(say::tile_map::key_best{})}};
+  return {{qtext(msg::tile_map::on_map{}), qtext(msg::tile_map::key_walk{})},
+          {qtext(msg::tile_map::home_on_map{}), qtext(msg::tile_map::key_best{})}};
 }
 
 void TileHeatmapPage::pose() {
@@ -152,14 +152,14 @@ void TileHeatmapPage::pose() {
 EmptyWords TileHeatmapPage::why_none() const {
   if (points()->empty()) return why_no_points(workspace());
   if (ticked_run_is_running(workspace())) {
-    return {qtext(say::tile_map::map_pending{}), qtext(say::tile_map::map_pending_help{.tiles = fewest_tiles_of_a_map})};
+    return {qtext(msg::tile_map::map_pending{}), qtext(msg::tile_map::map_pending_help{.tiles = fewest_tiles_of_a_map})};
   }
   if (const auto none_ran = why_none_ran(points()->table())) return *none_ran;
   if (over_tiles()) {
-    return {qtext(say::tile_map::no_sweep{}), qtext(say::tile_map::no_sweep_help{}), attnscope::tiles_sample};
+    return {qtext(msg::tile_map::no_sweep{}), qtext(msg::tile_map::no_sweep_help{}), attnscope::tiles_sample};
   }
-  return {qtext(say::tile_map::no_map{}),
-          qtext(say::tile_map::no_map_help{.columns = label_of(layout_.x).toHtmlEscaped().toStdString(),
+  return {qtext(msg::tile_map::no_map{}),
+          qtext(msg::tile_map::no_map_help{.columns = label_of(layout_.x).toHtmlEscaped().toStdString(),
                                            .rows = label_of(layout_.y).toHtmlEscaped().toStdString(),
                                            .tiles = fewest_tiles_of_a_map})};
 }
@@ -193,7 +193,7 @@ void TileHeatmapPage::offer_metrics() {
       options.push_back({.text = metric_label(metric.key),
                          .id = id,
                          .full = qtext(metric.help()),
-                         .group = usual ? QString() : qtext(say::tile_map::more_counters{})});
+                         .group = usual ? QString() : qtext(msg::tile_map::more_counters{})});
     }
   }
   // Width for the common metrics; longer names of rare counters are elided.
@@ -206,7 +206,7 @@ void TileHeatmapPage::offer_comparisons() {
     options.push_back({.text = text, .id = to_qstring(to_string(as))});
   };
   using enum analysis::Comparison;
-  add(none, qtext(say::tile_map::show_value{}));
+  add(none, qtext(msg::tile_map::show_value{}));
   const Metric* metric = find_metric(metric_.key());
   if (metric != nullptr && metric->better != Better::neither) add(share_of_best, comparison_words(share_of_best));
   if (analysis::has_model(metric_.key())) add(over_model, comparison_words(over_model));
@@ -265,13 +265,13 @@ void TileHeatmapPage::fill_menu(QMenu& menu) {
     entry->setEnabled(enabled);
     connect(entry, &QAction::triggered, this, [this, place, action] { do_with(place, action); });
   };
-  add(qtext(say::tile_map::menu_explore{}), CellAction::explore, ours);
-  add(qtext(say::tile_map::menu_pin{}), CellAction::pin, ours);
+  add(qtext(msg::tile_map::menu_explore{}), CellAction::explore, ours);
+  add(qtext(msg::tile_map::menu_pin{}), CellAction::pin, ours);
   menu.addSeparator();
-  add(qtext(say::tile_map::menu_value{}), CellAction::value, map.at(place).value.has_value());
+  add(qtext(msg::tile_map::menu_value{}), CellAction::value, map.at(place).value.has_value());
   // For collected cells the window adds this entry.
-  if (!map.at(place).disposition) add(qtext(say::tile_map::menu_collect{}), CellAction::collect_command, ours);
-  add(qtext(say::tile_map::menu_launch{}), CellAction::launch_command, ours);
+  if (!map.at(place).disposition) add(qtext(msg::tile_map::menu_collect{}), CellAction::collect_command, ours);
+  add(qtext(msg::tile_map::menu_launch{}), CellAction::launch_command, ours);
 }
 
 void TileHeatmapPage::do_with(TileMap::Place place, CellAction action) {
