@@ -229,7 +229,7 @@ std::optional<int> parse(const QStringList& arguments, Options& options) {
   }
   if (!wrong.empty()) return misused(qtext(wrong));
   if (parser.isSet(known.kernel)) {
-    options.explored = options.screenshot.explored = attnscope::user::known_kernel_files().back().name;
+    options.explored = options.screenshot.explored = attnscope::user::loaded_kernel_files().back().name;
   }
   return {};
 }
@@ -305,7 +305,7 @@ int start_again() {
 
 /// Runs one window after another in one session: loading a user-defined kernel closes the window and opens a new one.
 int run_windows(Application& application, const Options& options, attnscope::Message trouble) {
-  using attnscope::user::known_kernel_files;
+  using attnscope::user::loaded_kernel_files;
   std::optional<SessionFile> kept(SessionFile::Begin::last_left);
   ViewDocument left = kept->read();
   if (!options.files.isEmpty()) left.view = without_files(left.view);
@@ -338,14 +338,14 @@ int run_windows(Application& application, const Options& options, attnscope::Mes
       return start_again();
     }
     if (kernel.isEmpty()) return code;
-    const std::size_t known = known_kernel_files().size();
+    const std::size_t known = loaded_kernel_files().size();
     trouble = attnscope::user::load_known_kernel(kernel.toStdString());
     for (std::size_t i = 0; i < known; ++i) {  // reports the first error only
-      attnscope::Message wrong = attnscope::user::load_known_kernel(known_kernel_files()[i].statement);
+      attnscope::Message wrong = attnscope::user::load_known_kernel(loaded_kernel_files()[i].manifest);
       if (trouble.empty()) trouble = std::move(wrong);
     }
     // A kernel that is reloaded does not change the explored algorithm.
-    explored = known_kernel_files().size() > known ? known_kernel_files().back().name : std::string();
+    explored = loaded_kernel_files().size() > known ? loaded_kernel_files().back().name : std::string();
   }
 }
 
@@ -367,7 +367,7 @@ void take_qt_message_off_screen(QtMsgType type, const QMessageLogContext& place,
 attnscope::Message write_language() {
   if (can_write_language()) return translate_qt(), attnscope::Message();
   const std::string language = attnscope::text(msg::language::code{});
-  attnscope::use_catalogue(attnscope::Catalogue::english());
+  attnscope::set_catalog(attnscope::Catalog::english());
   return attnscope::make_message("no font for language {}, using English (install fonts-noto-cjk)", language);
 }
 

@@ -44,8 +44,8 @@ std::string own_kernels_digest() {
     text << in.rdbuf();
     all += uuid_of(std::move(text).str());
   };
-  for (const user::KernelFiles& each : user::known_kernel_files()) {
-    add(each.statement);
+  for (const user::KernelFiles& each : user::loaded_kernel_files()) {
+    add(each.manifest);
     for (const auto& source : each.sources) add(source);
   }
   return all.empty() ? all : " kernels " + uuid_of(all);

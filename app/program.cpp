@@ -21,9 +21,9 @@ void occupy_standard_descriptors() {
 }
 
 bool use_language(std::string_view language) {
-  auto catalogue = Catalogue::parse(embedded_messages(language));
-  if (catalogue) use_catalogue(std::move(*catalogue));
-  return catalogue.has_value();
+  auto catalog = Catalog::parse(embedded_messages(language));
+  if (catalog) set_catalog(std::move(*catalog));
+  return catalog.has_value();
 }
 
 std::string languages_in_words() {

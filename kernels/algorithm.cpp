@@ -26,8 +26,8 @@ std::string_view to_string(Refusal::Cause cause) {
 AttentionModel Algorithm::model(const AttentionProblem& problem, const Config& config,
                                 const DeviceLimits& device) const {
   AttentionModel model;
-  model.states_bytes = facts_.states_bytes;
-  model.predicts_time = !facts_.foreign;
+  model.reports_traffic = facts_.reports_traffic;
+  model.can_predict_time = !facts_.user_defined;
   model.refusal = refusal(problem, config, device);
   if (model.refusal) return model;
   add_kernels(model, problem, config, device);

@@ -42,9 +42,9 @@ enum class BufferFill {
 };
 
 /// Bytes that are created on first use: most plans are only inspected, and a block mask can take 64 MiB. Thread-safe.
-class HostBytes {
+class LazyBytes {
  public:
-  explicit HostBytes(std::function<std::vector<std::byte>()> make) : make_(std::move(make)) {}
+  explicit LazyBytes(std::function<std::vector<std::byte>()> make) : make_(std::move(make)) {}
 
   [[nodiscard]] const std::vector<std::byte>& bytes() const {
     std::call_once(made_, [this] { bytes_ = make_(); });
@@ -95,14 +95,14 @@ struct BufferSpec {
   std::string name;        ///< "q", "k", "v", "o", "lse", "s", ...: as arguments refer to it
   std::int64_t bytes = 0;  ///< 0 if it is part of another buffer
   BufferFill fill = BufferFill::poison;
-  std::shared_ptr<const HostBytes> contents{};  ///< data of `bytes` bytes, for BufferFill::contents
+  std::shared_ptr<const LazyBytes> contents{};  ///< data of `bytes` bytes, for BufferFill::contents
   Place place{};
   int gpu = 0;  ///< GPU whose memory holds it, if several GPUs share a problem
 };
 
 /// Strides of the buffer; contiguous heads x rows x row_elements by default.
-[[nodiscard]] inline Strides strides_of(const BufferSpec& buffer, std::int64_t heads, std::int64_t rows,
-                                        std::int64_t row_elements) {
+[[nodiscard]] inline Strides buffer_strides(const BufferSpec& buffer, std::int64_t heads, std::int64_t rows,
+                                            std::int64_t row_elements) {
   const Strides whole{.batch = heads * rows * row_elements, .head = rows * row_elements, .row = row_elements};
   return buffer.place.strides.value_or(whole);
 }
@@ -113,7 +113,7 @@ struct BufferSpec {
   return found == buffers.end() ? nullptr : &*found;
 }
 /// Returns the enclosing buffer, or `buffer` itself if it is not part of another.
-[[nodiscard]] inline const BufferSpec& home_of(std::span<const BufferSpec> buffers, const BufferSpec& buffer) {
+[[nodiscard]] inline const BufferSpec& enclosing_buffer(std::span<const BufferSpec> buffers, const BufferSpec& buffer) {
   return buffer.place.is_part() ? *find_buffer(buffers, buffer.place.within) : buffer;
 }
 
@@ -136,14 +136,14 @@ struct TensorMapArgument {
 };
 using Argument = std::variant<BufferArgument, std::int32_t, std::int64_t, float, TensorMapArgument>;
 
-struct OwnSource {
+struct UserSource {
   enum class Kind { cuda, ptx, cubin, library };
   Kind kind = Kind::cuda;
   std::string name;
   std::filesystem::path file;  ///< empty: known only from a results file; cannot be compiled or run
   std::vector<std::filesystem::path> include_folders;
   std::vector<std::string> options;
-  std::string statement;  ///< text of the manifest, which defines the launches
+  std::string manifest;  ///< text of the manifest, which defines the launches
 };
 
 /// Compiler input for one kernel. Equal objects produce equal cubins; N, batch and heads do not matter.
@@ -152,7 +152,7 @@ struct KernelSource {
   std::string entry;  ///< extern "C" name
   std::vector<std::string> defines;
   /// user-defined kernel, `file` is then only for display; null: embedded source
-  std::shared_ptr<const OwnSource> own = nullptr;
+  std::shared_ptr<const UserSource> user_source = nullptr;
 
   bool operator==(const KernelSource&) const = default;
 };
@@ -189,7 +189,7 @@ struct AttentionPlan {
   std::vector<KernelLaunch> launches;
   Schedule schedule{};                      ///< execution order on several GPUs; `launches` then has each kind once
   bool lse_base_2 = false;                  ///< "lse" has base-2 instead of natural logarithms
-  std::optional<Quantisation> quantised{};  ///< how operands are quantized; empty: used as given
+  std::optional<Quantization> quantized{};  ///< how operands are quantized; empty: used as given
 
   [[nodiscard]] std::int64_t buffer_bytes() const;
   [[nodiscard]] Traffic traffic() const;
@@ -209,14 +209,14 @@ enum class Group {
 };
 
 /// Axes whose values are all combined, in command-line notation.
-struct StatedGrid {
+struct PresetGrid {
   std::vector<std::string_view> axes;
   std::vector<std::string> beside = {};  ///< other algorithms to measure in the same grid
 };
-struct StatedPreset {
+struct AlgorithmPreset {
   std::string_view name;
   Message description;
-  std::vector<StatedGrid> grids;
+  std::vector<PresetGrid> grids;
 };
 
 /// Properties of an algorithm. Owns its strings, since algorithms can be loaded at run time.
@@ -232,16 +232,16 @@ struct Facts {
   double (*flops_per_exponential)(const AttentionProblem&) = softmax_flops_per_exponential;
   /// Bytes between GPUs, in closed form; nullptr for algorithms that run on one GPU.
   std::int64_t (*link_bytes)(const AttentionProblem&) = nullptr;
-  bool copies_while_computing = false;     ///< copies between GPUs overlap with attention
+  bool overlaps_copies = false;            ///< copies between GPUs overlap with attention
   std::string reference = "softmax";       ///< checks the results: kernels/oracle/references.h
   TileSide forward_side = TileSide::none;  ///< tile side that M determines in the forward pass
   TileSide backward_side = TileSide::none;
   MatrixInstruction instruction = MatrixInstruction::mma_sync;
   /// Designed for decoding: few queries, tiles shared by the query heads of a K/V head, splits chosen by number of SMs.
-  bool decodes = false;
+  bool for_decoding = false;
   std::optional<PaperColumn> paper_column = {};
   std::vector<Group> groups = {};
-  std::vector<StatedPreset> presets = {};  ///< presets beyond those of the groups
+  std::vector<AlgorithmPreset> presets = {};  ///< presets beyond those of the groups
   std::vector<DType> dtypes = {DType::fp16, DType::bf16};
   std::vector<int> head_dims = {};  ///< supported values of d, ascending
   std::vector<int> br = {};         ///< supported tile sides, ascending; empty: only refusal() decides
@@ -249,13 +249,13 @@ struct Facts {
   std::vector<Knob> knobs = {};
   /// User-defined kernel: has no tile program to simulate and no predicted time; its measurements undergo additional
   /// checks.
-  bool foreign = false;
-  bool host_code = false;    ///< runs user code on the host, in a process that may crash
-  bool for_reading = false;  ///< known only from a results file: can be modeled but not measured
-  bool states_bytes = true;  ///< model() and plan() report traffic; otherwise it is 0 and meaningless
+  bool user_defined = false;
+  bool host_code = false;       ///< runs user code on the host, in a process that may crash
+  bool model_only = false;      ///< known only from a results file: can be modeled but not measured
+  bool reports_traffic = true;  ///< model() and plan() report traffic; otherwise it is 0 and meaningless
 
   [[nodiscard]] bool in(Group group) const;
-  [[nodiscard]] bool shares_sequence() const { return link_bytes != nullptr; }
+  [[nodiscard]] bool is_multi_gpu() const { return link_bytes != nullptr; }
   /// Tile side that M determines; for fwd_bwd that of the backward pass, which moves more bytes.
   [[nodiscard]] TileSide traffic_side(Pass pass) const { return pass == Pass::fwd ? forward_side : backward_side; }
 };

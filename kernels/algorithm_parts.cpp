@@ -55,31 +55,32 @@ std::optional<Refusal> refuse_shape(const AttentionProblem& p, const TileShape& 
   }
   for (const auto& [name, value] :
        {std::pair{"n_q", p.n_q}, std::pair{"n_k", p.n_k}, std::pair{"batch x heads_q", p.instances()}}) {
-    if (auto refused = refuse_over(name, value, max_rows, "kernels use 32-bit sizes")) return refused;
+    if (auto refused = refuse_above_limit(name, value, max_rows, "kernels use 32-bit sizes")) return refused;
   }
   return std::nullopt;
 }
 
 std::optional<Refusal> refuse_features(std::string_view algorithm, const AttentionProblem& p, const TileShape& tile,
                                        const Features& has, bool tiles_blocks) {
-  struct Wish {
+  struct FeatureCheck {
     bool asked;
     bool available;
     Message name;
   };
-  const std::array wishes{Wish{p.pass != Pass::fwd, has.backward, msg::feature::backward_pass{}},
-                          Wish{p.mask.windowed() && !(p.mask.left == Mask::unlimited && p.mask.right == 0), has.window,
-                               msg::feature::sliding_window{}},
-                          Wish{p.mask.padded(), has.lengths, msg::feature::key_lengths{}},
-                          Wish{p.mask.sparse(), has.blocks, msg::feature::block_mask{}},
-                          Wish{p.dropout > 0, has.dropout, msg::feature::dropout{}},
-                          Wish{p.page > 0, has.paged, msg::feature::paged_kv{}},
-                          Wish{on_one_gpu(p) != p, has.gpus, msg::feature::several_gpus{}}};
-  for (const Wish& wish : wishes) {
+  const std::array feature_checks{
+      FeatureCheck{p.pass != Pass::fwd, has.backward, msg::feature::backward_pass{}},
+      FeatureCheck{p.mask.has_window() && !(p.mask.left == Mask::unlimited && p.mask.right == 0), has.window,
+                   msg::feature::sliding_window{}},
+      FeatureCheck{p.mask.padded(), has.lengths, msg::feature::key_lengths{}},
+      FeatureCheck{p.mask.has_block_mask(), has.blocks, msg::feature::block_mask{}},
+      FeatureCheck{p.dropout > 0, has.dropout, msg::feature::dropout{}},
+      FeatureCheck{p.page > 0, has.paged, msg::feature::paged_kv{}},
+      FeatureCheck{single_gpu_problem(p) != p, has.gpus, msg::feature::several_gpus{}}};
+  for (const FeatureCheck& wish : feature_checks) {
     if (wish.asked && !wish.available)
       return shape_refusal(make_reason("refusal.feature", "{} does not support {}.", algorithm, wish.name));
   }
-  if (p.mask.sparse() && tiles_blocks) {
+  if (p.mask.has_block_mask() && tiles_blocks) {
     for (const auto& [name, value] : {std::pair{"Br", tile.br}, std::pair{"Bc", tile.bc}}) {
       if (p.mask.block_size % value == 0) continue;
       return shape_refusal(make_reason("refusal.mask_blocks", "{} {} does not divide the mask's block size {}.", name,
@@ -106,8 +107,8 @@ std::optional<Refusal> refuse_knobs(const Facts& facts, const Knobs& given) {
   return std::nullopt;
 }
 
-std::optional<Refusal> refuse_other_knobs(std::string_view kernel, const Knobs& given,
-                                          std::initializer_list<std::string_view> has) {
+std::optional<Refusal> refuse_knobs_except(std::string_view kernel, const Knobs& given,
+                                           std::initializer_list<std::string_view> has) {
   for (const auto& [name, value] : given) {
     if (std::ranges::find(has, name) == has.end())
       return shape_refusal(make_reason("refusal.kernel_knob", "{} has no knob '{}'.", kernel, name));
@@ -116,28 +117,30 @@ std::optional<Refusal> refuse_other_knobs(std::string_view kernel, const Knobs& 
 }
 
 std::optional<Refusal> refuse_grid(std::string_view kernel, std::int64_t blocks) {
-  return refuse_over(fmt::format("{} grid size", kernel), blocks, max_int, "the maximum number of blocks in a grid");
+  return refuse_above_limit(fmt::format("{} grid size", kernel), blocks, max_int,
+                            "the maximum number of blocks in a grid");
 }
 
-std::optional<Refusal> refuse_over(std::string_view what, std::int64_t value, std::int64_t most, std::string_view why) {
+std::optional<Refusal> refuse_above_limit(std::string_view what, std::int64_t value, std::int64_t most,
+                                          std::string_view why) {
   if (value <= most) return std::nullopt;
   return shape_refusal(make_reason("refusal.over", "{} is {}, over {}: {}.", what, grouped(value), grouped(most), why));
 }
 
-std::optional<Refusal> refuse_needs(std::initializer_list<KernelNeeds> kernels, const DeviceLimits& device) {
+std::optional<Refusal> refuse_resources(std::initializer_list<KernelResources> kernels, const DeviceLimits& device) {
   if (device.compute_major < 8) {
     return Refusal{Refusal::Cause::architecture,
                    make_reason("refusal.capability", "the kernels need compute capability {} or higher; {} has {}.",
                                capability(8, 0), device.name, capability(device.compute_major, device.compute_minor))};
   }
-  for (const KernelNeeds& k : kernels) {
+  for (const KernelResources& k : kernels) {
     if (k.threads <= device.max_threads_per_block) continue;
     return Refusal{Refusal::Cause::threads,
                    make_reason("refusal.threads", "{} needs {} threads per block; {} allows {}.", k.kernel,
                                grouped(k.threads), device.name, grouped(device.max_threads_per_block))};
   }
-  for (const KernelNeeds& k : kernels) {
-    const int available = most_registers_per_thread(device, k.threads);
+  for (const KernelResources& k : kernels) {
+    const int available = max_registers_per_thread(device, k.threads);
     if (k.registers <= available) continue;
     return Refusal{Refusal::Cause::registers,
                    make_reason("refusal.registers",
@@ -145,7 +148,7 @@ std::optional<Refusal> refuse_needs(std::initializer_list<KernelNeeds> kernels, 
                                "thread.",
                                k.kernel, k.registers, grouped(k.threads), device.name, available)};
   }
-  for (const KernelNeeds& k : kernels) {
+  for (const KernelResources& k : kernels) {
     if (k.shared_bytes <= device.shared_bytes_per_block) continue;
     return Refusal{Refusal::Cause::shared_memory,
                    make_reason("refusal.shared_memory", "{} needs {} bytes of shared memory per block; {} has {}.",
@@ -154,7 +157,7 @@ std::optional<Refusal> refuse_needs(std::initializer_list<KernelNeeds> kernels, 
   return std::nullopt;
 }
 
-KernelModel kernel_model(std::string name, std::int64_t blocks, const KernelNeeds& needs,
+KernelModel kernel_model(std::string name, std::int64_t blocks, const KernelResources& needs,
                          std::vector<OperandTraffic> operands, double matrix_flops, std::vector<OnChipPart> on_chip,
                          const KernelWork& work, const KernelTiming& timing) {
   const Traffic traffic = sum_of(operands);
@@ -171,15 +174,15 @@ KernelModel kernel_model(std::string name, std::int64_t blocks, const KernelNeed
           .on_chip = std::move(on_chip)};
 }
 
-OnChipPart in_shared(std::string name, std::int64_t bytes, int stages) {
-  return {std::move(name), OnChipPlace::shared, bytes, stages};
+OnChipPart shared_memory_part(std::string name, std::int64_t bytes, int stages) {
+  return {std::move(name), OnChipMemory::shared, bytes, stages};
 }
 
-OnChipPart in_registers(std::string name, std::int64_t bytes) {
-  return {std::move(name), OnChipPlace::registers, bytes, 1};
+OnChipPart register_part(std::string name, std::int64_t bytes) {
+  return {std::move(name), OnChipMemory::registers, bytes, 1};
 }
 
-std::int64_t resident_blocks(const DeviceLimits& device, const KernelNeeds& kernel) {
+std::int64_t resident_blocks(const DeviceLimits& device, const KernelResources& kernel) {
   const Occupancy occupancy = theoretical_occupancy(device, {.threads_per_block = kernel.threads,
                                                              .registers_per_thread = kernel.registers,
                                                              .shared_bytes = kernel.shared_bytes});
@@ -195,14 +198,14 @@ std::vector<OnChipPart> gradient_layout(const AttentionProblem& p, const TileSha
   const std::int64_t kv = std::int64_t{tile.bc} * d;
   const std::int64_t scores = std::int64_t{tile.br} * tile.bc * element;
   const std::int64_t chunk = std::int64_t{tile.br} * gradient::chunk_columns(tile.br, tile.bc, d) * accumulator;
-  std::vector<OnChipPart> parts{in_shared("K", kv * element), in_shared("V", kv * element), in_shared("P", scores),
-                                in_shared("dS", scores)};
+  std::vector<OnChipPart> parts{shared_memory_part("K", kv * element), shared_memory_part("V", kv * element),
+                                shared_memory_part("P", scores), shared_memory_part("dS", scores)};
   for (const char* name : streamed) {
-    parts.push_back(in_shared(name, std::int64_t{stages} * tile.br * d * element, stages));
+    parts.push_back(shared_memory_part(name, std::int64_t{stages} * tile.br * d * element, stages));
   }
-  parts.push_back(in_shared(statistics, std::int64_t{stages} * tile.br * 2 * fp32_bytes, stages));
-  for (const char* name : {"dK", "dV"}) parts.push_back(in_registers(name, kv * accumulator));
-  for (const char* name : {"S", "dP"}) parts.push_back(in_registers(name, chunk));
+  parts.push_back(shared_memory_part(statistics, std::int64_t{stages} * tile.br * 2 * fp32_bytes, stages));
+  for (const char* name : {"dK", "dV"}) parts.push_back(register_part(name, kv * accumulator));
+  for (const char* name : {"S", "dP"}) parts.push_back(register_part(name, chunk));
   return parts;
 }
 
@@ -212,9 +215,9 @@ AttentionProblem forward_problem(AttentionProblem p) {
   return p;
 }
 
-int dividing_blocks(const AttentionProblem& p, int wished, int step) {
-  if (!p.mask.sparse()) return wished;
-  int side = wished / step * step;
+int tile_side_for_mask(const AttentionProblem& p, int preferred, int step) {
+  if (!p.mask.has_block_mask()) return preferred;
+  int side = preferred / step * step;
   while (side > step && p.mask.block_size % side != 0) side -= step;
   return side;
 }
@@ -229,7 +232,7 @@ TileShape shrink_to_fit(TileShape tile, const std::function<bool(const TileShape
 
 int mask_bits(const Mask& mask) {
   return (mask.right != Mask::unlimited ? mask_right : 0) | (mask.left != Mask::unlimited ? mask_left : 0) |
-         (mask.padded() ? mask_lengths : 0) | (mask.sparse() ? mask_blocks : 0);
+         (mask.padded() ? mask_lengths : 0) | (mask.has_block_mask() ? mask_blocks : 0);
 }
 
 std::vector<Argument> attention_arguments(std::initializer_list<std::string_view> buffers, const AttentionProblem& p) {
@@ -247,13 +250,13 @@ std::vector<Argument> kernel_arguments(std::initializer_list<std::string_view> b
   return arguments;
 }
 
-TensorMapArgument boxes_of(const char* buffer, const AttentionProblem& p, std::int64_t instances, std::int64_t n,
-                           int rows) {
-  return boxes_of(buffer, p.dtype, instances, n, p.d, rows, static_cast<int>(p.d));
+TensorMapArgument make_tensor_map(const char* buffer, const AttentionProblem& p, std::int64_t instances, std::int64_t n,
+                                  int rows) {
+  return make_tensor_map(buffer, p.dtype, instances, n, p.d, rows, static_cast<int>(p.d));
 }
 
-TensorMapArgument boxes_of(const char* buffer, DType element, std::int64_t instances, std::int64_t n,
-                           std::int64_t width, int rows, int columns) {
+TensorMapArgument make_tensor_map(const char* buffer, DType element, std::int64_t instances, std::int64_t n,
+                                  std::int64_t width, int rows, int columns) {
   const int bytes = bytes_per_element(element);
   const std::int64_t row_bytes = width * bytes;
   const int box_columns = panel_columns(columns, bytes);
@@ -271,9 +274,9 @@ void append_mask_arguments(std::vector<Argument>& arguments, const AttentionProb
   integer(p.mask.left);
   integer(p.mask.right);
   arguments.emplace_back(BufferArgument{p.mask.padded() ? "key_lengths" : ""});
-  arguments.emplace_back(BufferArgument{p.mask.sparse() ? "block_mask" : ""});
+  arguments.emplace_back(BufferArgument{p.mask.has_block_mask() ? "block_mask" : ""});
   integer(p.mask.block_size);
-  integer(dropout_keep(p));
+  integer(dropout_keep_count(p));
   integer(dropout_seed);
 }
 
@@ -290,7 +293,7 @@ std::vector<BufferSpec> mask_buffers(const AttentionProblem& p) {
     };
     buffers.push_back(contents_buffer("key_lengths", p.batch * std::int64_t{sizeof(std::int32_t)}, make));
   }
-  if (p.mask.sparse()) {
+  if (p.mask.has_block_mask()) {
     const std::int64_t rows = ceil_div(p.n_q, p.mask.block_size);
     const std::int64_t columns = ceil_div(p.n_k, p.mask.block_size);
     const auto make = [mask = p.mask, rows, columns] {
@@ -307,7 +310,7 @@ std::vector<BufferSpec> mask_buffers(const AttentionProblem& p) {
 }
 
 BufferSpec contents_buffer(std::string name, std::int64_t bytes, std::function<std::vector<std::byte>()> make) {
-  return {std::move(name), bytes, BufferFill::contents, std::make_shared<const HostBytes>(std::move(make))};
+  return {std::move(name), bytes, BufferFill::contents, std::make_shared<const LazyBytes>(std::move(make))};
 }
 
 float score_scale(const AttentionProblem& p) {
@@ -323,7 +326,7 @@ std::array<std::uint32_t, 3> block_of(int threads) {
 }
 
 std::vector<BufferSpec> input_buffers(const AttentionProblem& p) {
-  const std::int64_t row = p.d * bytes_per_element(held_as(p.dtype));
+  const std::int64_t row = p.d * bytes_per_element(output_dtype(p.dtype));
   const std::int64_t q = p.instances() * p.n_q * row;
   const std::int64_t keys = p.page > 0 ? round_up(p.n_k, p.page) : p.n_k;
   const std::int64_t kv = p.kv_instances() * keys * row;
@@ -353,19 +356,19 @@ BufferSpec row_buffer(std::string name, const AttentionProblem& p, std::int64_t 
   return {std::move(name), p.instances() * p.n_q * elements * element_bytes, BufferFill::poison};
 }
 
-bool later_rows_see_more(const AttentionProblem& p) {
+bool has_only_right_bound(const AttentionProblem& p) {
   return p.mask.right != Mask::unlimited && p.mask.left == Mask::unlimited;
 }
 
-BlockPlace place_of(std::int64_t block, Raster raster, std::int64_t tiles, std::int64_t instances, std::int64_t in_turn,
-                    bool last_first) {
+BlockLocation place_of(std::int64_t block, Raster raster, std::int64_t tiles, std::int64_t instances,
+                       std::int64_t in_turn, bool last_tile_first) {
   if (raster == Raster::heads_fastest) in_turn = instances;
-  return head_block(block, tiles, instances, in_turn, last_first);
+  return head_block(block, tiles, instances, in_turn, last_tile_first);
 }
 
 Config TwoPassAlgorithm::forward_config(const AttentionProblem& p, const Config& config,
                                         const DeviceLimits& device) const {
-  return p.pass == Pass::bwd ? set_up_config(forward_problem(p), device) : config;
+  return p.pass == Pass::bwd ? setup_config(forward_problem(p), device) : config;
 }
 
 std::optional<Refusal> TwoPassAlgorithm::refuse_forward_pass(const AttentionProblem& p, const Config& config,

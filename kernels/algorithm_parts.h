@@ -30,7 +30,7 @@ template <bool (*supported)(int)>
 }
 
 /// Resources that a kernel needs, from *_shape.h.
-struct KernelNeeds {
+struct KernelResources {
   std::string_view kernel;  ///< name in messages: "fwd", "pv"
   int threads = 0;          ///< per block
   int registers = 0;        ///< per thread, estimated
@@ -57,25 +57,25 @@ struct Features {
 /// Returns Cause::shape for the first knob that the algorithm does not have or whose value it does not accept.
 [[nodiscard]] std::optional<Refusal> refuse_knobs(const Facts&, const Knobs&);
 /// Returns Cause::shape for the first knob that is not in `has`; for kernels with fewer knobs than their algorithm.
-[[nodiscard]] std::optional<Refusal> refuse_other_knobs(std::string_view kernel, const Knobs&,
-                                                        std::initializer_list<std::string_view> has);
+[[nodiscard]] std::optional<Refusal> refuse_knobs_except(std::string_view kernel, const Knobs&,
+                                                         std::initializer_list<std::string_view> has);
 /// Returns Cause::shape if a launch needs more blocks than a grid can have.
 [[nodiscard]] std::optional<Refusal> refuse_grid(std::string_view kernel, std::int64_t blocks);
 [[nodiscard]] Refusal shape_refusal(Message reason);
 /// Returns Cause::shape if `value` exceeds `most`; `why` names the limit in the message.
-[[nodiscard]] std::optional<Refusal> refuse_over(std::string_view what, std::int64_t value, std::int64_t most,
-                                                 std::string_view why);
+[[nodiscard]] std::optional<Refusal> refuse_above_limit(std::string_view what, std::int64_t value, std::int64_t most,
+                                                        std::string_view why);
 /// Checks architecture, threads, registers and shared memory in this order, each for all kernels.
-[[nodiscard]] std::optional<Refusal> refuse_needs(std::initializer_list<KernelNeeds>, const DeviceLimits&);
+[[nodiscard]] std::optional<Refusal> refuse_resources(std::initializer_list<KernelResources>, const DeviceLimits&);
 
-[[nodiscard]] KernelModel kernel_model(std::string name, std::int64_t blocks, const KernelNeeds&,
+[[nodiscard]] KernelModel kernel_model(std::string name, std::int64_t blocks, const KernelResources&,
                                        std::vector<OperandTraffic> operands, double matrix_flops,
                                        std::vector<OnChipPart> on_chip, const KernelWork&, const KernelTiming&);
 /// On-chip data of a block: `bytes` in total, in `stages` buffers.
-[[nodiscard]] OnChipPart in_shared(std::string name, std::int64_t bytes, int stages = 1);
-[[nodiscard]] OnChipPart in_registers(std::string name, std::int64_t bytes);
+[[nodiscard]] OnChipPart shared_memory_part(std::string name, std::int64_t bytes, int stages = 1);
+[[nodiscard]] OnChipPart register_part(std::string name, std::int64_t bytes);
 /// Blocks of the kernel that are resident on the whole device; at least one per SM.
-[[nodiscard]] std::int64_t resident_blocks(const DeviceLimits&, const KernelNeeds&);
+[[nodiscard]] std::int64_t resident_blocks(const DeviceLimits&, const KernelResources&);
 /// On-chip data of the backward kernels of device/gradient_shape.h. `streamed`: the Q-shaped operands; `statistics`:
 /// the two values per row that are loaded with them.
 [[nodiscard]] std::vector<OnChipPart> gradient_layout(const AttentionProblem&, const TileShape&,
@@ -83,11 +83,13 @@ struct Features {
                                                       const char* statistics);
 /// Forward problem whose results a backward pass needs.
 [[nodiscard]] AttentionProblem forward_problem(AttentionProblem);
-/// Largest multiple of `step`, at most `wished`, that divides the mask's block size; `wished` without a block mask.
-[[nodiscard]] int dividing_blocks(const AttentionProblem&, int wished, int step = 16);
+/// Largest multiple of `step`, at most `preferred`, that divides the mask's block size; `preferred` without a block
+/// mask.
+[[nodiscard]] int tile_side_for_mask(const AttentionProblem&, int preferred, int step = 16);
 
-/// Returns `wished` if accepted; otherwise halves its longer side (in multiples of 16) until accepted, down to 16 x 16.
-[[nodiscard]] TileShape shrink_to_fit(TileShape wished, const std::function<bool(const TileShape&)>& accepted);
+/// Returns `preferred` if accepted; otherwise halves its longer side (in multiples of 16) until accepted, down to 16
+/// x 16.
+[[nodiscard]] TileShape shrink_to_fit(TileShape preferred, const std::function<bool(const TileShape&)>& accepted);
 
 /// Bits of ATTN_MASK, read by kernels/device/visibility.cuh.
 inline constexpr int mask_right = 1;
@@ -104,11 +106,11 @@ inline constexpr int mask_blocks = 8;
 [[nodiscard]] std::vector<Argument> kernel_arguments(std::initializer_list<std::string_view> buffers,
                                                      std::initializer_list<std::int64_t> integers);
 /// TMA descriptor with boxes of `rows` rows of an n x d matrix per instance, in panels (kernels/device/panel_shape.h).
-[[nodiscard]] TensorMapArgument boxes_of(const char* buffer, const AttentionProblem&, std::int64_t instances,
-                                         std::int64_t n, int rows);
+[[nodiscard]] TensorMapArgument make_tensor_map(const char* buffer, const AttentionProblem&, std::int64_t instances,
+                                                std::int64_t n, int rows);
 /// TMA descriptor with boxes of `rows` x `columns` elements of an `n` x `width` matrix per instance.
-[[nodiscard]] TensorMapArgument boxes_of(const char* buffer, DType element, std::int64_t instances, std::int64_t n,
-                                         std::int64_t width, int rows, int columns);
+[[nodiscard]] TensorMapArgument make_tensor_map(const char* buffer, DType element, std::int64_t instances,
+                                                std::int64_t n, std::int64_t width, int rows, int columns);
 /// Appends the last parameters of every masked kernel: int heads_q, left, right, const int* key_lengths, const unsigned
 /// char* block_mask, int mask_block, keep, unsigned seed.
 void append_mask_arguments(std::vector<Argument>&, const AttentionProblem&);
@@ -135,13 +137,13 @@ inline constexpr int fp32_bytes = 4;
 
 /// Returns true if only the right side is bounded, as in a causal mask: later rows see more keys, and earlier keys are
 /// seen by more rows.
-[[nodiscard]] bool later_rows_see_more(const AttentionProblem&);
+[[nodiscard]] bool has_only_right_bound(const AttentionProblem&);
 
 /// Tile and head of a block in a launch with one block per tile and instance. `in_turn`: heads that are interleaved;
 /// all heads with Raster::heads_fastest.
-using BlockPlace = HeadBlock<std::int64_t>;
-[[nodiscard]] BlockPlace place_of(std::int64_t block, Raster, std::int64_t tiles, std::int64_t instances,
-                                  std::int64_t in_turn = 1, bool last_first = false);
+using BlockLocation = HeadBlock<std::int64_t>;
+[[nodiscard]] BlockLocation place_of(std::int64_t block, Raster, std::int64_t tiles, std::int64_t instances,
+                                     std::int64_t in_turn = 1, bool last_tile_first = false);
 
 /// Base of algorithms whose backward pass uses the results of their own forward pass. The launches of the forward pass
 /// come first; they are setup if only the backward pass is measured.
@@ -159,7 +161,7 @@ class TwoPassAlgorithm : public Algorithm {
   [[nodiscard]] std::optional<Refusal> refuse_forward_pass(const AttentionProblem&, const Config&,
                                                            const DeviceLimits&) const;
   /// Configuration of the forward pass if only the backward pass is measured.
-  [[nodiscard]] virtual Config set_up_config(const AttentionProblem& forward, const DeviceLimits& device) const {
+  [[nodiscard]] virtual Config setup_config(const AttentionProblem& forward, const DeviceLimits& device) const {
     return default_config(forward, device);
   }
 

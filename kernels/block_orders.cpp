@@ -11,14 +11,14 @@
 namespace attnscope {
 namespace {
 
-struct HeadsOfEntry {
+struct EntryHeads {
   std::size_t entry = 0;
   std::int64_t heads = 0;
 
-  bool operator==(const HeadsOfEntry&) const = default;
+  bool operator==(const EntryHeads&) const = default;
 };
 
-bool is_uniform(const HeadTiles& launch) {
+bool is_uniform(const HeadTileLaunch& launch) {
   const BlockRun* first = nullptr;
   for (const std::vector<BlockRun>& tiles : launch.tiles) {
     for (const BlockRun& run : tiles) {
@@ -33,24 +33,24 @@ struct Sums {
   std::int64_t blocks = 0;
   double steps = 0;
   double rounds = 0;
-  double squares_read = 0;
+  double mask_reads = 0;
 
   void add(const BlockRun& run, std::int64_t times) {
     const auto all = static_cast<double>(run.blocks * times);
     blocks += run.blocks * times;
     steps += all * run.steps;
     rounds += all * run.rounds;
-    squares_read += all * run.squares_read;
+    mask_reads += all * run.mask_reads;
   }
   [[nodiscard]] BlockRun mean() const {
     const auto all = static_cast<double>(blocks);
-    return {.blocks = blocks, .steps = steps / all, .rounds = rounds / all, .squares_read = squares_read / all};
+    return {.blocks = blocks, .steps = steps / all, .rounds = rounds / all, .mask_reads = mask_reads / all};
   }
 };
 
-class TilesLeft {
+class TileIterator {
  public:
-  TilesLeft(std::span<const BlockRun> runs, bool last_first) : runs_(runs), last_first_(last_first) {}
+  TileIterator(std::span<const BlockRun> runs, bool last_tile_first) : runs_(runs), last_first_(last_tile_first) {}
 
   [[nodiscard]] bool empty() const { return runs_.empty(); }
   /// Takes up to `most` tiles of the current run.
@@ -73,13 +73,13 @@ class TilesLeft {
 };
 
 /// Blocks of these heads, tile by tile. The first `skipped` tiles are added to `before` instead.
-std::vector<BlockRun> tile_by_tile(const HeadTiles& launch, std::span<const HeadsOfEntry> heads, std::int64_t skipped,
-                                   Sums& before) {
+std::vector<BlockRun> interleave_tiles(const HeadTileLaunch& launch, std::span<const EntryHeads> heads,
+                                       std::int64_t skipped, Sums& before) {
   // All entries have the same number of tiles, but their runs differ.
-  std::vector<TilesLeft> left;
+  std::vector<TileIterator> left;
   left.reserve(heads.size());
-  for (const HeadsOfEntry& each : heads) {
-    left.emplace_back(launch.tiles[each.entry], launch.last_first);
+  for (const EntryHeads& each : heads) {
+    left.emplace_back(launch.tiles[each.entry], launch.last_tile_first);
     for (std::int64_t tiles = 0; tiles < skipped;) {
       const BlockRun run = left.back().take(skipped - tiles);
       tiles += run.blocks;
@@ -100,8 +100,8 @@ std::vector<BlockRun> tile_by_tile(const HeadTiles& launch, std::span<const Head
 }
 
 /// Heads [first, end), grouped by batch entry.
-std::vector<HeadsOfEntry> heads_between(std::int64_t first, std::int64_t end, std::int64_t heads_per_entry) {
-  std::vector<HeadsOfEntry> heads;
+std::vector<EntryHeads> heads_by_entry(std::int64_t first, std::int64_t end, std::int64_t heads_per_entry) {
+  std::vector<EntryHeads> heads;
   for (std::int64_t at = first; at < end;) {
     const std::int64_t until = std::min(end, (at / heads_per_entry + 1) * heads_per_entry);
     heads.push_back({.entry = static_cast<std::size_t>(at / heads_per_entry), .heads = until - at});
@@ -112,8 +112,8 @@ std::vector<HeadsOfEntry> heads_between(std::int64_t first, std::int64_t end, st
 
 }  // namespace
 
-BlockOrder order_of(HeadTiles launch, std::span<const std::vector<TileRun>> by_entry,
-                    const std::function<BlockRun(const TileRun&)>& block_of) {
+BlockOrder make_block_order(HeadTileLaunch launch, std::span<const std::vector<TileRun>> by_entry,
+                            const std::function<BlockRun(const TileRun&)>& block_of) {
   for (const std::vector<TileRun>& entry_runs : by_entry) {
     std::vector<BlockRun>& tiles = launch.tiles.emplace_back();
     tiles.reserve(entry_runs.size());
@@ -123,10 +123,10 @@ BlockOrder order_of(HeadTiles launch, std::span<const std::vector<TileRun>> by_e
       append(tiles, blocks);
     }
   }
-  return order_of(launch);
+  return make_block_order(launch);
 }
 
-BlockOrder order_of(const HeadTiles& launch) {
+BlockOrder make_block_order(const HeadTileLaunch& launch) {
   if (is_uniform(launch)) return {};
   const std::int64_t heads_per_entry = launch.heads / std::ssize(launch.tiles);
   const std::int64_t most =
@@ -137,22 +137,22 @@ BlockOrder order_of(const HeadTiles& launch) {
   // From the end: an incomplete group of heads comes first (head_block()).
   BlockOrder order;
   Sums before;
-  std::vector<HeadsOfEntry> behind;
+  std::vector<EntryHeads> behind;
   std::int64_t end = launch.heads;
-  for (std::int64_t listed = 0; end > 0 && listed < blocks_told;) {
+  for (std::int64_t listed = 0; end > 0 && listed < min_listed_blocks;) {
     const std::int64_t first = std::max<std::int64_t>(0, end - most);
-    std::vector<HeadsOfEntry> heads = heads_between(first, end, heads_per_entry);
-    const std::int64_t skipped = std::max<std::int64_t>(0, tiles - ceil_div(blocks_told, end - first));
+    std::vector<EntryHeads> heads = heads_by_entry(first, end, heads_per_entry);
+    const std::int64_t skipped = std::max<std::int64_t>(0, tiles - ceil_div(min_listed_blocks, end - first));
     if (heads == behind) {
       ++order.back().times;
     } else {
-      order.push_back({.times = 1, .runs = tile_by_tile(launch, heads, skipped, before)});
+      order.push_back({.times = 1, .runs = interleave_tiles(launch, heads, skipped, before)});
       behind = std::move(heads);
     }
     listed += (end - first) * (tiles - skipped);
     end = first;
   }
-  for (const HeadsOfEntry& each : heads_between(0, end, heads_per_entry)) {
+  for (const EntryHeads& each : heads_by_entry(0, end, heads_per_entry)) {
     for (const BlockRun& run : launch.tiles[each.entry]) before.add(run, each.heads);
   }
   if (before.blocks > 0) order.push_back({.times = 1, .runs = {before.mean()}});

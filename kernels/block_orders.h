@@ -14,20 +14,20 @@
 namespace attnscope {
 
 /// A launch in which each block owns one tile of one head.
-struct HeadTiles {
+struct HeadTileLaunch {
   std::int64_t heads = 1;  ///< over all batch entries
   Raster raster = Raster::q_fastest;
-  bool last_first = false;   ///< a head's last tile is processed first
-  std::int64_t in_turn = 1;  ///< interleaved heads, see head_block()
+  bool last_tile_first = false;  ///< a head's last tile is processed first
+  std::int64_t in_turn = 1;      ///< interleaved heads, see head_block()
   /// Tiles of a head in ascending order, per batch entry; a single list if all entries are equal.
   std::vector<std::vector<BlockRun>> tiles{};
 };
 
 /// Order of a launch whose `tiles` are these runs per batch entry, with one block per tile. `block_of` returns the cost
 /// of each block of a run.
-[[nodiscard]] BlockOrder order_of(HeadTiles, std::span<const std::vector<TileRun>> by_entry,
-                                  const std::function<BlockRun(const TileRun&)>& block_of);
+[[nodiscard]] BlockOrder make_block_order(HeadTileLaunch, std::span<const std::vector<TileRun>> by_entry,
+                                          const std::function<BlockRun(const TileRun&)>& block_of);
 /// Returns an empty order if all blocks have equal cost. Runs in time linear in the result and in `tiles`.
-[[nodiscard]] BlockOrder order_of(const HeadTiles&);
+[[nodiscard]] BlockOrder make_block_order(const HeadTileLaunch&);
 
 }  // namespace attnscope

@@ -19,7 +19,7 @@ const Knob& splits_knob() {
                            .label = msg::knob::splits{},
                            .meaning = msg::knob::splits_meaning{},
                            .largest = 4096,
-                           .beside_n = true};
+                           .separate_curves = true};
   return stated;
 }
 
@@ -28,7 +28,7 @@ const Knob& warps_knob() {
                            .label = msg::knob::warps{},
                            .meaning = msg::knob::warps_meaning{},
                            .largest = 64,
-                           .with_tile = true};
+                           .depends_on_tile = true};
   return stated;
 }
 
@@ -60,7 +60,7 @@ Raster raster_of(const Config& config) {
   return config.knobs.word(knob::raster) == knob::heads_fastest ? Raster::heads_fastest : Raster::q_fastest;
 }
 
-int knob_of(const Config& config, std::string_view name) {
+int numeric_knob(const Config& config, std::string_view name) {
   return static_cast<int>(config.knobs.number(name));
 }
 

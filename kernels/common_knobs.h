@@ -35,6 +35,6 @@ inline constexpr std::string_view measured = "measured";            ///< a value
 
 [[nodiscard]] Raster raster_of(const Config&);
 /// Value of a numeric knob; 0: the algorithm's choice.
-[[nodiscard]] int knob_of(const Config&, std::string_view name);
+[[nodiscard]] int numeric_knob(const Config&, std::string_view name);
 
 }  // namespace attnscope

@@ -29,9 +29,9 @@ struct Macro {
   MacroRole role;
 };
 
-constexpr std::array macros{
+constexpr std::array known_macros{
     Macro{"ATTN_BF16",
-          [](const AttentionProblem& p, const Config&) -> std::int64_t { return held_as(p.dtype) == DType::bf16; },
+          [](const AttentionProblem& p, const Config&) -> std::int64_t { return output_dtype(p.dtype) == DType::bf16; },
           MacroRole::dtype},
     Macro{"ATTN_D", [](const AttentionProblem& p, const Config&) { return p.d; }, MacroRole::d},
     Macro{"ATTN_BR", [](const AttentionProblem&, const Config& config) -> std::int64_t { return config.tile.br; },
@@ -56,7 +56,7 @@ constexpr std::array macros{
 };
 
 /// Text of a macro other than d and the tile.
-std::string short_words(const Macro& macro, std::string_view value) {
+std::string short_text(const Macro& macro, std::string_view value) {
   switch (macro.role) {
     case MacroRole::dtype:
       return value == "1" ? " bf16" : " fp16";
@@ -64,7 +64,7 @@ std::string short_words(const Macro& macro, std::string_view value) {
       return value == "0" ? "" : value == "1" ? " causal" : fmt::format(" mask{}", value);
     case MacroRole::flag: {
       if (value != "1") return {};
-      std::string word = macro_word(macro.name);
+      std::string word = macro_label(macro.name);
       std::ranges::replace(word, ' ', '-');
       return " " + word;
     }
@@ -80,14 +80,14 @@ std::string short_words(const Macro& macro, std::string_view value) {
 std::vector<std::string> kernel_defines(std::initializer_list<std::string_view> names, const AttentionProblem& p,
                                         const Config& config) {
   std::vector<std::string> defines;
-  for (const Macro& macro : macros) {
+  for (const Macro& macro : known_macros) {
     if (std::ranges::find(names, macro.name) == names.end()) continue;
     defines.push_back(fmt::format("{}={}", macro.name, macro.value(p, config)));
   }
   return defines;
 }
 
-std::string_view macro_of(std::string_view define) {
+std::string_view macro_name(std::string_view define) {
   return define.substr(0, define.find('='));
 }
 
@@ -96,14 +96,14 @@ std::string_view macro_value(std::string_view define) {
   return equals == std::string_view::npos ? std::string_view() : define.substr(equals + 1);
 }
 
-bool is_of_the_tile(std::string_view macro) {
+bool is_tile_macro(std::string_view macro) {
   // Conventional names in user-defined kernels.
   if (macro == "BR" || macro == "BC" || macro == "BLOCK_M" || macro == "BLOCK_N") return true;
-  const auto* found = std::ranges::find(macros, macro, &Macro::name);
-  return found != macros.end() && found->role == MacroRole::tile;
+  const auto* found = std::ranges::find(known_macros, macro, &Macro::name);
+  return found != known_macros.end() && found->role == MacroRole::tile;
 }
 
-std::string macro_word(std::string_view macro) {
+std::string macro_label(std::string_view macro) {
   if (macro.starts_with(prefix)) macro.remove_prefix(prefix.size());
   std::string word(macro);
   for (char& c : word) c = c == '_' ? ' ' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -116,15 +116,15 @@ std::string describe_defines(std::span<const std::string> defines) {
   std::string rest;
   for (const std::string& define : defines) {
     const std::string_view value = macro_value(define);
-    const auto* known = std::ranges::find(macros, macro_of(define), &Macro::name);
-    if (known == macros.end()) {
+    const auto* known = std::ranges::find(known_macros, macro_name(define), &Macro::name);
+    if (known == known_macros.end()) {
       rest += " " + define;
     } else if (known->role == MacroRole::d) {
       d = fmt::format(" d{}", value);
     } else if (known->role == MacroRole::tile) {
       tile += fmt::format("{}{}", tile.empty() ? " " : "x", value);
     } else {
-      rest += short_words(*known, value);
+      rest += short_text(*known, value);
     }
   }
   return d + tile + rest;

@@ -21,12 +21,12 @@ std::int64_t q_tiles(const AttentionProblem& p, const TileShape& tile) {
 }
 
 /// LSE and D: each thread of a warp loads one row.
-RowNumbers statistics_values(const AttentionProblem& p, const TileShape& tile) {
+RowValues statistics_values(const AttentionProblem& p, const TileShape& tile) {
   return {.head_rows = p.n_q, .tile_rows = tile.br, .request_rows = 32};
 }
 
 /// D as stored by dot.
-RowNumbers delta_values(const AttentionProblem& p, const TileShape& tile, const Kernels& kernels) {
+RowValues delta_values(const AttentionProblem& p, const TileShape& tile, const Kernels& kernels) {
   return {.head_rows = p.n_q, .tile_rows = tile.br, .request_rows = kernels.delta_request_rows};
 }
 
@@ -57,7 +57,7 @@ class RowProgram : public TileProgram {
   AttentionProblem p_;
   int br_;
   bool whole_tiles_;
-  RowNumbers delta_;
+  RowValues delta_;
 };
 
 /// Step 0 loads O_i and dO_i; step 1 stores D_i and clears dq_acc_i.
@@ -93,14 +93,14 @@ class ConvertProgram final : public RowProgram {
 };
 
 /// Returns true if the last keys are processed first: their blocks wait for no other block.
-bool hands_out_last_first(const AttentionProblem& p) {
+bool starts_with_last_keys(const AttentionProblem& p) {
   return p.deterministic && p.mask.right != Mask::unlimited;
 }
 
 /// Interleaved K/V heads. More than one only if earlier keys are seen by more rows and blocks do not wait for each
 /// other.
 std::int64_t in_turn(const AttentionProblem& p) {
-  return !p.deterministic && later_rows_see_more(p) ? heads_in_turn(p.n_k) : 1;
+  return !p.deterministic && has_only_right_bound(p) ? heads_in_turn(p.n_k) : 1;
 }
 
 /// Steps of a block whose K/V tile is seen by `seen` Q tiles of a head.
@@ -152,7 +152,7 @@ class MainProgram final : public TileProgram {
     const std::int64_t rows = grid.q_rows(i);
     const auto load = [&](Tensor tensor) {
       const TileAccess tile{tensor, Access::load, instance, row, rows, 0, p_.d, element};
-      out.push_back(whole_tiles_ ? tile.in_boxes(tile_.br) : tile);
+      out.push_back(whole_tiles_ ? tile.with_boxes(tile_.br) : tile);
     };
     load(Tensor::q);
     load(Tensor::dout);
@@ -169,9 +169,9 @@ class MainProgram final : public TileProgram {
   }
   [[nodiscard]] std::int64_t dq_rows(std::int64_t rows) const { return whole_tiles_ ? tile_.br : rows; }
 
-  [[nodiscard]] BlockPlace place(std::int64_t block) const {
+  [[nodiscard]] BlockLocation place(std::int64_t block) const {
     const std::int64_t k_tiles = ceil_div(p_.n_k, tile_.bc);
-    return place_of(block, raster_, k_tiles, p_.kv_instances(), in_turn(p_), hands_out_last_first(p_));
+    return place_of(block, raster_, k_tiles, p_.kv_instances(), in_turn(p_), starts_with_last_keys(p_));
   }
 
   AttentionProblem p_;
@@ -182,7 +182,7 @@ class MainProgram final : public TileProgram {
 };
 
 /// Bytes of dq_acc that dot clears and convert reads.
-std::int64_t accumulator_bytes_of(const AttentionProblem& p, const TileShape& tile, const Kernels& kernels) {
+std::int64_t dq_accumulator_bytes(const AttentionProblem& p, const TileShape& tile, const Kernels& kernels) {
   return p.instances() * (kernels.whole_tiles ? round_up(p.n_q, tile.br) : p.n_q) * p.d * fp32_bytes;
 }
 
@@ -193,11 +193,11 @@ Operands dot_traffic(const AttentionProblem& p, const TileShape& tile, const Ker
   return {{Tensor::o, {.l2_to_sm_bytes = rows * p.d * output_bytes(p.dtype)}},
           {Tensor::dout, {.l2_to_sm_bytes = rows * p.d * bytes_per_element(p.dtype)}},
           {Tensor::delta, {.sm_to_l2_bytes = delta_values(p, tile, kernels).bytes_once(p.instances())}},
-          {Tensor::dq_acc, {.sm_to_l2_bytes = accumulator_bytes_of(p, tile, kernels)}}};
+          {Tensor::dq_acc, {.sm_to_l2_bytes = dq_accumulator_bytes(p, tile, kernels)}}};
 }
 
 Operands convert_traffic(const AttentionProblem& p, const TileShape& tile, const Kernels& kernels) {
-  return {{Tensor::dq_acc, {.l2_to_sm_bytes = accumulator_bytes_of(p, tile, kernels)}},
+  return {{Tensor::dq_acc, {.l2_to_sm_bytes = dq_accumulator_bytes(p, tile, kernels)}},
           {Tensor::dq, {.sm_to_l2_bytes = p.instances() * p.n_q * p.d * output_bytes(p.dtype)}}};
 }
 
@@ -206,7 +206,7 @@ Operands convert_traffic(const AttentionProblem& p, const TileShape& tile, const
 Operands main_traffic(const AttentionProblem& p, const TileShape& tile, std::span<const std::vector<TileRun>> rows,
                       const TileCounts& counts, const ColumnCounts& columns, bool whole_tiles) {
   const std::int64_t row = p.d * bytes_per_element(p.dtype);
-  const std::int64_t query_rows = whole_tiles ? counts.tiles * tile.br : counts.query_rows_seen;
+  const std::int64_t query_rows = whole_tiles ? counts.tiles * tile.br : counts.query_rows_read;
   const Traffic keys{.l2_to_sm_bytes = columns.key_rows_touched * row};
   const Traffic queries{.l2_to_sm_bytes = query_rows * row};
   const Traffic statistics{.l2_to_sm_bytes = statistics_values(p, tile).bytes_seen(p, rows)};
@@ -222,14 +222,14 @@ Operands main_traffic(const AttentionProblem& p, const TileShape& tile, std::spa
           {Tensor::dv, key_gradients}};
 }
 
-BlockOrder main_order(const AttentionProblem& p, Raster raster, std::span<const std::vector<TileRun>> columns,
-                      std::int64_t rounds_of_tile) {
-  return order_of(
-      {.heads = p.kv_instances(), .raster = raster, .last_first = hands_out_last_first(p), .in_turn = in_turn(p)},
+BlockOrder main_block_order(const AttentionProblem& p, Raster raster, std::span<const std::vector<TileRun>> columns,
+                            std::int64_t rounds_per_tile) {
+  return make_block_order(
+      {.heads = p.kv_instances(), .raster = raster, .last_tile_first = starts_with_last_keys(p), .in_turn = in_turn(p)},
       columns, [&](const TileRun& run) -> BlockRun {
         return {.steps = static_cast<double>(block_steps(p, run.seen)),
-                .rounds = static_cast<double>(run.seen * group_size(p) * rounds_of_tile),
-                .squares_read = static_cast<double>(run.read_by_tile * group_size(p))};
+                .rounds = static_cast<double>(run.seen * group_size(p) * rounds_per_tile),
+                .mask_reads = static_cast<double>(run.mask_reads_by_tile * group_size(p))};
       });
 }
 
@@ -237,7 +237,7 @@ KernelWork main_work(const AttentionProblem& p, const Config& config, std::span<
                      const TileCounts& counts, const ColumnCounts& columns, const Kernels& kernels) {
   const TileShape& tile = config.tile;
   const std::int64_t blocks = p.kv_instances() * ceil_div(p.n_k, tile.bc);
-  const std::int64_t rounds_of_tile = ceil_div(tile.bc, kernels.chunk_columns);
+  const std::int64_t rounds_per_tile = ceil_div(tile.bc, kernels.chunk_columns);
   const auto d = static_cast<double>(p.d);
   const auto row = d * bytes_per_element(p.dtype);
   const auto tiles = static_cast<double>(counts.tiles);
@@ -245,9 +245,9 @@ KernelWork main_work(const AttentionProblem& p, const Config& config, std::span<
   const auto query_rows = static_cast<double>(counts.query_rows_touched);
   // dQ is read, added to and written back in L2.
   return {.steps = static_cast<double>(counts.tiles + blocks + columns.k_tiles_touched),
-          .order = main_order(p, raster_of(config), runs, rounds_of_tile),
-          .rounds = tiles * static_cast<double>(rounds_of_tile),
-          .squares_read = mean_read(runs, read_by_tile) * static_cast<double>(p.instances()),
+          .order = main_block_order(p, raster_of(config), runs, rounds_per_tile),
+          .rounds = tiles * static_cast<double>(rounds_per_tile),
+          .mask_reads = mean_mask_reads(runs, mask_reads_by_tile) * static_cast<double>(p.instances()),
           .tensor_flops = 10 * d * cells,
           .exponentials = cells,
           .fp32_values = tiles * tile.br * d,
@@ -258,7 +258,7 @@ KernelWork main_work(const AttentionProblem& p, const Config& config, std::span<
 }
 
 /// Work of dot and convert: each byte is moved once.
-KernelWork rows_work(const AttentionProblem& p, std::int64_t blocks, std::int64_t bytes) {
+KernelWork row_kernel_work(const AttentionProblem& p, std::int64_t blocks, std::int64_t bytes) {
   return {.steps = static_cast<double>(2 * blocks),
           .rounds = static_cast<double>(blocks),
           .fp32_values = static_cast<double>(p.instances() * p.n_q * p.d),
@@ -266,7 +266,7 @@ KernelWork rows_work(const AttentionProblem& p, std::int64_t blocks, std::int64_
 }
 
 /// Resources of dot and convert, which use no shared memory.
-KernelNeeds row_needs(const Kernels& kernels) {
+KernelResources row_kernel_resources(const Kernels& kernels) {
   return {.kernel = "rows", .threads = kernels.row_threads, .registers = kernels.row_registers};
 }
 
@@ -281,16 +281,17 @@ std::vector<KernelModel> models(const AttentionProblem& p, const Config& config,
   const TileCounts counts = grids.counts(rows);
   const std::vector<std::vector<TileRun>> runs = grids.column_runs();
   const ColumnCounts columns = grids.columns_kv(runs);
-  const std::int64_t accumulator = accumulator_bytes_of(p, tile, kernels);
+  const std::int64_t accumulator = dq_accumulator_bytes(p, tile, kernels);
   const std::int64_t row = p.d * output_bytes(p.dtype);
   const std::int64_t dot_bytes = p.instances() * p.n_q * (row + p.d * bytes_per_element(p.dtype) + fp32_bytes);
-  return {kernel_model("dot", row_blocks, row_needs(kernels), dot_traffic(p, tile, kernels), 0, {},
-                       rows_work(p, row_blocks, dot_bytes + accumulator), kernels.dot_timing),
-          kernel_model("bwd", blocks, kernels.needs, main_traffic(p, tile, rows, counts, columns, kernels.whole_tiles),
-                       backward_flops(p), kernels.on_chip, main_work(p, config, runs, counts, columns, kernels),
-                       kernels.timing),
-          kernel_model("convert", row_blocks, row_needs(kernels), convert_traffic(p, tile, kernels), 0, {},
-                       rows_work(p, row_blocks, accumulator + p.instances() * p.n_q * row), kernels.convert_timing)};
+  return {
+      kernel_model("dot", row_blocks, row_kernel_resources(kernels), dot_traffic(p, tile, kernels), 0, {},
+                   row_kernel_work(p, row_blocks, dot_bytes + accumulator), kernels.dot_timing),
+      kernel_model("bwd", blocks, kernels.needs, main_traffic(p, tile, rows, counts, columns, kernels.whole_tiles),
+                   backward_flops(p), kernels.on_chip, main_work(p, config, runs, counts, columns, kernels),
+                   kernels.timing),
+      kernel_model("convert", row_blocks, row_kernel_resources(kernels), convert_traffic(p, tile, kernels), 0, {},
+                   row_kernel_work(p, row_blocks, accumulator + p.instances() * p.n_q * row), kernels.convert_timing)};
 }
 
 std::vector<BufferSpec> buffers(const AttentionProblem& p, const TileShape& tile) {
@@ -316,8 +317,8 @@ std::vector<KernelLaunch> launches(const AttentionProblem& p, const Config& conf
   std::vector<Argument> arguments =
       attention_arguments({"q", "k", "v", "dout", "lse", "delta", "dq_acc", "dk", "dv", turns}, p);
   if (kernels.whole_tiles) {
-    arguments[0] = boxes_of("q", p, p.instances(), p.n_q, tile.br);
-    arguments[3] = boxes_of("dout", p, p.instances(), p.n_q, tile.br);
+    arguments[0] = make_tensor_map("q", p, p.instances(), p.n_q, tile.br);
+    arguments[3] = make_tensor_map("dout", p, p.instances(), p.n_q, tile.br);
   }
   all.emplace_back(std::move(kernel_models[1]),
                    KernelSource{std::string(kernels.file), std::string(kernels.entry),

@@ -18,7 +18,7 @@ namespace attnscope::key_stationary {
 struct Kernels {
   std::string_view file;            ///< main kernel
   std::string_view entry;           ///< main kernel; suffixes "_dot" and "_convert" give the entries of rows_file
-  KernelNeeds needs;                ///< main kernel
+  KernelResources needs;            ///< main kernel
   std::vector<OnChipPart> on_chip;  ///< main kernel
   std::string_view rows_file;       ///< source of dot and convert
   int row_threads = 0;

@@ -16,17 +16,17 @@ namespace attnscope::query_stationary {
 namespace {
 
 /// Returns true if operands have scales.
-bool quantised(const AttentionProblem& p) {
+bool quantized(const AttentionProblem& p) {
   return p.dtype == DType::fp8;
 }
 
 /// Interleaved heads: more than one if later Q tiles see more keys.
 std::int64_t in_turn(const AttentionProblem& p) {
-  return later_rows_see_more(p) ? heads_in_turn(p.n_k) : 1;
+  return has_only_right_bound(p) ? heads_in_turn(p.n_k) : 1;
 }
 
 /// LSE: a warp stores half of its 16 rows per request.
-RowNumbers lse_values(const AttentionProblem& p, const TileShape& tile) {
+RowValues lse_values(const AttentionProblem& p, const TileShape& tile) {
   return {.head_rows = p.n_q, .tile_rows = tile.br, .request_rows = 8};
 }
 
@@ -52,24 +52,24 @@ class Program final : public TileProgram {
 
   [[nodiscard]] std::int64_t blocks() const override { return q_tiles_ * p_.instances(); }
 
-  [[nodiscard]] std::int64_t steps(std::int64_t block) const override { return steps_of_tile(place(block)); }
+  [[nodiscard]] std::int64_t steps(std::int64_t block) const override { return tile_steps(place(block)); }
 
   void visit(std::int64_t block, std::int64_t step, std::vector<TileAccess>& out) const override {
-    const BlockPlace at = place(block);
+    const BlockLocation at = place(block);
     const TileGrid& grid = grids_.of(at.instance);
     const int element = bytes_per_element(p_.dtype);
     const std::int64_t row = at.tile * tile_.br;
     const std::int64_t rows = grid.q_rows(at.tile);
     const bool takes = persistent_ && step == 0;
     if (takes) out.push_back(taken(Access::load));
-    if (step == steps_of_tile(at) - 1) {
+    if (step == tile_steps(at) - 1) {
       const int bytes = output_bytes(p_.dtype);
       out.push_back({Tensor::o, Access::store, at.instance, row, rows, 0, p_.d, bytes});
       out.push_back(lse_values(p_, tile_).access(Tensor::lse, Access::store, at.instance, row, rows));
     } else if (step == 0) {
       const TileAccess q{Tensor::q, Access::load, at.instance, row, rows, 0, p_.d, element};
-      out.push_back(box_rows_ > 0 ? q.in_boxes(box_rows_) : q);
-      if (quantised(p_)) {
+      out.push_back(box_rows_ > 0 ? q.with_boxes(box_rows_) : q);
+      if (quantized(p_)) {
         out.push_back(scales(Tensor::q_scales, at.instance, row / scaled_queries, ceil_div(rows, scaled_queries)));
       }
     } else {
@@ -79,9 +79,9 @@ class Program final : public TileProgram {
       const std::int64_t keys = box_rows_ > 0 ? std::min<std::int64_t>(tile_.bc, p_.n_k - key) : grid.k_rows(j);
       for (const Tensor tensor : {Tensor::k, Tensor::v}) {
         const TileAccess tile{tensor, Access::load, kv, key, keys, 0, p_.d, element};
-        out.push_back(box_rows_ > 0 ? tile.in_boxes(tile_.bc) : tile);
+        out.push_back(box_rows_ > 0 ? tile.with_boxes(tile_.bc) : tile);
       }
-      if (!quantised(p_)) return;
+      if (!quantized(p_)) return;
       for (const Tensor tensor : {Tensor::k_scales, Tensor::v_scales}) {
         out.push_back(scales(tensor, kv, key / scaled_keys, 1));
       }
@@ -99,16 +99,16 @@ class Program final : public TileProgram {
   static TileAccess taken(Access way) { return {Tensor::taken, way, 0, 0, 1, 0, 1, static_cast<int>(sector_bytes)}; }
 
   /// K tile of a step between the first and the last.
-  static std::int64_t k_tile(const TileGrid& grid, const BlockPlace& at, std::int64_t step) {
+  static std::int64_t k_tile(const TileGrid& grid, const BlockLocation& at, std::int64_t step) {
     return grid.nth_k_tile(at.tile, step - 1);
   }
 
-  [[nodiscard]] std::int64_t steps_of_tile(const BlockPlace& at) const {
+  [[nodiscard]] std::int64_t tile_steps(const BlockLocation& at) const {
     return block_steps(grids_.of(at.instance).k_tiles_seen(at.tile));
   }
 
-  [[nodiscard]] BlockPlace place(std::int64_t block) const {
-    return place_of(block, raster_, q_tiles_, p_.instances(), in_turn(p_), later_rows_see_more(p_));
+  [[nodiscard]] BlockLocation place(std::int64_t block) const {
+    return place_of(block, raster_, q_tiles_, p_.instances(), in_turn(p_), has_only_right_bound(p_));
   }
 
   AttentionProblem p_;
@@ -136,13 +136,13 @@ std::vector<OperandTraffic> forward_traffic(const AttentionProblem& p, const Til
                                             const TileCounts& counts) {
   const std::int64_t row = p.d * bytes_per_element(p.dtype);
   const std::int64_t rows = p.instances() * p.n_q;
-  const Traffic keys{.l2_to_sm_bytes = (execution.box_rows > 0 ? counts.tiles * tile.bc : counts.key_rows_seen) * row};
+  const Traffic keys{.l2_to_sm_bytes = (execution.box_rows > 0 ? counts.tiles * tile.bc : counts.key_rows_read) * row};
   std::vector<OperandTraffic> all{{Tensor::q, {.l2_to_sm_bytes = query_rows_loaded(p, execution, runs, counts) * row}},
                                   {Tensor::k, keys},
                                   {Tensor::v, keys},
                                   {Tensor::o, {.sm_to_l2_bytes = rows * p.d * output_bytes(p.dtype)}},
                                   {Tensor::lse, {.sm_to_l2_bytes = lse_values(p, tile).bytes_once(p.instances())}}};
-  if (quantised(p)) {
+  if (quantized(p)) {
     const std::int64_t groups = query_rows_loaded(p, execution, runs, counts) / scaled_queries;
     all.push_back({Tensor::q_scales, {.l2_to_sm_bytes = groups * sector_bytes}});
     for (const Tensor tensor : {Tensor::k_scales, Tensor::v_scales}) {
@@ -156,14 +156,14 @@ std::vector<OperandTraffic> forward_traffic(const AttentionProblem& p, const Til
   return all;
 }
 
-BlockOrder forward_order(const AttentionProblem& p, Raster raster, std::span<const std::vector<TileRun>> rows,
-                         std::int64_t rounds_of_tile) {
-  return order_of(
-      {.heads = p.instances(), .raster = raster, .last_first = later_rows_see_more(p), .in_turn = in_turn(p)}, rows,
-      [&](const TileRun& run) -> BlockRun {
+BlockOrder forward_block_order(const AttentionProblem& p, Raster raster, std::span<const std::vector<TileRun>> rows,
+                               std::int64_t rounds_per_tile) {
+  return make_block_order(
+      {.heads = p.instances(), .raster = raster, .last_tile_first = has_only_right_bound(p), .in_turn = in_turn(p)},
+      rows, [&](const TileRun& run) -> BlockRun {
         return {.steps = static_cast<double>(block_steps(run.seen)),
-                .rounds = static_cast<double>(run.seen * rounds_of_tile),
-                .squares_read = static_cast<double>(run.read_by_square)};
+                .rounds = static_cast<double>(run.seen * rounds_per_tile),
+                .mask_reads = static_cast<double>(run.mask_reads_by_square)};
       });
 }
 
@@ -176,13 +176,13 @@ KernelWork forward_work(const AttentionProblem& p, const Config& config, const B
   const double cells = tiles * tile.br * tile.bc;
   const std::int64_t empty = p.instances() * ceil_div(p.n_q, tile.br) - counts.q_tiles_touched;
   const std::int64_t read_once = counts.query_rows_touched + 2 * grids.columns_kv(grids.column_runs()).key_rows_touched;
-  const std::int64_t rounds_of_tile = ceil_div(tile.bc, execution.chunk_columns);
+  const std::int64_t rounds_per_tile = ceil_div(tile.bc, execution.chunk_columns);
   return {.steps = static_cast<double>(counts.tiles + 2 * counts.q_tiles_touched + empty),
-          .order = forward_order(p, raster_of(config), rows, rounds_of_tile),
-          .rounds = tiles * static_cast<double>(rounds_of_tile),
-          .squares_read = mean_read(rows, read_by_square) * static_cast<double>(p.instances()),
+          .order = forward_block_order(p, raster_of(config), rows, rounds_per_tile),
+          .rounds = tiles * static_cast<double>(rounds_per_tile),
+          .mask_reads = mean_mask_reads(rows, mask_reads_by_square) * static_cast<double>(p.instances()),
           .tensor_flops = 4 * static_cast<double>(p.d) * cells,
-          .products_at_once = static_cast<double>(products_at_once(p.dtype)),
+          .relative_throughput = static_cast<double>(relative_throughput(p.dtype)),
           .exponentials = cells * execution.exponential_share,
           .fp32_values = tiles * tile.br * static_cast<double>(p.d),
           .shared_bytes = tiles * static_cast<double>(ceil_div(tile.br, execution.operand_rows)) * 2 * tile.bc * row,
@@ -192,7 +192,7 @@ KernelWork forward_work(const AttentionProblem& p, const Config& config, const B
 
 }  // namespace
 
-KernelModel model(const AttentionProblem& p, const Config& config, const KernelNeeds& needs,
+KernelModel model(const AttentionProblem& p, const Config& config, const KernelResources& needs,
                   std::vector<OnChipPart> on_chip, const Execution& execution) {
   const BatchGrid grids(p, config.tile);
   const std::vector<std::vector<TileRun>> rows = grids.row_runs();

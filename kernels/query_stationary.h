@@ -25,7 +25,7 @@ struct Execution {
 };
 
 /// Model of the single launch "fwd". `on_chip`: on-chip data of a block.
-[[nodiscard]] KernelModel model(const AttentionProblem&, const Config&, const KernelNeeds&,
+[[nodiscard]] KernelModel model(const AttentionProblem&, const Config&, const KernelResources&,
                                 std::vector<OnChipPart> on_chip, const Execution&);
 
 /// q, k, v, the mask's buffers, o and lse; with `persistent` also the counter. Pre: the problem's pass is fwd.

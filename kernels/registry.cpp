@@ -48,7 +48,7 @@ void Registry::take(std::shared_ptr<const Algorithm> algorithm) {
     }
   }
   for (const Knob& knob : facts.knobs) {
-    const auto [place, is_new] = knob_by_name_.try_emplace(knob.name, knobs_.size());
+    const auto [place, is_new] = knob_index_.try_emplace(knob.name, knobs_.size());
     if (is_new) {
       knobs_.push_back(knob);
       continue;
@@ -66,32 +66,32 @@ void Registry::take(std::shared_ptr<const Algorithm> algorithm) {
       if (std::ranges::find(known.words, word) == known.words.end()) known.words.push_back(word);
     }
   }
-  by_name_.emplace(facts.name, algorithms_.size());
+  algorithm_index_.emplace(facts.name, algorithms_.size());
   algorithms_.push_back(algorithm.get());
-  owned_.push_back(std::move(algorithm));
+  owned_algorithms_.push_back(std::move(algorithm));
 }
 
 Registry Registry::without(const std::set<std::string, std::less<>>& names) const {
   Registry others;
-  for (const auto& each : owned_) {
+  for (const auto& each : owned_algorithms_) {
     if (!names.contains(each->name())) others.take(each);
   }
   return others;
 }
 
 const Algorithm* Registry::find(std::string_view name) const {
-  const auto found = by_name_.find(name);
-  return found == by_name_.end() ? nullptr : algorithms_[found->second];
+  const auto found = algorithm_index_.find(name);
+  return found == algorithm_index_.end() ? nullptr : algorithms_[found->second];
 }
 
 const Knob* Registry::find_knob(std::string_view name) const {
-  const auto found = knob_by_name_.find(name);
-  return found == knob_by_name_.end() ? nullptr : &knobs_[found->second];
+  const auto found = knob_index_.find(name);
+  return found == knob_index_.end() ? nullptr : &knobs_[found->second];
 }
 
 namespace {
 
-Registry all_built_in() {
+Registry make_built_in_registry() {
   Registry all;
 #define ATTNSCOPE_ADD(NAME) all.add(make_##NAME());
   ATTNSCOPE_ALGORITHMS(ATTNSCOPE_ADD)
@@ -99,7 +99,7 @@ Registry all_built_in() {
 }
 
 /// All registries that this process has used; the last one is current.
-struct Versions {
+struct RegistryHistory {
   std::mutex mutex;
   std::vector<std::unique_ptr<const Registry>> all;
   std::atomic<const Registry*> current = &built_in_algorithms();
@@ -110,31 +110,31 @@ struct Versions {
   }
 };
 
-Versions& of_this_process() {
-  static Versions versions;
+RegistryHistory& process_registries() {
+  static RegistryHistory versions;
   return versions;
 }
 
 }  // namespace
 
 const Registry& built_in_algorithms() {
-  static const Registry registry = all_built_in();
+  static const Registry registry = make_built_in_registry();
   return registry;
 }
 
 const Registry& known_algorithms() {
-  return *of_this_process().current;
+  return *process_registries().current;
 }
 
 std::vector<std::string> add_known_algorithms(std::vector<std::unique_ptr<const Algorithm>> algorithms,
-                                              std::string_view instead_of) {
-  Versions& versions = of_this_process();
+                                              std::string_view replaced_name) {
+  RegistryHistory& versions = process_registries();
   const std::lock_guard lock(versions.mutex);
   const Registry& now = known_algorithms();
-  std::set<std::string, std::less<>> gone{std::string(instead_of)};
+  std::set<std::string, std::less<>> gone{std::string(replaced_name)};
   for (const auto& each : algorithms) {
     const Algorithm* const known = now.find(each->name());
-    if (known != nullptr && known->facts().for_reading) gone.insert(each->name());
+    if (known != nullptr && known->facts().model_only) gone.insert(each->name());
   }
   Registry next = now.without(gone);
   std::vector<std::string> refused;

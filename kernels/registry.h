@@ -41,11 +41,11 @@ class Registry {
  private:
   void take(std::shared_ptr<const Algorithm> algorithm);
 
-  std::vector<std::shared_ptr<const Algorithm>> owned_;
+  std::vector<std::shared_ptr<const Algorithm>> owned_algorithms_;
   std::vector<const Algorithm*> algorithms_;
   std::vector<Knob> knobs_;
-  std::map<std::string, std::size_t, std::less<>> by_name_;
-  std::map<std::string, std::size_t, std::less<>> knob_by_name_;
+  std::map<std::string, std::size_t, std::less<>> algorithm_index_;
+  std::map<std::string, std::size_t, std::less<>> knob_index_;
 };
 
 /// Built-in algorithms: softmax attention in order of publication, then the others.
@@ -53,9 +53,9 @@ class Registry {
 /// Algorithms known to this process: built-in and loaded ones. Thread-safe: loading creates a new registry, and earlier
 /// registries with their algorithms stay valid.
 [[nodiscard]] const Registry& known_algorithms();
-/// Adds algorithms; each replaces a `for_reading` algorithm of the same name. Removes algorithm `instead_of`. Returns
+/// Adds algorithms; each replaces a `model_only` algorithm of the same name. Removes algorithm `replaced_name`. Returns
 /// one text per algorithm: the error of Registry::add(), or empty on success.
 [[nodiscard]] std::vector<std::string> add_known_algorithms(std::vector<std::unique_ptr<const Algorithm>>,
-                                                            std::string_view instead_of = {});
+                                                            std::string_view replaced_name = {});
 
 }  // namespace attnscope

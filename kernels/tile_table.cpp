@@ -17,9 +17,9 @@ namespace attnscope {
 namespace {
 
 constexpr std::string_view file = "tiles.csv";
-constexpr std::string_view before_knobs = "algorithm,pass,arch,mask,d,n,br,bc";
-constexpr std::size_t fields_before_knobs = 8;
-constexpr std::string_view after_knobs = "reason";
+constexpr std::string_view header_prefix = "algorithm,pass,arch,mask,d,n,br,bc";
+constexpr std::size_t leading_field_count = 8;
+constexpr std::string_view header_suffix = "reason";
 
 template <class Int>
 bool read(std::string_view text, Int& value) {
@@ -28,10 +28,10 @@ bool read(std::string_view text, Int& value) {
 }
 
 /// Knobs named by a header line; empty if the line is not a header.
-std::optional<std::vector<std::string>> knobs_in(std::string_view line) {
-  if (!line.starts_with(before_knobs) || !line.ends_with(after_knobs)) return std::nullopt;
-  line.remove_prefix(before_knobs.size());
-  line.remove_suffix(after_knobs.size());
+std::optional<std::vector<std::string>> parse_header_knobs(std::string_view line) {
+  if (!line.starts_with(header_prefix) || !line.ends_with(header_suffix)) return std::nullopt;
+  line.remove_prefix(header_prefix.size());
+  line.remove_suffix(header_suffix.size());
   std::vector<std::string> knobs;
   while (line.size() > 1) {  // ",warps,"
     line.remove_prefix(1);
@@ -43,7 +43,7 @@ std::optional<std::vector<std::string>> knobs_in(std::string_view line) {
 
 /// Returns the first error of the line; empty if valid.
 Message parse_table_line(std::string_view line, std::span<const std::string> knobs, TileChoice& choice) {
-  std::vector<std::string_view> fields(fields_before_knobs + knobs.size());
+  std::vector<std::string_view> fields(leading_field_count + knobs.size());
   for (std::string_view& field : fields) {
     const std::size_t comma = line.find(',');
     if (comma == std::string_view::npos) return make_message("fewer than {} fields", fields.size() + 1);
@@ -63,14 +63,14 @@ Message parse_table_line(std::string_view line, std::span<const std::string> kno
                read(fields[7], choice.config.tile.bc);
   for (std::size_t i = 0; i < knobs.size(); ++i) {
     std::int64_t value = 0;
-    whole = whole && read(fields[fields_before_knobs + i], value);
+    whole = whole && read(fields[leading_field_count + i], value);
     choice.config.knobs.set(knobs[i], value);
   }
   if (whole) return {};
   return make_message("d, n, br, bc, {} must be integers of 0 or more", fmt::join(knobs, ", "));
 }
 
-std::string arch_of(const DeviceLimits& device) {
+std::string architecture_text(const DeviceLimits& device) {
   return fmt::format("{}.{}", device.compute_major, device.compute_minor);
 }
 
@@ -96,7 +96,7 @@ Result<std::vector<TileChoice>, Message> parse_tile_table(std::string_view text,
     if (line.empty() || line.front() == '#') continue;
     TileChoice choice;
     Message wrong;
-    if (auto named = knobs_in(line)) {
+    if (auto named = parse_header_knobs(line)) {
       knobs = std::move(named);
       const auto known = [&](const std::string& name) {
         const Knob* knob = registry.find_knob(name);
@@ -106,7 +106,7 @@ Result<std::vector<TileChoice>, Message> parse_tile_table(std::string_view text,
       if (unknown == knobs->end()) continue;
       wrong = make_message("unknown numeric knob '{}'", *unknown);
     } else if (!knobs) {
-      wrong = make_message("missing header {},...,{}", before_knobs, after_knobs);
+      wrong = make_message("missing header {},...,{}", header_prefix, header_suffix);
     } else {
       wrong = parse_table_line(line, *knobs, choice);
     }
@@ -116,14 +116,14 @@ Result<std::vector<TileChoice>, Message> parse_tile_table(std::string_view text,
   return table;
 }
 
-std::int64_t tuned_decode_kv_heads(std::int64_t d) {
-  return std::max<std::int64_t>(1, tuned_hidden / (tuned_decode_group * d));
+std::int64_t tuning_kv_heads(std::int64_t d) {
+  return std::max<std::int64_t>(1, tuning_hidden_dim / (tuning_gqa_group * d));
 }
 
 const TileChoice* find_tile_choice(std::span<const TileChoice> table, std::string_view algorithm,
                                    const AttentionProblem& p, const DeviceLimits& device) {
   const bool causal = p.mask.right != Mask::unlimited;
-  const auto nearer = [&](const TileChoice& one, const TileChoice& other) {
+  const auto is_better_match = [&](const TileChoice& one, const TileChoice& other) {
     if (one.d != other.d) return one.d < other.d;
     // Prefers the smallest n of at least n_k, else the largest n.
     if ((one.n >= p.n_k) != (other.n >= p.n_k)) return one.n >= p.n_k;
@@ -131,11 +131,11 @@ const TileChoice* find_tile_choice(std::span<const TileChoice> table, std::strin
   };
   const TileChoice* best = nullptr;
   for (const TileChoice& choice : table) {
-    if (choice.algorithm != algorithm || choice.pass != p.pass || choice.arch != arch_of(device) ||
+    if (choice.algorithm != algorithm || choice.pass != p.pass || choice.arch != architecture_text(device) ||
         choice.causal != causal || choice.d < p.d) {
       continue;
     }
-    if (best == nullptr || nearer(choice, *best)) best = &choice;
+    if (best == nullptr || is_better_match(choice, *best)) best = &choice;
   }
   return best;
 }
@@ -143,11 +143,11 @@ const TileChoice* find_tile_choice(std::span<const TileChoice> table, std::strin
 Config auto_config(const Algorithm& algorithm, const AttentionProblem& p, const DeviceLimits& device) {
   Config rule = algorithm.default_config(p, device);
   // the table was tuned with 16-bit operands only
-  if (bytes_per_element(p.dtype) != bytes_per_element(held_as(p.dtype))) return rule;
+  if (bytes_per_element(p.dtype) != bytes_per_element(output_dtype(p.dtype))) return rule;
   const TileChoice* choice = find_tile_choice(tile_table(), algorithm.name(), p, device);
   if (choice == nullptr) return rule;
   Config config = choice->config;
-  const bool measured = p.kv_instances() == tuned_decode_kv_heads(choice->d) && 2 * p.n_k > choice->n;
+  const bool measured = p.kv_instances() == tuning_kv_heads(choice->d) && 2 * p.n_k > choice->n;
   if (config.knobs.number(knob::splits) == 0 || !measured)
     config.knobs.set(knob::splits, rule.knobs.number(knob::splits));
   return algorithm.refusal(p, config, device) ? rule : config;

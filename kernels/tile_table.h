@@ -32,12 +32,12 @@ struct TileChoice {
 
 [[nodiscard]] std::span<const TileChoice> tile_table();
 
-/// Hidden dimension of the tuning problems: heads = tuned_hidden / d.
-inline constexpr std::int64_t tuned_hidden = 2'048;
+/// Hidden dimension of the tuning problems: heads = tuning_hidden_dim / d.
+inline constexpr std::int64_t tuning_hidden_dim = 2'048;
 /// Query heads per K/V head in the tuning problems of decoding algorithms.
-inline constexpr std::int64_t tuned_decode_group = 8;
+inline constexpr std::int64_t tuning_gqa_group = 8;
 /// K/V heads in the tuning problems of decoding algorithms; their batch is 1.
-[[nodiscard]] std::int64_t tuned_decode_kv_heads(std::int64_t d);
+[[nodiscard]] std::int64_t tuning_kv_heads(std::int64_t d);
 
 /// Parses a header and lines of algorithm,pass,arch,mask,d,n,br,bc, one number per knob of the header (0: the
 /// algorithm's choice) and the reason, which may contain commas. '#' starts a comment. Errors contain the line number.

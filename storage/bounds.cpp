@@ -168,17 +168,17 @@ Message out_of_bounds(const PointRecord& point) {
   return wrong;
 }
 
-Message out_of_bounds(const KernelStatement& statement) {
+Message out_of_bounds(const KernelStatement& manifest) {
   constexpr std::size_t longest_path = 4096;
-  if (statement.text.size() > longest_statement) {
-    return make_message("the kernel manifest has {} bytes (maximum: {})", statement.text.size(), longest_statement);
+  if (manifest.text.size() > longest_statement) {
+    return make_message("the kernel manifest has {} bytes (maximum: {})", manifest.text.size(), longest_statement);
   }
-  if (statement.sources.size() > most_statement_sources) {
-    return make_message("the kernel manifest has {} sources (maximum: {})", statement.sources.size(),
+  if (manifest.sources.size() > most_statement_sources) {
+    return make_message("the kernel manifest has {} sources (maximum: {})", manifest.sources.size(),
                         most_statement_sources);
   }
   std::set<std::string_view> names;
-  for (const auto& [name, digest, content] : statement.sources) {
+  for (const auto& [name, digest, content] : manifest.sources) {
     if (name.empty()) return no_name("source", name);
     if (name.size() > longest_path || digest.size() > longest_name) {
       return make_message("the name of a source has {} bytes (maximum: {})", std::max(name.size(), digest.size()),

@@ -115,7 +115,7 @@ class RunLoader {
           piece.rounds.push_back(point.record.rounds.size());
           piece.facts.push_back({.max_abs_error = point.record.max_abs_error,
                                  .error_bound = point.record.error_bound,
-                                 .statement = point.record.statement});
+                                 .manifest = point.record.manifest});
           if (request_.keep_points) piece.points.push_back(std::move(point));
         });
     for (analysis::Row row = 0; row < piece.columns.size(); ++row) {

@@ -86,12 +86,12 @@ std::unordered_map<std::int64_t, StatementRow> read_statements(
       Reader in(query);
       (void)in.integer();
       in >> row.digest >> row.algorithm;
-      KernelStatement statement{.text = in.text(), .host_code = in.flag(), .sources = std::move(sources[id].all)};
+      KernelStatement manifest{.text = in.text(), .host_code = in.flag(), .sources = std::move(sources[id].all)};
       Message wrong = std::move(sources[id].wrong);
-      if (wrong.empty()) wrong = out_of_bounds(statement);
-      if (wrong.empty() && digest_of(statement) != row.digest) wrong = "its checksum does not match its content";
+      if (wrong.empty()) wrong = out_of_bounds(manifest);
+      if (wrong.empty() && digest_of(manifest) != row.digest) wrong = "its checksum does not match its content";
       require_row(wrong);
-      row.statement = std::make_shared<const KernelStatement>(std::move(statement));
+      row.manifest = std::make_shared<const KernelStatement>(std::move(manifest));
     } catch (const RowError& error) {
       note(id, error.message());
     }
@@ -206,18 +206,18 @@ void PointsReader::read_point_row(Reader& in, StoredPoint& point) {
   point.run_id = in.integer();
   point.index = in.count();
   point.device_uuid = in.text();
-  const StatementRow* statement = nullptr;
+  const StatementRow* manifest = nullptr;
   if (const std::optional<std::int64_t> id = in.optional<std::int64_t>()) {
     const auto found = statements_->find(*id);
     if (found == statements_->end()) throw RowError(make_message("missing kernel manifest {}", *id));
-    statement = &found->second;
+    manifest = &found->second;
   }
   if (!runs_.good.contains(point.run_id)) throw RowError(make_message("missing run {}", point.run_id));
   point.record = read_point(in);
-  if (statement == nullptr) return;
-  if (!is_of(*statement, point.record.spec.algorithm))
+  if (manifest == nullptr) return;
+  if (!is_of(*manifest, point.record.spec.algorithm))
     throw RowError("its kernel manifest belongs to another algorithm");
-  point.record.statement = statement->statement;
+  point.record.manifest = manifest->manifest;
 }
 
 void PointsReader::read_other_gpus() {

@@ -21,9 +21,9 @@
 namespace attnscope {
 
 struct StatementRow {
-  std::string digest;                                ///< digest stored in the row; identifies the kernel
-  std::string algorithm;                             ///< algorithm name of the points
-  std::shared_ptr<const KernelStatement> statement;  ///< null if the content does not match the digest
+  std::string digest;                               ///< digest stored in the row; identifies the kernel
+  std::string algorithm;                            ///< algorithm name of the points
+  std::shared_ptr<const KernelStatement> manifest;  ///< null if the content does not match the digest
 };
 
 /// Returns the rows of user-defined kernels by id. `select` prepares a query. `contents`: also reads and verifies

@@ -18,11 +18,11 @@ namespace {
 
 /// Returns the manifest with the contents of its files that still match their digests, up to most_kept_source_bytes.
 /// `algorithm`: name of its kernel in this process.
-std::shared_ptr<const KernelStatement> with_contents(const std::shared_ptr<const KernelStatement>& statement,
+std::shared_ptr<const KernelStatement> with_contents(const std::shared_ptr<const KernelStatement>& manifest,
                                                      const std::string& algorithm) {
   const auto* const kernel = dynamic_cast<const user::UserKernel*>(known_algorithms().find(algorithm));
-  if (kernel == nullptr) return statement;
-  auto whole = std::make_shared<KernelStatement>(*statement);
+  if (kernel == nullptr) return manifest;
+  auto whole = std::make_shared<KernelStatement>(*manifest);
   std::size_t room = most_kept_source_bytes;
   for (const StatementSource& each : whole->sources) room -= each.content ? each.content->size() : 0;
   const auto take = [&](StatementSource& source, const std::filesystem::path& file) {
@@ -183,11 +183,11 @@ void Recording::keep(std::size_t worker, std::size_t place, int round, const Poi
 
 /// Adds source contents, which workers do not send. All points of a manifest share one object.
 void Recording::add_sources(PointRecord& record) {
-  if (!options_.keep_sources || !record.statement) return;
-  auto& kept = with_sources_[digest_of(*record.statement)];
+  if (!options_.keep_sources || !record.manifest) return;
+  auto& kept = with_sources_[digest_of(*record.manifest)];
   const bool is_new = !kept;
-  if (is_new) kept = with_contents(record.statement, record.spec.algorithm);
-  record.statement = kept;
+  if (is_new) kept = with_contents(record.manifest, record.spec.algorithm);
+  record.manifest = kept;
   const auto files = std::ranges::count(kept->sources, false,
                                         [](const StatementSource& source) { return source.content.has_value(); });
   if (files == 0 || !is_new) return;

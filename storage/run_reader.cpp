@@ -349,7 +349,7 @@ std::vector<std::shared_ptr<const KernelStatement>> RunStore::statements(bool co
       impl_->note({make_message("kernel manifest {}", id), why});
     };
     for (auto& [id, row] : read_statements(select, contents, note)) {
-      if (row.statement) all.push_back(std::move(row.statement));
+      if (row.manifest) all.push_back(std::move(row.manifest));
     }
     std::ranges::sort(all, {}, [](const auto& each) { return std::tie(each->text, each->host_code); });
     return all;
@@ -437,7 +437,7 @@ std::vector<Message> known_statements(const RunStore& store) {
   texts.reserve(statements.size());
   for (const auto& each : statements) texts.emplace_back(each->text);
   std::optional<std::map<std::string, std::vector<std::string>>> algorithms;  // reads all points, so only if needed
-  return user::know_from_file(texts, store.file(), [&](std::size_t i) {
+  return user::add_manifests_from_file(texts, store.file(), [&](std::size_t i) {
     if (!algorithms) algorithms = store.algorithms_by_statement();
     return (*algorithms)[digest_of(*statements[i])];
   });

@@ -278,8 +278,8 @@ struct FileCheck {
 [[nodiscard]] const StoredCeilings* newest_rates(std::span<const StoredCeilings>, const DeviceLimits&,
                                                  std::string_view uuid = {});
 
-/// Registers the file's user-defined kernels for reading (user::know_from_file()); returns one line per rejected
-/// kernel. Thread-safe.
+/// Registers the file's user-defined kernels for reading (user::add_manifests_from_file()); returns one line per
+/// rejected kernel. Thread-safe.
 [[nodiscard]] std::vector<Message> known_statements(const RunStore&);
 
 }  // namespace attnscope

@@ -203,7 +203,7 @@ struct RunStore::Impl {
   void add_values(std::int64_t kernel, int round, const KernelRecord& values);
   void add_clocks(std::int64_t point, int round, const ClockReading& clocks);
   /// Returns the id of the row with this digest; adds it, or missing source contents, if needed.
-  std::int64_t statement_id(const std::string& digest, const std::string& algorithm, const KernelStatement& statement);
+  std::int64_t statement_id(const std::string& digest, const std::string& algorithm, const KernelStatement& manifest);
   /// Throws unless `wrong` is empty: rows that readers would skip are never written.
   void require_storable(const Message& wrong) const;
   std::int64_t insert_run(const RunHeader& header);

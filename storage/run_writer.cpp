@@ -59,7 +59,7 @@ std::string now_utc() {
 
 PointRecord storable(PointRecord measured) {
   Message wrong = out_of_bounds(as_stored(measured));
-  if (wrong.empty() && measured.statement) wrong = out_of_bounds(*measured.statement);
+  if (wrong.empty() && measured.manifest) wrong = out_of_bounds(*measured.manifest);
   if (wrong.empty()) return measured;
   PointRecord refused;
   refused.spec = std::move(measured.spec);
@@ -154,7 +154,7 @@ std::int64_t RunStore::Impl::insert_run(const RunHeader& header) {
   if (!header.device.l2_from.empty()) options[l2_from_key] = header.device.l2_from;
   if (!header.device.rates_from.empty()) options[rates_from_key] = header.device.rates_from;
   if (header.rounds > 1) options[order_seed_key] = header.order_seed;
-  if (const DeviceLimits& limits = header.device.limits; limits.stated.tensor_flops > 0) {
+  if (const DeviceLimits& limits = header.device.limits; limits.custom_rates.tensor_flops > 0) {
     json stated = json::object();
     for (const std::string_view key : stated_rates) stated[std::string(key)] = find_gpu_value(key)->get(limits);
     options[stated_rates_key] = std::move(stated);
@@ -189,7 +189,7 @@ std::int64_t RunStore::Impl::insert_point(std::int64_t run, std::size_t index, c
                                           const DeviceInfo* device) {
   const PointRecord record = as_stored(given);
   require_storable(out_of_bounds(record));
-  if (record.statement) require_storable(out_of_bounds(*record.statement));
+  if (record.manifest) require_storable(out_of_bounds(*record.manifest));
   SQLite::Statement& row = prepare(fmt::format(
       "INSERT INTO points (run_id, plan_index, device_id, {}, recorded_at, user_kernel_id) SELECT ?, ?, coalesce(?, "
       "device_id), {} FROM runs WHERE id = ?",
@@ -199,8 +199,8 @@ std::int64_t RunStore::Impl::insert_point(std::int64_t run, std::size_t index, c
   bind_point(out, record);
   out << now_utc();
   std::optional<std::int64_t> stated;
-  if (record.statement) {
-    stated = statement_id(digest_of(*record.statement), record.spec.algorithm, *record.statement);
+  if (record.manifest) {
+    stated = statement_id(digest_of(*record.manifest), record.spec.algorithm, *record.manifest);
   }
   out << stated << run;
   if (row.exec() != 1) throw FileError(Kind::other, "{} has no run {}", file.string(), run);
@@ -226,10 +226,10 @@ std::int64_t RunStore::Impl::add_point(std::int64_t run, std::size_t index, cons
     execute("DELETE FROM points WHERE run_id = ? AND plan_index = ? AND (disposition = 'cancelled' OR ?)", run, index,
             device != nullptr);
     const bool other_statement =
-        record.statement && find(
-                                "SELECT 1 FROM user_kernels u WHERE u.algorithm = ? AND u.digest <> ? AND EXISTS "
-                                "(SELECT 1 FROM points WHERE run_id = ? AND user_kernel_id = u.id)",
-                                record.spec.algorithm, digest_of(*record.statement), run);
+        record.manifest && find(
+                               "SELECT 1 FROM user_kernels u WHERE u.algorithm = ? AND u.digest <> ? AND EXISTS "
+                               "(SELECT 1 FROM points WHERE run_id = ? AND user_kernel_id = u.id)",
+                               record.spec.algorithm, digest_of(*record.manifest), run);
     if (other_statement) throw another_statement(file, run, record.spec.algorithm, index);
     return insert_point(run, index, record, device);
   });
@@ -269,7 +269,7 @@ std::int64_t RunStore::Impl::extend_point(std::int64_t run, std::size_t index, i
   }
 
   // A point without a manifest does not conflict: the manifest may have been unreadable.
-  if (stated && measured.statement && digest_of(*measured.statement) != *stated) {
+  if (stated && measured.manifest && digest_of(*measured.manifest) != *stated) {
     throw another_statement(file, run, before->record.spec.algorithm, index);
   }
 

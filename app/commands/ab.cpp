@@ -374,7 +374,7 @@ void load_kernels_of_sides(AbOptions& options) {
       const std::string file = word.substr(key.size());
       if (!names.contains(file)) {
         require_there(file);
-        const auto name = user::know_version(file);
+        const auto name = user::load_version(file);
         if (!name) throw CommandError(ExitCode::usage, name.error());
         names[file] = *name;
       }

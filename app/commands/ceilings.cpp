@@ -40,7 +40,7 @@ struct CeilingsOptions {
 void print_ceilings(std::span<const Ceiling> ceilings, Output& out) {
   const analysis::CeilingsOf all{"", "", {ceilings.begin(), ceilings.end()}};
   analysis::Table table =
-      out.for_people() ? analysis::ceiling_table(ceiling_lines(ceilings)) : analysis::ceiling_data({&all, 1});
+      out.for_people() ? analysis::ceiling_table(ceiling_rows(ceilings)) : analysis::ceiling_data({&all, 1});
   if (out.for_people()) table.drop_empty_columns();
   for (const char* whose : {"device_uuid", "measured_at"}) table.drop(whose);
   out.table(table);

@@ -61,7 +61,7 @@ struct Seen {
     dims.insert(spec.problem.d);
     lengths.insert(spec.problem.n_k);
     algorithms.insert(spec.algorithm);
-    if (record.statement) statements.emplace(spec.algorithm, describe(*record.statement));
+    if (record.manifest) statements.emplace(spec.algorithm, describe(*record.manifest));
     if (record.disposition == Disposition::ok && !record.reason.empty()) ++notes[text(record.reason)];
     if (!record.rounds.empty()) rounds = std::max(rounds, record.rounds.back().round + 1);
     if (record.origin() == Provenance::extrapolated) ++extrapolated;
@@ -144,8 +144,8 @@ void say_statements(const std::map<std::int64_t, Seen>& seen, Output& out) {
     statements.insert(of_run.statements.begin(), of_run.statements.end());
     for (const auto& [note, count] : of_run.notes) notes[note] += count;
   }
-  for (const auto& [kernel, statement] : statements) {
-    out.line(format_text("user-defined kernel {}: manifest {}", printable(kernel), printable(statement)));
+  for (const auto& [kernel, manifest] : statements) {
+    out.line(format_text("user-defined kernel {}: manifest {}", printable(kernel), printable(manifest)));
   }
   for (const auto& [note, count] : notes) {
     out.line(format_text("{} points: {}", grouped(count), printable(note)));

@@ -131,12 +131,12 @@ struct NewOptions {
 };
 
 ExitCode begin(const NewOptions& options) {
-  const auto statement = user::write_new_kernel(options.name, options.folder);
-  if (!statement) throw CommandError(ExitCode::usage, statement.error());
+  const auto manifest = user::write_new_kernel(options.name, options.folder);
+  if (!manifest) throw CommandError(ExitCode::usage, manifest.error());
   std::cout << format_text(
                    "Created {0} with {1}.cu, {1}.json and README.md.\n"
                    "Try: attnscope verify --kernel {2} --algorithms {1} --quick",
-                   statement->parent_path().string(), options.name, statement->string())
+                   manifest->parent_path().string(), options.name, manifest->string())
             << '\n';
   return ExitCode::ok;
 }

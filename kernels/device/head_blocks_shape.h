@@ -22,15 +22,15 @@ constexpr Int heads_in_turn(Int n_k) {
 
 /// Head by head, from the first or the last tile.
 template <class Int>
-constexpr HeadBlock<Int> head_block(Int block, Int tiles, bool last_first) {
-  return {last_first ? tiles - 1 - block % tiles : block % tiles, block / tiles};
+constexpr HeadBlock<Int> head_block(Int block, Int tiles, bool last_tile_first) {
+  return {last_tile_first ? tiles - 1 - block % tiles : block % tiles, block / tiles};
 }
 
 /// Interleaves `in_turn` heads tile by tile; a smaller remainder group comes first. If tiles differ in work, the
 /// longest tiles of all heads in a group start first. With one head at a time, the longest tile of the last head would
 /// start late and leave most SMs idle.
 template <class Int>
-constexpr HeadBlock<Int> head_block(Int block, Int tiles, Int instances, Int in_turn, bool last_first) {
+constexpr HeadBlock<Int> head_block(Int block, Int tiles, Int instances, Int in_turn, bool last_tile_first) {
   const Int most = in_turn < instances ? in_turn : instances;
   const Int left_over = instances % most;
   Int heads = left_over;
@@ -41,7 +41,7 @@ constexpr HeadBlock<Int> head_block(Int block, Int tiles, Int instances, Int in_
     head = left_over + block / (most * tiles) * most;
     block %= most * tiles;
   }
-  return {last_first ? tiles - 1 - block / heads : block / heads, head + block % heads};
+  return {last_tile_first ? tiles - 1 - block / heads : block / heads, head + block % heads};
 }
 
 }  // namespace attnscope

@@ -26,7 +26,7 @@ constexpr KernelTiming forward_timing{
     .block_latency = 6200,
     .step_latency = 0,
     .round_latency = 303,
-    .square_latency = 327,
+    .mask_read_latency = 327,
     .refill_latency = 5930,
     .alone = {.tensor = 0.934, .exponential = 0, .fp32 = 0.692, .shared = 1.45, .l2 = 1.1},
     .busy = {.tensor = 0.5, .exponential = 0.301, .fp32 = 0.496, .shared = 0.202, .l2 = 1.43},
@@ -37,10 +37,10 @@ constexpr KernelTiming forward_timing{
 };
 
 /// l and m: a warp loads and stores half of its 16 rows per request. All warps clear them.
-RowNumbers numbers_of(const AttentionProblem& p, const TileShape& tile) {
+RowValues numbers_of(const AttentionProblem& p, const TileShape& tile) {
   return {.head_rows = p.n_q, .tile_rows = tile.br, .request_rows = fa1::warp_rows / 2};
 }
-RowNumbers cleared_numbers_of(const AttentionProblem& p) {
+RowValues cleared_numbers_of(const AttentionProblem& p) {
   return {.head_rows = p.n_q, .tile_rows = p.n_q, .request_rows = 32};
 }
 
@@ -157,7 +157,7 @@ class Fa1Program final : public TileProgram {
 
   AttentionProblem p_;
   TileShape tile_;
-  RowNumbers numbers_;
+  RowValues numbers_;
   BatchGrid grids_;
   std::vector<Walk> walks_;  ///< one element if all grids are equal
 };
@@ -169,7 +169,7 @@ std::vector<OperandTraffic> forward_traffic(const AttentionProblem& p, const Til
   const std::int64_t row = p.d * bytes_per_element(p.dtype);
   const std::int64_t accumulator = p.d * fp32_bytes;
   const std::int64_t rows = p.instances() * p.n_q;
-  const std::int64_t passes = counts.query_rows_seen;
+  const std::int64_t passes = counts.query_rows_read;
   const std::int64_t accumulator_stores = rows + passes - counts.query_rows_touched;
   const Traffic keys{.l2_to_sm_bytes = columns.key_rows_touched * group_size(p) * row};
   const std::int64_t numbers = numbers_of(p, tile).bytes_seen(p, runs.rows);
@@ -186,7 +186,7 @@ std::vector<OperandTraffic> forward_traffic(const AttentionProblem& p, const Til
 
 constexpr Features features{.window = true, .lengths = true, .blocks = true, .dropout = true};
 
-KernelNeeds needs(const AttentionProblem& p, const TileShape& tile, int teams = 1) {
+KernelResources needs(const AttentionProblem& p, const TileShape& tile, int teams = 1) {
   const int d = static_cast<int>(p.d);
   return {.kernel = "fa1 fwd",
           .threads = fa1::threads(tile.br, teams),
@@ -202,24 +202,25 @@ int teams_on(const DeviceLimits& device, const AttentionProblem& p, const TileSh
 
 /// Block-mask lookups of one head: for every slice, each team scans the row tiles of a column; for each row tile that
 /// it processes, it also looks for a later visited column.
-double squares_read(std::span<const TileRun> rows, std::span<const TileRun> columns, int slices, int teams) {
-  return slices * (static_cast<double>(read_by_square(columns)) + static_cast<double>(read_by_square(rows)) / teams);
+double mask_reads(std::span<const TileRun> rows, std::span<const TileRun> columns, int slices, int teams) {
+  return slices *
+         (static_cast<double>(mask_reads_by_square(columns)) + static_cast<double>(mask_reads_by_square(rows)) / teams);
 }
 
 /// A block processes a head; heads differ only if batch entries do.
-BlockOrder forward_order(const AttentionProblem& p, const BatchRuns& runs, double rounds_of_tile, int slices,
-                         int teams) {
+BlockOrder forward_block_order(const AttentionProblem& p, const BatchRuns& runs, double rounds_per_tile, int slices,
+                               int teams) {
   if (runs.columns.size() == 1) return {};
-  HeadTiles launch{.heads = p.instances()};
+  HeadTileLaunch launch{.heads = p.instances()};
   for (std::size_t entry = 0; entry < runs.columns.size(); ++entry) {
     const std::vector<TileRun>& columns = runs.columns[entry];
     const auto tiles = static_cast<double>(visited_tiles(columns));
     launch.tiles.push_back({{.blocks = 1,
                              .steps = 1 + static_cast<double>(touched_tiles(columns)) + tiles,
-                             .rounds = tiles * rounds_of_tile,
-                             .squares_read = squares_read(runs.rows[entry], columns, slices, teams)}});
+                             .rounds = tiles * rounds_per_tile,
+                             .mask_reads = mask_reads(runs.rows[entry], columns, slices, teams)}});
   }
-  return order_of(launch);
+  return make_block_order(launch);
 }
 
 /// Bytes that every pass over the Q tiles rereads if `heads_at_once` heads run concurrently: Q (16-bit), O, l and m
@@ -236,27 +237,28 @@ KernelWork forward_work(const AttentionProblem& p, const TileShape& tile, const 
   const auto tiles = static_cast<double>(counts.tiles);
   const double cells = tiles * tile.br * tile.bc;
   const int slices = fa1::slices_per_warp(tile.br);
-  const std::int64_t rounds_of_tile =
+  const std::int64_t rounds_per_tile =
       slices * ceil_div(tile.bc, fa1::chunk_columns(tile.br, tile.bc, d, p.dropout > 0));
   const std::int64_t read_once = counts.query_rows_touched + 2 * columns.key_rows_touched;
   const auto rows = static_cast<double>(p.instances() * p.n_q);
   const double state = static_cast<double>(p.d + 2) * fp32_bytes;
   const std::int64_t rows_at_once = std::int64_t{fa1::warps(tile.br)} * fa1::warp_rows * teams;
   return {.steps = static_cast<double>(p.instances() + columns.k_tiles_touched * group_size(p) + counts.tiles),
-          .order = forward_order(p, runs, static_cast<double>(rounds_of_tile) / teams, slices, teams),
-          .steps_at_once = static_cast<double>(teams),
-          .rounds = tiles * static_cast<double>(rounds_of_tile) / teams,
-          .squares_read = static_cast<double>(p.instances()) * slices *
-                          (mean_read(runs.columns, read_by_square) + mean_read(runs.rows, read_by_square) / teams),
+          .order = forward_block_order(p, runs, static_cast<double>(rounds_per_tile) / teams, slices, teams),
+          .concurrent_steps = static_cast<double>(teams),
+          .rounds = tiles * static_cast<double>(rounds_per_tile) / teams,
+          .mask_reads = static_cast<double>(p.instances()) * slices *
+                        (mean_mask_reads(runs.columns, mask_reads_by_square) +
+                         mean_mask_reads(runs.rows, mask_reads_by_square) / teams),
           .tensor_flops = 4 * static_cast<double>(p.d) * cells,
           .exponentials = cells,
           .fp32_values = 3 * tiles * tile.br * d,  // O is multiplied by l, rescaled and divided again
           .shared_bytes = tiles * static_cast<double>(ceil_div(tile.br, fa1::warp_rows)) * 2 * tile.bc * row,
-          .register_bytes = static_cast<double>(counts.query_rows_seen) * state,
-          .loaded_at_once = static_cast<double>(rows_at_once) * state,
+          .register_bytes = static_cast<double>(counts.query_rows_read) * state,
+          .concurrent_load_bytes = static_cast<double>(rows_at_once) * state,
           .distinct_bytes =
               static_cast<double>(read_once) * row + rows * (state + static_cast<double>(p.d * output_bytes(p.dtype))),
-          .cycled_bytes = static_cast<double>(forward_working_set(p, resident_blocks(device, needs(p, tile, teams))))};
+          .reread_bytes = static_cast<double>(forward_working_set(p, resident_blocks(device, needs(p, tile, teams))))};
 }
 
 KernelModel forward_model(const AttentionProblem& p, const TileShape& tile, const DeviceLimits& device) {
@@ -271,12 +273,13 @@ KernelModel forward_model(const AttentionProblem& p, const TileShape& tile, cons
   const std::int64_t rows = std::int64_t{fa1::warps(tile.br)} * fa1::warp_rows * teams;  // processed at once
   const std::int64_t chunk = fa1::chunk_columns(tile.br, tile.bc, d, p.dropout > 0);
   const std::int64_t kv = std::int64_t{tile.bc} * d * element;
-  return kernel_model(
-      "fwd", p.instances(), needs(p, tile, teams), forward_traffic(p, tile, runs, counts, columns), forward_flops(p),
-      {in_shared("K", kv), in_shared("V", kv), in_shared("Q", std::int64_t{teams} * tile.br * d * element, teams),
-       in_registers("S", rows * chunk * accumulator), in_registers("P", rows * chunk * element),
-       in_registers("O", rows * d * accumulator), in_registers("m, l", rows * 2 * fp32_bytes)},
-      forward_work(p, tile, runs, counts, columns, device, teams), forward_timing);
+  return kernel_model("fwd", p.instances(), needs(p, tile, teams), forward_traffic(p, tile, runs, counts, columns),
+                      forward_flops(p),
+                      {shared_memory_part("K", kv), shared_memory_part("V", kv),
+                       shared_memory_part("Q", std::int64_t{teams} * tile.br * d * element, teams),
+                       register_part("S", rows * chunk * accumulator), register_part("P", rows * chunk * element),
+                       register_part("O", rows * d * accumulator), register_part("m, l", rows * 2 * fp32_bytes)},
+                      forward_work(p, tile, runs, counts, columns, device, teams), forward_timing);
 }
 
 class FlashAttention1 final : public TwoPassAlgorithm {
@@ -295,10 +298,10 @@ class FlashAttention1 final : public TwoPassAlgorithm {
                           .head_dims = supported_head_dims<fa1::supported_head_dim>()}) {}
 
   [[nodiscard]] Config default_config(const AttentionProblem& p, const DeviceLimits& device) const override {
-    const TileShape wished = p.pass == Pass::fwd
-                                 ? tile_of_memory(device.sram_elements(bytes_per_element(p.dtype)), p.d, TileSide::bc)
-                                 : fa1_backward::wished_tile(p);
-    return shrink_to_fit({.br = dividing_blocks(p, wished.br), .bc = dividing_blocks(p, wished.bc)},
+    const TileShape preferred =
+        p.pass == Pass::fwd ? tile_of_memory(device.sram_elements(bytes_per_element(p.dtype)), p.d, TileSide::bc)
+                            : fa1_backward::wished_tile(p);
+    return shrink_to_fit({.br = tile_side_for_mask(p, preferred.br), .bc = tile_side_for_mask(p, preferred.bc)},
                          [&](const TileShape& tile) { return !refusal(p, tile, device); });
   }
 
@@ -316,14 +319,14 @@ class FlashAttention1 final : public TwoPassAlgorithm {
 
  protected:
   /// Returns a tile that is feasible for the forward pass on every device.
-  [[nodiscard]] Config set_up_config(const AttentionProblem& forward, const DeviceLimits& /*device*/) const override {
-    const int side = dividing_blocks(forward, 64);
+  [[nodiscard]] Config setup_config(const AttentionProblem& forward, const DeviceLimits& /*device*/) const override {
+    const int side = tile_side_for_mask(forward, 64);
     return TileShape{.br = side, .bc = side};
   }
   [[nodiscard]] std::optional<Refusal> refuse_forward(const AttentionProblem& p, const Config& config,
                                                       const DeviceLimits& device) const override {
     if (auto refused = refuse_features("fa1", p, config.tile, features, true)) return refused;
-    return refuse_needs({needs(p, config.tile)}, device);
+    return refuse_resources({needs(p, config.tile)}, device);
   }
   [[nodiscard]] std::optional<Refusal> refuse_backward(const AttentionProblem& p, const Config& config,
                                                        const DeviceLimits& device) const override {

@@ -22,7 +22,7 @@ constexpr KernelTiming backward_timing{
     .block_latency = 1510,
     .step_latency = 340,
     .round_latency = 578,
-    .square_latency = 263,
+    .mask_read_latency = 263,
     .alone = {.tensor = 0.496, .exponential = 0.526, .fp32 = 0.5, .shared = 0.524, .l2 = 0.507},
     .busy = {.tensor = 1.87, .exponential = 0.523, .fp32 = 0.501, .shared = 0.913, .l2 = 0.975},
     .skew = 0.103,
@@ -34,7 +34,7 @@ constexpr KernelTiming backward_timing{
 constexpr int operands = 3;  // Q, O, dO
 constexpr Features features{.backward = true, .window = true, .lengths = true, .blocks = true, .dropout = true};
 
-KernelNeeds needs(const AttentionProblem& p, const TileShape& tile) {
+KernelResources needs(const AttentionProblem& p, const TileShape& tile) {
   const int d = static_cast<int>(p.d);
   return {.kernel = "fa1 bwd",
           .threads = gradient::threads(tile.br, tile.bc, d),
@@ -43,7 +43,7 @@ KernelNeeds needs(const AttentionProblem& p, const TileShape& tile) {
 }
 
 /// l and m; a warp loads one row per thread.
-RowNumbers numbers_of(const AttentionProblem& p, const TileShape& tile) {
+RowValues numbers_of(const AttentionProblem& p, const TileShape& tile) {
   return {.head_rows = p.n_q, .tile_rows = tile.br, .request_rows = 32};
 }
 
@@ -168,7 +168,7 @@ std::vector<OperandTraffic> backward_traffic(const AttentionProblem& p, const Ti
   const std::int64_t output = p.d * output_bytes(p.dtype);
   const std::int64_t accumulator = p.d * fp32_bytes;
   const std::int64_t rows = p.instances() * p.n_q;
-  const std::int64_t passes = counts.query_rows_seen;
+  const std::int64_t passes = counts.query_rows_read;
   const std::int64_t accumulator_stores = rows + passes - counts.query_rows_touched;
   const Traffic keys{.l2_to_sm_bytes = columns.key_rows_touched * row};
   const Traffic queries{.l2_to_sm_bytes = passes * row};
@@ -190,25 +190,25 @@ std::vector<OperandTraffic> backward_traffic(const AttentionProblem& p, const Ti
 
 /// Block-mask lookups of one query head: the row tiles of every column, and from every visited row tile to the next
 /// visited column.
-std::int64_t squares_read(std::span<const TileRun> rows, std::span<const TileRun> columns) {
-  return read_by_tile(columns) + read_by_tile(rows);
+std::int64_t mask_reads(std::span<const TileRun> rows, std::span<const TileRun> columns) {
+  return mask_reads_by_tile(columns) + mask_reads_by_tile(rows);
 }
 
 /// A block processes a K/V head; heads differ only if batch entries do.
 BlockOrder backward_order(const AttentionProblem& p, const BatchRuns& runs, std::int64_t k_tiles,
-                          std::int64_t rounds_of_tile) {
+                          std::int64_t rounds_per_tile) {
   if (runs.columns.size() == 1) return {};
-  HeadTiles launch{.heads = p.kv_instances()};
+  HeadTileLaunch launch{.heads = p.kv_instances()};
   for (std::size_t entry = 0; entry < runs.columns.size(); ++entry) {
     const std::vector<TileRun>& of_entry = runs.columns[entry];
     const std::int64_t tiles = visited_tiles(of_entry) * group_size(p);
     launch.tiles.push_back(
         {{.blocks = 1,
           .steps = static_cast<double>(1 + k_tiles + touched_tiles(of_entry) + tiles),
-          .rounds = static_cast<double>(tiles * rounds_of_tile),
-          .squares_read = static_cast<double>(group_size(p) * squares_read(runs.rows[entry], of_entry))}});
+          .rounds = static_cast<double>(tiles * rounds_per_tile),
+          .mask_reads = static_cast<double>(group_size(p) * mask_reads(runs.rows[entry], of_entry))}});
   }
-  return order_of(launch);
+  return make_block_order(launch);
 }
 
 KernelWork backward_work(const AttentionProblem& p, const TileShape& tile, const BatchRuns& runs,
@@ -219,16 +219,16 @@ KernelWork backward_work(const AttentionProblem& p, const TileShape& tile, const
   const auto tiles = static_cast<double>(counts.tiles);
   const double cells = tiles * tile.br * tile.bc;
   const std::int64_t k_tiles = ceil_div(p.n_k, tile.bc);
-  const std::int64_t rounds_of_tile = ceil_div(tile.bc, gradient::chunk_columns(tile.br, tile.bc, d));
+  const std::int64_t rounds_per_tile = ceil_div(tile.bc, gradient::chunk_columns(tile.br, tile.bc, d));
   const auto query_rows = static_cast<double>(p.instances() * p.n_q);
   const auto seeing_rows = static_cast<double>(counts.query_rows_touched);
   const auto key_rows = static_cast<double>(p.kv_instances() * p.n_k);
   const double output = static_cast<double>(p.d) * output_bytes(p.dtype);
   return {.steps = static_cast<double>(p.kv_instances() * (1 + k_tiles) + columns.k_tiles_touched + counts.tiles),
-          .order = backward_order(p, runs, k_tiles, rounds_of_tile),
-          .rounds = tiles * static_cast<double>(rounds_of_tile),
-          .squares_read = static_cast<double>(p.instances()) *
-                          (mean_read(runs.columns, read_by_tile) + mean_read(runs.rows, read_by_tile)),
+          .order = backward_order(p, runs, k_tiles, rounds_per_tile),
+          .rounds = tiles * static_cast<double>(rounds_per_tile),
+          .mask_reads = static_cast<double>(p.instances()) * (mean_mask_reads(runs.columns, mask_reads_by_tile) +
+                                                              mean_mask_reads(runs.rows, mask_reads_by_tile)),
           .tensor_flops = 10 * static_cast<double>(p.d) * cells,
           .exponentials = cells,
           .fp32_values = tiles * tile.br * d,
@@ -236,7 +236,7 @@ KernelWork backward_work(const AttentionProblem& p, const TileShape& tile, const
           .distinct_bytes = seeing_rows * (2 * row + output + 2 * fp32_bytes) +
                             query_rows * (static_cast<double>(p.d) * fp32_bytes + output) +
                             static_cast<double>(2 * columns.key_rows_touched) * row + key_rows * 2 * output,
-          .cycled_bytes = static_cast<double>(working_set_bytes(p, tile, device))};
+          .reread_bytes = static_cast<double>(working_set_bytes(p, tile, device))};
 }
 
 }  // namespace
@@ -263,7 +263,7 @@ KernelLaunch launch(const AttentionProblem& p, const TileShape& tile, const Devi
 
 std::optional<Refusal> refusal(const AttentionProblem& p, const TileShape& tile, const DeviceLimits& device) {
   if (auto refused = refuse_features("fa1 bwd", p, tile, features, true)) return refused;
-  return refuse_needs({needs(p, tile)}, device);
+  return refuse_resources({needs(p, tile)}, device);
 }
 
 TileShape wished_tile(const AttentionProblem& p) {

@@ -23,7 +23,7 @@ constexpr KernelTiming forward_timing{
     .block_latency = 4830,
     .step_latency = 354,
     .round_latency = 678,
-    .square_latency = 198,
+    .mask_read_latency = 198,
     .alone = {.tensor = 0.444, .exponential = 0.148, .fp32 = 0, .shared = 0, .l2 = 0.821},
     .busy = {.tensor = 1.72, .exponential = 0.126, .fp32 = 0, .shared = 1.21, .l2 = 0},
     .skew = 0.118,
@@ -37,7 +37,7 @@ constexpr KernelTiming backward_timing{
     .block_latency = 2430,
     .step_latency = 124,
     .round_latency = 198,
-    .square_latency = 235,
+    .mask_read_latency = 235,
     .alone = {.tensor = 0.614, .exponential = 0.695, .fp32 = 0.501, .shared = 0.537, .l2 = 0.571},
     .busy = {.tensor = 1.75, .exponential = 0.795, .fp32 = 0.502, .shared = 0.876, .l2 = 0.843},
     .skew = 0.12,
@@ -74,13 +74,13 @@ constexpr KernelTiming convert_timing{
 
 constexpr Features features{.window = true, .lengths = true, .blocks = true, .dropout = true};
 
-KernelNeeds needs(const AttentionProblem& p, const Config& config) {
+KernelResources needs(const AttentionProblem& p, const Config& config) {
   const TileShape& tile = config.tile;
   const int d = static_cast<int>(p.d);
-  const int warps = knob_of(config, knob::warps);
+  const int warps = numeric_knob(config, knob::warps);
   return {.kernel = "fa2 fwd",
           .threads = fa2::threads(tile.br, d, warps),
-          .registers = fa2::register_estimate(tile.br, tile.bc, d, warps, p.dropout > 0, p.mask.windowed()),
+          .registers = fa2::register_estimate(tile.br, tile.bc, d, warps, p.dropout > 0, p.mask.has_window()),
           .shared_bytes = fa2::shared_bytes(tile.br, tile.bc, d, bytes_per_element(p.dtype))};
 }
 
@@ -88,7 +88,7 @@ KernelNeeds needs(const AttentionProblem& p, const Config& config) {
 std::vector<std::string> forward_defines(const AttentionProblem& p, const Config& config) {
   std::vector<std::string> defines = query_stationary::defines(p, config);
   const int d = static_cast<int>(p.d);
-  const int warps = knob_of(config, knob::warps);
+  const int warps = numeric_knob(config, knob::warps);
   if (fa2::threads(config.tile.br, d, warps) != fa2::threads(config.tile.br, d)) {
     defines.push_back(fmt::format("ATTN_WARPS={}", warps));
   }
@@ -98,7 +98,7 @@ std::vector<std::string> forward_defines(const AttentionProblem& p, const Config
 KernelModel forward_model(const AttentionProblem& p, const Config& config) {
   const TileShape& tile = config.tile;
   const int d = static_cast<int>(p.d);
-  const int warps = knob_of(config, knob::warps);
+  const int warps = numeric_knob(config, knob::warps);
   const int element = bytes_per_element(p.dtype);
   const int accumulator = accumulator_bytes(p.dtype);
   const std::int64_t rows = tile.br;
@@ -106,9 +106,9 @@ KernelModel forward_model(const AttentionProblem& p, const Config& config) {
   const std::int64_t kv = std::int64_t{tile.bc} * d * element;
   return query_stationary::model(
       p, config, needs(p, config),
-      {in_shared("Q", rows * d * element), in_shared("K", kv), in_shared("V", kv),
-       in_registers("S", rows * chunk * accumulator), in_registers("P", rows * chunk * element),
-       in_registers("O", rows * d * accumulator), in_registers("m, l", rows * 2 * fp32_bytes)},
+      {shared_memory_part("Q", rows * d * element), shared_memory_part("K", kv), shared_memory_part("V", kv),
+       register_part("S", rows * chunk * accumulator), register_part("P", rows * chunk * element),
+       register_part("O", rows * d * accumulator), register_part("m, l", rows * 2 * fp32_bytes)},
       {.operand_rows = fa2::rows_per_warp(tile.br, d, warps),
        .chunk_columns = static_cast<int>(chunk),
        .timing = forward_timing});
@@ -118,7 +118,7 @@ constexpr int operands = 2;  // Q, dO
 constexpr Features backward_features{
     .backward = true, .window = true, .lengths = true, .blocks = true, .dropout = true};
 
-KernelNeeds backward_needs(const AttentionProblem& p, const TileShape& tile) {
+KernelResources backward_needs(const AttentionProblem& p, const TileShape& tile) {
   const int d = static_cast<int>(p.d);
   return {.kernel = "fa2 bwd",
           .threads = gradient::threads(tile.br, tile.bc, d),
@@ -165,8 +165,9 @@ class FlashAttention2 final : public TwoPassAlgorithm {
     // measured on an H200 (N 4096): as many keys as registers allow for dK and dV, then rows; see gradient_shape.h.
     constexpr std::array<TileShape, 4> forward{{{128, 128}, {128, 64}, {128, 64}, {64, 64}}};
     constexpr std::array<TileShape, 4> backward{{{128, 256}, {128, 128}, {64, 128}, {64, 64}}};
-    const TileShape& wished = (p.pass == Pass::fwd ? forward : backward).at(static_cast<std::size_t>(d));
-    return shrink_to_fit({.br = dividing_blocks(p, wished.br), .bc = dividing_blocks(p, wished.bc)}, accepted);
+    const TileShape& preferred = (p.pass == Pass::fwd ? forward : backward).at(static_cast<std::size_t>(d));
+    return shrink_to_fit({.br = tile_side_for_mask(p, preferred.br), .bc = tile_side_for_mask(p, preferred.bc)},
+                         accepted);
   }
 
  protected:
@@ -174,22 +175,22 @@ class FlashAttention2 final : public TwoPassAlgorithm {
                                                       const DeviceLimits& device) const override {
     const TileShape& tile = config.tile;
     if (auto refused = refuse_features("fa2", p, tile, features, true)) return refused;
-    const int warps = knob_of(config, knob::warps);
+    const int warps = numeric_knob(config, knob::warps);
     if (!fa2::supported_warps(tile.br, warps)) {
       return shape_refusal(make_reason(
           "refusal.warps", "fa2 fwd: Br {} cannot be split over {} warps (use 16 or 32 query rows per warp).", tile.br,
           warps));
     }
     if (auto refused = refuse_grid("fa2 fwd", TileGrid(p, tile).q_tiles() * p.instances())) return refused;
-    return refuse_needs({needs(p, config)}, device);
+    return refuse_resources({needs(p, config)}, device);
   }
 
   [[nodiscard]] std::optional<Refusal> refuse_backward(const AttentionProblem& p, const Config& config,
                                                        const DeviceLimits& device) const override {
-    if (auto refused = refuse_other_knobs("fa2 bwd", config.knobs, {knob::raster})) return refused;
+    if (auto refused = refuse_knobs_except("fa2 bwd", config.knobs, {knob::raster})) return refused;
     if (auto refused = refuse_features("fa2 bwd", p, config.tile, backward_features, true)) return refused;
     if (auto refused = key_stationary::refuse_grids("fa2", p, config.tile)) return refused;
-    return refuse_needs({backward_needs(p, config.tile)}, device);
+    return refuse_resources({backward_needs(p, config.tile)}, device);
   }
 
   [[nodiscard]] std::vector<KernelModel> forward_kernels(const AttentionProblem& p, const Config& config,

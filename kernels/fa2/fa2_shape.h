@@ -54,8 +54,8 @@ constexpr int chunk_columns(int br, int bc, int d, int warps = 0, bool dropout =
 /// Registers that the compiler uses in addition to registers_for_chunk() if they are available: for prefetched
 /// fragments and, up to d 64, for addresses of the unrolled copies of a K or V tile (at most eight 16-byte pieces per
 /// thread), where a narrower last chunk costs nothing more. If the copies are not unrolled, window bounds cost some
-/// (`windowed`; also for a causal mask).
-constexpr int registers_ahead(int br, int bc, int d, int chunk, int warps, bool windowed) {
+/// (`has_window`; also for a causal mask).
+constexpr int registers_ahead(int br, int bc, int d, int chunk, int warps, bool has_window) {
   const bool two = rows_per_warp(br, d, warps) == 32;
   const int last_chunk = bc % chunk > 0 ? 16 : 0;
   if (d > 64) {
@@ -63,21 +63,21 @@ constexpr int registers_ahead(int br, int bc, int d, int chunk, int warps, bool 
   }
   const int block = threads(br, d, warps);
   if (bc * d / 8 > 8 * block) {
-    return two ? 32 : last_chunk > 0 ? 4 : windowed ? 14 : 6;
+    return two ? 32 : last_chunk > 0 ? 4 : has_window ? 14 : 6;
   }
   return (two ? 28 + 6 * bc * d / (8 * block) : 2 + 7 * bc * d / (8 * block)) - last_chunk;
 }
 
 /// Estimated registers per thread; a configuration above register_limit() is infeasible. Nearly always within 12 of the
 /// compiler's count at d 64, 96 and 128 (H200). Determines how many blocks share an SM.
-constexpr int register_estimate(int br, int bc, int d, int warps = 0, bool dropout = false, bool windowed = false) {
+constexpr int register_estimate(int br, int bc, int d, int warps = 0, bool dropout = false, bool has_window = false) {
   const int chunk = chunk_columns(br, bc, d, warps, dropout);
   const int least = registers_for_chunk(br, bc, d, chunk, warps, dropout);
   const int limit = register_limit(br, d, warps);
   if (dropout || least >= limit) {
     return least;
   }
-  const int taken = least + registers_ahead(br, bc, d, chunk, warps, windowed);
+  const int taken = least + registers_ahead(br, bc, d, chunk, warps, has_window);
   return taken < limit ? taken : limit;
 }
 

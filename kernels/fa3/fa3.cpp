@@ -29,7 +29,7 @@ constexpr KernelTiming forward_timing{
     .block_latency = 2330,
     .step_latency = 198,
     .round_latency = 332,
-    .square_latency = 297,
+    .mask_read_latency = 297,
     .alone = {.tensor = 0, .exponential = 0.804, .fp32 = 0.294, .shared = 0.00269, .l2 = 0.407},
     .busy = {.tensor = 0.5, .exponential = 0.512, .fp32 = 0, .shared = 0.532, .l2 = 0.461},
     .skew = 0.0013,
@@ -99,13 +99,13 @@ bool quantising_measured(const Config& config) {
   return config.knobs.word(knob::quantising) == knob::measured;
 }
 
-KernelNeeds needs(const AttentionProblem& p, const Config& config) {
+KernelResources needs(const AttentionProblem& p, const Config& config) {
   const TileShape& tile = config.tile;
   return {.kernel = "fa3 fwd",
           .threads = fa3::threads(tile.br),
           .registers = fa3::launch_registers(tile.br),
           .shared_bytes = fa3::shared_bytes(tile.br, tile.bc, static_cast<int>(p.d), bytes_per_element(p.dtype),
-                                            knob_of(config, knob::stages))};
+                                            numeric_knob(config, knob::stages))};
 }
 
 // --- 8-bit operands: Q and K (optionally rotated) and V transposed, with one scale per block of rows ---
@@ -158,13 +158,13 @@ class QuantiseProgram final : public TileProgram {
     const std::int64_t instance = block / of_head;
     const std::int64_t first = block % of_head * matrix_.block_rows;
     if (step == 0) {
-      out.push_back(
-          {matrix_.from, Access::load, instance, first, rows(block), 0, p_.d, bytes_per_element(held_as(p_.dtype))});
+      out.push_back({matrix_.from, Access::load, instance, first, rows(block), 0, p_.d,
+                     bytes_per_element(output_dtype(p_.dtype))});
       return;
     }
     const TileAccess stored{
         matrix_.to, Access::store, instance, first, rows(block), 0, p_.d, bytes_per_element(p_.dtype)};
-    out.push_back(matrix_.transposed() ? stored.in_boxes(static_cast<int>(matrix_.block_rows)) : stored);
+    out.push_back(matrix_.transposed() ? stored.with_boxes(static_cast<int>(matrix_.block_rows)) : stored);
     out.push_back(
         {matrix_.scale, Access::store, instance, first / matrix_.block_rows, 1, 0, 1, static_cast<int>(sector_bytes)});
   }
@@ -180,7 +180,7 @@ class QuantiseProgram final : public TileProgram {
 };
 
 KernelModel quantise_model(const AttentionProblem& p, const Matrix& matrix, bool measured) {
-  const std::int64_t read = matrix.instances(p) * matrix.rows(p) * p.d * bytes_per_element(held_as(p.dtype));
+  const std::int64_t read = matrix.instances(p) * matrix.rows(p) * p.d * bytes_per_element(output_dtype(p.dtype));
   const std::int64_t written = matrix.instances(p) * matrix.stored_rows(p) * p.d * bytes_per_element(p.dtype);
   const std::int64_t blocks = matrix.blocks(p);
   const KernelWork work{.steps = static_cast<double>(2 * blocks),
@@ -251,10 +251,10 @@ std::optional<Refusal> refuse_tile(const AttentionProblem& p, const Config& conf
     return shape_refusal(
         make_reason("refusal.warpgroup_rows", "fa3 fwd does not support Br {} (use 64, 128 or 192).", tile.br));
   }
-  if (auto refused = refuse_over("Bc", tile.bc, fa3::most_keys, "fa3 fwd processes at most 256 keys at a time"))
+  if (auto refused = refuse_above_limit("Bc", tile.bc, fa3::most_keys, "fa3 fwd processes at most 256 keys at a time"))
     return refused;
-  if (auto refused = refuse_over("stages", knob_of(config, knob::stages), fa3::most_stages,
-                                 "fa3 fwd has at most 3 buffers of K and V"))
+  if (auto refused = refuse_above_limit("stages", numeric_knob(config, knob::stages), fa3::most_stages,
+                                        "fa3 fwd has at most 3 buffers of K and V"))
     return refused;
   return std::nullopt;
 }
@@ -287,7 +287,7 @@ std::vector<std::string> forward_defines(const AttentionProblem& p, const Config
   std::vector<std::string> defines = query_stationary::defines(p, config);
   if (is_fp8(p)) defines.emplace_back("ATTN_FP8=1");
   const TileShape& tile = config.tile;
-  const int stages = knob_of(config, knob::stages);
+  const int stages = numeric_knob(config, knob::stages);
   if (stages > 0 && stages != fa3::stages(tile.br, tile.bc, static_cast<int>(p.d), bytes_per_element(p.dtype))) {
     defines.push_back(fmt::format("ATTN_STAGES={}", stages));
   }
@@ -295,16 +295,16 @@ std::vector<std::string> forward_defines(const AttentionProblem& p, const Config
 }
 
 std::vector<Argument> forward_matrices(const AttentionProblem& p, const TileShape& tile) {
-  const auto boxes = [&](const char* given, const char* quantised, std::int64_t instances, std::int64_t n, int rows) {
-    return boxes_of(is_fp8(p) ? quantised : given, p, instances, n, rows);
+  const auto boxes = [&](const char* given, const char* quantized, std::int64_t instances, std::int64_t n, int rows) {
+    return make_tensor_map(is_fp8(p) ? quantized : given, p, instances, n, rows);
   };
   const auto scales = [&](const char* name) { return BufferArgument{is_fp8(p) ? name : ""}; };
   const auto d = static_cast<int>(p.d);
   return {boxes("q", "q8", p.instances(), p.n_q, fa3::group_rows),
           boxes("k", "k8", p.kv_instances(), p.n_k, tile.bc),
-          is_fp8(p) ? boxes_of("v8", p.dtype, p.kv_instances(), d, padded_keys(p), d, tile.bc)
-                    : boxes_of("v", p, p.kv_instances(), p.n_k, tile.bc),
-          boxes_of("o", held_as(p.dtype), p.instances(), p.n_q, d, fa3::group_rows, d),
+          is_fp8(p) ? make_tensor_map("v8", p.dtype, p.kv_instances(), d, padded_keys(p), d, tile.bc)
+                    : make_tensor_map("v", p, p.kv_instances(), p.n_k, tile.bc),
+          make_tensor_map("o", output_dtype(p.dtype), p.instances(), p.n_q, d, fa3::group_rows, d),
           scales("q_scales"),
           scales("k_scales"),
           scales("v_scales"),
@@ -327,18 +327,18 @@ KernelModel forward_model(const AttentionProblem& p, const Config& config, const
   const int element = bytes_per_element(p.dtype);
   const int accumulator = accumulator_bytes(p.dtype);
   const std::int64_t rows = tile.br;
-  const int stages = fa3::stages(tile.br, tile.bc, d, element, knob_of(config, knob::stages));
+  const int stages = fa3::stages(tile.br, tile.bc, d, element, numeric_knob(config, knob::stages));
   const bool o_apart = fa3::has_room_for_o(tile.br, tile.bc, d, element, stages);
   const std::int64_t row = std::int64_t{d} * element;
   const std::int64_t ring_rows = std::int64_t{stages} * tile.bc;
-  std::vector<OnChipPart> parts{in_shared("Q", rows * row), in_shared("K", ring_rows * row, stages),
-                                in_shared("V", ring_rows * (row + fa3::ones_rows(element)), stages)};
-  if (o_apart) parts.push_back(in_shared("O out", fa3::o_bytes(tile.br, d)));
-  parts.push_back(in_shared("barriers", fa3::barrier_bytes(tile.br, stages)));
-  if (is_fp8(p)) parts.push_back(in_shared("scales", fa3::scale_bytes(tile.br, stages, element)));
+  std::vector<OnChipPart> parts{shared_memory_part("Q", rows * row), shared_memory_part("K", ring_rows * row, stages),
+                                shared_memory_part("V", ring_rows * (row + fa3::ones_rows(element)), stages)};
+  if (o_apart) parts.push_back(shared_memory_part("O out", fa3::o_bytes(tile.br, d)));
+  parts.push_back(shared_memory_part("barriers", fa3::barrier_bytes(tile.br, stages)));
+  if (is_fp8(p)) parts.push_back(shared_memory_part("scales", fa3::scale_bytes(tile.br, stages, element)));
   for (const OnChipPart& part :
-       {in_registers("S", rows * tile.bc * accumulator), in_registers("P", rows * tile.bc * element),
-        in_registers("O", rows * d * accumulator), in_registers("m, l", rows * 2 * fp32_bytes)}) {
+       {register_part("S", rows * tile.bc * accumulator), register_part("P", rows * tile.bc * element),
+        register_part("O", rows * d * accumulator), register_part("m, l", rows * 2 * fp32_bytes)}) {
     parts.push_back(part);
   }
   return query_stationary::model(p, config, needs(p, config), std::move(parts), execution(p, config, device));
@@ -346,7 +346,7 @@ KernelModel forward_model(const AttentionProblem& p, const Config& config, const
 
 // --- backward ---
 
-KernelNeeds backward_needs(const AttentionProblem& p, const TileShape& tile) {
+KernelResources backward_needs(const AttentionProblem& p, const TileShape& tile) {
   return {.kernel = "fa3 bwd",
           .threads = fa3_backward::threads,
           .registers = fa3_backward::launch_registers,
@@ -368,19 +368,20 @@ std::vector<OnChipPart> backward_layout(const AttentionProblem& p, const TileSha
   const std::int64_t kv = tile.bc * p.d;
   const std::int64_t q = tile.br * p.d;
   const std::int64_t scores = std::int64_t{tile.br} * tile.bc;
-  return {in_shared("K", kv * element),
-          in_shared("V", kv * element),
-          in_shared("Q", fa3_backward::stages * q * element, fa3_backward::stages),
-          in_shared("dO", fa3_backward::stages * q * element, fa3_backward::stages),
-          in_shared("LSE, D", std::int64_t{fa3_backward::stages} * tile.br * 2 * fp32_bytes, fa3_backward::stages),
-          in_shared("dS", fa3_backward::ds_buffers * scores * element, fa3_backward::ds_buffers),
-          p.deterministic ? in_shared("dQ", fa3_backward::dq_buffers * q * fp32_bytes, fa3_backward::dq_buffers)
-                          : in_registers("dQ", q * accumulator),
-          in_shared("barriers", fa3_backward::barrier_bytes),
-          in_registers("dK", kv * accumulator),
-          in_registers("dV", kv * accumulator),
-          in_registers("S", scores * accumulator),
-          in_registers("dP", rows_at_once * tile.bc * accumulator)};
+  return {
+      shared_memory_part("K", kv * element),
+      shared_memory_part("V", kv * element),
+      shared_memory_part("Q", fa3_backward::stages * q * element, fa3_backward::stages),
+      shared_memory_part("dO", fa3_backward::stages * q * element, fa3_backward::stages),
+      shared_memory_part("LSE, D", std::int64_t{fa3_backward::stages} * tile.br * 2 * fp32_bytes, fa3_backward::stages),
+      shared_memory_part("dS", fa3_backward::ds_buffers * scores * element, fa3_backward::ds_buffers),
+      p.deterministic ? shared_memory_part("dQ", fa3_backward::dq_buffers * q * fp32_bytes, fa3_backward::dq_buffers)
+                      : register_part("dQ", q * accumulator),
+      shared_memory_part("barriers", fa3_backward::barrier_bytes),
+      register_part("dK", kv * accumulator),
+      register_part("dV", kv * accumulator),
+      register_part("S", scores * accumulator),
+      register_part("dP", rows_at_once * tile.bc * accumulator)};
 }
 
 key_stationary::Kernels backward_of(const AttentionProblem& p, const TileShape& tile) {
@@ -439,16 +440,17 @@ class FlashAttention3 final : public TwoPassAlgorithm {
     if (p.pass != Pass::fwd) return backward_tile(p);
     if (is_fp8(p)) return tile_of_8_bits;
     // Measured on an H200 at N 512 to 16384. The same tile at every N, so that a curve over N has one tile.
-    const TileShape wished = p.d <= 64        ? TileShape{.br = 192, .bc = 128}
-                             : p.d <= 96      ? TileShape{.br = 192, .bc = 96}
-                             : p.d <= 128     ? TileShape{.br = 128, .bc = 128}
-                             : p.d <= 192     ? TileShape{.br = 128, .bc = 96}
-                             : p.dropout == 0 ? TileShape{.br = 128, .bc = 80}  // dropout's random bytes need registers
-                                              : TileShape{.br = 128, .bc = 64};
-    const TileShape best{.br = dividing_blocks(p, wished.br, 64), .bc = dividing_blocks(p, wished.bc)};
+    const TileShape preferred = p.d <= 64        ? TileShape{.br = 192, .bc = 128}
+                                : p.d <= 96      ? TileShape{.br = 192, .bc = 96}
+                                : p.d <= 128     ? TileShape{.br = 128, .bc = 128}
+                                : p.d <= 192     ? TileShape{.br = 128, .bc = 96}
+                                : p.dropout == 0 ? TileShape{.br = 128, .bc = 80}
+                                                 // dropout's random bytes need registers
+                                                 : TileShape{.br = 128, .bc = 64};
+    const TileShape best{.br = tile_side_for_mask(p, preferred.br, 64), .bc = tile_side_for_mask(p, preferred.bc)};
     // With fewer rows, consumers get fewer registers; if O fills them, use fewer keys.
     TileShape tile = best;
-    while (refuse_registers(p, tile) && tile.bc > 16) tile.bc = dividing_blocks(p, tile.bc - 16);
+    while (refuse_registers(p, tile) && tile.bc > 16) tile.bc = tile_side_for_mask(p, tile.bc - 16);
     return refusal(p, tile, device) ? best : tile;
   }
 
@@ -462,17 +464,17 @@ class FlashAttention3 final : public TwoPassAlgorithm {
     if (auto refused = refuse_grid("fa3 fwd", TileGrid(p, tile).q_tiles() * p.instances())) return refused;
     if (auto refused = refuse_architecture(device)) return refused;
     if (auto refused = refuse_registers(p, tile)) return refused;
-    return refuse_needs({needs(p, config)}, device);
+    return refuse_resources({needs(p, config)}, device);
   }
 
   [[nodiscard]] std::optional<Refusal> refuse_backward(const AttentionProblem& p, const Config& config,
                                                        const DeviceLimits& device) const override {
     if (auto refused = refuse_operands(p, config)) return refused;
-    if (auto refused = refuse_other_knobs("fa3 bwd", config.knobs, {})) return refused;
+    if (auto refused = refuse_knobs_except("fa3 bwd", config.knobs, {})) return refused;
     if (auto refused = refuse_backward_tile(p, config.tile)) return refused;
     // A device without wgmma is rejected for that reason first.
     if (auto refused = refuse_forward_pass(p, config, device)) return refused;
-    return refuse_needs({backward_needs(p, config.tile)}, device);
+    return refuse_resources({backward_needs(p, config.tile)}, device);
   }
 
   [[nodiscard]] std::vector<KernelModel> forward_kernels(const AttentionProblem& p, const Config& config,
@@ -507,7 +509,7 @@ class FlashAttention3 final : public TwoPassAlgorithm {
     append_quantised(plan.buffers, p);
     std::vector<KernelLaunch> before = quantise_launches(p, rotated(config), quantising_measured(config));
     plan.launches.insert(plan.launches.begin(), std::move_iterator(before.begin()), std::move_iterator(before.end()));
-    plan.quantised = Quantisation{.query_rows = scaled_queries, .keys = scaled_keys, .rotated = rotated(config)};
+    plan.quantized = Quantization{.query_rows = scaled_queries, .keys = scaled_keys, .rotated = rotated(config)};
     return plan;
   }
   [[nodiscard]] std::vector<KernelLaunch> backward_launches(const AttentionProblem& p, const Config& config,

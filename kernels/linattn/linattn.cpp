@@ -52,7 +52,7 @@ double linear_flops_per_exponential(const AttentionProblem& p) {
   return 2.0 * static_cast<double>(p.d);
 }
 
-KernelNeeds states_needs(const AttentionProblem& p, const TileShape& tile) {
+KernelResources states_needs(const AttentionProblem& p, const TileShape& tile) {
   const int d = static_cast<int>(p.d);
   return {.kernel = "linattn states",
           .threads = linattn::states_threads(d),
@@ -60,7 +60,7 @@ KernelNeeds states_needs(const AttentionProblem& p, const TileShape& tile) {
           .shared_bytes = linattn::states_shared_bytes(tile.bc, d, bytes_per_element(p.dtype))};
 }
 
-KernelNeeds outputs_needs(const ChunkGrid& grid) {
+KernelResources outputs_needs(const ChunkGrid& grid) {
   const int d = static_cast<int>(grid.problem().d);
   const auto [br, bc] = grid.tile();
   return {
@@ -80,25 +80,25 @@ std::vector<KernelLaunch> launches(const ChunkGrid& grid, const Config& config) 
   const std::int64_t state = (p.d + 1) * p.d;
   std::vector<KernelLaunch> all;
   if (grid.states() > 0) {
-    KernelModel model =
-        kernel_model("states", p.kv_instances(), states_needs(p, tile), states_traffic(grid), states_flops(grid),
-                     {in_shared("K", keys), in_shared("V", keys), in_registers("KV", state * accumulator)},
-                     states_work(grid), states_timing);
+    KernelModel model = kernel_model(
+        "states", p.kv_instances(), states_needs(p, tile), states_traffic(grid), states_flops(grid),
+        {shared_memory_part("K", keys), shared_memory_part("V", keys), register_part("KV", state * accumulator)},
+        states_work(grid), states_timing);
     all.emplace_back(std::move(model),
                      KernelSource{"linattn/linattn_states.cuh", "attn_linattn_states",
                                   kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BC", "ATTN_MASK"}, p, config)},
                      kernel_arguments({"k", "v", "kv_state"}, {p.n_k, grid.states()}), states_program(grid));
   }
   const HeadSums sums = sums_of(grid);
-  std::vector<OnChipPart> parts{in_shared("Q", tile.br * p.d * element)};
+  std::vector<OnChipPart> parts{shared_memory_part("Q", tile.br * p.d * element)};
   if (grid.causal()) {
-    parts.push_back(in_shared("K", keys));
-    parts.push_back(in_shared("V", keys));
+    parts.push_back(shared_memory_part("K", keys));
+    parts.push_back(shared_memory_part("V", keys));
   }
-  parts.push_back(in_shared("KV", state * element));
-  if (grid.causal()) parts.push_back(in_registers("P", tile.br * grid.step() * element));
-  parts.push_back(in_registers("O", tile.br * p.d * accumulator));
-  parts.push_back(in_registers("l", std::int64_t{tile.br} * fp32_bytes));
+  parts.push_back(shared_memory_part("KV", state * element));
+  if (grid.causal()) parts.push_back(register_part("P", tile.br * grid.step() * element));
+  parts.push_back(register_part("O", tile.br * p.d * accumulator));
+  parts.push_back(register_part("l", std::int64_t{tile.br} * fp32_bytes));
   all.emplace_back(
       kernel_model("outputs", grid.row_tiles() * p.instances(), outputs_needs(grid), outputs_traffic(grid, sums),
                    outputs_flops(grid, sums), std::move(parts), outputs_work(grid, sums), outputs_timing),
@@ -149,7 +149,7 @@ class LinearAttention final : public Algorithm {
     if (auto refused = refuse_features("linattn", p, config.tile, {}, false)) return refused;
     const ChunkGrid grid(p, config.tile);
     if (auto refused = refuse_grid("linattn outputs", grid.row_tiles() * p.instances())) return refused;
-    return refuse_needs({states_needs(p, config.tile), outputs_needs(grid)}, device);
+    return refuse_resources({states_needs(p, config.tile), outputs_needs(grid)}, device);
   }
 
   [[nodiscard]] std::int64_t working_set_bytes(const AttentionProblem& p, const Config& config,

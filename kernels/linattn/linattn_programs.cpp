@@ -185,7 +185,7 @@ KernelWork outputs_work(const ChunkGrid& grid, const HeadSums& sums) {
                            states * static_cast<double>(state_elements(p)) +
                            static_cast<double>(p.kv_instances()) * static_cast<double>(sums.distinct_keys) * 2 * d;
   return {.steps = heads * steps,
-          .order = order_of({.heads = p.instances(), .tiles = {sums.blocks}}),
+          .order = make_block_order({.heads = p.instances(), .tiles = {sums.blocks}}),
           .rounds = heads * rounds,
           .tensor_flops = heads * (2 * from_states * d * d + 4 * cells * d),
           .exponentials = heads * (rows + keys) * d,

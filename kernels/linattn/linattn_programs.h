@@ -17,7 +17,7 @@
 namespace attnscope::linattn {
 
 /// State for the keys before a chunk: the sum of phi(K)^T V, with z (the sum of phi(K)) as its last row.
-inline const Tensor kv_state = own_tensor("KV");
+inline const Tensor kv_state = register_tensor("KV");
 
 /// One head divided into row tiles and chunks of keys; shared by the programs and closed forms of both launches. All
 /// heads are equal.

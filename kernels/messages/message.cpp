@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t longest_shown = 4000;  // bytes per argument
+constexpr std::size_t max_shown_bytes = 4000;  // bytes per argument
 
 struct Placeholder {
   std::size_t begin = 0;
@@ -25,14 +25,14 @@ struct Placeholder {
   bool grouped = false;
 };
 
-bool is_of_a_name(char c) {
+bool is_name_char(char c) {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
 }
 
 std::optional<Placeholder> next_placeholder(std::string_view text, std::size_t from) {
   for (std::size_t open = text.find('{', from); open != std::string_view::npos; open = text.find('{', open + 1)) {
     std::size_t end = open + 1;
-    while (end < text.size() && is_of_a_name(text[end])) ++end;
+    while (end < text.size() && is_name_char(text[end])) ++end;
     Placeholder placeholder{.begin = open, .name = text.substr(open + 1, end - open - 1)};
     if (placeholder.name.empty()) continue;
     placeholder.grouped = text.substr(end).starts_with(":,");
@@ -57,10 +57,10 @@ const MessageValue* find_argument(const Message& message, std::string_view name)
   return found == message.arguments.end() ? nullptr : &found->value;
 }
 
-/// Cuts to `longest_shown` bytes between characters and removes terminal control characters.
+/// Cuts to `max_shown_bytes` bytes between characters and removes terminal control characters.
 std::string sanitized(std::string text) {
-  if (text.size() > longest_shown) {
-    std::size_t end = longest_shown;
+  if (text.size() > max_shown_bytes) {
+    std::size_t end = max_shown_bytes;
     while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
     text.resize(end);
     text += "…";
@@ -78,9 +78,9 @@ std::string fallback_text(const Message& message, const std::function<std::strin
   return text;
 }
 
-const Catalogue*& current_catalog() {
-  static const Catalogue* catalogue = &Catalogue::english();
-  return catalogue;
+const Catalog*& current_catalog() {
+  static const Catalog* catalog = &Catalog::english();
+  return catalog;
 }
 
 }  // namespace
@@ -123,18 +123,18 @@ std::string group_digits(std::string number) {
   return number;
 }
 
-const Catalogue& Catalogue::english() {
-  static const Catalogue catalogue = read(embedded_messages(), nullptr).value();
-  return catalogue;
+const Catalog& Catalog::english() {
+  static const Catalog catalog = read(embedded_messages(), nullptr).value();
+  return catalog;
 }
 
-std::optional<Catalogue> Catalogue::parse(std::string_view json) {
+std::optional<Catalog> Catalog::parse(std::string_view json) {
   return read(json, &english());
 }
 
-std::optional<Catalogue> Catalogue::read(std::string_view json, const Catalogue* fallback) {
-  Catalogue catalogue;
-  if (fallback != nullptr) catalogue.texts_ = fallback->texts_;
+std::optional<Catalog> Catalog::read(std::string_view json, const Catalog* fallback) {
+  Catalog catalog;
+  if (fallback != nullptr) catalog.texts_ = fallback->texts_;
   const Json document = Json::parse(json, nullptr, false);
   if (!document.is_object()) return std::nullopt;
   for (const auto& [group, members] : document.items()) {
@@ -144,18 +144,18 @@ std::optional<Catalogue> Catalogue::read(std::string_view json, const Catalogue*
       std::string id = fmt::format("{}.{}", group, name);
       const auto text = member.get<std::string>();
       if (fallback != nullptr) {
-        const auto known = catalogue.texts_.find(id);
-        if (known == catalogue.texts_.end()) continue;
+        const auto known = catalog.texts_.find(id);
+        if (known == catalog.texts_.end()) continue;
         if (!std::ranges::includes(placeholder_names(fallback->texts_.find(id)->second), placeholder_names(text)))
           return std::nullopt;
       }
-      catalogue.texts_.insert_or_assign(std::move(id), text);
+      catalog.texts_.insert_or_assign(std::move(id), text);
     }
   }
-  return catalogue;
+  return catalog;
 }
 
-const std::string* Catalogue::find(const Message& message) const {
+const std::string* Catalog::find(const Message& message) const {
   const auto found = texts_.find(message.id);
   if (message.id.empty() || found == texts_.end()) return nullptr;
   const std::string_view text = found->second;
@@ -166,7 +166,7 @@ const std::string* Catalogue::find(const Message& message) const {
   return &found->second;
 }
 
-std::string Catalogue::text(const Message& message, bool shortened) const {
+std::string Catalog::text(const Message& message, bool shortened) const {
   const auto fit = [&](std::string words) { return shortened ? sanitized(std::move(words)) : words; };
   const auto shown = [&](const MessageValue& value, bool with_groups) {
     if (const auto* number = std::get_if<std::int64_t>(&value.held())) {
@@ -192,11 +192,11 @@ std::string Catalogue::text(const Message& message, bool shortened) const {
   return text.append(*form, done);
 }
 
-std::string Catalogue::text(const Message& message) const {
+std::string Catalog::text(const Message& message) const {
   return text(message, false);
 }
 
-std::vector<std::string_view> Catalogue::ids() const {
+std::vector<std::string_view> Catalog::ids() const {
   std::vector<std::string_view> ids;
   ids.reserve(texts_.size());
   for (const auto& [id, text] : texts_) ids.push_back(id);
@@ -208,12 +208,12 @@ std::string text(const Message& message) {
 }
 
 std::string english_text(const Message& message) {
-  return Catalogue::english().text(message);
+  return Catalog::english().text(message);
 }
 
-void use_catalogue(Catalogue catalogue) {
-  static std::optional<Catalogue> kept;
-  kept = std::move(catalogue);
+void set_catalog(Catalog catalog) {
+  static std::optional<Catalog> kept;
+  kept = std::move(catalog);
   current_catalog() = &*kept;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // User-visible messages. Labels, tooltips and sentences about results are in the catalog, assets/messages/en.json; the
-// build generates a type per text, such as msg::law::not_power_law for "law.misses" (messages/law.h), with the arguments as
-// members. Errors and terminal output are English literals: make_message(), make_reason().
+// build generates a type per text, such as msg::law::not_power_law for "law.misses" (messages/law.h), with the
+// arguments as members. Errors and terminal output are English literals: make_message(), make_reason().
 #pragma once
 
 #include <fmt/core.h>
@@ -44,9 +44,9 @@ class MessageValue {
   requires(!std::is_same_v<T, bool> && !std::is_same_v<T, char>) MessageValue(T number)
       : held_(static_cast<std::int64_t>(number)) {}
   MessageValue(Message message);
-  template <class Said>
-  requires(std::is_class_v<Said> && !std::is_same_v<Said, Message> && std::is_convertible_v<Said, Message>)
-      MessageValue(const Said& said);
+  template <class MessageType>
+  requires(std::is_class_v<MessageType> && !std::is_same_v<MessageType, Message> &&
+           std::is_convertible_v<MessageType, Message>) MessageValue(const MessageType& message_of);
   // NOLINTEND(google-explicit-constructor)
 
   /// Messages are held by a pointer, never null, since they contain values themselves.
@@ -81,10 +81,10 @@ struct Message {
 
 inline MessageValue::MessageValue(Message message) : held_(std::make_shared<const Message>(std::move(message))) {}
 
-template <class Said>
-requires(std::is_class_v<Said> && !std::is_same_v<Said, Message> &&
-         std::is_convertible_v<Said, Message>) MessageValue::MessageValue(const Said& said)
-    : MessageValue(static_cast<Message>(said)) {}
+template <class MessageType>
+requires(std::is_class_v<MessageType> && !std::is_same_v<MessageType, Message> &&
+         std::is_convertible_v<MessageType, Message>) MessageValue::MessageValue(const MessageType& message_of)
+    : MessageValue(static_cast<Message>(message_of)) {}
 
 Failure(const char*)->Failure<Message>;
 
@@ -119,18 +119,18 @@ template <std::integral T>
 }
 
 /// Message without arguments, as a constant for tables: said<msg::metric::dram_read>.
-using Saying = Message (*)();
-template <class Said>
-inline constexpr Saying said = [] { return Message(Said{}); };
+using MessageFunction = Message (*)();
+template <class MessageType>
+inline constexpr MessageFunction message_of = [] { return Message(MessageType{}); };
 
 /// Texts by id. Placeholders are {name}, or {name:,} for integers with thousands separators; other braces are literal.
 /// Arguments are inserted verbatim.
-class Catalogue {
+class Catalog {
  public:
-  [[nodiscard]] static const Catalogue& english();
+  [[nodiscard]] static const Catalog& english();
   /// Parses {"law": {"misses": "..."}}. Missing texts are English; unknown ids are ignored. Empty if the JSON is
   /// malformed or a text has a placeholder that the English one lacks.
-  [[nodiscard]] static std::optional<Catalogue> parse(std::string_view json);
+  [[nodiscard]] static std::optional<Catalog> parse(std::string_view json);
 
   /// The catalog's text if it has the id and the message has all arguments; else the message's own text; else its id
   /// and arguments.
@@ -141,8 +141,8 @@ class Catalogue {
  private:
   friend std::string text(const Message&);
 
-  Catalogue() = default;
-  static std::optional<Catalogue> read(std::string_view json, const Catalogue* fallback);
+  Catalog() = default;
+  static std::optional<Catalog> read(std::string_view json, const Catalog* fallback);
   using Texts = std::map<std::string, std::string, std::less<>>;
   [[nodiscard]] std::string text(const Message&, bool shortened) const;
   [[nodiscard]] const std::string* find(const Message&) const;
@@ -151,17 +151,18 @@ class Catalogue {
 };
 
 /// Sets the language; call it once, before the first text() and before threads start. Default: English.
-void use_catalogue(Catalogue);
+void set_catalog(Catalog);
 
 std::ostream& operator<<(std::ostream&, const Message&);
 
 }  // namespace attnscope
 
 /// Formats messages and the types of msg:: as their English text.
-template <class Said>
-requires(std::is_class_v<Said>&& std::is_convertible_v<const Said&, attnscope::Message>) struct fmt::formatter<Said> {
+template <class MessageType>
+requires(std::is_class_v<MessageType>&&
+             std::is_convertible_v<const MessageType&, attnscope::Message>) struct fmt::formatter<MessageType> {
   static constexpr auto parse(fmt::format_parse_context& context) { return context.begin(); }
-  static auto format(const Said& said, fmt::format_context& context) {
-    return std::ranges::copy(attnscope::english_text(said), context.out()).out;
+  static auto format(const MessageType& message_of, fmt::format_context& context) {
+    return std::ranges::copy(attnscope::english_text(message_of), context.out()).out;
   }
 };

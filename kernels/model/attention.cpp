@@ -26,9 +26,9 @@ constexpr std::array dtype_words = [] {
   for (std::size_t i = 0; i < words.size(); ++i) words[i] = {dtype_traits[i].dtype, dtype_traits[i].word};
   return words;
 }();
-constexpr std::array pass_words{NamedValue<Pass>{Pass::fwd, "fwd"}, NamedValue<Pass>{Pass::bwd, "bwd"},
+constexpr std::array pass_names{NamedValue<Pass>{Pass::fwd, "fwd"}, NamedValue<Pass>{Pass::bwd, "bwd"},
                                 NamedValue<Pass>{Pass::fwd_bwd, "fwd+bwd"}};
-constexpr std::array gpu_order_words{NamedValue<GpuOrder>{GpuOrder::contiguous, "contiguous"},
+constexpr std::array gpu_order_names{NamedValue<GpuOrder>{GpuOrder::contiguous, "contiguous"},
                                      NamedValue<GpuOrder>{GpuOrder::zigzag, "zigzag"},
                                      NamedValue<GpuOrder>{GpuOrder::striped, "striped"}};
 template <class E>
@@ -38,7 +38,7 @@ std::string_view name_of(std::span<const NamedValue<E>> words, E value) {
 }
 
 template <class E>
-Result<E, Message> parse_word(std::span<const NamedValue<E>> words, std::string_view what, std::string_view text) {
+Result<E, Message> parse_name(std::span<const NamedValue<E>> words, std::string_view what, std::string_view text) {
   const auto found = std::ranges::find(words, text, &NamedValue<E>::word);
   if (found != words.end()) return found->value;
   std::string accepted;
@@ -70,7 +70,7 @@ struct WindowEdges {
   std::int64_t last = 0;
 };
 
-WindowEdges edges_of_row_0(const AttentionProblem& p, std::int64_t length) {
+WindowEdges first_row_edges(const AttentionProblem& p, std::int64_t length) {
   const std::int64_t far = p.n_q + p.n_k + 1;  // outside the matrix for every row
   return {.first = p.mask.left == Mask::unlimited ? -far : length - p.n_q - p.mask.left,
           .last = p.mask.right == Mask::unlimited ? far : length - p.n_q + p.mask.right + 1};
@@ -85,14 +85,14 @@ std::int64_t pairs_in(const WindowEdges& edges, std::int64_t row, std::int64_t r
 
 /// Limits the cost of the closed forms: one tile row per distinct batch entry and, with a block mask, 64 of its squares
 /// take a few nanoseconds. Keeps the window responsive.
-Message too_much_work(const AttentionProblem& p) {
-  constexpr std::int64_t most_entries = std::int64_t{1} << 16;
+Message size_limit_error(const AttentionProblem& p) {
+  constexpr std::int64_t max_batch_entries = std::int64_t{1} << 16;
   constexpr std::int64_t most_rows = std::int64_t{1} << 28;
-  constexpr std::int64_t most_words = std::int64_t{1} << 26;
-  constexpr std::int64_t smallest_tile = 16;
-  constexpr std::int64_t squares_of_a_word = 64;
+  constexpr std::int64_t max_mask_words = std::int64_t{1} << 26;
+  constexpr std::int64_t min_tile_side = 16;
+  constexpr std::int64_t squares_per_word = 64;
   const std::int64_t entries = p.mask.padded() ? p.batch : 1;
-  if (entries > most_entries)
+  if (entries > max_batch_entries)
     return make_reason("problem.lengths_of_batch", "key lengths require a batch of at most 2^16, not {}.", p.batch);
   std::int64_t rows = 0;
   if (__builtin_add_overflow(p.n_q, p.n_k, &rows) || !multiply(rows, entries) || rows > most_rows) {
@@ -102,22 +102,22 @@ Message too_much_work(const AttentionProblem& p) {
                        "batch {} with {} queries and {} keys exceeds the limit of 2^28 rows for key lengths.", p.batch,
                        p.n_q, p.n_k);
   }
-  if (!p.mask.sparse()) return {};
+  if (!p.mask.has_block_mask()) return {};
   const std::int64_t squares_q = ceil_div(p.n_q, p.mask.block_size);
   const std::int64_t squares_k = ceil_div(p.n_k, p.mask.block_size);
-  std::int64_t words = ceil_div(p.n_q, smallest_tile) * ceil_div(squares_k, squares_of_a_word) +
-                       ceil_div(p.n_k, smallest_tile) * ceil_div(squares_q, squares_of_a_word);
-  if (multiply(words, entries) && words <= most_words) return {};
+  std::int64_t words = ceil_div(p.n_q, min_tile_side) * ceil_div(squares_k, squares_per_word) +
+                       ceil_div(p.n_k, min_tile_side) * ceil_div(squares_q, squares_per_word);
+  if (multiply(words, entries) && words <= max_mask_words) return {};
   return make_reason("problem.squares_of_batch",
                      "a block mask of {} x {} squares is too large for {} queries, {} keys and {} lengths.", squares_q,
                      squares_k, p.n_q, p.n_k, entries);
 }
 
 /// First error of a mask for this problem; empty if valid. Pre: the extents are positive.
-Message wrong_mask(const AttentionProblem& p) {
-  constexpr std::int64_t widest_side = std::int64_t{1} << 29;
+Message mask_error(const AttentionProblem& p) {
+  constexpr std::int64_t max_window_side = std::int64_t{1} << 29;
   for (const auto& [name, side] : {std::pair{"left", p.mask.left}, std::pair{"right", p.mask.right}}) {
-    if (side == Mask::unlimited || (side >= 0 && side <= widest_side)) continue;
+    if (side == Mask::unlimited || (side >= 0 && side <= max_window_side)) continue;
     return make_reason("problem.window_side", "the {} side of the window is {}; allowed: 0 to 2^29 keys.", name, side);
   }
   if (p.mask.lengths == Mask::Lengths::list) {
@@ -129,11 +129,11 @@ Message wrong_mask(const AttentionProblem& p) {
     if (shortest < 0) return make_reason("problem.length_below_zero", "key length {} is negative.", shortest);
     if (longest > p.n_k) return make_reason("problem.length_beyond", "key length {} exceeds n_k ({}).", longest, p.n_k);
   }
-  if (!p.mask.sparse()) return {};
-  constexpr std::int64_t largest_block = std::int64_t{1} << 20;
-  constexpr std::int64_t most_squares = std::int64_t{1} << 26;
+  if (!p.mask.has_block_mask()) return {};
+  constexpr std::int64_t max_mask_block = std::int64_t{1} << 20;
+  constexpr std::int64_t max_mask_squares = std::int64_t{1} << 26;
   const std::int64_t size = p.mask.block_size;
-  if (size < 16 || size > largest_block || size % 16 != 0) {
+  if (size < 16 || size > max_mask_block || size % 16 != 0) {
     return make_reason("problem.block_size", "the block size must be a multiple of 16 up to 2^20, not {}.", size);
   }
   if (p.mask.blocks == Mask::Blocks::stride && p.mask.block_parameter < 1) {
@@ -141,14 +141,14 @@ Message wrong_mask(const AttentionProblem& p) {
                        p.mask.block_parameter);
   }
   std::int64_t squares = ceil_div(p.n_q, size);
-  if (!multiply(squares, ceil_div(p.n_k, size)) || squares > most_squares) {
+  if (!multiply(squares, ceil_div(p.n_k, size)) || squares > max_mask_squares) {
     return make_reason("problem.block_count", "the block mask has {} x {} squares; the maximum is 2^26.",
                        ceil_div(p.n_q, size), ceil_div(p.n_k, size));
   }
   return {};
 }
 
-Message wrong_dropout(double dropout) {
+Message dropout_error(double dropout) {
   if (!(dropout >= 0 && dropout < 1)) {
     return make_reason("problem.dropout_range", "dropout must be at least 0 and below 1, not {}.", dropout);
   }
@@ -163,8 +163,8 @@ Message wrong_dropout(double dropout) {
 
 /// Visible pairs of window and block mask in rows [row, row + rows) of one row of squares. Squares between the window's
 /// edges count whole: the pattern has their number.
-std::int64_t pairs_of_squares(const BlockPattern& pattern, std::int64_t size, const WindowEdges& edges,
-                              std::int64_t row, std::int64_t rows, std::int64_t length) {
+std::int64_t visible_pairs_of_squares(const BlockPattern& pattern, std::int64_t size, const WindowEdges& edges,
+                                      std::int64_t row, std::int64_t rows, std::int64_t length) {
   const auto square = [&](std::int64_t key) { return std::clamp<std::int64_t>(key, 0, length) / size; };
   const std::int64_t end = ceil_div(length, size);
   // Whole squares: from the first key of the last row to the last key of the first row, without the ragged last square.
@@ -174,7 +174,7 @@ std::int64_t pairs_of_squares(const BlockPattern& pattern, std::int64_t size, co
       std::clamp(ceil_div(std::max<std::int64_t>(edges.first + row + rows - 1, 0), size), first, last);
   const std::int64_t whole_last =
       std::clamp(square(std::min(edges.last + row, length)), whole_first, std::max(whole_first, last));
-  std::int64_t pairs = pattern.in_row(row / size, whole_first, whole_last) * rows * size;
+  std::int64_t pairs = pattern.count_in_row(row / size, whole_first, whole_last) * rows * size;
   const auto add_cut = [&](std::int64_t from, std::int64_t to) {
     for (std::int64_t j = from; j < to; ++j) {
       if (!pattern.counts(row / size, j)) continue;
@@ -186,14 +186,14 @@ std::int64_t pairs_of_squares(const BlockPattern& pattern, std::int64_t size, co
   return pairs;
 }
 
-std::int64_t pairs_of_entry(const AttentionProblem& p, std::int64_t length) {
-  const WindowEdges edges = edges_of_row_0(p, length);
-  if (!p.mask.sparse()) return pairs_in(edges, 0, p.n_q, 0, length);
+std::int64_t visible_pairs_of_entry(const AttentionProblem& p, std::int64_t length) {
+  const WindowEdges edges = first_row_edges(p, length);
+  if (!p.mask.has_block_mask()) return pairs_in(edges, 0, p.n_q, 0, length);
   const std::int64_t size = p.mask.block_size;
   const auto pattern = BlockPattern::of(p.mask, ceil_div(p.n_q, size), ceil_div(p.n_k, size));
   std::int64_t pairs = 0;
   for (std::int64_t row = 0; row < p.n_q; row += size) {
-    pairs += pairs_of_squares(*pattern, size, edges, row, std::min(size, p.n_q - row), length);
+    pairs += visible_pairs_of_squares(*pattern, size, edges, row, std::min(size, p.n_q - row), length);
   }
   return pairs;
 }
@@ -204,20 +204,20 @@ std::string_view to_string(DType value) {
   return name_of<DType>(dtype_words, value);
 }
 std::string_view to_string(Pass value) {
-  return name_of<Pass>(pass_words, value);
+  return name_of<Pass>(pass_names, value);
 }
 std::string_view to_string(GpuOrder value) {
-  return name_of<GpuOrder>(gpu_order_words, value);
+  return name_of<GpuOrder>(gpu_order_names, value);
 }
 
 Result<DType, Message> parse_dtype(std::string_view text) {
-  return parse_word<DType>(dtype_words, "dtype", text);
+  return parse_name<DType>(dtype_words, "dtype", text);
 }
 Result<Pass, Message> parse_pass(std::string_view text) {
-  return parse_word<Pass>(pass_words, "pass", text);
+  return parse_name<Pass>(pass_names, "pass", text);
 }
 Result<GpuOrder, Message> parse_gpu_order(std::string_view text) {
-  return parse_word<GpuOrder>(gpu_order_words, "gpu_order", text);
+  return parse_name<GpuOrder>(gpu_order_names, "gpu_order", text);
 }
 
 std::int64_t key_length(const AttentionProblem& p, std::int64_t entry) {
@@ -233,11 +233,11 @@ std::int64_t key_length(const AttentionProblem& p, std::int64_t entry) {
 }
 
 KeyRange visible_keys(const AttentionProblem& p, std::int64_t entry, std::int64_t row) {
-  return visible_keys_of_length(p, key_length(p, entry), row);
+  return visible_keys_for_length(p, key_length(p, entry), row);
 }
 
-KeyRange visible_keys_of_length(const AttentionProblem& p, std::int64_t length, std::int64_t row) {
-  const WindowEdges edges = edges_of_row_0(p, length);
+KeyRange visible_keys_for_length(const AttentionProblem& p, std::int64_t length, std::int64_t row) {
+  const WindowEdges edges = first_row_edges(p, length);
   const std::int64_t first = std::clamp<std::int64_t>(edges.first + row, 0, length);
   return {.first = first, .last = std::clamp(edges.last + row, first, length)};
 }
@@ -267,11 +267,12 @@ std::vector<LengthCount> length_counts(const AttentionProblem& p) {
 
 std::int64_t unmasked_pairs(const AttentionProblem& p) {
   std::int64_t pairs = 0;
-  for (const auto& [length, entries] : length_counts(p)) pairs += entries * p.heads_q * pairs_of_entry(p, length);
+  for (const auto& [length, entries] : length_counts(p))
+    pairs += entries * p.heads_q * visible_pairs_of_entry(p, length);
   return pairs;
 }
 
-int dropout_keep(const AttentionProblem& p) {
+int dropout_keep_count(const AttentionProblem& p) {
   return std::clamp(static_cast<int>(std::lround(256 * (1 - p.dropout))), 1, 256);
 }
 
@@ -322,16 +323,16 @@ Message invalid_reason(const AttentionProblem& p) {
     return make_reason("problem.head_groups", "heads_q ({}) must be a multiple of heads_kv ({}).", p.heads_q,
                        p.heads_kv);
   }
-  if (Message wrong = wrong_mask(p); !wrong.empty()) return wrong;
-  if (Message wrong = too_much_work(p); !wrong.empty()) return wrong;
-  if (Message wrong = wrong_dropout(p.dropout); !wrong.empty()) return wrong;
-  constexpr std::int64_t largest_page = std::int64_t{1} << 24;
-  if (p.page < 0 || p.page > largest_page || (p.page > 0 && (p.page < 16 || (p.page & (p.page - 1)) != 0))) {
+  if (Message wrong = mask_error(p); !wrong.empty()) return wrong;
+  if (Message wrong = size_limit_error(p); !wrong.empty()) return wrong;
+  if (Message wrong = dropout_error(p.dropout); !wrong.empty()) return wrong;
+  constexpr std::int64_t max_page_size = std::int64_t{1} << 24;
+  if (p.page < 0 || p.page > max_page_size || (p.page > 0 && (p.page < 16 || (p.page & (p.page - 1)) != 0))) {
     return make_reason("problem.page", "page must be 0 (contiguous) or a power of two from 16 to 2^24, not {}.",
                        p.page);
   }
-  if (p.gpus < 1 || p.gpus > most_gpus)
-    return make_reason("problem.gpus", "gpus must be 1 to {}, not {}.", most_gpus, p.gpus);
+  if (p.gpus < 1 || p.gpus > max_gpus)
+    return make_reason("problem.gpus", "gpus must be 1 to {}, not {}.", max_gpus, p.gpus);
   // Every count of the program (bytes of fp32 scores, FLOPs, traffic of the smallest tile in both passes) is below 64
   // n_q n_k d bytes per instance with full pages, so limiting this product limits them all.
   std::int64_t size = 64;

@@ -24,7 +24,7 @@ enum class Pass { fwd, bwd, fwd_bwd };
 /// Striped Attention, arXiv 2311.09431).
 enum class GpuOrder { contiguous, zigzag, striped };
 inline constexpr std::array gpu_orders{GpuOrder::contiguous, GpuOrder::zigzag, GpuOrder::striped};
-inline constexpr int most_gpus = 64;
+inline constexpr int max_gpus = 64;
 
 /// Storage and arithmetic formats of a dtype.
 struct DTypeTrait {
@@ -34,8 +34,8 @@ struct DTypeTrait {
   int storage_bits;  ///< per element of Q, K, V and dO, and of S and P if stored
   int output_bits;   ///< per element of O, dQ, dK and dV
   int accumulator_bits;
-  int fraction_bits;   ///< explicit mantissa bits
-  int least_exponent;  ///< exponent of the smallest normal number
+  int fraction_bits;  ///< explicit mantissa bits
+  int min_exponent;   ///< exponent of the smallest normal number
 };
 inline constexpr std::array dtype_traits{DTypeTrait{.dtype = DType::fp16,
                                                     .word = "fp16",
@@ -44,7 +44,7 @@ inline constexpr std::array dtype_traits{DTypeTrait{.dtype = DType::fp16,
                                                     .output_bits = 16,
                                                     .accumulator_bits = 32,
                                                     .fraction_bits = 10,
-                                                    .least_exponent = -14},
+                                                    .min_exponent = -14},
                                          DTypeTrait{.dtype = DType::bf16,
                                                     .word = "bf16",
                                                     .held = DType::bf16,
@@ -52,7 +52,7 @@ inline constexpr std::array dtype_traits{DTypeTrait{.dtype = DType::fp16,
                                                     .output_bits = 16,
                                                     .accumulator_bits = 32,
                                                     .fraction_bits = 7,
-                                                    .least_exponent = -126},
+                                                    .min_exponent = -126},
                                          DTypeTrait{.dtype = DType::fp8,
                                                     .word = "fp8",
                                                     .held = DType::bf16,
@@ -60,29 +60,29 @@ inline constexpr std::array dtype_traits{DTypeTrait{.dtype = DType::fp16,
                                                     .output_bits = 16,
                                                     .accumulator_bits = 32,
                                                     .fraction_bits = 3,
-                                                    .least_exponent = -6}};
-[[nodiscard]] constexpr const DTypeTrait& trait_of(DType dtype) {
+                                                    .min_exponent = -6}};
+[[nodiscard]] constexpr const DTypeTrait& dtype_trait(DType dtype) {
   for (const DTypeTrait& trait : dtype_traits) {
     if (trait.dtype == dtype) return trait;
   }
   return dtype_traits.front();
 }
 
-[[nodiscard]] constexpr DType held_as(DType dtype) {
-  return trait_of(dtype).held;
+[[nodiscard]] constexpr DType output_dtype(DType dtype) {
+  return dtype_trait(dtype).held;
 }
 [[nodiscard]] constexpr int bytes_per_element(DType dtype) {
-  return trait_of(dtype).storage_bits / 8;
+  return dtype_trait(dtype).storage_bits / 8;
 }
 [[nodiscard]] constexpr int output_bytes(DType dtype) {
-  return trait_of(dtype).output_bits / 8;
+  return dtype_trait(dtype).output_bits / 8;
 }
 [[nodiscard]] constexpr int accumulator_bytes(DType dtype) {
-  return trait_of(dtype).accumulator_bits / 8;
+  return dtype_trait(dtype).accumulator_bits / 8;
 }
 /// Tensor core throughput relative to 16-bit operands.
-[[nodiscard]] constexpr int products_at_once(DType dtype) {
-  return 16 / trait_of(dtype).storage_bits;
+[[nodiscard]] constexpr int relative_throughput(DType dtype) {
+  return 16 / dtype_trait(dtype).storage_bits;
 }
 
 [[nodiscard]] std::string_view to_string(DType);
@@ -95,7 +95,7 @@ inline constexpr std::array dtype_traits{DTypeTrait{.dtype = DType::fp16,
 
 /// O = Z(softmax(mask(Q K^T / sqrt(d)))) V per batch entry and head; Z is dropout.
 /// Q, O: [batch, heads_q, n_q, d]; K, V: [batch, heads_kv, n_k, d]; row-major and contiguous, of type `dtype` (outputs:
-/// held_as(dtype)).
+/// output_dtype(dtype)).
 /// LSE: [batch, heads_q, n_q] fp32, natural logarithm, before dropout. A row that sees no key has O = 0, LSE = -inf and
 /// no gradient.
 /// The backward pass takes dO (like O) and computes dQ (like Q), dK and dV (like K, summed over the query heads that
@@ -110,8 +110,8 @@ struct AttentionProblem {
   std::int64_t n_q = 1;
   std::int64_t n_k = 1;
   std::int64_t d = 64;
-  /// Probability of dropping an entry of P, in [0, 1). Kernels round it to 1/256 (dropout_keep()); a value that rounds
-  /// to dropping none or all entries is invalid.
+  /// Probability of dropping an entry of P, in [0, 1). Kernels round it to 1/256 (dropout_keep_count()); a value that
+  /// rounds to dropping none or all entries is invalid.
   double dropout = 0;
   /// Keys per page of a paged K/V cache; 0: K and V are contiguous. K, V: [batch ceil(n_k / page) pages, heads_kv,
   /// page, d]; an int32 block table [batch, ceil(n_k / page)] maps keys to pages.
@@ -149,19 +149,19 @@ struct KeyRange {
 };
 [[nodiscard]] KeyRange visible_keys(const AttentionProblem&, std::int64_t entry, std::int64_t row);
 /// Same for an entry with `length` keys.
-[[nodiscard]] KeyRange visible_keys_of_length(const AttentionProblem&, std::int64_t length, std::int64_t row);
+[[nodiscard]] KeyRange visible_keys_for_length(const AttentionProblem&, std::int64_t length, std::int64_t row);
 
 /// Visible query-key pairs, summed over all instances.
 [[nodiscard]] std::int64_t unmasked_pairs(const AttentionProblem&);
 
 /// Entries of P that dropout keeps, out of 256: at least 1, 256 without dropout.
-[[nodiscard]] int dropout_keep(const AttentionProblem&);
+[[nodiscard]] int dropout_keep_count(const AttentionProblem&);
 
 /// Seed of the Philox stream of dropout.
 inline constexpr std::int32_t dropout_seed = 20220527;
 
 /// The same problem on one GPU; its result is the same.
-[[nodiscard]] inline AttentionProblem on_one_gpu(AttentionProblem p) {
+[[nodiscard]] inline AttentionProblem single_gpu_problem(AttentionProblem p) {
   p.gpus = 1;
   p.gpu_order = GpuOrder::contiguous;
   return p;
@@ -197,13 +197,13 @@ inline constexpr std::int32_t dropout_seed = 20220527;
 /// Quantization with one scale per block of rows (kernels/device/quantise_shape.h). If rotated, the rows of Q and K are
 /// first multiplied by an orthogonal matrix (random signs, then Hadamard), which spreads outliers over a row and
 /// preserves Q K^T (FlashAttention-3, arXiv 2407.08608, section 3.3).
-struct Quantisation {
+struct Quantization {
   std::int64_t query_rows = 0;  ///< rows per block of Q; 0: Q is not quantized
   std::int64_t keys = 0;        ///< rows per block of K and of V
   bool rotated = false;
   bool weights = true;  ///< P is quantized to 8 bits, too
 
-  bool operator==(const Quantisation&) const = default;
+  bool operator==(const Quantization&) const = default;
 };
 
 }  // namespace attnscope

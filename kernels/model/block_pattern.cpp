@@ -121,10 +121,10 @@ std::shared_ptr<const BlockPattern> BlockPattern::of(const Mask& mask, std::int6
 bool BlockPattern::counts(std::int64_t row, std::int64_t column) const {
   return by_row_.get(row, column);
 }
-std::int64_t BlockPattern::in_row(std::int64_t row, std::int64_t first, std::int64_t last) const {
+std::int64_t BlockPattern::count_in_row(std::int64_t row, std::int64_t first, std::int64_t last) const {
   return by_row_.count(row, first, last);
 }
-std::int64_t BlockPattern::in_column(std::int64_t column, std::int64_t first, std::int64_t last) const {
+std::int64_t BlockPattern::count_in_column(std::int64_t column, std::int64_t first, std::int64_t last) const {
   return by_column_.count(column, first, last);
 }
 

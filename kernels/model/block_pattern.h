@@ -16,13 +16,13 @@ class BlockPattern {
   BlockPattern(const Mask&, std::int64_t rows, std::int64_t columns);
 
   /// Returns a pattern of at least this size from a small cache, as the same pattern is needed repeatedly while a tile
-  /// or a length changes. Pre: mask.sparse(), rows x columns <= 2^26.
+  /// or a length changes. Pre: mask.has_block_mask(), rows x columns <= 2^26.
   [[nodiscard]] static std::shared_ptr<const BlockPattern> of(const Mask&, std::int64_t rows, std::int64_t columns);
 
   [[nodiscard]] bool counts(std::int64_t row, std::int64_t column) const;
   /// Number of visible squares among [first, last) of a row or a column.
-  [[nodiscard]] std::int64_t in_row(std::int64_t row, std::int64_t first, std::int64_t last) const;
-  [[nodiscard]] std::int64_t in_column(std::int64_t column, std::int64_t first, std::int64_t last) const;
+  [[nodiscard]] std::int64_t count_in_row(std::int64_t row, std::int64_t first, std::int64_t last) const;
+  [[nodiscard]] std::int64_t count_in_column(std::int64_t column, std::int64_t first, std::int64_t last) const;
   /// Index of the n-th visible square, from 0, at or after `first` in a row or a column. Pre: it exists.
   [[nodiscard]] std::int64_t nth_in_row(std::int64_t row, std::int64_t first, std::int64_t n) const;
   [[nodiscard]] std::int64_t nth_in_column(std::int64_t column, std::int64_t first, std::int64_t n) const;

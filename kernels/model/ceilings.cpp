@@ -30,8 +30,8 @@ double mma(const DeviceLimits& limits) {
 double wgmma(const DeviceLimits& limits) {
   return is_hopper(limits) ? limits.tensor_flops : 0;
 }
-double wgmma_of_8_bits(const DeviceLimits& limits) {
-  return products_at_once(DType::fp8) * wgmma(limits);
+double fp8_wgmma_peak(const DeviceLimits& limits) {
+  return relative_throughput(DType::fp8) * wgmma(limits);
 }
 double per_second(const DeviceLimits& limits, double per_sm_and_clock) {
   return per_sm_and_clock * limits.sm_count * limits.boost_hz;
@@ -42,7 +42,7 @@ double fma(const DeviceLimits& limits) {
   return per_second(limits, 2 * (half ? 64 : 128));
 }
 double exp2_rate(const DeviceLimits& limits) {
-  return per_second(limits, limits.stated.exponentials > 0 ? limits.stated.exponentials : 16);
+  return per_second(limits, limits.custom_rates.exponentials > 0 ? limits.custom_rates.exponentials : 16);
 }
 /// 32 banks of 4 bytes.
 double shared_memory(const DeviceLimits& limits) {
@@ -51,36 +51,36 @@ double shared_memory(const DeviceLimits& limits) {
 
 // clang-format off: a line a ceiling.
 constexpr std::array kinds{
-    CeilingKind{key::dram_read, "byte/s", said<msg::ceiling::dram_read>, dram},
-    CeilingKind{key::dram_write, "byte/s", said<msg::ceiling::dram_write>, dram},
-    CeilingKind{key::dram_copy, "byte/s", said<msg::ceiling::dram_copy>, dram},
-    CeilingKind{key::dram_copy_driver, "byte/s", said<msg::ceiling::dram_copy_driver>},
-    CeilingKind{key::peer_copy, "byte/s", said<msg::ceiling::peer_copy>, link_peak_bytes_per_second},
-    CeilingKind{key::peer_copy_both_ways, "byte/s", said<msg::ceiling::peer_copy_both_ways>,
+    CeilingKind{key::dram_read, "byte/s", message_of<msg::ceiling::dram_read>, dram},
+    CeilingKind{key::dram_write, "byte/s", message_of<msg::ceiling::dram_write>, dram},
+    CeilingKind{key::dram_copy, "byte/s", message_of<msg::ceiling::dram_copy>, dram},
+    CeilingKind{key::dram_copy_driver, "byte/s", message_of<msg::ceiling::dram_copy_driver>},
+    CeilingKind{key::peer_copy, "byte/s", message_of<msg::ceiling::peer_copy>, link_peak_bytes_per_second},
+    CeilingKind{key::peer_copy_both_ways, "byte/s", message_of<msg::ceiling::peer_copy_both_ways>,
                 link_peak_bytes_per_second},
-    CeilingKind{key::l2_read, "byte/s", said<msg::ceiling::l2_read>},
-    CeilingKind{key::l2_shared_capacity, "byte", said<msg::ceiling::l2_shared_capacity>, l2_size},
-    CeilingKind{key::l2_private_capacity, "byte", said<msg::ceiling::l2_private_capacity>, l2_size},
-    CeilingKind{key::shared_memory_read, "byte/s", said<msg::ceiling::shared_memory_read>, shared_memory},
-    CeilingKind{key::mma_fp16, "flop/s", said<msg::ceiling::mma_fp16>, mma},
-    CeilingKind{key::mma_bf16, "flop/s", said<msg::ceiling::mma_bf16>, mma},
-    CeilingKind{key::wgmma_fp16, "flop/s", said<msg::ceiling::wgmma_fp16>, wgmma},
-    CeilingKind{key::wgmma_bf16, "flop/s", said<msg::ceiling::wgmma_bf16>, wgmma},
-    CeilingKind{key::wgmma_fp8, "flop/s", said<msg::ceiling::wgmma_fp8>, wgmma_of_8_bits},
-    CeilingKind{key::fma_fp32, "flop/s", said<msg::ceiling::fma_fp32>, fma},
-    CeilingKind{key::exp2_fp32, "op/s", said<msg::ceiling::exp2_fp32>, exp2_rate},
-    CeilingKind{key::launch_overhead, "ns", said<msg::ceiling::launch_overhead>},
-    CeilingKind{key::latency_shared_memory, "ns", said<msg::ceiling::latency_shared_memory>},
-    CeilingKind{key::latency_l1, "ns", said<msg::ceiling::latency_l1>},
-    CeilingKind{key::latency_l2, "ns", said<msg::ceiling::latency_l2>},
-    CeilingKind{key::latency_dram, "ns", said<msg::ceiling::latency_dram>},
-    CeilingKind{key::peer_copy_latency, "ns", said<msg::ceiling::peer_copy_latency>},
-    CeilingKind{key::l2_shared_read, "byte/s", said<msg::ceiling::l2_shared_read>, nullptr, true},
-    CeilingKind{key::l2_shared_miss, "1", said<msg::ceiling::l2_shared_miss>, nullptr, true},
-    CeilingKind{key::l2_private_read, "byte/s", said<msg::ceiling::l2_private_read>, nullptr, true},
-    CeilingKind{key::l2_private_miss, "1", said<msg::ceiling::l2_private_miss>, nullptr, true},
-    CeilingKind{key::others_use, "percent", said<msg::ceiling::others_use>},
-    CeilingKind{key::throttle_reasons, "1", said<msg::ceiling::throttle_reasons>},
+    CeilingKind{key::l2_read, "byte/s", message_of<msg::ceiling::l2_read>},
+    CeilingKind{key::l2_shared_capacity, "byte", message_of<msg::ceiling::l2_shared_capacity>, l2_size},
+    CeilingKind{key::l2_private_capacity, "byte", message_of<msg::ceiling::l2_private_capacity>, l2_size},
+    CeilingKind{key::shared_memory_read, "byte/s", message_of<msg::ceiling::shared_memory_read>, shared_memory},
+    CeilingKind{key::mma_fp16, "flop/s", message_of<msg::ceiling::mma_fp16>, mma},
+    CeilingKind{key::mma_bf16, "flop/s", message_of<msg::ceiling::mma_bf16>, mma},
+    CeilingKind{key::wgmma_fp16, "flop/s", message_of<msg::ceiling::wgmma_fp16>, wgmma},
+    CeilingKind{key::wgmma_bf16, "flop/s", message_of<msg::ceiling::wgmma_bf16>, wgmma},
+    CeilingKind{key::wgmma_fp8, "flop/s", message_of<msg::ceiling::wgmma_fp8>, fp8_wgmma_peak},
+    CeilingKind{key::fma_fp32, "flop/s", message_of<msg::ceiling::fma_fp32>, fma},
+    CeilingKind{key::exp2_fp32, "op/s", message_of<msg::ceiling::exp2_fp32>, exp2_rate},
+    CeilingKind{key::launch_overhead, "ns", message_of<msg::ceiling::launch_overhead>},
+    CeilingKind{key::latency_shared_memory, "ns", message_of<msg::ceiling::latency_shared_memory>},
+    CeilingKind{key::latency_l1, "ns", message_of<msg::ceiling::latency_l1>},
+    CeilingKind{key::latency_l2, "ns", message_of<msg::ceiling::latency_l2>},
+    CeilingKind{key::latency_dram, "ns", message_of<msg::ceiling::latency_dram>},
+    CeilingKind{key::peer_copy_latency, "ns", message_of<msg::ceiling::peer_copy_latency>},
+    CeilingKind{key::l2_shared_read, "byte/s", message_of<msg::ceiling::l2_shared_read>, nullptr, true},
+    CeilingKind{key::l2_shared_miss, "1", message_of<msg::ceiling::l2_shared_miss>, nullptr, true},
+    CeilingKind{key::l2_private_read, "byte/s", message_of<msg::ceiling::l2_private_read>, nullptr, true},
+    CeilingKind{key::l2_private_miss, "1", message_of<msg::ceiling::l2_private_miss>, nullptr, true},
+    CeilingKind{key::others_use, "percent", message_of<msg::ceiling::others_use>},
+    CeilingKind{key::throttle_reasons, "1", message_of<msg::ceiling::throttle_reasons>},
 };
 // clang-format on
 
@@ -132,8 +132,8 @@ std::vector<Ceiling> datasheet_ceilings(const DeviceLimits& limits) {
   return ceilings;
 }
 
-std::vector<CeilingLine> ceiling_lines(std::span<const Ceiling> ceilings) {
-  std::vector<CeilingLine> lines;
+std::vector<CeilingRow> ceiling_rows(std::span<const Ceiling> ceilings) {
+  std::vector<CeilingRow> lines;
   for (const bool curves : {false, true}) {
     for (const CeilingKind& kind : kinds) {
       if (kind.curve != curves) continue;
@@ -145,7 +145,7 @@ std::vector<CeilingLine> ceiling_lines(std::span<const Ceiling> ceilings) {
         lines.push_back({&kind, each, clock == ceilings.end() ? std::nullopt : std::optional(clock->value)});
       }
       std::ranges::stable_sort(lines.begin() + first, lines.end(), {},
-                               [](const CeilingLine& line) { return line.ceiling.argument; });
+                               [](const CeilingRow& line) { return line.ceiling.argument; });
     }
   }
   return lines;
@@ -156,7 +156,7 @@ std::optional<double> relative_spread(const Ceiling& ceiling) {
   return (*ceiling.q3 - *ceiling.q1) / 2 / std::abs(ceiling.value);
 }
 
-std::optional<double> half_missed(std::span<const Ceiling> curve) {
+std::optional<double> half_miss_size(std::span<const Ceiling> curve) {
   std::vector<Ceiling> sorted(curve.begin(), curve.end());
   std::ranges::sort(sorted, {}, &Ceiling::argument);
   for (std::size_t i = 1; i < sorted.size(); ++i) {

@@ -35,7 +35,7 @@ struct Ceiling {
 struct CeilingKind {
   std::string_view key;
   std::string_view unit;  ///< "byte/s", "flop/s", "op/s", "ns", "byte", "hertz", "percent", "1"
-  Saying label = nullptr;
+  MessageFunction label = nullptr;
   /// Datasheet value, 0 if unknown; nullptr if no datasheet has it.
   double (*datasheet)(const DeviceLimits&) = nullptr;
   bool curve = false;  ///< measured over a range of arguments
@@ -49,19 +49,19 @@ inline constexpr std::string_view ceiling_clock_suffix = "_clock";
 
 [[nodiscard]] std::vector<Ceiling> datasheet_ceilings(const DeviceLimits&);
 
-struct CeilingLine {
+struct CeilingRow {
   const CeilingKind* kind = nullptr;
   Ceiling ceiling;
   std::optional<double> clock_hz;
 };
 /// Rows in the order of ceiling_kinds(), curves last and sorted by size. Excludes clocks and unknown keys.
-[[nodiscard]] std::vector<CeilingLine> ceiling_lines(std::span<const Ceiling>);
+[[nodiscard]] std::vector<CeilingRow> ceiling_rows(std::span<const Ceiling>);
 /// Half the interquartile range divided by the value; empty without quartiles.
 [[nodiscard]] std::optional<double> relative_spread(const Ceiling&);
 
 /// Working set in bytes at which the miss ratio passes 0.5, interpolated; empty if it never does. `curve`: miss ratios
 /// (0 to 1) by argument, in any order.
-[[nodiscard]] std::optional<double> half_missed(std::span<const Ceiling> curve);
+[[nodiscard]] std::optional<double> half_miss_size(std::span<const Ceiling> curve);
 
 namespace ceiling_key {
 inline constexpr std::string_view dram_read = "dram_read";

@@ -124,9 +124,9 @@ const DeviceLimits* find_gpu(std::string_view name) {
   if (wanted.empty()) return nullptr;
   for (std::size_t i = 0; i < products.size(); ++i) {
     const std::vector<std::string> words = words_of(products.at(i).name);
-    const bool begins_like_it =
+    const bool is_name_prefix =
         wanted.size() <= words.size() && std::equal(wanted.begin(), wanted.end(), words.begin());
-    if (begins_like_it || wanted == words_of(products.at(i).driver_name)) return &known_gpus()[i];
+    if (is_name_prefix || wanted == words_of(products.at(i).driver_name)) return &known_gpus()[i];
   }
   return nullptr;
 }
@@ -134,28 +134,29 @@ const DeviceLimits* find_gpu(std::string_view name) {
 namespace {
 
 constexpr std::int64_t threads_per_warp = 32;
-constexpr std::int64_t warp_unit = 4;  // four partitions per SM, each with a quarter of the registers
-constexpr std::int64_t register_unit = 256;
-constexpr std::int64_t shared_unit = 128;
+constexpr std::int64_t partitions_per_sm = 4;  // four partitions per SM, each with a quarter of the registers
+constexpr std::int64_t register_granularity = 256;
+constexpr std::int64_t shared_granularity = 128;
 
 std::int64_t registers_per_warp(const LaunchFootprint& launch) {
-  return round_up(launch.registers_per_thread * threads_per_warp, register_unit);
+  return round_up(launch.registers_per_thread * threads_per_warp, register_granularity);
 }
 
 }  // namespace
 
-int most_registers_per_thread(const DeviceLimits& limits, int threads_per_block) {
+int max_registers_per_thread(const DeviceLimits& limits, int threads_per_block) {
   constexpr std::int64_t addressable = 255;
-  const std::int64_t warps_of_part = ceil_div(ceil_div(threads_per_block, threads_per_warp), warp_unit);
-  const std::int64_t per_warp = limits.registers_per_sm / warp_unit / warps_of_part / register_unit * register_unit;
+  const std::int64_t warps_per_partition = ceil_div(ceil_div(threads_per_block, threads_per_warp), partitions_per_sm);
+  const std::int64_t per_warp =
+      limits.registers_per_sm / partitions_per_sm / warps_per_partition / register_granularity * register_granularity;
   return static_cast<int>(std::min(per_warp / threads_per_warp, addressable));
 }
 
-std::int64_t shared_bytes_taken(const DeviceLimits& limits, const LaunchFootprint& launch) {
-  return round_up(launch.shared_bytes + limits.shared_bytes_reserved, shared_unit);
+std::int64_t allocated_shared_bytes(const DeviceLimits& limits, const LaunchFootprint& launch) {
+  return round_up(launch.shared_bytes + limits.shared_bytes_reserved, shared_granularity);
 }
 
-std::int64_t register_bytes_taken(const LaunchFootprint& launch) {
+std::int64_t allocated_register_bytes(const LaunchFootprint& launch) {
   constexpr std::int64_t register_bytes = 4;
   const std::int64_t warps = std::max<std::int64_t>(1, ceil_div(launch.threads_per_block, threads_per_warp));
   return warps * registers_per_warp(launch) * register_bytes;
@@ -168,11 +169,12 @@ Occupancy theoretical_occupancy(const DeviceLimits& limits, const LaunchFootprin
 
   std::int64_t by_registers = unlimited;
   if (launch.registers_per_thread > 0) {
-    const std::int64_t warps_that_fit = limits.registers_per_sm / warp_unit / registers_per_warp(launch) * warp_unit;
+    const std::int64_t resident_warps =
+        limits.registers_per_sm / partitions_per_sm / registers_per_warp(launch) * partitions_per_sm;
     // The first block needs room for a full set of warps on every partition; later blocks need only their own warps.
-    by_registers = round_up(warps, warp_unit) <= warps_that_fit ? warps_that_fit / warps : 0;
+    by_registers = round_up(warps, partitions_per_sm) <= resident_warps ? resident_warps / warps : 0;
   }
-  const std::int64_t shared = shared_bytes_taken(limits, launch);
+  const std::int64_t shared = allocated_shared_bytes(limits, launch);
   const std::int64_t by_shared = shared > 0 ? limits.shared_bytes_per_sm / shared : unlimited;
 
   struct Limit {

@@ -10,7 +10,7 @@ namespace attnscope {
 
 /// Rates per SM and cycle that the file of a hypothetical GPU states; 0: the rate of the architecture or of similar
 /// GPUs (device_rates()).
-struct StatedRates {
+struct CustomRates {
   double tensor_flops = 0;
   double exponentials = 0;
   double l2_bytes = 0;  ///< per SM while all SMs read
@@ -34,7 +34,7 @@ struct DeviceLimits {
   double l2_bytes_per_second = 0;    ///< estimate, used only by the simulator's roofline
   double tensor_flops = 0;           ///< dense fp16/bf16 with fp32 accumulation, datasheet peak, FLOP/s
   double boost_hz = 0;               ///< SM clock from the datasheet or the driver; 0: unknown
-  StatedRates stated{};              ///< only for hypothetical GPUs, else 0
+  CustomRates custom_rates{};        ///< only for hypothetical GPUs, else 0
 
   /// M of the FlashAttention paper: elements (not bytes) that fit on chip per block.
   [[nodiscard]] std::int64_t sram_elements(int element_bytes) const { return shared_bytes_per_block / element_bytes; }
@@ -67,12 +67,12 @@ struct Occupancy {
 };
 
 /// Maximum registers per thread with which one block fits in the register file of an SM; at most 255.
-[[nodiscard]] int most_registers_per_thread(const DeviceLimits&, int threads_per_block);
+[[nodiscard]] int max_registers_per_thread(const DeviceLimits&, int threads_per_block);
 
 /// Shared memory that a block occupies, including the system's part.
-[[nodiscard]] std::int64_t shared_bytes_taken(const DeviceLimits&, const LaunchFootprint&);
+[[nodiscard]] std::int64_t allocated_shared_bytes(const DeviceLimits&, const LaunchFootprint&);
 /// Register bytes that a block occupies; 0 if unknown.
-[[nodiscard]] std::int64_t register_bytes_taken(const LaunchFootprint&);
+[[nodiscard]] std::int64_t allocated_register_bytes(const LaunchFootprint&);
 
 /// Registers are allocated in units of 256 per warp from four partitions of equal size, shared memory in units of 128
 /// bytes (CUDA Programming Guide, compute capabilities 8.0 to 12.x). Matches the driver's occupancy for every launch of

@@ -21,13 +21,13 @@ constexpr MeasuredShares h200{.gpu = "NVIDIA H200", .dram = 0.9, .l2_bytes_per_c
 /// other points: median 1.4%, 95th percentile 8.0%.
 constexpr ClockLimits h100_clock{.load = 0.069,
                                  .load_ns = 8e4,
-                                 .surge = 0.36,
-                                 .surge_from = 0.46,
+                                 .tensor_slope = 0.36,
+                                 .tensor_threshold = 0.46,
                                  .idle = 0.13,
                                  .tensor = 2.45,
                                  .dram = 0.58,
                                  .exponent = 1.75,
-                                 .lag_ns = 17e6};
+                                 .averaging_ns = 17e6};
 
 /// Two H100 SXM in one machine, copies in both directions at once: 378 GB/s of 478 GB/s per direction, and the fixed
 /// latency of small copies.
@@ -48,11 +48,11 @@ double mma_sync_share(const DeviceLimits& limits) {
 }
 constexpr double l2_port_bytes_per_cycle = 64;
 
-double stated_or(double stated, double usual) {
+double override_or(double stated, double usual) {
   return stated > 0 ? stated : usual;
 }
 
-double known_boost_hz(const DeviceLimits& limits) {
+double find_boost_hz(const DeviceLimits& limits) {
   if (limits.boost_hz > 0) return limits.boost_hz;
   const DeviceLimits* known = find_gpu(limits.name);
   return known != nullptr ? known->boost_hz : 0;
@@ -61,8 +61,8 @@ double known_boost_hz(const DeviceLimits& limits) {
 /// A power of two per SM and cycle; the clock behind the datasheet's peak is near the boost clock. Without a known
 /// clock, the peak was computed with the architecture's value (device_limits() of the local GPU).
 double tensor_flops_per_cycle(const DeviceLimits& limits) {
-  if (limits.stated.tensor_flops > 0) return limits.stated.tensor_flops;
-  const double hz = known_boost_hz(limits);
+  if (limits.custom_rates.tensor_flops > 0) return limits.custom_rates.tensor_flops;
+  const double hz = find_boost_hz(limits);
   if (hz <= 0) return tensor_flops_per_sm_clock(limits.compute_major, limits.compute_minor);
   const double about = limits.tensor_flops / (hz * std::max(1, limits.sm_count));
   return about > 0 ? std::exp2(std::round(std::log2(about))) : 1;
@@ -71,9 +71,9 @@ double tensor_flops_per_cycle(const DeviceLimits& limits) {
 /// Files store the peak but no clock; for GPUs outside the table, the peak was computed from the driver's clock. If
 /// both are unknown: SM clocks under load are near 1.7 GHz on any GPU.
 double boost_hz(const DeviceLimits& limits) {
-  constexpr double usual_hz = 1.7e9;
-  const double of_peak = limits.tensor_flops / (tensor_flops_per_cycle(limits) * std::max(1, limits.sm_count));
-  return stated_or(known_boost_hz(limits), stated_or(of_peak, usual_hz));
+  constexpr double default_hz = 1.7e9;
+  const double hz_from_peak = limits.tensor_flops / (tensor_flops_per_cycle(limits) * std::max(1, limits.sm_count));
+  return override_or(find_boost_hz(limits), override_or(hz_from_peak, default_hz));
 }
 
 }  // namespace
@@ -98,7 +98,7 @@ DeviceRates device_rates(const DeviceLimits& limits) {
   const double boost = boost_hz(limits);
   const int sms = std::max(1, limits.sm_count);
   return {.per_cycle = {.tensor = tensor_flops_per_cycle(limits),
-                        .exponential = stated_or(limits.stated.exponentials, exponentials_per_cycle),
+                        .exponential = override_or(limits.custom_rates.exponentials, exponentials_per_cycle),
                         .fp32 = fp32_per_cycle(limits),
                         .shared = shared_bytes_per_cycle,
                         .l2 = l2_port_bytes_per_cycle},
@@ -107,7 +107,7 @@ DeviceRates device_rates(const DeviceLimits& limits) {
           .boost_hz = boost,
           .dram_peak_bytes_per_second = limits.dram_bytes_per_second,
           .dram_bytes_per_second = h200.dram * limits.dram_bytes_per_second,
-          .l2_bytes_per_second = stated_or(limits.stated.l2_bytes, h200.l2_bytes_per_cycle) * sms * boost,
+          .l2_bytes_per_second = override_or(limits.custom_rates.l2_bytes, h200.l2_bytes_per_cycle) * sms * boost,
           .clock = h100_clock,
           .measured_on = h200.gpu,
           .inherited = limits.name != h200.gpu,

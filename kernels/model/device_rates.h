@@ -18,15 +18,15 @@ namespace attnscope {
 /// limit. Powers are shares of that limit. SM power at clock f is (f / boost)^exponent times that at boost for the same
 /// work in the same time, since voltage falls with the clock.
 struct ClockLimits {
-  double load = 0;     ///< share of the clock lost under any load
-  double load_ns = 0;  ///< duration of a launch from which `load` applies
-  double surge = 0;    ///< further share lost per unit of tensor core utilization beyond `surge_from`
-  double surge_from = 1;
+  double load = 0;          ///< share of the clock lost under any load
+  double load_ns = 0;       ///< duration of a launch from which `load` applies
+  double tensor_slope = 0;  ///< further share lost per unit of tensor core utilization beyond `tensor_threshold`
+  double tensor_threshold = 1;
   double idle = 0;
-  double tensor = 0;    ///< power of attention kernels with tensor cores always busy, at boost clock
-  double dram = 0;      ///< power of DRAM at its peak rate
-  double exponent = 1;  ///< SM power is proportional to clock to this power
-  double lag_ns = 0;    ///< averaging time of the power regulator; shorter loads are not limited
+  double tensor = 0;        ///< power of attention kernels with tensor cores always busy, at boost clock
+  double dram = 0;          ///< power of DRAM at its peak rate
+  double exponent = 1;      ///< SM power is proportional to clock to this power
+  double averaging_ns = 0;  ///< averaging time of the power regulator; shorter loads are not limited
 };
 
 struct DeviceRates {

@@ -18,14 +18,14 @@ constexpr double kib_bytes = 1024;
 constexpr double mib_bytes = 1024 * kib_bytes;
 constexpr double gib_bytes = 1024 * mib_bytes;
 
-std::int64_t whole_bytes(double value, double unit) {
+std::int64_t to_bytes(double value, double unit) {
   return std::llround(value * unit);
 }
 
 /// The peaks scale with SM count, clock and rates per cycle.
 void set_peaks(DeviceLimits& gpu) {
-  gpu.tensor_flops = gpu.stated.tensor_flops * gpu.sm_count * gpu.boost_hz;
-  gpu.l2_bytes_per_second = gpu.stated.l2_bytes * gpu.sm_count * gpu.boost_hz;
+  gpu.tensor_flops = gpu.custom_rates.tensor_flops * gpu.sm_count * gpu.boost_hz;
+  gpu.l2_bytes_per_second = gpu.custom_rates.l2_bytes * gpu.sm_count * gpu.boost_hz;
 }
 
 // clang-format off: a line a value.
@@ -44,11 +44,11 @@ constexpr std::array gpu_value_table{
              }},
     GpuValue{"shared_kib_per_sm", "KiB", "Shared memory per SM", 16, 16384, true,
              [](const DeviceLimits& g) { return static_cast<double>(g.shared_bytes_per_sm) / kib_bytes; },
-             [](DeviceLimits& g, double v) { g.shared_bytes_per_sm = whole_bytes(v, kib_bytes); }},
+             [](DeviceLimits& g, double v) { g.shared_bytes_per_sm = to_bytes(v, kib_bytes); }},
     GpuValue{"shared_kib_per_block", "KiB",
              "Shared memory limit per block; the paper's M is this divided by the element size", 15, 16383, true,
              [](const DeviceLimits& g) { return static_cast<double>(g.shared_bytes_per_block) / kib_bytes; },
-             [](DeviceLimits& g, double v) { g.shared_bytes_per_block = whole_bytes(v, kib_bytes); }},
+             [](DeviceLimits& g, double v) { g.shared_bytes_per_block = to_bytes(v, kib_bytes); }},
     GpuValue{"registers_per_sm", "", "32-bit registers per SM", 8192, 1048576, true,
              [](const DeviceLimits& g) { return static_cast<double>(g.registers_per_sm); },
              [](DeviceLimits& g, double v) { g.registers_per_sm = std::llround(v); }},
@@ -60,39 +60,39 @@ constexpr std::array gpu_value_table{
              [](DeviceLimits& g, double v) { g.max_blocks_per_sm = static_cast<int>(v); }},
     GpuValue{"l2_mib", "MiB", "L2 capacity", 1, 65536, true,
              [](const DeviceLimits& g) { return static_cast<double>(g.l2_bytes) / mib_bytes; },
-             [](DeviceLimits& g, double v) { g.l2_bytes = whole_bytes(v, mib_bytes); }},
+             [](DeviceLimits& g, double v) { g.l2_bytes = to_bytes(v, mib_bytes); }},
     GpuValue{"dram_gib", "GiB", "DRAM capacity", 1, 16384, true,
              [](const DeviceLimits& g) { return static_cast<double>(g.dram_bytes) / gib_bytes; },
-             [](DeviceLimits& g, double v) { g.dram_bytes = whole_bytes(v, gib_bytes); }},
+             [](DeviceLimits& g, double v) { g.dram_bytes = to_bytes(v, gib_bytes); }},
     GpuValue{"dram_gb_per_second", "GB/s", "Peak DRAM rate by datasheet", 10, 1e6, false,
              [](const DeviceLimits& g) { return g.dram_bytes_per_second / 1e9; },
              [](DeviceLimits& g, double v) { g.dram_bytes_per_second = v * 1e9; }},
     GpuValue{"l2_bytes_per_clock", "B/clk/SM", "Bytes from L2 per clock and SM while all SMs read; 32 on an H200", 1,
-             4096, false, [](const DeviceLimits& g) { return g.stated.l2_bytes; },
+             4096, false, [](const DeviceLimits& g) { return g.custom_rates.l2_bytes; },
              [](DeviceLimits& g, double v) {
-               g.stated.l2_bytes = v;
+               g.custom_rates.l2_bytes = v;
                set_peaks(g);
              }},
     GpuValue{"tensor_flop_per_clock", "FLOP/clk/SM",
              "FLOPs of fp16 and bf16 matrix products per clock and SM; 4096 on an H200", 64, 1048576, false,
-             [](const DeviceLimits& g) { return g.stated.tensor_flops; },
+             [](const DeviceLimits& g) { return g.custom_rates.tensor_flops; },
              [](DeviceLimits& g, double v) {
-               g.stated.tensor_flops = v;
+               g.custom_rates.tensor_flops = v;
                set_peaks(g);
              }},
     GpuValue{"exponentials_per_clock", "1/clk/SM", "exp2 per clock and SM; 16 on all public GPUs", 1, 4096, false,
-             [](const DeviceLimits& g) { return g.stated.exponentials; },
-             [](DeviceLimits& g, double v) { g.stated.exponentials = v; }},
+             [](const DeviceLimits& g) { return g.custom_rates.exponentials; },
+             [](DeviceLimits& g, double v) { g.custom_rates.exponentials = v; }},
 };
 // clang-format on
 
-std::string wrong_name(const std::string& name) {
-  const bool blank_ends = name.empty() || name.front() == ' ' || name.back() == ' ';
+std::string gpu_name_error(const std::string& name) {
+  const bool has_outer_blanks = name.empty() || name.front() == ' ' || name.back() == ' ';
   const bool control =
       std::ranges::any_of(name, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
-  if (blank_ends || control || name.size() > longest_gpu_name) {
+  if (has_outer_blanks || control || name.size() > max_gpu_name_length) {
     return fmt::format("the name must have 1 to {} characters, no control characters and no spaces at its ends",
-                       longest_gpu_name);
+                       max_gpu_name_length);
   }
   if (const DeviceLimits* known = find_gpu(name)) {
     return fmt::format("the name belongs to the public GPU {} (use another name)", known->name);
@@ -119,8 +119,8 @@ std::string outside(const GpuValue& value, double is) {
   return fmt::format("{} is {:.6g}; it must be {:.6g} to {:.6g}", value.key, is, value.least, value.most);
 }
 
-std::string wrong_gpu(const DeviceLimits& gpu) {
-  if (std::string wrong = wrong_name(gpu.name); !wrong.empty()) return wrong;
+std::string gpu_error(const DeviceLimits& gpu) {
+  if (std::string wrong = gpu_name_error(gpu.name); !wrong.empty()) return wrong;
   for (const GpuValue& value : gpu_value_table) {
     const double is = value.get(gpu);
     if (is >= value.least && is <= value.most) continue;  // false for NaN
@@ -133,19 +133,19 @@ std::string wrong_gpu(const DeviceLimits& gpu) {
   return {};
 }
 
-DeviceLimits own_gpu_like(const DeviceLimits& base, std::string name) {
+DeviceLimits make_custom_gpu(const DeviceLimits& base, std::string name) {
   DeviceLimits gpu = base;
   const DeviceRates rates = device_rates(base);
   gpu.name = std::move(name);
   gpu.boost_hz = rates.boost_hz;
-  gpu.stated = {.tensor_flops = rates.per_cycle.tensor,
-                .exponentials = rates.per_cycle.exponential,
-                .l2_bytes = rates.l2_bytes_per_second / (rates.sm_count * rates.boost_hz)};
+  gpu.custom_rates = {.tensor_flops = rates.per_cycle.tensor,
+                      .exponentials = rates.per_cycle.exponential,
+                      .l2_bytes = rates.l2_bytes_per_second / (rates.sm_count * rates.boost_hz)};
   set_peaks(gpu);
   return gpu;
 }
 
-std::string digest_of_values(const DeviceLimits& gpu) {
+std::string gpu_values_digest(const DeviceLimits& gpu) {
   // FNV-1a of the values' text, which is equal on every machine.
   std::uint32_t digest = 2166136261U;
   std::string all = fmt::format("{}.{}", gpu.compute_major, gpu.compute_minor);
@@ -155,7 +155,7 @@ std::string digest_of_values(const DeviceLimits& gpu) {
 }
 
 DeviceLimits what_if(const DeviceLimits& gpu, const WhatIf& factors) {
-  if (factors.changes_nothing()) return gpu;
+  if (factors.is_identity()) return gpu;
   DeviceLimits changed = gpu;
   const auto times = [](std::int64_t bytes, double factor) {
     return std::llround(static_cast<double>(bytes) * factor);

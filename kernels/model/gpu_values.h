@@ -27,15 +27,15 @@ struct GpuValue {
 /// Error text for a value outside its range.
 [[nodiscard]] std::string outside(const GpuValue&, double is);
 /// Error text for an invalid name or value of a hypothetical GPU; empty if valid.
-[[nodiscard]] std::string wrong_gpu(const DeviceLimits&);
-inline constexpr std::size_t longest_gpu_name = 60;
+[[nodiscard]] std::string gpu_error(const DeviceLimits&);
+inline constexpr std::size_t max_gpu_name_length = 60;
 
 /// Copy of a public GPU under another name. Rates that the simulator would derive from the original are set explicitly,
 /// so that a file can change each of them.
-[[nodiscard]] DeviceLimits own_gpu_like(const DeviceLimits& base, std::string name);
+[[nodiscard]] DeviceLimits make_custom_gpu(const DeviceLimits& base, std::string name);
 
 /// 8 hexadecimal digits that distinguish GPUs of equal names and different values.
-[[nodiscard]] std::string digest_of_values(const DeviceLimits&);
+[[nodiscard]] std::string gpu_values_digest(const DeviceLimits&);
 
 /// Scale factors for a GPU's memories; 1: unchanged.
 struct WhatIf {
@@ -43,11 +43,11 @@ struct WhatIf {
   double l2 = 1;             ///< capacity
   double dram_rate = 1;
 
-  [[nodiscard]] bool changes_nothing() const { return *this == WhatIf(); }
+  [[nodiscard]] bool is_identity() const { return *this == WhatIf(); }
   bool operator==(const WhatIf&) const = default;
 };
 inline constexpr double least_what_if = 0.25;
-inline constexpr double most_what_if = 8;
+inline constexpr double max_what_if = 8;
 /// The scaled GPU, named after the change ("NVIDIA H200, L2 x2"). It inherits measured rates as any other GPU does.
 [[nodiscard]] DeviceLimits what_if(const DeviceLimits&, const WhatIf&);
 

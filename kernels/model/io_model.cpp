@@ -26,17 +26,18 @@ struct SeenCounts {
   std::int64_t keys = 0;
 };
 
-SeenCounts seen_rows(const AttentionProblem& p) {
+SeenCounts count_seen(const AttentionProblem& p) {
   SeenCounts seen;
   for (const auto& [length, entries] : length_counts(p)) {
     if (length == 0) continue;
     // The window moves by one key per row and ends with the last key: only the first rows can see no key, and the keys
     // seen by all rows are contiguous.
     const bool bounded = p.mask.right != Mask::unlimited;
-    const std::int64_t unseeing = bounded ? std::clamp<std::int64_t>(p.n_q - length - p.mask.right, 0, p.n_q) : 0;
-    seen.queries += entries * (p.n_q - unseeing);
+    const std::int64_t rows_without_keys =
+        bounded ? std::clamp<std::int64_t>(p.n_q - length - p.mask.right, 0, p.n_q) : 0;
+    seen.queries += entries * (p.n_q - rows_without_keys);
     seen.keys +=
-        entries * (visible_keys_of_length(p, length, p.n_q - 1).last - visible_keys_of_length(p, length, 0).first);
+        entries * (visible_keys_for_length(p, length, p.n_q - 1).last - visible_keys_for_length(p, length, 0).first);
   }
   return seen;
 }
@@ -47,14 +48,14 @@ Traffic compulsory_traffic(const AttentionProblem& p) {
   const std::int64_t row = p.d * bytes_per_element(p.dtype);
   const std::int64_t q = p.instances() * p.n_q * p.d * output_bytes(p.dtype);
   const std::int64_t kv = p.kv_instances() * p.n_k * row;
-  const SeenCounts seen = seen_rows(p);
-  const std::int64_t q_seen = p.heads_q * seen.queries * row;
-  const std::int64_t kv_seen = p.heads_kv * seen.keys * row;
-  const Traffic forward{.l2_to_sm_bytes = q_seen + 2 * kv_seen, .sm_to_l2_bytes = q};
+  const SeenCounts seen = count_seen(p);
+  const std::int64_t visible_q_bytes = p.heads_q * seen.queries * row;
+  const std::int64_t visible_kv_bytes = p.heads_kv * seen.keys * row;
+  const Traffic forward{.l2_to_sm_bytes = visible_q_bytes + 2 * visible_kv_bytes, .sm_to_l2_bytes = q};
   // O, dO, Q and K, V once; dQ, dK, dV once.
-  const Traffic backward{.l2_to_sm_bytes = 3 * q_seen + 2 * kv_seen, .sm_to_l2_bytes = q + 2 * kv};
+  const Traffic backward{.l2_to_sm_bytes = 3 * visible_q_bytes + 2 * visible_kv_bytes, .sm_to_l2_bytes = q + 2 * kv};
   // Q, K, V and O are shared by the passes and need not be read again.
-  const Traffic both{.l2_to_sm_bytes = 2 * q_seen + 2 * kv_seen, .sm_to_l2_bytes = 2 * q + 2 * kv};
+  const Traffic both{.l2_to_sm_bytes = 2 * visible_q_bytes + 2 * visible_kv_bytes, .sm_to_l2_bytes = 2 * q + 2 * kv};
   return p.pass == Pass::fwd_bwd ? both : over_pass(p.pass, forward, backward);
 }
 
@@ -83,10 +84,10 @@ PaperTile paper_tile(std::int64_t m_elements, std::int64_t d) {
 
 TileShape tile_of_memory(std::int64_t m_elements, std::int64_t d, TileSide divides) {
   const PaperTile rule = paper_tile(m_elements, d);
-  const auto whole_steps = [](std::int64_t rows) {
+  const auto round_to_step = [](std::int64_t rows) {
     return static_cast<int>(std::clamp<std::int64_t>(rows / matrix_step * matrix_step, matrix_step, most_rows));
   };
-  const TileShape first{.br = whole_steps(rule.br), .bc = whole_steps(rule.bc)};
+  const TileShape first{.br = round_to_step(rule.br), .bc = round_to_step(rule.bc)};
   return divides == TileSide::br ? TileShape{.br = first.bc, .bc = first.br} : first;
 }
 

@@ -27,12 +27,12 @@ struct Refusal {
 };
 [[nodiscard]] std::string_view to_string(Refusal::Cause);
 
-enum class OnChipPlace : std::uint8_t { shared, registers };
+enum class OnChipMemory : std::uint8_t { shared, registers };
 
 /// On-chip data of a block: "K", "S", "O", "m, l".
 struct OnChipPart {
   std::string name;
-  OnChipPlace place = OnChipPlace::shared;
+  OnChipMemory place = OnChipMemory::shared;
   std::int64_t bytes = 0;  ///< per block, all stages together
   int stages = 1;          ///< ring buffers of bytes / stages each
 
@@ -87,7 +87,7 @@ struct KernelModel {
 /// Returns true if more than one launch is measured; each kind then has its own record besides the sum, "all".
 /// `kernels`: KernelModel or derived.
 template <class Kernels>
-[[nodiscard]] bool several_launches(const Kernels& kernels) {
+[[nodiscard]] bool has_several_launches(const Kernels& kernels) {
   std::int64_t runs = 0;
   for (const auto& kernel : kernels) runs += kernel.setup ? 0 : kernel.runs;
   return runs > 1;
@@ -100,8 +100,8 @@ struct AttentionModel {
   /// Algorithm::working_set_bytes().
   std::int64_t working_set_bytes = 0;
   Schedule schedule{};
-  bool states_bytes = true;   ///< false: traffic and operands are meaningless
-  bool predicts_time = true;  ///< false: work and timing are meaningless
+  bool reports_traffic = true;   ///< false: traffic and operands are meaningless
+  bool can_predict_time = true;  ///< false: work and timing are meaningless
 
   [[nodiscard]] Traffic traffic() const;
   [[nodiscard]] double matrix_flops() const;

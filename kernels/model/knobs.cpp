@@ -10,7 +10,7 @@
 namespace attnscope {
 namespace {
 
-bool is_own_choice(const KnobValue& value) {
+bool is_default(const KnobValue& value) {
   const auto* number = std::get_if<std::int64_t>(&value);
   return number != nullptr ? *number == 0 : std::get<std::string>(value).empty();
 }
@@ -46,7 +46,7 @@ std::string_view Knobs::word(std::string_view name) const {
 void Knobs::set(std::string_view name, KnobValue value) {
   const auto place = std::ranges::lower_bound(entries_, name, {}, &Entry::first);
   const bool there = place != entries_.end() && place->first == name;
-  if (is_own_choice(value)) {
+  if (is_default(value)) {
     if (there) entries_.erase(place);
   } else if (there) {
     place->second = std::move(value);

@@ -72,9 +72,9 @@ struct Knob {
   /// Named values; the first is the default.
   std::vector<std::string> words = {};
   /// Chosen per tile: reset to the algorithm's choice when the tile changes.
-  bool with_tile = false;
+  bool depends_on_tile = false;
   /// Numeric knobs: values that a sweep combines with one N are separate curves over N.
-  bool beside_n = false;
+  bool separate_curves = false;
 
   bool operator==(const Knob&) const = default;
 };

@@ -16,7 +16,7 @@ AttentionProblem at_length(AttentionProblem problem, std::int64_t n) {
 }
 
 std::string_view to_string(LawVariable variable) {
-  constexpr std::array<std::string_view, law_variables> names{"N", "d", "M"};
+  constexpr std::array<std::string_view, law_variable_count> names{"N", "d", "M"};
   return names.at(static_cast<std::size_t>(variable));
 }
 

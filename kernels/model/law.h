@@ -19,7 +19,7 @@ namespace attnscope {
 [[nodiscard]] AttentionProblem at_length(AttentionProblem, std::int64_t n);
 
 enum class LawVariable { n, d, m };
-inline constexpr std::size_t law_variables = 3;
+inline constexpr std::size_t law_variable_count = 3;
 /// Returns "N", "d" or "M".
 [[nodiscard]] std::string_view to_string(LawVariable);
 
@@ -28,7 +28,7 @@ inline constexpr std::size_t law_variables = 3;
 struct PowerLaw {
   std::string title;  ///< source: "Theorem 2"
   std::string text;   ///< "N²d²/M"
-  std::array<int, law_variables> exponents{};
+  std::array<int, law_variable_count> exponents{};
 
   [[nodiscard]] int exponent(LawVariable variable) const { return exponents.at(static_cast<std::size_t>(variable)); }
   /// Bytes over all heads, without the law's constant.

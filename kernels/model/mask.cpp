@@ -32,7 +32,7 @@ std::optional<std::int64_t> number(std::string_view text) {
 
 /// Returns the first error, or an empty message.
 Message read_window(Mask& mask, const std::vector<std::string_view>& parts) {
-  if (mask.windowed()) return "more than one window";
+  if (mask.has_window()) return "more than one window";
   if (parts.size() != 3) return "expected window:LEFT:RIGHT";
   for (const auto& [side, text, target] :
        {std::tuple{"left", parts[1], &mask.left}, std::tuple{"right", parts[2], &mask.right}}) {
@@ -65,7 +65,7 @@ Message read_lengths(Mask& mask, const std::vector<std::string_view>& parts) {
 }
 
 Message read_blocks(Mask& mask, const std::vector<std::string_view>& parts) {
-  if (mask.sparse()) return "more than one 'blocks'";
+  if (mask.has_block_mask()) return "more than one 'blocks'";
   if (parts.size() != 3) return "expected blocks:SIZE:PATTERN";
   const auto size = number(parts[1]);
   if (!size || *size < 16 || *size % 16 != 0) {
@@ -97,7 +97,7 @@ Message read_part(Mask& mask, std::string_view part) {
   const auto parts = split(part, ':');
   if (part == "full") return {};
   if (part == "causal") {
-    if (mask.windowed()) return "more than one window";
+    if (mask.has_window()) return "more than one window";
     mask.right = 0;
     return {};
   }
@@ -147,7 +147,7 @@ std::string to_string(const Mask& mask) {
   std::vector<std::string> parts;
   if (mask.right == 0 && mask.left == Mask::unlimited) {
     parts.emplace_back("causal");
-  } else if (mask.windowed()) {
+  } else if (mask.has_window()) {
     parts.push_back(fmt::format("window:{}:{}", bound(mask.left), bound(mask.right)));
   }
   if (mask.lengths == Mask::Lengths::ramp) parts.emplace_back("lengths:ramp");

@@ -50,9 +50,9 @@ struct Mask {
   static const Mask none;
   static const Mask causal;
 
-  [[nodiscard]] bool windowed() const { return left != unlimited || right != unlimited; }
+  [[nodiscard]] bool has_window() const { return left != unlimited || right != unlimited; }
   [[nodiscard]] bool padded() const { return lengths != Lengths::full; }
-  [[nodiscard]] bool sparse() const { return blocks != Blocks::none; }
+  [[nodiscard]] bool has_block_mask() const { return blocks != Blocks::none; }
   /// Returns true if the square in row `i` and column `j` of squares is visible.
   [[nodiscard]] bool block_counts(std::int64_t i, std::int64_t j) const;
 

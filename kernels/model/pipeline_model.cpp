@@ -14,7 +14,7 @@ constexpr double schedulers = 4;
 constexpr double memory_norm = 4;
 /// Share of the launch overhead that early start hides: split-KV's combine takes 3.8 to 4.2 us less on an H200 if it
 /// overlaps the previous launch.
-constexpr double early_share = 0.7;
+constexpr double early_start_share = 0.7;
 
 double over(double amount, double rate) {
   return rate > 0 ? amount / rate : 0;
@@ -33,11 +33,11 @@ double norm(double a, double b, double c, double exponent) {
 
 /// FLOPs of matrix instructions, converted to 16-bit operands.
 double tensor_work(const KernelWork& work) {
-  return work.tensor_flops / work.products_at_once;
+  return work.tensor_flops / work.relative_throughput;
 }
 
 /// SM cycles of a block's work at the units' peak rates.
-UnitCosts cycles_of_block(const LaunchLoad& load, const DeviceRates& rates) {
+UnitCosts block_unit_cycles(const LaunchLoad& load, const DeviceRates& rates) {
   const double blocks = std::max(1.0, load.blocks);
   return {.tensor = over(tensor_work(load.work) / blocks, rates.per_cycle.tensor),
           .exponential = over(load.work.exponentials / blocks, rates.per_cycle.exponential),
@@ -63,15 +63,15 @@ double shared_unit_costs(const UnitCosts& costs) {
 
 /// Load of the busiest scheduler over the mean. The warps of a block are assigned starting with the first scheduler;
 /// blocks with fewer than four warps fill the gaps of others.
-double imbalance(double warps_of_block, double blocks) {
-  const double dealt = warps_of_block > schedulers ? warps_of_block : warps_of_block * blocks;
+double imbalance(double warps_per_block, double blocks) {
+  const double dealt = warps_per_block > schedulers ? warps_per_block : warps_per_block * blocks;
   return std::ceil(dealt / schedulers) / (dealt / schedulers);
 }
 
 class Sm {
  public:
   Sm(const LaunchLoad& load, const DeviceRates& rates) : load_(load), warps_(std::max(1.0, load.warps)) {
-    const UnitCosts peak = cycles_of_block(load, rates);
+    const UnitCosts peak = block_unit_cycles(load, rates);
     const UnitCosts alone = load.timing.alone * peak;
     busy_ = load.timing.busy * peak;
     alone_ = schedulers / warps_ * (scheduler_unit_costs(alone) + shared_unit_costs(alone));
@@ -82,37 +82,37 @@ class Sm {
     return {.blocks = 1,
             .steps = load_.work.steps / blocks,
             .rounds = load_.work.rounds / blocks,
-            .squares_read = load_.work.squares_read / blocks};
+            .mask_reads = load_.work.mask_reads / blocks};
   }
   /// Cycles of a block if `at_once` of them start together.
   [[nodiscard]] double cycles(const BlockRun& block, double at_once) const {
     const double share = work_share(block);
     const double work =
         share * std::max(scheduler_unit_costs(busy_) * imbalance(warps_, at_once), shared_unit_costs(busy_));
-    const double waits = std::max(0.0, waits_of_steps(block) - (at_once - 1) * work);
-    return norm(latency_of(block, share), at_once * work, load_.timing.overlap) + waits + waits_for_l1(share, at_once) +
+    const double waits = std::max(0.0, step_waits(block) - (at_once - 1) * work);
+    return norm(latency_of(block, share), at_once * work, load_.timing.overlap) + waits + l1_waits(share, at_once) +
            load_.timing.skew * work / at_once;
   }
 
  private:
   /// Work of a block relative to the mean.
   [[nodiscard]] double work_share(const BlockRun& block) const {
-    const BlockRun of_mean = mean();
-    return of_mean.rounds > 0 ? block.rounds / of_mean.rounds : over(block.steps, of_mean.steps);
+    const BlockRun mean_block = mean();
+    return mean_block.rounds > 0 ? block.rounds / mean_block.rounds : over(block.steps, mean_block.steps);
   }
   [[nodiscard]] double latency_of(const BlockRun& block, double share) const {
     return load_.timing.block_latency + load_.timing.round_latency * block.rounds +
-           load_.timing.square_latency * block.squares_read + alone_ * share;
+           load_.timing.mask_read_latency * block.mask_reads + alone_ * share;
   }
-  [[nodiscard]] double waits_of_steps(const BlockRun& block) const {
-    return load_.timing.step_latency * block.steps / load_.work.steps_at_once;
+  [[nodiscard]] double step_waits(const BlockRun& block) const {
+    return load_.timing.step_latency * block.steps / load_.work.concurrent_steps;
   }
 
   /// Latency of refills of L1 from DRAM, beyond those with sufficient L1 capacity.
-  [[nodiscard]] double waits_for_l1(double share, double at_once) const {
+  [[nodiscard]] double l1_waits(double share, double at_once) const {
     const KernelWork& work = load_.work;
-    if (work.loaded_at_once <= 0 || load_.l1_bytes <= 0) return 0;
-    const double fills = at_once / load_.l1_bytes - 1 / work.loaded_at_once;
+    if (work.concurrent_load_bytes <= 0 || load_.l1_bytes <= 0) return 0;
+    const double fills = at_once / load_.l1_bytes - 1 / work.concurrent_load_bytes;
     const double from_dram = std::min(1.0, over(load_.dram_bytes, load_.l2_sm_bytes));
     return load_.timing.refill_latency * from_dram * share * work.register_bytes / std::max(1.0, load_.blocks) *
            std::max(0.0, fills);
@@ -125,50 +125,50 @@ class Sm {
 };
 
 /// Equal blocks: waves over all slots, the last one possibly partial.
-DealtCycles cycles_in_waves(const LaunchLoad& load, const Sm& sm, double sms) {
+ScheduledCycles cycles_in_waves(const LaunchLoad& load, const Sm& sm, double sms) {
   const BlockRun block = sm.mean();
   const double blocks = std::max(1.0, load.blocks);
   const double each = std::max(1.0, load.blocks_per_sm);
   const double full = std::floor(blocks / (sms * each));
   const double rest = std::ceil((blocks - full * sms * each) / sms);
   const double wave = sm.cycles(block, each);
-  return {.all = full * wave + (rest > 0 ? sm.cycles(block, rest) : 0), .evenly = blocks / (sms * each) * wave};
+  return {.all = full * wave + (rest > 0 ? sm.cycles(block, rest) : 0), .balanced = blocks / (sms * each) * wave};
 }
 
-DealtCycles sm_cycles(const LaunchLoad& load, const Sm& sm, double sms) {
+ScheduledCycles sm_cycles(const LaunchLoad& load, const Sm& sm, double sms) {
   if (load.work.order.empty()) return cycles_in_waves(load, sm, sms);
-  return dealt_cycles(load.work.order, static_cast<int>(sms), static_cast<int>(std::max(1.0, load.blocks_per_sm)),
-                      [&](const BlockRun& block, double at_once) { return sm.cycles(block, at_once); });
+  return scheduled_cycles(load.work.order, static_cast<int>(sms), static_cast<int>(std::max(1.0, load.blocks_per_sm)),
+                          [&](const BlockRun& block, double at_once) { return sm.cycles(block, at_once); });
 }
 
 /// Cyclically reread bytes as a share of L2 at which half of the rereads miss, and the exponent of the transition.
 /// FlashAttention-1, d 64, warm L2, on an H200: 10% of its bytes reach DRAM at 19 MiB, 54% at 32 MiB, 91% at 44 MiB.
-constexpr double half_missed_share = 0.52;
+constexpr double half_miss_share = 0.52;
 constexpr double miss_exponent = 6;
 
-double miss_ratio(double cycled_bytes, double l2_bytes) {
-  if (cycled_bytes <= 0 || l2_bytes <= 0) return 0;
-  return 1 / (1 + std::pow(half_missed_share * l2_bytes / cycled_bytes, miss_exponent));
+double miss_ratio(double reread_bytes, double l2_bytes) {
+  if (reread_bytes <= 0 || l2_bytes <= 0) return 0;
+  return 1 / (1 + std::pow(half_miss_share * l2_bytes / reread_bytes, miss_exponent));
 }
 
 /// Write-back bytes: stored lines stay in L2 until evicted. On an H100 (50 MiB L2), launches that store as much as they
 /// read leave 22 MiB; launches that read more leave less.
-double written_later(const KernelModel& kernel, const DeviceLimits& limits, double dram_bytes) {
+double estimate_writeback_bytes(const KernelModel& kernel, const DeviceLimits& limits, double dram_bytes) {
   constexpr double dirty_share = 0.45;
   if (dram_bytes <= 0) return 0;
   // If rows are stored repeatedly or reduced in L2, about half of the distinct bytes are results.
   const auto stored = static_cast<double>(kernel.traffic.sm_to_l2_bytes);
   const double distinct = kernel.work.distinct_bytes;
   const double written = std::min(stored < distinct ? stored : distinct / 2, dram_bytes);
-  const double of_l2 = dirty_share * std::min(1.0, 2 * written / dram_bytes);
-  return std::min(written, of_l2 * static_cast<double>(limits.l2_bytes));
+  const double dirty_l2_share = dirty_share * std::min(1.0, 2 * written / dram_bytes);
+  return std::min(written, dirty_l2_share * static_cast<double>(limits.l2_bytes));
 }
 
 /// Busy cycles per unit for the whole launch, summed over all SMs.
 UnitValues busy_cycles(const LaunchLoad& load, const DeviceRates& rates) {
   constexpr double lanes = 32;
   constexpr double wavefront_bytes = 128;
-  const KernelUse& use = load.timing.use;
+  const UnitIssueCosts& use = load.timing.use;
   const double tensor = use.instruction == MatrixInstruction::mma_sync ? rates.mma_sync_share : 1;
   const double wavefronts =
       (use.wavefronts.shared * load.work.shared_bytes + use.wavefronts.l2 * load.l2_sm_bytes) / wavefront_bytes +
@@ -180,7 +180,7 @@ UnitValues busy_cycles(const LaunchLoad& load, const DeviceRates& rates) {
 
 /// L1 capacity left by resident blocks with this much shared memory. The carve-out is the next larger of these sizes,
 /// and at least 28 KiB stay L1 (CUDA C++ Programming Guide, compute capabilities 8.x and 9.0).
-double l1_beside(std::int64_t shared_bytes, const DeviceLimits& limits) {
+double available_l1_bytes(std::int64_t shared_bytes, const DeviceLimits& limits) {
   constexpr std::array sizes{0, 8, 16, 32, 64, 100, 132, 164, 196, 228};
   constexpr std::int64_t kib = 1024;
   std::int64_t taken = limits.shared_bytes_per_sm;
@@ -207,11 +207,11 @@ LaunchLoad launch_load(const KernelModel& kernel, const DeviceLimits& limits, do
           .blocks = static_cast<double>(kernel.blocks()),
           .warps = std::ceil(static_cast<double>(kernel.threads_per_block()) / threads_per_warp),
           .blocks_per_sm = static_cast<double>(std::max(1, occupancy.blocks_per_sm)),
-          .l1_bytes = l1_beside(std::max(1, occupancy.blocks_per_sm) * shared, limits),
+          .l1_bytes = available_l1_bytes(std::max(1, occupancy.blocks_per_sm) * shared, limits),
           .l2_sm_bytes = static_cast<double>(kernel.traffic.total()),
           .l2_to_sm_bytes = static_cast<double>(kernel.traffic.l2_to_sm_bytes),
           .dram_bytes = dram_bytes,
-          .later_bytes = written_later(kernel, limits, dram_bytes),
+          .writeback_bytes = estimate_writeback_bytes(kernel, limits, dram_bytes),
           .starts_early = kernel.starts_early,
           .runs = static_cast<double>(kernel.runs)};
 }
@@ -229,7 +229,7 @@ class TimedLaunch {
         busy_(busy_cycles(load, rates)),
         l2_ns_(1e9 * over(load.l2_sm_bytes, rates.l2_bytes_per_second)),
         dram_ns_(1e9 * over(load.dram_bytes, rates.dram_bytes_per_second)),
-        dram_busy_ns_(1e9 * over(load.dram_bytes - load.later_bytes, rates.dram_peak_bytes_per_second)) {}
+        dram_busy_ns_(1e9 * over(load.dram_bytes - load.writeback_bytes, rates.dram_peak_bytes_per_second)) {}
 
   [[nodiscard]] double ns(double clock_hz) const {
     return norm(cycles_.all * 1e9 / clock_hz, l2_ns_, dram_ns_, memory_norm) + load_.timing.launch_ns;
@@ -247,9 +247,9 @@ class TimedLaunch {
     time.launch_ns = load_.timing.launch_ns;
     time.sms = static_cast<int>(sms_);
     time.empty_sms = static_cast<int>(std::max(0.0, sms_ - load_.blocks));
-    time.hidden_ns = load_.starts_early ? early_share * load_.timing.launch_ns : 0;
+    time.hidden_ns = load_.starts_early ? early_start_share * load_.timing.launch_ns : 0;
     time.waves = load_.blocks / (sms_ * std::max(1.0, load_.blocks_per_sm));
-    time.idle_ns = std::max(0.0, cycles_.all - cycles_.evenly) * cycle_ns;
+    time.idle_ns = std::max(0.0, cycles_.all - cycles_.balanced) * cycle_ns;
     return time;
   }
 
@@ -257,7 +257,7 @@ class TimedLaunch {
   const LaunchLoad& load_;
   double sms_;
   Sm sm_;
-  DealtCycles cycles_;
+  ScheduledCycles cycles_;
   UnitValues busy_;
   double l2_ns_;
   double dram_ns_;
@@ -272,28 +272,28 @@ std::vector<TimedLaunch> timed_launches(std::span<const LaunchLoad> loads, const
 }
 
 /// Repeated execution of launches at a share of the boost clock.
-class HeldClock {
+class ClockSolver {
  public:
-  HeldClock(std::span<const TimedLaunch> launches, const DeviceRates& rates) : launches_(launches), rates_(rates) {
+  ClockSolver(std::span<const TimedLaunch> launches, const DeviceRates& rates) : launches_(launches), rates_(rates) {
     for (const TimedLaunch& launch : launches) {
       tensor_ns_ += launch.runs() * launch.at(rates.boost_hz).busy(GpuUnit::tensor);
       dram_ns_ += launch.runs() * launch.dram_ns();
     }
   }
-  [[nodiscard]] bool can_hold(double share) const {
+  [[nodiscard]] bool is_sustainable(double share) const {
     // Executions before the median of ten samples.
-    constexpr double executions_before = 5;
+    constexpr double preceding_executions = 5;
     const ClockLimits& limits = rates_.clock;
     double ns = 0;
     for (const TimedLaunch& launch : launches_) ns += launch.runs() * launch.ns(share * rates_.boost_hz);
     if (ns <= 0) return true;
     const auto after = [](double time, double lag) { return lag > 0 ? 1 - std::exp(-time / lag) : 1; };
     const double busy = tensor_ns_ / share / ns;
-    const double below = limits.load + limits.surge * std::max(0.0, busy - limits.surge_from);
+    const double below = limits.load + limits.tensor_slope * std::max(0.0, busy - limits.tensor_threshold);
     if (share > 1 - below * after(ns, limits.load_ns)) return false;
     const double added =
         limits.tensor * tensor_ns_ / ns * std::pow(share, limits.exponent) + limits.dram * dram_ns_ / ns;
-    return limits.idle + after(executions_before * ns, limits.lag_ns) * added <= 1;
+    return limits.idle + after(preceding_executions * ns, limits.averaging_ns) * added <= 1;
   }
 
  private:
@@ -303,16 +303,16 @@ class HeldClock {
   double dram_ns_ = 0;
 };
 
-double held_clock_of(std::span<const TimedLaunch> launches, const DeviceRates& rates) {
-  constexpr double lowest_share = 0.3;
+double sustained_clock_hz(std::span<const TimedLaunch> launches, const DeviceRates& rates) {
+  constexpr double min_clock_share = 0.3;
   constexpr int halvings = 24;
-  const HeldClock held(launches, rates);
-  if (held.can_hold(1)) return rates.boost_hz;
-  double within = lowest_share;
+  const ClockSolver held(launches, rates);
+  if (held.is_sustainable(1)) return rates.boost_hz;
+  double within = min_clock_share;
   double above = 1;
   for (int i = 0; i < halvings; ++i) {
     const double middle = (within + above) / 2;
-    (held.can_hold(middle) ? within : above) = middle;
+    (held.is_sustainable(middle) ? within : above) = middle;
   }
   return within * rates.boost_hz;
 }
@@ -321,7 +321,7 @@ double held_clock_of(std::span<const TimedLaunch> launches, const DeviceRates& r
 
 std::vector<LaunchTime> launch_times(std::span<const LaunchLoad> loads, const DeviceRates& rates) {
   const std::vector<TimedLaunch> launches = timed_launches(loads, rates);
-  const double clock = held_clock_of(launches, rates);
+  const double clock = sustained_clock_hz(launches, rates);
   std::vector<LaunchTime> times;
   times.reserve(launches.size());
   for (const TimedLaunch& launch : launches) times.push_back(launch.at(clock));
@@ -335,15 +335,16 @@ double point_ns(std::span<const LaunchTime> times) {
 }
 
 ScheduleTimes schedule_times(const Schedule& schedule, std::span<const LaunchTime> times, const DeviceRates& rates) {
-  return sum_up(schedule, simulate_schedule(schedule, [&](const Operation& each) {
-                  if (!each.is_transfer()) return times[each.launch].ns;
-                  const auto bytes = static_cast<double>(each.transfer.bytes());
-                  // A copy within a GPU reads and writes DRAM.
-                  return each.link_bytes() > 0 ? rates.link.copy_ns(bytes) : 2e9 * bytes / rates.dram_bytes_per_second;
-                }));
+  return total_schedule_times(schedule, simulate_schedule(schedule, [&](const Operation& each) {
+                                if (!each.is_transfer()) return times[each.launch].ns;
+                                const auto bytes = static_cast<double>(each.transfer.bytes());
+                                // A copy within a GPU reads and writes DRAM.
+                                return each.link_bytes() > 0 ? rates.link.copy_ns(bytes)
+                                                             : 2e9 * bytes / rates.dram_bytes_per_second;
+                              }));
 }
 
-std::vector<LaunchTime> of_busiest_gpu(const Schedule& schedule, std::span<const LaunchTime> times) {
+std::vector<LaunchTime> busiest_gpu_launches(const Schedule& schedule, std::span<const LaunchTime> times) {
   if (schedule.empty()) return {times.begin(), times.end()};
   std::vector<std::vector<LaunchTime>> gpus(static_cast<std::size_t>(schedule.gpus));
   for (const Operation& each : schedule.operations) {
@@ -361,7 +362,7 @@ std::vector<LaunchLoad> predict_loads(const AttentionModel& model, const DeviceL
   for (const KernelModel& kernel : model.kernels) {
     if (kernel.setup) continue;
     const double again = std::max(0.0, static_cast<double>(kernel.traffic.total()) - kernel.work.distinct_bytes);
-    const double missed = miss_ratio(kernel.work.cycled_bytes, static_cast<double>(limits.l2_bytes));
+    const double missed = miss_ratio(kernel.work.reread_bytes, static_cast<double>(limits.l2_bytes));
     loads.push_back(launch_load(kernel, limits, kernel.work.distinct_bytes + missed * again));
   }
   return loads;

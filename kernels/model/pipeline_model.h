@@ -18,7 +18,7 @@
 //
 // The clock is the highest that repeated launches of the point sustain (ClockLimits).
 //
-// Utilization is not fitted: it is the counted work of a unit (KernelUse) over its capacity in the predicted time.
+// Utilization is not fitted: it is the counted work of a unit (UnitIssueCosts) over its capacity in the predicted time.
 #pragma once
 
 #include <array>
@@ -50,10 +50,10 @@ struct LaunchLoad {
   double l1_bytes = 0;       ///< L1 of an SM that shared memory leaves; 0: unlimited
   double l2_sm_bytes = 0;    ///< both directions
   double l2_to_sm_bytes = 0;
-  double dram_bytes = 0;      ///< both directions, settled: including write-back after the launch
-  double later_bytes = 0;     ///< part of dram_bytes that is written back after the launch
-  bool starts_early = false;  ///< KernelModel::starts_early
-  double runs = 1;            ///< KernelModel::runs; other values are per run
+  double dram_bytes = 0;       ///< both directions, settled: including write-back after the launch
+  double writeback_bytes = 0;  ///< part of dram_bytes that is written back after the launch
+  bool starts_early = false;   ///< KernelModel::starts_early
+  double runs = 1;             ///< KernelModel::runs; other values are per run
 };
 
 struct LaunchTime {
@@ -80,7 +80,7 @@ struct LaunchTime {
 /// Simulates the schedule of several GPUs. `times`: one per kind of launch, by its index in the plan.
 [[nodiscard]] ScheduleTimes schedule_times(const Schedule&, std::span<const LaunchTime> times, const DeviceRates&);
 /// Launches of the GPU with the most attention work, in order; `times` unchanged for a single GPU.
-[[nodiscard]] std::vector<LaunchTime> of_busiest_gpu(const Schedule&, std::span<const LaunchTime> times);
+[[nodiscard]] std::vector<LaunchTime> busiest_gpu_launches(const Schedule&, std::span<const LaunchTime> times);
 /// Time of the schedule, or of consecutive launches for a single GPU. Pre: `times` are of the measured kernels.
 [[nodiscard]] double point_ns(const Schedule&, std::span<const LaunchTime> times, const DeviceRates&);
 

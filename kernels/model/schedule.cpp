@@ -9,7 +9,7 @@
 
 namespace attnscope {
 
-std::string on_gpu(std::string_view buffer, int gpu) {
+std::string buffer_on_gpu(std::string_view buffer, int gpu) {
   return fmt::format("{}@{}", buffer, gpu);
 }
 
@@ -18,18 +18,18 @@ std::int64_t Schedule::link_bytes() const {
                          [](std::int64_t sum, const Operation& each) { return sum + each.link_bytes(); });
 }
 
-ScheduleTimes sum_up(const Schedule& schedule, const std::vector<OperationTime>& times, double ns) {
-  struct OfGpu {
+ScheduleTimes total_schedule_times(const Schedule& schedule, const std::vector<OperationTime>& times, double ns) {
+  struct GpuTotals {
     double attention = 0;
     double combine = 0;
     double copies = 0;
   };
-  std::vector<OfGpu> gpus(static_cast<std::size_t>(schedule.gpus));
+  std::vector<GpuTotals> gpus(static_cast<std::size_t>(schedule.gpus));
   double first = std::numeric_limits<double>::infinity();
   double last = 0;
   for (std::size_t i = 0; i < schedule.operations.size(); ++i) {
     const Operation& each = schedule.operations[i];
-    OfGpu& gpu = gpus[static_cast<std::size_t>(each.gpu)];
+    GpuTotals& gpu = gpus[static_cast<std::size_t>(each.gpu)];
     double& sum = each.is_transfer() ? gpu.copies : each.kind == Operation::Kind::combine ? gpu.combine : gpu.attention;
     sum += times[i].end_ns - times[i].begin_ns;
     first = std::min(first, times[i].begin_ns);
@@ -37,9 +37,9 @@ ScheduleTimes sum_up(const Schedule& schedule, const std::vector<OperationTime>&
   }
   ScheduleTimes sums;
   if (times.empty()) return sums;
-  const OfGpu& busiest = *std::ranges::max_element(gpus, {}, &OfGpu::attention);
-  const double all =
-      std::accumulate(gpus.begin(), gpus.end(), 0.0, [](double sum, const OfGpu& gpu) { return sum + gpu.attention; });
+  const GpuTotals& busiest = *std::ranges::max_element(gpus, {}, &GpuTotals::attention);
+  const double all = std::accumulate(gpus.begin(), gpus.end(), 0.0,
+                                     [](double sum, const GpuTotals& gpu) { return sum + gpu.attention; });
   sums.ns = ns > 0 ? ns : last - first;
   sums.attention_ns = busiest.attention;
   sums.combine_ns = busiest.combine;

@@ -14,7 +14,7 @@
 namespace attnscope {
 
 /// Name of a buffer on a GPU: "k" on GPU 2 is "k@2".
-[[nodiscard]] std::string on_gpu(std::string_view buffer, int gpu);
+[[nodiscard]] std::string buffer_on_gpu(std::string_view buffer, int gpu);
 
 /// A 2D copy between GPUs or within one: `rows` rows of `row_bytes` bytes, `from_pitch` and `to_pitch` bytes apart.
 struct Transfer {
@@ -73,7 +73,8 @@ struct ScheduleTimes {
 };
 /// `times`: one per operation, in schedule order. `ns`: total time, measured separately if the GPUs' clocks differ; 0:
 /// from the first begin to the last end.
-[[nodiscard]] ScheduleTimes sum_up(const Schedule&, const std::vector<OperationTime>& times, double ns = 0);
+[[nodiscard]] ScheduleTimes total_schedule_times(const Schedule&, const std::vector<OperationTime>& times,
+                                                 double ns = 0);
 /// Simulates a schedule: an operation begins when its stream is free and its dependencies have ended. `ns_of` returns
 /// its duration.
 [[nodiscard]] std::vector<OperationTime> simulate_schedule(const Schedule&,

@@ -23,7 +23,7 @@ Mask without_lengths(const Mask& mask) {
 /// Number of tiles among [first, last) in visible squares, `each` adjacent tiles per square. `counted(a, b)` returns
 /// the number of visible squares among [a, b).
 template <class Counted>
-std::int64_t tiles_of_squares(std::int64_t each, std::int64_t first, std::int64_t last, const Counted& counted) {
+std::int64_t count_visible_tiles(std::int64_t each, std::int64_t first, std::int64_t last, const Counted& counted) {
   if (first >= last) return 0;
   const std::int64_t from = first / each;
   const std::int64_t to = (last - 1) / each + 1;
@@ -38,8 +38,8 @@ std::int64_t tiles_of_squares(std::int64_t each, std::int64_t first, std::int64_
 
 /// The n-th tile, from 0, at or after `first` in a visible square. `nth_square` returns the n-th visible square.
 template <class NthSquare>
-std::int64_t nth_tile_of_squares(std::int64_t each, std::int64_t first, std::int64_t n, bool first_counts,
-                                 const NthSquare& nth_square) {
+std::int64_t nth_visible_tile(std::int64_t each, std::int64_t first, std::int64_t n, bool first_counts,
+                              const NthSquare& nth_square) {
   const std::int64_t from = first / each;
   // Counts from the start of the first square.
   if (first_counts) n += first - from * each;
@@ -60,19 +60,19 @@ std::int64_t touched_tiles(std::span<const TileRun> runs) {
   return touched;
 }
 
-std::int64_t read_by_square(std::span<const TileRun> runs) {
+std::int64_t mask_reads_by_square(std::span<const TileRun> runs) {
   std::int64_t squares = 0;
-  for (const TileRun& run : runs) squares += run.tiles * run.read_by_square;
+  for (const TileRun& run : runs) squares += run.tiles * run.mask_reads_by_square;
   return squares;
 }
 
-std::int64_t read_by_tile(std::span<const TileRun> runs) {
+std::int64_t mask_reads_by_tile(std::span<const TileRun> runs) {
   std::int64_t squares = 0;
-  for (const TileRun& run : runs) squares += run.tiles * run.read_by_tile;
+  for (const TileRun& run : runs) squares += run.tiles * run.mask_reads_by_tile;
   return squares;
 }
 
-double mean_read(std::span<const std::vector<TileRun>> by_entry, std::int64_t (*read)(std::span<const TileRun>)) {
+double mean_mask_reads(std::span<const std::vector<TileRun>> by_entry, std::int64_t (*read)(std::span<const TileRun>)) {
   std::int64_t squares = 0;
   for (const std::vector<TileRun>& runs : by_entry) squares += read(runs);
   return static_cast<double>(squares) / static_cast<double>(by_entry.size());
@@ -82,12 +82,12 @@ TileGrid::TileGrid(const AttentionProblem& problem, const TileShape& tile, std::
     : mask_(without_lengths(problem.mask)),
       n_q_(problem.n_q),
       length_(key_length(problem, entry)),
-      far_(problem.n_q + problem.n_k + 1),
+      unlimited_side_(problem.n_q + problem.n_k + 1),
       br_(tile.br),
       bc_(tile.bc),
       q_tiles_(ceil_div(problem.n_q, tile.br)),
       k_tiles_(ceil_div(problem.n_k, tile.bc)) {
-  if (!mask_.sparse()) return;
+  if (!mask_.has_block_mask()) return;
   pattern_ = BlockPattern::of(mask_, ceil_div(problem.n_q, mask_.block_size), ceil_div(problem.n_k, mask_.block_size));
 }
 
@@ -99,7 +99,7 @@ std::int64_t TileGrid::k_rows(std::int64_t j) const {
   return std::clamp<std::int64_t>(length_ - j * bc_, 0, bc_);
 }
 
-TileGrid::Stretch TileGrid::k_stretch(std::int64_t i) const {
+TileGrid::Stretch TileGrid::k_range(std::int64_t i) const {
   const std::int64_t last = k_end(i);
   if (mask_.left == Mask::unlimited) return {0, last};
   const std::int64_t first_key = i * br_ + length_ - n_q_ - mask_.left;  // first visible key of the tile's first row
@@ -107,7 +107,7 @@ TileGrid::Stretch TileGrid::k_stretch(std::int64_t i) const {
 }
 
 std::int64_t TileGrid::k_begin(std::int64_t i) const {
-  return k_stretch(i).first;
+  return k_range(i).first;
 }
 
 std::int64_t TileGrid::k_end(std::int64_t i) const {
@@ -117,7 +117,7 @@ std::int64_t TileGrid::k_end(std::int64_t i) const {
 }
 
 std::int64_t TileGrid::q_begin(std::int64_t j) const {
-  const std::int64_t right = mask_.right == Mask::unlimited ? far_ : mask_.right;
+  const std::int64_t right = mask_.right == Mask::unlimited ? unlimited_side_ : mask_.right;
   const std::int64_t first_row = j * bc_ - (length_ - n_q_ + right);  // first row that sees key j Bc
   return std::min(std::max<std::int64_t>(first_row, 0) / br_, q_end(j));
 }
@@ -133,89 +133,91 @@ std::int64_t TileGrid::q_end(std::int64_t j) const {
 }
 
 bool TileGrid::visited(std::int64_t i, std::int64_t j) const {
-  return visited(i, j, k_stretch(i));
+  return visited(i, j, k_range(i));
 }
 
 bool TileGrid::visited(std::int64_t i, std::int64_t j, const Stretch& tiles) const {
   if (j < tiles.first || j >= tiles.last) return false;
-  return !mask_.sparse() || pattern_->counts(i * br_ / mask_.block_size, j * bc_ / mask_.block_size);
+  return !mask_.has_block_mask() || pattern_->counts(i * br_ / mask_.block_size, j * bc_ / mask_.block_size);
 }
 
 std::int64_t TileGrid::nth_k_tile(std::int64_t i, std::int64_t n) const {
   const std::int64_t first = k_begin(i);
-  if (!mask_.sparse()) return first + n;
+  if (!mask_.has_block_mask()) return first + n;
   const std::int64_t row = i * br_ / mask_.block_size;
-  return nth_tile_of_squares(
+  return nth_visible_tile(
       mask_.block_size / bc_, first, n, pattern_->counts(row, first * bc_ / mask_.block_size),
       [&](std::int64_t from, std::int64_t square) { return pattern_->nth_in_row(row, from, square); });
 }
 
 std::int64_t TileGrid::nth_q_tile(std::int64_t j, std::int64_t n) const {
   const std::int64_t first = q_begin(j);
-  if (!mask_.sparse()) return first + n;
+  if (!mask_.has_block_mask()) return first + n;
   const std::int64_t column = j * bc_ / mask_.block_size;
-  return nth_tile_of_squares(
+  return nth_visible_tile(
       mask_.block_size / br_, first, n, pattern_->counts(first * br_ / mask_.block_size, column),
       [&](std::int64_t from, std::int64_t square) { return pattern_->nth_in_column(column, from, square); });
 }
 
 std::int64_t TileGrid::k_tiles_seen(std::int64_t i) const {
-  return k_tiles_seen(i, k_stretch(i));
+  return k_tiles_seen(i, k_range(i));
 }
 
 std::int64_t TileGrid::k_tiles_seen(std::int64_t i, const Stretch& tiles) const {
-  if (!mask_.sparse()) return tiles.last - tiles.first;
+  if (!mask_.has_block_mask()) return tiles.last - tiles.first;
   const std::int64_t row = i * br_ / mask_.block_size;
-  return tiles_of_squares(mask_.block_size / bc_, tiles.first, tiles.last,
-                          [&](std::int64_t first, std::int64_t last) { return pattern_->in_row(row, first, last); });
+  return count_visible_tiles(
+      mask_.block_size / bc_, tiles.first, tiles.last,
+      [&](std::int64_t first, std::int64_t last) { return pattern_->count_in_row(row, first, last); });
 }
 
 std::int64_t TileGrid::q_tiles_seen(std::int64_t j) const {
   const std::int64_t first_tile = q_begin(j);
   const std::int64_t last_tile = q_end(j);
-  if (!mask_.sparse() || first_tile == last_tile) return last_tile - first_tile;
+  if (!mask_.has_block_mask() || first_tile == last_tile) return last_tile - first_tile;
   const std::int64_t column = j * bc_ / mask_.block_size;
-  return tiles_of_squares(mask_.block_size / br_, first_tile, last_tile, [&](std::int64_t first, std::int64_t last) {
-    return pattern_->in_column(column, first, last);
+  return count_visible_tiles(mask_.block_size / br_, first_tile, last_tile, [&](std::int64_t first, std::int64_t last) {
+    return pattern_->count_in_column(column, first, last);
   });
 }
 
-std::int64_t TileGrid::rows_alike() const {
+std::int64_t TileGrid::equal_row_count() const {
   if (mask_.left != Mask::unlimited || mask_.right != Mask::unlimited) return 1;
-  return mask_.sparse() ? mask_.block_size / br_ : q_tiles_;
+  return mask_.has_block_mask() ? mask_.block_size / br_ : q_tiles_;
 }
 
-std::int64_t TileGrid::columns_alike() const {
+std::int64_t TileGrid::equal_column_count() const {
   if (mask_.left != Mask::unlimited || mask_.right != Mask::unlimited) return 1;
-  return mask_.sparse() ? mask_.block_size / bc_ : k_tiles_;
+  return mask_.has_block_mask() ? mask_.block_size / bc_ : k_tiles_;
 }
 
 TileRun TileGrid::row_run(std::int64_t i, std::int64_t tiles) const {
-  const Stretch reach = k_stretch(i);
+  const Stretch reach = k_range(i);
   TileRun run{.tiles = tiles, .seen = k_tiles_seen(i, reach)};
-  if (!mask_.sparse() || reach.first >= reach.last) return run;
+  if (!mask_.has_block_mask() || reach.first >= reach.last) return run;
   const std::int64_t first = reach.first * bc_ / mask_.block_size;
   const std::int64_t last = (reach.last - 1) * bc_ / mask_.block_size + 1;
-  run.read_by_square = last - first - pattern_->in_row(i * br_ / mask_.block_size, first, last) + run.seen;
-  run.read_by_tile = reach.last - reach.first;
+  run.mask_reads_by_square = last - first - pattern_->count_in_row(i * br_ / mask_.block_size, first, last) + run.seen;
+  run.mask_reads_by_tile = reach.last - reach.first;
   return run;
 }
 
 TileRun TileGrid::column_run(std::int64_t j, std::int64_t tiles) const {
   TileRun run{.tiles = tiles, .seen = q_tiles_seen(j)};
-  if (!mask_.sparse()) return run;
+  if (!mask_.has_block_mask()) return run;
   const std::int64_t first_tile = q_begin(j);
   const std::int64_t last_tile = q_end(j);
   if (first_tile >= last_tile) return run;
   const std::int64_t first = first_tile * br_ / mask_.block_size;
   const std::int64_t last = (last_tile - 1) * br_ / mask_.block_size + 1;
-  run.read_by_square = last - first - pattern_->in_column(j * bc_ / mask_.block_size, first, last) + run.seen;
-  run.read_by_tile = last_tile - first_tile;
+  run.mask_reads_by_square =
+      last - first - pattern_->count_in_column(j * bc_ / mask_.block_size, first, last) + run.seen;
+  run.mask_reads_by_tile = last_tile - first_tile;
   return run;
 }
 
 std::vector<TileRun> TileGrid::row_runs() const {
-  const std::int64_t alike = rows_alike();
+  const std::int64_t alike = equal_row_count();
   std::vector<TileRun> runs;
   runs.reserve(static_cast<std::size_t>(ceil_div(q_tiles_, alike)));
   for (std::int64_t i = 0; i < q_tiles_; i += alike) {
@@ -225,7 +227,7 @@ std::vector<TileRun> TileGrid::row_runs() const {
 }
 
 std::vector<TileRun> TileGrid::column_runs() const {
-  const std::int64_t alike = columns_alike();
+  const std::int64_t alike = equal_column_count();
   const std::int64_t with_keys = ceil_div(length_, bc_);
   std::vector<TileRun> runs;
   runs.reserve(static_cast<std::size_t>(ceil_div(with_keys, alike) + 1));
@@ -265,8 +267,8 @@ TileCounts TileGrid::counts(std::span<const TileRun> runs) const {
       counts.tiles += run.tiles * run.seen;
       counts.q_tiles_touched += run.tiles;
       counts.query_rows_touched += rows;
-      counts.query_rows_seen += run.seen * rows;
-      counts.key_rows_seen += run.tiles * (run.seen * bc_ - (sees_last ? missing : 0));
+      counts.query_rows_read += run.seen * rows;
+      counts.key_rows_read += run.tiles * (run.seen * bc_ - (sees_last ? missing : 0));
     }
     i = end;
   }
@@ -308,8 +310,8 @@ TileCounts BatchGrid::counts(std::span<const std::vector<TileRun>> rows) const {
     const TileCounts one = grids_[entry].counts(rows[entry]);
     sum.tiles += times * one.tiles;
     sum.query_rows_touched += times * one.query_rows_touched;
-    sum.key_rows_seen += times * one.key_rows_seen;
-    sum.query_rows_seen += times * one.query_rows_seen;
+    sum.key_rows_read += times * one.key_rows_read;
+    sum.query_rows_read += times * one.query_rows_read;
     sum.q_tiles_touched += times * one.q_tiles_touched;
   }
   return sum;
@@ -329,35 +331,35 @@ ColumnCounts BatchGrid::columns_kv(std::span<const std::vector<TileRun>> columns
 namespace {
 
 constexpr int number_bytes = 4;
-constexpr std::int64_t in_a_sector = sector_bytes / number_bytes;
+constexpr std::int64_t values_per_sector = sector_bytes / number_bytes;
 
 }  // namespace
 
-std::int64_t RowNumbers::sectors(std::int64_t place, std::int64_t rows) const {
+std::int64_t RowValues::sectors(std::int64_t place, std::int64_t rows) const {
   // A request that begins inside a sector moves one extra sector.
   const std::int64_t whole = rows / request_rows;
   const std::int64_t rest = rows % request_rows;
-  return whole * (request_rows / in_a_sector + (place > 0 ? 1 : 0)) +
-         (rest > 0 ? ceil_div(place + rest, in_a_sector) : 0);
+  return whole * (request_rows / values_per_sector + (place > 0 ? 1 : 0)) +
+         (rest > 0 ? ceil_div(place + rest, values_per_sector) : 0);
 }
 
-std::int64_t RowNumbers::bytes(const Visits& visits, std::int64_t first, std::int64_t heads) const {
+std::int64_t RowValues::bytes(const Visits& visits, std::int64_t first, std::int64_t heads) const {
   const std::int64_t last_rows = head_rows - (ceil_div(head_rows, tile_rows) - 1) * tile_rows;
   std::int64_t all = 0;
   // Every eighth head begins at the same index in its sector.
-  for (std::int64_t head = first; head < first + std::min(heads, in_a_sector); ++head) {
-    const std::int64_t alike = ceil_div(first + heads - head, in_a_sector);
-    const std::int64_t place = head % in_a_sector * (head_rows % in_a_sector) % in_a_sector;
+  for (std::int64_t head = first; head < first + std::min(heads, values_per_sector); ++head) {
+    const std::int64_t alike = ceil_div(first + heads - head, values_per_sector);
+    const std::int64_t place = head % values_per_sector * (head_rows % values_per_sector) % values_per_sector;
     all += alike * ((visits.all - visits.last) * sectors(place, tile_rows) + visits.last * sectors(place, last_rows));
   }
   return all * sector_bytes;
 }
 
-std::int64_t RowNumbers::bytes_once(std::int64_t heads) const {
+std::int64_t RowValues::bytes_once(std::int64_t heads) const {
   return bytes({.all = ceil_div(head_rows, tile_rows), .last = 1}, 0, heads);
 }
 
-std::int64_t RowNumbers::bytes_seen(const AttentionProblem& p, std::span<const std::vector<TileRun>> rows) const {
+std::int64_t RowValues::bytes_seen(const AttentionProblem& p, std::span<const std::vector<TileRun>> rows) const {
   const auto heads = p.instances() / std::ssize(rows);
   std::int64_t all = 0;
   for (std::size_t entry = 0; entry < rows.size(); ++entry) {
@@ -368,11 +370,11 @@ std::int64_t RowNumbers::bytes_seen(const AttentionProblem& p, std::span<const s
   return all;
 }
 
-TileAccess RowNumbers::access(Tensor tensor, Access access, std::int64_t head, std::int64_t row,
-                              std::int64_t rows) const {
+TileAccess RowValues::access(Tensor tensor, Access access, std::int64_t head, std::int64_t row,
+                             std::int64_t rows) const {
   TileAccess numbers{tensor, access, head, row, rows, 0, 1, number_bytes};
   numbers.request_rows = static_cast<std::uint8_t>(request_rows);
-  numbers.place = static_cast<std::int8_t>((head * head_rows + row) % in_a_sector);
+  numbers.place = static_cast<std::int8_t>((head * head_rows + row) % values_per_sector);
   return numbers;
 }
 

@@ -17,8 +17,8 @@ namespace attnscope {
 struct TileCounts {
   std::int64_t tiles = 0;               ///< visited
   std::int64_t query_rows_touched = 0;  ///< rows of Q tiles that see any key
-  std::int64_t key_rows_seen = 0;       ///< rows of K that Q tiles read in total
-  std::int64_t query_rows_seen = 0;     ///< rows of Q that K tiles read in total
+  std::int64_t key_rows_read = 0;       ///< rows of K that Q tiles read in total
+  std::int64_t query_rows_read = 0;     ///< rows of Q that K tiles read in total
   std::int64_t q_tiles_touched = 0;     ///< Q tiles that see any key
 
   bool operator==(const TileCounts&) const = default;
@@ -36,8 +36,9 @@ struct TileRun {
   std::int64_t tiles = 0;
   std::int64_t seen = 0;
   // Squares of the block mask that a kernel reads per tile; 0 without a block mask.
-  std::int64_t read_by_square = 0;  ///< kernel skips whole squares: one read per skipped square and per visited tile
-  std::int64_t read_by_tile = 0;    ///< kernel tests each tile that window and lengths leave
+  std::int64_t mask_reads_by_square =
+      0;  ///< kernel skips whole squares: one read per skipped square and per visited tile
+  std::int64_t mask_reads_by_tile = 0;  ///< kernel tests each tile that window and lengths leave
 
   bool operator==(const TileRun&) const = default;
 };
@@ -47,11 +48,11 @@ struct TileRun {
 /// Tiles that see any tile of the other side.
 [[nodiscard]] std::int64_t touched_tiles(std::span<const TileRun>);
 /// Squares that all tiles read.
-[[nodiscard]] std::int64_t read_by_square(std::span<const TileRun>);
-[[nodiscard]] std::int64_t read_by_tile(std::span<const TileRun>);
-/// Mean of read_by_square() or read_by_tile() over batch entries; times the number of heads, the total.
-[[nodiscard]] double mean_read(std::span<const std::vector<TileRun>> by_entry,
-                               std::int64_t (*read)(std::span<const TileRun>));
+[[nodiscard]] std::int64_t mask_reads_by_square(std::span<const TileRun>);
+[[nodiscard]] std::int64_t mask_reads_by_tile(std::span<const TileRun>);
+/// Mean of mask_reads_by_square() or mask_reads_by_tile() over batch entries; times the number of heads, the total.
+[[nodiscard]] double mean_mask_reads(std::span<const std::vector<TileRun>> by_entry,
+                                     std::int64_t (*read)(std::span<const TileRun>));
 
 /// Grid of one batch entry. A kernel visits K tiles [k_begin(i), k_end(i)) of Q tile i, or Q tiles [q_begin(j),
 /// q_end(j)) of K tile j, and skips those that the block mask excludes (visited() is false).
@@ -95,11 +96,11 @@ class TileGrid {
     std::int64_t first = 0;
     std::int64_t last = 0;
   };
-  [[nodiscard]] Stretch k_stretch(std::int64_t i) const;
+  [[nodiscard]] Stretch k_range(std::int64_t i) const;
   /// Number of adjacent Q tiles, counted from the first, that see the same K tiles; and of K tiles with keys that the
   /// same Q tiles see. Without a window: all, or those of one row or column of squares.
-  [[nodiscard]] std::int64_t rows_alike() const;
-  [[nodiscard]] std::int64_t columns_alike() const;
+  [[nodiscard]] std::int64_t equal_row_count() const;
+  [[nodiscard]] std::int64_t equal_column_count() const;
   /// With the stretch of Q tile i already computed.
   [[nodiscard]] bool visited(std::int64_t i, std::int64_t j, const Stretch&) const;
   [[nodiscard]] std::int64_t k_tiles_seen(std::int64_t i, const Stretch&) const;
@@ -109,8 +110,8 @@ class TileGrid {
   Mask mask_;
   std::shared_ptr<const BlockPattern> pattern_;
   std::int64_t n_q_;
-  std::int64_t length_;  ///< keys without padding
-  std::int64_t far_;     ///< replaces an unlimited side of the window
+  std::int64_t length_;          ///< keys without padding
+  std::int64_t unlimited_side_;  ///< replaces an unlimited side of the window
   std::int64_t br_;
   std::int64_t bc_;
   std::int64_t q_tiles_;
@@ -147,7 +148,7 @@ class BatchGrid {
 
 /// One fp32 value per query row (l, m, LSE, D), head after head. Eight values fill a sector, so heads and tiles may
 /// begin inside a sector; each request of a warp moves whole sectors.
-struct RowNumbers {
+struct RowValues {
   std::int64_t head_rows = 0;     ///< values per head
   std::int64_t tile_rows = 0;     ///< requests begin at the first row of a tile: a multiple of 8, or a whole head
   std::int64_t request_rows = 0;  ///< rows per request except the last of a tile: a multiple of 8

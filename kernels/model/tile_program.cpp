@@ -24,8 +24,8 @@ std::size_t tensor_count() {
   return tensor_names().size();
 }
 
-Tensor own_tensor(std::string_view name) {
-  if (tensor_count() == most_tensors) throw std::length_error("too many tensors (increase most_tensors)");
+Tensor register_tensor(std::string_view name) {
+  if (tensor_count() == max_tensors) throw std::length_error("too many tensors (increase most_tensors)");
   tensor_names().push_back(name);
   return static_cast<Tensor>(tensor_count() - 1);
 }
@@ -37,21 +37,21 @@ std::string_view to_string(Tensor tensor) {
 
 namespace {
 
-// Box rows are stored in units of 16; `box_place` is no valid index in a sector.
+// Box rows are stored in units of 16; `box_marker` is no valid index in a sector.
 constexpr int box_unit = 16;
-constexpr std::int8_t box_place = -128;
+constexpr std::int8_t box_marker = -128;
 
 }  // namespace
 
-TileAccess TileAccess::in_boxes(int box_rows) const {
+TileAccess TileAccess::with_boxes(int box_rows) const {
   TileAccess boxed = *this;
   boxed.request_rows = static_cast<std::uint8_t>(box_rows / box_unit);
-  boxed.place = box_place;
+  boxed.place = box_marker;
   return boxed;
 }
 
 int TileAccess::box_rows() const {
-  return place == box_place ? request_rows * box_unit : 0;
+  return place == box_marker ? request_rows * box_unit : 0;
 }
 
 std::int64_t TileAccess::moved_bytes() const {

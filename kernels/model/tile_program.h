@@ -14,7 +14,7 @@ namespace attnscope {
 /// Matrices in global memory, named as in the papers. `o_acc`: fp32 output accumulator of FA1; `m`, `l`: its running
 /// row maximum and sum; `delta`: D = rowsum(dO o O); `dq_acc`: fp32 accumulator of dQ; `o_part`, `lse_part`: partial
 /// results of split-KV; `block_table`: pages of a paged cache; `key_lengths`: lengths of a mask; `taken`: counter from
-/// which blocks take row tiles. Matrices of a single algorithm use own_tensor().
+/// which blocks take row tiles. Matrices of a single algorithm use register_tensor().
 enum class Tensor : std::uint8_t {
   q,
   k,
@@ -46,11 +46,11 @@ enum class Tensor : std::uint8_t {
   k_scales,
   v_scales
 };
-/// Maximum number of tensors, including those of own_tensor().
-inline constexpr std::size_t most_tensors = 48;
+/// Maximum number of tensors, including those of register_tensor().
+inline constexpr std::size_t max_tensors = 48;
 [[nodiscard]] std::size_t tensor_count();
 /// Registers a matrix of a single algorithm, for a constant in its folder. `name` must outlive it.
-[[nodiscard]] Tensor own_tensor(std::string_view name);
+[[nodiscard]] Tensor register_tensor(std::string_view name);
 [[nodiscard]] std::string_view to_string(Tensor);
 
 /// `reduce` adds in L2 (red.global.add); for the SM it is a store. On an H200, sm_to_l2 counts its bytes as for a
@@ -71,14 +71,14 @@ struct TileAccess {
   std::int64_t col = 0;
   std::int64_t cols = 0;
   int element_bytes = 2;
-  // Nonzero if a row is less than a sector (RowNumbers::access()) or rows come in boxes (in_boxes()). 0: rows are whole
-  // sectors.
+  // Nonzero if a row is less than a sector (RowValues::access()) or rows come in boxes (with_boxes()). 0: rows are
+  // whole sectors.
   std::uint8_t request_rows = 0;  ///< rows per warp request, which moves each sector that it touches
   std::int8_t place = 0;  ///< index of the first row in its sector; negative: in a sector that an earlier request moved
 
   /// Same access in TMA boxes of `box_rows` rows (a multiple of 16, up to 256). Boxes move whole, including rows
   /// outside the matrix.
-  [[nodiscard]] TileAccess in_boxes(int box_rows) const;
+  [[nodiscard]] TileAccess with_boxes(int box_rows) const;
   [[nodiscard]] int box_rows() const;  ///< 0: not in boxes
 
   [[nodiscard]] std::int64_t bytes() const { return rows * cols * element_bytes; }

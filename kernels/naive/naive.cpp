@@ -96,19 +96,19 @@ using naive::RowWork;
 using naive::softmax;
 using naive::whole_grid;
 
-KernelNeeds qk_needs(const AttentionProblem& p, const TileShape& tile) {
+KernelResources qk_needs(const AttentionProblem& p, const TileShape& tile) {
   return {.kernel = "naive qk",
           .threads = naive::qk_threads(tile.br),
           .registers = naive::qk_register_estimate(tile.br, tile.bc),
           .shared_bytes = naive::qk_shared_bytes(tile.br, tile.bc, static_cast<int>(p.d), bytes_per_element(p.dtype))};
 }
 
-KernelNeeds row_needs(std::string_view kernel, const AttentionProblem& p, const RowWork& work) {
+KernelResources row_kernel_resources(std::string_view kernel, const AttentionProblem& p, const RowWork& work) {
   return {
       .kernel = kernel, .threads = naive::row_threads(p.n_k, work.pieces), .registers = naive::row_register_estimate};
 }
 
-KernelNeeds pv_needs(const AttentionProblem& p, const TileShape& tile) {
+KernelResources pv_needs(const AttentionProblem& p, const TileShape& tile) {
   const int d = static_cast<int>(p.d);
   return {.kernel = "naive pv",
           .threads = naive::pv_threads(tile.br, d),
@@ -116,7 +116,7 @@ KernelNeeds pv_needs(const AttentionProblem& p, const TileShape& tile) {
           .shared_bytes = naive::pv_shared_bytes(tile.br, d, bytes_per_element(p.dtype))};
 }
 
-KernelNeeds tn_needs(const AttentionProblem& p, const TileShape& tile) {
+KernelResources tn_needs(const AttentionProblem& p, const TileShape& tile) {
   const int d = static_cast<int>(p.d);
   return {.kernel = "naive tn",
           .threads = naive::tn_threads(tile.bc, d),
@@ -126,7 +126,7 @@ KernelNeeds tn_needs(const AttentionProblem& p, const TileShape& tile) {
 
 /// Scale of the entries that dropout keeps.
 float dropout_factor(const AttentionProblem& p) {
-  return 256.0F / static_cast<float>(dropout_keep(p));
+  return 256.0F / static_cast<float>(dropout_keep_count(p));
 }
 
 /// Launch of a product out = factor left right: name, matrices, their on-chip labels and their buffers.
@@ -156,9 +156,9 @@ class Launches {
     return product(of, "qk", {"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_HEADS_FASTEST"}, p_.instances(),
                    kernel_model(of.name, grid.q_tiles() * grid.k_tiles() * p_.instances(), qk_needs(p_, tile_),
                                 naive::qk_traffic(p_, tile_, of.product), product_flops_,
-                                {in_shared(of.on_chip[0], tile_.br * p_.d * element_),
-                                 in_shared(of.on_chip[1], tile_.bc * p_.d * element_),
-                                 in_registers(of.on_chip[2], tile_.br * columns * accumulator_)},
+                                {shared_memory_part(of.on_chip[0], tile_.br * p_.d * element_),
+                                 shared_memory_part(of.on_chip[1], tile_.bc * p_.d * element_),
+                                 register_part(of.on_chip[2], tile_.br * columns * accumulator_)},
                                 qk_work(grid, columns), qk_timing),
                    naive::qk_program(p_, config_, of.product));
   }
@@ -168,28 +168,29 @@ class Launches {
     const int stages = naive::pv_stages(tile_.br, d, element_);
     return product(
         of, "pv", {"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_DROPOUT", "ATTN_HEADS_FASTEST"}, p_.instances(),
-        kernel_model(of.name, p_.instances() * ceil_div(p_.n_q, tile_.br), pv_needs(p_, tile_),
-                     naive::pv_traffic(p_, tile_, of.product), product_flops_,
-                     {in_shared(of.on_chip[0], std::int64_t{stages} * naive::pv_step * tile_.br * element_, stages),
-                      in_shared(of.on_chip[1], std::int64_t{stages} * naive::pv_step * d * element_, stages),
-                      in_registers(of.on_chip[2],
-                                   std::int64_t{tile_.br} * d * accumulator_ * naive::pv_column_warps(tile_.br, d))},
-                     pv_work(), pv_timing),
+        kernel_model(
+            of.name, p_.instances() * ceil_div(p_.n_q, tile_.br), pv_needs(p_, tile_),
+            naive::pv_traffic(p_, tile_, of.product), product_flops_,
+            {shared_memory_part(of.on_chip[0], std::int64_t{stages} * naive::pv_step * tile_.br * element_, stages),
+             shared_memory_part(of.on_chip[1], std::int64_t{stages} * naive::pv_step * d * element_, stages),
+             register_part(of.on_chip[2],
+                           std::int64_t{tile_.br} * d * accumulator_ * naive::pv_column_warps(tile_.br, d))},
+            pv_work(), pv_timing),
         naive::pv_program(p_, config_, of.product));
   }
 
   /// Product with the left matrix transposed.
   [[nodiscard]] KernelLaunch tn(const ProductLaunch& of) const {
     constexpr std::int64_t stages = naive::tn_stages;
-    return product(of, "tn", {"ATTN_BF16", "ATTN_D", "ATTN_BC", "ATTN_DROPOUT", "ATTN_HEADS_FASTEST"},
-                   p_.kv_instances(),
-                   kernel_model(of.name, p_.kv_instances() * ceil_div(p_.n_k, tile_.bc), tn_needs(p_, tile_),
-                                naive::tn_traffic(p_, tile_, of.product), product_flops_,
-                                {in_shared(of.on_chip[0], stages * naive::tn_step * tile_.bc * element_, stages),
-                                 in_shared(of.on_chip[1], stages * naive::tn_step * p_.d * element_, stages),
-                                 in_registers(of.on_chip[2], tile_.bc * p_.d * accumulator_)},
-                                tn_work(), tn_timing),
-                   naive::tn_program(p_, config_, of.product));
+    return product(
+        of, "tn", {"ATTN_BF16", "ATTN_D", "ATTN_BC", "ATTN_DROPOUT", "ATTN_HEADS_FASTEST"}, p_.kv_instances(),
+        kernel_model(of.name, p_.kv_instances() * ceil_div(p_.n_k, tile_.bc), tn_needs(p_, tile_),
+                     naive::tn_traffic(p_, tile_, of.product), product_flops_,
+                     {shared_memory_part(of.on_chip[0], stages * naive::tn_step * tile_.bc * element_, stages),
+                      shared_memory_part(of.on_chip[1], stages * naive::tn_step * p_.d * element_, stages),
+                      register_part(of.on_chip[2], tile_.bc * p_.d * accumulator_)},
+                     tn_work(), tn_timing),
+        naive::tn_program(p_, config_, of.product));
   }
 
   [[nodiscard]] KernelLaunch softmax_rows() const {
@@ -233,12 +234,13 @@ class Launches {
     const std::int64_t held = std::min<std::int64_t>(long_row ? naive::long_row_step : stride_, stride_);
     std::vector<OnChipPart> parts;
     for (const Tensor in : work.in) {
-      parts.push_back(in_registers(on_chip_name(in), naive::rows_per_block(p_, work) * held * element_));
+      parts.push_back(register_part(on_chip_name(in), naive::rows_per_block(p_, work) * held * element_));
     }
-    return {kernel_model(name, row_blocks(p_, work), row_needs(needs, p_, work), naive::row_traffic(p_, work), 0,
-                         std::move(parts), rows_work(work), work.out == Tensor::p ? softmax_timing : ds_timing),
-            source(long_row ? name + "_long" : name, kernel_defines(macros, p_, config_)), std::move(arguments),
-            naive::row_program(p_, work)};
+    return {
+        kernel_model(name, row_blocks(p_, work), row_kernel_resources(needs, p_, work), naive::row_traffic(p_, work), 0,
+                     std::move(parts), row_kernel_work(work), work.out == Tensor::p ? softmax_timing : ds_timing),
+        source(long_row ? name + "_long" : name, kernel_defines(macros, p_, config_)), std::move(arguments),
+        naive::row_program(p_, work)};
   }
 
   void append_row_warps(std::vector<Argument>& arguments, const RowWork& work) const {
@@ -266,7 +268,7 @@ class Launches {
             .distinct_bytes = q_bytes() + kv_bytes() + s_bytes()};
   }
 
-  [[nodiscard]] KernelWork rows_work(const RowWork& work) const {
+  [[nodiscard]] KernelWork row_kernel_work(const RowWork& work) const {
     const auto blocks = static_cast<double>(row_blocks(p_, work));
     const bool long_row = naive::long_rows(p_.n_k, work.pieces);
     const auto steps =
@@ -355,8 +357,8 @@ class NaiveAttention final : public Algorithm {
 
   [[nodiscard]] Config default_config(const AttentionProblem& p, const DeviceLimits& device) const override {
     // A decoding step has too few rows for a larger tile.
-    const TileShape wished{.br = p.n_q <= 16 ? 16 : 128, .bc = 128};
-    return shrink_to_fit(wished, [&](const TileShape& tile) { return !refusal(p, tile, device); });
+    const TileShape preferred{.br = p.n_q <= 16 ? 16 : 128, .bc = 128};
+    return shrink_to_fit(preferred, [&](const TileShape& tile) { return !refusal(p, tile, device); });
   }
 
   [[nodiscard]] std::optional<Refusal> refusal(const AttentionProblem& p, const Config& config,
@@ -369,11 +371,12 @@ class NaiveAttention final : public Algorithm {
     const TileGrid grid = whole_grid(p, tile);
     if (auto refused = refuse_grid("naive qk", grid.q_tiles() * grid.k_tiles() * p.instances())) return refused;
     if (auto refused = refuse_grid("naive softmax", row_blocks(p, softmax))) return refused;
-    const KernelNeeds rows = row_needs("naive softmax", p, softmax);
-    if (p.pass == Pass::fwd) return refuse_needs({qk_needs(p, tile), rows, pv_needs(p, tile)}, device);
+    const KernelResources rows = row_kernel_resources("naive softmax", p, softmax);
+    if (p.pass == Pass::fwd) return refuse_resources({qk_needs(p, tile), rows, pv_needs(p, tile)}, device);
     if (auto refused = refuse_grid("naive ds", row_blocks(p, ds))) return refused;
-    return refuse_needs({qk_needs(p, tile), rows, pv_needs(p, tile), row_needs("naive ds", p, ds), tn_needs(p, tile)},
-                        device);
+    return refuse_resources(
+        {qk_needs(p, tile), rows, pv_needs(p, tile), row_kernel_resources("naive ds", p, ds), tn_needs(p, tile)},
+        device);
   }
 
   [[nodiscard]] std::int64_t working_set_bytes(const AttentionProblem& p, const Config& /*config*/,

@@ -66,14 +66,14 @@ float from_bits(DType dtype, std::uint16_t bits) {
 
 namespace {
 
-constexpr float e4m3_largest = 448;
+constexpr float max_e4m3 = 448;
 
 /// Exponent of the smallest power-of-two scale with which all magnitudes fit into e4m3; at least -100.
 int scale_exponent(float largest) {
   constexpr int least = -100;
   if (largest == 0) return least;
-  const int exponent = std::max(std::ilogb(largest) - std::ilogb(e4m3_largest), least);
-  return largest > std::ldexp(e4m3_largest, exponent) ? exponent + 1 : exponent;
+  const int exponent = std::max(std::ilogb(largest) - std::ilogb(max_e4m3), least);
+  return largest > std::ldexp(max_e4m3, exponent) ? exponent + 1 : exponent;
 }
 
 /// One bit of a multiplicative hash (Knuth) of the column.
@@ -101,14 +101,14 @@ void rotate(std::span<float> row) {
 
 float round_to_e4m3(float value) {
   constexpr int fraction_bits = 3;
-  constexpr int least_exponent = -6;
+  constexpr int min_exponent = -6;
   if (std::isnan(value)) return value;
-  if (std::abs(value) >= e4m3_largest) return std::copysign(e4m3_largest, value);
-  const int exponent = value == 0 ? least_exponent : std::max(std::ilogb(value), least_exponent);
+  if (std::abs(value) >= max_e4m3) return std::copysign(max_e4m3, value);
+  const int exponent = value == 0 ? min_exponent : std::max(std::ilogb(value), min_exponent);
   return std::ldexp(std::nearbyint(std::ldexp(value, fraction_bits - exponent)), exponent - fraction_bits);
 }
 
-void quantise(std::span<std::uint16_t> matrix, Tensor tensor, std::int64_t d, const Quantisation& by) {
+void quantize(std::span<std::uint16_t> matrix, Tensor tensor, std::int64_t d, const Quantization& by) {
   const auto block = static_cast<std::size_t>((tensor == Tensor::q ? by.query_rows : by.keys) * d);
   if (block == 0) return;
   const bool rotated = by.rotated && tensor != Tensor::v;

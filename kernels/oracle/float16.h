@@ -24,6 +24,6 @@ namespace attnscope {
 
 /// Quantizes Q, K or V in place: rows of d bf16 numbers become scale x e4m3, again as bf16. A rotated Q is also divided
 /// by d, since the kernels' Hadamard matrix has entries of 1 and -1. Pre: d is a power of two if Q or K is rotated.
-void quantise(std::span<std::uint16_t> matrix, Tensor tensor, std::int64_t d, const Quantisation&);
+void quantize(std::span<std::uint16_t> matrix, Tensor tensor, std::int64_t d, const Quantization&);
 
 }  // namespace attnscope

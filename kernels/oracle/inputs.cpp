@@ -18,7 +18,7 @@
 namespace attnscope {
 namespace {
 
-struct KindWord {
+struct KindName {
   InputKind kind;
   std::string_view word;
 };
@@ -59,7 +59,7 @@ double normal_with_outliers(std::uint64_t key, std::uint64_t counter) {
   return value;
 }
 
-double plus_minus_eight(std::uint64_t key, std::uint64_t counter) {
+double random_plus_minus_8(std::uint64_t key, std::uint64_t counter) {
   return (mix(key ^ mix(counter)) & 1U) != 0 ? 8.0 : -8.0;
 }
 
@@ -126,7 +126,7 @@ InputGenerator::InputGenerator(const AttentionProblem& problem, InputKind kind, 
     pool.resize(static_cast<std::size_t>(pool_size));
     for (std::size_t e = 0; e < pool.size(); ++e) {
       const bool large = kind == InputKind::large && tensor != Tensor::dout;
-      const double value = large ? plus_minus_eight(key, e) : normal_with_outliers(key, e);
+      const double value = large ? random_plus_minus_8(key, e) : normal_with_outliers(key, e);
       pool[e] = to_bits(problem.dtype, static_cast<float>(value));
     }
   }

@@ -62,7 +62,7 @@ class InputGenerator {
 
 /// Random byte of dropout, 0 to 255, for entry (row, key) of P of query head `instance`: Philox4x32-10 (Salmon et al.,
 /// Parallel Random Numbers: As Easy as 1, 2, 3, SC11), implemented independently of the kernels. The entry is kept if
-/// the byte is below dropout_keep().
+/// the byte is below dropout_keep_count().
 [[nodiscard]] int dropout_draw(std::int64_t instance, std::int64_t row, std::int64_t key);
 
 }  // namespace attnscope

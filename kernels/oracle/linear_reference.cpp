@@ -76,7 +76,7 @@ class LinearHead {
 
  private:
   [[nodiscard]] bool counts(std::int64_t row, std::int64_t key) const {
-    return !p_.mask.sparse() || p_.mask.block_counts(row / p_.mask.block_size, key / p_.mask.block_size);
+    return !p_.mask.has_block_mask() || p_.mask.block_counts(row / p_.mask.block_size, key / p_.mask.block_size);
   }
 
   const AttentionProblem& p_;

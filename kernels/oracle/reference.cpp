@@ -24,7 +24,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Maximum relative error of an 8-bit weight: half a step of e4m3, times up to 4% if the exponential is linearly
 /// interpolated between powers of two.
-constexpr double weight_error = (1 + 0x1p-4) * 1.04 - 1;
+constexpr double max_weight_error = (1 + 0x1p-4) * 1.04 - 1;
 
 std::vector<float> value_table(DType dtype) {
   std::vector<float> table(1U << 16);
@@ -69,7 +69,7 @@ struct ProblemContext {
   }
   [[nodiscard]] std::int64_t entry_of(std::int64_t instance) const { return instance / p.heads_q; }
   [[nodiscard]] bool block_counts(std::int64_t row, std::int64_t key) const {
-    return !p.mask.sparse() || p.mask.block_counts(row / p.mask.block_size, key / p.mask.block_size);
+    return !p.mask.has_block_mask() || p.mask.block_counts(row / p.mask.block_size, key / p.mask.block_size);
   }
   /// Factor by which dropout multiplies an entry of P.
   [[nodiscard]] double dropout_factor(std::int64_t instance, std::int64_t row, std::int64_t key) const {
@@ -81,7 +81,7 @@ struct ProblemContext {
   std::size_t d;
   std::vector<float> table;
   double scale = 1.0 / std::sqrt(static_cast<double>(p.d));
-  int keep = dropout_keep(p);
+  int keep = dropout_keep_count(p);
   bool gradients = p.pass != Pass::fwd;
 };
 
@@ -121,7 +121,7 @@ float less_accurate(double exact, float a, float b) {
 class RowWorker {
  public:
   explicit RowWorker(const ProblemContext& context)
-      : s_(context), q_(context.d), dout_(context.d), o_(context.d), o16_(context.d), fused_(context.d) {}
+      : s_(context), q_(context.d), dout_(context.d), o_(context.d), o16_(context.d), unrounded_dq_(context.d) {}
 
   /// Pre: the target is initialized with the results of a row that sees no key.
   void run(std::int64_t instance, std::int64_t row, const MatrixPair& q_dout, const MatrixPair& kv,
@@ -156,7 +156,7 @@ class RowWorker {
       add(o16_.data(), s_.rounded(static_cast<double>(weight16_[n]) * factor_[n]), v, d);
     }
     for (float& x : o16_) x = s_.rounded(static_cast<double>(x));
-    if (s_.p.dtype == DType::fp8) spread_of_weights(kv.second);
+    if (s_.p.dtype == DType::fp8) bound_weight_errors(kv.second);
     const double lse = max + std::log(sum);
     if (target.lse != nullptr) *target.lse = lse;
     if (target.o != nullptr) std::ranges::copy(o_, target.o);
@@ -174,17 +174,17 @@ class RowWorker {
       target.statistics->delta16[index(row)] = delta16;
     }
     if (target.dq == nullptr) return;
-    std::ranges::fill(fused_, 0);
+    std::ranges::fill(unrounded_dq_, 0);
     for (std::size_t n = 0; n < key_.size(); ++n) {
       const float* k = &kv.first[key_[n] * d];
       const double dp = factor_[n] == 0 ? 0 : dot(dout_.data(), &kv.second[key_[n] * d], d) * factor_[n];
       add(target.dq, s_.scale * weight_[n] * (dp - delta), k, d);
       add(target.dq16, ds16(s_, weight16_[n], s_.rounded(dp), delta16), k, d);
-      add(fused_.data(), ds16(s_, weight16_[n], static_cast<float>(dp), delta16), k, d);
+      add(unrounded_dq_.data(), ds16(s_, weight16_[n], static_cast<float>(dp), delta16), k, d);
     }
     for (std::size_t c = 0; c < d; ++c) {
       target.dq16[c] = less_accurate(target.dq[c], s_.rounded(static_cast<double>(target.dq16[c]) * s_.scale),
-                                     s_.rounded(static_cast<double>(fused_[c]) * s_.scale));
+                                     s_.rounded(static_cast<double>(unrounded_dq_[c]) * s_.scale));
     }
   }
 
@@ -195,7 +195,7 @@ class RowWorker {
   /// (together with output_allowance) is instead the smaller of the sum of all maximum errors and twice the root of
   /// their squares. The latter is six standard deviations, since the standard deviation of each error is a third of its
   /// maximum.
-  void spread_of_weights(const std::vector<float>& v) {
+  void bound_weight_errors(const std::vector<float>& v) {
     for (std::size_t c = 0; c < s_.d; ++c) {
       double sum = 0;
       double squares = 0;
@@ -204,7 +204,7 @@ class RowWorker {
         sum += std::abs(term);
         squares += term * term;
       }
-      const double worst = weight_error * std::min(sum, 2 * std::sqrt(squares));
+      const double worst = max_weight_error * std::min(sum, 2 * std::sqrt(squares));
       o16_[c] = static_cast<float>(o_[c] + worst / output_allowance);
     }
   }
@@ -225,9 +225,9 @@ class RowWorker {
   std::vector<double> dout_;
   std::vector<double> o_;
   std::vector<float> o16_;
-  std::vector<float> fused_;      ///< dQ from an unrounded dP
-  std::vector<std::size_t> key_;  ///< visible keys of the row
-  std::vector<double> weight_;    ///< scores, then P
+  std::vector<float> unrounded_dq_;  ///< dQ from an unrounded dP
+  std::vector<std::size_t> key_;     ///< visible keys of the row
+  std::vector<double> weight_;       ///< scores, then P
   std::vector<float> weight16_;
   std::vector<double> factor_;
 };
@@ -235,10 +235,10 @@ class RowWorker {
 /// Sums for one key over the query rows that see it.
 struct KeySums {
   std::vector<double> dk, dv;
-  std::vector<float> dk16, fused_dk16, dv16;
+  std::vector<float> dk16, unrounded_dk16, dv16;
   bool seen = false;
 
-  explicit KeySums(std::size_t d) : dk(d), dv(d), dk16(d), fused_dk16(d), dv16(d) {}
+  explicit KeySums(std::size_t d) : dk(d), dv(d), dk16(d), unrounded_dk16(d), dv16(d) {}
 };
 
 /// Adds the contribution of query head `instance` to a key's gradients.
@@ -266,7 +266,7 @@ void add_head(const ProblemContext& s, std::int64_t instance, std::int64_t key, 
     add(sums.dv16.data(), s.rounded(static_cast<double>(weight16) * factor), dout, d);
     add(sums.dk.data(), s.scale * weight * (dp - statistics.delta[i]), q, d);
     add(sums.dk16.data(), ds16(s, weight16, s.rounded(dp), statistics.delta16[i]), q, d);
-    add(sums.fused_dk16.data(), ds16(s, weight16, static_cast<float>(dp), statistics.delta16[i]), q, d);
+    add(sums.unrounded_dk16.data(), ds16(s, weight16, static_cast<float>(dp), statistics.delta16[i]), q, d);
   }
 }
 
@@ -362,7 +362,7 @@ class HeadWork {
         result_.dv.exact[at + c] = sums[i].dv[c];
         result_.dk.naive16[at + c] =
             less_accurate(sums[i].dk[c], s_.rounded(static_cast<double>(sums[i].dk16[c]) * s_.scale),
-                          s_.rounded(static_cast<double>(sums[i].fused_dk16[c]) * s_.scale));
+                          s_.rounded(static_cast<double>(sums[i].unrounded_dk16[c]) * s_.scale));
         result_.dv.naive16[at + c] = s_.rounded(static_cast<double>(sums[i].dv16[c]));
       }
     }
@@ -413,12 +413,12 @@ std::vector<RowId> sample_rows(const AttentionProblem& p, std::size_t count, std
 Reference reference_attention(const AttentionProblem& p, const MatrixSource& matrix, ReferenceRequest request) {
   const ProblemContext context(p);
   Reference result;
-  result.dtype = held_as(p.dtype);
+  result.dtype = output_dtype(p.dtype);
   // The default tolerance covers fp32 scores of several hundred with a different summation order and fast exponentials.
   // For fp8, sums of 8-bit products have about 14 bits on Hopper, and sums of weights use rounded weights.
   if (p.dtype == DType::fp8) {
     result.lse_tolerance = 1e-3;
-    result.lse_rounding = weight_error;
+    result.lse_rounding = max_weight_error;
   }
   result.d = p.d;
   result.rows = std::move(request.rows);

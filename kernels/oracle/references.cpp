@@ -8,18 +8,18 @@ namespace attnscope {
 
 namespace {
 
-constexpr std::array known_references{ReferenceKind{"softmax", reference_attention},
-                                      ReferenceKind{"linear", reference_linear_attention}};
+constexpr std::array reference_table{ReferenceKind{"softmax", reference_attention},
+                                     ReferenceKind{"linear", reference_linear_attention}};
 
 }  // namespace
 
 std::span<const ReferenceKind> references() {
-  return known_references;
+  return reference_table;
 }
 
 const ReferenceKind* find_reference(std::string_view name) {
-  const auto found = std::ranges::find(known_references, name, &ReferenceKind::name);
-  return found == known_references.end() ? nullptr : &*found;
+  const auto found = std::ranges::find(reference_table, name, &ReferenceKind::name);
+  return found == reference_table.end() ? nullptr : &*found;
 }
 
 }  // namespace attnscope

@@ -28,8 +28,8 @@ struct Scheme {
   std::string short_title;
   std::string source;
   std::int64_t (*link_bytes)(const AttentionProblem&);  ///< bytes over links, all GPUs, closed form
-  bool copies_while_computing;
-  std::vector<StatedPreset> presets;
+  bool overlaps_copies;
+  std::vector<AlgorithmPreset> presets;
   /// Reason why the GPUs cannot share the problem with this scheme, if any.
   std::optional<Refusal> (*refusal)(const AttentionProblem&, std::string_view name);
   /// Distinct problems of the scheme's attention launches.
@@ -38,15 +38,15 @@ struct Scheme {
 };
 
 /// Algorithm that runs a scheme with an inner algorithm on each GPU, whose kernel takes Q, K and V as tensor maps.
-class SharedSequence final : public Algorithm {
+class MultiGpuSequence final : public Algorithm {
  public:
-  SharedSequence(const Scheme& scheme, std::unique_ptr<const Algorithm> inner)
+  MultiGpuSequence(const Scheme& scheme, std::unique_ptr<const Algorithm> inner)
       : Algorithm(facts_of(scheme, inner->facts())), scheme_(scheme), inner_(std::move(inner)) {}
 
   /// Configuration of the whole problem for any number of GPUs, so that multi-GPU times compare with single-GPU times
   /// of the same tile.
   [[nodiscard]] Config default_config(const AttentionProblem& p, const DeviceLimits& device) const override {
-    return auto_config(*inner_, on_one_gpu(p), device);
+    return auto_config(*inner_, single_gpu_problem(p), device);
   }
 
   [[nodiscard]] std::optional<Refusal> refusal(const AttentionProblem& p, const Config& config,
@@ -67,12 +67,12 @@ class SharedSequence final : public Algorithm {
 
   [[nodiscard]] std::int64_t working_set_bytes(const AttentionProblem& p, const Config& config,
                                                const DeviceLimits& device) const override {
-    return inner_->working_set_bytes(on_one_gpu(p), config, device);
+    return inner_->working_set_bytes(single_gpu_problem(p), config, device);
   }
 
   [[nodiscard]] AttentionPlan plan(const AttentionProblem& p, const Config& config,
                                    const DeviceLimits& device) const override {
-    if (p.gpus == 1) return inner_->plan(on_one_gpu(p), config, device);
+    if (p.gpus == 1) return inner_->plan(single_gpu_problem(p), config, device);
     PlanMaker maker(*inner_, p, config, device);
     maker.share_inputs();
     scheme_.add(maker, p);
@@ -93,7 +93,7 @@ class SharedSequence final : public Algorithm {
     facts.short_title = scheme.short_title;
     facts.source = scheme.source;
     facts.link_bytes = scheme.link_bytes;
-    facts.copies_while_computing = scheme.copies_while_computing;
+    facts.overlaps_copies = scheme.overlaps_copies;
     facts.power_law.reset();
     facts.paper_column.reset();
     facts.backward_side = TileSide::none;
@@ -121,7 +121,7 @@ struct Part {
 /// Attention of n_q of the problem's queries with n_k keys; causal masks are aligned at the bottom right.
 Part part_of(std::string name, const AttentionProblem& p, std::int64_t n_q, std::int64_t n_k, const Mask& mask,
              std::int64_t first_row = 0) {
-  Part part{std::move(name), on_one_gpu(p), first_row};
+  Part part{std::move(name), single_gpu_problem(p), first_row};
   part.problem.n_q = n_q;
   part.problem.n_k = n_k;
   part.problem.mask = mask;
@@ -284,7 +284,7 @@ class RingPlan {
 
 std::optional<Refusal> refuse_ring(const AttentionProblem& p, std::string_view /*name*/) {
   const bool too_short = p.gpu_order == GpuOrder::striped && p.gpus > 1 && p.n_k < std::int64_t{2} * p.gpus;
-  return too_short ? SharedSequence::refuse_pieces(p, std::int64_t{2} * p.gpus) : std::nullopt;
+  return too_short ? MultiGpuSequence::refuse_pieces(p, std::int64_t{2} * p.gpus) : std::nullopt;
 }
 
 std::vector<AttentionProblem> ring_parts(const AttentionProblem& p) {
@@ -385,7 +385,7 @@ std::optional<Refusal> refuse_ulysses(const AttentionProblem& p, std::string_vie
 }
 
 std::vector<AttentionProblem> ulysses_parts(const AttentionProblem& p) {
-  AttentionProblem part = on_one_gpu(p);
+  AttentionProblem part = single_gpu_problem(p);
   part.heads_q /= p.gpus;
   part.heads_kv /= p.gpus;
   return {part};
@@ -462,7 +462,7 @@ void add_ulysses(PlanMaker& maker, const AttentionProblem& p) {
 }
 
 /// Shows from which N communication is hidden behind attention, and that causal work is balanced only in zigzag order.
-StatedPreset all_schemes() {
+AlgorithmPreset all_schemes() {
   const std::vector<std::string> others{"allgather", "ulysses"};
   return {
       .name = "gpus",
@@ -475,10 +475,10 @@ StatedPreset all_schemes() {
 }  // namespace
 }  // namespace ringattn
 
-using ringattn::SharedSequence;
+using ringattn::MultiGpuSequence;
 
 std::unique_ptr<const Algorithm> make_ring() {
-  return std::make_unique<SharedSequence>(
+  return std::make_unique<MultiGpuSequence>(
       ringattn::Scheme{"ring",
                        "Ring attention",
                        "Ring",
@@ -494,7 +494,7 @@ std::unique_ptr<const Algorithm> make_ring() {
 }
 
 std::unique_ptr<const Algorithm> make_allgather() {
-  return std::make_unique<SharedSequence>(
+  return std::make_unique<MultiGpuSequence>(
       ringattn::Scheme{"allgather",
                        "All-gather attention",
                        "All-gather",
@@ -509,7 +509,7 @@ std::unique_ptr<const Algorithm> make_allgather() {
 }
 
 std::unique_ptr<const Algorithm> make_ulysses() {
-  return std::make_unique<SharedSequence>(
+  return std::make_unique<MultiGpuSequence>(
       ringattn::Scheme{"ulysses",
                        "All-to-all attention (Ulysses)",
                        "Ulysses",

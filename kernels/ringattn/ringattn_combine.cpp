@@ -13,7 +13,7 @@
 namespace attnscope::ringattn {
 namespace {
 
-static_assert(most_gpus <= most_parts);
+static_assert(max_gpus <= most_parts);
 
 constexpr std::int64_t numbers_of_sector = sector_bytes / fp32_bytes;
 
@@ -136,7 +136,7 @@ KernelLaunch combine_launch(const Parts& parts, std::string name) {
   AttentionProblem like;
   like.dtype = parts.dtype;
   like.d = parts.d;
-  const KernelNeeds needs{
+  const KernelResources needs{
       .kernel = "combine", .threads = combine_threads(static_cast<int>(parts.d)), .registers = combine_registers};
   KernelModel model = kernel_model(std::move(name), parts.instances * tiles_of(parts), needs, traffic_of(parts), 0, {},
                                    work_of(parts), splitkv::combine_timing);

@@ -13,7 +13,7 @@ namespace {
 /// Renames buffer arguments to the buffers of GPU 0.
 void rename(std::vector<Argument>& arguments, const PlanMaker::Names& names) {
   const auto put = [&](std::string& name) {
-    if (const auto found = names.find(name); found != names.end()) name = on_gpu(found->second, 0);
+    if (const auto found = names.find(name); found != names.end()) name = buffer_on_gpu(found->second, 0);
   };
   for (Argument& argument : arguments) {
     if (auto* const buffer = std::get_if<BufferArgument>(&argument)) put(buffer->name);
@@ -64,7 +64,7 @@ Transfer copy_rows(const Matrix& from, const Matrix& to, int to_gpu, const Rows&
 PlanMaker::PlanMaker(const Algorithm& inner, const AttentionProblem& problem, const Config& config,
                      const DeviceLimits& device)
     : inner_(inner), problem_(problem), config_(config), device_(device) {
-  const AttentionProblem whole = on_one_gpu(problem);
+  const AttentionProblem whole = single_gpu_problem(problem);
   plan_.buffers = input_buffers(whole);
   plan_.buffers.push_back(row_buffer("o", whole, whole.d, output_bytes(whole.dtype)));
   plan_.buffers.push_back(row_buffer("lse", whole, 1, fp32_bytes));
@@ -74,7 +74,7 @@ PlanMaker::PlanMaker(const Algorithm& inner, const AttentionProblem& problem, co
 
 Matrix PlanMaker::matrix(std::string_view buffer, int gpu, std::int64_t heads, std::int64_t tokens,
                          std::int64_t row_bytes) const {
-  return {on_gpu(buffer, gpu), heads, tokens,
+  return {buffer_on_gpu(buffer, gpu), heads, tokens,
           row_bytes > 0 ? row_bytes : problem_.d * bytes_per_element(problem_.dtype)};
 }
 
@@ -130,14 +130,15 @@ void PlanMaker::gather(int gpu, Transfer what) {
 
 void PlanMaker::add_buffer(const std::string& name, std::int64_t bytes, BufferFill fill) {
   for (int gpu = 0; gpu < problem_.gpus; ++gpu) {
-    plan_.buffers.push_back({.name = on_gpu(name, gpu), .bytes = bytes, .fill = fill, .gpu = gpu});
+    plan_.buffers.push_back({.name = buffer_on_gpu(name, gpu), .bytes = bytes, .fill = fill, .gpu = gpu});
   }
 }
 
 void PlanMaker::add_part(const std::string& name, const std::string& within, std::int64_t offset) {
   for (int gpu = 0; gpu < problem_.gpus; ++gpu) {
-    plan_.buffers.push_back(
-        {.name = on_gpu(name, gpu), .place = {.within = on_gpu(within, gpu), .offset = offset}, .gpu = gpu});
+    plan_.buffers.push_back({.name = buffer_on_gpu(name, gpu),
+                             .place = {.within = buffer_on_gpu(within, gpu), .offset = offset},
+                             .gpu = gpu});
   }
 }
 
@@ -171,8 +172,8 @@ std::size_t PlanMaker::launch(Operation where, const std::string& name, const Na
     ++known->runs;
   }
   for (const auto& [argument, buffer] : names_[where.launch]) {
-    std::string here = on_gpu(names.at(argument), where.gpu);
-    if (std::string named = on_gpu(buffer, 0); named != here)
+    std::string here = buffer_on_gpu(names.at(argument), where.gpu);
+    if (std::string named = buffer_on_gpu(buffer, 0); named != here)
       where.buffers.emplace_back(std::move(named), std::move(here));
   }
   return add(std::move(where));

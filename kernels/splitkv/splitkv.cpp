@@ -53,7 +53,7 @@ std::int64_t best_splits(const AttentionProblem& p, std::int64_t sm_count) {
 /// A plan is independent of the device: unless the configuration sets it, the count is chosen for 132 SMs.
 int splits_of(const AttentionProblem& p, const Config& config) {
   constexpr std::int64_t nominal_sms = 132;
-  const int given = knob_of(config, knob::splits);
+  const int given = numeric_knob(config, knob::splits);
   return given != 0 ? given : static_cast<int>(best_splits(p, nominal_sms));
 }
 
@@ -61,14 +61,14 @@ int splits_of(const AttentionProblem& p, const Config& config) {
 /// at most 512 keys, as more took 6 to 8% longer (d 128, 65,536 keys, H200).
 int stages_of(const AttentionProblem& p, const Config& config, std::int64_t shared_limit) {
   constexpr int most_keys = 512;
-  if (const int given = knob_of(config, knob::stages); given > 0) return given;
+  if (const int given = numeric_knob(config, knob::stages); given > 0) return given;
   const TileShape& tile = config.tile;
   const int fitting = splitkv::stages_within(tile.br, tile.bc, static_cast<int>(p.d), bytes_per_element(p.dtype),
                                              p.page > 0, p.mask.padded(), shared_limit);
   return is_fp8(p) ? std::min(fitting, std::max(1, most_keys / tile.bc)) : fitting;
 }
 
-KernelNeeds partial_needs(const AttentionProblem& p, const TileShape& tile, int stages) {
+KernelResources partial_needs(const AttentionProblem& p, const TileShape& tile, int stages) {
   const int d = static_cast<int>(p.d);
   return {.kernel = "splitkv partial",
           .threads = splitkv::threads(tile.br, tile.bc, d),
@@ -77,7 +77,7 @@ KernelNeeds partial_needs(const AttentionProblem& p, const TileShape& tile, int 
                                                 p.mask.padded())};
 }
 
-KernelNeeds combine_needs() {
+KernelResources combine_needs() {
   return {.kernel = "splitkv combine",
           .threads = splitkv::combine_warps * 32,
           .registers = splitkv::combine_registers,
@@ -100,20 +100,21 @@ std::vector<OnChipPart> partial_layout(const AttentionProblem& p, const TileShap
   const int element = bytes_per_element(p.dtype);
   const int accumulator = accumulator_bytes(p.dtype);
   const std::int64_t ring = splitkv::ring_bytes(tile.br, tile.bc, d, element, stages);
-  const std::int64_t q = std::int64_t{tile.br} * d * bytes_per_element(held_as(p.dtype));
+  const std::int64_t q = std::int64_t{tile.br} * d * bytes_per_element(output_dtype(p.dtype));
   const std::int64_t rest = splitkv::tile_area_bytes(tile.br, tile.bc, d, element, stages) - ring - q;
   const int slots = splitkv::ring_chunks(tile.br, tile.bc, d, stages);
   const std::int64_t rows = std::int64_t{tile.br} * splitkv::groups(tile.br, tile.bc, d);
   const std::int64_t chunk = splitkv::chunk_keys(tile.br, tile.bc, d);
-  std::vector<OnChipPart> parts{in_shared("K", ring / 2, slots), in_shared("V", ring / 2, slots), in_shared("Q", q)};
-  if (rest > 0) parts.push_back(in_shared("O exchange", rest));
-  parts.push_back(in_shared("m, l", splitkv::statistics_bytes(tile.br, tile.bc, d)));
-  if (p.page > 0) parts.push_back(in_shared("block table", table_entry_bytes * splitkv::table_window));
-  if (p.mask.padded()) parts.push_back(in_shared("key length", splitkv::key_length_bytes));
-  if (is_fp8(p)) parts.push_back(in_shared("scales", splitkv::scale_bytes(element)));
-  parts.push_back(in_registers("S", rows * chunk * accumulator));
-  parts.push_back(in_registers("P", rows * chunk * bytes_per_element(held_as(p.dtype))));
-  parts.push_back(in_registers("O", rows * d * accumulator));
+  std::vector<OnChipPart> parts{shared_memory_part("K", ring / 2, slots), shared_memory_part("V", ring / 2, slots),
+                                shared_memory_part("Q", q)};
+  if (rest > 0) parts.push_back(shared_memory_part("O exchange", rest));
+  parts.push_back(shared_memory_part("m, l", splitkv::statistics_bytes(tile.br, tile.bc, d)));
+  if (p.page > 0) parts.push_back(shared_memory_part("block table", table_entry_bytes * splitkv::table_window));
+  if (p.mask.padded()) parts.push_back(shared_memory_part("key length", splitkv::key_length_bytes));
+  if (is_fp8(p)) parts.push_back(shared_memory_part("scales", splitkv::scale_bytes(element)));
+  parts.push_back(register_part("S", rows * chunk * accumulator));
+  parts.push_back(register_part("P", rows * chunk * bytes_per_element(output_dtype(p.dtype))));
+  parts.push_back(register_part("O", rows * d * accumulator));
   return parts;
 }
 
@@ -148,7 +149,7 @@ class QuantiseProgram final : public TileProgram {
     const std::int64_t kv = block / blocks_of_head(p_);
     const std::int64_t first = step == 0 ? 0 : block % blocks_of_head(p_) * splitkv::quantised_keys;
     const std::int64_t keys = step == 0 ? p_.n_k : std::min<std::int64_t>(splitkv::quantised_keys, p_.n_k - first);
-    const int given = bytes_per_element(held_as(p_.dtype));
+    const int given = bytes_per_element(output_dtype(p_.dtype));
     out.push_back({matrix_.from, Access::load, kv, first, keys, 0, p_.d, given});
     if (step == 0) return;
     out.push_back({matrix_.to, Access::store, kv, first, keys, 0, p_.d, bytes_per_element(p_.dtype)});
@@ -165,7 +166,7 @@ class QuantiseProgram final : public TileProgram {
 
 KernelModel quantise_model(const AttentionProblem& p, const Matrix& matrix) {
   const std::int64_t values = p.kv_instances() * p.n_k * p.d;
-  const std::int64_t given = values * bytes_per_element(held_as(p.dtype));
+  const std::int64_t given = values * bytes_per_element(output_dtype(p.dtype));
   const std::int64_t made = values * bytes_per_element(p.dtype);
   const std::int64_t blocks = p.kv_instances() * blocks_of_head(p);
   const KernelWork work{.steps = static_cast<double>(2 * blocks),
@@ -210,7 +211,7 @@ std::vector<KernelLaunch> quantise_launches(const AttentionProblem& p) {
 
 std::vector<KernelModel> models(const SplitGrid& grid, const TileShape& tile, int stages, const DeviceLimits& device) {
   const AttentionProblem& p = grid.problem();
-  KernelNeeds combine = combine_needs();
+  KernelResources combine = combine_needs();
   combine.shared_bytes = 0;  // static shared memory, not part of the launch request
   std::vector<KernelModel> all;
   all.push_back(kernel_model("partial", grid.splits() * p.kv_instances(), partial_needs(p, tile, stages),
@@ -245,7 +246,7 @@ std::optional<Refusal> refuse_8_bits(const AttentionProblem& p, const DeviceLimi
                                "splitkv fp8 does not support d {} (use a multiple of 32 up to 256).", p.d)};
   }
   constexpr std::int64_t most_keys = std::int64_t{1} << 22;
-  if (auto refused = refuse_over("n_k", p.n_k, most_keys, "splitkv fp8 rebuilds its cache for each point"))
+  if (auto refused = refuse_above_limit("n_k", p.n_k, most_keys, "splitkv fp8 rebuilds its cache for each point"))
     return refused;
   if (device.compute_major * 10 + device.compute_minor >= 89) return std::nullopt;
   return Refusal{
@@ -263,7 +264,7 @@ AttentionPlan plan_with(const SplitGrid& grid, const TileShape& tile, int stages
   const bool fp8 = is_fp8(p);
   if (fp8) {
     plan.launches = quantise_launches(p);
-    plan.quantised = Quantisation{.keys = p.n_k, .weights = false};
+    plan.quantized = Quantization{.keys = p.n_k, .weights = false};
   }
 
   std::vector<KernelModel> model = models(grid, tile, stages, device);
@@ -305,7 +306,7 @@ class SplitKv final : public Algorithm {
                    .source = "T. Dao et al., Flash-Decoding, 2023; split-KV kernels of the FlashAttention-2 repository "
                              "(arXiv 2307.08691)",
                    .tile_meaning = msg::tile_meaning::splits{},
-                   .decodes = true,
+                   .for_decoding = true,
                    .groups = {Group::decoding},
                    .dtypes = {DType::fp16, DType::bf16, DType::fp8},
                    .head_dims = supported_head_dims<splitkv::supported_head_dim>(),
@@ -337,11 +338,12 @@ class SplitKv final : public Algorithm {
       return refused;
     }
     if (auto refused = refuse_8_bits(p, device)) return refused;
-    if (auto refused = refuse_over("heads_q / heads_kv x n_q", packed_rows(p), splitkv::max_rows,
-                                   "splitkv packs all query rows of a K/V head into one tile")) {
+    if (auto refused = refuse_above_limit("heads_q / heads_kv x n_q", packed_rows(p), splitkv::max_rows,
+                                          "splitkv packs all query rows of a K/V head into one tile")) {
       return refused;
     }
-    if (auto refused = refuse_over("Br", tile.br, splitkv::max_rows, "splitkv has at most 64 query rows per tile"))
+    if (auto refused =
+            refuse_above_limit("Br", tile.br, splitkv::max_rows, "splitkv has at most 64 query rows per tile"))
       return refused;
     if (tile.br < packed_rows(p)) {
       return Refusal{
@@ -349,17 +351,17 @@ class SplitKv final : public Algorithm {
           make_reason("refusal.too_few_rows", "Br {} is less than the {} query rows per K/V head (increase Br).",
                       tile.br, packed_rows(p))};
     }
-    if (auto refused = refuse_over("Bc", tile.bc, splitkv::max_bc, "splitkv loads at most 512 keys per step"))
+    if (auto refused = refuse_above_limit("Bc", tile.bc, splitkv::max_bc, "splitkv loads at most 512 keys per step"))
       return refused;
-    if (auto refused =
-            refuse_over("stages", knob_of(config, knob::stages), splitkv::max_stages, "splitkv has at most 8 stages")) {
+    if (auto refused = refuse_above_limit("stages", numeric_knob(config, knob::stages), splitkv::max_stages,
+                                          "splitkv has at most 8 stages")) {
       return refused;
     }
     const int splits = splits_of(p, config);
     if (auto refused = refuse_grid("splitkv partial", std::int64_t{splits} * p.kv_instances())) return refused;
     if (auto refused = refuse_grid("splitkv combine", combine_blocks(SplitGrid(p, splits)))) return refused;
     const int stages = stages_of(p, config, device.shared_bytes_per_block);
-    return refuse_needs({partial_needs(p, tile, stages), combine_needs()}, device);
+    return refuse_resources({partial_needs(p, tile, stages), combine_needs()}, device);
   }
 
   [[nodiscard]] std::int64_t working_set_bytes(const AttentionProblem& /*p*/, const Config& /*config*/,

@@ -74,7 +74,7 @@ class PartialProgram final : public TileProgram {
     if (step == 0) {
       for (std::int64_t head = 0; head < group_size(p); ++head) {
         out.push_back({Tensor::q, Access::load, kv * group_size(p) + head, 0, p.n_q, 0, p.d,
-                       bytes_per_element(held_as(p.dtype))});
+                       bytes_per_element(output_dtype(p.dtype))});
       }
       append_scales(out, grid_, kv);
       return;
@@ -130,7 +130,7 @@ class PartialProgram final : public TileProgram {
 };
 
 /// LSE access pattern: a block stores its rows with one request; heads have `rows` rows.
-RowNumbers lse_of(std::int64_t rows) {
+RowValues lse_of(std::int64_t rows) {
   return {.head_rows = rows, .tile_rows = combine_rows, .request_rows = combine_rows};
 }
 
@@ -187,7 +187,7 @@ class CombineProgram final : public TileProgram {
   [[nodiscard]] std::int64_t blocks_of_head() const { return slices() * row_groups(); }
 
   SplitGrid grid_;
-  RowNumbers numbers_;
+  RowValues numbers_;
 };
 
 }  // namespace
@@ -225,7 +225,7 @@ std::vector<OperandTraffic> partial_traffic(const SplitGrid& grid) {
     }
   }
   const std::int64_t used = grid.all_used();
-  return {{Tensor::q, {.l2_to_sm_bytes = used * grid.rows() * p.d * bytes_per_element(held_as(p.dtype))}},
+  return {{Tensor::q, {.l2_to_sm_bytes = used * grid.rows() * p.d * bytes_per_element(output_dtype(p.dtype))}},
           {Tensor::k, {.l2_to_sm_bytes = keys * row}},
           {Tensor::v, {.l2_to_sm_bytes = keys * row}},
           {Tensor::block_table, {.l2_to_sm_bytes = sectors * sector_bytes}},
@@ -256,7 +256,7 @@ KernelWork partial_work(const SplitGrid& grid, const TileShape& tile) {
   const bool paged = p.page > 0;
   const std::int64_t entries = p.mask.padded() || paged ? p.batch : 1;
   KernelWork work;
-  HeadTiles launch{.heads = p.kv_instances()};
+  HeadTileLaunch launch{.heads = p.kv_instances()};
   double keys_worked_on = 0;  // rounded up to whole chunks
   for (std::int64_t entry = 0; entry < entries; ++entry) {
     const std::int64_t kv = entry * p.heads_kv;
@@ -280,7 +280,7 @@ KernelWork partial_work(const SplitGrid& grid, const TileShape& tile) {
       keys_worked_on += heads * static_cast<double>(chunks * chunk);
     }
   }
-  work.order = order_of(launch);
+  work.order = make_block_order(launch);
   const double cells = keys_worked_on * tile.br;
   const Traffic traffic = sum_of(partial_traffic(grid));
   work.tensor_flops = 4 * static_cast<double>(p.d) * cells;
@@ -299,7 +299,7 @@ KernelWork combine_work(const SplitGrid& grid) {
   const AttentionProblem& p = grid.problem();
   const std::int64_t blocks_of_entry = combine_blocks(grid) / p.batch;
   const std::int64_t entries = p.mask.padded() ? p.batch : 1;
-  HeadTiles launch{.heads = p.batch};  // the blocks of an entry's heads are equal
+  HeadTileLaunch launch{.heads = p.batch};  // the blocks of an entry's heads are equal
   KernelWork work;
   for (std::int64_t entry = 0; entry < entries; ++entry) {
     const auto steps = static_cast<double>(ceil_div(grid.used(entry), at_once) + 1);
@@ -307,7 +307,7 @@ KernelWork combine_work(const SplitGrid& grid) {
     work.steps += steps * static_cast<double>(blocks_of_entry * alike);
     launch.tiles.push_back({{.blocks = blocks_of_entry, .steps = steps, .rounds = steps}});
   }
-  work.order = order_of(launch);
+  work.order = make_block_order(launch);
   work.rounds = work.steps;
   work.fp32_values = static_cast<double>(grid.all_used() * grid.rows() * p.d);
   const std::int64_t column_groups = p.d / combine_columns;

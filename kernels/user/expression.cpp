@@ -101,8 +101,8 @@ class ExpressionParser {
   }
 
   std::size_t binary(std::size_t level) {
-    constexpr std::size_t of_operands = 5;
-    if (level == of_operands) return operand();
+    constexpr std::size_t operand_level = 5;
+    if (level == operand_level) return operand();
     std::size_t first = binary(level + 1);
     while (error_.empty()) {
       const std::optional<Operator> op = next_operator(level);
@@ -115,8 +115,8 @@ class ExpressionParser {
   }
 
   std::size_t operand() {
-    if (take("-")) return prefixed(Op::minus);
-    if (take("!")) return prefixed(Op::equal);
+    if (take("-")) return unary(Op::minus);
+    if (take("!")) return unary(Op::equal);
     if (take("(")) {
       const std::size_t inner = choice();
       expect(")");
@@ -125,10 +125,10 @@ class ExpressionParser {
     skip_blanks();
     if (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9') return number();
     const std::size_t begin = at_;
-    const auto of_a_name = [](char c) {
+    const auto is_identifier_char = [](char c) {
       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
     };
-    while (at_ < text_.size() && of_a_name(text_[at_])) ++at_;
+    while (at_ < text_.size() && is_identifier_char(text_[at_])) ++at_;
     if (at_ == begin) {
       fail("expected a number, a name or '('");
       return 0;
@@ -151,7 +151,7 @@ class ExpressionParser {
     return add(all.ptr != whole.ptr ? Op::fraction : Op::number, {}, value, real);
   }
   /// Parses -a as 0 - a, and !a as 0 == a.
-  std::size_t prefixed(Op op) {
+  std::size_t unary(Op op) {
     if (++depth_ > deepest) {
       fail("too long or nested too deeply");
       return 0;
@@ -163,7 +163,7 @@ class ExpressionParser {
   }
   std::size_t call(std::string_view name) {
     static const std::array<std::pair<std::string_view, Op>, 4> functions{
-        {{"min", Op::least}, {"max", Op::most}, {"ceil_div", Op::ceil_divided}, {"sqrt", Op::square_root}}};
+        {{"min", Op::least}, {"max", Op::most}, {"ceil_div", Op::ceil_division}, {"sqrt", Op::square_root}}};
     const auto* const found = std::ranges::find(functions, name, &std::pair<std::string_view, Op>::first);
     if (found == functions.end()) {
       fail(make_message("unknown function '{}'; available: min, max, ceil_div, sqrt", name));

@@ -55,7 +55,7 @@ class Expression {
     either,
     least,
     most,
-    ceil_divided,
+    ceil_division,
     choose,
   };
   struct Node {

@@ -14,7 +14,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// Stores the position of the last character read.
-class NotingIterator {
+class TrackingIterator {
  public:
   using iterator_category = std::input_iterator_tag;
   using value_type = char;
@@ -22,14 +22,14 @@ class NotingIterator {
   using pointer = const char*;
   using reference = const char&;
 
-  NotingIterator(const char* at, const char** last) : at_(at), last_(last) {}
+  TrackingIterator(const char* at, const char** last) : at_(at), last_(last) {}
   reference operator*() const { return *at_; }
-  NotingIterator& operator++() {
+  TrackingIterator& operator++() {
     *last_ = at_++;
     return *this;
   }
-  bool operator==(const NotingIterator& other) const { return at_ == other.at_; }
-  bool operator!=(const NotingIterator& other) const { return at_ != other.at_; }
+  bool operator==(const TrackingIterator& other) const { return at_ == other.at_; }
+  bool operator!=(const TrackingIterator& other) const { return at_ != other.at_; }
 
  private:
   const char* at_;
@@ -37,16 +37,16 @@ class NotingIterator {
 };
 
 /// Parser callback: stores the line of each value and throws Message for JSON that a manifest must not have.
-class LineNotes {
+class LineTracker {
  public:
   /// `last`: position of the last character read.
-  explicit LineNotes(const char* const* last) : last_(last), counted_(*last) {}
+  explicit LineTracker(const char* const* last) : last_(last), counted_(*last) {}
 
   void take(Json::parse_event_t event, const Json& parsed) {
     using Event = Json::parse_event_t;
     if (event == Event::key) return take_key(parsed.get_ref<const std::string&>());
     if (event == Event::object_end || event == Event::array_end) return open_.pop_back();
-    if (parsed.is_string()) refuse_nul(parsed.get_ref<const std::string&>());
+    if (parsed.is_string()) reject_nul(parsed.get_ref<const std::string&>());
     std::string pointer;
     if (!open_.empty()) {
       OpenContainer& parent = open_.back();
@@ -73,12 +73,12 @@ class LineNotes {
   void take_key(const std::string& name) {
     constexpr std::size_t most = 1000;
     OpenContainer& object = open_.back();
-    refuse_nul(name);
+    reject_nul(name);
     if (object.keys.size() >= most) fail(make_message("an object has more than {} members", most));
     if (!object.keys.insert(name).second) fail(make_message("duplicate key '{}'", name));
     object.key = name;
   }
-  void refuse_nul(const std::string& text) {
+  void reject_nul(const std::string& text) {
     if (text.find('\0') != std::string::npos) fail("NUL characters are not allowed");
   }
   /// A newline belongs to the line that it ends: the parser reads it to detect the end of a number.
@@ -100,9 +100,9 @@ class LineNotes {
 
 Result<JsonWithLines, Message> parse_json_with_lines(std::string_view text) {
   const char* last = text.data();
-  LineNotes notes(&last);
+  LineTracker notes(&last);
   try {
-    Json json = Json::parse(NotingIterator(text.data(), &last), NotingIterator(text.data() + text.size(), &last),
+    Json json = Json::parse(TrackingIterator(text.data(), &last), TrackingIterator(text.data() + text.size(), &last),
                             [&](int /*depth*/, Json::parse_event_t event, Json& parsed) {
                               notes.take(event, parsed);
                               return true;

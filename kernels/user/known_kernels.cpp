@@ -43,20 +43,20 @@ Message in_file(const std::filesystem::path& file, std::string what) {
 }
 
 /// Returns the error of Registry::add(); empty on success.
-std::string add(std::unique_ptr<const UserKernel> kernel, std::string_view instead_of = {}) {
+std::string add(std::unique_ptr<const UserKernel> kernel, std::string_view replaced_name = {}) {
   std::vector<std::unique_ptr<const Algorithm>> one;
   one.push_back(std::move(kernel));
-  return add_known_algorithms(std::move(one), instead_of).front();
+  return add_known_algorithms(std::move(one), replaced_name).front();
 }
 
 Message take(const std::filesystem::path& file) {
-  const auto known = std::ranges::find(loaded(), file, &KernelFiles::statement);
+  const auto known = std::ranges::find(loaded(), file, &KernelFiles::manifest);
   if (file.string().find('\n') != std::string::npos) {
     return make_message("{}: the path has a line break (rename the file)", file.string());
   }
   auto kernel = load_kernel(file);
   if (!kernel) return kernel.error();
-  KernelFiles files{.statement = file, .name = (*kernel)->name(), .sources = (*kernel)->source_files()};
+  KernelFiles files{.manifest = file, .name = (*kernel)->name(), .sources = (*kernel)->source_files()};
   const bool again = known != loaded().end();
   Message error = in_file(file, add(std::move(kernel).value(), again ? known->name : std::string_view()));
   if (!error.empty()) return error;
@@ -69,7 +69,7 @@ Message take(const std::filesystem::path& file) {
 }
 
 /// User-defined kernels found in results files.
-class FoundKernels {
+class ManifestCollector {
  public:
   using AlgorithmsOf = std::function<std::vector<std::string>(std::size_t)>;
 
@@ -85,14 +85,14 @@ class FoundKernels {
       const ParsedManifest* const known = read(texts[i]);
       const bool is_valid = known != nullptr && !known->name.empty();
       std::vector<std::string> names;
-      if (!is_valid || named[known->name] > 1 || is_another(known->name, texts[i])) names = algorithms_of(i);
+      if (!is_valid || named[known->name] > 1 || differs_from_known(known->name, texts[i])) names = algorithms_of(i);
       if (is_valid && names.empty()) names.push_back(known->name);
-      for (const std::string& name : names) take_named(name, texts[i], is_valid);
+      for (const std::string& name : names) assign_manifest(name, texts[i], is_valid);
       if (known == nullptr) {
         report(
             make_message("{}: more than {} manifests or {} MiB in results files; the laws of further kernels are "
                          "unknown",
-                         file_.string(), most_read_statements, most_read_statement_bytes >> 20U));
+                         file_.string(), max_collected_manifests, max_collected_bytes >> 20U));
       } else if (!is_valid && !names.empty()) {
         constexpr std::size_t most_named = 3;
         names.resize(std::min(names.size(), most_named));
@@ -118,11 +118,11 @@ class FoundKernels {
   const ParsedManifest* read(std::string_view text) {
     if (const auto before = read_.find(text); before != read_.end()) return &before->second;
     limit_reached_ =
-        limit_reached_ || read_.size() == most_read_statements || text.size() > most_read_statement_bytes - bytes_;
+        limit_reached_ || read_.size() == max_collected_manifests || text.size() > max_collected_bytes - bytes_;
     if (limit_reached_) return nullptr;
     bytes_ += text.size();
     ParsedManifest& read = read_[std::string(text)];
-    if (auto parsed = parse_statement(text, std::nullopt)) {
+    if (auto parsed = parse_manifest(text, std::nullopt)) {
       read.name = parsed->name;
     } else {
       read.wrong = parsed.error();
@@ -131,23 +131,23 @@ class FoundKernels {
   }
 
   /// Returns true if an earlier file or this process has a different manifest for the name.
-  [[nodiscard]] bool is_another(const std::string& name, std::string_view text) const {
+  [[nodiscard]] bool differs_from_known(const std::string& name, std::string_view text) const {
     const auto met = first_manifests_.find(name);
     const auto* given = dynamic_cast<const UserKernel*>(known_algorithms().find(name));
     return (met != first_manifests_.end() && met->second.text != text) ||
-           (given != nullptr && !given->facts().for_reading && given->text() != text);
+           (given != nullptr && !given->facts().model_only && given->text() != text);
   }
 
   [[nodiscard]] static std::unique_ptr<const UserKernel> kernel_of(const std::string& name, std::string_view text) {
-    KernelManifest statement = parse_statement(text, std::nullopt).value();
-    statement.name = name;
-    return std::make_unique<UserKernel>(std::move(statement));
+    KernelManifest manifest = parse_manifest(text, std::nullopt).value();
+    manifest.name = name;
+    return std::make_unique<UserKernel>(std::move(manifest));
   }
 
   /// Returns true if --kernel loaded a kernel of this name, which takes precedence; reports a differing manifest.
-  bool is_given(const std::string& name, std::string_view text) {
+  bool is_loaded_kernel(const std::string& name, std::string_view text) {
     const Algorithm* const known = known_algorithms().find(name);
-    if (known == nullptr || known->facts().for_reading) return false;
+    if (known == nullptr || known->facts().model_only) return false;
     const auto* given = dynamic_cast<const UserKernel*>(known);
     if (given != nullptr && given->text() != text) {
       report(
@@ -159,8 +159,8 @@ class FoundKernels {
   }
 
   /// Assigns a manifest to the points of a kernel; not `stated`: its manifest is invalid.
-  void take_named(const std::string& name, std::string_view text, bool is_valid) {
-    if (is_given(name, text)) return;
+  void assign_manifest(const std::string& name, std::string_view text, bool is_valid) {
+    if (is_loaded_kernel(name, text)) return;
     const auto met = first_manifests_.find(name);
     if (met == first_manifests_.end()) {
       if (is_valid || !limit_reached_)
@@ -221,9 +221,9 @@ class FoundKernels {
 };
 
 /// Passes the loaded kernels to child processes.
-void hand_down() {
+void export_loaded_kernels() {
   std::string files;
-  for (const KernelFiles& each : loaded()) files += each.statement.string() + '\n';
+  for (const KernelFiles& each : loaded()) files += each.manifest.string() + '\n';
   ::setenv(variable, files.c_str(), 1);
 }
 
@@ -231,32 +231,32 @@ void hand_down() {
 
 Message load_known_kernel(const std::filesystem::path& file) {
   Message error = take(std::filesystem::absolute(file).lexically_normal());
-  hand_down();
+  export_loaded_kernels();
   return error;
 }
 
-Result<std::string, Message> know_version(const std::filesystem::path& file) {
+Result<std::string, Message> load_version(const std::filesystem::path& file) {
   const std::filesystem::path whole = std::filesystem::absolute(file).lexically_normal();
   auto kernel = load_kernel(whole);
   for (int version = 2; kernel && known_algorithms().find((*kernel)->name()) != nullptr; ++version) {
     kernel = load_kernel(whole, "." + std::to_string(version));
   }
   if (!kernel) return Failure{kernel.error()};
-  KernelFiles files{.statement = whole, .name = (*kernel)->name(), .sources = (*kernel)->source_files()};
+  KernelFiles files{.manifest = whole, .name = (*kernel)->name(), .sources = (*kernel)->source_files()};
   std::string name = files.name;
   if (Message error = in_file(whole, add(std::move(kernel).value())); !error.empty()) return Failure{std::move(error)};
   loaded().push_back(std::move(files));
-  hand_down();
+  export_loaded_kernels();
   return name;
 }
 
-const std::vector<KernelFiles>& known_kernel_files() {
+const std::vector<KernelFiles>& loaded_kernel_files() {
   return loaded();
 }
 
-bool is_as_loaded(const KernelFiles& kernel) {
+bool is_unchanged(const KernelFiles& kernel) {
   const auto* const known = dynamic_cast<const UserKernel*>(known_algorithms().find(kernel.name));
-  std::ifstream in(kernel.statement, std::ios::binary);
+  std::ifstream in(kernel.manifest, std::ios::binary);
   std::ostringstream text;
   text << in.rdbuf();
   return known != nullptr && in && text.str() == known->text();
@@ -266,14 +266,15 @@ Message load_inherited_kernels() {
   std::istringstream files(inherited_files());
   for (std::string file; std::getline(files, file);) {
     if (file.empty()) continue;
-    if (auto known = know_version(file); !known) return known.error();
+    if (auto known = load_version(file); !known) return known.error();
   }
   return {};
 }
 
-std::vector<Message> know_from_file(std::span<const std::string_view> texts, const std::filesystem::path& file,
-                                    const std::function<std::vector<std::string>(std::size_t)>& algorithms_of) {
-  static FoundKernels found;
+std::vector<Message> add_manifests_from_file(
+    std::span<const std::string_view> texts, const std::filesystem::path& file,
+    const std::function<std::vector<std::string>(std::size_t)>& algorithms_of) {
+  static ManifestCollector found;
   return found.take(texts, file, algorithms_of);
 }
 

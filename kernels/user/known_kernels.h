@@ -19,30 +19,30 @@ namespace attnscope::user {
 /// in which case nothing changes; empty on success.
 [[nodiscard]] Message load_known_kernel(const std::filesystem::path& file);
 /// Loads a manifest in addition to others of the same name, as "NAME.2", "NAME.3", ... Returns the name.
-[[nodiscard]] Result<std::string, Message> know_version(const std::filesystem::path& file);
+[[nodiscard]] Result<std::string, Message> load_version(const std::filesystem::path& file);
 /// Files of a loaded kernel: manifest and sources.
 struct KernelFiles {
-  std::filesystem::path statement;
+  std::filesystem::path manifest;
   std::string name;
   std::vector<std::filesystem::path> sources;
 };
-[[nodiscard]] const std::vector<KernelFiles>& known_kernel_files();
+[[nodiscard]] const std::vector<KernelFiles>& loaded_kernel_files();
 /// Returns true if the manifest file still has the text that was loaded.
-[[nodiscard]] bool is_as_loaded(const KernelFiles&);
+[[nodiscard]] bool is_unchanged(const KernelFiles&);
 /// Loads the kernels of the parent process in the same order, so that they get the same names.
 [[nodiscard]] Message load_inherited_kernels();
 
 /// Limits for manifests from results files: number of distinct ones and total size.
-inline constexpr std::size_t most_read_statements = 1000;
-inline constexpr std::size_t most_read_statement_bytes = std::size_t{16} << 20U;
+inline constexpr std::size_t max_collected_manifests = 1000;
+inline constexpr std::size_t max_collected_bytes = std::size_t{16} << 20U;
 
-/// Adds the manifests of a results file to known_algorithms() with Facts::for_reading, so that their laws and knobs are
+/// Adds the manifests of a results file to known_algorithms() with Facts::model_only, so that their laws and knobs are
 /// available, unless the kernel is already loaded. Files that they name are not opened. If manifests of one name
 /// differ, in this file or an earlier one, the kernel's law becomes unknown. An invalid or excess manifest counts as a
 /// differing one for each kernel whose points refer to it: algorithms_of(its index). That function is also used if
 /// several manifests have one name, since points of the second version call it NAME.2. Returns one line per rejected or
 /// differing manifest, each only once. Thread-safe.
-[[nodiscard]] std::vector<Message> know_from_file(
+[[nodiscard]] std::vector<Message> add_manifests_from_file(
     std::span<const std::string_view> texts, const std::filesystem::path& file,
     const std::function<std::vector<std::string>(std::size_t)>& algorithms_of);
 

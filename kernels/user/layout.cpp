@@ -12,7 +12,7 @@
 namespace attnscope::user {
 namespace {
 
-constexpr std::int64_t most_elements = std::int64_t{1} << 40;
+constexpr std::int64_t max_elements = std::int64_t{1} << 40;
 
 bool is_query_shaped(std::string_view tensor) {
   return tensor == "q" || tensor == "o" || tensor == "dout" || tensor == "dq";
@@ -22,7 +22,7 @@ Expression parsed(std::string_view text) {
   return Expression::parse(text).value();
 }
 
-PlaceStatement place(const char* tensor, const std::array<const char*, 3>& strides) {
+PlacementSpec place(const char* tensor, const std::array<const char*, 3>& strides) {
   return {.tensor = tensor,
           .within = {},
           .at = {},
@@ -31,8 +31,8 @@ PlaceStatement place(const char* tensor, const std::array<const char*, 3>& strid
 }
 
 /// Throws Message if two rows overlap. `counts` and `strides`: batch entries, heads and rows.
-void check_apart(const PlaceStatement& stated, std::int64_t d, const std::array<std::int64_t, 3>& counts,
-                 const std::array<std::int64_t, 3>& strides) {
+void check_no_overlap(const PlacementSpec& stated, std::int64_t d, const std::array<std::int64_t, 3>& counts,
+                      const std::array<std::int64_t, 3>& strides) {
   std::array<std::size_t, 3> order{0, 1, 2};
   std::ranges::sort(order, {}, [&](std::size_t i) { return strides.at(i); });
   std::int64_t extent = d;
@@ -84,7 +84,7 @@ bool disjoint(Part first, Part second, std::int64_t d) {
 }
 
 /// First row of each batch entry, then the total number of rows.
-std::vector<std::int64_t> starts_of(const AttentionProblem& p, bool queries) {
+std::vector<std::int64_t> row_starts(const AttentionProblem& p, bool queries) {
   std::vector<std::int64_t> starts{0};
   for (std::int64_t entry = 0; entry < p.batch; ++entry) {
     starts.push_back(starts.back() + (queries ? p.n_q : key_length(p, entry)));
@@ -95,7 +95,7 @@ std::vector<std::int64_t> starts_of(const AttentionProblem& p, bool queries) {
 BufferSpec starts_buffer(std::string name, const AttentionProblem& p, bool queries) {
   constexpr std::int64_t size = sizeof(std::int32_t);
   return contents_buffer(std::move(name), (p.batch + 1) * size, [p, queries] {
-    const std::vector<std::int64_t> starts = starts_of(p, queries);
+    const std::vector<std::int64_t> starts = row_starts(p, queries);
     const std::vector<std::int32_t> values(starts.begin(), starts.end());
     std::vector<std::byte> bytes(values.size() * size);
     std::memcpy(bytes.data(), values.data(), bytes.size());
@@ -105,37 +105,37 @@ BufferSpec starts_buffer(std::string name, const AttentionProblem& p, bool queri
 
 /// Sets the strides of `place`. Returns the elements that its buffer needs, with packed rows fewer than those of the
 /// part.
-std::int64_t place_tensor(attnscope::Place& place, Part& part, const PlaceStatement& stated, const AttentionProblem& p,
+std::int64_t place_tensor(attnscope::Place& place, Part& part, const PlacementSpec& stated, const AttentionProblem& p,
                           const Variables& known) {
   const bool queries = is_query_shaped(stated.tensor);
   const std::int64_t n = queries ? p.n_q : p.n_k;
   part.tensor = stated.tensor;
   part.counts = {p.batch, queries ? p.heads_q : p.heads_kv, n};
   for (std::size_t i = 0; i < part.strides.size(); ++i) {
-    part.strides.at(i) = stated.strides.at(i).within(known, 1, most_elements / part.counts.at(i));
+    part.strides.at(i) = stated.strides.at(i).within(known, 1, max_elements / part.counts.at(i));
   }
-  if (stated.at) part.at = stated.at->within(known, 0, most_elements);
-  check_apart(stated, p.d, part.counts, part.strides);
+  if (stated.at) part.at = stated.at->within(known, 0, max_elements);
+  check_no_overlap(stated, p.d, part.counts, part.strides);
   place.strides = {.batch = part.strides[0], .head = part.strides[1], .row = part.strides[2], .starts = {}};
   place.within = stated.within;
   place.offset = part.at * bytes_per_element(p.dtype);
   if (!stated.packed) return part.at + part.extent(0, p.d);
-  place.strides->starts = starts_of(p, queries);
+  place.strides->starts = row_starts(p, queries);
   const std::int64_t rows = std::max<std::int64_t>(1, place.strides->starts.back());
   return part.extent(1, p.d) + (rows - n) * part.strides[2];
 }
 
 }  // namespace
 
-const std::vector<std::string_view>& layout_words() {
+const std::vector<std::string_view>& layout_names() {
   static const std::vector<std::string_view> words{"bhnd", "bnhd", "bn3hd", "thd"};
   return words;
 }
 
-std::vector<PlaceStatement> layout_placements(std::string_view word) {
+std::vector<PlacementSpec> layout_placements(std::string_view word) {
   if (word == "bhnd") return {};
   const bool three = word == "bn3hd";
-  std::vector<PlaceStatement> all;
+  std::vector<PlacementSpec> all;
   for (const char* tensor : {"q", "o", "dout", "dq"}) {
     all.push_back(place(tensor, {"n_q * heads * d", "d", "heads * d"}));
   }
@@ -144,7 +144,7 @@ std::vector<PlaceStatement> layout_placements(std::string_view word) {
     all.back().packed = word == "thd";
   }
   if (!three) return all;
-  for (PlaceStatement& each : all) {
+  for (PlacementSpec& each : all) {
     if (each.tensor == "o" || each.tensor == "dout") continue;
     const char* const before = each.tensor.back() == 'q'   ? "0"
                                : each.tensor.back() == 'k' ? "heads * d"
@@ -157,17 +157,17 @@ std::vector<PlaceStatement> layout_placements(std::string_view word) {
   return all;
 }
 
-std::optional<Expression> condition_of(std::string_view word) {
+std::optional<Expression> layout_condition(std::string_view word) {
   if (word == "bn3hd") return parsed("heads == heads_kv && n_q == n_k");
   return std::nullopt;
 }
 
-void place_tensors(std::vector<BufferSpec>& buffers, const std::vector<PlaceStatement>& places,
+void place_tensors(std::vector<BufferSpec>& buffers, const std::vector<PlacementSpec>& places,
                    const AttentionProblem& p, const Variables& known) {
   std::vector<BufferSpec> together;
   std::map<std::string, std::vector<Part>> parts;  // key: name of the enclosing buffer
   bool packed = false;
-  for (const PlaceStatement& stated : places) {
+  for (const PlacementSpec& stated : places) {
     packed = packed || stated.packed;
     const auto buffer = std::ranges::find(buffers, stated.tensor, &BufferSpec::name);
     if (buffer == buffers.end()) continue;

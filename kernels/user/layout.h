@@ -13,7 +13,7 @@
 
 namespace attnscope::user {
 
-struct PlaceStatement {
+struct PlacementSpec {
   std::string tensor;                 ///< q, k, v, o, dout, dq, dk or dv
   std::string within;                 ///< name of the enclosing buffer; empty: a separate buffer
   std::optional<Expression> at;       ///< offset in the enclosing buffer in elements
@@ -23,15 +23,15 @@ struct PlaceStatement {
 };
 
 /// Named layouts: bhnd, bnhd, bn3hd (q, k and v in one buffer), thd (entries of different lengths, concatenated).
-[[nodiscard]] const std::vector<std::string_view>& layout_words();
-/// Tensor placements of a named layout. Pre: one of layout_words().
-[[nodiscard]] std::vector<PlaceStatement> layout_placements(std::string_view word);
+[[nodiscard]] const std::vector<std::string_view>& layout_names();
+/// Tensor placements of a named layout. Pre: one of layout_names().
+[[nodiscard]] std::vector<PlacementSpec> layout_placements(std::string_view word);
 /// Condition that a named layout requires; empty if it has none.
-[[nodiscard]] std::optional<Expression> condition_of(std::string_view word);
+[[nodiscard]] std::optional<Expression> layout_condition(std::string_view word);
 
 /// Sets the placement of tensors in a plan's buffers; adds the enclosing buffers and the row offsets ("q_starts",
 /// "k_starts": int32, batch + 1). Throws Message if a stride has no value or rows overlap.
-void place_tensors(std::vector<BufferSpec>& buffers, const std::vector<PlaceStatement>&, const AttentionProblem&,
+void place_tensors(std::vector<BufferSpec>& buffers, const std::vector<PlacementSpec>&, const AttentionProblem&,
                    const Variables&);
 
 }  // namespace attnscope::user

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <system_error>
 
-#include "kernels/user/statement.h"
+#include "kernels/user/manifest.h"
 
 namespace attnscope::user {
 namespace {
@@ -23,8 +23,8 @@ Result<std::filesystem::path, Message> write_new_kernel(const std::string& name,
   const std::filesystem::path folder = parent / name;
   for (const NewKernelFile& each : new_kernel_files()) {
     if (!each.path.ends_with(".json")) continue;
-    const auto statement = parse_statement(with_name(std::string(each.text), name), folder);
-    if (!statement) return Failure{make_message("invalid kernel name '{}': {}", name, statement.error())};
+    const auto manifest = parse_manifest(with_name(std::string(each.text), name), folder);
+    if (!manifest) return Failure{make_message("invalid kernel name '{}': {}", name, manifest.error())};
   }
   std::error_code error;
   std::filesystem::create_directories(parent, error);

@@ -19,16 +19,16 @@
 namespace attnscope::user {
 namespace {
 
-constexpr std::int64_t most_scratch = std::int64_t{1} << 40;
-constexpr std::int64_t most_stride = (std::int64_t{1} << 40) - 1;
+constexpr std::int64_t max_scratch_bytes = std::int64_t{1} << 40;
+constexpr std::int64_t max_stride_bytes = (std::int64_t{1} << 40) - 1;
 
-DType known_dtype(const Variables& variables) {
+DType dtype_from_variables(const Variables& variables) {
   return variables.at("bf16") != 0 ? DType::bf16 : DType::fp16;
 }
 
-std::vector<Knob> knobs_of(const KernelManifest& statement) {
+std::vector<Knob> knobs_of(const KernelManifest& manifest) {
   std::vector<Knob> knobs;
-  for (const KnobStatement& each : statement.knobs) {
+  for (const KnobSpec& each : manifest.knobs) {
     knobs.push_back({.name = each.name,
                      .label = Message::verbatim(each.name),
                      .meaning = Message::verbatim(each.meaning),
@@ -43,46 +43,46 @@ std::vector<int> ascending(std::vector<int> values) {
   return values;
 }
 
-std::string file_name(const OwnSource& source) {
+std::string file_name(const UserSource& source) {
   return std::filesystem::path(source.name).filename().string();
 }
 
-Facts facts_of(const KernelManifest& statement) {
-  Facts facts{.name = statement.name,
-              .title = statement.title,
-              .short_title = statement.title,
-              .source = file_name(*statement.launches.front().source),
-              .tile_meaning = msg::own_kernel::tile_meaning{.kernel = statement.title},
-              .reference = statement.reference,
+Facts facts_of(const KernelManifest& manifest) {
+  Facts facts{.name = manifest.name,
+              .title = manifest.title,
+              .short_title = manifest.title,
+              .source = file_name(*manifest.launches.front().source),
+              .tile_meaning = msg::own_kernel::tile_meaning{.kernel = manifest.title},
+              .reference = manifest.reference,
               .groups = {Group::prefill, Group::tile_maps},
-              .head_dims = statement.head_dims,
-              .br = ascending(statement.br),
-              .bc = ascending(statement.bc),
-              .knobs = knobs_of(statement),
-              .foreign = true,
-              .host_code = statement.has_library(),
-              .for_reading = statement.launches.front().source->file.empty(),
-              .states_bytes = statement.states_bytes()};
+              .head_dims = manifest.head_dims,
+              .br = ascending(manifest.br),
+              .bc = ascending(manifest.bc),
+              .knobs = knobs_of(manifest),
+              .user_defined = true,
+              .host_code = manifest.has_library(),
+              .model_only = manifest.launches.front().source->file.empty(),
+              .reports_traffic = manifest.reports_traffic()};
   for (const Algorithm* each : built_in_algorithms().algorithms()) {
-    if (each->facts().reference != statement.reference) continue;
+    if (each->facts().reference != manifest.reference) continue;
     facts.flops = each->facts().flops;
     facts.flops_per_exponential = each->facts().flops_per_exponential;
     break;
   }
   // Only without expressions does the point's tile side divide the traffic.
-  if (!statement.like || statement.like->br || statement.like->bc) return facts;
-  const Facts& like = built_in_algorithms().find(statement.like->algorithm)->facts();
+  if (!manifest.like || manifest.like->br || manifest.like->bc) return facts;
+  const Facts& like = built_in_algorithms().find(manifest.like->algorithm)->facts();
   facts.forward_side = like.forward_side;
   facts.backward_side = like.backward_side;
   return facts;
 }
 
-Refusal of_shape(Message reason) {
+Refusal user_shape_refusal(Message reason) {
   return {Refusal::Cause::shape, std::move(reason)};
 }
 
-std::array<std::uint32_t, 3> extents_of(const std::array<std::optional<Expression>, 3>& stated,
-                                        const Variables& variables, const std::array<std::int64_t, 3>& most) {
+std::array<std::uint32_t, 3> evaluate_extents(const std::array<std::optional<Expression>, 3>& stated,
+                                              const Variables& variables, const std::array<std::int64_t, 3>& most) {
   std::array<std::uint32_t, 3> extents{1, 1, 1};
   for (std::size_t i = 0; i < extents.size(); ++i) {
     if (stated.at(i)) extents.at(i) = static_cast<std::uint32_t>(stated.at(i)->within(variables, 1, most.at(i)));
@@ -91,7 +91,7 @@ std::array<std::uint32_t, 3> extents_of(const std::array<std::optional<Expressio
 }
 
 /// Requirements of cuTensorMapEncodeTiled(), checked without a driver. Throws Message.
-void check_map(const TensorMapArgument& map, const ArgumentStatement& stated) {
+void check_map(const TensorMapArgument& map, const ArgumentSpec& stated) {
   constexpr std::int64_t alignment = 16;
   for (std::size_t i = 0; i < map.strides.size(); ++i) {
     if (map.strides[i] % alignment == 0) continue;
@@ -108,7 +108,7 @@ void check_map(const TensorMapArgument& map, const ArgumentStatement& stated) {
 }
 
 /// Throws Message if the problem has no such buffer or the tensor's address is not aligned for a tensor map.
-void check_address(const ArgumentStatement& map, const std::vector<BufferSpec>& buffers) {
+void check_address(const ArgumentSpec& map, const std::vector<BufferSpec>& buffers) {
   constexpr std::int64_t alignment = 16;
   const BufferSpec* const buffer = find_buffer(buffers, map.buffer);
   if (buffer == nullptr) throw make_message("tensor map of '{}': the problem has no such buffer", map.buffer);
@@ -118,8 +118,8 @@ void check_address(const ArgumentStatement& map, const std::vector<BufferSpec>& 
   }
 }
 
-Argument argument_of(const ArgumentStatement& stated, const Variables& variables) {
-  using Type = ArgumentStatement::Type;
+Argument argument_of(const ArgumentSpec& stated, const Variables& variables) {
+  using Type = ArgumentSpec::Type;
   using Int = std::numeric_limits<std::int32_t>;
   using Long = std::numeric_limits<std::int64_t>;
   switch (stated.type) {
@@ -136,16 +136,16 @@ Argument argument_of(const ArgumentStatement& stated, const Variables& variables
       return static_cast<float>(*value);
     }
     case Type::tensor_map: {
-      constexpr std::int64_t most_box = 256;
+      constexpr std::int64_t max_box_side = 256;
       TensorMapArgument map{.buffer = stated.buffer,
-                            .dtype = known_dtype(variables),
+                            .dtype = dtype_from_variables(variables),
                             .extents = {},
                             .strides = {},
                             .box = {},
                             .swizzle_bytes = stated.swizzle_bytes};
       for (const Expression& each : stated.extents) map.extents.push_back(each.within(variables, 1, Int::max()));
-      for (const Expression& each : stated.strides) map.strides.push_back(each.within(variables, 16, most_stride));
-      for (const Expression& each : stated.box) map.box.push_back(each.within(variables, 1, most_box));
+      for (const Expression& each : stated.strides) map.strides.push_back(each.within(variables, 16, max_stride_bytes));
+      for (const Expression& each : stated.box) map.box.push_back(each.within(variables, 1, max_box_side));
       check_map(map, stated);
       return map;
     }
@@ -155,29 +155,29 @@ Argument argument_of(const ArgumentStatement& stated, const Variables& variables
   return BufferArgument{stated.buffer};
 }
 
-bool has_argument(const LaunchStatement& launch, std::string_view buffer) {
-  return std::ranges::find(launch.arguments, buffer, &ArgumentStatement::buffer) != launch.arguments.end();
+bool has_argument(const LaunchSpec& launch, std::string_view buffer) {
+  return std::ranges::find(launch.arguments, buffer, &ArgumentSpec::buffer) != launch.arguments.end();
 }
 
 }  // namespace
 
-UserKernel::UserKernel(KernelManifest statement)
-    : Algorithm(facts_of(statement)),
-      statement_(std::move(statement)),
-      like_(statement_.like ? built_in_algorithms().find(statement_.like->algorithm) : nullptr) {}
+UserKernel::UserKernel(KernelManifest manifest)
+    : Algorithm(facts_of(manifest)),
+      manifest_(std::move(manifest)),
+      law_algorithm_(manifest_.like ? built_in_algorithms().find(manifest_.like->algorithm) : nullptr) {}
 
-std::vector<const LaunchStatement*> UserKernel::launches_of(const AttentionProblem& p, const Variables& known) const {
-  std::vector<const LaunchStatement*> launches;
-  const auto is_in = [&](const LaunchStatement& launch) {
+std::vector<const LaunchSpec*> UserKernel::active_launches(const AttentionProblem& p, const Variables& known) const {
+  std::vector<const LaunchSpec*> launches;
+  const auto is_active = [&](const LaunchSpec& launch) {
     return !launch.when || launch.when->within(known, std::numeric_limits<std::int64_t>::min(),
                                                std::numeric_limits<std::int64_t>::max()) != 0;
   };
   for (const Pass pass : {Pass::fwd, Pass::bwd}) {
     if (pass == Pass::bwd && p.pass == Pass::fwd) break;
     const std::size_t before = launches.size();
-    for (const LaunchStatement& each : statement_.launches) {
-      if (each.pass != pass || !is_in(each)) continue;
-      if (std::ranges::find(launches, each.name, &LaunchStatement::name) != launches.end()) {
+    for (const LaunchSpec& each : manifest_.launches) {
+      if (each.pass != pass || !is_active(each)) continue;
+      if (std::ranges::find(launches, each.name, &LaunchSpec::name) != launches.end()) {
         throw make_message("two launches '{}' of {} apply to this problem and configuration", each.name, facts().name);
       }
       launches.push_back(&each);
@@ -206,20 +206,20 @@ Variables UserKernel::variables(const AttentionProblem& p, const Config& config,
                 {"backward", p.pass != Pass::fwd ? 1 : 0},
                 {"sms", device.sm_count},
                 {"capability", device.compute_major * 10 + device.compute_minor}};
-  for (const KnobStatement& knob : statement_.knobs) {
+  for (const KnobSpec& knob : manifest_.knobs) {
     const std::int64_t given = config.knobs.number(knob.name);
     all[knob.name] = given == 0 ? knob.values.front() : given;
   }
   using Int = std::numeric_limits<std::int64_t>;
-  for (const auto& [name, value] : statement_.names) all[name] = value.within(all, Int::min(), Int::max());
+  for (const auto& [name, value] : manifest_.names) all[name] = value.within(all, Int::min(), Int::max());
   return all;
 }
 
-std::optional<Refusal> UserKernel::refuse_problem(const AttentionProblem& p, const Config& config) const {
+std::optional<Refusal> UserKernel::problem_refusal(const AttentionProblem& p, const Config& config) const {
   const std::string& name = facts().name;
   const auto refuse_value = [&](const char* what, auto given, const auto& supported) -> std::optional<Refusal> {
     if (std::ranges::find(supported, given) != supported.end()) return std::nullopt;
-    return of_shape(
+    return user_shape_refusal(
         make_message("{} does not support {} {}; supported: {}", name, what, given, fmt::join(supported, ", ")));
   };
   const auto words = [](const auto& values) {
@@ -228,119 +228,119 @@ std::optional<Refusal> UserKernel::refuse_problem(const AttentionProblem& p, con
     for (const auto each : values) all.push_back(to_string(each));
     return all;
   };
-  if (Message reason = invalid_reason(p); !reason.empty()) return of_shape(std::move(reason));
+  if (Message reason = invalid_reason(p); !reason.empty()) return user_shape_refusal(std::move(reason));
   if (auto refused = refuse_value("d", p.d, facts().head_dims)) return refused;
-  if (auto refused = refuse_value("dtype", to_string(p.dtype), words(statement_.dtypes))) return refused;
-  if (p.pass == Pass::fwd_bwd && statement_.passes.size() < 2) {
-    return of_shape(make_reason("refusal.feature", "{} does not support pass {}.", name, to_string(p.pass)));
+  if (auto refused = refuse_value("dtype", to_string(p.dtype), words(manifest_.dtypes))) return refused;
+  if (p.pass == Pass::fwd_bwd && manifest_.passes.size() < 2) {
+    return user_shape_refusal(make_reason("refusal.feature", "{} does not support pass {}.", name, to_string(p.pass)));
   }
   if (p.pass == Pass::fwd) {
-    if (auto refused = refuse_value("pass", to_string(p.pass), words(statement_.passes))) return refused;
+    if (auto refused = refuse_value("pass", to_string(p.pass), words(manifest_.passes))) return refused;
   }
-  if (auto refused = refuse_value("Br", config.tile.br, statement_.br)) return refused;
-  if (auto refused = refuse_value("Bc", config.tile.bc, statement_.bc)) return refused;
+  if (auto refused = refuse_value("Br", config.tile.br, manifest_.br)) return refused;
+  if (auto refused = refuse_value("Bc", config.tile.bc, manifest_.bc)) return refused;
   if (auto refused = refuse_knobs(facts(), config.knobs)) return refused;
-  for (const KnobStatement& knob : statement_.knobs) {
+  for (const KnobSpec& knob : manifest_.knobs) {
     const std::int64_t given = config.knobs.number(knob.name);
     if (given == 0) continue;
     if (auto refused = refuse_value(knob.name.c_str(), given, knob.values)) return refused;
   }
-  if (auto refused = refuse_features(name, p, config.tile, statement_.features, false)) return refused;
-  if (!p.mask.windowed() && !p.mask.padded() && !p.mask.sparse() && !statement_.unmasked) {
-    return of_shape(make_reason("refusal.feature", "{} does not support the full mask.", name));
+  if (auto refused = refuse_features(name, p, config.tile, manifest_.features, false)) return refused;
+  if (!p.mask.has_window() && !p.mask.padded() && !p.mask.has_block_mask() && !manifest_.unmasked) {
+    return user_shape_refusal(make_reason("refusal.feature", "{} does not support the full mask.", name));
   }
-  if (p.mask.right == 0 && p.mask.left == Mask::unlimited && !statement_.causal) {
-    return of_shape(make_reason("refusal.feature", "{} does not support the causal mask.", name));
+  if (p.mask.right == 0 && p.mask.left == Mask::unlimited && !manifest_.causal) {
+    return user_shape_refusal(make_reason("refusal.feature", "{} does not support the causal mask.", name));
   }
-  if (p.heads_q != p.heads_kv && !statement_.gqa) {
-    return of_shape(make_reason("refusal.feature", "{} does not support GQA.", name));
+  if (p.heads_q != p.heads_kv && !manifest_.gqa) {
+    return user_shape_refusal(make_reason("refusal.feature", "{} does not support GQA.", name));
   }
   return std::nullopt;
 }
 
 std::optional<Refusal> UserKernel::refusal(const AttentionProblem& p, const Config& config,
                                            const DeviceLimits& device) const {
-  if (auto refused = refuse_problem(p, config)) return refused;
+  if (auto refused = problem_refusal(p, config)) return refused;
   try {
     const Variables known = variables(p, config, device);
-    for (const RequirementStatement& each : statement_.requirements) {
+    for (const RequirementSpec& each : manifest_.requirements) {
       const auto holds = each.condition.integer(known);
-      if (!holds) return of_shape(holds.error());
-      if (*holds == 0) return of_shape(each.otherwise);
+      if (!holds) return user_shape_refusal(holds.error());
+      if (*holds == 0) return user_shape_refusal(each.otherwise);
     }
-    const std::vector<BufferSpec> buffers = own_buffers(p, known);
-    for (const LaunchStatement* launch : launches_of(p, known)) {
+    const std::vector<BufferSpec> buffers = make_buffers(p, known);
+    for (const LaunchSpec* launch : active_launches(p, known)) {
       const KernelModel model = model_of(*launch, p, known, device);
-      if (auto refused = refuse_needs({{.kernel = model.name,
-                                        .threads = model.threads_per_block(),
-                                        .registers = 0,
-                                        .shared_bytes = model.dynamic_shared_bytes}},
-                                      device)) {
+      if (auto refused = refuse_resources({{.kernel = model.name,
+                                            .threads = model.threads_per_block(),
+                                            .registers = 0,
+                                            .shared_bytes = model.dynamic_shared_bytes}},
+                                          device)) {
         return refused;
       }
-      for (const ArgumentStatement& argument : launch->arguments) {
-        if (argument.type == ArgumentStatement::Type::tensor_map) check_address(argument, buffers);
+      for (const ArgumentSpec& argument : launch->arguments) {
+        if (argument.type == ArgumentSpec::Type::tensor_map) check_address(argument, buffers);
         (void)argument_of(argument, known);
       }
-      for (const DefineStatement& define : launch->defines) {
+      for (const DefineSpec& define : launch->defines) {
         if (const auto value = define.value.integer(known); !value) throw value.error();
       }
     }
-    if (like_ != nullptr) (void)like_traffic(p, known, device);
+    if (law_algorithm_ != nullptr) (void)law_traffic(p, known, device);
   } catch (const Message& reason) {
-    return of_shape(reason);
+    return user_shape_refusal(reason);
   }
   return std::nullopt;
 }
 
 std::vector<std::filesystem::path> UserKernel::source_files() const {
   std::vector<std::filesystem::path> files;
-  for (const LaunchStatement& launch : statement_.launches) files.push_back(launch.source->file);
+  for (const LaunchSpec& launch : manifest_.launches) files.push_back(launch.source->file);
   return files;
 }
 
 std::unique_ptr<const UserKernel> UserKernel::without_law() const {
-  KernelManifest without_bytes = statement_;
+  KernelManifest without_bytes = manifest_;
   without_bytes.like.reset();
-  for (LaunchStatement& launch : without_bytes.launches) launch.bytes.clear();
+  for (LaunchSpec& launch : without_bytes.launches) launch.bytes.clear();
   return std::make_unique<UserKernel>(std::move(without_bytes));
 }
 
 Config UserKernel::default_config(const AttentionProblem& p, const DeviceLimits& device) const {
-  for (const int br : statement_.br) {
-    for (const int bc : statement_.bc) {
+  for (const int br : manifest_.br) {
+    for (const int bc : manifest_.bc) {
       const TileShape tile{.br = br, .bc = bc};
       if (!refusal(p, tile, device)) return tile;
     }
   }
-  return TileShape{.br = statement_.br.front(), .bc = statement_.bc.front()};
+  return TileShape{.br = manifest_.br.front(), .bc = manifest_.bc.front()};
 }
 
 std::int64_t UserKernel::working_set_bytes(const AttentionProblem& p, const Config& config,
                                            const DeviceLimits& device) const {
-  if (like_ == nullptr) return 0;
+  if (law_algorithm_ == nullptr) return 0;
   try {
-    return like_->working_set_bytes(p, like_tile(variables(p, config, device)), device);
+    return law_algorithm_->working_set_bytes(p, law_tile(variables(p, config, device)), device);
   } catch (const Message&) {  // refusal() reports it
     return 0;
   }
 }
 
-TileShape UserKernel::like_tile(const Variables& known) const {
+TileShape UserKernel::law_tile(const Variables& known) const {
   const auto side = [&](const std::optional<Expression>& stated, const char* own) {
     return static_cast<int>(stated ? stated->within(known, 1, std::numeric_limits<int>::max()) : known.at(own));
   };
-  return {.br = side(statement_.like->br, "br"), .bc = side(statement_.like->bc, "bc")};
+  return {.br = side(manifest_.like->br, "br"), .bc = side(manifest_.like->bc, "bc")};
 }
 
-std::vector<OperandTraffic> UserKernel::like_traffic(const AttentionProblem& p, const Variables& known,
-                                                     const DeviceLimits& device) const {
-  const TileShape tile = like_tile(known);
-  const AttentionModel model = like_->model(p, tile, device);
+std::vector<OperandTraffic> UserKernel::law_traffic(const AttentionProblem& p, const Variables& known,
+                                                    const DeviceLimits& device) const {
+  const TileShape tile = law_tile(known);
+  const AttentionModel model = law_algorithm_->model(p, tile, device);
   if (model.refusal) {
     throw make_message(
         "{}: the law of {} does not apply to tile {} x {}: {} (change br and bc in \"law\", or set \"bytes\")",
-        facts().name, like_->name(), tile.br, tile.bc, model.refusal->reason);
+        facts().name, law_algorithm_->name(), tile.br, tile.bc, model.refusal->reason);
   }
   std::vector<OperandTraffic> sums;
   for (const KernelModel& kernel : model.kernels) {
@@ -357,35 +357,35 @@ std::vector<OperandTraffic> UserKernel::like_traffic(const AttentionProblem& p, 
   return sums;
 }
 
-KernelModel UserKernel::model_of(const LaunchStatement& launch, const AttentionProblem& p, const Variables& known,
+KernelModel UserKernel::model_of(const LaunchSpec& launch, const AttentionProblem& p, const Variables& known,
                                  const DeviceLimits& device) const {
-  constexpr std::int64_t most_grid_x = std::numeric_limits<std::int32_t>::max();
-  constexpr std::int64_t most_grid_yz = 65535;
-  constexpr std::int64_t most_cluster = 16;
+  constexpr std::int64_t max_grid_x = std::numeric_limits<std::int32_t>::max();
+  constexpr std::int64_t max_grid_yz = 65535;
+  constexpr std::int64_t max_cluster_side = 16;
   constexpr std::int64_t most_bytes = std::int64_t{1} << 50;
   KernelModel model;
   model.name = launch.name;
   model.setup = p.pass == Pass::bwd && launch.pass == Pass::fwd;
   model.starts_early = launch.starts_early;
   model.cooperative = launch.cooperative;
-  model.block = extents_of(launch.block, known, {1024, 1024, 64});
-  model.cluster = extents_of(launch.cluster, known, {most_cluster, most_cluster, most_cluster});
+  model.block = evaluate_extents(launch.block, known, {1024, 1024, 64});
+  model.cluster = evaluate_extents(launch.cluster, known, {max_cluster_side, max_cluster_side, max_cluster_side});
   if (launch.shared_bytes) {
     model.dynamic_shared_bytes = launch.shared_bytes->within(known, 0, std::numeric_limits<std::int32_t>::max());
   }
-  constexpr std::int64_t most_registers = 255;
+  constexpr std::int64_t max_registers = 255;
   if (launch.registers) {
-    model.registers_per_thread = static_cast<int>(launch.registers->within(known, 1, most_registers));
+    model.registers_per_thread = static_cast<int>(launch.registers->within(known, 1, max_registers));
   }
-  Variables of_grid = known;
-  of_grid["blocks_per_sm"] = theoretical_occupancy(device, model.footprint()).blocks_per_sm;
-  model.grid = extents_of(launch.grid, of_grid, {most_grid_x, most_grid_yz, most_grid_yz});
+  Variables grid_variables = known;
+  grid_variables["blocks_per_sm"] = theoretical_occupancy(device, model.footprint()).blocks_per_sm;
+  model.grid = evaluate_extents(launch.grid, grid_variables, {max_grid_x, max_grid_yz, max_grid_yz});
   for (std::size_t i = 0; i < model.grid.size(); ++i) {
     if (model.grid.at(i) % model.cluster.at(i) == 0) continue;
     throw make_message("{}: {} blocks are not divisible by the cluster size {}", launch.name, model.grid.at(i),
                        model.cluster.at(i));
   }
-  for (const BytesStatement& each : launch.bytes) {
+  for (const BytesSpec& each : launch.bytes) {
     const auto bytes = [&](const std::optional<Expression>& stated) {
       return stated ? stated->within(known, 0, most_bytes) : 0;
     };
@@ -399,27 +399,27 @@ std::vector<KernelModel> UserKernel::kernels(const AttentionProblem& p, const Co
                                              const DeviceLimits& device) const {
   const Variables known = variables(p, config, device);
   std::vector<KernelModel> all;
-  for (const LaunchStatement* launch : launches_of(p, known)) all.push_back(model_of(*launch, p, known, device));
+  for (const LaunchSpec* launch : active_launches(p, known)) all.push_back(model_of(*launch, p, known, device));
   const auto measured = std::ranges::find(all, false, &KernelModel::setup);
   measured->matrix_flops = flops(p);
-  if (like_ != nullptr) {
-    measured->operands = like_traffic(p, known, device);
+  if (law_algorithm_ != nullptr) {
+    measured->operands = law_traffic(p, known, device);
     measured->traffic = sum_of(measured->operands);
   }
   return all;
 }
 
-std::vector<BufferSpec> UserKernel::own_buffers(const AttentionProblem& p, const Variables& known) const {
+std::vector<BufferSpec> UserKernel::make_buffers(const AttentionProblem& p, const Variables& known) const {
   std::vector<BufferSpec> buffers = input_buffers(p);
-  const bool lse = std::ranges::any_of(launches_of(p, known), [&](const LaunchStatement* each) {
-    return each->source->kind == OwnSource::Kind::library ? statement_.lse : has_argument(*each, "lse");
+  const bool lse = std::ranges::any_of(active_launches(p, known), [&](const LaunchSpec* each) {
+    return each->source->kind == UserSource::Kind::library ? manifest_.lse : has_argument(*each, "lse");
   });
   buffers.push_back(row_buffer("o", p, p.d, output_bytes(p.dtype)));
   if (lse) buffers.push_back(row_buffer("lse", p, 1, fp32_bytes));
   if (p.pass != Pass::fwd) std::ranges::move(gradient_buffers(p), std::back_inserter(buffers));
-  place_tensors(buffers, statement_.places, p, known);
-  for (const ScratchStatement& each : statement_.scratch) {
-    const std::int64_t bytes = each.bytes.within(known, 1, most_scratch);
+  place_tensors(buffers, manifest_.places, p, known);
+  for (const ScratchSpec& each : manifest_.scratch) {
+    const std::int64_t bytes = each.bytes.within(known, 1, max_scratch_bytes);
     buffers.push_back({each.name, bytes, each.zero ? BufferFill::zeros : BufferFill::poison});
   }
   return buffers;
@@ -428,31 +428,30 @@ std::vector<BufferSpec> UserKernel::own_buffers(const AttentionProblem& p, const
 AttentionPlan UserKernel::plan(const AttentionProblem& p, const Config& config, const DeviceLimits& device) const {
   const Variables known = variables(p, config, device);
   AttentionPlan plan;
-  plan.buffers = own_buffers(p, known);
-  plan.lse_base_2 = statement_.lse_base_2;
+  plan.buffers = make_buffers(p, known);
+  plan.lse_base_2 = manifest_.lse_base_2;
   std::vector<KernelModel> all = kernels(p, config, device);
-  const std::vector<const LaunchStatement*> stated = launches_of(p, known);
+  const std::vector<const LaunchSpec*> stated = active_launches(p, known);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const LaunchStatement& launch = *stated[i];
+    const LaunchSpec& launch = *stated[i];
     // Variants from different files share one displayed name.
     KernelSource source{.file = facts().name + "/" + (launch.when ? launch.name : file_name(*launch.source)),
                         .entry = launch.entry,
                         .defines = {},
-                        .own = launch.source};
-    for (const DefineStatement& define : launch.defines) {
+                        .user_source = launch.source};
+    for (const DefineSpec& define : launch.defines) {
       source.defines.push_back(fmt::format("{}={}", define.macro, define.value.integer(known).value()));
     }
     std::vector<Argument> arguments;
-    for (const ArgumentStatement& each : launch.arguments) {
-      const bool absent =
-          each.type == ArgumentStatement::Type::buffer && find_buffer(plan.buffers, each.buffer) == nullptr;
+    for (const ArgumentSpec& each : launch.arguments) {
+      const bool absent = each.type == ArgumentSpec::Type::buffer && find_buffer(plan.buffers, each.buffer) == nullptr;
       arguments.push_back(absent ? BufferArgument{} : argument_of(each, known));
     }
     plan.launches.emplace_back(std::move(all[i]), std::move(source), std::move(arguments), nullptr);
-    if (launch.source->kind != OwnSource::Kind::library) continue;
+    if (launch.source->kind != UserSource::Kind::library) continue;
     HostCall call{
-        .problem = p, .pass = launch.pass, .lse_base_2 = statement_.lse_base_2, .tile = config.tile, .knobs = {}};
-    for (const KnobStatement& knob : statement_.knobs) call.knobs.emplace_back(knob.name, known.at(knob.name));
+        .problem = p, .pass = launch.pass, .lse_base_2 = manifest_.lse_base_2, .tile = config.tile, .knobs = {}};
+    for (const KnobSpec& knob : manifest_.knobs) call.knobs.emplace_back(knob.name, known.at(knob.name));
     plan.launches.back().call = std::make_shared<const HostCall>(std::move(call));
   }
   return plan;
@@ -469,14 +468,14 @@ Result<std::unique_ptr<const UserKernel>, Message> load_kernel(const std::filesy
   std::ostringstream text;
   text << in.rdbuf();
   if (!in) return failed("cannot read the file");
-  auto statement = parse_statement(text.str(), file.parent_path());
-  if (!statement) return failed(statement.error());
-  statement->name += suffix;
-  for (const LaunchStatement& launch : statement->launches) {
+  auto manifest = parse_manifest(text.str(), file.parent_path());
+  if (!manifest) return failed(manifest.error());
+  manifest->name += suffix;
+  for (const LaunchSpec& launch : manifest->launches) {
     if (std::filesystem::is_regular_file(launch.source->file, error)) continue;
     return failed(make_message("source file {} not found", launch.source->file.string()));
   }
-  return std::unique_ptr<const UserKernel>(std::make_unique<UserKernel>(std::move(statement).value()));
+  return std::unique_ptr<const UserKernel>(std::make_unique<UserKernel>(std::move(manifest).value()));
 }
 
 }  // namespace attnscope::user

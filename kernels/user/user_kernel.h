@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernels/algorithm.h"
-#include "kernels/user/statement.h"
+#include "kernels/user/manifest.h"
 
 namespace attnscope::user {
 
@@ -24,8 +24,8 @@ class UserKernel final : public Algorithm {
   [[nodiscard]] std::int64_t working_set_bytes(const AttentionProblem&, const Config&,
                                                const DeviceLimits&) const override;
   [[nodiscard]] AttentionPlan plan(const AttentionProblem&, const Config&, const DeviceLimits&) const override;
-  /// Text of the manifest file; empty for kernels that are `for_reading`.
-  [[nodiscard]] const std::string& text() const { return statement_.launches.front().source->statement; }
+  /// Text of the manifest file; empty for kernels that are `model_only`.
+  [[nodiscard]] const std::string& text() const { return manifest_.launches.front().source->manifest; }
 
  protected:
   void add_kernels(AttentionModel& model, const AttentionProblem& p, const Config& config,
@@ -36,21 +36,21 @@ class UserKernel final : public Algorithm {
  private:
   [[nodiscard]] std::vector<KernelModel> kernels(const AttentionProblem&, const Config&, const DeviceLimits&) const;
   /// Launches of the problem's pass, forward first. Throws Message if a pass has none.
-  [[nodiscard]] std::vector<const LaunchStatement*> launches_of(const AttentionProblem&, const Variables&) const;
-  [[nodiscard]] std::optional<Refusal> refuse_problem(const AttentionProblem&, const Config&) const;
+  [[nodiscard]] std::vector<const LaunchSpec*> active_launches(const AttentionProblem&, const Variables&) const;
+  [[nodiscard]] std::optional<Refusal> problem_refusal(const AttentionProblem&, const Config&) const;
   /// Throws Message if a name in "let" has no value.
   [[nodiscard]] Variables variables(const AttentionProblem&, const Config&, const DeviceLimits&) const;
   /// Throws Message if an expression has no value or an invalid one for a launch.
-  [[nodiscard]] KernelModel model_of(const LaunchStatement&, const AttentionProblem&, const Variables&,
+  [[nodiscard]] KernelModel model_of(const LaunchSpec&, const AttentionProblem&, const Variables&,
                                      const DeviceLimits&) const;
-  [[nodiscard]] std::vector<BufferSpec> own_buffers(const AttentionProblem&, const Variables&) const;
-  /// Tile at which the law is evaluated. Throws Message. Pre: like_.
-  [[nodiscard]] TileShape like_tile(const Variables&) const;
-  [[nodiscard]] std::vector<OperandTraffic> like_traffic(const AttentionProblem&, const Variables&,
-                                                         const DeviceLimits&) const;
+  [[nodiscard]] std::vector<BufferSpec> make_buffers(const AttentionProblem&, const Variables&) const;
+  /// Tile at which the law is evaluated. Throws Message. Pre: law_algorithm_.
+  [[nodiscard]] TileShape law_tile(const Variables&) const;
+  [[nodiscard]] std::vector<OperandTraffic> law_traffic(const AttentionProblem&, const Variables&,
+                                                        const DeviceLimits&) const;
 
-  KernelManifest statement_;
-  const Algorithm* like_ = nullptr;  ///< algorithm that provides the law
+  KernelManifest manifest_;
+  const Algorithm* law_algorithm_ = nullptr;  ///< algorithm that provides the law
 };
 
 /// Loads a manifest file; `suffix` is appended to the kernel's name. The error is one line: file, line, cause.

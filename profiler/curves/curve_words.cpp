@@ -52,7 +52,7 @@ std::string model_label(const Curve& curve) {
   }
   const Algorithm* const algorithm = known_algorithms().find(curve.name.algorithm);
   const std::string title = algorithm_words(curve.name.algorithm);
-  std::string label = algorithm != nullptr && algorithm->facts().foreign
+  std::string label = algorithm != nullptr && algorithm->facts().user_defined
                           ? text(msg::curves::stated_law{.algorithm = title})
                           : text(msg::curves::exact_model{.algorithm = title});
   if (curve.tile) label += ' ' + tile_words(*curve.tile);

@@ -374,7 +374,7 @@ class CurveBuilder {
     if (!tile_stated(tile.tile) || algorithm.refusal(at_length(*problem_, last_), tile, limits)) return;
     if (request_.l2_boundary) add_boundary(strand, l2_boundary(algorithm, *problem_, tile, limits));
     if (!bytes()) return;
-    if (request_.model && algorithm.facts().states_bytes) add_model(strand, algorithm, tile);
+    if (request_.model && algorithm.facts().reports_traffic) add_model(strand, algorithm, tile);
   }
 
   static Curve theory_curve(CurveKind kind, const SeriesName& name, const std::vector<std::int64_t>& lengths,

@@ -34,7 +34,7 @@ std::vector<FacetPtr> family_facets(const Algorithms& algorithms) {
 std::optional<double> model_bytes(const Algorithm& algorithm, const PointSpec& spec, const DeviceLimits& limits,
                                   LawLevel level, bool cycles) {
   const AttentionModel model = algorithm.model(spec.problem, spec.config(), limits);
-  if (model.refusal || !model.states_bytes) return std::nullopt;
+  if (model.refusal || !model.reports_traffic) return std::nullopt;
   if (level == LawLevel::sm_l2 || cycles) return static_cast<double>(model.traffic().total());
   double once = 0;
   for (const KernelModel& kernel : model.kernels) {
@@ -49,9 +49,9 @@ bool varies(const std::vector<LawPoint>& points, LawVariable variable) {
 }
 
 std::optional<PowersFit> fit_of(const std::vector<LawPoint>& points, const std::vector<double>& bytes) {
-  std::array<std::vector<double>, law_variables> x;
+  std::array<std::vector<double>, law_variable_count> x;
   for (const LawPoint& point : points) {
-    for (std::size_t k = 0; k < law_variables; ++k) x.at(k).push_back(point.at.at(k));
+    for (std::size_t k = 0; k < law_variable_count; ++k) x.at(k).push_back(point.at.at(k));
   }
   return fit_powers(x, bytes);
 }
@@ -250,9 +250,9 @@ Message refusal_words(const LawFamily& family) {
     case ExponentRefusal::misses: {
       const LawPoint& worst = family.points[family.fit->worst_point];
       return msg::law::not_power_law{.d = static_cast<std::int64_t>(worst.value(LawVariable::d)),
-                              .m = static_cast<std::int64_t>(worst.value(LawVariable::m)),
-                              .n = static_cast<std::int64_t>(worst.value(LawVariable::n)),
-                              .percent = fmt::format("{:.0f}", 100 * family.fit->worst())};
+                                     .m = static_cast<std::int64_t>(worst.value(LawVariable::m)),
+                                     .n = static_cast<std::int64_t>(worst.value(LawVariable::n)),
+                                     .percent = fmt::format("{:.0f}", 100 * family.fit->worst())};
     }
   }
   return {};
@@ -336,7 +336,11 @@ void add_exponent(TableOf<LawLine>& table, std::size_t k) {
 
 void add_figures(TableOf<LawLine>& table) {
   constexpr ColumnKind number = ColumnKind::number;
-  add(table, {.key = "miss", .title = text(msg::law::max_residual{}), .kind = number, .help = text(msg::law::max_residual_help{})},
+  add(table,
+      {.key = "miss",
+       .title = text(msg::law::max_residual{}),
+       .kind = number,
+       .help = text(msg::law::max_residual_help{})},
       {[](const LawFamily& family) {
          const PowersFit* fit = shown_fit(family);
          return fit == nullptr ? Cell{} : share_cell(fit->worst());

@@ -30,7 +30,7 @@ enum class LawLevel { sm_l2, dram };
 
 struct LawPoint {
   Row row = 0;
-  std::array<double, law_variables> at{};  ///< N, d, M (elements)
+  std::array<double, law_variable_count> at{};  ///< N, d, M (elements)
   double bytes = 0;
   double law_bytes = 0;  ///< bytes of the law without its constant, for all heads
   /// Bytes by the closed form. At DRAM: all SM↔L2 bytes if the working set exceeds L2 (smaller points are skipped),

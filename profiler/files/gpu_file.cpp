@@ -33,7 +33,7 @@ Gpu parse_gpu(std::string_view text, const std::string& file) {
     return fail(R"(not a GPU file; expected {"name": ..., "from": ..., "values": {...}})");
   const DeviceLimits* base = find_gpu(from->get_ref<const std::string&>());
   if (base == nullptr) return fail(fmt::format("unknown GPU '{}' in \"from\"", from->get_ref<const std::string&>()));
-  DeviceLimits gpu = own_gpu_like(*base, name->get<std::string>());
+  DeviceLimits gpu = make_custom_gpu(*base, name->get<std::string>());
   for (const auto& [key, stated] : values->items()) {
     const GpuValue* value = find_gpu_value(key);
     if (value == nullptr) return fail(fmt::format("unknown value '{}'", key));
@@ -44,7 +44,7 @@ Gpu parse_gpu(std::string_view text, const std::string& file) {
     if (value->whole && number != std::floor(number)) return fail(fmt::format("{} must be a whole number", key));
     value->set(gpu, number);
   }
-  if (const std::string wrong = wrong_gpu(gpu); !wrong.empty()) return fail(wrong);
+  if (const std::string wrong = gpu_error(gpu); !wrong.empty()) return fail(wrong);
   return gpu;
 }
 
@@ -75,7 +75,7 @@ std::string gpu_text(const DeviceLimits& gpu) {
     // GPUs from files have the compute capability of a known GPU
     base = &*std::ranges::find_if(known_gpus(), same_capability);
   }
-  const DeviceLimits stated = gpu.stated.tensor_flops > 0 ? gpu : own_gpu_like(gpu, name);
+  const DeviceLimits stated = gpu.custom_rates.tensor_flops > 0 ? gpu : make_custom_gpu(gpu, name);
   auto values = nlohmann::ordered_json::object();
   for (const GpuValue& value : gpu_values()) {
     const double is = value.get(stated);

@@ -28,8 +28,8 @@ struct PlayerOptions {
 
 /// Cumulative bytes.
 struct Tally {
-  std::array<Traffic, most_tensors> by_tensor{};  ///< SM<->L2
-  std::int64_t l2_hit_bytes = 0;                  ///< of the loads
+  std::array<Traffic, max_tensors> by_tensor{};  ///< SM<->L2
+  std::int64_t l2_hit_bytes = 0;                 ///< of the loads
   std::int64_t dram_read_bytes = 0;
   /// Evicted dirty lines, and after the last step of a launch the remaining ones: settled, like counters.
   std::int64_t dram_write_bytes = 0;

@@ -98,7 +98,7 @@ std::optional<TilePlayer> player_of(const Playing& playing, const Evidence& evid
   p.heads_q = p.heads_kv = choice.heads > 0 ? choice.heads : playing.heads;
   for (std::int64_t n = choice.n > 0 ? choice.n : playing.n; n >= 64; n /= 2) {
     p.n_k = n;
-    p.n_q = algorithm.facts().decodes ? 1 : n;
+    p.n_q = algorithm.facts().for_decoding ? 1 : n;
     Config config = played_config(playing, algorithm, p, evidence.gpu, choice);
     if (algorithm.refusal(p, config, evidence.gpu)) config = algorithm.default_config(p, evidence.gpu);
     auto player = TilePlayer::make(algorithm, p, config, evidence.gpu,

@@ -101,7 +101,7 @@ struct LawSlice {
 /// The family with the most points and fitted exponents, and a slice for each of N, d and M.
 struct LawSlices {
   LawFamily family{};
-  std::array<LawSlice, law_variables> slices{};
+  std::array<LawSlice, law_variable_count> slices{};
 };
 std::optional<LawSlices> law_slices(const Evidence& evidence, std::string_view algorithm) {
   LawSlices best;
@@ -110,10 +110,10 @@ std::optional<LawSlices> law_slices(const Evidence& evidence, std::string_view a
     if (fits && family.points.size() > best.family.points.size()) best.family = std::move(family);
   }
   if (best.family.points.empty()) return std::nullopt;
-  for (std::size_t i = 0; i < law_variables; ++i) {
-    std::map<std::array<double, law_variables>, std::vector<LawPoint>> groups;
+  for (std::size_t i = 0; i < law_variable_count; ++i) {
+    std::map<std::array<double, law_variable_count>, std::vector<LawPoint>> groups;
     for (const LawPoint& point : best.family.points) {
-      std::array<double, law_variables> others = point.at;
+      std::array<double, law_variable_count> others = point.at;
       others.at(i) = 0;
       groups[others].push_back(point);
     }
@@ -203,10 +203,10 @@ std::string law_json(const LessonTexts& texts, const std::string& name, const Ev
   if (!all || algorithm == nullptr) return "{}";
   const LawFamily& family = all->family;
   json plots = json::array();
-  for (std::size_t i = 0; i < law_variables; ++i) {
+  for (std::size_t i = 0; i < law_variable_count; ++i) {
     const LawSlice& slice = all->slices.at(i);
     std::string fixed;
-    for (std::size_t other = 0; other < law_variables; ++other) {
+    for (std::size_t other = 0; other < law_variable_count; ++other) {
       if (other == i) continue;
       fixed += fmt::format("{}{} {:.0f}", fixed.empty() ? "" : ", ", to_string(static_cast<LawVariable>(other)),
                            slice.points.front().at.at(other));

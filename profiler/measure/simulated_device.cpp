@@ -126,7 +126,7 @@ class SimulatedDevice final : public Device {
       return fail(record, Disposition::infeasible,
                   make_reason("point.no_algorithm", "This build has no algorithm '{}'.", spec.algorithm));
     }
-    if (algorithm->facts().foreign) {
+    if (algorithm->facts().user_defined) {
       return fail(record, Disposition::infeasible,
                   make_reason("point.not_simulated",
                               "{} is a user-defined kernel and cannot be simulated (select a GPU)", spec.algorithm));
@@ -153,7 +153,7 @@ class SimulatedDevice final : public Device {
 
     add(kernel_record(record, "all"), metric_key::memory_bytes, static_cast<double>(plan.buffer_bytes()),
         Provenance::modelled);
-    const bool several = several_launches(plan.launches);
+    const bool several = has_several_launches(plan.launches);
     const std::vector<LaunchTime> times = launch_times(loads_of(plan, *simulations, false), rates_);
     // Also predict all launches in sequence, where L2 is cold only before the first.
     const std::vector<LaunchTime> together = several ? launch_times(loads_of(plan, *simulations, true), rates_) : times;
@@ -191,7 +191,7 @@ class SimulatedDevice final : public Device {
     sum.time_ns += static_cast<double>(options.spin.count());
     add_values(kernel_record(record, "all"), sum, options);
     add_predicted_uses(kernel_record(record, "all"),
-                       plan.schedule.empty() ? together : of_busiest_gpu(plan.schedule, times), played);
+                       plan.schedule.empty() ? together : busiest_gpu_launches(plan.schedule, times), played);
     kernel_record(record, "all").complete = sum.complete;
   }
 
@@ -248,7 +248,7 @@ class SimulatedDevice final : public Device {
 std::string simulated_uuid(const DeviceLimits& limits) {
   std::string uuid = "SIM-" + limits.name;
   // A hypothetical GPU gets another UUID when one of its values changes.
-  if (limits.stated.tensor_flops > 0) uuid += " " + digest_of_values(limits);
+  if (limits.custom_rates.tensor_flops > 0) uuid += " " + gpu_values_digest(limits);
   std::ranges::replace(uuid, ' ', '-');
   return uuid;
 }

@@ -103,7 +103,7 @@ class CaseTable {
     for (const Algorithm* algorithm : algorithms_) {
       const std::vector<int>& dims = algorithm->facts().head_dims;
       // Sequence sharing is only defined for several GPUs.
-      if (problem.gpus == 1 && algorithm->facts().shares_sequence()) continue;
+      if (problem.gpus == 1 && algorithm->facts().is_multi_gpu()) continue;
       if (std::ranges::find(dims, problem.d) == dims.end()) continue;
       for (const Config& config : configs_of(*algorithm, problem, limits_)) {
         const auto refusal = algorithm->refusal(problem, config, limits_);

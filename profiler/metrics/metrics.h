@@ -36,9 +36,9 @@ struct Metric {
   std::string_view counter = {};       ///< Nsight Compute name; empty if not a counter
   std::string_view counter_cc12 = {};  ///< name on compute capability 12.x if it differs
   std::string_view unit = "1";
-  double scale = 1;        ///< value in `unit` = counter value x scale
-  Saying label = nullptr;  ///< for axes and columns: "DRAM read"
-  Saying help = nullptr;
+  double scale = 1;                 ///< value in `unit` = counter value x scale
+  MessageFunction label = nullptr;  ///< for axes and columns: "DRAM read"
+  MessageFunction help = nullptr;
   bool collected_by_default = false;  ///< counted in every counter pass
   bool on_heatmap = false;            ///< can be the color of a heatmap
   Better better = Better::neither;    ///< the best end of a heatmap
@@ -204,7 +204,7 @@ struct PointFact {
   enum class About { check, device };  ///< result verification; device state during the measurement
 
   std::string_view key;  ///< column in exports, name in files: "max_abs_error"
-  Saying label = nullptr;
+  MessageFunction label = nullptr;
   std::string_view unit;  ///< "1", "hertz", "celsius", "watt"
   About about = About::check;
   /// Empty if unknown.

@@ -34,16 +34,16 @@ KernelRecord& kernel_record(PointRecord& record, std::string_view name) {
 void add_model_metrics(const Algorithm& algorithm, const AttentionPlan& plan, const AttentionProblem& problem,
                        PointRecord& record) {
   KernelRecord& all = kernel_record(record, "all");
-  const bool states_bytes = algorithm.facts().states_bytes;
-  if (states_bytes) add(all, plan.traffic());
+  const bool reports_traffic = algorithm.facts().reports_traffic;
+  if (reports_traffic) add(all, plan.traffic());
   add(all, metric_key::model_compulsory_bytes, static_cast<double>(compulsory_traffic(problem).total()));
   if (problem.gpus > 1) {
     add(all, metric_key::model_link_bytes, static_cast<double>(algorithm.facts().link_bytes(problem)));
   }
   if (algorithm.facts().flops != pass_flops) add(all, metric_key::model_flops, algorithm.flops(problem));
-  if (!several_launches(plan.launches)) return;
+  if (!has_several_launches(plan.launches)) return;
   for (const KernelLaunch& launch : plan.launches) {
-    if (!launch.setup && states_bytes) add(kernel_record(record, launch.name), launch.traffic);
+    if (!launch.setup && reports_traffic) add(kernel_record(record, launch.name), launch.traffic);
   }
 }
 

@@ -61,15 +61,15 @@ Result<E, Message> value_of(const std::array<EnumName<E>, n>& words, std::string
 }
 
 // nvmlClocksEventReason* of nvml.h; "GPU idle" (bit 0) is no slowdown.
-constexpr std::array<std::pair<std::uint64_t, Saying>, 8> throttle_words{{
-    {0x002, said<msg::throttle::application_clocks>},
-    {0x004, said<msg::throttle::power_cap>},
-    {0x008, said<msg::throttle::hardware_slowdown>},
-    {0x010, said<msg::throttle::sync_boost>},
-    {0x020, said<msg::throttle::thermal_slowdown>},
-    {0x040, said<msg::throttle::hardware_thermal_slowdown>},
-    {0x080, said<msg::throttle::power_brake>},
-    {0x100, said<msg::throttle::display_clocks>},
+constexpr std::array<std::pair<std::uint64_t, MessageFunction>, 8> throttle_words{{
+    {0x002, message_of<msg::throttle::application_clocks>},
+    {0x004, message_of<msg::throttle::power_cap>},
+    {0x008, message_of<msg::throttle::hardware_slowdown>},
+    {0x010, message_of<msg::throttle::sync_boost>},
+    {0x020, message_of<msg::throttle::thermal_slowdown>},
+    {0x040, message_of<msg::throttle::hardware_thermal_slowdown>},
+    {0x080, message_of<msg::throttle::power_brake>},
+    {0x100, message_of<msg::throttle::display_clocks>},
 }};
 
 // Quantile with linear interpolation between order statistics (type 7 of Hyndman and Fan 1996).

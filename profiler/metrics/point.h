@@ -136,7 +136,7 @@ struct PointRecord {
   /// Ascending by round; empty if there is one round, which `kernels` and `clocks` hold. With several rounds `kernels`
   /// and `clocks` summarize them (profiler/metrics/rounds.h).
   std::vector<RoundRecord> rounds = {};
-  std::shared_ptr<const KernelStatement> statement = nullptr;  ///< user-defined kernels only
+  std::shared_ptr<const KernelStatement> manifest = nullptr;  ///< user-defined kernels only
   std::vector<std::string> others = {};  ///< UUIDs of the other GPUs that shared the problem, in order
 
   [[nodiscard]] const KernelRecord* kernel(std::string_view name) const;

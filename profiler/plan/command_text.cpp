@@ -40,10 +40,10 @@ std::string axis_words(const PointSpec& spec, std::string_view before = " ") {
 /// " --kernel FILE" for a user-defined kernel; a literal FILE if its path is unknown.
 std::string kernel_option(const PointSpec& spec) {
   const Algorithm* const algorithm = known_algorithms().find(spec.algorithm);
-  if (algorithm == nullptr || !algorithm->facts().foreign) return {};
-  const auto& known = user::known_kernel_files();
+  if (algorithm == nullptr || !algorithm->facts().user_defined) return {};
+  const auto& known = user::loaded_kernel_files();
   const auto found = std::ranges::find(known, spec.algorithm, &user::KernelFiles::name);
-  return " --kernel " + (found == known.end() ? std::string("FILE") : shell_quoted(found->statement.string()));
+  return " --kernel " + (found == known.end() ? std::string("FILE") : shell_quoted(found->manifest.string()));
 }
 
 }  // namespace

@@ -140,7 +140,7 @@ std::vector<std::string> dtype_words() {
 /// Simple masks first.
 double order_of_mask(const PointSpec& spec) {
   const Mask& mask = spec.problem.mask;
-  return mask == Mask::none ? 0 : mask == Mask::causal ? 1 : mask.sparse() ? 4 : mask.padded() ? 3 : 2;
+  return mask == Mask::none ? 0 : mask == Mask::causal ? 1 : mask.has_block_mask() ? 4 : mask.padded() ? 3 : 2;
 }
 
 constexpr std::int64_t most_heads = 1 << 20;
@@ -158,49 +158,49 @@ constexpr auto tile = &PointSpec::tile;
 // clang-format off
 const auto& fields() {
   static const std::array table{
-      field<&PointSpec::algorithm>({.name = field_name::algorithm, .label = said<msg::field::algorithm>, .help = said<msg::field_help::algorithm>, .meaning = said<msg::facet_help::algorithm>,
+      field<&PointSpec::algorithm>({.name = field_name::algorithm, .label = message_of<msg::field::algorithm>, .help = message_of<msg::field_help::algorithm>, .meaning = message_of<msg::facet_help::algorithm>,
           .role = FieldRole::algorithm, .other_words = true, .nesting = 130}),
-      field<problem, &AttentionProblem::pass>({.name = "pass", .label = said<msg::field::pass>, .help = said<msg::field_help::pass>, .meaning = said<msg::facet_help::pass>,
+      field<problem, &AttentionProblem::pass>({.name = "pass", .label = message_of<msg::field::pass>, .help = message_of<msg::field_help::pass>, .meaning = message_of<msg::facet_help::pass>,
           .fallback = "fwd", .words = words_of(std::array{Pass::fwd, Pass::bwd, Pass::fwd_bwd}), .can_be_infeasible = true, .nesting = 20, .shown = FieldShown::in_tables,
           .in_title = [](std::string_view text) { return Message::verbatim(std::string(text)); }}),
-      field<problem, &AttentionProblem::dtype>({.name = "dtype", .label = said<msg::field::dtype>, .help = said<msg::field_help::dtype>, .meaning = said<msg::facet_help::dtype>,
+      field<problem, &AttentionProblem::dtype>({.name = "dtype", .label = message_of<msg::field::dtype>, .help = message_of<msg::field_help::dtype>, .meaning = message_of<msg::facet_help::dtype>,
           .role = FieldRole::precision, .fallback = "fp16", .words = dtype_words(), .nesting = 10, .shown = FieldShown::always, .heading = "type"}),
-      field<problem, &AttentionProblem::batch>({.name = "batch", .label = said<msg::field::batch>, .help = said<msg::field_help::batch>,
+      field<problem, &AttentionProblem::batch>({.name = "batch", .label = message_of<msg::field::batch>, .help = message_of<msg::field_help::batch>,
           .fallback = "1", .smallest = 1, .largest = most_heads, .offered = counts, .nesting = 80, .shown = FieldShown::always}),
-      field<problem, &AttentionProblem::heads_q>({.name = "heads_q", .label = said<msg::field::heads_q>, .help = said<msg::field_help::heads_q>,
+      field<problem, &AttentionProblem::heads_q>({.name = "heads_q", .label = message_of<msg::field::heads_q>, .help = message_of<msg::field_help::heads_q>,
           .smallest = 1, .largest = most_heads, .offered = counts, .nesting = 95}),
-      field<problem, &AttentionProblem::heads_kv>({.name = "heads_kv", .label = said<msg::field::heads_kv>, .help = said<msg::field_help::heads_kv>,
+      field<problem, &AttentionProblem::heads_kv>({.name = "heads_kv", .label = message_of<msg::field::heads_kv>, .help = message_of<msg::field_help::heads_kv>,
           .smallest = 1, .largest = most_heads, .offered = counts, .nesting = 96, .follows = "heads_q", .may_be_left_out = true}),
-      field<problem, &AttentionProblem::n_q>({.name = field_name::n_q, .label = said<msg::field::n_q>, .help = said<msg::field_help::n_q>,
+      field<problem, &AttentionProblem::n_q>({.name = field_name::n_q, .label = message_of<msg::field::n_q>, .help = message_of<msg::field_help::n_q>,
           .smallest = 1, .largest = most_keys, .offered = lengths, .nesting = 115, .follows = field_name::n_k, .first_in_editors = true}),
-      field<problem, &AttentionProblem::n_k>({.name = field_name::n_k, .label = said<msg::field::n_k>, .help = said<msg::field_help::n_k>, .meaning = said<msg::facet_help::n_k>,
+      field<problem, &AttentionProblem::n_k>({.name = field_name::n_k, .label = message_of<msg::field::n_k>, .help = message_of<msg::field_help::n_k>, .meaning = message_of<msg::facet_help::n_k>,
           .smallest = 1, .largest = most_keys, .offered = lengths, .nesting = 116, .first_in_editors = true}),
-      field<problem, &AttentionProblem::d>({.name = field_name::d, .label = said<msg::field::d>, .help = said<msg::field_help::d>, .meaning = said<msg::facet_help::d>,
+      field<problem, &AttentionProblem::d>({.name = field_name::d, .label = message_of<msg::field::d>, .help = message_of<msg::field_help::d>, .meaning = message_of<msg::facet_help::d>,
           .sweep_default = "64", .smallest = 1, .largest = 4096, .written_for = [](const Facts& facts) -> const std::vector<int>& { return facts.head_dims; },
           .offered = head_dims, .can_be_infeasible = true, .nesting = 70, .first_in_editors = true, .stem = "d"}),
-      field<problem, &AttentionProblem::mask>({.name = "mask", .label = said<msg::field::mask>, .help = said<msg::field_help::mask>, .meaning = said<msg::facet_help::mask>,
+      field<problem, &AttentionProblem::mask>({.name = "mask", .label = message_of<msg::field::mask>, .help = message_of<msg::field_help::mask>, .meaning = message_of<msg::facet_help::mask>,
           .fallback = "full", .words = {"full", "causal", "window:1024:0", "window:256:256", "lengths:ramp", "causal+lengths:ramp", "blocks:128:butterfly", "blocks:128:stride4", "blocks:256:random25"},
           .other_words = true, .can_be_infeasible = true, .nesting = 30, .shown = FieldShown::always,
           .brief = [](const PointSpec& s) { return mask_text(s.problem.mask); }, .order = order_of_mask}),
-      field<tile, &TileShape::br>({.name = "br", .label = said<msg::field::br>, .help = said<msg::field_help::br>,
+      field<tile, &TileShape::br>({.name = "br", .label = message_of<msg::field::br>, .help = message_of<msg::field_help::br>,
           .role = FieldRole::tile, .smallest = 1, .largest = most_rows, .written_for = [](const Facts& facts) -> const std::vector<int>& { return facts.br; },
           .offered = tile_sides, .can_be_infeasible = true, .nesting = 160}),
-      field<tile, &TileShape::bc>({.name = "bc", .label = said<msg::field::bc>, .help = said<msg::field_help::bc>,
+      field<tile, &TileShape::bc>({.name = "bc", .label = message_of<msg::field::bc>, .help = message_of<msg::field_help::bc>,
           .role = FieldRole::tile, .smallest = 1, .largest = most_rows, .written_for = [](const Facts& facts) -> const std::vector<int>& { return facts.bc; },
           .offered = tile_sides, .can_be_infeasible = true, .nesting = 155}),
-      field<&PointSpec::cache>({.name = "cache", .label = said<msg::field::cache>, .help = said<msg::field_help::cache>, .meaning = said<msg::facet_help::cache>,
+      field<&PointSpec::cache>({.name = "cache", .label = message_of<msg::field::cache>, .help = message_of<msg::field_help::cache>, .meaning = message_of<msg::facet_help::cache>,
           .role = FieldRole::circumstance, .fallback = "cold", .words = words_of(std::array{CacheState::cold, CacheState::warm}), .nesting = 170, .shown = FieldShown::in_details,
           .in_title = [](std::string_view text) { return Message(msg::value::l2_state{.state = text}); }}),
-      field<problem, &AttentionProblem::dropout>({.name = "dropout", .label = said<msg::field::dropout>, .help = said<msg::field_help::dropout>, .meaning = said<msg::facet_help::dropout>,
+      field<problem, &AttentionProblem::dropout>({.name = "dropout", .label = message_of<msg::field::dropout>, .help = message_of<msg::field_help::dropout>, .meaning = message_of<msg::facet_help::dropout>,
           .fallback = "0", .below = 1, .can_be_infeasible = true, .nesting = 40, .stem = "dropout", .set = set_valid<problem, &AttentionProblem::dropout>}),
-      field<problem, &AttentionProblem::page>({.name = "page", .label = said<msg::field::page>, .help = said<msg::field_help::page>, .meaning = said<msg::facet_help::page>,
+      field<problem, &AttentionProblem::page>({.name = "page", .label = message_of<msg::field::page>, .help = message_of<msg::field_help::page>, .meaning = message_of<msg::facet_help::page>,
           .fallback = "0", .largest = most_keys, .can_be_infeasible = true, .nesting = 50, .stem = "page",
           .brief = [](const PointSpec& s) { return s.problem.page == 0 ? "contiguous" : std::to_string(s.problem.page); }, .set = set_valid<problem, &AttentionProblem::page>}),
-      field<problem, &AttentionProblem::deterministic>({.name = "deterministic", .label = said<msg::field::deterministic>, .help = said<msg::field_help::deterministic>, .meaning = said<msg::facet_help::deterministic>,
+      field<problem, &AttentionProblem::deterministic>({.name = "deterministic", .label = message_of<msg::field::deterministic>, .help = message_of<msg::field_help::deterministic>, .meaning = message_of<msg::facet_help::deterministic>,
           .fallback = "no", .can_be_infeasible = true, .nesting = 60}),
-      field<problem, &AttentionProblem::gpus>({.name = "gpus", .label = said<msg::field::gpus>, .help = said<msg::field_help::gpus>, .meaning = said<msg::facet_help::gpus>,
-          .fallback = "1", .smallest = 1, .largest = most_gpus, .offered = {.least = 1, .most = 8}, .can_be_infeasible = true, .nesting = 62, .stem = "gpus"}),
-      field<problem, &AttentionProblem::gpu_order>({.name = "gpu_order", .label = said<msg::field::gpu_order>, .help = said<msg::field_help::gpu_order>, .meaning = said<msg::facet_help::gpu_order>,
+      field<problem, &AttentionProblem::gpus>({.name = "gpus", .label = message_of<msg::field::gpus>, .help = message_of<msg::field_help::gpus>, .meaning = message_of<msg::facet_help::gpus>,
+          .fallback = "1", .smallest = 1, .largest = max_gpus, .offered = {.least = 1, .most = 8}, .can_be_infeasible = true, .nesting = 62, .stem = "gpus"}),
+      field<problem, &AttentionProblem::gpu_order>({.name = "gpu_order", .label = message_of<msg::field::gpu_order>, .help = message_of<msg::field_help::gpu_order>, .meaning = message_of<msg::facet_help::gpu_order>,
           .fallback = "contiguous", .words = words_of(gpu_orders), .can_be_infeasible = true, .nesting = 61}),
   };
   return table;
@@ -294,8 +294,8 @@ std::span<const WideField> wide_fields() {
                 .second = field_name::n_k,
                 .fallback = "1024",
                 .nesting = 110,
-                .label = said<msg::facet::n>,
-                .help = said<msg::field_help::n>},
+                .label = message_of<msg::facet::n>,
+                .help = message_of<msg::field_help::n>},
       WideField{.name = "heads", .first = "heads_q", .second = "heads_kv", .fallback = "16", .nesting = 90}};
   return table;
 }

@@ -132,8 +132,8 @@ struct WideField {
   std::string_view fallback;  ///< default of a sweep
   int nesting = 0;
   /// Display name of the leading field while both are equal; none: unchanged.
-  Saying label = nullptr;
-  Saying help = nullptr;
+  MessageFunction label = nullptr;
+  MessageFunction help = nullptr;
 
   [[nodiscard]] bool has(std::string_view field) const { return field == first || field == second; }
   /// Returns the field that the other one follows.

@@ -44,9 +44,9 @@ std::vector<Preset> all_presets() {
        {{{"d=[32,64,128]", "heads=132", "N=[3072,6144,12288]", "M=[8192,16384,32768,65536,114688]"}, Group::law}}},
   };
   for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
-    for (const StatedPreset& stated : algorithm->facts().presets) {
+    for (const AlgorithmPreset& stated : algorithm->facts().presets) {
       Preset& preset = table.emplace_back(Preset{{stated.name, stated.description}, {}});
-      for (const StatedGrid& grid : stated.grids) {
+      for (const PresetGrid& grid : stated.grids) {
         std::vector<std::string> algorithms = grid.beside;
         algorithms.push_back(algorithm->name());
         preset.grids.push_back({.axes = grid.axes, .algorithms = std::move(algorithms)});

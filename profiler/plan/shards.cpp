@@ -116,7 +116,7 @@ std::vector<std::int64_t> collection_ms(std::span<const PointSpec> points, const
     double ms = 0;
     if (algorithm != nullptr && !model.refusal) {
       const double ns =
-          model.predicts_time ? point_ns(model.schedule, predict_times(model, gpu), device_rates(gpu)) : 0;
+          model.can_predict_time ? point_ns(model.schedule, predict_times(model, gpu), device_rates(gpu)) : 0;
       ms = ms_of_a_point + runs_of_a_launch * ns * 1e-6;
     }
     all.push_back(std::llround(std::isfinite(ms) ? std::min(ms, a_day_ms) : a_day_ms));

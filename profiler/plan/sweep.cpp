@@ -55,7 +55,7 @@ struct LongestN {
 Config config_of_curve(const Algorithm& algorithm, const Draft& draft, const LongestN& longest,
                        const DeviceLimits& limits) {
   const AttentionProblem& problem = draft.spec.problem;
-  if (!draft.auto_tile && !algorithm.facts().decodes) {
+  if (!draft.auto_tile && !algorithm.facts().for_decoding) {
     AttentionProblem last = problem;
     last.n_k = longest.n_k;
     if (longest.of_queries_too) last.n_q = longest.n_k;
@@ -76,7 +76,7 @@ Config choose_config(const Algorithm& algorithm, const Draft& draft, const Longe
   const TileShape& asked = draft.spec.tile;
   if (asked.br > 0 || asked.bc > 0 || by_rule) {
     for (const Knob& knob : algorithm.facts().knobs) {
-      if (knob.with_tile) config.knobs.set(knob.name, std::int64_t{0});
+      if (knob.depends_on_tile) config.knobs.set(knob.name, std::int64_t{0});
     }
   }
   for (const std::string& name : draft.knobs) {

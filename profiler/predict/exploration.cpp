@@ -23,7 +23,7 @@ std::int64_t bytes_held(const MemoryMap& map) {
   return map.block.empty() ? 0 : map.block.back().offset + map.block.back().bytes;
 }
 
-MemoryMap named_parts(const KernelModel& kernel, OnChipPlace place, int blocks) {
+MemoryMap named_parts(const KernelModel& kernel, OnChipMemory place, int blocks) {
   MemoryMap map;
   map.place = place;
   map.blocks = blocks;
@@ -35,10 +35,10 @@ MemoryMap named_parts(const KernelModel& kernel, OnChipPlace place, int blocks) 
 
 /// `limits` has the padding added to the reserved shared memory.
 MemoryMap shared_map(const KernelModel& kernel, const DeviceLimits& limits, std::int64_t padding, int blocks) {
-  MemoryMap map = named_parts(kernel, OnChipPlace::shared, blocks);
+  MemoryMap map = named_parts(kernel, OnChipMemory::shared, blocks);
   map.sm_bytes = limits.shared_bytes_per_sm;
   map.block_limit = limits.shared_bytes_per_block + limits.shared_bytes_reserved - padding;
-  map.block_bytes = shared_bytes_taken(limits, kernel.footprint());
+  map.block_bytes = allocated_shared_bytes(limits, kernel.footprint());
   // Static shared memory is not part of dynamic_shared_bytes.
   append(map, {.kind = SpanKind::unnamed, .bytes = kernel.dynamic_shared_bytes - bytes_held(map)});
   append(map, {.kind = SpanKind::padding, .bytes = padding});
@@ -48,10 +48,10 @@ MemoryMap shared_map(const KernelModel& kernel, const DeviceLimits& limits, std:
 
 MemoryMap register_map(const KernelModel& kernel, const DeviceLimits& limits, int blocks) {
   constexpr std::int64_t register_bytes = 4;
-  MemoryMap map = named_parts(kernel, OnChipPlace::registers, blocks);
+  MemoryMap map = named_parts(kernel, OnChipMemory::registers, blocks);
   map.sm_bytes = limits.registers_per_sm * register_bytes;
   map.block_limit = map.sm_bytes;
-  map.block_bytes = std::max(register_bytes_taken(kernel.footprint()), bytes_held(map));
+  map.block_bytes = std::max(allocated_register_bytes(kernel.footprint()), bytes_held(map));
   append(map, {.kind = SpanKind::unnamed, .bytes = map.block_bytes - bytes_held(map)});
   return map;
 }
@@ -183,10 +183,10 @@ Exploration explore(const ExploredPoint& point, const DeviceLimits& device, cons
   result.rates_inherited = rates.inherited;
   std::vector<LaunchLoad> loads = predict_loads(model, limits);
   std::vector<LaunchTime> times = launch_times(loads, rates);
-  result.predicts_time = model.predicts_time;
-  if (model.predicts_time) {
+  result.can_predict_time = model.can_predict_time;
+  if (model.can_predict_time) {
     result.ns = point_ns(model.schedule, times, rates);
-    result.light = speed_of_light(of_busiest_gpu(model.schedule, times));
+    result.light = speed_of_light(busiest_gpu_launches(model.schedule, times));
     if (!model.schedule.empty()) {
       result.sharing = schedule_times(model.schedule, times, rates);
       result.light.wait(result.sharing->exposed_ns / result.ns);
@@ -218,7 +218,7 @@ bool is_quick(const AttentionProblem& problem) {
   constexpr std::int64_t few_entries = 8;
   constexpr int few_gpus = 8;  // schedules grow quadratically with the number of GPUs
   if (problem.gpus > few_gpus) return false;
-  return !problem.mask.sparse() && (!problem.mask.padded() || problem.batch <= few_entries);
+  return !problem.mask.has_block_mask() && (!problem.mask.padded() || problem.batch <= few_entries);
 }
 
 }  // namespace attnscope::analysis

@@ -50,7 +50,7 @@ struct MemorySpan {
 
 /// Layout of an SM's shared memory or registers.
 struct MemoryMap {
-  OnChipPlace place = OnChipPlace::shared;
+  OnChipMemory place = OnChipMemory::shared;
   std::vector<MemorySpan> block;  ///< one block, contiguous; sizes sum to block_bytes
   std::int64_t block_bytes = 0;   ///< that a block occupies on the SM
   std::int64_t sm_bytes = 0;      ///< capacity of the SM
@@ -92,10 +92,10 @@ struct Exploration {
   double dram_bytes = 0;
   double flops = 0;  ///< see Facts::flops
   double tensor_flops = 0;
-  double ns = 0;                ///< predicted, see point_ns()
-  bool predicts_time = true;    ///< if false, time, DRAM bytes and all values derived from them are 0 and invalid
-  SpeedOfLight light{};         ///< several GPUs: of the busiest GPU while it computes
-  std::int64_t link_bytes = 0;  ///< between GPUs
+  double ns = 0;                 ///< predicted, see point_ns()
+  bool can_predict_time = true;  ///< if false, time, DRAM bytes and all values derived from them are 0 and invalid
+  SpeedOfLight light{};          ///< several GPUs: of the busiest GPU while it computes
+  std::int64_t link_bytes = 0;   ///< between GPUs
   std::optional<ScheduleTimes> sharing{};  ///< several GPUs only
   /// GPU on which the rates (as shares of peak) were measured, and whether this GPU only inherits them.
   std::string_view rates_of;

@@ -26,8 +26,8 @@ namespace {
 
 struct Figure {
   std::string_view unit;  ///< unit of the metrics table, "capacity" or "flop"
-  Saying label = nullptr;
-  Saying help = nullptr;
+  MessageFunction label = nullptr;
+  MessageFunction help = nullptr;
   Better better = Better::neither;
   double (*value)(const Exploration&) = nullptr;
   /// Measured counterpart; null: none.
@@ -52,24 +52,24 @@ std::optional<MetricValue> measured(const PointRecord& point) {
 // One row per value; clang-format would split each into five lines.
 // clang-format off
 constexpr std::array figures{
-    Figure{"ns", said<msg::explorer::time>, said<msg::explorer_help::time>, Better::less, [](const Exploration& e) { return e.ns; }, measured<metric_key::time_median_ns>},
-    Figure{"flop/s", said<msg::explorer::rate>, said<msg::explorer_help::rate>, Better::more, [](const Exploration& e) { return e.flops_per_second(); }, measured<metric_key::tflops>},
-    Figure{"hertz", said<msg::explorer::clock>, said<msg::explorer_help::clock>, Better::neither, [](const Exploration& e) { return main_kernel(e).time.clock_hz; }},
-    Figure{"byte", said<msg::explorer::l2_bytes>, said<msg::explorer_help::l2_bytes>, Better::less, [](const Exploration& e) { return static_cast<double>(e.traffic.total()); }, measured<metric_key::l2_sm_bytes>},
-    Figure{"byte", said<msg::explorer::dram_bytes>, said<msg::explorer_help::dram_bytes>, Better::less, [](const Exploration& e) { return e.dram_bytes; }, [](const PointRecord& p) { return dram_traffic(p); }},
-    Figure{"byte", said<msg::metric::link_bytes>, said<msg::metric_help::link_bytes>, Better::less, [](const Exploration& e) { return static_cast<double>(e.link_bytes); }, measured<metric_key::link_bytes>, true},
-    Figure{"ns", said<msg::metric::gpu_exposed_ns>, said<msg::metric_help::gpu_exposed_ns>, Better::less, [](const Exploration& e) { return e.sharing ? e.sharing->exposed_ns : 0; }, measured<metric_key::gpu_exposed_ns>, true},
-    Figure{"1", said<msg::metric::gpu_imbalance>, said<msg::metric_help::gpu_imbalance>, Better::less, [](const Exploration& e) { return e.sharing ? e.sharing->imbalance : 0; }, measured<metric_key::gpu_imbalance>, true},
-    Figure{"flop", said<msg::explorer::flops>, said<msg::explorer_help::flops>, Better::neither, [](const Exploration& e) { return e.flops; }},
-    Figure{"flop", said<msg::explorer::tensor_flops>, said<msg::explorer_help::tensor_flops>, Better::less, [](const Exploration& e) { return e.tensor_flops; }},
-    Figure{"flop/byte", said<msg::explorer::l2_intensity>, said<msg::explorer_help::l2_intensity>, Better::more, [](const Exploration& e) { return e.l2_intensity(); }},
-    Figure{"flop/byte", said<msg::explorer::dram_intensity>, said<msg::explorer_help::dram_intensity>, Better::more, [](const Exploration& e) { return e.dram_intensity(); }, measured<metric_key::arithmetic_intensity>},
-    Figure{"percent", said<msg::explorer::occupancy>, said<msg::explorer_help::occupancy>, Better::neither, [](const Exploration& e) { return on_an_sm(e, main_kernel(e).occupancy.warps_pct); }, measured<metric_key::theoretical_occupancy_pct>},
-    Figure{"1", said<msg::explorer::blocks_per_sm>, said<msg::explorer_help::blocks_per_sm>, Better::neither, [](const Exploration& e) { return on_an_sm(e, main_kernel(e).occupancy.blocks_per_sm); }},
-    Figure{"1", said<msg::explorer::waves>, said<msg::explorer_help::waves>, Better::neither, [](const Exploration& e) { return main_kernel(e).time.waves; }},
-    Figure{"capacity", said<msg::explorer::shared>, said<msg::explorer_help::shared>, Better::neither, [](const Exploration& e) { return static_cast<double>(main_kernel(e).shared_bytes); }},
-    Figure{"register", said<msg::explorer::registers>, said<msg::explorer_help::registers>, Better::neither, [](const Exploration& e) { return static_cast<double>(main_kernel(e).registers_per_thread); }, measured<metric_key::registers>},
-    Figure{"1", said<msg::explorer::threads>, said<msg::explorer_help::threads>, Better::neither, [](const Exploration& e) { return static_cast<double>(main_kernel(e).threads_per_block); }},
+    Figure{"ns", message_of<msg::explorer::time>, message_of<msg::explorer_help::time>, Better::less, [](const Exploration& e) { return e.ns; }, measured<metric_key::time_median_ns>},
+    Figure{"flop/s", message_of<msg::explorer::rate>, message_of<msg::explorer_help::rate>, Better::more, [](const Exploration& e) { return e.flops_per_second(); }, measured<metric_key::tflops>},
+    Figure{"hertz", message_of<msg::explorer::clock>, message_of<msg::explorer_help::clock>, Better::neither, [](const Exploration& e) { return main_kernel(e).time.clock_hz; }},
+    Figure{"byte", message_of<msg::explorer::l2_bytes>, message_of<msg::explorer_help::l2_bytes>, Better::less, [](const Exploration& e) { return static_cast<double>(e.traffic.total()); }, measured<metric_key::l2_sm_bytes>},
+    Figure{"byte", message_of<msg::explorer::dram_bytes>, message_of<msg::explorer_help::dram_bytes>, Better::less, [](const Exploration& e) { return e.dram_bytes; }, [](const PointRecord& p) { return dram_traffic(p); }},
+    Figure{"byte", message_of<msg::metric::link_bytes>, message_of<msg::metric_help::link_bytes>, Better::less, [](const Exploration& e) { return static_cast<double>(e.link_bytes); }, measured<metric_key::link_bytes>, true},
+    Figure{"ns", message_of<msg::metric::gpu_exposed_ns>, message_of<msg::metric_help::gpu_exposed_ns>, Better::less, [](const Exploration& e) { return e.sharing ? e.sharing->exposed_ns : 0; }, measured<metric_key::gpu_exposed_ns>, true},
+    Figure{"1", message_of<msg::metric::gpu_imbalance>, message_of<msg::metric_help::gpu_imbalance>, Better::less, [](const Exploration& e) { return e.sharing ? e.sharing->imbalance : 0; }, measured<metric_key::gpu_imbalance>, true},
+    Figure{"flop", message_of<msg::explorer::flops>, message_of<msg::explorer_help::flops>, Better::neither, [](const Exploration& e) { return e.flops; }},
+    Figure{"flop", message_of<msg::explorer::tensor_flops>, message_of<msg::explorer_help::tensor_flops>, Better::less, [](const Exploration& e) { return e.tensor_flops; }},
+    Figure{"flop/byte", message_of<msg::explorer::l2_intensity>, message_of<msg::explorer_help::l2_intensity>, Better::more, [](const Exploration& e) { return e.l2_intensity(); }},
+    Figure{"flop/byte", message_of<msg::explorer::dram_intensity>, message_of<msg::explorer_help::dram_intensity>, Better::more, [](const Exploration& e) { return e.dram_intensity(); }, measured<metric_key::arithmetic_intensity>},
+    Figure{"percent", message_of<msg::explorer::occupancy>, message_of<msg::explorer_help::occupancy>, Better::neither, [](const Exploration& e) { return on_an_sm(e, main_kernel(e).occupancy.warps_pct); }, measured<metric_key::theoretical_occupancy_pct>},
+    Figure{"1", message_of<msg::explorer::blocks_per_sm>, message_of<msg::explorer_help::blocks_per_sm>, Better::neither, [](const Exploration& e) { return on_an_sm(e, main_kernel(e).occupancy.blocks_per_sm); }},
+    Figure{"1", message_of<msg::explorer::waves>, message_of<msg::explorer_help::waves>, Better::neither, [](const Exploration& e) { return main_kernel(e).time.waves; }},
+    Figure{"capacity", message_of<msg::explorer::shared>, message_of<msg::explorer_help::shared>, Better::neither, [](const Exploration& e) { return static_cast<double>(main_kernel(e).shared_bytes); }},
+    Figure{"register", message_of<msg::explorer::registers>, message_of<msg::explorer_help::registers>, Better::neither, [](const Exploration& e) { return static_cast<double>(main_kernel(e).registers_per_thread); }, measured<metric_key::registers>},
+    Figure{"1", message_of<msg::explorer::threads>, message_of<msg::explorer_help::threads>, Better::neither, [](const Exploration& e) { return static_cast<double>(main_kernel(e).threads_per_block); }},
 };
 // clang-format on
 
@@ -96,7 +96,7 @@ std::optional<double> value_of(const Figure& figure, const Exploration& e) {
   if (e.refusal || (figure.of_several_gpus && e.point.spec.problem.gpus == 1)) return std::nullopt;
   const double value = figure.value(e);
   // Kernels without a time or byte model have 0 here.
-  return value == 0 && !e.predicts_time ? std::nullopt : std::optional(value);
+  return value == 0 && !e.can_predict_time ? std::nullopt : std::optional(value);
 }
 
 JudgedCell judged_cell(const Figure& figure, const ExploredColumn& column, std::optional<double> pinned,
@@ -200,7 +200,7 @@ Table operands_table(const Exploration& e) {
                                bytes_text(e.traffic.sm_to_l2_bytes), text(Bytes(e.traffic.total()))},
                      .help = text(msg::explorer_page::l2_sum_help{}),
                      .sum = true});
-    if (e.predicts_time) {
+    if (e.can_predict_time) {
       lines.push_back({.texts = {text(msg::explorer_page::dram_estimated{}), {}, {}, text(Bytes(e.dram_bytes))},
                        .help = text(msg::explorer_page::dram_help{}),
                        .sum = true});

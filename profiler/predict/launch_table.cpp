@@ -36,16 +36,16 @@ Numbers numbers_of(const LaunchLoad& load, const DeviceRates& rates) {
                   {"blocks_per_sm", load.blocks_per_sm},
                   {"l1_bytes", load.l1_bytes},
                   {"steps", load.work.steps},
-                  {"steps_at_once", load.work.steps_at_once},
+                  {"steps_at_once", load.work.concurrent_steps},
                   {"rounds", load.work.rounds},
-                  {"squares_read", load.work.squares_read},
+                  {"squares_read", load.work.mask_reads},
                   {"tensor_flops", load.work.tensor_flops},
-                  {"products_at_once", load.work.products_at_once},
+                  {"products_at_once", load.work.relative_throughput},
                   {"exponentials", load.work.exponentials},
                   {"fp32_values", load.work.fp32_values},
                   {"shared_bytes", load.work.shared_bytes},
                   {"register_bytes", load.work.register_bytes},
-                  {"loaded_at_once", load.work.loaded_at_once},
+                  {"loaded_at_once", load.work.concurrent_load_bytes},
                   {"l2_sm_bytes", load.l2_sm_bytes},
                   {"dram_bytes", load.dram_bytes},
                   {"distinct_bytes", load.work.distinct_bytes},
@@ -58,17 +58,17 @@ Numbers numbers_of(const LaunchLoad& load, const DeviceRates& rates) {
   numbers.insert(numbers.end(), {{"tensor_share", mma_sync ? rates.mma_sync_share : 1},
                                  {"clock_load", rates.clock.load},
                                  {"clock_load_ns", rates.clock.load_ns},
-                                 {"clock_surge", rates.clock.surge},
-                                 {"clock_surge_from", rates.clock.surge_from},
+                                 {"clock_surge", rates.clock.tensor_slope},
+                                 {"clock_surge_from", rates.clock.tensor_threshold},
                                  {"power_idle", rates.clock.idle},
                                  {"power_tensor", rates.clock.tensor},
                                  {"power_dram", rates.clock.dram},
                                  {"power_exponent", rates.clock.exponent},
-                                 {"power_lag_ns", rates.clock.lag_ns},
+                                 {"power_lag_ns", rates.clock.averaging_ns},
                                  {"block_latency", load.timing.block_latency},
                                  {"step_latency", load.timing.step_latency},
                                  {"round_latency", load.timing.round_latency},
-                                 {"square_latency", load.timing.square_latency},
+                                 {"square_latency", load.timing.mask_read_latency},
                                  {"refill_latency", load.timing.refill_latency}});
   append_costs(numbers, "alone", load.timing.alone);
   append_costs(numbers, "busy", load.timing.busy);
@@ -93,11 +93,11 @@ Numbers counter_values(const PointRecord& record, std::string_view kernel) {
 /// "times*blocks:steps:rounds:squares,...;...": turns of block runs.
 std::string order_text(const BlockOrder& order) {
   std::string words;
-  for (const BlockTurn& turn : order) {
+  for (const RepeatedRuns& turn : order) {
     words += fmt::format("{}{}*", words.empty() ? "" : ";", turn.times);
     for (const BlockRun& run : turn.runs) {
       words += fmt::format("{}{}:{:.12g}:{:.12g}:{:.12g}", words.ends_with('*') ? "" : ",", run.blocks, run.steps,
-                           run.rounds, run.squares_read);
+                           run.rounds, run.mask_reads);
     }
   }
   return words;
@@ -112,7 +112,7 @@ std::vector<LaunchRow> launch_rows(std::size_t index, const MeasuredOn& point, c
   const PointSpec& spec = point.record->spec;
   const DeviceLimits& limits = *point.limits;
   const Algorithm* algorithm = known_algorithms().find(spec.algorithm);
-  if (algorithm == nullptr || algorithm->facts().foreign) return {};
+  if (algorithm == nullptr || algorithm->facts().user_defined) return {};
   if (algorithm->refusal(spec.problem, spec.config(), limits)) return {};
   const AttentionPlan plan = algorithm->plan(spec.problem, spec.config(), limits);
   const auto simulation = simulate_traffic(plan, limits, {.cache = spec.cache}, cancel);
@@ -128,7 +128,7 @@ std::vector<LaunchRow> launch_rows(std::size_t index, const MeasuredOn& point, c
   const std::vector<LaunchTime> times = launch_times(loads, point.rates);
   std::vector<LaunchRow> rows;
   for (std::size_t i = 0; i < loads.size(); ++i) {
-    const KernelRecord* kernel = point.record->kernel(several_launches(plan.launches) ? launches[i]->name : "all");
+    const KernelRecord* kernel = point.record->kernel(has_several_launches(plan.launches) ? launches[i]->name : "all");
     const auto summary = kernel != nullptr ? summarize(kernel->samples_ns) : std::nullopt;
     if (!summary) continue;
     const bool held_out = half_of(spec) == Half::held_out;

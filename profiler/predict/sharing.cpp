@@ -31,7 +31,7 @@ void add_rates(const PointTable& table, SharedPoint& point) {
   if (link_bytes && copies_ns && *copies_ns > 0) point.link_rate = *link_bytes / p.gpus / *copies_ns * 1e9;
   if (algorithm == nullptr || !attention_ns || !imbalance || !(*attention_ns > 0)) return;
   point.attention_rate = algorithm->flops(p) / p.gpus * *imbalance / *attention_ns * 1e9;
-  if (!point.link_rate || !algorithm->facts().copies_while_computing) return;
+  if (!point.link_rate || !algorithm->facts().overlaps_copies) return;
   const double halved = p.mask.right == 0 && p.gpu_order != GpuOrder::contiguous ? 2 : 1;
   point.hides_from = halved * *point.attention_rate / *point.link_rate * static_cast<double>(p.heads_kv) /
                      static_cast<double>(p.heads_q) * bytes_per_element(p.dtype) / 2;
@@ -47,7 +47,7 @@ std::vector<SharedPoint> shared_points(const PointTable& table) {
     if (!times.has(row)) continue;
     PointSpec spec = table.spec(row);
     if (spec.problem.gpus == 1) {
-      spec.problem = on_one_gpu(spec.problem);
+      spec.problem = single_gpu_problem(spec.problem);
       alone[{table.run_index(row), describe(spec)}] = row;
     } else {
       all.push_back({.row = row, .spec = std::move(spec)});
@@ -58,7 +58,7 @@ std::vector<SharedPoint> shared_points(const PointTable& table) {
     point.tokens = static_cast<double>(p.n_k) / p.gpus;
     point.ns = times.value(point.row);
     PointSpec single = point.spec;
-    single.problem = on_one_gpu(p);
+    single.problem = single_gpu_problem(p);
     if (const auto found = alone.find({table.run_index(point.row), describe(single)}); found != alone.end()) {
       point.alone = found->second;
       point.efficiency = times.value(found->second) / (p.gpus * point.ns);
@@ -74,7 +74,7 @@ std::vector<SharedPoint> shared_points(const PointTable& table) {
   }
   std::ranges::stable_sort(all, {}, [&](const SharedPoint& point) {
     const AttentionProblem& p = point.spec.problem;
-    AttentionProblem like = on_one_gpu(p);
+    AttentionProblem like = single_gpu_problem(p);
     like.n_q = like.n_k = 1;
     return std::tuple(table.run_index(point.row), point.spec.algorithm, describe(like), p.gpu_order,
                       describe(point.spec.config()), p.gpus, p.n_k);
@@ -162,7 +162,9 @@ Table sharing_table(const PointTable& points, std::vector<SharedPoint> shared, b
   add(
       {.key = "tokens", .title = text(msg::sharing::tokens{})}, [](const Point& point) { return point.tokens; }, whole);
   add(
-      {.key = "hides_from", .title = text(msg::sharing::overlap_from{}), .help = text(msg::sharing::overlap_from_help{})},
+      {.key = "hides_from",
+       .title = text(msg::sharing::overlap_from{}),
+       .help = text(msg::sharing::overlap_from_help{})},
       [](const Point& point) { return point.hides_from; }, [](double value) { return number_text(value); });
   table.add({.key = "provenance", .title = text(msg::sharing::provenance{})},
             [&points](const Point& point) { return title(points.points().origin(point.row)); });

@@ -41,9 +41,9 @@ SpeedOfLight speed_of_light(std::span<const LaunchTime> times) {
 }
 
 Message title_of(GpuUnit unit) {
-  constexpr std::array<Saying, gpu_units.size()> titles{said<msg::bound::tensor>, said<msg::bound::exponential>,
-                                                        said<msg::bound::shared_memory>, said<msg::bound::l2_port>,
-                                                        said<msg::bound::dram>};
+  constexpr std::array<MessageFunction, gpu_units.size()> titles{
+      message_of<msg::bound::tensor>, message_of<msg::bound::exponential>, message_of<msg::bound::shared_memory>,
+      message_of<msg::bound::l2_port>, message_of<msg::bound::dram>};
   return titles.at(static_cast<std::size_t>(unit))();
 }
 

@@ -18,10 +18,10 @@ std::vector<Theory> theory_of(const PointSpec& point, const DeviceLimits& limits
     return fmt::format("{}{}", size[0], size[1] * size[2] == 1 ? "" : fmt::format("x{}x{}", size[1], size[2]));
   };
   const std::vector<LaunchTime> times = predict_times(model, limits, rates);
-  const auto of_bytes = [&](const Traffic& t) { return model.states_bytes ? std::optional(t) : std::nullopt; };
-  const auto of_time = [&](double ns) { return model.predicts_time ? std::optional(ns) : std::nullopt; };
+  const auto of_bytes = [&](const Traffic& t) { return model.reports_traffic ? std::optional(t) : std::nullopt; };
+  const auto of_time = [&](double ns) { return model.can_predict_time ? std::optional(ns) : std::nullopt; };
   std::vector<Theory> rows;
-  const bool several = model.kernels.size() > 1 || several_launches(model.kernels);
+  const bool several = model.kernels.size() > 1 || has_several_launches(model.kernels);
   if (several) {
     rows.push_back({.kernel = "all",
                     .feasible = true,
@@ -42,7 +42,7 @@ std::vector<Theory> theory_of(const PointSpec& point, const DeviceLimits& limits
                     .feasible = true,
                     .traffic = of_bytes(kernel.traffic)});
     rows.back().runs = kernel.runs;
-    if (kernel.setup || !model.predicts_time) continue;
+    if (kernel.setup || !model.can_predict_time) continue;
     rows.back().time = *next++;
     rows.back().predicted_ns = rows.back().time->ns;
   }

@@ -16,7 +16,7 @@ constexpr int step = 16;
 Knobs without_those_of_the_tile(const Algorithm& algorithm, const Knobs& given) {
   Knobs kept = given;
   for (const Knob& knob : algorithm.facts().knobs) {
-    if (knob.with_tile && given.find(knob.name) != nullptr) kept.set(knob.name, std::int64_t{0});
+    if (knob.depends_on_tile && given.find(knob.name) != nullptr) kept.set(knob.name, std::int64_t{0});
   }
   return kept;
 }

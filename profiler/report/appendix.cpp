@@ -81,8 +81,8 @@ std::vector<OfRun> look_at_runs(const Input& input) {
     run.caches.emplace(to_string(input.table.spec(row).cache));
     std::istringstream digests(input.table.points().sources(row));
     run.digests.insert(std::istream_iterator<std::string>(digests), {});
-    if (facts.statement && described.emplace(input.table.run_index(row), facts.statement.get()).second)
-      run.statements.insert(fmt::format("{} {}", input.table.spec(row).algorithm, describe(*facts.statement)));
+    if (facts.manifest && described.emplace(input.table.run_index(row), facts.manifest.get()).second)
+      run.statements.insert(fmt::format("{} {}", input.table.spec(row).algorithm, describe(*facts.manifest)));
   }
   return runs;
 }

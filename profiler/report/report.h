@@ -45,7 +45,7 @@ struct RunFacts {
 struct PointFacts {
   std::optional<double> max_abs_error = {};
   std::optional<double> error_bound = {};
-  std::shared_ptr<const KernelStatement> statement = nullptr;  ///< only for user-defined kernels
+  std::shared_ptr<const KernelStatement> manifest = nullptr;  ///< only for user-defined kernels
 };
 
 struct CeilingFacts {

@@ -41,8 +41,8 @@ Cell spread_cell(const Ceiling& ceiling) {
 
 }  // namespace
 
-Table ceiling_table(std::vector<CeilingLine> lines) {
-  using Line = CeilingLine;
+Table ceiling_table(std::vector<CeilingRow> lines) {
+  using Line = CeilingRow;
   TableOf<Line> table(std::move(lines));
   // Values that were not measured are muted.
   table.table().tone = table.of(

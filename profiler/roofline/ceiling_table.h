@@ -13,8 +13,8 @@
 
 namespace attnscope::analysis {
 
-/// For display; lines from ceiling_lines().
-[[nodiscard]] Table ceiling_table(std::vector<CeilingLine>);
+/// For display; lines from ceiling_rows().
+[[nodiscard]] Table ceiling_table(std::vector<CeilingRow>);
 
 struct CeilingsOf {
   std::string device_uuid;

@@ -54,9 +54,9 @@ std::optional<Roof> unmeasured_roof(Bound bound, const DeviceLimits& limits, con
       break;
     case Bound::l2:
       roof.rate = rates.l2_bytes_per_second;
-      roof.source = limits.stated.l2_bytes > 0 ? RoofSource::stated
-                    : rates.inherited          ? RoofSource::as_elsewhere
-                                               : RoofSource::usual_of_kind;
+      roof.source = limits.custom_rates.l2_bytes > 0 ? RoofSource::stated
+                    : rates.inherited                ? RoofSource::as_elsewhere
+                                                     : RoofSource::usual_of_kind;
       break;
     case Bound::link:
       roof.rate = link_peak_bytes_per_second(limits);
@@ -65,17 +65,17 @@ std::optional<Roof> unmeasured_roof(Bound bound, const DeviceLimits& limits, con
     case Bound::wgmma:
       return std::nullopt;
     case Bound::mma_sync:
-      if (rates.mma_sync_share >= 1 && products_at_once(dtype) == 1)
+      if (rates.mma_sync_share >= 1 && relative_throughput(dtype) == 1)
         return std::nullopt;  // equal to the datasheet peak
       [[fallthrough]];
     case Bound::tensor:
       roof.rate = limits.tensor_flops;
-      if (limits.stated.tensor_flops > 0) roof.source = RoofSource::stated;
+      if (limits.custom_rates.tensor_flops > 0) roof.source = RoofSource::stated;
       // Datasheets state this peak at a clock below boost: 989.4 TFLOP/s of an H200 are 132 SMs x 4096 per cycle at
       // 1.83 GHz, not 1.98.
       roof.clock_hz = roof.rate / (rates.per_cycle.tensor * rates.sm_count);
       if (bound != Bound::mma_sync) {
-        roof.rate *= products_at_once(dtype);
+        roof.rate *= relative_throughput(dtype);
       } else if (rates.mma_sync_share < 1) {
         roof.rate *= rates.mma_sync_share;
         roof.source = RoofSource::counted_share;
@@ -83,7 +83,7 @@ std::optional<Roof> unmeasured_roof(Bound bound, const DeviceLimits& limits, con
       break;
     case Bound::exp2:
       roof.rate = rates.per_cycle.exponential * rates.sm_count * rates.boost_hz;
-      roof.source = limits.stated.exponentials > 0 ? RoofSource::stated : RoofSource::architecture;
+      roof.source = limits.custom_rates.exponentials > 0 ? RoofSource::stated : RoofSource::architecture;
       break;
   }
   return roof.rate > 0 ? std::optional(roof) : std::nullopt;
@@ -134,8 +134,8 @@ struct ClosedFormCounts {
 std::optional<ClosedFormCounts> count_closed(const Algorithm& algorithm, const AttentionProblem& problem,
                                              const Config& config, const DeviceLimits& limits) {
   const AttentionModel model = algorithm.model(problem, config, limits);
-  if (model.refusal || !model.states_bytes) return std::nullopt;
-  ClosedFormCounts counted{.work = model.predicts_time};
+  if (model.refusal || !model.reports_traffic) return std::nullopt;
+  ClosedFormCounts counted{.work = model.can_predict_time};
   for (const LaunchLoad& load : predict_loads(model, limits)) {
     counted.tensor_flops += load.runs * load.work.tensor_flops;
     counted.exponentials += load.runs * load.work.exponentials;

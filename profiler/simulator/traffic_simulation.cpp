@@ -12,7 +12,7 @@ namespace attnscope {
 namespace {
 
 constexpr std::int64_t max_granule_bytes = 16'384;
-constexpr std::size_t tensor_kinds = most_tensors;
+constexpr std::size_t tensor_kinds = max_tensors;
 
 /// Partition of a tensor's matrices into granules of row_cells x col_cells cells. Cell edges coincide with tile edges.
 struct GranuleShape {

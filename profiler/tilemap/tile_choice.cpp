@@ -149,7 +149,7 @@ std::vector<SweptValue> swept_values(const PointTable& table, std::span<const Ro
   }
   std::vector<SweptValue> values;
   for (const Knob& knob : table.algorithms().knobs()) {
-    if (!knob.beside_n) continue;
+    if (!knob.separate_curves) continue;
     std::set<std::int64_t> all;
     for (const auto& [key, its] : of_algorithm) all.merge(swept_values_of(table, its, knob.name));
     for (const std::int64_t value : all) values.push_back({knob.name, value});

@@ -19,7 +19,7 @@ enum class Ordinate { bytes, time, rate };
 /// Returns whether the point has a value or failed.
 [[nodiscard]] bool shows_on(const PointTable&, Row, Ordinate);
 
-/// Value of a knob that is swept together with N (Knob::beside_n); 0 is the algorithm's default.
+/// Value of a knob that is swept together with N (Knob::separate_curves); 0 is the algorithm's default.
 struct SweptValue {
   std::string knob;
   std::int64_t value = 0;

@@ -45,7 +45,7 @@ void fields(Io&& io, PointSpec& spec) {
   io(spec);
 }
 template <class Io>
-void fields(Io&& io, StatedRates& rates) {
+void fields(Io&& io, CustomRates& rates) {
   auto& [tensor_flops, exponentials, l2_bytes] = rates;
   io("tensor_flops", tensor_flops);
   io("exponentials", exponentials);
@@ -189,8 +189,8 @@ void fields(Io&& io, StatementSource& source) {
   io("digest", digest);
 }
 template <class Io>
-void fields(Io&& io, KernelStatement& statement) {
-  auto& [text, host_code, sources] = statement;
+void fields(Io&& io, KernelStatement& manifest) {
+  auto& [text, host_code, sources] = manifest;
   io("text", text);
   io("host_code", host_code);
   io("sources", sources);
@@ -199,11 +199,11 @@ template <class Io>
 void fields(Io&& io, PointRecord& record) {
   // One answer covers one round; the requesting side combines rounds.
   auto& [spec, disposition, reason, provenance, kernels, clocks, max_abs_error, error_bound, rms_error, wall_seconds,
-         rounds, statement, others] = record;
+         rounds, manifest, others] = record;
   static_cast<void>(rounds);
-  auto stated = statement ? std::optional(*statement) : std::nullopt;
+  auto stated = manifest ? std::optional(*manifest) : std::nullopt;
   io("statement", stated);
-  if (stated) statement = std::make_shared<const KernelStatement>(std::move(*stated));
+  if (stated) manifest = std::make_shared<const KernelStatement>(std::move(*stated));
   io("point", spec);
   io.word("disposition", disposition, parse_disposition);
   io("reason", reason);

@@ -137,7 +137,7 @@ class Sweep {
     MeasureOptions options = options_of_round_;
     // A user-defined kernel may behave differently in each round.
     const Algorithm* algorithm = device_.algorithms().find(plan_.points[i].algorithm);
-    if (algorithm != nullptr && algorithm->facts().foreign) options.verify = options_.verify;
+    if (algorithm != nullptr && algorithm->facts().user_defined) options.verify = options_.verify;
     return options;
   }
 

@@ -79,7 +79,7 @@ class LongTableWriter {
   }
 
   /// Returns the given value, else the algorithm's default; empty if the algorithm has no such knob.
-  [[nodiscard]] Cell knob_of(const PointSpec& spec, std::string_view name) const {
+  [[nodiscard]] Cell numeric_knob(const PointSpec& spec, std::string_view name) const {
     if (const KnobValue* given = spec.knobs.find(name)) return knob_cell(*given);
     const auto knobs = stated_by(spec.algorithm);
     const auto stated = std::ranges::find(knobs, name, &Knob::name);
@@ -95,7 +95,7 @@ class LongTableWriter {
     add(static_cast<std::int64_t>(stored.index));
     add(text_cell(run.device_name));
     for (const Field& field : point_fields()) add(field_cell(field, point.spec));
-    for (const std::string& knob : knobs_) add(knob_of(point.spec, knob));
+    for (const std::string& knob : knobs_) add(numeric_knob(point.spec, knob));
     add(text_cell(to_string(point.disposition)));
     add(text_cell(english_text(point.reason)));
     add(text_cell(point.reason.id));

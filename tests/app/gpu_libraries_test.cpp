@@ -32,7 +32,7 @@ class GpuLibraries : public ::testing::Test {
     return options;
   }
 
-  std::string statement(const std::string& library, const std::string& name = "own") const {
+  std::string manifest(const std::string& library, const std::string& name = "own") const {
     std::filesystem::path file = folder_ / (name + ".json");
     std::ofstream(file) << fmt::format(R"({{
   "attnscope_kernel": 1,
@@ -82,7 +82,7 @@ class GpuLibraries : public ::testing::Test {
 };
 
 TEST_F(GpuLibraries, one_that_is_honest_is_measured_counted_and_judged) {
-  expect_exit(0, collect(statement(ATTNSCOPE_ATTENTION_LIBRARY), {"-a", "N=[32,64,96]", "-a", "mask=[full,causal]"}));
+  expect_exit(0, collect(manifest(ATTNSCOPE_ATTENTION_LIBRARY), {"-a", "N=[32,64,96]", "-a", "mask=[full,causal]"}));
   const auto stored = RunStore::open(file_, RunStore::Mode::read_only).points();
   ASSERT_EQ(stored.size(), 6U);
   for (const StoredPoint& point : stored) {
@@ -126,7 +126,7 @@ TEST_F(GpuLibraries, each_way_to_misbehave_costs_its_point_and_is_one_line) {
       {15, {Disposition::incorrect, "attnscope_attention.so wrote beyond the end of its workspace of 4096 bytes."}},
       {16, {Disposition::incorrect, "attnscope_attention.so wrote before the start of its workspace."}},
   };
-  expect_exit(5, collect(statement(ATTNSCOPE_ATTENTION_LIBRARY),
+  expect_exit(5, collect(manifest(ATTNSCOPE_ATTENTION_LIBRARY),
                          {"-a", "N=64", "-a", "mode=[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16]", "--timeout", "0.3"}));
   EXPECT_EQ(state(), StoredRunState::complete);
   const auto found = points();
@@ -146,20 +146,20 @@ TEST_F(GpuLibraries, what_is_of_another_interface_does_not_compile) {
   std::ofstream(folder_ / "own.so") << "no library\n";
   for (const auto& [library, reason] : reasons) {
     std::filesystem::remove(file_);
-    expect_exit(5, collect(statement(library), {"-a", "N=64"}));
+    expect_exit(5, collect(manifest(library), {"-a", "N=64"}));
     EXPECT_EQ(points()[1].disposition, Disposition::compile_error);
     EXPECT_THAT(text(points()[1].reason), HasSubstr(reason));
   }
 }
 
 TEST_F(GpuLibraries, work_on_another_stream_is_found) {
-  (void)collect(statement(ATTNSCOPE_ATTENTION_LIBRARY), {"-a", "N=64"}, "other-stream=attn_fa2_forward");
+  (void)collect(manifest(ATTNSCOPE_ATTENTION_LIBRARY), {"-a", "N=64"}, "other-stream=attn_fa2_forward");
   EXPECT_EQ(points()[1].disposition, Disposition::incorrect);
   EXPECT_THAT(text(points()[1].reason), HasSubstr("on another stream"));
 }
 
 TEST_F(GpuLibraries, launch_and_ab_take_one) {
-  const std::string kernel = statement(ATTNSCOPE_ATTENTION_LIBRARY);
+  const std::string kernel = manifest(ATTNSCOPE_ATTENTION_LIBRARY);
   const Outcome launched = expect_exit(
       0, run_with({"launch", "--kernel", kernel, "--device", "gpu"}, {"algorithm=own", "N=64", "d=64", "heads=1"}));
   EXPECT_THAT(launched.out, HasSubstr("median of "));
@@ -175,7 +175,7 @@ TEST_F(GpuLibraries, two_of_one_file_name_are_compared_as_two) {
   for (const char* side : {"a", "b"}) {
     std::filesystem::create_directories(folder_ / side);
     std::filesystem::copy_file(ATTNSCOPE_ATTENTION_LIBRARY, folder_ / side / "own.so");
-    std::filesystem::rename(statement("own.so"), folder_ / side / "own.json");
+    std::filesystem::rename(manifest("own.so"), folder_ / side / "own.json");
     kernels.push_back("kernel=" + (folder_ / side / "own.json").string());
   }
   expect_exit(0, run_with({"ab", "--device", "gpu", "--rounds", "6", "-o", file_},
@@ -194,7 +194,7 @@ TEST_F(GpuLibraries, its_bytes_are_kept_as_far_as_there_is_room) {
   std::filesystem::copy_file(ATTNSCOPE_ATTENTION_LIBRARY, library);
   const auto kept = [&] {
     std::filesystem::remove(file_);
-    const Outcome outcome = expect_exit(0, collect(statement("kept.so"), {"-a", "N=[32,64]", "--keep-sources"}));
+    const Outcome outcome = expect_exit(0, collect(manifest("kept.so"), {"-a", "N=[32,64]", "--keep-sources"}));
     const auto statements = RunStore::open(file_, RunStore::Mode::read_only).statements(true);
     EXPECT_EQ(statements.size(), 1U);
     return std::pair(statements.at(0)->sources.at(0).content, outcome.err);
@@ -211,7 +211,7 @@ TEST_F(GpuLibraries, its_bytes_are_kept_as_far_as_there_is_room) {
 }
 
 TEST_F(GpuLibraries, that_it_is_host_code_and_what_it_was_judged_without_is_said) {
-  (void)collect(statement(ATTNSCOPE_ATTENTION_LIBRARY), {"-a", "N=64"}, "no-guard-pages");
+  (void)collect(manifest(ATTNSCOPE_ATTENTION_LIBRARY), {"-a", "N=64"}, "no-guard-pages");
   ASSERT_EQ(points()[1].disposition, Disposition::ok) << points()[1].reason;
   EXPECT_THAT(text(points()[1].reason), HasSubstr("without guard pages, which this GPU cannot map"));
   const Outcome info = run_with({"info", file_}, {});
@@ -223,7 +223,7 @@ TEST_F(GpuLibraries, that_it_is_host_code_and_what_it_was_judged_without_is_said
 }
 
 TEST_F(GpuLibraries, where_there_is_no_gpu_that_is_said_as_without_one) {
-  const std::string kernel = statement(ATTNSCOPE_ATTENTION_LIBRARY);
+  const std::string kernel = manifest(ATTNSCOPE_ATTENTION_LIBRARY);
   const Outcome outcome =
       expect_exit(1, run_with({"collect", "--kernel", kernel, "--device", "3", "--quiet"}, {"-o", file_}));
   EXPECT_THAT(outcome.err, HasSubstr("GPU 3"));

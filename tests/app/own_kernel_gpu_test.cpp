@@ -202,7 +202,7 @@ class OwnKernelInAFile : public CommandTest {
     Process::Options options = on_stand_in();
     // Includes a built-in kernel, whose points have the bytes needed for plots.
     const Words words =
-        Words{"collect", "--kernel",    statement_,   "--algorithms", "mine,fa2", "-a",  "N=[256,512,1024]",
+        Words{"collect", "--kernel",    manifest_,    "--algorithms", "mine,fa2", "-a",  "N=[256,512,1024]",
               "-a",      "d=64",        "-a",         "heads=2",      "-d",       "gpu", "-q",
               "-o",      into.string(), "--no-verify"} +
         more;
@@ -220,7 +220,7 @@ class OwnKernelInAFile : public CommandTest {
     return content(report);
   }
 
-  const std::string statement_ = folder_ / "mine/mine.json";
+  const std::string manifest_ = folder_ / "mine/mine.json";
 };
 
 TEST_F(OwnKernelInAFile, IsNamedWithItsSourcesAndItsLawIsKnown) {
@@ -243,14 +243,14 @@ TEST_F(OwnKernelInAFile, IsNamedWithItsSourcesAndItsLawIsKnown) {
 
 TEST_F(OwnKernelInAFile, StatedInTwoWaysHasNoLawUntilOneIsGiven) {
   EXPECT_THAT(collect(file_).err, IsEmpty());
-  std::ofstream(statement_, std::ios::app) << '\n';
+  std::ofstream(manifest_, std::ios::app) << '\n';
   const fs::path other = folder_ / "b.attnscope";
   EXPECT_THAT(collect(other).err, IsEmpty());
   Outcome told;
   (void)report_of({file_, other}, &told);
   EXPECT_THAT(told.err,
               AllOf(HasSubstr("b.attnscope: the manifest of kernel mine differs from"), HasSubstr("--kernel")));
-  (void)report_of({file_, other}, &told, {"--kernel", statement_});
+  (void)report_of({file_, other}, &told, {"--kernel", manifest_});
   EXPECT_THAT(told.err, Not(HasSubstr("otherwise")));
 }
 

@@ -298,7 +298,7 @@ TEST(OwnKernelDocument, ItsStatementsHaveLaunchesAndALaw) {
     const Config config = (*kernel)->default_config(problem, gpu);
     const auto refusal = (*kernel)->refusal(problem, config, gpu);
     ASSERT_FALSE(refusal) << refusal->reason;
-    EXPECT_TRUE((*kernel)->facts().states_bytes);
+    EXPECT_TRUE((*kernel)->facts().reports_traffic);
     EXPECT_GT((*kernel)->model(problem, config, gpu).traffic().l2_to_sm_bytes, 0);
     launches.push_back((*kernel)->plan(problem, config, gpu).launches.size());
   }

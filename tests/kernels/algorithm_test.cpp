@@ -21,8 +21,8 @@
 #include "kernels/device/quantise_shape.h"
 #include "kernels/embedded_sources.h"
 #include "kernels/model/io_model.h"
+#include "tests/kernels/facts_only_algorithm.h"
 #include "tests/kernels/programs.h"
-#include "tests/kernels/stated.h"
 
 namespace attnscope {
 namespace {
@@ -38,7 +38,7 @@ const Algorithm& algorithm(std::string_view name) {
 
 constexpr AttentionProblem square{.heads_q = 4, .heads_kv = 4, .n_q = 4096, .n_k = 4096, .d = 128};
 
-TEST(Registry, InTheOrderOfThePapers) {
+TEST(Registry, FollowsPublicationOrder) {
   std::vector<std::string> names;
   for (const Algorithm* a : built_in_algorithms().algorithms()) names.emplace_back(a->name());
   EXPECT_THAT(names, ElementsAre("naive", "fa1", "fa2", "splitkv", "fa3", "linattn", "ring", "allgather", "ulysses"));
@@ -46,7 +46,7 @@ TEST(Registry, InTheOrderOfThePapers) {
   EXPECT_EQ(built_in_algorithms().find(""), nullptr);
 }
 
-TEST(Registry, EveryAlgorithmDescribesItself) {
+TEST(Registry, FactsAreComplete) {
   for (const Algorithm* a : built_in_algorithms().algorithms()) {
     EXPECT_FALSE(a->facts().title.empty()) << a->name();
     EXPECT_THAT(std::string(a->facts().source), HasSubstr("arXiv")) << a->name();
@@ -57,10 +57,10 @@ TEST(Registry, EveryAlgorithmDescribesItself) {
   }
 }
 
-TEST(Registry, AnAlgorithmSaysWhoJudgesIt) {
+TEST(Registry, RejectsUnknownReferences) {
   const auto refused = [](Facts facts) {
     try {
-      Registry().add(std::make_unique<test::Stated>(std::move(facts)));
+      Registry().add(std::make_unique<test::FactsOnlyAlgorithm>(std::move(facts)));
     } catch (const std::invalid_argument& error) {
       return std::string(error.what());
     }
@@ -72,8 +72,8 @@ TEST(Registry, AnAlgorithmSaysWhoJudgesIt) {
   EXPECT_EQ(refused(facts), "algorithm 'fa2': unknown reference 'taste'");
 }
 
-TEST(Registry, ALaunchThatStartsEarlyIsLetAndWaits) {
-  const auto says = [](const KernelLaunch& launch, std::string_view call) {
+TEST(Registry, EarlyStartIsTriggeredAndAwaited) {
+  const auto contains_text = [](const KernelLaunch& launch, std::string_view call) {
     const auto found =
         std::ranges::find(embedded_sources(), std::string_view(launch.source.file), &EmbeddedSource::path);
     return found != embedded_sources().end() && found->text.find(call) != std::string_view::npos;
@@ -82,7 +82,7 @@ TEST(Registry, ALaunchThatStartsEarlyIsLetAndWaits) {
   for (const Algorithm* a : built_in_algorithms().algorithms()) {
     for (const Pass pass : {Pass::fwd, Pass::bwd, Pass::fwd_bwd}) {
       AttentionProblem p{.pass = pass, .heads_q = 4, .heads_kv = 4, .n_q = 4, .n_k = 4096, .d = 128};
-      const Tiling tile = tiling_of(a->default_config(p, h200()));
+      const Tiling tile = tiling_from(a->default_config(p, h200()));
       if (a->refusal(p, tile, h200())) continue;
       const AttentionPlan plan = a->plan(p, tile, h200());
       for (std::size_t i = 0; i < plan.launches.size(); ++i) {
@@ -90,27 +90,27 @@ TEST(Registry, ALaunchThatStartsEarlyIsLetAndWaits) {
         ++early;
         // Otherwise a launch would overlap the setup that prepares its inputs.
         ASSERT_TRUE(i > 0 && plan.launches[i].setup == plan.launches[i - 1].setup) << a->name();
-        EXPECT_TRUE(says(plan.launches[i], "wait_for_previous_launch()")) << a->name();
-        EXPECT_TRUE(says(plan.launches[i - 1], "allow_next_launch()")) << a->name();
+        EXPECT_TRUE(contains_text(plan.launches[i], "wait_for_previous_launch()")) << a->name();
+        EXPECT_TRUE(contains_text(plan.launches[i - 1], "allow_next_launch()")) << a->name();
       }
     }
   }
   EXPECT_GT(early, 0);
 }
 
-TEST(Theory, WhatTheTileDecides) {
+TEST(Theory, TrafficSideDividesTraffic) {
   for (const Algorithm* a : built_in_algorithms().algorithms()) {
-    if (a->facts().decodes) continue;  // decoding is tested in splitkv_test.cpp
+    if (a->facts().for_decoding) continue;  // decoding is tested in splitkv_test.cpp
     // Halves each tile side: the closed form must agree with traffic_side().
     const auto bytes = [&](const AttentionProblem& p, int extent) {
       return static_cast<double>(a->plan(p, Tiling{.br = extent, .bc = extent}, h200()).traffic().total());
     };
-    const bool has_tiles = a->facts().in(Group::tile_maps) || a->facts().shares_sequence();
+    const bool has_tiles = a->facts().in(Group::tile_maps) || a->facts().is_multi_gpu();
     EXPECT_EQ(bytes(square, 64) / bytes(square, 128) > 1.8, has_tiles) << a->name();
   }
 }
 
-TEST(Theory, PapersCounts) {
+TEST(Theory, MatchesPaperCounts) {
   struct Count {
     Pass pass;
     std::int64_t bytes;
@@ -154,10 +154,10 @@ TEST(Theory, WorkingSets) {
   EXPECT_EQ(algorithm("fa1").working_set_bytes(narrow, small, h200()), 500LL * 1001 * (3 * 16 * 2 + 18 * 4));
 }
 
-TEST(Plan, LaunchesFitTheirProgramsSourcesAndBuffers) {
+TEST(Plan, LaunchesMatchProgramsSourcesAndBuffers) {
   for (const Algorithm* a : built_in_algorithms().algorithms()) {
-    for (const AttentionProblem& p : test::odd_problems()) {
-      for (const Tiling& tile : test::odd_tiles()) {
+    for (const AttentionProblem& p : test::irregular_problems()) {
+      for (const Tiling& tile : test::irregular_tiles()) {
         if (test::refused(*a, p, tile)) continue;
         const AttentionPlan plan = a->plan(p, tile, h200());
         std::set<std::string> buffers;
@@ -264,7 +264,7 @@ TEST(Plan, SourcesDoNotDependOnTheProblemsSize) {
   }
 }
 
-TEST(Plan, DefinesSayTheConfiguration) {
+TEST(Plan, DefinesMatchConfiguration) {
   const AttentionProblem p{.dtype = DType::bf16, .mask = Mask::causal, .n_q = 64, .n_k = 64, .d = 128};
   const Tiling tile{.br = 64, .bc = 32, .raster = Raster::heads_fastest};
   EXPECT_THAT(algorithm("fa2").plan(p, tile, h200()).launches[0].source.defines,
@@ -295,7 +295,7 @@ TEST(Plan, Buffers) {
   EXPECT_EQ(algorithm("fa2").plan(p, Tiling{.br = 16, .bc = 16}, h200()).buffer_bytes(), 2 * q + 2 * kv + 160);
 }
 
-TEST(Traffic, Fa2FollowsBrAloneAndFa1FollowsBc) {
+TEST(Traffic, Fa2DependsOnBrAndFa1OnBc) {
   const auto total = [](std::string_view name, int br, int bc) {
     return algorithm(name).plan(square, Tiling{.br = br, .bc = bc}, h200()).traffic();
   };
@@ -305,7 +305,7 @@ TEST(Traffic, Fa2FollowsBrAloneAndFa1FollowsBc) {
   EXPECT_GT(total("fa1", 64, 64).total(), total("fa1", 64, 128).total());
 }
 
-TEST(Traffic, TheTablesFormulas) {
+TEST(Traffic, MatchesPaperFormulas) {
   // Elements per head: FA2 2 n_q d + Tr 2 n_k d, plus n_q fp32; FA1 2 n_k d + Tc (3 n_q d + 4 n_q) with its fp32 state;
   // naive at least 4 N^2 + 4 N d, with operands reread per GEMM tile.
   constexpr std::int64_t n = 4096;
@@ -348,7 +348,7 @@ TEST(Plan, MatrixFlopsAndRegisters) {
   EXPECT_DOUBLE_EQ(algorithm("naive").plan(causal, {}, h200()).launches[0].matrix_flops * 2, forward_flops(square));
 }
 
-TEST(DefaultTile, MeasuredBestForFa2AndFa3AndThePapersRuleForFa1OnAnH200) {
+TEST(DefaultTile, H200DefaultsAreMeasuredOrPaperRule) {
   const auto tile = [](std::string_view name, std::int64_t n, std::int64_t d) {
     AttentionProblem p = square;
     p.n_q = p.n_k = n;
@@ -373,7 +373,7 @@ TEST(DefaultTile, MeasuredBestForFa2AndFa3AndThePapersRuleForFa1OnAnH200) {
   EXPECT_EQ(describe(algorithm("fa2").default_config(p, *find_gpu("a100"))), "128x64");
 }
 
-TEST(Fa2, IsTheSameKernelOnEveryGpu) {
+TEST(Fa2, UsesOneKernelForAllGpus) {
   const Algorithm& fa2 = algorithm("fa2");
   for (const Pass pass : {Pass::fwd, Pass::bwd, Pass::fwd_bwd}) {
     for (const std::int64_t d : {64, 128}) {
@@ -393,7 +393,7 @@ TEST(Fa2, IsTheSameKernelOnEveryGpu) {
   }
 }
 
-TEST(Fa2, WarpsAreTheTilesChoice) {
+TEST(Fa2, WarpsDefaultToTheTile) {
   const Algorithm& fa2 = algorithm("fa2");
   const AttentionProblem p{.n_q = 512, .n_k = 512, .d = 64};
   const auto launch = [&](int warps) {
@@ -406,7 +406,7 @@ TEST(Fa2, WarpsAreTheTilesChoice) {
   EXPECT_EQ(launch(8).source.defines.back(), "ATTN_WARPS=8");
 }
 
-TEST(Fa3, MovesTheBytesOfFa2sForwardPassAtTheSameTileAndASectorEachWayForEachRowTile) {
+TEST(Fa3, MovesFa2BytesPlusTileCounter) {
   AttentionProblem p = square;
   const Tiling tile{.br = 128, .bc = 128};
   for (const char* mask : {"full", "causal", "window:64:64+lengths:ramp+blocks:128:random50"}) {
@@ -436,7 +436,7 @@ TEST(Fa3, MovesTheBytesOfFa2sForwardPassAtTheSameTileAndASectorEachWayForEachRow
   }
 }
 
-TEST(Fa3, EveryHeadDimensionHasATileThatRunsForward) {
+TEST(Fa3, EveryHeadDimensionHasAFeasibleTile) {
   const Algorithm& fa3 = algorithm("fa3");
   for (const int d : fa3.facts().head_dims) {
     for (const char* mask : {"full", "causal", "window:64:64+lengths:ramp+blocks:128:random50"}) {
@@ -457,7 +457,7 @@ TEST(Fa3, EveryHeadDimensionHasATileThatRunsForward) {
   EXPECT_EQ(keys.swizzle_bytes, 32);
 }
 
-TEST(Fa3, BoxesCrossWholeAtTheRaggedEnd) {
+TEST(Fa3, RaggedBoxesMoveWhole) {
   // Counted on an H100: 16 row tiles of one Q box and 8 key tiles each, 1000 rows.
   const AttentionProblem p{.batch = 2, .heads_q = 16, .heads_kv = 16, .n_q = 1000, .n_k = 1000, .d = 64};
   const KernelLaunch launch = algorithm("fa3").plan(p, Tiling{.br = 64, .bc = 128}, h200()).launches.front();
@@ -465,7 +465,7 @@ TEST(Fa3, BoxesCrossWholeAtTheRaggedEnd) {
   EXPECT_EQ(launch.traffic, walk(*launch.program));
 }
 
-TEST(Fa3, StagesAreTheTilesChoice) {
+TEST(Fa3, StagesDefaultToTheTile) {
   const Algorithm& fa3 = algorithm("fa3");
   const AttentionProblem p{.n_q = 512, .n_k = 512, .d = 64};
   const auto launch = [&](int stages) {
@@ -488,7 +488,7 @@ TEST(ScaleExponent, LeavesTheLargestMagnitudeInRange) {
   EXPECT_EQ(of(0), -100);
 }
 
-TEST(Fa3, OperandsOf8BitsAreMadeBeforeWhatIsMeasuredOrWithIt) {
+TEST(Fa3, QuantizationIsSetupOrMeasured) {
   const AttentionProblem p{
       .dtype = DType::fp8, .batch = 2, .heads_q = 4, .heads_kv = 2, .n_q = 512, .n_k = 1000, .d = 128};
   const Algorithm& fa3 = algorithm("fa3");
@@ -501,12 +501,12 @@ TEST(Fa3, OperandsOf8BitsAreMadeBeforeWhatIsMeasuredOrWithIt) {
     return names;
   };
   EXPECT_THAT(measured(), testing::ElementsAre("fwd"));
-  EXPECT_EQ(fa3.plan(p, config, h200()).quantised, (Quantisation{.query_rows = 64, .keys = 128}));
+  EXPECT_EQ(fa3.plan(p, config, h200()).quantized, (Quantization{.query_rows = 64, .keys = 128}));
   config.knobs.set(knob::quantising, std::string(knob::measured));
   config.knobs.set(knob::rotation, std::string(knob::hadamard));
   EXPECT_THAT(measured(), testing::ElementsAre("quantise Q", "quantise K", "transpose V", "fwd"));
   const AttentionPlan plan = fa3.plan(p, config, h200());
-  EXPECT_TRUE(plan.quantised->rotated);
+  EXPECT_TRUE(plan.quantized->rotated);
   // Reads 16 bits and writes 8 bits per element; transposed V has 1024 keys. One sector per block for the scale.
   const std::int64_t q = 2 * 4 * 512 * 128;
   const std::int64_t k = 2 * 2 * 1000 * 128;
@@ -517,7 +517,7 @@ TEST(Fa3, OperandsOf8BitsAreMadeBeforeWhatIsMeasuredOrWithIt) {
   EXPECT_EQ(plan.launches[3].traffic.l2_to_sm_bytes, q + 8 * 4 * (8 * 2 * 128 * 128 + 8 * 2 * 32 + 2 * 32 + 32));
 }
 
-TEST(Fa1, HasTeamsOfWarpsAsSharedMemoryAllows) {
+TEST(Fa1, TeamsFitSharedMemory) {
   const Algorithm& fa1 = algorithm("fa1");
   const AttentionProblem p{.n_q = 512, .n_k = 512, .d = 64};
   const auto on = [&](const Tiling& tile) { return fa1.plan(p, tile, h200()).launches.front(); };
@@ -538,7 +538,7 @@ TEST(Fa1, HasTeamsOfWarpsAsSharedMemoryAllows) {
   EXPECT_EQ(on({.br = 64, .bc = 864}).block[0], 128U);
 }
 
-TEST(DefaultTile, DividesTheBlocksOfABlockMask) {
+TEST(DefaultTile, DividesTheMaskBlockSize) {
   for (const char* name : {"fa1", "fa2"}) {
     for (const int block : {16, 48, 64, 96, 128, 192, 256, 1024}) {
       for (const int d : {32, 64, 128, 256}) {
@@ -558,14 +558,14 @@ TEST(DefaultTile, DividesTheBlocksOfABlockMask) {
   EXPECT_EQ(describe(algorithm("fa3").default_config(p, h200())), "128x128");
 }
 
-TEST(DefaultTile, RunsOnEveryKnownGpuIfAnyTileDoes) {
+TEST(DefaultTile, IsFeasibleOnKnownGpusIfAnyTileIs) {
   for (const Algorithm* a : built_in_algorithms().algorithms()) {
     for (const int d : a->facts().head_dims) {
       for (const DeviceLimits& gpu : known_gpus()) {
         for (const std::int64_t n : {1, 4096}) {
           const AttentionProblem p{.n_q = n, .n_k = n, .d = d};
-          if (n > 1 && a->facts().decodes) continue;
-          const Tiling tile = tiling_of(a->default_config(p, gpu));
+          if (n > 1 && a->facts().for_decoding) continue;
+          const Tiling tile = tiling_from(a->default_config(p, gpu));
           const auto refused = a->refusal(p, tile, gpu);
           if (!refused) continue;
           if (refused->cause == Refusal::Cause::architecture) {  // kernels for compute capability 9.0 only

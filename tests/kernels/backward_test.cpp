@@ -28,9 +28,9 @@ const std::vector<const Algorithm*>& flash() {
   return both;
 }
 
-/// odd_problems(), plus the same shapes with the other masks.
+/// irregular_problems(), plus the same shapes with the other masks.
 std::vector<AttentionProblem> backward_problems() {
-  std::vector<AttentionProblem> problems = test::odd_problems();
+  std::vector<AttentionProblem> problems = test::irregular_problems();
   std::erase_if(problems, [](const AttentionProblem& p) { return p.dtype == DType::fp8; });
   for (const char* words : {"window:20:7", "window:0:0", "window:inf:30", "lengths:ramp", "causal+lengths:ramp",
                             "blocks:128:random40", "window:90:0+blocks:128:butterfly+lengths:ramp"}) {
@@ -45,7 +45,7 @@ std::vector<AttentionProblem> backward_problems() {
   return problems;
 }
 
-TEST(Backward, OfFa3TheClosedFormEqualsTheProgramWithWholeTilesOfAccumulators) {
+TEST(Backward, Fa3ClosedFormMatchesProgram) {
   const Algorithm& fa2 = *built_in_algorithms().find("fa2");
   const Algorithm& fa3 = *built_in_algorithms().find("fa3");
   for (const int d : {64, 128}) {
@@ -72,7 +72,7 @@ TEST(Backward, OfFa3TheClosedFormEqualsTheProgramWithWholeTilesOfAccumulators) {
             EXPECT_EQ(padded.launches[1].source.file, "fa3/fa3_backward_rows.cuh");
             EXPECT_EQ(padded.launches[2].source.file, "fa3/fa3_backward.cuh");
             EXPECT_EQ(padded.launches[3].source.file, "fa3/fa3_backward_rows.cuh");
-            std::map<Access, std::int64_t> of_accumulators;
+            std::map<Access, std::int64_t> accumulator_traffic;
             for (std::size_t i = 1; i < padded.launches.size(); ++i) {
               const KernelLaunch& launch = padded.launches[i];
               ASSERT_EQ(launch.traffic, walk(*launch.program)) << launch.name;
@@ -90,7 +90,7 @@ TEST(Backward, OfFa3TheClosedFormEqualsTheProgramWithWholeTilesOfAccumulators) {
                 ASSERT_EQ(a.row % tile.br, 0);
                 ASSERT_EQ(a.rows, tile.br);
                 ASSERT_LE(a.row + a.rows, rows);
-                of_accumulators[a.access] += a.bytes();
+                accumulator_traffic[a.access] += a.bytes();
                 const std::int64_t padding = std::max<std::int64_t>(0, a.row + a.rows - n_q) * d * 4;
                 (a.access == Access::load ? expected.l2_to_sm_bytes : expected.sm_to_l2_bytes) += padding;
               }
@@ -99,8 +99,8 @@ TEST(Backward, OfFa3TheClosedFormEqualsTheProgramWithWholeTilesOfAccumulators) {
             // The whole buffer is cleared once and read once.
             const auto buffer = std::ranges::find(padded.buffers, "dq_acc", &BufferSpec::name);
             EXPECT_EQ(buffer->bytes, p.instances() * rows * d * 4);
-            EXPECT_EQ(of_accumulators[Access::store], buffer->bytes);
-            EXPECT_EQ(of_accumulators[Access::load], buffer->bytes);
+            EXPECT_EQ(accumulator_traffic[Access::store], buffer->bytes);
+            EXPECT_EQ(accumulator_traffic[Access::load], buffer->bytes);
           }
         }
       }
@@ -108,7 +108,7 @@ TEST(Backward, OfFa3TheClosedFormEqualsTheProgramWithWholeTilesOfAccumulators) {
   }
 }
 
-TEST(Backward, TheTablesFormulas) {
+TEST(Backward, MatchesPaperFormulas) {
   // In elements, from FlashAttention-2 (arXiv 2307.08691), Algorithm 2, in three kernels as in its authors' code, and
   // FlashAttention (arXiv 2205.14135v2), Algorithm 4. FA2: pre 2 n_q d + n_q, main 4 n_k d + Tc (2 n_q d + n_q d in
   // fp32 + 2 n_q). FA1: 4 n_k d + Tc (5 n_q d + 2 n_q), with dQ in fp32, cleared first and written in 16 bits last.
@@ -197,13 +197,13 @@ TEST(Backward, PlansOfTheThreePasses) {
   }
 }
 
-TEST(Backward, DefaultTilesRunOnEveryKnownGpuIfAnyTileDoes) {
+TEST(Backward, DefaultTilesAreFeasibleOnKnownGpus) {
   for (const Algorithm* algorithm : flash()) {
     for (const int d : algorithm->facts().head_dims) {
       for (const DeviceLimits& gpu : known_gpus()) {
         for (const Pass pass : {Pass::bwd, Pass::fwd_bwd}) {
           const AttentionProblem p{.pass = pass, .n_q = 4096, .n_k = 4096, .d = d};
-          const Tiling tile = tiling_of(algorithm->default_config(p, gpu));
+          const Tiling tile = tiling_from(algorithm->default_config(p, gpu));
           const auto refused = algorithm->refusal(p, tile, gpu);
           if (!refused) continue;
           EXPECT_TRUE(algorithm->refusal(p, Tiling{.br = 16, .bc = 16}, gpu).has_value())
@@ -223,7 +223,7 @@ TEST(Backward, DefaultTilesRunOnEveryKnownGpuIfAnyTileDoes) {
   EXPECT_EQ(describe(built_in_algorithms().find("fa2")->default_config(p, *find_gpu("a100"))), "128x128");
 }
 
-TEST(GradientShape, WarpsCoverTheirMatrix) {
+TEST(GradientShape, WarpsCoverTheMatrix) {
   for (const int warps : {4, 8}) {
     for (int rows = 16; rows <= 256; rows += 16) {
       for (int columns = 16; columns <= 256; columns += 16) {

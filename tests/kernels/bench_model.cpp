@@ -14,13 +14,13 @@ namespace attnscope {
 namespace {
 
 AttentionProblem problem_for(const Algorithm& algorithm, const Mask& mask, Pass pass, std::int64_t batch) {
-  const bool decodes = algorithm.facts().decodes;
+  const bool for_decoding = algorithm.facts().for_decoding;
   return {.pass = pass,
           .mask = mask,
           .batch = batch,
           .heads_q = 16,
           .heads_kv = 16,
-          .n_q = decodes ? 1 : 16384,
+          .n_q = for_decoding ? 1 : 16384,
           .n_k = 16384,
           .d = 128};
 }

@@ -22,30 +22,32 @@ std::vector<BlockRun> falling(std::int64_t blocks) {
 }
 
 TEST(BlockOrders, HeadByHead) {
-  EXPECT_EQ(order_of({.heads = 4, .tiles = {rising()}}), (BlockOrder{{.times = 4, .runs = rising()}}));
-  EXPECT_EQ(order_of({.heads = 4, .last_first = true, .tiles = {rising()}}),
+  EXPECT_EQ(make_block_order({.heads = 4, .tiles = {rising()}}), (BlockOrder{{.times = 4, .runs = rising()}}));
+  EXPECT_EQ(make_block_order({.heads = 4, .last_tile_first = true, .tiles = {rising()}}),
             (BlockOrder{{.times = 4, .runs = falling(1)}}));
 }
 
-TEST(BlockOrders, HeadsInTurnAndFirstWhatDoesNotDivide) {
-  EXPECT_EQ(order_of({.heads = 5, .last_first = true, .in_turn = 2, .tiles = {rising()}}),
+TEST(BlockOrders, IncompleteGroupOfHeadsComesFirst) {
+  EXPECT_EQ(make_block_order({.heads = 5, .last_tile_first = true, .in_turn = 2, .tiles = {rising()}}),
             (BlockOrder{{.times = 1, .runs = falling(1)}, {.times = 2, .runs = falling(2)}}));
-  EXPECT_EQ(order_of({.heads = 5, .in_turn = 2, .tiles = {rising()}}),
+  EXPECT_EQ(make_block_order({.heads = 5, .in_turn = 2, .tiles = {rising()}}),
             (BlockOrder{{.times = 1, .runs = rising()}, {.times = 2, .runs = rising(2)}}));
-  EXPECT_EQ(order_of({.heads = 5, .last_first = true, .in_turn = 9, .tiles = {rising()}}),
+  EXPECT_EQ(make_block_order({.heads = 5, .last_tile_first = true, .in_turn = 9, .tiles = {rising()}}),
             (BlockOrder{{.times = 1, .runs = falling(5)}}));
 }
 
 TEST(BlockOrders, TileByTile) {
-  EXPECT_EQ(order_of({.heads = 5, .raster = Raster::heads_fastest, .last_first = true, .tiles = {rising()}}),
-            (BlockOrder{{.times = 1, .runs = falling(5)}}));
+  EXPECT_EQ(
+      make_block_order({.heads = 5, .raster = Raster::heads_fastest, .last_tile_first = true, .tiles = {rising()}}),
+      (BlockOrder{{.times = 1, .runs = falling(5)}}));
 }
 
-TEST(BlockOrders, EntriesOfTheirOwnLengths) {
+TEST(BlockOrders, EntriesOfDifferentLengths) {
   // Two entries of two heads each, three interleaved: a single head first, then its neighbor with both heads of the
   // second entry.
   const std::vector<BlockRun> shorter{{.blocks = 2, .steps = 1}, {.blocks = 1, .steps = 2}};
-  const BlockOrder order = order_of({.heads = 4, .last_first = true, .in_turn = 3, .tiles = {rising(), shorter}});
+  const BlockOrder order =
+      make_block_order({.heads = 4, .last_tile_first = true, .in_turn = 3, .tiles = {rising(), shorter}});
   ASSERT_EQ(order.size(), 2U);
   EXPECT_EQ(order[0].runs, falling(1));
   const std::vector<BlockRun> both{{.blocks = 1, .steps = 3}, {.blocks = 3, .steps = 2}, {.blocks = 5, .steps = 1}};
@@ -53,37 +55,37 @@ TEST(BlockOrders, EntriesOfTheirOwnLengths) {
 }
 
 /// Earlier blocks are merged into one run with their mean; no block is lost.
-TEST(BlockOrders, OfManyBlocksTheLastAreToldAndTheOthersSummed) {
-  const HeadTiles launch{.heads = 3000, .last_first = true, .in_turn = 2, .tiles = {rising()}};
-  const BlockOrder order = order_of(launch);
+TEST(BlockOrders, EarlierBlocksAreMerged) {
+  const HeadTileLaunch launch{.heads = 3000, .last_tile_first = true, .in_turn = 2, .tiles = {rising()}};
+  const BlockOrder order = make_block_order(launch);
   ASSERT_EQ(order.size(), 2U);
   ASSERT_EQ(order[0].runs.size(), 1U);
   const BlockRun& before = order[0].runs[0];
   EXPECT_EQ(before.steps, 2);
   EXPECT_EQ(order[1].runs, falling(2));
-  EXPECT_EQ(order[1].times, (blocks_told + 5) / 6);
+  EXPECT_EQ(order[1].times, (min_listed_blocks + 5) / 6);
   EXPECT_EQ(before.blocks + order[1].times * 6, 9000);
 
   // All heads interleaved: the first tiles are merged.
   const BlockOrder by_tile =
-      order_of({.heads = 1500, .raster = Raster::heads_fastest, .last_first = true, .tiles = {rising()}});
+      make_block_order({.heads = 1500, .raster = Raster::heads_fastest, .last_tile_first = true, .tiles = {rising()}});
   ASSERT_EQ(by_tile.size(), 2U);
   EXPECT_EQ(by_tile[0].runs, (std::vector<BlockRun>{{.blocks = 1500, .steps = 3}}));
   EXPECT_EQ(by_tile[1].runs, (std::vector<BlockRun>{{.blocks = 1500, .steps = 2}, {.blocks = 1500, .steps = 1}}));
 }
 
-TEST(BlockOrders, BlocksThatReadAnotherNumberOfSquaresAreNotAlike) {
-  const std::vector<BlockRun> tiles{{.blocks = 2, .steps = 1, .squares_read = 5},
-                                    {.blocks = 1, .steps = 1, .squares_read = 6}};
-  EXPECT_EQ(order_of({.heads = 1, .tiles = {tiles}}), (BlockOrder{{.times = 1, .runs = tiles}}));
+TEST(BlockOrders, DifferentMaskReadsAreNotEqual) {
+  const std::vector<BlockRun> tiles{{.blocks = 2, .steps = 1, .mask_reads = 5},
+                                    {.blocks = 1, .steps = 1, .mask_reads = 6}};
+  EXPECT_EQ(make_block_order({.heads = 1, .tiles = {tiles}}), (BlockOrder{{.times = 1, .runs = tiles}}));
 }
 
-TEST(BlockOrders, NoneWhereAllAreAlike) {
-  EXPECT_TRUE(order_of({.heads = 7, .last_first = true, .tiles = {{{.blocks = 9, .steps = 4}}}}).empty());
+TEST(BlockOrders, EmptyIfAllBlocksAreEqual) {
+  EXPECT_TRUE(make_block_order({.heads = 7, .last_tile_first = true, .tiles = {{{.blocks = 9, .steps = 4}}}}).empty());
 }
 
 /// Registers determine the blocks per SM; values from the compiler for an H200, by tile.
-TEST(RegisterEstimates, LeaveAsManyBlocksASmAsTheCompilers) {
+TEST(RegisterEstimates, MatchCompiledOccupancy) {
   struct Compiled {
     std::string_view algorithm;
     Pass pass;

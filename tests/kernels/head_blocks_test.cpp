@@ -18,14 +18,14 @@
 namespace attnscope {
 namespace {
 
-TEST(HeadBlocks, EveryTileOfEveryHeadOnce) {
+TEST(HeadBlocks, VisitsEachTileOnce) {
   for (const int tiles : {1, 2, 7, 24, 128}) {
     for (const int instances : {1, 3, 16, 43, 192}) {
       for (const int in_turn : {1, 4, 10, 43, 500}) {
-        for (const bool last_first : {false, true}) {
+        for (const bool last_tile_first : {false, true}) {
           std::set<std::pair<int, int>> seen;
           for (int block = 0; block < tiles * instances; ++block) {
-            const HeadBlock<int> at = head_block(block, tiles, instances, in_turn, last_first);
+            const HeadBlock<int> at = head_block(block, tiles, instances, in_turn, last_tile_first);
             ASSERT_TRUE(at.tile >= 0 && at.tile < tiles && at.instance >= 0 && at.instance < instances);
             seen.emplace(at.tile, at.instance);
           }
@@ -37,12 +37,12 @@ TEST(HeadBlocks, EveryTileOfEveryHeadOnce) {
   }
 }
 
-TEST(HeadBlocks, OneHeadAfterTheOtherWithItsLongestTileFirst) {
-  for (const bool last_first : {false, true}) {
+TEST(HeadBlocks, LongestTileOfEachHeadFirst) {
+  for (const bool last_tile_first : {false, true}) {
     for (int block = 0; block < 12; ++block) {
-      const HeadBlock<int> at = head_block(block, 4, 3, 1, last_first);
-      EXPECT_EQ(at.tile, head_block(block, 4, last_first).tile);
-      EXPECT_EQ(at.instance, head_block(block, 4, last_first).instance);
+      const HeadBlock<int> at = head_block(block, 4, 3, 1, last_tile_first);
+      EXPECT_EQ(at.tile, head_block(block, 4, last_tile_first).tile);
+      EXPECT_EQ(at.instance, head_block(block, 4, last_tile_first).instance);
     }
   }
   EXPECT_EQ(head_block(5, 4, 3, 1, false).tile, 1);
@@ -57,7 +57,7 @@ TEST(HeadBlocks, OneHeadAfterTheOtherWithItsLongestTileFirst) {
   EXPECT_EQ(order, expected);
 }
 
-TEST(HeadBlocks, HeadsInTurn) {
+TEST(HeadBlocks, InterleavesHeads) {
   EXPECT_EQ(heads_in_turn<std::int64_t>(16'384), 2);
   EXPECT_EQ(heads_in_turn<std::int64_t>(131'072), 1);
   EXPECT_EQ(heads_in_turn(5003), 6);
@@ -66,7 +66,7 @@ TEST(HeadBlocks, HeadsInTurn) {
 
 /// Utilization of `places` slots until the last block ends, with greedy scheduling. A block's duration is its number of
 /// steps.
-double busy_share(const TileProgram& program, std::size_t places) {
+double slot_utilization(const TileProgram& program, std::size_t places) {
   std::priority_queue<std::int64_t, std::vector<std::int64_t>, std::greater<>> free_at;
   for (std::size_t i = 0; i < places; ++i) free_at.push(0);
   std::int64_t work = 0;
@@ -82,7 +82,7 @@ double busy_share(const TileProgram& program, std::size_t places) {
   return static_cast<double>(work) / static_cast<double>(end * static_cast<std::int64_t>(places));
 }
 
-TEST(HeadBlocks, SmsAreBusyToTheEndOfACausalLaunch) {
+TEST(HeadBlocks, CausalLaunchKeepsSmsBusy) {
   const DeviceLimits& gpu = *find_gpu("h200");
   for (const std::int64_t d : {64, 128}) {
     for (const std::int64_t n : {1024, 2048, 8192, 16'384}) {
@@ -99,7 +99,7 @@ TEST(HeadBlocks, SmsAreBusyToTheEndOfACausalLaunch) {
         const auto main = std::ranges::find(plan.launches, pass == Pass::fwd ? "fwd" : "bwd",
                                             [](const KernelLaunch& launch) { return launch.name; });
         ASSERT_NE(main, plan.launches.end());
-        EXPECT_GT(busy_share(*main->program, static_cast<std::size_t>(a_multiprocessor * gpu.sm_count)), 0.96)
+        EXPECT_GT(slot_utilization(*main->program, static_cast<std::size_t>(a_multiprocessor * gpu.sm_count)), 0.96)
             << name << ' ' << describe(problem);
       }
     }

@@ -73,7 +73,7 @@ inline void compute_fa3(void** arguments, DType dtype, bool causal) {
 
 /// attn_ringattn_combine(o_parts, lse_parts, o, lse, n, whole, later, first, o_stride, lse_stride)
 inline void compute_ring_combine(void** arguments, DType dtype, std::int64_t d, std::int64_t blocks,
-                                 std::int64_t rows_of_block) {
+                                 std::int64_t rows_per_block) {
   const auto number = [&](int i) { return *static_cast<const int*>(arguments[i]); };
   const auto large = [&](int i) { return *static_cast<const long long*>(arguments[i]); };
   const auto* const o_parts = *static_cast<const std::uint16_t* const*>(arguments[0]);
@@ -81,7 +81,7 @@ inline void compute_ring_combine(void** arguments, DType dtype, std::int64_t d, 
   auto* const o = *static_cast<std::uint16_t* const*>(arguments[2]);
   auto* const lse = *static_cast<float* const*>(arguments[3]);
   const std::int64_t n = number(4);
-  const std::int64_t instances = blocks / ((n + rows_of_block - 1) / rows_of_block);
+  const std::int64_t instances = blocks / ((n + rows_per_block - 1) / rows_per_block);
   for (std::int64_t row = 0; row < instances * n; ++row) {
     std::vector<double> sums(static_cast<std::size_t>(d));
     double sum = 0;

@@ -78,7 +78,7 @@ class HostMachine {
   std::byte* at(const std::string& name, std::int64_t offset = 0, std::int64_t bytes = 0, int gpu = 0) {
     const BufferSpec& buffer = *find_buffer(plan_.buffers, name);
     if (buffer.gpu != gpu) throw std::out_of_range(name + " is on another GPU");
-    std::vector<std::byte>& home = memory_.at(home_of(plan_.buffers, buffer).name);
+    std::vector<std::byte>& home = memory_.at(enclosing_buffer(plan_.buffers, buffer).name);
     const std::int64_t first = buffer.place.offset + offset;
     if (first + bytes > static_cast<std::int64_t>(home.size())) throw std::out_of_range(name + " ends before");
     return home.data() + first;

@@ -10,7 +10,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(KernelDefines, SayProblemAndTile) {
+TEST(KernelDefines, DescribeProblemAndTile) {
   const AttentionProblem p{.dtype = DType::bf16,
                            .mask = Mask::causal,
                            .n_q = 64,
@@ -28,29 +28,30 @@ TEST(KernelDefines, SayProblemAndTile) {
               ElementsAre("ATTN_DROPOUT=0", "ATTN_PAGED=0"));
 }
 
-std::string told(std::vector<std::string> defines) {
+std::string short_description(std::vector<std::string> defines) {
   return describe_defines(defines);
 }
 
-TEST(KernelDefines, AreReadInShort) {
-  EXPECT_EQ(told({"ATTN_BF16=0", "ATTN_D=64", "ATTN_BR=128", "ATTN_BC=64", "ATTN_MASK=0", "ATTN_DROPOUT=0"}),
-            " d64 128x64 fp16");
-  EXPECT_EQ(told({"ATTN_BF16=1", "ATTN_D=64", "ATTN_BR=128", "ATTN_MASK=5", "ATTN_DROPOUT=1", "ATTN_DETERMINISTIC=1",
-                  "ATTN_PAGED=1", "ATTN_HEADS_FASTEST=1", "ATTN_STAGES=2"}),
+TEST(KernelDefines, HaveShortDescriptions) {
+  EXPECT_EQ(
+      short_description({"ATTN_BF16=0", "ATTN_D=64", "ATTN_BR=128", "ATTN_BC=64", "ATTN_MASK=0", "ATTN_DROPOUT=0"}),
+      " d64 128x64 fp16");
+  EXPECT_EQ(short_description({"ATTN_BF16=1", "ATTN_D=64", "ATTN_BR=128", "ATTN_MASK=5", "ATTN_DROPOUT=1",
+                               "ATTN_DETERMINISTIC=1", "ATTN_PAGED=1", "ATTN_HEADS_FASTEST=1", "ATTN_STAGES=2"}),
             " d64 128 bf16 mask5 dropout deterministic paged heads-fastest ATTN_STAGES=2");
-  EXPECT_EQ(told({"ATTN_MASK=1"}), " causal");
+  EXPECT_EQ(short_description({"ATTN_MASK=1"}), " causal");
 }
 
-TEST(KernelDefines, AreTakenApart) {
-  EXPECT_EQ(macro_of("ATTN_WARPS=4"), "ATTN_WARPS");
+TEST(KernelDefines, SplitIntoNameAndValue) {
+  EXPECT_EQ(macro_name("ATTN_WARPS=4"), "ATTN_WARPS");
   EXPECT_EQ(macro_value("ATTN_WARPS=4"), "4");
-  EXPECT_EQ(macro_of("ATTN_TRACE"), "ATTN_TRACE");
+  EXPECT_EQ(macro_name("ATTN_TRACE"), "ATTN_TRACE");
   EXPECT_EQ(macro_value("ATTN_TRACE"), "");
-  EXPECT_EQ(macro_word("ATTN_HEADS_FASTEST"), "heads fastest");
-  EXPECT_TRUE(is_of_the_tile("ATTN_BR"));
-  EXPECT_TRUE(is_of_the_tile("ATTN_BC"));
-  EXPECT_FALSE(is_of_the_tile("ATTN_D"));
-  EXPECT_FALSE(is_of_the_tile("ATTN_WARPS"));
+  EXPECT_EQ(macro_label("ATTN_HEADS_FASTEST"), "heads fastest");
+  EXPECT_TRUE(is_tile_macro("ATTN_BR"));
+  EXPECT_TRUE(is_tile_macro("ATTN_BC"));
+  EXPECT_FALSE(is_tile_macro("ATTN_D"));
+  EXPECT_FALSE(is_tile_macro("ATTN_WARPS"));
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ AttentionProblem heads_of(std::int64_t n, std::int64_t d, const Mask& mask = Mas
 
 // 4 N d elements per head for Q, K, V and O. Without a mask also d (d + 1) for the state, written once and read by each
 // of the 32 tiles of 128 rows.
-TEST(LinearAttention, MovesFourNdWithoutAMask) {
+TEST(LinearAttention, FullMaskMoves4Nd) {
   const AttentionModel model = linear_attention().model(heads_of(4096, 128), TileShape{128, 64}, h200());
   ASSERT_EQ(model.kernels.size(), 2U);
   const std::int64_t matrix = 4LL * 4096 * 128 * 2;
@@ -44,7 +44,7 @@ TEST(LinearAttention, MovesFourNdWithoutAMask) {
 
 // Chunks of C = 64 keys. Each chunk but the last has a state: N d^2 / C elements written and read. K and V are read
 // once for the states and once at the diagonal, where row r of a tile sees r + 1 keys: 2 N C d more FLOPs.
-TEST(LinearAttention, CausalKeepsAStateAChunk) {
+TEST(LinearAttention, CausalStoresOneStatePerChunk) {
   const AttentionModel model = linear_attention().model(heads_of(4096, 64, Mask::causal), TileShape{64, 64}, h200());
   ASSERT_EQ(model.kernels.size(), 2U);
   const std::int64_t matrix = 4LL * 4096 * 64 * 2;
@@ -63,7 +63,7 @@ TEST(LinearAttention, ShortCausalProblemsNeedNoState) {
 }
 
 // Bytes are linear in N, independent of tile and on-chip memory, unlike standard attention and FlashAttention.
-TEST(LinearAttention, BytesGrowAsNAndDWhateverM) {
+TEST(LinearAttention, BytesAreLinearInNAndDForAnyM) {
   const auto bytes = [](std::int64_t n, std::int64_t d, const TileShape& tile) {
     return static_cast<double>(linear_attention().model(heads_of(n, d), tile, h200()).traffic().total());
   };
@@ -84,9 +84,9 @@ TEST(LinearAttention, ScaledStatesAreMeans) {
 
 /// Emulates the kernels' precision and, except within a matrix product, their order: 16-bit features, states and
 /// weights, fp32 sums.
-class Emulated {
+class EmulatedKernel {
  public:
-  Emulated(const AttentionProblem& p, const TileShape& tile, const AttentionInputs& inputs)
+  EmulatedKernel(const AttentionProblem& p, const TileShape& tile, const AttentionInputs& inputs)
       : p_(p),
         d_(static_cast<std::size_t>(p.d)),
         grid_(p, tile),
@@ -182,7 +182,7 @@ class Emulated {
   std::vector<Sums> states_;
 };
 
-TEST(LinearAttention, ItsArithmeticIsWithinTheJudgesBound) {
+TEST(LinearAttention, EmulatedArithmeticPassesTheCheck) {
   for (const auto& [n_q, n_k] : {std::pair{1, 1}, std::pair{64, 128}, std::pair{79, 3}, std::pair{113, 203}}) {
     for (const Mask& mask : {Mask::none, Mask::causal}) {
       for (const DType dtype : {DType::fp16, DType::bf16}) {
@@ -193,7 +193,7 @@ TEST(LinearAttention, ItsArithmeticIsWithinTheJudgesBound) {
           const Reference reference =
               find_reference("linear")->of(p, matrices_of(p, inputs), {.rows = all_rows(p), .threads = 1});
           for (const TileShape& tile : {TileShape{16, 32}, TileShape{48, 80}, TileShape{128, 128}}) {
-            const CheckResult found = check(reference, {.o = Emulated(p, tile, inputs).outputs()});
+            const CheckResult found = check(reference, {.o = EmulatedKernel(p, tile, inputs).outputs()});
             EXPECT_TRUE(found.pass) << describe(p) << " " << to_string(kind) << " " << describe(tile) << ": "
                                     << text(found.reason);
           }

@@ -84,12 +84,12 @@ int for_each_model(const Check& check) {
       }
     }
   };
-  each(test::odd_problems(), test::odd_tiles());
-  each(test::masked_problems(), test::dividing_tiles());
+  each(test::irregular_problems(), test::irregular_tiles());
+  each(test::masked_problems(), test::tiles_dividing_96());
   return checked;
 }
 
-TEST(Model, IsThePlansToTheByte) {
+TEST(Model, MatchesThePlanToTheByte) {
   const int checked = for_each_model(
       [](const Algorithm& algorithm, const AttentionProblem& p, const Config& config, const AttentionModel& model) {
         const AttentionPlan plan = algorithm.plan(p, config, h200());
@@ -114,41 +114,41 @@ TEST(Model, IsThePlansToTheByte) {
         EXPECT_EQ(model.traffic(), plan.traffic());
         EXPECT_EQ(model.working_set_bytes, algorithm.working_set_bytes(p, config, h200()));
       });
-  const std::size_t problems = test::odd_problems().size() + test::masked_problems().size();
+  const std::size_t problems = test::irregular_problems().size() + test::masked_problems().size();
   EXPECT_GT(checked, static_cast<int>(28 * problems)) << "most tiles and passes of most problems run";
 }
 
 /// The order matches the program's steps, and its work sums to the total.
-void expect_order(const KernelWork& work, const std::vector<double>& steps_of_blocks) {
+void expect_order(const KernelWork& work, const std::vector<double>& block_step_counts) {
   if (work.order.empty()) {
-    for (const double steps : steps_of_blocks) EXPECT_EQ(steps, steps_of_blocks.front());
+    for (const double steps : block_step_counts) EXPECT_EQ(steps, block_step_counts.front());
     return;
   }
   std::vector<double> stated;
   double steps = 0;
   double rounds = 0;
   double squares = 0;
-  for (const BlockTurn& turn : work.order) {
+  for (const RepeatedRuns& turn : work.order) {
     for (std::int64_t time = 0; time < turn.times; ++time) {
       for (const BlockRun& run : turn.runs) {
         stated.insert(stated.end(), static_cast<std::size_t>(run.blocks), run.steps);
         steps += static_cast<double>(run.blocks) * run.steps;
         rounds += static_cast<double>(run.blocks) * run.rounds;
-        squares += static_cast<double>(run.blocks) * run.squares_read;
+        squares += static_cast<double>(run.blocks) * run.mask_reads;
       }
     }
   }
-  ASSERT_EQ(stated.size(), steps_of_blocks.size());
-  const auto told = std::min(std::ssize(stated), std::ptrdiff_t{blocks_told});
-  EXPECT_TRUE(std::equal(stated.end() - told, stated.end(), steps_of_blocks.end() - told)) << "the last blocks";
+  ASSERT_EQ(stated.size(), block_step_counts.size());
+  const auto told = std::min(std::ssize(stated), std::ptrdiff_t{min_listed_blocks});
+  EXPECT_TRUE(std::equal(stated.end() - told, stated.end(), block_step_counts.end() - told)) << "the last blocks";
   EXPECT_NEAR(steps, work.steps, 1e-9 * work.steps);
   EXPECT_NEAR(rounds, work.rounds, 1e-9 * work.rounds);
-  EXPECT_NEAR(squares, work.squares_read, 1e-9 * work.squares_read);
+  EXPECT_NEAR(squares, work.mask_reads, 1e-9 * work.mask_reads);
 }
 
 /// Inputs of the time model: steps match the program, and whole tiles are counted, so that no unit has less work than
 /// the program performs.
-TEST(Model, WorkIsTheProgramsStepsAndNoLessThanItComputes) {
+TEST(Model, WorkMatchesTheProgram) {
   for_each_model(
       [](const Algorithm& algorithm, const AttentionProblem& p, const Config& config, const AttentionModel& model) {
         const AttentionPlan plan = algorithm.plan(p, config, h200());
@@ -158,19 +158,19 @@ TEST(Model, WorkIsTheProgramsStepsAndNoLessThanItComputes) {
           const KernelWork& work = model.kernels[i].work;
           SCOPED_TRACE(model.kernels[i].name);
           std::int64_t steps = 0;
-          std::vector<double> steps_of_blocks;
+          std::vector<double> block_step_counts;
           for (std::int64_t block = 0; block < program.blocks(); ++block) {
             const std::int64_t of_block = program.steps(block);
             steps += of_block;
-            steps_of_blocks.push_back(static_cast<double>(of_block));
+            block_step_counts.push_back(static_cast<double>(of_block));
           }
           EXPECT_EQ(work.steps, static_cast<double>(steps));
-          expect_order(work, steps_of_blocks);
+          expect_order(work, block_step_counts);
           exponentials += work.exponentials;
           EXPECT_GE(work.tensor_flops, model.kernels[i].matrix_flops);
           EXPECT_GE(work.rounds, 0);
-          EXPECT_TRUE(p.mask.sparse() || work.squares_read == 0) << "there is none to read";
-          EXPECT_GE(work.steps_at_once, 1);
+          EXPECT_TRUE(p.mask.has_block_mask() || work.mask_reads == 0) << "there is none to read";
+          EXPECT_GE(work.concurrent_steps, 1);
           // Data reduced in L2 is sent once by the SM; DRAM reads and writes it.
           EXPECT_LE(work.distinct_bytes, 2 * static_cast<double>(model.kernels[i].traffic.total()));
           EXPECT_EQ(model.kernels[i].starts_early, plan.launches[i].starts_early);
@@ -225,12 +225,12 @@ void add_pairs(std::vector<bool>& met, const TileProgram& program, const Attenti
   }
 }
 
-TEST(Model, EveryPairThatTheMaskLeavesMeetsOnChip) {
-  constexpr std::int64_t most_pairs = 16'000;
+TEST(Model, EveryVisiblePairMeetsOnChip) {
+  constexpr std::int64_t max_pairs = 16'000;
   std::set<std::string> algorithms;
   for_each_model([&](const Algorithm& algorithm, const AttentionProblem& p, const Config& config,
                      const AttentionModel& /*model*/) {
-    if (algorithm.facts().reference != "softmax" || p.mask.sparse() || p.n_q * p.n_k > most_pairs) return;
+    if (algorithm.facts().reference != "softmax" || p.mask.has_block_mask() || p.n_q * p.n_k > max_pairs) return;
     std::vector<bool> met(static_cast<std::size_t>(p.instances() * p.n_q * p.n_k));
     for (const KernelLaunch& launch : algorithm.plan(p, config, h200()).launches) {
       if (!launch.setup) add_pairs(met, *launch.program, p);
@@ -245,7 +245,7 @@ TEST(Model, EveryPairThatTheMaskLeavesMeetsOnChip) {
   EXPECT_GT(algorithms.size(), 4U);
 }
 
-TEST(Model, OnChipPartsSumToWhatTheLaunchTakes) {
+TEST(Model, OnChipPartsSumToSharedBytes) {
   std::map<std::string, int> with_parts;
   for_each_model([&](const Algorithm& algorithm, const AttentionProblem& /*p*/, const Config& /*config*/,
                      const AttentionModel& model) {
@@ -258,7 +258,7 @@ TEST(Model, OnChipPartsSumToWhatTheLaunchTakes) {
         EXPECT_GE(part.stages, 1) << part.name;
         EXPECT_EQ(part.bytes % part.stages, 0) << part.name;
         EXPECT_TRUE(names.insert(part.name).second) << part.name << " twice";
-        (part.place == OnChipPlace::shared ? shared : registers) += part.bytes;
+        (part.place == OnChipMemory::shared ? shared : registers) += part.bytes;
       }
       EXPECT_EQ(shared, kernel.dynamic_shared_bytes) << kernel.name;
       EXPECT_LE(registers, std::int64_t{kernel.threads_per_block()} * kernel.registers_per_thread * 4) << kernel.name;
@@ -282,14 +282,14 @@ TEST(Model, OnChipPartsByHand) {
   };
   const Tiling tile{.br = 128, .bc = 64};
   const KernelModel fa2 = built_in_algorithms().find("fa2")->model(p, tile, h200()).kernels.at(0);
-  EXPECT_EQ(part(fa2, "Q"), (OnChipPart{"Q", OnChipPlace::shared, 128 * 128 * 2, 1}));
-  EXPECT_EQ(part(fa2, "K"), (OnChipPart{"K", OnChipPlace::shared, 64 * 128 * 2, 1}));
-  EXPECT_EQ(part(fa2, "O"), (OnChipPart{"O", OnChipPlace::registers, 128 * 128 * 4, 1}));
+  EXPECT_EQ(part(fa2, "Q"), (OnChipPart{"Q", OnChipMemory::shared, 128 * 128 * 2, 1}));
+  EXPECT_EQ(part(fa2, "K"), (OnChipPart{"K", OnChipMemory::shared, 64 * 128 * 2, 1}));
+  EXPECT_EQ(part(fa2, "O"), (OnChipPart{"O", OnChipMemory::registers, 128 * 128 * 4, 1}));
   const KernelModel fa3 = built_in_algorithms().find("fa3")->model(p, tile, h200()).kernels.at(0);
-  EXPECT_EQ(part(fa3, "V"), (OnChipPart{"V", OnChipPlace::shared, 2 * 64 * 128 * 2, 2}));
+  EXPECT_EQ(part(fa3, "V"), (OnChipPart{"V", OnChipMemory::shared, 2 * 64 * 128 * 2, 2}));
 }
 
-TEST(Model, ARefusalIsTheWholeAnswer) {
+TEST(Model, RefusedModelIsEmpty) {
   const AttentionProblem p{.d = 72};
   const AttentionModel model = built_in_algorithms().find("fa2")->model(p, TileShape{}, h200());
   ASSERT_TRUE(model.refusal);
@@ -299,7 +299,7 @@ TEST(Model, ARefusalIsTheWholeAnswer) {
 }
 
 /// Counts are sums over one side of the tile grid; their product, 2^20 x 2^20 tiles, would take too long.
-TEST(Model, LongSequencesUnderAMaskNeedNoWalkOverTiles) {
+TEST(Model, LongMaskedSequencesAreFast) {
   for (const char* mask : {"full", "causal", "window:4096:0", "causal+lengths:ramp"}) {
     const std::int64_t n = std::int64_t{1} << 24;
     const AttentionProblem p{.mask = parse_mask(mask).value(), .batch = 2, .n_q = n, .n_k = n, .d = 64};

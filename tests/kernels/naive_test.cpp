@@ -64,12 +64,12 @@ std::vector<AttentionProblem> problems() {
   return all;
 }
 
-const std::vector<Tiling> odd_tilings{
+const std::vector<Tiling> irregular_tilings{
     {.br = 128, .bc = 128}, {.br = 16, .bc = 48, .raster = Raster::heads_fastest}, {.br = 48, .bc = 112}};
 
-TEST(Naive, ClosedFormsEqualTheProgramsToTheByte) {
+TEST(Naive, ClosedFormsMatchPrograms) {
   for (const AttentionProblem& p : problems()) {
-    for (const Tiling& tile : odd_tilings) {
+    for (const Tiling& tile : irregular_tilings) {
       for (const KernelLaunch& l : naive_attention.plan(p, tile, h200()).launches) {
         ASSERT_EQ(l.traffic, walk(*l.program)) << describe(p) << " " << describe(tile) << " " << l.name;
       }
@@ -102,13 +102,13 @@ Matrix matrix_of(Tensor tensor, const AttentionProblem& p) {
   }
 }
 
-TEST(Naive, EveryLaunchWritesItsMatrixOnceAndReadsAllOfTheOthers) {
+TEST(Naive, LaunchesWriteOnceAndReadAllInputs) {
   const std::map<std::string, Tensor> written{{"qk", Tensor::s},  {"softmax", Tensor::p}, {"pv", Tensor::o},
                                               {"dv", Tensor::dv}, {"dp", Tensor::dp},     {"ds", Tensor::ds},
                                               {"dq", Tensor::dq}, {"dk", Tensor::dk}};
   const std::set<Tensor> scores{Tensor::p, Tensor::ds};
   for (const AttentionProblem& p : problems()) {
-    for (const Tiling& tile : odd_tilings) {
+    for (const Tiling& tile : irregular_tilings) {
       SCOPED_TRACE(describe(p) + " " + describe(tile));
       for (const KernelLaunch& l : naive_attention.plan(p, tile, h200()).launches) {
         SCOPED_TRACE(l.name);
@@ -135,7 +135,7 @@ TEST(Naive, EveryLaunchWritesItsMatrixOnceAndReadsAllOfTheOthers) {
   }
 }
 
-TEST(Naive, AMaskOrDropoutSparesNothing) {
+TEST(Naive, MaskAndDropoutSaveNoTraffic) {
   AttentionProblem p{.pass = Pass::fwd_bwd, .batch = 2, .heads_q = 2, .heads_kv = 1, .n_q = 100, .n_k = 300};
   const Traffic full = naive_attention.plan(p, {}, h200()).traffic();
   for (const char* words : {"causal", "window:10:10", "lengths:7/0", "blocks:16:butterfly"}) {
@@ -146,7 +146,7 @@ TEST(Naive, AMaskOrDropoutSparesNothing) {
   EXPECT_EQ(naive_attention.plan(p, {}, h200()).traffic(), full);
 }
 
-TEST(Naive, OneTileOverEverythingMovesThePapersCount) {
+TEST(Naive, SingleTileMatchesPaperCount) {
   AttentionProblem p{.n_q = 256, .n_k = 256, .d = 64};
   const Tiling whole{.br = 256, .bc = 256};
   for (const Pass pass : {Pass::fwd, Pass::bwd, Pass::fwd_bwd}) {
@@ -155,7 +155,7 @@ TEST(Naive, OneTileOverEverythingMovesThePapersCount) {
   }
 }
 
-TEST(Naive, RowsThatNoBlockHoldsAreReadTwice) {
+TEST(Naive, LongRowsAreReadTwice) {
   const auto traffic = [](std::int64_t n_k, std::string_view name) {
     const AttentionProblem p{.pass = Pass::fwd_bwd, .heads_q = 2, .heads_kv = 1, .n_q = 3, .n_k = n_k, .d = 64};
     return launch(naive_attention.plan(p, {}, h200()), name).traffic;
@@ -167,7 +167,7 @@ TEST(Naive, RowsThatNoBlockHoldsAreReadTwice) {
   EXPECT_EQ(traffic(32'784, "ds"), (Traffic{4 * matrix(32'784), matrix(32'784)}));
 }
 
-TEST(Naive, BackwardStartsFromAForwardPassThatIsNotMeasured) {
+TEST(Naive, BackwardHasUnmeasuredForward) {
   AttentionProblem p{.pass = Pass::bwd, .heads_q = 2, .heads_kv = 1, .n_q = 100, .n_k = 200, .d = 64};
   const AttentionPlan backward = naive_attention.plan(p, {}, h200());
   p.pass = Pass::fwd_bwd;
@@ -186,7 +186,7 @@ TEST(Naive, BackwardStartsFromAForwardPassThatIsNotMeasured) {
   EXPECT_EQ(both.traffic(), sum);
 }
 
-TEST(Naive, TwoScoreMatricesAtATime) {
+TEST(Naive, KeepsTwoScoreMatrices) {
   AttentionProblem p{.heads_q = 2, .heads_kv = 1, .n_q = 100, .n_k = 200, .d = 64};
   const std::int64_t scores = 2 * 100 * 208 * 2;
   for (const Pass pass : {Pass::fwd, Pass::bwd, Pass::fwd_bwd}) {
@@ -227,7 +227,7 @@ std::map<std::string, Argument> passed(const KernelLaunch& l) {
   return result;
 }
 
-TEST(Naive, ArgumentsAreTheKernelsParameters) {
+TEST(Naive, ArgumentsMatchKernelParameters) {
   for (const std::int64_t n_k : {203, 70'000}) {
     const AttentionProblem p{.pass = Pass::fwd_bwd,
                              .mask = mask_of("window:9:4+lengths:ramp+blocks:32:butterfly"),
@@ -273,14 +273,14 @@ TEST(Naive, ArgumentsAreTheKernelsParameters) {
   }
 }
 
-TEST(Naive, DecodingTakesATileOfFewRows) {
+TEST(Naive, DecodingUsesSmallTile) {
   AttentionProblem p{.heads_q = 16, .heads_kv = 2, .n_q = 1, .n_k = 131'072, .d = 128};
   EXPECT_EQ(describe(naive_attention.default_config(p, h200())), "16x128");
   p.n_q = 17;
   EXPECT_EQ(describe(naive_attention.default_config(p, h200())), "128x128");
 }
 
-TEST(NaiveShape, TheStagesHoldTheAccumulatorsThatWarpsTrade) {
+TEST(NaiveShape, StagesFitExchangedAccumulators) {
   for (const int d : naive_attention.facts().head_dims) {
     for (int br = 16; br <= 256; br += 16) {
       const int warps = naive::pv_column_warps(br, d);

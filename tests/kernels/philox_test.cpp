@@ -25,7 +25,7 @@ TEST(Philox, KnownAnswers) {
             (Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
 
-TEST(Philox, EveryEntryHasAByteOfItsOwn) {
+TEST(Philox, EachEntryHasAUniqueByte) {
   // (counter, byte) pairs of a 64 x 96 matrix are unique and in range.
   std::set<std::tuple<unsigned, unsigned, unsigned, unsigned>> taken;
   for (unsigned row = 0; row < 64; ++row) {
@@ -39,7 +39,7 @@ TEST(Philox, EveryEntryHasAByteOfItsOwn) {
 }
 
 /// The oracle has an independent implementation.
-TEST(Philox, TheJudgesBytesAreTheKernels) {
+TEST(Philox, OracleMatchesKernels) {
   int differing = 0;
   for (const unsigned instance : {0U, 1U, 1000U}) {
     for (unsigned row = 0; row < 70; ++row) {
@@ -53,7 +53,7 @@ TEST(Philox, TheJudgesBytesAreTheKernels) {
   EXPECT_GT(differing, 14'000);
 }
 
-TEST(Philox, OneCallServesTheSixteenEntriesOfAThread) {
+TEST(Philox, OneCallCoversSixteenEntries) {
   const Philox4 bytes = dropout_bytes(7, 3, 16 + 5, 64 + 6);
   for (unsigned row = 16; row < 32; ++row) {
     for (unsigned column = 64; column < 96; ++column) {

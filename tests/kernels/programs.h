@@ -55,7 +55,7 @@ inline std::vector<std::string> parameter_names(const KernelSource& source) {
 }
 
 /// With sanitizers (tests/sanitized.h), every `nth` problem only; these take the same code paths.
-inline std::vector<AttentionProblem> thinned_under_sanitizers(std::vector<AttentionProblem> problems, std::size_t nth) {
+inline std::vector<AttentionProblem> reduce_for_sanitizers(std::vector<AttentionProblem> problems, std::size_t nth) {
   if (!sanitized()) return problems;
   std::vector<AttentionProblem> some;
   for (std::size_t i = 0; i < problems.size(); i += nth) some.push_back(problems[i]);
@@ -63,7 +63,7 @@ inline std::vector<AttentionProblem> thinned_under_sanitizers(std::vector<Attent
 }
 
 /// Small problems with every irregularity: ragged edges, one row, empty rows, GQA, both masks.
-inline std::vector<AttentionProblem> odd_problems() {
+inline std::vector<AttentionProblem> irregular_problems() {
   std::vector<AttentionProblem> problems;
   for (const Mask& mask : {Mask::none, Mask::causal}) {
     for (const std::int64_t n_q : {1, 15, 64, 65, 113, 239}) {
@@ -93,7 +93,7 @@ inline std::vector<AttentionProblem> odd_problems() {
                           .d = n_k % 2 == 0 ? 64 : 128});
     }
   }
-  return thinned_under_sanitizers(std::move(problems), 5);  // keeps all n_q and all n_k
+  return reduce_for_sanitizers(std::move(problems), 5);  // keeps all n_q and all n_k
 }
 
 /// Small problems with every kind of mask, for tiles that divide mask blocks of 96.
@@ -114,10 +114,10 @@ inline std::vector<AttentionProblem> masked_problems() {
                           .d = n_k % 2 == 0 ? 80 : 32});
     }
   }
-  return thinned_under_sanitizers(std::move(problems), 3);  // keeps all masks and shapes
+  return reduce_for_sanitizers(std::move(problems), 3);  // keeps all masks and shapes
 }
 
-inline std::vector<Tiling> dividing_tiles() {
+inline std::vector<Tiling> tiles_dividing_96() {
   return {{.br = 16, .bc = 16},
           {.br = 48, .bc = 32, .raster = Raster::heads_fastest},
           {.br = 96, .bc = 48},
@@ -130,7 +130,7 @@ inline bool refused(const Algorithm& algorithm, const AttentionProblem& p, const
   return refusal && refusal->cause == Refusal::Cause::shape;
 }
 
-inline std::vector<Tiling> odd_tiles() {
+inline std::vector<Tiling> irregular_tiles() {
   std::vector<Tiling> tiles;
   for (const Raster raster : {Raster::q_fastest, Raster::heads_fastest}) {
     for (const auto& [br, bc] : {std::pair{16, 16}, std::pair{64, 64}, std::pair{128, 128}, std::pair{48, 112},

@@ -20,8 +20,8 @@ class Shapes {
  public:
   explicit Shapes(std::uint64_t seed) : random_(seed) {}
 
-  [[nodiscard]] std::int64_t extent(double most_bits) {
-    return static_cast<std::int64_t>(std::exp2(std::uniform_real_distribution<double>(0, most_bits)(random_)));
+  [[nodiscard]] std::int64_t extent(double max_bits) {
+    return static_cast<std::int64_t>(std::exp2(std::uniform_real_distribution<double>(0, max_bits)(random_)));
   }
   template <class T>
   [[nodiscard]] const T& one_of(const std::vector<T>& values) {
@@ -126,7 +126,7 @@ TEST(RandomShapes, NoCountOverflows) {
 }
 
 /// Heads and tiles begin and end at any index in a sector.
-TEST(RandomShapes, ClosedFormsAreTheProgramsToTheSector) {
+TEST(RandomShapes, ClosedFormsMatchProgramsToTheSector) {
   Shapes shapes(20261126);
   const DeviceLimits& device = known_gpus().front();
   int walked = 0;

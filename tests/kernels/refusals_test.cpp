@@ -36,7 +36,7 @@ std::int64_t whole_number(std::string_view text) {
 }
 
 /// One head with 512 queries and keys and d 128, modified as in "d=64 mask=causal".
-AttentionProblem refused_problem(const std::string& changes) {
+AttentionProblem parse_problem(const std::string& changes) {
   AttentionProblem p{.n_q = 512, .n_k = 512, .d = 128};
   for (const std::string& word : words_of(changes)) {
     const std::string name = word.substr(0, word.find('='));
@@ -59,7 +59,7 @@ AttentionProblem refused_problem(const std::string& changes) {
   return p;
 }
 
-Config refused_config(const std::string& text) {
+Config parse_config(const std::string& text) {
   std::vector<std::string> words = words_of(text);
   const std::size_t cross = words.front().find('x');
   Config config(TileShape{.br = static_cast<int>(whole_number(words.front().substr(0, cross))),
@@ -200,7 +200,7 @@ const std::vector<RefusalCase>& refusal_cases() {
   return all;
 }
 
-TEST(Refusal, EachCauseByNameWithItsFigures) {
+TEST(Refusal, EachCauseHasItsReason) {
   for (const RefusalCase& each : refusal_cases()) {
     SCOPED_TRACE(std::string(each.algorithm) + " " + each.problem + " " + each.config + " " + each.gpu);
     DeviceLimits gpu = *find_gpu(each.gpu == std::string_view("volta") ? "h200" : each.gpu);
@@ -210,7 +210,7 @@ TEST(Refusal, EachCauseByNameWithItsFigures) {
     }
     const auto refused = built_in_algorithms()
                              .find(each.algorithm)
-                             ->refusal(refused_problem(each.problem), refused_config(each.config), gpu);
+                             ->refusal(parse_problem(each.problem), parse_config(each.config), gpu);
     const std::string told = refused ? std::string(to_string(refused->cause)) + ": " + text(refused->reason) : "";
     if (*each.refusal == '\0') {
       EXPECT_EQ(told, "");
@@ -221,7 +221,7 @@ TEST(Refusal, EachCauseByNameWithItsFigures) {
 }
 
 /// The kernels derive chunk widths from the same limit, so both must agree.
-TEST(Refusal, RegisterLimitIsTheShapes) {
+TEST(Refusal, RegisterLimitMatchesKernelShapes) {
   for (const int d : {64, 128, 256}) {
     for (int br = 16; br <= 1024; br += 16) {
       const auto refused = built_in_algorithms().find("fa2")->refusal({.d = d}, TileShape{.br = br, .bc = 16}, h200());

@@ -67,14 +67,14 @@ AttentionPlan plan_of(const Case& each) {
   return algorithm.plan(each.problem, algorithm.default_config(each.problem, h200()), h200());
 }
 
-TEST(SharedSequence, ExecutedInAnyOrderThatIsAllowedIsAttentionOverTheWholeSequence) {
+TEST(MultiGpuSequence, AnyAllowedOrderComputesAttention) {
   std::size_t executed = 0;
   for (const Case& each : cases()) {
     if (each.problem.gpus == 1 || (sanitized() && each.problem.dtype == DType::bf16)) continue;
     SCOPED_TRACE(label(each));
     const AttentionPlan plan = plan_of(each);
     const AttentionInputs inputs = make_inputs(each.problem, InputKind::normal, 7);
-    const Reference reference = reference_attention(on_one_gpu(each.problem), inputs);
+    const Reference reference = reference_attention(single_gpu_problem(each.problem), inputs);
     KernelOutput first;
     for (const std::uint64_t order : {1U, 2U, 3U}) {
       test::HostMachine machine(plan, each.problem, inputs);
@@ -89,7 +89,7 @@ TEST(SharedSequence, ExecutedInAnyOrderThatIsAllowedIsAttentionOverTheWholeSeque
   EXPECT_GT(executed, sanitized() ? 15U : 30U);
 }
 
-TEST(SharedSequence, LinkBytesAreTheClosedFormToTheByte) {
+TEST(MultiGpuSequence, LinkBytesMatchTheClosedForm) {
   for (const Case& each : cases()) {
     const AttentionProblem& p = each.problem;
     const AttentionPlan plan = plan_of(each);
@@ -102,16 +102,16 @@ TEST(SharedSequence, LinkBytesAreTheClosedFormToTheByte) {
   EXPECT_EQ(link_bytes("ring", p), std::int64_t{2} * 2 * 32'768 * 16 * 128 * 2);
 }
 
-TEST(SharedSequence, EveryPairIsComputedOnceAndAllGpusTogetherDoTheWholeProblemsWork) {
+TEST(MultiGpuSequence, EachPairIsComputedOnce) {
   for (const Case& each : cases()) {
     double flops = 0;
     const AttentionPlan plan = plan_of(each);
     for (const KernelLaunch& launch : plan.launches) flops += static_cast<double>(launch.runs) * launch.matrix_flops;
-    EXPECT_EQ(flops, pass_flops(on_one_gpu(each.problem))) << label(each);
+    EXPECT_EQ(flops, pass_flops(single_gpu_problem(each.problem))) << label(each);
   }
 }
 
-TEST(SharedSequence, TheJoiningKernelsClosedFormIsItsProgram) {
+TEST(MultiGpuSequence, CombineClosedFormMatchesProgram) {
   for (const std::int64_t rows : {1, 7, 16, 26, 50, 130}) {
     for (const std::int64_t instances : {1, 3, 16, 19}) {
       for (const std::int64_t first : {std::int64_t{0}, std::int64_t{1}, rows / 2, rows}) {
@@ -128,37 +128,38 @@ TEST(SharedSequence, TheJoiningKernelsClosedFormIsItsProgram) {
 }
 
 /// Distribution of attention work over GPUs, measured in query-key pairs.
-ScheduleTimes by_pairs(const AttentionPlan& plan) {
+ScheduleTimes schedule_by_pairs(const AttentionPlan& plan) {
   const auto pairs = [&](const Operation& operation) {
     return operation.is_transfer() || operation.kind == Operation::Kind::combine
                ? 0
                : plan.launches[operation.launch].matrix_flops;
   };
-  return sum_up(plan.schedule, simulate_schedule(plan.schedule, pairs));
+  return total_schedule_times(plan.schedule, simulate_schedule(plan.schedule, pairs));
 }
 
-TEST(SharedSequence, ContiguousCausalWorkIsAsUnequalAsTheFormulaAndZigzagEqual) {
+TEST(MultiGpuSequence, CausalImbalanceMatchesFormula) {
   for (const int gpus : {2, 3, 4, 8}) {
     AttentionProblem p{.mask = Mask::causal, .heads_q = 8, .heads_kv = 8, .n_q = 9600, .n_k = 9600, .d = 64};
     p.gpus = gpus;
     const double formula = (2.0 * gpus - 1) / gpus;  // 1 / imbalance is P / (2 P - 1)
-    EXPECT_NEAR(by_pairs(plan_of({"ring", p})).imbalance, formula, 2e-3) << gpus;
+    EXPECT_NEAR(schedule_by_pairs(plan_of({"ring", p})).imbalance, formula, 2e-3) << gpus;
     p.gpu_order = GpuOrder::zigzag;
-    EXPECT_NEAR(by_pairs(plan_of({"ring", p})).imbalance, 1, 1e-12) << gpus;
-    EXPECT_NEAR(by_pairs(plan_of({"allgather", p})).imbalance, 1, 1e-12) << gpus;
+    EXPECT_NEAR(schedule_by_pairs(plan_of({"ring", p})).imbalance, 1, 1e-12) << gpus;
+    EXPECT_NEAR(schedule_by_pairs(plan_of({"allgather", p})).imbalance, 1, 1e-12) << gpus;
     p.gpu_order = GpuOrder::striped;
-    EXPECT_NEAR(by_pairs(plan_of({"ring", p})).imbalance, 1, 2e-3) << gpus;
+    EXPECT_NEAR(schedule_by_pairs(plan_of({"ring", p})).imbalance, 1, 2e-3) << gpus;
   }
 }
 
-TEST(SharedSequence, ARingHidesItsCopiesAndAnAllGatherNone) {
+TEST(MultiGpuSequence, RingOverlapsCopiesAllGatherDoesNot) {
   AttentionProblem p{.heads_q = 8, .heads_kv = 8, .n_q = 4096, .n_k = 4096, .d = 64};
   p.gpus = 4;
   const auto times_of = [&](const char* algorithm, double copy_ns) {
     const AttentionPlan plan = plan_of({algorithm, p});
-    return sum_up(plan.schedule, simulate_schedule(plan.schedule, [&](const Operation& each) {
-                    return each.link_bytes() > 0 ? copy_ns : each.kind == Operation::Kind::attention ? 100.0 : 0.0;
-                  }));
+    return total_schedule_times(
+        plan.schedule, simulate_schedule(plan.schedule, [&](const Operation& each) {
+          return each.link_bytes() > 0 ? copy_ns : each.kind == Operation::Kind::attention ? 100.0 : 0.0;
+        }));
   };
   const ScheduleTimes ring = times_of("ring", 40);  // K and V of a step take 80, attention takes 100
   EXPECT_DOUBLE_EQ(ring.ns, 400);

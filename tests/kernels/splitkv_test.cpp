@@ -85,7 +85,7 @@ std::string tile_label(const AttentionProblem& p, const Tiling& tile) {
   return describe(p) + " tile " + describe(tile);
 }
 
-TEST(SplitKv, ClosedFormEqualsTheProgramToTheByte) {
+TEST(SplitKv, ClosedFormMatchesProgram) {
   std::vector<AttentionProblem> problems = decode_problems();
   // A split covers more than one window of the block table, which begins inside a sector.
   problems.push_back({.batch = 2, .n_q = 1, .n_k = 60'003, .d = 16, .page = 16});
@@ -100,8 +100,8 @@ TEST(SplitKv, ClosedFormEqualsTheProgramToTheByte) {
   }
 }
 
-TEST(SplitKv, EveryKeyOnceAndTheCombineReadsWhatWasWritten) {
-  const auto cell_of = [](Tensor tensor, std::int64_t matrix, std::int64_t row, std::int64_t col) {
+TEST(SplitKv, KeysOnceAndCombineReadsPartials) {
+  const auto encode_cell = [](Tensor tensor, std::int64_t matrix, std::int64_t row, std::int64_t col) {
     EXPECT_TRUE(matrix < 1 << 16 && row < 1 << 16 && col < 1 << 12);
     return ((static_cast<std::int64_t>(tensor) << 16 | matrix) << 16 | row) << 8 | col / 16;
   };
@@ -114,7 +114,8 @@ TEST(SplitKv, EveryKeyOnceAndTheCombineReadsWhatWasWritten) {
       std::unordered_set<std::int64_t> written;
       const auto cells = [&](const TileAccess& a, const auto& each) {
         for (std::int64_t row = a.row; row < a.row + a.rows; ++row) {
-          for (std::int64_t col = a.col; col < a.col + a.cols; col += 16) each(cell_of(a.tensor, a.instance, row, col));
+          for (std::int64_t col = a.col; col < a.col + a.cols; col += 16)
+            each(encode_cell(a.tensor, a.instance, row, col));
         }
       };
       std::map<Tensor, std::int64_t> elements;
@@ -130,7 +131,7 @@ TEST(SplitKv, EveryKeyOnceAndTheCombineReadsWhatWasWritten) {
         for (std::int64_t key = 0; key < p.n_k; ++key) {
           const int expected = key < key_length(p, kv / p.heads_kv) ? 1 : 0;
           for (const Tensor tensor : {Tensor::k, Tensor::v}) {
-            const auto found = touched.find(cell_of(tensor, kv, key, 0));
+            const auto found = touched.find(encode_cell(tensor, kv, key, 0));
             ASSERT_EQ(found == touched.end() ? 0 : found->second, expected) << "key " << key;
           }
         }
@@ -179,7 +180,7 @@ TEST(SplitKv, SplitsAreBalancedAndTheLastOnesAreEmpty) {
   }
 }
 
-TEST(SplitKv, ACacheOf8BitsIsMadeBeforeAndReadOnceWithTwoScalesABlock) {
+TEST(SplitKv, Fp8CacheIsBuiltInSetup) {
   AttentionProblem p{.dtype = DType::fp8, .heads_q = 16, .heads_kv = 2, .n_q = 1, .n_k = 65'536, .d = 128};
   const Tiling tile{.br = 16, .bc = 128, .splits = 66};
   const AttentionPlan plan = splitkv_algorithm().plan(p, tile, h200());
@@ -192,10 +193,10 @@ TEST(SplitKv, ACacheOf8BitsIsMadeBeforeAndReadOnceWithTwoScalesABlock) {
   ASSERT_EQ(plan.launches.size(), 4U);
   // 16 blocks of 4096 keys of each head reread the head and their own keys once.
   EXPECT_EQ(plan.launches[0].traffic, (Traffic{17LL * 2 * 65'536 * 256, 2LL * 65'536 * 128 + 2 * 32}));
-  EXPECT_EQ(plan.quantised, (Quantisation{.keys = 65'536, .weights = false}));
+  EXPECT_EQ(plan.quantized, (Quantization{.keys = 65'536, .weights = false}));
 }
 
-TEST(SplitKv, TrafficIsTheKeysAndTheSplitsShare) {
+TEST(SplitKv, TrafficIsKeysPlusPartials) {
   const AttentionProblem p{.heads_q = 16, .heads_kv = 2, .n_q = 1, .n_k = 65'536, .d = 128};
   const AttentionPlan plan = splitkv_algorithm().plan(p, Tiling{.br = 16, .bc = 128, .splits = 66}, h200());
   // K and V once; for each of 132 blocks 8 rows: Q in, fp32 O and LSE out. Combine reads O once and LSE 8 times.
@@ -239,7 +240,7 @@ TEST(SplitKv, DefaultTileFillsTheSms) {
   const auto tile = [](std::int64_t heads_q, std::int64_t heads_kv, std::int64_t n_q, std::int64_t n_k,
                        std::int64_t d) {
     const AttentionProblem p{.heads_q = heads_q, .heads_kv = heads_kv, .n_q = n_q, .n_k = n_k, .d = d};
-    return tiling_of(splitkv_algorithm().default_config(p, h200()));
+    return tiling_from(splitkv_algorithm().default_config(p, h200()));
   };
   EXPECT_EQ(describe(tile(16, 2, 1, 65'536, 128)), "16x128 splits 66");
   EXPECT_EQ(describe(tile(16, 2, 1, 131'072, 128)), "16x128 splits 66");
@@ -255,19 +256,19 @@ TEST(SplitKv, DefaultTileFillsTheSms) {
     for (const int d : splitkv_algorithm().facts().head_dims) {
       for (const std::int64_t n_q : {1, 16}) {
         const AttentionProblem p{.heads_q = 4, .heads_kv = 1, .n_q = n_q, .n_k = 4096, .d = d, .page = 16};
-        const Tiling choice = tiling_of(splitkv_algorithm().default_config(p, gpu));
+        const Tiling choice = tiling_from(splitkv_algorithm().default_config(p, gpu));
         EXPECT_FALSE(splitkv_algorithm().refusal(p, choice, gpu)) << gpu.name << " " << tile_label(p, choice);
       }
     }
   }
 }
 
-TEST(Knobs, NumbersReachFromTheAlgorithmsChoiceToTheLargest) {
+TEST(Knobs, NumericRangeStartsAtZero) {
   for (const auto& [text, good] : {std::pair{"-1", false}, {"0", true}, {"64", true}, {"65", false}, {"6x", false}})
     EXPECT_EQ(parse_knob(stages_knob(), text).ok(), good) << text;
 }
 
-TEST(SplitKv, TheCombineStartsEarlyWhereAGpuCan) {
+TEST(SplitKv, CombineStartsEarlyIfSupported) {
   const AttentionProblem p{.heads_q = 8, .heads_kv = 1, .n_q = 1, .n_k = 1000, .d = 128};
   for (const auto& [gpu, early] : {std::pair{"h200", true}, {"a100", false}, {"b200", true}}) {
     const AttentionPlan plan = splitkv_algorithm().plan(p, Tiling{.br = 16, .bc = 64}, *find_gpu(gpu));
@@ -323,7 +324,7 @@ TEST(SplitKv, ArgumentsMatchTheKernelsParameters) {
   EXPECT_EQ(std::get<std::int32_t>(plan.launches[1].arguments[6]), 2);
 }
 
-TEST(SplitKv, PlansOfDevicesDifferInStagesAndEarlyCombineAlone) {
+TEST(SplitKv, DevicePlansDifferOnlyInStagesAndEarlyStart) {
   const AttentionProblem p{.heads_q = 16, .heads_kv = 2, .n_q = 1, .n_k = 65'536, .d = 128};
   const Tiling tile{.br = 16, .bc = 128, .splits = 66};
   const AttentionPlan anywhere = splitkv_algorithm().plan(p, tile, *find_gpu("rtx-3090"));

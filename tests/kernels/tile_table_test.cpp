@@ -2,8 +2,8 @@
 #include "kernels/tile_table.h"
 #include "kernels/common_knobs.h"
 #include "kernels/registry.h"
+#include "tests/kernels/modified_algorithm.h"
 #include "tests/kernels/programs.h"
-#include "tests/kernels/restated.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ TEST(TileTable, Parses) {
   EXPECT_EQ(table[6].config, (Tiling{.br = 16, .bc = 128, .splits = 24}));
 }
 
-TEST(TileTable, AMistakeIsNamedWithItsLine) {
+TEST(TileTable, ErrorsNameTheLine) {
   const std::string header = "algorithm,pass,arch,mask,d,n,br,bc,warps,stages,splits,reason\n";
   for (const auto& [given, said] :
        {std::pair{"fa2,fwd,9.0,full,64,512,192\n", "line 2: fewer than 12 fields"},
@@ -55,7 +55,7 @@ TEST(TileTable, AMistakeIsNamedWithItsLine) {
   EXPECT_THAT(text(parse_tile_table("fa2,fwd,9.0,full,64,512,1,1,0,0,0,x\n").error()), HasSubstr("header"));
 }
 
-TEST(TileTable, ALineHoldsFromTheNextSmallerHeadDimensionOn) {
+TEST(TileTable, LineCoversRangeOfHeadDimensions) {
   const auto table = parse_tile_table(lines).value();
   const auto br_of = [&](const AttentionProblem& p) {
     const TileChoice* choice = find_tile_choice(table, "fa2", p, h200());
@@ -73,7 +73,7 @@ TEST(TileTable, ALineHoldsFromTheNextSmallerHeadDimensionOn) {
   EXPECT_EQ(find_tile_choice(table, "fa2", {.d = 64}, *find_gpu("a100")), nullptr);
 }
 
-TEST(TileTable, OfOneHeadDimensionALineHoldsFromTheNextSmallerLengthOnAndTheLastBeyond) {
+TEST(TileTable, LineCoversRangeOfLengths) {
   const auto table = parse_tile_table(lines).value();
   for (const auto& [n, br] : {std::pair{1, 64},
                               {511, 64},
@@ -93,7 +93,7 @@ TEST(TileTable, OfOneHeadDimensionALineHoldsFromTheNextSmallerLengthOnAndTheLast
   }
 }
 
-TEST(TileTable, EveryLineOfOursRunsAndIsWhatAutoPicks) {
+TEST(TileTable, BuiltInLinesAreFeasibleAndSelected) {
   for (const TileChoice& choice : tile_table()) {
     SCOPED_TRACE(choice.algorithm + " " + choice.arch + " " + choice.reason);
     const Algorithm* algorithm = built_in_algorithms().find(choice.algorithm);
@@ -107,35 +107,35 @@ TEST(TileTable, EveryLineOfOursRunsAndIsWhatAutoPicks) {
                        .n_q = choice.n,
                        .n_k = choice.n,
                        .d = choice.d};
-    if (algorithm->facts().decodes) {
+    if (algorithm->facts().for_decoding) {
       p.batch = p.n_q = 1;
-      p.heads_kv = tuned_decode_kv_heads(p.d);
-      p.heads_q = tuned_decode_group * p.heads_kv;
+      p.heads_kv = tuning_kv_heads(p.d);
+      p.heads_q = tuning_gqa_group * p.heads_kv;
     }
     EXPECT_FALSE(algorithm->refusal(p, choice.config, h200()));
-    Tiling expected = tiling_of(choice.config);
-    if (expected.splits == 0) expected.splits = tiling_of(algorithm->default_config(p, h200())).splits;
+    Tiling expected = tiling_from(choice.config);
+    if (expected.splits == 0) expected.splits = tiling_from(algorithm->default_config(p, h200())).splits;
     EXPECT_EQ(auto_config(*algorithm, p, h200()), expected);
-    if (!algorithm->facts().decodes) continue;
+    if (!algorithm->facts().for_decoding) continue;
     AttentionProblem more_heads = p;
     more_heads.batch = 8;
     AttentionProblem few_keys = p;
     few_keys.n_k = 256;
     for (const AttentionProblem& other : {more_heads, few_keys}) {
-      EXPECT_EQ(tiling_of(auto_config(*algorithm, other, h200())).splits,
-                tiling_of(algorithm->default_config(other, h200())).splits);
+      EXPECT_EQ(tiling_from(auto_config(*algorithm, other, h200())).splits,
+                tiling_from(algorithm->default_config(other, h200())).splits);
     }
   }
 }
 
-TEST(TileTable, LinesForDecodingAreMeasuredWithEightQueryHeadsAKeyHead) {
-  EXPECT_EQ(tuned_decode_kv_heads(128), 2);
-  EXPECT_EQ(tuned_decode_kv_heads(80), 3);
-  EXPECT_EQ(tuned_decode_kv_heads(256), 1);
-  EXPECT_EQ(tuned_decode_kv_heads(512), 1);
+TEST(TileTable, DecodingLinesUseEightQueryHeadsPerKvHead) {
+  EXPECT_EQ(tuning_kv_heads(128), 2);
+  EXPECT_EQ(tuning_kv_heads(80), 3);
+  EXPECT_EQ(tuning_kv_heads(256), 1);
+  EXPECT_EQ(tuning_kv_heads(512), 1);
 }
 
-TEST(TileTable, WithoutALineTheAlgorithmsOwnRuleHolds) {
+TEST(TileTable, FallsBackToDefaultConfig) {
   const Algorithm& fa2 = *built_in_algorithms().find("fa2");
   const AttentionProblem p{.n_q = 512, .n_k = 512, .d = 128};
   EXPECT_EQ(auto_config(fa2, p, *find_gpu("a100")), fa2.default_config(p, *find_gpu("a100")));

@@ -29,13 +29,13 @@ struct Tiling {
   // NOLINTEND(google-explicit-constructor)
 };
 
-[[nodiscard]] inline Tiling tiling_of(const Config& config) {
+[[nodiscard]] inline Tiling tiling_from(const Config& config) {
   return {.br = config.tile.br,
           .bc = config.tile.bc,
           .raster = raster_of(config),
-          .splits = knob_of(config, knob::splits),
-          .warps = knob_of(config, knob::warps),
-          .stages = knob_of(config, knob::stages)};
+          .splits = numeric_knob(config, knob::splits),
+          .warps = numeric_knob(config, knob::warps),
+          .stages = numeric_knob(config, knob::stages)};
 }
 [[nodiscard]] inline std::string describe(const Tiling& tiling) {
   return describe(Config(tiling));

@@ -55,7 +55,7 @@ TEST(GpuFile, APrintedGpuIsReadAsTheSame) {
     const auto gpu = parse_gpu(gpu_text(known), "gpu.json");
     ASSERT_TRUE(gpu) << gpu.error();
     EXPECT_EQ(gpu->name, "My " + known.name);
-    EXPECT_EQ(digest_of_values(*gpu), digest_of_values(own_gpu_like(known, "")));
+    EXPECT_EQ(gpu_values_digest(*gpu), gpu_values_digest(make_custom_gpu(known, "")));
     const auto again = parse_gpu(gpu_text(*gpu), "gpu.json");
     ASSERT_TRUE(again) << again.error();
     EXPECT_EQ(uuid_of(*again), uuid_of(*gpu));
@@ -109,7 +109,7 @@ TEST(GpuFile, OnlyRegularFilesOfABoundedSizeAreRead) {
 TEST(GpuFile, ARunKeepsWhatWasStatedOfItsGpu) {
   const testing::TemporaryFolder folder;
   const std::filesystem::path file = folder / "own.attnscope";
-  DeviceLimits own = own_gpu_like(known_gpus().front(), "Mine");
+  DeviceLimits own = make_custom_gpu(known_gpus().front(), "Mine");
   find_gpu_value("tensor_flop_per_clock")->set(own, 12345);
   find_gpu_value("exponentials_per_clock")->set(own, 77);
   find_gpu_value("clock_ghz")->set(own, 3.25);
@@ -120,7 +120,7 @@ TEST(GpuFile, ARunKeepsWhatWasStatedOfItsGpu) {
   RunStore::open(file, RunStore::Mode::collect).add_complete_runs(std::vector{run});
   const std::vector<RunSummary> read = RunStore::open(file, RunStore::Mode::read_only).runs();
   ASSERT_EQ(read.size(), 1U);
-  EXPECT_EQ(digest_of_values(read[0].limits), digest_of_values(own));
+  EXPECT_EQ(gpu_values_digest(read[0].limits), gpu_values_digest(own));
   EXPECT_DOUBLE_EQ(device_rates(read[0].limits).boost_hz, 3.25e9);
   EXPECT_DOUBLE_EQ(device_rates(read[0].limits).per_cycle.exponential, 77);
 }

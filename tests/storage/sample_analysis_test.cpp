@@ -326,7 +326,7 @@ TEST_F(LawSample, BytesBetweenSmAndL2AreTheClosedFormsAtEveryPoint) {
     for (const analysis::LawPoint& point : counted.points) {
       EXPECT_NEAR(point.bytes / *point.model_bytes, 1, 1e-3) << describe(table.spec(point.row));
     }
-    for (std::size_t k = 0; k < law_variables; ++k) {
+    for (std::size_t k = 0; k < law_variable_count; ++k) {
       EXPECT_NEAR(counted.fit->exponents[k], counted.closed_form->exponents[k], 1e-3) << algorithm;
     }
   }
@@ -337,7 +337,7 @@ TEST_F(LawSample, SettledDramBytesOfFa1FollowTheLawToo) {
   ASSERT_FALSE(counted.refusal.has_value()) << text(refusal_words(counted));
   EXPECT_EQ(counted.points.size(), 44U);
   EXPECT_EQ(counted.cached, 0U);
-  for (std::size_t k = 0; k < law_variables; ++k) {
+  for (std::size_t k = 0; k < law_variable_count; ++k) {
     EXPECT_TRUE(counted.fit->intervals[k].contains(counted.closed_form->exponents[k])) << k;
     EXPECT_NEAR(counted.fit->exponents[k], counted.law.exponents[k], 0.05);
   }

@@ -119,7 +119,7 @@ PointRecord full_record() {
   record.rms_error = 0.0625;
   record.wall_seconds = 1.75;
   const std::string kept("\0\xff { \"", 6);
-  record.statement = std::make_shared<const KernelStatement>(KernelStatement{
+  record.manifest = std::make_shared<const KernelStatement>(KernelStatement{
       .text = "{\"name\": \"naive\", \"title\": \"\xc3\xbc\"}",
       .host_code = true,
       .sources = {{.name = "in/my.cuh", .digest = "bb"}, {.name = "my.cu", .digest = uuid_of(kept), .content = kept}}});

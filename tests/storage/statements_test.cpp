@@ -28,16 +28,16 @@ using ::testing::SizeIs;
 using Mode = RunStore::Mode;
 
 /// Returns the manifest after a source was changed.
-KernelStatement other_than(const KernelStatement& statement) {
-  KernelStatement other = statement;
+KernelStatement other_than(const KernelStatement& manifest) {
+  KernelStatement other = manifest;
   other.sources.front().digest = "cc";
   return other;
 }
 
-PointRecord stated_by(KernelStatement statement, std::int64_t n = 64, const char* algorithm = "mine") {
+PointRecord stated_by(KernelStatement manifest, std::int64_t n = 64, const char* algorithm = "mine") {
   PointRecord record = simple_record(n);
   record.spec.algorithm = algorithm;
-  record.statement = std::make_shared<const KernelStatement>(std::move(statement));
+  record.manifest = std::make_shared<const KernelStatement>(std::move(manifest));
   return record;
 }
 
@@ -51,13 +51,13 @@ class Statements : public ::testing::Test {
   static int count(const fs::path& file, const std::string& table) {
     return SQLite::Database(file.string()).execAndGet("SELECT count(*) FROM " + table).getInt();
   }
-  static KernelStatement without_contents(KernelStatement statement) {
-    for (StatementSource& source : statement.sources) source.content.reset();
-    return statement;
+  static KernelStatement without_contents(KernelStatement manifest) {
+    for (StatementSource& source : manifest.sources) source.content.reset();
+    return manifest;
   }
 
   const TemporaryFolder folder_;
-  const KernelStatement full_ = *full_record().statement;
+  const KernelStatement full_ = *full_record().manifest;
 };
 
 TEST_F(Statements, AreReadAsTheyWereWrittenAndStandInTheFileOnce) {
@@ -67,11 +67,11 @@ TEST_F(Statements, AreReadAsTheyWereWrittenAndStandInTheFileOnce) {
   const RunStore store = RunStore::open(file, Mode::read_only);
   const std::vector<StoredPoint> points = store.points();
   ASSERT_THAT(points, SizeIs(4));
-  ASSERT_NE(points[0].record.statement, nullptr);
-  EXPECT_EQ(*points[0].record.statement, without_contents(full_));
-  EXPECT_EQ(points[0].record.statement, points[1].record.statement) << "one for all";
-  EXPECT_EQ(points[2].record.statement->sources.front().digest, "cc");
-  EXPECT_EQ(points[3].record.statement, nullptr);
+  ASSERT_NE(points[0].record.manifest, nullptr);
+  EXPECT_EQ(*points[0].record.manifest, without_contents(full_));
+  EXPECT_EQ(points[0].record.manifest, points[1].record.manifest) << "one for all";
+  EXPECT_EQ(points[2].record.manifest->sources.front().digest, "cc");
+  EXPECT_EQ(points[3].record.manifest, nullptr);
   std::vector<KernelStatement> whole;
   for (const auto& each : store.statements(true)) whole.push_back(*each);
   EXPECT_THAT(whole, ::testing::UnorderedElementsAre(full_, other_than(full_)));
@@ -97,7 +97,7 @@ TEST_F(Statements, TwoVersionsOfAKernelMayBeOfOne) {
   const fs::path file = write("a.attnscope", {stated_by(full_), second});
   const std::vector<StoredPoint> points = RunStore::open(file, Mode::read_only).points();
   ASSERT_THAT(points, SizeIs(2));
-  EXPECT_NE(points[1].record.statement, nullptr);
+  EXPECT_NE(points[1].record.manifest, nullptr);
   EXPECT_TRUE(check_file(file).ok());
 }
 
@@ -120,7 +120,7 @@ TEST_F(Statements, RoundsOfAPointAreOfOneStatement) {
   const std::vector<StoredPoint> points = store.points();
   ASSERT_THAT(points, SizeIs(1));
   EXPECT_THAT(points[0].record.rounds, SizeIs(2));
-  EXPECT_NE(points[0].record.statement, nullptr);
+  EXPECT_NE(points[0].record.manifest, nullptr);
   EXPECT_TRUE(check_file(file).ok());
 }
 
@@ -132,7 +132,7 @@ TEST_F(Statements, OfMergedFilesStandThereOnceAndPointsGoOnToSayTheirs) {
   EXPECT_EQ(count(merged, "user_kernels"), 2);
   const RunStore store = RunStore::open(merged, Mode::read_only);
   std::vector<std::string> digests;
-  for (const StoredPoint& point : store.points()) digests.push_back(digest_of(*point.record.statement));
+  for (const StoredPoint& point : store.points()) digests.push_back(digest_of(*point.record.manifest));
   EXPECT_THAT(digests,
               ::testing::UnorderedElementsAre(digest_of(full_), digest_of(full_), digest_of(other_than(full_))));
   EXPECT_TRUE(check_file(merged).ok());
@@ -143,14 +143,14 @@ TEST_F(Statements, OfADamagedTextItsPointsStay) {
   change_rows(file, "UPDATE user_kernels SET text = '{}'");
   const RunStore store = RunStore::open(file, Mode::read_only);
   ASSERT_THAT(store.points(), SizeIs(2));
-  EXPECT_EQ(store.points()[0].record.statement, nullptr);
+  EXPECT_EQ(store.points()[0].record.manifest, nullptr);
   EXPECT_FALSE(check_file(file).ok());
 }
 
 TEST_F(Statements, OfAKeptSourceThatIsAnotherOnlyTheCheckSays) {
   const fs::path file = write("a.attnscope", {stated_by(full_)});
   change_rows(file, "UPDATE user_kernel_sources SET content = x'61' WHERE content IS NOT NULL");
-  EXPECT_NE(RunStore::open(file, Mode::read_only).points().at(0).record.statement, nullptr);
+  EXPECT_NE(RunStore::open(file, Mode::read_only).points().at(0).record.manifest, nullptr);
   const FileCheck check = check_file(file);
   ASSERT_THAT(check.bad_rows, SizeIs(1));
   EXPECT_THAT(text(check.bad_rows[0].why), HasSubstr("source my.cu"));
@@ -161,41 +161,41 @@ TEST_F(Statements, ThatNoFileMayHoldAreNoMeasurement) {
   twice.sources.push_back(twice.sources.front());
   KernelStatement large = full_;
   large.text.resize(longest_statement + 1, ' ');
-  for (const auto& [statement, why] : {std::pair(twice, "twice"), std::pair(large, "1048577 bytes")}) {
-    const PointRecord kept = storable(stated_by(statement));
+  for (const auto& [manifest, why] : {std::pair(twice, "twice"), std::pair(large, "1048577 bytes")}) {
+    const PointRecord kept = storable(stated_by(manifest));
     EXPECT_EQ(kept.disposition, Disposition::crashed);
     EXPECT_THAT(text(kept.reason), HasSubstr(why));
-    EXPECT_THROW(write("never.attnscope", {stated_by(statement)}), FileError);
+    EXPECT_THROW(write("never.attnscope", {stated_by(manifest)}), FileError);
   }
 }
 
 TEST_F(Statements, MakeTheirKernelsKnownForReading) {
-  KernelStatement statement = full_;
+  KernelStatement manifest = full_;
   for (const user::NewKernelFile& each : user::new_kernel_files()) {
-    if (each.path.ends_with(".json")) statement.text = each.text;
+    if (each.path.ends_with(".json")) manifest.text = each.text;
   }
-  for (std::size_t at = 0; (at = statement.text.find("@NAME@")) != std::string::npos;) {
-    statement.text.replace(at, 6, "of-a-file");
+  for (std::size_t at = 0; (at = manifest.text.find("@NAME@")) != std::string::npos;) {
+    manifest.text.replace(at, 6, "of-a-file");
   }
-  PointRecord record = stated_by(statement);
+  PointRecord record = stated_by(manifest);
   record.spec.algorithm = "of-a-file";
   const fs::path file = write("a.attnscope", {record});
   EXPECT_THAT(known_statements(RunStore::open(file, Mode::read_only)), IsEmpty());
   const Algorithm* known = known_algorithms().find("of-a-file");
   ASSERT_NE(known, nullptr);
-  EXPECT_TRUE(known->facts().for_reading);
-  EXPECT_TRUE(known->facts().states_bytes);
+  EXPECT_TRUE(known->facts().model_only);
+  EXPECT_TRUE(known->facts().reports_traffic);
 
   // In another file the points have an invalid manifest under the same kernel name.
-  statement.text = R"({"name": "another"})";
-  record = stated_by(statement);
+  manifest.text = R"({"name": "another"})";
+  record = stated_by(manifest);
   record.spec.algorithm = "of-a-file";
   const fs::path other = write("b.attnscope", {record, simple_record(8)});
   const std::vector<Message> lines = known_statements(RunStore::open(other, Mode::read_only));
   ASSERT_THAT(lines, SizeIs(2));
   EXPECT_THAT(text(lines[0]), HasSubstr("b.attnscope: the manifest of kernel of-a-file differs from"));
   EXPECT_THAT(text(lines[1]), HasSubstr("manifest of of-a-file rejected"));
-  EXPECT_FALSE(known_algorithms().find("of-a-file")->facts().states_bytes);
+  EXPECT_FALSE(known_algorithms().find("of-a-file")->facts().reports_traffic);
   EXPECT_EQ(known_algorithms().find("another"), nullptr);
 }
 

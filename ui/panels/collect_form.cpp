@@ -84,7 +84,7 @@ void CollectForm::add_axes_and_algorithms(QFormLayout& form) {
   auto* boxes = new QWidget(this);
   auto* flow = new FlowLayout(boxes, 8);
   for (const Algorithm* algorithm : known_algorithms().algorithms()) {
-    if (algorithm->facts().for_reading) continue;
+    if (algorithm->facts().model_only) continue;
     constexpr qsizetype longest = 24;  // the panel is narrow; the tooltip shows the full name
     auto* box = new QCheckBox(shortened(short_title(algorithm->name()), longest), boxes);
     box->setToolTip(plain_tip(to_qstring(algorithm->facts().title)));
@@ -225,7 +225,7 @@ void CollectForm::offer_own_kernels() {
   const bool here = device != nullptr && !device->simulated && !device->argument.startsWith(QLatin1String("ssh:"));
   for (QCheckBox* box : algorithms_) {
     const Algorithm* algorithm = known_algorithms().find(box->property("algorithm").toString().toStdString());
-    if (algorithm == nullptr || !algorithm->facts().foreign || is_offered(*box) == here) continue;
+    if (algorithm == nullptr || !algorithm->facts().user_defined || is_offered(*box) == here) continue;
     const QSignalBlocker quiet(box);
     if (!here) box->setProperty(ticked, box->isChecked());
     box->setChecked(here && box->property(ticked).toBool());

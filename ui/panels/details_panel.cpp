@@ -266,7 +266,7 @@ void add_launches(Html& html, const PointRecord& record) {
     for (const std::string& define : launch.defines) options << QString::fromStdString(define);
     html.row(QString::fromStdString(launch.kernel), QString::fromStdString(launch.entry),
              QString::fromStdString(launch.source_file));
-    if (record.statement && record.statement->host_code) continue;  // host code launches its own kernels
+    if (record.manifest && record.manifest->host_code) continue;  // host code launches its own kernels
     html.paragraph(qtext(msg::details::launch{.options = options.join(QLatin1Char(' ')).toStdString(),
                                               .threads = launch.threads,
                                               .x = launch.grid[0],
@@ -274,8 +274,8 @@ void add_launches(Html& html, const PointRecord& record) {
                                               .z = launch.grid[2]}),
                    html.colors().muted);
   }
-  if (record.statement) {
-    html.row(qtext(msg::details::manifest{}), QString::fromStdString(describe(*record.statement)));
+  if (record.manifest) {
+    html.row(qtext(msg::details::manifest{}), QString::fromStdString(describe(*record.manifest)));
   }
 }
 

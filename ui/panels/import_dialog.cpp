@@ -36,28 +36,29 @@ constexpr QLatin1String axis_word("--axis");
 
 struct OptionField {
   QLatin1String name;  ///< option of `attnscope import`
-  Saying label;
-  Saying example;
+  MessageFunction label;
+  MessageFunction example;
   bool ncu_only = true;
 };
 const OptionField option_fields[] = {
-    {QLatin1String("--device-name"), attnscope::said<msg::import_dialog::gpu>,
-     attnscope::said<msg::import_dialog::default_from_file>, false},
-    {QLatin1String("--label"), attnscope::said<msg::import_dialog::run_name>,
-     attnscope::said<msg::import_dialog::default_file_name>, false},
-    {QLatin1String("--algorithm"), attnscope::said<msg::import_dialog::algorithm>,
-     attnscope::said<msg::import_dialog::algorithm_example>},
-    {axis_word, attnscope::said<msg::import_dialog::problem>, attnscope::said<msg::import_dialog::problem_example>},
-    {QLatin1String("--kernel-name"), attnscope::said<msg::import_dialog::kernel>,
-     attnscope::said<msg::import_dialog::all_launches>},
-    {QLatin1String("--launches"), attnscope::said<msg::import_dialog::launches>,
-     attnscope::said<msg::import_dialog::launches_example>},
-    {QLatin1String("--device"), attnscope::said<msg::import_dialog::device>,
-     attnscope::said<msg::import_dialog::all_launches>},
-    {QLatin1String("--process"), attnscope::said<msg::import_dialog::process>,
-     attnscope::said<msg::import_dialog::all_launches>},
-    {QLatin1String("--repeats"), attnscope::said<msg::import_dialog::repeats>,
-     attnscope::said<msg::import_dialog::repeats_example>},
+    {QLatin1String("--device-name"), attnscope::message_of<msg::import_dialog::gpu>,
+     attnscope::message_of<msg::import_dialog::default_from_file>, false},
+    {QLatin1String("--label"), attnscope::message_of<msg::import_dialog::run_name>,
+     attnscope::message_of<msg::import_dialog::default_file_name>, false},
+    {QLatin1String("--algorithm"), attnscope::message_of<msg::import_dialog::algorithm>,
+     attnscope::message_of<msg::import_dialog::algorithm_example>},
+    {axis_word, attnscope::message_of<msg::import_dialog::problem>,
+     attnscope::message_of<msg::import_dialog::problem_example>},
+    {QLatin1String("--kernel-name"), attnscope::message_of<msg::import_dialog::kernel>,
+     attnscope::message_of<msg::import_dialog::all_launches>},
+    {QLatin1String("--launches"), attnscope::message_of<msg::import_dialog::launches>,
+     attnscope::message_of<msg::import_dialog::launches_example>},
+    {QLatin1String("--device"), attnscope::message_of<msg::import_dialog::device>,
+     attnscope::message_of<msg::import_dialog::all_launches>},
+    {QLatin1String("--process"), attnscope::message_of<msg::import_dialog::process>,
+     attnscope::message_of<msg::import_dialog::all_launches>},
+    {QLatin1String("--repeats"), attnscope::message_of<msg::import_dialog::repeats>,
+     attnscope::message_of<msg::import_dialog::repeats_example>},
 };
 
 QLabel* plain_label(QWidget* parent) {
@@ -249,9 +250,9 @@ void ImportDialog::add_target() {
 }
 
 void ImportDialog::choose_target() {
-  const QString path = QFileDialog::getSaveFileName(this, qtext(msg::import_dialog::output_file_title{}), target_->text(),
-                                                    qtext(msg::import_dialog::output_file_filter{}), nullptr,
-                                                    QFileDialog::DontConfirmOverwrite);
+  const QString path = QFileDialog::getSaveFileName(this, qtext(msg::import_dialog::output_file_title{}),
+                                                    target_->text(), qtext(msg::import_dialog::output_file_filter{}),
+                                                    nullptr, QFileDialog::DontConfirmOverwrite);
   if (!path.isEmpty()) target_->setText(path);
 }
 

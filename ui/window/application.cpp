@@ -41,8 +41,8 @@ QString chosen_language_key() {
 }
 
 QString own_name(std::string_view language) {
-  const auto catalogue = Catalogue::parse(embedded_messages(language));
-  return catalogue ? to_qstring(catalogue->text(msg::language::own_name{})) : to_qstring(language);
+  const auto catalog = Catalog::parse(embedded_messages(language));
+  return catalog ? to_qstring(catalog->text(msg::language::own_name{})) : to_qstring(language);
 }
 
 }  // namespace

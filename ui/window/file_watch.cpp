@@ -77,8 +77,8 @@ constexpr std::chrono::milliseconds quiet_for{300};
 KernelWatch::KernelWatch(QObject* parent) : QObject(parent) {
   settling_.setSingleShot(true);
   settling_.setInterval(quiet_for);
-  for (const user::KernelFiles& kernel : user::known_kernel_files()) {
-    watcher_.addPath(QString::fromStdString(kernel.statement.string()));
+  for (const user::KernelFiles& kernel : user::loaded_kernel_files()) {
+    watcher_.addPath(QString::fromStdString(kernel.manifest.string()));
     for (const auto& source : kernel.sources) watcher_.addPath(QString::fromStdString(source.string()));
   }
   connect(&watcher_, &QFileSystemWatcher::fileChanged, this, [this](const QString& path) {

@@ -50,9 +50,9 @@ void MainWindow::build_file_menu() {
     open_samples(sample.isEmpty() ? QStringList() : QStringList{sample});
   });
   file->addAction(qtext(msg::window::open_kernel{}), this, [this] {
-    const QString statement = QFileDialog::getOpenFileName(this, qtext(msg::window::open_kernel_title{}), {},
-                                                           qtext(msg::window::open_kernel_filter{}));
-    if (!statement.isEmpty()) open_kernel(statement);
+    const QString manifest = QFileDialog::getOpenFileName(this, qtext(msg::window::open_kernel_title{}), {},
+                                                          qtext(msg::window::open_kernel_filter{}));
+    if (!manifest.isEmpty()) open_kernel(manifest);
   });
   recent_ = new RecentFiles(remember_, file);
   file->addMenu(recent_);

@@ -386,16 +386,16 @@ void MainWindow::open_dialog() {
   if (!files.isEmpty()) open_by_hand(files);
 }
 
-void MainWindow::open_kernel(const QString& statement) {
+void MainWindow::open_kernel(const QString& manifest) {
   banner_->clear(Banner::Topic::choice);
   if (measures()) {
     return banner_->add(Banner::Topic::choice,
                         QStringLiteral("Cannot open a kernel while a measurement runs (stop it or wait)"));
   }
-  if (const auto kernel = user::load_kernel(statement.toStdString()); !kernel) {
-    return banner_->add(Banner::Topic::choice, qtext(kernel.error()), statement);
+  if (const auto kernel = user::load_kernel(manifest.toStdString()); !kernel) {
+    return banner_->add(Banner::Topic::choice, qtext(kernel.error()), manifest);
   }
-  kernel_to_open_ = statement;
+  kernel_to_open_ = manifest;
   was_active_ = isActiveWindow();
   close();
 }
@@ -406,21 +406,21 @@ bool MainWindow::measures() const {
 
 void MainWindow::follow_saved(const QStringList& files) {
   const bool in_dialog = QApplication::activeModalWidget() != nullptr;
-  for (const user::KernelFiles& kernel : user::known_kernel_files()) {
-    const QString statement = QString::fromStdString(kernel.statement.string());
+  for (const user::KernelFiles& kernel : user::loaded_kernel_files()) {
+    const QString manifest = QString::fromStdString(kernel.manifest.string());
     const auto source = std::ranges::find_if(
         kernel.sources, [&](const auto& file) { return files.contains(QString::fromStdString(file.string())); });
-    const bool as_loaded = user::is_as_loaded(kernel);
-    const bool stated = files.contains(statement) && !as_loaded;
-    if (as_loaded) banner_->forget(Banner::Topic::choice, statement);  // messages about the changed manifest
+    const bool as_loaded = user::is_unchanged(kernel);
+    const bool stated = files.contains(manifest) && !as_loaded;
+    if (as_loaded) banner_->forget(Banner::Topic::choice, manifest);  // messages about the changed manifest
     if (!stated && source == kernel.sources.end()) continue;
     if (measures() || (stated && in_dialog)) {
-      const std::string file = stated ? statement.toStdString() : source->string();
-      banner_->forget(Banner::Topic::choice, statement);
-      banner_->offer(Banner::Topic::choice, qtext(msg::window::kernel_changed{.file = file}), statement,
-                     qtext(msg::window::reload{}), [this, statement] { open_kernel(statement); });
+      const std::string file = stated ? manifest.toStdString() : source->string();
+      banner_->forget(Banner::Topic::choice, manifest);
+      banner_->offer(Banner::Topic::choice, qtext(msg::window::kernel_changed{.file = file}), manifest,
+                     qtext(msg::window::reload{}), [this, manifest] { open_kernel(manifest); });
     } else if (stated) {
-      open_kernel(statement);
+      open_kernel(manifest);
     } else {
       explorer_->sources_saved();
     }

@@ -109,7 +109,7 @@ class MainWindow : public QMainWindow {
   void name_window();
   void open_dialog();
   /// Closes this window; the next one loads the kernel. Shows an error if the manifest is invalid.
-  void open_kernel(const QString& statement);
+  void open_kernel(const QString& manifest);
   /// Handles saved kernel files: reloads manifests, recompiles sources.
   void follow_saved(const QStringList& files);
   [[nodiscard]] bool measures() const;

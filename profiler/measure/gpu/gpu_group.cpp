@@ -153,7 +153,7 @@ GpuGroup::Prepared GpuGroup::prepared(const Operation& operation, const Attentio
     const BufferSpec* const there = find_buffer(others, name);
     if (there == nullptr) return address_of(name);
     const Gpu& gpu = *gpus_.at(static_cast<std::size_t>(there->gpu));
-    return gpu.memory.at(home_of(others, *there).name).get() + static_cast<CUdeviceptr>(there->place.offset);
+    return gpu.memory.at(enclosing_buffer(others, *there).name).get() + static_cast<CUdeviceptr>(there->place.offset);
   };
   Gpu& gpu = *gpus_.at(static_cast<std::size_t>(operation.gpu));
   gpu.context->make_current();
@@ -384,7 +384,7 @@ ScheduleTimes GpuGroup::run(CacheState cache, std::chrono::milliseconds limit) {
   }
   first_.context.make_current();
   // Both events are on one GPU: clocks of several GPUs are not synchronized.
-  return sum_up(*schedule_, times, ns_between(begin_, end_));
+  return total_schedule_times(*schedule_, times, ns_between(begin_, end_));
 }
 
 bool GpuGroup::usable() const {

@@ -36,8 +36,8 @@ class NvrtcBuilder final : public KernelBuilder {
     built.report.kernel = describe(launch);
     built.report.dynamic_shared_bytes = launch.dynamic_shared_bytes;
     gpu::OwnText own;
-    if (launch.source.own) {
-      auto read = own_sources_.read(launch.source.own, nvrtc_.include_folders());
+    if (launch.source.user_source) {
+      auto read = own_sources_.read(launch.source.user_source, nvrtc_.include_folders());
       if (!read) {
         built.report.error = read.error();
         return built;
@@ -47,7 +47,7 @@ class NvrtcBuilder final : public KernelBuilder {
     }
     if (fresh) cache_.erase(key);
     built.report.digest = key.digest();
-    if (launch.source.own && launch.source.own->kind != OwnSource::Kind::cuda) {
+    if (launch.source.user_source && launch.source.user_source->kind != UserSource::Kind::cuda) {
       built.cubin = std::move(own.text);  // already compiled by the user
       if (!launch.call) built.report.error = gpu::wrong_arguments(launch, built.cubin);
       return built;
@@ -75,7 +75,7 @@ class NvrtcBuilder final : public KernelBuilder {
     built.report.local_bytes = compiled->figures.local_bytes;
     built.report.spill_store_bytes = compiled->figures.spill_store_bytes;
     built.report.spill_load_bytes = compiled->figures.spill_load_bytes;
-    if (launch.source.own) built.report.error = gpu::wrong_arguments(launch, compiled->cubin);
+    if (launch.source.user_source) built.report.error = gpu::wrong_arguments(launch, compiled->cubin);
     built.cubin = std::move(compiled->cubin);
     return built;
   }

@@ -37,7 +37,7 @@ KernelLaunch service_launch() {
 std::string key_of(const KernelSource& source) {
   // The pointer distinguishes equally named files of two manifests.
   return fmt::format("{} {} {} {}", source.file, source.entry, fmt::join(source.defines, " "),
-                     static_cast<const void*>(source.own.get()));
+                     static_cast<const void*>(source.user_source.get()));
 }
 
 /// Extracts the first error line of a compiler log, for a one-line reason.
@@ -171,7 +171,7 @@ KernelRunner::KernelRunner(const CudaApi& cuda, const KernelBuilder& builder, st
 const LoadedKernel& KernelRunner::load(const KernelLaunch& launch) {
   auto [place, is_new] = kernels_.try_emplace(key_of(launch.source));
   LoadedKernel& kernel = place->second;
-  lines_are_kept_ = lines_are_kept_ || launch.source.own != nullptr;
+  lines_are_kept_ = lines_are_kept_ || launch.source.user_source != nullptr;
   if (kernel.library) return kernel;
   if (is_new || kernel.function == nullptr) {
     BuiltKernel built = builder_.build(arch_, launch);
@@ -184,7 +184,7 @@ const LoadedKernel& KernelRunner::load(const KernelLaunch& launch) {
     compiled();
     kernel.digest = built.report.digest;
     if (launch.call) {
-      kernel.library = std::make_unique<LibraryKernel>(launch.source.own->file);
+      kernel.library = std::make_unique<LibraryKernel>(launch.source.user_source->file);
       return kernel;
     }
     try {
@@ -198,7 +198,7 @@ const LoadedKernel& KernelRunner::load(const KernelLaunch& launch) {
       try {
         kernel.module = load_module(cuda_, built.cubin);
       } catch (const DriverError& again) {
-        if (launch.source.own) {
+        if (launch.source.user_source) {
           throw PointEnd(Disposition::compile_error, "point.own_module_refused", "The driver (CUDA {}) rejected {}: {}",
                          driver_api_version(cuda_), launch.source.file, again.what());
         }
@@ -209,7 +209,7 @@ const LoadedKernel& KernelRunner::load(const KernelLaunch& launch) {
     }
     const CUresult found =
         cuda_.cuModuleGetFunction(&kernel.function, kernel.module.get(), launch.source.entry.c_str());
-    if (launch.source.own && found == CUDA_ERROR_NOT_FOUND) {
+    if (launch.source.user_source && found == CUDA_ERROR_NOT_FOUND) {
       throw PointEnd(Disposition::compile_error, "point.no_entry",
                      "{} has no kernel '{}' (declare it extern \"C\" or use its mangled name)", launch.source.file,
                      launch.source.entry);

@@ -90,7 +90,7 @@ KernelLaunch statistics_launch(const AttentionProblem& p, std::int64_t instance)
   launch.block = block_of(128);
   launch.dynamic_shared_bytes = 4 * (tile_keys * (p.d | 1) + block_rows * p.d + 2 * block_rows * tile_keys);
   for (const char* name : {"q", "k", "v", "dout", "statistics"}) launch.arguments.emplace_back(BufferArgument{name});
-  launch.arguments.emplace_back(BufferArgument{mask.sparse() ? "block_mask" : ""});
+  launch.arguments.emplace_back(BufferArgument{mask.has_block_mask() ? "block_mask" : ""});
   const auto integer = [&](std::int64_t value) { launch.arguments.emplace_back(static_cast<std::int32_t>(value)); };
   integer(p.dtype == DType::bf16 ? 1 : 0);
   integer(p.n_q);
@@ -100,8 +100,8 @@ KernelLaunch statistics_launch(const AttentionProblem& p, std::int64_t instance)
   integer(mask.left);
   integer(mask.right);
   integer(mask.block_size);
-  integer(mask.sparse() ? ceil_div(p.n_k, mask.block_size) : 0);
-  integer(dropout_keep(p));
+  integer(mask.has_block_mask() ? ceil_div(p.n_k, mask.block_size) : 0);
+  integer(dropout_keep_count(p));
   integer(dropout_seed);
   integer(instance);
   return launch;
@@ -111,17 +111,17 @@ KernelLaunch statistics_launch(const AttentionProblem& p, std::int64_t instance)
 
 Reference make_reference(const ReferenceKind& reference, const AttentionProblem& problem, InputKind kind,
                          std::uint64_t seed, const StatisticsSource& statistics,
-                         const std::optional<Quantisation>& quantised) {
+                         const std::optional<Quantization>& quantized) {
   const InputGenerator generator(problem, kind, seed);
   const auto matrix = [&](Tensor tensor, std::int64_t instance) {
     const bool of_queries = tensor == Tensor::q || tensor == Tensor::dout;
     std::vector<std::uint16_t> bits(static_cast<std::size_t>((of_queries ? problem.n_q : problem.n_k) * problem.d));
     generator.fill(tensor, instance, bits);
-    if (quantised) quantise(bits, tensor, problem.d, *quantised);
+    if (quantized) quantize(bits, tensor, problem.d, *quantized);
     return bits;
   };
   AttentionProblem judged = problem;
-  if (quantised && !quantised->weights) judged.dtype = held_as(problem.dtype);  // error bounds of the 16-bit type
+  if (quantized && !quantized->weights) judged.dtype = output_dtype(problem.dtype);  // error bounds of the 16-bit type
   const bool gradients = problem.pass != Pass::fwd;
   const std::int64_t rows = problem.instances() * problem.n_q;
   std::int64_t affordable = std::max<std::int64_t>(16, work_budget / (problem.n_k * problem.d));
@@ -137,9 +137,9 @@ Reference make_reference(const ReferenceKind& reference, const AttentionProblem&
 
 const Reference& Oracle::reference_for(const ReferenceKind& reference, const AttentionPlan& plan,
                                        const AttentionProblem& problem, InputKind kind, std::uint64_t seed,
-                                       const std::optional<Quantisation>& quantised, const SlotBuffers& buffers,
+                                       const std::optional<Quantization>& quantized, const SlotBuffers& buffers,
                                        std::chrono::milliseconds limit) {
-  Key key{&reference, on_one_gpu(problem), kind, seed, quantised};
+  Key key{&reference, single_gpu_problem(problem), kind, seed, quantized};
   // These fields do not change the result.
   key.problem.page = 0;
   key.problem.deterministic = false;
@@ -151,13 +151,13 @@ const Reference& Oracle::reference_for(const ReferenceKind& reference, const Att
   StatisticsSource statistics;
   const bool elsewhere =
       std::ranges::any_of(plan.buffers, [](const BufferSpec& each) { return each.place.strides.has_value(); });
-  const bool pages_or_blocks =
-      problem.page > 0 || elsewhere || (problem.mask.sparse() && find_buffer(plan.buffers, "block_mask") == nullptr);
+  const bool pages_or_blocks = problem.page > 0 || elsewhere ||
+                               (problem.mask.has_block_mask() && find_buffer(plan.buffers, "block_mask") == nullptr);
   constexpr std::int64_t largest_d = 256;
   if (!pages_or_blocks && problem.d <= largest_d) {
     statistics = [&](std::int64_t instance) { return row_statistics(problem, instance, buffers, limit); };
   }
-  known_.push_front({key, make_reference(reference, key.problem, kind, seed, statistics, quantised)});
+  known_.push_front({key, make_reference(reference, key.problem, kind, seed, statistics, quantized)});
   if (known_.size() > kept_references) known_.pop_back();
   return known_.front().reference;
 }
@@ -255,7 +255,7 @@ void Oracle::read(std::vector<T>& target, CUdeviceptr buffer, const std::vector<
 
 std::int64_t Oracle::take_rows(std::span<std::uint16_t> memory, const Extents& extents, std::int64_t batch,
                                DType dtype) {
-  const unsigned exponent = held_as(dtype) == DType::bf16 ? 0x7F80U : 0x7C00U;
+  const unsigned exponent = output_dtype(dtype) == DType::bf16 ? 0x7F80U : 0x7C00U;
   std::int64_t nonfinite = 0;
   for (std::int64_t entry = 0; entry < batch; ++entry) {
     const std::int64_t rows = extents.strides.rows(entry, extents.rows);
@@ -289,22 +289,22 @@ Message Oracle::read_outputs(const Reference& reference, const AttentionPlan& pl
   std::map<const BufferSpec*, std::int64_t> judged;
   std::map<const BufferSpec*, std::vector<std::uint16_t>> with_gaps;
   const auto elements_of = [&](const Matrix& matrix, const BufferSpec& buffer) {
-    const Strides strides = strides_of(buffer, matrix.heads, matrix.matrix_rows, problem.d);
+    const Strides strides = buffer_strides(buffer, matrix.heads, matrix.matrix_rows, problem.d);
     std::int64_t rows = 0;
     for (std::int64_t entry = 0; entry < problem.batch; ++entry) rows += strides.rows(entry, matrix.matrix_rows);
     return rows * matrix.heads * problem.d;
   };
   for (const Matrix& matrix : matrices) {
     const BufferSpec* const spec = find_buffer(plan.buffers, matrix.buffer);
-    if (spec != nullptr) judged[&home_of(plan.buffers, *spec)] += elements_of(matrix, *spec);
+    if (spec != nullptr) judged[&enclosing_buffer(plan.buffers, *spec)] += elements_of(matrix, *spec);
   }
   for (const Matrix& matrix : matrices) {
     const BufferSpec* const spec = find_buffer(plan.buffers, matrix.buffer);
     if (spec == nullptr) continue;
     const CUdeviceptr address = buffers.address(matrix.buffer);
-    const Extents extents{strides_of(*spec, matrix.heads, matrix.matrix_rows, problem.d), matrix.heads,
+    const Extents extents{buffer_strides(*spec, matrix.heads, matrix.matrix_rows, problem.d), matrix.heads,
                           matrix.matrix_rows, problem.d};
-    const BufferSpec& home = home_of(plan.buffers, *spec);
+    const BufferSpec& home = enclosing_buffer(plan.buffers, *spec);
     constexpr std::int64_t size = sizeof(std::uint16_t);
     std::int64_t elements = elements_of(matrix, *spec);
     std::int64_t nonfinite = 0;
@@ -337,7 +337,7 @@ Message Oracle::read_outputs(const Reference& reference, const AttentionPlan& pl
   }
   if (const BufferSpec* const of_lse = find_buffer(plan.buffers, "lse")) {
     read(seen_.lse, buffers.address("lse"), reference.rows,
-         {strides_of(*of_lse, problem.heads_q, problem.n_q, 1), problem.heads_q, problem.n_q, 1});
+         {buffer_strides(*of_lse, problem.heads_q, problem.n_q, 1), problem.heads_q, problem.n_q, 1});
     if (plan.lse_base_2) {
       for (float& lse : seen_.lse) lse *= std::numbers::ln2_v<float>;
     }
@@ -348,14 +348,14 @@ Message Oracle::read_outputs(const Reference& reference, const AttentionPlan& pl
 CheckResult Oracle::judge(std::string_view judged_by, const AttentionPlan& plan, const AttentionProblem& problem,
                           InputKind kind, std::uint64_t seed, const SlotBuffers& buffers,
                           std::chrono::milliseconds limit) {
-  const auto reference_of = [&](const std::optional<Quantisation>& quantised) -> const Reference& {
-    return reference_for(*find_reference(judged_by), plan, problem, kind, seed, quantised, buffers, limit);
+  const auto reference_of = [&](const std::optional<Quantization>& quantized) -> const Reference& {
+    return reference_for(*find_reference(judged_by), plan, problem, kind, seed, quantized, buffers, limit);
   };
-  const Reference& reference = reference_of(plan.quantised);
+  const Reference& reference = reference_of(plan.quantized);
   Message broken = read_outputs(reference, plan, problem, buffers, limit);
   CheckResult result = check(reference, seen_);
   // Report the RMS error against the unquantized reference: the quantization error is part of what the user chose.
-  if (plan.quantised) result.rms_error = rms_error(reference_of({}), seen_.o);
+  if (plan.quantized) result.rms_error = rms_error(reference_of({}), seen_.o);
   const auto missing = [&](const char* name) { return find_buffer(plan.buffers, name) == nullptr; };
   if (!broken.empty()) {
     result.pass = false;

@@ -52,7 +52,7 @@ class Oracle {
     AttentionProblem problem;
     InputKind kind;
     std::uint64_t seed;
-    std::optional<Quantisation> quantised;
+    std::optional<Quantization> quantized;
     bool operator==(const Key&) const = default;
   };
   struct CachedReference {
@@ -61,7 +61,7 @@ class Oracle {
   };
   [[nodiscard]] const Reference& reference_for(const ReferenceKind&, const AttentionPlan& plan,
                                                const AttentionProblem& problem, InputKind kind, std::uint64_t seed,
-                                               const std::optional<Quantisation>& quantised, const SlotBuffers& buffers,
+                                               const std::optional<Quantization>& quantized, const SlotBuffers& buffers,
                                                std::chrono::milliseconds limit);
   [[nodiscard]] RowStatistics row_statistics(const AttentionProblem& problem, std::int64_t instance,
                                              const SlotBuffers& buffers, std::chrono::milliseconds limit);
@@ -91,10 +91,10 @@ class Oracle {
 };
 
 /// Reference rows and keys to check a problem: all for a small problem, else a sample. `statistics` (row statistics
-/// from the GPU) avoids recomputing whole rows of a large problem. If `quantised`, the reference uses the quantized
+/// from the GPU) avoids recomputing whole rows of a large problem. If `quantized`, the reference uses the quantized
 /// operands.
 [[nodiscard]] Reference make_reference(const ReferenceKind&, const AttentionProblem& problem, InputKind kind,
                                        std::uint64_t seed, const StatisticsSource& statistics = {},
-                                       const std::optional<Quantisation>& quantised = {});
+                                       const std::optional<Quantization>& quantized = {});
 
 }  // namespace attnscope::gpu

@@ -86,7 +86,7 @@ bool PlanMemory::allocate_missing(const std::vector<BufferRequest>& requests) {
 
 PlanMemory::Inputs PlanMemory::inputs_of(const AttentionProblem& problem, InputKind kind, std::uint64_t seed,
                                          const AttentionPlan& plan) {
-  Inputs inputs{on_one_gpu(problem), kind, seed};
+  Inputs inputs{single_gpu_problem(problem), kind, seed};
   for (const BufferSpec& buffer : plan.buffers) {
     if (is_input(buffer) && buffer.place != Place{}) inputs.places.emplace(buffer.name, buffer.place);
   }
@@ -145,7 +145,8 @@ void PlanMemory::reserve(std::size_t slot, const AttentionPlan& plan, const Inpu
   std::vector<BufferRequest> requests;
   lies_[slot].clear();
   for (const BufferSpec& buffer : plan.buffers) {
-    lies_[slot].insert_or_assign(buffer.name, Lies{key_of(slot, home_of(plan.buffers, buffer)), buffer.place.offset});
+    lies_[slot].insert_or_assign(buffer.name,
+                                 Lies{key_of(slot, enclosing_buffer(plan.buffers, buffer)), buffer.place.offset});
     if (!buffer.place.is_part())
       requests.push_back({key_of(slot, buffer), buffer.bytes, is_input(buffer), besides.room_in_front});
   }

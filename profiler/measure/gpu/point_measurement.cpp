@@ -29,8 +29,8 @@ bool counts_units(const MeasureOptions& options) {
 void predict_uses(const Algorithm& algorithm, const DeviceLimits& limits, PointRecord& record) {
   const AttentionModel model = algorithm.model(record.spec.problem, record.spec.config(), limits);
   const std::vector<LaunchTime> times = predict_times(model, limits);
-  add_predicted_uses(kernel_record(record, "all"), of_busiest_gpu(model.schedule, times), Provenance::modelled);
-  if (!several_launches(model.kernels)) return;
+  add_predicted_uses(kernel_record(record, "all"), busiest_gpu_launches(model.schedule, times), Provenance::modelled);
+  if (!has_several_launches(model.kernels)) return;
   auto time = times.begin();
   for (const KernelModel& kernel : model.kernels) {
     if (!kernel.setup) add_predicted_uses(kernel_record(record, kernel.name), {&*time++, 1}, Provenance::modelled);
@@ -153,9 +153,9 @@ void GpuDevice::measure_phases(PointRecord& record, const MeasureOptions& option
   if (spec.problem.gpus > 1) group().open(spec.problem.gpus);  // before uploading inputs
   const std::size_t slot = waiting_;
   PreparedPoint& point = plan_in(slot, *algorithm, spec, options);
-  record.statement = session_->builder->statement_of(point.plan.launches, options.keep_sources);
+  record.manifest = session_->builder->statement_of(point.plan.launches, options.keep_sources);
   add_model_metrics(*algorithm, point.plan, spec.problem, record);
-  if (counts_units(options) && !algorithm->facts().foreign) predict_uses(*algorithm, info_.limits, record);
+  if (counts_units(options) && !algorithm->facts().user_defined) predict_uses(*algorithm, info_.limits, record);
   const std::vector<LoadedLaunch> loaded = load(point);
   add_launch_facts(cuda_, info_.limits, loaded, record);
   session_->workspace.place(options.placement);
@@ -167,8 +167,8 @@ void GpuDevice::measure_phases(PointRecord& record, const MeasureOptions& option
   const bool host_code = algorithm->facts().host_code;
   if (!host_code) add_memory(0, Provenance::modelled);
   fill(slot, point, loaded, options);
-  const bool foreign = algorithm->facts().foreign;
-  const bool strict = foreign && options.verify && !options.bare;
+  const bool user_defined = algorithm->facts().user_defined;
+  const bool strict = user_defined && options.verify && !options.bare;
   if (strict) point.uploaded = digest(Oracle::Part::inputs, slot, point, options);
 
   stop_if_cancelled(make_reason("point.cancelled_before_launch", "Cancelled before the first launch."));
@@ -192,7 +192,7 @@ void GpuDevice::measure_phases(PointRecord& record, const MeasureOptions& option
   if (strict) poison_again(slot, point, options);
   time(record, point.launches, options, cancel, first_ns);
   if (!point.plan.schedule.empty()) time_shared(record, point, options, cancel);
-  if (foreign) check_after_timing(record, slot, point, options);
+  if (user_defined) check_after_timing(record, slot, point, options);
   stop_if_cancelled(make_reason("point.cancelled_before_counting", "Cancelled before counting."));
 }
 

@@ -12,7 +12,7 @@
 #include "profiler/measure/gpu/gpu_device.h"
 #include "profiler/measure/gpu/guarded_buffer.h"
 #include "profiler/measure/gpu/user/library_kernel.h"
-#include "tests/kernels/restated.h"
+#include "tests/kernels/modified_algorithm.h"
 
 namespace attnscope {
 namespace {
@@ -22,7 +22,7 @@ using gpu::GuardedBuffer;
 TEST(ForeignChecksOnGpu, HonestKernelsPassThemAll) {
   Registry registry;
   for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
-    registry.add(std::make_unique<test::Restated>(*algorithm, algorithm->name(), true));
+    registry.add(std::make_unique<test::ModifiedAlgorithm>(*algorithm, algorithm->name(), true));
   }
   auto device = open_gpu_device({}, registry);
   if (!device) GTEST_SKIP() << device.error().message();

@@ -66,7 +66,7 @@ class GpuDeviceTest : public ::testing::Test {
   /// Fails for each single-GPU algorithm without a checked case.
   static void expect_judged(const std::map<std::string_view, int>& judged) {
     for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
-      if (algorithm->facts().shares_sequence()) continue;  // needs several GPUs (tests/gpu/gpus.sh)
+      if (algorithm->facts().is_multi_gpu()) continue;  // needs several GPUs (tests/gpu/gpus.sh)
       const auto found = judged.find(algorithm->name());
       EXPECT_TRUE(found != judged.end() && found->second > 0) << algorithm->name() << " was never checked";
     }

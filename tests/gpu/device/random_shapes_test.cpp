@@ -36,7 +36,8 @@ Unsaid unsaid_of(const KernelLaunch& launch, const AttentionProblem& p, const De
   const bool said =
       std::ranges::find(launch.operands, Tensor::key_lengths, &OperandTraffic::tensor) != launch.operands.end();
   double metadata = p.mask.padded() && !said ? sectors(4 * p.batch) : 0;
-  if (p.mask.sparse()) metadata += sectors(ceil_div(p.n_q, p.mask.block_size) * ceil_div(p.n_k, p.mask.block_size));
+  if (p.mask.has_block_mask())
+    metadata += sectors(ceil_div(p.n_q, p.mask.block_size) * ceil_div(p.n_k, p.mask.block_size));
   Unsaid unsaid{.more = sms * metadata * static_cast<double>(sector_bytes)};
   std::vector<TileAccess> accesses;
   for (std::int64_t block = 0; launch.name == "dot" && block < launch.program->blocks(); ++block) {
@@ -83,7 +84,7 @@ class Draw {
                        .d = one_of(facts.head_dims)};
     const std::int64_t group = between(1, 3);
     p.heads_q = p.heads_kv * group;
-    if (facts.decodes) {
+    if (facts.for_decoding) {
       p.pass = Pass::fwd;
       p.n_q = between(1, 64 / group);
       p.n_k = between(1, 20'000);
@@ -103,7 +104,7 @@ std::vector<PointSpec> drawn(const Registry& registry, const DeviceLimits& limit
   Draw draw;
   std::vector<const Algorithm*> algorithms;
   for (const Algorithm* algorithm : registry.algorithms()) {
-    if (!algorithm->facts().shares_sequence()) algorithms.push_back(algorithm);  // the others need several GPUs
+    if (!algorithm->facts().is_multi_gpu()) algorithms.push_back(algorithm);  // the others need several GPUs
   }
   std::vector<PointSpec> points;
   for (int tried = 0; points.size() < shapes && tried < 10'000; ++tried) {

@@ -155,7 +155,7 @@ class TileOrderTest : public ::testing::Test {
                                              .n_k = 739,
                                              .d = 64};
               Tiling tile =
-                  tiling_of(built_in_algorithms().find(of.algorithm)->default_config(problem, gpu_->limits()));
+                  tiling_from(built_in_algorithms().find(of.algorithm)->default_config(problem, gpu_->limits()));
               if (br > 0) tile.br = br, tile.bc = bc;
               tile.raster = raster;
               if (auto made = make_case(of, problem, tile)) cases.push_back(std::move(*made));

@@ -14,7 +14,7 @@
 #include "kernels/registry.h"
 #include "profiler/measure/gpu/gpu_device.h"
 #include "profiler/worker/runner.h"
-#include "tests/kernels/restated.h"
+#include "tests/kernels/modified_algorithm.h"
 
 namespace attnscope {
 namespace {
@@ -31,9 +31,10 @@ class ForeignChecks : public ::testing::Test {
     for (const char* variable : libraries) setenv(variable, ATTNSCOPE_FAKE_GPU_LIBRARY, 1);
     setenv("ATTNSCOPE_CACHE_DIR", cache_.c_str(), 1);
     const Algorithm& fa2 = *built_in_algorithms().find("fa2");
-    registry_.add(std::make_unique<test::Restated>(fa2, "theirs", true));
-    registry_.add(std::make_unique<test::Restated>(fa2, "ours", false));
-    registry_.add(std::make_unique<test::Restated>(*built_in_algorithms().find("splitkv"), "two launches", true));
+    registry_.add(std::make_unique<test::ModifiedAlgorithm>(fa2, "theirs", true));
+    registry_.add(std::make_unique<test::ModifiedAlgorithm>(fa2, "ours", false));
+    registry_.add(
+        std::make_unique<test::ModifiedAlgorithm>(*built_in_algorithms().find("splitkv"), "two launches", true));
     options_.min_samples = 3;
     options_.max_samples = 3;
     options_.counters = false;

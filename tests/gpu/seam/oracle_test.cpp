@@ -27,10 +27,10 @@ TEST(Oracle, ACacheOf8BitsIsJudgedAsStrictlyAs16) {
   const AttentionProblem problem{.dtype = DType::fp8, .heads_q = 2, .heads_kv = 1, .n_q = 2, .n_k = 300, .d = 64};
   AttentionProblem of_16 = problem;
   of_16.dtype = DType::bf16;
-  const auto reference = [&](const AttentionProblem& p, const Quantisation& by) {
+  const auto reference = [&](const AttentionProblem& p, const Quantization& by) {
     return make_reference(softmax(), p, InputKind::normal, 1, {}, by);
   };
-  const Quantisation cache{.keys = 300, .weights = false};
+  const Quantization cache{.keys = 300, .weights = false};
   const Reference judged = reference(problem, cache);
   EXPECT_EQ(judged.o.exact, reference(of_16, cache).o.exact);
   EXPECT_EQ(judged.o.naive16, reference(of_16, cache).o.naive16);

@@ -37,8 +37,8 @@ class OwnKernel : public ::testing::Test {
     setenv("ATTNSCOPE_CACHE_DIR", (folder_ / "cache").c_str(), 1);
     const auto begun = user::write_new_kernel("mine", folder_.path());
     ASSERT_TRUE(begun) << begun.error();
-    statement_ = *begun;
-    source_ = statement_.parent_path() / "mine.cu";
+    manifest_ = *begun;
+    source_ = manifest_.parent_path() / "mine.cu";
     options_.counters = false;
     options_.verify = false;
     options_.min_samples = options_.max_samples = 2;
@@ -51,7 +51,7 @@ class OwnKernel : public ::testing::Test {
   /// Measures with newly loaded files, as a new process would.
   PointRecord measure() const {
     Registry registry;
-    auto kernel = user::load_kernel(statement_);
+    auto kernel = user::load_kernel(manifest_);
     EXPECT_TRUE(kernel) << kernel.error();
     registry.add(std::move(kernel).value());
     return measure_with(registry);
@@ -67,7 +67,7 @@ class OwnKernel : public ::testing::Test {
   static constexpr const char* libraries[] = {"ATTNSCOPE_CUDA_LIBRARY", "ATTNSCOPE_NVRTC_LIBRARY",
                                               "ATTNSCOPE_CUPTI_LIBRARY", "ATTNSCOPE_NVML_LIBRARY"};
   const testing::TemporaryFolder folder_;
-  fs::path statement_;
+  fs::path manifest_;
   fs::path source_;
   MeasureOptions options_;
 };
@@ -78,22 +78,22 @@ TEST_F(OwnKernel, SaysWhatItWasStatedBy) {
   write(source_, "#include \"mine.cuh\"\n#include \"mine.cuh\"\n" + testing::content(source_));
   const PointRecord record = measure();
   ASSERT_EQ(record.disposition, Disposition::ok) << record.reason;
-  ASSERT_NE(record.statement, nullptr);
-  EXPECT_EQ(record.statement->text, testing::content(statement_));
-  EXPECT_FALSE(record.statement->host_code);
+  ASSERT_NE(record.manifest, nullptr);
+  EXPECT_EQ(record.manifest->text, testing::content(manifest_));
+  EXPECT_FALSE(record.manifest->host_code);
   std::vector<std::string> names;
-  for (const StatementSource& source : record.statement->sources) {
+  for (const StatementSource& source : record.manifest->sources) {
     names.push_back(source.name);
     EXPECT_EQ(source.content, std::nullopt) << source.name;
   }
   EXPECT_THAT(names, ElementsAre("deep/mine.cuh", "mine.cu", "mine.cuh"));
-  EXPECT_EQ(record.statement->sources[0].digest, uuid_of("// another\n"));
+  EXPECT_EQ(record.manifest->sources[0].digest, uuid_of("// another\n"));
 
   options_.keep_sources = true;
   const PointRecord kept = measure();
-  EXPECT_EQ(kept.statement->sources[0].content, "// another\n");
-  EXPECT_EQ(kept.statement->sources[1].content, testing::content(source_));
-  EXPECT_EQ(digest_of(*kept.statement), digest_of(*record.statement)) << "kept sources do not change the digest";
+  EXPECT_EQ(kept.manifest->sources[0].content, "// another\n");
+  EXPECT_EQ(kept.manifest->sources[1].content, testing::content(source_));
+  EXPECT_EQ(digest_of(*kept.manifest), digest_of(*record.manifest)) << "kept sources do not change the digest";
 }
 
 TEST_F(OwnKernel, FilesOfOneNameInTwoFoldersAreBothListed) {
@@ -102,9 +102,9 @@ TEST_F(OwnKernel, FilesOfOneNameInTwoFoldersAreBothListed) {
   write(source_.parent_path() / "same.cuh", "// top\n");
   write(source_, "#include \"a/part.cuh\"\n#include \"same.cuh\"\n" + testing::content(source_));
   const PointRecord record = measure();
-  ASSERT_NE(record.statement, nullptr);
+  ASSERT_NE(record.manifest, nullptr);
   std::vector<std::string> names;
-  for (const StatementSource& source : record.statement->sources) names.push_back(source.name);
+  for (const StatementSource& source : record.manifest->sources) names.push_back(source.name);
   EXPECT_THAT(names, ElementsAre("a/part.cuh", "mine.cu", "same.cuh", "same.cuh (2)"));
 }
 
@@ -113,9 +113,9 @@ TEST_F(OwnKernel, NoMoreThanSixteenMebibytesOfSourcesAreKept) {
   write(source_, testing::content(source_) + "#include \"large.cuh\"\n");
   options_.keep_sources = true;
   const PointRecord record = measure();
-  ASSERT_EQ(record.statement->sources.size(), 2U);
-  EXPECT_FALSE(record.statement->sources[0].content.has_value());
-  EXPECT_TRUE(record.statement->sources[1].content.has_value());
+  ASSERT_EQ(record.manifest->sources.size(), 2U);
+  EXPECT_FALSE(record.manifest->sources[0].content.has_value());
+  EXPECT_TRUE(record.manifest->sources[1].content.has_value());
 }
 
 TEST_F(OwnKernel, IsAnotherToTheDigestsWhereAnyOfItsFilesIs) {
@@ -131,7 +131,7 @@ TEST_F(OwnKernel, IsAnotherToTheDigestsWhereAnyOfItsFilesIs) {
     for (const KernelRecord& kernel : record.kernels) {
       if (kernel.launch) launches.insert(kernel.launch->digest);
     }
-    statements.insert(digest_of(*record.statement));
+    statements.insert(digest_of(*record.manifest));
   };
   look();
   look();
@@ -140,14 +140,14 @@ TEST_F(OwnKernel, IsAnotherToTheDigestsWhereAnyOfItsFilesIs) {
   look();
   write(source_, testing::content(source_) + "// more\n");
   look();
-  write(statement_, testing::content(statement_) + "\n");
+  write(manifest_, testing::content(manifest_) + "\n");
   look();
   EXPECT_EQ(launches.size(), 4U);
   EXPECT_EQ(statements.size(), 4U);
 }
 
 TEST_F(OwnKernel, OfAFileOfResultsIsNeverMeasured) {
-  auto parsed = user::parse_statement(testing::content(statement_), std::nullopt);
+  auto parsed = user::parse_manifest(testing::content(manifest_), std::nullopt);
   ASSERT_TRUE(parsed) << parsed.error();
   Registry registry;
   registry.add(std::make_unique<user::UserKernel>(std::move(parsed).value()));
@@ -157,14 +157,14 @@ TEST_F(OwnKernel, OfAFileOfResultsIsNeverMeasured) {
   fs::current_path(before);
   EXPECT_EQ(record.disposition, Disposition::compile_error);
   EXPECT_THAT(text(record.reason), HasSubstr("--kernel"));
-  EXPECT_EQ(record.statement, nullptr);
+  EXPECT_EQ(record.manifest, nullptr);
 }
 
 TEST_F(OwnKernel, OfThisProgramHasNoStatement) {
   auto device = open_gpu_device({}, built_in_algorithms());
   ASSERT_TRUE(device) << device.error().message();
   PointSpec spec{.algorithm = "fa2", .problem = {.n_q = 64, .n_k = 64, .d = 64}, .tile = {.br = 64, .bc = 64}};
-  EXPECT_EQ((*device)->measure(spec, options_, {}).statement, nullptr);
+  EXPECT_EQ((*device)->measure(spec, options_, {}).manifest, nullptr);
 }
 
 }  // namespace

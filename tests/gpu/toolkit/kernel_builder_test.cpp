@@ -59,7 +59,7 @@ TEST_F(KernelBuilderTest, EveryAlgorithmCompilesForAmpereAndHopper) {
         const Mask mask = dtype == DType::fp16 ? Mask::none : Mask::causal;
         const std::int64_t d = dtype == DType::fp16 ? 64 : 128;
         AttentionProblem problem{.dtype = dtype, .mask = mask, .n_q = 256, .n_k = 256, .d = d};
-        if (algorithm->facts().shares_sequence()) problem.gpus = 2;
+        if (algorithm->facts().is_multi_gpu()) problem.gpus = 2;
         const TileShape tile{.br = 64, .bc = 64};
         if (algorithm->refusal(problem, tile, limits)) continue;  // for another architecture, or for decoding
         for (KernelLaunch& launch : algorithm->plan(problem, tile, limits).launches) {

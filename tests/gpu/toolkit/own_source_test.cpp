@@ -34,14 +34,14 @@ class OwnSourceTest : public ::testing::Test {
 
   void write(const std::string& name, const std::string& text) { std::ofstream(folder_ / name) << text; }
 
-  [[nodiscard]] std::shared_ptr<const OwnSource> source(OwnSource::Kind kind = OwnSource::Kind::cuda,
-                                                        const std::string& name = "kernel.cu") const {
-    return std::make_shared<const OwnSource>(OwnSource{.kind = kind,
-                                                       .name = name,
-                                                       .file = folder_ / name,
-                                                       .include_folders = {folder_ / "include"},
-                                                       .options = {},
-                                                       .statement = "a statement"});
+  [[nodiscard]] std::shared_ptr<const UserSource> source(UserSource::Kind kind = UserSource::Kind::cuda,
+                                                         const std::string& name = "kernel.cu") const {
+    return std::make_shared<const UserSource>(UserSource{.kind = kind,
+                                                         .name = name,
+                                                         .file = folder_ / name,
+                                                         .include_folders = {folder_ / "include"},
+                                                         .options = {},
+                                                         .manifest = "a statement"});
   }
   [[nodiscard]] std::string digest() const { return read_own_source(*source(), {})->digest; }
 
@@ -58,15 +58,15 @@ TEST_F(OwnSourceTest, EveryFileThatIsReadIsInTheDigest) {
   }
   write("unread.h", "#define FOUR 4\n");
   EXPECT_EQ(digest(), before);
-  OwnSource other = *source();
-  other.statement = "another";
+  UserSource other = *source();
+  other.manifest = "another";
   EXPECT_NE(read_own_source(other, {})->digest, before) << "the manifest determines the launch";
 }
 
 TEST_F(OwnSourceTest, WhereItLiesIsNot) {
   const testing::TemporaryFolder elsewhere;
   fs::copy(folder_ / ".", elsewhere / ".", fs::copy_options::recursive);
-  OwnSource moved = *source();
+  UserSource moved = *source();
   moved.file = elsewhere / "kernel.cu";
   moved.include_folders = {elsewhere / "include"};
   EXPECT_EQ(read_own_source(moved, {})->digest, digest());
@@ -112,7 +112,7 @@ TEST_F(OwnSourceTest, CompilesWithItsIncludesAndIsKept) {
   if (!builder) GTEST_SKIP() << builder.error().message();
   KernelLaunch launch;
   launch.name = "fwd";
-  launch.source = {.file = "own/kernel.cu", .entry = "own", .defines = {"N=1"}, .own = source()};
+  launch.source = {.file = "own/kernel.cu", .entry = "own", .defines = {"N=1"}, .user_source = source()};
   launch.arguments = {BufferArgument{"q"}};
   const BuiltKernel built = (*builder)->build("sm_90a", launch);
   EXPECT_EQ(built.report.error, Message());
@@ -131,7 +131,7 @@ TEST_F(OwnSourceTest, AMistakeIsToldWithItsFileAndLine) {
   write("one.h", "#define ONE nothing\n");
   KernelLaunch launch;
   launch.name = "fwd";
-  launch.source = {.file = "own/kernel.cu", .entry = "own", .defines = {}, .own = source()};
+  launch.source = {.file = "own/kernel.cu", .entry = "own", .defines = {}, .user_source = source()};
   EXPECT_THAT(english_text((*builder)->build("sm_90a", launch).report.error),
               AllOf(HasSubstr((folder_ / "kernel.cu").string() + "(3): error"), HasSubstr("nothing")));
 }
@@ -142,12 +142,14 @@ TEST_F(OwnSourceTest, PtxAndCubinsGoToTheDriverAsTheyAre) {
   write("kernel.ptx", "no program at all");
   KernelLaunch launch;
   launch.name = "fwd";
-  launch.source = {
-      .file = "own/kernel.ptx", .entry = "own", .defines = {}, .own = source(OwnSource::Kind::ptx, "kernel.ptx")};
+  launch.source = {.file = "own/kernel.ptx",
+                   .entry = "own",
+                   .defines = {},
+                   .user_source = source(UserSource::Kind::ptx, "kernel.ptx")};
   const BuiltKernel built = (*builder)->build("sm_90a", launch);
   EXPECT_EQ(built.cubin, "no program at all");
   EXPECT_FALSE(built.report.digest.empty());
-  launch.source.own = source(OwnSource::Kind::ptx, "gone.ptx");
+  launch.source.user_source = source(UserSource::Kind::ptx, "gone.ptx");
   EXPECT_THAT(english_text((*builder)->build("sm_90a", launch).report.error), HasSubstr("gone.ptx cannot be read"));
 }
 
@@ -159,7 +161,7 @@ TEST_F(OwnSourceTest, ArgumentsAreThoseOfTheCompiledKernel) {
         "extern \"C\" __global__ void own(int* x, int n, float f, const __grid_constant__ Map m, long long s) { *x = "
         "n; }\n");
   KernelLaunch launch;
-  launch.source = {.file = "own/kernel.cu", .entry = "own", .defines = {}, .own = source()};
+  launch.source = {.file = "own/kernel.cu", .entry = "own", .defines = {}, .user_source = source()};
   const std::vector<Argument> right{BufferArgument{"q"}, std::int32_t{1}, 0.5F, TensorMapArgument{}, std::int64_t{1}};
   const auto error = [&](std::vector<Argument> arguments) {
     launch.arguments = std::move(arguments);

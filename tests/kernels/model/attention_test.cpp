@@ -18,7 +18,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-TEST(Words, RoundTripAndNameTheAcceptedOnes) {
+TEST(Words, RoundTripAndListAcceptedNames) {
   for (const DType v : {DType::fp16, DType::bf16}) EXPECT_EQ(parse_dtype(to_string(v)).value(), v);
   for (const Mask& v : {Mask::none, Mask::causal}) EXPECT_EQ(parse_mask(to_string(v)).value(), v);
   for (const Pass v : {Pass::fwd, Pass::bwd, Pass::fwd_bwd}) EXPECT_EQ(parse_pass(to_string(v)).value(), v);
@@ -39,7 +39,7 @@ TEST(UnmaskedPairs, CausalIsBottomRightAligned) {
   EXPECT_EQ(unmasked_pairs(p), 6 * 16);
 }
 
-TEST(UnmaskedPairs, MatchesCountingThem) {
+TEST(UnmaskedPairs, MatchesCounting) {
   for (std::int64_t n_q = 1; n_q < 9; ++n_q) {
     for (std::int64_t n_k = 1; n_k < 9; ++n_k) {
       std::int64_t count = 0;
@@ -51,12 +51,12 @@ TEST(UnmaskedPairs, MatchesCountingThem) {
   }
 }
 
-TEST(ForwardFlops, FourDAPair) {
+TEST(ForwardFlops, Is4dPerPair) {
   EXPECT_DOUBLE_EQ(forward_flops({.batch = 64, .heads_q = 16, .heads_kv = 16, .n_q = 1024, .n_k = 1024, .d = 64}),
                    4.0 * 64 * 1024 * 1024 * 1024);
 }
 
-TEST(PassFlops, BackwardIsTwoAndAHalfForwards) {
+TEST(PassFlops, BackwardIs2Point5Forward) {
   AttentionProblem p{.heads_q = 4, .n_q = 100, .n_k = 200, .d = 64};
   const double forward = forward_flops(p);
   EXPECT_DOUBLE_EQ(pass_flops(p), forward);
@@ -66,8 +66,8 @@ TEST(PassFlops, BackwardIsTwoAndAHalfForwards) {
   EXPECT_DOUBLE_EQ(pass_flops(p), 3.5 * forward);
 }
 
-TEST(Dropout, KeepsSoManyOf256) {
-  const auto keep = [](double dropout) { return dropout_keep({.dropout = dropout}); };
+TEST(Dropout, KeepsFractionOf256) {
+  const auto keep = [](double dropout) { return dropout_keep_count({.dropout = dropout}); };
   EXPECT_EQ(keep(0), 256);
   EXPECT_EQ(keep(0.5), 128);
   EXPECT_EQ(keep(0.1), 230);
@@ -127,7 +127,7 @@ TEST(InvalidReason, NamesWhatIsWrong) {
               IsEmpty());
 }
 
-TEST(InvalidReason, WindowSidesFitInTheKernelsIntegers) {
+TEST(InvalidReason, LimitsWindowSides) {
   const auto with = [](std::int64_t left, std::int64_t right) {
     AttentionProblem p{.n_q = 8, .n_k = 8};
     p.mask.left = left, p.mask.right = right;
@@ -142,7 +142,7 @@ TEST(InvalidReason, WindowSidesFitInTheKernelsIntegers) {
   EXPECT_EQ(with(0, -2), "the right side of the window is -2; allowed: 0 to 2^29 keys.");
 }
 
-TEST(InvalidReason, WhatTheoryWouldNotEndOnIsRefused) {
+TEST(InvalidReason, RejectsHugeProblems) {
   const auto with = [](const char* mask, std::int64_t batch, std::int64_t n) {
     return text(invalid_reason({.mask = parse_mask(mask).value(), .batch = batch, .n_q = n, .n_k = n, .d = 1}));
   };
@@ -157,7 +157,7 @@ TEST(InvalidReason, WhatTheoryWouldNotEndOnIsRefused) {
             "a block mask of 8192 x 8192 squares is too large for 131072 queries, 131072 keys and 33 lengths.");
 }
 
-TEST(LengthCounts, AreTheLengthsOfAllEntries) {
+TEST(LengthCounts, MatchAllEntries) {
   for (const auto& [mask, batch, n_k] :
        {std::tuple{"lengths:ramp", 7, 100}, std::tuple{"lengths:ramp", 100, 7}, std::tuple{"lengths:ramp", 64, 64},
         std::tuple{"lengths:ramp", 1000, 999}, std::tuple{"lengths:5/0/5/9", 4, 9}, std::tuple{"full", 3, 5}}) {
@@ -170,7 +170,7 @@ TEST(LengthCounts, AreTheLengthsOfAllEntries) {
   }
 }
 
-TEST(UnmaskedPairs, OfABatchBeyondAnyListAreCounted) {
+TEST(UnmaskedPairs, CountsHugeBatches) {
   // Half of the keys plus one half: each length occurs equally often.
   const AttentionProblem p{
       .mask = parse_mask("lengths:ramp").value(), .batch = 4'000'000'000'000, .n_q = 3, .n_k = 1000};

@@ -69,13 +69,13 @@ TEST(KnownGpus, EveryFieldIsFilled) {
 }
 
 // Runs store the driver's name, which differs from the datasheet's.
-TEST(FindGpu, KnowsDriversNames) {
+TEST(FindGpu, AcceptsDriverNames) {
   EXPECT_EQ(find_gpu("NVIDIA H100 80GB HBM3"), find_gpu("H100"));
   EXPECT_EQ(find_gpu("NVIDIA A100-SXM4-40GB"), find_gpu("A100 40GB"));
   EXPECT_EQ(find_gpu("NVIDIA H100 PCIe"), nullptr) << "another GPU";
 }
 
-TEST(FindGpu, TakesNamesAsPeopleWriteThem) {
+TEST(FindGpu, AcceptsCommonSpellings) {
   const DeviceLimits* h200 = &known_gpus().front();
   EXPECT_EQ(find_gpu("h200"), h200);
   EXPECT_EQ(find_gpu("NVIDIA H200"), h200);
@@ -110,7 +110,7 @@ TEST(Occupancy, Blocks) {
   expect_occupancy({many_blocks, 32, 16, 0}, 32, 50, "blocks");
 }
 
-TEST(Occupancy, RegistersAreHandedOutInUnitsOf256AWarp) {
+TEST(Occupancy, RegistersAreAllocatedInUnitsOf256PerWarp) {
   // 255 registers: 8,160 per warp, rounded up to 8,192; 8 warps fit: 2 blocks of 4.
   expect_occupancy({many_blocks, 128, 255, 0}, 2, 12.5, "registers");
   // 168 registers: 5,376 per warp; 3 warps in each of four partitions: 3 blocks of 4.
@@ -121,48 +121,48 @@ TEST(Occupancy, RegistersAreHandedOutInUnitsOf256AWarp) {
   expect_occupancy({many_blocks, 32, 184, 0}, 8, 12.5, "registers");
 }
 
-TEST(Occupancy, MostRegistersAreWhatStillLetsOneBlockIn) {
+TEST(Occupancy, MaxRegistersAllowExactlyOneBlock) {
   for (int threads = 32; threads <= 1024; threads += 32) {
-    const int most = most_registers_per_thread(h200(), threads);
+    const int most = max_registers_per_thread(h200(), threads);
     EXPECT_GE(theoretical_occupancy(h200(), {many_blocks, threads, most, 0}).blocks_per_sm, 1) << threads;
     if (most < 255) {
       EXPECT_EQ(theoretical_occupancy(h200(), {many_blocks, threads, most + 1, 0}).blocks_per_sm, 0) << threads;
     }
   }
-  EXPECT_EQ(most_registers_per_thread(h200(), 256), 255);
-  EXPECT_EQ(most_registers_per_thread(h200(), 384), 168);
-  EXPECT_EQ(most_registers_per_thread(h200(), 1024), 64);
+  EXPECT_EQ(max_registers_per_thread(h200(), 256), 255);
+  EXPECT_EQ(max_registers_per_thread(h200(), 384), 168);
+  EXPECT_EQ(max_registers_per_thread(h200(), 1024), 64);
 }
 
-TEST(Occupancy, SharedMemoryIncludesWhatIsReserved) {
+TEST(Occupancy, SharedMemoryIncludesReservation) {
   expect_occupancy({many_blocks, 128, 32, 65'536}, 3, 18.75, "shared memory");
   expect_occupancy({many_blocks, 128, 32, 115'712}, 2, 12.5, "shared memory");
   expect_occupancy({many_blocks, 128, 32, 115'713}, 1, 6.25, "shared memory");
 }
 
-TEST(Occupancy, TooLargeABlockDoesNotFitAtAll) {
+TEST(Occupancy, OversizedBlockDoesNotFit) {
   expect_occupancy({many_blocks, 128, 32, 233'472}, 0, 0, "shared memory");
 }
 
-TEST(Occupancy, AGridThatDoesNotFillTheSmsIsItsOwnLimit) {
+TEST(Occupancy, SmallGridIsTheLimiter) {
   expect_occupancy({263, 1024, 32, 0}, 2, 100, "grid");
   expect_occupancy({264, 1024, 32, 0}, 2, 100, "threads");
 }
 
-DeviceLimits own(std::string_view base = "h200") {
-  return own_gpu_like(*find_gpu(base), "mine");
+DeviceLimits custom_gpu(std::string_view base = "h200") {
+  return make_custom_gpu(*find_gpu(base), "mine");
 }
 
-DeviceLimits own_with(std::string_view key, double value) {
-  DeviceLimits gpu = own();
+DeviceLimits custom_gpu_with(std::string_view key, double value) {
+  DeviceLimits gpu = custom_gpu();
   find_gpu_value(key)->set(gpu, value);
   return gpu;
 }
 
-TEST(GpuValues, AnOwnGpuBeginsWithAllThatThePublicOneHas) {
+TEST(GpuValues, CustomGpuStartsFromPublicGpu) {
   for (const DeviceLimits& known : known_gpus()) {
-    const DeviceLimits gpu = own_gpu_like(known, "mine");
-    EXPECT_TRUE(wrong_gpu(gpu).empty()) << known.name << ": " << wrong_gpu(gpu);
+    const DeviceLimits gpu = make_custom_gpu(known, "mine");
+    EXPECT_TRUE(gpu_error(gpu).empty()) << known.name << ": " << gpu_error(gpu);
     const DeviceRates rates = device_rates(gpu);
     const DeviceRates usual = device_rates(known);
     EXPECT_DOUBLE_EQ(rates.per_cycle.tensor, usual.per_cycle.tensor) << known.name;
@@ -173,60 +173,61 @@ TEST(GpuValues, AnOwnGpuBeginsWithAllThatThePublicOneHas) {
   }
 }
 
-TEST(GpuValues, EachIsWhatItWasSetTo) {
+TEST(GpuValues, SetThenGet) {
   std::set<std::string_view> keys;
   for (const GpuValue& value : gpu_values()) {
     EXPECT_TRUE(keys.insert(value.key).second) << value.key;
     for (const double share : {0.0, 0.5, 1.0}) {
       double wanted = value.least * std::pow(value.most / value.least, share);
       if (value.whole) wanted = std::round(wanted);
-      DeviceLimits gpu = own();
+      DeviceLimits gpu = custom_gpu();
       value.set(gpu, wanted);
       EXPECT_NEAR(value.get(gpu) / wanted, 1, 1e-12) << value.key;
     }
   }
 }
 
-TEST(GpuValues, PeaksGoWithSmsClockAndWhatEachDoesInAClock) {
+TEST(GpuValues, PeaksScaleWithSmsClockAndRates) {
   // 4096 FLOPs per clock, 132 SMs, 1.98 GHz.
-  EXPECT_NEAR(own().tensor_flops, 4096 * 132 * 1.98e9, 1);
-  EXPECT_NEAR(own_with("sm_count", 264).tensor_flops, 4096 * 264 * 1.98e9, 1);
-  EXPECT_NEAR(own_with("clock_ghz", 1).tensor_flops, 4096 * 132 * 1e9, 1);
-  const DeviceRates faster = device_rates(own_with("tensor_flop_per_clock", 5000));
+  EXPECT_NEAR(custom_gpu().tensor_flops, 4096 * 132 * 1.98e9, 1);
+  EXPECT_NEAR(custom_gpu_with("sm_count", 264).tensor_flops, 4096 * 264 * 1.98e9, 1);
+  EXPECT_NEAR(custom_gpu_with("clock_ghz", 1).tensor_flops, 4096 * 132 * 1e9, 1);
+  const DeviceRates faster = device_rates(custom_gpu_with("tensor_flop_per_clock", 5000));
   EXPECT_DOUBLE_EQ(faster.per_cycle.tensor, 5000) << "not the next power of two";
-  EXPECT_DOUBLE_EQ(device_rates(own_with("exponentials_per_clock", 32)).per_cycle.exponential, 32);
-  EXPECT_NEAR(device_rates(own_with("l2_bytes_per_clock", 64)).l2_bytes_per_second, 64 * 132 * 1.98e9, 1);
+  EXPECT_DOUBLE_EQ(device_rates(custom_gpu_with("exponentials_per_clock", 32)).per_cycle.exponential, 32);
+  EXPECT_NEAR(device_rates(custom_gpu_with("l2_bytes_per_clock", 64)).l2_bytes_per_second, 64 * 132 * 1.98e9, 1);
 }
 
-TEST(GpuValues, WhatAGpuCannotHaveIsNamed) {
-  for (const double ends : {1, 4096}) EXPECT_TRUE(wrong_gpu(own_with("sm_count", ends)).empty()) << ends;
-  EXPECT_EQ(wrong_gpu(own_with("sm_count", 0)), "sm_count is 0; it must be 1 to 4096");
-  EXPECT_EQ(wrong_gpu(own_with("dram_gb_per_second", 2e6)), "dram_gb_per_second is 2e+06; it must be 10 to 1e+06");
-  EXPECT_FALSE(wrong_gpu(own_with("clock_ghz", std::numeric_limits<double>::quiet_NaN())).empty());
-  EXPECT_EQ(wrong_gpu(own_with("shared_kib_per_block", 228)),
+TEST(GpuValues, RejectsInvalidValues) {
+  for (const double ends : {1, 4096}) EXPECT_TRUE(gpu_error(custom_gpu_with("sm_count", ends)).empty()) << ends;
+  EXPECT_EQ(gpu_error(custom_gpu_with("sm_count", 0)), "sm_count is 0; it must be 1 to 4096");
+  EXPECT_EQ(gpu_error(custom_gpu_with("dram_gb_per_second", 2e6)),
+            "dram_gb_per_second is 2e+06; it must be 10 to 1e+06");
+  EXPECT_FALSE(gpu_error(custom_gpu_with("clock_ghz", std::numeric_limits<double>::quiet_NaN())).empty());
+  EXPECT_EQ(gpu_error(custom_gpu_with("shared_kib_per_block", 228)),
             "shared_kib_per_block must be at least 1 KiB below shared_kib_per_sm");
-  DeviceLimits gpu = own();
+  DeviceLimits gpu = custom_gpu();
   for (const char* bad : {"", " mine", "mine ", "a\nb", "a\x7F"}) {
     gpu.name = bad;
-    EXPECT_FALSE(wrong_gpu(gpu).empty()) << bad;
+    EXPECT_FALSE(gpu_error(gpu).empty()) << bad;
   }
-  gpu.name = std::string(longest_gpu_name + 1, 'x');
-  EXPECT_FALSE(wrong_gpu(gpu).empty());
+  gpu.name = std::string(max_gpu_name_length + 1, 'x');
+  EXPECT_FALSE(gpu_error(gpu).empty());
   gpu.name = "rtx 4090";
-  EXPECT_NE(wrong_gpu(gpu).find("NVIDIA GeForce RTX 4090"), std::string::npos);
+  EXPECT_NE(gpu_error(gpu).find("NVIDIA GeForce RTX 4090"), std::string::npos);
 }
 
-TEST(GpuValues, DigestsTellValuesApart) {
-  EXPECT_EQ(digest_of_values(own()), digest_of_values(own()));
-  EXPECT_EQ(digest_of_values(own()).size(), 8U);
+TEST(GpuValues, DigestsDifferByValue) {
+  EXPECT_EQ(gpu_values_digest(custom_gpu()), gpu_values_digest(custom_gpu()));
+  EXPECT_EQ(gpu_values_digest(custom_gpu()).size(), 8U);
   for (const GpuValue& value : gpu_values()) {
-    DeviceLimits gpu = own();
+    DeviceLimits gpu = custom_gpu();
     value.set(gpu, value.whole ? value.get(gpu) + 1 : value.get(gpu) * 1.01);
-    EXPECT_NE(digest_of_values(gpu), digest_of_values(own())) << value.key;
+    EXPECT_NE(gpu_values_digest(gpu), gpu_values_digest(custom_gpu())) << value.key;
   }
 }
 
-TEST(WhatIfs, MultiplyAndSaySo) {
+TEST(WhatIfFactors, ScaleAndRename) {
   const DeviceLimits& h200 = *find_gpu("h200");
   EXPECT_EQ(what_if(h200, {}).name, "NVIDIA H200");
   EXPECT_FALSE(device_rates(what_if(h200, {})).inherited);
@@ -241,7 +242,7 @@ TEST(WhatIfs, MultiplyAndSaySo) {
   EXPECT_EQ(device_rates(changed).boost_hz, 1.98e9);
 }
 
-TEST(WhatIfs, PredictionsFollow) {
+TEST(WhatIfFactors, ChangePredictions) {
   // At this length FA1 rereads more than L2 holds and is DRAM-bound: a larger L2 or faster DRAM helps.
   const Algorithm& fa1 = *built_in_algorithms().find("fa1");
   const AttentionProblem p{.heads_q = 132, .heads_kv = 132, .n_q = 4096, .n_k = 4096, .d = 64};
@@ -267,7 +268,7 @@ std::map<std::string, double> datasheet(const char* gpu) {
   return values;
 }
 
-TEST(Ceilings, EachHasAKeyOfItsOwnALabelAndAUnit) {
+TEST(Ceilings, HaveUniqueKeysLabelsAndUnits) {
   std::set<std::string_view> keys;
   for (const CeilingKind& kind : ceiling_kinds()) {
     EXPECT_TRUE(keys.insert(kind.key).second) << kind.key;
@@ -279,7 +280,7 @@ TEST(Ceilings, EachHasAKeyOfItsOwnALabelAndAUnit) {
 }
 
 // NVIDIA's datasheets: fp32 in TFLOP/s (67, 19.5, 82.6), DRAM in TB/s, dense fp16 in TFLOP/s.
-TEST(Ceilings, DatasheetsFiguresAreThePublishedOnes) {
+TEST(Ceilings, DatasheetValuesMatchPublished) {
   const auto h200 = datasheet("H200");
   EXPECT_NEAR(h200.at("fma_fp32"), 67e12, 0.2e12);
   EXPECT_NEAR(h200.at("dram_copy"), 4.8e12, 1e9);
@@ -296,7 +297,7 @@ TEST(Ceilings, DatasheetsFiguresAreThePublishedOnes) {
   EXPECT_NEAR(datasheet("RTX 4090").at("fma_fp32"), 82.6e12, 0.2e12);
 }
 
-TEST(Ceilings, ADeviceWhoseClockIsNotKnownHasNoFiguresThatStandOnIt) {
+TEST(Ceilings, UnknownClockOmitsClockBasedValues) {
   DeviceLimits limits = *find_gpu("H200");
   limits.boost_hz = 0;
   for (const Ceiling& ceiling : datasheet_ceilings(limits)) {
@@ -305,7 +306,7 @@ TEST(Ceilings, ADeviceWhoseClockIsNotKnownHasNoFiguresThatStandOnIt) {
   }
 }
 
-TEST(Ceilings, LinesAreInTheTablesOrderWithClocksBesideTheirLoadsAndCurvesLast) {
+TEST(Ceilings, RowsFollowTableOrderWithCurvesLast) {
   const auto ceiling = [](const char* name, double value, double argument = 0) {
     Ceiling made;
     made.name = name;
@@ -318,7 +319,7 @@ TEST(Ceilings, LinesAreInTheTablesOrderWithClocksBesideTheirLoadsAndCurvesLast) 
                                 ceiling("dram_copy", 4e12),          ceiling("of_a_later_program", 1)};
   ceilings[4].q1 = 3.9e12;
   ceilings[4].q3 = 4.1e12;
-  const std::vector<CeilingLine> lines = ceiling_lines(ceilings);
+  const std::vector<CeilingRow> lines = ceiling_rows(ceilings);
   ASSERT_EQ(lines.size(), 4U);
   EXPECT_EQ(lines[0].ceiling, ceilings[4]);
   EXPECT_EQ(lines[0].kind, find_ceiling("dram_copy"));
@@ -331,7 +332,7 @@ TEST(Ceilings, LinesAreInTheTablesOrderWithClocksBesideTheirLoadsAndCurvesLast) 
   EXPECT_EQ(lines[3].ceiling.argument, 64);
 }
 
-TEST(Ceilings, HalfMissedLiesBetweenTheSizesBesideIt) {
+TEST(Ceilings, HalfMissSizeIsInterpolated) {
   const auto curve = [](std::vector<std::pair<double, double>> points) {
     std::vector<Ceiling> ceilings;
     for (const auto& [bytes, share] : points) {
@@ -339,13 +340,13 @@ TEST(Ceilings, HalfMissedLiesBetweenTheSizesBesideIt) {
     }
     return ceilings;
   };
-  const auto half = half_missed(curve({{64, 1.0}, {16, 0.25}, {4, 0.0}, {32, 1.0}}));
+  const auto half = half_miss_size(curve({{64, 1.0}, {16, 0.25}, {4, 0.0}, {32, 1.0}}));
   ASSERT_TRUE(half);
   EXPECT_NEAR(*half, 16 * std::cbrt(2), 1e-9) << "a third of the way from 16 to 32, as sizes grow";
-  EXPECT_EQ(half_missed(curve({{4, 0.1}, {8, 0.5}, {16, 0.9}})), 8) << "just there";
-  EXPECT_FALSE(half_missed(curve({{4, 0.1}, {8, 0.4}}))) << "never";
-  EXPECT_FALSE(half_missed(curve({{4, 0.6}, {8, 0.9}}))) << "from the beginning";
-  EXPECT_FALSE(half_missed({}));
+  EXPECT_EQ(half_miss_size(curve({{4, 0.1}, {8, 0.5}, {16, 0.9}})), 8) << "just there";
+  EXPECT_FALSE(half_miss_size(curve({{4, 0.1}, {8, 0.4}}))) << "never";
+  EXPECT_FALSE(half_miss_size(curve({{4, 0.6}, {8, 0.9}}))) << "from the beginning";
+  EXPECT_FALSE(half_miss_size({}));
 }
 
 }  // namespace

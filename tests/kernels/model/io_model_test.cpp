@@ -53,7 +53,7 @@ TEST(IoModel, Compulsory) {
   EXPECT_EQ(compulsory_traffic(grouped).sm_to_l2_bytes, 2 * 64 * 16 * 3);
 }
 
-TEST(IoModel, CompulsoryLeavesOutWhatNobodySees) {
+TEST(IoModel, CompulsoryExcludesUnseenRows) {
   for (const char* words :
        {"causal", "window:2:0", "window:0:3", "window:3:inf", "lengths:ramp", "causal+lengths:ramp", "lengths:0/7/1"}) {
     for (const auto& [n_q, n_k] : {std::pair{1, 9}, std::pair{12, 7}, std::pair{7, 7}, std::pair{5, 20}}) {
@@ -107,7 +107,7 @@ TEST(IoModel, PaperTileOnAnH200) {
   EXPECT_EQ(paper_tile(1024, 64).br, 4);
 }
 
-TEST(IoModel, TilesOfMemoryAreThePapersInWholeStepsAndSwappedForTheOtherLoopOrder) {
+TEST(IoModel, TileOfMemoryRoundsThePaperRule) {
   const std::int64_t m = known_gpus().front().sram_elements(2);
   EXPECT_EQ(tile_of_memory(m, 64, TileSide::bc), (TileShape{.br = 64, .bc = 448}));
   EXPECT_EQ(tile_of_memory(m, 128, TileSide::bc), (TileShape{.br = 128, .bc = 224}));
@@ -117,7 +117,7 @@ TEST(IoModel, TilesOfMemoryAreThePapersInWholeStepsAndSwappedForTheOtherLoopOrde
   EXPECT_EQ(tile_of_memory(20'000, 72, TileSide::bc), (TileShape{.br = 64, .bc = 64})) << "70 and 70 rounded down";
 }
 
-TEST(IoModel, TheMemoryOfATileIsTheLeastThatGivesIt) {
+TEST(IoModel, MemoryOfTileIsMinimal) {
   EXPECT_EQ(memory_of_tile({.br = 64, .bc = 448}, 64, TileSide::bc), 114'688);
   EXPECT_EQ(memory_of_tile({.br = 448, .bc = 64}, 64, TileSide::br), 114'688);
   EXPECT_EQ(memory_of_tile({.br = 448, .bc = 64}, 64, TileSide::bc), std::nullopt) << "the other loop order's";
@@ -152,7 +152,7 @@ TEST(IoModel, AsymptoteOfTheorem2) {
   EXPECT_DOUBLE_EQ(n2d2_over_m_bytes({.n_q = 8, .n_k = 4, .d = 2}, 16), 2.0 * 8 * 4 * 4 / 16);
 }
 
-TEST(IoModel, Fa1LeavesTheL2) {
+TEST(IoModel, Fa1ExceedsL2) {
   // H200 (60 MiB L2): N at which 16 / 32 / 64 / 132 / 264 concurrent heads exceed L2.
   struct Row {
     std::int64_t heads;

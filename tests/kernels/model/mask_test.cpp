@@ -20,7 +20,7 @@ using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-TEST(MaskWords, RoundTrip) {
+TEST(MaskText, RoundTrip) {
   for (const char* text :
        {"full", "causal", "window:64:0", "window:0:0", "window:inf:5", "window:128:inf", "lengths:ramp", "lengths:0",
         "lengths:300/512/7", "blocks:128:butterfly", "blocks:16:stride1", "blocks:64:stride4", "blocks:256:random0",
@@ -38,7 +38,7 @@ TEST(MaskWords, RoundTrip) {
   EXPECT_NE(mask_of("lengths:1/2"), mask_of("lengths:2/1"));
 }
 
-TEST(MaskWords, EveryErrorSaysWhatIsWrongAndWhatIsAccepted) {
+TEST(MaskText, ErrorsNameTheCauseAndAcceptedForms) {
   const std::vector<std::pair<const char*, const char*>> wrong{
       {"", "unknown part ''"},
       {"diagonal", "unknown part 'diagonal'"},
@@ -81,7 +81,7 @@ TEST(MaskWords, EveryErrorSaysWhatIsWrongAndWhatIsAccepted) {
   }
 }
 
-TEST(MaskBlocks, PatternsByTheirDefinitions) {
+TEST(MaskBlocks, PatternsMatchTheirDefinitions) {
   const Mask butterfly = mask_of("blocks:16:butterfly");
   const Mask stride = mask_of("blocks:16:stride3");
   const Mask none = mask_of("blocks:16:random0");
@@ -126,7 +126,7 @@ bool sees(const AttentionProblem& p, std::int64_t entry, std::int64_t i, std::in
          (p.mask.right == Mask::unlimited || j <= diagonal + p.mask.right);
 }
 
-TEST(VisibleKeys, AreTheDefinitionPairByPair) {
+TEST(VisibleKeys, MatchTheDefinition) {
   for (const char* text : {"full", "causal", "window:0:0", "window:3:0", "window:2:4", "window:inf:2", "window:5:inf",
                            "lengths:ramp", "lengths:0/9/4", "causal+lengths:0/9/4", "window:2:1+lengths:ramp"}) {
     for (const std::int64_t n_q : {1, 2, 5, 9, 14}) {
@@ -148,7 +148,7 @@ TEST(VisibleKeys, AreTheDefinitionPairByPair) {
   }
 }
 
-TEST(UnmaskedPairs, OfBlockMasksMatchCounting) {
+TEST(UnmaskedPairs, BlockMasksMatchCounting) {
   for (const char* text : {"blocks:16:butterfly", "blocks:32:stride2", "blocks:16:random30",
                            "causal+blocks:16:butterfly", "window:20:3+blocks:32:random50",
                            "lengths:ramp+blocks:16:stride3", "causal+lengths:0/77+blocks:32:butterfly"}) {
@@ -168,7 +168,7 @@ TEST(UnmaskedPairs, OfBlockMasksMatchCounting) {
   }
 }
 
-TEST(BlockPattern, CountsWhatTheMaskSaysSquareBySquare) {
+TEST(BlockPattern, MatchesTheMaskSquareBySquare) {
   for (const char* words : {"blocks:16:butterfly", "blocks:16:stride7", "blocks:16:random30", "blocks:16:random0"}) {
     const Mask mask = parse_mask(words).value();
     constexpr std::int64_t rows = 70;
@@ -179,7 +179,7 @@ TEST(BlockPattern, CountsWhatTheMaskSaysSquareBySquare) {
                                         std::pair{17, 17}, std::pair{5, 199}}) {
         std::int64_t count = 0;
         for (std::int64_t j = first; j < last; ++j) count += mask.block_counts(i, j) ? 1 : 0;
-        EXPECT_EQ(pattern->in_row(i, first, last), count) << words << " row " << i << " from " << first;
+        EXPECT_EQ(pattern->count_in_row(i, first, last), count) << words << " row " << i << " from " << first;
       }
     }
     for (std::int64_t i = 0; i < rows; i += 13) {
@@ -202,18 +202,18 @@ TEST(BlockPattern, CountsWhatTheMaskSaysSquareBySquare) {
         EXPECT_EQ(pattern->counts(i, j), mask.block_counts(i, j));
         count += mask.block_counts(i, j) ? 1 : 0;
       }
-      EXPECT_EQ(pattern->in_column(j, 3, 67), count) << words << " column " << j;
+      EXPECT_EQ(pattern->count_in_column(j, 3, 67), count) << words << " column " << j;
     }
   }
 }
 
-TEST(BlockPattern, APatternAskedForAgainIsTheSameObjectAndALargerOneIsMade) {
+TEST(BlockPattern, CachesPatternsAndCreatesLargerOnes) {
   const Mask mask = parse_mask("blocks:32:random55").value();
   const auto first = BlockPattern::of(mask, 20, 30);
   EXPECT_EQ(BlockPattern::of(mask, 20, 10), first) << "a part of it";
   const auto larger = BlockPattern::of(mask, 40, 30);
   EXPECT_NE(larger, first);
-  EXPECT_EQ(larger->in_row(39, 0, 30), [&] {
+  EXPECT_EQ(larger->count_in_row(39, 0, 30), [&] {
     std::int64_t count = 0;
     for (std::int64_t j = 0; j < 30; ++j) count += mask.block_counts(39, j) ? 1 : 0;
     return count;

@@ -29,14 +29,14 @@ Message misses() {
   return msg::law::not_power_law{.d = 64, .m = "{percent}", .n = 16'384, .percent = 3};
 }
 
-struct OtherLanguage {
-  explicit OtherLanguage(const char* json) { use_catalogue(Catalogue::parse(json).value()); }
-  ~OtherLanguage() { use_catalogue(Catalogue::english()); }
-  OtherLanguage(const OtherLanguage&) = delete;
-  OtherLanguage& operator=(const OtherLanguage&) = delete;
+struct ScopedLanguage {
+  explicit ScopedLanguage(const char* json) { set_catalog(Catalog::parse(json).value()); }
+  ~ScopedLanguage() { set_catalog(Catalog::english()); }
+  ScopedLanguage(const ScopedLanguage&) = delete;
+  ScopedLanguage& operator=(const ScopedLanguage&) = delete;
 };
 
-TEST(Message, ArgumentsGoIntoTheirPlaces) {
+TEST(Message, ReplacesPlaceholders) {
   EXPECT_EQ(text(misses()), "no power law: the point at N 16,384, d 64, M {percent} lies 3% off the fit");
   EXPECT_EQ(text(Message()), "");
   EXPECT_TRUE(Message().empty());
@@ -46,8 +46,8 @@ TEST(Message, ArgumentsGoIntoTheirPlaces) {
   EXPECT_EQ(out.str(), text(misses()));
 }
 
-TEST(Message, ALiteralHasACodeAndEnglishWords) {
-  const OtherLanguage german(R"({"law": {"misses": "kein Potenzgesetz"}})");
+TEST(Message, LiteralHasCodeAndText) {
+  const ScopedLanguage german(R"({"law": {"misses": "kein Potenzgesetz"}})");
   EXPECT_EQ(text(misses()), "kein Potenzgesetz");
   const Message reason = make_reason("law.refused", "{} has {} of {}", "fa2 {}", grouped(1'235'968), misses());
   EXPECT_EQ(reason.id, "law.refused");
@@ -59,24 +59,24 @@ TEST(Message, ALiteralHasACodeAndEnglishWords) {
   EXPECT_EQ(grouped(-100), "-100");
 }
 
-TEST(Message, AnotherLanguageIsAnotherFile) {
-  const OtherLanguage german(
+TEST(Message, ParsedCatalogReplacesEnglish) {
+  const ScopedLanguage german(
       R"({"law": {"misses": "bei d {d} und N {n:,}: {percent} %", "of_a_later_version": "{whatever}"}})");
   EXPECT_EQ(text(misses()), "bei d 64 und N 16,384: 3 %");
   EXPECT_THAT(english_text(misses()), HasSubstr("no power law")) << "files stay English";
   EXPECT_THAT(text(msg::law::rereads_hit_l2{}), HasSubstr("L2")) << "what it does not have is said in English";
-  EXPECT_EQ(Catalogue::english().ids(), Catalogue::parse("{}").value().ids());
+  EXPECT_EQ(Catalog::english().ids(), Catalog::parse("{}").value().ids());
 }
 
-TEST(Message, ACatalogueThatIsWrongIsNone) {
+TEST(Message, RejectsMalformedCatalogs) {
   for (const char* json :
        {"nonsense", "[1]", R"({"law": 3})", R"({"law": {"misses": 3}})", R"({"law": {"misses": "d {d} {e:,}"}})"}) {
-    EXPECT_FALSE(Catalogue::parse(json)) << json;
+    EXPECT_FALSE(Catalog::parse(json)) << json;
   }
-  EXPECT_TRUE(Catalogue::parse(R"({"law": {"misses": "d {d} {D} { {:,} {d"}})")) << "braces that are no places";
+  EXPECT_TRUE(Catalog::parse(R"({"law": {"misses": "d {d} {D} { {:,} {d"}})")) << "braces that are no places";
 }
 
-TEST(Message, WhatIsTooLongIsCutForPeopleAlone) {
+TEST(Message, TruncatesOnlyDisplayedText) {
   const std::string huge = std::string(3999, 'x') + "é" + std::string(1'000'000, 'y');  // the limit splits the é
   const Message message = make_message("[{}]", huge);
   EXPECT_THAT(text(message), AllOf(SizeIs(4000 + 3), EndsWith("…")));
@@ -85,9 +85,9 @@ TEST(Message, WhatIsTooLongIsCutForPeopleAlone) {
   EXPECT_EQ(format_text("[{}]", "\x1b[31m\r\a red\tand\nmore"), "[[31m red\tand\nmore]");
 }
 
-TEST(Message, EveryEnglishTextIsOneSentenceOrPart) {
-  EXPECT_THAT(Catalogue::english().ids(), Not(IsEmpty()));
-  for (const std::string_view id : Catalogue::english().ids()) {
+TEST(Message, EnglishTextsAreSentencesOrPhrases) {
+  EXPECT_THAT(Catalog::english().ids(), Not(IsEmpty()));
+  for (const std::string_view id : Catalog::english().ids()) {
     EXPECT_THAT(std::string(id), testing::MatchesRegex("[a-z_]+\\.[a-z0-9_]+"));
   }
 }
@@ -124,7 +124,7 @@ const std::set<std::string>& terms() {
 }
 
 /// English words that are not terms: two or more letters, outside of placeholders, `code` and capitals (FA2, DRAM, N).
-std::string words_of_a_language(const std::string& text) {
+std::string untranslated_words(const std::string& text) {
   std::string left = std::regex_replace(text, std::regex(place), " ");
   left = std::regex_replace(left, std::regex("`[^`]*`|--[a-z-]+|\\*\\.[a-z]+|<[^>]*>"), " ");
   std::string words;
@@ -135,14 +135,14 @@ std::string words_of_a_language(const std::string& text) {
   return words;
 }
 
-bool has_letters_of_its_own(const std::string& text) {
+bool has_non_latin_letters(const std::string& text) {
   // U+3000 and above do not occur in English texts.
   return text.find_first_of("\xE3\xE4\xE5\xE6\xE7\xE8\xE9\xEA\xEB\xEC\xED\xEF") != std::string::npos;
 }
 
 class Translation : public ::testing::TestWithParam<std::string_view> {};
 
-TEST_P(Translation, SaysAllThatEnglishSays) {
+TEST_P(Translation, CoversAllEnglishTexts) {
   const Texts english = texts_of("en");
   const Texts texts = texts_of(GetParam());
   for (const auto& [id, said] : english) {
@@ -154,8 +154,8 @@ TEST_P(Translation, SaysAllThatEnglishSays) {
     const std::string& text = found->second;
     EXPECT_EQ(placeholder_names(text), placeholder_names(said)) << id << ": " << text;
     EXPECT_EQ(matches(text, "&[A-Za-z]").size(), matches(said, "&[A-Za-z]").size()) << id << ": " << text;
-    const bool is_translated = has_letters_of_its_own(text) || text == GetParam();  // or the language code
-    const std::string untranslated = is_translated ? "" : words_of_a_language(text);
+    const bool is_translated = has_non_latin_letters(text) || text == GetParam();  // or the language code
+    const std::string untranslated = is_translated ? "" : untranslated_words(text);
     EXPECT_EQ(untranslated, "") << id << ": " << text;
   }
   for (const auto& [id, text] : texts) {

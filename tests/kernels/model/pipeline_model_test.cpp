@@ -32,7 +32,7 @@ LaunchTime launch_time(const LaunchLoad& load, DeviceRates rates, double clock_h
   return launch_times(std::span(&load, 1), rates).front();
 }
 
-double held_clock_hz(const std::vector<LaunchLoad>& loads, const DeviceRates& rates) {
+double sustained_hz(const std::vector<LaunchLoad>& loads, const DeviceRates& rates) {
   return launch_times(loads, rates).front().clock_hz;
 }
 
@@ -60,7 +60,7 @@ TEST(PipelineModel, OneWaveIsLatencyAndWork) {
   EXPECT_NEAR(time.idle_ns, 0, 1e-9);
 }
 
-TEST(PipelineModel, BlocksThatAreLeftOverCostAWave) {
+TEST(PipelineModel, RemainingBlocksCostAWave) {
   EXPECT_NEAR(ns(products(2)), 280, 1e-9) << "half of the SMs";
   const LaunchTime six = launch_time(products(6), four_sms(), 1e9);
   EXPECT_NEAR(six.ns, 2 * 250 + 30, 1e-9);
@@ -68,7 +68,7 @@ TEST(PipelineModel, BlocksThatAreLeftOverCostAWave) {
   EXPECT_NEAR(six.idle_ns, 125, 1e-9) << "two of four SMs, for one of two waves";
 }
 
-TEST(PipelineModel, BlocksOnOneSmShareItsUnitsAndHideTheirLatency) {
+TEST(PipelineModel, ResidentBlocksShareUnitsAndHideLatency) {
   LaunchLoad load = products(8);
   load.blocks_per_sm = 2;
   EXPECT_NEAR(ns(load), 2 * 200 + 30, 1e-9) << "the work twice, and the steps' waits behind it";
@@ -78,24 +78,24 @@ TEST(PipelineModel, BlocksOnOneSmShareItsUnitsAndHideTheirLatency) {
   EXPECT_NEAR(ns(load), std::hypot(50, 400) + 30, 1e-9);
 }
 
-TEST(PipelineModel, ALatencyThatFewWarpsHide) {
+TEST(PipelineModel, FewWarpsExposeLatency) {
   LaunchLoad load = products(4);
   load.timing.alone.tensor = 0.5;
   EXPECT_NEAR(ns(load), 50 + 50 + 200 + 30, 1e-9);
   load.warps = 8;
   EXPECT_NEAR(ns(load), 50 + 25 + 200 + 30, 1e-9) << "two warps on each scheduler";
-  load.work.steps_at_once = 5;
+  load.work.concurrent_steps = 5;
   EXPECT_NEAR(ns(load), 10 + 25 + 200 + 30, 1e-9);
   load.work.rounds = 4 * 3;
   load.timing.round_latency = 7;
   EXPECT_NEAR(ns(load), 10 + 21 + 25 + 200 + 30, 1e-9);
 }
 
-TEST(PipelineModel, LoadsIntoRegistersWaitForRoomInTheL1) {
+TEST(PipelineModel, RegisterLoadsWaitForL1Capacity) {
   LaunchLoad load = products(4);
   const double before = ns(load);
   load.work.register_bytes = 4 * 6000;
-  load.work.loaded_at_once = 1000;
+  load.work.concurrent_load_bytes = 1000;
   load.timing.refill_latency = 7;
   load.dram_bytes = load.l2_sm_bytes = 1;
   load.l1_bytes = 1000;
@@ -115,7 +115,7 @@ TEST(PipelineModel, LoadsIntoRegistersWaitForRoomInTheL1) {
   EXPECT_NEAR(ns(two), ns(unlimited) + 7 * (30 - 6), 1e-9);
 }
 
-TEST(PipelineModel, TheLongerOfSchedulersAndSharedUnitsDecides) {
+TEST(PipelineModel, SlowerUnitGroupLimits) {
   LaunchLoad load = products(4);
   load.work.exponentials = 4 * 500;   // 50 cycles
   load.work.shared_bytes = 4 * 30e3;  // 300 cycles
@@ -126,7 +126,7 @@ TEST(PipelineModel, TheLongerOfSchedulersAndSharedUnitsDecides) {
   EXPECT_NEAR(time.ns, 50 + 250 + 30, 1e-9);
 }
 
-TEST(PipelineModel, UnitsAreBusyWithWhatIsIssuedOfThem) {
+TEST(PipelineModel, UtilizationUsesIssuedInstructions) {
   LaunchLoad load = products(4);
   load.work.exponentials = 4 * 500;
   load.work.fp32_values = 4 * 320;
@@ -134,7 +134,7 @@ TEST(PipelineModel, UnitsAreBusyWithWhatIsIssuedOfThem) {
   load.l2_sm_bytes = 4 * 6400;
   load.l2_to_sm_bytes = 4 * 5000;
   load.dram_bytes = 3e5;
-  load.later_bytes = 1e5;
+  load.writeback_bytes = 1e5;
   load.timing.use = {.exponentials = 1.5, .wavefronts = {.exponential = 2, .fp32 = 3, .shared = 0.5, .l2 = 4}};
   DeviceRates rates = four_sms();
   rates.dram_peak_bytes_per_second = 2e12;
@@ -150,7 +150,7 @@ TEST(PipelineModel, UnitsAreBusyWithWhatIsIssuedOfThem) {
   EXPECT_NEAR(launch_time(load, rates, 2e9).busy(GpuUnit::tensor), 50, 1e-9);
 }
 
-TEST(PipelineModel, AFifthWarpKeepsOneSchedulerTwiceAsLong) {
+TEST(PipelineModel, FifthWarpDoublesSchedulerLoad) {
   LaunchLoad load = products(4);
   load.warps = 5;
   EXPECT_NEAR(ns(load), 50 + 200 * 2 / 1.25 + 30, 1e-9);
@@ -166,7 +166,7 @@ TEST(PipelineModel, AFifthWarpKeepsOneSchedulerTwiceAsLong) {
   EXPECT_NEAR(ns(load), 50 + 200 + 30, 1e-9) << "shared memory knows no schedulers";
 }
 
-TEST(PipelineModel, UnevenBlocksAreDealtOutInTheirOrder) {
+TEST(PipelineModel, UnequalBlocksStartInOrder) {
   // Steps of 1.6, 1, 1, 1, 0.4 and 1 times the mean of 250 cycles; the fifth block follows the second, the sixth the
   // third.
   LaunchLoad load = products(6);
@@ -187,7 +187,7 @@ TEST(PipelineModel, UnevenBlocksAreDealtOutInTheirOrder) {
   EXPECT_NEAR(ns(load), 250 + 400 + 30, 1e-9);
 }
 
-TEST(PipelineModel, ABlocksWorkGoesWithItsRounds) {
+TEST(PipelineModel, BlockWorkIsProportionalToRounds) {
   // One block on each of four SMs; one has 9 of 12 rounds and so 3 times the mean work.
   LaunchLoad load = products(4);
   load.work.rounds = 12;
@@ -197,14 +197,14 @@ TEST(PipelineModel, ABlocksWorkGoesWithItsRounds) {
   EXPECT_NEAR(ns(load), 5 * 10 + 9 * 10 + 3 * 200 + 30, 1e-9);
 }
 
-TEST(PipelineModel, WaitsOfAStepHideBehindOtherBlocksWork) {
+TEST(PipelineModel, OtherBlocksHideStepWaits) {
   LaunchLoad load = products(8);
   load.blocks_per_sm = 2;
   load.timing.step_latency = 50;  // 250 cycles, 200 of them hidden by the other block's work
   EXPECT_NEAR(ns(load), 2 * 200 + 50 + 30, 1e-9);
 }
 
-TEST(PipelineModel, WarpsOfABlockByItselfWaitForOneAnother) {
+TEST(PipelineModel, SingleBlockWaitsAtBarriers) {
   LaunchLoad load = products(4);
   load.timing.skew = 0.2;
   EXPECT_NEAR(ns(load), 50 + 200 + 40 + 30, 1e-9);
@@ -214,7 +214,7 @@ TEST(PipelineModel, WarpsOfABlockByItselfWaitForOneAnother) {
   EXPECT_NEAR(ns(load), 2 * 200 + 20 + 30, 1e-9);
 }
 
-TEST(PipelineModel, DramAndL2StandBesideTheSms) {
+TEST(PipelineModel, DramAndL2CombineWithSmTime) {
   LaunchLoad load = products(4);
   load.dram_bytes = 1e6;  // 1 us
   const LaunchTime dram = launch_time(load, four_sms(), 1e9);
@@ -223,7 +223,7 @@ TEST(PipelineModel, DramAndL2StandBesideTheSms) {
   EXPECT_NEAR(ns(load), std::pow(std::pow(250, 4) + 2 * std::pow(1000, 4), 0.25) + 30, 1e-6);
 }
 
-TEST(PipelineModel, ALaunchThatStartsEarlyHidesMostOfItsBeginning) {
+TEST(PipelineModel, EarlyStartHidesLaunchOverhead) {
   LaunchLoad early = products(4);
   early.starts_early = true;
   const std::vector<LaunchTime> times = launch_times(std::vector{products(4), early}, four_sms());
@@ -234,11 +234,11 @@ TEST(PipelineModel, ALaunchThatStartsEarlyHidesMostOfItsBeginning) {
 /// Products at peak rate draw 1.6 times the power limit, idling 0.2.
 DeviceRates capped() {
   DeviceRates rates = four_sms();
-  rates.clock = {.idle = 0.2, .tensor = 1.6, .dram = 0, .exponent = 3, .lag_ns = 0};
+  rates.clock = {.idle = 0.2, .tensor = 1.6, .dram = 0, .exponent = 3, .averaging_ns = 0};
   return rates;
 }
 
-LaunchLoad at_the_peak(double tensor_flops) {
+LaunchLoad peak_products(double tensor_flops) {
   return {.work = {.steps = 4, .tensor_flops = tensor_flops},
           .timing = {.busy = {.tensor = 1}, .overlap = 1},
           .blocks = 4,
@@ -246,55 +246,55 @@ LaunchLoad at_the_peak(double tensor_flops) {
           .blocks_per_sm = 1};
 }
 
-TEST(LaunchTimes, OperandsOf8BitsTakeHalfTheTime) {
-  LaunchLoad of_8_bits = at_the_peak(8e6);
-  of_8_bits.work.products_at_once = 2;
-  EXPECT_EQ(launch_times(std::vector{of_8_bits}, four_sms()).at(0).ns,
-            launch_times(std::vector{at_the_peak(4e6)}, four_sms()).at(0).ns);
+TEST(LaunchTimes, Fp8OperandsTakeHalfTheTime) {
+  LaunchLoad fp8_weights_reference = peak_products(8e6);
+  fp8_weights_reference.work.relative_throughput = 2;
+  EXPECT_EQ(launch_times(std::vector{fp8_weights_reference}, four_sms()).at(0).ns,
+            launch_times(std::vector{peak_products(4e6)}, four_sms()).at(0).ns);
 }
 
-TEST(HeldClock, IsTheHighestWithinTheCap) {
+TEST(ClockSolver, IsTheHighestWithinThePowerLimit) {
   // At a share s of the boost clock: 0.2 + 1.6 s s^3 = 1, hence s = 0.5^(1/4).
-  const std::vector loads{at_the_peak(4e6)};
-  const double clock = held_clock_hz(loads, capped());
+  const std::vector loads{peak_products(4e6)};
+  const double clock = sustained_hz(loads, capped());
   EXPECT_NEAR(clock, std::pow(0.5, 0.25) * 1e9, 1e3);
   const LaunchTime time = launch_times(loads, capped()).at(0);
   EXPECT_NEAR(time.clock_hz, clock, 1);
   EXPECT_NEAR(time.ns, 1000 / std::pow(0.5, 0.25), 1e-3);
 }
 
-TEST(HeldClock, IsTheBoostWhereTheWorkDrawsLess) {
-  LaunchLoad load = at_the_peak(4e6);
+TEST(ClockSolver, IsTheBoostClockBelowThePowerLimit) {
+  LaunchLoad load = peak_products(4e6);
   load.timing.busy.tensor = 2.5;  // products take 40% of the time: 0.2 + 0.64
-  EXPECT_EQ(held_clock_hz(std::vector{load}, capped()), 1e9);
+  EXPECT_EQ(sustained_hz(std::vector{load}, capped()), 1e9);
 }
 
-TEST(HeldClock, ShortLoadsDoNotFeelTheCap) {
+TEST(ClockSolver, ShortLoadsIgnoreThePowerLimit) {
   DeviceRates rates = capped();
-  rates.clock.lag_ns = 1e6;
-  EXPECT_EQ(held_clock_hz(std::vector{at_the_peak(4e6)}, rates), 1e9) << "five times 1 us";
-  EXPECT_NEAR(held_clock_hz(std::vector{at_the_peak(4e12)}, rates), std::pow(0.5, 0.25) * 1e9, 1e3);
+  rates.clock.averaging_ns = 1e6;
+  EXPECT_EQ(sustained_hz(std::vector{peak_products(4e6)}, rates), 1e9) << "five times 1 us";
+  EXPECT_NEAR(sustained_hz(std::vector{peak_products(4e12)}, rates), std::pow(0.5, 0.25) * 1e9, 1e3);
 }
 
-TEST(HeldClock, FallsUnderLoadAndFurtherWhereTensorCoresAreBusy) {
+TEST(ClockSolver, DropsUnderLoadAndWithBusyTensorCores) {
   DeviceRates rates = four_sms();
-  rates.clock = {.load = 0.1, .load_ns = 0, .surge = 0.4, .surge_from = 0.5, .idle = 0, .exponent = 1};
-  LaunchLoad load = at_the_peak(4e6);
+  rates.clock = {.load = 0.1, .load_ns = 0, .tensor_slope = 0.4, .tensor_threshold = 0.5, .idle = 0, .exponent = 1};
+  LaunchLoad load = peak_products(4e6);
   load.timing.busy.tensor = 2;  // busy half of the time
-  EXPECT_NEAR(held_clock_hz(std::vector{load}, rates), 0.9e9, 1e3);
-  EXPECT_NEAR(held_clock_hz(std::vector{at_the_peak(4e6)}, rates), (1 - 0.1 - 0.4 * 0.5) * 1e9, 1e3);
+  EXPECT_NEAR(sustained_hz(std::vector{load}, rates), 0.9e9, 1e3);
+  EXPECT_NEAR(sustained_hz(std::vector{peak_products(4e6)}, rates), (1 - 0.1 - 0.4 * 0.5) * 1e9, 1e3);
   rates.clock.load_ns = 1e9;
-  EXPECT_NEAR(held_clock_hz(std::vector{at_the_peak(4e6)}, rates), 1e9, 1e4) << "not at once";
+  EXPECT_NEAR(sustained_hz(std::vector{peak_products(4e6)}, rates), 1e9, 1e4) << "not at once";
 }
 
-TEST(HeldClock, LaunchesOfAPointHoldOne) {
-  LaunchLoad idle = at_the_peak(0);
+TEST(ClockSolver, IsCommonToAllLaunchesOfAPoint) {
+  LaunchLoad idle = peak_products(0);
   idle.timing.launch_ns = 1000;
   // Products take half of the time: 0.2 + 0.8 at boost clock.
-  EXPECT_NEAR(held_clock_hz(std::vector{at_the_peak(4e6), idle}, capped()), 1e9, 1e3);
+  EXPECT_NEAR(sustained_hz(std::vector{peak_products(4e6), idle}, capped()), 1e9, 1e3);
 }
 
-TEST(DeviceRates, ComeFromTheDatasheetAndSayWhatIsInherited) {
+TEST(DeviceRates, UseDatasheetAndMarkInherited) {
   const DeviceRates h200 = device_rates(*find_gpu("H200"));
   EXPECT_EQ(h200.per_cycle.tensor, 4096) << "989.4 TFLOP/s are at 1.83 GHz";
   EXPECT_EQ(h200.boost_hz, 1.98e9);
@@ -328,7 +328,7 @@ TEST(DeviceRates, ComeFromTheDatasheetAndSayWhatIsInherited) {
   EXPECT_EQ(device_rates(*find_gpu("A100")).mma_sync_share, 1);
 }
 
-TEST(DeviceRates, OfADeviceThatWasMeasuredAreItsOwn) {
+TEST(DeviceRates, UseMeasuredRates) {
   const DeviceLimits& a100 = *find_gpu("A100");
   const std::vector<Ceiling> ceilings{
       {.name = "dram_read", .value = 1.8e12, .unit = "byte/s"},
@@ -343,7 +343,7 @@ TEST(DeviceRates, OfADeviceThatWasMeasuredAreItsOwn) {
   EXPECT_FALSE(device_rates(a100, std::span(ceilings).first(1)).dram_measured) << "half of what it takes";
 }
 
-TEST(PredictTimes, OneForEachMeasuredKernelAndSetUpLeftOut) {
+TEST(PredictTimes, SkipsSetupLaunches) {
   const DeviceLimits& h200 = *find_gpu("H200");
   const AttentionProblem p{.pass = Pass::bwd, .heads_q = 16, .heads_kv = 16, .n_q = 4096, .n_k = 4096, .d = 64};
   for (const char* name : {"naive", "fa1", "fa2", "fa3"}) {
@@ -354,7 +354,7 @@ TEST(PredictTimes, OneForEachMeasuredKernelAndSetUpLeftOut) {
     for (const KernelModel& kernel : model.kernels) measured += kernel.setup ? 0 : 1;
     ASSERT_EQ(times.size(), measured) << name;
     for (const LaunchLoad& load : predict_loads(model, h200)) {
-      EXPECT_LT(load.later_bytes, load.dram_bytes) << name << ": inputs are read while it runs";
+      EXPECT_LT(load.writeback_bytes, load.dram_bytes) << name << ": inputs are read while it runs";
     }
     for (const LaunchTime& time : times) {
       EXPECT_GT(time.ns, time.launch_ns) << name;
@@ -365,7 +365,7 @@ TEST(PredictTimes, OneForEachMeasuredKernelAndSetUpLeftOut) {
 }
 
 // FA1's concurrent heads exceed L2 as their number grows, so that DRAM becomes the bottleneck.
-TEST(PredictTimes, RowsThatTheL2DoesNotHoldAreReadFromDram) {
+TEST(PredictTimes, RowsExceedingL2AreReadFromDram) {
   const DeviceLimits& h200 = *find_gpu("H200");
   const Algorithm* fa1 = built_in_algorithms().find("fa1");
   const auto dram_share = [&](std::int64_t heads) {
@@ -379,7 +379,7 @@ TEST(PredictTimes, RowsThatTheL2DoesNotHoldAreReadFromDram) {
 }
 
 /// A block takes as many cycles as it has steps.
-double its_steps(const BlockRun& block, double /*at_once*/) {
+double steps_as_cycles(const BlockRun& block, double /*at_once*/) {
   return block.steps;
 }
 
@@ -389,76 +389,76 @@ double shared(const BlockRun& block, double at_once) {
 }
 
 BlockOrder one_by_one(const std::vector<double>& steps) {
-  BlockTurn turn;
+  RepeatedRuns turn;
   for (const double each : steps) append(turn.runs, {.blocks = 1, .steps = each});
   return {turn};
 }
 
-TEST(BlockOrder, RunsOfBlocksThatAreAlike) {
+TEST(BlockOrder, MergesEqualBlocks) {
   const BlockOrder order = one_by_one({3, 3, 2, 3});
   const std::vector<BlockRun> expected{{.blocks = 2, .steps = 3}, {.blocks = 1, .steps = 2}, {.blocks = 1, .steps = 3}};
   EXPECT_EQ(order.front().runs, expected);
 }
 
-TEST(DealtCycles, EachBlockGoesToThePlaceThatIsFreeFirst) {
+TEST(ScheduledCycles, BlockTakesTheFirstFreeSlot) {
   // 5, 3 and 2 start. At 2 the third SM takes 4 (until 6), at 3 the second takes 1 (until 4) and then 6 (until 10).
-  const DealtCycles dealt = dealt_cycles(one_by_one({5, 3, 2, 4, 1, 6}), 3, 1, its_steps);
+  const ScheduledCycles dealt = scheduled_cycles(one_by_one({5, 3, 2, 4, 1, 6}), 3, 1, steps_as_cycles);
   EXPECT_EQ(dealt.all, 10);
-  EXPECT_EQ(dealt.evenly, 7);
+  EXPECT_EQ(dealt.balanced, 7);
 }
 
-TEST(DealtCycles, TheLongestFirstEndTogether) {
+TEST(ScheduledCycles, LongestFirstBalances) {
   // 6, 5 and 4 start; 3, 2 and 1 follow when 4, 5 and 6 end.
-  EXPECT_EQ(dealt_cycles(one_by_one({6, 5, 4, 3, 2, 1}), 3, 1, its_steps).all, 7);
+  EXPECT_EQ(scheduled_cycles(one_by_one({6, 5, 4, 3, 2, 1}), 3, 1, steps_as_cycles).all, 7);
 }
 
-TEST(DealtCycles, TurnsAreRepeated) {
+TEST(ScheduledCycles, RepeatsRuns) {
   // 4 2 1 4 2 1: at 1 the third SM takes 4 (until 5), at 2 the second takes 2 (until 4); the last block starts at 4.
   const BlockOrder order{
       {.times = 2, .runs = {{.blocks = 1, .steps = 4}, {.blocks = 1, .steps = 2}, {.blocks = 1, .steps = 1}}}};
-  const DealtCycles dealt = dealt_cycles(order, 3, 1, its_steps);
+  const ScheduledCycles dealt = scheduled_cycles(order, 3, 1, steps_as_cycles);
   EXPECT_EQ(dealt.all, 5);
-  EXPECT_NEAR(dealt.evenly, 14.0 / 3, 1e-12);
+  EXPECT_NEAR(dealt.balanced, 14.0 / 3, 1e-12);
 }
 
-TEST(DealtCycles, TheFirstBlocksGoToAllSmsInTurn) {
+TEST(ScheduledCycles, FirstBlocksAreRoundRobin) {
   // Two slots on each of two SMs: 4 and 6 share one, 2 is alone. Both run 1.5 times as long until 4 ends at 6; then 6
   // has a third of its steps left.
-  EXPECT_EQ(dealt_cycles(one_by_one({4, 2, 6}), 2, 2, shared).all, 8);
+  EXPECT_EQ(scheduled_cycles(one_by_one({4, 2, 6}), 2, 2, shared).all, 8);
 }
 
-TEST(DealtCycles, WhereNothingIsLeftToGiveOutABlockGoesOnByItself) {
+TEST(ScheduledCycles, LastBlocksSpeedUp) {
   // One SM: 4 and 2 start; at 3 comes 6 and both share the SM. 4 ends at 6, when 6 has two thirds of its steps left.
-  EXPECT_EQ(dealt_cycles(one_by_one({4, 2, 6}), 1, 2, shared).all, 6 + 4);
+  EXPECT_EQ(scheduled_cycles(one_by_one({4, 2, 6}), 1, 2, shared).all, 6 + 4);
 }
 
 /// Reference: assigns each block to the first free slot by linear search.
-double dealt_by_looking(const std::vector<double>& steps, std::size_t places) {
+double greedy_reference(const std::vector<double>& steps, std::size_t places) {
   std::vector<double> ends(places, 0);
   for (const double each : steps) *std::ranges::min_element(ends) += each;
   return std::ranges::max(ends);
 }
 
-TEST(DealtCycles, ManyAtRandom) {
+TEST(ScheduledCycles, MatchesGreedyReference) {
   std::mt19937 random(7);
   for (const int blocks : {1, 30, 131, 132, 133, 700, 2048}) {
     std::vector<double> steps;
     steps.reserve(static_cast<std::size_t>(blocks));
     for (int i = 0; i < blocks; ++i) steps.push_back(1 + static_cast<double>(random() % 40));
-    EXPECT_EQ(dealt_cycles(one_by_one(steps), 132, 1, its_steps).all, dealt_by_looking(steps, 132)) << blocks;
+    EXPECT_EQ(scheduled_cycles(one_by_one(steps), 132, 1, steps_as_cycles).all, greedy_reference(steps, 132)) << blocks;
   }
 }
 
-TEST(DealtCycles, OfVeryManyTheLastOnesShowHowTheyEnd) {
+TEST(ScheduledCycles, LargeLaunchesListOnlyLastBlocks) {
   std::vector<double> steps;
   for (int head = 0; head < 400; ++head) {
     for (int tile = 0; tile < 64; ++tile) steps.push_back(1000 * (tile + 2));
   }
   BlockOrder order = one_by_one(std::vector(steps.begin(), steps.begin() + 64));
   order.front().times = 400;
-  const double all = dealt_by_looking(steps, 132);
-  EXPECT_NEAR(dealt_cycles(order, 132, 1, its_steps).all, all, 0.005 * all);
-  EXPECT_NEAR(dealt_cycles(order, 132, 1, its_steps).evenly, 400 * 1000 * (65 * 32 + 64.0) / 132, 1);
+  const double all = greedy_reference(steps, 132);
+  EXPECT_NEAR(scheduled_cycles(order, 132, 1, steps_as_cycles).all, all, 0.005 * all);
+  EXPECT_NEAR(scheduled_cycles(order, 132, 1, steps_as_cycles).balanced, 400 * 1000 * (65 * 32 + 64.0) / 132, 1);
 }
 
 }  // namespace

@@ -40,8 +40,8 @@ TEST(TileGrid, FullMaskSeesEverything) {
   EXPECT_EQ(grid.k_tiles_seen(0), 4);
   EXPECT_EQ(grid.q_begin(3), 0);
   EXPECT_EQ(tiles_of(grid), 12);
-  EXPECT_EQ(grid.counts(grid.row_runs()).key_rows_seen, 300);
-  EXPECT_EQ(grid.counts(grid.row_runs()).query_rows_seen, 520);
+  EXPECT_EQ(grid.counts(grid.row_runs()).key_rows_read, 300);
+  EXPECT_EQ(grid.counts(grid.row_runs()).query_rows_read, 520);
 }
 
 TEST(TileGrid, CausalByHand) {
@@ -53,7 +53,7 @@ TEST(TileGrid, CausalByHand) {
   EXPECT_EQ(square.k_tiles_seen(3), 2);
   EXPECT_EQ(square.q_begin(1), 2);
   EXPECT_EQ(tiles_of(square), 6);
-  EXPECT_EQ(square.counts(square.row_runs()).key_rows_seen, 6 * 128);
+  EXPECT_EQ(square.counts(square.row_runs()).key_rows_read, 6 * 128);
 
   // 5 queries, 2 keys: queries 0..2 see no key.
   const TileGrid tall({.mask = Mask::causal, .n_q = 5, .n_k = 2}, {.br = 1, .bc = 1});
@@ -97,8 +97,8 @@ void expect_counts(const AttentionProblem& p, const Tiling& tile, std::int64_t e
       }
       ASSERT_EQ(any, j >= grid.k_begin(i) && j < grid.k_end(i)) << label << " tile " << i << ", " << j;
       ASSERT_EQ(any, i >= grid.q_begin(j) && i < grid.q_end(j)) << label << " tile " << i << ", " << j;
-      const bool counts =
-          !p.mask.sparse() || p.mask.block_counts(i * tile.br / p.mask.block_size, j * tile.bc / p.mask.block_size);
+      const bool counts = !p.mask.has_block_mask() ||
+                          p.mask.block_counts(i * tile.br / p.mask.block_size, j * tile.bc / p.mask.block_size);
       ASSERT_EQ(grid.visited(i, j), any && counts) << label << " tile " << i << ", " << j;
       if (!any || !counts) continue;
       k_tiles.push_back(j);
@@ -132,8 +132,8 @@ void expect_counts(const AttentionProblem& p, const Tiling& tile, std::int64_t e
   }
   ASSERT_EQ(keys, length) << label;
   ASSERT_EQ(tiles_of(grid), tiles) << label;
-  ASSERT_EQ(grid.counts(grid.row_runs()).key_rows_seen, key_rows) << label;
-  ASSERT_EQ(grid.counts(grid.row_runs()).query_rows_seen, query_rows) << label;
+  ASSERT_EQ(grid.counts(grid.row_runs()).key_rows_read, key_rows) << label;
+  ASSERT_EQ(grid.counts(grid.row_runs()).query_rows_read, query_rows) << label;
   ASSERT_EQ(grid.counts(grid.row_runs()).query_rows_touched, queries_touched) << label;
   ASSERT_EQ(grid.columns(grid.column_runs()).key_rows_touched, keys_touched) << label;
   ASSERT_EQ(grid.columns(grid.column_runs()).k_tiles_touched, tiles_touched) << label;
@@ -194,13 +194,13 @@ void expect_reads(const AttentionProblem& p, const Tiling& tile) {
                       [&](std::int64_t row) { return p.mask.block_counts(row / square, j * tile.bc / square); });
     columns_by_tile.by_tile(begin, end, tile.br);
   }
-  EXPECT_EQ(read_by_square(grid.row_runs()), rows.reads) << to_string(p.mask) << describe(tile);
-  EXPECT_EQ(read_by_tile(grid.row_runs()), rows_by_tile.reads) << to_string(p.mask) << describe(tile);
-  EXPECT_EQ(read_by_square(grid.column_runs()), columns.reads) << to_string(p.mask) << describe(tile);
-  EXPECT_EQ(read_by_tile(grid.column_runs()), columns_by_tile.reads) << to_string(p.mask) << describe(tile);
+  EXPECT_EQ(mask_reads_by_square(grid.row_runs()), rows.reads) << to_string(p.mask) << describe(tile);
+  EXPECT_EQ(mask_reads_by_tile(grid.row_runs()), rows_by_tile.reads) << to_string(p.mask) << describe(tile);
+  EXPECT_EQ(mask_reads_by_square(grid.column_runs()), columns.reads) << to_string(p.mask) << describe(tile);
+  EXPECT_EQ(mask_reads_by_tile(grid.column_runs()), columns_by_tile.reads) << to_string(p.mask) << describe(tile);
 }
 
-TEST(TileGrid, SquaresAreReadAsAKernelWalks) {
+TEST(TileGrid, MaskReadsMatchKernelTraversal) {
   for (const char* text : {"blocks:16:butterfly", "blocks:16:stride3", "blocks:32:random30",
                            "causal+blocks:16:butterfly", "window:20:9+blocks:32:stride3"}) {
     for (const std::int64_t n_q : {1, 47, 150}) {
@@ -210,7 +210,8 @@ TEST(TileGrid, SquaresAreReadAsAKernelWalks) {
     }
   }
   const TileGrid whole({.n_q = 190, .n_k = 190}, {.br = 16, .bc = 16});
-  EXPECT_EQ(read_by_square(whole.row_runs()) + read_by_tile(whole.column_runs()), 0) << "there is no block mask";
+  EXPECT_EQ(mask_reads_by_square(whole.row_runs()) + mask_reads_by_tile(whole.column_runs()), 0)
+      << "there is no block mask";
 }
 
 TEST(TileGrid, BlocksMatchTheMask) {
@@ -226,7 +227,7 @@ TEST(TileGrid, BlocksMatchTheMask) {
   }
 }
 
-TEST(BatchGrid, SumsOverTheInstancesOfEachEntry) {
+TEST(BatchGrid, SumsInstancesPerEntry) {
   for (const char* text :
        {"full", "causal", "lengths:ramp", "window:9:3+lengths:40/0/7", "causal+lengths:ramp+blocks:16:stride2"}) {
     const AttentionProblem p{.mask = mask_of(text), .batch = 3, .heads_q = 6, .heads_kv = 2, .n_q = 50, .n_k = 40};
@@ -238,8 +239,8 @@ TEST(BatchGrid, SumsOverTheInstancesOfEachEntry) {
       const TileGrid grid(p, tile, i / 6);
       sum.tiles += tiles_of(grid);
       sum.query_rows_touched += grid.counts(grid.row_runs()).query_rows_touched;
-      sum.key_rows_seen += grid.counts(grid.row_runs()).key_rows_seen;
-      sum.query_rows_seen += grid.counts(grid.row_runs()).query_rows_seen;
+      sum.key_rows_read += grid.counts(grid.row_runs()).key_rows_read;
+      sum.query_rows_read += grid.counts(grid.row_runs()).query_rows_read;
       sum.q_tiles_touched += grid.counts(grid.row_runs()).q_tiles_touched;
     }
     for (std::int64_t i = 0; i < p.kv_instances(); ++i) {

@@ -83,12 +83,12 @@ void expect_inside_and_written_once(const Algorithm& algorithm, const AttentionP
   SCOPED_TRACE(label(algorithm, p, tile));
   std::map<Tensor, std::int64_t> stored;
   const AttentionPlan plan = algorithm.plan(p, tile, known_gpus().front());
-  const bool q_as_given = plan.quantised && plan.quantised->query_rows == 0;
+  const bool q_unquantized = plan.quantized && plan.quantized->query_rows == 0;
   for (const KernelLaunch& launch : plan.launches) {
     for (const TileAccess& a : test::all_accesses(*launch.program)) {
       if (a.tensor == Tensor::o_part || a.tensor == Tensor::lse_part) continue;  // tested in splitkv_test.cpp
       Extent extent = extent_of(a.tensor, p);
-      if (a.tensor == Tensor::q && q_as_given) extent.element_bytes = bytes_per_element(held_as(p.dtype));
+      if (a.tensor == Tensor::q && q_unquantized) extent.element_bytes = bytes_per_element(output_dtype(p.dtype));
       ASSERT_TRUE(a.instance >= 0 && a.instance < extent.instances);
       ASSERT_TRUE(a.row >= 0 && a.rows > 0 && a.row + a.rows <= extent.rows) << to_string(a.tensor);
       ASSERT_TRUE(a.col >= 0 && a.cols > 0 && a.col + a.cols <= extent.cols) << to_string(a.tensor);
@@ -106,7 +106,7 @@ void expect_inside_and_written_once(const Algorithm& algorithm, const AttentionP
 
 TEST(TileProgram, AccessesStayInsideAndOutputsAreWrittenOnce) {
   for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
-    for (const AttentionProblem& p : test::odd_problems()) {
+    for (const AttentionProblem& p : test::irregular_problems()) {
       for (const Tiling& tile : {Tiling{.br = 64, .bc = 64}, Tiling{.br = 48, .bc = 112}}) {
         if (test::refused(*algorithm, p, tile)) continue;
         expect_inside_and_written_once(*algorithm, p, tile);
@@ -115,13 +115,13 @@ TEST(TileProgram, AccessesStayInsideAndOutputsAreWrittenOnce) {
   }
   for (const char* name : {"fa1", "fa2"}) {
     for (const AttentionProblem& p : test::masked_problems()) {
-      for (const Tiling& tile : test::dividing_tiles())
+      for (const Tiling& tile : test::tiles_dividing_96())
         expect_inside_and_written_once(*built_in_algorithms().find(name), p, tile);
     }
   }
 }
 
-TEST(PairFinder, OneOperandStaysWhileTheOtherPassesBy) {
+TEST(PairFinder, PairsStationaryWithStreamedOperand) {
   struct Case {
     const char* what;
     std::string loads;  ///< one letter per step: q, k, b for both, - for neither

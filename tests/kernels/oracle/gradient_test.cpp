@@ -37,27 +37,27 @@ struct Values {
 };
 
 /// Visibility of a pair by the definition of mask and lengths.
-bool pair_is_seen(const AttentionProblem& p, std::int64_t entry, std::int64_t row, std::int64_t key) {
+bool is_visible(const AttentionProblem& p, std::int64_t entry, std::int64_t row, std::int64_t key) {
   const std::int64_t length = key_length(p, entry);
   if (key >= length) return false;
   const std::int64_t diagonal = row + length - p.n_q;
   if (p.mask.left != Mask::unlimited && key < diagonal - p.mask.left) return false;
   if (p.mask.right != Mask::unlimited && key > diagonal + p.mask.right) return false;
-  return !p.mask.sparse() || p.mask.block_counts(row / p.mask.block_size, key / p.mask.block_size);
+  return !p.mask.has_block_mask() || p.mask.block_counts(row / p.mask.block_size, key / p.mask.block_size);
 }
 
 /// sum(dO o O), the loss whose derivatives are the gradients.
 double loss(const AttentionProblem& p, const Values& x) {
   double total = 0;
   const std::int64_t group = p.heads_q / p.heads_kv;
-  const int keep = dropout_keep(p);
+  const int keep = dropout_keep_count(p);
   for (std::int64_t h = 0; h < p.instances(); ++h) {
     const std::int64_t kv = h / group;
     for (std::int64_t i = 0; i < p.n_q; ++i) {
       double sum = 0;
       double weighted = 0;
       for (std::int64_t j = 0; j < p.n_k; ++j) {
-        if (!pair_is_seen(p, h / p.heads_q, i, j)) continue;
+        if (!is_visible(p, h / p.heads_q, i, j)) continue;
         double score = 0;
         double gain = 0;
         for (std::int64_t c = 0; c < p.d; ++c) {
@@ -122,7 +122,7 @@ std::vector<GradientCase> gradient_cases() {
 
 class Gradients : public testing::TestWithParam<GradientCase> {};
 
-TEST_P(Gradients, AreTheDifferencesOfTheForwardPass) {
+TEST_P(Gradients, MatchFiniteDifferences) {
   const AttentionProblem& p = GetParam().problem;
   const AttentionInputs inputs = make_inputs(p, InputKind::normal, 7);
   const Reference reference = reference_attention(p, inputs, 1);
@@ -159,7 +159,7 @@ TEST_P(Gradients, AreTheDifferencesOfTheForwardPass) {
   }
 }
 
-TEST_P(Gradients, PassTheirOwnCheckRoundedAndNaive) {
+TEST_P(Gradients, RoundedAndNaiveResultsPass) {
   const AttentionProblem& p = GetParam().problem;
   const Reference r = reference_attention(p, make_inputs(p, InputKind::normal, 3));
   const auto bits = [&](const auto& values) {
@@ -180,7 +180,7 @@ TEST_P(Gradients, PassTheirOwnCheckRoundedAndNaive) {
   EXPECT_LE(naive.max_abs_error, naive.bound);
 }
 
-TEST_P(Gradients, DoNotDependOnThreadsSamplesOrWhereTheStatisticsComeFrom) {
+TEST_P(Gradients, DoNotDependOnThreadsSamplesOrStatistics) {
   const AttentionProblem& p = GetParam().problem;
   const AttentionInputs inputs = make_inputs(p, InputKind::large, 5);
   const Reference whole = reference_attention(p, inputs, 1);
@@ -268,7 +268,7 @@ TEST(GradientsByHand, ForwardHasNone) {
   EXPECT_EQ(r.o.exact.size(), 6U);
 }
 
-TEST(GradientsByHand, WhatIsMaskedGetsExactlyNothing) {
+TEST(GradientsByHand, MaskedEntriesAreExactlyZero) {
   const AttentionProblem p{
       .pass = Pass::bwd, .mask = mask_of("lengths:3/0+causal"), .batch = 2, .n_q = 5, .n_k = 6, .d = 4};
   const Reference r = reference_attention(p, make_inputs(p, InputKind::normal, 1));
@@ -303,7 +303,7 @@ TEST(GradientsByHand, WhatIsMaskedGetsExactlyNothing) {
   EXPECT_FALSE(nothing.pass);
 }
 
-TEST(GradientCheck, NamesTheTensorNearestToItsBound) {
+TEST(GradientCheck, ReportsTensorNearestToItsBound) {
   const AttentionProblem p{.pass = Pass::bwd, .n_q = 8, .n_k = 8, .d = 8};
   const Reference r = reference_attention(p, make_inputs(p, InputKind::normal, 1));
   const auto rounded = [](const std::vector<double>& values) {

@@ -25,19 +25,19 @@ std::vector<float> values(const std::vector<std::uint16_t>& bits, DType dtype = 
   return floats;
 }
 
-TEST(Inputs, WordsRoundTrip) {
+TEST(Inputs, NamesRoundTrip) {
   for (const InputKind kind : input_kinds()) EXPECT_EQ(parse_input_kind(to_string(kind)).value(), kind);
   EXPECT_NE(text(parse_input_kind("zeros").error()).find("dominant-last-key"), std::string::npos);
 }
 
-TEST(Inputs, SizesAreTheProblems) {
+TEST(Inputs, SizesMatchTheProblem) {
   const AttentionInputs inputs = make_inputs(problem, InputKind::normal, 1);
   EXPECT_EQ(inputs.q.size(), 8U * 50 * 32);
   EXPECT_EQ(inputs.k.size(), 4U * 70 * 32);
   EXPECT_EQ(inputs.v.size(), 4U * 70 * 32);
 }
 
-TEST(Inputs, OnlyABackwardPassHasDout) {
+TEST(Inputs, OnlyBackwardHasDout) {
   EXPECT_TRUE(make_inputs(problem, InputKind::normal, 1).dout.empty());
   AttentionProblem backward = problem;
   for (const Pass pass : {Pass::bwd, Pass::fwd_bwd}) {
@@ -80,7 +80,7 @@ TEST(Inputs, SameSeedSameBits) {
 }
 
 /// Recorded errors were measured with these bits, so the generator must not change them.
-TEST(Inputs, FirstValuesStayWhatTheyAre) {
+TEST(Inputs, FirstValuesAreFixed) {
   const InputGenerator generator(problem, InputKind::normal, 20220527);
   std::vector<std::uint16_t> q(50UL * 32);
   generator.fill(Tensor::q, 3, q);

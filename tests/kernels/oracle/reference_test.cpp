@@ -51,7 +51,7 @@ TEST(Reference, OnlineSoftmaxExamples) {
 }
 
 /// 4 x 2 example without 1/sqrt(d): Q is scaled by sqrt(2) to cancel it, within 3 digits of fp16.
-Reference four_by_two(std::int64_t keys) {
+Reference four_by_two_reference(std::int64_t keys) {
   const double r = std::sqrt(2.0);
   const std::vector<double> k{1, 1, 0, 2, 1, 0, 2, 1};
   const std::vector<double> v{1, 0, 0, 1, 2, 1, 1, 2};
@@ -63,7 +63,7 @@ Reference four_by_two(std::int64_t keys) {
 }
 
 TEST(Reference, FourByTwoExample) {
-  const Reference block1 = four_by_two(2);
+  const Reference block1 = four_by_two_reference(2);
   EXPECT_NEAR(block1.o.exact[0], 0.731, 1e-3);
   EXPECT_NEAR(block1.o.exact[1], 0.269, 1e-3);
   EXPECT_NEAR(block1.o.exact[2], 0.269, 1e-3);
@@ -72,7 +72,7 @@ TEST(Reference, FourByTwoExample) {
   EXPECT_NEAR(block1.lse[1], 2 + std::log(1.368), 1e-3);
 
   // Block 2 raises the first row's maximum from 1 to 2: alpha = e^-1; its scores are (1, 2).
-  const Reference both = four_by_two(4);
+  const Reference both = four_by_two_reference(4);
   const double alpha = std::exp(-1.0);
   const double l = 1.368 * alpha + alpha + 1;
   EXPECT_NEAR(both.lse[0], 2 + std::log(l), 2e-3);
@@ -95,7 +95,7 @@ TEST(Reference, CausalIsBottomRightAlignedAndEmptyRowsAreZero) {
   EXPECT_EQ(wide.o.exact, (std::vector<double>{2.5, 4}));
 }
 
-TEST(Reference, GroupedHeadsReadTheirKeyHead) {
+TEST(Reference, GqaUsesTheSharedKvHead) {
   // Heads 0, 1 use K/V head 0 (v = 1), heads 2, 3 use K/V head 1 (v = 2); the second batch entry has 3 and 4.
   const Reference r =
       reference_attention({.batch = 2, .heads_q = 4, .heads_kv = 2, .n_q = 1, .n_k = 1, .d = 1},
@@ -115,7 +115,7 @@ TEST(Reference, AllEqualGivesTheMeanOfV) {
   }
 }
 
-TEST(Reference, DoesNotDependOnThreadsOrOnWhichRowsAreAsked) {
+TEST(Reference, DoesNotDependOnThreadsOrRequestedRows) {
   const AttentionProblem p{
       .dtype = DType::bf16, .mask = Mask::causal, .heads_q = 4, .heads_kv = 2, .n_q = 33, .n_k = 40, .d = 24};
   const AttentionInputs inputs = make_inputs(p, InputKind::normal, 8);
@@ -129,7 +129,7 @@ TEST(Reference, DoesNotDependOnThreadsOrOnWhichRowsAreAsked) {
   EXPECT_TRUE(std::equal(some.o.exact.begin() + 24, some.o.exact.begin() + 48, one.o.exact.begin() + 73L * 24));
 }
 
-TEST(SampleRows, CoverTheEndsOnceEach) {
+TEST(SampleRows, IncludeFirstAndLastRows) {
   const AttentionProblem p{.heads_q = 10, .heads_kv = 10, .n_q = 1000, .n_k = 1};
   const std::vector<RowId> rows = sample_rows(p, 64, 1);
   ASSERT_EQ(rows.size(), 64U);
@@ -169,7 +169,7 @@ TEST_F(Check, PassesTheRoundedReferenceAndTheNaiveOutput) {
   EXPECT_TRUE(check(reference, {.o = bits(naive)}).pass);
 }
 
-TEST_F(Check, FailsOneWrongElementAndSaysWhere) {
+TEST_F(Check, ReportsPositionOfAWrongElement) {
   auto o = rounded(reference);
   o[10 * 16 + 3] = to_bits(DType::fp16, from_bits(DType::fp16, o[10 * 16 + 3]) + 0.1F);
   const CheckResult result = check(reference, {.o = o});
@@ -203,7 +203,7 @@ TEST_F(Check, EmptyRowsAreExact) {
   EXPECT_FALSE(check(reference, {.o = rounded(reference), .lse = lse}).pass);
 }
 
-TEST_F(Check, AnLseMayBeOffByAShareOfItsSize) {
+TEST_F(Check, LseToleranceIsRelative) {
   for (const double q : {30, -30}) {
     const Reference one =
         reference_attention({.n_q = 1, .n_k = 1, .d = 1}, {.q = bits({q}), .k = bits({30}), .v = bits({1})}, 1);
@@ -227,7 +227,7 @@ TEST_F(Check, LseAndSizes) {
 }
 
 /// One row of 8-bit weights with the given scores: d is 2, V has a column of values and a column of ones.
-Reference of_8_bits(const std::vector<double>& scores, const std::vector<double>& values) {
+Reference fp8_weights_reference(const std::vector<double>& scores, const std::vector<double>& values) {
   std::vector<double> k, v;
   for (std::size_t n = 0; n < scores.size(); ++n) {
     k.insert(k.end(), {scores[n], 0});
@@ -242,12 +242,12 @@ bool passes_with(const Reference& reference, double o) {
   return check(reference, {.o = bits({o, 1}, reference.dtype), .lse = lse_of(reference)}).pass;
 }
 
-TEST(ErrorBound, Of8BitsIsWhatTheWeightsOfARowCanErr) {
+TEST(ErrorBound, Fp8BoundCoversWeightErrors) {
   // A weight of 5.5% has V = -26, 666 other keys have V = 0: the relative error of O is that of the weight, up to 10%.
   std::vector<double> scores(667, 0.0), values(667, 0.0);
   scores[13] = 3.65;
   values[13] = -26;
-  const Reference outlier = of_8_bits(scores, values);
+  const Reference outlier = fp8_weights_reference(scores, values);
   const double o = outlier.o.exact[0];
   EXPECT_NEAR(o, -1.42, 0.05);
   EXPECT_TRUE(passes_with(outlier, o * 1.09));
@@ -256,7 +256,7 @@ TEST(ErrorBound, Of8BitsIsWhatTheWeightsOfARowCanErr) {
   // 4096 equal weights: errors cancel except for about 10% / 64 of |V| = 8.
   std::vector<double> alternating(4096);
   for (std::size_t n = 0; n < alternating.size(); ++n) alternating[n] = n % 2 == 0 ? 8 : -8;
-  const Reference many = of_8_bits(std::vector<double>(4096, 0.0), alternating);
+  const Reference many = fp8_weights_reference(std::vector<double>(4096, 0.0), alternating);
   EXPECT_TRUE(passes_with(many, 0.02));
   EXPECT_FALSE(passes_with(many, 0.04));
 }
@@ -302,7 +302,7 @@ Reference linear(const AttentionProblem& p, const AttentionInputs& inputs, std::
   return find_reference("linear")->of(p, matrices_of(p, inputs), {.rows = std::move(rows), .threads = threads});
 }
 
-TEST(References, AreFoundByName) {
+TEST(References, FindByName) {
   EXPECT_EQ(find_reference("linear")->name, "linear");
   EXPECT_EQ(find_reference("softmax")->name, "softmax");
   EXPECT_EQ(find_reference("quadratic"), nullptr);
@@ -335,7 +335,7 @@ TEST(LinearReference, RowsThatSeeNoKeyAreEmpty) {
 }
 
 // The recurrence of equations 8 to 12 gives the same result as the definition.
-TEST(LinearReference, IsTheRecurrenceOfThePaper) {
+TEST(LinearReference, MatchesThePaperRecurrence) {
   const AttentionProblem p{
       .mask = Mask::causal, .batch = 2, .heads_q = 4, .heads_kv = 2, .n_q = 40, .n_k = 40, .d = 16};
   const AttentionInputs inputs = make_inputs(p, InputKind::normal, 7);
@@ -369,7 +369,7 @@ TEST(LinearReference, IsTheRecurrenceOfThePaper) {
   }
 }
 
-TEST(LinearReference, SomeRowsAreThoseOfAllAndThreadsChangeNothing) {
+TEST(LinearReference, DoesNotDependOnThreadsOrSelectedRows) {
   const AttentionProblem p{
       .dtype = DType::bf16, .batch = 2, .heads_q = 2, .heads_kv = 1, .n_q = 30, .n_k = 50, .d = 32};
   const AttentionInputs inputs = make_inputs(p, InputKind::large, 3);
@@ -383,7 +383,7 @@ TEST(LinearReference, SomeRowsAreThoseOfAllAndThreadsChangeNothing) {
 }
 
 // Its own 16-bit result passes; an output with twice the error fails.
-TEST(LinearReference, JudgesByItsOwnBound) {
+TEST(LinearReference, BoundSeparatesGoodFromBad) {
   const AttentionProblem p{.mask = Mask::causal, .n_q = 60, .n_k = 60, .d = 32};
   const Reference reference = linear(p, make_inputs(p, InputKind::normal, 5), all_rows(p), 0);
   KernelOutput output;

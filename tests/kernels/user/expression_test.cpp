@@ -36,7 +36,7 @@ std::string refusal(const std::string& text) {
   return value ? "it is " + std::to_string(*value) : english_text(value.error());
 }
 
-TEST(Expression, HasTheValueThatCGivesIt) {
+TEST(Expression, MatchesC) {
   const std::pair<const char*, std::int64_t> cases[] = {
       {"7", 7},
       {"2 + 3 * 4", 14},
@@ -66,7 +66,7 @@ TEST(Expression, HasTheValueThatCGivesIt) {
   for (const auto& [text, value] : cases) EXPECT_EQ(integer(text), value) << text;
 }
 
-TEST(Expression, WhatIsNotAskedForNeedsNoValue) {
+TEST(Expression, EvaluatesLazily) {
   EXPECT_EQ(integer("zero > 0 ? n / zero : n"), 1000);
   EXPECT_EQ(integer("zero != 0 && n / zero > 3"), 0);
   EXPECT_EQ(integer("zero == 0 || n / zero > 3"), 1);
@@ -74,7 +74,7 @@ TEST(Expression, WhatIsNotAskedForNeedsNoValue) {
   EXPECT_THAT(refusal("n / zero > 3 || 1"), HasSubstr("division by zero"));
 }
 
-TEST(Expression, OfRealNumbersDivisionIsExact) {
+TEST(Expression, RealDivisionIsExact) {
   const auto scale = Expression::parse("1 / sqrt(br + 2) * 1.5");
   ASSERT_TRUE(scale.ok());
   EXPECT_DOUBLE_EQ(*scale->real(known), 1.5 / std::sqrt(66.0));
@@ -82,7 +82,7 @@ TEST(Expression, OfRealNumbersDivisionIsExact) {
   EXPECT_FALSE(Expression::parse("1 / zero")->real(known).ok());
 }
 
-TEST(Expression, NoNumberIsWrongWithoutAWord) {
+TEST(Expression, UndefinedResultsAreErrors) {
   for (const char* text : {"huge + 1", "-huge - 2", "huge * 2", "n % zero", "ceil_div(n, zero)", "sqrt(-1)",
                            "(-huge - 1) / -1", "1.5 + 1"}) {
     EXPECT_THAT(refusal(text), HasSubstr("has no value")) << text;
@@ -90,7 +90,7 @@ TEST(Expression, NoNumberIsWrongWithoutAWord) {
   EXPECT_EQ(integer("huge - 1 + 1"), std::numeric_limits<std::int64_t>::max());
 }
 
-TEST(Expression, SaysWhereItIsWrong) {
+TEST(Expression, ErrorsHavePositions) {
   const std::pair<const char*, const char*> cases[] = {
       {"", "character 1: expected a number, a name or '('"},
       {"n +", "character 4: expected a number"},
@@ -107,7 +107,7 @@ TEST(Expression, SaysWhereItIsWrong) {
   EXPECT_THAT(refusal("unknown + n"), HasSubstr("unknown name 'unknown'"));
 }
 
-TEST(Expression, SomebodysBracketsDoNotExhaustTheStack) {
+TEST(Expression, LimitsNesting) {
   const std::string many(100'000, '(');
   EXPECT_THAT(refusal(many), HasSubstr("too long"));
   EXPECT_THAT(refusal(std::string(100'000, '-') + "1"), HasSubstr("too long"));
@@ -116,7 +116,7 @@ TEST(Expression, SomebodysBracketsDoNotExhaustTheStack) {
   EXPECT_THAT(refusal(sum), HasSubstr("too long"));
 }
 
-TEST(Expression, KnowsItsNames) {
+TEST(Expression, ListsItsNames) {
   EXPECT_THAT(Expression::parse("min(b, a) + a * 2")->names(), ElementsAre("b", "a"));
 }
 

@@ -18,7 +18,7 @@
 #include "kernels/model/gpu_values.h"
 #include "kernels/registry.h"
 #include "kernels/user/new_kernel.h"
-#include "tests/kernels/user/statement_text.h"
+#include "tests/kernels/user/manifest_text.h"
 #include "tests/temporary_folder.h"
 
 namespace attnscope::user {
@@ -27,7 +27,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-std::string named(const std::string& name) {
+std::string manifest_named(const std::string& name) {
   std::string text = template_text();
   for (std::size_t at = 0; (at = text.find("my-kernel", at)) != std::string::npos; at += name.size()) {
     text.replace(at, 9, name);
@@ -36,10 +36,10 @@ std::string named(const std::string& name) {
 }
 
 /// All messages about one manifest to which points of `kernel` refer.
-std::string known_from(const std::string& statement, const char* file, const std::string& kernel = {}) {
-  const std::string_view one = statement;
+std::string add_manifest(const std::string& manifest, const char* file, const std::string& kernel = {}) {
+  const std::string_view one = manifest;
   std::string lines;
-  for (const Message& each : know_from_file({&one, 1}, file, [&](std::size_t) {
+  for (const Message& each : add_manifests_from_file({&one, 1}, file, [&](std::size_t) {
          return kernel.empty() ? std::vector<std::string>() : std::vector{kernel};
        })) {
     lines += (lines.empty() ? "" : "\n") + text(each);
@@ -50,105 +50,107 @@ std::string known_from(const std::string& statement, const char* file, const std
 const AttentionProblem asked{.batch = 1, .heads_q = 2, .heads_kv = 2, .n_q = 1024, .n_k = 1024, .d = 64};
 const TileShape tile{.br = 64, .bc = 64};
 
-TEST(KnownFromFile, IsModelledAndHasNothingThatCouldBeMeasured) {
+TEST(ManifestsFromFile, IsModeledButNotMeasurable) {
   const Registry& before = known_algorithms();
-  EXPECT_EQ(known_from(named("read-only"), "runs.attnscope"), "");
+  EXPECT_EQ(add_manifest(manifest_named("read-only"), "runs.attnscope"), "");
   EXPECT_EQ(before.find("read-only"), nullptr) << "whoever looks at the registry goes on to see what was there";
   const Algorithm* kernel = known_algorithms().find("read-only");
   ASSERT_NE(kernel, nullptr);
-  EXPECT_TRUE(kernel->facts().for_reading);
+  EXPECT_TRUE(kernel->facts().model_only);
   const DeviceLimits& gpu = *find_gpu("h100");
   const AttentionModel model = kernel->model(asked, tile, gpu);
   EXPECT_FALSE(model.refusal.has_value());
   EXPECT_EQ(model.traffic(), built_in_algorithms().find("fa2")->model(asked, tile, gpu).traffic());
   for (const KernelLaunch& launch : kernel->plan(asked, tile, gpu).launches) {
-    ASSERT_NE(launch.source.own, nullptr);
-    EXPECT_TRUE(launch.source.own->file.empty());
-    EXPECT_TRUE(launch.source.own->include_folders.empty());
+    ASSERT_NE(launch.source.user_source, nullptr);
+    EXPECT_TRUE(launch.source.user_source->file.empty());
+    EXPECT_TRUE(launch.source.user_source->include_folders.empty());
     EXPECT_EQ(launch.source.file, "read-only/read-only.cu") << "as people know it";
   }
-  EXPECT_EQ(known_from(named("read-only"), "other.attnscope"), "") << "the same again";
+  EXPECT_EQ(add_manifest(manifest_named("read-only"), "other.attnscope"), "") << "the same again";
   EXPECT_EQ(known_algorithms().find("read-only"), kernel);
 }
 
-TEST(KnownFromFile, OfTwoStatementsOfOneNameNeithersLawIsTakenAndOneLineSaysSo) {
-  EXPECT_EQ(known_from(named("two-ways"), "a.attnscope"), "");
-  const std::string other = named("two-ways") + " ";
-  EXPECT_THAT(known_from(other, "b.attnscope"),
+TEST(ManifestsFromFile, ConflictingManifestsHaveNoLaw) {
+  EXPECT_EQ(add_manifest(manifest_named("two-ways"), "a.attnscope"), "");
+  const std::string other = manifest_named("two-ways") + " ";
+  EXPECT_THAT(add_manifest(other, "b.attnscope"),
               AllOf(HasSubstr("two-ways"), HasSubstr("a.attnscope"), HasSubstr("b.attnscope"), HasSubstr("--kernel")));
-  EXPECT_FALSE(known_algorithms().find("two-ways")->facts().states_bytes);
-  EXPECT_EQ(known_from(other, "b.attnscope"), "") << "said once";
-  EXPECT_EQ(known_from(named("two-ways"), "a.attnscope"), "");
-  EXPECT_FALSE(known_algorithms().find("two-ways")->facts().states_bytes);
+  EXPECT_FALSE(known_algorithms().find("two-ways")->facts().reports_traffic);
+  EXPECT_EQ(add_manifest(other, "b.attnscope"), "") << "said once";
+  EXPECT_EQ(add_manifest(manifest_named("two-ways"), "a.attnscope"), "");
+  EXPECT_FALSE(known_algorithms().find("two-ways")->facts().reports_traffic);
 }
 
-TEST(KnownFromFile, OneFileMayStateAKernelInTwoWays) {
-  EXPECT_EQ(known_from(named("twice"), "a.attnscope"), "");
-  EXPECT_THAT(known_from(named("twice") + " ", "a.attnscope"), AllOf(HasSubstr("kernel twice"), HasSubstr("--kernel")));
-  EXPECT_FALSE(known_algorithms().find("twice")->facts().states_bytes);
+TEST(ManifestsFromFile, OneFileCanHaveConflictingManifests) {
+  EXPECT_EQ(add_manifest(manifest_named("twice"), "a.attnscope"), "");
+  EXPECT_THAT(add_manifest(manifest_named("twice") + " ", "a.attnscope"),
+              AllOf(HasSubstr("kernel twice"), HasSubstr("--kernel")));
+  EXPECT_FALSE(known_algorithms().find("twice")->facts().reports_traffic);
 }
 
-TEST(KnownFromFile, OfTwoVersionsThatWereComparedEachHasItsLaw) {
-  const std::string first = named("versions");
+TEST(ManifestsFromFile, ComparedVersionsKeepTheirLaws) {
+  const std::string first = manifest_named("versions");
   const std::string second = first + " ";
   const std::array<std::string_view, 2> texts{second, first};
-  const std::vector<Message> lines = know_from_file(texts, "ab.attnscope", [](std::size_t i) {
+  const std::vector<Message> lines = add_manifests_from_file(texts, "ab.attnscope", [](std::size_t i) {
     return std::vector<std::string>{i == 0 ? "versions.2" : "versions"};
   });
   EXPECT_TRUE(lines.empty());
   for (const char* name : {"versions", "versions.2"}) {
     ASSERT_NE(known_algorithms().find(name), nullptr) << name;
-    EXPECT_TRUE(known_algorithms().find(name)->facts().states_bytes);
+    EXPECT_TRUE(known_algorithms().find(name)->facts().reports_traffic);
   }
 }
 
-TEST(KnownFromFile, GivesWayToTheUsersOwn) {
+TEST(ManifestsFromFile, LoadedKernelTakesPrecedence) {
   const attnscope::testing::TemporaryFolder folder;
-  const auto statement = write_new_kernel("own-one", folder.path());
-  ASSERT_TRUE(statement) << statement.error();
-  EXPECT_EQ(known_from(named("own-one"), "a.attnscope"), "");
-  EXPECT_EQ(text(load_known_kernel(*statement)), "");
+  const auto manifest = write_new_kernel("own-one", folder.path());
+  ASSERT_TRUE(manifest) << manifest.error();
+  EXPECT_EQ(add_manifest(manifest_named("own-one"), "a.attnscope"), "");
+  EXPECT_EQ(text(load_known_kernel(*manifest)), "");
   ASSERT_NE(known_algorithms().find("own-one"), nullptr);
-  EXPECT_FALSE(known_algorithms().find("own-one")->facts().for_reading);
-  const std::string own = named("own-one");
-  EXPECT_EQ(known_from(own, "b.attnscope"), "") << "it is known anyway";
-  EXPECT_THAT(known_from(own + " ", "b.attnscope"),
+  EXPECT_FALSE(known_algorithms().find("own-one")->facts().model_only);
+  const std::string own = manifest_named("own-one");
+  EXPECT_EQ(add_manifest(own, "b.attnscope"), "") << "it is known anyway";
+  EXPECT_THAT(add_manifest(own + " ", "b.attnscope"),
               AllOf(HasSubstr("b.attnscope"), HasSubstr("own-one"), HasSubstr("another manifest")));
-  EXPECT_EQ(known_from(own + "  ", "b.attnscope"), "") << "said once";
-  EXPECT_FALSE(known_algorithms().find("own-one")->facts().for_reading);
+  EXPECT_EQ(add_manifest(own + "  ", "b.attnscope"), "") << "said once";
+  EXPECT_FALSE(known_algorithms().find("own-one")->facts().model_only);
 }
 
-TEST(KnownFromFile, WhatIsNoStatementIsNamedOnceAndNotTaken) {
-  EXPECT_EQ(known_from("{}", "bad.attnscope", "bad"),
+TEST(ManifestsFromFile, InvalidManifestIsReportedOnce) {
+  EXPECT_EQ(add_manifest("{}", "bad.attnscope", "bad"),
             "bad.attnscope: manifest of bad rejected, so its law is unknown: line 1: 'attnscope_kernel' is missing");
-  EXPECT_EQ(known_from("{}", "bad.attnscope", "bad"), "");
-  EXPECT_THAT(known_from(named("fa2"), "bad.attnscope", "fa2"), HasSubstr("built-in algorithm 'fa2'"));
-  EXPECT_FALSE(known_algorithms().find("fa2")->facts().foreign);
-  EXPECT_TRUE(known_algorithms().find("fa2")->facts().states_bytes);
+  EXPECT_EQ(add_manifest("{}", "bad.attnscope", "bad"), "");
+  EXPECT_THAT(add_manifest(manifest_named("fa2"), "bad.attnscope", "fa2"), HasSubstr("built-in algorithm 'fa2'"));
+  EXPECT_FALSE(known_algorithms().find("fa2")->facts().user_defined);
+  EXPECT_TRUE(known_algorithms().find("fa2")->facts().reports_traffic);
 }
 
-TEST(KnownFromFile, NoOtherLawIsDrawnOnPointsOfWhatIsNoStatement) {
-  EXPECT_EQ(known_from(named("unreadable"), "a.attnscope"), "");
-  EXPECT_THAT(known_from("[1]", "b.attnscope", "unreadable"),
+TEST(ManifestsFromFile, InvalidManifestHidesTheLaw) {
+  EXPECT_EQ(add_manifest(manifest_named("unreadable"), "a.attnscope"), "");
+  EXPECT_THAT(add_manifest("[1]", "b.attnscope", "unreadable"),
               AllOf(HasSubstr("b.attnscope: the manifest of kernel unreadable differs"), HasSubstr("a.attnscope"),
                     HasSubstr("rejected")));
-  EXPECT_FALSE(known_algorithms().find("unreadable")->facts().states_bytes);
-  EXPECT_EQ(known_from("[1]", "b.attnscope", "unreadable"), "") << "said once";
+  EXPECT_FALSE(known_algorithms().find("unreadable")->facts().reports_traffic);
+  EXPECT_EQ(add_manifest("[1]", "b.attnscope", "unreadable"), "") << "said once";
   // Afterwards: its knobs are known, its law is not.
-  EXPECT_THAT(known_from("[2]", "b.attnscope", "unreadable-2"), HasSubstr("rejected"));
+  EXPECT_THAT(add_manifest("[2]", "b.attnscope", "unreadable-2"), HasSubstr("rejected"));
   EXPECT_EQ(known_algorithms().find("unreadable-2"), nullptr);
-  EXPECT_THAT(known_from(named("unreadable-2"), "a.attnscope"), HasSubstr("differs from that in b.attnscope"));
+  EXPECT_THAT(add_manifest(manifest_named("unreadable-2"), "a.attnscope"),
+              HasSubstr("differs from that in b.attnscope"));
   ASSERT_NE(known_algorithms().find("unreadable-2"), nullptr);
-  EXPECT_FALSE(known_algorithms().find("unreadable-2")->facts().states_bytes);
-  EXPECT_EQ(known_from(named("unreadable-2"), "a.attnscope"), "");
+  EXPECT_FALSE(known_algorithms().find("unreadable-2")->facts().reports_traffic);
+  EXPECT_EQ(add_manifest(manifest_named("unreadable-2"), "a.attnscope"), "");
   // Same text in another file, for another kernel.
-  EXPECT_EQ(known_from(named("unreadable-3"), "a.attnscope"), "");
-  EXPECT_THAT(known_from("[2]", "c.attnscope", "unreadable-3"),
+  EXPECT_EQ(add_manifest(manifest_named("unreadable-3"), "a.attnscope"), "");
+  EXPECT_THAT(add_manifest("[2]", "c.attnscope", "unreadable-3"),
               HasSubstr("c.attnscope: the manifest of kernel unreadable-3"));
-  EXPECT_FALSE(known_algorithms().find("unreadable-3")->facts().states_bytes);
+  EXPECT_FALSE(known_algorithms().find("unreadable-3")->facts().reports_traffic);
 }
 
-TEST(KnownKernels, OneThatIsLoadedAgainMayHaveAnotherNameButNobodyElses) {
+TEST(KnownKernels, ReloadCanRenameButNotCollide) {
   const attnscope::testing::TemporaryFolder folder;
   const auto first = write_new_kernel("first-own", folder.path()).value();
   const auto second = write_new_kernel("second-own", folder.path()).value();
@@ -156,7 +158,7 @@ TEST(KnownKernels, OneThatIsLoadedAgainMayHaveAnotherNameButNobodyElses) {
   ASSERT_EQ(text(load_known_kernel(second)), "");
   const Algorithm* const others = known_algorithms().find("second-own");
   const auto rename = [&](const std::string& to) {
-    std::string stated = named(to);
+    std::string stated = manifest_named(to);
     stated.replace(stated.find(to + ".cu"), to.size(), "first-own");
     std::ofstream(first) << stated;
     return text(load_known_kernel(first));
@@ -171,51 +173,51 @@ TEST(KnownKernels, OneThatIsLoadedAgainMayHaveAnotherNameButNobodyElses) {
   EXPECT_NE(known_algorithms().find("first-own"), nullptr);
 }
 
-TEST(KnownFromFile, ManyAtOnceMakeOneRegistry) {
+TEST(ManifestsFromFile, BatchCreatesOneRegistry) {
   std::vector<std::string> texts;
-  for (int i = 0; i < 300; ++i) texts.push_back(named("one-of-" + std::to_string(i)));
+  for (int i = 0; i < 300; ++i) texts.push_back(manifest_named("one-of-" + std::to_string(i)));
   const std::vector<std::string_view> views(texts.begin(), texts.end());
   const auto nobodys = [](std::size_t) { return std::vector<std::string>(); };
-  EXPECT_THAT(know_from_file(views, "many.attnscope", nobodys), ::testing::IsEmpty());
+  EXPECT_THAT(add_manifests_from_file(views, "many.attnscope", nobodys), ::testing::IsEmpty());
   const Registry& all = known_algorithms();
   for (int i = 0; i < 300; ++i) EXPECT_NE(all.find("one-of-" + std::to_string(i)), nullptr) << i;
-  EXPECT_THAT(know_from_file(views, "many.attnscope", nobodys), ::testing::IsEmpty());
+  EXPECT_THAT(add_manifests_from_file(views, "many.attnscope", nobodys), ::testing::IsEmpty());
   EXPECT_EQ(&known_algorithms(), &all) << "nothing is new";
 }
 
 /// Runs in a separate process, since no manifest is accepted afterwards.
-void know_too_many() {
+void exceed_manifest_limit() {
   std::vector<std::string> texts;
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < 2 * most_read_statements; ++i) {
+  for (std::size_t i = 0; i < 2 * max_collected_manifests; ++i) {
     names.push_back("many-" + std::to_string(i));
-    texts.push_back(named(names.back()));
+    texts.push_back(manifest_named(names.back()));
   }
-  texts.push_back(named("many-1") + " ");  // the first manifest of this name is accepted
+  texts.push_back(manifest_named("many-1") + " ");  // the first manifest of this name is accepted
   names.emplace_back("many-1");
   const std::vector<std::string_view> views(texts.begin(), texts.end());
   const auto know = [&] {
     for (const Message& line :
-         know_from_file(views, "many.attnscope", [&](std::size_t i) { return std::vector{names[i]}; })) {
+         add_manifests_from_file(views, "many.attnscope", [&](std::size_t i) { return std::vector{names[i]}; })) {
       std::cerr << text(line) << '\n';
     }
   };
   know();
   const Registry& known = known_algorithms();
   const auto read =
-      std::ranges::count_if(known.algorithms(), [](const Algorithm* each) { return each->facts().for_reading; });
+      std::ranges::count_if(known.algorithms(), [](const Algorithm* each) { return each->facts().model_only; });
   std::cerr << read << " are known\n";
   std::cerr << "last: " << (known.find(names[names.size() - 2]) != nullptr) << '\n';
-  std::cerr << "law of the first: " << known.find("many-0")->facts().states_bytes << '\n';
-  std::cerr << "of the second: " << known.find("many-1")->facts().states_bytes << '\n';
+  std::cerr << "law of the first: " << known.find("many-0")->facts().reports_traffic << '\n';
+  std::cerr << "of the second: " << known.find("many-1")->facts().reports_traffic << '\n';
   know();
   std::exit(0);  // NOLINT(concurrency-mt-unsafe)
 }
 
-TEST(KnownFromFileDeathTest, NoMoreThanAThousandAreTaken) {
+TEST(ManifestsFromFileDeathTest, AcceptsAtMostAThousand) {
   ::testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_EXIT(
-      know_too_many(), ::testing::ExitedWithCode(0),
+      exceed_manifest_limit(), ::testing::ExitedWithCode(0),
       "^many.attnscope: more than 1000 manifests or 16 MiB .*\nmany.attnscope: two manifests of kernel many-1 .*\n"
       "1000 are known\nlast: 0\n"
       "law of the first: 1\nof the second: 0\n$");

@@ -13,7 +13,7 @@
 
 #include "kernels/model/gpu_values.h"
 #include "kernels/user/user_kernel.h"
-#include "tests/kernels/user/statement_text.h"
+#include "tests/kernels/user/manifest_text.h"
 
 namespace attnscope::user {
 namespace {
@@ -28,16 +28,16 @@ std::string with_layout(const std::string& layout) {
 }
 
 Message refused(const std::string& layout) {
-  const auto statement = parse_statement(with_layout(layout), "/somewhere");
-  return statement ? Message() : statement.error();
+  const auto manifest = parse_manifest(with_layout(layout), "/somewhere");
+  return manifest ? Message() : manifest.error();
 }
 
 class LayoutTest : public ::testing::Test {
  protected:
   void plan(const std::string& layout, const AttentionProblem& p) {
-    auto statement = parse_statement(with_layout(layout), "/somewhere");
-    ASSERT_TRUE(statement) << statement.error();
-    const UserKernel kernel(std::move(statement).value());
+    auto manifest = parse_manifest(with_layout(layout), "/somewhere");
+    ASSERT_TRUE(manifest) << manifest.error();
+    const UserKernel kernel(std::move(manifest).value());
     const TileShape tile{.br = 32, .bc = 32};
     ASSERT_FALSE(kernel.refusal(p, tile, gpu_)) << kernel.refusal(p, tile, gpu_)->reason;
     plan_ = kernel.plan(p, tile, gpu_);
@@ -58,7 +58,7 @@ class LayoutTest : public ::testing::Test {
 
 constexpr AttentionProblem square{.batch = 2, .heads_q = 4, .heads_kv = 4, .n_q = 100, .n_k = 100, .d = 64};
 
-TEST_F(LayoutTest, HeadsOfARowFollowOneAnother) {
+TEST_F(LayoutTest, HeadsOfARowAreAdjacent) {
   plan(R"("bnhd")", {.batch = 2, .heads_q = 4, .heads_kv = 2, .n_q = 10, .n_k = 7, .d = 64});
   const Strides q = *buffer("q").place.strides;
   const Strides k = *buffer("k").place.strides;
@@ -87,15 +87,15 @@ TEST_F(LayoutTest, PackedMatricesAreOneBuffer) {
   EXPECT_EQ(plan_.buffer_bytes(), buffer("qkv").bytes + buffer("o").bytes + buffer("lse").bytes);
 }
 
-TEST_F(LayoutTest, EntriesOfDifferentLengthsFollowOneAnother) {
+TEST_F(LayoutTest, EntriesOfDifferentLengthsAreConcatenated) {
   std::string text = with_layout(R"("thd")");
   const std::string mask = R"("mask": ["full")";
   text.replace(text.find(mask), mask.size(), mask + R"(, "lengths")");
-  auto statement = parse_statement(text, "/somewhere");
-  ASSERT_TRUE(statement) << statement.error();
+  auto manifest = parse_manifest(text, "/somewhere");
+  ASSERT_TRUE(manifest) << manifest.error();
   AttentionProblem p{.batch = 3, .heads_q = 2, .heads_kv = 2, .n_q = 5, .n_k = 40, .d = 64};
   p.mask = parse_mask("lengths:40/7/12").value();
-  plan_ = UserKernel(std::move(statement).value()).plan(p, TileShape{.br = 32, .bc = 32}, gpu_);
+  plan_ = UserKernel(std::move(manifest).value()).plan(p, TileShape{.br = 32, .bc = 32}, gpu_);
   EXPECT_THAT(integers("k_starts"), ElementsAre(0, 40, 47, 59));
   EXPECT_THAT(integers("q_starts"), ElementsAre(0, 5, 10, 15));
   EXPECT_EQ(buffer("k").bytes, 59 * 2 * 64 * 2);
@@ -104,7 +104,7 @@ TEST_F(LayoutTest, EntriesOfDifferentLengthsFollowOneAnother) {
   EXPECT_EQ(k.rows(1, 40), 7);
 }
 
-TEST_F(LayoutTest, StridesAndBuffersOfItsOwn) {
+TEST_F(LayoutTest, CustomStridesAndBuffers) {
   plan(R"json({ "k": { "in": "kv", "strides": ["2 * n_k * heads_kv * d", "n_k * d", "d"] },
             "v": { "in": "kv", "at": "n_k * heads_kv * d", "strides": ["2 * n_k * heads_kv * d", "n_k * d", "d"] },
             "o": { "strides": ["heads * n_q * (d + 8)", "n_q * (d + 8)", "d + 8"] } })json",
@@ -115,7 +115,7 @@ TEST_F(LayoutTest, StridesAndBuffersOfItsOwn) {
   EXPECT_FALSE(buffer("q").place.strides);
 }
 
-TEST_F(LayoutTest, RefusesWhatCannotBe) {
+TEST_F(LayoutTest, RejectsInvalidLayouts) {
   EXPECT_THAT(text(refused(R"("nhd")")), HasSubstr(R"("bnhd", "bn3hd", "thd")"));
   EXPECT_THAT(text(refused(R"({ "dq": { "strides": [1, 1, 1] } })")), HasSubstr("q, k, v, o"));
   EXPECT_THAT(text(refused(R"({ "q": { "strides": [1, 1] } })")), HasSubstr("three"));
@@ -126,9 +126,9 @@ TEST_F(LayoutTest, RefusesWhatCannotBe) {
   EXPECT_THAT(text(refused(both)), HasSubstr("both inputs and outputs"));
 }
 
-TEST_F(LayoutTest, RefusesRowsUponOneAnother) {
+TEST_F(LayoutTest, RejectsOverlappingRows) {
   const auto reason = [&](const std::string& layout, const AttentionProblem& p) {
-    const UserKernel kernel(parse_statement(with_layout(layout), "/somewhere").value());
+    const UserKernel kernel(parse_manifest(with_layout(layout), "/somewhere").value());
     const auto refusal = kernel.refusal(p, TileShape{.br = 32, .bc = 32}, gpu_);
     return refusal ? text(refusal->reason) : std::string();
   };

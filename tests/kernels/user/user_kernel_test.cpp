@@ -11,7 +11,7 @@
 #include "kernels/model/gpu_values.h"
 #include "kernels/registry.h"
 #include "kernels/user/new_kernel.h"
-#include "tests/kernels/user/statement_text.h"
+#include "tests/kernels/user/manifest_text.h"
 
 namespace attnscope::user {
 namespace {
@@ -32,12 +32,12 @@ std::string changed(const std::string& from, const std::string& to) {
 }
 
 std::unique_ptr<UserKernel> kernel_of(const std::string& text) {
-  auto statement = parse_statement(text, "/somewhere");
-  if (!statement) {
-    ADD_FAILURE() << statement.error();
+  auto manifest = parse_manifest(text, "/somewhere");
+  if (!manifest) {
+    ADD_FAILURE() << manifest.error();
     return nullptr;
   }
-  return std::make_unique<UserKernel>(std::move(statement).value());
+  return std::make_unique<UserKernel>(std::move(manifest).value());
 }
 
 class UserKernelTest : public ::testing::Test {
@@ -45,7 +45,7 @@ class UserKernelTest : public ::testing::Test {
   const DeviceLimits gpu_ = *find_gpu("h100");
 };
 
-TEST_F(UserKernelTest, LaunchesWhatItsStatementSays) {
+TEST_F(UserKernelTest, LaunchesMatchTheManifest) {
   const auto kernel = kernel_of(template_text());
   const AttentionPlan plan = kernel->plan(problem_of(), TileShape{.br = 32, .bc = 64}, gpu_);
   ASSERT_EQ(plan.launches.size(), 1U);
@@ -63,7 +63,7 @@ TEST_F(UserKernelTest, LaunchesWhatItsStatementSays) {
   EXPECT_EQ(plan.buffers[1].bytes, 2 * 2 * 1000 * 64 * 2);
 }
 
-TEST_F(UserKernelTest, MovesWhatItsLawSays) {
+TEST_F(UserKernelTest, TrafficMatchesTheLaw) {
   const TileShape tile{.br = 64, .bc = 32};
   const auto like = kernel_of(template_text());
   const Traffic fa2 = known_algorithms().find("fa2")->model(problem_of(), tile, gpu_).traffic();
@@ -72,12 +72,12 @@ TEST_F(UserKernelTest, MovesWhatItsLawSays) {
   std::string text = changed("\"law\": { \"like\": \"fa2\" }", "\"layout\": \"bhnd\"");
   text.insert(text.find("\"arguments\""), R"("bytes": { "Q": { "load": "n_q * 10" }, "O": { "store": "n_q + d" } }, )");
   const AttentionModel stated = kernel_of(text)->model(problem_of(), tile, gpu_);
-  EXPECT_TRUE(stated.states_bytes);
+  EXPECT_TRUE(stated.reports_traffic);
   EXPECT_EQ(stated.traffic().l2_to_sm_bytes, 10'000);
   EXPECT_EQ(stated.traffic().sm_to_l2_bytes, 1064);
 }
 
-TEST_F(UserKernelTest, ALawMayHaveATileOfItsOwn) {
+TEST_F(UserKernelTest, LawCanUseAnotherTile) {
   const auto kernel = kernel_of(changed("\"like\": \"fa2\"", R"("like": "linattn", "br": "br / 2", "bc": "bc / 2")"));
   const Algorithm& linear = *built_in_algorithms().find("linattn");
   AttentionProblem p = problem_of();
@@ -89,15 +89,15 @@ TEST_F(UserKernelTest, ALawMayHaveATileOfItsOwn) {
   EXPECT_NE(linear.working_set_bytes(p, own, gpu_), linear.working_set_bytes(p, of_law, gpu_));
 }
 
-TEST_F(UserKernelTest, AlgorithmWithoutALawStatesNothing) {
+TEST_F(UserKernelTest, NoLawReportsNoTraffic) {
   const auto kernel = kernel_of(changed("\"law\": { \"like\": \"fa2\" }", "\"layout\": \"bhnd\""));
   const AttentionModel model = kernel->model(problem_of(), TileShape{.br = 64, .bc = 32}, gpu_);
   EXPECT_FALSE(model.refusal);
-  EXPECT_FALSE(model.states_bytes);
-  EXPECT_FALSE(model.predicts_time);
+  EXPECT_FALSE(model.reports_traffic);
+  EXPECT_FALSE(model.can_predict_time);
 }
 
-TEST_F(UserKernelTest, RefusesByName) {
+TEST_F(UserKernelTest, RejectsUnsupportedConfigurations) {
   const auto kernel = kernel_of(template_text());
   const auto why = [&](AttentionProblem p, Config config = TileShape{.br = 64, .bc = 32}) {
     const auto refused = kernel->refusal(p, config, gpu_);
@@ -125,7 +125,7 @@ TEST_F(UserKernelTest, RefusesByName) {
   EXPECT_THAT(why(many), HasSubstr("'batch * heads' is 280000; it must be 1 to 65535"));
 }
 
-TEST_F(UserKernelTest, RequirementsRefuseInTheirOwnWords) {
+TEST_F(UserKernelTest, RequirementsUseTheirMessage) {
   std::string text = template_text();
   text.insert(text.find("\"launches\""),
               R"("requires": [ { "that": "n_q % br == 0", "else": "N must be whole tiles." } ], )");
@@ -135,20 +135,20 @@ TEST_F(UserKernelTest, RequirementsRefuseInTheirOwnWords) {
   EXPECT_FALSE(kernel->refusal(problem_of(1024), TileShape{.br = 64, .bc = 32}, gpu_));
 }
 
-TEST_F(UserKernelTest, NeedsNoMoreThanTheGpuHas) {
+TEST_F(UserKernelTest, RespectsDeviceLimits) {
   const auto kernel = kernel_of(changed("2 * bc * d * element_bytes", "300 * 1024"));
   const auto refused = kernel->refusal(problem_of(), TileShape{.br = 64, .bc = 32}, gpu_);
   ASSERT_TRUE(refused);
   EXPECT_EQ(refused->cause, Refusal::Cause::shared_memory);
 }
 
-TEST_F(UserKernelTest, APersistentGridKnowsTheGpu) {
+TEST_F(UserKernelTest, PersistentGridUsesSmCount) {
   const auto kernel = kernel_of(changed("[\"ceil_div(n_q, br)\", \"batch * heads\"]", "[\"sms * blocks_per_sm\"]"));
   const AttentionPlan plan = kernel->plan(problem_of(), TileShape{.br = 64, .bc = 32}, gpu_);
   EXPECT_EQ(plan.launches[0].grid[0], 132U * 8U);  // 256 threads per block, 2,048 per SM
 }
 
-TEST_F(UserKernelTest, KnobsAreValuesOfExpressions) {
+TEST_F(UserKernelTest, KnobsAreExpressionVariables) {
   std::string text = changed("[\"4 * br\"]", "[\"32 * warps_each\"]");
   text.insert(text.find("\"launches\""), R"("knobs": { "warps_each": { "values": [4, 8], "means": "Warps" } }, )");
   const auto kernel = kernel_of(text);
@@ -159,7 +159,7 @@ TEST_F(UserKernelTest, KnobsAreValuesOfExpressions) {
   EXPECT_TRUE(kernel->refusal(problem_of(), Config(tile, {{"warps_each", std::int64_t{5}}}), gpu_));
 }
 
-TEST_F(UserKernelTest, NamesOfItsOwnStandForExpressions) {
+TEST_F(UserKernelTest, LetDefinesNames) {
   std::string text = changed("\"ceil_div(n_q, br)\"", "\"parts\"");
   text.insert(text.find("\"launches\""), R"("let": { "rows": "n_q + 1", "parts": "rows / br" }, )");
   const auto kernel = kernel_of(text);
@@ -169,7 +169,7 @@ TEST_F(UserKernelTest, NamesOfItsOwnStandForExpressions) {
               HasSubstr("division by zero"));
 }
 
-TEST_F(UserKernelTest, TensorMapsAreOnesThatCanBeEncoded) {
+TEST_F(UserKernelTest, RejectsInvalidTensorMaps) {
   const auto why = [&](const std::string& stride, const std::string& side, const std::string& swizzle) {
     const std::string map = R"({ "map": "q", "extents": ["d", "n_q"], "strides": [")" + stride + R"("], "box": [")" +
                             side + R"(", "br"], "swizzle": )" + swizzle + " }";
@@ -184,7 +184,7 @@ TEST_F(UserKernelTest, TensorMapsAreOnesThatCanBeEncoded) {
   EXPECT_EQ(why("2 * d", "128", "0"), "accepted");
 }
 
-TEST(LoadKernel, SaysFileAndLine) {
+TEST(LoadKernel, ErrorsHaveFileAndLine) {
   const fs::path folder = fs::path(::testing::TempDir()) / "own-kernels";
   fs::remove_all(folder);
   const auto written = write_new_kernel("new-one", folder);

@@ -82,7 +82,7 @@ TEST(TilePlayer, EndsAtTheClosedFormAndTheSimulatorsBytesOfDram) {
     algorithms.insert(each.algorithm->name());
     passes.insert(each.problem.pass);
   }
-  const auto of_one_gpu = [](const Algorithm* each) { return !each->facts().shares_sequence(); };
+  const auto of_one_gpu = [](const Algorithm* each) { return !each->facts().is_multi_gpu(); };
   EXPECT_EQ(std::ssize(algorithms), std::ranges::count_if(built_in_algorithms().algorithms(), of_one_gpu));
   EXPECT_EQ(passes.size(), 3U);
 }
@@ -119,7 +119,7 @@ TEST(TilePlayer, StepsFollowOneAnotherAndBytesAddUp) {
 TEST(TilePlayer, ASmallerL2MissesMore) {
   int missing = 0;
   for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
-    if (algorithm->facts().decodes) continue;
+    if (algorithm->facts().for_decoding) continue;
     const AttentionProblem p{.heads_q = 4, .heads_kv = 4, .n_q = 1024, .n_k = 1024, .d = 64};
     const Config config = algorithm->default_config(p, test::h200());
     const TilePlayer large = player_of(*algorithm, p, config);

@@ -62,11 +62,11 @@ TEST(VerifyCases, CrossFullAndCausalForwardAttentionWithEverything) {
       shapes.insert({p.n_q, p.n_k});
       kinds.insert(one.inputs);
       dims.insert(p.d);
-      rasters.insert(tiling_of(one.spec.config()).raster);
+      rasters.insert(tiling_from(one.spec.config()).raster);
       if (p.d == 64 && p.n_q == 384) tiles_at_64.insert({one.spec.tile.br, one.spec.tile.bc});
     }
     if (!can(*algorithm, {.n_q = 4224, .n_k = 4224})) continue;  // decode only
-    if (algorithm->facts().shares_sequence()) continue;          // needs two GPUs, see below
+    if (algorithm->facts().is_multi_gpu()) continue;             // needs two GPUs, see below
     EXPECT_EQ(shapes.size(), 11U) << algorithm->name();
     EXPECT_EQ(dtypes.size(), algorithm->facts().dtypes.size());
     EXPECT_EQ(kinds.size(), input_kinds().size());
@@ -83,7 +83,7 @@ TEST(VerifyCases, HaveTwoGpusShareASequenceInEveryOrderThatThereIs) {
   for (const VerifyCase& one : table()) {
     const Algorithm& algorithm = *built_in_algorithms().find(one.spec.algorithm);
     const AttentionProblem& p = one.spec.problem;
-    ASSERT_EQ(p.gpus, algorithm.facts().shares_sequence() ? 2 : 1) << describe(one.spec);
+    ASSERT_EQ(p.gpus, algorithm.facts().is_multi_gpu() ? 2 : 1) << describe(one.spec);
     if (p.gpus == 2) orders[one.spec.algorithm].insert({p.gpu_order, p.mask == Mask::causal});
   }
   EXPECT_EQ(orders["ring"].size(), 6U);
@@ -98,13 +98,13 @@ TEST(VerifyCases, CoverWhatEachAlgorithmCanDo) {
       if (one.spec.algorithm != algorithm->name()) continue;
       const AttentionProblem& p = one.spec.problem;
       const std::string pass = p.pass == Pass::fwd ? "" : "bwd ";
-      if (p.mask.windowed() && p.mask.left != Mask::unlimited) words.insert(pass + "window");
+      if (p.mask.has_window() && p.mask.left != Mask::unlimited) words.insert(pass + "window");
       if (p.mask.lengths == Mask::Lengths::ramp) words.insert(pass + "ramp");
       if (p.mask.lengths == Mask::Lengths::list) words.insert(pass + "list");
-      if (p.mask.sparse()) words.insert(pass + "blocks");
+      if (p.mask.has_block_mask()) words.insert(pass + "blocks");
       if (p.dropout > 0) words.insert(pass + "dropout");
       if (p.deterministic) words.insert(pass + "deterministic");
-      if (p.deterministic && p.mask.sparse()) words.insert(pass + "deterministic blocks");
+      if (p.deterministic && p.mask.has_block_mask()) words.insert(pass + "deterministic blocks");
       if (p.pass == Pass::fwd_bwd) words.insert("fwd+bwd");
       if (p.page > 0) words.insert("page");
       if (one.spec.knobs.number(knob::splits) == 64) words.insert("splits");

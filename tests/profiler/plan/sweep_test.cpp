@@ -635,7 +635,7 @@ TEST(MemoryNeed, CountsEveryBuffer) {
 TEST(MemoryNeed, IsKnownWithoutAProgram) {
   AttentionProblem p{.pass = Pass::fwd, .batch = 2, .heads_q = 4, .heads_kv = 4, .n_q = 100, .n_k = 300, .d = 64};
   for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
-    if (algorithm->facts().decodes) p.n_q = 1;
+    if (algorithm->facts().for_decoding) p.n_q = 1;
     for (const Pass pass : {Pass::fwd, Pass::bwd, Pass::fwd_bwd}) {
       p.pass = pass;
       const Config config = algorithm->default_config(p, h200());

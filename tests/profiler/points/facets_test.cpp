@@ -10,7 +10,7 @@
 
 #include "profiler/plan/fields.h"
 #include "profiler/tilemap/tile_choice.h"
-#include "tests/kernels/stated.h"
+#include "tests/kernels/facts_only_algorithm.h"
 #include "tests/profiler/points/fixtures.h"
 
 namespace attnscope::analysis {
@@ -79,19 +79,20 @@ TEST(Facets, EveryKnobTellsMapsApart) {
 
 TEST(Facets, AKnobThatAnAlgorithmStatesIsOffered) {
   Registry registry;
-  registry.add(std::make_unique<test::Stated>(Facts{.name = "mine",
-                                                    .title = "Mine",
-                                                    .short_title = "Mine",
-                                                    .source = "nowhere",
-                                                    .tile_meaning = Message::verbatim("nothing"),
-                                                    .knobs = {{.name = "cluster",
-                                                               .label = Message::verbatim("Cluster"),
-                                                               .meaning = Message::verbatim("Blocks of a cluster"),
-                                                               .largest = 16},
-                                                              {.name = "order",
-                                                               .label = Message::verbatim("Order"),
-                                                               .meaning = Message::verbatim("Who comes first"),
-                                                               .words = {"as_given", "longest"}}}}));
+  registry.add(
+      std::make_unique<test::FactsOnlyAlgorithm>(Facts{.name = "mine",
+                                                       .title = "Mine",
+                                                       .short_title = "Mine",
+                                                       .source = "nowhere",
+                                                       .tile_meaning = Message::verbatim("nothing"),
+                                                       .knobs = {{.name = "cluster",
+                                                                  .label = Message::verbatim("Cluster"),
+                                                                  .meaning = Message::verbatim("Blocks of a cluster"),
+                                                                  .largest = 16},
+                                                                 {.name = "order",
+                                                                  .label = Message::verbatim("Order"),
+                                                                  .meaning = Message::verbatim("Who comes first"),
+                                                                  .words = {"as_given", "longest"}}}}));
   const Algorithms algorithms(registry);
   PointSpec told = fixtures::spec("mine", 1024);
   told.knobs.set("cluster", std::int64_t{4});
@@ -114,20 +115,21 @@ TEST(Facets, AKnobThatAnAlgorithmStatesIsOffered) {
 
 TEST(Facets, OfAKnobThatIsSweptBesideNTheValuesAreChosenAmong) {
   Registry registry;
-  registry.add(std::make_unique<test::Stated>(Facts{.name = "mine",
-                                                    .title = "Mine",
-                                                    .short_title = "Mine",
-                                                    .source = "nowhere",
-                                                    .tile_meaning = Message::verbatim("nothing"),
-                                                    .knobs = {{.name = "cluster",
-                                                               .label = Message::verbatim("Cluster"),
-                                                               .meaning = Message::verbatim("Blocks of a cluster"),
-                                                               .largest = 16},
-                                                              {.name = "parts",
-                                                               .label = Message::verbatim("Parts"),
-                                                               .meaning = Message::verbatim("Of a head"),
-                                                               .largest = 16,
-                                                               .beside_n = true}}}));
+  registry.add(
+      std::make_unique<test::FactsOnlyAlgorithm>(Facts{.name = "mine",
+                                                       .title = "Mine",
+                                                       .short_title = "Mine",
+                                                       .source = "nowhere",
+                                                       .tile_meaning = Message::verbatim("nothing"),
+                                                       .knobs = {{.name = "cluster",
+                                                                  .label = Message::verbatim("Cluster"),
+                                                                  .meaning = Message::verbatim("Blocks of a cluster"),
+                                                                  .largest = 16},
+                                                                 {.name = "parts",
+                                                                  .label = Message::verbatim("Parts"),
+                                                                  .meaning = Message::verbatim("Of a head"),
+                                                                  .largest = 16,
+                                                                  .separate_curves = true}}}));
   const Algorithms algorithms(registry);
   std::vector<PointRecord> records;
   for (const std::int64_t value : {0, 4}) {

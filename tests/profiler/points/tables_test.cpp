@@ -110,7 +110,7 @@ const std::vector<Ceiling> some_ceilings{
      .source = CeilingSource::datasheet}};
 
 TEST(CeilingTable, ReadsInUnitsOfItsSize) {
-  const Table table = ceiling_table(ceiling_lines(some_ceilings));
+  const Table table = ceiling_table(ceiling_rows(some_ceilings));
   EXPECT_THAT(texts(table, "value"), ElementsAre("4.10 TB/s", "42 MiB", "0.250"));
   EXPECT_THAT(texts(table, "data"), ElementsAre("", "", "30 MiB"));
   EXPECT_THAT(texts(table, "spread"), ElementsAre("±2.44%", "±70 MiB", "")) << "above 100% in absolute units";

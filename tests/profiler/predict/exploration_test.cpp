@@ -77,9 +77,9 @@ TEST(Exploration, EveryBlockIsWholeAndEverySmHoldsItsBlocks) {
     PointSpec spec = fixtures::spec(choice.algorithm, choice.n, choice.config.tile.br, choice.config.tile.bc, choice.d);
     spec.problem.pass = choice.pass;
     if (choice.causal) spec.problem.mask = Mask::causal;
-    if (built_in_algorithms().find(choice.algorithm)->facts().decodes) {
+    if (built_in_algorithms().find(choice.algorithm)->facts().for_decoding) {
       spec.problem.n_q = 1;
-      spec.problem.heads_q = spec.problem.heads_kv * tuned_decode_group;
+      spec.problem.heads_q = spec.problem.heads_kv * tuning_gqa_group;
     }
     spec.knobs = choice.config.knobs;
     const Exploration e = explored(spec);
@@ -99,8 +99,8 @@ TEST(Exploration, EveryBlockIsWholeAndEverySmHoldsItsBlocks) {
         EXPECT_GE(map->blocks, 1);
       }
       EXPECT_EQ(kernel.registers.block_bytes,
-                register_bytes_taken({.threads_per_block = kernel.threads_per_block,
-                                      .registers_per_thread = kernel.registers_per_thread}))
+                allocated_register_bytes({.threads_per_block = kernel.threads_per_block,
+                                          .registers_per_thread = kernel.registers_per_thread}))
           << kernel.name << ": named parts fit into the block";
     }
   }

@@ -25,7 +25,7 @@ Registry with_kernel(bool law) {
   const std::string stated = "\"law\": { \"like\": \"fa2\" }";
   if (!law) text.replace(text.find(stated), stated.size(), "\"layout\": \"bhnd\"");
   Registry registry;
-  registry.add(std::make_unique<user::UserKernel>(user::parse_statement(text, ".").value()));
+  registry.add(std::make_unique<user::UserKernel>(user::parse_manifest(text, ".").value()));
   return registry;
 }
 
@@ -37,7 +37,7 @@ TEST(OwnKernel, HasNoTimeAndWhatBytesItsLawHas) {
   const Exploration e = explored(true);
   ASSERT_FALSE(e.refusal);
   EXPECT_EQ(e.ns, 0);
-  EXPECT_FALSE(e.predicts_time);
+  EXPECT_FALSE(e.can_predict_time);
   const Exploration fa2 =
       explore({.spec = fixtures::spec("fa2", 4096, 64, 32)}, fixtures::h200(), built_in_algorithms());
   EXPECT_EQ(e.traffic, fa2.traffic);

@@ -128,9 +128,9 @@ TEST(Roofs, DatasheetsStandInAndSaySo) {
   EXPECT_EQ(find_roof(of_a100, Bound::tensor)->rate, 312e12);
   EXPECT_EQ(find_roof(of_a100, Bound::mma_sync), nullptr);
   // mma.sync converts 8-bit operands to 16 bits; wgmma has twice the 8-bit rate.
-  const std::vector<Roof> of_8_bits = roofs_of(h200(), {}, DType::fp8);
-  EXPECT_NEAR(find_roof(of_8_bits, Bound::mma_sync)->rate, 659.6e12, 1e3);
-  EXPECT_EQ(find_roof(of_8_bits, Bound::tensor)->rate, 2 * 989.4e12);
+  const std::vector<Roof> fp8_weights_reference = roofs_of(h200(), {}, DType::fp8);
+  EXPECT_NEAR(find_roof(fp8_weights_reference, Bound::mma_sync)->rate, 659.6e12, 1e3);
+  EXPECT_EQ(find_roof(fp8_weights_reference, Bound::tensor)->rate, 2 * 989.4e12);
   const DeviceLimits ada = *find_gpu("l40s");
   const std::vector<Roof> of_ada = roofs_of(ada, {}, DType::fp8);
   EXPECT_EQ(find_roof(of_ada, Bound::mma_sync)->rate, ada.tensor_flops);

@@ -78,7 +78,7 @@ TEST(Simulation, WithAnEndlessL2DramSeesTheDistinctBytes) {
       for (const Mask& mask : {Mask::none, Mask::causal}) {
         AttentionProblem problem{
             .pass = pass, .mask = mask, .batch = 2, .heads_q = 4, .heads_kv = 2, .n_q = 1024, .n_k = 768, .d = 64};
-        if (algorithm->facts().decodes) problem.n_q = 1;
+        if (algorithm->facts().for_decoding) problem.n_q = 1;
         const Config config = algorithm->default_config(problem, endless);
         if (algorithm->refusal(problem, config, endless)) continue;
         const AttentionPlan plan = algorithm->plan(problem, config, endless);
@@ -240,7 +240,7 @@ TEST(Simulation, WhatIsSeenOfTheAccessesSumsToTheLaunches) {
   for (const CacheState cache : {CacheState::cold, CacheState::warm}) {
     for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
       AttentionProblem problem{.mask = Mask::causal, .batch = 2, .heads_q = 4, .heads_kv = 2, .n_k = 777, .d = 64};
-      problem.n_q = algorithm->facts().decodes ? 3 : 1000;
+      problem.n_q = algorithm->facts().for_decoding ? 3 : 1000;
       const AttentionPlan plan = algorithm->plan(problem, Tiling{.br = 64, .bc = 64}, h200());
       DeviceLimits small = h200();
       small.l2_bytes = 1'000'000;

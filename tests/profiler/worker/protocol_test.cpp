@@ -66,7 +66,7 @@ PointRecord full_record() {
   record.max_abs_error = 0.125;
   record.error_bound = 0.0625;
   record.wall_seconds = 0.75;
-  record.statement = std::make_shared<const KernelStatement>(
+  record.manifest = std::make_shared<const KernelStatement>(
       KernelStatement{.text = "{\n}", .host_code = true, .sources = {{.name = "my.so", .digest = "0f"}}});
   return record;
 }
@@ -154,7 +154,7 @@ TEST(Protocol, EventsReadBackWhole) {
   EXPECT_EQ(record.kernels[0].samples_ns, full_record().kernels[0].samples_ns);
   EXPECT_EQ(record.kernels[1].launch, full_record().kernels[1].launch);
   EXPECT_EQ(record.clocks, full_record().clocks);
-  EXPECT_EQ(*record.statement, *full_record().statement);
+  EXPECT_EQ(*record.manifest, *full_record().manifest);
 }
 
 TEST(Protocol, RequestsOfWorkersReadBackWhole) {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "kernels/registry.h"
-#include "kernels/user/statement.h"
+#include "kernels/user/manifest.h"
 #include "storage/exchange/export_rows.h"
 #include "tests/storage/exchange/tables.h"
 #include "tests/storage/samples.h"
@@ -212,11 +212,11 @@ TEST_F(Export, AKnobIsCalledLikeNoOtherColumn) {
   int asked = 0;
   for (std::string name; std::getline(names, name, ',');) {
     if (known_algorithms().find_knob(name) != nullptr) continue;
-    const std::string statement = R"({"attnscope_kernel": 1, "name": "own", "source": "own.cu",
+    const std::string manifest = R"({"attnscope_kernel": 1, "name": "own", "source": "own.cu",
       "supports": {"dtype": ["fp16"], "d": [64]}, "tile": {"br": [64], "bc": [64]},
       "knobs": {")" + name + R"(": {"values": [1], "means": "x"}},
       "launches": [{"entry": "own", "grid": [1], "block": [1], "arguments": ["q"]}]})";
-    EXPECT_FALSE(user::parse_statement(statement, std::nullopt)) << name;
+    EXPECT_FALSE(user::parse_manifest(manifest, std::nullopt)) << name;
     ++asked;
   }
   EXPECT_GT(asked, 80);

@@ -743,7 +743,7 @@ TEST(ImportCsv, AHeaderIsBounded) {
               HasSubstr("line 2, column 5: "));
 }
 
-TEST(ImportCsv, WhatTheoryWouldNotEndOnIsRefused) {
+TEST(ImportCsv, RejectsHugeProblems) {
   EXPECT_THAT(import_error("algorithm,N,heads,d,batch,mask,time_ns\na,16,1,16,5e14,lengths:ramp,5\n"),
               HasSubstr("batch 500000000000000 is out of range (maximum: 1048576)"));
   EXPECT_THAT(import_error("algorithm,N,heads,d,batch,mask,time_ns\na,16,1,16,1e6,lengths:ramp,5\n"),

@@ -58,7 +58,7 @@ bool marked(const QString& text) {
   return text.contains(QStringLiteral("«"));
 }
 
-Catalogue marked_catalogue() {
+Catalog marked_catalogue() {
   const std::string_view english = embedded_messages();
   QJsonObject groups =
       QJsonDocument::fromJson(QByteArray(english.data(), static_cast<qsizetype>(english.size()))).object();
@@ -67,7 +67,7 @@ Catalogue marked_catalogue() {
     for (auto text = texts.begin(); text != texts.end(); ++text) *text = QStringLiteral("«%1»").arg(text->toString());
     *group = texts;
   }
-  return Catalogue::parse(QJsonDocument(groups).toJson().toStdString()).value();
+  return Catalog::parse(QJsonDocument(groups).toJson().toStdString()).value();
 }
 
 /// Names, ids and other data.
@@ -201,7 +201,7 @@ void add_widgets(const QWidget& window, Texts& texts) {
 
 class LanguageTest : public WindowTest {
  protected:
-  static void SetUpTestSuite() { use_catalogue(marked_catalogue()); }
+  static void SetUpTestSuite() { set_catalog(marked_catalogue()); }
 };
 
 TEST_F(LanguageTest, EveryWidgetSpeaksIt) {

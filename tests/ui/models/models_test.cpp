@@ -7,7 +7,7 @@
 
 #include "kernels/common_knobs.h"
 #include "profiler/plan/fields.h"
-#include "tests/kernels/restated.h"
+#include "tests/kernels/modified_algorithm.h"
 #include "tests/ui/fixtures.h"
 #include "ui/models/points_table.h"
 #include "ui/models/runs_model.h"

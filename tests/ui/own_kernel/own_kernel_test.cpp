@@ -52,16 +52,16 @@ class OwnKernel : public ::testing::Test {
     kept().emplace();
     const auto written = user::write_new_kernel(name, kept()->path().toStdString());
     ASSERT_TRUE(written.ok());
-    QString text = read(statement());
+    QString text = read(manifest());
     text.replace("\"name\": \"own\",", "\"name\": \"own\", \"title\": \"A kernel with a title of forty letters!!\",")
         .replace("\"tile\":",
                  "\"knobs\": { \"unroll\": { \"values\": [2, 1, 8], \"means\": \"how far\" } },\n  \"tile\":");
-    write(statement(), text);
-    ASSERT_EQ(attnscope::text(user::load_known_kernel(statement().toStdString())), "");
+    write(manifest(), text);
+    ASSERT_EQ(attnscope::text(user::load_known_kernel(manifest().toStdString())), "");
   }
   static void TearDownTestSuite() { kept().reset(); }
   void SetUp() override {
-    stated_ = read(statement());
+    stated_ = read(manifest());
     QFile script(collector());
     ASSERT_TRUE(script.open(QIODevice::WriteOnly));
     script.write("#!/bin/sh\nexit 1\n");
@@ -71,21 +71,21 @@ class OwnKernel : public ::testing::Test {
   }
   void TearDown() override {
     qunsetenv("ATTNSCOPE_COLLECTOR");
-    write(statement(), stated_);
+    write(manifest(), stated_);
   }
 
-  static QString statement() { return kept()->filePath("own/own.json"); }
+  static QString manifest() { return kept()->filePath("own/own.json"); }
   static QString source() { return kept()->filePath("own/own.cu"); }
   QString collector() { return folder_.filePath("collector"); }
 
   /// Registers a kernel as a result file does: read-only, with that knob.
   static void read_only(const std::string& kernel, const char* knob) {
-    const std::string text = QString(read(statement()))
+    const std::string text = QString(read(manifest()))
                                  .replace("\"own\"", QStringLiteral("\"%1\"").arg(QString::fromStdString(kernel)))
                                  .replace("unroll", knob)
                                  .toStdString();
     const std::string_view one = text;
-    EXPECT_TRUE(user::know_from_file({&one, 1}, kernel + ".attnscope", [](std::size_t) {
+    EXPECT_TRUE(user::add_manifests_from_file({&one, 1}, kernel + ".attnscope", [](std::size_t) {
                   return std::vector<std::string>();
                 }).empty());
     ASSERT_NE(known_algorithms().find(kernel), nullptr);
@@ -328,42 +328,42 @@ TEST_F(OwnKernelWindow, WhatIsPinnedHasNoDistanceToWhatIsNotThere) {
 }
 
 TEST_F(OwnKernelWindow, HeadingsSayWhatIsCounted) {
-  EXPECT_TRUE(page().on_chip()->drawn(OnChipPlace::shared).heading.contains("counted without registers"));
-  EXPECT_TRUE(page().on_chip()->drawn(OnChipPlace::registers).heading.contains("not stated"));
+  EXPECT_TRUE(page().on_chip()->drawn(OnChipMemory::shared).heading.contains("counted without registers"));
+  EXPECT_TRUE(page().on_chip()->drawn(OnChipMemory::registers).heading.contains("not stated"));
   EXPECT_EQ(figure("Occupancy"), "–") << "it depends on registers";
   EXPECT_EQ(figure("Blocks an SM"), "–");
   EXPECT_EQ(figure("Threads a block"), "256");
   choose("algorithm", "fa2");
   EXPECT_NE(figure("Occupancy"), "–");
-  EXPECT_FALSE(page().on_chip()->drawn(OnChipPlace::shared).heading.contains("registers"));
+  EXPECT_FALSE(page().on_chip()->drawn(OnChipMemory::shared).heading.contains("registers"));
 }
 
 TEST_F(OwnKernelWindow, ASavedStatementIsLoadedAgain) {
-  QString text = read(statement());
-  write(statement(), text.replace("\"d\": [32,", "\"d\": [32, 48,"));
+  QString text = read(manifest());
+  write(manifest(), text.replace("\"d\": [32,", "\"d\": [32, 48,"));
   ASSERT_TRUE(QTest::qWaitFor([&] { return !window->kernel_to_open().isEmpty(); }, patience_ms));
-  EXPECT_EQ(window->kernel_to_open(), statement());
+  EXPECT_EQ(window->kernel_to_open(), manifest());
   EXPECT_FALSE(window->isVisible());
 }
 
 TEST_F(OwnKernelWindow, OneThatIsWrongIsSaidWithItsLineAndTheOldOneStays) {
-  const QString text = read(statement());
-  write(statement(), QString(text).replace("\"tile\":", "\"tiles\":"));
+  const QString text = read(manifest());
+  write(manifest(), QString(text).replace("\"tile\":", "\"tiles\":"));
   ASSERT_TRUE(QTest::qWaitFor([&] { return window->banner().text().contains("own.json: line "); }, patience_ms))
       << window->banner().text().toStdString();
   EXPECT_TRUE(window->isVisible());
   EXPECT_TRUE(window->kernel_to_open().isEmpty());
   // Editors replace the file instead of writing into it.
-  write(statement() + ".new", text + "\n");
-  ASSERT_EQ(std::rename(qPrintable(statement() + ".new"), qPrintable(statement())), 0);
+  write(manifest() + ".new", text + "\n");
+  ASSERT_EQ(std::rename(qPrintable(manifest() + ".new"), qPrintable(manifest())), 0);
   ASSERT_TRUE(QTest::qWaitFor([&] { return !window->kernel_to_open().isEmpty(); }, patience_ms));
 }
 
 TEST_F(OwnKernelWindow, OneThatIsSavedAsItWasChangesNothing) {
-  const QString text = read(statement());
-  write(statement(), QString(text).replace("\"tile\":", "\"tiles\":"));
+  const QString text = read(manifest());
+  write(manifest(), QString(text).replace("\"tile\":", "\"tiles\":"));
   ASSERT_TRUE(QTest::qWaitFor([&] { return window->banner().text().contains("own.json: line "); }, patience_ms));
-  write(statement(), text);
+  write(manifest(), text);
   ASSERT_TRUE(QTest::qWaitFor([&] { return window->banner().text().isEmpty(); }, patience_ms));
   EXPECT_TRUE(window->isVisible());
   EXPECT_TRUE(window->kernel_to_open().isEmpty());
@@ -375,7 +375,7 @@ TEST_F(OwnKernelWindow, WhileSomethingIsMeasuredItIsOffered) {
   script.write("#!/bin/sh\ncat > /dev/null\n");
   script.close();
   page().measuring().measurer().measure(page().chosen().choices, {.argument = "0", .name = {}, .gpu = {}, .note = {}});
-  write(statement(), read(statement()) + "\n");
+  write(manifest(), read(manifest()) + "\n");
   ASSERT_TRUE(QTest::qWaitFor([&] { return window->banner().text().contains("own.json changed."); }, patience_ms));
   EXPECT_TRUE(window->isVisible());
   EXPECT_TRUE(window->kernel_to_open().isEmpty());

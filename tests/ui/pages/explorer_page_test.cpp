@@ -83,7 +83,7 @@ class ExplorerPageTest : public ::testing::Test {
   [[nodiscard]] QString operand(const char* matrix, const char* key) const {
     return cell(*page.operands()->model(), matrix, QLatin1String(key));
   }
-  [[nodiscard]] QStringList legend(OnChipPlace place) const {
+  [[nodiscard]] QStringList legend(OnChipMemory place) const {
     QStringList entries;
     for (const OnChipMap::Drawn::Span& span : page.on_chip()->drawn(place).spans) entries << span.words;
     return entries;
@@ -101,8 +101,8 @@ TEST_F(ExplorerPageTest, TheBlockIsDrawnToScale) {
   type("br", 128);
   type("bc", 64);
   const analysis::ExploredKernel& kernel = exploration().kernels[0];
-  for (const OnChipPlace place : {OnChipPlace::shared, OnChipPlace::registers}) {
-    const analysis::MemoryMap& map = place == OnChipPlace::shared ? kernel.shared : kernel.registers;
+  for (const OnChipMemory place : {OnChipMemory::shared, OnChipMemory::registers}) {
+    const analysis::MemoryMap& map = place == OnChipMemory::shared ? kernel.shared : kernel.registers;
     const OnChipMap::Drawn drawn = page.on_chip()->drawn(place);
     double end = drawn.sm.x();
     for (const OnChipMap::Drawn::Span& span : drawn.spans) {
@@ -119,13 +119,13 @@ TEST_F(ExplorerPageTest, TheBlockIsDrawnToScale) {
     EXPECT_NEAR((drawn.sm.right() - drawn.blocks.back().right()) / drawn.sm.width(),
                 static_cast<double>(map.free_bytes()) / static_cast<double>(map.sm_bytes), 1e-6);
   }
-  EXPECT_TRUE(legend(OnChipPlace::shared).contains("Q 32 KiB"));
-  EXPECT_TRUE(legend(OnChipPlace::registers).contains("O 64 KiB"));
-  EXPECT_TRUE(page.on_chip()->drawn(OnChipPlace::shared).heading.endsWith("of 228 KiB"));
+  EXPECT_TRUE(legend(OnChipMemory::shared).contains("Q 32 KiB"));
+  EXPECT_TRUE(legend(OnChipMemory::registers).contains("O 64 KiB"));
+  EXPECT_TRUE(page.on_chip()->drawn(OnChipMemory::shared).heading.endsWith("of 228 KiB"));
   // A pixel in the middle of K has K's color.
   page.on_chip()->resize(400, page.on_chip()->heightForWidth(400));
   const QImage image = page.on_chip()->grab().toImage();
-  const auto spans = page.on_chip()->drawn(OnChipPlace::shared).spans;
+  const auto spans = page.on_chip()->drawn(OnChipMemory::shared).spans;
   ASSERT_EQ(spans[1].span.name, "K");
   EXPECT_EQ(image.pixelColor((spans[1].rect.topLeft() + QPointF(4, 4)).toPoint()), spans[1].color);
 }
@@ -250,7 +250,7 @@ TEST_F(ExplorerPageTest, PaddingTakesBlocksAway) {
   type("padding", 96);
   EXPECT_GT(before, 1);
   EXPECT_EQ(exploration().kernels[0].occupancy.blocks_per_sm, 1);
-  EXPECT_TRUE(legend(OnChipPlace::shared).contains("Padding 96 KiB"));
+  EXPECT_TRUE(legend(OnChipMemory::shared).contains("Padding 96 KiB"));
 }
 
 TEST_F(ExplorerPageTest, WhatIsChosenIsComparedWithThePin) {
@@ -504,8 +504,8 @@ TEST_F(ExplorerPageTest, SeveralKernelsCanBeLookedAtOneByOne) {
   kernel->setCurrentIndex(0);
   emit kernel->activated(0);
   EXPECT_EQ(page.unit_bars()->total_words(), qtext(Nanoseconds(exploration().kernels[0].time.ns)));
-  EXPECT_TRUE(legend(OnChipPlace::registers).contains("S 64 KiB") ||
-              legend(OnChipPlace::registers)[0].startsWith("S "));
+  EXPECT_TRUE(legend(OnChipMemory::registers).contains("S 64 KiB") ||
+              legend(OnChipMemory::registers)[0].startsWith("S "));
   const auto* of = page.findChild<QLabel*>("of-kernel");
   EXPECT_EQ(of->text(), "Of qk; all launches together take " + qtext(Nanoseconds(exploration().ns)) + ".");
   EXPECT_FALSE(of->isHidden());

@@ -51,7 +51,7 @@ TEST(Format, TilesSayWhatWasChosen) {
   EXPECT_EQ(format_tile(TileShape{0, 0}), "not stated");
 }
 
-TEST(Theme, WordsRoundTrip) {
+TEST(Theme, NamesRoundTrip) {
   for (const ThemeChoice choice : {ThemeChoice::system, ThemeChoice::light, ThemeChoice::dark}) {
     EXPECT_EQ(parse_theme(to_string(choice)), choice);
   }

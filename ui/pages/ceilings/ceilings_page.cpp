@@ -86,7 +86,7 @@ void CeilingsPage::refresh() {
 }
 
 void CeilingsPage::show_ceilings(std::span<const Ceiling> ceilings) {
-  model_->set_table(std::make_shared<const analysis::Table>(analysis::ceiling_table(ceiling_lines(ceilings))));
+  model_->set_table(std::make_shared<const analysis::Table>(analysis::ceiling_table(ceiling_rows(ceilings))));
 }
 
 void CeilingsPage::show_set() {

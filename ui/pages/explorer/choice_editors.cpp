@@ -284,7 +284,7 @@ void ChoiceEditors::add_what_if() {
     const WhatIfChoice& choice = what_if_choices()[i];
     const QString name = to_qstring(choice.name);
     NumberEditor* editor = add_number(name, words[i].first, words[i].second, qRound(percent * least_what_if),
-                                      qRound(percent * most_what_if), 25, stops);
+                                      qRound(percent * max_what_if), 25, stops);
     editor->spin()->setSuffix(QStringLiteral(" %"));
     rows_[name].show = [editor, factor = choice.factor](const ExplorerChoices& choices) {
       editor->show_value(qRound(percent * choices.what_if.*factor));
@@ -296,11 +296,11 @@ void ChoiceEditors::show_choices(const ExplorerChoices& choices) {
   const auto& stated = known_algorithms().find(choices.point.spec.algorithm)->facts().knobs;
   for (auto& [name, row] : rows_) {
     const std::string plain = name.toStdString();
-    const bool foreign =
+    const bool user_defined =
         known_algorithms().find_knob(plain) != nullptr && std::ranges::find(stated, plain, &Knob::name) == stated.end();
-    if (row.label->isHidden() != foreign) {
-      row.label->setVisible(!foreign);
-      for (QWidget* widget : row.widgets) widget->setVisible(!foreign);
+    if (row.label->isHidden() != user_defined) {
+      row.label->setVisible(!user_defined);
+      for (QWidget* widget : row.widgets) widget->setVisible(!user_defined);
     }
     row.show(choices);
     if (!row.error->isHidden()) row.error->hide();

@@ -30,7 +30,7 @@ const Algorithm& algorithm_of(const ExplorerChoices& choices) {
   return *known_algorithms().find(choices.point.spec.algorithm);
 }
 
-const Knob* knob_of(const Algorithm& algorithm, std::string_view name) {
+const Knob* numeric_knob(const Algorithm& algorithm, std::string_view name) {
   const auto& knobs = algorithm.facts().knobs;
   const auto found = std::ranges::find(knobs, name, &Knob::name);
   return found == knobs.end() ? nullptr : &*found;
@@ -40,7 +40,7 @@ const Knob* knob_of(const Algorithm& algorithm, std::string_view name) {
 void drop_foreign_knobs(ExplorerChoices& choices) {
   const Knobs given = choices.point.spec.knobs;
   for (const auto& [name, value] : given) {
-    const Knob* knob = knob_of(algorithm_of(choices), name);
+    const Knob* knob = numeric_knob(algorithm_of(choices), name);
     if (knob == nullptr || !parse_knob(*knob, attnscope::to_string(value)))
       choices.point.spec.knobs.set(name, std::int64_t{0});
   }
@@ -68,7 +68,7 @@ Chosen choose_factor(double& factor, const QString& text) {
   bool number = false;
   constexpr double percent = 100;
   const double value = text.toDouble(&number) / percent;
-  if (!number || !(value >= least_what_if && value <= most_what_if)) {
+  if (!number || !(value >= least_what_if && value <= max_what_if)) {
     return Failure{make_message("invalid percentage: '{}' (use 25 to 800)", text.toStdString())};
   }
   factor = value;
@@ -116,8 +116,8 @@ Chosen choose_field(ExplorerChoices& choices, const Field& field, const std::str
     choices.m_bytes.reset();
     const Knobs given = spec.knobs;
     for (const auto& [name, chosen] : given) {
-      const Knob* knob = knob_of(algorithm_of(choices), name);
-      if (knob != nullptr && knob->with_tile) spec.knobs.set(name, std::int64_t{0});
+      const Knob* knob = numeric_knob(algorithm_of(choices), name);
+      if (knob != nullptr && knob->depends_on_tile) spec.knobs.set(name, std::int64_t{0});
     }
   }
   return std::monostate();
@@ -249,7 +249,7 @@ Chosen choose(ExplorerChoices& choices, const QString& name, const QString& text
     return choose_factor(choices.what_if.*each->factor, text);
   }
   if (const Field* field = find_field(name.toStdString())) return choose_field(choices, *field, word);
-  if (const Knob* knob = knob_of(algorithm_of(choices), name.toStdString())) {
+  if (const Knob* knob = numeric_knob(algorithm_of(choices), name.toStdString())) {
     return set_field(knob_field(*knob), choices.point.spec, word);
   }
   return Failure{make_message("unknown field or knob: '{}'", name.toStdString())};
@@ -284,7 +284,7 @@ std::shared_ptr<const DeviceLimits> recorded_gpu(const Workspace& workspace, con
   for (const LoadedRun& run : workspace.runs()) {
     if (run.info->summary.device_name != name) continue;
     // Data of a file is untrusted: ignore impossible limits.
-    if (!wrong_gpu(own_gpu_like(run.info->summary.limits, "recorded")).empty()) continue;
+    if (!gpu_error(make_custom_gpu(run.info->summary.limits, "recorded")).empty()) continue;
     DeviceLimits limits = run.info->summary.limits;
     limits.name = name;
     return std::make_shared<const DeviceLimits>(std::move(limits));

@@ -89,7 +89,7 @@ struct WhatIfChoice {
 [[nodiscard]] QString verdict_words(const analysis::Exploration& exploration);
 /// Tile that the paper's rule picks for M, and the limit on its size; empty if M is not set.
 [[nodiscard]] QString rule_words(const Explored& explored);
-[[nodiscard]] QString occupancy_words(const analysis::ExploredKernel& kernel, bool predicts_time);
+[[nodiscard]] QString occupancy_words(const analysis::ExploredKernel& kernel, bool can_predict_time);
 /// Explains the time shares and the source of the rates.
 [[nodiscard]] QString rates_note(const Explored& explored);
 /// Published prediction errors for such points.

@@ -12,8 +12,8 @@
 
 namespace attnscope::ui {
 
-QString occupancy_words(const analysis::ExploredKernel& kernel, bool predicts_time) {
-  if (!predicts_time) {  // Its register count, and so its occupancy limiter, is unknown before compilation.
+QString occupancy_words(const analysis::ExploredKernel& kernel, bool can_predict_time) {
+  if (!can_predict_time) {  // Its register count, and so its occupancy limiter, is unknown before compilation.
     return qtext(msg::explorer_page::occupancy_untimed{.blocks = kernel.blocks, .threads = kernel.threads_per_block});
   }
   const std::string occupancy = text(Percent(kernel.occupancy.warps_pct));
@@ -51,11 +51,11 @@ QString rates_note(const Explored& explored) {
                   : QLatin1Char(' ') + qtext(msg::explorer_page::rates_multiplied{
                                            .factor = QStringLiteral("%1").arg(factor, 0, 'g', 4).toStdString()});
   return qtext(msg::explorer_page::time_breakdown_note_measured{.device = e.device,
-                                                       .gpu = rates->device_name,
-                                                       .measured = e.rates_of,
-                                                       .time = rates->measured_at,
-                                                       .uuid = rates->device_uuid,
-                                                       .which = which}) +
+                                                                .gpu = rates->device_name,
+                                                                .measured = e.rates_of,
+                                                                .time = rates->measured_at,
+                                                                .uuid = rates->device_uuid,
+                                                                .which = which}) +
          times + link;
 }
 
@@ -84,7 +84,7 @@ QString rule_words(const Explored& explored) {
 }
 
 QString verdict_words(const analysis::Exploration& e) {
-  if (!e.refusal && !e.predicts_time) return qtext(msg::explorer_page::user_kernel_untimed{});
+  if (!e.refusal && !e.can_predict_time) return qtext(msg::explorer_page::user_kernel_untimed{});
   if (!e.refusal) {
     QString line = qtext(msg::explorer_page::runs{.bound = analysis::bound_words(e.light),
                                                   .rate = text(FlopsPerSecond(e.flops_per_second())),
@@ -105,7 +105,7 @@ QString verdict_words(const analysis::Exploration& e) {
 }
 
 QString prediction_words(const Explored& explored) {
-  if (!explored.exploration.predicts_time) return {};
+  if (!explored.exploration.can_predict_time) return {};
   const PointSpec& spec = explored.exploration.point.spec;
   const analysis::PublishedErrors* errors = analysis::validated_errors(explored.exploration.device);
   const analysis::ErrorRow* row =

@@ -378,7 +378,7 @@ void ExplorerPage::show_kernel() {
   on_chip_->set_kernel(&kernel);
   const bool several = e.kernels.size() > 1 || e.sharing;
   const std::string whole = text(Nanoseconds(e.ns));
-  show_words(of_kernel_, !several || !e.predicts_time ? QString()
+  show_words(of_kernel_, !several || !e.can_predict_time ? QString()
                          : e.sharing ? qtext(msg::explorer_page::of_shared_kernel{.kernel = kernel.name, .time = whole})
                                      : qtext(msg::explorer_page::of_kernel{.kernel = kernel.name, .time = whole}));
   const PointRecord* record = measured_record();
@@ -386,15 +386,15 @@ void ExplorerPage::show_kernel() {
   std::optional<UnitBars::Measured> measured;
   if (record != nullptr) measured = measured_of(*record, name, limits_of(shown_->choices));
   UnitBars::Times times{.measured = measured};
-  if (e.predicts_time) {
+  if (e.can_predict_time) {
     times.ns = kernel.time.ns;
     times.light = analysis::speed_of_light({&kernel.time, 1});
   }
-  unit_bars_->set_times(e.predicts_time || measured ? std::optional(times) : std::nullopt,
+  unit_bars_->set_times(e.can_predict_time || measured ? std::optional(times) : std::nullopt,
                         qtext(msg::explorer_page::untimed{}));
-  show_words(occupancy_, occupancy_words(kernel, e.predicts_time));
+  show_words(occupancy_, occupancy_words(kernel, e.can_predict_time));
   QString note;
-  if (e.predicts_time) {
+  if (e.can_predict_time) {
     note = rates_note(*shown_);
     if (measured && record->provenance == Provenance::simulated) {
       note.prepend(qtext(msg::explorer_page::by_construction{}) + QLatin1Char(' '));
@@ -408,7 +408,7 @@ void ExplorerPage::show_kernel() {
 
 void ExplorerPage::show_recorded() {
   show_kernel();
-  if (shown_ != nullptr && !shown_->exploration.predicts_time) show_figures();
+  if (shown_ != nullptr && !shown_->exploration.can_predict_time) show_figures();
 }
 
 const PointRecord* ExplorerPage::measured_record() {
@@ -429,7 +429,7 @@ void ExplorerPage::show_verdict() {
 void ExplorerPage::show_figures() {
   if (shown_ == nullptr) return;
   const analysis::Exploration& now = shown_->exploration;
-  const bool counted = !now.refusal && !now.predicts_time;
+  const bool counted = !now.refusal && !now.can_predict_time;
   const auto column = [](const QString& title, const Explored& of) {
     const std::string help =
         text(msg::explorer_page::column_help{.device = of.choices.device, .point = describe(of.choices.point.spec)});

@@ -138,8 +138,8 @@ MeasuringCard::MeasuringCard(PointMeasurer& measurer, QWidget* parent)
   };
   measure_ = button(QStringLiteral("measure"), qtext(msg::explorer_page::measure{}),
                     qtext(msg::explorer_page::measure_help{}));
-  around_ =
-      button(QStringLiteral("around"), qtext(msg::explorer_page::sweep_around{}), qtext(msg::explorer_page::sweep_around_help{}));
+  around_ = button(QStringLiteral("around"), qtext(msg::explorer_page::sweep_around{}),
+                   qtext(msg::explorer_page::sweep_around_help{}));
   steps_ = new QSpinBox(bar);
   steps_->setObjectName(QStringLiteral("around-steps"));
   steps_->setRange(1, most_steps);
@@ -219,7 +219,7 @@ void MeasuringCard::show_devices() {
 
 QString MeasuringCard::open_words() const {
   return qtext(msg::explorer_page::points_pending{.file = measurer_.database().toStdString(),
-                                               .open = static_cast<std::int64_t>(measurer_.open())});
+                                                  .open = static_cast<std::int64_t>(measurer_.open())});
 }
 
 QString MeasuringCard::state_words() const {
@@ -235,16 +235,16 @@ QString MeasuringCard::state_words() const {
   if (!last.theory || last.theory->ns <= 0 || last.event.time_median_ns <= 0) return qtext(kept);
   const QString why = last.simulated ? QLatin1Char(' ') + qtext(msg::explorer_page::by_construction{}) : QString();
   return qtext(msg::explorer_page::outcome_and_prediction{.configuration = short_title(last.choices).toStdString(),
-                                                     .kept = kept,
-                                                     .outcome = outcome_words(last).toStdString(),
-                                                     .predicted = text(Nanoseconds(last.theory->ns))}) +
+                                                          .kept = kept,
+                                                          .outcome = outcome_words(last).toStdString(),
+                                                          .predicted = text(Nanoseconds(last.theory->ns))}) +
          why;
 }
 
 QString MeasuringCard::no_device_words() const {
   const Facts& facts = known_algorithms().find(choices_.point.spec.algorithm)->facts();
-  if (!facts.foreign || !devices().empty()) return {};
-  if (facts.for_reading) return qtext(msg::explorer_page::kernel_read_only{});
+  if (!facts.user_defined || !devices().empty()) return {};
+  if (facts.model_only) return qtext(msg::explorer_page::kernel_read_only{});
   return qtext(msg::explorer_page::needs_local_gpu{.gpu = choices_.device});
 }
 

@@ -61,7 +61,7 @@ class MeasuringCard : public QWidget {
   void show_state();
   [[nodiscard]] bool padded() const { return choices_.point.padding_bytes > 0; }
   /// Returns whether the GPU is hypothetical (what-if factors are set).
-  [[nodiscard]] bool supposed() const { return !choices_.what_if.changes_nothing(); }
+  [[nodiscard]] bool supposed() const { return !choices_.what_if.is_identity(); }
 
   ExplorerChoices choices_;
   bool runs_ = false;

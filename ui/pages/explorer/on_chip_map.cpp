@@ -24,7 +24,7 @@ constexpr double bar_distance = 4;
 constexpr double between = 12;
 constexpr double swatch = 9;
 constexpr double entry_gap = 12;
-constexpr std::array places{OnChipPlace::shared, OnChipPlace::registers};
+constexpr std::array places{OnChipMemory::shared, OnChipMemory::registers};
 
 /// Okabe-Ito colors in the order of the algorithm's lines. Other parts get a color by their name.
 constexpr std::array<QRgb, 7> light{0xff0072b2, 0xffe69f00, 0xff009e73, 0xffcc79a7, 0xff56b4e9, 0xffd55e00, 0xffb8a800};
@@ -70,13 +70,13 @@ QColor span_color(const analysis::MemorySpan& span, const PlotColors& colors) {
   return colors.muted;
 }
 
-QString name_of(const analysis::MemorySpan& span, OnChipPlace place) {
+QString name_of(const analysis::MemorySpan& span, OnChipMemory place) {
   switch (span.kind) {
     case analysis::SpanKind::part:
       return QString::fromStdString(span.name);
     case analysis::SpanKind::unnamed:
-      return place == OnChipPlace::registers ? qtext(msg::explorer_page::unnamed_registers{})
-                                             : qtext(msg::explorer_page::unnamed_shared{});
+      return place == OnChipMemory::registers ? qtext(msg::explorer_page::unnamed_registers{})
+                                              : qtext(msg::explorer_page::unnamed_shared{});
     case analysis::SpanKind::padding:
       return qtext(msg::explorer::padding{});
     case analysis::SpanKind::reserved:
@@ -85,7 +85,7 @@ QString name_of(const analysis::MemorySpan& span, OnChipPlace place) {
   return {};
 }
 
-QString words_of(const analysis::MemorySpan& span, OnChipPlace place) {
+QString words_of(const analysis::MemorySpan& span, OnChipMemory place) {
   const auto each = static_cast<double>(span.bytes) / span.stages;
   const QString size = span.stages > 1 ? QStringLiteral("%1 × %2").arg(span.stages).arg(qtext(Capacity(each)))
                                        : qtext(Capacity(span.bytes));
@@ -107,7 +107,7 @@ void OnChipMap::set_kernel(const analysis::ExploredKernel* kernel) {
   shared_ = known_ ? kernel->shared : analysis::MemoryMap{};
   registers_ = known_ ? kernel->registers : analysis::MemoryMap{};
   QStringList lines;
-  for (const OnChipPlace place : places) {
+  for (const OnChipMemory place : places) {
     if (!known_) break;
     QStringList entries;
     for (const analysis::MemorySpan& span : map_of(place).block) entries << words_of(span, place);
@@ -121,9 +121,9 @@ void OnChipMap::set_kernel(const analysis::ExploredKernel* kernel) {
   update();
 }
 
-QString OnChipMap::heading(OnChipPlace place) const {
+QString OnChipMap::heading(OnChipMemory place) const {
   const analysis::MemoryMap& map = map_of(place);
-  const bool shared = place == OnChipPlace::shared;
+  const bool shared = place == OnChipMemory::shared;
   const auto capacity = [](std::int64_t bytes) { return text(Capacity(bytes)); };
   const std::string each = capacity(map.block_bytes);
   const std::string free = capacity(map.free_bytes());
@@ -143,14 +143,14 @@ QString OnChipMap::heading(OnChipPlace place) const {
   return qtext(msg::explorer_page::shared_map{.all = all, .blocks = map.blocks, .each = each, .free = free});
 }
 
-OnChipMap::Drawn OnChipMap::drawn(OnChipPlace place, int width) const {
+OnChipMap::Drawn OnChipMap::drawn(OnChipMemory place, int width) const {
   constexpr int any_height = 10'000;
   const analysis::MemoryMap& map = map_of(place);
   const PlotColors colors = plot_colors(palette());
   const double whole = width - 1.0;
   Drawn drawn;
   drawn.heading = heading(place);
-  const double top = place == OnChipPlace::shared ? 0 : this->drawn(OnChipPlace::shared, width).bottom + between;
+  const double top = place == OnChipMemory::shared ? 0 : this->drawn(OnChipMemory::shared, width).bottom + between;
   const int height =
       fontMetrics().boundingRect(QRect(0, 0, width, any_height), Qt::TextWordWrap, drawn.heading).height();
   drawn.heading_rect = QRectF(0, top, width, height);
@@ -192,10 +192,10 @@ OnChipMap::Drawn OnChipMap::drawn(OnChipPlace place, int width) const {
 }
 
 int OnChipMap::heightForWidth(int width) const {
-  return static_cast<int>(drawn(OnChipPlace::registers, width).bottom) + 2;
+  return static_cast<int>(drawn(OnChipMemory::registers, width).bottom) + 2;
 }
 
-void OnChipMap::paint(QPainter& painter, OnChipPlace place) const {
+void OnChipMap::paint(QPainter& painter, OnChipMemory place) const {
   const PlotColors colors = plot_colors(palette());
   const Drawn drawn = this->drawn(place);
   painter.setPen(colors.text);
@@ -254,13 +254,13 @@ void OnChipMap::paintEvent(QPaintEvent* /*event*/) {
     painter.drawText(rect(), Qt::AlignCenter | Qt::TextWordWrap, qtext(msg::explorer_page::infeasible_configuration{}));
     return;
   }
-  for (const OnChipPlace place : places) paint(painter, place);
+  for (const OnChipMemory place : places) paint(painter, place);
 }
 
 bool OnChipMap::event(QEvent* event) {
   if (event->type() != QEvent::ToolTip) return QWidget::event(event);
   const auto* help = static_cast<QHelpEvent*>(event);
-  for (const OnChipPlace place : places) {
+  for (const OnChipMemory place : places) {
     for (const Drawn::Span& span : drawn(place).spans) {
       if (!span.rect.contains(help->pos())) continue;
       QToolTip::showText(help->globalPos(), plain_tip(span.words), this);

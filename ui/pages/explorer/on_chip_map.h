@@ -38,7 +38,7 @@ class OnChipMap : public QWidget {
     QRectF overrun;           ///< Part of the block beyond the limit; empty: fits.
     double bottom = 0;
   };
-  [[nodiscard]] Drawn drawn(OnChipPlace place) const { return drawn(place, width()); }
+  [[nodiscard]] Drawn drawn(OnChipMemory place) const { return drawn(place, width()); }
 
   [[nodiscard]] QSize sizeHint() const override { return {360, heightForWidth(360)}; }
   [[nodiscard]] QSize minimumSizeHint() const override { return {200, 0}; }
@@ -49,12 +49,12 @@ class OnChipMap : public QWidget {
   bool event(QEvent* event) override;
 
  private:
-  [[nodiscard]] const analysis::MemoryMap& map_of(OnChipPlace place) const {
-    return place == OnChipPlace::shared ? shared_ : registers_;
+  [[nodiscard]] const analysis::MemoryMap& map_of(OnChipMemory place) const {
+    return place == OnChipMemory::shared ? shared_ : registers_;
   }
-  [[nodiscard]] QString heading(OnChipPlace place) const;
-  [[nodiscard]] Drawn drawn(OnChipPlace place, int width) const;
-  void paint(QPainter& painter, OnChipPlace place) const;
+  [[nodiscard]] QString heading(OnChipMemory place) const;
+  [[nodiscard]] Drawn drawn(OnChipMemory place, int width) const;
+  void paint(QPainter& painter, OnChipMemory place) const;
 
   bool known_ = false;
   analysis::MemoryMap shared_;

@@ -70,8 +70,8 @@ void PointMeasurer::find_devices() {
 std::vector<ListedDevice> PointMeasurer::devices_of(const std::string& gpu, const std::string& algorithm) const {
   std::vector<ListedDevice> found;
   const Algorithm* known = known_algorithms().find(algorithm);
-  const bool here_alone = known != nullptr && known->facts().foreign;
-  if (here_alone && known->facts().for_reading) return found;
+  const bool here_alone = known != nullptr && known->facts().user_defined;
+  if (here_alone && known->facts().model_only) return found;
   for (const ListedDevice& device : devices_.devices()) {
     if (here_alone && (device.simulated || device.argument.startsWith(QLatin1String("ssh:")))) continue;
     if (device.gpu == QString::fromStdString(gpu)) found.push_back(device);

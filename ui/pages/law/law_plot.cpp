@@ -66,7 +66,7 @@ constexpr double point_margin = 1.35;  ///< Margin beyond all points, as a facto
 /// Points that differ in one variable only, in ascending order.
 using Slice = std::vector<std::size_t>;
 std::vector<Slice> slices_of(const LawFamily& family, LawVariable along) {
-  std::map<std::array<double, law_variables>, Slice> slices;
+  std::map<std::array<double, law_variable_count>, Slice> slices;
   for (std::size_t i = 0; i < family.points.size(); ++i) {
     auto others = family.points[i].at;
     others.at(static_cast<std::size_t>(along)) = 0;

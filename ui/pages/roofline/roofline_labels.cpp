@@ -47,7 +47,7 @@ void RooflineLabels::place_roof(const Label& label, std::vector<QPolygonF>& take
   const double to_bottom = (area.bottom() - through.y()) / along.y();
   const QPointF enters = through + along * std::max(to_left, to_bottom);
   double highest = area.bottom();
-  for (const QRectF& line : ceiling_lines(label)) highest = std::min(highest, line.top());
+  for (const QRectF& line : ceiling_rows(label)) highest = std::min(highest, line.top());
   if (highest < area.bottom() && enters.y() < highest) return;  // The roof ends at the ceilings, left of the axes.
   constexpr double step = 24;
   for (double offset = step; offset < 8 * step; offset += step) {
@@ -96,7 +96,7 @@ std::vector<QPolygonF> RooflineLabels::roof_lines() const {
   return lines;
 }
 
-std::vector<QRectF> RooflineLabels::ceiling_lines(const Label& except) const {
+std::vector<QRectF> RooflineLabels::ceiling_rows(const Label& except) const {
   const QRectF area = plot_.axisRect()->rect();
   std::vector<QRectF> lines;
   for (const Label& other : labels_) {
@@ -109,7 +109,7 @@ std::vector<QRectF> RooflineLabels::ceiling_lines(const Label& except) const {
 void RooflineLabels::place_off_ceilings(const Label& label, const std::vector<QPointF>& corners,
                                         std::vector<QPolygonF>& taken) const {
   std::vector<QPolygonF> taken_or_lines = taken;
-  for (const QRectF& line : ceiling_lines(label)) taken_or_lines.emplace_back(line);
+  for (const QRectF& line : ceiling_rows(label)) taken_or_lines.emplace_back(line);
   place_upright(label, corners, taken_or_lines);
   if (label.item->visible()) taken.push_back(taken_or_lines.back());
 }

@@ -44,7 +44,7 @@ class RooflineLabels {
   void place_upright(const Label& label, const std::vector<QPointF>& corners, std::vector<QPolygonF>& taken) const;
   /// Like place_upright(); the label also avoids other ceilings.
   void place_off_ceilings(const Label& label, const std::vector<QPointF>& corners, std::vector<QPolygonF>& taken) const;
-  [[nodiscard]] std::vector<QRectF> ceiling_lines(const Label& except) const;
+  [[nodiscard]] std::vector<QRectF> ceiling_rows(const Label& except) const;
   /// Slanted lines, up to the highest ceiling.
   [[nodiscard]] std::vector<QPolygonF> roof_lines() const;
   [[nodiscard]] double roof_angle() const;  ///< In radians.

@@ -415,7 +415,7 @@ void CeilingBench::add_capacities(CeilingSet& set) {
     for (const auto& [read, miss, capacity] : curves) misses.push_back(timed_misses(set, read, miss));
   }
   for (std::size_t i = 0; i < curves.size(); ++i) {
-    const auto half = half_missed(misses[i]);
+    const auto half = half_miss_size(misses[i]);
     std::ranges::move(misses[i], std::back_inserter(set.ceilings));
     if (!half) continue;
     set.ceilings.push_back({.name = std::string(curves[i][2]),

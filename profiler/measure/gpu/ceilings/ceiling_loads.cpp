@@ -164,10 +164,10 @@ CeilingLoad wgmma(const Setting& at, std::string_view name) {
   constexpr unsigned threads = wgmma_threads;
   constexpr unsigned warpgroups = threads / 128;
   CeilingLoad load{.key = name,
-                   .amount = 2.0 * 64 * wgmma_columns * wgmma_depth * products_at_once(Of) * warpgroups * at.sms(),
+                   .amount = 2.0 * 64 * wgmma_columns * wgmma_depth * relative_throughput(Of) * warpgroups * at.sms(),
                    .milliseconds = long_load_ms,
                    .launch = launch_of(name, "ceilings/wgmma.cuh", "attn_ceiling_wgmma",
-                                       dtype_defines(held_as(Of) == DType::bf16), at.sms(), threads, {})};
+                                       dtype_defines(output_dtype(Of) == DType::bf16), at.sms(), threads, {})};
   if (Of == DType::fp8) load.launch.source.defines.emplace_back("ATTN_FP8=1");
   load.launch.dynamic_shared_bytes = wgmma_shared_bytes;
   return load;

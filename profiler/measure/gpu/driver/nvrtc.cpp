@@ -114,12 +114,12 @@ std::vector<std::filesystem::path> Nvrtc::include_folders() const {
 
 Result<Compiled, Message> Nvrtc::compile(const KernelSource& source, const std::vector<std::string>& options,
                                          const std::string& own_text) const {
-  const char* main_text = source.own ? own_text.c_str() : nullptr;
-  const std::string name = source.own ? source.own->file.string() : source.file;
+  const char* main_text = source.user_source ? own_text.c_str() : nullptr;
+  const std::string name = source.user_source ? source.user_source->file.string() : source.file;
   std::vector<std::string> names;
   std::vector<const char*> texts;
   for (const EmbeddedSource& embedded : embedded_sources()) {
-    if (source.own) break;  // user sources may have the same names
+    if (source.user_source) break;  // user sources may have the same names
     if (embedded.path == source.file) {
       main_text = embedded.text.data();
     } else if (!embedded.path.ends_with(".csv")) {
@@ -137,8 +137,8 @@ Result<Compiled, Message> Nvrtc::compile(const KernelSource& source, const std::
   };
   const auto name_pointers = pointers(names);
   std::vector<std::string> all_options = options;
-  if (source.own) {  // not part of the cache key: paths do not change the code
-    for (const auto& folder : include_folders_of(*source.own, include_folders())) {
+  if (source.user_source) {  // not part of the cache key: paths do not change the code
+    for (const auto& folder : include_folders_of(*source.user_source, include_folders())) {
       all_options.push_back("-I" + folder.string());
     }
   }
@@ -180,7 +180,7 @@ Result<Compiled, Message> Nvrtc::compile(const KernelSource& source, const std::
   if (result != NVRTC_SUCCESS) return Failure{answer(call)};
   // ptxas warns and emits slow code. Reject such built-in kernels, since their times would mislead; accept them from
   // users.
-  if (!source.own && compiled.log.find("wgmma.mma_async instructions are serialized") != std::string::npos) {
+  if (!source.user_source && compiled.log.find("wgmma.mma_async instructions are serialized") != std::string::npos) {
     return fail(make_reason("compile.serialized", "ptxas serialized the wgmma instructions"));
   }
   result = api_.nvrtcGetCUBINSize(program, &size);
@@ -193,7 +193,7 @@ Result<Compiled, Message> Nvrtc::compile(const KernelSource& source, const std::
   const auto compiles_entry = [&](const std::string& entry) {
     return compiled.log.find("Compiling entry function '" + entry) != std::string::npos;
   };
-  if (source.own && compiles_entry("") && !compiles_entry(source.entry + "'")) {
+  if (source.user_source && compiles_entry("") && !compiles_entry(source.entry + "'")) {
     return fail(make_reason("point.no_entry", "{} has no kernel '{}' (declare it extern \"C\" or use its mangled name)",
                             source.file, source.entry));
   }
@@ -205,7 +205,8 @@ std::vector<std::string> compile_options(const KernelSource& source, std::string
   std::vector<std::string> options{fmt::format("--gpu-architecture={}", arch), "--std=c++17",
                                    "--device-as-default-execution-space", "--ptxas-options=-v"};
   for (const std::string& define : source.defines) options.push_back("-D" + define);
-  if (source.own) options.insert(options.end(), source.own->options.begin(), source.own->options.end());
+  if (source.user_source)
+    options.insert(options.end(), source.user_source->options.begin(), source.user_source->options.end());
   return options;
 }
 

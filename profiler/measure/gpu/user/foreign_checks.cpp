@@ -26,7 +26,7 @@ constexpr double count_slack_bytes = 20'480;
 
 bool GpuDevice::is_foreign(const PointSpec& spec) const {
   const Algorithm* algorithm = registry_.find(spec.algorithm);
-  return algorithm != nullptr && algorithm->facts().foreign;
+  return algorithm != nullptr && algorithm->facts().user_defined;
 }
 
 PlanMemory::Inputs GpuDevice::inputs_of(const PointSpec& spec, const MeasureOptions& options,
@@ -94,7 +94,7 @@ Message GpuDevice::run_guarded(std::size_t slot, const PreparedPoint& point, con
                       : make_reason("point.in_front", "A kernel reads or writes before the start of a buffer.");
   const auto address_of = [&](const std::string& name) {
     const BufferSpec& buffer = *find_buffer(point.plan.buffers, name);
-    return guarded.at(home_of(point.plan.buffers, buffer).name).address() +
+    return guarded.at(enclosing_buffer(point.plan.buffers, buffer).name).address() +
            static_cast<CUdeviceptr>(buffer.place.offset);
   };
   for (const LoadedLaunch& each : loaded) launches.push_back(prepared(point.plan, each, address_of, options));

@@ -136,7 +136,7 @@ struct PreparedLibrary::Call {
                .scale = 1 / std::sqrt(static_cast<double>(p.d)),
                .window_left = p.mask.left,
                .window_right = p.mask.right,
-               .mask_block = p.mask.sparse() ? p.mask.block_size : 0,
+               .mask_block = p.mask.has_block_mask() ? p.mask.block_size : 0,
                .lse_base_2 = stated.lse_base_2 ? 1 : 0,
                .deterministic = p.deterministic ? 1 : 0,
                .br = stated.tile.br,
@@ -155,8 +155,8 @@ struct PreparedLibrary::Call {
     const auto take = [&](auto& pointer, attnscope_strides& strides, const char* name, bool queries) {
       const BufferSpec* const buffer = find(pointer, name);
       if (buffer == nullptr) return;
-      const Strides stated = strides_of(*buffer, queries ? problem.heads_q : problem.heads_kv,
-                                        queries ? problem.n_q : problem.n_k, problem.d);
+      const Strides stated = buffer_strides(*buffer, queries ? problem.heads_q : problem.heads_kv,
+                                            queries ? problem.n_q : problem.n_k, problem.d);
       strides = {.batch = stated.batch, .head = stated.head, .row = stated.row};
     };
     take(pointers.q, problem.q, "q", true);

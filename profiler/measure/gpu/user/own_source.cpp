@@ -162,20 +162,20 @@ void append_files(std::vector<StatementSource>& to, const std::vector<StatementS
 
 }  // namespace
 
-std::vector<fs::path> include_folders_of(const OwnSource& source, const std::vector<fs::path>& toolkit) {
+std::vector<fs::path> include_folders_of(const UserSource& source, const std::vector<fs::path>& toolkit) {
   std::vector<fs::path> folders{source.file.parent_path()};
   folders.insert(folders.end(), source.include_folders.begin(), source.include_folders.end());
   folders.insert(folders.end(), toolkit.begin(), toolkit.end());
   return folders;
 }
 
-Result<OwnText, Message> read_own_source(const OwnSource& source, const std::vector<fs::path>& toolkit) {
+Result<OwnText, Message> read_own_source(const UserSource& source, const std::vector<fs::path>& toolkit) {
   if (source.file.empty())
     return Failure{
         make_reason("compile.came_with_results",
                     "Source {} of this kernel is not in the results file (open the kernel's manifest with --kernel).",
                     source.name)};
-  const bool compiled = source.kind == OwnSource::Kind::cuda;
+  const bool compiled = source.kind == UserSource::Kind::cuda;
   auto text = text_of(source.file, compiled ? most_source_bytes : most_image_bytes);
   if (!text)
     return Failure{make_reason("compile.own_unreadable",
@@ -183,7 +183,7 @@ Result<OwnText, Message> read_own_source(const OwnSource& source, const std::vec
                                source.file.string())};
   OwnText own{.text = *text, .digest = {}, .files = {}};
   if (!compiled) {
-    own.digest = uuid_of(fmt::format("{}\n{}", source.statement, *text));
+    own.digest = uuid_of(fmt::format("{}\n{}", source.manifest, *text));
     own.files.push_back({.name = source.name, .digest = uuid_of(*text), .content = *text});
     return own;
   }
@@ -196,12 +196,12 @@ Result<OwnText, Message> read_own_source(const OwnSource& source, const std::vec
     return Failure{make_reason("compile.own_by_macro",
                                "{} includes a file named by a macro (write the file name in the #include).",
                                closure.by_macro())};
-  own.digest = uuid_of(fmt::format("{}\n{}", source.statement, closure.all()));
+  own.digest = uuid_of(fmt::format("{}\n{}", source.manifest, closure.all()));
   own.files = std::move(closure.files());
   return own;
 }
 
-Result<OwnText, Message> OwnSources::read(const std::shared_ptr<const OwnSource>& source,
+Result<OwnText, Message> OwnSources::read(const std::shared_ptr<const UserSource>& source,
                                           const std::vector<fs::path>& toolkit) const {
   auto read = read_own_source(*source, toolkit);
   if (!read) return read;
@@ -218,7 +218,7 @@ std::shared_ptr<const KernelStatement> OwnSources::statement_of(std::span<const 
                                                                 const std::vector<fs::path>& toolkit) const {
   std::pair<Sources, bool> key{{}, keep};
   for (const KernelLaunch& launch : launches) {
-    const auto& own = launch.source.own;
+    const auto& own = launch.source.user_source;
     if (own && std::ranges::find(key.first, own) == key.first.end()) key.first.push_back(own);
   }
   if (key.first.empty()) return nullptr;
@@ -230,19 +230,19 @@ std::shared_ptr<const KernelStatement> OwnSources::statement_of(std::span<const 
     if (!read(source, toolkit)) return nullptr;
   }
   const std::lock_guard lock(mutex_);
-  KernelStatement statement{.text = key.first.front()->statement, .host_code = false, .sources = {}};
+  KernelStatement manifest{.text = key.first.front()->manifest, .host_code = false, .sources = {}};
   for (const auto& source : key.first) {
-    statement.host_code = statement.host_code || source->kind == OwnSource::Kind::library;
-    append_files(statement.sources, known_.at(source).files);
+    manifest.host_code = manifest.host_code || source->kind == UserSource::Kind::library;
+    append_files(manifest.sources, known_.at(source).files);
   }
   std::size_t kept = 0;
-  for (StatementSource& each : statement.sources) {
+  for (StatementSource& each : manifest.sources) {
     const std::size_t bytes = each.content ? each.content->size() : 0;
     if (!keep || bytes > most_kept_source_bytes - kept) each.content.reset();
     if (each.content) kept += bytes;
   }
-  std::ranges::sort(statement.sources, {}, &StatementSource::name);
-  auto made = std::make_shared<const KernelStatement>(std::move(statement));
+  std::ranges::sort(manifest.sources, {}, &StatementSource::name);
+  auto made = std::make_shared<const KernelStatement>(std::move(manifest));
   return statements_.emplace(std::move(key), std::move(made)).first->second;
 }
 

@@ -30,19 +30,19 @@ struct OwnText {
 };
 
 /// Include folders of a user source in search order: the source's folder, the manifest's folders, the toolkit's.
-[[nodiscard]] std::vector<std::filesystem::path> include_folders_of(const OwnSource&,
+[[nodiscard]] std::vector<std::filesystem::path> include_folders_of(const UserSource&,
                                                                     const std::vector<std::filesystem::path>& toolkit);
 
 /// Reads the source and follows all includes, even in inactive conditions. Ignores includes that are not found, which
 /// the compiler reports. Fails if a user file includes a macro.
-[[nodiscard]] Result<OwnText, Message> read_own_source(const OwnSource&,
+[[nodiscard]] Result<OwnText, Message> read_own_source(const UserSource&,
                                                        const std::vector<std::filesystem::path>& toolkit);
 
 /// Ensures that all points of a process use the same version of each source. Thread-safe.
 class OwnSources {
  public:
   /// Fails if the source cannot be read or differs from the first read.
-  [[nodiscard]] Result<OwnText, Message> read(const std::shared_ptr<const OwnSource>&,
+  [[nodiscard]] Result<OwnText, Message> read(const std::shared_ptr<const UserSource>&,
                                               const std::vector<std::filesystem::path>& toolkit) const;
   /// Manifest of a plan's launches; null if none is user-defined or a source cannot be read. Plans with the same
   /// sources share one object. `keep`: with file contents, up to most_kept_source_bytes.
@@ -54,9 +54,9 @@ class OwnSources {
     std::string digest;
     std::vector<StatementSource> files;
   };
-  using Sources = std::vector<std::shared_ptr<const OwnSource>>;
+  using Sources = std::vector<std::shared_ptr<const UserSource>>;
   mutable std::mutex mutex_;
-  mutable std::map<std::shared_ptr<const OwnSource>, FirstRead> known_;
+  mutable std::map<std::shared_ptr<const UserSource>, FirstRead> known_;
   mutable std::map<std::pair<Sources, bool>, std::shared_ptr<const KernelStatement>> statements_;
 };
 

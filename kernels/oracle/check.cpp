@@ -18,8 +18,8 @@ constexpr double unbounded = std::numeric_limits<double>::infinity();
 /// Distance between adjacent values of the type in the binade of `value`; 0 at 0, which is exact.
 double spacing_at(DType dtype, double value) {
   if (value == 0 || !std::isfinite(value)) return 0;
-  const DTypeTrait& trait = trait_of(dtype);
-  return std::ldexp(1.0, std::max(std::ilogb(value), trait.least_exponent) - trait.fraction_bits);
+  const DTypeTrait& trait = dtype_trait(dtype);
+  return std::ldexp(1.0, std::max(std::ilogb(value), trait.min_exponent) - trait.fraction_bits);
 }
 
 /// Checks tensors one by one and keeps the result nearest to its bound.
@@ -32,7 +32,7 @@ class OutputChecker {
   void check_tensor(std::string_view name, const ReferenceTensor& exact, const std::vector<std::uint16_t>& bits,
                     const std::vector<RowId>& places, double allowance, const IsEmpty& must_be_zero) {
     if (bits.empty()) return;
-    judged_ = true;
+    checked_ = true;
     if (bits.size() != exact.exact.size()) {
       fail(make_reason("oracle.elements", "the output has {} elements of {}, the reference has {}.", bits.size(), name,
                        exact.exact.size()));
@@ -78,7 +78,7 @@ class OutputChecker {
 
   void check_lse(const std::vector<float>& lse) {
     if (lse.empty()) return;
-    judged_ = true;
+    checked_ = true;
     if (lse.size() != reference_.lse.size()) {
       fail(make_reason("oracle.elements", "the output has {} elements of LSE, the reference has {}.", lse.size(),
                        reference_.lse.size()));
@@ -102,7 +102,7 @@ class OutputChecker {
   }
 
   [[nodiscard]] CheckResult result() {
-    if (!judged_) fail(make_reason("oracle.no_output", "no output to check."));
+    if (!checked_) fail(make_reason("oracle.no_output", "no output to check."));
     CheckResult result = std::move(worst_);
     result.max_lse_error = max_lse_error_;
     result.reason = std::move(reason_);
@@ -134,7 +134,7 @@ class OutputChecker {
   CheckResult worst_;
   double max_lse_error_ = 0;
   Message reason_;
-  bool judged_ = false;
+  bool checked_ = false;
 };
 
 }  // namespace

@@ -21,7 +21,7 @@
 
 namespace attnscope::user {
 
-struct ArgumentStatement {
+struct ArgumentSpec {
   enum class Type { buffer, int32, int64, float32, tensor_map };
   Type type = Type::buffer;
   std::string buffer;  ///< buffer name; empty: null pointer
@@ -33,24 +33,24 @@ struct ArgumentStatement {
 };
 
 /// Bytes of one matrix that a launch moves between SMs and L2.
-struct BytesStatement {
+struct BytesSpec {
   Tensor tensor = Tensor::q;
   std::optional<Expression> load;
   std::optional<Expression> store;
 };
 
-struct DefineStatement {
+struct DefineSpec {
   std::string macro;
   Expression value;
 };
 
-struct LaunchStatement {
+struct LaunchSpec {
   std::string name;
-  std::shared_ptr<const OwnSource> source;
+  std::shared_ptr<const UserSource> source;
   std::string entry;               ///< for a library, the exported function
   std::optional<Expression> when;  ///< 0: skipped; at most one of several launches of a name may be active
   Pass pass = Pass::fwd;           ///< fwd or bwd: the pass to which it belongs
-  std::vector<DefineStatement> defines;
+  std::vector<DefineSpec> defines;
   std::array<std::optional<Expression>, 3> grid;
   std::array<std::optional<Expression>, 3> block;
   std::array<std::optional<Expression>, 3> cluster;
@@ -58,28 +58,28 @@ struct LaunchStatement {
   std::optional<Expression> registers;  ///< per thread, for computing blocks_per_sm; empty: not a limit
   bool cooperative = false;
   bool starts_early = false;  ///< programmatic dependent launch
-  std::vector<ArgumentStatement> arguments;
-  std::vector<BytesStatement> bytes;  ///< its law; empty: unknown
+  std::vector<ArgumentSpec> arguments;
+  std::vector<BytesSpec> bytes;  ///< its law; empty: unknown
 };
 
-struct LikeStatement {
+struct LawSpec {
   std::string algorithm;
   std::optional<Expression> br;  ///< empty: Br of the point
   std::optional<Expression> bc;
 };
 
-struct KnobStatement {
+struct KnobSpec {
   std::string name;
   std::string meaning;
   std::vector<std::int64_t> values;  ///< the first is the default
 };
 
-struct RequirementStatement {
+struct RequirementSpec {
   Expression condition;
   Message otherwise;
 };
 
-struct ScratchStatement {
+struct ScratchSpec {
   std::string name;
   Expression bytes;
   bool zero = false;  ///< true: initialized with zeros; false: with NaN bytes
@@ -91,7 +91,7 @@ struct KernelManifest {
   std::string reference = "softmax";
   bool lse = false;  ///< "computes" contains it
   bool lse_base_2 = false;
-  std::vector<PlaceStatement> places;  ///< tensors with a layout other than batch x heads x N x d
+  std::vector<PlacementSpec> places;  ///< tensors with a layout other than batch x heads x N x d
   std::vector<DType> dtypes;
   std::vector<Pass> passes;
   std::vector<int> head_dims;
@@ -101,24 +101,24 @@ struct KernelManifest {
   Features features;
   std::vector<int> br;  ///< the first is the default
   std::vector<int> bc;
-  std::vector<KnobStatement> knobs;
+  std::vector<KnobSpec> knobs;
   std::vector<std::pair<std::string, Expression>> names;  ///< "let": each may use earlier ones
-  std::vector<RequirementStatement> requirements;
-  std::vector<ScratchStatement> scratch;
-  std::vector<LaunchStatement> launches;
-  std::optional<LikeStatement> like;
+  std::vector<RequirementSpec> requirements;
+  std::vector<ScratchSpec> scratch;
+  std::vector<LaunchSpec> launches;
+  std::optional<LawSpec> like;
 
   [[nodiscard]] bool has_library() const;
   /// Returns true if the manifest defines the bytes that the kernel moves.
-  [[nodiscard]] bool states_bytes() const;
+  [[nodiscard]] bool reports_traffic() const;
 };
 
 /// Predefined names in expressions, besides knobs.
-[[nodiscard]] const std::vector<std::string>& known_names();
+[[nodiscard]] const std::vector<std::string>& predefined_names();
 
-/// Parses a manifest. `folder` is its directory, to which source paths are relative; without it, OwnSource::file is
+/// Parses a manifest. `folder` is its directory, to which source paths are relative; without it, UserSource::file is
 /// empty. The error is one line with the line number.
-[[nodiscard]] Result<KernelManifest, Message> parse_statement(std::string_view text,
-                                                              const std::optional<std::filesystem::path>& folder);
+[[nodiscard]] Result<KernelManifest, Message> parse_manifest(std::string_view text,
+                                                             const std::optional<std::filesystem::path>& folder);
 
 }  // namespace attnscope::user

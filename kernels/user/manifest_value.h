@@ -18,7 +18,7 @@
 
 namespace attnscope::user {
 
-/// Aborts parsing; caught in parse_statement().
+/// Aborts parsing; caught in parse_manifest().
 struct ManifestError {
   Message what;
 };
@@ -32,14 +32,14 @@ class Value {
       : all_(&all), json_(&json), pointer_(std::move(pointer)), nth_(nth) {}
 
   [[noreturn]] void wrong(Message what) const;
-  [[noreturn]] void not_a(Message kind) const;
+  [[noreturn]] void fail_type(Message kind) const;
 
   /// Returns the member of an object if it exists.
   [[nodiscard]] std::optional<Value> find(const char* name) const;
   [[nodiscard]] Value at(const char* name) const;
   /// Throws if the value is not an object or has members other than `known`.
   const Value& object(std::initializer_list<std::string_view> known) const;
-  void each_member(const std::function<void(const std::string&, const Value&)>& use) const;
+  void for_each_member(const std::function<void(const std::string&, const Value&)>& use) const;
   [[nodiscard]] std::vector<Value> list() const;
   [[nodiscard]] bool is_object() const { return json_->is_object(); }
   [[nodiscard]] bool is_list() const { return json_->is_array(); }

@@ -12,12 +12,12 @@
 namespace attnscope::test {
 
 /// Keeps a reference to the algorithm.
-class Restated : public Algorithm {
+class ModifiedAlgorithm : public Algorithm {
  public:
-  Restated(const Algorithm& of, Facts facts) : Algorithm(std::move(facts)), of_(of) {}
+  ModifiedAlgorithm(const Algorithm& of, Facts facts) : Algorithm(std::move(facts)), of_(of) {}
   /// Changes the name, and optionally declares it as user-defined.
-  Restated(const Algorithm& of, std::string name, bool foreign)
-      : Restated(of, stated(of.facts(), std::move(name), foreign)) {}
+  ModifiedAlgorithm(const Algorithm& of, std::string name, bool user_defined)
+      : ModifiedAlgorithm(of, stated(of.facts(), std::move(name), user_defined)) {}
 
   [[nodiscard]] std::int64_t working_set_bytes(const AttentionProblem& p, const Config& config,
                                                const DeviceLimits& device) const override {
@@ -36,9 +36,9 @@ class Restated : public Algorithm {
   }
 
  protected:
-  static Facts stated(Facts facts, std::string name, bool foreign) {
+  static Facts stated(Facts facts, std::string name, bool user_defined) {
     facts.name = std::move(name);
-    facts.foreign = foreign;
+    facts.user_defined = user_defined;
     return facts;
   }
   /// Configuration as passed to the wrapped algorithm.
@@ -50,13 +50,14 @@ class Restated : public Algorithm {
 
 /// FA2 with other knobs that have no effect, and with fixed knobs of its own. Tests that generic code finds knobs by
 /// declaration.
-class Fa2WithKnobs : public Restated {
+class Fa2WithKnobs : public ModifiedAlgorithm {
  public:
   Fa2WithKnobs(const std::string& name, std::vector<Knob> knobs, Knobs own = {})
-      : Restated(*built_in_algorithms().find("fa2"), with_knobs(name, std::move(knobs))), own_(std::move(own)) {}
+      : ModifiedAlgorithm(*built_in_algorithms().find("fa2"), with_knobs(name, std::move(knobs))),
+        own_(std::move(own)) {}
 
   [[nodiscard]] Config default_config(const AttentionProblem& p, const DeviceLimits& device) const override {
-    return {Restated::default_config(p, device).tile, own_};
+    return {ModifiedAlgorithm::default_config(p, device).tile, own_};
   }
 
  protected:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/user/statement.h"
+#include "kernels/user/manifest.h"
 
 #include <algorithm>
 #include <functional>
@@ -12,7 +12,7 @@
 #include "kernels/oracle/references.h"
 #include "kernels/registry.h"
 #include "kernels/user/json_lines.h"
-#include "kernels/user/stated_value.h"
+#include "kernels/user/manifest_value.h"
 
 namespace attnscope::user {
 namespace {
@@ -31,22 +31,22 @@ bool is_word(std::string_view text, std::string_view beside) {
 class Parser {
  public:
   Parser(const JsonWithLines& json, std::optional<std::filesystem::path> folder)
-      : root_(json, json.json, ""), folder_(std::move(folder)), names_(known_names()) {}
+      : root_(json, json.json, ""), folder_(std::move(folder)), names_(predefined_names()) {}
 
   KernelManifest parse(std::string_view text) {
     root_.object({"attnscope_kernel", "name", "title", "source", "include", "options", "computes", "layout", "supports",
                   "tile", "knobs", "let", "requires", "scratch", "launches", "law"});
     const Value version = root_.at("attnscope_kernel");
-    if (!version.is(1)) version.not_a("1, the supported manifest version");
+    if (!version.is(1)) version.fail_type("1, the supported manifest version");
     identity(text);
     computes();
     supports();
     tile();
     if (const auto knobs = root_.find("knobs"))
-      knobs->each_member([&](const auto& name, const Value& v) { knob(name, v); });
+      knobs->for_each_member([&](const auto& name, const Value& v) { knob(name, v); });
     if (const auto all = root_.find("let")) {
-      all->each_member([&](const auto& name, const Value& v) {
-        check_new_name(name, v);
+      all->for_each_member([&](const auto& name, const Value& v) {
+        check_name(name, v);
         result_.names.emplace_back(name, v.expression(names_));
         names_.push_back(name);
       });
@@ -58,7 +58,7 @@ class Parser {
       }
     }
     if (const auto all = root_.find("scratch"))
-      all->each_member([&](const auto& name, const Value& v) { scratch(name, v); });
+      all->for_each_member([&](const auto& name, const Value& v) { scratch(name, v); });
     if (const auto stated = root_.find("layout")) layout(*stated);
     for (const Value& each : root_.at("launches").list()) launch(each);
     law();
@@ -71,13 +71,13 @@ class Parser {
     const Value name = root_.at("name");
     result_.name = name.text();
     if (!is_word(result_.name, "-_."))
-      name.not_a("a name of at most 40 of a-z, 0-9, '-', '_' and '.', starting with a letter");
+      name.fail_type("a name of at most 40 of a-z, 0-9, '-', '_' and '.', starting with a letter");
     if (built_in_algorithms().find(result_.name) != nullptr) {
       name.wrong(make_message("the name belongs to the built-in algorithm '{}' (use another name)", result_.name));
     }
     const auto title = root_.find("title");
     result_.title = title ? title->text() : result_.name;
-    if (folder_) shared_.statement = text;
+    if (folder_) shared_.manifest = text;
     if (const auto folders = root_.find("include")) {
       for (const Value& each : folders->list()) {
         const std::string& below = each.text();
@@ -90,21 +90,21 @@ class Parser {
     if (const auto source = root_.find("source")) source_ = source_of(*source);
   }
 
-  [[nodiscard]] std::shared_ptr<const OwnSource> source_of(const Value& value) const {
-    OwnSource own = shared_;
+  [[nodiscard]] std::shared_ptr<const UserSource> source_of(const Value& value) const {
+    UserSource own = shared_;
     own.name = value.text();
     if (folder_) own.file = (*folder_ / own.name).lexically_normal();
     const std::string suffix = std::filesystem::path(own.name).extension().string();
     if (suffix == ".ptx") {
-      own.kind = OwnSource::Kind::ptx;
+      own.kind = UserSource::Kind::ptx;
     } else if (suffix == ".cubin") {
-      own.kind = OwnSource::Kind::cubin;
+      own.kind = UserSource::Kind::cubin;
     } else if (suffix == ".so") {
-      own.kind = OwnSource::Kind::library;
+      own.kind = UserSource::Kind::library;
     } else if (suffix != ".cu" && suffix != ".cuh") {
-      value.not_a("a .cu, .cuh, .ptx, .cubin or .so file");
+      value.fail_type("a .cu, .cuh, .ptx, .cubin or .so file");
     }
-    return std::make_shared<const OwnSource>(std::move(own));
+    return std::make_shared<const UserSource>(std::move(own));
   }
 
   /// Allows compiler options that change the code and write no files.
@@ -120,7 +120,7 @@ class Parser {
                                       "-D"};
     const std::string& text = value.text();
     if (std::ranges::none_of(known, [&](std::string_view each) { return text.starts_with(each); })) {
-      value.not_a(make_message("one of {}", fmt::join(known, ", ")));
+      value.fail_type(make_message("one of {}", fmt::join(known, ", ")));
     }
     return text;
   }
@@ -133,7 +133,7 @@ class Parser {
         if (find_reference(result_.reference) == nullptr) {
           std::vector<std::string_view> known;
           for (const ReferenceKind& each : references()) known.push_back(each.name);
-          reference->not_a(make_message("one of {}", fmt::join(known, ", ")));
+          reference->fail_type(make_message("one of {}", fmt::join(known, ", ")));
         }
       }
       const auto lse = computes->find("lse");
@@ -175,13 +175,13 @@ class Parser {
     for (const auto& [key, sides] : {std::pair{"br", &result_.br}, std::pair{"bc", &result_.bc}}) {
       for (const Value& each : tile.at(key).list()) sides->push_back(static_cast<int>(each.number(1, 1 << 16)));
     }
-    constexpr std::size_t most_tiles = 512;  // default_config() may test each tile
-    if (result_.br.size() * result_.bc.size() > most_tiles)
-      tile.wrong(make_message("more than {} tiles (use fewer values of br or bc)", most_tiles));
+    constexpr std::size_t max_tile_count = 512;  // default_config() may test each tile
+    if (result_.br.size() * result_.bc.size() > max_tile_count)
+      tile.wrong(make_message("more than {} tiles (use fewer values of br or bc)", max_tile_count));
   }
 
   /// Rejects names of fields and axes; for knobs also names of exported columns.
-  void check_new_name(const std::string& name, const Value& value, bool knob = false) const {
+  void check_name(const std::string& name, const Value& value, bool knob = false) const {
     static constexpr std::array fields{"algorithm",     "dtype",  "pass",   "mask",         "dropout", "page",
                                        "deterministic", "tile",   "cache",  "gpus",         "n",       "m",
                                        "gpu_order",     "kernel", "raster", "blocks_per_sm"};
@@ -226,9 +226,9 @@ class Parser {
   }
 
   void knob(const std::string& name, const Value& value) {
-    check_new_name(name, value, true);
+    check_name(name, value, true);
     value.object({"values", "means"});
-    KnobStatement knob{.name = name, .meaning = value.at("means").text(), .values = {}};
+    KnobSpec knob{.name = name, .meaning = value.at("means").text(), .values = {}};
     for (const Value& each : value.at("values").list()) knob.values.push_back(each.number(1, 1 << 20));
     result_.knobs.push_back(std::move(knob));
     names_.push_back(name);
@@ -238,7 +238,7 @@ class Parser {
     static constexpr std::array own{"q",  "k",  "v",           "o",          "lse",      "dout",     "dq",
                                     "dk", "dv", "key_lengths", "block_mask", "q_starts", "k_starts", "null"};
     const bool taken = std::ranges::find(own, name) != own.end() ||
-                       std::ranges::find(result_.scratch, name, &ScratchStatement::name) != result_.scratch.end();
+                       std::ranges::find(result_.scratch, name, &ScratchSpec::name) != result_.scratch.end();
     if (!is_word(name, "_") || taken)
       value.wrong(make_message(
           "invalid or reserved buffer name '{}'; use at most 40 of a-z, 0-9 and '_', starting with a letter", name));
@@ -254,19 +254,19 @@ class Parser {
 
   void layout(const Value& value) {
     if (!value.is_object()) {
-      const std::string word = value.word(layout_words());
-      for (PlaceStatement& each : layout_placements(word)) {
+      const std::string word = value.word(layout_names());
+      for (PlacementSpec& each : layout_placements(word)) {
         if (!each.within.empty()) (void)buffer_name(value, each.within);
         result_.places.push_back(std::move(each));
       }
-      if (auto condition = condition_of(word)) {
+      if (auto condition = layout_condition(word)) {
         result_.requirements.push_back(
             {std::move(*condition),
              make_message("Layout {} requires n_q = n_k and as many query heads as K/V heads.", word)});
       }
       return;
     }
-    value.each_member([&](const std::string& tensor, const Value& each) { place(tensor, each); });
+    value.for_each_member([&](const std::string& tensor, const Value& each) { place(tensor, each); });
   }
 
   void place(const std::string& tensor, const Value& value) {
@@ -276,7 +276,7 @@ class Parser {
       value.wrong(make_message("unknown tensor '{}'; available: {}", tensor, fmt::join(tensors, ", ")));
     }
     value.object({"in", "at", "strides"});
-    PlaceStatement place{.tensor = tensor, .within = {}, .at = {}, .strides = {}, .packed = false};
+    PlacementSpec place{.tensor = tensor, .within = {}, .at = {}, .strides = {}, .packed = false};
     const auto within = value.find("in");
     const auto at = value.find("at");
     if (within) place.within = buffer_name(*within, within->text());
@@ -285,10 +285,10 @@ class Parser {
     const Value strides = value.at("strides");
     const std::vector<Value> list = strides.list();
     if (list.size() != place.strides.size())
-      strides.not_a("a list of three expressions: the strides of batch entries, heads and rows");
+      strides.fail_type("a list of three expressions: the strides of batch entries, heads and rows");
     for (std::size_t i = 0; i < list.size(); ++i) place.strides.at(i) = list[i].expression(names_);
     const auto is_input = [](const std::string& each) { return each.size() == 1 ? each != "o" : each == "dout"; };
-    for (const PlaceStatement& each : result_.places) {
+    for (const PlacementSpec& each : result_.places) {
       if (!within || each.within != place.within || is_input(each.tensor) == is_input(tensor)) continue;
       within->wrong(make_message("buffer '{}' cannot contain both inputs and outputs", place.within));
     }
@@ -298,7 +298,7 @@ class Parser {
   std::array<std::optional<Expression>, 3> extents(const Value& value, const std::vector<std::string>& known) const {
     std::array<std::optional<Expression>, 3> all;
     const std::vector<Value> list = value.is_list() ? value.list() : std::vector<Value>();
-    if (list.empty() || list.size() > all.size()) value.not_a("a list of 1 to 3 expressions");
+    if (list.empty() || list.size() > all.size()) value.fail_type("a list of 1 to 3 expressions");
     for (std::size_t i = 0; i < list.size(); ++i) all.at(i) = list[i].expression(known);
     return all;
   }
@@ -306,11 +306,11 @@ class Parser {
   void launch(const Value& value) {
     value.object({"name", "source", "entry", "when", "pass", "defines", "grid", "block", "cluster", "shared_bytes",
                   "registers", "cooperative", "starts_early", "arguments", "bytes"});
-    LaunchStatement launch;
+    LaunchSpec launch;
     const auto source = value.find("source");
     launch.source = source ? source_of(*source) : source_;
     if (launch.source == nullptr) value.wrong("'source' is missing");
-    const bool library = launch.source->kind == OwnSource::Kind::library;
+    const bool library = launch.source->kind == UserSource::Kind::library;
     if (const auto pass = value.find("pass")) launch.pass = parse_pass(pass->word({"fwd", "bwd"})).value();
     if (library) {
       check_library(value, launch.pass);
@@ -321,7 +321,7 @@ class Parser {
     if (const auto when = value.find("when")) launch.when = when->expression(names_);
     const auto name = value.find("name");
     launch.name = name ? name->text() : library ? std::string(to_string(launch.pass)) : launch.entry;
-    const bool taken = std::ranges::any_of(result_.launches, [&](const LaunchStatement& each) {
+    const bool taken = std::ranges::any_of(result_.launches, [&](const LaunchSpec& each) {
       return each.name == launch.name && !(each.when && launch.when);
     });
     if (launch.name == "all" || taken) {
@@ -330,7 +330,8 @@ class Parser {
     }
     if (!library) parameters(value, launch);
     if (const auto bytes = value.find("bytes")) {
-      bytes->each_member([&](const std::string& tensor, const Value& each) { of_tensor(tensor, each, launch); });
+      bytes->for_each_member(
+          [&](const std::string& tensor, const Value& each) { parse_tensor_bytes(tensor, each, launch); });
     }
     result_.launches.push_back(std::move(launch));
   }
@@ -342,21 +343,21 @@ class Parser {
       if (const auto found = value.find(key))
         found->wrong(make_message("'{}' is not allowed: a library launches its kernels itself", key));
     }
-    for (const LaunchStatement& each : result_.launches) {
-      if (each.source->kind != OwnSource::Kind::library || each.pass != pass) continue;
+    for (const LaunchSpec& each : result_.launches) {
+      if (each.source->kind != UserSource::Kind::library || each.pass != pass) continue;
       value.wrong(make_message("pass {} already has a library launch; only one is allowed", to_string(pass)));
     }
   }
 
-  void parameters(const Value& value, LaunchStatement& launch) const {
+  void parameters(const Value& value, LaunchSpec& launch) const {
     if (const auto defines = value.find("defines")) {
-      defines->each_member([&](const std::string& macro, const Value& each) {
+      defines->for_each_member([&](const std::string& macro, const Value& each) {
         launch.defines.push_back({macro, each.expression(names_)});
       });
     }
-    std::vector<std::string> of_grid = names_;
-    of_grid.emplace_back("blocks_per_sm");
-    launch.grid = extents(value.at("grid"), of_grid);
+    std::vector<std::string> grid_variables = names_;
+    grid_variables.emplace_back("blocks_per_sm");
+    launch.grid = extents(value.at("grid"), grid_variables);
     launch.block = extents(value.at("block"), names_);
     if (const auto cluster = value.find("cluster")) launch.cluster = extents(*cluster, names_);
     if (const auto bytes = value.find("shared_bytes")) launch.shared_bytes = bytes->expression(names_);
@@ -370,19 +371,19 @@ class Parser {
     for (const Value& each : value.at("arguments").list()) launch.arguments.push_back(argument(each));
   }
 
-  ArgumentStatement argument(const Value& value) const {
-    using Type = ArgumentStatement::Type;
+  ArgumentSpec argument(const Value& value) const {
+    using Type = ArgumentSpec::Type;
     if (value.is_object()) return tensor_map(value);
     const std::string& text = value.text();
     for (const auto& [word, type] :
          {std::pair{"int ", Type::int32}, std::pair{"long ", Type::int64}, std::pair{"float ", Type::float32}}) {
       if (!text.starts_with(word)) continue;
-      ArgumentStatement number;
+      ArgumentSpec number;
       number.type = type;
       number.value = value.expression(std::string_view(text).substr(std::string_view(word).size()), names_);
       return number;
     }
-    ArgumentStatement pointer;
+    ArgumentSpec pointer;
     if (text != "null") pointer.buffer = buffer(value);
     return pointer;
   }
@@ -398,10 +399,10 @@ class Parser {
     return value.text();
   }
 
-  [[nodiscard]] ArgumentStatement tensor_map(const Value& value) const {
+  [[nodiscard]] ArgumentSpec tensor_map(const Value& value) const {
     value.object({"map", "extents", "strides", "box", "swizzle"});
-    ArgumentStatement map;
-    map.type = ArgumentStatement::Type::tensor_map;
+    ArgumentSpec map;
+    map.type = ArgumentSpec::Type::tensor_map;
     map.buffer = buffer(value.at("map"));
     static constexpr std::array others{"lse", "key_lengths", "block_mask", "q_starts", "k_starts"};
     if (std::ranges::find(others, map.buffer) != others.end()) {
@@ -422,7 +423,7 @@ class Parser {
     if (const auto swizzle = value.find("swizzle")) {
       const std::int64_t bytes = swizzle->number(0, 128);
       if (bytes != 0 && bytes != 32 && bytes != 64 && bytes != 128) {
-        swizzle->not_a("one of 0, 32, 64, 128");
+        swizzle->fail_type("one of 0, 32, 64, 128");
       }
       map.swizzle_bytes = static_cast<int>(bytes);
     }
@@ -437,24 +438,24 @@ class Parser {
     add(result_.features.backward, {"dout", "dq", "dk", "dv"});
     add(result_.features.lengths, {"key_lengths"});
     add(result_.features.blocks, {"block_mask"});
-    for (const ScratchStatement& each : result_.scratch) known.push_back(each.name);
-    for (const PlaceStatement& each : result_.places) {
+    for (const ScratchSpec& each : result_.scratch) known.push_back(each.name);
+    for (const PlacementSpec& each : result_.places) {
       const bool of_pass = result_.features.backward || each.tensor.size() == 1;
       if (of_pass && !each.within.empty() && std::ranges::find(known, each.within) == known.end()) {
         known.push_back(each.within);
       }
     }
-    add(std::ranges::any_of(result_.places, &PlaceStatement::packed), {"q_starts", "k_starts"});
+    add(std::ranges::any_of(result_.places, &PlacementSpec::packed), {"q_starts", "k_starts"});
     return known;
   }
 
-  void of_tensor(const std::string& name, const Value& value, LaunchStatement& launch) const {
+  void parse_tensor_bytes(const std::string& name, const Value& value, LaunchSpec& launch) const {
     std::vector<std::string_view> known;
     for (std::size_t i = 0; i < tensor_count(); ++i) {
       known.push_back(to_string(static_cast<Tensor>(i)));
       if (known.back() != name) continue;
       value.object({"load", "store"});
-      BytesStatement bytes{.tensor = static_cast<Tensor>(i), .load = {}, .store = {}};
+      BytesSpec bytes{.tensor = static_cast<Tensor>(i), .load = {}, .store = {}};
       if (const auto load = value.find("load")) bytes.load = load->expression(names_);
       if (const auto store = value.find("store")) bytes.store = store->expression(names_);
       launch.bytes.push_back(std::move(bytes));
@@ -468,15 +469,15 @@ class Parser {
     if (!law) return;
     law->object({"like", "br", "bc"});
     const Value like = law->at("like");
-    LikeStatement stated{.algorithm = like.text(), .br = {}, .bc = {}};
+    LawSpec stated{.algorithm = like.text(), .br = {}, .bc = {}};
     if (built_in_algorithms().find(stated.algorithm) == nullptr) {
       std::vector<std::string_view> known;
       for (const Algorithm* each : built_in_algorithms().algorithms()) known.push_back(each->name());
-      like.not_a(make_message("one of {}", fmt::join(known, ", ")));
+      like.fail_type(make_message("one of {}", fmt::join(known, ", ")));
     }
     if (const auto br = law->find("br")) stated.br = br->expression(names_);
     if (const auto bc = law->find("bc")) stated.bc = bc->expression(names_);
-    if (std::ranges::any_of(result_.launches, [](const LaunchStatement& each) { return !each.bytes.empty(); })) {
+    if (std::ranges::any_of(result_.launches, [](const LaunchSpec& each) { return !each.bytes.empty(); })) {
       like.wrong("\"law\" cannot be combined with \"bytes\" of launches");
     }
     result_.like = std::move(stated);
@@ -484,7 +485,7 @@ class Parser {
 
   void check_passes() const {
     for (const Pass pass : result_.passes) {
-      if (std::ranges::find(result_.launches, pass, &LaunchStatement::pass) != result_.launches.end()) continue;
+      if (std::ranges::find(result_.launches, pass, &LaunchSpec::pass) != result_.launches.end()) continue;
       root_.at("launches").wrong(make_message("pass {} is supported but has no launch", to_string(pass)));
     }
   }
@@ -492,30 +493,30 @@ class Parser {
   Value root_;
   std::optional<std::filesystem::path> folder_;
   std::vector<std::string> names_;
-  OwnSource shared_;
-  std::shared_ptr<const OwnSource> source_;
+  UserSource shared_;
+  std::shared_ptr<const UserSource> source_;
   KernelManifest result_;
 };
 
 }  // namespace
 
 bool KernelManifest::has_library() const {
-  return std::ranges::any_of(launches, [](const auto& each) { return each.source->kind == OwnSource::Kind::library; });
+  return std::ranges::any_of(launches, [](const auto& each) { return each.source->kind == UserSource::Kind::library; });
 }
 
-bool KernelManifest::states_bytes() const {
-  return like || std::ranges::all_of(launches, [](const LaunchStatement& each) { return !each.bytes.empty(); });
+bool KernelManifest::reports_traffic() const {
+  return like || std::ranges::all_of(launches, [](const LaunchSpec& each) { return !each.bytes.empty(); });
 }
 
-const std::vector<std::string>& known_names() {
+const std::vector<std::string>& predefined_names() {
   static const std::vector<std::string> names{
       "batch",         "heads", "heads_q", "heads_kv",    "n_q",          "n_k",      "d",   "br",        "bc",
       "element_bytes", "bf16",  "causal",  "window_left", "window_right", "backward", "sms", "capability"};
   return names;
 }
 
-Result<KernelManifest, Message> parse_statement(std::string_view text,
-                                                const std::optional<std::filesystem::path>& folder) {
+Result<KernelManifest, Message> parse_manifest(std::string_view text,
+                                               const std::optional<std::filesystem::path>& folder) {
   const auto json = parse_json_with_lines(text);
   if (!json) return Failure{json.error()};
   try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/user/stated_value.h"
+#include "kernels/user/manifest_value.h"
 
 #include <algorithm>
 #include <limits>
@@ -10,7 +10,7 @@
 namespace attnscope::user {
 namespace {
 
-constexpr int most_values = 64;
+constexpr int max_list_length = 64;
 
 }  // namespace
 
@@ -18,7 +18,7 @@ void Value::wrong(Message what) const {
   throw ManifestError{make_message("line {}: {}", all_->lines.at(pointer_), what)};
 }
 
-void Value::not_a(Message kind) const {
+void Value::fail_type(Message kind) const {
   const std::size_t slash = pointer_.rfind('/');
   if (slash == std::string::npos) wrong(make_message("a manifest must be {}", kind));
   std::string key = pointer_.substr(slash + 1);
@@ -39,7 +39,7 @@ Value Value::at(const char* name) const {
 }
 
 const Value& Value::object(std::initializer_list<std::string_view> known) const {
-  if (!json_->is_object()) not_a("an object");
+  if (!json_->is_object()) fail_type("an object");
   for (const auto& [name, value] : json_->items()) {
     if (std::ranges::find(known, name) != known.end()) continue;
     Value(*all_, value, pointer_ + "/" + name)
@@ -48,13 +48,13 @@ const Value& Value::object(std::initializer_list<std::string_view> known) const 
   return *this;
 }
 
-void Value::each_member(const std::function<void(const std::string&, const Value&)>& use) const {
-  if (!json_->is_object()) not_a("an object");
+void Value::for_each_member(const std::function<void(const std::string&, const Value&)>& use) const {
+  if (!json_->is_object()) fail_type("an object");
   for (const auto& [name, value] : json_->items()) use(name, Value(*all_, value, pointer_ + "/" + name));
 }
 
 std::vector<Value> Value::list() const {
-  if (!json_->is_array() || json_->empty() || json_->size() > most_values) not_a("a list of 1 to 64 values");
+  if (!json_->is_array() || json_->empty() || json_->size() > max_list_length) fail_type("a list of 1 to 64 values");
   std::vector<Value> values;
   for (std::size_t i = 0; i < json_->size(); ++i) {
     values.emplace_back(*all_, (*json_)[i], pointer_ + "/" + std::to_string(i), i + 1);
@@ -63,12 +63,12 @@ std::vector<Value> Value::list() const {
 }
 
 const std::string& Value::text() const {
-  if (!json_->is_string() || json_->get_ref<const std::string&>().empty()) not_a("a string");
+  if (!json_->is_string() || json_->get_ref<const std::string&>().empty()) fail_type("a string");
   return json_->get_ref<const std::string&>();
 }
 
 bool Value::flag() const {
-  if (!json_->is_boolean()) not_a("true or false");
+  if (!json_->is_boolean()) fail_type("true or false");
   return json_->get<bool>();
 }
 
@@ -77,14 +77,14 @@ std::int64_t Value::number(std::int64_t least, std::int64_t most) const {
                      (!json_->is_number_unsigned() ||
                       json_->get<std::uint64_t>() <= std::uint64_t{std::numeric_limits<std::int64_t>::max()});
   if (!whole || json_->get<std::int64_t>() < least || json_->get<std::int64_t>() > most) {
-    not_a(make_message("an integer from {} to {}", least, most));
+    fail_type(make_message("an integer from {} to {}", least, most));
   }
   return json_->get<std::int64_t>();
 }
 
 Expression Value::expression(const std::vector<std::string>& known) const {
   if (!json_->is_number_integer() && !json_->is_string())
-    not_a("an expression: an integer, or a string such as \"ceil_div(n_q, br)\"");
+    fail_type("an expression: an integer, or a string such as \"ceil_div(n_q, br)\"");
   return expression(json_->is_number_integer() ? json_->dump() : text(), known);
 }
 
@@ -100,7 +100,7 @@ Expression Value::expression(std::string_view part, const std::vector<std::strin
 
 std::string Value::word(const std::vector<std::string_view>& known) const {
   if (!json_->is_string() || std::ranges::find(known, text()) == known.end()) {
-    not_a(make_message("one of {}", fmt::format("\"{}\"", fmt::join(known, "\", \""))));
+    fail_type(make_message("one of {}", fmt::format("\"{}\"", fmt::join(known, "\", \""))));
   }
   return text();
 }

@@ -44,12 +44,12 @@ double rms_error(const std::vector<std::uint16_t>& made, const std::vector<std::
   return std::sqrt(squares / static_cast<double>(made.size()));
 }
 
-TEST(Quantise, EveryBlockHasAScaleOfItsOwn) {
+TEST(Quantise, EachBlockHasItsScale) {
   constexpr std::size_t d = 64;
   // One block of two has an outlier so large that its small numbers vanish.
   const std::vector<std::uint16_t> given = random_matrix(128, d, 1, 1e6F);
   std::vector<std::uint16_t> made = given;
-  quantise(made, Tensor::q, d, {.query_rows = 64, .keys = 128});
+  quantize(made, Tensor::q, d, {.query_rows = 64, .keys = 128});
   const auto block = [](const std::vector<std::uint16_t>& matrix, std::size_t i) {
     return std::vector(matrix.begin() + static_cast<std::ptrdiff_t>(i * 64 * d),
                        matrix.begin() + static_cast<std::ptrdiff_t>((i + 1) * 64 * d));
@@ -76,9 +76,9 @@ TEST(Quantise, ARotationKeepsDotProductsAndSpreadsOutliers) {
   const auto error = [&](bool rotated) {
     std::vector<std::uint16_t> q8 = q;
     std::vector<std::uint16_t> k8 = k;
-    const Quantisation by{.query_rows = rows, .keys = rows, .rotated = rotated};
-    quantise(q8, Tensor::q, d, by);
-    quantise(k8, Tensor::k, d, by);
+    const Quantization by{.query_rows = rows, .keys = rows, .rotated = rotated};
+    quantize(q8, Tensor::q, d, by);
+    quantize(k8, Tensor::k, d, by);
     double squares = 0;
     for (std::size_t row = 0; row < rows; ++row) {
       const double difference = product(q8, k8, row) - product(q, k, row);
@@ -91,12 +91,12 @@ TEST(Quantise, ARotationKeepsDotProductsAndSpreadsOutliers) {
   EXPECT_LT(error(true), error(false));
 }
 
-TEST(Quantise, LeavesQueriesAloneThatHaveNoBlocks) {
+TEST(Quantise, KeepsQueriesWithoutBlocks) {
   const std::vector<std::uint16_t> given = random_matrix(64, 64, 4, 5);
   std::vector<std::uint16_t> q = given;
   std::vector<std::uint16_t> k = given;
-  quantise(q, Tensor::q, 64, {.keys = 64});
-  quantise(k, Tensor::k, 64, {.keys = 64});
+  quantize(q, Tensor::q, 64, {.keys = 64});
+  quantize(k, Tensor::k, 64, {.keys = 64});
   EXPECT_EQ(q, given);
   EXPECT_NE(k, given);
 }
@@ -105,8 +105,8 @@ TEST(Quantise, ValuesAreNeverRotated) {
   constexpr std::size_t d = 64;
   std::vector<std::uint16_t> plain = random_matrix(128, d, 4, 5);
   std::vector<std::uint16_t> rotated = plain;
-  quantise(plain, Tensor::v, d, {.query_rows = 64, .keys = 128});
-  quantise(rotated, Tensor::v, d, {.query_rows = 64, .keys = 128, .rotated = true});
+  quantize(plain, Tensor::v, d, {.query_rows = 64, .keys = 128});
+  quantize(rotated, Tensor::v, d, {.query_rows = 64, .keys = 128, .rotated = true});
   EXPECT_EQ(plain, rotated);
 }
 

@@ -7,7 +7,7 @@
 
 namespace attnscope::test {
 
-class Stated final : public Algorithm {
+class FactsOnlyAlgorithm final : public Algorithm {
  public:
   using Algorithm::Algorithm;
   [[nodiscard]] std::int64_t working_set_bytes(const AttentionProblem&, const Config&,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/user/statement.h"
+#include "kernels/user/manifest.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <string>
 
 #include "kernels/user/new_kernel.h"
-#include "tests/kernels/user/statement_text.h"
+#include "tests/kernels/user/manifest_text.h"
 
 namespace attnscope::user {
 namespace {
@@ -18,26 +18,26 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 std::string error_of(const std::string& text) {
-  const auto parsed = parse_statement(text, "/somewhere");
+  const auto parsed = parse_manifest(text, "/somewhere");
   return parsed ? "accepted" : english_text(parsed.error());
 }
 
-TEST(KernelManifest, OfANewKernelIsWhole) {
-  const auto parsed = parse_statement(template_text(), "/somewhere");
+TEST(KernelManifest, TemplateIsComplete) {
+  const auto parsed = parse_manifest(template_text(), "/somewhere");
   ASSERT_TRUE(parsed.ok()) << parsed.error();
   EXPECT_EQ(parsed->name, "my-kernel");
   EXPECT_EQ(parsed->launches.at(0).source->file, "/somewhere/my-kernel.cu");
-  EXPECT_EQ(parsed->launches.at(0).source->kind, OwnSource::Kind::cuda);
+  EXPECT_EQ(parsed->launches.at(0).source->kind, UserSource::Kind::cuda);
   EXPECT_THAT(parsed->head_dims, ElementsAre(32, 64, 128));
   EXPECT_THAT(parsed->dtypes, ElementsAre(DType::fp16, DType::bf16));
   EXPECT_TRUE(parsed->causal);
-  EXPECT_TRUE(parsed->states_bytes());
+  EXPECT_TRUE(parsed->reports_traffic());
   ASSERT_EQ(parsed->launches.size(), 1U);
   EXPECT_EQ(parsed->launches[0].arguments.size(), 10U);
-  EXPECT_EQ(parsed->launches[0].arguments[9].type, ArgumentStatement::Type::float32);
+  EXPECT_EQ(parsed->launches[0].arguments[9].type, ArgumentSpec::Type::float32);
 }
 
-TEST(KernelManifest, SaysTheLineOfWhatIsWrong) {
+TEST(KernelManifest, ErrorsHaveLines) {
   struct Case {
     const char* from;
     const char* to;
@@ -74,7 +74,7 @@ TEST(KernelManifest, SaysTheLineOfWhatIsWrong) {
   }
 }
 
-TEST(KernelManifest, WhatIsNoJsonIsSaidWithItsPlace) {
+TEST(KernelManifest, JsonErrorsHavePositions) {
   const std::pair<std::string, std::string> cases[] = {
       {"", "parse error at line 1, column 1: "},
       {"{\n\"attnscope_kernel\": 1,\n}", "parse error at line 3, column 1: "},
@@ -83,12 +83,12 @@ TEST(KernelManifest, WhatIsNoJsonIsSaidWithItsPlace) {
       {"{} {}", "parse error at line 1, column 4: "},
       {"[1]", "line 1: a manifest must be an object"},
   };
-  for (const auto& [statement, why] : cases) EXPECT_THAT(error_of(statement), StartsWith(why)) << statement;
+  for (const auto& [manifest, why] : cases) EXPECT_THAT(error_of(manifest), StartsWith(why)) << manifest;
   EXPECT_THAT(error_of(std::string(100'000, '[')), HasSubstr("32 levels"));
   EXPECT_THAT(error_of("\xff\xfe{\0}"), StartsWith("parse error at line 1, column "));
 }
 
-TEST(KernelManifest, OptionsThatWriteFilesAreRefused) {
+TEST(KernelManifest, RejectsOptionsThatWriteFiles) {
   const auto with_option = [](const std::string& option) {
     std::string text = template_text();
     return text.insert(text.find("\"supports\""), "\"options\": [\"" + option + "\"], ");
@@ -111,7 +111,7 @@ TEST(KernelManifest, KnobsAreNamesInExpressions) {
   EXPECT_THAT(error_of(text), HasSubstr("reserved name 'n_q'"));
 }
 
-TEST(KernelManifest, ATensorMapIsOfElementsOf16Bits) {
+TEST(KernelManifest, TensorMapRequires16BitElements) {
   std::string text = template_text();
   text.replace(text.find("\"lse\", "), 7, R"({ "map": "lse", "extents": ["n_q"], "box": [64] }, )");
   EXPECT_THAT(error_of(text), HasSubstr("'lse'"));
@@ -125,14 +125,14 @@ TEST(KernelManifest, AKernelHasOneLaw) {
   EXPECT_THAT(error_of(text), HasSubstr("unknown matrix 'X'; available: Q, K, V, O"));
 }
 
-TEST(KernelManifest, ALibraryLaunchesByItselfOnceAPass) {
+TEST(KernelManifest, LibraryHasOneLaunchPerPass) {
   const std::string begin = R"({"attnscope_kernel": 1, "name": "own", "source": "own.so",
 "computes": {"lse": "e"}, "supports": {"dtype": ["fp16"], "d": [64], "pass": ["fwd", "bwd"]},
 "tile": {"br": [64], "bc": [64]},
 "launches": [
 )";
   const auto whole =
-      parse_statement(begin + R"({"pass": "fwd"}, {"pass": "bwd", "source": "other.so"}]})", "/somewhere");
+      parse_manifest(begin + R"({"pass": "fwd"}, {"pass": "bwd", "source": "other.so"}]})", "/somewhere");
   ASSERT_TRUE(whole.ok()) << whole.error();
   EXPECT_TRUE(whole->has_library());
   EXPECT_TRUE(whole->lse);
@@ -140,15 +140,15 @@ TEST(KernelManifest, ALibraryLaunchesByItselfOnceAPass) {
   EXPECT_EQ(whole->launches[0].name, "fwd");
   EXPECT_EQ(whole->launches[1].name, "bwd");
   EXPECT_EQ(whole->launches[1].source->file, "/somewhere/other.so");
-  EXPECT_EQ(whole->launches[1].source->kind, OwnSource::Kind::library);
+  EXPECT_EQ(whole->launches[1].source->kind, UserSource::Kind::library);
   EXPECT_EQ(error_of(begin + "{},\n{\"name\": \"again\"}]}"),
             "line 6: pass fwd already has a library launch; only one is allowed");
   EXPECT_EQ(error_of(begin + "{\"name\": \"x\",\n\"grid\": [\"1\"]}]}"),
             "line 6: 'grid' is not allowed: a library launches its kernels itself");
-  EXPECT_FALSE(parse_statement(template_text(), "/somewhere")->has_library());
+  EXPECT_FALSE(parse_manifest(template_text(), "/somewhere")->has_library());
 }
 
-TEST(KernelManifest, APassNeedsALaunch) {
+TEST(KernelManifest, EachPassNeedsALaunch) {
   std::string text = template_text();
   text.replace(text.find("[\"fwd\"]"), 7, "[\"fwd\", \"bwd\"]");
   EXPECT_THAT(error_of(text), HasSubstr("pass bwd is supported but has no launch"));
