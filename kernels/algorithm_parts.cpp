@@ -361,9 +361,9 @@ bool has_only_right_bound(const AttentionProblem& p) {
 }
 
 BlockLocation place_of(std::int64_t block, Raster raster, std::int64_t tiles, std::int64_t instances,
-                       std::int64_t in_turn, bool last_tile_first) {
-  if (raster == Raster::heads_fastest) in_turn = instances;
-  return head_block(block, tiles, instances, in_turn, last_tile_first);
+                       std::int64_t heads_per_group, bool last_tile_first) {
+  if (raster == Raster::heads_fastest) heads_per_group = instances;
+  return head_block(block, tiles, instances, heads_per_group, last_tile_first);
 }
 
 Config TwoPassAlgorithm::forward_config(const AttentionProblem& p, const Config& config,

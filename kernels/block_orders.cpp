@@ -130,7 +130,7 @@ BlockOrder make_block_order(const HeadTileLaunch& launch) {
   if (is_uniform(launch)) return {};
   const std::int64_t heads_per_entry = launch.heads / std::ssize(launch.tiles);
   const std::int64_t most =
-      launch.raster == Raster::heads_fastest ? launch.heads : std::min(launch.in_turn, launch.heads);
+      launch.raster == Raster::heads_fastest ? launch.heads : std::min(launch.heads_per_group, launch.heads);
   std::int64_t tiles = 0;
   for (const BlockRun& run : launch.tiles.front()) tiles += run.blocks;
 

@@ -17,8 +17,8 @@ namespace attnscope {
 struct HeadTileLaunch {
   std::int64_t heads = 1;  ///< over all batch entries
   Raster raster = Raster::q_fastest;
-  bool last_tile_first = false;  ///< a head's last tile is processed first
-  std::int64_t in_turn = 1;      ///< interleaved heads, see head_block()
+  bool last_tile_first = false;      ///< a head's last tile is processed first
+  std::int64_t heads_per_group = 1;  ///< interleaved heads, see head_block()
   /// Tiles of a head in ascending order, per batch entry; a single list if all entries are equal.
   std::vector<std::vector<BlockRun>> tiles{};
 };

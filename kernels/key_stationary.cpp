@@ -99,8 +99,8 @@ bool starts_with_last_keys(const AttentionProblem& p) {
 
 /// Interleaved K/V heads. More than one only if earlier keys are seen by more rows and blocks do not wait for each
 /// other.
-std::int64_t in_turn(const AttentionProblem& p) {
-  return !p.deterministic && has_only_right_bound(p) ? heads_in_turn(p.n_k) : 1;
+std::int64_t heads_per_group(const AttentionProblem& p) {
+  return !p.deterministic && has_only_right_bound(p) ? interleaved_heads(p.n_k) : 1;
 }
 
 /// Steps of a block whose K/V tile is seen by `seen` Q tiles of a head.
@@ -171,7 +171,7 @@ class MainProgram final : public TileProgram {
 
   [[nodiscard]] BlockLocation place(std::int64_t block) const {
     const std::int64_t k_tiles = ceil_div(p_.n_k, tile_.bc);
-    return place_of(block, raster_, k_tiles, p_.kv_instances(), in_turn(p_), starts_with_last_keys(p_));
+    return place_of(block, raster_, k_tiles, p_.kv_instances(), heads_per_group(p_), starts_with_last_keys(p_));
   }
 
   AttentionProblem p_;
@@ -224,13 +224,15 @@ Operands main_traffic(const AttentionProblem& p, const TileShape& tile, std::spa
 
 BlockOrder main_block_order(const AttentionProblem& p, Raster raster, std::span<const std::vector<TileRun>> columns,
                             std::int64_t rounds_per_tile) {
-  return make_block_order(
-      {.heads = p.kv_instances(), .raster = raster, .last_tile_first = starts_with_last_keys(p), .in_turn = in_turn(p)},
-      columns, [&](const TileRun& run) -> BlockRun {
-        return {.steps = static_cast<double>(block_steps(p, run.seen)),
-                .rounds = static_cast<double>(run.seen * group_size(p) * rounds_per_tile),
-                .mask_reads = static_cast<double>(run.mask_reads_by_tile * group_size(p))};
-      });
+  return make_block_order({.heads = p.kv_instances(),
+                           .raster = raster,
+                           .last_tile_first = starts_with_last_keys(p),
+                           .heads_per_group = heads_per_group(p)},
+                          columns, [&](const TileRun& run) -> BlockRun {
+                            return {.steps = static_cast<double>(block_steps(p, run.seen)),
+                                    .rounds = static_cast<double>(run.seen * group_size(p) * rounds_per_tile),
+                                    .mask_reads = static_cast<double>(run.mask_reads_by_tile * group_size(p))};
+                          });
 }
 
 KernelWork main_work(const AttentionProblem& p, const Config& config, std::span<const std::vector<TileRun>> runs,

@@ -8,7 +8,7 @@
 
 #include "kernels/block_orders.h"
 #include "kernels/device/head_blocks_shape.h"
-#include "kernels/device/quantise_shape.h"
+#include "kernels/device/quantize_shape.h"
 #include "kernels/model/integer.h"
 #include "kernels/model/tile_grid.h"
 
@@ -21,8 +21,8 @@ bool quantized(const AttentionProblem& p) {
 }
 
 /// Interleaved heads: more than one if later Q tiles see more keys.
-std::int64_t in_turn(const AttentionProblem& p) {
-  return has_only_right_bound(p) ? heads_in_turn(p.n_k) : 1;
+std::int64_t heads_per_group(const AttentionProblem& p) {
+  return has_only_right_bound(p) ? interleaved_heads(p.n_k) : 1;
 }
 
 /// LSE: a warp stores half of its 16 rows per request.
@@ -108,7 +108,7 @@ class Program final : public TileProgram {
   }
 
   [[nodiscard]] BlockLocation place(std::int64_t block) const {
-    return place_of(block, raster_, q_tiles_, p_.instances(), in_turn(p_), has_only_right_bound(p_));
+    return place_of(block, raster_, q_tiles_, p_.instances(), heads_per_group(p_), has_only_right_bound(p_));
   }
 
   AttentionProblem p_;
@@ -158,13 +158,15 @@ std::vector<OperandTraffic> forward_traffic(const AttentionProblem& p, const Til
 
 BlockOrder forward_block_order(const AttentionProblem& p, Raster raster, std::span<const std::vector<TileRun>> rows,
                                std::int64_t rounds_per_tile) {
-  return make_block_order(
-      {.heads = p.instances(), .raster = raster, .last_tile_first = has_only_right_bound(p), .in_turn = in_turn(p)},
-      rows, [&](const TileRun& run) -> BlockRun {
-        return {.steps = static_cast<double>(block_steps(run.seen)),
-                .rounds = static_cast<double>(run.seen * rounds_per_tile),
-                .mask_reads = static_cast<double>(run.mask_reads_by_square)};
-      });
+  return make_block_order({.heads = p.instances(),
+                           .raster = raster,
+                           .last_tile_first = has_only_right_bound(p),
+                           .heads_per_group = heads_per_group(p)},
+                          rows, [&](const TileRun& run) -> BlockRun {
+                            return {.steps = static_cast<double>(block_steps(run.seen)),
+                                    .rounds = static_cast<double>(run.seen * rounds_per_tile),
+                                    .mask_reads = static_cast<double>(run.mask_reads_by_square)};
+                          });
 }
 
 KernelWork forward_work(const AttentionProblem& p, const Config& config, const BatchGrid& grids,

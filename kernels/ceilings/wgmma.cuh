@@ -25,7 +25,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::wgmma_threads, 1)
     const unsigned value = attnscope::ceiling_operand((at + blockIdx.x) * 2654435761u, fp8);
     asm volatile("st.shared.u32 [%0], %1;" ::"r"(tiles + at), "r"(value) : "memory");
   }
-  fence_shared_for_products();
+  fence_async_proxy();
   __syncthreads();
   const unsigned group = threadIdx.x / warpgroup_threads;
   const unsigned long long a = panel_descriptor(tiles + group * Left::bytes, 16);
@@ -41,7 +41,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::wgmma_threads, 1)
   const Stopwatch begin = Stopwatch::now();
   pin(d);
   for (int i = 0; i < iterations; ++i) {
-    products_begin();
+    begin_products();
 #pragma unroll
     for (int step = 0; step < depth / 16; ++step) {
       product<columns, true>(d, a + step * 32 / 16, b + step * 32 / 16);

@@ -28,12 +28,12 @@ __device__ __forceinline__ void scores(float (&s)[MTiles][Width / 8][4], unsigne
       unsigned a[MTiles][4];
 #pragma unroll
       for (int m = 0; m < MTiles; ++m) {
-        load_matrices(a[m], Tile::columns_on(q, step) + m * 16 * Tile::row_bytes);
+        load_matrices(a[m], Tile::advance_columns(q, step) + m * 16 * Tile::row_bytes);
       }
 #pragma unroll
       for (int n = 0; n < Width / 16; ++n) {
         unsigned b[4];
-        load_matrices(b, Tile::columns_on(k, step) + n * 16 * Tile::row_bytes);
+        load_matrices(b, Tile::advance_columns(k, step) + n * 16 * Tile::row_bytes);
 #pragma unroll
         for (int m = 0; m < MTiles; ++m) {
           mma(s[m][2 * n], a[m], b[0], b[1]);
@@ -170,7 +170,7 @@ __device__ __forceinline__ void accumulate(float (&o)[MTiles][D / 8][4], const u
 #pragma unroll
     for (int n = 0; n < D / 16; ++n) {
       unsigned b[4];
-      load_matrices_transposed(b, Tile::columns_on(v, n) + step * 16 * Tile::row_bytes);
+      load_matrices_transposed(b, Tile::advance_columns(v, n) + step * 16 * Tile::row_bytes);
 #pragma unroll
       for (int m = 0; m < MTiles; ++m) {
         const unsigned a[4] = {p[m][2 * step][0], p[m][2 * step][1], p[m][2 * step + 1][0], p[m][2 * step + 1][1]};

@@ -24,7 +24,7 @@ __device__ __forceinline__ Dropout dropout_of(int instance, int keep, unsigned s
 
 /// Permutes the bytes of (0, word) by four selectors. A selector plus 8 replicates the byte's sign bit.
 template <unsigned Selectors>
-__device__ __forceinline__ unsigned permuted(unsigned word) {
+__device__ __forceinline__ unsigned permute_bytes(unsigned word) {
   unsigned result;
   asm("prmt.b32 %0, %1, 0, %2;" : "=r"(result) : "r"(word), "n"(Selectors));
   return result;
@@ -33,7 +33,7 @@ __device__ __forceinline__ unsigned permuted(unsigned word) {
 /// Mask with ones in the halves of a packed pair whose byte (0 and 1 of `word`, or 2 and 3 if Upper) means dropped.
 template <bool Upper>
 __device__ __forceinline__ unsigned dropped(unsigned word, unsigned distance) {
-  return permuted<0xbb99>(permuted < Upper ? 0x4342 : 0x4140 > (word) + distance);
+  return permute_bytes<0xbb99>(permute_bytes < Upper ? 0x4342 : 0x4140 > (word) + distance);
 }
 
 /// Zeros the dropped entries of a packed accumulator of 16 rows from `row` and `Width` columns from `column` (both
@@ -41,7 +41,7 @@ __device__ __forceinline__ unsigned dropped(unsigned word, unsigned distance) {
 template <int Width, bool Aligned>
 __device__ __forceinline__ void drop(unsigned (&p)[Width / 8][2], int row, int column, const Dropout& dropout) {
   constexpr int step = Aligned ? 32 : 16;
-  const unsigned lane = recomputed(threadIdx.x % 32);
+  const unsigned lane = force_recompute(threadIdx.x % 32);
 #pragma unroll
   for (int first = 0; first < Width; first += step) {
     const unsigned at = static_cast<unsigned>(column + first);

@@ -30,22 +30,22 @@ struct Factor {
   __device__ __forceinline__ Factor(unsigned tile, int first_cell, int lane) : first(first_cell) {
     constexpr bool by_halves = SumsRows != Left;  // lanes 8 to 15 read the tile's next rows
     if constexpr (SumsRows) {
-      address = by_halves ? Tile::lane_left(tile, lane) : Tile::lane_right(tile, lane);
+      address = by_halves ? Tile::left_lane_address(tile, lane) : Tile::right_lane_address(tile, lane);
       if constexpr (aligned) {
-        address = Tile::columns_on(address, first);
+        address = Tile::advance_columns(address, first);
       }
     } else {
       tile += first * 16 * Tile::row_bytes;
-      address = by_halves ? Tile::lane_left(tile, lane) : Tile::lane_right(tile, lane);
+      address = by_halves ? Tile::left_lane_address(tile, lane) : Tile::right_lane_address(tile, lane);
     }
   }
 
   __device__ __forceinline__ void fetch(unsigned (&r)[4], int cell, int step) const {
     if constexpr (SumsRows) {
-      const unsigned at = aligned ? Tile::columns_on(address, cell) : Tile::columns_on(address, first + cell);
+      const unsigned at = aligned ? Tile::advance_columns(address, cell) : Tile::advance_columns(address, first + cell);
       load_matrices_transposed(r, at + step * 16 * Tile::row_bytes);
     } else {
-      load_matrices(r, Tile::columns_on(address, step) + cell * 16 * Tile::row_bytes);
+      load_matrices(r, Tile::advance_columns(address, step) + cell * 16 * Tile::row_bytes);
     }
   }
   __device__ __forceinline__ void advance(int steps) {
@@ -87,8 +87,8 @@ struct Part {
   __device__ __forceinline__ void multiply(Accumulator& sum, LeftFactor left, RightFactor right) const {
     // Full unrolling would make the compiler prefetch too many fragments and spill accumulators. The unrolled part
     // covers a whole period of the swizzle, which exists along columns only.
-    constexpr bool rows_alone = LeftFactor::sums_rows && RightFactor::sums_rows;
-    constexpr int unrolled = Tight && rows_alone ? 1 : Steps % 4 == 0 ? 4 : Steps % 2 == 0 ? 2 : Steps < 6 ? Steps : 1;
+    constexpr bool rows_only = LeftFactor::sums_rows && RightFactor::sums_rows;
+    constexpr int unrolled = Tight && rows_only ? 1 : Steps % 4 == 0 ? 4 : Steps % 2 == 0 ? 2 : Steps < 6 ? Steps : 1;
 #pragma unroll 1
     for (int first = 0; first < Steps; first += unrolled) {
 #pragma unroll
@@ -166,8 +166,8 @@ struct TileGradients {
   float scale;  ///< includes log2(e)
 
   // Recomputed at each use: values kept across the loop over Q tiles would take registers from the accumulators.
-  __device__ __forceinline__ int warp() const { return recomputed(thread) / 32; }
-  __device__ __forceinline__ int lane() const { return recomputed(thread) % 32; }
+  __device__ __forceinline__ int warp() const { return force_recompute(thread) / 32; }
+  __device__ __forceinline__ int lane() const { return force_recompute(thread) % 32; }
 
   __device__ __forceinline__ void clear() {
     KeyPart::clear(dk);

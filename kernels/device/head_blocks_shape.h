@@ -15,7 +15,7 @@ struct HeadBlock {
 /// heads have 32,768 keys together: one to two waves of blocks with 128 rows or keys. Within one wave their K and V
 /// stay in L2. At most 32, since many short heads would all load K and V at the same time.
 template <class Int>
-constexpr Int heads_in_turn(Int n_k) {
+constexpr Int interleaved_heads(Int n_k) {
   const Int heads = n_k > 0 ? 32'768 / n_k : 1;
   return heads > 32 ? 32 : heads > 1 ? heads : 1;
 }
@@ -26,12 +26,12 @@ constexpr HeadBlock<Int> head_block(Int block, Int tiles, bool last_tile_first) 
   return {last_tile_first ? tiles - 1 - block % tiles : block % tiles, block / tiles};
 }
 
-/// Interleaves `in_turn` heads tile by tile; a smaller remainder group comes first. If tiles differ in work, the
-/// longest tiles of all heads in a group start first. With one head at a time, the longest tile of the last head would
-/// start late and leave most SMs idle.
+/// Interleaves `heads_per_group` heads tile by tile; a smaller remainder group comes first. If tiles differ in work,
+/// the longest tiles of all heads in a group start first. With one head at a time, the longest tile of the last head
+/// would start late and leave most SMs idle.
 template <class Int>
-constexpr HeadBlock<Int> head_block(Int block, Int tiles, Int instances, Int in_turn, bool last_tile_first) {
-  const Int most = in_turn < instances ? in_turn : instances;
+constexpr HeadBlock<Int> head_block(Int block, Int tiles, Int instances, Int heads_per_group, bool last_tile_first) {
+  const Int most = heads_per_group < instances ? heads_per_group : instances;
   const Int left_over = instances % most;
   Int heads = left_over;
   Int head = 0;

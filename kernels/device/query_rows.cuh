@@ -85,7 +85,7 @@ struct QueryRows {
     float s[MTiles][Width / 8][4];
     unsigned p[MTiles][Width / 8][2];
     if (seen) {
-      scores<MTiles, Width, D>(s, recomputed(q), recomputed(k + offset * Tile::row_bytes));
+      scores<MTiles, Width, D>(s, force_recompute(q), force_recompute(k + offset * Tile::row_bytes));
     }
     after_scores(index);
     if (seen) {
@@ -106,7 +106,7 @@ struct QueryRows {
     }
     before_values(index);
     if (seen) {
-      accumulate<MTiles, Width, D>(o, p, recomputed(v + offset * Tile::row_bytes));
+      accumulate<MTiles, Width, D>(o, p, force_recompute(v + offset * Tile::row_bytes));
     }
   }
 };

@@ -9,11 +9,11 @@
 namespace {
 
 constexpr int warps = 4;
-constexpr int rows_of_warp = 4;
-constexpr int rows = warps * rows_of_warp;
-constexpr int keys = 32;            // keys per tile, one per lane
-constexpr int columns_of_lane = 8;  // 32 lanes hold d <= 256
-constexpr int chunk = 16;           // products per partial sum: shorter sums have less rounding error
+constexpr int rows_per_warp = 4;
+constexpr int rows = warps * rows_per_warp;
+constexpr int keys = 32;             // keys per tile, one per lane
+constexpr int columns_per_lane = 8;  // 32 lanes hold d <= 256
+constexpr int chunk = 16;            // products per partial sum: shorter sums have less rounding error
 constexpr unsigned all_lanes = 0xffffffffu;
 constexpr float minus_infinity = __builtin_bit_cast(float, 0xff800000u);
 
@@ -88,7 +88,7 @@ extern "C" __global__ void __launch_bounds__(warps * 32)
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const int block_row = static_cast<int>(blockIdx.x) * rows;
-  const int first_row = block_row + warp * rows_of_warp;
+  const int first_row = block_row + warp * rows_per_warp;
   for (int e = static_cast<int>(threadIdx.x); e < rows * d; e += warps * 32) {
     const long long at = static_cast<long long>(block_row) * d + e;
     query[e] = block_row + e / d < n_q ? to_float(q[at], bf16) : 0.0f;
@@ -101,34 +101,34 @@ extern "C" __global__ void __launch_bounds__(warps * 32)
     if (right >= 0 && key > diagonal + right) return false;
     return block_mask == nullptr || block_mask[row / mask_block * block_columns + key / mask_block] != 0;
   };
-  const auto score = [&](float(&s)[rows_of_warp]) {
-    for (int r = 0; r < rows_of_warp; ++r) s[r] = 0.0f;
+  const auto score = [&](float(&s)[rows_per_warp]) {
+    for (int r = 0; r < rows_per_warp; ++r) s[r] = 0.0f;
     for (int begin = 0; begin < d; begin += chunk) {
-      float part[rows_of_warp] = {};
+      float part[rows_per_warp] = {};
       for (int c = begin; c < min(begin + chunk, d); ++c) {
         const float x = tile[lane * stride + c];
-        for (int r = 0; r < rows_of_warp; ++r) part[r] += query[(warp * rows_of_warp + r) * d + c] * x;
+        for (int r = 0; r < rows_per_warp; ++r) part[r] += query[(warp * rows_per_warp + r) * d + c] * x;
       }
-      for (int r = 0; r < rows_of_warp; ++r) s[r] += part[r];
+      for (int r = 0; r < rows_per_warp; ++r) s[r] += part[r];
     }
-    for (int r = 0; r < rows_of_warp; ++r) s[r] *= scale;
+    for (int r = 0; r < rows_per_warp; ++r) s[r] *= scale;
   };
 
-  Softmax exact[rows_of_warp];
-  Softmax rounded_scores[rows_of_warp];
-  float s[rows_of_warp];
+  Softmax exact[rows_per_warp];
+  Softmax rounded_scores[rows_per_warp];
+  float s[rows_per_warp];
   for (int first = 0; first < length; first += keys) {
     load_tile(tile, k, first, length, d, stride, bf16);
     score(s);
-    for (int r = 0; r < rows_of_warp; ++r) {
+    for (int r = 0; r < rows_per_warp; ++r) {
       if (!sees(first_row + r, first + lane)) continue;
       exact[r].add(s[r]);
       rounded_scores[r].add(rounded(s[r], bf16));
     }
   }
-  float lse[rows_of_warp];
-  float lse16[rows_of_warp];
-  for (int r = 0; r < rows_of_warp; ++r) {
+  float lse[rows_per_warp];
+  float lse16[rows_per_warp];
+  for (int r = 0; r < rows_per_warp; ++r) {
     lse[r] = exact[r].lse();
     lse16[r] = rounded_scores[r].lse();
     if (lane == 0 && first_row + r < n_q) {
@@ -137,12 +137,12 @@ extern "C" __global__ void __launch_bounds__(warps * 32)
     }
   }
 
-  float o[rows_of_warp][columns_of_lane] = {};
-  float o16[rows_of_warp][columns_of_lane] = {};
+  float o[rows_per_warp][columns_per_lane] = {};
+  float o16[rows_per_warp][columns_per_lane] = {};
   for (int first = 0; first < length; first += keys) {
     load_tile(tile, k, first, length, d, stride, bf16);
     score(s);
-    for (int r = 0; r < rows_of_warp; ++r) {
+    for (int r = 0; r < rows_per_warp; ++r) {
       const int row = first_row + r;
       const bool counts = sees(row, first + lane);
       float p = counts ? expf(s[r] - lse[r]) : 0.0f;
@@ -154,28 +154,28 @@ extern "C" __global__ void __launch_bounds__(warps * 32)
         p *= factor;
         p16 = rounded(p16 * factor, bf16);
       }
-      weight[(warp * rows_of_warp + r) * keys + lane] = p;
-      weight16[(warp * rows_of_warp + r) * keys + lane] = p16;
+      weight[(warp * rows_per_warp + r) * keys + lane] = p;
+      weight16[(warp * rows_per_warp + r) * keys + lane] = p16;
     }
     load_tile(tile, v, first, length, d, stride, bf16);
     for (int j = 0; j < keys; ++j) {
 #pragma unroll
-      for (int m = 0; m < columns_of_lane; ++m) {
+      for (int m = 0; m < columns_per_lane; ++m) {
         const int column = lane + 32 * m;
         const float x = column < d ? tile[j * stride + column] : 0.0f;
-        for (int r = 0; r < rows_of_warp; ++r) {
-          o[r][m] += weight[(warp * rows_of_warp + r) * keys + j] * x;
-          o16[r][m] += weight16[(warp * rows_of_warp + r) * keys + j] * x;
+        for (int r = 0; r < rows_per_warp; ++r) {
+          o[r][m] += weight[(warp * rows_per_warp + r) * keys + j] * x;
+          o16[r][m] += weight16[(warp * rows_per_warp + r) * keys + j] * x;
         }
       }
     }
   }
-  for (int r = 0; r < rows_of_warp; ++r) {
+  for (int r = 0; r < rows_per_warp; ++r) {
     const int row = first_row + r;
     float delta = 0.0f;
     float delta16 = 0.0f;
 #pragma unroll
-    for (int m = 0; m < columns_of_lane; ++m) {
+    for (int m = 0; m < columns_per_lane; ++m) {
       const int column = lane + 32 * m;
       if (row >= n_q || column >= d) continue;
       const float gradient = to_float(dout[static_cast<long long>(row) * d + column], bf16);

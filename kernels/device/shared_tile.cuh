@@ -27,7 +27,7 @@ __device__ __forceinline__ void wait_copies() {
 /// Returns `value` opaquely to the compiler, so that expressions of it are recomputed at each use instead of occupying
 /// registers across a loop.
 template <class Int>
-__device__ __forceinline__ Int recomputed(Int value) {
+__device__ __forceinline__ Int force_recompute(Int value) {
   asm volatile("" : "+r"(value));
   return value;
 }
@@ -47,18 +47,18 @@ struct SharedTile {
   }
 
   /// Advances a lane address by `step` x 16 columns within its row.
-  __device__ __forceinline__ static unsigned columns_on(unsigned lane_address, int step) {
+  __device__ __forceinline__ static unsigned advance_columns(unsigned lane_address, int step) {
     const int chunk = 2 * step;
     return (lane_address ^ ((chunk & mask) << 4)) + ((chunk & ~mask) << 4);
   }
 
   /// Lane address of a 16 x 16 block that starts at row 0: as left operand, or transposed as right operand (rows are
   /// the summed dimension).
-  __device__ __forceinline__ static unsigned lane_left(unsigned tile, int lane) {
+  __device__ __forceinline__ static unsigned left_lane_address(unsigned tile, int lane) {
     return tile + offset(lane % 16, lane / 16);
   }
   /// Lane address of a 16 x 16 block whose rows are the columns of the right operand.
-  __device__ __forceinline__ static unsigned lane_right(unsigned tile, int lane) {
+  __device__ __forceinline__ static unsigned right_lane_address(unsigned tile, int lane) {
     return tile + offset(lane % 8 + lane / 16 * 8, lane / 8 % 2);
   }
 
@@ -78,7 +78,7 @@ struct SharedTile {
     constexpr bool tight = Columns > 64;
     constexpr int unrolled = tight ? 4 : 8;
     if (tight) {
-      thread = recomputed(thread);
+      thread = force_recompute(thread);
     }
 #pragma unroll unrolled
     for (int first = 0; first < total; first += Threads) {

@@ -14,38 +14,39 @@ struct alignas(64) TensorMap {
   unsigned long long words[16];
 };
 
-__device__ __forceinline__ void fetch_map(const TensorMap& map) {
+__device__ __forceinline__ void prefetch_tensor_map(const TensorMap& map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 }
 
 /// Arrives at a barrier and adds `bytes` to the transaction bytes that its phase waits for.
-__device__ __forceinline__ void barrier_arrive_expecting(unsigned barrier, unsigned bytes) {
+__device__ __forceinline__ void barrier_arrive_expect_tx(unsigned barrier, unsigned bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
 /// Makes initialized barriers visible to TMA.
-__device__ __forceinline__ void fence_barriers_for_copies() {
+__device__ __forceinline__ void fence_barrier_init() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
 /// Returns an L2 evict_first policy, for data that only one block uses.
-__device__ __forceinline__ unsigned long long first_to_go() {
+__device__ __forceinline__ unsigned long long evict_first_policy() {
   unsigned long long policy;
   asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
   return policy;
 }
 
 /// Loads one box per panel of a Tile from (`row`, `column`) of the tensor to `tile`, with `stride` bytes between
-/// panels. Completion is signaled to `barrier`. `Alone`: no other block reads the data, so it gets evict_first.
-template <class Tile, bool Alone = false>
+/// panels. Completion is signaled to `barrier`. `EvictFirst`: no other block reads the data, so it gets evict_first.
+template <class Tile, bool EvictFirst = false>
 __device__ __forceinline__ void load_boxes(unsigned tile, unsigned stride, const TensorMap& map, unsigned barrier,
                                            int row, int instance, int column = 0) {
 #pragma unroll
   for (int panel = 0; panel < Tile::panels; ++panel) {
-    if constexpr (Alone) {
+    if constexpr (EvictFirst) {
       asm volatile(
           "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint "
           "[%0], [%1, {%3, %4, %5}], [%2], %6;" ::"r"(tile + panel * stride),
-          "l"(&map), "r"(barrier), "r"(column + panel * Tile::columns), "r"(row), "r"(instance), "l"(first_to_go())
+          "l"(&map), "r"(barrier), "r"(column + panel * Tile::columns), "r"(row), "r"(instance),
+          "l"(evict_first_policy())
           : "memory");
     } else {
       asm volatile(
@@ -58,7 +59,7 @@ __device__ __forceinline__ void load_boxes(unsigned tile, unsigned stride, const
 }
 
 /// Loads 16 bytes asynchronously; completion is signaled to `barrier`.
-__device__ __forceinline__ void load_16_bytes_for(unsigned barrier, unsigned address, const void* global) {
+__device__ __forceinline__ void load_16_bytes_async(unsigned barrier, unsigned address, const void* global) {
   asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 16, [%2];" ::"r"(address),
                "l"(global), "r"(barrier)
                : "memory");
@@ -73,13 +74,13 @@ __device__ __forceinline__ void store_boxes(const TensorMap& map, unsigned tile,
     asm volatile(
         "cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group.L2::cache_hint [%0, {%2, %3, %4}], [%1], %5;" ::"l"(
             &map),
-        "r"(tile + panel * stride), "r"(panel * Tile::columns), "r"(row), "r"(instance), "l"(first_to_go())
+        "r"(tile + panel * stride), "r"(panel * Tile::columns), "r"(row), "r"(instance), "l"(evict_first_policy())
         : "memory");
   }
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 /// Waits until this thread's bulk stores have read shared memory, so that it may be overwritten.
-__device__ __forceinline__ void wait_stores_read() {
+__device__ __forceinline__ void wait_bulk_store_reads() {
   asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
 }
 

@@ -9,7 +9,7 @@
 
 namespace attnscope::device {
 
-enum class Traced : unsigned { q, k, v };
+enum class TraceTarget : unsigned { q, k, v };
 
 #if ATTN_TRACE > 0
 // Per warp of each block: a count, then `trace_slots` records. A record has the matrix in bits 56-63, the row count in
@@ -20,7 +20,7 @@ __device__ int trace_slots;
 
 /// Records the load of `rows` rows from `row` for block `block` of the tile program. `writer` is true for one thread of
 /// the loading warp.
-__device__ __forceinline__ void trace_load(bool writer, unsigned block, Traced matrix, long long row, int rows) {
+__device__ __forceinline__ void trace_load(bool writer, unsigned block, TraceTarget matrix, long long row, int rows) {
 #if ATTN_TRACE > 0
   if (writer) {
     const unsigned long long warp = block * static_cast<unsigned long long>(ATTN_TRACE) + threadIdx.x / 32;
@@ -33,7 +33,7 @@ __device__ __forceinline__ void trace_load(bool writer, unsigned block, Traced m
   }
 #endif
 }
-__device__ __forceinline__ void trace_load(bool writer, Traced matrix, long long row, int rows) {
+__device__ __forceinline__ void trace_load(bool writer, TraceTarget matrix, long long row, int rows) {
   trace_load(writer, blockIdx.x, matrix, row, rows);
 }
 

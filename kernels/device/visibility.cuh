@@ -9,7 +9,7 @@ namespace attnscope::device {
 inline constexpr bool bounded_right = (ATTN_MASK & 1) != 0;
 inline constexpr bool bounded_left = (ATTN_MASK & 2) != 0;
 inline constexpr bool padded_keys = (ATTN_MASK & 4) != 0;
-inline constexpr bool masked_blocks = (ATTN_MASK & 8) != 0;
+inline constexpr bool has_block_mask = (ATTN_MASK & 8) != 0;
 /// Later rows see more keys, so launches start with the last row tiles.
 inline constexpr bool last_rows_first = bounded_right && !bounded_left;
 
@@ -36,12 +36,12 @@ struct Visibility {
   }
   /// Returns false if the block mask hides the whole tile. A tile lies in one mask block.
   __device__ __forceinline__ bool visited(int first_row, int first_key) const {
-    return !masked_blocks || blocks[first_row / block_size * block_columns + first_key / block_size] != 0;
+    return !has_block_mask || blocks[first_row / block_size * block_columns + first_key / block_size] != 0;
   }
   /// First key (of a tile of `Columns` keys) at or after `key` that row tile `first_row` visits; `end` or more if none.
   template <int Columns>
   __device__ __forceinline__ int next_key_tile(int first_row, int key, int end) const {
-    if constexpr (masked_blocks) {
+    if constexpr (has_block_mask) {
       while (key < end && !visited(first_row, key)) {
         key = (key / block_size + 1) * block_size;
       }
@@ -56,7 +56,7 @@ struct Visibility {
   /// Like next_key_tile(), but for row tiles of `Rows` rows, given by tile index.
   template <int Rows>
   __device__ __forceinline__ int next_row_tile(int first_key, int tile, int end) const {
-    if constexpr (masked_blocks) {
+    if constexpr (has_block_mask) {
       while (tile < end && !visited(tile * Rows, first_key)) {
         tile = (tile * Rows / block_size + 1) * (block_size / Rows);
       }
@@ -84,7 +84,7 @@ __device__ __forceinline__ Visibility visibility(int entry, int n_q, int n_k, in
   v.lower = v.length - n_q - left;
   v.blocks = block_mask;
   v.block_size = mask_block;
-  v.block_columns = masked_blocks ? (n_k + mask_block - 1) / mask_block : 0;
+  v.block_columns = has_block_mask ? (n_k + mask_block - 1) / mask_block : 0;
   return v;
 }
 

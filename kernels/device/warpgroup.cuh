@@ -68,7 +68,7 @@ __device__ __forceinline__ unsigned long long panel_descriptor(unsigned address,
 }
 
 /// Orders earlier register accesses before the following products.
-__device__ __forceinline__ void products_begin() {
+__device__ __forceinline__ void begin_products() {
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }
 __device__ __forceinline__ void commit_products() {
@@ -301,7 +301,8 @@ __device__ __forceinline__ void first_product(float (&d)[N / 8][4], const unsign
 
 /// d (64 x N) += a b, a in registers, b in shared memory with contiguous rows.
 template <int N>
-__device__ __forceinline__ void product_held(float (&d)[N / 8][4], const unsigned (&a)[4], unsigned long long b) {
+__device__ __forceinline__ void product_left_registers(float (&d)[N / 8][4], const unsigned (&a)[4],
+                                                       unsigned long long b) {
   static_assert(N == 64 || N == 128);
   if constexpr (N == 64) {
     ATTN_PRODUCT_HELD("64", ATTN_R64, ATTN_T64, "32", "33", "34", "35", "36", "1");
@@ -397,8 +398,8 @@ __device__ __forceinline__ void queue_scores(float (&s)[Columns / 8][4], unsigne
 /// Queues part (64 x Width) = P V for the columns of V from First. P is in registers as e4m3. V is transposed in a
 /// ValueTile with `Keys` keys per row; every 16 keys are in the order of a packed accumulator (fa3/fa3_quantise.cuh).
 template <int First, int Width, int Keys, class ValueTile>
-__device__ __forceinline__ void queue_part_of_values(float (*part)[4], const unsigned (&p)[Keys / 16][2],
-                                                     unsigned long long v) {
+__device__ __forceinline__ void queue_value_part(float (*part)[4], const unsigned (&p)[Keys / 16][2],
+                                                 unsigned long long v) {
   static_assert(Keys % product_depth == 0 && First % 8 == 0);
   v += First * ValueTile::row_bytes / 16;
 #pragma unroll
@@ -442,7 +443,7 @@ __device__ __forceinline__ void queue_new_scores(float (&s)[Columns / 8][4], con
       if (step == 0) {
         first_product<Columns>(s, held[step], right);
       } else {
-        product_held<Columns>(s, held[step], right);
+        product_left_registers<Columns>(s, held[step], right);
       }
     } else if (step == 0) {
       first_product<Columns>(s, left, right);
@@ -481,7 +482,7 @@ __device__ __forceinline__ void queue_transposed(float (&c)[D / 8][4], unsigned 
 #endif  // ATTN_FP8
 
 /// Makes this thread's writes to shared memory visible to the tensor cores.
-__device__ __forceinline__ void fence_shared_for_products() {
+__device__ __forceinline__ void fence_async_proxy() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
@@ -504,20 +505,20 @@ __device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity) 
 }
 
 /// Named barriers of the block (0 is __syncthreads) for `threads` waiting or arriving threads.
-__device__ __forceinline__ void numbered_wait(int id, int threads) {
+__device__ __forceinline__ void named_barrier_sync(int id, int threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
-__device__ __forceinline__ void numbered_arrive(int id, int threads) {
+__device__ __forceinline__ void named_barrier_arrive(int id, int threads) {
   asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
 /// Moves registers between the warpgroups of a block (setmaxnreg); executed by whole warpgroups.
 template <int Registers>
-__device__ __forceinline__ void take_registers() {
+__device__ __forceinline__ void increase_registers() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(Registers));
 }
 template <int Registers>
-__device__ __forceinline__ void give_registers() {
+__device__ __forceinline__ void decrease_registers() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(Registers));
 }
 

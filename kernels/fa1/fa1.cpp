@@ -40,7 +40,7 @@ constexpr KernelTiming forward_timing{
 RowValues numbers_of(const AttentionProblem& p, const TileShape& tile) {
   return {.head_rows = p.n_q, .tile_rows = tile.br, .request_rows = fa1::warp_rows / 2};
 }
-RowValues cleared_numbers_of(const AttentionProblem& p) {
+RowValues cleared_row_numbers(const AttentionProblem& p) {
   return {.head_rows = p.n_q, .tile_rows = p.n_q, .request_rows = 32};
 }
 
@@ -52,7 +52,7 @@ class Fa1Program final : public TileProgram {
   Fa1Program(const AttentionProblem& problem, const TileShape& tile)
       : p_(problem), tile_(tile), numbers_(numbers_of(problem, tile)), grids_(problem, tile) {
     for (std::int64_t entry = 0; entry < (p_.mask.padded() ? p_.batch : 1); ++entry) {
-      walks_.push_back(walk_of(grids_.of(entry * p_.heads_q)));
+      walks_.push_back(make_walk(grids_.of(entry * p_.heads_q)));
     }
   }
 
@@ -70,7 +70,7 @@ class Fa1Program final : public TileProgram {
             {Tensor::o, Access::store, instance, i * tile_.br, grid.q_rows(i), 0, p_.d, output_bytes(p_.dtype)});
       }
       for (const Tensor tensor : {Tensor::l, Tensor::m}) {
-        out.push_back(cleared_numbers_of(p_).access(tensor, Access::store, instance, 0, p_.n_q));
+        out.push_back(cleared_row_numbers(p_).access(tensor, Access::store, instance, 0, p_.n_q));
       }
       return;
     }
@@ -107,12 +107,12 @@ class Fa1Program final : public TileProgram {
 
  private:
   /// Pass of one K/V tile over the Q tiles.
-  struct KPass {
+  struct KTilePass {
     std::int64_t k_tile = 0;
     std::int64_t first_step = 0;
   };
   struct Walk {
-    std::vector<KPass> passes;
+    std::vector<KTilePass> passes;
     std::vector<std::int64_t> last_k_tile;  ///< per Q tile; -1 if it visits none
     std::vector<std::int64_t> empty_q_tiles;
     std::int64_t steps = 1;
@@ -120,18 +120,18 @@ class Fa1Program final : public TileProgram {
 
   /// Pass of a step after the first, and the step's index in it.
   struct At {
-    const KPass& pass;
+    const KTilePass& pass;
     std::int64_t inner;
   };
   static At at(const Walk& walk, std::int64_t step) {
-    const KPass& pass = *(std::ranges::upper_bound(walk.passes, step, {}, &KPass::first_step) - 1);
+    const KTilePass& pass = *(std::ranges::upper_bound(walk.passes, step, {}, &KTilePass::first_step) - 1);
     return {pass, step - pass.first_step};
   }
-  static std::int64_t q_tile(const TileGrid& grid, const KPass& pass, std::int64_t inner) {
+  static std::int64_t q_tile(const TileGrid& grid, const KTilePass& pass, std::int64_t inner) {
     return grid.nth_q_tile(pass.k_tile, inner - 1);
   }
 
-  [[nodiscard]] Walk walk_of(const TileGrid& grid) const {
+  [[nodiscard]] Walk make_walk(const TileGrid& grid) const {
     Walk walk;
     walk.last_k_tile.assign(static_cast<std::size_t>(grid.q_tiles()), -1);
     for (std::int64_t j = 0; j < grid.k_tiles(); ++j) {
@@ -174,7 +174,7 @@ std::vector<OperandTraffic> forward_traffic(const AttentionProblem& p, const Til
   const Traffic keys{.l2_to_sm_bytes = columns.key_rows_touched * group_size(p) * row};
   const std::int64_t numbers = numbers_of(p, tile).bytes_seen(p, runs.rows);
   const Traffic statistics{.l2_to_sm_bytes = numbers,
-                           .sm_to_l2_bytes = numbers + cleared_numbers_of(p).bytes_once(p.instances())};
+                           .sm_to_l2_bytes = numbers + cleared_row_numbers(p).bytes_once(p.instances())};
   return {{Tensor::q, {.l2_to_sm_bytes = passes * row}},
           {Tensor::k, keys},
           {Tensor::v, keys},
@@ -194,8 +194,8 @@ KernelResources needs(const AttentionProblem& p, const TileShape& tile, int team
           .shared_bytes = fa1::shared_bytes(tile.br, tile.bc, d, bytes_per_element(p.dtype), teams)};
 }
 
-int teams_on(const DeviceLimits& device, const AttentionProblem& p, const TileShape& tile) {
-  int teams = fa1::most_teams(tile.br);
+int team_count(const DeviceLimits& device, const AttentionProblem& p, const TileShape& tile) {
+  int teams = fa1::max_teams(tile.br);
   while (teams > 1 && needs(p, tile, teams).shared_bytes > device.shared_bytes_per_block) --teams;
   return teams;
 }
@@ -266,7 +266,7 @@ KernelModel forward_model(const AttentionProblem& p, const TileShape& tile, cons
   const BatchRuns runs{.rows = grids.row_runs(), .columns = grids.column_runs()};
   const TileCounts counts = grids.counts(runs.rows);
   const ColumnCounts columns = grids.columns_kv(runs.columns);
-  const int teams = teams_on(device, p, tile);
+  const int teams = team_count(device, p, tile);
   const int element = bytes_per_element(p.dtype);
   const int accumulator = accumulator_bytes(p.dtype);
   const int d = static_cast<int>(p.d);
@@ -300,7 +300,7 @@ class FlashAttention1 final : public TwoPassAlgorithm {
   [[nodiscard]] Config default_config(const AttentionProblem& p, const DeviceLimits& device) const override {
     const TileShape preferred =
         p.pass == Pass::fwd ? tile_of_memory(device.sram_elements(bytes_per_element(p.dtype)), p.d, TileSide::bc)
-                            : fa1_backward::wished_tile(p);
+                            : fa1_backward::preferred_tile(p);
     return shrink_to_fit({.br = tile_side_for_mask(p, preferred.br), .bc = tile_side_for_mask(p, preferred.bc)},
                          [&](const TileShape& tile) { return !refusal(p, tile, device); });
   }
@@ -314,7 +314,7 @@ class FlashAttention1 final : public TwoPassAlgorithm {
       return std::max(backward, working_set_bytes(forward_problem(p), config, device));
     }
     // A block processes a head: each K/V tile passes over the Q, O, l and m of all resident heads.
-    return forward_working_set(p, resident_blocks(device, needs(p, tile, teams_on(device, p, tile))));
+    return forward_working_set(p, resident_blocks(device, needs(p, tile, team_count(device, p, tile))));
   }
 
  protected:
@@ -358,7 +358,8 @@ class FlashAttention1 final : public TwoPassAlgorithm {
     const TileShape& tile = config.tile;
     std::vector<std::string> defines =
         kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK", "ATTN_DROPOUT"}, p, config);
-    if (const int teams = teams_on(device, p, tile); teams > 1) defines.push_back(fmt::format("ATTN_TEAMS={}", teams));
+    if (const int teams = team_count(device, p, tile); teams > 1)
+      defines.push_back(fmt::format("ATTN_TEAMS={}", teams));
     AttentionPlan plan;
     plan.buffers = forward_buffers(p);
     KernelModel model = forward_model(p, tile, device);

@@ -55,7 +55,7 @@ class Fa1BackwardProgram final : public TileProgram {
  public:
   Fa1BackwardProgram(const AttentionProblem& p, const TileShape& tile) : p_(p), tile_(tile), grids_(p, tile) {
     for (std::int64_t entry = 0; entry < (p_.mask.padded() ? p_.batch : 1); ++entry) {
-      walks_.push_back(walk_of(grids_.of_kv(entry * p_.heads_kv)));
+      walks_.push_back(make_walk(grids_.of_kv(entry * p_.heads_kv)));
     }
   }
 
@@ -135,7 +135,7 @@ class Fa1BackwardProgram final : public TileProgram {
 
   [[nodiscard]] std::int64_t steps_of(std::int64_t seen) const { return seen == 0 ? 1 : 2 + seen * group_size(p_); }
 
-  [[nodiscard]] Walk walk_of(const TileGrid& grid) const {
+  [[nodiscard]] Walk make_walk(const TileGrid& grid) const {
     Walk walk;
     for (std::int64_t j = 0; j < grid.k_tiles(); ++j) {
       walk.first_step.push_back(walk.steps);
@@ -200,13 +200,13 @@ BlockOrder backward_order(const AttentionProblem& p, const BatchRuns& runs, std:
   if (runs.columns.size() == 1) return {};
   HeadTileLaunch launch{.heads = p.kv_instances()};
   for (std::size_t entry = 0; entry < runs.columns.size(); ++entry) {
-    const std::vector<TileRun>& of_entry = runs.columns[entry];
-    const std::int64_t tiles = visited_tiles(of_entry) * group_size(p);
+    const std::vector<TileRun>& entry_columns = runs.columns[entry];
+    const std::int64_t tiles = visited_tiles(entry_columns) * group_size(p);
     launch.tiles.push_back(
         {{.blocks = 1,
-          .steps = static_cast<double>(1 + k_tiles + touched_tiles(of_entry) + tiles),
+          .steps = static_cast<double>(1 + k_tiles + touched_tiles(entry_columns) + tiles),
           .rounds = static_cast<double>(tiles * rounds_per_tile),
-          .mask_reads = static_cast<double>(group_size(p) * mask_reads(runs.rows[entry], of_entry))}});
+          .mask_reads = static_cast<double>(group_size(p) * mask_reads(runs.rows[entry], entry_columns))}});
   }
   return make_block_order(launch);
 }
@@ -221,7 +221,7 @@ KernelWork backward_work(const AttentionProblem& p, const TileShape& tile, const
   const std::int64_t k_tiles = ceil_div(p.n_k, tile.bc);
   const std::int64_t rounds_per_tile = ceil_div(tile.bc, gradient::chunk_columns(tile.br, tile.bc, d));
   const auto query_rows = static_cast<double>(p.instances() * p.n_q);
-  const auto seeing_rows = static_cast<double>(counts.query_rows_touched);
+  const auto visible_rows = static_cast<double>(counts.query_rows_touched);
   const auto key_rows = static_cast<double>(p.kv_instances() * p.n_k);
   const double output = static_cast<double>(p.d) * output_bytes(p.dtype);
   return {.steps = static_cast<double>(p.kv_instances() * (1 + k_tiles) + columns.k_tiles_touched + counts.tiles),
@@ -233,7 +233,7 @@ KernelWork backward_work(const AttentionProblem& p, const TileShape& tile, const
           .exponentials = cells,
           .fp32_values = tiles * tile.br * d,
           .shared_bytes = tiles * static_cast<double>(gradient::operand_bytes(tile.br, tile.bc, d, element)),
-          .distinct_bytes = seeing_rows * (2 * row + output + 2 * fp32_bytes) +
+          .distinct_bytes = visible_rows * (2 * row + output + 2 * fp32_bytes) +
                             query_rows * (static_cast<double>(p.d) * fp32_bytes + output) +
                             static_cast<double>(2 * columns.key_rows_touched) * row + key_rows * 2 * output,
           .reread_bytes = static_cast<double>(working_set_bytes(p, tile, device))};
@@ -266,7 +266,7 @@ std::optional<Refusal> refusal(const AttentionProblem& p, const TileShape& tile,
   return refuse_resources({needs(p, tile)}, device);
 }
 
-TileShape wished_tile(const AttentionProblem& p) {
+TileShape preferred_tile(const AttentionProblem& p) {
   return p.d <= 32    ? TileShape{.br = 128, .bc = 256}
          : p.d <= 64  ? TileShape{.br = 64, .bc = 256}
          : p.d <= 128 ? TileShape{.br = 64, .bc = 128}

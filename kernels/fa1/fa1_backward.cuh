@@ -24,7 +24,7 @@ constexpr int bc = ATTN_BC;
 
 constexpr int block_threads = gradient::threads(br, bc, d);
 constexpr int stages = gradient::stages(br, bc, d, sizeof(Element), 3);
-constexpr int rows_a_thread = (br + block_threads - 1) / block_threads;
+constexpr int rows_per_thread = (br + block_threads - 1) / block_threads;
 
 constexpr bool wide = d > 192;
 
@@ -33,7 +33,7 @@ using Scores = SharedTile<bc>;
 
 /// Returns whether the row tile visits any key tile of [first_tile, end_tile).
 __device__ __forceinline__ bool any_visited(const Visibility& sees, int first_row, int first_tile, int end_tile) {
-  if (!masked_blocks) {
+  if (!has_block_mask) {
     return first_tile < end_tile;
   }
   for (int tile = first_tile; tile < end_tile; ++tile) {
@@ -45,7 +45,7 @@ __device__ __forceinline__ bool any_visited(const Visibility& sees, int first_ro
 }
 
 /// Computes D of the Q tile's rows in shared memory, four lanes per row.
-__device__ __forceinline__ void row_products(unsigned o, unsigned dout, unsigned delta, int thread) {
+__device__ __forceinline__ void compute_delta(unsigned o, unsigned dout, unsigned delta, int thread) {
 #pragma unroll 1
   for (int row = thread / 4; row < br; row += block_threads / 4) {
     float sum = 0.0f;
@@ -138,17 +138,17 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1_backward::block_thre
   const auto load_queries = [&](int instance, int row, int stage) {
     const long long at = (static_cast<long long>(instance) * n_q + row) * d;
     const unsigned target = shared_q + stage * stage_bytes;
-    const int copier = recomputed(thread);
-    Tile::copy_rows<br, block_threads>(target, q + at, d, n_q - row, copier);
-    Tile::copy_rows<br, block_threads>(target + query_bytes, dout + at, d, n_q - row, copier);
-    Tile::copy_rows<br, block_threads>(target + 2 * query_bytes, o + at, d, n_q - row, copier);
+    const int copy_thread = force_recompute(thread);
+    Tile::copy_rows<br, block_threads>(target, q + at, d, n_q - row, copy_thread);
+    Tile::copy_rows<br, block_threads>(target + query_bytes, dout + at, d, n_q - row, copy_thread);
+    Tile::copy_rows<br, block_threads>(target + 2 * query_bytes, o + at, d, n_q - row, copy_thread);
     commit_copies();
   };
-  float row_sum[rows_a_thread];
-  float row_maximum[rows_a_thread];
+  float row_sum[rows_per_thread];
+  float row_maximum[rows_per_thread];
   const auto load_rows = [&](int instance, int row) {
 #pragma unroll
-    for (int i = 0; i < rows_a_thread; ++i) {
+    for (int i = 0; i < rows_per_thread; ++i) {
       const int at = i * block_threads + thread;
       const bool inside = at < br && row + at < n_q;
       const long long from = static_cast<long long>(instance) * n_q + row + at;
@@ -159,7 +159,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1_backward::block_thre
   // Exponent for P = exp(scale (S - m)) / l with one exp2.
   const auto store_rows = [&](int stage) {
 #pragma unroll
-    for (int i = 0; i < rows_a_thread; ++i) {
+    for (int i = 0; i < rows_per_thread; ++i) {
       const int at = i * block_threads + thread;
       if (at < br) {
         store_shared_float(shared_rows + (stage * 2 * br + at) * 4,
@@ -175,7 +175,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1_backward::block_thre
     const long long key_at = (static_cast<long long>(kv_instance) * n_k + first_key) * d;
     const int end_row = first_key < sees.length ? sees.row_end(first_key + bc - 1) : 0;
     const auto visited_from = [&](int row) {
-      while (masked_blocks && row < end_row && !sees.visited(row, first_key)) {
+      while (has_block_mask && row < end_row && !sees.visited(row, first_key)) {
         row += br;
       }
       return row;
@@ -187,9 +187,9 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1_backward::block_thre
     int row = begin_row;
     int stage = 0;
     if (instance < end_instance) {
-      const int copier = recomputed(thread);
-      Tile::copy_rows<bc, block_threads>(shared_k, k + key_at, d, sees.length - first_key, copier);
-      Tile::copy_rows<bc, block_threads>(shared_v, v + key_at, d, sees.length - first_key, copier);
+      const int copy_thread = force_recompute(thread);
+      Tile::copy_rows<bc, block_threads>(shared_k, k + key_at, d, sees.length - first_key, copy_thread);
+      Tile::copy_rows<bc, block_threads>(shared_v, v + key_at, d, sees.length - first_key, copy_thread);
       load_queries(instance, row, 0);
       load_rows(instance, row);
       store_rows(0);
@@ -216,7 +216,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1_backward::block_thre
       const unsigned tile_q = shared_q + stage * stage_bytes;
       const unsigned tile_dout = tile_q + query_bytes;
       const unsigned tile_rows = shared_rows + stage * 8 * br;
-      row_products(tile_dout + query_bytes, tile_dout, tile_rows + 4 * br, recomputed(thread));
+      compute_delta(tile_dout + query_bytes, tile_dout, tile_rows + 4 * br, force_recompute(thread));
       work.differentiate(tile_q, tile_dout, tile_rows, tile_rows + 4 * br, sees, row, instance, dropout,
                          [] { __syncthreads(); });  // D is ready
       __syncthreads();                              // P and dS are ready

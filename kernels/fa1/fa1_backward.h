@@ -13,7 +13,7 @@ namespace attnscope::fa1_backward {
 [[nodiscard]] std::optional<Refusal> refusal(const AttentionProblem&, const TileShape&, const DeviceLimits&);
 /// Default tile. The paper's Bc = M / 4d leaves no room for fp32 dK and dV, so Bc is limited by registers: the fastest
 /// of those measured on an H200 (N 1024).
-[[nodiscard]] TileShape wished_tile(const AttentionProblem&);
+[[nodiscard]] TileShape preferred_tile(const AttentionProblem&);
 [[nodiscard]] KernelModel model(const AttentionProblem&, const TileShape&, const DeviceLimits&);
 [[nodiscard]] KernelLaunch launch(const AttentionProblem&, const TileShape&, const DeviceLimits&);
 /// Bytes that concurrent blocks reread for each K/V tile.

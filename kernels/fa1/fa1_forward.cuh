@@ -44,7 +44,7 @@ struct RowState {
   float m[2];
 };
 /// If registers allow, the state of the next rows is loaded during the work on the current ones.
-constexpr bool state_ahead = d <= 64;
+constexpr bool prefetch_state = d <= 64;
 
 __device__ __forceinline__ void fill(void* address, long long bytes, int thread) {
   for (long long at = thread * 16LL; at < bytes; at += block_threads * 16LL) {
@@ -99,8 +99,8 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1::block_threads, 1)
   }
 
   QueryRows<1, d> rows;
-  rows.k = Tile::lane_right(shared_k, lane);
-  rows.v = Tile::lane_left(shared_v, lane);
+  rows.k = Tile::right_lane_address(shared_k, lane);
+  rows.v = Tile::left_lane_address(shared_v, lane);
   rows.view = view;
   rows.scale = scale * log2_e;
   rows.dropout = dropout_of(instance, keep, seed);
@@ -113,9 +113,9 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1::block_threads, 1)
   const auto load_query = [&](int unit) {
     if (exists(unit)) {
       const int row = first_row(unit);
-      trace_load(lane == 0, Traced::q, query_row + row, min(warp_rows, n_q - row));
+      trace_load(lane == 0, TraceTarget::q, query_row + row, min(warp_rows, n_q - row));
       Tile::copy_rows<warp_rows, 32>(shared_q + row_in_tile(unit) * Tile::row_bytes,
-                                     q + static_cast<long long>(row) * d, d, n_q - row, recomputed(lane));
+                                     q + static_cast<long long>(row) * d, d, n_q - row, force_recompute(lane));
     }
     commit_copies();
   };
@@ -145,7 +145,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1::block_threads, 1)
     }
     // Returns the `steps`-th visited row tile after `tile`.
     const auto tile_after = [&](int tile, int steps) {
-      if (!masked_blocks) {
+      if (!has_block_mask) {
         return tile + steps;
       }
       for (; steps > 0; --steps) {
@@ -156,11 +156,11 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1::block_threads, 1)
     const int units = tiles * slices;
     const int first_unit = tile_after(first_tile, team) * slices;
     __syncthreads();  // no warp reads the old K and V, and all have stored l and m
-    const int copier = recomputed(thread);
-    trace_load(thread == 0, Traced::k, key_row + column, min(bc, view.length - column));
-    trace_load(thread == 0, Traced::v, key_row + column, min(bc, view.length - column));
-    Tile::copy_rows<bc, block_threads>(shared_k, k, d, view.length - column, copier);
-    Tile::copy_rows<bc, block_threads>(shared_v, v, d, view.length - column, copier);
+    const int copy_thread = force_recompute(thread);
+    trace_load(thread == 0, TraceTarget::k, key_row + column, min(bc, view.length - column));
+    trace_load(thread == 0, TraceTarget::v, key_row + column, min(bc, view.length - column));
+    Tile::copy_rows<bc, block_threads>(shared_k, k, d, view.length - column, copy_thread);
+    Tile::copy_rows<bc, block_threads>(shared_v, v, d, view.length - column, copy_thread);
     commit_copies();  // a team without a row tile commits no further groups
     if (first_unit < units) {
 #pragma unroll 1
@@ -169,7 +169,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1::block_threads, 1)
       }
     }
     RowState next;
-    if (state_ahead && first_unit < units) {
+    if (prefetch_state && first_unit < units) {
       load_state(first_unit, next.o, next.l, next.m);
     }
     wait_copies<0>();
@@ -182,7 +182,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1::block_threads, 1)
       next_unit = unit % slices < slices - 1 ? unit + 1 : next_tile_unit - unit % slices;
       float(&maximum)[2] = rows.statistics.maximum[0];
       float old_sum[2];
-      if (state_ahead) {
+      if (prefetch_state) {
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
 #pragma unroll
@@ -205,7 +205,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1::block_threads, 1)
       }
       wait_copies<0>();
       __syncwarp();  // the unit's rows of Q have arrived
-      rows.q = Tile::lane_left(shared_q + row_in_tile(unit) * Tile::row_bytes, lane);
+      rows.q = Tile::left_lane_address(shared_q + row_in_tile(unit) * Tile::row_bytes, lane);
       rows.first_row = first_row(unit);
 
       rows.attend<bc, chunk>(

@@ -23,7 +23,7 @@ constexpr int warps(int br) {
 }
 /// Maximum number of teams. If a row tile has few warps, several teams process different row tiles of a pass
 /// concurrently, each with its own Q buffer: up to 8 warps, if shared memory allows.
-constexpr int most_teams(int br) {
+constexpr int max_teams(int br) {
   return 8 / warps(br);
 }
 constexpr int threads(int br, int teams = 1) {

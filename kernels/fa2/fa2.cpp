@@ -126,7 +126,7 @@ KernelResources backward_needs(const AttentionProblem& p, const TileShape& tile)
           .shared_bytes = gradient::shared_bytes(tile.br, tile.bc, d, bytes_per_element(p.dtype), operands)};
 }
 
-key_stationary::Kernels backward_of(const AttentionProblem& p, const TileShape& tile) {
+key_stationary::Kernels backward_kernel_set(const AttentionProblem& p, const TileShape& tile) {
   const int d = static_cast<int>(p.d);
   return {.file = "fa2/fa2_backward.cuh",
           .entry = "attn_fa2_backward",
@@ -199,7 +199,7 @@ class FlashAttention2 final : public TwoPassAlgorithm {
   }
   [[nodiscard]] std::vector<KernelModel> backward_kernels(const AttentionProblem& p, const Config& config,
                                                           const DeviceLimits& /*device*/) const override {
-    return key_stationary::models(p, config, backward_of(p, config.tile));
+    return key_stationary::models(p, config, backward_kernel_set(p, config.tile));
   }
   [[nodiscard]] std::vector<BufferSpec> forward_buffers(const AttentionProblem& p) const override {
     return query_stationary::buffers(p);
@@ -215,7 +215,7 @@ class FlashAttention2 final : public TwoPassAlgorithm {
   }
   [[nodiscard]] std::vector<KernelLaunch> backward_launches(const AttentionProblem& p, const Config& config,
                                                             const DeviceLimits& /*device*/) const override {
-    return key_stationary::launches(p, config, backward_of(p, config.tile));
+    return key_stationary::launches(p, config, backward_kernel_set(p, config.tile));
   }
 };
 

@@ -24,20 +24,20 @@ constexpr int bc = ATTN_BC;
 
 constexpr int block_threads = gradient::threads(br, bc, d);
 constexpr int stages = gradient::stages(br, bc, d, sizeof(Element), 2);
-constexpr int rows_a_thread = (br + block_threads - 1) / block_threads;
+constexpr int rows_per_thread = (br + block_threads - 1) / block_threads;
 
 using Tile = SharedTile<d>;
 using Scores = SharedTile<bc>;
 
 constexpr bool last_keys_first = ATTN_DETERMINISTIC && bounded_right;
 /// Earlier key tiles are seen by more rows, so several heads are interleaved, longest tiles first.
-constexpr bool heads_together = !ATTN_DETERMINISTIC && last_rows_first;
+constexpr bool interleave_heads = !ATTN_DETERMINISTIC && last_rows_first;
 
 /// Number of K/V tiles that add to the Q tile before `key_tile`. Called by one warp.
-__device__ __forceinline__ int turn_of(const Visibility& sees, int first_row, int key_tile, int lane) {
+__device__ __forceinline__ int turn_index(const Visibility& sees, int first_row, int key_tile, int lane) {
   const int first = last_keys_first ? key_tile + 1 : sees.key_begin(first_row) / bc;
   const int end = last_keys_first ? (sees.key_end(min(first_row + br, sees.n_q) - 1) + bc - 1) / bc : key_tile;
-  if (!masked_blocks) {
+  if (!has_block_mask) {
     return end - first;
   }
   int before = 0;
@@ -71,9 +71,9 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_backward::block_thre
   const int key_tiles = (n_k + bc - 1) / bc;
   const int block = static_cast<int>(blockIdx.x);
   const int kv_instances = instances / group;
-  const int in_turn = ATTN_HEADS_FASTEST ? kv_instances : heads_in_turn(n_k);
-  const HeadBlock<int> place = ATTN_HEADS_FASTEST || heads_together
-                                   ? head_block(block, key_tiles, kv_instances, in_turn, last_keys_first)
+  const int heads_per_group = ATTN_HEADS_FASTEST ? kv_instances : interleaved_heads(n_k);
+  const HeadBlock<int> place = ATTN_HEADS_FASTEST || interleave_heads
+                                   ? head_block(block, key_tiles, kv_instances, heads_per_group, last_keys_first)
                                    : head_block(block, key_tiles, last_keys_first);
   const int kv_instance = place.instance;
   const int key_tile = place.tile;
@@ -97,7 +97,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_backward::block_thre
   // First rows of the visited Q tiles, one query head after another.
   const int end_row = first_key < sees.length ? sees.row_end(first_key + bc - 1) : 0;
   const auto visited_from = [&](int row) {
-    while (masked_blocks && row < end_row && !sees.visited(row, first_key)) {
+    while (has_block_mask && row < end_row && !sees.visited(row, first_key)) {
       row += br;
     }
     return row;
@@ -112,11 +112,11 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_backward::block_thre
       Tile::copy_rows<br, block_threads>(target + query_bytes, dout + at, d, n_q - row, thread);
       commit_copies();
     };
-    float row_lse[rows_a_thread];
-    float row_delta[rows_a_thread];
+    float row_lse[rows_per_thread];
+    float row_delta[rows_per_thread];
     const auto load_rows = [&](int instance, int row) {
 #pragma unroll
-      for (int i = 0; i < rows_a_thread; ++i) {
+      for (int i = 0; i < rows_per_thread; ++i) {
         const int at = i * block_threads + thread;
         const bool inside = at < br && row + at < n_q;
         const long long from = static_cast<long long>(instance) * n_q + row + at;
@@ -126,7 +126,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_backward::block_thre
     };
     const auto store_rows = [&](int stage) {
 #pragma unroll
-      for (int i = 0; i < rows_a_thread; ++i) {
+      for (int i = 0; i < rows_per_thread; ++i) {
         const int at = i * block_threads + thread;
         const unsigned target = shared_rows + (stage * 2 * br + at) * 4;
         if (at < br) {
@@ -194,7 +194,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2_backward::block_thre
       work.add_queries(dq);
 #if ATTN_DETERMINISTIC
       if (thread < 32) {
-        const int expected = turn_of(sees, row, key_tile, thread);
+        const int expected = turn_index(sees, row, key_tile, thread);
         int now = 0;
         do {
           asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(now) : "l"(turn) : "memory");

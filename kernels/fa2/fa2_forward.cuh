@@ -48,9 +48,9 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2::block_threads, 1)
 
   const int row_tiles = (n_q + br - 1) / br;
   const int block = static_cast<int>(blockIdx.x);
-  const int in_turn = ATTN_HEADS_FASTEST ? instances : attnscope::heads_in_turn(n_k);
+  const int heads_per_group = ATTN_HEADS_FASTEST ? instances : attnscope::interleaved_heads(n_k);
   const auto place = ATTN_HEADS_FASTEST || last_rows_first
-                         ? attnscope::head_block(block, row_tiles, instances, in_turn, last_rows_first)
+                         ? attnscope::head_block(block, row_tiles, instances, heads_per_group, last_rows_first)
                          : attnscope::head_block(block, row_tiles, false);
   const int instance = place.instance;
   const int tile_row = place.tile * br;
@@ -62,9 +62,9 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2::block_threads, 1)
   const Visibility view = visibility(instance / heads_q, n_q, n_k, left, right, key_lengths, block_mask, mask_block);
 
   QueryRows<m_tiles, d, true> rows;
-  rows.q = Tile::lane_left(shared_q + warp_row * Tile::row_bytes, lane);
-  rows.k = Tile::lane_right(shared_k, lane);
-  rows.v = Tile::lane_left(shared_v, lane);
+  rows.q = Tile::left_lane_address(shared_q + warp_row * Tile::row_bytes, lane);
+  rows.k = Tile::right_lane_address(shared_k, lane);
+  rows.v = Tile::left_lane_address(shared_v, lane);
   rows.first_row = tile_row + warp_row;
   rows.view = view;
   rows.scale = scale * log2_e;
@@ -88,8 +88,8 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2::block_threads, 1)
   // First element of K_j and V_j.
   long long key_at = (static_cast<long long>(instance / group) * n_k + first) * d;
   if (first < end) {
-    trace_load(thread == 0, Traced::q, query_row, min(br, n_q - tile_row));
-    trace_load(thread == 0, Traced::k, key_at / d, min(bc, view.length - first));
+    trace_load(thread == 0, TraceTarget::q, query_row, min(br, n_q - tile_row));
+    trace_load(thread == 0, TraceTarget::k, key_at / d, min(bc, view.length - first));
     Tile::copy_rows<br, block_threads>(shared_q, q + query_row * d, d, n_q - tile_row, thread);
     Tile::copy_rows<bc, block_threads>(shared_k, k + key_at, d, view.length - first, thread);
     commit_copies();
@@ -98,7 +98,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2::block_threads, 1)
   for (int column = first, next; column < end; column = next) {
     wait_copies<0>();
     __syncthreads();  // K_j has arrived, and no warp reads V_{j-1} anymore
-    trace_load(thread == 0, Traced::v, key_at / d, min(bc, view.length - column));
+    trace_load(thread == 0, TraceTarget::v, key_at / d, min(bc, view.length - column));
     Tile::copy_rows<bc, block_threads>(shared_v, v + key_at, d, view.length - column, thread);
     commit_copies();
     next = view.next_key_tile<bc>(tile_row, column + bc, end);
@@ -113,7 +113,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa2::block_threads, 1)
             __syncthreads();  // V_j has arrived; after the last chunk no warp reads K_j anymore
           }
           if (index == last_chunk(bc, chunk) && next < end) {
-            trace_load(thread == 0, Traced::k, key_at / d, min(bc, view.length - next));
+            trace_load(thread == 0, TraceTarget::k, key_at / d, min(bc, view.length - next));
             Tile::copy_rows<bc, block_threads>(shared_k, k + key_at, d, view.length - next, thread);
             commit_copies();
           }

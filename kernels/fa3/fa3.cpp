@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kernels/algorithm_parts.h"
-#include "kernels/device/quantise_shape.h"
+#include "kernels/device/quantize_shape.h"
 #include "kernels/fa3/fa3_backward_shape.h"
 #include "kernels/fa3/fa3_shape.h"
 #include "kernels/key_stationary.h"
@@ -82,12 +82,12 @@ constexpr KernelTiming convert_timing{
 };
 
 /// Quantization before the 8-bit forward kernel. Not fitted yet; reuses the constants of dot.
-constexpr KernelTiming quantise_timing = dot_timing;
+constexpr KernelTiming quantize_timing = dot_timing;
 
 constexpr Features features{.window = true, .lengths = true, .blocks = true, .dropout = true};
 /// One key tile per scale. Fewer or more rows would waste or exceed registers.
-constexpr TileShape tile_of_8_bits{.br = 128, .bc = scaled_keys};
-constexpr Features features_of_8_bits{.window = true, .lengths = true, .blocks = true};
+constexpr TileShape fp8_tile{.br = 128, .bc = scaled_keys};
+constexpr Features fp8_features{.window = true, .lengths = true, .blocks = true};
 
 bool is_fp8(const AttentionProblem& p) {
   return p.dtype == DType::fp8;
@@ -95,7 +95,7 @@ bool is_fp8(const AttentionProblem& p) {
 bool rotated(const Config& config) {
   return config.knobs.word(knob::rotation) == knob::hadamard;
 }
-bool quantising_measured(const Config& config) {
+bool quantization_measured(const Config& config) {
   return config.knobs.word(knob::quantising) == knob::measured;
 }
 
@@ -146,9 +146,9 @@ constexpr std::array matrices{
 
 /// One block per block of rows: step 0 loads them in 16 bits, step 1 stores them in 8 bits with their scale. The last
 /// block of V is zero-padded to whole blocks.
-class QuantiseProgram final : public TileProgram {
+class QuantizeProgram final : public TileProgram {
  public:
-  QuantiseProgram(const AttentionProblem& p, const Matrix& matrix) : p_(p), matrix_(matrix) {}
+  QuantizeProgram(const AttentionProblem& p, const Matrix& matrix) : p_(p), matrix_(matrix) {}
 
   [[nodiscard]] std::int64_t blocks() const override { return matrix_.blocks(p_); }
   [[nodiscard]] std::int64_t steps(std::int64_t /*block*/) const override { return 2; }
@@ -179,7 +179,7 @@ class QuantiseProgram final : public TileProgram {
   Matrix matrix_;
 };
 
-KernelModel quantise_model(const AttentionProblem& p, const Matrix& matrix, bool measured) {
+KernelModel quantize_model(const AttentionProblem& p, const Matrix& matrix, bool measured) {
   const std::int64_t read = matrix.instances(p) * matrix.rows(p) * p.d * bytes_per_element(output_dtype(p.dtype));
   const std::int64_t written = matrix.instances(p) * matrix.stored_rows(p) * p.d * bytes_per_element(p.dtype);
   const std::int64_t blocks = matrix.blocks(p);
@@ -189,24 +189,24 @@ KernelModel quantise_model(const AttentionProblem& p, const Matrix& matrix, bool
                         .distinct_bytes = static_cast<double>(read + written)};
   KernelModel made =
       kernel_model(matrix.launch, blocks,
-                   {.kernel = "fa3 quantise", .threads = fa3::quantise_threads, .registers = fa3::quantise_registers},
+                   {.kernel = "fa3 quantise", .threads = fa3::quantize_threads, .registers = fa3::quantize_registers},
                    {{matrix.from, {.l2_to_sm_bytes = read}},
                     {matrix.to, {.sm_to_l2_bytes = written}},
                     {matrix.scale, {.sm_to_l2_bytes = blocks * sector_bytes}}},
-                   0, {}, work, quantise_timing);
+                   0, {}, work, quantize_timing);
   made.setup = !measured;
   return made;
 }
 
 /// Appends the buffers "q8", "k8", "v8" and "q_scales", "k_scales", "v_scales".
-void append_quantised(std::vector<BufferSpec>& buffers, const AttentionProblem& p) {
+void append_quantized(std::vector<BufferSpec>& buffers, const AttentionProblem& p) {
   for (const Matrix& matrix : matrices) {
     buffers.push_back({matrix.made, matrix.instances(p) * matrix.stored_rows(p) * p.d * bytes_per_element(p.dtype)});
     buffers.push_back({matrix.scales, matrix.blocks(p) * scale_record_bytes});
   }
 }
 
-std::vector<KernelLaunch> quantise_launches(const AttentionProblem& p, bool rotated, bool measured) {
+std::vector<KernelLaunch> quantize_launches(const AttentionProblem& p, bool rotated, bool measured) {
   std::vector<KernelLaunch> all;
   for (const Matrix& matrix : matrices) {
     std::vector<std::string> defines = kernel_defines({"ATTN_BF16", "ATTN_D"}, p, Config());
@@ -214,11 +214,11 @@ std::vector<KernelLaunch> quantise_launches(const AttentionProblem& p, bool rota
     const int rotation = !rotated || matrix.transposed() ? 0 : matrix.of_queries() ? 2 : 1;
     defines.push_back(fmt::format("ATTN_ROTATE={}", rotation));
     all.emplace_back(
-        quantise_model(p, matrix, measured),
+        quantize_model(p, matrix, measured),
         KernelSource{"fa3/fa3_quantise.cuh",
                      matrix.transposed() ? "attn_fa3_quantise_values" : "attn_fa3_quantise_rows", std::move(defines)},
         kernel_arguments({matrix.given, matrix.made, matrix.scales}, {matrix.rows(p)}),
-        std::make_shared<const QuantiseProgram>(p, matrix));
+        std::make_shared<const QuantizeProgram>(p, matrix));
   }
   return all;
 }
@@ -235,7 +235,7 @@ std::optional<Refusal> refuse_operands(const AttentionProblem& p, const Config& 
     return std::nullopt;
   }
   if (fa3::supported_8_bit_head_dim(static_cast<int>(p.d))) {
-    return refuse_features("fa3 fp8", p, config.tile, features_of_8_bits, true);
+    return refuse_features("fa3 fp8", p, config.tile, fp8_features, true);
   }
   return shape_refusal(make_reason("refusal.kernel_head_dim", "fa3 fp8 does not support d {} (use 64 or 128).", p.d));
 }
@@ -243,9 +243,9 @@ std::optional<Refusal> refuse_operands(const AttentionProblem& p, const Config& 
 /// Reason why the forward kernel does not support the tile on any device.
 std::optional<Refusal> refuse_tile(const AttentionProblem& p, const Config& config) {
   const TileShape& tile = config.tile;
-  if (is_fp8(p) && tile != tile_of_8_bits) {
-    return shape_refusal(make_reason("refusal.only_tile", "fa3 fp8 supports only tile {}, not {}.",
-                                     describe(tile_of_8_bits), describe(tile)));
+  if (is_fp8(p) && tile != fp8_tile) {
+    return shape_refusal(
+        make_reason("refusal.only_tile", "fa3 fp8 supports only tile {}, not {}.", describe(fp8_tile), describe(tile)));
   }
   if (!fa3::supported_rows(tile.br)) {
     return shape_refusal(
@@ -253,7 +253,7 @@ std::optional<Refusal> refuse_tile(const AttentionProblem& p, const Config& conf
   }
   if (auto refused = refuse_above_limit("Bc", tile.bc, fa3::most_keys, "fa3 fwd processes at most 256 keys at a time"))
     return refused;
-  if (auto refused = refuse_above_limit("stages", numeric_knob(config, knob::stages), fa3::most_stages,
+  if (auto refused = refuse_above_limit("stages", numeric_knob(config, knob::stages), fa3::max_kv_stages,
                                         "fa3 fwd has at most 3 buffers of K and V"))
     return refused;
   return std::nullopt;
@@ -313,12 +313,13 @@ std::vector<Argument> forward_matrices(const AttentionProblem& p, const TileShap
 }
 
 query_stationary::Execution execution(const AttentionProblem& p, const Config& config, const DeviceLimits& device) {
-  return {.operand_rows = fa3::group_rows,
-          .chunk_columns = config.tile.bc,
-          .persistent_blocks = resident_blocks(device, needs(p, config)),
-          .box_rows = fa3::group_rows,
-          .exponential_share = is_fp8(p) ? 1 - fa3::line_tiles_of(static_cast<int>(p.d), mask_bits(p.mask)) / 8.0 : 1,
-          .timing = forward_timing};
+  return {
+      .operand_rows = fa3::group_rows,
+      .chunk_columns = config.tile.bc,
+      .persistent_blocks = resident_blocks(device, needs(p, config)),
+      .box_rows = fa3::group_rows,
+      .exponential_share = is_fp8(p) ? 1 - fa3::linear_tile_count(static_cast<int>(p.d), mask_bits(p.mask)) / 8.0 : 1,
+      .timing = forward_timing};
 }
 
 KernelModel forward_model(const AttentionProblem& p, const Config& config, const DeviceLimits& device) {
@@ -328,12 +329,12 @@ KernelModel forward_model(const AttentionProblem& p, const Config& config, const
   const int accumulator = accumulator_bytes(p.dtype);
   const std::int64_t rows = tile.br;
   const int stages = fa3::stages(tile.br, tile.bc, d, element, numeric_knob(config, knob::stages));
-  const bool o_apart = fa3::has_room_for_o(tile.br, tile.bc, d, element, stages);
+  const bool separate_o = fa3::fits_separate_o(tile.br, tile.bc, d, element, stages);
   const std::int64_t row = std::int64_t{d} * element;
   const std::int64_t ring_rows = std::int64_t{stages} * tile.bc;
   std::vector<OnChipPart> parts{shared_memory_part("Q", rows * row), shared_memory_part("K", ring_rows * row, stages),
                                 shared_memory_part("V", ring_rows * (row + fa3::ones_rows(element)), stages)};
-  if (o_apart) parts.push_back(shared_memory_part("O out", fa3::o_bytes(tile.br, d)));
+  if (separate_o) parts.push_back(shared_memory_part("O out", fa3::o_bytes(tile.br, d)));
   parts.push_back(shared_memory_part("barriers", fa3::barrier_bytes(tile.br, stages)));
   if (is_fp8(p)) parts.push_back(shared_memory_part("scales", fa3::scale_bytes(tile.br, stages, element)));
   for (const OnChipPart& part :
@@ -384,7 +385,7 @@ std::vector<OnChipPart> backward_layout(const AttentionProblem& p, const TileSha
       register_part("dP", rows_at_once * tile.bc * accumulator)};
 }
 
-key_stationary::Kernels backward_of(const AttentionProblem& p, const TileShape& tile) {
+key_stationary::Kernels backward_kernel_set(const AttentionProblem& p, const TileShape& tile) {
   return {
       .file = "fa3/fa3_backward.cuh",
       .entry = "attn_fa3_backward",
@@ -438,7 +439,7 @@ class FlashAttention3 final : public TwoPassAlgorithm {
 
   [[nodiscard]] Config default_config(const AttentionProblem& p, const DeviceLimits& device) const override {
     if (p.pass != Pass::fwd) return backward_tile(p);
-    if (is_fp8(p)) return tile_of_8_bits;
+    if (is_fp8(p)) return fp8_tile;
     // Measured on an H200 at N 512 to 16384. The same tile at every N, so that a curve over N has one tile.
     const TileShape preferred = p.d <= 64        ? TileShape{.br = 192, .bc = 128}
                                 : p.d <= 96      ? TileShape{.br = 192, .bc = 96}
@@ -481,18 +482,18 @@ class FlashAttention3 final : public TwoPassAlgorithm {
                                                          const DeviceLimits& device) const override {
     std::vector<KernelModel> all;
     if (is_fp8(p)) {
-      for (const Matrix& matrix : matrices) all.push_back(quantise_model(p, matrix, quantising_measured(config)));
+      for (const Matrix& matrix : matrices) all.push_back(quantize_model(p, matrix, quantization_measured(config)));
     }
     all.push_back(forward_model(p, config, device));
     return all;
   }
   [[nodiscard]] std::vector<KernelModel> backward_kernels(const AttentionProblem& p, const Config& config,
                                                           const DeviceLimits& /*device*/) const override {
-    return key_stationary::models(p, config, backward_of(p, config.tile));
+    return key_stationary::models(p, config, backward_kernel_set(p, config.tile));
   }
   [[nodiscard]] std::vector<BufferSpec> forward_buffers(const AttentionProblem& p) const override {
     std::vector<BufferSpec> all = query_stationary::buffers(p, true);
-    if (is_fp8(p)) append_quantised(all, p);
+    if (is_fp8(p)) append_quantized(all, p);
     return all;
   }
   [[nodiscard]] std::vector<BufferSpec> backward_buffers(const AttentionProblem& p,
@@ -506,15 +507,15 @@ class FlashAttention3 final : public TwoPassAlgorithm {
                                   {"fa3/fa3_forward.cuh", "attn_fa3_forward", forward_defines(p, config)},
                                   execution(p, config, device), forward_matrices(p, config.tile));
     if (!is_fp8(p)) return plan;
-    append_quantised(plan.buffers, p);
-    std::vector<KernelLaunch> before = quantise_launches(p, rotated(config), quantising_measured(config));
+    append_quantized(plan.buffers, p);
+    std::vector<KernelLaunch> before = quantize_launches(p, rotated(config), quantization_measured(config));
     plan.launches.insert(plan.launches.begin(), std::move_iterator(before.begin()), std::move_iterator(before.end()));
     plan.quantized = Quantization{.query_rows = scaled_queries, .keys = scaled_keys, .rotated = rotated(config)};
     return plan;
   }
   [[nodiscard]] std::vector<KernelLaunch> backward_launches(const AttentionProblem& p, const Config& config,
                                                             const DeviceLimits& /*device*/) const override {
-    return key_stationary::launches(p, config, backward_of(p, config.tile));
+    return key_stationary::launches(p, config, backward_kernel_set(p, config.tile));
   }
 };
 

@@ -18,11 +18,11 @@
 // per 32 rows. ATTN_DETERMINISTIC adds polling with 4-byte accesses to `turns`.
 //
 // In warpgroup 0, one thread issues copies of Q, one of dO, and a warp loads LSE and D. Each other warpgroup owns 64
-// keys; its threads keep the first columns of V and K in registers (v_held, k_held). Scores are computed transposed, so
-// that dV and dK read P^T and, at d 64, dS^T from registers. dS passes through shared memory once, since both
-// warpgroups need it for dQ_i. dQ_i is added from registers; in a deterministic pass, a thread of warpgroup 0 adds it
-// from shared memory. Products are queued ahead of independent arithmetic, but none is in flight at the loop's back
-// edge, where ptxas would serialize all of them.
+// keys; its threads keep the first columns of V and K in registers (v_register_columns, k_register_columns). Scores are
+// computed transposed, so that dV and dK read P^T and, at d 64, dS^T from registers. dS passes through shared memory
+// once, since both warpgroups need it for dQ_i. dQ_i is added from registers; in a deterministic pass, a thread of
+// warpgroup 0 adds it from shared memory. Products are queued ahead of independent arithmetic, but none is in flight at
+// the loop's back edge, where ptxas would serialize all of them.
 #include "device/attention.cuh"
 #include "device/dq_accumulator.cuh"
 #include "device/global.cuh"
@@ -53,7 +53,7 @@ constexpr int consumer_threads = consumers * warpgroup_threads;
 static_assert(supported_tile(br, bc, d));
 constexpr int halves = br / 64;  // P, dP and dS are computed for 64 queries at a time
 // dQ_i is split over the warpgroups by rows if there are 128, else by columns: 64 x 64 each.
-constexpr bool dq_by_rows = br == 128;
+constexpr bool split_dq_by_rows = br == 128;
 constexpr int dq_floats = 64 * 64 / 4;  // per warp
 constexpr unsigned dq_bytes = br * d * 4;
 // If dK and dV leave no registers for dS^T, it is read from shared memory.
@@ -62,7 +62,7 @@ constexpr bool tight = d == 128;
 // With a right bound the last keys go first, since their blocks reach the tile first; else the first keys do.
 constexpr bool last_keys_first = deterministic && bounded_right;
 // Earlier key tiles are seen by more rows, so several heads are interleaved, longest tiles first.
-constexpr bool heads_together = !deterministic && last_rows_first;
+constexpr bool interleave_heads = !deterministic && last_rows_first;
 
 using RowTile = PanelTile<br, d>;
 using KeyTile = PanelTile<bc, d>;
@@ -85,7 +85,7 @@ __device__ __forceinline__ void store_shared_16_bytes(unsigned address, const fl
   asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(address), "f"(v[0]), "f"(v[1]), "f"(v[2]), "f"(v[3])
                : "memory");
 }
-/// Like recomputed(), for a float. An overload would hide the template and convert integers to float.
+/// Like force_recompute(), for a float. An overload would hide the template and convert integers to float.
 __device__ __forceinline__ float read_again(float value) {
   asm volatile("" : "+f"(value));
   return value;
@@ -153,15 +153,15 @@ struct Block {
 struct Walk {
   const Arguments& a;
   const Block& block;
-  const unsigned first_at;  ///< shared address of Block::first, for which no register is left
+  const unsigned first_address;  ///< shared address of Block::first, for which no register is left
   int instance;
   int tile;
 
   __device__ __forceinline__ Walk(const Arguments& arguments, const Block& of, unsigned first_in_shared)
-      : a(arguments), block(of), first_at(first_in_shared), instance(of.instance), tile(of.first) {}
+      : a(arguments), block(of), first_address(first_in_shared), instance(of.instance), tile(of.first) {}
   __device__ __forceinline__ void advance() {
     if (++tile == (bounded_left ? block.last : (a.n_q + br - 1) / br)) {
-      tile = load_shared_int(first_at);
+      tile = load_shared_int(first_address);
       ++instance;
     }
   }
@@ -192,7 +192,7 @@ struct Ring {
 #pragma unroll 1
     for (unsigned at = 0; static_cast<int>(at) < visits; ++at, walk.advance()) {
       wait_freed(at);
-      barrier_arrive_expecting(filled(stage_of(at)), RowTile::bytes);
+      barrier_arrive_expect_tx(filled(stage_of(at)), RowTile::bytes);
       load_boxes<RowTile>(tile(stage_of(at)), RowTile::panel_bytes, map, filled(stage_of(at)), walk.tile * br,
                           walk.instance);
     }
@@ -213,8 +213,8 @@ struct Ring {
 
 /// Loads LSE and D of the visited tiles, like Ring::fill for the tiles. LSE becomes the term subtracted in exp2's
 /// argument; it is infinite for rows that see no key or do not exist, so that their P is 0.
-__device__ __forceinline__ void fill_numbers(const Ring& q_ring, const Ring& dout_ring, const float* lse,
-                                             const float* delta, Walk walk, int visits, int n_q, int lane) {
+__device__ __forceinline__ void load_row_statistics(const Ring& q_ring, const Ring& dout_ring, const float* lse,
+                                                    const float* delta, Walk walk, int visits, int n_q, int lane) {
 #pragma unroll 1
   for (unsigned at = 0; static_cast<int>(at) < visits; ++at, walk.advance()) {
     q_ring.wait_freed(at);
@@ -263,8 +263,8 @@ __device__ __forceinline__ void add_bulk(float* global, unsigned shared, unsigne
 }
 
 __device__ __forceinline__ HeadBlock<int> place_of(int block, int key_tiles, int kv_instances, int n_k) {
-  return heads_together ? head_block(block, key_tiles, kv_instances, heads_in_turn(n_k), false)
-                        : head_block(block, key_tiles, last_keys_first);
+  return interleave_heads ? head_block(block, key_tiles, kv_instances, interleaved_heads(n_k), false)
+                          : head_block(block, key_tiles, last_keys_first);
 }
 
 /// Waits until `before` blocks have added to a tile of the accumulator, as counted in `turn`; orders the following bulk
@@ -277,7 +277,7 @@ __device__ __forceinline__ void wait_turn(const int* turn, int before) {
   asm volatile("fence.proxy.async.global;" ::: "memory");
 }
 /// Increments `turn` once this thread's bulk reductions are complete.
-__device__ __forceinline__ void pass_turn(int* turn) {
+__device__ __forceinline__ void release_turn(int* turn) {
   asm volatile(
       "cp.async.bulk.wait_group 0;\n"
       "fence.proxy.async.global;\n"
@@ -333,13 +333,13 @@ struct Shared {
       barrier_init(dq_written(i), consumers * 4);
       barrier_init(dq_sent(i), 1);
     }
-    fence_barriers_for_copies();
+    fence_barrier_init();
   }
 };
 
 /// Adds dQ of each visit to the accumulator in the block's turn. Runs in a separate thread, so that no product waits
 /// for the reduction or for a turn.
-__device__ __forceinline__ void send_in_turn(const Arguments& a, const Shared& shared, const Block& block) {
+__device__ __forceinline__ void add_dq_in_order(const Arguments& a, const Shared& shared, const Block& block) {
   Walk walk(a, block, shared.first);
 #pragma unroll 1
   for (unsigned at = 0; static_cast<int>(at) < block.visits; ++at, walk.advance()) {
@@ -347,9 +347,9 @@ __device__ __forceinline__ void send_in_turn(const Arguments& a, const Shared& s
     barrier_wait(shared.dq_written(at), at / dq_buffers % 2);
     wait_turn(a.turns + tile, block.turn(a, walk.tile));
     add_bulk(a.dq_acc + static_cast<long long>(tile) * (br * d), shared.dq_of(at), dq_bytes);
-    wait_stores_read();
+    wait_bulk_store_reads();
     barrier_arrive(shared.dq_sent(at));
-    pass_turn(a.turns + tile);
+    release_turn(a.turns + tile);
   }
 }
 
@@ -367,17 +367,17 @@ struct Consumer {
   float s[br / 8][4];
   float dp[8][4];
   float dq[8][4];
-  unsigned k[4][4];  ///< first k_held(d) columns of its 64 keys
+  unsigned k[4][4];  ///< first k_register_columns(d) columns of its 64 keys
   unsigned v[4][4];
   unsigned p[8][2];
   unsigned ds[8][2];
 
   // Recomputed at each use: the loop has no registers to keep them in.
   __device__ __forceinline__ static int thread() {
-    return recomputed(static_cast<int>(threadIdx.x)) - warpgroup_threads;
+    return force_recompute(static_cast<int>(threadIdx.x)) - warpgroup_threads;
   }
-  __device__ __forceinline__ static unsigned number_offset(int half) { return half * 256 + thread() % 4 * 8; }
-  __device__ __forceinline__ unsigned my_ds(int half) const {
+  __device__ __forceinline__ static unsigned statistics_offset(int half) { return half * 256 + thread() % 4 * 8; }
+  __device__ __forceinline__ unsigned ds_store_address(int half) const {
     const int now = thread();
     return shared.ds_of(at) + half * 64 * ScoreTile::row_bytes + now / warpgroup_threads * ScoreTile::panel_bytes +
            (now / 16 % 2 * 8 + now % 8) * 128 + (((now / 32 % 4 * 2 + now / 8 % 2) ^ (now % 8)) << 4);
@@ -387,22 +387,23 @@ struct Consumer {
   }
 
   __device__ __forceinline__ void queue_s(unsigned visit) {
-    products_begin();
-    queue_new_scores<br, d, bc, k_held(d) / 16>(s, k, panel_descriptor(shared.k + mine * (64 * KeyTile::row_bytes), 16),
-                                                panel_descriptor(shared.q.tile(stage_of(visit)), 16));
+    begin_products();
+    queue_new_scores<br, d, bc, k_register_columns(d) / 16>(
+        s, k, panel_descriptor(shared.k + mine * (64 * KeyTile::row_bytes), 16),
+        panel_descriptor(shared.q.tile(stage_of(visit)), 16));
     commit_products();
   }
   __device__ __forceinline__ void queue_dp(int half) {
-    products_begin();
-    queue_new_scores<64, d, bc, v_held(d) / 16>(dp, v,
-                                                panel_descriptor(shared.v + mine * (64 * KeyTile::row_bytes), 16),
-                                                panel_descriptor(half_tile(shared.dout, at, half), 16));
+    begin_products();
+    queue_new_scores<64, d, bc, v_register_columns(d) / 16>(
+        dp, v, panel_descriptor(shared.v + mine * (64 * KeyTile::row_bytes), 16),
+        panel_descriptor(half_tile(shared.dout, at, half), 16));
     commit_products();
   }
   __device__ __forceinline__ void queue_dv(int half) {
     pin(dv);
     pin(p);
-    products_begin();
+    begin_products();
     queue_values<64, d>(dv, p, panel_descriptor(half_tile(shared.dout, at, half), RowTile::panel_bytes));
     commit_products();
   }
@@ -410,20 +411,20 @@ struct Consumer {
     const unsigned long long right = panel_descriptor(half_tile(shared.q, at, half), RowTile::panel_bytes);
     pin(dk);
     if constexpr (tight) {
-      products_begin();
+      begin_products();
       queue_transposed<br, d>(dk, panel_descriptor(shared.ds_of(at) + mine * ScoreTile::panel_bytes, 16), right);
     } else {
       pin(ds);
-      products_begin();
+      begin_products();
       queue_values<64, d>(dk, ds, right);
     }
     commit_products();
   }
   __device__ __forceinline__ void queue_dq() {
-    products_begin();
+    begin_products();
     queue_columns<64, bc, br, d>(
-        dq, panel_descriptor(shared.ds_of(at) + (dq_by_rows ? mine * (64 * ScoreTile::row_bytes) : 0), 16),
-        panel_descriptor(shared.k + (dq_by_rows ? 0 : mine * KeyTile::panel_bytes), 16));
+        dq, panel_descriptor(shared.ds_of(at) + (split_dq_by_rows ? mine * (64 * ScoreTile::row_bytes) : 0), 16),
+        panel_descriptor(shared.k + (split_dq_by_rows ? 0 : mine * KeyTile::panel_bytes), 16));
     commit_products();
   }
   /// Queues S of the next visit, or commits an empty group.
@@ -432,7 +433,7 @@ struct Consumer {
       shared.q.wait(at + 1);
       queue_s(at + 1);
     } else {
-      products_begin();
+      begin_products();
       commit_products();
     }
   }
@@ -443,11 +444,13 @@ struct Consumer {
     if (warp_key + 16 > a.n_q || (bounded_right && aligned + 15 > a.right) || (bounded_left && aligned + a.left < 63)) {
       mask_scores(s + half * 8, warp_key + thread() % 32 / 4, first, a.n_q, a.left, a.right);
     }
-    exponentials(s + half * 8, p, shared.q.number(stage_of(at)) + number_offset(half), read_again(a.scale) * log2_e);
+    exponentials(s + half * 8, p, shared.q.number(stage_of(at)) + statistics_offset(half),
+                 read_again(a.scale) * log2_e);
   }
   __device__ __forceinline__ void differentiate(int half) {
     pin(dp);
-    score_gradients(ds, s + half * 8, dp, shared.dout.number(stage_of(at)) + number_offset(half), my_ds(half));
+    score_gradients(ds, s + half * 8, dp, shared.dout.number(stage_of(at)) + statistics_offset(half),
+                    ds_store_address(half));
   }
 
   /// Loads 16 Held columns of the group's keys or values as left operand.
@@ -464,7 +467,7 @@ struct Consumer {
   __device__ __forceinline__ void send_dq() {
     pin(dq);
     const int now = thread();
-    const int part = dq_by_rows ? now / 32 : now / 32 % 4 * 2 + now / warpgroup_threads;
+    const int part = split_dq_by_rows ? now / 32 : now / 32 % 4 * 2 + now / warpgroup_threads;
     if constexpr (deterministic) {
       const unsigned place = shared.dq_of(at) + part * (dq_floats * 4) + now % 32 * 16;
       barrier_wait(shared.dq_sent(at), at / dq_buffers % 2 ^ 1);
@@ -472,7 +475,7 @@ struct Consumer {
       for (int n = 0; n < 8; ++n) {
         store_shared_16_bytes(place + n * 512, dq[n]);
       }
-      fence_shared_for_products();
+      fence_async_proxy();
       __syncwarp();
       if (now % 32 == 0) {
         barrier_arrive(shared.dq_written(at));
@@ -489,7 +492,7 @@ struct Consumer {
 
   /// Computes P and dS of the visit's rows and writes dS to shared memory. Queues dV and, if dK reads dS from
   /// registers, dK of all but the last 64 rows.
-  __device__ __forceinline__ void scores_of_visit() {
+  __device__ __forceinline__ void compute_scores() {
     shared.dout.wait(at);
     queue_dp(0);
     exponentiate(0);
@@ -509,14 +512,14 @@ struct Consumer {
       pin(ds);
       differentiate(1);
     }
-    fence_shared_for_products();
+    fence_async_proxy();
     __syncwarp();
     if (thread() % 32 == 0) {
       barrier_arrive(shared.ds_written(at));
     }
   }
   /// Computes dQ and dK of the visit and S of the next one; dQ is sent while S is computed.
-  __device__ __forceinline__ void gradients_of_visit() {
+  __device__ __forceinline__ void compute_gradients() {
     // This barrier also implies that both warpgroups have finished reading the dS of two tiles before.
     barrier_wait(shared.ds_written(at), at / ds_buffers % 2);
     queue_dq();
@@ -553,21 +556,21 @@ struct Consumer {
     KeyTile::copy_rows<bc, consumer_threads>(shared.v, a.v + first, block.length - tile_key, thread());
     commit_copies();
     wait_copies<1>();  // K, for the first scores
-    fence_shared_for_products();
-    numbered_wait(1, consumer_threads);
-    hold<k_held(d) / 16>(k, shared.k);
+    fence_async_proxy();
+    named_barrier_sync(1, consumer_threads);
+    hold<k_register_columns(d) / 16>(k, shared.k);
     shared.q.wait(0);
     queue_s(0);
     wait_copies<0>();
-    fence_shared_for_products();
-    numbered_wait(1, consumer_threads);
-    hold<v_held(d) / 16>(v, shared.v);
+    fence_async_proxy();
+    named_barrier_sync(1, consumer_threads);
+    hold<v_register_columns(d) / 16>(v, shared.v);
     wait_products<0>();
     pin(s);
 #pragma unroll 1
     while (true) {
-      scores_of_visit();
-      gradients_of_visit();
+      compute_scores();
+      compute_gradients();
       walk.advance();
       if (static_cast<int>(++at) == block.visits) {
         break;
@@ -601,19 +604,19 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa3_backward::threads, 1
   __syncthreads();
 
   if (thread < warpgroup_threads) {
-    give_registers<producer_registers>();
+    decrease_registers<producer_registers>();
     const Walk walk(arguments, block, shared.first);
     if (thread == 0) {
       shared.q.fill(q, walk, block.visits);
     } else if (thread == 32) {
       shared.dout.fill(dout, walk, block.visits);
     } else if (thread / 32 == 2) {
-      fill_numbers(shared.q, shared.dout, lse, delta, walk, block.visits, n_q, thread % 32);
+      load_row_statistics(shared.q, shared.dout, lse, delta, walk, block.visits, n_q, thread % 32);
     } else if (deterministic && thread == 96) {
-      send_in_turn(arguments, shared, block);
+      add_dq_in_order(arguments, shared, block);
     }
   } else {
-    take_registers<consumer_registers>();
+    increase_registers<consumer_registers>();
     const int mine = __shfl_sync(0xffffffffu, thread / warpgroup_threads, 0) - 1;
     const int warp = thread % warpgroup_threads / 32;
     Consumer consumer{arguments,
@@ -624,7 +627,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa3_backward::threads, 1
                       Walk(arguments, block, shared.first)};
     consumer.run();
 
-    const auto now = place_of(recomputed(static_cast<int>(blockIdx.x)), key_tiles, instances / group, n_k);
+    const auto now = place_of(force_recompute(static_cast<int>(blockIdx.x)), key_tiles, instances / group, n_k);
     const int key = now.tile * bc + Consumer::thread() / 32 * 16 + Consumer::thread() % 32 / 4;
     const long long first = static_cast<long long>(now.instance) * n_k * d;
     store_gradient(dv + first, consumer.dv, 1.0f, key, n_k);

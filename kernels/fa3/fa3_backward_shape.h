@@ -37,10 +37,10 @@ constexpr long long shared_bytes(int br, int bc, int d, int element, bool determ
 }
 
 /// Products are limited by shared-memory reads, so each thread keeps as many columns of V and K in registers as fit.
-constexpr int v_held(int d) {
+constexpr int v_register_columns(int d) {
   return d == 64 ? 64 : 16;
 }
-constexpr int k_held(int d) {
+constexpr int k_register_columns(int d) {
   return d == 64 ? 16 : 0;
 }
 
@@ -50,7 +50,8 @@ constexpr int k_held(int d) {
 constexpr long long operand_bytes(int br, int bc, int d, int element) {
   const long long q = static_cast<long long>(br) * d;
   const long long ds = static_cast<long long>(br) * bc;
-  const long long of_keys = d - k_held(d) + br / 64 * (d - v_held(d)) + (d == 64 ? consumers : 1) * d;
+  const long long of_keys =
+      d - k_register_columns(d) + br / 64 * (d - v_register_columns(d)) + (d == 64 ? consumers : 1) * d;
   return element * (4LL * consumers * q + bc * of_keys + (d == 64 ? 1 : consumers + 1) * ds);
 }
 

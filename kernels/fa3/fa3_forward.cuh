@@ -59,9 +59,9 @@ constexpr int ring = stages(br, bc, d, operand_bytes, ATTN_STAGES);
 #else
 constexpr int ring = stages(br, bc, d, operand_bytes);
 #endif
-constexpr bool take_turns = groups > 1;
-constexpr bool o_apart = has_room_for_o(br, bc, d, operand_bytes, ring);
-static_assert(o_apart || !fp8);
+constexpr bool use_turns = groups > 1;
+constexpr bool separate_o = fits_separate_o(br, bc, d, operand_bytes, ring);
+static_assert(separate_o || !fp8);
 
 template <bool Transposed>
 struct ValueTileOf {
@@ -122,7 +122,7 @@ struct RowTile {
 };
 
 /// Index in a ring of buffers and the parity of its barrier phase.
-struct RingPlace {
+struct RingPosition {
   unsigned stage = 0;
   unsigned parity = 0;
 
@@ -151,20 +151,20 @@ struct Ring {
   }
   /// Issues the load of a Tile from (row, column) once its buffer is free.
   template <class Tile>
-  __device__ __forceinline__ void load(RingPlace& at, const TensorMap& map, const float4* scale, int row, int instance,
-                                       int column = 0) const {
+  __device__ __forceinline__ void load(RingPosition& at, const TensorMap& map, const float4* scale, int row,
+                                       int instance, int column = 0) const {
     barrier_wait(freed(at.stage), at.parity);
-    barrier_arrive_expecting(filled(at.stage), bc * d * operand_bytes + (fp8 ? 16 : 0));
+    barrier_arrive_expect_tx(filled(at.stage), bc * d * operand_bytes + (fp8 ? 16 : 0));
     if (fp8) {
-      load_16_bytes_for(filled(at.stage), scale_of(at), scale);
+      load_16_bytes_async(filled(at.stage), scale_of(at), scale);
     }
     load_boxes<Tile>(tiles + at.stage * Tile::bytes, Tile::panel_bytes, map, filled(at.stage), row, instance, column);
     at.advance();
   }
-  __device__ __forceinline__ unsigned scale_of(const RingPlace& at) const { return scales + 16 * at.stage; }
-  __device__ __forceinline__ void wait(const RingPlace& at) const { barrier_wait(filled(at.stage), at.parity); }
+  __device__ __forceinline__ unsigned scale_of(const RingPosition& at) const { return scales + 16 * at.stage; }
+  __device__ __forceinline__ void wait(const RingPosition& at) const { barrier_wait(filled(at.stage), at.parity); }
   /// Called by every warp of a warpgroup once its products have read the buffer.
-  __device__ __forceinline__ void release(RingPlace& at) const {
+  __device__ __forceinline__ void release(RingPosition& at) const {
     if (threadIdx.x % 32 == 0) {
       barrier_arrive(freed(at.stage));
     }
@@ -188,8 +188,8 @@ struct Shared {
     const unsigned k = q + QTile::bytes;
     const unsigned v = k + ring * KeyTile::bytes;
     const unsigned behind = v + ring * ValueTile::bytes;
-    o = o_apart ? behind : q;
-    const unsigned barriers = behind + (o_apart ? groups * OutTile::bytes : 0);
+    o = separate_o ? behind : q;
+    const unsigned barriers = behind + (separate_o ? groups * OutTile::bytes : 0);
     q_barriers = barriers + 32 * ring;
     q_scales = q_barriers + 32 * groups;
     keys = {k, barriers, q_scales + 16 * groups};
@@ -206,7 +206,7 @@ struct Shared {
       barrier_init(q_filled(i), 1);
       barrier_init(q_freed(i), warpgroup_threads);
     }
-    fence_barriers_for_copies();
+    fence_barrier_init();
   }
 };
 
@@ -218,23 +218,23 @@ __device__ __forceinline__ void fill_ones(const Shared& shared) {
     fill_16_bytes(shared.values.tiles + at / bytes * ValueTile::panel_bytes + d * ValueTile::row_bytes + at % bytes,
                   e4m3_ones);
   }
-  fence_shared_for_products();
+  fence_async_proxy();
 }
 #endif
 
 /// Announces the row tile to each warpgroup and loads its rows of Q, once the warpgroup has released the previous ones.
-__device__ __forceinline__ void hand_out(const Arguments& a, const Shared& shared, const RowTile& tile,
-                                         unsigned parity) {
+__device__ __forceinline__ void announce_tile(const Arguments& a, const Shared& shared, const RowTile& tile,
+                                              unsigned parity) {
 #pragma unroll 1
   for (int i = 0; i < groups; ++i) {
     barrier_wait(shared.q_freed(i), parity);
     shared.taken[i] = tile;
     if (tile.first < tile.end && tile.row + i * group_rows < a.n_q) {
-      barrier_arrive_expecting(shared.q_filled(i), GroupTile::bytes + (fp8 ? 16 : 0));
+      barrier_arrive_expect_tx(shared.q_filled(i), GroupTile::bytes + (fp8 ? 16 : 0));
       if (fp8) {
         const int blocks = (a.n_q + group_rows - 1) / group_rows;
-        load_16_bytes_for(shared.q_filled(i), shared.q_scales + 16 * i,
-                          a.scales.q + tile.instance * blocks + tile.row / group_rows + i);
+        load_16_bytes_async(shared.q_filled(i), shared.q_scales + 16 * i,
+                            a.scales.q + tile.instance * blocks + tile.row / group_rows + i);
       }
       // With 8-bit operands and d 128, ptxas serializes the products (C7511) if Q is loaded with a cache policy.
       load_boxes<QTile, !fp8>(shared.q + i * GroupTile::panel_bytes, QTile::panel_bytes, a.q, shared.q_filled(i),
@@ -249,8 +249,8 @@ __device__ __forceinline__ void hand_out(const Arguments& a, const Shared& share
 __device__ __forceinline__ void produce(const Arguments& a, const Shared& shared) {
   const int row_tiles = a.row_tiles();
   const int tiles = row_tiles * a.instances;
-  RingPlace key_at{0, 1};  // waiting on a fresh barrier with the opposite parity returns at once
-  RingPlace value_at{0, 1};
+  RingPosition key_at{0, 1};  // waiting on a fresh barrier with the opposite parity returns at once
+  RingPosition value_at{0, 1};
   unsigned q_parity = 1;
   int next_taken = 0;
 #pragma unroll 1
@@ -261,7 +261,7 @@ __device__ __forceinline__ void produce(const Arguments& a, const Shared& shared
     const int instance = taken % a.instances;
     const int row = (last_rows_first ? row_tiles - 1 - taken / a.instances : taken / a.instances) * br;
 #else
-    const auto place = last_rows_first ? head_block(taken, row_tiles, a.instances, heads_in_turn(a.n_k), true)
+    const auto place = last_rows_first ? head_block(taken, row_tiles, a.instances, interleaved_heads(a.n_k), true)
                                        : head_block(taken, row_tiles, false);
     const int instance = place.instance;
     const int row = place.tile * br;
@@ -272,23 +272,23 @@ __device__ __forceinline__ void produce(const Arguments& a, const Shared& shared
     const int kv = instance / a.group;
     const int scales_before = kv * ((a.n_k + bc - 1) / bc);
     const auto load_keys = [&](int column) {
-      trace_load(true, taken, Traced::k, static_cast<long long>(kv) * a.n_k + column, min(bc, a.n_k - column));
+      trace_load(true, taken, TraceTarget::k, static_cast<long long>(kv) * a.n_k + column, min(bc, a.n_k - column));
       shared.keys.load<KeyTile>(key_at, a.k, a.scales.k + scales_before + column / bc, column, kv);
     };
 
-    trace_load(tile.first < tile.end, taken, Traced::q, static_cast<long long>(instance) * a.n_q + row,
+    trace_load(tile.first < tile.end, taken, TraceTarget::q, static_cast<long long>(instance) * a.n_q + row,
                last_row - row + 1);
     if (tile.first < tile.end) {
       load_keys(tile.first);
     }
-    hand_out(a, shared, tile, q_parity);
+    announce_tile(a, shared, tile, q_parity);
 #pragma unroll 1
     for (int column = tile.first; column < tile.end;) {
       const int next = view.next_key_tile<bc>(row, column + bc, tile.end);
       if (next < tile.end) {
         load_keys(next);
       }
-      trace_load(true, taken, Traced::v, static_cast<long long>(kv) * a.n_k + column, min(bc, a.n_k - column));
+      trace_load(true, taken, TraceTarget::v, static_cast<long long>(kv) * a.n_k + column, min(bc, a.n_k - column));
       if constexpr (fp8) {
         shared.values.load<ValueTile>(value_at, a.v, a.scales.v + scales_before + column / bc, 0, kv, column);
       } else {
@@ -297,7 +297,7 @@ __device__ __forceinline__ void produce(const Arguments& a, const Shared& shared
       column = next;
     }
   }
-  hand_out(a, shared, {-1, 0, 0, 0}, q_parity);
+  announce_tile(a, shared, {-1, 0, 0, 0}, q_parity);
 }
 
 /// Sets scores of keys hidden from a thread's two rows to minus infinity; `row` is the first row.
@@ -326,22 +326,22 @@ struct Group {
   const Arguments& a;
   const Shared& shared;
   const int mine;  ///< index of the warpgroup
-  RingPlace key_at{};
-  RingPlace value_at{};
+  RingPosition key_at{};
+  RingPosition value_at{};
   Rows rows;
 
   // Named barriers: 1 .. groups pass the turn, the next `groups` synchronize each warpgroup.
-  __device__ __forceinline__ void take_turn() const {
-    if (take_turns) {
-      numbered_wait(1 + mine, 2 * warpgroup_threads);
+  __device__ __forceinline__ void acquire_turn() const {
+    if (use_turns) {
+      named_barrier_sync(1 + mine, 2 * warpgroup_threads);
     }
   }
-  __device__ __forceinline__ void pass_turn() const {
-    if (take_turns) {
-      numbered_arrive(1 + (mine + 1) % groups, 2 * warpgroup_threads);
+  __device__ __forceinline__ void release_turn() const {
+    if (use_turns) {
+      named_barrier_arrive(1 + (mine + 1) % groups, 2 * warpgroup_threads);
     }
   }
-  __device__ __forceinline__ void join() const { numbered_wait(1 + groups + mine, warpgroup_threads); }
+  __device__ __forceinline__ void join() const { named_barrier_sync(1 + groups + mine, warpgroup_threads); }
 
   /// Called by every thread, since each has read the row tile.
   __device__ __forceinline__ void release_q() const { barrier_arrive(shared.q_freed(mine)); }
@@ -355,7 +355,7 @@ struct Group {
 
   __device__ __forceinline__ void queue_s() {
     pin(rows.s);
-    products_begin();
+    begin_products();
     queue_scores<bc, d, br>(rows.s, panel_descriptor<QTile::row_bytes>(shared.q + mine * GroupTile::panel_bytes, 16),
                             k_tile());
     commit_products();
@@ -380,14 +380,14 @@ struct Consumer : Multiplier {
     int column = tile.first;
     if (column < seen) {
       column = multiply_seen(tile, row, column, seen);
-    } else if (o_apart) {
+    } else if (separate_o) {
       release_q();
     }
 #pragma unroll 1
     while (column < tile.end) {
       shared.keys.wait(key_at);
-      take_turn();
-      pass_turn();
+      acquire_turn();
+      release_turn();
       shared.keys.release(key_at);
       shared.values.wait(value_at);
       shared.values.release(value_at);
@@ -410,27 +410,27 @@ struct Consumer : Multiplier {
                     sum > 0.0f ? rows.log_reference(half, a.scale) + __log2f(sum) * ln_2 : minus_infinity);
       }
     }
-    if (o_apart && thread == 0) {
-      wait_stores_read();
+    if (separate_o && thread == 0) {
+      wait_bulk_store_reads();
     }
     join();
-    constexpr unsigned stride = o_apart ? OutTile::panel_bytes : QTile::panel_bytes;
-    const unsigned my_o = shared.o + mine * (o_apart ? OutTile::bytes : OutTile::panel_bytes);
+    constexpr unsigned stride = separate_o ? OutTile::panel_bytes : QTile::panel_bytes;
+    const unsigned o_tile_address = shared.o + mine * (separate_o ? OutTile::bytes : OutTile::panel_bytes);
     unsigned pairs[d / 8][2];
 #pragma unroll
     for (int n = 0; n < d / 8; ++n) {
       pairs[n][0] = pack(rows.o[n][0] * inverse[0], rows.o[n][1] * inverse[0]);
       pairs[n][1] = pack(rows.o[n][2] * inverse[1], rows.o[n][3] * inverse[1]);
     }
-    store_panels<OutTile, stride>(my_o + (thread / 32 * 16 + thread % 16) * OutTile::row_bytes, pairs);
-    fence_shared_for_products();
+    store_panels<OutTile, stride>(o_tile_address + (thread / 32 * 16 + thread % 16) * OutTile::row_bytes, pairs);
+    fence_async_proxy();
     join();
     if (thread == 0 && row < a.n_q) {
-      store_boxes<OutTile>(a.o, my_o, stride, row, instance);
+      store_boxes<OutTile>(a.o, o_tile_address, stride, row, instance);
     }
-    if (!o_apart) {
+    if (!separate_o) {
       if (thread == 0) {
-        wait_stores_read();
+        wait_bulk_store_reads();
       }
       join();
       release_q();
@@ -439,8 +439,8 @@ struct Consumer : Multiplier {
   }
 
   __device__ __forceinline__ void run() {
-    if (take_turns && mine == groups - 1) {
-      pass_turn();
+    if (use_turns && mine == groups - 1) {
+      release_turn();
     }
     unsigned q_parity = 0;
 #pragma unroll 1
@@ -460,10 +460,10 @@ struct Consumer : Multiplier {
       store(tile.instance, row);
     }
     if (threadIdx.x % warpgroup_threads == 0) {
-      wait_stores_read();
+      wait_bulk_store_reads();
     }
-    if (take_turns && mine == 0) {
-      take_turn();  // waits for the turn that the last warpgroup passed
+    if (use_turns && mine == 0) {
+      acquire_turn();  // waits for the turn that the last warpgroup passed
     }
   }
 };
@@ -512,22 +512,22 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa3::block_threads, attn
                             taken};
   if (threadIdx.x == 0) {
     shared.init();
-    fetch_map(q);
-    fetch_map(k);
-    fetch_map(v);
-    fetch_map(o);
+    prefetch_tensor_map(q);
+    prefetch_tensor_map(k);
+    prefetch_tensor_map(v);
+    prefetch_tensor_map(o);
   }
 #if ATTN_FP8
   fill_ones(shared);
 #endif
   __syncthreads();
   if (threadIdx.x < warpgroup_threads) {
-    give_registers<producer_registers(br, operand_bytes)>();
+    decrease_registers<producer_registers(br, operand_bytes)>();
     if (threadIdx.x == 0) {
       produce(arguments, shared);
     }
   } else {
-    take_registers<consumer_registers(br, operand_bytes)>();
+    increase_registers<consumer_registers(br, operand_bytes)>();
     const int mine = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / warpgroup_threads, 0) - 1;
     Consumer{{{arguments, shared, mine}}}.run();
   }

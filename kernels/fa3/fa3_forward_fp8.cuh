@@ -17,14 +17,14 @@
 namespace attnscope::fa3 {
 
 /// Number of tiles (8 columns each) per 8 whose P is computed directly as e4m3 bits.
-constexpr int line_tiles = line_tiles_of(d, ATTN_GIVEN_MASK);
+constexpr int linear_tiles = linear_tile_count(d, ATTN_GIVEN_MASK);
 
 /// Exponent of P of the row's largest score when its reference is set: exact in e4m3, with headroom below 448, at the
 /// cost of the smallest P.
-constexpr float first_exponent = 6.0f;
+constexpr float initial_exponent = 6.0f;
 /// Maximum exponent of P after a P beyond 448 has moved the reference. Next to one large key the other P are small; a
 /// higher value keeps more of them above e4m3's smallest.
-constexpr float risen_exponent = 7.0f;
+constexpr float rescaled_exponent = 7.0f;
 /// Largest exponent that is safe in fp32.
 constexpr float safe_exponent = 110.0f;
 
@@ -35,7 +35,7 @@ constexpr int parts = d / part_columns;
 static_assert(!fp8 || d % part_columns == 0);
 
 /// Added to e4m3 bytes, sets the top bit of bytes that have reached 448.
-constexpr unsigned to_top_bit = 0x02020202u;
+constexpr unsigned top_bit_offset = 0x02020202u;
 
 struct Fp8Rows {
   float o[d / 8][4];
@@ -50,7 +50,7 @@ struct Fp8Rows {
   __device__ __forceinline__ void clear() {
     reference[0] = reference[1] = minus_infinity;
     sum[0] = sum[1] = 0.0f;
-    nothing_pending();
+    clear_pending();
 #pragma unroll
     for (int n = 0; n < d / 8; ++n) {
       o[n][0] = o[n][1] = o[n][2] = o[n][3] = 0.0f;
@@ -72,7 +72,7 @@ struct Fp8Rows {
     }
   }
 
-  __device__ __forceinline__ void nothing_pending() {
+  __device__ __forceinline__ void clear_pending() {
     pending[0] = pending[1] = 1.0f;
   }
 
@@ -96,13 +96,13 @@ struct Fp8Rows {
     return __any_sync(0xffffffffu, bound - reference[0] > safe_exponent || bound - reference[1] > safe_exponent);
   }
   /// Raises the reference to the scores of this tile if needed.
-  __device__ __forceinline__ void settle_reference(float c, bool needed) {
+  __device__ __forceinline__ void raise_reference(float c, bool needed) {
     if (needed) {
       float correction[2];
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
         const float before = reference[half];
-        reference[half] = fmaxf(before, largest<0, bc / 8>(half) * c - first_exponent);
+        reference[half] = fmaxf(before, largest<0, bc / 8>(half) * c - initial_exponent);
         correction[half] = exp2_fast(before - reference_of(reference[half], 1.0f));
         pending[half] *= correction[half];
       }
@@ -127,11 +127,11 @@ struct Fp8Rows {
   }
   /// Returns whether P of tile `n` is computed directly as e4m3 bits.
   __device__ static constexpr bool linear(int n) {
-    return n % 2 == 1 && n / 2 % 4 < line_tiles;
+    return n % 2 == 1 && n / 2 % 4 < linear_tiles;
   }
   /// 2^x as e4m3 in the lowest byte. The bits are 8 (x + 7) for integer x; linear interpolation between is off by at
   /// most 4%, e4m3's own rounding by 6%. `offset` is 8 (7 - reference) plus a correction of the mean.
-  __device__ __forceinline__ static unsigned e4m3_line(float s, float c_8, float offset) {
+  __device__ __forceinline__ static unsigned e4m3_linear(float s, float c_8, float offset) {
     float clamped;
     asm("fma.rn.sat.f32 %0, %1, %2, %3;" : "=f"(clamped) : "f"(s), "f"(c_8), "f"(offset));
     return __float_as_uint(fmaf(clamped, 126.0f, 12582912.0f));  // 1.5 * 2^23: rounds to a whole number
@@ -140,7 +140,7 @@ struct Fp8Rows {
   /// Called after round_columns() of the same columns: if rows of the warp have risen too high for e4m3, gives them a
   /// new reference. Pre: parts of P V in flight have not been added yet.
   template <int Next, int First, int Last>
-  __device__ __forceinline__ void lower_risen(unsigned high, float c) {
+  __device__ __forceinline__ void lower_risen_rows(unsigned high, float c) {
     if (__any_sync(0xffffffffu, (high & 0x80808080u) != 0)) {
       float correction[2];
 #pragma unroll
@@ -152,7 +152,7 @@ struct Fp8Rows {
             s[n][half * 2 + 1] = exp2_fast(s[n][half * 2 + 1] * c - reference_of(reference[half], 1.0f));
           }
         }
-        const float rise = fmaxf(0.0f, ceilf(__log2f(largest<First, Last>(half)) - risen_exponent));
+        const float rise = fmaxf(0.0f, ceilf(__log2f(largest<First, Last>(half)) - rescaled_exponent));
         reference[half] += rise;
         correction[half] = exp2_fast(-rise);
         pending[half] *= correction[half];
@@ -185,11 +185,11 @@ struct Fp8Rows {
         const float* const upper = &s[2 * m + 1][half * 2];
         if (Lines && linear(2 * m + 1)) {
           p[Next][m][half] =
-              pack_e4m3(low[0], low[1], e4m3_line(upper[0], c_8, offset), e4m3_line(upper[1], c_8, offset));
+              pack_e4m3(low[0], low[1], e4m3_linear(upper[0], c_8, offset), e4m3_linear(upper[1], c_8, offset));
         } else {
           p[Next][m][half] = pack_e4m3(low[0], low[1], upper[0], upper[1]);
         }
-        high |= p[Next][m][half] + to_top_bit;
+        high |= p[Next][m][half] + top_bit_offset;
       }
     }
     return high;
@@ -197,7 +197,7 @@ struct Fp8Rows {
 
   /// Adds part `Part` of a key tile's P V to O; the last part also adds the column of ones to l.
   template <int Part>
-  __device__ __forceinline__ void add_part(float value_scale) {
+  __device__ __forceinline__ void add_view(float value_scale) {
     const float factor[2] = {pending[0] * value_scale, pending[1] * value_scale};
 #pragma unroll
     for (int n = 0; n < part_columns / 8; ++n) {
@@ -210,7 +210,7 @@ struct Fp8Rows {
     if constexpr (Part == parts - 1) {
       sum[0] = fmaf(part[part_columns / 8][0], pending[0], sum[0]);
       sum[1] = fmaf(part[part_columns / 8][2], pending[1], sum[1]);
-      nothing_pending();
+      clear_pending();
     }
   }
 };
@@ -223,21 +223,21 @@ struct Constant {
 struct Multiplier : Group<Fp8Rows> {
   template <int Now, int Part>
   __device__ __forceinline__ void queue_part() {
-    products_begin();
-    queue_part_of_values<Part * part_columns, part_columns + (Part == parts - 1 ? ones_rows(1) : 0), bc, ValueTile>(
+    begin_products();
+    queue_value_part<Part * part_columns, part_columns + (Part == parts - 1 ? ones_rows(1) : 0), bc, ValueTile>(
         rows.part, rows.p[Now], v_tile());
     commit_products();
   }
   template <int Part>
-  __device__ __forceinline__ void take_part() {
+  __device__ __forceinline__ void add_next_part() {
     wait_products<0>();
     pin(rows.part);
-    rows.template add_part<Part>(load_shared(shared.values.scale_of(value_at)));
+    rows.template add_view<Part>(load_shared(shared.values.scale_of(value_at)));
   }
 
   /// Keeps the computation of `high` before the following wait, which it is meant to overlap: ptxas would move it
   /// behind. The store never executes.
-  __device__ __forceinline__ void hold_order(unsigned high) const {
+  __device__ __forceinline__ void order_before_wait(unsigned high) const {
     asm volatile("{.reg .pred p; setp.lt.s32 p, %0, 0; @p st.shared.u32 [%1], %1;}" ::"r"(a.n_k), "r"(high) : "memory");
   }
 
@@ -263,27 +263,27 @@ struct Multiplier : Group<Fp8Rows> {
       }
       shared.keys.release(key_at);
       if (!view.whole(row, group_rows, column, bc)) {
-        const int thread = recomputed(static_cast<int>(threadIdx.x)) % warpgroup_threads;
+        const int thread = force_recompute(static_cast<int>(threadIdx.x)) % warpgroup_threads;
         mask_scores(rows.s, row + thread / 32 * 16 + thread % 32 / 4, column, view);
       }
-      rows.settle_reference(c, overflow);
+      rows.raise_reference(c, overflow);
     };
 
     const auto last_parts = [&](auto now) {
       constexpr int Now = decltype(now)::value;
       shared.values.wait(value_at);
       queue_part<Now, 0>();
-      take_part<0>();
+      add_next_part<0>();
       if constexpr (parts == 2) {
         queue_part<Now, parts - 1>();
-        take_part<parts - 1>();
+        add_next_part<parts - 1>();
       }
       shared.values.release(value_at);
     };
     const auto step = [&](auto now) {
       constexpr int Now = decltype(now)::value;
       shared.keys.wait(key_at);
-      take_turn();
+      acquire_turn();
       pin(rows.part);
       pin(rows.p[Now]);
       queue_s();
@@ -291,15 +291,15 @@ struct Multiplier : Group<Fp8Rows> {
       queue_part<Now, 0>();
       read_scales();
       wait_products<1>();
-      pass_turn();  // not earlier: the other warpgroup needs S only when this one's softmax runs
+      release_turn();  // not earlier: the other warpgroup needs S only when this one's softmax runs
       begin_softmax();
       rows.exponentials<0, bc / 16>(c);
       unsigned high = rows.round_columns<1 - Now, 0, bc / 16>(c);
-      hold_order(high);
+      order_before_wait(high);
       if constexpr (parts == 2) {
-        take_part<0>();
+        add_next_part<0>();
         queue_part<Now, parts - 1>();
-        rows.lower_risen<1 - Now, 0, bc / 16>(high, c);
+        rows.lower_risen_rows<1 - Now, 0, bc / 16>(high, c);
       }
       rows.exponentials<bc / 16, bc / 8>(c);
       if constexpr (parts == 2) {
@@ -307,25 +307,25 @@ struct Multiplier : Group<Fp8Rows> {
       } else {
         high |= rows.round_columns<1 - Now, bc / 16, bc / 8>(c);
       }
-      hold_order(high);
-      take_part<parts - 1>();
+      order_before_wait(high);
+      add_next_part<parts - 1>();
       pin(rows.p[Now]);
       shared.values.release(value_at);
-      rows.lower_risen<1 - Now, bc / 8 - bc / 8 / parts, bc / 8>(high, c);
-      rows.nothing_pending();
+      rows.lower_risen_rows<1 - Now, bc / 8 - bc / 8 / parts, bc / 8>(high, c);
+      rows.clear_pending();
       column = next;
     };
 
     shared.keys.wait(key_at);
-    take_turn();
+    acquire_turn();
     queue_s();
-    pass_turn();
+    release_turn();
     read_scales();
     wait_products<0>();
     begin_softmax();
     rows.exponentials<0, bc / 8>(c);
-    rows.lower_risen<0, 0, bc / 8>(rows.round_columns<0, 0, bc / 8>(c), c);
-    rows.nothing_pending();
+    rows.lower_risen_rows<0, 0, bc / 8>(rows.round_columns<0, 0, bc / 8>(c), c);
+    rows.clear_pending();
     column = next;
 #pragma unroll 1
     while (true) {

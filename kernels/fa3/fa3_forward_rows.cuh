@@ -91,7 +91,7 @@ struct ThreadRows {
 
 struct Multiplier : Group<ThreadRows> {
   __device__ __forceinline__ void queue_pv() {
-    products_begin();
+    begin_products();
     queue_values<bc, d>(rows.o, rows.p, v_tile());
     commit_products();
   }
@@ -116,7 +116,7 @@ struct Multiplier : Group<ThreadRows> {
     };
     const auto wait_s = [&](int next) {
       pin(rows.s);
-      if (o_apart && next >= seen) {
+      if (separate_o && next >= seen) {
         release_q();
       }
       shared.keys.release(key_at);
@@ -124,9 +124,9 @@ struct Multiplier : Group<ThreadRows> {
 
     int next = view.next_key_tile<bc>(tile.row, column + bc, tile.end);
     shared.keys.wait(key_at);
-    take_turn();
+    acquire_turn();
     queue_s();
-    pass_turn();
+    release_turn();
     wait_products<0>();
     wait_s(next);
     softmax(column);
@@ -135,14 +135,14 @@ struct Multiplier : Group<ThreadRows> {
 #pragma unroll 1
     while (column < seen) {
       shared.keys.wait(key_at);
-      take_turn();
+      acquire_turn();
       pin(rows.o);
       pin(rows.p);
       queue_s();
       shared.values.wait(value_at);
       queue_pv();
       next = view.next_key_tile<bc>(tile.row, column + bc, tile.end);
-      pass_turn();
+      release_turn();
       wait_products<1>();
       wait_s(next);
       softmax(column);

@@ -27,7 +27,7 @@ using namespace device;
 
 constexpr int d = ATTN_D;
 constexpr int rows = ATTN_ROWS;
-constexpr int warps = quantise_threads / 32;
+constexpr int warps = quantize_threads / 32;
 constexpr float longer = 1.07f;  ///< upper bound of the growth of a row's norm by rounding
 
 __device__ __forceinline__ uint4 load_once(const Element* address) {
@@ -91,7 +91,7 @@ __device__ __forceinline__ void unpack_eight(float (&x)[8], const uint4& v) {
 /// A row of Q or K is spread over four lanes, eight columns each in turn: chunk 4 i + t is part i of lane t. A warp's
 /// loads and stores thus fill whole sectors, and only two steps of the rotation cross lanes.
 constexpr int parts = d / 32;
-constexpr int rows_at_once = quantise_threads / 4;
+constexpr int rows_at_once = quantize_threads / 4;
 constexpr int passes = (rows + rows_at_once - 1) / rows_at_once;
 
 __device__ __forceinline__ void flip_signs(float (&x)[parts][8]) {
@@ -154,15 +154,15 @@ __device__ __forceinline__ int key_of(int quad, int e) {
 
 /// Work unit for V: four keys (a quad) and eight columns, which become eight words of the transposed tile.
 constexpr int chunks = d / 8;
-constexpr int units_all = rows / 4 * chunks;
-constexpr int units = (units_all + quantise_threads - 1) / quantise_threads;
+constexpr int total_units = rows / 4 * chunks;
+constexpr int units = (total_units + quantize_threads - 1) / quantize_threads;
 constexpr int row_words = rows / 4;
 /// Padding words after every eight rows, so that a warp's stores hit different banks.
-constexpr int gap_words = chunks >= 32 ? 1 : 32 / chunks;
+constexpr int padding_words = chunks >= 32 ? 1 : 32 / chunks;
 __device__ __forceinline__ int word_of(int column, int quad) {
-  return column * row_words + column / 8 * gap_words + quad;
+  return column * row_words + column / 8 * padding_words + quad;
 }
-constexpr int transposed_words = d * row_words + chunks * gap_words;
+constexpr int transposed_words = d * row_words + chunks * padding_words;
 
 struct ValueBlock {
   uint4 v[units][4];
@@ -170,12 +170,12 @@ struct ValueBlock {
   __device__ __forceinline__ void load(const Element* values, int inside) {
 #pragma unroll
     for (int u = 0; u < units; ++u) {
-      const int unit = u * quantise_threads + static_cast<int>(threadIdx.x);
+      const int unit = u * quantize_threads + static_cast<int>(threadIdx.x);
 #pragma unroll
       for (int e = 0; e < 4; ++e) {
         const int key = key_of(unit / chunks, e);
         v[u][e] = make_uint4(0, 0, 0, 0);
-        if (unit < units_all && key < inside) {
+        if (unit < total_units && key < inside) {
           v[u][e] = load_once(values + key * d + unit % chunks * 8);
         }
       }
@@ -200,13 +200,13 @@ struct ValueBlock {
   __device__ __forceinline__ void transpose(unsigned* tile, float factor) const {
 #pragma unroll
     for (int u = 0; u < units; ++u) {
-      const int unit = u * quantise_threads + static_cast<int>(threadIdx.x);
+      const int unit = u * quantize_threads + static_cast<int>(threadIdx.x);
       float x[4][8];
 #pragma unroll
       for (int e = 0; e < 4; ++e) {
         unpack_eight(x[e], v[u][e]);
       }
-      if (units_all % quantise_threads == 0 || unit < units_all) {
+      if (total_units % quantize_threads == 0 || unit < total_units) {
 #pragma unroll
         for (int c = 0; c < 8; ++c) {
           tile[word_of(unit % chunks * 8 + c, unit / chunks)] =
@@ -221,7 +221,7 @@ struct ValueBlock {
 
 // Grid: heads x blocks of rows. x: [heads][n][d]; out: same shape; scales: [heads][blocks], each with the scale and an
 // upper bound of the norms of the stored rows.
-extern "C" __global__ void __launch_bounds__(attnscope::fa3::quantise_threads)
+extern "C" __global__ void __launch_bounds__(attnscope::fa3::quantize_threads)
     attn_fa3_quantise_rows(const unsigned short* x, unsigned char* out, float* scales, int n) {
   using namespace attnscope::fa3;
   const Place place(n);
@@ -287,7 +287,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa3::quantise_threads)
 }
 
 // v: [heads][n][d]; out: [heads][d][n padded to whole blocks], zeros past the last key; scales: [heads][blocks].
-extern "C" __global__ void __launch_bounds__(attnscope::fa3::quantise_threads)
+extern "C" __global__ void __launch_bounds__(attnscope::fa3::quantize_threads)
     attn_fa3_quantise_values(const unsigned short* v, unsigned char* out, float* scales, int n) {
   using namespace attnscope::fa3;
   __shared__ __align__(16) unsigned tile[transposed_words];
@@ -303,7 +303,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa3::quantise_threads)
   constexpr int pairs = row_words / 2;
   unsigned char* const rows_out = out + static_cast<long long>(place.head) * d * padded + first;
 #pragma unroll 4
-  for (int i = static_cast<int>(threadIdx.x); i < d * pairs; i += quantise_threads) {
+  for (int i = static_cast<int>(threadIdx.x); i < d * pairs; i += quantize_threads) {
     const int column = i / pairs;
     const int key = i % pairs * 8;
     const uint2 words = *reinterpret_cast<const uint2*>(tile + word_of(column, i % pairs * 2));

@@ -56,7 +56,7 @@ constexpr int register_estimate(int bc, int d, int element) {
 /// Shared memory per block: Hopper's 227 KiB, or the share that lets a second block fit (1 KiB per block is reserved by
 /// the system).
 constexpr long long shared_limit = 232448;
-constexpr long long shared_share(int br) {
+constexpr long long shared_budget(int br) {
   return (shared_limit + 1024) / blocks_per_sm(br) - 1024;
 }
 
@@ -80,21 +80,22 @@ constexpr int stages(int br, int bc, int d, int element, int chosen = 0) {
   if (chosen > 0) {
     return chosen;
   }
-  return bytes_for_stages(br, bc, d, element, 2) <= shared_share(br) ? 2 : 1;
+  return bytes_for_stages(br, bc, d, element, 2) <= shared_budget(br) ? 2 : 1;
 }
-constexpr int most_stages = 3;
+constexpr int max_kv_stages = 3;
 
 /// Bytes of the 16-bit output tile. If it does not fit next to Q, it reuses Q's buffer, and Q of the next row tile
 /// loads later.
 constexpr long long o_bytes(int br, int d) {
   return 2ll * d * br;
 }
-constexpr bool has_room_for_o(int br, int bc, int d, int element, int stages) {
-  return bytes_for_stages(br, bc, d, element, stages) + o_bytes(br, d) <= shared_share(br);
+constexpr bool fits_separate_o(int br, int bc, int d, int element, int stages) {
+  return bytes_for_stages(br, bc, d, element, stages) + o_bytes(br, d) <= shared_budget(br);
 }
 constexpr long long shared_bytes(int br, int bc, int d, int element, int chosen = 0) {
   const int count = stages(br, bc, d, element, chosen);
-  return bytes_for_stages(br, bc, d, element, count) + (has_room_for_o(br, bc, d, element, count) ? o_bytes(br, d) : 0);
+  return bytes_for_stages(br, bc, d, element, count) +
+         (fits_separate_o(br, bc, d, element, count) ? o_bytes(br, d) : 0);
 }
 
 /// One to three consumer warpgroups.
@@ -110,12 +111,12 @@ constexpr bool supported_8_bit_head_dim(int d) {
 /// Number of score tiles (8 columns each) per 8 whose exponentials are linearly interpolated between powers of two and
 /// yield e4m3 bits directly. `mask`: mask bits. It is the largest number up to half with which ptxas does not serialize
 /// the products (warning C7511, which the program treats as an error).
-constexpr int line_tiles_of(int d, int mask) {
+constexpr int linear_tile_count(int d, int mask) {
   constexpr int of_mask[16] = {1, 4, 4, 2, 1, 4, 1, 1, 4, 4, 1, 1, 4, 4, 2, 4};
   return d == 128 ? of_mask[mask] : 4;
 }
 
-inline constexpr int quantise_threads = 256;
-inline constexpr int quantise_registers = 128;
+inline constexpr int quantize_threads = 256;
+inline constexpr int quantize_registers = 128;
 
 }  // namespace attnscope::fa3

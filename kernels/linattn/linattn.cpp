@@ -89,7 +89,7 @@ std::vector<KernelLaunch> launches(const ChunkGrid& grid, const Config& config) 
                                   kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BC", "ATTN_MASK"}, p, config)},
                      kernel_arguments({"k", "v", "kv_state"}, {p.n_k, grid.states()}), states_program(grid));
   }
-  const HeadSums sums = sums_of(grid);
+  const HeadSums sums = head_sums(grid);
   std::vector<OnChipPart> parts{shared_memory_part("Q", tile.br * p.d * element)};
   if (grid.causal()) {
     parts.push_back(shared_memory_part("K", keys));

@@ -37,15 +37,15 @@ __device__ __forceinline__ uint4 load_chunk(const Element* rows, int inside, int
   }
   return load_16_bytes(rows + static_cast<long long>(row) * d + index % Tile::chunks * 8);
 }
-__device__ __forceinline__ void put_chunk(unsigned tile, const uint4& chunk, int index) {
+__device__ __forceinline__ void store_chunk(unsigned tile, const uint4& chunk, int index) {
   asm volatile(
       "st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(tile + Tile::offset(index / Tile::chunks, index % Tile::chunks)),
       "r"(chunk.x), "r"(chunk.y), "r"(chunk.z), "r"(chunk.w)
       : "memory");
 }
-/// Like put_chunk(), but applies phi. Rows that do not exist get zeros, since phi(0) is 1.
-__device__ __forceinline__ void put_features(unsigned tile, const uint4& chunk, int inside, int index) {
-  put_chunk(tile, index / Tile::chunks < inside ? features(chunk) : make_uint4(0, 0, 0, 0), index);
+/// Like store_chunk(), but applies phi. Rows that do not exist get zeros, since phi(0) is 1.
+__device__ __forceinline__ void store_features(unsigned tile, const uint4& chunk, int inside, int index) {
+  store_chunk(tile, index / Tile::chunks < inside ? features(chunk) : make_uint4(0, 0, 0, 0), index);
 }
 
 /// Copies `Rows` rows as features, of which `inside` exist, with `Threads` threads and several loads in flight.
@@ -63,7 +63,7 @@ __device__ __forceinline__ void copy_features(unsigned tile, const Element* rows
 #pragma unroll
     for (int i = 0; i < at_once; ++i) {
       if (first + i * Threads < total) {
-        put_features(tile, chunks[i], inside, first + i * Threads);
+        store_features(tile, chunks[i], inside, first + i * Threads);
       }
     }
   }

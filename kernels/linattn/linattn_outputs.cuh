@@ -24,11 +24,11 @@ struct OutputRows {
 #pragma unroll
     for (int inner = 0; inner < d / 16; ++inner) {
       unsigned a[4];
-      load_matrices(a, Tile::columns_on(q, inner));
+      load_matrices(a, Tile::advance_columns(q, inner));
 #pragma unroll
       for (int n = 0; n < d / 16; ++n) {
         unsigned b[4];
-        load_matrices_transposed(b, Tile::columns_on(kv, n) + inner * 16 * Tile::row_bytes);
+        load_matrices_transposed(b, Tile::advance_columns(kv, n) + inner * 16 * Tile::row_bytes);
         mma(o[0][2 * n], a, b[0], b[1]);
         mma(o[0][2 * n + 1], a, b[2], b[3]);
       }
@@ -89,13 +89,13 @@ extern "C" __global__ void __launch_bounds__(attnscope::linattn::block_threads, 
   const int tile_row = block % row_tiles * br;
   const long long query_row = static_cast<long long>(instance) * n_q + tile_row;
   const long long head = instance / group;
-  const int kept = kept_keys(seen_keys(tile_row, n_q, n_k, causal), bc, causal);
+  const int kept = state_keys(seen_keys(tile_row, n_q, n_k, causal), bc, causal);
   const int end = seen_keys(min(n_q, tile_row + br) - 1, n_q, n_k, causal);
 
   const int thread = static_cast<int>(threadIdx.x);
   const int lane = thread % 32;
   const int warp_row = thread / 32 * 16;
-  const unsigned lane_q = Tile::lane_left(tile_q + warp_row * Tile::row_bytes, lane);
+  const unsigned lane_q = Tile::left_lane_address(tile_q + warp_row * Tile::row_bytes, lane);
   if (kept > 0) {
     const Element* state = kv_state + (head * states + (causal ? kept / bc - 1 : 0)) * (state_rows(d) * d);
     Tile::copy_rows<d, block_threads>(tile_kv, state, d, d, thread);
@@ -117,7 +117,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::linattn::block_threads, 
   }
   rows.l[0] = rows.l[1] = 0.0f;
   if (kept > 0) {
-    rows.add_state(lane_q, Tile::lane_left(tile_kv, lane), z);
+    rows.add_state(lane_q, Tile::left_lane_address(tile_kv, lane), z);
   }
   if constexpr (causal) {
     const float scale = scale_of(kept);
@@ -131,8 +131,8 @@ extern "C" __global__ void __launch_bounds__(attnscope::linattn::block_threads, 
       copy_features<step, block_threads>(tile_k, k + key_row * d, inside, thread);
       wait_copies<0>();
       __syncthreads();
-      rows.add_keys(recomputed(lane_q), Tile::lane_right(tile_k, lane), Tile::lane_left(tile_v, lane),
-                    tile_row + warp_row + lane / 4, column, n_q, n_k, scale);
+      rows.add_keys(force_recompute(lane_q), Tile::right_lane_address(tile_k, lane),
+                    Tile::left_lane_address(tile_v, lane), tile_row + warp_row + lane / 4, column, n_q, n_k, scale);
     }
   }
 

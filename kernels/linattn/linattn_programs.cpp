@@ -84,7 +84,7 @@ std::int64_t state_elements(const AttentionProblem& p) {
 
 }  // namespace
 
-HeadSums sums_of(const ChunkGrid& grid) {
+HeadSums head_sums(const ChunkGrid& grid) {
   HeadSums sums;
   std::int64_t loaded = 0;  // keys before this one have been loaded by a tile
   std::int64_t before = 0;  // keys covered by the previous tile's state

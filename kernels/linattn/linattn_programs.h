@@ -35,7 +35,7 @@ class ChunkGrid {
   }
   /// Keys covered by the state that the tile starts from; 0 for none.
   [[nodiscard]] std::int64_t kept(std::int64_t tile) const {
-    return kept_keys(seen(tile * tile_.br), tile_.bc, causal());
+    return state_keys(seen(tile * tile_.br), tile_.bc, causal());
   }
   /// End of the keys that rows of the tile see. The tile loads the keys from kept() to end().
   [[nodiscard]] std::int64_t end(std::int64_t tile) const { return seen(tile * tile_.br + rows(tile) - 1); }
@@ -72,7 +72,7 @@ struct HeadSums {
   std::int64_t pairs = 0;        ///< visible row-key pairs computed on chip
   std::vector<BlockRun> blocks;  ///< for BlockOrder
 };
-[[nodiscard]] HeadSums sums_of(const ChunkGrid&);
+[[nodiscard]] HeadSums head_sums(const ChunkGrid&);
 
 [[nodiscard]] std::shared_ptr<const TileProgram> states_program(const ChunkGrid&);
 [[nodiscard]] std::vector<OperandTraffic> states_traffic(const ChunkGrid&);

@@ -22,7 +22,7 @@ constexpr int seen_keys(int row, int n_q, int n_k, bool causal) {
 }
 /// Number of keys covered by a state, among those that all rows of a tile see: whole chunks of bc under a causal mask,
 /// else all.
-constexpr int kept_keys(int seen, int bc, bool causal) {
+constexpr int state_keys(int seen, int bc, bool causal) {
   return causal ? seen / bc * bc : seen;
 }
 

@@ -15,7 +15,7 @@ constexpr int block_threads = states_threads(d);
 constexpr int pieces = step * Tile::chunks / block_threads;  // 16-byte pieces of K (and of V) per thread
 
 /// Keys prefetched into registers.
-struct Ahead {
+struct PrefetchedKeys {
   uint4 k[pieces];
   uint4 v[pieces];
 
@@ -29,8 +29,8 @@ struct Ahead {
   __device__ __forceinline__ void put(unsigned tile_k, unsigned tile_v, int inside, int thread) const {
 #pragma unroll
     for (int i = 0; i < pieces; ++i) {
-      put_features(tile_k, k[i], inside, i * block_threads + thread);
-      put_chunk(tile_v, v[i], i * block_threads + thread);
+      store_features(tile_k, k[i], inside, i * block_threads + thread);
+      store_chunk(tile_v, v[i], i * block_threads + thread);
     }
   }
 };
@@ -51,7 +51,7 @@ struct State {
 #pragma unroll
       for (int n = 0; n < d / 16; ++n) {
         unsigned b[4];
-        load_matrices_transposed(b, Tile::columns_on(v, n) + inner * 16 * Tile::row_bytes);
+        load_matrices_transposed(b, Tile::advance_columns(v, n) + inner * 16 * Tile::row_bytes);
         mma(kv[2 * n], a, b[0], b[1]);
         mma(kv[2 * n + 1], a, b[2], b[3]);
       }
@@ -101,8 +101,8 @@ extern "C" __global__ void __launch_bounds__(attnscope::linattn::block_threads, 
 
   const int thread = static_cast<int>(threadIdx.x);
   const int warp = thread / 32;
-  const unsigned lane_k = Tile::columns_on(Tile::lane_right(tile_k, thread % 32), warp);
-  const unsigned lane_v = Tile::lane_left(tile_v, thread % 32);
+  const unsigned lane_k = Tile::advance_columns(Tile::right_lane_address(tile_k, thread % 32), warp);
+  const unsigned lane_v = Tile::left_lane_address(tile_v, thread % 32);
   const int chunk = causal ? bc : n_k;
   const int end = causal ? states * bc : n_k;
   // Keys of the step that starts at key `first`.
@@ -115,7 +115,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::linattn::block_threads, 
   }
   sums.z[0] = sums.z[1] = sums.z[2] = sums.z[3] = 0.0f;
 
-  Ahead ahead;
+  PrefetchedKeys ahead;
   ahead.load(k, v, keys_of_step(0), thread);
 #pragma unroll 1
   for (int first = 0, next; first < end; first = next) {
@@ -128,7 +128,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::linattn::block_threads, 
       ahead.load(k + static_cast<long long>(next) * d, v + static_cast<long long>(next) * d, keys_of_step(next),
                  thread);
     }
-    sums.add(recomputed(lane_k), recomputed(lane_v));
+    sums.add(force_recompute(lane_k), force_recompute(lane_v));
     if (next % chunk == 0) {
       sums.store(kv_state, warp * 16, scale_of(next));
       kv_state += state_rows(d) * d;

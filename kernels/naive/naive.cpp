@@ -90,11 +90,11 @@ constexpr KernelTiming tn_timing{
 };
 
 using naive::ds;
+using naive::full_grid;
 using naive::Product;
 using naive::row_blocks;
 using naive::RowWork;
 using naive::softmax;
-using naive::whole_grid;
 
 KernelResources qk_needs(const AttentionProblem& p, const TileShape& tile) {
   return {.kernel = "naive qk",
@@ -136,12 +136,12 @@ struct ProductLaunch {
   std::array<const char*, 3> on_chip;
   std::array<const char*, 3> buffers;
   float factor = 1;
-  bool left_drops = false;  ///< the left matrix is P, whose sign bits mark dropped entries
+  bool left_has_dropout = false;  ///< the left matrix is P, whose sign bits mark dropped entries
 };
 
-class Launches {
+class LaunchBuilder {
  public:
-  Launches(const AttentionProblem& problem, const Config& config)
+  LaunchBuilder(const AttentionProblem& problem, const Config& config)
       : p_(problem),
         config_(config),
         tile_(config.tile),
@@ -151,7 +151,7 @@ class Launches {
 
   /// Product with the right matrix transposed; `out` has 16 bits.
   [[nodiscard]] KernelLaunch qk(const ProductLaunch& of) const {
-    const TileGrid grid = whole_grid(p_, tile_);
+    const TileGrid grid = full_grid(p_, tile_);
     const std::int64_t columns = naive::qk_chunk_columns(tile_.br, tile_.bc);
     return product(of, "qk", {"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_HEADS_FASTEST"}, p_.instances(),
                    kernel_model(of.name, grid.q_tiles() * grid.k_tiles() * p_.instances(), qk_needs(p_, tile_),
@@ -218,7 +218,7 @@ class Launches {
                                      std::initializer_list<std::string_view> macros, std::int64_t instances,
                                      KernelModel model, naive::ProgramPointer program) const {
     AttentionProblem told = p_;
-    if (!of.left_drops) told.dropout = 0;
+    if (!of.left_has_dropout) told.dropout = 0;
     std::vector<Argument> arguments = kernel_arguments({of.buffers[0], of.buffers[1], of.buffers[2]},
                                                        {instances, group_size(p_), p_.n_q, p_.n_k, stride_});
     arguments.emplace_back(of.factor);
@@ -321,7 +321,7 @@ class Launches {
 };
 
 std::vector<KernelLaunch> launches(const AttentionProblem& p, const Config& config) {
-  const Launches make(p, config);
+  const LaunchBuilder make(p, config);
   const float scale = score_scale(p);
   const float kept = dropout_factor(p);
   std::vector<KernelLaunch> all;
@@ -368,7 +368,7 @@ class NaiveAttention final : public Algorithm {
     if (auto refused = refuse_knobs(facts(), config.knobs)) return refused;
     constexpr Features has{.backward = true, .window = true, .lengths = true, .blocks = true, .dropout = true};
     if (auto refused = refuse_features("naive", p, tile, has, false)) return refused;
-    const TileGrid grid = whole_grid(p, tile);
+    const TileGrid grid = full_grid(p, tile);
     if (auto refused = refuse_grid("naive qk", grid.q_tiles() * grid.k_tiles() * p.instances())) return refused;
     if (auto refused = refuse_grid("naive softmax", row_blocks(p, softmax))) return refused;
     const KernelResources rows = row_kernel_resources("naive softmax", p, softmax);

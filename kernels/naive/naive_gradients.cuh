@@ -8,7 +8,7 @@ namespace attnscope::naive {
 
 /// Returns two entries of Z o dP and unpacks the matching weights P. P's sign bit marks dropped entries; `kept` is the
 /// scale of the others.
-__device__ __forceinline__ float2 kept_gradients(float2& weight, unsigned p, unsigned dp, float kept) {
+__device__ __forceinline__ float2 dropout_gradients(float2& weight, unsigned p, unsigned dp, float kept) {
 #if ATTN_DROPOUT
   weight = unpack(p & ~sign_bits);
   float2 gradient = unpack(dp);
@@ -28,7 +28,7 @@ __device__ __forceinline__ float weighted_sum(const uint4& p, const uint4& dp, f
 #pragma unroll
   for (int w = 0; w < 4; ++w) {
     float2 weight;
-    const float2 gradient = kept_gradients(weight, ps[w], dps[w], kept);
+    const float2 gradient = dropout_gradients(weight, ps[w], dps[w], kept);
     sum += weight.x * gradient.x + weight.y * gradient.y;
   }
   return sum;
@@ -42,7 +42,7 @@ __device__ __forceinline__ void store_gradients(Element* ds, const uint4& p, con
 #pragma unroll
   for (int w = 0; w < 4; ++w) {
     float2 weight;
-    const float2 gradient = kept_gradients(weight, ps[w], dps[w], kept);
+    const float2 gradient = dropout_gradients(weight, ps[w], dps[w], kept);
     out[w] = pack_finite(weight.x * (gradient.x - sum), weight.y * (gradient.y - sum));
   }
   store_16_bytes(ds, out[0], out[1], out[2], out[3]);

@@ -32,7 +32,7 @@ class ProductProgram : public TileProgram {
         tile_(config.tile),
         raster_(raster_of(config)),
         product_(product),
-        grid_(whole_grid(problem, config.tile)),
+        grid_(full_grid(problem, config.tile)),
         stride_(row_stride(problem.n_k)) {}
 
  protected:
@@ -202,7 +202,7 @@ class TnProgram final : public ProductProgram {
 
 }  // namespace
 
-TileGrid whole_grid(AttentionProblem p, const TileShape& tile) {
+TileGrid full_grid(AttentionProblem p, const TileShape& tile) {
   p.mask = Mask::none;
   return {p, tile};
 }

@@ -58,7 +58,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::naive::block_threads, 1)
       const unsigned stage = base + load_at * stage_bytes;
       const int column = loaded * pv_step;
       TileP::copy_block<br, block_threads>(stage, p + column, stride, n_q - tile_row, (stride - column) / 8,
-                                           recomputed(thread));
+                                           force_recompute(thread));
       TileV::copy_rows<pv_step, block_threads>(stage + bytes_p, v + static_cast<long long>(column) * d, d, n_k - column,
                                                thread);
     }
@@ -87,15 +87,15 @@ extern "C" __global__ void __launch_bounds__(attnscope::naive::block_threads, 1)
     load_step();
     const unsigned stage = base + stage_index * stage_bytes;
     stage_index = stage_index + 1 == stages ? 0 : stage_index + 1;
-    const unsigned lane_p = TileP::lane_left(stage + warp_row * TileP::row_bytes, recomputed(lane));
-    const unsigned lane_v = TileV::lane_left(stage + bytes_p, recomputed(lane));
+    const unsigned lane_p = TileP::left_lane_address(stage + warp_row * TileP::row_bytes, force_recompute(lane));
+    const unsigned lane_v = TileV::left_lane_address(stage + bytes_p, force_recompute(lane));
 #pragma unroll
     for (int part = 0; part < pv_step / 16 / column_warps; ++part) {
       const int inner = part * column_warps + (column_warps == 1 ? 0 : warp_column);
       unsigned a[m_tiles][4];
 #pragma unroll
       for (int m = 0; m < m_tiles; ++m) {
-        load_matrices(a[m], TileP::columns_on(lane_p, inner) + m * 16 * TileP::row_bytes);
+        load_matrices(a[m], TileP::advance_columns(lane_p, inner) + m * 16 * TileP::row_bytes);
 #if ATTN_DROPOUT
         drop_negative(a[m]);
 #endif
@@ -103,7 +103,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::naive::block_threads, 1)
 #pragma unroll
       for (int n = 0; n < d / 16; ++n) {
         unsigned b[4];
-        load_matrices_transposed(b, TileV::columns_on(lane_v, n) + inner * 16 * TileV::row_bytes);
+        load_matrices_transposed(b, TileV::advance_columns(lane_v, n) + inner * 16 * TileV::row_bytes);
 #pragma unroll
         for (int m = 0; m < m_tiles; ++m) {
           mma(acc[m][2 * n], a[m], b[0], b[1]);

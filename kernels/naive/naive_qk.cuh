@@ -76,8 +76,8 @@ extern "C" __global__ void __launch_bounds__(attnscope::naive::block_threads, 1)
   const int warp_row = thread / 32 * warp_rows;
   const long long query_row = static_cast<long long>(instance) * n_q + tile_row;
   const long long key_row = static_cast<long long>(instance / group) * n_k + tile_column;
-  trace_load(thread == 0, Traced::q, query_row, min(br, n_q - tile_row));
-  trace_load(thread == 0, Traced::k, key_row, min(bc, n_k - tile_column));
+  trace_load(thread == 0, TraceTarget::q, query_row, min(br, n_q - tile_row));
+  trace_load(thread == 0, TraceTarget::k, key_row, min(bc, n_k - tile_column));
   Tile::copy_rows<br, block_threads>(shared_q, q + query_row * d, d, n_q - tile_row, thread);
   Tile::copy_rows<bc, block_threads>(shared_k, k + key_row * d, d, n_k - tile_column, thread);
   commit_copies();
@@ -85,8 +85,8 @@ extern "C" __global__ void __launch_bounds__(attnscope::naive::block_threads, 1)
   __syncthreads();
 
   s += query_row * stride + tile_column;
-  const unsigned lane_q = Tile::lane_left(shared_q + warp_row * Tile::row_bytes, lane);
-  const unsigned lane_k = Tile::lane_right(shared_k, lane);
+  const unsigned lane_q = Tile::left_lane_address(shared_q + warp_row * Tile::row_bytes, lane);
+  const unsigned lane_k = Tile::right_lane_address(shared_k, lane);
   const int row = warp_row + lane / 4;
   const int columns = stride - tile_column;
 #pragma unroll 1

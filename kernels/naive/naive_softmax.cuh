@@ -85,7 +85,7 @@ extern "C" __global__ void __launch_bounds__(1024)
     const int column = (i * row_threads + thread) * 8;
     unsigned signs[4] = {};
 #if ATTN_DROPOUT
-    dropped_signs(signs, seed, instance, query, column, keep);
+    dropout_sign_bits(signs, seed, instance, query, column, keep);
 #endif
     if (column < stride) {
       store_weights(p + column, held[i], reference, inverse, signs);

@@ -83,7 +83,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::naive::threads, 1)
       const int column = first + (i * threads + thread) * 8;
       unsigned signs[4] = {};
 #if ATTN_DROPOUT
-      dropped_signs(signs, seed, instance, query, column, keep);
+      dropout_sign_bits(signs, seed, instance, query, column, keep);
 #endif
       if (column < stride) {
         store_weights(p + column, held[i], reference, inverse, signs);

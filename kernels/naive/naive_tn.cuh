@@ -54,7 +54,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::naive::block_threads, 1)
       const unsigned stage = base + load_at * stage_bytes;
       const int inside = static_cast<int>(min(remaining, static_cast<long long>(tn_step)));
       TileP::copy_block<tn_step, block_threads>(stage, p, stride, inside, (stride - tile_column) / 8,
-                                                recomputed(thread));
+                                                force_recompute(thread));
       TileX::copy_rows<tn_step, block_threads>(stage + bytes_p, dout, d, inside, thread);
     }
     commit_copies();  // an empty group at the end keeps the wait counts constant
@@ -86,14 +86,15 @@ extern "C" __global__ void __launch_bounds__(attnscope::naive::block_threads, 1)
     const unsigned stage = base + stage_index * stage_bytes;
     stage_index = stage_index + 1 == tn_stages ? 0 : stage_index + 1;
     // Both operands are stored by query rows (the summed dimension), so both are loaded transposed.
-    const unsigned lane_p = TileP::lane_right(stage, recomputed(lane));
-    const unsigned lane_x = TileX::lane_left(stage + bytes_p, recomputed(lane));
+    const unsigned lane_p = TileP::right_lane_address(stage, force_recompute(lane));
+    const unsigned lane_x = TileX::left_lane_address(stage + bytes_p, force_recompute(lane));
 #pragma unroll
     for (int inner = 0; inner < tn_step / 16; ++inner) {
       unsigned a[m_tiles][4];
 #pragma unroll
       for (int m = 0; m < m_tiles; ++m) {
-        load_matrices_transposed(a[m], TileP::columns_on(lane_p, warp_key / 16 + m) + inner * 16 * TileP::row_bytes);
+        load_matrices_transposed(a[m],
+                                 TileP::advance_columns(lane_p, warp_key / 16 + m) + inner * 16 * TileP::row_bytes);
 #if ATTN_DROPOUT
         drop_negative(a[m]);
 #endif
@@ -101,7 +102,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::naive::block_threads, 1)
 #pragma unroll
       for (int n = 0; n < d / 16; ++n) {
         unsigned b[4];
-        load_matrices_transposed(b, TileX::columns_on(lane_x, n) + inner * 16 * TileX::row_bytes);
+        load_matrices_transposed(b, TileX::advance_columns(lane_x, n) + inner * 16 * TileX::row_bytes);
 #pragma unroll
         for (int m = 0; m < m_tiles; ++m) {
           mma(acc[m][2 * n], a[m], b[0], b[1]);

@@ -24,7 +24,7 @@ struct RowMask {
   /// Sets hidden scores among the 8 from `column` to minus infinity.
   __device__ __forceinline__ void apply(uint4& piece, int column) const {
     // Pieces are aligned and blocks are multiples of 16, so a piece lies in one block.
-    const bool counts = column < last && (!masked_blocks || blocks[column / block_size] != 0);
+    const bool counts = column < last && (!has_block_mask || blocks[column / block_size] != 0);
     if (counts && column + 8 <= last && (!bounded_left || column >= first)) {
       return;
     }
@@ -46,7 +46,7 @@ __device__ __forceinline__ RowMask row_mask(int instance, int query, int n_q, in
   RowMask mask;
   mask.first = seen.first(query);
   mask.last = seen.last(query);
-  mask.blocks = masked_blocks ? block_mask + static_cast<long long>(query / mask_block) * seen.block_columns : nullptr;
+  mask.blocks = has_block_mask ? block_mask + static_cast<long long>(query / mask_block) * seen.block_columns : nullptr;
   mask.block_size = mask_block;
   return mask;
 }
@@ -54,8 +54,8 @@ __device__ __forceinline__ RowMask row_mask(int instance, int query, int n_q, in
 /// Returns the sign bits that mark dropped entries among the 8 entries of P from `column`. Called by all lanes of the
 /// warp, each with the 8 columns after its neighbor's. One lane of four computes the random bytes of a quarter of 32
 /// columns; then the lanes exchange them.
-__device__ __forceinline__ void dropped_signs(unsigned (&signs)[4], unsigned seed, unsigned instance, unsigned query,
-                                              unsigned column, unsigned keep) {
+__device__ __forceinline__ void dropout_sign_bits(unsigned (&signs)[4], unsigned seed, unsigned instance,
+                                                  unsigned query, unsigned column, unsigned keep) {
   const unsigned t = threadIdx.x % 4;
   const Philox4 bytes = dropout_bytes(seed, instance, query, column / 32 * 32 + 2 * t);
   const bool lower_half = query % 16 / 8 != 0;

@@ -34,7 +34,7 @@ struct Scheme {
   std::optional<Refusal> (*refusal)(const AttentionProblem&, std::string_view name);
   /// Distinct problems of the scheme's attention launches.
   std::vector<AttentionProblem> (*parts)(const AttentionProblem&);
-  void (*add)(PlanMaker&, const AttentionProblem&);
+  void (*add)(PlanBuilder&, const AttentionProblem&);
 };
 
 /// Algorithm that runs a scheme with an inner algorithm on each GPU, whose kernel takes Q, K and V as tensor maps.
@@ -57,7 +57,7 @@ class MultiGpuSequence final : public Algorithm {
     if (p.n_q != p.n_k)
       return shape_refusal(make_reason("refusal.as_many_queries", "{} requires n_q = n_k, but n_q is {} and n_k is {}.",
                                        name(), p.n_q, p.n_k));
-    if (auto refused = refuse_pieces(p, p.gpu_order == GpuOrder::zigzag ? 2 * p.gpus : p.gpus)) return refused;
+    if (auto refused = refuse_uneven_chunks(p, p.gpu_order == GpuOrder::zigzag ? 2 * p.gpus : p.gpus)) return refused;
     if (auto refused = scheme_.refusal(p, name())) return refused;
     for (const AttentionProblem& part : scheme_.parts(p)) {
       if (auto refused = inner_->refusal(part, config, device)) return refused;
@@ -73,14 +73,14 @@ class MultiGpuSequence final : public Algorithm {
   [[nodiscard]] AttentionPlan plan(const AttentionProblem& p, const Config& config,
                                    const DeviceLimits& device) const override {
     if (p.gpus == 1) return inner_->plan(single_gpu_problem(p), config, device);
-    PlanMaker maker(*inner_, p, config, device);
-    maker.share_inputs();
+    PlanBuilder maker(*inner_, p, config, device);
+    maker.distribute_inputs();
     scheme_.add(maker, p);
     return maker.take();
   }
 
   /// Rejects N that cannot be divided into `pieces` equal parts.
-  static std::optional<Refusal> refuse_pieces(const AttentionProblem& p, std::int64_t pieces) {
+  static std::optional<Refusal> refuse_uneven_chunks(const AttentionProblem& p, std::int64_t pieces) {
     if (p.n_k % pieces == 0) return std::nullopt;
     return shape_refusal(
         make_reason("refusal.unequal_pieces", "N {} cannot be divided into {} equal chunks.", p.n_k, pieces));
@@ -187,8 +187,8 @@ Parts parts_of_gpu(const AttentionProblem& p, int gpu) {
 /// computes.
 class RingPlan {
  public:
-  RingPlan(PlanMaker& maker, const AttentionProblem& p)
-      : maker_(maker),
+  RingPlan(PlanBuilder& maker, const AttentionProblem& p)
+      : plan_builder_(maker),
         p_(p),
         n_(maker.tokens()),
         arrived_(static_cast<std::size_t>(p.gpus)),
@@ -201,16 +201,16 @@ class RingPlan {
     maker.add_buffer("o", p.instances() * n_ * p.d * output_bytes(p.dtype));
     maker.add_buffer("lse", p.instances() * n_ * fp32_bytes);
     for (int part = 0; part < p.gpus; ++part) {
-      maker.add_part(fmt::format("o.part{}", part), "o.parts", part * room.part_step() * p.d * output_bytes(p.dtype));
-      maker.add_part(fmt::format("lse.part{}", part), "lse.parts", part * room.part_step() * fp32_bytes);
+      maker.add_view(fmt::format("o.part{}", part), "o.parts", part * room.part_step() * p.d * output_bytes(p.dtype));
+      maker.add_view(fmt::format("lse.part{}", part), "lse.parts", part * room.part_step() * fp32_bytes);
     }
     const Part later = ring_part(p, 0, 1);
-    maker.add_part("q.late", "q", later.first_row * p.d * element_bytes(p));
+    maker.add_view("q.late", "q", later.first_row * p.d * element_bytes(p));
   }
 
   void add() {
     for (int step = 0; step < p_.gpus; ++step) {
-      if (step + 1 < p_.gpus) pass_on(step);
+      if (step + 1 < p_.gpus) forward_keys(step);
       for (int gpu = 0; gpu < p_.gpus; ++gpu) compute(gpu, step);
       arrived_ = std::exchange(sent_, std::vector<Copies>(arrived_.size()));
     }
@@ -219,9 +219,9 @@ class RingPlan {
       const std::string name = parts.later == 0 && parts.whole == p_.gpus
                                    ? "combine"
                                    : fmt::format("combine {}+{}", parts.whole, parts.later);
-      maker_.launch({.kind = Operation::Kind::combine, .gpu = gpu}, name,
-                    {{"o_parts", "o.parts"}, {"lse_parts", "lse.parts"}, {"o", "o"}, {"lse", "lse"}},
-                    [&] { return combine_launch(parts, name); });
+      plan_builder_.launch({.kind = Operation::Kind::combine, .gpu = gpu}, name,
+                           {{"o_parts", "o.parts"}, {"lse_parts", "lse.parts"}, {"o", "o"}, {"lse", "lse"}},
+                           [&] { return combine_launch(parts, name); });
     }
   }
 
@@ -232,7 +232,7 @@ class RingPlan {
     return step == 0 ? name : fmt::format("{}.in{}", name, (step - 1) % 2);
   }
 
-  void pass_on(int step) {
+  void forward_keys(int step) {
     sent_.assign(arrived_.size(), {});
     std::vector<Copies> forwarded = std::exchange(forwarding_, std::vector<Copies>(arrived_.size()));
     for (int gpu = 0; gpu < p_.gpus; ++gpu) {
@@ -241,15 +241,16 @@ class RingPlan {
       const auto sender = static_cast<std::size_t>(gpu);
       for (std::size_t i = 0; i < 2; ++i) {
         const char* const name = i == 0 ? "k" : "v";
-        const Matrix from = maker_.matrix(held(name, step), gpu, p_.kv_instances(), n_);
-        const Matrix next = maker_.matrix(held(name, step + 1), to, p_.kv_instances(), n_);
+        const Matrix from = plan_builder_.matrix(held(name, step), gpu, p_.kv_instances(), n_);
+        const Matrix next = plan_builder_.matrix(held(name, step + 1), to, p_.kv_instances(), n_);
         std::vector<std::size_t> after;
         if (step > 0) after.push_back(arrived_[sender][i]);
         if (step > 1) {  // the target buffer was used and forwarded by the receiver one step before
           after.insert(after.end(), computed_[receiver].begin(), computed_[receiver].end());
           after.push_back(forwarded[receiver][i]);
         }
-        const std::size_t copy = maker_.transfer(gpu, copy_rows(from, next, to, {.tokens = n_}), std::move(after));
+        const std::size_t copy =
+            plan_builder_.transfer(gpu, copy_rows(from, next, to, {.tokens = n_}), std::move(after));
         sent_[receiver].push_back(copy);
         forwarding_[sender].push_back(copy);
       }
@@ -264,16 +265,16 @@ class RingPlan {
     if (part.name.empty()) return;
     // Parts with all rows use keys of GPUs up to this one, which come in the first steps.
     const std::string slot = fmt::format("part{}", step);
-    done.push_back(maker_.attention({.gpu = gpu, .after = arrived_[static_cast<std::size_t>(gpu)]},
-                                    {.name = part.name, .problem = part.problem, .q_rows = n_, .kv_rows = n_},
-                                    {{"q", part.first_row > 0 ? "q.late" : "q"},
-                                     {"k", held("k", step)},
-                                     {"v", held("v", step)},
-                                     {"o", "o." + slot},
-                                     {"lse", "lse." + slot}}));
+    done.push_back(plan_builder_.attention({.gpu = gpu, .after = arrived_[static_cast<std::size_t>(gpu)]},
+                                           {.name = part.name, .problem = part.problem, .q_rows = n_, .kv_rows = n_},
+                                           {{"q", part.first_row > 0 ? "q.late" : "q"},
+                                            {"k", held("k", step)},
+                                            {"v", held("v", step)},
+                                            {"o", "o." + slot},
+                                            {"lse", "lse." + slot}}));
   }
 
-  PlanMaker& maker_;
+  PlanBuilder& plan_builder_;
   const AttentionProblem& p_;
   std::int64_t n_;
   std::vector<Copies> arrived_;     ///< to each GPU in the previous step
@@ -284,7 +285,7 @@ class RingPlan {
 
 std::optional<Refusal> refuse_ring(const AttentionProblem& p, std::string_view /*name*/) {
   const bool too_short = p.gpu_order == GpuOrder::striped && p.gpus > 1 && p.n_k < std::int64_t{2} * p.gpus;
-  return too_short ? MultiGpuSequence::refuse_pieces(p, std::int64_t{2} * p.gpus) : std::nullopt;
+  return too_short ? MultiGpuSequence::refuse_uneven_chunks(p, std::int64_t{2} * p.gpus) : std::nullopt;
 }
 
 std::vector<AttentionProblem> ring_parts(const AttentionProblem& p) {
@@ -298,7 +299,7 @@ std::vector<AttentionProblem> ring_parts(const AttentionProblem& p) {
   return all;
 }
 
-void add_ring(PlanMaker& maker, const AttentionProblem& p) {
+void add_ring(PlanBuilder& maker, const AttentionProblem& p) {
   RingPlan(maker, p).add();
   maker.gather_outputs({"o"}, {"lse"});
 }
@@ -309,7 +310,7 @@ void add_ring(PlanMaker& maker, const AttentionProblem& p) {
 std::vector<Part> gathered_parts(const AttentionProblem& p, int gpu) {
   std::vector<Part> all;
   std::int64_t row = 0;
-  for (const Stretch& stretch : tokens_of(p, gpu)) {
+  for (const Stretch& stretch : tokens_of_gpu(p, gpu)) {
     const std::int64_t end = stretch.token + stretch.tokens;
     all.push_back(causal(p) ? part_of(fmt::format("to key {}", end), p, stretch.tokens, end, Mask::causal, row)
                             : part_of("attention", p, stretch.tokens, p.n_k, Mask::none, row));
@@ -330,7 +331,7 @@ std::vector<AttentionProblem> all_gather_parts(const AttentionProblem& p) {
   return all;
 }
 
-void add_all_gather(PlanMaker& maker, const AttentionProblem& p) {
+void add_all_gather(PlanBuilder& maker, const AttentionProblem& p) {
   const std::int64_t n = maker.tokens();
   for (const char* const name : {"k.all", "v.all"}) {
     maker.add_buffer(name, p.kv_instances() * p.n_k * p.d * element_bytes(p));
@@ -343,7 +344,7 @@ void add_all_gather(PlanMaker& maker, const AttentionProblem& p) {
     lse.push_back(fmt::format("lse.{}", place));
     maker.add_buffer(o.back(), p.instances() * part.problem.n_q * p.d * output_bytes(p.dtype));
     maker.add_buffer(lse.back(), p.instances() * part.problem.n_q * fp32_bytes);
-    maker.add_part(fmt::format("q.{}", place), "q", part.first_row * p.d * element_bytes(p));
+    maker.add_view(fmt::format("q.{}", place), "q", part.first_row * p.d * element_bytes(p));
   }
   std::vector<std::vector<std::size_t>> arrived(static_cast<std::size_t>(p.gpus));
   for_each_pair(p, [&](int gpu, int to) {
@@ -351,7 +352,7 @@ void add_all_gather(PlanMaker& maker, const AttentionProblem& p) {
       const Matrix own = maker.matrix(name, gpu, p.kv_instances(), n);
       const Matrix all = maker.matrix(fmt::format("{}.all", name), to, p.kv_instances(), p.n_k);
       std::int64_t from = 0;
-      for (const Stretch& stretch : tokens_of(p, gpu)) {
+      for (const Stretch& stretch : tokens_of_gpu(p, gpu)) {
         const Rows rows{.from = from, .to = stretch.token, .tokens = stretch.tokens};
         arrived[static_cast<std::size_t>(to)].push_back(maker.transfer(gpu, copy_rows(own, all, to, rows), {}));
         from += stretch.tokens;
@@ -391,7 +392,7 @@ std::vector<AttentionProblem> ulysses_parts(const AttentionProblem& p) {
   return {part};
 }
 
-void add_ulysses(PlanMaker& maker, const AttentionProblem& p) {
+void add_ulysses(PlanBuilder& maker, const AttentionProblem& p) {
   const std::int64_t n = maker.tokens();
   const AttentionProblem part = ulysses_parts(p).front();
   maker.add_buffer("o", p.instances() * n * p.d * output_bytes(p.dtype));
@@ -405,7 +406,7 @@ void add_ulysses(PlanMaker& maker, const AttentionProblem& p) {
 
   // Per batch entry: the heads of GPU `of` in the tokens of GPU `from`, and the tokens of GPU `from` in the heads of
   // GPU `of`.
-  struct Ends {
+  struct ExchangeEnds {
     Matrix tokens;
     std::int64_t tokens_from = 0;
     Matrix heads;
@@ -414,17 +415,17 @@ void add_ulysses(PlanMaker& maker, const AttentionProblem& p) {
   const auto ends = [&](std::string_view name, std::int64_t entry, int from, int of) {
     const bool of_keys = name == "k" || name == "v";
     const std::int64_t heads = of_keys ? part.heads_kv : part.heads_q;
-    Ends both{.tokens = maker.matrix(name, from, heads, n),
-              .tokens_from = (entry * p.gpus + of) * heads * n,
-              .heads = maker.matrix(fmt::format("{}.all", name), of, heads, p.n_k),
-              .heads_from = entry * heads * p.n_k + from * n};
+    ExchangeEnds both{.tokens = maker.matrix(name, from, heads, n),
+                      .tokens_from = (entry * p.gpus + of) * heads * n,
+                      .heads = maker.matrix(fmt::format("{}.all", name), of, heads, p.n_k),
+                      .heads_from = entry * heads * p.n_k + from * n};
     return both;
   };
   std::vector<std::vector<std::size_t>> arrived(static_cast<std::size_t>(p.gpus));
   for_each_pair(p, [&](int gpu, int to) {
     for (const char* const name : {"q", "k", "v"}) {
       for (std::int64_t entry = 0; entry < p.batch; ++entry) {
-        const Ends both = ends(name, entry, gpu, to);
+        const ExchangeEnds both = ends(name, entry, gpu, to);
         arrived[static_cast<std::size_t>(to)].push_back(maker.transfer(
             gpu, copy_rows(both.tokens, both.heads, to, {.from = both.tokens_from, .to = both.heads_from, .tokens = n}),
             {}));
@@ -441,7 +442,7 @@ void add_ulysses(PlanMaker& maker, const AttentionProblem& p) {
   }
   for_each_pair(p, [&](int gpu, int to) {
     for (std::int64_t entry = 0; entry < p.batch; ++entry) {
-      const Ends both = ends("o", entry, to, gpu);
+      const ExchangeEnds both = ends("o", entry, to, gpu);
       Transfer copy =
           copy_rows(both.heads, both.tokens, to, {.from = both.heads_from, .to = both.tokens_from, .tokens = n});
       maker.transfer(gpu, std::move(copy), {computed[static_cast<std::size_t>(gpu)]});
@@ -462,7 +463,7 @@ void add_ulysses(PlanMaker& maker, const AttentionProblem& p) {
 }
 
 /// Shows from which N communication is hidden behind attention, and that causal work is balanced only in zigzag order.
-AlgorithmPreset all_schemes() {
+AlgorithmPreset all_schemes_preset() {
   const std::vector<std::string> others{"allgather", "ulysses"};
   return {
       .name = "gpus",
@@ -486,7 +487,7 @@ std::unique_ptr<const Algorithm> make_ring() {
                        "(arXiv 2311.09431); zigzag: Z. Zhu, ring-flash-attention",
                        ringattn::ring_link_bytes,
                        true,
-                       {ringattn::all_schemes()},
+                       {ringattn::all_schemes_preset()},
                        ringattn::refuse_ring,
                        ringattn::ring_parts,
                        ringattn::add_ring},

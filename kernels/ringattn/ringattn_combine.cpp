@@ -13,9 +13,9 @@
 namespace attnscope::ringattn {
 namespace {
 
-static_assert(max_gpus <= most_parts);
+static_assert(max_gpus <= max_parts);
 
-constexpr std::int64_t numbers_of_sector = sector_bytes / fp32_bytes;
+constexpr std::int64_t numbers_per_sector = sector_bytes / fp32_bytes;
 
 std::int64_t tiles_of(const Parts& parts) {
   return ceil_div(parts.rows, combine_rows);
@@ -36,7 +36,7 @@ Held held(const Parts& parts, std::int64_t tile, std::int64_t missing) {
 TileAccess lse_access(Tensor tensor, Access access, const Held& rows, std::int64_t part_instance, std::int64_t before) {
   TileAccess numbers{tensor, access, part_instance, rows.first, rows.rows, 0, 1, fp32_bytes};
   numbers.request_rows = combine_rows;
-  numbers.place = static_cast<std::int8_t>((before + rows.first) % numbers_of_sector);
+  numbers.place = static_cast<std::int8_t>((before + rows.first) % numbers_per_sector);
   return numbers;
 }
 
@@ -46,13 +46,13 @@ std::int64_t lse_sectors(const Parts& parts, std::int64_t missing) {
   const std::int64_t of_instance = parts.rows - missing;
   std::int64_t sectors = 0;
   // Sector alignment repeats every eight instances.
-  for (std::int64_t instance = 0; instance < std::min(parts.instances, numbers_of_sector); ++instance) {
-    const std::int64_t alike = ceil_div(parts.instances - instance, numbers_of_sector);
+  for (std::int64_t instance = 0; instance < std::min(parts.instances, numbers_per_sector); ++instance) {
+    const std::int64_t alike = ceil_div(parts.instances - instance, numbers_per_sector);
     const auto of_tile = [&](std::int64_t tile) {
       const Held rows = held(parts, tile, missing);
       if (rows.rows == 0) return std::int64_t{0};
-      const std::int64_t place = (instance * of_instance + rows.first) % numbers_of_sector;
-      return ceil_div(place + rows.rows, numbers_of_sector);
+      const std::int64_t place = (instance * of_instance + rows.first) % numbers_per_sector;
+      return ceil_div(place + rows.rows, numbers_per_sector);
     };
     // All tiles between the first and the last tile of a part have equal alignment.
     const std::int64_t begin = std::min(tiles, ceil_div(missing, combine_rows));

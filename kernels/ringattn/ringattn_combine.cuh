@@ -21,7 +21,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::ringattn::combine_thread
     attn_ringattn_combine(const unsigned short* o_parts, const float* lse_parts, unsigned short* o, float* lse, int n,
                           int whole, int later, int first, long long o_stride, long long lse_stride) {
   using namespace attnscope::ringattn;
-  __shared__ float part_lse[most_parts][combine_rows];
+  __shared__ float part_lse[max_parts][combine_rows];
 
   const int tiles = (n + combine_rows - 1) / combine_rows;
   const int instance = static_cast<int>(blockIdx.x) / tiles;

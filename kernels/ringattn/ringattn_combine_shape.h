@@ -11,7 +11,7 @@ constexpr int combine_threads(int d) {
   return combine_rows * d / combine_columns;
 }
 /// Maximum partial results per row: one per GPU.
-constexpr int most_parts = 64;
+constexpr int max_parts = 64;
 constexpr int combine_registers = 40;
 
 }  // namespace attnscope::ringattn

@@ -11,7 +11,7 @@ namespace attnscope::ringattn {
 namespace {
 
 /// Renames buffer arguments to the buffers of GPU 0.
-void rename(std::vector<Argument>& arguments, const PlanMaker::Names& names) {
+void rename(std::vector<Argument>& arguments, const PlanBuilder::Names& names) {
   const auto put = [&](std::string& name) {
     if (const auto found = names.find(name); found != names.end()) name = buffer_on_gpu(found->second, 0);
   };
@@ -23,7 +23,7 @@ void rename(std::vector<Argument>& arguments, const PlanMaker::Names& names) {
 
 }  // namespace
 
-std::vector<Stretch> tokens_of(const AttentionProblem& p, int gpu) {
+std::vector<Stretch> tokens_of_gpu(const AttentionProblem& p, int gpu) {
   const std::int64_t of_each = p.n_k / p.gpus;
   switch (p.gpu_order) {
     case GpuOrder::contiguous:
@@ -48,11 +48,11 @@ Transfer copy_rows(const Matrix& from, const Matrix& to, int to_gpu, const Rows&
                 .row_bytes = rows.tokens * row,
                 .from_pitch = from.tokens * row,
                 .to_pitch = to.tokens * row};
-  if (rows.every > 1 || rows.to_every > 1) {  // single tokens, of evenly spaced heads
+  if (rows.every > 1 || rows.to_stride > 1) {  // single tokens, of evenly spaced heads
     copy.rows = from.heads * rows.tokens;
     copy.row_bytes = row;
     copy.from_pitch = rows.every * row;
-    copy.to_pitch = rows.to_every * row;
+    copy.to_pitch = rows.to_stride * row;
   }
   if (copy.from_pitch == copy.row_bytes && copy.to_pitch == copy.row_bytes) {
     copy.row_bytes *= copy.rows;
@@ -61,8 +61,8 @@ Transfer copy_rows(const Matrix& from, const Matrix& to, int to_gpu, const Rows&
   return copy;
 }
 
-PlanMaker::PlanMaker(const Algorithm& inner, const AttentionProblem& problem, const Config& config,
-                     const DeviceLimits& device)
+PlanBuilder::PlanBuilder(const Algorithm& inner, const AttentionProblem& problem, const Config& config,
+                         const DeviceLimits& device)
     : inner_(inner), problem_(problem), config_(config), device_(device) {
   const AttentionProblem whole = single_gpu_problem(problem);
   plan_.buffers = input_buffers(whole);
@@ -72,13 +72,13 @@ PlanMaker::PlanMaker(const Algorithm& inner, const AttentionProblem& problem, co
   add_buffer("taken", sector_bytes, BufferFill::zeros);
 }
 
-Matrix PlanMaker::matrix(std::string_view buffer, int gpu, std::int64_t heads, std::int64_t tokens,
-                         std::int64_t row_bytes) const {
+Matrix PlanBuilder::matrix(std::string_view buffer, int gpu, std::int64_t heads, std::int64_t tokens,
+                           std::int64_t row_bytes) const {
   return {buffer_on_gpu(buffer, gpu), heads, tokens,
           row_bytes > 0 ? row_bytes : problem_.d * bytes_per_element(problem_.dtype)};
 }
 
-void PlanMaker::share_inputs() {
+void PlanBuilder::distribute_inputs() {
   for (const auto& [name, heads] :
        {std::pair{"q", problem_.instances()}, {"k", problem_.kv_instances()}, {"v", problem_.kv_instances()}}) {
     Matrix whole = matrix(name, 0, heads, problem_.n_k);
@@ -87,7 +87,7 @@ void PlanMaker::share_inputs() {
     for (int gpu = 0; gpu < problem_.gpus; ++gpu) {
       const Matrix own = matrix(name, gpu, heads, tokens());
       std::int64_t to = 0;
-      for (const Stretch& stretch : tokens_of(problem_, gpu)) {
+      for (const Stretch& stretch : tokens_of_gpu(problem_, gpu)) {
         Operation copy{.kind = Operation::Kind::transfer};
         copy.transfer = copy_rows(whole, own, gpu,
                                   {.from = stretch.token, .to = to, .tokens = stretch.tokens, .every = stretch.every});
@@ -98,7 +98,7 @@ void PlanMaker::share_inputs() {
   }
 }
 
-void PlanMaker::gather_outputs(const std::vector<std::string>& o, const std::vector<std::string>& lse) {
+void PlanBuilder::gather_outputs(const std::vector<std::string>& o, const std::vector<std::string>& lse) {
   for (const auto* const buffers : {&o, &lse}) {
     const char* const name = buffers == &o ? "o" : "lse";
     const std::int64_t row_bytes = buffers == &o ? 0 : fp32_bytes;
@@ -107,7 +107,7 @@ void PlanMaker::gather_outputs(const std::vector<std::string>& o, const std::vec
     for (int gpu = 0; gpu < problem_.gpus && !buffers->empty(); ++gpu) {
       std::int64_t from = 0;
       std::size_t which = 0;
-      for (const Stretch& stretch : tokens_of(problem_, gpu)) {
+      for (const Stretch& stretch : tokens_of_gpu(problem_, gpu)) {
         const bool apart = buffers->size() > 1;
         const Matrix own = matrix(buffers->at(apart ? which++ : 0), gpu, problem_.instances(),
                                   apart ? stretch.tokens : tokens(), row_bytes);
@@ -115,26 +115,26 @@ void PlanMaker::gather_outputs(const std::vector<std::string>& o, const std::vec
             gpu,
             copy_rows(
                 own, whole, 0,
-                {.from = apart ? 0 : from, .to = stretch.token, .tokens = stretch.tokens, .to_every = stretch.every}));
+                {.from = apart ? 0 : from, .to = stretch.token, .tokens = stretch.tokens, .to_stride = stretch.every}));
         from += stretch.tokens;
       }
     }
   }
 }
 
-void PlanMaker::gather(int gpu, Transfer what) {
+void PlanBuilder::gather(int gpu, Transfer what) {
   Operation copy{.kind = Operation::Kind::transfer, .gpu = gpu};
   copy.transfer = std::move(what);
   plan_.schedule.gather.push_back(std::move(copy));
 }
 
-void PlanMaker::add_buffer(const std::string& name, std::int64_t bytes, BufferFill fill) {
+void PlanBuilder::add_buffer(const std::string& name, std::int64_t bytes, BufferFill fill) {
   for (int gpu = 0; gpu < problem_.gpus; ++gpu) {
     plan_.buffers.push_back({.name = buffer_on_gpu(name, gpu), .bytes = bytes, .fill = fill, .gpu = gpu});
   }
 }
 
-void PlanMaker::add_part(const std::string& name, const std::string& within, std::int64_t offset) {
+void PlanBuilder::add_view(const std::string& name, const std::string& within, std::int64_t offset) {
   for (int gpu = 0; gpu < problem_.gpus; ++gpu) {
     plan_.buffers.push_back({.name = buffer_on_gpu(name, gpu),
                              .place = {.within = buffer_on_gpu(within, gpu), .offset = offset},
@@ -142,7 +142,7 @@ void PlanMaker::add_part(const std::string& name, const std::string& within, std
   }
 }
 
-std::size_t PlanMaker::add(Operation operation) {
+std::size_t PlanBuilder::add(Operation operation) {
   // Keeps only the last dependency of each other stream; operations of the same stream run in order anyway.
   const auto& all = plan_.schedule.operations;
   const auto stream = [](const Operation& each) { return std::pair(each.gpu, each.is_transfer()); };
@@ -158,8 +158,8 @@ std::size_t PlanMaker::add(Operation operation) {
   return all.size() - 1;
 }
 
-std::size_t PlanMaker::launch(Operation where, const std::string& name, const Names& names,
-                              const std::function<KernelLaunch()>& make) {
+std::size_t PlanBuilder::launch(Operation where, const std::string& name, const Names& names,
+                                const std::function<KernelLaunch()>& make) {
   const auto known = std::ranges::find(plan_.launches, name, [](const KernelLaunch& each) { return each.name; });
   where.launch = static_cast<std::size_t>(known - plan_.launches.begin());
   if (known == plan_.launches.end()) {
@@ -179,7 +179,7 @@ std::size_t PlanMaker::launch(Operation where, const std::string& name, const Na
   return add(std::move(where));
 }
 
-std::size_t PlanMaker::attention(Operation where, const Attention& what, Names names) {
+std::size_t PlanBuilder::attention(Operation where, const Attention& what, Names names) {
   names.insert({{"q", "q"}, {"k", "k"}, {"v", "v"}, {"taken", "taken"}});
   return launch(std::move(where), what.name, names, [&] {
     KernelLaunch launch = std::move(inner_.plan(what.problem, config_, device_).launches.front());
@@ -191,7 +191,7 @@ std::size_t PlanMaker::attention(Operation where, const Attention& what, Names n
   });
 }
 
-std::size_t PlanMaker::transfer(int gpu, Transfer what, std::vector<std::size_t> after) {
+std::size_t PlanBuilder::transfer(int gpu, Transfer what, std::vector<std::size_t> after) {
   Operation operation{.kind = Operation::Kind::transfer, .gpu = gpu, .after = std::move(after)};
   operation.transfer = std::move(what);
   return add(std::move(operation));

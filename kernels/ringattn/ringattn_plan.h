@@ -20,7 +20,7 @@ struct Stretch {
   std::int64_t every = 1;
 };
 /// Tokens of GPU `gpu` in memory order.
-[[nodiscard]] std::vector<Stretch> tokens_of(const AttentionProblem&, int gpu);
+[[nodiscard]] std::vector<Stretch> tokens_of_gpu(const AttentionProblem&, int gpu);
 
 /// Matrix [heads, tokens, row_bytes] in a GPU's buffer.
 struct Matrix {
@@ -30,23 +30,24 @@ struct Matrix {
   std::int64_t row_bytes = 0;
 };
 /// Rows that a copy moves: `tokens` tokens per head from token `from` (source stride `every`) to token `to`
-/// (destination stride `to_every`).
+/// (destination stride `to_stride`).
 struct Rows {
   std::int64_t from = 0;
   std::int64_t to = 0;
   std::int64_t tokens = 0;
   std::int64_t every = 1;
-  std::int64_t to_every = 1;
+  std::int64_t to_stride = 1;
 };
 [[nodiscard]] Transfer copy_rows(const Matrix& from, const Matrix& to, int to_gpu, const Rows& rows);
 
-class PlanMaker {
+class PlanBuilder {
  public:
-  PlanMaker(const Algorithm& inner, const AttentionProblem& problem, const Config& config, const DeviceLimits& device);
+  PlanBuilder(const Algorithm& inner, const AttentionProblem& problem, const Config& config,
+              const DeviceLimits& device);
 
   /// Adds the buffers "q", "k" and "v" on each GPU. Its tokens are copied from the full tensors on GPU 0 before the
   /// measurement.
-  void share_inputs();
+  void distribute_inputs();
   /// Gathers the full O and LSE from these buffers of each GPU: stretch `i` of its tokens from buffer i, or all from
   /// one buffer.
   void gather_outputs(const std::vector<std::string>& o, const std::vector<std::string>& lse);
@@ -55,7 +56,7 @@ class PlanMaker {
   /// Adds a buffer on every GPU.
   void add_buffer(const std::string& name, std::int64_t bytes, BufferFill fill = BufferFill::poison);
   /// Adds a view of buffer `within` at byte `offset`, on every GPU.
-  void add_part(const std::string& name, const std::string& within, std::int64_t offset);
+  void add_view(const std::string& name, const std::string& within, std::int64_t offset);
 
   /// Argument name to buffer name, without the GPU.
   using Names = std::map<std::string, std::string>;

@@ -133,22 +133,22 @@ constexpr std::array matrices{Matrix{"quantise K", "k", "k8", "k_scales", Tensor
                               Matrix{"quantise V", "v", "v8", "v_scales", Tensor::v16, Tensor::v, Tensor::v_scales}};
 
 std::int64_t blocks_of_head(const AttentionProblem& p) {
-  return ceil_div(p.n_k, splitkv::quantised_keys);
+  return ceil_div(p.n_k, splitkv::quantized_keys);
 }
 
 /// Block (keys, K/V head): step 0 loads all keys of the head, step 1 loads its own keys again and stores them. The
 /// block table passes through L1.
-class QuantiseProgram final : public TileProgram {
+class QuantizeProgram final : public TileProgram {
  public:
-  QuantiseProgram(const AttentionProblem& p, const Matrix& matrix) : p_(p), matrix_(matrix) {}
+  QuantizeProgram(const AttentionProblem& p, const Matrix& matrix) : p_(p), matrix_(matrix) {}
 
   [[nodiscard]] std::int64_t blocks() const override { return p_.kv_instances() * blocks_of_head(p_); }
   [[nodiscard]] std::int64_t steps(std::int64_t /*block*/) const override { return 2; }
 
   void visit(std::int64_t block, std::int64_t step, std::vector<TileAccess>& out) const override {
     const std::int64_t kv = block / blocks_of_head(p_);
-    const std::int64_t first = step == 0 ? 0 : block % blocks_of_head(p_) * splitkv::quantised_keys;
-    const std::int64_t keys = step == 0 ? p_.n_k : std::min<std::int64_t>(splitkv::quantised_keys, p_.n_k - first);
+    const std::int64_t first = step == 0 ? 0 : block % blocks_of_head(p_) * splitkv::quantized_keys;
+    const std::int64_t keys = step == 0 ? p_.n_k : std::min<std::int64_t>(splitkv::quantized_keys, p_.n_k - first);
     const int given = bytes_per_element(output_dtype(p_.dtype));
     out.push_back({matrix_.from, Access::load, kv, first, keys, 0, p_.d, given});
     if (step == 0) return;
@@ -164,7 +164,7 @@ class QuantiseProgram final : public TileProgram {
   Matrix matrix_;
 };
 
-KernelModel quantise_model(const AttentionProblem& p, const Matrix& matrix) {
+KernelModel quantize_model(const AttentionProblem& p, const Matrix& matrix) {
   const std::int64_t values = p.kv_instances() * p.n_k * p.d;
   const std::int64_t given = values * bytes_per_element(output_dtype(p.dtype));
   const std::int64_t made = values * bytes_per_element(p.dtype);
@@ -175,7 +175,7 @@ KernelModel quantise_model(const AttentionProblem& p, const Matrix& matrix) {
                         .distinct_bytes = static_cast<double>(given + made)};
   KernelModel model = kernel_model(
       matrix.launch, blocks,
-      {.kernel = "splitkv quantise", .threads = splitkv::quantise_threads, .registers = splitkv::quantise_registers},
+      {.kernel = "splitkv quantise", .threads = splitkv::quantize_threads, .registers = splitkv::quantize_registers},
       {{matrix.from, {.l2_to_sm_bytes = given * (blocks_of_head(p) + 1)}},
        {matrix.to, {.sm_to_l2_bytes = made}},
        {matrix.scale, {.sm_to_l2_bytes = p.kv_instances() * sector_bytes}}},
@@ -185,7 +185,7 @@ KernelModel quantise_model(const AttentionProblem& p, const Matrix& matrix) {
 }
 
 /// Appends the buffers "k8", "v8" (layout of K and V) and "k_scales", "v_scales" ([K/V heads] fp32).
-void append_quantised(std::vector<BufferSpec>& buffers, const AttentionProblem& p) {
+void append_quantized(std::vector<BufferSpec>& buffers, const AttentionProblem& p) {
   const std::int64_t keys = p.page > 0 ? round_up(p.n_k, p.page) : p.n_k;
   for (const Matrix& matrix : matrices) {
     buffers.push_back({matrix.made, p.kv_instances() * keys * p.d * bytes_per_element(p.dtype)});
@@ -193,16 +193,16 @@ void append_quantised(std::vector<BufferSpec>& buffers, const AttentionProblem& 
   }
 }
 
-std::vector<KernelLaunch> quantise_launches(const AttentionProblem& p) {
+std::vector<KernelLaunch> quantize_launches(const AttentionProblem& p) {
   std::vector<KernelLaunch> all;
   all.reserve(matrices.size());
   for (const Matrix& matrix : matrices) {
-    all.emplace_back(quantise_model(p, matrix),
+    all.emplace_back(quantize_model(p, matrix),
                      KernelSource{"splitkv/splitkv_quantise.cuh", "attn_splitkv_quantise",
                                   kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_PAGED"}, p, Config())},
                      kernel_arguments({matrix.given, p.page > 0 ? "block_table" : "", matrix.made, matrix.scales},
                                       {p.n_k, p.page, p.heads_kv}),
-                     std::make_shared<const QuantiseProgram>(p, matrix));
+                     std::make_shared<const QuantizeProgram>(p, matrix));
   }
   return all;
 }
@@ -232,13 +232,13 @@ std::vector<BufferSpec> buffers_of(const SplitGrid& grid) {
   all.push_back({"lse_part", parts * grid.lse_rows() * fp32_bytes});
   all.push_back(row_buffer("o", p, p.d, output_bytes(p.dtype)));
   all.push_back(row_buffer("lse", p, 1, fp32_bytes));
-  if (is_fp8(p)) append_quantised(all, p);
+  if (is_fp8(p)) append_quantized(all, p);
   return all;
 }
 
 /// 8-bit caches need compute capability 8.9 and multiples of 32 columns. Each quantization block reads the whole head,
 /// so with many keys it would exceed a point's time limit.
-std::optional<Refusal> refuse_8_bits(const AttentionProblem& p, const DeviceLimits& device) {
+std::optional<Refusal> refuse_fp8(const AttentionProblem& p, const DeviceLimits& device) {
   if (!is_fp8(p)) return std::nullopt;
   if (!splitkv::supported_8_bit_head_dim(static_cast<int>(p.d))) {
     return Refusal{Refusal::Cause::shape,
@@ -255,7 +255,7 @@ std::optional<Refusal> refuse_8_bits(const AttentionProblem& p, const DeviceLimi
                   device.name, device.compute_major, device.compute_minor)};
 }
 
-AttentionPlan plan_with(const SplitGrid& grid, const TileShape& tile, int stages, const DeviceLimits& device) {
+AttentionPlan plan_for_grid(const SplitGrid& grid, const TileShape& tile, int stages, const DeviceLimits& device) {
   const AttentionProblem& p = grid.problem();
 
   AttentionPlan plan;
@@ -263,7 +263,7 @@ AttentionPlan plan_with(const SplitGrid& grid, const TileShape& tile, int stages
 
   const bool fp8 = is_fp8(p);
   if (fp8) {
-    plan.launches = quantise_launches(p);
+    plan.launches = quantize_launches(p);
     plan.quantized = Quantization{.keys = p.n_k, .weights = false};
   }
 
@@ -337,7 +337,7 @@ class SplitKv final : public Algorithm {
     if (auto refused = refuse_features("splitkv", p, tile, {.lengths = true, .paged = true}, false)) {
       return refused;
     }
-    if (auto refused = refuse_8_bits(p, device)) return refused;
+    if (auto refused = refuse_fp8(p, device)) return refused;
     if (auto refused = refuse_above_limit("heads_q / heads_kv x n_q", packed_rows(p), splitkv::max_rows,
                                           "splitkv packs all query rows of a K/V head into one tile")) {
       return refused;
@@ -376,8 +376,8 @@ class SplitKv final : public Algorithm {
 
   [[nodiscard]] AttentionPlan plan(const AttentionProblem& p, const Config& config,
                                    const DeviceLimits& device) const override {
-    return plan_with(SplitGrid(p, splits_of(p, config)), config.tile,
-                     stages_of(p, config, device.shared_bytes_per_block), device);
+    return plan_for_grid(SplitGrid(p, splits_of(p, config)), config.tile,
+                         stages_of(p, config, device.shared_bytes_per_block), device);
   }
 };
 

@@ -48,7 +48,7 @@ __device__ __forceinline__ void reorder_queries(unsigned char* q, int thread) {
 
 /// s = Q K^T for 16 rows and `Width` keys. `k`: right-operand lane address of the chunk's first key.
 template <int Width, int D>
-__device__ __forceinline__ void scores_of_8_bits(float (&s)[Width / 8][4], unsigned q, unsigned k) {
+__device__ __forceinline__ void scores_8_bit(float (&s)[Width / 8][4], unsigned q, unsigned k) {
 #pragma unroll
   for (int n = 0; n < Width / 8; ++n) {
     s[n][0] = s[n][1] = s[n][2] = s[n][3] = 0.0f;
@@ -56,12 +56,12 @@ __device__ __forceinline__ void scores_of_8_bits(float (&s)[Width / 8][4], unsig
 #pragma unroll
   for (int step = 0; step < D / 32; ++step) {
     unsigned a[2][4];
-    load_matrices(a[0], SharedTile<D>::columns_on(q, 2 * step));
-    load_matrices(a[1], SharedTile<D>::columns_on(q, 2 * step + 1));
+    load_matrices(a[0], SharedTile<D>::advance_columns(q, 2 * step));
+    load_matrices(a[1], SharedTile<D>::advance_columns(q, 2 * step + 1));
 #pragma unroll
     for (int n = 0; n < Width / 16; ++n) {
       unsigned bytes[4];  // keys 0 .. 7 of columns 0 .. 15 and 16 .. 31, then keys 8 .. 15
-      load_matrices(bytes, CacheTile<D>::columns_on(k, step) + n * 16 * CacheTile<D>::row_bytes);
+      load_matrices(bytes, CacheTile<D>::advance_columns(k, step) + n * 16 * CacheTile<D>::row_bytes);
 #pragma unroll
       for (int part = 0; part < 4; ++part) {
         unsigned b[2];
@@ -75,14 +75,14 @@ __device__ __forceinline__ void scores_of_8_bits(float (&s)[Width / 8][4], unsig
 /// o += P V. `v`: left-operand lane address of the chunk's first key. o[2 m] and o[2 m + 1] hold the even and odd
 /// columns from column 16 m.
 template <int Width, int D>
-__device__ __forceinline__ void accumulate_8_bits(float (&o)[D / 8][4], const unsigned (&p)[Width / 8][2], unsigned v) {
+__device__ __forceinline__ void accumulate_8_bit(float (&o)[D / 8][4], const unsigned (&p)[Width / 8][2], unsigned v) {
 #pragma unroll
   for (int step = 0; step < Width / 16; ++step) {
     const unsigned a[4] = {p[2 * step][0], p[2 * step][1], p[2 * step + 1][0], p[2 * step + 1][1]};
 #pragma unroll
     for (int n = 0; n < D / 32; ++n) {
       unsigned bytes[4];  // keys 0 .. 7 and 8 .. 15 of columns 0 .. 15, then of 16 .. 31
-      load_matrices_transposed(bytes, CacheTile<D>::columns_on(v, n) + step * 16 * CacheTile<D>::row_bytes);
+      load_matrices_transposed(bytes, CacheTile<D>::advance_columns(v, n) + step * 16 * CacheTile<D>::row_bytes);
 #pragma unroll
       for (int part = 0; part < 2; ++part) {
         unsigned low[2];

@@ -110,7 +110,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 
   float* const out = o_part + static_cast<long long>(blockIdx.x) * rows * d;
 
   const int lane = thread % 32;
-  const int my_group = thread / group_threads;
+  const int group_index = thread / group_threads;
   const int group_thread = thread % group_threads;
   const int m_tile = group_thread / 32;
 
@@ -119,10 +119,10 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 
   const int head = kv % heads_kv;
   const long long contiguous = static_cast<long long>(kv) * n_k;
 
-  const unsigned my_ring = shared_ring + my_group * ring * 2 * half_slot;
-  const unsigned q_lane = QTile::lane_left(shared_q + m_tile * 16 * QTile::row_bytes, lane);
-  const unsigned k_lane = Tile::lane_right(my_ring, lane);
-  const unsigned v_lane = Tile::lane_left(my_ring + half_slot, lane);
+  const unsigned ring_base = shared_ring + group_index * ring * 2 * half_slot;
+  const unsigned q_lane = QTile::left_lane_address(shared_q + m_tile * 16 * QTile::row_bytes, lane);
+  const unsigned k_lane = Tile::right_lane_address(ring_base, lane);
+  const unsigned v_lane = Tile::left_lane_address(ring_base + half_slot, lane);
 
   float o[1][d / 8][4];
   RowStatistics<1> statistics;
@@ -147,9 +147,9 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 
     float s[1][chunk / 8][4];
     unsigned p[1][chunk / 8][2];
     if constexpr (fp8) {
-      scores_of_8_bits<chunk, d>(s[0], recomputed(q_lane), k_lane + slot);
+      scores_8_bit<chunk, d>(s[0], force_recompute(q_lane), k_lane + slot);
     } else {
-      scores<1, chunk, d>(s, recomputed(q_lane), k_lane + slot);
+      scores<1, chunk, d>(s, force_recompute(q_lane), k_lane + slot);
     }
     if (key + chunk > min(unmasked, last)) {
       const int column = key + lane % 4 * 2;
@@ -168,7 +168,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 
     }
     online_softmax<1, chunk, d>(p, s, o, statistics, scale_log2);
     if constexpr (fp8) {
-      accumulate_8_bits<chunk, d>(o[0], p[0], v_lane + slot);
+      accumulate_8_bit<chunk, d>(o[0], p[0], v_lane + slot);
     } else {
       accumulate<1, chunk, d>(o, p, v_lane + slot);
     }
@@ -199,12 +199,12 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 
       __syncthreads();
     }
     const int chunks = (last - first + chunk - 1) / chunk;
-    const int mine = (chunks - my_group + all_groups - 1) / all_groups;
+    const int mine = (chunks - group_index + all_groups - 1) / all_groups;
     const int rounds = m_tiles == 1 ? mine : (chunks + all_groups - 1) / all_groups;
 
     const auto copy = [&](int index, int slot) {
-      const int key = first + (index * all_groups + my_group) * chunk;
-      const unsigned tile = my_ring + slot * 2 * half_slot;
+      const int key = first + (index * all_groups + group_index) * chunk;
+      const unsigned tile = ring_base + slot * 2 * half_slot;
       if constexpr (paged) {
 #pragma unroll
         for (int part = 0; part < chunk; part += fragment) {
@@ -216,8 +216,8 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 
           copy_keys<fragment>(part_tile + half_slot, v, row, last - key - part, group_thread);
         }
       } else {
-        trace_load(group_thread == 0, Traced::k, contiguous + key, min(chunk, last - key));
-        trace_load(group_thread == 0, Traced::v, contiguous + key, min(chunk, last - key));
+        trace_load(group_thread == 0, TraceTarget::k, contiguous + key, min(chunk, last - key));
+        trace_load(group_thread == 0, TraceTarget::v, contiguous + key, min(chunk, last - key));
         copy_keys<chunk>(tile, k, contiguous + key, last - key, group_thread);
         copy_keys<chunk>(tile + half_slot, v, contiguous + key, last - key, group_thread);
       }
@@ -229,7 +229,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 
         copy(index, index);
       }
       if (index == 0 && q_wanted) {
-        trace_load(thread == 0, Traced::q, static_cast<long long>(kv) * rows, rows);
+        trace_load(thread == 0, TraceTarget::q, static_cast<long long>(kv) * rows, rows);
         QTile::copy_rows<br, block_threads>(shared_q, q + static_cast<long long>(kv) * rows * d, d, rows, thread);
       }
       commit_copies();
@@ -255,7 +255,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 
       wait_copies<ring - 1>();
       group_sync();
       if (m_tiles == 1 || index < mine) {
-        attend(first + (index * all_groups + my_group) * chunk, last, slot * 2 * half_slot);
+        attend(first + (index * all_groups + group_index) * chunk, last, slot * 2 * half_slot);
       }
       group_sync();  // the chunk has been read
       if (index + ring < mine) {
@@ -270,7 +270,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 
   // Rescales the groups' results to their common maximum.
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
-    const int row = my_group * br + m_tile * 16 + half * 8 + lane / 4;
+    const int row = group_index * br + m_tile * 16 + half * 8 + lane / 4;
     const float sum = quad_sum(statistics.sum[0][half]);
     if (lane % 4 == 0) {
       maxima[row] = statistics.maximum[0][half] * scale_log2;
@@ -283,7 +283,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::block_threads, 
   for (int half = 0; half < 2; ++half) {
     const int row = m_tile * 16 + half * 8 + lane / 4;
     if (row < rows) {
-      float* const to = exchange + (my_group * br + row) * pitch;
+      float* const to = exchange + (group_index * br + row) * pitch;
 #pragma unroll
       for (int n = 0; n < d / 8; n += fp8 ? 2 : 1) {
         const float x = o[0][n][half * 2];

@@ -11,13 +11,13 @@
 namespace attnscope::splitkv {
 namespace {
 
-constexpr std::int64_t key_lengths_a_sector = 8;
-constexpr std::int64_t scales_a_sector = 8;
+constexpr std::int64_t key_lengths_per_sector = 8;
+constexpr std::int64_t scales_per_sector = 8;
 
 /// With key lengths, a block first loads its entry's length past L1: one sector.
 void append_key_length(std::vector<TileAccess>& out, const SplitGrid& grid, std::int64_t kv) {
   if (!grid.problem().mask.padded()) return;
-  const std::int64_t row = kv / grid.problem().heads_kv / key_lengths_a_sector;
+  const std::int64_t row = kv / grid.problem().heads_kv / key_lengths_per_sector;
   out.push_back({Tensor::key_lengths, Access::load, 0, row, 1, 0, 1, static_cast<int>(sector_bytes)});
 }
 Traffic key_length_traffic(const SplitGrid& grid, std::int64_t blocks) {
@@ -28,11 +28,11 @@ Traffic key_length_traffic(const SplitGrid& grid, std::int64_t blocks) {
 void append_scales(std::vector<TileAccess>& out, const SplitGrid& grid, std::int64_t kv) {
   if (grid.problem().dtype != DType::fp8) return;
   for (const Tensor tensor : {Tensor::k_scales, Tensor::v_scales}) {
-    out.push_back({tensor, Access::load, 0, kv / scales_a_sector, 1, 0, 1, static_cast<int>(sector_bytes)});
+    out.push_back({tensor, Access::load, 0, kv / scales_per_sector, 1, 0, 1, static_cast<int>(sector_bytes)});
   }
 }
 Traffic scale_traffic(const SplitGrid& grid) {
-  return {.l2_to_sm_bytes = grid.problem().dtype == DType::fp8 ? grid.all_used() * sector_bytes : 0};
+  return {.l2_to_sm_bytes = grid.problem().dtype == DType::fp8 ? grid.total_used_splits() * sector_bytes : 0};
 }
 
 /// Block (split, K/V head): loads Q, then K_j and V_j per step, stores the partial results. With a paged cache, it
@@ -224,7 +224,7 @@ std::vector<OperandTraffic> partial_traffic(const SplitGrid& grid) {
       }
     }
   }
-  const std::int64_t used = grid.all_used();
+  const std::int64_t used = grid.total_used_splits();
   return {{Tensor::q, {.l2_to_sm_bytes = used * grid.rows() * p.d * bytes_per_element(output_dtype(p.dtype))}},
           {Tensor::k, {.l2_to_sm_bytes = keys * row}},
           {Tensor::v, {.l2_to_sm_bytes = keys * row}},
@@ -241,8 +241,8 @@ std::vector<OperandTraffic> combine_traffic(const SplitGrid& grid) {
   const AttentionProblem& p = grid.problem();
   const std::int64_t slices = p.d / combine_columns;
   const std::int64_t rows = p.instances() * p.n_q;
-  return {{Tensor::o_part, {.l2_to_sm_bytes = grid.all_used() * grid.rows() * p.d * fp32_bytes}},
-          {Tensor::lse_part, {.l2_to_sm_bytes = grid.all_used() * slices * grid.lse_rows() * fp32_bytes}},
+  return {{Tensor::o_part, {.l2_to_sm_bytes = grid.total_used_splits() * grid.rows() * p.d * fp32_bytes}},
+          {Tensor::lse_part, {.l2_to_sm_bytes = grid.total_used_splits() * slices * grid.lse_rows() * fp32_bytes}},
           {Tensor::key_lengths, key_length_traffic(grid, combine_blocks(grid))},
           {Tensor::o, {.sm_to_l2_bytes = rows * p.d * output_bytes(p.dtype)}},
           {Tensor::lse, {.sm_to_l2_bytes = lse_of(grid.rows()).bytes_once(p.kv_instances())}}};
@@ -257,7 +257,7 @@ KernelWork partial_work(const SplitGrid& grid, const TileShape& tile) {
   const std::int64_t entries = p.mask.padded() || paged ? p.batch : 1;
   KernelWork work;
   HeadTileLaunch launch{.heads = p.kv_instances()};
-  double keys_worked_on = 0;  // rounded up to whole chunks
+  double processed_keys = 0;  // rounded up to whole chunks
   for (std::int64_t entry = 0; entry < entries; ++entry) {
     const std::int64_t kv = entry * p.heads_kv;
     const std::int64_t alike = p.batch / entries;
@@ -277,17 +277,17 @@ KernelWork partial_work(const SplitGrid& grid, const TileShape& tile) {
       append(blocks, block);
       work.steps += heads * block.steps;
       work.rounds += heads * block.rounds;
-      keys_worked_on += heads * static_cast<double>(chunks * chunk);
+      processed_keys += heads * static_cast<double>(chunks * chunk);
     }
   }
   work.order = make_block_order(launch);
-  const double cells = keys_worked_on * tile.br;
+  const double cells = processed_keys * tile.br;
   const Traffic traffic = sum_of(partial_traffic(grid));
   work.tensor_flops = 4 * static_cast<double>(p.d) * cells;
   work.exponentials = cells;
   work.fp32_values = cells / static_cast<double>(chunk) * static_cast<double>(p.d);
   const std::int64_t fragments = tile.br / fragment;
-  work.shared_bytes = keys_worked_on * 2 * static_cast<double>(p.d * bytes_per_element(p.dtype) * fragments);
+  work.shared_bytes = processed_keys * 2 * static_cast<double>(p.d * bytes_per_element(p.dtype) * fragments);
   // Excludes Q rereads per split; lengths and scales are the same few sectors for all blocks.
   const Traffic lengths = key_length_traffic(grid, grid.splits() * p.kv_instances());
   work.distinct_bytes = static_cast<double>(traffic.total() - lengths.total() - 2 * scale_traffic(grid).total());
@@ -309,11 +309,12 @@ KernelWork combine_work(const SplitGrid& grid) {
   }
   work.order = make_block_order(launch);
   work.rounds = work.steps;
-  work.fp32_values = static_cast<double>(grid.all_used() * grid.rows() * p.d);
+  work.fp32_values = static_cast<double>(grid.total_used_splits() * grid.rows() * p.d);
   const std::int64_t column_groups = p.d / combine_columns;
-  work.exponentials = static_cast<double>(grid.all_used() * grid.lse_rows() * column_groups);
-  work.distinct_bytes = static_cast<double>(grid.all_used() * (grid.rows() * p.d + grid.lse_rows()) * fp32_bytes +
-                                            p.instances() * p.n_q * (p.d * output_bytes(p.dtype) + fp32_bytes));
+  work.exponentials = static_cast<double>(grid.total_used_splits() * grid.lse_rows() * column_groups);
+  work.distinct_bytes =
+      static_cast<double>(grid.total_used_splits() * (grid.rows() * p.d + grid.lse_rows()) * fp32_bytes +
+                          p.instances() * p.n_q * (p.d * output_bytes(p.dtype) + fp32_bytes));
   return work;
 }
 

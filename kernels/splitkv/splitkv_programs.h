@@ -50,7 +50,7 @@ class SplitGrid {
     return splits_with_keys(static_cast<int>(key_length(p_, entry)), splits_);
   }
   /// Sum of used() over all K/V heads.
-  [[nodiscard]] std::int64_t all_used() const {
+  [[nodiscard]] std::int64_t total_used_splits() const {
     if (!p_.mask.padded()) return p_.kv_instances() * used(0);
     std::int64_t sum = 0;
     for (std::int64_t entry = 0; entry < p_.batch; ++entry) sum += p_.heads_kv * used(entry);

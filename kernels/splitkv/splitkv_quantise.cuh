@@ -2,7 +2,7 @@
 // Quantizes K or V to an 8-bit cache: e4m3 values in the input's layout, with one scale per K/V head. Not part of the
 // measured time, since a cache is written once and read in every decoding step.
 //
-// Tile program of block (quantised_keys keys, K/V head): load all keys of the head; load the block's keys again and
+// Tile program of block (quantized_keys keys, K/V head): load all keys of the head; load the block's keys again and
 // store them; the first block also stores the scale.
 #include "device/e4m3.cuh"
 #include "device/global.cuh"
@@ -34,12 +34,12 @@ struct Head {
 
 }  // namespace attnscope::splitkv
 
-extern "C" __global__ void __launch_bounds__(attnscope::splitkv::quantise_threads)
+extern "C" __global__ void __launch_bounds__(attnscope::splitkv::quantize_threads)
     attn_splitkv_quantise(const unsigned short* x, const int* block_table, unsigned char* out, float* scales, int n,
                           int page, int heads_kv) {
   using namespace attnscope::splitkv;
-  __shared__ unsigned of_warp[quantise_threads / 32];
-  const int blocks = (n + quantised_keys - 1) / quantised_keys;
+  __shared__ unsigned of_warp[quantize_threads / 32];
+  const int blocks = (n + quantized_keys - 1) / quantized_keys;
   const int kv = static_cast<int>(blockIdx.x) / blocks;
   const int block = static_cast<int>(blockIdx.x) % blocks;
   const int pages = ATTN_PAGED ? (n + page - 1) / page : 0;
@@ -47,7 +47,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::quantise_thread
   const int thread = static_cast<int>(threadIdx.x);
 
   unsigned most = 0;  // largest magnitude, as bits of an fp32 number
-  for (int chunk = thread; chunk < n * row_chunks; chunk += quantise_threads) {
+  for (int chunk = thread; chunk < n * row_chunks; chunk += quantize_threads) {
     const uint4 v = load_16_bytes(x + head.element(chunk));
     for (const unsigned word : {v.x, v.y, v.z, v.w}) {
       most = max(most, max(word & 0x7fff0000u, word << 16 & 0x7fff0000u));
@@ -67,8 +67,8 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::quantise_thread
     store_float(scales + kv, __int_as_float((127 + exponent) << 23));
   }
 
-  const int last = min((block + 1) * quantised_keys, n) * row_chunks;
-  for (int chunk = block * quantised_keys * row_chunks + thread; chunk < last; chunk += quantise_threads) {
+  const int last = min((block + 1) * quantized_keys, n) * row_chunks;
+  for (int chunk = block * quantized_keys * row_chunks + thread; chunk < last; chunk += quantize_threads) {
     const long long at = head.element(chunk);
     const uint4 v = load_16_bytes(x + at);
     const float2 a = unpack(v.x);

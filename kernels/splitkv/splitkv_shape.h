@@ -143,8 +143,8 @@ constexpr int combine_registers = 64;
 constexpr long long combine_shared_bytes = combine_warps * (4LL * combine_rows * combine_columns + 8LL * combine_rows);
 
 /// Quantization kernel: keys per block, threads per block, registers per thread.
-constexpr int quantised_keys = 4096;
-constexpr int quantise_threads = 256;
-constexpr int quantise_registers = 64;
+constexpr int quantized_keys = 4096;
+constexpr int quantize_threads = 256;
+constexpr int quantize_registers = 64;
 
 }  // namespace attnscope::splitkv

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "kernels/algorithm_parts.h"
-#include "kernels/device/quantise_shape.h"
+#include "kernels/device/quantize_shape.h"
 #include "kernels/embedded_sources.h"
 #include "kernels/model/io_model.h"
 #include "tests/kernels/facts_only_algorithm.h"

@@ -28,11 +28,11 @@ TEST(BlockOrders, HeadByHead) {
 }
 
 TEST(BlockOrders, IncompleteGroupOfHeadsComesFirst) {
-  EXPECT_EQ(make_block_order({.heads = 5, .last_tile_first = true, .in_turn = 2, .tiles = {rising()}}),
+  EXPECT_EQ(make_block_order({.heads = 5, .last_tile_first = true, .heads_per_group = 2, .tiles = {rising()}}),
             (BlockOrder{{.times = 1, .runs = falling(1)}, {.times = 2, .runs = falling(2)}}));
-  EXPECT_EQ(make_block_order({.heads = 5, .in_turn = 2, .tiles = {rising()}}),
+  EXPECT_EQ(make_block_order({.heads = 5, .heads_per_group = 2, .tiles = {rising()}}),
             (BlockOrder{{.times = 1, .runs = rising()}, {.times = 2, .runs = rising(2)}}));
-  EXPECT_EQ(make_block_order({.heads = 5, .last_tile_first = true, .in_turn = 9, .tiles = {rising()}}),
+  EXPECT_EQ(make_block_order({.heads = 5, .last_tile_first = true, .heads_per_group = 9, .tiles = {rising()}}),
             (BlockOrder{{.times = 1, .runs = falling(5)}}));
 }
 
@@ -47,7 +47,7 @@ TEST(BlockOrders, EntriesOfDifferentLengths) {
   // second entry.
   const std::vector<BlockRun> shorter{{.blocks = 2, .steps = 1}, {.blocks = 1, .steps = 2}};
   const BlockOrder order =
-      make_block_order({.heads = 4, .last_tile_first = true, .in_turn = 3, .tiles = {rising(), shorter}});
+      make_block_order({.heads = 4, .last_tile_first = true, .heads_per_group = 3, .tiles = {rising(), shorter}});
   ASSERT_EQ(order.size(), 2U);
   EXPECT_EQ(order[0].runs, falling(1));
   const std::vector<BlockRun> both{{.blocks = 1, .steps = 3}, {.blocks = 3, .steps = 2}, {.blocks = 5, .steps = 1}};
@@ -56,7 +56,7 @@ TEST(BlockOrders, EntriesOfDifferentLengths) {
 
 /// Earlier blocks are merged into one run with their mean; no block is lost.
 TEST(BlockOrders, EarlierBlocksAreMerged) {
-  const HeadTileLaunch launch{.heads = 3000, .last_tile_first = true, .in_turn = 2, .tiles = {rising()}};
+  const HeadTileLaunch launch{.heads = 3000, .last_tile_first = true, .heads_per_group = 2, .tiles = {rising()}};
   const BlockOrder order = make_block_order(launch);
   ASSERT_EQ(order.size(), 2U);
   ASSERT_EQ(order[0].runs.size(), 1U);

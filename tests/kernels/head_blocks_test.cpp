@@ -21,16 +21,16 @@ namespace {
 TEST(HeadBlocks, VisitsEachTileOnce) {
   for (const int tiles : {1, 2, 7, 24, 128}) {
     for (const int instances : {1, 3, 16, 43, 192}) {
-      for (const int in_turn : {1, 4, 10, 43, 500}) {
+      for (const int heads_per_group : {1, 4, 10, 43, 500}) {
         for (const bool last_tile_first : {false, true}) {
           std::set<std::pair<int, int>> seen;
           for (int block = 0; block < tiles * instances; ++block) {
-            const HeadBlock<int> at = head_block(block, tiles, instances, in_turn, last_tile_first);
+            const HeadBlock<int> at = head_block(block, tiles, instances, heads_per_group, last_tile_first);
             ASSERT_TRUE(at.tile >= 0 && at.tile < tiles && at.instance >= 0 && at.instance < instances);
             seen.emplace(at.tile, at.instance);
           }
           EXPECT_EQ(seen.size(), static_cast<std::size_t>(tiles * instances))
-              << tiles << " tiles, " << instances << " heads, " << in_turn << " in turn";
+              << tiles << " tiles, " << instances << " heads, " << heads_per_group << " in turn";
         }
       }
     }
@@ -58,10 +58,10 @@ TEST(HeadBlocks, LongestTileOfEachHeadFirst) {
 }
 
 TEST(HeadBlocks, InterleavesHeads) {
-  EXPECT_EQ(heads_in_turn<std::int64_t>(16'384), 2);
-  EXPECT_EQ(heads_in_turn<std::int64_t>(131'072), 1);
-  EXPECT_EQ(heads_in_turn(5003), 6);
-  EXPECT_EQ(heads_in_turn(512), 32) << "many short heads would fetch all their keys at once";
+  EXPECT_EQ(interleaved_heads<std::int64_t>(16'384), 2);
+  EXPECT_EQ(interleaved_heads<std::int64_t>(131'072), 1);
+  EXPECT_EQ(interleaved_heads(5003), 6);
+  EXPECT_EQ(interleaved_heads(512), 32) << "many short heads would fetch all their keys at once";
 }
 
 /// Utilization of `places` slots until the last block ends, with greedy scheduling. A block's duration is its number of

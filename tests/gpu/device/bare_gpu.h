@@ -32,7 +32,7 @@ class BareGpu {
     try {
       std::unique_ptr<BareGpu> gpu(
           new BareGpu(std::move(cuda).value(), std::move(builder).value(), std::move(cupti).value()));
-      gpu->count_anew();
+      gpu->reset_counters();
       return gpu;
     } catch (const std::exception& error) {
       return Failure{Message::verbatim(error.what())};
@@ -50,7 +50,7 @@ class BareGpu {
   [[nodiscard]] CounterCollector& counters() { return *counters_; }
 
   /// Replaces the counter collector. Throws CuptiError.
-  void count_anew(RangeProfiler::Reuse reuse = RangeProfiler::Reuse::config) {
+  void reset_counters(RangeProfiler::Reuse reuse = RangeProfiler::Reuse::config) {
     counters_.reset();  // only one collector can use the GPU's counters
     counters_.emplace(cupti_, context_.get(), device_, limits_.compute_major, reuse);
   }

@@ -49,7 +49,7 @@ class GpuCeilingsTest : public ::testing::Test {
   static inline std::map<std::string, std::vector<Ceiling>> curves_;
 };
 
-TEST_F(GpuCeilingsTest, NothingIsFasterThanItsDatasheet) {
+TEST_F(GpuCeilingsTest, CeilingsDoNotExceedDatasheet) {
   std::size_t judged = 0;
   for (const Ceiling& peak : datasheet_ceilings(device_->info().limits)) {
     if (peak.unit == "byte") continue;
@@ -64,7 +64,7 @@ TEST_F(GpuCeilingsTest, NothingIsFasterThanItsDatasheet) {
   EXPECT_GE(judged, 5U);
 }
 
-TEST_F(GpuCeilingsTest, TheFartherALevelTheLongerALoad) {
+TEST_F(GpuCeilingsTest, LatencyGrowsWithDistance) {
   EXPECT_LT(value("latency_shared_memory"), value("latency_l2"));
   EXPECT_LT(value("latency_l1"), value("latency_l2"));
   EXPECT_LT(value("latency_l2"), value("latency_dram"));
@@ -72,7 +72,7 @@ TEST_F(GpuCeilingsTest, TheFartherALevelTheLongerALoad) {
   EXPECT_GT(value("shared_memory_read"), value("l2_read"));
 }
 
-TEST_F(GpuCeilingsTest, TheL2GivesWayOnce) {
+TEST_F(GpuCeilingsTest, MissRateRisesBeyondL2) {
   const auto l2 = static_cast<double>(device_->info().limits.l2_bytes);
   for (const std::string sharing : {"shared", "private"}) {
     std::vector<Ceiling> misses = curves_["l2_" + sharing + "_miss"];

@@ -34,7 +34,7 @@ class GpuDeviceTest : public ::testing::Test {
   void SetUp() override {
     if (device_ == nullptr) GTEST_SKIP() << reason_;
   }
-  static void need_counters() {
+  static void skip_without_counters() {
     if (device_->counters().state != CounterState::available) GTEST_SKIP() << device_->counters().reason;
   }
 
@@ -54,7 +54,7 @@ class GpuDeviceTest : public ::testing::Test {
     return !algorithm.refusal(problem, spec.tile, device_->info().limits);
   }
   /// Checks the result; returns false if the problem is infeasible.
-  bool expect_right(const Algorithm& algorithm, const AttentionProblem& problem) {
+  bool expect_correct(const Algorithm& algorithm, const AttentionProblem& problem) {
     if (!can(algorithm, problem)) return false;
     options_.counters = false;
     options_.min_samples = 1;
@@ -64,7 +64,7 @@ class GpuDeviceTest : public ::testing::Test {
     return true;
   }
   /// Fails for each single-GPU algorithm without a checked case.
-  static void expect_judged(const std::map<std::string_view, int>& judged) {
+  static void expect_checked(const std::map<std::string_view, int>& judged) {
     for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
       if (algorithm->facts().is_multi_gpu()) continue;  // needs several GPUs (tests/gpu/gpus.sh)
       const auto found = judged.find(algorithm->name());
@@ -78,7 +78,7 @@ class GpuDeviceTest : public ::testing::Test {
   CancelToken cancel_;
 };
 
-TEST_F(GpuDeviceTest, KnowsItsLimits) {
+TEST_F(GpuDeviceTest, ReportsLimits) {
   const DeviceLimits& limits = device_->info().limits;
   EXPECT_GE(limits.compute_major, 8);
   EXPECT_GT(limits.sm_count, 0);
@@ -89,7 +89,7 @@ TEST_F(GpuDeviceTest, KnowsItsLimits) {
   EXPECT_GT(device_->free_bytes(), 1 << 30);
 }
 
-TEST_F(GpuDeviceTest, EveryAlgorithmIsRight) {
+TEST_F(GpuDeviceTest, EveryAlgorithmIsCorrect) {
   std::map<std::string_view, int> judged;
   for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
     for (const DType dtype : {DType::fp16, DType::bf16}) {
@@ -106,34 +106,34 @@ TEST_F(GpuDeviceTest, EveryAlgorithmIsRight) {
                                      .n_k = 301,
                                      .d = 64,
                                      .dropout = dropout};
-            bool right = expect_right(*algorithm, problem);
+            bool right = expect_correct(*algorithm, problem);
             problem.n_q = 7;  // for decoding algorithms
-            if (!right) right = expect_right(*algorithm, problem);
+            if (!right) right = expect_correct(*algorithm, problem);
             judged[algorithm->name()] += right ? 1 : 0;
           }
         }
       }
     }
   }
-  expect_judged(judged);
+  expect_checked(judged);
 }
 
-TEST_F(GpuDeviceTest, SampledGradientsAreRight) {
+TEST_F(GpuDeviceTest, SampledGradientsAreCorrect) {
   // Too large for the host to check as a whole: keys are checked with the statistics of the helper kernel.
   int judged = 0;
   for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
     for (const char* mask : {"full", "causal+lengths:ramp"}) {
       for (const bool deterministic : {false, true}) {
-        const bool right = expect_right(*algorithm, {.pass = Pass::fwd_bwd,
-                                                     .mask = parse_mask(mask).value(),
-                                                     .batch = 2,
-                                                     .heads_q = 8,
-                                                     .heads_kv = 4,
-                                                     .n_q = 2000,
-                                                     .n_k = 2100,
-                                                     .d = 128,
-                                                     .dropout = 0.2,
-                                                     .deterministic = deterministic});
+        const bool right = expect_correct(*algorithm, {.pass = Pass::fwd_bwd,
+                                                       .mask = parse_mask(mask).value(),
+                                                       .batch = 2,
+                                                       .heads_q = 8,
+                                                       .heads_kv = 4,
+                                                       .n_q = 2000,
+                                                       .n_k = 2100,
+                                                       .d = 128,
+                                                       .dropout = 0.2,
+                                                       .deterministic = deterministic});
         judged += right ? 1 : 0;
       }
     }
@@ -141,7 +141,7 @@ TEST_F(GpuDeviceTest, SampledGradientsAreRight) {
   EXPECT_GE(judged, 6);
 }
 
-TEST_F(GpuDeviceTest, EitherRasterIsRight) {
+TEST_F(GpuDeviceTest, BothRastersAreCorrect) {
   // Several query tiles and instances with ragged ends: a wrong block order would leave rows unwritten.
   const AttentionProblem problem{.batch = 3, .heads_q = 4, .heads_kv = 2, .n_q = 301, .n_k = 239, .d = 64};
   options_.counters = false;
@@ -162,8 +162,8 @@ TEST_F(GpuDeviceTest, EitherRasterIsRight) {
   EXPECT_GE(judged, 4);
 }
 
-TEST_F(GpuDeviceTest, CountersMeetTheModel) {
-  need_counters();
+TEST_F(GpuDeviceTest, CountersMatchTheModel) {
+  skip_without_counters();
   int judged = 0;
   for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
     const AttentionProblem problem{.batch = 4, .heads_q = 33, .heads_kv = 33, .n_q = 1024, .n_k = 1024, .d = 64};
@@ -186,8 +186,8 @@ TEST_F(GpuDeviceTest, CountersMeetTheModel) {
   EXPECT_GE(judged, 3);
 }
 
-TEST_F(GpuDeviceTest, CountersOfEveryKernelMeetItsModel) {
-  need_counters();
+TEST_F(GpuDeviceTest, CountersOfEveryKernelMatchItsModel) {
+  skip_without_counters();
   // Whole query tiles: on some devices FA2's backward pass adds a ragged end's rows to dq_acc in whole tiles.
   const AttentionProblem square{.batch = 2, .heads_q = 32, .heads_kv = 32, .n_q = 2048, .n_k = 2048, .d = 64};
   std::vector<AttentionProblem> problems;
@@ -236,7 +236,7 @@ TEST_F(GpuDeviceTest, CountersOfEveryKernelMeetItsModel) {
 }
 
 TEST_F(GpuDeviceTest, ColdCacheReadsInputsFromDram) {
-  need_counters();
+  skip_without_counters();
   // 16 MiB of inputs fit in L2: a warm run need not read them again, a cold run must.
   const AttentionProblem problem{.batch = 1, .heads_q = 32, .heads_kv = 32, .n_q = 1024, .n_k = 1024, .d = 64};
   const double inputs = 3.0 * 32 * 1024 * 64 * 2;
@@ -251,8 +251,8 @@ TEST_F(GpuDeviceTest, ColdCacheReadsInputsFromDram) {
   EXPECT_LT(value(warm, metric_key::dram_read_bytes), 0.5 * inputs);
 }
 
-TEST_F(GpuDeviceTest, MetricNamesAreJudged) {
-  need_counters();
+TEST_F(GpuDeviceTest, UnknownMetricNamesAreReported) {
+  skip_without_counters();
   const std::vector<std::string> names{"lts__t_bytes.sum", "lts__t_byte.sum"};
   const auto unknown = device_->unknown_metrics(names);
   ASSERT_EQ(unknown.size(), 1U);
@@ -260,7 +260,7 @@ TEST_F(GpuDeviceTest, MetricNamesAreJudged) {
   EXPECT_THAT(unknown.front().near, testing::Contains("lts__t_bytes.sum"));
 }
 
-TEST_F(GpuDeviceTest, TooLargeForTheMemory) {
+TEST_F(GpuDeviceTest, TooLargeForMemory) {
   AttentionProblem problem{.batch = 64, .heads_q = 64, .heads_kv = 64, .n_q = 32768, .n_k = 32768, .d = 128};
   const PointRecord record = device_->measure(point(*built_in_algorithms().find("naive"), problem), options_, cancel_);
   EXPECT_TRUE(record.disposition == Disposition::out_of_memory || record.disposition == Disposition::infeasible)

@@ -22,7 +22,7 @@ constexpr std::size_t shapes = 200;
 constexpr double tolerance = 0.001;
 
 /// Deviation of a launch's bytes that the closed form does not model.
-struct Unsaid {
+struct TrafficTolerance {
   double more = 0;  ///< upper bound
   double fewer = 0;
 };
@@ -30,7 +30,7 @@ struct Unsaid {
 /// Key lengths and block masks that are not operands are read through L1, once per SM. Two requests of a block that
 /// store adjacent row values to one sector may be merged on the way to L2; observed for D only, where a block stores
 /// little else in between.
-Unsaid unsaid_of(const KernelLaunch& launch, const AttentionProblem& p, const DeviceLimits& limits) {
+TrafficTolerance traffic_tolerance(const KernelLaunch& launch, const AttentionProblem& p, const DeviceLimits& limits) {
   const auto sms = static_cast<double>(std::min<std::int64_t>(launch.blocks(), limits.sm_count));
   const auto sectors = [](std::int64_t bytes) { return static_cast<double>(ceil_div(bytes, sector_bytes)); };
   const bool said =
@@ -38,7 +38,7 @@ Unsaid unsaid_of(const KernelLaunch& launch, const AttentionProblem& p, const De
   double metadata = p.mask.padded() && !said ? sectors(4 * p.batch) : 0;
   if (p.mask.has_block_mask())
     metadata += sectors(ceil_div(p.n_q, p.mask.block_size) * ceil_div(p.n_k, p.mask.block_size));
-  Unsaid unsaid{.more = sms * metadata * static_cast<double>(sector_bytes)};
+  TrafficTolerance unsaid{.more = sms * metadata * static_cast<double>(sector_bytes)};
   std::vector<TileAccess> accesses;
   for (std::int64_t block = 0; launch.name == "dot" && block < launch.program->blocks(); ++block) {
     for (std::int64_t step = 0; step < launch.program->steps(block); ++step) {
@@ -54,7 +54,7 @@ Unsaid unsaid_of(const KernelLaunch& launch, const AttentionProblem& p, const De
 }
 
 /// Small, odd shapes. Uses own draws, since standard distributions differ between libraries.
-class Draw {
+class PointGenerator {
  public:
   [[nodiscard]] std::int64_t between(std::int64_t least, std::int64_t most) {
     return least + static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(most - least + 1));
@@ -101,7 +101,7 @@ class Draw {
 };
 
 std::vector<PointSpec> drawn(const Registry& registry, const DeviceLimits& limits) {
-  Draw draw;
+  PointGenerator draw;
   std::vector<const Algorithm*> algorithms;
   for (const Algorithm* algorithm : registry.algorithms()) {
     if (!algorithm->facts().is_multi_gpu()) algorithms.push_back(algorithm);  // the others need several GPUs
@@ -144,13 +144,13 @@ std::vector<PointRecord> counted(Device& device, const std::vector<PointSpec>& p
 }
 
 /// Deviation of the closed forms of an algorithm's kernel over all shapes.
-struct Off {
+struct Deviation {
   int kernels = 0;
   int beyond = 0;
   double most = 0;
 };
 
-TEST(RandomShapes, CountersMeetTheClosedForms) {
+TEST(RandomShapes, CountersMatchClosedForms) {
   auto opened = open_gpu_device();
   if (!opened) GTEST_SKIP() << text(opened.error().message());
   Device& device = **opened;
@@ -158,7 +158,7 @@ TEST(RandomShapes, CountersMeetTheClosedForms) {
 
   const std::vector<PointSpec> points = drawn(device.algorithms(), device.info().limits);
   ASSERT_EQ(points.size(), shapes);
-  std::map<std::string, Off> all;
+  std::map<std::string, Deviation> all;
   for (const PointRecord& record : counted(device, points)) {
     ASSERT_EQ(record.disposition, Disposition::ok) << describe(record.spec) << ": " << record.reason;
     const AttentionProblem& p = record.spec.problem;
@@ -181,11 +181,11 @@ TEST(RandomShapes, CountersMeetTheClosedForms) {
         return !each.setup && (kernel.kernel == "all" || each.name == kernel.kernel);
       });
       ASSERT_NE(launch, plan.launches.end()) << kernel.kernel;
-      const Unsaid unsaid = unsaid_of(*launch, p, device.info().limits);
+      const TrafficTolerance unsaid = traffic_tolerance(*launch, p, device.info().limits);
       const double more = std::max(0.0, loads + stores - model - unsaid.more);
       const double fewer = std::max(0.0, model - loads - stores - unsaid.fewer);
       const double off = (more - fewer) / model;
-      Off& of = all[record.spec.algorithm + " " + kernel.kernel];
+      Deviation& of = all[record.spec.algorithm + " " + kernel.kernel];
       ++of.kernels;
       if (std::abs(off) > std::abs(of.most)) of.most = off;
       if (std::abs(off) <= tolerance) continue;

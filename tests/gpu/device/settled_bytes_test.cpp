@@ -30,7 +30,7 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-TEST(SettledBytes, OfPlainStoresAreWhatWasStored) {
+TEST(SettledBytes, EqualStoredBytes) {
   auto opened = gpu::BareGpu::open();
   if (!opened) GTEST_SKIP() << opened.error();
   gpu::BareGpu& gpu = **opened;
@@ -98,7 +98,7 @@ class SettledPointTest : public ::testing::Test {
   static inline std::string reason_;
 };
 
-TEST_F(SettledPointTest, NothingLiesBelowTheCompulsoryMinimum) {
+TEST_F(SettledPointTest, NotBelowCompulsoryBytes) {
   // 33 to 134 MB, smaller and larger than L2. LSE (4 bytes per row, against 8 d) is not in the minimum: 0.8%.
   std::size_t judged = 0;
   for (const std::int64_t n : {1024, 2048, 4096}) {
@@ -125,7 +125,7 @@ TEST_F(SettledPointTest, NothingLiesBelowTheCompulsoryMinimum) {
   EXPECT_GE(judged, 9U);
 }
 
-TEST_F(SettledPointTest, HeadsThatTakeTurnsKeepTheirKeysInL2) {
+TEST_F(SettledPointTest, InterleavedHeadsKeepKeysInL2) {
   // Under a causal mask blocks are not ordered head by head, but K and V are still read from DRAM only once.
   for (const char* name : {"fa2", "fa3"}) {
     for (const std::int64_t n : {1024, 8192}) {
@@ -148,7 +148,7 @@ TEST_F(SettledPointTest, HeadsThatTakeTurnsKeepTheirKeysInL2) {
   }
 }
 
-TEST_F(SettledPointTest, OtherMetricsThanBeforeAreCountedToo) {
+TEST_F(SettledPointTest, ChangedMetricsAreCounted) {
   const AttentionProblem problem{.batch = 2, .heads_q = 16, .heads_kv = 16, .n_q = 2048, .n_k = 2048, .d = 64};
   const PointRecord first = measure("fa2", problem);
   ASSERT_EQ(first.disposition, Disposition::ok) << first.reason;
@@ -163,7 +163,7 @@ TEST_F(SettledPointTest, OtherMetricsThanBeforeAreCountedToo) {
   }
 }
 
-TEST_F(SettledPointTest, CountsRepeatFromPointToPoint) {
+TEST_F(SettledPointTest, CountsAreReproducible) {
   // Repeats one point with others in between; cached counter configurations must not change its counts.
   const AttentionProblem problem{.batch = 2, .heads_q = 16, .heads_kv = 16, .n_q = 2048, .n_k = 2048, .d = 64};
   const PointRecord first = measure("fa2", problem);
@@ -183,7 +183,7 @@ TEST_F(SettledPointTest, CountsRepeatFromPointToPoint) {
   }
 }
 
-TEST_F(SettledPointTest, APointCountedTogetherWithOthersCountsAsAlone) {
+TEST_F(SettledPointTest, SessionCountsEqualSeparateCounts) {
   const AttentionProblem large{.batch = 2, .heads_q = 16, .heads_kv = 16, .n_q = 4096, .n_k = 4096, .d = 64};
   const AttentionProblem small{.batch = 1, .heads_q = 16, .heads_kv = 16, .n_q = 1024, .n_k = 1024, .d = 64};
   AttentionProblem backward = large;
@@ -212,16 +212,16 @@ TEST_F(SettledPointTest, APointCountedTogetherWithOthersCountsAsAlone) {
     for (const std::string_view key : {metric_key::l2_to_sm_bytes, metric_key::sm_to_l2_bytes}) {
       EXPECT_EQ(value(together[i], key), value(alone, key)) << name << ' ' << key;
     }
-    std::vector<double> by_itself{value(alone, metric_key::dram_settled_bytes)};
+    std::vector<double> separate_samples{value(alone, metric_key::dram_settled_bytes)};
     for (int again = 0; again < 4; ++again) {
-      by_itself.push_back(value(measure(name, problem), metric_key::dram_settled_bytes));
+      separate_samples.push_back(value(measure(name, problem), metric_key::dram_settled_bytes));
     }
-    const auto [least, most] = std::ranges::minmax(by_itself);
+    const auto [least, most] = std::ranges::minmax(separate_samples);
     const double settled = value(together[i], metric_key::dram_settled_bytes);
     fmt::print("{} N {}: settled {:.0f} bytes together, {:.0f} to {:.0f} alone, {:+.3f}%\n", name, problem.n_q, settled,
-               least, most, 100 * (settled / median(by_itself) - 1));
+               least, most, 100 * (settled / median(separate_samples) - 1));
     // Repeated launches move different numbers of bytes if the working set is near the L2 size.
-    EXPECT_NEAR(settled / median(by_itself), 1, std::max(0.01, 2 * (most / least - 1))) << name;
+    EXPECT_NEAR(settled / median(separate_samples), 1, std::max(0.01, 2 * (most / least - 1))) << name;
   }
 }
 

@@ -74,23 +74,23 @@ std::string differs(const Rows& program, const std::vector<Rows>& warps) {
   return count == program.size() ? "" : fmt::format("{} of {} rows are loaded", count, program.size());
 }
 
-struct Traced {
+struct TraceTarget {
   const char* algorithm;
   const char* launch;
   std::set<Tensor> apart = {};  ///< matrices whose loads are not ordered with those of the others
 };
 
-const std::vector<Traced>& traced_kernels() {
-  static const std::vector<Traced> kernels{{"naive", "qk"},
-                                           {"fa1", "fwd"},
-                                           {"fa2", "fwd"},
-                                           {"fa3", "fwd", {Tensor::q, Tensor::k, Tensor::v}},
-                                           {"splitkv", "partial", {Tensor::q}}};
+const std::vector<TraceTarget>& traced_kernels() {
+  static const std::vector<TraceTarget> kernels{{"naive", "qk"},
+                                                {"fa1", "fwd"},
+                                                {"fa2", "fwd"},
+                                                {"fa3", "fwd", {Tensor::q, Tensor::k, Tensor::v}},
+                                                {"splitkv", "partial", {Tensor::q}}};
   return kernels;
 }
 
 /// Groups of traced matrices whose loads follow the program's order within the group.
-std::vector<std::set<Tensor>> in_order(const Traced& kernel) {
+std::vector<std::set<Tensor>> in_order(const TraceTarget& kernel) {
   std::vector<std::set<Tensor>> groups(1);
   for (const Tensor tensor : {Tensor::q, Tensor::k, Tensor::v}) {
     if (!kernel.apart.contains(tensor)) {
@@ -119,14 +119,14 @@ class TileOrderTest : public ::testing::Test {
 
   /// Traced launch and its plan.
   struct Case {
-    const Traced* of;
+    const TraceTarget* of;
     AttentionProblem problem;
     Tiling tile;
     AttentionPlan plan;
     KernelLaunch launch;
   };
 
-  static std::optional<Case> make_case(const Traced& of, const AttentionProblem& problem, const Tiling& tile) {
+  static std::optional<Case> make_case(const TraceTarget& of, const AttentionProblem& problem, const Tiling& tile) {
     const Algorithm* algorithm = built_in_algorithms().find(of.algorithm);
     if (algorithm->refusal(problem, tile, gpu_->limits())) return std::nullopt;
     AttentionPlan plan = algorithm->plan(problem, tile, gpu_->limits());
@@ -142,7 +142,7 @@ class TileOrderTest : public ::testing::Test {
 
   static std::vector<Case> all_cases() {
     std::vector<Case> cases;
-    for (const Traced& of : traced_kernels()) {
+    for (const TraceTarget& of : traced_kernels()) {
       for (const char* mask : {"full", "causal", "window:90:40", "lengths:ramp", "causal+blocks:64:butterfly"}) {
         for (const std::int64_t n_q : {301, 3}) {
           for (const Raster raster : {Raster::q_fastest, Raster::heads_fastest}) {
@@ -222,7 +222,7 @@ class TileOrderTest : public ::testing::Test {
   static inline std::string reason_;
 };
 
-TEST_F(TileOrderTest, BlocksLoadTheProgramsTilesInItsOrder) {
+TEST_F(TileOrderTest, BlocksLoadTilesInProgramOrder) {
   const std::vector<Case> cases = all_cases();
   std::vector<KernelLaunch> launches;
   launches.reserve(cases.size());
@@ -233,13 +233,13 @@ TEST_F(TileOrderTest, BlocksLoadTheProgramsTilesInItsOrder) {
     judge(each);
     ++judged[each.of->algorithm];
   }
-  for (const Traced& of : traced_kernels()) {
+  for (const TraceTarget& of : traced_kernels()) {
     if (std::string_view(of.algorithm) == "fa3" && gpu_->limits().compute_major != 9) continue;
     EXPECT_GE(judged[of.algorithm], 4) << of.algorithm;
   }
 }
 
-TEST(TileOrder, AWrongOrderAWrongTileAndAMissingOneAreSeen) {
+TEST(TileOrder, DetectsWrongOrderWrongTileAndMissingTile) {
   const auto row = [](Tensor tensor, std::int64_t at) { return TracedRow{tensor, at}; };
   const Rows program{row(Tensor::k, 0), row(Tensor::q, 0), row(Tensor::q, 1),
                      row(Tensor::k, 1), row(Tensor::q, 0), row(Tensor::q, 1)};

@@ -237,7 +237,7 @@ void compute_fa2(const FakeModule& module, void** arguments) {
 }
 
 /// Returns whether the address is reserved but unmapped.
-bool is_hole(CUdeviceptr address) {
+bool is_unmapped(CUdeviceptr address) {
   const auto holds = [&](const std::map<CUdeviceptr, std::int64_t>& ranges) {
     return std::ranges::any_of(ranges, [&](const auto& range) {
       return address >= range.first && address < range.first + static_cast<CUdeviceptr>(range.second);
@@ -250,7 +250,7 @@ bool is_hole(CUdeviceptr address) {
 constexpr std::uint16_t poisoned = 0xFFFF;
 
 /// Applies the requested faults to a kernel with the parameters of attn_fa2_forward.
-void misbehave(const FakeFunction& kernel, void** arguments) {
+void apply_faults(const FakeFunction& kernel, void** arguments) {
   const Faults faults;
   const bool any = std::ranges::any_of(
       std::array{"overrun", "underrun", "stray-read", "stray-front", "other-stream", "write-input", "stale"},
@@ -265,8 +265,8 @@ void misbehave(const FakeFunction& kernel, void** arguments) {
   const auto k_bytes =
       static_cast<CUdeviceptr>(std::int64_t{2} * argument<int>(arguments, 5) / argument<int>(arguments, 6) *
                                argument<int>(arguments, 8) * define(*kernel.module, "ATTN_D", 64));
-  const bool strays = (faults.matches("stray-read", kernel.entry) && is_hole(k + k_bytes + 255)) ||
-                      (faults.matches("stray-front", kernel.entry) && is_hole(k - 1));
+  const bool strays = (faults.matches("stray-read", kernel.entry) && is_unmapped(k + k_bytes + 255)) ||
+                      (faults.matches("stray-front", kernel.entry) && is_unmapped(k - 1));
   if (strays) device.sticky = CUDA_ERROR_ILLEGAL_ADDRESS;
   if (faults.matches("other-stream", kernel.entry)) device.behind_ns = million;
   if (faults.matches("write-input", kernel.entry)) buffer<std::uint16_t>(arguments, 1)[0] = 0x7FFF;
@@ -340,9 +340,9 @@ struct Profiler {
 };
 Profiler profiler;
 /// Configurations set since profiling was enabled: address and contents.
-std::vector<std::pair<const std::uint8_t*, std::string>> given_configs;
+std::vector<std::pair<const std::uint8_t*, std::string>> stored_configs;
 /// Range capacity of the first configuration.
-std::size_t given_room = 0;
+std::size_t range_capacity = 0;
 constexpr std::int64_t bytes_per_launch = 4096;
 
 /// Number of passes. As on GH100, the two directions between SM and L2 do not fit into one pass.
@@ -426,7 +426,7 @@ int nvml_fault(const char* call) {
   return static_cast<int>(Faults().number(std::string("nvml-") + call, 0));
 }
 
-bool names_a_file(const Faults& faults, std::string_view fault) {
+bool is_file_name(const Faults& faults, std::string_view fault) {
   const auto file = faults.value(fault);
   return file && std::filesystem::exists(*file);
 }
@@ -469,7 +469,7 @@ CUresult cuInit(unsigned) {
   device = {};
   profiler = {};
   const Faults faults;
-  if (names_a_file(faults, "gone")) return CUDA_ERROR_NO_DEVICE;
+  if (is_file_name(faults, "gone")) return CUDA_ERROR_NO_DEVICE;
   return static_cast<CUresult>(faults.number("init", CUDA_SUCCESS));
 }
 CUresult cuDriverGetVersion(int* version) {
@@ -523,7 +523,7 @@ CUresult cuDeviceTotalMem(std::size_t* bytes, CUdevice) {
 }
 CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice which) {
   for (std::size_t i = 0; i < sizeof uuid->bytes; ++i) uuid->bytes[i] = static_cast<char>(i);
-  const int number = which + (names_a_file(Faults(), "renumbered") ? 1 : 0);
+  const int number = which + (is_file_name(Faults(), "renumbered") ? 1 : 0);
   uuid->bytes[15] = static_cast<char>(uuid->bytes[15] + number);
   return CUDA_SUCCESS;
 }
@@ -852,7 +852,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned blocks, unsigned rows, uns
     if (kernel.entry == "attn_splitkv_partial") splitkv.partial(arguments, blocks);
     if (kernel.entry == "attn_splitkv_combine") splitkv.combine(*kernel.module, arguments);
   }
-  misbehave(kernel, arguments);
+  apply_faults(kernel, arguments);
   return CUDA_SUCCESS;
 }
 
@@ -1163,8 +1163,8 @@ CUptiResult cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params* params) 
 }
 CUptiResult cuptiRangeProfilerDisable(CUpti_RangeProfiler_Disable_Params* params) {
   WELL_FORMED(CUpti_RangeProfiler_Disable_Params);
-  given_configs.clear();
-  given_room = 0;
+  stored_configs.clear();
+  range_capacity = 0;
   delete params->pRangeProfilerObject;
   return CUPTI_SUCCESS;
 }
@@ -1178,7 +1178,7 @@ CUptiResult cuptiRangeProfilerCounterDataImageInitialize(
     CUpti_RangeProfiler_CounterDataImage_Initialize_Params* params) {
   WELL_FORMED(CUpti_RangeProfiler_CounterDataImage_Initialize_Params);
   // CUPTI 13.0 behavior: while it is enabled, the first configuration's capacity is kept.
-  if (given_room != 0 && params->counterDataSize != given_room) return CUPTI_ERROR_UNKNOWN;
+  if (range_capacity != 0 && params->counterDataSize != range_capacity) return CUPTI_ERROR_UNKNOWN;
   profiler.ranges.clear();
   return CUPTI_SUCCESS;
 }
@@ -1187,14 +1187,14 @@ CUptiResult cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_Params* pa
   const bool user = params->range == CUPTI_UserRange && params->replayMode == CUPTI_UserReplay;
   if (!user || profiler.in_session) return CUPTI_ERROR_INVALID_OPERATION;
   // After an aborted session, it continues with the next pass.
-  const int begun = given_configs.empty() || profiler.passes_done >= profiler.passes ? 0 : profiler.passes_done;
+  const int begun = stored_configs.empty() || profiler.passes_done >= profiler.passes ? 0 : profiler.passes_done;
   profiler = {};
   profiler.passes_done = begun;
   const std::string wanted{reinterpret_cast<const char*>(params->pConfig), params->configSize};
-  given_configs.push_back({params->pConfig, wanted});
-  if (given_room == 0) given_room = params->counterDataImageSize;
+  stored_configs.push_back({params->pConfig, wanted});
+  if (range_capacity == 0) range_capacity = params->counterDataImageSize;
   // CUPTI 13.0 behavior: while it is enabled, the first configuration is kept.
-  profiler.config = given_configs.front().second;
+  profiler.config = stored_configs.front().second;
   profiler.passes = passes_of(profiler.config);
   profiler.most_ranges = params->maxRangesPerPass;
   ++device.counter_configs;
@@ -1204,7 +1204,7 @@ CUptiResult cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params* params) {
   WELL_FORMED(CUpti_RangeProfiler_Start_Params);
   if (profiler.in_session || profiler.passes == 0) return CUPTI_ERROR_INVALID_OPERATION;
   // CUPTI 13.0 keeps reading the first configuration and crashes if its memory was freed.
-  for (const auto& [bytes, text] : given_configs) {
+  for (const auto& [bytes, text] : stored_configs) {
     if (!std::equal(text.begin(), text.end(), bytes)) return CUPTI_ERROR_UNKNOWN;
   }
   if (profiler.passes_done == profiler.passes) {

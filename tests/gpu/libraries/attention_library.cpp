@@ -34,8 +34,8 @@ enum Mode {
   launches_nothing,
   prepare_throws,
   prepare_writes_output,  // and launches nothing
-  writes_behind_workspace = 15,
-  writes_in_front_of_workspace,
+  writes_past_workspace = 15,
+  writes_before_workspace,
 };
 
 constexpr std::size_t workspace_bytes = 4096;
@@ -159,10 +159,10 @@ int launch(void* prepared, void* stream) {
       driver<decltype(cuMemAlloc)>("cuMemAlloc_v2")(&kept, 512);
       break;
     }
-    case writes_behind_workspace:
+    case writes_past_workspace:
       plan.workspace[workspace_bytes / sizeof(std::uint64_t)] = cookie;
       break;
-    case writes_in_front_of_workspace:
+    case writes_before_workspace:
       plan.workspace[-1] = cookie;
       break;
     default:

@@ -33,7 +33,7 @@ class Memory {
     const std::lock_guard lock(mutex_);
     places_ = std::move(places);
   }
-  bool all_taken() {
+  bool all_buffers_taken() {
     const std::lock_guard lock(mutex_);
     return places_.empty();
   }
@@ -180,7 +180,7 @@ int launch(void* plan, void* stream) {
     const c10::cuda::CUDAStreamGuard on(c10::cuda::getStreamFromExternal(
         static_cast<cudaStream_t>(stream), static_cast<c10::DeviceIndex>(of.q.device().index())));
     of.backward ? of.gradients() : of.forward();
-    if (memory().all_taken()) return static_cast<int>(ATTNSCOPE_OK);
+    if (memory().all_buffers_taken()) return static_cast<int>(ATTNSCOPE_OK);
     error = "PyTorch's results are of other sizes than the program's";
     return static_cast<int>(ATTNSCOPE_ERROR);
   });

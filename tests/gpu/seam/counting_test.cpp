@@ -23,7 +23,7 @@ TEST(Counters, DramHasOtherNamesOnComputeCapability12) {
   EXPECT_TRUE(named(12, "l1tex__m_xbar2l1tex_read_bytes.sum"));
 }
 
-TEST(Clocks, OnlyWhatSlowsTheSmsCountsAsThrottled) {
+TEST(Clocks, OnlyReducedSmClocksCountAsThrottled) {
   EXPECT_FALSE(slows_down(0));
   EXPECT_FALSE(slows_down(0x1));   // idle
   EXPECT_FALSE(slows_down(0x2));   // application clocks
@@ -36,7 +36,7 @@ TEST(Clocks, OnlyWhatSlowsTheSmsCountsAsThrottled) {
   EXPECT_TRUE(slows_down(0x1 | 0x20));
 }
 
-TEST(CompileLog, FiguresOfTheNamedKernel) {
+TEST(CompileLog, ParsesFiguresOfNamedKernel) {
   constexpr const char* log =
       "ptxas info    : 0 bytes gmem\n"
       "ptxas info    : Compiling entry function 'other' for 'sm_90a'\n"

@@ -22,7 +22,7 @@ class DynamicLibraryTest : public ::testing::Test {
   void TearDown() override { unsetenv("ATTNSCOPE_TEST_LIBRARY"); }
 };
 
-TEST_F(DynamicLibraryTest, FindsOnTheLoadersPathAndBindsSymbols) {
+TEST_F(DynamicLibraryTest, FindsLibraryAndBindsSymbols) {
   const auto library = DynamicLibrary::open(search_for("libm.so.6"));
   ASSERT_TRUE(library.ok()) << library.error().what;
   double (*cosine)(double) = nullptr;
@@ -32,7 +32,7 @@ TEST_F(DynamicLibraryTest, FindsOnTheLoadersPathAndBindsSymbols) {
   EXPECT_TRUE(library->path().is_absolute()) << library->path();
 }
 
-TEST_F(DynamicLibraryTest, SaysWhatIsNotInstalled) {
+TEST_F(DynamicLibraryTest, ReportsMissingLibrary) {
   const auto library = DynamicLibrary::open(search_for("libattnscope-nothing.so.7"));
   ASSERT_FALSE(library.ok());
   EXPECT_TRUE(library.error().absent);
@@ -52,7 +52,7 @@ TEST_F(DynamicLibraryTest, OverrideReplacesTheSearch) {
   EXPECT_NE(replaced->symbol("cuInit"), nullptr);
 }
 
-TEST_F(DynamicLibraryTest, TellsBrokenFromMissing) {
+TEST_F(DynamicLibraryTest, DistinguishesBrokenFromMissing) {
   const std::filesystem::path folder = testing::TempDir();
   std::ofstream(folder / "libattnscope-broken.so.1") << "no library";
   LibrarySearch search = search_for("libattnscope-broken.so.1");
@@ -63,7 +63,7 @@ TEST_F(DynamicLibraryTest, TellsBrokenFromMissing) {
   EXPECT_THAT(text(library.error().what), HasSubstr("The library was found but "));
 }
 
-TEST_F(DynamicLibraryTest, AReplacementThatIsNoLibraryIsThereAndBroken) {
+TEST_F(DynamicLibraryTest, InvalidOverrideIsReportedAsBroken) {
   const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "libattnscope-text.so.1";
   std::ofstream(file) << "no library";
   setenv("ATTNSCOPE_TEST_LIBRARY", file.c_str(), 1);

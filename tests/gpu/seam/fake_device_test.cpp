@@ -110,7 +110,7 @@ TEST_F(FakeDeviceTest, DriverSeesNoGpu) {
   EXPECT_FALSE(list_gpus().ok());
 }
 
-TEST_F(FakeDeviceTest, AGpuThatHasANodeAndIsNotSeenHasFailed) {
+TEST_F(FakeDeviceTest, InvisibleGpuWithDeviceNodeHasFailed) {
   const fs::path devices = cache_ / "dev";
   fs::create_directories(devices);
   std::ofstream(devices / "nvidiactl");
@@ -122,7 +122,7 @@ TEST_F(FakeDeviceTest, AGpuThatHasANodeAndIsNotSeenHasFailed) {
   EXPECT_THAT(text(cuda.error().what), HasSubstr((devices / "nvidia0").string()));
 }
 
-TEST_F(FakeDeviceTest, AGpuIsOpenedByItsUuidWhateverItsNumber) {
+TEST_F(FakeDeviceTest, OpensGpuByUuid) {
   faults("gpus=2");
   const std::string second = list_gpus()->at(1).uuid;
   GpuOptions options;
@@ -145,7 +145,7 @@ TEST_F(FakeDeviceTest, VisibleDevicesEmpty) {
   EXPECT_EQ(text(error.what), "CUDA_VISIBLE_DEVICES='' hides every GPU.");
 }
 
-TEST_F(FakeDeviceTest, WhatKeepsAGpuFromBeingOpenedIsNamed) {
+TEST_F(FakeDeviceTest, ReportsWhyGpuCannotBeOpened) {
   struct Case {
     const char* faults;
     GpuError::Kind kind;
@@ -198,7 +198,7 @@ TEST_F(FakeDeviceTest, DescribesItself) {
 
 // ---- Successful points --------------------------------------------------------------------------------------------
 
-TEST_F(FakeDeviceTest, OnePointWithEverything) {
+TEST_F(FakeDeviceTest, MeasuresCompletePoint) {
   const auto device = open("compute-output,local=16");
   EXPECT_EQ(device->counters().state, CounterState::available);
   MeasureOptions options = quick();
@@ -256,7 +256,7 @@ TEST_F(FakeDeviceTest, OnePointWithEverything) {
   EXPECT_FALSE(record.clocks->throttled);
 }
 
-TEST_F(FakeDeviceTest, KernelsOfAPlanStandAloneAndAdded) {
+TEST_F(FakeDeviceTest, PlanHasPerKernelAndSummedRecords) {
   const auto device = open();
   const PointRecord record = device->measure(point("naive"), quick(), cancel_);
   ASSERT_EQ(record.disposition, Disposition::ok) << record.reason;
@@ -285,7 +285,7 @@ TEST_F(FakeDeviceTest, KernelsOfAPlanStandAloneAndAdded) {
                 metric(record, metric_key::model_l2_to_sm_bytes, "pv"));
 }
 
-TEST_F(FakeDeviceTest, WhatAColdKernelLeavesDirtyIsCounted) {
+TEST_F(FakeDeviceTest, CountsWriteBackOfColdKernel) {
   const auto device = open("dirty=10000");
   const PointRecord record = device->measure(point(), quick(), cancel_);
   ASSERT_EQ(record.disposition, Disposition::ok) << record.reason;
@@ -307,7 +307,7 @@ TEST_F(FakeDeviceTest, WhatAColdKernelLeavesDirtyIsCounted) {
   EXPECT_EQ(evaluate(metric_key::dram_settled_bytes, naive)->value, 3 * (2 * 4096 + 10000));
 }
 
-TEST_F(FakeDeviceTest, WhatCountingItselfLeavesDirtyIsNotTheKernels) {
+TEST_F(FakeDeviceTest, ExcludesWriteBackOfCounting) {
   const auto device = open("dirty=10000,range-dirty=700");
   for (const char* algorithm : {"fa2", "naive", "fa2"}) {
     const PointRecord record = device->measure(point(algorithm), quick(), cancel_);
@@ -318,7 +318,7 @@ TEST_F(FakeDeviceTest, WhatCountingItselfLeavesDirtyIsNotTheKernels) {
   }
 }
 
-TEST_F(FakeDeviceTest, AWarmStartHasNoWriteBackAndNeedsNoNoise) {
+TEST_F(FakeDeviceTest, WarmStartHasNoWriteBackAndNoNoise) {
   const auto device = open("dirty=10000,free=4000000");
   PointSpec spec = point();
   spec.cache = CacheState::warm;
@@ -340,7 +340,7 @@ TEST_F(FakeDeviceTest, AWarmStartHasNoWriteBackAndNeedsNoNoise) {
   EXPECT_EQ(device->measure(point(), timed, cancel_).disposition, Disposition::ok);
 }
 
-TEST_F(FakeDeviceTest, OneCounterConfigurationServesPointAfterPoint) {
+TEST_F(FakeDeviceTest, CounterConfigurationIsReused) {
   const auto device = open("dirty=10000");
   const auto before = attnscope_fake_counter_configs();
   for (const char* algorithm : {"fa2", "naive", "fa1", "fa2"}) {
@@ -367,7 +367,7 @@ TEST_F(FakeDeviceTest, OneCounterConfigurationServesPointAfterPoint) {
   EXPECT_EQ(attnscope_fake_counter_configs() - before, 2);
 }
 
-TEST_F(FakeDeviceTest, CountersAreEnabledAnewForMoreRangesThanThereIsRoomFor) {
+TEST_F(FakeDeviceTest, CountersAreReconfiguredForMoreRanges) {
   faults("");
   auto cuda = gpu::start_driver();
   ASSERT_TRUE(cuda.ok());
@@ -385,7 +385,7 @@ TEST_F(FakeDeviceTest, CountersAreEnabledAnewForMoreRangesThanThereIsRoomFor) {
   EXPECT_EQ(attnscope_fake_counter_configs() - before, 2);
 }
 
-TEST_F(FakeDeviceTest, ACountersLibraryThatWantsAConfigurationEachTimeGetsOne) {
+TEST_F(FakeDeviceTest, SingleUseConfigurationsAreRecreated) {
   for (const char* fault : {"single-use,dirty=10000", "short-again,dirty=10000"}) {
     const auto device = open(fault);
     const auto before = attnscope_fake_counter_configs();
@@ -399,7 +399,7 @@ TEST_F(FakeDeviceTest, ACountersLibraryThatWantsAConfigurationEachTimeGetsOne) {
   }
 }
 
-TEST_F(FakeDeviceTest, FailuresWhileTheWriteBackIsCounted) {
+TEST_F(FakeDeviceTest, FailuresWhileCountingWriteBack) {
   const auto counted_nothing = [](const PointRecord& record) {
     return metric(record, metric_key::dram_read_bytes) == -1 && metric(record, metric_key::dram_writeback_bytes) == -1;
   };
@@ -427,7 +427,7 @@ TEST_F(FakeDeviceTest, FailuresWhileTheWriteBackIsCounted) {
   EXPECT_FALSE(crashing->usable());
 }
 
-TEST_F(FakeDeviceTest, CancelledWhileTheWriteBackIsCounted) {
+TEST_F(FakeDeviceTest, CancelledWhileCountingWriteBack) {
   const auto device = open();
   static CancelToken* token = nullptr;
   token = &cancel_;
@@ -445,7 +445,7 @@ TEST_F(FakeDeviceTest, CancelledWhileTheWriteBackIsCounted) {
   EXPECT_EQ(metric(next, metric_key::dram_read_bytes), 4096);
 }
 
-TEST_F(FakeDeviceTest, SetUpLaunchesRunOnceAndAreMeasuredByNobody) {
+TEST_F(FakeDeviceTest, SetUpLaunchesRunOnceUnmeasured) {
   const auto device = open();
   PointSpec spec = point("naive");
   spec.problem.pass = Pass::bwd;
@@ -490,7 +490,7 @@ TEST_F(FakeDeviceTest, SetUpLaunchesRunOnceAndAreMeasuredByNobody) {
   EXPECT_EQ(static_cast<std::int64_t>(both.kernels.size()), 1 + setup + each) << "the forward pass is measured as well";
 }
 
-TEST_F(FakeDeviceTest, APlanThatOverlapsIsJudgedRunTogetherToo) {
+TEST_F(FakeDeviceTest, OverlappingPlanIsAlsoVerifiedOverlapped) {
   MeasureOptions options = quick();
   options.counters = false;
   options.verify = true;
@@ -511,7 +511,7 @@ TEST_F(FakeDeviceTest, APlanThatOverlapsIsJudgedRunTogetherToo) {
   EXPECT_THAT(text(stale.reason), StartsWith("Second run:"));
 }
 
-TEST_F(FakeDeviceTest, OnlyALaunchThatSaysSoStartsEarly) {
+TEST_F(FakeDeviceTest, OnlyMarkedLaunchesStartEarly) {
   const auto device = open();
   MeasureOptions options = quick();
   options.counters = false;
@@ -527,7 +527,7 @@ TEST_F(FakeDeviceTest, OnlyALaunchThatSaysSoStartsEarly) {
   EXPECT_EQ(attnscope_fake_early_launches() - before, 1 + 3 + 3);
 }
 
-TEST_F(FakeDeviceTest, ASetUpLaunchThatCrashesIsNamed) {
+TEST_F(FakeDeviceTest, CrashNamesTheSetUpLaunch) {
   const auto device = open("crash=softmax");
   PointSpec spec = point("naive");
   spec.problem.pass = Pass::bwd;
@@ -547,7 +547,7 @@ TEST_F(FakeDeviceTest, GradientsNeverWrittenAreIncorrect) {
   EXPECT_THAT(text(record.reason), HasSubstr("8192 of 8192 output elements are NaN"));
 }
 
-TEST_F(FakeDeviceTest, EveryAlgorithmGroupedAndWarm) {
+TEST_F(FakeDeviceTest, EveryAlgorithmRunsGroupedAndWarm) {
   const auto device = open();
   for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
     PointSpec spec = point(std::string(algorithm->name()).c_str());
@@ -560,7 +560,7 @@ TEST_F(FakeDeviceTest, EveryAlgorithmGroupedAndWarm) {
   }
 }
 
-TEST_F(FakeDeviceTest, InputsStayForTheNextTileOfTheProblem) {
+TEST_F(FakeDeviceTest, InputsAreReusedForTheSameProblem) {
   const auto device = open();
   PointSpec spec = point();
   (void)device->measure(spec, quick(), cancel_);
@@ -575,7 +575,7 @@ TEST_F(FakeDeviceTest, InputsStayForTheNextTileOfTheProblem) {
   EXPECT_GT(attnscope_fake_uploaded_bytes(), uploaded);
 }
 
-TEST_F(FakeDeviceTest, MetricsByName) {
+TEST_F(FakeDeviceTest, SuggestsSimilarMetricNames) {
   const auto device = open();
   const std::vector<std::string> asked{"lts__t_bytes.sum", "lts__t_byte.sum", "dram__bytes_read.total"};
   const auto unknown = device->unknown_metrics(asked);
@@ -591,7 +591,7 @@ TEST_F(FakeDeviceTest, MetricsByName) {
   EXPECT_EQ(metric(record, "lts__t_bytes.sum"), 4096);
 }
 
-TEST_F(FakeDeviceTest, SamplesAreTakenUntilTheNoiseIsLow) {
+TEST_F(FakeDeviceTest, SamplesUntilNoiseIsLow) {
   const auto device = open();
   MeasureOptions options = quick();
   options.max_noise = 0;  // never reached
@@ -600,7 +600,7 @@ TEST_F(FakeDeviceTest, SamplesAreTakenUntilTheNoiseIsLow) {
   EXPECT_EQ(record.kernels.front().samples_ns.size(), 17U);
 }
 
-TEST_F(FakeDeviceTest, FiguresThatNvmlDoesNotGiveAreNotZero) {
+TEST_F(FakeDeviceTest, MissingNvmlValuesAreNotZero) {
   for (const char* fault : {"nvml-clock=3", "nvml-temperature=3", "nvml-power=3", "nvml-reasons=3"}) {
     const auto device = open(fault);
     const PointRecord record = device->measure(point(), quick(), cancel_);
@@ -609,7 +609,7 @@ TEST_F(FakeDeviceTest, FiguresThatNvmlDoesNotGiveAreNotZero) {
   }
 }
 
-TEST_F(FakeDeviceTest, NvrtcsFailuresAreNamed) {
+TEST_F(FakeDeviceTest, ReportsNvrtcFailures) {
   EXPECT_THAT(text(open_error("nvrtc-version=2").what), HasSubstr("version: nvrtcVersion: "));
   EXPECT_THAT(text(open_error("nvrtc-count=2").what), HasSubstr("architectures: nvrtcGetNumSupportedArchs: "));
   EXPECT_THAT(text(open_error("nvrtc-archs=2").what), HasSubstr("architectures: nvrtcGetSupportedArchs: "));
@@ -622,7 +622,7 @@ TEST_F(FakeDeviceTest, NvrtcsFailuresAreNamed) {
   EXPECT_THAT(text(record.reason), HasSubstr("nvrtcCompileProgram: "));
 }
 
-TEST_F(FakeDeviceTest, ACubinThatChangedOnDiskIsCompiledAnew) {
+TEST_F(FakeDeviceTest, ModifiedCubinIsRecompiled) {
   { EXPECT_EQ(open()->measure(point(), quick(), cancel_).disposition, Disposition::ok); }
   std::size_t changed = 0;
   for (const auto& entry : fs::recursive_directory_iterator(cache_)) {
@@ -663,7 +663,7 @@ TEST_F(FakeDeviceTest, WithoutNvmlThereAreNoClocks) {
 
 // ---- Shared counter sessions --------------------------------------------------------------------------------------
 
-class CountedTogether : public FakeDeviceTest {
+class SharedSessionTest : public FakeDeviceTest {
  protected:
   /// Four points whose launches have 2, 4, 6 and 8 blocks; the third has three kernels.
   static std::vector<PointSpec> four() {
@@ -714,7 +714,7 @@ class CountedTogether : public FakeDeviceTest {
   }
 };
 
-TEST_F(CountedTogether, ASessionServesThemAllAndEachHasItsOwnCounts) {
+TEST_F(SharedSessionTest, SessionCountsEachPointSeparately) {
   const auto device = open("by-grid,dirty=10000");
   std::vector<std::map<std::string, double>> apart;
   for (const PointSpec& spec : four()) apart.push_back(alone(*device, spec, cancel_));
@@ -744,7 +744,7 @@ TEST_F(CountedTogether, ASessionServesThemAllAndEachHasItsOwnCounts) {
   EXPECT_EQ(attnscope_fake_uploaded_bytes(), after) << "inputs are reused for points of the same problem";
 }
 
-TEST_F(CountedTogether, PointsOfOneProblemShareTheirInputs) {
+TEST_F(SharedSessionTest, PointsOfOneProblemShareInputs) {
   const auto device = open("by-grid");
   (void)device->measure(point(), quick(), cancel_);
   const auto uploaded = attnscope_fake_uploaded_bytes();
@@ -777,7 +777,7 @@ TEST_F(CountedTogether, PointsOfOneProblemShareTheirInputs) {
   }
 }
 
-TEST_F(CountedTogether, MorePassesAndMetricsAndWarmPoints) {
+TEST_F(SharedSessionTest, ExtraMetricsAndWarmPoints) {
   const auto device = open("by-grid,dirty=10000");
   MeasureOptions options = quick();
   options.extra_metrics = {"lts__t_bytes.sum"};
@@ -795,7 +795,7 @@ TEST_F(CountedTogether, MorePassesAndMetricsAndWarmPoints) {
   }
 }
 
-TEST_F(CountedTogether, AWarmPointFindsItsOwnLaunchesInL2) {
+TEST_F(SharedSessionTest, WarmPointIsWarmedByItself) {
   const auto device = open();
   auto specs = fa2_points(2);
   specs[0].problem.n_q = 128;
@@ -813,7 +813,7 @@ TEST_F(CountedTogether, AWarmPointFindsItsOwnLaunchesInL2) {
             (std::vector<std::string>{"attn_fa2_forward", "attn_fa2_forward"}));
 }
 
-TEST_F(CountedTogether, ARefusalOfTheCountersConcernsOnlyThePointThatMeetsItAlone) {
+TEST_F(SharedSessionTest, CounterFailureAffectsOnlyItsPoint) {
   const auto all_but = [&](Device& device, const char* fault, std::size_t guilty) {
     const Counted counted = count(device, fa2_points(4), fault);
     EXPECT_EQ(counted.whole, std::vector<bool>(4, true)) << fault;
@@ -840,7 +840,7 @@ TEST_F(CountedTogether, ARefusalOfTheCountersConcernsOnlyThePointThatMeetsItAlon
 }
 
 // CUPTI continues with the pass after the one that was aborted; the next counts would lack that pass's counters.
-TEST_F(CountedTogether, AfterASessionThatBrokeOffNoCounterIsMissing) {
+TEST_F(SharedSessionTest, NoCounterIsMissingAfterAbortedSession) {
   std::vector<std::map<std::string, double>> whole;
   {
     const auto device = open("by-grid");
@@ -869,7 +869,7 @@ TEST_F(CountedTogether, AfterASessionThatBrokeOffNoCounterIsMissing) {
   }
 }
 
-TEST_F(CountedTogether, CountersThatAnotherProcessHoldsAreNobodysValues) {
+TEST_F(SharedSessionTest, BusyCountersYieldNoValues) {
   const auto device = open("by-grid");
   const Counted counted = count(*device, fa2_points(3), "by-grid,cupti-start=26");
   EXPECT_EQ(counted.whole, std::vector<bool>(3, true));
@@ -880,7 +880,7 @@ TEST_F(CountedTogether, CountersThatAnotherProcessHoldsAreNobodysValues) {
   }
 }
 
-TEST_F(CountedTogether, ACrashIsThePointsWhoseRangeItWasAndTheOthersAreLeft) {
+TEST_F(SharedSessionTest, CrashIsAttributedToItsPoint) {
   // A pass has 2 launches per point: the 5th and 6th belong to the third point.
   for (const std::int64_t launch : {5, 6, 8 + 5}) {
     const auto device = open("by-grid");
@@ -894,7 +894,7 @@ TEST_F(CountedTogether, ACrashIsThePointsWhoseRangeItWasAndTheOthersAreLeft) {
   }
 }
 
-TEST_F(CountedTogether, AHangIsThePointsWhoseRangeItWas) {
+TEST_F(SharedSessionTest, HangIsAttributedToItsPoint) {
   const auto device = open();
   MeasureOptions options = quick();
   options.timeout = std::chrono::milliseconds(20);
@@ -905,7 +905,7 @@ TEST_F(CountedTogether, AHangIsThePointsWhoseRangeItWas) {
   EXPECT_FALSE(device->usable());
 }
 
-TEST_F(CountedTogether, ALaunchThatIsRefusedEndsItsPointAndTheOthersAreCounted) {
+TEST_F(SharedSessionTest, RejectedLaunchEndsOnlyItsPoint) {
   const auto device = open("by-grid");
   const Counted counted = count(*device, fa2_points(3), "by-grid,refuse-in-range=3");
   EXPECT_EQ(counted.whole, std::vector<bool>(3, true));
@@ -916,7 +916,7 @@ TEST_F(CountedTogether, ALaunchThatIsRefusedEndsItsPointAndTheOthersAreCounted) 
   EXPECT_TRUE(device->usable());
 }
 
-TEST_F(CountedTogether, CancelledInASessionNothingIsCounted) {
+TEST_F(SharedSessionTest, CancelledSessionCountsNothing) {
   const auto device = open();
   static CancelToken* token = nullptr;
   token = &cancel_;
@@ -930,7 +930,7 @@ TEST_F(CountedTogether, CancelledInASessionNothingIsCounted) {
   EXPECT_TRUE(device->usable());
 }
 
-TEST_F(CountedTogether, PointsThatHadToMakeRoomAreLaidOutAgain) {
+TEST_F(SharedSessionTest, EvictedPointsAreLaidOutAgain) {
   // 32 MiB of S and P each; two points do not fit together.
   const auto device = open("by-grid,free=48000000");
   std::vector<PointSpec> specs(3, point("naive"));
@@ -950,7 +950,7 @@ TEST_F(CountedTogether, PointsThatHadToMakeRoomAreLaidOutAgain) {
   }
 }
 
-TEST_F(CountedTogether, SessionsHaveNoMoreRangesThanThereIsRoomFor) {
+TEST_F(SharedSessionTest, SessionsRespectRangeCapacity) {
   const auto device = open("by-grid");
   std::vector<PointSpec> specs(16, point("naive"));
   for (PointSpec& spec : specs) spec.problem.pass = Pass::fwd_bwd;  // two ranges per kernel
@@ -972,7 +972,7 @@ TEST_F(CountedTogether, SessionsHaveNoMoreRangesThanThereIsRoomFor) {
 }
 
 // Memory and ranges run out together: a point frees memory while the session's ranges are all taken.
-TEST_F(CountedTogether, NoSessionCountsAPointThatGaveUpItsMemory) {
+TEST_F(SharedSessionTest, EvictedPointsAreCountedAlone) {
   const auto device = open("by-grid,free=20000000");
   std::vector<PointSpec> specs(16, point("naive"));
   for (std::size_t i = 0; i < specs.size(); ++i) {
@@ -990,7 +990,7 @@ TEST_F(CountedTogether, NoSessionCountsAPointThatGaveUpItsMemory) {
   }
 }
 
-TEST_F(CountedTogether, SetUpLaunchesRunBeforeWhatIsCounted) {
+TEST_F(SharedSessionTest, SetUpLaunchesRunBeforeCounting) {
   const auto device = open("by-grid");
   PointSpec backward = point("fa2");
   backward.problem.pass = Pass::bwd;
@@ -1001,7 +1001,7 @@ TEST_F(CountedTogether, SetUpLaunchesRunBeforeWhatIsCounted) {
   EXPECT_EQ(metric(counted.records[2], metric_key::dram_read_bytes), each);
 }
 
-TEST_F(CountedTogether, ManyOrLargePointsDoNotWaitForOneAnother) {
+TEST_F(SharedSessionTest, SessionsLimitPointsAndMemory) {
   const auto device = open();
   const auto specs = fa2_points(40);
   std::size_t together = 1;
@@ -1026,7 +1026,7 @@ TEST_F(FakeDeviceTest, OutputNeverWrittenIsIncorrect) {
   EXPECT_TRUE(device->usable());
 }
 
-TEST_F(FakeDeviceTest, WritingBehindTheOutputIsIncorrect) {
+TEST_F(FakeDeviceTest, WritePastOutputIsIncorrect) {
   const auto device = open("compute-output,overrun=fa2");
   MeasureOptions options = quick();
   options.verify = true;
@@ -1063,7 +1063,7 @@ TEST_F(FakeDeviceTest, GpuUnplugged) {
   EXPECT_EQ(device->free_bytes(), 0);
 }
 
-TEST_F(FakeDeviceTest, TooLittleMemoryNamesNeededAndFree) {
+TEST_F(FakeDeviceTest, OutOfMemoryReportsNeededAndFree) {
   const auto device = open("free=4000000");
   PointSpec spec = point("naive");
   spec.problem.n_q = spec.problem.n_k = 2048;
@@ -1078,7 +1078,7 @@ TEST_F(FakeDeviceTest, TooLittleMemoryNamesNeededAndFree) {
   EXPECT_TRUE(device->usable());
 }
 
-TEST_F(FakeDeviceTest, AllocationsThatFailAndThePointAfterThem) {
+TEST_F(FakeDeviceTest, RecoversFromFailedAllocations) {
   // The first allocation is the L2 fill buffer, the second the clock stamps, the third q.
   const auto device = open("oom-from=3");
   const PointRecord record = device->measure(point(), quick(), cancel_);
@@ -1090,12 +1090,12 @@ TEST_F(FakeDeviceTest, AllocationsThatFailAndThePointAfterThem) {
   EXPECT_EQ(device->measure(point(), quick(), cancel_).disposition, Disposition::ok);
 }
 
-TEST_F(FakeDeviceTest, OneFailedAllocationIsTriedAgainWithMoreRoom) {
+TEST_F(FakeDeviceTest, RetriesFailedAllocation) {
   const auto device = open("oom-at=3");
   EXPECT_EQ(device->measure(point(), quick(), cancel_).disposition, Disposition::ok);
 }
 
-TEST_F(FakeDeviceTest, BuffersOfAnEarlierPointMakeRoom) {
+TEST_F(FakeDeviceTest, EarlierBuffersAreFreed) {
   const auto device = open("free=44000000");
   PointSpec naive = point("naive");
   naive.problem.n_q = naive.problem.n_k = 2048;  // 2 x 16 MiB of S and P
@@ -1106,7 +1106,7 @@ TEST_F(FakeDeviceTest, BuffersOfAnEarlierPointMakeRoom) {
   EXPECT_EQ(record.disposition, Disposition::ok) << record.reason;
 }
 
-TEST_F(FakeDeviceTest, SourceThatDoesNotCompile) {
+TEST_F(FakeDeviceTest, CompileErrorIsReported) {
   const auto device = open("compile-error=fa2/");
   const PointRecord record = device->measure(point(), quick(), cancel_);
   EXPECT_EQ(record.disposition, Disposition::compile_error);
@@ -1194,7 +1194,7 @@ TEST_F(FakeDeviceTest, CountersThatCannotBeDecoded) {
   EXPECT_EQ(device->measure(point(), quick(), cancel_).disposition, Disposition::ok);
 }
 
-TEST_F(FakeDeviceTest, APointLacksNoCounterWithoutAWord) {
+TEST_F(FakeDeviceTest, MissingCounterIsReported) {
   for (const char* counter : {"l1tex__m_xbar2l1tex_read_bytes", "dram__bytes_write.sum"}) {
     const auto device = open();
     faults((std::string("no-value=") + counter).c_str());
@@ -1249,7 +1249,7 @@ TEST_F(FakeDeviceTest, FailingKernelIsCompiledOnceForAllItsPoints) {
   EXPECT_EQ(attnscope_fake_compilations(), compilations + 1);
 }
 
-TEST_F(FakeDeviceTest, CubinThatTheDriverRefuses) {
+TEST_F(FakeDeviceTest, DriverRejectsCubin) {
   const auto device = open();
   faults("refuse-module=9");
   const PointRecord record = device->measure(point(), quick(), cancel_);
@@ -1296,7 +1296,7 @@ TEST_F(FakeDeviceTest, DoctorWithNothingInstalled) {
   for (const char* name : {"device", "counters", "clocks"}) EXPECT_FALSE(found.contains(name)) << name;
 }
 
-TEST_F(FakeDeviceTest, DoctorWithoutThatGpu) {
+TEST_F(FakeDeviceTest, DoctorWithInvalidOrdinal) {
   auto found = checks(7);
   EXPECT_TRUE(found["driver"].ok);
   EXPECT_FALSE(found["device"].ok);

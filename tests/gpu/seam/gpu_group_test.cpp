@@ -20,7 +20,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-class SharingGpus : public ::testing::Test {
+class MultiGpuTest : public ::testing::Test {
  protected:
   void SetUp() override {
     std::filesystem::remove_all(cache_);
@@ -75,7 +75,7 @@ class SharingGpus : public ::testing::Test {
   bool usable_ = true;
 };
 
-TEST_F(SharingGpus, ComputeTheWholeSequencesAttentionInEveryWay) {
+TEST_F(MultiGpuTest, AllSchemesMatchReference) {
   for (const int gpus : {2, 3}) {
     for (const Mask& mask : {Mask::none, Mask::causal}) {
       for (const GpuOrder order : gpu_orders) {
@@ -101,7 +101,7 @@ TEST_F(SharingGpus, ComputeTheWholeSequencesAttentionInEveryWay) {
   }
 }
 
-TEST_F(SharingGpus, KnowWhichTheyAre) {
+TEST_F(MultiGpuTest, RecordsGpuUuids) {
   const PointRecord record = measured("gpus=3", of("ring", 3));
   EXPECT_THAT(record.others,
               ElementsAre("GPU-00010203-0405-0607-0809-0a0b0c0d0e10", "GPU-00010203-0405-0607-0809-0a0b0c0d0e11"));
@@ -110,7 +110,7 @@ TEST_F(SharingGpus, KnowWhichTheyAre) {
   EXPECT_NE(record.kernel("combine 2+0"), nullptr);
 }
 
-TEST_F(SharingGpus, CountsOfALaunchStandForAllThatAreLikeIt) {
+TEST_F(MultiGpuTest, CountsAreScaledToEqualLaunches) {
   const PointRecord record = measured("gpus=2,by-grid", of("ulysses", 2));
   ASSERT_EQ(record.disposition, Disposition::ok) << text(record.reason);
   const double one = record.kernel("attention")->metric(metric_key::l2_to_sm_bytes).value_or(-1);
@@ -118,14 +118,14 @@ TEST_F(SharingGpus, CountsOfALaunchStandForAllThatAreLikeIt) {
   EXPECT_EQ(all(record, metric_key::l2_to_sm_bytes), 2 * one);
 }
 
-TEST_F(SharingGpus, AWrongCopyIsSeen) {
+TEST_F(MultiGpuTest, DetectsWrongCopy) {
   // Kernels do not compute here, so only poison is gathered.
   setenv("ATTNSCOPE_FAKE_GPU", "gpus=2,gives-up=1", 1);
   const PointRecord record = measured("gpus=2,gives-up=1", of("ring", 2));
   EXPECT_EQ(record.disposition, Disposition::incorrect);
 }
 
-TEST_F(SharingGpus, AreAskedForInVainInWords) {
+TEST_F(MultiGpuTest, ReportsWhyGpusAreUnavailable) {
   const PointRecord few = measured("gpus=2", of("ring", 3));
   EXPECT_EQ(few.disposition, Disposition::infeasible);
   EXPECT_THAT(text(few.reason), AllOf(HasSubstr("Needs 3 GPUs"), HasSubstr("of 2 visible GPUs")));
@@ -139,7 +139,7 @@ TEST_F(SharingGpus, AreAskedForInVainInWords) {
   EXPECT_EQ(memory.disposition, Disposition::out_of_memory) << text(memory.reason);
 }
 
-TEST_F(SharingGpus, OneThatIsLostMeanwhileEndsThePointAndNotTheProgram) {
+TEST_F(MultiGpuTest, LostGpuEndsOnlyThePoint) {
   const PointRecord record = measured("gpus=2,lose-copy=14", of("ring", 2));
   EXPECT_EQ(record.disposition, Disposition::crashed);
   EXPECT_THAT(text(record.reason), HasSubstr("GPU was lost"));

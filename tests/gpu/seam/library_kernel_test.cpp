@@ -13,7 +13,7 @@
 namespace attnscope::gpu {
 namespace {
 
-TEST(LibraryKernel, HasTheFunctionsThatItsLibraryStates) {
+TEST(LibraryKernel, ExposesLibraryFunctions) {
   const LibraryKernel kernel(ATTNSCOPE_ATTENTION_LIBRARY);
   EXPECT_EQ(kernel.name(), "attnscope_attention.so");
   EXPECT_EQ(kernel.functions().version, ATTNSCOPE_KERNEL_VERSION);
@@ -21,7 +21,7 @@ TEST(LibraryKernel, HasTheFunctionsThatItsLibraryStates) {
 }
 
 // Two copies of CUPTI would both claim the GPU's counters. The test library stands in for a second CUPTI.
-TEST(LibraryKernel, OneThatBringsAnotherCuptiIsRefused) {
+TEST(LibraryKernel, RejectsSecondCupti) {
   const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "attnscope-two-cupti";
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);

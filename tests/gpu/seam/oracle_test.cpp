@@ -18,12 +18,12 @@ const ReferenceKind& softmax() {
   return *find_reference("softmax");
 }
 
-TEST(Oracle, SmallProblemsAreCheckedWhole) {
+TEST(Oracle, SmallProblemsAreFullyChecked) {
   const AttentionProblem problem{.batch = 2, .heads_q = 2, .heads_kv = 1, .n_q = 33, .n_k = 40, .d = 64};
   EXPECT_EQ(make_reference(softmax(), problem, InputKind::normal, 1).rows, all_rows(problem));
 }
 
-TEST(Oracle, ACacheOf8BitsIsJudgedAsStrictlyAs16) {
+TEST(Oracle, EightBitCacheIsCheckedAsStrictlyAs16Bit) {
   const AttentionProblem problem{.dtype = DType::fp8, .heads_q = 2, .heads_kv = 1, .n_q = 2, .n_k = 300, .d = 64};
   AttentionProblem of_16 = problem;
   of_16.dtype = DType::bf16;
@@ -62,7 +62,7 @@ TEST(Oracle, LargeProblemsAreSampledAcrossHeads) {
   EXPECT_TRUE(sampled.keys.empty());
 }
 
-TEST(Oracle, MaskAndDropoutBelongToTheInstanceNotToTheSample) {
+TEST(Oracle, SampledRowsKeepMaskAndDropout) {
   // Lengths differ by batch entry and dropout by head; sampled rows of a large problem keep theirs.
   const AttentionProblem problem{.mask = parse_mask("lengths:700/0/333").value(),
                                  .batch = 3,
@@ -80,7 +80,7 @@ TEST(Oracle, MaskAndDropoutBelongToTheInstanceNotToTheSample) {
   EXPECT_EQ(sampled.lse, whole.lse);
 }
 
-TEST(Oracle, GradientsOfSmallProblemsAreCheckedWhole) {
+TEST(Oracle, SmallGradientsAreFullyChecked) {
   const AttentionProblem problem{
       .pass = Pass::bwd, .batch = 2, .heads_q = 2, .heads_kv = 1, .n_q = 33, .n_k = 40, .d = 64};
   const Reference reference = make_reference(softmax(), problem, InputKind::normal, 1);

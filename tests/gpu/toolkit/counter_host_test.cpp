@@ -37,7 +37,7 @@ class CounterHostTest : public ::testing::Test {
   std::optional<CuptiApi> cupti_;
 };
 
-TEST_F(CounterHostTest, DefaultCountersAreKnownToEveryGenerationSince80) {
+TEST_F(CounterHostTest, DefaultCountersExistOnEveryChip) {
   const struct {
     const char* chip;
     int major;
@@ -47,7 +47,7 @@ TEST_F(CounterHostTest, DefaultCountersAreKnownToEveryGenerationSince80) {
   }
 }
 
-TEST_F(CounterHostTest, WhatWhyCountsIsKnownAndOtherGenerationsLackLittle) {
+TEST_F(CounterHostTest, WhyMetricsExistOnEveryChip) {
   std::vector<std::string> all = defaults(9);
   for (const Metric& metric : metrics_table()) {
     if (metric.why == Why::none || metric.counter.empty()) continue;
@@ -64,7 +64,7 @@ TEST_F(CounterHostTest, WhatWhyCountsIsKnownAndOtherGenerationsLackLittle) {
   EXPECT_LE(config.passes(), 10U);
 }
 
-TEST_F(CounterHostTest, DefaultCountersCostFewPasses) {
+TEST_F(CounterHostTest, DefaultCountersNeedFewPasses) {
   const CounterConfig config = host("GH100").configure(defaults(9));
   EXPECT_GE(config.passes(), 1U);
   EXPECT_LE(config.passes(), 3U);
@@ -72,7 +72,7 @@ TEST_F(CounterHostTest, DefaultCountersCostFewPasses) {
   EXPECT_EQ(config.metrics(), defaults(9));
 }
 
-TEST_F(CounterHostTest, RefusesUnknownNames) {
+TEST_F(CounterHostTest, RejectsUnknownNames) {
   EXPECT_FALSE(host("GH100").knows("dram__byte_read.sum"));
   EXPECT_FALSE(host("GH100").knows("dram__bytes_read"));
   EXPECT_FALSE(host("GH100").knows("dram__bytes_read.total"));
@@ -81,7 +81,7 @@ TEST_F(CounterHostTest, RefusesUnknownNames) {
   EXPECT_THROW((void)host("XX999").configure({"dram__bytes_read.sum"}), CuptiError);
 }
 
-TEST_F(CounterHostTest, OffersNearMatches) {
+TEST_F(CounterHostTest, SuggestsSimilarNames) {
   EXPECT_THAT(host("GH100").near("dram__byte_read.sum"), Contains("dram__bytes_read.sum"));
   EXPECT_THAT(host("GH100").near("dram__bytes_read.smu"), Contains("dram__bytes_read.sum"));
   const auto without_rollup = host("GH100").near("dram__bytes_read");

@@ -80,7 +80,7 @@ TEST_F(KernelBuilderTest, EveryAlgorithmCompilesForAmpereAndHopper) {
   }
 }
 
-TEST_F(KernelBuilderTest, TheLoadsOfTheCeilingsCompileAndNeedNoLocalMemory) {
+TEST_F(KernelBuilderTest, CeilingKernelsCompileWithoutLocalMemory) {
   for (const auto& [arch, name] :
        {std::pair{"sm_80", "a100"}, std::pair{"sm_90a", "h200"}, std::pair{"sm_120a", "rtx-5090"}}) {
     if (!builder_->refuses(arch).empty()) continue;  // an older NVRTC
@@ -133,7 +133,7 @@ std::string section(const std::string& cubin, const std::string& name) {
   return {};
 }
 
-TEST_F(KernelBuilderTest, ReadingNoiseLoadsItThoughNobodyUsesIt) {
+TEST_F(KernelBuilderTest, NoiseReadIsNotOptimizedAway) {
   KernelLaunch launch;
   launch.name = "service";
   launch.source = {.file = "device/measurement.cuh", .entry = "attn_read_noise", .defines = {}};
@@ -151,7 +151,7 @@ TEST_F(KernelBuilderTest, ReadingNoiseLoadsItThoughNobodyUsesIt) {
   EXPECT_GT(loads, 0);
 }
 
-TEST_F(KernelBuilderTest, DefaultTilesFitInSharedMemoryWithWhatTheCompilerAdds) {
+TEST_F(KernelBuilderTest, DefaultTilesFitWithStaticSharedMemory) {
   const DeviceLimits& limits = *find_gpu("h200");
   for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
     const AttentionProblem problem{
@@ -181,7 +181,7 @@ TEST_F(KernelBuilderTest, SecondBuildComesFromTheCache) {
   EXPECT_FALSE(builder_->build("sm_90a", one()).report.cached) << "each architecture has its own cubin";
 }
 
-TEST_F(KernelBuilderTest, FactsLieBesideTheCubin) {
+TEST_F(KernelBuilderTest, FiguresAreStoredWithTheCubin) {
   const BuiltKernel built = builder_->build("sm_80", one());
   ASSERT_EQ(text(built.report.error), "");
   std::size_t files = 0;
@@ -199,7 +199,7 @@ TEST_F(KernelBuilderTest, FactsLieBesideTheCubin) {
   EXPECT_EQ(files, 2U) << "temporary files are removed";
 }
 
-TEST_F(KernelBuilderTest, TruncatedCacheEntryIsCompiledAnew) {
+TEST_F(KernelBuilderTest, TruncatedCacheEntryIsRecompiled) {
   const BuiltKernel first = builder_->build("sm_80", one());
   ASSERT_EQ(text(first.report.error), "");
   for (const auto& entry : fs::directory_iterator(cache_)) {
@@ -215,7 +215,7 @@ TEST_F(KernelBuilderTest, WorksWithoutAWritableCache) {
   EXPECT_EQ(text(builder_->build("sm_80", one()).report.error), "");
 }
 
-TEST_F(KernelBuilderTest, CompilerErrorsComeBackAsText) {
+TEST_F(KernelBuilderTest, ReturnsCompilerErrors) {
   KernelLaunch broken = one();
 
   broken.source.defines = {"ATTN_D=not_a_number"};
@@ -249,7 +249,7 @@ TEST_F(KernelBuilderTest, CancelStopsBetweenKernels) {
   EXPECT_TRUE(builder_->build_all("sm_80", launch, 2, cancel_, {}).empty());
 }
 
-TEST_F(KernelBuilderTest, RefusesUnknownArchitectures) {
+TEST_F(KernelBuilderTest, RejectsUnknownArchitectures) {
   EXPECT_EQ(text(builder_->refuses("sm_80")), "");
   EXPECT_EQ(text(builder_->refuses("sm_90a")), "");
   EXPECT_THAT(text(builder_->refuses("sm_75")), HasSubstr("sm_80"));
@@ -270,7 +270,7 @@ TEST(KernelNames, FolderLaunchAndDefines) {
   EXPECT_EQ(describe(launch), "fa2 fwd d128 128x64 bf16 causal");
 }
 
-TEST(CubinKeys, DependOnEverythingThatDecidesTheBytes) {
+TEST(CubinKeys, DependOnAllCompilerInputs) {
   const gpu::CubinKey key{.source = {.file = "a.cuh", .entry = "f", .defines = {}},
                           .arch = "sm_80",
                           .nvrtc_version = "13.0",

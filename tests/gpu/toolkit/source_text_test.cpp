@@ -24,7 +24,7 @@ std::string read(std::string_view main, std::vector<EmbeddedSource> others = {})
 
 constexpr std::string_view once = "#pragma once\n";
 
-TEST(CompiledText, IsTheSameHoweverItIsWritten) {
+TEST(CompiledText, IsIndependentOfFormatting) {
   const std::string plain = read("int a = 1;\n#define X(y) y\nchar b = '\\'';\n");
   for (const char* other : {"// first\nint a   =\n  1; /* 2 */\n#define X(y) y  // same\nchar b = '\\'';",
                             "/* of two\nlines */int a = 1;\n  #define X(y) \\\n  y\nchar b = '\\'';",
@@ -33,7 +33,7 @@ TEST(CompiledText, IsTheSameHoweverItIsWritten) {
   }
 }
 
-TEST(CompiledText, IsAnotherWhereTheProgramIs) {
+TEST(CompiledText, DiffersForDifferentPrograms) {
   const std::vector<const char*> programs{"int a = 1;",          "int a = 1 ;",           "int a = 1'0;",
                                           "int b = 1;",          "#define a\nint b = 1;", "#define a int\nb = 1;",
                                           "#define a(b) 1",      "#define a (b) 1",       "asm(\"a // b\");",
@@ -46,7 +46,7 @@ TEST(CompiledText, IsAnotherWhereTheProgramIs) {
   }
 }
 
-TEST(CompiledText, HasWhatIsIncludedInItsPlaceAndOnce) {
+TEST(CompiledText, InlinesIncludesOnce) {
   const std::string header = std::string(once) + "int a;\n";
   const std::string plain = read("int a;\nint b;");
   EXPECT_EQ(read("#include \"h\"\nint b;", {{"h", header}}), plain);
@@ -63,7 +63,7 @@ TEST(CompiledText, HasWhatIsIncludedInItsPlaceAndOnce) {
 }
 
 // If a condition skips the first of two includes, the second one is read.
-TEST(CompiledText, KnowsThatAConditionMayLeaveOutAnInclude) {
+TEST(CompiledText, HandlesConditionalIncludes) {
   const std::string header = std::string(once) + "int a;\n";
   EXPECT_NE(read("#if X\n#include \"h\"\n#endif\n#include \"h\"\n", {{"h", header}}),
             read("#if X\n#include \"h\"\n#endif\n", {{"h", header}}));
@@ -71,7 +71,7 @@ TEST(CompiledText, KnowsThatAConditionMayLeaveOutAnInclude) {
             read("#if X\n#endif\n#include \"h\"\n", {{"h", header}}));
 }
 
-TEST(CompiledText, HoldsForEverySource) {
+TEST(CompiledText, CoversEmbeddedSources) {
   for (const EmbeddedSource& source : embedded_sources()) {
     for (const char* word : {"__LINE__", "__FILE__", "__COUNTER__", "R\"", "# include", "#include <"}) {
       EXPECT_THAT(std::string(source.text), Not(HasSubstr(word))) << source.path << " depends on formatting";

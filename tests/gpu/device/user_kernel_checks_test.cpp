@@ -19,7 +19,7 @@ namespace {
 
 using gpu::GuardedBuffer;
 
-TEST(ForeignChecksOnGpu, HonestKernelsPassThemAll) {
+TEST(UserKernelChecksOnGpu, CorrectKernelsPassAllChecks) {
   Registry registry;
   for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
     registry.add(std::make_unique<test::ModifiedAlgorithm>(*algorithm, algorithm->name(), true));
@@ -82,7 +82,7 @@ TEST(ForeignChecksOnGpu, HonestKernelsPassThemAll) {
   }
 }
 
-TEST(ForeignChecksOnGpu, AReadPastEitherEndOfAGuardedBufferFaults) {
+TEST(UserKernelChecksOnGpu, OutOfBoundsReadFaults) {
   if (auto gpu = gpu::BareGpu::open(); !gpu) GTEST_SKIP() << gpu.error();
   GTEST_FLAG_SET(death_test_style, "threadsafe");  // in a separate process, since a fault destroys the context
   const auto exits = [](int code) { return ::testing::ExitedWithCode(code); };
@@ -92,7 +92,7 @@ TEST(ForeignChecksOnGpu, AReadPastEitherEndOfAGuardedBufferFaults) {
   EXPECT_EXIT(read_guarded(GuardedBuffer::Flush::begin, -8, 8), exits(1), "");
 }
 
-TEST(ForeignChecksOnGpu, WorkOnAnotherStreamIsFoundAndNoneIsNot) {
+TEST(UserKernelChecksOnGpu, DetectsOnlyWorkOnAnotherStream) {
   auto opened = gpu::BareGpu::open();
   if (!opened) GTEST_SKIP() << opened.error();
   gpu::BareGpu& gpu = **opened;

@@ -21,7 +21,7 @@
 namespace attnscope::gpu {
 namespace {
 
-class OwnLayout : public ::testing::TestWithParam<InputKind> {
+class BufferLayoutTest : public ::testing::TestWithParam<InputKind> {
  protected:
   void SetUp() override {
     for (const char* variable : {"ATTNSCOPE_CUDA_LIBRARY", "ATTNSCOPE_NVRTC_LIBRARY"}) {
@@ -52,7 +52,7 @@ class OwnLayout : public ::testing::TestWithParam<InputKind> {
   std::unique_ptr<Gpu> gpu_;
 };
 
-TEST_P(OwnLayout, LieWhereTheirPlaceSays) {
+TEST_P(BufferLayoutTest, InputsFollowTheirStrides) {
   PlanMemory& memory = gpu_->memory;
   AttentionProblem p{.batch = 2, .heads_q = 4, .heads_kv = 2, .n_q = 5, .n_k = 7, .d = 64};
   p.mask = parse_mask("lengths:7/3").value();
@@ -102,7 +102,7 @@ TEST_P(OwnLayout, LieWhereTheirPlaceSays) {
   EXPECT_EQ(nans, 2 * 10 * 2 * 16);
 }
 
-TEST_P(OwnLayout, OutputsAreReadWhereTheirPlaceSays) {
+TEST_P(BufferLayoutTest, OutputsAreReadByStrides) {
   const AttentionProblem p{.batch = 2, .heads_q = 4, .heads_kv = 2, .n_q = 5, .n_k = 7, .d = 64};
   AttentionPlan plan;
   plan.buffers = input_buffers(p);
@@ -132,7 +132,7 @@ TEST_P(OwnLayout, OutputsAreReadWhereTheirPlaceSays) {
   EXPECT_NE(text(judge().reason).find("between the rows of o"), std::string::npos);
 }
 
-TEST_P(OwnLayout, GradientsMayBePartsOfABufferAndOfDifferentLengths) {
+TEST_P(BufferLayoutTest, PackedGradientsShareABuffer) {
   AttentionProblem p{.pass = Pass::bwd, .batch = 2, .heads_q = 2, .heads_kv = 2, .n_q = 5, .n_k = 7, .d = 64};
   p.mask = parse_mask("lengths:7/3").value();
   AttentionPlan plan;
@@ -180,7 +180,7 @@ TEST_P(OwnLayout, GradientsMayBePartsOfABufferAndOfDifferentLengths) {
   last = was;
 }
 
-INSTANTIATE_TEST_SUITE_P(Inputs, OwnLayout, ::testing::Values(InputKind::normal, InputKind::ascending));
+INSTANTIATE_TEST_SUITE_P(Inputs, BufferLayoutTest, ::testing::Values(InputKind::normal, InputKind::ascending));
 
 }  // namespace
 }  // namespace attnscope::gpu

@@ -72,7 +72,7 @@ class OwnKernel : public ::testing::Test {
   MeasureOptions options_;
 };
 
-TEST_F(OwnKernel, SaysWhatItWasStatedBy) {
+TEST_F(OwnKernel, RecordsManifestAndSources) {
   write(source_.parent_path() / "mine.cuh", "// one\n#include \"deep/mine.cuh\"\n");
   write(source_.parent_path() / "deep/mine.cuh", "// another\n");
   write(source_, "#include \"mine.cuh\"\n#include \"mine.cuh\"\n" + testing::content(source_));
@@ -96,7 +96,7 @@ TEST_F(OwnKernel, SaysWhatItWasStatedBy) {
   EXPECT_EQ(digest_of(*kept.manifest), digest_of(*record.manifest)) << "kept sources do not change the digest";
 }
 
-TEST_F(OwnKernel, FilesOfOneNameInTwoFoldersAreBothListed) {
+TEST_F(OwnKernel, ListsSameNamedFilesOfTwoFolders) {
   write(source_.parent_path() / "a/part.cuh", "#include \"same.cuh\"\n");
   write(source_.parent_path() / "a/same.cuh", "// a\n");
   write(source_.parent_path() / "same.cuh", "// top\n");
@@ -108,7 +108,7 @@ TEST_F(OwnKernel, FilesOfOneNameInTwoFoldersAreBothListed) {
   EXPECT_THAT(names, ElementsAre("a/part.cuh", "mine.cu", "same.cuh", "same.cuh (2)"));
 }
 
-TEST_F(OwnKernel, NoMoreThanSixteenMebibytesOfSourcesAreKept) {
+TEST_F(OwnKernel, KeepsAtMost16MiBOfSources) {
   write(source_.parent_path() / "large.cuh", "//" + std::string(most_kept_source_bytes - 2, 'x'));
   write(source_, testing::content(source_) + "#include \"large.cuh\"\n");
   options_.keep_sources = true;
@@ -118,7 +118,7 @@ TEST_F(OwnKernel, NoMoreThanSixteenMebibytesOfSourcesAreKept) {
   EXPECT_TRUE(record.manifest->sources[1].content.has_value());
 }
 
-TEST_F(OwnKernel, IsAnotherToTheDigestsWhereAnyOfItsFilesIs) {
+TEST_F(OwnKernel, DigestChangesWithAnyFile) {
   const fs::path header = source_.parent_path() / "mine.cuh";
   write(header, "// one\n");
   write(source_, "#include \"mine.cuh\"\n" + testing::content(source_));
@@ -146,7 +146,7 @@ TEST_F(OwnKernel, IsAnotherToTheDigestsWhereAnyOfItsFilesIs) {
   EXPECT_EQ(statements.size(), 4U);
 }
 
-TEST_F(OwnKernel, OfAFileOfResultsIsNeverMeasured) {
+TEST_F(OwnKernel, KernelFromResultFileIsNotMeasured) {
   auto parsed = user::parse_manifest(testing::content(manifest_), std::nullopt);
   ASSERT_TRUE(parsed) << parsed.error();
   Registry registry;
@@ -160,7 +160,7 @@ TEST_F(OwnKernel, OfAFileOfResultsIsNeverMeasured) {
   EXPECT_EQ(record.manifest, nullptr);
 }
 
-TEST_F(OwnKernel, OfThisProgramHasNoStatement) {
+TEST_F(OwnKernel, BuiltInKernelHasNoManifest) {
   auto device = open_gpu_device({}, built_in_algorithms());
   ASSERT_TRUE(device) << device.error().message();
   PointSpec spec{.algorithm = "fa2", .problem = {.n_q = 64, .n_k = 64, .d = 64}, .tile = {.br = 64, .bc = 64}};

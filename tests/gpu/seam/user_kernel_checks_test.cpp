@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-class ForeignChecks : public ::testing::Test {
+class UserKernelChecks : public ::testing::Test {
  protected:
   void SetUp() override {
     cache_ = fs::path(::testing::TempDir()) /
@@ -75,7 +75,7 @@ class ForeignChecks : public ::testing::Test {
   fs::path cache_;
 };
 
-TEST_F(ForeignChecks, AnHonestKernelPasses) {
+TEST_F(UserKernelChecks, CorrectKernelPasses) {
   open("dirty=60000");
   options_.counters = true;
   for (const std::uint64_t placement : {0U, 7U}) {
@@ -92,27 +92,27 @@ TEST_F(ForeignChecks, AnHonestKernelPasses) {
   }
 }
 
-TEST_F(ForeignChecks, OneThatComputesUntilItIsTimedIsFoundAfterwards) {
+TEST_F(UserKernelChecks, DetectsKernelThatComputesOnlyOnce) {
   open("once=fa2");
   EXPECT_THAT(reason(), StartsWith("After timing: 8192 of 8192 output elements are NaN"));
 }
 
-TEST_F(ForeignChecks, OneThatFailsOnOtherInputsAlone) {
+TEST_F(UserKernelChecks, DetectsFailureOnOtherInputs) {
   open("gives-up=5");  // one initial launch, three samples
   EXPECT_THAT(reason(), StartsWith("With other inputs: 8192 of 8192 output elements are NaN"));
 }
 
-TEST_F(ForeignChecks, WorkThatIsLeftOutWhereTheOutputIsThereIsNamed) {
+TEST_F(UserKernelChecks, DetectsWorkSkippedForPresentOutput) {
   open("leaves-out=fa2");
   EXPECT_THAT(reason(), ::testing::EndsWith("timed launches skip work."));
 }
 
-TEST_F(ForeignChecks, OutputsThatDoNotChangeWithTheInputsAreNamed) {
+TEST_F(UserKernelChecks, DetectsStaleOutput) {
   open("stale=fa2");
   EXPECT_EQ(reason(), "The output belongs to earlier inputs: the kernel does not compute it from the current ones.");
 }
 
-TEST_F(ForeignChecks, AnInputThatIsWrittenToIsNamedAndNobodyElsesInput) {
+TEST_F(UserKernelChecks, DetectsWriteToInput) {
   open("write-input=fa2");
   EXPECT_EQ(reason(), "The kernel writes to its input k.");
   setenv("ATTNSCOPE_FAKE_GPU", "compute-output", 1);
@@ -129,7 +129,7 @@ TEST_F(ForeignChecks, AnInputThatIsWrittenToIsNamedAndNobodyElsesInput) {
   EXPECT_GT(attnscope_fake_uploaded_bytes(), before);
 }
 
-TEST_F(ForeignChecks, WritesInFrontOfABufferAreSeenInEveryRound) {
+TEST_F(UserKernelChecks, DetectsUnderrunInEveryRound) {
   for (const std::uint64_t placement : {0U, 7U}) {
     open("underrun=fa2");
     options_.placement = placement;
@@ -138,12 +138,12 @@ TEST_F(ForeignChecks, WritesInFrontOfABufferAreSeenInEveryRound) {
   }
 }
 
-TEST_F(ForeignChecks, WorkOnAnotherStreamIsNamed) {
+TEST_F(UserKernelChecks, DetectsWorkOnAnotherStream) {
   open("other-stream=fa2");
   EXPECT_EQ(reason(), "Work continues for 1000000 ns after the last launch, untimed on another stream.");
 }
 
-TEST_F(ForeignChecks, AStrayReadFaultsAtAGuardPage) {
+TEST_F(UserKernelChecks, StrayReadFaultsAtGuardPage) {
   for (const auto& [fault, reason] :
        {std::pair{"stray-read=fa2", "A kernel reads or writes beyond the end of a buffer."},
         std::pair{"stray-front=fa2", "A kernel reads or writes before the start of a buffer."}}) {
@@ -158,7 +158,7 @@ TEST_F(ForeignChecks, AStrayReadFaultsAtAGuardPage) {
   }
 }
 
-TEST_F(ForeignChecks, WhatHasNoRoomBesideItIsNotRunBetweenGuardPages) {
+TEST_F(UserKernelChecks, SkipsGuardPagesWithoutMemory) {
   open("stray-read=fa2,free=" + std::to_string(std::int64_t{8} << 20));
   const PointRecord full = measure("theirs");
   EXPECT_EQ(full.disposition, Disposition::ok);
@@ -172,7 +172,7 @@ TEST_F(ForeignChecks, WhatHasNoRoomBesideItIsNotRunBetweenGuardPages) {
   EXPECT_TRUE(measure("theirs").reason.empty());
 }
 
-TEST_F(ForeignChecks, FewerBytesFromDramThanThereAre) {
+TEST_F(UserKernelChecks, DetectsTooFewDramBytes) {
   // 1 MiB of inputs and outputs; the fake GPU counts what the test configures.
   const auto measured = [&](const char* dirty) {
     open(dirty, false);
@@ -190,7 +190,7 @@ TEST_F(ForeignChecks, FewerBytesFromDramThanThereAre) {
       << "built-in kernels are not checked";
 }
 
-TEST_F(ForeignChecks, EveryRoundHasInputsOfItsOwnAndIsVerified) {
+TEST_F(UserKernelChecks, EveryRoundHasNewInputsAndIsVerified) {
   open("");
   SweepPlan plan;
   plan.points = {point("theirs")};

@@ -21,7 +21,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class OwnSourceTest : public ::testing::Test {
+class UserSourceTest : public ::testing::Test {
  protected:
   void SetUp() override {
     fs::create_directories(folder_ / "include");
@@ -48,7 +48,7 @@ class OwnSourceTest : public ::testing::Test {
   testing::TemporaryFolder folder_;
 };
 
-TEST_F(OwnSourceTest, EveryFileThatIsReadIsInTheDigest) {
+TEST_F(UserSourceTest, DigestCoversAllFiles) {
   std::string before = digest();
   for (const char* name : {"kernel.cu", "one.h", "include/two.h", "include/three.h"}) {
     std::ofstream(folder_ / name, std::ios::app) << "// changed\n";
@@ -63,7 +63,7 @@ TEST_F(OwnSourceTest, EveryFileThatIsReadIsInTheDigest) {
   EXPECT_NE(read_own_source(other, {})->digest, before) << "the manifest determines the launch";
 }
 
-TEST_F(OwnSourceTest, WhereItLiesIsNot) {
+TEST_F(UserSourceTest, DigestIgnoresLocation) {
   const testing::TemporaryFolder elsewhere;
   fs::copy(folder_ / ".", elsewhere / ".", fs::copy_options::recursive);
   UserSource moved = *source();
@@ -72,7 +72,7 @@ TEST_F(OwnSourceTest, WhereItLiesIsNot) {
   EXPECT_EQ(read_own_source(moved, {})->digest, digest());
 }
 
-TEST_F(OwnSourceTest, ASourceIsOneForAProcess) {
+TEST_F(UserSourceTest, SourceIsReadOncePerProcess) {
   const OwnSources sources;
   const auto own = source();
   ASSERT_TRUE(sources.read(own, {}).ok());
@@ -82,7 +82,7 @@ TEST_F(OwnSourceTest, ASourceIsOneForAProcess) {
   EXPECT_TRUE(sources.read(source(), {}).ok()) << "a reloaded source may differ";
 }
 
-TEST_F(OwnSourceTest, HeadersAreFoundHoweverTheyAreIncluded) {
+TEST_F(UserSourceTest, FindsHeadersOfAllIncludeForms) {
   for (const char* form : {"/* x */ #include \"h.h\"", "#/**/include \"h.h\"", "%:include \"h.h\"",
                            "#inc\\\nlude <h.h>", "\f#include \"h.h\"", "/*\n*/ #include \"h.h\"",
                            "#if __has_include(\"h.h\")\n#endif", "# include_next <h.h>"}) {
@@ -97,7 +97,7 @@ TEST_F(OwnSourceTest, HeadersAreFoundHoweverTheyAreIncluded) {
       << "#include in a raw literal counts, in a comment it does not";
 }
 
-TEST_F(OwnSourceTest, WhatIncludesTooMuchIsRefused) {
+TEST_F(UserSourceTest, RejectsTooManyIncludes) {
   write("kernel.cu", "#include \"0.h\"\n");
   for (int i = 0; i < 300; ++i) write(std::to_string(i) + ".h", "#include \"" + std::to_string(i + 1) + ".h\"\n");
   EXPECT_THAT(english_text(read_own_source(*source(), {}).error()), HasSubstr("its includes exceed"));
@@ -107,7 +107,7 @@ TEST_F(OwnSourceTest, WhatIncludesTooMuchIsRefused) {
   EXPECT_EQ(read_own_source(*source(), {})->files.size(), 1U);
 }
 
-TEST_F(OwnSourceTest, CompilesWithItsIncludesAndIsKept) {
+TEST_F(UserSourceTest, CompilesWithIncludesAndIsCached) {
   const auto builder = KernelBuilder::open(folder_ / "cache");
   if (!builder) GTEST_SKIP() << builder.error().message();
   KernelLaunch launch;
@@ -125,7 +125,7 @@ TEST_F(OwnSourceTest, CompilesWithItsIncludesAndIsKept) {
   EXPECT_NE((*builder)->build("sm_90a", launch).report.digest, built.report.digest);
 }
 
-TEST_F(OwnSourceTest, AMistakeIsToldWithItsFileAndLine) {
+TEST_F(UserSourceTest, ErrorsHaveFileAndLine) {
   const auto builder = KernelBuilder::open(folder_ / "cache");
   if (!builder) GTEST_SKIP() << builder.error().message();
   write("one.h", "#define ONE nothing\n");
@@ -136,7 +136,7 @@ TEST_F(OwnSourceTest, AMistakeIsToldWithItsFileAndLine) {
               AllOf(HasSubstr((folder_ / "kernel.cu").string() + "(3): error"), HasSubstr("nothing")));
 }
 
-TEST_F(OwnSourceTest, PtxAndCubinsGoToTheDriverAsTheyAre) {
+TEST_F(UserSourceTest, PtxAndCubinsAreLoadedUnchanged) {
   const auto builder = KernelBuilder::open(folder_ / "cache");
   if (!builder) GTEST_SKIP() << builder.error().message();
   write("kernel.ptx", "no program at all");
@@ -153,7 +153,7 @@ TEST_F(OwnSourceTest, PtxAndCubinsGoToTheDriverAsTheyAre) {
   EXPECT_THAT(english_text((*builder)->build("sm_90a", launch).report.error), HasSubstr("gone.ptx cannot be read"));
 }
 
-TEST_F(OwnSourceTest, ArgumentsAreThoseOfTheCompiledKernel) {
+TEST_F(UserSourceTest, ReadsParametersOfCompiledKernel) {
   const auto builder = KernelBuilder::open(folder_ / "cache");
   if (!builder) GTEST_SKIP() << builder.error().message();
   write("kernel.cu",
@@ -182,7 +182,7 @@ TEST_F(OwnSourceTest, ArgumentsAreThoseOfTheCompiledKernel) {
   }
 }
 
-TEST(KernelParameters, OfPtx) {
+TEST(KernelParameters, ParsesPtx) {
   const std::string ptx =
       ".version 8.7\n.visible .entry own(\n.param .u64 .ptr .global .align 1 own_param_0,\n.param .b32 own_param_1,\n"
       ".param .f32 own_param_2,\n.param .align 64 .b8 own_param_3[128]\n)\n{\n ret;\n}\n";
