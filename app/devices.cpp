@@ -47,7 +47,7 @@ std::pair<std::string_view, int> unit_of(std::string_view word) {
 struct NotElsewhere {
   ExitCode code = ExitCode::error;
   Message why;
-  bool may_pass = false;
+  bool is_transient = false;
 };
 Result<OpenedDevice, NotElsewhere> open_elsewhere(std::string_view word, bool counters) {
   const auto target = worker::parse_ssh_target(word);
@@ -58,8 +58,8 @@ Result<OpenedDevice, NotElsewhere> open_elsewhere(std::string_view word, bool co
                                            cancel_on_signals());
   if (!opened) {
     const worker::OpenFailure& failure = opened.error();
-    return Failure{
-        NotElsewhere{ExitCode::error, worker::explain(*target, failure, program_version()), worker::may_pass(failure)}};
+    return Failure{NotElsewhere{ExitCode::error, worker::explain(*target, failure, program_version()),
+                                worker::is_transient(failure)}};
   }
   const DeviceInfo& info = opened->device->info();
   const Message device = info.simulated ? make_message("simulated {}", info.limits.name)
@@ -144,7 +144,7 @@ OpenedDevice open_device_here(std::string_view word, bool counters) {
   if (opened) return opened_gpu(std::move(opened).value());
   const GpuError& error = opened.error();
   if (!word.empty()) throw CommandError(ExitCode::error, "--device {}: {}", word, error.message());
-  if (error.nothing_here()) return open_simulation(known_gpus().front(), describe(error));
+  if (error.is_gpu_absent()) return open_simulation(known_gpus().front(), describe(error));
   // Never falls back to a simulation if a GPU exists: its numbers would look measured.
   throw CommandError(ExitCode::error, "{} Or use --device simulated.", as_sentence(describe(error)));
 }
@@ -163,7 +163,7 @@ Result<OpenedDevice, std::string> reopen_elsewhere(const std::string& word, cons
     }
     if (opened) return std::move(opened).value();
     const NotElsewhere& failure = opened.error();
-    if (!failure.may_pass || tries == pauses_s.size() || cancel_on_signals().cancelled())
+    if (!failure.is_transient || tries == pauses_s.size() || cancel_on_signals().cancelled())
       return Failure{text(failure.why)};
     waits(make_message("{}; retrying in {} s", failure.why, pauses_s.at(tries)));
     const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(pauses_s.at(tries));

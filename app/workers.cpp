@@ -27,7 +27,7 @@ std::vector<std::string> all_gpus() {
   const auto gpus = list_gpus();
   if (!gpus) throw CommandError(ExitCode::error, gpus.error().message());
   std::vector<std::string> words;
-  for (const GpuListing& gpu : *gpus) words.push_back(fmt::to_string(gpu.ordinal));
+  for (const GpuSummary& gpu : *gpus) words.push_back(fmt::to_string(gpu.ordinal));
   return words;
 }
 
@@ -62,7 +62,7 @@ Message why_not(const std::string& program, const worker::OpenFailure& failure) 
                         worker_protocol);
   }
   if (failure.silent) return make_message("{} did not answer within 90 s", program);
-  const std::string words = worker::last_line(failure.end.last_words);
+  const std::string words = worker::last_line(failure.end.stderr_tail);
   if (words.empty()) return make_message("{} does not answer as an attnscope worker", program);
   return make_message("{} cannot open a device: {}", program, words);
 }
@@ -71,7 +71,7 @@ struct Child {
   std::string program;
   std::string name;     ///< in messages
   std::string version;  ///< empty: any
-  worker::EndOf end_of = worker::EndOf::link;
+  worker::LossCause end_of = worker::LossCause::link;
   bool counters = false;
 };
 
@@ -96,7 +96,7 @@ worker::OpenedWorker started_worker(const std::vector<std::string>& device, bool
   return opened_in({.program = own_program,
                     .name = "the worker process",
                     .version = program_version(),
-                    .end_of = worker::EndOf::point,
+                    .end_of = worker::LossCause::point,
                     .counters = counters},
                    device, cancel_on_signals());
 }

@@ -157,10 +157,10 @@ Message out_of_bounds(const PointRecord& point) {
     if (Message wrong = wrong_kernel(kernel); !wrong.empty()) return wrong;
   }
   if (Message wrong = many_samples(point.kernels); point.rounds.empty() && !wrong.empty()) return wrong;
-  constexpr double longest_seconds = longest_ns / 1e9;
+  constexpr double max_seconds = longest_ns / 1e9;
   Message wrong = first_of({wrong_error("max_abs_error", point.max_abs_error),
                             wrong_error("error_bound", point.error_bound), wrong_error("rms_error", point.rms_error),
-                            outside("wall_seconds", point.wall_seconds, 0, longest_seconds)});
+                            outside("wall_seconds", point.wall_seconds, 0, max_seconds)});
   if (wrong.empty() && point.clocks) wrong = wrong_clocks(*point.clocks);
   for (const RoundRecord& round : point.rounds) {
     if (wrong.empty()) wrong = wrong_round(round);

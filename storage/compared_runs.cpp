@@ -64,7 +64,7 @@ analysis::Run analysis_run(const RunSummary& run) {
       .started_at = run.started_at,
       .provenance = run.provenance,
       .limits = run.limits,
-      .l2_from = run.l2_from,
+      .l2_source = run.l2_source,
       .name = run.annotations.name,
       .tags = run.annotations.tags};
   set_rounds(run, row);
@@ -92,7 +92,8 @@ analysis::RunConditions conditions_of(const RunSummary& run) {
   const Environment& environment = run.environment;
   const MeasureOptions& options = run.options;
   const bool simulated = run.provenance == Provenance::simulated;
-  const Message l2_of = simulated && run.l2_from.empty() ? msg::difference::own_gpu{} : Message::verbatim(run.l2_from);
+  const Message l2_of =
+      simulated && run.l2_source.empty() ? msg::difference::own_gpu{} : Message::verbatim(run.l2_source);
   return {{msg::difference::program{}, Message::verbatim(environment.app_version)},
           {msg::difference::driver{}, Message::verbatim(environment.driver_version)},
           {Message::verbatim("CUDA"), Message::verbatim(environment.cuda_driver_api)},
@@ -100,7 +101,7 @@ analysis::RunConditions conditions_of(const RunSummary& run) {
           {Message::verbatim("CUPTI"), Message::verbatim(environment.cupti_version)},
           {msg::difference::system{}, Message::verbatim(environment.operating_system)},
           {msg::difference::l2_of{}, l2_of},
-          {msg::difference::rates_of{}, Message::verbatim(run.rates_from)},
+          {msg::difference::rates_of{}, Message::verbatim(run.rates_source)},
           {msg::difference::samples{}, msg::difference::range{.high = options.max_samples, .low = options.min_samples}},
           {msg::difference::noise{}, Message::verbatim(fmt::to_string(options.max_noise))},
           {msg::difference::rounds{}, Message::verbatim(fmt::to_string(run.rounds))},

@@ -166,8 +166,8 @@ report::RunFacts facts_of(const RunSummary& run, const std::filesystem::path& fi
           .max_noise = run.options.max_noise,
           .rounds = run.rounds,
           .simulated_because = run.simulated_because,
-          .l2_from = run.l2_from,
-          .rates_from = run.rates_from,
+          .l2_source = run.l2_source,
+          .rates_source = run.rates_source,
           .looks = looks_of(run),
           .conditions = conditions_of(run)};
 }

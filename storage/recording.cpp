@@ -110,7 +110,7 @@ bool Recording::is_here(const std::string& uuid) const {
 
 void Recording::find_done() {
   const std::size_t points = plan().points.size();
-  done_before_.assign(points, DoneBefore{.rounds = {}, .ended = true});
+  done_before_.assign(points, PointProgress{.rounds = {}, .ended = true});
   for (const std::size_t place : places()) done_before_[place] = {};
   bool one_device = workers_.size() == 1;
   for (const MeasuredRounds& point : store_.measured_rounds(run_)) {
@@ -120,7 +120,7 @@ void Recording::find_done() {
                        run_, point.index, grouped(done_before_.size())));
       continue;
     }
-    DoneBefore& done = done_before_[point.index];
+    PointProgress& done = done_before_[point.index];
     kept_.insert(point.index);
     measured_on_[point.index] = point.device_uuid;
     one_device = one_device && point.device_uuid == workers_.front().uuid;
@@ -134,8 +134,8 @@ void Recording::find_done() {
   };
   for (const Places& group : one_device ? std::vector<Places>() : compared_groups(plan().points)) {
     if (std::ranges::none_of(group, open)) continue;
-    const std::optional<std::string> begun = begun_on(group);
-    if (!begun || (!begun->empty() && !is_here(*begun))) begin_anew(group);
+    const std::optional<std::string> begun = started_on(group);
+    if (!begun || (!begun->empty() && !is_here(*begun))) restart_points(group);
   }
   for (const std::size_t place : places()) {
     skipped_ += done_before_[place].ended ? static_cast<std::size_t>(rounds_.count) : done_before_[place].rounds.size();
@@ -144,13 +144,13 @@ void Recording::find_done() {
 
 std::vector<std::size_t> Recording::open_times() const {
   std::vector<std::size_t> times;
-  for (const DoneBefore& point : done_before_) {
+  for (const PointProgress& point : done_before_) {
     times.push_back(point.ended ? 0 : static_cast<std::size_t>(rounds_.count) - point.rounds.size());
   }
   return times;
 }
 
-std::optional<std::string> Recording::begun_on(const Places& group) const {
+std::optional<std::string> Recording::started_on(const Places& group) const {
   std::string device;
   for (const std::size_t place : group) {
     const auto found = measured_on_.find(place);
@@ -161,7 +161,7 @@ std::optional<std::string> Recording::begun_on(const Places& group) const {
   return device;
 }
 
-void Recording::begin_anew(const Places& places) {
+void Recording::restart_points(const Places& places) {
   for (const std::size_t place : places) {
     done_before_[place] = {};
     kept_.erase(place);

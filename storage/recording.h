@@ -55,17 +55,17 @@ class Recording final : public RecordSink {
   [[nodiscard]] bool resumed() const { return resumed_; }
   [[nodiscard]] bool complete_before() const { return complete_before_; }
   /// Indexed by plan index; places outside of this shard are marked as ended.
-  [[nodiscard]] const std::vector<DoneBefore>& done_before() const { return done_before_; }
+  [[nodiscard]] const std::vector<PointProgress>& done_before() const { return done_before_; }
   /// Returns the remaining rounds of each point of the plan.
   [[nodiscard]] std::vector<std::size_t> open_times() const;
   [[nodiscard]] std::size_t total() const { return places().size() * static_cast<std::size_t>(rounds_.count); }
   [[nodiscard]] std::size_t skipped() const { return skipped_; }
   /// Returns the device (UUID) of a group's stored points; empty if there are none, nullopt if there are several
   /// devices.
-  [[nodiscard]] std::optional<std::string> begun_on(const Places& group) const;
+  [[nodiscard]] std::optional<std::string> started_on(const Places& group) const;
 
   void keep(std::size_t worker, std::size_t place, int round, const PointRecord& measured) override;
-  void begin_anew(const Places& places) override;
+  void restart_points(const Places& places) override;
 
  private:
   void find_done();
@@ -80,7 +80,7 @@ class Recording final : public RecordSink {
   bool resumed_ = false;
   bool complete_before_ = false;  ///< the run was complete before
   SweepRounds rounds_;
-  std::vector<DoneBefore> done_before_;
+  std::vector<PointProgress> done_before_;
   std::set<std::size_t> kept_;                      ///< plan indices of stored points
   std::map<std::size_t, std::string> measured_on_;  ///< device UUID by plan index, for points stored before
   std::size_t skipped_ = 0;                         ///< point rounds stored before

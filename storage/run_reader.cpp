@@ -90,8 +90,8 @@ RunSummary read_run(Reader& in) {
   const json options = json::parse(in.text());
   run.options = options_from(options);
   run.simulated_because = options.value(simulated_because_key, "");
-  run.l2_from = options.value(l2_from_key, "");
-  run.rates_from = options.value(rates_from_key, "");
+  run.l2_source = options.value(l2_from_key, "");
+  run.rates_source = options.value(rates_from_key, "");
   run.order_seed = options.value(order_seed_key, std::uint64_t{0});
   run.points = in.count();
   run.ok_points = in.count();

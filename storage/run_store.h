@@ -113,8 +113,8 @@ struct RunSummary {
   std::string plan_hash;
   MeasureOptions options;
   std::string simulated_because;
-  std::string l2_from;  ///< see DeviceInfo; empty also in simulations by versions that did not store it
-  std::string rates_from;
+  std::string l2_source;  ///< see DeviceInfo; empty also in simulations by versions that did not store it
+  std::string rates_source;
   int rounds = 1;
   std::uint64_t order_seed = 0;
   std::vector<Shard> shards;  ///< shards of its plan that it has; empty if the plan was not split

@@ -151,8 +151,8 @@ std::int64_t RunStore::Impl::insert_run(const RunHeader& header) {
   json options{{"timeout_ms", header.options.timeout.count()}, {"input_kind", to_string(header.options.input_kind)}};
   each_option(header.options, [&](const char* key, const auto& value) { options[key] = value; });
   if (!header.simulated_because.empty()) options[simulated_because_key] = header.simulated_because;
-  if (!header.device.l2_from.empty()) options[l2_from_key] = header.device.l2_from;
-  if (!header.device.rates_from.empty()) options[rates_from_key] = header.device.rates_from;
+  if (!header.device.l2_source.empty()) options[l2_from_key] = header.device.l2_source;
+  if (!header.device.rates_source.empty()) options[rates_from_key] = header.device.rates_source;
   if (header.rounds > 1) options[order_seed_key] = header.order_seed;
   if (const DeviceLimits& limits = header.device.limits; limits.custom_rates.tensor_flops > 0) {
     json stated = json::object();

@@ -230,7 +230,7 @@ class Rounds {
   InterleavedOutcome of_programs(Programs& programs) {
     const SweepPlan plan = plan_of_programs(options_, programs.of(0).info().limits);
     plan_.sides = {plan.points, plan.points};
-    plan_.fewest_rounds = fewest_starts;
+    plan_.min_rounds = fewest_starts;
     set_rounds(programs.of(0),
                static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()) % (1ULL << 53U));
     plan_.placement = plan_.rounds.seed + 1;
@@ -271,7 +271,7 @@ class Rounds {
   void print(const InterleavedOutcome& outcome, Output& out) const {
     const ComparedSides sides = compared();
     attnscope::print(sides, view_of(sides, {}, options_.margin_percent), out);
-    if (outcome.out_of_time)
+    if (outcome.timed_out)
       out.line(format_text("Time limit of {} s reached with undecided points (increase --timeout).",
                            options_.timeout_seconds));
   }

@@ -176,7 +176,7 @@ PlannedRun planned_run(const CollectOptions& options, const OpenedDevice& opened
   header.order_seed = rounds > 1 ? new_order_seed() : 0;
   header.preset = plan.preset;
   // Different rates are a different prediction.
-  header.plan_hash = plan_hash(plan, hashed_options(options, rounds) + device.rates_from);
+  header.plan_hash = plan_hash(plan, hashed_options(options, rounds) + device.rates_source);
   header.planned_points = plan.points.size();
   if (options.plan.shard.empty()) return planned;
   const auto shard = parse_shard(options.plan.shard);

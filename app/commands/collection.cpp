@@ -221,9 +221,9 @@ class Collection {
     }
     add_open_groups(recording_, supervised);
     for (const Places& group : supervised.groups) {
-      const auto begun = std::ranges::find(uuids_, recording_.begun_on(group).value_or(std::string()));
+      const auto begun = std::ranges::find(uuids_, recording_.started_on(group).value_or(std::string()));
       const bool here = begun != uuids_.end();
-      supervised.begun_on.push_back(here ? std::optional<std::size_t>(begun - uuids_.begin()) : std::nullopt);
+      supervised.started_on.push_back(here ? std::optional<std::size_t>(begun - uuids_.begin()) : std::nullopt);
     }
     return supervised;
   }
@@ -244,7 +244,7 @@ class Collection {
                                     as_sentence(why))
                      : make_message("{} Continuing with the next point in a new process.", as_sentence(why)));
     };
-    observer.on_gone = [this](std::size_t worker, const std::string& why) {
+    observer.on_removed = [this](std::size_t worker, const std::string& why) {
       ++gone_;
       if (!several()) return;  // the run ends with that reason
       warn(make_message("device {} ({}) is lost: {} Other devices take over its points.", words_[worker],
@@ -293,7 +293,7 @@ class Collection {
       return done("cancelled", "continue with --resume", ExitCode::partial);
     }
     if (!several()) {
-      const ExitCode code = end_lost_run(store_, recording_.run(), outcome.losses, outcome.gone_because, reporter_);
+      const ExitCode code = end_lost_run(store_, recording_.run(), outcome.losses, outcome.give_up_reason, reporter_);
       print_result(store_, recording_.run(), options_.to.result);
       return with_skipped_rows(store_, code);
     }

@@ -121,13 +121,13 @@ std::string planned(const RunSummary& run) {
 /// Prints which measured data each simulation uses, and why no GPU was measured.
 void say_what_is_simulated(std::span<const RunSummary> runs, Output& out) {
   for (const RunSummary& run : runs) {
-    if (run.l2_from.empty()) continue;
+    if (run.l2_source.empty()) continue;
     out.line(format_text("run {} uses the L2 model of the {}; it is not validated on the {}", run.id,
-                         printable(run.l2_from), printable(run.device_name)));
+                         printable(run.l2_source), printable(run.device_name)));
   }
   for (const RunSummary& run : runs) {
-    if (run.rates_from.empty()) continue;
-    out.line(format_text("run {} predicts times with the rates measured on {}", run.id, printable(run.rates_from)));
+    if (run.rates_source.empty()) continue;
+    out.line(format_text("run {} predicts times with the rates measured on {}", run.id, printable(run.rates_source)));
   }
   for (const RunSummary& run : runs) {
     if (run.simulated_because.empty()) continue;

@@ -29,7 +29,7 @@
 namespace attnscope {
 namespace {
 
-constexpr std::chrono::milliseconds between_looks{100};
+constexpr std::chrono::milliseconds poll_interval{100};
 
 struct RemoteOptions {
   std::string device;
@@ -69,9 +69,9 @@ class Inbox {
     reader_.emplace(
         LineReader::Listener{
             .on_line = [this](std::string_view line) { take(line); },
-            .on_long_line = [this] { refuse(make_message("the line is longer than {} bytes", longest_line)); },
+            .on_long_line = [this] { refuse(make_message("the line is longer than {} bytes", max_line_length)); },
             .on_end = [this] { end(); }},
-        longest_line);
+        max_line_length);
   }
 
   /// Returns the next request and its cancel token; nullopt at the end of input.
@@ -83,7 +83,7 @@ class Inbox {
     std::unique_lock lock(mutex_);
     current_.reset();
     // A signal sets the token without notifying the condition variable.
-    while (!ended_ && !all_.cancelled() && requests_.empty()) came_.wait_for(lock, between_looks);
+    while (!ended_ && !all_.cancelled() && requests_.empty()) came_.wait_for(lock, poll_interval);
     if (ended_ || all_.cancelled()) return std::nullopt;
     current_ = std::move(requests_.front());
     requests_.pop_front();

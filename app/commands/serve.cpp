@@ -89,7 +89,7 @@ class Session {
       reader_.emplace(LineReader::Listener{.on_line = [this](std::string_view line) { take_line(line); },
                                            .on_long_line = [this] { refuse({}, {}, long_line()); },
                                            .on_end = [this] { input_ended(); }},
-                      longest_request);
+                      max_request_bytes);
       return answer();
     } catch (const CommandError&) {
       throw;
@@ -103,7 +103,7 @@ class Session {
  private:
   // Called on the reader's thread.
 
-  static Message long_line() { return make_message("the line is longer than {} bytes", longest_request); }
+  static Message long_line() { return make_message("the line is longer than {} bytes", max_request_bytes); }
 
   void refuse(const std::string& request, const std::string& id, Message why) {
     reporter_.report(RefusedEvent{.request = request, .id = id, .reason = std::move(why)});
@@ -150,7 +150,7 @@ class Session {
     if (queue_.cancel_all(gone("the session ended before the measurement")) > 0) dropped_ = true;
   }
 
-  RequestQueue::OnGone gone(Message reason) {
+  RequestQueue::OnRemoved gone(Message reason) {
     return [this, reason = std::move(reason)](const std::string& id) { reporter_.report(CancelledEvent{id, reason}); };
   }
 
@@ -231,7 +231,7 @@ class Session {
   std::optional<ExitCode> restart() {
     losses_ = any_ok_ ? 1 : losses_ + 1;
     any_ok_ = false;
-    if (losses_ > most_losses_in_a_row) return end_lost(losses_, {});
+    if (losses_ > max_consecutive_losses) return end_lost(losses_, {});
     auto restarted = worker_.restart();
     if (!restarted) return end_lost(0, restarted.error());
     worker_.device = std::move(restarted).value();

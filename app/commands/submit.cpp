@@ -68,12 +68,12 @@ CommandOutput run_to_end(const std::vector<std::string>& words) {
   CommandOutput output;
   for (std::string line;;) {
     const auto got = (*link)->receive(line, std::chrono::seconds(1));
-    if (got == worker::Link::Got::end) break;
-    if (got == worker::Link::Got::line) output.line = line;
+    if (got == worker::Link::ReceiveStatus::end) break;
+    if (got == worker::Link::ReceiveStatus::line) output.line = line;
   }
   const worker::Link::End end = (*link)->end();
   if (end.exit_code == 0) return output;
-  output.error = worker::last_line(end.last_words);
+  output.error = worker::last_line(end.stderr_tail);
   if (output.error.empty()) output.error = fmt::format("exit code {}", end.exit_code);
   return output;
 }

@@ -210,7 +210,7 @@ ComparedRow compared_row(Looked& looked, const ComparedPair& pair) {
     ++in_one;
   }
   // Prefer all rounds of separate recordings to a few common rounds.
-  row.paired = in_one > 0 && (in_one >= fewest_rounds || (in_one == base.size() && in_one == other.size()));
+  row.paired = in_one > 0 && (in_one >= min_rounds || (in_one == base.size() && in_one == other.size()));
   if (!row.paired) {
     row = {};
     for (const RoundAt& round : base) push(row.base, round);

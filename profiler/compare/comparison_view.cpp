@@ -44,7 +44,7 @@ bool can_interleave(const PointTable& table, const ComparedPair& pair) {
 Message undecided_reason(Undecided undecided) {
   switch (undecided) {
     case Undecided::few_rounds:
-      return msg::compare::few_rounds{.fewest = fewest_rounds};
+      return msg::compare::few_rounds{.fewest = min_rounds};
     case Undecided::apart:
       return msg::compare::separate_recordings{};
     case Undecided::noise:
@@ -207,7 +207,7 @@ std::vector<Message> spreads_of(const ComparisonView& view) {
     if (count > 0) words.push_back(std::move(sentence));
   };
   add(on_both_sides, msg::compare::on_both_sides{.rows = on_both_sides});
-  add(by_percent, msg::compare::floor_percent{.fewest = fewest_rounds, .rows = by_percent});
+  add(by_percent, msg::compare::floor_percent{.fewest = min_rounds, .rows = by_percent});
   add(by_rounds, msg::compare::floor_rounds{.rows = by_rounds});
   add(calibrated, msg::compare::floor_calibrated{.rows = calibrated});
   add(by_model, msg::compare::floor_model{.gpus = gpus, .rows = by_model});
@@ -403,7 +403,8 @@ Message settling_words(const PointTable& table, const ComparedPair& pair, double
   const std::string command = settling_command(table, pair, margin);
   if (command.empty()) return msg::compare::at_margin{.reason = reason, .rounds = most_rounds};
   if (can_interleave(table, pair)) return msg::compare::decide_with_command{.command = command, .reason = reason};
-  return msg::compare::decide_with_recordings{.command = command, .reason = reason, .times = *verdict.recordings_needed};
+  return msg::compare::decide_with_recordings{
+      .command = command, .reason = reason, .times = *verdict.recordings_needed};
 }
 
 Message left_out_words(const PointTable& table, const LeftOut& left) {

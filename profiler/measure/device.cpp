@@ -11,9 +11,9 @@ Result<CeilingSet, CeilingFailure> Device::ceilings(const CeilingOptions&, const
                     {make_message("{} was not measured; the values are from its datasheet.", limits.name)}};
 }
 
-bool fit_in_session(std::span<const PointSpec> waiting, const PointSpec& next, const DeviceLimits& limits,
-                    const Registry& registry) {
-  if (waiting.size() >= most_in_session) return false;
+bool fits_in_session(std::span<const PointSpec> waiting, const PointSpec& next, const DeviceLimits& limits,
+                     const Registry& registry) {
+  if (waiting.size() >= max_session_points) return false;
   std::int64_t bytes = memory_need_bytes(next, limits, registry);
   for (const PointSpec& spec : waiting) bytes += memory_need_bytes(spec, limits, registry);
   return bytes <= limits.dram_bytes / 4;

@@ -27,9 +27,9 @@ struct DeviceInfo {
   bool simulated = false;
   int ordinal = 0;
   DeviceLimits limits;
-  std::string l2_from = {};  ///< Simulated GPU without measured L2 data: the GPU whose L2 model is used; else empty.
+  std::string l2_source = {};  ///< Simulated GPU without measured L2 data: the GPU whose L2 model is used; else empty.
   /// Simulated: GPU and date of the ceilings that its times are predicted from; empty if datasheet rates are used.
-  std::string rates_from = {};
+  std::string rates_source = {};
 };
 
 /// Versions of the software that a measurement depends on; empty if a component is absent.
@@ -43,9 +43,9 @@ struct Environment {
   std::string operating_system;
 };
 
-enum class CounterState { available, not_permitted, busy, unsupported, not_installed, not_asked };
+enum class CounterState { available, not_permitted, busy, unsupported, not_installed, not_requested };
 struct CounterAvailability {
-  CounterState state = CounterState::not_asked;
+  CounterState state = CounterState::not_requested;
   Message reason;  ///< Why counters are unavailable; one sentence.
   Message fix;     ///< How to enable them on this machine; one sentence.
 };
@@ -105,7 +105,7 @@ using CeilingProgress = std::function<void(std::size_t done, std::size_t total)>
 
 /// Maximum number of points counted in one profiling session. The session's fixed cost is then 2 ms per point on an
 /// H200.
-inline constexpr std::size_t most_in_session = 16;
+inline constexpr std::size_t max_session_points = 16;
 
 class Device {
  public:
@@ -144,29 +144,29 @@ class Device {
                                                                     const CeilingProgress& progress);
 
   /// A measured point. If `counters_pending`, count() still has to add its counters.
-  struct Uncounted {
+  struct MeasurementResult {
     PointRecord record;
     bool counters_pending = false;
   };
   /// Like measure(), but may leave the counters to count(), which collects those of several points at a lower cost.
-  [[nodiscard]] virtual Uncounted measure_uncounted(const PointSpec& spec, const MeasureOptions& options,
-                                                    const CancelToken& cancel) {
+  [[nodiscard]] virtual MeasurementResult measure_deferred(const PointSpec& spec, const MeasureOptions& options,
+                                                           const CancelToken& cancel) {
     return {measure(spec, options, cancel), false};
   }
   /// Returns true if `next` should be measured before the waiting points are counted; false if too many points wait or
   /// their buffers need too much memory.
-  [[nodiscard]] virtual bool counts_with([[maybe_unused]] std::span<const PointSpec> waiting,
-                                         [[maybe_unused]] const PointSpec& next) const {
+  [[nodiscard]] virtual bool can_share_session([[maybe_unused]] std::span<const PointSpec> waiting,
+                                               [[maybe_unused]] const PointSpec& next) const {
     return false;
   }
-  /// Announces the point of the first measure_uncounted() call after the next count(). A remote device starts it before
+  /// Announces the point of the first measure_deferred() call after the next count(). A remote device starts it before
   /// the records of that count() have arrived.
   virtual void announce(const PointSpec&, const MeasureOptions&) {}
   struct CountResult {
     /// One flag per record: true if complete. A record is incomplete if counting was cancelled or the device was lost.
     std::vector<bool> whole;
     /// Index of the point that made the device unusable. That record is complete.
-    std::optional<std::size_t> lost_to = {};
+    std::optional<std::size_t> fatal_point = {};
   };
   /// Adds counters to waiting records, in measurement order. `options` must be those of the measurement. A complete
   /// record has the same disposition as if it had been counted alone.
@@ -176,9 +176,9 @@ class Device {
   }
 };
 
-/// Returns true if `next` fits in one profiling session with `waiting`: at most most_in_session points that use at most
-/// a quarter of the device memory.
-[[nodiscard]] bool fit_in_session(std::span<const PointSpec> waiting, const PointSpec& next, const DeviceLimits&,
-                                  const Registry&);
+/// Returns true if `next` fits in one profiling session with `waiting`: at most max_session_points points that use at
+/// most a quarter of the device memory.
+[[nodiscard]] bool fits_in_session(std::span<const PointSpec> waiting, const PointSpec& next, const DeviceLimits&,
+                                   const Registry&);
 
 }  // namespace attnscope

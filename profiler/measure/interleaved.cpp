@@ -44,9 +44,8 @@ InterleavedOutcome measure_interleaved(const InterleavedPlan& plan, const Interl
     outcome.rounds = round + 1;
     const bool look = std::ranges::find(plan.looks, static_cast<std::size_t>(outcome.rounds)) != plan.looks.end();
     if (look && hooks.decided()) break;
-    outcome.out_of_time =
-        outcome.rounds >= plan.fewest_rounds && outcome.rounds < plan.rounds.count && Clock::now() >= end;
-    if (outcome.out_of_time) break;
+    outcome.timed_out = outcome.rounds >= plan.min_rounds && outcome.rounds < plan.rounds.count && Clock::now() >= end;
+    if (outcome.timed_out) break;
   }
   return outcome;
 }

@@ -19,7 +19,7 @@ struct InterleavedPlan {
   std::array<std::vector<PointSpec>, 2> sides;  ///< Baseline and candidate; equal numbers of points.
   SweepRounds rounds;
   std::vector<std::size_t> looks;           ///< Rounds after which decided() is called.
-  int fewest_rounds = 1;                    ///< Minimum number of rounds before the timeout applies.
+  int min_rounds = 1;                       ///< Minimum number of rounds before the timeout applies.
   std::chrono::duration<double> timeout{};  ///< No round starts after this time.
   MeasureOptions measure;                   ///< `verify` applies to the first round only.
   std::uint64_t placement = 0;  ///< MeasureOptions::placement of the first round, incremented each round; 0: none.
@@ -35,7 +35,7 @@ struct InterleavedHooks {
 
 struct InterleavedOutcome {
   int rounds = 0;  ///< Complete rounds.
-  bool out_of_time = false;
+  bool timed_out = false;
   bool failed = false;  ///< A point was incorrect, did not compile, timed out or crashed.
 };
 

@@ -60,7 +60,7 @@ struct KernelValues {
   }
 };
 
-constexpr int most_simulated_gpus = 8;
+constexpr int max_simulated_gpus = 8;
 
 bool is_simulated_counter(const Metric& metric) {
   return !metric.counter.empty() && KernelValues{}.counter(metric.key).has_value();
@@ -70,7 +70,7 @@ class SimulatedDevice final : public Device {
  public:
   SimulatedDevice(const DeviceLimits& limits, const Registry& registry, const MeasuredCeilings& measured, int unit)
       : registry_(registry), rates_(device_rates(limits, measured.ceilings)) {
-    if (rates_.dram_measured || rates_.l2_measured) info_.rates_from = measured.from;
+    if (rates_.dram_measured || rates_.l2_measured) info_.rates_source = measured.from;
     info_.limits = limits;
     info_.simulated = true;
     info_.uuid = simulated_uuid(limits);
@@ -78,7 +78,7 @@ class SimulatedDevice final : public Device {
       info_.uuid += fmt::format("#{}", unit);
       info_.ordinal = unit - 1;
     }
-    if (const L2Behaviour l2 = l2_behaviour(limits); l2.inherited) info_.l2_from = l2.measured_on;
+    if (const L2Behaviour l2 = l2_behaviour(limits); l2.inherited) info_.l2_source = l2.measured_on;
   }
 
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
@@ -131,10 +131,10 @@ class SimulatedDevice final : public Device {
                   make_reason("point.not_simulated",
                               "{} is a user-defined kernel and cannot be simulated (select a GPU)", spec.algorithm));
     }
-    if (spec.problem.gpus > most_simulated_gpus) {
+    if (spec.problem.gpus > max_simulated_gpus) {
       return fail(record, Disposition::infeasible,
                   make_reason("point.too_few_gpus", "Needs {} GPUs; this machine has {}.", spec.problem.gpus,
-                              most_simulated_gpus));
+                              max_simulated_gpus));
     }
     if (const auto refusal = algorithm->refusal(spec.problem, spec.config(), info_.limits)) {
       return fail(record, Disposition::infeasible, refusal->reason);

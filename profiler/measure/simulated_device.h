@@ -18,7 +18,7 @@ namespace attnscope {
 /// Ceilings of a GPU as measured by `attnscope ceilings`.
 struct MeasuredCeilings {
   std::vector<Ceiling> ceilings{};
-  std::string from{};  ///< GPU and date of the measurement; see DeviceInfo::rates_from.
+  std::string from{};  ///< GPU and date of the measurement; see DeviceInfo::rates_source.
 };
 
 /// Creates a simulated device with these limits. SM<->L2 bytes are exact; DRAM bytes, occupancy and time are estimates

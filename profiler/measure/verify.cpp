@@ -31,7 +31,7 @@ constexpr std::array<std::pair<std::int64_t, std::int64_t>, 11> shapes{{{1, 1},
 constexpr std::array<std::int64_t, 8> head_dims{32, 40, 64, 80, 96, 128, 192, 256};
 
 // Subset for cases that are not fully crossed.
-constexpr std::array<std::int64_t, 5> few_head_dims{32, 64, 80, 128, 256};
+constexpr std::array<std::int64_t, 5> sampled_head_dims{32, 64, 80, 128, 256};
 constexpr std::array dtypes = [] {
   std::array<DType, dtype_traits.size()> all{};
   std::ranges::transform(dtype_traits, all.begin(), &DTypeTrait::dtype);
@@ -39,7 +39,7 @@ constexpr std::array dtypes = [] {
 }();
 
 /// Two batch entries; the first one has no keys.
-Mask one_empty_entry(std::int64_t n_k) {
+Mask mask_with_empty_entry(std::int64_t n_k) {
   Mask mask;
   mask.lengths = Mask::Lengths::list;
   mask.length_list = {0, (2 * n_k + 2) / 3};
@@ -52,10 +52,10 @@ Mask mask_of(std::string_view text) {
 
 /// Windows, key lengths and block masks, some combined with a causal mask.
 std::vector<Mask> other_masks(std::int64_t n_k) {
-  Mask causal_ragged = one_empty_entry(n_k);
+  Mask causal_ragged = mask_with_empty_entry(n_k);
   causal_ragged.right = 0;
   return {mask_of("window:64:0"),        mask_of("window:33:17"), mask_of("lengths:ramp"),
-          one_empty_entry(n_k),          causal_ragged,           mask_of("causal+blocks:128:butterfly"),
+          mask_with_empty_entry(n_k),    causal_ragged,           mask_of("causal+blocks:128:butterfly"),
           mask_of("blocks:128:random40")};
 }
 
@@ -63,18 +63,18 @@ std::vector<Mask> other_masks(std::int64_t n_k) {
 /// them.
 std::vector<Config> configs_for(const Algorithm& algorithm, const AttentionProblem& problem,
                                 const DeviceLimits& limits) {
-  const auto first_that_runs = [&](std::initializer_list<Config> configs) -> Config {
+  const auto first_feasible = [&](std::initializer_list<Config> configs) -> Config {
     const auto found = std::ranges::find_if(
         configs, [&](const Config& config) { return !algorithm.refusal(problem, config, limits).has_value(); });
     return found != configs.end() ? *found : *configs.begin();
   };
   const Knobs heads{{knob::raster, std::string(knob::heads_fastest)}};
-  return {first_that_runs({TileShape{.br = 16, .bc = 32}, TileShape{.br = 64, .bc = 32}}),
+  return {first_feasible({TileShape{.br = 16, .bc = 32}, TileShape{.br = 64, .bc = 32}}),
           algorithm.default_config(problem, limits),
-          first_that_runs({{TileShape{.br = 48, .bc = 80}, heads},
-                           TileShape{.br = 48, .bc = 80},
-                           {TileShape{.br = 192, .bc = 80}, heads},
-                           {TileShape{.br = 128, .bc = 80}, heads}})};
+          first_feasible({{TileShape{.br = 48, .bc = 80}, heads},
+                          TileShape{.br = 48, .bc = 80},
+                          {TileShape{.br = 192, .bc = 80}, heads},
+                          {TileShape{.br = 128, .bc = 80}, heads}})};
 }
 
 /// Default tile and small tile, each with the algorithm's own number of splits, with few, and with more than short
@@ -91,9 +91,9 @@ std::vector<Config> decode_configs_for(const Algorithm& algorithm, const Attenti
   return configs;
 }
 
-class CaseTable {
+class CaseBuilder {
  public:
-  CaseTable(std::vector<const Algorithm*> algorithms, const DeviceLimits& limits)
+  CaseBuilder(std::vector<const Algorithm*> algorithms, const DeviceLimits& limits)
       : algorithms_(std::move(algorithms)), limits_(limits) {}
 
   /// Adds the problem for every algorithm and configuration. Leaves out shapes that an algorithm does not support on
@@ -132,7 +132,7 @@ class CaseTable {
 using Shapes = std::initializer_list<std::pair<std::int64_t, std::int64_t>>;
 
 /// Full and causal forward attention; all parameters crossed.
-void add_forward(CaseTable& table) {
+void add_forward(CaseBuilder& table) {
   for (const std::int64_t d : head_dims) {
     for (const DType dtype : dtypes) {
       for (const Mask& mask : {Mask::none, Mask::causal}) {
@@ -147,9 +147,9 @@ void add_forward(CaseTable& table) {
   }
 }
 
-void add_masks_and_dropout(CaseTable& table) {
+void add_masks_and_dropout(CaseBuilder& table) {
   using enum InputKind;
-  for (const std::int64_t d : few_head_dims) {
+  for (const std::int64_t d : sampled_head_dims) {
     for (const DType dtype : dtypes) {
       AttentionProblem problem{.dtype = dtype, .batch = 2, .heads_q = 2, .heads_kv = 1, .d = d};
       for (const auto& [n_q, n_k] : Shapes{{1, 1}, {113, 203}, {384, 256}, {799, 3}, {1023, 1024}}) {
@@ -171,29 +171,29 @@ void add_masks_and_dropout(CaseTable& table) {
   }
 }
 
-void add_backward(CaseTable& table) {
+void add_backward(CaseBuilder& table) {
   using enum InputKind;
   for (const std::int64_t d : head_dims) {
-    const bool all_of_it = std::ranges::find(few_head_dims, d) != few_head_dims.end();
+    const bool full_coverage = std::ranges::find(sampled_head_dims, d) != sampled_head_dims.end();
     for (const DType dtype : dtypes) {
       const AttentionProblem base{.dtype = dtype, .pass = Pass::bwd, .batch = 2, .heads_q = 2, .heads_kv = 1, .d = d};
       for (const auto& [n_q, n_k] : Shapes{{113, 203}, {384, 256}, {1023, 1024}, {1, 1}, {64, 128}, {799, 3}}) {
         AttentionProblem problem = base;
         problem.n_q = n_q, problem.n_k = n_k;
-        const bool one_of_three = n_q > 100 && n_k > 100;
+        const bool is_large_shape = n_q > 100 && n_k > 100;
         std::vector<Mask> masks{Mask::none, Mask::causal};
-        if (all_of_it) std::ranges::move(other_masks(n_k), std::back_inserter(masks));
+        if (full_coverage) std::ranges::move(other_masks(n_k), std::back_inserter(masks));
         for (const Mask& mask : masks) {
           problem.mask = mask;
           const bool plain = mask == Mask::none || mask == Mask::causal;
-          if (!all_of_it) {
-            if (one_of_three) table.add(problem, {normal});
+          if (!full_coverage) {
+            if (is_large_shape) table.add(problem, {normal});
             continue;
           }
           for (const InputKind inputs : {normal, large, dominant_last_key}) {
             table.add(problem, inputs, configs_for);
             const bool whole_tiles = n_q == 384;
-            if (!one_of_three || inputs != normal || (!plain && !whole_tiles)) continue;
+            if (!is_large_shape || inputs != normal || (!plain && !whole_tiles)) continue;
             // All three use the same reference.
             AttentionProblem other = problem;
             other.deterministic = true;
@@ -203,7 +203,7 @@ void add_backward(CaseTable& table) {
             other.pass = Pass::fwd_bwd;
             table.add(other, inputs, configs_for);
           }
-          if (!plain || !one_of_three) continue;
+          if (!plain || !is_large_shape) continue;
           AttentionProblem dropped = problem;
           dropped.dropout = 0.1;
           table.add(dropped, {normal, large});
@@ -214,7 +214,7 @@ void add_backward(CaseTable& table) {
 }
 
 /// GQA groups of one and three query heads; all other cases use two.
-void add_groups(CaseTable& table) {
+void add_groups(CaseBuilder& table) {
   for (const std::int64_t d : {64, 128}) {
     for (const DType dtype : dtypes) {
       for (const Pass pass : {Pass::fwd, Pass::bwd}) {
@@ -241,7 +241,7 @@ void add_groups(CaseTable& table) {
 }
 
 /// Two GPUs, with every assignment of tokens.
-void add_shared(CaseTable& table) {
+void add_shared(CaseBuilder& table) {
   const auto chosen = [](const Algorithm& algorithm, const AttentionProblem& problem, const DeviceLimits& limits) {
     return std::vector{algorithm.default_config(problem, limits)};
   };
@@ -265,12 +265,12 @@ void add_shared(CaseTable& table) {
 }
 
 /// Few queries with a contiguous or paged KV cache.
-void add_decoding(CaseTable& table) {
+void add_decoding(CaseBuilder& table) {
   for (const std::int64_t d : {64, 80, 128, 256}) {
     for (const DType dtype : dtypes) {
       for (const auto& [n_q, n_k] :
            Shapes{{1, 1}, {1, 1000}, {1, 4099}, {5, 1}, {5, 1000}, {5, 4099}, {16, 1}, {16, 1000}, {16, 4099}}) {
-        for (const Mask& mask : {Mask::none, Mask::causal, one_empty_entry(n_k), mask_of("window:64:0")}) {
+        for (const Mask& mask : {Mask::none, Mask::causal, mask_with_empty_entry(n_k), mask_of("window:64:0")}) {
           for (const InputKind inputs : {InputKind::normal, InputKind::dominant_last_key}) {
             for (const std::int64_t page : {0, 64}) {
               table.add({.dtype = dtype,
@@ -333,7 +333,7 @@ std::vector<VerifyCase> verify_cases(std::span<const std::string> names, const D
   for (const Algorithm* algorithm : registry.algorithms()) {
     if (names.empty() || std::ranges::find(names, algorithm->name()) != names.end()) chosen.push_back(algorithm);
   }
-  CaseTable table(std::move(chosen), limits);
+  CaseBuilder table(std::move(chosen), limits);
   add_forward(table);
   add_masks_and_dropout(table);
   add_backward(table);

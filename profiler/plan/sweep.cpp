@@ -306,8 +306,8 @@ Result<PointSpec, Message> make_spec(std::string algorithm, std::span<const Axis
   return spec;
 }
 
-Result<PointSpec, Message> make_point(std::span<const Axis> axes, CacheState where_no_axis_says,
-                                      const DeviceLimits& limits, const Registry& registry) {
+Result<PointSpec, Message> make_point(std::span<const Axis> axes, CacheState default_cache, const DeviceLimits& limits,
+                                      const Registry& registry) {
   if (Message wrong = axis_overlap(axes); !wrong.empty()) return Error{std::move(wrong)};
   for (const Axis& axis : axes) {
     if (axis.values.size() != 1) {
@@ -317,7 +317,7 @@ Result<PointSpec, Message> make_point(std::span<const Axis> axes, CacheState whe
   if (std::ranges::find(axes, field_name::algorithm, &Axis::name) == axes.end())
     return Error{"no algorithm given (add algorithm=NAME)"};
   SweepRequest request;
-  request.cache = where_no_axis_says;
+  request.cache = default_cache;
   SweepExpander expander(limits, registry, request);
   const std::vector<Axis> given(axes.begin(), axes.end());
   if (Message wrong = expander.add(complete(given, axis_kinds(registry))); !wrong.empty()) {

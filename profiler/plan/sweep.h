@@ -44,7 +44,7 @@ struct SweepRequest {
 
 /// Returns the point that single-valued axes describe on that device; the rest is chosen as in a sweep. An infeasible
 /// configuration is not an error here.
-[[nodiscard]] Result<PointSpec, Message> make_point(std::span<const Axis> axes, CacheState where_no_axis_says,
+[[nodiscard]] Result<PointSpec, Message> make_point(std::span<const Axis> axes, CacheState default_cache,
                                                     const DeviceLimits&, const Registry&);
 
 /// Device memory of a point's buffers in bytes; 0 if the point is infeasible.

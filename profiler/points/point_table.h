@@ -66,7 +66,7 @@ struct Run {
   std::string started_at;   ///< ISO 8601, UTC
   Provenance provenance = Provenance::measured;
   DeviceLimits limits;
-  std::string l2_from = {};  ///< simulations: see DeviceInfo
+  std::string l2_source = {};  ///< simulations: see DeviceInfo
   /// For runs with several rounds, if known: parameters of the measurement order.
   std::size_t planned_points = 0;  ///< points in that order
   std::size_t first_place = 0;     ///< index of this run's first point in it

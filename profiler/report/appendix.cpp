@@ -135,8 +135,8 @@ Table run_table(const Context& context) {
     add(key, title, [fact](const Run&, const RunFacts& facts, const OfRun&) { return facts.*fact; });
   };
   add_fact("because", msg::report::fact_simulation_reason{}, &RunFacts::simulated_because);
-  add_fact("l2", msg::report::fact_l2{}, &RunFacts::l2_from);
-  add_fact("rates", msg::report::fact_rates{}, &RunFacts::rates_from);
+  add_fact("l2", msg::report::fact_l2{}, &RunFacts::l2_source);
+  add_fact("rates", msg::report::fact_rates{}, &RunFacts::rates_source);
   add_fact("program", msg::report::fact_program{}, &RunFacts::program);
   add_fact("driver", msg::report::fact_driver{}, &RunFacts::driver);
   add("cupti", msg::report::fact_cupti{}, [](const Run&, const RunFacts& facts, const OfRun&) {

@@ -35,8 +35,8 @@ struct RunFacts {
   double max_noise = 0;
   int rounds = 1;  ///< planned rounds
   std::string simulated_because;
-  std::string l2_from;
-  std::string rates_from;
+  std::string l2_source;
+  std::string rates_source;
   std::size_t looks = 1;  ///< see ComparisonRequest
   analysis::RunConditions conditions;
 };

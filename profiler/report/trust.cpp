@@ -40,7 +40,7 @@ KnownRoofs roofs_known(const Context& context, RunIndex index) {
   bool same_device = false;
   if (run.provenance == Provenance::simulated) {
     // Simulated devices use the datasheet unless the run used measured ceilings.
-    const std::string& from = context.input.runs[index].rates_from;
+    const std::string& from = context.input.runs[index].rates_source;
     set = newest_set(sets, [&](const CeilingFacts& each) {
       return !each.device_id.empty() && from.find(each.device_id) != std::string::npos;
     });

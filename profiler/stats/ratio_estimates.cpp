@@ -136,7 +136,7 @@ void estimate_paired(std::span<const ComparedRow> rows, const Places& places, Si
     RatioEstimate& estimate = estimates[places[i]];
     estimate.centre = hodges_lehmann(ratios[i]);
     estimate.mean = mean_of(ratios[i]);
-    const double freedom = ratios[i].size() < fewest_rounds ? 0 : static_cast<double>(ratios[i].size() - 1);
+    const double freedom = ratios[i].size() < min_rounds ? 0 : static_cast<double>(ratios[i].size() - 1);
     found.push_back({.variance = freedom > 0 ? variance_about(ratios[i], estimate.mean) : 0, .freedom = freedom});
   }
   const std::vector<FoundVariance> variances = moderated(found, least_variance);
@@ -222,7 +222,7 @@ RowOfUnits units_of(const ComparedRow& row, SideValues values, bool of_recording
         result.units.push_back({{other, recording, 0}, result.groups, of_recording});
         continue;
       }
-      few = few || logs.size() < fewest_rounds;
+      few = few || logs.size() < min_rounds;
       for (std::size_t k = 0; k < logs.size(); ++k) {
         result.units.push_back({{other, recording, own.rounds[k]}, result.groups, logs[k]});
       }

@@ -127,7 +127,7 @@ std::optional<std::size_t> least_enough(std::size_t least, std::size_t most, Eno
 std::optional<std::size_t> rounds_that_decide(const RatioEstimate& estimate, const VerdictOptions& options,
                                               Tails& tails) {
   if (!(estimate.spread > 0)) return usual_rounds;
-  return least_enough(fewest_rounds, most_rounds, [&](std::size_t rounds) {
+  return least_enough(min_rounds, most_rounds, [&](std::size_t rounds) {
     // The suggested measurement pays for its own interim analyses only, not for those already done.
     const double level = options.level / static_cast<double>(looks_of_turns(rounds));
     const auto count = static_cast<double>(rounds);

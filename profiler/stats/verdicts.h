@@ -12,7 +12,7 @@
 // recordings, the unit is a recording's mean; with fewer, the spread between rounds is used as the spread between
 // recordings. Effects common to all rows of a round or recording are estimated separately and not moderated, with one
 // degree of freedom per recording if rounds are the unit, because a clock step persists. The spread between recordings
-// is never less than between rounds. Below `fewest_rounds` the spread is unknown and a floor of 5% is used. If repeated
+// is never less than between rounds. Below `min_rounds` the spread is unknown and a floor of 5% is used. If repeated
 // recordings of one build were calibrated (recording_noise.h), their variance is the spread, and a side's time is the
 // mean of the faster half of its rounds, which excludes rounds throttled at the power cap. For a computed side the
 // model's error is the spread.
@@ -47,7 +47,7 @@ enum class Verdict { faster, slower, same, ambiguous };
 /// Reason why a row is UNDECIDED.
 enum class Undecided {
   decided,
-  few_rounds,  ///< fewer than `fewest_rounds`, and within the assumed floor of their spread
+  few_rounds,  ///< fewer than `min_rounds`, and within the assumed floor of their spread
   apart,       ///< separate recordings: more rounds would not decide
   spread,      ///< too few rounds for their spread
   clocks,      ///< times changed but cycles did not or vice versa, or clock normalization changes the verdict
@@ -150,12 +150,12 @@ struct VerdictOptions {
 /// limit.
 [[nodiscard]] std::size_t looks_of_turns(std::size_t most);
 
-inline constexpr std::size_t fewest_rounds = 3;
+inline constexpr std::size_t min_rounds = 3;
 /// Suggested if the spread is unknown.
 inline constexpr std::size_t usual_rounds = 10;
 inline constexpr std::size_t most_rounds = 1000;
 inline constexpr std::size_t most_recordings = 50;
-/// Half width of the interval with fewer than `fewest_rounds`.
+/// Half width of the interval with fewer than `min_rounds`.
 inline constexpr double unknown_spread_floor = 0.05;
 
 /// Returns one verdict per row. Throws std::invalid_argument for a row with an empty side, mismatched lengths, or

@@ -5,8 +5,8 @@ namespace attnscope {
 namespace {
 
 std::string field_text(const Json& value, std::string_view key) {
-  auto text = axis_text(value, key);
-  if (!text) throw WrongLine{text.error()};
+  auto text = to_axis_text(value, key);
+  if (!text) throw InvalidLine{text.error()};
   return std::move(text).value();
 }
 
@@ -16,7 +16,7 @@ void read_knob(PointSpec& spec, const std::string& name, const Json& value) {
   } else if (value.is_string()) {
     spec.knobs.set(name, value.get<std::string>());
   } else {
-    throw WrongLine{make_message("knob '{}' is neither an integer nor a string", name)};
+    throw InvalidLine{make_message("knob '{}' is neither an integer nor a string", name)};
   }
 }
 
@@ -44,7 +44,7 @@ void JsonReader::operator()(PointSpec& spec) {
     const auto found = json.find(std::string(field.name));
     if (found == json.end() || found->is_null()) continue;
     const auto set = set_field(field, spec, field_text(*found, field.name));
-    if (!set) throw WrongLine{set.error()};
+    if (!set) throw InvalidLine{set.error()};
   }
   if (const auto knobs = json.find("knobs"); knobs != json.end()) {
     for (const auto& [name, value] : knobs->items()) read_knob(spec, name, value);

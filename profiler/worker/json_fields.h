@@ -36,7 +36,7 @@ inline void write_fields(Json& json, const PointSpec& spec) {
 }
 
 /// Text of a JSON string, number or boolean in the syntax of an axis value.
-[[nodiscard]] inline Result<std::string, Message> axis_text(const Json& value, std::string_view key) {
+[[nodiscard]] inline Result<std::string, Message> to_axis_text(const Json& value, std::string_view key) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_boolean()) return std::string(value.get<bool>() ? "yes" : "no");
   if (value.is_number()) return value.dump();
@@ -49,7 +49,7 @@ inline void write_fields(Json& json, const PointSpec& spec) {
 }
 
 /// Thrown for an invalid line; caught by the parse functions.
-struct WrongLine {
+struct InvalidLine {
   Message why;
 };
 
@@ -62,12 +62,12 @@ struct JsonWriter {
   }
   /// Writes a string or list unless empty.
   template <class T>
-  void where_given(const char* key, const T& member) {
+  void optional_member(const char* key, const T& member) {
     if (!member.empty()) (*this)(key, member);
   }
   /// Writes a number unless it has its default.
   template <class T>
-  void where_given(const char* key, T number, T unsaid) {
+  void optional_member(const char* key, T number, T unsaid) {
     if (number != unsaid) json[key] = number;
   }
   template <class T>
@@ -109,7 +109,7 @@ struct JsonWriter {
   }
 };
 
-/// Reads members. An absent or null field keeps its default; a field of another type throws WrongLine or a nlohmann
+/// Reads members. An absent or null field keeps its default; a field of another type throws InvalidLine or a nlohmann
 /// exception. Numbers are range-checked, since nlohmann converts -1 to a huge unsigned value.
 struct JsonReader {
   const Json& json;
@@ -117,11 +117,11 @@ struct JsonReader {
   void operator()(const char* key, Message& message);
   void operator()(PointSpec& spec);
   template <class T>
-  void where_given(const char* key, T& member) {
+  void optional_member(const char* key, T& member) {
     (*this)(key, member);
   }
   template <class T>
-  void where_given(const char* key, T& number, [[maybe_unused]] T unsaid) {
+  void optional_member(const char* key, T& number, [[maybe_unused]] T unsaid) {
     (*this)(key, number);
   }
 
@@ -134,7 +134,7 @@ struct JsonReader {
   template <class T>
   void required(const char* key, T& member) {
     const auto found = json.find(key);
-    if (found == json.end()) throw WrongLine{make_message("'{}' is not a number", key)};
+    if (found == json.end()) throw InvalidLine{make_message("'{}' is not a number", key)};
     read(*found, key, member);
   }
   template <class T>
@@ -147,11 +147,11 @@ struct JsonReader {
   void each(const char* key, std::vector<T>& list, Unreadable unreadable) {
     const auto found = json.find(key);
     if (found == json.end() || !found->is_array())
-      throw WrongLine{make_message("'{}' is not a list of as many as it has to be", key)};
+      throw InvalidLine{make_message("'{}' is not a list of as many as it has to be", key)};
     for (const Json& element : *found) {
       try {
         read(element, key, list.emplace_back());
-      } catch (const WrongLine& wrong) {
+      } catch (const InvalidLine& wrong) {
         list.back() = unreadable(wrong.why);
       } catch (const Json::exception& wrong) {
         list.back() = unreadable(Message::verbatim(wrong.what()));
@@ -164,7 +164,7 @@ struct JsonReader {
     (*this)(key, text);
     if (text.empty()) return;
     auto parsed = parse(text);
-    if (!parsed) throw WrongLine{parsed.error()};
+    if (!parsed) throw InvalidLine{parsed.error()};
     member = *parsed;
   }
 
@@ -174,27 +174,27 @@ struct JsonReader {
     if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string>) {
       value.get_to(member);
     } else if constexpr (std::is_floating_point_v<T>) {
-      if (!value.is_number()) throw WrongLine{make_message("'{}' is not a number", key)};
+      if (!value.is_number()) throw InvalidLine{make_message("'{}' is not a number", key)};
       member = value.get<T>();
     } else if constexpr (std::is_arithmetic_v<T>) {
       const bool whole = value.is_number_integer();
       if (!whole || (std::is_unsigned_v<T> && !value.is_number_unsigned())) {
-        if (std::is_unsigned_v<T>) throw WrongLine{make_message("'{}' is not a nonnegative integer", key)};
-        throw WrongLine{make_message("'{}' is not an integer", key)};
+        if (std::is_unsigned_v<T>) throw InvalidLine{make_message("'{}' is not a nonnegative integer", key)};
+        throw InvalidLine{make_message("'{}' is not an integer", key)};
       }
       const bool fits = value.is_number_unsigned() ? std::in_range<T>(value.get<std::uint64_t>())
                                                    : std::in_range<T>(value.get<std::int64_t>());
-      if (!fits) throw WrongLine{make_message("'{}' is out of range", key)};
+      if (!fits) throw InvalidLine{make_message("'{}' is out of range", key)};
       member = value.get<T>();
     } else if constexpr (requires { member.emplace_back(); }) {
-      if (!value.is_array()) throw WrongLine{make_message("'{}' is not a list of as many as it has to be", key)};
+      if (!value.is_array()) throw InvalidLine{make_message("'{}' is not a list of as many as it has to be", key)};
       for (const Json& element : value) read(element, key, member.emplace_back());
     } else if constexpr (requires { member.size(); }) {  // std::array
       if (!value.is_array() || value.size() != member.size())
-        throw WrongLine{make_message("'{}' is not a list of as many as it has to be", key)};
+        throw InvalidLine{make_message("'{}' is not a list of as many as it has to be", key)};
       for (std::size_t i = 0; i < member.size(); ++i) read(value[i], key, member[i]);
     } else {
-      if (!value.is_object()) throw WrongLine{"the line is not a JSON object"};
+      if (!value.is_object()) throw InvalidLine{"the line is not a JSON object"};
       fields(JsonReader{value}, member);
     }
   }

@@ -22,8 +22,8 @@ extern char** environ;  // NOLINT(readability-redundant-declaration): not everyw
 namespace attnscope::worker {
 namespace {
 
-constexpr std::size_t kept_words = 4096;
-constexpr std::chrono::milliseconds patience_at_end{2'000};
+constexpr std::size_t max_stderr_bytes = 4096;
+constexpr std::chrono::milliseconds exit_timeout{2'000};
 
 class Descriptor {
  public:
@@ -53,8 +53,8 @@ class ChildLink : public Link {
   ChildLink& operator=(const ChildLink&) = delete;
 
   ~ChildLink() override {
-    input_.close();                                                // EOF tells the child to end
-    if (!wait_for_end(patience_at_end)) ::kill(-child_, SIGKILL);  // including its children
+    input_.close();                                             // EOF tells the child to end
+    if (!wait_for_end(exit_timeout)) ::kill(-child_, SIGKILL);  // including its children
     if (child_ > 0) ::waitpid(child_, nullptr, 0);
   }
 
@@ -63,42 +63,42 @@ class ChildLink : public Link {
     return send_more();
   }
 
-  Got receive(std::string& line, std::chrono::milliseconds patience) override {
+  ReceiveStatus receive(std::string& line, std::chrono::milliseconds patience) override {
     const auto until = std::chrono::steady_clock::now() + patience;
     for (;;) {
       if (!lines_.empty()) {
         line = std::move(lines_.front());
         lines_.pop_front();
-        return Got::line;
+        return ReceiveStatus::line;
       }
-      if (!output_.open()) return Got::end;
+      if (!output_.open()) return ReceiveStatus::end;
       const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
       std::array<pollfd, 3> watched{{{output_.number(), POLLIN, 0},
                                      {errors_.number(), POLLIN, 0},
                                      {unsent_.empty() ? -1 : input_.number(), POLLOUT, 0}}};
       const int ready = ::poll(watched.data(), watched.size(), static_cast<int>(std::max<long>(0, left.count())));
-      if (ready < 0 && errno != EINTR) return Got::end;
-      if (ready > 0 && watched[1].revents != 0) take_words();
+      if (ready < 0 && errno != EINTR) return ReceiveStatus::end;
+      if (ready > 0 && watched[1].revents != 0) read_stderr();
       if (ready > 0 && watched[2].revents != 0 && !send_more()) unsent_.clear();  // EOF on its output follows
-      if (ready > 0 && watched[0].revents != 0) take_output();
+      if (ready > 0 && watched[0].revents != 0) read_stdout();
       // Also checked while the child sends incomplete lines.
-      if (lines_.empty() && output_.open() && left.count() <= 0) return Got::nothing;
+      if (lines_.empty() && output_.open() && left.count() <= 0) return ReceiveStatus::nothing;
     }
   }
 
-  void abandon() override {
+  void kill_peer() override {
     if (child_ > 0) ::kill(-child_, SIGKILL);
   }
 
   End end() override {
     input_.close();
-    while (errors_.open() && take_words()) {
+    while (errors_.open() && read_stderr()) {
     }
     End end;
-    const bool ended = wait_for_end(patience_at_end);
+    const bool ended = wait_for_end(exit_timeout);
     if (ended && WIFEXITED(status_)) end.exit_code = WEXITSTATUS(status_);
     if (ended && WIFSIGNALED(status_)) end.signal = WTERMSIG(status_);
-    end.last_words = words_;
+    end.stderr_tail = words_;
     return end;
   }
 
@@ -115,23 +115,23 @@ class ChildLink : public Link {
     return true;
   }
 
-  void take_output() {
+  void read_stdout() {
     std::array<char, 65'536> buffer{};
     const ssize_t length = ::read(output_.number(), buffer.data(), buffer.size());
     if (length < 0 && (errno == EINTR || errno == EAGAIN)) return;
     if (length <= 0) return output_.close();
-    begun_.append(buffer.data(), static_cast<std::size_t>(length));
+    partial_line_.append(buffer.data(), static_cast<std::size_t>(length));
     std::size_t from = 0;
-    for (std::size_t end = begun_.find('\n'); end != std::string::npos; end = begun_.find('\n', from)) {
-      lines_.push_back(begun_.substr(from, end - from));
+    for (std::size_t end = partial_line_.find('\n'); end != std::string::npos; end = partial_line_.find('\n', from)) {
+      lines_.push_back(partial_line_.substr(from, end - from));
       from = end + 1;
     }
-    begun_.erase(0, from);
-    if (begun_.size() > longest_line) output_.close();  // longer than any valid line
+    partial_line_.erase(0, from);
+    if (partial_line_.size() > max_line_length) output_.close();  // longer than any valid line
   }
 
   /// Returns false if nothing can be read now.
-  bool take_words() {
+  bool read_stderr() {
     pollfd watched{errors_.number(), POLLIN, 0};
     if (::poll(&watched, 1, 0) <= 0) return false;
     std::array<char, 4096> buffer{};
@@ -141,7 +141,7 @@ class ChildLink : public Link {
       return false;
     }
     words_.append(buffer.data(), static_cast<std::size_t>(length));
-    if (words_.size() > kept_words) words_.erase(0, words_.size() - kept_words);
+    if (words_.size() > max_stderr_bytes) words_.erase(0, words_.size() - max_stderr_bytes);
     return true;
   }
 
@@ -163,7 +163,7 @@ class ChildLink : public Link {
   Descriptor output_;
   Descriptor errors_;
   std::string unsent_;
-  std::string begun_;
+  std::string partial_line_;
   std::deque<std::string> lines_;
   std::string words_;
   int status_ = 0;
@@ -185,19 +185,19 @@ Result<std::unique_ptr<Link>, std::string> start_child(const std::vector<std::st
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, in.data()) != 0)
     return Failure<std::string>{std::strerror(errno)};
   Descriptor input(in[0]);
-  const Descriptor their_input(in[1]);
+  const Descriptor child_input(in[1]);
   if (::pipe2(out.data(), O_CLOEXEC) != 0) return Failure<std::string>{std::strerror(errno)};
   Descriptor output(out[0]);
-  const Descriptor their_output(out[1]);
+  const Descriptor child_output(out[1]);
   if (::pipe2(error.data(), O_CLOEXEC) != 0) return Failure<std::string>{std::strerror(errno)};
   Descriptor errors(error[0]);
-  const Descriptor their_errors(error[1]);
+  const Descriptor child_errors(error[1]);
 
   posix_spawn_file_actions_t files;
   ::posix_spawn_file_actions_init(&files);
-  ::posix_spawn_file_actions_adddup2(&files, their_input.number(), STDIN_FILENO);
-  ::posix_spawn_file_actions_adddup2(&files, their_output.number(), STDOUT_FILENO);
-  ::posix_spawn_file_actions_adddup2(&files, their_errors.number(), STDERR_FILENO);
+  ::posix_spawn_file_actions_adddup2(&files, child_input.number(), STDIN_FILENO);
+  ::posix_spawn_file_actions_adddup2(&files, child_output.number(), STDOUT_FILENO);
+  ::posix_spawn_file_actions_adddup2(&files, child_errors.number(), STDERR_FILENO);
   // Own process group: Ctrl-C reaches only the parent, which then ends the link.
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);

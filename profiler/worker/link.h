@@ -21,19 +21,19 @@ class Link {
   /// has closed the connection.
   virtual bool send(std::string_view line) = 0;
 
-  enum class Got { line, nothing, end };
+  enum class ReceiveStatus { line, nothing, end };
   /// Waits up to `patience` for a line and stores it without its newline. After `end` no more lines follow. A line
-  /// longer than longest_line also ends the link.
-  virtual Got receive(std::string& line, std::chrono::milliseconds patience) = 0;
+  /// longer than max_line_length also ends the link.
+  virtual ReceiveStatus receive(std::string& line, std::chrono::milliseconds patience) = 0;
   [[nodiscard]] virtual std::chrono::steady_clock::time_point now() const { return std::chrono::steady_clock::now(); }
 
   /// Kills the peer immediately.
-  virtual void abandon() = 0;
+  virtual void kill_peer() = 0;
   /// How the peer ended.
   struct End {
-    int exit_code = -1;      ///< -1: no regular exit.
-    int signal = 0;          ///< Signal that ended it; 0 if none.
-    std::string last_words;  ///< Last 4 KiB of its standard error.
+    int exit_code = -1;       ///< -1: no regular exit.
+    int signal = 0;           ///< Signal that ended it; 0 if none.
+    std::string stderr_tail;  ///< Last 4 KiB of its standard error.
   };
   [[nodiscard]] virtual End end() = 0;
 };

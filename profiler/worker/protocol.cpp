@@ -17,12 +17,12 @@ CeilingSource parse_ceiling_source(const std::string& word) {
   for (const CeilingSource source : {CeilingSource::measured, CeilingSource::derived, CeilingSource::datasheet}) {
     if (to_string(source) == word) return source;
   }
-  throw WrongLine{make_message("unknown 'source': '{}'", word)};
+  throw InvalidLine{make_message("unknown 'source': '{}'", word)};
 }
 
 CounterState parse_counter_state(std::int64_t number) {
-  if (number < 0 || number > static_cast<std::int64_t>(CounterState::not_asked)) {
-    throw WrongLine{"'state' is not a counter state"};
+  if (number < 0 || number > static_cast<std::int64_t>(CounterState::not_requested)) {
+    throw InvalidLine{"'state' is not a counter state"};
   }
   return static_cast<CounterState>(number);
 }
@@ -77,13 +77,13 @@ void fields(Io&& io, DeviceLimits& limits) {
 }
 template <class Io>
 void fields(Io&& io, DeviceInfo& info) {
-  auto& [uuid, simulated, ordinal, limits, l2_from, rates_from] = info;
+  auto& [uuid, simulated, ordinal, limits, l2_source, rates_source] = info;
   io("uuid", uuid);
   io("simulated", simulated);
   io("ordinal", ordinal);
   io("limits", limits);
-  io("l2_from", l2_from);
-  io("rates_from", rates_from);
+  io("l2_from", l2_source);
+  io("rates_from", rates_source);
 }
 template <class Io>
 void fields(Io&& io, Environment& environment) {
@@ -142,7 +142,7 @@ void fields(Io&& io, MetricValue& metric) {
   if constexpr (std::is_same_v<std::remove_cvref_t<Io>, JsonReader>) {
     const Metric* const known = find_metric(name);
     if (known != nullptr && unit != known->unit)
-      throw WrongLine{make_message("'{}' must have the unit {}, not '{}'", name, known->unit, unit)};
+      throw InvalidLine{make_message("'{}' must have the unit {}, not '{}'", name, known->unit, unit)};
   }
 }
 template <class Io>
@@ -270,14 +270,14 @@ void fields(Io&& io, PlanEvent& e) {
   io("skipped", e.skipped);
   io("max_memory_bytes", e.max_memory_bytes);
   io("counters", e.counters);
-  io.where_given("rounds", e.rounds, 1);
-  io.where_given("shard", e.shard);
-  io.where_given("shard_points", e.shard_points, std::size_t{0});
-  io.where_given("devices", e.devices);
+  io.optional_member("rounds", e.rounds, 1);
+  io.optional_member("shard", e.shard);
+  io.optional_member("shard_points", e.shard_points, std::size_t{0});
+  io.optional_member("devices", e.devices);
 }
 template <class Io>
 void fields(Io&& io, BuildEvent& e) {
-  io.where_given("id", e.id);
+  io.optional_member("id", e.id);
   io("done", e.done);
   io("total", e.total);
   io("kernel", e.kernel);
@@ -288,9 +288,9 @@ template <class Io>
 void fields(Io&& io, StartedEvent& e) {
   io("index", e.index);
   io("point", e.point);
-  io.where_given("id", e.id);
-  io.where_given("round", e.round, 0);
-  io.where_given("device", e.device);
+  io.optional_member("id", e.id);
+  io.optional_member("round", e.round, 0);
+  io.optional_member("device", e.device);
 }
 template <class Io>
 void fields(Io&& io, PointEvent& e) {
@@ -306,10 +306,10 @@ void fields(Io&& io, PointEvent& e) {
   io("l2_sm_bytes", e.l2_sm_bytes);
   io("throttled", e.throttled);
   io("provenance", e.provenance);
-  io.where_given("id", e.id);
-  io.where_given("round", e.round, 0);
-  io.where_given("rounds", e.rounds, 1);
-  io.where_given("device", e.device);
+  io.optional_member("id", e.id);
+  io.optional_member("round", e.round, 0);
+  io.optional_member("rounds", e.rounds, 1);
+  io.optional_member("device", e.device);
 }
 template <class Io>
 void fields(Io&& io, QueuedEvent& e) {
@@ -331,12 +331,12 @@ void fields(Io&& io, RefusedEvent& e) {
 }
 template <class Io>
 void fields(Io&& io, ProgressEvent& e) {
-  io.where_given("id", e.id);
+  io.optional_member("id", e.id);
   io("done", e.done);
   io("total", e.total);
   io("elapsed_s", e.elapsed_s);
   io("remaining_s", e.remaining_s);
-  io.where_given("by_device", e.by_device);
+  io.optional_member("by_device", e.by_device);
 }
 template <class Io>
 void fields(Io&& io, LogEvent& e) {
@@ -367,14 +367,14 @@ void fields(Io&& io, RecordEvent& e) {
   io("id", e.id);
   io("usable", e.usable);
   io.each("records", e.records, unreadable_record);
-  io.where_given("left", e.left);
-  io("lost_to", e.lost_to);
+  io.optional_member("left", e.left);
+  io("lost_to", e.fatal_point);
 }
 template <class Io>
 void fields(Io&& io, ReplyEvent& e) {
   io("id", e.id);
   io("usable", e.usable);
-  io.where_given("unknown", e.unknown);
+  io.optional_member("unknown", e.unknown);
   io("bytes", e.bytes);
   io("ceilings", e.ceilings);
   io("reason", e.reason);
@@ -384,10 +384,10 @@ template <class Io>
 void fields(Io&& io, WorkerRequest& request) {
   io("request", request.request);
   io("id", request.id);
-  io.where_given("points", request.points);
+  io.optional_member("points", request.points);
   io("options", request.options);
   io("whole", request.whole);
-  io.where_given("names", request.names);
+  io.optional_member("names", request.names);
   io("ceilings", request.ceilings);
 }
 
@@ -429,7 +429,7 @@ Result<T, Message> parsed(std::string_view line, const Read& read) {
     const Json json = Json::parse(line);
     if (!json.is_object()) return Failure{"the line is not a JSON object"};
     return read(json);
-  } catch (const WrongLine& wrong) {
+  } catch (const InvalidLine& wrong) {
     return Failure{wrong.why};
   } catch (const std::exception& error) {
     return Failure{Message::verbatim(error.what())};

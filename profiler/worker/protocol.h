@@ -134,7 +134,7 @@ struct RecordEvent {  ///< "record": a measured point, or all points that were c
   std::vector<PointRecord> records = {};  ///< An unreadable record becomes `crashed`, with a reason.
   /// Indices into `records` of incomplete records: counters pending or counting aborted.
   std::vector<std::size_t> left = {};
-  std::optional<std::size_t> lost_to = {};
+  std::optional<std::size_t> fatal_point = {};
 };
 struct ReplyEvent {  ///< "reply": answer to all other requests.
   std::string id;
@@ -163,7 +163,7 @@ struct WorkerRequest {
 
 /// Increased with every change of requests or answers; both sides must match.
 inline constexpr int worker_protocol = 4;
-inline constexpr std::size_t longest_line = std::size_t{16} * 1024 * 1024;
+inline constexpr std::size_t max_line_length = std::size_t{16} * 1024 * 1024;
 
 /// One line without a newline.
 [[nodiscard]] std::string to_json_line(const Event&);

@@ -13,7 +13,7 @@ Message RequestQueue::add(MeasureRequest request, const std::function<void(const
   if (closed_) return "the session is ending and accepts no more requests";
   if (request.id == in_flight_ || places_.contains(request.id))
     return make_message("id '{}' belongs to a request that is waiting or being measured (use unique ids)", request.id);
-  if (waiting_.size() >= most_waiting)
+  if (waiting_.size() >= max_waiting)
     return make_message("{} requests are waiting, which is the maximum (retry after some are answered)",
                         waiting_.size());
   if (on_added) on_added(request);
@@ -23,7 +23,7 @@ Message RequestQueue::add(MeasureRequest request, const std::function<void(const
   return {};
 }
 
-bool RequestQueue::cancel(const std::string& id, const OnGone& on_gone) {
+bool RequestQueue::cancel(const std::string& id, const OnRemoved& on_removed) {
   const std::scoped_lock lock(mutex_);
   if (!in_flight_.empty() && id == in_flight_) {
     token_->cancel();
@@ -31,20 +31,20 @@ bool RequestQueue::cancel(const std::string& id, const OnGone& on_gone) {
   }
   const auto found = places_.find(id);
   if (found == places_.end()) return false;
-  on_gone(id);
+  on_removed(id);
   waiting_.erase(found->second);
   places_.erase(found);
   return true;
 }
 
-std::size_t RequestQueue::cancel_all(const OnGone& on_gone) {
+std::size_t RequestQueue::cancel_all(const OnRemoved& on_removed) {
   const std::scoped_lock lock(mutex_);
-  const std::size_t concerned = waiting_.size() + (in_flight_.empty() ? 0 : 1);
+  const std::size_t affected = waiting_.size() + (in_flight_.empty() ? 0 : 1);
   if (!in_flight_.empty()) token_->cancel();
-  for (const auto& [place, request] : waiting_) on_gone(request.id);
+  for (const auto& [place, request] : waiting_) on_removed(request.id);
   waiting_.clear();
   places_.clear();
-  return concerned;
+  return affected;
 }
 
 void RequestQueue::close() {

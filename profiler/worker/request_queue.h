@@ -22,7 +22,7 @@ namespace attnscope {
 /// All members are thread-safe. Only the measuring thread calls take(), answered(), put_back() and in_flight().
 class RequestQueue {
  public:
-  static constexpr std::size_t most_waiting = 100'000;
+  static constexpr std::size_t max_waiting = 100'000;
 
   /// `session` cancels any request in flight. Keeps a reference.
   explicit RequestQueue(const CancelToken& session) : session_(session) {}
@@ -32,11 +32,11 @@ class RequestQueue {
 
   /// Called for each cancelled waiting request, before its id can be reused. A request in flight is only signaled; the
   /// measuring thread reports its result.
-  using OnGone = std::function<void(const std::string& id)>;
+  using OnRemoved = std::function<void(const std::string& id)>;
   /// Returns false if no request with this id is waiting or in flight.
-  bool cancel(const std::string& id, const OnGone& on_gone);
+  bool cancel(const std::string& id, const OnRemoved& on_removed);
   /// Returns the number of affected requests.
-  std::size_t cancel_all(const OnGone& on_gone);
+  std::size_t cancel_all(const OnRemoved& on_removed);
 
   void close();
   [[nodiscard]] bool closed() const;

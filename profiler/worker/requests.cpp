@@ -22,18 +22,19 @@ namespace {
 using Parsed = Result<Request, RefusedEvent>;
 using Axes = Result<std::vector<Axis>, Message>;
 
-constexpr const char* measure_word = "measure";
-constexpr const char* cancel_word = "cancel";
-constexpr const char* end_word = "end";
+constexpr const char* measure_keyword = "measure";
+constexpr const char* cancel_keyword = "cancel";
+constexpr const char* end_keyword = "end";
 
 /// Returns an empty string if absent or not a string.
-std::string word_in(const Json& json, const char* key) {
+std::string string_member(const Json& json, const char* key) {
   const auto found = json.find(key);
   return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
 /// Error for an unknown key, so that a misspelled key is not ignored; empty if all are accepted.
-Message other_keys(const Json& json, std::string_view request, std::initializer_list<std::string_view> accepted) {
+Message unknown_key_error(const Json& json, std::string_view request,
+                          std::initializer_list<std::string_view> accepted) {
   for (const auto& [key, value] : json.items()) {
     if (std::ranges::find(accepted, key) != accepted.end()) continue;
     return make_message("'{}' has no key '{}' (accepted: {})", request, key, fmt::join(accepted, ", "));
@@ -43,7 +44,7 @@ Message other_keys(const Json& json, std::string_view request, std::initializer_
 
 /// Parses `name`=`value` and appends the axis. Returns the error; empty if valid.
 Message add_axis(std::vector<Axis>& axes, const std::string& name, const Json& value, const Registry& registry) {
-  const auto text = axis_text(value, name);
+  const auto text = to_axis_text(value, name);
   if (!text) return text.error();
   auto axis = parse_axis(fmt::format("{}={}", name, *text), registry);
   if (!axis) return axis.error();
@@ -69,21 +70,21 @@ Axes axes_of(const Json& point, const Registry& registry) {
 /// Parser of one request; members used by all kinds.
 class RequestParser {
  public:
-  explicit RequestParser(const Json& json) : json_(json), request_(word_in(json, "request")) {
-    id_ = word_in(json, "id");
-    if (id_.size() > longest_request_id) id_.clear();
+  explicit RequestParser(const Json& json) : json_(json), request_(string_member(json, "request")) {
+    id_ = string_member(json, "id");
+    if (id_.size() > max_request_id_bytes) id_.clear();
   }
 
   Parsed parse(CacheState cache, const DeviceLimits& limits, const Registry& registry) const {
     if (request_.empty()) return refused("the line has no 'request' (accepted: measure, cancel, end)");
-    if (request_ == measure_word) return measure(cache, limits, registry);
-    if (request_ == cancel_word) {
-      if (Message wrong = other_keys(json_, request_, {"request", "id"}); !wrong.empty()) return refused(wrong);
-      if (id_.empty()) return no_id();
+    if (request_ == measure_keyword) return measure(cache, limits, registry);
+    if (request_ == cancel_keyword) {
+      if (Message wrong = unknown_key_error(json_, request_, {"request", "id"}); !wrong.empty()) return refused(wrong);
+      if (id_.empty()) return missing_id();
       return Request{CancelRequest{id_}};
     }
-    if (request_ == end_word) {
-      if (Message wrong = other_keys(json_, request_, {"request"}); !wrong.empty()) return refused(wrong);
+    if (request_ == end_keyword) {
+      if (Message wrong = unknown_key_error(json_, request_, {"request"}); !wrong.empty()) return refused(wrong);
       return Request{EndRequest{}};
     }
     return refused(make_message("unknown request '{}' (accepted: measure, cancel, end)", request_));
@@ -93,23 +94,22 @@ class RequestParser {
   [[nodiscard]] Failure<RefusedEvent> refused(Message why) const {
     return {RefusedEvent{.request = request_, .id = id_, .reason = std::move(why)}};
   }
-  [[nodiscard]] Failure<RefusedEvent> no_id() const {
-    return refused(make_message("'id' must be a string of 1 to {} bytes", longest_request_id));
+  [[nodiscard]] Failure<RefusedEvent> missing_id() const {
+    return refused(make_message("'id' must be a string of 1 to {} bytes", max_request_id_bytes));
   }
 
   [[nodiscard]] Parsed measure(CacheState cache, const DeviceLimits& limits, const Registry& registry) const {
-    if (Message wrong = other_keys(json_, request_, {"request", "id", "priority", "point"}); !wrong.empty()) {
+    if (Message wrong = unknown_key_error(json_, request_, {"request", "id", "priority", "point"}); !wrong.empty()) {
       return refused(wrong);
     }
-    if (id_.empty()) return no_id();
+    if (id_.empty()) return missing_id();
     std::int64_t priority = 0;
     if (const auto found = json_.find("priority"); found != json_.end()) {
       // An unsigned number can exceed 63 bits.
-      const bool whole = found->is_number_integer() && found->get<double>() <= highest_priority &&
-                         found->get<double>() >= -highest_priority;
+      const bool whole =
+          found->is_number_integer() && found->get<double>() <= max_priority && found->get<double>() >= -max_priority;
       if (!whole)
-        return refused(
-            make_message("'priority' must be an integer from {} to {}", -highest_priority, highest_priority));
+        return refused(make_message("'priority' must be an integer from {} to {}", -max_priority, max_priority));
       priority = found->get<std::int64_t>();
     }
     const auto point = json_.find("point");
@@ -129,11 +129,11 @@ class RequestParser {
 
 }  // namespace
 
-Parsed parse_request(std::string_view line, CacheState where_no_axis_says, const DeviceLimits& limits,
+Parsed parse_request(std::string_view line, CacheState default_cache, const DeviceLimits& limits,
                      const Registry& registry) {
-  if (line.size() > longest_request) {
+  if (line.size() > max_request_bytes) {
     return Failure{RefusedEvent{
-        .request = {}, .id = {}, .reason = make_message("the line is longer than {} bytes", longest_request)}};
+        .request = {}, .id = {}, .reason = make_message("the line is longer than {} bytes", max_request_bytes)}};
   }
   const auto refused = [](const Message& why) {
     return Failure{
@@ -142,11 +142,11 @@ Parsed parse_request(std::string_view line, CacheState where_no_axis_says, const
   const auto parsed = user::parse_json_with_lines(line);
   if (!parsed) return refused(parsed.error());
   if (!parsed->json.is_object()) return refused(parsed->json.type_name());
-  return RequestParser(parsed->json).parse(where_no_axis_says, limits, registry);
+  return RequestParser(parsed->json).parse(default_cache, limits, registry);
 }
 
 std::string measure_line(std::string_view id, std::int64_t priority, const PointSpec& spec, const Registry& registry) {
-  Json json{{"request", measure_word}, {"id", id}, {"priority", priority}};
+  Json json{{"request", measure_keyword}, {"id", id}, {"priority", priority}};
   Json& point = json["point"] = Json::object();
   write_fields(point, spec);
   Json& knobs = point["knobs"] = Json::object();
@@ -159,11 +159,11 @@ std::string measure_line(std::string_view id, std::int64_t priority, const Point
 }
 
 std::string cancel_line(std::string_view id) {
-  return line_of({{"request", cancel_word}, {"id", id}});
+  return line_of({{"request", cancel_keyword}, {"id", id}});
 }
 
 std::string end_line() {
-  return line_of({{"request", end_word}});
+  return line_of({{"request", end_keyword}});
 }
 
 }  // namespace attnscope

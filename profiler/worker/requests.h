@@ -28,10 +28,10 @@
 
 namespace attnscope {
 
-inline constexpr std::size_t longest_request_id = 128;
-/// Priorities range from -highest_priority to highest_priority.
-inline constexpr std::int64_t highest_priority = 1'000'000;
-inline constexpr std::size_t longest_request = std::size_t{64} * 1024;
+inline constexpr std::size_t max_request_id_bytes = 128;
+/// Priorities range from -max_priority to max_priority.
+inline constexpr std::int64_t max_priority = 1'000'000;
+inline constexpr std::size_t max_request_bytes = std::size_t{64} * 1024;
 
 struct MeasureRequest {
   std::string id;
@@ -45,7 +45,7 @@ struct EndRequest {};
 using Request = std::variant<MeasureRequest, CancelRequest, EndRequest>;
 
 /// Parses a line (without newline) and plans the point for the device. The error is the answer to send.
-[[nodiscard]] Result<Request, RefusedEvent> parse_request(std::string_view line, CacheState where_no_axis_says,
+[[nodiscard]] Result<Request, RefusedEvent> parse_request(std::string_view line, CacheState default_cache,
                                                           const DeviceLimits&, const Registry&);
 
 /// Request line (without newline) for exactly this point: all fields and all knobs of its algorithm.

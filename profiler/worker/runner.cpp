@@ -12,7 +12,7 @@ namespace attnscope {
 namespace {
 
 /// Maximum measured seconds that are not yet reported: what a killed process loses.
-constexpr double most_seconds_waiting = 1;
+constexpr double max_unreported_seconds = 1;
 
 // Record of a point that cannot run on the device; nothing if it can.
 std::optional<PointRecord> refused(const PointSpec& spec, const Device& device) {
@@ -35,7 +35,7 @@ std::optional<PointRecord> refused(const PointSpec& spec, const Device& device) 
 class Sweep {
  public:
   Sweep(const SweepPlan& plan, Device& device, const MeasureOptions& options, const SweepRounds& rounds,
-        std::vector<DoneBefore> done, const RunObserver& observer, const CancelToken& cancel, SweepStart start)
+        std::vector<PointProgress> done, const RunObserver& observer, const CancelToken& cancel, SweepStart start)
       : plan_(plan),
         device_(device),
         options_(options),
@@ -106,17 +106,17 @@ class Sweep {
   }
 
   void measure(std::size_t i) {
-    if (stopped_by_user()) return;
+    if (check_cancelled()) return;
     const PointSpec& spec = plan_.points[i];
     auto known = refused(spec, device_);
-    if (!known && !waiting_.empty() && (is_count_due() || !device_.counts_with(waiting_, spec))) {
+    if (!known && !waiting_.empty() && (is_count_due() || !device_.can_share_session(waiting_, spec))) {
       device_.announce(spec, options_of(i));
       count_waiting();
     }
-    if (ended_ || stopped_by_user()) return;
+    if (ended_ || check_cancelled()) return;
     if (observer_.on_point_started) observer_.on_point_started(i, spec);
-    Device::Uncounted point =
-        known ? Device::Uncounted{*std::move(known), false} : device_.measure_uncounted(spec, options_of(i), cancel_);
+    Device::MeasurementResult point = known ? Device::MeasurementResult{*std::move(known), false}
+                                            : device_.measure_deferred(spec, options_of(i), cancel_);
     in_flight_.push_back({i, std::move(point.record), point.counters_pending});
     if (point.counters_pending) {
       waiting_.push_back(spec);
@@ -130,7 +130,7 @@ class Sweep {
   }
 
   [[nodiscard]] bool is_count_due() const {
-    return waiting_.size() >= start_.together || waiting_seconds_ >= most_seconds_waiting;
+    return waiting_.size() >= start_.together || waiting_seconds_ >= max_unreported_seconds;
   }
 
   [[nodiscard]] MeasureOptions options_of(std::size_t i) const {
@@ -141,7 +141,7 @@ class Sweep {
     return options;
   }
 
-  [[nodiscard]] bool stopped_by_user() {
+  [[nodiscard]] bool check_cancelled() {
     if (!cancel_.cancelled()) return false;
     ended_ = true;
     outcome_.state = RunState::cancelled;
@@ -161,9 +161,9 @@ class Sweep {
     for (std::size_t i = 0; i < places.size(); ++i) in_flight_[places[i]].counters_pending = !counted.whole[i];
     waiting_.clear();
     waiting_seconds_ = 0;
-    start_.together = std::min(2 * start_.together, most_counted_together);
+    start_.together = std::min(2 * start_.together, max_counted_together);
     if (!device_.usable()) {
-      device_lost(counted.lost_to ? std::optional(places[*counted.lost_to]) : std::nullopt);
+      device_lost(counted.fatal_point ? std::optional(places[*counted.fatal_point]) : std::nullopt);
       return;
     }
     report_whole();
@@ -217,7 +217,7 @@ class Sweep {
   const MeasureOptions& options_;
   MeasureOptions options_of_round_;
   const SweepRounds& rounds_;
-  std::vector<DoneBefore> done_;
+  std::vector<PointProgress> done_;
   int round_ = 0;
   const RunObserver& observer_;
   const CancelToken& cancel_;
@@ -232,7 +232,7 @@ class Sweep {
 }  // namespace
 
 RunOutcome run_sweep(const SweepPlan& plan, Device& device, const MeasureOptions& options, const SweepRounds& rounds,
-                     std::vector<DoneBefore> done, const RunObserver& observer, const CancelToken& cancel,
+                     std::vector<PointProgress> done, const RunObserver& observer, const CancelToken& cancel,
                      SweepStart start) {
   return Sweep(plan, device, options, rounds, std::move(done), observer, cancel, std::move(start)).run();
 }

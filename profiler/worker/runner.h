@@ -40,13 +40,13 @@ struct RunOutcome {
 };
 
 /// Results of a point that a resumed run already has.
-struct DoneBefore {
+struct PointProgress {
   std::set<int> rounds;  ///< Complete rounds, from 0.
   bool ended = false;    ///< No more rounds follow (measured_again()).
 };
 
 /// Maximum number of points counted together; the device may use fewer.
-inline constexpr std::size_t most_counted_together = 64;
+inline constexpr std::size_t max_counted_together = 64;
 
 /// State that a restarted process takes over from its predecessor.
 struct SweepStart {
@@ -56,7 +56,7 @@ struct SweepStart {
   std::size_t together = 1;
   /// Called after the first round. Adds further places to the given list and returns them; empty: none left. Points
   /// measured before may still wait to be counted with them.
-  std::function<std::vector<std::size_t>(std::vector<DoneBefore>&)> more = {};
+  std::function<std::vector<std::size_t>(std::vector<PointProgress>&)> more = {};
 };
 
 /// Measures the plan in each round, in round_order(). Outputs are verified in the first round; those of user-defined
@@ -65,7 +65,7 @@ struct SweepStart {
 /// reported before stay done. Incomplete points are not reported if the run is cancelled or another point loses the
 /// device; the latter is reported.
 [[nodiscard]] RunOutcome run_sweep(const SweepPlan&, Device&, const MeasureOptions&, const SweepRounds& rounds,
-                                   std::vector<DoneBefore> done, const RunObserver&, const CancelToken&,
+                                   std::vector<PointProgress> done, const RunObserver&, const CancelToken&,
                                    SweepStart start = {});
 
 }  // namespace attnscope

@@ -11,7 +11,7 @@
 namespace attnscope::worker {
 namespace {
 
-constexpr std::size_t longest_target = 512;
+constexpr std::size_t max_target_bytes = 512;
 /// ssh's own exit code; the other two are those of a shell that cannot run a command.
 constexpr int ssh_failed = 255;
 constexpr int not_executable = 126;
@@ -30,7 +30,7 @@ bool is_plain(std::string_view text, std::string_view also) {
 }
 
 /// ssh command line. `script` is run by sh regardless of the login shell; it must not contain single quotes.
-std::vector<std::string> ssh_words(const SshTarget& target, const std::string& script) {
+std::vector<std::string> ssh_command(const SshTarget& target, const std::string& script) {
   std::vector<std::string> words{"ssh", "-T"};
   if (const char* config = std::getenv("ATTNSCOPE_SSH_CONFIG"); config != nullptr && *config != '\0') {
     words.insert(words.end(), {"-F", config});
@@ -43,15 +43,15 @@ std::vector<std::string> ssh_words(const SshTarget& target, const std::string& s
   return words;
 }
 
-Result<std::unique_ptr<Link>, Message> run_there(const SshTarget& target, const std::string& script) {
-  auto link = start_child(ssh_words(target, script));
+Result<std::unique_ptr<Link>, Message> run_remote(const SshTarget& target, const std::string& script) {
+  auto link = start_child(ssh_command(target, script));
   if (!link) return Failure{make_message("cannot start ssh: {} (install the OpenSSH client)", link.error())};
   return std::move(link).value();
 }
 
 Message explain_ssh(const SshTarget& target, const Link::End& end) {
-  const std::string words = last_line(end.last_words);
-  const auto says = [&](std::string_view text) { return end.last_words.find(text) != std::string::npos; };
+  const std::string words = last_line(end.stderr_tail);
+  const auto says = [&](std::string_view text) { return end.stderr_tail.find(text) != std::string::npos; };
   if (says("Host key verification failed") || says("REMOTE HOST IDENTIFICATION HAS CHANGED")) {
     return make_message("{0}: unknown or changed host key (run 'ssh {0}' once and check the key): {1}", target.host,
                         words);
@@ -77,11 +77,11 @@ Result<SshTarget, Message> parse_ssh_target(std::string_view word) {
   const std::size_t slash = rest.find('/');
   const SshTarget target{.host = std::string(rest.substr(0, slash)),
                          .device = std::string(slash == std::string_view::npos ? "" : rest.substr(slash + 1))};
-  const bool names_host = !target.host.empty() && target.host.front() != '-' && is_plain(target.host, "@._-:[]%");
-  const bool names_device =
+  const bool is_host_valid = !target.host.empty() && target.host.front() != '-' && is_plain(target.host, "@._-:[]%");
+  const bool is_device_valid =
       slash == std::string_view::npos || (!target.device.empty() && target.device.front() != '-' &&
                                           !target.device.starts_with(ssh_prefix) && is_plain(target.device, " :._-#"));
-  if (!names_host || !names_device || word.size() > longest_target) {
+  if (!is_host_valid || !is_device_valid || word.size() > max_target_bytes) {
     return Failure{make_message("'{}' is not a remote device (use ssh:HOST, ssh:USER@HOST or ssh:HOST/DEVICE)", word)};
   }
   return target;
@@ -92,7 +92,7 @@ Result<std::unique_ptr<Link>, Message> connect(const SshTarget& target, bool cou
   std::string script =
       fmt::format("exec attnscope worker --device \"{}\"", target.device.empty() ? "gpu" : target.device);
   if (!counters) script += " --no-counters";
-  return run_there(target, script);
+  return run_remote(target, script);
 }
 
 Message explain(const SshTarget& target, const OpenFailure& failure, std::string_view app_version) {
@@ -107,7 +107,7 @@ Message explain(const SshTarget& target, const OpenFailure& failure, std::string
       break;
   }
   const Link::End& end = failure.end;
-  const std::string words = last_line(end.last_words);
+  const std::string words = last_line(end.stderr_tail);
   // A dynamic loader uses the same exit codes for a missing library or another CPU architecture; copying the program
   // would not help.
   const bool cannot_run = words.find("shared librar") != std::string::npos ||
@@ -126,7 +126,7 @@ Message explain(const SshTarget& target, const OpenFailure& failure, std::string
   return make_message("attnscope on {} exited with code {}: {}", target.host, end.exit_code, words);
 }
 
-bool may_pass(const OpenFailure& failure) {
+bool is_transient(const OpenFailure& failure) {
   return failure.kind == OpenFailure::Kind::no_answer &&
          (failure.end.exit_code == ssh_failed || failure.end.exit_code < 0);
 }

@@ -33,6 +33,6 @@ inline constexpr std::string_view ssh_prefix = "ssh:";
 /// Explains why the connection failed and suggests a fix. `app_version`: version of this program.
 [[nodiscard]] Message explain(const SshTarget&, const OpenFailure&, std::string_view app_version);
 /// Returns true if a retry may succeed: the host could not be reached.
-[[nodiscard]] bool may_pass(const OpenFailure&);
+[[nodiscard]] bool is_transient(const OpenFailure&);
 
 }  // namespace attnscope::worker

@@ -34,7 +34,7 @@ class Supervisor {
         trusted_(workers.size()) {
     done_.resize(run.plan->points.size());
     for (std::size_t group = 0; group < run.groups.size(); ++group) {
-      const auto owner = group < run.begun_on.size() ? run.begun_on[group] : std::nullopt;
+      const auto owner = group < run.started_on.size() ? run.started_on[group] : std::nullopt;
       (owner ? own_[*owner] : queue_).push_back(group);
     }
   }
@@ -48,7 +48,7 @@ class Supervisor {
     return {.cancelled = cancel_.cancelled(),
             .complete = std::ranges::none_of(run_.groups, [this](const Places& group) { return is_open(group); }),
             .losses = losses_,
-            .gone_because = gone_because_};
+            .give_up_reason = give_up_reason_};
   }
 
  private:
@@ -96,7 +96,7 @@ class Supervisor {
   [[nodiscard]] bool is_open(const Places& places) const {
     const int rounds = run_.rounds.count;
     return std::ranges::any_of(places, [&](std::size_t place) {
-      const DoneBefore& done = done_[place];
+      const PointProgress& done = done_[place];
       return !done.ended && std::ranges::count_if(done.rounds, [&](int round) { return round < rounds; }) < rounds;
     });
   }
@@ -108,13 +108,13 @@ class Supervisor {
       if (const std::optional<std::size_t> group = next(d)) {
         taken.push_back(*group);
         usable = measure(d, taken, 1);  // later rounds start when all groups have completed the first
-      } else if (!with_open_rounds(taken).empty()) {
+      } else if (!unfinished_groups(taken).empty()) {
         usable = measure(d, taken, run_.rounds.count);
-      } else if (!wait_for_more()) {
+      } else if (!wait_for_groups()) {
         return;
       }
     }
-    leave(d, with_open_rounds(taken));
+    leave(d, unfinished_groups(taken));
   }
 
   /// Takes the next group for the device from its queue.
@@ -138,7 +138,7 @@ class Supervisor {
     return group < run_.bundles.size() ? run_.bundles[group] : group;
   }
 
-  [[nodiscard]] Groups with_open_rounds(const Groups& groups) {
+  [[nodiscard]] Groups unfinished_groups(const Groups& groups) {
     const std::lock_guard lock(mutex_);
     Groups open;
     if (cancel_.cancelled()) return open;
@@ -149,7 +149,7 @@ class Supervisor {
   }
 
   /// Waits until a lost device returns its groups. Returns false if no more can come.
-  [[nodiscard]] bool wait_for_more() {
+  [[nodiscard]] bool wait_for_groups() {
     std::unique_lock lock(mutex_);
     --working_;
     changed_.notify_all();
@@ -167,11 +167,11 @@ class Supervisor {
     for (const std::size_t group : groups) {
       Places restarted;
       for (const std::size_t place : run_.groups[group]) {
-        if (costly_.contains(place)) continue;
+        if (fatal_points_.contains(place)) continue;
         done_[place] = {};
         restarted.push_back(place);
       }
-      sink_.begin_anew(restarted);
+      sink_.restart_points(restarted);
       queue_.push_front(group);
     }
     changed_.notify_all();
@@ -196,9 +196,9 @@ class Supervisor {
         found(place, round, record.disposition);
         sink_.keep(d, place, round, record);
       };
-      SweepStart start{.builds = false, .together = trusted_[d] ? most_counted_together : 1};
+      SweepStart start{.builds = false, .together = trusted_[d] ? max_counted_together : 1};
       if (rounds == 1) {
-        start.more = [&](std::vector<DoneBefore>& done) -> Places {
+        start.more = [&](std::vector<PointProgress>& done) -> Places {
           const std::optional<std::size_t> group = next(d);
           if (!group) return {};
           taken.push_back(*group);
@@ -207,10 +207,10 @@ class Supervisor {
         };
       }
       const RunOutcome outcome = run_sweep(*run_.plan, *workers_[d].device, options_, run_.rounds,
-                                           open_in(taken, rounds), observer, cancel_, start);
+                                           sweep_progress(taken, rounds), observer, cancel_, start);
       trusted_[d] = outcome.state == RunState::complete;
       if (outcome.state != RunState::device_lost || cancel_.cancelled()) return true;
-      if (nothing_is_open()) return false;
+      if (all_done()) return false;
       losses = any_ok ? 1 : losses + 1;
       if (!restart(d, text(outcome.reason), losses)) return false;
     }
@@ -218,20 +218,20 @@ class Supervisor {
 
   /// Pre: mutex_ is locked.
   void found(std::size_t place, int round, Disposition disposition) {
-    DoneBefore& done = done_[place];
+    PointProgress& done = done_[place];
     if (disposition == Disposition::cancelled) return;
     done.rounds.insert(round);
     done.ended = !measured_again(disposition);
-    if (disposition == Disposition::crashed || disposition == Disposition::timeout) costly_.insert(place);
+    if (disposition == Disposition::crashed || disposition == Disposition::timeout) fatal_points_.insert(place);
   }
 
   /// Progress passed to run_sweep(): marks everything as done except the rounds below `rounds` of the taken groups.
-  [[nodiscard]] std::vector<DoneBefore> open_in(const Groups& taken, int rounds) {
-    std::vector<DoneBefore> done(run_.plan->points.size(), DoneBefore{.rounds = {}, .ended = true});
+  [[nodiscard]] std::vector<PointProgress> sweep_progress(const Groups& taken, int rounds) {
+    std::vector<PointProgress> done(run_.plan->points.size(), PointProgress{.rounds = {}, .ended = true});
     for (const std::size_t group : taken) open(group, rounds, done);
     return done;
   }
-  void open(std::size_t group, int rounds, std::vector<DoneBefore>& done) {
+  void open(std::size_t group, int rounds, std::vector<PointProgress>& done) {
     const std::lock_guard lock(mutex_);
     for (const std::size_t place : run_.groups[group]) {
       done[place] = done_[place];
@@ -239,14 +239,14 @@ class Supervisor {
     }
   }
 
-  [[nodiscard]] bool nothing_is_open() {
+  [[nodiscard]] bool all_done() {
     const std::lock_guard lock(mutex_);
     return std::ranges::none_of(run_.groups, [this](const Places& group) { return is_open(group); });
   }
 
   /// Returns false if the worker is given up.
   bool restart(std::size_t d, const std::string& why, int losses) {
-    const bool too_many = losses > most_losses_in_a_row;
+    const bool too_many = losses > max_consecutive_losses;
     auto restarted = too_many ? Result<std::unique_ptr<Device>, std::string>(Failure{why}) : workers_[d].restart();
     const std::lock_guard lock(mutex_);
     if (restarted) {
@@ -255,8 +255,8 @@ class Supervisor {
       return true;
     }
     losses_ = too_many ? losses : 0;
-    gone_because_ = restarted.error();
-    if (observer_.on_gone) observer_.on_gone(d, gone_because_);
+    give_up_reason_ = restarted.error();
+    if (observer_.on_removed) observer_.on_removed(d, give_up_reason_);
     return false;
   }
 
@@ -270,14 +270,14 @@ class Supervisor {
   std::condition_variable changed_;
   std::deque<std::size_t> queue_;
   std::vector<std::deque<std::size_t>> own_;  ///< Per device.
-  std::vector<DoneBefore> done_;
-  std::set<std::size_t> costly_;  ///< Points that crashed a worker or timed out.
+  std::vector<PointProgress> done_;
+  std::set<std::size_t> fatal_points_;  ///< Points that crashed a worker or timed out.
   std::size_t working_ = 0;
   std::vector<std::optional<std::size_t>> bundles_;  ///< Last bundle of each device.
   std::vector<char> trusted_;                        ///< Per device: its process has completed a sweep.
   std::exception_ptr failure_;
   int losses_ = 0;  ///< See SupervisorOutcome::losses.
-  std::string gone_because_;
+  std::string give_up_reason_;
 };
 
 }  // namespace

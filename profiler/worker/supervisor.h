@@ -28,10 +28,10 @@ struct Worker {
 struct SupervisedPlan {
   const SweepPlan* plan = nullptr;
   SweepRounds rounds = {};
-  std::vector<DoneBefore> done = {};  ///< Per place.
-  std::vector<Places> groups = {};    ///< In the order in which they are taken.
+  std::vector<PointProgress> done = {};  ///< Per place.
+  std::vector<Places> groups = {};       ///< In the order in which they are taken.
   /// Per group: the worker that started it and continues it; empty: none.
-  std::vector<std::optional<std::size_t>> begun_on = {};
+  std::vector<std::optional<std::size_t>> started_on = {};
   std::vector<std::size_t> bundles = {};  ///< Per group, from bundles_of(); empty: each group is a bundle.
 };
 
@@ -41,7 +41,7 @@ class RecordSink {
   virtual ~RecordSink() = default;
   virtual void keep(std::size_t worker, std::size_t place, int round, const PointRecord&) = 0;
   /// Discards the records of these places; another worker measures them again.
-  virtual void begin_anew(const Places&) = 0;
+  virtual void restart_points(const Places&) = 0;
 };
 
 /// Calls are serialized, also with those of the sink.
@@ -51,7 +51,7 @@ struct SupervisorObserver {
   /// A worker was restarted because of `why`.
   std::function<void(std::size_t worker, const std::string& why)> on_restart = {};
   /// A worker was given up; `why`: the restart's error or the last loss.
-  std::function<void(std::size_t worker, const std::string& why)> on_gone = {};
+  std::function<void(std::size_t worker, const std::string& why)> on_removed = {};
 };
 
 struct SupervisorOutcome {
@@ -59,11 +59,11 @@ struct SupervisorOutcome {
   bool complete = false;
   /// Consecutive losses after which the last worker was given up; 0 if none was or its restart failed.
   int losses = 0;
-  std::string gone_because = {};  ///< Reason of the last worker given up.
+  std::string give_up_reason = {};  ///< Reason of the last worker given up.
 };
 
 /// Maximum consecutive points that may cost a worker before it is given up.
-inline constexpr int most_losses_in_a_row = 5;
+inline constexpr int max_consecutive_losses = 5;
 
 /// Exceptions of the sink or an observer are rethrown after all workers have stopped.
 [[nodiscard]] SupervisorOutcome supervise(std::vector<Worker>& workers, const SupervisedPlan&, const MeasureOptions&,

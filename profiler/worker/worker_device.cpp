@@ -16,37 +16,37 @@ namespace attnscope::worker {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds between_looks{50};
+constexpr std::chrono::milliseconds poll_interval{50};
 /// Launches cannot be interrupted; a worker that has not reacted to a cancel by then is killed.
-constexpr std::chrono::milliseconds patience_after_cancel{1'500};
-/// Keeps a line well below longest_line.
-constexpr std::size_t points_of_a_line = 4096;
+constexpr std::chrono::milliseconds cancel_timeout{1'500};
+/// Keeps a line well below max_line_length.
+constexpr std::size_t max_points_per_line = 4096;
 /// For connecting, login and opening the GPU with its counters, and for immediate answers.
-constexpr std::chrono::seconds patience_for_words{90};
+constexpr std::chrono::seconds reply_timeout{90};
 /// Between two progress events of a long request: a compiled kernel or a ceiling's load.
-constexpr std::chrono::minutes patience_for_steps{10};
+constexpr std::chrono::minutes step_timeout{10};
 
 /// Set-up, first run, samples, verification and counting may each take the point's timeout. The margin covers
 /// compilation.
-std::chrono::milliseconds patience_for_points(const MeasureOptions& options, std::size_t points) {
+std::chrono::milliseconds points_timeout(const MeasureOptions& options, std::size_t points) {
   constexpr int parts = 5;
   constexpr std::chrono::seconds margin{30};
   return parts * options.timeout * static_cast<std::int64_t>(points) + margin;
 }
 
-std::string in_seconds(std::chrono::milliseconds time) {
+std::string format_seconds(std::chrono::milliseconds time) {
   return fmt::format("{:g}", std::chrono::duration<double>(time).count());
 }
 
 class WorkerDevice : public Device {
  public:
-  WorkerDevice(std::unique_ptr<Link> link, std::string host, DeviceEvent hello, bool any_version,
-               const Registry& registry, const CancelToken& session, EndOf end_of)
+  WorkerDevice(std::unique_ptr<Link> link, std::string host, DeviceEvent hello, bool accepts_any_version,
+               const Registry& registry, const CancelToken& session, LossCause end_of)
       : link_(std::move(link)),
-        end_of_(end_of),
+        loss_cause_(end_of),
         host_(std::move(host)),
         hello_(std::move(hello)),
-        any_version_(any_version),
+        accepts_any_version_(accepts_any_version),
         registry_(registry),
         session_(session) {}
 
@@ -58,20 +58,20 @@ class WorkerDevice : public Device {
 
   [[nodiscard]] std::vector<UnknownMetric> unknown_metrics(std::span<const std::string> names) const override {
     auto reply = ask<ReplyEvent>({.request = "unknown-metrics", .id = {}, .names = {names.begin(), names.end()}},
-                                 session_, patience_for_words);
+                                 session_, reply_timeout);
     return reply ? std::move(reply->unknown) : std::vector<UnknownMetric>{};
   }
 
   [[nodiscard]] std::int64_t free_bytes() const override {
-    const auto reply = ask<ReplyEvent>({.request = "free", .id = {}}, session_, patience_for_words);
+    const auto reply = ask<ReplyEvent>({.request = "free", .id = {}}, session_, reply_timeout);
     return reply ? reply->bytes : 0;
   }
 
   void prepare(std::span<const PointSpec> points, const CancelToken& cancel, const BuildProgress& progress) override {
-    for (std::size_t begin = 0; begin < points.size() && !lost_ && !cancel.cancelled(); begin += points_of_a_line) {
-      const auto part = points.subspan(begin, std::min(points_of_a_line, points.size() - begin));
-      ask<ReplyEvent>({.request = "prepare", .id = {}, .points = {part.begin(), part.end()}}, cancel,
-                      patience_for_steps, [&](const Event& event) {
+    for (std::size_t begin = 0; begin < points.size() && !lost_ && !cancel.cancelled(); begin += max_points_per_line) {
+      const auto part = points.subspan(begin, std::min(max_points_per_line, points.size() - begin));
+      ask<ReplyEvent>({.request = "prepare", .id = {}, .points = {part.begin(), part.end()}}, cancel, step_timeout,
+                      [&](const Event& event) {
                         const auto* build = std::get_if<BuildEvent>(&event);
                         if (build == nullptr || !progress) return;
                         BuildReport report;
@@ -91,14 +91,14 @@ class WorkerDevice : public Device {
   }
 
   /// If the link is lost, the returned point waits and has no result.
-  [[nodiscard]] Uncounted measure_uncounted(const PointSpec& spec, const MeasureOptions& options,
-                                            const CancelToken& cancel) override {
+  [[nodiscard]] MeasurementResult measure_deferred(const PointSpec& spec, const MeasureOptions& options,
+                                                   const CancelToken& cancel) override {
     return request_measurement(spec, options, cancel, false);
   }
 
   /// Decided locally: a round trip per point would leave the GPU idle.
-  [[nodiscard]] bool counts_with(std::span<const PointSpec> waiting, const PointSpec& next) const override {
-    return fit_in_session(waiting, next, info().limits, registry_);
+  [[nodiscard]] bool can_share_session(std::span<const PointSpec> waiting, const PointSpec& next) const override {
+    return fits_in_session(waiting, next, info().limits, registry_);
   }
 
   void announce(const PointSpec& spec, const MeasureOptions& options) override {
@@ -109,17 +109,18 @@ class WorkerDevice : public Device {
   [[nodiscard]] CountResult count(std::span<PointRecord* const> records, const MeasureOptions& options,
                                   const CancelToken& cancel) override {
     auto answered = ask<RecordEvent>({.request = "count", .id = {}, .options = options}, cancel,
-                                     patience_for_points(options, records.size()));
+                                     points_timeout(options, records.size()));
     CountResult counted{.whole = std::vector<bool>(records.size(), false)};
-    if (!answered && end_of_ == EndOf::point && records.size() == 1) {  // with several points the cause is unknown
+    if (!answered && loss_cause_ == LossCause::point &&
+        records.size() == 1) {  // with several points the cause is unknown
       if (cancel.cancelled()) return counted;
       records.front()->disposition = silent_ ? Disposition::timeout : Disposition::crashed;
       records.front()->reason = why_;
-      return {.whole = {true}, .lost_to = 0};
+      return {.whole = {true}, .fatal_point = 0};
     }
     if (!answered) return counted;
     if (answered->records.size() != records.size()) {
-      lose(make_message("invalid answer from {}: {}.", host_, std::to_string(answered->records.size())));
+      mark_lost(make_message("invalid answer from {}: {}.", host_, std::to_string(answered->records.size())));
       return counted;
     }
     counted.whole.assign(records.size(), true);
@@ -133,13 +134,13 @@ class WorkerDevice : public Device {
         counted.whole[i] = false;
       }
     }
-    if (answered->lost_to && *answered->lost_to < records.size()) counted.lost_to = answered->lost_to;
+    if (answered->fatal_point && *answered->fatal_point < records.size()) counted.fatal_point = answered->fatal_point;
     return counted;
   }
 
   [[nodiscard]] Result<CeilingSet, CeilingFailure> ceilings(const CeilingOptions& options, const CancelToken& cancel,
                                                             const CeilingProgress& progress) override {
-    auto reply = ask<ReplyEvent>({.request = "ceilings", .id = {}, .ceilings = options}, cancel, patience_for_steps,
+    auto reply = ask<ReplyEvent>({.request = "ceilings", .id = {}, .ceilings = options}, cancel, step_timeout,
                                  [&](const Event& event) {
                                    const auto* step = std::get_if<ProgressEvent>(&event);
                                    if (step != nullptr && progress) progress(step->done, step->total);
@@ -155,7 +156,7 @@ class WorkerDevice : public Device {
     const bool unreadable = record.spec == PointSpec{} && record.disposition == Disposition::crashed;
     if (unreadable) record.spec = spec;
     if (record.spec == spec) return record;
-    lose(make_message("{} returned another point instead of {}.", host_, describe(spec)));
+    mark_lost(make_message("{} returned another point instead of {}.", host_, describe(spec)));
     return std::nullopt;
   }
 
@@ -163,10 +164,10 @@ class WorkerDevice : public Device {
     return {.request = "measure", .id = {}, .points = {spec}, .options = options, .whole = whole};
   }
 
-  Uncounted request_measurement(const PointSpec& spec, const MeasureOptions& options, const CancelToken& cancel,
-                                bool whole) {
-    const auto patience = patience_for_points(options, 1);
-    const bool lost_before = lost_;
+  MeasurementResult request_measurement(const PointSpec& spec, const MeasureOptions& options, const CancelToken& cancel,
+                                        bool whole) {
+    const auto patience = points_timeout(options, 1);
+    const bool was_lost = lost_;
     refused_ = {};
     WorkerRequest request = measure_request(spec, options, whole);
     if (const auto sent = std::exchange(announced_, std::nullopt); sent && sent->points == request.points && !whole) {
@@ -192,41 +193,41 @@ class WorkerDevice : public Device {
       none.disposition = Disposition::cancelled;
       return {std::move(none), !whole};
     }
-    if (end_of_ == EndOf::point && !silent_ && !lost_before) {
+    if (loss_cause_ == LossCause::point && !silent_ && !was_lost) {
       none.disposition = Disposition::crashed;
       return {std::move(none), false};
     }
-    if (!silent_ || lost_before) return {std::move(none), true};
+    if (!silent_ || was_lost) return {std::move(none), true};
     // Treat like a hung launch: do not measure it again.
     none.disposition = Disposition::timeout;
     none.reason = make_message("{} returned no result for {} within {} s (--timeout is {} s per point).", host_,
-                               describe(spec), in_seconds(patience), in_seconds(options.timeout));
+                               describe(spec), format_seconds(patience), format_seconds(options.timeout));
     return {std::move(none), false};
   }
 
-  /// Sends a request, unless it has an id and was sent before, and waits for its answer. Calls `meanwhile` for build
+  /// Sends a request, unless it has an id and was sent before, and waits for its answer. Calls `on_progress` for build
   /// and progress events, which restart the timeout. Returns nothing if the link is lost or the timeout expires.
   template <class Answer>
   std::optional<Answer> ask(WorkerRequest request, const CancelToken& cancel, std::chrono::milliseconds patience,
-                            const std::function<void(const Event&)>& meanwhile = {}) const {
-    std::optional<Event> event = ask_for(std::move(request), cancel, patience, meanwhile);
+                            const std::function<void(const Event&)>& on_progress = {}) const {
+    std::optional<Event> event = send_request(std::move(request), cancel, patience, on_progress);
     if (!event) return std::nullopt;
     if (auto* answer = std::get_if<Answer>(&*event)) {
       if (!answer->usable) usable_ = false;
       return std::move(*answer);
     }
-    if (const auto* refused = std::get_if<RefusedEvent>(&*event); refused != nullptr && any_version_) {
+    if (const auto* refused = std::get_if<RefusedEvent>(&*event); refused != nullptr && accepts_any_version_) {
       refused_ = refused->reason.empty() ? Message("refused") : refused->reason;
     } else if (refused != nullptr) {
-      lose(make_message("invalid answer from {}: {}.", host_, refused->reason));
+      mark_lost(make_message("invalid answer from {}: {}.", host_, refused->reason));
     } else {
-      lose(make_message("invalid answer from {}: {}.", host_, "unexpected event"));
+      mark_lost(make_message("invalid answer from {}: {}.", host_, "unexpected event"));
     }
     return std::nullopt;
   }
 
   /// Id of the request that an event answers; nullptr for other events.
-  static const std::string* answered_id(const Event& event) {
+  static const std::string* request_id_of(const Event& event) {
     return std::visit(
         [](const auto& each) -> const std::string* {
           if constexpr (requires { each.usable; }) return &each.id;
@@ -240,60 +241,61 @@ class WorkerDevice : public Device {
         event);
   }
 
-  std::optional<Event> ask_for(WorkerRequest request, const CancelToken& cancel, std::chrono::milliseconds patience,
-                               const std::function<void(const Event&)>& meanwhile) const {
+  std::optional<Event> send_request(WorkerRequest request, const CancelToken& cancel,
+                                    std::chrono::milliseconds patience,
+                                    const std::function<void(const Event&)>& on_progress) const {
     if (lost_) return std::nullopt;
     const bool is_sent = !request.id.empty();
     if (!is_sent) request.id = fmt::to_string(++number_);
     if (!is_sent && !link_->send(to_json_line(request))) return lost();
     if (announced_ && request.request == "count" && !link_->send(to_json_line(*announced_))) return lost();
-    bool told_to_stop = false;
+    bool cancel_sent = false;
     std::size_t steps = 0;
-    Clock::time_point given_up_at = link_->now() + patience;
+    Clock::time_point deadline = link_->now() + patience;
     for (std::string line;;) {
-      const Link::Got got = link_->receive(line, between_looks);
-      if (got == Link::Got::end) return lost();
-      if (got == Link::Got::line) {
+      const Link::ReceiveStatus got = link_->receive(line, poll_interval);
+      if (got == Link::ReceiveStatus::end) return lost();
+      if (got == Link::ReceiveStatus::line) {
         auto event = parse_event(line);
-        if (!event) return lose(make_message("invalid answer from {}: {}.", host_, event.error()));
-        const std::string* const id = answered_id(*event);
+        if (!event) return mark_lost(make_message("invalid answer from {}: {}.", host_, event.error()));
+        const std::string* const id = request_id_of(*event);
         const auto* build = std::get_if<BuildEvent>(&*event);
         const auto* progress = std::get_if<ProgressEvent>(&*event);
         const bool ours = id != nullptr && *id == request.id;
         // A request that the worker could not parse is refused without id; it can only be this one.
-        const bool unread = std::holds_alternative<RefusedEvent>(*event) && id->empty();
-        if ((ours || unread) && build == nullptr && progress == nullptr) return std::move(event).value();
+        const bool unparsed = std::holds_alternative<RefusedEvent>(*event) && id->empty();
+        if ((ours || unparsed) && build == nullptr && progress == nullptr) return std::move(event).value();
         const std::size_t done = build != nullptr ? build->done : progress != nullptr ? progress->done : 0;
-        if (ours && meanwhile && done > steps) {  // report each step once
+        if (ours && on_progress && done > steps) {  // report each step once
           steps = done;
-          meanwhile(*event);
-          if (!told_to_stop) given_up_at = link_->now() + patience;
+          on_progress(*event);
+          if (!cancel_sent) deadline = link_->now() + patience;
         }
       }
-      if ((cancel.cancelled() || session_.cancelled()) && !told_to_stop) {
-        told_to_stop = true;
-        given_up_at = link_->now() + patience_after_cancel;
+      if ((cancel.cancelled() || session_.cancelled()) && !cancel_sent) {
+        cancel_sent = true;
+        deadline = link_->now() + cancel_timeout;
         if (!link_->send(to_json_line(WorkerRequest{.request = "cancel", .id = request.id}))) return lost();
         if (announced_ && !link_->send(to_json_line(WorkerRequest{.request = "cancel", .id = announced_->id}))) {
           return lost();
         }
       }
-      if (link_->now() > given_up_at) {
-        silent_ = !told_to_stop;
-        link_->abandon();
-        return lose(make_message("{} does not respond.", host_));
+      if (link_->now() > deadline) {
+        silent_ = !cancel_sent;
+        link_->kill_peer();
+        return mark_lost(make_message("{} does not respond.", host_));
       }
     }
   }
 
   std::optional<Event> lost() const {
     const Link::End end = link_->end();
-    const std::string words = last_line(end.last_words);
-    if (end_of_ == EndOf::point) return lose(process_ended(end, words));
-    return lose(words.empty() ? make_message("the connection to {} was lost.", host_)
-                              : make_message("the connection to {} was lost: {}.", host_, words));
+    const std::string words = last_line(end.stderr_tail);
+    if (loss_cause_ == LossCause::point) return mark_lost(process_ended(end, words));
+    return mark_lost(words.empty() ? make_message("the connection to {} was lost.", host_)
+                                   : make_message("the connection to {} was lost: {}.", host_, words));
   }
-  std::optional<Event> lose(Message why) const {
+  std::optional<Event> mark_lost(Message why) const {
     lost_ = true;
     usable_ = false;
     why_ = std::move(why);
@@ -313,10 +315,10 @@ class WorkerDevice : public Device {
 
   // Queries are const; only the state of the connection changes.
   mutable std::unique_ptr<Link> link_;
-  EndOf end_of_;
+  LossCause loss_cause_;
   std::string host_;
   DeviceEvent hello_;
-  bool any_version_;
+  bool accepts_any_version_;
   const Registry& registry_;
   const CancelToken& session_;  ///< Token of the session; cancels requests that have no token.
   mutable std::uint64_t number_ = 0;
@@ -325,23 +327,23 @@ class WorkerDevice : public Device {
   mutable bool lost_ = false;
   mutable bool silent_ = false;  ///< The link was dropped after a timeout.
   mutable Message why_;
-  mutable Message refused_;  ///< Why the last request was refused; only with any_version_.
+  mutable Message refused_;  ///< Why the last request was refused; only with accepts_any_version_.
 };
 
 }  // namespace
 
 Result<OpenedWorker, OpenFailure> open_worker_device(std::unique_ptr<Link> link, std::string host,
                                                      std::string_view app_version, const Registry& registry,
-                                                     const CancelToken& cancel, EndOf end_of) {
+                                                     const CancelToken& cancel, LossCause end_of) {
   OpenFailure failure;
-  const auto given_up_at = link->now() + patience_for_words;
+  const auto deadline = link->now() + reply_timeout;
   std::string line;
   // Skip lines that a login shell prints.
   while (!line.starts_with("{\"event\"")) {
-    const Link::Got got = link->receive(line, between_looks);
-    failure.silent = link->now() > given_up_at;
-    if (cancel.cancelled() || failure.silent) link->abandon();
-    if (got == Link::Got::end || cancel.cancelled() || failure.silent) {
+    const Link::ReceiveStatus got = link->receive(line, poll_interval);
+    failure.silent = link->now() > deadline;
+    if (cancel.cancelled() || failure.silent) link->kill_peer();
+    if (got == Link::ReceiveStatus::end || cancel.cancelled() || failure.silent) {
       failure.end = link->end();
       return Failure{failure};
     }
@@ -352,19 +354,19 @@ Result<OpenedWorker, OpenFailure> open_worker_device(std::unique_ptr<Link> link,
     failure.reason = done->reason;
     return Failure{failure};
   }
-  const bool any_version = app_version.empty();
+  const bool accepts_any_version = app_version.empty();
   auto* const hello = event ? std::get_if<DeviceEvent>(&*event) : nullptr;
   const bool ours = hello != nullptr && hello->protocol == worker_protocol;
-  if (!ours || (!any_version && hello->app_version != app_version)) {
+  if (!ours || (!accepts_any_version && hello->app_version != app_version)) {
     failure.kind = OpenFailure::Kind::other_version;
     if (hello != nullptr) failure.words = hello->app_version;
-    if (any_version && hello != nullptr) failure.words += fmt::format(", protocol {}", hello->protocol);
+    if (accepts_any_version && hello != nullptr) failure.words += fmt::format(", protocol {}", hello->protocol);
     return Failure{failure};
   }
   OpenedWorker opened;
   opened.simulated_because = hello->simulated_because;
-  opened.device = std::make_unique<WorkerDevice>(std::move(link), std::move(host), std::move(*hello), any_version,
-                                                 registry, cancel, end_of);
+  opened.device = std::make_unique<WorkerDevice>(std::move(link), std::move(host), std::move(*hello),
+                                                 accepts_any_version, registry, cancel, end_of);
   return opened;
 }
 

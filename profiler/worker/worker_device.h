@@ -27,7 +27,7 @@ struct OpenFailure {
 };
 
 /// Meaning of the end of a link while a point is in flight.
-enum class EndOf {
+enum class LossCause {
   link,  ///< The connection failed: the point has no result and is measured again.
   point  ///< A local process ended because of the point: the point crashed.
 };
@@ -45,6 +45,6 @@ struct OpenedWorker {
 [[nodiscard]] Result<OpenedWorker, OpenFailure> open_worker_device(std::unique_ptr<Link> link, std::string host,
                                                                    std::string_view app_version,
                                                                    const Registry& registry, const CancelToken& cancel,
-                                                                   EndOf end_of = EndOf::link);
+                                                                   LossCause end_of = LossCause::link);
 
 }  // namespace attnscope::worker

@@ -39,8 +39,9 @@ void WorkerLoop::prepare(const WorkerRequest& request, const CancelToken& cancel
 
 void WorkerLoop::measure(const WorkerRequest& request, const CancelToken& cancel) {
   const PointSpec& spec = request.points.front();
-  Device::Uncounted point = request.whole ? Device::Uncounted{device_.measure(spec, *request.options, cancel), false}
-                                          : device_.measure_uncounted(spec, *request.options, cancel);
+  Device::MeasurementResult point =
+      request.whole ? Device::MeasurementResult{device_.measure(spec, *request.options, cancel), false}
+                    : device_.measure_deferred(spec, *request.options, cancel);
   RecordEvent measured{.id = request.id, .usable = device_.usable()};
   if (point.counters_pending) {
     // Send the complete record only once, with its counters.
@@ -59,7 +60,7 @@ void WorkerLoop::count(const WorkerRequest& request, const CancelToken& cancel) 
   std::vector<PointRecord*> records;
   for (PointRecord& record : waiting_) records.push_back(&record);
   const Device::CountResult result = device_.count(records, *request.options, cancel);
-  RecordEvent counted{.id = request.id, .usable = device_.usable(), .lost_to = result.lost_to};
+  RecordEvent counted{.id = request.id, .usable = device_.usable(), .fatal_point = result.fatal_point};
   for (std::size_t i = 0; i < result.whole.size(); ++i) {
     if (!result.whole[i]) counted.left.push_back(i);
   }

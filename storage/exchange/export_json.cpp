@@ -127,8 +127,8 @@ void export_json(const ExportSource& source, std::ostream& out) {
                                 {"ok_points", run.ok_points}});
     if (run.rounds > 1) document["runs"].back()["rounds"] = run.rounds;
     if (!run.simulated_because.empty()) document["runs"].back()["simulated_because"] = run.simulated_because;
-    if (!run.l2_from.empty()) document["runs"].back()["l2_from"] = run.l2_from;
-    if (!run.rates_from.empty()) document["runs"].back()["rates_from"] = run.rates_from;
+    if (!run.l2_source.empty()) document["runs"].back()["l2_from"] = run.l2_source;
+    if (!run.rates_source.empty()) document["runs"].back()["rates_from"] = run.rates_source;
   }
   for_each_row(selection, [&](const Row& row) {
     OrderedJson point = OrderedJson::object();

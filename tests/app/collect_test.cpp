@@ -300,8 +300,8 @@ TEST_F(Collect, whose_l2_a_simulation_plays_stands_in_its_run) {
   }
   const std::vector<RunSummary> runs = RunStore::open(file_, RunStore::Mode::read_only).runs();
   ASSERT_EQ(runs.size(), 2U);
-  EXPECT_EQ(runs[0].l2_from, "NVIDIA H200");
-  EXPECT_EQ(runs[1].l2_from, "");
+  EXPECT_EQ(runs[0].l2_source, "NVIDIA H200");
+  EXPECT_EQ(runs[1].l2_source, "");
   const std::string info = run(folder_, {"info", file_}).out;
   EXPECT_THAT(info, HasSubstr("run 1 uses the L2 model of the NVIDIA H200"));
   EXPECT_THAT(info, Not(HasSubstr("run 2 uses")));
@@ -325,13 +325,13 @@ TEST_F(Collect, whose_rates_a_simulation_takes_stands_in_its_run) {
   ASSERT_EQ(run(folder_, small).exit_code, 0);
   const std::vector<RunSummary> runs = RunStore::open(file_, Mode::read_only).runs();
   ASSERT_EQ(runs.size(), 2U);
-  EXPECT_THAT(runs[0].rates_from, ::testing::StartsWith("NVIDIA H200 (GPU-1) at "));
-  EXPECT_EQ(runs[1].rates_from, "");
+  EXPECT_THAT(runs[0].rates_source, ::testing::StartsWith("NVIDIA H200 (GPU-1) at "));
+  EXPECT_EQ(runs[1].rates_source, "");
   EXPECT_NE(runs[0].plan_hash, runs[1].plan_hash) << "another prediction, which --resume must not go on with";
   const std::string info = run(folder_, {"info", file_}).out;
   EXPECT_THAT(info, HasSubstr("run 1 predicts times with the rates measured on NVIDIA H200 (GPU-1) at "));
   const auto exported = nlohmann::json::parse(run(folder_, {"export", "--format", "json", file_}).out);
-  EXPECT_EQ(exported.at("runs").at(0).at("rates_from"), runs[0].rates_from);
+  EXPECT_EQ(exported.at("runs").at(0).at("rates_from"), runs[0].rates_source);
   EXPECT_THAT(expect_exit(0, run(folder_, small + Words{"--ceilings", ceilings, "--resume"})).out,
               HasSubstr("NVIDIA H200 (GPU-1)"))
       << "taken, not passed over";
@@ -352,7 +352,7 @@ TEST_F(Collect, a_gpu_of_a_file_is_simulated) {
   ASSERT_EQ(runs.size(), 1U);
   EXPECT_EQ(runs[0].device_name, "Fat H200");
   EXPECT_EQ(runs[0].limits.l2_bytes, 120 * 1024 * 1024);
-  EXPECT_EQ(runs[0].l2_from, "NVIDIA H200");
+  EXPECT_EQ(runs[0].l2_source, "NVIDIA H200");
   std::filesystem::remove(gpu);
   expect_exit(0, run(folder_, {"collect", "--resume", "-a", "N=256", "--algorithms", "fa2", "-q", "-o", file_}));
   EXPECT_EQ(RunStore::open(file_, RunStore::Mode::read_only).runs().size(), 1U) << "the run says what its GPU is";

@@ -49,8 +49,8 @@ LocalSlurm::LocalSlurm(fs::path folder) : folder_(std::move(folder)) {
   std::array<char, 256> host{};
   ::gethostname(host.data(), host.size() - 1);
   write_configuration(std::string(host.data()).substr(0, std::string(host.data()).find('.')));
-  const auto given_up_at = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-  const auto waiting = [&] { return std::chrono::steady_clock::now() < given_up_at; };
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  const auto waiting = [&] { return std::chrono::steady_clock::now() < deadline; };
   while (!fs::exists(path("munge/socket")) && waiting()) {
   }
   start({daemons[1], "-D", "-c"}, "slurmctld");

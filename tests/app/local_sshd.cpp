@@ -90,8 +90,8 @@ void LocalSshd::start() {
     ::execl(sshd, sshd, "-D", "-f", path("sshd_config").c_str(), "-E", path("sshd.log").c_str(), nullptr);
     ::_exit(127);
   }
-  const auto given_up_at = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  while (!listens(port_) && ::waitpid(sshd_, nullptr, WNOHANG) == 0 && std::chrono::steady_clock::now() < given_up_at) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!listens(port_) && ::waitpid(sshd_, nullptr, WNOHANG) == 0 && std::chrono::steady_clock::now() < deadline) {
   }
   if (!listens(port_)) why_not_ = "sshd does not run here: " + read_file(path("sshd.log"));
 }

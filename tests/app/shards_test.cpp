@@ -196,10 +196,10 @@ TEST_F(Submit, MergesAfterAFailedShardWasRequeuedAsPrinted) {
   const hosts::LocalSlurm slurm(folder_ / "slurm");
   if (!slurm.why_not().empty()) GTEST_SKIP() << slurm.why_not();
   const auto eventually = [&](const std::string& job, const std::string& states) {
-    const auto given_up_at = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     const std::string command = "squeue --noheader --states=all --array --format=%T --jobs=" + job + " | sort -u";
     std::string now;
-    while (now != states && std::chrono::steady_clock::now() < given_up_at) now = slurm.say(command);
+    while (now != states && std::chrono::steady_clock::now() < deadline) now = slurm.say(command);
     EXPECT_EQ(now, states) << job;
   };
   // BASH_ENV script: kills the first collector of shard 4.

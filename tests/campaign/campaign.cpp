@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
   try {
     if (part == "kills") return kills(argc - 1, argv + 1);
     if (part == "damage") return damage_files(argc - 1, argv + 1);
-    if (part == "hostile") return show_hostile_files(argc - 1, argv + 1);
+    if (part == "hostile") return run_hostile(argc - 1, argv + 1);
   } catch (const std::exception& error) {
     std::cerr << "campaign: " << error.what() << '\n';
     return 2;

@@ -16,7 +16,7 @@ void require(bool condition, const std::string& otherwise) {
   if (!condition) throw Wrong(otherwise);
 }
 
-fs::path beside_us(const std::string& name, const fs::path& built) {
+fs::path sibling_file(const std::string& name, const fs::path& built) {
   const fs::path beside = fs::read_symlink("/proc/self/exe").parent_path() / name;
   return fs::exists(beside) ? beside : built;
 }
@@ -41,7 +41,7 @@ void for_each_case(unsigned jobs, const std::function<bool(long)>& more, const s
   if (error) std::rethrow_exception(error);
 }
 
-void Account::failed(const std::string& name, const std::string& what, const fs::path& files) {
+void CaseReport::failed(const std::string& name, const std::string& what, const fs::path& files) {
   ++failed_;
   std::string kept;
   if (!files.empty()) {
@@ -54,7 +54,7 @@ void Account::failed(const std::string& name, const std::string& what, const fs:
   say(fmt::format("{}: {}{}\n", name, what, kept));
 }
 
-void Account::say(const std::string& line) {
+void CaseReport::say(const std::string& line) {
   const std::lock_guard lock(saying_);
   std::cout << line << std::flush;
 }

@@ -21,16 +21,16 @@ void require(bool condition, const std::string& otherwise);
 
 /// Path of a file in the program's own folder if it exists there (so that the campaign can be copied to another
 /// machine), else `built`.
-[[nodiscard]] std::filesystem::path beside_us(const std::string& name, const std::filesystem::path& built);
+[[nodiscard]] std::filesystem::path sibling_file(const std::string& name, const std::filesystem::path& built);
 
 /// Runs cases 0, 1, ... while `more` returns true, `jobs` at a time. An exception from a case stops all and is
 /// rethrown.
 void for_each_case(unsigned jobs, const std::function<bool(long)>& more, const std::function<void(long)>& one);
 
 /// Counts cases and failures, prints each failure and keeps its files.
-class Account {
+class CaseReport {
  public:
-  explicit Account(std::filesystem::path keep) : keep_(std::move(keep)) {}
+  explicit CaseReport(std::filesystem::path keep) : keep_(std::move(keep)) {}
 
   void tried() { ++tried_; }
   /// Prints a line and copies `files` (a folder) unless empty.
@@ -60,6 +60,6 @@ class Account {
 /// Parts of the campaign; each parses its own options and returns an exit code.
 int kills(int argc, char** argv);
 int damage_files(int argc, char** argv);
-int show_hostile_files(int argc, char** argv);
+int run_hostile(int argc, char** argv);
 
 }  // namespace attnscope::testing

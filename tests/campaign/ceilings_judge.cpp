@@ -36,15 +36,15 @@ Words CeilingsJudge::words(const fs::path& file) {
   return {"ceilings", "--jsonl", "--device", "0", "--rounds", "3", "-o", file.string()};
 }
 
-CeilingsJudge::CeilingsJudge(const GpuOfTests& gpu, const fs::path& earlier) : gpu_(gpu) {
+CeilingsJudge::CeilingsJudge(const GpuSetup& gpu, const fs::path& earlier) : gpu_(gpu) {
   const TemporaryFolder fresh;  // without compiled kernels
   const fs::path file = fresh / "whole.attnscope";
   fs::copy_file(earlier, file);
   calls_ = gpu_.calls_of(fresh, words(file));
-  wanted_ = sets_in(file).at(0);
+  wanted_ = read_ceiling_sets(file).at(0);
 }
 
-std::vector<CeilingsJudge::Figures> CeilingsJudge::sets_in(const fs::path& file) {
+std::vector<CeilingsJudge::Figures> CeilingsJudge::read_ceiling_sets(const fs::path& file) {
   const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
   require(store.runs().size() == 1 && store.runs().front().points == 2, "the earlier run changed");
   std::vector<Figures> sets;
@@ -64,24 +64,24 @@ void CeilingsJudge::judge(const Fault& fault, const TemporaryFolder& folder, con
   const DoneEvent end = end_of(outcome.out);
   require(end.exit_code == outcome.exit_code, fmt::format("the done event has exit code {}", end.exit_code));
   require((end.state == "complete") == ended, "exit code " + std::to_string(outcome.exit_code) + ": " + end.state);
-  const std::vector<Figures> sets = sets_in(file);
+  const std::vector<Figures> sets = read_ceiling_sets(file);
   require(sets.size() == (ended ? 1U : 0U), fmt::format("{} stored sets", sets.size()));
   const bool whole = ended && judge_figures(sets.front());
   require(whole || outcome.exit_code != 0 || fault.call.starts_with("nvml") || fault.call.starts_with("cupti"),
           "exit code 0, but ceilings are missing");
   const std::string said = outcome.err + outcome.out;
-  const bool of_nvml = fault.call.starts_with("nvml") && said.find("NVML") != std::string::npos;
-  require(whole || is_silent(fault.call) || of_nvml || says_why(said, fault),
+  const bool names_nvml = fault.call.starts_with("nvml") && said.find("NVML") != std::string::npos;
+  require(whole || is_ignorable(fault.call) || names_nvml || names_cause(said, fault),
           "no output names the call: " + outcome.err);
   require(outcome.err.find("point") == std::string::npos, "the error mentions a point: " + outcome.err);
 
   const Outcome again = gpu_.run(folder, words(file), gpu_.variables());
   require(again.exit_code == 0, "second measurement failed: " + again.err);
   // A set with identical values and the same time in seconds is stored once.
-  const std::vector<Figures> sets_then = sets_in(file);
+  const std::vector<Figures> sets_after_retry = read_ceiling_sets(file);
   const bool measured_again =
-      std::ranges::any_of(sets_then, [this](const Figures& figures) { return judge_figures(figures); });
-  require(measured_again && sets_then.size() <= sets.size() + 1, "second measurement lacks ceilings");
+      std::ranges::any_of(sets_after_retry, [this](const Figures& figures) { return judge_figures(figures); });
+  require(measured_again && sets_after_retry.size() <= sets.size() + 1, "second measurement lacks ceilings");
 }
 
 bool CeilingsJudge::judge_figures(const Figures& figures) const {

@@ -16,7 +16,7 @@ namespace attnscope::testing {
 class CeilingsJudge final : public Judge {
  public:
   /// `earlier`: file with one run of two points; it is copied.
-  CeilingsJudge(const GpuOfTests& gpu, const std::filesystem::path& earlier);
+  CeilingsJudge(const GpuSetup& gpu, const std::filesystem::path& earlier);
 
   [[nodiscard]] const Calls& calls() const override { return calls_; }
   void judge(const Fault& fault, const TemporaryFolder& folder, const std::filesystem::path& file) const override;
@@ -25,12 +25,12 @@ class CeilingsJudge final : public Judge {
   using Figures = std::map<std::pair<std::string, double>, Ceiling>;  ///< Keyed by name and argument.
 
   [[nodiscard]] static Words words(const std::filesystem::path& file);
-  [[nodiscard]] static std::vector<Figures> sets_in(const std::filesystem::path& file);
+  [[nodiscard]] static std::vector<Figures> read_ceiling_sets(const std::filesystem::path& file);
   /// Returns true if no ceiling is missing. Throws Wrong for a value that disagrees.
   [[nodiscard]] bool judge_figures(const Figures& figures) const;
   [[nodiscard]] bool agree(const Ceiling& figure, const Ceiling& wanted) const;
 
-  const GpuOfTests& gpu_;
+  const GpuSetup& gpu_;
   Calls calls_;
   Figures wanted_;
 };

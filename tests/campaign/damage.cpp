@@ -35,7 +35,7 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-constexpr unsigned longest_seconds = 10;
+constexpr unsigned max_seconds = 10;
 constexpr rlim_t most_bytes = rlim_t{512} << 20;
 
 struct Options {
@@ -76,7 +76,7 @@ Verdict read_all(const fs::path& file, const std::string& expected) {
   return judge(RunStore::open(file, RunStore::Mode::read_only), expected);
 }
 
-Verdict check_whole(const fs::path& file, const std::string& /*expected*/) {
+Verdict check_readable(const fs::path& file, const std::string& /*expected*/) {
   return check_file(file).ok() ? same : reported;
 }
 
@@ -90,7 +90,7 @@ std::string exported_copy(const fs::path& file) {
 }
 
 /// A compact copy does not report bad rows of its source.
-Verdict copy_whole(const fs::path& file, const std::string& expected) {
+Verdict copy_compact(const fs::path& file, const std::string& expected) {
   return exported_copy(file) == expected ? same : wrong;
 }
 
@@ -104,13 +104,13 @@ Verdict collect_into(const fs::path& file, const std::string& expected) {
   return before;
 }
 
-struct ReaderOfFiles {
+struct FileReader {
   const char* name;
   Verdict (*read)(const fs::path&, const std::string&);
   bool copies = false;
 };
-constexpr ReaderOfFiles readers[] = {
-    {"read", read_all}, {"check", check_whole}, {"copy", copy_whole, true}, {"collect", collect_into}};
+constexpr FileReader readers[] = {
+    {"read", read_all}, {"check", check_readable}, {"copy", copy_compact, true}, {"collect", collect_into}};
 constexpr std::size_t reader_count = std::size(readers);
 
 // Cases, run by processes with shared counters
@@ -124,7 +124,7 @@ struct Progress {
 struct Counts {
   std::atomic<std::size_t> next{0};
   std::atomic<std::size_t> done{0};
-  std::atomic<std::size_t> unharmed{0};
+  std::atomic<std::size_t> unaffected{0};
   std::atomic<std::size_t> failed{0};
 };
 
@@ -148,15 +148,15 @@ struct Expected {
   std::string content;
   std::string copy;  ///< Content of a compact copy.
 
-  [[nodiscard]] const std::string& of(const ReaderOfFiles& reader) const { return reader.copies ? copy : content; }
+  [[nodiscard]] const std::string& of(const FileReader& reader) const { return reader.copies ? copy : content; }
 };
 
 /// Runs the readers from `progress.reader` on in this process.
-[[noreturn]] void read_on(const fs::path& file, const Expected& expected, Progress& progress) {
+[[noreturn]] void run_readers(const fs::path& file, const Expected& expected, Progress& progress) {
   limit_memory();
   for (; progress.reader < reader_count; ++progress.reader) {
-    const ReaderOfFiles& reader = readers[progress.reader];
-    ::alarm(longest_seconds);
+    const FileReader& reader = readers[progress.reader];
+    ::alarm(max_seconds);
     int verdict = threw;
     try {
       verdict = reader.read(file, expected.of(reader));
@@ -171,7 +171,7 @@ struct Expected {
   ::_exit(0);
 }
 
-std::optional<std::string> failure_of(const ReaderOfFiles& reader, int verdict) {
+std::optional<std::string> failure_of(const FileReader& reader, int verdict) {
   switch (verdict) {
     case same:
     case reported:
@@ -192,16 +192,16 @@ std::vector<std::string> failures_of(const fs::path& file, const Expected& expec
     const std::size_t from = progress.reader;
     const pid_t child = ::fork();
     if (child < 0) throw std::runtime_error("fork failed");
-    if (child == 0) read_on(file, expected, progress);
+    if (child == 0) run_readers(file, expected, progress);
     int status = 0;
     ::waitpid(child, &status, 0);
     for (std::size_t i = from; i < progress.reader; ++i) {
       if (auto failure = failure_of(readers[i], progress.verdicts[i])) failures.push_back(*failure);
     }
     if (progress.reader == reader_count) break;
-    const ReaderOfFiles& ended = readers[progress.reader];
+    const FileReader& ended = readers[progress.reader];
     const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    failures.push_back(signal == SIGALRM ? fmt::format("{} takes longer than {} s", ended.name, longest_seconds)
+    failures.push_back(signal == SIGALRM ? fmt::format("{} takes longer than {} s", ended.name, max_seconds)
                                          : fmt::format("{} crashes (signal {})", ended.name, signal));
     progress.verdicts[progress.reader++] = threw;
   }
@@ -214,13 +214,13 @@ struct Campaign {
   Expected expected;
   Clock::time_point end;  ///< No case starts later, except for the first `count`.
 
-  void one_case(const fs::path& folder, std::size_t index, Progress& progress, Counts& counts) const {
+  void run_case(const fs::path& folder, std::size_t index, Progress& progress, Counts& counts) const {
     Random random = random_of_case(options.seed, index);
     const fs::path file = folder / fmt::format("{}-{}.attnscope", options.seed, index);
     damage(file, whole, random);
     const std::string damaged = content(file);
     const std::vector<std::string> failures = failures_of(file, expected, progress);
-    if (progress.verdicts[0] == same) ++counts.unharmed;
+    if (progress.verdicts[0] == same) ++counts.unaffected;
     if (!failures.empty()) {
       fs::create_directories(options.keep);
       const fs::path kept = fs::path(options.keep) / file.filename();
@@ -238,7 +238,7 @@ struct Campaign {
     for (;;) {
       const std::size_t n = counts.next++;
       if (n >= options.count && Clock::now() >= end) return;
-      one_case(folder.path(), options.first + n, progress, counts);
+      run_case(folder.path(), options.first + n, progress, counts);
     }
   }
 };
@@ -284,16 +284,16 @@ int run(const Options& options) {
     std::fflush(nullptr);
     ::_exit(code);
   }
-  bool all_worked = true;
+  bool all_completed = true;
   for (const pid_t worker : workers) {
     int status = 0;
     ::waitpid(worker, &status, 0);
-    all_worked = all_worked && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    all_completed = all_completed && WIFEXITED(status) && WEXITSTATUS(status) == 0;
   }
-  fmt::print("{} files, {} unaffected, {} failures\n", counts->done.load(), counts->unharmed.load(),
+  fmt::print("{} files, {} unaffected, {} failures\n", counts->done.load(), counts->unaffected.load(),
              counts->failed.load());
-  if (!all_worked) fmt::print("a worker process failed: not all cases were run\n");
-  return all_worked && counts->failed == 0 ? 0 : 1;
+  if (!all_completed) fmt::print("a worker process failed: not all cases were run\n");
+  return all_completed && counts->failed == 0 ? 0 : 1;
 }
 
 }  // namespace

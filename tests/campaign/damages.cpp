@@ -27,7 +27,7 @@ void flip_bits(std::string& bytes, Random& random) {
   }
 }
 
-void overwrite_a_stretch(std::string& bytes, Random& random) {
+void overwrite_range(std::string& bytes, Random& random) {
   const std::size_t at = below(random, bytes.size());
   const std::size_t length = std::min(bytes.size() - at, 1 + below(random, 600));
   const bool zero = below(random, 2) == 0;
@@ -35,7 +35,7 @@ void overwrite_a_stretch(std::string& bytes, Random& random) {
 }
 
 /// Replaces a page by zeros or by another page.
-void misplace_a_page(std::string& bytes, Random& random) {
+void misplace_page(std::string& bytes, Random& random) {
   const std::size_t pages = bytes.size() / page_bytes;
   const std::size_t to = below(random, pages) * page_bytes;
   if (below(random, 3) == 0) {
@@ -51,7 +51,7 @@ void cut(std::string& bytes, Random& random) {
 }
 
 /// Changes page and cell headers, which contain lengths and pointers.
-void change_a_pointer(std::string& bytes, Random& random) {
+void change_pointer(std::string& bytes, Random& random) {
   const std::size_t page = below(random, bytes.size() / page_bytes) * page_bytes;
   for (std::size_t i = 1 + below(random, 3); i > 0; --i) bytes[page + below(random, 64)] = static_cast<char>(random());
 }
@@ -168,7 +168,7 @@ void change_schema(const fs::path& file, Random& random, const fs::path& canary)
 
 void damage(const fs::path& file, const std::string& whole, Random& random) {
   using Change = void (*)(std::string&, Random&);
-  constexpr Change changes[] = {flip_bits, flip_bits, overwrite_a_stretch, misplace_a_page, change_a_pointer, cut};
+  constexpr Change changes[] = {flip_bits, flip_bits, overwrite_range, misplace_page, change_pointer, cut};
   const std::size_t kind = below(random, std::size(changes) * 2);
   if (kind >= std::size(changes)) {
     write(file, whole);

@@ -30,13 +30,13 @@ enum class How { kill, torn, full, error, gone };
 enum class Call { writes, makes, changes };  ///< `writes` and `makes` (a file) take space; `changes` does not.
 enum class Verdict { go_on, tear, refuse };
 
-struct Orders {
+struct FaultSettings {
   std::string under;
   std::string log;
   long at = 0;
   How how = How::kill;
 
-  Orders() {
+  FaultSettings() {
     const auto variable = [](const char* name) {
       const char* value = std::getenv(name);
       return std::string(value != nullptr ? value : "");
@@ -53,8 +53,8 @@ struct Orders {
   }
 };
 
-const Orders& orders() {
-  static const Orders given;
+const FaultSettings& orders() {
+  static const FaultSettings given;
   return given;
 }
 
@@ -75,7 +75,7 @@ void log(const char* name, std::string_view path) {
 }
 
 Verdict judge(const char* name, Call call, std::string_view path) {
-  const Orders& given = orders();
+  const FaultSettings& given = orders();
   if (given.under.empty() || !path.starts_with(given.under)) return Verdict::go_on;
   const long n = ++calls;
   if (!given.log.empty()) log(name, path);
@@ -98,7 +98,7 @@ Verdict judge(const char* name, Call call, std::string_view path) {
 
 /// Reads are not counted, but fail after the disk is gone.
 bool unreadable(std::string_view path) {
-  const Orders& given = orders();
+  const FaultSettings& given = orders();
   return given.how == How::gone && given.at > 0 && calls >= given.at && !given.under.empty() &&
          path.starts_with(given.under);
 }

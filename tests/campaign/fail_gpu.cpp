@@ -44,7 +44,7 @@ std::string_view variable(const char* name) {
   return value != nullptr ? value : "";
 }
 
-struct Orders {
+struct FaultSettings {
   std::string_view call = variable("ATTNSCOPE_FAIL_CALL");
   std::string_view once = variable("ATTNSCOPE_FAIL_ONCE");
   std::string_view when = variable("ATTNSCOPE_FAIL_WHEN");
@@ -54,23 +54,23 @@ struct Orders {
   int code = std::atoi(std::getenv("ATTNSCOPE_FAIL_CODE") != nullptr ? std::getenv("ATTNSCOPE_FAIL_CODE") : "1");
 };
 
-const Orders& orders() {
-  static const Orders given;
+const FaultSettings& orders() {
+  static const FaultSettings given;
   return given;
 }
 
 /// Returns true in exactly one process and call: the one that creates the file.
-bool first_to_make(std::string_view file) {
+bool create_exclusively(std::string_view file) {
   const int made = ::open(file.data(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (made >= 0) ::close(made);
   return made >= 0;
 }
 
 bool fails(std::string_view call, long n) {
-  const Orders& given = orders();
+  const FaultSettings& given = orders();
   if (given.call != call || n < given.at || (n > given.at && !given.stays)) return false;
   if (!given.when.empty() && ::access(given.when.data(), F_OK) != 0) return false;
-  return given.once.empty() || first_to_make(given.once);
+  return given.once.empty() || create_exclusively(given.once);
 }
 
 template <std::size_t Size>
@@ -81,10 +81,10 @@ struct Name {
 };
 
 template <Name name, class Function>
-struct Between;
+struct Interceptor;
 
 template <Name name, class Answer, class... Arguments>
-struct Between<name, Answer (*)(Arguments...)> {
+struct Interceptor<name, Answer (*)(Arguments...)> {
   static inline Answer (*real)(Arguments...) = nullptr;
   static inline std::atomic<long> calls{0};
 
@@ -102,27 +102,27 @@ struct Between<name, Answer (*)(Arguments...)> {
   static long count() { return calls; }
 };
 
-struct Stand {
+struct InterceptedFunction {
   std::string_view name;
   void* (*install)(void*);
   long (*count)();
 };
 
-#define ATTNSCOPE_STAND_NAMED(function, type) \
-  Stand{#function, &Between<#function, type>::install, &Between<#function, type>::count},
-#define ATTNSCOPE_STAND_AS(function) ATTNSCOPE_STAND_NAMED(function, decltype(&::function))
-#define ATTNSCOPE_STAND(function) ATTNSCOPE_STAND_AS(function)
-using attnscope::gpu::NvmlUse;
-#define ATTNSCOPE_STAND_OF_NVML(member, function, signature) \
-  ATTNSCOPE_STAND_NAMED(function, std::add_pointer_t<signature>)
-constexpr Stand intercepted_functions[] = {
-    ATTNSCOPE_CUDA_FUNCTIONS(ATTNSCOPE_STAND)          //
-    ATTNSCOPE_NVRTC_FUNCTIONS(ATTNSCOPE_STAND)         //
-    ATTNSCOPE_CUPTI_FUNCTIONS(ATTNSCOPE_STAND)         //
-    ATTNSCOPE_NVML_FUNCTIONS(ATTNSCOPE_STAND_OF_NVML)  //
-    ATTNSCOPE_NVML_OTHER_FUNCTIONS(ATTNSCOPE_STAND_OF_NVML)
+#define ATTNSCOPE_INTERCEPT_NAMED(function, type) \
+  InterceptedFunction{#function, &Interceptor<#function, type>::install, &Interceptor<#function, type>::count},
+#define ATTNSCOPE_INTERCEPT_AS(function) ATTNSCOPE_INTERCEPT_NAMED(function, decltype(&::function))
+#define ATTNSCOPE_INTERCEPT(function) ATTNSCOPE_INTERCEPT_AS(function)
+using attnscope::gpu::NvmlUtilization;
+#define ATTNSCOPE_INTERCEPT_NVML(member, function, signature) \
+  ATTNSCOPE_INTERCEPT_NAMED(function, std::add_pointer_t<signature>)
+constexpr InterceptedFunction intercepted_functions[] = {
+    ATTNSCOPE_CUDA_FUNCTIONS(ATTNSCOPE_INTERCEPT)       //
+    ATTNSCOPE_NVRTC_FUNCTIONS(ATTNSCOPE_INTERCEPT)      //
+    ATTNSCOPE_CUPTI_FUNCTIONS(ATTNSCOPE_INTERCEPT)      //
+    ATTNSCOPE_NVML_FUNCTIONS(ATTNSCOPE_INTERCEPT_NVML)  //
+    ATTNSCOPE_NVML_OTHER_FUNCTIONS(ATTNSCOPE_INTERCEPT_NVML)
 #undef cuEventElapsedTime
-        ATTNSCOPE_STAND_NAMED(cuEventElapsedTime, CUresult (*)(float*, CUevent, CUevent))};
+        ATTNSCOPE_INTERCEPT_NAMED(cuEventElapsedTime, CUresult (*)(float*, CUevent, CUevent))};
 
 /// Base address of the loaded file that contains an address.
 void* file_of(const void* address) {
@@ -132,7 +132,7 @@ void* file_of(const void* address) {
 
 using Lookup = void* (*)(void*, const char*);
 
-Lookup real_lookup() {
+Lookup real_dlsym() {
   static const auto found = [] {
     for (const char* version : {"GLIBC_2.34", "GLIBC_2.17", "GLIBC_2.2.5"}) {
       if (void* const symbol = ::dlvsym(RTLD_NEXT, "dlsym", version)) return reinterpret_cast<Lookup>(symbol);
@@ -148,12 +148,12 @@ Lookup real_lookup() {
 }
 
 [[gnu::destructor]] void write_log() {
-  const bool called =
-      std::ranges::any_of(intercepted_functions, [](const Stand& intercepted) { return intercepted.count() > 0; });
+  const bool called = std::ranges::any_of(
+      intercepted_functions, [](const InterceptedFunction& intercepted) { return intercepted.count() > 0; });
   if (orders().log.empty() || !called) return;  // the supervisor process calls no GPU
   std::FILE* const file = std::fopen(orders().log.data(), "w");
   if (file == nullptr) return;
-  for (const Stand& intercepted : intercepted_functions) {
+  for (const InterceptedFunction& intercepted : intercepted_functions) {
     if (intercepted.count() > 0) std::fprintf(file, "%s %ld\n", intercepted.name.data(), intercepted.count());
   }
   std::fclose(file);
@@ -162,10 +162,11 @@ Lookup real_lookup() {
 }  // namespace
 
 extern "C" void* dlsym(void* library, const char* name) {
-  void* const found = real_lookup()(library, name);
+  void* const found = real_dlsym()(library, name);
   // Do not intercept CUPTI's own lookups of driver functions.
   static void* const program = file_of(reinterpret_cast<const void*>(::getauxval(AT_ENTRY)));
   if (found == nullptr || file_of(__builtin_return_address(0)) != program) return found;
-  const auto* const intercepted = std::ranges::find(intercepted_functions, std::string_view(name), &Stand::name);
+  const auto* const intercepted =
+      std::ranges::find(intercepted_functions, std::string_view(name), &InterceptedFunction::name);
   return intercepted == std::end(intercepted_functions) ? found : intercepted->install(found);
 }

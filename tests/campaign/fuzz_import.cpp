@@ -14,7 +14,7 @@ bool is_amount(double value) {
   return std::isfinite(value) && value >= 0;
 }
 
-constexpr std::string_view library_words = "[json.exception.";
+constexpr std::string_view library_prefix = "[json.exception.";
 
 void check(const PointRecord& point) {
   require(invalid_reason(point.spec.problem).empty(), "an imported problem is invalid");
@@ -39,7 +39,7 @@ void import_and_check(std::string_view text, ImportFormat format, const ImportRe
     require(!import.error().empty(), "an error message is empty");
     // The message may quote the input.
     require(text.find("[j") != std::string_view::npos ||
-                attnscope::text(import.error()).find(library_words) == std::string::npos,
+                attnscope::text(import.error()).find(library_prefix) == std::string::npos,
             "an error message comes from the JSON library");
     return;
   }

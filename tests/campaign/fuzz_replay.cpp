@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr unsigned most_seconds = 10;
+constexpr unsigned max_seconds = 10;
 constexpr std::size_t longest = 1 << 16;
 
 // Current case, for the signal handler.
@@ -50,7 +50,7 @@ void keep_case(int signal) {
 void run(const std::string& input) {
   case_data = input.data();
   case_size = input.size();
-  ::alarm(most_seconds);
+  ::alarm(max_seconds);
   LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(input.data()), input.size());
   ::alarm(0);
 }

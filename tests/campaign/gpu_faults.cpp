@@ -18,9 +18,9 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Options {
-  GpuOfTests gpu;
+  GpuSetup gpu;
   fs::path keep = "kept-cases";
-  std::vector<Disturbed> what;
+  std::vector<FaultTarget> what;
   std::vector<std::string> calls;
   std::vector<std::string> only;
   std::uint64_t seed = 0;
@@ -30,10 +30,10 @@ struct Options {
 
 class Campaign {
  public:
-  Campaign(const Options& options, Account& account) : options_(options), account_(account) {
+  Campaign(const Options& options, CaseReport& account) : options_(options), account_(account) {
     require_success(options_.gpu.run(home_, SweepJudge::sweep("N=64", earlier_), options_.gpu.variables()));
-    for (const std::string& name : options_.only) faults_.push_back(fault_named(name));
-    for (const Disturbed what : {Disturbed::sweep, Disturbed::sweep_with_metrics, Disturbed::ceilings}) {
+    for (const std::string& name : options_.only) faults_.push_back(parse_fault(name));
+    for (const FaultTarget what : {FaultTarget::sweep, FaultTarget::sweep_with_metrics, FaultTarget::ceilings}) {
       if (is_wanted(what)) add(what);
     }
   }
@@ -56,22 +56,22 @@ class Campaign {
   }
 
  private:
-  [[nodiscard]] bool is_wanted(Disturbed what) const {
+  [[nodiscard]] bool is_wanted(FaultTarget what) const {
     if (!options_.only.empty()) return std::ranges::find(faults_, what, &Fault::what) != faults_.end();
     return options_.what.empty() || std::ranges::find(options_.what, what) != options_.what.end();
   }
 
-  void add(Disturbed what) {
+  void add(FaultTarget what) {
     auto& judge = judges_[what];
-    if (what == Disturbed::ceilings) {
+    if (what == FaultTarget::ceilings) {
       judge = std::make_unique<CeilingsJudge>(options_.gpu, earlier_);
     } else {
       judge = std::make_unique<SweepJudge>(options_.gpu, what, earlier_);
     }
     Calls calls = judge->calls();
     // Functions that both sweeps call fail in the plain sweep only.
-    const auto plain = judges_.find(Disturbed::sweep);
-    if (what == Disturbed::sweep_with_metrics && plain != judges_.end()) {
+    const auto plain = judges_.find(FaultTarget::sweep);
+    if (what == FaultTarget::sweep_with_metrics && plain != judges_.end()) {
       std::erase_if(calls, [&](const auto& call) { return plain->second->calls().contains(call.first); });
     }
     functions_ += calls.size();
@@ -82,20 +82,20 @@ class Campaign {
       });
     }
     // `ceilings` does not restart.
-    const bool at_restart_too = !options_.gpu.real && what != Disturbed::ceilings;
-    std::ranges::move(faults_of(what, calls, at_restart_too), std::back_inserter(faults_));
+    const bool at_restart_too = !options_.gpu.real && what != FaultTarget::ceilings;
+    std::ranges::move(make_faults(what, calls, at_restart_too), std::back_inserter(faults_));
   }
 
   const Options& options_;
-  Account& account_;
+  CaseReport& account_;
   TemporaryFolder home_;
   fs::path earlier_ = home_ / "earlier.attnscope";
-  std::map<Disturbed, std::unique_ptr<Judge>> judges_;
+  std::map<FaultTarget, std::unique_ptr<Judge>> judges_;
   std::vector<Fault> faults_;
   std::size_t functions_ = 0;
 };
 
-int fail_and_look(int argc, char** argv) {
+int run_fault_campaign(int argc, char** argv) {
   CLI::App app("Makes single calls of the driver, NVRTC, CUPTI and NVML fail and checks the outcome of the command.");
   Options options;
   options.seed = std::random_device()() % 1'000'000;
@@ -103,8 +103,8 @@ int fail_and_look(int argc, char** argv) {
   app.add_option("--between", options.gpu.between, "Library to preload")->capture_default_str();
   app.add_option("--fake", options.gpu.fake, "Fake GPU library")->capture_default_str();
   app.add_flag("--real", options.gpu.real, "Use the GPU of this machine");
-  const std::map<std::string, Disturbed> commands{
-      {"sweep", Disturbed::sweep}, {"metrics", Disturbed::sweep_with_metrics}, {"ceilings", Disturbed::ceilings}};
+  const std::map<std::string, FaultTarget> commands{
+      {"sweep", FaultTarget::sweep}, {"metrics", FaultTarget::sweep_with_metrics}, {"ceilings", FaultTarget::ceilings}};
   app.add_option("--commands", options.what,
                  "Commands to test: sweep, metrics (a sweep with --metrics), ceilings (default: all)")
       ->delimiter(',')
@@ -118,7 +118,7 @@ int fail_and_look(int argc, char** argv) {
   app.add_option("--keep", options.keep, "Folder for files of failed cases")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
 
-  Account account(options.keep);
+  CaseReport account(options.keep);
   Campaign campaign(options, account);
   const std::vector<Fault>& faults = campaign.faults();
   std::cout << fmt::format("seed {}: {} functions, {} faults, every {}.\n", options.seed, campaign.functions(),
@@ -138,7 +138,7 @@ int fail_and_look(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return attnscope::testing::fail_and_look(argc, argv);
+    return attnscope::testing::run_fault_campaign(argc, argv);
   } catch (const std::exception& error) {
     std::cerr << "gpu_faults: " << error.what() << '\n';
     return 2;

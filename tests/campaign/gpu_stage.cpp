@@ -11,11 +11,11 @@ namespace attnscope::testing {
 namespace {
 
 /// Limit after which a command counts as hung.
-constexpr int most_seconds = 180;
+constexpr int max_seconds = 180;
 
 }  // namespace
 
-Variables GpuOfTests::variables(const std::string& faults) const {
+Variables GpuSetup::variables(const std::string& faults) const {
   Variables all;
   if (real) return all;
   for (const char* library : {"CUDA", "NVRTC", "CUPTI", "NVML"}) {
@@ -27,7 +27,7 @@ Variables GpuOfTests::variables(const std::string& faults) const {
   return all;
 }
 
-Variables GpuOfTests::disturbed(const Fault& fault, const TemporaryFolder& folder) const {
+Variables GpuSetup::disturbed(const Fault& fault, const TemporaryFolder& folder) const {
   // The device is lost once: a kernel faults in the first process.
   const std::string mark = folder / "mark";
   Variables all = variables(fault.at_restart ? "crash=splitkv,mark=" + mark : "");
@@ -35,14 +35,14 @@ Variables GpuOfTests::disturbed(const Fault& fault, const TemporaryFolder& folde
   all["ATTNSCOPE_FAIL_CALL"] = fault.call;
   all["ATTNSCOPE_FAIL_AT"] = std::to_string(fault.at);
   all["ATTNSCOPE_FAIL_CODE"] = std::to_string(fault.code);
-  all["ATTNSCOPE_FAIL_SECONDS"] = std::to_string(most_seconds);
+  all["ATTNSCOPE_FAIL_SECONDS"] = std::to_string(max_seconds);
   if (fault.stays) all["ATTNSCOPE_FAIL_STAYS"] = "1";
   if (!fault.stays) all["ATTNSCOPE_FAIL_ONCE"] = folder / "failed";
   if (fault.at_restart) all["ATTNSCOPE_FAIL_WHEN"] = mark;
   return all;
 }
 
-Calls GpuOfTests::calls_of(const TemporaryFolder& home, const Words& words) const {
+Calls GpuSetup::calls_of(const TemporaryFolder& home, const Words& words) const {
   Variables logging = variables();
   logging["ATTNSCOPE_FAIL_LOG"] = home / "calls.txt";
   logging["LD_PRELOAD"] = between;
@@ -55,7 +55,7 @@ Calls GpuOfTests::calls_of(const TemporaryFolder& home, const Words& words) cons
   return calls;
 }
 
-Outcome GpuOfTests::run(const TemporaryFolder& home, const Words& words, const Variables& variables) const {
+Outcome GpuSetup::run(const TemporaryFolder& home, const Words& words, const Variables& variables) const {
   return testing::run(home, words, {.environment = variables, .program = program});
 }
 

@@ -16,10 +16,10 @@ namespace attnscope::testing {
 using Words = std::vector<std::string>;
 using Variables = std::map<std::string, std::string>;
 
-struct GpuOfTests {
-  std::filesystem::path program = beside_us("attnscope", ATTNSCOPE_PROGRAM);
-  std::filesystem::path between = beside_us("libattnscope_fail_gpu.so", ATTNSCOPE_FAIL_GPU_LIBRARY);
-  std::filesystem::path fake = beside_us("libattnscope_fake_gpu.so", ATTNSCOPE_FAKE_GPU_LIBRARY);
+struct GpuSetup {
+  std::filesystem::path program = sibling_file("attnscope", ATTNSCOPE_PROGRAM);
+  std::filesystem::path between = sibling_file("libattnscope_fail_gpu.so", ATTNSCOPE_FAIL_GPU_LIBRARY);
+  std::filesystem::path fake = sibling_file("libattnscope_fake_gpu.so", ATTNSCOPE_FAKE_GPU_LIBRARY);
   bool real = false;
 
   /// Environment that selects the GPU; `faults`: options of the fake library (tests/gpu/fake).

@@ -28,13 +28,13 @@ namespace {
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-constexpr int longest_seconds = 20;
-constexpr long most_kib = 3L << 20;
+constexpr int max_seconds = 20;
+constexpr long max_kib = 3L << 20;
 constexpr const char* trap = "canary";  ///< Occurs in every path in a hostile text.
 
 struct Options {
-  fs::path program = beside_us("attnscope", ATTNSCOPE_PROGRAM);
-  fs::path window = beside_us("attnscope-gui", ATTNSCOPE_WINDOW);
+  fs::path program = sibling_file("attnscope", ATTNSCOPE_PROGRAM);
+  fs::path window = sibling_file("attnscope-gui", ATTNSCOPE_WINDOW);
   fs::path keep = "kept-cases";
   std::uint64_t seed = 0;
   long first = 0;
@@ -107,8 +107,8 @@ void write_hostile(const fs::path& file, Random& random, const fs::path& folder)
          {&header.device.uuid, &header.device.limits.name, &header.environment.app_version,
           &header.environment.driver_version, &header.environment.cuda_driver_api, &header.environment.nvrtc_version,
           &header.environment.cupti_version, &header.environment.nvml_version, &header.environment.operating_system,
-          &header.preset, &header.plan_hash, &header.simulated_because, &header.device.l2_from,
-          &header.device.rates_from}) {
+          &header.preset, &header.plan_hash, &header.simulated_because, &header.device.l2_source,
+          &header.device.rates_source}) {
       maybe(*text);
     }
     for (std::string& word : header.argv) maybe(word);
@@ -226,13 +226,13 @@ void judge_pictures(const fs::path& out) {
 
 class Campaign {
  public:
-  Campaign(const Options& options, Account& account) : options_(options), account_(account) {
+  Campaign(const Options& options, CaseReport& account) : options_(options), account_(account) {
     const TemporaryFolder folder;
     write_whole(folder / "whole.attnscope");
     whole_ = content(folder / "whole.attnscope");
   }
 
-  void one_case(long index) {
+  void run_case(long index) {
     Random random = random_of_case(options_.seed, static_cast<std::uint64_t>(index));
     const TemporaryFolder folder;
     fs::create_directory(folder / trap);
@@ -272,7 +272,7 @@ class Campaign {
   [[nodiscard]] Outcome show(const Viewer& viewer, const TemporaryFolder& home, const fs::path& file,
                              const fs::path& out) const {
     const fs::path& program = viewer.window ? options_.window : options_.program;
-    Words words{"-c", fmt::format("ulimit -v {}; exec timeout -s KILL {} \"$0\" \"$@\"", most_kib, longest_seconds),
+    Words words{"-c", fmt::format("ulimit -v {}; exec timeout -s KILL {} \"$0\" \"$@\"", max_kib, max_seconds),
                 program};
     if (viewer.name == std::string_view("resume")) fs::copy_file(file, out / "c.attnscope");
     for (const std::string& word : words_of(viewer, file, out)) words.push_back(word);
@@ -285,7 +285,7 @@ class Campaign {
     const std::string before = content(file);
     const Outcome outcome = show(viewer, folder, file, out);
     require(content(file) == before, "the input file changed");
-    require(outcome.exit_code != 137, fmt::format("longer than {} s", longest_seconds));
+    require(outcome.exit_code != 137, fmt::format("longer than {} s", max_seconds));
     require(outcome.exit_code >= 0 && outcome.exit_code < 128, fmt::format("exit code {}", outcome.exit_code));
     judge_output(viewer, outcome);
     judge_pictures(out);
@@ -293,13 +293,13 @@ class Campaign {
   }
 
   const Options& options_;
-  Account& account_;
+  CaseReport& account_;
   std::string whole_;
 };
 
 }  // namespace
 
-int show_hostile_files(int argc, char** argv) {
+int run_hostile(int argc, char** argv) {
   CLI::App app("Opens hostile files with the command line and the window.");
   Options options;
   options.seed = std::random_device()() % 1'000'000;
@@ -315,12 +315,12 @@ int show_hostile_files(int argc, char** argv) {
 
   std::cout << fmt::format("seed {}: {} files from case {}\n", options.seed, options.count, options.first)
             << std::flush;
-  Account account(options.keep);
+  CaseReport account(options.keep);
   Campaign campaign(options, account);
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double, std::ratio<3600>>(options.hours);
   for_each_case(
       options.jobs, [&](long n) { return n < options.count || std::chrono::steady_clock::now() < end; },
-      [&](long n) { campaign.one_case(options.first + n); });
+      [&](long n) { campaign.run_case(options.first + n); });
   std::cout << fmt::format("{} checks, {} failures\n", account.cases(), account.failures());
   return account.failures() == 0 ? 0 : 1;
 }

@@ -34,17 +34,17 @@ struct Options {
   double hours = 0;
   unsigned jobs = 1;
   fs::path keep = "kept-cases";
-  fs::path library = beside_us("libattnscope_fail_at.so", ATTNSCOPE_FAIL_AT_LIBRARY);
+  fs::path library = sibling_file("libattnscope_fail_at.so", ATTNSCOPE_FAIL_AT_LIBRARY);
 
   [[nodiscard]] bool has(std::string_view part) const { return std::ranges::find(parts, part) != parts.end(); }
 };
 
 class Campaign {
  public:
-  Campaign(const Options& options, const Fixture& fixture, Account& account)
+  Campaign(const Options& options, const Fixture& fixture, CaseReport& account)
       : options_(options), fixture_(fixture), account_(account) {}
 
-  void at_each_call(const Operation& operation, const std::string& how) {
+  void run_at_each_call(const Operation& operation, const std::string& how) {
     const TemporaryFolder folder;
     const fs::path work = folder / "work";
     fs::create_directory(work);
@@ -80,7 +80,7 @@ class Campaign {
     std::cout.flush();
   }
 
-  void at_random(const std::vector<Operation>& operations) {
+  void run_at_random(const std::vector<Operation>& operations) {
     std::map<std::string, std::chrono::microseconds> length;
     for (const Operation& operation : operations) length[operation.name] = time_of(operation);
     const std::size_t before = account_.failures();
@@ -129,7 +129,7 @@ class Campaign {
 
   const Options& options_;
   const Fixture& fixture_;
-  Account& account_;
+  CaseReport& account_;
 };
 
 }  // namespace
@@ -168,14 +168,14 @@ int kills(int argc, char** argv) {
     });
   }
   if (operations.empty()) throw std::runtime_error("unknown operation");
-  Account account(options.keep);
+  CaseReport account(options.keep);
   Campaign campaign(options, fixture, account);
   for (const Operation& operation : operations) {
     for (const char* how : {"kill", "torn", "full", "error", "gone"}) {
-      if (options.has(how)) campaign.at_each_call(operation, how);
+      if (options.has(how)) campaign.run_at_each_call(operation, how);
     }
   }
-  if (options.has("random")) campaign.at_random(operations);
+  if (options.has("random")) campaign.run_at_random(operations);
   std::cout << fmt::format("{} points printed before a disturbance, {} lost\n", account.announced(), account.lost());
   std::cout << fmt::format("{} cases, {} failures\n", account.cases(), account.failures());
   return account.failures() == 0 ? 0 : 1;

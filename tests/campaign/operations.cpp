@@ -38,7 +38,7 @@ std::vector<std::string> sorted(std::vector<std::string> lines) {
   return lines;
 }
 
-void require_printed_points(const fs::path& file, const std::string& out, Account& account) {
+void require_printed_points(const fs::path& file, const std::string& out, CaseReport& account) {
   std::istringstream lines(out.substr(0, out.rfind('\n') + 1));
   std::vector<std::int64_t> printed;
   for (std::string line; std::getline(lines, line);) {
@@ -79,52 +79,52 @@ std::size_t points_of(const fs::path& file) {
   return RunStore::open(file, Mode::read_only).points().size();
 }
 
-Operation collecting(bool into_a_compact_copy) {
+Operation collecting(bool into_compact_copy) {
   const auto file = [](const fs::path& folder) { return folder / "run.attnscope"; };
   Operation operation;
-  operation.name = into_a_compact_copy ? "collect-into" : "collect";
+  operation.name = into_compact_copy ? "collect-into" : "collect";
   operation.prepare = [=](const Fixture& fixture, const fs::path& folder) {
-    if (into_a_compact_copy) fs::copy_file(fixture.compact, file(folder));
+    if (into_compact_copy) fs::copy_file(fixture.compact, file(folder));
   };
   operation.words = [=](const Fixture& fixture, const fs::path& folder) {
     return disturbed_sweep(fixture, file(folder));
   };
-  operation.judge = [=](const Fixture& fixture, const fs::path& folder, const std::string& out, Account& account) {
+  operation.judge = [=](const Fixture& fixture, const fs::path& folder, const std::string& out, CaseReport& account) {
     require_printed_points(file(folder), out, account);
-    if (into_a_compact_copy) require_findings(file(folder), findings(fixture.compact));
+    if (into_compact_copy) require_findings(file(folder), findings(fixture.compact));
   };
   operation.again = [=](const Fixture& fixture, const fs::path& folder) {
     return sweep(fixture, "[16:64:16]", file(folder)) + Words{"-q", "--resume"};
   };
   operation.judge_again = [=](const Fixture& fixture, const fs::path& folder) {
-    require_sweep(fixture, file(folder), into_a_compact_copy ? 2 : 1);
-    if (into_a_compact_copy) require_findings(file(folder), findings(fixture.compact));
+    require_sweep(fixture, file(folder), into_compact_copy ? 2 : 1);
+    if (into_compact_copy) require_findings(file(folder), findings(fixture.compact));
   };
   operation.files = {"run.attnscope"};
   return operation;
 }
 
-Operation importing(bool into_a_file) {
+Operation importing(bool into_file) {
   const auto file = [](const fs::path& folder) { return folder / "run.attnscope"; };
   Operation operation;
-  operation.name = into_a_file ? "import-into" : "import";
+  operation.name = into_file ? "import-into" : "import";
   operation.prepare = [=](const Fixture& fixture, const fs::path& folder) {
-    if (into_a_file) fs::copy_file(fixture.earlier, file(folder));
+    if (into_file) fs::copy_file(fixture.earlier, file(folder));
   };
   operation.words = [=](const Fixture& fixture, const fs::path& folder) {
     return Words{"import", fixture.table, "-o", file(folder)};
   };
-  operation.judge = [=](const Fixture& fixture, const fs::path& folder, const std::string& out, Account&) {
-    if (!into_a_file && !fs::exists(file(folder))) return require(out.empty(), "the import was reported but is lost");
-    const std::size_t before = into_a_file ? findings(fixture.earlier).size() : 0;
-    if (into_a_file) require_findings(file(folder), findings(fixture.earlier));
+  operation.judge = [=](const Fixture& fixture, const fs::path& folder, const std::string& out, CaseReport&) {
+    if (!into_file && !fs::exists(file(folder))) return require(out.empty(), "the import was reported but is lost");
+    const std::size_t before = into_file ? findings(fixture.earlier).size() : 0;
+    if (into_file) require_findings(file(folder), findings(fixture.earlier));
     const std::size_t added = points_of(file(folder)) - before;
-    require(added == imported_points || (into_a_file && out.empty() && added == 0),
+    require(added == imported_points || (into_file && out.empty() && added == 0),
             fmt::format("{} of {} points were imported", added, imported_points));
   };
   operation.again = operation.words;
   operation.judge_again = [=](const Fixture& fixture, const fs::path& folder) {
-    const std::size_t before = into_a_file ? findings(fixture.earlier).size() : 0;
+    const std::size_t before = into_file ? findings(fixture.earlier).size() : 0;
     const std::size_t added = points_of(file(folder)) - before;
     require(added > 0 && added % imported_points == 0, fmt::format("{} points were imported", added));
   };
@@ -132,20 +132,20 @@ Operation importing(bool into_a_file) {
   return operation;
 }
 
-Operation copying(bool over_another) {
+Operation copying(bool over_existing) {
   const auto file = [](const fs::path& folder) { return folder / "copy.attnscope"; };
   Operation operation;
-  operation.name = over_another ? "copy-over" : "copy";
+  operation.name = over_existing ? "copy-over" : "copy";
   operation.prepare = [=](const Fixture& fixture, const fs::path& folder) {
-    if (over_another) fs::copy_file(fixture.compact, file(folder));
+    if (over_existing) fs::copy_file(fixture.compact, file(folder));
   };
   operation.words = [=](const Fixture& fixture, const fs::path& folder) {
     return Words{"export", fixture.earlier, fixture.compact, "--format", "attnscope", "--force", "-o", file(folder)};
   };
-  operation.judge = [=](const Fixture& fixture, const fs::path& folder, const std::string&, Account&) {
-    if (!over_another && !fs::exists(file(folder))) return;
+  operation.judge = [=](const Fixture& fixture, const fs::path& folder, const std::string&, CaseReport&) {
+    if (!over_existing && !fs::exists(file(folder))) return;
     const std::vector<std::string> found = findings(file(folder));
-    require(found == fixture.joined || (over_another && found == findings(fixture.compact)), "the copy is incomplete");
+    require(found == fixture.joined || (over_existing && found == findings(fixture.compact)), "the copy is incomplete");
   };
   operation.again = operation.words;
   operation.judge_again = [=](const Fixture& fixture, const fs::path& folder) {
@@ -165,7 +165,7 @@ Operation merging() {
   operation.words = [=](const Fixture& fixture, const fs::path& folder) {
     return Words{"merge", "-o", file(folder), fixture.compact, fixture.again, fixture.earlier};
   };
-  operation.judge = [=](const Fixture& fixture, const fs::path& folder, const std::string& out, Account&) {
+  operation.judge = [=](const Fixture& fixture, const fs::path& folder, const std::string& out, CaseReport&) {
     if (!fs::exists(file(folder))) return require(out.empty(), "the merge was reported but is lost");
     require(sorted(findings(file(folder))) == sorted(fixture.joined), "the merged file is incomplete");
   };
@@ -193,7 +193,7 @@ Operation exporting() {
   operation.words = [=](const Fixture& fixture, const fs::path& folder) {
     return Words{"export", fixture.earlier, "-o", file(folder)};
   };
-  operation.judge = [=](const Fixture& fixture, const fs::path& folder, const std::string&, Account&) {
+  operation.judge = [=](const Fixture& fixture, const fs::path& folder, const std::string&, CaseReport&) {
     const std::string found = content(file(folder));
     require(found == older || found == fixture.csv, "the table is neither the old nor the new one");
   };
@@ -214,7 +214,7 @@ Words disturbed_sweep(const Fixture& fixture, const std::filesystem::path& file)
 }
 
 void judge_disturbed(const Fixture& fixture, const Operation& operation, const std::string& name,
-                     const Disturbance& disturbed, Account& account) {
+                     const Disturbance& disturbed, CaseReport& account) {
   const TemporaryFolder folder;
   const fs::path work = folder / "work";
   const fs::path found = folder / "found";  // copy before checking: opening a file applies its journal

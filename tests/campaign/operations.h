@@ -18,7 +18,7 @@ using Words = std::vector<std::string>;
 
 /// Input files of the operations and their undisturbed results.
 struct Fixture {
-  std::filesystem::path program = beside_us("attnscope", ATTNSCOPE_PROGRAM);
+  std::filesystem::path program = sibling_file("attnscope", ATTNSCOPE_PROGRAM);
   std::string device = "simulated";  ///< Or a GPU; then without counters, whose values are not reproducible.
   TemporaryFolder folder;
   std::filesystem::path earlier = folder / "earlier.attnscope";  ///< A sweep as written by collect.
@@ -41,7 +41,7 @@ struct Operation {
   std::function<void(const Fixture&, const std::filesystem::path& folder)> prepare;
   std::function<Words(const Fixture&, const std::filesystem::path& folder)> words;
   /// Checks the files after a disturbance; `out`: output of the process until then. Throws Wrong.
-  std::function<void(const Fixture&, const std::filesystem::path& folder, const std::string& out, Account&)> judge;
+  std::function<void(const Fixture&, const std::filesystem::path& folder, const std::string& out, CaseReport&)> judge;
   /// Repeats the operation; judge_again checks the result.
   std::function<Words(const Fixture&, const std::filesystem::path& folder)> again;
   std::function<void(const Fixture&, const std::filesystem::path& folder)> judge_again;
@@ -54,7 +54,7 @@ struct Operation {
 using Disturbance = std::function<Outcome(const TemporaryFolder&, const Words&, const std::filesystem::path& below)>;
 
 /// Disturbs the operation and checks the files, then repeats it and checks again.
-void judge_disturbed(const Fixture&, const Operation&, const std::string& name, const Disturbance&, Account&);
+void judge_disturbed(const Fixture&, const Operation&, const std::string& name, const Disturbance&, CaseReport&);
 
 /// Command of the disturbed sweep, with events on stdout.
 [[nodiscard]] Words disturbed_sweep(const Fixture&, const std::filesystem::path& file);

@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Runs of a file with their points. Throws Wrong if a run was not measured on a GPU.
-std::vector<Sweep> sweeps_in(const fs::path& file) {
+std::vector<Sweep> read_sweeps(const fs::path& file) {
   const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
   std::vector<Sweep> sweeps;
   for (const RunSummary& run : store.runs()) {
@@ -73,7 +73,7 @@ bool agree(const std::string& metric, double value, double undisturbed, bool rea
 }
 
 /// On a real GPU compares the medians, since single samples of a few microseconds vary with the clock.
-bool takes_as_long(const std::vector<double>& samples, const std::vector<double>& undisturbed, bool real) {
+bool has_similar_time(const std::vector<double>& samples, const std::vector<double>& undisturbed, bool real) {
   if (!real) {
     return std::ranges::all_of(
         samples, [&](double sample) { return std::ranges::find(undisturbed, sample) != undisturbed.end(); });
@@ -91,16 +91,16 @@ Words SweepJudge::sweep(const std::string& lengths, const fs::path& file) {
 
 Words SweepJudge::words(const fs::path& file) const {
   Words all = sweep("N=[16,32,48]", file);
-  if (what_ == Disturbed::sweep_with_metrics) all.insert(all.end(), {"--metrics", "lts__t_bytes.sum"});
+  if (what_ == FaultTarget::sweep_with_metrics) all.insert(all.end(), {"--metrics", "lts__t_bytes.sum"});
   return all;
 }
 
-SweepJudge::SweepJudge(const GpuOfTests& gpu, Disturbed what, const fs::path& earlier) : gpu_(gpu), what_(what) {
+SweepJudge::SweepJudge(const GpuSetup& gpu, FaultTarget what, const fs::path& earlier) : gpu_(gpu), what_(what) {
   const TemporaryFolder fresh;  // without compiled kernels
   const fs::path file = fresh / "whole.attnscope";
   fs::copy_file(earlier, file);
   calls_ = gpu_.calls_of(fresh, words(file));
-  wanted_ = sweeps_in(file).at(1);
+  wanted_ = read_sweeps(file).at(1);
   for (const auto& [index, point] : wanted_.points) {
     if (point.disposition != Disposition::ok) throw std::runtime_error("undisturbed: " + point.reason);
   }
@@ -109,7 +109,7 @@ SweepJudge::SweepJudge(const GpuOfTests& gpu, Disturbed what, const fs::path& ea
 void SweepJudge::judge(const Fault& fault, const TemporaryFolder& folder, const fs::path& file) const {
   const Outcome outcome = gpu_.run(folder, words(file), gpu_.disturbed(fault, folder));
   judge_end(outcome, file);
-  const std::vector<Sweep> sweeps = sweeps_in(file);
+  const std::vector<Sweep> sweeps = read_sweeps(file);
   require(sweeps.at(0).points.size() == 2 && sweeps.size() <= 2, "the earlier run changed, or there are too many runs");
   const bool begun = sweeps.size() == 2;
   bool whole = begun;
@@ -118,7 +118,7 @@ void SweepJudge::judge(const Fault& fault, const TemporaryFolder& folder, const 
     whole = judge_points(sweeps[1], fault);
     for (const auto& [index, point] : sweeps[1].points) said += point.reason;
   }
-  require(whole || is_silent(fault.call) || says_why(said, fault), "no output names the call: " + outcome.err);
+  require(whole || is_ignorable(fault.call) || names_cause(said, fault), "no output names the call: " + outcome.err);
   require(!begun || outcome.exit_code != 0 || sweeps[1].state == StoredRunState::complete,
           "exit code 0, but the run is incomplete");
   require(begun || outcome.exit_code != 0, "exit code 0, but there is no run");
@@ -131,7 +131,7 @@ void SweepJudge::judge(const Fault& fault, const TemporaryFolder& folder, const 
   resuming.emplace_back("--resume");
   const Outcome again = gpu_.run(folder, resuming, gpu_.variables());
   require(again.exit_code == 0 || again.exit_code == 5, "resuming fails: " + again.err);
-  const std::vector<Sweep> resumed = sweeps_in(file);
+  const std::vector<Sweep> resumed = read_sweeps(file);
   require(resumed.size() == 2, "resuming started another run");
   require(resumed[1].state == StoredRunState::complete, "the resumed run is incomplete");
   require(resumed[1].points.size() == wanted_.points.size(), "the resumed run lacks points");
@@ -167,7 +167,7 @@ void SweepJudge::judge_point(std::size_t index, const Finding& point, const Find
   }
   for (const auto& [kernel, samples] : point.samples) {
     const auto undisturbed = wanted.samples.find(kernel);
-    require(undisturbed != wanted.samples.end() && takes_as_long(samples, undisturbed->second, gpu_.real),
+    require(undisturbed != wanted.samples.end() && has_similar_time(samples, undisturbed->second, gpu_.real),
             fmt::format("point {}: median of {} is {} ns", index, kernel, summarize(samples)->median));
   }
   // Clock readings may be missing if NVML fails.

@@ -32,8 +32,8 @@ struct Sweep {
 
 class SweepJudge final : public Judge {
  public:
-  /// `what`: Disturbed::sweep or sweep_with_metrics. `earlier`: file with one run of two points; it is copied.
-  SweepJudge(const GpuOfTests& gpu, Disturbed what, const std::filesystem::path& earlier);
+  /// `what`: FaultTarget::sweep or sweep_with_metrics. `earlier`: file with one run of two points; it is copied.
+  SweepJudge(const GpuSetup& gpu, FaultTarget what, const std::filesystem::path& earlier);
 
   [[nodiscard]] const Calls& calls() const override { return calls_; }
   void judge(const Fault& fault, const TemporaryFolder& folder, const std::filesystem::path& file) const override;
@@ -47,8 +47,8 @@ class SweepJudge final : public Judge {
   [[nodiscard]] bool judge_points(const Sweep& sweep, const Fault& fault) const;
   void judge_point(std::size_t index, const Finding& point, const Finding& wanted) const;
 
-  const GpuOfTests& gpu_;
-  Disturbed what_;
+  const GpuSetup& gpu_;
+  FaultTarget what_;
   Calls calls_;
   Sweep wanted_;
 };

@@ -41,7 +41,7 @@ TEST(GpuFile, UnstatedValuesAreThePublicGpus) {
   EXPECT_EQ(gpu->boost_hz, 1.5e9);
   EXPECT_EQ(gpu->sm_count, 132);
   EXPECT_NEAR(gpu->tensor_flops, 4096 * 132 * 1.5e9, 1) << "the peak at that clock";
-  EXPECT_EQ(make_simulated_device(*gpu, built_in_algorithms())->info().l2_from, "NVIDIA H200");
+  EXPECT_EQ(make_simulated_device(*gpu, built_in_algorithms())->info().l2_source, "NVIDIA H200");
 }
 
 TEST(GpuFile, AnotherValueIsAnotherDevice) {

@@ -95,7 +95,7 @@ RunHeader header_of(const RunOf& run) {
   if (!run.gpu.empty()) {
     header.device.limits = *find_gpu(run.gpu);
     header.device.uuid = "GPU-" + run.gpu;
-    if (run.simulated) header.device.l2_from = device(false).limits.name;
+    if (run.simulated) header.device.l2_source = device(false).limits.name;
   }
   header.environment.app_version = "0.1.0";
   header.environment.driver_version = "580.65";

@@ -62,8 +62,8 @@ QString line_of(const std::set<SimulatedPart>& parts) {
     } else {
       others << qtext(msg::prediction::not_validated{.what = gpu});
     }
-    if (!part.l2_from.empty()) {
-      others << qtext(msg::prediction::l2_from{.gpu = short_gpu(part.l2_from), .what = gpu});
+    if (!part.l2_source.empty()) {
+      others << qtext(msg::prediction::l2_source{.gpu = short_gpu(part.l2_source), .what = gpu});
     }
   }
   QStringList lines;
@@ -85,7 +85,7 @@ std::set<SimulatedPart> simulated_parts(const PointSet& points, std::span<const 
     if (run.provenance != Provenance::simulated) continue;
     const AttentionProblem problem = table.problem(row);
     parts.insert(
-        {analysis::judged_as(table.algorithm(row), problem.dtype), problem.pass, run.device_name, run.l2_from});
+        {analysis::judged_as(table.algorithm(row), problem.dtype), problem.pass, run.device_name, run.l2_source});
   }
   return parts;
 }

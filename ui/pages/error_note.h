@@ -16,11 +16,12 @@ namespace attnscope::ui {
 struct SimulatedPart {
   std::string algorithm;  ///< analysis::judged_as()
   Pass pass = Pass::fwd;
-  std::string gpu;      ///< "NVIDIA H200"
-  std::string l2_from;  ///< GPU whose L2 model was used if this GPU's L2 was never measured; else empty.
+  std::string gpu;        ///< "NVIDIA H200"
+  std::string l2_source;  ///< GPU whose L2 model was used if this GPU's L2 was never measured; else empty.
 
   bool operator<(const SimulatedPart& other) const {
-    return std::tie(algorithm, pass, gpu, l2_from) < std::tie(other.algorithm, other.pass, other.gpu, other.l2_from);
+    return std::tie(algorithm, pass, gpu, l2_source) <
+           std::tie(other.algorithm, other.pass, other.gpu, other.l2_source);
   }
 };
 /// Returns the groups of the simulated rows among `rows`.

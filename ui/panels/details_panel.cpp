@@ -130,11 +130,11 @@ void add_setting(Html& html, const RunInfo& run, const PointRecord& record, std:
   html.paragraph(
       QStringLiteral("%1 · %2").arg(QString::fromStdString(run.summary.device_name), to_qstring(record.origin())),
       colors.muted);
-  if (!run.summary.l2_from.empty()) {
-    html.paragraph(qtext(msg::details::l2_from{.gpu = run.summary.l2_from}), colors.muted);
+  if (!run.summary.l2_source.empty()) {
+    html.paragraph(qtext(msg::details::l2_source{.gpu = run.summary.l2_source}), colors.muted);
   }
-  if (!run.summary.rates_from.empty()) {
-    html.paragraph(qtext(msg::details::rates_from{.from = run.summary.rates_from}), colors.muted);
+  if (!run.summary.rates_source.empty()) {
+    html.paragraph(qtext(msg::details::rates_source{.from = run.summary.rates_source}), colors.muted);
   }
   if (record.origin() == Provenance::extrapolated) {
     html.paragraph(qtext(msg::details::extrapolated{}), colors.muted);

@@ -21,11 +21,11 @@ QString last_words_of(QProcess& ended) {
   return line;
 }
 
-QString failure_of(const QProcess& ended, const QString& last_words) {
+QString failure_of(const QProcess& ended, const QString& stderr_tail) {
   if (ended.error() == QProcess::FailedToStart)
     return QStringLiteral("Program “attnscope” not found in this program's folder or in PATH.");
   if (ended.exitStatus() == QProcess::NormalExit && ended.exitCode() == 0) return {};
-  if (!last_words.isEmpty()) return last_words;
+  if (!stderr_tail.isEmpty()) return stderr_tail;
   return ended.exitStatus() == QProcess::CrashExit ? qtext(msg::import_dialog::child_killed{.signal = ended.exitCode()})
                                                    : qtext(msg::import_dialog::child_ended{.code = ended.exitCode()});
 }
@@ -33,8 +33,8 @@ QString failure_of(const QProcess& ended, const QString& last_words) {
 }  // namespace
 
 QString failure_of(QProcess& ended) {
-  const QString last_words = last_words_of(ended);
-  return failure_of(ended, last_words);
+  const QString stderr_tail = last_words_of(ended);
+  return failure_of(ended, stderr_tail);
 }
 
 void JsonProgram::start(const QStringList& words) {

@@ -31,7 +31,7 @@ class JsonProgram : public QObject {
   [[nodiscard]] bool running() const { return process_ != nullptr; }
   /// Standard output and last line of standard error of the last program. After success that line is a warning.
   [[nodiscard]] QString output() const { return QString::fromUtf8(output_).trimmed(); }
-  [[nodiscard]] const QString& last_words() const { return last_words_; }
+  [[nodiscard]] const QString& stderr_tail() const { return last_words_; }
 
  signals:
   /// Ends every start(), unless another start() or stop() comes first. Never emitted within start(). `why`: see

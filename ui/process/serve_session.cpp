@@ -99,10 +99,10 @@ void ServeSession::start() {
 
 void ServeSession::send(const QString& id, Request& request) {
   const std::string line = measure_line(id.toStdString(), request.priority, request.spec, known_algorithms());
-  if (line.size() > longest_request) {
+  if (line.size() > max_request_bytes) {
     // The collector's refusal could not name the request. Queued, because the caller has no id yet.
     const auto refuse = [this, id] {
-      if (close_request(id)) emit point_refused(id, qtext("the request exceeds {} bytes", longest_request));
+      if (close_request(id)) emit point_refused(id, qtext("the request exceeds {} bytes", max_request_bytes));
     };
     QMetaObject::invokeMethod(this, refuse, Qt::QueuedConnection);
     return;

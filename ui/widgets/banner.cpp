@@ -16,7 +16,7 @@ namespace attnscope::ui {
 namespace {
 
 constexpr std::size_t most_messages = 6;
-constexpr qsizetype longest_line = 500;
+constexpr qsizetype max_line_length = 500;
 
 }  // namespace
 
@@ -124,7 +124,7 @@ void Banner::refresh() {
   QStringList lines;
   bool whole = messages_.size() <= most_messages;
   for (std::size_t i = 0; i < std::min(most_messages, messages_.size()); ++i) {
-    lines << shortened(messages_[i].text, longest_line);
+    lines << shortened(messages_[i].text, max_line_length);
     whole = whole && lines.constLast() == messages_[i].text;
   }
   if (messages_.size() > most_messages)

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "profiler/measure/gpu/point_end.h"
+#include "profiler/measure/gpu/point_abort.h"
 #include "profiler/metrics/metrics.h"
 
 namespace attnscope::gpu {
@@ -15,23 +15,23 @@ namespace {
 std::string launch_range_name(std::size_t point, const PreparedLaunch& launch) {
   return fmt::format("{} of point {}", launch.name(), point);
 }
-std::string settled_name(std::size_t point, const PreparedLaunch& launch) {
+std::string write_back_range_name(std::size_t point, const PreparedLaunch& launch) {
   return fmt::format("{} of point {} with write-back", launch.name(), point);
 }
 
-std::string idle_name(std::size_t number) {
+std::string idle_range_name(std::size_t number) {
   return fmt::format("write-back only, {}", number);
 }
 
-double least_idle(const std::map<std::string, std::vector<double>>& raw, std::size_t metric) {
-  double least = raw.at(idle_name(0)).at(metric);
+double min_idle_write(const std::map<std::string, std::vector<double>>& raw, std::size_t metric) {
+  double least = raw.at(idle_range_name(0)).at(metric);
   for (std::size_t i = 1; i < CounterCollector::idle_ranges; ++i)
-    least = std::min(least, raw.at(idle_name(i)).at(metric));
+    least = std::min(least, raw.at(idle_range_name(i)).at(metric));
   return least;
 }
 
 /// Builds the ranges of one collect() call. Keeps references to its members' sources.
-struct RangeMaker {
+struct RangeBuilder {
   KernelRunner& runner;
   const CountingRequest& request;
   const CancelToken& cancel;
@@ -49,7 +49,7 @@ struct RangeMaker {
   }
   [[nodiscard]] RangeProfiler::Range settled(const CountedPoint& point, std::size_t number,
                                              PreparedLaunch& launch) const {
-    return {.name = settled_name(number, launch),
+    return {.name = write_back_range_name(number, launch),
             .before =
                 [this, &point, number, &launch] {
                   place = {number, launch.name()};
@@ -60,7 +60,7 @@ struct RangeMaker {
   /// Range that contains only the write-back; `point` supplies the write-back function.
   [[nodiscard]] RangeProfiler::Range idle(const CountedPoint& point, std::size_t point_number,
                                           std::size_t number) const {
-    return {.name = idle_name(number),
+    return {.name = idle_range_name(number),
             .before =
                 [this, &point, point_number] {
                   place = {point_number, {}};
@@ -76,7 +76,7 @@ struct RangeMaker {
  private:
   void prepare(const CountedPoint& point, bool first) const {
     if (cancel.cancelled())
-      throw PointEnd(Disposition::cancelled, "point.cancelled_counting", "Cancelled during counting.");
+      throw PointAbort(Disposition::cancelled, "point.cancelled_counting", "Cancelled during counting.");
     if (point.cache == CacheState::cold) {
       runner.enqueue_cold_cache();
     } else if (first) {
@@ -111,7 +111,7 @@ CounterCollector::CounterCollector(const CuptiApi& cupti, CUcontext context, int
     : profiler_(cupti, context, device, reuse), compute_major_(compute_major) {}
 
 void CounterCollector::configure(std::span<const std::string> extra_metrics) {
-  if (config_ && std::ranges::equal(extras_, extra_metrics)) return;
+  if (config_ && std::ranges::equal(extra_metrics_, extra_metrics)) return;
   config_.reset();
   counters_ = default_counters(compute_major_);
   for (const std::string& name : extra_metrics) {
@@ -130,7 +130,7 @@ void CounterCollector::configure(std::span<const std::string> extra_metrics) {
     std::erase_if(counters_, [&](const CounterMetric& metric) { return !host().knows(metric.counter); });
     config_.emplace(make_config());
   }
-  extras_.assign(extra_metrics.begin(), extra_metrics.end());
+  extra_metrics_.assign(extra_metrics.begin(), extra_metrics.end());
 }
 
 CounterConfig CounterCollector::make_config() const {
@@ -139,7 +139,7 @@ CounterConfig CounterCollector::make_config() const {
   return host().configure(std::move(names));
 }
 
-std::size_t CounterCollector::ranges_of(std::span<const PreparedLaunch> launches) {
+std::size_t CounterCollector::max_ranges_of_point(std::span<const PreparedLaunch> launches) {
   return 2 * launches.size();
 }
 
@@ -154,9 +154,9 @@ std::vector<PointCounts> CounterCollector::collect(KernelRunner& runner, std::sp
                                                    const CountingRequest& request, const CancelToken& cancel) {
   place_.reset();
   configure(request.extra_metrics);
-  const RangeMaker make{runner, request, cancel, place_};
+  const RangeBuilder make{runner, request, cancel, place_};
   std::vector<RangeProfiler::Range> ranges;
-  std::optional<std::size_t> idles_beside;
+  std::optional<std::size_t> idle_point;
   std::size_t written = 0;
   for (std::size_t i = 0; i < points.size(); ++i) {
     const auto settled = write_back_counter(points[i]);
@@ -164,13 +164,13 @@ std::vector<PointCounts> CounterCollector::collect(KernelRunner& runner, std::sp
       ranges.push_back(make.own(points[i], i, launch));
       if (settled) ranges.push_back(make.settled(points[i], i, launch));
     }
-    if (!settled || idle_write_ || idles_beside) continue;
-    idles_beside = i;
+    if (!settled || idle_write_ || idle_point) continue;
+    idle_point = i;
     written = *settled;
     for (std::size_t idle = 0; idle < idle_ranges; ++idle) ranges.push_back(make.idle(points[i], i, idle));
   }
   const auto raw = profiler_.collect(*config_, ranges);
-  if (idles_beside) idle_write_ = least_idle(raw, written);
+  if (idle_point) idle_write_ = min_idle_write(raw, written);
 
   std::vector<PointCounts> counts;
   for (std::size_t i = 0; i < points.size(); ++i) counts.push_back(counts_of(points[i], i, raw));
@@ -192,7 +192,7 @@ PointCounts CounterCollector::counts_of(const CountedPoint& point, std::size_t n
       target.push_back({counters_[i].name, own[i] * counters_[i].scale, counters_[i].unit, Provenance::measured});
     }
     if (!written) continue;
-    const double settled = raw.at(settled_name(number, launch))[*written];
+    const double settled = raw.at(write_back_range_name(number, launch))[*written];
     const double left_dirty = (settled - own[*written] - *idle_write_) * counters_[*written].scale;
     target.push_back({counts.metrics.back().name, left_dirty, counts.metrics.back().unit, Provenance::measured});
   }

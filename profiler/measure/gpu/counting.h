@@ -60,18 +60,18 @@ class CounterCollector {
   /// minus those of the launch's own range, minus those of a range without a launch. The difference of two runs can be
   /// slightly negative.
   /// The launches of a warm point run once before its first range, so that L2 does not hold data of the previous point.
-  /// Throws CuptiError; DriverError and LaunchTimeout from the launches; PointEnd if cancelled (then no point has
+  /// Throws CuptiError; DriverError and LaunchTimeout from the launches; PointAbort if cancelled (then no point has
   /// counts).
   [[nodiscard]] std::vector<PointCounts> collect(KernelRunner& runner, std::span<const CountedPoint> points,
                                                  const CountingRequest& request, const CancelToken& cancel);
 
   /// Upper bound on the ranges that collect() makes for a point.
-  [[nodiscard]] static std::size_t ranges_of(std::span<const PreparedLaunch> launches);
+  [[nodiscard]] static std::size_t max_ranges_of_point(std::span<const PreparedLaunch> launches);
   /// Number of ranges without a launch, run with the first cold point. Their minimum is used, since other DRAM writes
   /// come in bursts and only add.
   static constexpr std::size_t idle_ranges = 9;
   /// Maximum number of ranges in a session shared by several points.
-  static constexpr std::size_t most_ranges = RangeProfiler::least_ranges;
+  static constexpr std::size_t max_ranges = RangeProfiler::min_allocated_ranges;
 
   struct Place {
     std::size_t point = 0;
@@ -94,7 +94,7 @@ class CounterCollector {
 
   RangeProfiler profiler_;
   int compute_major_;
-  std::vector<std::string> extras_;
+  std::vector<std::string> extra_metrics_;
   std::vector<CounterMetric> counters_;  ///< In the order of config_->metrics().
   /// Kept because changing the configuration requires disabling the profiler, which costs 80 ms.
   std::optional<CounterConfig> config_;

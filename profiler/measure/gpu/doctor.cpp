@@ -24,17 +24,17 @@ using namespace gpu;  // NOLINT(google-build-using-namespace)
 using Checks = std::vector<DoctorCheck>;
 
 /// Result of starting the driver; `device` is set if the GPU is usable.
-struct Started {
+struct StartedDriver {
   std::string driver_version;
   std::optional<CUdevice> device;
   std::string uuid;
 };
 
-std::string version_in(std::string_view name, const std::string& version, const std::filesystem::path& file) {
+std::string format_version(std::string_view name, const std::string& version, const std::filesystem::path& file) {
   return fmt::format("{} {} ({})", name, version, file.string());
 }
 
-void check_device(const CudaApi& cuda, int ordinal, Started& started, Checks& checks) {
+void check_device(const CudaApi& cuda, int ordinal, StartedDriver& started, Checks& checks) {
   CUdevice device = 0;
   if (cuda.cuDeviceGet(&device, ordinal) != CUDA_SUCCESS) {
     checks.push_back(
@@ -64,7 +64,7 @@ void check_nvrtc(const std::string& driver_version, Checks& checks) {
     return;
   }
   const bool newer = !driver_version.empty() && std::stoi(nvrtc->version()) > std::stoi(driver_version);
-  const std::string detail = version_in("NVRTC", nvrtc->version(), nvrtc->path());
+  const std::string detail = format_version("NVRTC", nvrtc->version(), nvrtc->path());
   checks.push_back({"NVRTC", !newer,
                     newer ? fmt::format("{} is newer than the driver (CUDA {}), which may reject its kernels", detail,
                                         driver_version)
@@ -72,14 +72,14 @@ void check_nvrtc(const std::string& driver_version, Checks& checks) {
                     newer ? "update the driver, or install NVRTC of its CUDA version" : ""});
 }
 
-void check_counters(const CudaApi* cuda, const Started& started, Checks& checks) {
+void check_counters(const CudaApi* cuda, const StartedDriver& started, Checks& checks) {
   const auto cupti = CuptiApi::load();
   if (!cupti) {
     checks.push_back({"CUPTI", false, text(cupti.error()),
                       "install CUPTI of CUDA 13 (cuda-cupti-13-0), or set ATTNSCOPE_CUPTI_LIBRARY to its path"});
     return;
   }
-  checks.push_back({"CUPTI", true, version_in("CUPTI", cupti->version, cupti->path), ""});
+  checks.push_back({"CUPTI", true, format_version("CUPTI", cupti->version, cupti->path), ""});
   if (!started.device) return;
   try {
     const Context context(*cuda, *started.device);
@@ -94,7 +94,7 @@ void check_counters(const CudaApi* cuda, const Started& started, Checks& checks)
   }
 }
 
-void check_clocks(const Started& started, Checks& checks) {
+void check_clocks(const StartedDriver& started, Checks& checks) {
   auto nvml = Nvml::open();
   if (!nvml) {
     checks.push_back({"NVML", false, text(nvml.error()),
@@ -132,11 +132,11 @@ void check_cache(Checks& checks) {
 
 std::vector<DoctorCheck> check_gpu(int ordinal) {
   Checks checks;
-  Started started;
+  StartedDriver started;
   const auto cuda = start_driver();
   if (cuda) {
     started.driver_version = driver_api_version(*cuda);
-    checks.push_back({"driver", true, version_in("CUDA", started.driver_version, cuda->path), ""});
+    checks.push_back({"driver", true, format_version("CUDA", started.driver_version, cuda->path), ""});
     check_device(*cuda, ordinal, started, checks);
   } else {
     const GpuError& error = cuda.error();

@@ -17,7 +17,7 @@ namespace gpu {
 namespace {
 
 /// Objects of lost devices; never destroyed, see Session.
-std::vector<std::shared_ptr<void>>& lost_things() {
+std::vector<std::shared_ptr<void>>& leaked_objects() {
   static auto& lost = *new std::vector<std::shared_ptr<void>>;
   return lost;
 }
@@ -38,8 +38,8 @@ GpuDevice::~GpuDevice() {
   if (usable_) {
     cuda_.cuCtxSetCurrent(session_->context.get());  // possibly on another thread than the constructor's
   } else {
-    lost_things().push_back(std::move(session_));
-    lost_things().push_back(std::make_shared<decltype(prepared_)>(std::move(prepared_)));
+    leaked_objects().push_back(std::move(session_));
+    leaked_objects().push_back(std::make_shared<decltype(prepared_)>(std::move(prepared_)));
   }
 }
 
@@ -84,7 +84,7 @@ std::vector<Device::UnknownMetric> GpuDevice::unknown_metrics(std::span<const st
     if (session_->counters) {
       ask(session_->counters->host());
     } else {
-      ask(CounterHost(*cupti_, chip_of(info_.limits.compute_major, info_.limits.compute_minor)));
+      ask(CounterHost(*cupti_, default_chip(info_.limits.compute_major, info_.limits.compute_minor)));
     }
   } catch (const CuptiError&) {
     unknown.clear();  // metric names unknown
@@ -108,13 +108,13 @@ std::int64_t GpuDevice::free_bytes() const {
   std::size_t free = 0;
   std::size_t total = 0;
   if (!usable_ || cuda_.cuMemGetInfo(&free, &total) != CUDA_SUCCESS) return 0;
-  return static_cast<std::int64_t>(free) + session_->workspace.held_bytes();
+  return static_cast<std::int64_t>(free) + session_->workspace.allocated_bytes();
 }
 
 Result<CeilingSet, CeilingFailure> GpuDevice::ceilings(const CeilingOptions& options, const CancelToken& cancel,
                                                        const CeilingProgress& progress) {
   if (!usable_) return Failure{CeilingFailure{.reason = "The device was lost earlier."}};
-  current_work_ = "Preparing the measurement of ceilings failed.";
+  step_failure_ = "Preparing the measurement of ceilings failed.";
   std::optional<CeilingBench> bench;
   try {
     session_->context.make_current();
@@ -127,13 +127,13 @@ Result<CeilingSet, CeilingFailure> GpuDevice::ceilings(const CeilingOptions& opt
                                       .no_counters = no_counters_reason()});
     CeilingSet set = bench->measure(options, cancel, progress);
     bench.reset();  // frees device memory for the copies
-    add_links(set, options);
+    add_link_ceilings(set, options);
     return set;
   } catch (...) {
     const CeilingKind* const load = bench ? bench->load() : nullptr;
-    if (load != nullptr) current_work_ = make_message("{} could not be measured.", load->label());
+    if (load != nullptr) step_failure_ = make_message("{} could not be measured.", load->label());
     PointRecord ended;
-    end_by_exception(ended);
+    set_result_from_exception(ended);
     if (load != nullptr && ended.disposition == Disposition::timeout) {
       ended.reason = make_message("{} could not be measured: {}", load->label(), ended.reason);
     }
@@ -141,12 +141,12 @@ Result<CeilingSet, CeilingFailure> GpuDevice::ceilings(const CeilingOptions& opt
   }
 }
 
-void GpuDevice::add_links(CeilingSet& set, const CeilingOptions& options) {
+void GpuDevice::add_link_ceilings(CeilingSet& set, const CeilingOptions& options) {
   constexpr std::chrono::milliseconds limit(15'000);
   try {
     group().open(2);
     for (Ceiling& link : group().links(options.rounds, limit)) set.ceilings.push_back(std::move(link));
-  } catch (const PointEnd&) {
+  } catch (const PointAbort&) {
     return;  // only one GPU of this kind
   } catch (const DriverError& error) {
     // Keep the ceilings measured so far if the other GPU is busy or lost.
@@ -182,7 +182,7 @@ Result<std::unique_ptr<Device>, GpuError> open_gpu_device(const GpuOptions& want
   if (!options.uuid.empty()) {
     const auto gpus = list_gpus();
     if (!gpus) return Failure{gpus.error()};
-    const auto found = std::ranges::find(*gpus, options.uuid, &GpuListing::uuid);
+    const auto found = std::ranges::find(*gpus, options.uuid, &GpuSummary::uuid);
     if (found == gpus->end()) {
       return Failure{
           GpuError{GpuError::Kind::bad_ordinal,
@@ -219,7 +219,7 @@ Result<std::unique_ptr<Device>, GpuError> open_gpu_device(const GpuOptions& want
     }
     std::string arch =
         options.arch.empty() ? arch_for(info.limits.compute_major, info.limits.compute_minor) : options.arch;
-    if (Message why = (*builder)->refuses(arch); !why.empty()) {
+    if (Message why = (*builder)->unsupported_reason(arch); !why.empty()) {
       return Failure{GpuError{GpuError::Kind::unsupported, std::move(why), {}}};
     }
     auto gpu = std::make_unique<GpuDevice>(std::move(cuda).value(), device, std::move(info), std::move(arch),
@@ -232,7 +232,7 @@ Result<std::unique_ptr<Device>, GpuError> open_gpu_device(const GpuOptions& want
                             error.code() == CUDA_ERROR_OUT_OF_MEMORY
                                 ? make_reason("gpu.memory_taken", "Other processes use its memory.")
                                 : Message()}};
-  } catch (const PointEnd& end) {
+  } catch (const PointAbort& end) {
     return Failure{GpuError{GpuError::Kind::device_failed, end.reason(), {}}};
   }
 }

@@ -33,7 +33,7 @@ struct GpuError {
   Message fix;   ///< One sentence; empty if no fix is known.
 
   /// Returns true if no GPU is present or visible, so that a simulation may replace it; false for a fault.
-  [[nodiscard]] bool nothing_here() const {
+  [[nodiscard]] bool is_gpu_absent() const {
     return kind == Kind::not_built || kind == Kind::no_driver || kind == Kind::no_device || kind == Kind::hidden;
   }
   /// Error and fix in one text.
@@ -55,7 +55,7 @@ struct GpuOptions {
 [[nodiscard]] Result<std::unique_ptr<Device>, GpuError> open_gpu_device(const GpuOptions& options = {},
                                                                         const Registry& = known_algorithms());
 
-struct GpuListing {
+struct GpuSummary {
   int ordinal = 0;
   std::string name;
   std::string uuid;
@@ -65,6 +65,6 @@ struct GpuListing {
 };
 
 /// GPUs visible to this process. Does not create a context.
-[[nodiscard]] Result<std::vector<GpuListing>, GpuError> list_gpus();
+[[nodiscard]] Result<std::vector<GpuSummary>, GpuError> list_gpus();
 
 }  // namespace attnscope

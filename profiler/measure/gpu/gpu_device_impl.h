@@ -85,9 +85,9 @@ class GpuDevice final : public Device {
 
   [[nodiscard]] PointRecord measure(const PointSpec& spec, const MeasureOptions& options,
                                     const CancelToken& cancel) override;
-  [[nodiscard]] Uncounted measure_uncounted(const PointSpec& spec, const MeasureOptions& options,
-                                            const CancelToken& cancel) override;
-  [[nodiscard]] bool counts_with(std::span<const PointSpec> waiting, const PointSpec& next) const override;
+  [[nodiscard]] MeasurementResult measure_deferred(const PointSpec& spec, const MeasureOptions& options,
+                                                   const CancelToken& cancel) override;
+  [[nodiscard]] bool can_share_session(std::span<const PointSpec> waiting, const PointSpec& next) const override;
   [[nodiscard]] CountResult count(std::span<PointRecord* const> records, const MeasureOptions& options,
                                   const CancelToken& cancel) override;
 
@@ -113,7 +113,7 @@ class GpuDevice final : public Device {
     std::vector<bool> whole;
     bool alone = false;                    ///< Count each point in its own session, after a shared session failed.
     std::optional<CuptiError> first = {};  ///< Error of the shared session, after which points are counted separately.
-    std::optional<std::size_t> lost_to = {};  ///< Index of the point that made the device unusable.
+    std::optional<std::size_t> fatal_point = {};  ///< Index of the point that made the device unusable.
     bool cancelled = false;
 
     [[nodiscard]] bool goes_on() const;
@@ -121,19 +121,19 @@ class GpuDevice final : public Device {
 
   void measure_phases(PointRecord& record, const MeasureOptions& options, const CancelToken& cancel);
   /// Sets the point's disposition from the current exception.
-  void end_by_exception(PointRecord& record);
-  void end_after(const DriverError& error, PointRecord& record);
+  void set_result_from_exception(PointRecord& record);
+  void set_result_from_driver_error(const DriverError& error, PointRecord& record);
   /// Created on first use.
   [[nodiscard]] GpuGroup& group();
   /// Measures the link to another GPU of the same kind, if there is one.
-  void add_links(CeilingSet& set, const CeilingOptions& options);
+  void add_link_ceilings(CeilingSet& set, const CeilingOptions& options);
   /// Opens the other GPUs of the point and runs the schedule once; afterwards this GPU holds O and LSE.
   void share(PointRecord& record, std::size_t slot, const PreparedPoint& point, const MeasureOptions& options);
   /// Times the whole schedule on all GPUs. The launches have been timed individually before.
-  void time_shared(PointRecord& record, const PreparedPoint& point, const MeasureOptions& options,
-                   const CancelToken& cancel);
-  PreparedPoint& plan_in(std::size_t slot, const Algorithm& algorithm, const PointSpec& spec,
-                         const MeasureOptions& options);
+  void time_schedule(PointRecord& record, const PreparedPoint& point, const MeasureOptions& options,
+                     const CancelToken& cancel);
+  PreparedPoint& prepare_plan(std::size_t slot, const Algorithm& algorithm, const PointSpec& spec,
+                              const MeasureOptions& options);
   [[nodiscard]] std::vector<LoadedLaunch> load(const PreparedPoint& point);
   [[nodiscard]] PreparedLaunch prepared(const AttentionPlan& plan, const LoadedLaunch& loaded,
                                         const PreparedLaunch::Resolve& address_of, const MeasureOptions& options);
@@ -146,38 +146,40 @@ class GpuDevice final : public Device {
   /// Runs the launches one by one, so that a fault can be attributed. Returns their approximate device time in ns.
   double run_once(std::vector<PreparedLaunch>& launches, std::chrono::milliseconds timeout);
   /// Enqueues all launches at once, as for timing, so that programmatic dependent launches overlap.
-  void run_together(std::vector<PreparedLaunch>& launches, std::chrono::milliseconds timeout);
+  void run_back_to_back(std::vector<PreparedLaunch>& launches, std::chrono::milliseconds timeout);
   void verify(PointRecord& record, std::size_t slot, PreparedPoint& point, const MeasureOptions& options);
   /// Checks the outputs for these inputs. The record keeps the errors of the run nearest to its bound.
   CheckResult judge(PointRecord& record, std::size_t slot, const PreparedPoint& point, const PlanMemory::Inputs& inputs,
                     const MeasureOptions& options);
 
   // Additional checks of user-defined kernels.
-  [[nodiscard]] bool is_foreign(const PointSpec& spec) const;
+  [[nodiscard]] bool is_user_defined(const PointSpec& spec) const;
   /// Inputs of the point. For a user-defined kernel they differ in each round.
   [[nodiscard]] PlanMemory::Inputs inputs_of(const PointSpec& spec, const MeasureOptions& options,
                                              const AttentionPlan& plan) const;
-  [[nodiscard]] PlanMemory::Besides besides(const PointRecord& record, const MeasureOptions& options) const;
+  [[nodiscard]] PlanMemory::BufferOptions buffer_options(const PointRecord& record,
+                                                         const MeasureOptions& options) const;
   [[nodiscard]] std::vector<Oracle::Digest> digest(Oracle::Part part, std::size_t slot, const PreparedPoint& point,
                                                    const MeasureOptions& options);
-  /// Throws PointEnd if a launch changed an input.
+  /// Throws PointAbort if a launch changed an input.
   void check_inputs(std::size_t slot, const PreparedPoint& point, const MeasureOptions& options);
   /// Runs the plan once with guard pages around its buffers, aligned to one end (`flush`). A stray access, including a
   /// read, crashes the point and makes the device unusable. Returns why the check was skipped; else empty.
   [[nodiscard]] Message run_guarded(std::size_t slot, const PreparedPoint& point,
-                                    const std::vector<LoadedLaunch>& loaded, GuardedBuffer::Flush flush,
+                                    const std::vector<LoadedLaunch>& loaded, GuardedBuffer::GuardSide flush,
                                     const MeasureOptions& options);
   /// Poisons the outputs, so that after timing they come from timed launches.
-  void poison_again(std::size_t slot, PreparedPoint& point, const MeasureOptions& options);
-  /// Throws PointEnd if launches take longer with poisoned outputs, so that the timed launches skipped work.
-  void check_fresh(const PointRecord& record, std::size_t slot, PreparedPoint& point, const MeasureOptions& options);
-  /// Throws PointEnd if launches leak device memory.
+  void repoison_outputs(std::size_t slot, PreparedPoint& point, const MeasureOptions& options);
+  /// Throws PointAbort if launches take longer with poisoned outputs, so that the timed launches skipped work.
+  void check_skipped_work(const PointRecord& record, std::size_t slot, PreparedPoint& point,
+                          const MeasureOptions& options);
+  /// Throws PointAbort if launches leak device memory.
   void check_leak(const PointRecord& record, PreparedPoint& point, const MeasureOptions& options);
   /// Checks for stray writes. If outputs are verified, also checks the last timed launch and one launch with other
   /// inputs.
   void check_after_timing(PointRecord& record, std::size_t slot, PreparedPoint& point, const MeasureOptions& options);
   /// Why the counted bytes of a user-defined kernel are implausible; empty if they are plausible.
-  [[nodiscard]] Message too_few_bytes(const PointRecord& record) const;
+  [[nodiscard]] Message implausible_bytes_reason(const PointRecord& record) const;
 
   void time(PointRecord& record, std::vector<PreparedLaunch>& launches, const MeasureOptions& options,
             const CancelToken& cancel, double first_ns);
@@ -188,13 +190,13 @@ class GpuDevice final : public Device {
   void count_session(Batch& batch);
   /// Points of the next session: unfinished, with all their buffers in memory at once. Finishes points that cannot be
   /// counted.
-  [[nodiscard]] std::vector<std::size_t> members_of_session(Batch& batch);
+  [[nodiscard]] std::vector<std::size_t> session_members(Batch& batch);
   [[nodiscard]] bool is_ready(std::size_t slot, const PointRecord& record, const MeasureOptions& options) const;
   /// Restores a point's buffers after its slot was evicted.
   void make_ready(std::size_t slot, const PointRecord& record, const MeasureOptions& options);
   void finish(Batch& batch, std::size_t which, Disposition disposition, Message reason);
   /// Sets the disposition from the current exception; `kernel`: the kernel being counted, or empty.
-  void end_counted(Batch& batch, std::size_t which, const std::string& kernel);
+  void finish_from_exception(Batch& batch, std::size_t which, const std::string& kernel);
   [[nodiscard]] Message no_counters_reason() const;
 
   const Registry& registry_;
@@ -207,7 +209,7 @@ class GpuDevice final : public Device {
   std::unique_ptr<Session> session_;
   std::map<std::size_t, std::unique_ptr<PreparedPoint>> prepared_;  ///< Keyed by workspace slot.
   std::size_t waiting_ = 0;  ///< Number of points that wait for counters; they occupy the first slots.
-  Message current_work_;     ///< Message if the current step fails.
+  Message step_failure_;     ///< Message if the current step fails.
   bool usable_ = true;
 };
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <utility>
 
-#include "profiler/measure/gpu/point_end.h"
+#include "profiler/measure/gpu/point_abort.h"
 #include "profiler/units/spelling.h"
 
 namespace attnscope::gpu {
@@ -45,12 +45,12 @@ GpuGroup::~GpuGroup() {
   cuda_.cuCtxSetCurrent(first_.context.get());
 }
 
-class GpuGroup::FirstAgain {
+class GpuGroup::FirstContextGuard {
  public:
-  explicit FirstAgain(const GpuGroup& group) : group_(group) {}
-  FirstAgain(const FirstAgain&) = delete;
-  FirstAgain& operator=(const FirstAgain&) = delete;
-  ~FirstAgain() { group_.cuda_.cuCtxSetCurrent(group_.first_.context.get()); }
+  explicit FirstContextGuard(const GpuGroup& group) : group_(group) {}
+  FirstContextGuard(const FirstContextGuard&) = delete;
+  FirstContextGuard& operator=(const FirstContextGuard&) = delete;
+  ~FirstContextGuard() { group_.cuda_.cuCtxSetCurrent(group_.first_.context.get()); }
 
  private:
   const GpuGroup& group_;
@@ -66,26 +66,26 @@ void GpuGroup::open(int gpus) {
     if (device != first_.device && device_name(cuda_, device) == limits_.name) devices.push_back(device);
   }
   if (std::ssize(devices) < gpus) {
-    throw PointEnd(Disposition::infeasible, "point.too_few_gpus_of_kind",
-                   "Needs {} GPUs of one kind; of {} visible GPUs, {} are {}.", gpus, count, devices.size(),
-                   limits_.name);
+    throw PointAbort(Disposition::infeasible, "point.too_few_gpus_of_kind",
+                     "Needs {} GPUs of one kind; of {} visible GPUs, {} are {}.", gpus, count, devices.size(),
+                     limits_.name);
   }
   devices.resize(static_cast<std::size_t>(gpus));
   for (const CUdevice one : devices) {
     for (const CUdevice other : devices) {
-      int reaches = 1;
-      if (one != other) cuda_.check(cuda_.cuDeviceCanAccessPeer(&reaches, one, other), "cuDeviceCanAccessPeer");
-      if (reaches == 0) {
-        throw PointEnd(Disposition::infeasible, "point.no_peer_access",
-                       "GPU {} has no peer access to {} (both must be on one NVLink or PCIe switch).",
-                       device_uuid(cuda_, one), device_uuid(cuda_, other));
+      int can_access = 1;
+      if (one != other) cuda_.check(cuda_.cuDeviceCanAccessPeer(&can_access, one, other), "cuDeviceCanAccessPeer");
+      if (can_access == 0) {
+        throw PointAbort(Disposition::infeasible, "point.no_peer_access",
+                         "GPU {} has no peer access to {} (both must be on one NVLink or PCIe switch).",
+                         device_uuid(cuda_, one), device_uuid(cuda_, other));
       }
     }
   }
-  const FirstAgain first_again(*this);
+  const FirstContextGuard context_guard(*this);
   for (std::size_t i = gpus_.size(); i < devices.size(); ++i) {
     std::unique_ptr<Gpu> gpu = made(devices[i]);
-    for (const auto& other : gpus_) reach_each_other(*gpu, *other);
+    for (const auto& other : gpus_) enable_peer_access(*gpu, *other);
     if (i > 0) uuids_.push_back(device_uuid(cuda_, devices[i]));
     gpus_.push_back(std::move(gpu));
   }
@@ -114,21 +114,22 @@ std::unique_ptr<GpuGroup::Gpu> GpuGroup::made(CUdevice device) const {
     // An error of another GPU; this point's GPU is intact.
     if (device == first_.device) throw;
     const bool memory = error.code() == CUDA_ERROR_OUT_OF_MEMORY;
-    throw PointEnd(memory ? Disposition::out_of_memory : Disposition::infeasible,
-                   make_reason("point.other_gpu_unusable", "GPU {} is needed for this problem but cannot be used. [{}]",
-                               device_uuid(cuda_, device), error.what()));
+    throw PointAbort(
+        memory ? Disposition::out_of_memory : Disposition::infeasible,
+        make_reason("point.other_gpu_unusable", "GPU {} is needed for this problem but cannot be used. [{}]",
+                    device_uuid(cuda_, device), error.what()));
   }
   return gpu;
 }
 
-void GpuGroup::reach_each_other(const Gpu& one, const Gpu& other) const {
+void GpuGroup::enable_peer_access(const Gpu& one, const Gpu& other) const {
   for (const auto& [from, to] : {std::pair{&one, &other}, {&other, &one}}) {
     from->context->make_current();
     const CUresult enabled = cuda_.cuCtxEnablePeerAccess(to->context->get(), 0);
     if (enabled == CUDA_SUCCESS || enabled == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) continue;
-    throw PointEnd(Disposition::infeasible, "point.no_peer_access",
-                   "GPU {} has no peer access to {} (both must be on one NVLink or PCIe switch).",
-                   device_uuid(cuda_, from->device), device_uuid(cuda_, to->device));
+    throw PointAbort(Disposition::infeasible, "point.no_peer_access",
+                     "GPU {} has no peer access to {} (both must be on one NVLink or PCIe switch).",
+                     device_uuid(cuda_, from->device), device_uuid(cuda_, to->device));
   }
 }
 
@@ -165,8 +166,8 @@ GpuGroup::Prepared GpuGroup::prepared(const Operation& operation, const Attentio
   }
   const KernelLaunch& launch = plan.launches.at(operation.launch);
   const auto resolve = [&](const std::string& name) {
-    const auto stands_for = std::ranges::find(operation.buffers, name, &std::pair<std::string, std::string>::first);
-    return address(stands_for == operation.buffers.end() ? name : stands_for->second);
+    const auto renamed_buffer = std::ranges::find(operation.buffers, name, &std::pair<std::string, std::string>::first);
+    return address(renamed_buffer == operation.buffers.end() ? name : renamed_buffer->second);
   };
   result.launch = std::make_unique<PreparedLaunch>(cuda_, launch, gpu.runner->load(launch), resolve);
   return result;
@@ -175,7 +176,7 @@ GpuGroup::Prepared GpuGroup::prepared(const Operation& operation, const Attentio
 void GpuGroup::prepare(const AttentionPlan& plan, const std::vector<BufferSpec>& others,
                        const PreparedLaunch::Resolve& address_of) {
   release();
-  const FirstAgain first_again(*this);
+  const FirstContextGuard context_guard(*this);
   schedule_ = &plan.schedule;
   for (const BufferSpec& buffer : others) {
     if (buffer.place.is_part()) continue;
@@ -186,9 +187,9 @@ void GpuGroup::prepare(const AttentionPlan& plan, const std::vector<BufferSpec>&
     } catch (const DriverError& error) {
       if (error.code() != CUDA_ERROR_OUT_OF_MEMORY) throw;
       const std::int64_t free = free_device_bytes(cuda_);
-      throw PointEnd(Disposition::out_of_memory, "point.memory_of_gpu",
-                     "Buffers on GPU {} need {} of device memory; {} are free.", buffer.gpu,
-                     text(Capacity(bytes_of(others))), text(Capacity(free)));
+      throw PointAbort(Disposition::out_of_memory, "point.memory_of_gpu",
+                       "Buffers on GPU {} need {} of device memory; {} are free.", buffer.gpu,
+                       text(Capacity(bytes_of(others))), text(Capacity(free)));
     }
     constexpr unsigned char nan_bytes = 0xff;
     const bool zeros = buffer.fill == BufferFill::zeros;
@@ -267,7 +268,7 @@ void GpuGroup::enqueue(Prepared& each) {
 }
 
 void GpuGroup::run_copies(std::vector<Prepared>& copies, std::chrono::milliseconds limit) {
-  const FirstAgain first_again(*this);
+  const FirstContextGuard context_guard(*this);
   for (Prepared& each : copies) enqueue(each);
   for (const Prepared& each : copies) wait_for(each.end, limit);
 }
@@ -288,10 +289,10 @@ double GpuGroup::ns_between(const Event& begin, const Event& end) const {
 
 double GpuGroup::copy_ns(std::size_t bytes, bool both_ways, const std::array<CUdeviceptr, 4>& from_to,
                          std::chrono::milliseconds limit) {
-  constexpr std::chrono::microseconds queuing_time(100);
-  const FirstAgain first_again(*this);
+  constexpr std::chrono::microseconds enqueue_time(100);
+  const FirstContextGuard context_guard(*this);
   const std::array ends{gpus_[0].get(), gpus_[1].get()};
-  first_.runner.enqueue_delay(queuing_time);
+  first_.runner.enqueue_delay(enqueue_time);
   cuda_.check(cuda_.cuEventRecord(begin_.get(), first_.stream), "cuEventRecord");
   for (std::size_t i = 0; i < (both_ways ? 2U : 1U); ++i) {
     const Gpu& sender = *ends[i];
@@ -313,7 +314,7 @@ double GpuGroup::copy_ns(std::size_t bytes, bool both_ways, const std::array<CUd
 std::vector<Ceiling> GpuGroup::links(int rounds, std::chrono::milliseconds limit) {
   constexpr std::size_t large = std::size_t{256} << 20;
   constexpr std::size_t small = std::size_t{1} << 20;
-  const FirstAgain first_again(*this);
+  const FirstContextGuard context_guard(*this);
   std::vector<DeviceMemory> memory;
   for (const std::size_t gpu : {0U, 1U, 1U, 0U}) {
     gpus_[gpu]->context->make_current();
@@ -347,8 +348,8 @@ std::vector<Ceiling> GpuGroup::links(int rounds, std::chrono::milliseconds limit
 
 ScheduleTimes GpuGroup::run(CacheState cache, std::chrono::milliseconds limit) {
   // The first GPU waits while the host enqueues everything, so that no GPU waits for the host.
-  constexpr std::chrono::microseconds queuing_an_operation(20);
-  const FirstAgain first_again(*this);
+  constexpr std::chrono::microseconds enqueue_time_per_operation(20);
+  const FirstContextGuard context_guard(*this);
   const std::span used(gpus_.data(), static_cast<std::size_t>(schedule_->gpus));
   for (const auto& gpu : used) {
     gpu->context->make_current();
@@ -358,7 +359,7 @@ ScheduleTimes GpuGroup::run(CacheState cache, std::chrono::milliseconds limit) {
     wait(first_.stream, gpu->launches_end.get());  // wait until all GPUs are ready
   }
   first_.context.make_current();
-  first_.runner.enqueue_delay(queuing_an_operation * static_cast<std::int64_t>(operations_.size() + used.size()));
+  first_.runner.enqueue_delay(enqueue_time_per_operation * static_cast<std::int64_t>(operations_.size() + used.size()));
   cuda_.check(cuda_.cuEventRecord(begin_.get(), first_.stream), "cuEventRecord");
   for (const auto& gpu : used) {
     if (gpu != gpus_.front()) wait(gpu->launches, begin_.get());

@@ -34,11 +34,11 @@ class GpuGroup {
   GpuGroup& operator=(const GpuGroup&) = delete;
   ~GpuGroup();
 
-  /// Opens `gpus` GPUs with peer access to each other. Throws PointEnd (infeasible: too few GPUs of this kind, or no
+  /// Opens `gpus` GPUs with peer access to each other. Throws PointAbort (infeasible: too few GPUs of this kind, or no
   /// peer access) and DriverError.
   void open(int gpus);
   /// Allocates buffers on the other GPUs and prepares launches and copies. `address_of` resolves buffers on the first
-  /// GPU. Keeps a reference to the plan. Throws PointEnd (out_of_memory) and the errors of KernelRunner::load(). Pre:
+  /// GPU. Keeps a reference to the plan. Throws PointAbort (out_of_memory) and the errors of KernelRunner::load(). Pre:
   /// open().
   void prepare(const AttentionPlan& plan, const std::vector<BufferSpec>& others,
                const PreparedLaunch::Resolve& address_of);
@@ -76,10 +76,10 @@ class GpuGroup {
   void run_copies(std::vector<Prepared>& copies, std::chrono::milliseconds limit);
   void wait(CUstream stream, CUevent event) const;
   /// Scope guard that makes the first GPU's context current.
-  class FirstAgain;
-  /// Creates the resources of a GPU. Throws PointEnd with its UUID.
+  class FirstContextGuard;
+  /// Creates the resources of a GPU. Throws PointAbort with its UUID.
   [[nodiscard]] std::unique_ptr<Gpu> made(CUdevice device) const;
-  void reach_each_other(const Gpu& one, const Gpu& other) const;
+  void enable_peer_access(const Gpu& one, const Gpu& other) const;
   /// Waits for an event. After a timeout it queries all GPUs, since a fault of one GPU does not stop the others.
   void wait_for(const Event& event, std::chrono::milliseconds limit) const;
   [[nodiscard]] double ns_between(const Event& begin, const Event& end) const;

@@ -18,7 +18,7 @@ CUmemAllocationProp device_memory(CUdevice device) {
   return properties;
 }
 
-std::size_t granule_of(const CudaApi& cuda, CUdevice device) {
+std::size_t allocation_granularity(const CudaApi& cuda, CUdevice device) {
   const CUmemAllocationProp properties = device_memory(device);
   std::size_t granule = 0;
   cuda.check(cuda.cuMemGetAllocationGranularity(&granule, &properties, CU_MEM_ALLOC_GRANULARITY_MINIMUM),
@@ -26,25 +26,26 @@ std::size_t granule_of(const CudaApi& cuda, CUdevice device) {
   return granule;
 }
 
-std::int64_t rounded_up(std::int64_t bytes, std::int64_t to) {
+std::int64_t align_up(std::int64_t bytes, std::int64_t to) {
   return ceil_div(std::max<std::int64_t>(bytes, 1), to) * to;
 }
 
 }  // namespace
 
 std::int64_t GuardedBuffer::mapped_bytes(const CudaApi& cuda, CUdevice device, std::int64_t bytes) {
-  return rounded_up(bytes, static_cast<std::int64_t>(granule_of(cuda, device)));
+  return align_up(bytes, static_cast<std::int64_t>(allocation_granularity(cuda, device)));
 }
 
-GuardedBuffer::GuardedBuffer(const CudaApi& cuda, CUdevice device, CUstream stream, std::int64_t bytes, Flush flush)
+GuardedBuffer::GuardedBuffer(const CudaApi& cuda, CUdevice device, CUstream stream, std::int64_t bytes, GuardSide flush)
     : cuda_(cuda),
-      granule_(granule_of(cuda, device)),
-      mapped_bytes_(static_cast<std::size_t>(rounded_up(bytes, static_cast<std::int64_t>(granule_)))) {
+      granularity_(allocation_granularity(cuda, device)),
+      mapped_bytes_(static_cast<std::size_t>(align_up(bytes, static_cast<std::int64_t>(granularity_)))) {
   try {
     const CUmemAllocationProp properties = device_memory(device);
     cuda_.check(cuda_.cuMemCreate(&memory_, mapped_bytes_, &properties, 0), "cuMemCreate");
-    cuda_.check(cuda_.cuMemAddressReserve(&reserved_, mapped_bytes_ + 2 * granule_, 0, 0, 0), "cuMemAddressReserve");
-    const CUdeviceptr begin = reserved_ + granule_;
+    cuda_.check(cuda_.cuMemAddressReserve(&reserved_, mapped_bytes_ + 2 * granularity_, 0, 0, 0),
+                "cuMemAddressReserve");
+    const CUdeviceptr begin = reserved_ + granularity_;
     cuda_.check(cuda_.cuMemMap(begin, mapped_bytes_, 0, memory_, 0), "cuMemMap");
     mapped_ = true;
     CUmemAccessDesc access{};
@@ -52,8 +53,8 @@ GuardedBuffer::GuardedBuffer(const CudaApi& cuda, CUdevice device, CUstream stre
     access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
     cuda_.check(cuda_.cuMemSetAccess(begin, mapped_bytes_, &access, 1), "cuMemSetAccess");
     cuda_.check(cuda_.cuMemsetD8Async(begin, nan_byte, mapped_bytes_, stream), "cuMemsetD8Async");
-    const auto taken = static_cast<std::size_t>(rounded_up(bytes, alignment));
-    address_ = begin + (flush == Flush::end ? mapped_bytes_ - taken : 0);
+    const auto taken = static_cast<std::size_t>(align_up(bytes, alignment));
+    address_ = begin + (flush == GuardSide::end ? mapped_bytes_ - taken : 0);
   } catch (...) {
     release();
     throw;
@@ -65,8 +66,8 @@ GuardedBuffer::~GuardedBuffer() {
 }
 
 void GuardedBuffer::release() {
-  if (mapped_) cuda_.cuMemUnmap(reserved_ + granule_, mapped_bytes_);
-  if (reserved_ != 0) cuda_.cuMemAddressFree(reserved_, mapped_bytes_ + 2 * granule_);
+  if (mapped_) cuda_.cuMemUnmap(reserved_ + granularity_, mapped_bytes_);
+  if (reserved_ != 0) cuda_.cuMemAddressFree(reserved_, mapped_bytes_ + 2 * granularity_);
   if (memory_ != 0) cuda_.cuMemRelease(memory_);
 }
 

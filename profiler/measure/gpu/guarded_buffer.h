@@ -13,9 +13,9 @@ class GuardedBuffer {
   /// Which end of the buffer touches an unmapped page; the mapping granularity is 2 MiB on current GPUs. The buffer
   /// starts at a multiple of 256 bytes, like those of cuMemAlloc. With `end`, other sizes leave a gap of less than 256
   /// bytes, where a stray read returns NaN instead of a fault.
-  enum class Flush { end, begin };
+  enum class GuardSide { end, begin };
   /// Enqueues a memset of the mapped memory to NaN. Throws DriverError.
-  GuardedBuffer(const CudaApi& cuda, CUdevice device, CUstream stream, std::int64_t bytes, Flush flush);
+  GuardedBuffer(const CudaApi& cuda, CUdevice device, CUstream stream, std::int64_t bytes, GuardSide flush);
   GuardedBuffer(const GuardedBuffer&) = delete;
   GuardedBuffer& operator=(const GuardedBuffer&) = delete;
   /// Pre: no enqueued work uses the buffer.
@@ -29,7 +29,7 @@ class GuardedBuffer {
   void release();
 
   const CudaApi& cuda_;
-  std::size_t granule_;
+  std::size_t granularity_;
   std::size_t mapped_bytes_;
   CUmemGenericAllocationHandle memory_ = 0;
   CUdeviceptr reserved_ = 0;  ///< Guard page, mapped memory, guard page.

@@ -15,7 +15,7 @@
 #include "profiler/files/file_system.h"
 #include "profiler/measure/gpu/driver/cubin_cache.h"
 #include "profiler/measure/gpu/driver/nvrtc.h"
-#include "profiler/measure/gpu/user/own_source.h"
+#include "profiler/measure/gpu/user/user_source.h"
 
 namespace attnscope {
 namespace {
@@ -25,7 +25,9 @@ class NvrtcBuilder final : public KernelBuilder {
   NvrtcBuilder(gpu::Nvrtc nvrtc, gpu::CubinCache cache) : nvrtc_(std::move(nvrtc)), cache_(std::move(cache)) {}
 
   [[nodiscard]] std::string nvrtc_version() const override { return nvrtc_.version(); }
-  [[nodiscard]] Message refuses(std::string_view arch) const override { return nvrtc_.refuses(arch); }
+  [[nodiscard]] Message unsupported_reason(std::string_view arch) const override {
+    return nvrtc_.unsupported_reason(arch);
+  }
 
   [[nodiscard]] BuiltKernel build(std::string_view arch, const KernelLaunch& launch, bool fresh) const override {
     gpu::CubinKey key{.source = launch.source,
@@ -35,24 +37,24 @@ class NvrtcBuilder final : public KernelBuilder {
     BuiltKernel built;
     built.report.kernel = describe(launch);
     built.report.dynamic_shared_bytes = launch.dynamic_shared_bytes;
-    gpu::OwnText own;
+    gpu::UserSourceText own;
     if (launch.source.user_source) {
-      auto read = own_sources_.read(launch.source.user_source, nvrtc_.include_folders());
+      auto read = user_sources_.read(launch.source.user_source, nvrtc_.include_folders());
       if (!read) {
         built.report.error = read.error();
         return built;
       }
       own = std::move(read).value();
-      key.own_digest = own.digest;
+      key.user_digest = own.digest;
     }
     if (fresh) cache_.erase(key);
     built.report.digest = key.digest();
     if (launch.source.user_source && launch.source.user_source->kind != UserSource::Kind::cuda) {
       built.cubin = std::move(own.text);  // already compiled by the user
-      if (!launch.call) built.report.error = gpu::wrong_arguments(launch, built.cubin);
+      if (!launch.call) built.report.error = gpu::argument_mismatch(launch, built.cubin);
       return built;
     }
-    if (Message error = earlier_failure(launch.source, arch); !error.empty()) {
+    if (Message error = previous_failure(launch.source, arch); !error.empty()) {
       built.report.error = std::move(error);
       return built;
     }
@@ -75,14 +77,14 @@ class NvrtcBuilder final : public KernelBuilder {
     built.report.local_bytes = compiled->figures.local_bytes;
     built.report.spill_store_bytes = compiled->figures.spill_store_bytes;
     built.report.spill_load_bytes = compiled->figures.spill_load_bytes;
-    if (launch.source.user_source) built.report.error = gpu::wrong_arguments(launch, compiled->cubin);
+    if (launch.source.user_source) built.report.error = gpu::argument_mismatch(launch, compiled->cubin);
     built.cubin = std::move(compiled->cubin);
     return built;
   }
 
   [[nodiscard]] std::shared_ptr<const KernelStatement> statement_of(std::span<const KernelLaunch> launches,
                                                                     bool keep_sources) const override {
-    return own_sources_.statement_of(launches, keep_sources, nvrtc_.include_folders());
+    return user_sources_.statement_of(launches, keep_sources, nvrtc_.include_folders());
   }
 
  private:
@@ -93,7 +95,7 @@ class NvrtcBuilder final : public KernelBuilder {
   };
 
   /// Error of a previous attempt to build this source; empty if there was none.
-  [[nodiscard]] Message earlier_failure(const KernelSource& source, std::string_view arch) const {
+  [[nodiscard]] Message previous_failure(const KernelSource& source, std::string_view arch) const {
     const std::lock_guard lock(failures_mutex_);
     const auto found = std::ranges::find_if(
         failures_, [&](const CompileFailure& failure) { return failure.source == source && failure.arch == arch; });
@@ -102,7 +104,7 @@ class NvrtcBuilder final : public KernelBuilder {
 
   gpu::Nvrtc nvrtc_;
   gpu::CubinCache cache_;
-  gpu::OwnSources own_sources_;
+  gpu::UserSources user_sources_;
   mutable std::mutex failures_mutex_;
   mutable std::vector<CompileFailure> failures_;
 };
@@ -181,7 +183,7 @@ Result<std::vector<BuildReport>, GpuError> build_kernels(std::string_view arch, 
                                                          const std::filesystem::path& cache_dir) {
   const auto builder = KernelBuilder::open(cache_dir);
   if (!builder) return Failure{builder.error()};
-  if (Message why = (*builder)->refuses(arch); !why.empty()) {
+  if (Message why = (*builder)->unsupported_reason(arch); !why.empty()) {
     return Failure{GpuError{GpuError::Kind::unsupported, std::move(why), {}}};
   }
   return (*builder)->build_all(arch, launches, threads, cancel, progress);

@@ -38,7 +38,7 @@ class KernelBuilder {
 
   [[nodiscard]] virtual std::string nvrtc_version() const = 0;
   /// Why kernels cannot be built for `arch` ("sm_80", "sm_90a"), in one sentence; empty if they can.
-  [[nodiscard]] virtual Message refuses(std::string_view arch) const = 0;
+  [[nodiscard]] virtual Message unsupported_reason(std::string_view arch) const = 0;
 
   /// Returns the cached kernel, or compiles and caches it. Errors are in the report. Thread-safe. `fresh` discards the
   /// cache entry, in case it is damaged.

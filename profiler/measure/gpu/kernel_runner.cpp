@@ -21,10 +21,10 @@ namespace {
 constexpr unsigned service_threads = 256;
 constexpr std::int64_t l2_line_bytes = 128;
 /// Upper bound of SM indices.
-constexpr std::size_t most_sms = 1024;
+constexpr std::size_t max_sms = 1024;
 /// Cycles and nanoseconds of one SM.
 using ClockStamp = std::array<std::uint64_t, 2>;
-using ClockStamps = std::array<ClockStamp, most_sms>;
+using ClockStamps = std::array<ClockStamp, max_sms>;
 
 /// All service kernels are in one source file.
 KernelLaunch service_launch() {
@@ -41,7 +41,7 @@ std::string key_of(const KernelSource& source) {
 }
 
 /// Extracts the first error line of a compiler log, for a one-line reason.
-std::string first_error(const Message& error) {
+std::string first_error_line(const Message& error) {
   const std::string words = english_text(error);
   const std::string_view log = words;
   std::size_t begin = 0;
@@ -63,9 +63,9 @@ namespace {
 
 CUtensorMap encoded(const CudaApi& cuda, const TensorMapArgument& map, CUdeviceptr address) {
   if (cuda.encode_tensor_map == nullptr) {
-    throw PointEnd(Disposition::infeasible, "point.no_tensor_maps",
-                   "The driver (CUDA {}) does not support tensor maps (12.0 or newer is required)",
-                   driver_api_version(cuda));
+    throw PointAbort(Disposition::infeasible, "point.no_tensor_maps",
+                     "The driver (CUDA {}) does not support tensor maps (12.0 or newer is required)",
+                     driver_api_version(cuda));
   }
   const std::vector<cuuint64_t> extents(map.extents.begin(), map.extents.end());
   const std::vector<cuuint64_t> strides(map.strides.begin(), map.strides.end());
@@ -171,14 +171,14 @@ KernelRunner::KernelRunner(const CudaApi& cuda, const KernelBuilder& builder, st
 const LoadedKernel& KernelRunner::load(const KernelLaunch& launch) {
   auto [place, is_new] = kernels_.try_emplace(key_of(launch.source));
   LoadedKernel& kernel = place->second;
-  lines_are_kept_ = lines_are_kept_ || launch.source.user_source != nullptr;
+  may_have_persisting_lines_ = may_have_persisting_lines_ || launch.source.user_source != nullptr;
   if (kernel.library) return kernel;
   if (is_new || kernel.function == nullptr) {
     BuiltKernel built = builder_.build(arch_, launch);
     const auto compiled = [&] {
       if (!built.report.error.empty()) {
-        throw PointEnd(Disposition::compile_error, "point.not_compiled", "{} does not compile: {}", built.report.kernel,
-                       first_error(built.report.error));
+        throw PointAbort(Disposition::compile_error, "point.not_compiled", "{} does not compile: {}",
+                         built.report.kernel, first_error_line(built.report.error));
       }
     };
     compiled();
@@ -199,20 +199,21 @@ const LoadedKernel& KernelRunner::load(const KernelLaunch& launch) {
         kernel.module = load_module(cuda_, built.cubin);
       } catch (const DriverError& again) {
         if (launch.source.user_source) {
-          throw PointEnd(Disposition::compile_error, "point.own_module_refused", "The driver (CUDA {}) rejected {}: {}",
-                         driver_api_version(cuda_), launch.source.file, again.what());
+          throw PointAbort(Disposition::compile_error, "point.own_module_refused",
+                           "The driver (CUDA {}) rejected {}: {}", driver_api_version(cuda_), launch.source.file,
+                           again.what());
         }
-        throw PointEnd(Disposition::compile_error, "point.cubin_refused",
-                       "The driver (CUDA {}) rejected the cubin that NVRTC {} compiled for {}: {}",
-                       driver_api_version(cuda_), builder_.nvrtc_version(), arch_, again.what());
+        throw PointAbort(Disposition::compile_error, "point.cubin_refused",
+                         "The driver (CUDA {}) rejected the cubin that NVRTC {} compiled for {}: {}",
+                         driver_api_version(cuda_), builder_.nvrtc_version(), arch_, again.what());
       }
     }
     const CUresult found =
         cuda_.cuModuleGetFunction(&kernel.function, kernel.module.get(), launch.source.entry.c_str());
     if (launch.source.user_source && found == CUDA_ERROR_NOT_FOUND) {
-      throw PointEnd(Disposition::compile_error, "point.no_entry",
-                     "{} has no kernel '{}' (declare it extern \"C\" or use its mangled name)", launch.source.file,
-                     launch.source.entry);
+      throw PointAbort(Disposition::compile_error, "point.no_entry",
+                       "{} has no kernel '{}' (declare it extern \"C\" or use its mangled name)", launch.source.file,
+                       launch.source.entry);
     }
     cuda_.check(found, "cuModuleGetFunction");
     const auto ask = [&](CUfunction_attribute which) {
@@ -233,10 +234,10 @@ const LoadedKernel& KernelRunner::load(const KernelLaunch& launch) {
     const CUresult result = cuda_.cuFuncSetAttribute(kernel.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                                      static_cast<int>(launch.dynamic_shared_bytes));
     if (result == CUDA_ERROR_INVALID_VALUE) {
-      throw PointEnd(Disposition::infeasible, "point.shared_memory",
-                     "Kernel {} needs {} bytes of dynamic and {} of static shared memory; the limit per block is {}.",
-                     launch.name, launch.dynamic_shared_bytes, kernel.static_shared_bytes,
-                     limits_.shared_bytes_per_block);
+      throw PointAbort(Disposition::infeasible, "point.shared_memory",
+                       "Kernel {} needs {} bytes of dynamic and {} of static shared memory; the limit per block is {}.",
+                       launch.name, launch.dynamic_shared_bytes, kernel.static_shared_bytes,
+                       limits_.shared_bytes_per_block);
     }
     cuda_.check(result, "cuFuncSetAttribute");
   }
@@ -248,7 +249,7 @@ void KernelRunner::wait(std::chrono::milliseconds limit) {
   wait(last_.get(), limit);
 }
 
-void KernelRunner::wait(CUevent event, std::chrono::milliseconds limit, bool spins) const {
+void KernelRunner::wait(CUevent event, std::chrono::milliseconds limit, bool spin_wait) const {
   const auto begin = Clock::now();
   for (;;) {
     const CUresult state = cuda_.cuEventQuery(event);
@@ -259,7 +260,8 @@ void KernelRunner::wait(CUevent event, std::chrono::milliseconds limit, bool spi
       throw LaunchTimeout(
           make_reason("point.launch_still_running", "A launch was still running after {} ms.", limit.count()));
     // Spin first, since most launches are short; sleep later.
-    if (!spins && waited > std::chrono::milliseconds(2)) std::this_thread::sleep_for(std::chrono::microseconds(100));
+    if (!spin_wait && waited > std::chrono::milliseconds(2))
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
 }
 
@@ -276,7 +278,7 @@ void KernelRunner::sweep(CUfunction function, CUdeviceptr address, std::int64_t 
 }
 
 void KernelRunner::enqueue_cold_cache() {
-  if (lines_are_kept_) {
+  if (may_have_persisting_lines_) {
     sweep(displace_l2_, fill_buffer_.get(), fill_bytes_);
     sweep(discard_l2_, fill_buffer_.get(), fill_bytes_);
   }
@@ -305,11 +307,11 @@ void KernelRunner::enqueue_clock_stamp(bool behind) {
   launch_service(stamp_clocks_, static_cast<unsigned>(limits_.sm_count), 1, arguments);
 }
 
-double KernelRunner::stamped_hz() const {
+double KernelRunner::stamped_clock_hz() const {
   const auto stamps = std::make_unique<std::array<ClockStamps, 2>>();
   cuda_.check(cuda_.cuMemcpyDtoH(stamps->data(), stamps_.get(), sizeof *stamps), "cuMemcpyDtoH");
   std::vector<double> hz;
-  for (std::size_t sm = 0; sm < most_sms; ++sm) {
+  for (std::size_t sm = 0; sm < max_sms; ++sm) {
     const auto& [cycles_before, ns_before] = (*stamps)[0][sm];
     const auto& [cycles, ns] = (*stamps)[1][sm];
     if (ns_before == 0 || ns <= ns_before || cycles <= cycles_before) continue;

@@ -15,7 +15,7 @@
 #include "kernels/algorithm.h"
 #include "profiler/measure/gpu/driver/cuda_driver.h"
 #include "profiler/measure/gpu/kernel_builder.h"
-#include "profiler/measure/gpu/point_end.h"
+#include "profiler/measure/gpu/point_abort.h"
 #include "profiler/measure/gpu/user/library_kernel.h"
 
 namespace attnscope::gpu {
@@ -67,19 +67,19 @@ class PreparedLaunch {
 
 class KernelRunner {
  public:
-  /// Keeps references to all arguments. Throws PointEnd if the service kernels do not compile, DriverError if the
+  /// Keeps references to all arguments. Throws PointAbort if the service kernels do not compile, DriverError if the
   /// buffer that clears L2 cannot be allocated.
   KernelRunner(const CudaApi& cuda, const KernelBuilder& builder, std::string arch, CUstream stream,
                const DeviceLimits& limits);
 
-  /// Builds (or finds in the cache) and loads a kernel or library; later calls are lookups. Throws PointEnd:
+  /// Builds (or finds in the cache) and loads a kernel or library; later calls are lookups. Throws PointAbort:
   /// compile_error, or infeasible if the shared memory is too large.
   const LoadedKernel& load(const KernelLaunch& launch);
 
   /// Waits for all work in the stream. Throws DriverError, or LaunchTimeout after `limit`.
   void wait(std::chrono::milliseconds limit);
-  /// Waits for `event`. With `spins` the thread never sleeps.
-  void wait(CUevent event, std::chrono::milliseconds limit, bool spins = false) const;
+  /// Waits for `event`. With `spin_wait` the thread never sleeps.
+  void wait(CUevent event, std::chrono::milliseconds limit, bool spin_wait = false) const;
 
   /// Clears L2: writes a buffer of twice its size and discards it, so that L2 has no lines of a plan and no dirty
   /// lines. If user-defined kernels are loaded, which may have set lines to persist, uses two kinds of stores. As with
@@ -96,7 +96,7 @@ class KernelRunner {
   void enqueue_clock_stamp(bool behind);
   /// SM frequency between the two stamps: cycles divided by time, median over SMs with both stamps; 0 if there are
   /// none. Pre: the stream is idle. Throws DriverError.
-  [[nodiscard]] double stamped_hz() const;
+  [[nodiscard]] double stamped_clock_hz() const;
   /// Enqueues a count of infinite and NaN elements; `result` points to a 64-bit counter.
   void enqueue_count_nonfinite(CUdeviceptr data, std::int64_t count, DType dtype, CUdeviceptr result);
 
@@ -119,7 +119,7 @@ class KernelRunner {
   CUfunction fill_l2_ = nullptr;
   CUfunction displace_l2_ = nullptr;
   /// True after a user-defined kernel was loaded, since it may have made lines persist in L2.
-  bool lines_are_kept_ = false;
+  bool may_have_persisting_lines_ = false;
   CUfunction discard_l2_ = nullptr;
   CUfunction read_noise_ = nullptr;
   CUfunction delay_ = nullptr;

@@ -76,13 +76,13 @@ std::vector<MetricValue> scale_to_kernel(std::vector<MetricValue> values, double
   const MetricValue* range_ns = find_value(values, metric_key::counted_range_ns);
   if (range_cycles == nullptr || active_cycles == nullptr || range_ns == nullptr) return values;
   if (!(active_cycles->value > 0) || !(kernel_ns > 0)) return values;
-  const double of_sms = range_cycles->value / active_cycles->value;
-  const double of_memory = range_ns->value / kernel_ns;
+  const double sm_scale = range_cycles->value / active_cycles->value;
+  const double memory_scale = range_ns->value / kernel_ns;
   for (MetricValue& value : values) {
     const Metric* metric = find_metric(value.name);
     if (metric == nullptr || metric->why != Why::use) continue;
     const bool memory = metric->counter.starts_with("lts__") || metric->counter.starts_with("dram__");
-    value.value *= memory ? of_memory : of_sms;
+    value.value *= memory ? memory_scale : sm_scale;
     value.provenance = Provenance::derived;
   }
   return values;
@@ -94,8 +94,8 @@ void add_value(KernelRecord& kernel, std::string_view key, double value, Provena
   kernel.metrics.push_back({std::string(key), value, std::string(find_metric(key)->unit), provenance});
 }
 
-void add_launch_facts(const CudaApi& cuda, const DeviceLimits& limits, std::span<const LoadedLaunch> loaded,
-                      PointRecord& record) {
+void add_launch_attributes(const CudaApi& cuda, const DeviceLimits& limits, std::span<const LoadedLaunch> loaded,
+                           PointRecord& record) {
   std::int64_t runs = 0;
   for (const LoadedLaunch& each : loaded) runs += each.launch->setup ? 0 : each.launch->runs;
   const bool several = runs > 1;

@@ -26,8 +26,8 @@ void add_value(KernelRecord& kernel, std::string_view key, double value, Provena
 
 /// Adds registers, shared and local memory, occupancy and LaunchRecord of each measured launch. For several launches,
 /// "all" gets the largest registers and memory, but no occupancy and no LaunchRecord. Throws DriverError.
-void add_launch_facts(const CudaApi& cuda, const DeviceLimits& limits, std::span<const LoadedLaunch> loaded,
-                      PointRecord& record);
+void add_launch_attributes(const CudaApi& cuda, const DeviceLimits& limits, std::span<const LoadedLaunch> loaded,
+                           PointRecord& record);
 
 /// Adds the counts of each launch (by name, in the order of `metrics`) and their combination by combine_rule(),
 /// weighted by the recorded times.

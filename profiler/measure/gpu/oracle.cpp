@@ -27,8 +27,8 @@ namespace {
 constexpr std::int64_t work_budget = std::int64_t{1} << 26;
 constexpr std::int64_t sampled_instances = 8;
 constexpr std::int64_t sampled_key_instances = 4;
-constexpr std::int64_t least_keys = 8;  ///< Per K/V head: first key, last key and last key that is not padding.
-constexpr std::size_t kept_references = 4;
+constexpr std::int64_t min_keys = 8;  ///< Per K/V head: first key, last key and last key that is not padding.
+constexpr std::size_t max_cached_references = 4;
 constexpr std::array<std::string_view, 4> output_names{"o", "dq", "dk", "dv"};
 
 /// Evenly spaced; includes the first and the last.
@@ -39,10 +39,10 @@ std::vector<std::int64_t> pick_instances(std::int64_t instances, std::int64_t mo
   return {picked.begin(), picked.end()};
 }
 
-std::vector<RowId> pick_rows(const AttentionProblem& problem, std::int64_t affordable, std::uint64_t seed) {
+std::vector<RowId> pick_rows(const AttentionProblem& problem, std::int64_t sample_budget, std::uint64_t seed) {
   const auto instances = pick_instances(problem.instances(), sampled_instances);
   const auto rows_each =
-      static_cast<std::size_t>(std::max<std::int64_t>(2, affordable / static_cast<std::int64_t>(instances.size())));
+      static_cast<std::size_t>(std::max<std::int64_t>(2, sample_budget / static_cast<std::int64_t>(instances.size())));
   AttentionProblem head = problem;
   head.batch = head.heads_q = head.heads_kv = 1;
   std::vector<RowId> rows;
@@ -57,9 +57,9 @@ std::vector<RowId> pick_rows(const AttentionProblem& problem, std::int64_t affor
 std::vector<RowId> pick_keys(const AttentionProblem& problem, std::uint64_t seed) {
   const std::int64_t group = problem.heads_q / problem.heads_kv;
   const auto instances = pick_instances(problem.kv_instances(), sampled_key_instances);
-  const std::int64_t affordable = work_budget / (2 * group * problem.n_q * problem.d);
+  const std::int64_t sample_budget = work_budget / (2 * group * problem.n_q * problem.d);
   const std::int64_t each =
-      std::min(problem.n_k, std::max(least_keys, affordable / static_cast<std::int64_t>(instances.size())));
+      std::min(problem.n_k, std::max(min_keys, sample_budget / static_cast<std::int64_t>(instances.size())));
   std::vector<RowId> keys;
   for (const std::int64_t instance : instances) {
     const std::int64_t length = key_length(problem, instance / problem.heads_kv);
@@ -76,7 +76,7 @@ std::vector<RowId> pick_keys(const AttentionProblem& problem, std::uint64_t seed
   return keys;
 }
 
-constexpr std::uint16_t not_written = 0xFFFF;  // value written by PlanMemory::fill()
+constexpr std::uint16_t unwritten_bits = 0xFFFF;  // value written by PlanMemory::fill()
 
 /// Launch of kernels/device/row_statistics.cuh for one head.
 KernelLaunch statistics_launch(const AttentionProblem& p, std::int64_t instance) {
@@ -124,13 +124,13 @@ Reference make_reference(const ReferenceKind& reference, const AttentionProblem&
   if (quantized && !quantized->weights) judged.dtype = output_dtype(problem.dtype);  // error bounds of the 16-bit type
   const bool gradients = problem.pass != Pass::fwd;
   const std::int64_t rows = problem.instances() * problem.n_q;
-  std::int64_t affordable = std::max<std::int64_t>(16, work_budget / (problem.n_k * problem.d));
-  if (gradients) affordable = std::max<std::int64_t>(16, affordable / 4);
-  if (rows <= affordable) {
+  std::int64_t sample_budget = std::max<std::int64_t>(16, work_budget / (problem.n_k * problem.d));
+  if (gradients) sample_budget = std::max<std::int64_t>(16, sample_budget / 4);
+  if (rows <= sample_budget) {
     return reference.of(judged, matrix, {.rows = all_rows(problem), .keys = all_keys(problem)});
   }
   return reference.of(judged, matrix,
-                      {.rows = pick_rows(problem, affordable, seed),
+                      {.rows = pick_rows(problem, sample_budget, seed),
                        .keys = gradients ? pick_keys(problem, seed) : std::vector<RowId>{},
                        .statistics = statistics});
 }
@@ -158,7 +158,7 @@ const Reference& Oracle::reference_for(const ReferenceKind& reference, const Att
     statistics = [&](std::int64_t instance) { return row_statistics(problem, instance, buffers, limit); };
   }
   known_.push_front({key, make_reference(reference, key.problem, kind, seed, statistics, quantized)});
-  if (known_.size() > kept_references) known_.pop_back();
+  if (known_.size() > max_cached_references) known_.pop_back();
   return known_.front().reference;
 }
 
@@ -228,7 +228,7 @@ std::int64_t Oracle::count_nonfinite(CUdeviceptr data, std::int64_t count, DType
 
 template <class T>
 void Oracle::read(std::vector<T>& target, CUdeviceptr buffer, const std::vector<RowId>& rows,
-                  const Extents& extents) const {
+                  const TensorLayout& extents) const {
   const auto row_elements = static_cast<std::size_t>(extents.row_elements);
   target.assign(rows.size() * row_elements, T{});
   const auto place = [&](std::size_t i) {
@@ -253,8 +253,8 @@ void Oracle::read(std::vector<T>& target, CUdeviceptr buffer, const std::vector<
   }
 }
 
-std::int64_t Oracle::take_rows(std::span<std::uint16_t> memory, const Extents& extents, std::int64_t batch,
-                               DType dtype) {
+std::int64_t Oracle::count_and_clear_rows(std::span<std::uint16_t> memory, const TensorLayout& extents,
+                                          std::int64_t batch, DType dtype) {
   const unsigned exponent = output_dtype(dtype) == DType::bf16 ? 0x7F80U : 0x7C00U;
   std::int64_t nonfinite = 0;
   for (std::int64_t entry = 0; entry < batch; ++entry) {
@@ -263,7 +263,7 @@ std::int64_t Oracle::take_rows(std::span<std::uint16_t> memory, const Extents& e
       const auto row = memory.subspan(static_cast<std::size_t>(extents.strides.at(entry, i / rows, i % rows)),
                                       static_cast<std::size_t>(extents.row_elements));
       nonfinite += std::ranges::count_if(row, [&](unsigned bits) { return (bits & exponent) == exponent; });
-      std::ranges::fill(row, not_written);
+      std::ranges::fill(row, unwritten_bits);
     }
   }
   return nonfinite;
@@ -287,7 +287,7 @@ Message Oracle::read_outputs(const Reference& reference, const AttentionPlan& pl
   Message broken;
   // Number of checked elements per buffer, and a host copy of buffers with gaps between rows.
   std::map<const BufferSpec*, std::int64_t> judged;
-  std::map<const BufferSpec*, std::vector<std::uint16_t>> with_gaps;
+  std::map<const BufferSpec*, std::vector<std::uint16_t>> strided_copies;
   const auto elements_of = [&](const Matrix& matrix, const BufferSpec& buffer) {
     const Strides strides = buffer_strides(buffer, matrix.heads, matrix.matrix_rows, problem.d);
     std::int64_t rows = 0;
@@ -302,8 +302,8 @@ Message Oracle::read_outputs(const Reference& reference, const AttentionPlan& pl
     const BufferSpec* const spec = find_buffer(plan.buffers, matrix.buffer);
     if (spec == nullptr) continue;
     const CUdeviceptr address = buffers.address(matrix.buffer);
-    const Extents extents{buffer_strides(*spec, matrix.heads, matrix.matrix_rows, problem.d), matrix.heads,
-                          matrix.matrix_rows, problem.d};
+    const TensorLayout extents{buffer_strides(*spec, matrix.heads, matrix.matrix_rows, problem.d), matrix.heads,
+                               matrix.matrix_rows, problem.d};
     const BufferSpec& home = enclosing_buffer(plan.buffers, *spec);
     constexpr std::int64_t size = sizeof(std::uint16_t);
     std::int64_t elements = elements_of(matrix, *spec);
@@ -314,7 +314,7 @@ Message Oracle::read_outputs(const Reference& reference, const AttentionPlan& pl
       elements = std::exchange(judged.at(&home), 0);  // count once for all matrices in this buffer
       nonfinite = elements == 0 ? 0 : count_nonfinite(buffers.address(home.name), elements, problem.dtype, limit);
     } else if (judged.at(&home) > 0) {
-      auto [held, is_new] = with_gaps.try_emplace(&home);
+      auto [held, is_new] = strided_copies.try_emplace(&home);
       if (is_new) {
         held->second.resize(static_cast<std::size_t>(home.bytes / size));
         cuda_.check(
@@ -322,7 +322,7 @@ Message Oracle::read_outputs(const Reference& reference, const AttentionPlan& pl
             "cuMemcpyDtoH");
       }
       const auto first = static_cast<std::size_t>(spec->place.offset / size);
-      nonfinite = take_rows(std::span(held->second).subspan(first), extents, problem.batch, problem.dtype);
+      nonfinite = count_and_clear_rows(std::span(held->second).subspan(first), extents, problem.batch, problem.dtype);
     }
     if (nonfinite > 0 && broken.empty()) {
       broken = make_reason("oracle.not_finite", "{} of {} {} elements are NaN, infinite or unwritten.", nonfinite,
@@ -330,14 +330,14 @@ Message Oracle::read_outputs(const Reference& reference, const AttentionPlan& pl
     }
     read(seen_.*matrix.seen, address, matrix.rows, extents);
   }
-  for (const auto& [home, memory] : with_gaps) {
-    const bool untouched = std::ranges::all_of(memory, [](std::uint16_t bits) { return bits == not_written; });
+  for (const auto& [home, memory] : strided_copies) {
+    const bool untouched = std::ranges::all_of(memory, [](std::uint16_t bits) { return bits == unwritten_bits; });
     if (!untouched && broken.empty())
       broken = make_reason("oracle.between_rows", "A kernel wrote between the rows of {}.", home->name);
   }
-  if (const BufferSpec* const of_lse = find_buffer(plan.buffers, "lse")) {
+  if (const BufferSpec* const lse_spec = find_buffer(plan.buffers, "lse")) {
     read(seen_.lse, buffers.address("lse"), reference.rows,
-         {buffer_strides(*of_lse, problem.heads_q, problem.n_q, 1), problem.heads_q, problem.n_q, 1});
+         {buffer_strides(*lse_spec, problem.heads_q, problem.n_q, 1), problem.heads_q, problem.n_q, 1});
     if (plan.lse_base_2) {
       for (float& lse : seen_.lse) lse *= std::numbers::ln2_v<float>;
     }
@@ -345,11 +345,11 @@ Message Oracle::read_outputs(const Reference& reference, const AttentionPlan& pl
   return broken;
 }
 
-CheckResult Oracle::judge(std::string_view judged_by, const AttentionPlan& plan, const AttentionProblem& problem,
+CheckResult Oracle::judge(std::string_view reference_name, const AttentionPlan& plan, const AttentionProblem& problem,
                           InputKind kind, std::uint64_t seed, const SlotBuffers& buffers,
                           std::chrono::milliseconds limit) {
   const auto reference_of = [&](const std::optional<Quantization>& quantized) -> const Reference& {
-    return reference_for(*find_reference(judged_by), plan, problem, kind, seed, quantized, buffers, limit);
+    return reference_for(*find_reference(reference_name), plan, problem, kind, seed, quantized, buffers, limit);
   };
   const Reference& reference = reference_of(plan.quantized);
   Message broken = read_outputs(reference, plan, problem, buffers, limit);

@@ -25,7 +25,7 @@ class Oracle {
 
   /// Checks the plan's buffers "o", "lse", "dq", "dk" and "dv" against the named reference, which must exist.
   /// References are cached for other tiles, algorithms and layouts of the same problem. Pre: the launches have run and
-  /// the stream is idle. Throws DriverError; PointEnd or LaunchTimeout from a service kernel.
+  /// the stream is idle. Throws DriverError; PointAbort or LaunchTimeout from a service kernel.
   [[nodiscard]] CheckResult judge(std::string_view reference, const AttentionPlan& plan,
                                   const AttentionProblem& problem, InputKind kind, std::uint64_t seed,
                                   const SlotBuffers& buffers, std::chrono::milliseconds limit);
@@ -68,7 +68,7 @@ class Oracle {
   [[nodiscard]] std::int64_t count_nonfinite(CUdeviceptr data, std::int64_t count, DType dtype,
                                              std::chrono::milliseconds limit);
   /// Memory layout of a checked tensor.
-  struct Extents {
+  struct TensorLayout {
     Strides strides;
     std::int64_t heads;
     std::int64_t rows;  ///< Rows per head.
@@ -78,10 +78,11 @@ class Oracle {
   [[nodiscard]] Message read_outputs(const Reference&, const AttentionPlan& plan, const AttentionProblem& problem,
                                      const SlotBuffers& buffers, std::chrono::milliseconds limit);
   template <class T>
-  void read(std::vector<T>& target, CUdeviceptr buffer, const std::vector<RowId>& rows, const Extents& extents) const;
-  /// Counts non-finite elements of the rows and resets the rows to not_written.
-  [[nodiscard]] static std::int64_t take_rows(std::span<std::uint16_t> memory, const Extents& extents,
-                                              std::int64_t batch, DType dtype);
+  void read(std::vector<T>& target, CUdeviceptr buffer, const std::vector<RowId>& rows,
+            const TensorLayout& extents) const;
+  /// Counts non-finite elements of the rows and resets the rows to unwritten_bits.
+  [[nodiscard]] static std::int64_t count_and_clear_rows(std::span<std::uint16_t> memory, const TensorLayout& extents,
+                                                         std::int64_t batch, DType dtype);
 
   const CudaApi& cuda_;
   KernelRunner& runner_;

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "profiler/measure/gpu/point_end.h"
+#include "profiler/measure/gpu/point_abort.h"
 #include "profiler/units/spelling.h"
 
 namespace attnscope::gpu {
@@ -20,29 +20,30 @@ constexpr std::int64_t guard_bytes = 4096;
 /// Placement shifts addresses by multiples of 4 KiB within 2 MiB, and by 1 to 64 pages of 2 MiB.
 constexpr std::int64_t small_page = guard_bytes;
 constexpr std::int64_t large_page = std::int64_t{2} << 20U;
-constexpr std::uint64_t most_pages_of_gap = 64;
+constexpr std::uint64_t max_gap_pages = 64;
 constexpr unsigned char poison = 0xFF;  // NaN as fp16, bf16 and fp32
 
 [[noreturn]] void refuse(std::int64_t needed, std::int64_t noise, std::int64_t free) {
   if (needed <= free) {  // enough memory is free, so the size is not the cause
-    throw PointEnd(Disposition::out_of_memory, "point.memory_not_given",
-                   "Allocation of {} bytes of device memory ({}) failed although {} bytes are free ({}): fragmentation "
-                   "or another process.",
-                   needed, text(Capacity(needed)), free, text(Capacity(free)));
+    throw PointAbort(
+        Disposition::out_of_memory, "point.memory_not_given",
+        "Allocation of {} bytes of device memory ({}) failed although {} bytes are free ({}): fragmentation "
+        "or another process.",
+        needed, text(Capacity(needed)), free, text(Capacity(free)));
   }
   if (noise > 0) {
-    throw PointEnd(
+    throw PointAbort(
         Disposition::out_of_memory, "point.needs_memory_and_noise",
         "Needs {} bytes of device memory ({}, including {} to count write-back bytes), {} bytes are free ({}).", needed,
         text(Capacity(needed)), text(Capacity(noise)), free, text(Capacity(free)));
   }
-  throw PointEnd(Disposition::out_of_memory, "point.needs_memory",
-                 "Needs {} bytes of device memory ({}), {} bytes are free ({}).", needed, text(Capacity(needed)), free,
-                 text(Capacity(free)));
+  throw PointAbort(Disposition::out_of_memory, "point.needs_memory",
+                   "Needs {} bytes of device memory ({}), {} bytes are free ({}).", needed, text(Capacity(needed)),
+                   free, text(Capacity(free)));
 }
 
 /// First slot number for sets of inputs.
-constexpr std::size_t first_set = std::size_t{1} << 32;
+constexpr std::size_t first_input_set = std::size_t{1} << 32;
 
 bool is_input(const BufferSpec& buffer) {
   return !is_written(buffer.fill) && buffer.fill != BufferFill::contents;
@@ -56,15 +57,15 @@ const PlanMemory::BufferKey PlanMemory::noise_key{std::numeric_limits<std::size_
 bool PlanMemory::fits(const BufferRequest& request) const {
   const auto found = buffers_.find(request.key);
   return found != buffers_.end() && found->second.capacity >= request.bytes + guard_bytes &&
-         (!request.room_in_front || found->second.offset >= guard_bytes);
+         (!request.front_guard || found->second.offset >= guard_bytes);
 }
 
 bool PlanMemory::allocate_missing(const std::vector<BufferRequest>& requests) {
   std::int64_t missing = 0;
-  const std::int64_t most_offset = placement_ == 0 ? 0 : large_page;
-  const auto least_offset = [](const BufferRequest& buffer) { return buffer.room_in_front ? guard_bytes : 0; };
+  const std::int64_t max_offset = placement_ == 0 ? 0 : large_page;
+  const auto min_offset = [](const BufferRequest& buffer) { return buffer.front_guard ? guard_bytes : 0; };
   for (const BufferRequest& buffer : requests) {
-    missing += fits(buffer) ? 0 : buffer.bytes + guard_bytes + std::max(most_offset, least_offset(buffer));
+    missing += fits(buffer) ? 0 : buffer.bytes + guard_bytes + std::max(max_offset, min_offset(buffer));
   }
   if (missing > 0 && missing > free_device_bytes(cuda_)) return false;
   for (const BufferRequest& buffer : requests) {
@@ -72,8 +73,8 @@ bool PlanMemory::allocate_missing(const std::vector<BufferRequest>& requests) {
     const std::int64_t bytes = buffer.bytes + guard_bytes;
     if (buffer.key == noise_key) noise_stored_ = false;
     const std::int64_t drawn =
-        most_offset == 0 ? 0 : static_cast<std::int64_t>(random_() % (large_page / small_page)) * small_page;
-    const std::int64_t offset = std::max(drawn, least_offset(buffer));
+        max_offset == 0 ? 0 : static_cast<std::int64_t>(random_() % (large_page / small_page)) * small_page;
+    const std::int64_t offset = std::max(drawn, min_offset(buffer));
     try {
       buffers_.insert_or_assign(buffer.key, Buffer{allocate(cuda_, offset + bytes), bytes, offset});
     } catch (const DriverError& error) {
@@ -97,15 +98,14 @@ PlanMemory::Inputs PlanMemory::inputs_of(const AttentionProblem& problem, InputK
 }
 
 PlanMemory::BufferKey PlanMemory::key_of(std::size_t slot, const BufferSpec& buffer) const {
-  return {is_input(buffer) ? set_of_.at(slot) : slot, buffer.name};
+  return {is_input(buffer) ? input_set_.at(slot) : slot, buffer.name};
 }
 
-std::size_t PlanMemory::choose_set(std::size_t slot, const AttentionPlan& plan, const Inputs& inputs,
-                                   bool room_in_front) const {
+std::size_t PlanMemory::find_input_set(std::size_t slot, const AttentionPlan& plan, const Inputs& inputs,
+                                       bool front_guard) const {
   const auto has_all = [&](std::size_t set) {
     return std::ranges::all_of(plan.buffers, [&](const BufferSpec& buffer) {
-      return !is_input(buffer) || buffer.place.is_part() ||
-             fits({{set, buffer.name}, buffer.bytes, true, room_in_front});
+      return !is_input(buffer) || buffer.place.is_part() || fits({{set, buffer.name}, buffer.bytes, true, front_guard});
     });
   };
   for (const auto& [set, held] : inputs_) {
@@ -113,10 +113,10 @@ std::size_t PlanMemory::choose_set(std::size_t slot, const AttentionPlan& plan, 
   }
   const auto needed = [&](std::size_t set) {
     return std::ranges::any_of(filled_,
-                               [&](std::size_t filled) { return filled != slot && set_of_.at(filled) == set; });
+                               [&](std::size_t filled) { return filled != slot && input_set_.at(filled) == set; });
   };
-  if (const auto own = set_of_.find(slot); own != set_of_.end() && !needed(own->second)) return own->second;
-  std::size_t set = first_set;
+  if (const auto own = input_set_.find(slot); own != input_set_.end() && !needed(own->second)) return own->second;
+  std::size_t set = first_input_set;
   while (needed(set)) ++set;
   return set;
 }
@@ -129,33 +129,34 @@ void PlanMemory::place(std::uint64_t placement) {
   inputs_.clear();
   filled_.clear();
   gap_ = {};
-  const std::int64_t gap = large_page * static_cast<std::int64_t>(1 + random_() % most_pages_of_gap);
+  const std::int64_t gap = large_page * static_cast<std::int64_t>(1 + random_() % max_gap_pages);
   if (gap < free_device_bytes(cuda_) / 2) gap_ = allocate(cuda_, gap);
 }
 
-void PlanMemory::forget_inputs(std::size_t slot) {
-  const std::size_t set = set_of_.at(slot);
+void PlanMemory::invalidate_inputs(std::size_t slot) {
+  const std::size_t set = input_set_.at(slot);
   inputs_.erase(set);
-  std::erase_if(filled_, [&](std::size_t filled) { return set_of_.at(filled) == set; });
+  std::erase_if(filled_, [&](std::size_t filled) { return input_set_.at(filled) == set; });
 }
 
-void PlanMemory::reserve(std::size_t slot, const AttentionPlan& plan, const Inputs& inputs, Besides besides) {
+void PlanMemory::reserve(std::size_t slot, const AttentionPlan& plan, const Inputs& inputs,
+                         BufferOptions buffer_options) {
   filled_.erase(slot);
-  set_of_[slot] = choose_set(slot, plan, inputs, besides.room_in_front);
+  input_set_[slot] = find_input_set(slot, plan, inputs, buffer_options.front_guard);
   std::vector<BufferRequest> requests;
-  lies_[slot].clear();
+  locations_[slot].clear();
   for (const BufferSpec& buffer : plan.buffers) {
-    lies_[slot].insert_or_assign(buffer.name,
-                                 Lies{key_of(slot, enclosing_buffer(plan.buffers, buffer)), buffer.place.offset});
+    locations_[slot].insert_or_assign(
+        buffer.name, BufferLocation{key_of(slot, enclosing_buffer(plan.buffers, buffer)), buffer.place.offset});
     if (!buffer.place.is_part())
-      requests.push_back({key_of(slot, buffer), buffer.bytes, is_input(buffer), besides.room_in_front});
+      requests.push_back({key_of(slot, buffer), buffer.bytes, is_input(buffer), buffer_options.front_guard});
   }
-  const std::int64_t noise_bytes = besides.noise ? runner_.noise_bytes() : 0;
-  if (besides.noise) requests.push_back({noise_key, noise_bytes, false, false});
+  const std::int64_t noise_bytes = buffer_options.noise ? runner_.noise_bytes() : 0;
+  if (buffer_options.noise) requests.push_back({noise_key, noise_bytes, false, false});
   // Free buffers that are too small first, to make room for their replacements.
   for (const BufferRequest& buffer : requests) {
     if (fits(buffer)) continue;
-    if (buffer.input) inputs_.erase(set_of_.at(slot));
+    if (buffer.input) inputs_.erase(input_set_.at(slot));
     buffers_.erase(buffer.key);
   }
   if (allocate_missing(requests)) return;
@@ -170,7 +171,7 @@ void PlanMemory::reserve(std::size_t slot, const AttentionPlan& plan, const Inpu
   gap_ = {};
   placement_ = 0;
   if (!allocate_missing(requests)) {
-    refuse(plan.buffer_bytes() + noise_bytes, noise_bytes, free_device_bytes(cuda_) + held_bytes());
+    refuse(plan.buffer_bytes() + noise_bytes, noise_bytes, free_device_bytes(cuda_) + allocated_bytes());
   }
 }
 
@@ -257,7 +258,7 @@ void PlanMemory::upload_pages(const InputGenerator& generator, Tensor tensor, co
               "cuMemcpyHtoDAsync");
 }
 
-void PlanMemory::poison_around(std::size_t slot, const BufferSpec& buffer) {
+void PlanMemory::poison_guards(std::size_t slot, const BufferSpec& buffer) {
   const CUdeviceptr start = address(slot, buffer.name);
   const bool covered = is_input(buffer) && !buffer.place.strides && buffer.fill != BufferFill::inputs;
   const std::int64_t from = covered ? buffer.bytes : 0;
@@ -269,7 +270,7 @@ void PlanMemory::poison_around(std::size_t slot, const BufferSpec& buffer) {
 }
 
 void PlanMemory::fill(std::size_t slot, const AttentionPlan& plan, const Inputs& inputs) {
-  const std::size_t set = set_of_.at(slot);
+  const std::size_t set = input_set_.at(slot);
   const auto held = inputs_.find(set);
   const bool reuse = held != inputs_.end() && held->second == inputs;
   const AttentionProblem& problem = inputs.problem;
@@ -282,7 +283,7 @@ void PlanMemory::fill(std::size_t slot, const AttentionPlan& plan, const Inputs&
     const CUdeviceptr start = address(slot, buffer.name);
     const bool keep = is_input(buffer) && reuse;
     if (keep) continue;
-    if (!buffer.place.is_part()) poison_around(slot, buffer);
+    if (!buffer.place.is_part()) poison_guards(slot, buffer);
     switch (buffer.fill) {
       case BufferFill::input_q:
         upload(*generator, Tensor::q, inputs, buffer, start);
@@ -318,7 +319,7 @@ void PlanMemory::fill(std::size_t slot, const AttentionPlan& plan, const Inputs&
   }
 }
 
-std::vector<std::byte> PlanMemory::glimpse(std::size_t slot, const AttentionPlan& plan) const {
+std::vector<std::byte> PlanMemory::sample_outputs(std::size_t slot, const AttentionPlan& plan) const {
   constexpr std::int64_t most = 256;
   std::vector<std::byte> seen;
   for (const BufferSpec& buffer : plan.buffers) {
@@ -353,17 +354,17 @@ Message PlanMemory::stray_write(std::size_t slot, const AttentionPlan& plan) con
   return {};
 }
 
-bool PlanMemory::holds_noise() const {
+bool PlanMemory::has_stored_noise() const {
   return noise_stored_ && buffers_.contains(noise_key);
 }
 
 const PlanMemory::Buffer& PlanMemory::buffer_of(std::size_t slot, const std::string& buffer) const {
-  return buffers_.at(lies_.at(slot).at(buffer).key);
+  return buffers_.at(locations_.at(slot).at(buffer).key);
 }
 
 CUdeviceptr PlanMemory::address(std::size_t slot, const std::string& buffer) const {
   const Buffer& found = buffer_of(slot, buffer);
-  return found.memory.get() + static_cast<CUdeviceptr>(found.offset + lies_.at(slot).at(buffer).offset);
+  return found.memory.get() + static_cast<CUdeviceptr>(found.offset + locations_.at(slot).at(buffer).offset);
 }
 
 CUdeviceptr PlanMemory::noise() const {
@@ -371,7 +372,7 @@ CUdeviceptr PlanMemory::noise() const {
   return noise.memory.get() + static_cast<CUdeviceptr>(noise.offset);
 }
 
-std::int64_t PlanMemory::held_bytes() const {
+std::int64_t PlanMemory::allocated_bytes() const {
   std::int64_t bytes = 0;
   for (const auto& [key, buffer] : buffers_) bytes += buffer.capacity + buffer.offset;
   return bytes;

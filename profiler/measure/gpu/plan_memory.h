@@ -40,15 +40,15 @@ class PlanMemory {
   /// recording sample the effect of addresses on time as separate processes would.
   void place(std::uint64_t placement);
 
-  struct Besides {
+  struct BufferOptions {
     bool noise = false;  ///< The buffer for KernelRunner::enqueue_write_back(), shared by all slots.
     /// Reserve a guard area before each buffer, to detect writes there. Without this flag, a buffer has one only if its
     /// placement leaves space.
-    bool room_in_front = false;
+    bool front_guard = false;
   };
   /// Allocates all buffers of the plan in a slot and reuses existing ones. If memory is short, evicts other slots.
-  /// Throws PointEnd (out_of_memory, with needed and free bytes).
-  void reserve(std::size_t slot, const AttentionPlan& plan, const Inputs& inputs, Besides besides);
+  /// Throws PointAbort (out_of_memory, with needed and free bytes).
+  void reserve(std::size_t slot, const AttentionPlan& plan, const Inputs& inputs, BufferOptions buffer_options);
 
   /// Enqueues the initial contents: inputs (if not already uploaded), NaN in all other buffers and in the guard areas,
   /// so that out-of-bounds reads show in the output, and noise if newly allocated. May return before the work has
@@ -59,24 +59,24 @@ class PlanMemory {
 
   /// Marks the slot's inputs as possibly overwritten: they are uploaded again on the next use, for all slots that share
   /// them.
-  void forget_inputs(std::size_t slot);
+  void invalidate_inputs(std::size_t slot);
 
   /// Returns true if the slot still has the buffers of its last fill().
   [[nodiscard]] bool holds(std::size_t slot) const { return filled_.contains(slot); }
   /// Returns true if the noise buffer is allocated and filled.
-  [[nodiscard]] bool holds_noise() const;
+  [[nodiscard]] bool has_stored_noise() const;
 
   /// Names the buffer that a kernel wrote past the end or in front of; empty if none. Pre: the stream is idle.
   [[nodiscard]] Message stray_write(std::size_t slot, const AttentionPlan& plan) const;
   /// Bytes at the beginning, middle and end of each output buffer, read without waiting for the stream.
-  [[nodiscard]] std::vector<std::byte> glimpse(std::size_t slot, const AttentionPlan& plan) const;
+  [[nodiscard]] std::vector<std::byte> sample_outputs(std::size_t slot, const AttentionPlan& plan) const;
 
   /// Pre: a buffer of the plan that the slot was reserved for.
   [[nodiscard]] CUdeviceptr address(std::size_t slot, const std::string& buffer) const;
   /// Pre: reserved and filled.
   [[nodiscard]] CUdeviceptr noise() const;
   /// Bytes allocated; they can be reused by the next plan.
-  [[nodiscard]] std::int64_t held_bytes() const;
+  [[nodiscard]] std::int64_t allocated_bytes() const;
 
  private:
   /// Slot and name of an allocated buffer. Slot numbers: points first, then sets of inputs, last the noise buffer.
@@ -91,12 +91,12 @@ class PlanMemory {
     BufferKey key;
     std::int64_t bytes;
     bool input;
-    bool room_in_front;
+    bool front_guard;
   };
   [[nodiscard]] bool fits(const BufferRequest& request) const;
   /// Returns a set that already has these inputs, or an unused one.
-  [[nodiscard]] std::size_t choose_set(std::size_t slot, const AttentionPlan& plan, const Inputs& inputs,
-                                       bool room_in_front) const;
+  [[nodiscard]] std::size_t find_input_set(std::size_t slot, const AttentionPlan& plan, const Inputs& inputs,
+                                           bool front_guard) const;
   [[nodiscard]] BufferKey key_of(std::size_t slot, const BufferSpec& buffer) const;
   [[nodiscard]] const Buffer& buffer_of(std::size_t slot, const std::string& buffer) const;
   /// Returns false if memory is insufficient; buffers allocated until then are kept.
@@ -105,7 +105,7 @@ class PlanMemory {
   void upload_pages(const InputGenerator& generator, Tensor tensor, const AttentionProblem& problem,
                     CUdeviceptr target);
   /// Fills the guard areas of a buffer with NaN, and the parts of it that inputs do not cover.
-  void poison_around(std::size_t slot, const BufferSpec& buffer);
+  void poison_guards(std::size_t slot, const BufferSpec& buffer);
   void upload(const InputGenerator& generator, Tensor tensor, const Inputs& inputs, const BufferSpec& buffer,
               CUdeviceptr target);
 
@@ -113,13 +113,14 @@ class PlanMemory {
   KernelRunner& runner_;
   CUstream stream_;
   std::map<BufferKey, Buffer> buffers_;
-  std::map<std::size_t, Inputs> inputs_;       ///< Contents of each input set.
-  std::map<std::size_t, std::size_t> set_of_;  ///< Input set of each slot.
-  struct Lies {
+  std::map<std::size_t, Inputs> inputs_;          ///< Contents of each input set.
+  std::map<std::size_t, std::size_t> input_set_;  ///< Input set of each slot.
+  struct BufferLocation {
     BufferKey key;
     std::int64_t offset;
   };
-  std::map<std::size_t, std::map<std::string, Lies>> lies_;  ///< Location of each plan buffer, by slot and name.
+  std::map<std::size_t, std::map<std::string, BufferLocation>>
+      locations_;  ///< Location of each plan buffer, by slot and name.
   std::set<std::size_t> filled_;
   bool noise_stored_ = false;
   std::uint64_t placement_ = 0;

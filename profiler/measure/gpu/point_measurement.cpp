@@ -11,7 +11,7 @@
 #include "kernels/model/pipeline_model.h"
 #include "profiler/measure/gpu/clock.h"
 #include "profiler/measure/gpu/gpu_device_impl.h"
-#include "profiler/measure/gpu/point_end.h"
+#include "profiler/measure/gpu/point_abort.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/model_metrics.h"
 
@@ -19,14 +19,14 @@ namespace attnscope::gpu {
 namespace {
 
 /// Returns true if utilization counters are requested; predicted utilizations are then recorded, too.
-bool counts_units(const MeasureOptions& options) {
+bool requests_utilization(const MeasureOptions& options) {
   return options.counters && std::ranges::any_of(options.extra_metrics, [](const std::string& counter) {
            const Metric* metric = find_counter(counter);
            return metric != nullptr && metric->why == Why::use;
          });
 }
 
-void predict_uses(const Algorithm& algorithm, const DeviceLimits& limits, PointRecord& record) {
+void predict_utilization(const Algorithm& algorithm, const DeviceLimits& limits, PointRecord& record) {
   const AttentionModel model = algorithm.model(record.spec.problem, record.spec.config(), limits);
   const std::vector<LaunchTime> times = predict_times(model, limits);
   add_predicted_uses(kernel_record(record, "all"), busiest_gpu_launches(model.schedule, times), Provenance::modelled);
@@ -38,22 +38,22 @@ void predict_uses(const Algorithm& algorithm, const DeviceLimits& limits, PointR
 }
 
 /// Expected time that limits a timing batch to one launch.
-constexpr double one_at_a_time_ns = 1e9;
+constexpr double single_launch_batch_ns = 1e9;
 
 }  // namespace
 
 PointRecord GpuDevice::measure(const PointSpec& spec, const MeasureOptions& options, const CancelToken& cancel) {
   waiting_ = 0;
-  Uncounted point = measure_uncounted(spec, options, cancel);
+  MeasurementResult point = measure_deferred(spec, options, cancel);
   PointRecord* const record = &point.record;
   if (point.counters_pending) (void)count({&record, 1}, options, cancel);
   return std::move(point.record);
 }
 
-Device::Uncounted GpuDevice::measure_uncounted(const PointSpec& spec, const MeasureOptions& options,
-                                               const CancelToken& cancel) {
+Device::MeasurementResult GpuDevice::measure_deferred(const PointSpec& spec, const MeasureOptions& options,
+                                                      const CancelToken& cancel) {
   const auto begin = Clock::now();
-  Uncounted point;
+  MeasurementResult point;
   point.record.spec = spec;
   if (!usable_) {
     point.record.disposition = Disposition::crashed;
@@ -67,39 +67,39 @@ Device::Uncounted GpuDevice::measure_uncounted(const PointSpec& spec, const Meas
     measure_phases(point.record, options, cancel);
     point.counters_pending = options.counters;
   } catch (...) {
-    end_by_exception(point.record);
+    set_result_from_exception(point.record);
     if (usable_ && session_->group) session_->group->release();
     // The point may have overwritten its inputs or guard areas; do not share them.
-    if (usable_ && session_->workspace.holds(waiting_)) session_->workspace.forget_inputs(waiting_);
+    if (usable_ && session_->workspace.holds(waiting_)) session_->workspace.invalidate_inputs(waiting_);
   }
   point.record.wall_seconds = seconds_since(begin);
-  if (point.counters_pending && waiting_ + 1 < most_in_session) ++waiting_;
+  if (point.counters_pending && waiting_ + 1 < max_session_points) ++waiting_;
   return point;
 }
 
-void GpuDevice::end_by_exception(PointRecord& record) {
-  const auto end_as = [&](Disposition disposition, Message reason) {
+void GpuDevice::set_result_from_exception(PointRecord& record) {
+  const auto set_result = [&](Disposition disposition, Message reason) {
     record.disposition = disposition;
     record.reason = std::move(reason);
   };
   try {
     throw;
-  } catch (const PointEnd& end) {
-    end_as(end.disposition(), end.reason());
+  } catch (const PointAbort& end) {
+    set_result(end.disposition(), end.reason());
   } catch (const LaunchTimeout& timeout) {
     usable_ = false;
-    end_as(Disposition::timeout, timeout.reason());
+    set_result(Disposition::timeout, timeout.reason());
   } catch (const DriverError& error) {
-    end_after(error, record);
+    set_result_from_driver_error(error, record);
   } catch (const std::bad_alloc&) {
-    end_as(Disposition::out_of_memory, make_reason("point.host_memory", "Out of host memory."));
+    set_result(Disposition::out_of_memory, make_reason("point.host_memory", "Out of host memory."));
   } catch (const std::exception& error) {
-    end_as(Disposition::crashed, make_reason("point.failed", "{} [{}]", current_work_, error.what()));
+    set_result(Disposition::crashed, make_reason("point.failed", "{} [{}]", step_failure_, error.what()));
   }
 }
 
-void GpuDevice::end_after(const DriverError& error, PointRecord& record) {
-  const auto end_as = [&](Disposition disposition, Message reason) {
+void GpuDevice::set_result_from_driver_error(const DriverError& error, PointRecord& record) {
+  const auto set_result = [&](Disposition disposition, Message reason) {
     record.disposition = disposition;
     record.reason = std::move(reason);
   };
@@ -109,57 +109,60 @@ void GpuDevice::end_after(const DriverError& error, PointRecord& record) {
   usable_ = usable_ && (!session_->group || session_->group->usable());
   switch (error.code()) {
     case CUDA_ERROR_OUT_OF_MEMORY: {
-      end_as(Disposition::out_of_memory,
-             make_reason("point.driver_memory", "Out of device memory; {} bytes were free. [{}]", free_bytes(),
-                         error.what()));
+      set_result(Disposition::out_of_memory,
+                 make_reason("point.driver_memory", "Out of device memory; {} bytes were free. [{}]", free_bytes(),
+                             error.what()));
       return;
     }
     case CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES:
-      end_as(Disposition::infeasible,
-             make_reason("point.launch_resources", "A launch exceeds the registers or shared memory of a block. [{}]",
-                         error.what()));
+      set_result(Disposition::infeasible,
+                 make_reason("point.launch_resources",
+                             "A launch exceeds the registers or shared memory of a block. [{}]", error.what()));
       return;
     case CUDA_ERROR_LAUNCH_TIMEOUT:
       usable_ = false;
-      end_as(Disposition::timeout,
-             make_reason("point.driver_timeout", "The driver stopped a launch that ran too long. [{}]", error.what()));
+      set_result(
+          Disposition::timeout,
+          make_reason("point.driver_timeout", "The driver stopped a launch that ran too long. [{}]", error.what()));
       return;
     case CUDA_ERROR_NO_DEVICE:
     case CUDA_ERROR_DEVICE_UNAVAILABLE:
     case CUDA_ERROR_DEINITIALIZED:
     case CUDA_ERROR_ECC_UNCORRECTABLE:
       usable_ = false;
-      end_as(Disposition::crashed, make_reason("point.gpu_gone", "The GPU was lost. [{}]", error.what()));
+      set_result(Disposition::crashed, make_reason("point.gpu_gone", "The GPU was lost. [{}]", error.what()));
       return;
     default:
-      end_as(Disposition::crashed, make_reason("point.failed", "{} [{}]", current_work_, error.what()));
+      set_result(Disposition::crashed, make_reason("point.failed", "{} [{}]", step_failure_, error.what()));
   }
 }
 
 void GpuDevice::measure_phases(PointRecord& record, const MeasureOptions& options, const CancelToken& cancel) {
   const PointSpec& spec = record.spec;
   const auto stop_if_cancelled = [&](const Message& reason) {
-    if (cancel.cancelled()) throw PointEnd(Disposition::cancelled, reason);
+    if (cancel.cancelled()) throw PointAbort(Disposition::cancelled, reason);
   };
   stop_if_cancelled(make_reason("point.cancelled_before_point", "Cancelled before this point began."));
-  current_work_ = make_reason("point.preparing_failed", "Preparing the point failed.");
+  step_failure_ = make_reason("point.preparing_failed", "Preparing the point failed.");
   const Algorithm* algorithm = registry_.find(spec.algorithm);
   if (algorithm == nullptr) {
-    throw PointEnd(Disposition::infeasible, "point.no_algorithm", "This build has no algorithm '{}'.", spec.algorithm);
+    throw PointAbort(Disposition::infeasible, "point.no_algorithm", "This build has no algorithm '{}'.",
+                     spec.algorithm);
   }
   if (const auto refusal = algorithm->refusal(spec.problem, spec.config(), info_.limits)) {
-    throw PointEnd(Disposition::infeasible, refusal->reason);
+    throw PointAbort(Disposition::infeasible, refusal->reason);
   }
   if (spec.problem.gpus > 1) group().open(spec.problem.gpus);  // before uploading inputs
   const std::size_t slot = waiting_;
-  PreparedPoint& point = plan_in(slot, *algorithm, spec, options);
+  PreparedPoint& point = prepare_plan(slot, *algorithm, spec, options);
   record.manifest = session_->builder->statement_of(point.plan.launches, options.keep_sources);
   add_model_metrics(*algorithm, point.plan, spec.problem, record);
-  if (counts_units(options) && !algorithm->facts().user_defined) predict_uses(*algorithm, info_.limits, record);
+  if (requests_utilization(options) && !algorithm->facts().user_defined)
+    predict_utilization(*algorithm, info_.limits, record);
   const std::vector<LoadedLaunch> loaded = load(point);
-  add_launch_facts(cuda_, info_.limits, loaded, record);
+  add_launch_attributes(cuda_, info_.limits, loaded, record);
   session_->workspace.place(options.placement);
-  session_->workspace.reserve(slot, point.plan, point.inputs, besides(record, options));
+  session_->workspace.reserve(slot, point.plan, point.inputs, buffer_options(record, options));
   const auto add_memory = [&](std::int64_t own_bytes, Provenance provenance) {
     add_value(kernel_record(record, "all"), metric_key::memory_bytes,
               static_cast<double>(point.plan.buffer_bytes() + own_bytes), provenance);
@@ -176,29 +179,29 @@ void GpuDevice::measure_phases(PointRecord& record, const MeasureOptions& option
   run_once(point.setup, options.timeout);
   if (!point.plan.schedule.empty()) share(record, slot, point, options);
   // A profiler that replays launches delays those behind them; do not enqueue many.
-  const double first_ns = options.bare ? one_at_a_time_ns : run_once(point.launches, options.timeout);
+  const double first_ns = options.bare ? single_launch_batch_ns : run_once(point.launches, options.timeout);
   if (host_code) {
-    const std::int64_t of_launches = std::max<std::int64_t>(0, free_before - free_device_bytes(cuda_));
-    add_memory(point.prepared_bytes + of_launches, Provenance::measured);
+    const std::int64_t launch_bytes = std::max<std::int64_t>(0, free_before - free_device_bytes(cuda_));
+    add_memory(point.prepared_bytes + launch_bytes, Provenance::measured);
   }
   if (options.verify) verify(record, slot, point, options);
   if (strict) {
-    for (const auto flush : {GuardedBuffer::Flush::end, GuardedBuffer::Flush::begin}) {
+    for (const auto flush : {GuardedBuffer::GuardSide::end, GuardedBuffer::GuardSide::begin}) {
       if (Message why = run_guarded(slot, point, loaded, flush, options); !why.empty()) record.reason = std::move(why);
     }
   }
 
   stop_if_cancelled(make_reason("point.cancelled_before_timing", "Cancelled before timing."));
-  if (strict) poison_again(slot, point, options);
+  if (strict) repoison_outputs(slot, point, options);
   time(record, point.launches, options, cancel, first_ns);
-  if (!point.plan.schedule.empty()) time_shared(record, point, options, cancel);
+  if (!point.plan.schedule.empty()) time_schedule(record, point, options, cancel);
   if (user_defined) check_after_timing(record, slot, point, options);
   stop_if_cancelled(make_reason("point.cancelled_before_counting", "Cancelled before counting."));
 }
 
 void GpuDevice::share(PointRecord& record, std::size_t slot, const PreparedPoint& point,
                       const MeasureOptions& options) {
-  current_work_ = make_reason("point.sharing_crashed", "A launch or copy on several GPUs failed.");
+  step_failure_ = make_reason("point.sharing_crashed", "A launch or copy on several GPUs failed.");
   group().prepare(point.plan, point.others,
                   [&](const std::string& buffer) { return session_->workspace.address(slot, buffer); });
   record.others = group().uuids(record.spec.problem.gpus);
@@ -207,9 +210,9 @@ void GpuDevice::share(PointRecord& record, std::size_t slot, const PreparedPoint
   group().gather(options.timeout);
 }
 
-void GpuDevice::time_shared(PointRecord& record, const PreparedPoint& point, const MeasureOptions& options,
-                            const CancelToken& cancel) {
-  current_work_ = make_reason("point.sharing_crashed", "A launch or copy on several GPUs failed.");
+void GpuDevice::time_schedule(PointRecord& record, const PreparedPoint& point, const MeasureOptions& options,
+                              const CancelToken& cancel) {
+  step_failure_ = make_reason("point.sharing_crashed", "A launch or copy on several GPUs failed.");
   const auto begin = Clock::now();
   std::vector<ScheduleTimes> all;
   KernelRecord& whole = kernel_record(record, "all");
@@ -228,8 +231,8 @@ void GpuDevice::time_shared(PointRecord& record, const PreparedPoint& point, con
   session_->group->release();
 }
 
-GpuDevice::PreparedPoint& GpuDevice::plan_in(std::size_t slot, const Algorithm& algorithm, const PointSpec& spec,
-                                             const MeasureOptions& options) {
+GpuDevice::PreparedPoint& GpuDevice::prepare_plan(std::size_t slot, const Algorithm& algorithm, const PointSpec& spec,
+                                                  const MeasureOptions& options) {
   auto& place = prepared_[slot];
   AttentionPlan plan = algorithm.plan(spec.problem, spec.config(), info_.limits);
   // std::stable_partition, since clang 14 cannot use the subrange of gcc 12.
@@ -284,7 +287,7 @@ double GpuDevice::run_once(std::vector<PreparedLaunch>& launches, std::chrono::m
   const CUstream stream = session_->stream.get();
   double total = 0;
   for (PreparedLaunch& launch : launches) {
-    current_work_ = make_reason("point.kernel_crashed", "Kernel {} crashed.", launch.name());
+    step_failure_ = make_reason("point.kernel_crashed", "Kernel {} crashed.", launch.name());
     cuda_.check(cuda_.cuEventRecord(session_->begin.get(), stream), "cuEventRecord");
     launch.enqueue(cuda_, stream);
     cuda_.check(cuda_.cuEventRecord(session_->end.get(), stream), "cuEventRecord");
@@ -301,8 +304,8 @@ double GpuDevice::run_once(std::vector<PreparedLaunch>& launches, std::chrono::m
   return total;
 }
 
-void GpuDevice::run_together(std::vector<PreparedLaunch>& launches, std::chrono::milliseconds timeout) {
-  current_work_ = make_reason("point.second_run_crashed", "A kernel crashed in the second run.");
+void GpuDevice::run_back_to_back(std::vector<PreparedLaunch>& launches, std::chrono::milliseconds timeout) {
+  step_failure_ = make_reason("point.second_run_crashed", "A kernel crashed in the second run.");
   for (PreparedLaunch& launch : launches) launch.enqueue(cuda_, session_->stream.get());
   session_->runner.wait(timeout);
 }
@@ -310,7 +313,7 @@ void GpuDevice::run_together(std::vector<PreparedLaunch>& launches, std::chrono:
 CheckResult GpuDevice::judge(PointRecord& record, std::size_t slot, const PreparedPoint& point,
                              const PlanMemory::Inputs& inputs, const MeasureOptions& options) {
   const std::string& reference = registry_.find(record.spec.algorithm)->facts().reference;
-  current_work_ = make_reason("point.checking_failed", "Checking the output failed.");
+  step_failure_ = make_reason("point.checking_failed", "Checking the output failed.");
   CheckResult result = session_->oracle.judge(reference, point.plan, record.spec.problem, inputs.kind, inputs.seed,
                                               SlotBuffers(session_->workspace, slot), options.timeout);
   const double share = result.max_abs_error * record.error_bound.value_or(1);  // keep the run nearest to its bound
@@ -327,7 +330,7 @@ void GpuDevice::verify(PointRecord& record, std::size_t slot, PreparedPoint& poi
   const AttentionProblem& problem = record.spec.problem;
   const auto judged = [&] { return judge(record, slot, point, point.inputs, options); };
   check_inputs(slot, point, options);
-  if (const CheckResult result = judged(); !result.pass) throw PointEnd(Disposition::incorrect, result.reason);
+  if (const CheckResult result = judged(); !result.pass) throw PointAbort(Disposition::incorrect, result.reason);
   const bool early = std::ranges::any_of(plan.launches, &KernelLaunch::starts_early);
   if (problem.pass == Pass::fwd && !early) return;
   // Gradients are accumulated with atomics. A second run must reset them, and give identical bits if determinism is
@@ -338,26 +341,26 @@ void GpuDevice::verify(PointRecord& record, std::size_t slot, PreparedPoint& poi
     session_->workspace.fill(slot, plan, point.inputs);
     run_once(point.setup, options.timeout);
   }
-  run_together(point.launches, options.timeout);
+  run_back_to_back(point.launches, options.timeout);
   if (const CheckResult result = judged(); !result.pass) {
-    throw PointEnd(Disposition::incorrect, "point.run_again", "Second run: {}", result.reason);
+    throw PointAbort(Disposition::incorrect, "point.run_again", "Second run: {}", result.reason);
   }
   if (problem.deterministic && first != session_->oracle.seen()) {
-    throw PointEnd(Disposition::incorrect, "point.other_bits",
-                   "A second run gave different bits although deterministic results were requested.");
+    throw PointAbort(Disposition::incorrect, "point.other_bits",
+                     "A second run gave different bits although deterministic results were requested.");
   }
 }
 
 void GpuDevice::time(PointRecord& record, std::vector<PreparedLaunch>& launches, const MeasureOptions& options,
                      const CancelToken& cancel, double first_ns) {
-  current_work_ = make_reason("point.timing_crashed", "A kernel crashed during timing.");
+  step_failure_ = make_reason("point.timing_crashed", "A kernel crashed during timing.");
   const auto read_clocks = [&] {
     const auto reading = nvml_ ? nvml_->read() : std::nullopt;
     if (!reading) return;
     const std::uint64_t reasons = record.clocks ? record.clocks->throttle_reasons : 0;
     record.clocks = reading;
     record.clocks->throttle_reasons |= reasons;  // one throttled batch marks the point
-    record.clocks->throttled = slows_down(record.clocks->throttle_reasons);
+    record.clocks->throttled = indicates_throttling(record.clocks->throttle_reasons);
   };
   const TimingRequest request{.cache = record.spec.cache,
                               .min_samples = options.min_samples,

@@ -5,15 +5,15 @@
 
 #include "profiler/measure/gpu/clock.h"
 #include "profiler/measure/gpu/gpu_device_impl.h"
-#include "profiler/measure/gpu/point_end.h"
+#include "profiler/measure/gpu/point_abort.h"
 
 namespace attnscope::gpu {
 bool GpuDevice::Batch::goes_on() const {
   return !cancelled && std::ranges::find(whole, false) != whole.end();
 }
 
-bool GpuDevice::counts_with(std::span<const PointSpec> waiting, const PointSpec& next) const {
-  return session_->counters && fit_in_session(waiting, next, info_.limits, registry_);
+bool GpuDevice::can_share_session(std::span<const PointSpec> waiting, const PointSpec& next) const {
+  return session_->counters && fits_in_session(waiting, next, info_.limits, registry_);
 }
 
 Device::CountResult GpuDevice::count(std::span<PointRecord* const> records, const MeasureOptions& options,
@@ -28,11 +28,11 @@ Device::CountResult GpuDevice::count(std::span<PointRecord* const> records, cons
   while (usable_ && batch.goes_on()) count_session(batch);
   for (PointRecord* record : records)
     record->wall_seconds += seconds_since(begin) / static_cast<double>(records.size());
-  return {.whole = batch.whole, .lost_to = batch.lost_to};
+  return {.whole = batch.whole, .fatal_point = batch.fatal_point};
 }
 
 void GpuDevice::count_session(Batch& batch) {
-  const std::vector<std::size_t> members = members_of_session(batch);
+  const std::vector<std::size_t> members = session_members(batch);
   if (members.empty()) return;
   std::vector<CountedPoint> points;
   for (const std::size_t i : members) {
@@ -43,14 +43,14 @@ void GpuDevice::count_session(Batch& batch) {
   }
   const CountingRequest request{.extra_metrics = batch.options.extra_metrics, .limit = batch.options.timeout};
   CounterCollector& counters = *session_->counters;
-  current_work_ = make_reason("point.counting_crashed", "A kernel crashed during counting.");
+  step_failure_ = make_reason("point.counting_crashed", "A kernel crashed during counting.");
   try {
     const auto counts = counters.collect(session_->runner, points, request, batch.cancel);
     for (std::size_t i = 0; i < members.size(); ++i) {
       add_counts(counts[i].metrics, points[i].launches, counts[i].values, *batch.records[members[i]]);
       batch.whole[members[i]] = true;
-      if (Message cheat = too_few_bytes(*batch.records[members[i]]); !cheat.empty()) {
-        finish(batch, members[i], Disposition::incorrect, std::move(cheat));
+      if (Message implausible = implausible_bytes_reason(*batch.records[members[i]]); !implausible.empty()) {
+        finish(batch, members[i], Disposition::incorrect, std::move(implausible));
       }
     }
   } catch (const CuptiError& error) {
@@ -68,14 +68,15 @@ void GpuDevice::count_session(Batch& batch) {
       batch.alone = true;
       return;
     }
-    end_counted(batch, place ? members[place->point] : members.front(), place ? place->launch : std::string());
+    finish_from_exception(batch, place ? members[place->point] : members.front(),
+                          place ? place->launch : std::string());
   }
 }
 
-std::vector<std::size_t> GpuDevice::members_of_session(Batch& batch) {
+std::vector<std::size_t> GpuDevice::session_members(Batch& batch) {
   std::vector<std::size_t> members;
   std::size_t ranges = CounterCollector::idle_ranges;
-  const auto gave_up = [this](std::size_t member) { return !session_->workspace.holds(member); };
+  const auto was_evicted = [this](std::size_t member) { return !session_->workspace.holds(member); };
   for (std::size_t i = 0; i < batch.records.size() && usable_ && !batch.cancelled; ++i) {
     if (batch.whole[i]) continue;
     if (batch.alone && !members.empty()) break;
@@ -92,15 +93,15 @@ std::vector<std::size_t> GpuDevice::members_of_session(Batch& batch) {
       session_->context.make_current();
       if (!is_ready(i, *batch.records[i], batch.options)) make_ready(i, *batch.records[i], batch.options);
       // Points whose buffers were evicted for this one are counted in another session, as are the points after it.
-      const bool alone = std::erase_if(members, gave_up) > 0;
-      const std::size_t more = CounterCollector::ranges_of(prepared_.at(i)->launches);
-      if (!members.empty() && ranges + more > CounterCollector::most_ranges) break;
+      const bool alone = std::erase_if(members, was_evicted) > 0;
+      const std::size_t more = CounterCollector::max_ranges_of_point(prepared_.at(i)->launches);
+      if (!members.empty() && ranges + more > CounterCollector::max_ranges) break;
       ranges += more;
       members.push_back(i);
       if (alone) break;
     } catch (...) {
-      end_counted(batch, i, {});
-      std::erase_if(members, gave_up);
+      finish_from_exception(batch, i, {});
+      std::erase_if(members, was_evicted);
     }
   }
   if (!usable_ || batch.cancelled) members.clear();
@@ -112,14 +113,14 @@ bool GpuDevice::is_ready(std::size_t slot, const PointRecord& record, const Meas
   if (found == prepared_.end() || !session_->workspace.holds(slot)) return false;
   const PreparedPoint& point = *found->second;
   return point.spec == record.spec && point.inputs == inputs_of(record.spec, options, point.plan) &&
-         (!counts_write_back(record, options) || session_->workspace.holds_noise());
+         (!counts_write_back(record, options) || session_->workspace.has_stored_noise());
 }
 
 void GpuDevice::make_ready(std::size_t slot, const PointRecord& record, const MeasureOptions& options) {
-  current_work_ = make_reason("point.preparing_failed", "Preparing the point failed.");
-  PreparedPoint& point = plan_in(slot, *registry_.find(record.spec.algorithm), record.spec, options);
+  step_failure_ = make_reason("point.preparing_failed", "Preparing the point failed.");
+  PreparedPoint& point = prepare_plan(slot, *registry_.find(record.spec.algorithm), record.spec, options);
   const std::vector<LoadedLaunch> loaded = load(point);
-  session_->workspace.reserve(slot, point.plan, point.inputs, besides(record, options));
+  session_->workspace.reserve(slot, point.plan, point.inputs, buffer_options(record, options));
   fill(slot, point, loaded, options);
   run_once(point.setup, options.timeout);
   run_once(point.launches, options.timeout);
@@ -130,15 +131,15 @@ void GpuDevice::finish(Batch& batch, std::size_t which, Disposition disposition,
   record.disposition = disposition;
   record.reason = std::move(reason);
   batch.whole[which] = true;
-  if (!usable_ && !batch.lost_to) batch.lost_to = which;
+  if (!usable_ && !batch.fatal_point) batch.fatal_point = which;
   batch.cancelled = batch.cancelled || disposition == Disposition::cancelled;
 }
 
-void GpuDevice::end_counted(Batch& batch, std::size_t which, const std::string& kernel) {
+void GpuDevice::finish_from_exception(Batch& batch, std::size_t which, const std::string& kernel) {
   if (!kernel.empty())
-    current_work_ = make_reason("point.counted_kernel_crashed", "Kernel {} crashed during counting.", kernel);
+    step_failure_ = make_reason("point.counted_kernel_crashed", "Kernel {} crashed during counting.", kernel);
   PointRecord& record = *batch.records[which];
-  end_by_exception(record);
+  set_result_from_exception(record);
   if (record.disposition == Disposition::timeout && !kernel.empty()) {
     record.reason =
         make_reason("point.counted_kernel_still_running", "Kernel {} was still running after {} ms during counting.",

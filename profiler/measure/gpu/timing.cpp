@@ -15,7 +15,7 @@ constexpr double batch_ns = 1e8;
 constexpr int largest_batch = 32;
 /// Covers the host's time to enqueue event, launch and event. Needed for warm launches, which no cache clearing
 /// precedes, and per launch of a sequence.
-constexpr std::chrono::nanoseconds queuing_time = std::chrono::microseconds(20);
+constexpr std::chrono::nanoseconds enqueue_time = std::chrono::microseconds(20);
 
 struct Span {
   Event begin;
@@ -44,7 +44,7 @@ LaunchSamples time_launches(KernelRunner& runner, std::span<PreparedLaunch> laun
     LaunchSamples taken;
     if (request.clock) {
       runner.wait(request.timeout);
-      taken.sm_clock_hz = runner.stamped_hz();
+      taken.sm_clock_hz = runner.stamped_clock_hz();
     }
     taken.plan = samples.front();
     if (parts.size() > 1) samples.erase(samples.begin());
@@ -63,7 +63,7 @@ LaunchSamples time_launches(KernelRunner& runner, std::span<PreparedLaunch> laun
         std::chrono::nanoseconds host_time{0};
         for (const PreparedLaunch& launch : parts[i]) host_time += launch.host_time();
         if (request.cache == CacheState::warm || parts[i].size() > 1 || host_time.count() > 0) {
-          runner.enqueue_delay(queuing_time * static_cast<std::int64_t>(parts[i].size()) + 2 * host_time);
+          runner.enqueue_delay(enqueue_time * static_cast<std::int64_t>(parts[i].size()) + 2 * host_time);
         }
         cuda.check(cuda.cuEventRecord(span.begin.get(), runner.stream()), "cuEventRecord");
         for (PreparedLaunch& launch : parts[i]) launch.enqueue(cuda, runner.stream());

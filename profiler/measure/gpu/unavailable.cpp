@@ -18,7 +18,7 @@ Result<std::unique_ptr<Device>, GpuError> open_gpu_device(const GpuOptions&, con
   return Failure{not_built()};
 }
 
-Result<std::vector<GpuListing>, GpuError> list_gpus() {
+Result<std::vector<GpuSummary>, GpuError> list_gpus() {
   return Failure{not_built()};
 }
 

@@ -132,8 +132,8 @@ std::vector<PointRecord> counted(Device& device, const std::vector<PointSpec>& p
     uncounted.clear();
   };
   for (std::size_t i = 0; i < points.size(); ++i) {
-    if (!waiting.empty() && !device.counts_with(waiting, points[i])) count();
-    Device::Uncounted point = device.measure_uncounted(points[i], options, {});
+    if (!waiting.empty() && !device.can_share_session(waiting, points[i])) count();
+    Device::MeasurementResult point = device.measure_deferred(points[i], options, {});
     records[i] = std::move(point.record);
     if (!point.counters_pending) continue;
     waiting.push_back(points[i]);

@@ -197,7 +197,7 @@ TEST_F(SettledPointTest, SessionCountsEqualSeparateCounts) {
   for (const auto& [name, problem] : points) {
     PointSpec spec{.algorithm = name, .problem = problem};
     spec.set_config(built_in_algorithms().find(name)->default_config(problem, device_->info().limits));
-    Device::Uncounted point = device_->measure_uncounted(spec, options, {});
+    Device::MeasurementResult point = device_->measure_deferred(spec, options, {});
     ASSERT_TRUE(point.counters_pending) << point.record.reason;
     together.push_back(std::move(point.record));
   }

@@ -60,7 +60,7 @@ TEST(UserKernelChecksOnGpu, CorrectKernelsPassAllChecks) {
 }
 
 /// Reads `bytes` bytes from offset `from` of a 1000-byte buffer; the exit code is the outcome.
-[[noreturn]] void read_guarded(GuardedBuffer::Flush flush, std::int64_t from, std::int64_t bytes) {
+[[noreturn]] void read_guarded(GuardedBuffer::GuardSide flush, std::int64_t from, std::int64_t bytes) {
   auto gpu = gpu::BareGpu::open();
   if (!gpu) std::_Exit(3);
   gpu::KernelRunner& runner = (*gpu)->runner();
@@ -86,10 +86,10 @@ TEST(UserKernelChecksOnGpu, OutOfBoundsReadFaults) {
   if (auto gpu = gpu::BareGpu::open(); !gpu) GTEST_SKIP() << gpu.error();
   GTEST_FLAG_SET(death_test_style, "threadsafe");  // in a separate process, since a fault destroys the context
   const auto exits = [](int code) { return ::testing::ExitedWithCode(code); };
-  EXPECT_EXIT(read_guarded(GuardedBuffer::Flush::end, 0, 1024), exits(0), "") << "the gap of 24 bytes is mapped";
-  EXPECT_EXIT(read_guarded(GuardedBuffer::Flush::end, 0, 1032), exits(1), "");
-  EXPECT_EXIT(read_guarded(GuardedBuffer::Flush::begin, 0, 1000), exits(0), "");
-  EXPECT_EXIT(read_guarded(GuardedBuffer::Flush::begin, -8, 8), exits(1), "");
+  EXPECT_EXIT(read_guarded(GuardedBuffer::GuardSide::end, 0, 1024), exits(0), "") << "the gap of 24 bytes is mapped";
+  EXPECT_EXIT(read_guarded(GuardedBuffer::GuardSide::end, 0, 1032), exits(1), "");
+  EXPECT_EXIT(read_guarded(GuardedBuffer::GuardSide::begin, 0, 1000), exits(0), "");
+  EXPECT_EXIT(read_guarded(GuardedBuffer::GuardSide::begin, -8, 8), exits(1), "");
 }
 
 TEST(UserKernelChecksOnGpu, DetectsOnlyWorkOnAnotherStream) {
@@ -101,11 +101,11 @@ TEST(UserKernelChecksOnGpu, DetectsOnlyWorkOnAnotherStream) {
   const auto limit = std::chrono::seconds(10);
   for (const int microseconds : {10, 100, 1000, 10'000}) {
     const std::chrono::nanoseconds length = std::chrono::microseconds(microseconds);
-    EXPECT_EQ(gpu::late_work_ns(
+    EXPECT_EQ(gpu::pending_work_ns(
                   gpu.runner(), [&] { gpu.runner().enqueue_delay(length); }, limit),
               0)
         << microseconds << " us";
-    const double late = gpu::late_work_ns(
+    const double late = gpu::pending_work_ns(
         gpu.runner(),
         [&] {
           elsewhere.enqueue_delay(length + std::chrono::milliseconds(2));

@@ -335,7 +335,7 @@ struct Profiler {
   std::string config;  ///< metric names
   int passes = 0;
   int passes_done = 0;
-  std::size_t most_ranges = 0;
+  std::size_t max_ranges = 0;
   std::vector<FakeRange> ranges;
 };
 Profiler profiler;
@@ -1196,7 +1196,7 @@ CUptiResult cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_Params* pa
   // CUPTI 13.0 behavior: while it is enabled, the first configuration is kept.
   profiler.config = stored_configs.front().second;
   profiler.passes = passes_of(profiler.config);
-  profiler.most_ranges = params->maxRangesPerPass;
+  profiler.max_ranges = params->maxRangesPerPass;
   ++device.counter_configs;
   return CUPTI_SUCCESS;
 }
@@ -1254,7 +1254,7 @@ CUptiResult cuptiRangeProfilerDecodeData(CUpti_RangeProfiler_DecodeData_Params* 
   WELL_FORMED(CUpti_RangeProfiler_DecodeData_Params);
   if (profiler.in_session) return CUPTI_ERROR_INVALID_OPERATION;
   const std::size_t pushed = profiler.ranges.size();
-  params->numOfRangeDropped = pushed - std::min(pushed, profiler.most_ranges);
+  params->numOfRangeDropped = pushed - std::min(pushed, profiler.max_ranges);
   std::erase_if(profiler.ranges, [](const FakeRange& range) { return Faults().matches("lose-range", range.name); });
   const CUptiResult result = cupti_fault("decode");
   return result == CUPTI_SUCCESS ? cupti_fault_at("decode") : result;

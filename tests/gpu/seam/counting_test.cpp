@@ -24,16 +24,16 @@ TEST(Counters, DramHasOtherNamesOnComputeCapability12) {
 }
 
 TEST(Clocks, OnlyReducedSmClocksCountAsThrottled) {
-  EXPECT_FALSE(slows_down(0));
-  EXPECT_FALSE(slows_down(0x1));   // idle
-  EXPECT_FALSE(slows_down(0x2));   // application clocks
-  EXPECT_FALSE(slows_down(0x10));  // sync boost
-  EXPECT_TRUE(slows_down(0x4));    // power cap
-  EXPECT_TRUE(slows_down(0x8));    // hardware slowdown
-  EXPECT_TRUE(slows_down(0x20));   // thermal, software
-  EXPECT_TRUE(slows_down(0x40));   // thermal, hardware
-  EXPECT_TRUE(slows_down(0x80));   // power brake
-  EXPECT_TRUE(slows_down(0x1 | 0x20));
+  EXPECT_FALSE(indicates_throttling(0));
+  EXPECT_FALSE(indicates_throttling(0x1));   // idle
+  EXPECT_FALSE(indicates_throttling(0x2));   // application clocks
+  EXPECT_FALSE(indicates_throttling(0x10));  // sync boost
+  EXPECT_TRUE(indicates_throttling(0x4));    // power cap
+  EXPECT_TRUE(indicates_throttling(0x8));    // hardware slowdown
+  EXPECT_TRUE(indicates_throttling(0x20));   // thermal, software
+  EXPECT_TRUE(indicates_throttling(0x40));   // thermal, hardware
+  EXPECT_TRUE(indicates_throttling(0x80));   // power brake
+  EXPECT_TRUE(indicates_throttling(0x1 | 0x20));
 }
 
 TEST(CompileLog, ParsesFiguresOfNamedKernel) {
@@ -47,14 +47,14 @@ TEST(CompileLog, ParsesFiguresOfNamedKernel) {
       "ptxas info    : Function properties for wanted\n"
       "ptxas         .     256 bytes stack frame, 24 bytes spill stores, 32 bytes spill loads\n"
       "ptxas info    : Used 168 registers, used 1 barriers, 256 bytes cumulative stack size, 1024 bytes smem\n";
-  const KernelFigures expected{.registers = 168,
+  const ResourceUsage expected{.registers = 168,
                                .static_shared_bytes = 1024,
                                .local_bytes = 256,
                                .spill_store_bytes = 24,
                                .spill_load_bytes = 32};
-  EXPECT_EQ(figures_from_log(log, "wanted"), expected);
-  EXPECT_EQ(figures_from_log(log, "other").registers, 12);
-  EXPECT_EQ(figures_from_log(log, "absent"), KernelFigures{});
+  EXPECT_EQ(parse_resource_usage(log, "wanted"), expected);
+  EXPECT_EQ(parse_resource_usage(log, "other").registers, 12);
+  EXPECT_EQ(parse_resource_usage(log, "absent"), ResourceUsage{});
 }
 
 TEST(Architectures, SuffixFromHopperOn) {

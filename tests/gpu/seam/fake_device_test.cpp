@@ -106,7 +106,7 @@ TEST_F(FakeDeviceTest, DriverSeesNoGpu) {
   faults("init=100");
   const auto cuda = gpu::start_driver(cache_);  // no GPU device node exists
   EXPECT_EQ(cuda.error().kind, GpuError::Kind::no_device);
-  EXPECT_TRUE(cuda.error().nothing_here());
+  EXPECT_TRUE(cuda.error().is_gpu_absent());
   EXPECT_FALSE(list_gpus().ok());
 }
 
@@ -158,7 +158,7 @@ TEST_F(FakeDeviceTest, ReportsWhyGpuCannotBeOpened) {
         Case{"compute=75", Kind::unsupported, "", ""}, Case{"oom-at=1", Kind::device_failed, "", "memory"}}) {
     const GpuError error = open_error(each.faults);
     EXPECT_EQ(error.kind, each.kind) << each.faults;
-    EXPECT_FALSE(error.nothing_here()) << each.faults;
+    EXPECT_FALSE(error.is_gpu_absent()) << each.faults;
     EXPECT_THAT(text(error.what), HasSubstr(each.what));
     EXPECT_THAT(text(error.fix), HasSubstr(each.fix));
   }
@@ -377,7 +377,8 @@ TEST_F(FakeDeviceTest, CountersAreReconfiguredForMoreRanges) {
   gpu::RangeProfiler profiler(*cupti, context.get(), 0);
   const gpu::CounterConfig config = profiler.host().configure({"dram__bytes_read.sum"});
   const auto before = attnscope_fake_counter_configs();
-  for (const std::size_t count : {std::size_t{3}, gpu::RangeProfiler::least_ranges, std::size_t{200}, std::size_t{5}}) {
+  for (const std::size_t count :
+       {std::size_t{3}, gpu::RangeProfiler::min_allocated_ranges, std::size_t{200}, std::size_t{5}}) {
     std::vector<gpu::RangeProfiler::Range> ranges;
     for (std::size_t i = 0; i < count; ++i) ranges.push_back({std::to_string(i), {}, [] {}});
     EXPECT_EQ(profiler.collect(config, ranges).size(), count);
@@ -688,7 +689,7 @@ class SharedSessionTest : public FakeDeviceTest {
                 MeasureOptions options = quick()) {
     Counted counted;
     for (const PointSpec& spec : specs) {
-      Device::Uncounted one = device.measure_uncounted(spec, options, cancel_);
+      Device::MeasurementResult one = device.measure_deferred(spec, options, cancel_);
       EXPECT_TRUE(one.counters_pending) << one.record.reason;
       EXPECT_EQ(metric(one.record, metric_key::dram_read_bytes), -1) << "not counted yet";
       counted.records.push_back(std::move(one.record));
@@ -757,7 +758,7 @@ TEST_F(SharedSessionTest, PointsOfOneProblemShareInputs) {
   MeasureOptions options = quick();
   std::vector<PointRecord> records;
   for (const PointSpec& spec : tiles) {
-    records.push_back(device->measure_uncounted(spec, options, cancel_).record);
+    records.push_back(device->measure_deferred(spec, options, cancel_).record);
     if (&spec == &tiles[3]) {
       EXPECT_GT(attnscope_fake_uploaded_bytes(), uploaded);
     }
@@ -766,13 +767,13 @@ TEST_F(SharedSessionTest, PointsOfOneProblemShareInputs) {
   std::vector<PointRecord*> pointers;
   for (PointRecord& record : records) pointers.push_back(&record);
   EXPECT_EQ(device->count(pointers, options, cancel_).whole, std::vector<bool>(5, true));
-  (void)device->measure_uncounted(tiles[4], options, cancel_);
+  (void)device->measure_deferred(tiles[4], options, cancel_);
   EXPECT_EQ(attnscope_fake_uploaded_bytes(), both);
   // All of them compute correct results with inputs that another point uploaded.
   faults("by-grid,compute-output");
   options.verify = true;
   for (const PointSpec& spec : tiles) {
-    const Device::Uncounted point = device->measure_uncounted(spec, options, cancel_);
+    const Device::MeasurementResult point = device->measure_deferred(spec, options, cancel_);
     EXPECT_EQ(point.record.disposition, Disposition::ok) << describe(spec) << ": " << point.record.reason;
   }
 }
@@ -964,7 +965,7 @@ TEST_F(SharedSessionTest, SessionsRespectRangeCapacity) {
     EXPECT_EQ(values(record), values(counted.records[0]));
   }
   const std::size_t each = 2 * (counted.records[0].kernels.size() - 1);
-  const std::size_t room = gpu::RangeProfiler::least_ranges / each;
+  const std::size_t room = gpu::RangeProfiler::min_allocated_ranges / each;
   ASSERT_LT(room, 16U);
   EXPECT_GE(attnscope_fake_counter_sessions() - sessions, static_cast<std::int64_t>(2 * (16 / room + 1)))
       << "two passes per session";
@@ -1005,11 +1006,11 @@ TEST_F(SharedSessionTest, SessionsLimitPointsAndMemory) {
   const auto device = open();
   const auto specs = fa2_points(40);
   std::size_t together = 1;
-  while (together < 40 && device->counts_with({specs.data(), together}, specs[together])) ++together;
+  while (together < 40 && device->can_share_session({specs.data(), together}, specs[together])) ++together;
   EXPECT_EQ(together, 16U);
   PointSpec large = point("naive");
   large.problem.n_q = large.problem.n_k = 8192;  // 2 x 256 MiB of 1 GiB
-  EXPECT_FALSE(device->counts_with({specs.data(), 1}, large));
+  EXPECT_FALSE(device->can_share_session({specs.data(), 1}, large));
 }
 
 // ---- Failing points -----------------------------------------------------------------------------------------------
@@ -1159,9 +1160,9 @@ TEST_P(CounterFaultTest, EverythingElseIsMeasured) {
   EXPECT_GT(metric(record, metric_key::model_l2_to_sm_bytes), 0);
   EXPECT_EQ(metric(record, metric_key::dram_read_bytes), -1);
 
-  MeasureOptions not_asked = quick();
-  not_asked.counters = false;
-  EXPECT_EQ(device->measure(point(), not_asked, cancel_).disposition, Disposition::ok);
+  MeasureOptions not_requested = quick();
+  not_requested.counters = false;
+  EXPECT_EQ(device->measure(point(), not_requested, cancel_).disposition, Disposition::ok);
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <string>
 
-#include "profiler/measure/gpu/point_end.h"
+#include "profiler/measure/gpu/point_abort.h"
 
 namespace attnscope::gpu {
 namespace {
@@ -34,7 +34,7 @@ TEST(LibraryKernel, RejectsSecondCupti) {
   try {
     const LibraryKernel kernel(theirs);
     FAIL() << "the library was accepted";
-  } catch (const PointEnd& end) {
+  } catch (const PointAbort& end) {
     EXPECT_EQ(end.disposition(), Disposition::compile_error);
     EXPECT_THAT(text(end.reason()), ::testing::HasSubstr("libcupti.so.98 counts already"));
     EXPECT_THAT(text(end.reason()), ::testing::HasSubstr("ATTNSCOPE_CUPTI_LIBRARY"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/measure/gpu/driver/machine.h"
+#include "profiler/measure/gpu/driver/host_properties.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ class MachineTest : public ::testing::Test {
     fs::create_directories((root_ / file).parent_path());
     std::ofstream(root_ / file) << text;
   }
-  [[nodiscard]] Machine machine() const { return this_machine(root_); }
+  [[nodiscard]] HostProperties machine() const { return host_properties(root_); }
 
  private:
   fs::path root_;
@@ -37,13 +37,13 @@ TEST_F(MachineTest, BareMetal) {
   write("proc/driver/nvidia/params", "EnableMSI: 1\nRmProfilingAdminOnly: 1\n");
   EXPECT_FALSE(machine().wsl);
   EXPECT_FALSE(machine().container);
-  EXPECT_TRUE(machine().counters_for_admin_only);
+  EXPECT_TRUE(machine().counters_admin_only);
   EXPECT_THAT(text(counter_permission_fix(machine())), HasSubstr("NVreg_RestrictProfilingToAdminUsers=0"));
 }
 
 TEST_F(MachineTest, DriverOpenToAllUsers) {
   write("proc/driver/nvidia/params", "RmProfilingAdminOnly: 0\n");
-  EXPECT_FALSE(machine().counters_for_admin_only);
+  EXPECT_FALSE(machine().counters_admin_only);
 }
 
 TEST_F(MachineTest, Wsl) {

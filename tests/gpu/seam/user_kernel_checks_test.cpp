@@ -120,9 +120,9 @@ TEST_F(UserKernelChecks, DetectsWriteToInput) {
 
   // A point that waits for its counters with the same inputs is laid out again.
   options_.counters = true;
-  PointRecord waiting = device_->measure_uncounted(point("ours"), options_, {}).record;
+  PointRecord waiting = device_->measure_deferred(point("ours"), options_, {}).record;
   setenv("ATTNSCOPE_FAKE_GPU", "compute-output,write-input=fa2", 1);
-  EXPECT_EQ(device_->measure_uncounted(point("theirs"), options_, {}).record.disposition, Disposition::incorrect);
+  EXPECT_EQ(device_->measure_deferred(point("theirs"), options_, {}).record.disposition, Disposition::incorrect);
   const std::int64_t before = attnscope_fake_uploaded_bytes();
   std::array records{&waiting};
   EXPECT_EQ(device_->count(records, options_, {}).whole, std::vector{true});

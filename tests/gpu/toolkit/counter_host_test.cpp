@@ -99,10 +99,10 @@ TEST_F(CounterHostTest, Units) {
 
 TEST_F(CounterHostTest, ChipsByComputeCapability) {
   for (const int compute : {80, 86, 87, 89, 90, 100, 120}) {
-    const std::string chip = chip_of(compute / 10, compute % 10);
+    const std::string chip = default_chip(compute / 10, compute % 10);
     EXPECT_TRUE(host(chip.c_str()).knows("sm__cycles_elapsed.max")) << compute << " " << chip;
   }
-  EXPECT_EQ(chip_of(7, 5), "");
+  EXPECT_EQ(default_chip(7, 5), "");
 }
 
 }  // namespace

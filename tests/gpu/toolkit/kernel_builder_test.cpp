@@ -83,7 +83,7 @@ TEST_F(KernelBuilderTest, EveryAlgorithmCompilesForAmpereAndHopper) {
 TEST_F(KernelBuilderTest, CeilingKernelsCompileWithoutLocalMemory) {
   for (const auto& [arch, name] :
        {std::pair{"sm_80", "a100"}, std::pair{"sm_90a", "h200"}, std::pair{"sm_120a", "rtx-5090"}}) {
-    if (!builder_->refuses(arch).empty()) continue;  // an older NVRTC
+    if (!builder_->unsupported_reason(arch).empty()) continue;  // an older NVRTC
     const DeviceLimits& limits = *find_gpu(name);
     const auto loads = gpu::ceiling_loads(limits, gpu::ceiling_buffers(limits, limits.dram_bytes));
     std::vector<KernelLaunch> launches{gpu::ring_launch("ring_dram", 1 << 20)};
@@ -250,11 +250,11 @@ TEST_F(KernelBuilderTest, CancelStopsBetweenKernels) {
 }
 
 TEST_F(KernelBuilderTest, RejectsUnknownArchitectures) {
-  EXPECT_EQ(text(builder_->refuses("sm_80")), "");
-  EXPECT_EQ(text(builder_->refuses("sm_90a")), "");
-  EXPECT_THAT(text(builder_->refuses("sm_75")), HasSubstr("sm_80"));
-  EXPECT_THAT(text(builder_->refuses("hopper")), HasSubstr("'hopper'"));
-  EXPECT_THAT(text(builder_->refuses("sm_90x")), HasSubstr("'sm_90x'"));
+  EXPECT_EQ(text(builder_->unsupported_reason("sm_80")), "");
+  EXPECT_EQ(text(builder_->unsupported_reason("sm_90a")), "");
+  EXPECT_THAT(text(builder_->unsupported_reason("sm_75")), HasSubstr("sm_80"));
+  EXPECT_THAT(text(builder_->unsupported_reason("hopper")), HasSubstr("'hopper'"));
+  EXPECT_THAT(text(builder_->unsupported_reason("sm_90x")), HasSubstr("'sm_90x'"));
   const auto result = build_kernels("sm_11", {}, 1, cancel_, {}, cache_);
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().kind, GpuError::Kind::unsupported);

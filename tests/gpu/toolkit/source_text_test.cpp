@@ -19,12 +19,12 @@ using ::testing::Not;
 
 std::string read(std::string_view main, std::vector<EmbeddedSource> others = {}) {
   others.push_back({"main.cuh", main});
-  return compiled_text("main.cuh", others);
+  return normalized_source("main.cuh", others);
 }
 
 constexpr std::string_view once = "#pragma once\n";
 
-TEST(CompiledText, IsIndependentOfFormatting) {
+TEST(NormalizedSource, IsIndependentOfFormatting) {
   const std::string plain = read("int a = 1;\n#define X(y) y\nchar b = '\\'';\n");
   for (const char* other : {"// first\nint a   =\n  1; /* 2 */\n#define X(y) y  // same\nchar b = '\\'';",
                             "/* of two\nlines */int a = 1;\n  #define X(y) \\\n  y\nchar b = '\\'';",
@@ -33,7 +33,7 @@ TEST(CompiledText, IsIndependentOfFormatting) {
   }
 }
 
-TEST(CompiledText, DiffersForDifferentPrograms) {
+TEST(NormalizedSource, DiffersForDifferentPrograms) {
   const std::vector<const char*> programs{"int a = 1;",          "int a = 1 ;",           "int a = 1'0;",
                                           "int b = 1;",          "#define a\nint b = 1;", "#define a int\nb = 1;",
                                           "#define a(b) 1",      "#define a (b) 1",       "asm(\"a // b\");",
@@ -46,7 +46,7 @@ TEST(CompiledText, DiffersForDifferentPrograms) {
   }
 }
 
-TEST(CompiledText, InlinesIncludesOnce) {
+TEST(NormalizedSource, InlinesIncludesOnce) {
   const std::string header = std::string(once) + "int a;\n";
   const std::string plain = read("int a;\nint b;");
   EXPECT_EQ(read("#include \"h\"\nint b;", {{"h", header}}), plain);
@@ -63,7 +63,7 @@ TEST(CompiledText, InlinesIncludesOnce) {
 }
 
 // If a condition skips the first of two includes, the second one is read.
-TEST(CompiledText, HandlesConditionalIncludes) {
+TEST(NormalizedSource, HandlesConditionalIncludes) {
   const std::string header = std::string(once) + "int a;\n";
   EXPECT_NE(read("#if X\n#include \"h\"\n#endif\n#include \"h\"\n", {{"h", header}}),
             read("#if X\n#include \"h\"\n#endif\n", {{"h", header}}));
@@ -71,12 +71,12 @@ TEST(CompiledText, HandlesConditionalIncludes) {
             read("#if X\n#endif\n#include \"h\"\n", {{"h", header}}));
 }
 
-TEST(CompiledText, CoversEmbeddedSources) {
+TEST(NormalizedSource, CoversEmbeddedSources) {
   for (const EmbeddedSource& source : embedded_sources()) {
     for (const char* word : {"__LINE__", "__FILE__", "__COUNTER__", "R\"", "# include", "#include <"}) {
       EXPECT_THAT(std::string(source.text), Not(HasSubstr(word))) << source.path << " depends on formatting";
     }
-    EXPECT_THAT(compiled_text(source.path, embedded_sources()), Not(HasSubstr("#include"))) << source.path;
+    EXPECT_THAT(normalized_source(source.path, embedded_sources()), Not(HasSubstr("#include"))) << source.path;
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // User-defined sources and their digests, with the real NVRTC.
-#include "profiler/measure/gpu/user/own_source.h"
+#include "profiler/measure/gpu/user/user_source.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ class UserSourceTest : public ::testing::Test {
                                                          .options = {},
                                                          .manifest = "a statement"});
   }
-  [[nodiscard]] std::string digest() const { return read_own_source(*source(), {})->digest; }
+  [[nodiscard]] std::string digest() const { return read_user_source(*source(), {})->digest; }
 
   testing::TemporaryFolder folder_;
 };
@@ -60,7 +60,7 @@ TEST_F(UserSourceTest, DigestCoversAllFiles) {
   EXPECT_EQ(digest(), before);
   UserSource other = *source();
   other.manifest = "another";
-  EXPECT_NE(read_own_source(other, {})->digest, before) << "the manifest determines the launch";
+  EXPECT_NE(read_user_source(other, {})->digest, before) << "the manifest determines the launch";
 }
 
 TEST_F(UserSourceTest, DigestIgnoresLocation) {
@@ -69,11 +69,11 @@ TEST_F(UserSourceTest, DigestIgnoresLocation) {
   UserSource moved = *source();
   moved.file = elsewhere / "kernel.cu";
   moved.include_folders = {elsewhere / "include"};
-  EXPECT_EQ(read_own_source(moved, {})->digest, digest());
+  EXPECT_EQ(read_user_source(moved, {})->digest, digest());
 }
 
 TEST_F(UserSourceTest, SourceIsReadOncePerProcess) {
-  const OwnSources sources;
+  const UserSources sources;
   const auto own = source();
   ASSERT_TRUE(sources.read(own, {}).ok());
   ASSERT_TRUE(sources.read(own, {}).ok());
@@ -93,18 +93,18 @@ TEST_F(UserSourceTest, FindsHeadersOfAllIncludeForms) {
     EXPECT_NE(digest(), before) << form;
   }
   write("kernel.cu", "// #include \"h.h\"\nconst char* s = R\"(\n#include \"h.h\"\n)\";\n");
-  EXPECT_EQ(read_own_source(*source(), {})->files.size(), 2U)
+  EXPECT_EQ(read_user_source(*source(), {})->files.size(), 2U)
       << "#include in a raw literal counts, in a comment it does not";
 }
 
 TEST_F(UserSourceTest, RejectsTooManyIncludes) {
   write("kernel.cu", "#include \"0.h\"\n");
   for (int i = 0; i < 300; ++i) write(std::to_string(i) + ".h", "#include \"" + std::to_string(i + 1) + ".h\"\n");
-  EXPECT_THAT(english_text(read_own_source(*source(), {}).error()), HasSubstr("its includes exceed"));
+  EXPECT_THAT(english_text(read_user_source(*source(), {}).error()), HasSubstr("its includes exceed"));
   fs::create_directory_symlink(".", folder_ / "s");
   fs::create_directory_symlink(".", folder_ / "t");
   write("kernel.cu", "#pragma once\n#include \"s/kernel.cu\"\n#include \"t/kernel.cu\"\n");
-  EXPECT_EQ(read_own_source(*source(), {})->files.size(), 1U);
+  EXPECT_EQ(read_user_source(*source(), {})->files.size(), 1U);
 }
 
 TEST_F(UserSourceTest, CompilesWithIncludesAndIsCached) {
@@ -174,10 +174,10 @@ TEST_F(UserSourceTest, ReadsParametersOfCompiledKernel) {
   EXPECT_THAT(error(wide), HasSubstr("Argument 2 of own has 4 bytes, but the manifest gives 8"));
   launch.arguments = right;
   const std::string cubin = (*builder)->build("sm_90a", launch).cubin;
-  EXPECT_THAT(parameter_bytes(cubin, "own").value(), ElementsAre(8, 4, 4, 128, 8));
-  EXPECT_FALSE(parameter_bytes(cubin, "other"));
+  EXPECT_THAT(parameter_sizes(cubin, "own").value(), ElementsAre(8, 4, 4, 128, 8));
+  EXPECT_FALSE(parameter_sizes(cubin, "other"));
   for (std::size_t length = 0; length < cubin.size(); length += 7) {  // a damaged file yields fewer parameters, or none
-    const auto bytes = parameter_bytes(std::string_view(cubin).substr(0, length), "own");
+    const auto bytes = parameter_sizes(std::string_view(cubin).substr(0, length), "own");
     EXPECT_TRUE(!bytes || bytes->size() <= 5);
   }
 }
@@ -186,15 +186,15 @@ TEST(KernelParameters, ParsesPtx) {
   const std::string ptx =
       ".version 8.7\n.visible .entry own(\n.param .u64 .ptr .global .align 1 own_param_0,\n.param .b32 own_param_1,\n"
       ".param .f32 own_param_2,\n.param .align 64 .b8 own_param_3[128]\n)\n{\n ret;\n}\n";
-  EXPECT_THAT(parameter_bytes(ptx, "own").value(), ElementsAre(8, 4, 4, 128));
+  EXPECT_THAT(parameter_sizes(ptx, "own").value(), ElementsAre(8, 4, 4, 128));
   const std::string odd =
       "// .entry own(.param .u64 a)\n.visible .entry\town\n(.param\t.u64 a, // (first)\n.param .u8 b,\n"
       "  .param .align 8 .b8 c[0x10] /* ) */\n)\n{}";
-  EXPECT_THAT(parameter_bytes(odd, "own").value(), ElementsAre(8, 1, 16));
-  EXPECT_FALSE(parameter_bytes(".entry own(.param .texref t)", "own"));
-  EXPECT_TRUE(parameter_bytes(".entry own()", "own").value().empty());
-  EXPECT_FALSE(parameter_bytes(ptx, "ow"));
-  EXPECT_FALSE(parameter_bytes("", "own"));
+  EXPECT_THAT(parameter_sizes(odd, "own").value(), ElementsAre(8, 1, 16));
+  EXPECT_FALSE(parameter_sizes(".entry own(.param .texref t)", "own"));
+  EXPECT_TRUE(parameter_sizes(".entry own()", "own").value().empty());
+  EXPECT_FALSE(parameter_sizes(ptx, "ow"));
+  EXPECT_FALSE(parameter_sizes("", "own"));
 }
 
 }  // namespace

@@ -45,15 +45,15 @@ class FakeDevice final : public Device {
   }
   [[nodiscard]] bool usable() const override { return is_usable; }
 
-  /// With most_together > 1: like measure(), without counters.
-  [[nodiscard]] Uncounted measure_uncounted(const PointSpec& spec, const MeasureOptions& options,
-                                            const CancelToken& cancel) override {
+  /// With max_together > 1: like measure(), without counters.
+  [[nodiscard]] MeasurementResult measure_deferred(const PointSpec& spec, const MeasureOptions& options,
+                                                   const CancelToken& cancel) override {
     PointRecord record = measure(spec, options, cancel);
-    const bool counters_pending = most_together > 1 && record.disposition == Disposition::ok;
+    const bool counters_pending = max_together > 1 && record.disposition == Disposition::ok;
     return {std::move(record), counters_pending};
   }
-  [[nodiscard]] bool counts_with(std::span<const PointSpec> waiting, const PointSpec&) const override {
-    return waiting.size() < most_together;
+  [[nodiscard]] bool can_share_session(std::span<const PointSpec> waiting, const PointSpec&) const override {
+    return waiting.size() < max_together;
   }
   /// Counts the records in order and applies `count_answer` to each. If the device is lost or the run cancelled, the
   /// remaining records are incomplete.
@@ -70,7 +70,7 @@ class FakeDevice final : public Device {
       // The earlier points of the session have lost their counts, too.
       std::fill(whole.begin(), whole.end(), false);
       whole[i] = true;
-      return {.whole = whole, .lost_to = i};
+      return {.whole = whole, .fatal_point = i};
     }
     if (cancel.cancelled()) std::fill(whole.begin(), whole.end(), false);
     return {.whole = whole};
@@ -82,7 +82,7 @@ class FakeDevice final : public Device {
   std::vector<PointSpec> prepared;
   std::vector<PointSpec> measured;
   std::vector<MeasureOptions> asked;
-  std::size_t most_together = 1;
+  std::size_t max_together = 1;
   std::function<void(PointRecord&)> count_answer;
   std::vector<std::vector<std::int64_t>> sessions;  ///< N of the points of each session.
 };

@@ -35,7 +35,7 @@ Provenance origin_of(const PointRecord& record, std::string_view key, std::strin
 }
 
 // Simulates each kind of launch once and combines the times by the schedule.
-TEST(SimulatedDevice, PlaysWhatSeveralGpusShare) {
+TEST(SimulatedDevice, SimulatesMultiGpuSchedules) {
   PointSpec spec{.algorithm = "ring", .problem = {}, .tile = {.br = 128, .bc = 128}};
   spec.problem = {.mask = Mask::causal, .heads_q = 16, .heads_kv = 16, .n_q = 16'384, .n_k = 16'384, .d = 128};
   const auto device = make_simulated_device(*find_gpu("H200"), built_in_algorithms());
@@ -75,7 +75,7 @@ TEST(SimulatedDevice, PlaysWhatSeveralGpusShare) {
 }
 
 // At this length the softmax launch alone exceeds the simulator's limit.
-TEST(SimulatedDevice, WhatWasNotPlayedWholeIsExtrapolated) {
+TEST(SimulatedDevice, PartialSimulationIsExtrapolated) {
   const PointRecord record = simulate("naive", 16384, 3);
   ASSERT_EQ(record.kernel("softmax")->complete, false);
   ASSERT_EQ(record.kernel("qk")->complete, true);
@@ -104,7 +104,7 @@ TEST(SimulatedDevice, WhatWasNotPlayedWholeIsExtrapolated) {
   EXPECT_EQ(evaluate(metric_key::l2_sm_over_model, record)->value, 1);
 }
 
-TEST(SimulatedDevice, WhatWasPlayedWholeIsSimulated) {
+TEST(SimulatedDevice, CompleteSimulationIsSimulated) {
   const PointRecord record = simulate("naive", 1024, 4);
   EXPECT_EQ(record.origin(), Provenance::simulated);
   for (const KernelRecord& kernel : record.kernels) {
@@ -117,7 +117,7 @@ TEST(SimulatedDevice, WhatWasPlayedWholeIsSimulated) {
   EXPECT_EQ(origin_of(record, metric_key::dram_settled_bytes), Provenance::simulated);
 }
 
-TEST(SimulatedDevice, KeepsHowBusyUnitsAre) {
+TEST(SimulatedDevice, RecordsUtilization) {
   const PointRecord record = simulate("fa2", 2048, 132);
   double most = 0;
   for (const GpuUnit unit : gpu_units) {
@@ -142,7 +142,7 @@ TEST(SimulatedDevice, KeepsHowBusyUnitsAre) {
 }
 
 // The scores fit in L2: in sequence, only the first launch starts with a cold L2.
-TEST(SimulatedDevice, APlanIsTimedAsOneAndItsLaunchesEachByItself) {
+TEST(SimulatedDevice, TimesPlanAndEachLaunch) {
   const PointRecord record = simulate("naive", 1024, 8);
   double alone = 0;
   double launching = 0;
@@ -160,7 +160,7 @@ TEST(SimulatedDevice, APlanIsTimedAsOneAndItsLaunchesEachByItself) {
   EXPECT_EQ(evaluate(metric_key::dram_settled_bytes, record)->value, bytes) << "as counted: each launch with a cold L2";
 }
 
-TEST(SimulatedDevice, MemoryThatJustSufficesIsEnough) {
+TEST(SimulatedDevice, ExactMemoryIsSufficient) {
   const PointSpec spec{.algorithm = "fa2", .problem = {.n_q = 256, .n_k = 256, .d = 64}, .tile = {.br = 64, .bc = 64}};
   DeviceLimits limits = *find_gpu("H200");
   const std::int64_t needed =
@@ -171,7 +171,7 @@ TEST(SimulatedDevice, MemoryThatJustSufficesIsEnough) {
   }
 }
 
-TEST(SimulatedDevice, ASpinAddsToTheTime) {
+TEST(SimulatedDevice, AddedDelayIncreasesTime) {
   const auto device = make_simulated_device(*find_gpu("H200"), built_in_algorithms());
   const PointSpec spec{.algorithm = "fa2", .problem = {.n_q = 256, .n_k = 256, .d = 64}, .tile = {.br = 64, .bc = 64}};
   const auto ns = [&](const MeasureOptions& options) {
@@ -182,13 +182,13 @@ TEST(SimulatedDevice, ASpinAddsToTheTime) {
   EXPECT_DOUBLE_EQ(ns(options), ns({}) + 3000);
 }
 
-TEST(SimulatedDevice, SaysWhoseL2ItPlays) {
-  EXPECT_EQ(make_simulated_device(*find_gpu("A100"), built_in_algorithms())->info().l2_from, "NVIDIA H200");
-  EXPECT_EQ(make_simulated_device(*find_gpu("H200"), built_in_algorithms())->info().l2_from, "");
+TEST(SimulatedDevice, NamesTheL2Source) {
+  EXPECT_EQ(make_simulated_device(*find_gpu("A100"), built_in_algorithms())->info().l2_source, "NVIDIA H200");
+  EXPECT_EQ(make_simulated_device(*find_gpu("H200"), built_in_algorithms())->info().l2_source, "");
 }
 
-/// Halving the measured DRAM rate doubles the time of a DRAM-bound kernel, and rates_from names the source.
-TEST(SimulatedDevice, TakesMeasuredRates) {
+/// Halving the measured DRAM rate doubles the time of a DRAM-bound kernel, and rates_source names the source.
+TEST(SimulatedDevice, UsesMeasuredRates) {
   const DeviceLimits& h200 = *find_gpu("H200");
   const double table = device_rates(h200).dram_bytes_per_second;
   const MeasuredCeilings half{
@@ -204,14 +204,14 @@ TEST(SimulatedDevice, TakesMeasuredRates) {
   const auto by_table = make_simulated_device(h200, built_in_algorithms());
   const auto measured = make_simulated_device(h200, built_in_algorithms(), half);
   EXPECT_GT(time(*measured), 1.3 * time(*by_table)) << "naive is DRAM-bound";
-  EXPECT_EQ(measured->info().rates_from, "an H200 of somebody's");
-  EXPECT_EQ(by_table->info().rates_from, "");
+  EXPECT_EQ(measured->info().rates_source, "an H200 of somebody's");
+  EXPECT_EQ(by_table->info().rates_source, "");
   const MeasuredCeilings without{.ceilings = {{.name = "dram_copy_clock", .value = 1e9, .unit = "hertz"}},
                                  .from = "it"};
-  EXPECT_EQ(make_simulated_device(h200, built_in_algorithms(), without)->info().rates_from, "") << "no rate was used";
+  EXPECT_EQ(make_simulated_device(h200, built_in_algorithms(), without)->info().rates_source, "") << "no rate was used";
 }
 
-TEST(Provenance, WordsForFilesAndForPeople) {
+TEST(Provenance, NamesAndTitles) {
   EXPECT_EQ(to_string(Provenance::extrapolated), "extrapolated");
   EXPECT_EQ(*parse_provenance("extrapolated"), Provenance::extrapolated);
   EXPECT_EQ(text(title(Provenance::extrapolated)), "simulated, extrapolated");

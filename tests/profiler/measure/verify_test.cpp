@@ -42,7 +42,7 @@ bool can(const Algorithm& algorithm, const AttentionProblem& problem) {
   return !refusal || refusal->cause != Refusal::Cause::shape;
 }
 
-TEST(VerifyCases, CrossFullAndCausalForwardAttentionWithEverything) {
+TEST(VerifyCases, CrossAllParametersOfForwardAttention) {
   for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
     std::set<std::pair<std::int64_t, std::int64_t>> shapes;
     std::set<DType> dtypes;
@@ -78,7 +78,7 @@ TEST(VerifyCases, CrossFullAndCausalForwardAttentionWithEverything) {
   }
 }
 
-TEST(VerifyCases, HaveTwoGpusShareASequenceInEveryOrderThatThereIs) {
+TEST(VerifyCases, CoverEveryGpuOrder) {
   std::map<std::string, std::set<std::pair<GpuOrder, bool>>> orders;
   for (const VerifyCase& one : table()) {
     const Algorithm& algorithm = *built_in_algorithms().find(one.spec.algorithm);
@@ -91,7 +91,7 @@ TEST(VerifyCases, HaveTwoGpusShareASequenceInEveryOrderThatThereIs) {
   EXPECT_EQ(orders["ulysses"].size(), 2U);
 }
 
-TEST(VerifyCases, CoverWhatEachAlgorithmCanDo) {
+TEST(VerifyCases, CoverFeaturesOfEachAlgorithm) {
   for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
     std::set<std::string> words;
     for (const VerifyCase& one : table()) {
@@ -150,7 +150,7 @@ TEST(VerifyCases, CoverWhatEachAlgorithmCanDo) {
   }
 }
 
-TEST(VerifyCases, HoldNothingThatAnAlgorithmRefusesByItsShape) {
+TEST(VerifyCases, ExcludeUnsupportedShapes) {
   for (const VerifyCase& one : table()) {
     const auto refusal =
         built_in_algorithms().find(one.spec.algorithm)->refusal(one.spec.problem, one.spec.config(), h200());
@@ -159,11 +159,11 @@ TEST(VerifyCases, HoldNothingThatAnAlgorithmRefusesByItsShape) {
   EXPECT_LT(table().size(), 76'000U) << "keeps verification below one hour";
 }
 
-TEST(VerifyCases, NamedAlgorithmsOnly) {
+TEST(VerifyCases, SelectNamedAlgorithms) {
   for (const VerifyCase& one : few_cases(50)) EXPECT_EQ(one.spec.algorithm, "fa2");
 }
 
-TEST(VerifyCases, WhatOneReferenceServesStandsTogether) {
+TEST(VerifyCases, GroupCasesByReference) {
   // A device caches the last few references: cases that share one must be close together.
   std::list<std::pair<AttentionProblem, InputKind>> kept;
   std::size_t references = 0;
@@ -185,7 +185,7 @@ TEST(VerifyCases, WhatOneReferenceServesStandsTogether) {
   EXPECT_LT(references * 5, table().size());
 }
 
-TEST(RunVerify, EachDispositionHasItsOutcome) {
+TEST(RunVerify, MapsDispositionsToOutcomes) {
   FakeDevice device;
   const std::vector<VerifyCase> cases = few_cases(6);
   std::size_t next = 0;
@@ -224,7 +224,7 @@ TEST(RunVerify, EachDispositionHasItsOutcome) {
   EXPECT_EQ(results[5].outcome, VerifyOutcome::fail);
 }
 
-TEST(RunVerify, MeasuresOnceUncountedWithTheCasesInputs) {
+TEST(RunVerify, MeasuresOnceWithoutCounters) {
   FakeDevice device;
   const std::vector<VerifyCase> cases = few_cases(3);
   const VerifySummary summary = run_verify(device, cases, {}, {}, CancelToken{});
@@ -239,7 +239,7 @@ TEST(RunVerify, MeasuresOnceUncountedWithTheCasesInputs) {
   EXPECT_EQ(device.prepared.size(), 3U);
 }
 
-TEST(RunVerify, PreparesEachKernelOnceForAllInputs) {
+TEST(RunVerify, PreparesEachKernelOnce) {
   FakeDevice device;
   const std::vector<VerifyCase> cases = few_cases(21);  // one shape: seven input kinds, three tiles
   (void)run_verify(device, cases, {}, {}, CancelToken{});
@@ -247,7 +247,7 @@ TEST(RunVerify, PreparesEachKernelOnceForAllInputs) {
   EXPECT_EQ(device.prepared.size(), 3U);
 }
 
-TEST(RunVerify, StopsWhenCancelledOrWhenTheDeviceIsLost) {
+TEST(RunVerify, StopsWhenCancelledOrDeviceLost) {
   FakeDevice device;
   CancelToken cancel;
   device.answer = [&](PointRecord&) { cancel.cancel(); };
@@ -265,7 +265,7 @@ TEST(RunVerify, StopsWhenCancelledOrWhenTheDeviceIsLost) {
   EXPECT_THAT(text(summary.stopped), HasSubstr("illegal address"));
 }
 
-TEST(RunVerify, TheSimulatorHasNothingToVerify) {
+TEST(RunVerify, SimulatorRunsNothing) {
   const auto device = make_simulated_device(*find_gpu("H200"), built_in_algorithms());
   const VerifySummary summary = run_verify(*device, few_cases(3), {}, {}, CancelToken{});
   EXPECT_EQ(summary.pass, 0U);

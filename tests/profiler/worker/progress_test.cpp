@@ -29,7 +29,7 @@ TEST(Progress, UnknownUntilAPointWasMeasured) {
   EXPECT_DOUBLE_EQ(progress.remaining_seconds().value(), 0);
 }
 
-TEST(Progress, SeparatesFixedCostFromWork) {
+TEST(Progress, FitsFixedCostAndRate) {
   ProgressEstimator progress(points_of({1024, 2048, 4096, 16384}), built_in_algorithms(), {});
   progress.finished(0, seconds(1024), true);
   progress.finished(1, seconds(2048), true);
@@ -49,7 +49,7 @@ TEST(Progress, SkippedAndInfeasiblePointsCostNothing) {
   EXPECT_NEAR(progress.remaining_seconds().value(), 2, 1e-9);
 }
 
-TEST(Progress, WhatEndedForGoodHasNoFurtherRounds) {
+TEST(Progress, EndedPointHasNoMoreRounds) {
   for (const auto& [for_good, left] : {std::pair(false, 10.0), {true, 6.0}}) {
     ProgressEstimator progress(points_of({1024, 1024, 1024}), built_in_algorithms(), {3, 3, 1});
     progress.finished(0, 2, true);
@@ -58,7 +58,7 @@ TEST(Progress, WhatEndedForGoodHasNoFurtherRounds) {
   }
 }
 
-TEST(Progress, CountsNoFurtherWhenItIsCancelled) {
+TEST(Progress, StopsCountingWhenCancelled) {
   int asked = 0;
   ProgressEstimator progress(points_of({1024, 1024, 1024, 1024}), built_in_algorithms(), {},
                              [&] { return ++asked > 2; });
@@ -69,7 +69,7 @@ TEST(Progress, CountsNoFurtherWhenItIsCancelled) {
   EXPECT_NEAR(progress.remaining_seconds().value(), 2, 1e-9);
 }
 
-TEST(Progress, NoiseNeverMakesItNegative) {
+TEST(Progress, EstimateIsNeverNegative) {
   ProgressEstimator progress(points_of({256, 512, 16384}), built_in_algorithms(), {});
   progress.finished(0, 2, true);
   progress.finished(1, 1, true);

@@ -124,7 +124,7 @@ std::vector<Event> events() {
       LogEvent{.level = "warning", .text = "t"},
       DoneEvent{.state = "cancelled", .reason = "asked", .ok = 5, .not_ok = 1, .exit_code = 5},
       device,
-      RecordEvent{.id = "3", .usable = false, .records = {full_record(), full_record()}, .left = {1}, .lost_to = 0},
+      RecordEvent{.id = "3", .usable = false, .records = {full_record(), full_record()}, .left = {1}, .fatal_point = 0},
       ReplyEvent{.id = "4",
                  .usable = false,
                  .unknown = {{"lts__x", {"lts__y"}}},
@@ -137,7 +137,7 @@ std::vector<Event> events() {
 }
 
 // Every member differs from its default, so that equal lines prove that all members are read.
-TEST(Protocol, EventsReadBackWhole) {
+TEST(Protocol, EventsRoundTrip) {
   std::set<std::size_t> kinds;
   for (const Event& event : events()) {
     const std::string line = to_json_line(event);
@@ -157,7 +157,7 @@ TEST(Protocol, EventsReadBackWhole) {
   EXPECT_EQ(*record.manifest, *full_record().manifest);
 }
 
-TEST(Protocol, RequestsOfWorkersReadBackWhole) {
+TEST(Protocol, WorkerRequestsRoundTrip) {
   MeasureOptions options;
   options.extra_metrics = {"lts__t_sector_hit_rate.pct"};
   options.max_noise = 0.031;
@@ -179,13 +179,13 @@ TEST(Protocol, RequestsOfWorkersReadBackWhole) {
   EXPECT_EQ(parsed->points.at(0), full_spec());
 }
 
-TEST(Protocol, ALineIsStable) {
+TEST(Protocol, LineFormatIsStable) {
   EXPECT_EQ(to_json_line(StartedEvent{.index = 3, .point = "fa2"}), R"({"event":"started","index":3,"point":"fa2"})");
   EXPECT_EQ(to_json_line(DoneEvent{.state = "complete", .reason = {}, .ok = 5, .not_ok = 1, .exit_code = 0}),
             R"({"event":"done","state":"complete","reason":"","ok":5,"not_ok":1,"exit_code":0})");
 }
 
-TEST(Protocol, AReasonIsReadAsWhatItIs) {
+TEST(Protocol, ParsesReasonAndCode) {
   const auto line = [](const char* of_reason) {
     const auto parsed = parse_event(std::string(R"({"event":"point","disposition":"crashed",)") + of_reason + "}");
     return parsed ? std::get<PointEvent>(*parsed).reason : parsed.error();
@@ -195,7 +195,7 @@ TEST(Protocol, AReasonIsReadAsWhatItIs) {
   EXPECT_EQ(line(R"("reason":"its words")"), Message::verbatim("its words"));
 }
 
-TEST(Protocol, UnknownFieldsAreIgnoredAndMissingOnesDefault) {
+TEST(Protocol, IgnoresUnknownFieldsAndDefaultsMissing) {
   const auto parsed = parse_event(R"({"event":"progress","done":4,"new_field":[1,2],"remaining_s":null})");
   ASSERT_TRUE(parsed.ok());
   const auto& progress = std::get<ProgressEvent>(*parsed);
@@ -204,7 +204,7 @@ TEST(Protocol, UnknownFieldsAreIgnoredAndMissingOnesDefault) {
   EXPECT_DOUBLE_EQ(progress.remaining_s, 0);
 }
 
-TEST(Protocol, WhatIsNoEventIsAnError) {
+TEST(Protocol, RejectsInvalidEvents) {
   for (const std::string_view line :
        {"", "noise", "[]", "{}", R"({"event":7})", R"({"event":"later"})", R"({"event":"started","index":-1})",
         R"({"event":"started","index":1.5})", R"({"event":"started","index":"1"})", R"({"event":"started","point":3})",
@@ -220,7 +220,7 @@ TEST(Protocol, WhatIsNoEventIsAnError) {
 }
 
 // An invalid value affects only its own point.
-TEST(Protocol, ARecordThatCannotBeReadIsACrashedPoint) {
+TEST(Protocol, InvalidRecordBecomesCrashedPoint) {
   std::string line = to_json_line(RecordEvent{.id = "3", .records = {full_record(), full_record()}});
   for (const auto& [from, to] : {std::pair{R"("registers":168)", R"("registers":1680000000000)"},
                                  {R"("value":49.75)", R"("value":null)"},
@@ -238,11 +238,11 @@ TEST(Protocol, ARecordThatCannotBeReadIsACrashedPoint) {
   }
 }
 
-TEST(Protocol, BytesThatAreNoUtf8DoNotEndIt) {
+TEST(Protocol, AcceptsInvalidUtf8) {
   EXPECT_TRUE(parse_event(to_json_line(LogEvent{.level = "error", .text = "\xff\xfe"})).ok());
 }
 
-TEST(Protocol, ANumberThatJsonLacksReadsAsZero) {
+TEST(Protocol, InfinityReadsAsZero) {
   ProgressEvent event;
   event.remaining_s = std::numeric_limits<double>::infinity();
   const auto parsed = parse_event(to_json_line(event));

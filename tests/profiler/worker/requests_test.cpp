@@ -34,7 +34,7 @@ RefusedEvent refusal_of(std::string_view line) {
   return request.ok() ? RefusedEvent{} : request.error();
 }
 
-TEST(Requests, APointIsNamedByFieldsKnobsAndAxes) {
+TEST(Requests, ParsesFieldsKnobsAndAxes) {
   const MeasureRequest fields = measure_of(
       R"({"request":"measure","id":"a 1","priority":-3,"point":{"algorithm":"splitkv","pass":"fwd","dtype":"bf16",)"
       R"("batch":2,"heads_q":32,"heads_kv":8,"n_q":1,"n_k":4096,"d":128,"mask":"causal","cache":"warm","dropout":0,)"
@@ -61,12 +61,12 @@ TEST(Requests, APointIsNamedByFieldsKnobsAndAxes) {
   EXPECT_TRUE(axes.spec.problem.deterministic);
 }
 
-TEST(Requests, WhatTheDeviceCannotRunIsAPointAllTheSame) {
+TEST(Requests, AcceptsInfeasiblePoints) {
   EXPECT_EQ(measure_of(R"({"request":"measure","id":"c","point":{"algorithm":"fa2","N":512,"d":72}})").spec.problem.d,
             72);
 }
 
-TEST(Requests, ALineForAPointAsksForExactlyThatPoint) {
+TEST(Requests, MeasureLineRoundTrips) {
   // An unset knob means the algorithm's default, not the value in the table of tiles.
   const PointSpec spec{.algorithm = "fa2",
                        .problem = {.dtype = DType::bf16,
@@ -94,7 +94,7 @@ TEST(Requests, ALineForAPointAsksForExactlyThatPoint) {
   }
 }
 
-TEST(Requests, EveryAlgorithmsOwnTileIsAskedForAsItIs) {
+TEST(Requests, DefaultTilesRoundTrip) {
   for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
     const std::string name(algorithm->name());
     const MeasureRequest chosen = measure_of(
@@ -103,12 +103,12 @@ TEST(Requests, EveryAlgorithmsOwnTileIsAskedForAsItIs) {
   }
 }
 
-TEST(Requests, TheOthersAreRead) {
+TEST(Requests, ParsesCancelAndEnd) {
   EXPECT_EQ(std::get<CancelRequest>(*parse(cancel_line("x\"\n"))).id, "x\"\n");
   EXPECT_TRUE(std::holds_alternative<EndRequest>(*parse(end_line())));
 }
 
-TEST(Requests, WhatIsNoRequestIsRefusedWithTheMistakeAndItsId) {
+TEST(Requests, RejectsInvalidRequestsWithId) {
   struct Case {
     std::string line;
     std::string request;
@@ -153,11 +153,11 @@ TEST(Requests, WhatIsNoRequestIsRefusedWithTheMistakeAndItsId) {
     EXPECT_THAT(text(refused.reason), HasSubstr(wrong.says)) << wrong.line;
     EXPECT_EQ(text(refused.reason).find('\n'), std::string::npos) << wrong.line;
   }
-  EXPECT_THAT(text(refusal_of(std::string(longest_request + 1, '[')).reason), HasSubstr("longer than 65536 bytes"));
-  EXPECT_FALSE(parse(std::string(longest_request, '[')).ok());
+  EXPECT_THAT(text(refusal_of(std::string(max_request_bytes + 1, '[')).reason), HasSubstr("longer than 65536 bytes"));
+  EXPECT_FALSE(parse(std::string(max_request_bytes, '[')).ok());
 }
 
-class Queue : public ::testing::Test {
+class RequestQueueTest : public ::testing::Test {
  protected:
   static MeasureRequest request(const std::string& id, std::int64_t priority = 0) {
     return {.id = id, .priority = priority, .spec = {}};
@@ -174,17 +174,17 @@ class Queue : public ::testing::Test {
   CancelToken session;
   RequestQueue queue{session};
   std::vector<std::string> gone;
-  RequestQueue::OnGone note = [this](const std::string& id) { gone.push_back(id); };
+  RequestQueue::OnRemoved note = [this](const std::string& id) { gone.push_back(id); };
 };
 
-TEST_F(Queue, GivesTheHighestPriorityFirstAndThenTheFirstThatCame) {
+TEST_F(RequestQueueTest, OrdersByPriorityThenArrival) {
   for (const auto& [id, priority] : {std::pair("a", 0), {"b", 5}, {"c", 0}, {"d", -1}, {"e", 5}}) {
     EXPECT_TRUE(queue.add(request(id, priority)).empty());
   }
   EXPECT_THAT(take_all(), ElementsAre("b", "e", "a", "c", "d"));
 }
 
-TEST_F(Queue, AnIdIsTakenUntilItIsAnswered) {
+TEST_F(RequestQueueTest, RejectsDuplicateIds) {
   EXPECT_TRUE(queue.add(request("a")).empty());
   EXPECT_THAT(text(queue.add(request("a"))), HasSubstr("'a'"));
   ASSERT_TRUE(queue.take({}));
@@ -193,7 +193,7 @@ TEST_F(Queue, AnIdIsTakenUntilItIsAnswered) {
   EXPECT_TRUE(queue.add(request("a")).empty());
 }
 
-TEST_F(Queue, CancelsWhatWaitsAtOnceAndTellsWhatIsInFlight) {
+TEST_F(RequestQueueTest, CancelsWaitingAndSignalsInFlight) {
   for (const char* id : {"a", "b", "c"}) EXPECT_TRUE(queue.add(request(id)).empty());
   ASSERT_EQ(queue.take({})->id, "a");
   EXPECT_TRUE(queue.cancel("b", note));
@@ -210,15 +210,15 @@ TEST_F(Queue, CancelsWhatWaitsAtOnceAndTellsWhatIsInFlight) {
   EXPECT_TRUE(queue.in_flight().cancelled()) << "the session cancels all tokens";
 }
 
-TEST_F(Queue, TakesAsManyAsMayWait) {
-  for (std::size_t i = 0; i < RequestQueue::most_waiting; ++i)
+TEST_F(RequestQueueTest, RejectsWhenFull) {
+  for (std::size_t i = 0; i < RequestQueue::max_waiting; ++i)
     ASSERT_TRUE(queue.add(request(std::to_string(i))).empty());
   EXPECT_FALSE(queue.add(request("one more")).empty());
   ASSERT_TRUE(queue.take({}));
   EXPECT_TRUE(queue.add(request("one more")).empty());
 }
 
-TEST_F(Queue, WhatIsPutBackComesBeforeWhatCameLater) {
+TEST_F(RequestQueueTest, PutBackKeepsPosition) {
   for (const char* id : {"a", "b"}) EXPECT_TRUE(queue.add(request(id)).empty());
   auto first = queue.take({});
   ASSERT_TRUE(first);
@@ -228,7 +228,7 @@ TEST_F(Queue, WhatIsPutBackComesBeforeWhatCameLater) {
   EXPECT_THAT(take_all(), ElementsAre("a", "b", "c"));
 }
 
-TEST_F(Queue, IsDrainedOnceItIsClosedAndAllIsAnswered) {
+TEST_F(RequestQueueTest, DrainedWhenClosedAndAnswered) {
   EXPECT_TRUE(queue.add(request("a")).empty());
   queue.close();
   EXPECT_THAT(text(queue.add(request("b"))), HasSubstr("ending"));
@@ -239,7 +239,7 @@ TEST_F(Queue, IsDrainedOnceItIsClosedAndAllIsAnswered) {
   EXPECT_TRUE(queue.drained());
 }
 
-TEST_F(Queue, WakesWhoWaits) {
+TEST_F(RequestQueueTest, WakesWaitingThread) {
   std::string taken;
   std::thread waiting([&] {
     if (const auto request = queue.take(std::chrono::minutes(5))) taken = request->id;

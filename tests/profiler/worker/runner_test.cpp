@@ -31,7 +31,7 @@ class Runner : public ::testing::Test {
   }
 
   RunOutcome run(const std::vector<bool>& ended = {}) {
-    std::vector<DoneBefore> done;
+    std::vector<PointProgress> done;
     for (const bool each : ended) done.push_back({.rounds = {}, .ended = each});
     RunObserver observer;
     observer.on_build = [&](std::size_t, std::size_t, const BuildReport&) { ++builds; };
@@ -65,7 +65,7 @@ TEST_F(Runner, ReportsEveryPointInOrder) {
   EXPECT_THAT(reported, ElementsAre(0, 1, 2));
 }
 
-TEST_F(Runner, AnInfeasiblePointIsReportedWithoutAskingTheDevice) {
+TEST_F(Runner, InfeasiblePointIsReportedUnmeasured) {
   plan.points[1].tile = {.br = 24, .bc = 64};
   const RunOutcome outcome = run();
   EXPECT_EQ(outcome.state, RunState::complete);
@@ -79,7 +79,7 @@ TEST_F(Runner, AnInfeasiblePointIsReportedWithoutAskingTheDevice) {
   EXPECT_EQ(records[1].spec, plan.points[1]);
 }
 
-TEST_F(Runner, InfeasibleOnTheSimulatorIsLabelledSimulated) {
+TEST_F(Runner, InfeasiblePointOfSimulatorIsSimulated) {
   device.device_info.simulated = true;
   plan.points[0].tile = {.br = 24, .bc = 64};
   plan.points[1].algorithm = "fa9";
@@ -89,7 +89,7 @@ TEST_F(Runner, InfeasibleOnTheSimulatorIsLabelledSimulated) {
   EXPECT_THAT(text(records[1].reason), HasSubstr("fa9"));
 }
 
-TEST_F(Runner, OnePointsFailureEndsNothing) {
+TEST_F(Runner, FailedPointDoesNotEndRun) {
   device.answer = [](PointRecord& record) {
     if (record.spec.problem.n_q == 512) record.disposition = Disposition::timeout;
   };
@@ -99,7 +99,7 @@ TEST_F(Runner, OnePointsFailureEndsNothing) {
   EXPECT_EQ(outcome.counts.not_ok, 1U);
 }
 
-TEST_F(Runner, ResumingSkipsWhatIsDone) {
+TEST_F(Runner, ResumeSkipsCompletedPoints) {
   const RunOutcome outcome = run({true, false, true});
   EXPECT_EQ(outcome.state, RunState::complete);
   EXPECT_EQ(outcome.counts.total, 3U);
@@ -109,13 +109,13 @@ TEST_F(Runner, ResumingSkipsWhatIsDone) {
   EXPECT_EQ(device.prepared.size(), 1U);
 }
 
-TEST_F(Runner, NothingLeftToDoIsComplete) {
+TEST_F(Runner, EmptyPlanIsComplete) {
   EXPECT_EQ(run({true, true, true}).state, RunState::complete);
   EXPECT_TRUE(device.prepared.empty());
   EXPECT_TRUE(reported.empty());
 }
 
-TEST_F(Runner, CancelBetweenPointsReportsNoFurtherOne) {
+TEST_F(Runner, CancelBetweenPointsStopsReports) {
   device.answer = [&](PointRecord&) { cancel.cancel(); };
   const RunOutcome outcome = run();
   EXPECT_EQ(outcome.state, RunState::cancelled);
@@ -123,7 +123,7 @@ TEST_F(Runner, CancelBetweenPointsReportsNoFurtherOne) {
   EXPECT_EQ(records[0].disposition, Disposition::ok);
 }
 
-TEST_F(Runner, CancelWithinAPointReportsItAsCancelled) {
+TEST_F(Runner, CancelWithinPointReportsCancelled) {
   device.answer = [&](PointRecord& record) {
     cancel.cancel();
     record.disposition = Disposition::cancelled;
@@ -133,21 +133,21 @@ TEST_F(Runner, CancelWithinAPointReportsItAsCancelled) {
   EXPECT_EQ(records[0].disposition, Disposition::cancelled);
 }
 
-TEST_F(Runner, CancelledBeforeTheStartDoesNothing) {
+TEST_F(Runner, CancelBeforeStartDoesNothing) {
   cancel.cancel();
   EXPECT_EQ(run().state, RunState::cancelled);
   EXPECT_TRUE(device.prepared.empty());
   EXPECT_TRUE(started.empty());
 }
 
-TEST_F(Runner, CancelAfterTheLastPointIsComplete) {
+TEST_F(Runner, CancelAfterLastPointIsComplete) {
   device.answer = [&](PointRecord& record) {
     if (record.spec.problem.n_q == 1024) cancel.cancel();
   };
   EXPECT_EQ(run().state, RunState::complete);
 }
 
-TEST_F(Runner, ALostDeviceEndsTheRunAfterItsPoint) {
+TEST_F(Runner, LostDeviceEndsRun) {
   device.answer = [&](PointRecord& record) {
     record.disposition = Disposition::crashed;
     record.reason = Message::verbatim("illegal address");
@@ -162,12 +162,12 @@ TEST_F(Runner, ALostDeviceEndsTheRunAfterItsPoint) {
 
 // Devices that count several points together.
 
-class RunnerTogether : public Runner {
+class RunnerSharedSessions : public Runner {
  protected:
-  RunnerTogether() {
+  RunnerSharedSessions() {
     plan.points.clear();
     for (std::int64_t i = 1; i <= 12; ++i) plan.points.push_back(point(64 * i, {.br = 64, .bc = 64}));
-    device.most_together = 4;
+    device.max_together = 4;
     device.count_answer = [](PointRecord& record) {
       record.kernels.front().metrics.push_back(
           {"dram_read_bytes", static_cast<double>(record.spec.problem.n_q), "byte", Provenance::measured});
@@ -189,7 +189,7 @@ class RunnerTogether : public Runner {
   }
 };
 
-TEST_F(RunnerTogether, TheFirstAloneThenMoreAtOnceAndAllInOrder) {
+TEST_F(RunnerSharedSessions, SessionSizeDoublesAndOrderIsKept) {
   const RunOutcome outcome = run();
   EXPECT_EQ(outcome.state, RunState::complete);
   EXPECT_EQ(outcome.counts.ok, 12U);
@@ -199,7 +199,7 @@ TEST_F(RunnerTogether, TheFirstAloneThenMoreAtOnceAndAllInOrder) {
   for (const PointRecord& record : records) EXPECT_TRUE(counted(record)) << describe(record.spec);
 }
 
-TEST_F(RunnerTogether, PointsThatAreNotCountedKeepTheirPlace) {
+TEST_F(RunnerSharedSessions, UncountedPointsKeepOrder) {
   plan.points[4].tile = {.br = 24, .bc = 64};
   device.answer = [](PointRecord& record) {
     if (record.spec.problem.n_q == 64 * 6) record.disposition = Disposition::incorrect;
@@ -212,13 +212,13 @@ TEST_F(RunnerTogether, PointsThatAreNotCountedKeepTheirPlace) {
   EXPECT_THAT(device.sessions[2], ElementsAre(64 * 4, 64 * 7, 64 * 8, 64 * 9));
 }
 
-TEST_F(RunnerTogether, LongPointsAreNotKeptWaiting) {
+TEST_F(RunnerSharedSessions, LongPointsAreCountedSoon) {
   device.answer = [](PointRecord& record) { record.wall_seconds = 0.6; };
   EXPECT_EQ(run().state, RunState::complete);
   EXPECT_THAT(sizes(), ElementsAre(1, 2, 2, 2, 2, 2, 1));
 }
 
-TEST_F(RunnerTogether, ACounterlessPointOfASessionIsNoOthersMatter) {
+TEST_F(RunnerSharedSessions, MissingCountersAffectOnlyOnePoint) {
   device.count_answer = [count = device.count_answer](PointRecord& record) {
     if (record.spec.problem.n_q == 64 * 5) {
       record.disposition = Disposition::no_counters;
@@ -233,7 +233,7 @@ TEST_F(RunnerTogether, ACounterlessPointOfASessionIsNoOthersMatter) {
   for (std::size_t i = 0; i < 12; ++i) EXPECT_EQ(counted(records[i]), i != 4) << i;
 }
 
-TEST_F(RunnerTogether, ADeviceLostInASessionIsThatPointsFaultAndTheOthersAreMeasuredAgain) {
+TEST_F(RunnerSharedSessions, DeviceLossIsAttributedToOnePoint) {
   // Counting points 5 or 9 loses the device every time.
   device.count_answer = [&, count = device.count_answer](PointRecord& record) {
     const std::int64_t n = record.spec.problem.n_q;
@@ -274,7 +274,7 @@ TEST_F(RunnerTogether, ADeviceLostInASessionIsThatPointsFaultAndTheOthersAreMeas
   }
 }
 
-TEST_F(RunnerTogether, ADeviceLostBesideWaitingPointsLeavesThemForLater) {
+TEST_F(RunnerSharedSessions, DeviceLossKeepsWaitingPointsUnreported) {
   device.answer = [&](PointRecord& record) {
     if (record.spec.problem.n_q != 64 * 6) return;
     record.disposition = Disposition::timeout;
@@ -289,7 +289,7 @@ TEST_F(RunnerTogether, ADeviceLostBesideWaitingPointsLeavesThemForLater) {
 }
 
 // Another point crashed before without losing the device.
-TEST_F(RunnerTogether, ThePointThatCostTheDeviceIsNamedWhateverBecameOfIt) {
+TEST_F(RunnerSharedSessions, DeviceLossNamesTheFatalPoint) {
   device.answer = [&](PointRecord& record) {
     if (record.spec.problem.n_q != 64 * 5) return;
     record.disposition = Disposition::crashed;
@@ -306,7 +306,7 @@ TEST_F(RunnerTogether, ThePointThatCostTheDeviceIsNamedWhateverBecameOfIt) {
   EXPECT_THAT(text(outcome.reason), HasSubstr("no memory, and then no device"));
 }
 
-TEST_F(RunnerTogether, WhatWaitsAtACancelIsNotReported) {
+TEST_F(RunnerSharedSessions, CancelDropsWaitingPoints) {
   device.answer = [&](PointRecord& record) {
     if (record.spec.problem.n_q == 64 * 5) cancel.cancel();
   };
@@ -316,7 +316,7 @@ TEST_F(RunnerTogether, WhatWaitsAtACancelIsNotReported) {
   EXPECT_THAT(sizes(), ElementsAre(1, 2)) << "nothing starts after a cancel";
 }
 
-TEST_F(RunnerTogether, ACancelWhileASessionIsCountedLeavesAllOfIt) {
+TEST_F(RunnerSharedSessions, CancelDuringCountingDropsSession) {
   device.count_answer = [&, count = device.count_answer](PointRecord& record) {
     if (record.spec.problem.n_q == 64 * 5) cancel.cancel();
     count(record);
@@ -325,7 +325,7 @@ TEST_F(RunnerTogether, ACancelWhileASessionIsCountedLeavesAllOfIt) {
   EXPECT_THAT(reported, ElementsAre(0, 1, 2));
 }
 
-TEST_F(Runner, AnObserversExceptionPassesThrough) {
+TEST_F(Runner, ObserverExceptionIsRethrown) {
   RunObserver observer;
   observer.on_point = [](std::size_t, const PointRecord&, const RunCounts&) { throw std::runtime_error("disk full"); };
   EXPECT_THROW((void)run_sweep(plan, device, {}, {}, {}, observer, cancel), std::runtime_error);
@@ -333,9 +333,9 @@ TEST_F(Runner, AnObserversExceptionPassesThrough) {
 }
 
 /// Three points in several rounds; the device's answers may differ per round.
-class RunnerInRounds : public Runner {
+class RunnerRounds : public Runner {
  protected:
-  RunOutcome run_rounds(int count, std::vector<DoneBefore> done = {}) {
+  RunOutcome run_rounds(int count, std::vector<PointProgress> done = {}) {
     RunObserver observer;
     observer.on_round = [&](int round) { now = round; };
     observer.on_point = [&](std::size_t i, const PointRecord& record, const RunCounts&) {
@@ -360,7 +360,7 @@ class RunnerInRounds : public Runner {
   std::vector<std::pair<int, std::size_t>> measured;
 };
 
-TEST_F(RunnerInRounds, EachRoundMeasuresAllPointsInAnOrderOfItsOwn) {
+TEST_F(RunnerRounds, EachRoundHasItsOwnOrder) {
   for (const std::int64_t n : {2048, 4096, 8192}) plan.points.push_back(point(n, {.br = 64, .bc = 64}));
   const RunOutcome outcome = run_rounds(4);
   EXPECT_EQ(outcome.state, RunState::complete);
@@ -380,14 +380,14 @@ TEST_F(RunnerInRounds, EachRoundMeasuresAllPointsInAnOrderOfItsOwn) {
   EXPECT_THAT(round_order(3, 0, {.count = 1, .seed = 7}), ElementsAre(0, 1, 2)) << "one round uses the plan's order";
 }
 
-TEST_F(RunnerInRounds, OutputsAreVerifiedInTheFirstRoundAlone) {
+TEST_F(RunnerRounds, VerifiesOnlyInFirstRound) {
   (void)run_rounds(2);
   ASSERT_EQ(device.asked.size(), 6U);
   for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(device.asked[i].verify, i < 3) << i;
   EXPECT_EQ(device.prepared.size(), 3U) << "compiled once";
 }
 
-TEST_F(RunnerInRounds, APointThatFailsIsNotMeasuredAgain) {
+TEST_F(RunnerRounds, FailedPointIsNotRepeated) {
   device.answer = [&](PointRecord& record) {
     const std::int64_t n = record.spec.problem.n_q;
     if (n == 512 && now == 1) record.disposition = Disposition::timeout;
@@ -404,11 +404,11 @@ TEST_F(RunnerInRounds, APointThatFailsIsNotMeasuredAgain) {
   EXPECT_EQ(outcome.counts.done, 9U) << "the skipped round counts as done";
 }
 
-TEST_F(RunnerInRounds, GoesOnInMidRoundAtEveryPlace) {
+TEST_F(RunnerRounds, ResumesAtEveryPosition) {
   const auto all = undisturbed(3);
   for (std::size_t kept = 0; kept <= all.size(); ++kept) {
     SCOPED_TRACE(kept);
-    std::vector<DoneBefore> done(plan.points.size());
+    std::vector<PointProgress> done(plan.points.size());
     for (std::size_t i = 0; i < kept; ++i) done[all[i].second].rounds.insert(all[i].first);
     measured.clear();
     const RunOutcome outcome = run_rounds(3, done);
@@ -417,8 +417,8 @@ TEST_F(RunnerInRounds, GoesOnInMidRoundAtEveryPlace) {
   }
 }
 
-TEST_F(RunnerInRounds, NothingIsCountedTogetherAcrossRounds) {
-  device.most_together = 16;
+TEST_F(RunnerRounds, SessionsDoNotSpanRounds) {
+  device.max_together = 16;
   EXPECT_EQ(run_rounds(2).state, RunState::complete);
   EXPECT_EQ(measured, undisturbed(2));
   std::size_t counted = 0;
@@ -430,7 +430,7 @@ TEST_F(RunnerInRounds, NothingIsCountedTogetherAcrossRounds) {
   EXPECT_EQ(counted, 6U);
 }
 
-TEST_F(RunnerInRounds, ADeviceLostInALaterRoundLosesNothingBeforeIt) {
+TEST_F(RunnerRounds, DeviceLossKeepsEarlierRounds) {
   device.answer = [&](PointRecord& record) {
     if (now != 1 || record.spec.problem.n_q != 512) return;
     record.disposition = Disposition::crashed;
@@ -438,7 +438,7 @@ TEST_F(RunnerInRounds, ADeviceLostInALaterRoundLosesNothingBeforeIt) {
   };
   const RunOutcome outcome = run_rounds(2);
   EXPECT_EQ(outcome.state, RunState::device_lost);
-  std::vector<DoneBefore> done(plan.points.size());
+  std::vector<PointProgress> done(plan.points.size());
   for (std::size_t i = 0; i < measured.size(); ++i) {
     done[measured[i].second].rounds.insert(measured[i].first);
     if (records[i].disposition == Disposition::crashed) done[measured[i].second].ended = true;

@@ -23,7 +23,7 @@ TEST(SshTarget, HostAndDevice) {
 }
 
 // Options of ssh, shell syntax, nested targets or empty names.
-TEST(SshTarget, WhatIsNoNameIsRefused) {
+TEST(SshTarget, RejectsInvalidTargets) {
   for (const char* word :
        {"ssh:", "ssh:-oProxyCommand=touch", "ssh:a b", "ssh:a;reboot", "ssh:a$(reboot)", "ssh:a/", "ssh:a/0;reboot",
         "ssh:a/\"", "ssh:a/$HOME", "ssh:a/--output=x", "ssh:a/ssh:b", "ssh:a'b", "ssh:a\nb", "ssh:a/0`id`"}) {
@@ -32,11 +32,11 @@ TEST(SshTarget, WhatIsNoNameIsRefused) {
   EXPECT_FALSE(parse_ssh_target("ssh:" + std::string(1000, 'a')).ok());
 }
 
-TEST(SshFailure, EachIsNamedWithItsFix) {
+TEST(SshFailure, ExplainsEachFailure) {
   const SshTarget target{.host = "gpubox", .device = {}};
   const auto said = [&](int code, const std::string& words) {
     OpenFailure failure;
-    failure.end = {.exit_code = code, .last_words = words};
+    failure.end = {.exit_code = code, .stderr_tail = words};
     return text(explain(target, failure, "0.3"));
   };
   EXPECT_THAT(said(255, "ada@gpubox: Permission denied (publickey,password).\r\n"), HasSubstr("ssh-copy-id gpubox"));
@@ -55,11 +55,11 @@ TEST(SshFailure, EachIsNamedWithItsFix) {
     failure.end.exit_code = code;
     return failure;
   };
-  EXPECT_TRUE(may_pass(ended(255)));
-  EXPECT_FALSE(may_pass(ended(127)));
+  EXPECT_TRUE(is_transient(ended(255)));
+  EXPECT_FALSE(is_transient(ended(127)));
   OpenFailure other;
   other.kind = OpenFailure::Kind::other_version;
-  EXPECT_FALSE(may_pass(other));
+  EXPECT_FALSE(is_transient(other));
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ class Supervisor : public ::testing::Test, public RecordSink {
       made.emplace_back(d, device.get());
       devices.push_back({.device = std::move(device),
                          .restart = [this, d]() -> Result<std::unique_ptr<Device>, std::string> {
-                           if (!comes_back) return Failure{std::string("it fell off the bus")};
+                           if (!can_restart) return Failure{std::string("it fell off the bus")};
                            auto fresh = std::make_unique<FakeDevice>();
                            arm(d, *fresh);
                            return std::unique_ptr<Device>(std::move(fresh));
@@ -68,7 +68,7 @@ class Supervisor : public ::testing::Test, public RecordSink {
     EXPECT_TRUE(is_new) << place << " twice in round " << round;
     dispositions[place] = record.disposition;
   }
-  void begin_anew(const Places& places) override {
+  void restart_points(const Places& places) override {
     for (const std::size_t place : places) {
       std::erase_if(measured, [&](const auto& each) { return each.first.first == place; });
     }
@@ -80,7 +80,7 @@ class Supervisor : public ::testing::Test, public RecordSink {
     observer.on_restart = [this](std::size_t d, const std::string& why) {
       losses.push_back(fmt::format("{} goes on: {}", d, why));
     };
-    observer.on_gone = [this](std::size_t d, const std::string& why) {
+    observer.on_removed = [this](std::size_t d, const std::string& why) {
       losses.push_back(fmt::format("{} gone: {}", d, why));
     };
     return supervise(devices, shared, options, *this, observer, cancel);
@@ -100,7 +100,7 @@ class Supervisor : public ::testing::Test, public RecordSink {
   std::vector<std::pair<std::size_t, FakeDevice*>> made;
   MeasureOptions options;
   CancelToken cancel;
-  bool comes_back = true;
+  bool can_restart = true;
   std::function<void(std::size_t, FakeDevice&, PointRecord&)> answer;
   std::function<void(std::size_t, std::size_t)> on_point;
   std::map<std::pair<std::size_t, int>, std::size_t> measured;  ///< Device by (place, round).
@@ -109,7 +109,7 @@ class Supervisor : public ::testing::Test, public RecordSink {
   std::size_t builds = 0;
 };
 
-TEST_F(Supervisor, every_point_once_and_each_group_on_one_device) {
+TEST_F(Supervisor, measures_each_group_on_one_device) {
   add_devices(3);
   const SupervisorOutcome outcome = run();
   EXPECT_TRUE(outcome.complete);
@@ -119,13 +119,13 @@ TEST_F(Supervisor, every_point_once_and_each_group_on_one_device) {
   EXPECT_EQ(builds, points) << "only one device per host compiles";
 }
 
-TEST_F(Supervisor, on_several_hosts_each_compiles_for_itself) {
+TEST_F(Supervisor, each_host_compiles_once) {
   add_devices(3, {"a", "b", "a"});
   (void)run();
   EXPECT_EQ(builds, 2 * points);
 }
 
-TEST_F(Supervisor, rounds_of_a_group_stay_on_the_device_that_began_it) {
+TEST_F(Supervisor, rounds_of_a_group_stay_on_one_device) {
   shared.rounds = {.count = 4, .seed = 7};
   add_devices(3);
   EXPECT_TRUE(run().complete);
@@ -133,17 +133,17 @@ TEST_F(Supervisor, rounds_of_a_group_stay_on_the_device_that_began_it) {
   for (const Places& group : shared.groups) EXPECT_EQ(devices_of(group).size(), 1U);
 }
 
-TEST_F(Supervisor, a_group_that_was_begun_goes_on_where_it_was_begun) {
+TEST_F(Supervisor, started_group_continues_on_its_device) {
   shared.done.resize(points);
   shared.done[6].ended = true;
-  shared.begun_on = {{}, {}, 1, {}};
+  shared.started_on = {{}, {}, 1, {}};
   add_devices(2);
   EXPECT_TRUE(run().complete);
   EXPECT_EQ(measured.size(), points - 1);
   EXPECT_THAT(devices_of({7, 8}), ElementsAre(1U));
 }
 
-TEST_F(Supervisor, a_device_takes_what_has_the_inputs_that_it_made) {
+TEST_F(Supervisor, devices_prefer_groups_with_their_inputs) {
   shared.bundles = {0, 1, 0, 1};
   // Keeps both devices in step, so that neither runs out of groups while the other has one to spare.
   std::array<std::atomic<int>, 2> begun{};
@@ -160,16 +160,16 @@ TEST_F(Supervisor, a_device_takes_what_has_the_inputs_that_it_made) {
   EXPECT_EQ(devices_of({3, 4, 5, 9, 10, 11}).size(), 1U);
 }
 
-TEST_F(Supervisor, what_is_counted_together_goes_beyond_a_group) {
+TEST_F(Supervisor, sessions_span_groups) {
   add_devices(1);
-  made[0].second->most_together = 64;
+  made[0].second->max_together = 64;
   EXPECT_TRUE(run().complete);
   std::vector<std::size_t> sessions;
   for (const auto& session : made[0].second->sessions) sessions.push_back(session.size());
   EXPECT_THAT(sessions, ElementsAre(1, 2, 4, 5));
 }
 
-TEST_F(Supervisor, a_point_that_costs_the_device_is_kept_and_the_rest_goes_on_in_a_fresh_process) {
+TEST_F(Supervisor, restarts_after_a_fatal_point) {
   answer = [](std::size_t, FakeDevice& device, PointRecord& record) {
     if (place_of(record.spec) != 4) return;
     record.disposition = Disposition::crashed;
@@ -184,8 +184,8 @@ TEST_F(Supervisor, a_point_that_costs_the_device_is_kept_and_the_rest_goes_on_in
   EXPECT_THAT(losses[0], ::testing::HasSubstr("goes on"));
 }
 
-TEST_F(Supervisor, a_lost_devices_group_begins_anew_elsewhere_and_nothing_else_does) {
-  comes_back = false;
+TEST_F(Supervisor, groups_of_a_lost_device_restart_on_others) {
+  can_restart = false;
   std::atomic<bool> lost = false;
   answer = [&](std::size_t d, FakeDevice& device, PointRecord& record) {
     if (d == 0) return lost.wait(false);
@@ -212,7 +212,7 @@ TEST_F(Supervisor, a_lost_devices_group_begins_anew_elsewhere_and_nothing_else_d
   }
 }
 
-TEST_F(Supervisor, a_worker_that_is_lost_at_the_last_point_is_not_restarted) {
+TEST_F(Supervisor, does_not_restart_after_the_last_point) {
   answer = [](std::size_t, FakeDevice& device, PointRecord& record) {
     device.is_usable = place_of(record.spec) + 1 < points;
   };
@@ -221,8 +221,8 @@ TEST_F(Supervisor, a_worker_that_is_lost_at_the_last_point_is_not_restarted) {
   EXPECT_THAT(losses, ElementsAre());
 }
 
-TEST_F(Supervisor, with_every_device_gone_the_run_is_not_complete) {
-  comes_back = false;
+TEST_F(Supervisor, run_is_incomplete_if_all_devices_are_lost) {
+  can_restart = false;
   answer = [](std::size_t, FakeDevice& device, PointRecord& record) {
     record.disposition = Disposition::crashed;
     device.is_usable = false;
@@ -232,11 +232,11 @@ TEST_F(Supervisor, with_every_device_gone_the_run_is_not_complete) {
   EXPECT_FALSE(outcome.complete);
   EXPECT_FALSE(outcome.cancelled);
   EXPECT_EQ(losses.size(), 2U);
-  EXPECT_EQ(outcome.gone_because, "it fell off the bus");
+  EXPECT_EQ(outcome.give_up_reason, "it fell off the bus");
   EXPECT_EQ(outcome.losses, 0);
 }
 
-TEST_F(Supervisor, points_in_a_row_that_cost_the_only_worker_end_the_run) {
+TEST_F(Supervisor, consecutive_fatal_points_end_the_run) {
   answer = [](std::size_t, FakeDevice& device, PointRecord& record) {
     record.disposition = Disposition::crashed;
     device.is_usable = false;
@@ -244,25 +244,25 @@ TEST_F(Supervisor, points_in_a_row_that_cost_the_only_worker_end_the_run) {
   add_devices(1);
   const SupervisorOutcome outcome = run();
   EXPECT_FALSE(outcome.complete);
-  EXPECT_EQ(outcome.losses, most_losses_in_a_row + 1);
+  EXPECT_EQ(outcome.losses, max_consecutive_losses + 1);
   EXPECT_EQ(measured.size(), 6U);
 }
 
-TEST_F(Supervisor, a_device_that_only_loses_itself_is_given_up) {
+TEST_F(Supervisor, device_lost_at_every_point_is_given_up) {
   answer = [](std::size_t d, FakeDevice& device, PointRecord& record) {
     if (d == 0) return;
     record.disposition = Disposition::crashed;
     device.is_usable = false;
   };
   // All groups belong to device 1, which is lost at each point.
-  shared.begun_on.assign(4, 1);
+  shared.started_on.assign(4, 1);
   add_devices(2);
   EXPECT_TRUE(run().complete) << "device 0 measured the remaining points";
   EXPECT_EQ(std::ranges::count_if(losses, [](const std::string& loss) { return loss.starts_with("1 "); }),
             std::ssize(losses));
 }
 
-TEST_F(Supervisor, a_cancel_stops_all) {
+TEST_F(Supervisor, cancel_stops_all_workers) {
   on_point = [this](std::size_t, std::size_t) { cancel.cancel(); };
   add_devices(3);
   const SupervisorOutcome outcome = run();
@@ -270,7 +270,7 @@ TEST_F(Supervisor, a_cancel_stops_all) {
   EXPECT_FALSE(outcome.complete);
 }
 
-TEST_F(Supervisor, what_an_observer_throws_passes_through) {
+TEST_F(Supervisor, observer_exception_is_rethrown) {
   on_point = [](std::size_t, std::size_t place) {
     if (place == 3) throw std::runtime_error("the disk is full");
   };

@@ -30,9 +30,10 @@ using ::testing::IsEmpty;
 constexpr const char* version = "1.2.3";
 
 /// In-process worker: answers each request immediately and queues the answers.
-class Wire {
+class FakeWorker {
  public:
-  explicit Wire(Device& device) : loop_(device, [this](const Event& event) { lines.push_back(to_json_line(event)); }) {
+  explicit FakeWorker(Device& device)
+      : loop_(device, [this](const Event& event) { lines.push_back(to_json_line(event)); }) {
     loop_.introduce(version, "");
   }
   void take(std::string_view line) {
@@ -60,30 +61,30 @@ class Wire {
 };
 
 /// Waits take no time: the clock advances by the patience of each wait.
-class WireLink : public Link {
+class FakeLink : public Link {
  public:
-  explicit WireLink(Wire& wire) : wire_(wire) {}
+  explicit FakeLink(FakeWorker& fake_worker) : fake_worker_(fake_worker) {}
   bool send(std::string_view line) override {
-    if (wire_.cut) return false;
-    wire_.take(std::string(line) + '\n');
+    if (fake_worker_.cut) return false;
+    fake_worker_.take(std::string(line) + '\n');
     return true;
   }
-  Got receive(std::string& line, std::chrono::milliseconds patience) override {
-    if (wire_.cut) return Got::end;
-    if (wire_.lines.empty()) waited_ += patience;
-    if (wire_.lines.empty() && wire_.flood.empty()) return Got::nothing;
-    line = wire_.flood;
-    if (wire_.lines.empty()) return Got::line;
-    line = std::move(wire_.lines.front());
-    wire_.lines.pop_front();
-    return Got::line;
+  ReceiveStatus receive(std::string& line, std::chrono::milliseconds patience) override {
+    if (fake_worker_.cut) return ReceiveStatus::end;
+    if (fake_worker_.lines.empty()) waited_ += patience;
+    if (fake_worker_.lines.empty() && fake_worker_.flood.empty()) return ReceiveStatus::nothing;
+    line = fake_worker_.flood;
+    if (fake_worker_.lines.empty()) return ReceiveStatus::line;
+    line = std::move(fake_worker_.lines.front());
+    fake_worker_.lines.pop_front();
+    return ReceiveStatus::line;
   }
   [[nodiscard]] std::chrono::steady_clock::time_point now() const override { return begin_ + waited_; }
-  void abandon() override { wire_.abandoned = true; }
-  End end() override { return {.exit_code = 255, .last_words = "first\nConnection reset by peer\n"}; }
+  void kill_peer() override { fake_worker_.abandoned = true; }
+  End end() override { return {.exit_code = 255, .stderr_tail = "first\nConnection reset by peer\n"}; }
 
  private:
-  Wire& wire_;
+  FakeWorker& fake_worker_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::chrono::milliseconds waited_{0};
 };
@@ -104,18 +105,18 @@ class WorkerDevice : public ::testing::Test {
  protected:
   WorkerDevice() {
     auto opened =
-        open_worker_device(std::make_unique<WireLink>(wire), "gpubox", version, built_in_algorithms(), cancel);
+        open_worker_device(std::make_unique<FakeLink>(fake_worker), "gpubox", version, built_in_algorithms(), cancel);
     if (opened) device = std::move(opened->device);
   }
   void SetUp() override { ASSERT_NE(device, nullptr); }
 
   FakeDevice there;
-  Wire wire{there};
+  FakeWorker fake_worker{there};
   CancelToken cancel;
   std::unique_ptr<Device> device;
 };
 
-TEST_F(WorkerDevice, DeviceIsTheOneThere) {
+TEST_F(WorkerDevice, ReportsRemoteDevice) {
   EXPECT_EQ(device->info().uuid, "GPU-fake");
   EXPECT_FALSE(device->info().simulated);
   const DeviceLimits& here = device->info().limits;
@@ -131,7 +132,7 @@ TEST_F(WorkerDevice, DeviceIsTheOneThere) {
 }
 
 // NaN must not become zero bytes on the other side: only this point fails.
-TEST_F(WorkerDevice, ANumberThatIsNoneIsNoResult) {
+TEST_F(WorkerDevice, NanCounterFailsOnlyItsPoint) {
   there.answer = [](PointRecord& record) {
     if (record.spec.problem.n_q == 256)
       record.kernels.front().metrics = {{"dram_read_bytes", std::numeric_limits<double>::quiet_NaN(), "byte"}};
@@ -144,8 +145,8 @@ TEST_F(WorkerDevice, ANumberThatIsNoneIsNoResult) {
   EXPECT_EQ(device->measure(point_of(512), {}, cancel).disposition, Disposition::ok);
 }
 
-TEST_F(WorkerDevice, PointsAreCountedTogetherThere) {
-  there.most_together = 4;
+TEST_F(WorkerDevice, CountsSessionsRemotely) {
+  there.max_together = 4;
   there.count_answer = [](PointRecord& record) {
     record.kernels.front().metrics = {{"dram_read_bytes", 7.0 * static_cast<double>(record.spec.problem.n_q), "byte"}};
   };
@@ -164,25 +165,25 @@ TEST_F(WorkerDevice, PointsAreCountedTogetherThere) {
 }
 
 // The worker measures the next point while the counted records are in transit; no point is measured twice.
-TEST_F(WorkerDevice, TheNextPointIsAskedForWithACount) {
-  there.most_together = 4;
+TEST_F(WorkerDevice, SendsNextPointWithCount) {
+  there.max_together = 4;
   SweepPlan plan;
   for (const std::int64_t n : {256, 512, 1024, 2048}) plan.points.push_back(plain(n));
-  std::vector<std::size_t> asked_before;
+  std::vector<std::size_t> requests_before;
   RunObserver observer;
   observer.on_point = [&](std::size_t, const PointRecord&, const RunCounts&) {
-    asked_before.push_back(static_cast<std::size_t>(std::ranges::count(wire.asked, "measure")));
+    requests_before.push_back(static_cast<std::size_t>(std::ranges::count(fake_worker.asked, "measure")));
   };
   EXPECT_EQ(run_sweep(plan, *device, {}, {}, {}, observer, cancel).state, RunState::complete);
-  EXPECT_THAT(asked_before, ElementsAre(2, 4, 4, 4));
-  EXPECT_THAT(wire.asked,
+  EXPECT_THAT(requests_before, ElementsAre(2, 4, 4, 4));
+  EXPECT_THAT(fake_worker.asked,
               ElementsAre("prepare", "measure", "count", "measure", "measure", "count", "measure", "count"));
 }
 
 // The point in flight has no result and is measured again.
-TEST_F(WorkerDevice, ALostLinkLosesThePointInFlightAlone) {
+TEST_F(WorkerDevice, LostLinkDropsOnlyPointInFlight) {
   there.answer = [&](PointRecord& record) {
-    if (record.spec.problem.n_q == 1024) wire.cut = true;
+    if (record.spec.problem.n_q == 1024) fake_worker.cut = true;
   };
   SweepPlan plan;
   for (const std::int64_t n : {256, 512, 1024, 2048}) plan.points.push_back(plain(n));
@@ -198,7 +199,7 @@ TEST_F(WorkerDevice, ALostLinkLosesThePointInFlightAlone) {
   EXPECT_FALSE(device->usable());
 }
 
-TEST_F(WorkerDevice, ADeviceThatIsLostThereIsLostHere) {
+TEST_F(WorkerDevice, RemoteDeviceLossIsReported) {
   there.answer = [&](PointRecord& record) {
     record.disposition = Disposition::crashed;
     record.reason = Message::verbatim("illegal address");
@@ -216,45 +217,45 @@ TEST_F(WorkerDevice, ADeviceThatIsLostThereIsLostHere) {
   EXPECT_THAT(reported, ElementsAre(Disposition::crashed));
 }
 
-TEST_F(WorkerDevice, WhatFitsInASessionIsKnownHere) {
-  const std::vector<PointSpec> waiting(most_in_session - 1, plain(256));
-  const std::size_t asked = wire.asked.size();
-  EXPECT_TRUE(device->counts_with(waiting, plain(256)));
-  EXPECT_FALSE(device->counts_with(std::vector(most_in_session, plain(256)), plain(256)));
+TEST_F(WorkerDevice, SessionLimitIsDecidedLocally) {
+  const std::vector<PointSpec> waiting(max_session_points - 1, plain(256));
+  const std::size_t asked = fake_worker.asked.size();
+  EXPECT_TRUE(device->can_share_session(waiting, plain(256)));
+  EXPECT_FALSE(device->can_share_session(std::vector(max_session_points, plain(256)), plain(256)));
   PointSpec large = plain(65'536);
   large.problem.batch = 8'192;
-  EXPECT_FALSE(device->counts_with(std::span(waiting).first(1), large)) << "exceeds a quarter of the memory";
-  EXPECT_EQ(wire.asked.size(), asked);
+  EXPECT_FALSE(device->can_share_session(std::span(waiting).first(1), large)) << "exceeds a quarter of the memory";
+  EXPECT_EQ(fake_worker.asked.size(), asked);
 }
 
-TEST_F(WorkerDevice, ACancelIsOfTheRequestInFlight) {
+TEST_F(WorkerDevice, CancelRefersToRequestInFlight) {
   EXPECT_GT(device->free_bytes(), 0);  // request 1
-  wire.silent = true;
+  fake_worker.silent = true;
   cancel.cancel();
-  EXPECT_TRUE(device->measure_uncounted(point_of(256), {}, cancel).counters_pending);
-  EXPECT_THAT(wire.cancelled, ElementsAre("2"));
-  EXPECT_TRUE(wire.abandoned) << "it did not answer the cancel";
+  EXPECT_TRUE(device->measure_deferred(point_of(256), {}, cancel).counters_pending);
+  EXPECT_THAT(fake_worker.cancelled, ElementsAre("2"));
+  EXPECT_TRUE(fake_worker.abandoned) << "it did not answer the cancel";
 }
 
-TEST_F(WorkerDevice, ASilentPointEndsAsALaunchThatDoesNotEnd) {
-  wire.silent = true;
+TEST_F(WorkerDevice, SilentPointTimesOut) {
+  fake_worker.silent = true;
   MeasureOptions options;
   options.timeout = std::chrono::milliseconds(500);
-  const Device::Uncounted point = device->measure_uncounted(point_of(256), options, cancel);
+  const Device::MeasurementResult point = device->measure_deferred(point_of(256), options, cancel);
   EXPECT_FALSE(point.counters_pending);
   EXPECT_EQ(point.record.disposition, Disposition::timeout);
   EXPECT_THAT(text(point.record.reason), HasSubstr("gpubox returned no result for fa2"));
   EXPECT_FALSE(device->usable());
 }
 
-TEST_F(WorkerDevice, WhatIsAskedWithoutATokenEndsWithTheSession) {
-  wire.silent = true;
+TEST_F(WorkerDevice, SessionCancelsRequestsWithoutToken) {
+  fake_worker.silent = true;
   EXPECT_EQ(device->free_bytes(), 0) << "no reply before the timeout";
   EXPECT_FALSE(device->usable());
   FakeDevice fresh;
-  Wire other(fresh);
+  FakeWorker other(fresh);
   const auto opened =
-      open_worker_device(std::make_unique<WireLink>(other), "gpubox", version, built_in_algorithms(), cancel);
+      open_worker_device(std::make_unique<FakeLink>(other), "gpubox", version, built_in_algorithms(), cancel);
   ASSERT_TRUE(opened.ok());
   other.silent = true;
   cancel.cancel();
@@ -263,23 +264,23 @@ TEST_F(WorkerDevice, WhatIsAskedWithoutATokenEndsWithTheSession) {
 }
 
 // A refusal without id belongs to the pending request.
-TEST_F(WorkerDevice, ARefusalWithoutANumberEndsTheWait) {
-  wire.silent = true;
-  wire.lines.push_back(
+TEST_F(WorkerDevice, RefusalWithoutIdEndsRequest) {
+  fake_worker.silent = true;
+  fake_worker.lines.push_back(
       to_json_line(RefusedEvent{.request = {}, .id = {}, .reason = Message::verbatim("the line is too long")}));
-  EXPECT_TRUE(device->measure_uncounted(plain(256), {}, cancel).counters_pending);
+  EXPECT_TRUE(device->measure_deferred(plain(256), {}, cancel).counters_pending);
   EXPECT_FALSE(device->usable());
 }
 
-TEST_F(WorkerDevice, ManyPointsArePreparedInLinesThatFit) {
+TEST_F(WorkerDevice, SplitsPrepareIntoLines) {
   std::vector<PointSpec> points;
   for (std::int64_t n = 1; n <= 9'000; ++n) points.push_back(plain(n));
   device->prepare(points, cancel, [](std::size_t, std::size_t, const BuildReport&) {});
   EXPECT_EQ(there.prepared, points);
-  EXPECT_EQ(std::ranges::count(wire.asked, "prepare"), 3);
+  EXPECT_EQ(std::ranges::count(fake_worker.asked, "prepare"), 3);
 }
 
-TEST_F(WorkerDevice, AnAnswerAboutAnotherPointIsNone) {
+TEST_F(WorkerDevice, RejectsRecordOfAnotherPoint) {
   there.answer = [](PointRecord& record) { record.spec.problem.d = 128; };
   const PointRecord got = device->measure(point_of(256), {}, cancel);
   EXPECT_EQ(got.disposition, Disposition::crashed);
@@ -287,13 +288,13 @@ TEST_F(WorkerDevice, AnAnswerAboutAnotherPointIsNone) {
   EXPECT_FALSE(device->usable());
 }
 
-TEST_F(WorkerDevice, LinesThatCannotBeReadEndIt) {
+TEST_F(WorkerDevice, InvalidLinesDropTheLink) {
   for (const char* line : {"{", "[]", R"({"event":"record","id":"1","records":7})", R"({"event":"reply","id":"1"})",
                            R"({"event":"record","id":"1","usable":3})"}) {
     FakeDevice fresh;
-    Wire other(fresh);
+    FakeWorker other(fresh);
     auto opened =
-        open_worker_device(std::make_unique<WireLink>(other), "gpubox", version, built_in_algorithms(), cancel);
+        open_worker_device(std::make_unique<FakeLink>(other), "gpubox", version, built_in_algorithms(), cancel);
     ASSERT_TRUE(opened.ok());
     other.silent = true;
     other.lines.emplace_back(line);
@@ -304,14 +305,14 @@ TEST_F(WorkerDevice, LinesThatCannotBeReadEndIt) {
   }
 }
 
-TEST_F(WorkerDevice, AFloodOfOtherLinesIsNoAnswer) {
+TEST_F(WorkerDevice, UnrelatedLinesDoNotPreventTimeout) {
   for (const char* line :
        {R"({"event":"log","level":"info","text":"busy"})", R"({"event":"build","id":"1","done":1,"total":2})",
         R"({"event":"progress","id":"1","done":7,"total":9})", R"({"event":"reply","id":"999"})"}) {
     FakeDevice fresh;
-    Wire other(fresh);
+    FakeWorker other(fresh);
     auto opened =
-        open_worker_device(std::make_unique<WireLink>(other), "gpubox", version, built_in_algorithms(), cancel);
+        open_worker_device(std::make_unique<FakeLink>(other), "gpubox", version, built_in_algorithms(), cancel);
     ASSERT_TRUE(opened.ok());
     other.silent = true;
     other.flood = line;
@@ -323,35 +324,35 @@ TEST_F(WorkerDevice, AFloodOfOtherLinesIsNoAnswer) {
 }
 
 // If a local process ends, the point in flight has crashed and is not measured again.
-TEST_F(WorkerDevice, TheEndOfAProcessIsItsPoints) {
-  const auto opened_again = [&](Wire& other) {
-    auto opened = open_worker_device(std::make_unique<WireLink>(other), "it", version, built_in_algorithms(), cancel,
-                                     EndOf::point);
+TEST_F(WorkerDevice, ProcessExitIsAttributedToThePoint) {
+  const auto reopen = [&](FakeWorker& other) {
+    auto opened = open_worker_device(std::make_unique<FakeLink>(other), "it", version, built_in_algorithms(), cancel,
+                                     LossCause::point);
     EXPECT_TRUE(opened.ok());
     return std::move(opened->device);
   };
   {
-    Wire other(there);
-    const auto process = opened_again(other);
+    FakeWorker other(there);
+    const auto process = reopen(other);
     other.cut = true;
-    const Device::Uncounted point = process->measure_uncounted(point_of(256), {}, cancel);
+    const Device::MeasurementResult point = process->measure_deferred(point_of(256), {}, cancel);
     EXPECT_FALSE(point.counters_pending);
     EXPECT_EQ(point.record.disposition, Disposition::crashed);
     EXPECT_EQ(text(point.record.reason),
               "The worker process exited with code 255. Last output: Connection reset by peer.");
     EXPECT_FALSE(process->usable());
-    EXPECT_TRUE(process->measure_uncounted(point_of(512), {}, cancel).counters_pending) << "not caused by this point";
+    EXPECT_TRUE(process->measure_deferred(point_of(512), {}, cancel).counters_pending) << "not caused by this point";
   }
   for (const std::size_t together : {1U, 2U}) {
-    Wire other(there);
-    const auto process = opened_again(other);
+    FakeWorker other(there);
+    const auto process = reopen(other);
     std::vector<PointRecord> records(together);
     std::vector<PointRecord*> all;
     for (PointRecord& record : records) all.push_back(&record);
     other.cut = true;
     const Device::CountResult counted = process->count(all, {}, cancel);
     EXPECT_EQ(counted.whole, std::vector<bool>(together, together == 1)) << "with two points the cause is unknown";
-    EXPECT_EQ(counted.lost_to.has_value(), together == 1);
+    EXPECT_EQ(counted.fatal_point.has_value(), together == 1);
     EXPECT_EQ(records.front().disposition == Disposition::crashed, together == 1);
   }
 }
@@ -361,95 +362,99 @@ class WorkerOpening : public ::testing::Test {
   CancelToken cancel;
 };
 
-TEST_F(WorkerOpening, AGreetingBeforeTheFirstLineIsPassedOver) {
+TEST_F(WorkerOpening, SkipsLoginBanner) {
   FakeDevice there;
-  Wire wire(there);
-  wire.lines.emplace_front("Welcome to gpubox!");
+  FakeWorker fake_worker(there);
+  fake_worker.lines.emplace_front("Welcome to gpubox!");
   EXPECT_TRUE(
-      open_worker_device(std::make_unique<WireLink>(wire), "gpubox", version, built_in_algorithms(), cancel).ok());
+      open_worker_device(std::make_unique<FakeLink>(fake_worker), "gpubox", version, built_in_algorithms(), cancel)
+          .ok());
 }
 
-TEST_F(WorkerOpening, AnotherVersionIsRefusedByName) {
+TEST_F(WorkerOpening, RejectsOtherVersion) {
   FakeDevice there;
-  Wire wire(there);
-  auto opened = open_worker_device(std::make_unique<WireLink>(wire), "gpubox", "9.9", built_in_algorithms(), cancel);
+  FakeWorker fake_worker(there);
+  auto opened =
+      open_worker_device(std::make_unique<FakeLink>(fake_worker), "gpubox", "9.9", built_in_algorithms(), cancel);
   ASSERT_FALSE(opened.ok());
   EXPECT_EQ(opened.error().kind, OpenFailure::Kind::other_version);
   EXPECT_EQ(opened.error().words, version);
 }
 
 /// A worker of another build; any version is accepted.
-std::unique_ptr<Device> another_build(Wire& wire, const CancelToken& cancel) {
+std::unique_ptr<Device> open_other_build(FakeWorker& fake_worker, const CancelToken& cancel) {
   auto opened =
-      open_worker_device(std::make_unique<WireLink>(wire), "old/attnscope", {}, built_in_algorithms(), cancel);
+      open_worker_device(std::make_unique<FakeLink>(fake_worker), "old/attnscope", {}, built_in_algorithms(), cancel);
   return opened ? std::move(opened->device) : nullptr;
 }
 
-TEST_F(WorkerOpening, WhatAnotherBuildLacksIsSaidOfThePoint) {
+TEST_F(WorkerOpening, UnknownPointOfOtherBuildIsInfeasible) {
   FakeDevice there;
-  Wire wire(there);
-  const auto device = another_build(wire, cancel);
+  FakeWorker fake_worker(there);
+  const auto device = open_other_build(fake_worker, cancel);
   ASSERT_NE(device, nullptr);
-  wire.silent = true;
-  wire.lines.push_back(
+  fake_worker.silent = true;
+  fake_worker.lines.push_back(
       to_json_line(RefusedEvent{.request = {}, .id = {}, .reason = Message::verbatim("unknown algorithm 'fa9'")}));
   const PointRecord refused = device->measure(point_of(256), {}, CancelToken());
   EXPECT_EQ(refused.disposition, Disposition::infeasible);
   EXPECT_THAT(text(refused.reason), HasSubstr("unknown algorithm 'fa9'"));
-  wire.silent = false;
+  fake_worker.silent = false;
   EXPECT_TRUE(device->usable());
   EXPECT_EQ(device->measure(point_of(256), {}, CancelToken()).spec, point_of(256)) << "the next point is measured";
 }
 
-TEST_F(WorkerOpening, AnotherProtocolIsRefusedWhateverTheVersion) {
+TEST_F(WorkerOpening, RejectsOtherProtocol) {
   for (const auto& [protocol, opens] :
        {std::pair{worker_protocol - 1, false}, {worker_protocol, true}, {worker_protocol + 1, false}}) {
     FakeDevice there;
-    Wire wire(there);
-    wire.lines.clear();
-    wire.lines.push_back(fmt::format(R"({{"event":"device","protocol":{},"app_version":"0.1.0",)"
-                                     R"("device":{{"uuid":"GPU-1","limits":{{"name":"NVIDIA H100"}}}}}})",
-                                     protocol));
-    EXPECT_EQ(another_build(wire, cancel) != nullptr, opens) << protocol;
+    FakeWorker fake_worker(there);
+    fake_worker.lines.clear();
+    fake_worker.lines.push_back(fmt::format(R"({{"event":"device","protocol":{},"app_version":"0.1.0",)"
+                                            R"("device":{{"uuid":"GPU-1","limits":{{"name":"NVIDIA H100"}}}}}})",
+                                            protocol));
+    EXPECT_EQ(open_other_build(fake_worker, cancel) != nullptr, opens) << protocol;
   }
 }
 
-TEST_F(WorkerOpening, WhatWasSaidThereIsTheReason) {
+TEST_F(WorkerOpening, ReportsRemoteReason) {
   FakeDevice there;
-  Wire wire(there);
-  wire.lines.clear();
-  wire.lines.push_back(to_json_line(DoneEvent{.state = "failed", .reason = Message::verbatim("no driver")}));
-  auto opened = open_worker_device(std::make_unique<WireLink>(wire), "gpubox", version, built_in_algorithms(), cancel);
+  FakeWorker fake_worker(there);
+  fake_worker.lines.clear();
+  fake_worker.lines.push_back(to_json_line(DoneEvent{.state = "failed", .reason = Message::verbatim("no driver")}));
+  auto opened =
+      open_worker_device(std::make_unique<FakeLink>(fake_worker), "gpubox", version, built_in_algorithms(), cancel);
   ASSERT_FALSE(opened.ok());
   EXPECT_EQ(opened.error().kind, OpenFailure::Kind::no_device);
   EXPECT_EQ(text(opened.error().reason), "no driver");
 }
 
-TEST_F(WorkerOpening, OneThatNeverSaysHelloIsSilent) {
+TEST_F(WorkerOpening, MissingHelloTimesOut) {
   for (const char* flood : {"", "Welcome to gpubox!"}) {
     FakeDevice there;
-    Wire wire(there);
-    wire.lines.clear();
-    wire.flood = flood;
+    FakeWorker fake_worker(there);
+    fake_worker.lines.clear();
+    fake_worker.flood = flood;
     auto opened =
-        open_worker_device(std::make_unique<WireLink>(wire), "gpubox", version, built_in_algorithms(), cancel);
+        open_worker_device(std::make_unique<FakeLink>(fake_worker), "gpubox", version, built_in_algorithms(), cancel);
     ASSERT_FALSE(opened.ok());
     EXPECT_TRUE(opened.error().silent);
-    EXPECT_TRUE(wire.abandoned);
+    EXPECT_TRUE(fake_worker.abandoned);
   }
 }
 
-TEST_F(WorkerOpening, AnEndIsNoAnswer) {
+TEST_F(WorkerOpening, ClosedLinkIsNoAnswer) {
   FakeDevice there;
-  Wire wire(there);
-  wire.cut = true;
-  auto opened = open_worker_device(std::make_unique<WireLink>(wire), "gpubox", version, built_in_algorithms(), cancel);
+  FakeWorker fake_worker(there);
+  fake_worker.cut = true;
+  auto opened =
+      open_worker_device(std::make_unique<FakeLink>(fake_worker), "gpubox", version, built_in_algorithms(), cancel);
   ASSERT_FALSE(opened.ok());
   EXPECT_EQ(opened.error().kind, OpenFailure::Kind::no_answer);
   EXPECT_EQ(opened.error().end.exit_code, 255);
 }
 
-TEST(WorkerLoop, RequestsItCannotDoAreRefused) {
+TEST(WorkerLoop, RefusesUnsupportedRequests) {
   FakeDevice there;
   std::vector<Event> said;
   WorkerLoop loop(there, [&](const Event& event) { said.push_back(event); });

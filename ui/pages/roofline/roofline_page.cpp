@@ -120,7 +120,7 @@ void RooflinePage::refresh_devices() {
   };
   if (run.provenance == Provenance::simulated) {
     // Simulated points have datasheet ceilings, unless the simulation used those of a GPU.
-    const QString from = one_line(QString::fromStdString(points()->run_of(*row)->summary.rates_from));
+    const QString from = one_line(QString::fromStdString(points()->run_of(*row)->summary.rates_source));
     if (from.isEmpty()) return;
     const auto told =
         find([&](const ShownCeilings& set) { return from.contains(QString::fromStdString(set.device_uuid)); });
@@ -217,7 +217,7 @@ void RooflinePage::show_left_out() {
       if (&device != shown) others << device.text;
     }
     lines << qtext(msg::roofline_page::other_devices{.devices = others.join(QStringLiteral(", ")).toStdString(),
-                                                 .points = counted_points(static_cast<std::size_t>(elsewhere))});
+                                                     .points = counted_points(static_cast<std::size_t>(elsewhere))});
   }
   if (!rates_missing_.isEmpty()) {
     lines << qtext(msg::roofline_page::rates_missing{.from = rates_missing_.toStdString()});

@@ -10,7 +10,7 @@
 #include <set>
 #include <utility>
 
-#include "profiler/measure/gpu/point_end.h"
+#include "profiler/measure/gpu/point_abort.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/units/spelling.h"
 
@@ -22,15 +22,15 @@ using Method = CeilingLoad::Method;
 
 constexpr std::chrono::milliseconds limit{15'000};
 constexpr std::int64_t report_bytes = 64;
-constexpr int most_iterations = 1 << 26;
+constexpr int max_iterations = 1 << 26;
 constexpr int most_rows = 65535;  // grid.y limit
 /// Covers the host's time to enqueue 256 empty launches.
-constexpr std::chrono::nanoseconds launches_delay = std::chrono::milliseconds(4);
-constexpr std::chrono::nanoseconds one_delay = std::chrono::microseconds(50);
+constexpr std::chrono::nanoseconds launch_batch_delay = std::chrono::milliseconds(4);
+constexpr std::chrono::nanoseconds launch_delay = std::chrono::microseconds(50);
 constexpr double busy_pct = 5;
 /// A load counts as throttled if its clock is below this fraction of the highest one. NVML's reasons lag and cannot be
 /// attributed to loads that take milliseconds.
-constexpr double slowed_below = 0.97;
+constexpr double throttle_threshold = 0.97;
 /// Samples per curve size; counters vary only with other work on the GPU.
 constexpr int counted_rounds = 3;
 
@@ -39,8 +39,8 @@ std::string half_of(const std::string& buffer) {
 }
 
 [[noreturn]] void refuse(std::int64_t needed, std::int64_t free) {
-  throw PointEnd(Disposition::out_of_memory, make_message("Needs {} bytes ({}) of device memory; {} bytes are free.",
-                                                          needed, text(Capacity(needed)), free));
+  throw PointAbort(Disposition::out_of_memory, make_message("Needs {} bytes ({}) of device memory; {} bytes are free.",
+                                                            needed, text(Capacity(needed)), free));
 }
 
 void add_remark(const Message& remark, CeilingSet& set) {
@@ -75,9 +75,9 @@ CeilingBench::CeilingBench(Place place)
       sizes_(ceiling_buffers(place_.limits, free_device_bytes(cuda_))),
       begin_(make_event(cuda_)),
       end_(make_event(cuda_)) {
-  if (place_.nvml != nullptr) others_use_ = place_.nvml->use_pct();
+  if (place_.nvml != nullptr) other_utilization_ = place_.nvml->utilization_pct();
   const std::int64_t free = free_device_bytes(cuda_);
-  if (sizes_.data_bytes == 0) refuse(least_free_for_ceilings(place_.limits), free);
+  if (sizes_.data_bytes == 0) refuse(min_free_bytes_for_ceilings(place_.limits), free);
   try {
     const auto make = [&](const char* name, std::int64_t bytes) { buffers_.emplace(name, allocate(cuda_, bytes)); };
     make("data", sizes_.data_bytes);
@@ -92,12 +92,12 @@ CeilingBench::CeilingBench(Place place)
 }
 
 void CeilingBench::stop_if_cancelled() const {
-  if (cancel_->cancelled()) throw PointEnd(Disposition::cancelled, "Cancelled; no ceilings were stored.");
+  if (cancel_->cancelled()) throw PointAbort(Disposition::cancelled, "Cancelled; no ceilings were stored.");
 }
 
-void CeilingBench::prepare(Sampled& sampled) {
+void CeilingBench::prepare(SampledLoad& sampled) {
   CeilingLoad& load = sampled.load;
-  if (load.grid_of_iterations) {
+  if (load.iterations_in_grid) {
     load.launch.grid[1] = static_cast<std::uint32_t>(load.iterations);
   } else if (!load.launch.arguments.empty()) {
     load.launch.arguments.back() = std::int32_t{load.iterations};
@@ -111,7 +111,7 @@ void CeilingBench::prepare(Sampled& sampled) {
   });
 }
 
-void CeilingBench::enqueue(Sampled& sampled) {
+void CeilingBench::enqueue(SampledLoad& sampled) {
   const CUstream stream = place_.runner.stream();
   const CUdeviceptr data = buffers_.at("data").get();
   const std::int64_t half = sizes_.data_bytes / 2;
@@ -138,13 +138,13 @@ void CeilingBench::advance(std::size_t steps) {
   if (progress_) progress_(done_, steps_);
 }
 
-CeilingBench::Sample CeilingBench::take(Sampled& sampled) {
+CeilingBench::Sample CeilingBench::take(SampledLoad& sampled) {
   KernelRunner& runner = place_.runner;
   const CeilingLoad& load = sampled.load;
   at_ = find_ceiling(load.key);
   if (load.cold) runner.enqueue_cold_cache();
   if (load.warm) enqueue(sampled);
-  runner.enqueue_delay(load.method == Method::launches ? launches_delay : one_delay);
+  runner.enqueue_delay(load.method == Method::launches ? launch_batch_delay : launch_delay);
   cuda_.check(cuda_.cuEventRecord(begin_.get(), runner.stream()), "cuEventRecord");
   enqueue(sampled);
   cuda_.check(cuda_.cuEventRecord(end_.get(), runner.stream()), "cuEventRecord");
@@ -155,7 +155,7 @@ CeilingBench::Sample CeilingBench::take(Sampled& sampled) {
   float milliseconds = 0;
   cuda_.check(cuda_.elapsed_time(&milliseconds, begin_.get(), end_.get()), "cuEventElapsedTime");
   Sample sample{.milliseconds = static_cast<double>(milliseconds)};
-  if (load.method != Method::kernel || load.grid_of_iterations) return sample;  // the first block ends early
+  if (load.method != Method::kernel || load.iterations_in_grid) return sample;  // the first block ends early
   std::array<std::uint64_t, 2> report{};
   cuda_.check(cuda_.cuMemcpyDtoH(report.data(), buffers_.at(ceiling_report).get(), sizeof report), "cuMemcpyDtoH");
   sample.cycles = static_cast<double>(report[0]);
@@ -163,7 +163,7 @@ CeilingBench::Sample CeilingBench::take(Sampled& sampled) {
   return sample;
 }
 
-void CeilingBench::calibrate(Sampled& sampled) {
+void CeilingBench::calibrate(SampledLoad& sampled) {
   at_ = find_ceiling(sampled.load.key);
   int& iterations = sampled.load.iterations;
   if (iterations > 0) {
@@ -177,7 +177,7 @@ void CeilingBench::calibrate(Sampled& sampled) {
   for (;;) {
     const double milliseconds = take(sampled).milliseconds;
     const double wanted = sampled.load.milliseconds;
-    const int most = sampled.load.grid_of_iterations ? most_rows : most_iterations;
+    const int most = sampled.load.iterations_in_grid ? most_rows : max_iterations;
     if (milliseconds <= 0 || milliseconds > wanted / 2 || iterations >= most) return;
     const double factor = std::clamp(wanted / milliseconds, 2.0, 1000.0);
     iterations = static_cast<int>(std::min<double>(most, std::ceil(iterations * factor)));
@@ -185,7 +185,7 @@ void CeilingBench::calibrate(Sampled& sampled) {
   }
 }
 
-void CeilingBench::take_value(Sampled& sampled) {
+void CeilingBench::record_sample(SampledLoad& sampled) {
   const CeilingLoad& load = sampled.load;
   const Sample sample = take(sampled);
   const double done = load.amount * load.iterations;
@@ -221,12 +221,12 @@ void CeilingBench::begin(const std::vector<CeilingLoad>& loads) {
 }
 
 void CeilingBench::choose(std::vector<CeilingLoad> loads, CeilingSet& set) {
-  struct Failed {
+  struct FailedLoad {
     std::string_view key;
     double argument;
     Message reason;
   };
-  std::vector<Failed> failures;
+  std::vector<FailedLoad> failures;
   loads_.clear();
   loads_.reserve(loads.size());  // PreparedLaunch keeps a pointer to its load
   for (CeilingLoad& load : loads) {
@@ -234,7 +234,7 @@ void CeilingBench::choose(std::vector<CeilingLoad> loads, CeilingSet& set) {
     loads_.push_back({.load = std::move(load), .prepared = {}, .values = {}, .clocks_hz = {}, .throttle_reasons = {}});
     try {
       calibrate(loads_.back());
-    } catch (const PointEnd& end) {
+    } catch (const PointAbort& end) {
       if (end.disposition() == Disposition::cancelled) throw;
       failures.push_back({loads_.back().load.key, loads_.back().load.argument, end.reason()});
       loads_.pop_back();
@@ -242,16 +242,16 @@ void CeilingBench::choose(std::vector<CeilingLoad> loads, CeilingSet& set) {
     advance();
   }
   if (loads_.empty() && !failures.empty()) {
-    const Failed& first = failures.front();
-    throw PointEnd(Disposition::crashed, make_reason("ceiling.kernel_failed", "{} could not be measured: {}",
-                                                     find_ceiling(first.key)->label(), first.reason));
+    const FailedLoad& first = failures.front();
+    throw PointAbort(Disposition::crashed, make_reason("ceiling.kernel_failed", "{} could not be measured: {}",
+                                                       find_ceiling(first.key)->label(), first.reason));
   }
-  for (const Failed& failed : failures) {
+  for (const FailedLoad& failed : failures) {
     const Message label = find_ceiling(failed.key)->label();
-    const bool another_way = std::ranges::any_of(loads_, [&](const Sampled& sampled) {
+    const bool has_alternative = std::ranges::any_of(loads_, [&](const SampledLoad& sampled) {
       return sampled.load.key == failed.key && sampled.load.argument == failed.argument;
     });
-    if (another_way) {
+    if (has_alternative) {
       add_remark(make_message("{}: one of its benchmarks failed: {}", label, failed.reason), set);
     } else {
       add_remark(make_reason("ceiling.kernel_failed", "{} could not be measured: {}", label, failed.reason), set);
@@ -265,7 +265,7 @@ void CeilingBench::keep_fastest() {
   std::vector<bool> kept(loads_.size(), false);
   for (std::size_t i = 0; i < loads_.size(); ++i) {
     const CeilingLoad& load = loads_[i].load;
-    const auto same = [&](const Sampled& other) {
+    const auto same = [&](const SampledLoad& other) {
       return other.load.key == load.key && other.load.argument == load.argument;
     };
     double rate = 0;
@@ -280,13 +280,13 @@ void CeilingBench::keep_fastest() {
     if (!is_new && rate > found->second.second) found->second = {i, rate};
   }
   for (const auto& [name, place] : fastest) kept[place.first] = true;
-  std::vector<Sampled> chosen;
+  std::vector<SampledLoad> chosen;
   for (std::size_t i = 0; i < loads_.size(); ++i) {
     if (!kept[i]) continue;
     chosen.push_back(std::move(loads_[i]));
   }
   loads_ = std::move(chosen);
-  for (Sampled& sampled : loads_) prepare(sampled);  // PreparedLaunch points to the load, which moved
+  for (SampledLoad& sampled : loads_) prepare(sampled);  // PreparedLaunch points to the load, which moved
 }
 
 CeilingSet CeilingBench::measure(const CeilingOptions& options, const CancelToken& cancel,
@@ -309,18 +309,18 @@ CeilingSet CeilingBench::measure(const CeilingOptions& options, const CancelToke
     std::ranges::shuffle(order, random);
     for (const std::size_t i : order) {
       stop_if_cancelled();
-      take_value(loads_[i]);
+      record_sample(loads_[i]);
       advance();
     }
     advance(each_round - loads_.size());  // loads that failed
   }
-  for (const Sampled& sampled : loads_) add_ceilings(sampled, set);
+  for (const SampledLoad& sampled : loads_) add_ceilings(sampled, set);
   add_capacities(set);
   add_conditions(set);
   return set;
 }
 
-void CeilingBench::add_ceilings(const Sampled& sampled, CeilingSet& set) const {
+void CeilingBench::add_ceilings(const SampledLoad& sampled, CeilingSet& set) const {
   const CeilingKind& kind = *find_ceiling(sampled.load.key);
   if (sampled.values.empty()) {
     add_remark(make_reason("ceiling.kernel_failed", "{} could not be measured: no valid samples.", kind.label()), set);
@@ -331,22 +331,22 @@ void CeilingBench::add_ceilings(const Sampled& sampled, CeilingSet& set) const {
   set.ceilings.push_back(summary_of(std::string(kind.key).append(ceiling_clock_suffix), 0, "hertz", sampled.clocks_hz));
 }
 
-std::vector<Ceiling> CeilingBench::counted_misses(std::string_view read, std::string_view miss) {
+std::vector<Ceiling> CeilingBench::measured_miss_rates(std::string_view read, std::string_view miss) {
   const auto counters = default_counters(place_.limits.compute_major);
   const auto dram_read = std::ranges::find(counters, metric_key::dram_read_bytes, &CounterMetric::name);
   RangeProfiler& profiler = place_.counters->profiler();
   const CounterConfig config = profiler.host().configure({dram_read->counter});
   std::vector<RangeProfiler::Range> ranges;
-  const auto name_of = [](const Sampled& sampled, int round) {
+  const auto name_of = [](const SampledLoad& sampled, int round) {
     return fmt::format("{} {} {}", sampled.load.key, sampled.load.argument, round);
   };
-  const auto run = [this](Sampled& sampled) {
+  const auto run = [this](SampledLoad& sampled) {
     stop_if_cancelled();
     at_ = find_ceiling(sampled.load.key);
     enqueue(sampled);
     place_.runner.wait(limit);
   };
-  for (Sampled& sampled : loads_) {
+  for (SampledLoad& sampled : loads_) {
     if (sampled.load.key != read) continue;
     for (int round = 0; round < counted_rounds; ++round) {
       ranges.push_back({.name = name_of(sampled, round),
@@ -357,7 +357,7 @@ std::vector<Ceiling> CeilingBench::counted_misses(std::string_view read, std::st
   if (ranges.empty()) return {};
   const auto raw = profiler.collect(config, ranges);
   std::vector<Ceiling> misses;
-  for (const Sampled& sampled : loads_) {
+  for (const SampledLoad& sampled : loads_) {
     if (sampled.load.key != read) continue;
     std::vector<double> shares;
     for (int round = 0; round < counted_rounds; ++round) {
@@ -370,7 +370,8 @@ std::vector<Ceiling> CeilingBench::counted_misses(std::string_view read, std::st
 }
 
 /// Estimates the miss rate from times: 0 at the size with the least time per byte, 1 at the largest size.
-std::vector<Ceiling> CeilingBench::timed_misses(const CeilingSet& set, std::string_view read, std::string_view miss) {
+std::vector<Ceiling> CeilingBench::estimated_miss_rates(const CeilingSet& set, std::string_view read,
+                                                        std::string_view miss) {
   std::vector<Ceiling> misses;
   double hit = 0;
   double largest = 0;
@@ -402,7 +403,7 @@ void CeilingBench::add_capacities(CeilingSet& set) {
   bool counted = false;
   if (place_.counters != nullptr) {
     try {
-      for (const auto& [read, miss, capacity] : curves) misses.push_back(counted_misses(read, miss));
+      for (const auto& [read, miss, capacity] : curves) misses.push_back(measured_miss_rates(read, miss));
       counted = true;
     } catch (const CuptiError& error) {
       no_counters = Message::verbatim(error.what());
@@ -412,7 +413,7 @@ void CeilingBench::add_capacities(CeilingSet& set) {
   if (!counted) {
     set.remarks.push_back(
         make_message("L2 miss rates are derived from times, since counters are unavailable: {}", no_counters));
-    for (const auto& [read, miss, capacity] : curves) misses.push_back(timed_misses(set, read, miss));
+    for (const auto& [read, miss, capacity] : curves) misses.push_back(estimated_miss_rates(set, read, miss));
   }
   for (std::size_t i = 0; i < curves.size(); ++i) {
     const auto half = half_miss_size(misses[i]);
@@ -426,23 +427,23 @@ void CeilingBench::add_capacities(CeilingSet& set) {
 }
 
 void CeilingBench::add_conditions(CeilingSet& set) const {
-  if (others_use_) {
-    set.ceilings.push_back({.name = std::string(key::others_use), .value = *others_use_, .unit = "percent"});
-    if (*others_use_ >= busy_pct) {
+  if (other_utilization_) {
+    set.ceilings.push_back({.name = std::string(key::others_use), .value = *other_utilization_, .unit = "percent"});
+    if (*other_utilization_ >= busy_pct) {
       set.remarks.push_back(make_message(
-          "Other processes used {:.0f}% of the GPU at the start; the ceilings may be too low.", *others_use_));
+          "Other processes used {:.0f}% of the GPU at the start; the ceilings may be too low.", *other_utilization_));
     }
   } else {
     set.remarks.push_back("Other use of the GPU is unknown: NVML gave no utilization.");
   }
-  if (std::ranges::any_of(loads_, [](const Sampled& sampled) { return !sampled.throttle_reasons; })) {
+  if (std::ranges::any_of(loads_, [](const SampledLoad& sampled) { return !sampled.throttle_reasons; })) {
     set.remarks.push_back("Throttling is unknown: NVML gave no throttle reasons.");
     return;
   }
   std::uint64_t reasons = 0;
   std::map<std::string_view, double> clocks;
   double highest = 0;
-  for (const Sampled& sampled : loads_) {
+  for (const SampledLoad& sampled : loads_) {
     reasons |= *sampled.throttle_reasons;
     if (const auto clock = summarize(sampled.clocks_hz)) {
       clocks.emplace(sampled.load.key, clock->median);
@@ -451,11 +452,11 @@ void CeilingBench::add_conditions(CeilingSet& set) const {
   }
   std::vector<std::string_view> slowed;
   for (const auto& [name, clock] : clocks) {
-    if (clock < slowed_below * highest) slowed.push_back(name);
+    if (clock < throttle_threshold * highest) slowed.push_back(name);
   }
   set.ceilings.push_back(
       {.name = std::string(key::throttle_reasons), .value = static_cast<double>(reasons), .unit = "1"});
-  if (slowed.empty() || !slows_down(reasons)) return;
+  if (slowed.empty() || !indicates_throttling(reasons)) return;
   set.remarks.push_back(make_message("The GPU was throttled ({}) during: {}.", describe_throttle_reasons(reasons),
                                      fmt::join(slowed, ", ")));
 }

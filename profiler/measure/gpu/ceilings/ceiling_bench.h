@@ -31,17 +31,17 @@ class CeilingBench {
     CounterCollector* counters = nullptr;
     Message no_counters;  ///< Why `counters` is null.
   };
-  /// Throws PointEnd (out_of_memory).
+  /// Throws PointAbort (out_of_memory).
   explicit CeilingBench(Place place);
 
-  /// Throws DriverError or LaunchTimeout if the device is lost, PointEnd if cancelled.
+  /// Throws DriverError or LaunchTimeout if the device is lost, PointAbort if cancelled.
   [[nodiscard]] CeilingSet measure(const CeilingOptions& options, const CancelToken& cancel,
                                    const CeilingProgress& progress);
   /// The ceiling that was being measured when an exception was thrown; nullptr if none.
   [[nodiscard]] const CeilingKind* load() const { return at_; }
 
  private:
-  struct Sampled {
+  struct SampledLoad {
     CeilingLoad load;
     std::vector<PreparedLaunch> prepared;  ///< One element after prepare().
     std::vector<double> values;
@@ -57,24 +57,24 @@ class CeilingBench {
   void stop_if_cancelled() const;
   /// Advances the progress by `steps` of approximately steps_.
   void advance(std::size_t steps = 1);
-  void prepare(Sampled& sampled);
+  void prepare(SampledLoad& sampled);
   /// Raises the iterations until a sample takes the load's `milliseconds`.
-  void calibrate(Sampled& sampled);
-  void enqueue(Sampled& sampled);
-  [[nodiscard]] Sample take(Sampled& sampled);
-  void take_value(Sampled& sampled);
+  void calibrate(SampledLoad& sampled);
+  void enqueue(SampledLoad& sampled);
+  [[nodiscard]] Sample take(SampledLoad& sampled);
+  void record_sample(SampledLoad& sampled);
   /// Compiles the kernels and initializes the buffers.
   void begin(const std::vector<CeilingLoad>& loads);
   /// Loads and calibrates all loads. Drops a failed load with a remark.
   void choose(std::vector<CeilingLoad> loads, CeilingSet& set);
   /// Keeps the fastest of the loads that measure the same ceiling.
   void keep_fastest();
-  void add_ceilings(const Sampled& sampled, CeilingSet& set) const;
+  void add_ceilings(const SampledLoad& sampled, CeilingSet& set) const;
   /// Adds the miss rates of both curves, and the sizes at which half of the reads miss.
   void add_capacities(CeilingSet& set);
-  [[nodiscard]] std::vector<Ceiling> counted_misses(std::string_view read, std::string_view miss);
-  [[nodiscard]] static std::vector<Ceiling> timed_misses(const CeilingSet& set, std::string_view read,
-                                                         std::string_view miss);
+  [[nodiscard]] std::vector<Ceiling> measured_miss_rates(std::string_view read, std::string_view miss);
+  [[nodiscard]] static std::vector<Ceiling> estimated_miss_rates(const CeilingSet& set, std::string_view read,
+                                                                 std::string_view miss);
   void add_conditions(CeilingSet& set) const;
 
   Place place_;
@@ -83,8 +83,8 @@ class CeilingBench {
   std::map<std::string, DeviceMemory> buffers_;
   Event begin_;
   Event end_;
-  std::optional<double> others_use_;
-  std::vector<Sampled> loads_;
+  std::optional<double> other_utilization_;
+  std::vector<SampledLoad> loads_;
   const CancelToken* cancel_ = nullptr;
   const CeilingKind* at_ = nullptr;
   CeilingProgress progress_;

@@ -30,8 +30,9 @@ struct Setting {
   [[nodiscard]] unsigned sms() const { return static_cast<unsigned>(limits.sm_count); }
 };
 
-KernelLaunch launch_of(std::string_view name, const char* file, const char* entry, std::vector<std::string> defines,
-                       unsigned blocks, unsigned threads, std::vector<Argument> arguments) {
+KernelLaunch make_ceiling_launch(std::string_view name, const char* file, const char* entry,
+                                 std::vector<std::string> defines, unsigned blocks, unsigned threads,
+                                 std::vector<Argument> arguments) {
   KernelLaunch launch;
   launch.name = std::string(name);
   launch.source = {.file = file, .entry = entry, .defines = std::move(defines)};
@@ -66,32 +67,32 @@ CeilingLoad swept(const Setting& at, std::string_view name, const Sweep& sweep, 
       sweep.blocks_per_sm > 0 ? sweep.blocks_per_sm * at.sms() : static_cast<unsigned>(bytes / chunk);
   return {.key = name,
           .amount = amount,
-          .grid_of_iterations = sweep.blocks_per_sm == 0,
-          .launch = launch_of(name, "ceilings/memory.cuh", entry,
-                              {"ATTN_AT_ONCE=" + std::to_string(sweep.at_once),
-                               std::string("ATTN_STREAM=") + (sweep.stream ? "1" : "0")},
-                              blocks, sweep.threads, std::move(arguments))};
+          .iterations_in_grid = sweep.blocks_per_sm == 0,
+          .launch = make_ceiling_launch(name, "ceilings/memory.cuh", entry,
+                                        {"ATTN_AT_ONCE=" + std::to_string(sweep.at_once),
+                                         std::string("ATTN_STREAM=") + (sweep.stream ? "1" : "0")},
+                                        blocks, sweep.threads, std::move(arguments))};
 }
 
-template <std::size_t Which>
+template <std::size_t SweepIndex>
 CeilingLoad dram_read(const Setting& at, std::string_view name) {
   const std::int64_t bytes = at.buffers.data_bytes;
-  return swept(at, name, sweeps.at(Which), "attn_ceiling_read", {BufferArgument{"data"}, bytes},
+  return swept(at, name, sweeps.at(SweepIndex), "attn_ceiling_read", {BufferArgument{"data"}, bytes},
                static_cast<double>(bytes));
 }
 
-template <std::size_t Which>
+template <std::size_t SweepIndex>
 CeilingLoad dram_write(const Setting& at, std::string_view name) {
   const std::int64_t bytes = at.buffers.data_bytes / 2;
-  return swept(at, name, sweeps.at(Which), "attn_ceiling_write", {BufferArgument{"data_half"}, bytes},
+  return swept(at, name, sweeps.at(SweepIndex), "attn_ceiling_write", {BufferArgument{"data_half"}, bytes},
                static_cast<double>(bytes));
 }
 
 /// Counts bytes read plus bytes written.
-template <std::size_t Which>
+template <std::size_t SweepIndex>
 CeilingLoad dram_copy(const Setting& at, std::string_view name) {
   const std::int64_t bytes = at.buffers.data_bytes / 2;
-  return swept(at, name, sweeps.at(Which), "attn_ceiling_copy",
+  return swept(at, name, sweeps.at(SweepIndex), "attn_ceiling_copy",
                {BufferArgument{"data_half"}, BufferArgument{"data"}, bytes}, 2.0 * static_cast<double>(bytes));
 }
 
@@ -109,8 +110,8 @@ CeilingLoad slices(const Setting& at, std::string_view name, std::int64_t bytes,
           .amount = static_cast<double>(slice * at.limits.sm_count),
           .milliseconds = 1.5,
           .warm = true,
-          .launch = launch_of(name, "ceilings/memory.cuh", "attn_ceiling_slices", {"ATTN_STREAM=0"}, at.sms(), 1024,
-                              {BufferArgument{"data"}, slice, std::int32_t{shared}})};
+          .launch = make_ceiling_launch(name, "ceilings/memory.cuh", "attn_ceiling_slices", {"ATTN_STREAM=0"}, at.sms(),
+                                        1024, {BufferArgument{"data"}, slice, std::int32_t{shared}})};
 }
 
 CeilingLoad l2_read(const Setting& at, std::string_view name) {
@@ -125,8 +126,8 @@ CeilingLoad shared_memory(const Setting& at, std::string_view name) {
   return {.key = name,
           .amount = 16.0 * ceiling_loads_per_iteration * ceiling_shared_threads * blocks,
           .milliseconds = long_load_ms,
-          .launch = launch_of(name, "ceilings/shared_memory.cuh", "attn_ceiling_shared", {}, blocks,
-                              ceiling_shared_threads, {})};
+          .launch = make_ceiling_launch(name, "ceilings/shared_memory.cuh", "attn_ceiling_shared", {}, blocks,
+                                        ceiling_shared_threads, {})};
 }
 
 CeilingLoad arithmetic(const Setting& at, std::string_view name, const char* entry, double operations) {
@@ -135,7 +136,7 @@ CeilingLoad arithmetic(const Setting& at, std::string_view name, const char* ent
   return {.key = name,
           .amount = operations * ceiling_chains * ceiling_chain_steps * threads * blocks,
           .milliseconds = long_load_ms,
-          .launch = launch_of(name, "ceilings/arithmetic.cuh", entry, {}, blocks, threads, {})};
+          .launch = make_ceiling_launch(name, "ceilings/arithmetic.cuh", entry, {}, blocks, threads, {})};
 }
 CeilingLoad fma(const Setting& at, std::string_view name) {
   return arithmetic(at, name, "attn_ceiling_fma", 2);
@@ -156,18 +157,20 @@ CeilingLoad mma(const Setting& at, std::string_view name) {
   return {.key = name,
           .amount = 2.0 * 16 * 8 * 16 * mma_products * warps * blocks,
           .milliseconds = long_load_ms,
-          .launch = launch_of(name, "ceilings/mma.cuh", "attn_ceiling_mma", dtype_defines(Bf16), blocks, threads, {})};
+          .launch = make_ceiling_launch(name, "ceilings/mma.cuh", "attn_ceiling_mma", dtype_defines(Bf16), blocks,
+                                        threads, {})};
 }
 
 template <DType Of>
 CeilingLoad wgmma(const Setting& at, std::string_view name) {
   constexpr unsigned threads = wgmma_threads;
   constexpr unsigned warpgroups = threads / 128;
-  CeilingLoad load{.key = name,
-                   .amount = 2.0 * 64 * wgmma_columns * wgmma_depth * relative_throughput(Of) * warpgroups * at.sms(),
-                   .milliseconds = long_load_ms,
-                   .launch = launch_of(name, "ceilings/wgmma.cuh", "attn_ceiling_wgmma",
-                                       dtype_defines(output_dtype(Of) == DType::bf16), at.sms(), threads, {})};
+  CeilingLoad load{
+      .key = name,
+      .amount = 2.0 * 64 * wgmma_columns * wgmma_depth * relative_throughput(Of) * warpgroups * at.sms(),
+      .milliseconds = long_load_ms,
+      .launch = make_ceiling_launch(name, "ceilings/wgmma.cuh", "attn_ceiling_wgmma",
+                                    dtype_defines(output_dtype(Of) == DType::bf16), at.sms(), threads, {})};
   if (Of == DType::fp8) load.launch.source.defines.emplace_back("ATTN_FP8=1");
   load.launch.dynamic_shared_bytes = wgmma_shared_bytes;
   return load;
@@ -180,7 +183,7 @@ CeilingLoad empty_launches(const Setting&, std::string_view name) {
       .value = Value::each,
       .amount = 1,
       .iterations = 256,
-      .launch = launch_of(name, "ceilings/latency.cuh", "attn_ceiling_nothing", {"ATTN_LEVEL=2"}, 1, 32, {})};
+      .launch = make_ceiling_launch(name, "ceilings/latency.cuh", "attn_ceiling_nothing", {"ATTN_LEVEL=2"}, 1, 32, {})};
   load.launch.arguments.clear();
   return load;
 }
@@ -190,7 +193,7 @@ CeilingLoad chase(std::string_view name, const char* level, const char* ring, st
           .value = Value::each,
           .amount = ceiling_loads_per_iteration,
           .warm = true,
-          .launch = launch_of(
+          .launch = make_ceiling_launch(
               name, "ceilings/latency.cuh", "attn_ceiling_chase", {level}, 1, 1,
               {BufferArgument{ring}, std::int32_t{ring_bits(bytes)}, std::int32_t{ring_stride}, std::int32_t{0}})};
 }
@@ -272,7 +275,7 @@ constexpr std::array curve_sizes{0.1,  0.15, 0.2, 0.25, 0.3, 0.35, 0.4,  0.45, 0
                                  0.65, 0.7,  0.8, 0.9,  1.0, 1.1,  1.25, 1.5,  2.0, 3.0};
 constexpr double largest_curve_size = 3.0;
 /// Ensures that L2, an eighth of half the data, holds almost none of the half that is copied next.
-constexpr std::int64_t data_over_l2 = 16;
+constexpr std::int64_t data_to_l2_ratio = 16;
 
 }  // namespace
 
@@ -282,9 +285,9 @@ int ring_bits(std::int64_t bytes) {
 }
 
 CeilingBuffers ceiling_buffers(const DeviceLimits& limits, std::int64_t free) {
-  static_assert(mib % (2 * largest_chunk) == 0 && data_over_l2 > largest_curve_size);
+  static_assert(mib % (2 * largest_chunk) == 0 && data_to_l2_ratio > largest_curve_size);
   const std::int64_t data = std::min<std::int64_t>(free / 2, 4096 * mib) / mib * mib;
-  if (data < data_over_l2 * limits.l2_bytes) return {};
+  if (data < data_to_l2_ratio * limits.l2_bytes) return {};
   const auto power_of_two = [](std::int64_t bytes) {
     return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(bytes)));
   };
@@ -293,8 +296,8 @@ CeilingBuffers ceiling_buffers(const DeviceLimits& limits, std::int64_t free) {
           .l2_ring_bytes = power_of_two(std::max<std::int64_t>(limits.l2_bytes / 8, l1_ring_bytes))};
 }
 
-std::int64_t least_free_for_ceilings(const DeviceLimits& limits) {
-  return 2 * (data_over_l2 * limits.l2_bytes + mib);
+std::int64_t min_free_bytes_for_ceilings(const DeviceLimits& limits) {
+  return 2 * (data_to_l2_ratio * limits.l2_bytes + mib);
 }
 
 std::vector<CeilingLoad> ceiling_loads(const DeviceLimits& limits, const CeilingBuffers& buffers) {
@@ -312,8 +315,9 @@ std::vector<CeilingLoad> ceiling_loads(const DeviceLimits& limits, const Ceiling
 }
 
 KernelLaunch ring_launch(const std::string& buffer, std::int64_t bytes) {
-  KernelLaunch launch = launch_of("link", "ceilings/latency.cuh", "attn_ceiling_link", {"ATTN_LEVEL=2"}, 1024, 256,
-                                  {BufferArgument{buffer}, std::int32_t{ring_bits(bytes)}, std::int32_t{ring_stride}});
+  KernelLaunch launch =
+      make_ceiling_launch("link", "ceilings/latency.cuh", "attn_ceiling_link", {"ATTN_LEVEL=2"}, 1024, 256,
+                          {BufferArgument{buffer}, std::int32_t{ring_bits(bytes)}, std::int32_t{ring_stride}});
   launch.arguments.resize(3);  // attn_ceiling_link writes no report
   return launch;
 }

@@ -27,7 +27,7 @@ struct CeilingLoad {
   double amount = 0;                ///< Work of one iteration of the whole grid: bytes, operations or loads.
   double milliseconds = 4;          ///< Target duration of a sample.
   int iterations = 0;               ///< Fixed number of iterations; 0: calibrated.
-  bool grid_of_iterations = false;  ///< One grid row per iteration, for kernels whose blocks end after their chunk.
+  bool iterations_in_grid = false;  ///< One grid row per iteration, for kernels whose blocks end after their chunk.
   bool cold = false;                ///< Starts with a cold L2.
   bool warm = false;                ///< Starts with the L2 contents of a previous identical launch.
   KernelLaunch launch;
@@ -46,7 +46,7 @@ inline constexpr int ring_stride = 128;  ///< An L2 line.
 /// Buffer sizes for `free` bytes of device memory; uses at most five eighths of it. data_bytes is 0 if it is too
 /// little.
 [[nodiscard]] CeilingBuffers ceiling_buffers(const DeviceLimits& limits, std::int64_t free);
-[[nodiscard]] std::int64_t least_free_for_ceilings(const DeviceLimits& limits);  ///< bytes
+[[nodiscard]] std::int64_t min_free_bytes_for_ceilings(const DeviceLimits& limits);  ///< bytes
 
 /// Loads that this device can run, including one per size of the L2 curves. Of several loads with equal key and
 /// argument, the fastest gives the ceiling.

@@ -53,7 +53,7 @@ std::vector<double> CounterConfig::evaluate(std::span<const std::uint8_t> counte
 CounterHost::CounterHost(const CuptiApi& cupti, std::string chip, std::vector<std::uint8_t> availability)
     : cupti_(cupti), chip_(std::move(chip)), availability_(std::move(availability)) {}
 
-CounterConfig CounterHost::make_object() const {
+CounterConfig CounterHost::make_host_object() const {
   ATTNSCOPE_CUPTI_PARAMS(CUpti_Profiler_Host_Initialize_Params, params);
   params.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
   params.pChipName = chip_.c_str();
@@ -63,7 +63,7 @@ CounterConfig CounterHost::make_object() const {
 }
 
 CounterConfig CounterHost::configure(std::vector<std::string> metrics) const {
-  CounterConfig config = make_object();
+  CounterConfig config = make_host_object();
   config.metrics_ = std::move(metrics);
   auto names = pointers(config.metrics_);
   ATTNSCOPE_CUPTI_PARAMS(CUpti_Profiler_Host_ConfigAddMetrics_Params, add);
@@ -93,7 +93,7 @@ CounterConfig CounterHost::configure(std::vector<std::string> metrics) const {
 
 bool CounterHost::knows(const std::string& metric) const {
   // CUPTI can validate a full name only by adding it, and a failed add invalidates the object.
-  const CounterConfig object = make_object();
+  const CounterConfig object = make_host_object();
   const char* name = metric.c_str();
   ATTNSCOPE_CUPTI_PARAMS(CUpti_Profiler_Host_ConfigAddMetrics_Params, add);
   add.pHostObject = object.object_;
@@ -103,7 +103,7 @@ bool CounterHost::knows(const std::string& metric) const {
 }
 
 std::vector<std::string> CounterHost::near(std::string_view metric) const {
-  const CounterConfig object = make_object();
+  const CounterConfig object = make_host_object();
   const std::size_t dot = metric.find('.');
   const std::string base(metric.substr(0, dot));
   const std::string rollup(dot == std::string_view::npos ? std::string_view{} : metric.substr(dot));
@@ -156,7 +156,7 @@ std::vector<std::string> CounterHost::near(std::string_view metric) const {
 }
 
 std::string CounterHost::unit(const std::string& metric) const {
-  const CounterConfig object = make_object();
+  const CounterConfig object = make_host_object();
   ATTNSCOPE_CUPTI_PARAMS(CUpti_Profiler_Host_GetMetricProperties_Params, properties);
   properties.pHostObject = object.object_;
   properties.pMetricName = metric.c_str();
@@ -169,7 +169,7 @@ std::string CounterHost::unit(const std::string& metric) const {
   return unit.empty() ? "1" : unit;
 }
 
-std::string chip_of(int compute_major, int compute_minor) {
+std::string default_chip(int compute_major, int compute_minor) {
   switch (10 * compute_major + compute_minor) {
     case 80:
       return "GA100";

@@ -59,7 +59,7 @@ class CounterHost {
   [[nodiscard]] CounterConfig configure(std::vector<std::string> metrics) const;
 
  private:
-  [[nodiscard]] CounterConfig make_object() const;
+  [[nodiscard]] CounterConfig make_host_object() const;
 
   const CuptiApi& cupti_;
   std::string chip_;
@@ -67,6 +67,6 @@ class CounterHost {
 };
 
 /// CUPTI's name of the chip to validate metric names for this compute capability without a GPU; empty if unknown.
-[[nodiscard]] std::string chip_of(int compute_major, int compute_minor);
+[[nodiscard]] std::string default_chip(int compute_major, int compute_minor);
 
 }  // namespace attnscope::gpu

@@ -48,7 +48,7 @@ bool write_file(const fs::path& file, const std::string& content) {
 }  // namespace
 
 std::string CubinKey::digest() const {
-  std::string text = source.user_source ? own_digest : source_digest(source.file);
+  std::string text = source.user_source ? user_digest : source_digest(source.file);
   const auto add = [&](std::string_view part) { text.append("\n").append(part); };
   add(source.entry);
   add(arch);

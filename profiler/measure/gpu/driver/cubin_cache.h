@@ -19,7 +19,7 @@ struct CubinKey {
   std::string arch;
   std::string nvrtc_version;
   std::vector<std::string> options;
-  std::string own_digest = {};  ///< OwnText::digest of a source file that is not embedded.
+  std::string user_digest = {};  ///< UserSourceText::digest of a source file that is not embedded.
 
   /// 36 characters. Equal for equal keys and for sources that differ only in ways the compiler ignores (source_text.h).
   [[nodiscard]] std::string digest() const;

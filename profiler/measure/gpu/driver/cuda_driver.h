@@ -101,16 +101,16 @@ class DriverError : public std::runtime_error {
 
 /// RAII owner of a driver handle; `Destroy` is the member of CudaApi that releases it.
 template <class Handle, auto Destroy>
-class Owned {
+class UniqueHandle {
  public:
-  Owned() = default;
-  Owned(const CudaApi& cuda, Handle handle) : cuda_(&cuda), handle_(handle) {}
-  Owned(Owned&& other) noexcept : cuda_(other.cuda_), handle_(std::exchange(other.handle_, Handle{})) {}
-  Owned& operator=(Owned&& other) noexcept {
-    Owned(std::move(other)).swap(*this);
+  UniqueHandle() = default;
+  UniqueHandle(const CudaApi& cuda, Handle handle) : cuda_(&cuda), handle_(handle) {}
+  UniqueHandle(UniqueHandle&& other) noexcept : cuda_(other.cuda_), handle_(std::exchange(other.handle_, Handle{})) {}
+  UniqueHandle& operator=(UniqueHandle&& other) noexcept {
+    UniqueHandle(std::move(other)).swap(*this);
     return *this;
   }
-  ~Owned() {
+  ~UniqueHandle() {
     if (handle_ != Handle{}) (cuda_->*Destroy)(handle_);
   }
 
@@ -118,7 +118,7 @@ class Owned {
   explicit operator bool() const { return handle_ != Handle{}; }
 
  private:
-  void swap(Owned& other) noexcept {
+  void swap(UniqueHandle& other) noexcept {
     std::swap(cuda_, other.cuda_);
     std::swap(handle_, other.handle_);
   }
@@ -127,10 +127,10 @@ class Owned {
   Handle handle_{};
 };
 
-using Stream = Owned<CUstream, &CudaApi::cuStreamDestroy>;
-using Event = Owned<CUevent, &CudaApi::cuEventDestroy>;
-using Module = Owned<CUmodule, &CudaApi::cuModuleUnload>;
-using DeviceMemory = Owned<CUdeviceptr, &CudaApi::cuMemFree>;
+using Stream = UniqueHandle<CUstream, &CudaApi::cuStreamDestroy>;
+using Event = UniqueHandle<CUevent, &CudaApi::cuEventDestroy>;
+using Module = UniqueHandle<CUmodule, &CudaApi::cuModuleUnload>;
+using DeviceMemory = UniqueHandle<CUdeviceptr, &CudaApi::cuMemFree>;
 
 /// Retains the device's primary context and makes it current on the constructing thread.
 class Context {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "profiler/measure/gpu/driver/dynamic_library.h"
-#include "profiler/measure/gpu/driver/machine.h"
+#include "profiler/measure/gpu/driver/host_properties.h"
 
 namespace attnscope::gpu {
 namespace {
@@ -79,13 +79,13 @@ void CuptiApi::check(CUptiResult result, const char* call) const {
 }
 
 CounterAvailability explain(const CuptiError& error, const CuptiApi& cupti, const std::string& driver_version) {
-  const Machine machine = this_machine();
+  const HostProperties machine = host_properties();
   const auto answer = [&](CounterState state, const Message& meaning, Message fix) {
     return CounterAvailability{state, make_reason(meaning.id, "{} [{}]", meaning, error.message()), std::move(fix)};
   };
   switch (error.code()) {
     case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
-      if (machine.counters_for_admin_only) {
+      if (machine.counters_admin_only) {
         return answer(
             CounterState::not_permitted,
             make_reason("counters.admin_only", "The driver restricts GPU performance counters to administrators."),

@@ -9,7 +9,7 @@
 namespace attnscope::gpu {
 namespace {
 
-constexpr int oldest_driver = 12000;  ///< CUDA 12.0, the first version with sm_90a.
+constexpr int min_driver_version = 12000;  ///< CUDA 12.0, the first version with sm_90a.
 
 /// Path of the first GPU device node ("nvidia0"); empty if there is none.
 std::string gpu_node(const std::filesystem::path& devices) {
@@ -25,7 +25,7 @@ std::string gpu_node(const std::filesystem::path& devices) {
   return {};
 }
 
-GpuError sees_no_gpu(const std::filesystem::path& devices) {
+GpuError no_gpu_error(const std::filesystem::path& devices) {
   if (const std::string node = gpu_node(devices); !node.empty()) {
     return {GpuError::Kind::driver_failed,
             make_reason("gpu.not_seen_with_node", "The NVIDIA driver finds no GPU, although {} exists.", node),
@@ -58,7 +58,7 @@ Result<CudaApi, GpuError> start_driver(const std::filesystem::path& devices) {
                   make_reason("gpu.hidden", "CUDA_VISIBLE_DEVICES='{}' hides every GPU.", visible),
                   "Unset it, or set it to the number of a GPU.");
     }
-    if (result == CUDA_ERROR_NO_DEVICE) return Failure{sees_no_gpu(devices)};
+    if (result == CUDA_ERROR_NO_DEVICE) return Failure{no_gpu_error(devices)};
     const bool mismatch =
         result == CUDA_ERROR_SYSTEM_DRIVER_MISMATCH || result == CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE;
     return fail(
@@ -78,7 +78,7 @@ Result<CudaApi, GpuError> start_driver(const std::filesystem::path& devices) {
   if (const CUresult result = cuda->cuDriverGetVersion(&version); result != CUDA_SUCCESS) {
     return silent("cuDriverGetVersion", result);
   }
-  if (version < oldest_driver) {
+  if (version < min_driver_version) {
     return fail(GpuError::Kind::driver_too_old,
                 make_reason("gpu.driver_too_old", "The NVIDIA driver supports CUDA {}.{}; 12.0 or newer is required.",
                             version / 1000, version % 1000 / 10),
@@ -89,7 +89,7 @@ Result<CudaApi, GpuError> start_driver(const std::filesystem::path& devices) {
       result != CUDA_SUCCESS && result != CUDA_ERROR_NO_DEVICE) {
     return silent("cuDeviceGetCount", result);
   }
-  if (count == 0) return Failure{sees_no_gpu(devices)};
+  if (count == 0) return Failure{no_gpu_error(devices)};
   return std::move(cuda).value();
 }
 

@@ -9,10 +9,10 @@ namespace attnscope {
 
 using namespace gpu;  // NOLINT(google-build-using-namespace): this file is the driver's
 
-Result<std::vector<GpuListing>, GpuError> list_gpus() {
+Result<std::vector<GpuSummary>, GpuError> list_gpus() {
   const auto cuda = start_driver();
   if (!cuda) return Failure{cuda.error()};
-  std::vector<GpuListing> listings;
+  std::vector<GpuSummary> gpu_summaries;
   try {
     int count = 0;
     cuda->check(cuda->cuDeviceGetCount(&count), "cuDeviceGetCount");
@@ -21,18 +21,18 @@ Result<std::vector<GpuListing>, GpuError> list_gpus() {
       cuda->check(cuda->cuDeviceGet(&device, ordinal), "cuDeviceGet");
       std::size_t memory = 0;
       cuda->check(cuda->cuDeviceTotalMem(&memory, device), "cuDeviceTotalMem");
-      listings.push_back({.ordinal = ordinal,
-                          .name = device_name(*cuda, device),
-                          .uuid = device_uuid(*cuda, device),
-                          .compute_major = attribute(*cuda, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
-                          .compute_minor = attribute(*cuda, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
-                          .dram_bytes = static_cast<std::int64_t>(memory)});
+      gpu_summaries.push_back({.ordinal = ordinal,
+                               .name = device_name(*cuda, device),
+                               .uuid = device_uuid(*cuda, device),
+                               .compute_major = attribute(*cuda, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
+                               .compute_minor = attribute(*cuda, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
+                               .dram_bytes = static_cast<std::int64_t>(memory)});
     }
   } catch (const DriverError& error) {
     return Failure{GpuError{
         GpuError::Kind::device_failed, make_reason("gpu.no_answer", "A GPU did not respond: {}.", error.what()), {}}};
   }
-  return listings;
+  return gpu_summaries;
 }
 
 }  // namespace attnscope

@@ -28,7 +28,7 @@ struct Nvml::Functions {
 #undef ATTNSCOPE_MEMBER
 };
 
-bool slows_down(std::uint64_t reasons) {
+bool indicates_throttling(std::uint64_t reasons) {
   return (reasons & (software_power_cap | hardware_slowdown | software_thermal | hardware_thermal | power_brake)) != 0;
 }
 
@@ -91,12 +91,12 @@ std::optional<ClockReading> Nvml::read() const {
   unsigned long long reasons = 0;
   all = all && api_->reasons(device_, &reasons) == 0;
   reading.throttle_reasons = reasons;
-  reading.throttled = slows_down(reasons);
+  reading.throttled = indicates_throttling(reasons);
   return all ? std::optional(reading) : std::nullopt;
 }
 
-std::optional<double> Nvml::use_pct() const {
-  NvmlUse use;
+std::optional<double> Nvml::utilization_pct() const {
+  NvmlUtilization use;
   if (device_ == nullptr || api_->use == nullptr || api_->use(device_, &use) != 0) return std::nullopt;
   return use.gpu;
 }

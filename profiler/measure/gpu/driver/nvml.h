@@ -15,7 +15,7 @@
 namespace attnscope::gpu {
 
 /// nvmlUtilization_t: utilization in the last sampling period, in percent.
-struct NvmlUse {
+struct NvmlUtilization {
   unsigned gpu = 0;
   unsigned memory = 0;
 };
@@ -35,11 +35,11 @@ struct NvmlUse {
 /// the second.
 #define ATTNSCOPE_NVML_OTHER_FUNCTIONS(X)                                             \
   X(reasons, nvmlDeviceGetCurrentClocksEventReasons, int(void*, unsigned long long*)) \
-  X(use, nvmlDeviceGetUtilizationRates, int(void*, NvmlUse*))
+  X(use, nvmlDeviceGetUtilizationRates, int(void*, NvmlUtilization*))
 
 /// Returns true if the clock event reasons include a power cap, hardware slowdown, thermal slowdown or power brake.
 /// Idle clocks, clocks set by the user and sync boost do not count.
-[[nodiscard]] bool slows_down(std::uint64_t reasons);
+[[nodiscard]] bool indicates_throttling(std::uint64_t reasons);
 
 class Nvml {
  public:
@@ -58,7 +58,7 @@ class Nvml {
   /// Current state; empty if any of its values cannot be read.
   [[nodiscard]] std::optional<ClockReading> read() const;
   /// GPU utilization by all processes in the last sampling period (up to 1 s), in percent; empty if it cannot be read.
-  [[nodiscard]] std::optional<double> use_pct() const;
+  [[nodiscard]] std::optional<double> utilization_pct() const;
 
  private:
   Nvml() = default;

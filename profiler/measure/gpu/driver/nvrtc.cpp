@@ -10,7 +10,7 @@
 
 #include "kernels/embedded_sources.h"
 #include "profiler/measure/gpu/driver/dynamic_library.h"
-#include "profiler/measure/gpu/user/own_source.h"
+#include "profiler/measure/gpu/user/user_source.h"
 
 namespace attnscope::gpu {
 namespace {
@@ -74,7 +74,7 @@ Result<Nvrtc, Message> Nvrtc::load() {
   return nvrtc;
 }
 
-Message Nvrtc::refuses(std::string_view arch) const {
+Message Nvrtc::unsupported_reason(std::string_view arch) const {
   const auto number = arch_number(arch);
   if (!number)
     return make_reason("compile.no_arch", "'{}' is not an architecture (use a name like sm_80 or sm_90a).", arch);
@@ -113,8 +113,8 @@ std::vector<std::filesystem::path> Nvrtc::include_folders() const {
 }
 
 Result<Compiled, Message> Nvrtc::compile(const KernelSource& source, const std::vector<std::string>& options,
-                                         const std::string& own_text) const {
-  const char* main_text = source.user_source ? own_text.c_str() : nullptr;
+                                         const std::string& user_text) const {
+  const char* main_text = source.user_source ? user_text.c_str() : nullptr;
   const std::string name = source.user_source ? source.user_source->file.string() : source.file;
   std::vector<std::string> names;
   std::vector<const char*> texts;
@@ -138,7 +138,7 @@ Result<Compiled, Message> Nvrtc::compile(const KernelSource& source, const std::
   const auto name_pointers = pointers(names);
   std::vector<std::string> all_options = options;
   if (source.user_source) {  // not part of the cache key: paths do not change the code
-    for (const auto& folder : include_folders_of(*source.user_source, include_folders())) {
+    for (const auto& folder : include_search_path(*source.user_source, include_folders())) {
       all_options.push_back("-I" + folder.string());
     }
   }
@@ -197,7 +197,7 @@ Result<Compiled, Message> Nvrtc::compile(const KernelSource& source, const std::
     return fail(make_reason("point.no_entry", "{} has no kernel '{}' (declare it extern \"C\" or use its mangled name)",
                             source.file, source.entry));
   }
-  compiled.figures = figures_from_log(compiled.log, source.entry);
+  compiled.figures = parse_resource_usage(compiled.log, source.entry);
   return compiled;
 }
 
@@ -210,7 +210,7 @@ std::vector<std::string> compile_options(const KernelSource& source, std::string
   return options;
 }
 
-KernelFigures figures_from_log(std::string_view log, std::string_view entry) {
+ResourceUsage parse_resource_usage(std::string_view log, std::string_view entry) {
   // "Compiling entry function 'name' for ..." begins the section of each kernel.
   const std::string opening = fmt::format("Compiling entry function '{}'", entry);
   const std::size_t begin = log.find(opening);

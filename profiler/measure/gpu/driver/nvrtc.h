@@ -30,20 +30,20 @@
 namespace attnscope::gpu {
 
 /// Resource usage of a kernel as reported by ptxas.
-struct KernelFigures {
+struct ResourceUsage {
   int registers = 0;
   std::int64_t static_shared_bytes = 0;
   std::int64_t local_bytes = 0;  ///< Stack frame per thread; it is local memory even without spills.
   std::int64_t spill_store_bytes = 0;
   std::int64_t spill_load_bytes = 0;
 
-  bool operator==(const KernelFigures&) const = default;
+  bool operator==(const ResourceUsage&) const = default;
 };
 
 struct Compiled {
   std::string cubin;
   std::string log;
-  KernelFigures figures;
+  ResourceUsage figures;
 };
 
 class Nvrtc {
@@ -54,13 +54,13 @@ class Nvrtc {
   [[nodiscard]] const std::string& version() const { return version_; }
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   /// Why NVRTC cannot compile for `arch` ("sm_90a"); empty if it can.
-  [[nodiscard]] Message refuses(std::string_view arch) const;
+  [[nodiscard]] Message unsupported_reason(std::string_view arch) const;
 
   /// Folders of the CUDA headers that belong to this NVRTC, for user sources.
   [[nodiscard]] std::vector<std::filesystem::path> include_folders() const;
-  /// `own_text`: text of a source that is not embedded. The error is the cause, then the compiler's log. Thread-safe.
+  /// `user_text`: text of a source that is not embedded. The error is the cause, then the compiler's log. Thread-safe.
   [[nodiscard]] Result<Compiled, Message> compile(const KernelSource&, const std::vector<std::string>& options,
-                                                  const std::string& own_text = {}) const;
+                                                  const std::string& user_text = {}) const;
 
  private:
 #define ATTNSCOPE_MEMBER(name) decltype(&::name) name = nullptr;  // NOLINT(bugprone-macro-parentheses)
@@ -77,7 +77,7 @@ class Nvrtc {
 [[nodiscard]] std::vector<std::string> compile_options(const KernelSource&, std::string_view arch);
 
 /// Extracts the ptxas figures of `entry` from a compile log.
-[[nodiscard]] KernelFigures figures_from_log(std::string_view log, std::string_view entry);
+[[nodiscard]] ResourceUsage parse_resource_usage(std::string_view log, std::string_view entry);
 
 /// Target architecture: "sm_80", or with the suffix "a" from compute capability 9.0 on.
 [[nodiscard]] std::string arch_for(int compute_major, int compute_minor);

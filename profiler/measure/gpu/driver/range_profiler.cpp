@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "profiler/measure/gpu/point_end.h"
+#include "profiler/measure/gpu/point_abort.h"
 
 namespace attnscope::gpu {
 namespace {
@@ -68,7 +68,7 @@ CounterHost open_host(const CuptiApi& cupti, CUcontext context, int device) {
 }
 
 /// Ratios may have no value if nothing was counted.
-bool always_has_a_value(std::string_view metric) {
+bool is_always_defined(std::string_view metric) {
   return std::ranges::any_of(std::array{".sum", ".avg", ".min", ".max"},
                              [&](const char* rollup) { return metric.ends_with(rollup); });
 }
@@ -77,7 +77,7 @@ bool always_has_a_value(std::string_view metric) {
 std::vector<double> whole(std::vector<double> values, const CounterConfig& config, const char* range) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::string& metric = config.metrics()[i];
-    if (std::isfinite(values[i]) || !always_has_a_value(metric)) continue;
+    if (std::isfinite(values[i]) || !is_always_defined(metric)) continue;
     throw CuptiError(CUPTI_ERROR_UNKNOWN,
                      make_reason("counters.no_value", "CUPTI returned no value of {} for range '{}'", metric, range));
   }
@@ -109,7 +109,7 @@ void RangeProfiler::disable() noexcept {
   cupti_.cuptiRangeProfilerDisable(&params);
   object_ = nullptr;
   configured_ = false;
-  given_.reset();
+  active_.reset();
 }
 
 /// One pass over the ranges, between start and stop.
@@ -178,7 +178,7 @@ class RangeProfiler::Session {
 };
 
 RangeProfiler::Values RangeProfiler::collect(const CounterConfig& config, std::span<const Range> ranges) {
-  const bool again = reuse_ == Reuse::config && serves(config, ranges.size());
+  const bool again = reuse_ == Reuse::config && can_reuse(config, ranges.size());
   std::optional<CuptiError> first;
   if (again) {
     try {
@@ -200,24 +200,24 @@ RangeProfiler::Values RangeProfiler::collect(const CounterConfig& config, std::s
   return values;
 }
 
-bool RangeProfiler::serves(const CounterConfig& config, std::size_t ranges) const {
-  return configured_ && given_->passes > 0 && ranges <= given_->most_ranges &&
-         std::ranges::equal(given_->config_image, config.image());
+bool RangeProfiler::can_reuse(const CounterConfig& config, std::size_t ranges) const {
+  return configured_ && active_->passes > 0 && ranges <= active_->max_ranges &&
+         std::ranges::equal(active_->config_image, config.image());
 }
 
-RangeProfiler::Configured RangeProfiler::memory_for(const CounterConfig& config, std::size_t ranges) {
+RangeProfiler::ActiveConfig RangeProfiler::allocate_config(const CounterConfig& config, std::size_t ranges) {
   std::vector<const char*> names;
   for (const std::string& metric : config.metrics()) names.push_back(metric.c_str());
-  const std::size_t most_ranges = std::max(least_ranges, std::bit_ceil(ranges));
+  const std::size_t max_ranges = std::max(min_allocated_ranges, std::bit_ceil(ranges));
   ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params, size);
   size.pRangeProfilerObject = object_;
   size.pMetricNames = names.data();
   size.numMetrics = names.size();
-  size.maxNumOfRanges = most_ranges;
-  size.maxNumRangeTreeNodes = static_cast<std::uint32_t>(most_ranges);
+  size.maxNumOfRanges = max_ranges;
+  size.maxNumRangeTreeNodes = static_cast<std::uint32_t>(max_ranges);
   cupti_.check(cupti_.cuptiRangeProfilerGetCounterDataSize(&size), "cuptiRangeProfilerGetCounterDataSize");
   return {.config_image = {config.image().begin(), config.image().end()},
-          .most_ranges = most_ranges,
+          .max_ranges = max_ranges,
           .passes = 0,
           .counter_data = std::vector<std::uint8_t>(size.counterDataSize)};
 }
@@ -225,23 +225,23 @@ RangeProfiler::Configured RangeProfiler::memory_for(const CounterConfig& config,
 void RangeProfiler::configure(const CounterConfig& config, std::size_t ranges) {
   // After an aborted session, CUPTI continues with its next pass and ignores passIndex, so that earlier passes would be
   // lost.
-  const bool other = given_ && (!configured_ || ranges > given_->most_ranges ||
-                                !std::ranges::equal(given_->config_image, config.image()));
+  const bool other = active_ && (!configured_ || ranges > active_->max_ranges ||
+                                 !std::ranges::equal(active_->config_image, config.image()));
   if (other) disable();
   if (object_ == nullptr) enable();
-  if (!given_) given_ = memory_for(config, ranges);
-  given_->passes = 0;
+  if (!active_) active_ = allocate_config(config, ranges);
+  active_->passes = 0;
   clear_counter_data();
 
   ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_SetConfig_Params, set);
   set.pRangeProfilerObject = object_;
-  set.configSize = given_->config_image.size();
-  set.pConfig = given_->config_image.data();
-  set.counterDataImageSize = given_->counter_data.size();
-  set.pCounterDataImage = given_->counter_data.data();
+  set.configSize = active_->config_image.size();
+  set.pConfig = active_->config_image.data();
+  set.counterDataImageSize = active_->counter_data.size();
+  set.pCounterDataImage = active_->counter_data.data();
   set.range = CUPTI_UserRange;
   set.replayMode = CUPTI_UserReplay;
-  set.maxRangesPerPass = given_->most_ranges;
+  set.maxRangesPerPass = active_->max_ranges;
   set.numNestingLevels = 1;
   set.minNestingLevel = 1;
   set.passIndex = 0;
@@ -253,8 +253,8 @@ void RangeProfiler::configure(const CounterConfig& config, std::size_t ranges) {
 void RangeProfiler::clear_counter_data() {
   ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, init);
   init.pRangeProfilerObject = object_;
-  init.counterDataSize = given_->counter_data.size();
-  init.pCounterData = given_->counter_data.data();
+  init.counterDataSize = active_->counter_data.size();
+  init.pCounterData = active_->counter_data.data();
   cupti_.check(cupti_.cuptiRangeProfilerCounterDataImageInitialize(&init),
                "cuptiRangeProfilerCounterDataImageInitialize");
 }
@@ -272,8 +272,8 @@ RangeProfiler::Values RangeProfiler::round(const CounterConfig& config, std::spa
 void RangeProfiler::run_passes(const CounterConfig& config, std::span<const Range> ranges) {
   bool complete = false;
   std::size_t passes = 0;
-  const std::size_t most_passes = 2 * config.passes() + 1;  // bound in case CUPTI never reports completion
-  while (passes < most_passes && !complete) {
+  const std::size_t max_passes = 2 * config.passes() + 1;  // bound in case CUPTI never reports completion
+  while (passes < max_passes && !complete) {
     Session session(cupti_, object_);
     try {
       for (const Range& range : ranges) session.run(range);
@@ -290,17 +290,17 @@ void RangeProfiler::run_passes(const CounterConfig& config, std::span<const Rang
     throw CuptiError(CUPTI_ERROR_UNKNOWN,
                      make_reason("counters.more_passes", "CUPTI requested more passes than it had announced"));
   // A missing pass would leave its metrics without values and without an error.
-  const std::size_t announced = given_->passes != 0 ? given_->passes : config.passes();
-  if (passes < announced || (given_->passes != 0 && passes != announced)) {
+  const std::size_t announced = active_->passes != 0 ? active_->passes : config.passes();
+  if (passes < announced || (active_->passes != 0 && passes != announced)) {
     throw CuptiError(
         CUPTI_ERROR_UNKNOWN,
         make_reason("counters.other_passes", "CUPTI finished after {} passes instead of {}", passes, announced));
   }
-  given_->passes = passes;
+  active_->passes = passes;
 }
 
 RangeProfiler::Values RangeProfiler::decode(const CounterConfig& config, std::span<const Range> ranges) {
-  const std::vector<std::uint8_t>& counter_data = given_->counter_data;
+  const std::vector<std::uint8_t>& counter_data = active_->counter_data;
   {
     ATTNSCOPE_CUPTI_PARAMS(CUpti_RangeProfiler_DecodeData_Params, params);
     params.pRangeProfilerObject = object_;

@@ -25,7 +25,7 @@ namespace attnscope::gpu {
 class RangeProfiler {
  public:
   /// Minimum number of ranges to allocate; fewer would not be cheaper.
-  static constexpr std::size_t least_ranges = 128;
+  static constexpr std::size_t min_allocated_ranges = 128;
   /// Whether the next collect() with the same metrics reuses the active configuration.
   enum class Reuse { config, nothing };
 
@@ -53,18 +53,18 @@ class RangeProfiler {
   class Session;
   using Values = std::map<std::string, std::vector<double>>;
   /// The active configuration. CUPTI keeps pointers into it while enabled, so the memory must not move.
-  struct Configured {
+  struct ActiveConfig {
     std::vector<std::uint8_t> config_image;
-    std::size_t most_ranges = 0;
+    std::size_t max_ranges = 0;
     std::size_t passes = 0;  ///< Passes of the first complete round; 0 before that.
     std::vector<std::uint8_t> counter_data;
   };
   void enable();
   void disable() noexcept;
   void configure(const CounterConfig& config, std::size_t ranges);
-  [[nodiscard]] Configured memory_for(const CounterConfig& config, std::size_t ranges);
+  [[nodiscard]] ActiveConfig allocate_config(const CounterConfig& config, std::size_t ranges);
   void clear_counter_data();
-  [[nodiscard]] bool serves(const CounterConfig& config, std::size_t ranges) const;
+  [[nodiscard]] bool can_reuse(const CounterConfig& config, std::size_t ranges) const;
   /// Pre: configured for `config`.
   [[nodiscard]] Values round(const CounterConfig& config, std::span<const Range> ranges);
   void run_passes(const CounterConfig& config, std::span<const Range> ranges);
@@ -75,8 +75,8 @@ class RangeProfiler {
   CounterHost host_;
   CUpti_RangeProfiler_Object* object_ = nullptr;  ///< nullptr if not enabled.
   Reuse reuse_;
-  std::optional<Configured> given_;  ///< Set while enabled.
-  bool configured_ = false;          ///< Whether the configuration is known to be valid.
+  std::optional<ActiveConfig> active_;  ///< Set while enabled.
+  bool configured_ = false;             ///< Whether the configuration is known to be valid.
 };
 
 }  // namespace attnscope::gpu

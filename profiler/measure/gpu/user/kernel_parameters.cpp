@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/measure/gpu/user/own_source.h"
+#include "profiler/measure/gpu/user/user_source.h"
 
 #include <elf.h>
 
@@ -30,7 +30,7 @@ std::string_view part(std::string_view image, std::uint64_t offset, std::uint64_
   return offset > image.size() ? std::string_view() : image.substr(offset, bytes);
 }
 
-std::string_view section_of(std::string_view image, const std::string& name) {
+std::string_view find_section(std::string_view image, const std::string& name) {
   const auto header = at<Elf64_Ehdr>(image, 0);
   if (!header || !image.starts_with(ELFMAG)) return {};
   const auto section = [&](std::uint64_t i) { return at<Elf64_Shdr>(image, header->e_shoff + i * sizeof(Elf64_Shdr)); };
@@ -48,7 +48,7 @@ std::string_view section_of(std::string_view image, const std::string& name) {
 }
 
 /// Parses a .nv.info section: records of format, attribute and a 16-bit value, which is a byte count for sized records.
-std::optional<std::vector<std::size_t>> of_cubin(std::string_view info) {
+std::optional<std::vector<std::size_t>> parse_cubin_parameters(std::string_view info) {
   constexpr unsigned char sized = 4;       // EIFMT_SVAL
   constexpr unsigned char parameter = 23;  // EIATTR_KPARAM_INFO: index, ordinal and offset (16 bits), bytes << 18
   std::map<std::uint16_t, std::size_t> bytes;
@@ -75,7 +75,7 @@ std::optional<std::vector<std::size_t>> of_cubin(std::string_view info) {
 constexpr std::string_view ptx_blanks = " \t\r\n\f\v";
 
 /// ".param .u64 .ptr .global q" or ".param .align 64 .b8 map[128]"
-std::optional<std::size_t> bytes_of_parameter(std::string_view text) {
+std::optional<std::size_t> parameter_size(std::string_view text) {
   const auto number = [](std::string_view digits) -> std::optional<std::size_t> {
     const bool hexadecimal = digits.starts_with("0x");
     if (hexadecimal) digits.remove_prefix(2);
@@ -96,8 +96,8 @@ std::optional<std::size_t> bytes_of_parameter(std::string_view text) {
   return bits && count ? std::optional(*bits / 8 * *count) : std::nullopt;
 }
 
-std::optional<std::vector<std::size_t>> of_ptx(std::string_view image, std::string_view entry) {
-  const std::string plain = without_comments(std::string(image));  // parameter lists may contain comments
+std::optional<std::vector<std::size_t>> parse_ptx_parameters(std::string_view image, std::string_view entry) {
+  const std::string plain = strip_comments(std::string(image));  // parameter lists may contain comments
   std::string_view text = plain;
   const auto skip_blanks = [&] { text.remove_prefix(std::min(text.find_first_not_of(ptx_blanks), text.size())); };
   constexpr std::string_view directive = ".entry";
@@ -112,7 +112,7 @@ std::optional<std::vector<std::size_t>> of_ptx(std::string_view image, std::stri
     std::vector<std::size_t> all;
     while (list.find_first_not_of(ptx_blanks) != std::string_view::npos) {
       list.remove_prefix(list.find_first_not_of(ptx_blanks));
-      const auto bytes = bytes_of_parameter(list.substr(0, list.find(',')));
+      const auto bytes = parameter_size(list.substr(0, list.find(',')));
       if (!bytes) return std::nullopt;
       all.push_back(*bytes);
       list.remove_prefix(std::min(list.find(','), list.size() - 1) + 1);
@@ -136,13 +136,13 @@ std::size_t bytes_of(const Argument& argument) {
 
 }  // namespace
 
-std::optional<std::vector<std::size_t>> parameter_bytes(std::string_view image, std::string_view entry) {
-  if (!image.starts_with(ELFMAG)) return of_ptx(image, entry);
-  return of_cubin(section_of(image, ".nv.info." + std::string(entry)));
+std::optional<std::vector<std::size_t>> parameter_sizes(std::string_view image, std::string_view entry) {
+  if (!image.starts_with(ELFMAG)) return parse_ptx_parameters(image, entry);
+  return parse_cubin_parameters(find_section(image, ".nv.info." + std::string(entry)));
 }
 
-Message wrong_arguments(const KernelLaunch& launch, std::string_view image) {
-  const auto taken = parameter_bytes(image, launch.source.entry);
+Message argument_mismatch(const KernelLaunch& launch, std::string_view image) {
+  const auto taken = parameter_sizes(image, launch.source.entry);
   if (!taken) return {};
   if (taken->size() != launch.arguments.size()) {
     return make_reason("compile.argument_count", "{} takes {} arguments, but the manifest lists {}.",

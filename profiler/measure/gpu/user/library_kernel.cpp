@@ -17,7 +17,7 @@
 
 #include "profiler/measure/gpu/clock.h"
 #include "profiler/measure/gpu/kernel_runner.h"
-#include "profiler/measure/gpu/point_end.h"
+#include "profiler/measure/gpu/point_abort.h"
 
 namespace attnscope::gpu {
 namespace {
@@ -25,8 +25,8 @@ namespace {
 constexpr std::size_t guard_area_bytes = 4096;  ///< bytes of the guard areas around a workspace
 constexpr unsigned char untouched_byte = 0xFF;  // NaN as fp16, bf16 and fp32
 
-[[noreturn]] void no_kernel(const Message& reason) {
-  throw PointEnd(Disposition::compile_error, reason);
+[[noreturn]] void throw_compile_error(const Message& reason) {
+  throw PointAbort(Disposition::compile_error, reason);
 }
 
 /// Paths of loaded libraries whose file name begins with `name`, in any version.
@@ -49,12 +49,12 @@ std::set<std::string> loaded_files(const std::string& name) {
   return wanted.found;
 }
 
-/// Calls a library's function; converts an exception to PointEnd.
+/// Calls a library's function; converts an exception to PointAbort.
 template <class F>
 auto guarded(const std::string& library, const char* function, const F& call) {
   const auto threw = [&](const char* words) {
-    return PointEnd(Disposition::crashed, "point.library_threw",
-                    "{}: {}() threw an exception across the C interface: {}", library, function, words);
+    return PointAbort(Disposition::crashed, "point.library_threw",
+                      "{}: {}() threw an exception across the C interface: {}", library, function, words);
   };
   try {
     return call();
@@ -73,28 +73,30 @@ LibraryKernel::LibraryKernel(const std::filesystem::path& file) : name_(file.fil
   void* const handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* const error = ::dlerror();
-    no_kernel(
+    throw_compile_error(
         make_reason("point.library_not_loaded", "{} cannot be loaded: {}", name_, error != nullptr ? error : "?"));
   }
   for (const std::string& each : loaded_files("libcupti.so")) {
     if (before.empty() || before.contains(each)) continue;
-    no_kernel(make_reason("point.two_cupti",
-                          "{} loads {}, but {} is already in use (set ATTNSCOPE_CUPTI_LIBRARY to one of them)", name_,
-                          each, *before.begin()));
+    throw_compile_error(make_reason(
+        "point.two_cupti", "{} loads {}, but {} is already in use (set ATTNSCOPE_CUPTI_LIBRARY to one of them)", name_,
+        each, *before.begin()));
   }
   const auto table = reinterpret_cast<decltype(&attnscope_kernel_v1)>(::dlsym(handle, entry));
   if (table == nullptr) {
-    no_kernel(make_reason("point.no_interface", "{} does not export {} (build it with attnscope_kernel.h version {})",
-                          name_, entry, ATTNSCOPE_KERNEL_VERSION));
+    throw_compile_error(make_reason("point.no_interface",
+                                    "{} does not export {} (build it with attnscope_kernel.h version {})", name_, entry,
+                                    ATTNSCOPE_KERNEL_VERSION));
   }
   functions_ = guarded(name_, entry, table);
   if (functions_ == nullptr || functions_->version != ATTNSCOPE_KERNEL_VERSION) {
-    no_kernel(make_reason("point.other_interface",
-                          "{} was built for attnscope_kernel.h version {}; this program requires version {}", name_,
-                          functions_ == nullptr ? 0 : functions_->version, ATTNSCOPE_KERNEL_VERSION));
+    throw_compile_error(make_reason("point.other_interface",
+                                    "{} was built for attnscope_kernel.h version {}; this program requires version {}",
+                                    name_, functions_ == nullptr ? 0 : functions_->version, ATTNSCOPE_KERNEL_VERSION));
   }
   const auto need = [&](bool there, const char* function) {
-    if (!there) no_kernel(make_reason("point.no_function", "{}: the function table lacks {}", name_, function));
+    if (!there)
+      throw_compile_error(make_reason("point.no_function", "{}: the function table lacks {}", name_, function));
   };
   need(functions_->supported != nullptr, "supported");
   need(functions_->workspace != nullptr, "workspace");
@@ -241,7 +243,7 @@ void PreparedLibrary::prepare(std::chrono::milliseconds limit) {
   }
   try {
     check(status.get(), "prepare");
-  } catch (const PointEnd&) {
+  } catch (const PointAbort&) {
     if (call_->plan != nullptr) library_.functions().release(call_->plan);
     throw;
   }
@@ -253,7 +255,7 @@ PreparedLibrary::~PreparedLibrary() {
     guarded(library_.name(), "release", [this] {
       if (call_->plan != nullptr) library_.functions().release(call_->plan);
     });
-  } catch (const PointEnd&) {  // the point has already ended
+  } catch (const PointAbort&) {  // the point has already ended
   }
 }
 
@@ -272,13 +274,13 @@ void PreparedLibrary::check(int status, const char* function) const {
   // A sticky device error makes the device unusable, regardless of the library's status.
   const CUresult state = place_.cuda.cuStreamQuery(place_.stream);
   if (state != CUDA_SUCCESS && state != CUDA_ERROR_NOT_READY) throw DriverError(state, text(reason));
-  throw PointEnd(status == ATTNSCOPE_UNSUPPORTED     ? Disposition::infeasible
-                 : status == ATTNSCOPE_OUT_OF_MEMORY ? Disposition::out_of_memory
-                                                     : Disposition::crashed,
-                 reason);
+  throw PointAbort(status == ATTNSCOPE_UNSUPPORTED     ? Disposition::infeasible
+                   : status == ATTNSCOPE_OUT_OF_MEMORY ? Disposition::out_of_memory
+                                                       : Disposition::crashed,
+                   reason);
 }
 
-double late_work_ns(KernelRunner& runner, const std::function<void()>& enqueue, std::chrono::milliseconds limit) {
+double pending_work_ns(KernelRunner& runner, const std::function<void()>& enqueue, std::chrono::milliseconds limit) {
   const CudaApi& cuda = runner.cuda();
   const Event end = make_event(cuda);
   const Event idle = make_event(cuda);
@@ -294,13 +296,12 @@ double late_work_ns(KernelRunner& runner, const std::function<void()>& enqueue, 
     return 1e6 * static_cast<double>(milliseconds);
   };
   double shortest = std::numeric_limits<double>::infinity();
-  double longest_of_nothing = 0;
+  double max_idle_wait = 0;
   for (int i = 0; i < 5; ++i) {
     shortest = std::min(shortest, behind_ns(enqueue));
-    longest_of_nothing =
-        std::max(longest_of_nothing, behind_ns([&] { runner.enqueue_delay(std::chrono::microseconds(100)); }));
+    max_idle_wait = std::max(max_idle_wait, behind_ns([&] { runner.enqueue_delay(std::chrono::microseconds(100)); }));
   }
-  return shortest > 2 * longest_of_nothing ? shortest - longest_of_nothing : 0;
+  return shortest > 2 * max_idle_wait ? shortest - max_idle_wait : 0;
 }
 
 bool writes_early(KernelRunner& runner, const std::function<void()>& enqueue, const std::function<bool()>& written,

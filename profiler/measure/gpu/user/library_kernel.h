@@ -19,7 +19,7 @@ class KernelRunner;
 /// A loaded user library. It is never unloaded.
 class LibraryKernel {
  public:
-  /// Loads the library with RTLD_LOCAL. Throws PointEnd (compile_error) if it does not load, has another interface
+  /// Loads the library with RTLD_LOCAL. Throws PointAbort (compile_error) if it does not load, has another interface
   /// version or loads a second CUPTI.
   explicit LibraryKernel(const std::filesystem::path& file);
 
@@ -43,8 +43,8 @@ class PreparedLibrary {
     int ordinal;
   };
   /// Allocates the workspace and calls the library's prepare(). Keeps references to `place` members and the library.
-  /// Throws PointEnd for an error status, DriverError for a device fault, LaunchTimeout if prepare() exceeds four times
-  /// `limit` (the process should then end). Pre: the device is idle.
+  /// Throws PointAbort for an error status, DriverError for a device fault, LaunchTimeout if prepare() exceeds four
+  /// times `limit` (the process should then end). Pre: the device is idle.
   PreparedLibrary(const Place& place, const LibraryKernel& library, const AttentionPlan& plan, const HostCall& call,
                   const Resolve& address_of, std::chrono::milliseconds limit);
   PreparedLibrary(const PreparedLibrary&) = delete;
@@ -52,7 +52,7 @@ class PreparedLibrary {
   /// Waits for the whole context.
   ~PreparedLibrary();
 
-  /// Throws PointEnd for an error status, DriverError for a device fault.
+  /// Throws PointAbort for an error status, DriverError for a device fault.
   void launch(CUstream stream);
   /// Describes a write outside the workspace; empty if there was none. Pre: the device is idle.
   [[nodiscard]] Message stray_write() const;
@@ -78,8 +78,8 @@ class PreparedLibrary {
 /// Returns the nanoseconds for which the context works after the last event of `enqueue` in the stream. Returns 0 if
 /// the shortest of five waits for the context is at most twice the longest wait after an empty delay (6 to 24 us on an
 /// H100). Pre: the context is idle. Throws DriverError and LaunchTimeout.
-[[nodiscard]] double late_work_ns(KernelRunner& runner, const std::function<void()>& enqueue,
-                                  std::chrono::milliseconds limit);
+[[nodiscard]] double pending_work_ns(KernelRunner& runner, const std::function<void()>& enqueue,
+                                     std::chrono::milliseconds limit);
 
 /// Returns true if `written` returns true while the stream is blocked, so that the work of `enqueue` runs on another
 /// stream. Also returns false if `enqueue` takes longer than the block. Pre and errors as above.

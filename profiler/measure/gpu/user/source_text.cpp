@@ -18,7 +18,7 @@ namespace attnscope::gpu {
 namespace {
 
 /// Returns the end of the character, string or raw literal that begins at `at`.
-std::size_t end_of_literal(std::string_view text, std::size_t at) {
+std::size_t find_literal_end(std::string_view text, std::size_t at) {
   if (at > 0 && text[at - 1] == 'R' && text[at] == '"') {
     const std::size_t open = std::min(text.find('(', at), text.size());
     const std::string close = fmt::format("){}\"", text.substr(at + 1, open - at - 1));
@@ -41,11 +41,11 @@ bool begins_literal(std::string_view text, std::size_t at) {
 }
 
 /// Collapses blanks outside literals and trims the ends.
-std::string with_single_blanks(std::string_view line) {
+std::string collapse_blanks(std::string_view line) {
   std::string words;
   bool blank = false;
   for (std::size_t at = 0; at < line.size();) {
-    const std::size_t end = begins_literal(line, at) ? end_of_literal(line, at) : at + 1;
+    const std::size_t end = begins_literal(line, at) ? find_literal_end(line, at) : at + 1;
     const bool is_blank = std::isspace(static_cast<unsigned char>(line[at])) != 0;
     if (!is_blank) {
       if (blank && !words.empty()) words += ' ';
@@ -57,9 +57,9 @@ std::string with_single_blanks(std::string_view line) {
   return words;
 }
 
-class CompiledText {
+class NormalizedSource {
  public:
-  explicit CompiledText(std::span<const EmbeddedSource> sources) : sources_(sources) {}
+  explicit NormalizedSource(std::span<const EmbeddedSource> sources) : sources_(sources) {}
 
   void add(std::string_view path) {
     const auto source = std::ranges::find(sources_, path, &EmbeddedSource::path);
@@ -68,16 +68,16 @@ class CompiledText {
       return;
     }
     // A file that was included within a condition may have been inactive there.
-    const auto before = std::ranges::find(met_, path, &Met::path);
+    const auto before = std::ranges::find(met_, path, &IncludedFile::path);
     const bool once = source->text.find("#pragma once") != std::string_view::npos;
     if (before != met_.end() && once) {
-      if (before->within_condition) line(fmt::format("#again {}", before - met_.begin()));
+      if (before->is_conditional) line(fmt::format("#again {}", before - met_.begin()));
       return;
     }
     met_.push_back({std::string(path), conditions_ > 0});
-    std::istringstream lines(without_comments(std::string(source->text)));
+    std::istringstream lines(strip_comments(std::string(source->text)));
     for (std::string each; std::getline(lines, each);) {
-      const std::string words = with_single_blanks(each);
+      const std::string words = collapse_blanks(each);
       if (words.starts_with('#')) {
         directive(words);
       } else if (!words.empty()) {
@@ -89,9 +89,9 @@ class CompiledText {
   [[nodiscard]] std::string take() { return std::move(text_); }
 
  private:
-  struct Met {
+  struct IncludedFile {
     std::string path;
-    bool within_condition = false;
+    bool is_conditional = false;
   };
 
   void line(std::string_view text) {
@@ -112,20 +112,20 @@ class CompiledText {
   }
 
   std::span<const EmbeddedSource> sources_;
-  std::vector<Met> met_;
+  std::vector<IncludedFile> met_;
   int conditions_ = 0;
   std::string text_;
 };
 
 }  // namespace
 
-std::string without_comments(std::string text) {
-  for (const std::string_view joint : {"\\\r\n", "\\\n"}) {
+std::string strip_comments(std::string text) {
+  for (const std::string_view continuation : {"\\\r\n", "\\\n"}) {
     std::string joined;
     std::size_t from = 0;
-    for (std::size_t at = text.find(joint); at != std::string::npos; at = text.find(joint, from)) {
+    for (std::size_t at = text.find(continuation); at != std::string::npos; at = text.find(continuation, from)) {
       joined.append(text, from, at - from);
-      from = at + joint.size();
+      from = at + continuation.size();
     }
     text = joined.append(text, from);
   }
@@ -139,7 +139,7 @@ std::string without_comments(std::string text) {
       i = end == std::string_view::npos ? view.size() : end + 2;
       plain += ' ';
     } else if (begins_literal(view, i)) {
-      const std::size_t end = end_of_literal(view, i);
+      const std::size_t end = find_literal_end(view, i);
       plain.append(view, i, end - i);
       i = end;
     } else {
@@ -149,8 +149,8 @@ std::string without_comments(std::string text) {
   return plain;
 }
 
-std::string compiled_text(std::string_view file, std::span<const EmbeddedSource> sources) {
-  CompiledText text(sources);
+std::string normalized_source(std::string_view file, std::span<const EmbeddedSource> sources) {
+  NormalizedSource text(sources);
   text.add(file);
   return text.take();
 }
@@ -161,7 +161,7 @@ std::string source_digest(std::string_view file) {
   const std::lock_guard lock(mutex);
   const auto found = known.find(file);
   if (found != known.end()) return found->second;
-  return known.emplace(file, uuid_of(compiled_text(file, embedded_sources()))).first->second;
+  return known.emplace(file, uuid_of(normalized_source(file, embedded_sources()))).first->second;
 }
 
 }  // namespace attnscope::gpu

@@ -11,14 +11,14 @@
 namespace attnscope::gpu {
 
 /// Joins continued lines and replaces each comment by a blank.
-[[nodiscard]] std::string without_comments(std::string text);
+[[nodiscard]] std::string strip_comments(std::string text);
 
 /// The source with includes expanded, comments removed and blanks collapsed. Equal texts are equal programs: comments,
 /// line breaks and file names do not matter, but the order of the text does. (A test ensures that the sources use
 /// neither __LINE__ nor raw strings.)
-[[nodiscard]] std::string compiled_text(std::string_view file, std::span<const EmbeddedSource> sources);
+[[nodiscard]] std::string normalized_source(std::string_view file, std::span<const EmbeddedSource> sources);
 
-/// UUID of the embedded source's compiled_text(). Thread-safe.
+/// UUID of the embedded source's normalized_source(). Thread-safe.
 [[nodiscard]] std::string source_digest(std::string_view file);
 
 }  // namespace attnscope::gpu

@@ -21,7 +21,7 @@
 
 namespace attnscope::gpu {
 
-struct OwnText {
+struct UserSourceText {
   std::string text;
   std::string digest;  ///< Digest (UUID) of the manifest, the source and all files that its includes can refer to.
   /// These files with their contents, without toolkit headers: they are numerous and available everywhere, and the
@@ -30,20 +30,20 @@ struct OwnText {
 };
 
 /// Include folders of a user source in search order: the source's folder, the manifest's folders, the toolkit's.
-[[nodiscard]] std::vector<std::filesystem::path> include_folders_of(const UserSource&,
-                                                                    const std::vector<std::filesystem::path>& toolkit);
+[[nodiscard]] std::vector<std::filesystem::path> include_search_path(const UserSource&,
+                                                                     const std::vector<std::filesystem::path>& toolkit);
 
 /// Reads the source and follows all includes, even in inactive conditions. Ignores includes that are not found, which
 /// the compiler reports. Fails if a user file includes a macro.
-[[nodiscard]] Result<OwnText, Message> read_own_source(const UserSource&,
-                                                       const std::vector<std::filesystem::path>& toolkit);
+[[nodiscard]] Result<UserSourceText, Message> read_user_source(const UserSource&,
+                                                               const std::vector<std::filesystem::path>& toolkit);
 
 /// Ensures that all points of a process use the same version of each source. Thread-safe.
-class OwnSources {
+class UserSources {
  public:
   /// Fails if the source cannot be read or differs from the first read.
-  [[nodiscard]] Result<OwnText, Message> read(const std::shared_ptr<const UserSource>&,
-                                              const std::vector<std::filesystem::path>& toolkit) const;
+  [[nodiscard]] Result<UserSourceText, Message> read(const std::shared_ptr<const UserSource>&,
+                                                     const std::vector<std::filesystem::path>& toolkit) const;
   /// Manifest of a plan's launches; null if none is user-defined or a source cannot be read. Plans with the same
   /// sources share one object. `keep`: with file contents, up to most_kept_source_bytes.
   [[nodiscard]] std::shared_ptr<const KernelStatement> statement_of(
@@ -64,9 +64,9 @@ class OwnSources {
 
 /// Bytes of each parameter of an entry in a cubin (its section .nv.info.ENTRY) or in PTX. Returns nothing for another
 /// image, or without that information. Images are untrusted.
-[[nodiscard]] std::optional<std::vector<std::size_t>> parameter_bytes(std::string_view image, std::string_view entry);
+[[nodiscard]] std::optional<std::vector<std::size_t>> parameter_sizes(std::string_view image, std::string_view entry);
 
 /// Error for arguments that differ from the kernel's parameters; empty if they match or the parameters are unknown.
-[[nodiscard]] Message wrong_arguments(const KernelLaunch& launch, std::string_view image);
+[[nodiscard]] Message argument_mismatch(const KernelLaunch& launch, std::string_view image);
 
 }  // namespace attnscope::gpu

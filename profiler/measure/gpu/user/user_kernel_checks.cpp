@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "profiler/measure/gpu/gpu_device_impl.h"
-#include "profiler/measure/gpu/point_end.h"
+#include "profiler/measure/gpu/point_abort.h"
 #include "profiler/measure/gpu/user/library_kernel.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/units/spelling.h"
@@ -20,23 +20,23 @@ namespace {
 /// Slack below the compulsory bytes, in addition to the counter spread: bytes that profiling itself writes and that are
 /// subtracted. Of the 1214 cold points of the recorded samples (H100, H200), the lowest has 1.0006 times its compulsory
 /// bytes.
-constexpr double count_slack_bytes = 20'480;
+constexpr double byte_slack = 20'480;
 
 }  // namespace
 
-bool GpuDevice::is_foreign(const PointSpec& spec) const {
+bool GpuDevice::is_user_defined(const PointSpec& spec) const {
   const Algorithm* algorithm = registry_.find(spec.algorithm);
   return algorithm != nullptr && algorithm->facts().user_defined;
 }
 
 PlanMemory::Inputs GpuDevice::inputs_of(const PointSpec& spec, const MeasureOptions& options,
                                         const AttentionPlan& plan) const {
-  const std::uint64_t round = is_foreign(spec) ? options.placement : 0;
+  const std::uint64_t round = is_user_defined(spec) ? options.placement : 0;
   return PlanMemory::inputs_of(spec.problem, options.input_kind, options.seed + round, plan);
 }
 
-PlanMemory::Besides GpuDevice::besides(const PointRecord& record, const MeasureOptions& options) const {
-  return {.noise = counts_write_back(record, options), .room_in_front = is_foreign(record.spec)};
+PlanMemory::BufferOptions GpuDevice::buffer_options(const PointRecord& record, const MeasureOptions& options) const {
+  return {.noise = counts_write_back(record, options), .front_guard = is_user_defined(record.spec)};
 }
 
 std::vector<Oracle::Digest> GpuDevice::digest(Oracle::Part part, std::size_t slot, const PreparedPoint& point,
@@ -49,11 +49,12 @@ void GpuDevice::check_inputs(std::size_t slot, const PreparedPoint& point, const
   const auto now = digest(Oracle::Part::inputs, slot, point, options);
   const auto [changed, as_uploaded] = std::ranges::mismatch(now, point.uploaded);
   if (changed == now.end()) return;
-  throw PointEnd(Disposition::incorrect, "point.input_changed", "The kernel writes to its input {}.", changed->buffer);
+  throw PointAbort(Disposition::incorrect, "point.input_changed", "The kernel writes to its input {}.",
+                   changed->buffer);
 }
 
 Message GpuDevice::run_guarded(std::size_t slot, const PreparedPoint& point, const std::vector<LoadedLaunch>& loaded,
-                               GuardedBuffer::Flush flush, const MeasureOptions& options) {
+                               GuardedBuffer::GuardSide flush, const MeasureOptions& options) {
   const CUstream stream = session_->stream.get();
   auto& guarded = session_->guarded;
   auto& launches = session_->guarded_launches;
@@ -62,7 +63,7 @@ Message GpuDevice::run_guarded(std::size_t slot, const PreparedPoint& point, con
     guarded.clear();
   };
   clear();
-  current_work_ = make_reason("point.preparing_failed", "Preparing the point failed.");
+  step_failure_ = make_reason("point.preparing_failed", "Preparing the point failed.");
   int can_map = 0;
   cuda_.check(
       cuda_.cuDeviceGetAttribute(&can_map, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, session_->device),
@@ -89,7 +90,7 @@ Message GpuDevice::run_guarded(std::size_t slot, const PreparedPoint& point, con
                 "cuMemcpyDtoDAsync");
   }
   session_->runner.wait(options.timeout);
-  current_work_ = flush == GuardedBuffer::Flush::end
+  step_failure_ = flush == GuardedBuffer::GuardSide::end
                       ? make_reason("point.beyond_end", "A kernel reads or writes beyond the end of a buffer.")
                       : make_reason("point.in_front", "A kernel reads or writes before the start of a buffer.");
   const auto address_of = [&](const std::string& name) {
@@ -104,7 +105,7 @@ Message GpuDevice::run_guarded(std::size_t slot, const PreparedPoint& point, con
   return {};
 }
 
-void GpuDevice::poison_again(std::size_t slot, PreparedPoint& point, const MeasureOptions& options) {
+void GpuDevice::repoison_outputs(std::size_t slot, PreparedPoint& point, const MeasureOptions& options) {
   session_->workspace.fill(slot, point.plan, point.inputs);
   run_once(point.setup, options.timeout);
 }
@@ -125,22 +126,22 @@ void GpuDevice::check_leak(const PointRecord& record, PreparedPoint& point, cons
   // Other processes may allocate, too, but rarely twice in a row.
   if (grown() <= 0) return;
   if (const std::int64_t bytes = grown(); bytes > 0) {
-    throw PointEnd(Disposition::incorrect, "point.leak", "{} launches leaked {} bytes of device memory.", launches,
-                   bytes);
+    throw PointAbort(Disposition::incorrect, "point.leak", "{} launches leaked {} bytes of device memory.", launches,
+                     bytes);
   }
 }
 
-void GpuDevice::check_fresh(const PointRecord& record, std::size_t slot, PreparedPoint& point,
-                            const MeasureOptions& options) {
+void GpuDevice::check_skipped_work(const PointRecord& record, std::size_t slot, PreparedPoint& point,
+                                   const MeasureOptions& options) {
   const auto timed = summarize(record.kernel("all")->samples_ns);
   if (!timed) return;
   // Cold samples are not faster than warm ones. The pause hides the host's launch time.
-  constexpr double most_slower = 1.3;
+  constexpr double max_slowdown = 1.3;
   constexpr double slack_ns = 10e3;
   const CUstream stream = session_->stream.get();
   double fastest = std::numeric_limits<double>::infinity();
   for (int i = 0; i < 3; ++i) {
-    poison_again(slot, point, options);
+    repoison_outputs(slot, point, options);
     session_->runner.wait(options.timeout);
     session_->runner.enqueue_delay(std::chrono::milliseconds(5));
     cuda_.check(cuda_.cuEventRecord(session_->begin.get(), stream), "cuEventRecord");
@@ -151,10 +152,10 @@ void GpuDevice::check_fresh(const PointRecord& record, std::size_t slot, Prepare
     cuda_.check(cuda_.elapsed_time(&milliseconds, session_->begin.get(), session_->end.get()), "cuEventElapsedTime");
     fastest = std::min(fastest, 1e6 * static_cast<double>(milliseconds));
   }
-  if (fastest <= most_slower * timed->median + slack_ns) return;
-  throw PointEnd(Disposition::incorrect, "point.work_left_out",
-                 "Launches take {} with unwritten outputs, but {} when timed: timed launches skip work.",
-                 text(Nanoseconds(fastest)), text(Nanoseconds(timed->median)));
+  if (fastest <= max_slowdown * timed->median + slack_ns) return;
+  throw PointAbort(Disposition::incorrect, "point.work_left_out",
+                   "Launches take {} with unwritten outputs, but {} when timed: timed launches skip work.",
+                   text(Nanoseconds(fastest)), text(Nanoseconds(timed->median)));
 }
 
 PreparedLaunch GpuDevice::prepared(const AttentionPlan& plan, const LoadedLaunch& loaded,
@@ -169,7 +170,7 @@ PreparedLaunch GpuDevice::prepared(const AttentionPlan& plan, const LoadedLaunch
 
 void GpuDevice::check_after_timing(PointRecord& record, std::size_t slot, PreparedPoint& point,
                                    const MeasureOptions& options) {
-  const auto incorrect = [](const Message& reason) { throw PointEnd(Disposition::incorrect, reason); };
+  const auto incorrect = [](const Message& reason) { throw PointAbort(Disposition::incorrect, reason); };
   if (const Message stray = session_->workspace.stray_write(slot, point.plan); !stray.empty()) incorrect(stray);
   for (const auto* launches : {&point.setup, &point.launches}) {
     for (const PreparedLaunch& launch : *launches) {
@@ -179,7 +180,7 @@ void GpuDevice::check_after_timing(PointRecord& record, std::size_t slot, Prepar
   if (point.uploaded.empty()) return;
   check_inputs(slot, point, options);
   // Launches were last timed separately; a launch that accumulates into a cleared buffer has accumulated repeatedly.
-  if (point.launches.size() > 1) run_together(point.launches, options.timeout);
+  if (point.launches.size() > 1) run_back_to_back(point.launches, options.timeout);
   if (const CheckResult result = judge(record, slot, point, point.inputs, options); !result.pass) {
     incorrect(make_reason("point.after_timing", "After timing: {}", result.reason));
   }
@@ -191,36 +192,36 @@ void GpuDevice::check_after_timing(PointRecord& record, std::size_t slot, Prepar
   };
   // Run a library's short launches many times after a pause, so that late work adds up. Report it if it exceeds a tenth
   // of the time, beyond the usual wait for an idle GPU (correct kernels: 12 us of 1 ms on an H100).
-  constexpr double share_left = 0.1;
+  constexpr double max_pending_share = 0.1;
   const auto time = summarize(record.kernel("all")->samples_ns);
   const double median = library && time ? time->median : 0;
   const int several = median > 0 ? static_cast<int>(std::clamp(1e6 / median, 1.0, 100.0)) : 1;
-  const double late_ns = late_work_ns(
+  const double pending_ns = pending_work_ns(
       session_->runner,
       [&] {
         if (library) session_->runner.enqueue_delay(std::chrono::milliseconds(5));
         for (int i = 0; i < several; ++i) enqueue();
       },
       options.timeout);
-  if (late_ns > share_left * several * median)
+  if (pending_ns > max_pending_share * several * median)
     incorrect(make_reason("point.late_work",
                           "Work continues for {} ns after the last launch, untimed on another stream.",
-                          std::llround(late_ns)));
+                          std::llround(pending_ns)));
   if (library) check_leak(record, point, options);
-  check_fresh(record, slot, point, options);
+  check_skipped_work(record, slot, point, options);
   // Use the same addresses: a kernel that caches results would key them by address.
   PlanMemory::Inputs others = point.inputs;
   others.seed = ~others.seed;  // differs from the seed of any round
   session_->workspace.fill(slot, point.plan, others);
   run_once(point.setup, options.timeout);
   session_->runner.wait(options.timeout);
-  const auto glimpse = [&] { return session_->workspace.glimpse(slot, point.plan); };
-  const auto written = [&, before = glimpse()] { return glimpse() != before; };
+  const auto sample_outputs = [&] { return session_->workspace.sample_outputs(slot, point.plan); };
+  const auto written = [&, before = sample_outputs()] { return sample_outputs() != before; };
   if (library && writes_early(session_->runner, enqueue, written, options.timeout))
     incorrect(make_reason(
         "point.other_stream",
         "Output is written before the given stream reaches the launch: the work runs untimed on another stream."));
-  run_together(point.launches, options.timeout);
+  run_back_to_back(point.launches, options.timeout);
   if (const CheckResult result = judge(record, slot, point, others, options); !result.pass) {
     if (digest(Oracle::Part::outputs, slot, point, options) == timed)
       incorrect(
@@ -228,15 +229,15 @@ void GpuDevice::check_after_timing(PointRecord& record, std::size_t slot, Prepar
                       "The output belongs to earlier inputs: the kernel does not compute it from the current ones."));
     incorrect(make_reason("point.with_other_inputs", "With other inputs: {}", result.reason));
   }
-  if (options.counters) poison_again(slot, point, options);  // restore the timed state
+  if (options.counters) repoison_outputs(slot, point, options);  // restore the timed state
 }
 
-Message GpuDevice::too_few_bytes(const PointRecord& record) const {
-  if (!is_foreign(record.spec)) return {};
+Message GpuDevice::implausible_bytes_reason(const PointRecord& record) const {
+  if (!is_user_defined(record.spec)) return {};
   const auto counted = evaluate(metric_key::dram_settled_bytes, record);  // cold starts only
   const auto compulsory = evaluate(metric_key::model_compulsory_bytes, record);
   if (!counted || !compulsory) return {};
-  if (counted->value >= (1 - dram_count_spread) * compulsory->value - count_slack_bytes) return {};
+  if (counted->value >= (1 - dram_count_spread) * compulsory->value - byte_slack) return {};
   return make_reason("point.too_few_bytes",
                      "With a cold cache, DRAM traffic is {} bytes; inputs and outputs require at least {}.",
                      std::int64_t(counted->value), std::int64_t(compulsory->value));

@@ -10,14 +10,14 @@
 namespace attnscope::gpu {
 
 /// Ends a point with a disposition; the device stays usable.
-class PointEnd : public std::runtime_error {
+class PointAbort : public std::runtime_error {
  public:
-  PointEnd(Disposition disposition, Message reason)
+  PointAbort(Disposition disposition, Message reason)
       : std::runtime_error(text(reason)), disposition_(disposition), reason_(std::move(reason)) {}
   /// Arguments as for make_reason().
   template <class... Args>
-  PointEnd(Disposition disposition, std::string_view code, fmt::format_string<Args...> format, Args&&... args)
-      : PointEnd(disposition, make_reason<Args...>(code, format, std::forward<Args>(args)...)) {}
+  PointAbort(Disposition disposition, std::string_view code, fmt::format_string<Args...> format, Args&&... args)
+      : PointAbort(disposition, make_reason<Args...>(code, format, std::forward<Args>(args)...)) {}
   [[nodiscard]] Disposition disposition() const { return disposition_; }
   [[nodiscard]] const Message& reason() const { return reason_; }
 

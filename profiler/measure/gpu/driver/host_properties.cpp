@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/measure/gpu/driver/machine.h"
+#include "profiler/measure/gpu/driver/host_properties.h"
 
 #include <cstdlib>
 #include <fstream>
@@ -21,8 +21,8 @@ bool contains(const std::string& text, const char* what) {
 
 }  // namespace
 
-Machine this_machine(const std::filesystem::path& root) {
-  Machine machine;
+HostProperties host_properties(const std::filesystem::path& root) {
+  HostProperties machine;
   const std::string version = read_text(root / "proc/version");
   machine.wsl = contains(version, "microsoft") || contains(version, "Microsoft");
   std::error_code ignored;
@@ -31,11 +31,11 @@ Machine this_machine(const std::filesystem::path& root) {
                       std::filesystem::exists(root / "run/.containerenv", ignored) || contains(cgroup, "docker") ||
                       contains(cgroup, "kubepods") || contains(cgroup, "containerd") || contains(cgroup, "libpod");
   machine.mps = std::getenv("CUDA_MPS_PIPE_DIRECTORY") != nullptr;
-  machine.counters_for_admin_only = contains(read_text(root / "proc/driver/nvidia/params"), "RmProfilingAdminOnly: 1");
+  machine.counters_admin_only = contains(read_text(root / "proc/driver/nvidia/params"), "RmProfilingAdminOnly: 1");
   return machine;
 }
 
-Message counter_permission_fix(const Machine& machine) {
+Message counter_permission_fix(const HostProperties& machine) {
   if (machine.wsl)
     return "On Windows, open NVIDIA Control Panel > Desktop > Enable Developer Settings, then Developer > Manage GPU "
            "Performance Counters > Allow access to all users, and restart WSL.";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/measure/gpu/user/own_source.h"
+#include "profiler/measure/gpu/user/user_source.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -21,10 +21,10 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Limit for all files of a source together; ends recursive includes.
-constexpr std::uintmax_t most_source_bytes = std::uintmax_t{64} << 20U;
-constexpr std::size_t most_source_files = 4096;
-constexpr int deepest_include = 200;  // NVRTC's limit
-constexpr std::uintmax_t most_image_bytes = std::uintmax_t{1} << 30U;
+constexpr std::uintmax_t max_source_bytes = std::uintmax_t{64} << 20U;
+constexpr std::size_t max_source_files = 4096;
+constexpr int max_include_depth = 200;  // NVRTC's limit
+constexpr std::uintmax_t max_image_bytes = std::uintmax_t{1} << 30U;
 constexpr std::string_view blanks = " \t\f\v\r";
 
 std::optional<std::string> text_of(const fs::path& file, std::uintmax_t most) {
@@ -43,7 +43,7 @@ struct Include {
 };
 
 /// Parses `<name>` or `"name"` after blanks.
-Include include_named(std::string_view text) {
+Include parse_include(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
   const bool quoted = text.starts_with('"');
   const std::size_t end = quoted || text.starts_with('<') ? text.find(quoted ? '"' : '>', 1) : std::string_view::npos;
@@ -52,7 +52,7 @@ Include include_named(std::string_view text) {
 }
 
 /// Files that a line without comments includes or tests with __has_include.
-std::vector<Include> includes_of(std::string_view line) {
+std::vector<Include> find_includes(std::string_view line) {
   const auto take = [&](std::string_view word) {
     line.remove_prefix(std::min(line.find_first_not_of(blanks), line.size()));
     if (!line.starts_with(word)) return false;
@@ -60,44 +60,44 @@ std::vector<Include> includes_of(std::string_view line) {
     return true;
   };
   if (!take("#") && !take("%:")) return {};
-  if (take("include_next") || take("include")) return {include_named(line)};
+  if (take("include_next") || take("include")) return {parse_include(line)};
   std::vector<Include> all;
   constexpr std::string_view ask = "__has_include";
   for (std::size_t at = line.find(ask); at != std::string_view::npos; at = line.find(ask)) {
     line.remove_prefix(at + ask.size());
-    if (take("(")) all.push_back(include_named(line));
+    if (take("(")) all.push_back(parse_include(line));
   }
   return all;
 }
 
 /// File names must be valid UTF-8.
-std::string readable(std::string name) {
+std::string replace_invalid_utf8(std::string name) {
   for (std::size_t at = first_invalid_utf8(name); at != std::string::npos; at = first_invalid_utf8(name))
     name[at] = '?';
   return name;
 }
 
 /// Transitive closure of a source's includes; each file once, with its text.
-class Closure {
+class IncludeClosure {
  public:
   /// The last `toolkit_folders` folders belong to the CUDA toolkit.
-  Closure(std::vector<fs::path> folders, std::size_t toolkit_folders)
-      : folders_(std::move(folders)), own_folders_(folders_.size() - toolkit_folders) {}
+  IncludeClosure(std::vector<fs::path> folders, std::size_t toolkit_folders)
+      : folders_(std::move(folders)), user_folder_count_(folders_.size() - toolkit_folders) {}
 
   void add(const fs::path& file, const std::string& name, const std::string& text, bool own = true) {
     std::error_code error;
     if (full_ || !seen_.insert(fs::weakly_canonical(file, error)).second) return;
     full_ =
-        seen_.size() > most_source_files || all_.size() + text.size() > most_source_bytes || depth_ == deepest_include;
+        seen_.size() > max_source_files || all_.size() + text.size() > max_source_bytes || depth_ == max_include_depth;
     if (full_) return;
     ++depth_;
     all_ += fmt::format("{} {}\n{}\n", file.filename().string(), text.size(), text);
-    if (own) files_.push_back({.name = readable(name), .digest = uuid_of(text), .content = text});
-    std::istringstream lines(without_comments(text));
+    if (own) files_.push_back({.name = replace_invalid_utf8(name), .digest = uuid_of(text), .content = text});
+    std::istringstream lines(strip_comments(text));
     for (std::string line; std::getline(lines, line);) {
-      for (const Include& include : includes_of(line)) {
+      for (const Include& include : find_includes(line)) {
         if (!include.name.empty()) follow(file, include, own);
-        if (include.name.empty() && own) by_macro_ = name;
+        if (include.name.empty() && own) macro_include_file_ = name;
       }
     }
     --depth_;
@@ -105,7 +105,7 @@ class Closure {
   [[nodiscard]] const std::string& all() const { return all_; }
   [[nodiscard]] std::vector<StatementSource>& files() { return files_; }
   /// Name of a user file that includes a macro; empty if there is none.
-  [[nodiscard]] const std::string& by_macro() const { return by_macro_; }
+  [[nodiscard]] const std::string& macro_include_file() const { return macro_include_file_; }
   /// Returns true if a limit on size, files or depth was exceeded.
   [[nodiscard]] bool full() const { return full_; }
 
@@ -113,21 +113,21 @@ class Closure {
   void follow(const fs::path& from, const Include& include, bool own) {
     const auto found = [&](const fs::path& folder, bool is_own) {
       const fs::path file = folder / include.name;
-      const auto text = text_of(file, most_source_bytes);
-      if (text) add(file, include.name, *text, is_own && !of_toolkit(file));
+      const auto text = text_of(file, max_source_bytes);
+      if (text) add(file, include.name, *text, is_own && !is_toolkit_file(file));
       return text.has_value();
     };
     if (include.quoted && found(from.parent_path(), own)) return;
     for (std::size_t i = 0; i < folders_.size(); ++i) {
-      if (found(folders_[i], i < own_folders_)) return;
+      if (found(folders_[i], i < user_folder_count_)) return;
     }
   }
 
   /// Returns true for files below a toolkit folder, even if the manifest lists that folder (for example cccl).
-  [[nodiscard]] bool of_toolkit(const fs::path& file) const {
+  [[nodiscard]] bool is_toolkit_file(const fs::path& file) const {
     std::error_code error;
     const fs::path whole = fs::weakly_canonical(file, error);
-    return std::any_of(folders_.begin() + static_cast<std::ptrdiff_t>(own_folders_), folders_.end(),
+    return std::any_of(folders_.begin() + static_cast<std::ptrdiff_t>(user_folder_count_), folders_.end(),
                        [&](const fs::path& folder) {
                          const fs::path toolkit = fs::weakly_canonical(folder, error);
                          return std::ranges::mismatch(toolkit, whole).in1 == toolkit.end();
@@ -135,11 +135,11 @@ class Closure {
   }
 
   std::vector<fs::path> folders_;
-  std::size_t own_folders_;
+  std::size_t user_folder_count_;
   std::set<fs::path> seen_;
   std::string all_;
   std::vector<StatementSource> files_;
-  std::string by_macro_;
+  std::string macro_include_file_;
   int depth_ = 0;
   bool full_ = false;
 };
@@ -162,48 +162,48 @@ void append_files(std::vector<StatementSource>& to, const std::vector<StatementS
 
 }  // namespace
 
-std::vector<fs::path> include_folders_of(const UserSource& source, const std::vector<fs::path>& toolkit) {
+std::vector<fs::path> include_search_path(const UserSource& source, const std::vector<fs::path>& toolkit) {
   std::vector<fs::path> folders{source.file.parent_path()};
   folders.insert(folders.end(), source.include_folders.begin(), source.include_folders.end());
   folders.insert(folders.end(), toolkit.begin(), toolkit.end());
   return folders;
 }
 
-Result<OwnText, Message> read_own_source(const UserSource& source, const std::vector<fs::path>& toolkit) {
+Result<UserSourceText, Message> read_user_source(const UserSource& source, const std::vector<fs::path>& toolkit) {
   if (source.file.empty())
     return Failure{
         make_reason("compile.came_with_results",
                     "Source {} of this kernel is not in the results file (open the kernel's manifest with --kernel).",
                     source.name)};
   const bool compiled = source.kind == UserSource::Kind::cuda;
-  auto text = text_of(source.file, compiled ? most_source_bytes : most_image_bytes);
+  auto text = text_of(source.file, compiled ? max_source_bytes : max_image_bytes);
   if (!text)
     return Failure{make_reason("compile.own_unreadable",
                                "{} cannot be read or is too large (limits: source 64 MiB, binary 1 GiB).",
                                source.file.string())};
-  OwnText own{.text = *text, .digest = {}, .files = {}};
+  UserSourceText own{.text = *text, .digest = {}, .files = {}};
   if (!compiled) {
     own.digest = uuid_of(fmt::format("{}\n{}", source.manifest, *text));
     own.files.push_back({.name = source.name, .digest = uuid_of(*text), .content = *text});
     return own;
   }
-  Closure closure(include_folders_of(source, toolkit), toolkit.size());
-  closure.add(source.file, source.name, *text);
-  if (closure.full())
+  IncludeClosure include_closure(include_search_path(source, toolkit), toolkit.size());
+  include_closure.add(source.file, source.name, *text);
+  if (include_closure.full())
     return Failure{make_reason("compile.own_too_much", "{}: its includes exceed 64 MiB, 4096 files or a depth of 200.",
                                source.file.string())};
-  if (!closure.by_macro().empty())
+  if (!include_closure.macro_include_file().empty())
     return Failure{make_reason("compile.own_by_macro",
                                "{} includes a file named by a macro (write the file name in the #include).",
-                               closure.by_macro())};
-  own.digest = uuid_of(fmt::format("{}\n{}", source.manifest, closure.all()));
-  own.files = std::move(closure.files());
+                               include_closure.macro_include_file())};
+  own.digest = uuid_of(fmt::format("{}\n{}", source.manifest, include_closure.all()));
+  own.files = std::move(include_closure.files());
   return own;
 }
 
-Result<OwnText, Message> OwnSources::read(const std::shared_ptr<const UserSource>& source,
-                                          const std::vector<fs::path>& toolkit) const {
-  auto read = read_own_source(*source, toolkit);
+Result<UserSourceText, Message> UserSources::read(const std::shared_ptr<const UserSource>& source,
+                                                  const std::vector<fs::path>& toolkit) const {
+  auto read = read_user_source(*source, toolkit);
   if (!read) return read;
   const std::lock_guard lock(mutex_);
   const auto [known, is_new] = known_.try_emplace(source, FirstRead{.digest = read->digest, .files = read->files});
@@ -214,8 +214,8 @@ Result<OwnText, Message> OwnSources::read(const std::shared_ptr<const UserSource
                   source->file.string())};
 }
 
-std::shared_ptr<const KernelStatement> OwnSources::statement_of(std::span<const KernelLaunch> launches, bool keep,
-                                                                const std::vector<fs::path>& toolkit) const {
+std::shared_ptr<const KernelStatement> UserSources::statement_of(std::span<const KernelLaunch> launches, bool keep,
+                                                                 const std::vector<fs::path>& toolkit) const {
   std::pair<Sources, bool> key{{}, keep};
   for (const KernelLaunch& launch : launches) {
     const auto& own = launch.source.user_source;
