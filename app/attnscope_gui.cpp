@@ -41,7 +41,7 @@ enum ExitCode { success = 0, runtime_error = 1, usage_error = 2, partial = 5 };
 struct Options {
   QStringList files;
   QString plots;
-  Existing existing = Existing::of_its_kind;
+  Existing existing = Existing::same_kind;
   bool take_screenshot = false;
   std::optional<LessonRequest> lesson;
   std::string explored;  ///< name of the kernel given with --kernel
@@ -251,7 +251,7 @@ int write_pictures(const Options& options) {
       error = write_screenshot(options.files, options.screenshot, &skipped);
     }
   } catch (const std::bad_alloc&) {
-    const QString files = options.files.isEmpty() ? recorded_sample() : options.files.join(QStringLiteral(", "));
+    const QString files = options.files.isEmpty() ? sample_path() : options.files.join(QStringLiteral(", "));
     error = qtext(attnscope::make_message("out of memory while loading {} (open fewer or smaller files)",
                                           one_line(files).toStdString()));
   }

@@ -8,7 +8,7 @@
 #include "app/command.h"
 #include "kernels/model/device_rates.h"
 #include "profiler/plan/text.h"
-#include "profiler/units/spelling.h"
+#include "profiler/units/number_format.h"
 
 namespace attnscope {
 namespace {

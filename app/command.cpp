@@ -76,7 +76,7 @@ void require_there(const std::filesystem::path& place) {
 Message unknown_name(std::string_view kind, std::string_view name, std::span<const std::string> known) {
   constexpr std::size_t longest_compared = 100;  // edit distances of long names are slow
   constexpr std::size_t short_list = 12;
-  const std::vector<std::string> near = near_matches(name.substr(0, longest_compared), known);
+  const std::vector<std::string> near = closest_matches(name.substr(0, longest_compared), known);
   if (near.size() == 1 || (!near.empty() && known.size() > short_list))
     return make_message("unknown {} '{}'; did you mean {}?", kind, shortened(name), join_or(near));
   if (known.empty() || known.size() > 2 * short_list) return make_message("unknown {} '{}'", kind, shortened(name));

@@ -20,7 +20,7 @@
 #include "profiler/files/gpu_file.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/measure/simulated_device.h"
-#include "profiler/simulator/l2_behaviour.h"
+#include "profiler/simulator/l2_behavior.h"
 #include "profiler/worker/ssh.h"
 #include "profiler/worker/worker_device.h"
 
@@ -84,7 +84,7 @@ bool knows_host_code() {
 OpenedDevice open_simulation(const DeviceLimits& limits, const std::string& why, int unit) {
   Message announcement = make_message("simulated {}", limits.name);
   if (!why.empty()) announcement = make_message("simulated {}: {}", limits.name, why);
-  if (const L2Behaviour behaviour = l2_behaviour(limits); behaviour.inherited) {
+  if (const L2Behavior behaviour = l2_behavior(limits); behaviour.inherited) {
     announcement =
         make_message("{} (L2 model fitted to an {}, not validated on this GPU)", announcement, behaviour.measured_on);
   }

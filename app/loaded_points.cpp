@@ -26,7 +26,7 @@ std::vector<std::string> files_or_samples(const std::vector<std::string>& given,
 }
 
 std::string file_or_sample(const std::string& given) {
-  return given.empty() ? files_or_samples({}, recorded_samples({main_sample})).front() : given;
+  return given.empty() ? files_or_samples({}, sample_paths({main_sample})).front() : given;
 }
 
 CLI::Option* add_filter_option(CLI::App& command, std::string& words) {

@@ -53,7 +53,7 @@ void require_no_measurements(const std::string& file, const std::string& format)
   std::ifstream in(file, std::ios::binary);
   in.read(first.data(), first.size());
   const std::string_view begin(first.data(), static_cast<std::size_t>(in.gcount()));
-  if (behind_links(file).extension() == ".attnscope" || file_kind::measurements.is_one(begin)) {
+  if (resolve_symlinks(file).extension() == ".attnscope" || file_kind::measurements.is_one(begin)) {
     throw CommandError(ExitCode::usage,
                        "{} contains measurements and cannot be replaced by {} (choose another name with -o)", file,
                        format);
@@ -126,7 +126,7 @@ ExitCode Output::run(const std::function<ExitCode()>& command) {
     require_no_measurements(file_, word_);
     // Opens the file first: a measurement should not run if its result cannot be written.
     target_ = std::make_unique<OutputFile>(file_, kind_of(*this),
-                                           force_ ? OutputFile::Existing::any : OutputFile::Existing::of_its_kind);
+                                           force_ ? OutputFile::Existing::any : OutputFile::Existing::same_kind);
     std::cout.flush();
     terminal_ = std::cout.rdbuf(kept_.rdbuf());
   }

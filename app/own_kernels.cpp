@@ -12,7 +12,7 @@
 #include "app/command.h"
 #include "kernels/registry.h"
 #include "kernels/user/known_kernels.h"
-#include "profiler/metrics/statement.h"
+#include "profiler/metrics/manifest.h"
 #include "profiler/plan/text.h"
 #include "storage/run_store.h"
 

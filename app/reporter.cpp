@@ -24,7 +24,7 @@
 #include "app/status_line.h"
 #include "app/table.h"
 #include "profiler/plan/text.h"
-#include "profiler/units/spelling.h"
+#include "profiler/units/number_format.h"
 
 namespace attnscope {
 namespace {
@@ -108,8 +108,8 @@ class TextReporter final : public Reporter {
     const std::string memory = text(Capacity(e.max_memory_bytes));
     Message counters = "counters available";
     if (e.counters != "available") counters = make_message("no counters: {}", e.counters);
-    line(make_message("Sweep {}: {}, up to {} of device memory, {}", e.preset, counted_points(e.total, e.rounds),
-                      memory, counters));
+    line(make_message("Sweep {}: {}, up to {} of device memory, {}", e.preset, points_text(e.total, e.rounds), memory,
+                      counters));
     if (e.skipped > 0)
       line(make_message("{} of {} measurements are already done", e.skipped,
                         e.total * static_cast<std::size_t>(e.rounds)));

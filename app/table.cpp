@@ -29,7 +29,7 @@ std::size_t width_of(std::string_view text) {
 std::vector<Field> fields_with_columns(const Registry& registry) {
   std::vector<Field> fields = fields_and_knobs(point_fields(), registry.knobs());
   std::erase_if(fields, [](const Field& field) {
-    return field.role == FieldRole::algorithm || field.role == FieldRole::circumstance;
+    return field.role == FieldRole::algorithm || field.role == FieldRole::device_state;
   });
   return fields;
 }
@@ -92,11 +92,11 @@ void print_csv(const analysis::Table& table, std::ostream& out) {
     for (std::size_t i = 0; i < table.columns.size(); ++i) out << (i == 0 ? "" : ",") << field(table.columns[i]);
     out << '\n';
   };
-  print([](const analysis::Column& column) { return csv_text(column.key); });
+  print([](const analysis::Column& column) { return quote_csv_field(column.key); });
   for (std::size_t row = 0; row < table.rows; ++row) {
     print([row](const analysis::Column& column) {
       std::string text = column.cell(row).text;
-      return column.kind == analysis::ColumnKind::number ? text : csv_text(text);
+      return column.kind == analysis::ColumnKind::number ? text : quote_csv_field(text);
     });
   }
 }
@@ -137,7 +137,7 @@ std::vector<std::string> point_texts(const PointSpec& point, const Registry& reg
 void drop_defaults(analysis::Table& table, const Registry& registry) {
   for (const Field& field : fields_with_columns(registry)) {
     const analysis::Column* const column = table.find(field.name);
-    if (column == nullptr || field.shown == FieldShown::always) continue;
+    if (column == nullptr || field.shown == FieldVisibility::always) continue;
     bool silent = table.rows > 0;
     for (std::size_t row = 0; silent && row < table.rows; ++row) silent = column->cell(row).text == field.fallback;
     if (silent) table.drop(field.name);

@@ -93,7 +93,7 @@ worker::OpenedWorker opened_in(const Child& child, const std::vector<std::string
 
 /// Starts a worker of this program with these options of `attnscope worker`.
 worker::OpenedWorker started_worker(const std::vector<std::string>& device, bool counters) {
-  return opened_in({.program = own_program,
+  return opened_in({.program = executable_path,
                     .name = "the worker process",
                     .version = program_version(),
                     .end_of = worker::LossCause::point,

@@ -150,7 +150,7 @@ Message out_of_bounds(const MetricValue& metric) {
 Message out_of_bounds(const PointRecord& point) {
   const bool imported = point.provenance == Provenance::imported;
   if (Message wrong = wrong_spec(point.spec, imported); !wrong.empty()) return wrong;
-  if (point.provenance == Provenance::derived || point.provenance == Provenance::modelled) {
+  if (point.provenance == Provenance::derived || point.provenance == Provenance::modeled) {
     return make_message("invalid provenance of a point: {}", to_string(point.provenance));
   }
   for (const KernelRecord& kernel : point.kernels) {
@@ -168,7 +168,7 @@ Message out_of_bounds(const PointRecord& point) {
   return wrong;
 }
 
-Message out_of_bounds(const KernelStatement& manifest) {
+Message out_of_bounds(const StoredManifest& manifest) {
   constexpr std::size_t longest_path = 4096;
   if (manifest.text.size() > longest_statement) {
     return make_message("the kernel manifest has {} bytes (maximum: {})", manifest.text.size(), longest_statement);
@@ -234,7 +234,7 @@ Message out_of_bounds(const MeasureOptions& options) {
 PointRecord as_stored(PointRecord point) {
   keep_storable_metrics(point.kernels);
   for (RoundRecord& round : point.rounds) keep_storable_metrics(round.kernels);
-  sum_up_rounds(point);
+  summarize_rounds(point);
   for (std::optional<double>* error : {&point.max_abs_error, &point.error_bound, &point.rms_error}) {
     if (*error && std::isnan(**error)) *error = std::numeric_limits<double>::infinity();
   }

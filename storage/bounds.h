@@ -31,7 +31,7 @@ inline constexpr int most_rounds = 1'000'000;  ///< Rounds per run; round number
 [[nodiscard]] Message out_of_bounds(const MeasureOptions&);
 [[nodiscard]] Message out_of_bounds(const MetricValue&);
 /// Checks the size and that source names are unique. The check of a point does not include its statement.
-[[nodiscard]] Message out_of_bounds(const KernelStatement&);
+[[nodiscard]] Message out_of_bounds(const StoredManifest&);
 [[nodiscard]] Message round_out_of_bounds(std::int64_t round);
 [[nodiscard]] Message rounds_out_of_bounds(std::int64_t rounds);
 

@@ -101,7 +101,7 @@ analysis::RunConditions conditions_of(const RunSummary& run) {
           {Message::verbatim("CUPTI"), Message::verbatim(environment.cupti_version)},
           {msg::difference::system{}, Message::verbatim(environment.operating_system)},
           {msg::difference::l2_of{}, l2_of},
-          {msg::difference::rates_of{}, Message::verbatim(run.rates_source)},
+          {msg::difference::rates_measured_on{}, Message::verbatim(run.rates_source)},
           {msg::difference::samples{}, msg::difference::range{.high = options.max_samples, .low = options.min_samples}},
           {msg::difference::noise{}, Message::verbatim(fmt::to_string(options.max_noise))},
           {msg::difference::rounds{}, Message::verbatim(fmt::to_string(run.rounds))},

@@ -128,7 +128,7 @@ std::string without_heading(const std::string& findings) {
 }
 
 bool has_journal(const std::filesystem::path& file) {
-  return stamp_of(file.string() + "-wal").size > 0 || stamp_of(file.string() + "-journal").size > 0;
+  return file_stamp(file.string() + "-wal").size > 0 || file_stamp(file.string() + "-journal").size > 0;
 }
 
 std::string_view network_file_system(const std::filesystem::path& file) {
@@ -280,7 +280,7 @@ std::int64_t now_ms() {
 
 void create_database(const std::filesystem::path& file,
                      const std::function<void(std::unique_ptr<SQLite::Database>&)>& fill) {
-  const bool over_empty = stamp_of(file).size == 0;
+  const bool over_empty = file_stamp(file).size == 0;
   TemporaryFile building(file);
   with_file_errors(file, [&] {
     std::unique_ptr<SQLite::Database> database = open_database(building.path(), DatabaseAccess::read_write);
@@ -294,7 +294,7 @@ void create_database(const std::filesystem::path& file,
     if (fill) fill(database);
     use_log(*database);
   });
-  building.publish(over_empty ? TemporaryFile::Over::what_is_there : TemporaryFile::Over::nothing);
+  building.publish(over_empty ? TemporaryFile::Over::existing_file : TemporaryFile::Over::nothing);
 }
 
 void use_log(SQLite::Database& database) {
@@ -318,7 +318,7 @@ bool is_blank(const std::filesystem::path& file) {
 }
 
 void require_no_stray_log(const std::filesystem::path& file) {
-  if (stamp_of(file).size > 0 || !has_journal(file)) return;
+  if (file_stamp(file).size > 0 || !has_journal(file)) return;
   throw FileError(
       FileError::Kind::other,
       "{} belongs to a file that was moved or removed (restore that file, delete the log, or use another name)",

@@ -186,7 +186,7 @@ LoadedRuns load_runs(const std::vector<RunSource>& sources, const LoadRequest& r
 }
 
 void LoadedRuns::keep(std::span<const analysis::Row> rows) {
-  analysis::SomeRows some = analysis::some_rows(table, rows);
+  analysis::TableSubset some = analysis::extract_rows(table, rows);
   std::map<RunIndex, RunIndex> now;
   LoadedRuns left;
   for (const RunIndex run : some.runs) {
@@ -234,7 +234,7 @@ bool holds_measurements(const std::filesystem::path& output, const std::vector<R
   std::error_code error;
   const bool one_of_them = std::ranges::any_of(
       sources, [&](const RunSource& source) { return std::filesystem::equivalent(source.file, output, error); });
-  return one_of_them || behind_links(output).extension() == ".attnscope";
+  return one_of_them || resolve_symlinks(output).extension() == ".attnscope";
 }
 
 }  // namespace attnscope

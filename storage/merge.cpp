@@ -148,7 +148,7 @@ void Join::look_at(const fs::path& name) {
         {sources_.size(), run.id, run.started_at, run.points, run.state, run.shards.size()});
   }
   const bool written = CollectorLock::held(store.file()) || has_journal(store.file());
-  sources_.push_back({name, store.file(), written, stamp_of(store.file())});
+  sources_.push_back({name, store.file(), written, file_stamp(store.file())});
 }
 
 void Join::put_runs_in_order() {
@@ -176,7 +176,7 @@ void Join::detach() {
   if (attached_ == nullptr) return;
   copier_.detach();
   const Source& source = *std::exchange(attached_, nullptr);
-  if (source.written || stamp_of(source.file) == source.stamp) return;
+  if (source.written || file_stamp(source.file) == source.stamp) return;
   throw FileError(Kind::other, "{} changed while it was read (try again when no program writes it)",
                   source.name.string());
 }
@@ -313,7 +313,7 @@ void Join::name_missing_shards(const JoinedRun& run) {
   }
   if (there.empty()) return;
   std::vector<std::int64_t> missing;
-  for (std::int64_t shard = 1; shard <= std::min<std::int64_t>(shards, most_shards); ++shard) {
+  for (std::int64_t shard = 1; shard <= std::min<std::int64_t>(shards, max_shards); ++shard) {
     if (!std::ranges::binary_search(there, shard)) missing.push_back(shard);
   }
   if (!missing.empty()) {
@@ -369,7 +369,7 @@ bool is_damage(FileError::Kind kind) {
 
 JoinReport write_compact_copy(const std::vector<fs::path>& sources, const fs::path& target, bool over_any) {
   OutputFile out(target, file_kind::measurements,
-                 over_any ? OutputFile::Existing::any : OutputFile::Existing::of_its_kind);
+                 over_any ? OutputFile::Existing::any : OutputFile::Existing::same_kind);
   if (out.building().empty()) {
     const TemporaryFile building(fs::temp_directory_path() / "copy.attnscope");
     JoinReport report = join_files(building.path(), target, sources, RunOrder::as_given, Damaged::refuse);
@@ -385,7 +385,7 @@ JoinReport write_compact_copy(const std::vector<fs::path>& sources, const fs::pa
 }
 
 JoinReport merge_files(const std::vector<fs::path>& sources, const fs::path& target, Damaged damaged) {
-  const fs::path place = behind_links(target);
+  const fs::path place = resolve_symlinks(target);
   std::error_code error;
   const CollectorLock lock = CollectorLock::acquire(place);
   if (fs::exists(fs::symlink_status(place, error))) {

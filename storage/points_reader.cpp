@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "profiler/metrics/manifest.h"
 #include "profiler/metrics/rounds.h"
-#include "profiler/metrics/statement.h"
 #include "storage/bounds.h"
 
 namespace attnscope {
@@ -29,7 +29,7 @@ T parsed(const std::string& text) {
 using Select = std::function<SQLite::Statement&(std::string_view)>;
 /// Sources of a manifest, or the first error in them.
 struct Sources {
-  std::vector<StatementSource> all;
+  std::vector<ManifestSource> all;
   Message wrong;
 };
 
@@ -44,9 +44,9 @@ std::unordered_map<std::int64_t, Sources> read_sources(const Select& select, boo
     try {
       Reader in(query);
       (void)in.integer();
-      StatementSource source{.name = in.text(), .digest = in.text()};
+      ManifestSource source{.name = in.text(), .digest = in.text()};
       if (const SQLite::Column content = query.getColumn(3); !content.isNull()) {
-        const bool small = static_cast<std::size_t>(content.getBytes()) <= most_kept_source_bytes;
+        const bool small = static_cast<std::size_t>(content.getBytes()) <= max_stored_source_bytes;
         if (small) source.content = content.getString();
         if (!small || uuid_of(*source.content) != source.digest) {
           throw RowError(make_message("the checksum of source {} does not match its content", source.name));
@@ -86,12 +86,12 @@ std::unordered_map<std::int64_t, StatementRow> read_statements(
       Reader in(query);
       (void)in.integer();
       in >> row.digest >> row.algorithm;
-      KernelStatement manifest{.text = in.text(), .host_code = in.flag(), .sources = std::move(sources[id].all)};
+      StoredManifest manifest{.text = in.text(), .host_code = in.flag(), .sources = std::move(sources[id].all)};
       Message wrong = std::move(sources[id].wrong);
       if (wrong.empty()) wrong = out_of_bounds(manifest);
       if (wrong.empty() && digest_of(manifest) != row.digest) wrong = "its checksum does not match its content";
       require_row(wrong);
-      row.manifest = std::make_shared<const KernelStatement>(std::move(manifest));
+      row.manifest = std::make_shared<const StoredManifest>(std::move(manifest));
     } catch (const RowError& error) {
       note(id, error.message());
     }
@@ -99,8 +99,8 @@ std::unordered_map<std::int64_t, StatementRow> read_statements(
   return rows;
 }
 
-template <class Places, class ReadRow>
-void PointsReader::each_row(SQLite::Statement& query, const Places& places, ReadRow&& read_row) {
+template <class PointIndices, class ReadRow>
+void PointsReader::each_row(SQLite::Statement& query, const PointIndices& places, ReadRow&& read_row) {
   const auto point_of_place = [](const auto& place) {
     if constexpr (requires { place.point; }) {
       return place.point;
@@ -317,7 +317,7 @@ void PointsReader::put_rounds_together() {
     if (!first.kernels.empty() || first.clocks) record.rounds.push_back(std::move(first));
     for (auto& [number, round] : later) record.rounds.push_back(std::move(round));
     // Values out of bounds are reported before sums are computed.
-    if (out_of_bounds(record).empty()) sum_up_rounds(record);
+    if (out_of_bounds(record).empty()) summarize_rounds(record);
   }
 }
 

@@ -21,9 +21,9 @@
 namespace attnscope {
 
 struct StatementRow {
-  std::string digest;                               ///< digest stored in the row; identifies the kernel
-  std::string algorithm;                            ///< algorithm name of the points
-  std::shared_ptr<const KernelStatement> manifest;  ///< null if the content does not match the digest
+  std::string digest;                              ///< digest stored in the row; identifies the kernel
+  std::string algorithm;                           ///< algorithm name of the points
+  std::shared_ptr<const StoredManifest> manifest;  ///< null if the content does not match the digest
 };
 
 /// Returns the rows of user-defined kernels by id. `select` prepares a query. `contents`: also reads and verifies
@@ -75,8 +75,8 @@ class PointsReader {
   void put_rounds_together();
   void leave_out_bad_points();
   /// Calls read_row(place, in) for each row. `places` maps the id in the first column to a place.
-  template <class Places, class ReadRow>
-  void each_row(SQLite::Statement& query, const Places& places, ReadRow&& read_row);
+  template <class PointIndices, class ReadRow>
+  void each_row(SQLite::Statement& query, const PointIndices& places, ReadRow&& read_row);
   void fail(std::size_t point, const Message& why) { failed_.try_emplace(point, why); }
   [[nodiscard]] KernelRecord& kernel_at(const KernelPlace& place) {
     return points_[place.point].record.kernels[place.kernel];

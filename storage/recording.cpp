@@ -10,22 +10,22 @@
 
 #include "kernels/registry.h"
 #include "kernels/user/user_kernel.h"
+#include "profiler/metrics/manifest.h"
 #include "profiler/metrics/rounds.h"
-#include "profiler/metrics/statement.h"
 
 namespace attnscope {
 namespace {
 
-/// Returns the manifest with the contents of its files that still match their digests, up to most_kept_source_bytes.
+/// Returns the manifest with the contents of its files that still match their digests, up to max_stored_source_bytes.
 /// `algorithm`: name of its kernel in this process.
-std::shared_ptr<const KernelStatement> with_contents(const std::shared_ptr<const KernelStatement>& manifest,
-                                                     const std::string& algorithm) {
+std::shared_ptr<const StoredManifest> with_contents(const std::shared_ptr<const StoredManifest>& manifest,
+                                                    const std::string& algorithm) {
   const auto* const kernel = dynamic_cast<const user::UserKernel*>(known_algorithms().find(algorithm));
   if (kernel == nullptr) return manifest;
-  auto whole = std::make_shared<KernelStatement>(*manifest);
-  std::size_t room = most_kept_source_bytes;
-  for (const StatementSource& each : whole->sources) room -= each.content ? each.content->size() : 0;
-  const auto take = [&](StatementSource& source, const std::filesystem::path& file) {
+  auto whole = std::make_shared<StoredManifest>(*manifest);
+  std::size_t room = max_stored_source_bytes;
+  for (const ManifestSource& each : whole->sources) room -= each.content ? each.content->size() : 0;
+  const auto take = [&](ManifestSource& source, const std::filesystem::path& file) {
     std::error_code error;
     if (source.content || !std::filesystem::is_regular_file(file, error)) return;
     if (std::filesystem::file_size(file, error) > room || error) return;
@@ -36,7 +36,7 @@ std::shared_ptr<const KernelStatement> with_contents(const std::shared_ptr<const
     room -= content.size();
     source.content = std::move(content);
   };
-  for (StatementSource& source : whole->sources) {
+  for (ManifestSource& source : whole->sources) {
     for (const std::filesystem::path& file : kernel->source_files()) {
       take(source, file);
       take(source, file.parent_path() / source.name);  // included files
@@ -124,7 +124,7 @@ void Recording::find_done() {
     kept_.insert(point.index);
     measured_on_[point.index] = point.device_uuid;
     one_device = one_device && point.device_uuid == workers_.front().uuid;
-    done.ended = done.ended || rounds_.count == 1 || !measured_again(point.disposition);
+    done.ended = done.ended || rounds_.count == 1 || !can_remeasure(point.disposition);
     for (const int round : point.rounds) {
       if (round < rounds_.count) done.rounds.insert(round);
     }
@@ -132,7 +132,7 @@ void Recording::find_done() {
   const auto open = [&](std::size_t place) {
     return !done_before_[place].ended && done_before_[place].rounds.size() < static_cast<std::size_t>(rounds_.count);
   };
-  for (const Places& group : one_device ? std::vector<Places>() : compared_groups(plan().points)) {
+  for (const PointIndices& group : one_device ? std::vector<PointIndices>() : comparison_groups(plan().points)) {
     if (std::ranges::none_of(group, open)) continue;
     const std::optional<std::string> begun = started_on(group);
     if (!begun || (!begun->empty() && !is_here(*begun))) restart_points(group);
@@ -150,7 +150,7 @@ std::vector<std::size_t> Recording::open_times() const {
   return times;
 }
 
-std::optional<std::string> Recording::started_on(const Places& group) const {
+std::optional<std::string> Recording::started_on(const PointIndices& group) const {
   std::string device;
   for (const std::size_t place : group) {
     const auto found = measured_on_.find(place);
@@ -161,7 +161,7 @@ std::optional<std::string> Recording::started_on(const Places& group) const {
   return device;
 }
 
-void Recording::restart_points(const Places& places) {
+void Recording::restart_points(const PointIndices& places) {
   for (const std::size_t place : places) {
     done_before_[place] = {};
     kept_.erase(place);
@@ -188,8 +188,8 @@ void Recording::add_sources(PointRecord& record) {
   const bool is_new = !kept;
   if (is_new) kept = with_contents(record.manifest, record.spec.algorithm);
   record.manifest = kept;
-  const auto files = std::ranges::count(kept->sources, false,
-                                        [](const StatementSource& source) { return source.content.has_value(); });
+  const auto files =
+      std::ranges::count(kept->sources, false, [](const ManifestSource& source) { return source.content.has_value(); });
   if (files == 0 || !is_new) return;
   options_.warn(
       make_message("--keep-sources: kernel {}: only the digests of {} files are stored (maximum: 16 MiB per kernel)",

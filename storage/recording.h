@@ -22,7 +22,7 @@ namespace attnscope {
 /// Plan, or a shard of it, with the header of its run. The plan must outlive it.
 struct PlannedRun {
   const SweepPlan* plan = nullptr;
-  Places places = {};  ///< empty: not a shard, all places
+  PointIndices places = {};  ///< empty: not a shard, all places
   RunHeader header = {};
 };
 
@@ -50,7 +50,7 @@ class Recording final : public RecordSink {
 
   [[nodiscard]] std::int64_t run() const { return run_; }
   [[nodiscard]] const SweepPlan& plan() const { return *planned_.plan; }
-  [[nodiscard]] const Places& places() const { return planned_.places; }
+  [[nodiscard]] const PointIndices& places() const { return planned_.places; }
   [[nodiscard]] const SweepRounds& rounds() const { return rounds_; }
   [[nodiscard]] bool resumed() const { return resumed_; }
   [[nodiscard]] bool complete_before() const { return complete_before_; }
@@ -62,10 +62,10 @@ class Recording final : public RecordSink {
   [[nodiscard]] std::size_t skipped() const { return skipped_; }
   /// Returns the device (UUID) of a group's stored points; empty if there are none, nullopt if there are several
   /// devices.
-  [[nodiscard]] std::optional<std::string> started_on(const Places& group) const;
+  [[nodiscard]] std::optional<std::string> started_on(const PointIndices& group) const;
 
   void keep(std::size_t worker, std::size_t place, int round, const PointRecord& measured) override;
-  void restart_points(const Places& places) override;
+  void restart_points(const PointIndices& places) override;
 
  private:
   void find_done();
@@ -84,7 +84,7 @@ class Recording final : public RecordSink {
   std::set<std::size_t> kept_;                      ///< plan indices of stored points
   std::map<std::size_t, std::string> measured_on_;  ///< device UUID by plan index, for points stored before
   std::size_t skipped_ = 0;                         ///< point rounds stored before
-  std::map<std::string, std::shared_ptr<const KernelStatement>> with_sources_;
+  std::map<std::string, std::shared_ptr<const StoredManifest>> with_sources_;
 };
 
 }  // namespace attnscope

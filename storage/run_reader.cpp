@@ -14,7 +14,7 @@
 #include "kernels/model/gpu_values.h"
 #include "kernels/user/known_kernels.h"
 #include "messages/run_state.h"
-#include "profiler/metrics/statement.h"
+#include "profiler/metrics/manifest.h"
 #include "storage/bounds.h"
 #include "storage/checksum.h"
 #include "storage/run_store_impl.h"
@@ -341,9 +341,9 @@ std::optional<StoredPoint> RunStore::point(std::int64_t id) const {
   });
 }
 
-std::vector<std::shared_ptr<const KernelStatement>> RunStore::statements(bool contents) const {
+std::vector<std::shared_ptr<const StoredManifest>> RunStore::statements(bool contents) const {
   return impl_->read([&] {
-    std::vector<std::shared_ptr<const KernelStatement>> all;
+    std::vector<std::shared_ptr<const StoredManifest>> all;
     const auto select = [&](std::string_view sql) -> SQLite::Statement& { return impl_->prepare(std::string(sql)); };
     const auto note = [&](std::int64_t id, const Message& why) {
       impl_->note({make_message("kernel manifest {}", id), why});

@@ -30,7 +30,7 @@ void RunStore::Impl::open_for_reading() {
   point_counts.reset();
   verified.clear();
   database.reset();
-  stamp = stamp_of(file);
+  stamp = file_stamp(file);
   // Files that are being written, or were left with a log, need locks and a -shm file.
   followed = !lock && CollectorLock::held(file);
   immutable = !followed && !has_journal(file);
@@ -48,7 +48,7 @@ void RunStore::Impl::open_for_reading() {
 }
 
 void RunStore::Impl::open_for_collecting() {
-  const FileStamp before = stamp_of(file);
+  const FileStamp before = file_stamp(file);
   if (before.size >= 0 && ::access(file.c_str(), W_OK) != 0) {
     throw FileError(Kind::not_writable, "cannot write {} (change its permissions, or use another file with -o)",
                     file.string());
@@ -60,7 +60,7 @@ void RunStore::Impl::open_for_collecting() {
         file.string(), network);
   }
   lock = CollectorLock::acquire(file);
-  if (stamp_of(file).size <= 0) {
+  if (file_stamp(file).size <= 0) {
     require_no_stray_log(file);
     create_database(file, {});
   } else if (!is_blank(file)) {
@@ -77,7 +77,7 @@ void RunStore::Impl::open_for_collecting() {
     // The collector lock is held, so no other collector is running.
     end_abandoned_runs();
   });
-  stamp = stamp_of(file);
+  stamp = file_stamp(file);
 }
 
 void RunStore::Impl::end_abandoned_runs() {
@@ -127,18 +127,18 @@ RunStore::~RunStore() = default;
 RunStore RunStore::open(const std::filesystem::path& file, Mode mode, std::function<bool(int)> while_locked) {
   std::error_code error;
   auto impl = std::make_unique<Impl>();
-  impl->file = behind_links(file);
+  impl->file = resolve_symlinks(file);
   impl->mode = mode;
   if (while_locked) impl->patience.emplace(std::move(while_locked));
   if (std::filesystem::is_directory(impl->file, error)) {
     throw FileError(Kind::not_a_database, "{} is a folder (expected a file)", file.string());
   }
-  require_regular(impl->file);
+  require_regular_file(impl->file);
   if (mode == Mode::collect) {
     impl->open_for_collecting();
     return RunStore(std::move(impl));
   }
-  const FileStamp there = stamp_of(impl->file);
+  const FileStamp there = file_stamp(impl->file);
   if (there.size < 0) {
     throw FileError(Kind::not_found, "{} does not exist", file.string());
   }
@@ -151,13 +151,13 @@ RunStore RunStore::open(const std::filesystem::path& file, Mode mode, std::funct
 
 void RunStore::create(const std::filesystem::path& file, const std::function<void(RunStore&)>& fill) {
   auto impl = std::make_unique<Impl>();
-  const std::filesystem::path place = impl->file = behind_links(file);
+  const std::filesystem::path place = impl->file = resolve_symlinks(file);
   impl->mode = Mode::collect;
-  require_regular(place);
+  require_regular_file(place);
   RunStore store(std::move(impl));
   const CollectorLock lock = CollectorLock::acquire(place);
   require_no_stray_log(place);
-  if (stamp_of(place).size > 0) {
+  if (file_stamp(place).size > 0) {
     throw FileError(Kind::not_writable, "{} already exists (use another file name)", place.string());
   }
   create_database(place, [&](std::unique_ptr<SQLite::Database>& database) {

@@ -229,7 +229,7 @@ class RunStore {
   /// Returns nullopt if no point has that id or if it is skipped as damaged.
   [[nodiscard]] std::optional<StoredPoint> point(std::int64_t id) const;
   /// Returns the manifests of user-defined kernels. `contents`: with stored source files.
-  [[nodiscard]] std::vector<std::shared_ptr<const KernelStatement>> statements(bool contents = false) const;
+  [[nodiscard]] std::vector<std::shared_ptr<const StoredManifest>> statements(bool contents = false) const;
   /// Returns the algorithms of the points that refer to each manifest, by its digest.
   [[nodiscard]] std::map<std::string, std::vector<std::string>> algorithms_by_statement() const;
   /// Ordered by device, oldest first.

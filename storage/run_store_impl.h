@@ -132,12 +132,12 @@ struct RunStore::Impl {
     for (int attempt = 0;; ++attempt) {
       bad = known_bad;  // discard findings of an attempt during which the file changed
       if (mode == Mode::read_only) {
-        const FileStamp now = stamp_of(file);
+        const FileStamp now = file_stamp(file);
         const bool stale =
             immutable ? now != stamp || CollectorLock::held(file) || has_journal(file) : !now.same_file(stamp);
         if (stale) open_for_reading();
       }
-      const auto untouched = [&] { return !immutable || attempt >= 3 || stamp_of(file) == stamp; };
+      const auto untouched = [&] { return !immutable || attempt >= 3 || file_stamp(file) == stamp; };
       try {
         auto answer = query();
         if (untouched()) return answer;
@@ -203,7 +203,7 @@ struct RunStore::Impl {
   void add_values(std::int64_t kernel, int round, const KernelRecord& values);
   void add_clocks(std::int64_t point, int round, const ClockReading& clocks);
   /// Returns the id of the row with this digest; adds it, or missing source contents, if needed.
-  std::int64_t statement_id(const std::string& digest, const std::string& algorithm, const KernelStatement& manifest);
+  std::int64_t statement_id(const std::string& digest, const std::string& algorithm, const StoredManifest& manifest);
   /// Throws unless `wrong` is empty: rows that readers would skip are never written.
   void require_storable(const Message& wrong) const;
   std::int64_t insert_run(const RunHeader& header);

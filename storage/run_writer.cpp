@@ -15,8 +15,8 @@
 #include <utility>
 
 #include "kernels/model/gpu_values.h"
+#include "profiler/metrics/manifest.h"
 #include "profiler/metrics/rounds.h"
-#include "profiler/metrics/statement.h"
 #include "storage/bounds.h"
 #include "storage/checksum.h"
 #include "storage/run_store_impl.h"
@@ -117,13 +117,13 @@ void RunStore::Impl::add_clocks(std::int64_t point, int round, const ClockReadin
 }
 
 std::int64_t RunStore::Impl::statement_id(const std::string& digest, const std::string& algorithm,
-                                          const KernelStatement& stated) {
+                                          const StoredManifest& stated) {
   const bool is_new =
       execute(
           "INSERT INTO user_kernels (digest, algorithm, text, host_code) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
           digest, algorithm, stated.text, stated.host_code) == 1;
   const std::int64_t id = *find("SELECT id FROM user_kernels WHERE digest = ?", digest);
-  for (const StatementSource& source : stated.sources) {
+  for (const ManifestSource& source : stated.sources) {
     if (!is_new && !source.content) continue;
     SQLite::Statement& add = bound(
         "INSERT INTO user_kernel_sources (user_kernel_id, name, digest, content) VALUES (?1, ?2, ?3, ?4) ON CONFLICT "
@@ -211,8 +211,8 @@ std::int64_t RunStore::Impl::insert_point(std::int64_t run, std::size_t index, c
   add_other_gpus(point, record);
   std::unordered_map<std::string, std::int64_t> kernels;
   for (const KernelRecord& kernel : record.kernels) kernels[kernel.kernel] = add_kernel(point, kernel);
-  each_round(record, [&](int round, std::span<const KernelRecord> of_round, const auto& clocks) {
-    for (const KernelRecord& kernel : of_round) add_values(kernels.at(kernel.kernel), round, kernel);
+  each_round(record, [&](int round, std::span<const KernelRecord> round_kernel, const auto& clocks) {
+    for (const KernelRecord& kernel : round_kernel) add_values(kernels.at(kernel.kernel), round, kernel);
     if (clocks) add_clocks(point, round, *clocks);
   });
   return point;

@@ -34,7 +34,7 @@
 #include "profiler/metrics/rounds.h"
 #include "profiler/plan/command_text.h"
 #include "profiler/plan/sweep.h"
-#include "profiler/units/spelling.h"
+#include "profiler/units/number_format.h"
 #include "storage/compared_runs.h"
 #include "storage/run_store.h"
 
@@ -51,8 +51,8 @@ constexpr int fewest_starts = 5;
 struct AbOptions {
   Arguments arguments;
   std::vector<std::string> axes;
-  std::array<std::vector<std::string>, 2> sides;                    ///< baseline, candidate
-  std::array<std::string, 2> programs{std::string(), own_program};  ///< baseline: empty if points are compared
+  std::array<std::vector<std::string>, 2> sides;                        ///< baseline, candidate
+  std::array<std::string, 2> programs{std::string(), executable_path};  ///< baseline: empty if points are compared
   std::string preset;
   std::string device;
   std::string output;  ///< empty: a temporary file
@@ -213,7 +213,7 @@ class Rounds {
     hooks_.device = [&](std::size_t) -> Device& { return device; };
     hooks_.progress = [](int, std::size_t) {};
     hooks_.keep = [&](std::size_t side, std::size_t, int round, const PointRecord& record) {
-      if (!measured_again(record.disposition)) {
+      if (!can_remeasure(record.disposition)) {
         keep(runs_[0], side, round, record);
         store_.finish_run(runs_[0], StoredRunState::failed);
         throw CommandError(ExitCode::error, "{}: {}: {}", describe(record.spec), to_string(record.disposition),

@@ -38,7 +38,7 @@ struct CeilingsOptions {
 };
 
 void print_ceilings(std::span<const Ceiling> ceilings, Output& out) {
-  const analysis::CeilingsOf all{"", "", {ceilings.begin(), ceilings.end()}};
+  const analysis::DatedCeilings all{"", "", {ceilings.begin(), ceilings.end()}};
   analysis::Table table =
       out.for_people() ? analysis::ceiling_table(ceiling_rows(ceilings)) : analysis::ceiling_data({&all, 1});
   if (out.for_people()) table.drop_empty_columns();
@@ -136,7 +136,7 @@ ExitCode kept(CeilingsOptions& options) {
   }
   Output& out = options.output;
   if (!out.for_people()) {
-    std::vector<analysis::CeilingsOf> all;
+    std::vector<analysis::DatedCeilings> all;
     all.reserve(sets.size() + never_measured.size());
     for (const StoredCeilings& set : sets) all.push_back({set.device_uuid, set.measured_at, set.ceilings});
     for (const auto& [uuid, run] : never_measured) all.push_back({uuid, "", datasheet_ceilings(run.limits)});

@@ -12,7 +12,7 @@
 #include "app/command.h"
 #include "app/output.h"
 #include "profiler/plan/text.h"
-#include "profiler/units/spelling.h"
+#include "profiler/units/number_format.h"
 #include "storage/merge.h"
 
 namespace attnscope {
@@ -36,14 +36,13 @@ Checked judged(const std::string& file) {
   Checked checked{
       .file = printable(file), .state = {}, .found = check_file(file), .verdict = {}, .problems = {}, .not_ours = {}};
   const FileCheck& found = checked.found;
-  const Message holds =
-      make_message("{}: {}, {}", checked.file, counted_runs(found.runs), counted_points(found.points));
+  const Message holds = make_message("{}: {}, {}", checked.file, runs_text(found.runs), points_text(found.points));
   const bool unverified = found.unverified > 0;
   checked.state = !found.ok() ? "damaged" : unverified ? "unverified" : "ok";
   checked.verdict =
       text(!found.ok()  ? make_message("{}: damaged (`sqlite3 FILE .recover` saves what SQLite can read)", holds)
            : unverified ? make_message("{}: no damage found; {} without a checksum (interrupted)", holds,
-                                       counted_runs(found.unverified))
+                                       runs_text(found.unverified))
                         : make_message("{}: ok", holds));
   for (const BadRow& row : found.bad_rows) {
     checked.problems.push_back(fmt::format("{}: {}", printable(text(row.where)), printable(text(row.why))));

@@ -24,7 +24,7 @@
 #include "profiler/measure/host_environment.h"
 #include "profiler/plan/presets.h"
 #include "profiler/plan/text.h"
-#include "profiler/units/spelling.h"
+#include "profiler/units/number_format.h"
 #include "storage/compared_runs.h"
 
 namespace attnscope {
@@ -41,7 +41,7 @@ std::int64_t max_memory(const PlannedRun& planned, const DeviceLimits& limits, c
   std::int64_t most = 0;
   for (const std::size_t place : planned.places) {
     stop_if_cancelled(cancel, reporter);
-    most = std::max(most, memory_need_bytes(planned.plan->points[place], limits, known_algorithms()));
+    most = std::max(most, required_memory_bytes(planned.plan->points[place], limits, known_algorithms()));
   }
   return most;
 }
@@ -69,7 +69,7 @@ void print_plan(const PlannedRun& planned, const DeviceInfo& device, std::int64_
     const PointSpec& point = planned.plan->points[i];
     const auto refusal =
         known_algorithms().find(point.algorithm)->refusal(point.problem, point.config(), device.limits);
-    const std::int64_t need = refusal ? 0 : memory_need_bytes(point, device.limits, known_algorithms());
+    const std::int64_t need = refusal ? 0 : required_memory_bytes(point, device.limits, known_algorithms());
     const std::string expected = refusal ? "infeasible: " + text(refusal->reason)
                                  : need > free_bytes
                                      ? "out-of-memory: " + format_text("{} free", text(Capacity(free_bytes)))
@@ -168,7 +168,7 @@ std::uint64_t new_order_seed() {
 
 /// Returns the places of --shard and the run's header. Throws CommandError (usage).
 PlannedRun planned_run(const CollectOptions& options, const OpenedDevice& opened, const SweepPlan& plan, int rounds) {
-  PlannedRun planned{.plan = &plan, .places = Places(plan.points.size()), .header = header_of(options, opened)};
+  PlannedRun planned{.plan = &plan, .places = PointIndices(plan.points.size()), .header = header_of(options, opened)};
   std::iota(planned.places.begin(), planned.places.end(), std::size_t{0});
   RunHeader& header = planned.header;
   const DeviceInfo& device = header.device;
@@ -182,13 +182,14 @@ PlannedRun planned_run(const CollectOptions& options, const OpenedDevice& opened
   const auto shard = parse_shard(options.plan.shard);
   if (!shard) throw CommandError(ExitCode::usage, "--shard: {}", shard.error());
   if (shard->whole()) return planned;
-  const std::vector<Places> shards = cut(plan.points, collection_ms(plan.points, known_algorithms()), shard->count);
+  const std::vector<PointIndices> shards =
+      cut(plan.points, predicted_collection_ms(plan.points, known_algorithms()), shard->count);
   // Shards of different kinds of devices do not belong to one run.
   const std::string whose = fmt::format("{} {} {}{}", header.plan_hash, device.limits.name, device.limits.sm_count,
                                         device.simulated ? " simulated" : "");
   planned.places = shards[static_cast<std::size_t>(shard->number - 1)];
   header.shard = *shard;
-  header.uid = cut_uid(whose, shards, options.plan.collection);
+  header.uid = partition_uid(whose, shards, options.plan.collection);
   return planned;
 }
 
@@ -306,7 +307,7 @@ class Collect {
     if (people_ != nullptr) {
       fmt::print(
           people_, "{}\n",
-          format_text("{}, up to {} of device memory, {} free", counted_points(run.places.size(), run.header.rounds),
+          format_text("{}, up to {} of device memory, {} free", points_text(run.places.size(), run.header.rounds),
                       text(Capacity(most)), text(Capacity(device.free_bytes()))));
     }
     return ExitCode::ok;

@@ -64,7 +64,7 @@ std::vector<std::string> why_counters(const Device& device, Reporter& reporter) 
   }
   std::vector<std::string> counters;
   for (const Metric& metric : metrics_table()) {
-    if (metric.why != Why::none && !metric.counter.empty()) counters.emplace_back(metric.counter);
+    if (metric.why != CounterGroup::none && !metric.counter.empty()) counters.emplace_back(metric.counter);
   }
   std::vector<std::string> lacking;
   for (const Device::UnknownMetric& unknown : device.unknown_metrics(counters)) {

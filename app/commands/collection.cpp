@@ -118,15 +118,15 @@ void add_open_groups(const Recording& recording, SupervisedPlan& supervised) {
     std::int64_t bundle_ms = 0;
     std::size_t bundle = 0;
     std::int64_t ms = 0;
-    Places places;
+    PointIndices places;
   };
-  const std::vector<std::int64_t> ms = collection_ms(recording.plan().points, known_algorithms());
+  const std::vector<std::int64_t> ms = predicted_collection_ms(recording.plan().points, known_algorithms());
   const std::vector<std::size_t> open = recording.open_times();
-  std::vector<Places> groups = compared_groups(recording.plan().points);
-  std::erase_if(groups, [&](const Places& group) {
+  std::vector<PointIndices> groups = comparison_groups(recording.plan().points);
+  std::erase_if(groups, [&](const PointIndices& group) {
     return std::ranges::none_of(group, [&](std::size_t place) { return open[place] > 0; });
   });
-  const std::vector<std::size_t> bundles = bundles_of(recording.plan().points, groups);
+  const std::vector<std::size_t> bundles = input_bundles(recording.plan().points, groups);
   std::vector<Weighed> weighed;
   std::map<std::size_t, std::int64_t> bundle_ms;
   for (std::size_t g = 0; g < groups.size(); ++g) {
@@ -220,7 +220,7 @@ class Collection {
       return supervised;
     }
     add_open_groups(recording_, supervised);
-    for (const Places& group : supervised.groups) {
+    for (const PointIndices& group : supervised.groups) {
       const auto begun = std::ranges::find(uuids_, recording_.started_on(group).value_or(std::string()));
       const bool here = begun != uuids_.end();
       supervised.started_on.push_back(here ? std::optional<std::size_t>(begun - uuids_.begin()) : std::nullopt);
@@ -260,7 +260,7 @@ class Collection {
     event.device = device_word(worker);
     reporter_.report(event);
     const bool has_times = !record.kernels.empty() && !record.kernels[0].samples_ns.empty();
-    const bool ended = !measured_again(record.disposition) && record.disposition != Disposition::cancelled;
+    const bool ended = !can_remeasure(record.disposition) && record.disposition != Disposition::cancelled;
     estimator_.finished(place, record.wall_seconds, has_times, ended);
     const int rounds = ended ? recording_.rounds().count - round : 1;
     by_worker_[worker] += static_cast<std::size_t>(rounds);

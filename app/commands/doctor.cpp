@@ -66,7 +66,7 @@ struct Recordings {
 
 void add_rounds(const PointRecord& record, RecordedRounds& recorded) {
   if (!analysis::has_values(record.disposition)) return;
-  analysis::RoundsOfSide& rounds = recorded[identity_text(record.spec)];
+  analysis::RoundsOfSide& rounds = recorded[canonical_text(record.spec)];
   each_round(record, [&](int, std::span<const KernelRecord> kernels, const std::optional<ClockReading>& clocks) {
     const auto all = std::ranges::find(kernels, "all", &KernelRecord::kernel);
     if (all == kernels.end()) return;
@@ -111,7 +111,7 @@ Recordings measured(const NoiseOptions& options) {
     };
     std::unique_ptr<Device> device;
     try {
-      device = open_child_device(own_program, options.device, cancel);
+      device = open_child_device(executable_path, options.device, cancel);
     } catch (const CommandError& error) {
       if (error.code() != ExitCode::partial) throw;
       break;

@@ -82,7 +82,7 @@ ExitCode run_export(const ExportOptions& options) {
 
 ExitCode export_files(ExportOptions& options) {
   options.output.choose_format();
-  options.files = files_or_samples(options.files, recorded_samples({main_sample}));
+  options.files = files_or_samples(options.files, sample_paths({main_sample}));
   const std::string& format = options.output.word();
   if (options.long_rows && format != "csv") {
     throw CommandError(ExitCode::usage, "--long applies to CSV only (omit it with --format {})", format);

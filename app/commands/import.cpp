@@ -33,7 +33,7 @@
 #include "profiler/measure/host_environment.h"
 #include "profiler/plan/sweep.h"
 #include "profiler/plan/text.h"
-#include "profiler/units/spelling.h"
+#include "profiler/units/number_format.h"
 #include "storage/run_store.h"
 
 namespace attnscope {
@@ -194,7 +194,7 @@ ExitCode preview(ImportOptions& options, ImportFormat format, const Import& impo
     ++its_runs;
   }
   for (const auto& [name, counted] : by_device) {
-    say_line(make_message("{} on {} ({})", counted_points(counted.first), name, counted_runs(counted.second)));
+    say_line(make_message("{} on {} ({})", points_text(counted.first), name, runs_text(counted.second)));
   }
   if (import.empty_rows > 0) say_line(rows_left_out(import));
   for (const Message& note : import.notes) say_line(note);
@@ -283,7 +283,7 @@ ExitCode run_import(ImportOptions& options) {
   }
   const std::vector<std::int64_t> ids = store(into, runs, request.proceed);
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    std::cout << make_message("{} of {} imported into {} (run {})", counted_points(runs[i].points.size()),
+    std::cout << make_message("{} of {} imported into {} (run {})", points_text(runs[i].points.size()),
                               runs[i].header.device.limits.name, into.string(), ids[i])
               << '\n';
   }

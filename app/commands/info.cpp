@@ -19,10 +19,10 @@
 #include "app/loaded_points.h"
 #include "app/output.h"
 #include "app/own_kernels.h"
-#include "profiler/metrics/statement.h"
+#include "profiler/metrics/manifest.h"
 #include "profiler/plan/text.h"
-#include "profiler/predict/unit_use.h"
-#include "profiler/units/spelling.h"
+#include "profiler/predict/unit_utilization.h"
+#include "profiler/units/number_format.h"
 #include "storage/run_store.h"
 #include "storage/schema.h"
 
@@ -94,7 +94,7 @@ std::string contents(const Seen& of_run) {
                                   fmt::join(of_run.algorithms, ", "));
   if (of_run.rounds > 1) words += "; " + format_text("{} rounds", of_run.rounds);
   if (of_run.extrapolated > 0) {
-    words += "; " + format_text("{} extrapolated", counted_points(of_run.extrapolated));
+    words += "; " + format_text("{} extrapolated", points_text(of_run.extrapolated));
   }
   if (!of_run.busiest.empty()) {
     std::vector<std::string> units;
@@ -155,8 +155,8 @@ void say_statements(const std::map<std::int64_t, Seen>& seen, Output& out) {
 void say_file(const RunStore& store, std::span<const RunSummary> runs, const std::map<std::int64_t, Seen>& seen,
               Output& out) {
   const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(store.file()));
-  out.line(format_text("{}: schema version {}, {}, {}", store.file().string(), schema_version,
-                       counted_runs(runs.size()), text(Capacity(bytes))));
+  out.line(format_text("{}: schema version {}, {}, {}", store.file().string(), schema_version, runs_text(runs.size()),
+                       text(Capacity(bytes))));
   std::map<std::string, const RunSummary*> devices;
   for (const RunSummary& run : runs) devices[run.device_uuid] = &run;
   for (const auto& [uuid, run] : devices) {

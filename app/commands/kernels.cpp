@@ -16,7 +16,7 @@
 #include "kernels/user/new_kernel.h"
 #include "profiler/measure/gpu/kernel_builder.h"
 #include "profiler/plan/text.h"
-#include "profiler/units/spelling.h"
+#include "profiler/units/number_format.h"
 
 namespace attnscope {
 namespace {

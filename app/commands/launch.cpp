@@ -15,7 +15,7 @@
 #include "app/sweep_options.h"
 #include "kernels/registry.h"
 #include "profiler/plan/sweep.h"
-#include "profiler/units/spelling.h"
+#include "profiler/units/number_format.h"
 
 namespace attnscope {
 namespace {

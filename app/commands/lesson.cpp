@@ -39,7 +39,7 @@ struct LessonOptions {
   bool force = false;
 
   [[nodiscard]] OutputFile::Existing existing() const {
-    return force ? OutputFile::Existing::any : OutputFile::Existing::of_its_kind;
+    return force ? OutputFile::Existing::any : OutputFile::Existing::same_kind;
   }
 };
 

@@ -9,7 +9,7 @@
 
 #include "app/command.h"
 #include "profiler/plan/text.h"
-#include "profiler/units/spelling.h"
+#include "profiler/units/number_format.h"
 #include "storage/run_store.h"
 
 namespace attnscope {
@@ -25,8 +25,8 @@ ExitCode merge(const MergeOptions& options) {
   try {
     const JoinReport report = merge_files({options.files.begin(), options.files.end()}, options.target,
                                           options.skip_damaged ? Damaged::leave_out : Damaged::refuse);
-    std::cout << format_text("{}: {}, {}", printable(options.target), counted_runs(report.runs),
-                             counted_points(report.points))
+    std::cout << format_text("{}: {}, {}", printable(options.target), runs_text(report.runs),
+                             points_text(report.points))
               << '\n';
     return with_join_report(report);
   } catch (const FileError& error) {

@@ -24,14 +24,14 @@
 #include "messages/terminal.h"
 #include "profiler/files/gpu_file.h"
 #include "profiler/measure/simulated_device.h"
-#include "profiler/plan/in_parallel.h"
+#include "profiler/plan/parallel_for.h"
 #include "profiler/plan/text.h"
 #include "profiler/predict/launch_table.h"
+#include "profiler/predict/model_rows.h"
+#include "profiler/predict/multi_gpu_scaling.h"
 #include "profiler/predict/prediction_error.h"
-#include "profiler/predict/sharing.h"
 #include "profiler/predict/speed_of_light.h"
-#include "profiler/predict/theory.h"
-#include "profiler/units/spelling.h"
+#include "profiler/units/number_format.h"
 
 namespace attnscope {
 namespace {
@@ -63,7 +63,7 @@ std::vector<analysis::Column> time_columns(bool people) {
   return columns;
 }
 
-std::vector<std::string> time_texts(const analysis::Theory& row, bool people) {
+std::vector<std::string> time_texts(const analysis::ModelRow& row, bool people) {
   const auto number = [](double value) { return fmt::format("{:.6g}", value); };
   if (!row.time) {
     std::vector<std::string> fields(time_columns(people).size());
@@ -72,7 +72,7 @@ std::vector<std::string> time_texts(const analysis::Theory& row, bool people) {
   }
   const LaunchTime& time = *row.time;
   const analysis::SpeedOfLight light = analysis::speed_of_light({&time, 1});
-  if (people) return {text(Nanoseconds(*row.predicted_ns)), text(analysis::bound_words(light))};
+  if (people) return {text(Nanoseconds(*row.predicted_ns)), text(analysis::bound_text(light))};
   const auto bound = light.bound();
   std::vector<std::string> fields{number(*row.predicted_ns), number(time.clock_hz),
                                   bound             ? std::string(to_string(*bound))
@@ -83,7 +83,7 @@ std::vector<std::string> time_texts(const analysis::Theory& row, bool people) {
   return fields;
 }
 
-std::vector<std::string> sharing_texts(const analysis::Theory& row, bool people) {
+std::vector<std::string> sharing_texts(const analysis::ModelRow& row, bool people) {
   if (!row.sharing) return {fmt::to_string(row.runs), "", ""};
   const double exposed = row.sharing->exposed_ns;
   return {"", people ? text(Bytes(static_cast<double>(row.link_bytes))) : fmt::to_string(row.link_bytes),
@@ -133,8 +133,8 @@ ExitCode model(ModelOptions& options) {
   TableRows rows;
   for (const PointSpec& point : plan.points) {
     const AttentionProblem& problem = point.problem;
-    const std::int64_t memory_need = memory_need_bytes(point, limits, known_algorithms());
-    for (const analysis::Theory& row : analysis::theory_of(point, limits, rates)) {
+    const std::int64_t memory_need = required_memory_bytes(point, limits, known_algorithms());
+    for (const analysis::ModelRow& row : analysis::point_model_rows(point, limits, rates)) {
       const bool all = row.kernel == "all";
       std::vector<std::string>& fields = rows.emplace_back();
       fields = {point.algorithm, row.kernel};
@@ -160,7 +160,7 @@ ExitCode model(ModelOptions& options) {
     }
   }
   out.line(text(whose_rates));
-  if (shared) out.line(text(analysis::link_words(rates.link, rates.link_measured)));
+  if (shared) out.line(text(analysis::link_text(rates.link, rates.link_measured)));
   out.gap();
   analysis::Table table = text_table(std::move(columns), std::move(rows));
   if (people) drop_defaults(table, known_algorithms());
@@ -230,7 +230,7 @@ PointRecord play(const PointSpec& spec, Device& device, const CancelToken& cance
 std::vector<PointRecord> play(std::span<const MeasuredPoints::Point> points, const RatesOfRuns& rates,
                               const CancelToken& cancel) {
   std::vector<PointRecord> predicted(points.size());
-  in_parallel(points.size(), cancel, [&] {
+  parallel_for(points.size(), cancel, [&] {
     return [&, devices = std::map<const RunSummary*, std::unique_ptr<Device>>()](std::size_t i) mutable {
       std::unique_ptr<Device>& device = devices[points[i].run];
       if (!device) {
@@ -265,7 +265,7 @@ ExitCode model_against(ModelOptions& options) {
   std::vector<StoredCeilings> of_file;
   const RatesOfRuns rates = rates_of_runs(measured, options.ceilings, of_file);
   if (options.launches) {
-    std::vector<analysis::MeasuredOn> launched;
+    std::vector<analysis::MeasuredRecord> launched;
     for (const MeasuredPoints::Point& point : points) {
       const StoredCeilings* set = rates.at(point.run);
       const DeviceLimits& limits = point.run->limits;
@@ -292,12 +292,12 @@ ExitCode model_against(ModelOptions& options) {
   }
   const std::string devices = names_of(played);
   if (left.points > 0) {
-    spdlog::warn("{}", format_text("{} could not be simulated, the first is {}: {}", counted_points(left.points),
+    spdlog::warn("{}", format_text("{} could not be simulated, the first is {}: {}", points_text(left.points),
                                    left.first, left.reason));
   }
   analysis::Table table = analysis::error_table(analysis::prediction_errors(pairs), out.for_people());
   if (out.for_people()) {
-    out.line(format_text("{} of {}, simulated on {}", counted_points(pairs.size()),
+    out.line(format_text("{} of {}, simulated on {}", points_text(pairs.size()),
                          printable(fmt::format("{}", fmt::join(options.against, ", "))), devices));
     out.line(text(msg::terminal::error_definition{}));
     for (const Message& said : words_of(rates)) out.line(text(said));
@@ -311,7 +311,7 @@ ExitCode model_against(ModelOptions& options) {
   }
   if (cancel.cancelled()) {
     fmt::print(stderr, "{}\n",
-               format_text("cancelled: {} of {} were simulated", pairs.size(), counted_points(points.size())));
+               format_text("cancelled: {} of {} were simulated", pairs.size(), points_text(points.size())));
     return ExitCode::partial;
   }
   return measured.with_skipped(ExitCode::ok);

@@ -113,7 +113,7 @@ ExitCode report_on(ReportOptions options) {
   const fs::path output(options.output);
   std::optional<BaselineWord> baseline;
   if (!options.baseline.empty()) baseline = parse_baseline(options.baseline);
-  options.files = files_or_samples(options.files, shown_samples());
+  options.files = files_or_samples(options.files, default_samples());
   const std::vector<RunSource> sources = sources_of(options, baseline);
   // Not even with --force: measurements cannot be recreated.
   if (holds_measurements(output, sources))
@@ -146,7 +146,7 @@ ExitCode report_on(ReportOptions options) {
   const report::Input input = report_input(std::move(loaded), program_version(), options.filter, all);
   const Result<report::Document, Message> document = report::make_report(input, options.request);
   if (!document.ok()) throw CommandError(ExitCode::error, document.error());
-  write_report(*document, output, options.force ? OutputFile::Existing::any : OutputFile::Existing::of_its_kind);
+  write_report(*document, output, options.force ? OutputFile::Existing::any : OutputFile::Existing::same_kind);
   for (const std::string& warning : document->warnings) {
     spdlog::warn("{}", printable(warning));
     if (code == ExitCode::ok) code = ExitCode::partial;

@@ -22,7 +22,7 @@
 #include "profiler/curves/paper_table.h"
 #include "profiler/files/recorded_samples.h"
 #include "profiler/plan/text.h"
-#include "profiler/predict/sharing.h"
+#include "profiler/predict/multi_gpu_scaling.h"
 #include "storage/compared_runs.h"
 #include "storage/run_store.h"
 
@@ -131,7 +131,7 @@ ExitCode paper(ResultOptions& options) {
 
 ExitCode gpus(ResultOptions& options) {
   const LoadedPoints loaded = load_points(options.files, options.filter);
-  std::vector<analysis::SharedPoint> points = analysis::shared_points(loaded.table);
+  std::vector<analysis::MultiGpuPoint> points = analysis::multi_gpu_points(loaded.table);
   if (points.empty()) {
     throw CommandError(ExitCode::error,
                        "{} has no multi-GPU point (record them with `attnscope collect --preset gpus`)",

@@ -88,7 +88,7 @@ std::vector<std::string> collect_words(const SubmitOptions& options) {
 
 /// Plans the first shard, so that an invalid option is reported before a job is queued.
 void check_plan(std::vector<std::string> words, int shards) {
-  words.insert(words.begin(), own_program);
+  words.insert(words.begin(), executable_path);
   words.insert(words.end(), {"--shard", fmt::format("1/{}", shards), "--device", "simulated", "--dry-run"});
   std::string error = run_to_end(words).error;
   if (error.empty()) return;
@@ -98,7 +98,7 @@ void check_plan(std::vector<std::string> words, int shards) {
 
 JobScripts job_scripts(const SubmitOptions& options, const fs::path& output, const std::vector<std::string>& collect) {
   const fs::path folder = output.string() + ".shards";
-  const std::string program = shell_quoted(fs::read_symlink(own_program).string());
+  const std::string program = shell_quoted(fs::read_symlink(executable_path).string());
   const std::string logs = shell_pattern(folder);
   const std::string shard_files = shell_quoted(folder.string());
   const std::string name = shell_quoted(output.stem().string());
@@ -208,7 +208,7 @@ Action add_submit(CLI::App& command, Arguments arguments) {
   auto options = std::make_shared<SubmitOptions>();
   command.add_option("--shards", options->shards, "Number of shards; each is one array task")
       ->required()
-      ->check(CLI::Range(1, most_shards));
+      ->check(CLI::Range(1, max_shards));
   command.add_option("-o,--output", options->output, "File of the merged run, in a folder shared by all nodes")
       ->type_name("FILE")
       ->required();

@@ -17,7 +17,7 @@
 #include "app/own_kernels.h"
 #include "app/sweep_options.h"
 #include "kernels/registry.h"
-#include "profiler/units/spelling.h"
+#include "profiler/units/number_format.h"
 
 namespace attnscope {
 namespace {

@@ -79,7 +79,7 @@ class Fa1BackwardProgram final : public TileProgram {
     }
     const At at = this->at(walk, grid, step);
     const std::int64_t key = at.k_tile * tile_.bc;
-    if (at.inner == steps_of(at.seen) - 1) {
+    if (at.inner == unit_steps(at.seen) - 1) {
       const std::int64_t keys = std::min<std::int64_t>(tile_.bc, p_.n_k - key);
       const int bytes = output_bytes(p_.dtype);
       out.push_back({Tensor::dk, Access::store, kv, key, keys, 0, p_.d, bytes});
@@ -133,13 +133,13 @@ class Fa1BackwardProgram final : public TileProgram {
     return grid.nth_q_tile(at.k_tile, nth);
   }
 
-  [[nodiscard]] std::int64_t steps_of(std::int64_t seen) const { return seen == 0 ? 1 : 2 + seen * group_size(p_); }
+  [[nodiscard]] std::int64_t unit_steps(std::int64_t seen) const { return seen == 0 ? 1 : 2 + seen * group_size(p_); }
 
   [[nodiscard]] Walk make_walk(const TileGrid& grid) const {
     Walk walk;
     for (std::int64_t j = 0; j < grid.k_tiles(); ++j) {
       walk.first_step.push_back(walk.steps);
-      walk.steps += steps_of(grid.q_tiles_seen(j));
+      walk.steps += unit_steps(grid.q_tiles_seen(j));
     }
     for (std::int64_t i = 0; i < grid.q_tiles(); ++i) {
       const std::int64_t seen = grid.k_tiles_seen(i);

@@ -251,7 +251,7 @@ std::optional<Refusal> refuse_tile(const AttentionProblem& p, const Config& conf
     return shape_refusal(
         make_reason("refusal.warpgroup_rows", "fa3 fwd does not support Br {} (use 64, 128 or 192).", tile.br));
   }
-  if (auto refused = refuse_above_limit("Bc", tile.bc, fa3::most_keys, "fa3 fwd processes at most 256 keys at a time"))
+  if (auto refused = refuse_above_limit("Bc", tile.bc, fa3::max_keys, "fa3 fwd processes at most 256 keys at a time"))
     return refused;
   if (auto refused = refuse_above_limit("stages", numeric_knob(config, knob::stages), fa3::max_kv_stages,
                                         "fa3 fwd has at most 3 buffers of K and V"))

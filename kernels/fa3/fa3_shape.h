@@ -102,7 +102,7 @@ constexpr long long shared_bytes(int br, int bc, int d, int element, int chosen 
 constexpr bool supported_rows(int br) {
   return br == 64 || br == 128 || br == 192;
 }
-constexpr int most_keys = 256;
+constexpr int max_keys = 256;
 
 constexpr bool supported_8_bit_head_dim(int d) {
   return d == 64 || d == 128;

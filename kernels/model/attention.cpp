@@ -21,7 +21,7 @@ struct NamedValue {
   std::string_view word;
 };
 
-constexpr std::array dtype_words = [] {
+constexpr std::array dtype_names = [] {
   std::array<NamedValue<DType>, dtype_traits.size()> words{};
   for (std::size_t i = 0; i < words.size(); ++i) words[i] = {dtype_traits[i].dtype, dtype_traits[i].word};
   return words;
@@ -201,7 +201,7 @@ std::int64_t visible_pairs_of_entry(const AttentionProblem& p, std::int64_t leng
 }  // namespace
 
 std::string_view to_string(DType value) {
-  return name_of<DType>(dtype_words, value);
+  return name_of<DType>(dtype_names, value);
 }
 std::string_view to_string(Pass value) {
   return name_of<Pass>(pass_names, value);
@@ -211,7 +211,7 @@ std::string_view to_string(GpuOrder value) {
 }
 
 Result<DType, Message> parse_dtype(std::string_view text) {
-  return parse_name<DType>(dtype_words, "dtype", text);
+  return parse_name<DType>(dtype_names, "dtype", text);
 }
 Result<Pass, Message> parse_pass(std::string_view text) {
   return parse_name<Pass>(pass_names, "pass", text);

@@ -272,7 +272,7 @@ void add_head(const ProblemContext& s, std::int64_t instance, std::int64_t key, 
 
 /// Calls work(make(), i) for each i below `count`, with one worker object per thread.
 template <class Make, class Work>
-void in_parallel(std::size_t count, unsigned threads, const Make& make, const Work& work) {
+void parallel_for(std::size_t count, unsigned threads, const Make& make, const Work& work) {
   std::atomic<std::size_t> next{0};
   const auto run = [&] {
     auto worker = make();
@@ -335,7 +335,7 @@ class HeadWork {
       target.dq = &result_.dq.exact[i * s_.d];
       target.dq16 = &result_.dq.naive16[i * s_.d];
     }
-    in_parallel(
+    parallel_for(
         jobs.size(), threads_, [&] { return RowWorker(s_); },
         [&](RowWorker& worker, std::size_t i) { worker.run(instance, jobs[i].row, queries, keys, jobs[i].target); });
   }
@@ -346,7 +346,7 @@ class HeadWork {
     for (std::int64_t row = 0; row < s_.p.n_q; ++row) {
       visible.push_back(visible_keys(s_.p, s_.entry_of(instance), row));
     }
-    in_parallel(
+    parallel_for(
         sums.size(), threads_, [] { return 0; },
         [&](int, std::size_t i) {
           add_head(s_, instance, result_.keys[begin + i].row, queries, keys, visible, statistics, sums[i]);

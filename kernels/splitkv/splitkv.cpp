@@ -60,12 +60,12 @@ int splits_of(const AttentionProblem& p, const Config& config) {
 /// Steps of Bc keys that a block holds: the configured number, else what fits in `shared_limit`. An 8-bit cache holds
 /// at most 512 keys, as more took 6 to 8% longer (d 128, 65,536 keys, H200).
 int stages_of(const AttentionProblem& p, const Config& config, std::int64_t shared_limit) {
-  constexpr int most_keys = 512;
+  constexpr int max_keys = 512;
   if (const int given = numeric_knob(config, knob::stages); given > 0) return given;
   const TileShape& tile = config.tile;
   const int fitting = splitkv::stages_within(tile.br, tile.bc, static_cast<int>(p.d), bytes_per_element(p.dtype),
                                              p.page > 0, p.mask.padded(), shared_limit);
-  return is_fp8(p) ? std::min(fitting, std::max(1, most_keys / tile.bc)) : fitting;
+  return is_fp8(p) ? std::min(fitting, std::max(1, max_keys / tile.bc)) : fitting;
 }
 
 KernelResources partial_needs(const AttentionProblem& p, const TileShape& tile, int stages) {
@@ -245,8 +245,8 @@ std::optional<Refusal> refuse_fp8(const AttentionProblem& p, const DeviceLimits&
                    make_reason("refusal.kernel_head_dim",
                                "splitkv fp8 does not support d {} (use a multiple of 32 up to 256).", p.d)};
   }
-  constexpr std::int64_t most_keys = std::int64_t{1} << 22;
-  if (auto refused = refuse_above_limit("n_k", p.n_k, most_keys, "splitkv fp8 rebuilds its cache for each point"))
+  constexpr std::int64_t max_keys = std::int64_t{1} << 22;
+  if (auto refused = refuse_above_limit("n_k", p.n_k, max_keys, "splitkv fp8 rebuilds its cache for each point"))
     return refused;
   if (device.compute_major * 10 + device.compute_minor >= 89) return std::nullopt;
   return Refusal{

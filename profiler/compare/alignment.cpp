@@ -32,12 +32,12 @@ void add_problem(const PointTable& table, Alignment& alignment) {
 Alignment by_what_is_shared(const PointTable& table, std::span<const Row> base, std::span<const Row> other) {
   Alignment alignment;
   add_problem(table, alignment);
-  if (share_a_key(key_of_field(table, algorithm_name), base, other)) alignment.fields.emplace_back(algorithm_name);
-  if (share_a_key(key_of_extents(table), base, other)) {
+  if (have_common_key(key_of_field(table, algorithm_name), base, other)) alignment.fields.emplace_back(algorithm_name);
+  if (have_common_key(key_of_extents(table), base, other)) {
     alignment.fields.insert(alignment.fields.end(), tile_names.begin(), tile_names.end());
   }
-  alignment.all_knobs = share_a_key(key_of_knobs(table), base, other);
-  alignment.device = share_a_key(key_of_device(table), base, other);
+  alignment.all_knobs = have_common_key(key_of_knobs(table), base, other);
+  alignment.device = have_common_key(key_of_device(table), base, other);
   return alignment;
 }
 
@@ -99,7 +99,7 @@ Result<Alignment, Message> alignment_of(std::span<const std::string> words, cons
     } else if (knobs.contains(word)) {
       alignment.knobs.push_back(word);
     } else {
-      const std::vector<std::string> near = near_matches(given, known);
+      const std::vector<std::string> near = closest_matches(given, known);
       return Failure{make_message("--align: unknown key '{}' (choose from: {})", given,
                                   fmt::join(near.empty() ? known : near, ", "))};
     }
@@ -115,10 +115,10 @@ Alignment alignment_of_halves(const PointTable& table, std::span<const Row> base
   Alignment alignment;
   for (const FieldColumn& column : table.points().fields()) {
     const std::string_view name = column.field().name;
-    if (have_the_same_keys(key_of_field(table, name), base, other)) alignment.fields.emplace_back(name);
+    if (have_equal_keys(key_of_field(table, name), base, other)) alignment.fields.emplace_back(name);
   }
-  alignment.all_knobs = have_the_same_keys(key_of_knobs(table), base, other);
-  alignment.device = have_the_same_keys(key_of_device(table), base, other);
+  alignment.all_knobs = have_equal_keys(key_of_knobs(table), base, other);
+  alignment.device = have_equal_keys(key_of_device(table), base, other);
   return alignment;
 }
 

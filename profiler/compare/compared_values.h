@@ -8,7 +8,7 @@
 
 #include "profiler/metrics/metrics.h"
 #include "profiler/points/point_table.h"
-#include "profiler/predict/modelled_values.h"
+#include "profiler/predict/modeled_values.h"
 
 namespace attnscope::analysis {
 
@@ -60,7 +60,7 @@ class ComparedValues {
   const ValueColumn& times_;
   const ValueColumn& first_quartiles_;
   const ValueColumn& third_quartiles_;
-  ModelledValues modelled_;
+  ModeledValues modelled_;
 };
 
 }  // namespace attnscope::analysis

@@ -158,7 +158,7 @@ std::vector<RoundAt> rounds_of(Looked& looked, std::span<const Row> rows) {
 bool is_computed(const PointTable& table, std::span<const Row> rows) {
   return std::ranges::all_of(rows, [&](Row row) {
     const Provenance origin = table.points().origin(row);
-    return is_simulated(origin) || origin == Provenance::modelled;
+    return is_simulated(origin) || origin == Provenance::modeled;
   });
 }
 
@@ -184,7 +184,7 @@ void add_noise(const PointTable& table, const std::vector<Row>& rows, bool one_c
   for (const Row row : rows) {
     const std::shared_ptr<const NoiseModel>& noise = table.run(row).noise;
     const FoundVariance found =
-        noise->of(identity_text(table.spec(row)), std::exp(place_of_medians(side.ns)), fewest, one_clock);
+        noise->of(canonical_text(table.spec(row)), std::exp(place_of_medians(side.ns)), fewest, one_clock);
     if (side.place.freedom <= 0 || found.variance > side.place.variance) side.place = found;
   }
 }
@@ -226,7 +226,7 @@ ComparedRow compared_row(Looked& looked, const ComparedPair& pair) {
     const bool one_simulation =
         looked.session(first) == looked.session(second) ||
         (row.base.ns == row.other.ns && table.run(first).device_name == table.run(second).device_name);
-    row.exact = one_simulation && same_spec(table, first, second);
+    row.exact = one_simulation && equal_specs(table, first, second);
     if (!row.exact) {
       const bool one_device = table.run(first).device_name == table.run(second).device_name;
       const PointSpec base_spec = table.spec(first);
@@ -237,8 +237,8 @@ ComparedRow compared_row(Looked& looked, const ComparedPair& pair) {
   } else if (base_computed || other_computed) {
     const Row computed = base_computed ? pair.base.front() : pair.other.front();
     const AttentionProblem problem = table.problem(computed);
-    row.model_error = published_time_error(looked.errors(computed), judged_as(table.algorithm(computed), problem.dtype),
-                                           problem.pass);
+    row.model_error = published_time_error(looked.errors(computed),
+                                           error_group(table.algorithm(computed), problem.dtype), problem.pass);
   }
   for (RoundsOfSide* side : {&row.base, &row.other}) {
     if (!row.paired || side->moments.size() != side->ns.size()) side->moments.clear();
@@ -295,7 +295,7 @@ bool repeats(const PointTable& table, const std::vector<Row>& rows) {
   const ValueColumn& times = table.values(metric_key::time_median_ns);
   return std::ranges::all_of(rows, [&](Row row) {
     const std::string& of_row = table.points().sources(row);
-    return same_spec(table, row, first) && table.run(row).device_name == table.run(first).device_name &&
+    return equal_specs(table, row, first) && table.run(row).device_name == table.run(first).device_name &&
            table.points().origin(row) == table.points().origin(first) &&
            (of_row.empty() || sources.empty() || of_row == sources) && (!computed || times.at(row) == times.at(first));
   });
@@ -306,7 +306,7 @@ std::vector<std::vector<Row>> by_end(const PointTable& table, std::span<const Ro
   std::vector<std::vector<Row>> ends;
   for (const Row row : rows) {
     const auto found = std::ranges::find_if(ends, [&](const std::vector<Row>& end) {
-      return same_spec(table, end.front(), row) && table.disposition(end.front()) == table.disposition(row) &&
+      return equal_specs(table, end.front(), row) && table.disposition(end.front()) == table.disposition(row) &&
              table.reason(end.front()) == table.reason(row);
     });
     if (found == ends.end()) {
@@ -321,13 +321,13 @@ std::vector<std::vector<Row>> by_end(const PointTable& table, std::span<const Ro
 /// Adds the rows of one key to `result`, as a pair or as excluded rows.
 void sort_out(const PointTable& table, const ValueColumn& times, const RowGroups::Sides& sides,
               ComparisonResult& result) {
-  using Why = LeftOut::Why;
+  using CounterGroup = LeftOut::CounterGroup;
   const auto untimed = [&](Row row) { return !has_time(table, times, row); };
   std::array<std::vector<Row>, 2> ran;
   for (const std::size_t side : {0U, 1U}) {
     std::vector<Row> rows(sides.at(side).begin(), sides.at(side).end());
     if (sides.at(1 - side).empty()) {
-      result.left_out.push_back({.why = Why::no_partner, .of_other = side == 1, .rows = std::move(rows)});
+      result.left_out.push_back({.why = CounterGroup::no_partner, .of_other = side == 1, .rows = std::move(rows)});
       return;
     }
     ran.at(side) = std::move(rows);
@@ -337,18 +337,18 @@ void sort_out(const PointTable& table, const ValueColumn& times, const RowGroups
   for (const std::size_t side : {0U, 1U}) {
     const bool of_other = side == 1;
     if (ran.at(side).empty()) {
-      const Why why = ran.at(1 - side).empty() ? Why::both_failed : Why::failed;
+      const CounterGroup why = ran.at(1 - side).empty() ? CounterGroup::both_failed : CounterGroup::failed;
       for (std::vector<Row>& rows : by_end(table, sides.at(side))) {
         result.left_out.push_back({.why = why, .of_other = of_other, .rows = std::move(rows)});
       }
       whole = false;
     } else if (!repeats(table, ran.at(side))) {
-      result.left_out.push_back({.why = Why::several, .of_other = of_other, .rows = ran.at(side)});
+      result.left_out.push_back({.why = CounterGroup::several, .of_other = of_other, .rows = ran.at(side)});
       whole = false;
     } else if (ran.at(side).size() < sides.at(side).size()) {
       std::vector<Row> failed;
       std::ranges::copy_if(sides.at(side), std::back_inserter(failed), untimed);
-      result.left_out.push_back({.why = Why::failed, .of_other = of_other, .rows = std::move(failed)});
+      result.left_out.push_back({.why = CounterGroup::failed, .of_other = of_other, .rows = std::move(failed)});
     }
   }
   if (!whole) return;
@@ -369,15 +369,15 @@ std::span<const std::string_view> compared_levels() {
   return level_keys;
 }
 
-std::string_view to_string(LeftOut::Why why) {
+std::string_view to_string(LeftOut::CounterGroup why) {
   switch (why) {
-    case LeftOut::Why::no_partner:
+    case LeftOut::CounterGroup::no_partner:
       return "no-partner";
-    case LeftOut::Why::failed:
+    case LeftOut::CounterGroup::failed:
       return "failed";
-    case LeftOut::Why::both_failed:
+    case LeftOut::CounterGroup::both_failed:
       return "both-failed";
-    case LeftOut::Why::several:
+    case LeftOut::CounterGroup::several:
       break;
   }
   return "several";
@@ -389,7 +389,7 @@ std::size_t ComparisonResult::count(Verdict verdict) const {
 }
 
 std::size_t no_longer_run(const PointTable& table, const LeftOut& left) {
-  if (left.why != LeftOut::Why::failed || !left.of_other) return 0;
+  if (left.why != LeftOut::CounterGroup::failed || !left.of_other) return 0;
   return static_cast<std::size_t>(
       std::ranges::count_if(left.rows, [&](Row row) { return table.disposition(row) != Disposition::infeasible; }));
 }
@@ -425,13 +425,13 @@ AlignedSides align(const PointTable& table, const ComparisonRequest& request) {
   if (result.on_both_sides > 0) {
     const std::set<Row> of_other(request.other.begin(), request.other.end());
     for (LeftOut& left : result.left_out) {
-      if (left.why != LeftOut::Why::no_partner || left.of_other) continue;
+      if (left.why != LeftOut::CounterGroup::no_partner || left.of_other) continue;
       left.shared = std::ranges::any_of(left.rows, [&](Row row) { return of_other.contains(row); });
     }
   }
   sides.rows.reserve(result.pairs.size());
   for (ComparedPair& pair : result.pairs) {
-    pair.same_point = same_spec(table, pair.base.front(), pair.other.front());
+    pair.same_point = equal_specs(table, pair.base.front(), pair.other.front());
     sides.rows.push_back(compared_row(looked, pair));
     summarize_pair(looked, sides.rows.back(), pair);
     if (sides.rows.back().model_error <= 0) continue;

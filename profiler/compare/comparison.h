@@ -59,18 +59,18 @@ struct ComparedPair {
 
 /// Rows excluded from the comparison.
 struct LeftOut {
-  enum class Why {
+  enum class CounterGroup {
     no_partner,
     failed,  ///< no time on this side; the match or a repeat of the point has one
     both_failed,
     several,  ///< matching points of one side that differ in unaligned fields, origin or kernel sources
   };
-  Why why = Why::no_partner;
+  CounterGroup why = CounterGroup::no_partner;
   bool of_other = false;  ///< excluded rows are the candidate's
   std::vector<Row> rows;
   bool shared = false;  ///< unmatched because the same row of the same run is on both sides
 };
-[[nodiscard]] std::string_view to_string(LeftOut::Why);
+[[nodiscard]] std::string_view to_string(LeftOut::CounterGroup);
 
 struct Difference {
   Message name;

@@ -11,7 +11,7 @@
 #include "profiler/compare/comparison_view.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/command_text.h"
-#include "profiler/units/spelling.h"
+#include "profiler/units/number_format.h"
 
 namespace attnscope::analysis {
 namespace {
@@ -24,8 +24,8 @@ using PairNumber = std::function<Number(const ComparedPair&)>;
 std::string difference_of(const PointTable& points, const ComparedPair& pair) {
   const Row base = pair.base.front();
   const Row other = pair.other.front();
-  const std::vector<std::string> known = axis_texts(points.spec(base));
-  std::vector<std::string> words = axis_texts(points.spec(other));
+  const std::vector<std::string> known = axis_arguments(points.spec(base));
+  std::vector<std::string> words = axis_arguments(points.spec(other));
   std::erase_if(words, [&](const std::string& word) { return std::ranges::find(known, word) != known.end(); });
   if (points.run(base).device_name != points.run(other).device_name) words.push_back(points.run(other).device_name);
   return fmt::format("{}", fmt::join(words, " "));
@@ -89,14 +89,17 @@ class PeopleColumns {
   /// value.
   void add_number(Column column, const PairNumber& number, std::function<std::string(const ComparedPair&)> words,
                   std::vector<Row> ComparedPair::*rows = nullptr, bool optional = false) {
-    const auto of_line = [number](const Line& line) { return line.pair == nullptr ? Number() : number(*line.pair); };
-    if (optional && std::ranges::none_of(table_.lines(), [&](const Line& line) { return of_line(line).has_value(); })) {
+    const auto line_function = [number](const Line& line) {
+      return line.pair == nullptr ? Number() : number(*line.pair);
+    };
+    if (optional &&
+        std::ranges::none_of(table_.lines(), [&](const Line& line) { return line_function(line).has_value(); })) {
       return;
     }
     column.kind = ColumnKind::number;
-    column.number = table_.of(of_line);
-    table_.add(std::move(column), [of_line, words = std::move(words), rows](const Line& line) {
-      const Number found = of_line(line);
+    column.number = table_.of(line_function);
+    table_.add(std::move(column), [line_function, words = std::move(words), rows](const Line& line) {
+      const Number found = line_function(line);
       if (!found) return Cell{};
       return Cell{.text = words(*line.pair),
                   .number = found,
@@ -174,12 +177,12 @@ class PeopleColumns {
         nullptr, true);
   }
 
-  TableOf<Line> table_;
+  TableBuilder<Line> table_;
 };
 
 /// Columns of exported data. Cells of pairs are empty for excluded rows and vice versa.
 struct ProgramColumns {
-  TableOf<Line> table;
+  TableBuilder<Line> table;
 
   template <class Value>
   void side(const char* what, Value value) {
@@ -257,7 +260,7 @@ Table table_of_differences(const ComparisonResult& result, Text text_of) {
     for (const Message& value : values) all.push_back(text_of(value));
     return fmt::format("{}", fmt::join(all, ", "));
   };
-  TableOf<Difference> table(result.differences);
+  TableBuilder<Difference> table(result.differences);
   table.add({.key = "what", .title = text(msg::compare::what{})},
             [text_of](const Difference& each) { return text_of(each.name); });
   table.add({.key = "base", .title = text(msg::compare::baseline{})},
@@ -296,7 +299,7 @@ Table comparison_table(const ComparisonView& view, std::vector<ComparisonLine> l
 Table comparison_data(const ComparisonView& view, std::span<const std::string> files) {
   const PointTable& points = *view.points;
   const double margin = view.margin;
-  ProgramColumns columns{TableOf<Line>(view.lines(ComparisonView::Lines::each_row))};
+  ProgramColumns columns{TableBuilder<Line>(view.lines(ComparisonView::Lines::each_row))};
   columns.side("file", [&points, files](Row row) { return files[points.run_index(row)]; });
   columns.side("run", [&points](Row row) { return points.run(row).title; });
   columns.side("device", [&points](Row row) { return points.run(row).device_name; });
@@ -330,7 +333,7 @@ Table left_out_table(const ComparisonView& view) {
   for (const auto& side : view.sides) {
     all.insert(all.end(), side->result.left_out.begin(), side->result.left_out.end());
   }
-  TableOf<LeftOut> table(std::move(all));
+  TableBuilder<LeftOut> table(std::move(all));
   table.add({.key = "side", .title = text(msg::compare::side{})}, [](const LeftOut& left) {
     return left.of_other ? Message(msg::compare::candidate_time_label{}) : msg::compare::baseline{};
   });
@@ -346,7 +349,7 @@ Table left_out_table(const ComparisonView& view) {
 }
 
 Table answer_table(const ComparisonView& view) {
-  TableOf<ComparisonAnswer> table(view.answers);
+  TableBuilder<ComparisonAnswer> table(view.answers);
   table.add({.key = "algorithm", .title = text(msg::compare::answer_of{})}, [](const ComparisonAnswer& answer) {
     if (answer.algorithm.empty()) return text(msg::compare::answer_all{});
     return answer.algorithm + " " + std::string(to_string(answer.pass));
@@ -387,7 +390,7 @@ Table answer_table(const ComparisonView& view) {
 }
 
 Table answer_data(const ComparisonView& view) {
-  TableOf<ComparisonAnswer> table(view.answers);
+  TableBuilder<ComparisonAnswer> table(view.answers);
   const auto add = [&](const std::string& key, auto value) { table.add({.key = key}, value); };
   add("algorithm", [](const ComparisonAnswer& answer) { return answer.algorithm; });
   add("pass", [](const ComparisonAnswer& answer) {

@@ -13,7 +13,7 @@
 #include "messages/compare.h"
 #include "profiler/compare/compared_values.h"
 #include "profiler/plan/command_text.h"
-#include "profiler/units/spelling.h"
+#include "profiler/units/number_format.h"
 
 namespace attnscope::analysis {
 namespace {
@@ -61,7 +61,7 @@ Message undecided_reason(Undecided undecided) {
 }
 
 std::size_t samples_per_round(const PointTable& table, Row row) {
-  const std::optional<KernelOfRow> sum = table.points().sum(row);
+  const std::optional<RowKernel> sum = table.points().sum(row);
   const std::size_t rounds = table.points().rounds(row);
   return sum && sum->times() ? std::max<std::size_t>(1, sum->times()->count / rounds) : 1;
 }
@@ -304,8 +304,9 @@ std::vector<ComparisonLine> ComparisonView::lines(Lines which) const {
 }
 
 bool has_common_point(const ComparisonResult& result) {
-  return !result.pairs.empty() ||
-         std::ranges::any_of(result.left_out, [](const LeftOut& left) { return left.why != LeftOut::Why::no_partner; });
+  return !result.pairs.empty() || std::ranges::any_of(result.left_out, [](const LeftOut& left) {
+    return left.why != LeftOut::CounterGroup::no_partner;
+  });
 }
 
 ComparisonView view_of(const PointTable& table, const ViewRequest& asked) {
@@ -381,10 +382,10 @@ std::string settling_command(const PointTable& table, const ComparedPair& pair, 
   if (verdict.undecided == Undecided::decided || !can_measure(table, pair)) return {};
   if (can_interleave(table, pair)) {
     if (!verdict.rounds_needed || pair.same_point) return {};
-    return turns_command(table.spec(base), table.spec(other),
-                         {.rounds = *verdict.rounds_needed,
-                          .margin = margin,
-                          .samples = std::max(samples_per_round(table, base), samples_per_round(table, other))});
+    return interleaved_command(table.spec(base), table.spec(other),
+                               {.rounds = *verdict.rounds_needed,
+                                .margin = margin,
+                                .samples = std::max(samples_per_round(table, base), samples_per_round(table, other))});
   }
   if (!verdict.recordings_needed) return {};
   return rounds_command(table.spec(base), std::max(usual_rounds, verdict.rounds));
@@ -408,8 +409,8 @@ Message settling_words(const PointTable& table, const ComparedPair& pair, double
 }
 
 Message left_out_words(const PointTable& table, const LeftOut& left) {
-  if (left.why == LeftOut::Why::several) return msg::compare::not_unique{.points = left.rows.size()};
-  if (left.why == LeftOut::Why::no_partner) {
+  if (left.why == LeftOut::CounterGroup::several) return msg::compare::not_unique{.points = left.rows.size()};
+  if (left.why == LeftOut::CounterGroup::no_partner) {
     if (left.shared) return msg::compare::same_measurement{};
     return left.of_other ? Message(msg::compare::not_in_baseline{}) : msg::compare::only_in_baseline{};
   }

@@ -48,7 +48,7 @@ std::optional<Reading> read_value(const PointTable& table, Row row, Quantity qua
     if (disposition != Disposition::ok) return {};
     Reading counted{*value, *value, *value, origin};
     if (table.points().rounds(row) > 1) {
-      const std::optional<KernelOfRow> sum = table.points().sum(row);
+      const std::optional<RowKernel> sum = table.points().sum(row);
       const auto scatter =
           quantity == Quantity::dram ? traffic_over_rounds(*sum) : quartiles_over_rounds(metric_of(quantity), *sum);
       if (scatter) counted = {*value, scatter->q1, scatter->q3, origin};

@@ -17,7 +17,7 @@
 #include "messages/common.h"
 #include "messages/curves.h"
 #include "profiler/metrics/metrics.h"
-#include "profiler/units/spelling.h"
+#include "profiler/units/number_format.h"
 
 namespace attnscope::analysis {
 namespace {
@@ -179,7 +179,7 @@ std::string knob_words(std::string_view name, const KnobValue& value) {
 
 std::string tile_words(const Config& config) {
   const TileShape& tile = config.tile;
-  std::string words = tile_stated(tile) ? fmt::format("{} × {}", tile.br, tile.bc) : text(msg::common::not_stated{});
+  std::string words = has_tile(tile) ? fmt::format("{} × {}", tile.br, tile.bc) : text(msg::common::not_stated{});
   for (const auto& [name, value] : config.knobs) words += ", " + knob_words(name, value);
   return words;
 }

@@ -17,7 +17,7 @@
 #include "profiler/curves/curve_axes.h"
 #include "profiler/curves/curve_values.h"
 #include "profiler/metrics/metrics.h"
-#include "profiler/predict/modelled_values.h"
+#include "profiler/predict/modeled_values.h"
 #include "profiler/tilemap/tile_map.h"
 
 namespace attnscope::analysis {
@@ -109,7 +109,7 @@ class CurveBuilder {
 
   /// Returns "128 × 64", "Bc 32" or "causal"; empty if the point's tile is unknown.
   [[nodiscard]] std::string group_words(const FacetValue& value, Row row) const {
-    if (gives_tile(group_) && !tile_stated(table_.tile_of(row).tile)) return {};
+    if (gives_tile(group_) && !has_tile(table_.tile_of(row).tile)) return {};
     return group_.number ? fmt::format("{} {}", text(group_.facet->label), value.text) : value.text;
   }
 
@@ -128,7 +128,7 @@ class CurveBuilder {
     curve.provenance = strand.provenance;
     Curve model = curve;
     model.kind = CurveKind::model;
-    model.provenance = Provenance::modelled;
+    model.provenance = Provenance::modeled;
     for (const auto& [place, rows] : strand.at) {
       std::optional<CurvePoint> point = middle_of(place, rows, [this](Row row) -> std::optional<Reading> {
         const auto value = values_->plain(row);
@@ -371,7 +371,7 @@ class CurveBuilder {
   void add_tile_theory(const Strand& strand, const Algorithm& algorithm) {
     const Config tile = common_tile(table_, strand.at);
     const DeviceLimits& limits = limits_of(strand);
-    if (!tile_stated(tile.tile) || algorithm.refusal(at_length(*problem_, last_), tile, limits)) return;
+    if (!has_tile(tile.tile) || algorithm.refusal(at_length(*problem_, last_), tile, limits)) return;
     if (request_.l2_boundary) add_boundary(strand, l2_boundary(algorithm, *problem_, tile, limits));
     if (!bytes()) return;
     if (request_.model && algorithm.facts().reports_traffic) add_model(strand, algorithm, tile);
@@ -382,7 +382,7 @@ class CurveBuilder {
     Curve curve;
     curve.name = name;
     curve.kind = kind;
-    curve.provenance = Provenance::modelled;
+    curve.provenance = Provenance::modeled;
     for (const std::int64_t n : lengths) {
       const double value = value_at(n);
       curve.points.push_back({.n = static_cast<double>(n), .value = value, .low = value, .high = value});
@@ -451,7 +451,7 @@ class CurveBuilder {
 
   const PointTable& table_;
   const CurveRequest& request_;
-  ModelledValues modelled_;
+  ModeledValues modelled_;
   Placing placing_;
   CurveSet set_;
   const CodeColumn* column_ = nullptr;  ///< values of the axis facet; null for N

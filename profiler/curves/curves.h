@@ -50,11 +50,11 @@ struct CurvePoint {
   double value = 0;
   double low = 0;  ///< quartiles of the samples for time and rate; with repeats, the range over all of them
   double high = 0;
-  int repeats = 1;                               ///< points of one run and configuration; the median one is plotted
-  bool throttled = false;                        ///< the GPU lowered its clock during the measurement
-  Provenance provenance = Provenance::modelled;  ///< of this value; a simulated curve may have extrapolated points
-  std::optional<Row> row = std::nullopt;         ///< empty for model curves
-  bool settled = false;                          ///< DRAM bytes include write-back bytes
+  int repeats = 1;                              ///< points of one run and configuration; the median one is plotted
+  bool throttled = false;                       ///< the GPU lowered its clock during the measurement
+  Provenance provenance = Provenance::modeled;  ///< of this value; a simulated curve may have extrapolated points
+  std::optional<Row> row = std::nullopt;        ///< empty for model curves
+  bool settled = false;                         ///< DRAM bytes include write-back bytes
   /// Value over the modeled value of this point: for SM↔L2 bytes the closed form, otherwise (only if `residuals` is
   /// set) an estimate or predicted time.
   std::optional<double> over_theory = std::nullopt;

@@ -16,7 +16,7 @@
 #include "profiler/curves/l2_boundary.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/points/facets.h"
-#include "profiler/units/spelling.h"
+#include "profiler/units/number_format.h"
 
 namespace attnscope::analysis {
 namespace {
@@ -65,12 +65,12 @@ void fit(LawFamily& family) {
     return refuse(ExponentRefusal::constant);
   }
   std::vector<double> bytes;
-  std::vector<double> modelled;
+  std::vector<double> modeled;
   for (const LawPoint& point : family.points) {
     bytes.push_back(point.bytes);
-    if (point.model_bytes) modelled.push_back(*point.model_bytes);
+    if (point.model_bytes) modeled.push_back(*point.model_bytes);
   }
-  if (modelled.size() == bytes.size()) family.closed_form = fit_of(family.points, modelled);
+  if (modeled.size() == bytes.size()) family.closed_form = fit_of(family.points, modeled);
   family.fit = fit_of(family.points, bytes);
   if (!family.fit) return refuse(ExponentRefusal::entangled);
   const PowersFit& found = *family.fit;
@@ -294,7 +294,7 @@ struct Says {
   std::function<std::string(const LawFamily&)> tip = nullptr;
 };
 
-void add(TableOf<LawLine>& table, Column column, const Says& says) {
+void add(TableBuilder<LawLine>& table, Column column, const Says& says) {
   if (says.tip) {
     column.tip = table.of([tip = says.tip](const LawLine& line) {
       return line.kind == LawLine::Kind::found ? tip(*line.family) : std::string();
@@ -307,7 +307,7 @@ void add(TableOf<LawLine>& table, Column column, const Says& says) {
   });
 }
 
-void add_exponent(TableOf<LawLine>& table, std::size_t k) {
+void add_exponent(TableBuilder<LawLine>& table, std::size_t k) {
   const LawVariable variable = variables.at(k);
   const std::string name(to_string(variable));
   add(table, {.key = name, .title = name, .kind = ColumnKind::number},
@@ -334,7 +334,7 @@ void add_exponent(TableOf<LawLine>& table, std::size_t k) {
        }});
 }
 
-void add_figures(TableOf<LawLine>& table) {
+void add_figures(TableBuilder<LawLine>& table) {
   constexpr ColumnKind number = ColumnKind::number;
   add(table,
       {.key = "miss",
@@ -386,7 +386,7 @@ std::vector<LawLine> law_lines(std::span<const LawFamily> families) {
 }
 
 Table law_table(const PointTable& points, std::span<const LawFamily> families) {
-  TableOf<LawLine> table(law_lines(families));
+  TableBuilder<LawLine> table(law_lines(families));
   table.table().tone =
       table.of([](const LawLine& line) { return line.kind == LawLine::Kind::found ? Tone::plain : Tone::muted; });
   add(table, {.key = "series", .title = text(msg::law::series{})},
@@ -402,7 +402,7 @@ Table law_table(const PointTable& points, std::span<const LawFamily> families) {
          return Cell{.text = fmt::format("{} · {} · {}", text(title(family.provenance)),
                                          points.runs()[family.run].title, device_title(points, family.run))};
        },
-       [](const LawFamily&) { return Cell{.text = text(title(Provenance::modelled))}; }});
+       [](const LawFamily&) { return Cell{.text = text(title(Provenance::modeled))}; }});
   add(table, {.key = "problem", .title = text(msg::law::problem{})},
       {[](const LawFamily& family) { return Cell{.text = problem_text(family)}; }});
   for (std::size_t k = 0; k < variables.size(); ++k) add_exponent(table, k);
@@ -418,7 +418,7 @@ Table law_data(const PointTable& points, std::span<const LawFamily> families, st
   using Number = std::optional<double>;
   std::vector<const Family*> lines;
   for (const Family& family : families) lines.push_back(&family);
-  TableOf<const Family*> table(std::move(lines));
+  TableBuilder<const Family*> table(std::move(lines));
   const auto add = [&](const std::string& key, auto said) {
     table.add({.key = key}, [said](const Family* const& family) { return said(*family); });
   };

@@ -107,15 +107,15 @@ class PaperBuilder {
     const PointSpec spec = table_.spec(row);
     const DeviceLimits& limits = table_.run(row).limits;
     const AttentionModel model = algorithm.model(spec.problem, spec.config(), limits);
-    return {(model.refusal ? algorithm.flops(spec.problem) : model.matrix_flops()) / 1e9, Provenance::modelled};
+    return {(model.refusal ? algorithm.flops(spec.problem) : model.matrix_flops()) / 1e9, Provenance::modeled};
   }
 
   [[nodiscard]] Ours memory_mb(Row row) const {
     if (Ours measured = scaled(row, table_.values(metric_key::memory_bytes), 1e-6); measured.value) return measured;
     const std::int64_t need =
-        memory_need_bytes(table_.spec(row), table_.run(row).limits, table_.algorithms().registry());
+        required_memory_bytes(table_.spec(row), table_.run(row).limits, table_.algorithms().registry());
     if (need == 0) return {};
-    return {static_cast<double>(need) / 1e6, Provenance::modelled};
+    return {static_cast<double>(need) / 1e6, Provenance::modeled};
   }
 
   const PointTable& table_;
@@ -154,7 +154,7 @@ PaperTable build_paper_table(const PointTable& table, std::span<const Row> rows)
 
 Table fig2_table(const PointTable& points, const PaperTable& compared, bool titles) {
   using Line = const PaperRow*;
-  TableOf<Line> table(rows_of(compared));
+  TableBuilder<Line> table(rows_of(compared));
   constexpr ColumnKind number = ColumnKind::number;
   table.add({.key = "figure", .title = text(msg::paper_notes::figure{})}, [](Line row) { return row->figure; });
   table.add({.key = "algorithm", .title = text(msg::paper_notes::algorithm{})}, [&points, titles](Line row) {

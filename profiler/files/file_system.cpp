@@ -15,7 +15,7 @@
 
 namespace attnscope {
 
-FileStamp stamp_of(const std::filesystem::path& file) {
+FileStamp file_stamp(const std::filesystem::path& file) {
   struct stat status {};
   if (::stat(file.c_str(), &status) != 0) return {};
   return {.device = status.st_dev,

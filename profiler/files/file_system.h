@@ -18,9 +18,9 @@ struct FileStamp {
   [[nodiscard]] bool same_file(const FileStamp& other) const { return device == other.device && inode == other.inode; }
   bool operator==(const FileStamp&) const = default;
 };
-[[nodiscard]] FileStamp stamp_of(const std::filesystem::path&);
+[[nodiscard]] FileStamp file_stamp(const std::filesystem::path&);
 
-inline constexpr const char* own_program = "/proc/self/exe";
+inline constexpr const char* executable_path = "/proc/self/exe";
 
 /// Returns $HOME if it is absolute, else the home folder of the user database; empty if neither is available.
 [[nodiscard]] std::filesystem::path home_folder();

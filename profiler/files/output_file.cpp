@@ -27,7 +27,7 @@ using Kind = FileError::Kind;
 constexpr std::string_view temporary_suffix = ".part";
 constexpr std::size_t random_digits = 16;
 
-FileError cannot_write(const fs::path& file, std::string_view why) {
+FileError write_error(const fs::path& file, std::string_view why) {
   return {Kind::not_writable, make_message("cannot write {}: {} (choose another path)", file.string(), why)};
 }
 
@@ -37,8 +37,8 @@ std::string why_not(int error) {
   return std::strerror(error);
 }
 
-FileError cannot_write(const fs::path& file, int error) {
-  FileError cannot = cannot_write(file, why_not(error));
+FileError write_error(const fs::path& file, int error) {
+  FileError cannot = write_error(file, why_not(error));
   return error == ENOSPC || error == EDQUOT || error == EFBIG ? FileError(Kind::disk_full, cannot.message()) : cannot;
 }
 
@@ -71,7 +71,7 @@ int lock(int descriptor) {
 }
 
 /// Returns false if another process removed the file as a leftover between our open() and our lock.
-bool still_named(int descriptor, const fs::path& path) {
+bool is_still_linked(int descriptor, const fs::path& path) {
   struct stat ours {};
   struct stat there {};
   return ::fstat(descriptor, &ours) == 0 && ::lstat(path.c_str(), &there) == 0 && ours.st_ino == there.st_ino &&
@@ -92,7 +92,7 @@ void sync_folder(const fs::path& file) {
 }
 
 /// Renames without replacing an existing file. Returns 0 or errno.
-int rename_to_new_name(const fs::path& from, const fs::path& to) {
+int rename_without_replacing(const fs::path& from, const fs::path& to) {
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
   if (errno != EINVAL && errno != ENOSYS) return errno;
   if (::link(from.c_str(), to.c_str()) == 0) return ::unlink(from.c_str()) == 0 ? 0 : errno;
@@ -120,7 +120,7 @@ std::string_view header_line(std::string_view text) {
   return text.substr(0, text.find_first_of("\r\n"));
 }
 
-bool has_word(std::string_view line, std::string_view wanted) {
+bool has_csv_field(std::string_view line, std::string_view wanted) {
   while (!line.empty()) {
     const std::size_t comma = line.find(',');
     if (line.substr(0, comma) == wanted) return true;
@@ -131,10 +131,10 @@ bool has_word(std::string_view line, std::string_view wanted) {
 
 bool is_measurements(std::string_view text) {
   constexpr std::string_view magic("SQLite format 3\0", 16);
-  constexpr std::size_t id_place = 68;  // byte offset in SQLite's file header; big-endian
-  if (text.size() < id_place + 4 || !text.starts_with(magic)) return false;
+  constexpr std::size_t id_offset = 68;  // byte offset in SQLite's file header; big-endian
+  if (text.size() < id_offset + 4 || !text.starts_with(magic)) return false;
   std::uint32_t id = 0;
-  for (std::size_t i = 0; i < 4; ++i) id = id << 8U | static_cast<unsigned char>(text[id_place + i]);
+  for (std::size_t i = 0; i < 4; ++i) id = id << 8U | static_cast<unsigned char>(text[id_offset + i]);
   return id == static_cast<std::uint32_t>(application_id);
 }
 
@@ -143,7 +143,7 @@ bool is_table(std::string_view text) {
   constexpr std::array<std::string_view, 4> others{"run,name,", "item,status,", "file,state,",
                                                    "device_uuid,measured_at,"};
   const std::string_view header = header_line(text);
-  return has_word(header, "algorithm") ||
+  return has_csv_field(header, "algorithm") ||
          std::ranges::any_of(others, [&](std::string_view begin) { return header.starts_with(begin); });
 }
 
@@ -193,7 +193,7 @@ FileKind of_name(const std::filesystem::path& name) {
 }
 }  // namespace file_kind
 
-std::filesystem::path behind_links(const std::filesystem::path& name) {
+std::filesystem::path resolve_symlinks(const std::filesystem::path& name) {
   fs::path file = name;
   std::error_code error;
   for (int links = 0; links < 40 && fs::is_symlink(fs::symlink_status(file, error)); ++links) {
@@ -209,14 +209,14 @@ std::filesystem::path behind_links(const std::filesystem::path& name) {
                   name.string(), file.string());
 }
 
-void remove_leftovers(const fs::path& place) {
+void remove_stale_temporaries(const fs::path& place) {
   const std::string prefix = temporary_prefix(place);
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(folder_of(place), ignored)) {
     if (!is_temporary_of(entry.path().filename().string(), prefix)) continue;
     const int descriptor = ::open(entry.path().c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (descriptor < 0) continue;
-    if (lock(descriptor) == 0 && still_named(descriptor, entry.path())) {
+    if (lock(descriptor) == 0 && is_still_linked(descriptor, entry.path())) {
       for (const char* beside : {"-wal", "-shm", "-journal"}) ::unlink((entry.path().string() + beside).c_str());
       ::unlink(entry.path().c_str());
     }
@@ -224,7 +224,7 @@ void remove_leftovers(const fs::path& place) {
   }
 }
 
-void require_regular(const std::filesystem::path& file) {
+void require_regular_file(const std::filesystem::path& file) {
   struct stat there {};
   if (::stat(file.c_str(), &there) != 0) {
     if (errno == ELOOP) throw FileError(Kind::not_a_database, "symlink loop: {} (choose another file)", file.string());
@@ -235,10 +235,10 @@ void require_regular(const std::filesystem::path& file) {
 }
 
 TemporaryFile::TemporaryFile(const std::filesystem::path& place) : place_(place) {
-  remove_leftovers(place);
+  remove_stale_temporaries(place);
   struct stat there {};
   const bool replaces = ::stat(place.c_str(), &there) == 0;
-  if (replaces) require_regular(place);
+  if (replaces) require_regular_file(place);
   // 0600 until it has the mode of the old file, so that nobody else can read it.
   const mode_t mode = replaces ? 0600 : 0666;
   while (descriptor_ < 0) {
@@ -246,10 +246,10 @@ TemporaryFile::TemporaryFile(const std::filesystem::path& place) : place_(place)
     descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
     if (descriptor_ < 0) {
       if (errno == EEXIST) continue;
-      throw cannot_write(place, errno);
+      throw write_error(place, errno);
     }
     const int error = lock(descriptor_);
-    if (error == EAGAIN || error == EACCES || !still_named(descriptor_, path_)) {
+    if (error == EAGAIN || error == EACCES || !is_still_linked(descriptor_, path_)) {
       ::close(std::exchange(descriptor_, -1));
     }
   }
@@ -266,7 +266,7 @@ TemporaryFile::TemporaryFile(const std::filesystem::path& place) : place_(place)
   if (known && (made.st_mode & 0777U) == wanted) return;
   ::unlink(path_.c_str());
   ::close(std::exchange(descriptor_, -1));
-  throw cannot_write(place, error);
+  throw write_error(place, error);
 }
 
 TemporaryFile::TemporaryFile(TemporaryFile&& other) noexcept
@@ -284,12 +284,12 @@ TemporaryFile::~TemporaryFile() {
 
 void TemporaryFile::publish(Over over) {
   // Sync before the rename; otherwise a power loss could leave a truncated file under the final name.
-  if (::fdatasync(descriptor_) != 0 && errno != EINVAL) throw cannot_write(place_, errno);
-  const int error = over == Over::nothing                          ? rename_to_new_name(path_, place_)
+  if (::fdatasync(descriptor_) != 0 && errno != EINVAL) throw write_error(place_, errno);
+  const int error = over == Over::nothing                          ? rename_without_replacing(path_, place_)
                     : ::rename(path_.c_str(), place_.c_str()) == 0 ? 0
                                                                    : errno;
-  if (error == EEXIST) throw cannot_write(place_, "another process just created it");
-  if (error != 0) throw cannot_write(place_, error);
+  if (error == EEXIST) throw write_error(place_, "another process just created it");
+  if (error != 0) throw write_error(place_, error);
   path_.clear();
   sync_folder(place_);
 }
@@ -297,27 +297,27 @@ void TemporaryFile::publish(Over over) {
 OutputFile::OutputFile(const std::filesystem::path& target, const FileKind& kind, Existing existing) : target_(target) {
   struct stat there {};
   const bool exists = ::stat(target.c_str(), &there) == 0;
-  if (!exists && errno != ENOENT) throw cannot_write(target, errno);
-  if (exists && S_ISDIR(there.st_mode)) throw cannot_write(target, "it is a folder");
+  if (!exists && errno != ENOENT) throw write_error(target, errno);
+  if (exists && S_ISDIR(there.st_mode)) throw write_error(target, "it is a folder");
   std::error_code error;
   if (exists && (!S_ISREG(there.st_mode) || is_open_file(target) ||
                  (fs::is_symlink(target, error) && is_open_file(fs::read_symlink(target, error))))) {
     // Append, so that existing content of a redirected stdout is kept.
     direct_ = ::open(target.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | (S_ISREG(there.st_mode) ? O_APPEND : 0));
-    if (direct_ < 0) throw cannot_write(target, errno);
+    if (direct_ < 0) throw write_error(target, errno);
     return;
   }
-  target_ = behind_links(target);
-  if (exists && there.st_size > 0 && existing == Existing::of_its_kind && kind.is_one != nullptr) {
+  target_ = resolve_symlinks(target);
+  if (exists && there.st_size > 0 && existing == Existing::same_kind && kind.is_one != nullptr) {
     int reason = 0;
     const std::string text = first_bytes(target_, reason);
-    if (reason != 0) throw cannot_write(target, reason);
+    if (reason != 0) throw write_error(target, reason);
     if (!kind.is_one(text)) {
       throw FileError(Kind::not_writable, "{} already exists and is not {} (use --force to overwrite it)",
                       target.string(), kind.noun);
     }
   }
-  if (exists && ::access(target_.c_str(), W_OK) != 0) throw cannot_write(target, errno);
+  if (exists && ::access(target_.c_str(), W_OK) != 0) throw write_error(target, errno);
   temporary_.emplace(target_);
 }
 
@@ -342,14 +342,14 @@ void OutputFile::write(std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(descriptor(), text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) throw cannot_write(target_, errno);
+    if (written < 0) throw write_error(target_, errno);
     text.remove_prefix(static_cast<std::size_t>(written));
   }
 }
 
 void OutputFile::commit() {
-  if (temporary_) return temporary_->publish(TemporaryFile::Over::what_is_there);
-  if (::close(std::exchange(direct_, -1)) != 0) throw cannot_write(target_, errno);
+  if (temporary_) return temporary_->publish(TemporaryFile::Over::existing_file);
+  if (::close(std::exchange(direct_, -1)) != 0) throw write_error(target_, errno);
 }
 
 }  // namespace attnscope

@@ -38,7 +38,7 @@ class TemporaryFile {
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] int descriptor() const { return descriptor_; }
 
-  enum class Over { nothing, what_is_there };
+  enum class Over { nothing, existing_file };
   /// Syncs the data to disk and renames the file to `place`. Over::nothing fails if `place` exists by now. Throws
   /// FileError; the file is then removed.
   void publish(Over);
@@ -54,8 +54,8 @@ class TemporaryFile {
 class OutputFile {
  public:
   enum class Existing {
-    of_its_kind,  ///< replace only an empty file or one of the same kind
-    any,          ///< replace any file (--force)
+    same_kind,  ///< replace only an empty file or one of the same kind
+    any,        ///< replace any file (--force)
   };
   /// Throws FileError with the path if the target is a folder, a file of another kind, or not writable.
   OutputFile(const std::filesystem::path& target, const FileKind&, Existing);
@@ -81,12 +81,12 @@ class OutputFile {
 };
 
 /// Removes unlocked temporary files that killed writers of `place` left. Ignores errors; never follows symlinks.
-void remove_leftovers(const std::filesystem::path& place);
+void remove_stale_temporaries(const std::filesystem::path& place);
 /// Resolves symlinks, including dangling ones, to the path that would be written. Returns `path` unchanged if its
 /// folder does not exist; throws FileError if a symlink leads into a folder that does not exist.
-[[nodiscard]] std::filesystem::path behind_links(const std::filesystem::path&);
+[[nodiscard]] std::filesystem::path resolve_symlinks(const std::filesystem::path&);
 /// Throws FileError (Kind::not_a_database) if the path exists and is neither a regular file nor a folder. A device has
 /// size 0, too, but is not an empty file.
-void require_regular(const std::filesystem::path& file);
+void require_regular_file(const std::filesystem::path& file);
 
 }  // namespace attnscope

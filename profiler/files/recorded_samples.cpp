@@ -26,8 +26,8 @@ std::vector<fs::path> sample_folders(const fs::path& program) {
   return folders;
 }
 
-fs::path recorded_sample(std::string_view name) {
-  for (const fs::path& folder : sample_folders(own_program)) {
+fs::path sample_path(std::string_view name) {
+  for (const fs::path& folder : sample_folders(executable_path)) {
     std::error_code error;
     fs::path sample = fs::canonical(folder / std::string(name).append(".attnscope"), error);
     if (!error && fs::is_regular_file(sample, error)) return sample;
@@ -35,24 +35,24 @@ fs::path recorded_sample(std::string_view name) {
   return {};
 }
 
-std::vector<std::string> recorded_samples(const std::vector<std::string_view>& names) {
+std::vector<std::string> sample_paths(const std::vector<std::string_view>& names) {
   std::vector<std::string> files;
   for (const std::string_view name : names) {
-    if (const fs::path sample = recorded_sample(name); !sample.empty()) files.push_back(sample.string());
+    if (const fs::path sample = sample_path(name); !sample.empty()) files.push_back(sample.string());
   }
   return files;
 }
 
-std::vector<std::string> shown_samples() {
-  return recorded_samples({main_sample, ceilings_sample});
+std::vector<std::string> default_samples() {
+  return sample_paths({main_sample, ceilings_sample});
 }
 
 std::vector<std::string> lesson_samples() {
-  return recorded_samples({main_sample, law_sample, tiles_sample, race_sample});
+  return sample_paths({main_sample, law_sample, tiles_sample, race_sample});
 }
 
 std::vector<std::string> law_samples() {
-  return recorded_samples({law_sample});
+  return sample_paths({law_sample});
 }
 
 }  // namespace attnscope

@@ -14,9 +14,9 @@ namespace attnscope {
 [[nodiscard]] std::vector<std::filesystem::path> sample_folders(const std::filesystem::path& program);
 
 /// Returns the canonical path of NAME.attnscope in the first folder that has it; empty if none has.
-[[nodiscard]] std::filesystem::path recorded_sample(std::string_view name);
+[[nodiscard]] std::filesystem::path sample_path(std::string_view name);
 
-[[nodiscard]] std::vector<std::string> recorded_samples(const std::vector<std::string_view>& names);
+[[nodiscard]] std::vector<std::string> sample_paths(const std::vector<std::string_view>& names);
 
 /// H200 sweeps.
 inline constexpr std::string_view main_sample = "h200";
@@ -30,7 +30,7 @@ inline constexpr std::string_view race_sample = "h200-race";
 inline constexpr std::string_view ceilings_sample = "h200-ceilings";
 
 /// Samples for the window and reports: sweeps and ceilings of the H200.
-[[nodiscard]] std::vector<std::string> shown_samples();
+[[nodiscard]] std::vector<std::string> default_samples();
 /// Samples of the lesson: sweeps, law fits, tile maps, race.
 [[nodiscard]] std::vector<std::string> lesson_samples();
 [[nodiscard]] std::vector<std::string> law_samples();

@@ -8,7 +8,7 @@
 #include "kernels/registry.h"
 #include "profiler/lesson/claim_tests.h"
 #include "profiler/metrics/metrics.h"
-#include "profiler/units/spelling.h"
+#include "profiler/units/number_format.h"
 
 namespace attnscope::analysis::lesson {
 

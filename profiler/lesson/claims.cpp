@@ -77,8 +77,8 @@ Verdict doubled(const Claim& claim, const Evidence& evidence) {
 
 /// Tests a metric of the fastest point per algorithm and problem that has time and metric. `scale`: factor for a run's
 /// points; 0 skips them.
-Verdict of_metric(const Claim& claim, const Evidence& evidence, std::string_view metric, Unit unit,
-                  const std::function<double(const Run&)>& scale = nullptr) {
+Verdict metric_query_field(const Claim& claim, const Evidence& evidence, std::string_view metric, Unit unit,
+                           const std::function<double(const Run&)>& scale = nullptr) {
   std::map<std::string, Row> best;
   const ValueColumn& times = evidence.points.values(metric_key::time_median_ns);
   // DRAM bytes as in plots: including write-back bytes if known.
@@ -103,12 +103,12 @@ Verdict of_metric(const Claim& claim, const Evidence& evidence, std::string_view
 
 Verdict fastest_metric(const Claim& claim, const Evidence& evidence) {
   const std::string_view unit = find_metric(claim.metric)->unit;
-  return of_metric(claim, evidence, claim.metric,
-                   unit == "percent"   ? Unit::percent
-                   : unit == "Tflop/s" ? Unit::tflops
-                   : unit == "byte"    ? Unit::bytes
-                   : unit == "ns"      ? Unit::nanoseconds
-                                       : Unit::plain);
+  return metric_query_field(claim, evidence, claim.metric,
+                            unit == "percent"   ? Unit::percent
+                            : unit == "Tflop/s" ? Unit::tflops
+                            : unit == "byte"    ? Unit::bytes
+                            : unit == "ns"      ? Unit::nanoseconds
+                                                : Unit::plain);
 }
 
 /// Tests arithmetic intensity over the ridge point of the card's ceiling; below 1 a kernel is memory-bound.
@@ -120,12 +120,13 @@ Verdict over_ridge(const Claim& claim, const Evidence& evidence) {
     return hierarchy_of(gpu, measured, claim.ceiling).at(Rung::dram).flops_per_byte;
   };
   std::map<std::string, HierarchyFigure> ridges;  // key: GPU
-  Verdict verdict = of_metric(claim, evidence, metric_key::arithmetic_intensity, Unit::ratio, [&](const Run& run) {
-    const auto ridge = ridge_of(run.limits);
-    if (!ridge || ridge->value <= 0) return 0.0;
-    ridges.emplace(run.limits.name, *ridge);
-    return 1 / ridge->value;
-  });
+  Verdict verdict =
+      metric_query_field(claim, evidence, metric_key::arithmetic_intensity, Unit::ratio, [&](const Run& run) {
+        const auto ridge = ridge_of(run.limits);
+        if (!ridge || ridge->value <= 0) return 0.0;
+        ridges.emplace(run.limits.name, *ridge);
+        return 1 / ridge->value;
+      });
   if (ridges.empty() && !rows_of(claim, evidence).empty()) return untestable("no_ceilings");
   for (const auto& [gpu, ridge] : ridges) {
     verdict.figures.push_back({"ridge", ridge.value, Unit::plain, Provenance::derived,
@@ -199,7 +200,7 @@ Verdict operations(const Claim& claim, const Evidence& evidence) {
     if (model.refusal) return untestable("refused", text(model.refusal->reason));
     flops.push_back(model.matrix_flops());
   }
-  return held_to(claim.claimed, {{"found", flops[0] / flops[1], Unit::ratio, Provenance::modelled}}, Unit::ratio, {});
+  return held_to(claim.claimed, {{"found", flops[0] / flops[1], Unit::ratio, Provenance::modeled}}, Unit::ratio, {});
 }
 
 /// Tests the ratio of the bytes that two algorithms allocate in addition to Q, K, V and O.
@@ -215,9 +216,9 @@ Verdict memory_saved(const Claim& claim, const Evidence& evidence) {
   }
   if (kept[1] <= 0) return untestable("no_points", claim.to);
   Verdict verdict =
-      held_to(claim.claimed, {{"found", kept[0] / kept[1], Unit::ratio, Provenance::modelled}}, Unit::ratio, {});
-  verdict.figures.push_back({"beside_from", kept[0], Unit::bytes, Provenance::modelled});
-  verdict.figures.push_back({"beside_to", kept[1], Unit::bytes, Provenance::modelled});
+      held_to(claim.claimed, {{"found", kept[0] / kept[1], Unit::ratio, Provenance::modeled}}, Unit::ratio, {});
+  verdict.figures.push_back({"beside_from", kept[0], Unit::bytes, Provenance::modeled});
+  verdict.figures.push_back({"beside_to", kept[1], Unit::bytes, Provenance::modeled});
   return verdict;
 }
 
@@ -225,7 +226,7 @@ Verdict memory_saved(const Claim& claim, const Evidence& evidence) {
 Verdict softmax_error(const Claim& claim, const Evidence& /*evidence*/) {
   const std::vector<double> scores{0, 1, 2, 3, 4, 5, 6, 7};
   const double error = online_softmax_error(scores, scores, claim.fault == "none");
-  return held_to(claim.claimed, {{"largest_error", error, Unit::plain, Provenance::modelled}}, Unit::plain, {});
+  return held_to(claim.claimed, {{"largest_error", error, Unit::plain, Provenance::modeled}}, Unit::plain, {});
 }
 
 Verdict elsewhere(const Claim& claim, const Evidence& /*evidence*/) {
@@ -248,7 +249,7 @@ std::string metric_of(FrontReader& front) {
   if (find_metric(metric) != nullptr) return metric;
   std::vector<std::string> known;
   for (const Metric& each : metrics_table()) known.emplace_back(each.key);
-  const auto near = near_matches(metric, known);
+  const auto near = closest_matches(metric, known);
   front.refuse("metric",
                near.empty() ? "unknown metric" : make_message("unknown metric; did you mean {}?", join_or(near)));
   return metric;

@@ -43,7 +43,7 @@ struct ClaimFigure {
   std::string_view label;
   double value = 0;
   Unit unit = Unit::plain;
-  Provenance provenance = Provenance::modelled;
+  Provenance provenance = Provenance::modeled;
   std::string of{};  ///< point or N, if there are several
   /// Key of the lesson's texts if the value is not computed: "datasheet", "stated" (by the source) or "ours".
   std::string_view said_by = {};

@@ -22,7 +22,7 @@ struct LessonFileOptions {
   std::string language = "en";          ///< language of index.html
   analysis::lesson::WebOptions page{};  ///< without `others`
   std::filesystem::path answers{};      ///< answer sheet for teachers; empty: none
-  OutputFile::Existing existing = OutputFile::Existing::of_its_kind;
+  OutputFile::Existing existing = OutputFile::Existing::same_kind;
 };
 
 struct WrittenLesson {

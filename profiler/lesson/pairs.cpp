@@ -51,7 +51,7 @@ std::optional<Place> place_of(const PointTable& table, Row row, Doubled doubled)
   if (doubled == Doubled::n && spec.problem.n_q != spec.problem.n_k) return std::nullopt;
   if (doubled == Doubled::n) spec.problem.n_q = 1;
   const std::int64_t at = doubled == Doubled::n ? std::exchange(spec.problem.n_k, 1) : std::exchange(spec.tile.bc, 1);
-  return Place{fmt::format("{} {}", table.run_index(row), identity_text(spec)), at};
+  return Place{fmt::format("{} {}", table.run_index(row), canonical_text(spec)), at};
 }
 
 std::string problem_key(const PointTable& table, Row row) {

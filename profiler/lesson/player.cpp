@@ -45,7 +45,7 @@ class TilePlayer::Recorder {
   Recorder(TilePlayer& player, const std::vector<const KernelLaunch*>& launches)
       : player_(player), launches_(launches) {}
 
-  void take(const PlayedAccess& played) {
+  void take(const SimulatedAccess& played) {
     while (launches_[launch_] != &played.launch) end_launch();
     fresh_ = fresh_ || played.round != round_;
     round_ = played.round;
@@ -120,7 +120,7 @@ Result<TilePlayer, Message> TilePlayer::make(const Algorithm& algorithm, const A
   const CancelToken never;
   auto simulated = simulate_traffic(plan, played_on,
                                     {.max_touches = std::numeric_limits<std::int64_t>::max(),
-                                     .observe = [&](const PlayedAccess& played) { recorder.take(played); }},
+                                     .observe = [&](const SimulatedAccess& played) { recorder.take(played); }},
                                     never);
   recorder.finish();
   player.simulated_ = std::move(simulated).value();

@@ -18,7 +18,8 @@ Config played_config(const Playing& playing, const Algorithm& algorithm, const A
   Config config{{.br = static_cast<int>(playing.br), .bc = static_cast<int>(playing.bc)}, {}};
   if (choice.m > 0) {
     const std::int64_t bytes = choice.m * bytes_per_element(p.dtype);
-    if (const auto rule = tile_of_m(algorithm, p, config, gpu, bytes); rule && rule->config) config = *rule->config;
+    if (const auto rule = paper_rule_tile(algorithm, p, config, gpu, bytes); rule && rule->config)
+      config = *rule->config;
   }
   if (choice.br > 0) config.tile.br = static_cast<int>(choice.br);
   if (choice.bc > 0) config.tile.bc = static_cast<int>(choice.bc);

@@ -27,11 +27,11 @@ namespace {
 
 using Value = std::optional<LessonValue>;
 
-Value modelled(double value, Unit unit) {
+Value modeled(double value, Unit unit) {
   return LessonValue{format_figure(value, unit), "modeled"};
 }
-Value modelled(std::int64_t value, Unit unit) {
-  return modelled(static_cast<double>(value), unit);
+Value modeled(std::int64_t value, Unit unit) {
+  return modeled(static_cast<double>(value), unit);
 }
 Value from_table(std::int64_t bytes) {
   return LessonValue{format_figure(static_cast<double>(bytes), Unit::bytes), "datasheet"};
@@ -236,12 +236,12 @@ Value decode_gain(const Setting& setting, const Evidence& evidence) {
 
 Value decode_blocks(const Setting& setting, const Evidence& evidence, Row Pair::*side) {
   const auto pair = decode_pair(setting, evidence);
-  return pair ? modelled(blocks_of_largest(evidence, (*pair).*side), Unit::plain) : std::nullopt;
+  return pair ? modeled(blocks_of_largest(evidence, (*pair).*side), Unit::plain) : std::nullopt;
 }
 
 Value rule_side(const Setting& setting, const Evidence& evidence, bool of_keys) {
   const PaperTile tile = paper_tile(evidence.gpu.sram_elements(bytes_per_element(DType::fp16)), setting.d);
-  return modelled(static_cast<double>(of_keys ? tile.bc : tile.br), Unit::plain);
+  return modeled(static_cast<double>(of_keys ? tile.bc : tile.br), Unit::plain);
 }
 
 const HierarchyRung& rung(const Hierarchy& all, Rung which) {
@@ -271,22 +271,22 @@ const std::array value_table{
     ValueName{"tile", [](S s, E) { return Value({fmt::to_string(s.tile), ""}); }},
     ValueName{"2tile", [](S s, E) { return Value({fmt::to_string(2 * s.tile), ""}); }},
     ValueName{"row_blocks", [](S s, E) { return Value({fmt::to_string(tiles_of(s)), ""}); }},
-    ValueName{"tiles_all", [](S s, E) { return modelled(tiles_of(s) * tiles_of(s), Unit::plain); }},
-    ValueName{"tiles_seen", [](S s, E) { return modelled(tiles_of(s) * (tiles_of(s) + 1) / 2, Unit::plain); }},
-    ValueName{"qkv_passes", [](S s, E) { return modelled(3 * static_cast<double>(s.d) / static_cast<double>(s.tile), Unit::plain); }},
+    ValueName{"tiles_all", [](S s, E) { return modeled(tiles_of(s) * tiles_of(s), Unit::plain); }},
+    ValueName{"tiles_seen", [](S s, E) { return modeled(tiles_of(s) * (tiles_of(s) + 1) / 2, Unit::plain); }},
+    ValueName{"qkv_passes", [](S s, E) { return modeled(3 * static_cast<double>(s.d) / static_cast<double>(s.tile), Unit::plain); }},
     ValueName{"load_bytes", [](S s, E) { return Value({format_figure(static_cast<double>(s.load_bytes), Unit::bytes), ""}); }},
-    ValueName{"s_one", [](S s, E) { return modelled(one(s, Tensor::s), Unit::bytes); }},
-    ValueName{"s_moved", [](S s, E) { return modelled(ledger_of(s.one_head()).scores_moved(), Unit::bytes); }},
-    ValueName{"s_all", [](S s, E) { return modelled(ledger_of(s.all_heads()).find(Tensor::s)->all(), Unit::bytes); }},
-    ValueName{"s_all_doubled", [](S s, E) { return modelled(4 * ledger_of(s.all_heads()).find(Tensor::s)->all(), Unit::bytes); }},
-    ValueName{"qkv_one", [](S s, E) { return modelled(one(s, Tensor::q) + one(s, Tensor::k) + one(s, Tensor::v), Unit::bytes); }},
-    ValueName{"ml_one", [](S s, E) { return modelled(one(s, Tensor::m) + one(s, Tensor::l), Unit::bytes); }},
-    ValueName{"lse_one", [](S s, E) { return modelled(one(s, Tensor::lse), Unit::bytes); }},
+    ValueName{"s_one", [](S s, E) { return modeled(one(s, Tensor::s), Unit::bytes); }},
+    ValueName{"s_moved", [](S s, E) { return modeled(ledger_of(s.one_head()).scores_moved(), Unit::bytes); }},
+    ValueName{"s_all", [](S s, E) { return modeled(ledger_of(s.all_heads()).find(Tensor::s)->all(), Unit::bytes); }},
+    ValueName{"s_all_doubled", [](S s, E) { return modeled(4 * ledger_of(s.all_heads()).find(Tensor::s)->all(), Unit::bytes); }},
+    ValueName{"qkv_one", [](S s, E) { return modeled(one(s, Tensor::q) + one(s, Tensor::k) + one(s, Tensor::v), Unit::bytes); }},
+    ValueName{"ml_one", [](S s, E) { return modeled(one(s, Tensor::m) + one(s, Tensor::l), Unit::bytes); }},
+    ValueName{"lse_one", [](S s, E) { return modeled(one(s, Tensor::lse), Unit::bytes); }},
     ValueName{"registers", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::registers).bytes, Unit::bytes); }},
     ValueName{"shared", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::shared).bytes, Unit::bytes); }},
     ValueName{"shared_block", [](S, E e) { return from_table(e.gpu.shared_bytes_per_block); }},
     ValueName{"l2", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::l2).bytes, Unit::bytes); }},
-    ValueName{"longest_in_l2", [](S, E e) { return modelled(longest_within(e.gpu.l2_bytes, DType::fp16), Unit::length); }},
+    ValueName{"longest_in_l2", [](S, E e) { return modeled(longest_within(e.gpu.l2_bytes, DType::fp16), Unit::length); }},
     ValueName{"crossover_fast", [](S s, E e) { return crossover_of(s, e, s.fast); }},
     ValueName{"crossover_first", [](S s, E e) { return crossover_of(s, e, s.first); }},
     ValueName{"dram_rate", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::dram).bandwidth, Unit::bytes_per_second); }},
@@ -299,10 +299,10 @@ const std::array value_table{
     ValueName{"ridge", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::dram).flops_per_byte, Unit::plain); }},
     ValueName{"residual_slow", [](S s, E e) { return residual_value(e, s.slow); }},
     ValueName{"residual_all", [](S, E e) { return residual_value(e, {}); }},
-    ValueName{"error_forget", [](S, E) { return modelled(online_softmax_error({0, 1, 4, 6}, {1, 2, 3, 4}, false), Unit::plain); }},
+    ValueName{"error_forget", [](S, E) { return modeled(online_softmax_error({0, 1, 4, 6}, {1, 2, 3, 4}, false), Unit::plain); }},
     ValueName{"rule_br", [](S s, E e) { return rule_side(s, e, false); }},
     ValueName{"rule_bc", [](S s, E e) { return rule_side(s, e, true); }},
-    ValueName{"m_elements", [](S, E e) { return modelled(static_cast<double>(e.gpu.sram_elements(2)), Unit::plain); }},
+    ValueName{"m_elements", [](S, E e) { return modeled(static_cast<double>(e.gpu.sram_elements(2)), Unit::plain); }},
     ValueName{"n_doubled_fast", [](S s, E e) { return doubled_value(e, s.fast, Doubled::n, metric_key::l2_sm_bytes); }},
     ValueName{"n_doubled_fast_dram", [](S s, E e) { return doubled_value(e, s.fast, Doubled::n, metric_key::dram_settled_bytes); }},
     ValueName{"bc_doubled_first", [](S s, E e) { return doubled_value(e, s.first, Doubled::bc, metric_key::l2_sm_bytes); }},

@@ -40,7 +40,7 @@ CurveKey key_of(RunIndex run, PointSpec spec) {
   spec.algorithm.clear();
   spec.problem.n_q = spec.problem.n_k = 0;
   spec.set_config({});
-  return {run, identity_text(spec)};
+  return {run, canonical_text(spec)};
 }
 
 using Fastest = std::map<std::pair<std::size_t, std::int64_t>, Row>;

@@ -14,8 +14,8 @@ Result<CeilingSet, CeilingFailure> Device::ceilings(const CeilingOptions&, const
 bool fits_in_session(std::span<const PointSpec> waiting, const PointSpec& next, const DeviceLimits& limits,
                      const Registry& registry) {
   if (waiting.size() >= max_session_points) return false;
-  std::int64_t bytes = memory_need_bytes(next, limits, registry);
-  for (const PointSpec& spec : waiting) bytes += memory_need_bytes(spec, limits, registry);
+  std::int64_t bytes = required_memory_bytes(next, limits, registry);
+  for (const PointSpec& spec : waiting) bytes += required_memory_bytes(spec, limits, registry);
   return bytes <= limits.dram_bytes / 4;
 }
 

@@ -70,7 +70,7 @@ struct MeasureOptions {
   /// addresses. For user-defined kernels it also selects other inputs.
   std::uint64_t placement = 0;
   bool keep_sources =
-      false;  ///< Store the source files of user-defined kernels with their points (StatementSource::content).
+      false;  ///< Store the source files of user-defined kernels with their points (ManifestSource::content).
 };
 
 struct BuildReport {

@@ -39,7 +39,7 @@ InterleavedOutcome measure_interleaved(const InterleavedPlan& plan, const Interl
       if (record.disposition == Disposition::cancelled || cancel.cancelled()) return outcome;
       hooks.keep(side, point, round, record);
       outcome.failed = outcome.failed || is_failure(record.disposition);
-      if (!measured_again(record.disposition)) ended[point] = true;
+      if (!can_remeasure(record.disposition)) ended[point] = true;
     }
     outcome.rounds = round + 1;
     const bool look = std::ranges::find(plan.looks, static_cast<std::size_t>(outcome.rounds)) != plan.looks.end();

@@ -15,9 +15,9 @@
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/model_metrics.h"
 #include "profiler/plan/text.h"
-#include "profiler/simulator/l2_behaviour.h"
+#include "profiler/simulator/l2_behavior.h"
 #include "profiler/simulator/traffic_simulation.h"
-#include "profiler/units/spelling.h"
+#include "profiler/units/number_format.h"
 
 namespace attnscope {
 namespace {
@@ -78,7 +78,7 @@ class SimulatedDevice final : public Device {
       info_.uuid += fmt::format("#{}", unit);
       info_.ordinal = unit - 1;
     }
-    if (const L2Behaviour l2 = l2_behaviour(limits); l2.inherited) info_.l2_source = l2.measured_on;
+    if (const L2Behavior l2 = l2_behavior(limits); l2.inherited) info_.l2_source = l2.measured_on;
   }
 
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
@@ -94,7 +94,7 @@ class SimulatedDevice final : public Device {
     }
     std::vector<UnknownMetric> unknown;
     for (const std::string& name : names) {
-      if (std::ranges::find(known, name) == known.end()) unknown.push_back({name, near_matches(name, known)});
+      if (std::ranges::find(known, name) == known.end()) unknown.push_back({name, closest_matches(name, known)});
     }
     return unknown;
   }
@@ -152,7 +152,7 @@ class SimulatedDevice final : public Device {
                   make_reason("point.cancelled_simulating", "Cancelled during simulation."));
 
     add(kernel_record(record, "all"), metric_key::memory_bytes, static_cast<double>(plan.buffer_bytes()),
-        Provenance::modelled);
+        Provenance::modeled);
     const bool several = has_several_launches(plan.launches);
     const std::vector<LaunchTime> times = launch_times(loads_of(plan, *simulations, false), rates_);
     // Also predict all launches in sequence, where L2 is cold only before the first.
@@ -178,7 +178,7 @@ class SimulatedDevice final : public Device {
       add_launch(kernel, launch, simulation.occupancy);
       if (!several) continue;
       add_values(kernel, values, options);
-      add_predicted_uses(kernel, time, simulation.complete ? Provenance::simulated : Provenance::extrapolated);
+      add_predicted_utilization(kernel, time, simulation.complete ? Provenance::simulated : Provenance::extrapolated);
     }
     const Provenance played = sum.complete ? Provenance::simulated : Provenance::extrapolated;
     if (plan.schedule.empty()) {
@@ -186,12 +186,13 @@ class SimulatedDevice final : public Device {
     } else {
       const ScheduleTimes sharing = schedule_times(plan.schedule, times, rates_);
       sum.time_ns = sharing.ns;
-      add_sharing(kernel_record(record, "all"), sharing, plan.schedule.link_bytes(), Provenance::simulated, played);
+      add_multi_gpu_metrics(kernel_record(record, "all"), sharing, plan.schedule.link_bytes(), Provenance::simulated,
+                            played);
     }
     sum.time_ns += static_cast<double>(options.spin.count());
     add_values(kernel_record(record, "all"), sum, options);
-    add_predicted_uses(kernel_record(record, "all"),
-                       plan.schedule.empty() ? together : busiest_gpu_launches(plan.schedule, times), played);
+    add_predicted_utilization(kernel_record(record, "all"),
+                              plan.schedule.empty() ? together : busiest_gpu_launches(plan.schedule, times), played);
     kernel_record(record, "all").complete = sum.complete;
   }
 

@@ -11,7 +11,7 @@
 #include "messages/fact.h"
 #include "messages/metric.h"
 #include "messages/metric_help.h"
-#include "profiler/units/spelling.h"
+#include "profiler/units/number_format.h"
 
 namespace attnscope {
 
@@ -20,7 +20,7 @@ namespace {
 namespace key = metric_key;
 
 // Provenance of a value computed from inputs of different provenance.
-Provenance across_kinds(std::initializer_list<Provenance> parts) {
+Provenance combined_provenance(std::initializer_list<Provenance> parts) {
   for (const Provenance source : {Provenance::imported, Provenance::extrapolated, Provenance::simulated}) {
     if (std::ranges::find(parts, source) != parts.end()) return source;
   }
@@ -28,33 +28,33 @@ Provenance across_kinds(std::initializer_list<Provenance> parts) {
 }
 
 // The sum of two counters is measured, the sum of two closed forms is modeled.
-Provenance of_sum(Provenance a, Provenance b) {
-  return a == b ? a : across_kinds({a, b});
+Provenance sum_provenance(Provenance a, Provenance b) {
+  return a == b ? a : combined_provenance({a, b});
 }
 
-using Value = std::optional<Evaluated>;
+using Value = std::optional<EvaluatedMetric>;
 
 /// Value without name and unit; the caller adds those of the metric.
 Value plain(double value, Provenance provenance) {
-  return Evaluated{.name = {}, .value = value, .unit = {}, .provenance = provenance};
+  return EvaluatedMetric{.name = {}, .value = value, .unit = {}, .provenance = provenance};
 }
 
 Value sum(const Value& a, const Value& b) {
   if (!a || !b) return std::nullopt;
-  return plain(a->value + b->value, of_sum(a->provenance, b->provenance));
+  return plain(a->value + b->value, sum_provenance(a->provenance, b->provenance));
 }
 
 Value ratio(const Value& above, const Value& below, double scale = 1) {
   if (!above || !below || !(below->value > 0)) return std::nullopt;
-  return plain(above->value / below->value * scale, across_kinds({above->provenance, below->provenance}));
+  return plain(above->value / below->value * scale, combined_provenance({above->provenance, below->provenance}));
 }
 
 }  // namespace
 
 /// Evaluates computed metrics of one kernel. Results are empty if an input is missing or a divisor is zero.
-class Evaluation {
+class MetricEvaluator {
  public:
-  explicit Evaluation(const KernelValues& kernel) : kernel_(kernel) {}
+  explicit MetricEvaluator(const KernelValues& kernel) : kernel_(kernel) {}
 
   [[nodiscard]] Value operator()(std::string_view name) const {
     if (auto stored = kernel_.stored(name)) return stored;
@@ -80,7 +80,7 @@ class Evaluation {
     const auto q3 = (*this)(key::time_q3_ns);
     if (!median || !q1 || !q3 || !(median->value > 0)) return std::nullopt;
     return plain((q3->value - q1->value) / median->value,
-                 across_kinds({median->provenance, q1->provenance, q3->provenance}));
+                 combined_provenance({median->provenance, q1->provenance, q3->provenance}));
   }
 
   [[nodiscard]] Value settled() const {
@@ -99,7 +99,7 @@ class Evaluation {
   [[nodiscard]] Value flops() const {
     if (!kernel_.is_sum()) return std::nullopt;
     if (Value own = (*this)(key::model_flops)) return own;
-    return plain(kernel_.flops(), Provenance::modelled);
+    return plain(kernel_.flops(), Provenance::modeled);
   }
 
  private:
@@ -115,43 +115,43 @@ class Evaluation {
 namespace {
 
 constexpr Metric use(std::string_view name, std::string_view counter, MessageFunction label, MessageFunction help) {
-  return {.key = name, .counter = counter, .unit = "percent", .label = label, .help = help, .why = Why::use};
+  return {.key = name, .counter = counter, .unit = "percent", .label = label, .help = help, .why = CounterGroup::use};
 }
 constexpr Metric stall(std::string_view name, std::string_view counter, MessageFunction label, MessageFunction help) {
-  return {.key = name, .counter = counter, .label = label, .help = help, .why = Why::stall};
+  return {.key = name, .counter = counter, .label = label, .help = help, .why = CounterGroup::stall};
 }
 constexpr Metric count(std::string_view name, std::string_view counter, MessageFunction label, MessageFunction help,
                        std::string_view unit = "1") {
-  return {.key = name, .counter = counter, .unit = unit, .label = label, .help = help, .why = Why::count};
+  return {.key = name, .counter = counter, .unit = unit, .label = label, .help = help, .why = CounterGroup::count};
 }
-constexpr Metric predicted_use(std::string_view name, MessageFunction label, MessageFunction help) {
-  return {.key = name, .unit = "percent", .label = label, .help = help, .predicted_use = true};
+constexpr Metric predicted_utilization(std::string_view name, MessageFunction label, MessageFunction help) {
+  return {.key = name, .unit = "percent", .label = label, .help = help, .predicted_utilization = true};
 }
 
 // One row per metric; clang-format would split each row into five lines.
 // clang-format off
 constexpr auto metric_table = std::to_array<Metric>({
     // Counters of every counter pass.
-    {.key = key::dram_read_bytes, .counter = "dram__bytes_read.sum", .counter_cc12 = "dram__bytes_op_read.sum", .unit = "byte", .label = message_of<msg::metric::dram_read_bytes>, .help = message_of<msg::metric_help::dram_read_bytes>, .collected_by_default = true, .on_heatmap = true, .better = Better::less, .level = "dram", .count_spread = dram_count_spread},
-    {.key = key::dram_write_bytes, .counter = "dram__bytes_write.sum", .counter_cc12 = "dram__bytes_op_write.sum", .unit = "byte", .label = message_of<msg::metric::dram_write_bytes>, .help = message_of<msg::metric_help::dram_write_bytes>, .collected_by_default = true, .on_heatmap = true, .better = Better::less, .level = "dram", .count_spread = dram_count_spread},
-    {.key = key::l2_to_sm_bytes, .counter = "l1tex__m_xbar2l1tex_read_bytes.sum", .unit = "byte", .label = message_of<msg::metric::l2_to_sm_bytes>, .help = message_of<msg::metric_help::l2_to_sm_bytes>, .collected_by_default = true, .on_heatmap = true, .better = Better::less, .level = "sm-l2"},
-    {.key = key::sm_to_l2_bytes, .counter = "l1tex__m_l1tex2xbar_write_bytes.sum", .unit = "byte", .label = message_of<msg::metric::sm_to_l2_bytes>, .help = message_of<msg::metric_help::sm_to_l2_bytes>, .collected_by_default = true, .on_heatmap = true, .better = Better::less, .level = "sm-l2"},
-    {.key = key::achieved_occupancy_pct, .counter = "sm__warps_active.avg.pct_of_peak_sustained_active", .unit = "percent", .label = message_of<msg::metric::achieved_occupancy_pct>, .help = message_of<msg::metric_help::achieved_occupancy_pct>, .collected_by_default = true, .on_heatmap = true, .better = Better::more},
-    {.key = key::tensor_pipe_pct, .counter = "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", .unit = "percent", .label = message_of<msg::metric::tensor_pipe_pct>, .help = message_of<msg::metric_help::tensor_pipe_pct>, .collected_by_default = true, .on_heatmap = true, .better = Better::more},
+    {.key = key::dram_read_bytes, .counter = "dram__bytes_read.sum", .counter_cc12 = "dram__bytes_op_read.sum", .unit = "byte", .label = message_of<msg::metric::dram_read_bytes>, .help = message_of<msg::metric_help::dram_read_bytes>, .collected_by_default = true, .on_heatmap = true, .better = BetterDirection::less, .level = "dram", .count_spread = dram_count_spread},
+    {.key = key::dram_write_bytes, .counter = "dram__bytes_write.sum", .counter_cc12 = "dram__bytes_op_write.sum", .unit = "byte", .label = message_of<msg::metric::dram_write_bytes>, .help = message_of<msg::metric_help::dram_write_bytes>, .collected_by_default = true, .on_heatmap = true, .better = BetterDirection::less, .level = "dram", .count_spread = dram_count_spread},
+    {.key = key::l2_to_sm_bytes, .counter = "l1tex__m_xbar2l1tex_read_bytes.sum", .unit = "byte", .label = message_of<msg::metric::l2_to_sm_bytes>, .help = message_of<msg::metric_help::l2_to_sm_bytes>, .collected_by_default = true, .on_heatmap = true, .better = BetterDirection::less, .level = "sm-l2"},
+    {.key = key::sm_to_l2_bytes, .counter = "l1tex__m_l1tex2xbar_write_bytes.sum", .unit = "byte", .label = message_of<msg::metric::sm_to_l2_bytes>, .help = message_of<msg::metric_help::sm_to_l2_bytes>, .collected_by_default = true, .on_heatmap = true, .better = BetterDirection::less, .level = "sm-l2"},
+    {.key = key::achieved_occupancy_pct, .counter = "sm__warps_active.avg.pct_of_peak_sustained_active", .unit = "percent", .label = message_of<msg::metric::achieved_occupancy_pct>, .help = message_of<msg::metric_help::achieved_occupancy_pct>, .collected_by_default = true, .on_heatmap = true, .better = BetterDirection::more},
+    {.key = key::tensor_pipe_pct, .counter = "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", .unit = "percent", .label = message_of<msg::metric::tensor_pipe_pct>, .help = message_of<msg::metric_help::tensor_pipe_pct>, .collected_by_default = true, .on_heatmap = true, .better = BetterDirection::more},
     {.key = key::sm_cycles, .counter = "sm__cycles_elapsed.max", .unit = "cycle", .label = message_of<msg::metric::sm_cycles>, .help = message_of<msg::metric_help::sm_cycles>, .collected_by_default = true},
     // Counted over the launch plus a forced L2 write-back, minus the launch's own writes; cold starts only.
-    {.key = key::dram_writeback_bytes, .unit = "byte", .label = message_of<msg::metric::dram_writeback_bytes>, .help = message_of<msg::metric_help::dram_writeback_bytes>, .on_heatmap = true, .better = Better::less, .may_be_negative = true, .level = "dram", .count_spread = dram_count_spread},
+    {.key = key::dram_writeback_bytes, .unit = "byte", .label = message_of<msg::metric::dram_writeback_bytes>, .help = message_of<msg::metric_help::dram_writeback_bytes>, .on_heatmap = true, .better = BetterDirection::less, .may_be_negative = true, .level = "dram", .count_spread = dram_count_spread},
     // Launch attributes from the driver.
-    {.key = key::theoretical_occupancy_pct, .unit = "percent", .label = message_of<msg::metric::theoretical_occupancy_pct>, .help = message_of<msg::metric_help::theoretical_occupancy_pct>, .on_heatmap = true, .better = Better::more},
+    {.key = key::theoretical_occupancy_pct, .unit = "percent", .label = message_of<msg::metric::theoretical_occupancy_pct>, .help = message_of<msg::metric_help::theoretical_occupancy_pct>, .on_heatmap = true, .better = BetterDirection::more},
     {.key = key::registers, .unit = "register", .label = message_of<msg::metric::registers>, .help = message_of<msg::metric_help::registers>, .on_heatmap = true},
     {.key = key::shared_bytes, .unit = "byte", .label = message_of<msg::metric::shared_bytes>, .help = message_of<msg::metric_help::shared_bytes>, .on_heatmap = true},
     {.key = key::local_bytes, .unit = "byte", .label = message_of<msg::metric::local_bytes>, .help = message_of<msg::metric_help::local_bytes>},
-    {.key = key::memory_bytes, .unit = "byte", .label = message_of<msg::metric::memory_bytes>, .help = message_of<msg::metric_help::memory_bytes>, .on_heatmap = true, .better = Better::less},
+    {.key = key::memory_bytes, .unit = "byte", .label = message_of<msg::metric::memory_bytes>, .help = message_of<msg::metric_help::memory_bytes>, .on_heatmap = true, .better = BetterDirection::less},
     // Closed forms.
-    {.key = key::model_l2_to_sm_bytes, .unit = "byte", .label = message_of<msg::metric::model_l2_to_sm_bytes>, .help = message_of<msg::metric_help::model_l2_to_sm_bytes>, .better = Better::less, .level = "sm-l2"},
-    {.key = key::model_sm_to_l2_bytes, .unit = "byte", .label = message_of<msg::metric::model_sm_to_l2_bytes>, .help = message_of<msg::metric_help::model_sm_to_l2_bytes>, .better = Better::less, .level = "sm-l2"},
-    {.key = key::model_l2_sm_bytes, .unit = "byte", .label = message_of<msg::metric::model_l2_sm_bytes>, .help = message_of<msg::metric_help::model_l2_sm_bytes>, .on_heatmap = true, .better = Better::less, .level = "sm-l2",
-        .computed = [](const Evaluation& e) { return sum(e(key::model_l2_to_sm_bytes), e(key::model_sm_to_l2_bytes)); }},
+    {.key = key::model_l2_to_sm_bytes, .unit = "byte", .label = message_of<msg::metric::model_l2_to_sm_bytes>, .help = message_of<msg::metric_help::model_l2_to_sm_bytes>, .better = BetterDirection::less, .level = "sm-l2"},
+    {.key = key::model_sm_to_l2_bytes, .unit = "byte", .label = message_of<msg::metric::model_sm_to_l2_bytes>, .help = message_of<msg::metric_help::model_sm_to_l2_bytes>, .better = BetterDirection::less, .level = "sm-l2"},
+    {.key = key::model_l2_sm_bytes, .unit = "byte", .label = message_of<msg::metric::model_l2_sm_bytes>, .help = message_of<msg::metric_help::model_l2_sm_bytes>, .on_heatmap = true, .better = BetterDirection::less, .level = "sm-l2",
+        .computed = [](const MetricEvaluator& e) { return sum(e(key::model_l2_to_sm_bytes), e(key::model_sm_to_l2_bytes)); }},
     {.key = key::model_compulsory_bytes, .unit = "byte", .label = message_of<msg::metric::model_compulsory_bytes>, .help = message_of<msg::metric_help::model_compulsory_bytes>},
     {.key = key::model_flops, .unit = "flop", .label = message_of<msg::metric::model_flops>, .help = message_of<msg::metric_help::model_flops>},
     // Several GPUs that share a problem: one sample per round, the one with the median total time.
@@ -170,7 +170,7 @@ constexpr auto metric_table = std::to_array<Metric>({
     use("issue_utilization_pct", "sm__issue_active.avg.pct_of_peak_sustained_elapsed", message_of<msg::metric::issue_utilization_pct>, message_of<msg::metric_help::issue_utilization_pct>),
     use("shared_utilization_pct", "l1tex__data_pipe_lsu_wavefronts_mem_shared.avg.pct_of_peak_sustained_elapsed", message_of<msg::metric::shared_utilization_pct>, message_of<msg::metric_help::shared_utilization_pct>),
     // Its nominal peak is 128 bytes per cycle, but no SM was measured above 64.
-    {.key = "l2_port_utilization_pct", .counter = "l1tex__m_xbar2l1tex_read_bytes.sum.pct_of_peak_sustained_elapsed", .unit = "percent", .scale = 2, .label = message_of<msg::metric::l2_port_utilization_pct>, .help = message_of<msg::metric_help::l2_port_utilization_pct>, .why = Why::use},
+    {.key = "l2_port_utilization_pct", .counter = "l1tex__m_xbar2l1tex_read_bytes.sum.pct_of_peak_sustained_elapsed", .unit = "percent", .scale = 2, .label = message_of<msg::metric::l2_port_utilization_pct>, .help = message_of<msg::metric_help::l2_port_utilization_pct>, .why = CounterGroup::use},
     use("l2_utilization_pct", "lts__t_sectors.avg.pct_of_peak_sustained_elapsed", message_of<msg::metric::l2_utilization_pct>, message_of<msg::metric_help::l2_utilization_pct>),
     use("l2_to_sm_utilization_pct", "lts__lts2xbar_cycles_active.avg.pct_of_peak_sustained_elapsed", message_of<msg::metric::l2_to_sm_utilization_pct>, message_of<msg::metric_help::l2_to_sm_utilization_pct>),
     use("dram_utilization_pct", "dram__throughput.avg.pct_of_peak_sustained_elapsed", message_of<msg::metric::dram_utilization_pct>, message_of<msg::metric_help::dram_utilization_pct>),
@@ -197,53 +197,53 @@ constexpr auto metric_table = std::to_array<Metric>({
     stall("stall_tex_throttle", "smsp__average_warps_issue_stalled_tex_throttle_per_issue_active.ratio", message_of<msg::metric::stall_tex_throttle>, message_of<msg::metric_help::stall_tex_throttle>),
     stall("stall_wait", "smsp__average_warps_issue_stalled_wait_per_issue_active.ratio", message_of<msg::metric::stall_wait>, message_of<msg::metric_help::stall_wait>),
     // Predicted utilization of each unit (kernels/model/pipeline_model.h), in the order of GpuUnit.
-    predicted_use("model_tensor_utilization_pct", message_of<msg::metric::model_tensor_utilization_pct>, message_of<msg::metric_help::model_unit_pct>),
-    predicted_use("model_xu_utilization_pct", message_of<msg::metric::model_xu_utilization_pct>, message_of<msg::metric_help::model_unit_pct>),
-    predicted_use("model_shared_utilization_pct", message_of<msg::metric::model_shared_utilization_pct>, message_of<msg::metric_help::model_unit_pct>),
-    predicted_use("model_l2_port_utilization_pct", message_of<msg::metric::model_l2_port_utilization_pct>, message_of<msg::metric_help::model_unit_pct>),
-    predicted_use("model_dram_utilization_pct", message_of<msg::metric::model_dram_utilization_pct>, message_of<msg::metric_help::model_unit_pct>),
+    predicted_utilization("model_tensor_utilization_pct", message_of<msg::metric::model_tensor_utilization_pct>, message_of<msg::metric_help::model_unit_pct>),
+    predicted_utilization("model_xu_utilization_pct", message_of<msg::metric::model_xu_utilization_pct>, message_of<msg::metric_help::model_unit_pct>),
+    predicted_utilization("model_shared_utilization_pct", message_of<msg::metric::model_shared_utilization_pct>, message_of<msg::metric_help::model_unit_pct>),
+    predicted_utilization("model_l2_port_utilization_pct", message_of<msg::metric::model_l2_port_utilization_pct>, message_of<msg::metric_help::model_unit_pct>),
+    predicted_utilization("model_dram_utilization_pct", message_of<msg::metric::model_dram_utilization_pct>, message_of<msg::metric_help::model_unit_pct>),
     // Computed on request, never stored.
     {.key = key::shared_conflict_share, .unit = "1", .label = message_of<msg::metric::shared_conflict_share>, .help = message_of<msg::metric_help::shared_conflict_share>,
-        .computed = [](const Evaluation& e) { return ratio(e(key::shared_bank_conflicts), e(key::shared_wavefronts)); }},
-    {.key = key::time_median_ns, .unit = "ns", .label = message_of<msg::metric::time_median_ns>, .help = message_of<msg::metric_help::time_median_ns>, .on_heatmap = true, .better = Better::less, .follows_clocks = true,
-        .computed = [](const Evaluation& e) { return e.time(&SampleSummary::median); }},
-    {.key = key::time_q1_ns, .unit = "ns", .label = message_of<msg::metric::time_q1_ns>, .help = message_of<msg::metric_help::time_q1_ns>, .better = Better::less, .follows_clocks = true,
-        .computed = [](const Evaluation& e) { return e.time(&SampleSummary::q1); }},
-    {.key = key::time_q3_ns, .unit = "ns", .label = message_of<msg::metric::time_q3_ns>, .help = message_of<msg::metric_help::time_q3_ns>, .better = Better::less, .follows_clocks = true,
-        .computed = [](const Evaluation& e) { return e.time(&SampleSummary::q3); }},
+        .computed = [](const MetricEvaluator& e) { return ratio(e(key::shared_bank_conflicts), e(key::shared_wavefronts)); }},
+    {.key = key::time_median_ns, .unit = "ns", .label = message_of<msg::metric::time_median_ns>, .help = message_of<msg::metric_help::time_median_ns>, .on_heatmap = true, .better = BetterDirection::less, .depends_on_clock = true,
+        .computed = [](const MetricEvaluator& e) { return e.time(&SampleSummary::median); }},
+    {.key = key::time_q1_ns, .unit = "ns", .label = message_of<msg::metric::time_q1_ns>, .help = message_of<msg::metric_help::time_q1_ns>, .better = BetterDirection::less, .depends_on_clock = true,
+        .computed = [](const MetricEvaluator& e) { return e.time(&SampleSummary::q1); }},
+    {.key = key::time_q3_ns, .unit = "ns", .label = message_of<msg::metric::time_q3_ns>, .help = message_of<msg::metric_help::time_q3_ns>, .better = BetterDirection::less, .depends_on_clock = true,
+        .computed = [](const MetricEvaluator& e) { return e.time(&SampleSummary::q3); }},
     {.key = key::time_spread, .unit = "1", .label = message_of<msg::metric::time_spread>, .help = message_of<msg::metric_help::time_spread>,
-        .computed = [](const Evaluation& e) { return e.spread(); }},
-    {.key = key::tflops, .unit = "Tflop/s", .label = message_of<msg::metric::tflops>, .help = message_of<msg::metric_help::tflops>, .on_heatmap = true, .better = Better::more, .follows_clocks = true,
-        .computed = [](const Evaluation& e) { return ratio(e.flops(), e(key::time_median_ns), 1e9 / 1e12 / e.gpus()); }},
-    {.key = key::dram_bytes, .unit = "byte", .label = message_of<msg::metric::dram_bytes>, .help = message_of<msg::metric_help::dram_bytes>, .on_heatmap = true, .better = Better::less, .level = "dram", .count_spread = dram_count_spread,
-        .computed = [](const Evaluation& e) { return sum(e(key::dram_read_bytes), e(key::dram_write_bytes)); }},
-    {.key = key::dram_settled_bytes, .unit = "byte", .label = message_of<msg::metric::dram_settled_bytes>, .help = message_of<msg::metric_help::dram_settled_bytes>, .on_heatmap = true, .better = Better::less, .may_be_negative = true, .level = "dram", .count_spread = dram_count_spread,
-        .computed = [](const Evaluation& e) { return e.settled(); }},
-    {.key = key::l2_sm_bytes, .unit = "byte", .label = message_of<msg::metric::l2_sm_bytes>, .help = message_of<msg::metric_help::l2_sm_bytes>, .on_heatmap = true, .better = Better::less, .level = "sm-l2",
-        .computed = [](const Evaluation& e) { return sum(e(key::l2_to_sm_bytes), e(key::sm_to_l2_bytes)); }},
-    {.key = key::dram_bandwidth, .unit = "byte/s", .label = message_of<msg::metric::dram_bandwidth>, .help = message_of<msg::metric_help::dram_bandwidth>, .on_heatmap = true, .follows_clocks = true, .level = "dram",
-        .computed = [](const Evaluation& e) { return ratio(e(key::dram_bytes), e(key::time_median_ns), 1e9 / e.gpus()); }},
-    {.key = key::l2_sm_bandwidth, .unit = "byte/s", .label = message_of<msg::metric::l2_sm_bandwidth>, .help = message_of<msg::metric_help::l2_sm_bandwidth>, .on_heatmap = true, .follows_clocks = true, .level = "sm-l2",
-        .computed = [](const Evaluation& e) { return ratio(e(key::l2_sm_bytes), e(key::time_median_ns), 1e9 / e.gpus()); }},
+        .computed = [](const MetricEvaluator& e) { return e.spread(); }},
+    {.key = key::tflops, .unit = "Tflop/s", .label = message_of<msg::metric::tflops>, .help = message_of<msg::metric_help::tflops>, .on_heatmap = true, .better = BetterDirection::more, .depends_on_clock = true,
+        .computed = [](const MetricEvaluator& e) { return ratio(e.flops(), e(key::time_median_ns), 1e9 / 1e12 / e.gpus()); }},
+    {.key = key::dram_bytes, .unit = "byte", .label = message_of<msg::metric::dram_bytes>, .help = message_of<msg::metric_help::dram_bytes>, .on_heatmap = true, .better = BetterDirection::less, .level = "dram", .count_spread = dram_count_spread,
+        .computed = [](const MetricEvaluator& e) { return sum(e(key::dram_read_bytes), e(key::dram_write_bytes)); }},
+    {.key = key::dram_settled_bytes, .unit = "byte", .label = message_of<msg::metric::dram_settled_bytes>, .help = message_of<msg::metric_help::dram_settled_bytes>, .on_heatmap = true, .better = BetterDirection::less, .may_be_negative = true, .level = "dram", .count_spread = dram_count_spread,
+        .computed = [](const MetricEvaluator& e) { return e.settled(); }},
+    {.key = key::l2_sm_bytes, .unit = "byte", .label = message_of<msg::metric::l2_sm_bytes>, .help = message_of<msg::metric_help::l2_sm_bytes>, .on_heatmap = true, .better = BetterDirection::less, .level = "sm-l2",
+        .computed = [](const MetricEvaluator& e) { return sum(e(key::l2_to_sm_bytes), e(key::sm_to_l2_bytes)); }},
+    {.key = key::dram_bandwidth, .unit = "byte/s", .label = message_of<msg::metric::dram_bandwidth>, .help = message_of<msg::metric_help::dram_bandwidth>, .on_heatmap = true, .depends_on_clock = true, .level = "dram",
+        .computed = [](const MetricEvaluator& e) { return ratio(e(key::dram_bytes), e(key::time_median_ns), 1e9 / e.gpus()); }},
+    {.key = key::l2_sm_bandwidth, .unit = "byte/s", .label = message_of<msg::metric::l2_sm_bandwidth>, .help = message_of<msg::metric_help::l2_sm_bandwidth>, .on_heatmap = true, .depends_on_clock = true, .level = "sm-l2",
+        .computed = [](const MetricEvaluator& e) { return ratio(e(key::l2_sm_bytes), e(key::time_median_ns), 1e9 / e.gpus()); }},
     {.key = key::l2_sm_over_model, .unit = "1", .label = message_of<msg::metric::l2_sm_over_model>, .help = message_of<msg::metric_help::l2_sm_over_model>, .on_heatmap = true, .level = "sm-l2",
-        .computed = [](const Evaluation& e) { return ratio(e(key::l2_sm_bytes), e(key::model_l2_sm_bytes)); }},
+        .computed = [](const MetricEvaluator& e) { return ratio(e(key::l2_sm_bytes), e(key::model_l2_sm_bytes)); }},
     {.key = key::dram_over_compulsory, .unit = "1", .label = message_of<msg::metric::dram_over_compulsory>, .help = message_of<msg::metric_help::dram_over_compulsory>, .on_heatmap = true, .may_be_negative = true, .level = "dram", .count_spread = dram_count_spread,
-        .computed = [](const Evaluation& e) { return ratio(e.traffic(), e(key::model_compulsory_bytes)); }},
+        .computed = [](const MetricEvaluator& e) { return ratio(e.traffic(), e(key::model_compulsory_bytes)); }},
     {.key = key::arithmetic_intensity, .unit = "flop/byte", .label = message_of<msg::metric::arithmetic_intensity>, .help = message_of<msg::metric_help::arithmetic_intensity>, .on_heatmap = true, .level = "dram", .count_spread = dram_count_spread,
-        .computed = [](const Evaluation& e) { return ratio(e.flops(), e.traffic()); }},
+        .computed = [](const MetricEvaluator& e) { return ratio(e.flops(), e.traffic()); }},
 });
 // clang-format on
 
 /// A kernel of a record, or of one round of it.
-class OfRecord final : public KernelValues {
+class RecordValues final : public KernelValues {
  public:
-  OfRecord(const PointRecord& point, const KernelRecord& kernel, const KernelRecord* whole = nullptr)
+  RecordValues(const PointRecord& point, const KernelRecord& kernel, const KernelRecord* whole = nullptr)
       : point_(point), kernel_(kernel), whole_(whole) {}
 
-  [[nodiscard]] std::optional<Evaluated> stored(std::string_view name) const override {
+  [[nodiscard]] std::optional<EvaluatedMetric> stored(std::string_view name) const override {
     if (auto own = stored_in(kernel_, name)) return own;
     auto closed = whole_ != nullptr ? stored_in(*whole_, name) : std::nullopt;
-    return closed && closed->provenance == Provenance::modelled ? closed : std::nullopt;
+    return closed && closed->provenance == Provenance::modeled ? closed : std::nullopt;
   }
   [[nodiscard]] std::optional<SampleSummary> times() const override { return summarize(kernel_.samples_ns); }
   [[nodiscard]] Provenance origin() const override { return point_.origin(kernel_.kernel); }
@@ -256,15 +256,15 @@ class OfRecord final : public KernelValues {
     for (std::size_t place = 0; place < rounds(); ++place) {
       const std::vector<KernelRecord>& kernels = point_.rounds[place].kernels;
       const auto found = std::ranges::find(kernels, kernel_.kernel, &KernelRecord::kernel);
-      if (found != kernels.end()) visit(place, OfRecord(point_, *found, &kernel_));
+      if (found != kernels.end()) visit(place, RecordValues(point_, *found, &kernel_));
     }
   }
 
  private:
-  static std::optional<Evaluated> stored_in(const KernelRecord& kernel, std::string_view name) {
+  static std::optional<EvaluatedMetric> stored_in(const KernelRecord& kernel, std::string_view name) {
     const auto found = std::ranges::find(kernel.metrics, name, &MetricValue::name);
     if (found == kernel.metrics.end()) return std::nullopt;
-    return Evaluated{found->name, found->value, found->unit, found->provenance};
+    return EvaluatedMetric{found->name, found->value, found->unit, found->provenance};
   }
 
   const PointRecord& point_;
@@ -274,18 +274,18 @@ class OfRecord final : public KernelValues {
 
 /// Returns true for metrics computed from counts and not from times; with several rounds these are the median over
 /// rounds.
-bool is_of_counts(std::string_view name) {
+bool is_count_based(std::string_view name) {
   const Metric* row = find_metric(name);
-  return row != nullptr && row->counter.empty() && !row->follows_clocks && name != key::time_spread;
+  return row != nullptr && row->counter.empty() && !row->depends_on_clock && name != key::time_spread;
 }
 
 /// Median of `value_of` over the rounds; its value if there are no rounds.
 template <class ValueOf>
-std::optional<Evaluated> over_all_rounds(const KernelValues& kernel, ValueOf&& value_of) {
-  std::optional<Evaluated> value;
+std::optional<EvaluatedMetric> median_over_rounds(const KernelValues& kernel, ValueOf&& value_of) {
+  std::optional<EvaluatedMetric> value;
   std::vector<double> values;
-  kernel.each_round([&](std::size_t, const KernelValues& of_round) {
-    const std::optional<Evaluated> found = value_of(of_round);
+  kernel.each_round([&](std::size_t, const KernelValues& round_kernel) {
+    const std::optional<EvaluatedMetric> found = value_of(round_kernel);
     if (!found) return;
     if (!value) value = found;
     values.push_back(found->value);
@@ -295,23 +295,23 @@ std::optional<Evaluated> over_all_rounds(const KernelValues& kernel, ValueOf&& v
   return value;
 }
 
-std::optional<Evaluated> traffic_of(const KernelValues& kernel) {
-  return Evaluation(kernel).traffic();
+std::optional<EvaluatedMetric> traffic_of(const KernelValues& kernel) {
+  return MetricEvaluator(kernel).traffic();
 }
 
 template <class ValueOf>
 std::optional<Quartiles> quartiles_of_rounds(const KernelValues& kernel, ValueOf&& value_of) {
   std::vector<double> values;
-  kernel.each_round([&](std::size_t, const KernelValues& of_round) {
-    const std::optional<Evaluated> value = value_of(of_round);
-    if (value && value->provenance != Provenance::modelled) values.push_back(value->value);
+  kernel.each_round([&](std::size_t, const KernelValues& round_kernel) {
+    const std::optional<EvaluatedMetric> value = value_of(round_kernel);
+    if (value && value->provenance != Provenance::modeled) values.push_back(value->value);
   });
   if (values.size() < 2) return std::nullopt;
   const std::optional<SampleSummary> summary = summarize(values);
   return Quartiles{summary->q1, summary->q3};
 }
 
-std::optional<MetricValue> with_words(const std::optional<Evaluated>& value) {
+std::optional<MetricValue> to_metric_value(const std::optional<EvaluatedMetric>& value) {
   if (!value) return std::nullopt;
   return MetricValue{std::string(value->name), value->value, std::string(value->unit), value->provenance};
 }
@@ -356,34 +356,35 @@ std::string metric_text(const MetricValue& metric) {
   return value_text(metric.value, capacity ? "capacity" : metric.unit);
 }
 
-std::optional<Evaluated> evaluate(std::string_view name, const KernelValues& kernel) {
-  if (kernel.rounds() == 0 || !is_of_counts(name) || kernel.stored(name)) return Evaluation(kernel)(name);
-  return over_all_rounds(kernel, [name](const KernelValues& of_round) { return Evaluation(of_round)(name); });
+std::optional<EvaluatedMetric> evaluate(std::string_view name, const KernelValues& kernel) {
+  if (kernel.rounds() == 0 || !is_count_based(name) || kernel.stored(name)) return MetricEvaluator(kernel)(name);
+  return median_over_rounds(kernel,
+                            [name](const KernelValues& round_kernel) { return MetricEvaluator(round_kernel)(name); });
 }
 
 std::optional<MetricValue> evaluate(std::string_view name, const PointRecord& point, std::string_view kernel) {
   const KernelRecord* record = point.kernel(kernel);
   if (record == nullptr) return std::nullopt;
-  return with_words(evaluate(name, OfRecord(point, *record)));
+  return to_metric_value(evaluate(name, RecordValues(point, *record)));
 }
 
 std::unique_ptr<KernelValues> kernel_values(const PointRecord& point, std::string_view kernel) {
   const KernelRecord* record = point.kernel(kernel);
-  return record == nullptr ? nullptr : std::make_unique<OfRecord>(point, *record);
+  return record == nullptr ? nullptr : std::make_unique<RecordValues>(point, *record);
 }
 
-std::optional<Evaluated> dram_traffic(const KernelValues& kernel) {
-  return kernel.rounds() == 0 ? traffic_of(kernel) : over_all_rounds(kernel, traffic_of);
+std::optional<EvaluatedMetric> dram_traffic(const KernelValues& kernel) {
+  return kernel.rounds() == 0 ? traffic_of(kernel) : median_over_rounds(kernel, traffic_of);
 }
 
 std::optional<MetricValue> dram_traffic(const PointRecord& point, std::string_view kernel) {
   const KernelRecord* record = point.kernel(kernel);
   if (record == nullptr) return std::nullopt;
-  return with_words(dram_traffic(OfRecord(point, *record)));
+  return to_metric_value(dram_traffic(RecordValues(point, *record)));
 }
 
 std::optional<Quartiles> quartiles(const Metric& metric, double value, double median_ns, Quartiles times_ns) {
-  if (!metric.follows_clocks) return std::nullopt;
+  if (!metric.depends_on_clock) return std::nullopt;
   if (metric.key == key::time_median_ns) return times_ns;
   if (metric.unit == "ns" || !(times_ns.q1 > 0) || !(times_ns.q3 > 0)) return std::nullopt;
   return Quartiles{value * median_ns / times_ns.q3, value * median_ns / times_ns.q1};
@@ -393,7 +394,7 @@ std::optional<Quartiles> quartiles(std::string_view name, const PointRecord& poi
   const Metric* metric = find_metric(name);
   const KernelRecord* record = point.kernel(kernel);
   if (record == nullptr) return std::nullopt;
-  if (metric == nullptr || !metric->follows_clocks) return quartiles_over_rounds(name, OfRecord(point, *record));
+  if (metric == nullptr || !metric->depends_on_clock) return quartiles_over_rounds(name, RecordValues(point, *record));
   const auto value = evaluate(name, point, kernel);
   const auto median = evaluate(key::time_median_ns, point, kernel);
   const auto q1 = evaluate(key::time_q1_ns, point, kernel);
@@ -404,8 +405,9 @@ std::optional<Quartiles> quartiles(std::string_view name, const PointRecord& poi
 
 std::optional<Quartiles> quartiles_over_rounds(std::string_view name, const KernelValues& kernel) {
   const Metric* metric = find_metric(name);
-  if (name == key::time_spread || (metric != nullptr && metric->follows_clocks && metric->counter.empty())) return {};
-  return quartiles_of_rounds(kernel, [name](const KernelValues& of_round) { return Evaluation(of_round)(name); });
+  if (name == key::time_spread || (metric != nullptr && metric->depends_on_clock && metric->counter.empty())) return {};
+  return quartiles_of_rounds(kernel,
+                             [name](const KernelValues& round_kernel) { return MetricEvaluator(round_kernel)(name); });
 }
 
 std::optional<Quartiles> traffic_over_rounds(const KernelValues& kernel) {
@@ -482,7 +484,7 @@ std::optional<MetricValue> value_of(const PointFact& fact, const PointRecord& po
   const std::optional<double> value = fact.get(point);
   if (!value) return std::nullopt;
   return MetricValue{std::string(fact.key), *value, std::string(fact.unit),
-                     fact.modelled ? Provenance::modelled : point.provenance};
+                     fact.modeled ? Provenance::modeled : point.provenance};
 }
 
 }  // namespace attnscope

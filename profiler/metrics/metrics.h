@@ -18,7 +18,7 @@
 namespace attnscope {
 
 /// Direction in which a metric improves; selects the best tile.
-enum class Better { neither, less, more };
+enum class BetterDirection { neither, less, more };
 
 /// SM<->L2 and L2<->DRAM.
 inline constexpr std::array<std::string_view, 2> memory_levels{"sm-l2", "dram"};
@@ -26,10 +26,10 @@ inline constexpr std::array<std::string_view, 2> memory_levels{"sm-l2", "dram"};
 /// Counter groups of `collect --utilization`. use: utilization of a unit, percent of peak over the whole kernel (over
 /// the counted range without `sm_active_cycles`). stall: warps stalled for a reason per issue cycle. count: supporting
 /// counts.
-enum class Why { none, use, stall, count };
+enum class CounterGroup { none, use, stall, count };
 
-struct Evaluated;
-class Evaluation;
+struct EvaluatedMetric;
+class MetricEvaluator;
 
 struct Metric {
   std::string_view key;                ///< metric name in files and options: "dram_read_bytes"
@@ -39,17 +39,17 @@ struct Metric {
   double scale = 1;                 ///< value in `unit` = counter value x scale
   MessageFunction label = nullptr;  ///< for axes and columns: "DRAM read"
   MessageFunction help = nullptr;
-  bool collected_by_default = false;  ///< counted in every counter pass
-  bool on_heatmap = false;            ///< can be the color of a heatmap
-  Better better = Better::neither;    ///< the best end of a heatmap
-  bool follows_clocks = false;        ///< throttling changes it: a time, or a rate over one
-  bool may_be_negative = false;       ///< a difference of two counts, or computed from one
-  std::string_view level = {};        ///< memory level whose bytes it counts, one of memory_levels; empty if none
-  double count_spread = 0;            ///< counters: relative difference between two counts of one launch
-  Why why = Why::none;
-  bool predicted_use = false;  ///< predicted utilization of a unit
+  bool collected_by_default = false;                  ///< counted in every counter pass
+  bool on_heatmap = false;                            ///< can be the color of a heatmap
+  BetterDirection better = BetterDirection::neither;  ///< the best end of a heatmap
+  bool depends_on_clock = false;                      ///< throttling changes it: a time, or a rate over one
+  bool may_be_negative = false;                       ///< a difference of two counts, or computed from one
+  std::string_view level = {};  ///< memory level whose bytes it counts, one of memory_levels; empty if none
+  double count_spread = 0;      ///< counters: relative difference between two counts of one launch
+  CounterGroup why = CounterGroup::none;
+  bool predicted_utilization = false;  ///< predicted utilization of a unit
   /// Computes the value from other metrics if it is not stored; none: stored only.
-  std::optional<Evaluated> (*computed)(const Evaluation&) = nullptr;
+  std::optional<EvaluatedMetric> (*computed)(const MetricEvaluator&) = nullptr;
 };
 
 /// `count_spread` of DRAM bytes: stores of known size are counted within 0.5% (tests/gpu/settled_bytes_test.cpp).
@@ -112,13 +112,13 @@ inline constexpr std::string_view counted_range_ns = "counted_range_ns";
 }  // namespace metric_key
 
 /// Metric value with static name and unit.
-struct Evaluated {
+struct EvaluatedMetric {
   std::string_view name;
   double value = 0;
   std::string_view unit;
   Provenance provenance = Provenance::measured;
 
-  bool operator==(const Evaluated&) const = default;
+  bool operator==(const EvaluatedMetric&) const = default;
 };
 
 /// Input of metric evaluation: one kernel of a point, or the sum of its kernels. Implemented by records and by point
@@ -128,7 +128,7 @@ class KernelValues {
   virtual ~KernelValues() = default;
 
   /// Stored value of that name; takes precedence over a computed one.
-  [[nodiscard]] virtual std::optional<Evaluated> stored(std::string_view name) const = 0;
+  [[nodiscard]] virtual std::optional<EvaluatedMetric> stored(std::string_view name) const = 0;
   [[nodiscard]] virtual std::optional<SampleSummary> times() const = 0;
   [[nodiscard]] virtual Provenance origin() const = 0;
   /// True for kernel "all".
@@ -160,7 +160,7 @@ class KernelValues {
 ///
 /// `dram_settled_bytes` needs the write-back bytes, which only cold starts on a GPU have. The simulator flushes L2
 /// after each cold launch and counts that as writes, so simulated read and write bytes are already settled.
-[[nodiscard]] std::optional<Evaluated> evaluate(std::string_view key, const KernelValues&);
+[[nodiscard]] std::optional<EvaluatedMetric> evaluate(std::string_view key, const KernelValues&);
 [[nodiscard]] std::optional<MetricValue> evaluate(std::string_view key, const PointRecord&,
                                                   std::string_view kernel = "all");
 
@@ -169,7 +169,7 @@ class KernelValues {
 
 /// DRAM bytes for plots and ratios: `dram_settled_bytes` if known, else `dram_bytes` (warm starts, imports, old runs
 /// without write-back counts). The result's name tells which.
-[[nodiscard]] std::optional<Evaluated> dram_traffic(const KernelValues&);
+[[nodiscard]] std::optional<EvaluatedMetric> dram_traffic(const KernelValues&);
 [[nodiscard]] std::optional<MetricValue> dram_traffic(const PointRecord&, std::string_view kernel = "all");
 
 /// First and third quartile of a value.
@@ -210,7 +210,7 @@ struct PointFact {
   /// Empty if unknown.
   std::optional<double> (*get)(const PointRecord&) = nullptr;
   /// computed from inputs and types alone; else the provenance is the point's
-  bool modelled = false;
+  bool modeled = false;
 };
 
 [[nodiscard]] std::span<const PointFact> point_facts();

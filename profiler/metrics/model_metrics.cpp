@@ -14,7 +14,7 @@ void add(KernelRecord& kernel, std::string_view key, double value) {
   kernel.metrics.push_back({.name = std::string(key),
                             .value = value,
                             .unit = std::string(find_metric(key)->unit),
-                            .provenance = Provenance::modelled});
+                            .provenance = Provenance::modeled});
 }
 
 void add(KernelRecord& kernel, const Traffic& traffic) {
@@ -47,31 +47,31 @@ void add_model_metrics(const Algorithm& algorithm, const AttentionPlan& plan, co
   }
 }
 
-void add_sharing(KernelRecord& all, const ScheduleTimes& times, std::int64_t link_bytes, Provenance bytes_are,
-                 Provenance times_are) {
+void add_multi_gpu_metrics(KernelRecord& all, const ScheduleTimes& times, std::int64_t link_bytes,
+                           Provenance bytes_provenance, Provenance times_provenance) {
   namespace key = metric_key;
   const auto add_value = [&](std::string_view name, double value, Provenance provenance) {
     all.metrics.push_back({std::string(name), value, std::string(find_metric(name)->unit), provenance});
   };
-  add_value(key::link_bytes, static_cast<double>(link_bytes), bytes_are);
+  add_value(key::link_bytes, static_cast<double>(link_bytes), bytes_provenance);
   for (const auto& [name, value] :
        {std::pair{key::gpu_attention_ns, times.attention_ns}, std::pair{key::gpu_combine_ns, times.combine_ns},
         std::pair{key::gpu_copies_ns, times.copies_ns}}) {
-    add_value(name, value, times_are);
+    add_value(name, value, times_provenance);
   }
   // exposed_ns and imbalance are computed from times.
-  const Provenance computed = times_are == Provenance::measured ? Provenance::derived : times_are;
+  const Provenance computed = times_provenance == Provenance::measured ? Provenance::derived : times_provenance;
   add_value(key::gpu_exposed_ns, times.exposed_ns, computed);
   add_value(key::gpu_imbalance, times.imbalance, computed);
 }
 
 const Metric& metric_of(GpuUnit unit) {
   // Table rows are in the order of GpuUnit.
-  const auto first = std::ranges::find_if(metrics_table(), &Metric::predicted_use);
+  const auto first = std::ranges::find_if(metrics_table(), &Metric::predicted_utilization);
   return first[static_cast<std::ptrdiff_t>(unit)];
 }
 
-void add_predicted_uses(KernelRecord& kernel, std::span<const LaunchTime> times, Provenance provenance) {
+void add_predicted_utilization(KernelRecord& kernel, std::span<const LaunchTime> times, Provenance provenance) {
   const double ns = point_ns(times);
   for (const GpuUnit unit : gpu_units) {
     const Metric& metric = metric_of(unit);

@@ -11,15 +11,15 @@
 namespace attnscope {
 
 /// Adds the schedule times and link bytes of a problem shared by several GPUs.
-void add_sharing(KernelRecord& all, const ScheduleTimes&, std::int64_t link_bytes, Provenance bytes_are,
-                 Provenance times_are);
+void add_multi_gpu_metrics(KernelRecord& all, const ScheduleTimes&, std::int64_t link_bytes,
+                           Provenance bytes_provenance, Provenance times_provenance);
 /// Adds modeled SM<->L2 bytes to every measured kernel and to "all"; adds to "all" the compulsory bytes, and the FLOPs
 /// if the algorithm counts its own. Creates missing kernel records, "all" first; plans with one measured launch have
 /// only "all".
 void add_model_metrics(const Algorithm&, const AttentionPlan&, const AttentionProblem&, PointRecord&);
 
 /// Adds the predicted utilization of each unit over a sequence of launches.
-void add_predicted_uses(KernelRecord&, std::span<const LaunchTime>, Provenance);
+void add_predicted_utilization(KernelRecord&, std::span<const LaunchTime>, Provenance);
 
 [[nodiscard]] const Metric& metric_of(GpuUnit);
 

@@ -26,7 +26,7 @@ struct EnumName {
 constexpr std::array provenance_names{
     EnumName<Provenance>{Provenance::measured, "measured"},
     EnumName<Provenance>{Provenance::derived, "derived"},
-    EnumName<Provenance>{Provenance::modelled, "modeled"},
+    EnumName<Provenance>{Provenance::modeled, "modeled"},
     EnumName<Provenance>{Provenance::simulated, "simulated"},
     EnumName<Provenance>{Provenance::extrapolated, "extrapolated"},
     EnumName<Provenance>{Provenance::imported, "imported"},
@@ -92,8 +92,8 @@ Message title(Provenance value) {
       return msg::provenance::measured{};
     case Provenance::derived:
       return msg::provenance::derived{};
-    case Provenance::modelled:
-      return msg::provenance::modelled{};
+    case Provenance::modeled:
+      return msg::provenance::modeled{};
     case Provenance::simulated:
       return msg::provenance::simulated{};
     case Provenance::extrapolated:

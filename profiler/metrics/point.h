@@ -19,7 +19,7 @@ namespace attnscope {
 /// Origin of a number; it stays with the number from the collector to every view and export.
 /// `extrapolated`: simulated in part and continued, because the launch is too long. `imported`: measured by another
 /// program.
-enum class Provenance { measured, derived, modelled, simulated, extrapolated, imported };
+enum class Provenance { measured, derived, modeled, simulated, extrapolated, imported };
 [[nodiscard]] constexpr bool is_simulated(Provenance provenance) {
   return provenance == Provenance::simulated || provenance == Provenance::extrapolated;
 }
@@ -106,20 +106,20 @@ struct RoundRecord {
   std::optional<ClockReading> clocks = std::nullopt;
 };
 
-struct StatementSource {
+struct ManifestSource {
   std::string name;                         ///< name in the statement or in an #include
   std::string digest;                       ///< UUID of the content
   std::optional<std::string> content = {};  ///< empty if the file is not archived
 
-  bool operator==(const StatementSource&) const = default;
+  bool operator==(const ManifestSource&) const = default;
 };
 /// Archived description of a user-defined kernel. Reading it executes nothing.
-struct KernelStatement {
+struct StoredManifest {
   std::string text;
   bool host_code = false;  ///< a shared library; checked only by outputs, canaries and counters
-  std::vector<StatementSource> sources;
+  std::vector<ManifestSource> sources;
 
-  bool operator==(const KernelStatement&) const = default;
+  bool operator==(const StoredManifest&) const = default;
 };
 
 struct PointRecord {
@@ -136,7 +136,7 @@ struct PointRecord {
   /// Ascending by round; empty if there is one round, which `kernels` and `clocks` hold. With several rounds `kernels`
   /// and `clocks` summarize them (profiler/metrics/rounds.h).
   std::vector<RoundRecord> rounds = {};
-  std::shared_ptr<const KernelStatement> manifest = nullptr;  ///< user-defined kernels only
+  std::shared_ptr<const StoredManifest> manifest = nullptr;  ///< user-defined kernels only
   std::vector<std::string> others = {};  ///< UUIDs of the other GPUs that shared the problem, in order
 
   [[nodiscard]] const KernelRecord* kernel(std::string_view name) const;

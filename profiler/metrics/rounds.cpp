@@ -9,14 +9,14 @@ namespace attnscope {
 namespace {
 
 /// Copies names, samples and metrics of kernels; modeled metrics only on request.
-std::vector<KernelRecord> values_of(const std::vector<KernelRecord>& kernels, bool modelled_too) {
+std::vector<KernelRecord> values_of(const std::vector<KernelRecord>& kernels, bool include_modeled) {
   std::vector<KernelRecord> values;
   for (const KernelRecord& kernel : kernels) {
-    KernelRecord& of_round = values.emplace_back();
-    of_round.kernel = kernel.kernel;
-    of_round.samples_ns = kernel.samples_ns;
+    KernelRecord& round_kernel = values.emplace_back();
+    round_kernel.kernel = kernel.kernel;
+    round_kernel.samples_ns = kernel.samples_ns;
     for (const MetricValue& metric : kernel.metrics) {
-      if (modelled_too || metric.provenance != Provenance::modelled) of_round.metrics.push_back(metric);
+      if (include_modeled || metric.provenance != Provenance::modeled) round_kernel.metrics.push_back(metric);
     }
   }
   return values;
@@ -32,30 +32,30 @@ double median(const std::vector<double>& values) {
 
 /// Index of the first element for which `is_it` is true; appends `wanted` if there is none.
 template <class Element, class IsIt>
-std::size_t place_in(std::vector<Element>& elements, const Element& wanted, IsIt&& is_it) {
+std::size_t find_or_append(std::vector<Element>& elements, const Element& wanted, IsIt&& is_it) {
   const auto found = std::ranges::find_if(elements, is_it);
   const auto place = static_cast<std::size_t>(found - elements.begin());
   if (found == elements.end()) elements.push_back(wanted);
   return place;
 }
 
-void sum_up_kernels(PointRecord& point) {
+void summarize_kernels(PointRecord& point) {
   for (KernelRecord& kernel : point.kernels) {
     kernel.metrics.clear();
     kernel.samples_ns.clear();
   }
   std::vector<std::vector<std::vector<double>>> values(point.kernels.size());  // indexed by kernel and metric
   for (const RoundRecord& round : point.rounds) {
-    for (const KernelRecord& of_round : round.kernels) {
+    for (const KernelRecord& round_kernel : round.kernels) {
       KernelRecord named;
-      named.kernel = of_round.kernel;
-      const std::size_t k =
-          place_in(point.kernels, named, [&](const KernelRecord& known) { return known.kernel == of_round.kernel; });
+      named.kernel = round_kernel.kernel;
+      const std::size_t k = find_or_append(
+          point.kernels, named, [&](const KernelRecord& known) { return known.kernel == round_kernel.kernel; });
       values.resize(point.kernels.size());
       KernelRecord& kernel = point.kernels[k];
-      kernel.samples_ns.insert(kernel.samples_ns.end(), of_round.samples_ns.begin(), of_round.samples_ns.end());
-      for (const MetricValue& metric : of_round.metrics) {
-        const std::size_t m = place_in(kernel.metrics, metric, [&](const MetricValue& known) {
+      kernel.samples_ns.insert(kernel.samples_ns.end(), round_kernel.samples_ns.begin(), round_kernel.samples_ns.end());
+      for (const MetricValue& metric : round_kernel.metrics) {
+        const std::size_t m = find_or_append(kernel.metrics, metric, [&](const MetricValue& known) {
           return known.name == metric.name && known.unit == metric.unit;
         });
         values[k].resize(kernel.metrics.size());
@@ -68,7 +68,7 @@ void sum_up_kernels(PointRecord& point) {
   }
 }
 
-void sum_up_clocks(PointRecord& point) {
+void summarize_clocks(PointRecord& point) {
   std::vector<const ClockReading*> readings;
   for (const RoundRecord& round : point.rounds) {
     if (round.clocks) readings.push_back(&*round.clocks);
@@ -93,21 +93,21 @@ void sum_up_clocks(PointRecord& point) {
 
 }  // namespace
 
-bool measured_again(Disposition disposition) {
+bool can_remeasure(Disposition disposition) {
   return disposition == Disposition::ok || disposition == Disposition::no_counters;
 }
 
-void sum_up_rounds(PointRecord& point) {
+void summarize_rounds(PointRecord& point) {
   if (point.rounds.empty()) return;
   std::ranges::sort(point.rounds, {}, &RoundRecord::round);
-  sum_up_kernels(point);
-  sum_up_clocks(point);
+  summarize_kernels(point);
+  summarize_clocks(point);
   if (point.rounds.size() == 1 && point.rounds.front().round == 0) point.rounds.clear();
 }
 
 void add_round(PointRecord& point, int round, const PointRecord& measured) {
   point.wall_seconds += measured.wall_seconds;
-  if (measured.disposition != Disposition::ok && measured_again(point.disposition)) {
+  if (measured.disposition != Disposition::ok && can_remeasure(point.disposition)) {
     // no-counters in an earlier round keeps its first reason.
     const bool as_before = measured.disposition == point.disposition;
     point.disposition = measured.disposition;
@@ -115,7 +115,7 @@ void add_round(PointRecord& point, int round, const PointRecord& measured) {
   } else if (point.reason.empty()) {
     point.reason = measured.reason;
   }
-  if (!measured_again(measured.disposition)) return;
+  if (!can_remeasure(measured.disposition)) return;
   for (const KernelRecord& kernel : measured.kernels) {
     if (point.kernel(kernel.kernel) != nullptr) continue;
     KernelRecord& added = point.kernels.emplace_back(kernel);
@@ -124,7 +124,7 @@ void add_round(PointRecord& point, int round, const PointRecord& measured) {
   }
   if (point.rounds.empty()) point.rounds.push_back(own_values(point));
   point.rounds.push_back({.round = round, .kernels = values_of(measured.kernels, false), .clocks = measured.clocks});
-  sum_up_rounds(point);
+  summarize_rounds(point);
 }
 
 void each_round(
@@ -136,12 +136,13 @@ void each_round(
 
 std::vector<std::optional<double>> round_values(std::string_view key, const KernelValues& kernel) {
   const auto value_of = [key](const KernelValues& values) {
-    const std::optional<Evaluated> value = evaluate(key, values);
+    const std::optional<EvaluatedMetric> value = evaluate(key, values);
     return value ? std::optional(value->value) : std::nullopt;
   };
   if (kernel.rounds() == 0) return {value_of(kernel)};
   std::vector<std::optional<double>> values(kernel.rounds());
-  kernel.each_round([&](std::size_t place, const KernelValues& of_round) { values[place] = value_of(of_round); });
+  kernel.each_round(
+      [&](std::size_t place, const KernelValues& round_kernel) { values[place] = value_of(round_kernel); });
   return values;
 }
 
@@ -152,7 +153,7 @@ std::vector<std::optional<double>> round_values(std::string_view key, const Poin
   return std::vector<std::optional<double>>(std::max<std::size_t>(point.rounds.size(), 1));
 }
 
-std::optional<SampleSummary> over_rounds(std::string_view key, const KernelValues& kernel) {
+std::optional<SampleSummary> summary_over_rounds(std::string_view key, const KernelValues& kernel) {
   if (kernel.rounds() < 2) return std::nullopt;
   std::vector<double> there;
   for (const std::optional<double>& value : round_values(key, kernel)) {

@@ -15,12 +15,12 @@ namespace attnscope {
 
 /// Returns true if a point with this disposition is measured again in the next round: ok, or only its counters are
 /// missing.
-[[nodiscard]] bool measured_again(Disposition);
+[[nodiscard]] bool can_remeasure(Disposition);
 
 /// Computes the point's own values from its rounds, which it sorts: metrics and clocks are medians over the rounds that
 /// have them, samples and throttle reasons are combined. Launch and occupancy limiter are unchanged. A single round 0
 /// becomes the point's own values.
-void sum_up_rounds(PointRecord&);
+void summarize_rounds(PointRecord&);
 
 /// Adds another measurement of the same point as round `round`. If it failed, the point takes its disposition and a
 /// reason that names the round, and keeps earlier values.
@@ -36,6 +36,6 @@ void each_round(const PointRecord&, const std::function<void(int round, std::spa
 [[nodiscard]] std::vector<std::optional<double>> round_values(std::string_view key, const PointRecord&,
                                                               std::string_view kernel = "all");
 /// Summary over the rounds; empty if fewer than two have the metric.
-[[nodiscard]] std::optional<SampleSummary> over_rounds(std::string_view key, const KernelValues&);
+[[nodiscard]] std::optional<SampleSummary> summary_over_rounds(std::string_view key, const KernelValues&);
 
 }  // namespace attnscope

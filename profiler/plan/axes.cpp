@@ -21,12 +21,12 @@ constexpr std::size_t max_axis_values = 4096;
 constexpr std::string_view tile_name = "tile";
 constexpr std::string_view memory_name = "M";
 /// 4 MiB of 16-bit elements; more than any SM has.
-constexpr std::int64_t most_memory = std::int64_t{1} << 21;
+constexpr std::int64_t max_memory_elements = std::int64_t{1} << 21;
 
 bool sets_tile(std::string_view name) {
   return name == tile_name || name == memory_name;
 }
-bool sets_extent(std::string_view name) {
+bool sets_tile_side(std::string_view name) {
   const Field* field = find_field(name);
   return field != nullptr && field->role == FieldRole::tile;
 }
@@ -48,16 +48,16 @@ Result<std::optional<TileShape>, Message> parse_tile(std::string_view word) {
 
 constexpr int tile_nesting = 150;
 
-const WideField* find_wide(std::string_view name) {
-  const auto all = wide_fields();
-  const auto found = std::ranges::find(all, name, &WideField::name);
+const FieldPair* find_field_pair(std::string_view name) {
+  const auto all = field_pairs();
+  const auto found = std::ranges::find(all, name, &FieldPair::name);
   return found == all.end() ? nullptr : &*found;
 }
 
-AxisKind axis_of(const Field& field) {
+AxisDef axis_of(const Field& field) {
   // The sweep request sets the cache state; the algorithm chooses knobs without an axis.
-  const bool chosen_elsewhere = field.role == FieldRole::circumstance || field.role == FieldRole::knob;
-  const bool without_fallback = chosen_elsewhere || wide_field_of(field.name) != nullptr;
+  const bool chosen_elsewhere = field.role == FieldRole::device_state || field.role == FieldRole::knob;
+  const bool without_fallback = chosen_elsewhere || field_pair_of(field.name) != nullptr;
   return {.name = std::string(field.name),
           .fields = {field},
           .words = field.type != FieldType::integer,
@@ -70,7 +70,7 @@ AxisKind axis_of(const Field& field) {
           .nesting = field.nesting};
 }
 
-AxisKind axis_of(const WideField& wide) {
+AxisDef axis_of(const FieldPair& wide) {
   const Field& first = *find_field(wide.first);
   return {.name = std::string(wide.name),
           .fields = {first, *find_field(wide.second)},
@@ -80,9 +80,9 @@ AxisKind axis_of(const WideField& wide) {
           .nesting = wide.nesting};
 }
 
-const AxisKind* find_kind(std::span<const AxisKind> kinds, std::string_view name) {
+const AxisDef* find_axis_definition(std::span<const AxisDef> kinds, std::string_view name) {
   const auto found = std::ranges::find_if(
-      kinds, [wanted = lower_case(name)](const AxisKind& kind) { return lower_case(kind.name) == wanted; });
+      kinds, [wanted = lower_case(name)](const AxisDef& kind) { return lower_case(kind.name) == wanted; });
   return found == kinds.end() ? nullptr : &*found;
 }
 
@@ -129,7 +129,7 @@ Result<std::int64_t, AxisError> parse_integer(std::string_view text) {
 }
 
 // Returns why `value` is out of range or invalid; empty if it is valid.
-Message range_error(const AxisKind& kind, std::int64_t value, const Registry& registry) {
+Message out_of_range_error(const AxisDef& kind, std::int64_t value, const Registry& registry) {
   if (value < kind.smallest) return make_message("{} must be at least {}, not {}", kind.name, kind.smallest, value);
   if (value > kind.largest)
     return make_message("{} {} is too large; the maximum is {}", kind.name, value, kind.largest);
@@ -166,7 +166,7 @@ Numbers parse_range(std::string_view text) {
   return values;
 }
 
-Failure<AxisError> too_many(std::size_t values) {
+Failure<AxisError> too_many_values(std::size_t values) {
   return value_failure(make_message("{} values given; the maximum is {}", values, max_axis_values));
 }
 
@@ -178,7 +178,7 @@ Numbers parse_list(std::string_view text) {
     if (!number) return Failure<AxisError>{number.error()};
     values.push_back(*number);
   }
-  if (values.size() > max_axis_values) return too_many(values.size());
+  if (values.size() > max_axis_values) return too_many_values(values.size());
   return values;
 }
 
@@ -198,7 +198,7 @@ Numbers parse_exponents(std::string_view text) {
   return numbers;
 }
 
-Result<Axis, AxisError> parse_values(const AxisKind& kind, std::string_view modifier, std::string_view text,
+Result<Axis, AxisError> parse_values(const AxisDef& kind, std::string_view modifier, std::string_view text,
                                      const Registry& registry) {
   Axis axis{.name = kind.name, .values = {}};
   if (kind.words) {
@@ -211,7 +211,7 @@ Result<Axis, AxisError> parse_values(const AxisKind& kind, std::string_view modi
       if (Message wrong = kind.wrong(word, registry); !wrong.empty()) return value_failure(std::move(wrong));
       axis.values.emplace_back(word);
     }
-    if (axis.values.size() > max_axis_values) return too_many(axis.values.size());
+    if (axis.values.size() > max_axis_values) return too_many_values(axis.values.size());
     return axis;
   }
   const Numbers numbers = modifier == "pow2"                         ? parse_exponents(text)
@@ -219,7 +219,8 @@ Result<Axis, AxisError> parse_values(const AxisKind& kind, std::string_view modi
                                                                      : parse_list(text);
   if (!numbers) return Failure<AxisError>{numbers.error()};
   for (const std::int64_t value : *numbers) {
-    if (Message wrong = range_error(kind, value, registry); !wrong.empty()) return value_failure(std::move(wrong));
+    if (Message wrong = out_of_range_error(kind, value, registry); !wrong.empty())
+      return value_failure(std::move(wrong));
     axis.values.push_back(std::to_string(value));
   }
   return axis;
@@ -227,20 +228,20 @@ Result<Axis, AxisError> parse_values(const AxisKind& kind, std::string_view modi
 
 }  // namespace
 
-Message AxisKind::wrong(std::string_view value, const Registry& registry) const {
+Message AxisDef::wrong(std::string_view value, const Registry& registry) const {
   if (sets == Sets::memory) return {};
   if (sets == Sets::tile) {
     const auto tile = parse_tile(value);
     return tile ? Message() : tile.error();
   }
-  if (fields.front().role != FieldRole::algorithm) return wrong_value(fields.front(), value);
+  if (fields.front().role != FieldRole::algorithm) return value_error(fields.front(), value);
   if (registry.find(value) != nullptr) return {};
   std::vector<std::string> known;
   for (const Algorithm* algorithm : registry.algorithms()) known.push_back(algorithm->name());
   return make_message("unknown algorithm '{}'; available: {}", value, fmt::join(known, ", "));
 }
 
-void AxisKind::set(Draft& draft, const std::string& value) const {
+void AxisDef::set(Draft& draft, const std::string& value) const {
   if (sets == Sets::memory) draft.m = std::stoll(value);
   if (sets == Sets::tile) {
     const auto tile = *parse_tile(value);
@@ -254,31 +255,31 @@ void AxisKind::set(Draft& draft, const std::string& value) const {
   }
 }
 
-std::vector<AxisKind> axis_kinds(const Registry& registry) {
-  std::vector<AxisKind> kinds;
-  for (const WideField& wide : wide_fields()) kinds.push_back(axis_of(wide));
+std::vector<AxisDef> axis_definitions(const Registry& registry) {
+  std::vector<AxisDef> kinds;
+  for (const FieldPair& wide : field_pairs()) kinds.push_back(axis_of(wide));
   for (const Field& field : fields_and_knobs(point_fields(), registry.knobs())) kinds.push_back(axis_of(field));
   kinds.push_back({.name = std::string(tile_name),
-                   .sets = AxisKind::Sets::tile,
+                   .sets = AxisDef::Sets::tile,
                    .words = true,
                    .can_be_infeasible = true,
                    .nesting = tile_nesting});
   kinds.push_back({.name = std::string(memory_name),
-                   .sets = AxisKind::Sets::memory,
+                   .sets = AxisDef::Sets::memory,
                    .smallest = 1,
-                   .largest = most_memory,
+                   .largest = max_memory_elements,
                    .can_be_infeasible = true,
                    .nesting = tile_nesting});
-  std::ranges::stable_sort(kinds, {}, &AxisKind::nesting);
+  std::ranges::stable_sort(kinds, {}, &AxisDef::nesting);
   return kinds;
 }
 
 bool axis_replaces(std::string_view name, std::string_view other) {
   if (name == other) return true;
-  if (sets_tile(name)) return sets_tile(other) || sets_extent(other);
+  if (sets_tile(name)) return sets_tile(other) || sets_tile_side(other);
   // Setting br or bc does not override a whole-tile axis, except M.
-  if (sets_extent(name)) return other == memory_name;
-  const WideField* wide = find_wide(name);
+  if (sets_tile_side(name)) return other == memory_name;
+  const FieldPair* wide = find_field_pair(name);
   return wide != nullptr && wide->has(other);
 }
 
@@ -291,8 +292,8 @@ Message axis_overlap(std::span<const Axis> axes) {
       }
       const bool wider = axis_replaces(axes[i].name, other.name);
       if (!wider && !axis_replaces(other.name, axes[i].name)) continue;
-      const std::string& name = wider && !sets_extent(axes[i].name) ? axes[i].name : other.name;
-      const WideField* wide = find_wide(name);
+      const std::string& name = wider && !sets_tile_side(axes[i].name) ? axes[i].name : other.name;
+      const FieldPair* wide = find_field_pair(name);
       return make_message("axes {} and {} overlap: {} sets both {} and {} (use one or the other)", axes[i].name,
                           other.name, name, wide != nullptr ? wide->first : "br",
                           wide != nullptr ? wide->second : "bc");
@@ -307,7 +308,7 @@ std::vector<std::string> axis_help(const Registry& registry) {
                                  "tile (or br and bc): auto or BrxBc, such as 128x64",
                                  "M: on-chip memory per block in elements; sets the tile by the paper's rule"};
   for (const Field& field : point_fields()) {
-    const bool listed_above = field.role == FieldRole::tile || wide_field_of(field.name) != nullptr;
+    const bool listed_above = field.role == FieldRole::tile || field_pair_of(field.name) != nullptr;
     if (!listed_above) lines.push_back(fmt::format("{}: {}", field.name, text(field.help())));
   }
   for (const Knob& knob : registry.knobs()) {
@@ -339,14 +340,14 @@ Result<Axis, Message> parse_axis(std::string_view text, const Registry& registry
     name = trim(name.substr(0, bracket));
     if (modifier != "pow2") return fail(make_message("unknown modifier '{}'; accepted: pow2", shortened(modifier)));
   }
-  const std::vector<AxisKind> kinds = axis_kinds(registry);
-  const AxisKind* kind = find_kind(kinds, name);
+  const std::vector<AxisDef> kinds = axis_definitions(registry);
+  const AxisDef* kind = find_axis_definition(kinds, name);
   if (kind == nullptr) {
     std::vector<std::string> names;
     names.reserve(kinds.size());
-    for (const AxisKind& known : kinds) names.push_back(known.name);
+    for (const AxisDef& known : kinds) names.push_back(known.name);
     // long names are not candidates; bounds the edit-distance cost
-    const auto near = near_matches(name.substr(0, 100), names);
+    const auto near = closest_matches(name.substr(0, 100), names);
     if (!near.empty()) {
       return fail(make_message("unknown name '{}'; did you mean {}?", shortened(name), join_or(near)), false);
     }

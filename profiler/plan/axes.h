@@ -25,7 +25,7 @@ namespace attnscope {
 /// that sets the tile by the paper's rule (tile_of_memory()); it applies to algorithms whose traffic depends on a tile
 /// side. Knob value 0 leaves the choice to the algorithm.
 struct Axis {
-  std::string name;  ///< canonical spelling, as in axis_kinds()
+  std::string name;  ///< canonical spelling, as in axis_definitions()
   std::vector<std::string> values;
 };
 /// Returns an error that names the text, the problem and the accepted values; syntax examples only for syntax errors.
@@ -43,7 +43,7 @@ struct Draft {
 };
 
 /// Values that an axis accepts and the fields that it sets.
-struct AxisKind {
+struct AxisDef {
   /// Target of a value: `fields`, the whole tile, or the tile derived from an on-chip memory size.
   enum class Sets { fields, tile, memory };
 
@@ -63,7 +63,7 @@ struct AxisKind {
   void set(Draft&, const std::string& value) const;
 };
 /// All axes in nesting order, outermost first.
-[[nodiscard]] std::vector<AxisKind> axis_kinds(const Registry&);
+[[nodiscard]] std::vector<AxisDef> axis_definitions(const Registry&);
 
 /// Returns true if setting `name` overrides `other`: the same axis, or one that sets the same fields.
 [[nodiscard]] bool axis_replaces(std::string_view name, std::string_view other);

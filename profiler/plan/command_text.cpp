@@ -31,9 +31,9 @@ std::string shell_quoted(const std::string& word) {
 namespace {
 
 /// " algorithm=fa2 N=4096 ...", each preceded by `before`.
-std::string axis_words(const PointSpec& spec, std::string_view before = " ") {
+std::string joined_axis_arguments(const PointSpec& spec, std::string_view before = " ") {
   std::string words;
-  for (const std::string& axis : axis_texts(spec)) words.append(before).append(shell_quoted(axis));
+  for (const std::string& axis : axis_arguments(spec)) words.append(before).append(shell_quoted(axis));
   return words;
 }
 
@@ -48,12 +48,12 @@ std::string kernel_option(const PointSpec& spec) {
 
 }  // namespace
 
-std::vector<std::string> axis_texts(const PointSpec& spec) {
+std::vector<std::string> axis_arguments(const PointSpec& spec) {
   std::vector<std::string> texts;
   for (const Field& field : point_fields()) {
     if (field.role == FieldRole::tile && (spec.tile.br < 1 || spec.tile.bc < 1)) continue;
     if (!field.fallback.empty() && is_fallback(field, spec)) continue;
-    const WideField* wide = wide_field_of(field.name);
+    const FieldPair* wide = field_pair_of(field.name);
     const bool both = wide != nullptr && wide->equal_in(spec);
     if (both && field.name == wide->second) continue;
     texts.push_back(fmt::format("{}={}", both ? wide->name : field.name, field_text(field, spec)));
@@ -63,28 +63,28 @@ std::vector<std::string> axis_texts(const PointSpec& spec) {
 }
 
 std::string collect_command(const PointSpec& spec) {
-  return "attnscope collect" + kernel_option(spec) + axis_words(spec, " -a ") + " -o point.attnscope";
+  return "attnscope collect" + kernel_option(spec) + joined_axis_arguments(spec, " -a ") + " -o point.attnscope";
 }
 
 std::string rounds_command(const PointSpec& spec, std::size_t rounds) {
   return fmt::format("attnscope collect{} --rounds {}{} -o rounds.attnscope", kernel_option(spec), rounds,
-                     axis_words(spec, " -a "));
+                     joined_axis_arguments(spec, " -a "));
 }
 
-std::string turns_command(const PointSpec& base, const PointSpec& other, const TurnsOptions& options) {
+std::string interleaved_command(const PointSpec& base, const PointSpec& other, const InterleavedOptions& options) {
   if (base.cache != other.cache) return {};
   const std::string kernels =
       kernel_option(base) + (other.algorithm == base.algorithm ? std::string() : kernel_option(other));
-  std::string command =
-      fmt::format("attnscope ab{} --baseline{} --candidate{}", kernels, axis_words(base), axis_words(other));
-  const TurnsOptions usual;
+  std::string command = fmt::format("attnscope ab{} --baseline{} --candidate{}", kernels, joined_axis_arguments(base),
+                                    joined_axis_arguments(other));
+  const InterleavedOptions usual;
   if (options.samples != usual.samples) command += fmt::format(" --samples {}", options.samples);
   if (options.margin != usual.margin) command += fmt::format(" --margin {:.6g}", 100 * options.margin);
   return command + fmt::format(" --rounds {}", options.rounds);
 }
 
 std::string launch_command(const PointSpec& spec) {
-  return "attnscope launch" + kernel_option(spec) + axis_words(spec);
+  return "attnscope launch" + kernel_option(spec) + joined_axis_arguments(spec);
 }
 
 }  // namespace attnscope

@@ -11,7 +11,7 @@ namespace attnscope {
 
 /// One axis per value: "algorithm=fa2", "N=4096", "tile=128x64", ... parse_axis() and a sweep make the same point from
 /// them. Omits default values and an unknown tile.
-[[nodiscard]] std::vector<std::string> axis_texts(const PointSpec&);
+[[nodiscard]] std::vector<std::string> axis_arguments(const PointSpec&);
 /// Quotes an argument for a POSIX shell if needed.
 [[nodiscard]] std::string shell_quoted(const std::string& word);
 /// "attnscope collect -a algorithm=fa2 ... -o point.attnscope", shell-quoted.
@@ -19,14 +19,15 @@ namespace attnscope {
 /// "attnscope collect --rounds 10 -a algorithm=fa2 ... -o rounds.attnscope"
 [[nodiscard]] std::string rounds_command(const PointSpec&, std::size_t rounds);
 /// Options of an interleaved comparison of two points; default values are omitted from the command.
-struct TurnsOptions {
+struct InterleavedOptions {
   std::size_t rounds = 0;
   double margin = 0.01;
   std::size_t samples = 10;
 };
 /// "attnscope ab --baseline algorithm=fa2 N=4096 br=64 ... --candidate algorithm=fa2 N=4096 br=128 ... --rounds 40".
 /// Empty if the points' cache states differ, which `ab` does not support.
-[[nodiscard]] std::string turns_command(const PointSpec& base, const PointSpec& other, const TurnsOptions& options);
+[[nodiscard]] std::string interleaved_command(const PointSpec& base, const PointSpec& other,
+                                              const InterleavedOptions& options);
 /// "attnscope launch algorithm=fa2 ...": runs only the point's kernels, for use under a profiler.
 [[nodiscard]] std::string launch_command(const PointSpec&);
 

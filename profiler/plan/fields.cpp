@@ -52,7 +52,7 @@ Result<std::string, Message> parse_as(std::string_view text, const std::string& 
 }
 
 template <class Member>
-constexpr FieldType type_of() {
+constexpr FieldType field_type_of() {
   if constexpr (std::same_as<Member, bool>) return FieldType::flag;
   if constexpr (std::floating_point<Member>) return FieldType::real;
   if constexpr (std::integral<Member> && !std::same_as<Member, bool>) return FieldType::integer;
@@ -69,9 +69,9 @@ template <auto... path>
 FieldValue get(const PointSpec& spec) {
   const auto& value = member_of<path...>(spec);
   using Member = std::remove_cvref_t<decltype(value)>;
-  if constexpr (type_of<Member>() == FieldType::integer) {
+  if constexpr (field_type_of<Member>() == FieldType::integer) {
     return std::int64_t{value};
-  } else if constexpr (std::same_as<Member, std::string> || type_of<Member>() != FieldType::word) {
+  } else if constexpr (std::same_as<Member, std::string> || field_type_of<Member>() != FieldType::word) {
     return value;
   } else {
     return std::string(to_string(value));
@@ -82,11 +82,11 @@ template <auto... path>
 Set set(PointSpec& spec, const FieldValue& value) {
   auto& target = member_of<path...>(spec);
   using Member = std::remove_cvref_t<decltype(target)>;
-  if constexpr (type_of<Member>() == FieldType::integer) {
+  if constexpr (field_type_of<Member>() == FieldType::integer) {
     const std::int64_t number = std::get<std::int64_t>(value);
     if (!std::in_range<Member>(number)) return failure(make_message("{} is out of range.", number));
     target = static_cast<Member>(number);
-  } else if constexpr (type_of<Member>() != FieldType::word) {
+  } else if constexpr (field_type_of<Member>() != FieldType::word) {
     target = std::get<Member>(value);
   } else {
     auto parsed = parse_as(std::get<std::string>(value), target);
@@ -108,8 +108,8 @@ Set set_valid(PointSpec& spec, const FieldValue& value) {
 /// Completes a table row: type, accessors for the member at `path`, and range check.
 template <auto... path>
 Field field(Field stated) {
-  stated.type = type_of<std::remove_cvref_t<decltype(member_of<path...>(std::declval<PointSpec&>()))>>();
-  if (stated.fallback.empty()) stated.shown = FieldShown::always;
+  stated.type = field_type_of<std::remove_cvref_t<decltype(member_of<path...>(std::declval<PointSpec&>()))>>();
+  if (stated.fallback.empty()) stated.shown = FieldVisibility::always;
   stated.get = get<path...>;
   if (!stated.set) {
     stated.set = [least = stated.least, below = stated.below](PointSpec& spec, const FieldValue& value) -> Set {
@@ -130,7 +130,7 @@ std::vector<std::string> words_of(const std::array<Enum, count>& all) {
   return words;
 }
 
-std::vector<std::string> dtype_words() {
+std::vector<std::string> dtype_names() {
   std::vector<std::string> words;
   words.reserve(std::size(dtype_traits));
   for (const DTypeTrait& trait : dtype_traits) words.emplace_back(trait.word);
@@ -138,13 +138,13 @@ std::vector<std::string> dtype_words() {
 }
 
 /// Simple masks first.
-double order_of_mask(const PointSpec& spec) {
+double mask_order(const PointSpec& spec) {
   const Mask& mask = spec.problem.mask;
   return mask == Mask::none ? 0 : mask == Mask::causal ? 1 : mask.has_block_mask() ? 4 : mask.padded() ? 3 : 2;
 }
 
-constexpr std::int64_t most_heads = 1 << 20;
-constexpr std::int64_t most_keys = 1 << 24;
+constexpr std::int64_t max_heads = 1 << 20;
+constexpr std::int64_t max_keys = 1 << 24;
 constexpr std::int64_t most_rows = 4096;  // rows per tile
 constexpr OfferedRange lengths{.least = 1, .most = 1 << 20, .step = 16};
 constexpr OfferedRange counts{.least = 1, .most = 1024};
@@ -159,42 +159,42 @@ constexpr auto tile = &PointSpec::tile;
 const auto& fields() {
   static const std::array table{
       field<&PointSpec::algorithm>({.name = field_name::algorithm, .label = message_of<msg::field::algorithm>, .help = message_of<msg::field_help::algorithm>, .meaning = message_of<msg::facet_help::algorithm>,
-          .role = FieldRole::algorithm, .other_words = true, .nesting = 130}),
+          .role = FieldRole::algorithm, .accepts_other_words = true, .nesting = 130}),
       field<problem, &AttentionProblem::pass>({.name = "pass", .label = message_of<msg::field::pass>, .help = message_of<msg::field_help::pass>, .meaning = message_of<msg::facet_help::pass>,
-          .fallback = "fwd", .words = words_of(std::array{Pass::fwd, Pass::bwd, Pass::fwd_bwd}), .can_be_infeasible = true, .nesting = 20, .shown = FieldShown::in_tables,
+          .fallback = "fwd", .words = words_of(std::array{Pass::fwd, Pass::bwd, Pass::fwd_bwd}), .can_be_infeasible = true, .nesting = 20, .shown = FieldVisibility::in_tables,
           .in_title = [](std::string_view text) { return Message::verbatim(std::string(text)); }}),
       field<problem, &AttentionProblem::dtype>({.name = "dtype", .label = message_of<msg::field::dtype>, .help = message_of<msg::field_help::dtype>, .meaning = message_of<msg::facet_help::dtype>,
-          .role = FieldRole::precision, .fallback = "fp16", .words = dtype_words(), .nesting = 10, .shown = FieldShown::always, .heading = "type"}),
+          .role = FieldRole::precision, .fallback = "fp16", .words = dtype_names(), .nesting = 10, .shown = FieldVisibility::always, .heading = "type"}),
       field<problem, &AttentionProblem::batch>({.name = "batch", .label = message_of<msg::field::batch>, .help = message_of<msg::field_help::batch>,
-          .fallback = "1", .smallest = 1, .largest = most_heads, .offered = counts, .nesting = 80, .shown = FieldShown::always}),
+          .fallback = "1", .smallest = 1, .largest = max_heads, .offered = counts, .nesting = 80, .shown = FieldVisibility::always}),
       field<problem, &AttentionProblem::heads_q>({.name = "heads_q", .label = message_of<msg::field::heads_q>, .help = message_of<msg::field_help::heads_q>,
-          .smallest = 1, .largest = most_heads, .offered = counts, .nesting = 95}),
+          .smallest = 1, .largest = max_heads, .offered = counts, .nesting = 95}),
       field<problem, &AttentionProblem::heads_kv>({.name = "heads_kv", .label = message_of<msg::field::heads_kv>, .help = message_of<msg::field_help::heads_kv>,
-          .smallest = 1, .largest = most_heads, .offered = counts, .nesting = 96, .follows = "heads_q", .may_be_left_out = true}),
+          .smallest = 1, .largest = max_heads, .offered = counts, .nesting = 96, .follows = "heads_q", .optional_in_imports = true}),
       field<problem, &AttentionProblem::n_q>({.name = field_name::n_q, .label = message_of<msg::field::n_q>, .help = message_of<msg::field_help::n_q>,
-          .smallest = 1, .largest = most_keys, .offered = lengths, .nesting = 115, .follows = field_name::n_k, .first_in_editors = true}),
+          .smallest = 1, .largest = max_keys, .offered = lengths, .nesting = 115, .follows = field_name::n_k, .first_in_editors = true}),
       field<problem, &AttentionProblem::n_k>({.name = field_name::n_k, .label = message_of<msg::field::n_k>, .help = message_of<msg::field_help::n_k>, .meaning = message_of<msg::facet_help::n_k>,
-          .smallest = 1, .largest = most_keys, .offered = lengths, .nesting = 116, .first_in_editors = true}),
+          .smallest = 1, .largest = max_keys, .offered = lengths, .nesting = 116, .first_in_editors = true}),
       field<problem, &AttentionProblem::d>({.name = field_name::d, .label = message_of<msg::field::d>, .help = message_of<msg::field_help::d>, .meaning = message_of<msg::facet_help::d>,
-          .sweep_default = "64", .smallest = 1, .largest = 4096, .written_for = [](const Facts& facts) -> const std::vector<int>& { return facts.head_dims; },
+          .sweep_default = "64", .smallest = 1, .largest = 4096, .supported_values = [](const Facts& facts) -> const std::vector<int>& { return facts.head_dims; },
           .offered = head_dims, .can_be_infeasible = true, .nesting = 70, .first_in_editors = true, .stem = "d"}),
       field<problem, &AttentionProblem::mask>({.name = "mask", .label = message_of<msg::field::mask>, .help = message_of<msg::field_help::mask>, .meaning = message_of<msg::facet_help::mask>,
           .fallback = "full", .words = {"full", "causal", "window:1024:0", "window:256:256", "lengths:ramp", "causal+lengths:ramp", "blocks:128:butterfly", "blocks:128:stride4", "blocks:256:random25"},
-          .other_words = true, .can_be_infeasible = true, .nesting = 30, .shown = FieldShown::always,
-          .brief = [](const PointSpec& s) { return mask_text(s.problem.mask); }, .order = order_of_mask}),
+          .accepts_other_words = true, .can_be_infeasible = true, .nesting = 30, .shown = FieldVisibility::always,
+          .brief = [](const PointSpec& s) { return mask_text(s.problem.mask); }, .order = mask_order}),
       field<tile, &TileShape::br>({.name = "br", .label = message_of<msg::field::br>, .help = message_of<msg::field_help::br>,
-          .role = FieldRole::tile, .smallest = 1, .largest = most_rows, .written_for = [](const Facts& facts) -> const std::vector<int>& { return facts.br; },
+          .role = FieldRole::tile, .smallest = 1, .largest = most_rows, .supported_values = [](const Facts& facts) -> const std::vector<int>& { return facts.br; },
           .offered = tile_sides, .can_be_infeasible = true, .nesting = 160}),
       field<tile, &TileShape::bc>({.name = "bc", .label = message_of<msg::field::bc>, .help = message_of<msg::field_help::bc>,
-          .role = FieldRole::tile, .smallest = 1, .largest = most_rows, .written_for = [](const Facts& facts) -> const std::vector<int>& { return facts.bc; },
+          .role = FieldRole::tile, .smallest = 1, .largest = most_rows, .supported_values = [](const Facts& facts) -> const std::vector<int>& { return facts.bc; },
           .offered = tile_sides, .can_be_infeasible = true, .nesting = 155}),
       field<&PointSpec::cache>({.name = "cache", .label = message_of<msg::field::cache>, .help = message_of<msg::field_help::cache>, .meaning = message_of<msg::facet_help::cache>,
-          .role = FieldRole::circumstance, .fallback = "cold", .words = words_of(std::array{CacheState::cold, CacheState::warm}), .nesting = 170, .shown = FieldShown::in_details,
+          .role = FieldRole::device_state, .fallback = "cold", .words = words_of(std::array{CacheState::cold, CacheState::warm}), .nesting = 170, .shown = FieldVisibility::in_details,
           .in_title = [](std::string_view text) { return Message(msg::value::l2_state{.state = text}); }}),
       field<problem, &AttentionProblem::dropout>({.name = "dropout", .label = message_of<msg::field::dropout>, .help = message_of<msg::field_help::dropout>, .meaning = message_of<msg::facet_help::dropout>,
           .fallback = "0", .below = 1, .can_be_infeasible = true, .nesting = 40, .stem = "dropout", .set = set_valid<problem, &AttentionProblem::dropout>}),
       field<problem, &AttentionProblem::page>({.name = "page", .label = message_of<msg::field::page>, .help = message_of<msg::field_help::page>, .meaning = message_of<msg::facet_help::page>,
-          .fallback = "0", .largest = most_keys, .can_be_infeasible = true, .nesting = 50, .stem = "page",
+          .fallback = "0", .largest = max_keys, .can_be_infeasible = true, .nesting = 50, .stem = "page",
           .brief = [](const PointSpec& s) { return s.problem.page == 0 ? "contiguous" : std::to_string(s.problem.page); }, .set = set_valid<problem, &AttentionProblem::page>}),
       field<problem, &AttentionProblem::deterministic>({.name = "deterministic", .label = message_of<msg::field::deterministic>, .help = message_of<msg::field_help::deterministic>, .meaning = message_of<msg::facet_help::deterministic>,
           .fallback = "no", .can_be_infeasible = true, .nesting = 60}),
@@ -211,11 +211,11 @@ FieldValue value_of(const KnobValue& value) {
   return std::visit([](const auto& held) { return FieldValue(held); }, value);
 }
 
-/// " dropout 0.1 deterministic": the where_set fields that are set.
-std::string fields_set(const PointSpec& spec, std::span<const Field> known) {
+/// " dropout 0.1 deterministic": the if_set fields that are set.
+std::string set_fields_text(const PointSpec& spec, std::span<const Field> known) {
   std::string text;
   for (const Field& field : known) {
-    if (field.shown != FieldShown::where_set || is_fallback(field, spec)) continue;
+    if (field.shown != FieldVisibility::if_set || is_fallback(field, spec)) continue;
     const FieldValue value = field.get(spec);
     const bool on = field.type == FieldType::flag && std::get<bool>(value);
     text += on ? fmt::format(" {}", field.name) : fmt::format(" {} {}", field.name, to_string(value));
@@ -261,11 +261,11 @@ Field knob_field(const Knob& knob) {
           .restore = [set](PointSpec& spec, const FieldValue& value) { (void)set(spec, value); }};
 }
 
-Field foreign_knob_field(std::string_view name) {
+Field undeclared_knob_field(std::string_view name) {
   return {.name = name,
           .label = [name] { return Message::verbatim(std::string(name)); },
           .role = FieldRole::knob,
-          .other_words = true,
+          .accepts_other_words = true,
           .get = [name](const PointSpec& spec) -> FieldValue {
             const KnobValue* given = spec.knobs.find(name);
             return given != nullptr ? value_of(*given) : FieldValue(std::string());
@@ -278,31 +278,31 @@ std::vector<Field> fields_and_knobs(std::span<const Field> fields, std::span<con
   return all;
 }
 
-const Field& WideField::leader() const {
+const Field& FieldPair::leader() const {
   const Field& one = *find_field(first);
   return one.follows.empty() ? one : *find_field(one.follows);
 }
 
-bool WideField::equal_in(const PointSpec& spec) const {
+bool FieldPair::equal_in(const PointSpec& spec) const {
   return find_field(first)->get(spec) == find_field(second)->get(spec);
 }
 
-std::span<const WideField> wide_fields() {
+std::span<const FieldPair> field_pairs() {
   static constexpr std::array table{
-      WideField{.name = field_name::n,
+      FieldPair{.name = field_name::n,
                 .first = field_name::n_q,
                 .second = field_name::n_k,
                 .fallback = "1024",
                 .nesting = 110,
                 .label = message_of<msg::facet::n>,
                 .help = message_of<msg::field_help::n>},
-      WideField{.name = "heads", .first = "heads_q", .second = "heads_kv", .fallback = "16", .nesting = 90}};
+      FieldPair{.name = "heads", .first = "heads_q", .second = "heads_kv", .fallback = "16", .nesting = 90}};
   return table;
 }
 
-const WideField* wide_field_of(std::string_view field) {
-  const auto all = wide_fields();
-  const auto found = std::ranges::find_if(all, [&](const WideField& wide) { return wide.has(field); });
+const FieldPair* field_pair_of(std::string_view field) {
+  const auto all = field_pairs();
+  const auto found = std::ranges::find_if(all, [&](const FieldPair& wide) { return wide.has(field); });
   return found == all.end() ? nullptr : &*found;
 }
 
@@ -345,7 +345,7 @@ Set set_field(const Field& field, PointSpec& spec, std::string_view text) {
   return value ? field.set(spec, *value) : Set(failure(value.error()));
 }
 
-Message wrong_value(const Field& field, std::string_view text) {
+Message value_error(const Field& field, std::string_view text) {
   PointSpec trial;
   const Set set = set_field(field, trial, text);
   return set ? Message() : set.error();
@@ -365,11 +365,11 @@ std::string field_text(const Field& field, const PointSpec& spec) {
   return to_string(field.get(spec));
 }
 
-std::string brief_text(const Field& field, const PointSpec& spec) {
+std::string short_text(const Field& field, const PointSpec& spec) {
   if (field.brief != nullptr) return field.brief(spec);
   std::string text = field_text(field, spec);
   if (field.role != FieldRole::knob) return text;
-  if (field.type == FieldType::integer && text == field.fallback) return std::string(left_to_algorithm);
+  if (field.type == FieldType::integer && text == field.fallback) return std::string(auto_value);
   std::ranges::replace(text, '_', ' ');
   return text;
 }
@@ -385,8 +385,8 @@ std::string mask_text(const Mask& mask) {
   Mask shown = mask;
   shown.length_list = {1};
   std::string text = to_string(shown);
-  constexpr std::string_view stand_in = "lengths:1";
-  return text.replace(text.find(stand_in), stand_in.size(), shortened);
+  constexpr std::string_view placeholder = "lengths:1";
+  return text.replace(text.find(placeholder), placeholder.size(), shortened);
 }
 
 bool is_fallback(const Field& field, const PointSpec& spec) {
@@ -394,12 +394,12 @@ bool is_fallback(const Field& field, const PointSpec& spec) {
 }
 
 std::string describe(const PointSpec& spec, std::span<const Field> known) {
-  return fmt::format("{} {}{}{}{}{}", spec.algorithm, describe_shape(spec.problem), fields_set(spec, known),
+  return fmt::format("{} {}{}{}{}{}", spec.algorithm, describe_shape(spec.problem), set_fields_text(spec, known),
                      spec.tile.br > 0 ? fmt::format(" tile {}", describe(spec.tile)) : "", describe(spec.knobs),
                      spec.cache == CacheState::warm ? " warm" : "");
 }
 
-std::string identity_text(const PointSpec& spec) {
+std::string canonical_text(const PointSpec& spec) {
   std::string text;
   const auto append = [&](std::string_view part) { text += fmt::format("{}{}", text.empty() ? "" : " ", part); };
   // This text is hashed: it selects the problems excluded from fits and enters plan hashes. Keep the spelling and the
@@ -411,7 +411,7 @@ std::string identity_text(const PointSpec& spec) {
   }
   append(knob_text(raster_knob(), spec.knobs));
   append(field_text(*find_field("cache"), spec));
-  text += fields_set(spec, fields());
+  text += set_fields_text(spec, fields());
   constexpr std::array old_knobs{knob::splits, knob::warps, knob::stages};
   for (const std::string_view name : old_knobs) {
     if (const KnobValue* value = spec.knobs.find(name)) append(fmt::format("{} {}", name, to_string(*value)));

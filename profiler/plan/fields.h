@@ -30,16 +30,16 @@ enum class FieldRole {
   problem,
   precision,     ///< numeric type of the operands
   tile,          ///< a tile side; 0 if unknown (imported points)
-  circumstance,  ///< device state before a launch; set by a command option (--cache), not by an axis default
+  device_state,  ///< device state before a launch; set by a command option (--cache), not by an axis default
   knob,          ///< parameter that only some algorithms have
 };
 
 /// Visibility of a field in titles, tables and details.
-enum class FieldShown {
+enum class FieldVisibility {
   always,      ///< titles, tables and details
   in_tables,   ///< tables and details; titles only if not the fallback
   in_details,  ///< details; everywhere else only if not the fallback
-  where_set,   ///< everywhere, but only if not the fallback
+  if_set,      ///< everywhere, but only if not the fallback
 };
 
 struct OfferedRange {
@@ -66,11 +66,11 @@ struct Field {
   /// Real numbers: accepted half-open range [least, below); unbounded if both are equal.
   double least = 0;
   double below = 0;
-  /// Accepted words in sort order; if `other_words`, only the suggestions of editors.
+  /// Accepted words in sort order; if `accepts_other_words`, only the suggestions of editors.
   std::vector<std::string> words = {};
-  bool other_words = false;
+  bool accepts_other_words = false;
   /// Returns the whole numbers that an algorithm's kernels are instantiated for; empty means all.
-  const std::vector<int>& (*written_for)(const Facts&) = nullptr;
+  const std::vector<int>& (*supported_values)(const Facts&) = nullptr;
   OfferedRange offered = {};
   bool can_be_infeasible = false;
   /// Nesting in a sweep, smallest outermost. Fields that change the inputs come before fields that change only the
@@ -79,14 +79,14 @@ struct Field {
   /// Field whose value this one takes until it is set.
   std::string_view follows = {};
   /// Imported files may omit it; it then takes the value of `follows`.
-  bool may_be_left_out = false;
+  bool optional_in_imports = false;
   /// Field names of a combined view column ("1 × 16"); empty for a single field.
   std::vector<std::string_view> parts = {};
 
-  FieldShown shown = FieldShown::where_set;  ///< `always` if there is no fallback
-  bool first_in_editors = false;             ///< shown before other problem fields in editors
-  std::string_view heading = {};             ///< alternative column name in tables and queries
-  std::string_view stem = {};                ///< prefix of a number in file names: "d128"; empty: "NAME-"
+  FieldVisibility shown = FieldVisibility::if_set;  ///< `always` if there is no fallback
+  bool first_in_editors = false;                    ///< shown before other problem fields in editors
+  std::string_view heading = {};                    ///< alternative column name in tables and queries
+  std::string_view stem = {};                       ///< prefix of a number in file names: "d128"; empty: "NAME-"
   /// Short display text, if not field_text().
   std::string (*brief)(const PointSpec&) = nullptr;
   /// Sort key of words, if not their position in `words`.
@@ -120,12 +120,12 @@ inline constexpr std::string_view d = "d";
 [[nodiscard]] Field knob_field(const Knob&);
 /// Read-only field of a knob that no registered algorithm declares: a number or a word, empty if not set. The name must
 /// outlive the field.
-[[nodiscard]] Field foreign_knob_field(std::string_view name);
+[[nodiscard]] Field undeclared_knob_field(std::string_view name);
 /// The given fields, then one per knob.
 [[nodiscard]] std::vector<Field> fields_and_knobs(std::span<const Field>, std::span<const Knob>);
 
 /// Name that sets two fields which are usually equal: one axis, and one column in imported files.
-struct WideField {
+struct FieldPair {
   std::string_view name;  ///< "N"
   std::string_view first;
   std::string_view second;
@@ -140,32 +140,32 @@ struct WideField {
   [[nodiscard]] const Field& leader() const;
   [[nodiscard]] bool equal_in(const PointSpec&) const;
 };
-[[nodiscard]] std::span<const WideField> wide_fields();
+[[nodiscard]] std::span<const FieldPair> field_pairs();
 /// Returns the wide field that contains `field`; nullptr if there is none.
-[[nodiscard]] const WideField* wide_field_of(std::string_view field);
+[[nodiscard]] const FieldPair* field_pair_of(std::string_view field);
 
 /// Parses text as the field's type: numbers, yes/no (also true, false, 1, 0), or a word. Does not validate; set() does.
 /// The error is one sentence.
 [[nodiscard]] Result<FieldValue, Message> parse_field(const Field&, std::string_view text);
 [[nodiscard]] Result<std::monostate, Message> set_field(const Field&, PointSpec&, std::string_view text);
 /// Returns why the field rejects the text; empty if it is valid.
-[[nodiscard]] Message wrong_value(const Field&, std::string_view text);
+[[nodiscard]] Message value_error(const Field&, std::string_view text);
 /// "4096", "0.1", "yes", "causal"; parse_field() reads it back.
 [[nodiscard]] std::string to_string(const FieldValue&);
 [[nodiscard]] std::string field_text(const Field&, const PointSpec&);
-/// brief_text() of a knob that is left to the algorithm.
-inline constexpr std::string_view left_to_algorithm = "auto";
+/// short_text() of a knob that is left to the algorithm.
+inline constexpr std::string_view auto_value = "auto";
 /// Short display form of field_text(): "contiguous", "auto", long lists abbreviated.
-[[nodiscard]] std::string brief_text(const Field&, const PointSpec&);
+[[nodiscard]] std::string short_text(const Field&, const PointSpec&);
 [[nodiscard]] std::string mask_text(const Mask&);
 /// Returns true if the point has the field's fallback value.
 [[nodiscard]] bool is_fallback(const Field&, const PointSpec&);
 
-/// Canonical text of a point, the input of plan hashes. Fields with FieldShown::where_set appear only if set, all
+/// Canonical text of a point, the input of plan hashes. Fields with FieldVisibility::if_set appear only if set, all
 /// others always, so that new fields and knobs do not change old hashes. Spelling changes elsewhere must not change it.
-[[nodiscard]] std::string identity_text(const PointSpec&);
+[[nodiscard]] std::string canonical_text(const PointSpec&);
 
-/// describe() with these fields; FieldShown::where_set fields appear as "name value" if set.
+/// describe() with these fields; FieldVisibility::if_set fields appear as "name value" if set.
 [[nodiscard]] std::string describe(const PointSpec&, std::span<const Field> fields);
 
 }  // namespace attnscope

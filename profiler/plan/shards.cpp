@@ -23,18 +23,18 @@ namespace {
 
 /// Cost per point: fixed overhead, and launches per point for timing, counters and verification; from the recorded
 /// samples.
-constexpr double ms_of_a_point = 50;
-constexpr double runs_of_a_launch = 45;
+constexpr double overhead_ms_per_point = 50;
+constexpr double runs_per_launch = 45;
 /// A bundle stays whole if it takes at most 1/8 of a shard's time.
-constexpr std::int64_t small_part = 8;
+constexpr std::int64_t bundle_fraction = 8;
 
 std::string problem_text(PointSpec spec, bool lengths) {
   spec.set_config({});
   if (!lengths) spec.problem.n_q = spec.problem.n_k = 1;
-  return identity_text(spec);
+  return canonical_text(spec);
 }
 
-std::int64_t ms_of(const Places& places, std::span<const std::int64_t> ms) {
+std::int64_t ms_of(const PointIndices& places, std::span<const std::int64_t> ms) {
   return std::accumulate(places.begin(), places.end(), std::int64_t{0},
                          [&](std::int64_t sum, std::size_t place) { return sum + ms[place]; });
 }
@@ -47,20 +47,20 @@ Result<Shard, Message> parse_shard(std::string_view text) {
   const auto [slash, no_number] = std::from_chars(text.data(), end, shard.number);
   if (no_number == std::errc() && slash != end && *slash == '/') {
     const auto [rest, no_count] = std::from_chars(slash + 1, end, shard.count);
-    const bool in_range = shard.number >= 1 && shard.number <= shard.count && shard.count <= most_shards;
+    const bool in_range = shard.number >= 1 && shard.number <= shard.count && shard.count <= max_shards;
     if (no_count == std::errc() && rest == end && in_range) return shard;
   }
-  return Failure{make_message("invalid shard '{}'; expected K/N, such as 3/8, with N at most {}", text, most_shards)};
+  return Failure{make_message("invalid shard '{}'; expected K/N, such as 3/8, with N at most {}", text, max_shards)};
 }
 
 std::string to_string(const Shard& shard) {
   return fmt::format("{}/{}", shard.number, shard.count);
 }
 
-std::vector<Places> compared_groups(std::span<const PointSpec> points) {
+std::vector<PointIndices> comparison_groups(std::span<const PointSpec> points) {
   struct Family {
-    std::map<std::string, Places> by_problem;
-    Places all;
+    std::map<std::string, PointIndices> by_problem;
+    PointIndices all;
   };
   std::unordered_map<std::string, Family> families;
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -68,7 +68,7 @@ std::vector<Places> compared_groups(std::span<const PointSpec> points) {
     family.by_problem[problem_text(points[i], true)].push_back(i);
     family.all.push_back(i);
   }
-  std::vector<Places> groups;
+  std::vector<PointIndices> groups;
   for (auto& [text, family] : families) {
     std::size_t largest_map = 0;
     for (const auto& [problem, places] : family.by_problem) largest_map = std::max(largest_map, places.size());
@@ -83,7 +83,7 @@ std::vector<Places> compared_groups(std::span<const PointSpec> points) {
   return groups;
 }
 
-std::vector<std::size_t> bundles_of(std::span<const PointSpec> points, std::span<const Places> groups) {
+std::vector<std::size_t> input_bundles(std::span<const PointSpec> points, std::span<const PointIndices> groups) {
   std::vector<std::size_t> joined(groups.size());
   std::iota(joined.begin(), joined.end(), std::size_t{0});
   const auto root = [&](std::size_t group) {
@@ -104,9 +104,9 @@ std::vector<std::size_t> bundles_of(std::span<const PointSpec> points, std::span
   return joined;
 }
 
-std::vector<std::int64_t> collection_ms(std::span<const PointSpec> points, const Registry& registry) {
+std::vector<std::int64_t> predicted_collection_ms(std::span<const PointSpec> points, const Registry& registry) {
   const DeviceLimits& gpu = known_gpus().front();
-  constexpr double a_day_ms = 86'400e3;
+  constexpr double day_ms = 86'400e3;
   std::vector<std::int64_t> all;
   all.reserve(points.size());
   for (const PointSpec& point : points) {
@@ -117,24 +117,24 @@ std::vector<std::int64_t> collection_ms(std::span<const PointSpec> points, const
     if (algorithm != nullptr && !model.refusal) {
       const double ns =
           model.can_predict_time ? point_ns(model.schedule, predict_times(model, gpu), device_rates(gpu)) : 0;
-      ms = ms_of_a_point + runs_of_a_launch * ns * 1e-6;
+      ms = overhead_ms_per_point + runs_per_launch * ns * 1e-6;
     }
-    all.push_back(std::llround(std::isfinite(ms) ? std::min(ms, a_day_ms) : a_day_ms));
+    all.push_back(std::llround(std::isfinite(ms) ? std::min(ms, day_ms) : day_ms));
   }
   return all;
 }
 
-std::vector<Places> cut(std::span<const PointSpec> points, std::span<const std::int64_t> ms, int count) {
-  const std::vector<Places> groups = compared_groups(points);
-  const std::vector<std::size_t> bundle_of = bundles_of(points, groups);
+std::vector<PointIndices> cut(std::span<const PointSpec> points, std::span<const std::int64_t> ms, int count) {
+  const std::vector<PointIndices> groups = comparison_groups(points);
+  const std::vector<std::size_t> bundle_of = input_bundles(points, groups);
   const std::int64_t total = std::accumulate(ms.begin(), ms.end(), std::int64_t{0});
   std::vector<std::int64_t> bundle_ms(groups.size());
   for (std::size_t g = 0; g < groups.size(); ++g) bundle_ms[bundle_of[g]] += ms_of(groups[g], ms);
-  std::map<std::size_t, Places> together;
-  std::vector<std::pair<std::int64_t, Places>> units;
+  std::map<std::size_t, PointIndices> together;
+  std::vector<std::pair<std::int64_t, PointIndices>> units;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const std::size_t bundle = bundle_of[g];
-    if (bundle_ms[bundle] > total / (small_part * count)) {
+    if (bundle_ms[bundle] > total / (bundle_fraction * count)) {
       units.emplace_back(ms_of(groups[g], ms), groups[g]);
     } else {
       together[bundle].insert(together[bundle].end(), groups[g].begin(), groups[g].end());
@@ -143,7 +143,7 @@ std::vector<Places> cut(std::span<const PointSpec> points, std::span<const std::
   for (auto& [bundle, places] : together) units.emplace_back(bundle_ms[bundle], std::move(places));
   std::ranges::sort(
       units, [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
-  std::vector<Places> shards(static_cast<std::size_t>(count));
+  std::vector<PointIndices> shards(static_cast<std::size_t>(count));
   std::set<std::pair<std::int64_t, std::size_t>> loads;
   for (std::size_t i = 0; i < shards.size(); ++i) loads.emplace(0, i);
   for (const auto& [unit_ms, places] : units) {
@@ -152,13 +152,14 @@ std::vector<Places> cut(std::span<const PointSpec> points, std::span<const std::
     loads.emplace(load + unit_ms, shard);
     shards[shard].insert(shards[shard].end(), places.begin(), places.end());
   }
-  for (Places& shard : shards) std::ranges::sort(shard);
+  for (PointIndices& shard : shards) std::ranges::sort(shard);
   return shards;
 }
 
-std::string cut_uid(std::string_view plan_hash, std::span<const Places> shards, std::string_view collection) {
+std::string partition_uid(std::string_view plan_hash, std::span<const PointIndices> shards,
+                          std::string_view collection) {
   std::string text = fmt::format("{}\n{}\n", plan_hash, collection);
-  for (const Places& places : shards) text += fmt::format("{}\n", fmt::join(places, " "));
+  for (const PointIndices& places : shards) text += fmt::format("{}\n", fmt::join(places, " "));
   return fmt::format("{:016x}{:016x}", fnv1a(text), fnv1a(text, ~fnv_basis));
 }
 

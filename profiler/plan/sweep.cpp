@@ -31,9 +31,9 @@ void overlay(std::vector<Axis>& axes, Axis axis) {
 }
 
 // Axes in nesting order, with the fallback values of missing axes.
-std::vector<Axis> complete(const std::vector<Axis>& given, std::span<const AxisKind> kinds) {
+std::vector<Axis> complete(const std::vector<Axis>& given, std::span<const AxisDef> kinds) {
   std::vector<Axis> ordered;
-  for (const AxisKind& kind : kinds) {
+  for (const AxisDef& kind : kinds) {
     const auto found = std::ranges::find(given, kind.name, &Axis::name);
     if (found != given.end()) {
       ordered.push_back(*found);
@@ -46,19 +46,19 @@ std::vector<Axis> complete(const std::vector<Axis>& given, std::span<const AxisK
 
 struct LongestN {
   std::int64_t n_k = 0;
-  bool of_queries_too = false;  // from axis N, not from n_k alone
+  bool includes_queries = false;  // from axis N, not from n_k alone
 };
 
 // Without a tile axis, all points of a curve over N use the best tile of the largest N, because a change of tile would
 // look like a dependence on N. Exceptions: the tile is infeasible at this N, or the algorithm decodes and reads K and V
 // once with any tile.
-Config config_of_curve(const Algorithm& algorithm, const Draft& draft, const LongestN& longest,
-                       const DeviceLimits& limits) {
+Config curve_config(const Algorithm& algorithm, const Draft& draft, const LongestN& longest,
+                    const DeviceLimits& limits) {
   const AttentionProblem& problem = draft.spec.problem;
   if (!draft.auto_tile && !algorithm.facts().for_decoding) {
     AttentionProblem last = problem;
     last.n_k = longest.n_k;
-    if (longest.of_queries_too) last.n_q = longest.n_k;
+    if (longest.includes_queries) last.n_q = longest.n_k;
     Config config = auto_config(algorithm, last, limits);
     if (!algorithm.refusal(problem, config, limits)) return config;
   }
@@ -69,7 +69,7 @@ Config config_of_curve(const Algorithm& algorithm, const Draft& draft, const Lon
 // 16. If none fits, it keeps its size, so that the refusal names the requested configuration.
 Config choose_config(const Algorithm& algorithm, const Draft& draft, const LongestN& longest,
                      const DeviceLimits& limits) {
-  Config config = config_of_curve(algorithm, draft, longest, limits);
+  Config config = curve_config(algorithm, draft, longest, limits);
   // M has no effect if the algorithm's traffic depends on no tile side.
   const TileSide divides = algorithm.facts().traffic_side(draft.spec.problem.pass);
   const bool by_rule = draft.m > 0 && divides != TileSide::none;
@@ -99,10 +99,10 @@ Config choose_config(const Algorithm& algorithm, const Draft& draft, const Longe
     if (fits(smaller)) config.tile = smaller;
     return config;
   }
-  int& free_extent = asked.br > 0 ? config.tile.bc : config.tile.br;
-  const int requested_side = free_extent;
-  while (free_extent > 16 && !fits(config.tile)) free_extent -= 16;
-  if (!fits(config.tile)) free_extent = requested_side;
+  int& free_side = asked.br > 0 ? config.tile.bc : config.tile.br;
+  const int requested_side = free_side;
+  while (free_side > 16 && !fits(config.tile)) free_side -= 16;
+  if (!fits(config.tile)) free_side = requested_side;
   return config;
 }
 
@@ -111,7 +111,7 @@ class SweepExpander {
   SweepExpander(const DeviceLimits& limits, const Registry& registry, const SweepRequest& request)
       : limits_(limits),
         registry_(registry),
-        kinds_(axis_kinds(registry)),
+        kinds_(axis_definitions(registry)),
         cache_(request.cache),
         cancelled_(request.cancelled) {}
 
@@ -121,10 +121,10 @@ class SweepExpander {
     for (const Axis& axis : axes) {
       count *= static_cast<double>(axis.values.size());
       // n_q and n_k follow N in nesting order and override it.
-      if (axis.name == field_name::n_q) longest_.of_queries_too = false;
+      if (axis.name == field_name::n_q) longest_.includes_queries = false;
       const bool of_both = axis.name == field_name::n;
       if (!of_both && axis.name != field_name::n_k) continue;
-      longest_ = {.of_queries_too = of_both};
+      longest_ = {.includes_queries = of_both};
       for (const std::string& value : axis.values) {
         longest_.n_k = std::max<std::int64_t>(longest_.n_k, std::stoll(value));
       }
@@ -143,7 +143,7 @@ class SweepExpander {
   // NOLINTNEXTLINE(misc-no-recursion): one level an axis
   Message expand(std::span<const Axis> axes, const Draft& draft) {
     if (axes.empty()) return finish(draft);
-    const AxisKind& kind = *std::ranges::find(kinds_, axes.front().name, &AxisKind::name);
+    const AxisDef& kind = *std::ranges::find(kinds_, axes.front().name, &AxisDef::name);
     for (const std::string& value : axes.front().values) {
       Draft next = draft;
       kind.set(next, value);
@@ -159,13 +159,13 @@ class SweepExpander {
     const Config config = choose_config(*registry_.find(spec.algorithm), draft, longest_, limits_);
     spec.tile = config.tile;
     spec.knobs = config.knobs;
-    if (seen_.insert(identity_text(spec)).second) points_.push_back(std::move(spec));
+    if (seen_.insert(canonical_text(spec)).second) points_.push_back(std::move(spec));
     return {};
   }
 
   const DeviceLimits& limits_;
   const Registry& registry_;
-  std::vector<AxisKind> kinds_;
+  std::vector<AxisDef> kinds_;
   CacheState cache_;
   const std::function<bool()>& cancelled_;
   LongestN longest_;  // largest N of the current grid
@@ -175,16 +175,16 @@ class SweepExpander {
 
 // Returns an error if the user gave a single value which no selected algorithm can run on any device; in a list it
 // would be an infeasible cell.
-Message single_value_error(const SweepRequest& request, const std::vector<PointSpec>& points,
-                           const DeviceLimits& limits, const Registry& registry) {
+Message unsupported_value_error(const SweepRequest& request, const std::vector<PointSpec>& points,
+                                const DeviceLimits& limits, const Registry& registry) {
   const auto single = [&](std::string_view name) -> const Axis* {
     const auto found = std::ranges::find(request.axes, name, &Axis::name);
     return found != request.axes.end() && found->values.size() == 1 ? &*found : nullptr;
   };
   const Axis* d = single(field_name::d);
-  const std::vector<AxisKind> kinds = axis_kinds(registry);
-  if (std::ranges::none_of(
-          kinds, [&](const AxisKind& kind) { return kind.can_be_infeasible && single(kind.name) != nullptr; }))
+  const std::vector<AxisDef> kinds = axis_definitions(registry);
+  if (std::ranges::none_of(kinds,
+                           [&](const AxisDef& kind) { return kind.can_be_infeasible && single(kind.name) != nullptr; }))
     return {};
 
   Message first_reason;
@@ -208,7 +208,7 @@ Message single_value_error(const SweepRequest& request, const std::vector<PointS
 
 // Removes algorithms that the user did not name and whose kernels support none of the points (such as decoding kernels
 // on prefill shapes) or not the GPU. Keeps all if none would remain.
-void leave_out_strangers(std::vector<PointSpec>& points, const DeviceLimits& limits, const Registry& registry) {
+void drop_unsupported_algorithms(std::vector<PointSpec>& points, const DeviceLimits& limits, const Registry& registry) {
   std::unordered_set<std::string> supported_algorithms;
   for (const PointSpec& point : points) {
     if (supported_algorithms.contains(point.algorithm)) continue;
@@ -243,7 +243,7 @@ std::vector<std::string> algorithms_of(const Grid& grid, std::span<const Grid> g
 Message unknown_preset(std::string_view name) {
   std::vector<std::string> known;
   for (const PresetInfo& info : presets()) known.emplace_back(info.name);
-  const auto near = near_matches(name, known);
+  const auto near = closest_matches(name, known);
   if (!near.empty()) return make_message("unknown preset '{}'; did you mean {}?", name, join_or(near));
   return make_message("unknown preset '{}'; available: {}", name, fmt::join(known, ", "));
 }
@@ -257,12 +257,12 @@ Result<SweepPlan, Message> make_plan(const SweepRequest& request, const DeviceLi
   const bool named = !request.preset.empty();
   if (named && preset == presets().end()) return Error{unknown_preset(request.preset)};
   if (Message wrong = axis_overlap(request.axes); !wrong.empty()) return Error{std::move(wrong)};
-  const std::vector<AxisKind> kinds = axis_kinds(registry);
+  const std::vector<AxisDef> kinds = axis_definitions(registry);
   std::vector<std::string> wanted = request.algorithms;
   for (const Axis& axis : request.axes) {
     if (axis.name == field_name::algorithm) wanted = axis.values;
   }
-  const AxisKind& algorithm_axis = *std::ranges::find(kinds, field_name::algorithm, &AxisKind::name);
+  const AxisDef& algorithm_axis = *std::ranges::find(kinds, field_name::algorithm, &AxisDef::name);
   for (const std::string& name : wanted) {
     if (Message wrong = algorithm_axis.wrong(name, registry); !wrong.empty()) return Error{std::move(wrong)};
   }
@@ -283,22 +283,22 @@ Result<SweepPlan, Message> make_plan(const SweepRequest& request, const DeviceLi
   plan.preset = named ? request.preset : "custom";
   plan.description = named ? preset->description : msg::preset::free_axes{};
   plan.points = expander.take();
-  if (Message wrong = single_value_error(request, plan.points, limits, registry); !wrong.empty()) {
+  if (Message wrong = unsupported_value_error(request, plan.points, limits, registry); !wrong.empty()) {
     return Error{std::move(wrong)};
   }
-  if (wanted.empty()) leave_out_strangers(plan.points, limits, registry);
+  if (wanted.empty()) drop_unsupported_algorithms(plan.points, limits, registry);
   return plan;
 }
 
 Result<PointSpec, Message> make_spec(std::string algorithm, std::span<const Axis> axes, const Registry& registry) {
   if (Message wrong = axis_overlap(axes); !wrong.empty()) return Error{std::move(wrong)};
-  const std::vector<AxisKind> kinds = axis_kinds(registry);
+  const std::vector<AxisDef> kinds = axis_definitions(registry);
   Draft draft;
   for (const Axis& axis : complete({axes.begin(), axes.end()}, kinds)) {
     if (axis.values.size() != 1) {
       return Error{make_message("axis {} has {} values; a point takes one", axis.name, axis.values.size())};
     }
-    std::ranges::find(kinds, axis.name, &AxisKind::name)->set(draft, axis.values.front());
+    std::ranges::find(kinds, axis.name, &AxisDef::name)->set(draft, axis.values.front());
   }
   PointSpec spec = draft.spec;
   if (Message wrong = invalid_reason(spec.problem); !wrong.empty()) return Error{std::move(wrong)};
@@ -320,13 +320,13 @@ Result<PointSpec, Message> make_point(std::span<const Axis> axes, CacheState def
   request.cache = default_cache;
   SweepExpander expander(limits, registry, request);
   const std::vector<Axis> given(axes.begin(), axes.end());
-  if (Message wrong = expander.add(complete(given, axis_kinds(registry))); !wrong.empty()) {
+  if (Message wrong = expander.add(complete(given, axis_definitions(registry))); !wrong.empty()) {
     return Error{std::move(wrong)};
   }
   return expander.take().front();
 }
 
-std::int64_t memory_need_bytes(const PointSpec& spec, const DeviceLimits& limits, const Registry& registry) {
+std::int64_t required_memory_bytes(const PointSpec& spec, const DeviceLimits& limits, const Registry& registry) {
   const Algorithm* algorithm = registry.find(spec.algorithm);
   if (algorithm == nullptr || algorithm->refusal(spec.problem, spec.config(), limits)) return 0;
   return bytes_of(algorithm->buffers(spec.problem, spec.config(), limits));
@@ -334,7 +334,7 @@ std::int64_t memory_need_bytes(const PointSpec& spec, const DeviceLimits& limits
 
 std::string plan_hash(const SweepPlan& plan, std::string_view options) {
   std::string text = fmt::format("{}\n", options);
-  for (const PointSpec& point : plan.points) text += fmt::format("{}\n", identity_text(point));
+  for (const PointSpec& point : plan.points) text += fmt::format("{}\n", canonical_text(point));
   return fmt::format("{:016x}", fnv1a(text));
 }
 

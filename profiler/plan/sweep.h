@@ -48,7 +48,7 @@ struct SweepRequest {
                                                     const DeviceLimits&, const Registry&);
 
 /// Device memory of a point's buffers in bytes; 0 if the point is infeasible.
-[[nodiscard]] std::int64_t memory_need_bytes(const PointSpec&, const DeviceLimits&, const Registry&);
+[[nodiscard]] std::int64_t required_memory_bytes(const PointSpec&, const DeviceLimits&, const Registry&);
 
 /// 64-bit FNV-1a hash of a plan and `options`, stable across new fields and knobs. --resume compares it.
 [[nodiscard]] std::string plan_hash(const SweepPlan&, std::string_view options);

@@ -121,7 +121,7 @@ std::string markup(std::string_view text) {
   return safe;
 }
 
-std::string markup_lines(std::string_view text) {
+std::string escape_markup_lines(std::string_view text) {
   std::string safe;
   while (true) {
     const std::size_t end = text.find('\n');
@@ -132,8 +132,8 @@ std::string markup_lines(std::string_view text) {
   }
 }
 
-std::vector<std::string> near_matches(std::string_view word, std::span<const std::string> candidates,
-                                      std::size_t limit) {
+std::vector<std::string> closest_matches(std::string_view word, std::span<const std::string> candidates,
+                                         std::size_t limit) {
   const std::string wanted = lower_case(word);
   const std::size_t tolerance = std::max<std::size_t>(1, wanted.size() / 3);
   std::vector<std::pair<std::size_t, const std::string*>> ranked;

@@ -10,8 +10,8 @@
 namespace attnscope {
 
 /// Returns up to `limit` of `candidates` that are within a few edits of `word` or contain it, nearest first.
-[[nodiscard]] std::vector<std::string> near_matches(std::string_view word, std::span<const std::string> candidates,
-                                                    std::size_t limit = 3);
+[[nodiscard]] std::vector<std::string> closest_matches(std::string_view word, std::span<const std::string> candidates,
+                                                       std::size_t limit = 3);
 
 /// Abbreviates long user input for quoting in a message.
 [[nodiscard]] std::string shortened(std::string_view text);
@@ -32,6 +32,6 @@ namespace attnscope {
 /// Escapes text for HTML, SVG and XML, including attribute values. Applies printable() first.
 [[nodiscard]] std::string markup(std::string_view text);
 /// markup() of each line; line breaks are kept.
-[[nodiscard]] std::string markup_lines(std::string_view text);
+[[nodiscard]] std::string escape_markup_lines(std::string_view text);
 
 }  // namespace attnscope

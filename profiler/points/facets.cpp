@@ -45,7 +45,7 @@ void sort_codes(CodeColumn& column) {
 using Keys = std::array<std::uint64_t, 3>;
 
 /// The hash order does not matter, because values are sorted later.
-struct HashOfKeys {
+struct KeysHash {
   std::size_t operator()(const Keys& keys) const {
     constexpr std::uint64_t golden = 0x9e3779b97f4a7c15ULL;  // 2^64 / golden ratio (Knuth)
     std::uint64_t hash = 0;
@@ -58,8 +58,8 @@ struct HashOfKeys {
 };
 
 template <class Key>
-using KnownCodes = std::conditional_t<std::is_same_v<Key, Keys>, std::unordered_map<Keys, std::uint32_t, HashOfKeys>,
-                                      std::map<Key, std::uint32_t>>;
+using CodeMap = std::conditional_t<std::is_same_v<Key, Keys>, std::unordered_map<Keys, std::uint32_t, KeysHash>,
+                                   std::map<Key, std::uint32_t>>;
 
 /// Codes the rows by `project(row)`; `describe` makes the FacetValue of the first row with a key.
 template <class Project, class Describe>
@@ -67,8 +67,8 @@ CodeColumn encode(const PointTable& table, const Project& project, const Describ
   using Key = std::decay_t<std::invoke_result_t<Project, Row>>;
   CodeColumn column;
   column.codes.reserve(table.size());
-  KnownCodes<Key> known;
-  const typename KnownCodes<Key>::value_type* last = nullptr;
+  CodeMap<Key> known;
+  const typename CodeMap<Key>::value_type* last = nullptr;
   for (Row row = 0; row < table.size(); ++row) {
     decltype(auto) key = project(row);
     if (last == nullptr || last->first != key) {  // adjacent rows are often equal
@@ -106,7 +106,7 @@ double order_of(const attnscope::Field& field, const PointSpec& spec, const Algo
 }
 
 FacetValue value_of(const attnscope::Field& field, const PointSpec& spec, const Algorithms& algorithms) {
-  FacetValue value{order_of(field, spec, algorithms), brief_text(field, spec)};
+  FacetValue value{order_of(field, spec, algorithms), short_text(field, spec)};
   const std::string whole = field_text(field, spec);
   if (field.brief != nullptr && whole != value.text && whole != field.fallback) value.full = whole;
   return value;
@@ -139,9 +139,9 @@ PointAxis axis_of(const attnscope::Field& field) {
   facet.stem = field.stem;
   if (field.type != FieldType::word && field.stem.empty()) facet.stem = fmt::format("{}-", field.name);
   PointSpec usual;
-  if (!field.fallback.empty() && set_field(field, usual, field.fallback)) facet.usual = brief_text(field, usual);
+  if (!field.fallback.empty() && set_field(field, usual, field.fallback)) facet.usual = short_text(field, usual);
   facet.always_shown = field.fallback.empty() && field.role != FieldRole::tile && group_of(field.name) == nullptr;
-  facet.quiet = field.role == FieldRole::problem && field.shown != FieldShown::always;
+  facet.quiet = field.role == FieldRole::problem && field.shown != FieldVisibility::always;
   facet.titled = field.in_title != nullptr;
   PointAxis axis{.facet = std::make_shared<const Facet>(std::move(facet)),
                  .names = {field.parts.begin(), field.parts.end()},
@@ -188,12 +188,12 @@ FacetPtr queries_facet() {
 }
 
 /// Facet of a single field whose group is partly on an axis.
-FacetPtr facet_of_one(std::string_view name, std::span<const attnscope::Field> fields) {
+FacetPtr single_field_facet(std::string_view name, std::span<const attnscope::Field> fields) {
   return name == field_name::n_q ? queries_facet()
                                  : axis_of(*std::ranges::find(fields, name, &attnscope::Field::name)).facet;
 }
 
-void put_first(std::vector<PointAxis>& axes, std::initializer_list<std::string_view> keys) {
+void move_to_front(std::vector<PointAxis>& axes, std::initializer_list<std::string_view> keys) {
   std::ranges::stable_sort(axes, {}, [&](const PointAxis& axis) { return std::ranges::find(keys, axis.key()); });
 }
 
@@ -208,9 +208,9 @@ std::vector<PointAxis> grouped_axes(const Algorithms& algorithms, std::span<cons
   std::erase_if(alone, [](const attnscope::Field& field) { return group_of(field.name) != nullptr; });
   // std::stable_partition, because clang 14 does not compile gcc 12's std::ranges::subrange.
   std::stable_partition(alone.begin(), alone.end(),
-                        [](const auto& field) { return field.role != FieldRole::circumstance; });
+                        [](const auto& field) { return field.role != FieldRole::device_state; });
   for (const attnscope::Field& field : alone) axes.push_back(axis_of(field));
-  put_first(axes, {device_facet_key, "algorithm", "n", "d", "pass", "mask", "dtype", "heads", "tile"});
+  move_to_front(axes, {device_facet_key, "algorithm", "n", "d", "pass", "mask", "dtype", "heads", "tile"});
   return axes;
 }
 
@@ -232,7 +232,7 @@ std::span<const attnscope::Field> field_groups() {
             .help = message_of<msg::facet_help::n>,
             .type = FieldType::word,
             .parts = {field_name::n_q, field_name::n_k},
-            .shown = FieldShown::always,
+            .shown = FieldVisibility::always,
             .stem = "n",
             .order =
                 [](const PointSpec& spec) {
@@ -246,7 +246,7 @@ std::span<const attnscope::Field> field_groups() {
             .help = message_of<msg::facet_help::heads>,
             .type = FieldType::word,
             .parts = {"batch", "heads_q", "heads_kv"},
-            .shown = FieldShown::always,
+            .shown = FieldVisibility::always,
             .order =
                 [](const PointSpec& spec) {
                   const AttentionProblem& p = spec.problem;
@@ -259,7 +259,7 @@ std::span<const attnscope::Field> field_groups() {
             .role = FieldRole::tile,
             .type = FieldType::word,
             .parts = {"br", "bc"},
-            .shown = FieldShown::always,
+            .shown = FieldVisibility::always,
             .order = [](const PointSpec& spec) { return spec.tile.br * 1e6 + spec.tile.bc; },
             .get = [](const PointSpec& spec) -> attnscope::FieldValue {
               return fmt::format("{} × {}", spec.tile.br, spec.tile.bc);
@@ -280,7 +280,7 @@ std::vector<FacetPtr> curve_facets(std::span<const attnscope::Field> fields) {
     return axis.key() == device_facet_key || axis.speaks_for(field_name::algorithm) || axis.speaks_for(field_name::n_k);
   });
   axes.push_back({.facet = queries_facet()});
-  put_first(axes, {"d", "pass", field_name::n_q, "mask", "dtype", "heads"});
+  move_to_front(axes, {"d", "pass", field_name::n_q, "mask", "dtype", "heads"});
   return facets_of(axes);
 }
 
@@ -324,7 +324,7 @@ std::vector<FacetPtr> facets_beside(std::span<const PointAxis> axes, const Algor
       continue;
     }
     for (const std::string& name : group.names) {
-      if (!taken(name)) facets.push_back(facet_of_one(name, fields));
+      if (!taken(name)) facets.push_back(single_field_facet(name, fields));
     }
   }
   return facets;
@@ -335,12 +335,12 @@ std::vector<FacetPtr> all_map_facets(const Algorithms& algorithms, std::span<con
   for (const PointAxis& group : grouped_axes(algorithms, fields)) {
     facets.push_back(group.facet);
     if (group.names.size() < 2) continue;
-    for (const std::string& name : group.names) facets.push_back(facet_of_one(name, fields));
+    for (const std::string& name : group.names) facets.push_back(single_field_facet(name, fields));
   }
   return facets;
 }
 
-FacetPtr facet_of_both(const PointAxis& a, const PointAxis& b) {
+FacetPtr combined_facet(const PointAxis& a, const PointAxis& b) {
   const auto encode_both = [first = a.facet, second = b.facet](const PointTable& table) {
     const CodeColumn& x = table.codes(*first);
     const CodeColumn& y = table.codes(*second);
@@ -405,8 +405,8 @@ std::string lengths_text(const AttentionProblem& problem) {
   return problem.n_q == problem.n_k ? fmt::to_string(problem.n_k) : fmt::format("{} × {}", problem.n_q, problem.n_k);
 }
 
-std::string shown_text(const FacetValue& value) {
-  return value.text == left_to_algorithm ? text(msg::common::chosen{}) : value.text;
+std::string localized_text(const FacetValue& value) {
+  return value.text == auto_value ? text(msg::common::chosen{}) : value.text;
 }
 
 }  // namespace attnscope::analysis

@@ -67,7 +67,7 @@ struct PointAxis {
 [[nodiscard]] std::vector<FacetPtr> all_map_facets(const Algorithms& = Algorithms::known(),
                                                    std::span<const attnscope::Field> fields = point_fields());
 /// Facet whose values are the occurring pairs of values of both axes.
-[[nodiscard]] FacetPtr facet_of_both(const PointAxis& a, const PointAxis& b);
+[[nodiscard]] FacetPtr combined_facet(const PointAxis& a, const PointAxis& b);
 [[nodiscard]] std::vector<attnscope::Field> table_fields(const PointTable&);
 
 /// N of keys, and the tile: the facets that vary within a curve and a tile map.
@@ -83,6 +83,6 @@ struct PointAxis {
 [[nodiscard]] std::string lengths_text(const AttentionProblem&);
 
 /// Localized text of a value; only "auto" is translated.
-[[nodiscard]] std::string shown_text(const FacetValue&);
+[[nodiscard]] std::string localized_text(const FacetValue&);
 
 }  // namespace attnscope::analysis

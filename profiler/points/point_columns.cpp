@@ -38,7 +38,7 @@ std::string sources_of(const PointRecord& record) {
 
 }  // namespace
 
-namespace coded_by {
+namespace dictionary_key {
 
 std::pair<std::string, std::string> words(const Message& message) {
   return {message.id, english_text(message)};
@@ -48,7 +48,7 @@ std::vector<Knobs::Entry> entries(const Knobs& knobs) {
   return {knobs.begin(), knobs.end()};
 }
 
-}  // namespace coded_by
+}  // namespace dictionary_key
 
 FieldColumn::FieldColumn(const Field& field) : field_(&field) {
   switch (field.type) {
@@ -134,9 +134,9 @@ bool KernelColumns::MetricColumn::has(std::uint32_t place) const {
   return place >= first && place - first < values.size() && origins[place - first] != absent;
 }
 
-std::optional<Evaluated> KernelColumns::MetricColumn::at(std::uint32_t place) const {
+std::optional<EvaluatedMetric> KernelColumns::MetricColumn::at(std::uint32_t place) const {
   if (!has(place)) return std::nullopt;
-  return Evaluated{name, values[place - first], unit, static_cast<Provenance>(origins[place - first])};
+  return EvaluatedMetric{name, values[place - first], unit, static_cast<Provenance>(origins[place - first])};
 }
 
 void KernelColumns::add(const KernelRecord& kernel, Provenance origin) {
@@ -184,7 +184,7 @@ void KernelColumns::append(const KernelColumns& from, std::span<const std::uint3
   }
 }
 
-std::optional<Evaluated> KernelColumns::stored(std::uint32_t place, std::string_view name) const {
+std::optional<EvaluatedMetric> KernelColumns::stored(std::uint32_t place, std::string_view name) const {
   const auto found = metrics_by_name_.find(name);
   if (found == metrics_by_name_.end()) return std::nullopt;
   for (const std::uint32_t metric : found->second) {
@@ -214,56 +214,56 @@ bool KernelColumns::same(const KernelColumns& a, std::uint32_t place_in_a, const
   });
 }
 
-const std::string& KernelOfRow::name() const {
+const std::string& RowKernel::name() const {
   return columns_->kernels_.name(place_);
 }
 
-std::optional<Evaluated> KernelOfRow::stored(std::string_view name) const {
+std::optional<EvaluatedMetric> RowKernel::stored(std::string_view name) const {
   auto value = columns_->kernels_.stored(place_, name);
-  if (!of_round_) return value;
-  if (auto own = columns_->round_kernels_.stored(*of_round_, name)) return own;
-  return value && value->provenance == Provenance::modelled ? value : std::nullopt;
+  if (!round_kernel_) return value;
+  if (auto own = columns_->round_kernels_.stored(*round_kernel_, name)) return own;
+  return value && value->provenance == Provenance::modeled ? value : std::nullopt;
 }
 
-std::optional<SampleSummary> KernelOfRow::times() const {
-  return of_round_ ? columns_->round_kernels_.times(*of_round_) : columns_->kernels_.times(place_);
+std::optional<SampleSummary> RowKernel::times() const {
+  return round_kernel_ ? columns_->round_kernels_.times(*round_kernel_) : columns_->kernels_.times(place_);
 }
 
-Provenance KernelOfRow::origin() const {
+Provenance RowKernel::origin() const {
   return columns_->kernels_.origin(place_);
 }
 
-std::size_t KernelOfRow::rounds() const {
-  const PointColumns::RoundsOfRow* rounds = of_round_ ? nullptr : columns_->rounds_of(row_);
+std::size_t RowKernel::rounds() const {
+  const PointColumns::RowRounds* rounds = round_kernel_ ? nullptr : columns_->rounds_of(row_);
   return rounds == nullptr ? 0 : rounds->count;
 }
 
-void KernelOfRow::each_round(const VisitRound& visit) const {
-  const PointColumns::RoundsOfRow* rounds = of_round_ ? nullptr : columns_->rounds_of(row_);
+void RowKernel::each_round(const VisitRound& visit) const {
+  const PointColumns::RowRounds* rounds = round_kernel_ ? nullptr : columns_->rounds_of(row_);
   if (rounds == nullptr) return;
   for (std::uint32_t i = 0; i < rounds->count; ++i) {
     const std::uint32_t round = rounds->begin + i;
     for (std::uint32_t at = columns_->round_kernels_begin_[round]; at < columns_->round_kernels_begin_[round + 1];
          ++at) {
-      if (columns_->round_kernels_.name(at) == name()) visit(i, KernelOfRow(*columns_, row_, place_, at));
+      if (columns_->round_kernels_.name(at) == name()) visit(i, RowKernel(*columns_, row_, place_, at));
     }
   }
 }
 
-bool KernelOfRow::is_sum() const {
+bool RowKernel::is_sum() const {
   return name() == sum_of_kernels;
 }
 
-CacheState KernelOfRow::cache() const {
+CacheState RowKernel::cache() const {
   constexpr std::array<std::string_view, 1> cache{"cache"};
   return columns_->spec(row_, cache).cache;
 }
 
-double KernelOfRow::flops() const {
+double RowKernel::flops() const {
   return pass_flops(columns_->spec(row_).problem);
 }
 
-int KernelOfRow::gpus() const {
+int RowKernel::gpus() const {
   const FieldColumn* const gpus = columns_->find_field("gpus");
   return gpus == nullptr ? 1 : static_cast<int>(gpus->number(row_));
 }
@@ -302,7 +302,7 @@ void PointColumns::add_rounds(const PointRecord& record) {
 }
 
 void PointColumns::add_rounds(const PointColumns& from, Row row_of_from) {
-  const RoundsOfRow* theirs = from.rounds_of(row_of_from);
+  const RowRounds* theirs = from.rounds_of(row_of_from);
   if (theirs == nullptr) return;
   rows_with_rounds_.push_back({.row = static_cast<Row>(kernels_begin_.size() - 2),
                                .begin = static_cast<std::uint32_t>(rounds_.size()),
@@ -318,13 +318,13 @@ void PointColumns::add_rounds(const PointColumns& from, Row row_of_from) {
   round_kernels_.append(from.round_kernels_, places);
 }
 
-const PointColumns::RoundsOfRow* PointColumns::rounds_of(Row row) const {
-  const auto found = std::ranges::lower_bound(rows_with_rounds_, row, {}, &RoundsOfRow::row);
+const PointColumns::RowRounds* PointColumns::rounds_of(Row row) const {
+  const auto found = std::ranges::lower_bound(rows_with_rounds_, row, {}, &RowRounds::row);
   return found != rows_with_rounds_.end() && found->row == row ? &*found : nullptr;
 }
 
 std::size_t PointColumns::rounds(Row row) const {
-  const RoundsOfRow* rounds = rounds_of(row);
+  const RowRounds* rounds = rounds_of(row);
   return rounds == nullptr ? 1 : rounds->count;
 }
 
@@ -339,11 +339,11 @@ std::vector<std::optional<double>> PointColumns::round_values(Row row, std::stri
                                                               std::string_view kernel) const {
   const std::optional<std::uint32_t> place = kernel_place(row, kernel);
   if (!place) return std::vector<std::optional<double>>(rounds(row));
-  return attnscope::round_values(metric, KernelOfRow(*this, row, *place));
+  return attnscope::round_values(metric, RowKernel(*this, row, *place));
 }
 
 std::vector<RoundClock> PointColumns::round_clocks(Row row) const {
-  const RoundsOfRow* rounds = rounds_of(row);
+  const RowRounds* rounds = rounds_of(row);
   if (rounds == nullptr) return {{.round = 0, .sm_hz = sm_clock_hz(row), .throttled = throttled(row)}};
   return {rounds_.begin() + rounds->begin, rounds_.begin() + rounds->begin + rounds->count};
 }
@@ -399,17 +399,17 @@ const FieldColumn& PointColumns::field(std::string_view name) const {
   throw std::logic_error(fmt::format("no column for field {}", name));
 }
 
-std::vector<KernelOfRow> PointColumns::kernels(Row row) const {
-  std::vector<KernelOfRow> all;
+std::vector<RowKernel> PointColumns::kernels(Row row) const {
+  std::vector<RowKernel> all;
   for (std::uint32_t place = kernels_begin_[row]; place < kernels_begin_[row + 1]; ++place) {
     all.emplace_back(*this, row, place);
   }
   return all;
 }
 
-std::optional<KernelOfRow> PointColumns::sum(Row row) const {
+std::optional<RowKernel> PointColumns::sum(Row row) const {
   for (std::uint32_t place = kernels_begin_[row]; place < kernels_begin_[row + 1]; ++place) {
-    if (kernels_.name(place) == sum_of_kernels) return KernelOfRow(*this, row, place);
+    if (kernels_.name(place) == sum_of_kernels) return RowKernel(*this, row, place);
   }
   return std::nullopt;
 }
@@ -431,8 +431,8 @@ bool PointColumns::same(const PointColumns& a, Row row_of_a, const PointColumns&
 }
 
 bool PointColumns::same_rounds(const PointColumns& a, Row row_of_a, const PointColumns& b, Row row_of_b) {
-  const RoundsOfRow* in_a = a.rounds_of(row_of_a);
-  const RoundsOfRow* in_b = b.rounds_of(row_of_b);
+  const RowRounds* in_a = a.rounds_of(row_of_a);
+  const RowRounds* in_b = b.rounds_of(row_of_b);
   if (in_a == nullptr || in_b == nullptr) return in_a == in_b;
   if (in_a->count != in_b->count || a.round_clocks(row_of_a) != b.round_clocks(row_of_b)) return false;
   for (std::uint32_t i = 0; i < in_a->count; ++i) {

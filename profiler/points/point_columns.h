@@ -28,18 +28,18 @@ namespace attnscope::analysis {
 /// Dictionary-encoded column: each distinct value is stored once, rows store its code. `key_of` gives the map key of a
 /// value. Codes are in order of first occurrence.
 template <class T, auto key_of>
-class Coded {
+class DictionaryColumn {
  public:
   void push(const T& value) {
     // adjacent rows are often equal
     const bool again = !codes_.empty() && values_[codes_.back()] == value;
     codes_.push_back(again ? codes_.back() : code_of(value));
   }
-  void append(const Coded& from, std::span<const Row> rows) {
-    std::vector<std::uint32_t> code_here(from.values_.size(), unknown);
+  void append(const DictionaryColumn& from, std::span<const Row> rows) {
+    std::vector<std::uint32_t> new_codes(from.values_.size(), unknown);
     codes_.reserve(codes_.size() + rows.size());
     for (const Row row : rows) {
-      std::uint32_t& code = code_here[from.codes_[row]];
+      std::uint32_t& code = new_codes[from.codes_[row]];
       if (code == unknown) code = code_of(from[row]);
       codes_.push_back(code);
     }
@@ -66,16 +66,16 @@ class Coded {
   std::map<Key, std::uint32_t> known_;
 };
 
-namespace coded_by {
+namespace dictionary_key {
 inline constexpr auto itself = [](const auto& value) -> const auto& {
   return value;
 };
 /// Code and English text of a message.
 std::pair<std::string, std::string> words(const Message&);
 std::vector<Knobs::Entry> entries(const Knobs&);
-}  // namespace coded_by
+}  // namespace dictionary_key
 
-using Words = Coded<std::string, coded_by::itself>;
+using Words = DictionaryColumn<std::string, dictionary_key::itself>;
 
 class FieldColumn {
  public:
@@ -108,7 +108,7 @@ class KernelColumns {
 
   [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(times_.size()); }
   [[nodiscard]] const std::string& name(std::uint32_t place) const { return names_[place]; }
-  [[nodiscard]] std::optional<Evaluated> stored(std::uint32_t place, std::string_view name) const;
+  [[nodiscard]] std::optional<EvaluatedMetric> stored(std::uint32_t place, std::string_view name) const;
   [[nodiscard]] std::optional<SampleSummary> times(std::uint32_t place) const;
   [[nodiscard]] Provenance origin(std::uint32_t place) const { return static_cast<Provenance>(origins_[place]); }
   /// Returns true if two kernels have equal values.
@@ -126,7 +126,7 @@ class KernelColumns {
 
     void push(std::uint32_t place, double value, std::uint8_t origin);
     [[nodiscard]] bool has(std::uint32_t place) const;
-    [[nodiscard]] std::optional<Evaluated> at(std::uint32_t place) const;
+    [[nodiscard]] std::optional<EvaluatedMetric> at(std::uint32_t place) const;
   };
   /// Returns the index of a metric's column, created if missing. `nth`, the position in the kernel's metric list,
   /// speeds up the search: kernels usually have the same metrics in the same order.
@@ -143,16 +143,15 @@ class KernelColumns {
 class PointColumns;
 
 /// One kernel of a row, or the sum of its kernels: over all rounds, or of one round.
-class KernelOfRow final : public KernelValues {
+class RowKernel final : public KernelValues {
  public:
-  KernelOfRow(const PointColumns& columns, Row row, std::uint32_t place)
-      : columns_(&columns), row_(row), place_(place) {}
-  /// `of_round`: index in the kernels of all rounds.
-  KernelOfRow(const PointColumns& columns, Row row, std::uint32_t place, std::uint32_t of_round)
-      : columns_(&columns), row_(row), place_(place), of_round_(of_round) {}
+  RowKernel(const PointColumns& columns, Row row, std::uint32_t place) : columns_(&columns), row_(row), place_(place) {}
+  /// `round_kernel`: index in the kernels of all rounds.
+  RowKernel(const PointColumns& columns, Row row, std::uint32_t place, std::uint32_t round_kernel)
+      : columns_(&columns), row_(row), place_(place), round_kernel_(round_kernel) {}
 
   [[nodiscard]] const std::string& name() const;
-  [[nodiscard]] std::optional<Evaluated> stored(std::string_view name) const override;
+  [[nodiscard]] std::optional<EvaluatedMetric> stored(std::string_view name) const override;
   [[nodiscard]] std::optional<SampleSummary> times() const override;
   [[nodiscard]] Provenance origin() const override;
   [[nodiscard]] bool is_sum() const override;
@@ -166,7 +165,7 @@ class KernelOfRow final : public KernelValues {
   const PointColumns* columns_;
   Row row_;
   std::uint32_t place_;  ///< index in the kernels of all rows
-  std::optional<std::uint32_t> of_round_;
+  std::optional<std::uint32_t> round_kernel_;
 };
 
 /// SM clock during one round; 0 if not read.
@@ -201,7 +200,7 @@ class PointColumns {
   [[nodiscard]] const FieldColumn* find_field(std::string_view name) const;
   /// Throws std::logic_error for an unknown name.
   [[nodiscard]] const FieldColumn& field(std::string_view name) const;
-  using KnobsColumn = Coded<Knobs, coded_by::entries>;
+  using KnobsColumn = DictionaryColumn<Knobs, dictionary_key::entries>;
   [[nodiscard]] const KnobsColumn& knobs() const { return knobs_; }
 
   [[nodiscard]] Disposition disposition(Row row) const { return static_cast<Disposition>(dispositions_[row]); }
@@ -228,24 +227,24 @@ class PointColumns {
   [[nodiscard]] std::vector<RoundClock> round_clocks(Row) const;
 
   /// In record order, including "all".
-  [[nodiscard]] std::vector<KernelOfRow> kernels(Row) const;
+  [[nodiscard]] std::vector<RowKernel> kernels(Row) const;
   /// Kernel "all"; empty if the point has none.
-  [[nodiscard]] std::optional<KernelOfRow> sum(Row) const;
+  [[nodiscard]] std::optional<RowKernel> sum(Row) const;
 
   /// Returns true if two rows are equal in all fields and values.
   [[nodiscard]] static bool same(const PointColumns& a, Row row_of_a, const PointColumns& b, Row row_of_b);
 
  private:
-  friend class KernelOfRow;
+  friend class RowKernel;
 
   /// Rounds of a row with several rounds: range in `rounds_`.
-  struct RoundsOfRow {
+  struct RowRounds {
     Row row = 0;
     std::uint32_t begin = 0;
     std::uint32_t count = 0;
   };
   /// Returns nullptr for a row with one round.
-  [[nodiscard]] const RoundsOfRow* rounds_of(Row row) const;
+  [[nodiscard]] const RowRounds* rounds_of(Row row) const;
   void add_rounds(const PointRecord&);
   void add_rounds(const PointColumns& from, Row row_of_from);
   [[nodiscard]] std::optional<std::uint32_t> kernel_place(Row row, std::string_view name) const;
@@ -255,7 +254,7 @@ class PointColumns {
   std::vector<FieldColumn> fields_;
   KnobsColumn knobs_;
   std::vector<std::uint8_t> dispositions_;
-  Coded<Message, coded_by::words> reasons_;
+  DictionaryColumn<Message, dictionary_key::words> reasons_;
   std::vector<std::uint8_t> origins_;
   std::vector<bool> throttled_;
   std::vector<std::uint64_t> throttle_reasons_;
@@ -267,7 +266,7 @@ class PointColumns {
   std::vector<std::uint32_t> kernels_begin_{0};  ///< start index by row, and the end
   KernelColumns kernels_;
 
-  std::vector<RoundsOfRow> rows_with_rounds_;  ///< ascending; rows with several rounds only
+  std::vector<RowRounds> rows_with_rounds_;  ///< ascending; rows with several rounds only
   std::vector<RoundClock> rounds_;
   std::vector<std::uint32_t> round_kernels_begin_{0};  ///< start index by round, and the end
   KernelColumns round_kernels_;

@@ -64,7 +64,7 @@ std::string_view operator_text(ComparisonOp op) {
 }
 
 /// Returns the operator and its length.
-std::pair<ComparisonOp, std::size_t> sign_at(std::string_view text) {
+std::pair<ComparisonOp, std::size_t> parse_operator(std::string_view text) {
   const bool equals = text.size() > 1 && text[1] == '=';
   if (text[0] == '<')
     return equals ? std::pair{ComparisonOp::at_most, std::size_t{2}} : std::pair{ComparisonOp::less, std::size_t{1}};
@@ -111,7 +111,7 @@ std::optional<double> number_of(std::string_view word, const QueryField& field) 
 }
 
 /// "ns, us, ms, s"; empty if the field has no unit.
-std::string unit_words(const QueryField& field) {
+std::string unit_suffixes(const QueryField& field) {
   std::vector<std::string_view> suffixes;
   for (const QueryUnit& unit : query_units(field.unit)) {
     if (static_cast<unsigned char>(unit.suffix.front()) < 0x80) suffixes.push_back(unit.suffix);
@@ -140,23 +140,23 @@ class TermParser {
       term.words = {lower_case(bare)};
       return term;
     }
-    const auto [op, length] = sign_at(word.substr(at));
+    const auto [op, length] = parse_operator(word.substr(at));
     term.op = op;
     const std::string name = unquoted(word.substr(0, at));
     const std::string_view values = word.substr(at + length);
     if (name.empty())
       return wrong(text, make_message("missing field before “{0}”, such as d{0}128", word.substr(at, length)));
     const QueryField* field = find_query_field(fields_, name);
-    if (field == nullptr) return wrong(text, no_such_field(name));
+    if (field == nullptr) return wrong(text, unknown_field_error(name));
     if (values.empty()) return wrong(text, make_message("missing value after {}{}", name, word.substr(at, length)));
     Result<Term, Message> done = field_term(std::move(term), *field, name, values);
     return done ? done : wrong(text, done.error());
   }
 
  private:
-  Message no_such_field(std::string_view name) const {
+  Message unknown_field_error(std::string_view name) const {
     std::vector<std::string> names = query_names(fields_);
-    const auto near = near_matches(name.substr(0, 100), names);  // bounds the edit-distance cost
+    const auto near = closest_matches(name.substr(0, 100), names);  // bounds the edit-distance cost
     if (!near.empty()) return make_message("unknown field “{}”; did you mean {}?", shortened(name), join_or(near));
     // Metrics are too many to list.
     std::erase_if(names, [&](const std::string& each) { return find_query_field(fields_, each)->metric; });
@@ -195,14 +195,14 @@ class TermParser {
     const bool known = std::ranges::any_of(
         field.words, [&](const std::string& word) { return lower_case(word) == lower_case(value); });
     if (field.number && (compares || (!known && !field.wrong))) {
-      if (const std::string units = unit_words(field); !units.empty()) {
+      if (const std::string units = unit_suffixes(field); !units.empty()) {
         return make_message("{} takes a number, optionally in {}; “{}” is not one", name, units, shortened(value));
       }
       return make_message("{} takes a number; “{}” is not one", name, shortened(value));
     }
     if (field.words.empty()) return field.wrong ? field.wrong(value) : Message();
     if (known) return {};
-    const auto near = near_matches(std::string_view(value).substr(0, 100), field.words);
+    const auto near = closest_matches(std::string_view(value).substr(0, 100), field.words);
     if (!near.empty()) {
       return make_message("{} has no value “{}”; did you mean {}?", name, shortened(value), join_or(near));
     }
@@ -213,7 +213,7 @@ class TermParser {
 };
 
 /// Returns true if `wanted` (lower case) is the text or a part delimited by space, comma or colon.
-bool has_whole(std::string_view text, std::string_view wanted) {
+bool has_delimited_match(std::string_view text, std::string_view wanted) {
   const std::string lower = lower_case(text);
   const auto bounds = [&](std::size_t begin, std::size_t end) {
     constexpr std::string_view between = " ,:";
@@ -226,7 +226,7 @@ bool has_whole(std::string_view text, std::string_view wanted) {
   return false;
 }
 
-bool fits_number(const Term& term, double value) {
+bool matches_number(const Term& term, double value) {
   const double wanted = term.numbers.empty() ? 0 : term.numbers.front();
   switch (term.op) {
     case ComparisonOp::is:
@@ -243,14 +243,14 @@ bool fits_number(const Term& term, double value) {
   return false;
 }
 
-bool fits_named(const Term& term, const QueryValue& value) {
-  if (value.number && fits_number(term, *value.number)) return true;
+bool matches_field(const Term& term, const QueryValue& value) {
+  if (value.number && matches_number(term, *value.number)) return true;
   return std::ranges::any_of(term.words, [&](const std::string& wanted) {
-    return std::ranges::any_of(value.texts, [&](const std::string& text) { return has_whole(text, wanted); });
+    return std::ranges::any_of(value.texts, [&](const std::string& text) { return has_delimited_match(text, wanted); });
   });
 }
 
-bool has_part(const Term& term, const QueryValue& value) {
+bool matches_bare_word(const Term& term, const QueryValue& value) {
   return std::ranges::any_of(value.texts, [&](const std::string& text) {
     return lower_case(text).find(term.words.front()) != std::string::npos;
   });
@@ -293,12 +293,12 @@ std::vector<CachedPredicate> predicates_of(const Term& term, const std::vector<Q
   };
   if (!term.field.empty()) {
     if (const QueryField* field = find_query_field(fields, term.field)) {
-      add(*field, [&term](const QueryValue& value) { return fits_named(term, value); });
+      add(*field, [&term](const QueryValue& value) { return matches_field(term, value); });
     }
     return all;
   }
   for (const QueryField& field : fields) {
-    if (field.bare) add(field, [&term](const QueryValue& value) { return has_part(term, value); });
+    if (field.bare) add(field, [&term](const QueryValue& value) { return matches_bare_word(term, value); });
   }
   return all;
 }
@@ -334,15 +334,15 @@ std::vector<Row> PointQuery::rows(const PointTable& table) const {
 
 namespace {
 
-bool begins_with(std::string_view text, std::string_view beginning) {
+bool starts_with_text(std::string_view text, std::string_view beginning) {
   return lower_case(text.substr(0, beginning.size())) == beginning;
 }
 
 /// Checks a sample of the points; computing the whole column would keep it in memory.
 bool has_metric(const PointTable& table, std::string_view metric) {
-  constexpr Row looked_at = 500;
-  for (Row row = 0; row < table.size(); row += 1 + table.size() / looked_at) {
-    const std::optional<KernelOfRow> sum = table.points().sum(row);
+  constexpr Row sampled_rows = 500;
+  for (Row row = 0; row < table.size(); row += 1 + table.size() / sampled_rows) {
+    const std::optional<RowKernel> sum = table.points().sum(row);
     if (sum && evaluate(metric, *sum)) return true;
   }
   return false;
@@ -403,7 +403,7 @@ QueryCompletion complete(std::string_view text, std::size_t cursor, const PointT
     completion.begun = cursor > begin;
     const std::string typed = lower_case(text.substr(begin, cursor - begin));
     for (const std::string& name : query_names(fields)) {
-      if (!begins_with(name, typed)) continue;
+      if (!starts_with_text(name, typed)) continue;
       // Offers only metrics that the points have, and only after a letter is typed. Offers them with ">", because equal
       // values are rare.
       const bool metric = find_query_field(fields, name)->metric;
@@ -414,7 +414,7 @@ QueryCompletion complete(std::string_view text, std::size_t cursor, const PointT
   }
   const QueryField* field = find_query_field(fields, word.substr(0, at));
   if (field == nullptr) return completion;
-  std::size_t value = begin + at + sign_at(word.substr(at)).second;
+  std::size_t value = begin + at + parse_operator(word.substr(at)).second;
   for (std::size_t comma = find_unquoted(text, ",", value); comma < cursor; comma = find_unquoted(text, ",", value)) {
     value = comma + 1;
   }
@@ -424,7 +424,8 @@ QueryCompletion complete(std::string_view text, std::size_t cursor, const PointT
   const std::string typed = lower_case(unquoted(text.substr(completion.begin, cursor - completion.begin)));
   for (const std::string& each : values_in(*field, table)) {
     // A substring suffices: "H200" matches "NVIDIA H200".
-    const bool meant = field->number ? begins_with(each, typed) : lower_case(each).find(typed) != std::string::npos;
+    const bool meant =
+        field->number ? starts_with_text(each, typed) : lower_case(each).find(typed) != std::string::npos;
     if (meant) offer(quoted(each));
   }
   return completion;

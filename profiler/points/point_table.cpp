@@ -35,10 +35,10 @@ PointTable::PointTable(Algorithms algorithms, std::vector<Run> runs, PointColumn
       algorithm_(&points_->field("algorithm")),
       n_q_(&points_->field("n_q")),
       n_k_(&points_->field("n_k")) {
-  find_tiles();
+  index_tiles();
 }
 
-void PointTable::find_tiles() {
+void PointTable::index_tiles() {
   const FieldColumn& br = points_->field("br");
   const FieldColumn& bc = points_->field("bc");
   const PointColumns::KnobsColumn& knobs = points_->knobs();
@@ -87,8 +87,8 @@ std::vector<Row> PointTable::rows() const {
 }
 
 std::uint8_t ValueColumn::compute(Row row) const {
-  const std::optional<KernelOfRow> sum = points_->sum(row);
-  const std::optional<Evaluated> value = sum ? evaluate_(*sum) : std::nullopt;
+  const std::optional<RowKernel> sum = points_->sum(row);
+  const std::optional<EvaluatedMetric> value = sum ? evaluate_(*sum) : std::nullopt;
   const std::uint8_t origin = value ? static_cast<std::uint8_t>(value->provenance) : absent;
   std::atomic_ref(values_[row]).store(value ? value->value : 0, std::memory_order_relaxed);
   std::atomic_ref(origins_[row]).store(origin, std::memory_order_release);
@@ -96,14 +96,14 @@ std::uint8_t ValueColumn::compute(Row row) const {
 }
 
 const ValueColumn& PointTable::values(std::string_view metric) const {
-  const std::lock_guard lock(*making_);
+  const std::lock_guard lock(*creation_mutex_);
   if (const auto found = values_.find(metric); found != values_.end()) return found->second;
   ValueColumn column(*points_, [key = std::string(metric)](const KernelValues& sum) { return evaluate(key, sum); });
   return values_.emplace(metric, std::move(column)).first->second;
 }
 
 const ValueColumn& PointTable::dram_traffic() const {
-  const std::lock_guard lock(*making_);
+  const std::lock_guard lock(*creation_mutex_);
   if (!dram_traffic_) {
     dram_traffic_ = ValueColumn(*points_, [](const KernelValues& sum) { return attnscope::dram_traffic(sum); });
   }
@@ -118,12 +118,12 @@ void ValueColumn::take(const ValueColumn& from, std::span<const Row> rows) {
   }
 }
 
-void PointTable::take_values(const PointTable& from, std::span<const Row> rows) {
+void PointTable::copy_known_values(const PointTable& from, std::span<const Row> rows) {
   // Existing columns do not move; the lock is needed only to find them.
   std::vector<std::pair<std::string, const ValueColumn*>> columns;
   bool traffic = false;
   {
-    const std::lock_guard lock(*from.making_);
+    const std::lock_guard lock(*from.creation_mutex_);
     for (const auto& [metric, column] : from.values_) columns.emplace_back(metric, &column);
     traffic = from.dram_traffic_.has_value();
   }
@@ -137,17 +137,17 @@ void PointTable::take_values(const PointTable& from, std::span<const Row> rows) 
 
 const CodeColumn& PointTable::codes(const Facet& facet) const {
   {
-    const std::lock_guard lock(*making_);
+    const std::lock_guard lock(*creation_mutex_);
     if (const auto found = codes_.find(facet.key); found != codes_.end()) return found->second;
   }
   // Encodes without the lock, because it is slow and may access other columns. If two threads encode, the first result
   // is kept.
   CodeColumn made = facet.encode(*this);
-  const std::lock_guard lock(*making_);
+  const std::lock_guard lock(*creation_mutex_);
   return codes_.emplace(facet.key, std::move(made)).first->second;
 }
 
-SomeRows some_rows(const PointTable& all, std::span<const Row> rows) {
+TableSubset extract_rows(const PointTable& all, std::span<const Row> rows) {
   PointTableBuilder builder(all.algorithms(), all.points().field_table());
   std::vector<RunIndex> runs;
   std::map<RunIndex, RunIndex> now;
@@ -164,7 +164,7 @@ SomeRows some_rows(const PointTable& all, std::span<const Row> rows) {
     rest = rest.subspan(of_run.size());
   }
   PointTable table = std::move(builder).finish();
-  table.take_values(all, rows);
+  table.copy_known_values(all, rows);
   return {std::move(table), std::move(runs)};
 }
 
@@ -175,7 +175,7 @@ bool newer(const PointTable& table, RunIndex a, RunIndex b) {
 namespace {
 
 /// Returns true if the runs' devices have the same name and provenance but different ids.
-bool shares_its_name(const Run& run, const Run& other) {
+bool has_same_name(const Run& run, const Run& other) {
   return other.provenance == run.provenance && other.device_name == run.device_name && other.device_id != run.device_id;
 }
 
@@ -196,8 +196,7 @@ std::string title_of(const Run& run, bool ambiguous) {
 std::string device_title(const PointTable& table, RunIndex index) {
   const Run& run = table.runs()[index];
   if (!run.device.empty()) return run.device;
-  return title_of(run,
-                  std::ranges::any_of(table.runs(), [&](const Run& other) { return shares_its_name(run, other); }));
+  return title_of(run, std::ranges::any_of(table.runs(), [&](const Run& other) { return has_same_name(run, other); }));
 }
 
 void name_devices(std::span<Run> runs) {
@@ -205,7 +204,7 @@ void name_devices(std::span<Run> runs) {
   std::map<std::pair<Provenance, std::string_view>, std::pair<const Run*, bool>> first_of;
   for (const Run& run : runs) {
     auto& [first, shared] = first_of.try_emplace({run.provenance, run.device_name}, &run, false).first->second;
-    shared = shared || shares_its_name(run, *first);
+    shared = shared || has_same_name(run, *first);
   }
   for (Run& run : runs) {
     if (run.device_name.empty()) continue;

@@ -93,7 +93,7 @@ class ValueColumn {
 
  private:
   friend class PointTable;
-  using Evaluate = std::function<std::optional<Evaluated>(const KernelValues&)>;
+  using Evaluate = std::function<std::optional<EvaluatedMetric>(const KernelValues&)>;
   static constexpr std::uint8_t absent = 0xFF;
   static constexpr std::uint8_t unknown = 0xFE;
 
@@ -180,12 +180,12 @@ class PointTable {
   [[nodiscard]] const CodeColumn& codes(const Facet&) const;
   /// Copies known values of the same points from another table, which has them at `rows`. Call before other threads use
   /// this table.
-  void take_values(const PointTable& from, std::span<const Row> rows);
+  void copy_known_values(const PointTable& from, std::span<const Row> rows);
 
  private:
   friend class PointTableBuilder;
   PointTable(Algorithms algorithms, std::vector<Run> runs, PointColumns points, std::vector<RunIndex> run_of);
-  void find_tiles();
+  void index_tiles();
 
   Algorithms algorithms_;
   std::vector<Run> runs_;
@@ -196,7 +196,7 @@ class PointTable {
   const FieldColumn* n_k_;
   std::vector<std::uint32_t> tile_codes_;
   std::vector<Config> tiles_;
-  std::unique_ptr<std::mutex> making_ = std::make_unique<std::mutex>();  ///< protects creation of columns
+  std::unique_ptr<std::mutex> creation_mutex_ = std::make_unique<std::mutex>();  ///< protects creation of columns
   mutable std::map<std::string, ValueColumn, std::less<>> values_;
   mutable std::optional<ValueColumn> dram_traffic_;
   mutable std::map<std::string, CodeColumn, std::less<>> codes_;
@@ -226,15 +226,15 @@ class PointTableBuilder {
 };
 
 /// Subset of a table as a new table.
-struct SomeRows {
+struct TableSubset {
   PointTable table;
   std::vector<RunIndex> runs;  ///< run indices in the source table, by index in this one
 };
 /// Pre: `rows` ascend. Known metric values are kept.
-[[nodiscard]] SomeRows some_rows(const PointTable&, std::span<const Row> rows);
+[[nodiscard]] TableSubset extract_rows(const PointTable&, std::span<const Row> rows);
 
 /// Returns true if the tile is known; imported points may lack it.
-[[nodiscard]] inline bool tile_stated(const TileShape& tile) {
+[[nodiscard]] inline bool has_tile(const TileShape& tile) {
   return tile.br > 0 && tile.bc > 0;
 }
 

@@ -61,7 +61,7 @@ std::string_view beginning(std::string_view text, std::size_t count) {
 }
 
 /// Replaces characters that file systems or shells handle badly, as in 300/512, window:256:0, (2 KV), "…".
-std::string for_file_names(std::string_view text) {
+std::string file_name_text(std::string_view text) {
   constexpr std::string_view times = " × ";
   std::string clean;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -88,7 +88,7 @@ std::string for_file_names(std::string_view text) {
 ProblemFilter::ProblemFilter(std::vector<FacetPtr> facets, FacetPtr spread)
     : facets_(std::move(facets)),
       spread_(std::move(spread)),
-      narrows_(facets_.size(), true),
+      active_(facets_.size(), true),
       states_(facets_.size()),
       explicit_(facets_.size()),
       automatic_(facets_.size()) {}
@@ -121,30 +121,30 @@ std::vector<std::uint32_t> ProblemFilter::compute_options(std::size_t facet, con
   return codes;
 }
 
-void ProblemFilter::narrow_by(const std::vector<FacetPtr>& facets, FacetPtr spread) {
+void ProblemFilter::restrict_to(const std::vector<FacetPtr>& facets, FacetPtr spread) {
   for (std::size_t f = 0; f < facets_.size(); ++f) {
-    narrows_[f] = std::ranges::any_of(facets, [&](const FacetPtr& facet) { return facet->key == facets_[f]->key; });
+    active_[f] = std::ranges::any_of(facets, [&](const FacetPtr& facet) { return facet->key == facets_[f]->key; });
   }
   for (const FacetPtr& facet : facets) {
     if (std::ranges::any_of(facets_, [&](const FacetPtr& known) { return known->key == facet->key; })) continue;
     facets_.push_back(facet);
-    narrows_.push_back(true);
+    active_.push_back(true);
     states_.emplace_back();
     explicit_.emplace_back();
     automatic_.emplace_back();
   }
   // Automatic choices for the old spread do not apply to the new one.
-  if (spread->key != spread_->key) forget_taken();
+  if (spread->key != spread_->key) reset_automatic();
   spread_ = std::move(spread);
 }
 
-void ProblemFilter::forget_taken() {
+void ProblemFilter::reset_automatic() {
   std::ranges::fill(automatic_, std::string());
 }
 
 void ProblemFilter::update(const PointTable& table, std::vector<Row> rows) {
   for (std::size_t f = 0; f < facets_.size(); ++f) {
-    if (!narrows_[f]) {
+    if (!active_[f]) {
       states_[f] = {};
       continue;
     }
@@ -177,7 +177,7 @@ void ProblemFilter::visit_combinations(std::size_t facet, const PointTable& tabl
     visit(*this);
     return;
   }
-  if (!narrows_[facet]) return visit_combinations(facet + 1, table, std::move(rows), visit);
+  if (!active_[facet]) return visit_combinations(facet + 1, table, std::move(rows), visit);
   const std::vector<std::uint32_t> codes = compute_options(facet, table, rows);
   const CodeColumn& column = table.codes(*facets_[facet]);
   for (std::size_t i = 0; i < codes.size(); ++i) {
@@ -201,7 +201,7 @@ std::string ProblemFilter::summary() const {
     if (label.size() > 2 && std::islower(static_cast<unsigned char>(label[1])) != 0) {
       label[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(label[0])));
     }
-    words += fmt::format("{}{} {}", words.empty() ? "" : " · ", label, shown_text(state.value()));
+    words += fmt::format("{}{} {}", words.empty() ? "" : " · ", label, localized_text(state.value()));
   }
   return words;
 }
@@ -221,7 +221,7 @@ std::string ProblemFilter::stem() const {
     // Different values can have the same abbreviation; the hash keeps file names distinct.
     if (!value.full.empty()) stem += fmt::format("-{:06x}", short_hash(value.full) & 0xFFFFFFU);
   }
-  return for_file_names(stem);
+  return file_name_text(stem);
 }
 
 std::size_t ProblemFilter::place_of(std::string_view label) const {

@@ -30,8 +30,8 @@ class ProblemFilter {
   };
   /// Restricts filtering to these facets with a new `spread`; missing ones are appended. Other facets have no options
   /// but keep their choice. Call update() afterwards.
-  void narrow_by(const std::vector<FacetPtr>& facets, FacetPtr spread);
-  [[nodiscard]] bool narrows(std::size_t facet) const { return narrows_[facet]; }
+  void restrict_to(const std::vector<FacetPtr>& facets, FacetPtr spread);
+  [[nodiscard]] bool is_active(std::size_t facet) const { return active_[facet]; }
   /// Computes the options for these rows. Keeps explicit choices, and automatic choices of earlier updates, if still
   /// possible, so that new points do not change the view.
   void update(const PointTable& table, std::vector<Row> rows);
@@ -39,7 +39,7 @@ class ProblemFilter {
   /// automatic.
   void choose(std::size_t facet, std::string_view id);
   /// Makes the next update() recompute automatic choices; explicit choices are kept.
-  void forget_taken();
+  void reset_automatic();
   /// Id of the explicit choice, even if it is not available; empty if automatic.
   [[nodiscard]] const std::string& chosen(std::size_t facet) const { return explicit_[facet]; }
   /// Calls `visit` for every combination of values that has points, in option order, with a filter narrowed to that
@@ -70,7 +70,7 @@ class ProblemFilter {
 
   std::vector<FacetPtr> facets_;
   FacetPtr spread_;
-  std::vector<bool> narrows_;
+  std::vector<bool> active_;
   std::vector<State> states_;
   std::vector<std::string> explicit_;   ///< explicit choices; empty: automatic
   std::vector<std::string> automatic_;  ///< last choices of update(); empty: none

@@ -20,14 +20,14 @@ namespace {
 constexpr std::string_view throttled = "throttled";
 
 /// Alias of a field: its axis name (profiler/plan/axes.h), table heading, or a short form.
-struct OtherName {
+struct FieldAlias {
   std::string_view name;
   std::string_view field;
 };
-const std::vector<OtherName>& other_names() {
-  static const std::vector<OtherName> all = [] {
-    std::vector<OtherName> names{{"algo", field_name::algorithm}};
-    for (const WideField& wide : wide_fields()) names.push_back({wide.name, wide.leader().name});
+const std::vector<FieldAlias>& field_aliases() {
+  static const std::vector<FieldAlias> all = [] {
+    std::vector<FieldAlias> names{{"algo", field_name::algorithm}};
+    for (const FieldPair& wide : field_pairs()) names.push_back({wide.name, wide.leader().name});
     for (const Field& field : point_fields()) {
       if (!field.heading.empty()) names.push_back({field.heading, field.name});
     }
@@ -49,28 +49,28 @@ QueryValue value_of(const Field& field, const PointSpec& spec) {
   const std::string text = attnscope::to_string(held);
   if (const auto* whole = std::get_if<std::int64_t>(&held)) {
     const bool chosen = field.role == FieldRole::knob && text == field.fallback;
-    if (chosen) return words(left_to_algorithm);
+    if (chosen) return words(auto_value);
     // Values below the axis minimum mark missing data of imported points.
     return *whole < field.smallest ? QueryValue{} : QueryValue{{text}, static_cast<double>(*whole)};
   }
   if (const auto* real = std::get_if<double>(&held)) return {{text}, *real};
   // Also accepts the display form: abbreviated masks, "contiguous" for page 0.
-  return field.brief != nullptr ? words(text, brief_text(field, spec)) : words(text);
+  return field.brief != nullptr ? words(text, short_text(field, spec)) : words(text);
 }
 
 QueryField point_query_field(const Field& field) {
   const bool knob = field.role == FieldRole::knob;
   QueryField made{.name = std::string(field.name)};
-  made.bare = field.type == FieldType::word && !knob && field.role != FieldRole::circumstance;
+  made.bare = field.type == FieldType::word && !knob && field.role != FieldRole::device_state;
   made.number = field.is_number();
   if (field.type == FieldType::flag) made.words = {"yes", "no"};
-  if (knob) made.words = made.number ? std::vector{std::string(left_to_algorithm)} : field.words;
+  if (knob) made.words = made.number ? std::vector{std::string(auto_value)} : field.words;
   // Free-form fields also match by a part of the value ("window", "full").
-  if (field.other_words) {
+  if (field.accepts_other_words) {
     made.words.clear();
     if (made.number) made.wrong = [](std::string_view) { return Message(); };
   } else if (field.type == FieldType::word && !knob) {
-    made.wrong = [&field](std::string_view word) { return wrong_value(field, lower_case(word)); };
+    made.wrong = [&field](std::string_view word) { return value_error(field, lower_case(word)); };
   }
   made.of = [field, knob](const PointTable& table) {
     const PointColumns* points = &table.points();
@@ -93,7 +93,7 @@ std::vector<std::string> words_of(const std::array<Enum, count>& all) {
   return texts;
 }
 
-std::vector<std::string> status_words() {
+std::vector<std::string> status_names() {
   using enum Disposition;
   std::vector<std::string> all = words_of(
       std::array{ok, infeasible, out_of_memory, incorrect, compile_error, timeout, crashed, no_counters, cancelled});
@@ -102,16 +102,16 @@ std::vector<std::string> status_words() {
   return all;
 }
 
-std::vector<std::string> origin_words() {
+std::vector<std::string> provenance_names() {
   using enum Provenance;
-  return words_of(std::array{measured, derived, modelled, simulated, extrapolated, imported});
+  return words_of(std::array{measured, derived, modeled, simulated, extrapolated, imported});
 }
 
 QueryColumn tile_column(const PointTable& table) {
   return {[&table](Row row) { return std::uint64_t{table.tile_code(row)}; },
           [&table](Row row) {
             const TileShape& tile = table.tile_of(row).tile;
-            return tile_stated(tile) ? words(fmt::format("{}x{}", tile.br, tile.bc)) : QueryValue{};
+            return has_tile(tile) ? words(fmt::format("{}x{}", tile.br, tile.bc)) : QueryValue{};
           }};
 }
 
@@ -168,13 +168,13 @@ QueryColumn reason_column(const PointTable& table) {
           [&table](Row row) { return words(text(table.reason(row))); }};
 }
 
-std::vector<QueryField> own_fields() {
+std::vector<QueryField> extra_fields() {
   // One row per field; clang-format would split each into five lines.
   // clang-format off
   return {
       {.name = "tile", .of = tile_column},
-      {.name = "status", .bare = true, .words = status_words(), .of = status_column},
-      {.name = "from", .bare = true, .words = origin_words(), .of = origin_column},
+      {.name = "status", .bare = true, .words = status_names(), .of = status_column},
+      {.name = "from", .bare = true, .words = provenance_names(), .of = origin_column},
       {.name = "device", .of = device_column},
       {.name = "run", .of = run_column},
       {.name = "tag", .of = tag_column},
@@ -184,7 +184,7 @@ std::vector<QueryField> own_fields() {
   // clang-format on
 }
 
-QueryField of_metric(const Metric& metric) {
+QueryField metric_query_field(const Metric& metric) {
   QueryField made{.name = std::string(metric.key)};
   made.number = true;
   made.metric = true;
@@ -237,23 +237,23 @@ std::vector<QueryField> query_fields(const PointTable& table) {
   std::vector<QueryField> fields;
   for (const FieldColumn& column : table.points().fields()) fields.push_back(point_query_field(column.field()));
   for (const Knob& knob : table.algorithms().knobs()) fields.push_back(point_query_field(knob_field(knob)));
-  for (QueryField& extra : own_fields()) fields.push_back(std::move(extra));
+  for (QueryField& extra : extra_fields()) fields.push_back(std::move(extra));
   std::set<std::string_view> undeclared;
   for (const Knobs& knobs : table.points().knobs().values()) {
     for (const auto& [name, value] : knobs) undeclared.insert(name);
   }
   for (const std::string_view name : undeclared) {
-    if (find_query_field(fields, name) == nullptr) fields.push_back(point_query_field(foreign_knob_field(name)));
+    if (find_query_field(fields, name) == nullptr) fields.push_back(point_query_field(undeclared_knob_field(name)));
   }
   for (const Metric& metric : metrics_table()) {
-    if (find_query_field(fields, metric.key) == nullptr) fields.push_back(of_metric(metric));
+    if (find_query_field(fields, metric.key) == nullptr) fields.push_back(metric_query_field(metric));
   }
   return fields;
 }
 
 const QueryField* find_query_field(const std::vector<QueryField>& fields, std::string_view name) {
   std::string wanted = lower_case(name);
-  for (const OtherName& other : other_names()) {
+  for (const FieldAlias& other : field_aliases()) {
     if (lower_case(other.name) == wanted) wanted = other.field;
   }
   const auto found =
@@ -263,7 +263,7 @@ const QueryField* find_query_field(const std::vector<QueryField>& fields, std::s
 
 std::vector<std::string> query_names(const std::vector<QueryField>& fields) {
   std::vector<std::string> names;
-  for (const OtherName& other : other_names()) {
+  for (const FieldAlias& other : field_aliases()) {
     if (find_query_field(fields, other.name) != nullptr) names.emplace_back(other.name);
   }
   for (const QueryField& field : fields) names.push_back(field.name);

@@ -71,14 +71,14 @@ RowKey key_of_field(const PointTable& table, std::string_view field) {
   return [&column = table.points().field(field)](Row row) { return column.key(row); };
 }
 
-std::string words_of_knobs(const Knobs& knobs) {
+std::string knobs_text(const Knobs& knobs) {
   std::string words;
   for (const Knobs::Entry& knob : knobs) words += fmt::format("{}={} ", knob.first, attnscope::to_string(knob.second));
   return words;
 }
 
 RowKey key_of_knobs(const PointTable& table) {
-  return key_by_knobs(table, words_of_knobs);
+  return key_by_knobs(table, knobs_text);
 }
 
 RowKey key_of_knob(const PointTable& table, std::string_view name) {
@@ -104,12 +104,12 @@ RowKey key_of_extents(const PointTable& table) {
   };
 }
 
-bool share_a_key(const RowKey& key, std::span<const Row> base, std::span<const Row> other) {
+bool have_common_key(const RowKey& key, std::span<const Row> base, std::span<const Row> other) {
   const std::unordered_set<std::uint64_t> keys = keys_of(key, base);
   return std::ranges::any_of(other, [&](Row row) { return keys.contains(key(row)); });
 }
 
-bool have_the_same_keys(const RowKey& key, std::span<const Row> base, std::span<const Row> other) {
+bool have_equal_keys(const RowKey& key, std::span<const Row> base, std::span<const Row> other) {
   return keys_of(key, base) == keys_of(key, other);
 }
 
@@ -127,7 +127,7 @@ RowGroups::RowGroups(std::span<const RowKey> keys, std::span<const Row> base, st
   for (std::size_t line = 0; line < rows.size(); ++line) rows_[next[side_of(line)]++] = rows[line];
 }
 
-bool same_spec(const PointTable& table, Row a, Row b) {
+bool equal_specs(const PointTable& table, Row a, Row b) {
   const PointColumns& points = table.points();
   const auto alike = [&](const FieldColumn& column) {
     if (column.key(a) == column.key(b)) return true;

@@ -27,12 +27,12 @@ using RowKey = std::function<std::uint64_t(Row)>;
 [[nodiscard]] RowKey key_of_extents(const PointTable&);
 
 /// "br=64 bc=32 " from a row's knobs.
-[[nodiscard]] std::string words_of_knobs(const Knobs&);
+[[nodiscard]] std::string knobs_text(const Knobs&);
 
 /// Returns true if some key occurs on both sides.
-[[nodiscard]] bool share_a_key(const RowKey&, std::span<const Row> base, std::span<const Row> other);
+[[nodiscard]] bool have_common_key(const RowKey&, std::span<const Row> base, std::span<const Row> other);
 /// Returns true if both sides have the same set of keys.
-[[nodiscard]] bool have_the_same_keys(const RowKey&, std::span<const Row> base, std::span<const Row> other);
+[[nodiscard]] bool have_equal_keys(const RowKey&, std::span<const Row> base, std::span<const Row> other);
 
 /// Groups the rows of two sides by equal keys. Groups are ordered by their first row, base before other; rows keep
 /// their order.
@@ -54,6 +54,6 @@ class RowGroups {
 };
 
 /// Returns true if spec(a) == spec(b).
-[[nodiscard]] bool same_spec(const PointTable&, Row a, Row b);
+[[nodiscard]] bool equal_specs(const PointTable&, Row a, Row b);
 
 }  // namespace attnscope::analysis

@@ -67,9 +67,9 @@ struct Table {
 
 /// Builds a table with one object of type `Line` per row.
 template <class Line>
-class TableOf {
+class TableBuilder {
  public:
-  explicit TableOf(std::vector<Line> lines) : lines_(std::make_shared<const std::vector<Line>>(std::move(lines))) {
+  explicit TableBuilder(std::vector<Line> lines) : lines_(std::make_shared<const std::vector<Line>>(std::move(lines))) {
     table_.rows = lines_->size();
   }
 
@@ -94,9 +94,11 @@ class TableOf {
     return table_.columns.emplace_back(std::move(column));
   }
   /// Adapts a function of a line to a function of the row index, for other members of a column or table.
-  template <class OfLine>
-  [[nodiscard]] auto of(OfLine of_line) const {
-    return [lines = lines_, of_line = std::move(of_line)](std::size_t row) { return of_line((*lines)[row]); };
+  template <class LineFunction>
+  [[nodiscard]] auto of(LineFunction line_function) const {
+    return [lines = lines_, line_function = std::move(line_function)](std::size_t row) {
+      return line_function((*lines)[row]);
+    };
   }
   [[nodiscard]] const std::vector<Line>& lines() const { return *lines_; }
   [[nodiscard]] Table& table() { return table_; }

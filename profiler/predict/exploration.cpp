@@ -19,7 +19,7 @@ void append(MemoryMap& map, MemorySpan span) {
   map.block.push_back(std::move(span));
 }
 
-std::int64_t bytes_held(const MemoryMap& map) {
+std::int64_t used_bytes(const MemoryMap& map) {
   return map.block.empty() ? 0 : map.block.back().offset + map.block.back().bytes;
 }
 
@@ -40,9 +40,9 @@ MemoryMap shared_map(const KernelModel& kernel, const DeviceLimits& limits, std:
   map.block_limit = limits.shared_bytes_per_block + limits.shared_bytes_reserved - padding;
   map.block_bytes = allocated_shared_bytes(limits, kernel.footprint());
   // Static shared memory is not part of dynamic_shared_bytes.
-  append(map, {.kind = SpanKind::unnamed, .bytes = kernel.dynamic_shared_bytes - bytes_held(map)});
+  append(map, {.kind = SpanKind::unnamed, .bytes = kernel.dynamic_shared_bytes - used_bytes(map)});
   append(map, {.kind = SpanKind::padding, .bytes = padding});
-  append(map, {.kind = SpanKind::reserved, .bytes = map.block_bytes - bytes_held(map)});
+  append(map, {.kind = SpanKind::reserved, .bytes = map.block_bytes - used_bytes(map)});
   return map;
 }
 
@@ -51,8 +51,8 @@ MemoryMap register_map(const KernelModel& kernel, const DeviceLimits& limits, in
   MemoryMap map = named_parts(kernel, OnChipMemory::registers, blocks);
   map.sm_bytes = limits.registers_per_sm * register_bytes;
   map.block_limit = map.sm_bytes;
-  map.block_bytes = std::max(allocated_register_bytes(kernel.footprint()), bytes_held(map));
-  append(map, {.kind = SpanKind::unnamed, .bytes = map.block_bytes - bytes_held(map)});
+  map.block_bytes = std::max(allocated_register_bytes(kernel.footprint()), used_bytes(map));
+  append(map, {.kind = SpanKind::unnamed, .bytes = map.block_bytes - used_bytes(map)});
   return map;
 }
 
@@ -88,7 +88,7 @@ void add(std::vector<OperandTraffic>& sums, const OperandTraffic& operand) {
 }
 
 /// Returns a refusal if a padded block exceeds the shared memory limit per block.
-std::optional<Refusal> refuse_padding(const AttentionModel& model, const DeviceLimits& limits, std::int64_t padding) {
+std::optional<Refusal> padding_refusal(const AttentionModel& model, const DeviceLimits& limits, std::int64_t padding) {
   for (const KernelModel& kernel : model.kernels) {
     const std::int64_t needed = kernel.dynamic_shared_bytes + padding;
     if (padding == 0 || kernel.setup || needed <= limits.shared_bytes_per_block) continue;
@@ -166,7 +166,7 @@ Exploration explore(const ExploredPoint& point, const DeviceLimits& device, cons
   DeviceLimits limits = device;
   limits.shared_bytes_reserved += point.padding_bytes;
   const AttentionModel model = algorithm.model(spec.problem, spec.config(), limits);
-  result.refusal = model.refusal ? model.refusal : refuse_padding(model, limits, point.padding_bytes);
+  result.refusal = model.refusal ? model.refusal : padding_refusal(model, limits, point.padding_bytes);
   if (result.refusal) {
     if (model.refusal) result.nearest = nearest_tile(algorithm, spec.problem, spec.config(), device);
     result.overrun = overrun_kernels(algorithm, spec, limits, point.padding_bytes);
@@ -175,7 +175,7 @@ Exploration explore(const ExploredPoint& point, const DeviceLimits& device, cons
   result.flops = algorithm.flops(spec.problem);
   result.compulsory_bytes = compulsory_traffic(spec.problem).total();
   const DeviceRates rates = device_rates(limits, measured_ceilings);
-  result.rates_of = rates.measured_on;
+  result.rates_measured_on = rates.measured_on;
   result.dram_rate_measured = rates.dram_measured;
   result.l2_rate_measured = rates.l2_measured;
   result.link = rates.link;
@@ -214,7 +214,7 @@ Exploration explore(const ExploredPoint& point, const DeviceLimits& device, cons
   return result;
 }
 
-bool is_quick(const AttentionProblem& problem) {
+bool is_fast_to_model(const AttentionProblem& problem) {
   constexpr std::int64_t few_entries = 8;
   constexpr int few_gpus = 8;  // schedules grow quadratically with the number of GPUs
   if (problem.gpus > few_gpus) return false;

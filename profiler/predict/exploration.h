@@ -98,7 +98,7 @@ struct Exploration {
   std::int64_t link_bytes = 0;   ///< between GPUs
   std::optional<ScheduleTimes> sharing{};  ///< several GPUs only
   /// GPU on which the rates (as shares of peak) were measured, and whether this GPU only inherits them.
-  std::string_view rates_of;
+  std::string_view rates_measured_on;
   bool rates_inherited = false;
   bool dram_rate_measured = false;  ///< from the given ceilings of this GPU
   bool l2_rate_measured = false;
@@ -121,6 +121,6 @@ struct Exploration {
 
 /// Returns true if explore() takes some 100 µs at most. False for block masks (tiles are counted one by one), long
 /// length lists and many GPUs.
-[[nodiscard]] bool is_quick(const AttentionProblem&);
+[[nodiscard]] bool is_fast_to_model(const AttentionProblem&);
 
 }  // namespace attnscope::analysis

@@ -19,7 +19,7 @@
 #include "messages/metric_help.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/fields.h"
-#include "profiler/units/spelling.h"
+#include "profiler/units/number_format.h"
 
 namespace attnscope::analysis {
 namespace {
@@ -28,11 +28,11 @@ struct Figure {
   std::string_view unit;  ///< unit of the metrics table, "capacity" or "flop"
   MessageFunction label = nullptr;
   MessageFunction help = nullptr;
-  Better better = Better::neither;
+  BetterDirection better = BetterDirection::neither;
   double (*value)(const Exploration&) = nullptr;
   /// Measured counterpart; null: none.
   std::optional<MetricValue> (*measured)(const PointRecord&) = nullptr;
-  bool of_several_gpus = false;  ///< shown for several GPUs only
+  bool multi_gpu_only = false;  ///< shown for several GPUs only
 };
 
 const ExploredKernel& main_kernel(const Exploration& e) {
@@ -40,7 +40,7 @@ const ExploredKernel& main_kernel(const Exploration& e) {
 }
 
 /// Returns 0 if the kernel's registers are unknown, because its occupancy then is, too.
-double on_an_sm(const Exploration& e, double value) {
+double if_registers_known(const Exploration& e, double value) {
   return main_kernel(e).registers_per_thread > 0 ? value : 0;
 }
 
@@ -52,28 +52,28 @@ std::optional<MetricValue> measured(const PointRecord& point) {
 // One row per value; clang-format would split each into five lines.
 // clang-format off
 constexpr std::array figures{
-    Figure{"ns", message_of<msg::explorer::time>, message_of<msg::explorer_help::time>, Better::less, [](const Exploration& e) { return e.ns; }, measured<metric_key::time_median_ns>},
-    Figure{"flop/s", message_of<msg::explorer::rate>, message_of<msg::explorer_help::rate>, Better::more, [](const Exploration& e) { return e.flops_per_second(); }, measured<metric_key::tflops>},
-    Figure{"hertz", message_of<msg::explorer::clock>, message_of<msg::explorer_help::clock>, Better::neither, [](const Exploration& e) { return main_kernel(e).time.clock_hz; }},
-    Figure{"byte", message_of<msg::explorer::l2_bytes>, message_of<msg::explorer_help::l2_bytes>, Better::less, [](const Exploration& e) { return static_cast<double>(e.traffic.total()); }, measured<metric_key::l2_sm_bytes>},
-    Figure{"byte", message_of<msg::explorer::dram_bytes>, message_of<msg::explorer_help::dram_bytes>, Better::less, [](const Exploration& e) { return e.dram_bytes; }, [](const PointRecord& p) { return dram_traffic(p); }},
-    Figure{"byte", message_of<msg::metric::link_bytes>, message_of<msg::metric_help::link_bytes>, Better::less, [](const Exploration& e) { return static_cast<double>(e.link_bytes); }, measured<metric_key::link_bytes>, true},
-    Figure{"ns", message_of<msg::metric::gpu_exposed_ns>, message_of<msg::metric_help::gpu_exposed_ns>, Better::less, [](const Exploration& e) { return e.sharing ? e.sharing->exposed_ns : 0; }, measured<metric_key::gpu_exposed_ns>, true},
-    Figure{"1", message_of<msg::metric::gpu_imbalance>, message_of<msg::metric_help::gpu_imbalance>, Better::less, [](const Exploration& e) { return e.sharing ? e.sharing->imbalance : 0; }, measured<metric_key::gpu_imbalance>, true},
-    Figure{"flop", message_of<msg::explorer::flops>, message_of<msg::explorer_help::flops>, Better::neither, [](const Exploration& e) { return e.flops; }},
-    Figure{"flop", message_of<msg::explorer::tensor_flops>, message_of<msg::explorer_help::tensor_flops>, Better::less, [](const Exploration& e) { return e.tensor_flops; }},
-    Figure{"flop/byte", message_of<msg::explorer::l2_intensity>, message_of<msg::explorer_help::l2_intensity>, Better::more, [](const Exploration& e) { return e.l2_intensity(); }},
-    Figure{"flop/byte", message_of<msg::explorer::dram_intensity>, message_of<msg::explorer_help::dram_intensity>, Better::more, [](const Exploration& e) { return e.dram_intensity(); }, measured<metric_key::arithmetic_intensity>},
-    Figure{"percent", message_of<msg::explorer::occupancy>, message_of<msg::explorer_help::occupancy>, Better::neither, [](const Exploration& e) { return on_an_sm(e, main_kernel(e).occupancy.warps_pct); }, measured<metric_key::theoretical_occupancy_pct>},
-    Figure{"1", message_of<msg::explorer::blocks_per_sm>, message_of<msg::explorer_help::blocks_per_sm>, Better::neither, [](const Exploration& e) { return on_an_sm(e, main_kernel(e).occupancy.blocks_per_sm); }},
-    Figure{"1", message_of<msg::explorer::waves>, message_of<msg::explorer_help::waves>, Better::neither, [](const Exploration& e) { return main_kernel(e).time.waves; }},
-    Figure{"capacity", message_of<msg::explorer::shared>, message_of<msg::explorer_help::shared>, Better::neither, [](const Exploration& e) { return static_cast<double>(main_kernel(e).shared_bytes); }},
-    Figure{"register", message_of<msg::explorer::registers>, message_of<msg::explorer_help::registers>, Better::neither, [](const Exploration& e) { return static_cast<double>(main_kernel(e).registers_per_thread); }, measured<metric_key::registers>},
-    Figure{"1", message_of<msg::explorer::threads>, message_of<msg::explorer_help::threads>, Better::neither, [](const Exploration& e) { return static_cast<double>(main_kernel(e).threads_per_block); }},
+    Figure{"ns", message_of<msg::explorer::time>, message_of<msg::explorer_help::time>, BetterDirection::less, [](const Exploration& e) { return e.ns; }, measured<metric_key::time_median_ns>},
+    Figure{"flop/s", message_of<msg::explorer::rate>, message_of<msg::explorer_help::rate>, BetterDirection::more, [](const Exploration& e) { return e.flops_per_second(); }, measured<metric_key::tflops>},
+    Figure{"hertz", message_of<msg::explorer::clock>, message_of<msg::explorer_help::clock>, BetterDirection::neither, [](const Exploration& e) { return main_kernel(e).time.clock_hz; }},
+    Figure{"byte", message_of<msg::explorer::l2_bytes>, message_of<msg::explorer_help::l2_bytes>, BetterDirection::less, [](const Exploration& e) { return static_cast<double>(e.traffic.total()); }, measured<metric_key::l2_sm_bytes>},
+    Figure{"byte", message_of<msg::explorer::dram_bytes>, message_of<msg::explorer_help::dram_bytes>, BetterDirection::less, [](const Exploration& e) { return e.dram_bytes; }, [](const PointRecord& p) { return dram_traffic(p); }},
+    Figure{"byte", message_of<msg::metric::link_bytes>, message_of<msg::metric_help::link_bytes>, BetterDirection::less, [](const Exploration& e) { return static_cast<double>(e.link_bytes); }, measured<metric_key::link_bytes>, true},
+    Figure{"ns", message_of<msg::metric::gpu_exposed_ns>, message_of<msg::metric_help::gpu_exposed_ns>, BetterDirection::less, [](const Exploration& e) { return e.sharing ? e.sharing->exposed_ns : 0; }, measured<metric_key::gpu_exposed_ns>, true},
+    Figure{"1", message_of<msg::metric::gpu_imbalance>, message_of<msg::metric_help::gpu_imbalance>, BetterDirection::less, [](const Exploration& e) { return e.sharing ? e.sharing->imbalance : 0; }, measured<metric_key::gpu_imbalance>, true},
+    Figure{"flop", message_of<msg::explorer::flops>, message_of<msg::explorer_help::flops>, BetterDirection::neither, [](const Exploration& e) { return e.flops; }},
+    Figure{"flop", message_of<msg::explorer::tensor_flops>, message_of<msg::explorer_help::tensor_flops>, BetterDirection::less, [](const Exploration& e) { return e.tensor_flops; }},
+    Figure{"flop/byte", message_of<msg::explorer::l2_intensity>, message_of<msg::explorer_help::l2_intensity>, BetterDirection::more, [](const Exploration& e) { return e.l2_intensity(); }},
+    Figure{"flop/byte", message_of<msg::explorer::dram_intensity>, message_of<msg::explorer_help::dram_intensity>, BetterDirection::more, [](const Exploration& e) { return e.dram_intensity(); }, measured<metric_key::arithmetic_intensity>},
+    Figure{"percent", message_of<msg::explorer::occupancy>, message_of<msg::explorer_help::occupancy>, BetterDirection::neither, [](const Exploration& e) { return if_registers_known(e, main_kernel(e).occupancy.warps_pct); }, measured<metric_key::theoretical_occupancy_pct>},
+    Figure{"1", message_of<msg::explorer::blocks_per_sm>, message_of<msg::explorer_help::blocks_per_sm>, BetterDirection::neither, [](const Exploration& e) { return if_registers_known(e, main_kernel(e).occupancy.blocks_per_sm); }},
+    Figure{"1", message_of<msg::explorer::waves>, message_of<msg::explorer_help::waves>, BetterDirection::neither, [](const Exploration& e) { return main_kernel(e).time.waves; }},
+    Figure{"capacity", message_of<msg::explorer::shared>, message_of<msg::explorer_help::shared>, BetterDirection::neither, [](const Exploration& e) { return static_cast<double>(main_kernel(e).shared_bytes); }},
+    Figure{"register", message_of<msg::explorer::registers>, message_of<msg::explorer_help::registers>, BetterDirection::neither, [](const Exploration& e) { return static_cast<double>(main_kernel(e).registers_per_thread); }, measured<metric_key::registers>},
+    Figure{"1", message_of<msg::explorer::threads>, message_of<msg::explorer_help::threads>, BetterDirection::neither, [](const Exploration& e) { return static_cast<double>(main_kernel(e).threads_per_block); }},
 };
 // clang-format on
 
-struct JudgedCell {
+struct RatedCell {
   Cell cell;
   Tone tone = Tone::plain;
 };
@@ -81,7 +81,7 @@ struct JudgedCell {
 struct Line {
   std::string label;
   std::string help;
-  std::vector<JudgedCell> cells;
+  std::vector<RatedCell> cells;
 };
 
 /// "+12%", "−8%", "×2.1": relative difference from the pinned value.
@@ -93,14 +93,14 @@ std::string distance(double ratio) {
 }
 
 std::optional<double> value_of(const Figure& figure, const Exploration& e) {
-  if (e.refusal || (figure.of_several_gpus && e.point.spec.problem.gpus == 1)) return std::nullopt;
+  if (e.refusal || (figure.multi_gpu_only && e.point.spec.problem.gpus == 1)) return std::nullopt;
   const double value = figure.value(e);
   // Kernels without a time or byte model have 0 here.
   return value == 0 && !e.can_predict_time ? std::nullopt : std::optional(value);
 }
 
-JudgedCell judged_cell(const Figure& figure, const ExploredColumn& column, std::optional<double> pinned,
-                       bool one_problem) {
+RatedCell rated_cell(const Figure& figure, const ExploredColumn& column, std::optional<double> pinned,
+                     bool one_problem) {
   const std::optional<double> value = value_of(figure, *column.exploration);
   if (!value) {
     const auto counted =
@@ -110,16 +110,16 @@ JudgedCell judged_cell(const Figure& figure, const ExploredColumn& column, std::
         .cell = {.text = text(msg::explorer_page::measured_figure{
                      .provenance = title(counted->provenance), .value = value_text(counted->value, counted->unit)})}};
   }
-  JudgedCell judged{.cell = {.text = value_text(*value, figure.unit), .number = value}};
+  RatedCell judged{.cell = {.text = value_text(*value, figure.unit), .number = value}};
   constexpr double alike = 1e-12;  // rounding error of equal sums
   if (!pinned || *pinned == 0 || std::abs(*value - *pinned) <= alike * std::max(std::abs(*value), std::abs(*pinned))) {
     return judged;
   }
   const std::string shown = std::exchange(judged.cell.text, {});
   const std::string by = distance(*value / *pinned);
-  if (figure.better == Better::neither || !one_problem) {
+  if (figure.better == BetterDirection::neither || !one_problem) {
     judged.cell.text = fmt::format("{}  {}", shown, by);
-  } else if ((*value < *pinned) == (figure.better == Better::less)) {
+  } else if ((*value < *pinned) == (figure.better == BetterDirection::less)) {
     judged.tone = Tone::better;
     judged.cell.text = text(msg::explorer_page::better{.by = by, .value = shown});
   } else {
@@ -134,7 +134,7 @@ void add_choices(std::vector<Line>& lines, std::span<const ExploredColumn> colum
   const auto add = [&](const Message& label, const auto& text_of) {
     Line line{.label = text(label), .help = text(msg::explorer_page::chosen_help{}), .cells = {}};
     for (const ExploredColumn& column : columns) line.cells.push_back({.cell = {.text = text_of(*column.exploration)}});
-    const auto differs = [&](const JudgedCell& each) { return each.cell.text != line.cells.front().cell.text; };
+    const auto differs = [&](const RatedCell& each) { return each.cell.text != line.cells.front().cell.text; };
     if (std::ranges::any_of(line.cells, differs)) lines.push_back(std::move(line));
   };
   add(msg::explorer::device{}, [](const Exploration& e) { return e.device; });
@@ -153,7 +153,8 @@ std::string bytes_text(std::int64_t bytes) {
 
 }  // namespace
 
-Table figures_table(const ExploredColumn& now, const std::optional<ExploredColumn>& pinned, const Registry& registry) {
+Table exploration_table(const ExploredColumn& now, const std::optional<ExploredColumn>& pinned,
+                        const Registry& registry) {
   std::vector columns{now};
   if (pinned) columns.push_back(*pinned);
   const bool one_problem = pinned && now.exploration->point.spec.problem == pinned->exploration->point.spec.problem;
@@ -163,11 +164,11 @@ Table figures_table(const ExploredColumn& now, const std::optional<ExploredColum
   for (const Figure& figure : figures) {
     Line line{.label = text(figure.label()), .help = text(figure.help()), .cells = {}};
     line.cells.push_back(
-        judged_cell(figure, now, pinned ? value_of(figure, *pinned->exploration) : std::nullopt, one_problem));
-    if (pinned) line.cells.push_back(judged_cell(figure, *pinned, std::nullopt, one_problem));
-    if (!figure.of_several_gpus || !std::ranges::all_of(columns, one_gpu)) lines.push_back(std::move(line));
+        rated_cell(figure, now, pinned ? value_of(figure, *pinned->exploration) : std::nullopt, one_problem));
+    if (pinned) line.cells.push_back(rated_cell(figure, *pinned, std::nullopt, one_problem));
+    if (!figure.multi_gpu_only || !std::ranges::all_of(columns, one_gpu)) lines.push_back(std::move(line));
   }
-  TableOf<Line> table(std::move(lines));
+  TableBuilder<Line> table(std::move(lines));
   const auto tip = table.of([](const Line& line) { return line.help; });
   table.add({.key = "figure", .title = text(msg::explorer_page::figure{}), .tip = tip},
             [](const Line& line) { return line.label; });
@@ -208,7 +209,7 @@ Table operands_table(const Exploration& e) {
     lines.push_back({.texts = {text(msg::explorer_page::compulsory{}), {}, {}, text(Bytes(e.compulsory_bytes))},
                      .help = text(msg::explorer_page::compulsory_help{})});
   }
-  TableOf<Matrix> table(std::move(lines));
+  TableBuilder<Matrix> table(std::move(lines));
   table.table().tone = table.of([](const Matrix& line) { return line.sum ? Tone::strong : Tone::plain; });
   const auto tip = table.of([](const Matrix& line) { return line.help; });
   const std::array titles{std::pair("matrix", Message(msg::explorer_page::matrix{})),

@@ -21,8 +21,8 @@ struct ExploredColumn {
 
 /// Rows for the fields in which the configurations differ, then one per modeled value. Values of `now` are compared
 /// with the pinned ones, and rated better or worse only if both have the same problem.
-[[nodiscard]] Table figures_table(const ExploredColumn& now, const std::optional<ExploredColumn>& pinned,
-                                  const Registry&);
+[[nodiscard]] Table exploration_table(const ExploredColumn& now, const std::optional<ExploredColumn>& pinned,
+                                      const Registry&);
 
 /// SM<->L2 bytes per matrix, their sum, and DRAM bytes. Empty if the configuration is infeasible.
 [[nodiscard]] Table operands_table(const Exploration&);

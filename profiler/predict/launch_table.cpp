@@ -12,9 +12,9 @@
 
 #include "kernels/model/pipeline_model.h"
 #include "kernels/registry.h"
-#include "profiler/plan/in_parallel.h"
+#include "profiler/plan/parallel_for.h"
 #include "profiler/predict/prediction_error.h"
-#include "profiler/predict/unit_use.h"
+#include "profiler/predict/unit_utilization.h"
 #include "profiler/simulator/traffic_simulation.h"
 
 namespace attnscope::analysis {
@@ -79,7 +79,7 @@ Numbers numbers_of(const LaunchLoad& load, const DeviceRates& rates) {
 
 /// --utilization counters of the launch for tests/gpu/fit_use.py; 0 if not counted.
 Numbers counter_values(const PointRecord& record, std::string_view kernel) {
-  const bool of_kernel = uses_are_of_kernel(record, kernel);
+  const bool of_kernel = is_relative_to_kernel(record, kernel);
   const auto of = [&](std::string_view metric) {
     const auto value = of_kernel ? evaluate(metric, record, kernel) : std::nullopt;
     return value ? value->value : 0;
@@ -108,7 +108,7 @@ struct LaunchRow {
   Numbers numbers;
 };
 
-std::vector<LaunchRow> launch_rows(std::size_t index, const MeasuredOn& point, const CancelToken& cancel) {
+std::vector<LaunchRow> launch_rows(std::size_t index, const MeasuredRecord& point, const CancelToken& cancel) {
   const PointSpec& spec = point.record->spec;
   const DeviceLimits& limits = *point.limits;
   const Algorithm* algorithm = known_algorithms().find(spec.algorithm);
@@ -131,7 +131,7 @@ std::vector<LaunchRow> launch_rows(std::size_t index, const MeasuredOn& point, c
     const KernelRecord* kernel = point.record->kernel(has_several_launches(plan.launches) ? launches[i]->name : "all");
     const auto summary = kernel != nullptr ? summarize(kernel->samples_ns) : std::nullopt;
     if (!summary) continue;
-    const bool held_out = half_of(spec) == Half::held_out;
+    const bool held_out = data_half_of(spec) == Half::held_out;
     LaunchRow& row = rows.emplace_back();
     row.words = {fmt::to_string(index),
                  spec.algorithm,
@@ -151,10 +151,10 @@ std::vector<LaunchRow> launch_rows(std::size_t index, const MeasuredOn& point, c
 
 }  // namespace
 
-Table launch_table(std::span<const MeasuredOn> points, const CancelToken& cancel) {
+Table launch_table(std::span<const MeasuredRecord> points, const CancelToken& cancel) {
   std::vector<std::vector<LaunchRow>> of_points(points.size());
-  in_parallel(points.size(), cancel,
-              [&] { return [&](std::size_t i) { of_points[i] = launch_rows(i, points[i], cancel); }; });
+  parallel_for(points.size(), cancel,
+               [&] { return [&](std::size_t i) { of_points[i] = launch_rows(i, points[i], cancel); }; });
   std::vector<LaunchRow> rows;
   for (std::vector<LaunchRow>& each : of_points) std::ranges::move(each, std::back_inserter(rows));
   std::vector<std::string> names;
@@ -163,7 +163,7 @@ Table launch_table(std::span<const MeasuredOn> points, const CancelToken& cancel
   }
   constexpr std::array<const char*, 9> words{"point", "algorithm", "pass", "launch", "entry",
                                              "half",  "problem",   "tile", "order"};
-  TableOf<LaunchRow> table(std::move(rows));
+  TableBuilder<LaunchRow> table(std::move(rows));
   for (std::size_t i = 0; i < words.size(); ++i) {
     table.add({.key = words[i], .title = words[i]}, [i](const LaunchRow& row) { return row.words[i]; });
   }

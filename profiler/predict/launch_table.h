@@ -11,7 +11,7 @@
 
 namespace attnscope::analysis {
 
-struct MeasuredOn {
+struct MeasuredRecord {
   const PointRecord* record = nullptr;
   const DeviceLimits* limits = nullptr;
   DeviceRates rates;  ///< used to predict times
@@ -19,6 +19,6 @@ struct MeasuredOn {
 
 /// One row per timed launch: identification, median time, load on the device, device rates and kernel constants.
 /// tests/gpu/fit_times.py fits the constants.
-[[nodiscard]] Table launch_table(std::span<const MeasuredOn>, const CancelToken&);
+[[nodiscard]] Table launch_table(std::span<const MeasuredRecord>, const CancelToken&);
 
 }  // namespace attnscope::analysis

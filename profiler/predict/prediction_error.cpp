@@ -14,12 +14,12 @@
 #include "messages/prediction.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/fields.h"
-#include "profiler/units/spelling.h"
+#include "profiler/units/number_format.h"
 
 namespace attnscope::analysis {
 namespace {
 
-PointSpec problem_alone(const PointSpec& spec) {
+PointSpec problem_only(const PointSpec& spec) {
   PointSpec problem = spec;
   problem.algorithm.clear();
   problem.tile = {};
@@ -40,21 +40,21 @@ std::optional<ValuePair> pair_of(std::string_view metric, const PredictedPoint& 
   return ValuePair{measured->value, predicted->value};
 }
 
-struct JudgedPoint {
+struct PointErrors {
   const PredictedPoint* point = nullptr;
   std::string problem;  ///< device, algorithm and problem; equal for the points of a map
   std::string tile;     ///< identity of the whole point
   std::optional<ValuePair> dram;
   std::optional<ValuePair> time;
 };
-using Points = std::vector<const JudgedPoint*>;
+using Points = std::vector<const PointErrors*>;
 using Problems = std::map<std::string_view, Points>;
 
-JudgedPoint evaluate_point(const PredictedPoint& point) {
+PointErrors evaluate_point(const PredictedPoint& point) {
   const PointSpec& spec = point.measured->spec;
   return {.point = &point,
-          .problem = point.device + " " + spec.algorithm + " " + identity_text(problem_alone(spec)),
-          .tile = identity_text(spec),
+          .problem = point.device + " " + spec.algorithm + " " + canonical_text(problem_only(spec)),
+          .tile = canonical_text(spec),
           .dram = pair_of(metric_key::dram_settled_bytes, point, least_dram_bytes),
           .time = pair_of(metric_key::time_median_ns, point, 0)};
 }
@@ -68,20 +68,20 @@ double quantile(std::vector<double> values, double share) {
   return std::lerp(values[below], values[above], place - static_cast<double>(below));
 }
 
-Problems by_problem(const Points& points, std::optional<ValuePair> JudgedPoint::*value) {
+Problems by_problem(const Points& points, std::optional<ValuePair> PointErrors::*value) {
   Problems problems;
-  for (const JudgedPoint* point : points) {
+  for (const PointErrors* point : points) {
     if (point->*value) problems[point->problem].push_back(point);
   }
   return problems;
 }
 
-std::optional<ErrorRow> errors_of(const Points& points, std::optional<ValuePair> JudgedPoint::*value) {
+std::optional<ErrorRow> errors_of(const Points& points, std::optional<ValuePair> PointErrors::*value) {
   ErrorRow row;
   std::vector<double> medians;
   for (const auto& [problem, of_problem] : by_problem(points, value)) {
     std::vector<double> errors;
-    for (const JudgedPoint* point : of_problem) errors.push_back((point->*value)->error());
+    for (const PointErrors* point : of_problem) errors.push_back((point->*value)->error());
     row.points += errors.size();
     medians.push_back(quantile(std::move(errors), 0.5));
   }
@@ -95,9 +95,9 @@ std::optional<ErrorRow> errors_of(const Points& points, std::optional<ValuePair>
 /// Returns each tile of a problem once. Takes the run with the most tiles and further runs that share no tile with it,
 /// so that pairs measured in two runs are not counted twice.
 Points distinct_tiles(const Points& points) {
-  using Tiles = std::map<std::string_view, const JudgedPoint*>;
+  using Tiles = std::map<std::string_view, const PointErrors*>;
   std::map<std::string_view, Tiles> runs;
-  for (const JudgedPoint* point : points) runs[point->point->run].emplace(point->tile, point);
+  for (const PointErrors* point : points) runs[point->point->run].emplace(point->tile, point);
   std::vector<const Tiles*> by_size;
   by_size.reserve(runs.size());
   for (const auto& [run, tiles] : runs) by_size.push_back(&tiles);
@@ -112,10 +112,10 @@ Points distinct_tiles(const Points& points) {
   return distinct;
 }
 
-std::optional<ErrorRow> errors_of_tile_ratios(const Points& points) {
+std::optional<ErrorRow> tile_ratio_errors(const Points& points) {
   ErrorRow row;
   std::vector<double> medians;
-  for (const auto& [problem, of_problem] : by_problem(points, &JudgedPoint::time)) {
+  for (const auto& [problem, of_problem] : by_problem(points, &PointErrors::time)) {
     const Points tiles = distinct_tiles(of_problem);
     if (tiles.size() < least_tiles) continue;
     std::vector<double> errors;
@@ -138,8 +138,8 @@ std::optional<ErrorRow> errors_of_tile_ratios(const Points& points) {
 }
 
 std::optional<ErrorRow> errors_of(const Points& points, std::string_view quantity) {
-  if (quantity == "tile_ratio") return errors_of_tile_ratios(points);
-  return errors_of(points, quantity == "time" ? &JudgedPoint::time : &JudgedPoint::dram);
+  if (quantity == "tile_ratio") return tile_ratio_errors(points);
+  return errors_of(points, quantity == "time" ? &PointErrors::time : &PointErrors::dram);
 }
 
 Message title_of_quantity(std::string_view quantity) {
@@ -154,29 +154,29 @@ std::string_view to_string(Half half) {
   return half == Half::fitted ? "fitted" : "held out";
 }
 
-Half half_of(const PointSpec& spec) {
+Half data_half_of(const PointSpec& spec) {
   // FNV-1a of the problem's identity, which new fields do not change.
   std::uint64_t hash = 0xCBF29CE484222325U;
-  for (const char c : identity_text(problem_alone(spec))) {
+  for (const char c : canonical_text(problem_only(spec))) {
     hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
   }
   return ((hash >> 32U) & 1U) != 0 ? Half::held_out : Half::fitted;
 }
 
-std::string judged_as(std::string_view algorithm, DType dtype) {
+std::string error_group(std::string_view algorithm, DType dtype) {
   return bytes_per_element(dtype) == 1 ? fmt::format("{} {}", algorithm, to_string(dtype)) : std::string(algorithm);
 }
 
 std::vector<ErrorRow> prediction_errors(std::span<const PredictedPoint> points) {
-  std::vector<JudgedPoint> evaluated;
+  std::vector<PointErrors> evaluated;
   evaluated.reserve(points.size());
   for (const PredictedPoint& point : points) evaluated.push_back(evaluate_point(point));
   std::map<std::tuple<std::string, Pass, Half>, Points> groups;
   std::map<std::optional<Half>, Points> sums;
-  for (const JudgedPoint& point : evaluated) {
+  for (const PointErrors& point : evaluated) {
     const PointSpec& spec = point.point->measured->spec;
-    const Half half = half_of(spec);
-    groups[{judged_as(spec.algorithm, spec.problem.dtype), spec.problem.pass, half}].push_back(&point);
+    const Half half = data_half_of(spec);
+    groups[{error_group(spec.algorithm, spec.problem.dtype), spec.problem.pass, half}].push_back(&point);
     sums[half].push_back(&point);
     sums[std::nullopt].push_back(&point);
   }
@@ -200,7 +200,7 @@ std::vector<ErrorRow> prediction_errors(std::span<const PredictedPoint> points) 
 }
 
 Table error_table(std::vector<ErrorRow> rows, bool people) {
-  TableOf<ErrorRow> table(std::move(rows));
+  TableBuilder<ErrorRow> table(std::move(rows));
   const auto error = [people](double value) {
     return Cell{.text = people ? text(Share(value)) : fmt::format("{:.6g}", value), .number = value};
   };

@@ -15,7 +15,7 @@
 namespace attnscope::analysis {
 
 /// Name under which errors are reported: "fa3", and "fa3 fp8" separately, because 8-bit and 16-bit kernels differ.
-[[nodiscard]] std::string judged_as(std::string_view algorithm, DType dtype);
+[[nodiscard]] std::string error_group(std::string_view algorithm, DType dtype);
 
 /// A measured point and its prediction. The records must outlive it.
 struct PredictedPoint {
@@ -30,11 +30,11 @@ enum class Half { fitted, held_out };
 
 [[nodiscard]] std::string_view to_string(Half);
 /// Half of a point's problem, by a hash that ignores algorithm, tile and knobs.
-[[nodiscard]] Half half_of(const PointSpec&);
+[[nodiscard]] Half data_half_of(const PointSpec&);
 
 /// Relative errors |predicted / measured - 1| of one algorithm, pass, half and quantity.
 struct ErrorRow {
-  std::string algorithm;  ///< see judged_as(), or "all"
+  std::string algorithm;  ///< see error_group(), or "all"
   std::string pass;       ///< name of a Pass, or "all"
   std::string half;       ///< "fitted", "held out", or "both"
   /// "dram_bytes" (settled, points above `least_dram_bytes`), "time" (medians), or "tile_ratio" (time ratios of tile

@@ -73,16 +73,16 @@ const PublishedErrors& published_errors(std::string_view gpu) {
 
 double published_time_error(const PublishedErrors& table, std::string_view algorithm, Pass pass) {
   constexpr std::size_t enough_points = 20;  // fewer points do not determine the 95th percentile
-  double of_few = 0;
+  double p95_of_few = 0;
   double of_all = 0;
   for (const ErrorRow& error : table.rows) {
     if (error.quantity != "time" || error.half != "held out") continue;
     if (error.algorithm == "all") of_all = std::max(of_all, error.p95);
     if (error.algorithm != algorithm || error.pass != to_string(pass)) continue;
     if (error.points >= enough_points) return error.p95;
-    of_few = error.p95;
+    p95_of_few = error.p95;
   }
-  return std::max({of_few, of_all, unknown_spread_floor});
+  return std::max({p95_of_few, of_all, unknown_spread_floor});
 }
 
 double published_tile_error(const PublishedErrors& table, std::string_view algorithm, Pass pass) {
@@ -98,13 +98,13 @@ double published_tile_error(const PublishedErrors& table, std::string_view algor
 
 double published_ratio_error(const SimulatedPoint& base, const SimulatedPoint& other, bool one_device) {
   const auto time_error = [](const SimulatedPoint& point) {
-    return published_time_error(point.errors, judged_as(point.spec.algorithm, point.spec.problem.dtype),
+    return published_time_error(point.errors, error_group(point.spec.algorithm, point.spec.problem.dtype),
                                 point.spec.problem.pass);
   };
   const bool tiles = one_device && base.spec.algorithm == other.spec.algorithm &&
                      base.spec.problem == other.spec.problem && base.spec.cache == other.spec.cache;
   if (tiles) {
-    return published_tile_error(base.errors, judged_as(base.spec.algorithm, base.spec.problem.dtype),
+    return published_tile_error(base.errors, error_group(base.spec.algorithm, base.spec.problem.dtype),
                                 base.spec.problem.pass);
   }
   const double of_base = std::log1p(time_error(base));

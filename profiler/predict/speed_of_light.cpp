@@ -16,7 +16,7 @@ GpuUnit SpeedOfLight::busiest() const {
 
 std::optional<GpuUnit> SpeedOfLight::bound() const {
   const GpuUnit most = busiest();
-  return of(most) >= busy_share && !waits_most() ? std::optional(most) : std::nullopt;
+  return of(most) >= bottleneck_threshold && !is_wait_bound() ? std::optional(most) : std::nullopt;
 }
 
 void SpeedOfLight::wait(double share) {
@@ -47,15 +47,16 @@ Message title_of(GpuUnit unit) {
   return titles.at(static_cast<std::size_t>(unit))();
 }
 
-Message bound_words(const SpeedOfLight& light) {
+Message bound_text(const SpeedOfLight& light) {
   const auto percent = [](double share) { return fmt::format("{:.0f}", 100 * share); };
   if (const auto bound = light.bound()) {
     return msg::bound::busy{.percent = percent(light.of(*bound)), .unit = title_of(*bound)};
   }
-  if (light.waits_most()) return msg::bound::other_gpus{.percent = percent(light.waiting)};
+  if (light.is_wait_bound()) return msg::bound::other_gpus{.percent = percent(light.waiting)};
   if (light.starved()) return msg::bound::empty_sms{.empty = light.empty_sms, .sms = light.sms};
   const GpuUnit most = light.busiest();
-  return msg::bound::no_unit{.least = percent(busy_share), .percent = percent(light.of(most)), .unit = title_of(most)};
+  return msg::bound::no_unit{
+      .least = percent(bottleneck_threshold), .percent = percent(light.of(most)), .unit = title_of(most)};
 }
 
 }  // namespace attnscope::analysis

@@ -12,7 +12,7 @@
 namespace attnscope::analysis {
 
 /// Utilization from which a unit bounds a kernel; if all are lower, it is latency-bound (Nsight Compute's rule).
-inline constexpr double busy_share = 0.6;
+inline constexpr double bottleneck_threshold = 0.6;
 
 /// Shares of the predicted time, 0 to 1. Units overlap, so shares do not sum to 1.
 struct SpeedOfLight {
@@ -28,7 +28,7 @@ struct SpeedOfLight {
   [[nodiscard]] GpuUnit busiest() const;
   /// Scales all shares for a GPU that waits for `share` of the time.
   void wait(double share);
-  [[nodiscard]] bool waits_most() const { return waiting > of(busiest()); }
+  [[nodiscard]] bool is_wait_bound() const { return waiting > of(busiest()); }
   /// Empty if no unit is busy enough.
   [[nodiscard]] std::optional<GpuUnit> bound() const;
   /// True if no unit bounds the kernel and SMs without blocks cost more time than launching and the rest.
@@ -40,6 +40,6 @@ struct SpeedOfLight {
 /// Display name: "tensor cores".
 [[nodiscard]] Message title_of(GpuUnit);
 /// Phrase for a sentence, such as "tensor cores busy for 78% of it" or "68 of 132 SMs have no block".
-[[nodiscard]] Message bound_words(const SpeedOfLight&);
+[[nodiscard]] Message bound_text(const SpeedOfLight&);
 
 }  // namespace attnscope::analysis

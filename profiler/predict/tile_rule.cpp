@@ -13,7 +13,7 @@ namespace {
 
 constexpr int step = 16;
 
-Knobs without_those_of_the_tile(const Algorithm& algorithm, const Knobs& given) {
+Knobs without_tile_knobs(const Algorithm& algorithm, const Knobs& given) {
   Knobs kept = given;
   for (const Knob& knob : algorithm.facts().knobs) {
     if (knob.depends_on_tile && given.find(knob.name) != nullptr) kept.set(knob.name, std::int64_t{0});
@@ -30,7 +30,7 @@ class PaperRule {
         problem_(problem),
         device_(device),
         outer_(algorithm.facts().traffic_side(problem.pass)),
-        knobs_(without_those_of_the_tile(algorithm, config.knobs)) {}
+        knobs_(without_tile_knobs(algorithm, config.knobs)) {}
 
   [[nodiscard]] TileShape asked(std::int64_t m_bytes) const {
     const PaperTile paper = paper_tile(m_bytes / bytes_per_element(problem_.dtype), problem_.d);
@@ -39,7 +39,7 @@ class PaperRule {
 
   /// Largest tile of the rule that is feasible with `m_bytes` of shared memory.
   [[nodiscard]] std::optional<Config> config(std::int64_t m_bytes) const {
-    for (int outer = most_outer(m_bytes); outer >= step; outer -= step) {
+    for (int outer = max_outer(m_bytes); outer >= step; outer -= step) {
       const TileShape tile = with_outer(outer);
       if (!refusal(tile, m_bytes)) return Config(tile, knobs_);
     }
@@ -47,9 +47,9 @@ class PaperRule {
   }
 
   /// Why the next larger tile of the rule is infeasible with all of the device's shared memory.
-  [[nodiscard]] std::optional<Refusal> held_back(const TileShape& chosen) const {
-    const int next = outer_of(chosen) + step;
-    if (next > most_outer(device_.shared_bytes_per_block)) return std::nullopt;
+  [[nodiscard]] std::optional<Refusal> limiting_refusal(const TileShape& chosen) const {
+    const int next = outer_side(chosen) + step;
+    if (next > max_outer(device_.shared_bytes_per_block)) return std::nullopt;
     return refusal(with_outer(next), device_.shared_bytes_per_block);
   }
 
@@ -61,11 +61,11 @@ class PaperRule {
   [[nodiscard]] TileShape with_outer(int outer) const {
     return tile_of_memory(4 * problem_.d * outer, problem_.d, outer_);
   }
-  [[nodiscard]] int most_outer(std::int64_t m_bytes) const {
+  [[nodiscard]] int max_outer(std::int64_t m_bytes) const {
     const std::int64_t elements = std::max<std::int64_t>(1, m_bytes / bytes_per_element(problem_.dtype));
-    return std::min(outer_of(tile_of_memory(elements, problem_.d, outer_)), most_tile_side);
+    return std::min(outer_side(tile_of_memory(elements, problem_.d, outer_)), tile_side_limit);
   }
-  [[nodiscard]] int outer_of(const TileShape& tile) const { return outer_ == TileSide::bc ? tile.bc : tile.br; }
+  [[nodiscard]] int outer_side(const TileShape& tile) const { return outer_ == TileSide::bc ? tile.bc : tile.br; }
   [[nodiscard]] std::optional<Refusal> refusal(const TileShape& tile, std::int64_t m_bytes) const {
     DeviceLimits within = device_;
     within.shared_bytes_per_block = std::min(m_bytes, device_.shared_bytes_per_block);
@@ -98,7 +98,7 @@ std::optional<Config> nearest_tile(const Algorithm& algorithm, const AttentionPr
   std::vector<Candidate> candidates;
   const auto sides = [](std::vector<int> stated) {
     if (!stated.empty()) return stated;
-    for (int side = step; side <= most_tile_side; side += step) stated.push_back(side);
+    for (int side = step; side <= tile_side_limit; side += step) stated.push_back(side);
     return stated;
   };
   for (const int br : sides(algorithm.facts().br)) {
@@ -111,7 +111,7 @@ std::optional<Config> nearest_tile(const Algorithm& algorithm, const AttentionPr
     if (a.distance != b.distance) return a.distance < b.distance;
     return a.tile.br * a.tile.bc > b.tile.br * b.tile.bc;
   });
-  const Knobs knobs = without_those_of_the_tile(algorithm, config.knobs);
+  const Knobs knobs = without_tile_knobs(algorithm, config.knobs);
   for (const Candidate& candidate : candidates) {
     Config tried(candidate.tile, knobs);
     if (!algorithm.refusal(problem, tried, device)) return tried;
@@ -140,8 +140,8 @@ std::vector<TileShape> tiles_around(const Facts& facts, const TileShape& tile, i
   return tiles;
 }
 
-std::optional<RuleTile> tile_of_m(const Algorithm& algorithm, const AttentionProblem& problem, const Config& config,
-                                  const DeviceLimits& device, std::int64_t m_bytes) {
+std::optional<RuleTile> paper_rule_tile(const Algorithm& algorithm, const AttentionProblem& problem,
+                                        const Config& config, const DeviceLimits& device, std::int64_t m_bytes) {
   const TileSide outer = algorithm.facts().traffic_side(problem.pass);
   if (outer == TileSide::none) return std::nullopt;
   const PaperRule rule(algorithm, problem, config, device);
@@ -152,8 +152,8 @@ std::optional<RuleTile> tile_of_m(const Algorithm& algorithm, const AttentionPro
   result.config = rule.config(result.m_bytes);
   if (!result.config) return result;
   // The rule is monotonic in M and feasibility is, too, so comparing the two ends suffices.
-  result.larger_changes_nothing = rule.config(device.shared_bytes_per_block) == result.config;
-  if (result.larger_changes_nothing) result.held_back = rule.held_back(result.config->tile);
+  result.unchanged_by_larger_m = rule.config(device.shared_bytes_per_block) == result.config;
+  if (result.unchanged_by_larger_m) result.limiting_refusal = rule.limiting_refusal(result.config->tile);
   return result;
 }
 

@@ -12,7 +12,7 @@
 namespace attnscope::analysis {
 
 /// Largest tile side considered; sides are multiples of 16, the rows of the matrix instruction.
-inline constexpr int most_tile_side = 512;
+inline constexpr int tile_side_limit = 512;
 
 /// Returns the feasible tile with the smallest tile_distance(); of equally near ones, the larger. Considers the sides
 /// that the algorithm supports, else multiples of 16. Keeps knobs, except those chosen with the tile. Empty if no tile
@@ -35,13 +35,13 @@ struct RuleTile {
   /// feasible within M: the rule's tile rounded to 16, with a smaller outer side if needed
   std::optional<Config> config;
   /// No larger M, up to the device limit, changes the tile.
-  bool larger_changes_nothing = false;
+  bool unchanged_by_larger_m = false;
   /// Why a larger tile of the rule is infeasible although shared memory suffices.
-  std::optional<Refusal> held_back;
+  std::optional<Refusal> limiting_refusal;
 };
 /// Empty for an algorithm whose traffic depends on no tile side; the rule does not apply. Keeps the knobs of `config`,
 /// except those chosen with the tile.
-[[nodiscard]] std::optional<RuleTile> tile_of_m(const Algorithm&, const AttentionProblem&, const Config& config,
-                                                const DeviceLimits&, std::int64_t m_bytes);
+[[nodiscard]] std::optional<RuleTile> paper_rule_tile(const Algorithm&, const AttentionProblem&, const Config& config,
+                                                      const DeviceLimits&, std::int64_t m_bytes);
 
 }  // namespace attnscope::analysis

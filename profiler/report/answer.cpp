@@ -16,7 +16,7 @@
 #include "profiler/metrics/metrics.h"
 #include "profiler/report/parts.h"
 #include "profiler/roofline/roofline.h"
-#include "profiler/units/spelling.h"
+#include "profiler/units/number_format.h"
 
 namespace attnscope::report {
 namespace {

@@ -11,11 +11,11 @@
 
 #include "messages/report.h"
 #include "profiler/compare/compared_values.h"
+#include "profiler/metrics/manifest.h"
 #include "profiler/metrics/metrics.h"
-#include "profiler/metrics/statement.h"
 #include "profiler/plan/command_text.h"
 #include "profiler/report/parts.h"
-#include "profiler/units/spelling.h"
+#include "profiler/units/number_format.h"
 
 namespace attnscope::report {
 namespace {
@@ -55,14 +55,14 @@ struct OfRun {
 };
 
 std::size_t samples_of(const analysis::PointTable& table, Row row) {
-  const std::optional<analysis::KernelOfRow> sum = table.points().sum(row);
+  const std::optional<analysis::RowKernel> sum = table.points().sum(row);
   const std::optional<SampleSummary> times = sum ? sum->times() : std::nullopt;
   return times ? times->count : 0;
 }
 
 std::vector<OfRun> look_at_runs(const Input& input) {
   std::vector<OfRun> runs(input.table.runs().size());
-  std::set<std::pair<RunIndex, const KernelStatement*>> described;
+  std::set<std::pair<RunIndex, const StoredManifest*>> described;
   for (const Row row : input.table.rows()) {
     OfRun& run = runs[input.table.run_index(row)];
     const PointFacts& facts = input.points[row];
@@ -117,7 +117,7 @@ Table run_table(const Context& context) {
   for (RunIndex run = 0; run < seen.size(); ++run) {
     if (seen[run].points > 0) runs.push_back(run);
   }
-  analysis::TableOf<RunIndex> table(std::move(runs));
+  analysis::TableBuilder<RunIndex> table(std::move(runs));
   const auto add = [&](const char* key, const Message& title, auto cell) {
     table.add({.key = key, .title = text(title)}, [&, cell](RunIndex run) {
       return std::string(cell(context.table().runs()[run], context.input.runs[run], seen[run]));
@@ -189,7 +189,7 @@ Table run_table(const Context& context) {
 
 Table point_table(const Context& context) {
   const analysis::PointTable& points = context.table();
-  analysis::TableOf<Row> table(points.rows());
+  analysis::TableBuilder<Row> table(points.rows());
   using analysis::ColumnKind;
   table.add({.key = "row", .title = text(msg::report::column_row{})},
             [](Row row) { return static_cast<double>(row) + 1; });

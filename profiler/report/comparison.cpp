@@ -14,7 +14,7 @@
 #include "profiler/compare/comparison_view.h"
 #include "profiler/plan/command_text.h"
 #include "profiler/report/parts.h"
-#include "profiler/units/spelling.h"
+#include "profiler/units/number_format.h"
 
 namespace attnscope::report {
 namespace {
@@ -72,7 +72,7 @@ std::vector<std::string> words_of_line(const Context& context, const ComparedPai
   const analysis::PointTable& table = context.table();
   const PointSpec spec = table.spec(pair.other.front());
   std::vector<std::string> words{analysis::short_title(table.algorithms(), spec.algorithm)};
-  for (const std::string& axis : axis_texts(spec)) {
+  for (const std::string& axis : axis_arguments(spec)) {
     const std::string name = axis.substr(0, axis.find('='));
     const bool of_tile = name == "br" || name == "bc";
     const bool length = name == "N" || name == "n_k" || (name == "n_q" && spec.problem.n_q == spec.problem.n_k);
@@ -156,7 +156,7 @@ std::optional<Figure> ratio_figure(const Context& context, const Compared& compa
        {std::pair(1.0, text(msg::report::ratio_one{})), std::pair(1 / (1 + margin), text(msg::report::ratio_margin{})),
         std::pair(1 + margin, text(msg::report::ratio_margin{}))}) {
     chart.lines.push_back(
-        {label, 5, Provenance::modelled, {{least, value, value, value, ""}, {most, value, value, value, ""}}});
+        {label, 5, Provenance::modeled, {{least, value, value, value, ""}, {most, value, value, value, ""}}});
   }
   Figure figure;
   figure.id = id;

@@ -8,7 +8,7 @@
 
 #include "messages/report.h"
 #include "profiler/report/parts.h"
-#include "profiler/units/spelling.h"
+#include "profiler/units/number_format.h"
 
 namespace attnscope::report {
 namespace {
@@ -50,7 +50,7 @@ std::string key_of(const LineChart& chart) {
     if (there) key += (key.empty() ? "" : " ") + text(words);
   };
   add(kinds.contains(Provenance::measured) || kinds.contains(Provenance::derived), msg::report::key{});
-  add(kinds.contains(Provenance::modelled), msg::report::key_modelled{});
+  add(kinds.contains(Provenance::modeled), msg::report::key_modelled{});
   add(kinds.contains(Provenance::simulated) || kinds.contains(Provenance::extrapolated), msg::report::key_simulated{});
   add(kinds.contains(Provenance::imported), msg::report::key_imported{});
   add(spread, msg::report::key_spread{});

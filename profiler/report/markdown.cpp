@@ -87,7 +87,7 @@ std::string csv_of(const Table& table) {
     for (std::size_t k = 0; k < row.size(); ++k) {
       const bool number = table.columns[k].kind == analysis::ColumnKind::number;
       const std::string& field = row[k].text;
-      add(k, number && field.find(',') == std::string::npos ? field : csv_text(field));
+      add(k, number && field.find(',') == std::string::npos ? field : quote_csv_field(field));
     }
   }
   return lines;

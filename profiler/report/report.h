@@ -12,7 +12,7 @@
 #include "kernels/model/ceilings.h"
 #include "kernels/model/result.h"
 #include "profiler/compare/comparison.h"
-#include "profiler/metrics/statement.h"
+#include "profiler/metrics/manifest.h"
 #include "profiler/points/point_table.h"
 #include "profiler/report/document.h"
 
@@ -45,7 +45,7 @@ struct RunFacts {
 struct PointFacts {
   std::optional<double> max_abs_error = {};
   std::optional<double> error_bound = {};
-  std::shared_ptr<const KernelStatement> manifest = nullptr;  ///< only for user-defined kernels
+  std::shared_ptr<const StoredManifest> manifest = nullptr;  ///< only for user-defined kernels
 };
 
 struct CeilingFacts {

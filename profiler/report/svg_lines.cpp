@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "profiler/report/svg.h"
-#include "profiler/units/spelling.h"
+#include "profiler/units/number_format.h"
 
 namespace attnscope::report {
 namespace {
@@ -36,7 +36,7 @@ char stroke_of(Provenance provenance) {
     case Provenance::measured:
     case Provenance::derived:
       return 's';
-    case Provenance::modelled:
+    case Provenance::modeled:
       return 'i';
     case Provenance::simulated:
     case Provenance::extrapolated:
@@ -133,7 +133,7 @@ class LinesPicture {
     }
     if (path.find('L') == std::string::npos) {
       // A single modeled point has no marker: draw a dash.
-      if (path.empty() || line.provenance != Provenance::modelled) return;
+      if (path.empty() || line.provenance != Provenance::modeled) return;
       path += "m-12 0h24";
     }
     svg.raw(
@@ -155,7 +155,7 @@ class LinesPicture {
           svg.line(x - 3, high, x + 3, high, fmt::format("b l{}", color));
         }
       }
-      if (line.provenance == Provenance::modelled) {
+      if (line.provenance == Provenance::modeled) {
         // Invisible hover target.
         svg.raw(fmt::format(R"(<circle cx="{}" cy="{}" r="3" class="w{}" opacity="0"/>)", coordinate(x),
                             coordinate(y_.at(mark.y)), color));

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "profiler/report/svg.h"
-#include "profiler/units/spelling.h"
+#include "profiler/units/number_format.h"
 
 namespace attnscope::report {
 namespace {

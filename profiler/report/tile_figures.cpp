@@ -12,7 +12,7 @@
 #include "profiler/report/parts.h"
 #include "profiler/roofline/roofline.h"
 #include "profiler/tilemap/tile_map.h"
-#include "profiler/units/spelling.h"
+#include "profiler/units/number_format.h"
 
 namespace attnscope::report {
 namespace {
@@ -76,11 +76,11 @@ Figure map_figure(const Context& context, const Plot& plot, const TileMap& map) 
   HeatMap picture;
   picture.x_title = "Bc";
   picture.y_title = "Br";
-  picture.less_is_better = map.better != Better::more;
+  picture.less_is_better = map.better != BetterDirection::more;
   picture.low = map.minimum.value_or(0) * shown.factor;
   picture.high = map.maximum.value_or(0) * shown.factor;
   picture.unit_said = shown.suffix;
-  picture.digits = digits_between(picture.low, picture.high);
+  picture.digits = distinguishing_digits(picture.low, picture.high);
   for (const analysis::FacetValue& value : map.x.values) picture.columns.push_back(value.text);
   for (const analysis::FacetValue& value : map.y.values) picture.rows.push_back(value.text);
   for (std::size_t row = 0; row < map.cells.size(); ++row) {
@@ -126,7 +126,7 @@ void add_roofs(LineChart& chart, const analysis::RooflineReport& report, const K
     if (!of_bytes(roof.bound)) highest = std::max(highest, ceiling_flops(roof, report.flops_per_exponential) * 1e-12);
   }
   for (const analysis::Roof& roof : report.roofs) {
-    Line line{std::string(analysis::to_string(roof.bound)), 5, Provenance::modelled, {}};
+    Line line{std::string(analysis::to_string(roof.bound)), 5, Provenance::modeled, {}};
     if (of_bytes(roof.bound) && roof.bound != analysis::Bound::dram) continue;
     const std::string source = source_text(known, roof, device);
     if (of_bytes(roof.bound)) {
@@ -206,7 +206,7 @@ std::optional<Figure> roofline_figure(const Context& context, const Plot& plot, 
       .device = name, .points = points, .problem = plot.filter.summary(), .sources = roofs.sources});
   figure.caption = text(msg::report::roofline_key{.sources = roofs.sources});
   const bool joined_points = std::ranges::any_of(
-      chart.lines, [](const Line& line) { return line.provenance != Provenance::modelled && line.marks.size() > 1; });
+      chart.lines, [](const Line& line) { return line.provenance != Provenance::modeled && line.marks.size() > 1; });
   if (joined_points) figure.caption += " " + text(msg::report::roofline_joined{});
   figure.chart.picture = std::move(chart);
   return figure;

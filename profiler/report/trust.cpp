@@ -14,7 +14,7 @@
 #include "profiler/compare/compared_values.h"
 #include "profiler/predict/published_errors.h"
 #include "profiler/report/parts.h"
-#include "profiler/units/spelling.h"
+#include "profiler/units/number_format.h"
 
 namespace attnscope::report {
 namespace {
@@ -70,9 +70,9 @@ std::string source_text(const KnownRoofs& known, const analysis::Roof& roof, con
       return text(msg::report::roof_stated{});
     case analysis::RoofSource::counted_share:
       return text(msg::report::roof_share{});
-    case analysis::RoofSource::usual_of_kind:
+    case analysis::RoofSource::typical_for_model:
       return text(msg::report::roof_typical{});
-    case analysis::RoofSource::as_elsewhere:
+    case analysis::RoofSource::scaled_from_other_gpu:
       break;
   }
   return text(msg::report::roof_estimate{});
@@ -103,7 +103,7 @@ std::vector<DeviceRoofs> roofs_of(const Context& context, const analysis::Plot& 
 }
 
 void tell_errors(const Context& context, std::vector<Block>& blocks) {
-  // GPU names that share an error table are merged; algorithms as returned by judged_as().
+  // GPU names that share an error table are merged; algorithms as returned by error_group().
   std::map<std::string, std::set<std::pair<std::string, Pass>>> simulated;
   for (const Row row : context.table().rows()) {
     if (!is_simulated(context.table().points().origin(row)) || !analysis::has_values(context.table().disposition(row)))
@@ -112,7 +112,7 @@ void tell_errors(const Context& context, std::vector<Block>& blocks) {
     const analysis::PublishedErrors* errors = analysis::validated_errors(gpu);
     const AttentionProblem problem = context.table().problem(row);
     simulated[errors != nullptr ? errors->device : gpu].emplace(
-        analysis::judged_as(context.table().algorithm(row), problem.dtype), problem.pass);
+        analysis::error_group(context.table().algorithm(row), problem.dtype), problem.pass);
   }
   std::set<std::string> not_validated;
   for (const auto& [gpu, parts] : simulated) {

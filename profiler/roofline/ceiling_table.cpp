@@ -10,24 +10,24 @@
 #include "messages/ceiling.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/point.h"
-#include "profiler/units/spelling.h"
+#include "profiler/units/number_format.h"
 
 namespace attnscope::analysis {
 namespace {
 
 /// Byte ceilings are capacities, not traffic.
-std::string in_unit(double value, std::string_view unit) {
+std::string ceiling_value_text(double value, std::string_view unit) {
   return value_text(value, unit == "byte" ? "capacity" : unit);
 }
 
 std::string words_of(const Ceiling& ceiling) {
   // NVML bit mask stored as a number; 0 means no reason.
-  constexpr double past_any_mask = 9e15;
-  if (ceiling.name == ceiling_key::throttle_reasons && ceiling.value > 0 && ceiling.value < past_any_mask) {
+  constexpr double beyond_mask = 9e15;
+  if (ceiling.name == ceiling_key::throttle_reasons && ceiling.value > 0 && ceiling.value < beyond_mask) {
     const Message reasons = describe_throttle_reasons(static_cast<std::uint64_t>(ceiling.value));
     if (!reasons.empty()) return text(reasons);
   }
-  return in_unit(ceiling.value, ceiling.unit);
+  return ceiling_value_text(ceiling.value, ceiling.unit);
 }
 
 Cell spread_cell(const Ceiling& ceiling) {
@@ -35,7 +35,8 @@ Cell spread_cell(const Ceiling& ceiling) {
   if (!spread) return {};
   // Near zero a percentage is meaningless.
   const bool in_percent = *spread <= 1;
-  return {.text = "±" + (in_percent ? text(Share(*spread)) : in_unit((*ceiling.q3 - *ceiling.q1) / 2, ceiling.unit)),
+  return {.text = "±" + (in_percent ? text(Share(*spread))
+                                    : ceiling_value_text((*ceiling.q3 - *ceiling.q1) / 2, ceiling.unit)),
           .number = spread};
 }
 
@@ -43,7 +44,7 @@ Cell spread_cell(const Ceiling& ceiling) {
 
 Table ceiling_table(std::vector<CeilingRow> lines) {
   using Line = CeilingRow;
-  TableOf<Line> table(std::move(lines));
+  TableBuilder<Line> table(std::move(lines));
   // Values that were not measured are muted.
   table.table().tone = table.of(
       [](const Line& line) { return line.ceiling.source == CeilingSource::datasheet ? Tone::muted : Tone::plain; });
@@ -66,16 +67,16 @@ Table ceiling_table(std::vector<CeilingRow> lines) {
   return std::move(table).take();
 }
 
-Table ceiling_data(std::span<const CeilingsOf> sets) {
+Table ceiling_data(std::span<const DatedCeilings> sets) {
   struct Line {
-    const CeilingsOf* set;
+    const DatedCeilings* set;
     const Ceiling* ceiling;
   };
   std::vector<Line> lines;
-  for (const CeilingsOf& set : sets) {
+  for (const DatedCeilings& set : sets) {
     for (const Ceiling& each : set.ceilings) lines.push_back({&set, &each});
   }
-  TableOf<Line> table(std::move(lines));
+  TableBuilder<Line> table(std::move(lines));
   table.add({.key = "device_uuid"}, [](const Line& line) { return line.set->device_uuid; });
   table.add({.key = "measured_at"}, [](const Line& line) { return line.set->measured_at; });
   table.add({.key = "ceiling"}, [](const Line& line) { return line.ceiling->name; });

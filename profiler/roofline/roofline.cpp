@@ -55,8 +55,8 @@ std::optional<Roof> unmeasured_roof(Bound bound, const DeviceLimits& limits, con
     case Bound::l2:
       roof.rate = rates.l2_bytes_per_second;
       roof.source = limits.custom_rates.l2_bytes > 0 ? RoofSource::stated
-                    : rates.inherited                ? RoofSource::as_elsewhere
-                                                     : RoofSource::usual_of_kind;
+                    : rates.inherited                ? RoofSource::scaled_from_other_gpu
+                                                     : RoofSource::typical_for_model;
       break;
     case Bound::link:
       roof.rate = link_peak_bytes_per_second(limits);
@@ -131,8 +131,8 @@ struct ClosedFormCounts {
   std::array<double, roofline_levels.size()> bytes{};
 };
 
-std::optional<ClosedFormCounts> count_closed(const Algorithm& algorithm, const AttentionProblem& problem,
-                                             const Config& config, const DeviceLimits& limits) {
+std::optional<ClosedFormCounts> count_closed_form(const Algorithm& algorithm, const AttentionProblem& problem,
+                                                  const Config& config, const DeviceLimits& limits) {
   const AttentionModel model = algorithm.model(problem, config, limits);
   if (model.refusal || !model.reports_traffic) return std::nullopt;
   ClosedFormCounts counted{.work = model.can_predict_time};
@@ -157,7 +157,7 @@ class RooflineBuilder {
     std::map<std::tuple<std::size_t, std::string, RunIndex>, std::vector<Row>> of_run;
     for (const Row row : rows) {
       if (table_.run(row).device_id != request_.device_id) continue;
-      if (!lies_somewhere(row)) continue;
+      if (!is_plottable(row)) continue;
       const std::string algorithm(table_.algorithm(row));
       of_run[{table_.algorithms().place(algorithm), algorithm, table_.run_index(row)}].push_back(row);
     }
@@ -180,7 +180,7 @@ class RooflineBuilder {
 
  private:
   /// Returns true if the point can be plotted: it has a time, and bytes at some level.
-  bool lies_somewhere(Row row) {
+  bool is_plottable(Row row) {
     const Disposition disposition = table_.disposition(row);
     if (disposition != Disposition::ok && disposition != Disposition::no_counters) return false;
     if (!table_.values(metric_key::time_median_ns).has(row)) {
@@ -230,8 +230,8 @@ class RooflineBuilder {
     const Algorithm* algorithm = table_.algorithms().find(table_.algorithm(row));
     point.flops = algorithm == nullptr ? pass_flops(problem) : algorithm->flops(problem);
     std::optional<ClosedFormCounts> counted;
-    if (algorithm != nullptr && is_quick(problem))
-      counted = count_closed(*algorithm, problem, table_.tile_of(row), table_.run(row).limits);
+    if (algorithm != nullptr && is_fast_to_model(problem))
+      counted = count_closed_form(*algorithm, problem, table_.tile_of(row), table_.run(row).limits);
     if (counted) {
       if (counted->work) point.executed_flops = counted->tensor_flops;
       for (std::size_t level = 0; level < roofline_levels.size(); ++level) {

@@ -49,14 +49,14 @@ inline constexpr std::array all_bounds{Bound::dram,  Bound::l2,     Bound::link,
 [[nodiscard]] std::string_view to_string(Bound);
 
 enum class RoofSource : std::uint8_t {
-  measured,       ///< on this device
-  alike,          ///< on another device of the same model
-  datasheet,      ///< datasheet peak at boost clock
-  architecture,   ///< exp2: 16 results per cycle and SM, at boost clock
-  stated,         ///< given for a hypothetical GPU
-  as_elsewhere,   ///< bytes per cycle and SM as measured on another GPU (device_rates())
-  usual_of_kind,  ///< bytes per cycle and SM as measured on GPUs of this model
-  counted_share,  ///< counted share of the datasheet peak for this architecture (DeviceRates)
+  measured,               ///< on this device
+  alike,                  ///< on another device of the same model
+  datasheet,              ///< datasheet peak at boost clock
+  architecture,           ///< exp2: 16 results per cycle and SM, at boost clock
+  stated,                 ///< given for a hypothetical GPU
+  scaled_from_other_gpu,  ///< bytes per cycle and SM as measured on another GPU (device_rates())
+  typical_for_model,      ///< bytes per cycle and SM as measured on GPUs of this model
+  counted_share,          ///< counted share of the datasheet peak for this architecture (DeviceRates)
 };
 
 /// A bound with its rate: bytes/s of a memory or link, FLOP/s of a matrix instruction, exponentials/s of exp2.
@@ -96,7 +96,7 @@ struct RooflinePoint {
   double ns = 0;     ///< median; several GPUs: from the first operation to the last
   double flops = 0;  ///< by the algorithm's count; pass_flops() for imported algorithms
   /// FLOPs of matrix instructions by the closed form, with whole tiles at masked and ragged edges. Empty for imported
-  /// algorithms and if slow to compute (is_quick()).
+  /// algorithms and if slow to compute (is_fast_to_model()).
   std::optional<double> executed_flops = std::nullopt;
   /// Per GPU.
   std::array<std::optional<double>, roofline_levels.size()> bytes{};

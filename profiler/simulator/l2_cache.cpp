@@ -45,7 +45,7 @@ void L2Cache::touch(std::uint64_t key, std::uint64_t cells, std::int64_t bytes, 
   }
   if (entries_[set].next != index) {
     unlink(index);
-    link_first(set, index);
+    link_front(set, index);
   }
   while (entries_[set].resident_bytes > set_capacity_ && entries_[set].previous != index) evict_oldest(set);
 }
@@ -90,7 +90,7 @@ std::uint32_t L2Cache::find_or_insert(std::uint64_t key) {
   }
   entries_[index].key = key;
   places_[place] = index;
-  link_first(set_of(key), index);
+  link_front(set_of(key), index);
   if (2 * granules() > places_.size()) grow();
   return index;
 }
@@ -112,7 +112,7 @@ void L2Cache::unlink(std::uint32_t index) {
   entries_[entry.next].previous = entry.previous;
 }
 
-void L2Cache::link_first(std::uint32_t set, std::uint32_t index) {
+void L2Cache::link_front(std::uint32_t set, std::uint32_t index) {
   Entry& entry = entries_[index];
   entry.previous = set;
   entry.next = entries_[set].next;

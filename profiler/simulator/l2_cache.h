@@ -48,7 +48,7 @@ class L2Cache {
   std::uint32_t find_or_insert(std::uint64_t key);
   void evict_oldest(std::uint32_t set);
   void unlink(std::uint32_t entry);
-  void link_first(std::uint32_t set, std::uint32_t entry);
+  void link_front(std::uint32_t set, std::uint32_t entry);
   [[nodiscard]] std::uint32_t set_of(std::uint64_t key) const;
   // Hash table: open addressing with linear probing; 0 is an empty slot.
   [[nodiscard]] std::size_t home(std::uint64_t key) const;

@@ -5,7 +5,7 @@
 #include <array>
 #include <numeric>
 
-#include "profiler/simulator/l2_behaviour.h"
+#include "profiler/simulator/l2_behavior.h"
 #include "profiler/simulator/l2_cache.h"
 
 namespace attnscope {
@@ -177,7 +177,7 @@ class LaunchSimulator {
         observe_(observe),
         start_{.fetched = cache.fetched_bytes(), .written = cache.written_bytes()} {
     result_.occupancy = theoretical_occupancy(limits, launch.footprint());
-    warps_pct_of_one_block_ =
+    warps_pct_per_block_ =
         result_.occupancy.blocks_per_sm > 0 ? result_.occupancy.warps_pct / result_.occupancy.blocks_per_sm : 0;
   }
 
@@ -267,7 +267,7 @@ class LaunchSimulator {
     }
     if (rounds_ == 0) return;
     result_.busy_sms = sm_rounds_ / rounds_;
-    result_.achieved_warps_pct = block_rounds_ / sm_rounds_ * warps_pct_of_one_block_;
+    result_.achieved_warps_pct = block_rounds_ / sm_rounds_ * warps_pct_per_block_;
   }
 
   const KernelLaunch& launch_;
@@ -279,7 +279,7 @@ class LaunchSimulator {
   const AccessObserver& observe_;
   ByteCounts start_;
   LaunchSimulation result_;
-  double warps_pct_of_one_block_ = 0;
+  double warps_pct_per_block_ = 0;
   std::vector<Resident> resident_;
   std::int64_t next_block_ = 0;
   std::vector<TileAccess> accesses_;
@@ -296,8 +296,8 @@ class PlanSimulator {
       : limits_(limits),
         options_(options),
         cancel_(cancel),
-        behaviour_(l2_behaviour(limits)),
-        in_plan_(behaviour_.capacity_bytes(limits), behaviour_.ways * max_granule_bytes) {
+        behavior_(l2_behavior(limits)),
+        plan_cache_(behavior_.capacity_bytes(limits), behavior_.ways * max_granule_bytes) {
     for (const KernelLaunch& launch : plan.launches) {
       if (!launch.setup) launches_.push_back(&launch);
     }
@@ -338,7 +338,7 @@ class PlanSimulator {
 
   /// Distinct bytes that the simulated part did not reach (new rows of Q, new heads of K and V). From a cold L2 each is
   /// transferred at least once.
-  [[nodiscard]] static double unseen_bytes(const KernelLaunch& launch, const LaunchSimulation& result) {
+  [[nodiscard]] static double unsimulated_bytes(const KernelLaunch& launch, const LaunchSimulation& result) {
     if (result.complete) return 0;
     return std::max(0.0, launch.work.distinct_bytes - result.dram_read_bytes - result.dram_write_bytes);
   }
@@ -346,7 +346,7 @@ class PlanSimulator {
   [[nodiscard]] std::optional<Results> simulate_in_order(const AccessObserver& observe) {
     Results results;
     for (const KernelLaunch* launch : launches_) {
-      const auto result = simulate(*launch, in_plan_, observe);
+      const auto result = simulate(*launch, plan_cache_, observe);
       if (!result) return std::nullopt;
       results.push_back(*result);
     }
@@ -360,10 +360,10 @@ class PlanSimulator {
       // The first launch starts cold in both modes, so it is simulated once.
       const bool first = launch == launches_.front();
       const bool last = launch == launches_.back();
-      auto result = simulate(*launch, in_plan_, first ? options_.observe : no_observer);
+      auto result = simulate(*launch, plan_cache_, first ? options_.observe : no_observer);
       if (!result) return std::nullopt;
       double in_plan = result->dram_in_plan_bytes;
-      L2Cache cold_cache = in_plan_;
+      L2Cache cold_cache = plan_cache_;
       if (!first) {
         cold_cache.clear();
         result = simulate(*launch, cold_cache, options_.observe);
@@ -372,7 +372,7 @@ class PlanSimulator {
       result->dram_flush_bytes = flushed(cold_cache);
       result->dram_write_bytes += result->dram_flush_bytes;
       if (last) in_plan += result->dram_flush_bytes;
-      const double unseen = unseen_bytes(*launch, *result);
+      const double unseen = unsimulated_bytes(*launch, *result);
       result->dram_read_bytes += unseen;
       if (first) in_plan += unseen;
       result->dram_in_plan_bytes = in_plan;
@@ -384,10 +384,10 @@ class PlanSimulator {
   const DeviceLimits& limits_;
   const SimulationOptions& options_;
   const CancelToken& cancel_;
-  L2Behaviour behaviour_;
+  L2Behavior behavior_;
   std::vector<const KernelLaunch*> launches_;
   std::array<GranuleShape, tensor_kinds> granule_shapes_;
-  L2Cache in_plan_;  ///< L2 state across the launches of the plan, as timed
+  L2Cache plan_cache_;  ///< L2 state across the launches of the plan, as timed
 };
 
 }  // namespace

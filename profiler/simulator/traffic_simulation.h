@@ -4,7 +4,7 @@
 // Model. Blocks of a launch start in order; each SM runs as many as occupancy allows, and a finished block makes room
 // for the next. Resident blocks advance one step each per round, so all run at equal speed. Every access goes through
 // one write-back cache with hashed sets (l2_cache.h), whose size and associativity are fitted to counters
-// (l2_behaviour.h).
+// (l2_behavior.h).
 //
 // Cold start, as hardware counters see it: each launch starts with an empty L2, and the dirty lines it leaves are
 // written at its end (settled bytes). Timing of a plan with several launches differs: only the first starts cold, later
@@ -29,7 +29,7 @@
 namespace attnscope {
 
 /// Effect of one simulated tile access on L2 and DRAM.
-struct PlayedAccess {
+struct SimulatedAccess {
   const KernelLaunch& launch;
   std::int64_t round = 0;
   std::int64_t block = 0;
@@ -39,7 +39,7 @@ struct PlayedAccess {
   std::int64_t dram_read_bytes = 0;   ///< the rest, fetched from DRAM
   std::int64_t dram_write_bytes = 0;  ///< dirty lines evicted by this access
 };
-using AccessObserver = std::function<void(const PlayedAccess&)>;
+using AccessObserver = std::function<void(const SimulatedAccess&)>;
 
 struct SimulationOptions {
   CacheState cache = CacheState::cold;

@@ -64,7 +64,7 @@ void stand_in_for_spread(RatioEstimate& estimate) {
   estimate.floor = SpreadFloor::of_percent;
 }
 
-using Places = std::vector<std::size_t>;
+using PointIndices = std::vector<std::size_t>;
 
 double variance_about(const std::vector<double>& values, double mean) {
   double squares = 0;
@@ -74,7 +74,7 @@ double variance_about(const std::vector<double>& values, double mean) {
 
 using Ratios = std::vector<std::vector<double>>;
 
-Ratios ratios_of(std::span<const ComparedRow> rows, const Places& places, SideValues values) {
+Ratios ratios_of(std::span<const ComparedRow> rows, const PointIndices& places, SideValues values) {
   Ratios ratios;
   ratios.reserve(places.size());
   for (const std::size_t place : places) {
@@ -86,8 +86,8 @@ Ratios ratios_of(std::span<const ComparedRow> rows, const Places& places, SideVa
 }
 
 /// Returns the rows (as indices into `places`) that have moments.
-Places timed_rows(std::span<const ComparedRow> rows, const Places& places) {
-  Places timed;
+PointIndices timed_rows(std::span<const ComparedRow> rows, const PointIndices& places) {
+  PointIndices timed;
   for (std::size_t i = 0; i < places.size(); ++i) {
     const ComparedRow& row = rows[places[i]];
     if (!row.base.moments.empty() && !row.other.moments.empty()) timed.push_back(i);
@@ -96,8 +96,8 @@ Places timed_rows(std::span<const ComparedRow> rows, const Places& places) {
 }
 
 /// Subtracts common drift if most rows scatter less without it. Returns the affected rows as indices into `places`.
-Places steady(std::span<const ComparedRow> rows, const Places& places, SideValues values, Ratios& ratios) {
-  Places timed = timed_rows(rows, places);
+PointIndices steady(std::span<const ComparedRow> rows, const PointIndices& places, SideValues values, Ratios& ratios) {
+  PointIndices timed = timed_rows(rows, places);
   std::vector<TimedValue> all;
   for (std::size_t i = 0; i < timed.size(); ++i) {
     const ComparedRow& row = rows[places[timed[i]]];
@@ -126,7 +126,7 @@ Places steady(std::span<const ComparedRow> rows, const Places& places, SideValue
   return timed;
 }
 
-void estimate_paired(std::span<const ComparedRow> rows, const Places& places, SideValues values,
+void estimate_paired(std::span<const ComparedRow> rows, const PointIndices& places, SideValues values,
                      std::vector<RatioEstimate>& estimates) {
   Ratios ratios = ratios_of(rows, places, values);
   for (const std::size_t i : steady(rows, places, values, ratios)) estimates[places[i]].steadied = true;
@@ -318,8 +318,8 @@ std::vector<FoundVariance> own_variances(const std::vector<RowOfUnits>& rows, co
   return found;
 }
 
-void estimate_apart(std::span<const ComparedRow> rows, const Places& places, SideValues values, bool of_recordings,
-                    std::vector<RatioEstimate>& estimates) {
+void estimate_apart(std::span<const ComparedRow> rows, const PointIndices& places, SideValues values,
+                    bool of_recordings, std::vector<RatioEstimate>& estimates) {
   std::vector<RowOfUnits> of_units;
   for (const std::size_t place : places) {
     of_units.push_back(units_of(rows[place], values, of_recordings, estimates[place]));
@@ -414,9 +414,9 @@ std::vector<RatioEstimate> estimates_of(std::span<const ComparedRow> rows, SideV
   std::vector<RatioEstimate> estimates(rows.size());
   which.assign(rows.size(), false);
   const bool times = values == &RoundsOfSide::ns;
-  Places paired;
-  Places of_rounds;
-  Places of_recordings;
+  PointIndices paired;
+  PointIndices of_rounds;
+  PointIndices of_recordings;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const ComparedRow& row = rows[i];
     if ((row.base.*values).empty() || (row.other.*values).empty()) continue;

@@ -33,10 +33,10 @@ struct PointNoise {
 struct RecordingNoise {
   std::size_t recordings = 0;
   std::size_t rounds = 0;                                 ///< per recording; the minimum if they differ
-  std::map<std::string, PointNoise, std::less<>> points;  ///< key: identity_text()
+  std::map<std::string, PointNoise, std::less<>> points;  ///< key: canonical_text()
 };
 
-/// A point's rounds in one recording, keyed by identity_text().
+/// A point's rounds in one recording, keyed by canonical_text().
 using RecordedRounds = std::map<std::string, RoundsOfSide, std::less<>>;
 /// Estimates the noise of all points that several recordings have. Pre: two or more recordings.
 [[nodiscard]] RecordingNoise noise_of(std::span<const RecordedRounds> recordings);

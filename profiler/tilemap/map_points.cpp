@@ -18,7 +18,7 @@ void follow_keys(const PointAxis& axis, PointSpec& point) {
   if (axis.speaks_for("n_k") && !axis.speaks_for("n_q")) point.problem.n_q = point.problem.n_k;
 }
 
-void take_values(const PointAxis& axis, const PointSpec& from, PointSpec& to) {
+void copy_known_values(const PointAxis& axis, const PointSpec& from, PointSpec& to) {
   const bool both_square = as_many_queries(from) && as_many_queries(to);
   for (const std::string& name : axis.names) {
     if (const attnscope::Field* field = attnscope::find_field(name)) {
@@ -58,7 +58,7 @@ std::optional<PointSpec> point_of(const PointTable& table, const TileMap& map, T
   const auto of_row = row_along(map, false, place.row);
   if (!of_column || !of_row) return std::nullopt;
   PointSpec point = table.spec(*of_row);
-  take_values(map.x.axis, table.spec(*of_column), point);
+  copy_known_values(map.x.axis, table.spec(*of_column), point);
   return if_ours(std::move(point));
 }
 

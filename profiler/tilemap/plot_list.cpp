@@ -112,7 +112,7 @@ bool only_a_tile_map(const PointTable& table, std::span<const Row> rows) {
   for (const Row row : rows) {
     lengths.insert(table.n_k(row));
     const TileShape& tile = table.tile_of(row).tile;
-    if (tile_stated(tile)) tiles[table.algorithm(row)].emplace(tile.br, tile.bc);
+    if (has_tile(tile)) tiles[table.algorithm(row)].emplace(tile.br, tile.bc);
   }
   return lengths.size() == 1 &&
          std::ranges::any_of(tiles, [](const auto& entry) { return entry.second.size() >= fewest_tiles_of_a_map; });

@@ -108,7 +108,7 @@ RowsByPlace standing_rows(const PointTable& table, std::span<const Row> rows, st
     for (const Row row : left) {
       const Config& config = table.tile_of(row);
       // Points without a known tile always match.
-      if (config == choice.tile || !tile_stated(config.tile)) standing[placing.place(row)].push_back(row);
+      if (config == choice.tile || !has_tile(config.tile)) standing[placing.place(row)].push_back(row);
     }
     return standing;
   }
@@ -129,7 +129,7 @@ RowsByPlace standing_rows(const PointTable& table, std::span<const Row> rows, st
 std::vector<Config> tiles_of(const PointTable& table, std::span<const Row> rows) {
   std::map<std::uint32_t, std::set<std::int64_t>> lengths;
   for (const Row row : rows) {
-    if (tile_stated(table.tile_of(row).tile)) lengths[table.tile_code(row)].insert(table.n_k(row));
+    if (has_tile(table.tile_of(row).tile)) lengths[table.tile_code(row)].insert(table.n_k(row));
   }
   std::vector<std::uint32_t> codes;
   codes.reserve(lengths.size());
@@ -144,7 +144,7 @@ std::vector<Config> tiles_of(const PointTable& table, std::span<const Row> rows)
 std::vector<SweptValue> swept_values(const PointTable& table, std::span<const Row> rows) {
   std::map<std::pair<std::string_view, std::string_view>, std::vector<Row>> of_algorithm;  // key: algorithm and device
   for (const Row row : rows) {
-    if (!tile_stated(table.tile_of(row).tile)) continue;
+    if (!has_tile(table.tile_of(row).tile)) continue;
     of_algorithm[{table.algorithm(row), table.run(row).device_id}].push_back(row);
   }
   std::vector<SweptValue> values;

@@ -24,7 +24,7 @@ bool says_tile(const MapLayout& layout) {
 
 /// Returns whether the point has values on both axes; imported points may lack the tile.
 bool states_axes(const PointTable& table, Row row, const MapLayout& layout) {
-  return !says_tile(layout) || tile_stated(table.tile_of(row).tile);
+  return !says_tile(layout) || has_tile(table.tile_of(row).tile);
 }
 
 /// Totals of a launch depend on the problem, so cells with different problems have no best.
@@ -51,7 +51,7 @@ class TileMapBuilder {
     if (metric_ == nullptr) return;
     map_.unit = std::string(metric_->unit);
     map_.better = metric_->better;
-    if (!request.layout.same_work() && grows_with_the_problem(*metric_)) map_.better = Better::neither;
+    if (!request.layout.same_work() && grows_with_the_problem(*metric_)) map_.better = BetterDirection::neither;
   }
 
   TileMap build(std::span<const Row> given) {
@@ -161,7 +161,7 @@ class TileMapBuilder {
   }
 
   /// Appends the values that occur to the axis. Returns the axis index by code, -1 if absent.
-  static std::vector<int> take_values(MapAxis& axis, const CodeColumn& column, const std::vector<Row>& rows) {
+  static std::vector<int> copy_known_values(MapAxis& axis, const CodeColumn& column, const std::vector<Row>& rows) {
     std::vector<bool> there(column.values.size());
     for (const Row row : rows) there[column.codes[row]] = true;
     std::vector<int> place(column.values.size(), -1);
@@ -174,8 +174,8 @@ class TileMapBuilder {
   }
 
   void lay_out(const std::vector<Row>& rows) {
-    y_place_ = take_values(map_.y, y_codes_, rows);
-    x_place_ = take_values(map_.x, x_codes_, rows);
+    y_place_ = copy_known_values(map_.y, y_codes_, rows);
+    x_place_ = copy_known_values(map_.x, x_codes_, rows);
     map_.cells.assign(map_.y.size(), std::vector<TileCell>(map_.x.size()));
   }
 
@@ -222,7 +222,7 @@ class TileMapBuilder {
         target.low = std::min(target.low, compared.low);
         target.high = std::max(target.high, compared.high);
       }
-      target.throttled = metric_ != nullptr && metric_->follows_clocks && table_.throttled(target.row);
+      target.throttled = metric_ != nullptr && metric_->depends_on_clock && table_.throttled(target.row);
       map_.minimum = std::min(map_.minimum.value_or(never), *target.value);
       map_.maximum = std::max(map_.maximum.value_or(-never), *target.value);
     }
@@ -245,7 +245,7 @@ class TileMapBuilder {
   void find_plateau() {
     if (map_.best.empty()) return;
     const double best = *cell(map_.best.front()).value;
-    const bool less = map_.better == Better::less;
+    const bool less = map_.better == BetterDirection::less;
     if (best <= 0) return;
     for (int row = 0; row < static_cast<int>(map_.y.size()); ++row) {
       for (int column = 0; column < static_cast<int>(map_.x.size()); ++column) {
@@ -260,7 +260,7 @@ class TileMapBuilder {
 
   /// Converts values to percent of the best; cells have no value if the metric has no better direction.
   void take_shares() {
-    const bool less = map_.better == Better::less;
+    const bool less = map_.better == BetterDirection::less;
     std::optional<double> best;
     for (const auto& line : map_.cells) {
       for (const TileCell& each : line) {
@@ -275,7 +275,7 @@ class TileMapBuilder {
         if (!each.value) continue;
         const double own = *each.value;
         each.value.reset();
-        if (!best || map_.better == Better::neither || own <= 0 || each.low <= 0) continue;
+        if (!best || map_.better == BetterDirection::neither || own <= 0 || each.low <= 0) continue;
         const auto share = [&](double value) { return 100 * (less ? *best / value : value / *best); };
         each.own = own;
         each.over = best;
@@ -296,7 +296,7 @@ class TileMapBuilder {
     if (request_.shown.as == Comparison::none) return;
     const bool share = request_.shown.as == Comparison::share_of_best;
     map_.unit = share ? "percent" : "1";
-    if (share && map_.better != Better::neither) map_.better = Better::more;
+    if (share && map_.better != BetterDirection::neither) map_.better = BetterDirection::more;
   }
 
   using RowsOfCell = std::map<std::pair<int, int>, std::vector<Row>>;
@@ -304,10 +304,10 @@ class TileMapBuilder {
   [[nodiscard]] double time_at(TileMap::Place place) { return times_.at(cell(place).row).value_or(never); }
 
   void find_best(const RowsOfCell& of_cell) {
-    if (map_.better == Better::neither || map_.flat || map_.minimum == map_.maximum) return;
+    if (map_.better == BetterDirection::neither || map_.flat || map_.minimum == map_.maximum) return;
     // For a ratio to the model, neither direction is better.
     if (request_.shown.as == Comparison::over_model) return;
-    const bool less = map_.better == Better::less;
+    const bool less = map_.better == BetterDirection::less;
     std::optional<TileMap::Place> best;
     for (const auto& [at, rows] : of_cell) {
       const TileMap::Place place{at.first, at.second};
@@ -451,7 +451,7 @@ TileMap build_tile_map(const PointTable& table, std::span<const Row> rows, std::
 
 std::vector<Row> swept_rows(const PointTable& table, std::span<const Row> rows, const MapLayout& layout) {
   const std::vector<std::uint64_t> problems = combined_codes(table, facets_beside(layout, table.algorithms()));
-  const CodeColumn& places = table.codes(*facet_of_both(layout.x, layout.y));
+  const CodeColumn& places = table.codes(*combined_facet(layout.x, layout.y));
   std::vector<std::pair<std::uint64_t, std::uint32_t>> of_problem;
   for (const Row row : rows) {
     if (states_axes(table, row, layout)) of_problem.emplace_back(problems[row], places.codes[row]);

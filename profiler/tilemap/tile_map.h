@@ -92,7 +92,7 @@ struct TileMap {
     int column = 0;
     bool operator==(const Place&) const = default;
   };
-  Better better = Better::neither;  ///< direction of the metric in which values are better
+  BetterDirection better = BetterDirection::neither;  ///< direction of the metric in which values are better
   /// The best tile by the metric (the fastest in a tie), then all tiles within its interval. Empty if the metric has no
   /// better direction, all values are equal, or the map is flat.
   std::vector<Place> best;

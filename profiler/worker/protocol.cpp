@@ -182,14 +182,14 @@ void fields(Io&& io, ClockReading& clocks) {
   io("throttled", throttled);
 }
 template <class Io>
-void fields(Io&& io, StatementSource& source) {
+void fields(Io&& io, ManifestSource& source) {
   auto& [name, digest, content] = source;
   static_cast<void>(content);  // not sent, see MeasureOptions
   io("name", name);
   io("digest", digest);
 }
 template <class Io>
-void fields(Io&& io, KernelStatement& manifest) {
+void fields(Io&& io, StoredManifest& manifest) {
   auto& [text, host_code, sources] = manifest;
   io("text", text);
   io("host_code", host_code);
@@ -203,7 +203,7 @@ void fields(Io&& io, PointRecord& record) {
   static_cast<void>(rounds);
   auto stated = manifest ? std::optional(*manifest) : std::nullopt;
   io("statement", stated);
-  if (stated) manifest = std::make_shared<const KernelStatement>(std::move(*stated));
+  if (stated) manifest = std::make_shared<const StoredManifest>(std::move(*stated));
   io("point", spec);
   io.word("disposition", disposition, parse_disposition);
   io("reason", reason);

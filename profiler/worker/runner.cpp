@@ -201,7 +201,7 @@ class Sweep {
     RunCounts& counts = outcome_.counts;
     const bool cancelled = point.record.disposition == Disposition::cancelled;
     ++counts.done;
-    if (!measured_again(point.record.disposition) && !cancelled) {
+    if (!can_remeasure(point.record.disposition) && !cancelled) {
       counts.done += open_rounds(point.index, round_ + 1);
       done_[point.index].ended = true;
     }

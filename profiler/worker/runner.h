@@ -42,7 +42,7 @@ struct RunOutcome {
 /// Results of a point that a resumed run already has.
 struct PointProgress {
   std::set<int> rounds;  ///< Complete rounds, from 0.
-  bool ended = false;    ///< No more rounds follow (measured_again()).
+  bool ended = false;    ///< No more rounds follow (can_remeasure()).
 };
 
 /// Maximum number of points counted together; the device may use fewer.
@@ -60,7 +60,7 @@ struct SweepStart {
 };
 
 /// Measures the plan in each round, in round_order(). Outputs are verified in the first round; those of user-defined
-/// kernels in every round. A point whose disposition rules it out (measured_again()) is skipped in later rounds.
+/// kernels in every round. A point whose disposition rules it out (can_remeasure()) is skipped in later rounds.
 /// `done`: per place in the plan; may be empty. An exception from an observer ends the run and is rethrown; points
 /// reported before stay done. Incomplete points are not reported if the run is cancelled or another point loses the
 /// device; the latter is reported.

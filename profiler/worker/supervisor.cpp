@@ -40,20 +40,20 @@ class Supervisor {
   }
 
   SupervisorOutcome run() {
-    in_parallel([this](std::size_t d) { build(d, true); });
-    in_parallel([this](std::size_t d) { build(d, false); });
+    parallel_for([this](std::size_t d) { build(d, true); });
+    parallel_for([this](std::size_t d) { build(d, false); });
     working_ = workers_.size();
-    in_parallel([this](std::size_t d) { work(d); });
+    parallel_for([this](std::size_t d) { work(d); });
     if (failure_) std::rethrow_exception(failure_);
     return {.cancelled = cancel_.cancelled(),
-            .complete = std::ranges::none_of(run_.groups, [this](const Places& group) { return is_open(group); }),
+            .complete = std::ranges::none_of(run_.groups, [this](const PointIndices& group) { return is_open(group); }),
             .losses = losses_,
             .give_up_reason = give_up_reason_};
   }
 
  private:
   template <class Work>
-  void in_parallel(const Work& work) {
+  void parallel_for(const Work& work) {
     std::vector<std::jthread> threads;
     for (std::size_t d = 0; d < workers_.size(); ++d) {
       threads.emplace_back([this, &work, d] {
@@ -82,7 +82,7 @@ class Supervisor {
         std::ranges::find_if(workers_, same_host) - workers_.begin() == static_cast<std::ptrdiff_t>(d);
     if (is_first != first) return;
     std::vector<PointSpec> points;
-    for (const Places& group : run_.groups) {
+    for (const PointIndices& group : run_.groups) {
       for (const std::size_t place : group) {
         if (is_open({place})) points.push_back(run_.plan->points[place]);
       }
@@ -93,7 +93,7 @@ class Supervisor {
     });
   }
 
-  [[nodiscard]] bool is_open(const Places& places) const {
+  [[nodiscard]] bool is_open(const PointIndices& places) const {
     const int rounds = run_.rounds.count;
     return std::ranges::any_of(places, [&](std::size_t place) {
       const PointProgress& done = done_[place];
@@ -165,7 +165,7 @@ class Supervisor {
     --working_;
     groups.insert(groups.end(), own_[d].begin(), own_[d].end());
     for (const std::size_t group : groups) {
-      Places restarted;
+      PointIndices restarted;
       for (const std::size_t place : run_.groups[group]) {
         if (fatal_points_.contains(place)) continue;
         done_[place] = {};
@@ -198,7 +198,7 @@ class Supervisor {
       };
       SweepStart start{.builds = false, .together = trusted_[d] ? max_counted_together : 1};
       if (rounds == 1) {
-        start.more = [&](std::vector<PointProgress>& done) -> Places {
+        start.more = [&](std::vector<PointProgress>& done) -> PointIndices {
           const std::optional<std::size_t> group = next(d);
           if (!group) return {};
           taken.push_back(*group);
@@ -221,7 +221,7 @@ class Supervisor {
     PointProgress& done = done_[place];
     if (disposition == Disposition::cancelled) return;
     done.rounds.insert(round);
-    done.ended = !measured_again(disposition);
+    done.ended = !can_remeasure(disposition);
     if (disposition == Disposition::crashed || disposition == Disposition::timeout) fatal_points_.insert(place);
   }
 
@@ -241,20 +241,21 @@ class Supervisor {
 
   [[nodiscard]] bool all_done() {
     const std::lock_guard lock(mutex_);
-    return std::ranges::none_of(run_.groups, [this](const Places& group) { return is_open(group); });
+    return std::ranges::none_of(run_.groups, [this](const PointIndices& group) { return is_open(group); });
   }
 
   /// Returns false if the worker is given up.
   bool restart(std::size_t d, const std::string& why, int losses) {
-    const bool too_many = losses > max_consecutive_losses;
-    auto restarted = too_many ? Result<std::unique_ptr<Device>, std::string>(Failure{why}) : workers_[d].restart();
+    const bool too_many_values = losses > max_consecutive_losses;
+    auto restarted =
+        too_many_values ? Result<std::unique_ptr<Device>, std::string>(Failure{why}) : workers_[d].restart();
     const std::lock_guard lock(mutex_);
     if (restarted) {
       workers_[d].device = std::move(restarted).value();
       if (observer_.on_restart) observer_.on_restart(d, why);
       return true;
     }
-    losses_ = too_many ? losses : 0;
+    losses_ = too_many_values ? losses : 0;
     give_up_reason_ = restarted.error();
     if (observer_.on_removed) observer_.on_removed(d, give_up_reason_);
     return false;

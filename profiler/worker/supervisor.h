@@ -28,11 +28,11 @@ struct Worker {
 struct SupervisedPlan {
   const SweepPlan* plan = nullptr;
   SweepRounds rounds = {};
-  std::vector<PointProgress> done = {};  ///< Per place.
-  std::vector<Places> groups = {};       ///< In the order in which they are taken.
+  std::vector<PointProgress> done = {};   ///< Per place.
+  std::vector<PointIndices> groups = {};  ///< In the order in which they are taken.
   /// Per group: the worker that started it and continues it; empty: none.
   std::vector<std::optional<std::size_t>> started_on = {};
-  std::vector<std::size_t> bundles = {};  ///< Per group, from bundles_of(); empty: each group is a bundle.
+  std::vector<std::size_t> bundles = {};  ///< Per group, from input_bundles(); empty: each group is a bundle.
 };
 
 /// Destination of records. Calls are serialized; an exception ends the run. `worker`: index of the worker.
@@ -41,7 +41,7 @@ class RecordSink {
   virtual ~RecordSink() = default;
   virtual void keep(std::size_t worker, std::size_t place, int round, const PointRecord&) = 0;
   /// Discards the records of these places; another worker measures them again.
-  virtual void restart_points(const Places&) = 0;
+  virtual void restart_points(const PointIndices&) = 0;
 };
 
 /// Calls are serialized, also with those of the sink.

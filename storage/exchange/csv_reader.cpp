@@ -78,7 +78,7 @@ std::optional<CsvLine> CsvReader::next() {
       if (place > most_fields) fail(line_place(record.number), make_message("more than {} columns", most_fields));
       record.fields.push_back(!ended() && text_[at_] == '"' ? quoted(place) : plain(place));
       std::string& field = record.fields.back();
-      if (without_guard(field).size() != field.size()) field.erase(0, 1);
+      if (unescape_formula(field).size() != field.size()) field.erase(0, 1);
       if (!ended() && text_[at_] == '\r') ++at_;
       if (ended() || text_[at_] == '\n') break;
       ++at_;  // the separator

@@ -43,7 +43,7 @@ OrderedJson environment_block(const Environment& environment) {
           {"operating_system", environment.operating_system}};
 }
 
-std::size_t place_in(OrderedJson& blocks, const OrderedJson& block) {
+std::size_t find_or_append(OrderedJson& blocks, const OrderedJson& block) {
   const auto found = std::find(blocks.begin(), blocks.end(), block);
   if (found != blocks.end()) return static_cast<std::size_t>(found - blocks.begin());
   blocks.push_back(block);
@@ -110,8 +110,8 @@ void export_json(const ExportSource& source, std::ostream& out) {
   document["created_at"] = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
   for (const char* list : {"devices", "environments", "runs", "points"}) document[list] = OrderedJson::array();
   for (const RunSummary& run : selection.runs) {
-    place_in(document["devices"], device_block(run));
-    const std::size_t environment = place_in(document["environments"], environment_block(run.environment));
+    find_or_append(document["devices"], device_block(run));
+    const std::size_t environment = find_or_append(document["environments"], environment_block(run.environment));
     document["runs"].push_back({{"run", run.id},
                                 {"uid", run.uid},
                                 {"device_uuid", run.device_uuid},

@@ -127,8 +127,8 @@ class LongTableWriter {
       const auto value = evaluate(metric.key, point, kernel.kernel);
       if (!value) continue;
       const auto spread = quartiles(metric.key, point, kernel.kernel);
-      Cell of = samples && metric.follows_clocks ? *samples : Cell();
-      if (spread && !metric.follows_clocks) of = static_cast<std::int64_t>(point.rounds.size());
+      Cell of = samples && metric.depends_on_clock ? *samples : Cell();
+      if (spread && !metric.depends_on_clock) of = static_cast<std::int64_t>(point.rounds.size());
       write_value(name, *value, spread, of,
                   metric.key == metric_key::time_median_ns ? samples_cell(point, kernel) : Cell());
       any = true;

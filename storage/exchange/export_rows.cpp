@@ -49,7 +49,7 @@ Cell samples_cell(const PointRecord& record, const KernelRecord& kernel) {
 std::string csv_field(const Cell& cell) {
   struct Writer {
     std::string operator()(std::monostate) const { return {}; }
-    std::string operator()(const std::string& text) const { return csv_text(text); }
+    std::string operator()(const std::string& text) const { return quote_csv_field(text); }
     std::string operator()(std::int64_t value) const { return std::to_string(value); }
     std::string operator()(double value) const {
       return is_whole(value) ? fmt::format("{:.0f}", value) : fmt::format("{}", value);
@@ -132,7 +132,7 @@ Cell Column::of(const Row& row) const {
 std::vector<Column> common_columns() {
   std::vector<Column> columns;
   for (const Field& field : point_fields()) {
-    if (field.shown == FieldShown::where_set || field.role == FieldRole::circumstance) continue;
+    if (field.shown == FieldVisibility::if_set || field.role == FieldRole::device_state) continue;
     columns.push_back(of_field(field));
     if (field.role == FieldRole::algorithm)
       columns.push_back({"kernel", [](const Row& r) { return text_cell(r.kernel.kernel); }});
@@ -174,7 +174,7 @@ std::vector<Column> common_columns() {
   };
   columns.insert(columns.end(), outcome.begin(), outcome.end());
   for (const Field& field : point_fields()) {
-    if (field.shown == FieldShown::where_set) columns.push_back(of_field(field));
+    if (field.shown == FieldVisibility::if_set) columns.push_back(of_field(field));
   }
   for (const Knob* knob : {&splits_knob(), &warps_knob(), &stages_knob()}) columns.push_back(of_knob(*knob));
   columns.push_back({std::string(reason_column::code), [](const Row& r) { return text_cell(r.record().reason.id); }});
@@ -222,7 +222,7 @@ StoredPoint in_round(const StoredPoint& point, const RoundRecord& round) {
   alone.record.kernels = round.kernels;
   alone.record.clocks = round.clocks;
   for (KernelRecord& kernel : alone.record.kernels) {
-    std::erase_if(kernel.metrics, [](const MetricValue& metric) { return metric.provenance == Provenance::modelled; });
+    std::erase_if(kernel.metrics, [](const MetricValue& metric) { return metric.provenance == Provenance::modeled; });
   }
   return alone;
 }

@@ -33,7 +33,7 @@ using Cell = std::variant<std::monostate, std::string, std::int64_t, double, boo
 /// rows.
 [[nodiscard]] Cell samples_cell(const PointRecord& record, const KernelRecord& kernel);
 
-/// Quotes a text with csv_text(); formats a number as short as possible.
+/// Quotes a text with quote_csv_field(); formats a number as short as possible.
 [[nodiscard]] std::string csv_field(const Cell& cell);
 [[nodiscard]] nlohmann::ordered_json json_value(const Cell& cell);
 

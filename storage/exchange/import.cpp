@@ -57,7 +57,7 @@ Result<Import, Message> import_points(std::string_view text, ImportFormat format
 }
 
 analysis::Table imported_column_table(std::vector<ImportedColumn> columns) {
-  analysis::TableOf<ImportedColumn> table(std::move(columns));
+  analysis::TableBuilder<ImportedColumn> table(std::move(columns));
   const auto add = [&](const char* key, const Message& title, std::string ImportedColumn::*part) {
     table.add({.key = key, .title = text(title)}, [part](const ImportedColumn& each) { return printable(each.*part); });
   };
@@ -66,8 +66,9 @@ analysis::Table imported_column_table(std::vector<ImportedColumn> columns) {
   add("becomes", msg::import_preview::field{}, &ImportedColumn::becomes);
   add("title", msg::import_preview::name{}, &ImportedColumn::title);
   add("kept_in", msg::import_preview::stored_unit{}, &ImportedColumn::kept_in);
-  table.add({.key = "left_out", .title = text(msg::import_preview::skip_reason{}), .kind = analysis::ColumnKind::sentence},
-            [](const ImportedColumn& each) { return each.left_out; });
+  table.add(
+      {.key = "left_out", .title = text(msg::import_preview::skip_reason{}), .kind = analysis::ColumnKind::sentence},
+      [](const ImportedColumn& each) { return each.left_out; });
   add("example", msg::import_preview::example{}, &ImportedColumn::example);
   return std::move(table).take();
 }

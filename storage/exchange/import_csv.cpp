@@ -30,10 +30,10 @@ void require_columns(const CsvLine& header) {
     return std::ranges::find(header.fields, wanted) != header.fields.end();
   };
   for (const Field& field : point_fields()) {
-    if (!field.fallback.empty() || field.may_be_left_out || field.role == FieldRole::tile) continue;
-    const WideField* wide = wide_field_of(field.name);
+    if (!field.fallback.empty() || field.optional_in_imports || field.role == FieldRole::tile) continue;
+    const FieldPair* wide = field_pair_of(field.name);
     if (is_there(field.name) || (wide != nullptr && is_there(wide->name))) continue;
-    const auto near = near_matches(field.name, header.fields, 1);
+    const auto near = closest_matches(field.name, header.fields, 1);
     Message missing = make_message("missing column '{}'", field.name);
     if (wide != nullptr) missing = make_message("missing column '{}' (or '{}')", field.name, wide->name);
     if (!near.empty()) missing = make_message("{} (rename column '{}'?)", missing, near.front());
@@ -89,10 +89,11 @@ std::vector<ColumnInUnit> read_columns(const CsvLine& header, bool is_long, cons
     } else if (metric_of(name) == nullptr) {
       const bool known = is_known_column(name, registry);
       // A counter name may end in a unit; it is not a suffix then.
-      const auto in_unit = is_long || (known && !is_counter_name(name)) ? std::nullopt : column_in_unit(name, registry);
-      if (!in_unit && known) continue;
-      if (in_unit && taken.insert(in_unit->name).second) {
-        builder.columns().read_as(name, ours = *in_unit);
+      const auto ceiling_value_text =
+          is_long || (known && !is_counter_name(name)) ? std::nullopt : column_in_unit(name, registry);
+      if (!ceiling_value_text && known) continue;
+      if (ceiling_value_text && taken.insert(ceiling_value_text->name).second) {
+        builder.columns().read_as(name, ours = *ceiling_value_text);
       } else {
         builder.ignore(name);
       }

@@ -15,7 +15,7 @@
 #include "profiler/metrics/rounds.h"
 #include "profiler/plan/fields.h"
 #include "profiler/plan/text.h"
-#include "profiler/units/spelling.h"
+#include "profiler/units/number_format.h"
 #include "storage/bounds.h"
 #include "storage/exchange/column_names.h"
 #include "storage/exchange/import_values.h"
@@ -25,7 +25,7 @@ namespace {
 
 /// Returns an integer field from its column or from one that sets two fields; otherwise its default, if it has one.
 std::int64_t integer_of(const ImportRow& row, const Field& field, const PointSpec& so_far) {
-  const WideField* wide = wide_field_of(field.name);
+  const FieldPair* wide = field_pair_of(field.name);
   auto value = row.integer(field.name);
   std::string_view named = field.name;
   if (!value && wide != nullptr) {
@@ -39,7 +39,7 @@ std::int64_t integer_of(const ImportRow& row, const Field& field, const PointSpe
     }
     return value.value_or(0);
   }
-  if (!value && field.may_be_left_out) return std::get<std::int64_t>(find_field(field.follows)->get(so_far));
+  if (!value && field.optional_in_imports) return std::get<std::int64_t>(find_field(field.follows)->get(so_far));
   if (!value && !field.fallback.empty()) return std::get<std::int64_t>(*parse_field(field, field.fallback));
   if (!value) {
     if (wide == nullptr) fail(row.place, make_message("missing {}", field.name));
@@ -236,7 +236,7 @@ void complete_kernels(PointRecord& point) {
   if (!has(all, metric_key::model_compulsory_bytes)) {
     all.metrics.push_back({std::string(metric_key::model_compulsory_bytes),
                            static_cast<double>(compulsory_traffic(point.spec.problem).total()), "byte",
-                           Provenance::modelled});
+                           Provenance::modeled});
   }
 }
 
@@ -286,7 +286,7 @@ void complete_rounds(PointRecord& point) {
   }
   const auto has_clocks = [](const RoundRecord& round) { return round.clocks.has_value(); };
   if (std::ranges::none_of(point.rounds, has_clocks)) point.rounds.front().clocks = point.clocks;
-  sum_up_rounds(point);
+  summarize_rounds(point);
 }
 
 /// Columns that can be imported, besides fields, knobs, metrics and point facts.
@@ -363,7 +363,7 @@ Place ImportRow::at(std::string_view name) const {
 
 bool is_known_column(std::string_view name, const Registry& registry) {
   return std::ranges::find(known_columns, name) != known_columns.end() || find_field(name) != nullptr ||
-         std::ranges::count(wide_fields(), name, &WideField::name) > 0 || registry.find_knob(name) != nullptr ||
+         std::ranges::count(field_pairs(), name, &FieldPair::name) > 0 || registry.find_knob(name) != nullptr ||
          find_point_fact(name) != nullptr || metric_of(name) != nullptr || is_counter_name(name);
 }
 
@@ -412,7 +412,7 @@ void ColumnList::describe(ImportedColumn& column, const Registry& registry) cons
   };
   const auto as = read_as_.find(column.name);
   const std::string_view name = as == read_as_.end() ? column.name : as->second;
-  const auto wide = std::ranges::find(wide_fields(), name, &WideField::name);
+  const auto wide = std::ranges::find(field_pairs(), name, &FieldPair::name);
   const bool time = name == round_column::samples || std::ranges::find(time_columns, name) != time_columns.end();
   const bool shared = name.starts_with("launch__shared_mem_per_block_");
   const Metric* metric = time     ? find_metric(metric_key::time_median_ns)
@@ -420,7 +420,7 @@ void ColumnList::describe(ImportedColumn& column, const Registry& registry) cons
                                   : metric_of(name);
   if (const Field* field = find_field(name)) {
     becomes(name, field->label ? field->label() : Message());
-  } else if (wide != wide_fields().end()) {
+  } else if (wide != field_pairs().end()) {
     becomes(fmt::format("{}, {}", wide->first, wide->second), {});
     if (!kept_.contains(name))
       column.left_out = make_message("replaced by columns {} and {}", wide->first, wide->second);
@@ -451,7 +451,7 @@ void PointBuilder::add(const ImportRow& row) {
   if (request_.proceed) request_.proceed();
   PointRecord point;
   point.spec = spec_of(row, registry());
-  for (const WideField& wide : wide_fields()) {
+  for (const FieldPair& wide : field_pairs()) {
     if (row.find(wide.first) == nullptr || row.find(wide.second) == nullptr) columns_.keep(wide.name);
   }
   const Provenance origin = origin_of(row);
@@ -477,7 +477,7 @@ void PointBuilder::add(const ImportRow& row) {
   ImportedDevice& of_device = device_of(device, uid != nullptr ? *uid : row.text("run"), is_simulated(origin));
   std::vector<PointRecord>& points = of_device.points;
   Identity identity{static_cast<std::size_t>(&of_device - import_.devices.data()), row.text("point"),
-                    row.text(long_column::plan_index), identity_text(point.spec)};
+                    row.text(long_column::plan_index), canonical_text(point.spec)};
   const auto [known, is_new] = latest_.try_emplace(std::move(identity), points.size());
   PointRecord* before = is_new ? nullptr : &points[known->second];
   if (round) {
@@ -525,7 +525,7 @@ Import PointBuilder::take() {
       };
       if (const auto twice = join_rounds(point.rounds)) refuse(make_message("duplicate round {}", *twice));
       for (RoundRecord& round : point.rounds) complete_sum(round.kernels);
-      if (point.kernels.empty()) sum_up_rounds(point);
+      if (point.kernels.empty()) summarize_rounds(point);
       complete_kernels(point);
       complete_rounds(point);
       // Sums of values in bounds may be out of bounds.
@@ -539,7 +539,7 @@ Import PointBuilder::take() {
                      grouped(repeated_)));
   import_.columns = columns_.take(registry());
   for (const ImportedColumn& column : import_.columns) {
-    const bool wide = std::ranges::count(wide_fields(), column.name, &WideField::name) > 0;
+    const bool wide = std::ranges::count(field_pairs(), column.name, &FieldPair::name) > 0;
     if (wide && column.becomes.empty() && !column.example.empty()) ignore(column.name);
   }
   std::erase_if(import_.devices, [](const ImportedDevice& device) { return device.points.empty(); });

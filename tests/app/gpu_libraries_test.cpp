@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "profiler/metrics/manifest.h"
 #include "profiler/metrics/metrics.h"
-#include "profiler/metrics/statement.h"
 #include "stand_in.h"
 #include "storage/run_store.h"
 #include "sweeps.h"
@@ -202,7 +202,7 @@ TEST_F(GpuLibraries, its_bytes_are_kept_as_far_as_there_is_room) {
   const auto [bytes, nothing] = kept();
   EXPECT_EQ(bytes, content(library));
   EXPECT_THAT(nothing, Not(HasSubstr("--keep-sources")));
-  std::ofstream(library, std::ios::app) << std::string(most_kept_source_bytes, 'x');
+  std::ofstream(library, std::ios::app) << std::string(max_stored_source_bytes, 'x');
   const auto [no_bytes, said] = kept();
   EXPECT_EQ(no_bytes, std::nullopt);
   const std::string line = "--keep-sources: kernel own: only the digests of 1 files";

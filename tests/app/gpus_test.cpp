@@ -13,12 +13,12 @@ namespace {
 using ::testing::HasSubstr;
 using GpusCommand = CommandTest;
 
-const Words shared_points{"collect", "--algorithms", "ring,ulysses", "-a",       "N=2048", "-a",          "d=64",
-                          "-a",      "heads=4",      "-a",           "gpus=1,2", "-a",     "mask=causal", "--quiet"};
+const Words multi_gpu_points{"collect", "--algorithms", "ring,ulysses", "-a",       "N=2048", "-a",          "d=64",
+                             "-a",      "heads=4",      "-a",           "gpus=1,2", "-a",     "mask=causal", "--quiet"};
 
 TEST_F(GpusCommand, LaysThemBesideOneGpu) {
   const auto file = folder_ / "a.attnscope";
-  ASSERT_EQ(run(folder_, shared_points + Words{"--device", "simulated", "-o", file}).exit_code, 0);
+  ASSERT_EQ(run(folder_, multi_gpu_points + Words{"--device", "simulated", "-o", file}).exit_code, 0);
   const Outcome outcome = expect_exit(0, run(folder_, {"scaling", "--format", "json", file}));
   const auto rows = nlohmann::json::parse(outcome.out).at("rows");
   ASSERT_EQ(rows.size(), 2U);
@@ -55,7 +55,7 @@ TEST_F(GpusCommand, OfOneKindOfLaunchTheModelSaysTheWholeToo) {
 
 TEST_F(GpusCommand, OneProcessMeasuresThemAndNotOneADevice) {
   const Outcome outcome =
-      expect_exit(2, run(folder_, shared_points + Words{"--device", "simulated*2", "-o", folder_ / "a.attnscope"}));
+      expect_exit(2, run(folder_, multi_gpu_points + Words{"--device", "simulated*2", "-o", folder_ / "a.attnscope"}));
   EXPECT_THAT(outcome.err, HasSubstr("--device 0"));
 }
 

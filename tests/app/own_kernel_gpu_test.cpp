@@ -74,8 +74,8 @@ TEST_F(OwnKernelCommands, AreMeasuredBesideBuiltInOnes) {
     EXPECT_EQ(point.record.disposition, Disposition::ok) << text(point.record.reason);
     EXPECT_TRUE(point.record.max_abs_error);
     ++ok[point.record.spec.algorithm];
-    const auto modelled = point.record.kernel("all")->metric("model_l2_to_sm_bytes");
-    EXPECT_TRUE(modelled) << "both have a law";
+    const auto modeled = point.record.kernel("all")->metric("model_l2_to_sm_bytes");
+    EXPECT_TRUE(modeled) << "both have a law";
   }
   EXPECT_EQ(ok, (std::map<std::string, int>{{"fa2", 2}, {"mine", 2}}));
 }

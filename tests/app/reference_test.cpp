@@ -182,9 +182,9 @@ std::string metrics_text() {
     const bool counter = !metric.counter.empty();
     out += row({fmt::format("`{}`", metric.key), attnscope::text(metric.label()), std::string(metric.unit),
                 counter ? fmt::format("`{}`", metric.counter) : "",
-                metric.collected_by_default          ? "always"
-                : metric.why != Why::none && counter ? "`--utilization`"
-                                                     : "",
+                metric.collected_by_default                   ? "always"
+                : metric.why != CounterGroup::none && counter ? "`--utilization`"
+                                                              : "",
                 metric.help == nullptr ? "" : attnscope::text(metric.help())});
   }
   return out;

@@ -39,7 +39,7 @@ class SeveralDevices : public CommandTest {
     const std::vector<StoredPoint> all = points();
     std::vector<PointSpec> specs;
     for (const StoredPoint& point : all) specs.push_back(point.record.spec);
-    for (const Places& group : compared_groups(specs)) {
+    for (const PointIndices& group : comparison_groups(specs)) {
       for (const std::size_t place : group) EXPECT_EQ(all[place].device_uuid, all[group.front()].device_uuid);
     }
   }

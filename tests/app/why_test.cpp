@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "profiler/predict/unit_use.h"
+#include "profiler/predict/unit_utilization.h"
 #include "stand_in.h"
 #include "storage/run_store.h"
 #include "sweeps.h"
@@ -37,13 +37,13 @@ TEST_F(CollectWhy, names_the_busiest_unit_and_the_longest_stalls_of_each_kernel)
     const auto bound = analysis::busiest_unit(record, kernel.kernel);
     ASSERT_TRUE(bound) << kernel.kernel;
     EXPECT_EQ(bound->metric->key, "dram_utilization_pct");
-    const auto stalls = analysis::longest_stalls(record, kernel.kernel);
+    const auto stalls = analysis::top_stalls(record, kernel.kernel);
     ASSERT_EQ(stalls.size(), 3U);
     EXPECT_EQ(stalls[0].metric->key, "stall_wait");
     EXPECT_EQ(stalls[2].metric->key, "stall_sleeping");
   }
   for (const Metric& metric : metrics_table()) {
-    if (metric.why == Why::none) continue;
+    if (metric.why == CounterGroup::none) continue;
     EXPECT_TRUE(record.kernel("all")->metric(metric.key)) << metric.key << " is kept by its key";
     EXPECT_FALSE(record.kernel("all")->metric(metric.counter)) << "and once";
   }
@@ -82,7 +82,7 @@ TEST_F(CollectWhy, without_what_tells_the_kernel_from_the_range_shares_stay_thos
 TEST_F(CollectWhy, without_it_nothing_of_it_is_counted) {
   ASSERT_EQ(collect({"--device", "gpu", "-a", "N=64"}).exit_code, 0);
   EXPECT_FALSE(analysis::busiest_unit(stored()[0].record));
-  EXPECT_THAT(analysis::longest_stalls(stored()[0].record), IsEmpty());
+  EXPECT_THAT(analysis::top_stalls(stored()[0].record), IsEmpty());
   EXPECT_THAT(run(folder_, {"info", file_}).out, Not(HasSubstr("busiest")));
 }
 

@@ -79,9 +79,9 @@ void CeilingsJudge::judge(const Fault& fault, const TemporaryFolder& folder, con
   require(again.exit_code == 0, "second measurement failed: " + again.err);
   // A set with identical values and the same time in seconds is stored once.
   const std::vector<Figures> sets_after_retry = read_ceiling_sets(file);
-  const bool measured_again =
+  const bool can_remeasure =
       std::ranges::any_of(sets_after_retry, [this](const Figures& figures) { return judge_figures(figures); });
-  require(measured_again && sets_after_retry.size() <= sets.size() + 1, "second measurement lacks ceilings");
+  require(can_remeasure && sets_after_retry.size() <= sets.size() + 1, "second measurement lacks ceilings");
 }
 
 bool CeilingsJudge::judge_figures(const Figures& figures) const {

@@ -98,7 +98,7 @@ TEST(Registry, EarlyStartIsTriggeredAndAwaited) {
   EXPECT_GT(early, 0);
 }
 
-TEST(Theory, TrafficSideDividesTraffic) {
+TEST(ModelRow, TrafficSideDividesTraffic) {
   for (const Algorithm* a : built_in_algorithms().algorithms()) {
     if (a->facts().for_decoding) continue;  // decoding is tested in splitkv_test.cpp
     // Halves each tile side: the closed form must agree with traffic_side().
@@ -110,7 +110,7 @@ TEST(Theory, TrafficSideDividesTraffic) {
   }
 }
 
-TEST(Theory, MatchesPaperCounts) {
+TEST(ModelRow, MatchesPaperCounts) {
   struct Count {
     Pass pass;
     std::int64_t bytes;
@@ -135,7 +135,7 @@ TEST(Theory, MatchesPaperCounts) {
   }
 }
 
-TEST(Theory, WorkingSets) {
+TEST(ModelRow, WorkingSets) {
   const Tiling tile{.br = 64, .bc = 64};
   const AttentionProblem many{.heads_q = 500, .heads_kv = 500, .n_q = 1001, .n_k = 1001, .d = 64};
   // Rows of S are padded to 8 elements.

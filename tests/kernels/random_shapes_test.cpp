@@ -93,7 +93,7 @@ TEST(RandomShapes, NoCountOverflows) {
   Shapes shapes(20260727);
   const DeviceLimits& device = known_gpus().front();
   int posed = 0;
-  int modelled = 0;
+  int modeled = 0;
   for (int i = 0; i < 1200; ++i) {
     const AttentionProblem p = shapes.problem();
     if (!invalid_reason(p).empty()) continue;
@@ -107,7 +107,7 @@ TEST(RandomShapes, NoCountOverflows) {
       EXPECT_GE(algorithm->working_set_bytes(p, config, device), 0) << algorithm->name() << " " << label;
       const AttentionModel model = algorithm->model(p, config, device);
       if (model.refusal) continue;
-      ++modelled;
+      ++modeled;
       EXPECT_GE(model.traffic().l2_to_sm_bytes, 0) << algorithm->name() << " " << label;
       EXPECT_GE(model.traffic().sm_to_l2_bytes, 0) << algorithm->name() << " " << label;
       const std::vector<BufferSpec> buffers = algorithm->buffers(p, config, device);
@@ -122,7 +122,7 @@ TEST(RandomShapes, NoCountOverflows) {
     }
   }
   EXPECT_GT(posed, 150);
-  EXPECT_GT(modelled, 100);
+  EXPECT_GT(modeled, 100);
 }
 
 /// Heads and tiles begin and end at any index in a sector.

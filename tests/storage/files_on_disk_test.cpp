@@ -204,7 +204,7 @@ TEST_F(Locks, are_given_up_when_it_is_wished) {
 }
 
 /// Writes `text` as an exported table.
-void write_table(const fs::path& target, const std::string& text, Existing existing = Existing::of_its_kind) {
+void write_table(const fs::path& target, const std::string& text, Existing existing = Existing::same_kind) {
   OutputFile file(target, file_kind::csv, existing);
   file.write(text);
   file.commit();
@@ -262,20 +262,20 @@ TEST_F(OutputFiles, know_their_kinds) {
     for (const auto& [other, text] : examples) {
       std::ofstream(folder / "there", std::ios::binary | std::ios::trunc) << text;
       if (kind == other) {
-        EXPECT_NO_THROW(OutputFile(folder / "there", *kind, Existing::of_its_kind)) << kind->noun;
+        EXPECT_NO_THROW(OutputFile(folder / "there", *kind, Existing::same_kind)) << kind->noun;
       } else {
-        EXPECT_THROW(OutputFile(folder / "there", *kind, Existing::of_its_kind), FileError)
+        EXPECT_THROW(OutputFile(folder / "there", *kind, Existing::same_kind), FileError)
             << kind->noun << " over " << other->noun;
       }
     }
   }
   std::ofstream(folder / "there", std::ios::trunc) << "# what these tiles are\n# and more\nalgorithm,pass,arch\n";
-  EXPECT_NO_THROW(OutputFile(folder / "there", file_kind::tiles, Existing::of_its_kind));
+  EXPECT_NO_THROW(OutputFile(folder / "there", file_kind::tiles, Existing::same_kind));
 }
 
 TEST_F(OutputFiles, that_are_not_committed_leave_what_was_there) {
   write_table(folder / "a.csv", "algorithm\nold\n");
-  { OutputFile(folder / "a.csv", file_kind::csv, Existing::of_its_kind).write("half"); }
+  { OutputFile(folder / "a.csv", file_kind::csv, Existing::same_kind).write("half"); }
   EXPECT_EQ(content(folder / "a.csv"), "algorithm\nold\n");
   EXPECT_EQ(names_in(folder.path()), std::set<std::string>{"a.csv"});
 }
@@ -283,14 +283,14 @@ TEST_F(OutputFiles, that_are_not_committed_leave_what_was_there) {
 TEST_F(OutputFiles, have_names_that_nobody_can_lay_a_link_at) {
   std::ofstream(folder / "victim") << "mine";
   fs::create_symlink(folder / "victim", folder / "a.csv.part");
-  const OutputFile first(folder / "a.csv", file_kind::csv, Existing::of_its_kind);
-  const OutputFile second(folder / "a.csv", file_kind::csv, Existing::of_its_kind);
+  const OutputFile first(folder / "a.csv", file_kind::csv, Existing::same_kind);
+  const OutputFile second(folder / "a.csv", file_kind::csv, Existing::same_kind);
   EXPECT_NE(first.building(), second.building());
   EXPECT_EQ(content(folder / "victim"), "mine");
 }
 
 TEST_F(OutputFiles, clear_away_what_killed_writers_left_and_nothing_else) {
-  const auto writing = std::make_unique<OutputFile>(folder / "a.csv", file_kind::csv, Existing::of_its_kind);
+  const auto writing = std::make_unique<OutputFile>(folder / "a.csv", file_kind::csv, Existing::same_kind);
   const fs::path left = folder / ".a.csv.0123456789abcdef.part";
   const fs::path another = folder / ".a.csv.0123456789abcdeg.part";
   for (const fs::path& part : {left, another}) std::ofstream(part) << "half";

@@ -66,13 +66,13 @@ TEST(RecordedSamples, TheFirstThatIsThereIsTaken) {
   std::ofstream(root / "second/attnscope/samples/of-second.attnscope") << "second";
   std::ofstream(root / "second/attnscope/samples/h200.attnscope") << "not the one beside the program";
   const Variable shared("XDG_DATA_DIRS", (root / "first").string() + ":" + (root / "second").string());
-  EXPECT_EQ(recorded_sample("of-all"), root / "first/attnscope/samples/of-all.attnscope");
-  EXPECT_EQ(recorded_sample("of-second"), root / "second/attnscope/samples/of-second.attnscope");
-  EXPECT_EQ(recorded_sample("of-none"), "");
-  EXPECT_EQ(recorded_sample(main_sample), fs::canonical(ATTNSCOPE_SAMPLE));
-  EXPECT_EQ(recorded_sample(second_sample), fs::canonical(ATTNSCOPE_SECOND_SAMPLE));
-  EXPECT_THAT(recorded_samples({"of-none", "of-all"}), ElementsAre(root / "first/attnscope/samples/of-all.attnscope"));
-  EXPECT_THAT(recorded_samples({"of-none"}), IsEmpty());
+  EXPECT_EQ(sample_path("of-all"), root / "first/attnscope/samples/of-all.attnscope");
+  EXPECT_EQ(sample_path("of-second"), root / "second/attnscope/samples/of-second.attnscope");
+  EXPECT_EQ(sample_path("of-none"), "");
+  EXPECT_EQ(sample_path(main_sample), fs::canonical(ATTNSCOPE_SAMPLE));
+  EXPECT_EQ(sample_path(second_sample), fs::canonical(ATTNSCOPE_SECOND_SAMPLE));
+  EXPECT_THAT(sample_paths({"of-none", "of-all"}), ElementsAre(root / "first/attnscope/samples/of-all.attnscope"));
+  EXPECT_THAT(sample_paths({"of-none"}), IsEmpty());
   EXPECT_THAT(law_samples(), ElementsAre(fs::canonical(ATTNSCOPE_LAW_SAMPLE)));
 }
 

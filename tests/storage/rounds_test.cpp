@@ -50,7 +50,7 @@ PointRecord measured_record() {
 PointRecord found_again(PointRecord record, double more) {
   for (KernelRecord& kernel : record.kernels) {
     for (MetricValue& metric : kernel.metrics) {
-      if (metric.provenance != Provenance::modelled) metric.value += more;
+      if (metric.provenance != Provenance::modeled) metric.value += more;
     }
     for (double& ns : kernel.samples_ns) ns += more;
   }
@@ -301,7 +301,7 @@ TEST(Rounds, go_through_every_export_and_back) {
                 round_values(metric_key::time_median_ns, wanted, kernel.kernel));
       for (const MetricValue& metric : kernel.metrics) {
         EXPECT_EQ(there->metric(metric.name), metric.value) << kernel.kernel << " " << metric.name;
-        if (metric.provenance == Provenance::modelled) continue;  // stored with the first round
+        if (metric.provenance == Provenance::modeled) continue;  // stored with the first round
         EXPECT_EQ(round_values(metric.name, got, kernel.kernel), round_values(metric.name, wanted, kernel.kernel))
             << kernel.kernel << " " << metric.name;
       }

@@ -22,7 +22,7 @@
 #include "profiler/metrics/model_metrics.h"
 #include "profiler/predict/prediction_error.h"
 #include "profiler/predict/published_errors.h"
-#include "profiler/predict/unit_use.h"
+#include "profiler/predict/unit_utilization.h"
 #include "storage/run_store.h"
 #include "tests/sanitized.h"
 
@@ -71,7 +71,7 @@ UseErrors use_errors(std::span<const analysis::PredictedPoint> points) {
         errors.confirmed += named && bounds->agree ? 1U : 0U;
       }
       for (const GpuUnit unit : gpu_units) {
-        const auto counted = analysis::counted_use(unit, both, kernel.kernel);
+        const auto counted = analysis::counted_utilization(unit, both, kernel.kernel);
         const auto predicted = evaluate(metric_of(unit).key, both, kernel.kernel);
         if (counted && predicted) errors.units[unit].push_back(std::abs(predicted->value - *counted) / 100);
       }
@@ -106,7 +106,7 @@ class Measured {
     std::vector<PointRecord> predicted(points_.size());
     std::vector<analysis::PredictedPoint> pairs;
     for (std::size_t i = 0; i < points_.size(); ++i) {
-      if (half && analysis::half_of(points_[i].spec) != *half) continue;
+      if (half && analysis::data_half_of(points_[i].spec) != *half) continue;
       predicted[i] = predict(points_[i].spec, limits_[i]);
       if (predicted[i].disposition == Disposition::ok)
         pairs.push_back({&points_[i], &predicted[i], devices_[i], runs_[i]});

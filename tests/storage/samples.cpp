@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "profiler/metrics/statement.h"
+#include "profiler/metrics/manifest.h"
 
 namespace attnscope::testing {
 
@@ -101,7 +101,7 @@ PointRecord full_record() {
                                  .grid = {4096, 2, 3}};
     kernel.metrics = {
         {"dram_read_bytes", base * 1e9 + 0.5, "byte", Provenance::measured},
-        {"model_l2_to_sm_bytes", base * 4e15, "byte", Provenance::modelled},
+        {"model_l2_to_sm_bytes", base * 4e15, "byte", Provenance::modeled},
         {"theoretical_occupancy_pct", 100.0 / 3.0, "percent", Provenance::derived},
         {"lts__t_bytes.sum", base, "byte", Provenance::simulated},
     };
@@ -119,7 +119,7 @@ PointRecord full_record() {
   record.rms_error = 0.0625;
   record.wall_seconds = 1.75;
   const std::string kept("\0\xff { \"", 6);
-  record.manifest = std::make_shared<const KernelStatement>(KernelStatement{
+  record.manifest = std::make_shared<const StoredManifest>(StoredManifest{
       .text = "{\"name\": \"naive\", \"title\": \"\xc3\xbc\"}",
       .host_code = true,
       .sources = {{.name = "in/my.cuh", .digest = "bb"}, {.name = "my.cu", .digest = uuid_of(kept), .content = kept}}});

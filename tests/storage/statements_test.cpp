@@ -12,7 +12,7 @@
 
 #include "kernels/registry.h"
 #include "kernels/user/new_kernel.h"
-#include "profiler/metrics/statement.h"
+#include "profiler/metrics/manifest.h"
 #include "storage/bounds.h"
 #include "storage/merge.h"
 #include "storage/run_store.h"
@@ -28,16 +28,16 @@ using ::testing::SizeIs;
 using Mode = RunStore::Mode;
 
 /// Returns the manifest after a source was changed.
-KernelStatement other_than(const KernelStatement& manifest) {
-  KernelStatement other = manifest;
+StoredManifest other_than(const StoredManifest& manifest) {
+  StoredManifest other = manifest;
   other.sources.front().digest = "cc";
   return other;
 }
 
-PointRecord stated_by(KernelStatement manifest, std::int64_t n = 64, const char* algorithm = "mine") {
+PointRecord stated_by(StoredManifest manifest, std::int64_t n = 64, const char* algorithm = "mine") {
   PointRecord record = simple_record(n);
   record.spec.algorithm = algorithm;
-  record.manifest = std::make_shared<const KernelStatement>(std::move(manifest));
+  record.manifest = std::make_shared<const StoredManifest>(std::move(manifest));
   return record;
 }
 
@@ -51,13 +51,13 @@ class Statements : public ::testing::Test {
   static int count(const fs::path& file, const std::string& table) {
     return SQLite::Database(file.string()).execAndGet("SELECT count(*) FROM " + table).getInt();
   }
-  static KernelStatement without_contents(KernelStatement manifest) {
-    for (StatementSource& source : manifest.sources) source.content.reset();
+  static StoredManifest without_contents(StoredManifest manifest) {
+    for (ManifestSource& source : manifest.sources) source.content.reset();
     return manifest;
   }
 
   const TemporaryFolder folder_;
-  const KernelStatement full_ = *full_record().manifest;
+  const StoredManifest full_ = *full_record().manifest;
 };
 
 TEST_F(Statements, AreReadAsTheyWereWrittenAndStandInTheFileOnce) {
@@ -72,7 +72,7 @@ TEST_F(Statements, AreReadAsTheyWereWrittenAndStandInTheFileOnce) {
   EXPECT_EQ(points[0].record.manifest, points[1].record.manifest) << "one for all";
   EXPECT_EQ(points[2].record.manifest->sources.front().digest, "cc");
   EXPECT_EQ(points[3].record.manifest, nullptr);
-  std::vector<KernelStatement> whole;
+  std::vector<StoredManifest> whole;
   for (const auto& each : store.statements(true)) whole.push_back(*each);
   EXPECT_THAT(whole, ::testing::UnorderedElementsAre(full_, other_than(full_)));
   EXPECT_THAT(store.bad_rows(), IsEmpty());
@@ -157,9 +157,9 @@ TEST_F(Statements, OfAKeptSourceThatIsAnotherOnlyTheCheckSays) {
 }
 
 TEST_F(Statements, ThatNoFileMayHoldAreNoMeasurement) {
-  KernelStatement twice = full_;
+  StoredManifest twice = full_;
   twice.sources.push_back(twice.sources.front());
-  KernelStatement large = full_;
+  StoredManifest large = full_;
   large.text.resize(longest_statement + 1, ' ');
   for (const auto& [manifest, why] : {std::pair(twice, "twice"), std::pair(large, "1048577 bytes")}) {
     const PointRecord kept = storable(stated_by(manifest));
@@ -170,7 +170,7 @@ TEST_F(Statements, ThatNoFileMayHoldAreNoMeasurement) {
 }
 
 TEST_F(Statements, MakeTheirKernelsKnownForReading) {
-  KernelStatement manifest = full_;
+  StoredManifest manifest = full_;
   for (const user::NewKernelFile& each : user::new_kernel_files()) {
     if (each.path.ends_with(".json")) manifest.text = each.text;
   }

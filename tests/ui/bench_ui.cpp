@@ -404,7 +404,7 @@ int main(int argc, char** argv) {
   const TimedApplication application(argc, argv);
   initialize_style();
   const QTemporaryDir folder;
-  QString file = argc > 1 ? QString::fromLocal8Bit(argv[1]) : recorded_sample();
+  QString file = argc > 1 ? QString::fromLocal8Bit(argv[1]) : sample_path();
   QStringList parts;
   for (int i = 2; i < argc; ++i) parts << QString::fromLocal8Bit(argv[i]);
   bool number = false;

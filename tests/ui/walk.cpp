@@ -55,7 +55,7 @@ class Walk {
   }
 
   void open_the_sample() {
-    window_.open_files(recorded_samples());
+    window_.open_files(sample_paths());
     wait("points of the sample", [&] { return window_.workspace().visible()->size() > 600; });
     wait("curves", [&] { return !io().curves().curves.empty(); });
     picture("sample");

@@ -48,7 +48,7 @@ struct CurveSet : analysis::CurveSet {
 [[nodiscard]] QString short_title(std::string_view algorithm);
 /// Returns the text of a facet's value; algorithms by their short title.
 [[nodiscard]] inline QString value_words(const analysis::Facet& facet, const analysis::FacetValue& value) {
-  return facet.key == "algorithm" ? short_title(value.text) : QString::fromStdString(analysis::shown_text(value));
+  return facet.key == "algorithm" ? short_title(value.text) : QString::fromStdString(analysis::localized_text(value));
 }
 
 }  // namespace attnscope::ui

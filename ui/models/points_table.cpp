@@ -127,9 +127,9 @@ class Maker {
   }
 
  private:
-  void add(Column column, PointsTable::Facts facts, const std::vector<Row>& looked_at) {
+  void add(Column column, PointsTable::Facts facts, const std::vector<Row>& sampled_rows) {
     std::set<std::string> texts;
-    for (const Row row : looked_at) texts.insert(column.cell(row).text);
+    for (const Row row : sampled_rows) texts.insert(column.cell(row).text);
     facts.varies = rows_.size() < 2 || texts.size() > 1;
     for (const std::string& each : texts) {
       const QString words = to_qstring(each);
@@ -166,7 +166,8 @@ void add_result(Maker& maker, const PointSet& points) {
     const auto row = static_cast<Row>(at);
     if (columns.origin(row) == Provenance::extrapolated) return text(msg::points_table::extrapolated_help{});
     if (!columns.throttled(row)) return text(columns.reason(row));
-    return text(msg::points_table::throttle_reasons{.reasons = describe_throttle_reasons(columns.throttle_reasons(row))});
+    return text(
+        msg::points_table::throttle_reasons{.reasons = describe_throttle_reasons(columns.throttle_reasons(row))});
   };
   maker.add(
       std::move(column), [&points](Row row) { return result_of(points, row, false); },

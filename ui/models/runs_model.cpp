@@ -53,7 +53,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
     case Qt::CheckStateRole:
       return workspace_.runs()[row].visible ? Qt::Checked : Qt::Unchecked;
     case detail_role: {
-      Message points = counted_points(summary.points);
+      Message points = points_text(summary.points);
       if (summary.points < summary.planned_points) {
         points = msg::run_list::points_of{.planned = summary.planned_points, .points = summary.points};
       }
@@ -78,7 +78,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
       QString text = qtext(msg::run_list::about{.device = device_title(summary).toStdString(),
                                                 .file = one_line(shown_[row]->file).toStdString(),
                                                 .ok = summary.ok_points,
-                                                .points = counted_points(summary.points),
+                                                .points = points_text(summary.points),
                                                 .run = title.toStdString(),
                                                 .state = attnscope::title(summary.state),
                                                 .time = format_time(summary.started_at).toStdString()});

@@ -38,7 +38,7 @@ EmptyWords why_no_points(const Workspace& workspace) {
   if (const std::size_t hidden = workspace.ticked_points(); hidden > 0) {
     constexpr qsizetype most = 60;
     const QString filter = shortened(workspace.query(), most).toHtmlEscaped();
-    return {qtext(msg::empty_page::all_filtered{.points = counted_points(hidden)}),
+    return {qtext(msg::empty_page::all_filtered{.points = points_text(hidden)}),
             qtext(msg::empty_page::all_filtered_help{.filter = filter.toStdString()})};
   }
   const auto& runs = workspace.runs();
@@ -65,7 +65,7 @@ EmptyWords why_no_points(const Workspace& workspace) {
   });
   if (damaged != runs.end()) {
     return {qtext(msg::empty_page::all_damaged{.run = run_words(*damaged->info).toStdString()}),
-            qtext(msg::empty_page::all_damaged_help{.points = counted_points(damaged->info->summary.points)})};
+            qtext(msg::empty_page::all_damaged_help{.points = points_text(damaged->info->summary.points)})};
   }
   if (ticked != runs.end()) {
     return {qtext(msg::empty_page::no_points{.run = run_words(*ticked->info).toStdString()}),
@@ -90,14 +90,14 @@ std::optional<EmptyWords> why_none_ran(const analysis::PointTable& table) {
   QStringList lines;
   for (const auto& [disposition, end] : ends) {
     const Message& reason = table.reason(end.first);
-    const Message points = counted_points(end.points);
+    const Message points = points_text(end.points);
     lines << (reason.empty() ? qtext(msg::empty_page::no_result_line{.outcome = title(disposition), .points = points})
                              : qtext(msg::empty_page::no_result_reason{
                                    .outcome = title(disposition),
                                    .points = points,
                                    .why = shortened(qtext(reason), longest_reason).toHtmlEscaped().toStdString()}));
   }
-  return EmptyWords{qtext(msg::empty_page::no_result{.points = counted_points(table.size())}),
+  return EmptyWords{qtext(msg::empty_page::no_result{.points = points_text(table.size())}),
                     lines.join(QStringLiteral("<br>"))};
 }
 

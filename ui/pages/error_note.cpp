@@ -32,7 +32,7 @@ QString figure(const ErrorRow& row, const Message& quantity) {
   return qtext(msg::prediction::figure{.median = median, .p95 = text(Share(row.p95)), .quantity = quantity});
 }
 
-/// Returns "FA3" or "FA3 fp8" for a result of judged_as().
+/// Returns "FA3" or "FA3 fp8" for a result of error_group().
 QString algorithm_word(std::string_view judged) {
   const std::size_t end = std::min(judged.find(' '), judged.size());
   return short_title(judged.substr(0, end)) + QString::fromUtf8(judged.substr(end));
@@ -85,7 +85,7 @@ std::set<SimulatedPart> simulated_parts(const PointSet& points, std::span<const 
     if (run.provenance != Provenance::simulated) continue;
     const AttentionProblem problem = table.problem(row);
     parts.insert(
-        {analysis::judged_as(table.algorithm(row), problem.dtype), problem.pass, run.device_name, run.l2_source});
+        {analysis::error_group(table.algorithm(row), problem.dtype), problem.pass, run.device_name, run.l2_source});
   }
   return parts;
 }

@@ -14,7 +14,7 @@ namespace attnscope::ui {
 
 /// Group of simulated points with one published error.
 struct SimulatedPart {
-  std::string algorithm;  ///< analysis::judged_as()
+  std::string algorithm;  ///< analysis::error_group()
   Pass pass = Pass::fwd;
   std::string gpu;        ///< "NVIDIA H200"
   std::string l2_source;  ///< GPU whose L2 model was used if this GPU's L2 was never measured; else empty.

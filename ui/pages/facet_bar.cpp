@@ -176,7 +176,7 @@ void FacetBar::refresh(const Texts& texts) {
   add_chips_of_filter();
   for (std::size_t f = 0; f < chips_.size(); ++f) {
     chips_[f]->set_texts(texts[f]);
-    chips_[f]->setVisible(filter_.narrows(f) &&
+    chips_[f]->setVisible(filter_.is_active(f) &&
                           (texts[f].size() > 1 || (texts[f].size() == 1 && filter_.facets()[f]->always_shown)));
     const ProblemFilter::State& state = filter_.state(f);
     std::vector<Option> options;

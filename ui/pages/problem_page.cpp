@@ -12,7 +12,7 @@ namespace {
 bool chosen_alike(const ProblemFilter& a, const ProblemFilter& b) {
   if (a.facets().size() != b.facets().size()) return false;
   for (std::size_t f = 0; f < a.facets().size(); ++f) {
-    if (a.narrows(f) != b.narrows(f) || a.chosen(f) != b.chosen(f)) return false;
+    if (a.is_active(f) != b.is_active(f) || a.chosen(f) != b.chosen(f)) return false;
   }
   return true;
 }

@@ -65,9 +65,9 @@ class ProblemPage : public Page {
   [[nodiscard]] Narrowed narrowed(const QString& query) const;
   void take(Narrowed now);
   /// Drops the automatic choices of the filter and keeps those of the user. Call look_through() afterwards.
-  void forget_taken() { filter_.forget_taken(); }
-  void narrow_by(const std::vector<analysis::FacetPtr>& facets, analysis::FacetPtr spread) {
-    filter_.narrow_by(facets, std::move(spread));
+  void reset_automatic() { filter_.reset_automatic(); }
+  void restrict_to(const std::vector<analysis::FacetPtr>& facets, analysis::FacetPtr spread) {
+    filter_.restrict_to(facets, std::move(spread));
   }
   [[nodiscard]] Workspace& workspace() const { return workspace_; }
   [[nodiscard]] const ProblemFilter& filter() const { return filter_; }

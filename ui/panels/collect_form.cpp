@@ -272,7 +272,7 @@ CollectForm::Verdict CollectForm::check() const {
   if (!plan) return {qtext(plan.error()), {}};
   const std::string on = device_->currentText().toStdString();
   const Message points =
-      counted_points(plan->points.size(), listed == nullptr || listed->simulated ? 1 : rounds_->value());
+      points_text(plan->points.size(), listed == nullptr || listed->simulated ? 1 : rounds_->value());
   QString words = device == QLatin1String(all_gpus)
                       ? qtext(msg::collect_panel::multi_gpu_plan{.gpus = devices_.gpus_here(), .points = points})
                       : qtext(msg::collect_panel::plan{.device = on, .points = points});

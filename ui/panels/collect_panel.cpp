@@ -188,7 +188,7 @@ void CollectPanel::connect_end() {
 }
 
 void CollectPanel::show_plan(const PlanEvent& event) {
-  const Message points = counted_points(event.total, event.rounds);
+  const Message points = points_text(event.total, event.rounds);
   const std::string device =
       event.devices.size() > 1 ? fmt::format("{} × {}", event.devices.size(), event.device_name) : event.device_name;
   log_->add(event.simulated ? qtext(msg::collect_panel::points_on_simulated{.device = device, .points = points})

@@ -8,9 +8,9 @@
 #include "kernels/algorithm.h"
 #include "kernels/registry.h"
 #include "messages/details.h"
+#include "profiler/metrics/manifest.h"
 #include "profiler/metrics/metrics.h"
-#include "profiler/metrics/statement.h"
-#include "profiler/predict/unit_use.h"
+#include "profiler/predict/unit_utilization.h"
 #include "ui/runs/point_settings.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -78,7 +78,7 @@ void add_metric(Html& html, const PointRecord& record, std::string_view key, std
   html.row(metric_label(key), format_metric(*value), word_of(value->provenance));
   // Quartiles of times are shown in separate rows.
   const Metric* metric = find_metric(key);
-  const auto scatter = metric == nullptr || metric->follows_clocks ? std::nullopt : quartiles(key, record, kernel);
+  const auto scatter = metric == nullptr || metric->depends_on_clock ? std::nullopt : quartiles(key, record, kernel);
   if (!scatter || !(scatter->q3 > scatter->q1)) return;
   MetricValue end = *value;
   const auto said_as = [&](double amount) {
@@ -92,14 +92,14 @@ void add_metrics(Html& html, const PointRecord& record, std::string_view kernel,
                  const std::function<bool(const Metric&)>& wanted) {
   for (const Metric& metric : metrics_table()) {
     // shown by add_why() or add_bound()
-    const bool shown_separately =
-        metric.why != Why::none || metric.predicted_use || metric.key == metric_key::shared_conflict_share;
+    const bool shown_separately = metric.why != CounterGroup::none || metric.predicted_utilization ||
+                                  metric.key == metric_key::shared_conflict_share;
     if (!shown_separately && wanted(metric)) add_metric(html, record, metric.key, kernel);
   }
 }
 
 bool is_time(const Metric& metric) {
-  return metric.follows_clocks || metric.key == metric_key::time_spread;
+  return metric.depends_on_clock || metric.key == metric_key::time_spread;
 }
 
 bool is_bytes(const Metric& metric) {
@@ -144,7 +144,7 @@ void add_setting(Html& html, const RunInfo& run, const PointRecord& record, std:
     if (is_of_tile(setting)) {  // all tile settings in one row
       if (!std::exchange(tile_said, true)) html.row(qtext(msg::details::tile{}), format_tile(spec.config()));
     } else if (setting.role != FieldRole::algorithm &&
-               (setting.shown != FieldShown::where_set || is_set(setting, spec))) {
+               (setting.shown != FieldVisibility::if_set || is_set(setting, spec))) {
       const bool lengths = setting.parts.size() == 2 && problem.n_q != problem.n_k;
       html.row(lengths ? qtext(msg::details::lengths{}) : qtext(setting.label()), setting_value(setting, spec).text);
     }
@@ -170,23 +170,25 @@ void add_times(Html& html, const PointRecord& record) {
 }
 
 void add_why(Html& html, const PointRecord& record) {
-  html.heading(analysis::uses_are_of_kernel(record) ? qtext(msg::details::unit_utilization{})
-                                                    : qtext(msg::details::unit_utilization_of_range{}));
-  for (const analysis::UnitUse& use : analysis::unit_uses(record)) add_metric(html, record, use.metric->key);
+  html.heading(analysis::is_relative_to_kernel(record) ? qtext(msg::details::unit_utilization{})
+                                                       : qtext(msg::details::unit_utilization_of_range{}));
+  for (const analysis::UnitUtilization& use : analysis::unit_utilizations(record))
+    add_metric(html, record, use.metric->key);
   if (const auto share = evaluate(metric_key::shared_conflict_share, record)) {
     html.row(metric_label(share->name), qtext(Share(share->value)), word_of(share->provenance));
   }
   html.heading(qtext(msg::details::stalls{}));
-  for (const analysis::UnitUse& stall : analysis::longest_stalls(record)) add_metric(html, record, stall.metric->key);
+  for (const analysis::UnitUtilization& stall : analysis::top_stalls(record))
+    add_metric(html, record, stall.metric->key);
   html.heading({});
 }
 
 /// Adds the predicted utilization of each unit and compares it with counters.
 void add_bound(Html& html, const PointRecord& record) {
-  const std::vector<analysis::UnitUse> predicted = analysis::predicted_uses(record);
+  const std::vector<analysis::UnitUtilization> predicted = analysis::predicted_utilizations(record);
   if (predicted.empty()) return;
   html.heading(qtext(msg::details::predicted_utilization{}));
-  for (const analysis::UnitUse& use : predicted) add_metric(html, record, use.metric->key);
+  for (const analysis::UnitUtilization& use : predicted) add_metric(html, record, use.metric->key);
   if (const auto both = analysis::compare_bounds(record)) {
     html.paragraph(qtext(analysis::words_of(*both)), html.colors().muted);
   }

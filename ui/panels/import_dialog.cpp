@@ -209,7 +209,7 @@ void ImportDialog::show_text(const QString& words) {
 void ImportDialog::show_columns(const QJsonArray& rows) {
   std::vector<QJsonObject> lines;
   for (const auto& row : rows) lines.push_back(row.toObject());
-  analysis::TableOf<QJsonObject> table(std::move(lines));
+  analysis::TableBuilder<QJsonObject> table(std::move(lines));
   for (analysis::Column& column : imported_column_table({}).columns) {
     const auto cell = [key = QString::fromStdString(column.key)](const QJsonObject& row) {
       return row[key].toString().toStdString();

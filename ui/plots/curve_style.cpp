@@ -190,7 +190,7 @@ QColor curve_color(const Curve& curve, const PlotColors& colors) {
 bool slowed_by_clocks(const Curve& curve) {
   if (curve.kind != CurveKind::measured) return false;
   const Metric* metric = find_metric(analysis::metric_of(curve));
-  return metric != nullptr && metric->follows_clocks;
+  return metric != nullptr && metric->depends_on_clock;
 }
 
 QString throttled_words() {

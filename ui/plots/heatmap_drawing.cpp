@@ -26,8 +26,8 @@ constexpr double least_reach = 0.02;
 HeatmapColors::HeatmapColors(const TileMap& map, bool log)
     : diverging_(map.shown.around_one()),
       one_(map.flat),
-      less_is_better_(map.better == Better::less),
-      more_is_better_(map.better == Better::more) {
+      less_is_better_(map.better == BetterDirection::less),
+      more_is_better_(map.better == BetterDirection::more) {
   if (!map.minimum) return;
   low_ = *map.minimum;
   high_ = *map.maximum;
@@ -345,7 +345,7 @@ Qt::PenStyle frame_of(Provenance provenance) {
       return Qt::DashDotLine;
     case Provenance::measured:
     case Provenance::derived:
-    case Provenance::modelled:
+    case Provenance::modeled:
       return Qt::NoPen;
   }
   return Qt::NoPen;

@@ -20,8 +20,8 @@ namespace attnscope::ui {
 QString best_words(const TileMap& map) {
   if (map.metric == metric_key::time_median_ns && !map.shown.around_one()) return qtext(msg::tile_map::fastest{});
   const std::string what = within_sentence(heatmap_label(map)).toStdString();
-  return map.better == Better::more ? qtext(msg::tile_map::highest{.metric = what})
-                                    : qtext(msg::tile_map::lowest{.metric = what});
+  return map.better == BetterDirection::more ? qtext(msg::tile_map::highest{.metric = what})
+                                             : qtext(msg::tile_map::lowest{.metric = what});
 }
 
 QString comparison_words(analysis::Comparison as) {
@@ -45,7 +45,7 @@ QString heatmap_label(const TileMap& map) {
 namespace {
 
 /// Provenances of the values, most frequent first.
-QString origin_words(const TileMap& map) {
+QString provenance_names(const TileMap& map) {
   std::map<Provenance, int> cells;
   for (const auto& row : map.cells) {
     for (const TileCell& cell : row) {
@@ -134,10 +134,10 @@ PointSpec in_common(const TileMap& map, PointSpec spec) {
 QString good_end(const TileMap& map) {
   if (!map.minimum || map.flat) return {};
   if (map.shown.around_one()) {
-    if (map.better == Better::neither) return qtext(msg::tile_map::white_is_equal{});
+    if (map.better == BetterDirection::neither) return qtext(msg::tile_map::white_is_equal{});
     return qtext(msg::tile_map::blue_is_better{});
   }
-  return map.better == Better::neither ? QString() : qtext(msg::tile_map::bright_is_better{});
+  return map.better == BetterDirection::neither ? QString() : qtext(msg::tile_map::bright_is_better{});
 }
 
 }  // namespace
@@ -189,7 +189,7 @@ HeatmapTitle heatmap_title(const PointSet& points, const TileMap& map) {
   const ShownPoint any = points[map.rows().front()];
   const PointSpec& spec = any.spec;
   const QString unit = to_qstring(unit_scale(map.maximum.value_or(1), map.unit).suffix);
-  const QString provenance = origin_words(map);
+  const QString provenance = provenance_names(map);
   // Fields on an axis are labeled there.
   const auto on_axis = [&](std::string_view name) { return on_axes(map, name); };
   const bool of_devices =

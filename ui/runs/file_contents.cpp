@@ -72,7 +72,7 @@ struct TooManyPoints {
 /// Reads the file once; returns false if it was replaced while reading.
 bool read_once(FileContents& contents, const std::optional<KnownFile>& known, std::optional<std::size_t> most) {
   const std::string file = contents.path.toStdString();
-  contents.stamp = stamp_of(file);
+  contents.stamp = file_stamp(file);
   const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
   // Users of the points need their kernels.
   QStringList left_out;
@@ -95,7 +95,7 @@ bool read_once(FileContents& contents, const std::optional<KnownFile>& known, st
   contents.skipped = (left_out << skipped_rows(QString::fromStdString(store.file().string()), store.bad_rows()))
                          .join(QLatin1Char(' '))
                          .trimmed();
-  return stamp_of(file).same_file(contents.stamp);
+  return file_stamp(file).same_file(contents.stamp);
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ PointRecords::Read PointRecords::read_file(const ShownPoint& point) {
   const RunSummary& drawn = point.run->summary;
   const bool same_run = store_->run_uid(drawn.id) == drawn.uid;
   std::optional<StoredPoint> found = store_->point(point.id);
-  if (!same_run || !stamp_of(file).same_file(point.run->stamp)) {
+  if (!same_run || !file_stamp(file).same_file(point.run->stamp)) {
     return {.error = qtext("{} was replaced by another file and is reread.", file), .replaced = true};
   }
   if (!found || found->run_id != drawn.id || found->record.spec != point.spec) {

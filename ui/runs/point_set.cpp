@@ -100,7 +100,7 @@ PointSet::PointSet(const std::vector<Part>& parts, std::span<const Field> fields
 }
 
 PointSet::PointSet(const PointSet& all, std::span<const Row> rows) {
-  analysis::SomeRows some = analysis::some_rows(all.table(), rows);
+  analysis::TableSubset some = analysis::extract_rows(all.table(), rows);
   table_ = std::move(some.table);
   for (const analysis::RunIndex run : some.runs) runs_.push_back(all.runs_[run]);
 }

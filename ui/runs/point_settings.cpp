@@ -44,7 +44,7 @@ std::vector<Field> point_settings(const Registry& registry, const std::set<std::
     if (field.role == FieldRole::tile) {
       tile.push_back(field);
     } else if (analysis::group_of(field.name) == nullptr) {
-      (field.role == FieldRole::circumstance ? last : settings).push_back(field);
+      (field.role == FieldRole::device_state ? last : settings).push_back(field);
     }
   }
   constexpr std::array first{"algorithm", "pass", "n", "d", "mask", "type", "heads"};
@@ -54,16 +54,16 @@ std::vector<Field> point_settings(const Registry& registry, const std::set<std::
   std::ranges::move(tile, std::back_inserter(settings));
   std::ranges::transform(registry.knobs(), std::back_inserter(settings), knob_field);
   for (const std::string& name : foreign_knobs) {
-    if (registry.find_knob(name) == nullptr) settings.push_back(foreign_knob_field(kept(name)));
+    if (registry.find_knob(name) == nullptr) settings.push_back(undeclared_knob_field(kept(name)));
   }
   std::ranges::move(last, std::back_inserter(settings));
   return settings;
 }
 
 SettingValue setting_value(const Field& setting, const PointSpec& spec) {
-  const QString text = QString::fromStdString(brief_text(setting, spec));
+  const QString text = QString::fromStdString(short_text(setting, spec));
   if (!setting.parts.empty()) return {text, setting.order(spec), true};
-  if (setting.shown == FieldShown::where_set && is_fallback(setting, spec)) {
+  if (setting.shown == FieldVisibility::if_set && is_fallback(setting, spec)) {
     return {{}, {}, setting.is_number() && setting.role != FieldRole::knob};
   }
   const FieldValue held = setting.get(spec);
@@ -95,7 +95,7 @@ bool is_of_tile(const Field& setting) {
 }
 
 bool is_always_shown(const Field& setting) {
-  return setting.shown == FieldShown::always || setting.shown == FieldShown::in_tables;
+  return setting.shown == FieldVisibility::always || setting.shown == FieldVisibility::in_tables;
 }
 
 bool is_set(const Field& setting, const PointSpec& spec) {
@@ -106,7 +106,7 @@ QStringList unusual_settings(const PointSpec& spec) {
   static const std::vector<Field> settings = point_settings();
   QStringList texts;
   for (const Field& setting : settings) {
-    if (is_of_tile(setting) || setting.shown == FieldShown::always || is_fallback(setting, spec)) continue;
+    if (is_of_tile(setting) || setting.shown == FieldVisibility::always || is_fallback(setting, spec)) continue;
     texts << unusual(setting, setting_value(setting, spec).text);
   }
   for (const auto& [name, value] : spec.knobs) texts << format_knob(name, value);

@@ -27,7 +27,7 @@ struct SettingValue {
   QVariant sort;  ///< sort key, numeric if possible; invalid if there is no text
   bool number = false;
 };
-/// Returns an empty text for a default value if the field is FieldShown::where_set.
+/// Returns an empty text for a default value if the field is FieldVisibility::if_set.
 [[nodiscard]] SettingValue setting_value(const Field& setting, const PointSpec& spec);
 /// Returns the key used to store column order: "heads".
 [[nodiscard]] QString setting_key(const Field& setting);

@@ -23,7 +23,7 @@ QStringList as_strings(const std::vector<std::string>& files) {
 }  // namespace
 
 QString sample_named(std::string_view name) {
-  return QString::fromStdString(attnscope::recorded_sample(name).string());
+  return QString::fromStdString(attnscope::sample_path(name).string());
 }
 
 QString without_sample_folder(const QString& path) {
@@ -36,15 +36,15 @@ QString with_sample_folder(const QString& word) {
   const std::string name = word.sliced(sample_word.size()).toStdString();
   QString sample = sample_named(name);
   if (!sample.isEmpty()) return sample;
-  return QString::fromStdString((sample_folders(own_program).front() / (name + ".attnscope")).string());
+  return QString::fromStdString((sample_folders(executable_path).front() / (name + ".attnscope")).string());
 }
 
 bool is_recorded_sample(const QString& file) {
-  const QFileInfo sample(recorded_sample());
+  const QFileInfo sample(sample_path());
   return sample.exists() && sample.canonicalPath() == QFileInfo(file).canonicalPath();
 }
 
-QString recorded_sample() {
+QString sample_path() {
   return sample_named(attnscope::main_sample);
 }
 
@@ -52,8 +52,8 @@ QString second_sample() {
   return sample_named(attnscope::second_sample);
 }
 
-QStringList recorded_samples() {
-  return as_strings(attnscope::shown_samples());
+QStringList sample_paths() {
+  return as_strings(attnscope::default_samples());
 }
 
 QStringList lesson_samples() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Recorded samples (profiler/files/recorded_samples.h) as QStrings.
+// Recorded samples (profiler/files/sample_paths.h) as QStrings.
 #pragma once
 
 #include <QString>
@@ -9,7 +9,7 @@
 namespace attnscope::ui {
 
 /// Returns the file with H200 measurements that ships with the program; empty if not installed.
-[[nodiscard]] QString recorded_sample();
+[[nodiscard]] QString sample_path();
 /// Returns true if the file is in the samples folder.
 [[nodiscard]] bool is_recorded_sample(const QString& file);
 /// Returns a recorded sample by name, "h200-law"; empty if it does not exist.
@@ -21,7 +21,7 @@ namespace attnscope::ui {
 /// Returns the file with the same points on an H100.
 [[nodiscard]] QString second_sample();
 /// Returns the files that a window opens by default.
-[[nodiscard]] QStringList recorded_samples();
+[[nodiscard]] QStringList sample_paths();
 [[nodiscard]] QStringList lesson_samples();
 
 }  // namespace attnscope::ui

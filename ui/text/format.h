@@ -8,7 +8,7 @@
 #include "profiler/metrics/point.h"
 #include "profiler/points/point_table.h"
 #include "profiler/tilemap/tile_choice.h"
-#include "profiler/units/spelling.h"
+#include "profiler/units/number_format.h"
 #include "storage/run_store.h"
 
 namespace attnscope::ui {
@@ -56,6 +56,6 @@ namespace attnscope::ui {
 [[nodiscard]] QString format_knob(std::string_view name, const KnobValue& value);
 /// Returns "splits 8", "splits auto".
 [[nodiscard]] QString format_swept(const analysis::SweptValue& swept);
-using analysis::tile_stated;
+using analysis::has_tile;
 
 }  // namespace attnscope::ui

@@ -5,7 +5,7 @@
 #include <QString>
 
 #include "kernels/messages/message.h"
-#include "profiler/units/spelling.h"
+#include "profiler/units/number_format.h"
 
 namespace attnscope::ui {
 
@@ -22,7 +22,7 @@ template <class First, class... Rest>
 
 /// Returns "1.24 ms", "227 KiB".
 template <class Unit>
-[[nodiscard]] QString qtext(Amount<Unit> amount) {
+[[nodiscard]] QString qtext(UnitValue<Unit> amount) {
   return QString::fromStdString(text(amount));
 }
 

@@ -42,7 +42,7 @@ QString as_tsv(const ShownValues& values) {
 
 QByteArray as_csv(const ShownValues& values) {
   return in_lines(values, QStringLiteral(","),
-                  [](const QString& cell) { return QString::fromStdString(csv_text(cell.toStdString())); })
+                  [](const QString& cell) { return QString::fromStdString(quote_csv_field(cell.toStdString())); })
       .toUtf8();
 }
 

@@ -34,7 +34,7 @@ void FileWatch::watch() {
   QStringList paths;
   for (const QString& file : workspace_.files()) {
     const QString journal = journal_of(file);
-    known_.try_emplace(file, stamp_of(file.toStdString()), stamp_of(journal.toStdString()));
+    known_.try_emplace(file, file_stamp(file.toStdString()), file_stamp(journal.toStdString()));
     paths << QFileInfo(file).path() << file << journal;
   }
   paths.removeDuplicates();
@@ -47,7 +47,7 @@ void FileWatch::look() {
   watch();  // watches files that appeared
   const std::map<QString, State> before = known_;
   for (const auto& [file, was] : before) {
-    const State now{stamp_of(file.toStdString()), stamp_of(journal_of(file).toStdString())};
+    const State now{file_stamp(file.toStdString()), file_stamp(journal_of(file).toStdString())};
     if (now == was) continue;
     known_[file] = now;
     follow(file, was, now);

@@ -44,7 +44,7 @@ void MainWindow::build_file_menu() {
                                                              qtext(msg::import_dialog::filter{}));
     if (!tables.isEmpty()) import_files(tables);
   });
-  file->addAction(qtext(msg::window::open_sample{}), this, [this] { open_samples(recorded_samples()); });
+  file->addAction(qtext(msg::window::open_sample{}), this, [this] { open_samples(sample_paths()); });
   file->addAction(qtext(msg::window::open_second_sample{}), this, [this] {
     const QString sample = second_sample();
     open_samples(sample.isEmpty() ? QStringList() : QStringList{sample});

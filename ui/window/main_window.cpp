@@ -268,7 +268,7 @@ void MainWindow::offer_sweep() {
   const std::int64_t id = std::exchange(sweep_, std::nullopt)->run;
   if (run.size() == 0) return;
   const QString file = run.info->file;
-  const Message words = msg::window::sweep_collected{.points = counted_points(run.size())};
+  const Message words = msg::window::sweep_collected{.points = points_text(run.size())};
   banner_->offer(Banner::Topic::collect, qtext(words), file, qtext(msg::window::show_sweep{}), [this, file, id] {
     auto* current = qobject_cast<ProblemPage*>(current_page());
     if (current != nullptr && current->turn_to_run(file, id)) return;
@@ -280,7 +280,7 @@ void MainWindow::offer_sweep() {
 
 void MainWindow::open_files(const QStringList& files) {
   if (!files.isEmpty()) return open_by_hand(files);
-  for (const QString& sample : recorded_samples()) workspace_.open(sample);
+  for (const QString& sample : sample_paths()) workspace_.open(sample);
 }
 
 void MainWindow::open_by_hand(const QStringList& files) {

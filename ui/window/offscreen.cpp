@@ -23,7 +23,7 @@ namespace {
 constexpr double single_scale = 2;
 
 QString open_all(Workspace& workspace, QStringList files) {
-  if (files.isEmpty()) files = recorded_samples();
+  if (files.isEmpty()) files = sample_paths();
   if (files.isEmpty()) return QStringLiteral("no file given, and the recorded sample is not installed");
   for (const QString& file : files) {
     if (QString error = workspace.open_now(file); !error.isEmpty()) return error;

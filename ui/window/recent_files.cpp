@@ -31,7 +31,7 @@ RecentFiles::RecentFiles(bool remember, QWidget* parent)
 }
 
 void RecentFiles::add(const QString& path) {
-  if (!remember_ || recorded_samples().contains(path) || path == second_sample()) return;
+  if (!remember_ || sample_paths().contains(path) || path == second_sample()) return;
   QSettings settings;
   QStringList files = settings.value(recent_key()).toStringList();
   files.removeAll(path);
@@ -56,15 +56,15 @@ void RecentFiles::refresh() {
 }
 
 void say_what_the_sample_is(Workspace& workspace, Banner& banner, std::function<void()> collect) {
-  const QString sample = recorded_sample();
+  const QString sample = sample_path();
   const auto show_offer = [&workspace, &banner, collect = std::move(collect), sample](const QString& opened) {
     if (opened != sample) return;
     for (const LoadedRun& run : workspace.runs()) {
       if (run.info->file != sample) continue;
       const Message words =
-          msg::window::recorded_sample{.date = run.info->summary.started_at.substr(0, std::size("2026-11-27") - 1),
-                                       .file = workspace.file_name(sample).toStdString(),
-                                       .gpu = device_title(run.info->summary).toStdString()};
+          msg::window::sample_path{.date = run.info->summary.started_at.substr(0, std::size("2026-11-27") - 1),
+                                   .file = workspace.file_name(sample).toStdString(),
+                                   .gpu = device_title(run.info->summary).toStdString()};
       return banner.offer(Banner::Topic::sample, qtext(words), sample, qtext(msg::window::collect_here{}), collect);
     }
   };

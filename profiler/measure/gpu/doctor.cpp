@@ -15,7 +15,7 @@
 #include "profiler/measure/gpu/driver/range_profiler.h"
 #include "profiler/measure/gpu/kernel_builder.h"
 #include "profiler/metrics/point.h"
-#include "profiler/units/spelling.h"
+#include "profiler/units/number_format.h"
 
 namespace attnscope {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "profiler/measure/gpu/point_abort.h"
-#include "profiler/units/spelling.h"
+#include "profiler/units/number_format.h"
 
 namespace attnscope::gpu {
 

@@ -82,8 +82,8 @@ class NvrtcBuilder final : public KernelBuilder {
     return built;
   }
 
-  [[nodiscard]] std::shared_ptr<const KernelStatement> statement_of(std::span<const KernelLaunch> launches,
-                                                                    bool keep_sources) const override {
+  [[nodiscard]] std::shared_ptr<const StoredManifest> statement_of(std::span<const KernelLaunch> launches,
+                                                                   bool keep_sources) const override {
     return user_sources_.statement_of(launches, keep_sources, nvrtc_.include_folders());
   }
 

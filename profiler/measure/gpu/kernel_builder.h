@@ -46,8 +46,8 @@ class KernelBuilder {
                                           bool fresh = false) const = 0;
   /// Manifest of the plan's user-defined kernel (own_source.h); null if the kernels are built in or a source cannot be
   /// read.
-  [[nodiscard]] virtual std::shared_ptr<const KernelStatement> statement_of(std::span<const KernelLaunch>,
-                                                                            bool keep_sources) const = 0;
+  [[nodiscard]] virtual std::shared_ptr<const StoredManifest> statement_of(std::span<const KernelLaunch>,
+                                                                           bool keep_sources) const = 0;
 
   /// Builds each distinct source of `launches` once on `threads` threads (0: one per hardware thread), until done or
   /// cancelled. Returns reports in order of first appearance, without sources that were not built. `progress` may be

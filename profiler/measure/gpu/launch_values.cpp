@@ -80,7 +80,7 @@ std::vector<MetricValue> scale_to_kernel(std::vector<MetricValue> values, double
   const double memory_scale = range_ns->value / kernel_ns;
   for (MetricValue& value : values) {
     const Metric* metric = find_metric(value.name);
-    if (metric == nullptr || metric->why != Why::use) continue;
+    if (metric == nullptr || metric->why != CounterGroup::use) continue;
     const bool memory = metric->counter.starts_with("lts__") || metric->counter.starts_with("dram__");
     value.value *= memory ? memory_scale : sm_scale;
     value.provenance = Provenance::derived;

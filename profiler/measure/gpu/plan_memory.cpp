@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "profiler/measure/gpu/point_abort.h"
-#include "profiler/units/spelling.h"
+#include "profiler/units/number_format.h"
 
 namespace attnscope::gpu {
 namespace {

@@ -22,18 +22,20 @@ namespace {
 bool requests_utilization(const MeasureOptions& options) {
   return options.counters && std::ranges::any_of(options.extra_metrics, [](const std::string& counter) {
            const Metric* metric = find_counter(counter);
-           return metric != nullptr && metric->why == Why::use;
+           return metric != nullptr && metric->why == CounterGroup::use;
          });
 }
 
 void predict_utilization(const Algorithm& algorithm, const DeviceLimits& limits, PointRecord& record) {
   const AttentionModel model = algorithm.model(record.spec.problem, record.spec.config(), limits);
   const std::vector<LaunchTime> times = predict_times(model, limits);
-  add_predicted_uses(kernel_record(record, "all"), busiest_gpu_launches(model.schedule, times), Provenance::modelled);
+  add_predicted_utilization(kernel_record(record, "all"), busiest_gpu_launches(model.schedule, times),
+                            Provenance::modeled);
   if (!has_several_launches(model.kernels)) return;
   auto time = times.begin();
   for (const KernelModel& kernel : model.kernels) {
-    if (!kernel.setup) add_predicted_uses(kernel_record(record, kernel.name), {&*time++, 1}, Provenance::modelled);
+    if (!kernel.setup)
+      add_predicted_utilization(kernel_record(record, kernel.name), {&*time++, 1}, Provenance::modeled);
   }
 }
 
@@ -168,7 +170,7 @@ void GpuDevice::measure_phases(PointRecord& record, const MeasureOptions& option
               static_cast<double>(point.plan.buffer_bytes() + own_bytes), provenance);
   };
   const bool host_code = algorithm->facts().host_code;
-  if (!host_code) add_memory(0, Provenance::modelled);
+  if (!host_code) add_memory(0, Provenance::modeled);
   fill(slot, point, loaded, options);
   const bool user_defined = algorithm->facts().user_defined;
   const bool strict = user_defined && options.verify && !options.bare;
@@ -227,7 +229,7 @@ void GpuDevice::time_schedule(PointRecord& record, const PreparedPoint& point, c
   // Use the median run: its parts add up to its time, unlike the medians of the parts.
   const auto middle = all.begin() + static_cast<std::ptrdiff_t>((all.size() - 1) / 2);
   std::ranges::nth_element(all, middle, {}, &ScheduleTimes::ns);
-  add_sharing(whole, *middle, point.plan.schedule.link_bytes(), Provenance::modelled, Provenance::measured);
+  add_multi_gpu_metrics(whole, *middle, point.plan.schedule.link_bytes(), Provenance::modeled, Provenance::measured);
   session_->group->release();
 }
 

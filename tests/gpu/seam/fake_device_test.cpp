@@ -223,7 +223,7 @@ TEST_F(FakeDeviceTest, MeasuresCompletePoint) {
   EXPECT_GT(metric(record, metric_key::shared_bytes), 256);
   // Q and O of two heads with 70 rows, K and V with 64, fp32 LSE.
   EXPECT_EQ(metric(record, metric_key::memory_bytes), 2 * 2 * 2 * (70 + 64) * 64 + 2 * 70 * 4);
-  EXPECT_EQ(evaluate(metric_key::memory_bytes, record)->provenance, Provenance::modelled) << "computed from the plan";
+  EXPECT_EQ(evaluate(metric_key::memory_bytes, record)->provenance, Provenance::modeled) << "computed from the plan";
   EXPECT_GT(metric(record, metric_key::theoretical_occupancy_pct), 0);
   EXPECT_FALSE(record.kernels.front().occupancy_limiter.empty());
   const KernelLaunch launch =

@@ -15,7 +15,7 @@
 #include "kernels/user/new_kernel.h"
 #include "kernels/user/user_kernel.h"
 #include "profiler/measure/gpu/gpu_device.h"
-#include "profiler/metrics/statement.h"
+#include "profiler/metrics/manifest.h"
 #include "tests/temporary_folder.h"
 
 namespace attnscope {
@@ -82,7 +82,7 @@ TEST_F(OwnKernel, RecordsManifestAndSources) {
   EXPECT_EQ(record.manifest->text, testing::content(manifest_));
   EXPECT_FALSE(record.manifest->host_code);
   std::vector<std::string> names;
-  for (const StatementSource& source : record.manifest->sources) {
+  for (const ManifestSource& source : record.manifest->sources) {
     names.push_back(source.name);
     EXPECT_EQ(source.content, std::nullopt) << source.name;
   }
@@ -104,12 +104,12 @@ TEST_F(OwnKernel, ListsSameNamedFilesOfTwoFolders) {
   const PointRecord record = measure();
   ASSERT_NE(record.manifest, nullptr);
   std::vector<std::string> names;
-  for (const StatementSource& source : record.manifest->sources) names.push_back(source.name);
+  for (const ManifestSource& source : record.manifest->sources) names.push_back(source.name);
   EXPECT_THAT(names, ElementsAre("a/part.cuh", "mine.cu", "same.cuh", "same.cuh (2)"));
 }
 
 TEST_F(OwnKernel, KeepsAtMost16MiBOfSources) {
-  write(source_.parent_path() / "large.cuh", "//" + std::string(most_kept_source_bytes - 2, 'x'));
+  write(source_.parent_path() / "large.cuh", "//" + std::string(max_stored_source_bytes - 2, 'x'));
   write(source_, testing::content(source_) + "#include \"large.cuh\"\n");
   options_.keep_sources = true;
   const PointRecord record = measure();

@@ -50,12 +50,12 @@ TEST_F(CounterHostTest, DefaultCountersExistOnEveryChip) {
 TEST_F(CounterHostTest, WhyMetricsExistOnEveryChip) {
   std::vector<std::string> all = defaults(9);
   for (const Metric& metric : metrics_table()) {
-    if (metric.why == Why::none || metric.counter.empty()) continue;
+    if (metric.why == CounterGroup::none || metric.counter.empty()) continue;
     const std::string counter(metric.counter);
     EXPECT_TRUE(host("GH100").knows(counter)) << counter;
     for (const char* chip : {"GA100", "AD102", "GB202"}) {
       // Stalls for wgmma and constants do not exist on every chip; unit utilizations do.
-      EXPECT_TRUE(metric.why != Why::use || host(chip).knows(counter)) << chip << " " << counter;
+      EXPECT_TRUE(metric.why != CounterGroup::use || host(chip).knows(counter)) << chip << " " << counter;
     }
     all.push_back(counter);
   }

@@ -2,7 +2,7 @@
 // Canonical source text that identifies a kernel in files: independent of formatting, different for every change of the
 // program.
 #include "profiler/measure/gpu/user/source_text.h"
-#include "profiler/metrics/statement.h"
+#include "profiler/metrics/manifest.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

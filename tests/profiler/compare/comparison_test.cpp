@@ -25,7 +25,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Words = std::vector<std::string>;
-using Why = LeftOut::Why;
+using CounterGroup = LeftOut::CounterGroup;
 
 PointRecord timed(PointSpec spec, double ns, double dram_bytes = 1e6) {
   PointRecord record;
@@ -156,7 +156,7 @@ TEST(Comparison, MoreRecordingsOfAPointAreFurtherRounds) {
 TEST(Comparison, RecordingsAreJudgedByTheNoiseThatIsKnownOfThem) {
   const PointSpec spec = fixtures::spec("fa1", 512);
   const auto noise = std::make_shared<const NoiseModel>(RecordingNoise{
-      .recordings = 6, .rounds = 5, .points = {{identity_text(spec), {.ns = 100, .variance = 1e-6, .freedom = 5}}}});
+      .recordings = 6, .rounds = 5, .points = {{canonical_text(spec), {.ns = 100, .variance = 1e-6, .freedom = 5}}}});
   for (const auto& [by, known, verdict] :
        {std::tuple(1.004, true, Verdict::same), std::tuple(1.03, true, Verdict::slower),
         std::tuple(0.97, true, Verdict::faster), std::tuple(1.014, true, Verdict::ambiguous),
@@ -284,7 +284,7 @@ TEST(Comparison, PartnersAreByWhatBothSidesShare) {
   const ComparisonResult by_problem = compared(points, {0, 1}, {2, 3}, {"problem"}).result;
   EXPECT_TRUE(by_problem.pairs.empty());
   ASSERT_EQ(by_problem.left_out.size(), 2U);
-  EXPECT_EQ(by_problem.left_out[0].why, Why::several);
+  EXPECT_EQ(by_problem.left_out[0].why, CounterGroup::several);
   EXPECT_EQ(by_problem.left_out[0].rows.size(), 2U);
 }
 
@@ -313,7 +313,7 @@ TEST(Comparison, AWordThatIsNothingIsNamed) {
 TEST(Comparison, RowsWithoutAPairAreListedWithTheReason) {
   const Message too_long = "too long";
   struct Left {
-    Why why;
+    CounterGroup why;
     bool of_other;
     Row row;
     const char* words;
@@ -333,15 +333,15 @@ TEST(Comparison, RowsWithoutAPairAreListedWithTheReason) {
                           {0, 1, 2},
                           {3, 4, 5},
                           1,
-                          {{Why::failed, true, 4, "timeout: too long"},
-                           {Why::no_partner, false, 2, "the baseline alone has this point"},
-                           {Why::no_partner, true, 5, "the baseline has no such point"}}},
+                          {{CounterGroup::failed, true, 4, "timeout: too long"},
+                           {CounterGroup::no_partner, false, 2, "the baseline alone has this point"},
+                           {CounterGroup::no_partner, true, 5, "the baseline has no such point"}}},
                          // A failed recording is listed in addition to the pair.
                          {{{fa1(1000)}, {fa1(1000)}, {failed(512, Disposition::crashed, "gone")}},
                           {0},
                           {1, 2},
                           1,
-                          {{Why::failed, true, 2, "crashed: gone"}}},
+                          {{CounterGroup::failed, true, 2, "crashed: gone"}}},
                          // A run on both sides counts for the baseline only.
                          {{{failed(512, Disposition::crashed, "it fell")},
                            {failed(1024, Disposition::crashed, "it fell")},
@@ -349,15 +349,15 @@ TEST(Comparison, RowsWithoutAPairAreListedWithTheReason) {
                           {0, 1},
                           {0, 2},
                           0,
-                          {{Why::no_partner, false, 0, "the same point of one run stands on both sides"},
-                           {Why::no_partner, false, 1, "the baseline alone has this point"},
-                           {Why::no_partner, true, 2, "the baseline has no such point"}}},
+                          {{CounterGroup::no_partner, false, 0, "the same point of one run stands on both sides"},
+                           {CounterGroup::no_partner, false, 1, "the baseline alone has this point"},
+                           {CounterGroup::no_partner, true, 2, "the baseline has no such point"}}},
                          // A simulation is not a repeat of a measurement.
                          {{{fa1(1000, 1024)}, {fa1(1000, 1024)}, {other_sim}},
                           {0},
                           {1, 2},
                           0,
-                          {{Why::several, true, 1, "2 points"}}}}) {
+                          {{CounterGroup::several, true, 1, "2 points"}}}}) {
     const auto [table, result] = compared(runs_of(each.runs), each.base, each.other);
     EXPECT_EQ(result.pairs.size(), each.pairs);
     ASSERT_EQ(result.left_out.size(), each.left.size()) << each.left.front().words;

@@ -9,7 +9,7 @@
 
 #include "profiler/curves/curve_values.h"
 #include "profiler/points/problem_filter.h"
-#include "profiler/predict/modelled_values.h"
+#include "profiler/predict/modeled_values.h"
 #include "profiler/roofline/ceiling_table.h"
 #include "tests/profiler/curves/curve_helpers.h"
 #include "tests/profiler/points/fixtures.h"
@@ -72,7 +72,7 @@ TEST(AxisCurves, OverASideOfTheTileTheOtherIsAChoice) {
   const PointTable table = points.table();
   const PointAxis br = axis_called("br");
   ProblemFilter filter(all_curve_facets(), br.facet);
-  filter.narrow_by(facets_beside_curves(br, nullptr), br.facet);
+  filter.restrict_to(facets_beside_curves(br, nullptr), br.facet);
   filter.choose(filter.place_of("bc"), "32");
   filter.choose(filter.place_of("n"), "2048");
   filter.update(table, table.rows());
@@ -82,10 +82,10 @@ TEST(AxisCurves, OverASideOfTheTileTheOtherIsAChoice) {
   EXPECT_THAT(values_of(set.curves[0]), ::testing::ElementsAre(std::pair(64.0, 6176.0), std::pair(128.0, 2080.0)));
   EXPECT_DOUBLE_EQ(set.curves[0].points[0].low, 6176.0) << "quartiles of the samples";
   EXPECT_EQ(set.curves[1].kind, CurveKind::model);
-  ModelledValues modelled(table);
+  ModeledValues modeled(table);
   for (std::size_t i = 0; i < 2; ++i) {
     const CurvePoint& point = set.curves[0].points[i];
-    const double theory = *modelled.at(*point.row, "time_median_ns");
+    const double theory = *modeled.at(*point.row, "time_median_ns");
     EXPECT_DOUBLE_EQ(set.curves[1].points[i].value, theory);
     EXPECT_DOUBLE_EQ(*point.over_theory, point.value / theory);
   }

@@ -160,11 +160,11 @@ TEST(Curves, EachEndWithoutAValueHasItsWords) {
 }
 
 TEST(Curves, EveryQuantityIsALineOfTheMetricsTable) {
-  for (const auto& [quantity, follows_clocks] : {std::pair{Quantity::dram, false}, std::pair{Quantity::sm_l2, false},
-                                                 std::pair{Quantity::time, true}, std::pair{Quantity::rate, true}}) {
+  for (const auto& [quantity, depends_on_clock] : {std::pair{Quantity::dram, false}, std::pair{Quantity::sm_l2, false},
+                                                   std::pair{Quantity::time, true}, std::pair{Quantity::rate, true}}) {
     const Metric* metric = find_metric(metric_of(quantity));
     ASSERT_NE(metric, nullptr) << metric_of(quantity);
-    EXPECT_EQ(metric->follows_clocks, follows_clocks) << metric->key;
+    EXPECT_EQ(metric->depends_on_clock, depends_on_clock) << metric->key;
   }
 }
 
@@ -197,7 +197,7 @@ TEST(Curves, OneTileStandsForAnAlgorithm) {
     return point == nullptr ? TileShape{0, 0} : drawn.record(*point).spec.tile;
   };
   EXPECT_EQ(tile_at(widest, 4096), tile_at(widest, 2048));
-  EXPECT_TRUE(tile_stated(tile_at(widest, 4096)));
+  EXPECT_TRUE(has_tile(tile_at(widest, 4096)));
 
   request.tile = {TileSelection::Rule::exact, TileShape{64, 32}, {}};
   const Drawn exact(points, request);
@@ -345,7 +345,7 @@ TEST(Curves, OurAlgorithmImportedWithoutATileIsASeriesOfItsOwn) {
   ASSERT_EQ(drawn.set.curves.size(), 1U) << "no measured point has that tile; the imported one does not say";
   EXPECT_EQ(drawn.set.curves[0].provenance, Provenance::imported);
   EXPECT_EQ(drawn.set.curves[0].points[0].value, 1e6);
-  for (const Config& config : tiles_of(drawn.table, drawn.rows)) EXPECT_TRUE(tile_stated(config.tile));
+  for (const Config& config : tiles_of(drawn.table, drawn.rows)) EXPECT_TRUE(has_tile(config.tile));
 }
 
 TEST(Curves, DecodingIsDrawnOverTheKeys) {

@@ -112,12 +112,12 @@ TEST(LawExponents, AnExactLawIsFoundWithNoWidth) {
 // key tiles, fitted in a separate program. FA1: 4Nd + Tc N (10d + 16) + N (2d + 8) bytes per head. FA2: 4Nd + 4N + 4 Tr
 // N d.
 TEST(LawExponents, TheClosedFormsOwnExponentsComeOutOfItsPoints) {
-  const auto modelled = [](const PointSpec& spec, const At&) {
+  const auto modeled = [](const PointSpec& spec, const At&) {
     const AttentionModel model =
         built_in_algorithms().find(spec.algorithm)->model(spec.problem, spec.config(), fixtures::h200());
     return static_cast<double>(model.traffic().total());
   };
-  const LawReport fa1 = report_of(points_with("fa1", preset_points(), modelled));
+  const LawReport fa1 = report_of(points_with("fa1", preset_points(), modeled));
   ASSERT_THAT(fa1.families, SizeIs(1));
   const PowersFit& first = *fa1.families[0].fit;
   EXPECT_NEAR(first.exponents[0], 1.983, 0.0006);
@@ -134,7 +134,7 @@ TEST(LawExponents, TheClosedFormsOwnExponentsComeOutOfItsPoints) {
     const PointSpec spec = spec_at("fa2", at);
     if (!built_in_algorithms().find("fa2")->refusal(spec.problem, spec.config(), fixtures::h200())) runs.push_back(at);
   }
-  const LawReport fa2 = report_of(points_with("fa2", runs, modelled));
+  const LawReport fa2 = report_of(points_with("fa2", runs, modeled));
   ASSERT_THAT(fa2.families, SizeIs(1));
   EXPECT_FALSE(fa2.families[0].refusal.has_value());
   EXPECT_NEAR(fa2.families[0].band.low, 8.01, 0.006) << "2 N^2 d / Br with Br = M / 4d";

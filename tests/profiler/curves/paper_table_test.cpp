@@ -69,7 +69,7 @@ TEST(PaperTable, ProductsAreWhatTheKernelsIssue) {
   const PaperRow* products = find(table.left, 0, "products");
   ASSERT_NE(products, nullptr);
   EXPECT_NEAR(*products->ours, 1024 * 14.0 * 1024 * 1024 * 64 * 1e-9, 1);
-  EXPECT_EQ(products->provenance, Provenance::modelled);
+  EXPECT_EQ(products->provenance, Provenance::modeled);
   EXPECT_EQ(products->paper, 75.2);
 }
 

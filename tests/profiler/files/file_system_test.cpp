@@ -32,7 +32,7 @@ class UserFolders : public ::testing::Test {
   fs::path parent_;
 };
 
-TEST_F(UserFolders, HomeIsNeverAPlaceInTheWorkingFolder) {
+TEST_F(UserFolders, HomeFolderIsAbsolute) {
   setenv("HOME", "/somewhere", 1);
   EXPECT_EQ(home_folder(), "/somewhere");
   for (const char* word : {"", "relative/home", "."}) {
@@ -44,7 +44,7 @@ TEST_F(UserFolders, HomeIsNeverAPlaceInTheWorkingFolder) {
   EXPECT_TRUE(home_folder().empty() || home_folder().is_absolute());
 }
 
-TEST_F(UserFolders, APrivateFolderIsNobodyElses) {
+TEST_F(UserFolders, PrivateFolderBelongsToTheUser) {
   const fs::path folder = private_folder(parent_);
   ASSERT_FALSE(folder.empty());
   struct stat made {};

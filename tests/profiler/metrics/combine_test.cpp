@@ -17,14 +17,14 @@ TEST(Combine, RuleFollowsUnitAndRollup) {
   EXPECT_EQ(combine_rule("smsp__inst_executed.min", "instruction"), Combine::minimum);
 }
 
-TEST(Combine, AnAverageOverTheSmsAddsUpOverLaunchesWhereItCounts) {
+TEST(Combine, PerSmAveragesOfCountsAreSummed) {
   EXPECT_EQ(combine_rule("sm__cycles_active.avg", "cycle"), Combine::sum);
   EXPECT_EQ(combine_rule("sm__cycles_active.avg", "1"), Combine::sum) << "CSV files have no units";
   EXPECT_EQ(combine_rule("smsp__inst_executed.avg", "instruction"), Combine::sum);
   EXPECT_EQ(combine_rule("smsp__average_warp_latency.avg", "1"), Combine::weighted_mean);
 }
 
-TEST(Combine, KeysOfTheTableGoByTheirCountersAndUnits) {
+TEST(Combine, MetricKeysUseTheirCountersRule) {
   EXPECT_EQ(combine_rule("dram_writeback_bytes", "byte"), Combine::sum);
   EXPECT_EQ(combine_rule("achieved_occupancy_pct", "percent"), Combine::weighted_mean);
   EXPECT_EQ(combine_rule("sm_cycles", "cycle"), Combine::sum);

@@ -26,9 +26,9 @@ PointRecord measured_point() {
                  {std::string(key::dram_write_bytes), 2000, "byte", Provenance::measured},
                  {std::string(key::l2_to_sm_bytes), 30000, "byte", Provenance::measured},
                  {std::string(key::sm_to_l2_bytes), 3000, "byte", Provenance::measured},
-                 {std::string(key::model_l2_to_sm_bytes), 29000, "byte", Provenance::modelled},
-                 {std::string(key::model_sm_to_l2_bytes), 1000, "byte", Provenance::modelled},
-                 {std::string(key::model_compulsory_bytes), 4000, "byte", Provenance::modelled}};
+                 {std::string(key::model_l2_to_sm_bytes), 29000, "byte", Provenance::modeled},
+                 {std::string(key::model_sm_to_l2_bytes), 1000, "byte", Provenance::modeled},
+                 {std::string(key::model_compulsory_bytes), 4000, "byte", Provenance::modeled}};
   record.kernels.push_back(all);
   return record;
 }
@@ -58,7 +58,7 @@ TEST(MetricsTable, KeysAndCountersAreUniqueAndEveryRowIsComplete) {
   }
 }
 
-TEST(MetricsTable, MemoryOfKernelsReadsAsRoomAndOtherBytesAsTraffic) {
+TEST(MetricsTable, KernelMemoryPrintsAsCapacity) {
   const auto words = [](std::string_view name, double value) {
     return metric_text({std::string(name), value, std::string(find_metric(name)->unit), Provenance::measured});
   };
@@ -68,7 +68,7 @@ TEST(MetricsTable, MemoryOfKernelsReadsAsRoomAndOtherBytesAsTraffic) {
   EXPECT_EQ(words(key::l2_sm_over_model, 1.00123), "1.0012");
 }
 
-TEST(MetricsTable, CountersCarryNsightComputesNames) {
+TEST(MetricsTable, CountersHaveNsightComputeNames) {
   EXPECT_EQ(find_metric(key::dram_read_bytes)->counter, "dram__bytes_read.sum");
   EXPECT_EQ(find_metric(key::dram_read_bytes)->counter_cc12, "dram__bytes_op_read.sum");
   EXPECT_EQ(find_metric(key::l2_to_sm_bytes)->counter, "l1tex__m_xbar2l1tex_read_bytes.sum");
@@ -76,18 +76,18 @@ TEST(MetricsTable, CountersCarryNsightComputesNames) {
   EXPECT_EQ(find_metric("no_such_metric"), nullptr);
 }
 
-TEST(MetricsTable, UsesAreOfThePeakOverTheWholeKernelAndStallsInWarps) {
+TEST(MetricsTable, UtilizationIsPercentOfPeakAndStallsAreWarps) {
   std::size_t uses = 0;
   for (const Metric& metric : metrics_table()) {
-    if (metric.why == Why::use) {
+    if (metric.why == CounterGroup::use) {
       EXPECT_EQ(metric.unit, "percent") << metric.key;
       EXPECT_TRUE(metric.counter.ends_with(".pct_of_peak_sustained_elapsed")) << metric.key;
       ++uses;
     }
-    if (metric.why == Why::stall) {
+    if (metric.why == CounterGroup::stall) {
       EXPECT_TRUE(metric.counter.ends_with("_per_issue_active.ratio")) << metric.key;
     }
-    EXPECT_FALSE(metric.why != Why::none && metric.collected_by_default) << metric.key;
+    EXPECT_FALSE(metric.why != CounterGroup::none && metric.collected_by_default) << metric.key;
     EXPECT_EQ(find_counter(metric.counter), metric.counter.empty() ? nullptr : &metric) << metric.key;
   }
   EXPECT_GE(uses, 6U);
@@ -95,7 +95,7 @@ TEST(MetricsTable, UsesAreOfThePeakOverTheWholeKernelAndStallsInWarps) {
   EXPECT_EQ(find_counter("no_such_counter.sum"), nullptr);
 }
 
-TEST(MetricsTable, OnlyBytesTimesAndActivityHaveABetterEnd) {
+TEST(MetricsTable, OnlyBytesTimesAndActivityHaveABetterDirection) {
   const std::set<std::string_view> less{key::dram_read_bytes,      key::dram_write_bytes,     key::l2_to_sm_bytes,
                                         key::sm_to_l2_bytes,       key::memory_bytes,         key::model_l2_to_sm_bytes,
                                         key::model_sm_to_l2_bytes, key::dram_bytes,           key::l2_sm_bytes,
@@ -104,9 +104,9 @@ TEST(MetricsTable, OnlyBytesTimesAndActivityHaveABetterEnd) {
   const std::set<std::string_view> more{key::tflops, key::tensor_pipe_pct, key::achieved_occupancy_pct,
                                         key::theoretical_occupancy_pct};
   for (const Metric& metric : metrics_table()) {
-    const Better expected = less.contains(metric.key)   ? Better::less
-                            : more.contains(metric.key) ? Better::more
-                                                        : Better::neither;
+    const BetterDirection expected = less.contains(metric.key)   ? BetterDirection::less
+                                     : more.contains(metric.key) ? BetterDirection::more
+                                                                 : BetterDirection::neither;
     EXPECT_EQ(metric.better, expected) << metric.key;
   }
 }
@@ -115,16 +115,16 @@ TEST(MetricsTable, TimesAndRatesFollowTheClocks) {
   for (const Metric& metric : metrics_table()) {
     const bool over_time = metric.unit == "ns" || metric.unit == "Tflop/s" || metric.unit == "byte/s";
     // Counter range times are not sampled. The time components of several GPUs have one value per round.
-    const bool sampled = metric.why == Why::none && !metric.key.starts_with("gpu_");
-    EXPECT_EQ(metric.follows_clocks, over_time && sampled) << metric.key;
+    const bool sampled = metric.why == CounterGroup::none && !metric.key.starts_with("gpu_");
+    EXPECT_EQ(metric.depends_on_clock, over_time && sampled) << metric.key;
   }
 }
 
-TEST(Evaluate, AStoredValueComesBackAsItIs) {
+TEST(Evaluate, StoredValuesAreUnchanged) {
   expect_metric(measured_point(), key::dram_read_bytes, 6000, "byte", Provenance::measured);
 }
 
-TEST(Evaluate, OfAnImportTheQuartilesGiveTheSpread) {
+TEST(Evaluate, ImportedQuartilesGiveTheSpread) {
   PointRecord record = measured_point();
   record.provenance = Provenance::imported;
   record.kernels[0].samples_ns.clear();
@@ -142,7 +142,7 @@ TEST(Evaluate, DerivesSumsRatesAndRatios) {
   expect_metric(record, key::time_spread, 0.5, "1", Provenance::measured);
   expect_metric(record, key::dram_bytes, 8000, "byte", Provenance::measured);
   expect_metric(record, key::l2_sm_bytes, 33000, "byte", Provenance::measured);
-  expect_metric(record, key::model_l2_sm_bytes, 30000, "byte", Provenance::modelled);
+  expect_metric(record, key::model_l2_sm_bytes, 30000, "byte", Provenance::modeled);
   expect_metric(record, key::dram_bandwidth, 4e9, "byte/s", Provenance::derived);
   expect_metric(record, key::l2_sm_bandwidth, 16.5e9, "byte/s", Provenance::derived);
   expect_metric(record, key::l2_sm_over_model, 1.1, "1", Provenance::derived);
@@ -168,7 +168,7 @@ TEST(Evaluate, SettledBytesAreReadWriteAndWriteBack) {
   EXPECT_FALSE(dram_traffic(record, "qk").has_value());
 }
 
-TEST(Evaluate, TheSimulatorsColdLaunchesAreSettledAsTheyAre) {
+TEST(Evaluate, SimulatedColdLaunchesAreSettled) {
   PointRecord record = measured_point();
   record.provenance = Provenance::simulated;
   for (MetricValue& metric : record.kernels[0].metrics) {
@@ -183,7 +183,7 @@ TEST(Evaluate, TheSimulatorsColdLaunchesAreSettledAsTheyAre) {
   EXPECT_FALSE(evaluate(key::dram_settled_bytes, record).has_value());
 }
 
-TEST(Evaluate, WhatComesFromASimulationIsSimulated) {
+TEST(Evaluate, ValuesFromSimulationsAreSimulated) {
   PointRecord record = measured_point();
   record.provenance = Provenance::simulated;
   for (MetricValue& metric : record.kernels[0].metrics) {
@@ -194,17 +194,17 @@ TEST(Evaluate, WhatComesFromASimulationIsSimulated) {
   EXPECT_EQ(evaluate(key::tflops, record)->provenance, Provenance::simulated);
 }
 
-TEST(Evaluate, WhatComesFromOutsideIsImported) {
+TEST(Evaluate, ValuesFromImportsAreImported) {
   PointRecord record = measured_point();
   record.provenance = Provenance::imported;
   record.kernels[0].metrics[0].provenance = Provenance::imported;
   record.kernels[0].metrics[1].provenance = Provenance::simulated;
   EXPECT_EQ(evaluate(key::dram_bytes, record)->provenance, Provenance::imported);
   EXPECT_EQ(evaluate(key::tflops, record)->provenance, Provenance::imported);
-  EXPECT_EQ(evaluate(key::model_l2_sm_bytes, record)->provenance, Provenance::modelled);
+  EXPECT_EQ(evaluate(key::model_l2_sm_bytes, record)->provenance, Provenance::modeled);
 }
 
-TEST(Evaluate, NothingWhereAPartIsMissing) {
+TEST(Evaluate, EmptyIfAnInputIsMissing) {
   PointRecord record = measured_point();
   EXPECT_FALSE(evaluate(key::registers, record).has_value());
   EXPECT_FALSE(evaluate(key::dram_bytes, record, "qk").has_value());
@@ -222,7 +222,7 @@ TEST(Evaluate, OneKernelOfSeveralHasNoTflops) {
   EXPECT_FALSE(evaluate(key::tflops, record, "qk").has_value());
 }
 
-TEST(ModelMetrics, NaiveHasItsKernelsAndTheirSum) {
+TEST(ModelMetrics, NaiveHasKernelsAndSum) {
   const AttentionProblem problem{.heads_q = 4, .heads_kv = 4, .n_q = 256, .n_k = 256, .d = 64};
   const Algorithm& naive = *built_in_algorithms().find("naive");
   const AttentionPlan plan = naive.plan(problem, Tiling{.br = 64, .bc = 64}, known_gpus().front());
@@ -238,10 +238,10 @@ TEST(ModelMetrics, NaiveHasItsKernelsAndTheirSum) {
   EXPECT_DOUBLE_EQ(*record.kernels[0].metric(key::model_l2_to_sm_bytes), sum);
   // Q, K, V and O: 4 heads, 256 x 64, 2 bytes per element.
   EXPECT_DOUBLE_EQ(*record.kernels[0].metric(key::model_compulsory_bytes), 4.0 * 4 * 256 * 64 * 2);
-  EXPECT_EQ(record.kernels[0].metrics[0].provenance, Provenance::modelled);
+  EXPECT_EQ(record.kernels[0].metrics[0].provenance, Provenance::modeled);
 }
 
-TEST(ModelMetrics, OneLaunchIsOnlyAll) {
+TEST(ModelMetrics, OneLaunchHasOnlyAll) {
   const AttentionProblem problem{.n_q = 256, .n_k = 256, .d = 64};
   PointRecord record;
   record.kernels.emplace_back();
@@ -253,7 +253,7 @@ TEST(ModelMetrics, OneLaunchIsOnlyAll) {
   EXPECT_DOUBLE_EQ(*record.kernels[0].metric(key::model_sm_to_l2_bytes), 256 * 64 * 2 + 256 * 4);
 }
 
-TEST(ModelMetrics, SetUpLaunchesAreNobodysTraffic) {
+TEST(ModelMetrics, SetupLaunchesAreExcluded) {
   const AttentionProblem problem{.n_q = 256, .n_k = 256, .d = 64};
   const Algorithm& naive = *built_in_algorithms().find("naive");
   AttentionPlan plan = naive.plan(problem, Tiling{.br = 64, .bc = 64}, known_gpus().front());

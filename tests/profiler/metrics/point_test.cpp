@@ -11,7 +11,7 @@
 namespace attnscope {
 namespace {
 
-TEST(Words, EveryDispositionReadsBackAndIsSpeltAsDocumented) {
+TEST(Words, DispositionsRoundTrip) {
   const std::pair<Disposition, std::string_view> words[] = {{Disposition::ok, "ok"},
                                                             {Disposition::infeasible, "infeasible"},
                                                             {Disposition::out_of_memory, "out-of-memory"},
@@ -28,8 +28,8 @@ TEST(Words, EveryDispositionReadsBackAndIsSpeltAsDocumented) {
   }
 }
 
-TEST(Words, EveryProvenanceAndCacheStateReadsBack) {
-  for (const auto value : {Provenance::measured, Provenance::derived, Provenance::modelled, Provenance::simulated}) {
+TEST(Words, ProvenanceAndCacheStateRoundTrip) {
+  for (const auto value : {Provenance::measured, Provenance::derived, Provenance::modeled, Provenance::simulated}) {
     EXPECT_EQ(*parse_provenance(to_string(value)), value);
   }
   for (const auto value : {CacheState::cold, CacheState::warm}) {
@@ -37,7 +37,7 @@ TEST(Words, EveryProvenanceAndCacheStateReadsBack) {
   }
 }
 
-TEST(Words, AnUnknownWordIsAnErrorThatNamesTheAcceptedOnes) {
+TEST(Words, UnknownNamesAreErrorsWithTheAcceptedOnes) {
   const auto parsed = parse_cache_state("hot");
   ASSERT_FALSE(parsed.ok());
   EXPECT_EQ(text(parsed.error()), "unknown cache state 'hot'; expected cold or warm");
@@ -52,7 +52,7 @@ TEST(Describe, APointInOneLine) {
   EXPECT_EQ(describe(spec), "fa2 fp16 causal batch 1 heads 16 N 4096 d 128 tile 128x64 warm");
 }
 
-TEST(Origin, OnlyASimulationThatWasNotPlayedWholeIsExtrapolated) {
+TEST(Origin, OnlyIncompleteSimulationsAreExtrapolated) {
   const std::tuple<Provenance, std::optional<bool>, Provenance> cases[] = {
       {Provenance::simulated, false, Provenance::extrapolated},
       {Provenance::simulated, true, Provenance::simulated},
@@ -69,7 +69,7 @@ TEST(Origin, OnlyASimulationThatWasNotPlayedWholeIsExtrapolated) {
   }
 }
 
-TEST(PointFacts, ABoundIsTheorysAndAReadingThePoints) {
+TEST(PointFacts, ErrorBoundIsModeledAndReadingsAreMeasured) {
   PointRecord record;
   record.provenance = Provenance::measured;
   record.max_abs_error = 0.25;
@@ -77,7 +77,7 @@ TEST(PointFacts, ABoundIsTheorysAndAReadingThePoints) {
   record.clocks = ClockReading{.sm_clock_hz = 0, .power_w = 300};
   const std::tuple<const char*, std::optional<double>, Provenance> facts[] = {
       {"max_abs_error", 0.25, Provenance::measured},
-      {"error_bound", 0.5, Provenance::modelled},
+      {"error_bound", 0.5, Provenance::modeled},
       {"power_w", 300, Provenance::measured},
       {"sm_clock_hz", std::nullopt, Provenance::measured},
       {"rms_error", std::nullopt, Provenance::measured}};
@@ -90,17 +90,17 @@ TEST(PointFacts, ABoundIsTheorysAndAReadingThePoints) {
   }
 }
 
-TEST(Throttle, ReasonsAreNamedAndIdleIsNone) {
+TEST(Throttle, ReasonsHaveNamesExceptIdle) {
   EXPECT_EQ(text(describe_throttle_reasons(0)), "");
   EXPECT_EQ(text(describe_throttle_reasons(0x1)), "");
   EXPECT_EQ(text(describe_throttle_reasons(0x4 | 0x20)), "power cap, thermal slowdown");
 }
 
-TEST(Summary, NoSamplesGiveNone) {
+TEST(Summary, IsEmptyWithoutSamples) {
   EXPECT_FALSE(summarize({}).has_value());
 }
 
-TEST(Summary, OneSampleIsItsOwnQuartiles) {
+TEST(Summary, OneSampleEqualsItsQuartiles) {
   const auto summary = summarize({7});
   ASSERT_TRUE(summary.has_value());
   EXPECT_DOUBLE_EQ(summary->median, 7);

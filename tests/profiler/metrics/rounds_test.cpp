@@ -23,7 +23,7 @@ PointRecord one_round(double read, double write, double later, double ns) {
   all.metrics = {{"dram_read_bytes", read, "byte", Provenance::measured},
                  {"dram_write_bytes", write, "byte", Provenance::measured},
                  {"dram_writeback_bytes", later, "byte", Provenance::measured},
-                 {"model_compulsory_bytes", 50, "byte", Provenance::modelled}};
+                 {"model_compulsory_bytes", 50, "byte", Provenance::modeled}};
   all.samples_ns = {ns, ns + 2, ns + 1};
   all.occupancy_limiter = "registers";
   point.clocks = ClockReading{.sm_clock_hz = ns * 1e6, .throttle_reasons = 1, .throttled = false};
@@ -43,7 +43,7 @@ PointRecord three_rounds() {
   return point;
 }
 
-TEST(Rounds, APointIsTheMedianOfItsRounds) {
+TEST(Rounds, APointIsTheMedianOverRounds) {
   const PointRecord point = three_rounds();
   const KernelRecord& all = point.kernels.at(0);
   EXPECT_THAT(all.metric("dram_read_bytes"), Optional(102));
@@ -64,7 +64,7 @@ TEST(Rounds, APointIsTheMedianOfItsRounds) {
   EXPECT_EQ(point.rounds[1].kernels.at(0).metric("model_compulsory_bytes"), std::nullopt) << "value of the first round";
 }
 
-TEST(Rounds, WhatTheDriverDidNotSayIsNoReading) {
+TEST(Rounds, MissingReadingsAreIgnored) {
   PointRecord point = one_round(100, 10, 5, 1000);
   PointRecord mute = point;
   PointRecord hot = point;
@@ -76,7 +76,7 @@ TEST(Rounds, WhatTheDriverDidNotSayIsNoReading) {
   EXPECT_EQ(point.clocks->temperature_c, 0) << "no reading";
 }
 
-TEST(Rounds, EachRoundHasItsValuesComputedOnesToo) {
+TEST(Rounds, EachRoundHasStoredAndComputedValues) {
   const PointRecord point = three_rounds();
   // 100 + 10 + 5, 104 + 30 + 5, 102 + 20 + 1.
   EXPECT_THAT(round_values("dram_settled_bytes", point), ElementsAre(Optional(115), Optional(139), Optional(123)));
@@ -90,7 +90,7 @@ TEST(Rounds, EachRoundHasItsValuesComputedOnesToo) {
   EXPECT_EQ(evaluate("time_median_ns", point)->value, 2001);
 }
 
-TEST(Rounds, CountsScatterOverRoundsAndTimesOverSamples) {
+TEST(Rounds, QuartilesOfCountsAndTimes) {
   const PointRecord point = three_rounds();
   const auto settled = quartiles("dram_settled_bytes", point);
   ASSERT_TRUE(settled);
@@ -109,7 +109,7 @@ TEST(Rounds, CountsScatterOverRoundsAndTimesOverSamples) {
   EXPECT_FALSE(quartiles("time_spread", point));
 }
 
-TEST(Rounds, OneRoundIsThePointItself) {
+TEST(Rounds, OneRoundEqualsThePoint) {
   const PointRecord point = one_round(100, 10, 5, 1000);
   EXPECT_THAT(round_values("dram_settled_bytes", point), ElementsAre(Optional(115)));
   int visits = 0;
@@ -122,15 +122,15 @@ TEST(Rounds, OneRoundIsThePointItself) {
   EXPECT_EQ(visits, 1);
   PointRecord read = point;
   read.rounds = {{.round = 0, .kernels = point.kernels, .clocks = point.clocks}};
-  sum_up_rounds(read);
+  summarize_rounds(read);
   EXPECT_TRUE(read.rounds.empty());
   EXPECT_EQ(read.kernels.at(0).metrics, point.kernels.at(0).metrics);
   read.rounds = {{.round = 1, .kernels = point.kernels, .clocks = point.clocks}};
-  sum_up_rounds(read);
+  summarize_rounds(read);
   EXPECT_EQ(read.rounds.size(), 1U) << "only the second round is present";
 }
 
-TEST(Rounds, ARoundThatFailsEndsThePointAndLeavesWhatWasCollected) {
+TEST(Rounds, AFailedRoundSetsTheDispositionAndKeepsValues) {
   PointRecord point = one_round(100, 10, 5, 1000);
   add_round(point, 1, one_round(104, 30, 5, 3000));
   PointRecord crashed;
@@ -142,7 +142,7 @@ TEST(Rounds, ARoundThatFailsEndsThePointAndLeavesWhatWasCollected) {
   EXPECT_EQ(text(point.reason), "In round 3: A kernel crashed during timing.");
   ASSERT_EQ(point.rounds.size(), 2U);
   EXPECT_THAT(round_values("dram_read_bytes", point), ElementsAre(Optional(100), Optional(104)));
-  EXPECT_FALSE(measured_again(point.disposition));
+  EXPECT_FALSE(can_remeasure(point.disposition));
 }
 
 TEST(Rounds, ARoundWithoutCountersKeepsItsTimes) {
@@ -155,13 +155,13 @@ TEST(Rounds, ARoundWithoutCountersKeepsItsTimes) {
   add_round(point, 2, second);
   EXPECT_EQ(point.disposition, Disposition::no_counters);
   EXPECT_EQ(text(point.reason), "In round 2: The device did not check the output.") << "reason of the first such round";
-  EXPECT_TRUE(measured_again(point.disposition));
+  EXPECT_TRUE(can_remeasure(point.disposition));
   EXPECT_THAT(round_values("dram_read_bytes", point), ElementsAre(Optional(100), std::nullopt, std::nullopt));
   EXPECT_THAT(round_values("time_median_ns", point), ElementsAre(Optional(1001), Optional(3001), Optional(3001)));
   EXPECT_FALSE(quartiles("dram_read_bytes", point)) << "one count has no quartiles";
 }
 
-TEST(Rounds, OfKernelsThatOneRoundLacksTheOthersStand) {
+TEST(Rounds, KernelsMissingInARoundKeepOtherRounds) {
   PointRecord point = one_round(100, 10, 5, 1000);
   PointRecord second = one_round(104, 30, 5, 3000);
   KernelRecord& pv = second.kernels.emplace_back();
@@ -170,12 +170,12 @@ TEST(Rounds, OfKernelsThatOneRoundLacksTheOthersStand) {
   add_round(point, 1, second);
   ASSERT_EQ(point.kernels.size(), 2U);
   EXPECT_THAT(round_values("time_median_ns", point, "pv"), ElementsAre(std::nullopt, Optional(9)));
-  EXPECT_FALSE(over_rounds("time_median_ns", *kernel_values(point, "pv"))) << "one value has no spread";
-  EXPECT_EQ(over_rounds("dram_read_bytes", *kernel_values(point))->median, 102);
+  EXPECT_FALSE(summary_over_rounds("time_median_ns", *kernel_values(point, "pv"))) << "one value has no spread";
+  EXPECT_EQ(summary_over_rounds("dram_read_bytes", *kernel_values(point))->median, 102);
   EXPECT_THAT(round_values("time_median_ns", point, "none"), ElementsAre(std::nullopt, std::nullopt));
 }
 
-TEST(Rounds, WhatOneOfThemWasJudgedWithoutIsKept) {
+TEST(Rounds, ReasonsOfSkippedChecksAreKept) {
   PointRecord point = one_round(100, 10, 5, 1000);
   PointRecord unguarded = one_round(100, 10, 5, 1000);
   unguarded.reason =

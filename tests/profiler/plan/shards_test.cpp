@@ -33,12 +33,12 @@ std::vector<PointSpec> planned(const std::vector<std::string>& axes, std::vector
 }
 
 std::vector<std::int64_t> ms_of(const std::vector<PointSpec>& points) {
-  return collection_ms(points, built_in_algorithms());
+  return predicted_collection_ms(points, built_in_algorithms());
 }
 
 /// Checks the invariants of any cut of any plan.
-void expect_cut(const std::vector<PointSpec>& points, const std::vector<std::int64_t>& ms, int count) {
-  const std::vector<Places> shards = cut(points, ms, count);
+void expect_valid_partition(const std::vector<PointSpec>& points, const std::vector<std::int64_t>& ms, int count) {
+  const std::vector<PointIndices> shards = cut(points, ms, count);
   ASSERT_EQ(shards.size(), static_cast<std::size_t>(count));
   std::vector<int> shard_of(points.size(), -1);
   for (std::size_t s = 0; s < shards.size(); ++s) {
@@ -53,7 +53,7 @@ void expect_cut(const std::vector<PointSpec>& points, const std::vector<std::int
 
   const std::int64_t total = std::accumulate(ms.begin(), ms.end(), std::int64_t{0});
   std::int64_t largest = total / (8 * count);
-  for (const Places& group : compared_groups(points)) {
+  for (const PointIndices& group : comparison_groups(points)) {
     std::int64_t its = 0;
     for (const std::size_t place : group) {
       EXPECT_EQ(shard_of[place], shard_of[group.front()]) << "a group is split";
@@ -61,7 +61,7 @@ void expect_cut(const std::vector<PointSpec>& points, const std::vector<std::int
     }
     largest = std::max(largest, its);
   }
-  for (const Places& shard : shards) {
+  for (const PointIndices& shard : shards) {
     std::int64_t load = 0;
     for (const std::size_t place : shard) load += ms[place];
     EXPECT_LE(load, total / count + largest) << "worse than the longest-processing-time-first rule";
@@ -69,18 +69,18 @@ void expect_cut(const std::vector<PointSpec>& points, const std::vector<std::int
   EXPECT_EQ(shards, cut(points, ms, count));
 }
 
-TEST(Shards, of_every_preset_are_disjoint_complete_balanced_and_split_no_group) {
+TEST(Shards, of_every_preset_are_valid) {
   for (const PresetInfo& preset : presets()) {
     const std::vector<PointSpec> points = planned({.preset = std::string(preset.name), .axes = {}, .algorithms = {}});
     const std::vector<std::int64_t> ms = ms_of(points);
     for (const int count : {2, 3, 7, 8, 64, 1000}) {
       SCOPED_TRACE(std::string(preset.name) + " in " + std::to_string(count));
-      expect_cut(points, ms, count);
+      expect_valid_partition(points, ms, count);
     }
   }
 }
 
-TEST(Shards, of_random_plans_are_disjoint_complete_balanced_and_split_no_group) {
+TEST(Shards, of_random_plans_are_valid) {
   std::mt19937 random(20261128);  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same plans each time
   const auto some = [&](std::vector<std::string> values) {
     std::ranges::shuffle(values, random);
@@ -101,7 +101,7 @@ TEST(Shards, of_random_plans_are_disjoint_complete_balanced_and_split_no_group) 
     SCOPED_TRACE(i);
     std::vector<std::int64_t> ms = ms_of(points);
     if (i % 2 == 1) std::ranges::generate(ms, [&] { return static_cast<std::int64_t>(random() % 100'000); });
-    expect_cut(points, ms, 1 + static_cast<int>(random() % 20));
+    expect_valid_partition(points, ms, 1 + static_cast<int>(random() % 20));
   }
 }
 
@@ -109,19 +109,19 @@ TEST(Shards, a_map_is_a_group_and_so_is_a_curve) {
   // Two problems with nine tiles each: two maps per algorithm.
   const auto maps = planned({"N=1024,2048", "br=64,128,192", "bc=64,96,128"}, {"fa2"});
   ASSERT_EQ(maps.size(), 18U);
-  const std::vector<Places> groups = compared_groups(maps);
+  const std::vector<PointIndices> groups = comparison_groups(maps);
   ASSERT_EQ(groups.size(), 2U);
-  for (const Places& group : groups) {
+  for (const PointIndices& group : groups) {
     EXPECT_EQ(group.size(), 9U);
     for (const std::size_t place : group) EXPECT_EQ(maps[place].problem, maps[group.front()].problem);
   }
   // Two tiles and five lengths: one group of two curves.
-  EXPECT_EQ(compared_groups(planned({"N=512,1024,2048,4096,8192", "br=64,128", "bc=64"}, {"fa2"})).size(), 1U);
-  EXPECT_EQ(compared_groups(planned({"N=512,1024,2048", "mask=full,causal"}, {"fa1", "fa2"})).size(), 4U);
-  EXPECT_TRUE(compared_groups({}).empty());
+  EXPECT_EQ(comparison_groups(planned({"N=512,1024,2048,4096,8192", "br=64,128", "bc=64"}, {"fa2"})).size(), 1U);
+  EXPECT_EQ(comparison_groups(planned({"N=512,1024,2048", "mask=full,causal"}, {"fa1", "fa2"})).size(), 4U);
+  EXPECT_TRUE(comparison_groups({}).empty());
 }
 
-TEST(Shards, groups_of_the_same_inputs_stay_together_while_they_are_small) {
+TEST(Shards, small_groups_with_equal_inputs_stay_together) {
   std::vector<PointSpec> points;
   std::vector<std::int64_t> ms;
   for (std::int64_t problem = 0; problem < 40; ++problem) {
@@ -132,17 +132,17 @@ TEST(Shards, groups_of_the_same_inputs_stay_together_while_they_are_small) {
       ms.push_back(100);
     }
   }
-  for (const Places& shard : cut(points, ms, 2)) {
+  for (const PointIndices& shard : cut(points, ms, 2)) {
     ASSERT_EQ(shard.size(), 40U);
     for (std::size_t i = 0; i < shard.size(); i += 2) {
       EXPECT_EQ(points[shard[i]].problem, points[shard[i + 1]].problem);
     }
   }
   const auto apart = cut({points.data(), 2}, {ms.data(), 2}, 2);
-  EXPECT_THAT(apart, ElementsAre(Places{0}, Places{1})) << "balance has priority over shared inputs";
+  EXPECT_THAT(apart, ElementsAre(PointIndices{0}, PointIndices{1})) << "balance has priority over shared inputs";
 }
 
-TEST(Shards, what_takes_longer_weighs_more_and_what_cannot_run_nothing) {
+TEST(Shards, slower_points_cost_more_and_infeasible_ones_nothing) {
   const auto points = planned({"N=1024,16384", "d=64", "br=64", "bc=64,1024"}, {"fa2"});
   const std::vector<std::int64_t> ms = ms_of(points);
   ASSERT_EQ(points.size(), 4U);
@@ -156,7 +156,7 @@ TEST(Shards, what_takes_longer_weighs_more_and_what_cannot_run_nothing) {
   EXPECT_GT(std::ranges::max(ms), 50);
 }
 
-TEST(Shards, words_of_a_shard_are_read_and_others_refused) {
+TEST(Shards, parse_shard_accepts_only_k_of_n) {
   EXPECT_EQ(*parse_shard("3/8"), (Shard{3, 8}));
   EXPECT_EQ(to_string(Shard{3, 8}), "3/8");
   for (const char* wrong :
@@ -167,12 +167,12 @@ TEST(Shards, words_of_a_shard_are_read_and_others_refused) {
   }
 }
 
-TEST(Shards, a_cut_is_known_by_its_plan_its_parts_and_its_name) {
-  const std::vector<Places> two{{0, 1}, {2}};
-  std::set<std::string> uids{cut_uid("a", two, ""), cut_uid("b", two, ""), cut_uid("a", two, "again"),
-                             cut_uid("a", std::vector<Places>{{0}, {1, 2}}, "")};
+TEST(Shards, uid_depends_on_plan_shards_and_name) {
+  const std::vector<PointIndices> two{{0, 1}, {2}};
+  std::set<std::string> uids{partition_uid("a", two, ""), partition_uid("b", two, ""), partition_uid("a", two, "again"),
+                             partition_uid("a", std::vector<PointIndices>{{0}, {1, 2}}, "")};
   EXPECT_EQ(uids.size(), 4U);
-  EXPECT_EQ(cut_uid("a", two, ""), *uids.find(cut_uid("a", two, "")));
+  EXPECT_EQ(partition_uid("a", two, ""), *uids.find(partition_uid("a", two, "")));
   for (const std::string& uid : uids) EXPECT_EQ(uid.size(), 32U);
 }
 

@@ -55,7 +55,7 @@ bool takes(const Algorithm& algorithm, const AttentionProblem& problem) {
   return !refusal || refusal->cause != Refusal::Cause::shape;
 }
 
-std::vector<const Algorithm*> takers_of(const AttentionProblem& problem) {
+std::vector<const Algorithm*> supporting_algorithms(const AttentionProblem& problem) {
   std::vector<const Algorithm*> takers;
   std::ranges::copy_if(built_in_algorithms().algorithms(), std::back_inserter(takers),
                        [&](const Algorithm* algorithm) { return takes(*algorithm, problem); });
@@ -82,7 +82,7 @@ TEST(ParseAxis, SingleValuesListsAndRanges) {
   EXPECT_THAT(values_of("mask=[full,causal]"), ElementsAre("full", "causal"));
 }
 
-TEST(ParseAxis, WordsOfProblemAndTile) {
+TEST(ParseAxis, ProblemAndTileValues) {
   EXPECT_THAT(values_of("pass=[fwd,bwd,fwd+bwd]"), ElementsAre("fwd", "bwd", "fwd+bwd"));
   EXPECT_THAT(values_of("mask=[full, window:1024:0+lengths:300/512, blocks:128:stride4]"),
               ElementsAre("full", "window:1024:0+lengths:300/512", "blocks:128:stride4"));
@@ -108,7 +108,7 @@ TEST(ParseAxis, NamesAreCanonical) {
   EXPECT_EQ(parse_axis("N_Q=16", built_in_algorithms())->name, "n_q");
 }
 
-TEST(ParseAxis, EveryErrorNamesTheTextAndWhatIsWrong) {
+TEST(ParseAxis, ErrorsNameTheTextAndTheProblem) {
   const std::pair<std::string_view, std::string_view> cases[] = {
       {"N", "'='"},
       {"N=", "no values"},
@@ -161,7 +161,7 @@ TEST(ParseAxis, EveryErrorNamesTheTextAndWhatIsWrong) {
   }
 }
 
-TEST(MakePlan, ACurveHasOneTileUnlessEachNsOwnIsAskedFor) {
+TEST(MakePlan, ACurveHasOneTileUnlessTileIsAuto) {
   const Algorithm& fa3 = *built_in_algorithms().find("fa3");
   const auto at = [](std::int64_t n) {
     return AttentionProblem{.heads_q = 16, .heads_kv = 16, .n_q = n, .n_k = n, .d = 128};
@@ -186,7 +186,7 @@ TEST(MakePlan, ACurveHasOneTileUnlessEachNsOwnIsAskedFor) {
 TEST(MakePlan, FreeAxesFillInTheRest) {
   const auto points = points_of(request_of({"N=2048"}));
   const AttentionProblem expected{.heads_q = 16, .heads_kv = 16, .n_q = 2048, .n_k = 2048, .d = 64};
-  const auto takers = takers_of(expected);
+  const auto takers = supporting_algorithms(expected);
   ASSERT_EQ(points.size(), takers.size());
   for (std::size_t i = 0; i < points.size(); ++i) {
     EXPECT_EQ(points[i].algorithm, takers[i]->name());
@@ -196,7 +196,7 @@ TEST(MakePlan, FreeAxesFillInTheRest) {
   }
 }
 
-TEST(MakePlan, AxesMultiplyAndNeighboursShareTheirInputs) {
+TEST(MakePlan, AdjacentPointsShareInputs) {
   const auto points = points_of(request_of({"br=[64,128]", "N=[256,512]", "bc=64"}, {"fa1", "fa2"}));
   std::vector<std::string> order;
   order.reserve(points.size());
@@ -207,7 +207,7 @@ TEST(MakePlan, AxesMultiplyAndNeighboursShareTheirInputs) {
                                  "fa2 512 64", "fa2 512 128"));
 }
 
-TEST(MakePlan, FinerAxesRefineThePresets) {
+TEST(MakePlan, AxesOverridePresets) {
   const auto points = points_of(request_of({"heads_kv=2", "n_k=1024"}, {"fa2"}, "paper"));
   ASSERT_EQ(points.size(), 1U);
   EXPECT_EQ(points[0].problem.heads_q, 16);
@@ -216,7 +216,7 @@ TEST(MakePlan, FinerAxesRefineThePresets) {
   EXPECT_EQ(points[0].problem.n_k, 1024);
 }
 
-TEST(MakePlan, AxesThatWouldDropOneAnothersValuesAreAnError) {
+TEST(MakePlan, ConflictingAxesAreAnError) {
   EXPECT_THAT(plan_error(request_of({"N=1024", "d=64", "n=[2048,4096]"})), HasSubstr("axis N is given twice"));
   EXPECT_THAT(plan_error(request_of({"mask=full", "mask=causal"})), HasSubstr("mask=[full,causal]"));
   EXPECT_THAT(plan_error(request_of({"N=512", "n_k=1024"})), HasSubstr("axes N and n_k overlap"));
@@ -224,7 +224,7 @@ TEST(MakePlan, AxesThatWouldDropOneAnothersValuesAreAnError) {
   EXPECT_THAT(plan_error(request_of({"heads_q=8", "heads=4"})), HasSubstr("heads sets both heads_q and heads_kv"));
 }
 
-TEST(MakePlan, MemoryIsATileByThePapersRuleForEitherLoopOrder) {
+TEST(MakePlan, MemoryAxisSetsTheTileByThePapersRule) {
   const auto points = points_of(request_of({"N=4096", "d=64", "M=[16384,114688]"}, {"naive", "fa1", "fa2"}));
   std::map<std::string, std::vector<TileShape>> tiles;
   for (const PointSpec& point : points) tiles[point.algorithm].push_back(point.tile);
@@ -237,7 +237,7 @@ TEST(MakePlan, MemoryIsATileByThePapersRuleForEitherLoopOrder) {
   EXPECT_EQ(backward[0].tile, (TileShape{.br = 64, .bc = 128}));
 }
 
-TEST(MakePlan, MemoryAndTilesStandInOneAnothersPlace) {
+TEST(MakePlan, MemoryAndTileAxesReplaceEachOther) {
   EXPECT_THAT(plan_error(request_of({"M=16384", "tile=64x64"})), HasSubstr("axes M and tile overlap"));
   EXPECT_THAT(plan_error(request_of({"br=64", "M=16384"})), HasSubstr("M sets both br and bc"));
   EXPECT_THAT(plan_error(request_of({"M=16384", "bc=64"})), HasSubstr("M sets both br and bc"));
@@ -259,7 +259,7 @@ TEST(MakePlan, BothLengthsAndBothHeadCountsCanBeSet) {
   EXPECT_EQ(points[0].problem.n_k, 1024);
 }
 
-TEST(MakePlan, WordsAxes) {
+TEST(MakePlan, NonNumericAxes) {
   const auto points = points_of(request_of({"dtype=bf16", "mask=causal", "raster=heads_fastest", "algorithm=fa2"}));
   ASSERT_EQ(points.size(), 1U);
   EXPECT_EQ(points[0].problem.dtype, DType::bf16);
@@ -296,17 +296,17 @@ TEST(MakePlan, EveryAxisReachesItsField) {
 }
 
 // Line format of version 0.1, from which plan hashes of its runs were computed.
-TEST(PlanHash, APointsLineIsWhatItWasBeforeFieldsAndKnobsHadTables) {
+TEST(PlanHash, CanonicalTextIsThatOfVersion01) {
   PointSpec spec{.algorithm = "fa2", .problem = {.heads_q = 16, .heads_kv = 4, .n_q = 1024, .n_k = 2048, .d = 128}};
   spec.tile = {.br = 128, .bc = 64};
-  EXPECT_EQ(identity_text(spec), "fa2 fp16 fwd none 1 16 4 1024 2048 128 128 64 q_fastest cold");
+  EXPECT_EQ(canonical_text(spec), "fa2 fp16 fwd none 1 16 4 1024 2048 128 128 64 q_fastest cold");
   spec.problem.dropout = 0.1;
   spec.problem.page = 64;
   spec.problem.deterministic = true;
   spec.knobs = {{knob::raster, "heads_fastest"}, {knob::splits, 4}, {knob::warps, 8}, {knob::stages, 2}};
   spec.cache = CacheState::warm;
   EXPECT_EQ(
-      identity_text(spec),
+      canonical_text(spec),
       "fa2 fp16 fwd none 1 16 4 1024 2048 128 128 64 heads_fastest warm dropout 0.1 page 64 deterministic splits 4 "
       "warps 8 stages 2");
   const SweepPlan plan{.preset = "custom", .description = {}, .points = {spec}};
@@ -315,7 +315,7 @@ TEST(PlanHash, APointsLineIsWhatItWasBeforeFieldsAndKnobsHadTables) {
 
 // Frozen: --resume finds an unfinished run by its plan hash. A changed preset has a new hash, so old runs cannot be
 // resumed; this test makes that visible.
-TEST(PlanHash, OfEveryPresetIsThatOfRecordedRuns) {
+TEST(PlanHash, PresetHashesAreFrozen) {
   struct Known {
     std::string_view preset;
     std::string_view h200;
@@ -342,7 +342,7 @@ TEST(PlanHash, OfEveryPresetIsThatOfRecordedRuns) {
   }
 }
 
-TEST(MakePlan, AutoIsTheTileThatNobodySet) {
+TEST(MakePlan, AutoTileIsTheDefault) {
   const auto automatic = points_of(request_of({"tile=auto", "N=2048"}, {"fa2"}));
   EXPECT_EQ(automatic, points_of(request_of({"N=2048"}, {"fa2"})));
   const auto both = points_of(request_of({"tile=[auto,16x16]"}, {"fa2"}));
@@ -354,7 +354,7 @@ TEST(MakePlan, AutoIsTheTileThatNobodySet) {
   }
 }
 
-TEST(MakePlan, WhatAnAlgorithmLacksIsAPointUnlessNoneHasIt) {
+TEST(MakePlan, UnsupportedValuesArePointsUnlessNoAlgorithmSupportsThem) {
   EXPECT_THAT(plan_error(request_of({"splits=4"}, {"fa1"})), HasSubstr("fa1 has no knob 'splits'"));
   EXPECT_THAT(plan_error(request_of({"page=64"}, {"fa1"})), HasSubstr("fa1 does not support paged K/V"));
   const auto listed = points_of(request_of({"splits=[0,4]"}, {"fa1"}));
@@ -364,7 +364,7 @@ TEST(MakePlan, WhatAnAlgorithmLacksIsAPointUnlessNoneHasIt) {
   EXPECT_EQ(listed[1].tile.br, listed[0].tile.br) << "no smaller tile helps";
 }
 
-TEST(MakePlan, AlgorithmsThatNobodyNamedAreLeftOutWhereTheyTakeNoShape) {
+TEST(MakePlan, UnnamedAlgorithmsAreDroppedIfUnsupported) {
   EXPECT_THAT(names_in(points_of(request_of({}, {}, "quick"))), ElementsAre("fa1", "fa2", "fa3", "naive"));
   // If named in the request or on an axis, its points stay and end as infeasible.
   const auto named = points_of(request_of({}, {"splitkv"}, "quick"));
@@ -400,13 +400,13 @@ TEST(MakePlan, AlgorithmsThatNobodyNamedAreLeftOutWhereTheyTakeNoShape) {
   EXPECT_TRUE(std::ranges::all_of(nobody, refused));
 }
 
-TEST(MakePlan, CacheStateIsEveryPoints) {
+TEST(MakePlan, CacheStateAppliesToEveryPoint) {
   SweepRequest request = request_of({"N=[256,512]"});
   request.cache = CacheState::warm;
   for (const PointSpec& point : points_of(request)) EXPECT_EQ(point.cache, CacheState::warm);
 }
 
-TEST(MakePlan, ATileExtentThatNobodySetShrinksUntilTheTileFits) {
+TEST(MakePlan, AnUnsetTileSideShrinksToFit) {
   const auto points = points_of(request_of({"bc=256", "d=256"}, {"fa2"}));
   ASSERT_EQ(points.size(), 1U);
   EXPECT_EQ(points[0].tile.bc, 256);
@@ -416,14 +416,14 @@ TEST(MakePlan, ATileExtentThatNobodySetShrinksUntilTheTileFits) {
   EXPECT_FALSE(built_in_algorithms().find("fa2")->refusal(wide[0].problem, wide[0].tile, h200()).has_value());
 }
 
-TEST(MakePlan, ValuesThatNoKernelHasAreErrorsWhenWrittenSingly) {
+TEST(MakePlan, UnsupportedSingleValuesAreErrors) {
   EXPECT_THAT(plan_error(request_of({"d=72"})), HasSubstr("d 72 is not supported"));
   EXPECT_THAT(plan_error(request_of({"d=72"})), HasSubstr("64"));
   EXPECT_THAT(plan_error(request_of({"br=24"}, {"fa2"})), HasSubstr("24"));
   EXPECT_THAT(plan_error(request_of({"bc=24"}, {"fa1"}, "tiles")), HasSubstr("24"));
 }
 
-TEST(MakePlan, TheSameValuesInAListAreInfeasiblePoints) {
+TEST(MakePlan, UnsupportedValuesInAListAreInfeasiblePoints) {
   EXPECT_EQ(points_of(request_of({"br=[24,64]", "bc=64"}, {"fa2"})).size(), 2U);
   EXPECT_EQ(points_of(request_of({"d=[64,72]"}, {"fa2"})).size(), 2U);
 }
@@ -434,7 +434,7 @@ TEST(MakePlan, ATileTooLargeForThisDeviceIsAPoint) {
   EXPECT_TRUE(built_in_algorithms().find("fa2")->refusal(points[0].problem, points[0].tile, h200()).has_value());
 }
 
-TEST(MakePlan, WhatCannotBePosedIsAnError) {
+TEST(MakePlan, InvalidProblemsAreErrors) {
   EXPECT_THAT(plan_error(request_of({"heads_q=12", "heads_kv=8"})), HasSubstr("multiple"));
   EXPECT_THAT(plan_error(request_of({"mask=[full,lengths:512/2048]", "batch=2"})),
               HasSubstr("key length 2048 exceeds n_k (1024)"));
@@ -447,7 +447,7 @@ TEST(MakePlan, WhatCannotBePosedIsAnError) {
   EXPECT_THAT(plan_error(request_of({"N=[1:4000]", "d=[1:4000]"})), HasSubstr("the maximum is 100000"));
 }
 
-TEST(Presets, AreNamedAndDescribed) {
+TEST(Presets, HaveNamesAndDescriptions) {
   std::vector<std::string_view> names;
   for (const PresetInfo& preset : presets()) {
     names.push_back(preset.name);
@@ -461,7 +461,7 @@ TEST(Presets, AreNamedAndDescribed) {
                                  "linear", "gpus"));
 }
 
-TEST(Presets, MemoryWallReachesBeyondTheMemoryOfAnH200) {
+TEST(Presets, MemoryWallExceedsH200Memory) {
   const auto points = points_of(request_of({}, {}, "memory-wall"));
   std::set<std::int64_t> lengths;
   std::set<std::int64_t> dims;
@@ -470,14 +470,14 @@ TEST(Presets, MemoryWallReachesBeyondTheMemoryOfAnH200) {
     lengths.insert(point.problem.n_q);
     dims.insert(point.problem.d);
     EXPECT_GE(point.problem.instances(), 132);
-    beyond = beyond || memory_need_bytes(point, h200(), built_in_algorithms()) > h200().dram_bytes;
+    beyond = beyond || required_memory_bytes(point, h200(), built_in_algorithms()) > h200().dram_bytes;
   }
   EXPECT_THAT(lengths, ElementsAre(256, 512, 1024, 2048, 4096, 8192, 16384));
   EXPECT_THAT(dims, ElementsAre(64, 128));
   EXPECT_TRUE(beyond);
 }
 
-TEST(Presets, PaperIsFigure2) {
+TEST(Presets, PaperPresetIsFigure2) {
   AttentionProblem problem{.batch = 64, .heads_q = 16, .heads_kv = 16, .n_q = 1024, .n_k = 1024, .d = 64};
   std::set<int> forward_bc;
   std::vector<std::string> both;
@@ -496,7 +496,7 @@ TEST(Presets, PaperIsFigure2) {
   EXPECT_THAT(forward_bc, ElementsAre(64, 128, 256, 512));
 }
 
-TEST(MakeSpec, IsOneProblemOfAnyAlgorithm) {
+TEST(MakeSpec, AcceptsAnyAlgorithm) {
   const SweepRequest request = request_of({"N=4096", "d=128", "batch=4", "pass=bwd", "mask=causal"});
   const auto spec = make_spec("torch-flash", request.axes, built_in_algorithms());
   ASSERT_TRUE(spec.ok()) << spec.error();
@@ -519,7 +519,7 @@ TEST(MakeSpec, IsOneProblemOfAnyAlgorithm) {
   EXPECT_FALSE(make_spec("x", request_of({"N=3", "n_k=2"}).axes, built_in_algorithms()).ok());
 }
 
-TEST(Presets, AnAxisReplacesThePresetsAndAlgorithmsNarrowIt) {
+TEST(Presets, AxesAndAlgorithmsOverrideThePreset) {
   for (const PointSpec& point : points_of(request_of({"N=512"}, {"fa2"}, "memory-wall"))) {
     EXPECT_EQ(point.algorithm, "fa2");
     EXPECT_EQ(point.problem.n_q, 512);
@@ -528,7 +528,7 @@ TEST(Presets, AnAxisReplacesThePresetsAndAlgorithmsNarrowIt) {
   EXPECT_EQ(std::ranges::count(tiles, "naive", &PointSpec::algorithm), 2);
 }
 
-TEST(Presets, LawVariesNAndDAndTheMemoryThatMakesTheTile) {
+TEST(Presets, LawVariesNDAndM) {
   std::map<std::string, std::array<std::set<std::int64_t>, 3>> varied;
   for (const PointSpec& point : points_of(request_of({}, {}, "law"))) {
     const TileSide side = built_in_algorithms().find(point.algorithm)->facts().traffic_side(Pass::fwd);
@@ -550,7 +550,7 @@ TEST(Presets, LawVariesNAndDAndTheMemoryThatMakesTheTile) {
 }
 
 // Compares with O(N²) algorithms on the same problems, and covers its own law over N, d and M.
-TEST(Presets, LinearHasItsCurvesAndItsLaw) {
+TEST(Presets, LinearHasCurvesAndLaw) {
   std::map<std::string, std::set<std::string>> problems;
   std::set<std::int64_t> memories;
   for (const PointSpec& point : points_of(request_of({}, {}, "linear"))) {
@@ -570,7 +570,7 @@ TEST(Presets, LinearHasItsCurvesAndItsLaw) {
   EXPECT_EQ(problems["fa2"], problems["linattn"]);
 }
 
-TEST(Presets, NoPointComesTwice) {
+TEST(Presets, PointsAreUnique) {
   for (const PresetInfo& preset : presets()) {
     std::set<std::string> seen;
     for (const PointSpec& point : points_of(request_of({}, {}, std::string(preset.name)))) {
@@ -579,7 +579,7 @@ TEST(Presets, NoPointComesTwice) {
   }
 }
 
-TEST(Describe, TellsPointsApartByEveryField) {
+TEST(Describe, DiffersForEveryField) {
   const PointSpec plain{.algorithm = "fa2", .problem = {}, .tile = {.br = 64, .bc = 64}};
   for (const Field& field : point_fields()) {
     PointSpec other = plain;
@@ -596,7 +596,7 @@ TEST(Describe, TellsPointsApartByEveryField) {
   EXPECT_NE(describe(finely), describe(more_finely));
 }
 
-TEST(Describe, SaysWhatItAlwaysSaid) {
+TEST(Describe, FormatIsStable) {
   PointSpec spec{.algorithm = "fa2",
                  .problem = {.dtype = DType::bf16,
                              .pass = Pass::bwd,
@@ -624,15 +624,15 @@ TEST(MemoryNeed, CountsEveryBuffer) {
                  .tile = {.br = 64, .bc = 64}};
   const std::int64_t matrix = std::int64_t{132} * 16384 * 16384 * 2;  // 66 GiB; S and P have this size
   const std::int64_t rows = std::int64_t{132} * 16384 * 64 * 2;
-  EXPECT_EQ(memory_need_bytes(spec, h200(), built_in_algorithms()), 2 * matrix + 4 * rows);
+  EXPECT_EQ(required_memory_bytes(spec, h200(), built_in_algorithms()), 2 * matrix + 4 * rows);
   spec.tile.br = 24;
-  EXPECT_EQ(memory_need_bytes(spec, h200(), built_in_algorithms()), 0);
+  EXPECT_EQ(required_memory_bytes(spec, h200(), built_in_algorithms()), 0);
   spec.algorithm = "fa9";
-  EXPECT_EQ(memory_need_bytes(spec, h200(), built_in_algorithms()), 0);
+  EXPECT_EQ(required_memory_bytes(spec, h200(), built_in_algorithms()), 0);
 }
 
 // A dry run evaluates every point, up to 100,000.
-TEST(MemoryNeed, IsKnownWithoutAProgram) {
+TEST(MemoryNeed, NeedsNoTileProgram) {
   AttentionProblem p{.pass = Pass::fwd, .batch = 2, .heads_q = 4, .heads_kv = 4, .n_q = 100, .n_k = 300, .d = 64};
   for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
     if (algorithm->facts().for_decoding) p.n_q = 1;
@@ -641,7 +641,7 @@ TEST(MemoryNeed, IsKnownWithoutAProgram) {
       const Config config = algorithm->default_config(p, h200());
       if (algorithm->refusal(p, config, h200())) continue;
       const PointSpec spec{.algorithm = algorithm->name(), .problem = p, .tile = config.tile, .knobs = config.knobs};
-      EXPECT_EQ(memory_need_bytes(spec, h200(), built_in_algorithms()),
+      EXPECT_EQ(required_memory_bytes(spec, h200(), built_in_algorithms()),
                 algorithm->plan(p, config, h200()).buffer_bytes())
           << describe(spec);
     }

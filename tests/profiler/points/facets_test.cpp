@@ -24,7 +24,7 @@ std::vector<std::string> keys_of(const std::vector<FacetPtr>& facets) {
   return keys;
 }
 
-TEST(Facets, EveryOneSaysWhatItIs) {
+TEST(Facets, HaveLabelsAndHelp) {
   for (const auto& facets : {curve_facets(), map_facets()}) {
     std::set<std::string> keys;
     std::set<std::string> labels;
@@ -47,7 +47,7 @@ std::optional<PointSpec> changed(const PointSpec& like, const Field& field) {
 }
 
 // Facets cover every field except N, the tile and the view's axes.
-TEST(Facets, EveryFieldOfAPointTellsPointsApart) {
+TEST(Facets, EveryFieldSeparatesPoints) {
   const PointSpec base = fixtures::spec("fa2", 1024);
   std::vector<FacetPtr> facets = map_facets();
   facets.push_back(tile_facet());
@@ -65,7 +65,7 @@ TEST(Facets, EveryFieldOfAPointTellsPointsApart) {
   EXPECT_EQ(combined_codes(table, facets)[0], combined_codes(table, facets)[1]);
 }
 
-TEST(Facets, EveryKnobTellsMapsApart) {
+TEST(Facets, EveryKnobSeparatesMaps) {
   for (const Knob& knob : built_in_algorithms().knobs()) {
     PointSpec told = fixtures::spec("fa2", 1024);
     told.knobs.set(knob.name, knob.words.empty() ? KnobValue(std::int64_t{1}) : KnobValue(knob.words.back()));
@@ -77,7 +77,7 @@ TEST(Facets, EveryKnobTellsMapsApart) {
   }
 }
 
-TEST(Facets, AKnobThatAnAlgorithmStatesIsOffered) {
+TEST(Facets, DeclaredKnobsAreFacets) {
   Registry registry;
   registry.add(
       std::make_unique<test::FactsOnlyAlgorithm>(Facts{.name = "mine",
@@ -113,7 +113,7 @@ TEST(Facets, AKnobThatAnAlgorithmStatesIsOffered) {
   EXPECT_THAT(values_of("order"), testing::ElementsAre("as given", "longest"));
 }
 
-TEST(Facets, OfAKnobThatIsSweptBesideNTheValuesAreChosenAmong) {
+TEST(Facets, ASweptKnobIsAFacet) {
   Registry registry;
   registry.add(
       std::make_unique<test::FactsOnlyAlgorithm>(Facts{.name = "mine",
@@ -142,7 +142,7 @@ TEST(Facets, OfAKnobThatIsSweptBesideNTheValuesAreChosenAmong) {
   EXPECT_EQ(swept_values(table, table.rows()), (std::vector<SweptValue>{{"parts", 0}, {"parts", 4}}));
 }
 
-TEST(Facets, StandInTheirOrder) {
+TEST(Facets, AreInOrder) {
   std::vector<std::string> curve{"d", "pass", "n_q", "mask", "dtype", "heads", "dropout", "page", "deterministic"};
   std::vector<std::string> map{"device", "algorithm", "n",       "d",    "pass",         "mask",
                                "dtype",  "heads",     "dropout", "page", "deterministic"};
@@ -157,7 +157,7 @@ TEST(Facets, StandInTheirOrder) {
   EXPECT_EQ(map_facets().back()->key, "cache");
 }
 
-TEST(Facets, FieldsKeepTheirWords) {
+TEST(Facets, FieldsKeepTheirText) {
   PointSpec told = fixtures::spec("fa2", 1024);
   told.problem.dropout = 0.1;
   told.problem.page = 64;

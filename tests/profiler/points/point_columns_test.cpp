@@ -35,7 +35,7 @@ std::set<std::string> metric_names(const std::vector<PointRecord>& records) {
   return names;
 }
 
-void expect_value(const std::optional<Evaluated>& got, const std::optional<MetricValue>& wanted) {
+void expect_value(const std::optional<EvaluatedMetric>& got, const std::optional<MetricValue>& wanted) {
   ASSERT_EQ(got.has_value(), wanted.has_value());
   if (!wanted) return;
   EXPECT_EQ(got->name, wanted->name);
@@ -52,7 +52,7 @@ void expect_row(const PointColumns& columns, Row row, const PointRecord& record,
   EXPECT_EQ(columns.throttled(row), record.clocks && record.clocks->throttled);
   EXPECT_EQ(columns.throttle_reasons(row), record.clocks ? record.clocks->throttle_reasons : 0);
   EXPECT_EQ(columns.sum(row).has_value(), record.kernel("all") != nullptr);
-  const std::vector<KernelOfRow> kernels = columns.kernels(row);
+  const std::vector<RowKernel> kernels = columns.kernels(row);
   ASSERT_EQ(kernels.size(), record.kernels.size());
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     const std::string& kernel = record.kernels[i].kernel;
@@ -115,7 +115,7 @@ PointRecord in_rounds(const PointSpec& spec, int rounds) {
   return point;
 }
 
-std::vector<PointRecord> all_sorts() {
+std::vector<PointRecord> diverse_points() {
   std::vector<PointRecord> records = fixtures::memory_wall();
   for (const auto& more : {fixtures::tile_sweep(), fixtures::peers(), fixtures::decoding(), fixtures::backward()}) {
     records.insert(records.end(), more.begin(), more.end());
@@ -150,12 +150,12 @@ std::vector<PointRecord> all_sorts() {
   return records;
 }
 
-TEST(PointColumns, SayWhatTheRecordsSay) {
-  const std::vector<PointRecord> records = all_sorts();
+TEST(PointColumns, EqualTheRecords) {
+  const std::vector<PointRecord> records = diverse_points();
   expect_rows(columns_of(records), records);
 }
 
-TEST(PointColumns, SayWhatASimulationSays) {
+TEST(PointColumns, EqualASimulatedSweep) {
   const std::vector<PointRecord> records = simulated_sweep();
   std::set<Provenance> origins;
   for (const PointRecord& record : records) origins.insert(record.origin());
@@ -163,8 +163,8 @@ TEST(PointColumns, SayWhatASimulationSays) {
   expect_rows(columns_of(records), records);
 }
 
-TEST(PointColumns, TakeRowsOfOtherColumns) {
-  const std::vector<PointRecord> records = all_sorts();
+TEST(PointColumns, AppendRowsOfOtherColumns) {
+  const std::vector<PointRecord> records = diverse_points();
   const PointColumns from = columns_of(records);
   const std::vector<PointRecord> simulated = simulated_sweep();
   PointColumns columns = columns_of(simulated);
@@ -183,7 +183,7 @@ TEST(PointColumns, TakeRowsOfOtherColumns) {
   expect_rows(columns, wanted);
 }
 
-TEST(PointColumns, KeepWhatEachRoundFound) {
+TEST(PointColumns, KeepRounds) {
   PointRecord point = fixtures::ok_point(fixtures::spec("fa2", 1024));
   const auto found = [&](double bytes, double ns, double hertz) {
     PointRecord one = point;
@@ -219,7 +219,7 @@ TEST(PointColumns, KeepWhatEachRoundFound) {
   EXPECT_EQ(scatter->q3, 251);
 }
 
-TEST(PointColumns, KeepAKnobThatTheyWereGiven) {
+TEST(PointColumns, KeepKnobs) {
   PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024));
   record.spec.knobs = {{"cluster", 4}, {"order", "up_and_down"}};
   const PointColumns columns = columns_of({fixtures::ok_point(fixtures::spec("fa2", 1024)), record});
@@ -228,7 +228,7 @@ TEST(PointColumns, KeepAKnobThatTheyWereGiven) {
   EXPECT_EQ(columns.spec(1, {}).knobs, record.spec.knobs);
 }
 
-TEST(PointColumns, RowsAreTheSameWhereAllTheirValuesAre) {
+TEST(PointColumns, SameComparesAllValues) {
   const PointRecord first = fixtures::ok_point(fixtures::spec("naive", 1024));
   const PointColumns reference = columns_of({fixtures::ok_point(fixtures::spec("fa2", 512)), first});
   const auto same = [&](const PointRecord& other) {

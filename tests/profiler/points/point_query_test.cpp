@@ -61,7 +61,7 @@ class PointQueryTest : public testing::Test {
   PointTable table = points.table();
 };
 
-TEST(PointQueryOfSomeRuns, ADeviceIsCalledTheSame) {
+TEST(PointQueryOnASubset, DeviceTitlesAreUnchanged) {
   std::vector<analysis::Run> runs(2);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     runs[i].device_name = "NVIDIA H200";
@@ -85,13 +85,13 @@ TEST(PointQueryOfSomeRuns, ADeviceIsCalledTheSame) {
   EXPECT_EQ(device_title(table_of(alone), 0), "H200");
 }
 
-TEST_F(PointQueryTest, NothingAskedForLeavesAll) {
+TEST_F(PointQueryTest, EmptyQueryMatchesAll) {
   EXPECT_TRUE(PointQuery::parse("", table)->empty());
   EXPECT_TRUE(PointQuery::parse(" \t ", table)->empty());
   EXPECT_THAT(rows("  "), ElementsAre(0, 1, 2, 3, 4, 5));
 }
 
-TEST_F(PointQueryTest, AFieldHasAnyOfItsValues) {
+TEST_F(PointQueryTest, ValuesAreAlternatives) {
   EXPECT_THAT(rows("algorithm:fa2"), ElementsAre(2, 3, 4));
   EXPECT_THAT(rows("algo:fa1,naive"), ElementsAre(0, 1, 5));
   EXPECT_THAT(rows("algo=FA2"), ElementsAre(2, 3, 4)) << "case-insensitive";
@@ -110,7 +110,7 @@ TEST_F(PointQueryTest, AFieldHasAnyOfItsValues) {
   EXPECT_THAT(rows("device:a100"), IsEmpty());
 }
 
-TEST_F(PointQueryTest, AMaskIsKnownByItsWordsAndAsViewsCallIt) {
+TEST_F(PointQueryTest, MasksMatchByPartAndShortText) {
   EXPECT_THAT(rows("mask:full"), ElementsAre(0, 1, 2, 5));
   EXPECT_THAT(rows("mask:full"), ElementsAre(0, 1, 2, 5));
   EXPECT_THAT(rows("mask:window:256:0"), ElementsAre(4));
@@ -118,7 +118,7 @@ TEST_F(PointQueryTest, AMaskIsKnownByItsWordsAndAsViewsCallIt) {
   EXPECT_THAT(rows("window:256:0"), ElementsAre(4)) << "colons are part of the mask";
 }
 
-TEST_F(PointQueryTest, HowAPointEndedAndWhereItComesFrom) {
+TEST_F(PointQueryTest, StatusAndProvenance) {
   EXPECT_THAT(rows("status:ok"), ElementsAre(0, 1, 2, 3, 4));
   EXPECT_THAT(rows("status:out-of-memory"), ElementsAre(5));
   EXPECT_THAT(rows("status:throttled"), ElementsAre(1));
@@ -142,7 +142,7 @@ TEST_F(PointQueryTest, NumbersAreCompared) {
   EXPECT_THAT(rows("dropout>0"), ElementsAre(2));
 }
 
-TEST_F(PointQueryTest, EveryMetricIsAFieldInItsUnit) {
+TEST_F(PointQueryTest, MetricsAreFieldsWithUnits) {
   for (const Metric& metric : metrics_table()) {
     EXPECT_TRUE(PointQuery::parse(std::string(metric.key) + ">0", table)) << metric.key;
   }
@@ -169,7 +169,7 @@ TEST_F(PointQueryTest, EveryMetricIsAFieldInItsUnit) {
   EXPECT_THAT(completed("time_m"), ElementsAre("time_median_ns>"));
 }
 
-TEST_F(PointQueryTest, KnobsAreFieldsWhoeverStatesThem) {
+TEST_F(PointQueryTest, KnobsAreFields) {
   EXPECT_THAT(rows("stages:3"), ElementsAre(4));
   EXPECT_THAT(rows("stages>=2"), ElementsAre(4)) << "auto is not a number";
   EXPECT_THAT(rows("stages:auto"), ElementsAre(0, 1, 2, 3, 5));
@@ -186,7 +186,7 @@ TEST_F(PointQueryTest, KnobsAreFieldsWhoeverStatesThem) {
   EXPECT_THAT(query->rows(Points(records()).table()), IsEmpty());
 }
 
-TEST_F(PointQueryTest, ABareWordIsPartOfWhatThePointSays) {
+TEST_F(PointQueryTest, BareWordsMatchSubstrings) {
   EXPECT_THAT(rows("fa"), ElementsAre(1, 2, 3, 4));
   EXPECT_THAT(rows("CAUSAL"), ElementsAre(3));
   EXPECT_THAT(rows("GiB"), ElementsAre(5)) << "the reason";
@@ -194,14 +194,14 @@ TEST_F(PointQueryTest, ABareWordIsPartOfWhatThePointSays) {
   EXPECT_THAT(rows("H200"), IsEmpty()) << "run names are not searched";
 }
 
-TEST_F(PointQueryTest, AMinusLeavesOut) {
+TEST_F(PointQueryTest, MinusNegates) {
   EXPECT_THAT(rows("-naive"), ElementsAre(1, 2, 3, 4));
   EXPECT_THAT(rows("-algo:naive,fa1"), ElementsAre(2, 3, 4));
   EXPECT_THAT(rows("-N>=4096"), ElementsAre(0, 1));
   EXPECT_THAT(rows("algo:fa2 d:128 N>=4096 status:ok -causal"), ElementsAre(2, 4));
 }
 
-TEST_F(PointQueryTest, ErrorsNameTheWordAndWhatToWrite) {
+TEST_F(PointQueryTest, ErrorsNameTheTermAndTheFix) {
   EXPECT_EQ(error("fa2 algoritm:fa2"), "“algoritm:fa2”: unknown field “algoritm”; did you mean algorithm?");
   EXPECT_THAT(error("zzzzzz:1"), testing::StartsWith("“zzzzzz:1”: unknown field “zzzzzz”; available: algo, N, "));
   EXPECT_EQ(error("d:"), "“d:”: missing value after d:");
@@ -223,12 +223,12 @@ TEST_F(PointQueryTest, ErrorsNameTheWordAndWhatToWrite) {
   EXPECT_EQ(error("device:\"NVIDIA H200"), "“device:\"NVIDIA H200”: missing closing quotation mark");
 }
 
-TEST_F(PointQueryTest, WhatIsWrongIsSaidByTheNameThatWasTyped) {
+TEST_F(PointQueryTest, ErrorsUseTheTypedName) {
   EXPECT_THAT(error("time<1parsec"), testing::HasSubstr("”: time takes a number"));
   EXPECT_THAT(error("N>>4"), testing::HasSubstr("”: N takes a number; “>4”"));
 }
 
-TEST_F(PointQueryTest, HostileTextIsRefusedOrFindsNothing) {
+TEST_F(PointQueryTest, HostileTextIsRejectedOrMatchesNothing) {
   EXPECT_EQ(error(std::string(longest_query + 1, 'x')), "The filter has 2001 characters; the maximum is 2000.");
   EXPECT_LT(error(std::string(1000, 'y') + ":1").size(), 700U) << "long terms are abbreviated";
   EXPECT_THAT(rows("d:99999999999999999999999999999999999999M"), IsEmpty());
@@ -242,7 +242,7 @@ TEST_F(PointQueryTest, HostileTextIsRefusedOrFindsNothing) {
   EXPECT_THAT(rows(std::string("ok\0ok", 5)), IsEmpty());
 }
 
-TEST_F(PointQueryTest, CompletesNamesOfFields) {
+TEST_F(PointQueryTest, CompletesFieldNames) {
   EXPECT_THAT(completed("al"), ElementsAre("algo:", "algorithm:"));
   EXPECT_THAT(completed("fa2 -STA"), ElementsAre("stages:", "status:"));
   EXPECT_THAT(completed("n"), ElementsAre("N:", "n_q:", "n_k:"));
@@ -255,7 +255,7 @@ TEST_F(PointQueryTest, CompletesNamesOfFields) {
   EXPECT_EQ(complete("d", 1, table, 2).texts.size(), 2U);
 }
 
-TEST_F(PointQueryTest, CompletesValuesThatOccur) {
+TEST_F(PointQueryTest, CompletesOccurringValues) {
   EXPECT_THAT(completed("algo:"), ElementsAre("fa1", "fa2", "naive"));
   EXPECT_THAT(completed("algo:naive,fa"), ElementsAre("fa1", "fa2"));
   EXPECT_THAT(completed("N>=1"), ElementsAre("1024", "16384")) << "sorted numerically";
@@ -271,7 +271,7 @@ TEST_F(PointQueryTest, CompletesValuesThatOccur) {
 }
 
 /// Every offered name and value parses and matches the points that have it.
-TEST_F(PointQueryTest, WhatIsOfferedIsUnderstood) {
+TEST_F(PointQueryTest, CompletionsParse) {
   const std::vector<QueryField> fields = query_fields(table);
   for (const std::string& name : query_names(fields)) {
     ASSERT_NE(find_query_field(fields, name), nullptr) << name;

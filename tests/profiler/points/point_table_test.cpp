@@ -25,7 +25,7 @@ FacetPtr facet_of(std::string_view key) {
   return *std::ranges::find(facets, key, [](const FacetPtr& facet) { return std::string_view(facet->key); });
 }
 
-TEST(PointTable, AColumnHasWhatEachPointHas) {
+TEST(PointTable, ColumnsEqualTheRecords) {
   std::vector<PointRecord> records = fixtures::tile_sweep();
   for (const PointRecord& record : fixtures::peers()) records.push_back(record);
   const Points points(records);
@@ -51,7 +51,7 @@ TEST(PointTable, AColumnHasWhatEachPointHas) {
   }
 }
 
-TEST(PointTable, ATableThatIsMovedKeepsItsColumns) {
+TEST(PointTable, MovedTablesKeepTheirColumns) {
   const Points points(fixtures::memory_wall());
   PointTable first = points.table();
   const std::optional<double> before = first.values(metric_key::time_median_ns).at(0);
@@ -60,7 +60,7 @@ TEST(PointTable, ATableThatIsMovedKeepsItsColumns) {
   EXPECT_TRUE(second.values(metric_key::time_median_ns).has(1)) << "first access";
 }
 
-TEST(PointTable, ValuesThatAreKnownOfTheSamePointsAreTakenOver) {
+TEST(PointTable, KnownValuesAreCopied) {
   const fixtures::Points points(fixtures::tile_sweep());
   const PointTable all = points.table();
   std::vector<Row> rows;
@@ -70,7 +70,7 @@ TEST(PointTable, ValuesThatAreKnownOfTheSamePointsAreTakenOver) {
     (void)all.values(metric_key::l2_sm_bytes).at(rows[i]);
     (void)all.dram_traffic().at(rows[i]);
   }
-  const auto [some, runs] = some_rows(all, rows);
+  const auto [some, runs] = extract_rows(all, rows);
   EXPECT_EQ(runs, std::vector<RunIndex>{0});
   std::size_t there = 0;
   std::size_t absent = 0;
@@ -85,7 +85,7 @@ TEST(PointTable, ValuesThatAreKnownOfTheSamePointsAreTakenOver) {
   EXPECT_GT(absent, 0U) << "failed points have no value";
 }
 
-TEST(PointTable, ValuesThatAreTakenOverAreNotComputedAgain) {
+TEST(PointTable, CopiedValuesAreNotRecomputed) {
   std::vector<PointRecord> slower = fixtures::tile_sweep();
   for (PointRecord& record : slower) {
     for (KernelRecord& kernel : record.kernels) {
@@ -98,7 +98,7 @@ TEST(PointTable, ValuesThatAreTakenOverAreNotComputedAgain) {
   PointTable table = ours.table();
   const std::vector<Row> rows = from.rows();
   for (const Row row : rows) (void)from.values(metric_key::time_median_ns).at(row);
-  table.take_values(from, rows);
+  table.copy_known_values(from, rows);
   std::size_t there = 0;
   for (const Row row : rows) {
     const std::optional<double> ns = table.values(metric_key::time_median_ns).at(row);
@@ -108,7 +108,7 @@ TEST(PointTable, ValuesThatAreTakenOverAreNotComputedAgain) {
   EXPECT_GT(there, 0U);
 }
 
-TEST(PointTable, TilesAreCodesInTheOrderOfTheirSize) {
+TEST(PointTable, TileCodesAreSorted) {
   const Points points({fixtures::ok_point(fixtures::spec("fa2", 1024, 128, 64)),
                        fixtures::ok_point(fixtures::spec("fa2", 1024, 64, 128)),
                        fixtures::ok_point(fixtures::spec("fa2", 2048, 128, 64)),
@@ -120,7 +120,7 @@ TEST(PointTable, TilesAreCodesInTheOrderOfTheirSize) {
   EXPECT_EQ(table.tile(table.tile_code(1)), (TileShape{64, 128}));
 }
 
-TEST(PointTable, AFacetsCodesAscendWithItsValues) {
+TEST(PointTable, FacetCodesAreSortedByValue) {
   const Points points({fixtures::ok_point(fixtures::spec("fa2", 4096)), fixtures::ok_point(fixtures::spec("fa2", 512)),
                        fixtures::ok_point(fixtures::spec("fa2", 4096)),
                        fixtures::ok_point(fixtures::spec("fa2", 1024))});
@@ -132,7 +132,7 @@ TEST(PointTable, AFacetsCodesAscendWithItsValues) {
   EXPECT_THAT(texts, testing::ElementsAre("512", "1024", "4096"));
 }
 
-TEST(PointTable, AlgorithmsStandInTheOrderOfTheRegistryAndOthersBehindThem) {
+TEST(PointTable, AlgorithmsAreInRegistryOrder) {
   const Points points({fixtures::imported_point("another", fixtures::spec("fa2", 512).problem, 1e6),
                        fixtures::ok_point(fixtures::spec("fa2", 512)), fixtures::ok_point(fixtures::spec("naive", 512)),
                        fixtures::ok_point(fixtures::spec("fa1", 512))});
@@ -142,7 +142,7 @@ TEST(PointTable, AlgorithmsStandInTheOrderOfTheRegistryAndOthersBehindThem) {
   EXPECT_THAT(names, testing::ElementsAre("naive", "fa1", "fa2", "another"));
 }
 
-TEST(PointTable, CombinedCodesStayApartWhenTheFacetsOutgrowANumber) {
+TEST(PointTable, CombinedCodesDoNotOverflow) {
   // 13 facets of 32 values each exceed 64 bits of combinations; the 40 points use 40 of them.
   std::vector<PointRecord> records;
   for (int i = 0; i < 40; ++i) {
@@ -162,7 +162,7 @@ TEST(PointTable, CombinedCodesStayApartWhenTheFacetsOutgrowANumber) {
   EXPECT_EQ((std::set<std::uint64_t>(codes.begin(), codes.end()).size()), 40U);
 }
 
-TEST(DisjointGroups, TheFirstTakesWhoeverSharesNoPlaceWithIt) {
+TEST(DisjointGroups, RunsJoinTheFirstDisjointGroup) {
   const std::vector<std::vector<std::int64_t>> places{{1, 2}, {2, 3}, {4}, {3}, {1}};
   const auto groups = disjoint_groups(places);
   ASSERT_EQ(groups.size(), 2U);
@@ -171,7 +171,7 @@ TEST(DisjointGroups, TheFirstTakesWhoeverSharesNoPlaceWithIt) {
   EXPECT_TRUE(disjoint_groups({}).empty());
 }
 
-TEST(PointTable, SeveralThreadsMayLookAtOne) {
+TEST(PointTable, IsThreadSafeForReading) {
   const Points points(fixtures::tile_sweep());
   const PointTable alone = points.table();
   const PointTable shared = points.table();

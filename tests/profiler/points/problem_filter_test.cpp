@@ -26,7 +26,7 @@ std::string chosen(const ProblemFilter& filter, std::string_view field) {
   return state_of(filter, field).value().text;
 }
 
-TEST(ProblemFilter, OffersOnlyWhatEarlierChoicesLeave) {
+TEST(ProblemFilter, OptionsDependOnEarlierChoices) {
   std::vector<PointRecord> records;
   for (const std::int64_t n : {256, 512, 1024}) {
     records.push_back(fixtures::ok_point(fixtures::spec("fa2", n, 64, 64, 64)));
@@ -49,7 +49,7 @@ TEST(ProblemFilter, OffersOnlyWhatEarlierChoicesLeave) {
   EXPECT_EQ(filter.rows(), (std::vector<Row>{3}));
 }
 
-TEST(ProblemFilter, WhatIsUsualComesFirstAndGoesWithoutSaying) {
+TEST(ProblemFilter, DefaultsAreChosenAndNotInTitles) {
   std::vector<PointRecord> records;
   for (const std::int64_t n : {256, 512, 1024}) {
     records.push_back(fixtures::ok_point(fixtures::spec("fa2", n)));
@@ -81,7 +81,7 @@ TEST(ProblemFilter, WhatIsUsualComesFirstAndGoesWithoutSaying) {
   EXPECT_EQ(filter.stem(), "-d128-1x132");
 }
 
-TEST(ProblemFilter, FileNamesSayMaskAndPass) {
+TEST(ProblemFilter, FileNamesContainMaskAndPass) {
   PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024));
   record.spec.problem.pass = Pass::fwd_bwd;
   record.spec.problem.heads_kv = 12;
@@ -100,7 +100,7 @@ TEST(ProblemFilter, FileNamesSayMaskAndPass) {
   EXPECT_EQ(stem_of(record), "-d128-fwd+bwd-lengths.300.512.7-3x132-12-KV-dropout0.5");
 }
 
-TEST(ProblemFilter, MasksThatAreShortenedAlikeStayTwo) {
+TEST(ProblemFilter, MasksWithEqualShortTextsStayDistinct) {
   std::vector<PointRecord> records;
   for (const char* mask : {"lengths:100/200/300/400/500", "lengths:100/200/400/300/500"}) {
     PointSpec spec = fixtures::spec("fa2", 512);
@@ -126,7 +126,7 @@ TEST(ProblemFilter, MasksThatAreShortenedAlikeStayTwo) {
   EXPECT_EQ(stems.size(), 2U);
 }
 
-TEST(ProblemFilter, AnImportedProblemDoesNotLead) {
+TEST(ProblemFilter, ImportedPointsDoNotSetDefaults) {
   // Twice as many lengths as our points, with another head dimension.
   std::vector<PointRecord> peers;
   for (std::int64_t n = 128; n <= (1 << 20); n *= 2) {
@@ -143,7 +143,7 @@ TEST(ProblemFilter, AnImportedProblemDoesNotLead) {
   for (const Row row : filter.rows()) EXPECT_NE(table.run(row).provenance, Provenance::imported);
 }
 
-TEST(ProblemFilter, PointsThatComeLaterLeadNobodyElsewhere) {
+TEST(ProblemFilter, NewPointsDoNotChangeChoices) {
   Points points({fixtures::ok_point(fixtures::spec("fa2", 1024, 64, 64, 64))});
   ProblemFilter filter = curves_filter();
   {
@@ -164,7 +164,7 @@ TEST(ProblemFilter, PointsThatComeLaterLeadNobodyElsewhere) {
   EXPECT_EQ(chosen(filter, "d"), "128") << "automatic: the value with the largest coverage";
 }
 
-TEST(ProblemFilter, EveryProblemIsVisitedOnce) {
+TEST(ProblemFilter, VisitsEveryProblemOnce) {
   std::vector<PointRecord> records = fixtures::memory_wall();
   for (const PointRecord& record : fixtures::backward()) records.push_back(record);
   const Points points(records);
@@ -177,7 +177,7 @@ TEST(ProblemFilter, EveryProblemIsVisitedOnce) {
                                             std::pair{"-d128-bwd-causal-1x132", 10U}));
 }
 
-TEST(ProblemFilter, TwoGpusOfOneNameAreTwoDevices) {
+TEST(ProblemFilter, GpusOfOneModelAreDistinct) {
   std::vector<PointRecord> records{fixtures::ok_point(fixtures::spec("fa2", 1024))};
   auto one = fixtures::run();
   one.device_id = "GPU-11112222-aaaa";
@@ -192,7 +192,7 @@ TEST(ProblemFilter, TwoGpusOfOneNameAreTwoDevices) {
   EXPECT_EQ(filter.rows(), std::vector<Row>{0});
 }
 
-TEST(ProblemFilter, WithoutPointsNothingIsChosen) {
+TEST(ProblemFilter, WithoutPointsThereAreNoChoices) {
   ProblemFilter filter = curves_filter();
   filter.update(PointTable(), {});
   EXPECT_EQ(filter.state(0).current, -1);

@@ -46,7 +46,7 @@ class RowKeys : public ::testing::Test {
   std::vector<Row> other;
 };
 
-TEST_F(RowKeys, GroupsAreThoseOfTheTexts) {
+TEST_F(RowKeys, GroupsMatchTextComparison) {
   std::vector<RowKey> keys{key_of_knobs(*table)};
   for (const FieldColumn& column : table->points().fields()) keys.push_back(key_of_field(*table, column.field().name));
   const RowGroups groups(keys, base, other);
@@ -69,7 +69,7 @@ TEST_F(RowKeys, GroupsAreThoseOfTheTexts) {
   EXPECT_EQ(RowGroups(keys, {}, {}).size(), 0U);
 }
 
-TEST_F(RowKeys, OneKnobTellsApartByItsOwnValue) {
+TEST_F(RowKeys, KeyOfOneKnobIgnoresOthers) {
   const std::vector<RowKey> keys{key_of_knob(*table, "splits")};
   const RowGroups groups(keys, base, other);
   ASSERT_EQ(groups.size(), 2U);
@@ -77,19 +77,19 @@ TEST_F(RowKeys, OneKnobTellsApartByItsOwnValue) {
   EXPECT_EQ(groups[1][0].size(), 8U);
 }
 
-TEST_F(RowKeys, SidesShareKeysOrHaveTheSame) {
-  EXPECT_TRUE(have_the_same_keys(key_of_field(*table, "algorithm"), base, other));
+TEST_F(RowKeys, CommonAndEqualKeys) {
+  EXPECT_TRUE(have_equal_keys(key_of_field(*table, "algorithm"), base, other));
   const std::vector<Row> fa1(base.begin(), base.begin() + 6);
   const std::vector<Row> fa2(base.begin() + 6, base.begin() + 12);
-  EXPECT_FALSE(share_a_key(key_of_field(*table, "algorithm"), fa1, fa2));
-  EXPECT_TRUE(share_a_key(key_of_field(*table, "algorithm"), fa1, base));
-  EXPECT_FALSE(have_the_same_keys(key_of_field(*table, "algorithm"), fa1, base));
-  EXPECT_TRUE(share_a_key(key_of_extents(*table), fa1, fa2));
+  EXPECT_FALSE(have_common_key(key_of_field(*table, "algorithm"), fa1, fa2));
+  EXPECT_TRUE(have_common_key(key_of_field(*table, "algorithm"), fa1, base));
+  EXPECT_FALSE(have_equal_keys(key_of_field(*table, "algorithm"), fa1, base));
+  EXPECT_TRUE(have_common_key(key_of_extents(*table), fa1, fa2));
 }
 
-TEST_F(RowKeys, WhatWasAskedForIsTheSameFieldByField) {
+TEST_F(RowKeys, EqualSpecsComparesFields) {
   for (const Row a : base) {
-    for (const Row b : other) EXPECT_EQ(same_spec(*table, a, b), table->spec(a) == table->spec(b)) << a << " " << b;
+    for (const Row b : other) EXPECT_EQ(equal_specs(*table, a, b), table->spec(a) == table->spec(b)) << a << " " << b;
   }
 }
 

@@ -31,20 +31,20 @@ std::vector<std::string> keys(const Table& table) {
   return all;
 }
 
-Table of_numbers(const std::vector<std::optional<double>>& values) {
-  TableOf<std::optional<double>> table(values);
+Table number_table(const std::vector<std::optional<double>>& values) {
+  TableBuilder<std::optional<double>> table(values);
   table.add({.key = "value"}, [](const std::optional<double>& value) { return value; });
   return std::move(table).take();
 }
 
-TEST(Tables, StandInTheOrderOfAColumnAndWithoutAValueLast) {
-  const Table table = of_numbers({2, std::nullopt, 10, 2, std::numeric_limits<double>::quiet_NaN(), -1});
+TEST(Tables, SortByAColumnWithMissingValuesLast) {
+  const Table table = number_table({2, std::nullopt, 10, 2, std::numeric_limits<double>::quiet_NaN(), -1});
   EXPECT_THAT(table.ordered(0, false), ElementsAre(5, 0, 3, 2, 1, 4));
   EXPECT_THAT(table.ordered(0, true), ElementsAre(2, 0, 3, 5, 1, 4)) << "stable sort";
 }
 
-TEST(Tables, WordsAreOrderedAsWordsAndANumberBesideThemDecides) {
-  TableOf<std::string> table({"10", "9", "", "a"});
+TEST(Tables, TextsSortAsTextUnlessTheyHaveANumber) {
+  TableBuilder<std::string> table({"10", "9", "", "a"});
   table.add({.key = "word"}, [](const std::string& word) { return word; });
   table.add({.key = "ranked"},
             [](const std::string& word) { return Cell{.text = "same", .number = -static_cast<double>(word.size())}; });
@@ -54,9 +54,9 @@ TEST(Tables, WordsAreOrderedAsWordsAndANumberBesideThemDecides) {
   EXPECT_THAT(told.ordered(1, false), ElementsAre(0, 1, 3, 2));
 }
 
-TEST(Tables, CellsAreMadeWhenTheyAreLookedAt) {
+TEST(Tables, CellsAreComputedOnDemand) {
   std::size_t made = 0;
-  TableOf<int> table(std::vector<int>(100'000, 1));
+  TableBuilder<int> table(std::vector<int>(100'000, 1));
   Column& column = table.add({.key = "value", .kind = ColumnKind::number}, [&made](int value) {
     ++made;
     return Cell{.text = "dear", .number = value};
@@ -69,8 +69,8 @@ TEST(Tables, CellsAreMadeWhenTheyAreLookedAt) {
   EXPECT_EQ(made, 1U);
 }
 
-TEST(Tables, WhatNoRowHasTakesNoRoom) {
-  TableOf<int> table({0, 1});
+TEST(Tables, EmptyColumnsAreDropped) {
+  TableBuilder<int> table({0, 1});
   table.add({.key = "none"}, [](int) { return std::string(); });
   table.add({.key = "one"}, [](int value) { return std::string(value == 1 ? "x" : ""); });
   Table told = std::move(table).take();
@@ -81,13 +81,13 @@ TEST(Tables, WhatNoRowHasTakesNoRoom) {
   EXPECT_EQ(told.find("one"), nullptr);
 }
 
-TEST(Tables, NumbersForProgramsAreWhole) {
-  const Table table = of_numbers({12, 0.1, 1e300, std::nullopt, std::numeric_limits<double>::infinity()});
+TEST(Tables, RawNumbersAreExact) {
+  const Table table = number_table({12, 0.1, 1e300, std::nullopt, std::numeric_limits<double>::infinity()});
   EXPECT_THAT(texts(table, "value"), ElementsAre("12", "0.1", "1e+300", "", ""));
   EXPECT_EQ(table.columns[0].kind, ColumnKind::number);
 }
 
-TEST(Tables, AColumnsToneStandsBeforeTheRows) {
+TEST(Tables, ColumnToneOverridesRowTone) {
   Table table;
   table.tone = [](std::size_t row) { return row == 0 ? Tone::muted : Tone::plain; };
   const Column plain;
@@ -109,7 +109,7 @@ const std::vector<Ceiling> some_ceilings{
      .unit = "byte",
      .source = CeilingSource::datasheet}};
 
-TEST(CeilingTable, ReadsInUnitsOfItsSize) {
+TEST(CeilingTable, ScalesUnits) {
   const Table table = ceiling_table(ceiling_rows(some_ceilings));
   EXPECT_THAT(texts(table, "value"), ElementsAre("4.10 TB/s", "42 MiB", "0.250"));
   EXPECT_THAT(texts(table, "data"), ElementsAre("", "", "30 MiB"));
@@ -120,8 +120,8 @@ TEST(CeilingTable, ReadsInUnitsOfItsSize) {
   EXPECT_EQ(table.tone_of(table.columns[0], 1), Tone::muted);
 }
 
-TEST(CeilingTable, ProgramsReadBaseUnits) {
-  const CeilingsOf set{.device_uuid = "GPU-1", .measured_at = "2026", .ceilings = some_ceilings};
+TEST(CeilingTable, RawValuesUseBaseUnits) {
+  const DatedCeilings set{.device_uuid = "GPU-1", .measured_at = "2026", .ceilings = some_ceilings};
   const Table table = ceiling_data({&set, 1});
   EXPECT_THAT(keys(table), ElementsAre("device_uuid", "measured_at", "ceiling", "argument", "value", "q1", "q3", "unit",
                                        "provenance"));
@@ -157,7 +157,7 @@ std::vector<LawFamily> two_families() {
   return {holds, withheld};
 }
 
-TEST(LawTable, SaysEachLawThenEachFamilyAndItsClosedForm) {
+TEST(LawTable, ListsLawsThenFamiliesWithClosedForms) {
   const PointTable points = fixtures::Points(fixtures::memory_wall()).table();
   const std::vector<LawFamily> families = two_families();
   const Table table = law_table(points, families);
@@ -180,7 +180,7 @@ TEST(LawTable, SaysEachLawThenEachFamilyAndItsClosedForm) {
   EXPECT_EQ(law_table(points, {&families[0], 1}).find("note"), nullptr) << "missing value";
 }
 
-TEST(LawTable, ProgramsReadEachFamilyWhole) {
+TEST(LawTable, RawRowsHaveWholeFamilies) {
   const PointTable points = fixtures::Points(fixtures::memory_wall()).table();
   const std::vector<LawFamily> families = two_families();
   const std::vector<std::string> files{"law.attnscope"};

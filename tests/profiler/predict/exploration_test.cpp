@@ -37,7 +37,7 @@ PointSpec sixteen_heads(const std::string& algorithm, int br = 128, int bc = 64)
   return spec;
 }
 
-TEST(Exploration, LaysABlockOutToTheByte) {
+TEST(Exploration, MemoryMapIsExact) {
   const Exploration e = explored(sixteen_heads("fa2"));
   ASSERT_FALSE(e.refusal);
   ASSERT_EQ(e.kernels.size(), 1U);
@@ -61,7 +61,7 @@ TEST(Exploration, LaysABlockOutToTheByte) {
             e.kernels[0].threads_per_block / 32 * round_up(e.kernels[0].registers_per_thread * 32, 256) * 4);
 }
 
-TEST(Exploration, RingsHaveTheirStages) {
+TEST(Exploration, BuffersHaveStages) {
   const Exploration e = explored(sixteen_heads("fa3", 128, 128));
   ASSERT_FALSE(e.refusal);
   const MemorySpan* k = find(e.kernels[0].shared, "K");
@@ -71,7 +71,7 @@ TEST(Exploration, RingsHaveTheirStages) {
 }
 
 /// All tiles of the built-in table, on the problem they are tuned for.
-TEST(Exploration, EveryBlockIsWholeAndEverySmHoldsItsBlocks) {
+TEST(Exploration, MemoryMapsAreConsistentForAllTiles) {
   int seen = 0;
   for (const TileChoice& choice : tile_table()) {
     PointSpec spec = fixtures::spec(choice.algorithm, choice.n, choice.config.tile.br, choice.config.tile.bc, choice.d);
@@ -107,7 +107,7 @@ TEST(Exploration, EveryBlockIsWholeAndEverySmHoldsItsBlocks) {
   EXPECT_GT(seen, 150);
 }
 
-TEST(Exploration, OccupancyNamesWhatStopsTheNextBlock) {
+TEST(Exploration, OccupancyNamesItsLimiter) {
   const Exploration wide = explored(sixteen_heads("fa2"));
   const ExploredKernel& kernel = wide.kernels[0];
   EXPECT_EQ(kernel.blocks, 16 * 32);
@@ -129,7 +129,7 @@ TEST(Exploration, OccupancyNamesWhatStopsTheNextBlock) {
   EXPECT_EQ(heads.kernels[0].shared.blocks, 1);
 }
 
-TEST(Exploration, BytesByOperandAreThePapersCounts) {
+TEST(Exploration, OperandBytesMatchThePaper) {
   const std::int64_t heads = 16;
   const std::int64_t n = 4096;
   const std::int64_t d = 128;
@@ -151,7 +151,7 @@ TEST(Exploration, BytesByOperandAreThePapersCounts) {
   }
 }
 
-TEST(Exploration, IntensitiesAreFlopsOfVisiblePairsOverBytes) {
+TEST(Exploration, IntensitiesUseNominalFlops) {
   const Exploration e = explored(sixteen_heads("fa2"));
   const double pairs = 16.0 * 4096 * 4096;
   EXPECT_DOUBLE_EQ(e.flops, 4 * 128 * pairs);
@@ -167,7 +167,7 @@ TEST(Exploration, IntensitiesAreFlopsOfVisiblePairsOverBytes) {
   EXPECT_LT(half.tensor_flops, 1.05 * half.flops);
 }
 
-TEST(Exploration, TimesAreThePipelineModels) {
+TEST(Exploration, TimesMatchThePipelineModel) {
   for (const char* algorithm : {"fa2", "naive"}) {
     const PointSpec spec = sixteen_heads(algorithm, 128, 128);
     const Exploration e = explored(spec);
@@ -185,14 +185,14 @@ TEST(Exploration, TimesAreThePipelineModels) {
     }
     EXPECT_LE(e.kernels[e.longest()].time.ns, e.ns * 1.001);
     EXPECT_FALSE(e.rates_inherited);
-    EXPECT_EQ(e.rates_of, fixtures::h200().name);
+    EXPECT_EQ(e.rates_measured_on, fixtures::h200().name);
   }
   EXPECT_EQ(explored(sixteen_heads("naive", 128, 128)).light.busiest(), GpuUnit::dram)
       << "0.5 GB of scores written and read";
   EXPECT_TRUE(explored(sixteen_heads("fa2"), 0, *find_gpu("A100")).rates_inherited);
 }
 
-TEST(Exploration, SetUpKernelsAreNotOfThePoint) {
+TEST(Exploration, SetupKernelsAreExcluded) {
   PointSpec spec = sixteen_heads("fa2", 64, 64);
   spec.problem.pass = Pass::bwd;
   const Exploration e = explored(spec);
@@ -203,7 +203,7 @@ TEST(Exploration, SetUpKernelsAreNotOfThePoint) {
   EXPECT_EQ(of(e, Tensor::dk).sm_to_l2_bytes, 16 * 4096 * 128 * 2);
 }
 
-TEST(Exploration, PaddingChangesOccupancyAlone) {
+TEST(Exploration, PaddingChangesOnlyOccupancy) {
   const PointSpec spec = sixteen_heads("fa2", 64, 32);
   const Exploration plain = explored(spec);
   const Exploration padded = explored(spec, 96 * kib);
@@ -230,7 +230,7 @@ TEST(Exploration, PaddingChangesOccupancyAlone) {
   EXPECT_EQ(refused.overrun[0].shared.overrun(), plain.kernels[0].shared_bytes + 220 * kib - 227 * kib);
 }
 
-TEST(Exploration, TheBlockThatDoesNotFitIsTheOneThatTheReasonSpeaksOf) {
+TEST(Exploration, OverrunMatchesTheRefusal) {
   // With unlimited memory FA1 would choose eight teams here and use more than the refused kernel.
   const Exploration e = explored(sixteen_heads("fa1", 16, 448));
   ASSERT_TRUE(e.refusal);
@@ -241,7 +241,7 @@ TEST(Exploration, TheBlockThatDoesNotFitIsTheOneThatTheReasonSpeaksOf) {
       << reason << "; " << e.overrun[0].shared_bytes;
 }
 
-TEST(Exploration, WhatCannotRunSaysWhyAndNamesTheNearestTile) {
+TEST(Exploration, InfeasibleTilesHaveAReasonAndANearestTile) {
   const Exploration e = explored(sixteen_heads("fa2", 512, 512));
   ASSERT_TRUE(e.refusal);
   EXPECT_TRUE(e.kernels.empty());
@@ -256,16 +256,16 @@ TEST(Exploration, WhatCannotRunSaysWhyAndNamesTheNearestTile) {
   EXPECT_FALSE(explored(nearest).refusal);
 }
 
-TEST(Exploration, BlockMasksAreNotQuick) {
+TEST(Exploration, BlockMasksAreSlowToModel) {
   AttentionProblem problem;
-  EXPECT_TRUE(is_quick(problem));
+  EXPECT_TRUE(is_fast_to_model(problem));
   problem.mask = *parse_mask("blocks:64:butterfly");
-  EXPECT_FALSE(is_quick(problem));
+  EXPECT_FALSE(is_fast_to_model(problem));
   problem.mask = *parse_mask("lengths:ramp");
-  EXPECT_TRUE(is_quick(problem));
+  EXPECT_TRUE(is_fast_to_model(problem));
   for (const auto& [batch, quick] : {std::pair(8, true), {9, false}, {64, false}}) {
     problem.batch = batch;
-    EXPECT_EQ(is_quick(problem), quick) << batch;
+    EXPECT_EQ(is_fast_to_model(problem), quick) << batch;
   }
 }
 

@@ -20,7 +20,7 @@ Exploration explored(const char* algorithm, int br, int bc, const char* mask = "
 Table figures(const std::vector<const Exploration*>& all) {
   const auto column = [](const Exploration* of) { return ExploredColumn{.title = "name", .exploration = of}; };
   const auto pinned = all.size() > 1 ? std::optional(column(all[1])) : std::nullopt;
-  return figures_table(column(all[0]), pinned, built_in_algorithms());
+  return exploration_table(column(all[0]), pinned, built_in_algorithms());
 }
 
 /// Index of the row whose label starts with `label`; the number of rows if none does.
@@ -43,7 +43,7 @@ Shown shown(const Table& table, std::string_view label, std::size_t configuratio
   return {cell.text, cell.number, table.tone_of(column, at)};
 }
 
-TEST(FiguresTable, ValuesAreTheExplorations) {
+TEST(ExplorationTable, ValuesMatchTheExploration) {
   const Exploration e = explored("fa2", 128, 64);
   const Table table = figures({&e});
   EXPECT_EQ(table.rows, 15U) << "multi-GPU values are omitted";
@@ -52,7 +52,7 @@ TEST(FiguresTable, ValuesAreTheExplorations) {
   EXPECT_DOUBLE_EQ(*shown(table, "SM↔L2", 0).number, static_cast<double>(e.traffic.total()));
 }
 
-TEST(FiguresTable, GoodIsSaidOfEachFiguresOwnDirection) {
+TEST(ExplorationTable, RatingsFollowEachValuesDirection) {
   const Exploration tall = explored("fa2", 128, 64);
   const Exploration low = explored("fa2", 64, 64);
   const Table table = figures({&low, &tall});
@@ -68,7 +68,7 @@ TEST(FiguresTable, GoodIsSaidOfEachFiguresOwnDirection) {
   EXPECT_EQ(shown(other_way, "SM↔L2", 1).tone, Tone::plain);
 }
 
-TEST(FiguresTable, OfDifferentProblemsNoneIsBetter) {
+TEST(ExplorationTable, DifferentProblemsAreNotRated) {
   const Exploration full = explored("fa2", 128, 64);
   const Exploration causal = explored("fa2", 128, 64, "causal");
   const Shown bytes = shown(figures({&causal, &full}), "SM↔L2", 0);
@@ -76,7 +76,7 @@ TEST(FiguresTable, OfDifferentProblemsNoneIsBetter) {
   EXPECT_TRUE(bytes.text.ends_with("  −47%")) << bytes.text;
 }
 
-TEST(FiguresTable, WhatDoesNotRunHasNoValues) {
+TEST(ExplorationTable, InfeasibleConfigurationsHaveNoValues) {
   const Exploration runs = explored("fa2", 128, 64);
   const Exploration refused = explored("fa2", 512, 512);
   ASSERT_TRUE(refused.refusal);
@@ -86,7 +86,7 @@ TEST(FiguresTable, WhatDoesNotRunHasNoValues) {
   EXPECT_EQ(operands_table(refused).rows, 0U);
 }
 
-TEST(FiguresTable, BeginsWithTheFieldsKnobsAndDevicesThatDiffer) {
+TEST(ExplorationTable, StartsWithDifferingFieldsKnobsAndDevices) {
   const Exploration a = explored("fa2", 128, 64);
   Exploration b = explored("fa2", 64, 64, "causal");
   b.point.spec.knobs.set("warps", std::int64_t{4});

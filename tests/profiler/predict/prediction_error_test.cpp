@@ -57,7 +57,7 @@ class Prediction {
   std::vector<PredictedPoint> pairs_;
 };
 
-TEST(PredictionError, AProblemCountsOnceHoweverManyTilesItHas) {
+TEST(PredictionError, EachProblemCountsOnce) {
   Prediction points;
   for (int i = 0; i < 9; ++i) points.add(1024, {.br = 16 * (i + 1), .bc = 64}, 100, 150);
   points.add(2048, {.br = 64, .bc = 64}, 100, 100);
@@ -69,7 +69,7 @@ TEST(PredictionError, AProblemCountsOnceHoweverManyTilesItHas) {
   EXPECT_NEAR(row.p95, 0.46, 1e-12);    // 0.9 of the way from 0.1 to 0.5
 }
 
-TEST(PredictionError, SmallTrafficAndMissingValuesAreLeftOut) {
+TEST(PredictionError, SmallTrafficAndMissingValuesAreSkipped) {
   Prediction points;
   points.add(1024, {.br = 64, .bc = 64}, 0, 100, 64 * mib, 640 * mib);
   points.add(2048, {.br = 64, .bc = 64}, 100, 0, 200 * mib, 220 * mib);
@@ -79,7 +79,7 @@ TEST(PredictionError, SmallTrafficAndMissingValuesAreLeftOut) {
   EXPECT_EQ(points.sum("time").points, 1U);
 }
 
-TEST(PredictionError, BytesThatNobodySawSettleAreLeftOut) {
+TEST(PredictionError, UnsettledBytesAreSkipped) {
   Prediction points;
   points.add(1024, {.br = 64, .bc = 64}, 100, 100, 200 * mib, 220 * mib);
   points.settled = false;  // simulated values are settled: cold launches end with a write-back
@@ -89,7 +89,7 @@ TEST(PredictionError, BytesThatNobodySawSettleAreLeftOut) {
   EXPECT_EQ(points.sum("time").points, 2U);
 }
 
-TEST(PredictionError, AProblemOnTwoDevicesIsTwoProblems) {
+TEST(PredictionError, DevicesCountSeparately) {
   Prediction points;
   for (int i = 0; i < 12; ++i) points.add(1024, {.br = 16 * (i + 1), .bc = 64}, 100 + i, 100 + i);
   points.device = "GPU-2";
@@ -99,7 +99,7 @@ TEST(PredictionError, AProblemOnTwoDevicesIsTwoProblems) {
   EXPECT_EQ(points.sum("tile_ratio").problems, 2U);
 }
 
-TEST(PredictionError, ATileThatTwoRunsMeasuredIsOne) {
+TEST(PredictionError, TilesMeasuredTwiceCountOnce) {
   Prediction points;
   for (int i = 0; i < 11; ++i) points.add(1024, {.br = 16 * (i + 1), .bc = 64}, 100 + i, 100 + i);
   points.run = "2";
@@ -114,7 +114,7 @@ TEST(PredictionError, ATileThatTwoRunsMeasuredIsOne) {
   EXPECT_EQ(points.sum("time").problems, 1U);
 }
 
-TEST(PredictionError, WhatAllTilesAreOffByAlikeIsNotInTheirRatios) {
+TEST(PredictionError, CommonErrorsCancelInTileRatios) {
   Prediction points;
   for (int i = 0; i < 12; ++i) {
     points.add(1024, {.br = 16 * (i + 1), .bc = 64}, 100 + 10 * i, 2 * (100 + 10 * i) * (i == 3 ? 1.2 : 1));
@@ -129,19 +129,19 @@ TEST(PredictionError, WhatAllTilesAreOffByAlikeIsNotInTheirRatios) {
   EXPECT_NEAR(row.p95, 0.2, 1e-12) << "worse problem: 11 of 66 pairs";
 }
 
-TEST(PredictionError, NeighbouringTilesAreInOneHalfAndBothHalvesHaveProblems) {
+TEST(PredictionError, TilesOfAProblemAreInOneHalf) {
   std::map<Half, int> halves;
   for (int i = 1; i <= 200; ++i) {
     PointSpec spec;
     spec.algorithm = "fa1";
     spec.problem = {.heads_q = 8, .heads_kv = 8, .n_q = 64 * i, .n_k = 64 * i, .d = 64};
     spec.tile = {.br = 64, .bc = 64};
-    const Half half = half_of(spec);
+    const Half half = data_half_of(spec);
     ++halves[half];
     spec.algorithm = "fa2";
     spec.tile = {.br = 128, .bc = 32};
     spec.knobs = {{"warps", std::int64_t{8}}};
-    EXPECT_EQ(half_of(spec), half);
+    EXPECT_EQ(data_half_of(spec), half);
   }
   EXPECT_GT(halves[Half::fitted], 70);
   EXPECT_GT(halves[Half::held_out], 70);

@@ -10,7 +10,7 @@
 namespace attnscope::analysis {
 namespace {
 
-TEST(PublishedErrors, AreRowsOfTheTable) {
+TEST(PublishedErrors, AreParsed) {
   const PublishedErrors table = parse_published_errors(
       "algorithm,pass,half,quantity,points,problems,median_error,p95_error,devices\n"
       "fa1,fwd,held out,time,12,3,0.05,0.2,NVIDIA H200\nfa1,fwd,fitted,tile_ratio,12,1,0.05,0.1,NVIDIA H200\n"
@@ -22,7 +22,7 @@ TEST(PublishedErrors, AreRowsOfTheTable) {
   EXPECT_DOUBLE_EQ(table.rows[0].p95, 0.2);
 }
 
-TEST(PublishedErrors, OfFewPointsAnErrorIsNoLessThanThatOfAll) {
+TEST(PublishedErrors, FewPointsUseAtLeastTheOverallError) {
   const PublishedErrors table = parse_published_errors(
       "fa1,fwd,held out,time,20,3,0.05,0.06,NVIDIA H200\n"
       "fa1,fwd,fitted,time,200,3,0.05,0.9,NVIDIA H200\n"
@@ -45,7 +45,7 @@ TEST(PublishedErrors, OfFewPointsAnErrorIsNoLessThanThatOfAll) {
   EXPECT_DOUBLE_EQ(published_time_error({}, "fa1", Pass::fwd), unknown_spread_floor);
 }
 
-TEST(PublishedErrors, EachRecordedGpuHasItsOwn) {
+TEST(PublishedErrors, EachRecordedGpuHasErrors) {
   for (const char* name : {"NVIDIA H100 80GB HBM3", "NVIDIA H100 SXM", "h100"}) {
     EXPECT_EQ(validated_errors(name)->device, "NVIDIA H100 80GB HBM3") << name;
   }

@@ -25,10 +25,10 @@ const Algorithm& algorithm(const char* name) {
 }
 
 std::optional<RuleTile> rule(const char* name, std::int64_t m_bytes, std::int64_t d = 64, Pass pass = Pass::fwd) {
-  return tile_of_m(algorithm(name), problem_of(d, pass), {}, fixtures::h200(), m_bytes);
+  return paper_rule_tile(algorithm(name), problem_of(d, pass), {}, fixtures::h200(), m_bytes);
 }
 
-TEST(NearestTile, IsTheFirstThatRunsOutwardsInRatios) {
+TEST(NearestTile, MinimizesTheLogDistance) {
   EXPECT_DOUBLE_EQ(tile_distance({64, 64}, {128, 64}), std::log(2.0));
   EXPECT_DOUBLE_EQ(tile_distance({128, 64}, {64, 64}), tile_distance({64, 64}, {64, 128}));
   const AttentionProblem problem = problem_of(128);
@@ -38,8 +38,8 @@ TEST(NearestTile, IsTheFirstThatRunsOutwardsInRatios) {
   ASSERT_TRUE(nearest);
   EXPECT_FALSE(algorithm("fa2").refusal(problem, *nearest, fixtures::h200()));
   const double distance = tile_distance(nearest->tile, asked.tile);
-  for (int br = 16; br <= most_tile_side; br += 16) {
-    for (int bc = 16; bc <= most_tile_side; bc += 16) {
+  for (int br = 16; br <= tile_side_limit; br += 16) {
+    for (int bc = 16; bc <= tile_side_limit; bc += 16) {
       const TileShape tile{.br = br, .bc = bc};
       if (tile_distance(tile, asked.tile) >= distance) continue;
       EXPECT_TRUE(algorithm("fa2").refusal(problem, tile, fixtures::h200())) << describe(tile);
@@ -47,13 +47,13 @@ TEST(NearestTile, IsTheFirstThatRunsOutwardsInRatios) {
   }
 }
 
-TEST(NearestTile, ATileThatIsNoMultipleOfSixteenHasANeighbour) {
+TEST(NearestTile, AcceptsSidesThatAreNoMultiplesOf16) {
   const auto nearest = nearest_tile(algorithm("fa2"), problem_of(), TileShape{.br = 100, .bc = 70}, fixtures::h200());
   ASSERT_TRUE(nearest);
   EXPECT_EQ(nearest->tile, (TileShape{.br = 96, .bc = 64}));
 }
 
-TEST(NearestTile, KnobsOfTheTileGoAndOthersStay) {
+TEST(NearestTile, DropsOnlyTileKnobs) {
   Config asked(TileShape{.br = 256, .bc = 256});
   asked.knobs.set("warps", std::int64_t{7});
   asked.knobs.set("raster", std::string(knob::heads_fastest));
@@ -62,12 +62,12 @@ TEST(NearestTile, KnobsOfTheTileGoAndOthersStay) {
   EXPECT_EQ(nearest->knobs, (Knobs{{"raster", std::string(knob::heads_fastest)}}));
 }
 
-TEST(NearestTile, ThereIsNoneWhereTheTileIsNotInTheWay) {
+TEST(NearestTile, IsEmptyIfNoTileIsFeasible) {
   EXPECT_FALSE(nearest_tile(algorithm("fa3"), problem_of(), {}, *find_gpu("A100"))) << "no wgmma";
   EXPECT_FALSE(nearest_tile(algorithm("fa2"), problem_of(72), {}, fixtures::h200())) << "no such d";
 }
 
-TEST(TilesAround, BeginWithTheNearestAndStayOnTheMap) {
+TEST(TilesAround, AreSortedByDistanceAndInRange) {
   const std::vector<TileShape> tiles = tiles_around({}, {.br = 128, .bc = 16}, 2);
   ASSERT_EQ(tiles.size(), 5U * 3 - 1) << "16 is the smallest side";
   EXPECT_EQ(tiles[0], (TileShape{.br = 112, .bc = 16}));
@@ -80,14 +80,14 @@ TEST(TilesAround, BeginWithTheNearestAndStayOnTheMap) {
       (std::vector<TileShape>{{160, 64}, {128, 64}, {144, 80}, {160, 80}, {128, 80}, {144, 48}, {160, 48}, {128, 48}}));
 }
 
-TEST(TilesAround, HaveTheSidesThatTheAlgorithmStates) {
+TEST(TilesAround, UseTheSidesOfTheAlgorithm) {
   Facts facts;
   facts.br = {64, 128};
   facts.bc = {32};
   EXPECT_EQ(tiles_around(facts, {.br = 64, .bc = 32}, 3), (std::vector<TileShape>{{128, 32}}));
 }
 
-TEST(TileOfM, FollowsThePapersRuleByTheLoopOrder) {
+TEST(PaperRuleTile, FollowsThePapersRule) {
   // 64 KiB: M = 32768 elements, ceil(M / 4d) = 128 at d 64.
   const auto fa1 = rule("fa1", 64 * kib);
   ASSERT_TRUE(fa1);
@@ -102,14 +102,14 @@ TEST(TileOfM, FollowsThePapersRuleByTheLoopOrder) {
   EXPECT_EQ(rule("fa2", 64 * kib, 64, Pass::bwd)->outer, TileSide::bc) << "the backward pass is key-stationary";
 }
 
-TEST(TileOfM, IsRoundedDownToWholeSteps) {
+TEST(PaperRuleTile, IsRoundedDownTo16) {
   // 30 KiB: 15360 elements, ceil(15360 / 256) = 60.
   const auto tile = rule("fa1", 30 * kib);
   EXPECT_EQ(tile->asked, (TileShape{.br = 60, .bc = 60}));
   EXPECT_EQ(tile->config->tile, (TileShape{.br = 48, .bc = 48}));
 }
 
-TEST(TileOfM, WhatRunsFitsIntoM) {
+TEST(PaperRuleTile, FeasibleTilesFitIntoM) {
   for (const char* name : {"fa1", "fa2"}) {
     for (std::int64_t m = 14 * kib; m <= 227 * kib; m += 3 * kib) {
       const auto tile = rule(name, m, 128);
@@ -122,34 +122,34 @@ TEST(TileOfM, WhatRunsFitsIntoM) {
   }
 }
 
-TEST(TileOfM, SaysWhereMoreSharedMemoryChangesNothing) {
+TEST(PaperRuleTile, ReportsIfLargerMChangesNothing) {
   for (const char* name : {"fa1", "fa2"}) {
     bool ended = false;
     for (std::int64_t m = 16 * kib; m <= 227 * kib; m += kib) {
       const auto tile = rule(name, m);
       ASSERT_TRUE(tile && tile->config);
-      EXPECT_TRUE(tile->larger_changes_nothing || !ended) << name << " " << m << ": stays unchanged for all larger M";
-      ended = tile->larger_changes_nothing;
+      EXPECT_TRUE(tile->unchanged_by_larger_m || !ended) << name << " " << m << ": stays unchanged for all larger M";
+      ended = tile->unchanged_by_larger_m;
       bool same = true;
       for (std::int64_t more = m; more <= 227 * kib; more += kib)
         same = same && rule(name, more)->config == tile->config;
-      EXPECT_EQ(tile->larger_changes_nothing, same) << name << " " << m;
+      EXPECT_EQ(tile->unchanged_by_larger_m, same) << name << " " << m;
     }
     EXPECT_TRUE(ended);
   }
 }
 
-TEST(TileOfM, NamesWhatHoldsTheRuleBack) {
+TEST(PaperRuleTile, ReportsTheLimitingRefusal) {
   // All shared memory of an H200 gives 448 keys, but dK and dV in fp32 exceed the registers.
   const auto tile = rule("fa1", 227 * kib, 64, Pass::bwd);
   ASSERT_TRUE(tile && tile->config);
   EXPECT_GT(tile->asked.bc, tile->config->tile.bc + 16);
-  EXPECT_TRUE(tile->larger_changes_nothing);
-  ASSERT_TRUE(tile->held_back);
-  EXPECT_NE(tile->held_back->cause, Refusal::Cause::shared_memory);
+  EXPECT_TRUE(tile->unchanged_by_larger_m);
+  ASSERT_TRUE(tile->limiting_refusal);
+  EXPECT_NE(tile->limiting_refusal->cause, Refusal::Cause::shared_memory);
 }
 
-TEST(TileOfM, DoesNotSpeakOfAlgorithmsWithoutSuchATile) {
+TEST(PaperRuleTile, IsEmptyForAlgorithmsWithoutATrafficSide) {
   EXPECT_FALSE(rule("naive", 64 * kib));
   EXPECT_FALSE(rule("splitkv", 64 * kib));
 }

@@ -13,7 +13,7 @@
 #include "messages/difference.h"
 #include "profiler/predict/published_errors.h"
 #include "profiler/report/writers.h"
-#include "profiler/units/spelling.h"
+#include "profiler/units/number_format.h"
 #include "tests/profiler/points/fixtures.h"
 #include "tests/profiler/report/documents.h"
 
@@ -144,7 +144,7 @@ TEST(ReportBaseline, BeforeAndAfterHaveColoursAndMarksOfTheirOwn) {
     std::map<std::string, std::array<int, 2>> colours;  // baseline and candidate, by algorithm
     const Figure figure = documents::figures(document, section).at(0);
     for (const Line& line : std::get<LineChart>(figure.chart.picture).lines) {
-      if (line.provenance == Provenance::modelled) continue;
+      if (line.provenance == Provenance::modeled) continue;
       const std::size_t dot = line.label.find(" · ");
       const bool of_before = line.label.find("before") != std::string::npos;
       ASSERT_TRUE(of_before || line.label.find("after") != std::string::npos) << line.label;

@@ -12,7 +12,7 @@
 #include "profiler/plan/text.h"
 #include "profiler/report/svg.h"
 #include "profiler/report/writers.h"
-#include "profiler/units/spelling.h"
+#include "profiler/units/number_format.h"
 #include "tests/profiler/points/fixtures.h"
 #include "tests/profiler/report/documents.h"
 
@@ -123,7 +123,7 @@ TEST(Report, AMarksReadOutHasTheVeryValue) {
   std::size_t measured = 0;
   for (const Line& line : lines) {
     for (const Mark& mark : line.marks) {
-      if (line.provenance == Provenance::modelled) continue;
+      if (line.provenance == Provenance::modeled) continue;
       ++measured;
       EXPECT_THAT(mark.said,
                   AllOf(HasSubstr(": " + exact_text(mark.y) + " byte ("), HasSubstr("N " + exact_text(mark.x))));

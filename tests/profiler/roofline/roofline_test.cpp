@@ -29,7 +29,7 @@ Ceiling measured_ceiling(std::string_view name, double value) {
 }
 
 /// Round values, so that expected results are easy to compute by hand.
-std::vector<Ceiling> round_ceilings() {
+std::vector<Ceiling> simple_ceilings() {
   return {measured_ceiling(ceiling_key::dram_read, 4e12),  measured_ceiling(ceiling_key::l2_read, 8e12),
           measured_ceiling(ceiling_key::mma_fp16, 500e12), measured_ceiling(ceiling_key::wgmma_fp16, 800e12),
           measured_ceiling(ceiling_key::mma_bf16, 501e12), measured_ceiling(ceiling_key::exp2_fp32, 4e12),
@@ -79,8 +79,8 @@ double exact_intensity(std::string_view name, const AttentionProblem& p, const C
   return pass_flops(p) / once;
 }
 
-TEST(Roofs, MeasuredCeilingsStandWithTheirClocks) {
-  const std::vector<Ceiling> ceilings = round_ceilings();
+TEST(Roofs, MeasuredCeilingsHaveClocks) {
+  const std::vector<Ceiling> ceilings = simple_ceilings();
   const std::vector<Roof> roofs = roofs_of(h200(), {ceilings, true}, DType::fp16);
   ASSERT_THAT(roofs, SizeIs(6));
   for (const Roof& roof : roofs) {
@@ -102,7 +102,7 @@ TEST(Roofs, MeasuredCeilingsStandWithTheirClocks) {
   EXPECT_EQ(find_roof(roofs_of(h200(), {ceilings, false}, DType::fp16), Bound::l2)->source, RoofSource::alike);
 }
 
-TEST(Roofs, DatasheetsStandInAndSaySo) {
+TEST(Roofs, DatasheetPeaksReplaceMissingMeasurements) {
   const std::vector<Roof> roofs = roofs_of(h200(), {}, DType::fp16);
   EXPECT_EQ(find_roof(roofs, Bound::dram)->rate, 4.8e12);
   EXPECT_EQ(find_roof(roofs, Bound::dram)->source, RoofSource::datasheet);
@@ -123,7 +123,7 @@ TEST(Roofs, DatasheetsStandInAndSaySo) {
   EXPECT_THAT(find_roof(roofs, Bound::exp2)->rate, DoubleNear(4.18176e12, 1e6));
   EXPECT_EQ(find_roof(roofs, Bound::exp2)->clock_hz, 1.98e9);
   EXPECT_THAT(find_roof(roofs, Bound::l2)->rate, DoubleNear(8.36352e12, 1e6));
-  EXPECT_EQ(find_roof(roofs, Bound::l2)->source, RoofSource::usual_of_kind);
+  EXPECT_EQ(find_roof(roofs, Bound::l2)->source, RoofSource::typical_for_model);
   const std::vector<Roof> of_a100 = roofs_of(*find_gpu("a100"), {}, DType::fp16);
   EXPECT_EQ(find_roof(of_a100, Bound::tensor)->rate, 312e12);
   EXPECT_EQ(find_roof(of_a100, Bound::mma_sync), nullptr);
@@ -140,7 +140,7 @@ TEST(Roofs, DatasheetsStandInAndSaySo) {
   EXPECT_EQ(find_roof(roofs_of(*find_gpu("a100"), {mma, true}, DType::fp16), Bound::tensor), nullptr);
   EXPECT_EQ(find_roof(roofs_of(h200(), {mma, true}, DType::fp16), Bound::tensor)->rate, 989.4e12)
       << "wgmma was not measured";
-  EXPECT_EQ(find_roof(of_a100, Bound::l2)->source, RoofSource::as_elsewhere);
+  EXPECT_EQ(find_roof(of_a100, Bound::l2)->source, RoofSource::scaled_from_other_gpu);
   // Files do not store the clock; the GPU table has it.
   DeviceLimits read = h200();
   read.boost_hz = 0;
@@ -148,16 +148,16 @@ TEST(Roofs, DatasheetsStandInAndSaySo) {
 }
 
 // Two GPUs: the busiest has three quarters of the attention, each sends half of the bytes.
-TEST(Roofs, OfSeveralGpusTheLinkIsOneToo) {
+TEST(Roofs, SeveralGpusHaveALinkRoof) {
   PointSpec spec{.algorithm = "ring", .problem = head(4096, 128), .tile = {.br = 128, .bc = 128}};
   const PointRecord alone = timed_point(spec, 100e3, 0, 8e6);
   spec.problem.gpus = 2;
   PointRecord shared = timed_point(spec, 80e3, 0, 16e6);
   KernelRecord& all = kernel_record(shared, "all");
-  all.metrics.push_back({std::string(metric_key::link_bytes), 40e6, "byte", Provenance::modelled});
+  all.metrics.push_back({std::string(metric_key::link_bytes), 40e6, "byte", Provenance::modeled});
   all.metrics.push_back({std::string(metric_key::gpu_imbalance), 1.5, "", Provenance::measured});
   all.metrics.push_back({std::string(metric_key::gpu_exposed_ns), 30e3, "ns", Provenance::measured});
-  std::vector<Ceiling> ceilings = round_ceilings();
+  std::vector<Ceiling> ceilings = simple_ceilings();
   ceilings.push_back(measured_ceiling(ceiling_key::peer_copy_both_ways, 400e9));
   EXPECT_EQ(find_roof(report_of(Points({alone})).roofs, Bound::link), nullptr);
   const RooflineReport report = report_of(Points({shared}), {.device_id = {}, .ceilings = {ceilings, true}});
@@ -174,7 +174,7 @@ TEST(Roofs, OfSeveralGpusTheLinkIsOneToo) {
   EXPECT_EQ(point.model_intensity(RooflineLevel::link), point.flops / (2 * 2048 * 128 * 2));
 }
 
-TEST(Roofs, ExponentialsBoundFlopsByD) {
+TEST(Roofs, Exp2CeilingDependsOnD) {
   const Roof exponentials{.bound = Bound::exp2, .rate = 4e12};
   EXPECT_EQ(ceiling_flops(exponentials, softmax_flops_per_exponential(head(4096, 64))), 1024e12);
   EXPECT_EQ(ceiling_flops(exponentials, softmax_flops_per_exponential(head(4096, 128))), 2048e12);
@@ -183,11 +183,11 @@ TEST(Roofs, ExponentialsBoundFlopsByD) {
   EXPECT_EQ(ceiling_flops({.bound = Bound::wgmma, .rate = 8e14}, 256), 8e14);
 }
 
-TEST(Roofline, PointsLieUnderTheBoundThatTakesTheMostOfTheirTime) {
+TEST(Roofline, SharesAreSortedByBound) {
   // FLOPs: 4 x 128 x 4096^2 x 16 heads = 1.3744e11, all executed; exponentials: 16 x 4096^2.
   PointSpec spec = fixtures::spec("fa2", 4096);
   spec.problem.heads_q = spec.problem.heads_kv = 16;
-  const std::vector<Ceiling> ceilings = round_ceilings();
+  const std::vector<Ceiling> ceilings = simple_ceilings();
   Points points;
   points.add({timed_point(spec, 400e3, 0.4e9, 1.6e9)}, fixtures::run());
   const RooflineReport report = report_of(points, {.device_id = {}, .ceilings = {ceilings, true}});
@@ -214,15 +214,15 @@ TEST(Roofline, PointsLieUnderTheBoundThatTakesTheMostOfTheirTime) {
   EXPECT_NEAR(point.reached(), 0.6872, 1e-4);
 }
 
-TEST(Roofline, OfTwoMeasurementsOfAPointTheFasterStands) {
+TEST(Roofline, RepeatedPointsUseTheFaster) {
   const PointSpec spec = fixtures::spec("fa2", 1024);
   Points points;
   points.add({timed_point(spec, 70e3, 1e8, 1e9), timed_point(spec, 50e3, 1e8, 1e9)}, fixtures::run());
   EXPECT_EQ(report_of(points).series.at(0).points.at(0).ns, 50e3);
 }
 
-TEST(Roofline, EachAlgorithmIsHeldToItsInstruction) {
-  const std::vector<Ceiling> ceilings = round_ceilings();
+TEST(Roofline, AlgorithmsUseTheirInstructionsCeiling) {
+  const std::vector<Ceiling> ceilings = simple_ceilings();
   const auto matrix_bound = [&](const std::string& name, std::span<const Ceiling> measured) {
     Points points;
     points.add({timed_point(fixtures::spec(name, 4096, 128, 128), 400e3, 1e6, 1e6)}, fixtures::run());
@@ -244,7 +244,7 @@ TEST(Roofline, EachAlgorithmIsHeldToItsInstruction) {
   EXPECT_EQ(matrix_bound("elsewhere", wgmma_alone), Bound::tensor) << "it may use the other instruction";
 }
 
-TEST(Roofline, WhatIsPredictedKeepsTheTensorCoresAsBusyAsTheExplorerSays) {
+TEST(Roofline, SharesMatchTheExplorer) {
   const PointSpec spec = fixtures::spec("fa2", 4096, 128, 64);
   const Exploration explored = explore({.spec = spec}, h200(), built_in_algorithms());
   Points points;
@@ -260,7 +260,7 @@ TEST(Roofline, WhatIsPredictedKeepsTheTensorCoresAsBusyAsTheExplorerSays) {
               0.01);
 }
 
-TEST(Roofline, MaskedTilesAreExecutedWholeAndKeepTheUnitsBusy) {
+TEST(Roofline, MaskedTilesCountAsExecuted) {
   // One head, N 256, tiles of 128 x 128: a causal mask keeps three of four tiles and 32,896 of 65,536 pairs.
   PointSpec spec = fixtures::spec("fa2", 256, 128, 128);
   spec.problem.batch = 1;
@@ -277,7 +277,7 @@ TEST(Roofline, MaskedTilesAreExecutedWholeAndKeepTheUnitsBusy) {
   EXPECT_NEAR(exponentials->ns, 49152 / 4.18176e12 * 1e9, 1e-9);
 }
 
-TEST(Roofline, AlongNItIsTheFastestTileOfEach) {
+TEST(Roofline, CurvesUseTheFastestTile) {
   std::vector<PointRecord> records;
   for (const std::int64_t n : {4096, 1024}) {
     records.push_back(timed_point(fixtures::spec("fa2", n, 64, 64), 90e3, 1e8, 1e9));
@@ -301,7 +301,7 @@ TEST(Roofline, AlongNItIsTheFastestTileOfEach) {
   EXPECT_EQ(report.without_bytes, 1U);
 }
 
-TEST(Roofline, DevicesAreShownOneAtATime) {
+TEST(Roofline, ReportsOneDevice) {
   analysis::Run simulated = fixtures::run(Provenance::simulated, "sim");
   simulated.device_id = "SIM-NVIDIA-H200";
   Points points;
@@ -318,7 +318,7 @@ TEST(Roofline, DevicesAreShownOneAtATime) {
 
 // Textbook approximations for fp16 and large N, compared with the exact closed forms.
 
-TEST(Intensity, StandardAttentionAtDramIsHalfOfD) {
+TEST(Intensity, StandardAttentionDramIntensityIsHalfD) {
   // 4 N^2 d / (2 B x (4 N^2 + 4 N d)) = d/2 / (1 + d/N).
   for (const std::int64_t d : {64, 128}) {
     for (const std::int64_t n : {4096, 16384}) {
@@ -330,7 +330,7 @@ TEST(Intensity, StandardAttentionAtDramIsHalfOfD) {
   }
 }
 
-TEST(Intensity, TiledAttentionWhoseRowsStayIsHalfOfNAtDramAndBrAtTheL2) {
+TEST(Intensity, TiledAttentionIntensityIsHalfNAtDramAndBrAtL2) {
   // DRAM: 4 N^2 d / (8 N d + 4 N); N/2 ignores the LSE, a relative 1/(2 d).
   // SM<->L2: K and V once per tile of rows: 4 N^2 d / (4 N^2 d / Br + 4 N d + 4 N).
   for (const double d : {64.0, 128.0}) {
@@ -352,7 +352,7 @@ TEST(Intensity, TiledAttentionWhoseRowsStayIsHalfOfNAtDramAndBrAtTheL2) {
   EXPECT_NEAR(small / 128, 1 / (1 + 128.0 / 1024 * (1 + 1.0 / 128)), 1e-9);
 }
 
-TEST(Intensity, DecodingIsTheQueriesThatShareAHead) {
+TEST(Intensity, DecodingIntensityIsTheGroupSize) {
   // 4 G n_k d FLOPs for 2 n_k d elements of two bytes: G. Q, O and partial results are negligible for long n_k.
   for (const std::int64_t group : {1, 4, 8}) {
     AttentionProblem p{.batch = 4, .heads_q = 8 * group, .heads_kv = 8, .n_q = 1, .n_k = 65536, .d = 128};

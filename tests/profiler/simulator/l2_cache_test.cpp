@@ -10,7 +10,7 @@
 namespace attnscope {
 namespace {
 
-TEST(L2Cache, ALoadFetchesOnceWhileItFits) {
+TEST(L2Cache, ALoadFetchesOnceIfItFits) {
   L2Cache cache(1000);
   cache.load(1, 1, 400);
   cache.load(2, 1, 400);
@@ -20,7 +20,7 @@ TEST(L2Cache, ALoadFetchesOnceWhileItFits) {
   EXPECT_EQ(cache.resident_bytes(), 800);
 }
 
-TEST(L2Cache, TheLeastRecentlyUsedGoesFirst) {
+TEST(L2Cache, EvictsTheLeastRecentlyUsed) {
   L2Cache cache(1000);
   cache.load(1, 1, 400);
   cache.load(2, 1, 400);
@@ -47,7 +47,7 @@ TEST(L2Cache, AStoreFetchesNothingAndIsWrittenWhenEvicted) {
   EXPECT_EQ(cache.written_bytes(), 600);  // the reloaded granule is clean
 }
 
-TEST(L2Cache, NoMoreIsDirtyThanIsThere) {
+TEST(L2Cache, DirtyBytesDoNotExceedResidentBytes) {
   L2Cache cache(1000);
   cache.load(1, 0b01, 10);
   cache.store(1, 0b11, 100);  // the other cell adds half of its bytes
@@ -56,7 +56,7 @@ TEST(L2Cache, NoMoreIsDirtyThanIsThere) {
   EXPECT_EQ(cache.written_bytes(), 60);
 }
 
-TEST(L2Cache, FlushWritesTheDirtyOnceAndKeepsThem) {
+TEST(L2Cache, FlushWritesDirtyCellsOnceAndKeepsThem) {
   L2Cache cache(1000);
   cache.store(1, 1, 300);
   cache.load(2, 1, 300);
@@ -67,7 +67,7 @@ TEST(L2Cache, FlushWritesTheDirtyOnceAndKeepsThem) {
   EXPECT_EQ(cache.fetched_bytes(), 300);
 }
 
-TEST(L2Cache, CellsOfAGranuleComeAndAreDirtyByThemselves) {
+TEST(L2Cache, CellsAreFetchedAndDirtyIndividually) {
   L2Cache cache(10'000);
   cache.load(1, 0b0011, 200);
   cache.load(1, 0b0110, 200);  // one of the two cells is resident
@@ -81,7 +81,7 @@ TEST(L2Cache, CellsOfAGranuleComeAndAreDirtyByThemselves) {
   EXPECT_EQ(cache.written_bytes(), 200);
 }
 
-TEST(L2Cache, AGranuleLargerThanTheCacheStaysAlone) {
+TEST(L2Cache, AGranuleLargerThanTheCacheIsKept) {
   L2Cache cache(100);
   cache.load(1, 1, 400);
   cache.load(2, 1, 400);
@@ -108,7 +108,7 @@ TEST(L2Cache, SetsOverflowOneByOne) {
   EXPECT_GT(missed_share(800), 0.9);
 }
 
-TEST(L2Cache, WhatIsClearedIsForgottenWithoutAWrite) {
+TEST(L2Cache, ClearDoesNotWriteBack) {
   L2Cache cache(10'000, 1000);
   cache.store(1, 1, 300);
   cache.load(2, 1, 300);
@@ -122,7 +122,7 @@ TEST(L2Cache, WhatIsClearedIsForgottenWithoutAWrite) {
 }
 
 // Compares with a plain list over enough random accesses to wrap the hash table many times.
-TEST(L2Cache, AgreesWithAListOnRandomAccesses) {
+TEST(L2Cache, MatchesAListOnRandomAccesses) {
   constexpr std::int64_t granule = 64;
   constexpr std::size_t capacity = 5000;
   L2Cache cache(granule * static_cast<std::int64_t>(capacity));

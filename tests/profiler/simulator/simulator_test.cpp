@@ -18,7 +18,7 @@
 #include "profiler/metrics/metrics.h"
 #include "profiler/simulator/traffic_simulation.h"
 
-#include "profiler/simulator/l2_behaviour.h"
+#include "profiler/simulator/l2_behavior.h"
 #include "tests/kernels/programs.h"
 #include "tests/profiler/points/fixtures.h"
 
@@ -70,7 +70,7 @@ TEST(Simulation, SmTrafficIsTheClosedFormToTheByte) {
 }
 
 // KernelWork::distinct_bytes is the minimum DRAM traffic in predictions without simulation: each accessed byte once.
-TEST(Simulation, WithAnEndlessL2DramSeesTheDistinctBytes) {
+TEST(Simulation, InfiniteL2ReadsDistinctBytes) {
   DeviceLimits endless = h200();
   endless.l2_bytes = std::int64_t{4} << 30U;
   for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
@@ -97,7 +97,7 @@ TEST(Simulation, WithAnEndlessL2DramSeesTheDistinctBytes) {
 }
 
 // The simulated part may end before the second head is read; plain extrapolation would miss its bytes.
-TEST(Simulation, AContinuedLaunchMovesWhatACompleteOneMustToo) {
+TEST(Simulation, ExtrapolatedLaunchesMoveAtLeastDistinctBytes) {
   struct Case {
     std::int64_t d;
     TileShape tile;
@@ -113,7 +113,7 @@ TEST(Simulation, AContinuedLaunchMovesWhatACompleteOneMustToo) {
   }
 }
 
-TEST(Simulation, BackwardPassesMoveTheirClosedFormToo) {
+TEST(Simulation, BackwardPassesMatchTheClosedForm) {
   for (const char* name : {"fa1", "fa2"}) {
     const AttentionProblem problem{
         .pass = Pass::bwd, .mask = Mask::causal, .heads_q = 4, .heads_kv = 2, .n_q = 700, .n_k = 777, .d = 64};
@@ -128,7 +128,7 @@ TEST(Simulation, BackwardPassesMoveTheirClosedFormToo) {
   }
 }
 
-TEST(Simulation, AReductionIsAStoreForTheSmAndReadsWhatItAddsTo) {
+TEST(Simulation, ReductionsReadAndWriteL2) {
   class Additions final : public TileProgram {
     [[nodiscard]] std::int64_t blocks() const override { return 3; }
     [[nodiscard]] std::int64_t steps(std::int64_t) const override { return 1; }
@@ -151,7 +151,7 @@ TEST(Simulation, AReductionIsAStoreForTheSmAndReadsWhatItAddsTo) {
   EXPECT_EQ(results->front().dram_write_bytes, tile);
 }
 
-TEST(Simulation, WhatFitsInL2MovesOnlyTheCompulsoryBytes) {
+TEST(Simulation, ProblemsThatFitInL2MoveOnlyCompulsoryBytes) {
   const AttentionProblem problem = problem_of(16, 1024, 64);
   const double lse = 16.0 * 1024 * 4;
   EXPECT_NEAR(dram_bytes(simulate("fa2", problem, TileShape{.br = 128, .bc = 64})), compulsory(problem) + lse, 1);
@@ -161,7 +161,7 @@ TEST(Simulation, WhatFitsInL2MovesOnlyTheCompulsoryBytes) {
 }
 
 // Measured on an H200 with library kernels: 9.08 GB; 4 N^2 + 4 N d gives 9.13 GB.
-TEST(Simulation, NaiveMovesItsScoresThroughDram) {
+TEST(Simulation, NaiveMovesScoresThroughDram) {
   const AttentionProblem problem = problem_of(1024, 1024, 64);
   const double dram = dram_bytes(simulate("naive", problem, TileShape{.br = 128, .bc = 128}));
   EXPECT_NEAR(dram / static_cast<double>(standard_attention_bytes(problem)), 1, 0.03);
@@ -169,7 +169,7 @@ TEST(Simulation, NaiveMovesItsScoresThroughDram) {
 }
 
 // Measured on an H200 at batch x heads 1024: 0.539 GB; compulsory 0.537 GB.
-TEST(Simulation, Fa2StaysAtTheMinimumWithQueryTilesFastestAndThrashesWithHeadsFastest) {
+TEST(Simulation, Fa2TrafficDependsOnRaster) {
   const AttentionProblem problem = problem_of(1024, 1024, 64);
   const double q_fastest = dram_bytes(simulate("fa2", problem, TileShape{.br = 128, .bc = 64}));
   EXPECT_NEAR(q_fastest / compulsory(problem), 1, 0.02);
@@ -180,7 +180,7 @@ TEST(Simulation, Fa2StaysAtTheMinimumWithQueryTilesFastestAndThrashesWithHeadsFa
 
 // DRAM share of the SM<->L2 bytes, measured with counters on an H200: 132 heads, d 64, tile 64 x 448, warm. The working
 // set of 132 x N x 392 bytes grows from 0.4 to 1.7 of the nominal 60 MiB.
-TEST(Simulation, Fa1LeavesL2ByDegreesAsMeasured) {
+TEST(Simulation, Fa1MissesGrowGraduallyAsMeasured) {
   const std::map<std::int64_t, double> measured{{512, 0.32},  {640, 0.54}, {768, 0.76}, {896, 0.91},
                                                 {1024, 0.97}, {1536, 1.0}, {2048, 1.0}};
   for (const auto& [n, share] : measured) {
@@ -190,12 +190,12 @@ TEST(Simulation, Fa1LeavesL2ByDegreesAsMeasured) {
   }
 }
 
-TEST(Simulation, AWarmStartFindsWhatFits) {
+TEST(Simulation, AWarmStartHitsIfTheProblemFits) {
   const AttentionProblem problem = problem_of(16, 1024, 64);
   EXPECT_EQ(dram_bytes(simulate("fa2", problem, TileShape{.br = 128, .bc = 64}, {.cache = CacheState::warm})), 0);
 }
 
-TEST(Simulation, SetUpLaunchesAreNotPlayed) {
+TEST(Simulation, SetupLaunchesAreNotSimulated) {
   const AttentionProblem problem = problem_of(16, 1024, 64);
   AttentionPlan plan = built_in_algorithms().find("naive")->plan(problem, Tiling{.br = 64, .bc = 64}, h200());
   ASSERT_EQ(plan.launches.size(), 3U);
@@ -214,7 +214,7 @@ TEST(Simulation, SetUpLaunchesAreNotPlayed) {
   }
 }
 
-TEST(Simulation, ALaunchCutShortContinuesAsItWent) {
+TEST(Simulation, ATruncatedLaunchIsExtrapolated) {
   const AttentionProblem problem = problem_of(132, 2048, 128);
   for (const auto& [algorithm, tile] :
        {std::pair{"fa1", TileShape{.br = 64, .bc = 64}}, std::pair{"fa2", TileShape{.br = 64, .bc = 64}},
@@ -236,7 +236,7 @@ struct Observed {
   std::int64_t accesses = 0;
 };
 
-TEST(Simulation, WhatIsSeenOfTheAccessesSumsToTheLaunches) {
+TEST(Simulation, ObservedAccessesSumToTheLaunches) {
   for (const CacheState cache : {CacheState::cold, CacheState::warm}) {
     for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
       AttentionProblem problem{.mask = Mask::causal, .batch = 2, .heads_q = 4, .heads_kv = 2, .n_k = 777, .d = 64};
@@ -246,7 +246,7 @@ TEST(Simulation, WhatIsSeenOfTheAccessesSumsToTheLaunches) {
       small.l2_bytes = 1'000'000;
       std::map<std::string, Observed> seen;
       std::map<std::pair<std::string, std::int64_t>, std::int64_t> last_step;
-      const auto observe = [&](const PlayedAccess& played) {
+      const auto observe = [&](const SimulatedAccess& played) {
         Observed& of = seen[played.launch.name];
         EXPECT_EQ(played.l2_bytes + played.dram_read_bytes, played.access.moved_bytes());
         EXPECT_GE(played.l2_bytes, 0);
@@ -280,11 +280,11 @@ TEST(Simulation, WhatIsSeenOfTheAccessesSumsToTheLaunches) {
 }
 
 // Two Q tiles of one head in two blocks: the second finds the K and V that the first read in L2.
-TEST(Simulation, OfEachAccessItIsSaidWhoServedIt) {
+TEST(Simulation, AccessesReportL2AndDramBytes) {
   const AttentionPlan plan =
       built_in_algorithms().find("fa2")->plan({.n_q = 128, .n_k = 64, .d = 64}, Tiling{.br = 64, .bc = 64}, h200());
   std::vector<std::string> seen;
-  const auto observe = [&](const PlayedAccess& played) {
+  const auto observe = [&](const SimulatedAccess& played) {
     seen.push_back(fmt::format("{} block {} step {} {} {}: L2 {} DRAM {} back {}", played.launch.name, played.block,
                                played.step, played.access.access == Access::load ? "load" : "store",
                                to_string(played.access.tensor), played.l2_bytes, played.dram_read_bytes,
@@ -306,7 +306,7 @@ TEST(Simulation, OfEachAccessItIsSaidWhoServedIt) {
 
 // Naive attention with scores that fit in L2. Cold, the softmax reads them from DRAM and writes its result back; timed
 // after the QK product, it finds them in L2 and writes nothing.
-TEST(Simulation, InAPlanLaunchesFindWhatThoseBeforeThemLeft) {
+TEST(Simulation, LaunchesHitDataOfEarlierLaunches) {
   const AttentionPlan plan = built_in_algorithms().find("naive")->plan({.n_q = 1024, .n_k = 1024, .d = 64},
                                                                        Tiling{.br = 64, .bc = 64}, h200());
   const auto found = simulate_traffic(plan, h200(), {}, CancelToken{});
@@ -339,7 +339,7 @@ TEST(Simulation, InAPlanLaunchesFindWhatThoseBeforeThemLeft) {
   EXPECT_GT(in_plan, 0.8 * alone);
 }
 
-TEST(Simulation, OneLaunchIsAPlanOfItsOwn) {
+TEST(Simulation, OneLaunchIsSimulatedOnce) {
   const AttentionPlan plan =
       built_in_algorithms().find("fa2")->plan({.n_q = 512, .n_k = 512, .d = 64}, Tiling{.br = 64, .bc = 64}, h200());
   for (const CacheState cache : {CacheState::cold, CacheState::warm}) {
@@ -350,7 +350,7 @@ TEST(Simulation, OneLaunchIsAPlanOfItsOwn) {
 }
 
 // L2 capacity of one 64 KiB matrix: two matrices evict each other, with a write-back if dirty.
-TEST(Simulation, AnAccessWritesBackWhatHasToMakeRoom) {
+TEST(Simulation, EvictionsAreChargedToTheAccess) {
   class TwoMatrices final : public TileProgram {
     [[nodiscard]] std::int64_t blocks() const override { return 1; }
     [[nodiscard]] std::int64_t steps(std::int64_t) const override { return 4; }
@@ -367,9 +367,9 @@ TEST(Simulation, AnAccessWritesBackWhatHasToMakeRoom) {
   launch.traffic = {.l2_to_sm_bytes = 2 * matrix, .sm_to_l2_bytes = 2 * matrix};
   launch.program = std::make_shared<const TwoMatrices>();
   DeviceLimits small = h200();
-  small.l2_bytes = static_cast<std::int64_t>(static_cast<double>(matrix) / l2_behaviour(small).effective_share) + 1;
+  small.l2_bytes = static_cast<std::int64_t>(static_cast<double>(matrix) / l2_behavior(small).effective_share) + 1;
   std::vector<std::array<std::int64_t, 3>> seen;
-  const auto observe = [&](const PlayedAccess& played) {
+  const auto observe = [&](const SimulatedAccess& played) {
     seen.push_back({played.l2_bytes, played.dram_read_bytes, played.dram_write_bytes});
   };
   const auto results = simulate_traffic(plan, small, {.observe = observe}, CancelToken{});
@@ -381,7 +381,7 @@ TEST(Simulation, AnAccessWritesBackWhatHasToMakeRoom) {
   EXPECT_EQ(results->front().dram_write_bytes, 2 * matrix);
 }
 
-TEST(Simulation, OccupancyIsThatOfTheResidentBlocks) {
+TEST(Simulation, AchievedOccupancyCountsResidentBlocks) {
   // At most one block per SM: achieved occupancy is that of one block.
   const auto few = simulate("fa1", problem_of(10, 256, 64), TileShape{.br = 64, .bc = 64});
   EXPECT_DOUBLE_EQ(few[0].busy_sms, 10);
@@ -402,7 +402,7 @@ class SimulatedDeviceTest : public ::testing::Test {
   CancelToken cancel;
 };
 
-TEST_F(SimulatedDeviceTest, SaysWhatItIs) {
+TEST_F(SimulatedDeviceTest, ReportsDeviceInfo) {
   EXPECT_TRUE(device->info().simulated);
   EXPECT_EQ(device->info().uuid, "SIM-NVIDIA-H200");
   EXPECT_EQ(device->info().limits.name, "NVIDIA H200");
@@ -413,7 +413,7 @@ TEST_F(SimulatedDeviceTest, SaysWhatItIs) {
   EXPECT_TRUE(device->usable());
 }
 
-TEST_F(SimulatedDeviceTest, EveryValueIsSimulatedOrModelled) {
+TEST_F(SimulatedDeviceTest, EveryValueIsSimulatedOrModeled) {
   for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
     PointSpec point = spec(std::string(algorithm->name()), problem_of(4, 512, 64));
     if (algorithm->refusal(point.problem, point.config(), h200())) {
@@ -429,7 +429,7 @@ TEST_F(SimulatedDeviceTest, EveryValueIsSimulatedOrModelled) {
       for (const MetricValue& metric : kernel.metrics) {
         const bool model = (metric.name.starts_with("model_") && !metric.name.ends_with("_pct")) ||
                            metric.name == metric_key::memory_bytes;
-        EXPECT_EQ(metric.provenance, model ? Provenance::modelled : Provenance::simulated) << metric.name;
+        EXPECT_EQ(metric.provenance, model ? Provenance::modeled : Provenance::simulated) << metric.name;
       }
     }
     EXPECT_DOUBLE_EQ(evaluate(metric_key::l2_sm_over_model, record)->value, 1);
@@ -439,7 +439,7 @@ TEST_F(SimulatedDeviceTest, EveryValueIsSimulatedOrModelled) {
   }
 }
 
-TEST_F(SimulatedDeviceTest, NaiveHasThreeKernelsAndTheirSum) {
+TEST_F(SimulatedDeviceTest, NaiveHasThreeKernelsAndSum) {
   const PointRecord record = device->measure(spec("naive", problem_of(4, 512, 64)), {}, cancel);
   ASSERT_EQ(record.kernels.size(), 4U);
   EXPECT_EQ(record.kernels[0].kernel, "all");
@@ -456,7 +456,7 @@ TEST_F(SimulatedDeviceTest, NaiveHasThreeKernelsAndTheirSum) {
   EXPECT_LT(evaluate(metric_key::time_median_ns, record)->value, sum);
 }
 
-TEST_F(SimulatedDeviceTest, ProductsStayBelowTheTensorPeakAndNearWhatAnH200Does) {
+TEST_F(SimulatedDeviceTest, ComputeBoundRateIsNearTheH200s) {
   // Large enough to be compute-bound: N^2 d FLOPs over N d bytes. Measured on an H200: 355 TFLOP/s.
   const AttentionProblem problem = problem_of(132, 8192, 128);
   const PointRecord record =
@@ -465,7 +465,7 @@ TEST_F(SimulatedDeviceTest, ProductsStayBelowTheTensorPeakAndNearWhatAnH200Does)
   EXPECT_NEAR(tflops, 355, 0.1 * 355);
 }
 
-TEST_F(SimulatedDeviceTest, InfeasibleAndOutOfMemoryHaveTheirFigures) {
+TEST_F(SimulatedDeviceTest, InfeasibleAndOutOfMemoryReasonsHaveNumbers) {
   PointRecord record = device->measure(
       {.algorithm = "fa2", .problem = problem_of(1, 256, 64), .tile = {.br = 24, .bc = 64}}, {}, cancel);
   EXPECT_EQ(record.disposition, Disposition::infeasible);
@@ -481,12 +481,12 @@ TEST_F(SimulatedDeviceTest, InfeasibleAndOutOfMemoryHaveTheirFigures) {
   EXPECT_TRUE(record.kernel("all")->samples_ns.empty());
 }
 
-TEST_F(SimulatedDeviceTest, CancelledIsItsOwnDisposition) {
+TEST_F(SimulatedDeviceTest, CancelledIsADisposition) {
   cancel.cancel();
   EXPECT_EQ(device->measure(spec("fa2", problem_of(4, 512, 64)), {}, cancel).disposition, Disposition::cancelled);
 }
 
-TEST_F(SimulatedDeviceTest, KnowsItsCountersAndSuggestsForOthers) {
+TEST_F(SimulatedDeviceTest, UnknownCountersGetSuggestions) {
   const std::vector<std::string> names{"dram__bytes_read.sum", "dram__bytes_raed.sum", "smsp__inst_executed.sum"};
   const auto unknown = device->unknown_metrics(names);
   ASSERT_EQ(unknown.size(), 2U);
@@ -495,7 +495,7 @@ TEST_F(SimulatedDeviceTest, KnowsItsCountersAndSuggestsForOthers) {
   EXPECT_EQ(unknown[1].name, "smsp__inst_executed.sum");
 }
 
-TEST_F(SimulatedDeviceTest, CountersAskedForByNameComeUnderThatName) {
+TEST_F(SimulatedDeviceTest, RequestedCountersKeepTheirNames) {
   MeasureOptions options;
   options.extra_metrics = {"dram__bytes_read.sum"};
   const PointRecord record = device->measure(spec("fa2", problem_of(4, 512, 64)), options, cancel);

@@ -88,8 +88,8 @@ TEST(MapAxes, NByDOfTheFastestTile) {
   const Points points(grid_of_problems());
   const PointTable table = points.table();
   const MapLayout layout = layout_of("n", "d");
-  ProblemFilter filter(all_map_facets(), facet_of_both(layout.x, layout.y));
-  filter.narrow_by(facets_beside(layout), facet_of_both(layout.x, layout.y));
+  ProblemFilter filter(all_map_facets(), combined_facet(layout.x, layout.y));
+  filter.restrict_to(facets_beside(layout), combined_facet(layout.x, layout.y));
   filter.update(table, swept_rows(table, table.rows(), layout));
   const TileMap map = build_map(table, filter.rows(), {.layout = layout, .shown = {.metric = "tflops"}});
   ASSERT_EQ(map.y.size(), 3U);
@@ -114,19 +114,19 @@ TEST(MapAxes, NByDOfTheFastestTile) {
   const TileMap times = build_map(table, filter.rows(), {.layout = layout, .shown = {.metric = "time_median_ns"}});
   EXPECT_TRUE(times.best.empty()) << "a shorter problem's time is no better one";
   EXPECT_TRUE(times.fastest.empty());
-  EXPECT_EQ(times.better, Better::neither);
+  EXPECT_EQ(times.better, BetterDirection::neither);
 }
 
 TEST(MapAxes, TheFilterGivesWayToTheAxes) {
   const Points points(grid_of_problems());
   const PointTable table = points.table();
   const MapLayout layout = layout_of("n", "d");
-  ProblemFilter filter(all_map_facets(), facet_of_both(tile_layout().x, tile_layout().y));
-  filter.narrow_by(facets_beside(tile_layout()), facet_of_both(tile_layout().x, tile_layout().y));
+  ProblemFilter filter(all_map_facets(), combined_facet(tile_layout().x, tile_layout().y));
+  filter.restrict_to(facets_beside(tile_layout()), combined_facet(tile_layout().x, tile_layout().y));
   filter.update(table, table.rows());
   EXPECT_EQ(filter.rows().size(), 4U);
   EXPECT_FALSE(filter.options("d").empty());
-  filter.narrow_by(facets_beside(layout), facet_of_both(layout.x, layout.y));
+  filter.restrict_to(facets_beside(layout), combined_facet(layout.x, layout.y));
   filter.update(table, table.rows());
   EXPECT_EQ(filter.rows().size(), 24U) << "all N and d, of every tile";
   EXPECT_TRUE(filter.options("d").empty());
@@ -149,7 +149,7 @@ TEST(ComparedValues, SharesOfTheBestAndThePlateau) {
   const TileMap map =
       build_map(table, table.rows(), {.shown = {.metric = "time_median_ns", .as = Comparison::share_of_best}});
   EXPECT_EQ(map.unit, "percent");
-  EXPECT_EQ(map.better, Better::more);
+  EXPECT_EQ(map.better, BetterDirection::more);
   EXPECT_DOUBLE_EQ(*map.at({0, 0}).value, 100);
   EXPECT_DOUBLE_EQ(*map.at({1, 1}).value, 50);
   EXPECT_DOUBLE_EQ(*map.at({1, 1}).own, 2000);
@@ -279,7 +279,7 @@ TEST(MapPoints, NothingIsAskedForOfAnotherProgram) {
 /// Parses the point's axes as the command line does.
 std::optional<PointSpec> read_again(const PointSpec& spec) {
   std::vector<attnscope::Axis> axes;
-  for (const std::string& text : axis_texts(spec)) {
+  for (const std::string& text : axis_arguments(spec)) {
     Result<attnscope::Axis, Message> axis = parse_axis(text, built_in_algorithms());
     if (!axis) return std::nullopt;
     axes.push_back(std::move(axis).value());

@@ -112,13 +112,13 @@ TEST(TileMap, TheFastestIsFoundByTimeWhateverIsShown) {
 
 TEST(TileMap, TheBestIsThatOfTheMetricShown) {
   const auto records = sweep_of("fa2");
-  for (const auto& [metric, better] :
-       {std::pair{metric_key::l2_sm_bytes, Better::less}, std::pair{metric_key::time_median_ns, Better::less},
-        std::pair{metric_key::tflops, Better::more}}) {
+  for (const auto& [metric, better] : {std::pair{metric_key::l2_sm_bytes, BetterDirection::less},
+                                       std::pair{metric_key::time_median_ns, BetterDirection::less},
+                                       std::pair{metric_key::tflops, BetterDirection::more}}) {
     const TileMap map = Mapped(records, metric).map;
     EXPECT_EQ(map.better, better) << metric;
     ASSERT_FALSE(map.best.empty()) << metric;
-    EXPECT_EQ(map.at(map.best.front()).value, better == Better::less ? map.minimum : map.maximum) << metric;
+    EXPECT_EQ(map.at(map.best.front()).value, better == BetterDirection::less ? map.minimum : map.maximum) << metric;
   }
   const TileMap time = Mapped(records, metric_key::time_median_ns).map;
   EXPECT_EQ(time.best, time.fastest);

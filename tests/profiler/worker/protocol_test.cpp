@@ -66,8 +66,8 @@ PointRecord full_record() {
   record.max_abs_error = 0.125;
   record.error_bound = 0.0625;
   record.wall_seconds = 0.75;
-  record.manifest = std::make_shared<const KernelStatement>(
-      KernelStatement{.text = "{\n}", .host_code = true, .sources = {{.name = "my.so", .digest = "0f"}}});
+  record.manifest = std::make_shared<const StoredManifest>(
+      StoredManifest{.text = "{\n}", .host_code = true, .sources = {{.name = "my.so", .digest = "0f"}}});
   return record;
 }
 

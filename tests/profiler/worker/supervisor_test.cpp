@@ -68,7 +68,7 @@ class Supervisor : public ::testing::Test, public RecordSink {
     EXPECT_TRUE(is_new) << place << " twice in round " << round;
     dispositions[place] = record.disposition;
   }
-  void restart_points(const Places& places) override {
+  void restart_points(const PointIndices& places) override {
     for (const std::size_t place : places) {
       std::erase_if(measured, [&](const auto& each) { return each.first.first == place; });
     }
@@ -86,7 +86,7 @@ class Supervisor : public ::testing::Test, public RecordSink {
     return supervise(devices, shared, options, *this, observer, cancel);
   }
 
-  std::set<std::size_t> devices_of(const Places& group) {
+  std::set<std::size_t> devices_of(const PointIndices& group) {
     std::set<std::size_t> found;
     for (const auto& [key, device] : measured) {
       if (std::ranges::find(group, key.first) != group.end()) found.insert(device);
@@ -115,7 +115,7 @@ TEST_F(Supervisor, measures_each_group_on_one_device) {
   EXPECT_TRUE(outcome.complete);
   EXPECT_FALSE(outcome.cancelled);
   EXPECT_EQ(measured.size(), points);
-  for (const Places& group : shared.groups) EXPECT_EQ(devices_of(group).size(), 1U);
+  for (const PointIndices& group : shared.groups) EXPECT_EQ(devices_of(group).size(), 1U);
   EXPECT_EQ(builds, points) << "only one device per host compiles";
 }
 
@@ -130,7 +130,7 @@ TEST_F(Supervisor, rounds_of_a_group_stay_on_one_device) {
   add_devices(3);
   EXPECT_TRUE(run().complete);
   EXPECT_EQ(measured.size(), 4 * points);
-  for (const Places& group : shared.groups) EXPECT_EQ(devices_of(group).size(), 1U);
+  for (const PointIndices& group : shared.groups) EXPECT_EQ(devices_of(group).size(), 1U);
 }
 
 TEST_F(Supervisor, started_group_continues_on_its_device) {
@@ -201,7 +201,7 @@ TEST_F(Supervisor, groups_of_a_lost_device_restart_on_others) {
   EXPECT_EQ(measured.size(), points);
   ASSERT_EQ(losses.size(), 1U);
   EXPECT_EQ(losses[0], "1 gone: it fell off the bus");
-  for (const Places& group : shared.groups) {
+  for (const PointIndices& group : shared.groups) {
     std::set<std::size_t> of_ok;
     for (const auto& [key, device] : measured) {
       const std::size_t place = key.first;

@@ -65,7 +65,7 @@ TEST(ImportCsv, ReadsColumnsByTheirNames) {
   EXPECT_EQ(value_of(point, metric_key::tflops), pass_flops(expected.problem) / 2000e-9 / 1e12);
   const auto compulsory = evaluate(metric_key::model_compulsory_bytes, point);
   ASSERT_TRUE(compulsory);
-  EXPECT_EQ(compulsory->provenance, Provenance::modelled);
+  EXPECT_EQ(compulsory->provenance, Provenance::modeled);
   EXPECT_EQ(compulsory->value, static_cast<double>(compulsory_traffic(expected.problem).total()));
   EXPECT_EQ(device.points[1].spec.algorithm, "torch-\"flash");
   EXPECT_EQ(device.points[1].spec.problem.mask, Mask::none);

@@ -213,14 +213,14 @@ TEST_F(LanguageTest, EveryWidgetSpeaksIt) {
   add_widgets(window, empty);
   EXPECT_EQ(empty.forgotten(), "") << "before a file is open";
 
-  ASSERT_EQ(window.workspace().open_now(recorded_sample()), QString());
+  ASSERT_EQ(window.workspace().open_now(sample_path()), QString());
   for (const char* page : {"explorer", "table", "tiles", "io"}) {
     window.show_page(QString::fromUtf8(page));
     settle();
     Texts texts;
     add_widgets(window, texts);
     // File names, and their paths in tooltips.
-    EXPECT_EQ(texts.forgotten(), "label: h200.attnscope\ntooltip: " + recorded_sample().toStdString()) << page;
+    EXPECT_EQ(texts.forgotten(), "label: h200.attnscope\ntooltip: " + sample_path().toStdString()) << page;
     EXPECT_GT(texts.seen(), 150);
   }
   qunsetenv("ATTNSCOPE_COLLECTOR");
@@ -393,7 +393,7 @@ TEST_F(LanguageTest, WhatAProcessSaysInCodesSpeaksIt) {
   point.event.provenance = "simulated";
   EXPECT_TRUE(outcome_words(point).contains(qtext(title(Provenance::simulated))));
   EXPECT_TRUE(marked(qtext(title(StoredRunState::complete))));
-  EXPECT_TRUE(marked(QString::fromStdString(analysis::shown_text({.text = std::string(left_to_algorithm)}))));
+  EXPECT_TRUE(marked(QString::fromStdString(analysis::localized_text({.text = std::string(auto_value)}))));
 }
 
 TEST_F(LanguageTest, DialogsSpeakIt) {

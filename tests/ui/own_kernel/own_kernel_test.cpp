@@ -96,7 +96,7 @@ class OwnKernel : public ::testing::Test {
     point.spec.algorithm = kernel;
     if (!knob.empty()) point.spec.knobs.set(knob, value);
     for (KernelRecord& each : point.kernels) {
-      std::erase_if(each.metrics, [](const MetricValue& of) { return of.provenance == Provenance::modelled; });
+      std::erase_if(each.metrics, [](const MetricValue& of) { return of.provenance == Provenance::modeled; });
     }
     return point;
   }

@@ -66,7 +66,7 @@ TEST_F(CeilingsPageTest, ShowsWhatAFileKeeps) {
   EXPECT_TRUE(page.sets().empty());
 }
 
-TEST_F(CeilingsPageTest, DatasheetsStandInAndSaySo) {
+TEST_F(CeilingsPageTest, DatasheetPeaksReplaceMissingMeasurements) {
   const QString other = folder.filePath("a100.attnscope");
   fixtures::write_file(other, {{"naive", fixtures::simulated_naive({1024}), true, false, "A100"}});
   Workspace workspace;

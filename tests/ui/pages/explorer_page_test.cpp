@@ -20,7 +20,7 @@
 #include "messages/explorer_page.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/fields.h"
-#include "profiler/predict/unit_use.h"
+#include "profiler/predict/unit_utilization.h"
 #include "storage/run_store.h"
 #include "tests/ui/window_test.h"
 #include "ui/models/result_model.h"
@@ -571,7 +571,7 @@ class ExplorerMeasuringTest : public ExplorerPageTest {
     EXPECT_EQ(page.unit_bars()->measured_words(),
               qtext(Nanoseconds(evaluate(metric_key::time_median_ns, *record, "all")->value)));
     for (const GpuUnit unit : gpu_units) {
-      const auto use = analysis::counted_use(unit, *record);
+      const auto use = analysis::counted_utilization(unit, *record);
       ASSERT_TRUE(use) << to_string(unit);
       EXPECT_EQ(page.unit_bars()->use_words(unit), QString::number(*use, 'f', 0) + "% counted");
     }

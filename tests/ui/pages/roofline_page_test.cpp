@@ -92,7 +92,7 @@ TEST_F(RooflinePageTest, WhatGpusSendHasARoofWhereThereIsSome) {
   for (PointRecord& record : records) {
     record.spec.problem.gpus = 2;
     for (KernelRecord& kernel : record.kernels) {
-      if (kernel.kernel == "all") kernel.metrics.push_back({"link_bytes", 1e6, "byte", Provenance::modelled});
+      if (kernel.kernel == "all") kernel.metrics.push_back({"link_bytes", 1e6, "byte", Provenance::modeled});
     }
   }
   const QString two = file + ".two.attnscope";
@@ -145,7 +145,7 @@ TEST_F(RooflinePageTest, APointSaysItsBoundsAndOpensInDetails) {
   EXPECT_TRUE(labels.contains("FLOP per byte, DRAM"));
   EXPECT_TRUE(labels.contains("FLOP per byte, SM↔L2"));
   EXPECT_TRUE(labels.contains("exp2 alone"));
-  const QString nearest = QString("nearest bound: %1, ").arg(bound_words(point));
+  const QString nearest = QString("nearest bound: %1, ").arg(bound_text(point));
   EXPECT_TRUE(std::ranges::any_of(content.notes, [&](const QString& note) { return note.startsWith(nearest); }));
   EXPECT_TRUE(labels.contains("mma.sync alone")) << "FA2 runs no wgmma";
   EXPECT_FALSE(content.notes.contains("tensor cores: the datasheet's peak of any instruction, an upper bound"));

@@ -241,7 +241,7 @@ TEST_F(ImportDialogTest, ARecordedSampleIsNoTargetAndTheUsualOneIsNew) {
   const QString usual = dialog->findChild<QLineEdit*>(QStringLiteral("import-into"))->text();
   EXPECT_TRUE(usual.startsWith(folder.path())) << usual.toStdString();
   EXPECT_FALSE(QFile::exists(usual));
-  if (const QString sample = recorded_sample(); !sample.isEmpty()) {
+  if (const QString sample = sample_path(); !sample.isEmpty()) {
     QFile bytes(sample);
     const qint64 size = bytes.size();
     import_into(sample);

@@ -12,7 +12,7 @@
 namespace attnscope::ui {
 namespace {
 
-TileMap map_of(Better better, double low, double high, analysis::Comparison as = analysis::Comparison::none) {
+TileMap map_of(BetterDirection better, double low, double high, analysis::Comparison as = analysis::Comparison::none) {
   TileMap map;
   map.better = better;
   map.shown.as = as;
@@ -23,25 +23,26 @@ TileMap map_of(Better better, double low, double high, analysis::Comparison as =
 
 TEST(HeatmapScale, BrightIsTheBetterEnd) {
   struct Case {
-    Better better;
+    BetterDirection better;
     bool log;
     double value;
     double brightness;  ///< 0 to 1.
   };
   for (const Case& at :
-       {Case{Better::less, false, 1, 1}, Case{Better::less, false, 101, 0}, Case{Better::less, false, 26, 0.75},
-        Case{Better::more, false, 1, 0}, Case{Better::more, false, 101, 1}, Case{Better::more, false, 26, 0.25},
-        Case{Better::neither, false, 26, 0.25}, Case{Better::neither, false, 101, 1},
-        Case{Better::more, true, std::sqrt(101), 0.5}, Case{Better::less, true, std::sqrt(101), 0.5},
-        Case{Better::more, false, 0.5, 0}, Case{Better::more, false, 200, 1}}) {
+       {Case{BetterDirection::less, false, 1, 1}, Case{BetterDirection::less, false, 101, 0},
+        Case{BetterDirection::less, false, 26, 0.75}, Case{BetterDirection::more, false, 1, 0},
+        Case{BetterDirection::more, false, 101, 1}, Case{BetterDirection::more, false, 26, 0.25},
+        Case{BetterDirection::neither, false, 26, 0.25}, Case{BetterDirection::neither, false, 101, 1},
+        Case{BetterDirection::more, true, std::sqrt(101), 0.5}, Case{BetterDirection::less, true, std::sqrt(101), 0.5},
+        Case{BetterDirection::more, false, 0.5, 0}, Case{BetterDirection::more, false, 200, 1}}) {
     const HeatmapColors colors(map_of(at.better, 1, 101), at.log);
     EXPECT_EQ(colors.at(at.value), viridis(at.brightness)) << at.value << " " << static_cast<int>(at.better);
   }
 }
 
 TEST(HeatmapScale, RatiosAreBlueWhereTheyAreBetter) {
-  for (const auto& [better, blue] :
-       {std::pair{Better::less, 0.5}, std::pair{Better::more, 2.0}, std::pair{Better::neither, 0.5}}) {
+  for (const auto& [better, blue] : {std::pair{BetterDirection::less, 0.5}, std::pair{BetterDirection::more, 2.0},
+                                     std::pair{BetterDirection::neither, 0.5}}) {
     const HeatmapColors colors(map_of(better, 0.5, 2, analysis::Comparison::over_model), false);
     ASSERT_TRUE(colors.diverging());
     EXPECT_EQ(colors.at(blue), blue_to_orange(0));
@@ -55,7 +56,8 @@ TEST(HeatmapScale, OneSideOfOneReachesAsFarAsTheOther) {
   for (const double far : {4.0, 0.25}) {
     const double near = far > 1 ? 1.2 : 0.8;
     const HeatmapColors colors(
-        map_of(Better::less, std::min(near, far), std::max(near, far), analysis::Comparison::over_model), false);
+        map_of(BetterDirection::less, std::min(near, far), std::max(near, far), analysis::Comparison::over_model),
+        false);
     EXPECT_EQ(colors.at(far), blue_to_orange(far > 1 ? 1 : 0));
     EXPECT_EQ(colors.at(std::sqrt(far)), blue_to_orange(far > 1 ? 0.75 : 0.25));
     EXPECT_NEAR(far > 1 ? colors.low() : colors.high(), 1, 0.021);
@@ -64,15 +66,15 @@ TEST(HeatmapScale, OneSideOfOneReachesAsFarAsTheOther) {
 
 TEST(HeatmapScale, AShareAndItsValueAreInverse) {
   for (const bool log : {false, true}) {
-    const HeatmapColors colors(map_of(Better::more, 2, 50), log);
+    const HeatmapColors colors(map_of(BetterDirection::more, 2, 50), log);
     EXPECT_EQ(colors.logarithmic(), log);
     for (const double share : {0.0, 0.25, 0.5, 1.0}) EXPECT_NEAR(colors.share_of(colors.value_at(share)), share, 1e-12);
     EXPECT_EQ(colors.share_of(1), 0);
     EXPECT_EQ(colors.share_of(51), 1);
     EXPECT_FALSE(colors.one());
   }
-  EXPECT_FALSE(HeatmapColors(map_of(Better::more, 0, 50), true).logarithmic()) << "0 has no logarithm";
-  const HeatmapColors one(map_of(Better::less, 3, 3), false);
+  EXPECT_FALSE(HeatmapColors(map_of(BetterDirection::more, 0, 50), true).logarithmic()) << "0 has no logarithm";
+  const HeatmapColors one(map_of(BetterDirection::less, 3, 3), false);
   EXPECT_TRUE(one.one());
   EXPECT_EQ(one.at(3), viridis(0.5));
 }
@@ -122,7 +124,7 @@ TEST(MarksOfValues, TellWhereTheyComeFrom) {
   };
   for (const Case& of :
        {Case{Provenance::measured, SampleMark::disc, false}, Case{Provenance::derived, SampleMark::disc, false},
-        Case{Provenance::modelled, SampleMark::disc, false}, Case{Provenance::simulated, SampleMark::hollow_disc, true},
+        Case{Provenance::modeled, SampleMark::disc, false}, Case{Provenance::simulated, SampleMark::hollow_disc, true},
         Case{Provenance::extrapolated, SampleMark::plus_disc, true},
         Case{Provenance::imported, SampleMark::diamond, false}}) {
     EXPECT_EQ(mark_of_values(of.provenance), of.mark) << to_string(of.provenance);

@@ -370,9 +370,9 @@ TEST_F(ReplacedFile, IsReadAnewWhereItIsFollowed) {
 TEST_F(ReplacedFile, IsToldByItsRunsWhereItIsTheSameFile) {
   Workspace workspace;
   ASSERT_EQ(workspace.open_now(file), QString());
-  const FileStamp before = stamp_of(file.toStdString());
+  const FileStamp before = file_stamp(file.toStdString());
   ASSERT_NO_FATAL_FAILURE(write_over());
-  ASSERT_TRUE(before.same_file(stamp_of(file.toStdString())));
+  ASSERT_TRUE(before.same_file(file_stamp(file.toStdString())));
   QSignalSpy replaced(&workspace, &Workspace::file_replaced);
   workspace.follow(file);
   const std::vector<std::string> there = uids_there();

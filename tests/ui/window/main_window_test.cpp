@@ -106,7 +106,7 @@ TEST_F(WindowTest, SpaceTogglesTheRunUnderTheCursor) {
 }
 
 TEST(RecordedSample, FillsEveryPageWithMeasurements) {
-  const QString sample = recorded_sample();
+  const QString sample = sample_path();
   if (sample.isEmpty()) GTEST_SKIP() << "assets/samples/h200.attnscope is not there";
   Workspace workspace;
   IoCurvePage io(workspace);
@@ -452,7 +452,7 @@ TEST_F(OpenedWindowTest, EveryPagesChoicesSurviveAsJson) {
 }
 
 TEST(FirstWindow, SaysThatItShowsARecordedSampleUntilThatIsClosed) {
-  if (recorded_samples().isEmpty()) GTEST_SKIP() << "assets/samples/h200.attnscope is not there";
+  if (sample_paths().isEmpty()) GTEST_SKIP() << "assets/samples/h200.attnscope is not there";
   MainWindow window(false);
   window.open_files({});
   ASSERT_TRUE(QTest::qWaitFor([&] { return !window.banner().text().isEmpty(); }));
@@ -472,7 +472,7 @@ TEST(FirstWindow, SaysThatItShowsARecordedSampleUntilThatIsClosed) {
   fixtures::write_file(own, {{"memory-wall", fixtures::memory_wall(), false}});
   ASSERT_EQ(other.workspace().open_now(own), QString());
   EXPECT_TRUE(other.banner().text().contains("recorded sample")) << "its points are drawn beside one's own";
-  other.workspace().close(recorded_sample());
+  other.workspace().close(sample_path());
   EXPECT_EQ(other.banner().text(), QString());
 }
 

@@ -263,7 +263,8 @@ TEST(ResultModel, SaysWhichCellsAreOthers) {
   ResultModel model;
   const auto show = [&](const Explored& explored) {
     const analysis::ExploredColumn now{.title = "now", .help = {}, .exploration = &explored.exploration};
-    model.update_table(std::make_shared<const analysis::Table>(analysis::figures_table(now, {}, known_algorithms())));
+    model.update_table(
+        std::make_shared<const analysis::Table>(analysis::exploration_table(now, {}, known_algorithms())));
   };
   show(first);
   QSignalSpy changed(&model, &QAbstractItemModel::dataChanged);

@@ -74,7 +74,7 @@ TEST_F(RunEditsTest, AreSeenAtOnceAndADeletedRunComesBack) {
 }
 
 TEST_F(RunEditsTest, LeaveARecordedSampleAsItIs) {
-  const QString sample = recorded_sample();
+  const QString sample = sample_path();
   if (sample.isEmpty()) GTEST_SKIP() << "assets/samples/h200.attnscope is not there";
   ASSERT_EQ(window->workspace().open_now(sample), QString());
   QFile before(sample);

@@ -211,11 +211,11 @@ TEST_F(SessionTest, WithOtherFilesOnlyChoicesHold) {
 }
 
 TEST_F(SessionTest, RecordedSamplesAreKeptByTheirNames) {
-  if (recorded_sample().isEmpty()) GTEST_SKIP() << "assets/samples/h200.attnscope is not there";
+  if (sample_path().isEmpty()) GTEST_SKIP() << "assets/samples/h200.attnscope is not there";
   const QString path = folder.filePath("view.json");
   const QString own = folder.filePath("h200.attnscope");  // A user's file that no longer exists.
-  const QJsonArray files{recorded_sample(), own};
-  ASSERT_EQ(write_view(path, {{"files", files}, {"selection", QJsonObject{{"file", recorded_sample()}}}}), QString());
+  const QJsonArray files{sample_path(), own};
+  ASSERT_EQ(write_view(path, {{"files", files}, {"selection", QJsonObject{{"file", sample_path()}}}}), QString());
   QFile written(path);
   ASSERT_TRUE(written.open(QIODevice::ReadOnly));
   const QJsonObject raw = QJsonDocument::fromJson(written.readAll()).object();

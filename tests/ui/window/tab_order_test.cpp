@@ -160,7 +160,7 @@ class TabOrderTest : public WindowTest {
 
   /// Checks that each control has room for its text.
   static int expect_whole(QWidget& window, const std::string& where) {
-    int looked_at = 0;
+    int sampled_rows = 0;
     for (auto* widget : window.findChildren<QWidget*>()) {
       const bool control = qobject_cast<QAbstractButton*>(widget) != nullptr ||
                            qobject_cast<QLineEdit*>(widget) != nullptr || qobject_cast<QComboBox*>(widget) != nullptr ||
@@ -170,9 +170,9 @@ class TabOrderTest : public WindowTest {
       if (widget->window() != &window) continue;
       expect_inside(*widget, window, where);
       expect_text_fits(*widget, where);
-      ++looked_at;
+      ++sampled_rows;
     }
-    return looked_at;
+    return sampled_rows;
   }
 
   /// Checks that the widget is inside every parent that does not scroll.

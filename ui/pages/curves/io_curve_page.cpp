@@ -12,7 +12,7 @@
 #include "messages/curve_page.h"
 #include "profiler/curves/curve_axes.h"
 #include "profiler/metrics/metrics.h"
-#include "profiler/predict/modelled_values.h"
+#include "profiler/predict/modeled_values.h"
 #include "profiler/tilemap/plot_list.h"
 #include "ui/pages/page.h"
 #include "ui/runs/point_set.h"
@@ -46,7 +46,7 @@ ProblemFilter new_curve_filter() {
     if (!known) facets.push_back(facet);
   }
   ProblemFilter filter(std::move(facets), analysis::key_length_facet());
-  filter.narrow_by(analysis::curve_facets(), analysis::key_length_facet());
+  filter.restrict_to(analysis::curve_facets(), analysis::key_length_facet());
   return filter;
 }
 
@@ -265,8 +265,8 @@ std::string IoCurvePage::shown_metric() const {
 }
 
 void IoCurvePage::narrow_to_axes() {
-  if (over_n()) return narrow_by(analysis::curve_facets(), analysis::key_length_facet());
-  narrow_by(analysis::facets_beside_curves(*axis(), group()), axis()->facet);
+  if (over_n()) return restrict_to(analysis::curve_facets(), analysis::key_length_facet());
+  restrict_to(analysis::facets_beside_curves(*axis(), group()), axis()->facet);
 }
 
 void IoCurvePage::set_metric(const QString& key) {

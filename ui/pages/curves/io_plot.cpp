@@ -77,7 +77,7 @@ class ColumnBuilder {
       value += beside_value(curve, *at);
       // Another curve of the algorithm may have another tile, and "x model" refers to this one.
       const Config& tile = set_.table().tile_of(*at->row);
-      if (tile_stated(tile.tile)) label += QStringLiteral(" · ") + format_tile(tile);
+      if (has_tile(tile.tile)) label += QStringLiteral(" · ") + format_tile(tile);
     }
     rows_.emplace_back(at->value, HoverRow{curve_color(curve, colors_), mark_of(curve, *at), label, value});
   }

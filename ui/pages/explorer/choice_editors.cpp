@@ -55,7 +55,7 @@ std::vector<int> stops_of(const Field& field) {
 
 /// Returns all values that the algorithm supports, if it declares them.
 std::vector<int> stated_stops(const Field& field, const Facts& facts) {
-  if (field.written_for != nullptr) return field.written_for(facts);
+  if (field.supported_values != nullptr) return field.supported_values(facts);
   const auto knob = std::ranges::find(facts.knobs, field.name, &Knob::name);
   if (knob == facts.knobs.end() || knob->values.empty()) return {};
   std::vector<int> stops{0};  // 0: the algorithm chooses.
@@ -178,7 +178,7 @@ void ChoiceEditors::add_field(const Field& field) {
     case FieldType::word: {
       QStringList words;
       for (const std::string& word : field.words) words << QString::fromStdString(word);
-      QComboBox* combo = add_words(name, label, help, words, field.other_words || words.isEmpty());
+      QComboBox* combo = add_words(name, label, help, words, field.accepts_other_words || words.isEmpty());
       rows_[name].show = [combo, field](const ExplorerChoices& choices) {
         const QString text = QString::fromStdString(field_text(field, choices.point.spec));
         combo->setCurrentIndex(combo->findText(text));
@@ -194,7 +194,7 @@ void ChoiceEditors::add_whole_number(const Field& field) {
   NumberEditor* editor = add_number(name, qtext(field.label()), qtext(field.help()), to_int(field.smallest),
                                     to_int(field.largest), field.offered.step, stops_of(field));
   if (field.role == FieldRole::knob) editor->spin()->setSpecialValueText(qtext(msg::common::chosen{}));
-  const WideField* wide = wide_field_of(field.name);
+  const FieldPair* wide = field_pair_of(field.name);
   const bool renamed = wide != nullptr && wide->label != nullptr && wide->leader().name == field.name;
   rows_[name].show = [this, name, editor, field, usual = stops_of(field),
                       wide = renamed ? wide : nullptr](const ExplorerChoices& choices) {

@@ -261,7 +261,8 @@ Explored work_out(ExplorerChoices choices) {
   const DeviceLimits limits = limits_of(choices);
   PointSpec& spec = choices.point.spec;
   if (choices.m_bytes) {
-    explored.rule = analysis::tile_of_m(algorithm_of(choices), spec.problem, spec.config(), limits, *choices.m_bytes);
+    explored.rule =
+        analysis::paper_rule_tile(algorithm_of(choices), spec.problem, spec.config(), limits, *choices.m_bytes);
     if (explored.rule && explored.rule->config) spec.set_config(*explored.rule->config);
   }
   const std::span<const Ceiling> measured =
@@ -292,7 +293,7 @@ std::shared_ptr<const DeviceLimits> recorded_gpu(const Workspace& workspace, con
   return nullptr;
 }
 
-std::shared_ptr<const StoredCeilings> rates_of(const ExplorerChoices& choices, const Workspace& workspace) {
+std::shared_ptr<const StoredCeilings> rates_measured_on(const ExplorerChoices& choices, const Workspace& workspace) {
   std::vector<StoredCeilings> sets;
   for (const FileCeilings& each : workspace.ceilings()) sets.push_back(each.set);
   ExplorerChoices itself = choices;

@@ -80,8 +80,8 @@ struct WhatIfChoice {
 /// limits are invalid.
 [[nodiscard]] std::shared_ptr<const DeviceLimits> recorded_gpu(const Workspace& workspace, const std::string& name);
 /// Returns rates measured on such a GPU, from any open file. Null: none.
-[[nodiscard]] std::shared_ptr<const StoredCeilings> rates_of(const ExplorerChoices& choices,
-                                                             const Workspace& workspace);
+[[nodiscard]] std::shared_ptr<const StoredCeilings> rates_measured_on(const ExplorerChoices& choices,
+                                                                      const Workspace& workspace);
 
 // Texts about a configuration.
 

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "messages/explorer_page.h"
+#include "profiler/predict/multi_gpu_scaling.h"
 #include "profiler/predict/published_errors.h"
-#include "profiler/predict/sharing.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 
@@ -37,10 +37,10 @@ QString occupancy_words(const analysis::ExploredKernel& kernel, bool can_predict
 QString rates_note(const Explored& explored) {
   const analysis::Exploration& e = explored.exploration;
   const QString link =
-      e.sharing ? QLatin1Char(' ') + qtext(analysis::link_words(e.link, e.link_rate_measured)) : QString();
+      e.sharing ? QLatin1Char(' ') + qtext(analysis::link_text(e.link, e.link_rate_measured)) : QString();
   const StoredCeilings* rates = explored.choices.rates.get();
   if (rates == nullptr || (!e.dram_rate_measured && !e.l2_rate_measured)) {
-    return qtext(msg::explorer_page::time_breakdown_note{.device = e.device, .measured = e.rates_of}) + link;
+    return qtext(msg::explorer_page::time_breakdown_note{.device = e.device, .measured = e.rates_measured_on}) + link;
   }
   const std::string which = e.dram_rate_measured && e.l2_rate_measured ? text(msg::explorer_page::rates_of_both{})
                             : e.dram_rate_measured                     ? text(msg::explorer_page::rates_of_dram{})
@@ -52,7 +52,7 @@ QString rates_note(const Explored& explored) {
                                            .factor = QStringLiteral("%1").arg(factor, 0, 'g', 4).toStdString()});
   return qtext(msg::explorer_page::time_breakdown_note_measured{.device = e.device,
                                                                 .gpu = rates->device_name,
-                                                                .measured = e.rates_of,
+                                                                .measured = e.rates_measured_on,
                                                                 .time = rates->measured_at,
                                                                 .uuid = rates->device_uuid,
                                                                 .which = which}) +
@@ -74,9 +74,9 @@ QString rule_words(const Explored& explored) {
     if (rule->config->tile != rule->asked) {
       lines << qtext(msg::explorer_page::rule_runs{.tile = describe(rule->config->tile)});
     }
-    if (rule->held_back) {
-      lines << qtext(msg::explorer_page::larger_m_without_effect_because{.why = rule->held_back->reason});
-    } else if (rule->larger_changes_nothing) {
+    if (rule->limiting_refusal) {
+      lines << qtext(msg::explorer_page::larger_m_without_effect_because{.why = rule->limiting_refusal->reason});
+    } else if (rule->unchanged_by_larger_m) {
       lines << qtext(msg::explorer_page::larger_m_without_effect{});
     }
   }
@@ -86,7 +86,7 @@ QString rule_words(const Explored& explored) {
 QString verdict_words(const analysis::Exploration& e) {
   if (!e.refusal && !e.can_predict_time) return qtext(msg::explorer_page::user_kernel_untimed{});
   if (!e.refusal) {
-    QString line = qtext(msg::explorer_page::runs{.bound = analysis::bound_words(e.light),
+    QString line = qtext(msg::explorer_page::runs{.bound = analysis::bound_text(e.light),
                                                   .rate = text(FlopsPerSecond(e.flops_per_second())),
                                                   .time = text(Nanoseconds(e.ns))});
     if (e.rates_inherited && !(e.dram_rate_measured && e.l2_rate_measured)) {
@@ -111,7 +111,7 @@ QString prediction_words(const Explored& explored) {
   const analysis::ErrorRow* row =
       errors == nullptr
           ? nullptr
-          : errors->find(analysis::judged_as(spec.algorithm, spec.problem.dtype), spec.problem.pass, "time");
+          : errors->find(analysis::error_group(spec.algorithm, spec.problem.dtype), spec.problem.pass, "time");
   if (row == nullptr) return qtext(msg::explorer_page::errors_none{});
   return qtext(msg::explorer_page::errors_line{.gpu = errors->device,
                                                .median = text(Share(row->median)),

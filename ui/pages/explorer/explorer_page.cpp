@@ -18,7 +18,7 @@
 #include "profiler/files/gpu_file.h"
 #include "profiler/plan/fields.h"
 #include "profiler/predict/explored_tables.h"
-#include "profiler/predict/unit_use.h"
+#include "profiler/predict/unit_utilization.h"
 #include "ui/models/result_model.h"
 #include "ui/pages/explorer/cards.h"
 #include "ui/pages/explorer/choice_editors.h"
@@ -304,8 +304,8 @@ void ExplorerPage::take_new_rates() {
 void ExplorerPage::work_out_chosen() {
   if (!queued_) return;
   queued_ = false;
-  chosen_.choices.rates = rates_of(chosen_.choices, workspace_);
-  if (chosen_.pin) chosen_.pin->rates = rates_of(*chosen_.pin, workspace_);
+  chosen_.choices.rates = rates_measured_on(chosen_.choices, workspace_);
+  if (chosen_.pin) chosen_.pin->rates = rates_measured_on(*chosen_.pin, workspace_);
   const ExplorerChoices& choices = chosen_.choices;
   take_new_kernels();
   {
@@ -317,7 +317,7 @@ void ExplorerPage::work_out_chosen() {
   editors_->show_choices(choices);
   show_pin();
   know_pin();
-  const bool quick = analysis::is_quick(choices.point.spec.problem);
+  const bool quick = analysis::is_fast_to_model(choices.point.spec.problem);
   if (!quick) set_label_text(verdict_, qtext(msg::explorer_page::calculating{}));
   explored_.ask(choices, quick ? 0 : always_aside);
   if (!quick) show_measured();
@@ -440,7 +440,7 @@ void ExplorerPage::show_figures() {
   std::optional<analysis::ExploredColumn> pin;
   if (known_pin_) pin = column(QStringLiteral("A · ") + short_title(known_pin_->choices), *known_pin_);
   figures_->update_table(
-      std::make_shared<const analysis::Table>(analysis::figures_table(chosen, pin, known_algorithms())));
+      std::make_shared<const analysis::Table>(analysis::exploration_table(chosen, pin, known_algorithms())));
   static_cast<CardLayout*>(card_area_->widget()->layout())->set_column_width(pin ? card_width_beside_pin : card_width);
   figures_view_->fit();
 }
@@ -458,7 +458,7 @@ void ExplorerPage::know_pin() {
   known_pin_.reset();
   explored_pin_.drop();
   if (!chosen_.pin) return;
-  explored_pin_.ask(*chosen_.pin, analysis::is_quick(chosen_.pin->point.spec.problem) ? 0 : always_aside);
+  explored_pin_.ask(*chosen_.pin, analysis::is_fast_to_model(chosen_.pin->point.spec.problem) ? 0 : always_aside);
 }
 
 void ExplorerPage::pin() {

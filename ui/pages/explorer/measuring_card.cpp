@@ -12,7 +12,7 @@
 #include "kernels/registry.h"
 #include "messages/explorer_page.h"
 #include "profiler/metrics/metrics.h"
-#include "profiler/predict/unit_use.h"
+#include "profiler/predict/unit_utilization.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/widgets/flow_layout.h"
@@ -67,7 +67,7 @@ analysis::Table measured_table(const std::vector<MeasuredPoint>& points, const E
     help.removeAll(QString());
     line.help = help.join(QLatin1Char('\n')).toStdString();
   }
-  analysis::TableOf<Line> table(std::move(lines));
+  analysis::TableBuilder<Line> table(std::move(lines));
   table.table().tone =
       table.of([](const Line& line) { return line.shown ? analysis::Tone::strong : analysis::Tone::plain; });
   const Message ratio_help = msg::explorer_page::ratio_help{};

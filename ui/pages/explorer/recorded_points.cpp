@@ -5,7 +5,7 @@
 
 #include "messages/explorer_page.h"
 #include "profiler/points/point_table.h"
-#include "profiler/predict/unit_use.h"
+#include "profiler/predict/unit_utilization.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 
@@ -23,7 +23,7 @@ Use use_of(GpuUnit unit, const PointRecord& record, const std::string& kernel, c
   const auto to_use = [&](double percent) -> Use {
     return {qtext(msg::explorer_page::use{.percent = number(percent)}), percent / percent_of_one};
   };
-  if (const auto use = analysis::counted_use(unit, record, kernel)) return to_use(*use);
+  if (const auto use = analysis::counted_utilization(unit, record, kernel)) return to_use(*use);
   if (unit == GpuUnit::tensor) {
     const auto pipe = evaluate(metric_key::tensor_pipe_pct, record, kernel);
     if (!pipe) return {};

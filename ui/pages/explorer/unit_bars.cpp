@@ -70,7 +70,7 @@ void UnitBars::build_lines() {
       const double share = measured->shares.at(place);
       line.ns = share * measured->ns;
       line.words = use.isEmpty() ? qtext(msg::explorer_page::no_figure{}) : use;
-      line.bound = share >= analysis::busy_share && share == most;
+      line.bound = share >= analysis::bottleneck_threshold && share == most;
     }
   }
   if (!predicts) return;

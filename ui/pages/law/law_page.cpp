@@ -63,7 +63,7 @@ PlotPicture LawPage::picture() const {
 void LawPage::refresh() {
   // New points may allow a fit where the shown problem does not.
   if (std::ranges::none_of(laws_.families, [](const LawFamily& family) { return family.fit && !family.refusal; })) {
-    forget_taken();
+    reset_automatic();
   }
   const auto report = std::make_shared<std::optional<analysis::LawReport>>();
   look_through(
@@ -95,10 +95,11 @@ void LawPage::show_laws() {
   const bool of_level =
       std::ranges::any_of(laws_.families, [&](const LawFamily& family) { return family.level == level_.value(); });
   if (of_level) return show_content(simulated_parts(*points(), filter().rows()));
-  show_words(points()->empty() ? why_no_points(workspace())
-             : laws_.families.empty()
-                 ? EmptyWords{qtext(msg::law_page::no_data{}), qtext(msg::law_page::no_data_help{}), attnscope::law_sample}
-                 : EmptyWords{qtext(msg::law_page::no_points_at_level{}), qtext(msg::law_page::no_points_at_level_help{})});
+  show_words(
+      points()->empty() ? why_no_points(workspace())
+      : laws_.families.empty()
+          ? EmptyWords{qtext(msg::law_page::no_data{}), qtext(msg::law_page::no_data_help{}), attnscope::law_sample}
+          : EmptyWords{qtext(msg::law_page::no_points_at_level{}), qtext(msg::law_page::no_points_at_level_help{})});
 }
 
 void LawPage::show_table() {

@@ -90,7 +90,7 @@ std::size_t strong_slice(const std::vector<Slice>& slices) {
   return places[places.size() / 2];
 }
 
-QString axis_words(LawVariable variable) {
+QString joined_axis_arguments(LawVariable variable) {
   if (variable == LawVariable::m) return qtext(msg::law_page::m_axis{});
   return to_qstring(to_string(variable));
 }
@@ -191,7 +191,7 @@ void LawPlot::draw_growth() {
     constexpr qsizetype most_named = 3;  // The table lists all.
     if (heading.size() > most_named) heading = heading.mid(0, most_named) << QStringLiteral("…");
     heading << qtext(msg::law_page::panel{.exponent = laws_exponents(drawn_families(), variable)});
-    QCPAxisRect* panel = add_panel(heading.join(QStringLiteral(" · ")), axis_words(variable));
+    QCPAxisRect* panel = add_panel(heading.join(QStringLiteral(" · ")), joined_axis_arguments(variable));
     panel->setMarginGroup(QCP::msTop | QCP::msBottom, together);
     QCPAxis* x = panel->axis(QCPAxis::atBottom);
     QCPAxis* y = panel->axis(QCPAxis::atLeft);

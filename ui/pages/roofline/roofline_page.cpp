@@ -217,7 +217,7 @@ void RooflinePage::show_left_out() {
       if (&device != shown) others << device.text;
     }
     lines << qtext(msg::roofline_page::other_devices{.devices = others.join(QStringLiteral(", ")).toStdString(),
-                                                     .points = counted_points(static_cast<std::size_t>(elsewhere))});
+                                                     .points = points_text(static_cast<std::size_t>(elsewhere))});
   }
   if (!rates_missing_.isEmpty()) {
     lines << qtext(msg::roofline_page::rates_missing{.from = rates_missing_.toStdString()});

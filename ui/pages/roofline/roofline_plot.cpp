@@ -233,7 +233,7 @@ void RooflinePlot::draw_theory(std::size_t place) {
   for (const Mark& mark : marks_) {
     if (mark.series != place) continue;
     const RooflinePoint& point = point_of(mark);
-    if (const auto modelled = point.model_intensity(set_.level)) closed->addData(*modelled, mark.y);
+    if (const auto modeled = point.model_intensity(set_.level)) closed->addData(*modeled, mark.y);
     const double ratio = point.executed_ratio();
     if (ratio < told_apart) continue;
     QCPGraph* executed = add_roof_line(QPen(color, 1.3, Qt::DotLine));
@@ -315,11 +315,11 @@ HoverContent RooflinePlot::read_out(const Mark& mark) const {
     if (!counted) continue;
     const std::string measured = number_text(*counted);
     const std::string provenance = to_qstring(intensity_provenance(set_, point, level)).toStdString();
-    const auto modelled = point.model_intensity(level);
+    const auto modeled = point.model_intensity(level);
     const Message value =
-        modelled ? Message(msg::roofline_page::intensity_closed{
-                       .measured = measured, .modelled = number_text(*modelled), .provenance = provenance})
-                 : Message(msg::roofline_page::intensity_value{.measured = measured, .provenance = provenance});
+        modeled ? Message(msg::roofline_page::intensity_closed{
+                      .measured = measured, .modeled = number_text(*modeled), .provenance = provenance})
+                : Message(msg::roofline_page::intensity_value{.measured = measured, .provenance = provenance});
     content.rows.push_back({colors.text, SampleMark::none,
                             qtext(msg::roofline_page::intensity{.level = level_words(level).toStdString()}),
                             qtext(value)});
@@ -331,8 +331,8 @@ HoverContent RooflinePlot::read_out(const Mark& mark) const {
                                                                   .time = text(Nanoseconds(share.ns))})});
   }
   if (!point.shares.empty()) {
-    content.notes << qtext(
-        msg::roofline_page::nearest_roof{.bound = bound_words(point).toStdString(), .percent = text(Share(point.reached()))});
+    content.notes << qtext(msg::roofline_page::nearest_roof{.bound = bound_text(point).toStdString(),
+                                                            .percent = text(Share(point.reached()))});
     const auto by_datasheet = [](const analysis::BoundShare& share) { return share.bound == analysis::Bound::tensor; };
     if (std::ranges::any_of(point.shares, by_datasheet)) content.notes << qtext(msg::roofline_page::upper_bound{});
   }

@@ -48,8 +48,8 @@ Message source_words(const RooflineSet& set, analysis::RoofSource source) {
       return msg::roofline_page::source_stated{};
     case analysis::RoofSource::counted_share:
       return msg::roofline_page::source_share{};
-    case analysis::RoofSource::as_elsewhere:
-    case analysis::RoofSource::usual_of_kind:
+    case analysis::RoofSource::scaled_from_other_gpu:
+    case analysis::RoofSource::typical_for_model:
       break;
   }
   return msg::roofline_page::source_estimate{.device = device_rates({}).measured_on};
@@ -99,7 +99,7 @@ QString roof_words(const RooflineSet& set, const analysis::Roof& roof) {
   return qtext(msg::roofline_page::roof_of{.roof = words, .source = source_words(set, roof.source)});
 }
 
-QString bound_words(const RooflinePoint& point) {
+QString bound_text(const RooflinePoint& point) {
   return point.shares.empty() ? QString() : to_qstring(to_string(point.shares.front().bound));
 }
 
@@ -119,7 +119,7 @@ analysis::Table roofline_table(const std::shared_ptr<const RooflineSet>& set) {
   for (const RooflineSeries& series : set->report.series) {
     for (const RooflinePoint& point : series.points) lines.push_back({&series, &point});
   }
-  analysis::TableOf<Line> table(std::move(lines));
+  analysis::TableBuilder<Line> table(std::move(lines));
   // The titles are the keys for export; rates are in base units.
   const auto add = [&](const Message& title, const Message& help, ColumnKind kind, auto make_cell,
                        const char* key = nullptr) {
@@ -160,7 +160,7 @@ analysis::Table roofline_table(const std::shared_ptr<const RooflineSet>& set) {
   add(msg::roofline_page::column_closed{}, msg::roofline_page::closed_help{}, right,
       [number, level = set->level](const Line& line) { return number(line.point->model_intensity(level)); });
   add(msg::roofline_page::column_bound{}, msg::roofline_page::bound_help{}, ColumnKind::text,
-      [](const Line& line) { return Cell{.text = bound_words(*line.point).toStdString()}; });
+      [](const Line& line) { return Cell{.text = bound_text(*line.point).toStdString()}; });
   add(msg::roofline_page::column_share{}, msg::roofline_page::share_help{}, right, [](const Line& line) {
     if (line.point->shares.empty()) return Cell{};
     return Cell{.text = text(Share(line.point->reached())), .number = line.point->reached()};

@@ -27,13 +27,13 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr std::size_t looked_at = 64;  ///< Number of points inspected to find the available counters.
+constexpr std::size_t sampled_rows = 64;  ///< Number of points inspected to find the available counters.
 
 /// Filter without choices; the page sets its axes.
 ProblemFilter new_map_filter() {
   const analysis::MapLayout& tiles = analysis::tile_layout();
-  ProblemFilter filter(analysis::all_map_facets(), analysis::facet_of_both(tiles.x, tiles.y));
-  filter.narrow_by(analysis::facets_beside(tiles), analysis::facet_of_both(tiles.x, tiles.y));
+  ProblemFilter filter(analysis::all_map_facets(), analysis::combined_facet(tiles.x, tiles.y));
+  filter.restrict_to(analysis::facets_beside(tiles), analysis::combined_facet(tiles.x, tiles.y));
   return filter;
 }
 
@@ -152,7 +152,8 @@ void TileHeatmapPage::pose() {
 EmptyWords TileHeatmapPage::why_none() const {
   if (points()->empty()) return why_no_points(workspace());
   if (ticked_run_is_running(workspace())) {
-    return {qtext(msg::tile_map::map_pending{}), qtext(msg::tile_map::map_pending_help{.tiles = fewest_tiles_of_a_map})};
+    return {qtext(msg::tile_map::map_pending{}),
+            qtext(msg::tile_map::map_pending_help{.tiles = fewest_tiles_of_a_map})};
   }
   if (const auto none_ran = why_none_ran(points()->table())) return *none_ran;
   if (over_tiles()) {
@@ -182,7 +183,7 @@ void TileHeatmapPage::offer_axes() {
 
 void TileHeatmapPage::offer_metrics() {
   const std::vector<Row>& rows = filter().rows();
-  const std::span<const Row> first(rows.data(), std::min(rows.size(), looked_at));
+  const std::span<const Row> first(rows.data(), std::min(rows.size(), sampled_rows));
   std::vector<Option> options;
   for (const bool usual : {true, false}) {
     for (const Metric& metric : metrics_table()) {
@@ -208,7 +209,8 @@ void TileHeatmapPage::offer_comparisons() {
   using enum analysis::Comparison;
   add(none, qtext(msg::tile_map::show_value{}));
   const Metric* metric = find_metric(metric_.key());
-  if (metric != nullptr && metric->better != Better::neither) add(share_of_best, comparison_words(share_of_best));
+  if (metric != nullptr && metric->better != BetterDirection::neither)
+    add(share_of_best, comparison_words(share_of_best));
   if (analysis::has_model(metric_.key())) add(over_model, comparison_words(over_model));
   offer(as_, std::move(options), 0);
 }
@@ -225,8 +227,8 @@ analysis::MapRequest TileHeatmapPage::request() const {
 void TileHeatmapPage::refresh() {
   if (view_ == nullptr) return;                        // Called during construction.
   if (workspace().gathering()) return stop_looking();  // points_changed() follows.
-  narrow_by(analysis::facets_beside(layout_, workspace().visible()->table().algorithms()),
-            analysis::facet_of_both(layout_.x, layout_.y));
+  restrict_to(analysis::facets_beside(layout_, workspace().visible()->table().algorithms()),
+              analysis::combined_facet(layout_.x, layout_.y));
   const auto varying = std::make_shared<std::optional<std::vector<analysis::PointAxis>>>();
   look_through(
       axes_.key(),

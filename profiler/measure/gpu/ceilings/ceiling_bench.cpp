@@ -12,7 +12,7 @@
 
 #include "profiler/measure/gpu/point_abort.h"
 #include "profiler/metrics/metrics.h"
-#include "profiler/units/spelling.h"
+#include "profiler/units/number_format.h"
 
 namespace attnscope::gpu {
 namespace {
@@ -27,14 +27,14 @@ constexpr int most_rows = 65535;  // grid.y limit
 /// Covers the host's time to enqueue 256 empty launches.
 constexpr std::chrono::nanoseconds launch_batch_delay = std::chrono::milliseconds(4);
 constexpr std::chrono::nanoseconds launch_delay = std::chrono::microseconds(50);
-constexpr double busy_pct = 5;
+constexpr double bottleneck_threshold_pct = 5;
 /// A load counts as throttled if its clock is below this fraction of the highest one. NVML's reasons lag and cannot be
 /// attributed to loads that take milliseconds.
 constexpr double throttle_threshold = 0.97;
 /// Samples per curve size; counters vary only with other work on the GPU.
 constexpr int counted_rounds = 3;
 
-std::string half_of(const std::string& buffer) {
+std::string data_half_of(const std::string& buffer) {
   return buffer + "_half";
 }
 
@@ -104,7 +104,7 @@ void CeilingBench::prepare(SampledLoad& sampled) {
   }
   sampled.prepared.clear();
   sampled.prepared.emplace_back(cuda_, load.launch, place_.runner.load(load.launch), [&](const std::string& buffer) {
-    if (buffer == half_of("data")) {
+    if (buffer == data_half_of("data")) {
       return buffers_.at("data").get() + static_cast<CUdeviceptr>(sizes_.data_bytes / 2);
     }
     return buffers_.at(buffer).get();
@@ -429,7 +429,7 @@ void CeilingBench::add_capacities(CeilingSet& set) {
 void CeilingBench::add_conditions(CeilingSet& set) const {
   if (other_utilization_) {
     set.ceilings.push_back({.name = std::string(key::others_use), .value = *other_utilization_, .unit = "percent"});
-    if (*other_utilization_ >= busy_pct) {
+    if (*other_utilization_ >= bottleneck_threshold_pct) {
       set.remarks.push_back(make_message(
           "Other processes used {:.0f}% of the GPU at the start; the ceilings may be too low.", *other_utilization_));
     }

@@ -133,14 +133,14 @@ std::vector<std::string> CounterHost::near(std::string_view metric) const {
       full_names.resize(std::min<std::size_t>(full_names.size(), 3));
       return full_names;
     }
-    return near_matches(metric, full_names);
+    return closest_matches(metric, full_names);
   }
 
   std::vector<std::string> names;
   names.reserve(bases.size());
   for (const auto& [name, type] : bases) names.push_back(name);
   std::vector<std::string> suggestions;
-  for (const std::string& name : near_matches(base, names)) {
+  for (const std::string& name : closest_matches(base, names)) {
     const auto found = std::ranges::find(bases, name, &std::pair<std::string, CUpti_MetricType>::first);
     full_names.clear();
     add_rollups(found->second, name);

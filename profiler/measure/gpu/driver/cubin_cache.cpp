@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/measure/gpu/user/source_text.h"
-#include "profiler/metrics/statement.h"
+#include "profiler/metrics/manifest.h"
 
 namespace attnscope::gpu {
 namespace fs = std::filesystem;

@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "profiler/metrics/statement.h"
+#include "profiler/metrics/manifest.h"
 
 namespace attnscope::gpu {
 namespace {

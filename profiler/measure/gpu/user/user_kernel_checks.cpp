@@ -12,7 +12,7 @@
 #include "profiler/measure/gpu/point_abort.h"
 #include "profiler/measure/gpu/user/library_kernel.h"
 #include "profiler/metrics/metrics.h"
-#include "profiler/units/spelling.h"
+#include "profiler/units/number_format.h"
 
 namespace attnscope::gpu {
 namespace {

@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 
 #include "profiler/measure/gpu/user/source_text.h"
-#include "profiler/metrics/statement.h"
+#include "profiler/metrics/manifest.h"
 #include "profiler/plan/text.h"
 
 namespace attnscope::gpu {
@@ -103,7 +103,7 @@ class IncludeClosure {
     --depth_;
   }
   [[nodiscard]] const std::string& all() const { return all_; }
-  [[nodiscard]] std::vector<StatementSource>& files() { return files_; }
+  [[nodiscard]] std::vector<ManifestSource>& files() { return files_; }
   /// Name of a user file that includes a macro; empty if there is none.
   [[nodiscard]] const std::string& macro_include_file() const { return macro_include_file_; }
   /// Returns true if a limit on size, files or depth was exceeded.
@@ -138,18 +138,18 @@ class IncludeClosure {
   std::size_t user_folder_count_;
   std::set<fs::path> seen_;
   std::string all_;
-  std::vector<StatementSource> files_;
+  std::vector<ManifestSource> files_;
   std::string macro_include_file_;
   int depth_ = 0;
   bool full_ = false;
 };
 
 /// Appends each file once. A second file with the same name but other contents gets a number.
-void append_files(std::vector<StatementSource>& to, const std::vector<StatementSource>& files) {
-  for (StatementSource each : files) {
+void append_files(std::vector<ManifestSource>& to, const std::vector<ManifestSource>& files) {
+  for (ManifestSource each : files) {
     const std::string name = each.name;
     for (int nth = 2;; ++nth) {
-      const auto same = std::ranges::find(to, each.name, &StatementSource::name);
+      const auto same = std::ranges::find(to, each.name, &ManifestSource::name);
       if (same == to.end()) {
         to.push_back(std::move(each));
         break;
@@ -214,8 +214,8 @@ Result<UserSourceText, Message> UserSources::read(const std::shared_ptr<const Us
                   source->file.string())};
 }
 
-std::shared_ptr<const KernelStatement> UserSources::statement_of(std::span<const KernelLaunch> launches, bool keep,
-                                                                 const std::vector<fs::path>& toolkit) const {
+std::shared_ptr<const StoredManifest> UserSources::statement_of(std::span<const KernelLaunch> launches, bool keep,
+                                                                const std::vector<fs::path>& toolkit) const {
   std::pair<Sources, bool> key{{}, keep};
   for (const KernelLaunch& launch : launches) {
     const auto& own = launch.source.user_source;
@@ -230,19 +230,19 @@ std::shared_ptr<const KernelStatement> UserSources::statement_of(std::span<const
     if (!read(source, toolkit)) return nullptr;
   }
   const std::lock_guard lock(mutex_);
-  KernelStatement manifest{.text = key.first.front()->manifest, .host_code = false, .sources = {}};
+  StoredManifest manifest{.text = key.first.front()->manifest, .host_code = false, .sources = {}};
   for (const auto& source : key.first) {
     manifest.host_code = manifest.host_code || source->kind == UserSource::Kind::library;
     append_files(manifest.sources, known_.at(source).files);
   }
   std::size_t kept = 0;
-  for (StatementSource& each : manifest.sources) {
+  for (ManifestSource& each : manifest.sources) {
     const std::size_t bytes = each.content ? each.content->size() : 0;
-    if (!keep || bytes > most_kept_source_bytes - kept) each.content.reset();
+    if (!keep || bytes > max_stored_source_bytes - kept) each.content.reset();
     if (each.content) kept += bytes;
   }
-  std::ranges::sort(manifest.sources, {}, &StatementSource::name);
-  auto made = std::make_shared<const KernelStatement>(std::move(manifest));
+  std::ranges::sort(manifest.sources, {}, &ManifestSource::name);
+  auto made = std::make_shared<const StoredManifest>(std::move(manifest));
   return statements_.emplace(std::move(key), std::move(made)).first->second;
 }
 

@@ -26,7 +26,7 @@ struct UserSourceText {
   std::string digest;  ///< Digest (UUID) of the manifest, the source and all files that its includes can refer to.
   /// These files with their contents, without toolkit headers: they are numerous and available everywhere, and the
   /// launch digest covers them.
-  std::vector<StatementSource> files;
+  std::vector<ManifestSource> files;
 };
 
 /// Include folders of a user source in search order: the source's folder, the manifest's folders, the toolkit's.
@@ -45,19 +45,19 @@ class UserSources {
   [[nodiscard]] Result<UserSourceText, Message> read(const std::shared_ptr<const UserSource>&,
                                                      const std::vector<std::filesystem::path>& toolkit) const;
   /// Manifest of a plan's launches; null if none is user-defined or a source cannot be read. Plans with the same
-  /// sources share one object. `keep`: with file contents, up to most_kept_source_bytes.
-  [[nodiscard]] std::shared_ptr<const KernelStatement> statement_of(
+  /// sources share one object. `keep`: with file contents, up to max_stored_source_bytes.
+  [[nodiscard]] std::shared_ptr<const StoredManifest> statement_of(
       std::span<const KernelLaunch> launches, bool keep, const std::vector<std::filesystem::path>& toolkit) const;
 
  private:
   struct FirstRead {
     std::string digest;
-    std::vector<StatementSource> files;
+    std::vector<ManifestSource> files;
   };
   using Sources = std::vector<std::shared_ptr<const UserSource>>;
   mutable std::mutex mutex_;
   mutable std::map<std::shared_ptr<const UserSource>, FirstRead> known_;
-  mutable std::map<std::pair<Sources, bool>, std::shared_ptr<const KernelStatement>> statements_;
+  mutable std::map<std::pair<Sources, bool>, std::shared_ptr<const StoredManifest>> statements_;
 };
 
 // Parameters of a compiled kernel: a manifest's arguments are compared with them before a launch.

@@ -10,7 +10,7 @@
 namespace attnscope {
 
 /// L2 modeled as a set-associative cache with hashed sets and LRU replacement.
-struct L2Behaviour {
+struct L2Behavior {
   /// Fraction of the nominal capacity that holds distinct lines. Less than 1, because lines read by SMs of both L2
   /// partitions are stored twice.
   double effective_share = 1;
@@ -26,6 +26,6 @@ struct L2Behaviour {
 
 /// Returns the parameters of the GPU if measured, else of the nearest measured one: the same or next lower compute
 /// capability, else the lowest.
-[[nodiscard]] L2Behaviour l2_behaviour(const DeviceLimits&);
+[[nodiscard]] L2Behavior l2_behavior(const DeviceLimits&);
 
 }  // namespace attnscope

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/metrics/statement.h"
+#include "profiler/metrics/manifest.h"
 
 #include <fmt/format.h>
 
@@ -16,9 +16,9 @@ std::string uuid_of(const std::string& bytes) {
   return to_string(boost::uuids::name_generator_sha1(boost::uuids::ns::oid())(bytes));
 }
 
-std::string digest_of(const KernelStatement& manifest) {
+std::string digest_of(const StoredManifest& manifest) {
   std::vector<std::string> sources;
-  for (const StatementSource& each : manifest.sources) {
+  for (const ManifestSource& each : manifest.sources) {
     sources.push_back(fmt::format("{} {}\n{}\n", each.name.size(), each.name, each.digest));
   }
   std::ranges::sort(sources);
@@ -27,16 +27,16 @@ std::string digest_of(const KernelStatement& manifest) {
   return uuid_of(all);
 }
 
-std::string describe(const KernelStatement& manifest) {
-  constexpr std::size_t shown_digits = 8;
-  constexpr std::size_t most_names = 4;
+std::string describe(const StoredManifest& manifest) {
+  constexpr std::size_t digest_digits = 8;
+  constexpr std::size_t max_names = 4;
   std::string names;
-  for (std::size_t i = 0; i < std::min(most_names, manifest.sources.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(max_names, manifest.sources.size()); ++i) {
     names += (i == 0 ? "" : ", ") + manifest.sources[i].name;
   }
-  if (manifest.sources.size() > most_names) names += fmt::format(", ... ({})", manifest.sources.size());
+  if (manifest.sources.size() > max_names) names += fmt::format(", ... ({})", manifest.sources.size());
   const std::string host_code = manifest.host_code ? ", " + text(msg::fact::host_code{}) : "";
-  return digest_of(manifest).substr(0, shown_digits) + (names.empty() ? "" : " (" + names + ")") + host_code;
+  return digest_of(manifest).substr(0, digest_digits) + (names.empty() ? "" : " (" + names + ")") + host_code;
 }
 
 }  // namespace attnscope

@@ -12,7 +12,7 @@
 namespace attnscope::analysis {
 
 /// Utilization of a unit, or a stall reason.
-struct UnitUse {
+struct UnitUtilization {
   const Metric* metric = nullptr;
   /// Percent of the unit's peak; stalls: warps per issue cycle.
   double value = 0;
@@ -20,48 +20,50 @@ struct UnitUse {
 };
 
 /// Counted units, the busiest first. SM units are relative to cycles with active warps.
-[[nodiscard]] std::vector<UnitUse> unit_uses(const PointRecord& point, std::string_view kernel = "all");
+[[nodiscard]] std::vector<UnitUtilization> unit_utilizations(const PointRecord& point, std::string_view kernel = "all");
 /// Busiest counted unit; empty if none was counted. Excludes issue slots, and the L2 counters, which include traffic
 /// between the L2 partitions or underestimate what SMs receive.
-[[nodiscard]] std::optional<UnitUse> busiest_unit(const PointRecord& point, std::string_view kernel = "all");
+[[nodiscard]] std::optional<UnitUtilization> busiest_unit(const PointRecord& point, std::string_view kernel = "all");
 
 /// Returns true if utilizations are relative to the kernel's time. Without `sm_active_cycles` (old runs, some GPUs)
 /// they are relative to the counted range, which is longer.
-[[nodiscard]] bool uses_are_of_kernel(const PointRecord& point, std::string_view kernel = "all");
+[[nodiscard]] bool is_relative_to_kernel(const PointRecord& point, std::string_view kernel = "all");
 /// Utilization in percent of the kernel's whole time, launch included, as predictions are. Empty if not counted or the
 /// clock is unknown.
-[[nodiscard]] std::optional<double> counted_use(GpuUnit, const PointRecord& point, std::string_view kernel = "all");
+[[nodiscard]] std::optional<double> counted_utilization(GpuUnit, const PointRecord& point,
+                                                        std::string_view kernel = "all");
 
-[[nodiscard]] std::vector<UnitUse> predicted_uses(const PointRecord& point, std::string_view kernel = "all");
+[[nodiscard]] std::vector<UnitUtilization> predicted_utilizations(const PointRecord& point,
+                                                                  std::string_view kernel = "all");
 
-/// Bottleneck by model and by counters: the busiest unit if it reaches busy_share, else latency. Counted values are
-/// relative to the kernel's whole time if known.
+/// Bottleneck by model and by counters: the busiest unit if it reaches bottleneck_threshold, else latency. Counted
+/// values are relative to the kernel's whole time if known.
 struct BoundComparison {
-  UnitUse predicted;  ///< busiest by the model; `metric` is the unit's counter
-  UnitUse counted;    ///< busiest by the counters
+  UnitUtilization predicted;  ///< busiest by the model; `metric` is the unit's counter
+  UnitUtilization counted;    ///< busiest by the counters
   bool predicted_binds = false;
   bool counted_binds = false;
-  /// Both name the same bound, or differ by at most `tied_pct` percentage points.
+  /// Both name the same bound, or differ by at most `tie_tolerance_pct` percentage points.
   bool agree = false;
 };
 [[nodiscard]] std::optional<BoundComparison> compare_bounds(const PointRecord& point, std::string_view kernel = "all");
-inline constexpr double tied_pct = 5;
+inline constexpr double tie_tolerance_pct = 5;
 [[nodiscard]] Message words_of(const BoundComparison&);
 /// The unit's label, or "latency and issue".
-[[nodiscard]] Message words_of(const UnitUse& busiest, bool binds);
+[[nodiscard]] Message words_of(const UnitUtilization& busiest, bool binds);
 
 /// Bottleneck by counters alone, without a prediction.
 struct CountedBound {
-  UnitUse busiest;  ///< relative to the kernel's whole time if known
+  UnitUtilization busiest;  ///< relative to the kernel's whole time if known
   bool binds = false;
 };
 /// Empty if no unit was counted.
 [[nodiscard]] std::optional<CountedBound> counted_bound(const PointRecord& point, std::string_view kernel = "all");
 [[nodiscard]] Message words_of(const CountedBound&);
 
-inline constexpr std::size_t stalls_shown = 3;
+inline constexpr std::size_t default_stall_count = 3;
 /// Returns up to `most` stall reasons above zero, the largest first.
-[[nodiscard]] std::vector<UnitUse> longest_stalls(const PointRecord& point, std::string_view kernel = "all",
-                                                  std::size_t most = stalls_shown);
+[[nodiscard]] std::vector<UnitUtilization> top_stalls(const PointRecord& point, std::string_view kernel = "all",
+                                                      std::size_t most = default_stall_count);
 
 }  // namespace attnscope::analysis

@@ -33,7 +33,7 @@ Exploration explored(bool law) {
   return explore({.spec = fixtures::spec("own", 4096, 64, 32)}, fixtures::h200(), with_kernel(law));
 }
 
-TEST(OwnKernel, HasNoTimeAndWhatBytesItsLawHas) {
+TEST(OwnKernel, HasNoTimeAndTheBytesOfItsLaw) {
   const Exploration e = explored(true);
   ASSERT_FALSE(e.refusal);
   EXPECT_EQ(e.ns, 0);
@@ -44,10 +44,10 @@ TEST(OwnKernel, HasNoTimeAndWhatBytesItsLawHas) {
   EXPECT_EQ(e.kernels.at(0).occupancy.blocks_per_sm, 8) << "256 threads a block";
 }
 
-TEST(OwnKernel, FiguresThatNothingStatesAreEmpty) {
+TEST(OwnKernel, UnknownValuesAreEmpty) {
   const Exploration law = explored(true);
   const Exploration none = explored(false);
-  const Table table = figures_table({.exploration = &law}, ExploredColumn{.exploration = &none}, with_kernel(true));
+  const Table table = exploration_table({.exploration = &law}, ExploredColumn{.exploration = &none}, with_kernel(true));
   const std::map<std::string, std::pair<bool, bool>> expected{
       {"Time", {false, false}},         {"TFLOP/s", {false, false}},   {"DRAM", {false, false}},
       {"SM↔L2", {true, false}},         {"Occupancy", {false, false}}, {"Blocks an SM", {false, false}},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/plan/in_parallel.h"
+#include "profiler/plan/parallel_for.h"
 
 #include <gtest/gtest.h>
 
@@ -9,33 +9,33 @@
 namespace attnscope {
 namespace {
 
-TEST(InParallel, EachNumberIsWorkedOnOnce) {
+TEST(ParallelFor, EachIndexIsProcessedOnce) {
   std::vector<int> done(1000);
-  in_parallel(done.size(), CancelToken{}, [&] { return [&](std::size_t i) { ++done[i]; }; });
+  parallel_for(done.size(), CancelToken{}, [&] { return [&](std::size_t i) { ++done[i]; }; });
   EXPECT_EQ(done, std::vector<int>(1000, 1));
 }
 
-TEST(InParallel, WhatAnyThreadThrowsIsThrownToTheCaller) {
+TEST(ParallelFor, RethrowsExceptionsOfAnyThread) {
   std::atomic<int> workers = 0;
   const auto all_fail = [&] {
     ++workers;
     return [](std::size_t) { throw std::runtime_error("no memory left for this point"); };
   };
   try {
-    in_parallel(1000, CancelToken{}, all_fail);
+    parallel_for(1000, CancelToken{}, all_fail);
     ADD_FAILURE() << "nothing was thrown";
   } catch (const std::runtime_error& error) {
     EXPECT_STREQ(error.what(), "no memory left for this point");
   }
   EXPECT_GE(workers, 1);
   const auto no_worker = []() -> void (*)(std::size_t) { throw std::bad_alloc(); };
-  EXPECT_THROW(in_parallel(1000, CancelToken{}, no_worker), std::bad_alloc);
+  EXPECT_THROW(parallel_for(1000, CancelToken{}, no_worker), std::bad_alloc);
 }
 
-TEST(InParallel, NothingBeginsOnceItIsCancelled) {
+TEST(ParallelFor, StartsNothingOnceCancelled) {
   CancelToken cancel;
   cancel.cancel();
-  in_parallel(1000, cancel, [] { return [](std::size_t) { ADD_FAILURE(); }; });
+  parallel_for(1000, cancel, [] { return [](std::size_t) { ADD_FAILURE(); }; });
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 namespace attnscope::analysis {
 
 /// One row of model values; unknown ones are empty.
-struct Theory {
+struct ModelRow {
   std::string kernel;  ///< "all": the whole point
   std::string grid = {};
   std::string block = {};
@@ -30,6 +30,6 @@ struct Theory {
 };
 
 /// Returns a row for the point and, if it has several kernels, one for each. Pre: the algorithm is registered.
-[[nodiscard]] std::vector<Theory> theory_of(const PointSpec&, const DeviceLimits&, const DeviceRates&);
+[[nodiscard]] std::vector<ModelRow> point_model_rows(const PointSpec&, const DeviceLimits&, const DeviceRates&);
 
 }  // namespace attnscope::analysis

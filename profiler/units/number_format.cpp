@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/units/spelling.h"
+#include "profiler/units/number_format.h"
 
 #include <fmt/format.h>
 
@@ -34,7 +34,7 @@ constexpr std::array<Step, 5> byte_rates{{{1e12, "TB/s"}, {1e9, "GB/s"}, {1e6, "
 // MHz at most: three digits of GHz cannot distinguish the clock steps of a GPU.
 constexpr std::array<Step, 3> frequencies{{{1e6, "MHz"}, {1e3, "kHz"}, {1, "Hz"}}};
 
-std::span<const Step> steps_of(std::string_view unit) {
+std::span<const Step> unit_steps(std::string_view unit) {
   if (unit == "byte") return si_bytes;
   if (unit == "capacity") return iec_bytes;
   if (unit == "flop") return flops;
@@ -58,7 +58,7 @@ std::string scaled(double value, std::span<const Step> steps) {
   return with_suffix(number_text(value / step->size), step->suffix);
 }
 
-std::string unit_word(std::string_view unit, double value) {
+std::string unit_suffix(std::string_view unit, double value) {
   if (unit == "1") return {};
   if (unit == "Tflop/s") return "TFLOP/s";
   if (unit == "celsius") return "°C";
@@ -69,7 +69,7 @@ std::string unit_word(std::string_view unit, double value) {
 }
 
 /// Inserts a comma every three digits if there are five or more before the decimal point.
-std::string in_groups(std::string digits) {
+std::string group_thousands(std::string digits) {
   const std::size_t first = digits.front() == '-' ? 1 : 0;
   std::size_t place = std::min(digits.find('.'), digits.size());
   if (place < first + 5) return digits;
@@ -140,10 +140,10 @@ std::string number_text(double value, int significant) {
   const double grain = std::pow(10, digits_before_point(magnitude) - significant);
   int decimals = std::max(0, significant - digits_before_point(std::round(magnitude / grain) * grain));
   if (std::abs(value - std::round(value)) < 1e-9 * magnitude) decimals = 0;
-  return in_groups(fmt::format("{:.{}f}", value, decimals));
+  return group_thousands(fmt::format("{:.{}f}", value, decimals));
 }
 
-int digits_between(double low, double high) {
+int distinguishing_digits(double low, double high) {
   int digits = 3;
   while (low != high && digits < 6 && number_text(low, digits) == number_text(high, digits)) ++digits;
   return digits;
@@ -155,10 +155,10 @@ std::string exact_text(double value) {
 }
 
 std::string value_text(double value, std::string_view unit) {
-  if (const auto steps = steps_of(unit); !steps.empty()) return scaled(value, steps);
+  if (const auto steps = unit_steps(unit); !steps.empty()) return scaled(value, steps);
   if (unit == "percent") return text(Percent(value));
   const int digits = unit == "cycle" || unit == "register" ? 12 : 3;
-  return with_suffix(number_text(value, digits), unit_word(unit, value));
+  return with_suffix(number_text(value, digits), unit_suffix(unit, value));
 }
 
 std::string length_text(double n) {
@@ -171,21 +171,21 @@ std::string length_text(double n) {
 
 UnitScale unit_scale(double largest, std::string_view unit) {
   if (unit == "percent") return {1, "%"};
-  const auto steps = steps_of(unit);
-  if (steps.empty()) return {1, unit_word(unit, 2)};
+  const auto steps = unit_steps(unit);
+  if (steps.empty()) return {1, unit_suffix(unit, 2)};
   const auto step =
       std::ranges::find_if(steps, [&](const Step& each) { return std::abs(largest) >= each.size || each.size == 1; });
   return {1 / step->size, std::string(step->suffix)};
 }
 
-Message counted_points(std::size_t points, int rounds) {
+Message points_text(std::size_t points, int rounds) {
   Message words = msg::common::one_point{};
   if (points != 1) words = msg::common::points{.points = points};
   if (rounds > 1) words = msg::common::points_in_rounds{.points = words, .rounds = rounds};
   return words;
 }
 
-Message counted_runs(std::size_t runs) {
+Message runs_text(std::size_t runs) {
   if (runs == 1) return msg::terminal::one_run{};
   return msg::terminal::runs{.runs = runs};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/predict/sharing.h"
+#include "profiler/predict/multi_gpu_scaling.h"
 
 #include <fmt/format.h>
 
@@ -15,13 +15,13 @@
 #include "messages/sharing.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/points/facets.h"
-#include "profiler/units/spelling.h"
+#include "profiler/units/number_format.h"
 
 namespace attnscope::analysis {
 namespace {
 
 /// Sets attention_rate (F), link_rate (B) and hides_from.
-void add_rates(const PointTable& table, SharedPoint& point) {
+void add_rates(const PointTable& table, MultiGpuPoint& point) {
   const AttentionProblem& p = point.spec.problem;
   const Algorithm* const algorithm = table.algorithms().find(point.spec.algorithm);
   const auto attention_ns = table.values(metric_key::gpu_attention_ns).at(point.row);
@@ -39,10 +39,10 @@ void add_rates(const PointTable& table, SharedPoint& point) {
 
 }  // namespace
 
-std::vector<SharedPoint> shared_points(const PointTable& table) {
+std::vector<MultiGpuPoint> multi_gpu_points(const PointTable& table) {
   const ValueColumn& times = table.values(metric_key::time_median_ns);
   std::map<std::pair<RunIndex, std::string>, Row> alone;
-  std::vector<SharedPoint> all;
+  std::vector<MultiGpuPoint> all;
   for (const Row row : table.rows()) {
     if (!times.has(row)) continue;
     PointSpec spec = table.spec(row);
@@ -53,7 +53,7 @@ std::vector<SharedPoint> shared_points(const PointTable& table) {
       all.push_back({.row = row, .spec = std::move(spec)});
     }
   }
-  for (SharedPoint& point : all) {
+  for (MultiGpuPoint& point : all) {
     const AttentionProblem& p = point.spec.problem;
     point.tokens = static_cast<double>(p.n_k) / p.gpus;
     point.ns = times.value(point.row);
@@ -72,7 +72,7 @@ std::vector<SharedPoint> shared_points(const PointTable& table) {
     }
     add_rates(table, point);
   }
-  std::ranges::stable_sort(all, {}, [&](const SharedPoint& point) {
+  std::ranges::stable_sort(all, {}, [&](const MultiGpuPoint& point) {
     const AttentionProblem& p = point.spec.problem;
     AttentionProblem like = single_gpu_problem(p);
     like.n_q = like.n_k = 1;
@@ -82,7 +82,7 @@ std::vector<SharedPoint> shared_points(const PointTable& table) {
   return all;
 }
 
-Message link_words(const LinkRate& link, bool measured) {
+Message link_text(const LinkRate& link, bool measured) {
   const std::string rate = text(BytesPerSecond(link.bytes_per_second));
   const std::string latency = text(Nanoseconds(link.latency_ns));
   return measured ? Message(msg::sharing::link_measured{.latency = latency, .rate = rate})
@@ -92,7 +92,7 @@ Message link_words(const LinkRate& link, bool measured) {
 namespace {
 
 /// Problem without length, GPUs, order and tile, which have their own columns.
-std::string problem_of(const SharedPoint& point) {
+std::string problem_of(const MultiGpuPoint& point) {
   const AttentionProblem& p = point.spec.problem;
   const std::string heads =
       p.heads_q == p.heads_kv ? fmt::format("{}", p.heads_q) : fmt::format("{}/{}", p.heads_q, p.heads_kv);
@@ -103,10 +103,10 @@ std::string problem_of(const SharedPoint& point) {
 
 }  // namespace
 
-Table sharing_table(const PointTable& points, std::vector<SharedPoint> shared, bool people) {
-  using Point = SharedPoint;
+Table sharing_table(const PointTable& points, std::vector<MultiGpuPoint> shared, bool people) {
+  using Point = MultiGpuPoint;
   constexpr ColumnKind number = ColumnKind::number;
-  TableOf<Point> table(std::move(shared));
+  TableBuilder<Point> table(std::move(shared));
   const auto add = [&](Column column, auto value_of, auto text_of) {
     column.kind = number;
     table.add(std::move(column), [value_of, text_of, people](const Point& point) {

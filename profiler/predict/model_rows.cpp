@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/predict/theory.h"
+#include "profiler/predict/model_rows.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 
 namespace attnscope::analysis {
 
-std::vector<Theory> theory_of(const PointSpec& point, const DeviceLimits& limits, const DeviceRates& rates) {
+std::vector<ModelRow> point_model_rows(const PointSpec& point, const DeviceLimits& limits, const DeviceRates& rates) {
   const AttentionModel model = known_algorithms().find(point.algorithm)->model(point.problem, point.config(), limits);
   if (model.refusal) {
     return {{.kernel = "all", .reason = text(model.refusal->reason)}};
@@ -20,7 +20,7 @@ std::vector<Theory> theory_of(const PointSpec& point, const DeviceLimits& limits
   const std::vector<LaunchTime> times = predict_times(model, limits, rates);
   const auto of_bytes = [&](const Traffic& t) { return model.reports_traffic ? std::optional(t) : std::nullopt; };
   const auto of_time = [&](double ns) { return model.can_predict_time ? std::optional(ns) : std::nullopt; };
-  std::vector<Theory> rows;
+  std::vector<ModelRow> rows;
   const bool several = model.kernels.size() > 1 || has_several_launches(model.kernels);
   if (several) {
     rows.push_back({.kernel = "all",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/predict/unit_use.h"
+#include "profiler/predict/unit_utilization.h"
 
 #include <fmt/format.h>
 
@@ -15,18 +15,18 @@ namespace {
 
 /// Metrics with a value, the largest first; ties in table order.
 template <class Wanted>
-std::vector<UnitUse> by_value(const Wanted& wanted, const PointRecord& point, std::string_view kernel) {
-  std::vector<UnitUse> values;
+std::vector<UnitUtilization> by_value(const Wanted& wanted, const PointRecord& point, std::string_view kernel) {
+  std::vector<UnitUtilization> values;
   for (const Metric& metric : metrics_table()) {
     if (!wanted(metric)) continue;
     const auto value = evaluate(metric.key, point, kernel);
     if (value) values.push_back({&metric, value->value, value->provenance});
   }
-  std::ranges::stable_sort(values, std::ranges::greater(), &UnitUse::value);
+  std::ranges::stable_sort(values, std::ranges::greater(), &UnitUtilization::value);
   return values;
 }
 
-std::vector<UnitUse> by_value(Why why, const PointRecord& point, std::string_view kernel) {
+std::vector<UnitUtilization> by_value(CounterGroup why, const PointRecord& point, std::string_view kernel) {
   return by_value([why](const Metric& metric) { return metric.why == why; }, point, kernel);
 }
 
@@ -45,7 +45,7 @@ constexpr std::array counted_units{
     CountedUnit{"dram_utilization_pct", GpuUnit::dram},
 };
 
-constexpr double busy_pct = 100 * busy_share;
+constexpr double bottleneck_threshold_pct = 100 * bottleneck_threshold;
 
 const CountedUnit* counted_unit(std::string_view use) {
   const auto* found = std::ranges::find(counted_units, use, &CountedUnit::use);
@@ -54,7 +54,7 @@ const CountedUnit* counted_unit(std::string_view use) {
 
 }  // namespace
 
-bool uses_are_of_kernel(const PointRecord& point, std::string_view kernel) {
+bool is_relative_to_kernel(const PointRecord& point, std::string_view kernel) {
   const KernelRecord* record = point.kernel(kernel);
   if (record == nullptr) return false;
   if (point.provenance == Provenance::imported) return true;
@@ -63,8 +63,8 @@ bool uses_are_of_kernel(const PointRecord& point, std::string_view kernel) {
          std::ranges::all_of(scales, [&](std::string_view key) { return record->metric(key).has_value(); });
 }
 
-std::optional<double> counted_use(GpuUnit unit, const PointRecord& point, std::string_view kernel) {
-  if (!uses_are_of_kernel(point, kernel)) return std::nullopt;
+std::optional<double> counted_utilization(GpuUnit unit, const PointRecord& point, std::string_view kernel) {
+  if (!is_relative_to_kernel(point, kernel)) return std::nullopt;
   const auto* counted = std::ranges::find(counted_units, std::optional(unit), &CountedUnit::unit);
   const auto use = evaluate(counted->use, point, kernel);
   if (!use || unit == GpuUnit::dram) return use ? std::optional(use->value) : std::nullopt;
@@ -74,19 +74,19 @@ std::optional<double> counted_use(GpuUnit unit, const PointRecord& point, std::s
   return use->value * cycles->value / (ns->value * 1e-9 * point.clocks->sm_clock_hz);
 }
 
-std::vector<UnitUse> predicted_uses(const PointRecord& point, std::string_view kernel) {
-  return by_value([](const Metric& metric) { return metric.predicted_use; }, point, kernel);
+std::vector<UnitUtilization> predicted_utilizations(const PointRecord& point, std::string_view kernel) {
+  return by_value([](const Metric& metric) { return metric.predicted_utilization; }, point, kernel);
 }
 
 namespace {
 
 std::optional<MetricValue> counted_value(const CountedUnit& unit, const PointRecord& point, std::string_view kernel) {
   auto counted = evaluate(unit.use, point, kernel);
-  if (counted && unit.unit) counted->value = counted_use(*unit.unit, point, kernel).value_or(counted->value);
+  if (counted && unit.unit) counted->value = counted_utilization(*unit.unit, point, kernel).value_or(counted->value);
   return counted;
 }
 
-Message with_use(const UnitUse& busiest, bool binds) {
+Message with_percent(const UnitUtilization& busiest, bool binds) {
   if (!binds) return words_of(busiest, binds);
   return msg::bound::unit_at{.percent = fmt::format("{:.0f}", busiest.value), .unit = words_of(busiest, binds)};
 }
@@ -96,37 +96,37 @@ Message with_use(const UnitUse& busiest, bool binds) {
 std::optional<BoundComparison> compare_bounds(const PointRecord& point, std::string_view kernel) {
   BoundComparison both;
   // Utilization, by either source, of the unit that the other source names.
-  double counted_of_predicted = 0;
-  double predicted_of_counted = 0;
+  double counted_for_predicted = 0;
+  double predicted_for_counted = 0;
   for (const CountedUnit& each : counted_units) {
     const auto counted = counted_value(each, point, kernel);
     const auto predicted = each.unit ? evaluate(metric_of(*each.unit).key, point, kernel) : std::nullopt;
-    const auto take = [&](UnitUse& busiest, const auto& use, double& other, const auto& of_other) {
+    const auto take = [&](UnitUtilization& busiest, const auto& use, double& other, const auto& of_other) {
       if (!use || (busiest.metric != nullptr && use->value <= busiest.value)) return;
       busiest = {find_metric(each.use), use->value, use->provenance};
       other = of_other ? of_other->value : 0;
     };
-    take(both.predicted, predicted, counted_of_predicted, counted);
-    take(both.counted, counted, predicted_of_counted, predicted);
+    take(both.predicted, predicted, counted_for_predicted, counted);
+    take(both.counted, counted, predicted_for_counted, predicted);
   }
   if (both.predicted.metric == nullptr || both.counted.metric == nullptr) return std::nullopt;
-  both.predicted_binds = both.predicted.value >= busy_pct;
-  both.counted_binds = both.counted.value >= busy_pct;
+  both.predicted_binds = both.predicted.value >= bottleneck_threshold_pct;
+  both.counted_binds = both.counted.value >= bottleneck_threshold_pct;
   if (both.predicted_binds) {
-    both.agree = counted_of_predicted >= std::max(both.counted.value, busy_pct) - tied_pct;
+    both.agree = counted_for_predicted >= std::max(both.counted.value, bottleneck_threshold_pct) - tie_tolerance_pct;
   } else {
-    both.agree = !both.counted_binds || predicted_of_counted >= busy_pct - tied_pct;
+    both.agree = !both.counted_binds || predicted_for_counted >= bottleneck_threshold_pct - tie_tolerance_pct;
   }
   return both;
 }
 
-Message words_of(const UnitUse& busiest, bool binds) {
+Message words_of(const UnitUtilization& busiest, bool binds) {
   return binds ? busiest.metric->label() : Message(msg::bound::latency{});
 }
 
 Message words_of(const BoundComparison& both) {
-  const Message predicted = with_use(both.predicted, both.predicted_binds);
-  const Message counted = with_use(both.counted, both.counted_binds);
+  const Message predicted = with_percent(both.predicted, both.predicted_binds);
+  const Message counted = with_percent(both.counted, both.counted_binds);
   if (both.agree) return msg::bound::agree{.counted = counted, .predicted = predicted};
   return msg::bound::differ{.counted = counted, .predicted = predicted};
 }
@@ -139,28 +139,28 @@ std::optional<CountedBound> counted_bound(const PointRecord& point, std::string_
     bound.busiest = {find_metric(each.use), counted->value, counted->provenance};
   }
   if (bound.busiest.metric == nullptr) return std::nullopt;
-  bound.binds = bound.busiest.value >= busy_pct;
+  bound.binds = bound.busiest.value >= bottleneck_threshold_pct;
   return bound;
 }
 
 Message words_of(const CountedBound& bound) {
-  return msg::bound::counted_alone{.counted = with_use(bound.busiest, bound.binds)};
+  return msg::bound::counted_alone{.counted = with_percent(bound.busiest, bound.binds)};
 }
 
-std::vector<UnitUse> unit_uses(const PointRecord& point, std::string_view kernel) {
-  return by_value(Why::use, point, kernel);
+std::vector<UnitUtilization> unit_utilizations(const PointRecord& point, std::string_view kernel) {
+  return by_value(CounterGroup::use, point, kernel);
 }
 
-std::optional<UnitUse> busiest_unit(const PointRecord& point, std::string_view kernel) {
-  const std::vector<UnitUse> uses = unit_uses(point, kernel);
+std::optional<UnitUtilization> busiest_unit(const PointRecord& point, std::string_view kernel) {
+  const std::vector<UnitUtilization> uses = unit_utilizations(point, kernel);
   const auto busiest =
-      std::ranges::find_if(uses, [](const UnitUse& use) { return counted_unit(use.metric->key) != nullptr; });
+      std::ranges::find_if(uses, [](const UnitUtilization& use) { return counted_unit(use.metric->key) != nullptr; });
   return busiest == uses.end() ? std::nullopt : std::optional(*busiest);
 }
 
-std::vector<UnitUse> longest_stalls(const PointRecord& point, std::string_view kernel, std::size_t most) {
-  std::vector<UnitUse> stalls = by_value(Why::stall, point, kernel);
-  std::erase_if(stalls, [](const UnitUse& stall) { return !(stall.value > 0); });
+std::vector<UnitUtilization> top_stalls(const PointRecord& point, std::string_view kernel, std::size_t most) {
+  std::vector<UnitUtilization> stalls = by_value(CounterGroup::stall, point, kernel);
+  std::erase_if(stalls, [](const UnitUtilization& stall) { return !(stall.value > 0); });
   if (stalls.size() > most) stalls.resize(most);
   return stalls;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/units/spelling.h"
+#include "profiler/units/number_format.h"
 #include "profiler/units/csv.h"
 
 #include <gtest/gtest.h>
@@ -14,8 +14,8 @@ namespace {
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 constexpr double endless = std::numeric_limits<double>::infinity();
 
-template <class Amount>
-concept Spelt = requires(Amount amount) {
+template <class UnitValue>
+concept Spelt = requires(UnitValue amount) {
   text(amount);
 };
 static_assert(Spelt<Seconds> && !Spelt<double>);
@@ -27,12 +27,12 @@ struct Case {
   const char* wanted;
 };
 
-template <class Amount>
+template <class UnitValue>
 void expect(const std::vector<Case>& cases) {
-  for (const auto& [value, wanted] : cases) EXPECT_EQ(text(Amount(value)), wanted) << value;
+  for (const auto& [value, wanted] : cases) EXPECT_EQ(text(UnitValue(value)), wanted) << value;
 }
 
-TEST(Spelling, Times) {
+TEST(NumberFormat, Times) {
   expect<Nanoseconds>({{0, "0 ns"},
                        {0.25, "0.250 ns"},
                        {812, "812 ns"},
@@ -46,7 +46,7 @@ TEST(Spelling, Times) {
                        {none, "– ns"}});
 }
 
-TEST(Spelling, WaitingTimes) {
+TEST(NumberFormat, WaitingTimes) {
   expect<Seconds>({{0, "0 s"},
                    {0.2, "1 s"},
                    {59, "59 s"},
@@ -58,7 +58,7 @@ TEST(Spelling, WaitingTimes) {
                    {none, "– s"}});
 }
 
-TEST(Spelling, TrafficInPowersOf1000AndRoomInPowersOf1024) {
+TEST(NumberFormat, TrafficUsesPowersOf1000AndCapacityPowersOf1024) {
   expect<Bytes>({{0, "0 B"},
                  {999, "999 B"},
                  {1024, "1.02 kB"},
@@ -78,7 +78,7 @@ TEST(Spelling, TrafficInPowersOf1000AndRoomInPowersOf1024) {
                     {0x1p62, "4 EiB"}});
 }
 
-TEST(Spelling, WorkAndRates) {
+TEST(NumberFormat, WorkAndRates) {
   expect<Elements>({{512, "512"}, {1e7, "10 M"}, {1536, "1.54 k"}});
   expect<Flops>({{2.75e11, "275 GFLOP"}, {5, "5 FLOP"}});
   expect<BytesPerSecond>({{4.8e12, "4.80 TB/s"}, {999.6e9, "1.00 TB/s"}, {25.6e9, "25.6 GB/s"}});
@@ -86,12 +86,12 @@ TEST(Spelling, WorkAndRates) {
   expect<Hertz>({{1.98e9, "1980 MHz"}, {1.755e9, "1755 MHz"}, {12.5e9, "12,500 MHz"}, {32768, "32.8 kHz"}});
 }
 
-TEST(Spelling, SharesAsPercent) {
+TEST(NumberFormat, SharesAsPercent) {
   expect<Percent>({{0, "0%"}, {98.6, "98.6%"}, {100, "100%"}, {-3.5, "-3.50%"}, {99.96, "100%"}, {none, "–%"}});
   expect<Share>({{0.05, "5%"}, {0.0043, "0.430%"}, {1.25, "125%"}});
 }
 
-TEST(Spelling, NumbersKeepTheirDigits) {
+TEST(NumberFormat, NumbersHaveSignificantDigits) {
   const std::vector<Case> cases{{0, "0"},          {-0.0, "0"},         {0.0031, "0.00310"},
                                 {0.9995, "1.00"},  {0.9994, "0.999"},   {4.306, "4.31"},
                                 {9.996, "10.0"},   {99.96, "100"},      {2, "2"},
@@ -107,15 +107,15 @@ TEST(Spelling, NumbersKeepTheirDigits) {
   EXPECT_EQ(exact_text(0.1), "0.1");
 }
 
-TEST(Spelling, AsManyDigitsAsTellTwoNumbersApart) {
+TEST(NumberFormat, DigitsDistinguishTwoNumbers) {
   struct {
     double low, high;
     int digits;
   } const cases[] = {{1, 2, 3}, {138.61, 138.64, 5}, {138.611, 138.614, 6}, {138.6111, 138.6114, 6}, {7, 7, 3}};
-  for (const auto& [low, high, digits] : cases) EXPECT_EQ(digits_between(low, high), digits) << low;
+  for (const auto& [low, high, digits] : cases) EXPECT_EQ(distinguishing_digits(low, high), digits) << low;
 }
 
-TEST(Spelling, ValuesOfTheMetricsTable) {
+TEST(NumberFormat, ValuesOfTheMetricsTable) {
   const std::vector<std::tuple<double, const char*, const char*>> cases{{2.15e9, "byte", "2.15 GB"},
                                                                         {98304, "capacity", "96 KiB"},
                                                                         {999.6, "ns", "1.00 µs"},
@@ -134,7 +134,7 @@ TEST(Spelling, ValuesOfTheMetricsTable) {
   for (const auto& [value, unit, wanted] : cases) EXPECT_EQ(value_text(value, unit), wanted) << unit;
 }
 
-TEST(Spelling, OneScaleForAWholeAxis) {
+TEST(NumberFormat, UnitScaleOfAnAxis) {
   const UnitScale scale = unit_scale(3.2e9, "byte");
   EXPECT_EQ(scale.suffix, "GB");
   EXPECT_DOUBLE_EQ(4.5e8 * scale.factor, 0.45);
@@ -147,23 +147,23 @@ TEST(Spelling, OneScaleForAWholeAxis) {
   EXPECT_EQ(unit_scale(50, "1").suffix, "");
 }
 
-TEST(Spelling, LengthsInUnitsOf1024) {
+TEST(NumberFormat, LengthsInUnitsOf1024) {
   const std::vector<Case> cases{{0, "0"},       {512, "512"},   {1000, "1000"},  {1024, "1k"},
                                 {1500, "1500"}, {16384, "16k"}, {1048576, "1M"}, {1536 * 1024, "1536k"}};
   for (const auto& [n, wanted] : cases) EXPECT_EQ(length_text(n), wanted);
 }
 
-TEST(Spelling, CountsHaveTheirNoun) {
-  EXPECT_EQ(text(counted_points(1)), "1 point");
-  EXPECT_EQ(text(counted_points(21)), "21 points");
-  EXPECT_EQ(text(counted_points(21, 3)), "21 points in 3 rounds");
-  EXPECT_EQ(text(counted_runs(1)), "1 run");
-  EXPECT_EQ(text(counted_runs(0)), "0 runs");
+TEST(NumberFormat, CountsHaveSingularAndPlural) {
+  EXPECT_EQ(text(points_text(1)), "1 point");
+  EXPECT_EQ(text(points_text(21)), "21 points");
+  EXPECT_EQ(text(points_text(21, 3)), "21 points in 3 rounds");
+  EXPECT_EQ(text(runs_text(1)), "1 run");
+  EXPECT_EQ(text(runs_text(0)), "0 runs");
 }
 
-TEST(Csv, GuardsWhatASpreadsheetWouldRun) {
+TEST(Csv, EscapesFormulas) {
   for (const char* text : {"=1+1", "+x", "-x", "@sum", "\tx", "'=x", "''=x", "'", "'x", "plain", ""}) {
-    EXPECT_EQ(without_guard(escape_formula(text)), text);
+    EXPECT_EQ(unescape_formula(escape_formula(text)), text);
   }
   EXPECT_EQ(escape_formula("=1+1"), "'=1+1");
   EXPECT_EQ(escape_formula("plain"), "plain");

@@ -17,11 +17,11 @@ namespace attnscope::analysis {
 [[nodiscard]] bool has_model(std::string_view metric);
 
 /// Modeled values of one table's points, cached per point. The table must outlive it.
-class ModelledValues {
+class ModeledValues {
  public:
-  explicit ModelledValues(const PointTable& table) : table_(table) {}
+  explicit ModeledValues(const PointTable& table) : table_(table) {}
   /// Returns the value in the metric's unit, for the device of the point's run. Empty if the metric or algorithm has no
-  /// model, the tile is unknown or infeasible, or the problem is slow to model (is_quick()).
+  /// model, the tile is unknown or infeasible, or the problem is slow to model (is_fast_to_model()).
   [[nodiscard]] std::optional<double> at(Row row, std::string_view metric);
 
  private:

@@ -15,7 +15,7 @@ namespace attnscope {
 /// Calls `make_worker()` once per hardware thread and the returned worker with each index below `count`, until
 /// cancelled. The first exception stops all threads and is rethrown in the caller.
 template <class MakeWorker>
-void in_parallel(std::size_t count, const CancelToken& cancel, const MakeWorker& make_worker) {
+void parallel_for(std::size_t count, const CancelToken& cancel, const MakeWorker& make_worker) {
   std::atomic<std::size_t> next = 0;
   std::mutex mutex;
   std::exception_ptr first;

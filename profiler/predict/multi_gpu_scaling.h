@@ -12,7 +12,7 @@
 
 namespace attnscope::analysis {
 
-struct SharedPoint {
+struct MultiGpuPoint {
   Row row = 0;
   std::optional<Row> alone{};  ///< the same problem on one GPU, in the same run
   PointSpec spec;
@@ -29,11 +29,11 @@ struct SharedPoint {
 };
 
 /// Points of several GPUs that ran, ordered by run, algorithm, problem, number of GPUs and N.
-[[nodiscard]] std::vector<SharedPoint> shared_points(const PointTable&);
+[[nodiscard]] std::vector<MultiGpuPoint> multi_gpu_points(const PointTable&);
 /// Rate and latency of the link used in a prediction, and whether they were measured.
-[[nodiscard]] Message link_words(const LinkRate&, bool measured);
+[[nodiscard]] Message link_text(const LinkRate&, bool measured);
 
 /// `people` false: numbers in base units. `points` must outlive the table.
-[[nodiscard]] Table sharing_table(const PointTable&, std::vector<SharedPoint>, bool people = true);
+[[nodiscard]] Table sharing_table(const PointTable&, std::vector<MultiGpuPoint>, bool people = true);
 
 }  // namespace attnscope::analysis

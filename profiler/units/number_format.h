@@ -15,27 +15,27 @@ namespace attnscope {
 
 /// Number with a unit type; mixing units (seconds as nanoseconds) does not compile.
 template <class Unit>
-struct Amount {
+struct UnitValue {
   double value = 0;
 
-  constexpr Amount() = default;
+  constexpr UnitValue() = default;
   template <class Number>
   requires std::is_arithmetic_v<Number>
-  constexpr explicit Amount(Number number) : value(static_cast<double>(number)) {}
-  auto operator<=>(const Amount&) const = default;
+  constexpr explicit UnitValue(Number number) : value(static_cast<double>(number)) {}
+  auto operator<=>(const UnitValue&) const = default;
 };
 
-using Nanoseconds = Amount<struct NanosecondUnit>;
-using Seconds = Amount<struct SecondUnit>;
-using Bytes = Amount<struct ByteUnit>;         ///< transferred bytes (powers of 1000)
-using Capacity = Amount<struct CapacityUnit>;  ///< memory sizes (powers of 1024)
-using Elements = Amount<struct ElementUnit>;
-using Flops = Amount<struct FlopUnit>;
-using BytesPerSecond = Amount<struct ByteRateUnit>;
-using FlopsPerSecond = Amount<struct FlopRateUnit>;
-using Hertz = Amount<struct HertzUnit>;
-using Share = Amount<struct ShareUnit>;      ///< 0.05 = 5%
-using Percent = Amount<struct PercentUnit>;  ///< 5 = 5%
+using Nanoseconds = UnitValue<struct NanosecondUnit>;
+using Seconds = UnitValue<struct SecondUnit>;
+using Bytes = UnitValue<struct ByteUnit>;         ///< transferred bytes (powers of 1000)
+using Capacity = UnitValue<struct CapacityUnit>;  ///< memory sizes (powers of 1024)
+using Elements = UnitValue<struct ElementUnit>;
+using Flops = UnitValue<struct FlopUnit>;
+using BytesPerSecond = UnitValue<struct ByteRateUnit>;
+using FlopsPerSecond = UnitValue<struct FlopRateUnit>;
+using Hertz = UnitValue<struct HertzUnit>;
+using Share = UnitValue<struct ShareUnit>;      ///< 0.05 = 5%
+using Percent = UnitValue<struct PercentUnit>;  ///< 5 = 5%
 
 /// "1.24 ms"
 [[nodiscard]] std::string text(Nanoseconds);
@@ -64,7 +64,7 @@ using Percent = Amount<struct PercentUnit>;  ///< 5 = 5%
 /// numbers, "–" for NaN and infinity.
 [[nodiscard]] std::string number_text(double value, int significant = 3);
 /// Number of significant digits (3 to 6) at which the two numbers print differently; 3 if they are equal.
-[[nodiscard]] int digits_between(double low, double high);
+[[nodiscard]] int distinguishing_digits(double low, double high);
 /// Shortest text that parses back to the same double: "123456789", "0.1". Used by exports.
 [[nodiscard]] std::string exact_text(double value);
 /// Formats a value in a unit of the metrics table ("byte", "ns", "percent", "flop/s", ...); "1" has no suffix.
@@ -80,8 +80,8 @@ struct UnitScale {
 [[nodiscard]] UnitScale unit_scale(double largest, std::string_view unit);
 
 /// "1 point", "21 points", "21 points in 3 rounds".
-[[nodiscard]] Message counted_points(std::size_t points, int rounds = 1);
+[[nodiscard]] Message points_text(std::size_t points, int rounds = 1);
 /// "1 run", "3 runs".
-[[nodiscard]] Message counted_runs(std::size_t runs);
+[[nodiscard]] Message runs_text(std::size_t runs);
 
 }  // namespace attnscope

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/predict/sharing.h"
+#include "profiler/predict/multi_gpu_scaling.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,20 +28,20 @@ PointTable table_of(const std::vector<PointRecord>& records) {
   return std::move(builder).finish();
 }
 
-TEST(Sharing, SaysWhatScalesWhatIsHiddenAndFromWhichLengthItCouldBe) {
+TEST(MultiGpuScaling, EfficiencyHiddenShareAndRates) {
   PointRecord shared = point_of(2, 12'500);
   // Each of two GPUs sends 1 MiB in 5 us (0.2097 TB/s) and computes 4.295 GFLOP in 10 us (429.5 TFLOP/s): 2048 FLOP per
   // byte, divided by 4 query heads per K/V head.
-  add_sharing(kernel_record(shared, "all"),
-              {.ns = 12'500,
-               .attention_ns = 10'000,
-               .combine_ns = 500,
-               .exposed_ns = 2'000,
-               .copies_ns = 5'000,
-               .imbalance = 1},
-              2 << 20, Provenance::simulated, Provenance::simulated);
+  add_multi_gpu_metrics(kernel_record(shared, "all"),
+                        {.ns = 12'500,
+                         .attention_ns = 10'000,
+                         .combine_ns = 500,
+                         .exposed_ns = 2'000,
+                         .copies_ns = 5'000,
+                         .imbalance = 1},
+                        2 << 20, Provenance::simulated, Provenance::simulated);
   const PointTable table = table_of({point_of(1, 20'000), shared});
-  const std::vector<SharedPoint> points = shared_points(table);
+  const std::vector<MultiGpuPoint> points = multi_gpu_points(table);
   ASSERT_EQ(points.size(), 1U);
   EXPECT_EQ(points[0].row, 1U);
   EXPECT_EQ(points[0].alone, 0U);
@@ -57,20 +57,20 @@ TEST(Sharing, SaysWhatScalesWhatIsHiddenAndFromWhichLengthItCouldBe) {
 }
 
 // On one GPU the GPU order has no effect.
-TEST(Sharing, OneGpuStandsBesideEveryOrder) {
+TEST(MultiGpuScaling, OneGpuMatchesEveryGpuOrder) {
   PointRecord alone = point_of(1, 20'000);
   PointRecord shared = point_of(2, 12'500);
   alone.spec.problem.gpu_order = GpuOrder::zigzag;
   shared.spec.problem.gpu_order = GpuOrder::striped;
   const PointTable table = table_of({alone, shared});
-  EXPECT_DOUBLE_EQ(shared_points(table).at(0).efficiency.value(), 0.8);
+  EXPECT_DOUBLE_EQ(multi_gpu_points(table).at(0).efficiency.value(), 0.8);
 }
 
-TEST(Sharing, OfNoOtherProblemIsAnythingSaid) {
+TEST(MultiGpuScaling, OtherProblemsAreNotMatched) {
   PointRecord other = point_of(1, 20'000);
   other.spec.problem.mask = Mask::causal;
   const PointTable table = table_of({other, point_of(2, 12'500)});
-  const std::vector<SharedPoint> points = shared_points(table);
+  const std::vector<MultiGpuPoint> points = multi_gpu_points(table);
   ASSERT_EQ(points.size(), 1U);
   EXPECT_FALSE(points[0].alone || points[0].efficiency || points[0].hidden || points[0].hides_from);
   EXPECT_EQ(sharing_table(table, points).find("efficiency")->cell(0).text, "");

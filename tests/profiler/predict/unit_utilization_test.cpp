@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/predict/unit_use.h"
+#include "profiler/predict/unit_utilization.h"
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ PointRecord counted(Counts values) {
   return record;
 }
 
-TEST(UnitUse, TheBusiestUnitIsTheBound) {
+TEST(UnitUtilization, TheBusiestUnitIsTheBound) {
   const PointRecord record =
       counted({{"tensor_utilization_pct", 61}, {"xu_utilization_pct", 83}, {"dram_utilization_pct", 12}});
   const auto bound = busiest_unit(record);
@@ -33,45 +33,45 @@ TEST(UnitUse, TheBusiestUnitIsTheBound) {
   EXPECT_EQ(bound->metric->key, "xu_utilization_pct");
   EXPECT_EQ(bound->value, 83);
   EXPECT_EQ(bound->provenance, Provenance::measured);
-  const auto uses = unit_uses(record);
+  const auto uses = unit_utilizations(record);
   ASSERT_EQ(uses.size(), 3U);
   EXPECT_EQ(uses[1].metric->key, "tensor_utilization_pct");
   EXPECT_EQ(uses[2].metric->key, "dram_utilization_pct");
 }
 
-TEST(UnitUse, WhatWasNotCountedNamesNothing) {
+TEST(UnitUtilization, IsEmptyWithoutCounters) {
   EXPECT_FALSE(busiest_unit(PointRecord{}));
   // Default counters are not enough: the tensor pipe alone is no comparison of units, and a stall is not a unit.
   EXPECT_FALSE(busiest_unit(counted({{"tensor_pipe_pct", 90}, {"stall_wait", 7}, {"shared_wavefronts", 1e9}})));
   EXPECT_FALSE(busiest_unit(counted({{"xu_utilization_pct", 10}}), "fwd")) << "unknown kernel";
 }
 
-TEST(UnitUse, OfEqualUsesTheTablesFirstIsNamed) {
+TEST(UnitUtilization, TiesFollowTableOrder) {
   EXPECT_EQ(busiest_unit(counted({{"dram_utilization_pct", 40}, {"tensor_utilization_pct", 40}}))->metric->key,
             "tensor_utilization_pct");
 }
 
-TEST(UnitUse, ThreeLongestStallsThatAnyWarpMet) {
-  const auto stalls = longest_stalls(counted({{"stall_wait", 0.4},
-                                              {"stall_long_scoreboard", 3.5},
-                                              {"stall_barrier", 1.25},
-                                              {"stall_gmma", 0},
-                                              {"stall_mio_throttle", 0.7}}));
-  ASSERT_EQ(stalls.size(), stalls_shown);
+TEST(UnitUtilization, TopThreeNonzeroStalls) {
+  const auto stalls = top_stalls(counted({{"stall_wait", 0.4},
+                                          {"stall_long_scoreboard", 3.5},
+                                          {"stall_barrier", 1.25},
+                                          {"stall_gmma", 0},
+                                          {"stall_mio_throttle", 0.7}}));
+  ASSERT_EQ(stalls.size(), default_stall_count);
   EXPECT_EQ(stalls[0].metric->key, "stall_long_scoreboard");
   EXPECT_EQ(stalls[1].metric->key, "stall_barrier");
   EXPECT_EQ(stalls[2].metric->key, "stall_mio_throttle");
-  EXPECT_EQ(longest_stalls(counted({{"stall_wait", 0.4}, {"stall_gmma", 0}})).size(), 1U) << "zero stalls are omitted";
+  EXPECT_EQ(top_stalls(counted({{"stall_wait", 0.4}, {"stall_gmma", 0}})).size(), 1U) << "zero stalls are omitted";
 }
 
-TEST(UnitUse, IssueSlotsAndTheL2sSlicesAreNoUnits) {
+TEST(UnitUtilization, IssueSlotsAndL2SlicesAreExcluded) {
   EXPECT_EQ(
       busiest_unit(counted({{"issue_utilization_pct", 90}, {"l2_utilization_pct", 80}, {"alu_utilization_pct", 35}}))
           ->metric->key,
       "alu_utilization_pct");
 }
 
-TEST(UnitUse, CountersAloneNameABoundOfTheWholeTime) {
+TEST(UnitUtilization, CountedBoundUsesTheWholeTime) {
   EXPECT_FALSE(counted_bound(PointRecord{}));
   PointRecord record = counted({{"tensor_utilization_pct", 72},
                                 {"shared_utilization_pct", 64},
@@ -90,27 +90,27 @@ TEST(UnitUse, CountersAloneNameABoundOfTheWholeTime) {
   EXPECT_NE(text(words_of(bound)).find("latency and issue"), std::string::npos);
 }
 
-TEST(UnitUse, ACountedUseIsOfTheWholeTimeOfTheKernel) {
+TEST(UnitUtilization, CountedUtilizationUsesTheWholeTime) {
   PointRecord record = counted({{"tensor_utilization_pct", 80},
                                 {"dram_utilization_pct", 40},
                                 {"sm_active_cycles", 1500},
                                 {"sm_cycles", 4000},
                                 {"counted_range_ns", 3000}});
   record.kernels.front().samples_ns = {1000};
-  EXPECT_FALSE(counted_use(GpuUnit::tensor, record)) << "unknown clock";
+  EXPECT_FALSE(counted_utilization(GpuUnit::tensor, record)) << "unknown clock";
   record.clocks.emplace().sm_clock_hz = 2e9;
-  EXPECT_DOUBLE_EQ(*counted_use(GpuUnit::tensor, record), 60) << "1500 of 2000 cycles had warps";
-  EXPECT_DOUBLE_EQ(*counted_use(GpuUnit::dram, record), 40);
-  EXPECT_FALSE(counted_use(GpuUnit::exponential, record)) << "not counted";
+  EXPECT_DOUBLE_EQ(*counted_utilization(GpuUnit::tensor, record), 60) << "1500 of 2000 cycles had warps";
+  EXPECT_DOUBLE_EQ(*counted_utilization(GpuUnit::dram, record), 40);
+  EXPECT_FALSE(counted_utilization(GpuUnit::exponential, record)) << "not counted";
 }
 
-TEST(UnitUse, EachUnitOfTheModelIsAMetric) {
+TEST(UnitUtilization, EveryModeledUnitHasAMetric) {
   constexpr std::array keys{"model_tensor_utilization_pct", "model_xu_utilization_pct", "model_shared_utilization_pct",
                             "model_l2_port_utilization_pct", "model_dram_utilization_pct"};
   for (const GpuUnit unit : gpu_units) EXPECT_EQ(metric_of(unit).key, keys.at(static_cast<std::size_t>(unit)));
 }
 
-TEST(UnitUse, ABoundThatCountersContradictIsSaidByName) {
+TEST(UnitUtilization, ReportsContradictingBounds) {
   const auto same = compare_bounds(counted({{"model_tensor_utilization_pct", 70},
                                             {"model_dram_utilization_pct", 20},
                                             {"tensor_utilization_pct", 72},
@@ -146,22 +146,22 @@ TEST(UnitUse, ABoundThatCountersContradictIsSaidByName) {
   EXPECT_FALSE(compare_bounds(counted({{"model_tensor_utilization_pct", 30}}))) << "no counters";
 }
 
-TEST(UnitUse, SharesAreOfTheKernelWhereItsCyclesWereCounted) {
+TEST(UnitUtilization, IsRelativeToKernelWithActiveCycles) {
   PointRecord bare = counted({{"tensor_utilization_pct", 61}});
-  EXPECT_FALSE(uses_are_of_kernel(bare));
+  EXPECT_FALSE(is_relative_to_kernel(bare));
   bare.provenance = Provenance::imported;
-  EXPECT_TRUE(uses_are_of_kernel(bare)) << "imported from a profiler";
+  EXPECT_TRUE(is_relative_to_kernel(bare)) << "imported from a profiler";
   PointRecord scaled = counted(
       {{"tensor_utilization_pct", 61}, {"sm_cycles", 2e6}, {"sm_active_cycles", 1e6}, {"counted_range_ns", 1e6}});
-  EXPECT_FALSE(uses_are_of_kernel(scaled)) << "no timing samples";
+  EXPECT_FALSE(is_relative_to_kernel(scaled)) << "no timing samples";
   scaled.kernels.front().samples_ns = {5e5};
-  EXPECT_TRUE(uses_are_of_kernel(scaled));
+  EXPECT_TRUE(is_relative_to_kernel(scaled));
   PointRecord half = counted({{"tensor_utilization_pct", 61}, {"sm_active_cycles", 1e6}});
   half.kernels.front().samples_ns = {5e5};
-  EXPECT_FALSE(uses_are_of_kernel(half)) << "only this counter was requested";
+  EXPECT_FALSE(is_relative_to_kernel(half)) << "only this counter was requested";
   PointRecord imported = counted({{"tensor_utilization_pct", 61}});
   imported.provenance = Provenance::imported;
-  EXPECT_TRUE(uses_are_of_kernel(imported)) << "Nsight Compute counts only the kernel";
+  EXPECT_TRUE(is_relative_to_kernel(imported)) << "Nsight Compute counts only the kernel";
 }
 
 }  // namespace
