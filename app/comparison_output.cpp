@@ -57,7 +57,7 @@ void print_for_people(const ComparedSides& sides, const ComparisonView& view, Ou
   if (!result.left_out.empty()) {
     out.gap();
     out.heading("Not compared");
-    out.table(left_out_table(view));
+    out.table(skipped_table(view));
   }
   out.gap();
   for (const std::string& note : notes_of(view)) out.line(note);
@@ -88,8 +88,8 @@ void print_junit(const ComparedSides& sides, const ComparisonView& view,
                                               : passed,
           line.pair->other.front(), "", fmt::format("{} {}", to_string(row.verdict), analysis::ratio_text(row.time)));
     } else {
-      add(no_longer_run(points, *line.left) > 0 ? error : skipped, line.left->rows.front(),
-          line.left->of_other ? " (candidate)" : " (baseline)", text(left_out_words(points, *line.left)));
+      add(newly_failed(points, *line.left) > 0 ? error : skipped, line.left->rows.front(),
+          line.left->of_other ? " (candidate)" : " (baseline)", text(skip_reason(points, *line.left)));
     }
   }
   std::cout << fmt::format(
@@ -121,8 +121,8 @@ void print_json(const ComparedSides& sides, const ComparisonView& view, Output& 
 
 ComparisonView view_of(const ComparedSides& sides, const std::vector<std::string>& align, double margin_percent) {
   const Result<analysis::Alignment, Message> alignment =
-      sides.halves && align.empty() ? analysis::alignment_of_halves(sides.table, sides.base, sides.other)
-                                    : analysis::alignment_of(align, sides.table, sides.base, sides.other);
+      sides.halves && align.empty() ? analysis::alignment_of_split(sides.table, sides.base, sides.other)
+                                    : analysis::parse_alignment(align, sides.table, sides.base, sides.other);
   if (!alignment) throw CommandError(ExitCode::usage, alignment.error());
   return analysis::view_of(sides.table,
                            {.sides = {{.base_name = printable(sides.base_name),

@@ -42,7 +42,7 @@ bool of_other_side(const RunSummary& run, std::size_t place) {
 
 std::size_t looks_of(const RunSummary& run) {
   if ((!has_two_sides(run) && !of_two_programs(run)) || run.rounds < 1) return 1;
-  return analysis::looks_of_turns(static_cast<std::size_t>(run.rounds));
+  return analysis::analysis_count(static_cast<std::size_t>(run.rounds));
 }
 
 void set_rounds(const RunSummary& run, analysis::Run& row) {

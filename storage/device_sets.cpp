@@ -70,8 +70,8 @@ struct NoiseValue {
 };
 constexpr std::array<NoiseValue, 4> noise_values{{{"time_ns", &PointNoise::ns},
                                                   {"log_variance", &PointNoise::variance},
-                                                  {"log_variance_clock_normalized", &PointNoise::at_one_clock},
-                                                  {"degrees_of_freedom", &PointNoise::freedom}}};
+                                                  {"log_variance_clock_normalized", &PointNoise::normalized_variance},
+                                                  {"degrees_of_freedom", &PointNoise::dof}}};
 
 Message out_of_bounds(const std::string& name, const PointNoise& point) {
   const bool fits = point.ns > 0 && std::ranges::all_of(noise_values, [&](const NoiseValue& each) {

@@ -225,7 +225,7 @@ report::Input report_input(LoadedRuns loaded, const std::string& version, const 
   input.damaged_rows = loaded.damaged_rows;
   input.first_damage = std::move(loaded.first_damage);
   input.filter = filter;
-  input.filtered_from = all;
+  input.unfiltered_count = all;
   input.version = version;
   return input;
 }

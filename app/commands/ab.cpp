@@ -294,7 +294,7 @@ class Rounds {
   /// A simulation needs one round.
   void set_rounds(const Device& device, std::uint64_t seed) {
     plan_.rounds = {.count = device.info().simulated ? 1 : options_.rounds, .seed = seed};
-    plan_.looks = analysis::rounds_to_look_at(static_cast<std::size_t>(plan_.rounds.count));
+    plan_.looks = analysis::analysis_rounds(static_cast<std::size_t>(plan_.rounds.count));
   }
   [[nodiscard]] RunHeader header_of(const Device& device, const SweepPlan& plan, std::string_view preset) const {
     return {.device = device.info(),

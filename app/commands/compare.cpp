@@ -49,7 +49,7 @@ ExitCode compare_sides(CompareOptions& options) {
   const ComparedSides sides = compared_sides(options.base, options.other, options.noise, options.filter);
   const analysis::ComparisonView view = view_of(sides, options.align, options.margin_percent);
   const analysis::ComparedSide& side = *view.sides.front();
-  if (!has_common_point(side.result)) {
+  if (!has_match(side.result)) {
     throw CommandError(ExitCode::error,
                        "no point of the baseline matches one of the candidate, aligned by {} (change --align)",
                        fmt::join(side.alignment.words(), ", "));
@@ -63,7 +63,7 @@ ExitCode compare_sides(CompareOptions& options) {
   std::cout.flush();
   if (!failing.empty()) throw CommandError(ExitCode::regression, failure(sides.table, failing, percent));
   // A point that could not be compared has not passed.
-  if (const std::size_t broken = side.result.no_longer_run(sides.table); broken > 0) {
+  if (const std::size_t broken = side.result.newly_failed(sides.table); broken > 0) {
     throw CommandError(ExitCode::partial,
                        "{} points that were ok in the baseline crashed, timed out or were incorrect in the candidate",
                        grouped(broken));

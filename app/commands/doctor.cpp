@@ -66,7 +66,7 @@ struct Recordings {
 
 void add_rounds(const PointRecord& record, RecordedRounds& recorded) {
   if (!analysis::has_values(record.disposition)) return;
-  analysis::RoundsOfSide& rounds = recorded[canonical_text(record.spec)];
+  analysis::SideRounds& rounds = recorded[canonical_text(record.spec)];
   each_round(record, [&](int, std::span<const KernelRecord> kernels, const std::optional<ClockReading>& clocks) {
     const auto all = std::ranges::find(kernels, "all", &KernelRecord::kernel);
     if (all == kernels.end()) return;
@@ -136,8 +136,8 @@ void tell(const Recordings& recordings, const analysis::RecordingNoise& noise) {
   std::vector<double> spreads;
   bool one_clock = true;
   for (const auto& [name, point] : noise.points) {
-    one_clock = one_clock && point.at_one_clock > 0;
-    spreads.push_back(std::sqrt(point.at_one_clock > 0 ? point.at_one_clock : point.variance));
+    one_clock = one_clock && point.normalized_variance > 0;
+    spreads.push_back(std::sqrt(point.normalized_variance > 0 ? point.normalized_variance : point.variance));
   }
   std::ranges::sort(spreads);
   const Message found = make_message(
@@ -158,7 +158,7 @@ ExitCode measure_noise(const NoiseOptions& options) {
   const bool cut_short = recordings.all.size() < static_cast<std::size_t>(options.recordings);
   if (cut_short && recordings.all.size() < 2)
     throw CommandError(ExitCode::partial, "cancelled: fewer than two complete recordings, nothing stored");
-  const analysis::RecordingNoise noise = analysis::noise_of(recordings.all);
+  const analysis::RecordingNoise noise = analysis::estimate_noise(recordings.all);
   if (noise.points.empty())
     throw CommandError(ExitCode::error, "no point was recorded twice (increase --recordings or reduce the sweep)");
   tell(recordings, noise);

@@ -43,17 +43,17 @@ struct LessonOptions {
   }
 };
 
-std::vector<lesson::TextFile> own_texts(const LessonOptions& options) {
+std::vector<lesson::TextFile> custom_texts(const LessonOptions& options) {
   if (!options.texts.empty()) {
     if (!fs::is_directory(options.texts)) {
       throw CommandError(ExitCode::error, "--texts {}: no such folder", options.texts);
     }
-    std::vector<lesson::TextFile> files = lesson_texts_of(options.texts);
+    std::vector<lesson::TextFile> files = read_lesson_texts(options.texts);
     if (files.empty())
       spdlog::warn("{}", format_text("{} has no texts (*.md); using the built-in texts", options.texts));
     return files;
   }
-  return own_lesson_texts();
+  return custom_lesson_texts();
 }
 
 std::vector<std::string> names_of(const std::vector<std::string>& files) {
@@ -65,10 +65,10 @@ std::vector<std::string> names_of(const std::vector<std::string>& files) {
 
 ExitCode export_lesson(const LessonOptions& options) {
   const std::vector<std::string> files = files_or_samples(options.files, lesson_samples());
-  const std::vector<lesson::TextFile> own = own_texts(options);
+  const std::vector<lesson::TextFile> own = custom_texts(options);
   const LoadedPoints loaded = load_points(files, options.filter);
   if (loaded.table.empty()) spdlog::warn("{}", "no points in these files; figures that need them are empty");
-  lesson::Evidence evidence = evidence_of(loaded.table);
+  lesson::Evidence evidence = make_evidence(loaded.table);
   if (const StoredCeilings* rates = newest_rates(loaded.ceilings, evidence.gpu)) evidence.ceilings = rates->ceilings;
   const WrittenLesson written =
       write_lesson(options.folder, own, evidence,

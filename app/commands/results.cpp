@@ -111,7 +111,7 @@ ExitCode paper(ResultOptions& options) {
                   "on {} ({}), {}",
                   run.id, printable(run.device_name), to_string(run.provenance), printable(run.started_at)));
   out.gap();
-  out.table(analysis::fig2_table(table, compared, out.for_people()));
+  out.table(analysis::paper_rows_table(table, compared, out.for_people()));
   const ExitCode code = with_skipped_rows(store, ExitCode::ok);
   out.gap();
   if (compared.left.empty()) out.line("Fig. 2 left is missing: no point of this run has its problem with both passes.");
@@ -123,7 +123,7 @@ ExitCode paper(ResultOptions& options) {
     out.line(fmt::format("{}: {}: {}", printable(describe(table.spec(row))), text(title(table.disposition(row))),
                          printable(text(table.reason(row)))));
   }
-  const std::vector<Message> notes = analysis::fig2_notes(table, compared);
+  const std::vector<Message> notes = analysis::paper_table_notes(table, compared);
   if (!notes.empty()) out.line(text(msg::paper_notes::notes{}));
   for (const Message& note : notes) out.line("- " + printable(text(note)));
   return code;

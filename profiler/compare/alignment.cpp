@@ -29,7 +29,7 @@ void add_problem(const PointTable& table, Alignment& alignment) {
   }
 }
 
-Alignment by_what_is_shared(const PointTable& table, std::span<const Row> base, std::span<const Row> other) {
+Alignment shared_alignment(const PointTable& table, std::span<const Row> base, std::span<const Row> other) {
   Alignment alignment;
   add_problem(table, alignment);
   if (have_common_key(key_of_field(table, algorithm_name), base, other)) alignment.fields.emplace_back(algorithm_name);
@@ -61,9 +61,9 @@ std::vector<std::string> Alignment::words() const {
   return result;
 }
 
-Result<Alignment, Message> alignment_of(std::span<const std::string> words, const PointTable& table,
-                                        std::span<const Row> base, std::span<const Row> other) {
-  if (words.empty()) return by_what_is_shared(table, base, other);
+Result<Alignment, Message> parse_alignment(std::span<const std::string> words, const PointTable& table,
+                                           std::span<const Row> base, std::span<const Row> other) {
+  if (words.empty()) return shared_alignment(table, base, other);
   std::set<std::uint32_t> kinds;
   for (const std::span<const Row> rows : {base, other}) {
     for (const Row row : rows) kinds.insert(table.points().knobs().code(row));
@@ -111,7 +111,7 @@ Result<Alignment, Message> alignment_of(std::span<const std::string> words, cons
   return alignment;
 }
 
-Alignment alignment_of_halves(const PointTable& table, std::span<const Row> base, std::span<const Row> other) {
+Alignment alignment_of_split(const PointTable& table, std::span<const Row> base, std::span<const Row> other) {
   Alignment alignment;
   for (const FieldColumn& column : table.points().fields()) {
     const std::string_view name = column.field().name;

@@ -25,11 +25,11 @@ struct Alignment {
 /// Parses an alignment. `words`: names of fields and knobs, or "N", "problem" (all fields except algorithm and tile),
 /// "tile", "knobs", "device". All problem fields are used if none is named. If `words` is empty: the problem, and each
 /// of algorithm, tile, knobs and device for which both sides share a value. The error names the unknown keyword.
-[[nodiscard]] Result<Alignment, Message> alignment_of(std::span<const std::string> words, const PointTable&,
-                                                      std::span<const Row> base, std::span<const Row> other);
+[[nodiscard]] Result<Alignment, Message> parse_alignment(std::span<const std::string> words, const PointTable&,
+                                                         std::span<const Row> base, std::span<const Row> other);
 
 /// Returns the alignment of two halves of one set of points: the fields, knobs and device that take the same set of
 /// values on both sides.
-[[nodiscard]] Alignment alignment_of_halves(const PointTable&, std::span<const Row> base, std::span<const Row> other);
+[[nodiscard]] Alignment alignment_of_split(const PointTable&, std::span<const Row> base, std::span<const Row> other);
 
 }  // namespace attnscope::analysis

@@ -7,7 +7,7 @@ namespace attnscope::analysis {
 namespace {
 
 /// Returns whether the counter was read on a GPU; only such counts vary between runs.
-bool counted_on_gpu(Provenance provenance) {
+bool is_gpu_counter(Provenance provenance) {
   return provenance == Provenance::measured || provenance == Provenance::derived || provenance == Provenance::imported;
 }
 
@@ -34,7 +34,7 @@ std::string_view to_string(Comparison comparison) {
   return {};
 }
 
-bool Quantified::around_one() const {
+bool ValueSelection::is_centered_at_one() const {
   return as == Comparison::none ? is_ratio(metric) : as == Comparison::over_model;
 }
 
@@ -42,7 +42,7 @@ bool has_values(Disposition disposition) {
   return disposition == Disposition::ok || disposition == Disposition::no_counters;
 }
 
-ComparedValues::ComparedValues(const PointTable& table, Quantified shown)
+ComparedValues::ComparedValues(const PointTable& table, ValueSelection shown)
     : table_(table),
       shown_(std::move(shown)),
       metric_(find_metric(shown_.metric)),
@@ -63,7 +63,7 @@ std::optional<Compared> ComparedValues::plain(Row row) const {
       return own;
     }
   }
-  if (metric_ != nullptr && metric_->count_spread > 0 && counted_on_gpu(own.provenance)) {
+  if (metric_ != nullptr && metric_->count_spread > 0 && is_gpu_counter(own.provenance)) {
     const double half = metric_->count_spread / 2 * value;
     own.low = value - half;
     own.high = value + half;

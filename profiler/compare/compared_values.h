@@ -18,13 +18,13 @@ enum class Comparison { none, share_of_best, over_model };
 [[nodiscard]] std::string_view to_string(Comparison);
 
 /// A metric and the way its values are compared.
-struct Quantified {
+struct ValueSelection {
   std::string metric;  ///< key of the metrics table
   Comparison as = Comparison::none;
 
   /// Returns whether values are ratios for which 1 means equal.
-  [[nodiscard]] bool around_one() const;
-  bool operator==(const Quantified&) const = default;
+  [[nodiscard]] bool is_centered_at_one() const;
+  bool operator==(const ValueSelection&) const = default;
 };
 
 /// Returns whether points with this disposition have values. Points without counters still have times, registers and
@@ -45,16 +45,16 @@ struct Compared {
 /// because the caller knows which values are shown.
 class ComparedValues {
  public:
-  ComparedValues(const PointTable&, Quantified);
+  ComparedValues(const PointTable&, ValueSelection);
 
-  [[nodiscard]] const Quantified& shown() const { return shown_; }
+  [[nodiscard]] const ValueSelection& shown() const { return shown_; }
   /// Returns nullopt if the point or the model has no value.
   [[nodiscard]] std::optional<Compared> at(Row row);
   [[nodiscard]] std::optional<Compared> plain(Row row) const;
 
  private:
   const PointTable& table_;
-  Quantified shown_;
+  ValueSelection shown_;
   const Metric* metric_;  ///< null if the metrics table lacks this counter
   const ValueColumn& values_;
   const ValueColumn& times_;

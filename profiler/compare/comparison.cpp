@@ -15,7 +15,7 @@
 #include "profiler/plan/fields.h"
 #include "profiler/points/row_keys.h"
 #include "profiler/predict/published_errors.h"
-#include "profiler/stats/one_clock.h"
+#include "profiler/stats/clock_normalization.h"
 #include "profiler/stats/recording_noise.h"
 
 namespace attnscope::analysis {
@@ -24,7 +24,7 @@ namespace {
 constexpr std::array<std::string_view, compared_level_count> level_keys{
     metric_key::dram_bytes, metric_key::dram_settled_bytes, metric_key::l2_sm_bytes};
 
-std::vector<RowKey> partner_keys(const PointTable& table, const Alignment& alignment) {
+std::vector<RowKey> alignment_keys(const PointTable& table, const Alignment& alignment) {
   std::vector<RowKey> keys;
   keys.reserve(alignment.fields.size() + alignment.knobs.size() + 2);
   for (const std::string& field : alignment.fields) keys.push_back(key_of_field(table, field));
@@ -41,7 +41,7 @@ class Moments {
 
   std::optional<double> of(Row row, int round) {
     constexpr std::size_t most_points = 1'000'000;  // limits memory for malformed files
-    constexpr std::size_t most_places = 50'000'000;
+    constexpr std::size_t max_positions = 50'000'000;
     const Run& run = table_.run(row);
     const std::size_t place = run.first_place + table_.points().place(row);
     if (run.rounds.count < 2 || round < 0 || round >= run.rounds.count || place >= run.planned_points ||
@@ -50,7 +50,7 @@ class Moments {
     }
     const auto [known, first] = places_.try_emplace({table_.run_index(row), round});
     if (first) {
-      if (kept_ + run.planned_points > most_places) return std::nullopt;
+      if (kept_ + run.planned_points > max_positions) return std::nullopt;
       kept_ += run.planned_points;
       known->second.resize(run.planned_points);
       std::uint32_t next = 0;
@@ -66,7 +66,7 @@ class Moments {
   std::size_t kept_ = 0;
 };
 
-struct RoundAt {
+struct RoundSample {
   /// First run of the interleaved session, index among this run's rows with the same key, round.
   std::tuple<RunIndex, std::size_t, int> place;
   double ns = 0;
@@ -80,8 +80,9 @@ bool has_time(const PointTable& table, const ValueColumn& times, Row row) {
 }
 
 /// Columns and caches shared by all pairs.
-struct Looked {
-  explicit Looked(const PointTable& of) : table(of), moments(of), times(of.values(metric_key::time_median_ns)) {
+struct ComparisonCache {
+  explicit ComparisonCache(const PointTable& of)
+      : table(of), moments(of), times(of.values(metric_key::time_median_ns)) {
     std::ranges::transform(level_keys, levels.begin(), [&](std::string_view key) { return &of.values(key); });
   }
   [[nodiscard]] const PublishedErrors& errors(Row row) {
@@ -105,32 +106,32 @@ struct Looked {
 };
 
 /// Fast path for rows with a single round.
-std::optional<RoundAt> only_round(Looked& looked, Row row, std::size_t nth) {
+std::optional<RoundSample> single_round(ComparisonCache& looked, Row row, std::size_t nth) {
   const double ns = looked.times.at(row).value_or(0);
   if (!(ns > 0)) return std::nullopt;
-  return RoundAt{.place = {looked.session(row), nth, 0},
-                 .ns = ns,
-                 .hz = looked.table.points().sm_clock_hz(row),
-                 .moment = looked.moments.of(row, 0)};
+  return RoundSample{.place = {looked.session(row), nth, 0},
+                     .ns = ns,
+                     .hz = looked.table.points().sm_clock_hz(row),
+                     .moment = looked.moments.of(row, 0)};
 }
 
-std::optional<double> median_over(const std::vector<double>& values) {
+std::optional<double> median_of_values(const std::vector<double>& values) {
   if (values.size() == 1) return values.front();
   const std::optional<SampleSummary> summary = summarize(values);
   return summary ? std::optional(summary->median) : std::nullopt;
 }
 
-std::vector<RoundAt> rounds_of(Looked& looked, std::span<const Row> rows) {
+std::vector<RoundSample> rounds_of(ComparisonCache& looked, std::span<const Row> rows) {
   const PointTable& table = looked.table;
-  std::vector<RoundAt> rounds;
-  std::map<RunIndex, std::vector<RoundAt>> again;  // duplicates in imports are not known to be separate rounds
+  std::vector<RoundSample> rounds;
+  std::map<RunIndex, std::vector<RoundSample>> again;  // duplicates in imports are not known to be separate rounds
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Row row = rows[i];
     const RunIndex run = table.run_index(row);
     const auto of_run = [&](Row before) { return table.run_index(before) == run; };
     const auto nth = static_cast<std::size_t>(std::ranges::count_if(rows.first(i), of_run));
     if (table.points().sum(row)->rounds() == 0) {
-      const std::optional<RoundAt> round = only_round(looked, row, nth);
+      const std::optional<RoundSample> round = single_round(looked, row, nth);
       if (round && table.run(row).provenance == Provenance::imported) again[run].push_back(*round);
       if (round && table.run(row).provenance != Provenance::imported) rounds.push_back(*round);
       continue;
@@ -147,9 +148,9 @@ std::vector<RoundAt> rounds_of(Looked& looked, std::span<const Row> rows) {
   }
   for (const auto& [run, of_run] : again) {
     std::vector<double> times;
-    for (const RoundAt& round : of_run) times.push_back(round.ns);
+    for (const RoundSample& round : of_run) times.push_back(round.ns);
     rounds.push_back(of_run.front());
-    rounds.back().ns = *median_over(times);
+    rounds.back().ns = *median_of_values(times);
     if (of_run.size() > 1) rounds.back().hz = 0;
   }
   return rounds;
@@ -162,20 +163,20 @@ bool is_computed(const PointTable& table, std::span<const Row> rows) {
   });
 }
 
-void push(RoundsOfSide& side, const RoundAt& round) {
+void push(SideRounds& side, const RoundSample& round) {
   side.ns.push_back(round.ns);
   side.recordings.push_back(std::get<0>(round.place));
   side.rounds.push_back(static_cast<std::uint32_t>(std::max(0, std::get<2>(round.place))));
   if (round.hz > 0) side.cycles.push_back(round.ns * round.hz / 1e9);
   // Number rounds uniquely across recordings.
-  constexpr double most_rounds_of_a_run = 1 << 20;
+  constexpr double max_rounds_per_run = 1 << 20;
   if (!round.moment) return;
-  const double first = most_rounds_of_a_run * static_cast<double>(std::get<0>(round.place));
+  const double first = max_rounds_per_run * static_cast<double>(std::get<0>(round.place));
   side.moments.push_back(first + std::get<2>(round.place) + *round.moment);
 }
 
 /// Sets the calibrated variance between recordings if all runs of the side have one.
-void add_noise(const PointTable& table, const std::vector<Row>& rows, bool one_clock, RoundsOfSide& side) {
+void add_noise(const PointTable& table, const std::vector<Row>& rows, bool one_clock, SideRounds& side) {
   if (std::ranges::any_of(rows, [&](Row row) { return table.run(row).noise == nullptr; })) return;
   std::map<std::uint32_t, std::size_t> rounds;
   for (const std::uint32_t recording : side.recordings) ++rounds[recording];
@@ -183,50 +184,51 @@ void add_noise(const PointTable& table, const std::vector<Row>& rows, bool one_c
   for (const auto& [recording, count] : rounds) fewest = std::min(fewest, count);
   for (const Row row : rows) {
     const std::shared_ptr<const NoiseModel>& noise = table.run(row).noise;
-    const FoundVariance found =
-        noise->of(canonical_text(table.spec(row)), std::exp(place_of_medians(side.ns)), fewest, one_clock);
-    if (side.place.freedom <= 0 || found.variance > side.place.variance) side.place = found;
+    const VarianceEstimate found =
+        noise->of(canonical_text(table.spec(row)), std::exp(log_time_of_medians(side.ns)), fewest, one_clock);
+    if (side.place.dof <= 0 || found.variance > side.place.variance) side.place = found;
   }
 }
 
 /// Keeps cycles only if every round of both sides has a clock.
-void settle_cycles(ComparedRow& row) {
+void drop_partial_cycles(ComparedRow& row) {
   if (row.base.cycles.size() == row.base.ns.size() && row.other.cycles.size() == row.other.ns.size()) return;
   row.base.cycles.clear();
   row.other.cycles.clear();
 }
 
-ComparedRow compared_row(Looked& looked, const ComparedPair& pair) {
+ComparedRow compared_row(ComparisonCache& looked, const ComparedPair& pair) {
   const PointTable& table = looked.table;
-  const std::vector<RoundAt> base = rounds_of(looked, pair.base);
-  const std::vector<RoundAt> other = rounds_of(looked, pair.other);
+  const std::vector<RoundSample> base = rounds_of(looked, pair.base);
+  const std::vector<RoundSample> other = rounds_of(looked, pair.other);
   ComparedRow row;
-  std::size_t in_one = 0;
-  for (const RoundAt& round : base) {
-    const auto partner = std::ranges::find(other, round.place, &RoundAt::place);
+  std::size_t common_rounds = 0;
+  for (const RoundSample& round : base) {
+    const auto partner = std::ranges::find(other, round.place, &RoundSample::place);
     if (partner == other.end()) continue;
     push(row.base, round);
     push(row.other, *partner);
-    ++in_one;
+    ++common_rounds;
   }
   // Prefer all rounds of separate recordings to a few common rounds.
-  row.paired = in_one > 0 && (in_one >= min_rounds || (in_one == base.size() && in_one == other.size()));
+  row.paired = common_rounds > 0 &&
+               (common_rounds >= min_rounds || (common_rounds == base.size() && common_rounds == other.size()));
   if (!row.paired) {
     row = {};
-    for (const RoundAt& round : base) push(row.base, round);
-    for (const RoundAt& round : other) push(row.other, round);
+    for (const RoundSample& round : base) push(row.base, round);
+    for (const RoundSample& round : other) push(row.other, round);
   }
-  const bool base_computed = is_computed(table, pair.base);
-  const bool other_computed = is_computed(table, pair.other);
-  if (base_computed || other_computed) row.paired = false;
-  if (base_computed && other_computed) {
+  const bool is_base_computed = is_computed(table, pair.base);
+  const bool is_other_computed = is_computed(table, pair.other);
+  if (is_base_computed || is_other_computed) row.paired = false;
+  if (is_base_computed && is_other_computed) {
     const Row first = pair.base.front();
     const Row second = pair.other.front();
     // One simulator with one GPU's rates has the same error on both sides.
-    const bool one_simulation =
+    const bool same_simulation =
         looked.session(first) == looked.session(second) ||
         (row.base.ns == row.other.ns && table.run(first).device_name == table.run(second).device_name);
-    row.exact = one_simulation && equal_specs(table, first, second);
+    row.exact = same_simulation && equal_specs(table, first, second);
     if (!row.exact) {
       const bool one_device = table.run(first).device_name == table.run(second).device_name;
       const PointSpec base_spec = table.spec(first);
@@ -234,24 +236,24 @@ ComparedRow compared_row(Looked& looked, const ComparedPair& pair) {
       row.model_error =
           published_ratio_error({base_spec, looked.errors(first)}, {other_spec, looked.errors(second)}, one_device);
     }
-  } else if (base_computed || other_computed) {
-    const Row computed = base_computed ? pair.base.front() : pair.other.front();
+  } else if (is_base_computed || is_other_computed) {
+    const Row computed = is_base_computed ? pair.base.front() : pair.other.front();
     const AttentionProblem problem = table.problem(computed);
     row.model_error = published_time_error(looked.errors(computed),
                                            error_group(table.algorithm(computed), problem.dtype), problem.pass);
   }
-  for (RoundsOfSide* side : {&row.base, &row.other}) {
+  for (SideRounds* side : {&row.base, &row.other}) {
     if (!row.paired || side->moments.size() != side->ns.size()) side->moments.clear();
   }
-  settle_cycles(row);
+  drop_partial_cycles(row);
   const bool one_gpu = table.run(pair.base.front()).device_id == table.run(pair.other.front()).device_id;
-  if (pair.same_point && one_gpu && !base_computed && !other_computed) hold_clock(row);
+  if (pair.same_point && one_gpu && !is_base_computed && !is_other_computed) normalize_clock(row);
   add_noise(table, pair.base, row.one_clock, row.base);
   add_noise(table, pair.other, row.one_clock, row.other);
   return row;
 }
 
-std::size_t different(std::vector<std::uint32_t> recordings, const std::vector<std::uint32_t>& more) {
+std::size_t distinct_count(std::vector<std::uint32_t> recordings, const std::vector<std::uint32_t>& more) {
   if (recordings.size() == 1 && more.size() == 1) return recordings == more ? 1 : 2;
   recordings.insert(recordings.end(), more.begin(), more.end());
   std::ranges::sort(recordings);
@@ -264,18 +266,18 @@ std::optional<double> median_of_rows(const ValueColumn& column, const std::vecto
   for (const Row row : rows) {
     if (const std::optional<double> value = column.at(row)) values.push_back(*value);
   }
-  return median_over(values);
+  return median_of_values(values);
 }
 
-void summarize_pair(const Looked& looked, const ComparedRow& row, ComparedPair& pair) {
+void summarize_pair(const ComparisonCache& looked, const ComparedRow& row, ComparedPair& pair) {
   const PointTable& table = looked.table;
   pair.base_ns = median_of_rows(looked.times, pair.base).value_or(0);
   pair.other_ns = median_of_rows(looked.times, pair.other).value_or(0);
-  pair.base_cycles = median_over(row.base.cycles);
-  pair.other_cycles = median_over(row.other.cycles);
+  pair.base_cycles = median_of_values(row.base.cycles);
+  pair.other_cycles = median_of_values(row.other.cycles);
   pair.paired = row.paired;
   pair.computed = !row.exact && is_computed(table, pair.base) && is_computed(table, pair.other);
-  pair.recordings = different(row.base.recordings, row.other.recordings);
+  pair.recordings = distinct_count(row.base.recordings, row.other.recordings);
   for (std::size_t level = 0; level < level_keys.size(); ++level) {
     const ValueColumn& column = *looked.levels.at(level);
     pair.levels.at(level) = {.base = median_of_rows(column, pair.base), .other = median_of_rows(column, pair.other)};
@@ -302,7 +304,7 @@ bool repeats(const PointTable& table, const std::vector<Row>& rows) {
 }
 
 /// Groups failed rows of one side by spec, disposition and reason.
-std::vector<std::vector<Row>> by_end(const PointTable& table, std::span<const Row> rows) {
+std::vector<std::vector<Row>> group_by_failure(const PointTable& table, std::span<const Row> rows) {
   std::vector<std::vector<Row>> ends;
   for (const Row row : rows) {
     const auto found = std::ranges::find_if(ends, [&](const std::vector<Row>& end) {
@@ -319,15 +321,15 @@ std::vector<std::vector<Row>> by_end(const PointTable& table, std::span<const Ro
 }
 
 /// Adds the rows of one key to `result`, as a pair or as excluded rows.
-void sort_out(const PointTable& table, const ValueColumn& times, const RowGroups::Sides& sides,
-              ComparisonResult& result) {
-  using CounterGroup = LeftOut::CounterGroup;
+void classify_rows(const PointTable& table, const ValueColumn& times, const RowGroups::Sides& sides,
+                   ComparisonResult& result) {
+  using CounterGroup = SkippedRows::CounterGroup;
   const auto untimed = [&](Row row) { return !has_time(table, times, row); };
   std::array<std::vector<Row>, 2> ran;
   for (const std::size_t side : {0U, 1U}) {
     std::vector<Row> rows(sides.at(side).begin(), sides.at(side).end());
     if (sides.at(1 - side).empty()) {
-      result.left_out.push_back({.why = CounterGroup::no_partner, .of_other = side == 1, .rows = std::move(rows)});
+      result.left_out.push_back({.why = CounterGroup::unmatched, .of_other = side == 1, .rows = std::move(rows)});
       return;
     }
     ran.at(side) = std::move(rows);
@@ -337,8 +339,8 @@ void sort_out(const PointTable& table, const ValueColumn& times, const RowGroups
   for (const std::size_t side : {0U, 1U}) {
     const bool of_other = side == 1;
     if (ran.at(side).empty()) {
-      const CounterGroup why = ran.at(1 - side).empty() ? CounterGroup::both_failed : CounterGroup::failed;
-      for (std::vector<Row>& rows : by_end(table, sides.at(side))) {
+      const CounterGroup why = ran.at(1 - side).empty() ? CounterGroup::failed_on_both_sides : CounterGroup::failed;
+      for (std::vector<Row>& rows : group_by_failure(table, sides.at(side))) {
         result.left_out.push_back({.why = why, .of_other = of_other, .rows = std::move(rows)});
       }
       whole = false;
@@ -369,15 +371,15 @@ std::span<const std::string_view> compared_levels() {
   return level_keys;
 }
 
-std::string_view to_string(LeftOut::CounterGroup why) {
+std::string_view to_string(SkippedRows::CounterGroup why) {
   switch (why) {
-    case LeftOut::CounterGroup::no_partner:
+    case SkippedRows::CounterGroup::unmatched:
       return "no-partner";
-    case LeftOut::CounterGroup::failed:
+    case SkippedRows::CounterGroup::failed:
       return "failed";
-    case LeftOut::CounterGroup::both_failed:
+    case SkippedRows::CounterGroup::failed_on_both_sides:
       return "both-failed";
-    case LeftOut::CounterGroup::several:
+    case SkippedRows::CounterGroup::several:
       break;
   }
   return "several";
@@ -388,15 +390,15 @@ std::size_t ComparisonResult::count(Verdict verdict) const {
       std::ranges::count_if(pairs, [&](const ComparedPair& pair) { return pair.verdict.verdict == verdict; }));
 }
 
-std::size_t no_longer_run(const PointTable& table, const LeftOut& left) {
-  if (left.why != LeftOut::CounterGroup::failed || !left.of_other) return 0;
+std::size_t newly_failed(const PointTable& table, const SkippedRows& left) {
+  if (left.why != SkippedRows::CounterGroup::failed || !left.of_other) return 0;
   return static_cast<std::size_t>(
       std::ranges::count_if(left.rows, [&](Row row) { return table.disposition(row) != Disposition::infeasible; }));
 }
 
-std::size_t ComparisonResult::no_longer_run(const PointTable& table) const {
+std::size_t ComparisonResult::newly_failed(const PointTable& table) const {
   std::size_t count = 0;
-  for (const LeftOut& left : left_out) count += analysis::no_longer_run(table, left);
+  for (const SkippedRows& left : left_out) count += analysis::newly_failed(table, left);
   return count;
 }
 
@@ -404,14 +406,15 @@ std::vector<const ComparedPair*> regressions(const ComparisonResult& result, dou
   std::vector<const ComparedPair*> found;
   for (const ComparedPair& pair : result.pairs) {
     const RowVerdict& row = pair.verdict;
-    if (row.verdict == Verdict::slower && (proven ? row.sure : row.time.ratio - 1) > share) found.push_back(&pair);
+    if (row.verdict == Verdict::slower && (proven ? row.certain_change : row.time.ratio - 1) > share)
+      found.push_back(&pair);
   }
   std::ranges::sort(found, std::greater(), [](const ComparedPair* pair) { return pair->verdict.time.ratio; });
   return found;
 }
 
-AlignedSides align(const PointTable& table, const ComparisonRequest& request) {
-  AlignedSides sides;
+AlignedComparison align(const PointTable& table, const ComparisonRequest& request) {
+  AlignedComparison sides;
   ComparisonResult& result = sides.result;
   std::vector<bool> of_base(table.size(), false);
   for (const Row row : request.base) of_base[row] = true;
@@ -419,13 +422,13 @@ AlignedSides align(const PointTable& table, const ComparisonRequest& request) {
   others.reserve(request.other.size());
   std::ranges::copy_if(request.other, std::back_inserter(others), [&](Row row) { return !of_base[row]; });
   result.on_both_sides = request.other.size() - others.size();
-  const RowGroups groups(partner_keys(table, request.alignment), request.base, others);
-  Looked looked(table);
-  for (std::size_t group = 0; group < groups.size(); ++group) sort_out(table, looked.times, groups[group], result);
+  const RowGroups groups(alignment_keys(table, request.alignment), request.base, others);
+  ComparisonCache looked(table);
+  for (std::size_t group = 0; group < groups.size(); ++group) classify_rows(table, looked.times, groups[group], result);
   if (result.on_both_sides > 0) {
     const std::set<Row> of_other(request.other.begin(), request.other.end());
-    for (LeftOut& left : result.left_out) {
-      if (left.why != LeftOut::CounterGroup::no_partner || left.of_other) continue;
+    for (SkippedRows& left : result.left_out) {
+      if (left.why != SkippedRows::CounterGroup::unmatched || left.of_other) continue;
       left.shared = std::ranges::any_of(left.rows, [&](Row row) { return of_other.contains(row); });
     }
   }
@@ -436,27 +439,27 @@ AlignedSides align(const PointTable& table, const ComparisonRequest& request) {
     summarize_pair(looked, sides.rows.back(), pair);
     if (sides.rows.back().model_error <= 0) continue;
     for (const std::vector<Row>* rows : {&pair.base, &pair.other}) {
-      if (is_computed(table, *rows)) result.judges.insert(looked.errors(rows->front()).device);
+      if (is_computed(table, *rows)) result.error_gpus.insert(looked.errors(rows->front()).device);
     }
   }
   const bool together = std::ranges::all_of(
       sides.rows, [](const ComparedRow& row) { return row.paired || row.exact || row.model_error > 0; });
-  result.margin = request.margin.value_or(together ? usual_margin_paired : usual_margin_apart);
+  result.margin = request.margin.value_or(together ? default_margin_paired : default_margin_unpaired);
   add_differences(table, request, result);
   return sides;
 }
 
-ComparisonResult judged(AlignedSides sides, std::size_t looks, double margin) {
+ComparisonResult judged(AlignedComparison sides, std::size_t looks, double margin) {
   ComparisonResult& result = sides.result;
   result.margin = margin;
-  const VerdictOptions options = of_each_look({.margin = margin}, std::max<std::size_t>(looks, 1));
+  const VerdictOptions options = per_analysis_options({.margin = margin}, std::max<std::size_t>(looks, 1));
   const std::vector<RowVerdict> verdicts = judge(sides.rows, options);
   for (std::size_t i = 0; i < verdicts.size(); ++i) result.pairs[i].verdict = verdicts[i];
   return std::move(result);
 }
 
 ComparisonResult compare(const PointTable& table, const ComparisonRequest& request) {
-  AlignedSides sides = align(table, request);
+  AlignedComparison sides = align(table, request);
   const double margin = sides.result.margin;
   return judged(std::move(sides), request.looks, margin);
 }

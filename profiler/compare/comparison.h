@@ -28,7 +28,7 @@ struct ComparisonRequest {
   std::vector<Row> other;
   Alignment alignment;
   std::optional<double> margin = {};           ///< default: depends on how the sides were recorded
-  std::size_t looks = 1;                       ///< number of interim analyses, see of_each_look()
+  std::size_t looks = 1;                       ///< number of interim analyses, see per_analysis_options()
   std::vector<RunConditions> conditions = {};  ///< by run of the table; empty if unknown
 };
 
@@ -58,19 +58,19 @@ struct ComparedPair {
 };
 
 /// Rows excluded from the comparison.
-struct LeftOut {
+struct SkippedRows {
   enum class CounterGroup {
-    no_partner,
+    unmatched,
     failed,  ///< no time on this side; the match or a repeat of the point has one
-    both_failed,
+    failed_on_both_sides,
     several,  ///< matching points of one side that differ in unaligned fields, origin or kernel sources
   };
-  CounterGroup why = CounterGroup::no_partner;
+  CounterGroup why = CounterGroup::unmatched;
   bool of_other = false;  ///< excluded rows are the candidate's
   std::vector<Row> rows;
   bool shared = false;  ///< unmatched because the same row of the same run is on both sides
 };
-[[nodiscard]] std::string_view to_string(LeftOut::CounterGroup);
+[[nodiscard]] std::string_view to_string(SkippedRows::CounterGroup);
 
 struct Difference {
   Message name;
@@ -81,34 +81,34 @@ struct Difference {
 
 struct ComparisonResult {
   std::vector<ComparedPair> pairs;  ///< in the order of the baseline's rows
-  std::vector<LeftOut> left_out;
-  std::vector<Difference> differences;  ///< in measurement conditions
-  double margin = usual_margin_paired;  ///< margin of all verdicts
-  std::size_t on_both_sides = 0;        ///< rows that are on both sides; compared as baseline only
-  std::set<std::string> judges = {};    ///< GPUs whose published simulator errors were used as spread
+  std::vector<SkippedRows> left_out;
+  std::vector<Difference> differences;    ///< in measurement conditions
+  double margin = default_margin_paired;  ///< margin of all verdicts
+  std::size_t on_both_sides = 0;          ///< rows that are on both sides; compared as baseline only
+  std::set<std::string> error_gpus = {};  ///< GPUs whose published simulator errors were used as spread
 
   [[nodiscard]] std::size_t count(Verdict) const;
   /// Sum over all excluded rows.
-  [[nodiscard]] std::size_t no_longer_run(const PointTable&) const;
+  [[nodiscard]] std::size_t newly_failed(const PointTable&) const;
 };
 /// Returns the number of points with a time in the baseline that crashed, hung or were incorrect in the candidate.
 /// Infeasible points are not counted.
-[[nodiscard]] std::size_t no_longer_run(const PointTable&, const LeftOut&);
+[[nodiscard]] std::size_t newly_failed(const PointTable&, const SkippedRows&);
 [[nodiscard]] ComparisonResult compare(const PointTable&, const ComparisonRequest&);
 
 /// The two steps of compare(), for several candidates judged at one margin, the widest that any of them needs.
-struct AlignedSides {
+struct AlignedComparison {
   ComparisonResult result;  ///< without verdicts; `margin` is the requested or default one
   std::vector<ComparedRow> rows;
 };
-[[nodiscard]] AlignedSides align(const PointTable&, const ComparisonRequest&);
-[[nodiscard]] ComparisonResult judged(AlignedSides, std::size_t looks, double margin);
+[[nodiscard]] AlignedComparison align(const PointTable&, const ComparisonRequest&);
+[[nodiscard]] ComparisonResult judged(AlignedComparison, std::size_t looks, double margin);
 
 /// Sets result.differences: GPUs, origins, clocks, versions and kernel sources of the compared pairs.
 void add_differences(const PointTable&, const ComparisonRequest&, ComparisonResult&);
 
 /// Returns pairs with verdict SLOWER whose ratio exceeds 1 + share (0.05 is 5%), largest first. `proven`:
-/// RowVerdict::sure must exceed `share` instead.
+/// RowVerdict::certain_change must exceed `share` instead.
 [[nodiscard]] std::vector<const ComparedPair*> regressions(const ComparisonResult&, double share, bool proven = false);
 
 }  // namespace attnscope::analysis

@@ -21,7 +21,7 @@ using Number = std::optional<double>;
 using PairNumber = std::function<Number(const ComparedPair&)>;
 
 /// Returns the axes in which the candidate's point differs from the baseline's.
-std::string difference_of(const PointTable& points, const ComparedPair& pair) {
+std::string axis_difference(const PointTable& points, const ComparedPair& pair) {
   const Row base = pair.base.front();
   const Row other = pair.other.front();
   const std::vector<std::string> known = axis_arguments(points.spec(base));
@@ -47,9 +47,9 @@ std::string time_text(const PointTable& points, double ns, const std::vector<Row
   return remarks.empty() ? time : with_remark(time, Message::verbatim(fmt::format("{}", fmt::join(remarks, ", "))));
 }
 
-class PeopleColumns {
+class DisplayColumns {
  public:
-  PeopleColumns(const ComparisonView& view, std::vector<Line> lines) : table_(std::move(lines)) {
+  DisplayColumns(const ComparisonView& view, std::vector<Line> lines) : table_(std::move(lines)) {
     const PointTable& points = *view.points;
     const double margin = view.margin;
     table_.table().tone = table_.of([](const Line& line) { return line.pair == nullptr ? Tone::muted : Tone::plain; });
@@ -60,7 +60,7 @@ class PeopleColumns {
                  return describe(points.spec(*line.point(of_other)));
                });
     table_.add({.key = "against", .title = text(msg::compare::candidate_differs{})}, [&points](const Line& line) {
-      return line.pair == nullptr ? std::string() : difference_of(points, *line.pair);
+      return line.pair == nullptr ? std::string() : axis_difference(points, *line.pair);
     });
     add_number(
         {.key = "ratio", .title = text(msg::compare::ratio{}), .help = text(msg::compare::ratio_help{})},
@@ -78,8 +78,8 @@ class PeopleColumns {
                 .kind = ColumnKind::sentence,
                 .help = text(msg::compare::note_help{})},
                [&points, margin](const Line& line) {
-                 return line.pair == nullptr ? left_out_words(points, *line.left)
-                                             : settling_words(points, *line.pair, margin);
+                 return line.pair == nullptr ? skip_reason(points, *line.left)
+                                             : deciding_note(points, *line.pair, margin);
                });
   }
   Table take() && { return std::move(table_).take(); }
@@ -114,7 +114,7 @@ class PeopleColumns {
     Column column{.key = "verdict", .title = text(msg::compare::verdict{}), .help = text(msg::compare::verdict_help{})};
     column.number = table_.of(order);
     column.tip = table_.of([&points](const Line& line) {
-      if (line.pair == nullptr) return text(left_out_words(points, *line.left));
+      if (line.pair == nullptr) return text(skip_reason(points, *line.left));
       const RowVerdict& row = line.pair->verdict;
       return text(msg::compare::verdict_tip{.change = fmt::format("{:.2g}", row.p_change),
                                             .rounds = row.rounds,
@@ -181,7 +181,7 @@ class PeopleColumns {
 };
 
 /// Columns of exported data. Cells of pairs are empty for excluded rows and vice versa.
-struct ProgramColumns {
+struct ExportColumns {
   TableBuilder<Line> table;
 
   template <class Value>
@@ -225,7 +225,7 @@ struct ProgramColumns {
   void judgment();
 };
 
-void ProgramColumns::judgment() {
+void ExportColumns::judgment() {
   number("base_ns", [](const ComparedPair& pair) { return pair.base_ns; });
   number("other_ns", [](const ComparedPair& pair) { return pair.other_ns; });
   interval("ratio", "ratio", [](const RowVerdict& row) { return row.time; });
@@ -270,7 +270,7 @@ Table table_of_differences(const ComparisonResult& result, Text text_of) {
   return std::move(table).take();
 }
 
-constexpr std::array answer_changes{std::pair("slower_by", &ComparisonAnswer::slower_by),
+constexpr std::array change_columns{std::pair("slower_by", &ComparisonAnswer::slower_by),
                                     std::pair("faster_by", &ComparisonAnswer::faster_by),
                                     std::pair("detectable", &ComparisonAnswer::detectable),
                                     std::pair("detectable_at_worst", &ComparisonAnswer::detectable_at_worst)};
@@ -293,13 +293,13 @@ double verdict_order(const RowVerdict& row) {
 }
 
 Table comparison_table(const ComparisonView& view, std::vector<ComparisonLine> lines) {
-  return PeopleColumns(view, std::move(lines)).take();
+  return DisplayColumns(view, std::move(lines)).take();
 }
 
 Table comparison_data(const ComparisonView& view, std::span<const std::string> files) {
   const PointTable& points = *view.points;
   const double margin = view.margin;
-  ProgramColumns columns{TableBuilder<Line>(view.lines(ComparisonView::Lines::each_row))};
+  ExportColumns columns{TableBuilder<Line>(view.lines(ComparisonView::Lines::each_row))};
   columns.side("file", [&points, files](Row row) { return files[points.run_index(row)]; });
   columns.side("run", [&points](Row row) { return points.run(row).title; });
   columns.side("device", [&points](Row row) { return points.run(row).device_name; });
@@ -307,9 +307,9 @@ Table comparison_data(const ComparisonView& view, std::span<const std::string> f
   columns.side("provenance", [&points](Row row) { return attnscope::to_string(points.points().origin(row)); });
   columns.judgment();
   columns.word("settle",
-               [&points, margin](const ComparedPair& pair) { return text(settling_words(points, pair, margin)); });
-  columns.reason("left_out", [](const LeftOut& left) { return to_string(left.why); });
-  columns.reason("reason", [&points](const LeftOut& left) { return text(left_out_words(points, left)); });
+               [&points, margin](const ComparedPair& pair) { return text(deciding_note(points, pair, margin)); });
+  columns.reason("left_out", [](const SkippedRows& left) { return to_string(left.why); });
+  columns.reason("reason", [&points](const SkippedRows& left) { return text(skip_reason(points, left)); });
   for (std::size_t level = 0; level < compared_level_count; ++level) {
     const std::string key(compared_levels()[level]);
     columns.number("base_" + key, [level](const ComparedPair& pair) { return pair.levels.at(level).base; });
@@ -327,24 +327,24 @@ Table difference_data(const ComparisonResult& result) {
   return table_of_differences(result, [](const Message& message) { return english_text(message); });
 }
 
-Table left_out_table(const ComparisonView& view) {
+Table skipped_table(const ComparisonView& view) {
   const PointTable& points = *view.points;
-  std::vector<LeftOut> all;
+  std::vector<SkippedRows> all;
   for (const auto& side : view.sides) {
     all.insert(all.end(), side->result.left_out.begin(), side->result.left_out.end());
   }
-  TableBuilder<LeftOut> table(std::move(all));
-  table.add({.key = "side", .title = text(msg::compare::side{})}, [](const LeftOut& left) {
+  TableBuilder<SkippedRows> table(std::move(all));
+  table.add({.key = "side", .title = text(msg::compare::side{})}, [](const SkippedRows& left) {
     return left.of_other ? Message(msg::compare::candidate_time_label{}) : msg::compare::baseline{};
   });
   table.add({.key = "point", .title = text(msg::compare::point{}), .kind = ColumnKind::sentence},
-            [&points](const LeftOut& left) {
+            [&points](const SkippedRows& left) {
               return Cell{.text = describe(points.spec(left.rows.front())), .row = left.rows.front()};
             });
   table.add({.key = "points", .title = text(msg::compare::points{})},
-            [](const LeftOut& left) { return static_cast<double>(left.rows.size()); });
+            [](const SkippedRows& left) { return static_cast<double>(left.rows.size()); });
   table.add({.key = "why", .title = text(msg::compare::why{}), .kind = ColumnKind::sentence},
-            [&points](const LeftOut& left) { return left_out_words(points, left); });
+            [&points](const SkippedRows& left) { return skip_reason(points, left); });
   return std::move(table).take();
 }
 
@@ -369,17 +369,17 @@ Table answer_table(const ComparisonView& view) {
             [](const ComparisonAnswer& answer) {
               return Cell{.text = ratio_text(answer.mean), .number = answer.mean.ratio};
             });
-  const std::array<std::pair<Message, Message>, answer_changes.size()> titles{
+  const std::array<std::pair<Message, Message>, change_columns.size()> titles{
       {{msg::compare::slower_by{}, msg::compare::by_help{}},
        {msg::compare::faster_by{}, msg::compare::by_help{}},
        {msg::compare::detectable{}, msg::compare::detectable_help{}},
        {msg::compare::detectable_at_worst{}, msg::compare::detectable_help{}}}};
   for (std::size_t i = 0; i < titles.size(); ++i) {
-    table.add({.key = answer_changes[i].first,
+    table.add({.key = change_columns[i].first,
                .title = text(titles[i].first),
                .kind = ColumnKind::number,
                .help = text(titles[i].second)},
-              [change = answer_changes[i].second](const ComparisonAnswer& answer) {
+              [change = change_columns[i].second](const ComparisonAnswer& answer) {
                 const double value = answer.*change;
                 return value > 0 ? Cell{.text = text(Share(value)), .number = value} : Cell{};
               });
@@ -401,18 +401,20 @@ Table answer_data(const ComparisonView& view) {
   add("mean_low", [](const ComparisonAnswer& answer) { return answer.mean.interval.low; });
   add("mean_high", [](const ComparisonAnswer& answer) { return answer.mean.interval.high; });
   add("floor", [](const ComparisonAnswer& answer) {
-    return answer.mean.assumed ? to_string(SpreadFloor::of_percent) : std::string_view();
+    return answer.mean.assumed ? to_string(SpreadFloor::assumed_percent) : std::string_view();
   });
-  for (const auto& [key, change] : answer_changes) {
+  for (const auto& [key, change] : change_columns) {
     add(key, [change = change](const ComparisonAnswer& answer) { return answer.*change; });
   }
-  for (const auto& [key, settling] :
+  for (const auto& [key, required_samples] :
        {std::pair("recordings", &ComparisonAnswer::by_recordings), std::pair("rounds", &ComparisonAnswer::by_rounds)}) {
-    const auto number = [settling = settling](std::size_t Settling::*part) {
-      return [settling, part](const ComparisonAnswer& answer) { return static_cast<double>(answer.*settling.*part); };
+    const auto number = [required_samples = required_samples](std::size_t RequiredSamples::*part) {
+      return [required_samples, part](const ComparisonAnswer& answer) {
+        return static_cast<double>(answer.*required_samples.*part);
+      };
     };
-    add(fmt::format("{}_needed", key), number(&Settling::times));
-    add(fmt::format("rows_settled_by_{}", key), number(&Settling::rows));
+    add(fmt::format("{}_needed", key), number(&RequiredSamples::times));
+    add(fmt::format("rows_settled_by_{}", key), number(&RequiredSamples::rows));
   }
   return std::move(table).take();
 }

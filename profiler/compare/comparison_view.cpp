@@ -71,7 +71,7 @@ struct JudgedPair {
   const ComparisonResult* result = nullptr;
 };
 
-RatioInterval mean_of(std::span<const JudgedPair> judged) {
+RatioInterval mean_value(std::span<const JudgedPair> judged) {
   double sum = 0;
   bool assumed = false;
   std::map<const ComparisonResult*, double> squares;  // squared half-widths of paired points, by result
@@ -94,7 +94,7 @@ RatioInterval mean_of(std::span<const JudgedPair> judged) {
 ComparisonAnswer answer_of(const PointTable& table, std::span<const JudgedPair> judged) {
   ComparisonAnswer answer;
   answer.points = judged.size();
-  answer.mean = mean_of(judged);
+  answer.mean = mean_value(judged);
   std::vector<double> detectable;
   std::vector<std::size_t> recordings;
   std::vector<std::size_t> rounds;
@@ -110,12 +110,12 @@ ComparisonAnswer answer_of(const PointTable& table, std::span<const JudgedPair> 
     if (row.detectable > 0) detectable.push_back(row.detectable);
     // Skip computed values, whose interval lacks the model's error, and changes within the margin, which the verdict
     // covers.
-    if (has_no_spread(*pair) || row.sure <= result->margin) continue;
-    if (row.verdict == Verdict::slower) answer.slower_by = std::max(answer.slower_by, row.sure);
-    if (row.verdict == Verdict::faster) answer.faster_by = std::max(answer.faster_by, row.sure);
+    if (has_no_spread(*pair) || row.certain_change <= result->margin) continue;
+    if (row.verdict == Verdict::slower) answer.slower_by = std::max(answer.slower_by, row.certain_change);
+    if (row.verdict == Verdict::faster) answer.faster_by = std::max(answer.faster_by, row.certain_change);
   }
-  answer.by_recordings = settling(std::move(recordings));
-  answer.by_rounds = settling(std::move(rounds));
+  answer.by_recordings = required_samples(std::move(recordings));
+  answer.by_rounds = required_samples(std::move(rounds));
   if (!detectable.empty()) {
     answer.detectable_at_worst = std::ranges::max(detectable);
     answer.detectable = summarize(detectable)->median;
@@ -123,7 +123,7 @@ ComparisonAnswer answer_of(const PointTable& table, std::span<const JudgedPair> 
   return answer;
 }
 
-std::vector<ComparisonAnswer> answers_of(const ComparisonView& view) {
+std::vector<ComparisonAnswer> make_answers(const ComparisonView& view) {
   const PointTable& table = *view.points;
   const FieldColumn& algorithms = table.points().field("algorithm");
   const FieldColumn& passes = table.points().field("pass");
@@ -148,7 +148,7 @@ std::vector<ComparisonAnswer> answers_of(const ComparisonView& view) {
   return answers;
 }
 
-std::vector<Message> evidence_of(const ComparisonAnswer& answer) {
+std::vector<Message> make_evidence(const ComparisonAnswer& answer) {
   const std::size_t open = answer.verdicts.at(static_cast<std::size_t>(Verdict::ambiguous));
   std::vector<Message> words;
   if (answer.detectable > 0) {
@@ -165,27 +165,27 @@ std::vector<Message> evidence_of(const ComparisonAnswer& answer) {
 }
 
 /// Returns one sentence per source of interval width.
-std::vector<Message> spreads_of(const ComparisonView& view) {
+std::vector<Message> spread_notes(const ComparisonView& view) {
   std::map<SpreadFloor, std::size_t> rows;
   std::size_t exact = 0;
-  std::size_t paired = 0;    // among SpreadFloor::none
-  std::size_t by_tiles = 0;  // among SpreadFloor::of_model
+  std::size_t paired = 0;         // among SpreadFloor::none
+  std::size_t rows_by_tiles = 0;  // among SpreadFloor::model_error_floor
   std::size_t steadied = 0;
   std::size_t one_clock = 0;
   std::size_t shifted = 0;
-  double most_shifted = 0;
+  double max_clock_shift = 0;
   std::size_t on_both_sides = 0;
-  std::set<std::string> judges;
+  std::set<std::string> error_gpus;
   for (const auto& side : view.sides) {
     on_both_sides += side->result.on_both_sides;
-    judges.insert(side->result.judges.begin(), side->result.judges.end());
+    error_gpus.insert(side->result.error_gpus.begin(), side->result.error_gpus.end());
     for (const ComparedPair& pair : side->result.pairs) {
       const RowVerdict& verdict = pair.verdict;
       steadied += verdict.steadied ? 1 : 0;
       one_clock += verdict.one_clock ? 1 : 0;
       if (verdict.clocks_differ) {
         ++shifted;
-        most_shifted = std::max(most_shifted, std::abs(verdict.clock_shift));
+        max_clock_shift = std::max(max_clock_shift, std::abs(verdict.clock_shift));
       }
       if (has_no_spread(pair)) {
         ++exact;
@@ -193,38 +193,38 @@ std::vector<Message> spreads_of(const ComparisonView& view) {
       }
       ++rows[verdict.floor];
       if (verdict.floor == SpreadFloor::none && pair.paired) ++paired;
-      if (verdict.floor == SpreadFloor::of_model && pair.computed) ++by_tiles;
+      if (verdict.floor == SpreadFloor::model_error_floor && pair.computed) ++rows_by_tiles;
     }
   }
-  const std::string gpus = fmt::format("{}", fmt::join(judges, ", "));
+  const std::string gpus = fmt::format("{}", fmt::join(error_gpus, ", "));
   const std::size_t by_rounds = rows[SpreadFloor::of_rounds];
-  const std::size_t by_percent = rows[SpreadFloor::of_percent];
+  const std::size_t assumed_rows = rows[SpreadFloor::assumed_percent];
   const std::size_t calibrated = rows[SpreadFloor::calibrated];
-  const std::size_t by_model = rows[SpreadFloor::of_model] - by_tiles;
+  const std::size_t model_rows = rows[SpreadFloor::model_error_floor] - rows_by_tiles;
   const std::size_t often = rows[SpreadFloor::none] - paired;
   std::vector<Message> words;
   const auto add = [&](std::size_t count, Message sentence) {
     if (count > 0) words.push_back(std::move(sentence));
   };
   add(on_both_sides, msg::compare::on_both_sides{.rows = on_both_sides});
-  add(by_percent, msg::compare::floor_percent{.fewest = min_rounds, .rows = by_percent});
+  add(assumed_rows, msg::compare::floor_percent{.fewest = min_rounds, .rows = assumed_rows});
   add(by_rounds, msg::compare::floor_rounds{.rows = by_rounds});
   add(calibrated, msg::compare::floor_calibrated{.rows = calibrated});
-  add(by_model, msg::compare::floor_model{.gpus = gpus, .rows = by_model});
-  add(by_tiles, msg::compare::floor_tiles{.gpus = gpus, .rows = by_tiles});
+  add(model_rows, msg::compare::floor_model{.gpus = gpus, .rows = model_rows});
+  add(rows_by_tiles, msg::compare::floor_tiles{.gpus = gpus, .rows = rows_by_tiles});
   add(often, msg::compare::many_recordings{.rows = often});
   add(paired, msg::compare::interleaved{.rows = paired});
   add(steadied, msg::compare::drift_removed{.rows = steadied});
   add(one_clock, msg::compare::clock_normalization{.rows = one_clock});
-  add(shifted, msg::compare::clock_shift{.most = text(Share(std::expm1(most_shifted))), .rows = shifted});
+  add(shifted, msg::compare::clock_shift{.most = text(Share(std::expm1(max_clock_shift))), .rows = shifted});
   if (view.looks > 1) {
-    add(rows[SpreadFloor::none] + by_rounds + by_percent, msg::compare::interim_analyses{.looks = view.looks});
+    add(rows[SpreadFloor::none] + by_rounds + assumed_rows, msg::compare::interim_analyses{.looks = view.looks});
   }
   add(exact, msg::compare::computed{.rows = exact});
   return words;
 }
 
-ComparisonView summarized(ComparisonView view) {
+ComparisonView with_summary(ComparisonView view) {
   view.counts = {};
   view.left_out = 0;
   for (const auto& side : view.sides) {
@@ -232,7 +232,7 @@ ComparisonView summarized(ComparisonView view) {
     for (const ComparedPair& pair : side->result.pairs)
       ++view.counts.at(static_cast<std::size_t>(pair.verdict.verdict));
   }
-  view.answers = answers_of(view);
+  view.answers = make_answers(view);
   view.answer = {};
   view.evidence.clear();
   view.method.clear();
@@ -248,7 +248,7 @@ ComparisonView summarized(ComparisonView view) {
                                        .same = view.count(Verdict::same),
                                        .slower = view.count(Verdict::slower),
                                        .undecided = view.count(Verdict::ambiguous)};
-    view.evidence = evidence_of(view.answers.front());
+    view.evidence = make_evidence(view.answers.front());
   }
   if (view.sides.size() == 1) {
     const std::string alignment = fmt::format("{}", fmt::join(view.sides.front()->alignment.words(), ", "));
@@ -257,13 +257,13 @@ ComparisonView summarized(ComparisonView view) {
   view.method.emplace_back(msg::compare::method{.level = fmt::format("{}", 100 * view.level),
                                                 .margin = fmt::format("{}", 100 * view.margin),
                                                 .rows = view.pairs()});
-  view.spreads = spreads_of(view);
+  view.spreads = spread_notes(view);
   return view;
 }
 
 }  // namespace
 
-Settling settling(std::vector<std::size_t> needed) {
+RequiredSamples required_samples(std::vector<std::size_t> needed) {
   if (needed.empty()) return {};
   std::ranges::sort(needed);
   const std::size_t times = needed[(needed.size() * 9 + 9) / 10 - 1];
@@ -284,7 +284,7 @@ std::size_t ComparisonView::pairs() const {
 ComparisonView ComparisonView::only(std::size_t side) const {
   ComparisonView view = *this;
   view.sides = {sides[side]};
-  return sides.size() == 1 ? view : summarized(std::move(view));
+  return sides.size() == 1 ? view : with_summary(std::move(view));
 }
 
 std::vector<ComparisonLine> ComparisonView::lines(Lines which) const {
@@ -293,7 +293,7 @@ std::vector<ComparisonLine> ComparisonView::lines(Lines which) const {
     for (const ComparedPair& pair : sides[side]->result.pairs) lines.push_back({.side = side, .pair = &pair});
   }
   for (std::size_t side = 0; which != Lines::pairs && side < sides.size(); ++side) {
-    for (const LeftOut& left : sides[side]->result.left_out) {
+    for (const SkippedRows& left : sides[side]->result.left_out) {
       const std::size_t members = which == Lines::each_row ? left.rows.size() : 1;
       for (std::size_t member = 0; member < members; ++member) {
         lines.push_back({.side = side, .left = &left, .member = member});
@@ -303,16 +303,16 @@ std::vector<ComparisonLine> ComparisonView::lines(Lines which) const {
   return lines;
 }
 
-bool has_common_point(const ComparisonResult& result) {
-  return !result.pairs.empty() || std::ranges::any_of(result.left_out, [](const LeftOut& left) {
-    return left.why != LeftOut::CounterGroup::no_partner;
+bool has_match(const ComparisonResult& result) {
+  return !result.pairs.empty() || std::ranges::any_of(result.left_out, [](const SkippedRows& left) {
+    return left.why != SkippedRows::CounterGroup::unmatched;
   });
 }
 
 ComparisonView view_of(const PointTable& table, const ViewRequest& asked) {
   const auto cancelled = [&] { return asked.cancelled && asked.cancelled(); };
   std::vector<const SideRows*> sides;
-  std::vector<AlignedSides> aligned;
+  std::vector<AlignedComparison> aligned;
   double margin = 0;
   ComparisonRequest request{.base = {},
                             .other = {},
@@ -328,30 +328,30 @@ ComparisonView view_of(const PointTable& table, const ViewRequest& asked) {
     sides.push_back(&side);
     aligned.push_back(align(table, request));
   }
-  const bool some_common = std::ranges::any_of(aligned, has_common_point, &AlignedSides::result);
+  const bool any_matched = std::ranges::any_of(aligned, has_match, &AlignedComparison::result);
   std::vector<std::size_t> kept;
   for (std::size_t i = 0; i < aligned.size(); ++i) {
-    if (asked.matched_only && some_common && !has_common_point(aligned[i].result)) continue;
+    if (asked.hide_unmatched && any_matched && !has_match(aligned[i].result)) continue;
     kept.push_back(i);
     margin = std::max(margin, aligned[i].result.margin);
   }
-  std::vector<std::shared_ptr<const ComparedSide>> judged_sides;
+  std::vector<std::shared_ptr<const ComparedSide>> judged_candidates;
   for (const std::size_t i : kept) {
     if (cancelled()) return {};
-    judged_sides.push_back(std::make_shared<const ComparedSide>(
+    judged_candidates.push_back(std::make_shared<const ComparedSide>(
         ComparedSide{.base = sides[i]->base_name,
                      .name = sides[i]->name,
                      .alignment = sides[i]->alignment,
                      .result = judged(std::move(aligned[i]), asked.looks, margin)}));
   }
-  return view_of(table, std::move(judged_sides), asked.looks);
+  return view_of(table, std::move(judged_candidates), asked.looks);
 }
 
 ComparisonView view_of(const PointTable& table, std::vector<std::shared_ptr<const ComparedSide>> sides,
                        std::size_t looks) {
   ComparisonView view{.points = &table, .sides = std::move(sides), .looks = looks};
   if (!view.sides.empty()) view.margin = view.sides.front()->result.margin;
-  return summarized(std::move(view));
+  return with_summary(std::move(view));
 }
 
 Message verdict_title(Verdict verdict) {
@@ -375,7 +375,7 @@ std::string ratio_text(const RatioInterval& ratio) {
                      ratio.assumed ? text(msg::compare::assumed{.interval = interval}) : interval);
 }
 
-std::string settling_command(const PointTable& table, const ComparedPair& pair, double margin) {
+std::string deciding_command(const PointTable& table, const ComparedPair& pair, double margin) {
   const RowVerdict& verdict = pair.verdict;
   const Row base = pair.base.front();
   const Row other = pair.other.front();
@@ -388,10 +388,10 @@ std::string settling_command(const PointTable& table, const ComparedPair& pair, 
                                 .samples = std::max(samples_per_round(table, base), samples_per_round(table, other))});
   }
   if (!verdict.recordings_needed) return {};
-  return rounds_command(table.spec(base), std::max(usual_rounds, verdict.rounds));
+  return rounds_command(table.spec(base), std::max(default_rounds, verdict.rounds));
 }
 
-Message settling_words(const PointTable& table, const ComparedPair& pair, double margin) {
+Message deciding_note(const PointTable& table, const ComparedPair& pair, double margin) {
   const RowVerdict& verdict = pair.verdict;
   if (verdict.undecided == Undecided::decided) return {};
   const Message reason = undecided_reason(verdict.undecided);
@@ -401,16 +401,16 @@ Message settling_words(const PointTable& table, const ComparedPair& pair, double
   if (pair.paired && pair.same_point && verdict.rounds_needed) {
     return msg::compare::decide_with_rounds{.reason = reason, .rounds = *verdict.rounds_needed};
   }
-  const std::string command = settling_command(table, pair, margin);
+  const std::string command = deciding_command(table, pair, margin);
   if (command.empty()) return msg::compare::at_margin{.reason = reason, .rounds = most_rounds};
   if (can_interleave(table, pair)) return msg::compare::decide_with_command{.command = command, .reason = reason};
   return msg::compare::decide_with_recordings{
       .command = command, .reason = reason, .times = *verdict.recordings_needed};
 }
 
-Message left_out_words(const PointTable& table, const LeftOut& left) {
-  if (left.why == LeftOut::CounterGroup::several) return msg::compare::not_unique{.points = left.rows.size()};
-  if (left.why == LeftOut::CounterGroup::no_partner) {
+Message skip_reason(const PointTable& table, const SkippedRows& left) {
+  if (left.why == SkippedRows::CounterGroup::several) return msg::compare::not_unique{.points = left.rows.size()};
+  if (left.why == SkippedRows::CounterGroup::unmatched) {
     if (left.shared) return msg::compare::same_measurement{};
     return left.of_other ? Message(msg::compare::not_in_baseline{}) : msg::compare::only_in_baseline{};
   }

@@ -26,12 +26,12 @@ struct ComparedSide {
 };
 
 /// Number of recordings or rounds that decide `rows` undecided rows; 0 rows if there are none.
-struct Settling {
+struct RequiredSamples {
   std::size_t times = 0;
   std::size_t rows = 0;
 };
 /// Returns the number sufficient for 90% of the rows. `needed`: per row.
-[[nodiscard]] Settling settling(std::vector<std::size_t> needed);
+[[nodiscard]] RequiredSamples required_samples(std::vector<std::size_t> needed);
 
 /// Summary of several pairs. Changes are relative: 0.05 is 5% in either direction.
 struct ComparisonAnswer {
@@ -44,21 +44,22 @@ struct ComparisonAnswer {
   /// one baseline, and of unknown spread are averaged, because their errors may be correlated.
   RatioInterval mean;
   double margin = 0;  ///< margin of all verdicts
-  /// Largest RowVerdict::sure above the margin among SLOWER (FASTER) points; 0 if none or if both sides are computed.
+  /// Largest RowVerdict::certain_change above the margin among SLOWER (FASTER) points; 0 if none or if both sides are
+  /// computed.
   double slower_by = 0;
   double faster_by = 0;
   /// Minimum detectable change per point at 90% power: median and worst point. 0 if both sides are computed.
   double detectable = 0;
   double detectable_at_worst = 0;
-  Settling by_recordings;  ///< recordings per side, for rows that cannot be interleaved
-  Settling by_rounds;      ///< rounds of one interleaved recording
+  RequiredSamples by_recordings;  ///< recordings per side, for rows that cannot be interleaved
+  RequiredSamples by_rounds;      ///< rounds of one interleaved recording
 };
 
 /// A pair or an excluded row.
 struct ComparisonLine {
   std::size_t side = 0;
   const ComparedPair* pair = nullptr;
-  const LeftOut* left = nullptr;
+  const SkippedRows* left = nullptr;
   std::size_t member = 0;  ///< index into `left->rows`
 
   /// Returns the row of the candidate (`of_other`) or of the baseline, if any.
@@ -68,7 +69,7 @@ struct ComparisonLine {
 struct ComparisonView {
   const PointTable* points = nullptr;  ///< outlives the view
   std::vector<std::shared_ptr<const ComparedSide>> sides;
-  double margin = usual_margin_paired;
+  double margin = default_margin_paired;
   double level = 0.05;
   std::size_t looks = 1;
 
@@ -87,7 +88,7 @@ struct ComparisonView {
   [[nodiscard]] ComparisonView only(std::size_t side) const;
 
   enum class Lines { pairs, all, each_row };
-  /// Returns one line per pair; with `all` also one per LeftOut, with `each_row` one per excluded row.
+  /// Returns one line per pair; with `all` also one per SkippedRows, with `each_row` one per excluded row.
   [[nodiscard]] std::vector<ComparisonLine> lines(Lines) const;
 };
 
@@ -103,7 +104,7 @@ struct ViewRequest {
   std::optional<double> margin = {};  ///< for all sides; default: the widest default margin that any side needs
   std::size_t looks = 1;
   std::vector<RunConditions> conditions = {};  ///< index: run of the table
-  bool matched_only = false;                   ///< drops sides without common points, unless no side has any
+  bool hide_unmatched = false;                 ///< drops sides without common points, unless no side has any
   std::function<bool()> cancelled = {};        ///< polled between sides
 };
 /// Returns a view without sides if cancelled.
@@ -112,7 +113,7 @@ struct ViewRequest {
 [[nodiscard]] ComparisonView view_of(const PointTable&, std::vector<std::shared_ptr<const ComparedSide>> sides,
                                      std::size_t looks = 1);
 /// Returns whether any point is on both sides, even if it failed.
-[[nodiscard]] bool has_common_point(const ComparisonResult&);
+[[nodiscard]] bool has_match(const ComparisonResult&);
 
 [[nodiscard]] Message verdict_title(Verdict);
 /// Returns "0.9520 [0.9490, 0.9550]", with "; assumed" in the brackets if it is; without brackets if there is no
@@ -120,10 +121,10 @@ struct ViewRequest {
 [[nodiscard]] std::string ratio_text(const RatioInterval&);
 /// Returns the command that would decide a pair. Empty if the pair has a verdict, more rounds would not decide it, or
 /// Attnscope cannot measure it.
-[[nodiscard]] std::string settling_command(const PointTable&, const ComparedPair&, double margin);
+[[nodiscard]] std::string deciding_command(const PointTable&, const ComparedPair&, double margin);
 /// Returns why a pair is UNDECIDED and how to decide it. Empty if it has a verdict.
-[[nodiscard]] Message settling_words(const PointTable&, const ComparedPair&, double margin);
-[[nodiscard]] Message left_out_words(const PointTable&, const LeftOut&);
+[[nodiscard]] Message deciding_note(const PointTable&, const ComparedPair&, double margin);
+[[nodiscard]] Message skip_reason(const PointTable&, const SkippedRows&);
 
 // Tables. They refer to the view's points and sides, which must outlive them.
 
@@ -138,7 +139,7 @@ struct ViewRequest {
 [[nodiscard]] Table difference_table(const ComparisonResult&);
 [[nodiscard]] Table difference_data(const ComparisonResult&);
 /// For display: excluded rows with reasons.
-[[nodiscard]] Table left_out_table(const ComparisonView&);
+[[nodiscard]] Table skipped_table(const ComparisonView&);
 [[nodiscard]] Table answer_table(const ComparisonView&);
 [[nodiscard]] Table answer_data(const ComparisonView&);
 

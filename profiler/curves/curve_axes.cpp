@@ -9,13 +9,13 @@
 namespace attnscope::analysis {
 namespace {
 
-bool of_the_tile(std::string_view name) {
+bool is_tile_field(std::string_view name) {
   const Field* field = attnscope::find_field(name);
   return field != nullptr && field->role == FieldRole::tile;
 }
 
 /// These facets have separate curves or are chosen automatically (tile).
-bool of_a_curve(std::string_view key) {
+bool is_separate_curve(std::string_view key) {
   return key == field_name::algorithm || key == device_facet_key || key == tile_facet()->key;
 }
 
@@ -31,34 +31,34 @@ PointAxis axis_of_facet(const FacetPtr& facet, const Algorithms& algorithms) {
   return {.facet = facet};
 }
 
-bool gives_tile(const PointAxis& axis) {
-  return std::ranges::any_of(axis.names, of_the_tile);
+bool sets_tile_dimension(const PointAxis& axis) {
+  return std::ranges::any_of(axis.names, is_tile_field);
 }
 
-std::vector<FacetPtr> facets_beside_curves(const PointAxis& axis, const FacetPtr& group, const Algorithms& algorithms) {
+std::vector<FacetPtr> fixed_curve_facets(const PointAxis& axis, const FacetPtr& group, const Algorithms& algorithms) {
   std::vector<PointAxis> axes{axis};
   if (group) axes.push_back(axis_of_facet(group, algorithms));
   const bool knobs = std::ranges::any_of(axes, [&](const PointAxis& each) {
     return std::ranges::any_of(each.names, [&](const std::string& name) {
-      return is_knob(algorithms, name) || (of_the_tile(name) && each.key() != tile_facet()->key);
+      return is_knob(algorithms, name) || (is_tile_field(name) && each.key() != tile_facet()->key);
     });
   });
-  std::vector<FacetPtr> facets = facets_beside(axes, algorithms);
+  std::vector<FacetPtr> facets = fixed_facets(axes, algorithms);
   std::erase_if(facets, [&](const FacetPtr& facet) {
-    return of_a_curve(facet->key) || (!knobs && is_knob(algorithms, facet->key));
+    return is_separate_curve(facet->key) || (!knobs && is_knob(algorithms, facet->key));
   });
   return facets;
 }
 
 std::vector<FacetPtr> all_curve_facets(const Algorithms& algorithms) {
   std::vector<FacetPtr> facets = all_map_facets(algorithms);
-  std::erase_if(facets, [](const FacetPtr& facet) { return of_a_curve(facet->key); });
+  std::erase_if(facets, [](const FacetPtr& facet) { return is_separate_curve(facet->key); });
   return facets;
 }
 
 std::vector<PointAxis> varying_curve_axes(const PointTable& table, std::span<const Row> rows) {
   std::vector<PointAxis> axes = varying_axes(table, rows);
-  std::erase_if(axes, [](const PointAxis& axis) { return of_a_curve(axis.key()); });
+  std::erase_if(axes, [](const PointAxis& axis) { return is_separate_curve(axis.key()); });
   return axes;
 }
 

@@ -66,7 +66,7 @@ std::optional<Reading> read_value(const PointTable& table, Row row, Quantity qua
   return Reading{*value, *value * *time / q3, *value * *time / q1, origin};
 }
 
-Message failure_words(Disposition disposition) {
+Message failure_text(Disposition disposition) {
   const Message word = title(disposition);
   switch (disposition) {
     case Disposition::incorrect:
@@ -82,14 +82,15 @@ Message failure_words(Disposition disposition) {
   }
 }
 
-bool told_apart(const PointTable& table, const CurvePoint& worse, const CurvePoint& better, Quantity quantity) {
+bool differs_significantly(const PointTable& table, const CurvePoint& worse, const CurvePoint& better,
+                           Quantity quantity) {
   if (quantity == Quantity::dram || quantity == Quantity::sm_l2) {
     return better.value > 0 && worse.value / better.value > (1 + dram_count_spread) / (1 - dram_count_spread);
   }
   const std::vector<Row> base{worse.row.value()};
   const std::vector<Row> other{better.row.value()};
   const std::array<std::string, 1> words{"problem"};
-  const auto alignment = alignment_of(words, table, base, other);
+  const auto alignment = parse_alignment(words, table, base, other);
   if (!alignment.ok()) return false;
   const ComparisonResult result = compare(table, {.base = base, .other = other, .alignment = *alignment});
   return result.count(Verdict::faster) == 1;

@@ -19,6 +19,7 @@ struct Reading {
 
 /// Returns whether `better` is significantly better than `worse`; both points have a row. Bytes: by more than the count
 /// spread. Time and rate: verdict FASTER (verdicts.h).
-[[nodiscard]] bool told_apart(const PointTable&, const CurvePoint& worse, const CurvePoint& better, Quantity);
+[[nodiscard]] bool differs_significantly(const PointTable&, const CurvePoint& worse, const CurvePoint& better,
+                                         Quantity);
 
 }  // namespace attnscope::analysis

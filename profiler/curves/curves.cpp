@@ -23,11 +23,11 @@
 namespace attnscope::analysis {
 namespace {
 
-constexpr int theory_points_per_octave = 12;
+constexpr int model_points_per_octave = 12;
 
-std::vector<std::int64_t> theory_lengths(std::int64_t first, std::int64_t last, std::set<std::int64_t> lengths) {
+std::vector<std::int64_t> model_lengths(std::int64_t first, std::int64_t last, std::set<std::int64_t> lengths) {
   const double octaves = std::log2(static_cast<double>(last) / static_cast<double>(first));
-  const int steps = static_cast<int>(std::ceil(octaves * theory_points_per_octave));
+  const int steps = static_cast<int>(std::ceil(octaves * model_points_per_octave));
   for (int i = 1; i < steps; ++i) {
     const double n = static_cast<double>(first) * std::exp2(octaves * i / steps);
     // Multiples of 64 fill most tile shapes, so the curve shows the law without ragged-tile effects.
@@ -38,7 +38,7 @@ std::vector<std::int64_t> theory_lengths(std::int64_t first, std::int64_t last, 
 }
 
 /// Returns the tile that is used at most N; the one with the lowest code in a tie.
-Config common_tile(const PointTable& table, const RowsByPlace& at) {
+Config most_common_tile(const PointTable& table, const RowsByPlace& at) {
   std::map<std::uint32_t, int> votes;
   for (const auto& [n, rows] : at) ++votes[table.tile_code(rows.front())];
   const auto most = std::ranges::max_element(votes, [](const auto& a, const auto& b) { return a.second < b.second; });
@@ -55,7 +55,7 @@ struct Family {
 };
 
 /// Series of a family, from runs without common positions.
-struct Strand {
+struct RunGroup {
   SeriesName name;
   Provenance provenance = Provenance::measured;
   RowsByPlace at;
@@ -67,7 +67,7 @@ struct Strand {
 class CurveBuilder {
  public:
   CurveBuilder(const PointTable& table, const CurveRequest& request)
-      : table_(table), request_(request), modelled_(table), placing_(over_lengths(table, request.ordinate)) {
+      : table_(table), request_(request), modelled_(table), positioning_(position_by_length(table, request.ordinate)) {
     set_.ordinate = request.ordinate;
     if (request.axis) prepare_axis();
   }
@@ -83,20 +83,22 @@ class CurveBuilder {
 
  private:
   [[nodiscard]] bool bytes() const { return request_.ordinate == Ordinate::bytes; }
-  [[nodiscard]] const DeviceLimits& limits_of(const Strand& strand) const { return table_.runs()[strand.run].limits; }
+  [[nodiscard]] const DeviceLimits& limits_of(const RunGroup& run_group) const {
+    return table_.runs()[run_group.run].limits;
+  }
 
   void prepare_axis() {
     set_.metric = request_.metric;
     set_.axis = request_.axis;
     column_ = &table_.codes(*request_.axis->facet);
-    values_.emplace(table_, Quantified{.metric = request_.metric});
+    values_.emplace(table_, ValueSelection{.metric = request_.metric});
     selection_.rule = request_.tile.rule;
     if (request_.group) group_ = axis_of_facet(request_.group, table_.algorithms());
     // A memory size has one tile per d: use the fastest at each position.
-    const bool given = gives_tile(*request_.axis) || (request_.group && gives_tile(group_));
+    const bool given = sets_tile_dimension(*request_.axis) || (request_.group && sets_tile_dimension(group_));
     if (given) selection_.rule = TileSelection::Rule::fastest;
-    placing_ = {[this](Row row) { return *place_of(row); },
-                [this](Row row) { return values_->plain(row).has_value(); }};
+    positioning_ = {[this](Row row) { return *place_of(row); },
+                    [this](Row row) { return values_->plain(row).has_value(); }};
   }
 
   [[nodiscard]] std::optional<double> place_of(Row row) const {
@@ -108,8 +110,8 @@ class CurveBuilder {
   }
 
   /// Returns "128 × 64", "Bc 32" or "causal"; empty if the point's tile is unknown.
-  [[nodiscard]] std::string group_words(const FacetValue& value, Row row) const {
-    if (gives_tile(group_) && !has_tile(table_.tile_of(row).tile)) return {};
+  [[nodiscard]] std::string group_label(const FacetValue& value, Row row) const {
+    if (sets_tile_dimension(group_) && !has_tile(table_.tile_of(row).tile)) return {};
     return group_.number ? fmt::format("{} {}", text(group_.facet->label), value.text) : value.text;
   }
 
@@ -120,26 +122,26 @@ class CurveBuilder {
     return std::move(set_);
   }
 
-  void add_over_axis(const Strand& strand) {
+  void add_over_axis(const RunGroup& run_group) {
     Curve curve;
-    curve.name = strand.name;
+    curve.name = run_group.name;
     curve.quantity = Quantity::metric;
     curve.metric = request_.metric;
-    curve.provenance = strand.provenance;
+    curve.provenance = run_group.provenance;
     Curve model = curve;
     model.kind = CurveKind::model;
     model.provenance = Provenance::modeled;
-    for (const auto& [place, rows] : strand.at) {
-      std::optional<CurvePoint> point = middle_of(place, rows, [this](Row row) -> std::optional<Reading> {
+    for (const auto& [place, rows] : run_group.at) {
+      std::optional<CurvePoint> point = median_point(place, rows, [this](Row row) -> std::optional<Reading> {
         const auto value = values_->plain(row);
         return value ? std::optional(Reading{value->value, value->low, value->high, value->provenance}) : std::nullopt;
       });
       if (!point) {
-        note_failure(curve.name.algorithm, place, rows.back());
+        add_failure(curve.name.algorithm, place, rows.back());
         continue;
       }
       if (const auto theory = modelled_.at(*point->row, request_.metric)) {
-        point->over_theory = point->value / *theory;
+        point->over_modeled = point->value / *theory;
         model.points.push_back({.n = place, .value = *theory, .low = *theory, .high = *theory});
       }
       curve.points.push_back(*point);
@@ -153,7 +155,7 @@ class CurveBuilder {
   }
 
   /// Adds one marker per algorithm, position and disposition, for all groups together.
-  void note_failure(const std::string& algorithm, double place, Row row) {
+  void add_failure(const std::string& algorithm, double place, Row row) {
     const Disposition ended = table_.disposition(row);
     if (ended == Disposition::ok || ended == Disposition::cancelled) return;
     const bool known = std::ranges::any_of(set_.failed, [&](const FailedPoint& other) {
@@ -169,7 +171,7 @@ class CurveBuilder {
     std::set<std::string> devices;
     const CodeColumn* group = request_.group ? &table_.codes(*request_.group) : nullptr;
     for (const Row row : rows) {
-      if (!request_.axis && !joins_problem(row)) continue;
+      if (!request_.axis && !is_same_problem(row)) continue;
       const Run& run = table_.run(row);
       const std::string& algorithm = table_.algorithm(row);
       if (!run.device_name.empty()) devices.insert(device_title(table_, table_.run_index(row)));
@@ -183,7 +185,7 @@ class CurveBuilder {
       family.algorithm = algorithm;
       family.provenance = run.provenance;
       family.label = label;
-      if (group != nullptr) family.group = group_words(group->values[code], row);
+      if (group != nullptr) family.group = group_label(group->values[code], row);
       family.rows.push_back(row);
     }
     if (problem_) prepare_lengths();
@@ -195,23 +197,23 @@ class CurveBuilder {
   }
 
   /// Returns whether the row belongs to the problem of the first row. Fixed-query points are a different problem.
-  bool joins_problem(Row row) {
+  bool is_same_problem(Row row) {
     const std::int64_t n_k = table_.n_k(row);
     const std::int64_t queries = table_.n_q(row) == n_k ? 0 : table_.n_q(row);
     if (problem_ && fixed_queries(*problem_).value_or(0) != queries) return false;
     if (!problem_) problem_ = table_.problem(row);
-    lengths_measured_.insert(n_k);
+    measured_lengths_.insert(n_k);
     return true;
   }
 
   void prepare_lengths() {
-    last_ = *lengths_measured_.rbegin();
+    last_ = *measured_lengths_.rbegin();
     problem_ = at_length(*problem_, last_);
     set_.queries = fixed_queries(*problem_);
     // Explicit length lists are valid only for the N that they were given for.
     lengths_ = problem_->mask.lengths == Mask::Lengths::list
-                   ? std::vector<std::int64_t>(lengths_measured_.begin(), lengths_measured_.end())
-                   : theory_lengths(*lengths_measured_.begin(), last_, lengths_measured_);
+                   ? std::vector<std::int64_t>(measured_lengths_.begin(), measured_lengths_.end())
+                   : model_lengths(*measured_lengths_.begin(), last_, measured_lengths_);
     std::erase_if(lengths_, [&](std::int64_t n) { return !invalid_reason(at_length(*problem_, n)).empty(); });
   }
 
@@ -229,9 +231,9 @@ class CurveBuilder {
     for (const Row row : family.rows) of_run[table_.run_index(row)].push_back(row);
     std::vector<Candidate> candidates;
     for (const auto& [run, rows] : of_run) {
-      RowsByPlace standing =
-          standing_rows(table_, rows, family.rows, request_.axis ? selection_ : request_.tile, placing_);
-      if (!standing.empty()) candidates.push_back({run, std::move(standing), tiles_of(table_, rows).size()});
+      RowsByPlace selected_rows =
+          select_rows(table_, rows, family.rows, request_.axis ? selection_ : request_.tile, positioning_);
+      if (!selected_rows.empty()) candidates.push_back({run, std::move(selected_rows), tiles_of(table_, rows).size()});
     }
     std::ranges::sort(candidates, [&](const Candidate& a, const Candidate& b) {
       if (a.is_curve() != b.is_curve()) return a.is_curve();
@@ -242,7 +244,7 @@ class CurveBuilder {
     // Drop the tile of a map measured at one N; it would be a single point next to the curve.
     std::vector<Candidate> kept;
     for (Candidate& candidate : candidates) {
-      const bool map = !candidate.is_curve() && candidate.tiles >= fewest_tiles_of_a_map;
+      const bool map = !candidate.is_curve() && candidate.tiles >= min_map_tiles;
       const double n = candidate.at.begin()->first;
       if (!map || !kept.front().at.contains(n)) kept.push_back(std::move(candidate));
     }
@@ -250,29 +252,29 @@ class CurveBuilder {
   }
 
   /// Returns the family's series, the leading one first.
-  std::vector<Strand> strands_of(const Family& family) {
+  std::vector<RunGroup> make_run_groups(const Family& family) {
     std::vector<Candidate> candidates = runs_of(family);
     std::vector<std::vector<std::int64_t>> places(candidates.size());
     for (std::size_t i = 0; i < candidates.size(); ++i) {
       for (const auto& [place, rows] : candidates[i].at) places[i].push_back(std::bit_cast<std::int64_t>(place));
     }
     const auto groups = disjoint_groups(places);
-    std::vector<Strand> strands;
+    std::vector<RunGroup> run_groups;
     for (const auto& group : groups) {
-      Strand strand;
-      strand.provenance = family.provenance;
-      strand.run = candidates[group.front()].run;
+      RunGroup run_group;
+      run_group.provenance = family.provenance;
+      run_group.run = candidates[group.front()].run;
       std::vector<std::string_view> titles;
       for (const std::size_t i : group) {
         titles.emplace_back(table_.runs()[candidates[i].run].title);
-        strand.at.merge(candidates[i].at);
+        run_group.at.merge(candidates[i].at);
       }
-      strand.name = name_of(family, strand.run);
-      strand.name.age = static_cast<int>(strands.size());
-      if (groups.size() > 1) strand.name.runs = fmt::format("{}", fmt::join(titles, " + "));
-      strands.push_back(std::move(strand));
+      run_group.name = name_of(family, run_group.run);
+      run_group.name.age = static_cast<int>(run_groups.size());
+      if (groups.size() > 1) run_group.name.runs = fmt::format("{}", fmt::join(titles, " + "));
+      run_groups.push_back(std::move(run_group));
     }
-    return strands;
+    return run_groups;
   }
 
   SeriesName name_of(const Family& family, RunIndex run) const {
@@ -284,32 +286,32 @@ class CurveBuilder {
   }
 
   void add_family(const Family& family) {
-    const std::vector<Strand> strands = strands_of(family);
+    const std::vector<RunGroup> run_groups = make_run_groups(family);
     if (request_.axis) {
-      for (const Strand& strand : strands) add_over_axis(strand);
+      for (const RunGroup& run_group : run_groups) add_over_axis(run_group);
       return;
     }
     const Algorithm* algorithm = table_.algorithms().find(family.algorithm);
     std::set<double> taken;  // N of newer series
-    for (const Strand& strand : strands) {
-      if (bytes() && request_.dram) add_measured(strand, Quantity::dram);
-      if (bytes() && request_.sm_l2) add_measured(strand, Quantity::sm_l2);
-      if (request_.ordinate == Ordinate::time) add_measured(strand, Quantity::time);
-      if (request_.ordinate == Ordinate::rate) add_measured(strand, Quantity::rate);
-      add_failed(strand, taken);
+    for (const RunGroup& run_group : run_groups) {
+      if (bytes() && request_.dram) add_measured(run_group, Quantity::dram);
+      if (bytes() && request_.sm_l2) add_measured(run_group, Quantity::sm_l2);
+      if (request_.ordinate == Ordinate::time) add_measured(run_group, Quantity::time);
+      if (request_.ordinate == Ordinate::rate) add_measured(run_group, Quantity::rate);
+      add_failed(run_group, taken);
       // Imported algorithms have no model.
-      if (algorithm != nullptr) add_tile_theory(strand, *algorithm);
-      for (const auto& [n, rows] : strand.at) taken.insert(n);
+      if (algorithm != nullptr) add_tile_models(run_group, *algorithm);
+      for (const auto& [n, rows] : run_group.at) taken.insert(n);
     }
   }
 
-  void add_measured(const Strand& strand, Quantity quantity) {
+  void add_measured(const RunGroup& run_group, Quantity quantity) {
     Curve curve;
-    curve.name = strand.name;
+    curve.name = run_group.name;
     curve.quantity = quantity;
     // rate = nominal FLOPs / measured time
-    curve.provenance = quantity == Quantity::rate && strand.measured() ? Provenance::derived : strand.provenance;
-    for (const auto& [n, rows] : strand.at) {
+    curve.provenance = quantity == Quantity::rate && run_group.measured() ? Provenance::derived : run_group.provenance;
+    for (const auto& [n, rows] : run_group.at) {
       if (const auto point = point_of(n, rows, quantity)) curve.points.push_back(*point);
     }
     if (!curve.points.empty()) set_.curves.push_back(std::move(curve));
@@ -317,7 +319,7 @@ class CurveBuilder {
 
   /// Returns the median reading of one position, with the range of all readings.
   template <class Read>
-  std::optional<CurvePoint> middle_of(double place, const std::vector<Row>& rows, const Read& read) const {
+  std::optional<CurvePoint> median_point(double place, const std::vector<Row>& rows, const Read& read) const {
     std::vector<std::pair<Reading, Row>> readings;
     for (const Row row : rows) {
       if (const std::optional<Reading> reading = read(row)) readings.emplace_back(*reading, row);
@@ -338,20 +340,20 @@ class CurveBuilder {
   }
 
   std::optional<CurvePoint> point_of(double n, const std::vector<Row>& rows, Quantity quantity) {
-    std::optional<CurvePoint> point = middle_of(n, rows, [&](Row row) { return read_value(table_, row, quantity); });
+    std::optional<CurvePoint> point = median_point(n, rows, [&](Row row) { return read_value(table_, row, quantity); });
     if (!point) return point;
     const Row row = *point->row;
     if (quantity == Quantity::sm_l2) {
-      point->over_theory = table_.values(metric_key::l2_sm_over_model).at(row);
+      point->over_modeled = table_.values(metric_key::l2_sm_over_model).at(row);
     } else if (request_.residuals) {
-      if (const auto theory = modelled_.at(row, metric_of(quantity))) point->over_theory = point->value / *theory;
+      if (const auto theory = modelled_.at(row, metric_of(quantity))) point->over_modeled = point->value / *theory;
     }
     point->settled = quantity == Quantity::dram && table_.values(metric_key::dram_settled_bytes).has(row);
     return point;
   }
 
-  void add_failed(const Strand& strand, const std::set<double>& taken) {
-    for (const auto& [n, rows] : strand.at) {
+  void add_failed(const RunGroup& run_group, const std::set<double>& taken) {
+    for (const auto& [n, rows] : run_group.at) {
       if (taken.contains(n)) continue;
       const bool any_ok = std::ranges::any_of(rows, [&](Row row) {
         return table_.disposition(row) == Disposition::ok || (!bytes() && read_value(table_, row, Quantity::time));
@@ -360,25 +362,25 @@ class CurveBuilder {
       // Cancelled points did not fail.
       if (any_ok || table_.disposition(last) == Disposition::cancelled) continue;
       const bool known = std::ranges::any_of(set_.failed, [&](const FailedPoint& other) {
-        return other.algorithm == strand.name.algorithm && table_.reason(other.row) == table_.reason(last) &&
+        return other.algorithm == run_group.name.algorithm && table_.reason(other.row) == table_.reason(last) &&
                table_.spec(other.row) == table_.spec(last);
       });
-      if (!known) set_.failed.push_back({strand.name.algorithm, n, last});
+      if (!known) set_.failed.push_back({run_group.name.algorithm, n, last});
     }
   }
 
   /// Adds tile-dependent curves: closed-form model and L2 boundary.
-  void add_tile_theory(const Strand& strand, const Algorithm& algorithm) {
-    const Config tile = common_tile(table_, strand.at);
-    const DeviceLimits& limits = limits_of(strand);
+  void add_tile_models(const RunGroup& run_group, const Algorithm& algorithm) {
+    const Config tile = most_common_tile(table_, run_group.at);
+    const DeviceLimits& limits = limits_of(run_group);
     if (!has_tile(tile.tile) || algorithm.refusal(at_length(*problem_, last_), tile, limits)) return;
-    if (request_.l2_boundary) add_boundary(strand, l2_boundary(algorithm, *problem_, tile, limits));
+    if (request_.l2_boundary) add_boundary(run_group, l2_boundary(algorithm, *problem_, tile, limits));
     if (!bytes()) return;
-    if (request_.model && algorithm.facts().reports_traffic) add_model(strand, algorithm, tile);
+    if (request_.model && algorithm.facts().reports_traffic) add_model(run_group, algorithm, tile);
   }
 
-  static Curve theory_curve(CurveKind kind, const SeriesName& name, const std::vector<std::int64_t>& lengths,
-                            const std::function<double(std::int64_t)>& value_at) {
+  static Curve model_curve(CurveKind kind, const SeriesName& name, const std::vector<std::int64_t>& lengths,
+                           const std::function<double(std::int64_t)>& value_at) {
     Curve curve;
     curve.name = name;
     curve.kind = kind;
@@ -390,20 +392,20 @@ class CurveBuilder {
     return curve;
   }
 
-  void add_model(const Strand& strand, const Algorithm& algorithm, const Config& tile) {
-    const DeviceLimits& limits = limits_of(strand);
-    std::vector<std::int64_t> lengths(lengths_measured_.begin(), lengths_measured_.end());
+  void add_model(const RunGroup& run_group, const Algorithm& algorithm, const Config& tile) {
+    const DeviceLimits& limits = limits_of(run_group);
+    std::vector<std::int64_t> lengths(measured_lengths_.begin(), measured_lengths_.end());
     std::erase_if(lengths, [&](std::int64_t n) {
       const AttentionProblem problem = at_length(*problem_, n);
       return !invalid_reason(problem).empty() || algorithm.refusal(problem, tile, limits);
     });
     const bool computed = std::ranges::any_of(models_, [&](const Model& other) {
-      return set_.curves[other.place].name.algorithm == strand.name.algorithm && other.tile == tile &&
+      return set_.curves[other.place].name.algorithm == run_group.name.algorithm && other.tile == tile &&
              other.limits == limits.name;
     });
     if (computed) return;
-    SeriesName name{.algorithm = strand.name.algorithm};
-    Curve curve = theory_curve(CurveKind::model, name, lengths, [&](std::int64_t n) {
+    SeriesName name{.algorithm = run_group.name.algorithm};
+    Curve curve = model_curve(CurveKind::model, name, lengths, [&](std::int64_t n) {
       return static_cast<double>(algorithm.model(at_length(*problem_, n), tile, limits).traffic().total());
     });
     // Device limits can change the launch, so compare the values.
@@ -412,7 +414,7 @@ class CurveBuilder {
       return drawn.name.algorithm == name.algorithm && other.tile == tile && same_values(drawn, curve);
     });
     if (known) return;
-    models_.push_back({set_.curves.size(), tile, limits.name, strand.name.device});
+    models_.push_back({set_.curves.size(), tile, limits.name, run_group.name.device});
     set_.curves.push_back(std::move(curve));
   }
 
@@ -434,17 +436,17 @@ class CurveBuilder {
   }
 
   /// Adds one boundary per device, even if it was both measured and simulated.
-  void add_boundary(const Strand& strand, const std::optional<L2Boundary>& at) {
+  void add_boundary(const RunGroup& run_group, const std::optional<L2Boundary>& at) {
     if (!at) return;
     const bool known = std::ranges::any_of(set_.boundaries, [&](const Boundary& other) {
-      return other.algorithm == strand.name.algorithm && other.device == strand.name.device &&
+      return other.algorithm == run_group.name.algorithm && other.device == run_group.name.device &&
              other.at.n_nominal == at->n_nominal;
     });
-    if (!known) set_.boundaries.push_back({strand.name.algorithm, strand.name.device, *at});
+    if (!known) set_.boundaries.push_back({run_group.name.algorithm, run_group.name.device, *at});
   }
 
   void add_compulsory() {
-    set_.curves.push_back(theory_curve(CurveKind::compulsory, {}, lengths_, [&](std::int64_t n) {
+    set_.curves.push_back(model_curve(CurveKind::compulsory, {}, lengths_, [&](std::int64_t n) {
       return static_cast<double>(compulsory_traffic(at_length(*problem_, n)).total());
     }));
   }
@@ -452,7 +454,7 @@ class CurveBuilder {
   const PointTable& table_;
   const CurveRequest& request_;
   ModeledValues modelled_;
-  Placing placing_;
+  Positioning positioning_;
   CurveSet set_;
   const CodeColumn* column_ = nullptr;  ///< values of the axis facet; null for N
   PointAxis group_;
@@ -462,7 +464,7 @@ class CurveBuilder {
   std::int64_t last_ = 0;
   bool name_devices_ = false;
   std::map<std::string, std::set<std::string>> labels_;  ///< labels of imported runs by algorithm
-  std::set<std::int64_t> lengths_measured_;
+  std::set<std::int64_t> measured_lengths_;
   std::vector<std::int64_t> lengths_;
   struct Model {
     std::size_t place = 0;  ///< index in set_.curves

@@ -15,7 +15,7 @@
 #include "profiler/curves/l2_boundary.h"
 #include "profiler/points/facets.h"
 #include "profiler/points/point_table.h"
-#include "profiler/tilemap/tile_choice.h"
+#include "profiler/tilemap/tile_selection.h"
 
 namespace attnscope::analysis {
 
@@ -42,7 +42,7 @@ struct CurveRequest {
   bool sm_l2 = true;
   bool compulsory = true;
   bool l2_boundary = true;
-  bool residuals = false;  ///< sets CurvePoint::over_theory
+  bool residuals = false;  ///< sets CurvePoint::over_modeled
 };
 
 struct CurvePoint {
@@ -57,7 +57,7 @@ struct CurvePoint {
   bool settled = false;                         ///< DRAM bytes include write-back bytes
   /// Value over the modeled value of this point: for SM↔L2 bytes the closed form, otherwise (only if `residuals` is
   /// set) an estimate or predicted time.
-  std::optional<double> over_theory = std::nullopt;
+  std::optional<double> over_modeled = std::nullopt;
 };
 
 /// Name of a series. Parts other than the algorithm are empty if they are the same for all series.
@@ -73,19 +73,19 @@ struct SeriesName {
   bool operator==(const SeriesName&) const = default;
 };
 
-inline constexpr int of_algorithm = -1;
+inline constexpr int algorithm_hue = -1;
 
 /// Label, color and marker of a curve, set by name_curves().
-struct CurveLook {
+struct CurveStyleIndex {
   std::string label = {};      ///< "FA2 · DRAM · measured"
   int shade = 0;               ///< index of the device among those shown; devices share an algorithm's color
-  int hue = of_algorithm;      ///< index of the device or owner that has this color, or of_algorithm
-  std::string hue_words = {};  ///< title of the color's owner
-  bool paler = false;          ///< older run drawn in a lighter color
+  int hue = algorithm_hue;     ///< index of the device or owner that has this color, or algorithm_hue
+  std::string hue_owner = {};  ///< title of the color's owner
+  bool lighter_shade = false;  ///< older run drawn in a lighter color
   int look = 0;                ///< index among curves of one color and provenance, for the marker
 };
 
-struct Curve : CurveLook {
+struct Curve : CurveStyleIndex {
   SeriesName name;
   CurveKind kind = CurveKind::measured;
   Quantity quantity = Quantity::sm_l2;
@@ -122,12 +122,12 @@ struct CurveSet {
 };
 [[nodiscard]] std::string_view metric_of(const Curve&);
 
-/// Builds the curves. `rows`: of one problem (curve_facets()), or of one plot of the axis (facets_beside_curves()).
+/// Builds the curves. `rows`: of one problem (curve_facets()), or of one plot of the axis (fixed_curve_facets()).
 /// Values of different runs are never merged into one marker: runs without common positions form one series, other runs
 /// separate ones; the newest run with two or more positions leads. Models over N are drawn for bytes only.
 [[nodiscard]] CurveSet build_curves(const PointTable&, std::span<const Row> rows, const CurveRequest&);
 
 /// Returns what happened to a point without a value: "could not run: out-of-memory", "ran, result incorrect".
-[[nodiscard]] Message failure_words(Disposition);
+[[nodiscard]] Message failure_text(Disposition);
 
 }  // namespace attnscope::analysis

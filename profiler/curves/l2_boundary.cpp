@@ -11,7 +11,7 @@ std::optional<L2Boundary> l2_boundary(const Algorithm& algorithm, const Attentio
   if (limits.l2_bytes <= 0 || like.mask.lengths == Mask::Lengths::list) return {};
   constexpr double shortest = 16;
   constexpr double longest = 1 << 24;
-  constexpr double close_enough = 1.002;
+  constexpr double search_tolerance = 1.002;
   const auto working_set = [&](double n) {
     return static_cast<double>(
         algorithm.working_set_bytes(at_length(like, static_cast<std::int64_t>(n)), tile, limits));
@@ -20,7 +20,7 @@ std::optional<L2Boundary> l2_boundary(const Algorithm& algorithm, const Attentio
     double low = shortest;
     double high = longest;
     if (working_set(low) > bytes || working_set(high) < bytes) return {};
-    while (high / low > close_enough) {
+    while (high / low > search_tolerance) {
       const double middle = std::sqrt(low * high);
       (working_set(middle) < bytes ? low : high) = middle;
     }

@@ -21,7 +21,7 @@
 namespace attnscope::analysis {
 namespace {
 
-constexpr std::array all_variables{LawVariable::n, LawVariable::d, LawVariable::m};
+constexpr std::array law_variable_list{LawVariable::n, LawVariable::d, LawVariable::m};
 
 /// Returns the facets that are constant within a family, except the run.
 std::vector<FacetPtr> family_facets(const Algorithms& algorithms) {
@@ -48,18 +48,18 @@ bool varies(const std::vector<LawPoint>& points, LawVariable variable) {
       points, [&](const LawPoint& point) { return point.value(variable) != points.front().value(variable); });
 }
 
-std::optional<PowersFit> fit_of(const std::vector<LawPoint>& points, const std::vector<double>& bytes) {
+std::optional<PowerLawFit> fit_of(const std::vector<LawPoint>& points, const std::vector<double>& bytes) {
   std::array<std::vector<double>, law_variable_count> x;
   for (const LawPoint& point : points) {
     for (std::size_t k = 0; k < law_variable_count; ++k) x.at(k).push_back(point.at.at(k));
   }
-  return fit_powers(x, bytes);
+  return fit_power_law(x, bytes);
 }
 
 void fit(LawFamily& family) {
   const auto refuse = [&](ExponentRefusal why) { family.refusal = why; };
-  if (family.points.size() < fewest_of_a_law) return refuse(ExponentRefusal::too_few);
-  for (const LawVariable variable : all_variables) {
+  if (family.points.size() < min_law_points) return refuse(ExponentRefusal::too_few);
+  for (const LawVariable variable : law_variable_list) {
     if (varies(family.points, variable)) continue;
     family.fixed = variable;
     return refuse(ExponentRefusal::constant);
@@ -73,17 +73,20 @@ void fit(LawFamily& family) {
   if (modeled.size() == bytes.size()) family.closed_form = fit_of(family.points, modeled);
   family.fit = fit_of(family.points, bytes);
   if (!family.fit) return refuse(ExponentRefusal::entangled);
-  const PowersFit& found = *family.fit;
-  const auto vague = [](const Interval& interval) { return interval.high - interval.low > 2 * vaguest; };
+  const PowerLawFit& found = *family.fit;
+  const auto vague = [](const Interval& interval) {
+    return interval.high - interval.low > 2 * max_exponent_half_width;
+  };
   if (std::ranges::any_of(found.intervals, vague)) return refuse(ExponentRefusal::vague);
-  if (found.worst() > small_miss && found.worst_errors > found.errors_limit) return refuse(ExponentRefusal::misses);
+  if (found.worst() > max_accepted_residual && found.max_studentized > found.max_studentized_limit)
+    return refuse(ExponentRefusal::misses);
 }
 
 void summarize_family(LawFamily& family) {
   if (family.points.empty()) return;
   std::vector<double> ratios;
-  const auto& by_bytes = std::ranges::minmax(family.points, {}, &LawPoint::bytes);
-  family.bytes_range = by_bytes.max.bytes / by_bytes.min.bytes;
+  const auto& bytes_extent = std::ranges::minmax(family.points, {}, &LawPoint::bytes);
+  family.bytes_ratio = bytes_extent.max.bytes / bytes_extent.min.bytes;
   bool all_measured = true;
   bool extrapolated = false;
   for (const LawPoint& point : family.points) {
@@ -112,7 +115,7 @@ class ExponentBuilder {
     for (const Row row : rows) {
       const Algorithm* algorithm = table_.algorithms().find(table_.algorithm(row));
       if (algorithm == nullptr || table_.disposition(row) != Disposition::ok) continue;
-      const auto m = memory_of(row, *algorithm);
+      const auto m = tile_memory(row, *algorithm);
       if (!m) continue;
       const std::size_t place = table_.algorithms().place(table_.algorithm(row));
       sweeps[{table_.run_index(row), place, problems[row]}].emplace_back(row, *m);
@@ -120,7 +123,7 @@ class ExponentBuilder {
     for (const auto& [key, sweep] : sweeps) {
       const Algorithm* algorithm = table_.algorithms().find(table_.algorithm(sweep.front().first));
       if (algorithm == nullptr) continue;
-      if (!is_trial(sweep)) {
+      if (!varies_enough(sweep)) {
         ++report_.others;
         continue;
       }
@@ -133,7 +136,7 @@ class ExponentBuilder {
   using Sweep = std::vector<std::pair<Row, std::int64_t>>;
 
   /// Returns M of a row's tile if the algorithm has a law and the tile follows the paper's rule. Called for every row.
-  [[nodiscard]] std::optional<std::int64_t> memory_of(Row row, const Algorithm& algorithm) const {
+  [[nodiscard]] std::optional<std::int64_t> tile_memory(Row row, const Algorithm& algorithm) const {
     const Facts& facts = algorithm.facts();
     if (!facts.power_law || table_.n_q(row) != table_.n_k(row)) return std::nullopt;
     const TileShape& tile = table_.tile_of(row).tile;
@@ -144,7 +147,7 @@ class ExponentBuilder {
   }
 
   /// Returns whether at least two of N, d and M vary.
-  [[nodiscard]] bool is_trial(const Sweep& sweep) const {
+  [[nodiscard]] bool varies_enough(const Sweep& sweep) const {
     std::set<std::int64_t> n;
     std::set<std::int64_t> d;
     std::set<std::int64_t> m;
@@ -223,7 +226,7 @@ LawReport fit_law_exponents(const PointTable& table, std::span<const Row> rows) 
   return ExponentBuilder(table).build(rows);
 }
 
-std::string laws_exponents(std::span<const LawFamily> families, LawVariable variable) {
+std::string declared_exponents(std::span<const LawFamily> families, LawVariable variable) {
   std::set<int, std::greater<>> exponents;
   for (const LawFamily& family : families) exponents.insert(family.law.exponent(variable));
   return fmt::format("{}", fmt::join(exponents, ", "));
@@ -236,17 +239,17 @@ std::string problem_text(const LawFamily& family) {
   return fmt::format("{} {}", text, to_string(family.cache));
 }
 
-Message refusal_words(const LawFamily& family) {
+Message refusal_text(const LawFamily& family) {
   if (!family.refusal) return {};
   switch (*family.refusal) {
     case ExponentRefusal::too_few:
-      return msg::law::too_few{.fewest = fewest_of_a_law, .points = family.points.size()};
+      return msg::law::too_few{.fewest = min_law_points, .points = family.points.size()};
     case ExponentRefusal::constant:
       return msg::law::constant{.variable = to_string(*family.fixed)};
     case ExponentRefusal::entangled:
       return msg::law::not_independent{};
     case ExponentRefusal::vague:
-      return msg::law::interval_too_wide{.reach = fmt::format("{}", vaguest)};
+      return msg::law::interval_too_wide{.reach = fmt::format("{}", max_exponent_half_width)};
     case ExponentRefusal::misses: {
       const LawPoint& worst = family.points[family.fit->worst_point];
       return msg::law::not_power_law{.d = static_cast<std::int64_t>(worst.value(LawVariable::d)),
@@ -272,13 +275,13 @@ Cell share_cell(double value) {
   return {.text = text(Share(value)), .number = value};
 }
 
-const PowersFit* shown_fit(const LawFamily& family) {
+const PowerLawFit* shown_fit(const LawFamily& family) {
   return family.refusal || !family.fit ? nullptr : &*family.fit;
 }
 
 std::string note_of(const LawFamily& family) {
   std::vector<std::string> notes;
-  if (family.refusal) notes.push_back(text(msg::law::no_fit{.reason = refusal_words(family)}));
+  if (family.refusal) notes.push_back(text(msg::law::no_fit{.reason = refusal_text(family)}));
   if (family.level == LawLevel::dram && !family.cycles) notes.push_back(text(msg::law::rereads_hit_l2{}));
   if (family.outside + family.cached > 0) {
     notes.push_back(text(msg::law::excluded{.cached = family.cached, .outside = family.outside}));
@@ -287,14 +290,14 @@ std::string note_of(const LawFamily& family) {
 }
 
 /// Cells of a column for fits, closed forms and laws.
-struct Says {
+struct LawColumn {
   std::function<Cell(const LawFamily&)> found;
   std::function<Cell(const LawFamily&)> closed_form = nullptr;
   std::function<Cell(const PowerLaw&)> law = nullptr;
   std::function<std::string(const LawFamily&)> tip = nullptr;
 };
 
-void add(TableBuilder<LawLine>& table, Column column, const Says& says) {
+void add(TableBuilder<LawLine>& table, Column column, const LawColumn& says) {
   if (says.tip) {
     column.tip = table.of([tip = says.tip](const LawLine& line) {
       return line.kind == LawLine::Kind::found ? tip(*line.family) : std::string();
@@ -312,7 +315,7 @@ void add_exponent(TableBuilder<LawLine>& table, std::size_t k) {
   const std::string name(to_string(variable));
   add(table, {.key = name, .title = name, .kind = ColumnKind::number},
       {[k](const LawFamily& family) {
-         const PowersFit* fit = shown_fit(family);
+         const PowerLawFit* fit = shown_fit(family);
          if (fit == nullptr) return Cell{};
          const Interval& interval = fit->intervals[k];
          return Cell{.text = fmt::format("{} ± {}", exponent_text(fit->exponents[k]),
@@ -327,7 +330,7 @@ void add_exponent(TableBuilder<LawLine>& table, std::size_t k) {
          return Cell{.text = fmt::to_string(law.exponent(variable)), .number = law.exponent(variable)};
        },
        [k](const LawFamily& family) {
-         const PowersFit* fit = shown_fit(family);
+         const PowerLawFit* fit = shown_fit(family);
          if (fit == nullptr) return std::string();
          const Interval& interval = fit->intervals[k];
          return text(msg::law::interval{.high = exponent_text(interval.high), .low = exponent_text(interval.low)});
@@ -342,7 +345,7 @@ void add_figures(TableBuilder<LawLine>& table) {
        .kind = number,
        .help = text(msg::law::max_residual_help{})},
       {[](const LawFamily& family) {
-         const PowersFit* fit = shown_fit(family);
+         const PowerLawFit* fit = shown_fit(family);
          return fit == nullptr ? Cell{} : share_cell(fit->worst());
        },
        [](const LawFamily& family) { return share_cell(family.closed_form->worst()); }});
@@ -360,7 +363,7 @@ void add_figures(TableBuilder<LawLine>& table) {
       {.key = "spread", .title = text(msg::law::spread{}), .kind = number, .help = text(msg::law::spread_help{})},
       {[](const LawFamily& family) {
         if (family.points.empty()) return Cell{};
-        return Cell{.text = number_text(family.bytes_range) + " ×", .number = family.bytes_range};
+        return Cell{.text = number_text(family.bytes_ratio) + " ×", .number = family.bytes_ratio};
       }});
 }
 
@@ -422,9 +425,9 @@ Table law_data(const PointTable& points, std::span<const LawFamily> families, st
   const auto add = [&](const std::string& key, auto said) {
     table.add({.key = key}, [said](const Family* const& family) { return said(*family); });
   };
-  const auto of_shown = [](auto value) {
+  const auto fit_value = [](auto value) {
     return [value](const Family& family) {
-      const PowersFit* fit = shown_fit(family);
+      const PowerLawFit* fit = shown_fit(family);
       return fit == nullptr ? Number() : Number(value(*fit));
     };
   };
@@ -443,20 +446,20 @@ Table law_data(const PointTable& points, std::span<const LawFamily> families, st
   add("cached", [](const Family& family) { return static_cast<double>(family.cached); });
   for (std::size_t k = 0; k < variables.size(); ++k) {
     const std::string name(to_string(variables.at(k)));
-    add(name, of_shown([k](const PowersFit& fit) { return fit.exponents[k]; }));
-    add(name + "_low", of_shown([k](const PowersFit& fit) { return fit.intervals[k].low; }));
-    add(name + "_high", of_shown([k](const PowersFit& fit) { return fit.intervals[k].high; }));
+    add(name, fit_value([k](const PowerLawFit& fit) { return fit.exponents[k]; }));
+    add(name + "_low", fit_value([k](const PowerLawFit& fit) { return fit.intervals[k].low; }));
+    add(name + "_high", fit_value([k](const PowerLawFit& fit) { return fit.intervals[k].high; }));
     add(name + "_theorem", [k](const Family& family) { return family.law.exponent(variables.at(k)); });
     add(name + "_closed_form",
         [k](const Family& family) { return family.closed_form ? Number(family.closed_form->exponents[k]) : Number(); });
   }
-  add("constant", of_shown([](const PowersFit& fit) { return fit.coefficient; }));
-  add("worst_miss", of_shown([](const PowersFit& fit) { return fit.worst(); }));
+  add("constant", fit_value([](const PowerLawFit& fit) { return fit.coefficient; }));
+  add("worst_miss", fit_value([](const PowerLawFit& fit) { return fit.worst(); }));
   add("collapse_low", of_points([](const Family& family) { return family.band.low; }));
   add("collapse_median", of_points([](const Family& family) { return family.band.median; }));
   add("collapse_high", of_points([](const Family& family) { return family.band.high; }));
-  add("spread", of_points([](const Family& family) { return family.bytes_range; }));
-  add("withheld", [](const Family& family) { return refusal_words(family); });
+  add("spread", of_points([](const Family& family) { return family.bytes_ratio; }));
+  add("withheld", [](const Family& family) { return refusal_text(family); });
   return std::move(table).take();
 }
 

@@ -45,19 +45,19 @@ struct LawPoint {
 
 /// Reason why exponents are not reported.
 enum class ExponentRefusal {
-  too_few,    ///< fewer than `fewest_of_a_law` points
+  too_few,    ///< fewer than `min_law_points` points
   constant,   ///< N, d or M has only one value
   entangled,  ///< N, d and M are collinear
-  vague,      ///< an interval is wider than ± `vaguest`
-  misses,     ///< the largest residual is an outlier and exceeds `small_miss`
+  vague,      ///< an interval is wider than ± `max_exponent_half_width`
+  misses,     ///< the largest residual is an outlier and exceeds `max_accepted_residual`
 };
 
 /// Twice the number of fitted parameters.
-inline constexpr std::size_t fewest_of_a_law = 8;
+inline constexpr std::size_t min_law_points = 8;
 /// Widest accepted interval half width. Wider intervals cannot distinguish exponents 1 and 2.
-inline constexpr double vaguest = 0.5;
+inline constexpr double max_exponent_half_width = 0.5;
 /// Expected effect of ragged tiles and compulsory bytes with eight tiles per dimension.
-inline constexpr double small_miss = 0.1;
+inline constexpr double max_accepted_residual = 0.1;
 
 /// Points of one run, algorithm, problem (except N and d) and level, with varying tile.
 struct LawFamily {
@@ -77,9 +77,9 @@ struct LawFamily {
   bool cycles = true;
 
   std::optional<ExponentRefusal> refusal;
-  std::optional<LawVariable> fixed;      ///< with ExponentRefusal::constant
-  std::optional<PowersFit> fit;          ///< exponents in the order of LawVariable; do not show with a refusal
-  std::optional<PowersFit> closed_form;  ///< fit of the modeled bytes at the same points, if all have them
+  std::optional<LawVariable> fixed;        ///< with ExponentRefusal::constant
+  std::optional<PowerLawFit> fit;          ///< exponents in the order of LawVariable; do not show with a refusal
+  std::optional<PowerLawFit> closed_form;  ///< fit of the modeled bytes at the same points, if all have them
 
   struct Band {
     double low = 0;
@@ -89,7 +89,7 @@ struct LawFamily {
   /// Range of LawPoint::ratio(), dimensionless.
   Band band;
   /// Largest over smallest bytes.
-  double bytes_range = 0;
+  double bytes_ratio = 0;
 };
 
 struct LawReport {
@@ -103,12 +103,12 @@ struct LawReport {
 [[nodiscard]] LawReport fit_law_exponents(const PointTable&, std::span<const Row> rows);
 
 /// Returns the exponents of a variable in the families' laws: "2".
-[[nodiscard]] std::string laws_exponents(std::span<const LawFamily>, LawVariable);
+[[nodiscard]] std::string declared_exponents(std::span<const LawFamily>, LawVariable);
 
 /// Returns the common problem of a family: "fwd · full · fp16 · batch x heads 1 x 132 · cold".
 [[nodiscard]] std::string problem_text(const LawFamily&);
 /// Returns the refusal as a sentence; empty if there is none.
-[[nodiscard]] Message refusal_words(const LawFamily&);
+[[nodiscard]] Message refusal_text(const LawFamily&);
 
 // Tables of exponents: the declared laws, then each family's fit and its closed form's. They refer to the points and
 // families, which must outlive them.

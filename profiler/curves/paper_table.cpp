@@ -26,31 +26,31 @@ AttentionProblem workload(const AttentionProblem& like) {
 }
 
 /// A column of Fig. 2 left: forward and backward on an A100.
-struct LeftColumn {
+struct TrainingColumn {
   PaperColumn column;
   double gflop;
-  double hbm_gb;
+  double paper_gb;
   double ms;
 };
-constexpr std::array left_columns{LeftColumn{PaperColumn::standard, 66.6, 40.3, 41.7},
-                                  LeftColumn{PaperColumn::flash, 75.2, 4.4, 7.3}};
+constexpr std::array training_columns{TrainingColumn{PaperColumn::standard, 66.6, 40.3, 41.7},
+                                      TrainingColumn{PaperColumn::flash, 75.2, 4.4, 7.3}};
 
 /// A point of Fig. 2 middle: forward, by block size.
 struct Block {
   int bc;
-  double hbm_gb;
+  double paper_gb;
   double ms;
 };
 constexpr std::array blocks{Block{64, 6.58, 8.6}, Block{128, 3.36, 4.7}, Block{256, 1.74, 3.3}, Block{512, 0.94, 3.2}};
 
-struct Ours {
+struct OwnValue {
   std::optional<double> value;
   std::optional<Provenance> provenance;
 };
 
-class PaperBuilder {
+class PaperTableBuilder {
  public:
-  explicit PaperBuilder(const PointTable& table) : table_(table) {}
+  explicit PaperTableBuilder(const PointTable& table) : table_(table) {}
 
   void add(Row row) {
     const AttentionProblem problem = table_.problem(row);
@@ -67,51 +67,51 @@ class PaperBuilder {
     if (pass == Pass::fwd_bwd) {
       const auto column = algorithm.facts().paper_column;
       if (!column) return false;
-      add_left(row, algorithm, *std::ranges::find(left_columns, *column, &LeftColumn::column));
+      add_training(row, algorithm, *std::ranges::find(training_columns, *column, &TrainingColumn::column));
       return true;
     }
     if (pass != Pass::fwd || !algorithm.facts().in(Group::paper_blocks)) return false;
     const auto* block = std::ranges::find(blocks, table_.tile_of(row).tile.bc, &Block::bc);
     if (block == blocks.end()) return false;
-    add_middle(row, *block);
+    add_block_size(row, *block);
     return true;
   }
 
-  void add_left(Row row, const Algorithm& algorithm, const LeftColumn& paper) {
-    const auto add = [&](std::string_view quantity, std::string_view unit, const Ours& ours,
+  void add_training(Row row, const Algorithm& algorithm, const TrainingColumn& paper) {
+    const auto add = [&](std::string_view quantity, std::string_view unit, const OwnValue& ours,
                          std::optional<double> theirs) {
       result_.left.push_back({"2 left", row, quantity, unit, ours.value, ours.provenance, theirs});
     };
     add("products", "GFLOP", gflop(row, algorithm), paper.gflop);
-    add("DRAM", "GB", scaled(row, table_.dram_traffic(), 1e-9), paper.hbm_gb);
-    add("SM<->L2", "GB", scaled(row, table_.values(metric_key::l2_sm_bytes), 1e-9), paper.hbm_gb);
+    add("DRAM", "GB", scaled(row, table_.dram_traffic(), 1e-9), paper.paper_gb);
+    add("SM<->L2", "GB", scaled(row, table_.values(metric_key::l2_sm_bytes), 1e-9), paper.paper_gb);
     add("time", "ms", scaled(row, table_.values(metric_key::time_median_ns), 1e-6), paper.ms);
     add("device memory", "MB", memory_mb(row), std::nullopt);
   }
 
-  void add_middle(Row row, const Block& paper) {
-    const auto add = [&](std::string_view quantity, std::string_view unit, const Ours& ours, double theirs) {
+  void add_block_size(Row row, const Block& paper) {
+    const auto add = [&](std::string_view quantity, std::string_view unit, const OwnValue& ours, double theirs) {
       result_.middle.push_back({"2 middle", row, quantity, unit, ours.value, ours.provenance, theirs});
     };
-    add("SM<->L2", "GB", scaled(row, table_.values(metric_key::l2_sm_bytes), 1e-9), paper.hbm_gb);
-    add("DRAM", "GB", scaled(row, table_.dram_traffic(), 1e-9), paper.hbm_gb);
+    add("SM<->L2", "GB", scaled(row, table_.values(metric_key::l2_sm_bytes), 1e-9), paper.paper_gb);
+    add("DRAM", "GB", scaled(row, table_.dram_traffic(), 1e-9), paper.paper_gb);
     add("time", "ms", scaled(row, table_.values(metric_key::time_median_ns), 1e-6), paper.ms);
   }
 
-  [[nodiscard]] static Ours scaled(Row row, const ValueColumn& values, double scale) {
+  [[nodiscard]] static OwnValue scaled(Row row, const ValueColumn& values, double scale) {
     if (!values.has(row)) return {};
     return {values.value(row) * scale, values.provenance(row)};
   }
 
-  [[nodiscard]] Ours gflop(Row row, const Algorithm& algorithm) const {
+  [[nodiscard]] OwnValue gflop(Row row, const Algorithm& algorithm) const {
     const PointSpec spec = table_.spec(row);
     const DeviceLimits& limits = table_.run(row).limits;
     const AttentionModel model = algorithm.model(spec.problem, spec.config(), limits);
     return {(model.refusal ? algorithm.flops(spec.problem) : model.matrix_flops()) / 1e9, Provenance::modeled};
   }
 
-  [[nodiscard]] Ours memory_mb(Row row) const {
-    if (Ours measured = scaled(row, table_.values(metric_key::memory_bytes), 1e-6); measured.value) return measured;
+  [[nodiscard]] OwnValue memory_mb(Row row) const {
+    if (OwnValue measured = scaled(row, table_.values(metric_key::memory_bytes), 1e-6); measured.value) return measured;
     const std::int64_t need =
         required_memory_bytes(table_.spec(row), table_.run(row).limits, table_.algorithms().registry());
     if (need == 0) return {};
@@ -147,12 +147,12 @@ Message joined(const std::set<std::string>& words, Join join) {
 }  // namespace
 
 PaperTable build_paper_table(const PointTable& table, std::span<const Row> rows) {
-  PaperBuilder builder(table);
+  PaperTableBuilder builder(table);
   for (const Row row : rows) builder.add(row);
   return builder.take();
 }
 
-Table fig2_table(const PointTable& points, const PaperTable& compared, bool titles) {
+Table paper_rows_table(const PointTable& points, const PaperTable& compared, bool titles) {
   using Line = const PaperRow*;
   TableBuilder<Line> table(rows_of(compared));
   constexpr ColumnKind number = ColumnKind::number;
@@ -184,7 +184,7 @@ Table fig2_table(const PointTable& points, const PaperTable& compared, bool titl
   return std::move(table).take();
 }
 
-std::vector<Message> fig2_notes(const PointTable& points, const PaperTable& compared) {
+std::vector<Message> paper_table_notes(const PointTable& points, const PaperTable& compared) {
   const std::vector<const PaperRow*> rows = rows_of(compared);
   if (rows.empty()) return {};
   std::set<std::string> dtypes;

@@ -38,8 +38,8 @@ struct PaperTable {
 
 /// Returns the rows of Fig. 2 left, then middle. `titles`: display titles instead of keys. Points and rows must outlive
 /// the table.
-[[nodiscard]] Table fig2_table(const PointTable&, const PaperTable&, bool titles);
+[[nodiscard]] Table paper_rows_table(const PointTable&, const PaperTable&, bool titles);
 /// Returns notes on why our values differ from the paper's; empty if there are no rows.
-[[nodiscard]] std::vector<Message> fig2_notes(const PointTable&, const PaperTable&);
+[[nodiscard]] std::vector<Message> paper_table_notes(const PointTable&, const PaperTable&);
 
 }  // namespace attnscope::analysis

@@ -19,13 +19,13 @@ ClaimFigure tolerance_figure(double tolerance) {
   return {"tolerance", 100 * tolerance, Unit::percent, Provenance::imported, {}, "ours"};
 }
 
-void add_claimed(Verdict& verdict, const Claimed& claimed, Unit unit) {
+void add_claimed(Verdict& verdict, const ClaimedRange& claimed, Unit unit) {
   if (claimed.stated) {
     verdict.figures.push_back({"claimed", *claimed.stated, unit, Provenance::imported, {}, "stated"});
     verdict.figures.push_back(tolerance_figure(claimed.tolerance));
     return;
   }
-  const bool theirs = claimed.bounds_of_source;
+  const bool theirs = claimed.bounds_from_source;
   const auto add = [&](std::string_view label, double bound) {
     if (!std::isfinite(bound)) return;
     verdict.figures.push_back({label, bound, unit, Provenance::imported, {}, theirs ? "stated" : "ours"});
@@ -40,11 +40,11 @@ Provenance derived_from(Provenance provenance) {
   return provenance == Provenance::measured ? Provenance::derived : provenance;
 }
 
-Verdict untestable(std::string because, std::string detail) {
-  return {.outcome = Outcome::not_testable, .because = std::move(because), .detail = std::move(detail)};
+Verdict not_testable_verdict(std::string explanation, std::string detail) {
+  return {.outcome = Outcome::not_testable, .explanation = std::move(explanation), .detail = std::move(detail)};
 }
 
-Verdict held_to(const Claimed& claimed, std::vector<ClaimFigure> found, Unit unit, std::vector<Row> points) {
+Verdict judge_cases(const ClaimedRange& claimed, std::vector<ClaimFigure> found, Unit unit, std::vector<Row> points) {
   const auto inside = std::ranges::count_if(
       found, [&](const ClaimFigure& figure) { return claimed.low <= figure.value && figure.value <= claimed.high; });
   const auto cases = std::ssize(found);
@@ -53,10 +53,10 @@ Verdict held_to(const Claimed& claimed, std::vector<ClaimFigure> found, Unit uni
                                              : Outcome::partly,
                   .points = std::move(points)};
   const auto below = std::ranges::count_if(found, [&](const ClaimFigure& each) { return each.value < claimed.low; });
-  if (!claimed.left_open.empty() && inside == 0 && below > 0 && below < cases) {
+  if (!claimed.open_conditions.empty() && inside == 0 && below > 0 && below < cases) {
     verdict.outcome = Outcome::not_testable;
-    verdict.because = "bracketed";
-    verdict.detail = claimed.left_open;
+    verdict.explanation = "bracketed";
+    verdict.detail = claimed.open_conditions;
   }
   add_claimed(verdict, claimed, unit);
   if (cases == 1) {
@@ -96,7 +96,7 @@ std::string_view to_string(Outcome outcome) {
 }
 
 std::string_view origin(const ClaimFigure& figure) {
-  return figure.said_by.empty() ? to_string(figure.provenance) : figure.said_by;
+  return figure.origin_key.empty() ? to_string(figure.provenance) : figure.origin_key;
 }
 
 std::string format_figure(double value, Unit unit) {
@@ -143,8 +143,8 @@ std::string name_of(const PointTable& points, Row row) {
   return name;
 }
 
-DataOf data_of(const Claim& claim, const Evidence& evidence, const Verdict& verdict) {
-  DataOf of;
+DataSummary summarize_data(const Claim& claim, const Evidence& evidence, const Verdict& verdict) {
+  DataSummary of;
   const auto add = [](std::vector<std::string>& names, std::string_view name) {
     if (!name.empty() && std::ranges::count(names, name) == 0) names.emplace_back(name);
   };

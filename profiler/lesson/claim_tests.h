@@ -13,7 +13,7 @@
 
 namespace attnscope::analysis::lesson {
 
-[[nodiscard]] Verdict untestable(std::string because, std::string detail = {});
+[[nodiscard]] Verdict not_testable_verdict(std::string explanation, std::string detail = {});
 
 /// Returns the provenance of a value computed from others: `derived` for measured ones, otherwise unchanged.
 [[nodiscard]] Provenance derived_from(Provenance);
@@ -21,8 +21,8 @@ namespace attnscope::analysis::lesson {
 /// Judges a claim by its cases: held if all figures are within the claimed bounds, refuted if none is, partly held
 /// otherwise. If the source leaves conditions open, cases on both sides of the claimed number make it not testable
 /// instead of refuted, because it may hold in between.
-[[nodiscard]] Verdict held_to(const Claimed& claimed, std::vector<ClaimFigure> found, Unit unit,
-                              std::vector<Row> points);
+[[nodiscard]] Verdict judge_cases(const ClaimedRange& claimed, std::vector<ClaimFigure> found, Unit unit,
+                                  std::vector<Row> points);
 
 /// Prefix of a card's `from` and `to` for series of other programs: "imported:torch-flash".
 inline constexpr std::string_view imported_series = "imported:";
@@ -31,6 +31,6 @@ inline constexpr std::string_view imported_series = "imported:";
 [[nodiscard]] std::string device_of(const PointTable& points, Row row);
 /// Returns "FA2 N 4096 d 128 heads 64 128x64", preceded by the device if the points are from several.
 [[nodiscard]] std::string name_of(const PointTable&, Row);
-[[nodiscard]] DataOf data_of(const Claim&, const Evidence&, const Verdict&);
+[[nodiscard]] DataSummary summarize_data(const Claim&, const Evidence&, const Verdict&);
 
 }  // namespace attnscope::analysis::lesson

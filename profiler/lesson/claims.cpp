@@ -42,15 +42,15 @@ std::vector<Row> rows_of(const Claim& claim, const Evidence& evidence) {
 }
 
 /// Key of a case: algorithm, device, provenance, problem and cache state.
-std::string case_of(const PointTable& points, Row row) {
+std::string case_key(const PointTable& points, Row row) {
   const PointSpec spec = points.spec(row);
   const Run& run = points.run(row);
   return fmt::format("{} {} {} {} {}", spec.algorithm, run.device_id, to_string(run.provenance), describe(spec.problem),
                      to_string(spec.cache));
 }
 
-Verdict of_pairs(const Claim& claim, const Evidence& evidence, const std::vector<Pair>& pairs, bool inverse) {
-  if (pairs.empty()) return untestable("no_pairs");
+Verdict judge_ratios(const Claim& claim, const Evidence& evidence, const std::vector<Pair>& pairs, bool inverse) {
+  if (pairs.empty()) return not_testable_verdict("no_pairs");
   std::vector<ClaimFigure> found;
   std::vector<Row> points;
   for (const Pair& pair : pairs) {
@@ -58,21 +58,22 @@ Verdict of_pairs(const Claim& claim, const Evidence& evidence, const std::vector
                      name_of(evidence.points, pair.to)});
     points.insert(points.end(), {pair.from, pair.to});
   }
-  return held_to(claim.claimed, std::move(found), Unit::ratio, std::move(points));
+  return judge_cases(claim.claimed, std::move(found), Unit::ratio, std::move(points));
 }
 
 /// Tests the ratio of a metric between two algorithms: `from` / `to`.
-Verdict versus(const Claim& claim, const Evidence& evidence) {
-  return of_pairs(claim, evidence,
-                  pairs_of_algorithms(evidence.points, rows_of(claim, evidence), series(claim.from), series(claim.to),
-                                      claim.metric),
-                  true);
+Verdict judge_versus(const Claim& claim, const Evidence& evidence) {
+  return judge_ratios(claim, evidence,
+                      pairs_of_algorithms(evidence.points, rows_of(claim, evidence), series(claim.from),
+                                          series(claim.to), claim.metric),
+                      true);
 }
 
 /// Tests the ratio of a metric at 2N to that at N.
 Verdict doubled(const Claim& claim, const Evidence& evidence) {
-  return of_pairs(claim, evidence, doubled_pairs(evidence.points, rows_of(claim, evidence), Doubled::n, claim.metric),
-                  false);
+  return judge_ratios(claim, evidence,
+                      find_doubled_pairs(evidence.points, rows_of(claim, evidence), DoubledParameter::n, claim.metric),
+                      false);
 }
 
 /// Tests a metric of the fastest point per algorithm and problem that has time and metric. `scale`: factor for a run's
@@ -85,8 +86,8 @@ Verdict metric_query_field(const Claim& claim, const Evidence& evidence, std::st
   const ValueColumn& values =
       metric == metric_key::dram_settled_bytes ? evidence.points.dram_traffic() : evidence.points.values(metric);
   for (const Row row : rows_of(claim, evidence)) {
-    if (!ended_well(evidence.points, row) || !times.has(row) || !values.has(row)) continue;
-    const auto [place, fresh] = best.emplace(case_of(evidence.points, row), row);
+    if (!has_valid_times(evidence.points, row) || !times.has(row) || !values.has(row)) continue;
+    const auto [place, fresh] = best.emplace(case_key(evidence.points, row), row);
     if (!fresh && times.value(row) < times.value(place->second)) place->second = row;
   }
   std::vector<ClaimFigure> found;
@@ -97,11 +98,11 @@ Verdict metric_query_field(const Claim& claim, const Evidence& evidence, std::st
     found.push_back({"each", values.value(row) * by, unit, values.provenance(row), name_of(evidence.points, row)});
     points.push_back(row);
   }
-  if (found.empty()) return untestable("no_points");
-  return held_to(claim.claimed, std::move(found), unit, std::move(points));
+  if (found.empty()) return not_testable_verdict("no_points");
+  return judge_cases(claim.claimed, std::move(found), unit, std::move(points));
 }
 
-Verdict fastest_metric(const Claim& claim, const Evidence& evidence) {
+Verdict judge_fastest_metric(const Claim& claim, const Evidence& evidence) {
   const std::string_view unit = find_metric(claim.metric)->unit;
   return metric_query_field(claim, evidence, claim.metric,
                             unit == "percent"   ? Unit::percent
@@ -112,12 +113,12 @@ Verdict fastest_metric(const Claim& claim, const Evidence& evidence) {
 }
 
 /// Tests arithmetic intensity over the ridge point of the card's ceiling; below 1 a kernel is memory-bound.
-Verdict over_ridge(const Claim& claim, const Evidence& evidence) {
+Verdict judge_over_ridge(const Claim& claim, const Evidence& evidence) {
   const auto ridge_of = [&](const DeviceLimits& gpu) {
     // Measured ceilings apply to one GPU only.
     const auto measured = same_gpu(gpu.name, evidence.gpu.name) ? std::span<const Ceiling>(evidence.ceilings)
                                                                 : std::span<const Ceiling>();
-    return hierarchy_of(gpu, measured, claim.ceiling).at(Rung::dram).flops_per_byte;
+    return hierarchy_of(gpu, measured, claim.ceiling).at(MemoryLevel::dram).flops_per_byte;
   };
   std::map<std::string, HierarchyFigure> ridges;  // key: GPU
   Verdict verdict =
@@ -127,7 +128,7 @@ Verdict over_ridge(const Claim& claim, const Evidence& evidence) {
         ridges.emplace(run.limits.name, *ridge);
         return 1 / ridge->value;
       });
-  if (ridges.empty() && !rows_of(claim, evidence).empty()) return untestable("no_ceilings");
+  if (ridges.empty() && !rows_of(claim, evidence).empty()) return not_testable_verdict("no_ceilings");
   for (const auto& [gpu, ridge] : ridges) {
     verdict.figures.push_back({"ridge", ridge.value, Unit::plain, Provenance::derived,
                                fmt::format("{}, {}", gpu, claim.ceiling), to_string(ridge.source)});
@@ -146,8 +147,8 @@ Verdict exponent(const Claim& claim, const Evidence& evidence) {
                          std::string(short_title(evidence.points.algorithms(), family.algorithm))});
     for (const LawPoint& point : family.points) points.push_back(point.row);
   }
-  if (found.empty()) return untestable("no_law");
-  return held_to(claim.claimed, std::move(found), Unit::plain, std::move(points));
+  if (found.empty()) return not_testable_verdict("no_law");
+  return judge_cases(claim.claimed, std::move(found), Unit::plain, std::move(points));
 }
 
 /// Tests the N from which one algorithm is faster. Sweeps with fewer than three N are ignored. If the faster algorithm
@@ -155,7 +156,7 @@ Verdict exponent(const Claim& claim, const Evidence& evidence) {
 /// decides the claim.
 Verdict crossover(const Claim& claim, const Evidence& evidence) {
   constexpr std::size_t least_pairs = 3;
-  const Claimed& claimed = claim.claimed;
+  const ClaimedRange& claimed = claim.claimed;
   std::vector<ClaimFigure> found;
   std::vector<Row> points;
   for (const Crossover& group :
@@ -172,12 +173,12 @@ Verdict crossover(const Claim& claim, const Evidence& evidence) {
                                  group.like.instances())});
     for (const Pair& pair : group.pairs) points.insert(points.end(), {pair.from, pair.to});
   }
-  if (found.empty()) return untestable("no_pairs");
-  return held_to(claimed, std::move(found), Unit::length, std::move(points));
+  if (found.empty()) return not_testable_verdict("no_pairs");
+  return judge_cases(claimed, std::move(found), Unit::length, std::move(points));
 }
 
 /// Tests the ratio of two measured ceilings.
-Verdict ceiling_ratio(const Claim& claim, const Evidence& evidence) {
+Verdict judge_ceiling_ratio(const Claim& claim, const Evidence& evidence) {
   const auto of = [&](std::string_view key) -> std::optional<double> {
     const auto found = std::ranges::find_if(evidence.ceilings, [&](const Ceiling& ceiling) {
       return ceiling.name == key && ceiling.source != CeilingSource::datasheet;
@@ -186,8 +187,8 @@ Verdict ceiling_ratio(const Claim& claim, const Evidence& evidence) {
   };
   const std::optional<double> value = of(claim.ceiling);
   const std::optional<double> under = of(claim.over);
-  if (!value || !under) return untestable("no_ceilings");
-  return held_to(claim.claimed, {{"found", *value / *under, Unit::ratio, Provenance::derived}}, Unit::ratio, {});
+  if (!value || !under) return not_testable_verdict("no_ceilings");
+  return judge_cases(claim.claimed, {{"found", *value / *under, Unit::ratio, Provenance::derived}}, Unit::ratio, {});
 }
 
 /// Tests the ratio of executed matrix FLOPs of two algorithms.
@@ -197,44 +198,45 @@ Verdict operations(const Claim& claim, const Evidence& evidence) {
     const Algorithm& algorithm = *evidence.registry.find(name);
     const AttentionModel model =
         algorithm.model(claim.problem, algorithm.default_config(claim.problem, evidence.gpu), evidence.gpu);
-    if (model.refusal) return untestable("refused", text(model.refusal->reason));
+    if (model.refusal) return not_testable_verdict("refused", text(model.refusal->reason));
     flops.push_back(model.matrix_flops());
   }
-  return held_to(claim.claimed, {{"found", flops[0] / flops[1], Unit::ratio, Provenance::modeled}}, Unit::ratio, {});
+  return judge_cases(claim.claimed, {{"found", flops[0] / flops[1], Unit::ratio, Provenance::modeled}}, Unit::ratio,
+                     {});
 }
 
 /// Tests the ratio of the bytes that two algorithms allocate in addition to Q, K, V and O.
-Verdict memory_saved(const Claim& claim, const Evidence& evidence) {
+Verdict judge_memory(const Claim& claim, const Evidence& evidence) {
   std::vector<double> kept;
   for (const std::string& name : {claim.from, claim.to}) {
     const Algorithm& algorithm = *evidence.registry.find(name);
     const Config config = algorithm.default_config(claim.problem, evidence.gpu);
     if (const auto refusal = algorithm.refusal(claim.problem, config, evidence.gpu))
-      return untestable("refused", text(refusal->reason));
+      return not_testable_verdict("refused", text(refusal->reason));
     kept.push_back(static_cast<double>(bytes_of(algorithm.buffers(claim.problem, config, evidence.gpu)) -
                                        ledger_of(claim.problem).kept()));
   }
-  if (kept[1] <= 0) return untestable("no_points", claim.to);
+  if (kept[1] <= 0) return not_testable_verdict("no_points", claim.to);
   Verdict verdict =
-      held_to(claim.claimed, {{"found", kept[0] / kept[1], Unit::ratio, Provenance::modeled}}, Unit::ratio, {});
+      judge_cases(claim.claimed, {{"found", kept[0] / kept[1], Unit::ratio, Provenance::modeled}}, Unit::ratio, {});
   verdict.figures.push_back({"beside_from", kept[0], Unit::bytes, Provenance::modeled});
   verdict.figures.push_back({"beside_to", kept[1], Unit::bytes, Provenance::modeled});
   return verdict;
 }
 
 /// Tests the error of the online softmax for scores 0 to 7 in blocks of two, so that the maximum rises in each block.
-Verdict softmax_error(const Claim& claim, const Evidence& /*evidence*/) {
+Verdict judge_softmax_error(const Claim& claim, const Evidence& /*evidence*/) {
   const std::vector<double> scores{0, 1, 2, 3, 4, 5, 6, 7};
   const double error = online_softmax_error(scores, scores, claim.fault == "none");
-  return held_to(claim.claimed, {{"largest_error", error, Unit::plain, Provenance::modeled}}, Unit::plain, {});
+  return judge_cases(claim.claimed, {{"largest_error", error, Unit::plain, Provenance::modeled}}, Unit::plain, {});
 }
 
 Verdict elsewhere(const Claim& claim, const Evidence& /*evidence*/) {
-  return untestable("elsewhere", claim.missing);
+  return not_testable_verdict("elsewhere", claim.missing);
 }
 
 /// Reads an algorithm, or a series of another program, which only the points can confirm.
-std::string side_of(FrontReader& front, std::string_view key, const Registry& registry) {
+std::string side_of(FrontMatterReader& front, std::string_view key, const Registry& registry) {
   std::string side = front.text(key);
   if (!side.starts_with(imported_series)) {
     (void)front.algorithm(key);
@@ -244,7 +246,7 @@ std::string side_of(FrontReader& front, std::string_view key, const Registry& re
   return side;
 }
 
-std::string metric_of(FrontReader& front) {
+std::string metric_of(FrontMatterReader& front) {
   std::string metric = front.text("metric");
   if (find_metric(metric) != nullptr) return metric;
   std::vector<std::string> known;
@@ -255,7 +257,7 @@ std::string metric_of(FrontReader& front) {
   return metric;
 }
 
-std::string points_of(FrontReader& front) {
+std::string points_of(FrontMatterReader& front) {
   // Parse without points: the loaded ones may lack some fields.
   static const PointTable none;
   std::string points = front.text("points");
@@ -263,16 +265,16 @@ std::string points_of(FrontReader& front) {
   return points;
 }
 
-Claimed claimed_of(FrontReader& front) {
-  Claimed claimed;
+ClaimedRange read_claimed_range(FrontMatterReader& front) {
+  ClaimedRange claimed;
   const auto low = front.number("low");
   const auto high = front.number("high");
   claimed.stated = front.number("states");
   claimed.tolerance = front.number("tolerance").value_or(0.1);
   if (claimed.tolerance < 0) front.refuse("tolerance", "expected a number of 0 or more");
   if (low && high && *high < *low) front.refuse("high", "expected a number not below 'low'");
-  claimed.bounds_of_source = front.one_of("stated_by", {"source", "ours"}) == "source";
-  claimed.left_open = fmt::format("{}", fmt::join(front.words("source_leaves"), ", "));
+  claimed.bounds_from_source = front.one_of("stated_by", {"source", "ours"}) == "source";
+  claimed.open_conditions = fmt::format("{}", fmt::join(front.words("source_leaves"), ", "));
   const double give = std::abs(claimed.stated.value_or(0)) * claimed.tolerance;
   claimed.low = claimed.stated ? *claimed.stated - give : low.value_or(claimed.low);
   claimed.high = claimed.stated ? *claimed.stated + give : high.value_or(claimed.high);
@@ -280,19 +282,19 @@ Claimed claimed_of(FrontReader& front) {
   return claimed;
 }
 
-std::vector<std::string> keys_of_ceilings() {
+std::vector<std::string> ceiling_keys() {
   std::vector<std::string> keys;
   for (const auto& kind : ceiling_kinds()) keys.emplace_back(kind.key);
   return keys;
 }
 
-void take(FrontReader& front, std::string_view key, const Registry& registry, Claim& claim) {
+void take(FrontMatterReader& front, std::string_view key, const Registry& registry, Claim& claim) {
   if (key == "from" || key == "to") (key == "from" ? claim.from : claim.to) = side_of(front, key, registry);
   if (key == "metric") claim.metric = metric_of(front);
   if (key == "points") claim.points = points_of(front);
   if (key == "level") claim.level = front.one_of(key, {memory_levels.begin(), memory_levels.end()});
   if (key == "ceiling" || key == "over") {
-    (key == "over" ? claim.over : claim.ceiling) = front.one_of(key, keys_of_ceilings());
+    (key == "over" ? claim.over : claim.ceiling) = front.one_of(key, ceiling_keys());
   }
   if (key == "missing") claim.missing = front.text(key);
   if (key == "n") claim.problem.n_q = claim.problem.n_k = front.whole(key, 1024, 1, std::int64_t{1} << 20);
@@ -310,16 +312,16 @@ void take(FrontReader& front, std::string_view key, const Registry& registry, Cl
 
 std::span<const ClaimTest> claim_tests() {
   static const std::vector<ClaimTest> tests{
-      {"versus", {"from", "to", "metric", "points"}, {}, true, versus},
+      {"versus", {"from", "to", "metric", "points"}, {}, true, judge_versus},
       {"doubled", {"metric", "points"}, {}, true, doubled},
-      {"metric", {"metric", "points"}, {}, true, fastest_metric},
-      {"over-ridge", {"ceiling", "points"}, {}, true, over_ridge},
+      {"metric", {"metric", "points"}, {}, true, judge_fastest_metric},
+      {"over-ridge", {"ceiling", "points"}, {}, true, judge_over_ridge},
       {"exponent", {"of", "level", "points"}, {}, true, exponent},
       {"crossover", {"from", "to", "points"}, {}, true, crossover},
-      {"ceiling", {"ceiling", "over"}, {}, true, ceiling_ratio, true},
+      {"ceiling", {"ceiling", "over"}, {}, true, judge_ceiling_ratio, true},
       {"operations", {"from", "to", "n", "d"}, {"heads", "batch"}, true, operations, true},
-      {"memory-saved", {"from", "to", "n", "d"}, {"heads", "batch"}, true, memory_saved, true},
-      {"softmax-error", {"fault"}, {}, true, softmax_error},
+      {"memory-saved", {"from", "to", "n", "d"}, {"heads", "batch"}, true, judge_memory, true},
+      {"softmax-error", {"fault"}, {}, true, judge_softmax_error},
       {"elsewhere", {"missing"}, {}, false, elsewhere},
   };
   return tests;
@@ -328,7 +330,7 @@ std::span<const ClaimTest> claim_tests() {
 std::optional<Claim> read_claim(const Document& document, std::string_view language,
                                 const std::vector<std::string>& languages, const Registry& registry,
                                 std::vector<TextProblem>& problems) {
-  FrontReader front(document, registry);
+  FrontMatterReader front(document, registry);
   Claim claim{.id = document.file.substr(7, document.file.size() - 10)};
   // The language's text replaces the untranslated one.
   const auto said = [&](std::string_view key) {
@@ -353,7 +355,7 @@ std::optional<Claim> read_claim(const Document& document, std::string_view langu
       if (!front.needed(key).empty()) take(front, key, registry, claim);
     }
     for (const std::string_view key : test->takes) take(front, key, registry, claim);
-    if (test->of_bounds) claim.claimed = claimed_of(front);
+    if (test->has_bounds) claim.claimed = read_claimed_range(front);
     if (word == "elsewhere") claim.missing = said("missing");
     // Tests without points cannot use imported series.
     if (test->of_gpu) {
@@ -372,10 +374,10 @@ std::optional<Claim> read_claim(const Document& document, std::string_view langu
 Verdict judge(const Claim& claim, const Evidence& evidence) {
   try {
     Verdict verdict = claim.test->run(claim, evidence);
-    verdict.of = data_of(claim, evidence, verdict);
+    verdict.of = summarize_data(claim, evidence, verdict);
     return verdict;
   } catch (const std::exception& error) {
-    return untestable("broken_card", error.what());
+    return not_testable_verdict("broken_card", error.what());
   }
 }
 

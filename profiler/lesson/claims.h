@@ -14,7 +14,7 @@
 
 #include "kernels/model/ceilings.h"
 #include "kernels/model/law.h"
-#include "profiler/lesson/front_reader.h"
+#include "profiler/lesson/front_matter_reader.h"
 #include "profiler/points/point_table.h"
 
 namespace attnscope::analysis::lesson {
@@ -46,12 +46,12 @@ struct ClaimFigure {
   Provenance provenance = Provenance::modeled;
   std::string of{};  ///< point or N, if there are several
   /// Key of the lesson's texts if the value is not computed: "datasheet", "stated" (by the source) or "ours".
-  std::string_view said_by = {};
+  std::string_view origin_key = {};
 };
 [[nodiscard]] std::string_view origin(const ClaimFigure&);
 
 /// Description of the data behind a verdict, shown next to the outcome.
-struct DataOf {
+struct DataSummary {
   std::vector<std::string> gpus{};
   std::vector<std::string> own{};     ///< algorithms measured with this program's kernels
   std::vector<std::string> others{};  ///< series imported from other programs
@@ -62,20 +62,20 @@ struct Verdict {
   Outcome outcome = Outcome::not_testable;
   std::vector<ClaimFigure> figures{};
   std::vector<Row> points{};
-  std::string because{};  ///< if not testable: key of the lesson's texts
-  std::string detail{};   ///< appended to `because`: what is missing
-  DataOf of{};
+  std::string explanation{};  ///< if not testable: key of the lesson's texts
+  std::string detail{};       ///< appended to `explanation`: what is missing
+  DataSummary of{};
 };
 
 /// The claimed range: `states` ± `tolerance` (relative, 0.1 by default), or `low` to `high`. Tolerances, and bounds
 /// without `stated_by: source`, are the card author's.
-struct Claimed {
+struct ClaimedRange {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
   std::optional<double> stated{};
   double tolerance = 0;
-  bool bounds_of_source = false;
-  std::string left_open{};  ///< conditions that the source of a stated number does not give: "batch, heads"
+  bool bounds_from_source = false;
+  std::string open_conditions{};  ///< conditions that the source of a stated number does not give: "batch, heads"
 };
 
 struct ClaimTest;
@@ -98,14 +98,14 @@ struct Claim {
   std::string fault{};
   std::string missing{};
   AttentionProblem problem{};
-  Claimed claimed{};
+  ClaimedRange claimed{};
 };
 
 struct ClaimTest {
-  std::string_view word;                ///< name in the front matter: `test: versus`
+  std::string_view word;                ///< name in the front matter: `test: judge_versus`
   std::vector<std::string_view> needs;  ///< required keys
   std::vector<std::string_view> takes;  ///< optional keys
-  bool of_bounds = true;                ///< the card claims a number or bounds
+  bool has_bounds = true;               ///< the card claims a number or bounds
   Verdict (*run)(const Claim&, const Evidence&) = nullptr;
   bool of_gpu = false;  ///< tests the GPU itself and uses no points
 };

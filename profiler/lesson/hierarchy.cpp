@@ -10,14 +10,14 @@ namespace {
 
 using Figure = std::optional<HierarchyFigure>;
 
-CeilingSource weaker(CeilingSource a, CeilingSource b) {
+CeilingSource less_reliable(CeilingSource a, CeilingSource b) {
   if (a == CeilingSource::datasheet || b == CeilingSource::datasheet) return CeilingSource::datasheet;
   return CeilingSource::derived;
 }
 
 Figure product(const Figure& a, const Figure& b, double scale) {
   if (!a || !b) return std::nullopt;
-  return HierarchyFigure{a->value * b->value * scale, weaker(a->source, b->source)};
+  return HierarchyFigure{a->value * b->value * scale, less_reliable(a->source, b->source)};
 }
 
 /// Returns the first of the keys that was measured, else the first with a datasheet value.
@@ -54,27 +54,34 @@ Hierarchy hierarchy_of(const DeviceLimits& gpu, std::span<const Ceiling> measure
 
   // A fused multiply-add (2 FLOPs) reads three operands of 4 bytes: 6 bytes per FLOP.
   Figure registers = of({key::fma_fp32});
-  if (registers) registers = HierarchyFigure{registers->value * 6, weaker(registers->source, CeilingSource::derived)};
+  if (registers)
+    registers = HierarchyFigure{registers->value * 6, less_reliable(registers->source, CeilingSource::derived)};
   Figure l2 = of({key::l2_read});
   if (!l2 && gpu.l2_bytes_per_second > 0) l2 = HierarchyFigure{gpu.l2_bytes_per_second, CeilingSource::datasheet};
 
-  all.rungs = {
-      {.rung = Rung::registers, .bytes = size(gpu.registers_per_sm * 4 * gpu.sm_count), .bandwidth = registers},
-      {.rung = Rung::shared,
+  all.memory_levels_list = {
+      {.memory_level = MemoryLevel::registers,
+       .bytes = size(gpu.registers_per_sm * 4 * gpu.sm_count),
+       .bandwidth = registers},
+      {.memory_level = MemoryLevel::shared,
        .bytes = size(gpu.shared_bytes_per_sm * gpu.sm_count),
        .bandwidth = of({key::shared_memory_read}),
        .latency_ns = of({key::latency_shared_memory})},
-      {.rung = Rung::l2, .bytes = size(gpu.l2_bytes), .bandwidth = l2, .latency_ns = of({key::latency_l2})},
-      {.rung = Rung::dram,
+      {.memory_level = MemoryLevel::l2,
+       .bytes = size(gpu.l2_bytes),
+       .bandwidth = l2,
+       .latency_ns = of({key::latency_l2})},
+      {.memory_level = MemoryLevel::dram,
        .bytes = size(gpu.dram_bytes),
        .bandwidth = of({key::dram_read}),
        .latency_ns = of({key::latency_dram})},
-      {.rung = Rung::host, .bandwidth = HierarchyFigure{host_link(gpu), CeilingSource::datasheet}}};
-  for (HierarchyRung& rung : all.rungs) {
-    rung.in_flight_bytes = product(rung.bandwidth, rung.latency_ns, 1e-9);
-    if (rung.bandwidth && rung.bandwidth->value > 0) {
-      rung.flops_per_byte = HierarchyFigure{all.tensor_flops.value / rung.bandwidth->value,
-                                            weaker(all.tensor_flops.source, rung.bandwidth->source)};
+      {.memory_level = MemoryLevel::host, .bandwidth = HierarchyFigure{host_link(gpu), CeilingSource::datasheet}}};
+  for (HierarchyLevel& memory_level : all.memory_levels_list) {
+    memory_level.in_flight_bytes = product(memory_level.bandwidth, memory_level.latency_ns, 1e-9);
+    if (memory_level.bandwidth && memory_level.bandwidth->value > 0) {
+      memory_level.flops_per_byte =
+          HierarchyFigure{all.tensor_flops.value / memory_level.bandwidth->value,
+                          less_reliable(all.tensor_flops.source, memory_level.bandwidth->source)};
     }
   }
   return all;

@@ -20,10 +20,10 @@ struct HierarchyFigure {
 };
 
 /// From fastest to slowest.
-enum class Rung : std::uint8_t { registers, shared, l2, dram, host };
+enum class MemoryLevel : std::uint8_t { registers, shared, l2, dram, host };
 
-struct HierarchyRung {
-  Rung rung = Rung::registers;
+struct HierarchyLevel {
+  MemoryLevel memory_level = MemoryLevel::registers;
   std::optional<HierarchyFigure> bytes{};       ///< bytes of the whole GPU; unknown for host memory
   std::optional<HierarchyFigure> bandwidth{};   ///< bytes per second of all SMs; host: one direction of the link
   std::optional<HierarchyFigure> latency_ns{};  ///< of a dependent load
@@ -34,10 +34,12 @@ struct HierarchyRung {
 };
 
 struct Hierarchy {
-  std::vector<HierarchyRung> rungs{};
+  std::vector<HierarchyLevel> memory_levels_list{};
   HierarchyFigure tensor_flops;  ///< FLOP/s in fp16
 
-  [[nodiscard]] const HierarchyRung& at(Rung rung) const { return rungs[static_cast<std::size_t>(rung)]; }
+  [[nodiscard]] const HierarchyLevel& at(MemoryLevel memory_level) const {
+    return memory_levels_list[static_cast<std::size_t>(memory_level)];
+  }
 };
 
 /// `measured`: ceilings of this GPU; the datasheet is used for missing ones, except for latencies. `tensor`: key of the

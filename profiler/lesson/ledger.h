@@ -29,12 +29,12 @@ struct Ledger {
   /// Returns the bytes of Q, K, V and O over all heads.
   [[nodiscard]] std::int64_t kept() const;
   /// Returns the bytes that standard attention moves for S and P (each written and read once) over all heads.
-  [[nodiscard]] std::int64_t scores_moved() const;
+  [[nodiscard]] std::int64_t score_traffic_bytes() const;
 };
 /// Pre: invalid_reason() is empty.
 [[nodiscard]] Ledger ledger_of(const AttentionProblem&);
 
 /// Returns the largest N for which one head's S fits into `bytes`; 0 if none.
-[[nodiscard]] std::int64_t longest_within(std::int64_t bytes, DType);
+[[nodiscard]] std::int64_t longest_n_within(std::int64_t bytes, DType);
 
 }  // namespace attnscope::analysis::lesson

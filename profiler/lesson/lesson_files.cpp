@@ -26,7 +26,7 @@ using lesson::TextFile;
 bool is_lesson(std::string_view first) {
   return first.find("content=\"attnscope lesson\"") != std::string_view::npos;
 }
-bool are_answers(std::string_view first) {
+bool is_answer_sheet(std::string_view first) {
   return first.find("content=\"attnscope lesson answers\"") != std::string_view::npos;
 }
 
@@ -84,12 +84,12 @@ class TextFolder {
 
   void read_text(const fs::path& path) {
     std::ifstream file(path, std::ios::binary);
-    std::string text(lesson::largest_text + 1, '\0');
+    std::string text(lesson::max_text_bytes + 1, '\0');
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
     if (!file.is_open() || file.bad()) return add(path, {}, "cannot read file");
     text.resize(static_cast<std::size_t>(file.gcount()));
-    if (text.size() <= lesson::largest_text) return add(path, std::move(text));
-    add(path, {}, make_message("file exceeds the limit of {} bytes", grouped(lesson::largest_text)));
+    if (text.size() <= lesson::max_text_bytes) return add(path, std::move(text));
+    add(path, {}, make_message("file exceeds the limit of {} bytes", grouped(lesson::max_text_bytes)));
   }
 
   fs::path root_;
@@ -98,7 +98,7 @@ class TextFolder {
 
 }  // namespace
 
-lesson::Evidence evidence_of(const analysis::PointTable& points) {
+lesson::Evidence make_evidence(const analysis::PointTable& points) {
   lesson::Evidence evidence{
       .points = points, .rows = points.rows(), .gpu = known_gpus().front(), .registry = built_in_algorithms()};
   std::string newest;
@@ -110,7 +110,7 @@ lesson::Evidence evidence_of(const analysis::PointTable& points) {
   return evidence;
 }
 
-WrittenLesson write_lesson(const fs::path& folder, std::span<const lesson::TextFile> own_texts,
+WrittenLesson write_lesson(const fs::path& folder, std::span<const lesson::TextFile> custom_texts,
                            const lesson::Evidence& evidence, const LessonFileOptions& options) {
   make_folder(folder);
   const FileKind kind{"an attnscope lesson", is_lesson};
@@ -119,7 +119,7 @@ WrittenLesson write_lesson(const fs::path& folder, std::span<const lesson::TextF
   std::string answers;
   std::set<std::string> told;
   for (const std::string& language : lesson::lesson_languages()) {
-    const lesson::LessonTexts texts = lesson::load_lesson(language, own_texts);
+    const lesson::LessonTexts texts = lesson::load_lesson(language, custom_texts);
     lesson::WebOptions web = options.page;
     for (const std::string& other : lesson::lesson_languages()) {
       if (other != language) web.others.emplace_back(other, file_of(other, options));
@@ -140,7 +140,7 @@ WrittenLesson write_lesson(const fs::path& folder, std::span<const lesson::TextF
       throw FileError(FileError::Kind::not_writable, "{} is a page of the lesson (choose another file for the answers)",
                       options.answers.string());
     }
-    files.emplace_back(options.answers, FileKind{"an attnscope answer sheet", are_answers}, options.existing)
+    files.emplace_back(options.answers, FileKind{"an attnscope answer sheet", is_answer_sheet}, options.existing)
         .write(answers);
   }
   // Commit linked pages together.
@@ -148,7 +148,7 @@ WrittenLesson write_lesson(const fs::path& folder, std::span<const lesson::TextF
   return written;
 }
 
-std::vector<TextFile> lesson_texts_of(const fs::path& folder) {
+std::vector<TextFile> read_lesson_texts(const fs::path& folder) {
   return TextFolder(folder).files();
 }
 
@@ -165,9 +165,9 @@ std::size_t write_lesson_texts(const fs::path& folder, OutputFile::Existing exis
   return files.size();
 }
 
-std::vector<TextFile> own_lesson_texts() {
+std::vector<TextFile> custom_lesson_texts() {
   const fs::path folder = data_folder();
-  return folder.empty() ? std::vector<TextFile>() : lesson_texts_of(folder / "lesson");
+  return folder.empty() ? std::vector<TextFile>() : read_lesson_texts(folder / "lesson");
 }
 
 }  // namespace attnscope

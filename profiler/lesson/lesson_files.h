@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "profiler/files/output_file.h"
+#include "profiler/lesson/lesson_page.h"
 #include "profiler/lesson/texts.h"
-#include "profiler/lesson/web.h"
 
 namespace attnscope {
 
 /// Returns all points, and the GPU of the newest run that was not imported; the first known GPU if there is none.
-[[nodiscard]] analysis::lesson::Evidence evidence_of(const analysis::PointTable&);
+[[nodiscard]] analysis::lesson::Evidence make_evidence(const analysis::PointTable&);
 
 struct LessonFileOptions {
   std::string language = "en";          ///< language of index.html
@@ -38,19 +38,19 @@ struct WrittenLesson {
 /// Writes `folder`/index.html in the requested language and LANG.html in every other one, linked to each other. Throws
 /// FileError.
 [[nodiscard]] WrittenLesson write_lesson(const std::filesystem::path& folder,
-                                         std::span<const analysis::lesson::TextFile> own_texts,
+                                         std::span<const analysis::lesson::TextFile> custom_texts,
                                          const analysis::lesson::Evidence&, const LessonFileOptions&);
 
 /// Reads every *.md below the folder, sorted by relative path; empty if the folder does not exist. Files that are not
 /// read (links, devices, too large, no permission, other extensions) are included with the reason. Hidden and backup
 /// files (x~) are ignored.
-[[nodiscard]] std::vector<analysis::lesson::TextFile> lesson_texts_of(const std::filesystem::path& folder);
+[[nodiscard]] std::vector<analysis::lesson::TextFile> read_lesson_texts(const std::filesystem::path& folder);
 
 /// Writes all built-in texts below the folder for editing, or none. Returns their number. Throws FileError; existing
 /// files are replaced only with Existing::any.
 std::size_t write_lesson_texts(const std::filesystem::path& folder, OutputFile::Existing);
 
 /// Reads lesson/ in the user's data folder; empty without a home directory.
-[[nodiscard]] std::vector<analysis::lesson::TextFile> own_lesson_texts();
+[[nodiscard]] std::vector<analysis::lesson::TextFile> custom_lesson_texts();
 
 }  // namespace attnscope

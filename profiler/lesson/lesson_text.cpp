@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "profiler/lesson/formula.h"
-#include "profiler/lesson/front_reader.h"
+#include "profiler/lesson/front_matter_reader.h"
 #include "profiler/plan/text.h"
 
 namespace attnscope::analysis::lesson {
@@ -74,20 +74,21 @@ std::vector<Mark> marks_of(std::string_view text) {
   return marks;
 }
 
-std::pair<std::string_view, std::string_view> term_of(std::string_view text) {
+std::pair<std::string_view, std::string_view> split_term(std::string_view text) {
   const std::size_t bar = text.find('|');
   if (bar == std::string_view::npos) return {text, text};
   return {text.substr(0, bar), text.substr(bar + 1)};
 }
 
-Message what_is_wrong(const Mark& mark, const KnownNames& known) {
+Message mark_problem(const Mark& mark, const KnownNames& known) {
   if (mark.end == std::string_view::npos) return make_message("unclosed '{}'", mark.sign);
   if (mark.sign == "{{") {
-    return known.value(mark.text) ? Message() : make_message("unknown value '{}'", clipped(mark.text));
+    return known.value(mark.text) ? Message() : make_message("unknown value '{}'", truncate_text(mark.text));
   }
   if (mark.sign == "[[") {
-    const std::string_view term = term_of(mark.text).first;
-    return known.term(term) ? Message() : make_message("unknown term '{}' (add it to the glossary)", clipped(term));
+    const std::string_view term = split_term(mark.text).first;
+    return known.term(term) ? Message()
+                            : make_message("unknown term '{}' (add it to the glossary)", truncate_text(term));
   }
   const auto formula = mathml_of(mark.text, false);
   return formula.ok() ? Message() : formula.error();
@@ -130,9 +131,9 @@ class DocumentParser {
       if (key.empty() || colon == line.size()) {
         fail(at_, "invalid line in the front matter: expected 'key: value'");
       } else if (!document_.front.entries
-                      .emplace(key, Front::Entry{std::string(trimmed(line.substr(colon + 1))), number(at_)})
+                      .emplace(key, FrontMatter::Entry{std::string(trimmed(line.substr(colon + 1))), number(at_)})
                       .second) {
-        fail(at_, make_message("duplicate key '{}' in the front matter", clipped(key)));
+        fail(at_, make_message("duplicate key '{}' in the front matter", truncate_text(key)));
       }
     }
     fail(lines_.size() - 1, "unclosed front matter: missing '---'");
@@ -161,7 +162,7 @@ class DocumentParser {
       flush(true);
     } else {
       fail(first_, make_message("unknown directive '{}' (available: ::picture, ::revealed, ::question, ::hint)",
-                                clipped(line)));
+                                truncate_text(line)));
     }
   }
 
@@ -187,9 +188,9 @@ class DocumentParser {
     const std::size_t told = problems_.size();
     Question q{.id = std::string(id)};
     if (!is_name(id)) fail(begin, no_name(id));
-    q.prompt = text_of_line({});
+    q.prompt = read_prefixed_text({});
     while (line().starts_with("- [")) q.choices.push_back(choice());
-    if (line().starts_with("::hint ")) q.hint = text_of_line("::hint ");
+    if (line().starts_with("::hint ")) q.hint = read_prefixed_text("::hint ");
     while (!line().empty()) ++at_;
     if (problems_.size() > told) return;
     // The keys A to F select choices.
@@ -201,7 +202,7 @@ class DocumentParser {
     document_.blocks.push_back({.kind = Block::Kind::question, .line = number(begin), .question = std::move(q)});
   }
 
-  std::string text_of_line(std::string_view sign) {
+  std::string read_prefixed_text(std::string_view sign) {
     const std::size_t begin = at_;
     if (line().starts_with("- [")) return {};
     std::string text(trimmed(paragraph()).substr(sign.size()));
@@ -213,17 +214,17 @@ class DocumentParser {
     const std::size_t begin = at_;
     std::string text(trimmed(paragraph()));
     const bool right = text.starts_with("- [x] ");
-    const std::size_t because = text.find(" :: ");
-    if ((!right && !text.starts_with("- [ ] ")) || because == std::string::npos) {
+    const std::size_t explanation = text.find(" :: ");
+    if ((!right && !text.starts_with("- [ ] ")) || explanation == std::string::npos) {
       fail(begin, "invalid choice: expected '- [ ] text :: consequence' or '- [x] text :: reason'");
       return {};
     }
     look_at(text, begin);
-    return {.text = text.substr(6, because - 6), .right = right, .because = text.substr(because + 4)};
+    return {.text = text.substr(6, explanation - 6), .right = right, .explanation = text.substr(explanation + 4)};
   }
 
   void look_at(std::string_view text, std::size_t line) {
-    std::ranges::move(wrong_marks(document_.file, number(line), text, known_), std::back_inserter(problems_));
+    std::ranges::move(check_marks(document_.file, number(line), text, known_), std::back_inserter(problems_));
   }
 
   const KnownNames& known_;
@@ -236,7 +237,7 @@ class DocumentParser {
 };
 
 /// Replaces HTML, links and images by plain text.
-void make_plain(cmark_node* root) {
+void remove_markup(cmark_node* root) {
   const std::unique_ptr<cmark_iter, decltype(&cmark_iter_free)> walk(cmark_iter_new(root), cmark_iter_free);
   std::vector<cmark_node*> gone;
   while (cmark_iter_next(walk.get()) != CMARK_EVENT_DONE) {
@@ -267,10 +268,10 @@ void make_plain(cmark_node* root) {
   for (cmark_node* node : gone) cmark_node_free(node);
 }
 
-std::string mark_html(const Mark& mark, const MarkHtml& of) {
+std::string render_mark(const Mark& mark, const MarkRenderer& of) {
   if (mark.sign == "{{") return of.value(mark.text);
   if (mark.sign == "[[") {
-    const auto [term, said] = term_of(mark.text);
+    const auto [term, said] = split_term(mark.text);
     return of.term(term, said);
   }
   const bool display = mark.sign == "$$";
@@ -279,8 +280,8 @@ std::string mark_html(const Mark& mark, const MarkHtml& of) {
 }
 
 /// Placeholder delimiters in Markdown: private-use characters, which texts may not contain.
-constexpr std::string_view place_begin = "\uE000";
-constexpr std::string_view place_end = "\uE001";
+constexpr std::string_view placeholder_begin = "\uE000";
+constexpr std::string_view placeholder_end = "\uE001";
 
 }  // namespace
 
@@ -289,17 +290,17 @@ Message words_of(const TextProblem& problem) {
   return make_message("{}:{}: {}", problem.file, problem.line, problem.why);
 }
 
-const std::string* Front::find(std::string_view key) const {
+const std::string* FrontMatter::find(std::string_view key) const {
   const auto entry = entries.find(key);
   return entry == entries.end() ? nullptr : &entry->second.value;
 }
 
-std::string Front::text(std::string_view key) const {
+std::string FrontMatter::text(std::string_view key) const {
   const std::string* found = find(key);
   return found == nullptr ? std::string() : *found;
 }
 
-std::optional<double> Front::number(std::string_view key) const {
+std::optional<double> FrontMatter::number(std::string_view key) const {
   std::string_view text = find(key) == nullptr ? std::string_view() : std::string_view(*find(key));
   if (text.empty()) return std::nullopt;
   const double unit = text.back() == 'k' ? 1024 : text.back() == 'M' ? 1024.0 * 1024 : 1;
@@ -310,14 +311,14 @@ std::optional<double> Front::number(std::string_view key) const {
   return value * unit;
 }
 
-std::vector<std::string> Front::words(std::string_view key) const {
+std::vector<std::string> FrontMatter::words(std::string_view key) const {
   std::istringstream text{this->text(key)};
   std::vector<std::string> words;
   for (std::string word; text >> word;) words.push_back(word);
   return words;
 }
 
-int Front::line_of(std::string_view key) const {
+int FrontMatter::line_of(std::string_view key) const {
   const auto entry = entries.find(key);
   return entry == entries.end() ? 0 : entry->second.line;
 }
@@ -326,8 +327,8 @@ ParsedDocument parse_document(std::string file, std::string_view text, const Kno
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // byte order mark
   const auto control = std::ranges::find_if(
       text, [](char c) { return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' && c != '\r'; });
-  const std::size_t bad =
-      std::min({first_invalid_utf8(text), static_cast<std::size_t>(control - text.begin()), text.find(place_begin)});
+  const std::size_t bad = std::min(
+      {first_invalid_utf8(text), static_cast<std::size_t>(control - text.begin()), text.find(placeholder_begin)});
   if (bad < text.size()) {
     const int line = static_cast<int>(1 + std::ranges::count(text.substr(0, bad), '\n'));
     return {.document{.file = file}, .problems{{file, line, "invalid UTF-8, control or private-use character"}}};
@@ -335,11 +336,11 @@ ParsedDocument parse_document(std::string file, std::string_view text, const Kno
   return DocumentParser(std::move(file), text, known).parse();
 }
 
-std::vector<TextProblem> wrong_marks(const std::string& file, int line, std::string_view text,
+std::vector<TextProblem> check_marks(const std::string& file, int line, std::string_view text,
                                      const KnownNames& known) {
   std::vector<TextProblem> problems;
   for (const Mark& mark : marks_of(text)) {
-    Message why = what_is_wrong(mark, known);
+    Message why = mark_problem(mark, known);
     if (why.empty()) continue;
     const auto lines = static_cast<int>(std::ranges::count(text.substr(0, mark.begin), '\n'));
     problems.push_back({file, line + lines, std::move(why)});
@@ -355,36 +356,37 @@ std::vector<std::string_view> values_in(std::string_view text) {
   return names;
 }
 
-std::string markdown_html(std::string_view text, const MarkHtml& of) {
+std::string markdown_html(std::string_view text, const MarkRenderer& of) {
   std::string markdown;
   std::vector<std::string> pieces;
   std::size_t at = 0;
   for (const Mark& mark : marks_of(text)) {
-    markdown += fmt::format("{}{}{}{}", text.substr(at, mark.begin - at), place_begin, pieces.size(), place_end);
-    pieces.push_back(mark_html(mark, of));
+    markdown +=
+        fmt::format("{}{}{}{}", text.substr(at, mark.begin - at), placeholder_begin, pieces.size(), placeholder_end);
+    pieces.push_back(render_mark(mark, of));
     at = mark.end;
   }
   markdown += text.substr(at);
   const std::unique_ptr<cmark_node, decltype(&cmark_node_free)> root(
       cmark_parse_document(markdown.data(), markdown.size(), CMARK_OPT_DEFAULT), cmark_node_free);
-  make_plain(root.get());
+  remove_markup(root.get());
   const std::unique_ptr<char, decltype(&std::free)> rendered(cmark_render_html(root.get(), CMARK_OPT_DEFAULT),
                                                              std::free);
   const std::string_view all(rendered.get());
   std::string html;
   for (std::size_t from = 0;;) {
-    const std::size_t begin = std::min(all.find(place_begin, from), all.size());
+    const std::size_t begin = std::min(all.find(placeholder_begin, from), all.size());
     html += all.substr(from, begin - from);
     if (begin == all.size()) return html;
     std::size_t piece = 0;
-    const char* const number = all.data() + begin + place_begin.size();
+    const char* const number = all.data() + begin + placeholder_begin.size();
     std::from_chars(number, all.data() + all.size(), piece);
     html += pieces.at(piece);
-    from = all.find(place_end, begin) + place_end.size();
+    from = all.find(placeholder_end, begin) + placeholder_end.size();
   }
 }
 
-std::string line_html(std::string_view text, const MarkHtml& of) {
+std::string line_html(std::string_view text, const MarkRenderer& of) {
   const std::string html = markdown_html(text, of);
   std::string_view line = trimmed(html);
   constexpr std::string_view begin = "<p>";

@@ -33,7 +33,7 @@ struct TextProblem {
 struct Choice {
   std::string text{};
   bool right = false;
-  std::string because{};  ///< why it is correct, or what it would imply
+  std::string explanation{};  ///< why it is correct, or what it would imply
 };
 
 struct Question {
@@ -52,7 +52,7 @@ struct Block {
   Question question{};
 };
 
-class Front {
+class FrontMatter {
  public:
   struct Entry {
     std::string value;
@@ -69,11 +69,11 @@ class Front {
 
 struct Document {
   std::string file{};
-  Front front{};
+  FrontMatter front{};
   std::vector<Block> blocks{};
 };
 
-inline constexpr std::size_t largest_text = std::size_t{1} << 20;
+inline constexpr std::size_t max_text_bytes = std::size_t{1} << 20;
 
 /// The valid parts of a text, and all problems by line.
 struct ParsedDocument {
@@ -87,16 +87,16 @@ struct KnownNames {
 };
 [[nodiscard]] ParsedDocument parse_document(std::string file, std::string_view text, const KnownNames&);
 /// Checks the inline marks of a Markdown text that starts at `line`.
-[[nodiscard]] std::vector<TextProblem> wrong_marks(const std::string& file, int line, std::string_view text,
+[[nodiscard]] std::vector<TextProblem> check_marks(const std::string& file, int line, std::string_view text,
                                                    const KnownNames&);
 [[nodiscard]] std::vector<std::string_view> values_in(std::string_view text);
 
-struct MarkHtml {
+struct MarkRenderer {
   std::function<std::string(std::string_view name)> value;
   std::function<std::string(std::string_view term, std::string_view said)> term;
 };
-[[nodiscard]] std::string markdown_html(std::string_view text, const MarkHtml&);
+[[nodiscard]] std::string markdown_html(std::string_view text, const MarkRenderer&);
 /// Returns the HTML of one paragraph without the <p> element.
-[[nodiscard]] std::string line_html(std::string_view text, const MarkHtml&);
+[[nodiscard]] std::string line_html(std::string_view text, const MarkRenderer&);
 
 }  // namespace attnscope::analysis::lesson

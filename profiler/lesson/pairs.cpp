@@ -46,11 +46,12 @@ struct Place {
   std::int64_t at = 0;
 };
 
-std::optional<Place> place_of(const PointTable& table, Row row, Doubled doubled) {
+std::optional<Place> place_of(const PointTable& table, Row row, DoubledParameter doubled) {
   PointSpec spec = table.spec(row);
-  if (doubled == Doubled::n && spec.problem.n_q != spec.problem.n_k) return std::nullopt;
-  if (doubled == Doubled::n) spec.problem.n_q = 1;
-  const std::int64_t at = doubled == Doubled::n ? std::exchange(spec.problem.n_k, 1) : std::exchange(spec.tile.bc, 1);
+  if (doubled == DoubledParameter::n && spec.problem.n_q != spec.problem.n_k) return std::nullopt;
+  if (doubled == DoubledParameter::n) spec.problem.n_q = 1;
+  const std::int64_t at =
+      doubled == DoubledParameter::n ? std::exchange(spec.problem.n_k, 1) : std::exchange(spec.tile.bc, 1);
   return Place{fmt::format("{} {}", table.run_index(row), canonical_text(spec)), at};
 }
 
@@ -67,7 +68,7 @@ std::map<std::string, Row> fastest_rows(const PointTable& table, std::span<const
                                         std::string_view algorithm) {
   std::map<std::string, Row> best;
   for (const Row row : rows) {
-    if (table.algorithm(row) != algorithm || !ended_well(table, row)) continue;
+    if (table.algorithm(row) != algorithm || !has_valid_times(table, row)) continue;
     const auto [place, fresh] = best.emplace(problem_key(table, row), row);
     if (!fresh && time_at(table, row) < time_at(table, place->second)) place->second = row;
   }
@@ -76,17 +77,17 @@ std::map<std::string, Row> fastest_rows(const PointTable& table, std::span<const
 
 }  // namespace
 
-bool ended_well(const PointTable& table, Row row) {
+bool has_valid_times(const PointTable& table, Row row) {
   const Disposition disposition = table.disposition(row);
   return disposition == Disposition::ok || disposition == Disposition::no_counters;
 }
 
-std::vector<Pair> doubled_pairs(const PointTable& table, std::span<const Row> rows, Doubled doubled,
-                                std::string_view metric) {
+std::vector<Pair> find_doubled_pairs(const PointTable& table, std::span<const Row> rows, DoubledParameter doubled,
+                                     std::string_view metric) {
   std::map<std::string, std::map<std::int64_t, Row>> groups;
   std::vector<std::pair<Place, Row>> places;
   for (const Row row : rows) {
-    if (!ended_well(table, row)) continue;
+    if (!has_valid_times(table, row)) continue;
     std::optional<Place> place = place_of(table, row, doubled);
     if (!place) continue;
     groups[place->key].emplace(place->at, row);
@@ -103,7 +104,7 @@ std::vector<Pair> doubled_pairs(const PointTable& table, std::span<const Row> ro
   return pairs;
 }
 
-bool within_theorem(const PointTable& table, Row row) {
+bool is_within_theorem(const PointTable& table, Row row) {
   const Algorithm* algorithm = table.algorithms().find(table.algorithm(row));
   if (algorithm == nullptr) return true;
   const PointSpec spec = table.spec(row);
@@ -113,9 +114,9 @@ bool within_theorem(const PointTable& table, Row row) {
   return 4 * std::int64_t{side == TileSide::br ? spec.tile.br : spec.tile.bc} <= spec.problem.n_k;
 }
 
-std::vector<Pair> telling_pairs(const PointTable& table, std::span<const Pair> pairs) {
+std::vector<Pair> representative_pairs(const PointTable& table, std::span<const Pair> pairs) {
   const auto rank = [&](const Pair& pair) {
-    return std::pair(within_theorem(table, pair.from) && within_theorem(table, pair.to), table.n_k(pair.from));
+    return std::pair(is_within_theorem(table, pair.from) && is_within_theorem(table, pair.to), table.n_k(pair.from));
   };
   std::vector<Pair> best;
   for (const Pair& pair : pairs) {
@@ -177,7 +178,7 @@ std::vector<Residual> residuals(const PointTable& table, std::span<const Row> ro
   for (const Row row : rows) {
     const std::optional<double> counted = value_at(table, row, metric_key::l2_sm_bytes);
     const std::optional<double> model = closed_form_at(table, row);
-    if (ended_well(table, row) && counted && model) all.push_back({row, *counted, *model});
+    if (has_valid_times(table, row) && counted && model) all.push_back({row, *counted, *model});
   }
   return all;
 }

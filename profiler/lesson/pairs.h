@@ -14,10 +14,10 @@
 namespace attnscope::analysis::lesson {
 
 /// Returns whether the point ran, with or without counters, so that its times are valid.
-[[nodiscard]] bool ended_well(const PointTable&, Row);
+[[nodiscard]] bool has_valid_times(const PointTable&, Row);
 
 /// The parameter that is doubled in the second point.
-enum class Doubled : std::uint8_t { n, bc };
+enum class DoubledParameter : std::uint8_t { n, bc };
 
 struct Pair {
   Row from = 0;
@@ -30,16 +30,16 @@ struct Pair {
 };
 
 /// Returns pairs of rows that ran, have the metric and differ only by the doubled parameter, in row order.
-[[nodiscard]] std::vector<Pair> doubled_pairs(const PointTable&, std::span<const Row> rows, Doubled,
-                                              std::string_view metric);
+[[nodiscard]] std::vector<Pair> find_doubled_pairs(const PointTable&, std::span<const Row> rows, DoubledParameter,
+                                                   std::string_view metric);
 
 /// Returns whether Theorem 2 of the FlashAttention paper applies: M <= N d, where M is 4 d times the tile dimension
 /// that divides the traffic. True if no dimension does. d <= M holds for every tile.
-[[nodiscard]] bool within_theorem(const PointTable&, Row);
+[[nodiscard]] bool is_within_theorem(const PointTable&, Row);
 
 /// Returns one pair per algorithm, in order of appearance: among the pairs within the theorem (or all, if there are
 /// none) the one with the longest N, the first in a tie.
-[[nodiscard]] std::vector<Pair> telling_pairs(const PointTable&, std::span<const Pair>);
+[[nodiscard]] std::vector<Pair> representative_pairs(const PointTable&, std::span<const Pair>);
 
 /// Returns pairs of two algorithms at the same problem and run, each with its fastest tile.
 [[nodiscard]] std::vector<Pair> pairs_of_algorithms(const PointTable&, std::span<const Row> rows, std::string_view from,

@@ -25,7 +25,7 @@ struct RowRange {
 };
 
 /// Returns the number of steps of all blocks; stops counting above `most`.
-std::int64_t steps_up_to(const AttentionPlan& plan, std::int64_t most) {
+std::int64_t count_steps(const AttentionPlan& plan, std::int64_t most) {
   std::int64_t sum = 0;
   for (const KernelLaunch& launch : plan.launches) {
     if (launch.setup) continue;
@@ -100,7 +100,7 @@ Result<TilePlayer, Message> TilePlayer::make(const Algorithm& algorithm, const A
     return Failure{refusal->reason};
   }
   const AttentionPlan plan = algorithm.plan(problem, config, device);
-  if (steps_up_to(plan, options.most_frames) > options.most_frames)
+  if (count_steps(plan, options.most_frames) > options.most_frames)
     return Failure{make_message("too many steps to replay: more than {} (use a shorter N or larger tiles)",
                                 grouped(options.most_frames))};
 
@@ -113,12 +113,12 @@ Result<TilePlayer, Message> TilePlayer::make(const Algorithm& algorithm, const A
     player.kernels_.push_back(launch);
     launches.push_back(&launch);
   }
-  DeviceLimits played_on = device;
-  if (options.sms > 0) played_on.sm_count = options.sms;
-  if (options.l2_bytes > 0) played_on.l2_bytes = options.l2_bytes;
+  DeviceLimits player_device = device;
+  if (options.sms > 0) player_device.sm_count = options.sms;
+  if (options.l2_bytes > 0) player_device.l2_bytes = options.l2_bytes;
   Recorder recorder(player, launches);
   const CancelToken never;
-  auto simulated = simulate_traffic(plan, played_on,
+  auto simulated = simulate_traffic(plan, player_device,
                                     {.max_touches = std::numeric_limits<std::int64_t>::max(),
                                      .observe = [&](const SimulatedAccess& played) { recorder.take(played); }},
                                     never);

@@ -19,24 +19,24 @@ struct Source {
   bool own = false;  ///< custom text
 };
 
-enum class TextPlace { nowhere, words, glossary, step, claim };
+enum class TextKind { nowhere, words, glossary, step, claim };
 
 /// Returns the kind of a file and its language; the language is empty for claims.
-std::pair<TextPlace, std::string_view> text_place_of(std::string_view path) {
+std::pair<TextKind, std::string_view> text_kind_of(std::string_view path) {
   const std::size_t slash = path.find('/');
-  if (!path.ends_with(".md") || slash == std::string_view::npos) return {TextPlace::nowhere, {}};
+  if (!path.ends_with(".md") || slash == std::string_view::npos) return {TextKind::nowhere, {}};
   const std::string_view folder = path.substr(0, slash);
   const std::string_view file = path.substr(slash + 1);
-  if (file.find('/') != std::string_view::npos) return {TextPlace::nowhere, {}};
-  if (folder == "claims") return {TextPlace::claim, {}};
+  if (file.find('/') != std::string_view::npos) return {TextKind::nowhere, {}};
+  if (folder == "claims") return {TextKind::claim, {}};
   const auto languages = lesson_languages();
-  if (std::ranges::count(languages, folder) == 0) return {TextPlace::nowhere, {}};
-  if (file == "words.md") return {TextPlace::words, folder};
-  if (file == "glossary.md") return {TextPlace::glossary, folder};
-  return {file.starts_with("step-") ? TextPlace::step : TextPlace::nowhere, folder};
+  if (std::ranges::count(languages, folder) == 0) return {TextKind::nowhere, {}};
+  if (file == "words.md") return {TextKind::words, folder};
+  if (file == "glossary.md") return {TextKind::glossary, folder};
+  return {file.starts_with("step-") ? TextKind::step : TextKind::nowhere, folder};
 }
 
-bool is_of_page(std::string_view slug) {
+bool is_page_id(std::string_view slug) {
   constexpr std::array<std::string_view, 12> ids{"claims", "results", "glossary", "words", "menu",   "theme",
                                                  "big",    "print",   "forget",   "brief", "result", "data"};
   return std::ranges::count(ids, slug) > 0 || slug.starts_with("data-") || slug.starts_with("claim-") ||
@@ -55,10 +55,10 @@ class Loader {
       all.emplace(each.path, Source{.path = std::string(each.path), .text = std::string(each.text)});
     }
     for (const TextFile& each : more) {
-      const TextPlace place = text_place_of(each.path).first;
+      const TextKind place = text_kind_of(each.path).first;
       if (!each.trouble.empty()) {
         wrong(each.path, 0, each.trouble);
-      } else if (place == TextPlace::nowhere) {
+      } else if (place == TextKind::nowhere) {
         if (each.path == "README.md") continue;  // the built-in folder has a README for authors
         wrong(
             each.path, 0,
@@ -69,12 +69,12 @@ class Loader {
       }
     }
     for (const auto& places :
-         {std::pair{TextPlace::words, TextPlace::glossary}, std::pair{TextPlace::step, TextPlace::claim}}) {
+         {std::pair{TextKind::words, TextKind::glossary}, std::pair{TextKind::step, TextKind::claim}}) {
       for (const bool own : {false, true}) {
         for (const auto& [path, source] : all) {
-          const auto [place, language] = text_place_of(path);
+          const auto [place, language] = text_kind_of(path);
           if (place != places.first && place != places.second) continue;
-          if (source.own == own && (place == TextPlace::claim || language == texts_.language)) read(source, place);
+          if (source.own == own && (place == TextKind::claim || language == texts_.language)) read(source, place);
         }
       }
     }
@@ -84,7 +84,7 @@ class Loader {
   }
 
  private:
-  void read(const Source& source, TextPlace place) {
+  void read(const Source& source, TextKind place) {
     auto [document, problems] = parse_document(source.path, source.text, known_);
     const bool whole = problems.empty();
     // Limit the problems reported per file.
@@ -94,13 +94,13 @@ class Loader {
       problems.resize(most);
     }
     std::ranges::move(problems, std::back_inserter(texts_.problems));
-    if (place == TextPlace::glossary || place == TextPlace::words) {
-      auto& lines = place == TextPlace::words ? texts_.words : texts_.terms;
+    if (place == TextKind::glossary || place == TextKind::words) {
+      auto& lines = place == TextKind::words ? texts_.words : texts_.terms;
       for (const auto& [key, entry] : document.front.entries) lines[key] = entry.value;
-    } else if (place == TextPlace::step) {
+    } else if (place == TextKind::step) {
       add_step(std::move(document), whole);
     } else if (auto claim = read_claim(document, texts_.language, lesson_languages(), registry_, texts_.problems)) {
-      const auto bad = wrong_marks(source.path, document.front.line_of("text." + texts_.language), claim->text, known_);
+      const auto bad = check_marks(source.path, document.front.line_of("text." + texts_.language), claim->text, known_);
       std::ranges::copy(bad, std::back_inserter(texts_.problems));
       if (whole && bad.empty()) texts_.claims.push_back(*std::move(claim));
     }
@@ -110,13 +110,13 @@ class Loader {
     texts_.problems.push_back({file, line, std::move(why)});
   }
 
-  bool takes_slug(const std::string& slug, const std::string& file, int line) {
+  bool claim_slug(const std::string& slug, const std::string& file, int line) {
     if (!is_name(slug)) {
       wrong(file, line, no_name(slug));
       return false;
     }
     const auto [taken, fresh] = slugs_.emplace(slug, file);
-    if (fresh && !is_of_page(slug)) return true;
+    if (fresh && !is_page_id(slug)) return true;
     wrong(file, line,
           make_message("slug '{}' is already used by {} (choose another)", slug, fresh ? "the page" : taken->second));
     return false;
@@ -124,22 +124,23 @@ class Loader {
 
   /// Adds a step and reports all its problems; invalid steps are skipped.
   void add_step(Document document, bool whole) {
-    FrontReader front(document, registry_);
+    FrontMatterReader front(document, registry_);
     Step step{.slug = front.needed("slug"), .title = front.needed("title"), .next = front.text("next")};
     (void)front.needed("order");
     const auto order = front.number("order");
     step.order = order.value_or(0);
     if (const Algorithm* algorithm = front.algorithm("explore")) step.explore = algorithm->name();
     step.setting = read_setting(front);
-    step.playing = read_playing(front);
+    step.player_settings = read_player_settings(front);
     std::ranges::move(front.finish(), std::back_inserter(texts_.problems));
-    whole = !step.slug.empty() && takes_slug(step.slug, document.file, document.front.line_of("slug")) && whole &&
+    whole = !step.slug.empty() && claim_slug(step.slug, document.file, document.front.line_of("slug")) && whole &&
             !step.title.empty() && order;
     for (const Block& block : document.blocks) {
       const auto& pictures = picture_names();
       if (block.kind == Block::Kind::picture && std::ranges::count(pictures, block.text) == 0) {
-        wrong(document.file, block.line,
-              make_message("unknown picture '{}' (available: {})", clipped(block.text), fmt::join(pictures, ", ")));
+        wrong(
+            document.file, block.line,
+            make_message("unknown picture '{}' (available: {})", truncate_text(block.text), fmt::join(pictures, ", ")));
         whole = false;
       }
       if (block.kind == Block::Kind::question && !questions_.insert(block.question.id).second) {

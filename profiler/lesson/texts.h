@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "profiler/lesson/claims.h"
-#include "profiler/lesson/playing.h"
-#include "profiler/lesson/values.h"
+#include "profiler/lesson/lesson_values.h"
+#include "profiler/lesson/player_settings.h"
 
 namespace attnscope::analysis::lesson {
 
@@ -44,7 +44,7 @@ struct Step {
   std::string next{};     ///< label of the button to the next page; empty: no button
   std::string explore{};  ///< algorithm to open in the explorer
   Setting setting{};
-  Playing playing{};
+  PlayerSettings player_settings{};
   std::vector<Block> blocks{};
 };
 

@@ -13,8 +13,8 @@
 #include "profiler/curves/law_exponents.h"
 #include "profiler/lesson/hierarchy.h"
 #include "profiler/lesson/ledger.h"
+#include "profiler/lesson/lesson_page.h"
 #include "profiler/lesson/pairs.h"
-#include "profiler/lesson/web.h"
 #include "profiler/plan/fields.h"
 
 namespace attnscope::analysis::lesson {
@@ -23,7 +23,7 @@ namespace {
 using nlohmann::json;
 
 /// Maximum number of frames in a race.
-constexpr std::int64_t most_raced = 4096;
+constexpr std::int64_t max_race_frames = 4096;
 
 /// Points of one run whose problems differ only in N: forward, unmasked, as many queries as keys.
 struct LengthCurves {
@@ -53,7 +53,7 @@ std::map<CurveKey, Fastest> fastest_of(const Evidence& evidence, std::span<const
   std::map<CurveKey, Fastest> all;
   for (const Row row : evidence.rows) {
     const auto algorithm = std::ranges::find(algorithms, table.algorithm(row), &Algorithm::name);
-    if (algorithm == algorithms.end() || !ended_well(table, row)) continue;
+    if (algorithm == algorithms.end() || !has_valid_times(table, row)) continue;
     if (!times.has(row) || !values.has(row)) continue;
     const PointSpec spec = table.spec(row);
     const AttentionProblem& p = spec.problem;
@@ -135,11 +135,12 @@ std::string of_text(const LessonTexts& texts, const Evidence& evidence, const Le
 }
 
 /// Adds the order in which a small problem computes the tiles of S, per round with its kernel.
-void add_rounds(json& lane, const Playing& playing, const Evidence& evidence, const Algorithm& algorithm) {
+void add_rounds(json& lane, const PlayerSettings& player_settings, const Evidence& evidence,
+                const Algorithm& algorithm) {
   lane["pairs"] = {8, 8};
   lane["rounds"] = json::array();
   lane["kernels"] = json::array();
-  const auto player = player_of(playing, evidence, algorithm, Mask::none, most_raced);
+  const auto player = make_player(player_settings, evidence, algorithm, Mask::none, max_race_frames);
   if (!player) return;
   for (const KernelModel& kernel : player->kernels()) lane["kernels"].push_back(kernel.name);
   const PairRounds pairs = pair_rounds(*player);
@@ -151,9 +152,9 @@ void add_rounds(json& lane, const Playing& playing, const Evidence& evidence, co
 
 }  // namespace
 
-std::string race_json(const LessonTexts& texts, const Playing& playing, const Setting& setting,
+std::string race_json(const LessonTexts& texts, const PlayerSettings& player_settings, const Setting& setting,
                       const Evidence& evidence) {
-  const std::vector<const Algorithm*>& algorithms = playing.algorithms;
+  const std::vector<const Algorithm*>& algorithms = player_settings.algorithms;
   const auto curves = length_curves(evidence, algorithms, setting.d, metric_key::dram_settled_bytes);
   json all{{"lanes", json::array()}, {"slow", -1}, {"fast", -1}};
   if (!curves) return all.dump();
@@ -173,7 +174,7 @@ std::string race_json(const LessonTexts& texts, const Playing& playing, const Se
     if (name == setting.fast) all["fast"] = all["lanes"].size();
     const bool other = algorithms[i]->facts().reference != algorithms.front()->facts().reference;
     json lane{{"title", texts.title_of(*algorithms[i])}, {"other", other}, {"rows", rows}};
-    add_rounds(lane, playing, evidence, *algorithms[i]);
+    add_rounds(lane, player_settings, evidence, *algorithms[i]);
     all["lanes"].push_back(std::move(lane));
   }
   json least = json::array();
@@ -185,12 +186,12 @@ std::string race_json(const LessonTexts& texts, const Playing& playing, const Se
   all["bytes"] = origin_of(weakest.second);
   // Bandwidth is shown only if it is of the same GPU.
   const std::string& gpu = evidence.points.runs()[curves->run].device_name;
-  const auto rate = hierarchy_of(evidence.gpu, evidence.ceilings).at(Rung::dram).bandwidth;
+  const auto rate = hierarchy_of(evidence.gpu, evidence.ceilings).at(MemoryLevel::dram).bandwidth;
   if (rate && gpu == evidence.gpu.name) {
     all["rate"] = rate->value;
     all["rate_origin"] = to_string(rate->source);
   }
-  all["played"] = playing.n;
+  all["played"] = player_settings.n;
   all["least"] = least;
   all["gpu"] = gpu;
   all["of"] = of_text(texts, evidence, *curves);

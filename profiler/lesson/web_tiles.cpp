@@ -8,9 +8,9 @@
 #include <set>
 #include <tuple>
 
+#include "profiler/lesson/lesson_page.h"
 #include "profiler/lesson/player.h"
-#include "profiler/lesson/playing.h"
-#include "profiler/lesson/web.h"
+#include "profiler/lesson/player_settings.h"
 
 namespace attnscope::analysis::lesson {
 namespace {
@@ -18,7 +18,7 @@ namespace {
 using nlohmann::json;
 
 /// Maximum number of frames; larger pages load slowly.
-constexpr std::int64_t most_played = 4096;
+constexpr std::int64_t max_page_frames = 4096;
 
 /// Matrices in order of first access, with the extents of one head.
 class Matrices {
@@ -157,11 +157,12 @@ PairRounds pair_rounds(const TilePlayer& player) {
   return all;
 }
 
-std::string played_json(const LessonTexts& texts, const Playing& playing, const Evidence& evidence) {
+std::string player_frames_json(const LessonTexts& texts, const PlayerSettings& player_settings,
+                               const Evidence& evidence) {
   json all = json::array();
-  for (const Algorithm* algorithm : playing.algorithms) {
-    const auto play = [&](const Mask& mask, const PlayChoice& choice) {
-      const auto player = player_of(playing, evidence, *algorithm, mask, most_played, choice);
+  for (const Algorithm* algorithm : player_settings.algorithms) {
+    const auto play = [&](const Mask& mask, const PlayerOverride& choice) {
+      const auto player = make_player(player_settings, evidence, *algorithm, mask, max_page_frames, choice);
       if (!player) return;
       std::string label = mask == Mask::none ? texts.word("no_mask") : texts.translated(to_string(mask));
       if (!choice.label.empty()) label += ", " + texts.translated(choice.label);
@@ -171,12 +172,12 @@ std::string played_json(const LessonTexts& texts, const Playing& playing, const 
       for (std::size_t i = 0; i < pairs.rounds.size(); ++i) {
         if (!pairs.rounds[i].empty()) played["frames"][i]["p"] = pairs.rounds[i];
       }
-      if (!plays_what_was_chosen(*player, choice)) played["own"] = true;
-      if (plays_a_shorter_n(playing, *player, choice)) played["shorter"] = true;
+      if (!uses_requested_tile(*player, choice)) played["own"] = true;
+      if (uses_shorter_n(player_settings, *player, choice)) played["shorter"] = true;
       all.push_back(std::move(played));
     };
-    for (const Mask& mask : playing.masks) play(mask, {});
-    for (const PlayChoice& choice : playing.also) play(playing.masks.front(), choice);
+    for (const Mask& mask : player_settings.masks) play(mask, {});
+    for (const PlayerOverride& choice : player_settings.also) play(player_settings.masks.front(), choice);
   }
   return all.dump();
 }

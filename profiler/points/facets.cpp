@@ -277,7 +277,8 @@ const attnscope::Field* group_of(std::string_view field) {
 std::vector<FacetPtr> curve_facets(std::span<const attnscope::Field> fields) {
   std::vector<PointAxis> axes = grouped_axes(Algorithms(), fields);
   std::erase_if(axes, [](const PointAxis& axis) {
-    return axis.key() == device_facet_key || axis.speaks_for(field_name::algorithm) || axis.speaks_for(field_name::n_k);
+    return axis.key() == device_facet_key || axis.covers_field(field_name::algorithm) ||
+           axis.covers_field(field_name::n_k);
   });
   axes.push_back({.facet = queries_facet()});
   move_to_front(axes, {"d", "pass", field_name::n_q, "mask", "dtype", "heads"});
@@ -288,7 +289,7 @@ std::vector<FacetPtr> map_facets(const Algorithms& algorithms, std::span<const a
   return facets_of(grouped_axes(algorithms, fields));
 }
 
-bool PointAxis::speaks_for(std::string_view name) const {
+bool PointAxis::covers_field(std::string_view name) const {
   return std::ranges::find(names, name) != names.end();
 }
 
@@ -311,10 +312,10 @@ const PointAxis* find_axis(std::span<const PointAxis> axes, std::string_view key
   return found == axes.end() ? nullptr : &*found;
 }
 
-std::vector<FacetPtr> facets_beside(std::span<const PointAxis> axes, const Algorithms& algorithms,
-                                    std::span<const attnscope::Field> fields) {
+std::vector<FacetPtr> fixed_facets(std::span<const PointAxis> axes, const Algorithms& algorithms,
+                                   std::span<const attnscope::Field> fields) {
   const auto taken = [&](std::string_view name) {
-    return std::ranges::any_of(axes, [&](const PointAxis& axis) { return axis.speaks_for(name); });
+    return std::ranges::any_of(axes, [&](const PointAxis& axis) { return axis.covers_field(name); });
   };
   std::vector<FacetPtr> facets;
   for (const PointAxis& group : grouped_axes(algorithms, fields)) {

@@ -51,7 +51,7 @@ struct PointAxis {
   bool number = false;                  ///< values are numbers, in FacetValue::order
 
   [[nodiscard]] const std::string& key() const { return facet->key; }
-  [[nodiscard]] bool speaks_for(std::string_view name) const;
+  [[nodiscard]] bool covers_field(std::string_view name) const;
 };
 /// Every field and knob, and the groups N, batch x heads and tile.
 [[nodiscard]] std::vector<PointAxis> point_axes(const Algorithms& = Algorithms::known(),
@@ -60,10 +60,10 @@ struct PointAxis {
 [[nodiscard]] const PointAxis* find_axis(std::span<const PointAxis>, std::string_view key);
 /// Facets of all fields and knobs that none of the axes covers. If an axis covers part of a field group, the other
 /// fields of the group become separate facets.
-[[nodiscard]] std::vector<FacetPtr> facets_beside(std::span<const PointAxis> axes,
-                                                  const Algorithms& = Algorithms::known(),
-                                                  std::span<const attnscope::Field> fields = point_fields());
-/// All facets that facets_beside() can return.
+[[nodiscard]] std::vector<FacetPtr> fixed_facets(std::span<const PointAxis> axes,
+                                                 const Algorithms& = Algorithms::known(),
+                                                 std::span<const attnscope::Field> fields = point_fields());
+/// All facets that fixed_facets() can return.
 [[nodiscard]] std::vector<FacetPtr> all_map_facets(const Algorithms& = Algorithms::known(),
                                                    std::span<const attnscope::Field> fields = point_fields());
 /// Facet whose values are the occurring pairs of values of both axes.

@@ -82,7 +82,7 @@ double published_time_error(const PublishedErrors& table, std::string_view algor
     if (error.points >= enough_points) return error.p95;
     p95_of_few = error.p95;
   }
-  return std::max({p95_of_few, of_all, unknown_spread_floor});
+  return std::max({p95_of_few, of_all, assumed_spread});
 }
 
 double published_tile_error(const PublishedErrors& table, std::string_view algorithm, Pass pass) {

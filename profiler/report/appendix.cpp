@@ -14,7 +14,7 @@
 #include "profiler/metrics/manifest.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/command_text.h"
-#include "profiler/report/parts.h"
+#include "profiler/report/report_parts.h"
 #include "profiler/units/number_format.h"
 
 namespace attnscope::report {
@@ -41,7 +41,7 @@ std::string between(const ValueRange& of) {
   return of.low == of.high ? exact_text(of.low) : fmt::format("{} – {}", exact_text(of.low), exact_text(of.high));
 }
 
-struct OfRun {
+struct RunTotals {
   std::size_t points = 0;
   std::size_t ok = 0;
   std::size_t throttled = 0;
@@ -60,11 +60,11 @@ std::size_t samples_of(const analysis::PointTable& table, Row row) {
   return times ? times->count : 0;
 }
 
-std::vector<OfRun> look_at_runs(const Input& input) {
-  std::vector<OfRun> runs(input.table.runs().size());
+std::vector<RunTotals> look_at_runs(const Input& input) {
+  std::vector<RunTotals> runs(input.table.runs().size());
   std::set<std::pair<RunIndex, const StoredManifest*>> described;
   for (const Row row : input.table.rows()) {
-    OfRun& run = runs[input.table.run_index(row)];
+    RunTotals& run = runs[input.table.run_index(row)];
     const PointFacts& facts = input.points[row];
     ++run.points;
     if (input.table.disposition(row) == Disposition::ok) ++run.ok;
@@ -88,23 +88,23 @@ std::vector<OfRun> look_at_runs(const Input& input) {
 }
 
 /// Keeps `prefix` characters and the file name: "prefix/folder/file" becomes "prefixfile".
-std::string file_alone(const std::string& word, std::size_t prefix) {
+std::string without_path(const std::string& word, std::size_t prefix) {
   return word.substr(0, prefix) + word.substr(word.find_last_of('/') + 1);
 }
 
 /// Removes the folder from "/folder/file", "--output=/folder/file" and "-o/folder/file".
 std::string without_folder(const std::string& word) {
-  if (word.starts_with('/')) return file_alone(word, 0);
+  if (word.starts_with('/')) return without_path(word, 0);
   const std::size_t value = word.starts_with("--") ? word.find('=') + 1 : 2;
   const bool of_option = word.size() > 2 && word.starts_with('-') && value > 0 && word.substr(value).starts_with('/');
-  return of_option ? file_alone(word, value) : word;
+  return of_option ? without_path(word, value) : word;
 }
 
 std::string command_of(const std::vector<std::string>& argv) {
   std::string line;
   for (std::size_t k = 0; k < argv.size(); ++k) {
     // Paths are specific to the recording machine.
-    const std::string word = k == 0 ? file_alone(argv[k], 0) : without_folder(argv[k]);
+    const std::string word = k == 0 ? without_path(argv[k], 0) : without_folder(argv[k]);
     if (k > 0) line += ' ';
     line += shell_quoted(word);
   }
@@ -112,7 +112,7 @@ std::string command_of(const std::vector<std::string>& argv) {
 }
 
 Table run_table(const Context& context) {
-  const std::vector<OfRun> seen = look_at_runs(context.input);
+  const std::vector<RunTotals> seen = look_at_runs(context.input);
   std::vector<RunIndex> runs;
   for (RunIndex run = 0; run < seen.size(); ++run) {
     if (seen[run].points > 0) runs.push_back(run);
@@ -125,66 +125,66 @@ Table run_table(const Context& context) {
   };
   using analysis::Run;
   const auto measured = [](const Run& run) { return run.provenance == Provenance::measured; };
-  add("run", msg::report::column_run{}, [](const Run& run, const RunFacts&, const OfRun&) { return run.title; });
-  add("gpu", msg::report::fact_gpu{}, [](const Run& run, const RunFacts&, const OfRun&) {
+  add("run", msg::report::column_run{}, [](const Run& run, const RunFacts&, const RunTotals&) { return run.title; });
+  add("gpu", msg::report::fact_gpu{}, [](const Run& run, const RunFacts&, const RunTotals&) {
     return fmt::format("{} ({})", run.device_name, run.device_id);
   });
   add("values", msg::report::fact_origin{},
-      [](const Run& run, const RunFacts&, const OfRun&) { return origin_text(run.provenance); });
+      [](const Run& run, const RunFacts&, const RunTotals&) { return origin_text(run.provenance); });
   const auto add_fact = [&](const char* key, const Message& title, std::string RunFacts::*fact) {
-    add(key, title, [fact](const Run&, const RunFacts& facts, const OfRun&) { return facts.*fact; });
+    add(key, title, [fact](const Run&, const RunFacts& facts, const RunTotals&) { return facts.*fact; });
   };
   add_fact("because", msg::report::fact_simulation_reason{}, &RunFacts::simulated_because);
   add_fact("l2", msg::report::fact_l2{}, &RunFacts::l2_source);
   add_fact("rates", msg::report::fact_rates{}, &RunFacts::rates_source);
   add_fact("program", msg::report::fact_program{}, &RunFacts::program);
   add_fact("driver", msg::report::fact_driver{}, &RunFacts::driver);
-  add("cupti", msg::report::fact_cupti{}, [](const Run&, const RunFacts& facts, const OfRun&) {
+  add("cupti", msg::report::fact_cupti{}, [](const Run&, const RunFacts& facts, const RunTotals&) {
     return facts.counters ? facts.cupti : text(msg::report::no_counters{});
   });
   add_fact("nvrtc", msg::report::fact_nvrtc{}, &RunFacts::nvrtc);
   add_fact("system", msg::report::fact_system{}, &RunFacts::system);
   // Simulated and imported points have no samples or clocks, even if the run's options mention them.
-  add("sampling", msg::report::fact_sampling{}, [=](const Run& run, const RunFacts& facts, const OfRun&) {
+  add("sampling", msg::report::fact_sampling{}, [=](const Run& run, const RunFacts& facts, const RunTotals&) {
     if (!measured(run) || facts.max_samples == 0) return std::string();
     return text(msg::report::sampling{
         .least = facts.min_samples, .most = facts.max_samples, .noise = text(Share(facts.max_noise))});
   });
-  add("rounds", msg::report::fact_rounds{}, [=](const Run& run, const RunFacts& facts, const OfRun&) {
+  add("rounds", msg::report::fact_rounds{}, [=](const Run& run, const RunFacts& facts, const RunTotals&) {
     return measured(run) ? std::to_string(facts.rounds) : "";
   });
-  add("started", msg::report::fact_started{}, [](const Run&, const RunFacts& facts, const OfRun&) {
+  add("started", msg::report::fact_started{}, [](const Run&, const RunFacts& facts, const RunTotals&) {
     return fmt::format("{} ({})", facts.started_at, facts.state);
   });
-  add("points", msg::report::fact_points{}, [](const Run&, const RunFacts&, const OfRun& of) {
+  add("points", msg::report::fact_points{}, [](const Run&, const RunFacts&, const RunTotals& of) {
     return text(msg::report::points_ok{.ok = of.ok, .points = of.points});
   });
   add("samples", msg::report::fact_samples{},
-      [=](const Run& run, const RunFacts&, const OfRun& of) { return measured(run) ? between(of.samples) : ""; });
-  add("clock", msg::report::fact_clock{}, [](const Run&, const RunFacts&, const OfRun& of) {
+      [=](const Run& run, const RunFacts&, const RunTotals& of) { return measured(run) ? between(of.samples) : ""; });
+  add("clock", msg::report::fact_clock{}, [](const Run&, const RunFacts&, const RunTotals& of) {
     return of.clock_mhz.known ? between(of.clock_mhz) + " MHz" : "";
   });
-  add("throttled", msg::report::fact_throttled{}, [=](const Run& run, const RunFacts&, const OfRun& of) {
+  add("throttled", msg::report::fact_throttled{}, [=](const Run& run, const RunFacts&, const RunTotals& of) {
     return measured(run) ? std::to_string(of.throttled) : "";
   });
   add("cache", msg::report::fact_cache{},
-      [](const Run&, const RunFacts&, const OfRun& of) { return joined(of.caches); });
-  add("outputs", msg::report::fact_oracle{}, [](const Run&, const RunFacts&, const OfRun& of) {
+      [](const Run&, const RunFacts&, const RunTotals& of) { return joined(of.caches); });
+  add("outputs", msg::report::fact_oracle{}, [](const Run&, const RunFacts&, const RunTotals& of) {
     return of.judged > 0 ? text(msg::report::verified{.points = of.judged, .share = number_text(of.worst_error)})
                          : text(msg::report::not_verified{});
   });
   // Equal digests mean equal kernels.
-  add("digest", msg::report::fact_digest{}, [](const Run&, const RunFacts&, const OfRun& of) {
+  add("digest", msg::report::fact_digest{}, [](const Run&, const RunFacts&, const RunTotals& of) {
     if (of.digests.size() < 2) return joined(of.digests);
     return text(
         msg::report::digests{.count = of.digests.size(), .first = *of.digests.begin(), .last = *of.digests.rbegin()});
   });
   add("statement", msg::report::fact_statement{},
-      [](const Run&, const RunFacts&, const OfRun& of) { return joined(of.statements); });
+      [](const Run&, const RunFacts&, const RunTotals& of) { return joined(of.statements); });
   add("command", msg::report::column_command{},
-      [](const Run&, const RunFacts& facts, const OfRun&) { return command_of(facts.argv); });
+      [](const Run&, const RunFacts& facts, const RunTotals&) { return command_of(facts.argv); });
   table.table().drop_empty_columns();
-  return written_out(table.table(), "runs", text(msg::report::runs_caption{}));
+  return fill_table(table.table(), "runs", text(msg::report::runs_caption{}));
 }
 
 Table point_table(const Context& context) {
@@ -225,7 +225,7 @@ Table point_table(const Context& context) {
   });
   table.add({.key = "reason", .title = text(msg::report::column_reason{}), .kind = ColumnKind::sentence},
             [&](Row row) { return points.reason(row); });
-  Table written = written_out(table.table(), "points", text(msg::report::appendix_caption{}));
+  Table written = fill_table(table.table(), "points", text(msg::report::appendix_caption{}));
   written.of_points = true;
   return written;
 }

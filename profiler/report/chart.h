@@ -69,7 +69,7 @@ struct HeatMap {
   double low = 0;                           ///< lower end of the color scale
   double high = 0;
   bool less_is_better = true;  ///< bright colors are better
-  std::string unit_said;       ///< unit in the legend: "ms"
+  std::string unit_text;       ///< unit in the legend: "ms"
   int digits = 3;              ///< significant digits that distinguish `low` and `high`
 };
 
@@ -80,9 +80,9 @@ struct Chart {
 };
 
 /// Placement of a picture: in a page with chart_style(), or in a separate file.
-enum class Placed { in_page, alone };
+enum class Placement { embedded, alone };
 /// `id`: prefix for element IDs; letters, digits and hyphens.
-[[nodiscard]] std::string to_svg(const Chart&, const std::string& id, Placed);
+[[nodiscard]] std::string to_svg(const Chart&, const std::string& id, Placement);
 /// Returns the CSS of all pictures of a page: light, dark, and print (light).
 [[nodiscard]] std::string chart_style();
 

@@ -13,7 +13,7 @@
 #include "messages/report.h"
 #include "profiler/compare/comparison_view.h"
 #include "profiler/plan/command_text.h"
-#include "profiler/report/parts.h"
+#include "profiler/report/report_parts.h"
 #include "profiler/units/number_format.h"
 
 namespace attnscope::report {
@@ -25,7 +25,7 @@ using analysis::Row;
 using analysis::RunIndex;
 using analysis::Verdict;
 
-constexpr std::size_t worst_rows = 8;
+constexpr std::size_t max_first_page_rows = 8;
 
 /// Returns the run's provenance, by which sides are formed, also for failed and partly simulated points.
 Provenance kind_of(const analysis::PointTable& table, Row row) {
@@ -68,7 +68,7 @@ struct RatioLine {
 };
 
 /// Returns the candidate's axes without N, optionally without the tile; the algorithm by title.
-std::vector<std::string> words_of_line(const Context& context, const ComparedPair& pair, bool tile) {
+std::vector<std::string> ratio_line_labels(const Context& context, const ComparedPair& pair, bool tile) {
   const analysis::PointTable& table = context.table();
   const PointSpec spec = table.spec(pair.other.front());
   std::vector<std::string> words{analysis::short_title(table.algorithms(), spec.algorithm)};
@@ -89,14 +89,14 @@ std::vector<RatioLine> ratio_lines(const Context& context, const Compared& compa
   constexpr std::size_t most_lines = 6;
   std::map<std::vector<std::string>, std::vector<const ComparedPair*>> groups;
   for (const ComparedPair& pair : compared.side().result.pairs)
-    groups[words_of_line(context, pair, false)].push_back(&pair);
+    groups[ratio_line_labels(context, pair, false)].push_back(&pair);
   std::map<std::vector<std::string>, RatioLine> lines;
   for (const auto& [words, pairs] : groups) {
     std::set<std::int64_t> lengths;
     for (const ComparedPair* pair : pairs) lengths.insert(context.table().n_k(pair->other.front()));
     const bool by_tile = lengths.size() < pairs.size();
     for (const ComparedPair* pair : pairs) {
-      const std::vector<std::string> own = by_tile ? words_of_line(context, *pair, true) : words;
+      const std::vector<std::string> own = by_tile ? ratio_line_labels(context, *pair, true) : words;
       RatioLine& line = lines[own];
       line.words = own;
       line.at.emplace(static_cast<double>(context.table().n_k(pair->other.front())), pair);
@@ -112,7 +112,7 @@ std::vector<RatioLine> ratio_lines(const Context& context, const Compared& compa
 }
 
 /// Returns the algorithm and the axes that differ between lines.
-std::string label_of_line(const RatioLine& line, const std::vector<RatioLine>& all) {
+std::string line_title(const RatioLine& line, const std::vector<RatioLine>& all) {
   std::string label = line.words.front();
   for (std::size_t k = 1; k < line.words.size(); ++k) {
     const std::string& word = line.words[k];
@@ -134,7 +134,7 @@ std::optional<Figure> ratio_figure(const Context& context, const Compared& compa
   double most = least;
   std::string list;
   for (const RatioLine& each : drawn) {
-    const std::string label = label_of_line(each, drawn);
+    const std::string label = line_title(each, drawn);
     const ComparedPair& first = *each.at.begin()->second;
     Line line{label, static_cast<int>(chart.lines.size()), kind_of(context.table(), first.other.front()), {}};
     for (const auto& [n, pair] : each.at) {
@@ -194,13 +194,13 @@ std::vector<Compared> compare_with_baseline(const Input& input, const Request& r
   }
   // Measured, simulated and imported points form separate sides.
   for (const auto& [kind, rows] : others) {
-    const auto of_kind = base.find(kind);
-    const std::vector<Row>& baseline = of_kind != base.end() ? of_kind->second : base.begin()->second;
+    const auto baseline_of_kind = base.find(kind);
+    const std::vector<Row>& baseline = baseline_of_kind != base.end() ? baseline_of_kind->second : base.begin()->second;
     asked.sides.push_back({.base_name = name_of_side(input.table, baseline),
                            .name = name_of_side(input.table, rows),
                            .base = baseline,
                            .other = rows,
-                           .alignment = *analysis::alignment_of({}, input.table, baseline, rows)});
+                           .alignment = *analysis::parse_alignment({}, input.table, baseline, rows)});
   }
   const analysis::ComparisonView view = analysis::view_of(input.table, asked);
   for (std::size_t i = 0; i < view.sides.size(); ++i) {
@@ -214,7 +214,7 @@ std::vector<Compared> compare_with_baseline(const Input& input, const Request& r
   return all;
 }
 
-void tell_verdicts(const Context& context, std::vector<Block>& blocks) {
+void add_verdicts(const Context& context, std::vector<Block>& blocks) {
   for (const Compared& compared : context.compared) {
     if (compared.order.empty()) {
       blocks.emplace_back(plain(no_partners(compared)));
@@ -223,18 +223,17 @@ void tell_verdicts(const Context& context, std::vector<Block>& blocks) {
     blocks.emplace_back(plain(compared.view.answer));
     for (const Message& words : compared.view.evidence) blocks.emplace_back(plain(words));
     const std::size_t significant = compared.view.count(Verdict::faster) + compared.view.count(Verdict::slower);
-    const std::size_t rows = std::min(significant, worst_rows);
+    const std::size_t rows = std::min(significant, max_first_page_rows);
     if (rows == 0) continue;
     analysis::Table worst = pair_table(compared, rows);
     constexpr std::array<std::string_view, 6> shown{"verdict", "point", "against", "ratio", "base_ns", "other_ns"};
     std::erase_if(worst.columns,
                   [&](const analysis::Column& column) { return std::ranges::count(shown, column.key) == 0; });
-    blocks.emplace_back(
-        written_out(worst, "worst", text(msg::report::worst_caption{.all = significant, .rows = rows})));
+    blocks.emplace_back(fill_table(worst, "worst", text(msg::report::worst_caption{.all = significant, .rows = rows})));
   }
 }
 
-void tell_method(const Context& context, std::vector<Block>& blocks) {
+void add_method(const Context& context, std::vector<Block>& blocks) {
   for (const Compared& compared : context.compared) {
     std::set<std::string> names;
     for (const analysis::Difference& each : compared.side().result.differences) names.insert(text(each.name));
@@ -261,14 +260,14 @@ void add_verdict_tables(const Context& context, std::vector<Table>& tables) {
     const Compared& compared = context.compared[k];
     const auto& [base, name, alignment, result] = compared.side();
     const auto add = [&](const char* key, const analysis::Table& table, const Message& caption) {
-      if (table.rows > 0) tables.push_back(written_out(table, fmt::format("{}-{}", key, k + 1), text(caption)));
+      if (table.rows > 0) tables.push_back(fill_table(table, fmt::format("{}-{}", key, k + 1), text(caption)));
     };
     add("verdicts", pair_table(compared, compared.order.size()),
         msg::report::pairs_caption{.base = base, .other = name});
     add("summary", analysis::answer_table(compared.view), msg::report::answers_caption{.base = base, .other = name});
     add("differences", analysis::difference_table(result),
         msg::report::differences_caption{.base = base, .other = name});
-    add("not-compared", analysis::left_out_table(compared.view), msg::report::not_compared_caption{});
+    add("not-compared", analysis::skipped_table(compared.view), msg::report::not_compared_caption{});
   }
 }
 

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "messages/report.h"
-#include "profiler/report/parts.h"
+#include "profiler/report/report_parts.h"
 #include "profiler/units/number_format.h"
 
 namespace attnscope::report {
@@ -92,7 +92,7 @@ void add_figure(const Context& context, PlotKind kind, const std::string& id, st
   chart.y = {bytes ? text(msg::report::axis_bytes{}) : text(msg::report::axis_time{}),
              bytes ? Quantity::bytes : Quantity::nanoseconds, true};
   const std::string name = bytes ? text(msg::report::dram_bytes{}) : text(msg::report::median_time{});
-  Figure figure{.id = id, .caption = key_of(chart) + context.others_text(kind), .chart = {}};
+  Figure figure{.id = id, .caption = key_of(chart) + context.undrawn_note(kind), .chart = {}};
   figure.chart.title = fmt::format("{} · {}", name, plot->filter.summary());
   figure.chart.alt = text(msg::report::alt_curves{.lines = chart.lines.size(),
                                                   .list = fmt::format("{}", fmt::join(labels, ", ")),

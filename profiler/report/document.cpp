@@ -5,7 +5,7 @@
 
 namespace attnscope::report {
 
-Table written_out(const analysis::Table& result, std::string key, std::string caption) {
+Table fill_table(const analysis::Table& result, std::string key, std::string caption) {
   Table table{.key = std::move(key), .caption = std::move(caption), .columns = {}, .rows = {}};
   for (const analysis::Column& column : result.columns) {
     table.columns.push_back({.key = column.key, .title = column.title, .kind = column.kind});

@@ -31,7 +31,7 @@ struct Table {
   std::vector<std::vector<analysis::Cell>> rows;
   bool of_points = false;  ///< row k is the link target of point k
 };
-[[nodiscard]] Table written_out(const analysis::Table&, std::string key, std::string caption);
+[[nodiscard]] Table fill_table(const analysis::Table&, std::string key, std::string caption);
 
 struct Figure {
   std::string id;  ///< letters, digits and hyphens, unique in the document: "io"

@@ -67,7 +67,7 @@ rows.forEach(function(r){table.tBodies[0].appendChild(r)})})})});
 })();
 )js";
 
-constexpr std::size_t few_points = 20;
+constexpr std::size_t max_expanded_points = 20;
 
 /// Escapes a string for CSS: characters other than ASCII letters, digits and spaces become numeric escapes.
 std::string css_string(std::string_view text) {
@@ -120,7 +120,7 @@ void write(std::string& out, const Table& table) {
 void write(std::string& out, const Figure& figure) {
   // Maps are taller than charts; scaled so that two fit on a printed page.
   out += std::holds_alternative<HeatMap>(figure.chart.picture) ? R"(<figure class="map">)" : "<figure>";
-  out += to_svg(figure.chart, figure.id, Placed::in_page);
+  out += to_svg(figure.chart, figure.id, Placement::embedded);
   out += R"(<div class="said" aria-live="polite"></div>)";
   out += "<figcaption>" + markup(figure.chart.title + ". " + figure.caption) + "</figcaption></figure>\n";
 }
@@ -147,8 +147,8 @@ std::string to_html(const Document& document) {
   out += "</header>\n<main>\n";
   for (const Block& block : document.answer) std::visit([&](const auto& each) { write(out, each); }, block);
   for (const Figure& figure : document.figures) write(out, figure);
-  const bool few =
-      std::ranges::all_of(document.appendix, [](const Table& table) { return table.rows.size() <= few_points; });
+  const bool few = std::ranges::all_of(document.appendix,
+                                       [](const Table& table) { return table.rows.size() <= max_expanded_points; });
   out += fmt::format(R"(<details id="appendix"{}><summary>{}</summary>)", few ? " open" : "",
                      markup(text(msg::report::appendix{})));
   for (const Table& table : document.appendix) write(out, table);

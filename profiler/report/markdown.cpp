@@ -17,13 +17,13 @@ namespace attnscope::report {
 namespace {
 
 /// GitHub turns text after "www." into a link.
-bool ends_in_www(std::string_view text) {
+bool ends_with_www(std::string_view text) {
   if (text.size() < 3) return false;
   return std::ranges::all_of(text.substr(text.size() - 3), [](char c) { return c == 'w' || c == 'W'; });
 }
 
 /// Returns whether a colon cannot start a link: before a space or digit, or at the end.
-bool is_time_or_end(std::string_view text, std::size_t colon) {
+bool is_plain_colon(std::string_view text, std::size_t colon) {
   if (colon + 1 >= text.size()) return true;
   const char next = text[colon + 1];
   return next == ' ' || (next >= '0' && next <= '9');
@@ -40,11 +40,11 @@ std::string markdown(std::string_view text) {
       safe += "&lt;";
     } else if (c == '&') {
       safe += "&amp;";
-    } else if (c == ':' && !is_time_or_end(all, k)) {
+    } else if (c == ':' && !is_plain_colon(all, k)) {
       safe += "&#58;";  // prevents links from https://...
     } else if (c == '@') {
       safe += "&#64;";  // prevents links from user@host
-    } else if (c == '.' && ends_in_www(safe)) {
+    } else if (c == '.' && ends_with_www(safe)) {
       safe += "&#46;";
     } else {
       // '-' and '+' are markup only at the start of a line or repeated.
@@ -105,7 +105,7 @@ MarkdownFiles to_markdown(const Document& document, std::string_view folder) {
   }
   for (const Figure& figure : document.figures) {
     const std::string name = figure.id + ".svg";
-    files.beside.push_back({name, to_svg(figure.chart, figure.id, Placed::alone) + "\n"});
+    files.beside.push_back({name, to_svg(figure.chart, figure.id, Placement::alone) + "\n"});
     out += fmt::format("![{}](<{}/{}>)\n\n{}\n\n", markdown(figure.chart.alt), folder, name,
                        markdown(figure.chart.title + ". " + figure.caption));
   }

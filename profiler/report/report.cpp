@@ -11,7 +11,7 @@
 #include "messages/report.h"
 #include "profiler/compare/compared_values.h"
 #include "profiler/plan/text.h"
-#include "profiler/report/parts.h"
+#include "profiler/report/report_parts.h"
 
 namespace attnscope::report {
 
@@ -47,7 +47,7 @@ std::string title_of(const Context& context) {
 }
 
 /// Adds devices and software, then skipped data and caveats.
-void tell_measured(const Context& context, std::vector<Block>& blocks) {
+void add_source_notes(const Context& context, std::vector<Block>& blocks) {
   const Input& input = context.input;
   const auto add = [&](const Message& message) { blocks.emplace_back(plain(message)); };
   std::set<std::string> devices;
@@ -74,7 +74,7 @@ void tell_measured(const Context& context, std::vector<Block>& blocks) {
   }
   add(msg::report::measured_on{.devices = fmt::format("{}", fmt::join(devices, "; "))});
   if (!input.filter.empty()) {
-    add(msg::report::is_filtered{.all = input.filtered_from, .filter = input.filter, .points = input.table.size()});
+    add(msg::report::is_filtered{.all = input.unfiltered_count, .filter = input.filter, .points = input.table.size()});
   }
   if (input.damaged_rows > 0) {
     add(msg::report::is_damaged{.damage = input.first_damage, .rows = input.damaged_rows});
@@ -85,7 +85,7 @@ void tell_measured(const Context& context, std::vector<Block>& blocks) {
   if (input.unverified_runs > 0) add(msg::report::is_unverified{.runs = input.unverified_runs});
   if (input.fuller_copies > 0) add(msg::report::duplicates{.points = input.fuller_copies});
   for (const auto& [note, count] : notes) add(msg::report::noted{.count = count, .note = note});
-  tell_errors(context, blocks);
+  add_simulator_errors(context, blocks);
 }
 
 }  // namespace
@@ -97,10 +97,10 @@ Result<Document, Message> make_report(const Input& input, const Request& request
   document.title = request.title.empty() ? title_of(context) : request.title;
   document.subtitle = subtitle(input);
   document.version = text(msg::report::made_by{.version = input.version});
-  tell_verdicts(context, document.answer);
-  tell_measured(context, document.answer);
-  tell_points(context, document.answer);
-  tell_method(context, document.answer);
+  add_verdicts(context, document.answer);
+  add_source_notes(context, document.answer);
+  add_findings(context, document.answer);
+  add_method(context, document.answer);
   add_ratios(context, document.figures);
   add_curves(context, document.figures);
   add_tile_map(context, document.figures);
@@ -120,11 +120,12 @@ const analysis::Plot* Context::plot(analysis::PlotKind kind) const {
   return most;
 }
 
-std::string Context::others_text(analysis::PlotKind kind) const {
+std::string Context::undrawn_note(analysis::PlotKind kind) const {
   const auto plots_of_kind = static_cast<std::size_t>(std::ranges::count(plots, kind, &analysis::Plot::kind));
   if (plots_of_kind < 2) return {};
   const std::size_t others = plots_of_kind - 1;
-  return " " + (others == 1 ? text(msg::report::one_problem_not_plotted{}) : text(msg::report::problems_not_plotted{.problems = others}));
+  return " " + (others == 1 ? text(msg::report::one_problem_not_plotted{})
+                            : text(msg::report::problems_not_plotted{.problems = others}));
 }
 
 analysis::CurveSet curves_of(const Context& context, const analysis::Plot& plot) {

@@ -67,8 +67,8 @@ struct Input {
   std::size_t damaged_rows = 0;
   Message first_damage;
   std::size_t unverified_runs = 0;
-  std::string filter;             ///< filter that selected the points; empty if none
-  std::size_t filtered_from = 0;  ///< with a filter: number of points without it
+  std::string filter;                ///< filter that selected the points; empty if none
+  std::size_t unfiltered_count = 0;  ///< with a filter: number of points without it
   std::string version;
 };
 

@@ -106,7 +106,7 @@ void Svg::title(double x, const std::string& words) {
   text(x, end > 0 ? 22 : 18, fitted(rest, room, small_letter), Anchor::start, "h hs");
 }
 
-void Svg::upright_text(double x, double y, std::string_view words) {
+void Svg::vertical_text(double x, double y, std::string_view words) {
   elements_ +=
       fmt::format(R"x(<text transform="translate({} {}) rotate(-90)" class="t" text-anchor="middle">{}</text>)x",
                   coordinate(x), coordinate(y), markup(words));
@@ -116,16 +116,17 @@ void Svg::open_mark(std::string_view said) {
   elements_ += fmt::format(R"(<g class="m"><title>{}</title>)", markup(said));
 }
 
-std::string Svg::finish(const Chart& chart, const std::string& id, double height, Placed placed) const {
+std::string Svg::finish(const Chart& chart, const std::string& id, double height, Placement placed) const {
   std::string picture = fmt::format(
       R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0} {1}" {2}role="img" aria-labelledby="{3}-t {3}-d" id="{3}">)",
       coordinate(picture_width), coordinate(height),
-      placed == Placed::alone ? fmt::format(R"(width="{}" height="{}" )", coordinate(picture_width), coordinate(height))
-                              : std::string(),
+      placed == Placement::alone
+          ? fmt::format(R"(width="{}" height="{}" )", coordinate(picture_width), coordinate(height))
+          : std::string(),
       id);
   picture += fmt::format(R"(<title id="{0}-t">{1}</title><desc id="{0}-d">{2}</desc>)", id, markup(chart.title),
                          markup(chart.alt));
-  if (placed == Placed::alone) picture += "<style>" + chart_style() + "</style>";
+  if (placed == Placement::alone) picture += "<style>" + chart_style() + "</style>";
   picture += fmt::format(R"(<rect width="{}" height="{}" class="bg"/>)", coordinate(picture_width), coordinate(height));
   return picture + elements_ + "</svg>";
 }
@@ -223,7 +224,7 @@ std::string fitted(const std::string& words, double width, double letter) {
   return words;
 }
 
-std::string to_svg(const Chart& chart, const std::string& id, Placed placed) {
+std::string to_svg(const Chart& chart, const std::string& id, Placement placed) {
   return std::visit([&](const auto& picture) { return draw(chart, picture, id, placed); }, chart.picture);
 }
 

@@ -23,14 +23,14 @@ class Svg {
   /// Draws the chart's title on one or two lines, truncated if too long; the caption has the full title.
   void title(double x, const std::string& words);
   /// Text rotated by 90°, from bottom to top.
-  void upright_text(double x, double y, std::string_view words);
+  void vertical_text(double x, double y, std::string_view words);
   /// Appends raw elements; user text must be escaped.
   void raw(std::string_view elements) { elements_ += elements; }
   /// Starts a marker, until close(): its read-out is the title, and it can be focused.
   void open_mark(std::string_view said);
   void close() { elements_ += "</g>"; }
 
-  [[nodiscard]] std::string finish(const Chart&, const std::string& id, double height, Placed) const;
+  [[nodiscard]] std::string finish(const Chart&, const std::string& id, double height, Placement) const;
 
  private:
   std::string elements_;
@@ -69,7 +69,7 @@ class Scale {
 /// Returns an upper estimate of the text's width in pixels.
 [[nodiscard]] double width_of(std::string_view words);
 
-std::string draw(const Chart&, const LineChart&, const std::string& id, Placed);
-std::string draw(const Chart&, const HeatMap&, const std::string& id, Placed);
+std::string draw(const Chart&, const LineChart&, const std::string& id, Placement);
+std::string draw(const Chart&, const HeatMap&, const std::string& id, Placement);
 
 }  // namespace attnscope::report

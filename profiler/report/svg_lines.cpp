@@ -31,7 +31,7 @@ struct Extent {
 };
 
 /// Returns the stroke class of chart_style(): solid, thin dashed, dotted, dash-dotted.
-char stroke_of(Provenance provenance) {
+char stroke_class(Provenance provenance) {
   switch (provenance) {
     case Provenance::measured:
     case Provenance::derived:
@@ -72,9 +72,9 @@ std::string shape(double x, double y, int color, std::string_view classes) {
   }
 }
 
-class LinesPicture {
+class LineChartPainter {
  public:
-  explicit LinesPicture(const LineChart& chart) : chart_(chart), right_(right_edge(chart)) {
+  explicit LineChartPainter(const LineChart& chart) : chart_(chart), right_(right_edge(chart)) {
     Extent x;
     Extent y;
     for (const Line& line : chart.lines) {
@@ -122,7 +122,7 @@ class LinesPicture {
     svg.line(plot_left, plot_bottom, right_, plot_bottom, "a");
     svg.line(plot_left, plot_top, plot_left, plot_bottom, "a");
     svg.text((plot_left + right_) / 2, plot_bottom + 34, chart_.x.title, Svg::Anchor::middle);
-    svg.upright_text(14, (plot_top + plot_bottom) / 2, chart_.y.title);
+    svg.vertical_text(14, (plot_top + plot_bottom) / 2, chart_.y.title);
   }
 
   void draw_path(Svg& svg, const Line& line) const {
@@ -136,8 +136,8 @@ class LinesPicture {
       if (path.empty() || line.provenance != Provenance::modeled) return;
       path += "m-12 0h24";
     }
-    svg.raw(
-        fmt::format(R"(<path d="{}" class="{} l{}"/>)", path, stroke_of(line.provenance), line.color % palette_size));
+    svg.raw(fmt::format(R"(<path d="{}" class="{} l{}"/>)", path, stroke_class(line.provenance),
+                        line.color % palette_size));
   }
 
   void draw_marks(Svg& svg, const Line& line) const {
@@ -204,10 +204,10 @@ class LinesPicture {
 
 }  // namespace
 
-std::string draw(const Chart& chart, const LineChart& lines, const std::string& id, Placed placed) {
+std::string draw(const Chart& chart, const LineChart& lines, const std::string& id, Placement placed) {
   Svg svg;
   svg.title(plot_left, chart.title);
-  LinesPicture(lines).draw_on(svg);
+  LineChartPainter(lines).draw_on(svg);
   return svg.finish(chart, id, 388, placed);
 }
 

@@ -71,12 +71,12 @@ void draw_key(Svg& svg, const HeatMap& map, double y) {
   const double dark = map.less_is_better ? map.high : map.low;
   const double bright = map.less_is_better ? map.low : map.high;
   svg.text(left - 6, y + 9, number_text(dark, map.digits), Svg::Anchor::end);
-  svg.text(left + steps * width + 6, y + 9, number_text(bright, map.digits) + " " + map.unit_said, Svg::Anchor::start);
+  svg.text(left + steps * width + 6, y + 9, number_text(bright, map.digits) + " " + map.unit_text, Svg::Anchor::start);
 }
 
 }  // namespace
 
-std::string draw(const Chart& chart, const HeatMap& map, const std::string& id, Placed placed) {
+std::string draw(const Chart& chart, const HeatMap& map, const std::string& id, Placement placed) {
   constexpr double left = 74;
   constexpr double top = 30;
   const double columns = std::max<double>(1, static_cast<double>(map.columns.size()));
@@ -98,7 +98,7 @@ std::string draw(const Chart& chart, const HeatMap& map, const std::string& id, 
     svg.text(left + (static_cast<double>(column) + 0.5) * width, bottom + 15, map.columns[column], Svg::Anchor::middle);
   }
   svg.text(left + columns * width / 2, bottom + 32, map.x_title, Svg::Anchor::middle);
-  svg.upright_text(14, top + rows * height / 2, map.y_title);
+  svg.vertical_text(14, top + rows * height / 2, map.y_title);
   if (map.high > map.low) draw_key(svg, map, bottom + 46);
   return svg.finish(chart, id, bottom + 66, placed);
 }

@@ -9,7 +9,7 @@
 
 #include "messages/report.h"
 #include "profiler/metrics/metrics.h"
-#include "profiler/report/parts.h"
+#include "profiler/report/report_parts.h"
 #include "profiler/roofline/roofline.h"
 #include "profiler/tilemap/tile_map.h"
 #include "profiler/units/number_format.h"
@@ -26,7 +26,8 @@ std::string tile_text(const TileMap& map, std::size_t row, std::size_t column) {
   return fmt::format("{} × {}", map.y.values[row].text, map.x.values[column].text);
 }
 
-std::string cell_said(const Context& context, const TileMap& map, const TileCell& cell, const std::string& tile) {
+std::string cell_read_out_text(const Context& context, const TileMap& map, const TileCell& cell,
+                               const std::string& tile) {
   if (cell.value) {
     return text(msg::report::cell_read_out{.origin = origin_text(cell.provenance),
                                            .text = value_text(*cell.value, map.unit),
@@ -50,7 +51,7 @@ std::string outcome_text(Disposition disposition) {
   return "×";
 }
 
-std::string key_of_map(const HeatMap& map) {
+std::string map_legend(const HeatMap& map) {
   std::string key = text(msg::report::map_key{});
   bool struck = false;
   bool hollow = false;
@@ -79,7 +80,7 @@ Figure map_figure(const Context& context, const Plot& plot, const TileMap& map) 
   picture.less_is_better = map.better != BetterDirection::more;
   picture.low = map.minimum.value_or(0) * shown.factor;
   picture.high = map.maximum.value_or(0) * shown.factor;
-  picture.unit_said = shown.suffix;
+  picture.unit_text = shown.suffix;
   picture.digits = distinguishing_digits(picture.low, picture.high);
   for (const analysis::FacetValue& value : map.x.values) picture.columns.push_back(value.text);
   for (const analysis::FacetValue& value : map.y.values) picture.rows.push_back(value.text);
@@ -93,7 +94,7 @@ Figure map_figure(const Context& context, const Plot& plot, const TileMap& map) 
       drawn.text = drawn.value        ? number_text(*drawn.value, picture.digits)
                    : cell.disposition ? outcome_text(*cell.disposition)
                                       : "";
-      drawn.said = cell_said(context, map, cell, tile);
+      drawn.said = cell_read_out_text(context, map, cell, tile);
       drawn.hollow = is_simulated(cell.provenance);
       const TileMap::Place place{static_cast<int>(row), static_cast<int>(column)};
       drawn.best = std::ranges::count(map.best, place) > 0;
@@ -105,7 +106,7 @@ Figure map_figure(const Context& context, const Plot& plot, const TileMap& map) 
   figure.chart.title = fmt::format("{} [{}] · {}", name, shown.suffix, plot.filter.summary());
   figure.chart.alt = text(
       msg::report::alt_map{.metric = name, .problem = plot.filter.summary(), .ran = map.ok, .tiles = map.collected});
-  figure.caption = key_of_map(picture);
+  figure.caption = map_legend(picture);
   if (!map.best.empty()) {
     const TileMap::Place best = map.best.front();
     const std::string tile = tile_text(map, static_cast<std::size_t>(best.row), static_cast<std::size_t>(best.column));
@@ -114,12 +115,12 @@ Figure map_figure(const Context& context, const Plot& plot, const TileMap& map) 
                   .others = map.best.size() - 1, .tile = tile, .value = value_text(*map.at(best).value, map.unit)});
   }
   figure.chart.picture = std::move(picture);
-  figure.caption += context.others_text(PlotKind::maps);
+  figure.caption += context.undrawn_note(PlotKind::maps);
   return figure;
 }
 
 /// Draws the DRAM bandwidth slope up to the highest compute ceiling, then the ceilings.
-void add_roofs(LineChart& chart, const analysis::RooflineReport& report, const KnownRoofs& known,
+void add_roofs(LineChart& chart, const analysis::RooflineReport& report, const DeviceCeilings& known,
                const std::string& device, double least, double most) {
   double highest = 0;
   for (const analysis::Roof& roof : report.roofs) {
@@ -162,7 +163,7 @@ void add_point(Line& line, const analysis::RooflinePoint& point, double intensit
 }
 
 /// Returns the roofline of one device; nullopt if no point has a time and DRAM bytes.
-std::optional<Figure> roofline_figure(const Context& context, const Plot& plot, const DeviceRoofs& roofs) {
+std::optional<Figure> roofline_figure(const Context& context, const Plot& plot, const DeviceRoofline& roofs) {
   const analysis::RooflineReport& report = roofs.report;
   const std::string& name = context.table().runs()[roofs.run].device_name;
   LineChart chart;
@@ -225,7 +226,7 @@ void add_roofline(const Context& context, std::vector<Figure>& figures) {
   const Plot* plot = context.plot(PlotKind::time);
   if (plot == nullptr) return;
   std::size_t number = 0;
-  for (const DeviceRoofs& roofs : roofs_of(context, *plot)) {
+  for (const DeviceRoofline& roofs : make_rooflines(context, *plot)) {
     std::optional<Figure> figure = roofline_figure(context, *plot, roofs);
     if (!figure) continue;
     figure->id = fmt::format("roofline-{}", ++number);

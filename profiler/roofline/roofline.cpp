@@ -166,7 +166,7 @@ class RooflineBuilder {
     report_.like = table_.problem(first);
     report_.flops_per_exponential =
         flops_per_exponential(report_.like, table_.algorithms().find(table_.algorithm(first)));
-    report_.roofs = roofs_of(table_.run(first).limits, request_.ceilings, report_.like.dtype);
+    report_.roofs = make_rooflines(table_.run(first).limits, request_.ceilings, report_.like.dtype);
     const ValueColumn& links = bytes_of(table_, RooflineLevel::link);
     const bool any = std::ranges::any_of(of_run, [&](const auto& group) {
       return std::ranges::any_of(group.second, [&](Row row) { return links.has(row); });
@@ -197,8 +197,9 @@ class RooflineBuilder {
   void add_series(const std::vector<Row>& rows) {
     RooflineSeries series = series_of(rows.front());
     const TileSelection fastest{.rule = TileSelection::Rule::fastest};
-    for (const auto& [n, standing] : standing_rows(table_, rows, rows, fastest, over_lengths(table_, Ordinate::time))) {
-      series.points.push_back(point_of(middle(standing)));
+    for (const auto& [n, selected_rows] :
+         select_rows(table_, rows, rows, fastest, position_by_length(table_, Ordinate::time))) {
+      series.points.push_back(point_of(middle(selected_rows)));
     }
     report_.series.push_back(std::move(series));
   }
@@ -337,7 +338,7 @@ std::string_view to_string(Bound bound) {
   return {};
 }
 
-std::vector<Roof> roofs_of(const DeviceLimits& limits, const KnownCeilings& known, DType dtype) {
+std::vector<Roof> make_rooflines(const DeviceLimits& limits, const KnownCeilings& known, DType dtype) {
   const DeviceRates rates = device_rates(limits);
   std::vector<Roof> roofs;
   for (const Bound bound : all_bounds) {

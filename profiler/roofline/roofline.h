@@ -15,7 +15,7 @@
 #include "kernels/model/ceilings.h"
 #include "kernels/model/kernel_work.h"
 #include "profiler/points/point_table.h"
-#include "profiler/tilemap/tile_choice.h"
+#include "profiler/tilemap/tile_selection.h"
 
 namespace attnscope::analysis {
 
@@ -77,7 +77,7 @@ struct KnownCeilings {
 /// an available instruction was not measured. DRAM: read rate, which is higher than the write rate. Link: send rate in
 /// one direction while receiving equally. Unmeasured exp2: 16 per clock and SM. Unmeasured mma.sync: its share of the
 /// tensor peak, if known to be below 1.
-[[nodiscard]] std::vector<Roof> roofs_of(const DeviceLimits&, const KnownCeilings&, DType);
+[[nodiscard]] std::vector<Roof> make_rooflines(const DeviceLimits&, const KnownCeilings&, DType);
 [[nodiscard]] const Roof* find_roof(std::span<const Roof>, Bound);
 /// Rate in FLOP/s at which points reach a unit's ceiling, given the FLOPs per exponential. Pre: not
 /// of_bytes(roof.bound).

@@ -10,10 +10,10 @@ namespace attnscope::analysis {
 namespace {
 
 /// Rounds with fewer values have too few neighbors for a running mean.
-constexpr std::size_t fewest_values = 160;
-constexpr std::size_t fewest_neighbours = 24;
-constexpr std::size_t most_neighbours = 80;
-constexpr std::size_t looks_a_width = 8;
+constexpr std::size_t min_values_per_round = 160;
+constexpr std::size_t min_neighbors = 24;
+constexpr std::size_t max_neighbors = 80;
+constexpr std::size_t knots_per_width = 8;
 /// Backfitting iterations; further ones change the result by less than its uncertainty.
 constexpr int turns = 4;
 
@@ -24,35 +24,35 @@ struct Knot {
 
 /// Returns the number of neighbors averaged in a round of this many values.
 std::size_t width_of(std::size_t values) {
-  return std::clamp(values / 50, fewest_neighbours, most_neighbours);
+  return std::clamp(values / 50, min_neighbors, max_neighbors);
 }
 
-double middle_of(std::vector<double> values) {
+double median_point(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::ranges::nth_element(values, middle);
   return *middle;
 }
 
 /// Returns each value's deviation from its series' mean, clipped to three robust standard deviations (scaled MAD).
-std::vector<double> above_means(std::span<const TimedValue> values, std::span<const std::size_t> round,
-                                const std::vector<double>& means) {
-  constexpr double deviations_of_a_median = 1.4826;  // MAD to standard deviation of a normal distribution
+std::vector<double> clipped_deviations(std::span<const TimedValue> values, std::span<const std::size_t> round,
+                                       const std::vector<double>& means) {
+  constexpr double mad_to_sd = 1.4826;  // MAD to standard deviation of a normal distribution
   constexpr double farthest = 3;
   std::vector<double> above;
   above.reserve(round.size());
   for (const std::size_t place : round) above.push_back(values[place].log - means[values[place].series]);
-  const double centre = middle_of(above);
+  const double center = median_point(above);
   std::vector<double> distances(above.size());
-  std::ranges::transform(above, distances.begin(), [&](double value) { return std::abs(value - centre); });
-  const double bound = farthest * deviations_of_a_median * middle_of(std::move(distances));
-  for (double& value : above) value = std::clamp(value, centre - bound, centre + bound);
+  std::ranges::transform(above, distances.begin(), [&](double value) { return std::abs(value - center); });
+  const double bound = farthest * mad_to_sd * median_point(std::move(distances));
+  for (double& value : above) value = std::clamp(value, center - bound, center + bound);
   return above;
 }
 
-std::vector<Knot> knots_of(std::span<const TimedValue> values, std::span<const std::size_t> round,
-                           const std::vector<double>& above) {
+std::vector<Knot> make_knots(std::span<const TimedValue> values, std::span<const std::size_t> round,
+                             const std::vector<double>& above) {
   const std::size_t width = width_of(round.size());
-  const std::size_t step = width / looks_a_width;
+  const std::size_t step = width / knots_per_width;
   std::vector<Knot> knots;
   knots.reserve((round.size() - width) / step + 1);
   for (std::size_t begin = 0; begin + width <= round.size(); begin += step) {
@@ -95,7 +95,7 @@ std::vector<double> common_drift(std::span<const TimedValue> values, std::size_t
     const double round = std::floor(values[order[begin]].moment);
     std::size_t end = begin;
     while (end < order.size() && values[order[end]].moment < round + 1) ++end;
-    if (end - begin < fewest_values) return {};
+    if (end - begin < min_values_per_round) return {};
     rounds.push_back(std::span<const std::size_t>(order).subspan(begin, end - begin));
     begin = end;
   }
@@ -108,8 +108,8 @@ std::vector<double> common_drift(std::span<const TimedValue> values, std::size_t
       means[values[i].series] += (values[i].log - course[i]) / sizes[values[i].series];
     }
     for (const std::span<const std::size_t> round : rounds) {
-      const std::vector<double> above = above_means(values, round, means);
-      follow(knots_of(values, round, above), values, round, above, course);
+      const std::vector<double> above = clipped_deviations(values, round, means);
+      follow(make_knots(values, round, above), values, round, above, course);
     }
   }
   return course;

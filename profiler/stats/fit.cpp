@@ -13,7 +13,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 /// Relative QR pivot below which a column counts as linearly dependent.
-constexpr double dependent = 1e-9;
+constexpr double collinear_threshold = 1e-9;
 
 // Returns the logarithms, or an empty vector if a value is not positive and finite.
 std::vector<double> logs(std::span<const double> values) {
@@ -40,17 +40,17 @@ double half_width(double standard_error, std::size_t degrees_of_freedom) {
 
 }  // namespace
 
-double PowersFit::worst() const {
+double PowerLawFit::worst() const {
   return std::abs(residuals[worst_point]);
 }
 
-double PowersFit::at(std::span<const double> x) const {
+double PowerLawFit::at(std::span<const double> x) const {
   double y = coefficient;
   for (std::size_t k = 0; k < exponents.size(); ++k) y *= std::pow(x[k], exponents[k]);
   return y;
 }
 
-std::optional<PowersFit> fit_powers(std::span<const std::vector<double>> x, std::span<const double> y) {
+std::optional<PowerLawFit> fit_power_law(std::span<const std::vector<double>> x, std::span<const double> y) {
   const std::vector<double> v = logs(y);
   const std::size_t n = y.size();
   const std::size_t terms = x.size() + 1;
@@ -68,7 +68,7 @@ std::optional<PowersFit> fit_powers(std::span<const std::vector<double>> x, std:
     for (Eigen::Index i = 0; i < rows; ++i) a(i, k) = u[static_cast<std::size_t>(i)] - means(k);
   }
   Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(a);
-  qr.setThreshold(dependent);
+  qr.setThreshold(collinear_threshold);
   if (qr.rank() < variables) return std::nullopt;
   const double v_mean = mean(v);
   const Eigen::VectorXd b = Eigen::Map<const Eigen::VectorXd>(v.data(), rows).array() - v_mean;
@@ -76,13 +76,13 @@ std::optional<PowersFit> fit_powers(std::span<const std::vector<double>> x, std:
   const Eigen::VectorXd off = b - (a * slopes);
   const Eigen::MatrixXd covariance = (a.transpose() * a).inverse();
 
-  const std::size_t freedom = n - terms;
-  const double variance = freedom > 0 ? off.squaredNorm() / static_cast<double>(freedom) : 0;
+  const std::size_t dof = n - terms;
+  const double variance = dof > 0 ? off.squaredNorm() / static_cast<double>(dof) : 0;
   const auto around = [&](double value, double share) {
-    const double half = half_width(std::sqrt(variance * share), freedom);
+    const double half = half_width(std::sqrt(variance * share), dof);
     return Interval{value - half, value + half};
   };
-  PowersFit fit;
+  PowerLawFit fit;
   for (Eigen::Index k = 0; k < variables; ++k) {
     fit.exponents.push_back(slopes(k));
     fit.intervals.push_back(around(slopes(k), covariance(k, k)));
@@ -95,16 +95,17 @@ std::optional<PowersFit> fit_powers(std::span<const std::vector<double>> x, std:
     fit.residuals.push_back(std::expm1(off(i)));
     if (std::abs(fit.residuals.back()) > fit.worst()) fit.worst_point = static_cast<std::size_t>(i);
   }
-  if (freedom < 2) return fit;
+  if (dof < 2) return fit;
   // Bonferroni limit for the largest of n.
-  const boost::math::students_t distribution(static_cast<double>(freedom - 1));
-  fit.errors_limit = boost::math::quantile(boost::math::complement(distribution, 0.025 / static_cast<double>(n)));
+  const boost::math::students_t distribution(static_cast<double>(dof - 1));
+  fit.max_studentized_limit =
+      boost::math::quantile(boost::math::complement(distribution, 0.025 / static_cast<double>(n)));
   for (Eigen::Index i = 0; i < rows; ++i) {
     const double left = 1 - 1 / static_cast<double>(n) - (a.row(i) * covariance * a.row(i).transpose())(0);
     if (left <= 0) continue;  // leverage 1: the fit passes through this point by construction
-    const double others = std::max(0.0, off.squaredNorm() - off(i) * off(i) / left) / static_cast<double>(freedom - 1);
+    const double others = std::max(0.0, off.squaredNorm() - off(i) * off(i) / left) / static_cast<double>(dof - 1);
     const double errors = others > 0 ? std::abs(off(i)) / std::sqrt(others * left) : off(i) == 0 ? 0 : infinity;
-    fit.worst_errors = std::max(fit.worst_errors, errors);
+    fit.max_studentized = std::max(fit.max_studentized, errors);
   }
   return fit;
 }

@@ -17,7 +17,7 @@ struct Interval {
 };
 
 /// y = coefficient * product over k of x_k^exponent_k, by least squares of the logarithms.
-struct PowersFit {
+struct PowerLawFit {
   std::vector<double> exponents;    ///< one per variable
   std::vector<Interval> intervals;  ///< 95%; infinite with zero degrees of freedom
   double coefficient = 0;
@@ -26,14 +26,15 @@ struct PowersFit {
   std::size_t worst_point = 0;    ///< index of the residual of largest magnitude
   /// Largest externally studentized residual, and its 95% limit (Bonferroni over all points). Both 0 with fewer than
   /// two degrees of freedom.
-  double worst_errors = 0;
-  double errors_limit = 0;
+  double max_studentized = 0;
+  double max_studentized_limit = 0;
 
   [[nodiscard]] double worst() const;
   [[nodiscard]] double at(std::span<const double> x) const;
 };
 /// Fits y to one column per variable, each as long as y. Returns nullopt if there are fewer points than coefficients,
 /// if a value is not positive and finite, or if the variables are collinear.
-[[nodiscard]] std::optional<PowersFit> fit_powers(std::span<const std::vector<double>> x, std::span<const double> y);
+[[nodiscard]] std::optional<PowerLawFit> fit_power_law(std::span<const std::vector<double>> x,
+                                                       std::span<const double> y);
 
 }  // namespace attnscope

@@ -13,18 +13,18 @@
 
 #include "profiler/stats/common_drift.h"
 #include "profiler/stats/recording_noise.h"
-#include "profiler/stats/student.h"
+#include "profiler/stats/student_t.h"
 #include "profiler/stats/variance_prior.h"
 
 namespace attnscope::analysis {
 namespace {
 
 /// Floor of the log variance: clocks resolve about 1e-4, so rounds may agree only by rounding.
-constexpr double least_variance = 1e-8;
+constexpr double min_log_variance = 1e-8;
 /// Rows from which effects common to all rows can be estimated.
-constexpr std::size_t rows_in_common = 8;
+constexpr std::size_t min_rows_for_effects = 8;
 /// Common drift is removed if it reduces the variance of most rows to this share or less.
-constexpr double less_scatter = 0.9;
+constexpr double max_variance_ratio = 0.9;
 
 std::vector<double> logs_of(const std::vector<double>& values) {
   std::vector<double> logs(values.size());
@@ -32,7 +32,7 @@ std::vector<double> logs_of(const std::vector<double>& values) {
   return logs;
 }
 
-double mean_of(const std::vector<double>& values) {
+double mean_value(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
@@ -44,29 +44,29 @@ double median_of(std::vector<double> values) {
 }
 
 /// Maximum number of values for pairwise means; memory grows with the square.
-constexpr std::size_t most_to_pair = 2000;
+constexpr std::size_t max_pairwise_values = 2000;
 
-/// Thins many values to `most_to_pair` evenly spaced quantiles.
-std::vector<double> thinned(std::vector<double> values) {
-  if (values.size() <= most_to_pair) return values;
+/// Thins many values to `max_pairwise_values` evenly spaced quantiles.
+std::vector<double> subsampled(std::vector<double> values) {
+  if (values.size() <= max_pairwise_values) return values;
   std::ranges::sort(values);
   std::vector<double> kept;
-  kept.reserve(most_to_pair);
-  for (std::size_t k = 0; k < most_to_pair; ++k)
-    kept.push_back(values[(2 * k + 1) * values.size() / (2 * most_to_pair)]);
+  kept.reserve(max_pairwise_values);
+  for (std::size_t k = 0; k < max_pairwise_values; ++k)
+    kept.push_back(values[(2 * k + 1) * values.size() / (2 * max_pairwise_values)]);
   return kept;
 }
 
-void stand_in_for_spread(RatioEstimate& estimate) {
-  static const double error = std::log1p(unknown_spread_floor) / boost::math::quantile(standard_normal, 0.975);
+void assume_spread(RatioEstimate& estimate) {
+  static const double error = std::log1p(assumed_spread) / boost::math::quantile(standard_normal, 0.975);
   estimate.error = error;
-  estimate.freedom = std::numeric_limits<double>::infinity();
-  estimate.floor = SpreadFloor::of_percent;
+  estimate.dof = std::numeric_limits<double>::infinity();
+  estimate.floor = SpreadFloor::assumed_percent;
 }
 
 using PointIndices = std::vector<std::size_t>;
 
-double variance_about(const std::vector<double>& values, double mean) {
+double sample_variance(const std::vector<double>& values, double mean) {
   double squares = 0;
   for (const double value : values) squares += (value - mean) * (value - mean);
   return values.size() < 2 ? 0 : squares / static_cast<double>(values.size() - 1);
@@ -74,7 +74,7 @@ double variance_about(const std::vector<double>& values, double mean) {
 
 using Ratios = std::vector<std::vector<double>>;
 
-Ratios ratios_of(std::span<const ComparedRow> rows, const PointIndices& places, SideValues values) {
+Ratios round_log_ratios(std::span<const ComparedRow> rows, const PointIndices& places, ValueMember values) {
   Ratios ratios;
   ratios.reserve(places.size());
   for (const std::size_t place : places) {
@@ -86,7 +86,7 @@ Ratios ratios_of(std::span<const ComparedRow> rows, const PointIndices& places, 
 }
 
 /// Returns the rows (as indices into `places`) that have moments.
-PointIndices timed_rows(std::span<const ComparedRow> rows, const PointIndices& places) {
+PointIndices rows_with_moments(std::span<const ComparedRow> rows, const PointIndices& places) {
   PointIndices timed;
   for (std::size_t i = 0; i < places.size(); ++i) {
     const ComparedRow& row = rows[places[i]];
@@ -96,12 +96,12 @@ PointIndices timed_rows(std::span<const ComparedRow> rows, const PointIndices& p
 }
 
 /// Subtracts common drift if most rows scatter less without it. Returns the affected rows as indices into `places`.
-PointIndices steady(std::span<const ComparedRow> rows, const PointIndices& places, SideValues values, Ratios& ratios) {
-  PointIndices timed = timed_rows(rows, places);
+PointIndices steady(std::span<const ComparedRow> rows, const PointIndices& places, ValueMember values, Ratios& ratios) {
+  PointIndices timed = rows_with_moments(rows, places);
   std::vector<TimedValue> all;
   for (std::size_t i = 0; i < timed.size(); ++i) {
     const ComparedRow& row = rows[places[timed[i]]];
-    for (const RoundsOfSide* side : {&row.base, &row.other}) {
+    for (const SideRounds* side : {&row.base, &row.other}) {
       const std::vector<double> logs = logs_of(side->*values);
       for (std::size_t k = 0; k < logs.size(); ++k) {
         all.push_back({.series = 2 * i + (side == &row.other ? 1 : 0), .moment = side->moments[k], .log = logs[k]});
@@ -112,43 +112,43 @@ PointIndices steady(std::span<const ComparedRow> rows, const PointIndices& place
   if (course.empty()) return {};
   Ratios steadied;
   std::size_t at = 0;
-  std::size_t calmer = 0;
+  std::size_t improved_rows = 0;
   for (const std::size_t i : timed) {
     std::vector<double>& of_row = steadied.emplace_back(ratios[i]);
     const std::size_t rounds = of_row.size();
     for (std::size_t k = 0; k < rounds; ++k) of_row[k] -= course[at + rounds + k] - course[at + k];
     at += 2 * rounds;
-    const double before = variance_about(ratios[i], mean_of(ratios[i]));
-    if (variance_about(of_row, mean_of(of_row)) <= less_scatter * before) ++calmer;
+    const double before = sample_variance(ratios[i], mean_value(ratios[i]));
+    if (sample_variance(of_row, mean_value(of_row)) <= max_variance_ratio * before) ++improved_rows;
   }
-  if (2 * calmer < timed.size()) return {};
+  if (2 * improved_rows < timed.size()) return {};
   for (std::size_t i = 0; i < timed.size(); ++i) ratios[timed[i]] = std::move(steadied[i]);
   return timed;
 }
 
-void estimate_paired(std::span<const ComparedRow> rows, const PointIndices& places, SideValues values,
+void estimate_paired(std::span<const ComparedRow> rows, const PointIndices& places, ValueMember values,
                      std::vector<RatioEstimate>& estimates) {
-  Ratios ratios = ratios_of(rows, places, values);
+  Ratios ratios = round_log_ratios(rows, places, values);
   for (const std::size_t i : steady(rows, places, values, ratios)) estimates[places[i]].steadied = true;
-  std::vector<FoundVariance> found;
+  std::vector<VarianceEstimate> found;
   found.reserve(places.size());
   for (std::size_t i = 0; i < places.size(); ++i) {
     RatioEstimate& estimate = estimates[places[i]];
-    estimate.centre = hodges_lehmann(ratios[i]);
-    estimate.mean = mean_of(ratios[i]);
-    const double freedom = ratios[i].size() < min_rounds ? 0 : static_cast<double>(ratios[i].size() - 1);
-    found.push_back({.variance = freedom > 0 ? variance_about(ratios[i], estimate.mean) : 0, .freedom = freedom});
+    estimate.center = hodges_lehmann(ratios[i]);
+    estimate.mean = mean_value(ratios[i]);
+    const double dof = ratios[i].size() < min_rounds ? 0 : static_cast<double>(ratios[i].size() - 1);
+    found.push_back({.variance = dof > 0 ? sample_variance(ratios[i], estimate.mean) : 0, .dof = dof});
   }
-  const std::vector<FoundVariance> variances = moderated(found, least_variance);
+  const std::vector<VarianceEstimate> variances = moderate(found, min_log_variance);
   for (std::size_t i = 0; i < places.size(); ++i) {
     RatioEstimate& estimate = estimates[places[i]];
-    if (!(found[i].freedom > 0)) {
-      stand_in_for_spread(estimate);
+    if (!(found[i].dof > 0)) {
+      assume_spread(estimate);
       continue;
     }
     estimate.spread = estimate.apart = std::sqrt(variances[i].variance);
     estimate.error = estimate.spread / std::sqrt((rows[places[i]].base.*values).size());
-    estimate.freedom = variances[i].freedom;
+    estimate.dof = variances[i].dof;
   }
 }
 
@@ -159,25 +159,25 @@ struct Unit {
   double value = 0;
 };
 
-struct RowOfUnits {
+struct UnitRow {
   std::vector<Unit> units;
   std::size_t groups = 0;
   double share = 0;  ///< 1 / base recordings + 1 / candidate recordings
-  double freedom = 0;
-  FoundVariance between;  ///< between the means of one side's recordings
+  double dof = 0;
+  VarianceEstimate between;  ///< between the means of one side's recordings
 };
 
 /// Log values of one recording with their round indices.
-struct OfRecording {
+struct RecordingValues {
   std::vector<double> logs;
   std::vector<std::size_t> rounds;
 };
 
-std::map<std::uint32_t, OfRecording> by_recording(const RoundsOfSide& side, SideValues values) {
+std::map<std::uint32_t, RecordingValues> by_recording(const SideRounds& side, ValueMember values) {
   const std::vector<double> logs = logs_of(side.*values);
-  std::map<std::uint32_t, OfRecording> recordings;
+  std::map<std::uint32_t, RecordingValues> recordings;
   for (std::size_t k = 0; k < logs.size(); ++k) {
-    OfRecording& own = recordings[side.recordings[k]];
+    RecordingValues& own = recordings[side.recordings[k]];
     own.rounds.push_back(side.rounds.empty() ? own.logs.size() : side.rounds[k]);
     own.logs.push_back(logs[k]);
   }
@@ -186,9 +186,9 @@ std::map<std::uint32_t, OfRecording> by_recording(const RoundsOfSide& side, Side
 
 /// Returns the median over recording pairs of the median difference of their rounds, so each recording has the same
 /// weight regardless of its number of rounds.
-double centre_of(const std::vector<std::vector<double>>& base, const std::vector<std::vector<double>>& other) {
-  std::vector<double> centres;
-  centres.reserve(base.size() * other.size());
+double unpaired_center(const std::vector<std::vector<double>>& base, const std::vector<std::vector<double>>& other) {
+  std::vector<double> centers;
+  centers.reserve(base.size() * other.size());
   for (const std::vector<double>& of_base : base) {
     for (const std::vector<double>& of_other : other) {
       std::vector<double> differences;
@@ -196,14 +196,14 @@ double centre_of(const std::vector<std::vector<double>>& base, const std::vector
       for (const double b : of_base) {
         for (const double o : of_other) differences.push_back(o - b);
       }
-      centres.push_back(median_of(std::move(differences)));
+      centers.push_back(median_of(std::move(differences)));
     }
   }
-  return median_of(std::move(centres));
+  return median_of(std::move(centers));
 }
 
-RowOfUnits units_of(const ComparedRow& row, SideValues values, bool of_recordings, RatioEstimate& estimate) {
-  RowOfUnits result;
+UnitRow make_units(const ComparedRow& row, ValueMember values, bool of_recordings, RatioEstimate& estimate) {
+  UnitRow result;
   double difference = 0;
   std::array<std::vector<std::vector<double>>, 2> all;
   bool few = false;
@@ -214,10 +214,10 @@ RowOfUnits units_of(const ComparedRow& row, SideValues values, bool of_recording
     means.reserve(recordings.size());
     for (const auto& [recording, own] : recordings) {
       const std::vector<double>& logs = own.logs;
-      const double of_recording = mean_of(logs);
+      const double of_recording = mean_value(logs);
       means.push_back(of_recording);
       mean += of_recording / static_cast<double>(recordings.size());
-      all.at(other).push_back(thinned(logs));
+      all.at(other).push_back(subsampled(logs));
       if (of_recordings) {
         result.units.push_back({{other, recording, 0}, result.groups, of_recording});
         continue;
@@ -231,18 +231,18 @@ RowOfUnits units_of(const ComparedRow& row, SideValues values, bool of_recording
     if (of_recordings) ++result.groups;
     result.share += 1 / static_cast<double>(recordings.size());
     difference += other ? mean : -mean;
-    const double freedom = static_cast<double>(means.size() - 1);
-    result.between.variance += variance_about(means, mean) * freedom;
-    result.between.freedom += freedom;
+    const double dof = static_cast<double>(means.size() - 1);
+    result.between.variance += sample_variance(means, mean) * dof;
+    result.between.dof += dof;
   }
-  if (result.between.freedom > 0) result.between.variance /= result.between.freedom;
-  if (!few) result.freedom = static_cast<double>(result.units.size() - result.groups);
+  if (result.between.dof > 0) result.between.variance /= result.between.dof;
+  if (!few) result.dof = static_cast<double>(result.units.size() - result.groups);
   estimate.mean = difference;
-  estimate.centre = centre_of(all[0], all[1]);
+  estimate.center = unpaired_center(all[0], all[1]);
   return result;
 }
 
-std::vector<double> residuals_of(const RowOfUnits& row) {
+std::vector<double> group_residuals(const UnitRow& row) {
   std::vector<double> sums(row.groups);
   std::vector<double> counts(row.groups);
   for (const Unit& unit : row.units) {
@@ -257,149 +257,149 @@ std::vector<double> residuals_of(const RowOfUnits& row) {
 using Effects = std::map<std::tuple<bool, std::uint32_t, std::size_t>, double>;
 
 /// Returns the effect of each unit that all rows share: the median residual. Empty for too few rows.
-Effects effects_of(const std::vector<RowOfUnits>& rows) {
-  if (rows.size() < rows_in_common) return {};
+Effects common_effects(const std::vector<UnitRow>& rows) {
+  if (rows.size() < min_rows_for_effects) return {};
   std::map<std::tuple<bool, std::uint32_t, std::size_t>, std::vector<double>> residuals;
-  for (const RowOfUnits& row : rows) {
-    if (!(row.freedom > 0)) continue;
-    const std::vector<double> of_row = residuals_of(row);
+  for (const UnitRow& row : rows) {
+    if (!(row.dof > 0)) continue;
+    const std::vector<double> of_row = group_residuals(row);
     for (std::size_t k = 0; k < of_row.size(); ++k) residuals[row.units[k].id].push_back(of_row[k]);
   }
   Effects effects;
   for (auto& [id, values] : residuals) {
-    if (values.size() >= rows_in_common) effects[id] = median_of(std::move(values));
+    if (values.size() >= min_rows_for_effects) effects[id] = median_of(std::move(values));
   }
   return effects;
 }
 
 /// Variance between recordings on any H100, used without calibration because the rounds of one recording may agree
 /// better than recordings do. From the 77 points of `quick` in 29 recordings on three boards, with clock normalization.
-double assumed_variance(double ns) {
-  constexpr double of_long_points = 0.0015;
-  constexpr double of_short_points = 0.008;
-  constexpr double of_a_launch_ns = 110;
-  const double deviation = std::clamp(of_a_launch_ns / ns, of_long_points, of_short_points);
+double default_recording_variance(double ns) {
+  constexpr double sd_of_long_points = 0.0015;
+  constexpr double sd_of_short_points = 0.008;
+  constexpr double launch_jitter_ns = 110;
+  const double deviation = std::clamp(launch_jitter_ns / ns, sd_of_long_points, sd_of_short_points);
   return deviation * deviation;
 }
 
 /// Returns the variance of the common effects and its degrees of freedom. Rounds of one recording are correlated (after
 /// a clock step, for example) and count as one degree of freedom.
-FoundVariance variance_of(const Effects& effects, bool of_recordings) {
+VarianceEstimate effect_variance(const Effects& effects, bool of_recordings) {
   std::map<std::pair<bool, std::uint32_t>, std::pair<double, double>> groups;  // squares, units
   for (const auto& [id, effect] : effects) {
     auto& [squares, units] = groups[{std::get<0>(id), of_recordings ? 0 : std::get<1>(id)}];
     squares += effect * effect;
     ++units;
   }
-  FoundVariance common;
+  VarianceEstimate common;
   for (const auto& [group, sums] : groups) {
     common.variance += sums.first;
-    common.freedom += sums.second - 1;
+    common.dof += sums.second - 1;
   }
-  if (!(common.freedom > 0)) return {};
-  common.variance /= common.freedom;
-  if (!of_recordings) common.freedom = std::min(common.freedom, static_cast<double>(groups.size()));
+  if (!(common.dof > 0)) return {};
+  common.variance /= common.dof;
+  if (!of_recordings) common.dof = std::min(common.dof, static_cast<double>(groups.size()));
   return common;
 }
 
 /// Returns each row's variance without the common effects.
-std::vector<FoundVariance> own_variances(const std::vector<RowOfUnits>& rows, const Effects& effects) {
-  std::vector<FoundVariance> found;
+std::vector<VarianceEstimate> row_variances(const std::vector<UnitRow>& rows, const Effects& effects) {
+  std::vector<VarianceEstimate> found;
   found.reserve(rows.size());
-  for (const RowOfUnits& row : rows) {
-    RowOfUnits own = row;
+  for (const UnitRow& row : rows) {
+    UnitRow own = row;
     for (Unit& unit : own.units) {
       if (const auto effect = effects.find(unit.id); effect != effects.end()) unit.value -= effect->second;
     }
     double squares = 0;
-    for (const double residual : residuals_of(own)) squares += residual * residual;
-    found.push_back({.variance = row.freedom > 0 ? squares / row.freedom : 0, .freedom = row.freedom});
+    for (const double residual : group_residuals(own)) squares += residual * residual;
+    found.push_back({.variance = row.dof > 0 ? squares / row.dof : 0, .dof = row.dof});
   }
   return found;
 }
 
-void estimate_apart(std::span<const ComparedRow> rows, const PointIndices& places, SideValues values,
-                    bool of_recordings, std::vector<RatioEstimate>& estimates) {
-  std::vector<RowOfUnits> of_units;
+void estimate_unpaired(std::span<const ComparedRow> rows, const PointIndices& places, ValueMember values,
+                       bool of_recordings, std::vector<RatioEstimate>& estimates) {
+  std::vector<UnitRow> of_units;
   for (const std::size_t place : places) {
-    of_units.push_back(units_of(rows[place], values, of_recordings, estimates[place]));
+    of_units.push_back(make_units(rows[place], values, of_recordings, estimates[place]));
   }
-  const Effects effects = effects_of(of_units);
-  FoundVariance common = variance_of(effects, of_recordings);
-  const std::vector<FoundVariance> found = own_variances(of_units, effects);
-  const std::vector<FoundVariance> variances = moderated(found, least_variance);
-  std::vector<FoundVariance> of_a_round = variances;
+  const Effects effects = common_effects(of_units);
+  VarianceEstimate common = effect_variance(effects, of_recordings);
+  const std::vector<VarianceEstimate> found = row_variances(of_units, effects);
+  const std::vector<VarianceEstimate> variances = moderate(found, min_log_variance);
+  std::vector<VarianceEstimate> round_variances = variances;
   if (of_recordings) {
     // Few recordings may agree by chance; their variance is at least that of their rounds.
-    std::vector<RowOfUnits> of_rounds;
+    std::vector<UnitRow> of_rounds;
     of_rounds.reserve(places.size());
     RatioEstimate unused;
-    for (const std::size_t place : places) of_rounds.push_back(units_of(rows[place], values, false, unused));
-    const Effects of_all_rounds = effects_of(of_rounds);
-    const FoundVariance by_rounds = variance_of(of_all_rounds, false);
+    for (const std::size_t place : places) of_rounds.push_back(make_units(rows[place], values, false, unused));
+    const Effects of_all_rounds = common_effects(of_rounds);
+    const VarianceEstimate by_rounds = effect_variance(of_all_rounds, false);
     if (by_rounds.variance > common.variance) common = by_rounds;
-    of_a_round = moderated(own_variances(of_rounds, of_all_rounds), least_variance);
+    round_variances = moderate(row_variances(of_rounds, of_all_rounds), min_log_variance);
   }
   for (std::size_t i = 0; i < places.size(); ++i) {
     RatioEstimate& estimate = estimates[places[i]];
-    if (!(found[i].freedom > 0)) {
-      stand_in_for_spread(estimate);
+    if (!(found[i].dof > 0)) {
+      assume_spread(estimate);
       // If recordings of one side differ by more than the floor, use their spread instead.
-      const FoundVariance& between = of_units[i].between;
+      const VarianceEstimate& between = of_units[i].between;
       const double seen = std::sqrt(between.variance * of_units[i].share);
-      if (between.freedom > 0 && seen > estimate.error) {
+      if (between.dof > 0 && seen > estimate.error) {
         estimate.error = seen;
-        estimate.freedom = between.freedom;
+        estimate.dof = between.dof;
       }
       continue;
     }
     const double seen = common.variance + variances[i].variance;
-    const double assumed = of_recordings ? 0 : assumed_variance(median_of(rows[places[i]].base.ns));
+    const double assumed = of_recordings ? 0 : default_recording_variance(median_of(rows[places[i]].base.ns));
     const double variance = std::max(seen, assumed);
     // Satterthwaite's degrees of freedom of a sum.
-    double doubt = variances[i].variance * variances[i].variance / variances[i].freedom;
-    if (common.freedom > 0) doubt += common.variance * common.variance / common.freedom;
-    estimate.freedom = seen * seen / doubt;
+    double doubt = variances[i].variance * variances[i].variance / variances[i].dof;
+    if (common.dof > 0) doubt += common.variance * common.variance / common.dof;
+    estimate.dof = seen * seen / doubt;
     estimate.error = std::sqrt(variance * of_units[i].share);
-    estimate.spread = std::sqrt(2 * of_a_round[i].variance);
+    estimate.spread = std::sqrt(2 * round_variances[i].variance);
     estimate.apart = std::sqrt(2 * variance);
     estimate.floor = of_recordings ? SpreadFloor::none : SpreadFloor::of_rounds;
   }
 }
 
 /// Returns the log of the side's time (mean of its recordings' places) and its variance.
-std::pair<double, FoundVariance> place_of_side(const RoundsOfSide& side, SideValues values) {
+std::pair<double, VarianceEstimate> side_log_time(const SideRounds& side, ValueMember values) {
   double sum = 0;
   const auto recordings = by_recording(side, values);
   for (const auto& [recording, own] : recordings) sum += place_of(own.logs);
   const auto count = static_cast<double>(recordings.size());
-  return {sum / count, {.variance = side.place.variance / count, .freedom = side.place.freedom}};
+  return {sum / count, {.variance = side.place.variance / count, .dof = side.place.dof}};
 }
 
-void estimate_calibrated(const ComparedRow& row, SideValues values, RatioEstimate& estimate) {
-  const auto [base, of_base] = place_of_side(row.base, values);
-  const auto [other, of_other] = place_of_side(row.other, values);
-  estimate.mean = estimate.centre = other - base;
+void estimate_calibrated(const ComparedRow& row, ValueMember values, RatioEstimate& estimate) {
+  const auto [base, of_base] = side_log_time(row.base, values);
+  const auto [other, of_other] = side_log_time(row.other, values);
+  estimate.mean = estimate.center = other - base;
   estimate.error = std::sqrt(of_base.variance + of_other.variance);
   // Both variances come from the same recordings, so their degrees of freedom do not add up.
-  estimate.freedom = std::min(of_base.freedom, of_other.freedom);
+  estimate.dof = std::min(of_base.dof, of_other.dof);
   estimate.apart = std::sqrt(row.base.place.variance + row.other.place.variance);
   estimate.floor = SpreadFloor::calibrated;
 }
 
 /// For a computed side the model error is the only spread.
-void estimate_computed(const ComparedRow& row, SideValues values, RatioEstimate& estimate) {
-  estimate.mean = estimate.centre = median_of(logs_of(row.other.*values)) - median_of(logs_of(row.base.*values));
+void estimate_computed(const ComparedRow& row, ValueMember values, RatioEstimate& estimate) {
+  estimate.mean = estimate.center = median_of(logs_of(row.other.*values)) - median_of(logs_of(row.base.*values));
   estimate.error = std::log1p(row.model_error) / boost::math::quantile(standard_normal, 0.975);
-  estimate.freedom = std::numeric_limits<double>::infinity();
-  estimate.floor = SpreadFloor::of_model;
+  estimate.dof = std::numeric_limits<double>::infinity();
+  estimate.floor = SpreadFloor::model_error_floor;
 }
 
 }  // namespace
 
-std::size_t recordings_of(const ComparedRow& row) {
+std::size_t recording_count(const ComparedRow& row) {
   std::size_t count = 0;
-  for (const RoundsOfSide* side : {&row.base, &row.other}) {
+  for (const SideRounds* side : {&row.base, &row.other}) {
     if (side->recordings.size() == 1) {
       ++count;
       continue;
@@ -409,11 +409,11 @@ std::size_t recordings_of(const ComparedRow& row) {
   return count;
 }
 
-std::vector<RatioEstimate> estimates_of(std::span<const ComparedRow> rows, SideValues values,
-                                        std::vector<bool>& which) {
+std::vector<RatioEstimate> estimate_ratios(std::span<const ComparedRow> rows, ValueMember values,
+                                           std::vector<bool>& which) {
   std::vector<RatioEstimate> estimates(rows.size());
   which.assign(rows.size(), false);
-  const bool times = values == &RoundsOfSide::ns;
+  const bool times = values == &SideRounds::ns;
   PointIndices paired;
   PointIndices of_rounds;
   PointIndices of_recordings;
@@ -424,24 +424,24 @@ std::vector<RatioEstimate> estimates_of(std::span<const ComparedRow> rows, SideV
     if (row.model_error > 0) {
       estimate_computed(row, values, estimates[i]);
     } else if (row.exact) {
-      estimates[i].mean = estimates[i].centre = std::log((row.other.*values).front() / (row.base.*values).front());
+      estimates[i].mean = estimates[i].center = std::log((row.other.*values).front() / (row.base.*values).front());
     } else if (row.paired) {
       paired.push_back(i);
-    } else if (row.base.place.freedom > 0 && row.other.place.freedom > 0) {
+    } else if (row.base.place.dof > 0 && row.other.place.dof > 0) {
       estimate_calibrated(row, values, estimates[i]);
     } else {
-      (recordings_of(row) < enough_recordings ? of_rounds : of_recordings).push_back(i);
+      (recording_count(row) < min_recordings_for_spread ? of_rounds : of_recordings).push_back(i);
     }
   }
   estimate_paired(rows, paired, values, estimates);
-  estimate_apart(rows, of_rounds, values, false, estimates);
-  estimate_apart(rows, of_recordings, values, true, estimates);
+  estimate_unpaired(rows, of_rounds, values, false, estimates);
+  estimate_unpaired(rows, of_recordings, values, true, estimates);
   return estimates;
 }
 
 double hodges_lehmann(std::span<const double> all) {
   if (all.size() == 1) return all.front();
-  const std::vector<double> values = thinned({all.begin(), all.end()});
+  const std::vector<double> values = subsampled({all.begin(), all.end()});
   std::vector<double> means;
   means.reserve(values.size() * (values.size() + 1) / 2);
   for (std::size_t i = 0; i < values.size(); ++i) {

@@ -11,13 +11,13 @@
 namespace attnscope::analysis {
 
 /// Recordings (both sides together) from which the spread between recordings can be estimated.
-inline constexpr std::size_t enough_recordings = 4;
+inline constexpr std::size_t min_recordings_for_spread = 4;
 
 struct RatioEstimate {
-  double centre = 0;
+  double center = 0;
   double mean = 0;
   double error = 0;  ///< standard error of the mean; 0 if exact
-  double freedom = 0;
+  double dof = 0;
   double spread = 0;  ///< standard deviation of a paired round's log ratio
   double apart = 0;   ///< standard deviation of the log ratio of one recording per side
   SpreadFloor floor = SpreadFloor::none;
@@ -25,12 +25,12 @@ struct RatioEstimate {
 };
 
 /// The values to compare: times or cycles.
-using SideValues = std::vector<double> RoundsOfSide::*;
+using ValueMember = std::vector<double> SideRounds::*;
 
-[[nodiscard]] std::size_t recordings_of(const ComparedRow& row);
+[[nodiscard]] std::size_t recording_count(const ComparedRow& row);
 
 /// Returns one estimate per row. Sets `which[i]` if row i has these values.
-[[nodiscard]] std::vector<RatioEstimate> estimates_of(std::span<const ComparedRow> rows, SideValues values,
-                                                      std::vector<bool>& which);
+[[nodiscard]] std::vector<RatioEstimate> estimate_ratios(std::span<const ComparedRow> rows, ValueMember values,
+                                                         std::vector<bool>& which);
 
 }  // namespace attnscope::analysis

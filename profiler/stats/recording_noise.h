@@ -21,13 +21,13 @@ namespace attnscope::analysis {
 [[nodiscard]] double place_of(std::vector<double> logs);
 
 /// Same as place_of(), from the medians themselves.
-[[nodiscard]] double place_of_medians(const std::vector<double>& medians);
+[[nodiscard]] double log_time_of_medians(const std::vector<double>& medians);
 
 struct PointNoise {
-  double ns = 0;            ///< geometric mean over the recordings, as place_of()
-  double variance = 0;      ///< variance of the log time of one recording
-  double at_one_clock = 0;  ///< same with clock normalization (one_clock.h); 0 if clocks are unknown
-  double freedom = 0;       ///< recordings minus one
+  double ns = 0;                   ///< geometric mean over the recordings, as place_of()
+  double variance = 0;             ///< variance of the log time of one recording
+  double normalized_variance = 0;  ///< same with clock normalization (one_clock.h); 0 if clocks are unknown
+  double dof = 0;                  ///< recordings minus one
 };
 
 struct RecordingNoise {
@@ -37,9 +37,9 @@ struct RecordingNoise {
 };
 
 /// A point's rounds in one recording, keyed by canonical_text().
-using RecordedRounds = std::map<std::string, RoundsOfSide, std::less<>>;
+using RecordedRounds = std::map<std::string, SideRounds, std::less<>>;
 /// Estimates the noise of all points that several recordings have. Pre: two or more recordings.
-[[nodiscard]] RecordingNoise noise_of(std::span<const RecordedRounds> recordings);
+[[nodiscard]] RecordingNoise estimate_noise(std::span<const RecordedRounds> recordings);
 
 /// Variance between recordings of a point. Log variance is linear in log time over all points, and each point's
 /// variance is moderated towards that line (variance_prior.h). Points without calibration get the line's value.
@@ -49,13 +49,13 @@ class NoiseModel {
 
   /// Returns the variance of the log time of one recording with this many rounds. Scaled up in proportion for fewer
   /// rounds than calibrated, never scaled down. Zero degrees of freedom if unknown.
-  [[nodiscard]] FoundVariance of(std::string_view point, double ns, std::size_t rounds, bool one_clock) const;
+  [[nodiscard]] VarianceEstimate of(std::string_view point, double ns, std::size_t rounds, bool one_clock) const;
 
  private:
   class Line {
    public:
     Line(const RecordingNoise&, double PointNoise::*variance);
-    [[nodiscard]] FoundVariance of(std::string_view point, double ns) const;
+    [[nodiscard]] VarianceEstimate of(std::string_view point, double ns) const;
 
    private:
     [[nodiscard]] double at(double ns) const;
@@ -63,12 +63,12 @@ class NoiseModel {
     double level_ = 0;  ///< log variance at 1 ns
     double slope_ = 0;
     VariancePrior prior_;  ///< prior of a point's variance divided by the line's
-    std::map<std::string, FoundVariance, std::less<>> points_;
+    std::map<std::string, VarianceEstimate, std::less<>> points_;
   };
 
   std::size_t rounds_ = 0;
-  Line as_timed_;
-  Line at_one_clock_;
+  Line unnormalized_;
+  Line normalized_;
 };
 
 }  // namespace attnscope::analysis

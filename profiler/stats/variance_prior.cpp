@@ -15,13 +15,13 @@
 namespace attnscope::analysis {
 namespace {
 
-constexpr double no_end = std::numeric_limits<double>::infinity();
+constexpr double infinite_dof = std::numeric_limits<double>::infinity();
 /// Degrees of freedom above which the prior is treated as a single variance.
-constexpr double as_good_as_no_end = 1e6;
+constexpr double max_prior_dof = 1e6;
 
 /// Returns E[log s^2] - log sigma^2 of a sample variance.
-double bias_of_log(double freedom) {
-  return boost::math::digamma(freedom / 2) - std::log(freedom / 2);
+double log_variance_bias(double dof) {
+  return boost::math::digamma(dof / 2) - std::log(dof / 2);
 }
 
 /// Returns x with trigamma(x) = y. Newton's method on 1 / trigamma, which is convex and nearly linear.
@@ -37,62 +37,61 @@ double inverse_trigamma(double y) {
 }
 
 /// Returns the ratio to the prior variance that any of `rows` rows exceeds with 5% probability.
-double largest_ratio(double freedom, const VariancePrior& prior, double rows) {
+double outlier_ratio(double dof, const VariancePrior& prior, double rows) {
   const double tail = 0.05 / rows;
-  if (prior.freedom < as_good_as_no_end) {
-    return boost::math::quantile(boost::math::complement(boost::math::fisher_f(freedom, prior.freedom), tail));
+  if (prior.dof < max_prior_dof) {
+    return boost::math::quantile(boost::math::complement(boost::math::fisher_f(dof, prior.dof), tail));
   }
-  return boost::math::quantile(boost::math::complement(boost::math::chi_squared(freedom), tail)) / freedom;
+  return boost::math::quantile(boost::math::complement(boost::math::chi_squared(dof), tail)) / dof;
 }
 
 }  // namespace
 
-VariancePrior fit_variance_prior(std::span<const FoundVariance> found, double least) {
+VariancePrior fit_variance_prior(std::span<const VarianceEstimate> found, double least) {
   double rows = 0;
   double sum = 0;
   double squares = 0;
   double sampling = 0;  // sampling variance of the logarithms
-  for (const FoundVariance& row : found) {
-    if (!(row.freedom > 0)) continue;
-    const double log = std::log(std::max(row.variance, least)) - bias_of_log(row.freedom);
+  for (const VarianceEstimate& row : found) {
+    if (!(row.dof > 0)) continue;
+    const double log = std::log(std::max(row.variance, least)) - log_variance_bias(row.dof);
     ++rows;
     sum += log;
     squares += log * log;
-    sampling += boost::math::trigamma(row.freedom / 2);
+    sampling += boost::math::trigamma(row.dof / 2);
   }
   if (rows < 2) return {};
   const double mean = sum / rows;
-  const double beyond_chance = (squares - rows * mean * mean) / (rows - 1) - sampling / rows;
-  if (!(beyond_chance > 1e-6)) return {.variance = std::exp(mean), .freedom = no_end};
-  const double freedom = 2 * inverse_trigamma(beyond_chance);
-  return {.variance = std::exp(mean + bias_of_log(freedom)), .freedom = freedom};
+  const double excess_variance = (squares - rows * mean * mean) / (rows - 1) - sampling / rows;
+  if (!(excess_variance > 1e-6)) return {.variance = std::exp(mean), .dof = infinite_dof};
+  const double dof = 2 * inverse_trigamma(excess_variance);
+  return {.variance = std::exp(mean + log_variance_bias(dof)), .dof = dof};
 }
 
-std::vector<FoundVariance> moderated(std::span<const FoundVariance> found, double least) {
+std::vector<VarianceEstimate> moderate(std::span<const VarianceEstimate> found, double least) {
   const VariancePrior prior = fit_variance_prior(found, least);
   double all = 0;
   double rows = 0;
-  for (const FoundVariance& row : found) {
-    if (!(row.freedom > 0)) continue;
-    all += row.freedom;
+  for (const VarianceEstimate& row : found) {
+    if (!(row.dof > 0)) continue;
+    all += row.dof;
     ++rows;
   }
   std::map<double, double> largest;  // key: degrees of freedom, which most rows share
-  const auto beyond = [&](const FoundVariance& row) {
-    const auto [place, first] = largest.try_emplace(row.freedom);
-    if (first) place->second = largest_ratio(row.freedom, prior, rows);
+  const auto beyond = [&](const VarianceEstimate& row) {
+    const auto [place, first] = largest.try_emplace(row.dof);
+    if (first) place->second = outlier_ratio(row.dof, prior, rows);
     return row.variance > place->second * prior.variance;
   };
-  std::vector<FoundVariance> result;
+  std::vector<VarianceEstimate> result;
   result.reserve(found.size());
-  for (FoundVariance row : found) {
+  for (VarianceEstimate row : found) {
     row.variance = std::max(row.variance, least);
-    if (row.freedom > 0 && prior.freedom > 0 && !beyond(row)) {
-      const double total = row.freedom + prior.freedom;
-      row.variance = prior.freedom < as_good_as_no_end
-                         ? (row.freedom * row.variance + prior.freedom * prior.variance) / total
-                         : prior.variance;
-      row.freedom = std::min(total, all);
+    if (row.dof > 0 && prior.dof > 0 && !beyond(row)) {
+      const double total = row.dof + prior.dof;
+      row.variance =
+          prior.dof < max_prior_dof ? (row.dof * row.variance + prior.dof * prior.variance) / total : prior.variance;
+      row.dof = std::min(total, all);
     }
     result.push_back(row);
   }

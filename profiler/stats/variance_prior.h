@@ -10,20 +10,20 @@
 namespace attnscope::analysis {
 
 /// A sample variance with its degrees of freedom, which may be fractional after moderation.
-struct FoundVariance {
+struct VarianceEstimate {
   double variance = 0;
-  double freedom = 0;
+  double dof = 0;
 };
 
 struct VariancePrior {
   double variance = 0;
-  double freedom = 0;  ///< infinite: all rows have the same variance; 0: unknown
+  double dof = 0;  ///< infinite: all rows have the same variance; 0: unknown
 };
 /// Ignores rows without degrees of freedom. Variances below `least` are raised to it.
-[[nodiscard]] VariancePrior fit_variance_prior(std::span<const FoundVariance> found, double least);
+[[nodiscard]] VariancePrior fit_variance_prior(std::span<const VarianceEstimate> found, double least);
 
 /// Returns each row's variance, averaged with the prior's by degrees of freedom (at most the sum over all rows). A row
 /// whose variance is an outlier under the prior (5% level over all rows) keeps its sample variance.
-[[nodiscard]] std::vector<FoundVariance> moderated(std::span<const FoundVariance> found, double least);
+[[nodiscard]] std::vector<VarianceEstimate> moderate(std::span<const VarianceEstimate> found, double least);
 
 }  // namespace attnscope::analysis

@@ -8,22 +8,22 @@
 #include <utility>
 
 #include "profiler/stats/ratio_estimates.h"
-#include "profiler/stats/student.h"
+#include "profiler/stats/student_t.h"
 
 namespace attnscope::analysis {
 namespace {
 
 /// p-values above this are dropped from the correction (tau in Zhao, Small and Su).
-constexpr double left_out_above = 0.5;
+constexpr double max_p_value = 0.5;
 /// Power of suggested numbers of rounds and recordings.
-constexpr double wanted_power = 0.9;
+constexpr double target_power = 0.9;
 
 /// Returns the probability that an estimate exceeds `value` by chance if the true value is `bound`.
-double chance_above(const RatioEstimate& estimate, double value, double bound) {
+double p_value_above(const RatioEstimate& estimate, double value, double bound) {
   if (estimate.error <= 0) return value > bound ? 0 : 1;
   const double t = (value - bound) / estimate.error;
-  if (estimate.freedom < as_good_as_normal) {
-    return boost::math::cdf(boost::math::complement(Students(estimate.freedom), t));
+  if (estimate.dof < max_student_dof) {
+    return boost::math::cdf(boost::math::complement(StudentT(estimate.dof), t));
   }
   return boost::math::cdf(boost::math::complement(standard_normal, t));
 }
@@ -33,10 +33,10 @@ class Quantiles {
  public:
   explicit Quantiles(double level) : tail_(level / 2) {}
 
-  double of(double freedom) {
-    if (!(freedom < as_good_as_normal)) return boost::math::quantile(boost::math::complement(standard_normal, tail_));
-    const auto [place, first] = by_freedom_.try_emplace(freedom);
-    if (first) place->second = boost::math::quantile(boost::math::complement(Students(freedom), tail_));
+  double of(double dof) {
+    if (!(dof < max_student_dof)) return boost::math::quantile(boost::math::complement(standard_normal, tail_));
+    const auto [place, first] = by_freedom_.try_emplace(dof);
+    if (first) place->second = boost::math::quantile(boost::math::complement(StudentT(dof), tail_));
     return place->second;
   }
 
@@ -46,48 +46,49 @@ class Quantiles {
 };
 
 RatioInterval ratio_of(const RatioEstimate& estimate, Quantiles& quantiles) {
-  const double half = estimate.error > 0 ? quantiles.of(estimate.freedom) * estimate.error : 0;
-  return {.ratio = std::exp(estimate.centre),
-          .interval = {.low = std::exp(std::min(estimate.mean - half, estimate.centre)),
-                       .high = std::exp(std::max(estimate.mean + half, estimate.centre))},
-          .assumed = estimate.floor == SpreadFloor::of_percent};
+  const double half = estimate.error > 0 ? quantiles.of(estimate.dof) * estimate.error : 0;
+  return {.ratio = std::exp(estimate.center),
+          .interval = {.low = std::exp(std::min(estimate.mean - half, estimate.center)),
+                       .high = std::exp(std::max(estimate.mean + half, estimate.center))},
+          .assumed = estimate.floor == SpreadFloor::assumed_percent};
 }
 
-struct Corrected {
+struct CorrectedTests {
   std::vector<bool> found;  ///< per row
   double next = 0;          ///< largest p-value at which one more row would be found
 };
 
-/// Benjamini-Hochberg over the rows in `asked`, without those above `left_out_above`.
-Corrected correct(const std::vector<double>& chances, const std::vector<bool>& asked, double level) {
+/// Benjamini-Hochberg over the rows in `asked`, without those above `max_p_value`.
+CorrectedTests correct(const std::vector<double>& chances, const std::vector<bool>& asked, double level) {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < chances.size(); ++i) {
-    if (asked[i] && chances[i] <= left_out_above) order.push_back(i);
+    if (asked[i] && chances[i] <= max_p_value) order.push_back(i);
   }
   std::ranges::sort(order, {}, [&](std::size_t i) { return chances[i]; });
-  const double each = left_out_above * level / static_cast<double>(std::max<std::size_t>(order.size(), 1));
+  const double each = max_p_value * level / static_cast<double>(std::max<std::size_t>(order.size(), 1));
   std::size_t found = 0;
   for (std::size_t k = 0; k < order.size(); ++k) {
     if (chances[order[k]] <= each * static_cast<double>(k + 1)) found = k + 1;
   }
-  Corrected result{.found = std::vector<bool>(chances.size()),
-                   .next = each * static_cast<double>(std::min(found + 1, std::max<std::size_t>(order.size(), 1)))};
+  CorrectedTests result{
+      .found = std::vector<bool>(chances.size()),
+      .next = each * static_cast<double>(std::min(found + 1, std::max<std::size_t>(order.size(), 1)))};
   for (std::size_t k = 0; k < found; ++k) result.found[order[k]] = true;
   return result;
 }
 
 /// Returns P(T > t) of noncentral Student's t with noncentrality `truth` (Abramowitz and Stegun 26.7.10).
-double chance_beyond(double t, double truth, double freedom) {
-  const double z = (t * (1 - 1 / (4 * freedom)) - truth) / std::sqrt(1 + t * t / (2 * freedom));
+double noncentral_t_tail(double t, double truth, double dof) {
+  const double z = (t * (1 - 1 / (4 * dof)) - truth) / std::sqrt(1 + t * t / (2 * dof));
   return boost::math::cdf(boost::math::complement(standard_normal, z));
 }
 
 /// One-sided quantiles of Student's t, cached: all rows use the same few hundred.
 class Tails {
  public:
-  double of(double freedom, double tail) {
-    const auto [place, first] = known_.try_emplace({freedom, tail});
-    if (first) place->second = boost::math::quantile(boost::math::complement(Students(freedom), tail));
+  double of(double dof, double tail) {
+    const auto [place, first] = known_.try_emplace({dof, tail});
+    if (first) place->second = boost::math::quantile(boost::math::complement(StudentT(dof), tail));
     return place->second;
   }
 
@@ -96,22 +97,22 @@ class Tails {
 };
 
 /// Returns the power for a single row with this standard error, assuming that the estimated ratio is true.
-double power_of(double ratio, double margin, double error, double freedom, double level, Tails& tails) {
+double test_power(double ratio, double margin, double error, double dof, double level, Tails& tails) {
   // For one row, the correction halves the level.
-  const double chance = left_out_above * level;
+  const double chance = max_p_value * level;
   const double beyond = std::abs(ratio) - margin;
   if (beyond > 0) {  // two-sided
-    const double t = tails.of(freedom, chance / 2);
-    return chance_beyond(t, beyond / error, freedom);
+    const double t = tails.of(dof, chance / 2);
+    return noncentral_t_tail(t, beyond / error, dof);
   }
-  const double t = tails.of(freedom, chance);
+  const double t = tails.of(dof, chance);
   const double far = (margin + std::abs(ratio)) / error;
-  return chance_beyond(t, -beyond / error, freedom) + chance_beyond(t, far, freedom) - 1;
+  return noncentral_t_tail(t, -beyond / error, dof) + noncentral_t_tail(t, far, dof) - 1;
 }
 
 /// Returns the smallest number in [least, most] for which `enough` holds; nullopt if it does not hold for `most`.
 template <class Enough>
-std::optional<std::size_t> least_enough(std::size_t least, std::size_t most, Enough enough) {
+std::optional<std::size_t> smallest_sufficient(std::size_t least, std::size_t most, Enough enough) {
   if (!enough(most)) return std::nullopt;
   while (least < most) {
     const std::size_t middle = least + (most - least) / 2;
@@ -124,40 +125,39 @@ std::optional<std::size_t> least_enough(std::size_t least, std::size_t most, Eno
   return most;
 }
 
-std::optional<std::size_t> rounds_that_decide(const RatioEstimate& estimate, const VerdictOptions& options,
-                                              Tails& tails) {
-  if (!(estimate.spread > 0)) return usual_rounds;
-  return least_enough(min_rounds, most_rounds, [&](std::size_t rounds) {
+std::optional<std::size_t> needed_rounds(const RatioEstimate& estimate, const VerdictOptions& options, Tails& tails) {
+  if (!(estimate.spread > 0)) return default_rounds;
+  return smallest_sufficient(min_rounds, most_rounds, [&](std::size_t rounds) {
     // The suggested measurement pays for its own interim analyses only, not for those already done.
-    const double level = options.level / static_cast<double>(looks_of_turns(rounds));
+    const double level = options.level / static_cast<double>(analysis_count(rounds));
     const auto count = static_cast<double>(rounds);
-    return power_of(estimate.centre, std::log1p(options.margin), estimate.spread / std::sqrt(count), count - 1, level,
-                    tails) >= wanted_power;
+    return test_power(estimate.center, std::log1p(options.margin), estimate.spread / std::sqrt(count), count - 1, level,
+                      tails) >= target_power;
   });
 }
 
-std::optional<std::size_t> recordings_that_decide(const RatioEstimate& estimate, const VerdictOptions& options,
-                                                  Tails& tails) {
-  constexpr std::size_t fewest = enough_recordings / 2;
+std::optional<std::size_t> needed_recordings(const RatioEstimate& estimate, const VerdictOptions& options,
+                                             Tails& tails) {
+  constexpr std::size_t fewest = min_recordings_for_spread / 2;
   if (!(estimate.apart > 0)) return fewest;
   const bool calibrated = estimate.floor == SpreadFloor::calibrated;
-  return least_enough(calibrated ? 1 : fewest, most_recordings, [&](std::size_t recordings) {
+  return smallest_sufficient(calibrated ? 1 : fewest, max_recordings, [&](std::size_t recordings) {
     const auto count = static_cast<double>(recordings);
-    const double freedom = calibrated ? std::min(estimate.freedom, as_good_as_normal) : 2 * (count - 1);
-    return power_of(estimate.centre, std::log1p(options.margin), estimate.apart / std::sqrt(count), freedom,
-                    options.level, tails) >= wanted_power;
+    const double dof = calibrated ? std::min(estimate.dof, max_student_dof) : 2 * (count - 1);
+    return test_power(estimate.center, std::log1p(options.margin), estimate.apart / std::sqrt(count), dof,
+                      options.level, tails) >= target_power;
   });
 }
 
 double detectable_change(const RatioEstimate& estimate, double margin, double level, Tails& tails) {
   if (!(estimate.error > 0)) return 0;
-  const double freedom = std::min(estimate.freedom, as_good_as_normal);
-  const double found = tails.of(freedom, left_out_above * level / 2);
-  return std::expm1(margin + (found + tails.of(freedom, 1 - wanted_power)) * estimate.error);
+  const double dof = std::min(estimate.dof, max_student_dof);
+  const double found = tails.of(dof, max_p_value * level / 2);
+  return std::expm1(margin + (found + tails.of(dof, 1 - target_power)) * estimate.error);
 }
 
 void check(const ComparedRow& row) {
-  for (const RoundsOfSide* side : {&row.base, &row.other}) {
+  for (const SideRounds* side : {&row.base, &row.other}) {
     const std::size_t rounds = side->ns.size();
     const auto good = [](double value) { return std::isfinite(value) && value > 0; };
     if (rounds == 0 || !std::ranges::all_of(side->ns, good) || !std::ranges::all_of(side->cycles, good) ||
@@ -173,8 +173,8 @@ void check(const ComparedRow& row) {
 }
 
 /// Returns the p-value of "cycles did not change in the direction of the time".
-double chance_of_sign(const RatioEstimate& time, const RatioEstimate& cycles) {
-  return chance_above(cycles, time.mean < 0 ? -cycles.mean : cycles.mean, 0);
+double sign_p_value(const RatioEstimate& time, const RatioEstimate& cycles) {
+  return p_value_above(cycles, time.mean < 0 ? -cycles.mean : cycles.mean, 0);
 }
 
 }  // namespace
@@ -217,9 +217,9 @@ std::string_view to_string(SpreadFloor floor) {
   switch (floor) {
     case SpreadFloor::of_rounds:
       return "rounds";
-    case SpreadFloor::of_percent:
+    case SpreadFloor::assumed_percent:
       return "assumed";
-    case SpreadFloor::of_model:
+    case SpreadFloor::model_error_floor:
       return "model";
     case SpreadFloor::calibrated:
       return "calibrated";
@@ -229,19 +229,19 @@ std::string_view to_string(SpreadFloor floor) {
   return "";
 }
 
-std::vector<std::size_t> rounds_to_look_at(std::size_t most) {
-  constexpr std::size_t first_look = 5;
+std::vector<std::size_t> analysis_rounds(std::size_t most) {
+  constexpr std::size_t first_analysis = 5;
   std::vector<std::size_t> looks;
-  for (std::size_t rounds = first_look; rounds < most; rounds *= 2) looks.push_back(rounds);
+  for (std::size_t rounds = first_analysis; rounds < most; rounds *= 2) looks.push_back(rounds);
   looks.push_back(most);
   return looks;
 }
 
-std::size_t looks_of_turns(std::size_t most) {
-  return rounds_to_look_at(most).size() + 1;
+std::size_t analysis_count(std::size_t most) {
+  return analysis_rounds(most).size() + 1;
 }
 
-VerdictOptions of_each_look(VerdictOptions options, std::size_t looks) {
+VerdictOptions per_analysis_options(VerdictOptions options, std::size_t looks) {
   options.looks = looks;
   return options;
 }
@@ -251,26 +251,26 @@ std::vector<RowVerdict> judge(std::span<const ComparedRow> rows, const VerdictOp
   const double margin = std::log1p(options.margin);
   std::vector<bool> timed;
   std::vector<bool> clocked;
-  const std::vector<RatioEstimate> times = estimates_of(rows, &RoundsOfSide::ns, timed);
-  const std::vector<RatioEstimate> cycles = estimates_of(rows, &RoundsOfSide::cycles, clocked);
+  const std::vector<RatioEstimate> times = estimate_ratios(rows, &SideRounds::ns, timed);
+  const std::vector<RatioEstimate> cycles = estimate_ratios(rows, &SideRounds::cycles, clocked);
   std::vector<double> change(rows.size());
   std::vector<double> same(rows.size());
   std::vector<bool> uncertain(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const double distance = std::abs(times[i].mean);
     uncertain[i] = !rows[i].exact;
-    change[i] = chance_above(times[i], distance, margin);
-    if (times[i].error > 0) change[i] += chance_above(times[i], distance, -margin);
-    same[i] = times[i].error > 0 ? chance_above(times[i], margin - distance, 0) : (distance > margin ? 1 : 0);
+    change[i] = p_value_above(times[i], distance, margin);
+    if (times[i].error > 0) change[i] += p_value_above(times[i], distance, -margin);
+    same[i] = times[i].error > 0 ? p_value_above(times[i], margin - distance, 0) : (distance > margin ? 1 : 0);
   }
   std::vector<double> confirmed = change;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (rows[i].one_clock) clocked[i] = false;  // normalized times are proportional to cycles
-    if (clocked[i]) confirmed[i] = std::max(change[i], chance_of_sign(times[i], cycles[i]));
+    if (clocked[i]) confirmed[i] = std::max(change[i], sign_p_value(times[i], cycles[i]));
   }
   const auto looks = static_cast<double>(options.looks);
-  const Corrected changed = correct(confirmed, uncertain, options.level / looks);
-  const Corrected alike = correct(same, uncertain, options.level / looks);
+  const CorrectedTests changed = correct(confirmed, uncertain, options.level / looks);
+  const CorrectedTests alike = correct(same, uncertain, options.level / looks);
   Quantiles quantiles(options.interval_level / looks);
   Quantiles of_all(options.interval_level / looks / static_cast<double>(std::max<std::size_t>(rows.size(), 1)));
   Tails tails;
@@ -280,7 +280,7 @@ std::vector<RowVerdict> judge(std::span<const ComparedRow> rows, const VerdictOp
     row.time = ratio_of(times[i], quantiles);
     if (clocked[i]) row.cycles = ratio_of(cycles[i], quantiles);
     const Interval together = ratio_of(times[i], of_all).interval;
-    row.sure = times[i].mean < 0 ? 1 - together.high : together.low - 1;
+    row.certain_change = times[i].mean < 0 ? 1 - together.high : together.low - 1;
     row.floor = times[i].floor;
     row.steadied = times[i].steadied;
     row.one_clock = rows[i].one_clock;
@@ -291,24 +291,24 @@ std::vector<RowVerdict> judge(std::span<const ComparedRow> rows, const VerdictOp
     row.p_change = confirmed[i];
     row.p_same = same[i];
     row.detectable = detectable_change(times[i], margin, options.level / looks, tails);
-    const double as_timed = times[i].mean + rows[i].clock_shift;
-    const bool inside = std::abs(as_timed) <= margin;
-    const bool beyond = !inside && (as_timed < 0) == (times[i].mean < 0);
+    const double unnormalized = times[i].mean + rows[i].clock_shift;
+    const bool inside = std::abs(unnormalized) <= margin;
+    const bool beyond = !inside && (unnormalized < 0) == (times[i].mean < 0);
     if ((changed.found[i] && beyond) || (rows[i].exact && change[i] <= 0)) {
       row.verdict = times[i].mean < 0 ? Verdict::faster : Verdict::slower;
     } else if ((alike.found[i] && inside) || (rows[i].exact && same[i] <= 0)) {
       row.verdict = Verdict::same;
     } else {
       const bool by_time = change[i] <= changed.next;
-      row.undecided = row.floor == SpreadFloor::of_percent   ? Undecided::few_rounds
-                      : row.floor == SpreadFloor::of_model   ? Undecided::computed
-                      : by_time || alike.found[i]            ? Undecided::clocks
-                      : row.floor == SpreadFloor::of_rounds  ? Undecided::apart
-                      : row.floor == SpreadFloor::calibrated ? Undecided::noise
-                                                             : Undecided::spread;
+      row.undecided = row.floor == SpreadFloor::assumed_percent     ? Undecided::few_rounds
+                      : row.floor == SpreadFloor::model_error_floor ? Undecided::computed
+                      : by_time || alike.found[i]                   ? Undecided::clocks
+                      : row.floor == SpreadFloor::of_rounds         ? Undecided::apart
+                      : row.floor == SpreadFloor::calibrated        ? Undecided::noise
+                                                                    : Undecided::spread;
       if (row.undecided != Undecided::clocks && row.undecided != Undecided::computed) {
-        row.rounds_needed = rounds_that_decide(times[i], options, tails);
-        row.recordings_needed = recordings_that_decide(times[i], options, tails);
+        row.rounds_needed = needed_rounds(times[i], options, tails);
+        row.recordings_needed = needed_recordings(times[i], options, tails);
       }
     }
   }

@@ -58,16 +58,16 @@ enum class Undecided {
 
 /// Source of a lower bound on a row's spread.
 enum class SpreadFloor {
-  none,        ///< measured in the same rounds, or enough recordings to estimate their spread
-  of_rounds,   ///< spread of rounds, and at least the assumed spread between recordings
-  of_percent,  ///< too few rounds: 5%
-  of_model,    ///< error of the model that computed one side
-  calibrated,  ///< spread between repeated recordings of one build
+  none,               ///< measured in the same rounds, or enough recordings to estimate their spread
+  of_rounds,          ///< spread of rounds, and at least the assumed spread between recordings
+  assumed_percent,    ///< too few rounds: 5%
+  model_error_floor,  ///< error of the model that computed one side
+  calibrated,         ///< spread between repeated recordings of one build
 };
 [[nodiscard]] std::string_view to_string(SpreadFloor);
 
 /// One side of a row: one value per round, in order.
-struct RoundsOfSide {
+struct SideRounds {
   std::vector<double> ns;
   std::vector<double> cycles;             ///< per round; empty if the clock is unknown
   std::vector<std::uint32_t> recordings;  ///< per round, unpaired rows only: index of the recording
@@ -77,12 +77,12 @@ struct RoundsOfSide {
   /// Per round or empty, paired rows only: moment of the sample, see common_drift.h.
   std::vector<double> moments = {};
   /// Unpaired rows only: variance of a recording's log time (recording_noise.h). Zero degrees of freedom if unknown.
-  FoundVariance place = {};
+  VarianceEstimate place = {};
 };
 
 struct ComparedRow {
-  RoundsOfSide base;
-  RoundsOfSide other;
+  SideRounds base;
+  SideRounds other;
   /// True if base.ns[k] and other.ns[k] come from the same round of one recording with shuffled points.
   bool paired = false;
   /// Both sides are computed the same way: no spread, and the verdict follows from the margin alone.
@@ -98,7 +98,7 @@ struct ComparedRow {
 struct RatioInterval {
   double ratio = 1;   ///< other / base
   Interval interval;  ///< 95% by default, for this row alone
-  /// True if the width is assumed (`unknown_spread_floor`) because there are too few rounds.
+  /// True if the width is assumed (`assumed_spread`) because there are too few rounds.
   bool assumed = false;
 };
 
@@ -118,11 +118,11 @@ struct RowVerdict {
   double p_same = 1;    ///< p-value of "the ratio is outside the margin", uncorrected
   /// Smallest change in the direction of the estimate at the interval's level for all rows together (Bonferroni); 0.05
   /// is 5%. Negative if none.
-  double sure = 0;
+  double certain_change = 0;
   double detectable = 0;  ///< minimum detectable change of this row alone at 90% power, relative; 0 if exact
   /// Rounds of `attnscope ab` (both sides interleaved) that decide an UNDECIDED row with 90% power if ratio and spread
-  /// are as estimated. nullopt above `most_rounds`: the change is close to the margin. `usual_rounds` if the spread is
-  /// unknown.
+  /// are as estimated. nullopt above `most_rounds`: the change is close to the margin. `default_rounds` if the spread
+  /// is unknown.
   std::optional<std::size_t> rounds_needed = std::nullopt;
   /// Recordings per side that decide the row if the sides cannot be interleaved.
   std::optional<std::size_t> recordings_needed = std::nullopt;
@@ -130,12 +130,12 @@ struct RowVerdict {
 
 /// Default margins of paired and unpaired rows. For unpaired rows of six rounds, a 3% change is distinguished from none
 /// in three of four rows.
-inline constexpr double usual_margin_paired = 0.01;
-inline constexpr double usual_margin_apart = 0.015;
+inline constexpr double default_margin_paired = 0.01;
+inline constexpr double default_margin_unpaired = 0.015;
 
 struct VerdictOptions {
-  double margin = usual_margin_paired;  ///< relative; 0 < margin < 1
-  double level = 0.05;                  ///< false discovery rate of verdicts
+  double margin = default_margin_paired;  ///< relative; 0 < margin < 1
+  double level = 0.05;                    ///< false discovery rate of verdicts
   /// Miss probability of an interval.
   double interval_level = 0.05;
   std::size_t looks = 1;  ///< number of interim analyses that share `level` and `interval_level`; > 0
@@ -143,20 +143,20 @@ struct VerdictOptions {
 
 /// Returns the rounds at which a sequential measurement is analyzed: 5, 10, 20, ... and `most`. Each interim analysis
 /// gets an equal share of both levels (Bonferroni), so that the overall error rates hold.
-[[nodiscard]] std::vector<std::size_t> rounds_to_look_at(std::size_t most);
+[[nodiscard]] std::vector<std::size_t> analysis_rounds(std::size_t most);
 /// Returns options for each of `looks` interim analyses. Pre: looks > 0.
-[[nodiscard]] VerdictOptions of_each_look(VerdictOptions options, std::size_t looks);
+[[nodiscard]] VerdictOptions per_analysis_options(VerdictOptions options, std::size_t looks);
 /// Returns the number of analyses of `attnscope ab` for at most this many rounds: the interim ones and one at the time
 /// limit.
-[[nodiscard]] std::size_t looks_of_turns(std::size_t most);
+[[nodiscard]] std::size_t analysis_count(std::size_t most);
 
 inline constexpr std::size_t min_rounds = 3;
 /// Suggested if the spread is unknown.
-inline constexpr std::size_t usual_rounds = 10;
+inline constexpr std::size_t default_rounds = 10;
 inline constexpr std::size_t most_rounds = 1000;
-inline constexpr std::size_t most_recordings = 50;
+inline constexpr std::size_t max_recordings = 50;
 /// Half width of the interval with fewer than `min_rounds`.
-inline constexpr double unknown_spread_floor = 0.05;
+inline constexpr double assumed_spread = 0.05;
 
 /// Returns one verdict per row. Throws std::invalid_argument for a row with an empty side, mismatched lengths, or
 /// values that are not positive and finite.

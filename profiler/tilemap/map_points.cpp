@@ -9,17 +9,17 @@
 namespace attnscope::analysis {
 namespace {
 
-bool as_many_queries(const PointSpec& point) {
+bool is_square_point(const PointSpec& point) {
   return point.problem.n_q == point.problem.n_k;
 }
 
 /// With n_k on an axis and n_q not, square problems stay square.
 void follow_keys(const PointAxis& axis, PointSpec& point) {
-  if (axis.speaks_for("n_k") && !axis.speaks_for("n_q")) point.problem.n_q = point.problem.n_k;
+  if (axis.covers_field("n_k") && !axis.covers_field("n_q")) point.problem.n_q = point.problem.n_k;
 }
 
 void copy_known_values(const PointAxis& axis, const PointSpec& from, PointSpec& to) {
-  const bool both_square = as_many_queries(from) && as_many_queries(to);
+  const bool both_square = is_square_point(from) && is_square_point(to);
   for (const std::string& name : axis.names) {
     if (const attnscope::Field* field = attnscope::find_field(name)) {
       field->restore(to, field->get(from));
@@ -31,7 +31,7 @@ void copy_known_values(const PointAxis& axis, const PointSpec& from, PointSpec& 
   if (both_square) follow_keys(axis, to);
 }
 
-std::optional<Row> row_along(const TileMap& map, bool column, int place) {
+std::optional<Row> collected_row(const TileMap& map, bool column, int place) {
   const auto count = static_cast<int>(column ? map.y.size() : map.x.size());
   for (int i = 0; i < count; ++i) {
     const TileCell& cell = map.at(column ? TileMap::Place{i, place} : TileMap::Place{place, i});
@@ -41,25 +41,25 @@ std::optional<Row> row_along(const TileMap& map, bool column, int place) {
 }
 
 /// Returns whether cells are configurations; false if an axis is the device.
-bool axes_are_choices(const TileMap& map) {
+bool has_config_axes(const TileMap& map) {
   return !map.empty() && !map.x.axis.names.empty() && !map.y.axis.names.empty();
 }
 
 }  // namespace
 
 std::optional<PointSpec> point_of(const PointTable& table, const TileMap& map, TileMap::Place place) {
-  if (!axes_are_choices(map)) return std::nullopt;
-  const auto if_ours = [&](PointSpec point) {
+  if (!has_config_axes(map)) return std::nullopt;
+  const auto if_known_algorithm = [&](PointSpec point) {
     return table.algorithms().find(point.algorithm) != nullptr ? std::optional(std::move(point)) : std::nullopt;
   };
   const TileCell& cell = map.at(place);
-  if (cell.disposition) return if_ours(table.spec(cell.row));
-  const auto of_column = row_along(map, true, place.column);
-  const auto of_row = row_along(map, false, place.row);
+  if (cell.disposition) return if_known_algorithm(table.spec(cell.row));
+  const auto of_column = collected_row(map, true, place.column);
+  const auto of_row = collected_row(map, false, place.row);
   if (!of_column || !of_row) return std::nullopt;
   PointSpec point = table.spec(*of_row);
   copy_known_values(map.x.axis, table.spec(*of_column), point);
-  return if_ours(std::move(point));
+  return if_known_algorithm(std::move(point));
 }
 
 }  // namespace attnscope::analysis

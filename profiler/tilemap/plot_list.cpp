@@ -18,9 +18,9 @@ namespace {
 void plan_curves(const PointTable& table, std::vector<Plot>& plots) {
   constexpr std::array kinds{PlotKind::bytes, PlotKind::time, PlotKind::rate};
   curve_filter().for_each_problem(table, table.rows(), [&](const ProblemFilter& filter) {
-    if (only_a_tile_map(table, filter.rows())) return;
+    if (is_tile_map_only(table, filter.rows())) return;
     std::vector<TileSelection> tiles;
-    for (SweptValue& value : swept_values(table, filter.rows())) {
+    for (KnobValueChoice& value : swept_knob_values(table, filter.rows())) {
       tiles.push_back({TileSelection::Rule::widest, {}, std::move(value)});
     }
     if (tiles.empty()) tiles.emplace_back();
@@ -28,7 +28,7 @@ void plan_curves(const PointTable& table, std::vector<Plot>& plots) {
       for (const PlotKind kind : kinds) {
         Plot plot{kind, {}, filter, tile, {}};
         const bool shown =
-            std::ranges::any_of(filter.rows(), [&](Row row) { return shows_on(table, row, plot.ordinate()); });
+            std::ranges::any_of(filter.rows(), [&](Row row) { return has_result(table, row, plot.ordinate()); });
         if (!shown) continue;
         plot.stem = curve_stem(plot.ordinate(), filter, tile);
         plots.push_back(std::move(plot));
@@ -106,7 +106,7 @@ std::vector<Plot> plan_plots(const PointTable& table) {
   return plots;
 }
 
-bool only_a_tile_map(const PointTable& table, std::span<const Row> rows) {
+bool is_tile_map_only(const PointTable& table, std::span<const Row> rows) {
   std::set<std::int64_t> lengths;
   std::map<std::string_view, std::set<std::pair<int, int>>> tiles;
   for (const Row row : rows) {
@@ -115,7 +115,7 @@ bool only_a_tile_map(const PointTable& table, std::span<const Row> rows) {
     if (has_tile(tile)) tiles[table.algorithm(row)].emplace(tile.br, tile.bc);
   }
   return lengths.size() == 1 &&
-         std::ranges::any_of(tiles, [](const auto& entry) { return entry.second.size() >= fewest_tiles_of_a_map; });
+         std::ranges::any_of(tiles, [](const auto& entry) { return entry.second.size() >= min_map_tiles; });
 }
 
 }  // namespace attnscope::analysis

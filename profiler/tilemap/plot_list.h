@@ -11,7 +11,7 @@
 #include "kernels/model/result.h"
 #include "profiler/points/point_table.h"
 #include "profiler/points/problem_filter.h"
-#include "profiler/tilemap/tile_choice.h"
+#include "profiler/tilemap/tile_selection.h"
 
 namespace attnscope::analysis {
 
@@ -41,6 +41,6 @@ struct Plot {
 /// device with a tile sweep.
 [[nodiscard]] std::vector<Plot> plan_plots(const PointTable&);
 /// Returns whether the points have only one N and the tiles of an algorithm form a map.
-[[nodiscard]] bool only_a_tile_map(const PointTable&, std::span<const Row> rows);
+[[nodiscard]] bool is_tile_map_only(const PointTable&, std::span<const Row> rows);
 
 }  // namespace attnscope::analysis

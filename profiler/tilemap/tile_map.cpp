@@ -18,17 +18,17 @@ namespace {
 
 constexpr double never = std::numeric_limits<double>::infinity();
 
-bool says_tile(const MapLayout& layout) {
-  return layout.speaks_for("br") || layout.speaks_for("bc");
+bool sets_tile_size(const MapLayout& layout) {
+  return layout.covers_field("br") || layout.covers_field("bc");
 }
 
 /// Returns whether the point has values on both axes; imported points may lack the tile.
-bool states_axes(const PointTable& table, Row row, const MapLayout& layout) {
-  return !says_tile(layout) || has_tile(table.tile_of(row).tile);
+bool has_axis_values(const PointTable& table, Row row, const MapLayout& layout) {
+  return !sets_tile_size(layout) || has_tile(table.tile_of(row).tile);
 }
 
 /// Totals of a launch depend on the problem, so cells with different problems have no best.
-bool grows_with_the_problem(const Metric& metric) {
+bool is_launch_total(const Metric& metric) {
   return metric.unit == "byte" || metric.unit == "ns" || metric.unit == "cycle";
 }
 
@@ -51,25 +51,26 @@ class TileMapBuilder {
     if (metric_ == nullptr) return;
     map_.unit = std::string(metric_->unit);
     map_.better = metric_->better;
-    if (!request.layout.same_work() && grows_with_the_problem(*metric_)) map_.better = BetterDirection::neither;
+    if (!request.layout.has_one_problem() && is_launch_total(*metric_)) map_.better = BetterDirection::neither;
   }
 
   TileMap build(std::span<const Row> given) {
     std::vector<Row> rows;
     std::ranges::copy_if(given, std::back_inserter(rows),
-                         [&](Row row) { return states_axes(table_, row, request_.layout); });
-    rows = rows_shown(rows);
+                         [&](Row row) { return has_axis_values(table_, row, request_.layout); });
+    rows = shown_rows(rows);
     if (rows.empty()) return std::move(map_);
     lay_out(rows);
-    RowsOfCell of_cell;
-    for (const Row row : rows) of_cell[{y_place_[y_codes_.codes[row]], x_place_[x_codes_.codes[row]]}].push_back(row);
-    for (const auto& [place, its] : of_cell) fill({place.first, place.second}, its);
-    judge_colours();
-    find_best(of_cell);
+    RowsByCell rows_by_cell;
+    for (const Row row : rows)
+      rows_by_cell[{y_place_[y_codes_.codes[row]], x_place_[x_codes_.codes[row]]}].push_back(row);
+    for (const auto& [place, its] : rows_by_cell) fill({place.first, place.second}, its);
+    check_flatness();
+    find_best(rows_by_cell);
     find_plateau();
-    if (request_.shown.as == Comparison::share_of_best) take_shares();
-    take_unit();
-    if (request_.layout.same_work()) find_fastest(of_cell);
+    if (request_.shown.as == Comparison::share_of_best) convert_to_shares();
+    set_unit();
+    if (request_.layout.has_one_problem()) find_fastest(rows_by_cell);
     return std::move(map_);
   }
 
@@ -86,12 +87,12 @@ class TileMapBuilder {
     std::vector<Row> rows;
     std::set<std::int64_t> places;
 
-    [[nodiscard]] bool is_map() const { return places.size() >= fewest_tiles_of_a_map; }
+    [[nodiscard]] bool is_map() const { return places.size() >= min_map_tiles; }
   };
 
   /// Returns the runs, those that form a map first, then the newest. Explorer runs go to `one_by_one`, unless there are
   /// no others.
-  std::vector<Candidate> candidates_of(const std::vector<Row>& rows, std::vector<Candidate>& one_by_one) {
+  std::vector<Candidate> candidate_runs(const std::vector<Row>& rows, std::vector<Candidate>& one_by_one) {
     std::map<RunIndex, Candidate> of_run;
     for (const Row row : rows) {
       Candidate& candidate = of_run[table_.run_index(row)];
@@ -102,7 +103,7 @@ class TileMapBuilder {
     std::vector<Candidate> candidates;
     for (auto& [run, candidate] : of_run) {
       const Run& of = table_.runs()[run];
-      const bool asked = of.label == explored_preset && of.provenance != Provenance::imported;
+      const bool asked = of.label == explorer_preset && of.provenance != Provenance::imported;
       (asked ? one_by_one : candidates).push_back(std::move(candidate));
     }
     if (candidates.empty()) candidates.swap(one_by_one);
@@ -116,9 +117,9 @@ class TileMapBuilder {
   }
 
   /// Returns the rows of the shown runs and records the others as hidden.
-  std::vector<Row> rows_shown(const std::vector<Row>& rows) {
+  std::vector<Row> shown_rows(const std::vector<Row>& rows) {
     std::vector<Candidate> one_by_one;
-    const std::vector<Candidate> candidates = candidates_of(rows, one_by_one);
+    const std::vector<Candidate> candidates = candidate_runs(rows, one_by_one);
     std::vector<std::vector<std::int64_t>> places;
     places.reserve(candidates.size());
     for (const Candidate& candidate : candidates) {
@@ -136,14 +137,14 @@ class TileMapBuilder {
         shown.insert(shown.end(), candidates[i].rows.begin(), candidates[i].rows.end());
       }
     }
-    for (const Candidate& asked : one_by_one) put_in_place(asked, shown);
+    for (const Candidate& asked : one_by_one) replace_cells(asked, shown);
     std::ranges::sort(map_.shown_runs, [&](RunIndex a, RunIndex b) { return newer(table_, a, b); });
     std::ranges::sort(map_.hidden, [&](const HiddenRun& a, const HiddenRun& b) { return newer(table_, a.run, b.run); });
     std::ranges::sort(shown);
     return shown;
   }
 
-  void put_in_place(const Candidate& asked, std::vector<Row>& shown) {
+  void replace_cells(const Candidate& asked, std::vector<Row>& shown) {
     std::set<std::int64_t> taken;
     for (const Row row : shown) taken.insert(place_of(row));
     std::set<std::int64_t> valued;
@@ -180,7 +181,7 @@ class TileMapBuilder {
   }
 
   [[nodiscard]] std::optional<std::uint32_t> fastest_tile(const std::vector<Row>& rows) const {
-    if (says_tile(request_.layout)) return std::nullopt;
+    if (sets_tile_size(request_.layout)) return std::nullopt;
     std::optional<Row> best;
     for (const Row row : rows) {
       if (!has_values(table_.disposition(row))) continue;
@@ -230,7 +231,7 @@ class TileMapBuilder {
     if (target.disposition == Disposition::ok) ++map_.ok;
   }
 
-  void judge_colours() {
+  void check_flatness() {
     std::vector<double> widths;
     for (const auto& row : map_.cells) {
       for (const TileCell& each : row) {
@@ -259,7 +260,7 @@ class TileMapBuilder {
   }
 
   /// Converts values to percent of the best; cells have no value if the metric has no better direction.
-  void take_shares() {
+  void convert_to_shares() {
     const bool less = map_.better == BetterDirection::less;
     std::optional<double> best;
     for (const auto& line : map_.cells) {
@@ -292,24 +293,24 @@ class TileMapBuilder {
     if (map_.spread && best) map_.spread = 100 * *map_.spread / *best;
   }
 
-  void take_unit() {
+  void set_unit() {
     if (request_.shown.as == Comparison::none) return;
     const bool share = request_.shown.as == Comparison::share_of_best;
     map_.unit = share ? "percent" : "1";
     if (share && map_.better != BetterDirection::neither) map_.better = BetterDirection::more;
   }
 
-  using RowsOfCell = std::map<std::pair<int, int>, std::vector<Row>>;
+  using RowsByCell = std::map<std::pair<int, int>, std::vector<Row>>;
 
   [[nodiscard]] double time_at(TileMap::Place place) { return times_.at(cell(place).row).value_or(never); }
 
-  void find_best(const RowsOfCell& of_cell) {
+  void find_best(const RowsByCell& rows_by_cell) {
     if (map_.better == BetterDirection::neither || map_.flat || map_.minimum == map_.maximum) return;
     // For a ratio to the model, neither direction is better.
     if (request_.shown.as == Comparison::over_model) return;
     const bool less = map_.better == BetterDirection::less;
     std::optional<TileMap::Place> best;
-    for (const auto& [at, rows] : of_cell) {
+    for (const auto& [at, rows] : rows_by_cell) {
       const TileMap::Place place{at.first, at.second};
       const auto value = cell(place).value;
       if (!value) continue;
@@ -320,7 +321,7 @@ class TileMapBuilder {
     if (!best) return;
     map_.best.push_back(*best);
     const TileCell& leader = cell(*best);
-    for (const auto& [at, rows] : of_cell) {
+    for (const auto& [at, rows] : rows_by_cell) {
       const TileMap::Place place{at.first, at.second};
       const auto value = cell(place).value;
       if (!value || place == *best) continue;
@@ -331,7 +332,7 @@ class TileMapBuilder {
     });
   }
 
-  [[nodiscard]] std::optional<Row> timed_row(const std::vector<Row>& rows) const {
+  [[nodiscard]] std::optional<Row> median_time_row(const std::vector<Row>& rows) const {
     std::vector<Row> timed;
     std::ranges::copy_if(rows, std::back_inserter(timed),
                          [&](Row row) { return has_values(table_.disposition(row)) && times_.has(row); });
@@ -340,7 +341,7 @@ class TileMapBuilder {
     return timed[(timed.size() - 1) / 2];
   }
 
-  [[nodiscard]] bool times_alike(const std::vector<std::pair<Row, TileMap::Place>>& timed) const {
+  [[nodiscard]] bool are_times_equal(const std::vector<std::pair<Row, TileMap::Place>>& timed) const {
     std::vector<double> widths;
     double shortest = never;
     double longest = 0;
@@ -353,12 +354,12 @@ class TileMapBuilder {
     return timed.size() > 1 && !widths.empty() && longest - shortest <= summarize(widths)->median;
   }
 
-  void find_fastest(const RowsOfCell& of_cell) {
+  void find_fastest(const RowsByCell& rows_by_cell) {
     std::vector<std::pair<Row, TileMap::Place>> timed;
-    for (const auto& [at, rows] : of_cell) {
-      if (const auto row = timed_row(rows)) timed.push_back({*row, {at.first, at.second}});
+    for (const auto& [at, rows] : rows_by_cell) {
+      if (const auto row = median_time_row(rows)) timed.push_back({*row, {at.first, at.second}});
     }
-    if (timed.empty() || times_alike(timed)) return;
+    if (timed.empty() || are_times_equal(timed)) return;
     std::ranges::stable_sort(
         timed, [&](const auto& a, const auto& b) { return times_.value(a.first) < times_.value(b.first); });
     const Row leader = timed.front().first;
@@ -385,7 +386,7 @@ class TileMapBuilder {
 
 }  // namespace
 
-bool MapLayout::same_work() const {
+bool MapLayout::has_one_problem() const {
   const auto of_the_kernel = [](const std::string& name) {
     if (name == "br" || name == "bc" || name == "algorithm") return true;
     return attnscope::find_field(name) == nullptr;  // a knob
@@ -419,10 +420,10 @@ const MapLayout& tile_layout() {
   return layout;
 }
 
-std::vector<FacetPtr> facets_beside(const MapLayout& layout, const Algorithms& algorithms) {
+std::vector<FacetPtr> fixed_facets(const MapLayout& layout, const Algorithms& algorithms) {
   const std::array axes{layout.x, layout.y};
-  std::vector<FacetPtr> facets = facets_beside(axes, algorithms);
-  if (says_tile(layout)) return facets;
+  std::vector<FacetPtr> facets = fixed_facets(axes, algorithms);
+  if (sets_tile_size(layout)) return facets;
   // Each cell uses its fastest tile with its knobs.
   std::erase_if(facets, [&](const FacetPtr& facet) {
     return facet->key == "tile" ||
@@ -450,20 +451,20 @@ TileMap build_tile_map(const PointTable& table, std::span<const Row> rows, std::
 }
 
 std::vector<Row> swept_rows(const PointTable& table, std::span<const Row> rows, const MapLayout& layout) {
-  const std::vector<std::uint64_t> problems = combined_codes(table, facets_beside(layout, table.algorithms()));
+  const std::vector<std::uint64_t> problems = combined_codes(table, fixed_facets(layout, table.algorithms()));
   const CodeColumn& places = table.codes(*combined_facet(layout.x, layout.y));
   std::vector<std::pair<std::uint64_t, std::uint32_t>> of_problem;
   for (const Row row : rows) {
-    if (states_axes(table, row, layout)) of_problem.emplace_back(problems[row], places.codes[row]);
+    if (has_axis_values(table, row, layout)) of_problem.emplace_back(problems[row], places.codes[row]);
   }
   std::sort(of_problem.begin(), of_problem.end());
   of_problem.erase(std::unique(of_problem.begin(), of_problem.end()), of_problem.end());
   std::vector<Row> swept;
   for (const Row row : rows) {
-    if (!states_axes(table, row, layout)) continue;
+    if (!has_axis_values(table, row, layout)) continue;
     const auto first = std::lower_bound(of_problem.begin(), of_problem.end(), std::pair(problems[row], 0U));
     const auto last = std::lower_bound(first, of_problem.end(), std::pair(problems[row] + 1, 0U));
-    if (static_cast<std::size_t>(last - first) >= fewest_tiles_of_a_map) swept.push_back(row);
+    if (static_cast<std::size_t>(last - first) >= min_map_tiles) swept.push_back(row);
   }
   return swept;
 }

@@ -17,28 +17,28 @@
 
 namespace attnscope::analysis {
 
-inline constexpr std::size_t fewest_tiles_of_a_map = 4;
+inline constexpr std::size_t min_map_tiles = 4;
 /// Relative distance from the best value within which tiles belong to the plateau.
 inline constexpr double plateau_share = 0.03;
 /// Preset of runs by `attnscope collect --serve`: single points requested from the tile explorer.
-inline constexpr std::string_view explored_preset = "explore";
+inline constexpr std::string_view explorer_preset = "explore";
 
 struct MapLayout {
   PointAxis x;
   PointAxis y;
 
-  [[nodiscard]] bool speaks_for(std::string_view name) const { return x.speaks_for(name) || y.speaks_for(name); }
+  [[nodiscard]] bool covers_field(std::string_view name) const { return x.covers_field(name) || y.covers_field(name); }
   /// Returns whether all cells have the same problem.
-  [[nodiscard]] bool same_work() const;
+  [[nodiscard]] bool has_one_problem() const;
 };
 [[nodiscard]] const MapLayout& tile_layout();
 /// Returns the facets that must be fixed for one map of this layout. If no axis sets the tile, neither tile nor knobs
 /// are facets: each cell uses its fastest tile.
-[[nodiscard]] std::vector<FacetPtr> facets_beside(const MapLayout&, const Algorithms& = Algorithms::known());
+[[nodiscard]] std::vector<FacetPtr> fixed_facets(const MapLayout&, const Algorithms& = Algorithms::known());
 
 struct MapRequest {
   MapLayout layout = tile_layout();
-  Quantified shown;
+  ValueSelection shown;
 };
 
 struct TileCell {
@@ -73,7 +73,7 @@ struct MapAxis {
 };
 
 struct TileMap {
-  Quantified shown;
+  ValueSelection shown;
   std::string metric;
   std::string unit;                          ///< unit of the cells' values: "percent" for a share, "1" for a ratio
   MapAxis y;                                 ///< rows
@@ -114,9 +114,9 @@ struct TileMap {
   }
 };
 
-/// Builds a map. `rows` must agree in all fields that are not on an axis (facets_beside()); rows without a value on an
+/// Builds a map. `rows` must agree in all fields that are not on an axis (fixed_facets()); rows without a value on an
 /// axis are ignored. The newest run with enough tiles for a map leads; runs without common cells are added; points of
-/// explorer runs (explored_preset) replace others; other runs are hidden.
+/// explorer runs (explorer_preset) replace others; other runs are hidden.
 [[nodiscard]] TileMap build_map(const PointTable&, std::span<const Row> rows, const MapRequest&);
 /// Builds a Br x Bc map of a metric. `rows` are of one problem, algorithm and device (map_facets()).
 [[nodiscard]] TileMap build_tile_map(const PointTable&, std::span<const Row> rows, std::string_view metric);

@@ -188,8 +188,8 @@ class Noise : public ::testing::Test {
         .add_noise(header_.device, header_.environment,
                    {.recordings = 6,
                     .rounds = 10,
-                    .points = {{"fa1", {.ns = 1e5, .variance = variance, .freedom = 5}},
-                               {"fa2", {.ns = 2e5, .variance = 2 * variance, .freedom = 4}}}});
+                    .points = {{"fa1", {.ns = 1e5, .variance = variance, .dof = 5}},
+                               {"fa2", {.ns = 2e5, .variance = 2 * variance, .dof = 4}}}});
   }
   std::vector<StoredNoise> read() { return RunStore::open(file_, Mode::read_only).noise(); }
 
@@ -210,7 +210,7 @@ TEST_F(Noise, comes_back_as_it_was_written) {
   ASSERT_EQ(sets[0].noise.points.size(), 2U);
   EXPECT_EQ(sets[0].noise.points.at("fa2").ns, 2e5);
   EXPECT_EQ(sets[0].noise.points.at("fa2").variance, 2e-5);
-  EXPECT_EQ(sets[0].noise.points.at("fa2").freedom, 4);
+  EXPECT_EQ(sets[0].noise.points.at("fa2").dof, 4);
   ASSERT_NE(sets[0].model, nullptr);
   EXPECT_TRUE(check_file(file_).ok());
 }
@@ -231,9 +231,9 @@ TEST_F(Noise, what_is_not_what_was_written_is_not_given) {
 }
 
 TEST_F(Noise, points_that_no_recordings_have_are_not_taken) {
-  for (const analysis::PointNoise& point : {analysis::PointNoise{.ns = 0, .variance = 1, .freedom = 1},
-                                            analysis::PointNoise{.ns = 1, .variance = -1, .freedom = 1},
-                                            analysis::PointNoise{.ns = 1, .variance = 1, .freedom = -1}}) {
+  for (const analysis::PointNoise& point :
+       {analysis::PointNoise{.ns = 0, .variance = 1, .dof = 1}, analysis::PointNoise{.ns = 1, .variance = -1, .dof = 1},
+        analysis::PointNoise{.ns = 1, .variance = 1, .dof = -1}}) {
     EXPECT_THROW(
         (void)RunStore::open(file_, Mode::collect)
             .add_noise(header_.device, header_.environment, {.recordings = 2, .rounds = 3, .points = {{"a", point}}}),

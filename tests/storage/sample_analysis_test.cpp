@@ -321,7 +321,7 @@ class LawSample : public ::testing::Test {
 TEST_F(LawSample, BytesBetweenSmAndL2AreTheClosedFormsAtEveryPoint) {
   for (const char* algorithm : {"fa1", "fa2"}) {
     const LawFamily& counted = family(algorithm, LawLevel::sm_l2);
-    ASSERT_FALSE(counted.refusal.has_value()) << text(refusal_words(counted));
+    ASSERT_FALSE(counted.refusal.has_value()) << text(refusal_text(counted));
     EXPECT_EQ(counted.provenance, Provenance::derived);
     for (const analysis::LawPoint& point : counted.points) {
       EXPECT_NEAR(point.bytes / *point.model_bytes, 1, 1e-3) << describe(table.spec(point.row));
@@ -334,7 +334,7 @@ TEST_F(LawSample, BytesBetweenSmAndL2AreTheClosedFormsAtEveryPoint) {
 
 TEST_F(LawSample, SettledDramBytesOfFa1FollowTheLawToo) {
   const LawFamily& counted = family("fa1", LawLevel::dram);
-  ASSERT_FALSE(counted.refusal.has_value()) << text(refusal_words(counted));
+  ASSERT_FALSE(counted.refusal.has_value()) << text(refusal_text(counted));
   EXPECT_EQ(counted.points.size(), 44U);
   EXPECT_EQ(counted.cached, 0U);
   for (std::size_t k = 0; k < law_variable_count; ++k) {
@@ -342,14 +342,14 @@ TEST_F(LawSample, SettledDramBytesOfFa1FollowTheLawToo) {
     EXPECT_NEAR(counted.fit->exponents[k], counted.law.exponents[k], 0.05);
   }
   // Bytes span a factor of 1,800, but their ratios to the law differ by less than 20%.
-  EXPECT_GT(counted.bytes_range, 1500);
+  EXPECT_GT(counted.bytes_ratio, 1500);
   EXPECT_LT(counted.band.high / counted.band.low, 1.2);
 }
 
 TEST_F(LawSample, DramSeesNoLawOfMWhereTheL2ServesWhatFa2ReadsAgain) {
   const LawFamily& counted = family("fa2", LawLevel::dram);
   EXPECT_FALSE(counted.cycles);
-  ASSERT_FALSE(counted.refusal.has_value()) << text(refusal_words(counted));
+  ASSERT_FALSE(counted.refusal.has_value()) << text(refusal_text(counted));
   EXPECT_NEAR(counted.fit->exponents[0], 1, 0.03);
   EXPECT_NEAR(counted.fit->exponents[1], 1, 0.03);
   EXPECT_NEAR(counted.fit->exponents[2], 0, 0.01);

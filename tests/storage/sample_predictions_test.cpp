@@ -244,7 +244,7 @@ TEST(SamplePredictions, VerdictsOfSimulatedTilesAreThoseOfMeasuredOnes) {
       analysis::ComparisonRequest request;
       request.base = {base};
       request.other = {other};
-      request.alignment = analysis::alignment_of(words, table, request.base, request.other).value();
+      request.alignment = analysis::parse_alignment(words, table, request.base, request.other).value();
       const analysis::ComparisonResult result = compare(table, request);
       ASSERT_EQ(result.pairs.size(), 1U);
       const analysis::RowVerdict& row = result.pairs[0].verdict;

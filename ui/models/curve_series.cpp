@@ -12,7 +12,7 @@
 namespace attnscope::ui {
 namespace {
 
-QString tile_words(const TileShape& tile) {
+QString tile_description(const TileShape& tile) {
   return tile.br > 0 ? QStringLiteral("%1x%2").arg(tile.br).arg(tile.bc) : QString();
 }
 
@@ -89,13 +89,14 @@ ShownValues values_of(const CurveSet& set) {
                        to_qstring(to_string(point.provenance)),
                        value_key(curve, point),
                        metric == nullptr ? QString() : to_qstring(metric->unit),
-                       set.places.empty() ? plain_number(point.n) : to_qstring(word_at(set, point.n)),
+                       set.places.empty() ? plain_number(point.n) : to_qstring(position_value(set, point.n)),
                        plain_number(point.value),
                        plain_number(point.low),
                        plain_number(point.high)};
       if (point.row) {
         const RunPtr& run = set.points->run_of(*point.row);
-        line << tile_words(set.table().spec(*point.row).tile) << to_qstring(run->summary.device_name) << run->title;
+        line << tile_description(set.table().spec(*point.row).tile) << to_qstring(run->summary.device_name)
+             << run->title;
       } else {
         line << QString() << to_qstring(curve.name.device) << QString();
       }

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "profiler/curves/curve_words.h"
+#include "profiler/curves/curve_labels.h"
 #include "profiler/points/facets.h"
 #include "ui/runs/point_set.h"
 #include "ui/text/values.h"

@@ -38,7 +38,7 @@ bool is_bold(Tone tone) {
   return tone == Tone::strong || tone == Tone::better || tone == Tone::worse;
 }
 
-QVariant alignment_of(ColumnKind kind) {
+QVariant parse_alignment(ColumnKind kind) {
   const auto side = kind == ColumnKind::number ? Qt::AlignRight : Qt::AlignLeft;
   return QVariant::fromValue<Qt::Alignment>(side | Qt::AlignVCenter);
 }
@@ -150,7 +150,7 @@ QVariant ResultModel::cell(int line, int column, int role) const {
       return tip.empty() ? QVariant() : plain_tip(to_qstring(tip));
     }
     case Qt::TextAlignmentRole:
-      return alignment_of(shown.kind);
+      return parse_alignment(shown.kind);
     case Qt::DecorationRole: {
       const QColor color = column == 0 && color_ ? color_(line) : QColor();
       return color.isValid() ? QVariant(color) : QVariant();
@@ -182,7 +182,7 @@ QVariant ResultModel::header(int column, int role) const {
     case Qt::ToolTipRole:
       return shown.help.empty() ? QVariant() : plain_tip(to_qstring(shown.help));
     case Qt::TextAlignmentRole:
-      return alignment_of(shown.kind);
+      return parse_alignment(shown.kind);
     default:
       return {};
   }

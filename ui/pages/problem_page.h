@@ -108,7 +108,7 @@ class ProblemPage : public Page {
 /// Returns whether two axes cover a common field; then they cannot be axes of one map.
 [[nodiscard]] inline bool share_names(const analysis::PointAxis& a, const analysis::PointAxis& b) {
   return a.key() == b.key() ||
-         std::ranges::any_of(a.names, [&](const std::string& name) { return b.speaks_for(name); });
+         std::ranges::any_of(a.names, [&](const std::string& name) { return b.covers_field(name); });
 }
 
 [[nodiscard]] inline QString key_of(const analysis::PointAxis& axis) {

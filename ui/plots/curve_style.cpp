@@ -57,7 +57,7 @@ QPainterPath struck_marker(SampleMark mark) {
 
 /// Distinguishes the curve from others of its color.
 QString side_words(const Curve& curve) {
-  if (curve.hue >= 0) return to_qstring(owner_words(curve.name));
+  if (curve.hue >= 0) return to_qstring(owner_title(curve.name));
   return QString::fromStdString(curve.name.runs.empty() ? curve.name.label : curve.name.runs);
 }
 
@@ -183,7 +183,7 @@ QColor curve_color(const Curve& curve, const PlotColors& colors) {
   if (curve.name.algorithm.empty()) return colors.muted;
   QColor color = curve.hue >= 0 ? category_color(static_cast<std::size_t>(curve.hue), colors.dark)
                                 : shaded(algorithm_color(curve.name.algorithm, colors.dark), curve.shade, colors.dark);
-  if (!curve.paler) return color;
+  if (!curve.lighter_shade) return color;
   return mixed(color, colors.background, curve.name.age == 1 ? older_strength : oldest_strength);
 }
 
@@ -202,7 +202,7 @@ QString extrapolated_words() {
 }
 
 QString style_words(const Curve& curve) {
-  const QString quantity = to_qstring(quantity_words(curve));
+  const QString quantity = to_qstring(quantity_title(curve));
   switch (curve.kind) {
     case CurveKind::measured:
       return QStringLiteral("%1 · %2").arg(quantity, to_qstring(curve.provenance)) +

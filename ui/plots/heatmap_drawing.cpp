@@ -24,7 +24,7 @@ constexpr double least_reach = 0.02;
 }  // namespace
 
 HeatmapColors::HeatmapColors(const TileMap& map, bool log)
-    : diverging_(map.shown.around_one()),
+    : diverging_(map.shown.is_centered_at_one()),
       one_(map.flat),
       less_is_better_(map.better == BetterDirection::less),
       more_is_better_(map.better == BetterDirection::more) {
@@ -399,7 +399,7 @@ void draw_without_value(QPainter& painter, const HeatmapDrawing& drawing, const 
 
 QColor outline_color(const HeatmapDrawing& drawing) {
   // Neither color is visible on blue and orange cells, so outlines on the diverging scale are black.
-  if (drawing.map.shown.around_one()) return {0x10, 0x10, 0x10};
+  if (drawing.map.shown.is_centered_at_one()) return {0x10, 0x10, 0x10};
   return drawing.colors.dark ? QColor(0xffff9e64) : QColor(0xffd55e00);
 }
 

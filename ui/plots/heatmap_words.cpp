@@ -18,7 +18,8 @@
 namespace attnscope::ui {
 
 QString best_words(const TileMap& map) {
-  if (map.metric == metric_key::time_median_ns && !map.shown.around_one()) return qtext(msg::tile_map::fastest{});
+  if (map.metric == metric_key::time_median_ns && !map.shown.is_centered_at_one())
+    return qtext(msg::tile_map::fastest{});
   const std::string what = within_sentence(heatmap_label(map)).toStdString();
   return map.better == BetterDirection::more ? qtext(msg::tile_map::highest{.metric = what})
                                              : qtext(msg::tile_map::lowest{.metric = what});
@@ -111,7 +112,7 @@ HoverRow row_of(const QString& label, const MetricValue& value) {
 }
 
 bool on_axes(const TileMap& map, std::string_view name) {
-  return map.x.axis.speaks_for(name) || map.y.axis.speaks_for(name);
+  return map.x.axis.covers_field(name) || map.y.axis.covers_field(name);
 }
 
 /// The spec without fields on axes; also without knobs if each cell has its own tile.
@@ -133,7 +134,7 @@ PointSpec in_common(const TileMap& map, PointSpec spec) {
 /// Explains which end of the color scale is better; empty if neither is.
 QString good_end(const TileMap& map) {
   if (!map.minimum || map.flat) return {};
-  if (map.shown.around_one()) {
+  if (map.shown.is_centered_at_one()) {
     if (map.better == BetterDirection::neither) return qtext(msg::tile_map::white_is_equal{});
     return qtext(msg::tile_map::blue_is_better{});
   }
@@ -158,7 +159,7 @@ QString value_words(const TileMap& map, double value) {
   if (map.shown.as == analysis::Comparison::none) {
     return format_metric({map.metric, value, map.unit, Provenance::measured});
   }
-  if (map.shown.around_one()) return format_number(value, 4) + QStringLiteral(" ×");
+  if (map.shown.is_centered_at_one()) return format_number(value, 4) + QStringLiteral(" ×");
   return format_value(value, map.unit);
 }
 

@@ -13,7 +13,7 @@
 
 namespace attnscope::ui {
 
-using analysis::fewest_tiles_of_a_map;
+using analysis::min_map_tiles;
 using analysis::TileCell;
 using analysis::TileMap;
 

@@ -135,9 +135,9 @@ void LineLabels::set(const std::vector<Curve>& curves, const PlotColors& colors)
       // Open files may have other devices without a curve here.
       if (!one_device) owner.device = QString::fromStdString(name.device);
       name.device.clear();
-      owner.name = to_qstring(owner_words(name));
+      owner.name = to_qstring(owner_title(name));
     }
-    const QString quantity = to_qstring(quantity_words(curve));
+    const QString quantity = to_qstring(quantity_title(curve));
     const bool named = std::ranges::any_of(
         ends_, [&](const End& end) { return end.owner == owner && end.quantity == quantity && curve.hue < 0; });
     if (named) continue;

@@ -8,7 +8,7 @@
 #include "messages/common.h"
 #include "messages/curves.h"
 #include "messages/occupancy.h"
-#include "profiler/curves/curve_words.h"
+#include "profiler/curves/curve_labels.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/text.h"
 #include "profiler/points/facets.h"
@@ -111,18 +111,18 @@ QString format_lengths(const AttentionProblem& problem) {
   return QString::fromStdString(analysis::lengths_text(problem));
 }
 
-QString format_swept(const analysis::SweptValue& swept) {
+QString format_swept(const analysis::KnobValueChoice& swept) {
   const Message value =
       swept.value > 0 ? Message::verbatim(std::to_string(swept.value)) : Message(msg::common::chosen{});
   return qtext(msg::curves::swept{.knob = swept.knob, .value = value});
 }
 
 QString format_knob(std::string_view name, const KnobValue& value) {
-  return to_qstring(analysis::knob_words(name, value));
+  return to_qstring(analysis::knob_label(name, value));
 }
 
 QString format_tile(const Config& config) {
-  return to_qstring(analysis::tile_words(config));
+  return to_qstring(analysis::tile_description(config));
 }
 
 }  // namespace attnscope::ui

@@ -7,7 +7,7 @@
 
 #include "profiler/metrics/point.h"
 #include "profiler/points/point_table.h"
-#include "profiler/tilemap/tile_choice.h"
+#include "profiler/tilemap/tile_selection.h"
 #include "profiler/units/number_format.h"
 #include "storage/run_store.h"
 
@@ -55,7 +55,7 @@ namespace attnscope::ui {
 /// Returns "splits 8", "heads fastest".
 [[nodiscard]] QString format_knob(std::string_view name, const KnobValue& value);
 /// Returns "splits 8", "splits auto".
-[[nodiscard]] QString format_swept(const analysis::SweptValue& swept);
+[[nodiscard]] QString format_swept(const analysis::KnobValueChoice& swept);
 using analysis::has_tile;
 
 }  // namespace attnscope::ui

@@ -40,7 +40,7 @@ QString lesson_folder() {
 
 QStringList lesson_page_ids() {
   QStringList ids;
-  for (const lesson::Step& step : lesson::load_lesson("en", own_lesson_texts()).steps) {
+  for (const lesson::Step& step : lesson::load_lesson("en", custom_lesson_texts()).steps) {
     ids << QString::fromStdString(step.slug);
   }
   return ids << QStringLiteral("claims") << QStringLiteral("results") << QStringLiteral("glossary");
@@ -75,10 +75,10 @@ LessonPoints lesson_points(const Workspace& workspace) {
 
 LessonFile write_lesson_file(const LessonPoints& points, const LessonRequest& request, const QString& folder) {
   try {
-    lesson::Evidence evidence = evidence_of(points.points->table());
+    lesson::Evidence evidence = make_evidence(points.points->table());
     if (const StoredCeilings* rates = newest_rates(points.ceilings, evidence.gpu)) evidence.ceilings = rates->ceilings;
     const WrittenLesson written =
-        write_lesson((folder.isEmpty() ? lesson_folder() : folder).toStdString(), own_lesson_texts(), evidence,
+        write_lesson((folder.isEmpty() ? lesson_folder() : folder).toStdString(), custom_lesson_texts(), evidence,
                      {.language = request.language.toStdString(),
                       .page{.data = points.data.toStdString(),
                             .start = request.page.toStdString(),

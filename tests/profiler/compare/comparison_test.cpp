@@ -25,7 +25,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Words = std::vector<std::string>;
-using CounterGroup = LeftOut::CounterGroup;
+using CounterGroup = SkippedRows::CounterGroup;
 
 PointRecord timed(PointSpec spec, double ns, double dram_bytes = 1e6) {
   PointRecord record;
@@ -70,7 +70,7 @@ PointRecord failed(std::int64_t n, Disposition disposition, const Message& reaso
 ComparisonRequest request_for(const PointTable& table, std::vector<Row> base, std::vector<Row> other,
                               const Words& align = {}) {
   ComparisonRequest request;
-  request.alignment = alignment_of(align, table, base, other).value();
+  request.alignment = parse_alignment(align, table, base, other).value();
   request.base = std::move(base);
   request.other = std::move(other);
   return request;
@@ -97,7 +97,7 @@ fixtures::Points runs_of(const std::vector<std::vector<PointRecord>>& runs) {
 }
 
 // Cold-L2 simulation counts dirty lines as DRAM bytes, GPU counters do not.
-TEST(Comparison, UnsettledBytesAreNotComparedWithSettledOnes) {
+TEST(Comparison, ColdDramBytesAreNotComparedWithSimulation) {
   for (const CacheState cache : {CacheState::cold, CacheState::warm}) {
     PointSpec spec = fixtures::spec("fa2", 1024);
     spec.cache = cache;
@@ -106,7 +106,7 @@ TEST(Comparison, UnsettledBytesAreNotComparedWithSettledOnes) {
   }
 }
 
-TEST(Comparison, OneRecordingBeforeAndOneAfter) {
+TEST(Comparison, ComparesTwoRecordings) {
   const fixtures::Points points = runs_of({{timed(fixtures::spec("fa1", 512), 1000, 4e6), fa1(4000, 1024)},
                                            {timed(fixtures::spec("fa1", 512), 1300, 3e6), fa1(4040, 1024)}});
   const auto [table, result] = compared(points, {0, 1}, {2, 3});
@@ -116,7 +116,7 @@ TEST(Comparison, OneRecordingBeforeAndOneAfter) {
   EXPECT_DOUBLE_EQ(slower.other_ns, 1300);
   EXPECT_NEAR(slower.verdict.time.ratio, 1.3, 1e-12);
   EXPECT_EQ(slower.verdict.verdict, Verdict::slower);
-  EXPECT_EQ(slower.verdict.floor, SpreadFloor::of_percent);
+  EXPECT_EQ(slower.verdict.floor, SpreadFloor::assumed_percent);
   EXPECT_TRUE(slower.same_point);
   EXPECT_FALSE(slower.paired);
   EXPECT_EQ(slower.recordings, 2U);
@@ -136,7 +136,7 @@ TEST(Comparison, OneRecordingBeforeAndOneAfter) {
   EXPECT_TRUE(result.differences.empty());
 }
 
-TEST(Comparison, MoreRecordingsOfAPointAreFurtherRounds) {
+TEST(Comparison, RepeatedRecordingsAddRounds) {
   std::vector<std::vector<PointRecord>> runs;
   for (const double by : {1.0, 1.05}) {
     for (const double noise : {1.000, 1.002, 0.999, 1.001, 0.998}) runs.push_back({fa1(1000 * by * noise)});
@@ -153,10 +153,10 @@ TEST(Comparison, MoreRecordingsOfAPointAreFurtherRounds) {
 }
 
 // Two recordings on a GPU with calibrated noise.
-TEST(Comparison, RecordingsAreJudgedByTheNoiseThatIsKnownOfThem) {
+TEST(Comparison, UsesCalibratedNoise) {
   const PointSpec spec = fixtures::spec("fa1", 512);
   const auto noise = std::make_shared<const NoiseModel>(RecordingNoise{
-      .recordings = 6, .rounds = 5, .points = {{canonical_text(spec), {.ns = 100, .variance = 1e-6, .freedom = 5}}}});
+      .recordings = 6, .rounds = 5, .points = {{canonical_text(spec), {.ns = 100, .variance = 1e-6, .dof = 5}}}});
   for (const auto& [by, known, verdict] :
        {std::tuple(1.004, true, Verdict::same), std::tuple(1.03, true, Verdict::slower),
         std::tuple(0.97, true, Verdict::faster), std::tuple(1.014, true, Verdict::ambiguous),
@@ -167,19 +167,19 @@ TEST(Comparison, RecordingsAreJudgedByTheNoiseThatIsKnownOfThem) {
     points.add({in_rounds(spec, {100, 103, 99.9, 101, 104}, 1e9)}, run);
     points.add({in_rounds(spec, {100 * by, 101 * by, 99.9 * by, 105 * by, 104 * by}, 1e9)}, run);
     const Compared of = compared(points);
-    EXPECT_DOUBLE_EQ(of.result.margin, usual_margin_apart);
+    EXPECT_DOUBLE_EQ(of.result.margin, default_margin_unpaired);
     EXPECT_EQ(of.verdict().verdict, verdict) << by;
     EXPECT_EQ(of.verdict().floor, known ? SpreadFloor::calibrated : SpreadFloor::of_rounds) << by;
     if (!known) continue;
     EXPECT_NEAR(of.verdict().time.ratio, by, 1e-9) << "of the faster half";
-    EXPECT_GT(of.verdict().detectable, usual_margin_apart);
+    EXPECT_GT(of.verdict().detectable, default_margin_unpaired);
   }
 }
 
 const std::vector<double> some_rounds{100, 101, 99, 100.5, 100.2};
 const std::vector<double> slower_rounds{103, 104.5, 101, 103.2, 103.5};
 
-TEST(Comparison, RoundsOfOneRunArePairedAndEachLookHasItsPart) {
+TEST(Comparison, PairsRoundsOfOneRun) {
   const auto [table, result] = compared(runs_of({{in_rounds(fixtures::spec("fa1", 512), some_rounds, 1e9),
                                                   in_rounds(fixtures::spec("fa2", 512), slower_rounds, 1e9)}}));
   const ComparedPair& pair = result.pairs.at(0);
@@ -207,7 +207,7 @@ TEST(Comparison, RoundsOfOneRunArePairedAndEachLookHasItsPart) {
 }
 
 // Fewer than three common rounds are paired only if there are no other rounds.
-TEST(Comparison, FewCommonRoundsArePairedOnlyWhereTheyAreAll) {
+TEST(Comparison, PairsFewRoundsOnlyIfAllAreCommon) {
   for (const auto& [base, other, paired] :
        {std::tuple(2, 2, true), std::tuple(2, 3, false), std::tuple(3, 2, false), std::tuple(3, 4, true)}) {
     const auto first = [](int count) { return std::vector(some_rounds.begin(), some_rounds.begin() + count); };
@@ -217,7 +217,7 @@ TEST(Comparison, FewCommonRoundsArePairedOnlyWhereTheyAreAll) {
   }
 }
 
-TEST(Comparison, ClocksCountWhereEveryRoundHasOne) {
+TEST(Comparison, UsesCyclesOnlyIfComplete) {
   PointRecord some = in_rounds(fixtures::spec("fa1", 512), {100}, 1e9);
   add_round(some, 1, in_rounds(fixtures::spec("fa1", 512), {101}, 0));
   const fixtures::Points points = runs_of({{some, in_rounds(fixtures::spec("fa2", 512), {100, 101}, 1e9)}});
@@ -227,7 +227,7 @@ TEST(Comparison, ClocksCountWhereEveryRoundHasOne) {
 
 /// Two algorithms at 100 lengths in five shuffled rounds; the clock drops by 3% in the middle of each round. The second
 /// algorithm is slower by 4%.
-fixtures::Points stepping(std::uint64_t seed_in_file) {
+fixtures::Points with_clock_steps(std::uint64_t recorded_seed) {
   const SweepRounds rounds{.count = 5, .seed = 77};
   constexpr std::size_t lengths = 100;
   std::vector<std::vector<double>> times(2 * lengths, std::vector<double>(5));
@@ -246,17 +246,17 @@ fixtures::Points stepping(std::uint64_t seed_in_file) {
   }
   Run run = fixtures::run();
   run.planned_points = records.size();
-  run.rounds = {.count = 5, .seed = seed_in_file};
+  run.rounds = {.count = 5, .seed = recorded_seed};
   fixtures::Points points;
   points.add(records, run);
   return points;
 }
 
-TEST(Comparison, TheOrderInEachRoundTellsWhatAllPointsWentThrough) {
+TEST(Comparison, RemovesCommonDriftByOrder) {
   std::vector<Row> base(100);
   std::vector<Row> other(100);
   for (Row row = 0; row < 100; ++row) std::tie(base[row], other[row]) = std::pair(row, row + 100);
-  const ComparisonResult result = compared(stepping(77), base, other).result;
+  const ComparisonResult result = compared(with_clock_steps(77), base, other).result;
   ASSERT_EQ(result.pairs.size(), 100U);
   for (const ComparedPair& pair : result.pairs) {
     EXPECT_TRUE(pair.verdict.steadied);
@@ -264,12 +264,12 @@ TEST(Comparison, TheOrderInEachRoundTellsWhatAllPointsWentThrough) {
   }
   EXPECT_GE(result.count(Verdict::slower), 95U);
   // With the wrong seed the recorded order is wrong, so neighbors have nothing in common.
-  const ComparisonResult disordered = compared(stepping(78), base, other).result;
+  const ComparisonResult disordered = compared(with_clock_steps(78), base, other).result;
   EXPECT_FALSE(disordered.pairs.front().verdict.steadied);
   EXPECT_LT(disordered.count(Verdict::slower), result.count(Verdict::slower));
 }
 
-TEST(Comparison, PartnersAreByWhatBothSidesShare) {
+TEST(Comparison, AlignsBySharedKeys) {
   const fixtures::Points points =
       runs_of({{fa1(1000), timed(fixtures::spec("fa1", 512, 64), 1100), timed(fixtures::spec("fa2", 512), 500),
                 timed(fixtures::spec("fa2", 512, 64), 550)}});
@@ -288,29 +288,29 @@ TEST(Comparison, PartnersAreByWhatBothSidesShare) {
   EXPECT_EQ(by_problem.left_out[0].rows.size(), 2U);
 }
 
-TEST(Comparison, HalvesAreAlignedByWhatTheyShare) {
+TEST(Comparison, AlignsHalves) {
   PointSpec brain = fixtures::spec("fa1", 512);
   brain.problem.dtype = brain.problem.dtype == DType::fp16 ? DType::bf16 : DType::fp16;
   const auto [table, result] = compared(runs_of({{fa1(100), timed(brain, 200)}}));
   EXPECT_TRUE(result.pairs.empty());  // different problems
   ComparisonRequest request = request_for(table, {0}, {1});
-  request.alignment = alignment_of_halves(table, request.base, request.other);
+  request.alignment = alignment_of_split(table, request.base, request.other);
   EXPECT_EQ(std::ranges::count(request.alignment.fields, "dtype"), 0);
   EXPECT_EQ(std::ranges::count(request.alignment.fields, "n_q"), 1);
   EXPECT_NEAR(compare(table, request).pairs.at(0).verdict.time.ratio, 2, 1e-12);
 }
 
-TEST(Comparison, AWordThatIsNothingIsNamed) {
+TEST(Comparison, RejectsUnknownAlignmentKey) {
   const PointTable table = runs_of({{fa1(1000)}}).table();
   const std::vector<Row> rows = table.rows();
-  const auto wrong = alignment_of(Words{"heads_w"}, table, rows, rows);
+  const auto wrong = parse_alignment(Words{"heads_w"}, table, rows, rows);
   ASSERT_FALSE(wrong.ok());
   EXPECT_THAT(text(wrong.error()), HasSubstr("'heads_w'"));
   EXPECT_THAT(text(wrong.error()), HasSubstr("heads_q"));
-  EXPECT_THAT(alignment_of(Words{"N", "device"}, table, rows, rows)->words(), ElementsAre("n_q", "n_k", "device"));
+  EXPECT_THAT(parse_alignment(Words{"N", "device"}, table, rows, rows)->words(), ElementsAre("n_q", "n_k", "device"));
 }
 
-TEST(Comparison, RowsWithoutAPairAreListedWithTheReason) {
+TEST(Comparison, ListsSkippedRowsWithReason) {
   const Message too_long = "too long";
   struct Left {
     CounterGroup why;
@@ -325,7 +325,7 @@ TEST(Comparison, RowsWithoutAPairAreListedWithTheReason) {
     std::size_t pairs;
     std::vector<Left> left;
   };
-  const PointRecord other_sim = fixtures::ok_point(fixtures::spec("fa1", 1024), true);
+  const PointRecord simulated_row = fixtures::ok_point(fixtures::spec("fa1", 1024), true);
   for (const Case& each :
        std::vector<Case>{// Unmatched points, and a match that failed.
                          {{{fa1(1000), fa1(1000, 1024), fa1(1000, 2048)},
@@ -334,8 +334,8 @@ TEST(Comparison, RowsWithoutAPairAreListedWithTheReason) {
                           {3, 4, 5},
                           1,
                           {{CounterGroup::failed, true, 4, "timeout: too long"},
-                           {CounterGroup::no_partner, false, 2, "the baseline alone has this point"},
-                           {CounterGroup::no_partner, true, 5, "the baseline has no such point"}}},
+                           {CounterGroup::unmatched, false, 2, "the baseline alone has this point"},
+                           {CounterGroup::unmatched, true, 5, "the baseline has no such point"}}},
                          // A failed recording is listed in addition to the pair.
                          {{{fa1(1000)}, {fa1(1000)}, {failed(512, Disposition::crashed, "gone")}},
                           {0},
@@ -349,11 +349,11 @@ TEST(Comparison, RowsWithoutAPairAreListedWithTheReason) {
                           {0, 1},
                           {0, 2},
                           0,
-                          {{CounterGroup::no_partner, false, 0, "the same point of one run stands on both sides"},
-                           {CounterGroup::no_partner, false, 1, "the baseline alone has this point"},
-                           {CounterGroup::no_partner, true, 2, "the baseline has no such point"}}},
+                          {{CounterGroup::unmatched, false, 0, "the same point of one run stands on both sides"},
+                           {CounterGroup::unmatched, false, 1, "the baseline alone has this point"},
+                           {CounterGroup::unmatched, true, 2, "the baseline has no such point"}}},
                          // A simulation is not a repeat of a measurement.
-                         {{{fa1(1000, 1024)}, {fa1(1000, 1024)}, {other_sim}},
+                         {{{fa1(1000, 1024)}, {fa1(1000, 1024)}, {simulated_row}},
                           {0},
                           {1, 2},
                           0,
@@ -365,12 +365,12 @@ TEST(Comparison, RowsWithoutAPairAreListedWithTheReason) {
       EXPECT_EQ(result.left_out[i].why, each.left[i].why) << each.left[i].words;
       EXPECT_EQ(result.left_out[i].of_other, each.left[i].of_other) << each.left[i].words;
       EXPECT_EQ(result.left_out[i].rows.front(), each.left[i].row) << each.left[i].words;
-      EXPECT_THAT(text(left_out_words(table, result.left_out[i])), HasSubstr(each.left[i].words));
+      EXPECT_THAT(text(skip_reason(table, result.left_out[i])), HasSubstr(each.left[i].words));
     }
   }
 }
 
-TEST(Comparison, ARowOfBothSidesIsTheBasesAlone) {
+TEST(Comparison, CommonRowsCountAsBaseline) {
   const Compared of = compared(runs_of({{fa1(1000)}, {fa1(1300)}}), {0}, {0, 1});
   EXPECT_THAT(of.pair().other, ElementsAre(1U));
   EXPECT_NEAR(of.verdict().time.ratio, 1.3, 1e-12);
@@ -378,7 +378,7 @@ TEST(Comparison, ARowOfBothSidesIsTheBasesAlone) {
   EXPECT_EQ(of.result.on_both_sides, 1U);
 }
 
-TEST(Comparison, OtherSourcesAndOtherComputationsAreNoFurtherRound) {
+TEST(Comparison, DifferentSourcesAreNotRepeats) {
   const auto pairs = [](const PointRecord& first, const PointRecord& second) {
     return compared(runs_of({{fa1(1000)}, {first}, {second}}), {0}, {1, 2}).result.pairs.size();
   };
@@ -396,14 +396,14 @@ TEST(Comparison, OtherSourcesAndOtherComputationsAreNoFurtherRound) {
   EXPECT_EQ(pairs(simulated(spec, 1000), simulated(spec, 1100)), 0U);
 }
 
-TEST(Comparison, PointsThatRanAndNoLongerDoAreCounted) {
+TEST(Comparison, CountsNewFailures) {
   const fixtures::Points points =
       runs_of({{fa1(1000), fa1(1000, 1024)},
                {failed(512, Disposition::crashed, "boom"), failed(1024, Disposition::infeasible, "too large")}});
   const Compared of = compared(points, {0, 1}, {2, 3});
-  EXPECT_EQ(of.result.no_longer_run(of.table), 1U);
+  EXPECT_EQ(of.result.newly_failed(of.table), 1U);
   const Compared backwards = compared(points, {2, 3}, {0, 1});
-  EXPECT_EQ(backwards.result.no_longer_run(backwards.table), 0U);
+  EXPECT_EQ(backwards.result.newly_failed(backwards.table), 0U);
 }
 
 double time_error_of(std::string_view algorithm, std::string_view gpu = "NVIDIA H200") {
@@ -416,7 +416,7 @@ void expect_error(const RatioInterval& time, double error) {
   EXPECT_NEAR(time.ratio / time.interval.low, 1 + error, 1e-9);
 }
 
-TEST(Comparison, OneSimulationTwiceIsExact) {
+TEST(Comparison, EqualSimulationsAreExact) {
   const PointRecord point = fixtures::ok_point(fixtures::spec("fa1", 1024), true);
   const Compared of = compared(runs_of({{point}, {point}}));
   EXPECT_DOUBLE_EQ(of.verdict().time.interval.low, of.verdict().time.ratio);
@@ -424,18 +424,18 @@ TEST(Comparison, OneSimulationTwiceIsExact) {
   EXPECT_FALSE(of.pair().computed);
 }
 
-TEST(Comparison, OfOneComputedSideTheErrorIsThatOfItsAlgorithm) {
+TEST(Comparison, UsesErrorOfComputedAlgorithm) {
   ASSERT_NE(time_error_of("naive"), time_error_of("fa2"));
   const fixtures::Points points = runs_of(
       {{fixtures::ok_point(fixtures::spec("naive", 1024), true)}, {fixtures::ok_point(fixtures::spec("fa2", 1024))}});
   for (const Row base : {0U, 1U}) {
     const Compared of = compared(points, {base}, {1 - base});
-    EXPECT_EQ(of.verdict().floor, SpreadFloor::of_model);
+    EXPECT_EQ(of.verdict().floor, SpreadFloor::model_error_floor);
     expect_error(of.verdict().time, time_error_of("naive"));
   }
 }
 
-TEST(Comparison, OfTwoTilesTheErrorIsThatOfTheirRatio) {
+TEST(Comparison, UsesRatioErrorOfTiles) {
   const PointSpec tile = fixtures::spec("fa2", 1024);
   PointSpec other_tile = tile;
   other_tile.tile.br *= 2;
@@ -449,13 +449,13 @@ TEST(Comparison, OfTwoTilesTheErrorIsThatOfTheirRatio) {
                                  {"problem", "algorithm"});
     EXPECT_TRUE(of.pair().computed);
     EXPECT_EQ(of.verdict().verdict, verdict) << ratio;
-    EXPECT_EQ(of.verdict().floor, SpreadFloor::of_model);
+    EXPECT_EQ(of.verdict().floor, SpreadFloor::model_error_floor);
     EXPECT_NEAR(of.verdict().time.ratio, ratio, 1e-9);
     expect_error(of.verdict().time, error);
   }
 }
 
-TEST(Comparison, OfTwoSimulatedAlgorithmsBothMayBeOff) {
+TEST(Comparison, CombinesErrorsOfAlgorithms) {
   const Compared of = compared(
       runs_of({{simulated(fixtures::spec("naive", 1024), 1000)}, {simulated(fixtures::spec("fa2", 1024), 700)}}));
   const double naive = std::log(1 + time_error_of("naive"));
@@ -463,7 +463,7 @@ TEST(Comparison, OfTwoSimulatedAlgorithmsBothMayBeOff) {
   EXPECT_NEAR(std::log(of.verdict().time.interval.high / 0.7), std::sqrt(naive * naive + fa2 * fa2), 1e-9);
 }
 
-TEST(Comparison, ASimulationIsTrustedAsFarAsItsOwnGpuSays) {
+TEST(Comparison, UsesErrorsOfSimulatedGpu) {
   ASSERT_NE(time_error_of("fa2"), time_error_of("fa2", "H100"));
   analysis::Run h100 = fixtures::run(Provenance::simulated, "simulated");
   h100.device_name = "NVIDIA H100 SXM";
@@ -478,7 +478,7 @@ TEST(Comparison, ASimulationIsTrustedAsFarAsItsOwnGpuSays) {
   EXPECT_THAT(text(words[0]), HasSubstr("on NVIDIA H100 80GB HBM3"));
 }
 
-TEST(Comparison, ClocksThatDifferAreNamed) {
+TEST(Comparison, ListsDifferentClocks) {
   const PointSpec spec = fixtures::spec("fa1", 512);
   const std::vector<double> times{100, 101, 99};
   const fixtures::Points points =
@@ -492,7 +492,7 @@ TEST(Comparison, ClocksThatDifferAreNamed) {
   EXPECT_EQ(std::ranges::count(compared(points, {0}, {2}).result.differences, name, &Difference::name), 0);
 }
 
-TEST(Comparison, CircumstancesThatDifferComeByName) {
+TEST(Comparison, ListsDifferentConditions) {
   auto other = fixtures::run();
   other.device_name = "NVIDIA A100";
   PointRecord before = fa1(1000);

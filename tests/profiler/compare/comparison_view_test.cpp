@@ -50,7 +50,7 @@ struct Case {
       pair.verdict.time = {each.ratio, {each.low, each.high}};
       pair.verdict.verdict = each.verdict;
       pair.verdict.detectable = each.detectable;
-      pair.verdict.sure = each.ratio < 1 ? 1 - each.high : each.low - 1;
+      pair.verdict.certain_change = each.ratio < 1 ? 1 - each.high : each.low - 1;
       pair.verdict.floor = each.floor;
     }
     std::vector<std::shared_ptr<const ComparedSide>> all;
@@ -62,10 +62,10 @@ struct Case {
   ComparisonView view;
 };
 
-TEST(ComparisonView, NineOfTenRowsSettleTheNumber) {
-  EXPECT_EQ(settling({}).rows, 0U);
-  EXPECT_EQ(settling({7}).times, 7U);
-  const Settling of_ten = settling({2, 2, 3, 2, 2, 2, 2, 4, 2, 50});
+TEST(ComparisonView, RequiredSamplesCover90Percent) {
+  EXPECT_EQ(required_samples({}).rows, 0U);
+  EXPECT_EQ(required_samples({7}).times, 7U);
+  const RequiredSamples of_ten = required_samples({2, 2, 3, 2, 2, 2, 2, 4, 2, 50});
   EXPECT_EQ(of_ten.times, 4U) << "not the fifty that one row would take";
   EXPECT_EQ(of_ten.rows, 9U);
 }
@@ -76,8 +76,8 @@ std::vector<ComparedRow> recorded_rows(std::size_t recordings, std::mt19937_64& 
   std::vector<ComparedRow> rows(60);
   for (ComparedRow& row : rows) {
     for (const bool other : {false, true}) {
-      RoundsOfSide& side = other ? row.other : row.base;
-      side.place = {.variance = 0.005 * 0.005, .freedom = 100};
+      SideRounds& side = other ? row.other : row.base;
+      side.place = {.variance = 0.005 * 0.005, .dof = 100};
       for (std::uint32_t recording = 0; recording < recordings; ++recording) {
         side.ns.push_back(1e5 * std::exp(0.005 * normal(random)));
         side.recordings.push_back(recording + (other ? 1000 : 0));
@@ -87,16 +87,16 @@ std::vector<ComparedRow> recorded_rows(std::size_t recordings, std::mt19937_64& 
   return rows;
 }
 
-TEST(ComparisonView, WhatSettlesATableDoes) {
+TEST(ComparisonView, SuggestedRecordingsDecideTable) {
   std::mt19937_64 random(17);
   std::vector<std::size_t> needed;
-  const VerdictOptions options{.margin = usual_margin_apart};
+  const VerdictOptions options{.margin = default_margin_unpaired};
   for (const RowVerdict& row : judge(recorded_rows(1, random), options)) {
     if (row.verdict == Verdict::ambiguous && row.recordings_needed) needed.push_back(*row.recordings_needed);
   }
   ASSERT_GT(needed.size(), 20U) << "one recording a side leaves rows open";
-  const auto [times, settled] = settling(needed);
-  EXPECT_LE(times, most_recordings);
+  const auto [times, settled] = required_samples(needed);
+  EXPECT_LE(times, max_recordings);
   std::size_t decided = 0;
   std::size_t rows = 0;
   for (int trial = 0; trial < 20; ++trial) {
@@ -109,7 +109,7 @@ TEST(ComparisonView, WhatSettlesATableDoes) {
   EXPECT_GE(decided, rows * 9 / 10) << times << " recordings, promised of " << settled << " rows";
 }
 
-TEST(ComparisonView, AnswersAreOfEachAlgorithmAndOfAll) {
+TEST(ComparisonView, AnswersPerAlgorithmAndTotal) {
   const Case of(
       {{.algorithm = "fa2", .ratio = 1.1, .low = 1.08, .high = 1.12, .verdict = Verdict::slower},
        {.algorithm = "fa2", .ratio = 0.9, .low = 0.88, .high = 0.93, .verdict = Verdict::faster},
@@ -138,18 +138,18 @@ TEST(ComparisonView, AnswersAreOfEachAlgorithmAndOfAll) {
   EXPECT_EQ(answer_table(slower.view).find("faster_by"), nullptr) << "no row has it";
 }
 
-TEST(ComparisonView, SeparateRecordingsMayMoveAllPointsAlike) {
+TEST(ComparisonView, AveragesCorrelatedIntervals) {
   const std::vector<Judged> rounds(16, {.ratio = 1, .low = 1 / 1.04, .high = 1.04});
   EXPECT_NEAR(Case(rounds).mean().interval.high, 1.009853, 1e-6);
   const std::vector<Judged> apart(16, {.ratio = 1, .low = 1 / 1.04, .high = 1.04, .paired = false});
   EXPECT_NEAR(Case(apart).mean().interval.high, 1.04, 1e-12);
-  const std::vector<Judged> few(16, {.low = 1 / 1.05, .high = 1.05, .floor = SpreadFloor::of_percent});
+  const std::vector<Judged> few(16, {.low = 1 / 1.05, .high = 1.05, .floor = SpreadFloor::assumed_percent});
   EXPECT_NEAR(Case(few).mean().interval.high, 1.05, 1e-12);
   EXPECT_NEAR(Case(rounds, 2).mean().interval.high, 1.009853, 1e-6) << "two sides share the baseline's rounds";
 }
 
 // All 77 points are slower by 5%: the reported minimum change holds in 95% of tables.
-TEST(ComparisonView, TheLeastChangeHoldsForAllPointsTogether) {
+TEST(ComparisonView, CertainChangeHoldsForAllPoints) {
   std::mt19937_64 random(3);
   std::normal_distribution<double> noise(0, 0.01);
   constexpr int trials = 200;
@@ -164,14 +164,14 @@ TEST(ComparisonView, TheLeastChangeHoldsForAllPointsTogether) {
       }
     }
     double most = 0;
-    for (const RowVerdict& row : judge(rows, {})) most = std::max(most, row.sure);
+    for (const RowVerdict& row : judge(rows, {})) most = std::max(most, row.certain_change);
     wrong += most > 0.05 ? 1 : 0;
   }
   EXPECT_LE(wrong, 0.06 * trials);
 }
 
 // The interval of the mean has its nominal coverage if rounds scatter by 2% and some points are slower.
-TEST(ComparisonView, TheMeanLiesWhereItsIntervalSays) {
+TEST(ComparisonView, MeanIntervalHasNominalCoverage) {
   std::mt19937_64 random(7);
   std::normal_distribution<double> noise(0, 0.02);
   constexpr std::size_t points = 12;
@@ -245,7 +245,7 @@ ComparisonView view_of_runs(const PointTable& points) {
                              .name = points.runs()[run].title,
                              .base = runs[0],
                              .other = runs[run],
-                             .alignment = alignment_of({}, points, runs[0], runs[run]).value()});
+                             .alignment = parse_alignment({}, points, runs[0], runs[run]).value()});
   }
   return view_of(points, request);
 }
@@ -267,7 +267,7 @@ class ComparisonTables : public ::testing::Test {
   ComparisonView view_ = view_of_runs(points_);
 };
 
-TEST_F(ComparisonTables, PeopleReadEachPairAndWhatIsNotCompared) {
+TEST_F(ComparisonTables, DisplayTableListsPairsAndSkippedRows) {
   const Table table = comparison_table(view_, view_.lines(Lines::all));
   EXPECT_THAT(texts_of(table, "verdict"), ElementsAre("SLOWER", "FASTER", "UNDECIDED", "not compared", "not compared"));
   EXPECT_THAT(texts_of(table, "base_ns"), ElementsAre("1 µs", "4 µs", "8 µs", "", ""));
@@ -285,13 +285,13 @@ TEST_F(ComparisonTables, PeopleReadEachPairAndWhatIsNotCompared) {
   EXPECT_EQ(table.tone_of(*table.find("base_ns"), 2), Tone::plain);
   EXPECT_EQ(table.tone_of(*table.find("base_ns"), 3), Tone::muted);
   EXPECT_EQ(table.find("other_ns")->cell(1).row, view_.sides[0]->result.pairs[1].other.front());
-  const Table left = left_out_table(view_);
+  const Table left = skipped_table(view_);
   EXPECT_THAT(texts_of(left, "side"), ElementsAre("Baseline", "Other"));
   EXPECT_THAT(texts_of(left, "points"), ElementsAre("1", "1"));
   EXPECT_EQ(left.find("point")->cell(1).row, view_.sides[0]->result.left_out[1].rows.front());
 }
 
-TEST_F(ComparisonTables, ATimeThatIsSimulatedOrThrottledSaysSo) {
+TEST_F(ComparisonTables, TimesNoteSimulationAndThrottling) {
   fixtures::Points two;
   PointRecord throttled = timed_at(512, 1000);
   throttled.clocks = ClockReading{.sm_clock_hz = 1e9, .throttled = true};
@@ -308,14 +308,14 @@ TEST_F(ComparisonTables, ATimeThatIsSimulatedOrThrottledSaysSo) {
   EXPECT_EQ(table.find("other_ns")->number(0), 1300) << "sorted by the time";
 }
 
-TEST_F(ComparisonTables, SeveralSidesAreNamed) {
+TEST_F(ComparisonTables, NamesSeveralCandidates) {
   const PointTable points = two_runs(true);
   const ComparisonView view = view_of_runs(points);
   EXPECT_THAT(texts_of(comparison_table(view, view.lines(Lines::pairs)), "side"),
               ElementsAre("after", "after", "after", "later", "later", "later"));
 }
 
-TEST_F(ComparisonTables, ProgramsReadEachRow) {
+TEST_F(ComparisonTables, ExportTableListsEachRow) {
   const std::vector<std::string> files{"a.attnscope", "b.attnscope"};
   const Table table = comparison_data(view_, files);
   std::vector<std::string> keys;
@@ -338,7 +338,7 @@ TEST_F(ComparisonTables, ProgramsReadEachRow) {
   EXPECT_THAT(texts_of(table, "verdict"), ElementsAre("SLOWER", "FASTER", "UNDECIDED", "", ""));
 }
 
-TEST(VerdictOrder, PutsRegressionsFirstAndTheLargestChangeOfEach) {
+TEST(VerdictOrder, SortsByVerdictAndChange) {
   std::vector<double> order;
   for (const auto& [verdict, ratio] :
        {std::pair(Verdict::slower, 2.0), std::pair(Verdict::slower, 1.1), std::pair(Verdict::faster, 0.5),

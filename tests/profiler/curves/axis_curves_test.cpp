@@ -19,13 +19,13 @@ namespace {
 
 using fixtures::Points;
 
-PointAxis axis_called(std::string_view key) {
+PointAxis axis_with_key(std::string_view key) {
   const std::vector<PointAxis> axes = point_axes();
   return *find_axis(axes, key);
 }
 
 /// FA2 with Br x Bc x N, each with a different time.
-std::vector<PointRecord> tiles_and_lengths() {
+std::vector<PointRecord> tile_length_grid() {
   std::vector<PointRecord> records;
   for (const std::int64_t n : {1024, 2048}) {
     for (const int br : {64, 128}) {
@@ -51,9 +51,9 @@ std::vector<std::pair<double, double>> values_of(const Curve& curve) {
   return values;
 }
 
-TEST(AxisCurves, AMetricOverNByTile) {
-  const Points points(tiles_and_lengths());
-  const CurveSet set = curves_over(points, {.axis = axis_called("n"),
+TEST(AxisCurves, GroupsMetricByTile) {
+  const Points points(tile_length_grid());
+  const CurveSet set = curves_over(points, {.axis = axis_with_key("n"),
                                             .metric = "time_median_ns",
                                             .group = tile_facet(),
                                             .algorithms = {"fa2"},
@@ -67,12 +67,12 @@ TEST(AxisCurves, AMetricOverNByTile) {
   EXPECT_EQ(set.axis->key(), "n");
 }
 
-TEST(AxisCurves, OverASideOfTheTileTheOtherIsAChoice) {
-  const Points points(tiles_and_lengths());
+TEST(AxisCurves, OtherTileSideIsFacet) {
+  const Points points(tile_length_grid());
   const PointTable table = points.table();
-  const PointAxis br = axis_called("br");
+  const PointAxis br = axis_with_key("br");
   ProblemFilter filter(all_curve_facets(), br.facet);
-  filter.restrict_to(facets_beside_curves(br, nullptr), br.facet);
+  filter.restrict_to(fixed_curve_facets(br, nullptr), br.facet);
   filter.choose(filter.place_of("bc"), "32");
   filter.choose(filter.place_of("n"), "2048");
   filter.update(table, table.rows());
@@ -87,17 +87,17 @@ TEST(AxisCurves, OverASideOfTheTileTheOtherIsAChoice) {
     const CurvePoint& point = set.curves[0].points[i];
     const double theory = *modeled.at(*point.row, "time_median_ns");
     EXPECT_DOUBLE_EQ(set.curves[1].points[i].value, theory);
-    EXPECT_DOUBLE_EQ(*point.over_theory, point.value / theory);
+    EXPECT_DOUBLE_EQ(*point.over_modeled, point.value / theory);
   }
 }
 
-TEST(AxisCurves, OneTileStandsForAnAlgorithmUnlessItIsAsked) {
-  std::vector<PointRecord> records = tiles_and_lengths();
+TEST(AxisCurves, UsesWidestOrFastestTile) {
+  std::vector<PointRecord> records = tile_length_grid();
   std::erase_if(records, [](const PointRecord& record) {
     return record.spec.problem.n_k == 2048 && record.spec.tile != TileShape{64, 32};
   });
   const Points points(records);
-  CurveRequest request{.axis = axis_called("n"), .metric = "time_median_ns", .algorithms = {"fa2"}, .model = false};
+  CurveRequest request{.axis = axis_with_key("n"), .metric = "time_median_ns", .algorithms = {"fa2"}, .model = false};
   EXPECT_THAT(values_of(curves_over(points, request).curves.at(0)),
               ::testing::ElementsAre(std::pair(1024.0, 3104.0), std::pair(2048.0, 6176.0)))
       << "the tile that covers both lengths";
@@ -106,8 +106,8 @@ TEST(AxisCurves, OneTileStandsForAnAlgorithmUnlessItIsAsked) {
               ::testing::ElementsAre(std::pair(1024.0, 1056.0), std::pair(2048.0, 6176.0)));
 }
 
-TEST(AxisCurves, GroupsOfNumbersSayWhatTheyAre) {
-  std::vector<PointRecord> records = tiles_and_lengths();
+TEST(AxisCurves, GroupLabelsNameTheAxis) {
+  std::vector<PointRecord> records = tile_length_grid();
   std::erase_if(records, [](const PointRecord& record) { return record.spec.problem.n_k == 2048; });
   // Both Bc fail at Br 256: one marker.
   for (const int bc : {32, 64}) {
@@ -117,9 +117,9 @@ TEST(AxisCurves, GroupsOfNumbersSayWhatTheyAre) {
   // A point without a tile belongs to no group.
   records.push_back(fixtures::imported_point("torch-flash", records.front().spec.problem, 5000));
   const Points points(records);
-  const CurveSet by_bc = curves_over(points, {.axis = axis_called("br"),
+  const CurveSet by_bc = curves_over(points, {.axis = axis_with_key("br"),
                                               .metric = "time_median_ns",
-                                              .group = axis_called("bc").facet,
+                                              .group = axis_with_key("bc").facet,
                                               .algorithms = {"fa2"},
                                               .model = false});
   ASSERT_EQ(by_bc.curves.size(), 2U);
@@ -127,7 +127,7 @@ TEST(AxisCurves, GroupsOfNumbersSayWhatTheyAre) {
   EXPECT_EQ(by_bc.curves[1].name.group, "Bc 64");
   ASSERT_EQ(by_bc.failed.size(), 1U);
   EXPECT_EQ(by_bc.failed[0].n, 256);
-  const CurveSet by_tile = curves_over(Points(records), {.axis = axis_called("n"),
+  const CurveSet by_tile = curves_over(Points(records), {.axis = axis_with_key("n"),
                                                          .metric = "time_median_ns",
                                                          .group = tile_facet(),
                                                          .algorithms = {"torch-flash"},
@@ -137,7 +137,7 @@ TEST(AxisCurves, GroupsOfNumbersSayWhatTheyAre) {
   EXPECT_EQ(by_tile.curves[0].name.label, "") << "one label tells nothing apart";
 }
 
-TEST(AxisCurves, WordsStandAtPlaces) {
+TEST(AxisCurves, TextValuesHavePositions) {
   std::vector<PointRecord> records;
   for (const Mask& mask : {Mask(Mask::none), Mask(Mask::causal)}) {
     PointSpec spec = fixtures::spec("fa2", 1024);
@@ -145,19 +145,19 @@ TEST(AxisCurves, WordsStandAtPlaces) {
     records.push_back(fixtures::ok_point(spec));
   }
   const CurveSet set = curves_over(
-      Points(records), {.axis = axis_called("mask"), .metric = "l2_sm_bytes", .algorithms = {"fa2"}, .model = false});
+      Points(records), {.axis = axis_with_key("mask"), .metric = "l2_sm_bytes", .algorithms = {"fa2"}, .model = false});
   EXPECT_THAT(set.places, ::testing::ElementsAre("full", "causal"));
   ASSERT_EQ(set.curves.size(), 1U);
   EXPECT_EQ(set.curves[0].points[0].n, 1);
   EXPECT_EQ(set.curves[0].points[1].n, 2);
 }
 
-TEST(AxisCurves, RunsAreNotBlended) {
+TEST(AxisCurves, KeepsRunsSeparate) {
   Points points;
-  points.add(tiles_and_lengths(), fixtures::run(Provenance::measured, "old", "2026-01-01T00:00:00Z"));
-  points.add(tiles_and_lengths(), fixtures::run(Provenance::measured, "new", "2026-02-01T00:00:00Z"));
+  points.add(tile_length_grid(), fixtures::run(Provenance::measured, "old", "2026-01-01T00:00:00Z"));
+  points.add(tile_length_grid(), fixtures::run(Provenance::measured, "new", "2026-02-01T00:00:00Z"));
   const CurveSet set = curves_over(
-      points, {.axis = axis_called("n"), .metric = "time_median_ns", .algorithms = {"fa2"}, .model = false});
+      points, {.axis = axis_with_key("n"), .metric = "time_median_ns", .algorithms = {"fa2"}, .model = false});
   ASSERT_EQ(set.curves.size(), 2U);
   EXPECT_EQ(set.curves[0].name.runs, "new");
   EXPECT_EQ(set.curves[0].name.age, 0);
@@ -166,19 +166,19 @@ TEST(AxisCurves, RunsAreNotBlended) {
   for (const CurvePoint& point : set.curves[0].points) EXPECT_EQ(point.repeats, 1);
 }
 
-TEST(AxisCurves, ANewerPointByItselfDoesNotLeadAnOlderCurve) {
-  std::vector<PointRecord> one = tiles_and_lengths();
+TEST(AxisCurves, SinglePointDoesNotLead) {
+  std::vector<PointRecord> one = tile_length_grid();
   std::erase_if(one, [](const PointRecord& record) { return record.spec.problem.n_k == 2048; });
   Points points;
-  points.add(tiles_and_lengths(), fixtures::run(Provenance::measured, "old", "2026-01-01T00:00:00Z"));
+  points.add(tile_length_grid(), fixtures::run(Provenance::measured, "old", "2026-01-01T00:00:00Z"));
   points.add(one, fixtures::run(Provenance::measured, "new", "2026-02-01T00:00:00Z"));
   const CurveSet set = curves_over(
-      points, {.axis = axis_called("n"), .metric = "time_median_ns", .algorithms = {"fa2"}, .model = false});
+      points, {.axis = axis_with_key("n"), .metric = "time_median_ns", .algorithms = {"fa2"}, .model = false});
   ASSERT_FALSE(set.curves.empty());
   EXPECT_EQ(set.curves[0].name.runs, "old");
 }
 
-TEST(Peaks, ADatasheetsPeakOfTheTensorCoresHasNoInstructionsName) {
+TEST(Peaks, DatasheetPeakNamesNoInstruction) {
   const CeilingKind& wgmma = *find_ceiling("wgmma_bf16");
   EXPECT_EQ(text(ceiling_label(wgmma, CeilingSource::datasheet)), "Tensor cores, bf16");
   EXPECT_EQ(text(ceiling_label(wgmma, CeilingSource::measured)), "Tensor cores, bf16, wgmma");
@@ -197,7 +197,7 @@ fixtures::Points two_times(double fa2_us) {
   return fixtures::Points(records);
 }
 
-TEST(CurveRatios, PointsDifferWhereTheVerdictSaysSo) {
+TEST(CurveRatios, DifferenceFollowsVerdict) {
   CurveRequest request = everything();
   for (const Ordinate ordinate : {Ordinate::time, Ordinate::rate}) {
     request.ordinate = ordinate;
@@ -210,8 +210,8 @@ TEST(CurveRatios, PointsDifferWhereTheVerdictSaysSo) {
       };
       const Curve& naive = last("naive");
       const Curve& fa2 = last("fa2");
-      EXPECT_EQ(told_apart(drawn.table, naive.points.back(), fa2.points.back(), naive.quantity), differs);
-      EXPECT_FALSE(told_apart(drawn.table, fa2.points.back(), naive.points.back(), naive.quantity))
+      EXPECT_EQ(differs_significantly(drawn.table, naive.points.back(), fa2.points.back(), naive.quantity), differs);
+      EXPECT_FALSE(differs_significantly(drawn.table, fa2.points.back(), naive.points.back(), naive.quantity))
           << "the slower one is not the better one";
     }
   }

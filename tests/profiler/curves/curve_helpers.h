@@ -55,13 +55,13 @@ struct Drawn {
   CurveSet set;
 };
 
-inline bool drawn_at(const Curve* curve, double n) {
+inline bool has_point_at(const Curve* curve, double n) {
   return curve != nullptr && std::ranges::count(curve->points, n, &CurvePoint::n) > 0;
 }
 
 /// Throws if the curve has no such point.
 inline const CurvePoint* at(const Curve* curve, double n) {
-  if (!drawn_at(curve, n)) throw std::runtime_error("no point at " + std::to_string(n));
+  if (!has_point_at(curve, n)) throw std::runtime_error("no point at " + std::to_string(n));
   return &*std::ranges::find(curve->points, n, &CurvePoint::n);
 }
 

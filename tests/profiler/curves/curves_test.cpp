@@ -29,7 +29,7 @@ double model_bytes(const PointSpec& spec) {
   return static_cast<double>(algorithm.plan(spec.problem, spec.config(), fixtures::h200()).traffic().total());
 }
 
-TEST(Curves, MeasuredPointsAreTheStoredBytes) {
+TEST(Curves, PlotsStoredBytes) {
   const Drawn drawn(fixtures::memory_wall());
   const Curve* dram = drawn.curve("fa1", CurveKind::measured, Quantity::dram);
   EXPECT_EQ(dram->provenance, Provenance::measured);
@@ -42,7 +42,7 @@ TEST(Curves, MeasuredPointsAreTheStoredBytes) {
   EXPECT_EQ(dram->points.size(), 7U);
 }
 
-TEST(Curves, SettledBytesAreDrawnWhereTheWriteBackIsKnown) {
+TEST(Curves, PlotsSettledBytesIfKnown) {
   PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024));
   const double counted = evaluate(metric_key::dram_bytes, record)->value;
   record.kernels[0].metrics.push_back(
@@ -53,7 +53,7 @@ TEST(Curves, SettledBytesAreDrawnWhereTheWriteBackIsKnown) {
   EXPECT_TRUE(point->settled);
 }
 
-TEST(Curves, TheModelIsTheClosedFormOfTheTileShown) {
+TEST(Curves, ModelIsClosedFormOfShownTile) {
   const Drawn drawn(fixtures::memory_wall());
   const CurvePoint* model = at(drawn.find("fa2", CurveKind::model, Quantity::sm_l2), 8192);
   const CurvePoint* measured = at(drawn.find("fa2", CurveKind::measured, Quantity::sm_l2), 8192);
@@ -62,13 +62,13 @@ TEST(Curves, TheModelIsTheClosedFormOfTheTileShown) {
   EXPECT_NEAR(measured->value / model->value, 1.001, 1e-9);
 }
 
-TEST(Curves, CompulsoryMinimumBelongsToTheProblem) {
+TEST(Curves, CompulsoryBytesHaveNoAlgorithm) {
   const Drawn drawn(fixtures::memory_wall());
   const CurvePoint* least = at(drawn.find("", CurveKind::compulsory, Quantity::sm_l2), 1024);
   EXPECT_DOUBLE_EQ(least->value, 4.0 * 1024 * 128 * 2 * 132);
 }
 
-TEST(Curves, AFailedPointIsAMarkAndNotAValue) {
+TEST(Curves, FailedPointsAreMarkers) {
   const Drawn drawn(fixtures::memory_wall());
   ASSERT_EQ(drawn.set.failed.size(), 1U);
   const FailedPoint& failed = drawn.set.failed[0];
@@ -76,10 +76,10 @@ TEST(Curves, AFailedPointIsAMarkAndNotAValue) {
   EXPECT_EQ(failed.n, 16384);
   EXPECT_EQ(drawn.table.disposition(failed.row), Disposition::out_of_memory);
   EXPECT_THAT(text(drawn.record(failed.row).reason), ::testing::HasSubstr("132 GiB"));
-  EXPECT_FALSE(drawn_at(drawn.find("naive", CurveKind::measured, Quantity::dram), 16384));
+  EXPECT_FALSE(has_point_at(drawn.find("naive", CurveKind::measured, Quantity::dram), 16384));
 }
 
-TEST(Curves, ARepeatedMeasurementIsOneOfItsOwnValuesWithTheSpreadOfAll) {
+TEST(Curves, RepeatsShowMedianAndRange) {
   struct Case {
     std::vector<double> factors;
     std::size_t middle;
@@ -104,7 +104,7 @@ TEST(Curves, ARepeatedMeasurementIsOneOfItsOwnValuesWithTheSpreadOfAll) {
   }
 }
 
-TEST(Curves, BytesOfSeveralRoundsHaveTheirQuartiles) {
+TEST(Curves, BytesOfRoundsHaveQuartiles) {
   const auto counted = [](double bytes) {
     PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024));
     for (MetricValue& metric : record.kernels[0].metrics) {
@@ -130,7 +130,7 @@ TEST(Curves, BytesOfSeveralRoundsHaveTheirQuartiles) {
   }
 }
 
-TEST(Curves, LengthsGivenOneByOneAreDrawnAtTheirPointsAlone) {
+TEST(Curves, LengthListsHaveNoInterpolation) {
   std::vector<PointRecord> records;
   for (const std::int64_t n : {1024, 1536, 2048, 4096}) {
     PointSpec spec = fixtures::spec("fa2", n);
@@ -148,18 +148,18 @@ TEST(Curves, LengthsGivenOneByOneAreDrawnAtTheirPointsAlone) {
   EXPECT_GT(theory, 1);
 }
 
-TEST(Curves, EachEndWithoutAValueHasItsWords) {
-  EXPECT_EQ(text(failure_words(Disposition::infeasible)), "could not run: infeasible");
-  EXPECT_EQ(text(failure_words(Disposition::out_of_memory)), "could not run: out-of-memory");
-  EXPECT_EQ(text(failure_words(Disposition::incorrect)), "ran, result incorrect");
-  EXPECT_EQ(text(failure_words(Disposition::compile_error)), "could not run: compile-error");
-  EXPECT_EQ(text(failure_words(Disposition::timeout)), "did not end: timeout");
-  EXPECT_EQ(text(failure_words(Disposition::crashed)), "did not end: crashed");
-  EXPECT_EQ(text(failure_words(Disposition::no_counters)), "ran, no-counters");
-  EXPECT_EQ(text(failure_words(Disposition::cancelled)), "did not end: cancelled");
+TEST(Curves, FailuresHaveText) {
+  EXPECT_EQ(text(failure_text(Disposition::infeasible)), "could not run: infeasible");
+  EXPECT_EQ(text(failure_text(Disposition::out_of_memory)), "could not run: out-of-memory");
+  EXPECT_EQ(text(failure_text(Disposition::incorrect)), "ran, result incorrect");
+  EXPECT_EQ(text(failure_text(Disposition::compile_error)), "could not run: compile-error");
+  EXPECT_EQ(text(failure_text(Disposition::timeout)), "did not end: timeout");
+  EXPECT_EQ(text(failure_text(Disposition::crashed)), "did not end: crashed");
+  EXPECT_EQ(text(failure_text(Disposition::no_counters)), "ran, no-counters");
+  EXPECT_EQ(text(failure_text(Disposition::cancelled)), "did not end: cancelled");
 }
 
-TEST(Curves, EveryQuantityIsALineOfTheMetricsTable) {
+TEST(Curves, QuantitiesAreMetrics) {
   for (const auto& [quantity, depends_on_clock] : {std::pair{Quantity::dram, false}, std::pair{Quantity::sm_l2, false},
                                                    std::pair{Quantity::time, true}, std::pair{Quantity::rate, true}}) {
     const Metric* metric = find_metric(metric_of(quantity));
@@ -168,7 +168,7 @@ TEST(Curves, EveryQuantityIsALineOfTheMetricsTable) {
   }
 }
 
-TEST(Curves, SimulatedAndMeasuredNeverShareACurve) {
+TEST(Curves, SeparatesSimulatedAndMeasured) {
   Points points(fixtures::memory_wall(false));
   points.add(fixtures::memory_wall(true));
   const Drawn drawn(points, everything());
@@ -186,7 +186,7 @@ TEST(Curves, SimulatedAndMeasuredNeverShareACurve) {
   EXPECT_EQ(simulated, 6);
 }
 
-TEST(Curves, OneTileStandsForAnAlgorithm) {
+TEST(Curves, SelectsOneTilePerAlgorithm) {
   auto records = fixtures::memory_wall();
   for (const PointRecord& record : fixtures::tile_sweep()) records.push_back(record);
   const Points points(records);
@@ -219,7 +219,7 @@ TEST(Curves, OneTileStandsForAnAlgorithm) {
   }
 }
 
-TEST(Curves, OfTilesThatCoverTheSameNTheFasterStands) {
+TEST(Curves, PrefersFasterTileOnTie) {
   for (const double second : {500.0, 2000.0}) {
     PointRecord wide = fixtures::ok_point(fixtures::spec("fa2", 1024, 128, 64));
     PointRecord small = fixtures::ok_point(fixtures::spec("fa2", 1024, 64, 64));
@@ -231,7 +231,7 @@ TEST(Curves, OfTilesThatCoverTheSameNTheFasterStands) {
   }
 }
 
-TEST(Curves, TilesAreOfferedByTheLengthsThatTheyCover) {
+TEST(Curves, SortsTilesByCoveredLengths) {
   const Points points({fixtures::ok_point(fixtures::spec("fa2", 1024, 128, 64)),
                        fixtures::ok_point(fixtures::spec("fa2", 1024, 64, 64)),
                        fixtures::ok_point(fixtures::spec("fa2", 2048, 64, 64))});
@@ -239,7 +239,7 @@ TEST(Curves, TilesAreOfferedByTheLengthsThatTheyCover) {
   EXPECT_EQ(tiles_of(table, table.rows()), (std::vector<Config>{TileShape{64, 64}, TileShape{128, 64}}));
 }
 
-TEST(Curves, WhereASweepChangedItsTileWithNTheOtherNKeepTheirs) {
+TEST(Curves, FillsUncoveredNWithOtherTiles) {
   std::vector<PointRecord> records;
   for (const std::int64_t n : {1024, 2048, 4096}) records.push_back(fixtures::ok_point(fixtures::spec("fa2", n)));
   records.push_back(fixtures::ok_point(fixtures::spec("fa2", 8192, 64, 64)));
@@ -250,7 +250,7 @@ TEST(Curves, WhereASweepChangedItsTileWithNTheOtherNKeepTheirs) {
   EXPECT_EQ(drawn.record(measured->points[3]).spec.tile, (TileShape{64, 64}));
 }
 
-TEST(Curves, TwoModelsOfOneAlgorithmNameTheirTiles) {
+TEST(Curves, ModelsNameTheirTiles) {
   Points points({fixtures::ok_point(fixtures::spec("fa2", 1024, 128, 64))});
   points.add({fixtures::ok_point(fixtures::spec("fa2", 1024, 64, 64), true)});
   const Drawn drawn(points, everything());
@@ -265,16 +265,16 @@ Points& with_peers(Points& points) {
   return points.add(fixtures::memory_wall()).add(fixtures::peers());
 }
 
-CurveRequest with_peers_of(Ordinate ordinate) {
+CurveRequest peer_request(Ordinate ordinate) {
   CurveRequest request = everything();
   request.algorithms.insert({"torch-flash", "torch-cudnn"});
   request.ordinate = ordinate;
   return request;
 }
 
-TEST(Curves, ImportedTimesStandBesideMeasuredOnes) {
+TEST(Curves, PlotsImportedTimes) {
   Points points;
-  const Drawn drawn(with_peers(points), with_peers_of(Ordinate::time));
+  const Drawn drawn(with_peers(points), peer_request(Ordinate::time));
   std::vector<std::pair<std::string, Provenance>> series;
   for (const Curve& curve : drawn.set.curves) {
     EXPECT_EQ(curve.kind, CurveKind::measured) << "theory speaks of bytes";
@@ -300,9 +300,9 @@ TEST(Curves, ImportedTimesStandBesideMeasuredOnes) {
   EXPECT_DOUBLE_EQ(ours->high, summary->q3);
 }
 
-TEST(Curves, RatesAreDerivedAndTheirBarsTurnAround) {
+TEST(Curves, RatesInvertErrorBars) {
   Points points;
-  const Drawn drawn(with_peers(points), with_peers_of(Ordinate::rate));
+  const Drawn drawn(with_peers(points), peer_request(Ordinate::rate));
   const Curve* ours = drawn.curve("fa2", CurveKind::measured, Quantity::rate);
   EXPECT_EQ(ours->provenance, Provenance::derived);
   const Curve* flash = drawn.curve("torch-flash", CurveKind::measured, Quantity::rate);
@@ -315,9 +315,9 @@ TEST(Curves, RatesAreDerivedAndTheirBarsTurnAround) {
   EXPECT_NEAR(point->low / rate, 1 / 1.05, 1e-9);
 }
 
-TEST(Curves, ForeignAlgorithmsHaveNoTheoryOfBytes) {
+TEST(Curves, ImportedAlgorithmsHaveNoModel) {
   Points points;
-  const Drawn drawn(with_peers(points), with_peers_of(Ordinate::bytes));
+  const Drawn drawn(with_peers(points), peer_request(Ordinate::bytes));
   for (const Curve& curve : drawn.set.curves) EXPECT_FALSE(curve.name.algorithm.starts_with("torch"));
   EXPECT_NE(drawn.find("fa2", CurveKind::model, Quantity::sm_l2), nullptr);
 
@@ -325,7 +325,7 @@ TEST(Curves, ForeignAlgorithmsHaveNoTheoryOfBytes) {
   counted.spec.algorithm = "torch-flash";
   counted.provenance = Provenance::imported;
   const Points alone({counted});
-  const Drawn imported(alone, with_peers_of(Ordinate::bytes));
+  const Drawn imported(alone, peer_request(Ordinate::bytes));
   int series = 0;
   for (const Curve& curve : imported.set.curves) {
     if (curve.name.algorithm.empty()) continue;
@@ -336,10 +336,10 @@ TEST(Curves, ForeignAlgorithmsHaveNoTheoryOfBytes) {
   EXPECT_EQ(series, 2);
 }
 
-TEST(Curves, OurAlgorithmImportedWithoutATileIsASeriesOfItsOwn) {
+TEST(Curves, ImportWithoutTileIsSeparateSeries) {
   Points points(fixtures::memory_wall());
   points.add({fixtures::imported_point("fa2", fixtures::spec("fa2", 1024).problem, 1e6)});
-  CurveRequest request = with_peers_of(Ordinate::time);
+  CurveRequest request = peer_request(Ordinate::time);
   request.tile = {TileSelection::Rule::exact, TileShape{64, 64}, {}};
   const Drawn drawn(points, request);
   ASSERT_EQ(drawn.set.curves.size(), 1U) << "no measured point has that tile; the imported one does not say";
@@ -348,7 +348,7 @@ TEST(Curves, OurAlgorithmImportedWithoutATileIsASeriesOfItsOwn) {
   for (const Config& config : tiles_of(drawn.table, drawn.rows)) EXPECT_TRUE(has_tile(config.tile));
 }
 
-TEST(Curves, DecodingIsDrawnOverTheKeys) {
+TEST(Curves, DecodingUsesKeysAsAxis) {
   const Drawn drawn(fixtures::decoding());
   EXPECT_EQ(drawn.set.queries, 1);
   const Curve* measured = drawn.curve("fa2", CurveKind::measured, Quantity::sm_l2);
@@ -362,7 +362,7 @@ TEST(Curves, DecodingIsDrawnOverTheKeys) {
   EXPECT_DOUBLE_EQ(model->value, model_bytes(fixtures::decode_spec("fa2", 4096)));
 }
 
-TEST(Curves, SquareAndDecodingPointsNeverShareACurve) {
+TEST(Curves, SeparatesSquareAndDecoding) {
   auto records = fixtures::memory_wall();
   for (const PointRecord& record : fixtures::decoding()) {
     records.push_back(record);
@@ -371,7 +371,7 @@ TEST(Curves, SquareAndDecodingPointsNeverShareACurve) {
   const Points points(records);
   const Drawn square(points, everything());
   EXPECT_EQ(square.set.queries, std::nullopt) << "what is usual comes first";
-  EXPECT_FALSE(drawn_at(square.find("fa2", CurveKind::measured, Quantity::dram), 65536));
+  EXPECT_FALSE(has_point_at(square.find("fa2", CurveKind::measured, Quantity::dram), 65536));
   const Drawn keys(points, everything(), {{"n_q", "1"}});
   EXPECT_EQ(keys.set.queries, 1);
   for (const Curve& curve : keys.set.curves) {
@@ -383,13 +383,13 @@ TEST(Curves, SquareAndDecodingPointsNeverShareACurve) {
   }
 }
 
-TEST(Curves, BackwardComparesWithItsOwnMinimum) {
+TEST(Curves, BackwardHasItsCompulsoryBytes) {
   const Drawn drawn(fixtures::backward());
   const CurvePoint* least = at(drawn.find("", CurveKind::compulsory, Quantity::sm_l2), 2048);
   EXPECT_DOUBLE_EQ(least->value, 8.0 * 2048 * 128 * 2 * 132) << "Q, K, V, O, dO in, dQ, dK, dV out";
 }
 
-TEST(Curves, GivenLengthsFitNoShorterN) {
+TEST(Curves, LengthListsDoNotScale) {
   std::vector<PointRecord> records;
   for (const std::int64_t n : {256, 512, 1024, 2048}) {
     PointRecord record = fixtures::ok_point(fixtures::spec("fa2", n));
@@ -404,7 +404,7 @@ TEST(Curves, GivenLengthsFitNoShorterN) {
   EXPECT_EQ(drawn.set.failed.size(), 1U);
 }
 
-TEST(Curves, SplitsAreChosenOnlyWhereTheyWereSwept) {
+TEST(Curves, OffersOnlySweptSplits) {
   std::vector<PointRecord> records;
   for (const std::int64_t n_k : {4096, 8192}) {
     for (const int splits : {8, 16}) {
@@ -419,7 +419,7 @@ TEST(Curves, SplitsAreChosenOnlyWhereTheyWereSwept) {
   request.algorithms = {"naive", "splitkv"};
   request.tile.swept = {"splits", 16};
   const Drawn drawn(points, request);
-  EXPECT_EQ(swept_values(drawn.table, drawn.rows), (std::vector<SweptValue>{{"splits", 8}, {"splits", 16}}));
+  EXPECT_EQ(swept_knob_values(drawn.table, drawn.rows), (std::vector<KnobValueChoice>{{"splits", 8}, {"splits", 16}}));
   const Curve* curve = drawn.curve("splitkv", CurveKind::measured, Quantity::sm_l2);
   ASSERT_EQ(curve->points.size(), 2U);
   for (const CurvePoint& point : curve->points) EXPECT_EQ(drawn.record(point).spec.knobs.number("splits"), 16);
@@ -428,10 +428,10 @@ TEST(Curves, SplitsAreChosenOnlyWhereTheyWereSwept) {
   // Splits that depend on N are not a sweep over splits.
   const Points alone({records[0], records[4]});
   const PointTable table = alone.table();
-  EXPECT_TRUE(swept_values(table, table.rows()).empty());
+  EXPECT_TRUE(swept_knob_values(table, table.rows()).empty());
 }
 
-TEST(Curves, ThrottledPointsAreMarked) {
+TEST(Curves, MarksThrottledPoints) {
   PointRecord slow = fixtures::ok_point(fixtures::spec("fa2", 2048));
   slow.clocks->throttled = true;
   const Points points({fixtures::ok_point(fixtures::spec("fa2", 1024)), slow});
@@ -444,30 +444,30 @@ TEST(Curves, ThrottledPointsAreMarked) {
   EXPECT_TRUE(times->points[1].throttled);
 }
 
-TEST(Curves, AnIncorrectPointHasATimeInTheTableAndNoneOnTheCurve) {
+TEST(Curves, HidesIncorrectPoints) {
   PointRecord wrong = fixtures::ok_point(fixtures::spec("fa2", 2048));
   wrong.disposition = Disposition::incorrect;
   const Points points({fixtures::ok_point(fixtures::spec("fa2", 1024)), wrong});
   CurveRequest request = everything();
   request.ordinate = Ordinate::time;
   const Drawn drawn(points, request);
-  EXPECT_FALSE(drawn_at(drawn.find("fa2", CurveKind::measured, Quantity::time), 2048));
+  EXPECT_FALSE(has_point_at(drawn.find("fa2", CurveKind::measured, Quantity::time), 2048));
   ASSERT_EQ(drawn.set.failed.size(), 1U);
   EXPECT_EQ(drawn.set.failed[0].n, 2048);
 }
 
-TEST(Curves, ACancelledPointIsNoMark) {
+TEST(Curves, HidesCancelledPoints) {
   const Points points({fixtures::ok_point(fixtures::spec("fa2", 1024)),
                        fixtures::failed_point(fixtures::spec("fa2", 2048), Disposition::cancelled, "the user")});
   EXPECT_TRUE(Drawn(points, everything()).set.failed.empty());
 }
 
-TEST(Curves, NothingInNothingOut) {
+TEST(Curves, EmptyInputGivesEmptySet) {
   const Points points;
   EXPECT_TRUE(Drawn(points, everything()).set.empty());
 }
 
-TEST(Curves, AlgorithmsAreCalledAsTheirTitlesWriteThem) {
+TEST(Curves, UsesAlgorithmTitles) {
   const Algorithms ours = Algorithms::known();
   EXPECT_EQ(short_title(ours, "fa2"), "FA2");
   EXPECT_EQ(short_title(ours, "naive"), "Naive");
@@ -476,7 +476,7 @@ TEST(Curves, AlgorithmsAreCalledAsTheirTitlesWriteThem) {
   EXPECT_EQ(short_title(Algorithms(), "fa2"), "fa2") << "a program without it does not know it";
 }
 
-TEST(Curves, WithoutItsAlgorithmAPointHasNoTheory) {
+TEST(Curves, UnknownAlgorithmHasNoModel) {
   PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024));
   const PointTable table = fixtures::Points({record}).table(Algorithms());
   const CurveSet set = build_curves(table, table.rows(), everything());

@@ -26,7 +26,7 @@ PointSpec default_spec(const std::string& algorithm) {
 
 // Naive: the working set is the 16-bit scores of all heads, O(N²). FA1: 2d + 4d + 8 bytes per row of the concurrent
 // heads.
-TEST(L2Boundary, ABandWhereTheWorkingSetPassesTheTransition) {
+TEST(L2Boundary, FindsTransitionBand) {
   const auto naive = boundary_of(default_spec("naive"));
   ASSERT_TRUE(naive);
   EXPECT_EQ(naive->l2_bytes, l2);
@@ -39,25 +39,25 @@ TEST(L2Boundary, ABandWhereTheWorkingSetPassesTheTransition) {
   EXPECT_NEAR(fa1->n_high / fa1->n_low, 2.5, 0.02) << "its working set grows as N";
 }
 
-TEST(L2Boundary, AMeasuredTransitionTakesTheDefaultsPlace) {
+TEST(L2Boundary, UsesGivenTransition) {
   const auto boundary = boundary_of(default_spec("fa1"), {.low = 0.5, .high = 1});
   ASSERT_TRUE(boundary);
   EXPECT_NEAR(boundary->n_low / boundary->n_nominal, 0.5, 0.01);
   EXPECT_EQ(boundary->n_high, boundary->n_nominal);
 }
 
-TEST(L2Boundary, WhatCyclesThroughNothingHasNone) {
+TEST(L2Boundary, IsEmptyWithoutRereads) {
   EXPECT_FALSE(boundary_of(default_spec("fa2")));
 }
 
-TEST(L2Boundary, LengthsGivenOneByOneFitNoOtherN) {
+TEST(L2Boundary, IsEmptyForLengthLists) {
   PointSpec spec = default_spec("fa1");
   spec.problem.mask.lengths = Mask::Lengths::list;
   spec.problem.mask.length_list = {4000};
   EXPECT_FALSE(boundary_of(spec));
 }
 
-TEST(L2Boundary, WithoutAnL2OrBeyondTheLengthsLookedAtThereIsNone) {
+TEST(L2Boundary, IsEmptyOutsideSearchRange) {
   DeviceLimits limits = fixtures::h200();
   const PointSpec spec = default_spec("fa1");
   for (const std::int64_t none : {std::int64_t{0}, std::int64_t{1}, std::int64_t{1} << 60}) {

@@ -80,14 +80,14 @@ LawReport report_of(const std::vector<PointRecord>& records) {
 }
 
 /// 132 heads with 3 N^2 d^2 / M elements of 2 bytes.
-double three_of_the_law(const PointSpec& spec, const At& at) {
+double triple_law_bytes(const PointSpec& spec, const At& at) {
   const auto n = static_cast<double>(spec.problem.n_k);
   const auto d = static_cast<double>(spec.problem.d);
   return 132 * 2 * 3 * n * n * d * d / static_cast<double>(at.m);
 }
 
-TEST(LawExponents, AnExactLawIsFoundWithNoWidth) {
-  const LawReport report = report_of(points_with("fa1", preset_points(), three_of_the_law));
+TEST(LawExponents, FitsExactLaw) {
+  const LawReport report = report_of(points_with("fa1", preset_points(), triple_law_bytes));
   ASSERT_THAT(report.families, SizeIs(1));
   const LawFamily& family = report.families[0];
   EXPECT_FALSE(family.refusal.has_value());
@@ -104,14 +104,14 @@ TEST(LawExponents, AnExactLawIsFoundWithNoWidth) {
   EXPECT_NEAR(family.band.median, 3, 1e-9);
   EXPECT_NEAR(family.band.high, 3, 1e-9);
   // N^2 varies by 16, d^2 by 16 and M by 14; the point with the least bytes (N 3072, d 32, M 114,688) is excluded.
-  EXPECT_NEAR(family.bytes_range, 16 * 16 * 8, 1e-6);
+  EXPECT_NEAR(family.bytes_ratio, 16 * 16 * 8, 1e-6);
   EXPECT_EQ(report.others, 0U);
 }
 
 // Expected values: formulas of Algorithm 1 and of FlashAttention-2 in 16 bits, with O, l and m of FA1 in fp32 between
 // key tiles, fitted in a separate program. FA1: 4Nd + Tc N (10d + 16) + N (2d + 8) bytes per head. FA2: 4Nd + 4N + 4 Tr
 // N d.
-TEST(LawExponents, TheClosedFormsOwnExponentsComeOutOfItsPoints) {
+TEST(LawExponents, FitsClosedForm) {
   const auto modeled = [](const PointSpec& spec, const At&) {
     const AttentionModel model =
         built_in_algorithms().find(spec.algorithm)->model(spec.problem, spec.config(), fixtures::h200());
@@ -119,7 +119,7 @@ TEST(LawExponents, TheClosedFormsOwnExponentsComeOutOfItsPoints) {
   };
   const LawReport fa1 = report_of(points_with("fa1", preset_points(), modeled));
   ASSERT_THAT(fa1.families, SizeIs(1));
-  const PowersFit& first = *fa1.families[0].fit;
+  const PowerLawFit& first = *fa1.families[0].fit;
   EXPECT_NEAR(first.exponents[0], 1.983, 0.0006);
   EXPECT_NEAR(first.exponents[1], 1.957, 0.0006);
   EXPECT_NEAR(first.exponents[2], -0.979, 0.0006);
@@ -140,7 +140,7 @@ TEST(LawExponents, TheClosedFormsOwnExponentsComeOutOfItsPoints) {
   EXPECT_NEAR(fa2.families[0].band.low, 8.01, 0.006) << "2 N^2 d / Br with Br = M / 4d";
 }
 
-TEST(LawExponents, IntervalsHoldTheTruthAsOftenAsTheySay) {
+TEST(LawExponents, ExponentIntervalsHaveNominalCoverage) {
   std::mt19937_64 random(20220527);
   std::normal_distribution<double> scatter(0, 0.05);
   int held = 0;
@@ -154,7 +154,7 @@ TEST(LawExponents, IntervalsHoldTheTruthAsOftenAsTheySay) {
       for (std::size_t k = 0; k < 3; ++k) x.at(k).push_back(values.at(k));
       y.push_back(20 * std::pow(values[0], 2) * std::pow(values[1], 2) / values[2] * std::exp(scatter(random)));
     }
-    const auto fit = fit_powers(x, y);
+    const auto fit = fit_power_law(x, y);
     ASSERT_TRUE(fit.has_value());
     held += fit->intervals[0].contains(2) + fit->intervals[1].contains(2) + fit->intervals[2].contains(-1);
   }
@@ -163,15 +163,15 @@ TEST(LawExponents, IntervalsHoldTheTruthAsOftenAsTheySay) {
   EXPECT_LT(held, 1170);
 }
 
-TEST(LawExponents, WhatDoesNotTellIsWithheldWithTheReason) {
+TEST(LawExponents, WithholdsUnreliableExponents) {
   const auto of = [](const std::vector<At>& where, const Bytes& bytes) {
     const LawReport report = report_of(points_with("fa1", where, bytes));
     EXPECT_THAT(report.families, SizeIs(1));
     return report.families.at(0);
   };
-  const auto words = [](const LawFamily& family) { return text(refusal_words(family)); };
+  const auto words = [](const LawFamily& family) { return text(refusal_text(family)); };
 
-  const LawFamily few = of({{3072, 64, 8192}, {6144, 64, 16384}, {3072, 128, 8192}}, three_of_the_law);
+  const LawFamily few = of({{3072, 64, 8192}, {6144, 64, 16384}, {3072, 128, 8192}}, triple_law_bytes);
   EXPECT_EQ(few.refusal, ExponentRefusal::too_few);
   EXPECT_THAT(words(few), HasSubstr("only 3 points"));
 
@@ -179,19 +179,19 @@ TEST(LawExponents, WhatDoesNotTellIsWithheldWithTheReason) {
   for (const At& at : preset_points()) {
     if (at.d == 64) one_d.push_back(at);
   }
-  const LawFamily fixed = of(one_d, three_of_the_law);
+  const LawFamily fixed = of(one_d, triple_law_bytes);
   EXPECT_EQ(fixed.refusal, ExponentRefusal::constant);
   EXPECT_EQ(words(fixed), "d does not vary");
 
   std::vector<At> linked;
   for (std::int64_t i = 1; i <= 10; ++i) linked.push_back({1024 * i, i % 2 == 0 ? 64 : 128, 65536});
   for (At& at : linked) at.m = at.d * 256;
-  const LawFamily entangled = of(linked, three_of_the_law);
+  const LawFamily entangled = of(linked, triple_law_bytes);
   EXPECT_EQ(entangled.refusal, ExponentRefusal::entangled);
 
   const LawFamily outlier = of(preset_points(), [](const PointSpec& spec, const At& at) {
     const bool odd = at.n == 6144 && at.d == 64 && at.m == 32768;
-    return three_of_the_law(spec, at) * (odd ? 1.5 : 1);
+    return triple_law_bytes(spec, at) * (odd ? 1.5 : 1);
   });
   EXPECT_EQ(outlier.refusal, ExponentRefusal::misses);
   EXPECT_THAT(words(outlier), HasSubstr("N 6,144, d 64, M 32,768"));
@@ -199,16 +199,16 @@ TEST(LawExponents, WhatDoesNotTellIsWithheldWithTheReason) {
   std::mt19937_64 random(7);
   std::normal_distribution<double> scatter(0, 3);
   const LawFamily noise = of(preset_points(), [&](const PointSpec& spec, const At& at) {
-    return three_of_the_law(spec, at) * std::exp(scatter(random));
+    return triple_law_bytes(spec, at) * std::exp(scatter(random));
   });
   EXPECT_EQ(noise.refusal, ExponentRefusal::vague);
 }
 
-TEST(LawExponents, AtDramPointsBelongToTheLawOnceTheirWorkingSetHasLeftTheL2) {
+TEST(LawExponents, SkipsDramPointsWithinL2) {
   std::vector<At> where = preset_points();
   for (const std::int64_t m : {8192, 16384}) where.push_back({256, 64, m});  // 132 heads, 392 bytes per row: 13 MB
   where.push_back({768, 64, 8192});  // 40 of 63 MB: L2 still serves some rereads
-  const LawReport report = report_of(points_with("fa1", where, three_of_the_law, LawLevel::dram));
+  const LawReport report = report_of(points_with("fa1", where, triple_law_bytes, LawLevel::dram));
   ASSERT_THAT(report.families, SizeIs(1));
   EXPECT_EQ(report.families[0].level, LawLevel::dram);
   EXPECT_TRUE(report.families[0].cycles);
@@ -216,7 +216,7 @@ TEST(LawExponents, AtDramPointsBelongToTheLawOnceTheirWorkingSetHasLeftTheL2) {
   EXPECT_EQ(report.families[0].points.size(), 44U);
 }
 
-TEST(LawExponents, WhereTheL2ServesWhatIsReadAgainTheClosedFormIsThatOfOncePerByte) {
+TEST(LawExponents, UsesDistinctBytesIfL2ServesRereads) {
   // Q, K, V and O (2 bytes) and LSE (4 bytes) once: 8 N d + 4 N per head.
   const LawReport report = report_of(points_with(
       "fa2",
@@ -243,10 +243,10 @@ TEST(LawExponents, WhereTheL2ServesWhatIsReadAgainTheClosedFormIsThatOfOncePerBy
   EXPECT_NEAR(family.fit->exponents[2], 0, 1e-9);
 }
 
-TEST(LawExponents, RunsAndProblemsAreNeverBlended) {
-  std::vector<PointRecord> causal = points_with("fa1", preset_points(), three_of_the_law);
+TEST(LawExponents, KeepsRunsAndProblemsSeparate) {
+  std::vector<PointRecord> causal = points_with("fa1", preset_points(), triple_law_bytes);
   for (PointRecord& record : causal) record.spec.problem.mask = Mask::causal;
-  const std::vector<PointRecord> full = points_with("fa1", preset_points(), three_of_the_law);
+  const std::vector<PointRecord> full = points_with("fa1", preset_points(), triple_law_bytes);
   std::vector<PointRecord> both = full;
   both.insert(both.end(), causal.begin(), causal.end());
   const PointTable table = Points(both).add(full, fixtures::run(Provenance::simulated, "again")).table();
@@ -255,7 +255,7 @@ TEST(LawExponents, RunsAndProblemsAreNeverBlended) {
   for (const LawFamily& family : report.families) EXPECT_EQ(family.points.size(), 44U);
 }
 
-TEST(LawExponents, TilesThatTheRuleDoesNotGiveAndOtherAlgorithmsAreNoPart) {
+TEST(LawExponents, IgnoresTilesOutsideTheRule) {
   std::vector<PointRecord> records;
   for (const At& at : preset_points()) {
     records.push_back(point_with(fixtures::spec("fa1", at.n, 128, 64, 128), 1e9));  // the rule requires Br <= Bc
@@ -264,7 +264,7 @@ TEST(LawExponents, TilesThatTheRuleDoesNotGiveAndOtherAlgorithmsAreNoPart) {
   EXPECT_THAT(report_of(records).families, IsEmpty());
   // A curve over N with one tile varies only one of N, d and M.
   const LawReport curve =
-      report_of(points_with("fa1", {{1024, 64, 8192}, {2048, 64, 8192}, {4096, 64, 8192}}, three_of_the_law));
+      report_of(points_with("fa1", {{1024, 64, 8192}, {2048, 64, 8192}, {4096, 64, 8192}}, triple_law_bytes));
   EXPECT_THAT(curve.families, IsEmpty());
   EXPECT_EQ(curve.others, 1U);
 }

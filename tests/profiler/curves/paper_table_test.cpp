@@ -27,7 +27,7 @@ const PaperRow* find(const std::vector<PaperRow>& rows, Row row, std::string_vie
   return found == rows.end() ? nullptr : &*found;
 }
 
-TEST(PaperTable, EachPassAndAlgorithmHasItsPlace) {
+TEST(PaperTable, AssignsPointsToFigures) {
   const std::vector<PointRecord> records{
       paper_point("naive", Pass::fwd_bwd), paper_point("fa1", Pass::fwd_bwd),
       paper_point("fa2", Pass::fwd_bwd),   paper_point("fa1", Pass::fwd, 128),
@@ -48,7 +48,7 @@ TEST(PaperTable, EachPassAndAlgorithmHasItsPlace) {
   EXPECT_EQ(find(table.middle, 3, "SM<->L2")->paper, 3.36) << "Bc 128";
 }
 
-TEST(PaperTable, OursCarryTheirOrigin) {
+TEST(PaperTable, ValuesHaveProvenance) {
   const Points points({paper_point("fa1", Pass::fwd, 256)});
   const PointTable points_table = points.table();
   const PaperTable table = build_paper_table(points_table, points_table.rows());
@@ -61,7 +61,7 @@ TEST(PaperTable, OursCarryTheirOrigin) {
   EXPECT_EQ(time->figure, "2 middle");
 }
 
-TEST(PaperTable, ProductsAreWhatTheKernelsIssue) {
+TEST(PaperTable, ProductsAreExecutedFlops) {
   // 1024 heads, N 1024, d 64. Forward: 4 N² d. Backward recomputes S: 5 products of 2 N² d.
   const Points points({paper_point("fa1", Pass::fwd_bwd)});
   const PointTable points_table = points.table();
@@ -73,7 +73,7 @@ TEST(PaperTable, ProductsAreWhatTheKernelsIssue) {
   EXPECT_EQ(products->paper, 75.2);
 }
 
-TEST(PaperTable, WhatHasNoValueHasNoRatio) {
+TEST(PaperTable, MissingValueHasNoRatio) {
   PointRecord failed = paper_point("naive", Pass::fwd_bwd);
   failed.disposition = Disposition::out_of_memory;
   failed.kernels.clear();

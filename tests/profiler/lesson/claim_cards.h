@@ -13,7 +13,7 @@
 
 namespace attnscope::analysis::lesson {
 
-inline Evidence evidence_of(const PointTable& table) {
+inline Evidence make_evidence(const PointTable& table) {
   return {.points = table, .rows = table.rows(), .gpu = fixtures::h200(), .registry = built_in_algorithms()};
 }
 

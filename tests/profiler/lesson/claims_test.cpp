@@ -20,9 +20,9 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-TEST(Claims, AreHeldToPoints) {
+TEST(Claims, TestPoints) {
   const PointTable table = fixtures::Points(fixtures::memory_wall()).table();
-  const Evidence evidence = evidence_of(table);
+  const Evidence evidence = make_evidence(table);
   const auto outcome = [&](std::initializer_list<std::pair<std::string, std::string>> entries) {
     return judge(card(entries), evidence).outcome;
   };
@@ -34,13 +34,13 @@ TEST(Claims, AreHeldToPoints) {
   EXPECT_FALSE(verdict.points.empty());
   EXPECT_EQ(verdict.figures.front().label, "claimed");
   EXPECT_EQ(judge(card({{"test", "ceiling"}, {"ceiling", "dram_read"}, {"over", "l2_read"}, {"states", "1"}}), evidence)
-                .because,
+                .explanation,
             "no_ceilings");
 }
 
-TEST(Claims, EachCaseIsJudgedAndTheMedianDecidesNothing) {
+TEST(Claims, JudgesEachCase) {
   const PointTable table = fixtures::Points(fixtures::memory_wall()).table();
-  const Evidence evidence = evidence_of(table);
+  const Evidence evidence = make_evidence(table);
   // FA2 bytes at 2N over N: one ratio per pair; the bounds include the smallest but not the largest.
   const auto of = [&](const std::string& low, const std::string& high) {
     return judge(card({{"test", "doubled"},
@@ -71,7 +71,7 @@ TEST(Claims, EachCaseIsJudgedAndTheMedianDecidesNothing) {
   EXPECT_EQ(of("1", fmt::to_string(each.front() / 2)).outcome, Outcome::refuted);
 }
 
-TEST(Claims, CasesOnEitherSideOfANumberRefuteNothingWhereTheSourceLeavesSomethingOpen) {
+TEST(Claims, OpenConditionsPreventRefutation) {
   // Time ratios naive / FA2 at two problems: 1.2 and 3.
   std::vector<PointRecord> records;
   for (const auto& [n, ns] : {std::pair{1024, 1.2e6}, std::pair{2048, 3e6}}) {
@@ -84,7 +84,7 @@ TEST(Claims, CasesOnEitherSideOfANumberRefuteNothingWhereTheSourceLeavesSomethin
     }
   }
   const PointTable table = fixtures::Points(records).table();
-  for (const auto& [states, leaves, outcome, because] :
+  for (const auto& [states, leaves, outcome, explanation] :
        {std::tuple{"2", "batch heads", Outcome::not_testable, "bracketed"}, std::tuple{"2", "", Outcome::refuted, ""},
         std::tuple{"5", "batch heads", Outcome::refuted, ""}, std::tuple{"3", "batch heads", Outcome::partly, ""}}) {
     const Verdict verdict = judge(card({{"test", "versus"},
@@ -94,20 +94,20 @@ TEST(Claims, CasesOnEitherSideOfANumberRefuteNothingWhereTheSourceLeavesSomethin
                                         {"points", "N>=1"},
                                         {"states", states},
                                         {"source_leaves", leaves}}),
-                                  evidence_of(table));
+                                  make_evidence(table));
     EXPECT_EQ(verdict.outcome, outcome) << states;
-    EXPECT_EQ(verdict.because, because) << states;
-    EXPECT_EQ(verdict.detail, *because != 0 ? "batch, heads" : "") << states;
+    EXPECT_EQ(verdict.explanation, explanation) << states;
+    EXPECT_EQ(verdict.detail, *explanation != 0 ? "batch, heads" : "") << states;
   }
   // For a growth law, cases on both sides do refute: naive's time grows by 2.5 from N to 2N, FA2's not at all.
   EXPECT_EQ(judge(card({{"test", "doubled"}, {"metric", "time_median_ns"}, {"points", "N>=1"}, {"states", "2"}}),
-                  evidence_of(table))
+                  make_evidence(table))
                 .outcome,
             Outcome::refuted);
 }
 
 /// Points of one GPU, optionally with an A100's and another program's times.
-PointTable of_two_gpus_and_another_program(bool with_a100, bool with_peers) {
+PointTable mixed_points(bool with_a100, bool with_peers) {
   fixtures::Points points(fixtures::memory_wall());
   if (with_a100) {
     analysis::Run a100 = fixtures::run(Provenance::measured, "a100");
@@ -119,13 +119,13 @@ PointTable of_two_gpus_and_another_program(bool with_a100, bool with_peers) {
   return points.table();
 }
 
-TEST(Claims, SayOfWhatTheirDataAre) {
-  const PointTable table = of_two_gpus_and_another_program(true, true);
+TEST(Claims, DescribeTheirData) {
+  const PointTable table = mixed_points(true, true);
   const auto of = [&](const char* metric, const char* points) {
-    return judge(card({{"test", "metric"}, {"metric", metric}, {"points", points}, {"low", "0"}}), evidence_of(table))
+    return judge(card({{"test", "metric"}, {"metric", metric}, {"points", points}, {"low", "0"}}), make_evidence(table))
         .of;
   };
-  const DataOf all = of("tflops", "N>=1");
+  const DataSummary all = of("tflops", "N>=1");
   EXPECT_THAT(all.gpus, ElementsAre("NVIDIA H200", "NVIDIA A100-SXM4-80GB"));
   EXPECT_THAT(all.own, ::testing::UnorderedElementsAre("Naive", "FA1", "FA2"));
   EXPECT_THAT(all.others, ::testing::UnorderedElementsAre("torch-flash", "torch-cudnn"));
@@ -138,11 +138,11 @@ TEST(Claims, SayOfWhatTheirDataAre) {
   again.add(fixtures::memory_wall(), fixtures::run(Provenance::imported, "again"));
   const PointTable imported = again.table();
   const Claim claim = card({{"test", "metric"}, {"metric", "tflops"}, {"points", "N>=1"}, {"low", "0"}});
-  EXPECT_THAT(judge(claim, evidence_of(imported)).of.others, IsEmpty());
+  EXPECT_THAT(judge(claim, make_evidence(imported)).of.others, IsEmpty());
 }
 
-TEST(Claims, AnotherProgramsTimesMayBeCompared) {
-  const PointTable table = of_two_gpus_and_another_program(false, true);
+TEST(Claims, AcceptImportedSeries) {
+  const PointTable table = mixed_points(false, true);
   const auto judged = [&](const char* from, const char* to) {
     return judge(card({{"test", "versus"},
                        {"from", from},
@@ -150,18 +150,18 @@ TEST(Claims, AnotherProgramsTimesMayBeCompared) {
                        {"metric", "time_median_ns"},
                        {"points", "N>=1"},
                        {"low", "0"}}),
-                 evidence_of(table));
+                 make_evidence(table));
   };
   const Verdict verdict = judged("imported:torch-cudnn", "imported:torch-flash");
-  EXPECT_EQ(verdict.outcome, Outcome::held) << verdict.because;
+  EXPECT_EQ(verdict.outcome, Outcome::held) << verdict.explanation;
   EXPECT_THAT(verdict.of.others, ::testing::UnorderedElementsAre("torch-flash", "torch-cudnn"));
   EXPECT_EQ(judged("fa1", "fa2").outcome, Outcome::held);
-  EXPECT_EQ(judged("imported:nobody", "fa2").because, "no_pairs");
+  EXPECT_EQ(judged("imported:nobody", "fa2").explanation, "no_pairs");
 }
 
-TEST(Claims, BoundByMemoryIsWhatLiesBelowTheRidge) {
+TEST(Claims, ComparesWithRidge) {
   const PointTable table = fixtures::Points(fixtures::memory_wall()).table();
-  Evidence evidence = evidence_of(table);
+  Evidence evidence = make_evidence(table);
   const auto outcome = [&](double flops) {
     evidence.ceilings = {{.name = "wgmma_fp16", .value = 1e15, .unit = "flop/s", .source = CeilingSource::measured},
                          {.name = "mma_fp16", .value = flops, .unit = "flop/s", .source = CeilingSource::measured},
@@ -179,11 +179,11 @@ TEST(Claims, BoundByMemoryIsWhatLiesBelowTheRidge) {
   evidence.ceilings.clear();  // the Hopper datasheet has no mma.sync rate
   EXPECT_EQ(judge(card({{"test", "over-ridge"}, {"ceiling", "mma_fp16"}, {"points", "algo:fa2 N:4096"}, {"high", "1"}}),
                   evidence)
-                .because,
+                .explanation,
             "no_ceilings");
 }
 
-TEST(Claims, CasesOfTwoGpusAreNotHeldTogether) {
+TEST(Claims, SeparateCasesPerGpu) {
   const auto cases = [](const char* second) {
     PointTableBuilder builder;
     for (const char* device : {"GPU-1", second}) {
@@ -196,7 +196,7 @@ TEST(Claims, CasesOfTwoGpusAreNotHeldTogether) {
     }
     const PointTable table = std::move(builder).finish();
     const Verdict verdict =
-        judge(card({{"test", "metric"}, {"metric", "tflops"}, {"points", "N>=1"}, {"low", "0"}}), evidence_of(table));
+        judge(card({{"test", "metric"}, {"metric", "tflops"}, {"points", "N>=1"}, {"low", "0"}}), make_evidence(table));
     const auto inside = std::ranges::find(verdict.figures, "cases_inside", &ClaimFigure::label);
     return inside == verdict.figures.end() ? 0 : inside->value;
   };
@@ -205,18 +205,18 @@ TEST(Claims, CasesOfTwoGpusAreNotHeldTogether) {
   EXPECT_EQ(cases("GPU-2"), 2 * one);
 }
 
-TEST(Claims, ADatasheetsCeilingWasNotMeasured) {
+TEST(Claims, IgnoreDatasheetCeilings) {
   const PointTable none;
-  Evidence evidence = evidence_of(none);
+  Evidence evidence = make_evidence(none);
   evidence.ceilings = {{.name = "l2_read", .value = 8e12, .unit = "byte/s", .source = CeilingSource::measured},
                        {.name = "dram_read", .value = 4e12, .unit = "byte/s", .source = CeilingSource::datasheet}};
   const Claim claim = card({{"test", "ceiling"}, {"ceiling", "l2_read"}, {"over", "dram_read"}, {"states", "2"}});
-  EXPECT_EQ(judge(claim, evidence).because, "no_ceilings");
+  EXPECT_EQ(judge(claim, evidence).explanation, "no_ceilings");
   evidence.ceilings[1].source = CeilingSource::measured;
   EXPECT_EQ(judge(claim, evidence).outcome, Outcome::held);
 }
 
-TEST(Claims, ACrossoverIsHeldToTheNFromWhichTheFasterOneIsAhead) {
+TEST(Claims, JudgesCrossover) {
   // Time ratios naive / FA2 by N.
   using Ratios = std::vector<std::pair<std::int64_t, double>>;
   const Ratios crosses{{512, 0.5}, {1024, 0.5}, {2048, 2}};  // crosses at 1024 sqrt(2) = 1448
@@ -255,25 +255,25 @@ TEST(Claims, ACrossoverIsHeldToTheNFromWhichTheFasterOneIsAhead) {
                               {"points", "N>=1"},
                               {"low", each.low},
                               {"high", each.high}});
-    const Verdict verdict = judge(claim, evidence_of(table));
-    EXPECT_EQ(verdict.outcome, each.outcome) << each.low << " to " << each.high << ' ' << verdict.because;
+    const Verdict verdict = judge(claim, make_evidence(table));
+    EXPECT_EQ(verdict.outcome, each.outcome) << each.low << " to " << each.high << ' ' << verdict.explanation;
     if (each.outcome == Outcome::not_testable) {
-      EXPECT_EQ(verdict.because, "no_pairs");
+      EXPECT_EQ(verdict.explanation, "no_pairs");
     } else {
       EXPECT_DOUBLE_EQ(verdict.figures.back().value, each.found);
     }
   }
 }
 
-TEST(Claims, OfOursThatNeedNoPoints) {
+TEST(Claims, BuiltInClaimsWithoutPoints) {
   const PointTable none;
   std::map<std::string, Outcome> outcomes;
   for (const Claim& each : load_lesson("en").claims) {
-    const Verdict verdict = judge(each, evidence_of(none));
-    EXPECT_NE(verdict.because, "broken_card") << each.id << ' ' << verdict.detail;
+    const Verdict verdict = judge(each, make_evidence(none));
+    EXPECT_NE(verdict.explanation, "broken_card") << each.id << ' ' << verdict.detail;
     outcomes[each.id] = verdict.outcome;
-    const Claimed& claimed = each.claimed;
-    EXPECT_EQ(claimed.stated || std::isfinite(claimed.low) || std::isfinite(claimed.high), each.test->of_bounds);
+    const ClaimedRange& claimed = each.claimed;
+    EXPECT_EQ(claimed.stated || std::isfinite(claimed.low) || std::isfinite(claimed.high), each.test->has_bounds);
   }
   EXPECT_EQ(outcomes["approximate"], Outcome::refuted);
   EXPECT_EQ(outcomes["saves-flops"], Outcome::refuted);  // 4 d FLOPs per pair in both
@@ -282,7 +282,7 @@ TEST(Claims, OfOursThatNeedNoPoints) {
   // Scores 0 to 7; the maximum rises in every block.
   const auto fault = [&](const char* name, const char* stated_by) {
     return judge(card({{"test", "softmax-error"}, {"fault", name}, {"low", "0.001"}, {"stated_by", stated_by}}),
-                 evidence_of(none));
+                 make_evidence(none));
   };
   EXPECT_EQ(fault("forget-rescale", "ours").outcome, Outcome::held);
   EXPECT_EQ(origin(fault("none", "source").figures.front()), "stated");

@@ -23,9 +23,9 @@ using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
 /// Returns "en/a.md: 4 bytes" or the file's problem.
-std::vector<std::string> read_of(const std::filesystem::path& folder) {
+std::vector<std::string> read_results(const std::filesystem::path& folder) {
   std::vector<std::string> lines;
-  for (const auto& file : lesson_texts_of(folder)) {
+  for (const auto& file : read_lesson_texts(folder)) {
     lines.push_back(file.path + ": " +
                     (file.trouble.empty() ? std::to_string(file.text.size()) + " bytes" : english_text(file.trouble)));
   }
@@ -37,7 +37,7 @@ void write_text(const std::filesystem::path& file, const std::string& text) {
   std::ofstream(file, std::ios::binary) << text;
 }
 
-TEST(LessonTextsFolder, TellsWhatItDoesNotRead) {
+TEST(LessonTextFolder, ReportsIgnoredFiles) {
   const testing::TemporaryFolder outside;
   write_text(outside / "secret.md", "not to be shown");
   const testing::TemporaryFolder folder;
@@ -46,8 +46,8 @@ TEST(LessonTextsFolder, TellsWhatItDoesNotRead) {
   write_text(folder / "en/step-1.md~", "x");
   write_text(folder / "en/step-2.md.txt", "text");
   write_text(folder / "notes.txt", "of no folder of ours");
-  write_text(folder / "claims/large.md", std::string(analysis::lesson::largest_text + 1, 'x'));
-  write_text(folder / "claims/most.md", std::string(analysis::lesson::largest_text, 'x'));
+  write_text(folder / "claims/large.md", std::string(analysis::lesson::max_text_bytes + 1, 'x'));
+  write_text(folder / "claims/most.md", std::string(analysis::lesson::max_text_bytes, 'x'));
   std::filesystem::create_symlink(outside / "secret.md", folder / "en/out.md");
   std::filesystem::create_symlink("step-1.md", folder / "en/step-3.md");
   std::filesystem::create_directory_symlink(outside.path(), folder / "more");
@@ -55,39 +55,39 @@ TEST(LessonTextsFolder, TellsWhatItDoesNotRead) {
   const auto ignored = [](const std::string& file) {
     return AllOf(StartsWith(file + ": "), HasSubstr("ignored"), HasSubstr(".md"));
   };
-  EXPECT_THAT(read_of(folder.path()),
+  EXPECT_THAT(read_results(folder.path()),
               ElementsAre(AllOf(StartsWith("claims/large.md: "), HasSubstr("1,048,576 bytes")),
                           "claims/most.md: 1048576 bytes", ignored("en/out.md"), ignored("en/pipe.md"),
                           "en/step-1.md: 4 bytes", ignored("en/step-2.md.txt"), ignored("en/step-3.md")));
 }
 
-TEST(LessonTextsFolder, ASlashAtItsEndIsNoOtherFolder) {
+TEST(LessonTextFolder, AcceptsTrailingSlash) {
   const testing::TemporaryFolder folder;
   write_text(folder.path() / "notes.txt", "text");
   write_text(folder.path() / "en" / "step-1.md", "text");
-  EXPECT_THAT(read_of(folder.path() / ""), ElementsAre("en/step-1.md: 4 bytes"));
-  EXPECT_THAT(read_of(folder.path()), ElementsAre("en/step-1.md: 4 bytes"));
+  EXPECT_THAT(read_results(folder.path() / ""), ElementsAre("en/step-1.md: 4 bytes"));
+  EXPECT_THAT(read_results(folder.path()), ElementsAre("en/step-1.md: 4 bytes"));
 }
 
-TEST(LessonTextsFolder, WhoseNamesAreNoTextIsTold) {
+TEST(LessonTextFolder, PrintsInvalidNames) {
   const testing::TemporaryFolder folder;
   write_text(folder.path() / "en" / "step-\xFF\xFE.md", "text");
-  const auto lines = read_of(folder.path());
+  const auto lines = read_results(folder.path());
   ASSERT_EQ(lines.size(), 1U);
   EXPECT_EQ(lines.front(), "en/step-\\xff\\xfe.md: 4 bytes");
 }
 
-TEST(LessonTextsFolder, ThatIsNotThereHoldsNone) {
+TEST(LessonTextFolder, MissingFolderIsEmpty) {
   const testing::TemporaryFolder folder;
-  EXPECT_THAT(read_of(folder / "nothing"), IsEmpty());
+  EXPECT_THAT(read_results(folder / "nothing"), IsEmpty());
 }
 
-TEST(LessonTextsFolder, ThatNobodyMayReadIsTold) {
+TEST(LessonTextFolder, ReportsUnreadableFolder) {
   const testing::TemporaryFolder folder;
   if (::geteuid() == 0) GTEST_SKIP() << "running as root";
   std::filesystem::create_directories(folder / "en");
   std::filesystem::permissions(folder / "en", std::filesystem::perms::none);
-  EXPECT_THAT(read_of(folder.path()), ElementsAre(AllOf(StartsWith("en: "), HasSubstr("Permission denied"))));
+  EXPECT_THAT(read_results(folder.path()), ElementsAre(AllOf(StartsWith("en: "), HasSubstr("Permission denied"))));
   std::filesystem::permissions(folder / "en", std::filesystem::perms::all);
 }
 

@@ -23,21 +23,21 @@ PointRecord timed(const PointSpec& spec, double ns) {
   return record;
 }
 
-TEST(Pairs, NTwiceAsLargeWithTheSameTile) {
+TEST(Pairs, DoublesN) {
   const PointTable table =
       fixtures::Points({fixtures::ok_point(fixtures::spec("fa2", 8192)),
                         fixtures::ok_point(fixtures::spec("fa2", 16384)),
                         fixtures::ok_point(fixtures::spec("fa2", 32768, 64)),
                         fixtures::failed_point(fixtures::spec("fa2", 512), Disposition::infeasible, "no")})
           .table();
-  const auto pairs = doubled_pairs(table, table.rows(), Doubled::n, metric_key::l2_sm_bytes);
+  const auto pairs = find_doubled_pairs(table, table.rows(), DoubledParameter::n, metric_key::l2_sm_bytes);
   ASSERT_EQ(pairs.size(), 1U);
   EXPECT_EQ(pairs[0].from, 0U);
   EXPECT_EQ(pairs[0].to, 1U);
   EXPECT_NEAR(pairs[0].ratio(), 4, 0.1);
 }
 
-TEST(Pairs, TheTellingPairIsTheLongestOfWhichTheTheoremSpeaks) {
+TEST(Pairs, SelectsLongestPairWithinTheorem) {
   // M = 4 d Bc: Bc 512 satisfies M <= N d from N 2048.
   const PointTable table =
       fixtures::Points(
@@ -49,33 +49,33 @@ TEST(Pairs, TheTellingPairIsTheLongestOfWhichTheTheoremSpeaks) {
            fixtures::ok_point(fixtures::spec("fa2", 256, 128)), fixtures::ok_point(fixtures::spec("fa2", 512, 128)),
            fixtures::ok_point(fixtures::spec("naive", 512)), fixtures::ok_point(fixtures::spec("naive", 1024))})
           .table();
-  EXPECT_FALSE(within_theorem(table, 1));
-  EXPECT_TRUE(within_theorem(table, 2));
-  const auto pairs = doubled_pairs(table, table.rows(), Doubled::n, metric_key::l2_sm_bytes);
+  EXPECT_FALSE(is_within_theorem(table, 1));
+  EXPECT_TRUE(is_within_theorem(table, 2));
+  const auto pairs = find_doubled_pairs(table, table.rows(), DoubledParameter::n, metric_key::l2_sm_bytes);
   ASSERT_EQ(pairs.size(), 5U);
-  const auto telling = telling_pairs(table, pairs);
+  const auto telling = representative_pairs(table, pairs);
   ASSERT_EQ(telling.size(), 3U);
   EXPECT_EQ(telling[0].from, 3U);  // 4096 to 8192
   EXPECT_NEAR(telling[0].ratio(), 4, 0.15);
   EXPECT_EQ(telling[1].from, 5U);  // none within the theorem: the longest N
-  EXPECT_FALSE(within_theorem(table, telling[1].from));
+  EXPECT_FALSE(is_within_theorem(table, telling[1].from));
   EXPECT_EQ(telling[2].from, 7U);  // S in memory: O(N^2) for every tile
-  EXPECT_TRUE(within_theorem(table, telling[2].from));
+  EXPECT_TRUE(is_within_theorem(table, telling[2].from));
 }
 
-TEST(Pairs, BcTwiceAsLargeChangesTheLoopThatDividesByIt) {
+TEST(Pairs, DoublesBc) {
   const PointTable table = fixtures::Points({fixtures::ok_point(fixtures::spec("fa1", 4096, 64, 64)),
                                              fixtures::ok_point(fixtures::spec("fa1", 4096, 64, 128)),
                                              fixtures::ok_point(fixtures::spec("fa2", 4096, 64, 64)),
                                              fixtures::ok_point(fixtures::spec("fa2", 4096, 64, 128))})
                                .table();
-  const auto pairs = doubled_pairs(table, table.rows(), Doubled::bc, metric_key::l2_sm_bytes);
+  const auto pairs = find_doubled_pairs(table, table.rows(), DoubledParameter::bc, metric_key::l2_sm_bytes);
   ASSERT_EQ(pairs.size(), 2U);
   EXPECT_NEAR(pairs[0].ratio(), 0.5, 0.05);
   EXPECT_NEAR(pairs[1].ratio(), 1, 0.01);
 }
 
-TEST(Pairs, CrossoverLiesBetweenTwoMeasuredPoints) {
+TEST(Pairs, InterpolatesCrossover) {
   std::vector<PointRecord> records;
   for (const auto& [n, slow, fast] :
        {std::tuple{512, 100.0, 200.0}, {1024, 400.0, 400.0 * 2}, {2048, 1600.0, 800.0}, {4096, 6400.0, 1600.0}}) {
@@ -105,7 +105,7 @@ TEST(Pairs, CrossoverLiesBetweenTwoMeasuredPoints) {
   EXPECT_FALSE(at_last[0].n);
 }
 
-TEST(Pairs, ACounterBesideItsClosedForm) {
+TEST(Pairs, ComparesCounterWithClosedForm) {
   const PointTable table = fixtures::Points({timed(fixtures::spec("fa2", 1024), 1000)}).table();
   const auto found = residuals(table, table.rows());
   ASSERT_EQ(found.size(), 1U);
@@ -118,21 +118,21 @@ AttentionProblem square(std::int64_t n, std::int64_t heads = 1, std::int64_t bat
   return {.batch = batch, .heads_q = heads, .heads_kv = heads, .n_q = n, .n_k = n, .d = 64};
 }
 
-TEST(Ledger, OneHeadAtEightThousand) {
+TEST(Ledger, SizesOfOneHead) {
   const Ledger ledger = ledger_of(square(8192));
   EXPECT_EQ(ledger.find(Tensor::s)->one(), 128 * mib);
   EXPECT_EQ(ledger.find(Tensor::p)->one(), 128 * mib);
-  EXPECT_EQ(ledger.scores_moved(), 512 * mib);
+  EXPECT_EQ(ledger.score_traffic_bytes(), 512 * mib);
   EXPECT_EQ(ledger.find(Tensor::q)->one(), mib);
   EXPECT_EQ(ledger.find(Tensor::m)->one() + ledger.find(Tensor::l)->one(), 64 * 1024);
   EXPECT_EQ(ledger.find(Tensor::lse)->one(), 32 * 1024);
   EXPECT_EQ(ledger.find(Tensor::dq), nullptr);
 }
 
-TEST(Ledger, TheLongestNWhoseScoresFit) {
+TEST(Ledger, LongestNWithinBytes) {
   // 5608^2 x 2 = 62,899,328 of 62,914,560 bytes; 5609^2 x 2 = 62,921,762.
-  EXPECT_EQ(longest_within(60 * mib, DType::fp16), 5608);
-  EXPECT_EQ(longest_within(1, DType::fp16), 0);
+  EXPECT_EQ(longest_n_within(60 * mib, DType::fp16), 5608);
+  EXPECT_EQ(longest_n_within(1, DType::fp16), 0);
 }
 
 TEST(Ledger, HeadsAndGroups) {
@@ -143,21 +143,21 @@ TEST(Ledger, HeadsAndGroups) {
   EXPECT_EQ(ledger_of(grouped).kept(), (8 + 2 + 2 + 8) * (mib / 4));
 }
 
-TEST(Ledger, TheStandardCountIsTheScoresMovedAndWhatIsKeptTwice) {
+TEST(Ledger, MatchesStandardAttentionBytes) {
   // 4 N^2 + 4 N d: the ledger's sum equals the papers' count.
   const Ledger ledger = ledger_of(square(1000, 3));
-  EXPECT_EQ(ledger.scores_moved() + ledger.kept(), standard_attention_bytes(ledger.problem));
+  EXPECT_EQ(ledger.score_traffic_bytes() + ledger.kept(), standard_attention_bytes(ledger.problem));
 }
 
-TEST(Hierarchy, DatasheetWhereNothingWasMeasured) {
+TEST(Hierarchy, FallsBackToDatasheet) {
   const DeviceLimits& h200 = *find_gpu("H200");
   const Hierarchy all = hierarchy_of(h200);
-  EXPECT_FALSE(all.at(Rung::l2).latency_ns);
-  EXPECT_FALSE(all.at(Rung::l2).in_flight_bytes);
-  EXPECT_NEAR(all.at(Rung::dram).flops_per_byte->value, 989.4e12 / 4.8e12, 1);
-  EXPECT_EQ(all.at(Rung::dram).bandwidth->source, CeilingSource::datasheet);
-  EXPECT_NEAR(all.at(Rung::host).bandwidth->value, 63e9, 1e8);
-  EXPECT_NEAR(hierarchy_of(*find_gpu("A100")).at(Rung::host).bandwidth->value, 31.5e9, 1e8);
+  EXPECT_FALSE(all.at(MemoryLevel::l2).latency_ns);
+  EXPECT_FALSE(all.at(MemoryLevel::l2).in_flight_bytes);
+  EXPECT_NEAR(all.at(MemoryLevel::dram).flops_per_byte->value, 989.4e12 / 4.8e12, 1);
+  EXPECT_EQ(all.at(MemoryLevel::dram).bandwidth->source, CeilingSource::datasheet);
+  EXPECT_NEAR(all.at(MemoryLevel::host).bandwidth->value, 63e9, 1e8);
+  EXPECT_NEAR(hierarchy_of(*find_gpu("A100")).at(MemoryLevel::host).bandwidth->value, 31.5e9, 1e8);
 }
 
 TEST(Hierarchy, MeasuredFirst) {
@@ -169,12 +169,12 @@ TEST(Hierarchy, MeasuredFirst) {
                                       ceiling(key::wgmma_fp16, 885.6e12), ceiling(key::shared_memory_read, 33.19e12)};
   const Hierarchy all = hierarchy_of(*find_gpu("H200"), measured);
   EXPECT_EQ(all.tensor_flops.source, CeilingSource::measured);
-  EXPECT_EQ(all.at(Rung::dram).bandwidth->source, CeilingSource::measured);
-  ASSERT_TRUE(all.at(Rung::dram).in_flight_bytes);
-  EXPECT_NEAR(all.at(Rung::dram).in_flight_bytes->value, 4.64e12 * 337e-9, 1);
-  EXPECT_EQ(all.at(Rung::dram).in_flight_bytes->source, CeilingSource::derived);
-  EXPECT_NEAR(all.at(Rung::dram).flops_per_byte->value, 885.6 / 4.64, 1e-9);
-  EXPECT_FALSE(all.at(Rung::shared).latency_ns);
+  EXPECT_EQ(all.at(MemoryLevel::dram).bandwidth->source, CeilingSource::measured);
+  ASSERT_TRUE(all.at(MemoryLevel::dram).in_flight_bytes);
+  EXPECT_NEAR(all.at(MemoryLevel::dram).in_flight_bytes->value, 4.64e12 * 337e-9, 1);
+  EXPECT_EQ(all.at(MemoryLevel::dram).in_flight_bytes->source, CeilingSource::derived);
+  EXPECT_NEAR(all.at(MemoryLevel::dram).flops_per_byte->value, 885.6 / 4.64, 1e-9);
+  EXPECT_FALSE(all.at(MemoryLevel::shared).latency_ns);
 }
 
 }  // namespace

@@ -11,16 +11,16 @@
 
 #include "kernels/model/io_model.h"
 #include "kernels/registry.h"
+#include "profiler/lesson/lesson_page.h"
 #include "profiler/lesson/player.h"
-#include "profiler/lesson/web.h"
 #include "tests/kernels/programs.h"
 #include "tests/profiler/points/fixtures.h"
 
 namespace attnscope::analysis::lesson {
 namespace {
 
-TilePlayer player_of(const Algorithm& algorithm, const AttentionProblem& problem, const Config& config,
-                     const PlayerOptions& options = {}) {
+TilePlayer make_player(const Algorithm& algorithm, const AttentionProblem& problem, const Config& config,
+                       const PlayerOptions& options = {}) {
   return std::move(TilePlayer::make(algorithm, problem, config, test::h200(), options)).value();
 }
 
@@ -58,11 +58,11 @@ std::vector<Played> everything() {
   return all;
 }
 
-TEST(TilePlayer, EndsAtTheClosedFormAndTheSimulatorsBytesOfDram) {
+TEST(TilePlayer, MatchesClosedFormAndSimulator) {
   std::set<std::string> algorithms;
   std::set<Pass> passes;
   for (const Played& each : everything()) {
-    const TilePlayer player = player_of(*each.algorithm, each.problem, each.config);
+    const TilePlayer player = make_player(*each.algorithm, each.problem, each.config);
     const std::string what = test::label(*each.algorithm, each.problem, each.config);
     ASSERT_FALSE(player.frames().empty()) << what;
     EXPECT_EQ(player.total().by_tensor, player.closed_form().by_tensor) << what;
@@ -87,9 +87,9 @@ TEST(TilePlayer, EndsAtTheClosedFormAndTheSimulatorsBytesOfDram) {
   EXPECT_EQ(passes.size(), 3U);
 }
 
-TEST(TilePlayer, StepsFollowOneAnotherAndBytesAddUp) {
+TEST(TilePlayer, StepsAreOrderedAndBytesAddUp) {
   for (const Played& each : everything()) {
-    const TilePlayer player = player_of(*each.algorithm, each.problem, each.config);
+    const TilePlayer player = make_player(*each.algorithm, each.problem, each.config);
     Tally sum;
     std::map<std::pair<std::size_t, std::int64_t>, std::int64_t> next;
     std::size_t launch = 0;
@@ -122,8 +122,8 @@ TEST(TilePlayer, ASmallerL2MissesMore) {
     if (algorithm->facts().for_decoding) continue;
     const AttentionProblem p{.heads_q = 4, .heads_kv = 4, .n_q = 1024, .n_k = 1024, .d = 64};
     const Config config = algorithm->default_config(p, test::h200());
-    const TilePlayer large = player_of(*algorithm, p, config);
-    const TilePlayer small = player_of(*algorithm, p, config, {.l2_bytes = 64 << 10});
+    const TilePlayer large = make_player(*algorithm, p, config);
+    const TilePlayer small = make_player(*algorithm, p, config, {.l2_bytes = 64 << 10});
     // Blocks in lockstep share tiles even in a small L2.
     EXPECT_GE(small.total().dram_read_bytes, large.total().dram_read_bytes) << algorithm->name();
     missing += small.total().dram_read_bytes > large.total().dram_read_bytes ? 1 : 0;
@@ -134,10 +134,10 @@ TEST(TilePlayer, ASmallerL2MissesMore) {
   EXPECT_GT(missing, 0);
 }
 
-TEST(TilePlayer, WhatEachLaunchLeavesDirtyIsWritten) {
+TEST(TilePlayer, WritesDirtyLinesOfEachLaunch) {
   // N 384, d 64, one head: S and P have 288 KiB each and are written before they are read, O has 48 KiB.
   const AttentionProblem p{.n_q = 384, .n_k = 384, .d = 64};
-  const TilePlayer naive = player_of(*built_in_algorithms().find("naive"), p, {{.br = 128, .bc = 128}, {}});
+  const TilePlayer naive = make_player(*built_in_algorithms().find("naive"), p, {{.br = 128, .bc = 128}, {}});
   EXPECT_EQ(naive.total().dram_write_bytes, (288 + 288 + 48) << 10);
   EXPECT_EQ(naive.total().dram_read_bytes, (3 * 48 + 288 + 288) << 10);
   const std::size_t second = first_frame(naive, 1);
@@ -145,10 +145,10 @@ TEST(TilePlayer, WhatEachLaunchLeavesDirtyIsWritten) {
   EXPECT_EQ(naive.frames()[second - 1].so_far.dram_write_bytes, 288 << 10);
 }
 
-TEST(TilePlayer, InARoundEveryBlockAtWorkMakesOneStep) {
+TEST(TilePlayer, RoundHasOneStepPerBlock) {
   // Four heads of FA2 with four blocks each, all resident: first Q, then K and V tile by tile.
   const AttentionProblem p{.heads_q = 4, .heads_kv = 4, .n_q = 256, .n_k = 256, .d = 64};
-  const TilePlayer fa2 = player_of(*built_in_algorithms().find("fa2"), p, {{.br = 64, .bc = 64}, {}});
+  const TilePlayer fa2 = make_player(*built_in_algorithms().find("fa2"), p, {{.br = 64, .bc = 64}, {}});
   ASSERT_FALSE(fa2.rounds().empty());
   for (const Round& round : fa2.rounds()) {
     EXPECT_EQ(round.last - round.first, 16U);
@@ -158,7 +158,7 @@ TEST(TilePlayer, InARoundEveryBlockAtWorkMakesOneStep) {
 }
 
 /// Returns the `br` x `bc` tiles with unmasked pairs.
-std::set<std::pair<std::int64_t, std::int64_t>> tiles_left(std::int64_t n, int br, int bc, bool causal) {
+std::set<std::pair<std::int64_t, std::int64_t>> unmasked_tiles(std::int64_t n, int br, int bc, bool causal) {
   std::set<std::pair<std::int64_t, std::int64_t>> left;
   for (std::int64_t q = 0; q < n; q += br) {
     for (std::int64_t k = 0; k < n; k += bc) {
@@ -168,13 +168,13 @@ std::set<std::pair<std::int64_t, std::int64_t>> tiles_left(std::int64_t n, int b
   return left;
 }
 
-TEST(TilePlayer, ComesByThePairsThatTheMaskLeaves) {
+TEST(TilePlayer, TouchesUnmaskedPairs) {
   constexpr std::int64_t n = 512;
   for (const char* name : {"naive", "fa1", "fa2"}) {
     const Algorithm& algorithm = *built_in_algorithms().find(name);
     for (const bool causal : {false, true}) {
       const AttentionProblem p{.mask = test::mask_of(causal ? "causal" : "full"), .n_q = n, .n_k = n, .d = 64};
-      const TilePlayer player = player_of(algorithm, p, {{.br = 64, .bc = 64}, {}});
+      const TilePlayer player = make_player(algorithm, p, {{.br = 64, .bc = 64}, {}});
       const auto touched = player.touched_pairs();
       ASSERT_EQ(touched.size(), player.frames().size());
       // Naive attention computes all of S in its first kernel; the softmax kernel applies the mask.
@@ -184,12 +184,12 @@ TEST(TilePlayer, ComesByThePairsThatTheMaskLeaves) {
       for (std::size_t index = 0; index < scores; ++index) {
         if (const auto& pairs = touched[index]) seen.emplace(pairs->q / 64, pairs->k / 64);
       }
-      EXPECT_EQ(seen, tiles_left(n, 64, 64, causal && !whole)) << name << (causal ? " causal" : "");
+      EXPECT_EQ(seen, unmasked_tiles(n, 64, 64, causal && !whole)) << name << (causal ? " causal" : "");
     }
   }
 }
 
-TEST(TilePlayer, RefusesInWords) {
+TEST(TilePlayer, RejectsLongPrograms) {
   const Algorithm& first = *built_in_algorithms().algorithms().front();
   const AttentionProblem p{.n_q = 256, .n_k = 256, .d = 64};
   EXPECT_FALSE(TilePlayer::make(first, p, {{.br = 7, .bc = 7}, {}}, test::h200()).ok());

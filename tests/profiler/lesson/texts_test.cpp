@@ -10,9 +10,9 @@
 
 #include "kernels/registry.h"
 #include "profiler/lesson/claims.h"
-#include "profiler/lesson/playing.h"
-#include "profiler/lesson/values.h"
-#include "profiler/lesson/web.h"
+#include "profiler/lesson/lesson_page.h"
+#include "profiler/lesson/lesson_values.h"
+#include "profiler/lesson/player_settings.h"
 #include "profiler/plan/text.h"
 #include "tests/profiler/lesson/claim_cards.h"
 #include "tests/profiler/points/fixtures.h"
@@ -36,8 +36,8 @@ std::vector<std::string> shape_of(const Step& step) {
   const Setting& s = step.setting;
   std::vector<std::string> shape{step.slug, step.explore, s.slow, s.first, s.fast, s.split};
   shape.push_back(fmt::format("{} {} {} {} {}", step.order, s.n, s.d, s.heads, s.batch));
-  for (const Algorithm* algorithm : step.playing.algorithms) shape.emplace_back(algorithm->name());
-  for (const PlayChoice& choice : step.playing.also) shape.push_back(choice.label);
+  for (const Algorithm* algorithm : step.player_settings.algorithms) shape.emplace_back(algorithm->name());
+  for (const PlayerOverride& choice : step.player_settings.also) shape.push_back(choice.label);
   for (const Block& block : step.blocks) {
     std::string part = std::to_string(static_cast<int>(block.kind));
     if (block.kind == Block::Kind::picture) part += block.text;
@@ -62,7 +62,7 @@ TEST(LessonTexts, BothLanguagesAreComplete) {
     for (const auto& [key, word] : en.words) EXPECT_NE(texts->word(key).front(), '[') << texts->language << key;
     for (const Step& step : texts->steps) {
       for (const Block& block : step.blocks) {
-        for (const Choice& choice : block.question.choices) EXPECT_FALSE(choice.because.empty()) << step.slug;
+        for (const Choice& choice : block.question.choices) EXPECT_FALSE(choice.explanation.empty()) << step.slug;
       }
     }
     for (const Claim& claim : texts->claims) EXPECT_FALSE(claim.text.empty()) << claim.id;
@@ -76,9 +76,9 @@ TEST(LessonTexts, BothLanguagesAreComplete) {
   }
 }
 
-TEST(LessonValues, AreOfTheSettingAndSayWhenDataLack) {
+TEST(LessonValues, FollowSettingAndData) {
   const PointTable none;
-  const Evidence evidence = evidence_of(none);
+  const Evidence evidence = make_evidence(none);
   const Setting setting{.n = 8192, .d = 64};
   EXPECT_EQ(find_value("s_one")->of(setting, evidence)->text, "128 MiB");
   EXPECT_EQ(find_value("s_moved")->of(setting, evidence)->text, "512 MiB");
@@ -92,9 +92,9 @@ TEST(LessonValues, AreOfTheSettingAndSayWhenDataLack) {
   EXPECT_GT(settings.size(), 10U);
 }
 
-TEST(LessonSeeds, EveryQuestionChangesAndOneChoiceStaysRight) {
+TEST(LessonSeeds, VaryQuestionsAndKeepAnswers) {
   const PointTable table = fixtures::Points(fixtures::memory_wall()).table();
-  const Evidence evidence = evidence_of(table);
+  const Evidence evidence = make_evidence(table);
   for (const std::string language : {"en", "zh"}) {
     for (const Step& step : load_lesson(language).steps) {
       for (const Block& block : step.blocks) {
@@ -112,7 +112,7 @@ TEST(LessonSeeds, EveryQuestionChangesAndOneChoiceStaysRight) {
                                return value ? value->text : std::string();
                              },
                          .term = [](std::string_view, std::string_view said) { return std::string(said); }}));
-          std::vector<std::size_t> order = order_of_choices(block.question, seed);
+          std::vector<std::size_t> order = shuffled_choices(block.question, seed);
           orders.insert(order);
           std::ranges::sort(order);
           for (std::size_t i = 0; i < order.size(); ++i) EXPECT_EQ(order[i], i);
@@ -127,22 +127,22 @@ TEST(LessonSeeds, EveryQuestionChangesAndOneChoiceStaysRight) {
   }
 }
 
-TEST(Values, AQuestionOfWhatTheDataDoNotHaveIsNotAsked) {
+TEST(Values, SkipsQuestionsWithoutData) {
   const PointTable nothing = fixtures::Points(std::vector<PointRecord>{}).table();
   const PointTable wall = fixtures::Points(fixtures::memory_wall()).table();
   const Setting setting{.slow = "naive", .first = "fa1", .fast = "fa2"};
   const Question plain{.id = "a", .prompt = "N is {{n}}"};
   const Question counted{.id = "b", .prompt = "It grows {{n_doubled_fast}}"};
-  EXPECT_TRUE(asks_what_is_there(plain, setting, evidence_of(nothing)));
-  EXPECT_FALSE(asks_what_is_there(counted, setting, evidence_of(nothing)));
-  EXPECT_TRUE(asks_what_is_there(counted, setting, evidence_of(wall)));
+  EXPECT_TRUE(has_question_data(plain, setting, make_evidence(nothing)));
+  EXPECT_FALSE(has_question_data(counted, setting, make_evidence(nothing)));
+  EXPECT_TRUE(has_question_data(counted, setting, make_evidence(wall)));
 }
 
-TEST(Values, DeviationsAreNotRoundedToNone) {
+TEST(Values, SmallDeviationsAreNotZero) {
   PointRecord near = fixtures::ok_point(fixtures::spec("fa2", 1024));
   const auto residual = [](const std::vector<PointRecord>& records) {
     const PointTable table = fixtures::Points(records).table();
-    return find_value("residual_all")->of(Setting{}, evidence_of(table))->text;
+    return find_value("residual_all")->of(Setting{}, make_evidence(table))->text;
   };
   EXPECT_EQ(residual({near}), "0.1%");  // set by the fixture
   for (KernelRecord& kernel : near.kernels) {
@@ -154,7 +154,7 @@ TEST(Values, DeviationsAreNotRoundedToNone) {
   EXPECT_EQ(residual({near}), "< 0.01%");
 }
 
-TEST(Values, WhatSplittingTheKeysGains) {
+TEST(Values, ComputesSplitSpeedup) {
   const auto decoding = [](const char* algorithm, TileShape tile, double ns, double bytes) {
     PointSpec spec = fixtures::spec(algorithm, 65536);
     spec.problem = {.batch = 1, .heads_q = 16, .heads_kv = 2, .n_q = 1, .n_k = 65536, .d = 128};
@@ -175,7 +175,7 @@ TEST(Values, WhatSplittingTheKeysGains) {
                                .table();
   const Setting setting{.fast = "fa2", .split = "splitkv"};
   const auto value = [&](const char* name) {
-    const auto found = find_value(name)->of(setting, evidence_of(table));
+    const auto found = find_value(name)->of(setting, make_evidence(table));
     return found ? std::stod(found->text) : -1;
   };
   EXPECT_EQ(value("decode_blocks_fast"), 16);
@@ -184,7 +184,7 @@ TEST(Values, WhatSplittingTheKeysGains) {
   EXPECT_NEAR(value("decode_gain"), *times.at(0) / *times.at(1), 0.01);
 }
 
-TEST(LessonTexts, SayPointsInTheirLanguage) {
+TEST(LessonTexts, TranslatePoints) {
   const LessonTexts en = load_lesson("en");
   const LessonTexts zh = load_lesson("zh");
   const std::string line = "fp16 causal batch 2 heads 4, raster window:128:0";
@@ -195,9 +195,9 @@ TEST(LessonTexts, SayPointsInTheirLanguage) {
   EXPECT_EQ(zh.title_of(naive), "标准注意力");
 }
 
-TEST(LessonPage, StandsAlone) {
+TEST(LessonPage, IsSelfContained) {
   const PointTable table = fixtures::Points(fixtures::memory_wall()).table();
-  const Evidence evidence = evidence_of(table);
+  const Evidence evidence = make_evidence(table);
   for (const std::string& language : lesson_languages()) {
     const LessonTexts texts = load_lesson(language);
     std::string page = lesson_page(texts, evidence);
@@ -213,7 +213,8 @@ TEST(LessonPage, StandsAlone) {
     }
     EXPECT_THAT(page, Not(HasSubstr("[lesson]")));
   }
-  const std::string played = played_json(load_lesson("en"), load_lesson("en").steps[5].playing, evidence);
+  const std::string played =
+      player_frames_json(load_lesson("en"), load_lesson("en").steps[5].player_settings, evidence);
   EXPECT_THAT(played, HasSubstr("\"mask\""));
   EXPECT_THAT(played, HasSubstr("\"closed\""));
 }

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "profiler/plan/fields.h"
-#include "profiler/tilemap/tile_choice.h"
+#include "profiler/tilemap/tile_selection.h"
 #include "tests/kernels/facts_only_algorithm.h"
 #include "tests/profiler/points/fixtures.h"
 
@@ -139,7 +139,7 @@ TEST(Facets, ASweptKnobIsAFacet) {
     records.push_back(fixtures::failed_point(told, Disposition::infeasible, "not asked"));
   }
   const PointTable table = Points(records).table(algorithms);
-  EXPECT_EQ(swept_values(table, table.rows()), (std::vector<SweptValue>{{"parts", 0}, {"parts", 4}}));
+  EXPECT_EQ(swept_knob_values(table, table.rows()), (std::vector<KnobValueChoice>{{"parts", 0}, {"parts", 4}}));
 }
 
 TEST(Facets, AreInOrder) {

@@ -39,7 +39,7 @@ std::vector<PointRecord> slowed(std::vector<PointRecord> records, const std::str
   return records;
 }
 
-fixtures::Points before_and_after(const std::vector<PointRecord>& before, const std::vector<PointRecord>& after) {
+fixtures::Points two_runs_of(const std::vector<PointRecord>& before, const std::vector<PointRecord>& after) {
   fixtures::Points points;
   points.add(before, fixtures::run(Provenance::measured, "before"));
   points.add(after, fixtures::run(Provenance::measured, "after", "2026-02-01T00:00:00Z"));
@@ -66,9 +66,9 @@ std::size_t count_of(const Table& verdicts, const char* verdict) {
   return static_cast<std::size_t>(std::ranges::count(documents::column(verdicts, "verdict"), verdict));
 }
 
-TEST(ReportBaseline, TellsTheAnswerThenTheWorstRowsWithTheirPoints) {
+TEST(ReportBaseline, ShowsAnswerAndWorstRows) {
   const std::vector<PointRecord> before = fixtures::memory_wall();
-  const Document document = compared_document(before_and_after(before, slowed(before, "fa2", 1.25)));
+  const Document document = compared_document(two_runs_of(before, slowed(before, "fa2", 1.25)));
   EXPECT_THAT(document.title, HasSubstr("against before"));
   EXPECT_THAT(document.warnings, IsEmpty());
   const std::vector<std::string> told = documents::sentences(document);
@@ -97,10 +97,10 @@ TEST(ReportBaseline, TellsTheAnswerThenTheWorstRowsWithTheirPoints) {
   EXPECT_THAT(attached->content, HasSubstr("\"1.2500 ["));
 }
 
-TEST(ReportBaseline, AVerdictGoesWithItsDataAndTurnsWithThem) {
+TEST(ReportBaseline, VerdictsFollowData) {
   const std::vector<PointRecord> before = fixtures::memory_wall();
   const auto verdicts = [&](const std::vector<PointRecord>& after) {
-    return verdicts_of(compared_document(before_and_after(before, after)));
+    return verdicts_of(compared_document(two_runs_of(before, after)));
   };
   EXPECT_EQ(count_of(verdicts(before), "FASTER") + count_of(verdicts(before), "SLOWER"), 0U);
   const Table faster = verdicts(slowed(before, "fa1", 0.5));
@@ -117,9 +117,9 @@ TEST(ReportBaseline, AVerdictGoesWithItsDataAndTurnsWithThem) {
   EXPECT_THAT(documents::column(told, "ratio").front(), HasSubstr("1.5000"));
 }
 
-TEST(ReportBaseline, EachUndecidedRowSaysWhatWouldSettleIt) {
+TEST(ReportBaseline, UndecidedRowsHaveNotes) {
   const std::vector<PointRecord> before = fixtures::memory_wall();
-  const Table verdicts = verdicts_of(compared_document(before_and_after(before, before)));
+  const Table verdicts = verdicts_of(compared_document(two_runs_of(before, before)));
   const std::vector<std::string> notes = documents::column(verdicts, "note");
   for (std::size_t k = 0; k < notes.size(); ++k) {
     const bool undecided = documents::column(verdicts, "verdict")[k] == "UNDECIDED";
@@ -128,18 +128,18 @@ TEST(ReportBaseline, EachUndecidedRowSaysWhatWouldSettleIt) {
   EXPECT_GT(count_of(verdicts, "UNDECIDED"), 3U);
 }
 
-TEST(ReportBaseline, RowsSayWhichSideWasThrottled) {
+TEST(ReportBaseline, RowsShowThrottledSide) {
   const std::vector<PointRecord> before = fixtures::memory_wall();
   std::vector<PointRecord> after = slowed(before, "fa2", 2);
   for (PointRecord& record : after) record.clocks = ClockReading{.sm_clock_hz = 1e9, .throttled = true};
-  const Table verdicts = verdicts_of(compared_document(before_and_after(before, after)));
+  const Table verdicts = verdicts_of(compared_document(two_runs_of(before, after)));
   EXPECT_THAT(documents::column(verdicts, "base_ns"), ::testing::Each(Not(HasSubstr("throttled"))));
   EXPECT_THAT(documents::column(verdicts, "other_ns"), ::testing::Each(HasSubstr("(throttled)")));
 }
 
-TEST(ReportBaseline, BeforeAndAfterHaveColoursAndMarksOfTheirOwn) {
+TEST(ReportBaseline, RunsHaveDistinctColors) {
   const std::vector<PointRecord> before = fixtures::memory_wall();
-  const Document document = compared_document(before_and_after(before, slowed(before, "fa2", 2)));
+  const Document document = compared_document(two_runs_of(before, slowed(before, "fa2", 2)));
   for (const char* section : {"io", "time", "roofline"}) {
     std::map<std::string, std::array<int, 2>> colours;  // baseline and candidate, by algorithm
     const Figure figure = documents::figures(document, section).at(0);
@@ -157,14 +157,14 @@ TEST(ReportBaseline, BeforeAndAfterHaveColoursAndMarksOfTheirOwn) {
       all.insert(of.begin(), of.end());
     }
     EXPECT_EQ(all.size(), 6U) << section;
-    const std::string svg = to_svg(figure.chart, "x", Placed::alone);
+    const std::string svg = to_svg(figure.chart, "x", Placement::alone);
     EXPECT_THAT(svg, AllOf(HasSubstr("class=\"f0\""), HasSubstr("class=\"f6\"")));
   }
 }
 
-TEST(ReportBaseline, ARunThatAllAreOfIsNamedOnce) {
+TEST(ReportBaseline, NamesCommonRunOnce) {
   const std::vector<PointRecord> before = fixtures::memory_wall();
-  const std::vector<std::string> told = documents::sentences(compared_document(before_and_after(before, before)));
+  const std::vector<std::string> told = documents::sentences(compared_document(two_runs_of(before, before)));
   EXPECT_EQ(count_of(told, "Times on H200 · after at N"), count_of(told, "Times on H200"));
   EXPECT_GT(count_of(told, "Times on H200"), 0U);
   EXPECT_GT(count_of(told, "times faster than"), 0U);
@@ -174,16 +174,16 @@ TEST(ReportBaseline, ARunThatAllAreOfIsNamedOnce) {
   }
 }
 
-TEST(ReportBaseline, WithoutItNothingIsCompared) {
+TEST(ReportBaseline, ComparesNothingWithoutBaseline) {
   const std::vector<PointRecord> before = fixtures::memory_wall();
-  const Document document = documents::document_of(before_and_after(before, slowed(before, "fa2", 2)));
+  const Document document = documents::document_of(two_runs_of(before, slowed(before, "fa2", 2)));
   EXPECT_THAT(documents::figures(document, "comparison"), IsEmpty());
   EXPECT_THAT(verdicts_of(document).rows, IsEmpty());
   EXPECT_EQ(count_of(documents::sentences(document), "baseline"), 0U);
 }
 
-TEST(ReportBaseline, WithoutPartnersItIsOneClearLine) {
-  fixtures::Points points = before_and_after({fixtures::ok_point(fixtures::spec("fa2", 512))}, fixtures::tile_sweep());
+TEST(ReportBaseline, ReportsMissingMatchesInOneLine) {
+  fixtures::Points points = two_runs_of({fixtures::ok_point(fixtures::spec("fa2", 512))}, fixtures::tile_sweep());
   for (const char* title : {"later", "latest", "last"}) {
     points.add(fixtures::tile_sweep(), fixtures::run(Provenance::measured, title));
   }
@@ -194,11 +194,11 @@ TEST(ReportBaseline, WithoutPartnersItIsOneClearLine) {
   EXPECT_THAT(documents::sentences(document), Contains(document.warnings.front()));
 }
 
-TEST(ReportBaseline, ListsWhatHasNoPartnerAndWhatElseDiffers) {
+TEST(ReportBaseline, ListsUnmatchedPointsAndDifferences) {
   std::vector<PointRecord> before = fixtures::memory_wall();
   const std::vector<PointRecord> after = before;
   std::erase_if(before, [](const PointRecord& record) { return record.spec.problem.n_k == 512; });
-  Input input = documents::input_of(before_and_after(before, after));
+  Input input = documents::input_of(two_runs_of(before, after));
   const Message driver = msg::difference::driver{};
   input.runs[0].conditions = {{driver, Message::verbatim("570.1")}};
   input.runs[1].conditions = {{driver, Message::verbatim("580.2")}};
@@ -214,9 +214,9 @@ TEST(ReportBaseline, ListsWhatHasNoPartnerAndWhatElseDiffers) {
   EXPECT_EQ(count_of(documents::column(documents::table(*document, "not-compared-1"), "why"), "no such point"), 3U);
 }
 
-TEST(ReportBaseline, WhatIsSimulatedIsASideOfItsOwn) {
+TEST(ReportBaseline, SimulatedPointsAreSeparateCandidate) {
   const std::vector<PointRecord> before = fixtures::memory_wall();
-  fixtures::Points points = before_and_after(before, slowed(before, "fa2", 1.2));
+  fixtures::Points points = two_runs_of(before, slowed(before, "fa2", 1.2));
   points.add(fixtures::memory_wall(true), fixtures::run(Provenance::simulated, "played"));
   const Document document = compared_document(points);
   const std::vector<std::string> told = documents::sentences(document);
@@ -237,7 +237,7 @@ TEST(ReportBaseline, WhatIsSimulatedIsASideOfItsOwn) {
   EXPECT_EQ(figures, 2U);
 }
 
-TEST(ReportTrust, SimulatedPointsComeWithThePublishedErrors) {
+TEST(ReportChecks, ShowsPublishedErrors) {
   const auto lines = [](const fixtures::Points& points) {
     return documents::sentences(documents::document_of(points));
   };
@@ -260,7 +260,7 @@ TEST(ReportTrust, SimulatedPointsComeWithThePublishedErrors) {
   EXPECT_EQ(count_of(lines(failed), "Errors of simulated"), 0U);
 }
 
-TEST(ReportTrust, AGpuWithoutErrorsIsNotValidated) {
+TEST(ReportChecks, WarnsAboutUnvalidatedGpu) {
   const auto warnings = [](const std::string& device) {
     fixtures::Points points;
     analysis::Run run = fixtures::run(Provenance::simulated, "played");
@@ -274,7 +274,7 @@ TEST(ReportTrust, AGpuWithoutErrorsIsNotValidated) {
   EXPECT_EQ(warnings("NVIDIA A100 80GB"), 1U);
 }
 
-TEST(ReportTrust, MeasuredCeilingsAreTheRoofsAndSaySo) {
+TEST(ReportChecks, UsesMeasuredCeilings) {
   Input input = documents::input_of(fixtures::Points(fixtures::memory_wall()));
   const auto roofs = [&] {
     const Result<Document, Message> document = make_report(input, {});
@@ -306,7 +306,7 @@ TEST(ReportTrust, MeasuredCeilingsAreTheRoofsAndSaySo) {
   EXPECT_THAT(roofs().caption, Not(AnyOf(HasSubstr("measured on this"), HasSubstr("measured on another"))));
 }
 
-TEST(ReportTrust, ALineSaysWhatMakesValuesDoubtful) {
+TEST(ReportChecks, ListsCaveats) {
   std::vector<PointRecord> records = fixtures::memory_wall();
   records[0].clocks = ClockReading{.sm_clock_hz = 1e9, .throttled = true};
   records[1].clocks = ClockReading{.sm_clock_hz = 1.9e9};
@@ -324,14 +324,14 @@ TEST(ReportTrust, ALineSaysWhatMakesValuesDoubtful) {
   input.first_damage = Message::verbatim("a.attnscope, point 12: wall_seconds inf");
   input.unverified_runs = 3;
   input.filter = "d:128";
-  input.filtered_from = 99;
+  input.unfiltered_count = 99;
   EXPECT_THAT(lines(),
               ElementsAre(HasSubstr("NVIDIA H200"), AllOf(HasSubstr("d:128"), HasSubstr("21 of 99")),
                           AllOf(HasSubstr("Damage"), HasSubstr(": 2 rows"), HasSubstr("a.attnscope, point 12")),
                           HasSubstr(throttled), AllOf(HasSubstr("without a checksum"), HasSubstr(": 3."))));
 }
 
-TEST(ReportTrust, ThrottledClocksAreSaidOfTimesAndNotOfBytes) {
+TEST(ReportChecks, NotesThrottlingForTimesOnly) {
   std::vector<PointRecord> records = fixtures::memory_wall();
   for (PointRecord& record : records) {
     if (record.spec.algorithm == "fa2") record.clocks = ClockReading{.sm_clock_hz = 1e9, .throttled = true};

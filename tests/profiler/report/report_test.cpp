@@ -34,7 +34,7 @@ double dram_of(const PointRecord& record) {
   return dram_traffic(record)->value;
 }
 
-TEST(Report, TellsRatiosOfPointsAndLeadsToThem) {
+TEST(Report, LinksRatiosToPoints) {
   const std::vector<PointRecord> records = fixtures::memory_wall();
   const Document document = document_of(records);
   // Naive is out of memory at N 16384; the other algorithms still compare there.
@@ -50,7 +50,7 @@ TEST(Report, TellsRatiosOfPointsAndLeadsToThem) {
   EXPECT_THAT(sentences(document), Contains(HasSubstr("ended out-of-memory")));
 }
 
-TEST(Report, ASentenceChangesWithItsDataAndGoesWithIt) {
+TEST(Report, SentencesFollowData) {
   std::vector<PointRecord> records = fixtures::memory_wall();
   ASSERT_THAT(sentences(document_of(records)), Contains(HasSubstr("closed form")));
   // Change the counters of one point by +1% or -2%: the residual in the report follows.
@@ -77,19 +77,19 @@ TEST(Report, ASentenceChangesWithItsDataAndGoesWithIt) {
   EXPECT_THAT(without, Contains(HasSubstr("times faster")));
 }
 
-TEST(Report, SimulatedDataAreSaidOnTheFirstPageAndDrawnHollow) {
+TEST(Report, MarksSimulatedData) {
   const auto said = Contains(HasSubstr("Simulated data"));
   EXPECT_THAT(documents::sentences(document_of(fixtures::memory_wall())), Not(said));
   const Document document = document_of(fixtures::memory_wall(true));
   EXPECT_THAT(documents::sentences(document), said);
   const std::vector<Figure> io = figures(document, "io");
   ASSERT_FALSE(io.empty());
-  const std::string svg = to_svg(io.front().chart, "x", Placed::alone);
+  const std::string svg = to_svg(io.front().chart, "x", Placement::alone);
   EXPECT_THAT(svg, AllOf(HasSubstr("class=\"d l0\""), HasSubstr("class=\"e0\"")));
   EXPECT_THAT(svg, Not(HasSubstr("class=\"f0\"")));
 }
 
-TEST(Report, TwoRunsOfOneGpuAreTwoLinesUnderTheRoofs) {
+TEST(Report, DrawsOneRooflineLinePerRun) {
   fixtures::Points points;
   points.add(fixtures::memory_wall(), fixtures::run(Provenance::measured, "before"));
   points.add(fixtures::memory_wall(), fixtures::run(Provenance::measured, "after", "2026-02-01T00:00:00Z"));
@@ -101,7 +101,7 @@ TEST(Report, TwoRunsOfOneGpuAreTwoLinesUnderTheRoofs) {
   EXPECT_THAT(labels, AllOf(Contains(HasSubstr("before")), Contains(HasSubstr("after"))));
 }
 
-TEST(Report, WhatOneRoundCannotTellApartIsNotCalledFaster) {
+TEST(Report, NeedsSignificanceForFaster) {
   const auto told = [](double by) {
     PointRecord one = fixtures::ok_point(fixtures::spec("fa1", 1024));
     PointRecord other = fixtures::ok_point(fixtures::spec("fa2", 1024));
@@ -115,7 +115,7 @@ TEST(Report, WhatOneRoundCannotTellApartIsNotCalledFaster) {
   EXPECT_THAT(told(1.2), Contains(HasSubstr("1.20 times faster")));
 }
 
-TEST(Report, AMarksReadOutHasTheVeryValue) {
+TEST(Report, ReadOutsHaveExactValues) {
   const std::vector<PointRecord> records = fixtures::memory_wall();
   const Document document = document_of(records);
   const std::vector<Figure> io = figures(document, "io");
@@ -136,7 +136,7 @@ TEST(Report, AMarksReadOutHasTheVeryValue) {
   EXPECT_GT(measured, 10U);
 }
 
-TEST(Report, MapsPrintValuesAndWhyThereIsNone) {
+TEST(Report, MapsShowValuesAndReasons) {
   const Document document = document_of(fixtures::tile_sweep());
   const std::vector<Figure> maps = figures(document, "tiles");
   ASSERT_FALSE(maps.empty());
@@ -153,7 +153,7 @@ TEST(Report, MapsPrintValuesAndWhyThereIsNone) {
   EXPECT_TRUE(std::get<HeatMap>(maps.front().chart.picture).less_is_better) << "of times";
 }
 
-TEST(Report, OneThatHasOnlyFailuresOrOnePointIsStillAReport) {
+TEST(Report, AcceptsFailuresAndSinglePoints) {
   const Document failures =
       document_of({fixtures::failed_point(fixtures::spec("fa2", 1024), Disposition::crashed, "it fell")});
   EXPECT_THAT(sentences(failures), Contains(HasSubstr("it fell")));
@@ -165,7 +165,7 @@ TEST(Report, OneThatHasOnlyFailuresOrOnePointIsStillAReport) {
   EXPECT_THAT(to_html(document_of(fixtures::memory_wall())), HasSubstr("<details id=\"appendix\">"));
 }
 
-TEST(Report, AScaleBeginsWhereItIsSaidToAndHasNoTickBeyondItsEnds) {
+TEST(Report, ScaleTicksStayInRange) {
   for (const bool from_zero : {true, false}) {
     const Scale scale({"", Quantity::number, false, from_zero}, 0, 10, 0, 100);
     EXPECT_EQ(scale.at(0) == 0, from_zero);
@@ -181,7 +181,7 @@ TEST(Report, AScaleBeginsWhereItIsSaidToAndHasNoTickBeyondItsEnds) {
   }
 }
 
-TEST(Report, CountsAreToldApartFromTwiceTheirSpreadOn) {
+TEST(Report, CountsDifferBeyondSpread) {
   for (const auto& [ratio, told] : {std::pair(1.015, false), {1.025, true}}) {
     std::vector<PointRecord> records;
     for (const std::int64_t n : {1024, 2048}) {
@@ -200,7 +200,7 @@ TEST(Report, CountsAreToldApartFromTwiceTheirSpreadOn) {
   }
 }
 
-TEST(Report, TwoGpusAreHeldToOneAnother) {
+TEST(Report, ComparesTwoGpus) {
   const auto told = [](double factor) {
     std::vector<PointRecord> played = fixtures::memory_wall(true);
     for (PointRecord& record : played) {
@@ -218,7 +218,7 @@ TEST(Report, TwoGpusAreHeldToOneAnother) {
   EXPECT_THAT(told(1.02), Not(Contains(HasSubstr("times as long"))));
 }
 
-TEST(Report, MostFailuresGiveTheirReason) {
+TEST(Report, ShowsMostFrequentReason) {
   std::vector<PointRecord> records{fixtures::ok_point(fixtures::spec("fa2", 512))};
   for (const std::int64_t n : {1024, 2048, 4096}) {
     records.push_back(fixtures::failed_point(fixtures::spec("fa2", n), Disposition::infeasible,
@@ -229,7 +229,7 @@ TEST(Report, MostFailuresGiveTheirReason) {
                              HasSubstr("too much shared"))));
 }
 
-TEST(Report, ADatasheetsPeakIsOfNoInstructionAndSaidToBeAnUpperBound) {
+TEST(Report, DatasheetPeakIsUpperBound) {
   const auto bounds_in = [](const Document& document) {
     std::set<std::string> bounds;
     const std::regex bound("nearest bound ([^,]*),");
@@ -263,7 +263,7 @@ TEST(Report, ADatasheetsPeakIsOfNoInstructionAndSaidToBeAnUpperBound) {
   EXPECT_TRUE(told) << "where some sentence names them";
 }
 
-TEST(Report, MapsWhoseValuesAreAlmostAlikeHaveDigitsThatTellThemApart) {
+TEST(Report, MapsHaveSufficientDigits) {
   std::vector<PointRecord> records = fixtures::tile_sweep();
   double more = 0;
   for (PointRecord& record : records) {
@@ -278,11 +278,11 @@ TEST(Report, MapsWhoseValuesAreAlmostAlikeHaveDigitsThatTellThemApart) {
   EXPECT_GT(map.digits, 3);
   EXPECT_NE(number_text(map.low, map.digits), number_text(map.high, map.digits));
   EXPECT_THAT(times.front().caption, HasSubstr("All values lie within 0."));
-  EXPECT_THAT(to_svg(times.front().chart, "x", Placed::alone),
+  EXPECT_THAT(to_svg(times.front().chart, "x", Placement::alone),
               HasSubstr(">" + number_text(map.low, map.digits) + " ms<"));
 }
 
-TEST(Report, CommandsNameNoFolderOfTheMachine) {
+TEST(Report, CommandsOmitFolders) {
   Input input = input_of(fixtures::Points(fixtures::memory_wall()));
   input.runs.front().argv = {"/opt/bin/attnscope",
                              "collect",
@@ -298,18 +298,18 @@ TEST(Report, CommandsNameNoFolderOfTheMachine) {
             "attnscope collect --output=a.attnscope -ob.attnscope -o c.attnscope -a 'N=[256,512]'");
 }
 
-TEST(Report, RefusesInOneSentence) {
+TEST(Report, RejectsEmptyInput) {
   const Result<Document, Message> none = make_report(input_of(fixtures::Points()), {});
   ASSERT_FALSE(none.ok());
   EXPECT_THAT(text(none.error()), HasSubstr("no point"));
 }
 
-TEST(Report, TheSameInputGivesTheSameBytes) {
+TEST(Report, OutputIsDeterministic) {
   const std::vector<PointRecord> records = fixtures::memory_wall();
   EXPECT_EQ(to_html(document_of(records)), to_html(document_of(records)));
 }
 
-TEST(Report, EveryLinkOfAPageHasItsPlace) {
+TEST(Report, LinksHaveTargets) {
   const std::string page = to_html(document_of(fixtures::memory_wall()));
   const auto all = [&](const char* attribute) {
     const std::regex place(std::string(attribute) + "=\"#?(row-[0-9]+)\"");
@@ -326,7 +326,7 @@ TEST(Report, EveryLinkOfAPageHasItsPlace) {
   EXPECT_THAT(page, Not(::testing::AnyOf(HasSubstr("src="), HasSubstr("url("), HasSubstr("@import"))));
 }
 
-TEST(Report, TextsOfAFileStayText) {
+TEST(Report, EscapesFileTexts) {
   const std::string hostile = "<script>alert(1)</script>]]>\"'&|`x`[a](javascript:alert(1))\n# b \x1b[2J";
   std::vector<PointRecord> records = fixtures::memory_wall();
   records.push_back(
@@ -351,7 +351,7 @@ TEST(Report, TextsOfAFileStayText) {
   }
 }
 
-TEST(ReportText, MarkdownEscapesWhatMeansSomething) {
+TEST(ReportText, EscapesMarkdown) {
   EXPECT_EQ(markdown("a|b"), "a\\|b");
   EXPECT_EQ(markdown("2026-11-23T02:59:56Z"), "2026-11-23T02:59:56Z");
   EXPECT_EQ(markdown("http://x a:b: c"), "http&#58;//x a&#58;b: c");

@@ -81,7 +81,7 @@ double exact_intensity(std::string_view name, const AttentionProblem& p, const C
 
 TEST(Roofs, MeasuredCeilingsHaveClocks) {
   const std::vector<Ceiling> ceilings = simple_ceilings();
-  const std::vector<Roof> roofs = roofs_of(h200(), {ceilings, true}, DType::fp16);
+  const std::vector<Roof> roofs = make_rooflines(h200(), {ceilings, true}, DType::fp16);
   ASSERT_THAT(roofs, SizeIs(6));
   for (const Roof& roof : roofs) {
     const bool link = roof.bound == Bound::link;
@@ -92,23 +92,24 @@ TEST(Roofs, MeasuredCeilingsHaveClocks) {
   EXPECT_EQ(find_roof(roofs, Bound::mma_sync)->rate, 500e12);
   EXPECT_EQ(find_roof(roofs, Bound::exp2)->clock_hz, 1.9e9);
   EXPECT_FALSE(find_roof(roofs, Bound::wgmma)->clock_hz);
-  const std::vector<Roof> of_bf16 = roofs_of(h200(), {ceilings, true}, DType::bf16);
+  const std::vector<Roof> of_bf16 = make_rooflines(h200(), {ceilings, true}, DType::bf16);
   EXPECT_EQ(find_roof(of_bf16, Bound::mma_sync)->rate, 501e12);
   EXPECT_EQ(find_roof(of_bf16, Bound::mma_sync)->source, RoofSource::measured);
   EXPECT_EQ(find_roof(of_bf16, Bound::wgmma), nullptr) << "not measured for this dtype";
   EXPECT_EQ(find_roof(of_bf16, Bound::tensor)->rate, 989.4e12);
   EXPECT_EQ(find_roof(of_bf16, Bound::tensor)->source, RoofSource::datasheet);
   EXPECT_EQ(find_roof(roofs, Bound::tensor), nullptr) << "both instructions were measured";
-  EXPECT_EQ(find_roof(roofs_of(h200(), {ceilings, false}, DType::fp16), Bound::l2)->source, RoofSource::alike);
+  EXPECT_EQ(find_roof(make_rooflines(h200(), {ceilings, false}, DType::fp16), Bound::l2)->source, RoofSource::alike);
 }
 
 TEST(Roofs, DatasheetPeaksReplaceMissingMeasurements) {
-  const std::vector<Roof> roofs = roofs_of(h200(), {}, DType::fp16);
+  const std::vector<Roof> roofs = make_rooflines(h200(), {}, DType::fp16);
   EXPECT_EQ(find_roof(roofs, Bound::dram)->rate, 4.8e12);
   EXPECT_EQ(find_roof(roofs, Bound::dram)->source, RoofSource::datasheet);
   const std::vector<Ceiling> stated{
       {.name = std::string(ceiling_key::dram_read), .value = 1e12, .unit = "", .source = CeilingSource::datasheet}};
-  EXPECT_EQ(find_roof(roofs_of(h200(), {stated, true}, DType::fp16), Bound::dram)->rate, 4.8e12) << "not measured";
+  EXPECT_EQ(find_roof(make_rooflines(h200(), {stated, true}, DType::fp16), Bound::dram)->rate, 4.8e12)
+      << "not measured";
   EXPECT_EQ(find_roof(roofs, Bound::tensor)->rate, 989.4e12);
   EXPECT_EQ(to_string(Bound::tensor), "tensor cores");
   EXPECT_EQ(find_roof(roofs, Bound::wgmma), nullptr) << "datasheet peaks belong to no instruction";
@@ -124,27 +125,27 @@ TEST(Roofs, DatasheetPeaksReplaceMissingMeasurements) {
   EXPECT_EQ(find_roof(roofs, Bound::exp2)->clock_hz, 1.98e9);
   EXPECT_THAT(find_roof(roofs, Bound::l2)->rate, DoubleNear(8.36352e12, 1e6));
   EXPECT_EQ(find_roof(roofs, Bound::l2)->source, RoofSource::typical_for_model);
-  const std::vector<Roof> of_a100 = roofs_of(*find_gpu("a100"), {}, DType::fp16);
+  const std::vector<Roof> of_a100 = make_rooflines(*find_gpu("a100"), {}, DType::fp16);
   EXPECT_EQ(find_roof(of_a100, Bound::tensor)->rate, 312e12);
   EXPECT_EQ(find_roof(of_a100, Bound::mma_sync), nullptr);
   // mma.sync converts 8-bit operands to 16 bits; wgmma has twice the 8-bit rate.
-  const std::vector<Roof> fp8_weights_reference = roofs_of(h200(), {}, DType::fp8);
+  const std::vector<Roof> fp8_weights_reference = make_rooflines(h200(), {}, DType::fp8);
   EXPECT_NEAR(find_roof(fp8_weights_reference, Bound::mma_sync)->rate, 659.6e12, 1e3);
   EXPECT_EQ(find_roof(fp8_weights_reference, Bound::tensor)->rate, 2 * 989.4e12);
   const DeviceLimits ada = *find_gpu("l40s");
-  const std::vector<Roof> of_ada = roofs_of(ada, {}, DType::fp8);
+  const std::vector<Roof> of_ada = make_rooflines(ada, {}, DType::fp8);
   EXPECT_EQ(find_roof(of_ada, Bound::mma_sync)->rate, ada.tensor_flops);
   EXPECT_EQ(find_roof(of_ada, Bound::mma_sync)->source, RoofSource::datasheet);
   // The A100 has only mma.sync; once measured, it needs no datasheet peak.
   const std::vector<Ceiling> mma{measured_ceiling(ceiling_key::mma_fp16, 290e12)};
-  EXPECT_EQ(find_roof(roofs_of(*find_gpu("a100"), {mma, true}, DType::fp16), Bound::tensor), nullptr);
-  EXPECT_EQ(find_roof(roofs_of(h200(), {mma, true}, DType::fp16), Bound::tensor)->rate, 989.4e12)
+  EXPECT_EQ(find_roof(make_rooflines(*find_gpu("a100"), {mma, true}, DType::fp16), Bound::tensor), nullptr);
+  EXPECT_EQ(find_roof(make_rooflines(h200(), {mma, true}, DType::fp16), Bound::tensor)->rate, 989.4e12)
       << "wgmma was not measured";
   EXPECT_EQ(find_roof(of_a100, Bound::l2)->source, RoofSource::scaled_from_other_gpu);
   // Files do not store the clock; the GPU table has it.
   DeviceLimits read = h200();
   read.boost_hz = 0;
-  EXPECT_THAT(find_roof(roofs_of(read, {}, DType::fp16), Bound::exp2)->rate, DoubleNear(4.18176e12, 1e6));
+  EXPECT_THAT(find_roof(make_rooflines(read, {}, DType::fp16), Bound::exp2)->rate, DoubleNear(4.18176e12, 1e6));
 }
 
 // Two GPUs: the busiest has three quarters of the attention, each sends half of the bytes.

@@ -43,7 +43,7 @@ double largest_error(const std::vector<TimedValue>& values, const std::vector<do
   return largest;
 }
 
-TEST(CommonDrift, AStepIsFoundWhereItIs) {
+TEST(CommonDrift, FindsStep) {
   const auto step = [](double moment) { return moment < 2.5 ? 0.0 : 0.02; };
   const std::vector<TimedValue> values = measured(step);
   const std::vector<double> found = common_drift(values, things);
@@ -52,19 +52,19 @@ TEST(CommonDrift, AStepIsFoundWhereItIs) {
   EXPECT_LT(largest_error(values, found, step, [](double at) { return std::abs(at - 2.5) > 0.06; }), 0.005);
 }
 
-TEST(CommonDrift, AWaveIsFollowed) {
+TEST(CommonDrift, FollowsWave) {
   const auto wave = [](double moment) { return 0.03 * std::sin(6 * moment); };
   const std::vector<TimedValue> values = measured(wave);
   EXPECT_LT(largest_error(values, common_drift(values, things), wave, [](double) { return true; }), 0.009);
 }
 
-TEST(CommonDrift, WhereNothingIsCommonItIsLevel) {
+TEST(CommonDrift, IsFlatWithoutDrift) {
   const auto level = [](double) { return 0.0; };
   const std::vector<TimedValue> values = measured(level);
   EXPECT_LT(largest_error(values, common_drift(values, things), level, [](double) { return true; }), 0.006);
 }
 
-TEST(CommonDrift, AFewThingsFarToEitherSideDoNotBendIt) {
+TEST(CommonDrift, IsRobustToOutliers) {
   const auto level = [](double) { return 0.0; };
   for (const double far : {1.0, -1.0}) {
     std::vector<TimedValue> values = measured(level);
@@ -73,7 +73,7 @@ TEST(CommonDrift, AFewThingsFarToEitherSideDoNotBendIt) {
   }
 }
 
-TEST(CommonDrift, FewNeighboursTellNothing) {
+TEST(CommonDrift, IsEmptyForFewValues) {
   std::vector<TimedValue> values = measured([](double) { return 0.0; });
   values.resize(6 * 100);  // 100 series
   EXPECT_TRUE(common_drift(values, things).empty());

@@ -12,13 +12,13 @@ namespace {
 /// One column per variable.
 using Columns = std::vector<std::vector<double>>;
 
-TEST(PowersFit, OfOneVariableItIsThePowerLaw) {
+TEST(PowerLawFit, FitsOneVariable) {
   const std::vector<double> x{1, std::exp(1), std::exp(2), std::exp(3)};
   const std::vector<double> y{std::exp(0.1), std::exp(0.9), std::exp(1.9), std::exp(3.1)};
   // u = 0 1 2 3, v = u + (0.1, -0.1, -0.1, 0.1). Sxx = 5, Sxv = 5, so the slope is 1; residual sum 0.04 over 2 degrees
   // of freedom, standard error sqrt(0.02 / 5); t(0.975, 2) = 4.302653.
   const double half = 4.30265273 * std::sqrt(0.02 / 5);
-  const auto fit = fit_powers(Columns{x}, y);
+  const auto fit = fit_power_law(Columns{x}, y);
   ASSERT_TRUE(fit.has_value());
   EXPECT_NEAR(fit->exponents[0], 1, 1e-12);
   EXPECT_NEAR(fit->intervals[0].low, 1 - half, 1e-7);
@@ -29,11 +29,11 @@ TEST(PowersFit, OfOneVariableItIsThePowerLaw) {
   EXPECT_NEAR(fit->residuals[0], std::expm1(0.1), 1e-12);
   EXPECT_NEAR(fit->worst(), std::expm1(0.1), 1e-12) << "0.1 up is more than 0.1 down";
   // Leverage 0.7 at the ends, where the others leave a variance of 0.04 - 0.01/0.3 = 1/150; t(1 - 0.025/4, 1).
-  EXPECT_NEAR(fit->worst_errors, 0.1 / std::sqrt(0.3 / 150), 1e-9);
-  EXPECT_NEAR(fit->errors_limit, 1 / std::tan(0.00625 * 3.14159265358979), 1e-6);
+  EXPECT_NEAR(fit->max_studentized, 0.1 / std::sqrt(0.3 / 150), 1e-9);
+  EXPECT_NEAR(fit->max_studentized_limit, 1 / std::tan(0.00625 * 3.14159265358979), 1e-6);
 }
 
-TEST(PowersFit, AnExactLawOfTwoVariablesIsFoundFarFromOne) {
+TEST(PowerLawFit, FitsTwoVariablesFarFromOne) {
   std::vector<double> n;
   std::vector<double> m;
   std::vector<double> y;
@@ -44,7 +44,7 @@ TEST(PowersFit, AnExactLawOfTwoVariablesIsFoundFarFromOne) {
       y.push_back(7 * a * a / b);
     }
   }
-  const auto fit = fit_powers(Columns{n, m}, y);
+  const auto fit = fit_power_law(Columns{n, m}, y);
   ASSERT_TRUE(fit.has_value());
   EXPECT_NEAR(fit->exponents[0], 2, 1e-12);
   EXPECT_NEAR(fit->exponents[1], -1, 1e-12);
@@ -53,16 +53,16 @@ TEST(PowersFit, AnExactLawOfTwoVariablesIsFoundFarFromOne) {
   EXPECT_LT(fit->worst(), 1e-12);
 }
 
-TEST(PowersFit, VariablesThatMoveTogetherHaveNone) {
+TEST(PowerLawFit, RejectsCollinearVariables) {
   const std::vector<double> n{1, 2, 4, 8, 16};
   std::vector<double> square = n;
   for (double& value : square) value *= value;
   const std::vector<double> y{1, 3, 9, 27, 81};
-  EXPECT_FALSE(fit_powers(Columns{n, square}, y).has_value());
-  EXPECT_FALSE(fit_powers(Columns{n, std::vector<double>(5, 3.0)}, y).has_value());
-  EXPECT_FALSE(fit_powers(Columns{n, {1.0, 2.0}}, y).has_value());
-  EXPECT_FALSE(fit_powers(Columns{{1, 2}}, std::vector<double>{1}).has_value());
-  EXPECT_FALSE(fit_powers(Columns{{1, -2, 3}}, std::vector<double>{1, 2, 3}).has_value());
+  EXPECT_FALSE(fit_power_law(Columns{n, square}, y).has_value());
+  EXPECT_FALSE(fit_power_law(Columns{n, std::vector<double>(5, 3.0)}, y).has_value());
+  EXPECT_FALSE(fit_power_law(Columns{n, {1.0, 2.0}}, y).has_value());
+  EXPECT_FALSE(fit_power_law(Columns{{1, 2}}, std::vector<double>{1}).has_value());
+  EXPECT_FALSE(fit_power_law(Columns{{1, -2, 3}}, std::vector<double>{1, 2, 3}).has_value());
 }
 
 }  // namespace

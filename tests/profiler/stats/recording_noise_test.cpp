@@ -10,82 +10,83 @@
 #include <string>
 #include <vector>
 
-#include "profiler/stats/one_clock.h"
+#include "profiler/stats/clock_normalization.h"
 #include "profiler/stats/verdicts.h"
 
 namespace attnscope::analysis {
 namespace {
 
-TEST(RecordingNoise, APlaceIsTheMeanOfTheFasterHalf) {
+TEST(RecordingNoise, AveragesFasterHalf) {
   EXPECT_DOUBLE_EQ(place_of({5}), 5);
   EXPECT_DOUBLE_EQ(place_of({9, 2}), 2);
   EXPECT_DOUBLE_EQ(place_of({4, 1, 100, 2}), 1.5);
   EXPECT_DOUBLE_EQ(place_of({4, 1, 100, 2, 3}), 1.5);
-  EXPECT_NEAR(place_of_medians({100, 400, 1000, 900}), std::log(200), 1e-12);
+  EXPECT_NEAR(log_time_of_medians({100, 400, 1000, 900}), std::log(200), 1e-12);
 }
 
-TEST(RecordingNoise, OfTwoRecordingsItIsHalfTheSquareOfWhatTheyDiffer) {
+TEST(RecordingNoise, EstimatesVarianceOfTwoRecordings) {
   const auto rounds = [](std::vector<double> ns) {
-    return RoundsOfSide{.ns = std::move(ns), .cycles = {}, .recordings = {}};
+    return SideRounds{.ns = std::move(ns), .cycles = {}, .recordings = {}};
   };
   const std::vector<RecordedRounds> recordings{
       {{"a", rounds({100, 200, 100})}, {"b", rounds({50, 50, 50})}, {"once", rounds({1, 1, 1})}},
       {{"a", rounds({101, 101, 300})}, {"b", rounds({50, 60, 50, 50})}, {"none", rounds({})}}};
-  const RecordingNoise noise = noise_of(recordings);
+  const RecordingNoise noise = estimate_noise(recordings);
   EXPECT_EQ(noise.recordings, 2U);
   EXPECT_EQ(noise.rounds, 3U) << "of the shortest";
   ASSERT_EQ(noise.points.size(), 2U) << "that both have";
   const PointNoise& a = noise.points.at("a");
   EXPECT_NEAR(a.variance, std::pow(std::log(1.01), 2) / 2, 1e-12);
   EXPECT_NEAR(a.ns, 100 * std::sqrt(1.01), 1e-9);
-  EXPECT_EQ(a.freedom, 1);
-  EXPECT_EQ(a.at_one_clock, 0) << "there are no clocks";
+  EXPECT_EQ(a.dof, 1);
+  EXPECT_EQ(a.normalized_variance, 0) << "there are no clocks";
   EXPECT_EQ(noise.points.at("b").variance, 0);
 }
 
 /// Variance inversely proportional to time, with points above and below the line.
-RecordingNoise falling_noise() {
+RecordingNoise noise_by_time() {
   RecordingNoise noise{.recordings = 6, .rounds = 10, .points = {}};
   for (int k = 0; k < 20; ++k) {
     const double ns = 1e4 * std::pow(2, k / 2);
-    noise.points[fmt::format("{}", k)] = {.ns = ns, .variance = (k % 2 == 0 ? 2.0 : 0.5) * 10 / ns, .freedom = 5};
+    noise.points[fmt::format("{}", k)] = {.ns = ns, .variance = (k % 2 == 0 ? 2.0 : 0.5) * 10 / ns, .dof = 5};
   }
   return noise;
 }
 
-TEST(RecordingNoise, APointIsMovedTowardsWhatPointsOfItsTimeHave) {
-  const NoiseModel model(falling_noise());
-  const FoundVariance noisy = model.of("0", 1e4, 10, false);
+TEST(RecordingNoise, ModeratesTowardsTrend) {
+  const NoiseModel model(noise_by_time());
+  const VarianceEstimate noisy = model.of("0", 1e4, 10, false);
   EXPECT_LT(noisy.variance, 2e-3);
   EXPECT_GT(noisy.variance, 1e-3);
-  EXPECT_GT(noisy.freedom, 5) << "the others tell of it, too";
+  EXPECT_GT(noisy.dof, 5) << "the others tell of it, too";
   EXPECT_GT(model.of("1", 1e4, 10, false).variance, 0.5e-3);
   // 16 times the time, 1/16 of the variance.
   const double short_ones = model.of("unknown", 1e4, 10, false).variance;
   EXPECT_NEAR(short_ones / model.of("unknown", 16e4, 10, false).variance, 16, 0.5);
 }
 
-TEST(RecordingNoise, FewerRoundsTellLessAndMoreTellNoMore) {
-  const NoiseModel model(falling_noise());
+TEST(RecordingNoise, ScalesWithFewerRounds) {
+  const NoiseModel model(noise_by_time());
   const double calibrated = model.of("3", 2e4, 10, false).variance;
   EXPECT_DOUBLE_EQ(model.of("3", 2e4, 5, false).variance, 2 * calibrated);
   EXPECT_DOUBLE_EQ(model.of("3", 2e4, 40, false).variance, calibrated);
 }
 
-TEST(RecordingNoise, OfNothingNothingIsKnown) {
-  EXPECT_EQ(NoiseModel(RecordingNoise()).of("a", 100, 10, false).freedom, 0);
+TEST(RecordingNoise, IsUnknownWithoutRecordings) {
+  EXPECT_EQ(NoiseModel(RecordingNoise()).of("a", 100, 10, false).dof, 0);
 }
 
 /// Simulates recordings of one build with an offset per point and recording; some rounds are throttled at the power
 /// cap. `clock`: standard deviation of the rounds' log clock, which a kernel follows by a factor of 0.6 to 1; 0: no
 /// clocks.
-std::vector<RecordedRounds> drawn(std::size_t count, std::mt19937_64& random, double first_by = 1, double clock = 0) {
+std::vector<RecordedRounds> drawn(std::size_t count, std::mt19937_64& random, double first_factor = 1,
+                                  double clock = 0) {
   std::normal_distribution<double> normal;
   std::vector<RecordedRounds> recordings(count);
   for (RecordedRounds& recording : recordings) {
     for (int point = 0; point < 77; ++point) {
       const double moves = 0.001 * (1 + point % 3) * normal(random);
-      RoundsOfSide& rounds = recording[fmt::format("{}", point)];
+      SideRounds& rounds = recording[fmt::format("{}", point)];
       for (int round = 0; round < 10; ++round) {
         const double capped = clock == 0 && random() % 10 == 0 ? 0.1 : 0;
         const double hz = clock * normal(random);
@@ -96,9 +97,9 @@ std::vector<RecordedRounds> drawn(std::size_t count, std::mt19937_64& random, do
     }
   }
   for (int point = 0; point < 77; point += 10) {
-    RoundsOfSide& rounds = recordings.front()[fmt::format("{}", point)];
-    for (double& ns : rounds.ns) ns *= first_by;
-    for (double& cycles : rounds.cycles) cycles *= first_by;
+    SideRounds& rounds = recordings.front()[fmt::format("{}", point)];
+    for (double& ns : rounds.ns) ns *= first_factor;
+    for (double& cycles : rounds.cycles) cycles *= first_factor;
   }
   return recordings;
 }
@@ -120,7 +121,7 @@ HeldOutNoise held_out(std::span<const RecordedRounds> recordings, double margin)
       for (std::size_t i = 0; i < recordings.size(); ++i) {
         if (i != a && i != b) others.push_back(recordings[i]);
       }
-      const NoiseModel noise(noise_of(others));
+      const NoiseModel noise(estimate_noise(others));
       std::vector<ComparedRow> rows;
       for (const auto& [point, base] : recordings[a]) {
         const auto other = recordings[b].find(point);
@@ -130,9 +131,9 @@ HeldOutNoise held_out(std::span<const RecordedRounds> recordings, double margin)
         row.other = other->second;
         row.base.recordings.assign(base.ns.size(), 0);
         row.other.recordings.assign(other->second.ns.size(), 1);
-        hold_clock(row);
-        const double ns = std::exp(place_of_medians(base.ns));
-        for (RoundsOfSide* side : {&row.base, &row.other}) {
+        normalize_clock(row);
+        const double ns = std::exp(log_time_of_medians(base.ns));
+        for (SideRounds* side : {&row.base, &row.other}) {
           side->place = noise.of(point, ns, side->ns.size(), row.one_clock);
         }
       }
@@ -152,15 +153,15 @@ HeldOutNoise held_out(std::span<const RecordedRounds> recordings, double margin)
 }
 
 // False verdicts for identical builds are below 0.1%, and most rows are SAME.
-TEST(RecordingNoise, RecordingsOfOneBuildAreTheSame) {
+TEST(RecordingNoise, IdenticalBuildsAreSame) {
   std::mt19937_64 random(7);
   HeldOutNoise all;
   for (int set = 0; set < 4; ++set) {
-    const HeldOutNoise held = held_out(drawn(8, random), usual_margin_apart);
+    const HeldOutNoise held = held_out(drawn(8, random), default_margin_unpaired);
     all.rows += held.rows;
     all.changed += held.changed;
     all.same += held.same;
-    EXPECT_GT(held.detectable, usual_margin_apart);
+    EXPECT_GT(held.detectable, default_margin_unpaired);
     EXPECT_LT(held.detectable, 0.04);
   }
   EXPECT_EQ(all.rows, 4U * 28 * 77);
@@ -169,19 +170,19 @@ TEST(RecordingNoise, RecordingsOfOneBuildAreTheSame) {
 }
 
 // One recording has every tenth point slower by 5%; those rows are found in each pair that contains it.
-TEST(RecordingNoise, AChangeIsFound) {
+TEST(RecordingNoise, FindsRegression) {
   std::mt19937_64 random(11);
-  const HeldOutNoise held = held_out(drawn(8, random, 1.05), usual_margin_apart);
+  const HeldOutNoise held = held_out(drawn(8, random, 1.05), default_margin_unpaired);
   const std::size_t planted = 7 * 8;
   EXPECT_GE(held.changed, planted * 9 / 10);
   EXPECT_LE(held.changed, planted + 3);
 }
 
 // Clock variation of 1.8% would leave most rows UNDECIDED without clock normalization.
-TEST(RecordingNoise, AClockThatIsKnownIsNoNoise) {
+TEST(RecordingNoise, ClockNormalizationReducesNoise) {
   std::mt19937_64 random(13);
   std::vector<RecordedRounds> recordings = drawn(8, random, 1.03, 0.018);
-  const HeldOutNoise known = held_out(recordings, usual_margin_apart);
+  const HeldOutNoise known = held_out(recordings, default_margin_unpaired);
   const std::size_t planted = 7 * 8;
   EXPECT_GE(known.changed, planted * 9 / 10);
   EXPECT_LE(known.changed, planted + 3);
@@ -189,7 +190,7 @@ TEST(RecordingNoise, AClockThatIsKnownIsNoNoise) {
   for (RecordedRounds& recording : recordings) {
     for (auto& [point, rounds] : recording) rounds.cycles.clear();
   }
-  EXPECT_LT(held_out(recordings, usual_margin_apart).same, known.same / 2);
+  EXPECT_LT(held_out(recordings, default_margin_unpaired).same, known.same / 2);
 }
 
 }  // namespace

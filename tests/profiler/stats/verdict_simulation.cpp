@@ -9,13 +9,13 @@ namespace attnscope::simulated_rounds {
 namespace {
 
 using analysis::ComparedRow;
-using analysis::RoundsOfSide;
+using analysis::SideRounds;
 using analysis::Verdict;
 using Random = std::mt19937_64;
 
-constexpr double full_clock = 1.98e9;
-constexpr double clock_step = 15e6;
-constexpr std::size_t steps_a_round = 50;
+constexpr double max_clock_hz = 1.98e9;
+constexpr double clock_step_hz = 15e6;
+constexpr std::size_t steps_per_round = 50;
 
 double normal(Random& random) {
   return std::normal_distribution<double>()(random);
@@ -24,13 +24,13 @@ double normal(Random& random) {
 /// Log time common to all rows at each moment of a recording.
 class Course {
  public:
-  Course(const Setting& setting, Random& random) : values_(setting.rounds * steps_a_round + 1) {
+  Course(const Setting& setting, Random& random) : values_(setting.rounds * steps_per_round + 1) {
     const auto count = static_cast<double>(values_.size());
     double walk = 0;
     if (setting.noise == Noise::drift) {
       for (std::size_t i = 0; i < values_.size(); ++i) {
         values_[i] = 0.03 * static_cast<double>(i) / count + walk;
-        walk += 0.005 / std::sqrt(steps_a_round) * normal(random);
+        walk += 0.005 / std::sqrt(steps_per_round) * normal(random);
       }
     } else if (setting.noise == Noise::steps) {
       const int jumps = std::poisson_distribution<int>(0.3 * static_cast<double>(setting.rounds))(random);
@@ -51,7 +51,7 @@ class Course {
 
   /// `moment`: in rounds.
   [[nodiscard]] double at(double moment) const {
-    const double place = moment * steps_a_round;
+    const double place = moment * steps_per_round;
     const std::size_t below = std::min(static_cast<std::size_t>(place), values_.size() - 2);
     const double part = place - static_cast<double>(below);
     return (1 - part) * values_[below] + part * values_[below + 1];
@@ -67,7 +67,7 @@ struct Moments {
 };
 
 void measure(const Setting& setting, const Course& course, const Moments& row, std::uint32_t recording, Random& random,
-             RoundsOfSide& side) {
+             SideRounds& side) {
   for (std::size_t round = 0; round < setting.rounds; ++round) {
     const double moment = static_cast<double>(round) + std::uniform_real_distribution<double>()(random);
     const double common = course.at(moment);
@@ -79,7 +79,7 @@ void measure(const Setting& setting, const Course& course, const Moments& row, s
     side.recordings.push_back(recording);
     if (setting.moments) side.moments.push_back(moment);
     if (setting.noise == Noise::power_cap) {
-      side.cycles.push_back(ns * std::round(full_clock * std::exp(-common) / clock_step) * clock_step / 1e9);
+      side.cycles.push_back(ns * std::round(max_clock_hz * std::exp(-common) / clock_step_hz) * clock_step_hz / 1e9);
     }
   }
 }
@@ -109,7 +109,7 @@ Simulated simulate(const Setting& setting, std::uint64_t seed) {
   std::vector<Moments> moments(setting.rows);
   for (Moments& row : moments) {
     row.log_time = std::uniform_real_distribution<double>(std::log(1e4), std::log(1e7))(random);
-    row.spread = setting.spread * std::exp(setting.unlike * normal(random));
+    row.spread = setting.spread * std::exp(setting.spread_variation * normal(random));
   }
   const bool paired = setting.base_recordings == 0;
   if (paired) {
@@ -150,9 +150,9 @@ void count(const analysis::RowVerdict& verdict, double truth, Tally& tally) {
 }
 
 /// Returns a paired row with only its first rounds.
-ComparedRow beginning_of(const ComparedRow& row, std::size_t rounds) {
+ComparedRow first_rounds(const ComparedRow& row, std::size_t rounds) {
   ComparedRow begun = row;
-  for (RoundsOfSide* side : {&begun.base, &begun.other}) {
+  for (SideRounds* side : {&begun.base, &begun.other}) {
     side->ns.resize(rounds);
     side->recordings.resize(rounds);
     side->moments.clear();
@@ -173,17 +173,18 @@ Tally play(const Setting& setting, std::size_t trials, std::uint64_t seed, const
   return tally;
 }
 
-Tally play_until_decided(Setting setting, std::size_t trials, std::uint64_t seed, bool corrected, std::size_t* spent) {
+Tally simulate_until_decided(Setting setting, std::size_t trials, std::uint64_t seed, bool corrected,
+                             std::size_t* spent) {
   Tally tally;
   setting.rows = 1;
-  const std::vector<std::size_t> looks = analysis::rounds_to_look_at(setting.rounds);
+  const std::vector<std::size_t> looks = analysis::analysis_rounds(setting.rounds);
   const analysis::VerdictOptions options =
-      analysis::of_each_look({}, corrected ? analysis::looks_of_turns(setting.rounds) : 1);
+      analysis::per_analysis_options({}, corrected ? analysis::analysis_count(setting.rounds) : 1);
   for (std::size_t trial = 0; trial < trials; ++trial) {
     const Simulated simulated = simulate(setting, seed + 1000 * trial);
     analysis::RowVerdict verdict;
     for (const std::size_t rounds : looks) {
-      verdict = analysis::judge(std::vector{beginning_of(simulated.rows[0], rounds)}, options).at(0);
+      verdict = analysis::judge(std::vector{first_rounds(simulated.rows[0], rounds)}, options).at(0);
       if (spent != nullptr && (verdict.verdict != Verdict::ambiguous || rounds == looks.back())) *spent += rounds;
       if (verdict.verdict != Verdict::ambiguous) break;
     }

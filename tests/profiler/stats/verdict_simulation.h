@@ -18,18 +18,18 @@ namespace attnscope::simulated_rounds {
 /// that varies by about 1.5% around a loss of 2%, with a correlation time of a fifth of a round, reported in steps of
 /// 15 MHz, common to all rows.
 enum class Noise { gaussian, drift, steps, heavy_tails, power_cap };
-inline constexpr Noise all_noises[] = {Noise::gaussian, Noise::drift, Noise::steps, Noise::heavy_tails,
-                                       Noise::power_cap};
+inline constexpr Noise noise_kinds[] = {Noise::gaussian, Noise::drift, Noise::steps, Noise::heavy_tails,
+                                        Noise::power_cap};
 [[nodiscard]] std::string_view to_string(Noise);
 
 struct Setting {
   Noise noise = Noise::gaussian;
   std::size_t rows = 2000;
   std::size_t rounds = 10;
-  double spread = 0.005;    ///< standard deviation of a round's log time, per side
-  double unlike = 0.25;     ///< standard deviation of log(spread) over rows
-  std::size_t changed = 0;  ///< number of rows with a true change
-  double change = 0;        ///< true other / base of changed rows, minus 1
+  double spread = 0.005;           ///< standard deviation of a round's log time, per side
+  double spread_variation = 0.25;  ///< standard deviation of log(spread) over rows
+  std::size_t changed = 0;         ///< number of rows with a true change
+  double change = 0;               ///< true other / base of changed rows, minus 1
   /// Recordings per side; base 0: both sides interleaved in one recording in shuffled order.
   std::size_t base_recordings = 0;
   std::size_t other_recordings = 0;
@@ -53,16 +53,16 @@ struct Tally {
   std::size_t found = 0;    ///< FASTER or SLOWER, correctly
   std::size_t wrong = 0;    ///< FASTER or SLOWER, incorrectly
 
-  [[nodiscard]] double share_covered() const { return static_cast<double>(covered) / static_cast<double>(rows); }
-  [[nodiscard]] double share_found() const { return static_cast<double>(found) / static_cast<double>(planted); }
-  [[nodiscard]] double share_wrong() const { return static_cast<double>(wrong) / static_cast<double>(rows); }
+  [[nodiscard]] double coverage_share() const { return static_cast<double>(covered) / static_cast<double>(rows); }
+  [[nodiscard]] double detection_share() const { return static_cast<double>(found) / static_cast<double>(planted); }
+  [[nodiscard]] double false_verdict_share() const { return static_cast<double>(wrong) / static_cast<double>(rows); }
 };
 [[nodiscard]] Tally play(const Setting&, std::size_t trials, std::uint64_t seed,
                          const analysis::VerdictOptions& options = {});
 
 /// Simulates one row at a time, analyzed after 5, 10, 20, ... and `setting.rounds` rounds until it has a verdict.
 /// `corrected`: applies the correction for interim analyses. `spent`: returns the rounds of all trials.
-[[nodiscard]] Tally play_until_decided(Setting, std::size_t trials, std::uint64_t seed, bool corrected = true,
-                                       std::size_t* spent = nullptr);
+[[nodiscard]] Tally simulate_until_decided(Setting, std::size_t trials, std::uint64_t seed, bool corrected = true,
+                                           std::size_t* spent = nullptr);
 
 }  // namespace attnscope::simulated_rounds

@@ -26,7 +26,7 @@ MapLayout layout_of(std::string_view rows, std::string_view columns) {
 }
 
 /// FA2 with N x d, 2 x 2 tiles each, and a different time per point.
-std::vector<PointRecord> grid_of_problems() {
+std::vector<PointRecord> problem_grid() {
   std::vector<PointRecord> records;
   for (const std::int64_t n : {1024, 2048, 4096}) {
     for (const std::int64_t d : {64, 128}) {
@@ -44,27 +44,27 @@ PointRecord timed_at(int br, int bc, double nanoseconds) {
   return record;
 }
 
-std::vector<std::string> keys_of_facets(const std::vector<FacetPtr>& facets) {
+std::vector<std::string> facet_keys(const std::vector<FacetPtr>& facets) {
   std::vector<std::string> keys;
   for (const FacetPtr& facet : facets) keys.push_back(facet->key);
   return keys;
 }
 
-TEST(MapAxes, WhatIsOnNoAxisIsAFacet) {
-  EXPECT_EQ(keys_of_facets(facets_beside(tile_layout())), keys_of_facets(map_facets()));
-  const auto beside = keys_of_facets(facets_beside(layout_of("n", "d")));
+TEST(MapAxes, OtherFieldsAreFacets) {
+  EXPECT_EQ(facet_keys(fixed_facets(tile_layout())), facet_keys(map_facets()));
+  const auto beside = facet_keys(fixed_facets(layout_of("n", "d")));
   EXPECT_THAT(beside, testing::Contains("mask"));
   EXPECT_THAT(beside, testing::Not(testing::Contains("tile"))) << "the fastest stands for it";
   EXPECT_THAT(beside, testing::Not(testing::Contains("n")));
   EXPECT_THAT(beside, testing::Not(testing::Contains("d")));
   // With Br on an axis, Bc is a facet; with batch on an axis, so are the heads.
-  const auto split = keys_of_facets(facets_beside(layout_of("br", "batch")));
+  const auto split = facet_keys(fixed_facets(layout_of("br", "batch")));
   for (const char* key : {"bc", "heads_q", "heads_kv"}) EXPECT_THAT(split, testing::Contains(key));
   for (const char* key : {"tile", "heads", "batch", "br"}) EXPECT_THAT(split, testing::Not(testing::Contains(key)));
   // Every field and knob is on an axis or a facet.
   for (const auto& [rows, columns] : {std::pair{"n", "d"}, std::pair{"br", "batch"}, std::pair{"heads", "splits"}}) {
     const MapLayout layout = layout_of(rows, columns);
-    std::vector<FacetPtr> all = facets_beside(layout);
+    std::vector<FacetPtr> all = fixed_facets(layout);
     all.push_back(layout.x.facet);
     all.push_back(layout.y.facet);
     const PointSpec base = fixtures::spec("fa2", 1024);
@@ -72,7 +72,7 @@ TEST(MapAxes, WhatIsOnNoAxisIsAFacet) {
                                "mask=causal", "pass=bwd", "dtype=bf16", "dropout=0.25"}) {
       const std::string_view text(change);
       const bool tile = text.starts_with("br") || text.starts_with("bc");
-      if (tile && !layout.speaks_for("br")) continue;
+      if (tile && !layout.covers_field("br")) continue;
       PointSpec other = base;
       ASSERT_TRUE(set_field(*find_field(text.substr(0, text.find('='))), other, text.substr(text.find('=') + 1)));
       const Points points({fixtures::failed_point(base, Disposition::infeasible, "not asked"),
@@ -84,12 +84,12 @@ TEST(MapAxes, WhatIsOnNoAxisIsAFacet) {
   }
 }
 
-TEST(MapAxes, NByDOfTheFastestTile) {
-  const Points points(grid_of_problems());
+TEST(MapAxes, MapsNByDWithFastestTile) {
+  const Points points(problem_grid());
   const PointTable table = points.table();
   const MapLayout layout = layout_of("n", "d");
   ProblemFilter filter(all_map_facets(), combined_facet(layout.x, layout.y));
-  filter.restrict_to(facets_beside(layout), combined_facet(layout.x, layout.y));
+  filter.restrict_to(fixed_facets(layout), combined_facet(layout.x, layout.y));
   filter.update(table, swept_rows(table, table.rows(), layout));
   const TileMap map = build_map(table, filter.rows(), {.layout = layout, .shown = {.metric = "tflops"}});
   ASSERT_EQ(map.y.size(), 3U);
@@ -117,24 +117,24 @@ TEST(MapAxes, NByDOfTheFastestTile) {
   EXPECT_EQ(times.better, BetterDirection::neither);
 }
 
-TEST(MapAxes, TheFilterGivesWayToTheAxes) {
-  const Points points(grid_of_problems());
+TEST(MapAxes, FilterIgnoresAxes) {
+  const Points points(problem_grid());
   const PointTable table = points.table();
   const MapLayout layout = layout_of("n", "d");
   ProblemFilter filter(all_map_facets(), combined_facet(tile_layout().x, tile_layout().y));
-  filter.restrict_to(facets_beside(tile_layout()), combined_facet(tile_layout().x, tile_layout().y));
+  filter.restrict_to(fixed_facets(tile_layout()), combined_facet(tile_layout().x, tile_layout().y));
   filter.update(table, table.rows());
   EXPECT_EQ(filter.rows().size(), 4U);
   EXPECT_FALSE(filter.options("d").empty());
-  filter.restrict_to(facets_beside(layout), combined_facet(layout.x, layout.y));
+  filter.restrict_to(fixed_facets(layout), combined_facet(layout.x, layout.y));
   filter.update(table, table.rows());
   EXPECT_EQ(filter.rows().size(), 24U) << "all N and d, of every tile";
   EXPECT_TRUE(filter.options("d").empty());
   EXPECT_EQ(filter.summary().find(" d "), std::string::npos) << filter.summary();
 }
 
-TEST(MapAxes, OnlyAxesThatVaryAreOffered) {
-  const Points points(grid_of_problems());
+TEST(MapAxes, OffersVaryingAxes) {
+  const Points points(problem_grid());
   const PointTable table = points.table();
   std::set<std::string> keys;
   for (const PointAxis& axis : varying_axes(table, table.rows())) keys.insert(axis.key());
@@ -142,7 +142,7 @@ TEST(MapAxes, OnlyAxesThatVaryAreOffered) {
   for (const char* constant : {"mask", "pass", "batch", "algorithm", "device"}) EXPECT_FALSE(keys.contains(constant));
 }
 
-TEST(ComparedValues, SharesOfTheBestAndThePlateau) {
+TEST(ComparedValues, ComputesSharesAndPlateau) {
   const Points points(
       {timed_at(64, 64, 1000), timed_at(64, 128, 1020), timed_at(128, 64, 1031), timed_at(128, 128, 2000)});
   const PointTable table = points.table();
@@ -161,7 +161,7 @@ TEST(ComparedValues, SharesOfTheBestAndThePlateau) {
   EXPECT_THAT(rates.plateau, testing::UnorderedElementsAre(TileMap::Place{0, 0}, TileMap::Place{0, 1}));
 }
 
-TEST(ComparedValues, OverTheModelBytesAreWhatTheRecordSays) {
+TEST(ComparedValues, RatioToModelMatchesRecord) {
   std::vector<PointRecord> records;
   for (const int br : {64, 128}) {
     for (const int bc : {32, 64}) records.push_back(fixtures::ok_point(fixtures::spec("fa2", 4096, br, bc)));
@@ -169,7 +169,7 @@ TEST(ComparedValues, OverTheModelBytesAreWhatTheRecordSays) {
   const PointTable table = Points(records).table();
   const TileMap map =
       build_map(table, table.rows(), {.shown = {.metric = "l2_sm_bytes", .as = Comparison::over_model}});
-  EXPECT_TRUE(map.shown.around_one());
+  EXPECT_TRUE(map.shown.is_centered_at_one());
   for (const auto& line : map.cells) {
     for (const TileCell& cell : line) {
       ASSERT_TRUE(cell.value);
@@ -190,7 +190,7 @@ PointRecord scattered(int bc, double nanoseconds, double half) {
   return record;
 }
 
-TEST(ComparedValues, EndsOfAShareAreThoseOfItsValue) {
+TEST(ComparedValues, ShareIntervalFollowsValue) {
   Points points;
   points.add({scattered(64, 1200, 100), scattered(128, 2400, 200)}, fixtures::run());
   const PointTable table = points.table();
@@ -201,7 +201,7 @@ TEST(ComparedValues, EndsOfAShareAreThoseOfItsValue) {
   EXPECT_DOUBLE_EQ(shares.at({0, 1}).high, 100 * 1200 / 2200.0);
 }
 
-TEST(ExploredPoints, TakeThePlaceOfAMapsOwn) {
+TEST(ExploredPoints, ReplaceMapPoints) {
   std::vector<PointRecord> sweep{timed_at(64, 64, 10), timed_at(64, 128, 20), timed_at(128, 64, 30),
                                  timed_at(128, 128, 40)};
   std::vector<PointRecord> asked{timed_at(64, 64, 12), timed_at(64, 128, 22), timed_at(128, 64, 32),
@@ -210,7 +210,7 @@ TEST(ExploredPoints, TakeThePlaceOfAMapsOwn) {
   Points points;
   points.add(sweep, fixtures::run(Provenance::measured, "tiles"));
   analysis::Run explored = fixtures::run(Provenance::measured, "explore", "2026-03-01T00:00:00Z");
-  explored.label = explored_preset;
+  explored.label = explorer_preset;
   points.add(asked, explored);
   const PointTable table = points.table();
   const TileMap map = build_tile_map(table, table.rows(), "time_median_ns");
@@ -224,11 +224,11 @@ TEST(ExploredPoints, TakeThePlaceOfAMapsOwn) {
   EXPECT_THAT(map.shown_runs, testing::ElementsAre(1U, 0U));
 }
 
-TEST(ExploredPoints, OfNothingButThemTheNewestStands) {
+TEST(ExploredPoints, NewestLeadsIfAlone) {
   Points points;
   for (const char* when : {"2026-03-01T00:00:00Z", "2026-03-02T00:00:00Z"}) {
     analysis::Run explored = fixtures::run(Provenance::measured, when, when);
-    explored.label = explored_preset;
+    explored.label = explorer_preset;
     points.add({timed_at(64, 64, 10)}, explored);
   }
   const PointTable table = points.table();
@@ -238,8 +238,8 @@ TEST(ExploredPoints, OfNothingButThemTheNewestStands) {
   EXPECT_EQ(map.hidden[0].run, 0U);
 }
 
-TEST(MapPoints, QueriesFollowAnAxisOfKeysAlone) {
-  std::vector<PointRecord> records = grid_of_problems();
+TEST(MapPoints, QueriesFollowKeys) {
+  std::vector<PointRecord> records = problem_grid();
   std::erase_if(records, [](const PointRecord& record) {
     return record.spec.tile != TileShape{128, 64} || (record.spec.problem.n_k == 4096 && record.spec.problem.d == 64);
   });
@@ -263,7 +263,7 @@ TEST(MapPoints, QueriesFollowAnAxisOfKeysAlone) {
   EXPECT_EQ(missing, 1);
 }
 
-TEST(MapPoints, NothingIsAskedForOfAnotherProgram) {
+TEST(MapPoints, ImportedCellsHaveNoPoint) {
   std::vector<PointRecord> records;
   for (const std::int64_t n : {1024, 2048}) {
     for (const std::int64_t d : {64, 128}) {
@@ -288,7 +288,7 @@ std::optional<PointSpec> read_again(const PointSpec& spec) {
   return point ? std::optional(*point) : std::nullopt;
 }
 
-TEST(Commands, MakeExactlyThePointAgain) {
+TEST(Commands, ReproducePoint) {
   PointSpec causal = fixtures::spec("fa2", 4096, 64, 128);
   causal.problem.mask = Mask::causal;
   causal.problem.heads_kv = causal.problem.heads_q / 2;

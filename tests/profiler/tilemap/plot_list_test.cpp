@@ -18,14 +18,14 @@ std::vector<std::string> stems(const Points& points) {
   return names;
 }
 
-TEST(PlotList, AProblemHasAPlotOfEachAxisThatItsPointsReach) {
+TEST(PlotList, PlansPlotsWithValues) {
   const Points points(fixtures::memory_wall());
   EXPECT_THAT(stems(points), ElementsAre("io-d128-1x132", "time-d128-1x132", "tflops-d128-1x132"));
   const Points imported(fixtures::peers());
   EXPECT_THAT(stems(imported), ElementsAre("time-d128-1x132", "tflops-d128-1x132")) << "no bytes were counted";
 }
 
-TEST(PlotList, EveryProblemHasItsPlots) {
+TEST(PlotList, PlansPlotsPerProblem) {
   std::vector<PointRecord> records = fixtures::memory_wall();
   for (const PointRecord& record : fixtures::backward()) records.push_back(record);
   const Points points(records);
@@ -35,7 +35,7 @@ TEST(PlotList, EveryProblemHasItsPlots) {
                           "time-d128-bwd-causal-1x132", "tflops-d128-bwd-causal-1x132"));
 }
 
-TEST(PlotList, EachNumberOfSplitsIsAPlot) {
+TEST(PlotList, PlansPlotsPerSplits) {
   std::vector<PointRecord> records;
   for (const std::int64_t n_k : {4096, 8192}) {
     for (const int splits : {8, 16}) {
@@ -47,23 +47,23 @@ TEST(PlotList, EachNumberOfSplitsIsAPlot) {
   const Points points(records);
   const std::vector<Plot> plots = plan_plots(points.table());
   ASSERT_EQ(plots.size(), 2U * 3) << "bytes, time and rate of each";
-  EXPECT_EQ(plots[0].tile.swept, (SweptValue{"splits", 8}));
-  EXPECT_EQ(plots[3].tile.swept, (SweptValue{"splits", 16}));
+  EXPECT_EQ(plots[0].tile.swept, (KnobValueChoice{"splits", 8}));
+  EXPECT_EQ(plots[3].tile.swept, (KnobValueChoice{"splits", 16}));
   EXPECT_EQ(plots[3].stem, "io-d128-nq1-1x16-splits16");
   EXPECT_EQ(plots[3].filter.rows().size(), 4U) << "the other splits are left out when it is drawn";
 }
 
-TEST(PlotList, ASweepOverTilesIsMapsAndNoCurves) {
+TEST(PlotList, TileSweepHasMapsOnly) {
   const Points points(fixtures::tile_sweep());
   const PointTable table = points.table();
-  EXPECT_TRUE(only_a_tile_map(table, table.rows()));
+  EXPECT_TRUE(is_tile_map_only(table, table.rows()));
   EXPECT_THAT(stems(points),
               ElementsAre("tiles-fa1-n4096-d128-1x132-time_median_ns", "tiles-fa1-n4096-d128-1x132-l2_sm_bytes",
                           "tiles-fa1-n4096-d128-1x132-dram_bytes", "tiles-fa2-n4096-d128-1x132-time_median_ns",
                           "tiles-fa2-n4096-d128-1x132-l2_sm_bytes", "tiles-fa2-n4096-d128-1x132-dram_bytes"));
 }
 
-TEST(PlotList, ATileIsPartOfTheName) {
+TEST(PlotList, FileNamesContainTile) {
   const Points points(fixtures::memory_wall());
   const PointTable table = points.table();
   ProblemFilter filter = curve_filter();
@@ -75,7 +75,7 @@ TEST(PlotList, ATileIsPartOfTheName) {
             "tflops-d128-1x132-tile64x128-warps-4");
 }
 
-TEST(PlotList, NothingHasNoPlots) {
+TEST(PlotList, EmptyTableHasNoPlots) {
   EXPECT_THAT(stems(Points()), testing::IsEmpty());
 }
 

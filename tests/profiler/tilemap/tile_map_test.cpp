@@ -45,7 +45,7 @@ PointRecord timed(int br, int bc, double nanoseconds, double half_spread) {
   return record;
 }
 
-TEST(TileMap, EveryPointFindsItsCell) {
+TEST(TileMap, AssignsPointsToCells) {
   const auto records = sweep_of("fa2");
   const Mapped mapped(records, metric_key::l2_sm_bytes);
   EXPECT_EQ(mapped.map.collected, static_cast<int>(records.size()));
@@ -62,7 +62,7 @@ TEST(TileMap, EveryPointFindsItsCell) {
   EXPECT_EQ(mapped.at(112, 96).disposition, Disposition::timeout);
 }
 
-TEST(TileMap, Fa2TrafficDependsOnBrAloneAndFa1OnBcAlone) {
+TEST(TileMap, TrafficDependsOnOneTileSide) {
   const TileMap fa2 = Mapped(sweep_of("fa2"), metric_key::l2_sm_bytes).map;
   for (const auto& row : fa2.cells) {
     std::optional<double> first;
@@ -87,7 +87,7 @@ TEST(TileMap, Fa2TrafficDependsOnBrAloneAndFa1OnBcAlone) {
   }
 }
 
-TEST(TileMap, APointWithoutATileHasNoCell) {
+TEST(TileMap, IgnoresPointsWithoutTile) {
   auto records = sweep_of("fa2");
   const TileMap without = Mapped(records, metric_key::time_median_ns).map;
   const PointRecord other = fixtures::imported_point("fa2", records.front().spec.problem, 1e6);
@@ -98,7 +98,7 @@ TEST(TileMap, APointWithoutATileHasNoCell) {
   EXPECT_TRUE(Mapped({other}, metric_key::time_median_ns).map.empty());
 }
 
-TEST(TileMap, TheFastestIsFoundByTimeWhateverIsShown) {
+TEST(TileMap, FastestIsIndependentOfMetric) {
   const auto records = sweep_of("fa2");
   const Mapped mapped(records, metric_key::registers);
   ASSERT_FALSE(mapped.map.fastest.empty());
@@ -110,7 +110,7 @@ TEST(TileMap, TheFastestIsFoundByTimeWhateverIsShown) {
   }
 }
 
-TEST(TileMap, TheBestIsThatOfTheMetricShown) {
+TEST(TileMap, BestFollowsMetric) {
   const auto records = sweep_of("fa2");
   for (const auto& [metric, better] : {std::pair{metric_key::l2_sm_bytes, BetterDirection::less},
                                        std::pair{metric_key::time_median_ns, BetterDirection::less},
@@ -130,7 +130,7 @@ TEST(TileMap, TheBestIsThatOfTheMetricShown) {
   }
 }
 
-TEST(TileMap, AmongTilesAlikeTheFastestIsTheFirst) {
+TEST(TileMap, FastestLeadsOnTie) {
   // FA2's bytes do not depend on Bc: all tiles of the largest Br share the minimum.
   const Mapped mapped(sweep_of("fa2"), metric_key::model_l2_sm_bytes);
   ASSERT_GT(mapped.map.best.size(), 1U);
@@ -149,7 +149,7 @@ TEST(TileMap, AmongTilesAlikeTheFastestIsTheFirst) {
   }
 }
 
-TEST(TileMap, WithTheFastestStandsWhatLiesWithinItsInterval) {
+TEST(TileMap, FastestIncludesTilesWithinInterval) {
   const std::vector<PointRecord> records{timed(64, 64, 1000, 20), timed(64, 128, 1015, 1), timed(128, 64, 1025, 20),
                                          timed(128, 128, 1500, 20)};
   for (const std::string_view metric : {metric_key::time_median_ns, metric_key::tflops}) {
@@ -164,7 +164,7 @@ TEST(TileMap, WithTheFastestStandsWhatLiesWithinItsInterval) {
       << "bytes were counted: they have no interval";
 }
 
-TEST(TileMap, ValuesWithinTheirSpreadHaveNothingForColoursToShow) {
+TEST(TileMap, IsFlatWithinSpread) {
   const std::vector<PointRecord> alike{timed(64, 64, 1000, 20), timed(64, 128, 1010, 20), timed(128, 64, 1020, 20),
                                        timed(128, 128, 1030, 20)};
   const TileMap flat = Mapped(alike, metric_key::time_median_ns).map;
@@ -195,7 +195,7 @@ std::vector<PointRecord> counted(std::initializer_list<double> reads) {
   return records;
 }
 
-TEST(TileMap, CountsThatDifferByLessThanTwoOfOneLaunchHaveNothingForColoursToShow) {
+TEST(TileMap, IsFlatWithinCountSpread) {
   const auto alike = counted({139.0e6, 139.2e6, 139.1e6, 139.4e6});
   const TileMap flat = Mapped(alike, metric_key::dram_read_bytes).map;
   EXPECT_TRUE(flat.flat) << "0.3% apart";
@@ -216,7 +216,7 @@ TEST(TileMap, CountsThatDifferByLessThanTwoOfOneLaunchHaveNothingForColoursToSho
   EXPECT_FALSE(Mapped(simulated, metric_key::dram_read_bytes).map.flat);
 }
 
-TEST(TileMap, ThrottledTilesAreMarkedWhereClocksMatter) {
+TEST(TileMap, MarksThrottledTilesForClockMetrics) {
   std::vector<PointRecord> records = sweep_of("fa2");
   std::erase_if(records, [](const PointRecord& record) { return record.disposition != Disposition::ok; });
   records[3].clocks->throttled = true;
@@ -232,7 +232,7 @@ TEST(TileMap, ThrottledTilesAreMarkedWhereClocksMatter) {
   }
 }
 
-TEST(TileMap, ARepeatedTileShowsTheMedianPointAndOkWins) {
+TEST(TileMap, RepeatsShowMedianAndPreferOk) {
   struct Case {
     std::vector<double> values;
     Row shown;
@@ -258,7 +258,7 @@ TEST(TileMap, ARepeatedTileShowsTheMedianPointAndOkWins) {
 }
 
 // Regression test: a cell showed the mean of a run and a copy with times x 1.5, next to the TFLOP/s of one of them.
-TEST(TileMap, ARunAndItsSlowedCopyAreNotBlended) {
+TEST(TileMap, KeepsSlowedCopySeparate) {
   const auto records = sweep_of("fa2");
   auto slowed = records;
   for (PointRecord& record : slowed) {
@@ -285,7 +285,7 @@ TEST(TileMap, ARunAndItsSlowedCopyAreNotBlended) {
   }
 }
 
-TEST(TileMap, RunsThatShareNoTileMakeOneMap) {
+TEST(TileMap, JoinsRunsWithoutCommonTiles) {
   const auto records = sweep_of("fa2");
   std::vector<PointRecord> half[2];
   for (const PointRecord& record : records) half[record.spec.tile.br > 64 ? 1 : 0].push_back(record);
@@ -298,7 +298,7 @@ TEST(TileMap, RunsThatShareNoTileMakeOneMap) {
   EXPECT_EQ(mapped.map.collected, static_cast<int>(records.size()));
 }
 
-TEST(TileMap, ANewerRunOfOneTileDoesNotHideTheMap) {
+TEST(TileMap, SingleTileDoesNotHideMap) {
   const auto records = sweep_of("fa2");
   Points points;
   points.add(records, fixtures::run(Provenance::measured, "tiles", "2026-01-01T00:00:00Z"));
@@ -311,7 +311,7 @@ TEST(TileMap, ANewerRunOfOneTileDoesNotHideTheMap) {
   EXPECT_EQ(mapped.map.hidden[0].points, 1);
 }
 
-TEST(TileMap, OnlySweptProblemsAreOffered) {
+TEST(TileMap, OffersSweptProblems) {
   std::vector<PointRecord> records = fixtures::tile_sweep();
   const std::size_t swept = records.size();
   for (const PointRecord& record : fixtures::memory_wall()) {
@@ -324,7 +324,7 @@ TEST(TileMap, OnlySweptProblemsAreOffered) {
   EXPECT_EQ(rows.back(), swept - 1);
 }
 
-TEST(TileMap, EmptyInEmptyOut) {
+TEST(TileMap, EmptyRowsGiveEmptyMap) {
   EXPECT_TRUE(Mapped(std::vector<PointRecord>{}, metric_key::time_median_ns).map.empty());
 }
 

@@ -24,8 +24,8 @@ fixtures::GivenPoint point_of(std::int64_t id, std::string_view preset, int roun
 }
 
 TEST(ComparisonSet, IsCorrectedForTheMostLooksThatOneOfItsRunsTook) {
-  const std::size_t most = analysis::looks_of_turns(40);
-  ASSERT_GT(most, analysis::looks_of_turns(5));
+  const std::size_t most = analysis::analysis_count(40);
+  ASSERT_GT(most, analysis::analysis_count(5));
   const std::vector<fixtures::GivenPoint> runs{point_of(1, "test", 1), point_of(2, ab_preset, 40),
                                                point_of(3, ab_preset, 5)};
   const auto points = fixtures::set_of(runs);

@@ -26,14 +26,15 @@ QStringList labels_of(const std::vector<fixtures::GivenPoint>& points, const Cur
   return labels;
 }
 
-std::vector<PointRecord> wall_of(const std::string& algorithm) {
+std::vector<PointRecord> memory_wall_of(const std::string& algorithm) {
   std::vector<PointRecord> records = fixtures::memory_wall();
   std::erase_if(records, [&](const PointRecord& record) { return record.spec.algorithm != algorithm; });
   return records;
 }
 
 TEST(CurveSeries, EveryKindOfCurveHasItsWords) {
-  const QStringList labels = labels_of(fixtures::shown(wall_of("naive")), request_of({"naive"}, Ordinate::bytes));
+  const QStringList labels =
+      labels_of(fixtures::shown(memory_wall_of("naive")), request_of({"naive"}, Ordinate::bytes));
   ASSERT_EQ(labels.size(), 4) << labels.join('\n').toStdString();
   EXPECT_EQ(labels[0], QStringLiteral("Naive · DRAM · measured"));
   EXPECT_EQ(labels[1], QStringLiteral("Naive · SM↔L2 · measured"));
@@ -42,7 +43,7 @@ TEST(CurveSeries, EveryKindOfCurveHasItsWords) {
 }
 
 TEST(CurveSeries, TimesAndRatesSayWhereTheyComeFrom) {
-  auto points = fixtures::shown(wall_of("fa2"), false, 1);
+  auto points = fixtures::shown(memory_wall_of("fa2"), false, 1);
   for (const fixtures::GivenPoint& point : fixtures::shown(fixtures::peers(), false, 2)) points.push_back(point);
   EXPECT_EQ(labels_of(points, request_of({"fa2", "torch-flash"}, Ordinate::time)),
             (QStringList{QStringLiteral("FA2 · time · measured"), QStringLiteral("torch-flash · time · imported")}));
@@ -61,11 +62,12 @@ TEST(CurveSeries, WhatTellsSeriesApartIsInTheirNames) {
             (QStringList{QStringLiteral("torch-flash (test) · time · imported"),
                          QStringLiteral("torch-flash (torch 2.9) · time · imported")}));
 
-  auto gpu = std::make_shared<RunInfo>(*fixtures::shown(wall_of("fa2")).front().run);
+  auto gpu = std::make_shared<RunInfo>(*fixtures::shown(memory_wall_of("fa2")).front().run);
   gpu->summary.device_name = "NVIDIA A100-SXM4-80GB";
   gpu->summary.device_uuid = "GPU-a100";
-  std::vector<fixtures::GivenPoint> devices = fixtures::shown(wall_of("fa2"));
-  for (const fixtures::GivenPoint& point : fixtures::shown(wall_of("fa2"))) devices.push_back({gpu, point.point});
+  std::vector<fixtures::GivenPoint> devices = fixtures::shown(memory_wall_of("fa2"));
+  for (const fixtures::GivenPoint& point : fixtures::shown(memory_wall_of("fa2")))
+    devices.push_back({gpu, point.point});
   const QStringList labels = labels_of(devices, request_of({"fa2"}, Ordinate::time));
   EXPECT_THAT((std::vector<QString>(labels.begin(), labels.end())),
               ::testing::UnorderedElementsAre(QStringLiteral("FA2 on H200 · time · measured"),
@@ -95,7 +97,7 @@ TEST(CurveSeries, AlgorithmsAreShownAsTheirTitlesWriteThem) {
 }
 
 TEST(CurveSeries, ARowLeadsBackToItsPoint) {
-  const auto points = fixtures::shown(wall_of("fa2"));
+  const auto points = fixtures::shown(memory_wall_of("fa2"));
   const CurveSet set = fixtures::curves_of(points, request_of({"fa2"}, Ordinate::time));
   ASSERT_EQ(set.curves.size(), 1U);
   for (std::size_t i = 0; i < points.size(); ++i) {

@@ -72,7 +72,7 @@ TEST_F(ErrorNoteTest, EachGpuHasItsOwnErrors) {
   EXPECT_TRUE(of_both.contains(figures("H200"))) << of_both.toStdString();
 }
 
-TEST_F(ErrorNoteTest, AGpuWithoutErrorsIsNotValidated) {
+TEST_F(ErrorNoteTest, WarnsAboutUnvalidatedGpu) {
   Workspace workspace;
   IoCurvePage page(workspace);
   ASSERT_EQ(workspace.open_now(simulated_on("A100")), QString());

@@ -234,7 +234,7 @@ TEST_F(IoPageTest, ACrossSaysWhatHappened) {
   EXPECT_EQ(fixtures::record_of(selected[0][0].value<ShownPoint>()).disposition, Disposition::out_of_memory);
 }
 
-TEST_F(IoPageTest, ThrottledPointsAreMarked) {
+TEST_F(IoPageTest, MarksThrottledPoints) {
   std::vector<PointRecord> records;
   for (const std::int64_t n : {1024, 2048, 4096}) {
     records.push_back(fixtures::ok_point(fixtures::spec("fa2", n)));

@@ -284,7 +284,8 @@ void ComparePage::ask() {
     other_.offer({});
     other_chip_->hide();
     const QString copies = copies_in_words(workspace_.runs()).toHtmlEscaped();
-    const QString help = (QStringList{copies} << qtext(msg::compare_page::no_second_side_help{})).join(QLatin1Char(' '));
+    const QString help =
+        (QStringList{copies} << qtext(msg::compare_page::no_second_side_help{})).join(QLatin1Char(' '));
     show_words(visible_->empty()
                    ? why_no_points(workspace_)
                    : EmptyWords{qtext(msg::compare_page::no_second_side{}), help.trimmed(), attnscope::second_sample});
@@ -431,7 +432,7 @@ void ComparePage::fill_menu(QMenu& menu) {
   }
   const analysis::ComparedPair* pair = shown_->pair(line_of(row));
   if (const std::string command =
-          pair == nullptr ? std::string() : analysis::settling_command(set_->table(), *pair, set_->view.margin);
+          pair == nullptr ? std::string() : analysis::deciding_command(set_->table(), *pair, set_->view.margin);
       !command.empty()) {
     menu.addAction(qtext(msg::compare_page::copy_command{}), this,
                    [command] { QApplication::clipboard()->setText(QString::fromStdString(command)); });

@@ -90,7 +90,7 @@ std::shared_ptr<const ComparisonSet> compare_sides(const ComparisonAsk& ask, con
   const std::vector<QString>& names = ask.axis.values;
   std::vector<std::vector<Row>> rows(names.size());
   for (const Row row : table.rows()) rows[ask.axis.codes[row]].push_back(row);
-  analysis::ViewRequest request{.sides = {}, .margin = ask.margin, .matched_only = true, .cancelled = cancelled};
+  analysis::ViewRequest request{.sides = {}, .margin = ask.margin, .hide_unmatched = true, .cancelled = cancelled};
   for (std::size_t run = 0; run < table.runs().size(); ++run) {
     const RunSummary& summary = ask.points->run(static_cast<analysis::RunIndex>(run)).summary;
     request.conditions.push_back(conditions_of(summary));
@@ -187,7 +187,7 @@ void ShownComparison::make_table() {
   const auto verdict = std::ranges::find(table_.columns, "verdict", &analysis::Column::key);
   verdict->tip = [this, words = verdict->tip](std::size_t line) {
     const ComparedPair* of = pair(line);
-    const Message settle = of == nullptr ? Message() : settling_words(set_->table(), *of, view_.margin);
+    const Message settle = of == nullptr ? Message() : deciding_note(set_->table(), *of, view_.margin);
     return settle.empty() ? words(line) : text(settle) + '\n' + words(line);
   };
   if (const auto note = std::ranges::find(table_.columns, "note", &analysis::Column::key);
@@ -221,9 +221,8 @@ ComparedView view_of(const ComparedAsk& asked, const Outdated& outdated) {
   for (const SidePtr& each : found.table->view().sides) {
     for (const ComparedPair& pair : each->result.pairs) candidates.push_back(pair.other.front());
   }
-  found.partners = !candidates.empty() || std::ranges::any_of(set.view.sides, [](const SidePtr& each) {
-    return has_common_point(each->result);
-  });
+  found.partners = !candidates.empty() ||
+                   std::ranges::any_of(set.view.sides, [](const SidePtr& each) { return has_match(each->result); });
   if (!found.partners) return found;
   found.simulated = simulated_parts(*set.points(), candidates);
   found.summary = summary_of(found);

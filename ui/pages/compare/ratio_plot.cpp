@@ -156,7 +156,7 @@ HoverContent RatioPlot::read_out(const Mark& mark) const {
   content.rows.push_back({color, SampleMark::none, qtext(msg::compare_page::ratio_of{.side = name.toStdString()}),
                           to_qstring(analysis::ratio_text(pair.verdict.time))});
   content.notes << qtext(analysis::verdict_title(pair.verdict.verdict));
-  const Message settle = analysis::settling_words(table, pair, shown_->view().margin);
+  const Message settle = analysis::deciding_note(table, pair, shown_->view().margin);
   if (!settle.empty()) content.notes << qtext(settle);
   return content;
 }

@@ -101,12 +101,12 @@ SideAxis axis_of_points(const PointSet& points, const analysis::PointAxis& axis)
 }
 
 /// Returns the fields that points compared with each other have in common.
-std::vector<analysis::FacetPtr> facets_beside(const SideAxis& sides) {
+std::vector<analysis::FacetPtr> fixed_facets(const SideAxis& sides) {
   const std::vector<analysis::PointAxis> known = analysis::point_axes();
   const analysis::PointAxis* own = analysis::find_axis(known, sides.key.toStdString());
   // Runs differ in their device, too.
   if (own == nullptr) own = analysis::find_axis(known, analysis::device_facet_key);
-  return analysis::facets_beside(own == nullptr ? std::vector<analysis::PointAxis>() : std::vector{*own});
+  return analysis::fixed_facets(own == nullptr ? std::vector<analysis::PointAxis>() : std::vector{*own});
 }
 
 }  // namespace
@@ -147,7 +147,7 @@ std::vector<SideAxis> side_axes(const PointSet& points) {
 
 std::optional<std::uint32_t> fullest_side(const PointSet& points, const SideAxis& axis) {
   // For each row, the code of its other fields and its side; sorted, without duplicates.
-  const std::vector<std::uint64_t> beside = analysis::combined_codes(points.table(), facets_beside(axis));
+  const std::vector<std::uint64_t> beside = analysis::combined_codes(points.table(), fixed_facets(axis));
   std::vector<std::pair<std::uint64_t, std::uint32_t>> places;
   places.reserve(beside.size());
   for (std::size_t row = 0; row < beside.size(); ++row) places.emplace_back(beside[row], axis.codes[row]);
@@ -166,7 +166,7 @@ std::optional<std::uint32_t> fullest_side(const PointSet& points, const SideAxis
 
 analysis::Alignment alignment_beside(const analysis::PointTable& table, const SideAxis& axis,
                                      const std::vector<Row>& base, const std::vector<Row>& other) {
-  analysis::Alignment alignment = *analysis::alignment_of({}, table, base, other);
+  analysis::Alignment alignment = *analysis::parse_alignment({}, table, base, other);
   const auto is_side = [&](const std::string& name) { return std::ranges::find(axis.names, name) != axis.names.end(); };
   std::erase_if(alignment.fields, is_side);
   if (std::ranges::any_of(axis.names, [](const std::string& name) { return find_field(name) == nullptr; })) {

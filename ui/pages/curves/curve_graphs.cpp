@@ -83,12 +83,12 @@ bool is_below_measurements(const Curve& curve) {
 /// Adds the meaning of the curve's color to the legend, if it has its own color.
 void add_color_key(const Curve& curve, const QColor& color, PlotLegend& legend) {
   if (curve.hue >= 0) {
-    if (!curve.paler) legend.add_color(to_qstring(curve.hue_words), color, false, to_qstring(curve.label));
+    if (!curve.lighter_shade) legend.add_color(to_qstring(curve.hue_owner), color, false, to_qstring(curve.label));
     return;
   }
-  if (curve.paler || curve.name.algorithm.empty()) return;
+  if (curve.lighter_shade || curve.name.algorithm.empty()) return;
   // The chip above the plot shows the algorithm's color, but not the shades of its devices.
-  legend.add_color(to_qstring(owner_words(curve.name)), color, curve.name.device.empty(), to_qstring(curve.label));
+  legend.add_color(to_qstring(owner_title(curve.name)), color, curve.name.device.empty(), to_qstring(curve.label));
 }
 
 /// `covered`: number of curves drawn above this one that coincide with it. Each makes markers and line larger, so that
@@ -166,7 +166,7 @@ void add_omissions(QCustomPlot& plot, const CurveSet& set, PlotLegend& legend) {
   });
   const bool theory = std::ranges::any_of(set.curves, [&](const Curve& curve) {
     return of_time(curve) && (curve.kind == CurveKind::model || std::ranges::any_of(curve.points, [](const auto& p) {
-                                return p.over_theory.has_value();
+                                return p.over_modeled.has_value();
                               }));
   });
   if (simulated && theory) {
@@ -371,7 +371,7 @@ std::vector<double> add_failed_marks(QCustomPlot& plot, const CurveSet& set, Plo
     cross->setFont(bold(plot.font()));
     cross->setPositionAlignment(Qt::AlignCenter);
     const Disposition disposition = set.table().disposition(point.row);
-    const QString why = qtext(analysis::failure_words(set.table().disposition(point.row)));
+    const QString why = qtext(analysis::failure_text(set.table().disposition(point.row)));
     const QString label = QStringLiteral("%1 · %2").arg(
         short_title(point.algorithm), QString(why).replace(QStringLiteral(": "), QStringLiteral(":\n")));
     const auto [known, fresh] = named.try_emplace(label, point.n);

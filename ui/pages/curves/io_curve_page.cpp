@@ -266,7 +266,7 @@ std::string IoCurvePage::shown_metric() const {
 
 void IoCurvePage::narrow_to_axes() {
   if (over_n()) return restrict_to(analysis::curve_facets(), analysis::key_length_facet());
-  restrict_to(analysis::facets_beside_curves(*axis(), group()), axis()->facet);
+  restrict_to(analysis::fixed_curve_facets(*axis(), group()), axis()->facet);
 }
 
 void IoCurvePage::set_metric(const QString& key) {
@@ -383,7 +383,7 @@ std::optional<EmptyWords> IoCurvePage::words_instead() const {
     if (!curves_.empty()) return {};
     return EmptyWords{qtext(msg::curve_page::no_curve{}), qtext(msg::curve_page::no_curve_help{})};
   }
-  const auto shown = [this](Row row) { return analysis::shows_on(points()->table(), row, ordinate()); };
+  const auto shown = [this](Row row) { return analysis::has_result(points()->table(), row, ordinate()); };
   if (std::ranges::any_of(filter().rows(), shown)) return {};
   // Theory without measurements would look like a result.
   if (ordinate() == Ordinate::bytes) {
@@ -411,7 +411,7 @@ void IoCurvePage::refresh_algorithms() {
   const analysis::PointTable& table = points()->table();
   for (const Row row : filter().rows()) {
     Present& entry = present[table.algorithm(row)];
-    entry.shown = entry.shown || !over_n() || analysis::shows_on(table, row, ordinate());
+    entry.shown = entry.shown || !over_n() || analysis::has_result(table, row, ordinate());
     entry.imported = entry.imported && table.run(row).provenance == Provenance::imported;
   }
   const bool bytes = ordinate() == Ordinate::bytes;
@@ -464,10 +464,10 @@ void IoCurvePage::isolate(const std::string& name) {
 
 void IoCurvePage::refresh_tiles() {
   tiles_ = analysis::tiles_of(points()->table(), filter().rows());
-  swept_ = analysis::swept_values(points()->table(), filter().rows());
+  swept_ = analysis::swept_knob_values(points()->table(), filter().rows());
   std::vector<Option> options{{.text = qtext(msg::curve_page::swept_tile{}), .id = QStringLiteral("swept")},
                               {.text = qtext(msg::curve_page::fastest_tile{}), .id = QStringLiteral("fastest")}};
-  for (const analysis::SweptValue& value : swept_) {
+  for (const analysis::KnobValueChoice& value : swept_) {
     options.push_back({.text = format_swept(value),
                        .id = QStringLiteral("%1 %2").arg(QString::fromStdString(value.knob)).arg(value.value)});
   }

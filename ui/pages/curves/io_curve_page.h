@@ -98,7 +98,7 @@ class IoCurvePage : public ProblemPage {
   std::vector<analysis::PointAxis> axes_;
   std::vector<analysis::PointAxis> varying_;  ///< Axes along which the points vary.
   std::vector<Config> tiles_;
-  std::vector<analysis::SweptValue> swept_;
+  std::vector<analysis::KnobValueChoice> swept_;
   SetChip* algorithms_ = nullptr;
   struct Offered {
     std::string name;

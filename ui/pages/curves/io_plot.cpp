@@ -46,7 +46,7 @@ class ColumnBuilder {
     for (const Curve& curve : set_.curves) {
       const CurvePoint* at = point_at(curve, n_);
       if (at == nullptr) continue;
-      if (at->over_theory && curve.quantity != Quantity::dram) compared_.insert(curve.name.algorithm);
+      if (at->over_modeled && curve.quantity != Quantity::dram) compared_.insert(curve.name.algorithm);
     }
     for (const Curve& curve : set_.curves) add_curve(curve);
     std::stable_sort(rows_.begin(), rows_.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
@@ -57,7 +57,7 @@ class ColumnBuilder {
     column.n = n_;
     const std::string length = number_text(n_, 9);
     Message title = msg::curve_plot::at_n{.n = length};
-    if (set_.axis) title = msg::curve_plot::at_position{.place = place_words(set_, n_)};
+    if (set_.axis) title = msg::curve_plot::at_position{.place = position_text(set_, n_)};
     if (set_.queries) title = msg::curve_plot::at_n_k{.n_k = length, .n_q = *set_.queries};
     column.content.title = qtext(title);
     for (const auto& [value, row] : rows_) column.content.rows.push_back(row);
@@ -99,8 +99,8 @@ class ColumnBuilder {
     if (at.repeats > 1) details << qtext(msg::curve_plot::measurements{.measurements = at.repeats});
     if (const QString range = format_range(at, curve); !range.isEmpty()) details << range;
     if (!details.isEmpty()) text += QStringLiteral(" (%1)").arg(details.join(QStringLiteral(", ")));
-    if (at.over_theory) {
-      const std::string ratio = QString::number(*at.over_theory, 'f', 3).toStdString();
+    if (at.over_modeled) {
+      const std::string ratio = QString::number(*at.over_modeled, 'f', 3).toStdString();
       text += QStringLiteral(" = ") + qtext(msg::curve_plot::times_model{.ratio = ratio});
     }
     return text;

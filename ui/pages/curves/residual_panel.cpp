@@ -21,7 +21,7 @@ constexpr double share_of_plot = 2.4;
 
 bool has_residuals(const Curve& curve) {
   return curve.kind == CurveKind::measured &&
-         std::ranges::any_of(curve.points, [](const CurvePoint& point) { return point.over_theory.has_value(); });
+         std::ranges::any_of(curve.points, [](const CurvePoint& point) { return point.over_modeled.has_value(); });
 }
 
 }  // namespace
@@ -68,9 +68,9 @@ void ResidualPanel::show(const std::vector<Curve>& curves, bool wanted, PlotLege
     graph->setName(to_qstring(curve.label));
     graph->setScatterStyle(scatter_of(curve, color, colors.background));
     for (const CurvePoint& point : curve.points) {
-      if (!point.over_theory) continue;
-      graph->addData(point.n, *point.over_theory);
-      reach = std::max(reach, std::abs(std::log(*point.over_theory)));
+      if (!point.over_modeled) continue;
+      graph->addData(point.n, *point.over_modeled);
+      reach = std::max(reach, std::abs(std::log(*point.over_modeled)));
     }
   }
   left()->setScaleType(QCPAxis::stLogarithmic);

@@ -47,10 +47,10 @@ QString family_title(const LawSet& set, const LawFamily& family) {
 }
 
 QColor family_color(const LawSet& set, const LawFamily& family, bool dark) {
-  constexpr int paler = 45;  // Lightness step in percent.
+  constexpr int lighter_shade = 45;  // Lightness step in percent.
   const QColor color = algorithm_color(family.algorithm, dark);
   const int place = place_among_its_own(set, family);
-  return dark ? color.darker(100 + paler * place) : color.lighter(100 + paler * place);
+  return dark ? color.darker(100 + lighter_shade * place) : color.lighter(100 + lighter_shade * place);
 }
 
 namespace {
@@ -190,7 +190,7 @@ void LawPlot::draw_growth() {
     }
     constexpr qsizetype most_named = 3;  // The table lists all.
     if (heading.size() > most_named) heading = heading.mid(0, most_named) << QStringLiteral("…");
-    heading << qtext(msg::law_page::panel{.exponent = laws_exponents(drawn_families(), variable)});
+    heading << qtext(msg::law_page::panel{.exponent = declared_exponents(drawn_families(), variable)});
     QCPAxisRect* panel = add_panel(heading.join(QStringLiteral(" · ")), joined_axis_arguments(variable));
     panel->setMarginGroup(QCP::msTop | QCP::msBottom, together);
     QCPAxis* x = panel->axis(QCPAxis::atBottom);

@@ -19,7 +19,8 @@ using analysis::Roof;
 using analysis::RoofSource;
 
 constexpr double tera = 1e12;
-constexpr double told_apart = 1.02;      ///< Minimum ratio of executed to visible FLOPs for which the line is drawn.
+constexpr double differs_significantly =
+    1.02;                                ///< Minimum ratio of executed to visible FLOPs for which the line is drawn.
 constexpr double beyond_points = 2.5;    ///< Axis margin beyond marks, as a factor.
 constexpr double beyond_ceilings = 1.8;  ///< Axis margin beyond the highest ceiling, as a factor.
 constexpr double beyond_ridge = 4;       ///< Axis margin beyond the last ridge point, as a factor.
@@ -235,7 +236,7 @@ void RooflinePlot::draw_theory(std::size_t place) {
     const RooflinePoint& point = point_of(mark);
     if (const auto modeled = point.model_intensity(set_.level)) closed->addData(*modeled, mark.y);
     const double ratio = point.executed_ratio();
-    if (ratio < told_apart) continue;
+    if (ratio < differs_significantly) continue;
     QCPGraph* executed = add_roof_line(QPen(color, 1.3, Qt::DotLine));
     executed->addData(mark.x, mark.y);
     executed->addData(mark.x * ratio, mark.y * ratio);
@@ -283,7 +284,7 @@ void RooflinePlot::add_keys() {
   for (const Mark& mark : marks_) {
     const RooflinePoint& point = point_of(mark);
     closed = closed || point.model_intensity(set_.level).has_value();
-    executed = executed || point.executed_ratio() >= told_apart;
+    executed = executed || point.executed_ratio() >= differs_significantly;
     throttled = throttled || point.throttled;
   }
   if (closed) add_key_of(msg::roofline_page::key_closed_form{}, QPen(Qt::NoPen), upright_dash(colors.muted));

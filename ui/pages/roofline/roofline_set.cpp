@@ -77,10 +77,10 @@ QString series_title(const RooflineSet& set, const RooflineSeries& series) {
 }
 
 QColor series_color(const RooflineSet& set, const RooflineSeries& series, bool dark) {
-  constexpr int paler = 40;  // Lightness step in percent.
+  constexpr int lighter_shade = 40;  // Lightness step in percent.
   const QColor color = algorithm_color(series.algorithm, dark);
   const int place = runs_before(set, series);
-  return dark ? color.darker(100 + paler * place) : color.lighter(100 + paler * place);
+  return dark ? color.darker(100 + lighter_shade * place) : color.lighter(100 + lighter_shade * place);
 }
 
 QString roof_words(const RooflineSet& set, const analysis::Roof& roof) {

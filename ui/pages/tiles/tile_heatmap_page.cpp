@@ -33,7 +33,7 @@ constexpr std::size_t sampled_rows = 64;  ///< Number of points inspected to fin
 ProblemFilter new_map_filter() {
   const analysis::MapLayout& tiles = analysis::tile_layout();
   ProblemFilter filter(analysis::all_map_facets(), analysis::combined_facet(tiles.x, tiles.y));
-  filter.restrict_to(analysis::facets_beside(tiles), analysis::combined_facet(tiles.x, tiles.y));
+  filter.restrict_to(analysis::fixed_facets(tiles), analysis::combined_facet(tiles.x, tiles.y));
   return filter;
 }
 
@@ -127,7 +127,7 @@ bool TileHeatmapPage::turn_to(const QString& file, std::int64_t point) {
 QString TileHeatmapPage::file_stem() const {
   QString stem = QString::fromStdString(analysis::map_stem(filter(), metric_.key()));
   if (!over_tiles()) stem += QStringLiteral("-%1-%2").arg(rows_of_layout(axes_.id()), columns_of_layout(axes_.id()));
-  const analysis::Quantified shown = request().shown;
+  const analysis::ValueSelection shown = request().shown;
   if (shown.as != analysis::Comparison::none) stem += QLatin1Char('-') + to_qstring(to_string(shown.as));
   return stem;
 }
@@ -152,8 +152,7 @@ void TileHeatmapPage::pose() {
 EmptyWords TileHeatmapPage::why_none() const {
   if (points()->empty()) return why_no_points(workspace());
   if (ticked_run_is_running(workspace())) {
-    return {qtext(msg::tile_map::map_pending{}),
-            qtext(msg::tile_map::map_pending_help{.tiles = fewest_tiles_of_a_map})};
+    return {qtext(msg::tile_map::map_pending{}), qtext(msg::tile_map::map_pending_help{.tiles = min_map_tiles})};
   }
   if (const auto none_ran = why_none_ran(points()->table())) return *none_ran;
   if (over_tiles()) {
@@ -162,7 +161,7 @@ EmptyWords TileHeatmapPage::why_none() const {
   return {qtext(msg::tile_map::no_map{}),
           qtext(msg::tile_map::no_map_help{.columns = label_of(layout_.x).toHtmlEscaped().toStdString(),
                                            .rows = label_of(layout_.y).toHtmlEscaped().toStdString(),
-                                           .tiles = fewest_tiles_of_a_map})};
+                                           .tiles = min_map_tiles})};
 }
 
 void TileHeatmapPage::offer_axes() {
@@ -227,7 +226,7 @@ analysis::MapRequest TileHeatmapPage::request() const {
 void TileHeatmapPage::refresh() {
   if (view_ == nullptr) return;                        // Called during construction.
   if (workspace().gathering()) return stop_looking();  // points_changed() follows.
-  restrict_to(analysis::facets_beside(layout_, workspace().visible()->table().algorithms()),
+  restrict_to(analysis::fixed_facets(layout_, workspace().visible()->table().algorithms()),
               analysis::combined_facet(layout_.x, layout_.y));
   const auto varying = std::make_shared<std::optional<std::vector<analysis::PointAxis>>>();
   look_through(

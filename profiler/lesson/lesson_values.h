@@ -30,7 +30,7 @@ struct Setting {
   [[nodiscard]] AttentionProblem one_head() const;
   [[nodiscard]] AttentionProblem all_heads() const;
 };
-[[nodiscard]] Setting read_setting(FrontReader&);
+[[nodiscard]] Setting read_setting(FrontMatterReader&);
 /// Returns a variation of the setting; 0 returns it unchanged. Correct choices stay correct.
 [[nodiscard]] Setting varied(Setting setting, std::uint64_t seed);
 
@@ -43,16 +43,16 @@ struct LessonValue {
 /// Returns the origin of a value computed from values of this provenance.
 [[nodiscard]] std::string_view origin_of(Provenance);
 
-struct ValueName {
+struct ValueDefinition {
   std::string_view name;
   std::optional<LessonValue> (*of)(const Setting&, const Evidence&) = nullptr;
 };
-[[nodiscard]] const ValueName* find_value(std::string_view name);
+[[nodiscard]] const ValueDefinition* find_value(std::string_view name);
 
 /// Returns a permutation of the choices that depends on the seed, so that no letter is correct more often.
-[[nodiscard]] std::vector<std::size_t> order_of_choices(const Question&, std::uint64_t seed);
+[[nodiscard]] std::vector<std::size_t> shuffled_choices(const Question&, std::uint64_t seed);
 
 /// Returns whether the data have all values in the question's text; otherwise the question is skipped.
-[[nodiscard]] bool asks_what_is_there(const Question&, const Setting&, const Evidence&);
+[[nodiscard]] bool has_question_data(const Question&, const Setting&, const Evidence&);
 
 }  // namespace attnscope::analysis::lesson

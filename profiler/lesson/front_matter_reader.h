@@ -15,9 +15,9 @@
 
 namespace attnscope::analysis::lesson {
 
-class FrontReader {
+class FrontMatterReader {
  public:
-  FrontReader(const Document& document, const Registry& registry) : document_(document), registry_(registry) {}
+  FrontMatterReader(const Document& document, const Registry& registry) : document_(document), registry_(registry) {}
 
   /// Returns an empty string if the key is absent.
   [[nodiscard]] std::string text(std::string_view key);
@@ -53,6 +53,6 @@ class FrontReader {
 [[nodiscard]] bool is_name(std::string_view);
 [[nodiscard]] Message no_name(std::string_view);
 
-[[nodiscard]] std::string clipped(std::string_view text);
+[[nodiscard]] std::string truncate_text(std::string_view text);
 
 }  // namespace attnscope::analysis::lesson

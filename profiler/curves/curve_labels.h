@@ -14,20 +14,20 @@ namespace attnscope::analysis {
 void name_curves(CurveSet&, int colors);
 
 /// Returns the owner of a curve, with label and device where needed: "FA2 (torch 2.8) on H200".
-[[nodiscard]] std::string owner_words(const SeriesName&);
+[[nodiscard]] std::string owner_title(const SeriesName&);
 /// Returns the title of the plotted quantity: "DRAM", "time", "Achieved occupancy".
-[[nodiscard]] std::string quantity_words(const Curve&);
-[[nodiscard]] std::string quantity_words(Quantity);
+[[nodiscard]] std::string quantity_title(const Curve&);
+[[nodiscard]] std::string quantity_title(Quantity);
 /// Returns the first line of the curve's label, with the provenance of this point: "FA2 · DRAM · simulated,
 /// extrapolated".
 [[nodiscard]] std::string label_of(const Curve&, const CurvePoint&);
 /// Returns axis and value: "N 4096", "Br 64", "Mask causal".
-[[nodiscard]] std::string place_words(const CurveSet&, double n);
+[[nodiscard]] std::string position_text(const CurveSet&, double n);
 /// Returns the value at position n of an axis without numbers (CurveSet::places).
-[[nodiscard]] std::string word_at(const CurveSet&, double n);
+[[nodiscard]] std::string position_value(const CurveSet&, double n);
 /// Returns tile and knobs: "128 × 64, warps 4".
-[[nodiscard]] std::string tile_words(const Config&);
+[[nodiscard]] std::string tile_description(const Config&);
 /// Returns "warps 4" or "causal".
-[[nodiscard]] std::string knob_words(std::string_view name, const KnobValue&);
+[[nodiscard]] std::string knob_label(std::string_view name, const KnobValue&);
 
 }  // namespace attnscope::analysis

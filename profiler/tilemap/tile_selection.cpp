@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/tilemap/tile_choice.h"
+#include "profiler/tilemap/tile_selection.h"
 
 #include <algorithm>
 #include <limits>
@@ -20,18 +20,19 @@ double time_of(const PointTable& table, Row row) {
 }
 
 /// Positions and total time of a tile.
-struct Cover {
+struct TileCoverage {
   std::set<double> places;
   double time = 0;
 };
 
-std::map<std::uint32_t, Cover> covers_of(const PointTable& table, std::span<const Row> rows, const Placing& placing) {
+std::map<std::uint32_t, TileCoverage> coverage_by_tile(const PointTable& table, std::span<const Row> rows,
+                                                       const Positioning& positioning) {
   const ValueColumn& times = table.values(metric_key::time_median_ns);
-  std::map<std::uint32_t, Cover> covers;
+  std::map<std::uint32_t, TileCoverage> covers;
   for (const Row row : rows) {
-    Cover& cover = covers[table.tile_code(row)];
-    if (!placing.has_value(row)) continue;
-    cover.places.insert(placing.place(row));
+    TileCoverage& cover = covers[table.tile_code(row)];
+    if (!positioning.has_value(row)) continue;
+    cover.places.insert(positioning.place(row));
     cover.time += times.at(row).value_or(0);
   }
   return covers;
@@ -39,9 +40,9 @@ std::map<std::uint32_t, Cover> covers_of(const PointTable& table, std::span<cons
 
 /// Pre: rows are not empty.
 std::uint32_t widest_tile(const PointTable& table, std::span<const Row> rows, std::span<const Row> family,
-                          const Placing& placing) {
-  const auto here = covers_of(table, rows, placing);
-  const auto everywhere = covers_of(table, family, placing);
+                          const Positioning& positioning) {
+  const auto here = coverage_by_tile(table, rows, positioning);
+  const auto everywhere = coverage_by_tile(table, family, positioning);
   const auto rank = [&](const auto& entry) {
     const auto all = everywhere.find(entry.first);
     return std::tuple(entry.second.places.size(), all == everywhere.end() ? 0 : all->second.places.size(),
@@ -51,7 +52,7 @@ std::uint32_t widest_tile(const PointTable& table, std::span<const Row> rows, st
 }
 
 /// Returns the knob's values if some N has several; otherwise an empty set.
-std::set<std::int64_t> swept_values_of(const PointTable& table, std::span<const Row> rows, std::string_view knob) {
+std::set<std::int64_t> knob_values_of(const PointTable& table, std::span<const Row> rows, std::string_view knob) {
   std::map<std::int64_t, std::set<std::int64_t>> at_length;
   std::set<std::int64_t> all;
   for (const Row row : rows) {
@@ -65,11 +66,11 @@ std::set<std::int64_t> swept_values_of(const PointTable& table, std::span<const 
 
 /// Returns the fastest tile at each position, the first in a tie.
 std::map<double, std::uint32_t> fastest_tiles(const PointTable& table, std::span<const Row> rows,
-                                              const Placing& placing) {
+                                              const Positioning& positioning) {
   std::map<double, std::uint32_t> chosen;
   std::map<double, double> best;
   for (const Row row : rows) {
-    const double place = placing.place(row);
+    const double place = positioning.place(row);
     const double time = time_of(table, row);
     const auto [entry, fresh] = best.try_emplace(place, time);
     if (!fresh && time >= entry->second) continue;
@@ -86,44 +87,44 @@ bool has_value(const PointTable& table, Row row, Ordinate ordinate) {
   return table.dram_traffic().has(row) || table.values(metric_key::l2_sm_bytes).has(row);
 }
 
-bool shows_on(const PointTable& table, Row row, Ordinate ordinate) {
+bool has_result(const PointTable& table, Row row, Ordinate ordinate) {
   return has_value(table, row, ordinate) || table.disposition(row) != Disposition::ok;
 }
 
-Placing over_lengths(const PointTable& table, Ordinate ordinate) {
+Positioning position_by_length(const PointTable& table, Ordinate ordinate) {
   return {[&table](Row row) { return static_cast<double>(table.n_k(row)); },
           [&table, ordinate](Row row) { return has_value(table, row, ordinate); }};
 }
 
-RowsByPlace standing_rows(const PointTable& table, std::span<const Row> rows, std::span<const Row> family,
-                          const TileSelection& choice, const Placing& placing) {
+RowsByPlace select_rows(const PointTable& table, std::span<const Row> rows, std::span<const Row> family,
+                        const TileSelection& choice, const Positioning& positioning) {
   std::vector<Row> left(rows.begin(), rows.end());
-  if (choice.swept && !swept_values_of(table, family, choice.swept->knob).empty()) {
+  if (choice.swept && !knob_values_of(table, family, choice.swept->knob).empty()) {
     std::erase_if(left,
                   [&](Row row) { return table.tile_of(row).knobs.number(choice.swept->knob) != choice.swept->value; });
   }
-  RowsByPlace standing;
-  if (left.empty()) return standing;
+  RowsByPlace selected_rows;
+  if (left.empty()) return selected_rows;
   if (choice.rule == TileSelection::Rule::exact) {
     for (const Row row : left) {
       const Config& config = table.tile_of(row);
       // Points without a known tile always match.
-      if (config == choice.tile || !has_tile(config.tile)) standing[placing.place(row)].push_back(row);
+      if (config == choice.tile || !has_tile(config.tile)) selected_rows[positioning.place(row)].push_back(row);
     }
-    return standing;
+    return selected_rows;
   }
-  std::map<double, std::uint32_t> chosen = fastest_tiles(table, left, placing);
+  std::map<double, std::uint32_t> chosen = fastest_tiles(table, left, positioning);
   if (choice.rule == TileSelection::Rule::widest) {
-    const std::uint32_t widest = widest_tile(table, left, family, placing);
+    const std::uint32_t widest = widest_tile(table, left, family, positioning);
     for (const Row row : left) {
-      if (table.tile_code(row) == widest) chosen[placing.place(row)] = widest;
+      if (table.tile_code(row) == widest) chosen[positioning.place(row)] = widest;
     }
   }
   for (const Row row : left) {
-    const double place = placing.place(row);
-    if (chosen[place] == table.tile_code(row)) standing[place].push_back(row);
+    const double place = positioning.place(row);
+    if (chosen[place] == table.tile_code(row)) selected_rows[place].push_back(row);
   }
-  return standing;
+  return selected_rows;
 }
 
 std::vector<Config> tiles_of(const PointTable& table, std::span<const Row> rows) {
@@ -141,17 +142,17 @@ std::vector<Config> tiles_of(const PointTable& table, std::span<const Row> rows)
   return tiles;
 }
 
-std::vector<SweptValue> swept_values(const PointTable& table, std::span<const Row> rows) {
-  std::map<std::pair<std::string_view, std::string_view>, std::vector<Row>> of_algorithm;  // key: algorithm and device
+std::vector<KnobValueChoice> swept_knob_values(const PointTable& table, std::span<const Row> rows) {
+  std::map<std::pair<std::string_view, std::string_view>, std::vector<Row>> algorithm_hue;  // key: algorithm and device
   for (const Row row : rows) {
     if (!has_tile(table.tile_of(row).tile)) continue;
-    of_algorithm[{table.algorithm(row), table.run(row).device_id}].push_back(row);
+    algorithm_hue[{table.algorithm(row), table.run(row).device_id}].push_back(row);
   }
-  std::vector<SweptValue> values;
+  std::vector<KnobValueChoice> values;
   for (const Knob& knob : table.algorithms().knobs()) {
     if (!knob.separate_curves) continue;
     std::set<std::int64_t> all;
-    for (const auto& [key, its] : of_algorithm) all.merge(swept_values_of(table, its, knob.name));
+    for (const auto& [key, its] : algorithm_hue) all.merge(knob_values_of(table, its, knob.name));
     for (const std::int64_t value : all) values.push_back({knob.name, value});
   }
   return values;

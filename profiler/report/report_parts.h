@@ -34,10 +34,10 @@ struct Context {
   [[nodiscard]] const analysis::PointTable& table() const { return input.table; }
   [[nodiscard]] const analysis::Plot* plot(analysis::PlotKind) const;
   /// Returns a note on problems that are not drawn: "3 more problems ..."; empty if none.
-  [[nodiscard]] std::string others_text(analysis::PlotKind) const;
+  [[nodiscard]] std::string undrawn_note(analysis::PlotKind) const;
 };
 
-void tell_points(const Context&, std::vector<Block>&);
+void add_findings(const Context&, std::vector<Block>&);
 /// Adds a figure of ratios to the baseline over N for each candidate.
 void add_ratios(const Context&, std::vector<Figure>&);
 void add_curves(const Context&, std::vector<Figure>&);
@@ -45,28 +45,28 @@ void add_tile_map(const Context&, std::vector<Figure>&);
 void add_roofline(const Context&, std::vector<Figure>&);
 std::vector<Table> appendix(const Context&);
 
-void tell_verdicts(const Context&, std::vector<Block>&);
-void tell_method(const Context&, std::vector<Block>&);
+void add_verdicts(const Context&, std::vector<Block>&);
+void add_method(const Context&, std::vector<Block>&);
 void add_verdict_tables(const Context&, std::vector<Table>&);
 /// Returns "Nothing is compared ..." for a candidate without common points.
 [[nodiscard]] Message no_partners(const Compared&);
-void tell_errors(const Context&, std::vector<Block>&);
+void add_simulator_errors(const Context&, std::vector<Block>&);
 
 /// Ceilings of a run's device: measured on it, or on another of the same name, or from the datasheet.
-struct KnownRoofs {
+struct DeviceCeilings {
   analysis::KnownCeilings ceilings;
   std::string measured_at;  ///< empty if not measured
 };
 /// Points of one device with its roofline. Imports from an unknown GPU have none.
-struct DeviceRoofs {
+struct DeviceRoofline {
   analysis::RunIndex run = 0;
-  KnownRoofs known;
+  DeviceCeilings known;
   analysis::RooflineReport report;
   std::string sources;  ///< "measured on this GPU, 2026-11-21T04:12:00Z; by the datasheet"
 };
-[[nodiscard]] std::vector<DeviceRoofs> roofs_of(const Context&, const analysis::Plot&);
+[[nodiscard]] std::vector<DeviceRoofline> make_rooflines(const Context&, const analysis::Plot&);
 /// Returns the source of a roof: "measured on this GPU, 2026-11-21T04:12:00Z".
-[[nodiscard]] std::string source_text(const KnownRoofs&, const analysis::Roof&, const std::string& device);
+[[nodiscard]] std::string source_text(const DeviceCeilings&, const analysis::Roof&, const std::string& device);
 
 [[nodiscard]] analysis::CurveSet curves_of(const Context&, const analysis::Plot&);
 /// Returns algorithm, label and other distinguishing parts: "FA2 · H200".

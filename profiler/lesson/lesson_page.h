@@ -28,9 +28,9 @@ struct WebOptions {
 [[nodiscard]] std::string answers_page(const LessonTexts&, const Evidence&, const WebOptions& = {});
 
 /// Returns the frames of every algorithm, mask and choice of a step as JSON.
-[[nodiscard]] std::string played_json(const LessonTexts&, const Playing&, const Evidence&);
+[[nodiscard]] std::string player_frames_json(const LessonTexts&, const PlayerSettings&, const Evidence&);
 /// Returns, for every algorithm of `play` and each measured N, time, DRAM bytes and the order of S tiles as JSON.
-[[nodiscard]] std::string race_json(const LessonTexts&, const Playing&, const Setting&, const Evidence&);
+[[nodiscard]] std::string race_json(const LessonTexts&, const PlayerSettings&, const Setting&, const Evidence&);
 /// Returns bytes over N, d and M with fitted and theoretical exponents as JSON.
 [[nodiscard]] std::string law_json(const LessonTexts&, const std::string& algorithm, const Evidence&);
 

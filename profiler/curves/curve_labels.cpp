@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/curves/curve_words.h"
+#include "profiler/curves/curve_labels.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -23,11 +23,11 @@ namespace attnscope::analysis {
 namespace {
 
 /// Devices that can share an algorithm's color in different shades.
-constexpr std::size_t most_of_shades = 3;
+constexpr std::size_t max_device_shades = 3;
 /// Older runs that can share an algorithm's color in different shades and markers.
-constexpr int oldest_of_shades = 3;
+constexpr int max_older_shades = 3;
 
-std::string algorithm_words(std::string_view name) {
+std::string algorithm_label(std::string_view name) {
   static const Algorithms known = Algorithms::known();
   return short_title(known, name);
 }
@@ -42,20 +42,20 @@ std::string on_device(const std::string& what, const std::string& device) {
 }
 
 std::string measured_label(const Curve& curve, Provenance provenance) {
-  return fmt::format("{} · {} · {}{}", owner_words(curve.name), quantity_words(curve), text(title(provenance)),
+  return fmt::format("{} · {} · {}{}", owner_title(curve.name), quantity_title(curve), text(title(provenance)),
                      of_run(curve.name));
 }
 
 std::string model_label(const Curve& curve) {
   if (!curve.metric.empty()) {
-    return text(msg::curves::model_of{.owner = owner_words(curve.name), .quantity = quantity_words(curve)});
+    return text(msg::curves::model_of{.owner = owner_title(curve.name), .quantity = quantity_title(curve)});
   }
   const Algorithm* const algorithm = known_algorithms().find(curve.name.algorithm);
-  const std::string title = algorithm_words(curve.name.algorithm);
+  const std::string title = algorithm_label(curve.name.algorithm);
   std::string label = algorithm != nullptr && algorithm->facts().user_defined
                           ? text(msg::curves::stated_law{.algorithm = title})
                           : text(msg::curves::exact_model{.algorithm = title});
-  if (curve.tile) label += ' ' + tile_words(*curve.tile);
+  if (curve.tile) label += ' ' + tile_description(*curve.tile);
   return on_device(label, curve.name.device);
 }
 
@@ -72,34 +72,35 @@ std::string curve_label(const Curve& curve) {
 }
 
 /// Assigns one color per device if there are more devices than shades.
-void give_device_hues(std::vector<Curve>& curves) {
+void assign_device_hues(std::vector<Curve>& curves) {
   for (Curve& curve : curves) {
     if (curve.name.device.empty()) continue;
     curve.hue = curve.shade;
-    curve.hue_words = curve.name.device;
+    curve.hue_owner = curve.name.device;
   }
 }
 
 /// Assigns one color per group, with the groups of an algorithm in sequence.
-std::size_t give_group_hues(std::vector<Curve>& curves) {
-  std::map<std::pair<std::string, int>, int> hue_of;  // key: owner and age
+std::size_t assign_group_hues(std::vector<Curve>& curves) {
+  std::map<std::pair<std::string, int>, int> owner_hues;  // key: owner and age
   for (Curve& curve : curves) {
     if (curve.name.algorithm.empty()) continue;  // curve of the problem, without algorithm
-    curve.paler = false;
-    curve.hue_words = owner_words(curve.name) + of_run(curve.name);
-    curve.hue = hue_of.try_emplace({curve.hue_words, curve.name.age}, static_cast<int>(hue_of.size())).first->second;
+    curve.lighter_shade = false;
+    curve.hue_owner = owner_title(curve.name) + of_run(curve.name);
+    curve.hue =
+        owner_hues.try_emplace({curve.hue_owner, curve.name.age}, static_cast<int>(owner_hues.size())).first->second;
   }
-  return hue_of.size();
+  return owner_hues.size();
 }
 
-void give_looks(std::vector<Curve>& curves, int colors) {
+void assign_markers(std::vector<Curve>& curves, int colors) {
   std::map<std::tuple<std::string, int, int, Provenance>, std::vector<std::string>> sides_of;
   for (Curve& curve : curves) {
     if (curve.kind != CurveKind::measured) continue;
     const bool own_color = curve.hue >= 0;  // a device's color, shared by its algorithms
     std::vector<std::string>& sides = sides_of[{own_color ? std::string() : curve.name.algorithm, curve.hue,
-                                                curve.shade % static_cast<int>(most_of_shades), curve.provenance}];
-    const std::string side = fmt::format("{}{}{}", owner_words(curve.name), of_run(curve.name), curve.name.age);
+                                                curve.shade % static_cast<int>(max_device_shades), curve.provenance}];
+    const std::string side = fmt::format("{}{}{}", owner_title(curve.name), of_run(curve.name), curve.name.age);
     const auto place = std::ranges::find(sides, side);
     curve.look = static_cast<int>(place - sides.begin()) + std::max(curve.hue, 0) / colors;
     if (place == sides.end()) sides.push_back(side);
@@ -117,20 +118,20 @@ void name_curves(CurveSet& set, int colors) {
   for (Curve& curve : set.curves) {
     curve.label = curve_label(curve);
     curve.shade = static_cast<int>(std::distance(devices.begin(), devices.lower_bound(curve.name.device)));
-    curve.paler = curve.name.age > 0;
-    grouped = grouped || !curve.name.group.empty() || curve.name.age > oldest_of_shades;
+    curve.lighter_shade = curve.name.age > 0;
+    grouped = grouped || !curve.name.group.empty() || curve.name.age > max_older_shades;
   }
   if (grouped) {
-    set.hues = give_group_hues(set.curves);
-  } else if (devices.size() > most_of_shades) {
-    give_device_hues(set.curves);
+    set.hues = assign_group_hues(set.curves);
+  } else if (devices.size() > max_device_shades) {
+    assign_device_hues(set.curves);
     set.hues = devices.size();
   }
-  give_looks(set.curves, colors);
+  assign_markers(set.curves, colors);
 }
 
-std::string owner_words(const SeriesName& name) {
-  std::string words = algorithm_words(name.algorithm);
+std::string owner_title(const SeriesName& name) {
+  std::string words = algorithm_label(name.algorithm);
   if (!name.label.empty()) words += fmt::format(" ({})", name.label);
   if (!name.group.empty()) words += ' ' + name.group;
   return on_device(words, name.device);
@@ -141,7 +142,7 @@ std::string label_of(const Curve& curve, const CurvePoint& point) {
   return curve.label.substr(0, curve.label.find('\n'));
 }
 
-std::string quantity_words(Quantity quantity) {
+std::string quantity_title(Quantity quantity) {
   switch (quantity) {
     case Quantity::dram:
       return text(msg::curves::dram{});
@@ -157,30 +158,31 @@ std::string quantity_words(Quantity quantity) {
   return {};
 }
 
-std::string quantity_words(const Curve& curve) {
-  return curve.metric.empty() ? quantity_words(curve.quantity) : metric_title(curve.metric);
+std::string quantity_title(const Curve& curve) {
+  return curve.metric.empty() ? quantity_title(curve.quantity) : metric_title(curve.metric);
 }
 
-std::string place_words(const CurveSet& set, double n) {
+std::string position_text(const CurveSet& set, double n) {
   if (!set.axis) return fmt::format("{} {}", set.queries ? "n_k" : "N", number_text(n, 9));
-  return fmt::format("{} {}", text(set.axis->facet->label), set.places.empty() ? number_text(n, 9) : word_at(set, n));
+  return fmt::format("{} {}", text(set.axis->facet->label),
+                     set.places.empty() ? number_text(n, 9) : position_value(set, n));
 }
 
-std::string word_at(const CurveSet& set, double n) {
+std::string position_value(const CurveSet& set, double n) {
   const auto place = static_cast<std::size_t>(n) - 1;
   return place < set.places.size() ? set.places[place] : std::string();
 }
 
-std::string knob_words(std::string_view name, const KnobValue& value) {
+std::string knob_label(std::string_view name, const KnobValue& value) {
   std::string words = attnscope::to_string(value);
   std::ranges::replace(words, '_', ' ');
   return std::holds_alternative<std::int64_t>(value) ? fmt::format("{} {}", name, words) : words;
 }
 
-std::string tile_words(const Config& config) {
+std::string tile_description(const Config& config) {
   const TileShape& tile = config.tile;
   std::string words = has_tile(tile) ? fmt::format("{} × {}", tile.br, tile.bc) : text(msg::common::not_stated{});
-  for (const auto& [name, value] : config.knobs) words += ", " + knob_words(name, value);
+  for (const auto& [name, value] : config.knobs) words += ", " + knob_label(name, value);
   return words;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/lesson/web.h"
+#include "profiler/lesson/lesson_page.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -41,38 +41,38 @@ std::string softmax_json() {
 }
 
 /// Drawn as a square with an area of `bytes`; `label` is displayed.
-struct Sized {
+struct SizedSquare {
   std::string label{};
   double bytes = 0;
 };
 /// Returns two pictures with separate scales: one head's matrices with the on-chip memories and L2, and all heads'
 /// scores with DRAM.
-std::vector<std::vector<Sized>> ledger_squares(const LessonTexts& texts, const Setting& setting,
-                                               const DeviceLimits& gpu) {
+std::vector<std::vector<SizedSquare>> ledger_squares(const LessonTexts& texts, const Setting& setting,
+                                                     const DeviceLimits& gpu) {
   const Ledger one = ledger_of(setting.one_head());
   const Hierarchy memories = hierarchy_of(gpu);
-  const auto size = [&](Rung rung) { return memories.at(rung).bytes->value; };
+  const auto size = [&](MemoryLevel memory_level) { return memories.at(memory_level).bytes->value; };
   const auto scores = static_cast<double>(one.find(Tensor::s)->one());
   const auto all = static_cast<double>(ledger_of(setting.all_heads()).find(Tensor::s)->all());
   return {{{"S", scores},
            {"P", scores},
            {"Q + K + V + O", static_cast<double>(one.kept())},
-           {texts.word("registers"), size(Rung::registers)},
-           {texts.word("shared"), size(Rung::shared)},
-           {"L2", size(Rung::l2)}},
-          {{texts.word("dram"), size(Rung::dram)},
+           {texts.word("registers"), size(MemoryLevel::registers)},
+           {texts.word("shared"), size(MemoryLevel::shared)},
+           {"L2", size(MemoryLevel::l2)}},
+          {{texts.word("dram"), size(MemoryLevel::dram)},
            {fmt::format("S, {} × {}, N {}", setting.heads, setting.batch, setting.n), all},
            {fmt::format("S, N {}", 2 * setting.n), 4 * all},
-           {"L2", size(Rung::l2)}}};
+           {"L2", size(MemoryLevel::l2)}}};
 }
 
-struct LedgerFrame {
+struct LedgerStep {
   std::int64_t n = 0;
-  std::vector<std::vector<Sized>> pictures{};
+  std::vector<std::vector<SizedSquare>> pictures{};
 };
 /// Returns pictures for several N in steps of two, including the setting's.
-std::vector<LedgerFrame> ledger_frames(const LessonTexts& texts, const Setting& setting, const DeviceLimits& gpu) {
-  std::vector<LedgerFrame> frames;
+std::vector<LedgerStep> ledger_frames(const LessonTexts& texts, const Setting& setting, const DeviceLimits& gpu) {
+  std::vector<LedgerStep> frames;
   for (const std::int64_t n : {setting.n / 8, setting.n / 4, setting.n / 2, setting.n, 2 * setting.n, 4 * setting.n}) {
     if (n < 16) continue;
     Setting other = setting;
@@ -83,7 +83,7 @@ std::vector<LedgerFrame> ledger_frames(const LessonTexts& texts, const Setting& 
 }
 
 /// Returns P and the tensors that the backward pass stores instead.
-std::vector<Sized> backward_squares(const Setting& setting) {
+std::vector<SizedSquare> backward_squares(const Setting& setting) {
   const Ledger one = ledger_of(setting.one_head());
   const auto bytes = [&](Tensor tensor) { return static_cast<double>(one.find(tensor)->one()); };
   return {{"P", bytes(Tensor::p)},
@@ -120,25 +120,25 @@ class Page {
     std::string html;
     for (const Step& step : texts_.steps) {
       const Setting setting = varied(step.setting, options_.seed);
-      const MarkHtml line = line_of(setting);
+      const MarkRenderer line = line_of(setting);
       std::string questions;
       for (const Block& block : step.blocks) {
         const Question& q = block.question;
-        if (block.kind != Block::Kind::question || !asks_what_is_there(q, setting, evidence_)) continue;
-        const std::vector<std::size_t> order = order_of_choices(q, options_.seed);
+        if (block.kind != Block::Kind::question || !has_question_data(q, setting, evidence_)) continue;
+        const std::vector<std::size_t> order = shuffled_choices(q, options_.seed);
         for (std::size_t i = 0; i < order.size(); ++i) {
           const Choice& choice = q.choices[order[i]];
           if (!choice.right) continue;
           questions += fmt::format("<p>{}</p><p><strong>{}</strong> {}</p><p class=\"explanation\">{}</p>\n",
                                    line_html(q.prompt, line), letter(i), line_html(choice.text, line),
-                                   line_html(choice.because, line));
+                                   line_html(choice.explanation, line));
         }
       }
       if (!questions.empty()) html += fmt::format("<h2>{}</h2>\n{}", markup(step.title), questions);
     }
     return head("attnscope lesson answers", word("answers")) +
            fmt::format("</head>\n<body><main><h1>{}: {}</h1>\n{}</main><footer>{}</footer></body></html>\n",
-                       word("lesson"), word("answers"), html, of_data());
+                       word("lesson"), word("answers"), html, data_note());
   }
 
  private:
@@ -166,7 +166,7 @@ class Page {
 
   static char letter(std::size_t choice) { return static_cast<char>('A' + choice); }
 
-  MarkHtml line_of(const Setting& setting) {
+  MarkRenderer line_of(const Setting& setting) {
     return {.value = [this, &setting](std::string_view name) { return value_html(name, setting); },
             .term = [this](std::string_view term, std::string_view said) { return term_html(term, said); }};
   }
@@ -191,14 +191,14 @@ class Page {
     return links;
   }
 
-  std::string of_data() const {
+  std::string data_note() const {
     const std::string text =
         fmt::format("{}: {} · {}", word("of_data"), markup(options_.data), markup(evidence_.gpu.name));
     return options_.seed == 0 ? text : fmt::format("{} · {} {}", text, word("seed"), options_.seed);
   }
 
   std::string footer() const {
-    std::string text = of_data() + fmt::format("<br>{}", word("keyboard"));
+    std::string text = data_note() + fmt::format("<br>{}", word("keyboard"));
     for (const TextProblem& problem : texts_.problems) {
       text += fmt::format("<br>{}: {}", word("problems"), markup(attnscope::text(words_of(problem))));
     }
@@ -218,7 +218,7 @@ class Page {
   void add_step(const Step& step) {
     begin(step.slug, step.title, step.order < 1 ? "0" : next_number());
     const Setting setting = varied(step.setting, options_.seed);
-    const MarkHtml line = line_of(setting);
+    const MarkRenderer line = line_of(setting);
     for (const Block& block : step.blocks) {
       if (block.kind == Block::Kind::picture) {
         picture(block.text, step, setting);
@@ -243,7 +243,7 @@ class Page {
   }
 
   std::string value_html(std::string_view name, const Setting& setting) const {
-    const ValueName* known = find_value(name);
+    const ValueDefinition* known = find_value(name);
     const auto value = known == nullptr ? std::nullopt : known->of(setting, evidence_);
     if (!value) return fmt::format("<span class=\"v none\">({})</span>", word("no_data"));
     if (value->origin.empty()) return fmt::format("<span class=\"v\">{}</span>", markup(value->text));
@@ -251,10 +251,10 @@ class Page {
                        word(value->origin), markup(value->text));
   }
 
-  std::string question_html(const Question& q, const Setting& setting, const MarkHtml& value) const {
-    if (!asks_what_is_there(q, setting, evidence_)) return fmt::format("<p class=\"none\">{}</p>\n", word("left_out"));
+  std::string question_html(const Question& q, const Setting& setting, const MarkRenderer& value) const {
+    if (!has_question_data(q, setting, evidence_)) return fmt::format("<p class=\"none\">{}</p>\n", word("left_out"));
     std::string choices;
-    const std::vector<std::size_t> order = order_of_choices(q, options_.seed);
+    const std::vector<std::size_t> order = shuffled_choices(q, options_.seed);
     for (std::size_t i = 0; i < order.size(); ++i) {
       const Choice& choice = q.choices[order[i]];
       choices += fmt::format(
@@ -262,7 +262,7 @@ class Page {
           "class=\"letter\">{}</b> <span>{}</span></label><input type=\"number\" min=\"0\" class=\"vote-count\" "
           "aria-label=\"{}\"><span class=\"explanation\" hidden>{}</span></div>",
           choice.right ? 1 : 0, markup(q.id), order[i], letter(i), line_html(choice.text, value), word("hands"),
-          line_html(choice.because, value));
+          line_html(choice.explanation, value));
     }
     const std::string hint = q.hint.empty() ? std::string()
                                             : fmt::format("<details><summary>{}</summary>{}</details>", word("hint"),
@@ -284,15 +284,15 @@ class Page {
     } else if (name == "backward") {
       sections_ += backward_picture(setting);
     } else {
-      moving_picture(name, step.slug,
-                     name == "tiles"     ? played_json(texts_, step.playing, evidence_)
-                     : name == "softmax" ? softmax_json()
-                     : name == "race"    ? race_json(texts_, step.playing, setting, evidence_)
-                                         : law_json(texts_, setting.first, evidence_));
+      add_animation(name, step.slug,
+                    name == "tiles"     ? player_frames_json(texts_, step.player_settings, evidence_)
+                    : name == "softmax" ? softmax_json()
+                    : name == "race"    ? race_json(texts_, step.player_settings, setting, evidence_)
+                                        : law_json(texts_, setting.first, evidence_));
     }
   }
 
-  void moving_picture(std::string_view kind, std::string_view slug, const std::string& frames) {
+  void add_animation(std::string_view kind, std::string_view slug, const std::string& frames) {
     const std::string id = fmt::format("data-{}-{}", slug, kind);
     sections_ +=
         fmt::format("<figure class=\"play\" data-kind=\"{}\" data-source=\"{}\"></figure>\n", markup(kind), markup(id));
@@ -300,16 +300,16 @@ class Page {
   }
 
   /// Draws squares at one scale on a common baseline.
-  static std::string squares(std::span<const Sized> sizes, double largest_side) {
+  static std::string squares(std::span<const SizedSquare> sizes, double max_tile_side) {
     double most = 0;
     for (const auto& [label, bytes] : sizes) most = std::max(most, bytes);
     constexpr double gap = 24;
     constexpr double label_width = 150;
     double x = gap;
     std::string drawn;
-    const double ground = largest_side + 12;
+    const double ground = max_tile_side + 12;
     for (const auto& [label, bytes] : sizes) {
-      const double side = std::max(1.0, largest_side * std::sqrt(bytes / most));
+      const double side = std::max(1.0, max_tile_side * std::sqrt(bytes / most));
       drawn += fmt::format(
           "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/><text x=\"{:.1f}\" "
           "y=\"{:.1f}\">{}</text>"
@@ -327,7 +327,7 @@ class Page {
   std::string ledger_picture(const Setting& setting) const {
     std::string frames;
     std::size_t now = 0;
-    const std::vector<LedgerFrame> all = ledger_frames(texts_, setting, evidence_.gpu);
+    const std::vector<LedgerStep> all = ledger_frames(texts_, setting, evidence_.gpu);
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (all[i].n == setting.n) now = i;
       frames += fmt::format("<div class=\"frame\"><p><strong>N {}</strong></p>{}{}</div>", all[i].n,
@@ -347,17 +347,19 @@ class Page {
   std::string hierarchy_table() const {
     const Hierarchy all = hierarchy_of(evidence_.gpu, evidence_.ceilings);
     double most = 0;
-    for (const HierarchyRung& rung : all.rungs) most = std::max(most, rung.bandwidth ? rung.bandwidth->value : 0);
+    for (const HierarchyLevel& memory_level : all.memory_levels_list)
+      most = std::max(most, memory_level.bandwidth ? memory_level.bandwidth->value : 0);
     constexpr std::array words{"registers", "shared", "l2", "dram", "host"};
     std::string rows;
-    for (const HierarchyRung& rung : all.rungs) {
-      const double share = rung.bandwidth ? 100 * rung.bandwidth->value / most : 0;
-      rows +=
-          fmt::format("<tr><th>{}</th>{}{}<td class=\"bar\"><i style=\"width:{:.2f}%\"></i></td>{}{}{}</tr>",
-                      word(words.at(static_cast<std::size_t>(rung.rung))), figure_cell(rung.bytes, Unit::bytes),
-                      figure_cell(rung.bandwidth, Unit::bytes_per_second), std::max(share, 0.1),
-                      figure_cell(rung.latency_ns, Unit::nanoseconds), figure_cell(rung.in_flight_bytes, Unit::bytes),
-                      figure_cell(rung.flops_per_byte, Unit::plain));
+    for (const HierarchyLevel& memory_level : all.memory_levels_list) {
+      const double share = memory_level.bandwidth ? 100 * memory_level.bandwidth->value / most : 0;
+      rows += fmt::format("<tr><th>{}</th>{}{}<td class=\"bar\"><i style=\"width:{:.2f}%\"></i></td>{}{}{}</tr>",
+                          word(words.at(static_cast<std::size_t>(memory_level.memory_level))),
+                          figure_cell(memory_level.bytes, Unit::bytes),
+                          figure_cell(memory_level.bandwidth, Unit::bytes_per_second), std::max(share, 0.1),
+                          figure_cell(memory_level.latency_ns, Unit::nanoseconds),
+                          figure_cell(memory_level.in_flight_bytes, Unit::bytes),
+                          figure_cell(memory_level.flops_per_byte, Unit::plain));
     }
     return fmt::format(
         "<figure><table class=\"hierarchy\"><thead><tr><th></th><th>{}</th><th colspan=\"2\">{}</th><th>{}</th><th>{}"
@@ -396,7 +398,7 @@ class Page {
   }
 
   /// Returns "this program's FA1, FA2 · NVIDIA H200 · SM ↔ L2".
-  std::string data_text(const DataOf& of) const {
+  std::string data_text(const DataSummary& of) const {
     std::vector<std::string> parts;
     if (!of.own.empty()) parts.push_back(fmt::format("{} {}", texts_.word("own_kernels"), fmt::join(of.own, ", ")));
     if (!of.others.empty())
@@ -412,10 +414,10 @@ class Page {
     std::string html =
         fmt::format("<p class=\"outcome {}\">{}{}</p><p class=\"prediction-result\"></p>", to_string(verdict.outcome),
                     word(to_string(verdict.outcome)), testable && !of.empty() ? " · " + of : std::string());
-    if (!verdict.because.empty()) {
+    if (!verdict.explanation.empty()) {
       const std::string& detail = verdict.detail;  // for `elsewhere`: the author's text
-      html += fmt::format("<p>{} {}</p>", word(verdict.because),
-                          markup(verdict.because == "elsewhere" ? detail : texts_.translated(detail)));
+      html += fmt::format("<p>{} {}</p>", word(verdict.explanation),
+                          markup(verdict.explanation == "elsewhere" ? detail : texts_.translated(detail)));
     }
     if (!testable && !verdict.figures.empty() && !of.empty())
       html += fmt::format("<p>{} {}</p>", word("beside_it"), of);

@@ -14,7 +14,7 @@
 #include "messages/report.h"
 #include "profiler/curves/curve_values.h"
 #include "profiler/metrics/metrics.h"
-#include "profiler/report/parts.h"
+#include "profiler/report/report_parts.h"
 #include "profiler/roofline/roofline.h"
 #include "profiler/units/number_format.h"
 
@@ -29,7 +29,7 @@ using analysis::PlotKind;
 using analysis::Row;
 using analysis::RunIndex;
 
-struct Rival {
+struct ComparablePoint {
   analysis::SeriesName name;
   CurvePoint point;
 };
@@ -47,29 +47,30 @@ std::string gpu_of(const Context& context, RunIndex run) {
 }
 
 /// `of_clocks`: the values depend on the clock.
-std::string origins_text(const CurvePoint& one, const CurvePoint& other, bool of_clocks) {
+std::string both_origins_text(const CurvePoint& one, const CurvePoint& other, bool of_clocks) {
   const std::string first = origin_text(one.provenance, of_clocks && one.throttled);
   const std::string second = origin_text(other.provenance, of_clocks && other.throttled);
   return first == second ? first : fmt::format("{}, {}", first, second);
 }
 
 /// Returns the points of one device at the longest N that at least two of its series cover, largest value first.
-std::vector<Rival> rivals_of(const Context& context, const analysis::CurveSet& set, analysis::Quantity quantity) {
-  std::map<std::pair<std::string, double>, std::vector<Rival>> at;
+std::vector<ComparablePoint> comparable_points(const Context& context, const analysis::CurveSet& set,
+                                               analysis::Quantity quantity) {
+  std::map<std::pair<std::string, double>, std::vector<ComparablePoint>> at;
   for (const Curve& curve : set.curves) {
     if (curve.kind != CurveKind::measured || curve.quantity != quantity || curve.name.age > 0) continue;
     for (const CurvePoint& point : curve.points) {
       if (point.row) at[{context.table().run(*point.row).device_id, point.n}].push_back({curve.name, point});
     }
   }
-  std::vector<Rival> best;
+  std::vector<ComparablePoint> best;
   double longest = 0;
   for (const auto& [where, rivals] : at) {
     if (rivals.size() < 2 || where.second <= longest) continue;
     longest = where.second;
     best = rivals;
   }
-  std::ranges::stable_sort(best, std::greater<>(), [](const Rival& rival) { return rival.point.value; });
+  std::ranges::stable_sort(best, std::greater<>(), [](const ComparablePoint& rival) { return rival.point.value; });
   return best;
 }
 
@@ -80,28 +81,29 @@ std::string with_tile(const Context& context, const std::string& words, Row row)
 }
 
 /// Adds a sentence such as "12.3 times fewer"; none if the values do not differ significantly.
-void tell_ratios(const Context& context, const Plot& plot, analysis::Quantity quantity, std::vector<Block>& blocks) {
-  const std::vector<Rival> rivals = rivals_of(context, curves_of(context, plot), quantity);
+void add_ratio_sentences(const Context& context, const Plot& plot, analysis::Quantity quantity,
+                         std::vector<Block>& blocks) {
+  const std::vector<ComparablePoint> rivals = comparable_points(context, curves_of(context, plot), quantity);
   if (rivals.empty()) return;
   const bool bytes = quantity == analysis::Quantity::dram;
   const std::string_view unit = bytes ? "byte" : "ns";
-  const Rival& most = rivals.front();
+  const ComparablePoint& most = rivals.front();
   // If all points are of one run, name it only once.
   const std::string run = most.name.runs;
-  const bool one_run = std::ranges::all_of(rivals, [&](const Rival& each) { return each.name.runs == run; });
-  const auto words_of = [&](const Rival& rival) {
+  const bool one_run = std::ranges::all_of(rivals, [&](const ComparablePoint& each) { return each.name.runs == run; });
+  const auto words_of = [&](const ComparablePoint& rival) {
     analysis::SeriesName name = rival.name;
     if (one_run) name.runs.clear();
     return with_tile(context, series_of(context, std::move(name)), *rival.point.row);
   };
   std::vector<Block> told;
   for (std::size_t k = 1; k < rivals.size(); ++k) {
-    const Rival& less = rivals[k];
-    if (!(less.point.value > 0) || !told_apart(context.table(), most.point, less.point, quantity)) continue;
+    const ComparablePoint& less = rivals[k];
+    if (!(less.point.value > 0) || !differs_significantly(context.table(), most.point, less.point, quantity)) continue;
     const std::string ratio = number_text(most.point.value / less.point.value);
     const std::string own = value_text(less.point.value, unit);
     const std::string other = value_text(most.point.value, unit);
-    const std::string origin = origins_text(less.point, most.point, !bytes);
+    const std::string origin = both_origins_text(less.point, most.point, !bytes);
     const std::string words = bytes ? text(msg::report::fewer_bytes{.origin = origin,
                                                                     .other = words_of(most),
                                                                     .other_bytes = other,
@@ -127,12 +129,12 @@ void tell_ratios(const Context& context, const Plot& plot, analysis::Quantity qu
 }
 
 /// Points of one algorithm at one N by GPU.
-using OnDevices = std::map<std::string, CurvePoint>;
+using PointsByDevice = std::map<std::string, CurvePoint>;
 
 /// Adds how much slower each GPU is than the fastest, at the longest N that two GPUs share.
-void tell_devices(const Context& context, const Plot& plot, std::vector<Block>& blocks) {
+void add_device_sentences(const Context& context, const Plot& plot, std::vector<Block>& blocks) {
   const analysis::CurveSet set = curves_of(context, plot);
-  std::map<double, std::map<std::string, OnDevices>> at;
+  std::map<double, std::map<std::string, PointsByDevice>> at;
   for (const Curve& curve : set.curves) {
     if (curve.kind != CurveKind::measured || curve.quantity != analysis::Quantity::time || curve.name.age > 0) continue;
     for (const CurvePoint& point : curve.points) {
@@ -151,13 +153,13 @@ void tell_devices(const Context& context, const Plot& plot, std::vector<Block>& 
       for (const auto& [device, slow] : devices) {
         const CurvePoint& best = fast->second;
         if (device == fast->first || !(best.value > 0) ||
-            !told_apart(context.table(), slow, best, analysis::Quantity::time))
+            !differs_significantly(context.table(), slow, best, analysis::Quantity::time))
           continue;
         const std::string own = text(Nanoseconds(slow.value));
         const std::string other = text(Nanoseconds(best.value));
         const Message words = msg::report::slower_there{.fast = with_tile(context, fast->first, *best.row),
                                                         .fast_time = other,
-                                                        .origin = origins_text(slow, best, true),
+                                                        .origin = both_origins_text(slow, best, true),
                                                         .ratio = number_text(slow.value / best.value),
                                                         .series = series,
                                                         .slow = with_tile(context, device, *slow.row),
@@ -175,9 +177,9 @@ void tell_devices(const Context& context, const Plot& plot, std::vector<Block>& 
 
 /// Adds, for each algorithm, the N from which an SM unit bounds it rather than memory. Returns whether a sentence uses
 /// the datasheet's tensor-core peak, which does not name an instruction.
-bool tell_bounds(const Context& context, const Plot& plot, std::vector<Block>& blocks) {
+bool add_bound_sentences(const Context& context, const Plot& plot, std::vector<Block>& blocks) {
   bool by_datasheet = false;
-  for (const DeviceRoofs& roofs : roofs_of(context, plot)) {
+  for (const DeviceRoofline& roofs : make_rooflines(context, plot)) {
     const analysis::RooflineReport& report = roofs.report;
     std::set<std::string> told;
     std::vector<Block> bounds;
@@ -232,7 +234,7 @@ bool tell_bounds(const Context& context, const Plot& plot, std::vector<Block>& b
   return by_datasheet;
 }
 
-void tell_residual(const Context& context, std::vector<Block>& blocks) {
+void add_residual_sentence(const Context& context, std::vector<Block>& blocks) {
   const analysis::ValueColumn& ratios = context.table().values(metric_key::l2_sm_over_model);
   std::optional<Row> worst;
   std::size_t points = 0;
@@ -250,7 +252,7 @@ void tell_residual(const Context& context, std::vector<Block>& blocks) {
                {{percent, worst}}));
 }
 
-void tell_failures(const Context& context, std::vector<Block>& blocks) {
+void add_failures(const Context& context, std::vector<Block>& blocks) {
   std::map<Disposition, std::vector<Row>> ends;
   for (const Row row : context.table().rows()) {
     const Disposition end = context.table().disposition(row);
@@ -279,15 +281,16 @@ void tell_failures(const Context& context, std::vector<Block>& blocks) {
 
 }  // namespace
 
-void tell_points(const Context& context, std::vector<Block>& blocks) {
-  if (const Plot* plot = context.plot(PlotKind::bytes)) tell_ratios(context, *plot, analysis::Quantity::dram, blocks);
+void add_findings(const Context& context, std::vector<Block>& blocks) {
+  if (const Plot* plot = context.plot(PlotKind::bytes))
+    add_ratio_sentences(context, *plot, analysis::Quantity::dram, blocks);
   if (const Plot* plot = context.plot(PlotKind::time)) {
-    tell_ratios(context, *plot, analysis::Quantity::time, blocks);
-    tell_devices(context, *plot, blocks);
-    if (tell_bounds(context, *plot, blocks)) blocks.emplace_back(plain(msg::report::tensor_bound{}));
+    add_ratio_sentences(context, *plot, analysis::Quantity::time, blocks);
+    add_device_sentences(context, *plot, blocks);
+    if (add_bound_sentences(context, *plot, blocks)) blocks.emplace_back(plain(msg::report::tensor_bound{}));
   }
-  tell_residual(context, blocks);
-  tell_failures(context, blocks);
+  add_residual_sentence(context, blocks);
+  add_failures(context, blocks);
 }
 
 }  // namespace attnscope::report

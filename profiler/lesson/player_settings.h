@@ -16,7 +16,7 @@ namespace attnscope::analysis::lesson {
 
 /// One setting that overrides the step's, from `play_also`, for example "bc=128". Names: n, br, bc, heads, m or l2 (in
 /// KiB). 0: not overridden.
-struct PlayChoice {
+struct PlayerOverride {
   std::string label{};
   std::int64_t n = 0;
   std::int64_t br = 0;
@@ -27,7 +27,7 @@ struct PlayChoice {
 };
 
 /// The `play...` keys of a front matter.
-struct Playing {
+struct PlayerSettings {
   std::vector<const Algorithm*> algorithms{};
   std::int64_t n = 512;
   std::int64_t d = 64;
@@ -38,17 +38,17 @@ struct Playing {
   std::int64_t sms = 0;  ///< SMs that execute blocks; 0: the GPU's
   Pass pass = Pass::fwd;
   std::vector<Mask> masks{Mask::none};
-  std::vector<PlayChoice> also{};
+  std::vector<PlayerOverride> also{};
 };
-[[nodiscard]] Playing read_playing(FrontReader&);
+[[nodiscard]] PlayerSettings read_player_settings(FrontMatterReader&);
 
 /// Creates a player with the requested tile, or the algorithm's default if infeasible. Halves N until the program has
 /// at most `most` frames; nullopt if that is not possible.
-[[nodiscard]] std::optional<TilePlayer> player_of(const Playing&, const Evidence&, const Algorithm&, const Mask&,
-                                                  std::int64_t most, const PlayChoice& = {});
-[[nodiscard]] bool plays_what_was_chosen(const TilePlayer&, const PlayChoice&);
+[[nodiscard]] std::optional<TilePlayer> make_player(const PlayerSettings&, const Evidence&, const Algorithm&,
+                                                    const Mask&, std::int64_t most, const PlayerOverride& = {});
+[[nodiscard]] bool uses_requested_tile(const TilePlayer&, const PlayerOverride&);
 /// Returns whether the player's N is shorter than requested because of the frame limit.
-[[nodiscard]] bool plays_a_shorter_n(const Playing&, const TilePlayer&, const PlayChoice&);
+[[nodiscard]] bool uses_shorter_n(const PlayerSettings&, const TilePlayer&, const PlayerOverride&);
 /// Tiles of S computed per round, as {row, column, rows, columns} in tiles; heads are stacked vertically.
 struct PairRounds {
   std::int64_t rows = 0;  ///< 0 if no scores are computed

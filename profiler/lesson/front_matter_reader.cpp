@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/lesson/front_reader.h"
+#include "profiler/lesson/front_matter_reader.h"
 
 #include <fmt/ranges.h>
 
@@ -8,30 +8,31 @@
 
 namespace attnscope::analysis::lesson {
 
-const std::string* FrontReader::take(std::string_view key) {
+const std::string* FrontMatterReader::take(std::string_view key) {
   taken_.emplace(key);
   return document_.front.find(key);
 }
 
-std::string FrontReader::text(std::string_view key) {
+std::string FrontMatterReader::text(std::string_view key) {
   const std::string* value = take(key);
   return value == nullptr ? std::string() : *value;
 }
 
-std::string FrontReader::needed(std::string_view key) {
+std::string FrontMatterReader::needed(std::string_view key) {
   std::string value = text(key);
   if (value.empty()) lacks(fmt::format("'{}'", key));
   return value;
 }
 
-std::optional<double> FrontReader::number(std::string_view key) {
+std::optional<double> FrontMatterReader::number(std::string_view key) {
   if (take(key) == nullptr) return std::nullopt;
   const std::optional<double> value = document_.front.number(key);
   if (!value) refuse(key, "expected a number");
   return value;
 }
 
-std::int64_t FrontReader::whole(std::string_view key, std::int64_t otherwise, std::int64_t low, std::int64_t high) {
+std::int64_t FrontMatterReader::whole(std::string_view key, std::int64_t otherwise, std::int64_t low,
+                                      std::int64_t high) {
   if (take(key) == nullptr) return otherwise;
   const std::optional<double> value = document_.front.number(key);
   const bool fits = value && *value == std::floor(*value) && *value >= static_cast<double>(low) &&
@@ -41,19 +42,19 @@ std::int64_t FrontReader::whole(std::string_view key, std::int64_t otherwise, st
   return otherwise;
 }
 
-std::string FrontReader::one_of(std::string_view key, const std::vector<std::string>& known) {
+std::string FrontMatterReader::one_of(std::string_view key, const std::vector<std::string>& known) {
   std::string value = text(key);
   if (value.empty() || std::ranges::count(known, value) > 0) return value;
   refuse(key, make_message("expected one of {}", fmt::join(known, ", ")));
   return {};
 }
 
-std::vector<std::string> FrontReader::words(std::string_view key) {
+std::vector<std::string> FrontMatterReader::words(std::string_view key) {
   take(key);
   return document_.front.words(key);
 }
 
-const Algorithm* FrontReader::find(std::string_view key, std::string_view name) {
+const Algorithm* FrontMatterReader::find(std::string_view key, std::string_view name) {
   const Algorithm* algorithm = registry_.find(name);
   if (algorithm == nullptr) {
     std::vector<std::string> known;
@@ -63,12 +64,12 @@ const Algorithm* FrontReader::find(std::string_view key, std::string_view name) 
   return algorithm;
 }
 
-const Algorithm* FrontReader::algorithm(std::string_view key) {
+const Algorithm* FrontMatterReader::algorithm(std::string_view key) {
   const std::string* name = take(key);
   return name == nullptr ? nullptr : find(key, *name);
 }
 
-std::vector<const Algorithm*> FrontReader::algorithms(std::string_view key) {
+std::vector<const Algorithm*> FrontMatterReader::algorithms(std::string_view key) {
   std::vector<const Algorithm*> all;
   for (const std::string& name : words(key)) {
     if (const Algorithm* algorithm = find(key, name)) all.push_back(algorithm);
@@ -76,20 +77,21 @@ std::vector<const Algorithm*> FrontReader::algorithms(std::string_view key) {
   return all;
 }
 
-void FrontReader::refuse(std::string_view key, const Message& allowed) {
+void FrontMatterReader::refuse(std::string_view key, const Message& allowed) {
   problems_.push_back({document_.file, document_.front.line_of(key),
-                       make_message("invalid '{}: {}': {}", key, clipped(document_.front.text(key)), allowed)});
+                       make_message("invalid '{}: {}': {}", key, truncate_text(document_.front.text(key)), allowed)});
 }
 
-void FrontReader::lacks(std::string_view what) {
+void FrontMatterReader::lacks(std::string_view what) {
   problems_.push_back({document_.file, 1, make_message("missing {} in the front matter", what)});
 }
 
-std::vector<TextProblem> FrontReader::finish() {
+std::vector<TextProblem> FrontMatterReader::finish() {
   for (const auto& [key, entry] : document_.front.entries) {
     if (taken_.contains(key)) continue;
-    problems_.push_back({document_.file, entry.line,
-                         make_message("unknown key '{}' (available: {})", clipped(key), fmt::join(taken_, ", "))});
+    problems_.push_back(
+        {document_.file, entry.line,
+         make_message("unknown key '{}' (available: {})", truncate_text(key), fmt::join(taken_, ", "))});
   }
   std::ranges::stable_sort(problems_, {}, &TextProblem::line);
   return std::move(problems_);
@@ -104,10 +106,10 @@ bool is_name(std::string_view name) {
 
 Message no_name(std::string_view text) {
   return make_message("invalid name '{}' (at most 60 letters, digits and hyphens; not starting with a hyphen)",
-                      clipped(text));
+                      truncate_text(text));
 }
 
-std::string clipped(std::string_view text) {
+std::string truncate_text(std::string_view text) {
   constexpr std::size_t most = 60;
   if (text.size() <= most) return std::string(text);
   std::size_t end = most;

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "profiler/lesson/formula.h"
+#include "profiler/lesson/lesson_page.h"
 #include "profiler/lesson/texts.h"
-#include "profiler/lesson/web.h"
 #include "tests/profiler/lesson/claim_cards.h"
 
 namespace attnscope::analysis::lesson {
@@ -29,18 +29,18 @@ std::vector<std::string> told(const LessonTexts& texts) {
 }
 
 /// Loads a custom step with additional front matter from line 5.
-LessonTexts with_step(const std::string& more, const std::string& body = "Text.\n") {
+LessonTexts load_custom_step(const std::string& more, const std::string& body = "Text.\n") {
   const std::vector<TextFile> files{
       {"en/step-8-own.md", "---\ntitle: Own\nslug: own\norder: 8\n" + more + "---\n" + body}};
   return load_lesson("en", files);
 }
 
-const Step* own_step(const LessonTexts& texts) {
+const Step* custom_step(const LessonTexts& texts) {
   const auto found = std::ranges::find(texts.steps, "own", &Step::slug);
   return found == texts.steps.end() ? nullptr : &*found;
 }
 
-TEST(TeachersStep, WhatNothingTakesIsToldAndTheStepStands) {
+TEST(CustomStep, ReportsInvalidValues) {
   const struct {
     const char* line;
     const char* named;  ///< the invalid part
@@ -63,39 +63,40 @@ TEST(TeachersStep, WhatNothingTakesIsToldAndTheStepStands) {
       {"<script>: 1", "'<script>'", ""},
   };
   for (const auto& each : wrong) {
-    const LessonTexts texts = with_step(std::string(each.line) + "\n");
+    const LessonTexts texts = load_custom_step(std::string(each.line) + "\n");
     EXPECT_THAT(told(texts),
                 ElementsAre(AllOf(StartsWith("en/step-8-own.md:5: "), HasSubstr(each.named), HasSubstr(each.allowed))))
         << each.line;
-    EXPECT_NE(own_step(texts), nullptr) << each.line;
+    EXPECT_NE(custom_step(texts), nullptr) << each.line;
     EXPECT_EQ(texts.steps.size(), 9U);
   }
-  const LessonTexts texts = with_step("n: nan\nheads: 0\nplay_heads: 65\nbatch: 4k\n");
+  const LessonTexts texts = load_custom_step("n: nan\nheads: 0\nplay_heads: 65\nbatch: 4k\n");
   EXPECT_EQ(told(texts).size(), 4U);
-  EXPECT_EQ(own_step(texts)->setting.n, 8192);
-  EXPECT_EQ(own_step(texts)->playing.heads, 1);
+  EXPECT_EQ(custom_step(texts)->setting.n, 8192);
+  EXPECT_EQ(custom_step(texts)->player_settings.heads, 1);
 }
 
-TEST(TeachersStep, SetsWhatIsPlayed) {
-  const LessonTexts texts = with_step("n: 4k\nplay: fa1 fa2\nplay_masks: causal\nplay_also: bc=128 m=16384 heads=4\n");
+TEST(CustomStep, SetsPlayerSettings) {
+  const LessonTexts texts =
+      load_custom_step("n: 4k\nplay: fa1 fa2\nplay_masks: causal\nplay_also: bc=128 m=16384 heads=4\n");
   EXPECT_THAT(told(texts), IsEmpty());
-  EXPECT_EQ(own_step(texts)->setting.n, 4096);
-  const Playing& playing = own_step(texts)->playing;
-  ASSERT_EQ(playing.also.size(), 3U);
-  EXPECT_EQ(playing.also[0].label, "Bc 128");
-  EXPECT_EQ(playing.also[1].m, 16384);
+  EXPECT_EQ(custom_step(texts)->setting.n, 4096);
+  const PlayerSettings& player_settings = custom_step(texts)->player_settings;
+  ASSERT_EQ(player_settings.also.size(), 3U);
+  EXPECT_EQ(player_settings.also[0].label, "Bc 128");
+  EXPECT_EQ(player_settings.also[1].m, 16384);
   const PointTable none;
-  const Evidence evidence = evidence_of(none);
-  const Algorithm& fa2 = *playing.algorithms[1];
-  const auto whole = player_of(playing, evidence, fa2, Mask::none, 1000);
-  const auto shorter = player_of(playing, evidence, fa2, Mask::none, std::ssize(whole->frames()) - 1);
-  EXPECT_FALSE(plays_a_shorter_n(playing, *whole, {}));
-  EXPECT_TRUE(plays_a_shorter_n(playing, *shorter, {}));
+  const Evidence evidence = make_evidence(none);
+  const Algorithm& fa2 = *player_settings.algorithms[1];
+  const auto whole = make_player(player_settings, evidence, fa2, Mask::none, 1000);
+  const auto shorter = make_player(player_settings, evidence, fa2, Mask::none, std::ssize(whole->frames()) - 1);
+  EXPECT_FALSE(uses_shorter_n(player_settings, *whole, {}));
+  EXPECT_TRUE(uses_shorter_n(player_settings, *shorter, {}));
   EXPECT_EQ(shorter->problem().n_k, 256);
   EXPECT_EQ(shorter->total().by_tensor, shorter->closed_form().by_tensor);
 }
 
-TEST(TeachersStep, WithoutWhatItNeedsIsLeftOut) {
+TEST(CustomStep, SkipsInvalidSteps) {
   const struct {
     const char* text;
     std::vector<std::pair<int, std::string>> problems;  ///< line, named part
@@ -127,7 +128,7 @@ TEST(TeachersStep, WithoutWhatItNeedsIsLeftOut) {
   EXPECT_EQ(load_lesson("en", instead).steps.front().title, "Mine");
 }
 
-TEST(TeachersText, NamesTheLineThatCannotBeRead) {
+TEST(CustomText, ReportsProblemLine) {
   const struct {
     const char* body;  ///< from line 6
     int line;
@@ -149,18 +150,18 @@ TEST(TeachersText, NamesTheLineThatCannotBeRead) {
       {"::question ledger-double\nWhat?\n- [ ] c :: d\n- [x] a :: b\n", 6, "'ledger-double'"},
   };
   for (const auto& each : wrong) {
-    const LessonTexts texts = with_step("", each.body);
+    const LessonTexts texts = load_custom_step("", each.body);
     const std::string place = "en/step-8-own.md:" + std::to_string(each.line) + ": ";
     EXPECT_THAT(told(texts), ElementsAre(AllOf(StartsWith(place), HasSubstr(each.named)))) << each.body;
-    EXPECT_EQ(own_step(texts), nullptr) << each.body;
+    EXPECT_EQ(custom_step(texts), nullptr) << each.body;
   }
   std::string many;
   for (int i = 0; i < 200'000; ++i) many += "::x\n";
-  EXPECT_EQ(told(with_step("", many)).size(), 21U);
+  EXPECT_EQ(told(load_custom_step("", many)).size(), 21U);
 }
 
-TEST(TeachersText, IsMarkdownInWhichHtmlIsText) {
-  const MarkHtml of{
+TEST(CustomText, RendersHtmlAsText) {
+  const MarkRenderer of{
       .value = [](std::string_view name) { return "<b>" + std::string(name) + "</b>"; },
       .term = [](std::string_view, std::string_view said) { return "<dfn>" + std::string(said) + "</dfn>"; }};
   const std::pair<const char*, const char*> lines[] = {
@@ -177,7 +178,7 @@ TEST(TeachersText, IsMarkdownInWhichHtmlIsText) {
   EXPECT_EQ(markdown_html("``` \" {{n}}\nx\n```\n", of), "<pre><code>x\n</code></pre>\n");
 }
 
-TEST(Formula, BecomesMathml) {
+TEST(Formula, RendersMathml) {
   const std::pair<const char*, const char*> formulas[] = {
       {"N^2", "<msup><mi>N</mi><mn>2</mn></msup>"},
       {"\\frac{M}{4d}", "<mfrac><mrow><mi>M</mi></mrow><mrow><mn>4</mn><mi>d</mi></mrow></mfrac>"},
@@ -201,7 +202,7 @@ std::string claim_text(const std::string& more) {
          more + "---\n";
 }
 
-TEST(TeachersClaim, WhatWouldBeMisjudgedIsLeftOut) {
+TEST(CustomClaim, SkipsInvalidCards) {
   const struct {
     const char* from;  ///< in a card with `low: 1` in line 9
     const char* to;
@@ -251,7 +252,7 @@ TEST(TeachersClaim, WhatWouldBeMisjudgedIsLeftOut) {
   EXPECT_THAT(told(load_lesson("en", program)), ElementsAre(AllOf(HasSubstr(":6: "), HasSubstr("'to: imported:x'"))));
 }
 
-TEST(TeachersFiles, ThatAreNoneOfTheLessonsAreNamed) {
+TEST(CustomFiles, ReportsUnknownFiles) {
   const std::vector<TextFile> files{{"claims/a b.md", claim_text("low: 1\n")},
                                     {"en/notes.md", "x"},
                                     {"en/step-8-own.txt", {}, "its name does not end in .md: it is not read"},
@@ -266,7 +267,7 @@ TEST(TeachersFiles, ThatAreNoneOfTheLessonsAreNamed) {
   EXPECT_TRUE(load_lesson("fr").steps.empty());
 }
 
-TEST(TeachersPage, HostileTextIsText) {
+TEST(CustomPage, EscapesHostileText) {
   const PointTable none;
   const std::string evil = "</script><img src=x onerror=alert(1)>\"'&";
   const std::vector<TextFile> files{
@@ -278,8 +279,8 @@ TEST(TeachersPage, HostileTextIsText) {
                              "\ntext.en: " + evil + "\n---\n"},
       {"en/" + evil + ".md", "x"}};
   const LessonTexts texts = load_lesson("en", files);
-  ASSERT_NE(own_step(texts), nullptr);
-  const std::string page = lesson_page(texts, evidence_of(none), {.data = evil});
+  ASSERT_NE(custom_step(texts), nullptr);
+  const std::string page = lesson_page(texts, make_evidence(none), {.data = evil});
   EXPECT_THAT(page, Not(HasSubstr("<img")));
   EXPECT_THAT(page, Not(HasSubstr("</script><")));
   EXPECT_THAT(page, HasSubstr("&lt;img src=x onerror=alert(1)&gt;"));

@@ -13,7 +13,7 @@
 #include "messages/report.h"
 #include "profiler/compare/compared_values.h"
 #include "profiler/predict/published_errors.h"
-#include "profiler/report/parts.h"
+#include "profiler/report/report_parts.h"
 #include "profiler/units/number_format.h"
 
 namespace attnscope::report {
@@ -33,7 +33,7 @@ const CeilingFacts* newest_set(const std::vector<CeilingFacts>& sets, Fits fits)
 }
 
 /// Returns ceilings measured on the device, else on another of the same name; empty if there are none.
-KnownRoofs roofs_known(const Context& context, RunIndex index) {
+DeviceCeilings find_ceilings(const Context& context, RunIndex index) {
   const analysis::Run& run = context.table().runs()[index];
   const std::vector<CeilingFacts>& sets = context.input.ceilings;
   const CeilingFacts* set = nullptr;
@@ -56,7 +56,7 @@ KnownRoofs roofs_known(const Context& context, RunIndex index) {
 
 }  // namespace
 
-std::string source_text(const KnownRoofs& known, const analysis::Roof& roof, const std::string& device) {
+std::string source_text(const DeviceCeilings& known, const analysis::Roof& roof, const std::string& device) {
   switch (roof.source) {
     case analysis::RoofSource::measured:
       return text(msg::report::roof_measured{.time = known.measured_at});
@@ -78,15 +78,15 @@ std::string source_text(const KnownRoofs& known, const analysis::Roof& roof, con
   return text(msg::report::roof_estimate{});
 }
 
-std::vector<DeviceRoofs> roofs_of(const Context& context, const analysis::Plot& plot) {
-  std::vector<DeviceRoofs> all;
+std::vector<DeviceRoofline> make_rooflines(const Context& context, const analysis::Plot& plot) {
+  std::vector<DeviceRoofline> all;
   const std::span<const Row> rows = plot.filter.rows();
   for (const std::string& device : analysis::roofline_devices(context.table(), rows)) {
     const auto of_device =
         std::ranges::find_if(rows, [&](Row row) { return context.table().run(row).device_id == device; });
     const analysis::Run& run = context.table().run(*of_device);
-    DeviceRoofs roofs{.run = context.table().run_index(*of_device), .known = {}, .report = {}, .sources = {}};
-    roofs.known = roofs_known(context, roofs.run);
+    DeviceRoofline roofs{.run = context.table().run_index(*of_device), .known = {}, .report = {}, .sources = {}};
+    roofs.known = find_ceilings(context, roofs.run);
     const bool known = run.provenance != Provenance::imported || find_gpu(run.device_name) != nullptr ||
                        !roofs.known.measured_at.empty();
     if (!known) continue;
@@ -102,7 +102,7 @@ std::vector<DeviceRoofs> roofs_of(const Context& context, const analysis::Plot& 
   return all;
 }
 
-void tell_errors(const Context& context, std::vector<Block>& blocks) {
+void add_simulator_errors(const Context& context, std::vector<Block>& blocks) {
   // GPU names that share an error table are merged; algorithms as returned by error_group().
   std::map<std::string, std::set<std::pair<std::string, Pass>>> simulated;
   for (const Row row : context.table().rows()) {

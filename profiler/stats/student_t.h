@@ -8,11 +8,11 @@
 namespace attnscope::analysis {
 
 /// Degrees of freedom above which Student's t is treated as normal.
-inline constexpr double as_good_as_normal = 1e6;
+inline constexpr double max_student_dof = 1e6;
 
 /// Avoids boost's promotion to long double, which is several times slower.
-using InDoubles = boost::math::policies::policy<boost::math::policies::promote_double<false>>;
-using Students = boost::math::students_t_distribution<double, InDoubles>;
-inline const boost::math::normal_distribution<double, InDoubles> standard_normal;
+using DoublePolicy = boost::math::policies::policy<boost::math::policies::promote_double<false>>;
+using StudentT = boost::math::students_t_distribution<double, DoublePolicy>;
+inline const boost::math::normal_distribution<double, DoublePolicy> standard_normal;
 
 }  // namespace attnscope::analysis

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/stats/one_clock.h"
+#include "profiler/stats/clock_normalization.h"
 
 #include <algorithm>
 #include <array>
@@ -12,18 +12,18 @@ namespace attnscope::analysis {
 namespace {
 
 /// Prior of the slope: mean and standard deviation over the points measured.
-constexpr double usual_slope = -0.7;
-constexpr double spread_of_slopes = 0.35;
+constexpr double prior_slope = -0.7;
+constexpr double prior_slope_sd = 0.35;
 /// z-score exceeded by chance in one of 1,000 rows.
-constexpr double hardly_by_chance = 3.3;
+constexpr double z_one_in_1000 = 3.3;
 /// z-score exceeded by chance in one of 20 rows.
-constexpr double seldom_by_chance = 2;
+constexpr double z_one_in_20 = 2;
 /// Maximum error of a log time due to the slope's uncertainty; well below any margin.
-constexpr double most_unknown = 0.002;
+constexpr double max_slope_error = 0.002;
 /// Floor of the residual variance: clock resolution.
-constexpr double least_residual = 1e-7;
+constexpr double min_residual_variance = 1e-7;
 
-double log_ghz(const RoundsOfSide& side, std::size_t round) {
+double log_ghz(const SideRounds& side, std::size_t round) {
   return std::log(side.cycles[round] / side.ns[round]);
 }
 
@@ -32,9 +32,9 @@ struct Scatter {
   double clocks = 0;
   double times = 0;
   double both = 0;
-  double freedom = 0;
+  double dof = 0;
 
-  void add(const RoundsOfSide& side) {
+  void add(const SideRounds& side) {
     std::map<std::uint32_t, std::vector<std::size_t>> recordings;
     for (std::size_t k = 0; k < side.ns.size(); ++k) {
       recordings[side.recordings.empty() ? 0 : side.recordings[k]].push_back(k);
@@ -53,12 +53,12 @@ struct Scatter {
         times += of_time * of_time;
         both += of_clock * of_time;
       }
-      freedom += static_cast<double>(rounds.size() - 1);
+      dof += static_cast<double>(rounds.size() - 1);
     }
   }
 };
 
-double mean_clock(const RoundsOfSide& side) {
+double mean_clock(const SideRounds& side) {
   double sum = 0;
   for (std::size_t k = 0; k < side.ns.size(); ++k) sum += log_ghz(side, k);
   return sum / static_cast<double>(side.ns.size());
@@ -66,11 +66,11 @@ double mean_clock(const RoundsOfSide& side) {
 
 }  // namespace
 
-std::optional<ClockLine> clock_line(std::span<const RoundsOfSide* const> sides) {
+std::optional<ClockFit> fit_clock(std::span<const SideRounds* const> sides) {
   Scatter scatter;
   double clock = 0;
   double rounds = 0;
-  for (const RoundsOfSide* side : sides) {
+  for (const SideRounds* side : sides) {
     if (side->ns.empty() || side->cycles.size() != side->ns.size()) return std::nullopt;
     scatter.add(*side);
     const auto count = static_cast<double>(side->ns.size());
@@ -81,15 +81,15 @@ std::optional<ClockLine> clock_line(std::span<const RoundsOfSide* const> sides) 
   // Ridge regression: posterior mean of the slope under a normal prior.
   double left = scatter.times;
   if (scatter.clocks > 0) left -= scatter.both * scatter.both / scatter.clocks;
-  const double variance = std::max(left / std::max(scatter.freedom - 1, 1.0), least_residual);
-  const double weight = variance / (spread_of_slopes * spread_of_slopes);
-  const double slope = (scatter.both + weight * usual_slope) / (scatter.clocks + weight);
-  return ClockLine{.slope = std::clamp(slope, -1.0, 0.0),
-                   .slope_error = std::sqrt(variance / (scatter.clocks + weight)),
-                   .log_ghz = clock / rounds};
+  const double variance = std::max(left / std::max(scatter.dof - 1, 1.0), min_residual_variance);
+  const double weight = variance / (prior_slope_sd * prior_slope_sd);
+  const double slope = (scatter.both + weight * prior_slope) / (scatter.clocks + weight);
+  return ClockFit{.slope = std::clamp(slope, -1.0, 0.0),
+                  .slope_error = std::sqrt(variance / (scatter.clocks + weight)),
+                  .log_ghz = clock / rounds};
 }
 
-std::vector<double> times_at(const ClockLine& line, const RoundsOfSide& side) {
+std::vector<double> times_at(const ClockFit& line, const SideRounds& side) {
   std::vector<double> times(side.ns);
   for (std::size_t k = 0; k < times.size(); ++k) {
     times[k] *= std::exp(line.slope * (line.log_ghz - log_ghz(side, k)));
@@ -97,21 +97,21 @@ std::vector<double> times_at(const ClockLine& line, const RoundsOfSide& side) {
   return times;
 }
 
-void hold_clock(ComparedRow& row) {
-  const std::array<const RoundsOfSide*, 2> sides{&row.base, &row.other};
-  const std::optional<ClockLine> line = clock_line(sides);
+void normalize_clock(ComparedRow& row) {
+  const std::array<const SideRounds*, 2> sides{&row.base, &row.other};
+  const std::optional<ClockFit> line = fit_clock(sides);
   if (!line) return;
   double error = 0;
-  for (const RoundsOfSide* side : sides) {
+  for (const SideRounds* side : sides) {
     Scatter scatter;
     scatter.add(*side);
-    if (scatter.freedom > 0) error += scatter.clocks / scatter.freedom / static_cast<double>(side->ns.size());
+    if (scatter.dof > 0) error += scatter.clocks / scatter.dof / static_cast<double>(side->ns.size());
   }
   const double apart = mean_clock(row.other) - mean_clock(row.base);
-  if (std::abs(apart) * line->slope_error > most_unknown) return;
-  if (row.paired && std::abs(apart) > seldom_by_chance * std::sqrt(error)) return;
+  if (std::abs(apart) * line->slope_error > max_slope_error) return;
+  if (row.paired && std::abs(apart) > z_one_in_20 * std::sqrt(error)) return;
   row.clock_shift = line->slope * apart;
-  row.clocks_differ = std::abs(apart) > hardly_by_chance * std::sqrt(error);
+  row.clocks_differ = std::abs(apart) > z_one_in_1000 * std::sqrt(error);
   std::vector<double> base = times_at(*line, row.base);
   row.other.ns = times_at(*line, row.other);
   row.base.ns = std::move(base);

@@ -16,7 +16,7 @@ namespace {
 
 using fixtures::Points;
 
-std::vector<PointRecord> wall_of(const std::string& algorithm) {
+std::vector<PointRecord> memory_wall_of(const std::string& algorithm) {
   std::vector<PointRecord> records = fixtures::memory_wall();
   std::erase_if(records, [&](const PointRecord& record) { return record.spec.algorithm != algorithm; });
   return records;
@@ -45,8 +45,8 @@ CurveRequest times() {
   return request;
 }
 
-TEST(CurvesOfRuns, ARunAndItsSlowedCopyAreTwoSeriesOfTheirOwnValues) {
-  const auto records = wall_of("fa2");
+TEST(CurveRuns, SlowedCopyIsSeparateSeries) {
+  const auto records = memory_wall_of("fa2");
   Points points;
   points.add(records, fixtures::run(Provenance::measured, "first", "2026-01-01T00:00:00Z"));
   points.add(slowed(records, 1.5), fixtures::run(Provenance::measured, "again", "2026-01-02T00:00:00Z"));
@@ -70,8 +70,8 @@ TEST(CurvesOfRuns, ARunAndItsSlowedCopyAreTwoSeriesOfTheirOwnValues) {
   }
 }
 
-TEST(CurvesOfRuns, TheLaterOfRunsThatBeganTogetherIsTheNewer) {
-  const auto records = wall_of("fa2");
+TEST(CurveRuns, LaterRunIsNewerAtEqualStart) {
+  const auto records = memory_wall_of("fa2");
   Points points;
   points.add(records, fixtures::run(Provenance::measured, "file a"));
   points.add(records, fixtures::run(Provenance::measured, "file b"));
@@ -80,8 +80,8 @@ TEST(CurvesOfRuns, TheLaterOfRunsThatBeganTogetherIsTheNewer) {
   EXPECT_EQ(drawn.set.curves[0].name.runs, "file b");
 }
 
-TEST(CurvesOfRuns, RunsThatShareNoNAreOneSeries) {
-  auto low = wall_of("fa2");
+TEST(CurveRuns, JoinsRunsWithoutCommonN) {
+  auto low = memory_wall_of("fa2");
   const std::vector<PointRecord> high(low.begin() + 4, low.end());
   low.resize(4);
   Points points;
@@ -93,8 +93,8 @@ TEST(CurvesOfRuns, RunsThatShareNoNAreOneSeries) {
   EXPECT_EQ(drawn.set.curves[0].name, (SeriesName{.algorithm = "fa2"})) << "there is nothing to tell apart";
 }
 
-TEST(CurvesOfRuns, ARunThatMeasuredSomeNAgainIsNotMixedWithTheOthers) {
-  const auto whole = wall_of("fa2");
+TEST(CurveRuns, RepeatedNIsSeparateSeries) {
+  const auto whole = memory_wall_of("fa2");
   const std::vector<PointRecord> some(whole.begin() + 2, whole.begin() + 4);
   Points points;
   points.add(whole, fixtures::run(Provenance::measured, "whole", "2026-01-01T00:00:00Z"));
@@ -107,9 +107,9 @@ TEST(CurvesOfRuns, ARunThatMeasuredSomeNAgainIsNotMixedWithTheOthers) {
   EXPECT_EQ(drawn.set.curves[1].points.size(), 7U);
 }
 
-TEST(CurvesOfRuns, ASweepOverTilesAtOneNIsLeftToTheMap) {
+TEST(CurveRuns, HidesTileSweepAtOneN) {
   Points points;
-  points.add(wall_of("fa2"), fixtures::run(Provenance::measured, "wall", "2026-01-01T00:00:00Z"));
+  points.add(memory_wall_of("fa2"), fixtures::run(Provenance::measured, "wall", "2026-01-01T00:00:00Z"));
   points.add(fixtures::tile_sweep(), fixtures::run(Provenance::measured, "tiles", "2026-01-02T00:00:00Z"));
   CurveRequest request = times();
   request.algorithms = {"fa2"};
@@ -123,17 +123,17 @@ TEST(CurvesOfRuns, ASweepOverTilesAtOneNIsLeftToTheMap) {
   EXPECT_EQ(fastest.set.curves.size(), 2U);
 }
 
-TEST(CurvesOfRuns, ANewerPointDoesNotLeadACurve) {
+TEST(CurveRuns, NewerSinglePointDoesNotLead) {
   Points points;
-  points.add(wall_of("fa2"), fixtures::run(Provenance::measured, "wall", "2026-01-01T00:00:00Z"));
-  points.add({wall_of("fa2")[3]}, fixtures::run(Provenance::measured, "point", "2026-01-02T00:00:00Z"));
+  points.add(memory_wall_of("fa2"), fixtures::run(Provenance::measured, "wall", "2026-01-01T00:00:00Z"));
+  points.add({memory_wall_of("fa2")[3]}, fixtures::run(Provenance::measured, "point", "2026-01-02T00:00:00Z"));
   const Drawn drawn(points, times());
   ASSERT_EQ(drawn.set.curves.size(), 2U);
   EXPECT_EQ(drawn.set.curves[0].name.runs, "wall");
   EXPECT_EQ(drawn.set.curves[1].name.runs, "point");
 }
 
-TEST(CurvesOfRuns, EachRunHasTheTileThatItSwept) {
+TEST(CurveRuns, EachRunUsesItsTile) {
   std::vector<PointRecord> before;
   std::vector<PointRecord> after;
   for (const std::int64_t n : {1024, 2048, 4096, 8192}) {
@@ -154,7 +154,7 @@ TEST(CurvesOfRuns, EachRunHasTheTileThatItSwept) {
   EXPECT_NEAR(older->points[3].value / newest->points[3].value, 2, 0.05);
 }
 
-TEST(CurvesOfRuns, WhatANewerRunEndedOtherwiseIsNotCrossedOut) {
+TEST(CurveRuns, NewerResultReplacesFailure) {
   std::vector<PointRecord> before{
       fixtures::failed_point(fixtures::spec("fa2", 1024), Disposition::crashed, "a bad day")};
   Points points;
@@ -165,7 +165,7 @@ TEST(CurvesOfRuns, WhatANewerRunEndedOtherwiseIsNotCrossedOut) {
 }
 
 // Tiles and bytes differ between the GPUs: each point is compared with the closed form for its tile and device.
-TEST(CurvesOfRuns, EachPointIsComparedWithItsOwnModel) {
+TEST(CurveRuns, UsesModelOfEachPoint) {
   Points points;
   for (const auto& [gpu, id, br] : {std::tuple{"H200", "GPU-h", 128}, std::tuple{"A100", "GPU-a", 64}}) {
     std::vector<PointRecord> records;
@@ -178,8 +178,8 @@ TEST(CurvesOfRuns, EachPointIsComparedWithItsOwnModel) {
   for (const Curve& curve : drawn.set.curves) {
     if (curve.kind != CurveKind::measured || curve.quantity != Quantity::sm_l2) continue;
     for (const CurvePoint& point : curve.points) {
-      ASSERT_TRUE(point.over_theory);
-      EXPECT_NEAR(*point.over_theory, 1.001, 1e-9) << curve.name.device << ' ' << point.n;
+      ASSERT_TRUE(point.over_modeled);
+      EXPECT_NEAR(*point.over_modeled, 1.001, 1e-9) << curve.name.device << ' ' << point.n;
       bytes.insert(point.value);
       ++compared;
     }
@@ -188,7 +188,7 @@ TEST(CurvesOfRuns, EachPointIsComparedWithItsOwnModel) {
   EXPECT_EQ(bytes.size(), 4U) << "the bytes differ from one GPU to the other";
 }
 
-TEST(CurvesOfRuns, TheModelIsOfWhatTheDeviceRuns) {
+TEST(CurveRuns, UsesModelOfDevice) {
   const Algorithm& algorithm = *built_in_algorithms().find("fa2");
   Points points;
   std::set<double> expected;
@@ -217,8 +217,8 @@ TEST(CurvesOfRuns, TheModelIsOfWhatTheDeviceRuns) {
   EXPECT_EQ(models, expected.size() / 2) << "one curve where the devices move the same bytes";
 }
 
-TEST(CurvesOfRuns, TwoGpusOfOneNameAreTwoSeries) {
-  const auto records = wall_of("fa2");
+TEST(CurveRuns, SeparatesGpusOfOneName) {
+  const auto records = memory_wall_of("fa2");
   Points points;
   points.add(records, on("H200", "GPU-11112222-aaaa"));
   points.add(slowed(records, 1.1), on("H200", "GPU-33334444-bbbb"));
@@ -231,8 +231,8 @@ TEST(CurvesOfRuns, TwoGpusOfOneNameAreTwoSeries) {
   EXPECT_THAT(devices, testing::ElementsAre("H200 (11112222)", "H200 (33334444)"));
 }
 
-TEST(CurvesOfRuns, EveryDeviceHasItsOwnL2Boundary) {
-  const auto naive = wall_of("naive");  // same tile on both GPUs
+TEST(CurveRuns, L2BoundaryPerDevice) {
+  const auto naive = memory_wall_of("naive");  // same tile on both GPUs
   Points points;
   points.add(naive, on("H200", "GPU-h"));
   points.add(naive, on("A100", "GPU-a"));
@@ -250,7 +250,7 @@ TEST(CurvesOfRuns, EveryDeviceHasItsOwnL2Boundary) {
               std::sqrt(static_cast<double>(find_gpu("A100")->l2_bytes) / (132 * 2)), 10);
 }
 
-TEST(CurvesOfRuns, ImportsOfOneNameUnderTwoLabelsAreTwoSeries) {
+TEST(CurveRuns, SeparatesImportLabels) {
   CurveRequest request = times();
   request.algorithms = {"torch-flash", "torch-cudnn"};
   Points points;

@@ -12,7 +12,7 @@
 
 namespace attnscope::analysis {
 
-struct ClockLine {
+struct ClockFit {
   double slope = 0;  ///< d(log time) / d(log clock), clamped to [-1, 0]
   double slope_error = 0;
   double log_ghz = 0;  ///< reference clock: mean of all rounds
@@ -21,14 +21,14 @@ struct ClockLine {
 /// Fits the slope to deviations of rounds from the mean of their side and recording, so that changes between sides do
 /// not affect it. Ridge regression towards the slope typical of other points if the clock hardly varies. Returns
 /// nullopt if a round has no clock.
-[[nodiscard]] std::optional<ClockLine> clock_line(std::span<const RoundsOfSide* const> sides);
-/// Returns the side's times normalized to the line's clock. Pre: clock_line() returned a value for this side.
-[[nodiscard]] std::vector<double> times_at(const ClockLine&, const RoundsOfSide&);
+[[nodiscard]] std::optional<ClockFit> fit_clock(std::span<const SideRounds* const> sides);
+/// Returns the side's times normalized to the line's clock. Pre: fit_clock() returned a value for this side.
+[[nodiscard]] std::vector<double> times_at(const ClockFit&, const SideRounds&);
 
 /// Normalizes both sides' times to one clock if all rounds have a clock and the slope is known well enough for the
 /// clock difference between the sides. Stores the time change that the clock difference explains in `clock_shift`.
 /// Paired rounds with different clocks are left unchanged: there the kernel causes the difference. Pre: both sides are
 /// the same point.
-void hold_clock(ComparedRow&);
+void normalize_clock(ComparedRow&);
 
 }  // namespace attnscope::analysis

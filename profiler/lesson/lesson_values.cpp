@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/lesson/values.h"
+#include "profiler/lesson/lesson_values.h"
 
 #include <fmt/format.h>
 
@@ -36,7 +36,7 @@ Value modeled(std::int64_t value, Unit unit) {
 Value from_table(std::int64_t bytes) {
   return LessonValue{format_figure(static_cast<double>(bytes), Unit::bytes), "datasheet"};
 }
-Value rung_value(const std::optional<HierarchyFigure>& figure, Unit unit) {
+Value level_value(const std::optional<HierarchyFigure>& figure, Unit unit) {
   if (!figure) return std::nullopt;
   return LessonValue{format_figure(figure->value, unit), to_string(figure->source)};
 }
@@ -46,7 +46,7 @@ std::int64_t one(const Setting& setting, Tensor tensor) {
 }
 
 /// Returns rows of full attention with as many queries as keys; `d` 0: any d.
-std::vector<Row> square_rows(const Evidence& evidence, Pass pass, std::int64_t d = 0) {
+std::vector<Row> square_problem_rows(const Evidence& evidence, Pass pass, std::int64_t d = 0) {
   std::vector<Row> rows;
   for (const Row row : evidence.rows) {
     const AttentionProblem p = evidence.points.problem(row);
@@ -61,10 +61,10 @@ std::string sweep_text(const AttentionProblem& like) {
 }
 
 /// Returns the range of crossovers over all d and head counts with at least three measured N.
-Value crossover_of(const Setting& setting, const Evidence& evidence, std::string_view fast) {
+Value crossover_range(const Setting& setting, const Evidence& evidence, std::string_view fast) {
   constexpr std::size_t least_pairs = 3;
   std::map<std::pair<std::int64_t, std::int64_t>, const Crossover*> longest;
-  const auto all = crossovers(evidence.points, square_rows(evidence, Pass::fwd), setting.slow, fast);
+  const auto all = crossovers(evidence.points, square_problem_rows(evidence, Pass::fwd), setting.slow, fast);
   for (const Crossover& each : all) {
     if (each.pairs.size() < least_pairs) continue;
     const Crossover*& kept = longest[{each.like.d, -each.like.instances()}];
@@ -86,7 +86,7 @@ Value crossover_of(const Setting& setting, const Evidence& evidence, std::string
 }
 
 /// Removes rows without time or SM<->L2 bytes, so that both values of a sentence are of the same pair.
-std::vector<Row> counted_rows(const Evidence& evidence, std::vector<Row> rows) {
+std::vector<Row> rows_with_counters(const Evidence& evidence, std::vector<Row> rows) {
   const ValueColumn& times = evidence.points.values(metric_key::time_median_ns);
   const ValueColumn& bytes = evidence.points.values(metric_key::l2_sm_bytes);
   std::erase_if(rows, [&](Row row) { return !times.has(row) || !bytes.has(row); });
@@ -94,47 +94,50 @@ std::vector<Row> counted_rows(const Evidence& evidence, std::vector<Row> rows) {
 }
 
 /// Two algorithms: `from` / `to`.
-struct Versus {
+struct AlgorithmPair {
   std::string_view from;
   std::string_view to;
 };
 
 /// Returns the pair that questions use: the one with the longest N, or an earlier one by `setting.pair`.
-std::optional<Pair> timed_pair(const Setting& setting, const Evidence& evidence, std::span<const Row> rows,
-                               Versus versus) {
-  const auto pairs = pairs_of_algorithms(evidence.points, rows, versus.from, versus.to, metric_key::time_median_ns);
+std::optional<Pair> find_timed_pair(const Setting& setting, const Evidence& evidence, std::span<const Row> rows,
+                                    AlgorithmPair judge_versus) {
+  const auto pairs =
+      pairs_of_algorithms(evidence.points, rows, judge_versus.from, judge_versus.to, metric_key::time_median_ns);
   if (pairs.empty()) return std::nullopt;
   return pairs[pairs.size() - 1 - std::min(setting.pair, (pairs.size() - 1) / 2)];
 }
 
-/// Returns the problem of versus_at_last().
-Value last_problem(const Setting& setting, const Evidence& evidence, std::span<const Row> rows, Versus versus) {
-  const auto pair = timed_pair(setting, evidence, rows, versus);
+/// Returns the problem of timed_pair_ratio().
+Value timed_pair_problem(const Setting& setting, const Evidence& evidence, std::span<const Row> rows,
+                         AlgorithmPair judge_versus) {
+  const auto pair = find_timed_pair(setting, evidence, rows, judge_versus);
   if (!pair) return std::nullopt;
   const AttentionProblem like = evidence.points.problem(pair->to);
   return LessonValue{fmt::format("N {}, {}", like.n_k, sweep_text(like)), ""};
 }
 
 /// Returns the metric's ratio for that pair; nullopt if the pair lacks the metric.
-Value versus_at_last(const Setting& setting, const Evidence& evidence, std::span<const Row> rows, Versus versus,
-                     std::string_view metric) {
-  const auto timed = timed_pair(setting, evidence, rows, versus);
+Value timed_pair_ratio(const Setting& setting, const Evidence& evidence, std::span<const Row> rows,
+                       AlgorithmPair judge_versus, std::string_view metric) {
+  const auto timed = find_timed_pair(setting, evidence, rows, judge_versus);
   if (!timed) return std::nullopt;
-  for (const Pair& pair : pairs_of_algorithms(evidence.points, rows, versus.from, versus.to, metric)) {
+  for (const Pair& pair : pairs_of_algorithms(evidence.points, rows, judge_versus.from, judge_versus.to, metric)) {
     if (pair.from != timed->from || pair.to != timed->to) continue;
     return LessonValue{format_figure(1 / pair.ratio(), Unit::ratio), origin_of(pair.provenance)};
   }
   return std::nullopt;
 }
 
-/// Returns the ratio of the first pair of telling_pairs().
-Value doubled_value(const Evidence& evidence, std::string_view algorithm, Doubled doubled, std::string_view metric) {
+/// Returns the ratio of the first pair of representative_pairs().
+Value doubled_value(const Evidence& evidence, std::string_view algorithm, DoubledParameter doubled,
+                    std::string_view metric) {
   std::vector<Row> rows;
-  for (const Row row : square_rows(evidence, Pass::fwd)) {
+  for (const Row row : square_problem_rows(evidence, Pass::fwd)) {
     if (evidence.points.algorithm(row) == algorithm) rows.push_back(row);
   }
   const std::vector<Pair> telling =
-      telling_pairs(evidence.points, doubled_pairs(evidence.points, rows, doubled, metric));
+      representative_pairs(evidence.points, find_doubled_pairs(evidence.points, rows, doubled, metric));
   if (telling.empty()) return std::nullopt;
   const Pair& pair = telling.front();
   return LessonValue{format_figure(pair.ratio(), Unit::ratio), origin_of(pair.provenance)};
@@ -152,7 +155,7 @@ Value exponent_value(const Evidence& evidence, LawVariable variable, LawLevel le
 }
 
 /// Formats a share so that small deviations do not show as 0%.
-std::string small_share(double share) {
+std::string share_text(double share) {
   constexpr double least_shown = 1e-4;
   if (share > 0 && share < least_shown) return "< 0.01%";
   return fmt::format("{:.2g}%", 100 * share);
@@ -168,13 +171,13 @@ Value residual_value(const Evidence& evidence, std::string_view algorithm) {
     worst = std::max(worst, std::abs(each.relative()));
   }
   if (worst < 0) return std::nullopt;
-  return LessonValue{small_share(worst), "derived"};
+  return LessonValue{share_text(worst), "derived"};
 }
 
 /// Returns the occupancy of one algorithm of the timed pair.
-Value occupancy_at_last(const Setting& setting, const Evidence& evidence, bool of_fast) {
-  const auto pair =
-      timed_pair(setting, evidence, square_rows(evidence, Pass::fwd, setting.d), {setting.slow, setting.fast});
+Value timed_pair_occupancy(const Setting& setting, const Evidence& evidence, bool of_fast) {
+  const auto pair = find_timed_pair(setting, evidence, square_problem_rows(evidence, Pass::fwd, setting.d),
+                                    {setting.slow, setting.fast});
   if (!pair) return std::nullopt;
   const Row row = of_fast ? pair->to : pair->from;
   const ValueColumn& occupancy = evidence.points.values(metric_key::achieved_occupancy_pct);
@@ -183,7 +186,7 @@ Value occupancy_at_last(const Setting& setting, const Evidence& evidence, bool o
 }
 
 /// Returns the range of N in which the working set of all heads exceeds L2.
-Value band_of_l2(const Setting& setting, const Evidence& evidence, std::string_view name) {
+Value l2_transition_text(const Setting& setting, const Evidence& evidence, std::string_view name) {
   const Algorithm* algorithm = evidence.registry.find(name);
   const AttentionProblem p = setting.all_heads();
   if (algorithm == nullptr || !invalid_reason(p).empty()) return std::nullopt;
@@ -203,13 +206,13 @@ std::vector<Row> decoding_rows(const Evidence& evidence) {
   return rows;
 }
 
-Value group_of_decoding(const Setting& /*setting*/, const Evidence& evidence) {
+Value decoding_group_size(const Setting& /*setting*/, const Evidence& evidence) {
   const std::vector<Row> rows = decoding_rows(evidence);
   if (rows.empty()) return std::nullopt;
   return LessonValue{fmt::to_string(group_size(evidence.points.problem(rows.front()))), "measured"};
 }
 
-double blocks_of_largest(const Evidence& evidence, Row row) {
+double largest_kernel_blocks(const Evidence& evidence, Row row) {
   const PointSpec spec = evidence.points.spec(row);
   const Algorithm* algorithm = evidence.registry.find(spec.algorithm);
   if (algorithm == nullptr) return 0;
@@ -236,15 +239,15 @@ Value decode_gain(const Setting& setting, const Evidence& evidence) {
 
 Value decode_blocks(const Setting& setting, const Evidence& evidence, Row Pair::*side) {
   const auto pair = decode_pair(setting, evidence);
-  return pair ? modeled(blocks_of_largest(evidence, (*pair).*side), Unit::plain) : std::nullopt;
+  return pair ? modeled(largest_kernel_blocks(evidence, (*pair).*side), Unit::plain) : std::nullopt;
 }
 
-Value rule_side(const Setting& setting, const Evidence& evidence, bool of_keys) {
+Value paper_tile_side(const Setting& setting, const Evidence& evidence, bool of_keys) {
   const PaperTile tile = paper_tile(evidence.gpu.sram_elements(bytes_per_element(DType::fp16)), setting.d);
   return modeled(static_cast<double>(of_keys ? tile.bc : tile.br), Unit::plain);
 }
 
-const HierarchyRung& rung(const Hierarchy& all, Rung which) {
+const HierarchyLevel& memory_level(const Hierarchy& all, MemoryLevel which) {
   return all.at(which);
 }
 Hierarchy hierarchy(const Evidence& evidence) {
@@ -262,70 +265,70 @@ using E = const Evidence&;
 // One value per line.
 // clang-format off
 const std::array value_table{
-    ValueName{"n", [](S s, E) { return Value({fmt::to_string(s.n), ""}); }},
-    ValueName{"2n", [](S s, E) { return Value({fmt::to_string(2 * s.n), ""}); }},
-    ValueName{"d", [](S s, E) { return Value({fmt::to_string(s.d), ""}); }},
-    ValueName{"heads", [](S s, E) { return Value({fmt::to_string(s.heads), ""}); }},
-    ValueName{"batch", [](S s, E) { return Value({fmt::to_string(s.batch), ""}); }},
-    ValueName{"gpu", [](S, E e) { return Value({e.gpu.name, ""}); }},
-    ValueName{"tile", [](S s, E) { return Value({fmt::to_string(s.tile), ""}); }},
-    ValueName{"2tile", [](S s, E) { return Value({fmt::to_string(2 * s.tile), ""}); }},
-    ValueName{"row_blocks", [](S s, E) { return Value({fmt::to_string(tiles_of(s)), ""}); }},
-    ValueName{"tiles_all", [](S s, E) { return modeled(tiles_of(s) * tiles_of(s), Unit::plain); }},
-    ValueName{"tiles_seen", [](S s, E) { return modeled(tiles_of(s) * (tiles_of(s) + 1) / 2, Unit::plain); }},
-    ValueName{"qkv_passes", [](S s, E) { return modeled(3 * static_cast<double>(s.d) / static_cast<double>(s.tile), Unit::plain); }},
-    ValueName{"load_bytes", [](S s, E) { return Value({format_figure(static_cast<double>(s.load_bytes), Unit::bytes), ""}); }},
-    ValueName{"s_one", [](S s, E) { return modeled(one(s, Tensor::s), Unit::bytes); }},
-    ValueName{"s_moved", [](S s, E) { return modeled(ledger_of(s.one_head()).scores_moved(), Unit::bytes); }},
-    ValueName{"s_all", [](S s, E) { return modeled(ledger_of(s.all_heads()).find(Tensor::s)->all(), Unit::bytes); }},
-    ValueName{"s_all_doubled", [](S s, E) { return modeled(4 * ledger_of(s.all_heads()).find(Tensor::s)->all(), Unit::bytes); }},
-    ValueName{"qkv_one", [](S s, E) { return modeled(one(s, Tensor::q) + one(s, Tensor::k) + one(s, Tensor::v), Unit::bytes); }},
-    ValueName{"ml_one", [](S s, E) { return modeled(one(s, Tensor::m) + one(s, Tensor::l), Unit::bytes); }},
-    ValueName{"lse_one", [](S s, E) { return modeled(one(s, Tensor::lse), Unit::bytes); }},
-    ValueName{"registers", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::registers).bytes, Unit::bytes); }},
-    ValueName{"shared", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::shared).bytes, Unit::bytes); }},
-    ValueName{"shared_block", [](S, E e) { return from_table(e.gpu.shared_bytes_per_block); }},
-    ValueName{"l2", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::l2).bytes, Unit::bytes); }},
-    ValueName{"longest_in_l2", [](S, E e) { return modeled(longest_within(e.gpu.l2_bytes, DType::fp16), Unit::length); }},
-    ValueName{"crossover_fast", [](S s, E e) { return crossover_of(s, e, s.fast); }},
-    ValueName{"crossover_first", [](S s, E e) { return crossover_of(s, e, s.first); }},
-    ValueName{"dram_rate", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::dram).bandwidth, Unit::bytes_per_second); }},
-    ValueName{"l2_rate", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::l2).bandwidth, Unit::bytes_per_second); }},
-    ValueName{"shared_rate", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::shared).bandwidth, Unit::bytes_per_second); }},
-    ValueName{"host_rate", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::host).bandwidth, Unit::bytes_per_second); }},
-    ValueName{"dram_latency", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::dram).latency_ns, Unit::nanoseconds); }},
-    ValueName{"in_flight", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::dram).in_flight_bytes, Unit::bytes); }},
-    ValueName{"tensor_rate", [](S, E e) { return rung_value(hierarchy(e).tensor_flops, Unit::flops); }},
-    ValueName{"ridge", [](S, E e) { return rung_value(rung(hierarchy(e), Rung::dram).flops_per_byte, Unit::plain); }},
-    ValueName{"residual_slow", [](S s, E e) { return residual_value(e, s.slow); }},
-    ValueName{"residual_all", [](S, E e) { return residual_value(e, {}); }},
-    ValueName{"error_forget", [](S, E) { return modeled(online_softmax_error({0, 1, 4, 6}, {1, 2, 3, 4}, false), Unit::plain); }},
-    ValueName{"rule_br", [](S s, E e) { return rule_side(s, e, false); }},
-    ValueName{"rule_bc", [](S s, E e) { return rule_side(s, e, true); }},
-    ValueName{"m_elements", [](S, E e) { return modeled(static_cast<double>(e.gpu.sram_elements(2)), Unit::plain); }},
-    ValueName{"n_doubled_fast", [](S s, E e) { return doubled_value(e, s.fast, Doubled::n, metric_key::l2_sm_bytes); }},
-    ValueName{"n_doubled_fast_dram", [](S s, E e) { return doubled_value(e, s.fast, Doubled::n, metric_key::dram_settled_bytes); }},
-    ValueName{"bc_doubled_first", [](S s, E e) { return doubled_value(e, s.first, Doubled::bc, metric_key::l2_sm_bytes); }},
-    ValueName{"bc_doubled_fast", [](S s, E e) { return doubled_value(e, s.fast, Doubled::bc, metric_key::l2_sm_bytes); }},
-    ValueName{"exponent_n", [](S s, E e) { return exponent_value(e, LawVariable::n, LawLevel::sm_l2, s.first); }},
-    ValueName{"exponent_d", [](S s, E e) { return exponent_value(e, LawVariable::d, LawLevel::sm_l2, s.first); }},
-    ValueName{"exponent_m", [](S s, E e) { return exponent_value(e, LawVariable::m, LawLevel::sm_l2, s.first); }},
-    ValueName{"exponent_n_dram_fast", [](S s, E e) { return exponent_value(e, LawVariable::n, LawLevel::dram, s.fast); }},
-    ValueName{"bytes_first_over_fast", [](S s, E e) { return versus_at_last(s, e, counted_rows(e, square_rows(e, Pass::fwd, s.d)), {s.first, s.fast}, metric_key::l2_sm_bytes); }},
-    ValueName{"dram_first_over_fast", [](S s, E e) { return versus_at_last(s, e, counted_rows(e, square_rows(e, Pass::fwd, s.d)), {s.first, s.fast}, metric_key::dram_settled_bytes); }},
-    ValueName{"last_first_fast", [](S s, E e) { return last_problem(s, e, counted_rows(e, square_rows(e, Pass::fwd, s.d)), {s.first, s.fast}); }},
-    ValueName{"last_slow_fast", [](S s, E e) { return last_problem(s, e, square_rows(e, Pass::fwd, s.d), {s.slow, s.fast}); }},
-    ValueName{"time_first_over_fast", [](S s, E e) { return versus_at_last(s, e, counted_rows(e, square_rows(e, Pass::fwd, s.d)), {s.first, s.fast}, metric_key::time_median_ns); }},
-    ValueName{"time_slow_over_fast", [](S s, E e) { return versus_at_last(s, e, square_rows(e, Pass::fwd, s.d), {s.slow, s.fast}, metric_key::time_median_ns); }},
-    ValueName{"l2_gives_way", [](S s, E e) { return band_of_l2(s, e, s.first); }},
-    ValueName{"occupancy_slow", [](S s, E e) { return occupancy_at_last(s, e, false); }},
-    ValueName{"occupancy_fast", [](S s, E e) { return occupancy_at_last(s, e, true); }},
-    ValueName{"backward_slow_over_fast", [](S s, E e) { return versus_at_last(s, e, square_rows(e, Pass::bwd, s.d), {s.slow, s.fast}, metric_key::time_median_ns); }},
-    ValueName{"backward_slow_over_first", [](S s, E e) { return versus_at_last(s, e, square_rows(e, Pass::bwd, s.d), {s.slow, s.first}, metric_key::time_median_ns); }},
-    ValueName{"decode_group", [](S s, E e) { return group_of_decoding(s, e); }},
-    ValueName{"decode_gain", [](S s, E e) { return decode_gain(s, e); }},
-    ValueName{"decode_blocks_fast", [](S s, E e) { return decode_blocks(s, e, &Pair::from); }},
-    ValueName{"decode_blocks_split", [](S s, E e) { return decode_blocks(s, e, &Pair::to); }},
+    ValueDefinition{"n", [](S s, E) { return Value({fmt::to_string(s.n), ""}); }},
+    ValueDefinition{"2n", [](S s, E) { return Value({fmt::to_string(2 * s.n), ""}); }},
+    ValueDefinition{"d", [](S s, E) { return Value({fmt::to_string(s.d), ""}); }},
+    ValueDefinition{"heads", [](S s, E) { return Value({fmt::to_string(s.heads), ""}); }},
+    ValueDefinition{"batch", [](S s, E) { return Value({fmt::to_string(s.batch), ""}); }},
+    ValueDefinition{"gpu", [](S, E e) { return Value({e.gpu.name, ""}); }},
+    ValueDefinition{"tile", [](S s, E) { return Value({fmt::to_string(s.tile), ""}); }},
+    ValueDefinition{"2tile", [](S s, E) { return Value({fmt::to_string(2 * s.tile), ""}); }},
+    ValueDefinition{"row_blocks", [](S s, E) { return Value({fmt::to_string(tiles_of(s)), ""}); }},
+    ValueDefinition{"tiles_all", [](S s, E) { return modeled(tiles_of(s) * tiles_of(s), Unit::plain); }},
+    ValueDefinition{"tiles_seen", [](S s, E) { return modeled(tiles_of(s) * (tiles_of(s) + 1) / 2, Unit::plain); }},
+    ValueDefinition{"qkv_passes", [](S s, E) { return modeled(3 * static_cast<double>(s.d) / static_cast<double>(s.tile), Unit::plain); }},
+    ValueDefinition{"load_bytes", [](S s, E) { return Value({format_figure(static_cast<double>(s.load_bytes), Unit::bytes), ""}); }},
+    ValueDefinition{"s_one", [](S s, E) { return modeled(one(s, Tensor::s), Unit::bytes); }},
+    ValueDefinition{"s_moved", [](S s, E) { return modeled(ledger_of(s.one_head()).score_traffic_bytes(), Unit::bytes); }},
+    ValueDefinition{"s_all", [](S s, E) { return modeled(ledger_of(s.all_heads()).find(Tensor::s)->all(), Unit::bytes); }},
+    ValueDefinition{"s_all_doubled", [](S s, E) { return modeled(4 * ledger_of(s.all_heads()).find(Tensor::s)->all(), Unit::bytes); }},
+    ValueDefinition{"qkv_one", [](S s, E) { return modeled(one(s, Tensor::q) + one(s, Tensor::k) + one(s, Tensor::v), Unit::bytes); }},
+    ValueDefinition{"ml_one", [](S s, E) { return modeled(one(s, Tensor::m) + one(s, Tensor::l), Unit::bytes); }},
+    ValueDefinition{"lse_one", [](S s, E) { return modeled(one(s, Tensor::lse), Unit::bytes); }},
+    ValueDefinition{"registers", [](S, E e) { return level_value(memory_level(hierarchy(e), MemoryLevel::registers).bytes, Unit::bytes); }},
+    ValueDefinition{"shared", [](S, E e) { return level_value(memory_level(hierarchy(e), MemoryLevel::shared).bytes, Unit::bytes); }},
+    ValueDefinition{"shared_block", [](S, E e) { return from_table(e.gpu.shared_bytes_per_block); }},
+    ValueDefinition{"l2", [](S, E e) { return level_value(memory_level(hierarchy(e), MemoryLevel::l2).bytes, Unit::bytes); }},
+    ValueDefinition{"longest_in_l2", [](S, E e) { return modeled(longest_n_within(e.gpu.l2_bytes, DType::fp16), Unit::length); }},
+    ValueDefinition{"crossover_fast", [](S s, E e) { return crossover_range(s, e, s.fast); }},
+    ValueDefinition{"crossover_first", [](S s, E e) { return crossover_range(s, e, s.first); }},
+    ValueDefinition{"dram_rate", [](S, E e) { return level_value(memory_level(hierarchy(e), MemoryLevel::dram).bandwidth, Unit::bytes_per_second); }},
+    ValueDefinition{"l2_rate", [](S, E e) { return level_value(memory_level(hierarchy(e), MemoryLevel::l2).bandwidth, Unit::bytes_per_second); }},
+    ValueDefinition{"shared_rate", [](S, E e) { return level_value(memory_level(hierarchy(e), MemoryLevel::shared).bandwidth, Unit::bytes_per_second); }},
+    ValueDefinition{"host_rate", [](S, E e) { return level_value(memory_level(hierarchy(e), MemoryLevel::host).bandwidth, Unit::bytes_per_second); }},
+    ValueDefinition{"dram_latency", [](S, E e) { return level_value(memory_level(hierarchy(e), MemoryLevel::dram).latency_ns, Unit::nanoseconds); }},
+    ValueDefinition{"in_flight", [](S, E e) { return level_value(memory_level(hierarchy(e), MemoryLevel::dram).in_flight_bytes, Unit::bytes); }},
+    ValueDefinition{"tensor_rate", [](S, E e) { return level_value(hierarchy(e).tensor_flops, Unit::flops); }},
+    ValueDefinition{"ridge", [](S, E e) { return level_value(memory_level(hierarchy(e), MemoryLevel::dram).flops_per_byte, Unit::plain); }},
+    ValueDefinition{"residual_slow", [](S s, E e) { return residual_value(e, s.slow); }},
+    ValueDefinition{"residual_all", [](S, E e) { return residual_value(e, {}); }},
+    ValueDefinition{"error_forget", [](S, E) { return modeled(online_softmax_error({0, 1, 4, 6}, {1, 2, 3, 4}, false), Unit::plain); }},
+    ValueDefinition{"rule_br", [](S s, E e) { return paper_tile_side(s, e, false); }},
+    ValueDefinition{"rule_bc", [](S s, E e) { return paper_tile_side(s, e, true); }},
+    ValueDefinition{"m_elements", [](S, E e) { return modeled(static_cast<double>(e.gpu.sram_elements(2)), Unit::plain); }},
+    ValueDefinition{"n_doubled_fast", [](S s, E e) { return doubled_value(e, s.fast, DoubledParameter::n, metric_key::l2_sm_bytes); }},
+    ValueDefinition{"n_doubled_fast_dram", [](S s, E e) { return doubled_value(e, s.fast, DoubledParameter::n, metric_key::dram_settled_bytes); }},
+    ValueDefinition{"bc_doubled_first", [](S s, E e) { return doubled_value(e, s.first, DoubledParameter::bc, metric_key::l2_sm_bytes); }},
+    ValueDefinition{"bc_doubled_fast", [](S s, E e) { return doubled_value(e, s.fast, DoubledParameter::bc, metric_key::l2_sm_bytes); }},
+    ValueDefinition{"exponent_n", [](S s, E e) { return exponent_value(e, LawVariable::n, LawLevel::sm_l2, s.first); }},
+    ValueDefinition{"exponent_d", [](S s, E e) { return exponent_value(e, LawVariable::d, LawLevel::sm_l2, s.first); }},
+    ValueDefinition{"exponent_m", [](S s, E e) { return exponent_value(e, LawVariable::m, LawLevel::sm_l2, s.first); }},
+    ValueDefinition{"exponent_n_dram_fast", [](S s, E e) { return exponent_value(e, LawVariable::n, LawLevel::dram, s.fast); }},
+    ValueDefinition{"bytes_first_over_fast", [](S s, E e) { return timed_pair_ratio(s, e, rows_with_counters(e, square_problem_rows(e, Pass::fwd, s.d)), {s.first, s.fast}, metric_key::l2_sm_bytes); }},
+    ValueDefinition{"dram_first_over_fast", [](S s, E e) { return timed_pair_ratio(s, e, rows_with_counters(e, square_problem_rows(e, Pass::fwd, s.d)), {s.first, s.fast}, metric_key::dram_settled_bytes); }},
+    ValueDefinition{"last_first_fast", [](S s, E e) { return timed_pair_problem(s, e, rows_with_counters(e, square_problem_rows(e, Pass::fwd, s.d)), {s.first, s.fast}); }},
+    ValueDefinition{"last_slow_fast", [](S s, E e) { return timed_pair_problem(s, e, square_problem_rows(e, Pass::fwd, s.d), {s.slow, s.fast}); }},
+    ValueDefinition{"time_first_over_fast", [](S s, E e) { return timed_pair_ratio(s, e, rows_with_counters(e, square_problem_rows(e, Pass::fwd, s.d)), {s.first, s.fast}, metric_key::time_median_ns); }},
+    ValueDefinition{"time_slow_over_fast", [](S s, E e) { return timed_pair_ratio(s, e, square_problem_rows(e, Pass::fwd, s.d), {s.slow, s.fast}, metric_key::time_median_ns); }},
+    ValueDefinition{"l2_gives_way", [](S s, E e) { return l2_transition_text(s, e, s.first); }},
+    ValueDefinition{"occupancy_slow", [](S s, E e) { return timed_pair_occupancy(s, e, false); }},
+    ValueDefinition{"occupancy_fast", [](S s, E e) { return timed_pair_occupancy(s, e, true); }},
+    ValueDefinition{"backward_slow_over_fast", [](S s, E e) { return timed_pair_ratio(s, e, square_problem_rows(e, Pass::bwd, s.d), {s.slow, s.fast}, metric_key::time_median_ns); }},
+    ValueDefinition{"backward_slow_over_first", [](S s, E e) { return timed_pair_ratio(s, e, square_problem_rows(e, Pass::bwd, s.d), {s.slow, s.first}, metric_key::time_median_ns); }},
+    ValueDefinition{"decode_group", [](S s, E e) { return decoding_group_size(s, e); }},
+    ValueDefinition{"decode_gain", [](S s, E e) { return decode_gain(s, e); }},
+    ValueDefinition{"decode_blocks_fast", [](S s, E e) { return decode_blocks(s, e, &Pair::from); }},
+    ValueDefinition{"decode_blocks_split", [](S s, E e) { return decode_blocks(s, e, &Pair::to); }},
 };
 // clang-format on
 
@@ -357,7 +360,7 @@ AttentionProblem Setting::all_heads() const {
   return p;
 }
 
-Setting read_setting(FrontReader& front) {
+Setting read_setting(FrontMatterReader& front) {
   const auto name = [&](std::string_view key) {
     const Algorithm* algorithm = front.algorithm(key);
     return algorithm == nullptr ? std::string() : std::string(algorithm->name());
@@ -387,7 +390,7 @@ Setting varied(Setting setting, std::uint64_t seed) {
   return setting;
 }
 
-std::vector<std::size_t> order_of_choices(const Question& question, std::uint64_t seed) {
+std::vector<std::size_t> shuffled_choices(const Question& question, std::uint64_t seed) {
   std::vector<std::size_t> order(question.choices.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   for (const char c : question.id) seed = mixed(seed ^ static_cast<unsigned char>(c));
@@ -398,14 +401,14 @@ std::vector<std::size_t> order_of_choices(const Question& question, std::uint64_
   return order;
 }
 
-bool asks_what_is_there(const Question& question, const Setting& setting, const Evidence& evidence) {
+bool has_question_data(const Question& question, const Setting& setting, const Evidence& evidence) {
   return std::ranges::all_of(values_in(question.prompt), [&](std::string_view name) {
     return find_value(name)->of(setting, evidence).has_value();
   });
 }
 
-const ValueName* find_value(std::string_view name) {
-  const auto found = std::ranges::find(value_table, name, &ValueName::name);
+const ValueDefinition* find_value(std::string_view name) {
+  const auto found = std::ranges::find(value_table, name, &ValueDefinition::name);
   return found == value_table.end() ? nullptr : &*found;
 }
 
