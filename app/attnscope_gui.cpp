@@ -280,7 +280,7 @@ int open_lesson(const Options& options) {
       return runtime_error;
     }
   }
-  const LessonFile written = write_lesson_file(lesson_points(workspace), *options.lesson);
+  const LessonFile written = write_lesson_file(collect_lesson_data(workspace), *options.lesson);
   if (!written.error.isEmpty()) {
     complain(written.error);
     return runtime_error;
@@ -306,7 +306,7 @@ int start_again() {
 /// Runs one window after another in one session: loading a user-defined kernel closes the window and opens a new one.
 int run_windows(Application& application, const Options& options, attnscope::Message trouble) {
   using attnscope::user::loaded_kernel_files;
-  std::optional<SessionFile> kept(SessionFile::Begin::last_left);
+  std::optional<SessionFile> kept(SessionFile::Begin::most_recent);
   ViewDocument left = kept->read();
   if (!options.files.isEmpty()) left.view = without_files(left.view);
   std::string explored = options.explored;
@@ -318,7 +318,7 @@ int run_windows(Application& application, const Options& options, attnscope::Mes
     {
       MainWindow window(true);
       const Session session(window, *kept);
-      application.on_trouble([&window](const QString& what) { window.banner().add(Banner::Topic::open, what); });
+      application.on_error([&window](const QString& what) { window.banner().add(Banner::Topic::open, what); });
       window.shown_view().restore(left.view);
       if (!left.view.contains(QStringLiteral("files"))) window.open_files(options.files);
       if (!left.problem.isEmpty()) window.banner().add(Banner::Topic::open, left.problem);
@@ -328,10 +328,10 @@ int run_windows(Application& application, const Options& options, attnscope::Mes
       window.show();
       code = QApplication::exec();
       kernel = window.kernel_to_open();
-      again = window.starts_again();
+      again = window.restarts();
       left = {window.shown_view().view(), {}};
       active = window.was_active();
-      application.on_trouble({});
+      application.on_error({});
     }
     if (again) {
       kept.reset();  // releases the session for the new process
@@ -365,7 +365,7 @@ void take_qt_message_off_screen(QtMsgType type, const QMessageLogContext& place,
 /// Selects a language for which there are fonts: English if none has the needed characters. Returns a note in that
 /// case.
 attnscope::Message write_language() {
-  if (can_write_language()) return translate_qt(), attnscope::Message();
+  if (can_display_language()) return translate_qt(), attnscope::Message();
   const std::string language = attnscope::text(msg::language::code{});
   attnscope::set_catalog(attnscope::Catalog::english());
   return attnscope::make_message("no font for language {}, using English (install fonts-noto-cjk)", language);

@@ -22,7 +22,7 @@ std::string rate_or_table(bool measured, double bytes_per_second) {
 StoredCeilings rates_of_file(const std::filesystem::path& file, const DeviceLimits& limits) {
   const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
   const std::vector<StoredCeilings> sets = store.ceilings();
-  if (const std::vector<BadRow> bad = store.bad_rows(); !bad.empty()) {
+  if (const std::vector<InvalidRow> bad = store.invalid_rows(); !bad.empty()) {
     throw CommandError(ExitCode::error, "{} is damaged: {}: {} (use an undamaged file)", file.string(),
                        text(bad.front().where), text(bad.front().why));
   }

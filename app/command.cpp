@@ -109,7 +109,7 @@ std::string explain(const std::exception& error) {
                      error.what());
 }
 
-ExitCode with_join_report(const JoinReport& report) {
+ExitCode with_join_report(const MergeReport& report) {
   for (const auto* messages : {&report.left_out, &report.missing, &report.not_copied}) {
     for (const Message& message : *messages) spdlog::warn("{}", one_line(text(message)));
   }
@@ -131,7 +131,7 @@ void warn_of_interrupted_runs(const RunStore& store) {
 
 ExitCode with_skipped_rows(const RunStore& store, ExitCode code) {
   warn_of_interrupted_runs(store);
-  const std::vector<BadRow> rows = store.bad_rows();
+  const std::vector<InvalidRow> rows = store.invalid_rows();
   const std::string file = printable(store.file().string());
   if (rows.empty()) return code;
   const std::string where = printable(text(rows.front().where));

@@ -18,7 +18,7 @@
 namespace attnscope {
 
 class RunStore;
-struct JoinReport;
+struct MergeReport;
 
 enum class ExitCode : int {
   ok = 0,
@@ -99,7 +99,7 @@ void require_there(const std::filesystem::path& place);
 
 /// Logs conflicts, missing shards, skipped files and data that was not copied. Returns `partial` if the merged file is
 /// incomplete.
-[[nodiscard]] ExitCode with_join_report(const JoinReport&);
+[[nodiscard]] ExitCode with_join_report(const MergeReport&);
 /// Logs how many damaged rows of `store` were skipped, and the first one. Returns `partial` instead of `ok` if there
 /// are any.
 [[nodiscard]] ExitCode with_skipped_rows(const RunStore& store, ExitCode code);

@@ -70,7 +70,7 @@ class Loader {
           "--noise -o FILE`)",
           noise);
     }
-    for (const RunSummary& run : loaded_.runs) sides_.conditions.push_back(conditions_of(run));
+    for (const RunSummary& run : loaded_.runs) sides_.conditions.push_back(run_conditions(run));
   }
 
   /// Takes both sides from one file: the two sides of its runs, or its first run and the others.
@@ -88,7 +88,7 @@ class Loader {
     for (const Row row : meant) {
       const RunIndex run = loaded_.table.run_index(row);
       const bool of_other =
-          sides_.halves ? of_other_side(loaded_.runs[run], loaded_.table.points().place(row)) : run != *runs.begin();
+          sides_.halves ? is_second_side(loaded_.runs[run], loaded_.table.points().place(row)) : run != *runs.begin();
       (of_other ? sides_.other : sides_.base).push_back(row);
     }
     if (sides_.base.empty() || sides_.other.empty()) {
@@ -121,7 +121,7 @@ class Loader {
       std::erase_if(*rows, [&](Row row) { return !std::ranges::binary_search(fitting, row); });
       require_points(*rows, rows == &sides_.base ? sides_.base_name : sides_.other_name);
       for (const Row row : *rows) {
-        sides_.looks = std::max(sides_.looks, looks_of(loaded_.runs[loaded_.table.run_index(row)]));
+        sides_.looks = std::max(sides_.looks, interim_analysis_count(loaded_.runs[loaded_.table.run_index(row)]));
       }
     }
     sides_.table = std::move(loaded_.table);
@@ -151,7 +151,7 @@ class Loader {
       found = found || (place.first == file && place.second == number);
     }
     std::set<Row> held;
-    for (const auto& [place, rows] : loaded_.rows_held) {
+    for (const auto& [place, rows] : loaded_.rows_by_run) {
       if (place.first == file && (!one_run || place.second == number)) held.insert(rows.begin(), rows.end());
     }
     if (one_run && !found)

@@ -52,7 +52,7 @@ std::string own_kernels_digest() {
 }
 
 void know_kernels_of(const RunStore& store) {
-  for (const Message& not_taken : known_statements(store)) spdlog::warn("{}", printable(text(not_taken)));
+  for (const Message& not_taken : register_manifests(store)) spdlog::warn("{}", printable(text(not_taken)));
 }
 
 void know_kernels_of(const std::filesystem::path& file) {

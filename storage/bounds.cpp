@@ -29,9 +29,9 @@ Message outside(std::string_view what, Number value, std::type_identity_t<Number
 }
 
 Message no_name(std::string_view what, std::string_view name) {
-  if (!name.empty() && name.size() <= longest_name) return {};
+  if (!name.empty() && name.size() <= max_name_length) return {};
   if (name.empty()) return make_message("the name of the {} is empty", what);
-  return make_message("the name of the {} has {} bytes (maximum: {})", what, name.size(), longest_name);
+  return make_message("the name of the {} has {} bytes (maximum: {})", what, name.size(), max_name_length);
 }
 
 /// Returns the first non-empty finding.
@@ -42,7 +42,7 @@ Message first_of(std::initializer_list<Message> findings) {
   return {};
 }
 
-Message wrong_spec(const PointSpec& spec, bool imported) {
+Message spec_error(const PointSpec& spec, bool imported) {
   if (Message wrong = no_name("algorithm", spec.algorithm); !wrong.empty()) return wrong;
   for (const Field& field : point_fields()) {
     if (field.type != FieldType::integer || field.largest == 0) continue;
@@ -57,14 +57,14 @@ Message wrong_spec(const PointSpec& spec, bool imported) {
   for (const auto& [name, value] : spec.knobs) {
     if (Message wrong = no_name("knob", name); !wrong.empty()) return wrong;
     const auto* number = std::get_if<std::int64_t>(&value);
-    constexpr std::int64_t largest_knob = std::numeric_limits<std::int32_t>::max();
+    constexpr std::int64_t max_knob = std::numeric_limits<std::int32_t>::max();
     if (number == nullptr) continue;
-    if (Message wrong = outside(name, *number, 0, largest_knob); !wrong.empty()) return wrong;
+    if (Message wrong = outside(name, *number, 0, max_knob); !wrong.empty()) return wrong;
   }
   return {};
 }
 
-Message wrong_launch(const LaunchRecord& launch) {
+Message launch_error(const LaunchRecord& launch) {
   constexpr std::int64_t most_bytes = std::int64_t{1} << 40;
   Message wrong = first_of({outside("registers", launch.registers, 0, 1 << 16),
                             outside("local_bytes", launch.local_bytes, 0, most_bytes),
@@ -77,51 +77,51 @@ Message wrong_launch(const LaunchRecord& launch) {
   return wrong;
 }
 
-Message wrong_kernel(const KernelRecord& kernel) {
+Message kernel_error(const KernelRecord& kernel) {
   if (Message wrong = no_name("kernel", kernel.kernel); !wrong.empty()) return wrong;
   for (const MetricValue& metric : kernel.metrics) {
-    if (Message wrong = out_of_bounds(metric); !wrong.empty()) return wrong;
+    if (Message wrong = bounds_error(metric); !wrong.empty()) return wrong;
   }
   for (const double ns : kernel.samples_ns) {
-    if (ns >= 0 && ns <= longest_ns) continue;
-    return make_message("a timing sample of {} is not within {} .. {}", ns, 0, longest_ns);
+    if (ns >= 0 && ns <= max_time_ns) continue;
+    return make_message("a timing sample of {} is not within {} .. {}", ns, 0, max_time_ns);
   }
-  return kernel.launch ? wrong_launch(*kernel.launch) : Message();
+  return kernel.launch ? launch_error(*kernel.launch) : Message();
 }
 
 /// Checks kernels of one round. Samples of several rounds together may exceed the limit.
-Message many_samples(const std::vector<KernelRecord>& kernels) {
+Message sample_count_error(const std::vector<KernelRecord>& kernels) {
   for (const KernelRecord& kernel : kernels) {
-    if (kernel.samples_ns.size() > most_samples)
-      return make_message("more than {} timing samples in one round", most_samples);
+    if (kernel.samples_ns.size() > max_round_samples)
+      return make_message("more than {} timing samples in one round", max_round_samples);
   }
   return {};
 }
 
-Message wrong_clocks(const ClockReading& clocks) {
-  constexpr double fastest_hz = 1e15;
-  constexpr double hottest = 1e6;
-  return first_of({outside("sm_clock_hz", clocks.sm_clock_hz, 0, fastest_hz),
-                   outside("memory_clock_hz", clocks.memory_clock_hz, 0, fastest_hz),
-                   outside("temperature_c", clocks.temperature_c, -hottest, hottest),
-                   outside("power_w", clocks.power_w, 0, largest_value)});
+Message clocks_error(const ClockReading& clocks) {
+  constexpr double max_frequency_hz = 1e15;
+  constexpr double max_temperature_c = 1e6;
+  return first_of({outside("sm_clock_hz", clocks.sm_clock_hz, 0, max_frequency_hz),
+                   outside("memory_clock_hz", clocks.memory_clock_hz, 0, max_frequency_hz),
+                   outside("temperature_c", clocks.temperature_c, -max_temperature_c, max_temperature_c),
+                   outside("power_w", clocks.power_w, 0, max_value)});
 }
 
 Message wrong_round(const RoundRecord& round) {
-  if (Message wrong = round_out_of_bounds(round.round); !wrong.empty()) return wrong;
+  if (Message wrong = round_index_error(round.round); !wrong.empty()) return wrong;
   for (const KernelRecord& kernel : round.kernels) {
-    if (Message wrong = wrong_kernel(kernel); !wrong.empty()) return wrong;
+    if (Message wrong = kernel_error(kernel); !wrong.empty()) return wrong;
   }
-  if (Message wrong = many_samples(round.kernels); !wrong.empty()) return wrong;
-  return round.clocks ? wrong_clocks(*round.clocks) : Message();
+  if (Message wrong = sample_count_error(round.kernels); !wrong.empty()) return wrong;
+  return round.clocks ? clocks_error(*round.clocks) : Message();
 }
 
-Message wrong_error(std::string_view what, const std::optional<double>& error) {
+Message error_measure_error(std::string_view what, const std::optional<double>& error) {
   // The error of an incorrect result may be infinite.
   return error ? outside(what, *error, 0, std::numeric_limits<double>::infinity()) : Message();
 }
 
-void keep_storable_metrics(std::vector<KernelRecord>& kernels) {
+void drop_invalid_metrics(std::vector<KernelRecord>& kernels) {
   for (KernelRecord& kernel : kernels) {
     std::vector<MetricValue> kept;
     for (MetricValue& metric : kernel.metrics) {
@@ -140,64 +140,64 @@ void keep_storable_metrics(std::vector<KernelRecord>& kernels) {
 
 }  // namespace
 
-Message out_of_bounds(const MetricValue& metric) {
+Message bounds_error(const MetricValue& metric) {
   if (Message wrong = no_name("metric", metric.name); !wrong.empty()) return wrong;
-  const double most = metric.unit == "ns" ? longest_ns : largest_value;
+  const double most = metric.unit == "ns" ? max_time_ns : max_value;
   if (std::abs(metric.value) <= most) return {};
   return outside(metric.name, metric.value, -most, most);
 }
 
-Message out_of_bounds(const PointRecord& point) {
+Message bounds_error(const PointRecord& point) {
   const bool imported = point.provenance == Provenance::imported;
-  if (Message wrong = wrong_spec(point.spec, imported); !wrong.empty()) return wrong;
+  if (Message wrong = spec_error(point.spec, imported); !wrong.empty()) return wrong;
   if (point.provenance == Provenance::derived || point.provenance == Provenance::modeled) {
     return make_message("invalid provenance of a point: {}", to_string(point.provenance));
   }
   for (const KernelRecord& kernel : point.kernels) {
-    if (Message wrong = wrong_kernel(kernel); !wrong.empty()) return wrong;
+    if (Message wrong = kernel_error(kernel); !wrong.empty()) return wrong;
   }
-  if (Message wrong = many_samples(point.kernels); point.rounds.empty() && !wrong.empty()) return wrong;
-  constexpr double max_seconds = longest_ns / 1e9;
-  Message wrong = first_of({wrong_error("max_abs_error", point.max_abs_error),
-                            wrong_error("error_bound", point.error_bound), wrong_error("rms_error", point.rms_error),
-                            outside("wall_seconds", point.wall_seconds, 0, max_seconds)});
-  if (wrong.empty() && point.clocks) wrong = wrong_clocks(*point.clocks);
+  if (Message wrong = sample_count_error(point.kernels); point.rounds.empty() && !wrong.empty()) return wrong;
+  constexpr double max_seconds = max_time_ns / 1e9;
+  Message wrong = first_of(
+      {error_measure_error("max_abs_error", point.max_abs_error), error_measure_error("error_bound", point.error_bound),
+       error_measure_error("rms_error", point.rms_error), outside("wall_seconds", point.wall_seconds, 0, max_seconds)});
+  if (wrong.empty() && point.clocks) wrong = clocks_error(*point.clocks);
   for (const RoundRecord& round : point.rounds) {
     if (wrong.empty()) wrong = wrong_round(round);
   }
   return wrong;
 }
 
-Message out_of_bounds(const StoredManifest& manifest) {
-  constexpr std::size_t longest_path = 4096;
-  if (manifest.text.size() > longest_statement) {
-    return make_message("the kernel manifest has {} bytes (maximum: {})", manifest.text.size(), longest_statement);
+Message bounds_error(const StoredManifest& manifest) {
+  constexpr std::size_t max_path_bytes = 4096;
+  if (manifest.text.size() > max_manifest_bytes) {
+    return make_message("the kernel manifest has {} bytes (maximum: {})", manifest.text.size(), max_manifest_bytes);
   }
-  if (manifest.sources.size() > most_statement_sources) {
+  if (manifest.sources.size() > max_manifest_sources) {
     return make_message("the kernel manifest has {} sources (maximum: {})", manifest.sources.size(),
-                        most_statement_sources);
+                        max_manifest_sources);
   }
   std::set<std::string_view> names;
   for (const auto& [name, digest, content] : manifest.sources) {
     if (name.empty()) return no_name("source", name);
-    if (name.size() > longest_path || digest.size() > longest_name) {
+    if (name.size() > max_path_bytes || digest.size() > max_name_length) {
       return make_message("the name of a source has {} bytes (maximum: {})", std::max(name.size(), digest.size()),
-                          longest_path);
+                          max_path_bytes);
     }
     if (!names.insert(name).second) return make_message("the kernel manifest has source {} twice", name);
   }
   return {};
 }
 
-Message round_out_of_bounds(std::int64_t round) {
-  return outside("round", round, 0, most_rounds - 1);
+Message round_index_error(std::int64_t round) {
+  return outside("round", round, 0, max_rounds - 1);
 }
 
-Message rounds_out_of_bounds(std::int64_t rounds) {
-  return outside("rounds", rounds, 1, most_rounds);
+Message round_count_error(std::int64_t rounds) {
+  return outside("rounds", rounds, 1, max_rounds);
 }
 
-Message out_of_bounds(const DeviceLimits& limits) {
+Message bounds_error(const DeviceLimits& limits) {
   if (Message wrong = no_name("device", limits.name); !wrong.empty()) return wrong;
   constexpr int most = 1 << 30;
   constexpr auto most_bytes = static_cast<std::int64_t>(1e15);
@@ -217,23 +217,23 @@ Message out_of_bounds(const DeviceLimits& limits) {
                                     {"dram_bytes", limits.dram_bytes}}) {
     if (Message wrong = outside(name, value, 0, most_bytes); !wrong.empty()) return wrong;
   }
-  return first_of({outside("dram_bytes_per_second", limits.dram_bytes_per_second, 0, largest_value),
-                   outside("l2_bytes_per_second", limits.l2_bytes_per_second, 0, largest_value),
-                   outside("tensor_flops", limits.tensor_flops, 0, largest_value)});
+  return first_of({outside("dram_bytes_per_second", limits.dram_bytes_per_second, 0, max_value),
+                   outside("l2_bytes_per_second", limits.l2_bytes_per_second, 0, max_value),
+                   outside("tensor_flops", limits.tensor_flops, 0, max_value)});
 }
 
-Message out_of_bounds(const MeasureOptions& options) {
-  constexpr int most_samples = 1 << 30;
-  constexpr std::int64_t longest_ms = std::int64_t{1} << 50;
-  return first_of({outside("min_samples", options.min_samples, 0, most_samples),
-                   outside("max_samples", options.max_samples, 0, most_samples),
-                   outside("max_noise", options.max_noise, 0, largest_value),
-                   outside("timeout_ms", static_cast<std::int64_t>(options.timeout.count()), 0, longest_ms)});
+Message bounds_error(const MeasureOptions& options) {
+  constexpr int max_round_samples = 1 << 30;
+  constexpr std::int64_t max_timeout_ms = std::int64_t{1} << 50;
+  return first_of({outside("min_samples", options.min_samples, 0, max_round_samples),
+                   outside("max_samples", options.max_samples, 0, max_round_samples),
+                   outside("max_noise", options.max_noise, 0, max_value),
+                   outside("timeout_ms", static_cast<std::int64_t>(options.timeout.count()), 0, max_timeout_ms)});
 }
 
-PointRecord as_stored(PointRecord point) {
-  keep_storable_metrics(point.kernels);
-  for (RoundRecord& round : point.rounds) keep_storable_metrics(round.kernels);
+PointRecord stored_form(PointRecord point) {
+  drop_invalid_metrics(point.kernels);
+  for (RoundRecord& round : point.rounds) drop_invalid_metrics(round.kernels);
   summarize_rounds(point);
   for (std::optional<double>* error : {&point.max_abs_error, &point.error_bound, &point.rms_error}) {
     if (*error && std::isnan(**error)) *error = std::numeric_limits<double>::infinity();

@@ -63,11 +63,11 @@ Digest combined(std::initializer_list<std::uint64_t> words) {
   return digest_of_bytes(std::data(words), words.size() * sizeof(std::uint64_t));
 }
 
-void HashedRows::Finalize::operator()(sqlite3_stmt* statement) const {
+void RowHasher::Finalize::operator()(sqlite3_stmt* statement) const {
   sqlite3_finalize(statement);
 }
 
-HashedRows::HashedRows(SQLite::Database& database, const std::string& sql, std::int64_t id) : database_(database) {
+RowHasher::RowHasher(SQLite::Database& database, const std::string& sql, std::int64_t id) : database_(database) {
   sqlite3_stmt* statement = nullptr;
   const int prepared = sqlite3_prepare_v2(database.getHandle(), sql.c_str(), -1, &statement, nullptr);
   statement_.reset(statement);
@@ -75,17 +75,17 @@ HashedRows::HashedRows(SQLite::Database& database, const std::string& sql, std::
   sqlite3_bind_int64(statement, 1, id);
 }
 
-bool HashedRows::next() {
+bool RowHasher::next() {
   const int result = sqlite3_step(statement_.get());
   if (result != SQLITE_ROW && result != SQLITE_DONE) throw SQLite::Exception(database_.getHandle(), result);
   return result == SQLITE_ROW;
 }
 
-std::int64_t HashedRows::integer(int column) const {
+std::int64_t RowHasher::integer(int column) const {
   return sqlite3_column_int64(statement_.get(), column);
 }
 
-Digest HashedRows::digest(std::string_view kind, int first) {
+Digest RowHasher::digest(std::string_view kind, int first) {
   sqlite3_stmt* const row = statement_.get();
   bytes_.clear();
   append(bytes_, kind);
@@ -117,9 +117,9 @@ std::string device_columns() {
 }
 
 /// Adds up the digests of the rows of one run's points.
-class PointSums {
+class PointHasher {
  public:
-  PointSums(SQLite::Database& database, std::int64_t run) : database_(database), run_(run) {}
+  PointHasher(SQLite::Database& database, std::int64_t run) : database_(database), run_(run) {}
 
   /// Returns the digest of all points. Each point's sum is hashed once more; otherwise a row could move to another
   /// point without changing the total.
@@ -130,10 +130,10 @@ class PointSums {
     add_other_devices();
     read_kernels();
     read_metrics();
-    add_to_kernels("samples", "timing_samples", "q.round, q.samples_ns");
-    add_to_kernels("launch", "launches",
-                   "q.launch, q.source_file, q.entry, q.defines, q.digest, q.registers, q.local_bytes, "
-                   "q.static_shared_bytes, q.dynamic_shared_bytes, q.threads, q.grid");
+    add_kernel_table("samples", "timing_samples", "q.round, q.samples_ns");
+    add_kernel_table("launch", "launches",
+                     "q.launch, q.source_file, q.entry, q.defines, q.digest, q.registers, q.local_bytes, "
+                     "q.static_shared_bytes, q.dynamic_shared_bytes, q.threads, q.grid");
     Digest total;
     for (const auto& [id, sum] : points_) total += combined({sum.high, sum.low});
     return total;
@@ -145,10 +145,10 @@ class PointSums {
     std::uint64_t name = 0;
   };
 
-  HashedRows rows(const std::string& sql) { return {database_, sql, run_}; }
+  RowHasher rows(const std::string& sql) { return {database_, sql, run_}; }
 
   void read_points() {
-    HashedRows row =
+    RowHasher row =
         rows("SELECT p.id, p.plan_index, " + point_columns("p.") + ", p.recorded_at, u.digest, " + device_columns() +
              " FROM points p LEFT JOIN devices d ON d.id = p.device_id LEFT JOIN user_kernels u "
              "ON u.id = p.user_kernel_id WHERE p.run_id = ?");
@@ -156,20 +156,20 @@ class PointSums {
   }
 
   void add(std::string_view kind, std::string_view table, const std::string& columns) {
-    HashedRows row = rows(fmt::format(
+    RowHasher row = rows(fmt::format(
         "SELECT p.id, {} FROM points p CROSS JOIN {} q ON q.point_id = p.id WHERE p.run_id = ?", columns, table));
     while (row.next()) add_to_point(row.integer(0), row.digest(kind, 1));
   }
 
   void add_other_devices() {
-    HashedRows row = rows("SELECT p.id, q.rank, " + device_columns() +
-                          " FROM points p CROSS JOIN point_devices q ON q.point_id = p.id LEFT JOIN devices "
-                          "d ON d.id = q.device_id WHERE p.run_id = ?");
+    RowHasher row = rows("SELECT p.id, q.rank, " + device_columns() +
+                         " FROM points p CROSS JOIN point_devices q ON q.point_id = p.id LEFT JOIN devices "
+                         "d ON d.id = q.device_id WHERE p.run_id = ?");
     while (row.next()) add_to_point(row.integer(0), row.digest("device", 1));
   }
 
   void read_kernels() {
-    HashedRows row = rows(
+    RowHasher row = rows(
         "SELECT p.id, k.id, k.name, k.occupancy_limiter, k.complete FROM points p CROSS JOIN kernels k ON "
         "k.point_id = p.id WHERE p.run_id = ?");
     while (row.next()) {
@@ -182,23 +182,23 @@ class PointSums {
   /// Metric values are the most frequent rows, so metric names are hashed once.
   void read_metrics() {
     std::unordered_map<std::int64_t, std::uint64_t> names;
-    HashedRows metric = rows("SELECT id, name, unit FROM metrics WHERE ?1 = ?1");
+    RowHasher metric = rows("SELECT id, name, unit FROM metrics WHERE ?1 = ?1");
     while (metric.next()) names.emplace(metric.integer(0), metric.digest("metric", 1).low);
-    HashedRows row = rows(
+    RowHasher row = rows(
         "SELECT v.kernel_id, v.metric_id, v.round, v.value, v.provenance FROM points p CROSS JOIN kernels k ON "
         "k.point_id = p.id CROSS JOIN metric_values v ON v.kernel_id = k.id WHERE p.run_id = ?");
     while (row.next()) {
       const auto name = names.find(row.integer(1));
-      add_of_kernel(row.integer(0), row.digest("value", 2), name == names.end() ? 0 : name->second);
+      add_kernel_row(row.integer(0), row.digest("value", 2), name == names.end() ? 0 : name->second);
     }
   }
 
-  void add_to_kernels(std::string_view kind, std::string_view table, std::string_view columns) {
-    HashedRows row =
+  void add_kernel_table(std::string_view kind, std::string_view table, std::string_view columns) {
+    RowHasher row =
         rows(fmt::format("SELECT k.id, {} FROM points p CROSS JOIN kernels k ON k.point_id = p.id CROSS JOIN "
                          "{} q ON q.kernel_id = k.id WHERE p.run_id = ?",
                          columns, table));
-    while (row.next()) add_of_kernel(row.integer(0), row.digest(kind, 1), 0);
+    while (row.next()) add_kernel_row(row.integer(0), row.digest(kind, 1), 0);
   }
 
   // In a damaged file a row's parent may be missing. The row is skipped, and the checksum differs.
@@ -207,7 +207,7 @@ class PointSums {
     if (point != points_.end()) point->second += digest;
   }
   /// Adds a row, hashed with the names of its kernel and metric.
-  void add_of_kernel(std::int64_t id, const Digest& row, std::uint64_t metric) {
+  void add_kernel_row(std::int64_t id, const Digest& row, std::uint64_t metric) {
     const auto kernel = kernels_.find(id);
     if (kernel == kernels_.end()) return;
     add_to_point(kernel->second.point, combined({kernel->second.name, metric, row.high, row.low}));
@@ -222,8 +222,8 @@ class PointSums {
 }  // namespace
 
 Digest checksum_of_run(SQLite::Database& database, std::int64_t run) {
-  Digest sum = PointSums(database, run).total();
-  HashedRows row(
+  Digest sum = PointHasher(database, run).total();
+  RowHasher row(
       database,
       fmt::format("SELECT r.uid, r.preset, r.argv, r.plan_hash, r.planned_points, r.rounds, r.options, "
                   "r.provenance, r.state, r.started_at, r.finished_at, {}, {} FROM runs r LEFT JOIN devices "
@@ -231,12 +231,12 @@ Digest checksum_of_run(SQLite::Database& database, std::int64_t run) {
                   device_columns(), qualified("e", environment_columns)),
       run);
   while (row.next()) sum += row.digest("run", 0);
-  HashedRows shard(database, "SELECT shard, shards FROM run_shards WHERE run_id = ?", run);
+  RowHasher shard(database, "SELECT shard, shards FROM run_shards WHERE run_id = ?", run);
   while (shard.next()) sum += shard.digest("shard", 0);
   return sum;
 }
 
-void sign_run(SQLite::Database& database, std::int64_t run) {
+void store_checksum(SQLite::Database& database, std::int64_t run) {
   SQLite::Statement update(database, "UPDATE runs SET checksum = ? WHERE id = ?");
   update.bind(1, to_string(checksum_of_run(database, run)));
   update.bind(2, run);

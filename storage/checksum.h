@@ -36,9 +36,9 @@ struct Digest {
 [[nodiscard]] Digest combined(std::initializer_list<std::uint64_t> words);
 
 /// Rows of a query with one parameter, hashed by column type and value. Throws SQLite::Exception.
-class HashedRows {
+class RowHasher {
  public:
-  HashedRows(SQLite::Database&, const std::string& sql, std::int64_t id);
+  RowHasher(SQLite::Database&, const std::string& sql, std::int64_t id);
 
   /// Advances to the next row; false at the end.
   [[nodiscard]] bool next();
@@ -59,6 +59,6 @@ class HashedRows {
 [[nodiscard]] Digest checksum_of_run(SQLite::Database&, std::int64_t run);
 
 /// Throws SQLite::Exception. Pre: the run has ended.
-void sign_run(SQLite::Database&, std::int64_t run);
+void store_checksum(SQLite::Database&, std::int64_t run);
 
 }  // namespace attnscope

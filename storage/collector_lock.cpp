@@ -28,14 +28,14 @@ struct flock whole_file(short type) {
 }
 
 /// Returns the process id that the holder wrote; empty if it cannot be read.
-std::string holder(int descriptor) {
+std::string lock_holder(int descriptor) {
   std::array<char, 32> text{};
   const ssize_t length = ::pread(descriptor, text.data(), text.size(), 0);
   return length > 0 ? std::string(text.data(), static_cast<std::size_t>(length)) : std::string();
 }
 
 /// Returns false if the previous holder removed the file between open() and the lock, which then protects nothing.
-bool is_file_at(int descriptor, const std::filesystem::path& path) {
+bool refers_to_path(int descriptor, const std::filesystem::path& path) {
   struct stat ours {};
   struct stat there {};
   return ::fstat(descriptor, &ours) == 0 && ::stat(path.c_str(), &there) == 0 && ours.st_ino == there.st_ino &&
@@ -57,7 +57,7 @@ CollectorLock CollectorLock::acquire(const std::filesystem::path& file) {
     struct flock request = whole_file(F_WRLCK);
     if (::fcntl(descriptor, F_OFD_SETLK, &request) != 0) {
       lock.path_.clear();  // do not remove the holder's file
-      const std::string process = holder(descriptor);
+      const std::string process = lock_holder(descriptor);
       if (process.empty()) {
         throw FileError(FileError::Kind::locked, "{} is in use by another collector (wait for it, or use another file)",
                         file.string());
@@ -66,7 +66,7 @@ CollectorLock CollectorLock::acquire(const std::filesystem::path& file) {
                       "{} is in use by another collector, process {} (wait for it, or use another file)", file.string(),
                       process);
     }
-    if (!is_file_at(descriptor, path)) {
+    if (!refers_to_path(descriptor, path)) {
       lock.path_.clear();
       continue;
     }
@@ -100,7 +100,7 @@ CollectorLock& CollectorLock::operator=(CollectorLock&& other) noexcept {
 CollectorLock::~CollectorLock() {
   if (descriptor_ < 0) return;
   // Remove the file while still locked, and only if it is the locked one.
-  if (!path_.empty() && is_file_at(descriptor_, path_)) ::unlink(path_.c_str());
+  if (!path_.empty() && refers_to_path(descriptor_, path_)) ::unlink(path_.c_str());
   ::close(descriptor_);
 }
 

@@ -18,7 +18,7 @@ namespace {
 constexpr double one_day = 86'400;
 
 /// Returns the seconds since 1970 of "2026-11-25T19:31:28Z".
-std::optional<double> seconds_of(const std::string& time) {
+std::optional<double> parse_utc_time(const std::string& time) {
   std::tm parts{};
   std::istringstream in(time);
   in >> std::get_time(&parts, "%Y-%m-%dT%H:%M:%S");
@@ -26,7 +26,7 @@ std::optional<double> seconds_of(const std::string& time) {
   return static_cast<double>(::timegm(&parts));
 }
 
-bool of_two_programs(const RunSummary& run) {
+bool is_of_program_comparison(const RunSummary& run) {
   return run.preset == base_program_preset || run.preset == other_program_preset;
 }
 
@@ -36,21 +36,21 @@ bool has_two_sides(const RunSummary& run) {
   return run.preset == ab_preset && run.planned_points == 2;  // files are untrusted
 }
 
-bool of_other_side(const RunSummary& run, std::size_t place) {
+bool is_second_side(const RunSummary& run, std::size_t place) {
   return place >= run.planned_points / 2;
 }
 
-std::size_t looks_of(const RunSummary& run) {
-  if ((!has_two_sides(run) && !of_two_programs(run)) || run.rounds < 1) return 1;
+std::size_t interim_analysis_count(const RunSummary& run) {
+  if ((!has_two_sides(run) && !is_of_program_comparison(run)) || run.rounds < 1) return 1;
   return analysis::analysis_count(static_cast<std::size_t>(run.rounds));
 }
 
 void set_rounds(const RunSummary& run, analysis::Run& row) {
-  if (of_two_programs(run)) row.turns = run.order_seed;
+  if (is_of_program_comparison(run)) row.turns = run.order_seed;
   row.planned_points = run.planned_points;
   if (run.provenance != Provenance::measured || run.order_seed == 0) return;
   row.rounds = {.count = run.rounds, .seed = run.order_seed};
-  if (!of_two_programs(run)) return;
+  if (!is_of_program_comparison(run)) return;
   if (run.preset == other_program_preset) row.first_place = run.planned_points;
   row.planned_points *= 2;
 }
@@ -72,12 +72,12 @@ analysis::Run analysis_run(const RunSummary& run) {
 }
 
 std::shared_ptr<const analysis::NoiseModel> noise_for(const RunSummary& run, std::span<const StoredNoise> sets) {
-  const std::optional<double> begun = seconds_of(run.started_at);
+  const std::optional<double> begun = parse_utc_time(run.started_at);
   if (!begun || run.provenance != Provenance::measured) return nullptr;
   const StoredNoise* nearest = nullptr;
   double least = one_day;
   for (const StoredNoise& set : sets) {
-    const std::optional<double> found = seconds_of(set.measured_at);
+    const std::optional<double> found = parse_utc_time(set.measured_at);
     if (!found || set.device_uuid != run.device_uuid ||
         set.environment.driver_version != run.environment.driver_version || std::abs(*found - *begun) > least) {
       continue;
@@ -88,7 +88,7 @@ std::shared_ptr<const analysis::NoiseModel> noise_for(const RunSummary& run, std
   return nearest == nullptr ? nullptr : nearest->model;
 }
 
-analysis::RunConditions conditions_of(const RunSummary& run) {
+analysis::RunConditions run_conditions(const RunSummary& run) {
   const Environment& environment = run.environment;
   const MeasureOptions& options = run.options;
   const bool simulated = run.provenance == Provenance::simulated;

@@ -24,11 +24,11 @@ inline constexpr std::string_view other_program_preset = "other program";
 
 [[nodiscard]] bool has_two_sides(const RunSummary&);
 /// Returns true if the point at plan index `place` belongs to the second side. Pre: has_two_sides().
-[[nodiscard]] bool of_other_side(const RunSummary&, std::size_t place);
+[[nodiscard]] bool is_second_side(const RunSummary&, std::size_t place);
 
 /// Returns the number of interim analyses at which the run could have stopped; the argument of
 /// VerdictOptions::per_analysis_options(). 1 if its length did not depend on results.
-[[nodiscard]] std::size_t looks_of(const RunSummary&);
+[[nodiscard]] std::size_t interim_analysis_count(const RunSummary&);
 
 /// Sets the seed of the point order within rounds, if known, and which runs share their rounds.
 void set_rounds(const RunSummary&, analysis::Run&);
@@ -40,6 +40,6 @@ void set_rounds(const RunSummary&, analysis::Run&);
 [[nodiscard]] std::shared_ptr<const analysis::NoiseModel> noise_for(const RunSummary&, std::span<const StoredNoise>);
 
 /// Returns the run's conditions, which are shown if they differ between compared runs.
-[[nodiscard]] analysis::RunConditions conditions_of(const RunSummary&);
+[[nodiscard]] analysis::RunConditions run_conditions(const RunSummary&);
 
 }  // namespace attnscope

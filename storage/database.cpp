@@ -25,9 +25,9 @@ using Kind = FileError::Kind;
 
 /// Returns the errno for which SQLite could not open the file, which SQLite does not report; 0 if unknown. Does not
 /// open the file itself: closing it would drop SQLite's locks on it.
-int reason_not_to_open(const std::filesystem::path& file) {
-  const int no_access = ::access(file.c_str(), R_OK) == 0 ? 0 : errno;
-  if (no_access != 0 && no_access != ENOENT) return no_access;  // a new file does not exist yet
+int open_errno(const std::filesystem::path& file) {
+  const int access_errno = ::access(file.c_str(), R_OK) == 0 ? 0 : errno;
+  if (access_errno != 0 && access_errno != ENOENT) return access_errno;  // a new file does not exist yet
   // SQLite needs three descriptors: database, log and log index.
   std::array<int, 3> descriptors{};
   int reason = 0;
@@ -38,7 +38,7 @@ int reason_not_to_open(const std::filesystem::path& file) {
   for (const int descriptor : descriptors) {
     if (descriptor >= 0) ::close(descriptor);
   }
-  return reason == EMFILE || reason == ENFILE ? reason : no_access;
+  return reason == EMFILE || reason == ENFILE ? reason : access_errno;
 }
 
 }  // namespace
@@ -78,24 +78,24 @@ bool CheckedFiles::has(const std::filesystem::path& file, const FileStamp& stamp
 }
 
 void CheckedFiles::add(const std::filesystem::path& file, const FileStamp& stamp) {
-  constexpr std::int64_t worth_it = std::int64_t{16} << 20;  // bytes
-  if (stamp.size < worth_it || has_journal(file)) return;    // the stamp does not cover the journal
+  constexpr std::int64_t min_size = std::int64_t{16} << 20;  // bytes
+  if (stamp.size < min_size || has_journal(file)) return;    // the stamp does not cover the journal
   const std::lock_guard lock(mutex_);
   known_[file.string()] = stamp;
 }
 
-CheckedFiles& files_of_intact_structure() {
+CheckedFiles& intact_files() {
   static CheckedFiles files;
   return files;
 }
 
-CheckedFiles& files_of_verified_content() {
+CheckedFiles& verified_files() {
   static CheckedFiles files;
   return files;
 }
 
-std::vector<std::string> require_ours(SQLite::Database& database, const std::filesystem::path& file,
-                                      const FileStamp& stamp) {
+std::vector<std::string> require_attnscope_database(SQLite::Database& database, const std::filesystem::path& file,
+                                                    const FileStamp& stamp) {
   const int id = database.execAndGet("PRAGMA application_id").getInt();
   const int version = database.execAndGet("PRAGMA user_version").getInt();
   if (is_blank(database)) {
@@ -111,19 +111,19 @@ std::vector<std::string> require_ours(SQLite::Database& database, const std::fil
                     "that wrote it)",
                     file.string(), version, schema_version);
   }
-  std::vector<std::string> extras = require_our_schema(database, file);
-  if (!has_journal(file) && files_of_intact_structure().has(file, stamp)) return extras;
+  std::vector<std::string> other_objects = require_schema(database, file);
+  if (!has_journal(file) && intact_files().has(file, stamp)) return other_objects;
   const std::string check = database.execAndGet("PRAGMA quick_check(1)").getString();
   if (check != "ok") {
-    const std::string finding = without_heading(check);
+    const std::string finding = strip_heading(check);
     throw FileError(Kind::damaged, "{} is damaged: {} (restore a backup, or recover data with `sqlite3 FILE .recover`)",
                     file.string(), finding.substr(0, finding.find('\n')));
   }
-  files_of_intact_structure().add(file, stamp);
-  return extras;
+  intact_files().add(file, stamp);
+  return other_objects;
 }
 
-std::string without_heading(const std::string& findings) {
+std::string strip_heading(const std::string& findings) {
   return findings.starts_with("***") ? findings.substr(std::min(findings.size(), findings.find('\n') + 1)) : findings;
 }
 
@@ -149,7 +149,7 @@ std::string_view network_file_system(const std::filesystem::path& file) {
   return system == systems.end() ? std::string_view() : system->second;
 }
 
-FileError as_file_error(const SQLite::Exception& error, const std::filesystem::path& file) {
+FileError to_file_error(const SQLite::Exception& error, const std::filesystem::path& file) {
   const std::string name = file.string();
   const int code = error.getErrorCode() & 0xFF;
   const int extended = error.getExtendedErrorCode();
@@ -171,7 +171,7 @@ FileError as_file_error(const SQLite::Exception& error, const std::filesystem::p
     case SQLITE_PERM:
       return {Kind::not_writable, make_message("cannot write {} (change its permissions, or use another file)", name)};
     case SQLITE_CANTOPEN:
-      if (const int reason = reason_not_to_open(file); reason != 0) {
+      if (const int reason = open_errno(file); reason != 0) {
         return {Kind::other, make_message("cannot open {}: {} (check its permissions and the limit of open files)",
                                           name, std::strerror(reason))};
       }
@@ -219,18 +219,18 @@ const Definitions& ours() {
 
 }  // namespace
 
-void harden(SQLite::Database& database, bool reads_only) {
+void harden(SQLite::Database& database, bool read_only_access) {
   sqlite3* const handle = database.getHandle();
   const auto set = [&](int option, int value) { sqlite3_db_config(handle, option, value, nullptr); };
   set(SQLITE_DBCONFIG_DEFENSIVE, 1);
   // The schema's CHECKs call json_type(), which SQLite does not consider safe. A writer opens the file after a reader
   // has verified its schema.
-  set(SQLITE_DBCONFIG_TRUSTED_SCHEMA, reads_only ? 0 : 1);
+  set(SQLITE_DBCONFIG_TRUSTED_SCHEMA, read_only_access ? 0 : 1);
   set(SQLITE_DBCONFIG_ENABLE_TRIGGER, 0);
   set(SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0);
   set(SQLITE_DBCONFIG_DQS_DDL, 0);
   set(SQLITE_DBCONFIG_DQS_DML, 0);
-  if (reads_only) set(SQLITE_DBCONFIG_ENABLE_VIEW, 0);
+  if (read_only_access) set(SQLITE_DBCONFIG_ENABLE_VIEW, 0);
 
   // The largest value is a kernel's samples; 64 MiB are about three million of them.
   sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, 64 << 20);
@@ -243,12 +243,12 @@ void harden(SQLite::Database& database, bool reads_only) {
   sqlite3_limit(handle, SQLITE_LIMIT_TRIGGER_DEPTH, 10);  // cascading deletes count as triggers
   sqlite3_limit(handle, SQLITE_LIMIT_WORKER_THREADS, 0);
   database.exec("PRAGMA cell_size_check = ON");
-  if (reads_only) database.exec("PRAGMA query_only = ON");
+  if (read_only_access) database.exec("PRAGMA query_only = ON");
 }
 
-std::vector<std::string> require_our_schema(SQLite::Database& database, const std::filesystem::path& file) {
+std::vector<std::string> require_schema(SQLite::Database& database, const std::filesystem::path& file) {
   const Definitions found = definitions_of(database);
-  std::vector<std::string> extras;
+  std::vector<std::string> other_objects;
   for (const auto& [name, definition] : found) {
     const std::string described = fmt::format("{} {}", definition.type, printable(name));
     const auto known = ours().find(name);
@@ -260,13 +260,13 @@ std::vector<std::string> require_our_schema(SQLite::Database& database, const st
         refuse(file, make_message("has an unexpected {} on table {}", described, definition.table));
       }
     } else if (!name.starts_with("sqlite_")) {
-      extras.push_back(described);
+      other_objects.push_back(described);
     }
   }
   for (const auto& [name, definition] : ours()) {
     if (!found.contains(name)) refuse(file, make_message("lacks {} {}", definition.type, name));
   }
-  return extras;
+  return other_objects;
 }
 
 namespace {
@@ -280,7 +280,7 @@ std::int64_t now_ms() {
 
 void create_database(const std::filesystem::path& file,
                      const std::function<void(std::unique_ptr<SQLite::Database>&)>& fill) {
-  const bool over_empty = file_stamp(file).size == 0;
+  const bool replaces_empty = file_stamp(file).size == 0;
   TemporaryFile building(file);
   with_file_errors(file, [&] {
     std::unique_ptr<SQLite::Database> database = open_database(building.path(), DatabaseAccess::read_write);
@@ -292,12 +292,12 @@ void create_database(const std::filesystem::path& file,
     database->exec("PRAGMA synchronous = OFF");
     create_schema(*database);
     if (fill) fill(database);
-    use_log(*database);
+    enable_wal(*database);
   });
-  building.publish(over_empty ? TemporaryFile::Over::existing_file : TemporaryFile::Over::nothing);
+  building.publish(replaces_empty ? TemporaryFile::Over::existing_file : TemporaryFile::Over::nothing);
 }
 
-void use_log(SQLite::Database& database) {
+void enable_wal(SQLite::Database& database) {
   if (database.execAndGet("PRAGMA journal_mode").getString() == "wal") return;
   database.exec("PRAGMA journal_mode = MEMORY");
   database.exec("PRAGMA journal_mode = WAL");
@@ -317,7 +317,7 @@ bool is_blank(const std::filesystem::path& file) {
   }
 }
 
-void require_no_stray_log(const std::filesystem::path& file) {
+void require_no_orphaned_log(const std::filesystem::path& file) {
   if (file_stamp(file).size > 0 || !has_journal(file)) return;
   throw FileError(
       FileError::Kind::other,
@@ -325,12 +325,12 @@ void require_no_stray_log(const std::filesystem::path& file) {
       file.string() + "-wal");
 }
 
-void LockPatience::attach(SQLite::Database& database) {
+void LockWaiter::attach(SQLite::Database& database) {
   sqlite3_busy_handler(database.getHandle(), on_busy, this);
 }
 
-int LockPatience::on_busy(void* self, int count) {
-  auto& patience = *static_cast<LockPatience*>(self);
+int LockWaiter::on_busy(void* self, int count) {
+  auto& patience = *static_cast<LockWaiter*>(self);
   constexpr int pause_ms = 20;
   if (count == 0) patience.since_ms_ = now_ms();
   sqlite3_sleep(pause_ms);

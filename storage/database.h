@@ -45,15 +45,16 @@ class CheckedFiles {
   std::mutex mutex_;
   std::map<std::string, FileStamp> known_;
 };
-[[nodiscard]] CheckedFiles& files_of_intact_structure();
-[[nodiscard]] CheckedFiles& files_of_verified_content();
+[[nodiscard]] CheckedFiles& intact_files();
+[[nodiscard]] CheckedFiles& verified_files();
 
 /// Throws FileError unless the file is an intact database of this schema. Returns its other tables and views, which are
 /// ignored. `stamp`: stamp of the file before it was opened.
-std::vector<std::string> require_ours(SQLite::Database&, const std::filesystem::path&, const FileStamp& stamp);
+std::vector<std::string> require_attnscope_database(SQLite::Database&, const std::filesystem::path&,
+                                                    const FileStamp& stamp);
 
 /// Returns SQLite's findings without the heading line that names the database.
-[[nodiscard]] std::string without_heading(const std::string& findings);
+[[nodiscard]] std::string strip_heading(const std::string& findings);
 
 /// Returns true if a rollback journal or write-ahead log with content exists.
 [[nodiscard]] bool has_journal(const std::filesystem::path&);
@@ -62,25 +63,25 @@ std::vector<std::string> require_ours(SQLite::Database&, const std::filesystem::
 /// needs shared memory, which does not work across machines.
 [[nodiscard]] std::string_view network_file_system(const std::filesystem::path&);
 
-[[nodiscard]] FileError as_file_error(const SQLite::Exception&, const std::filesystem::path&);
+[[nodiscard]] FileError to_file_error(const SQLite::Exception&, const std::filesystem::path&);
 
 template <class Action>
 auto with_file_errors(const std::filesystem::path& file, Action&& action) {
   try {
     return action();
   } catch (const SQLite::Exception& error) {
-    throw as_file_error(error, file);
+    throw to_file_error(error, file);
   }
 }
 
 /// Restricts a new connection: no triggers, no extensions, size limits. Readers also get no views, no writes, and no
 /// unsafe functions in the schema. A writer opens a file only after a reader has verified its schema.
-void harden(SQLite::Database&, bool reads_only);
+void harden(SQLite::Database&, bool read_only_access);
 
 /// Compares tables, indexes and views with schema_text(). Throws FileError if anything is missing or differs, or for a
 /// trigger or an additional index on a table of the schema. Returns other tables and views, which are ignored: "table
 /// notes".
-[[nodiscard]] std::vector<std::string> require_our_schema(SQLite::Database&, const std::filesystem::path&);
+[[nodiscard]] std::vector<std::string> require_schema(SQLite::Database&, const std::filesystem::path&);
 
 /// Creates a database with the schema under a temporary name, calls `fill`, then renames it to `file`. Replaces an
 /// empty file, never any other. Throws FileError or what `fill` throws.
@@ -89,7 +90,7 @@ void create_database(const std::filesystem::path& file,
 
 /// Switches a file from rollback journal to WAL mode. Unlike SQLite's own switch, a kill at any time leaves no journal,
 /// because only one page changes.
-void use_log(SQLite::Database&);
+void enable_wal(SQLite::Database&);
 
 /// Returns true if the database has no table and no application id: a collector was killed while it created its file.
 [[nodiscard]] bool is_blank(SQLite::Database&);
@@ -97,15 +98,15 @@ void use_log(SQLite::Database&);
 
 /// Throws FileError if a write-ahead log exists without its file. Call before creating a file: SQLite would replay the
 /// log into it.
-void require_no_stray_log(const std::filesystem::path& file);
+void require_no_orphaned_log(const std::filesystem::path& file);
 
 /// Busy handler: while another program holds a lock, calls `waiting` every few milliseconds with the milliseconds
 /// waited so far. If it returns false, the statement fails with Kind::locked. Must outlive the connection.
-class LockPatience {
+class LockWaiter {
  public:
-  explicit LockPatience(std::function<bool(int)> waiting) : waiting_(std::move(waiting)) {}
-  LockPatience(const LockPatience&) = delete;
-  LockPatience& operator=(const LockPatience&) = delete;
+  explicit LockWaiter(std::function<bool(int)> waiting) : waiting_(std::move(waiting)) {}
+  LockWaiter(const LockWaiter&) = delete;
+  LockWaiter& operator=(const LockWaiter&) = delete;
 
   void attach(SQLite::Database&);
 

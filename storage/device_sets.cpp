@@ -19,7 +19,7 @@
 namespace attnscope {
 
 /// Tables of one kind of set.
-struct DeviceSets {
+struct SetTables {
   const char* sets;         ///< table
   const char* set_kind;     ///< prefix of its digest
   const char* set_columns;  ///< columns besides device, environment and time; "" or with a leading comma each
@@ -32,20 +32,20 @@ namespace {
 
 using analysis::PointNoise;
 
-constexpr DeviceSets ceiling_sets{"ceiling_sets", "ceiling_set", "",
-                                  "ceilings",     "ceiling",     "name, argument, value, q1, q3, unit, provenance"};
-constexpr DeviceSets noise_sets{"noise_sets", "noise_set", ", s.recordings, s.rounds, s.provenance",
-                                "noise",      "noise",     "point, name, value"};
+constexpr SetTables ceiling_sets{"ceiling_sets", "ceiling_set", "",
+                                 "ceilings",     "ceiling",     "name, argument, value, q1, q3, unit, provenance"};
+constexpr SetTables noise_sets{"noise_sets", "noise_set", ", s.recordings, s.rounds, s.provenance",
+                               "noise",      "noise",     "point, name, value"};
 
-Digest digest_of_set(SQLite::Database& database, const DeviceSets& tables, std::int64_t set) {
+Digest digest_of_set(SQLite::Database& database, const SetTables& tables, std::int64_t set) {
   Digest sum;
-  HashedRows row(database,
-                 fmt::format("SELECT d.uuid, d.name, s.measured_at{}, {} FROM {} s LEFT JOIN devices d ON d.id = "
-                             "s.device_id LEFT JOIN environments e ON e.id = s.environment_id WHERE s.id = ?",
-                             tables.set_columns, qualified("e", environment_columns), tables.sets),
-                 set);
+  RowHasher row(database,
+                fmt::format("SELECT d.uuid, d.name, s.measured_at{}, {} FROM {} s LEFT JOIN devices d ON d.id = "
+                            "s.device_id LEFT JOIN environments e ON e.id = s.environment_id WHERE s.id = ?",
+                            tables.set_columns, qualified("e", environment_columns), tables.sets),
+                set);
   while (row.next()) sum += row.digest(tables.set_kind, 0);
-  HashedRows rows(database, fmt::format("SELECT {} FROM {} WHERE set_id = ?", tables.row_columns, tables.rows), set);
+  RowHasher rows(database, fmt::format("SELECT {} FROM {} WHERE set_id = ?", tables.row_columns, tables.rows), set);
   while (rows.next()) sum += rows.digest(tables.row_kind, 0);
   return sum;
 }
@@ -57,10 +57,11 @@ CeilingSource parse_source(const std::string& text) {
   throw RowError(make_message("unknown source of a ceiling: '{}'", text));
 }
 
-Message out_of_bounds(const Ceiling& ceiling) {
-  const auto storable = [](double value) { return std::isfinite(value) && std::abs(value) <= largest_value; };
-  const bool fits = !ceiling.name.empty() && ceiling.name.size() <= longest_name && storable(ceiling.argument) &&
-                    storable(ceiling.value) && storable(ceiling.q1.value_or(0)) && storable(ceiling.q3.value_or(0));
+Message bounds_error(const Ceiling& ceiling) {
+  const auto make_storable = [](double value) { return std::isfinite(value) && std::abs(value) <= max_value; };
+  const bool fits = !ceiling.name.empty() && ceiling.name.size() <= max_name_length &&
+                    make_storable(ceiling.argument) && make_storable(ceiling.value) &&
+                    make_storable(ceiling.q1.value_or(0)) && make_storable(ceiling.q3.value_or(0));
   return fits ? Message() : make_message("ceiling '{}' is out of bounds", ceiling.name);
 }
 
@@ -73,20 +74,20 @@ constexpr std::array<NoiseValue, 4> noise_values{{{"time_ns", &PointNoise::ns},
                                                   {"log_variance_clock_normalized", &PointNoise::normalized_variance},
                                                   {"degrees_of_freedom", &PointNoise::dof}}};
 
-Message out_of_bounds(const std::string& name, const PointNoise& point) {
+Message bounds_error(const std::string& name, const PointNoise& point) {
   const bool fits = point.ns > 0 && std::ranges::all_of(noise_values, [&](const NoiseValue& each) {
                       const double value = point.*each.member;
-                      return std::isfinite(value) && value >= 0 && value <= largest_value;
+                      return std::isfinite(value) && value >= 0 && value <= max_value;
                     });
   return fits ? Message() : make_message("invalid noise of {}", name);
 }
 
 }  // namespace
 
-/// Reads all sets, ordered by device, oldest first. `read_rest` reads DeviceSets::set_columns and the rows. Damaged
+/// Reads all sets, ordered by device, oldest first. `read_rest` reads SetTables::set_columns and the rows. Damaged
 /// sets are noted.
 template <class Set, class ReadRest>
-std::vector<Set> RunStore::Impl::read_sets(const DeviceSets& tables, ReadRest&& read_rest) {
+std::vector<Set> RunStore::Impl::read_sets(const SetTables& tables, ReadRest&& read_rest) {
   std::vector<Set> sets;
   SQLite::Statement& query = prepare(fmt::format(
       "SELECT s.id, s.uid, d.uuid, d.name, s.measured_at, {}{} FROM {} s LEFT JOIN devices d ON d.id = s.device_id "
@@ -114,9 +115,9 @@ std::vector<Set> RunStore::Impl::read_sets(const DeviceSets& tables, ReadRest&& 
 /// Adds a set with the current time. `more`: values of set_columns; add_rows(id) adds its rows. Removes it if an equal
 /// set exists. Returns the uid.
 template <class AddRows, class... More>
-std::string RunStore::Impl::add_set(const DeviceSets& tables, const DeviceInfo& device, const Environment& environment,
+std::string RunStore::Impl::add_set(const SetTables& tables, const DeviceInfo& device, const Environment& environment,
                                     AddRows&& add_rows, const More&... more) {
-  require_storable(attnscope::out_of_bounds(device.limits));
+  require_storable(attnscope::bounds_error(device.limits));
   const std::int64_t device_row = device_id(device);
   const std::int64_t environment_row = environment_id(environment);
   std::string columns = tables.set_columns;  // ", s.recordings, ..."
@@ -138,8 +139,8 @@ std::string RunStore::Impl::add_set(const DeviceSets& tables, const DeviceInfo& 
 
 std::string RunStore::add_ceilings(const DeviceInfo& device, const Environment& environment,
                                    std::span<const Ceiling> ceilings) {
-  return impl_->write_on_disk([&] {
-    for (const Ceiling& ceiling : ceilings) impl_->require_storable(out_of_bounds(ceiling));
+  return impl_->write_synced([&] {
+    for (const Ceiling& ceiling : ceilings) impl_->require_storable(bounds_error(ceiling));
     return impl_->add_set(ceiling_sets, device, environment, [&](std::int64_t set) {
       for (const Ceiling& each : ceilings) {
         impl_->execute(
@@ -163,7 +164,7 @@ std::vector<StoredCeilings> RunStore::ceilings() const {
         Ceiling& ceiling = set.ceilings.emplace_back();
         in >> ceiling.name >> ceiling.argument >> ceiling.value >> ceiling.q1 >> ceiling.q3 >> ceiling.unit;
         ceiling.source = parse_source(in.text());
-        require_row(out_of_bounds(ceiling));
+        require_valid_row(bounds_error(ceiling));
       }
     });
   });
@@ -171,8 +172,8 @@ std::vector<StoredCeilings> RunStore::ceilings() const {
 
 std::string RunStore::add_noise(const DeviceInfo& device, const Environment& environment,
                                 const analysis::RecordingNoise& noise) {
-  return impl_->write_on_disk([&] {
-    for (const auto& [name, point] : noise.points) impl_->require_storable(out_of_bounds(name, point));
+  return impl_->write_synced([&] {
+    for (const auto& [name, point] : noise.points) impl_->require_storable(bounds_error(name, point));
     const auto add_rows = [&](std::int64_t set) {
       for (const auto& [name, point] : noise.points) {
         for (const NoiseValue& value : noise_values) {
@@ -200,7 +201,7 @@ std::vector<StoredNoise> RunStore::noise() const {
         if (value == noise_values.end()) throw RowError(make_message("invalid noise of {}", point));
         set.noise.points[point].*value->member = in.real();
       }
-      for (const auto& [name, point] : set.noise.points) require_row(out_of_bounds(name, point));
+      for (const auto& [name, point] : set.noise.points) require_valid_row(bounds_error(name, point));
       set.model = std::make_shared<const analysis::NoiseModel>(set.noise);
     });
   });

@@ -33,7 +33,7 @@ class RunLoader {
       const auto [known, first] = by_uid_.try_emplace(run.uid, static_cast<RunIndex>(loaded_.runs.size()));
       if (first) {
         analysis::Run& row = rows_.emplace_back(analysis_run(run));
-        if (request_.files_in_titles) {
+        if (request_.file_names_in_titles) {
           row.title = several_files_ ? fmt::format("{} {} ({})", name, run.id, run.preset)
                                      : fmt::format("{} ({})", run.id, run.preset);
           if (run.provenance == Provenance::imported) row.label = run.preset;
@@ -47,7 +47,7 @@ class RunLoader {
       wanted.emplace(run.id, std::move(run));
     }
     if (!ids.empty()) read_points(source, store, ids, wanted);
-    const std::vector<BadRow> bad = store.bad_rows();
+    const std::vector<InvalidRow> bad = store.invalid_rows();
     if (!bad.empty() && loaded_.damaged_rows == 0) {
       loaded_.first_damage = make_message("{}, {}: {}", name, bad.front().where, bad.front().why);
     }
@@ -104,7 +104,7 @@ class RunLoader {
                    const std::map<std::int64_t, RunSummary>& wanted) {
     Piece piece;
     // Reading restarts if the file changes.
-    store.each_point(
+    store.visit_points(
         ids, 0, [&] { piece = Piece(); },
         [&](StoredPoint&& point) {
           const auto run = wanted.find(point.run_id);
@@ -122,7 +122,7 @@ class RunLoader {
       const RunIndex run = piece.runs[row];
       Copy copy{pieces_.size(), row, run, piece.rounds[row], false};
       const auto [place, first] = place_of_.try_emplace({run, piece.columns.place(row)}, copies_.size());
-      loaded_.rows_held[{source.file, piece.numbers[row]}].push_back(static_cast<analysis::Row>(place->second));
+      loaded_.rows_by_run[{source.file, piece.numbers[row]}].push_back(static_cast<analysis::Row>(place->second));
       if (first) {
         copies_.push_back(copy);
       } else if (Copy& earlier = copies_[place->second]; copy.rounds > earlier.rounds) {
@@ -168,8 +168,8 @@ report::RunFacts facts_of(const RunSummary& run, const std::filesystem::path& fi
           .simulated_because = run.simulated_because,
           .l2_source = run.l2_source,
           .rates_source = run.rates_source,
-          .looks = looks_of(run),
-          .conditions = conditions_of(run)};
+          .looks = interim_analysis_count(run),
+          .conditions = run_conditions(run)};
 }
 
 }  // namespace
@@ -200,7 +200,7 @@ void LoadedRuns::keep(std::span<const analysis::Row> rows) {
   }
   std::erase_if(places, [&](const auto& place) { return !now.contains(place.second); });
   for (auto& [place, run] : places) run = now[run];
-  rows_held.clear();
+  rows_by_run.clear();
   table = std::move(some.table);
   runs = std::move(left.runs);
   files = std::move(left.files);
@@ -230,11 +230,11 @@ report::Input report_input(LoadedRuns loaded, const std::string& version, const 
   return input;
 }
 
-bool holds_measurements(const std::filesystem::path& output, const std::vector<RunSource>& sources) {
+bool contains_measurements(const std::filesystem::path& output, const std::vector<RunSource>& sources) {
   std::error_code error;
-  const bool one_of_them = std::ranges::any_of(
+  const bool is_source = std::ranges::any_of(
       sources, [&](const RunSource& source) { return std::filesystem::equivalent(source.file, output, error); });
-  return one_of_them || resolve_symlinks(output).extension() == ".attnscope";
+  return is_source || resolve_symlinks(output).extension() == ".attnscope";
 }
 
 }  // namespace attnscope

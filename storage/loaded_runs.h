@@ -27,7 +27,7 @@ struct LoadRequest {
   std::function<void(const RunStore&)> opened = {};  ///< called before the points of a file are read
   std::function<void(const RunStore&)> read = {};    ///< called after the points of a file were read
   std::vector<StoredNoise> noise = {};               ///< added to the noise stored in the files
-  bool files_in_titles = false;                      ///< run titles include the file name if there are several files
+  bool file_names_in_titles = false;                 ///< run titles include the file name if there are several files
   bool keep_points = false;                          ///< fills LoadedRuns::points
 };
 
@@ -42,7 +42,7 @@ struct LoadedRuns {
   std::map<std::pair<std::filesystem::path, std::int64_t>, analysis::RunIndex> places;
   /// Maps a file and a run id in it to the rows of its points, including those replaced by another file's copy. Empty
   /// after keep().
-  std::map<std::pair<std::filesystem::path, std::int64_t>, std::vector<analysis::Row>> rows_held;
+  std::map<std::pair<std::filesystem::path, std::int64_t>, std::vector<analysis::Row>> rows_by_run;
   std::vector<StoredCeilings> ceilings;  ///< ceilings of all files, without duplicates
   std::size_t fuller_copies = 0;         ///< points replaced by a later copy with more rounds
   std::size_t unverified_runs = 0;       ///< copies without a checksum
@@ -60,6 +60,6 @@ struct LoadedRuns {
                                          std::size_t all = 0);
 
 /// Returns true if `output` holds measurements; a report must not replace it.
-[[nodiscard]] bool holds_measurements(const std::filesystem::path& output, const std::vector<RunSource>&);
+[[nodiscard]] bool contains_measurements(const std::filesystem::path& output, const std::vector<RunSource>&);
 
 }  // namespace attnscope

@@ -44,7 +44,7 @@ struct Member {
   std::size_t shards = 0;  ///< number of shards it has
 };
 
-struct JoinedRun {
+struct MergedRun {
   std::string uid;
   std::vector<Member> members;  ///< earliest start first, then most points
   std::int64_t target = 0;
@@ -86,19 +86,19 @@ class Join {
  public:
   Join(SQLite::Database& database, RunOrder order) : database_(database), order_(order), copier_(database) {}
 
-  void look_at(const std::vector<fs::path>& names, Damaged damaged);
-  JoinReport run();
+  void look_at(const std::vector<fs::path>& names, OnDamaged damaged);
+  MergeReport run();
 
  private:
   void look_at(const fs::path& name);
-  void put_runs_in_order();
-  void unite(const JoinedRun& run);
+  void sort_runs();
+  void merge_run(const MergedRun& run);
   /// Adds another copy of the run, or another shard of its plan. Pre: the source is attached.
-  void add(const JoinedRun& run, std::size_t member);
-  void name_missing_shards(const JoinedRun& run);
+  void add(const MergedRun& run, std::size_t member);
+  void report_missing_shards(const MergedRun& run);
   void attach(std::size_t source);
   void detach();
-  [[nodiscard]] std::string name_of(const JoinedRun& run, std::size_t member) const {
+  [[nodiscard]] std::string name_of(const MergedRun& run, std::size_t member) const {
     return sources_[run.members[member].source].name.string();
   }
 
@@ -106,18 +106,18 @@ class Join {
   RunOrder order_;
   RowCopier copier_;
   std::vector<Source> sources_;
-  std::vector<JoinedRun> runs_;
+  std::vector<MergedRun> runs_;
   std::unordered_map<std::string, std::size_t> places_;  ///< index in runs_ by uid, before sorting
   const Source* attached_ = nullptr;
-  JoinReport report_;
+  MergeReport report_;
 };
 
-void Join::look_at(const std::vector<fs::path>& names, Damaged damaged) {
+void Join::look_at(const std::vector<fs::path>& names, OnDamaged damaged) {
   for (const fs::path& name : names) {
     try {
       look_at(name);
     } catch (const FileError& error) {
-      if (damaged == Damaged::refuse || !is_damage(error.kind())) throw;
+      if (damaged == OnDamaged::refuse || !is_damage(error.kind())) throw;
       report_.left_out.emplace_back(make_message("skipped: {}", error.message()));
     }
   }
@@ -129,18 +129,18 @@ void Join::look_at(const std::vector<fs::path>& names, Damaged damaged) {
 void Join::look_at(const fs::path& name) {
   const FileCheck check = check_file(name);
   if (!check.ok()) {
-    const Message why = check.bad_rows.empty()
+    const Message why = check.invalid_rows.empty()
                             ? check.damage.front()
-                            : make_message("{}: {}", check.bad_rows.front().where, check.bad_rows.front().why);
+                            : make_message("{}: {}", check.invalid_rows.front().where, check.invalid_rows.front().why);
     throw FileError(Kind::damaged, "{} is damaged: {} (restore a backup, then merge again)", name.string(), why);
   }
   const RunStore store = RunStore::open(name, RunStore::Mode::read_only);
-  if (!check.extras.empty()) {
-    report_.not_copied.emplace_back(
-        make_message("{}: not copied, not part of the schema: {}", name.string(), fmt::join(check.extras, ", ")));
+  if (!check.other_objects.empty()) {
+    report_.not_copied.emplace_back(make_message("{}: not copied, not part of the schema: {}", name.string(),
+                                                 fmt::join(check.other_objects, ", ")));
   }
   std::int64_t ids_before = 0;
-  for (const JoinedRun& run : runs_) ids_before = std::max(ids_before, run.target);
+  for (const MergedRun& run : runs_) ids_before = std::max(ids_before, run.target);
   for (const RunSummary& run : store.runs(true)) {
     const auto [found, is_new] = places_.try_emplace(run.uid, runs_.size());
     if (is_new) runs_.push_back({run.uid, {}, ids_before + run.id});
@@ -151,14 +151,14 @@ void Join::look_at(const fs::path& name) {
   sources_.push_back({name, store.file(), written, file_stamp(store.file())});
 }
 
-void Join::put_runs_in_order() {
-  for (JoinedRun& run : runs_) {
+void Join::sort_runs() {
+  for (MergedRun& run : runs_) {
     std::ranges::stable_sort(run.members, [](const Member& a, const Member& b) {
       return std::tie(a.started_at, b.points) < std::tie(b.started_at, a.points);
     });
   }
   if (order_ == RunOrder::as_given) return;
-  std::ranges::sort(runs_, [](const JoinedRun& a, const JoinedRun& b) {
+  std::ranges::sort(runs_, [](const MergedRun& a, const MergedRun& b) {
     return std::tie(a.members.front().started_at, a.uid) < std::tie(b.members.front().started_at, b.uid);
   });
   for (std::size_t i = 0; i < runs_.size(); ++i) runs_[i].target = static_cast<std::int64_t>(i) + 1;
@@ -181,9 +181,9 @@ void Join::detach() {
                   source.name.string());
 }
 
-JoinReport Join::run() {
-  put_runs_in_order();
-  for (const JoinedRun& run : runs_) unite(run);
+MergeReport Join::run() {
+  sort_runs();
+  for (const MergedRun& run : runs_) merge_run(run);
   // copies rows that belong to no run, also from files without runs
   for (std::size_t i = 0; i < sources_.size(); ++i) attach(i);
   detach();
@@ -202,7 +202,7 @@ JoinReport Join::run() {
   return std::move(report_);
 }
 
-void Join::unite(const JoinedRun& run) {
+void Join::merge_run(const MergedRun& run) {
   for (std::size_t m = 0; m < run.members.size(); ++m) {
     const Source& source = sources_[run.members[m].source];
     try {
@@ -215,7 +215,7 @@ void Join::unite(const JoinedRun& run) {
         add(run, m);
       }
     } catch (const SQLite::Exception& error) {  // a write error is the target's
-      const FileError named = as_file_error(error, source.name);
+      const FileError named = to_file_error(error, source.name);
       if (named.kind() == Kind::disk_full || named.kind() == Kind::not_writable) throw;
       throw named;
     }
@@ -235,11 +235,11 @@ UPDATE runs AS r SET state = iif(
                              run.target, base.state == StoredRunState::complete, base.points));
   // The sources were verified. An interrupted run stays unverified, like that of a killed collector.
   const std::string state = fmt::format("SELECT state FROM runs WHERE id = {}", run.target);
-  if (database_.execAndGet(state).getString() != "interrupted") sign_run(database_, run.target);
-  if (cut && order_ == RunOrder::by_start) name_missing_shards(run);
+  if (database_.execAndGet(state).getString() != "interrupted") store_checksum(database_, run.target);
+  if (cut && order_ == RunOrder::by_start) report_missing_shards(run);
 }
 
-void Join::add(const JoinedRun& run, std::size_t member) {
+void Join::add(const MergedRun& run, std::size_t member) {
   const std::int64_t id = run.members[member].id;
   const auto count = [&](const std::string& from) {
     return database_.execAndGet("SELECT count(*) FROM " + from).getInt64();
@@ -300,7 +300,7 @@ INSERT INTO main.run_tags SELECT {0}, tag FROM source.run_tags WHERE run_id = {1
   copier_.copy_points(id, run.target);
 }
 
-void Join::name_missing_shards(const JoinedRun& run) {
+void Join::report_missing_shards(const MergedRun& run) {
   std::vector<std::int64_t> there;
   std::int64_t shards = 0;
   SQLite::Statement rows(database_,
@@ -329,8 +329,8 @@ void Join::name_missing_shards(const JoinedRun& run) {
   }
 }
 
-JoinReport join_files(const fs::path& building, const fs::path& target, const std::vector<fs::path>& sources,
-                      RunOrder order, Damaged damaged) {
+MergeReport build_merged_file(const fs::path& building, const fs::path& target, const std::vector<fs::path>& sources,
+                              RunOrder order, OnDamaged damaged) {
   return with_file_errors(target, [&] {
     const auto database = open_database(building, DatabaseAccess::read_write);
     // Errors discard the file, and it is synced once, before it is renamed.
@@ -352,7 +352,7 @@ void send(const fs::path& file, OutputFile& out) {
 }
 
 /// Removes a log that a killed collector left, which SQLite would replay into the new file.
-void remove_log(const fs::path& file) {
+void remove_journals(const fs::path& file) {
   if (!has_journal(file)) return;
   try {  // closing the last connection checkpoints the log
     open_database(file, DatabaseAccess::read_write)->execAndGet("SELECT count(*) FROM sqlite_schema");
@@ -367,33 +367,33 @@ bool is_damage(FileError::Kind kind) {
   return kind == Kind::damaged || kind == Kind::not_a_database || kind == Kind::foreign;
 }
 
-JoinReport write_compact_copy(const std::vector<fs::path>& sources, const fs::path& target, bool over_any) {
+MergeReport write_compact_copy(const std::vector<fs::path>& sources, const fs::path& target, bool replace_any) {
   OutputFile out(target, file_kind::measurements,
-                 over_any ? OutputFile::Existing::any : OutputFile::Existing::same_kind);
+                 replace_any ? OutputFile::Existing::any : OutputFile::Existing::same_kind);
   if (out.building().empty()) {
     const TemporaryFile building(fs::temp_directory_path() / "copy.attnscope");
-    JoinReport report = join_files(building.path(), target, sources, RunOrder::as_given, Damaged::refuse);
+    MergeReport report = build_merged_file(building.path(), target, sources, RunOrder::as_given, OnDamaged::refuse);
     send(building.path(), out);
     out.commit();
     return report;
   }
   const CollectorLock lock = CollectorLock::acquire(out.place());
-  JoinReport report = join_files(out.building(), target, sources, RunOrder::as_given, Damaged::refuse);
-  remove_log(out.place());
+  MergeReport report = build_merged_file(out.building(), target, sources, RunOrder::as_given, OnDamaged::refuse);
+  remove_journals(out.place());
   out.commit();
   return report;
 }
 
-JoinReport merge_files(const std::vector<fs::path>& sources, const fs::path& target, Damaged damaged) {
+MergeReport merge_files(const std::vector<fs::path>& sources, const fs::path& target, OnDamaged damaged) {
   const fs::path place = resolve_symlinks(target);
   std::error_code error;
   const CollectorLock lock = CollectorLock::acquire(place);
   if (fs::exists(fs::symlink_status(place, error))) {
     throw FileError(Kind::not_writable, "{} already exists (use another file name)", target.string());
   }
-  require_no_stray_log(place);
+  require_no_orphaned_log(place);
   TemporaryFile building(place);
-  JoinReport report = join_files(building.path(), target, sources, RunOrder::by_start, damaged);
+  MergeReport report = build_merged_file(building.path(), target, sources, RunOrder::by_start, damaged);
   building.publish(TemporaryFile::Over::nothing);
   return report;
 }

@@ -16,7 +16,7 @@
 
 namespace attnscope {
 
-struct JoinReport {
+struct MergeReport {
   std::size_t files = 0;
   std::size_t runs = 0;
   std::size_t points = 0;
@@ -30,20 +30,20 @@ struct JoinReport {
 /// Returns true if the file is damaged or not an attnscope file.
 [[nodiscard]] bool is_damage(FileError::Kind);
 
-enum class Damaged {
-  refuse,    ///< the first damaged file is an error
-  leave_out  ///< damaged files are skipped and reported
+enum class OnDamaged {
+  refuse,  ///< the first damaged file is an error
+  skip     ///< damaged files are skipped and reported
 };
 
 /// Merges `sources` into the new file `target`, atomically, with runs ordered by start. Merging is idempotent. Throws
 /// FileError: missing or unusable source, conflicting copies of a run, existing target.
-[[nodiscard]] JoinReport merge_files(const std::vector<std::filesystem::path>& sources,
-                                     const std::filesystem::path& target, Damaged damaged = Damaged::refuse);
+[[nodiscard]] MergeReport merge_files(const std::vector<std::filesystem::path>& sources,
+                                      const std::filesystem::path& target, OnDamaged damaged = OnDamaged::refuse);
 
 /// Copies all runs of `sources` except deleted ones into a new compact file without a journal, in their order, merged
-/// as above. Replaces, atomically, an empty or older attnscope file, or any regular file if `over_any`. A device or
+/// as above. Replaces, atomically, an empty or older attnscope file, or any regular file if `replace_any`. A device or
 /// pipe is written to.
-JoinReport write_compact_copy(const std::vector<std::filesystem::path>& sources, const std::filesystem::path& target,
-                              bool over_any = false);
+MergeReport write_compact_copy(const std::vector<std::filesystem::path>& sources, const std::filesystem::path& target,
+                               bool replace_any = false);
 
 }  // namespace attnscope

@@ -68,29 +68,29 @@ std::string_view without_version(std::string_view name) {
 
 /// Returns true if points of that algorithm may refer to the manifest. Versions compared by `ab` ("mine", "mine.2")
 /// share one.
-bool is_of(const StatementRow& row, std::string_view algorithm) {
+bool is_of(const ManifestRow& row, std::string_view algorithm) {
   return without_version(row.algorithm) == without_version(algorithm);
 }
 
 }  // namespace
 
-std::unordered_map<std::int64_t, StatementRow> read_statements(
+std::unordered_map<std::int64_t, ManifestRow> read_manifests(
     const Select& select, bool contents, const std::function<void(std::int64_t id, const Message& why)>& note) {
-  std::unordered_map<std::int64_t, StatementRow> rows;
+  std::unordered_map<std::int64_t, ManifestRow> rows;
   auto sources = read_sources(select, contents);
   SQLite::Statement& query = select("SELECT id, digest, algorithm, text, host_code FROM user_kernels");
   while (query.executeStep()) {
     const std::int64_t id = query.getColumn(0).getInt64();
-    StatementRow& row = rows[id];
+    ManifestRow& row = rows[id];
     try {
       Reader in(query);
       (void)in.integer();
       in >> row.digest >> row.algorithm;
       StoredManifest manifest{.text = in.text(), .host_code = in.flag(), .sources = std::move(sources[id].all)};
       Message wrong = std::move(sources[id].wrong);
-      if (wrong.empty()) wrong = out_of_bounds(manifest);
+      if (wrong.empty()) wrong = bounds_error(manifest);
       if (wrong.empty() && digest_of(manifest) != row.digest) wrong = "its checksum does not match its content";
-      require_row(wrong);
+      require_valid_row(wrong);
       row.manifest = std::make_shared<const StoredManifest>(std::move(manifest));
     } catch (const RowError& error) {
       note(id, error.message());
@@ -124,12 +124,12 @@ void PointsReader::each_row(SQLite::Statement& query, const PointIndices& places
 
 std::vector<StoredPoint> PointsReader::read() {
   points_.clear();
-  place_of_point_.clear();
-  place_of_kernel_.clear();
+  point_index_.clear();
+  kernel_index_.clear();
   later_rounds_.clear();
   failed_.clear();
   if (metrics_.empty()) read_metric_names();
-  if (!statements_) read_file_statements();
+  if (!statements_) read_manifest_rows();
   read_points();
   read_knobs();
   read_other_gpus();
@@ -138,23 +138,23 @@ std::vector<StoredPoint> PointsReader::read() {
   read_samples();
   read_launches();
   read_clocks();
-  put_rounds_together();
-  leave_out_bad_points();
+  assemble_rounds();
+  remove_invalid_points();
   return std::move(points_);
 }
 
-void PointsReader::leave_out_bad_points() {
+void PointsReader::remove_invalid_points() {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < points_.size(); ++i) {
     StoredPoint& point = points_[i];
     const auto failed = failed_.find(i);
-    Message why = failed != failed_.end() ? failed->second : out_of_bounds(point.record);
+    Message why = failed != failed_.end() ? failed->second : bounds_error(point.record);
     if (why.empty()) {
       if (kept != i) points_[kept] = std::move(point);
       ++kept;
     } else if (!runs_.bad.contains(point.run_id)) {
-      bad_rows_.push_back({make_message("point {} (run {}, plan index {})", point.id, point.run_id, point.index),
-                           std::move(why), point.id});
+      invalid_rows_.push_back({make_message("point {} (run {}, plan index {})", point.id, point.run_id, point.index),
+                               std::move(why), point.id});
     }
   }
   points_.resize(kept);
@@ -172,10 +172,10 @@ void PointsReader::read_metric_names() {
   }
 }
 
-void PointsReader::read_file_statements() {
+void PointsReader::read_manifest_rows() {
   // Points of a damaged manifest are still valid measurements and are kept.
-  statements_ = read_statements(select_, false, [this](std::int64_t id, const Message& why) {
-    bad_rows_.push_back({make_message("kernel manifest {}", id), why});
+  statements_ = read_manifests(select_, false, [this](std::int64_t id, const Message& why) {
+    invalid_rows_.push_back({make_message("kernel manifest {}", id), why});
   });
 }
 
@@ -197,7 +197,7 @@ void PointsReader::read_points() {
     } catch (const FileError& error) {
       fail(place, error.message());
     }
-    place_of_point_.emplace(point.id, place);
+    point_index_.emplace(point.id, place);
   }
 }
 
@@ -206,7 +206,7 @@ void PointsReader::read_point_row(Reader& in, StoredPoint& point) {
   point.run_id = in.integer();
   point.index = in.count();
   point.device_uuid = in.text();
-  const StatementRow* manifest = nullptr;
+  const ManifestRow* manifest = nullptr;
   if (const std::optional<std::int64_t> id = in.optional<std::int64_t>()) {
     const auto found = statements_->find(*id);
     if (found == statements_->end()) throw RowError(make_message("missing kernel manifest {}", *id));
@@ -225,14 +225,14 @@ void PointsReader::read_other_gpus() {
       "SELECT q.point_id, d.uuid FROM points p CROSS JOIN point_devices q ON q.point_id = p.id JOIN devices d ON d.id "
       "= "
       "q.device_id WHERE {} ORDER BY q.point_id, q.rank");
-  each_row(query, place_of_point_,
+  each_row(query, point_index_,
            [this](std::size_t place, Reader& in) { points_[place].record.others.push_back(in.text()); });
 }
 
 void PointsReader::read_knobs() {
   SQLite::Statement& query = select_(
       "SELECT q.point_id, q.name, q.value FROM points p CROSS JOIN point_knobs q ON q.point_id = p.id WHERE {}");
-  each_row(query, place_of_point_, [this](std::size_t place, Reader& in) {
+  each_row(query, point_index_, [this](std::size_t place, Reader& in) {
     const std::string name = in.text();
     const KnobValue value = in.knob();
     points_[place].record.spec.knobs.set(name, value);
@@ -243,9 +243,9 @@ void PointsReader::read_kernels() {
   SQLite::Statement& query = select_(
       "SELECT k.point_id, k.id, k.name, k.occupancy_limiter, k.complete FROM points p CROSS JOIN kernels k ON "
       "k.point_id = p.id WHERE {} ORDER BY k.id");
-  each_row(query, place_of_point_, [this](std::size_t place, Reader& in) {
+  each_row(query, point_index_, [this](std::size_t place, Reader& in) {
     std::vector<KernelRecord>& kernels = points_[place].record.kernels;
-    place_of_kernel_[in.integer()] = {.point = place, .kernel = kernels.size()};
+    kernel_index_[in.integer()] = {.point = place, .kernel = kernels.size()};
     KernelRecord& kernel = kernels.emplace_back();
     in >> kernel.kernel >> kernel.occupancy_limiter >> kernel.complete;
   });
@@ -255,7 +255,7 @@ void PointsReader::read_metrics() {
   SQLite::Statement& query = select_(
       "SELECT v.kernel_id, v.metric_id, v.round, v.value, v.provenance FROM points p CROSS JOIN kernels k ON "
       "k.point_id = p.id CROSS JOIN metric_values v ON v.kernel_id = k.id WHERE {}");
-  each_row(query, place_of_kernel_, [&](const KernelPlace& place, Reader& in) {
+  each_row(query, kernel_index_, [&](const KernelIndex& place, Reader& in) {
     const std::int64_t id = in.integer();
     const auto metric = metrics_.find(id);
     if (metric == metrics_.end()) throw RowError(make_message("missing metric {}", id));
@@ -270,25 +270,25 @@ void PointsReader::read_samples() {
   SQLite::Statement& query = select_(
       "SELECT t.kernel_id, t.round, t.samples_ns FROM points p CROSS JOIN kernels k ON k.point_id = p.id CROSS "
       "JOIN timing_samples t ON t.kernel_id = k.id WHERE {}");
-  each_row(query, place_of_kernel_, [this](const KernelPlace& place, Reader& in) {
+  each_row(query, kernel_index_, [this](const KernelIndex& place, Reader& in) {
     const std::int64_t round = in.integer();
     const std::string list = in.text();
-    if (std::ranges::count(list, ',') >= static_cast<std::ptrdiff_t>(most_samples)) {
-      throw RowError(make_message("more than {} timing samples in one round", most_samples));
+    if (std::ranges::count(list, ',') >= static_cast<std::ptrdiff_t>(max_round_samples)) {
+      throw RowError(make_message("more than {} timing samples in one round", max_round_samples));
     }
     kernel_of_round(place, round).samples_ns = parsed<std::vector<double>>(list);
   });
 }
 
 RoundRecord& PointsReader::later_round(std::size_t point, std::int64_t round) {
-  if (Message wrong = round_out_of_bounds(round); !wrong.empty()) throw RowError(wrong);
+  if (Message wrong = round_index_error(round); !wrong.empty()) throw RowError(wrong);
   const int number = static_cast<int>(round);
   RoundRecord& found = later_rounds_[point][number];
   found.round = number;
   return found;
 }
 
-KernelRecord& PointsReader::kernel_of_round(const KernelPlace& place, std::int64_t round) {
+KernelRecord& PointsReader::kernel_of_round(const KernelIndex& place, std::int64_t round) {
   KernelRecord& own = kernel_at(place);
   if (round == 0) return own;
   std::vector<KernelRecord>& kernels = later_round(place.point, round).kernels;
@@ -303,7 +303,7 @@ std::optional<ClockReading>& PointsReader::clocks_of_round(std::size_t point, st
   return round == 0 ? points_[point].record.clocks : later_round(point, round).clocks;
 }
 
-void PointsReader::put_rounds_together() {
+void PointsReader::assemble_rounds() {
   for (auto& [place, later] : later_rounds_) {
     PointRecord& record = points_[place].record;
     RoundRecord first{.round = 0, .kernels = {}, .clocks = record.clocks};
@@ -317,7 +317,7 @@ void PointsReader::put_rounds_together() {
     if (!first.kernels.empty() || first.clocks) record.rounds.push_back(std::move(first));
     for (auto& [number, round] : later) record.rounds.push_back(std::move(round));
     // Values out of bounds are reported before sums are computed.
-    if (out_of_bounds(record).empty()) summarize_rounds(record);
+    if (bounds_error(record).empty()) summarize_rounds(record);
   }
 }
 
@@ -326,7 +326,7 @@ void PointsReader::read_launches() {
       "SELECT l.kernel_id, l.launch, l.source_file, l.entry, l.defines, l.digest, l.registers, l.local_bytes, "
       "l.static_shared_bytes, l.dynamic_shared_bytes, l.threads, l.grid FROM points p CROSS JOIN kernels k ON "
       "k.point_id = p.id CROSS JOIN launches l ON l.kernel_id = k.id WHERE {}");
-  each_row(query, place_of_kernel_, [this](const KernelPlace& place, Reader& in) {
+  each_row(query, kernel_index_, [this](const KernelIndex& place, Reader& in) {
     LaunchRecord& launch = kernel_at(place).launch.emplace();
     in >> launch.kernel >> launch.source_file >> launch.entry;
     launch.defines = parsed<std::vector<std::string>>(in.text());
@@ -344,7 +344,7 @@ void PointsReader::read_launches() {
 void PointsReader::read_clocks() {
   SQLite::Statement& query = select_("SELECT c.point_id, c.round, " + qualified("c", clock_columns) +
                                      " FROM points p CROSS JOIN clocks c ON c.point_id = p.id WHERE {}");
-  each_row(query, place_of_point_, [this](std::size_t place, Reader& in) {
+  each_row(query, point_index_, [this](std::size_t place, Reader& in) {
     const std::int64_t round = in.integer();
     ClockReading clocks;
     in >> clock_values(clocks);

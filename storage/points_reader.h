@@ -20,7 +20,7 @@
 
 namespace attnscope {
 
-struct StatementRow {
+struct ManifestRow {
   std::string digest;                              ///< digest stored in the row; identifies the kernel
   std::string algorithm;                           ///< algorithm name of the points
   std::shared_ptr<const StoredManifest> manifest;  ///< null if the content does not match the digest
@@ -28,28 +28,28 @@ struct StatementRow {
 
 /// Returns the rows of user-defined kernels by id. `select` prepares a query. `contents`: also reads and verifies
 /// stored source files. `note` is called for each invalid row.
-[[nodiscard]] std::unordered_map<std::int64_t, StatementRow> read_statements(
+[[nodiscard]] std::unordered_map<std::int64_t, ManifestRow> read_manifests(
     const std::function<SQLite::Statement&(std::string_view)>& select, bool contents,
     const std::function<void(std::int64_t id, const Message& why)>& note);
 
-struct KnownRuns {
+struct RunIds {
   std::unordered_set<std::int64_t> good;
   std::unordered_set<std::int64_t> bad;  ///< skipped or deleted; their points are skipped, too
 };
 
-/// Reads points with one query per table. Points may be read in batches; bad_rows() accumulates over all.
+/// Reads points with one query per table. Points may be read in batches; invalid_rows() accumulates over all.
 class PointsReader {
  public:
   /// Prepares a statement. "{}" in it is replaced by the condition on the points p, which may differ between calls of
   /// read().
   using Select = std::function<SQLite::Statement&(std::string_view)>;
-  PointsReader(Select select, const KnownRuns& runs) : select_(std::move(select)), runs_(runs) {}
+  PointsReader(Select select, const RunIds& runs) : select_(std::move(select)), runs_(runs) {}
 
   [[nodiscard]] std::vector<StoredPoint> read();
-  [[nodiscard]] const std::vector<BadRow>& bad_rows() const { return bad_rows_; }
+  [[nodiscard]] const std::vector<InvalidRow>& invalid_rows() const { return invalid_rows_; }
 
  private:
-  struct KernelPlace {
+  struct KernelIndex {
     std::size_t point = 0;
     std::size_t kernel = 0;
   };
@@ -58,7 +58,7 @@ class PointsReader {
     std::string unit;
   };
   void read_metric_names();
-  void read_file_statements();
+  void read_manifest_rows();
   void read_points();
   void read_point_row(Reader& in, StoredPoint& point);
   void read_knobs();
@@ -69,29 +69,29 @@ class PointsReader {
   void read_launches();
   void read_clocks();
   /// Returns the kernel record of that round. Round 0 is stored in the point itself until all rows are read.
-  [[nodiscard]] KernelRecord& kernel_of_round(const KernelPlace& place, std::int64_t round);
+  [[nodiscard]] KernelRecord& kernel_of_round(const KernelIndex& place, std::int64_t round);
   [[nodiscard]] std::optional<ClockReading>& clocks_of_round(std::size_t point, std::int64_t round);
   [[nodiscard]] RoundRecord& later_round(std::size_t point, std::int64_t round);
-  void put_rounds_together();
-  void leave_out_bad_points();
+  void assemble_rounds();
+  void remove_invalid_points();
   /// Calls read_row(place, in) for each row. `places` maps the id in the first column to a place.
   template <class PointIndices, class ReadRow>
   void each_row(SQLite::Statement& query, const PointIndices& places, ReadRow&& read_row);
   void fail(std::size_t point, const Message& why) { failed_.try_emplace(point, why); }
-  [[nodiscard]] KernelRecord& kernel_at(const KernelPlace& place) {
+  [[nodiscard]] KernelRecord& kernel_at(const KernelIndex& place) {
     return points_[place.point].record.kernels[place.kernel];
   }
 
   Select select_;
-  const KnownRuns& runs_;
+  const RunIds& runs_;
   std::vector<StoredPoint> points_;
   std::unordered_map<std::int64_t, MetricName> metrics_;
-  std::optional<std::unordered_map<std::int64_t, StatementRow>> statements_;
-  std::unordered_map<std::int64_t, std::size_t> place_of_point_;
-  std::unordered_map<std::int64_t, KernelPlace> place_of_kernel_;
+  std::optional<std::unordered_map<std::int64_t, ManifestRow>> statements_;
+  std::unordered_map<std::int64_t, std::size_t> point_index_;
+  std::unordered_map<std::int64_t, KernelIndex> kernel_index_;
   std::unordered_map<std::size_t, std::map<int, RoundRecord>> later_rounds_;  ///< keyed by index in points_
   std::unordered_map<std::size_t, Message> failed_;                           ///< reasons, keyed by index in points_
-  std::vector<BadRow> bad_rows_;
+  std::vector<InvalidRow> invalid_rows_;
 };
 
 }  // namespace attnscope

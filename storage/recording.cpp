@@ -18,7 +18,7 @@ namespace {
 
 /// Returns the manifest with the contents of its files that still match their digests, up to max_stored_source_bytes.
 /// `algorithm`: name of its kernel in this process.
-std::shared_ptr<const StoredManifest> with_contents(const std::shared_ptr<const StoredManifest>& manifest,
+std::shared_ptr<const StoredManifest> read_contents(const std::shared_ptr<const StoredManifest>& manifest,
                                                     const std::string& algorithm) {
   const auto* const kernel = dynamic_cast<const user::UserKernel*>(known_algorithms().find(algorithm));
   if (kernel == nullptr) return manifest;
@@ -47,19 +47,19 @@ std::shared_ptr<const StoredManifest> with_contents(const std::shared_ptr<const 
 
 }  // namespace
 
-std::optional<RunSummary> newest_run(const RunStore& store, const RunHeader& header,
-                                     const std::vector<std::string>& devices) {
-  const auto is_here = [&](const std::string& uuid) { return std::ranges::find(devices, uuid) != devices.end(); };
+std::optional<RunSummary> find_newest_run(const RunStore& store, const RunHeader& header,
+                                          const std::vector<std::string>& devices) {
+  const auto is_local = [&](const std::string& uuid) { return std::ranges::find(devices, uuid) != devices.end(); };
   // Several devices, or merged shards, share a run that may have begun on another device.
-  const auto begun_here = [&](const RunSummary& run) {
-    if (is_here(run.device_uuid)) return true;
+  const auto began_here = [&](const RunSummary& run) {
+    if (is_local(run.device_uuid)) return true;
     if (devices.size() < 2 && run.shards.size() < 2) return false;
     const std::vector<MeasuredRounds> points = store.measured_rounds(run.id);
-    return std::ranges::any_of(points, is_here, &MeasuredRounds::device_uuid);
+    return std::ranges::any_of(points, is_local, &MeasuredRounds::device_uuid);
   };
   const auto wanted = [&](const RunSummary& run) {
     if (!header.shard.whole()) return run.uid == header.uid && run.shards == std::vector{header.shard};
-    return run.plan_hash == header.plan_hash && is_of_whole_plan(run) && begun_here(run);
+    return run.plan_hash == header.plan_hash && has_whole_plan(run) && began_here(run);
   };
   std::optional<RunSummary> newest;
   for (RunSummary& run : store.runs()) {
@@ -70,7 +70,7 @@ std::optional<RunSummary> newest_run(const RunStore& store, const RunHeader& hea
 
 Message shard_conflict(const RunStore& store, const RunHeader& header, bool resume) {
   if (header.shard.whole()) return {};
-  const std::optional<RunSummary> newest = newest_run(store, header, {});
+  const std::optional<RunSummary> newest = find_newest_run(store, header, {});
   if (newest && resume) return {};
   const std::string file = store.file().string();
   if (newest) {
@@ -95,20 +95,20 @@ Recording::Recording(RunStore& store, PlannedRun planned, std::vector<DeviceInfo
   std::vector<std::string> uuids;
   for (const DeviceInfo& worker : workers_) uuids.push_back(worker.uuid);
   const std::optional<RunSummary> newest =
-      options_.resume ? newest_run(store_, planned_.header, uuids) : std::optional<RunSummary>();
+      options_.resume ? find_newest_run(store_, planned_.header, uuids) : std::optional<RunSummary>();
   resumed_ = newest.has_value();
-  complete_before_ = newest && newest->state == StoredRunState::complete;
+  was_complete_ = newest && newest->state == StoredRunState::complete;
   run_ = newest ? newest->id : store_.begin_run(planned_.header);
-  if (newest && !complete_before_) store_.reopen_run(run_);
+  if (newest && !was_complete_) store_.reopen_run(run_);
   if (newest) rounds_.seed = newest->order_seed;
-  find_done();
+  load_progress();
 }
 
-bool Recording::is_here(const std::string& uuid) const {
+bool Recording::is_local(const std::string& uuid) const {
   return std::ranges::find(workers_, uuid, &DeviceInfo::uuid) != workers_.end();
 }
 
-void Recording::find_done() {
+void Recording::load_progress() {
   const std::size_t points = plan().points.size();
   done_before_.assign(points, PointProgress{.rounds = {}, .ended = true});
   for (const std::size_t place : places()) done_before_[place] = {};
@@ -122,7 +122,7 @@ void Recording::find_done() {
     }
     PointProgress& done = done_before_[point.index];
     kept_.insert(point.index);
-    measured_on_[point.index] = point.device_uuid;
+    measuring_device_[point.index] = point.device_uuid;
     one_device = one_device && point.device_uuid == workers_.front().uuid;
     done.ended = done.ended || rounds_.count == 1 || !can_remeasure(point.disposition);
     for (const int round : point.rounds) {
@@ -135,14 +135,14 @@ void Recording::find_done() {
   for (const PointIndices& group : one_device ? std::vector<PointIndices>() : comparison_groups(plan().points)) {
     if (std::ranges::none_of(group, open)) continue;
     const std::optional<std::string> begun = started_on(group);
-    if (!begun || (!begun->empty() && !is_here(*begun))) restart_points(group);
+    if (!begun || (!begun->empty() && !is_local(*begun))) restart_points(group);
   }
   for (const std::size_t place : places()) {
     skipped_ += done_before_[place].ended ? static_cast<std::size_t>(rounds_.count) : done_before_[place].rounds.size();
   }
 }
 
-std::vector<std::size_t> Recording::open_times() const {
+std::vector<std::size_t> Recording::remaining_rounds() const {
   std::vector<std::size_t> times;
   for (const PointProgress& point : done_before_) {
     times.push_back(point.ended ? 0 : static_cast<std::size_t>(rounds_.count) - point.rounds.size());
@@ -153,8 +153,8 @@ std::vector<std::size_t> Recording::open_times() const {
 std::optional<std::string> Recording::started_on(const PointIndices& group) const {
   std::string device;
   for (const std::size_t place : group) {
-    const auto found = measured_on_.find(place);
-    if (found == measured_on_.end() || found->second == device) continue;
+    const auto found = measuring_device_.find(place);
+    if (found == measuring_device_.end() || found->second == device) continue;
     if (!device.empty()) return std::nullopt;
     device = found->second;
   }
@@ -165,12 +165,12 @@ void Recording::restart_points(const PointIndices& places) {
   for (const std::size_t place : places) {
     done_before_[place] = {};
     kept_.erase(place);
-    measured_on_.erase(place);
+    measuring_device_.erase(place);
   }
 }
 
 void Recording::keep(std::size_t worker, std::size_t place, int round, const PointRecord& measured) {
-  PointRecord record = storable(measured);
+  PointRecord record = make_storable(measured);
   add_sources(record);
   const bool has_rounds = kept_.contains(place);
   // A round cancelled after others is dropped; the stored rounds stay.
@@ -178,15 +178,15 @@ void Recording::keep(std::size_t worker, std::size_t place, int round, const Poi
   const std::int64_t id = has_rounds ? store_.add_round(run_, place, round, record)
                                      : store_.add_point(run_, place, record, workers_.at(worker));
   if (record.disposition != Disposition::cancelled) kept_.insert(place);
-  if (options_.on_kept) options_.on_kept(worker, place, round, id, record);
+  if (options_.on_stored) options_.on_stored(worker, place, round, id, record);
 }
 
 /// Adds source contents, which workers do not send. All points of a manifest share one object.
 void Recording::add_sources(PointRecord& record) {
   if (!options_.keep_sources || !record.manifest) return;
-  auto& kept = with_sources_[digest_of(*record.manifest)];
+  auto& kept = manifests_with_sources_[digest_of(*record.manifest)];
   const bool is_new = !kept;
-  if (is_new) kept = with_contents(record.manifest, record.spec.algorithm);
+  if (is_new) kept = read_contents(record.manifest, record.spec.algorithm);
   record.manifest = kept;
   const auto files =
       std::ranges::count(kept->sources, false, [](const ManifestSource& source) { return source.content.has_value(); });

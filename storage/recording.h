@@ -28,8 +28,8 @@ struct PlannedRun {
 
 /// Returns the newest run of the header's shard, from any device, or of the header's plan if it is no shard, from one
 /// of `devices` (UUIDs).
-[[nodiscard]] std::optional<RunSummary> newest_run(const RunStore& store, const RunHeader& header,
-                                                   const std::vector<std::string>& devices);
+[[nodiscard]] std::optional<RunSummary> find_newest_run(const RunStore& store, const RunHeader& header,
+                                                        const std::vector<std::string>& devices);
 
 /// Returns why a shard cannot be recorded into the file without `resume`; empty if it can.
 [[nodiscard]] Message shard_conflict(const RunStore&, const RunHeader&, bool resume);
@@ -42,7 +42,7 @@ class Recording final : public RecordSink {
     std::function<void(const Message&)> warn;
     /// Called after a record was committed as point `point_id`.
     std::function<void(std::size_t worker, std::size_t place, int round, std::int64_t point_id, const PointRecord&)>
-        on_kept;
+        on_stored;
   };
   /// Begins or resumes the run. Points that other devices than `workers` measured are kept only if their whole group
   /// was finished. Throws FileError.
@@ -53,11 +53,11 @@ class Recording final : public RecordSink {
   [[nodiscard]] const PointIndices& places() const { return planned_.places; }
   [[nodiscard]] const SweepRounds& rounds() const { return rounds_; }
   [[nodiscard]] bool resumed() const { return resumed_; }
-  [[nodiscard]] bool complete_before() const { return complete_before_; }
+  [[nodiscard]] bool was_complete() const { return was_complete_; }
   /// Indexed by plan index; places outside of this shard are marked as ended.
   [[nodiscard]] const std::vector<PointProgress>& done_before() const { return done_before_; }
   /// Returns the remaining rounds of each point of the plan.
-  [[nodiscard]] std::vector<std::size_t> open_times() const;
+  [[nodiscard]] std::vector<std::size_t> remaining_rounds() const;
   [[nodiscard]] std::size_t total() const { return places().size() * static_cast<std::size_t>(rounds_.count); }
   [[nodiscard]] std::size_t skipped() const { return skipped_; }
   /// Returns the device (UUID) of a group's stored points; empty if there are none, nullopt if there are several
@@ -68,8 +68,8 @@ class Recording final : public RecordSink {
   void restart_points(const PointIndices& places) override;
 
  private:
-  void find_done();
-  [[nodiscard]] bool is_here(const std::string& uuid) const;
+  void load_progress();
+  [[nodiscard]] bool is_local(const std::string& uuid) const;
   void add_sources(PointRecord& record);
 
   RunStore& store_;
@@ -78,13 +78,13 @@ class Recording final : public RecordSink {
   Options options_;
   std::int64_t run_ = 0;
   bool resumed_ = false;
-  bool complete_before_ = false;  ///< the run was complete before
+  bool was_complete_ = false;  ///< the run was complete before
   SweepRounds rounds_;
   std::vector<PointProgress> done_before_;
-  std::set<std::size_t> kept_;                      ///< plan indices of stored points
-  std::map<std::size_t, std::string> measured_on_;  ///< device UUID by plan index, for points stored before
-  std::size_t skipped_ = 0;                         ///< point rounds stored before
-  std::map<std::string, std::shared_ptr<const StoredManifest>> with_sources_;
+  std::set<std::size_t> kept_;                           ///< plan indices of stored points
+  std::map<std::size_t, std::string> measuring_device_;  ///< device UUID by plan index, for points stored before
+  std::size_t skipped_ = 0;                              ///< point rounds stored before
+  std::map<std::string, std::shared_ptr<const StoredManifest>> manifests_with_sources_;
 };
 
 }  // namespace attnscope

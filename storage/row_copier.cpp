@@ -69,7 +69,7 @@ std::string rows_of(SQLite::Database& database, const std::string& table, std::s
 }
 
 /// Returns INSERTs for every table that refers to `parent`, except `left_out`. `from` yields the parent's rows p.
-std::string rows_below(SQLite::Database& database, const std::string& parent, std::string_view from,
+std::string child_rows(SQLite::Database& database, const std::string& parent, std::string_view from,
                        std::string_view left_out = "") {
   std::vector<std::pair<std::string, std::string>> tables;
   {
@@ -89,10 +89,10 @@ std::string rows_below(SQLite::Database& database, const std::string& parent, st
 }
 
 std::string names(SQLite::Database& database) {
-  constexpr const char* unless_there = "INSERT OR IGNORE";
+  constexpr const char* if_absent = "INSERT OR IGNORE";
   std::string sql;
   for (const char* table : {"devices", "environments", "metrics", "user_kernels"}) {
-    sql += rows_of(database, table, fmt::format("source.{} q", table), unless_there);
+    sql += rows_of(database, table, fmt::format("source.{} q", table), if_absent);
   }
   sql += fmt::format(R"sql(
 INSERT INTO device_of SELECT s.id, m.id FROM source.devices s JOIN main.devices m USING (uuid, simulated, ordinal, {});
@@ -106,9 +106,9 @@ INSERT INTO main.user_kernel_sources (user_kernel_id, name, digest, content)
 )sql",
                      limit_columns, environment_columns);
   for (const auto& [sets, rows] : {std::pair("ceiling_sets", "ceilings"), std::pair("noise_sets", "noise")}) {
-    sql += rows_of(database, sets, fmt::format("source.{} q", sets), unless_there) +
+    sql += rows_of(database, sets, fmt::format("source.{} q", sets), if_absent) +
            fmt::format("INSERT INTO set_of SELECT s.id, m.id FROM source.{0} s JOIN main.{0} m USING (uid);\n", sets) +
-           rows_of(database, rows, fmt::format("source.{} q", rows), unless_there) + "DELETE FROM set_of;\n";
+           rows_of(database, rows, fmt::format("source.{} q", rows), if_absent) + "DELETE FROM set_of;\n";
   }
   return sql;
 }
@@ -132,12 +132,12 @@ RowCopier::RowCopier(SQLite::Database& target) : target_(target) {
       "(SELECT place FROM skipped) CROSS JOIN source.kernels p ON p.point_id = o.id";
   names_ = names(target_);
   run_ = rows_of(target_, "runs", "temp.ids i CROSS JOIN source.runs q ON q.id = i.source") +
-         rows_below(target_, "runs", "temp.ids i CROSS JOIN source.runs p ON p.id = i.source", "points");
+         child_rows(target_, "runs", "temp.ids i CROSS JOIN source.runs p ON p.id = i.source", "points");
   points_ =
       rows_of(target_, "points",
               "temp.ids i CROSS JOIN source.points q ON q.run_id = i.source AND q.plan_index NOT IN (SELECT place "
               "FROM skipped)") +
-      rows_below(target_, "points", points) + rows_below(target_, "kernels", kernels);
+      child_rows(target_, "points", points) + child_rows(target_, "kernels", kernels);
 }
 
 void RowCopier::attach(const std::string& uri) {

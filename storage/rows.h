@@ -34,7 +34,7 @@ class RowError : public std::runtime_error {
   Message message_;
 };
 
-inline void require_row(const Message& wrong) {
+inline void require_valid_row(const Message& wrong) {
   if (!wrong.empty()) throw RowError(wrong);
 }
 

@@ -21,25 +21,25 @@ bool is_plain(std::string_view text) {
 }
 
 /// Applies the limits of an edit to stored text.
-Message out_of_bounds(const RunAnnotations& annotations) {
-  return out_of_bounds(RunEdit{.name = annotations.name,
-                               .note = annotations.note,
-                               .tag = annotations.tags,
-                               .untag = {},
-                               .hidden = std::nullopt,
-                               .deleted = std::nullopt});
+Message bounds_error(const RunAnnotations& annotations) {
+  return bounds_error(RunEdit{.name = annotations.name,
+                              .note = annotations.note,
+                              .tag = annotations.tags,
+                              .untag = {},
+                              .hidden = std::nullopt,
+                              .deleted = std::nullopt});
 }
 
 }  // namespace
 
-Message out_of_bounds(const RunEdit& edit) {
-  if (edit.name && edit.name->size() > longest_run_name) {
-    return make_message("the run name has {} bytes (maximum: {})", edit.name->size(), longest_run_name);
+Message bounds_error(const RunEdit& edit) {
+  if (edit.name && edit.name->size() > max_run_name_bytes) {
+    return make_message("the run name has {} bytes (maximum: {})", edit.name->size(), max_run_name_bytes);
   }
   if (edit.name && !is_plain(*edit.name))
     return make_message("run name \"{}\" is not one line of printable text", *edit.name);
-  if (edit.note && edit.note->size() > longest_run_note) {
-    return make_message("the run note has {} bytes (maximum: {})", edit.note->size(), longest_run_note);
+  if (edit.note && edit.note->size() > max_run_note_bytes) {
+    return make_message("the run note has {} bytes (maximum: {})", edit.note->size(), max_run_note_bytes);
   }
   if (edit.note) {
     std::string line = *edit.note;
@@ -47,13 +47,13 @@ Message out_of_bounds(const RunEdit& edit) {
     std::ranges::replace(line, '\t', ' ');
     if (!is_plain(line)) return "the run note contains control characters";
   }
-  if (edit.tag.size() > most_run_tags)
-    return make_message("a run can have at most {} tags (remove some first)", most_run_tags);
+  if (edit.tag.size() > max_run_tags)
+    return make_message("a run can have at most {} tags (remove some first)", max_run_tags);
   for (const std::string& tag : edit.tag) {
     const bool one_word = !tag.empty() && tag.find_first_of(" ,\"") == std::string::npos;
-    if (!one_word || !is_plain(tag) || tag.size() > longest_run_tag) {
+    if (!one_word || !is_plain(tag) || tag.size() > max_run_tag_bytes) {
       return make_message("invalid run tag \"{}\" (no spaces, commas or quotation marks; at most {} bytes)", tag,
-                          longest_run_tag);
+                          max_run_tag_bytes);
     }
   }
   return {};
@@ -91,7 +91,7 @@ RunAnnotations RunStore::Impl::read_annotations(Reader& in, std::int64_t run) {
     part([&] {
       RunAnnotations said;
       said.*text = in.optional<std::string>().value_or("");
-      require_row(out_of_bounds(said));
+      require_valid_row(bounds_error(said));
       annotations.*text = said.*text;
     });
   }
@@ -100,7 +100,7 @@ RunAnnotations RunStore::Impl::read_annotations(Reader& in, std::int64_t run) {
       part([&] {
         RunAnnotations said{annotations};
         said.tags.push_back(std::move(tag));
-        require_row(out_of_bounds(said));
+        require_valid_row(bounds_error(said));
         annotations.tags = std::move(said.tags);
       });
     }
@@ -118,8 +118,8 @@ void RunStore::Impl::set_annotations(std::int64_t run, const RunAnnotations& ann
 }
 
 std::vector<EditedRun> RunStore::edit(std::span<const std::int64_t> runs, const RunEdit& edit) {
-  impl_->require_storable(out_of_bounds(edit));
-  return impl_->write_on_disk([&] {
+  impl_->require_storable(bounds_error(edit));
+  return impl_->write_synced([&] {
     const std::vector<RunSummary> all = impl_->read_runs(nullptr, true);
     std::vector<EditedRun> edits;
     for (const std::int64_t run : runs) {
@@ -127,8 +127,8 @@ std::vector<EditedRun> RunStore::edit(std::span<const std::int64_t> runs, const 
       if (found == all.end()) throw FileError(Kind::other, "{} has no run {}", file().string(), run);
       RunAnnotations after = edited(found->annotations, edit);
       if (after == found->annotations || std::ranges::count(edits, run, &EditedRun::run) > 0) continue;
-      if (after.tags.size() > most_run_tags)
-        impl_->require_storable(make_message("a run can have at most {} tags (remove some first)", most_run_tags));
+      if (after.tags.size() > max_run_tags)
+        impl_->require_storable(make_message("a run can have at most {} tags (remove some first)", max_run_tags));
       edits.push_back({.run = run, .uid = found->uid, .annotations = std::move(after)});
     }
     const std::string now = now_utc();

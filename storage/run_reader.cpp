@@ -41,7 +41,7 @@ StoredRunState parse_run_state(std::string_view text) {
 
 MeasureOptions options_from(const json& text) {
   MeasureOptions options;
-  each_option(options, [&](const char* key, auto& value) { value = text.value(key, value); });
+  for_each_option(options, [&](const char* key, auto& value) { value = text.value(key, value); });
   options.timeout = std::chrono::milliseconds(text.value("timeout_ms", options.timeout.count()));
   options.input_kind = word(parse_input_kind(text.value("input_kind", std::string(to_string(options.input_kind)))));
   return options;
@@ -69,10 +69,10 @@ std::vector<Shard> read_shards(Reader& in) {
 }
 
 /// Restores the rates of a hypothetical GPU; predictions would use other rates otherwise.
-void read_stated_rates(const json& options, DeviceLimits& limits) {
-  const auto stated = options.find(stated_rates_key);
+void read_given_rates(const json& options, DeviceLimits& limits) {
+  const auto stated = options.find(given_rates_key);
   if (stated == options.end()) return;
-  for (const std::string_view key : stated_rates) {
+  for (const std::string_view key : given_rates) {
     const GpuValue& value = *find_gpu_value(key);
     const double is = stated->at(std::string(key)).get<double>();
     if (!(is >= value.least && is <= value.most)) throw RowError(Message::verbatim(outside(value, is)));
@@ -96,16 +96,16 @@ RunSummary read_run(Reader& in) {
   run.points = in.count();
   run.ok_points = in.count();
   in >> run.device_uuid >> run.simulated >> run.device_ordinal >> limit_values(run.limits);
-  read_stated_rates(options, run.limits);
+  read_given_rates(options, run.limits);
   run.device_name = run.limits.name;
   in >> environment_values(run.environment);
   run.provenance = word(parse_provenance(in.text()));
   run.uid = in.text();
   const std::int64_t rounds = in.integer();
-  require_row(rounds_out_of_bounds(rounds));
+  require_valid_row(round_count_error(rounds));
   run.rounds = static_cast<int>(rounds);
-  require_row(out_of_bounds(run.options));
-  require_row(out_of_bounds(run.limits));
+  require_valid_row(bounds_error(run.options));
+  require_valid_row(bounds_error(run.limits));
   return run;
 }
 
@@ -183,7 +183,7 @@ std::unordered_map<std::int64_t, RunStore::Impl::PointCount> RunStore::Impl::cou
   return counts;
 }
 
-std::vector<RunSummary> RunStore::Impl::read_runs(KnownRuns* known, bool deleted_too) {
+std::vector<RunSummary> RunStore::Impl::read_runs(RunIds* known, bool include_deleted) {
   const bool collecting = mode == Mode::collect || CollectorLock::held(file);
   // Counts in the same statement if another process may write, so that a finished run has all its points.
   const bool counts_here = known == nullptr && !immutable;
@@ -228,12 +228,12 @@ std::vector<RunSummary> RunStore::Impl::read_runs(KnownRuns* known, bool deleted
       any_damaged = true;
       note({make_message("run {}", id), "its checksum does not match its content; values may be wrong"});
     }
-    const bool passed_over = why.empty() && summaries.back().annotations.deleted && !deleted_too;
-    if (known != nullptr) (why.empty() && !passed_over ? known->good : known->bad).insert(id);
-    if (passed_over) summaries.pop_back();
+    const bool is_skipped = why.empty() && summaries.back().annotations.deleted && !include_deleted;
+    if (known != nullptr) (why.empty() && !is_skipped ? known->good : known->bad).insert(id);
+    if (is_skipped) summaries.pop_back();
   }
   note_missing_runs();
-  if (immutable && !any_damaged) files_of_verified_content().add(file, stamp);
+  if (immutable && !any_damaged) verified_files().add(file, stamp);
   return summaries;
 }
 
@@ -251,10 +251,10 @@ std::vector<std::int64_t> RunStore::Impl::point_ids(std::span<const std::int64_t
 }
 
 void RunStore::Impl::read_points(std::span<const std::int64_t> ids, const std::function<void(StoredPoint&&)>& visit,
-                                 bool deleted_too) {
-  constexpr std::size_t at_a_time = 256;  // small enough for SQLite's page cache
-  KnownRuns known;
-  (void)read_runs(&known, deleted_too);
+                                 bool include_deleted) {
+  constexpr std::size_t batch_size = 256;  // small enough for SQLite's page cache
+  RunIds known;
+  (void)read_runs(&known, include_deleted);
   std::string wanted;
   // The reader runs one query per table over the same points.
   const auto select = [&](std::string_view what) -> SQLite::Statement& {
@@ -263,12 +263,12 @@ void RunStore::Impl::read_points(std::span<const std::int64_t> ids, const std::f
     return query;
   };
   PointsReader reader(select, known);
-  for (std::size_t first = 0; first < ids.size(); first += at_a_time) {
-    const auto some = ids.subspan(first, std::min(at_a_time, ids.size() - first));
+  for (std::size_t first = 0; first < ids.size(); first += batch_size) {
+    const auto some = ids.subspan(first, std::min(batch_size, ids.size() - first));
     wanted = json(std::vector<std::int64_t>(some.begin(), some.end())).dump();
     for (StoredPoint& point : reader.read()) visit(std::move(point));
   }
-  for (const BadRow& row : reader.bad_rows()) note(row);
+  for (const InvalidRow& row : reader.invalid_rows()) note(row);
 }
 
 void RunStore::Impl::note_missing_runs() {
@@ -307,25 +307,26 @@ std::vector<MeasuredRounds> RunStore::measured_rounds(std::int64_t run) const {
   });
 }
 
-std::vector<RunSummary> RunStore::runs(bool deleted_too) const {
-  return impl_->read([&] { return impl_->read_runs(nullptr, deleted_too); });
+std::vector<RunSummary> RunStore::runs(bool include_deleted) const {
+  return impl_->read([&] { return impl_->read_runs(nullptr, include_deleted); });
 }
 
 std::vector<StoredPoint> RunStore::points(std::span<const std::int64_t> runs, std::int64_t after_id,
-                                          bool deleted_too) const {
+                                          bool include_deleted) const {
   std::vector<StoredPoint> points;
-  each_point(
+  visit_points(
       runs, after_id, [&] { points.clear(); }, [&](StoredPoint&& point) { points.push_back(std::move(point)); },
-      deleted_too);
+      include_deleted);
   return points;
 }
 
-void RunStore::each_point(std::span<const std::int64_t> runs, std::int64_t after_id, const std::function<void()>& begin,
-                          const std::function<void(StoredPoint&&)>& visit, bool deleted_too) const {
+void RunStore::visit_points(std::span<const std::int64_t> runs, std::int64_t after_id,
+                            const std::function<void()>& begin, const std::function<void(StoredPoint&&)>& visit,
+                            bool include_deleted) const {
   impl_->read([&] {
     begin();
     SQLite::Transaction snapshot(*impl_->database);
-    impl_->read_points(impl_->point_ids(runs, after_id), visit, deleted_too);
+    impl_->read_points(impl_->point_ids(runs, after_id), visit, include_deleted);
     snapshot.commit();
     return true;
   });
@@ -348,7 +349,7 @@ std::vector<std::shared_ptr<const StoredManifest>> RunStore::statements(bool con
     const auto note = [&](std::int64_t id, const Message& why) {
       impl_->note({make_message("kernel manifest {}", id), why});
     };
-    for (auto& [id, row] : read_statements(select, contents, note)) {
+    for (auto& [id, row] : read_manifests(select, contents, note)) {
       if (row.manifest) all.push_back(std::move(row.manifest));
     }
     std::ranges::sort(all, {}, [](const auto& each) { return std::tie(each->text, each->host_code); });
@@ -356,7 +357,7 @@ std::vector<std::shared_ptr<const StoredManifest>> RunStore::statements(bool con
   });
 }
 
-std::map<std::string, std::vector<std::string>> RunStore::algorithms_by_statement() const {
+std::map<std::string, std::vector<std::string>> RunStore::algorithms_by_manifest() const {
   return impl_->read([&] {
     std::map<std::string, std::vector<std::string>> all;
     SQLite::Statement& query = impl_->prepare(
@@ -367,24 +368,24 @@ std::map<std::string, std::vector<std::string>> RunStore::algorithms_by_statemen
   });
 }
 
-std::vector<BadRow> RunStore::bad_rows() const {
-  std::vector<BadRow> rows;
+std::vector<InvalidRow> RunStore::invalid_rows() const {
+  std::vector<InvalidRow> rows;
   rows.reserve(impl_->bad.size());
   for (const auto& [where, row] : impl_->bad) rows.push_back(row);
   return rows;
 }
 
-std::vector<std::string> RunStore::extras() const {
-  return impl_->extras;
+std::vector<std::string> RunStore::other_objects() const {
+  return impl_->other_objects;
 }
 
-std::vector<Message> RunStore::structural_damage() const {
+std::vector<Message> RunStore::check_structure() const {
   return impl_->read([&] {
     std::vector<Message> found;
     constexpr std::size_t enough = 100;
     SQLite::Statement integrity(*impl_->database, fmt::format("PRAGMA integrity_check({})", enough));
     while (integrity.executeStep()) {
-      std::string words = without_heading(integrity.getColumn(0).getString());
+      std::string words = strip_heading(integrity.getColumn(0).getString());
       if (words != "ok") found.push_back(Message::verbatim(std::move(words)));
     }
     SQLite::Statement references(*impl_->database, "PRAGMA foreign_key_check");
@@ -420,25 +421,25 @@ FileCheck check_file(const std::filesystem::path& file) {
   check.runs = runs.size();
   check.unverified =
       static_cast<std::size_t>(std::ranges::count(runs, RunIntegrity::unverified, &RunSummary::integrity));
-  store.each_point(
+  store.visit_points(
       {}, 0, [&] { check.points = 0; }, [&](StoredPoint&&) { ++check.points; }, true);
   (void)store.statements(true);
   (void)store.ceilings();
   (void)store.noise();
-  check.bad_rows = store.bad_rows();
-  check.damage = store.structural_damage();
-  check.extras = store.extras();
+  check.invalid_rows = store.invalid_rows();
+  check.damage = store.check_structure();
+  check.other_objects = store.other_objects();
   return check;
 }
 
-std::vector<Message> known_statements(const RunStore& store) {
+std::vector<Message> register_manifests(const RunStore& store) {
   const auto statements = store.statements();
   std::vector<std::string_view> texts;
   texts.reserve(statements.size());
   for (const auto& each : statements) texts.emplace_back(each->text);
   std::optional<std::map<std::string, std::vector<std::string>>> algorithms;  // reads all points, so only if needed
   return user::add_manifests_from_file(texts, store.file(), [&](std::size_t i) {
-    if (!algorithms) algorithms = store.algorithms_by_statement();
+    if (!algorithms) algorithms = store.algorithms_by_manifest();
     return (*algorithms)[digest_of(*statements[i])];
   });
 }

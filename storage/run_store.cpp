@@ -36,14 +36,14 @@ void RunStore::Impl::open_for_reading() {
   immutable = !followed && !has_journal(file);
   try {
     connect(immutable ? DatabaseAccess::immutable : DatabaseAccess::read_only);
-    extras = require_ours(*database, file, stamp);
-    content_verified = immutable && files_of_verified_content().has(file, stamp);
+    other_objects = require_attnscope_database(*database, file, stamp);
+    content_verified = immutable && verified_files().has(file, stamp);
   } catch (const SQLite::Exception& error) {
     if ((error.getErrorCode() & 0xFF) == SQLITE_CANTOPEN && has_journal(file) && ::access(file.c_str(), R_OK) == 0) {
       throw FileError(Kind::other, "{} has a write-ahead log, which needs a writable folder (copy both files to one)",
                       file.string());
     }
-    throw as_file_error(error, file);
+    throw to_file_error(error, file);
   }
 }
 
@@ -61,7 +61,7 @@ void RunStore::Impl::open_for_collecting() {
   }
   lock = CollectorLock::acquire(file);
   if (file_stamp(file).size <= 0) {
-    require_no_stray_log(file);
+    require_no_orphaned_log(file);
     create_database(file, {});
   } else if (!is_blank(file)) {
     // Verify the file without write access, so that a damaged or unrelated file is not changed.
@@ -70,9 +70,9 @@ void RunStore::Impl::open_for_collecting() {
   with_file_errors(file, [&] {
     connect(DatabaseAccess::read_write);
     immutable = false;
-    use_log(*database);
+    enable_wal(*database);
     // Commits survive the end of the process without a sync; finish_run() syncs once.
-    wait_for_disk(false);
+    set_synchronous(false);
     if (is_blank(*database)) create_schema(*database);
     // The collector lock is held, so no other collector is running.
     end_abandoned_runs();
@@ -95,7 +95,7 @@ SQLite::Statement& RunStore::Impl::prepare(const std::string& sql) {
   return found->second;
 }
 
-void RunStore::Impl::require_in_place() const {
+void RunStore::Impl::require_same_file() const {
   int moved = 0;
   sqlite3_file_control(database->getHandle(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
   if (moved != 0)
@@ -115,7 +115,7 @@ void RunStore::Impl::checkpoint() {
   }
 }
 
-void RunStore::Impl::wait_for_disk(bool waits) {
+void RunStore::Impl::set_synchronous(bool waits) {
   (void)database->tryExec(waits ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
 }
 
@@ -124,12 +124,12 @@ RunStore::RunStore(RunStore&&) noexcept = default;
 RunStore& RunStore::operator=(RunStore&&) noexcept = default;
 RunStore::~RunStore() = default;
 
-RunStore RunStore::open(const std::filesystem::path& file, Mode mode, std::function<bool(int)> while_locked) {
+RunStore RunStore::open(const std::filesystem::path& file, Mode mode, std::function<bool(int)> on_locked) {
   std::error_code error;
   auto impl = std::make_unique<Impl>();
   impl->file = resolve_symlinks(file);
   impl->mode = mode;
-  if (while_locked) impl->patience.emplace(std::move(while_locked));
+  if (on_locked) impl->patience.emplace(std::move(on_locked));
   if (std::filesystem::is_directory(impl->file, error)) {
     throw FileError(Kind::not_a_database, "{} is a folder (expected a file)", file.string());
   }
@@ -156,7 +156,7 @@ void RunStore::create(const std::filesystem::path& file, const std::function<voi
   require_regular_file(place);
   RunStore store(std::move(impl));
   const CollectorLock lock = CollectorLock::acquire(place);
-  require_no_stray_log(place);
+  require_no_orphaned_log(place);
   if (file_stamp(place).size > 0) {
     throw FileError(Kind::not_writable, "{} already exists (use another file name)", place.string());
   }

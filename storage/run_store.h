@@ -23,10 +23,10 @@ namespace attnscope {
 
 // Text and flags that users attach to a run. Not covered by the run's checksum.
 
-inline constexpr std::size_t longest_run_name = 200;  ///< bytes
-inline constexpr std::size_t longest_run_tag = 64;
-inline constexpr std::size_t longest_run_note = 16'384;
-inline constexpr std::size_t most_run_tags = 64;
+inline constexpr std::size_t max_run_name_bytes = 200;  ///< bytes
+inline constexpr std::size_t max_run_tag_bytes = 64;
+inline constexpr std::size_t max_run_note_bytes = 16'384;
+inline constexpr std::size_t max_run_tags = 64;
 
 struct RunAnnotations {
   std::string name;               ///< empty: none
@@ -51,7 +51,7 @@ struct RunEdit {
 };
 
 /// Returns the first violation in an edit; empty if there is none.
-[[nodiscard]] Message out_of_bounds(const RunEdit&);
+[[nodiscard]] Message bounds_error(const RunEdit&);
 [[nodiscard]] RunAnnotations edited(RunAnnotations, const RunEdit&);
 
 struct EditedRun {
@@ -123,7 +123,7 @@ struct RunSummary {
 };
 
 /// Returns true if the run has all shards of its plan.
-[[nodiscard]] inline bool is_of_whole_plan(const RunSummary& run) {
+[[nodiscard]] inline bool has_whole_plan(const RunSummary& run) {
   return run.shards.empty() || run.shards.size() == static_cast<std::size_t>(run.shards.front().count);
 }
 
@@ -164,12 +164,12 @@ struct StoredNoise {
 };
 
 /// Row that was skipped with all that refers to it, or a damaged run.
-struct BadRow {
+struct InvalidRow {
   Message where;                           ///< "point 12 (run 1, plan index 3)"
   Message why;                             ///< "wall_seconds inf is not within ..."
   std::optional<std::int64_t> point = {};  ///< id, if the row is a point
 
-  bool operator==(const BadRow&) const = default;
+  bool operator==(const InvalidRow&) const = default;
 };
 
 /// Move-only handle of one file. All members throw FileError.
@@ -179,9 +179,9 @@ class RunStore {
     read_only,  ///< the file must exist; never writes, and creates no -wal if no one else writes
     collect,    ///< created if missing; a second collector fails with Kind::locked
   };
-  /// `while_locked` is called every few milliseconds while another program's lock blocks a collector, with the
+  /// `on_locked` is called every few milliseconds while another program's lock blocks a collector, with the
   /// milliseconds waited so far; if it returns false, opening fails with Kind::locked. Default: five seconds.
-  static RunStore open(const std::filesystem::path& file, Mode mode, std::function<bool(int)> while_locked = {});
+  static RunStore open(const std::filesystem::path& file, Mode mode, std::function<bool(int)> on_locked = {});
   /// Creates a file and calls `fill`. The file appears under its name only after `fill` returned, even if the process
   /// is killed. An existing file is an error unless it is empty.
   static void create(const std::filesystem::path& file, const std::function<void(RunStore&)>& fill);
@@ -202,46 +202,47 @@ class RunStore {
   void finish_run(std::int64_t run, StoredRunState);
   /// Marks the run as running again, so that points can be added.
   void reopen_run(std::int64_t run);
-  /// Adds all runs or, on error, none; returns their ids. `proceed` is called before each point; an exception cancels
-  /// the transaction.
-  std::vector<std::int64_t> add_complete_runs(std::span<const CompleteRun>, const std::function<void()>& proceed = {});
+  /// Adds all runs or, on error, none; returns their ids. `cancellation_check` is called before each point; an
+  /// exception cancels the transaction.
+  std::vector<std::int64_t> add_complete_runs(std::span<const CompleteRun>,
+                                              const std::function<void()>& cancellation_check = {});
   /// Stores ceilings with the current time; returns the uid of the set.
   std::string add_ceilings(const DeviceInfo&, const Environment&, std::span<const Ceiling>);
   /// Stores noise between recordings with the current time; returns the uid of the set.
   std::string add_noise(const DeviceInfo&, const Environment&, const analysis::RecordingNoise&);
   /// Edits text and flags of these runs, including deleted ones. Returns the runs that changed, possibly none. Throws
-  /// FileError for an edit that is out_of_bounds() and for an unknown run.
+  /// FileError for an edit that is bounds_error() and for an unknown run.
   std::vector<EditedRun> edit(std::span<const std::int64_t> runs, const RunEdit&);
   /// Returns the points of a run that are not cancelled, with their rounds, by plan index.
   [[nodiscard]] std::vector<MeasuredRounds> measured_rounds(std::int64_t run) const;
 
   // Reading.
-  /// `deleted_too`: includes deleted runs. Only runs(), points() and each_point() can return them.
-  [[nodiscard]] std::vector<RunSummary> runs(bool deleted_too = false) const;
+  /// `include_deleted`: includes deleted runs. Only runs(), points() and visit_points() can return them.
+  [[nodiscard]] std::vector<RunSummary> runs(bool include_deleted = false) const;
   /// Returns points of the given runs (empty: all), by run, then index. `after_id`: only points with a larger id, for
   /// viewers that follow a running collector.
   [[nodiscard]] std::vector<StoredPoint> points(std::span<const std::int64_t> runs = {}, std::int64_t after_id = 0,
-                                                bool deleted_too = false) const;
+                                                bool include_deleted = false) const;
   /// Visits the same points in the same order and in one snapshot, with a few hundred in memory at a time. `begin` is
   /// called before the first point, and again if the file changed and reading restarts; discard earlier points then.
-  void each_point(std::span<const std::int64_t> runs, std::int64_t after_id, const std::function<void()>& begin,
-                  const std::function<void(StoredPoint&&)>& visit, bool deleted_too = false) const;
+  void visit_points(std::span<const std::int64_t> runs, std::int64_t after_id, const std::function<void()>& begin,
+                    const std::function<void(StoredPoint&&)>& visit, bool include_deleted = false) const;
   /// Returns nullopt if no point has that id or if it is skipped as damaged.
   [[nodiscard]] std::optional<StoredPoint> point(std::int64_t id) const;
   /// Returns the manifests of user-defined kernels. `contents`: with stored source files.
   [[nodiscard]] std::vector<std::shared_ptr<const StoredManifest>> statements(bool contents = false) const;
   /// Returns the algorithms of the points that refer to each manifest, by its digest.
-  [[nodiscard]] std::map<std::string, std::vector<std::string>> algorithms_by_statement() const;
+  [[nodiscard]] std::map<std::string, std::vector<std::string>> algorithms_by_manifest() const;
   /// Ordered by device, oldest first.
   [[nodiscard]] std::vector<StoredCeilings> ceilings() const;
   [[nodiscard]] std::vector<StoredNoise> noise() const;
   /// Returns the rows that reads have skipped so far, each once.
-  [[nodiscard]] std::vector<BadRow> bad_rows() const;
+  [[nodiscard]] std::vector<InvalidRow> invalid_rows() const;
   /// Returns other tables and views in the file, which are ignored: "table notes".
-  [[nodiscard]] std::vector<std::string> extras() const;
+  [[nodiscard]] std::vector<std::string> other_objects() const;
   /// Checks the structure and references of the whole file with SQLite; returns one sentence per finding. Values are
   /// checked by points().
-  [[nodiscard]] std::vector<Message> structural_damage() const;
+  [[nodiscard]] std::vector<Message> check_structure() const;
   /// Returns RunSummary::uid of a run, or nullopt. Cheaper than runs(), which counts points.
   [[nodiscard]] std::optional<std::string> run_uid(std::int64_t run) const;
   [[nodiscard]] const std::filesystem::path& file() const;
@@ -254,7 +255,7 @@ class RunStore {
 
 /// Returns the point unchanged if it can be stored; otherwise a crashed point with the reason, so that one invalid
 /// value does not end a sweep.
-[[nodiscard]] PointRecord storable(PointRecord measured);
+[[nodiscard]] PointRecord make_storable(PointRecord measured);
 
 [[nodiscard]] std::string_view to_string(StoredRunState);
 [[nodiscard]] Message title(StoredRunState);
@@ -263,11 +264,11 @@ struct FileCheck {
   std::size_t runs = 0;  ///< including deleted ones, which an edit can restore
   std::size_t points = 0;
   std::size_t unverified = 0;  ///< runs without a checksum
-  std::vector<BadRow> bad_rows;
-  std::vector<Message> damage;      ///< structural damage, one sentence each
-  std::vector<std::string> extras;  ///< other tables and views: "table notes"
+  std::vector<InvalidRow> invalid_rows;
+  std::vector<Message> damage;             ///< structural damage, one sentence each
+  std::vector<std::string> other_objects;  ///< other tables and views: "table notes"
 
-  [[nodiscard]] bool ok() const { return bad_rows.empty() && damage.empty(); }
+  [[nodiscard]] bool ok() const { return invalid_rows.empty() && damage.empty(); }
 };
 
 /// Checks the whole file. Throws FileError if it cannot be opened.
@@ -280,6 +281,6 @@ struct FileCheck {
 
 /// Registers the file's user-defined kernels for reading (user::add_manifests_from_file()); returns one line per
 /// rejected kernel. Thread-safe.
-[[nodiscard]] std::vector<Message> known_statements(const RunStore&);
+[[nodiscard]] std::vector<Message> register_manifests(const RunStore&);
 
 }  // namespace attnscope

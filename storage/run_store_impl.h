@@ -28,7 +28,7 @@
 
 namespace attnscope {
 
-struct DeviceSets;
+struct SetTables;
 
 // Keys in a run's options besides those of MeasureOptions.
 inline constexpr const char* simulated_because_key = "simulated_because";  ///< RunHeader member
@@ -36,12 +36,12 @@ inline constexpr const char* l2_from_key = "l2_from";                      ///< 
 inline constexpr const char* rates_from_key = "rates_from";
 inline constexpr const char* order_seed_key = "order_seed";  ///< RunHeader member, for runs of several rounds
 /// Rates of a hypothetical GPU that have no column: an object with keys of gpu_values().
-inline constexpr const char* stated_rates_key = "stated_rates";
-inline constexpr std::array<std::string_view, 4> stated_rates{"clock_ghz", "l2_bytes_per_clock",
-                                                              "tensor_flop_per_clock", "exponentials_per_clock"};
+inline constexpr const char* given_rates_key = "stated_rates";
+inline constexpr std::array<std::string_view, 4> given_rates{"clock_ghz", "l2_bytes_per_clock", "tensor_flop_per_clock",
+                                                             "exponentials_per_clock"};
 /// Calls f(key, member) for each member of MeasureOptions that converts to JSON directly.
 template <class Options, class F>
-void each_option(Options& options, F&& f) {
+void for_each_option(Options& options, F&& f) {
   f("counters", options.counters);
   f("verify", options.verify);
   f("extra_metrics", options.extra_metrics);
@@ -58,13 +58,13 @@ struct RunStore::Impl {
   std::filesystem::path file;
   Mode mode = Mode::read_only;
   std::optional<CollectorLock> lock;  // lock and patience must outlive the connection
-  std::optional<LockPatience> patience;
+  std::optional<LockWaiter> patience;
   std::unique_ptr<SQLite::Database> database;
   bool immutable = false;
   bool followed = false;  ///< another process appends to the file
   FileStamp stamp;
   std::map<std::string, SQLite::Statement> statement_cache;
-  std::map<std::string, BadRow> bad;  ///< skipped rows, by English location
+  std::map<std::string, InvalidRow> bad;  ///< skipped rows, by English location
   /// Result of verifying a run's checksum.
   struct Verified {
     std::string checksum;
@@ -78,9 +78,9 @@ struct RunStore::Impl {
     std::int64_t ok = 0;
   };
   std::optional<std::unordered_map<std::int64_t, PointCount>> point_counts;
-  std::vector<std::string> extras;
-  bool has_points = false;                                      ///< points were written, or a run was reopened
-  std::unordered_map<std::string, std::int64_t> known_devices;  ///< ids by uuid, for devices written by this object
+  std::vector<std::string> other_objects;
+  bool has_points = false;                                   ///< points were written, or a run was reopened
+  std::unordered_map<std::string, std::int64_t> device_ids;  ///< ids by uuid, for devices written by this object
 
   // The connection.
   void connect(DatabaseAccess access);
@@ -117,20 +117,20 @@ struct RunStore::Impl {
     return value;
   }
   /// Throws FileError if the file was removed or replaced; committed data would then be lost.
-  void require_in_place() const;
+  void require_same_file() const;
   /// Writes the log back into the file, so that the file alone is complete. A reader can only delay this.
   void checkpoint();
   /// Sets whether commits wait until data is on disk.
-  void wait_for_disk(bool waits);
+  void set_synchronous(bool waits);
 
-  void note(const BadRow& row) { bad.try_emplace(english_text(row.where), row); }
+  void note(const InvalidRow& row) { bad.try_emplace(english_text(row.where), row); }
 
   /// Runs a read; retries with a new connection if the file changed under an immutable one.
   template <class Query>
   auto read(Query&& query) {
-    const std::map<std::string, BadRow> known_bad = bad;
+    const std::map<std::string, InvalidRow> earlier_invalid = bad;
     for (int attempt = 0;; ++attempt) {
-      bad = known_bad;  // discard findings of an attempt during which the file changed
+      bad = earlier_invalid;  // discard findings of an attempt during which the file changed
       if (mode == Mode::read_only) {
         const FileStamp now = file_stamp(file);
         const bool stale =
@@ -142,7 +142,7 @@ struct RunStore::Impl {
         auto answer = query();
         if (untouched()) return answer;
       } catch (const SQLite::Exception& error) {
-        if (untouched()) throw as_file_error(error, file);
+        if (untouched()) throw to_file_error(error, file);
       }
     }
   }
@@ -163,16 +163,16 @@ struct RunStore::Impl {
   /// Like write(), but returns only when data is on disk, even if a reader prevents a checkpoint. Then calls
   /// checkpoint().
   template <class Change>
-  auto write_on_disk(Change&& change) {
-    struct Waiting {
+  auto write_synced(Change&& change) {
+    struct SyncGuard {
       Impl& impl;
-      explicit Waiting(Impl& of) : impl(of) { impl.wait_for_disk(true); }
-      Waiting(const Waiting&) = delete;
-      Waiting& operator=(const Waiting&) = delete;
-      ~Waiting() { impl.wait_for_disk(false); }
+      explicit SyncGuard(Impl& of) : impl(of) { impl.set_synchronous(true); }
+      SyncGuard(const SyncGuard&) = delete;
+      SyncGuard& operator=(const SyncGuard&) = delete;
+      ~SyncGuard() { impl.set_synchronous(false); }
     };
     auto answer = [&] {
-      const Waiting waiting(*this);
+      const SyncGuard waiting(*this);
       return write(std::forward<Change>(change));
     }();
     checkpoint();
@@ -186,10 +186,10 @@ struct RunStore::Impl {
         SQLite::Transaction transaction(*database, SQLite::TransactionBehavior::IMMEDIATE);
         auto answer = change();
         transaction.commit();
-        require_in_place();
+        require_same_file();
         return answer;
       } catch (...) {  // the cached ids were rolled back
-        known_devices.clear();
+        device_ids.clear();
         throw;
       }
     });
@@ -203,7 +203,7 @@ struct RunStore::Impl {
   void add_values(std::int64_t kernel, int round, const KernelRecord& values);
   void add_clocks(std::int64_t point, int round, const ClockReading& clocks);
   /// Returns the id of the row with this digest; adds it, or missing source contents, if needed.
-  std::int64_t statement_id(const std::string& digest, const std::string& algorithm, const StoredManifest& manifest);
+  std::int64_t manifest_id(const std::string& digest, const std::string& algorithm, const StoredManifest& manifest);
   /// Throws unless `wrong` is empty: rows that readers would skip are never written.
   void require_storable(const Message& wrong) const;
   std::int64_t insert_run(const RunHeader& header);
@@ -216,7 +216,7 @@ struct RunStore::Impl {
   void set_state(std::int64_t run, StoredRunState state);
   void set_annotations(std::int64_t run, const RunAnnotations& annotations, const std::string& edited_at);
   template <class AddRows, class... More>
-  std::string add_set(const DeviceSets& tables, const DeviceInfo& device, const Environment& environment,
+  std::string add_set(const SetTables& tables, const DeviceInfo& device, const Environment& environment,
                       AddRows&& add_rows, const More&... more);
 
   // Reading rows; call within read().
@@ -225,16 +225,16 @@ struct RunStore::Impl {
   std::vector<std::int64_t> point_ids(std::span<const std::int64_t> runs, std::int64_t after_id);
   /// Reads these points in batches; skipped rows are noted.
   void read_points(std::span<const std::int64_t> ids, const std::function<void(StoredPoint&&)>& visit,
-                   bool deleted_too = false);
+                   bool include_deleted = false);
   /// Returns the point counts of each run. Pre: immutable.
   [[nodiscard]] std::unordered_map<std::int64_t, PointCount> count_points();
   /// Returns the valid runs; others are noted. `known`: receives the ids of valid and skipped runs; counts are not read
   /// then.
-  std::vector<RunSummary> read_runs(KnownRuns* known, bool deleted_too = false);
+  std::vector<RunSummary> read_runs(RunIds* known, bool include_deleted = false);
   /// Reads annotation_columns of a run; damaged values are noted and replaced by defaults.
   RunAnnotations read_annotations(Reader& in, std::int64_t run);
   template <class Set, class ReadRest>
-  std::vector<Set> read_sets(const DeviceSets& tables, ReadRest&& read_rest);
+  std::vector<Set> read_sets(const SetTables& tables, ReadRest&& read_rest);
   /// Notes if the number of runs differs from the stored total.
   void note_missing_runs();
 };

@@ -43,8 +43,8 @@ std::string utf8(const std::string& text) {
   return json::parse(text_of(text)).get<std::string>();
 }
 
-FileError another_statement(const std::filesystem::path& file, std::int64_t run, const std::string& algorithm,
-                            std::size_t index) {
+FileError conflicting_manifest(const std::filesystem::path& file, std::int64_t run, const std::string& algorithm,
+                               std::size_t index) {
   return {
       Kind::other,
       make_message("{}: run {} has points of another version of {} than at plan index {} (measure without --resume)",
@@ -57,9 +57,9 @@ std::string now_utc() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 }
 
-PointRecord storable(PointRecord measured) {
-  Message wrong = out_of_bounds(as_stored(measured));
-  if (wrong.empty() && measured.manifest) wrong = out_of_bounds(*measured.manifest);
+PointRecord make_storable(PointRecord measured) {
+  Message wrong = bounds_error(stored_form(measured));
+  if (wrong.empty() && measured.manifest) wrong = bounds_error(*measured.manifest);
   if (wrong.empty()) return measured;
   PointRecord refused;
   refused.spec = std::move(measured.spec);
@@ -116,8 +116,8 @@ void RunStore::Impl::add_clocks(std::int64_t point, int round, const ClockReadin
   execute("INSERT INTO clocks VALUES (?, ?, ?, ?, ?, ?, ?, ?)", point, round, clock_values(clocks));
 }
 
-std::int64_t RunStore::Impl::statement_id(const std::string& digest, const std::string& algorithm,
-                                          const StoredManifest& stated) {
+std::int64_t RunStore::Impl::manifest_id(const std::string& digest, const std::string& algorithm,
+                                         const StoredManifest& stated) {
   const bool is_new =
       execute(
           "INSERT INTO user_kernels (digest, algorithm, text, host_code) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
@@ -140,24 +140,24 @@ void RunStore::Impl::require_storable(const Message& wrong) const {
 }
 
 std::int64_t RunStore::Impl::insert_run(const RunHeader& header) {
-  require_storable(out_of_bounds(header.options));
-  require_storable(out_of_bounds(header.device.limits));
-  require_storable(rounds_out_of_bounds(header.rounds));
+  require_storable(bounds_error(header.options));
+  require_storable(bounds_error(header.device.limits));
+  require_storable(round_count_error(header.rounds));
   const std::int64_t device = device_id(header.device);
   const std::int64_t environment = environment_id(header.environment);
   const Provenance provenance = header.imported           ? Provenance::imported
                                 : header.device.simulated ? Provenance::simulated
                                                           : Provenance::measured;
   json options{{"timeout_ms", header.options.timeout.count()}, {"input_kind", to_string(header.options.input_kind)}};
-  each_option(header.options, [&](const char* key, const auto& value) { options[key] = value; });
+  for_each_option(header.options, [&](const char* key, const auto& value) { options[key] = value; });
   if (!header.simulated_because.empty()) options[simulated_because_key] = header.simulated_because;
   if (!header.device.l2_source.empty()) options[l2_from_key] = header.device.l2_source;
   if (!header.device.rates_source.empty()) options[rates_from_key] = header.device.rates_source;
   if (header.rounds > 1) options[order_seed_key] = header.order_seed;
   if (const DeviceLimits& limits = header.device.limits; limits.custom_rates.tensor_flops > 0) {
     json stated = json::object();
-    for (const std::string_view key : stated_rates) stated[std::string(key)] = find_gpu_value(key)->get(limits);
-    options[stated_rates_key] = std::move(stated);
+    for (const std::string_view key : given_rates) stated[std::string(key)] = find_gpu_value(key)->get(limits);
+    options[given_rates_key] = std::move(stated);
   }
   const std::int64_t run = insert(
       "INSERT INTO runs (device_id, environment_id, preset, argv, plan_hash, planned_points, options, state, "
@@ -187,20 +187,20 @@ void RunStore::Impl::add_other_gpus(std::int64_t point, const PointRecord& recor
 
 std::int64_t RunStore::Impl::insert_point(std::int64_t run, std::size_t index, const PointRecord& given,
                                           const DeviceInfo* device) {
-  const PointRecord record = as_stored(given);
-  require_storable(out_of_bounds(record));
-  if (record.manifest) require_storable(out_of_bounds(*record.manifest));
+  const PointRecord record = stored_form(given);
+  require_storable(bounds_error(record));
+  if (record.manifest) require_storable(bounds_error(*record.manifest));
   SQLite::Statement& row = prepare(fmt::format(
       "INSERT INTO points (run_id, plan_index, device_id, {}, recorded_at, user_kernel_id) SELECT ?, ?, coalesce(?, "
       "device_id), {} FROM runs WHERE id = ?",
       point_columns(), placeholders(point_column_count() + 2)));
   Binder out(row);
-  out << run << index << (device == nullptr ? std::nullopt : std::optional(known_devices.at(device->uuid)));
+  out << run << index << (device == nullptr ? std::nullopt : std::optional(device_ids.at(device->uuid)));
   bind_point(out, record);
   out << now_utc();
   std::optional<std::int64_t> stated;
   if (record.manifest) {
-    stated = statement_id(digest_of(*record.manifest), record.spec.algorithm, *record.manifest);
+    stated = manifest_id(digest_of(*record.manifest), record.spec.algorithm, *record.manifest);
   }
   out << stated << run;
   if (row.exec() != 1) throw FileError(Kind::other, "{} has no run {}", file.string(), run);
@@ -221,16 +221,16 @@ std::int64_t RunStore::Impl::insert_point(std::int64_t run, std::size_t index, c
 std::int64_t RunStore::Impl::add_point(std::int64_t run, std::size_t index, const PointRecord& record,
                                        const DeviceInfo* device) {
   const std::int64_t point = write([&] {
-    if (device != nullptr && !known_devices.contains(device->uuid)) known_devices[device->uuid] = device_id(*device);
+    if (device != nullptr && !device_ids.contains(device->uuid)) device_ids[device->uuid] = device_id(*device);
     // A measured point replaces a cancelled one; if a device is given, it replaces any point.
     execute("DELETE FROM points WHERE run_id = ? AND plan_index = ? AND (disposition = 'cancelled' OR ?)", run, index,
             device != nullptr);
-    const bool other_statement =
+    const bool has_conflict =
         record.manifest && find(
                                "SELECT 1 FROM user_kernels u WHERE u.algorithm = ? AND u.digest <> ? AND EXISTS "
                                "(SELECT 1 FROM points WHERE run_id = ? AND user_kernel_id = u.id)",
                                record.spec.algorithm, digest_of(*record.manifest), run);
-    if (other_statement) throw another_statement(file, run, record.spec.algorithm, index);
+    if (has_conflict) throw conflicting_manifest(file, run, record.spec.algorithm, index);
     return insert_point(run, index, record, device);
   });
   has_points = true;
@@ -238,9 +238,9 @@ std::int64_t RunStore::Impl::add_point(std::int64_t run, std::size_t index, cons
 }
 
 std::int64_t RunStore::Impl::extend_point(std::int64_t run, std::size_t index, int round, const PointRecord& given) {
-  PointRecord measured = as_stored(given);
-  require_storable(out_of_bounds(measured));
-  require_storable(round_out_of_bounds(round));
+  PointRecord measured = stored_form(given);
+  require_storable(bounds_error(measured));
+  require_storable(round_index_error(round));
   SQLite::Statement& place = bound(
       "SELECT p.id, u.digest FROM points p LEFT JOIN user_kernels u ON u.id = p.user_kernel_id WHERE p.run_id = ? AND "
       "p.plan_index = ?",
@@ -270,7 +270,7 @@ std::int64_t RunStore::Impl::extend_point(std::int64_t run, std::size_t index, i
 
   // A point without a manifest does not conflict: the manifest may have been unreadable.
   if (stated && measured.manifest && digest_of(*measured.manifest) != *stated) {
-    throw another_statement(file, run, before->record.spec.algorithm, index);
+    throw conflicting_manifest(file, run, before->record.spec.algorithm, index);
   }
 
   PointRecord record = before->record;
@@ -295,7 +295,7 @@ void RunStore::Impl::set_state(std::int64_t run, StoredRunState state) {
   const int changed = execute("UPDATE runs SET state = ?, finished_at = ?, checksum = NULL WHERE id = ?",
                               to_string(state), running ? std::nullopt : std::optional(now_utc()), run);
   if (changed != 1) throw FileError(Kind::other, "{} has no run {}", file.string(), run);
-  if (!running) sign_run(*database, run);
+  if (!running) store_checksum(*database, run);
 }
 
 std::int64_t RunStore::begin_run(const RunHeader& header) {
@@ -316,7 +316,7 @@ std::int64_t RunStore::add_round(std::int64_t run, std::size_t index, int round,
 }
 
 void RunStore::finish_run(std::int64_t run, StoredRunState state) {
-  impl_->write_on_disk([&] {
+  impl_->write_synced([&] {
     impl_->set_state(run, state);
     return run;
   });
@@ -336,13 +336,13 @@ void RunStore::reopen_run(std::int64_t run) {
 }
 
 std::vector<std::int64_t> RunStore::add_complete_runs(std::span<const CompleteRun> runs,
-                                                      const std::function<void()>& proceed) {
-  return impl_->write_on_disk([&] {
+                                                      const std::function<void()>& cancellation_check) {
+  return impl_->write_synced([&] {
     std::vector<std::int64_t> added;
     for (const CompleteRun& run : runs) {
       const std::int64_t id = added.emplace_back(impl_->insert_run(run.header));
       for (std::size_t i = 0; i < run.points.size(); ++i) {
-        if (proceed) proceed();
+        if (cancellation_check) cancellation_check();
         impl_->insert_point(id, i, run.points[i]);
       }
       impl_->set_state(id, StoredRunState::complete);

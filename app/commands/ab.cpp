@@ -256,7 +256,7 @@ class Rounds {
       line.show(format_text("Round {}: {}%", round + 1, percent));
     };
     hooks_.keep = [&](std::size_t side, std::size_t place, int round, const PointRecord& record) {
-      keep(runs_[side], place, round, storable(record));
+      keep(runs_[side], place, round, make_storable(record));
     };
     const InterleavedOutcome outcome = run();
     line.clear();

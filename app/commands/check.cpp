@@ -44,12 +44,12 @@ Checked judged(const std::string& file) {
            : unverified ? make_message("{}: no damage found; {} without a checksum (interrupted)", holds,
                                        runs_text(found.unverified))
                         : make_message("{}: ok", holds));
-  for (const BadRow& row : found.bad_rows) {
+  for (const InvalidRow& row : found.invalid_rows) {
     checked.problems.push_back(fmt::format("{}: {}", printable(text(row.where)), printable(text(row.why))));
   }
   for (const Message& damage : found.damage) checked.problems.push_back(printable(text(damage)));
-  if (!found.extras.empty()) {
-    checked.not_ours = format_text("ignored, not created by attnscope: {}", fmt::join(found.extras, ", "));
+  if (!found.other_objects.empty()) {
+    checked.not_ours = format_text("ignored, not created by attnscope: {}", fmt::join(found.other_objects, ", "));
   }
   return checked;
 }

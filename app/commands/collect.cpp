@@ -92,7 +92,7 @@ std::filesystem::path file_to_write(const Destination& to, const RunHeader& head
   if (to.resume) {
     for (const std::filesystem::path& file : run_files(header.preset)) {
       try {
-        const auto run = newest_run(RunStore::open(file, RunStore::Mode::read_only), header, devices);
+        const auto run = find_newest_run(RunStore::open(file, RunStore::Mode::read_only), header, devices);
         if (run && run->state != StoredRunState::running) return file;
       } catch (const FileError& error) {
         spdlog::warn("{}", format_text("skipped: {}", error.what()));

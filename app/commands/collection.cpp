@@ -121,7 +121,7 @@ void add_open_groups(const Recording& recording, SupervisedPlan& supervised) {
     PointIndices places;
   };
   const std::vector<std::int64_t> ms = predicted_collection_ms(recording.plan().points, known_algorithms());
-  const std::vector<std::size_t> open = recording.open_times();
+  const std::vector<std::size_t> open = recording.remaining_rounds();
   std::vector<PointIndices> groups = comparison_groups(recording.plan().points);
   std::erase_if(groups, [&](const PointIndices& group) {
     return std::ranges::none_of(group, [&](std::size_t place) { return open[place] > 0; });
@@ -155,7 +155,7 @@ class Collection {
         store_(std::move(store)),
         event_(plan_event(planned)),
         recording_(store_, std::move(planned), infos_of(workers), recording_options()),
-        estimator_(recording_.plan().points, known_algorithms(), recording_.open_times(),
+        estimator_(recording_.plan().points, known_algorithms(), recording_.remaining_rounds(),
                    [&] { return cancel.cancelled(); }),
         by_worker_(workers.size()) {
     for (NamedWorker& worker : workers) {
@@ -176,7 +176,7 @@ class Collection {
     event_.counters = counters_;
     if (several()) event_.devices = words_;
     reporter_.report(event_);
-    if (recording_.complete_before()) {
+    if (recording_.was_complete()) {
       reporter_.report(LogEvent{"info", format_text("run {} is already complete", recording_.run())});
       return done("complete", "nothing left to measure", ExitCode::ok);
     }
@@ -205,8 +205,8 @@ class Collection {
     return {.resume = options_.to.resume,
             .keep_sources = options_.measure.options.keep_sources,
             .warn = [this](const Message& why) { warn(why); },
-            .on_kept = [this](std::size_t worker, std::size_t place, int round, std::int64_t id,
-                              const PointRecord& record) { kept(worker, place, round, id, record); }};
+            .on_stored = [this](std::size_t worker, std::size_t place, int round, std::int64_t id,
+                                const PointRecord& record) { kept(worker, place, round, id, record); }};
   }
   [[nodiscard]] bool several() const { return words_.size() > 1; }
   [[nodiscard]] std::string device_word(std::size_t worker) const { return several() ? words_[worker] : std::string(); }

@@ -93,7 +93,7 @@ ExitCode edit(EditOptions& options) {
   if (!options.list && !edits)
     throw CommandError(ExitCode::usage,
                        "no change given (use --name, --tag, --untag, --note, --hide, --show, --delete or --restore)");
-  if (const Message wrong = out_of_bounds(wanted); !wrong.empty()) throw CommandError(ExitCode::usage, wrong);
+  if (const Message wrong = bounds_error(wanted); !wrong.empty()) throw CommandError(ExitCode::usage, wrong);
 
   std::vector<std::int64_t> runs;
   {

@@ -47,7 +47,7 @@ void write(const RunStore& store, const ExportOptions& options, std::ostream& ou
 
 ExitCode judged(const RunStore& store) {
   const ExitCode code = with_skipped_rows(store, ExitCode::ok);
-  const std::vector<Message> damage = store.structural_damage();
+  const std::vector<Message> damage = store.check_structure();
   if (damage.empty()) return code;
   const std::string file = printable(store.file().string());
   const std::string first = printable(text(damage.front()));

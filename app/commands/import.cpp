@@ -141,15 +141,16 @@ ImportFormat format_of(const ImportOptions& options, std::string_view text) {
 
 /// Stores all runs or none; a new file appears only when complete.
 std::vector<std::int64_t> store(const std::filesystem::path& file, const std::vector<CompleteRun>& runs,
-                                const std::function<void()>& proceed) {
+                                const std::function<void()>& cancellation_check) {
   std::error_code error;
   const auto size = std::filesystem::file_size(file, error);
-  if (!error && size > 0) return RunStore::open(file, RunStore::Mode::collect).add_complete_runs(runs, proceed);
+  if (!error && size > 0)
+    return RunStore::open(file, RunStore::Mode::collect).add_complete_runs(runs, cancellation_check);
   if (std::filesystem::is_directory(file, error)) {
     throw CommandError(ExitCode::error, "{} is a folder (name a file with -o)", file.string());
   }
   std::vector<std::int64_t> ids;
-  RunStore::create(file, [&](RunStore& created) { ids = created.add_complete_runs(runs, proceed); });
+  RunStore::create(file, [&](RunStore& created) { ids = created.add_complete_runs(runs, cancellation_check); });
   return ids;
 }
 
@@ -220,13 +221,15 @@ ExitCode preview(ImportOptions& options, ImportFormat format, const Import& impo
 }
 
 ExitCode run_import(ImportOptions& options) {
-  ImportRequest request{
-      .device_name = options.device_name, .spec = spec_of(options), .ncu = options.ncu, .only_look = options.preview};
+  ImportRequest request{.device_name = options.device_name,
+                        .spec = spec_of(options),
+                        .ncu = options.ncu,
+                        .columns_only = options.preview};
   if (!options.launches.empty()) set_launches(request.ncu, options.launches);
   const std::string text = read(options.file);
   const ImportFormat format = format_of(options, text);
   // Until the import is complete, cancelling leaves no trace of it.
-  request.proceed = [&cancel = cancel_on_signals()] {
+  request.cancellation_check = [&cancel = cancel_on_signals()] {
     if (cancel.cancelled()) throw CommandError(ExitCode::partial, "cancelled: nothing was imported");
   };
   if (request.spec && format != ImportFormat::ncu) {
@@ -281,7 +284,7 @@ ExitCode run_import(ImportOptions& options) {
     }
     into = new_run_file("imported");
   }
-  const std::vector<std::int64_t> ids = store(into, runs, request.proceed);
+  const std::vector<std::int64_t> ids = store(into, runs, request.cancellation_check);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     std::cout << make_message("{} of {} imported into {} (run {})", points_text(runs[i].points.size()),
                               runs[i].header.device.limits.name, into.string(), ids[i])

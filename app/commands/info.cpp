@@ -75,7 +75,7 @@ std::map<std::int64_t, Seen> look_at_points(const RunStore& store, const std::op
   const auto add = [&](StoredPoint&& point) {
     if (!ids || ids->contains(point.id)) seen[point.run_id].add(point.record);
   };
-  store.each_point(
+  store.visit_points(
       {}, 0, [&] { seen.clear(); }, add);
   return seen;
 }
@@ -219,10 +219,10 @@ ExitCode info(InfoOptions& options) {
                           {"cupti"}},
                          std::move(rows)));
   }
-  if (const std::vector<std::string> extras = store.extras(); !extras.empty()) {
-    spdlog::warn("{}", format_text("ignored, not created by attnscope: {}", fmt::join(extras, ", ")));
+  if (const std::vector<std::string> other_objects = store.other_objects(); !other_objects.empty()) {
+    spdlog::warn("{}", format_text("ignored, not created by attnscope: {}", fmt::join(other_objects, ", ")));
   }
-  const std::vector<BadRow> skipped = store.bad_rows();
+  const std::vector<InvalidRow> skipped = store.invalid_rows();
   // CSV and JSON do not contain damaged rows; they go to stderr.
   const auto tell = [&](const std::string& words) {
     if (out.for_people()) return out.line(words);
@@ -231,7 +231,8 @@ ExitCode info(InfoOptions& options) {
   if (!skipped.empty()) out.gap();
   if (skipped.size() == 1) tell("1 damaged row:");
   if (skipped.size() > 1) tell(format_text("{} damaged rows:", skipped.size()));
-  for (const BadRow& row : skipped) tell(fmt::format("{}: {}", printable(text(row.where)), printable(text(row.why))));
+  for (const InvalidRow& row : skipped)
+    tell(fmt::format("{}: {}", printable(text(row.where)), printable(text(row.why))));
   return with_skipped_rows(store, ExitCode::ok);
 }
 

@@ -23,8 +23,8 @@ struct MergeOptions {
 
 ExitCode merge(const MergeOptions& options) {
   try {
-    const JoinReport report = merge_files({options.files.begin(), options.files.end()}, options.target,
-                                          options.skip_damaged ? Damaged::leave_out : Damaged::refuse);
+    const MergeReport report = merge_files({options.files.begin(), options.files.end()}, options.target,
+                                           options.skip_damaged ? OnDamaged::skip : OnDamaged::refuse);
     std::cout << format_text("{}: {}, {}", printable(options.target), runs_text(report.runs),
                              points_text(report.points))
               << '\n';

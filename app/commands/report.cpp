@@ -116,7 +116,7 @@ ExitCode report_on(ReportOptions options) {
   options.files = files_or_samples(options.files, default_samples());
   const std::vector<RunSource> sources = sources_of(options, baseline);
   // Not even with --force: measurements cannot be recreated.
-  if (holds_measurements(output, sources))
+  if (contains_measurements(output, sources))
     throw CommandError(ExitCode::usage,
                        "{} contains measurements and cannot be replaced by a report (choose another name with -o)",
                        options.output);
@@ -126,7 +126,7 @@ ExitCode report_on(ReportOptions options) {
   for (const RunSource& source : sources) know_kernels_of(source.file);
   ExitCode code = ExitCode::ok;
   const LoadRequest request{.read = [&](const RunStore& store) { code = with_skipped_rows(store, code); },
-                            .files_in_titles = true};
+                            .file_names_in_titles = true};
   LoadedRuns loaded = load_runs(sources, request);
   const std::size_t all = loaded.table.size();
   if (all > 0) {

@@ -70,7 +70,7 @@ ExitCode law(ResultOptions& options) {
 }
 
 /// Returns the newest complete run of the preset; skips imports, whose label may equal the preset's name.
-RunSummary newest_run(const RunStore& store, const std::string& file) {
+RunSummary find_newest_run(const RunStore& store, const std::string& file) {
   std::optional<RunSummary> newest;
   for (RunSummary& run : store.runs()) {
     if (run.provenance == Provenance::imported) continue;
@@ -92,7 +92,7 @@ analysis::PointTable points_of(const RunStore& store, const RunSummary& run) {
     builder = analysis::PointTableBuilder();
     builder.add_run(analysis_run(run));
   };
-  store.each_point({{run.id}}, 0, begin, [&](StoredPoint&& point) { builder.add(0, point.record); });
+  store.visit_points({{run.id}}, 0, begin, [&](StoredPoint&& point) { builder.add(0, point.record); });
   return std::move(builder).finish();
 }
 
@@ -100,7 +100,7 @@ ExitCode paper(ResultOptions& options) {
   const std::string file = file_or_sample(options.file);
   const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
   know_kernels_of(store);
-  const RunSummary run = newest_run(store, file);
+  const RunSummary run = find_newest_run(store, file);
   const analysis::PointTable table = points_of(store, run);
   const std::vector<analysis::Row> rows = rows_that_fit(options.filter, table);
   const analysis::PaperTable compared = analysis::build_paper_table(table, rows);

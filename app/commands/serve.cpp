@@ -86,7 +86,7 @@ class Session {
                                  .skipped = 0,
                                  .max_memory_bytes = 0,
                                  .counters = counters_});
-      reader_.emplace(LineReader::Listener{.on_line = [this](std::string_view line) { take_line(line); },
+      reader_.emplace(LineReader::Listener{.on_line = [this](std::string_view line) { handle_line(line); },
                                            .on_long_line = [this] { refuse({}, {}, long_line()); },
                                            .on_end = [this] { input_ended(); }},
                       max_request_bytes);
@@ -110,7 +110,7 @@ class Session {
   }
 
   /// Handles one request. An invalid line is answered with an error; the session continues.
-  void take_line(std::string_view line) {
+  void handle_line(std::string_view line) {
     try {
       take_request(line);
     } catch (const std::exception& error) {
@@ -190,7 +190,7 @@ class Session {
       reporter_.report(StartedEvent{.index = next_index_, .point = describe(spec), .id = request.id});
     };
     observer.on_point = [&](std::size_t, const PointRecord& measured, const RunCounts&) {
-      const PointRecord record = storable(measured);
+      const PointRecord record = make_storable(measured);
       if (record.disposition == Disposition::cancelled) return;  // cancelled points are not stored
       PointEvent event = point_event(next_index_, store_.add_point(run_, next_index_, record), record);
       event.id = request.id;

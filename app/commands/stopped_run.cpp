@@ -15,7 +15,7 @@ std::optional<RunSummary> newest_of_plan(const std::vector<RunSummary>& runs, co
   std::map<std::string, std::optional<std::string>> hashes;  // cached by device: planning is slow
   for (auto newest = runs.rbegin(); newest != runs.rend(); ++newest) {
     const RunSummary& run = *newest;
-    if (run.provenance == Provenance::imported || !is_of_whole_plan(run)) continue;
+    if (run.provenance == Provenance::imported || !has_whole_plan(run)) continue;
     auto [hash, is_new] = hashes.try_emplace(run.device_uuid);
     if (is_new) hash->second = hash_of_plan(run.limits);
     if (hash->second == run.plan_hash) return run;
@@ -39,7 +39,7 @@ std::optional<StoppedRun> find_stopped_run(const std::vector<std::filesystem::pa
 }
 
 OpenedDevice open_device_of(const StoppedRun& stopped, bool counters, Reporter& reporter,
-                            std::function<bool(int)> while_locked) {
+                            std::function<bool(int)> on_locked) {
   const RunSummary& run = stopped.run;
   Result<OpenedDevice, std::string> opened = [&]() -> Result<OpenedDevice, std::string> {
     if (find_gpu(run.device_name) == nullptr) {
@@ -53,7 +53,7 @@ OpenedDevice open_device_of(const StoppedRun& stopped, bool counters, Reporter& 
   }
   {
     // Opening for writing marks abandoned runs as interrupted.
-    const RunStore store = RunStore::open(stopped.file, RunStore::Mode::collect, std::move(while_locked));
+    const RunStore store = RunStore::open(stopped.file, RunStore::Mode::collect, std::move(on_locked));
   }
   end_interrupted(stopped, opened.error(), reporter);
 }

@@ -29,10 +29,10 @@ using HashOfPlan = std::function<std::optional<std::string>(const DeviceLimits&)
 [[nodiscard]] std::optional<StoppedRun> find_stopped_run(const std::vector<std::filesystem::path>& files,
                                                          const HashOfPlan& hash_of_plan);
 
-/// Opens the run's device. If that fails, marks the run as interrupted and calls end_interrupted(). `while_locked`: see
+/// Opens the run's device. If that fails, marks the run as interrupted and calls end_interrupted(). `on_locked`: see
 /// RunStore::open().
 [[nodiscard]] OpenedDevice open_device_of(const StoppedRun&, bool counters, Reporter&,
-                                          std::function<bool(int)> while_locked);
+                                          std::function<bool(int)> on_locked);
 
 /// Reports that the device of `stopped` cannot be used, and throws CommandError (partial) with the command that
 /// continues it.

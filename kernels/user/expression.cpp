@@ -37,7 +37,7 @@ class ExpressionParser {
     bool swapped = false;  ///< parses a > b as b < a
   };
   /// Manifests are untrusted: limits nesting and length.
-  static constexpr int deepest = 64;
+  static constexpr int max_depth = 64;
   static constexpr std::size_t longest = 1000;
 
   void fail(Message why) {
@@ -65,7 +65,7 @@ class ExpressionParser {
   }
 
   std::size_t choice() {
-    if (++depth_ > deepest) fail("too long or nested too deeply");
+    if (++depth_ > max_depth) fail("too long or nested too deeply");
     std::size_t first = 0;
     if (error_.empty()) {
       first = binary(0);
@@ -152,7 +152,7 @@ class ExpressionParser {
   }
   /// Parses -a as 0 - a, and !a as 0 == a.
   std::size_t unary(Op op) {
-    if (++depth_ > deepest) {
+    if (++depth_ > max_depth) {
       fail("too long or nested too deeply");
       return 0;
     }

@@ -54,8 +54,8 @@ class LineTracker {
     }
     lines_.emplace(pointer, line());
     if (event == Event::value) return;
-    constexpr std::size_t deepest = 32;
-    if (open_.size() >= deepest) fail("more than 32 levels of nesting");
+    constexpr std::size_t max_depth = 32;
+    if (open_.size() >= max_depth) fail("more than 32 levels of nesting");
     open_.push_back({.pointer = std::move(pointer), .list = event == Event::array_start});
   }
   [[nodiscard]] std::map<std::string, std::size_t, std::less<>>& lines() { return lines_; }

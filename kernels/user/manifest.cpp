@@ -17,12 +17,12 @@
 namespace attnscope::user {
 namespace {
 
-constexpr std::size_t longest_name = 40;
+constexpr std::size_t max_name_length = 40;
 /// Entry point declared in assets/own-kernel/attnscope_kernel.h.
 constexpr const char* library_entry = "attnscope_kernel_v1";
 
 bool is_word(std::string_view text, std::string_view beside) {
-  return !text.empty() && text.size() <= longest_name && text.front() >= 'a' && text.front() <= 'z' &&
+  return !text.empty() && text.size() <= max_name_length && text.front() >= 'a' && text.front() <= 'z' &&
          std::ranges::all_of(text, [&](char c) {
            return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || beside.find(c) != std::string_view::npos;
          });

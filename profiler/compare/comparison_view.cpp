@@ -402,7 +402,7 @@ Message deciding_note(const PointTable& table, const ComparedPair& pair, double 
     return msg::compare::decide_with_rounds{.reason = reason, .rounds = *verdict.rounds_needed};
   }
   const std::string command = deciding_command(table, pair, margin);
-  if (command.empty()) return msg::compare::at_margin{.reason = reason, .rounds = most_rounds};
+  if (command.empty()) return msg::compare::at_margin{.reason = reason, .rounds = max_rounds};
   if (can_interleave(table, pair)) return msg::compare::decide_with_command{.command = command, .reason = reason};
   return msg::compare::decide_with_recordings{
       .command = command, .reason = reason, .times = *verdict.recordings_needed};

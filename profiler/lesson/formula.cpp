@@ -23,7 +23,7 @@ constexpr std::array symbols{
     std::pair{"ln", "<mtext>ln</mtext>"},
 };
 
-constexpr int deepest = 24;
+constexpr int max_depth = 24;
 
 std::string element(std::string_view name, std::string_view content) {
   return std::string("<").append(name).append(">").append(content).append("</").append(name).append(">");
@@ -47,7 +47,7 @@ class FormulaParser {
   /// Parses up to and including `end`, or to the end of the text.
   std::string row(char end, int depth) {
     std::string all;
-    if (depth > deepest) wrong_ = "formula: nested too deeply";
+    if (depth > max_depth) wrong_ = "formula: nested too deeply";
     while (!done() && text_[at_] != end) {
       if (text_[at_] == '}') wrong_ = "formula: unmatched brace";
       if (text_[at_] == ' ') {

@@ -127,7 +127,7 @@ std::optional<std::size_t> smallest_sufficient(std::size_t least, std::size_t mo
 
 std::optional<std::size_t> needed_rounds(const RatioEstimate& estimate, const VerdictOptions& options, Tails& tails) {
   if (!(estimate.spread > 0)) return default_rounds;
-  return smallest_sufficient(min_rounds, most_rounds, [&](std::size_t rounds) {
+  return smallest_sufficient(min_rounds, max_rounds, [&](std::size_t rounds) {
     // The suggested measurement pays for its own interim analyses only, not for those already done.
     const double level = options.level / static_cast<double>(analysis_count(rounds));
     const auto count = static_cast<double>(rounds);

@@ -121,7 +121,7 @@ struct RowVerdict {
   double certain_change = 0;
   double detectable = 0;  ///< minimum detectable change of this row alone at 90% power, relative; 0 if exact
   /// Rounds of `attnscope ab` (both sides interleaved) that decide an UNDECIDED row with 90% power if ratio and spread
-  /// are as estimated. nullopt above `most_rounds`: the change is close to the margin. `default_rounds` if the spread
+  /// are as estimated. nullopt above `max_rounds`: the change is close to the margin. `default_rounds` if the spread
   /// is unknown.
   std::optional<std::size_t> rounds_needed = std::nullopt;
   /// Recordings per side that decide the row if the sides cannot be interleaved.
@@ -153,7 +153,7 @@ struct VerdictOptions {
 inline constexpr std::size_t min_rounds = 3;
 /// Suggested if the spread is unknown.
 inline constexpr std::size_t default_rounds = 10;
-inline constexpr std::size_t most_rounds = 1000;
+inline constexpr std::size_t max_rounds = 1000;
 inline constexpr std::size_t max_recordings = 50;
 /// Half width of the interval with fewer than `min_rounds`.
 inline constexpr double assumed_spread = 0.05;

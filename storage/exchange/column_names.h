@@ -50,7 +50,7 @@ inline constexpr std::string_view q3 = "q3";
 inline constexpr std::string_view samples = "samples";
 
 /// Columns that differ between the rows of one point.
-inline constexpr std::array of_a_value{
+inline constexpr std::array value_columns{
     kernel, metric, value, unit, provenance, q1, q3, samples, round_column::round, round_column::samples};
 }  // namespace long_column
 

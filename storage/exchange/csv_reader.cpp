@@ -11,20 +11,20 @@
 namespace attnscope::exchange {
 namespace {
 
-constexpr std::size_t most_fields = 4096;
-constexpr std::size_t longest_field = std::size_t{1} << 20;
+constexpr std::size_t max_fields = 4096;
+constexpr std::size_t max_field_bytes = std::size_t{1} << 20;
 
 [[noreturn]] void fail_in_column(std::size_t line, std::size_t place, Message why) {
   fail(make_message("line {}, column {}: {}", line, place, why));
 }
 
 void require_length(std::size_t length, std::size_t line, std::size_t place) {
-  if (length > longest_field) fail_in_column(line, place, "the field exceeds 1 MiB");
+  if (length > max_field_bytes) fail_in_column(line, place, "the field exceeds 1 MiB");
 }
 
 }  // namespace
 
-char separator_of(std::string_view text) {
+char detect_separator(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of("\r\n"), text.size()));
   constexpr std::array<char, 3> separators{',', ';', '\t'};
   std::array<int, separators.size()> counts{};
@@ -75,7 +75,7 @@ std::optional<CsvLine> CsvReader::next() {
     CsvLine record{.number = line_, .fields = {}};
     for (;;) {
       const std::size_t place = record.fields.size() + 1;
-      if (place > most_fields) fail(line_place(record.number), make_message("more than {} columns", most_fields));
+      if (place > max_fields) fail(line_place(record.number), make_message("more than {} columns", max_fields));
       record.fields.push_back(!ended() && text_[at_] == '"' ? quoted(place) : plain(place));
       std::string& field = record.fields.back();
       if (unescape_formula(field).size() != field.size()) field.erase(0, 1);
@@ -90,7 +90,7 @@ std::optional<CsvLine> CsvReader::next() {
   return std::nullopt;
 }
 
-void require_width(const CsvLine& header, const CsvLine& line) {
+void require_field_count(const CsvLine& header, const CsvLine& line) {
   if (line.fields.size() == header.fields.size()) return;
   const Place place = line_place(line.number);
   if (line.fields.size() == 1) fail(place, make_message("1 field, but the header has {}", header.fields.size()));

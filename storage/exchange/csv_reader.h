@@ -16,7 +16,7 @@ struct CsvLine {
 };
 
 /// Returns the column separator: the comma, semicolon or tab that occurs most often in the first line.
-[[nodiscard]] char separator_of(std::string_view text);
+[[nodiscard]] char detect_separator(std::string_view text);
 
 /// Reads RFC 4180 with LF or CR LF line ends; skips blank lines. Throws Wrong for an unterminated quoted field, text
 /// after a closing quote, more than 4096 fields, or a field of more than 1 MiB.
@@ -44,6 +44,6 @@ class CsvReader {
 };
 
 /// Throws Wrong if the line's number of fields differs from the header's.
-void require_width(const CsvLine& header, const CsvLine& line);
+void require_field_count(const CsvLine& header, const CsvLine& line);
 
 }  // namespace attnscope::exchange

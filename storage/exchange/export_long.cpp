@@ -36,7 +36,7 @@ class LongTableWriter {
          {long_column::disposition, reason_column::words, reason_column::code, long_column::throttled}) {
       add(name);
     }
-    for (const std::string_view name : long_column::of_a_value) add(name);
+    for (const std::string_view name : long_column::value_columns) add(name);
     out_ << fmt::format("{}\n", fmt::join(names, ","));
   }
 
@@ -49,7 +49,7 @@ class LongTableWriter {
       write_values(in_round(stored, round).record);
     }
     round_ = {};
-    if (silent) out_ << fmt::format("{}{}\n", begin_, std::string(long_column::of_a_value.size(), ','));
+    if (silent) out_ << fmt::format("{}{}\n", begin_, std::string(long_column::value_columns.size(), ','));
   }
 
  private:
@@ -154,7 +154,7 @@ class LongTableWriter {
                            samples,
                            round_,
                            samples_ns};
-    static_assert(cells.size() == long_column::of_a_value.size());
+    static_assert(cells.size() == long_column::value_columns.size());
     out_ << begin_;
     for (const Cell& cell : cells) out_ << ',' << csv_field(cell);
     out_ << '\n';

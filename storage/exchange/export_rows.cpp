@@ -102,16 +102,16 @@ Column of_field(const Field& field) {
   return {std::string(field.name), [&field](const Row& row) { return field_cell(field, row.record().spec); }};
 }
 
-Column of_knob(const Knob& knob) {
+Column knob_column(const Knob& knob) {
   return {knob.name, [field = knob_field(knob)](const Row& row) { return field_cell(field, row.record().spec); }};
 }
 
 /// Errors appear only in the first row of a point; clocks appear in every row.
-Column of_fact(std::string_view key) {
+Column fact_column(std::string_view key) {
   const PointFact& fact = *find_point_fact(key);
   return {std::string(key), [&fact](const Row& row) {
-            return fact.about == PointFact::About::device || row.is_all() ? number_cell(fact.get(row.record()))
-                                                                          : Cell();
+            return fact.about == PointFact::About::device || row.is_whole_point() ? number_cell(fact.get(row.record()))
+                                                                                  : Cell();
           }};
 }
 
@@ -137,7 +137,7 @@ std::vector<Column> common_columns() {
     if (field.role == FieldRole::algorithm)
       columns.push_back({"kernel", [](const Row& r) { return text_cell(r.kernel.kernel); }});
   }
-  columns.push_back(of_knob(raster_knob()));
+  columns.push_back(knob_column(raster_knob()));
   const std::vector<Column> outcome{
       {"disposition", [](const Row& r) { return text_cell(to_string(r.record().disposition)); }},
       {"reason", [](const Row& r) { return text_cell(english_text(r.record().reason)); }},
@@ -159,13 +159,13 @@ std::vector<Column> common_columns() {
       {std::string(metric_key::model_l2_to_sm_bytes)},
       {std::string(metric_key::model_sm_to_l2_bytes)},
       {std::string(metric_key::model_compulsory_bytes)},
-      of_fact("max_abs_error"),
-      of_fact("sm_clock_hz"),
+      fact_column("max_abs_error"),
+      fact_column("sm_clock_hz"),
       // Columns of later versions, appended to keep the order of the earlier ones.
-      of_fact("memory_clock_hz"),
+      fact_column("memory_clock_hz"),
       {"throttled", [](const Row& r) { return r.record().clocks ? Cell(r.record().clocks->throttled) : Cell(); }},
-      of_fact("error_bound"),
-      of_fact("rms_error"),
+      fact_column("error_bound"),
+      fact_column("rms_error"),
       {"samples", [](const Row& r) { return Cell(static_cast<std::int64_t>(r.kernel.samples_ns.size())); }},
       of_field(*find_field("cache")),
       {"device", [](const Row& r) { return text_cell(r.run.device_name); }},
@@ -176,7 +176,7 @@ std::vector<Column> common_columns() {
   for (const Field& field : point_fields()) {
     if (field.shown == FieldVisibility::if_set) columns.push_back(of_field(field));
   }
-  for (const Knob* knob : {&splits_knob(), &warps_knob(), &stages_knob()}) columns.push_back(of_knob(*knob));
+  for (const Knob* knob : {&splits_knob(), &warps_knob(), &stages_knob()}) columns.push_back(knob_column(*knob));
   columns.push_back({std::string(reason_column::code), [](const Row& r) { return text_cell(r.record().reason.id); }});
   columns.push_back({std::string(long_column::run_uid), [](const Row& r) { return text_cell(r.run.uid); }});
   columns.push_back({std::string(long_column::plan_index),

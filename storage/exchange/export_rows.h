@@ -65,7 +65,7 @@ struct Row {
 
   [[nodiscard]] const PointRecord& record() const { return point.record; }
   /// True for the row of the whole point. Point-level values appear only there, so that sums over rows count them once.
-  [[nodiscard]] bool is_all() const { return kernel.kernel == "all"; }
+  [[nodiscard]] bool is_whole_point() const { return kernel.kernel == "all"; }
 };
 
 struct Column {

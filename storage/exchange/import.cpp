@@ -25,7 +25,7 @@ Result<ImportFormat, Message> parse_import_format(std::string_view text) {
 ImportFormat detect_import_format(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first != std::string_view::npos && (text[first] == '{' || text[first] == '[')) return ImportFormat::json;
-  return ncu_table(text) != std::string_view::npos ? ImportFormat::ncu : ImportFormat::csv;
+  return find_ncu_table(text) != std::string_view::npos ? ImportFormat::ncu : ImportFormat::csv;
 }
 
 Result<Import, Message> import_points(std::string_view text, ImportFormat format, const ImportRequest& request) {
@@ -42,7 +42,7 @@ Result<Import, Message> import_points(std::string_view text, ImportFormat format
       case ImportFormat::csv:
         return import_csv(text, request);
       case ImportFormat::ncu:
-        if (!request.spec && !request.only_look)
+        if (!request.spec && !request.columns_only)
           fail("an ncu table has no problem size (give --algorithm and -a N=..., as for collect)");
         return import_ncu(text, request);
     }

@@ -66,8 +66,8 @@ struct ImportRequest {
   NcuSelection ncu = {};
   /// Algorithms whose knobs are recognized as columns.
   const Registry* registry = &known_algorithms();
-  bool only_look = false;              ///< the caller needs only the columns; ncu needs no `spec` then
-  std::function<void()> proceed = {};  ///< called before each record; an exception cancels the import
+  bool columns_only = false;                      ///< the caller needs only the columns; ncu needs no `spec` then
+  std::function<void()> cancellation_check = {};  ///< called before each record; an exception cancels the import
 };
 
 [[nodiscard]] analysis::Table imported_column_table(std::vector<ImportedColumn> columns);

@@ -58,8 +58,8 @@ bool has_column(const CsvLine& header, std::string_view name) {
   return std::ranges::find(header.fields, name) != header.fields.end();
 }
 
-bool is_of_a_value(std::string_view column) {
-  return std::ranges::find(long_column::of_a_value, column) != long_column::of_a_value.end();
+bool is_value_column(std::string_view column) {
+  return std::ranges::find(long_column::value_columns, column) != long_column::value_columns.end();
 }
 
 /// Returns one or several numbers, multiplied by `scale`.
@@ -77,20 +77,20 @@ std::string scaled(const Place& place, const std::string& field, double scale) {
   return fmt::format("{}", fmt::join(values, " "));
 }
 
-std::vector<ColumnInUnit> read_columns(const CsvLine& header, bool is_long, const Registry& registry,
+std::vector<ScaledColumn> read_columns(const CsvLine& header, bool is_long, const Registry& registry,
                                        PointBuilder& builder) {
-  std::vector<ColumnInUnit> all;
+  std::vector<ScaledColumn> all;
   std::set<std::string> taken(header.fields.begin(), header.fields.end());
   for (const std::string& name : header.fields) {
     ImportedColumn& column = builder.columns()[name];
-    ColumnInUnit& ours = all.emplace_back(ColumnInUnit{name});
-    if (is_long && is_of_a_value(name)) {
+    ScaledColumn& ours = all.emplace_back(ScaledColumn{name});
+    if (is_long && is_value_column(name)) {
       column.becomes = name;
     } else if (metric_of(name) == nullptr) {
       const bool known = is_known_column(name, registry);
       // A counter name may end in a unit; it is not a suffix then.
       const auto ceiling_value_text =
-          is_long || (known && !is_counter_name(name)) ? std::nullopt : column_in_unit(name, registry);
+          is_long || (known && !is_counter_name(name)) ? std::nullopt : parse_scaled_column(name, registry);
       if (!ceiling_value_text && known) continue;
       if (ceiling_value_text && taken.insert(ceiling_value_text->name).second) {
         builder.columns().read_as(name, ours = *ceiling_value_text);
@@ -111,7 +111,7 @@ void read_samples(ImportRow& row) {
   for (std::string word; words >> word;) {
     const auto time = checked(place, number(word));
     if (!time) fail(place, "a sample is not a number");
-    require_possible(place, metric_key::time_median_ns, *time);
+    require_plausible(place, metric_key::time_median_ns, *time);
     row.samples_ns.push_back(*time);
   }
   const auto said = row.integer("samples");
@@ -135,7 +135,7 @@ class LongTableReader {
     if (text.empty()) return;  // row of a point without values
     const auto at = [&](std::string_view column) { return line_place(line.number).at(place_part::column, column); };
     if (metric.empty()) fail(at(long_column::metric), "a value without a metric name");
-    check_word(at(long_column::metric), "metric", metric);
+    require_valid_name(at(long_column::metric), "metric", metric);
     const auto value = number(text);
     if (!value) fail(at(long_column::value), make_message("'{}' is not a number", text));
     if (!seen_[&row].insert(metric).second) {
@@ -143,7 +143,7 @@ class LongTableReader {
     }
     const std::string unit = field(line, long_column::unit);
     ImportedColumn& seen = builder_.columns()[metric];
-    if (seen.example.empty()) seen = {.name = metric, .unit = unit, .example = example_of(text)};
+    if (seen.example.empty()) seen = {.name = metric, .unit = unit, .example = shorten_example(text)};
     if (metric == "time_ns") {
       const std::string time(metric_key::time_median_ns);
       row.fields[metric] = fmt::format("{}", imported_value(at(long_column::value), time, *value, unit).value);
@@ -173,12 +173,12 @@ class LongTableReader {
     // Rows with the quartiles' own metrics take precedence; they have the same values.
     for (const auto& [column, key] :
          {std::pair{long_column::q1, metric_key::time_q1_ns}, std::pair{long_column::q3, metric_key::time_q3_ns}}) {
-      const std::string text_of_it = field(line, column);
-      if (text_of_it.empty()) continue;
-      const auto quartile = number(text_of_it);
-      if (!quartile) fail(at(column), make_message("'{}' is not a number", text_of_it));
-      const MetricValue as_stored = imported_value(at(column), metric, *quartile, unit);
-      row.fields.try_emplace(std::string(key), fmt::format("{}", as_stored.value));
+      const std::string quartile_text = field(line, column);
+      if (quartile_text.empty()) continue;
+      const auto quartile = number(quartile_text);
+      if (!quartile) fail(at(column), make_message("'{}' is not a number", quartile_text));
+      const MetricValue stored_form = imported_value(at(column), metric, *quartile, unit);
+      row.fields.try_emplace(std::string(key), fmt::format("{}", stored_form.value));
     }
   }
 
@@ -209,7 +209,7 @@ class LongTableReader {
   Point& point_of(const CsvLine& line) {
     std::vector<std::string> said;
     for (std::size_t i = 0; i < header_.fields.size(); ++i) {
-      if (!is_of_a_value(header_.fields[i])) said.push_back(line.fields[i]);
+      if (!is_value_column(header_.fields[i])) said.push_back(line.fields[i]);
     }
     const auto [place, is_new] = place_of_.try_emplace(std::move(said), points_.size());
     if (is_new) points_.emplace_back();
@@ -224,7 +224,8 @@ class LongTableReader {
     ImportRow& row = place->second;
     if (!is_new) return row;
     for (std::size_t i = 0; i < header_.fields.size(); ++i) {
-      if (!is_of_a_value(header_.fields[i]) && !line.fields[i].empty()) row.fields[header_.fields[i]] = line.fields[i];
+      if (!is_value_column(header_.fields[i]) && !line.fields[i].empty())
+        row.fields[header_.fields[i]] = line.fields[i];
     }
     if (!kernel.empty()) row.fields[std::string(long_column::kernel)] = kernel;
     if (!round.empty()) row.fields[std::string(round_column::round)] = round;
@@ -241,7 +242,7 @@ class LongTableReader {
 }  // namespace
 
 Import import_csv(std::string_view text, const ImportRequest& request) {
-  CsvReader lines(text, 1, separator_of(text));
+  CsvReader lines(text, 1, detect_separator(text));
   const std::optional<CsvLine> first = lines.next();
   if (!first) fail("the file is empty");
   const CsvLine& header = *first;
@@ -253,20 +254,20 @@ Import import_csv(std::string_view text, const ImportRequest& request) {
   }
   require_columns(header);
   PointBuilder builder(request);
-  const std::vector<ColumnInUnit> columns = read_columns(header, is_long, *request.registry, builder);
+  const std::vector<ScaledColumn> columns = read_columns(header, is_long, *request.registry, builder);
   LongTableReader table(header, builder);
-  std::map<std::string, std::string, std::less<>> headings;
+  std::map<std::string, std::string, std::less<>> file_columns;
   for (std::size_t i = 0; i < columns.size(); ++i) {
-    if (columns[i].name != header.fields[i]) headings[columns[i].name] = header.fields[i];
+    if (columns[i].name != header.fields[i]) file_columns[columns[i].name] = header.fields[i];
   }
   std::set<std::size_t> unseen;
   for (std::size_t i = 0; i < header.fields.size(); ++i) unseen.insert(unseen.end(), i);
   while (std::optional<CsvLine> line = lines.next()) {
-    if (request.proceed) request.proceed();
-    require_width(header, *line);
+    if (request.cancellation_check) request.cancellation_check();
+    require_field_count(header, *line);
     std::erase_if(unseen, [&](std::size_t i) {
       const std::string& value = line->fields[i];
-      if (!value.empty()) builder.columns()[header.fields[i]].example = example_of(value);
+      if (!value.empty()) builder.columns()[header.fields[i]].example = shorten_example(value);
       return !value.empty();
     });
     if (is_long) {
@@ -274,7 +275,7 @@ Import import_csv(std::string_view text, const ImportRequest& request) {
       continue;
     }
     ImportRow row{.place = line_place(line->number)};
-    row.headings = &headings;
+    row.file_columns = &file_columns;
     for (std::size_t i = 0; i < line->fields.size(); ++i) {
       if (line->fields[i].empty()) continue;
       const Place place = row.at(columns[i].name);

@@ -57,7 +57,7 @@ std::vector<double> samples_from(const Place& column, const Json& values) {
   for (const Json& sample : values) {
     const auto time = sample.is_number() ? checked(column, sample.get<double>()) : std::nullopt;
     if (!time) fail(column, "a sample is not a number");
-    require_possible(column, metric_key::time_median_ns, *time);
+    require_plausible(column, metric_key::time_median_ns, *time);
     samples.push_back(*time);
   }
   return samples;
@@ -73,8 +73,8 @@ std::vector<RoundRecord> rounds_from(const Place& place, const Json& values) {
     if (!value.is_object()) fail(column, "not a JSON object");
     RoundRecord& round = rounds.emplace_back();
     const auto number = value.find("round");
-    if (number == value.end() || !number->is_number_unsigned() || number->get<std::uint64_t>() >= most_rounds) {
-      fail(column, make_message("'round' must be an integer >= 0 and < {}", grouped(most_rounds)));
+    if (number == value.end() || !number->is_number_unsigned() || number->get<std::uint64_t>() >= max_rounds) {
+      fail(column, make_message("'round' must be an integer >= 0 and < {}", grouped(max_rounds)));
     }
     round.round = number->get<int>();
     if (!numbers.insert(round.round).second) fail(column, make_message("duplicate round {}", round.round));
@@ -101,7 +101,7 @@ void note_metrics(const Json& metrics, ColumnList& columns) {
     if (!column.example.empty()) continue;
     if (const Metric* metric = metric_of(name)) columns.keep(metric->key);
     if (value.is_object()) column.unit = value.value("unit", std::string());
-    column.example = example_of(scalar(value.is_object() ? value["value"] : value));
+    column.example = shorten_example(scalar(value.is_object() ? value["value"] : value));
   }
 }
 
@@ -111,7 +111,7 @@ ImportRow row_from(const Json& point, const Place& place, PointBuilder& builder)
   for (const auto& [name, value] : point.items()) {
     ImportedColumn& column = builder.columns()[name];
     if (value.is_null()) continue;
-    if (column.example.empty()) column.example = example_of(scalar(value));
+    if (column.example.empty()) column.example = shorten_example(scalar(value));
     if (name == "metrics") {
       row.metrics = metrics_from(place, value);
       note_metrics(value, builder.columns());
@@ -175,7 +175,7 @@ class PointStream {
   /// Callback of Json::parse(); returns whether the parsed value is kept in the document.
   bool operator()(int depth, Json::parse_event_t event, Json& parsed) {
     using Event = Json::parse_event_t;
-    if (depth > deepest) fail(make_message("JSON nested deeper than {} levels", deepest));
+    if (depth > max_depth) fail(make_message("JSON nested deeper than {} levels", max_depth));
     const auto level = static_cast<std::size_t>(depth);
     if (event == Event::object_start) keys_.at(level + 1).clear();
     if (event == Event::key && !keys_.at(level).insert(parsed.get_ref<const std::string&>()).second) {
@@ -209,11 +209,11 @@ class PointStream {
     return false;
   }
 
-  static constexpr int deepest = 16;
+  static constexpr int max_depth = 16;
 
   PointBuilder& builder_;
-  std::array<std::unordered_set<std::string>, deepest + 2> keys_;  ///< keys seen in the open object of each depth
-  std::string key_;                                                ///< last top-level key
+  std::array<std::unordered_set<std::string>, max_depth + 2> keys_;  ///< keys seen in the open object of each depth
+  std::string key_;                                                  ///< last top-level key
   bool inside_ = false;
   int inside_depth_ = 0;
   std::size_t index_ = 0;

@@ -69,10 +69,10 @@ bool chosen(const NcuSelection& selection, const NcuLaunch& launch) {
 /// Parses a number as ncu writes it, "1,048,576.5". Returns nullopt for text ("n/a", "(128, 1, 1)"). Throws Wrong for
 /// malformed numbers such as "1.500,5".
 std::optional<double> ncu_number(const Place& place, std::string_view text) {
-  const bool looks_like_one = text.find_first_not_of("0123456789.,+-eE") == std::string_view::npos &&
-                              text.find_first_of("0123456789") != std::string_view::npos &&
-                              text.find_first_of("eE") != 0;
-  if (!looks_like_one) return std::nullopt;
+  const bool looks_numeric = text.find_first_not_of("0123456789.,+-eE") == std::string_view::npos &&
+                             text.find_first_of("0123456789") != std::string_view::npos &&
+                             text.find_first_of("eE") != 0;
+  if (!looks_numeric) return std::nullopt;
   const auto wrong = [&] {
     fail(place, make_message("'{}' is not a number like 1,048,576.5 (run ncu with LC_ALL=C)", text));
   };
@@ -102,8 +102,8 @@ std::optional<double> ncu_number(const Place& place, std::string_view text) {
 }
 
 /// Columns that identify a launch; they become no metric.
-constexpr std::array<std::string_view, 7> of_a_launch{"ID", "Grid Size",  "Block Size",  "Device",
-                                                      "CC", "Process ID", "Process Name"};
+constexpr std::array<std::string_view, 7> launch_columns{"ID", "Grid Size",  "Block Size",  "Device",
+                                                         "CC", "Process ID", "Process Name"};
 
 class LaunchReader {
  public:
@@ -119,7 +119,7 @@ class LaunchReader {
     }
     finish();
     if (count_ == 0) fail(line_place(lines_.line() - 1), "no launch below the header and units");
-    require_nothing_below();
+    require_end_of_table();
     if (launches_.empty())
       fail(make_message("none of {} launches matches --kernel-name, --launches, --device and --process", count_));
     return std::move(launches_);
@@ -140,9 +140,9 @@ class LaunchReader {
     ImportedColumn& column = columns_[counter];
     if (!column.example.empty()) return;
     column.unit = unit;
-    column.example = example_of(example);
+    column.example = shorten_example(example);
     if (counter == "Kernel Name") column.becomes = "kernel";
-    if (std::ranges::find(of_a_launch, counter) != of_a_launch.end()) column.left_out = "identifies the launch";
+    if (std::ranges::find(launch_columns, counter) != launch_columns.end()) column.left_out = "identifies the launch";
     if (counter.starts_with("device__attribute")) column.left_out = "describes the GPU, not a launch";
     if (const Metric* metric = metric_of(counter)) columns_.keep(metric->key);
   }
@@ -153,7 +153,7 @@ class LaunchReader {
     std::optional<CsvLine> line = lines_.next();
     const auto id = line ? number_of(line->fields.front()) : std::nullopt;
     if (!id) return std::nullopt;
-    require_width(header_, *line);
+    require_field_count(header_, *line);
     if (launch_ && launch_->id == *id && details) return line;
     finish();
     ++count_;
@@ -202,14 +202,14 @@ class LaunchReader {
     KernelRecord& kernel = launch_->record;
     if (counter == "gpu__time_duration.sum") {
       require_unit("ns");
-      require_possible(place, metric_key::time_median_ns, *value);
+      require_plausible(place, metric_key::time_median_ns, *value);
       kernel.samples_ns = {*value};
     } else if (counter == "launch__shared_mem_per_block_static" || counter == "launch__shared_mem_per_block_dynamic") {
       require_unit("byte");
       shared_ = shared_.value_or(0) + *value;
     } else if (const Metric* metric = metric_of(counter)) {
       require_unit(metric->unit);
-      require_possible(place, metric->key, *value * metric->scale);
+      require_plausible(place, metric->key, *value * metric->scale);
       kernel.metrics.push_back(
           {std::string(metric->key), *value * metric->scale, std::string(metric->unit), Provenance::imported});
     } else {
@@ -220,7 +220,7 @@ class LaunchReader {
   void read_raw() {
     const std::optional<CsvLine> units = lines_.next();
     if (!units) fail(line_place(header_.number), "no launch below the header and units");
-    require_width(header_, *units);
+    require_field_count(header_, *units);
     if (!units->fields.front().empty()) fail(line_place(units->number), "missing row of units");
     const std::vector<std::string>& counters = header_.fields;
     while (const std::optional<CsvLine> line = next(false)) {
@@ -252,7 +252,7 @@ class LaunchReader {
   }
 
   /// Throws if a launch follows other output below the table; it would be lost silently.
-  void require_nothing_below() {
+  void require_end_of_table() {
     std::size_t line = lines_.line();
     for (std::string_view rest = lines_.rest(); !rest.empty(); ++line) {
       const std::size_t end = std::min(rest.find('\n'), rest.size());
@@ -286,7 +286,7 @@ std::size_t opening(std::string_view text, char open, char close) {
 }
 
 /// Returns the position after the last `separator` outside of brackets; 0 if there is none.
-std::size_t behind_last(std::string_view text, std::string_view separator) {
+std::size_t after_last(std::string_view text, std::string_view separator) {
   int depth = 0;
   for (std::size_t i = text.size(); i > 0; --i) {
     const char c = text[i - 1];
@@ -313,10 +313,10 @@ std::string short_kernel_name(std::string_view text) {
     name = name.substr(0, at);
     trim();
   }
-  name.remove_prefix(behind_last(name, "::"));
-  name.remove_prefix(behind_last(name, " "));
+  name.remove_prefix(after_last(name, "::"));
+  name.remove_prefix(after_last(name, " "));
   if (name.empty()) name = text;
-  name = name.substr(0, longest_name);
+  name = name.substr(0, max_name_length);
   return std::string(name.substr(0, first_invalid_utf8(name)));  // drops an incomplete character at the end
 }
 
@@ -326,7 +326,7 @@ bool alike(const NcuLaunch& one, const NcuLaunch& other) {
 
 /// Returns the length of the shortest sequence whose repetitions are all launches (prefix function of Knuth, Morris and
 /// Pratt).
-std::size_t shortest_sequence(std::span<const NcuLaunch> launches) {
+std::size_t shortest_period(std::span<const NcuLaunch> launches) {
   std::vector<std::size_t> border{0};
   for (std::size_t i = 1; i < launches.size(); ++i) {
     std::size_t length = border.back();
@@ -337,8 +337,8 @@ std::size_t shortest_sequence(std::span<const NcuLaunch> launches) {
   return launches.size() % period == 0 ? period : launches.size();
 }
 
-std::size_t sequence_of(std::span<const NcuLaunch> launches, const NcuSelection& selection) {
-  if (selection.repeats == 0) return shortest_sequence(launches);
+std::size_t sequence_length(std::span<const NcuLaunch> launches, const NcuSelection& selection) {
+  if (selection.repeats == 0) return shortest_period(launches);
   const auto repeats = static_cast<std::size_t>(selection.repeats);
   const std::size_t length = launches.size() / repeats;
   bool repeated = launches.size() % repeats == 0;
@@ -364,7 +364,7 @@ std::optional<std::string> several(std::span<const NcuLaunch> launches, Name&& n
 }
 
 /// Throws unless all launches are of one process on one GPU; others are not samples of each other.
-void require_one_place(std::span<const NcuLaunch> launches) {
+void require_one_process_and_device(std::span<const NcuLaunch> launches) {
   const auto processes = several(launches, [](const NcuLaunch& launch) {
     return launch.process_name.empty() ? launch.process : fmt::format("{} ({})", launch.process, launch.process_name);
   });
@@ -426,7 +426,7 @@ std::vector<Message> notes_of(std::size_t launches, std::size_t length, const st
 
 }  // namespace
 
-std::size_t ncu_table(std::string_view text) {
+std::size_t find_ncu_table(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const std::string_view rest = text.substr(at);
     if (rest.starts_with("\"ID\",") || rest.starts_with("ID,")) return at;
@@ -438,7 +438,7 @@ std::size_t ncu_table(std::string_view text) {
 }
 
 Import import_ncu(std::string_view text, const ImportRequest& request) {
-  const std::size_t start = ncu_table(text);
+  const std::size_t start = find_ncu_table(text);
   if (start == std::string_view::npos) {
     fail("no ncu table found: no line begins with \"ID\" (use `ncu --csv --page raw`)");
   }
@@ -446,8 +446,8 @@ Import import_ncu(std::string_view text, const ImportRequest& request) {
   PointBuilder builder(request);
   const std::vector<NcuLaunch> launches =
       LaunchReader(text.substr(start), skipped + 1, request.ncu, builder.columns()).read();
-  require_one_place(launches);
-  const std::size_t length = sequence_of(launches, request.ncu);
+  require_one_process_and_device(launches);
+  const std::size_t length = sequence_length(launches, request.ncu);
   PointRecord point;
   point.spec.algorithm = "?";  // placeholder; the caller needs only the columns
   if (request.spec) point.spec = *request.spec;
@@ -456,7 +456,7 @@ Import import_ncu(std::string_view text, const ImportRequest& request) {
   for (std::size_t place = 0; place < length; ++place) {
     std::vector<KernelRecord> repetitions;
     for (std::size_t i = place; i < launches.size(); i += length) {
-      if (request.proceed) request.proceed();
+      if (request.cancellation_check) request.cancellation_check();
       repetitions.push_back(launches[i].record);
     }
     KernelRecord kernel = joined(repetitions);
@@ -464,7 +464,7 @@ Import import_ncu(std::string_view text, const ImportRequest& request) {
       fail(line_place(launches[place].line), "the repetitions have no common counter");
     }
     const std::string name = short_kernel_name(launches[place].kernel);
-    check_word(line_place(launches[place].line), "kernel", name);
+    require_valid_name(line_place(launches[place].line), "kernel", name);
     const int time = ++times[name];
     kernel.kernel = time == 1 ? name : fmt::format("{} {}", name, time);
     if (kernel.kernel == "all") kernel.kernel = "all 1";  // "all" is reserved for the sum
@@ -473,7 +473,7 @@ Import import_ncu(std::string_view text, const ImportRequest& request) {
   std::string device = request.device_name;
   const std::string& capability = launches.front().compute_capability;
   if (device.empty() && !capability.empty()) device = fmt::format("unnamed GPU of compute capability {}", capability);
-  check_word({.whole = "the table"}, "device", device);
+  require_valid_name({.whole = "the table"}, "device", device);
 
   builder.device_of(device.empty() ? "unnamed GPU" : device).points.push_back(std::move(point));
   Import import = builder.take();

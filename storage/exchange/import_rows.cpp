@@ -58,7 +58,7 @@ PointSpec spec_of(const ImportRow& row, const Registry& registry) {
   PointSpec spec;
   spec.algorithm = row.text("algorithm");
   if (spec.algorithm.empty()) fail(row.place, "missing algorithm");
-  check_word(row.place, "algorithm", spec.algorithm);
+  require_valid_name(row.place, "algorithm", spec.algorithm);
   for (const Field& field : point_fields()) {
     if (field.role == FieldRole::algorithm) continue;
     if (field.type == FieldType::integer) {
@@ -85,7 +85,7 @@ bool has(const KernelRecord& kernel, std::string_view name) {
 constexpr std::array<std::string_view, 2> time_columns{"time_ns", "gpu__time_duration.sum"};
 
 /// Throws if a row has two different times.
-void require_same_time(const Place& place, std::string_view key, double said, double follows) {
+void require_equal_times(const Place& place, std::string_view key, double said, double follows) {
   constexpr double rounded = 1e-3;
   if (key != metric_key::time_median_ns || std::abs(said - follows) <= rounded * follows) return;
   fail(place, make_message("time {} contradicts the row's other time, {} (remove one of them)", text(Nanoseconds(said)),
@@ -98,7 +98,7 @@ void add_numbers(const ImportRow& row, PointRecord& point, KernelRecord& kernel,
   for (const std::string_view name : time_columns) {
     const auto time = checked(row.at(name), row.real(name));
     if (!time) continue;
-    require_possible(row.at(name), metric_key::time_median_ns, *time);
+    require_plausible(row.at(name), metric_key::time_median_ns, *time);
     // A time with quartiles is a median, not a sample.
     const bool of_several = row.real(metric_key::time_q1_ns) || row.real(metric_key::time_q3_ns);
     if (of_several && !has(kernel, metric_key::time_median_ns)) {
@@ -121,9 +121,9 @@ void add_numbers(const ImportRow& row, PointRecord& point, KernelRecord& kernel,
       const auto value = checked(row.at(name), row.real(name), &metric);
       if (!value) continue;
       alone.kernels = {kernel};
-      require_possible(row.at(name), metric.key, *value * (name == metric.key ? 1 : metric.scale));
+      require_plausible(row.at(name), metric.key, *value * (name == metric.key ? 1 : metric.scale));
       if (const auto follows = evaluate(metric.key, alone, kernel.kernel)) {
-        require_same_time(row.at(name), metric.key, *value, follows->value);
+        require_equal_times(row.at(name), metric.key, *value, follows->value);
         continue;
       }
       columns.keep(metric.key);
@@ -161,13 +161,13 @@ void label(KernelRecord& kernel, Provenance origin) {
 std::optional<int> round_of(const ImportRow& row) {
   const auto round = row.integer(round_column::round);
   if (!round) return std::nullopt;
-  if (*round < 0 || *round >= most_rounds) {
-    fail(row.at(round_column::round), make_message("'round' must be an integer >= 0 and < {}", grouped(most_rounds)));
+  if (*round < 0 || *round >= max_rounds) {
+    fail(row.at(round_column::round), make_message("'round' must be an integer >= 0 and < {}", grouped(max_rounds)));
   }
   return static_cast<int>(*round);
 }
 
-bool is_of_times(std::string_view metric) {
+bool is_time_metric(std::string_view metric) {
   return metric == metric_key::time_median_ns || metric == metric_key::time_q1_ns || metric == metric_key::time_q3_ns;
 }
 
@@ -196,11 +196,11 @@ void add_point_facts(const ImportRow& row, PointRecord& point) {
 /// Throws if a value is out of the file format's bounds.
 void require_storable(const Place& place, PointRecord point, const KernelRecord& kernel) {
   point.kernels = {kernel};
-  if (Message wrong = out_of_bounds(point); !wrong.empty()) fail(place, std::move(wrong));
+  if (Message wrong = bounds_error(point); !wrong.empty()) fail(place, std::move(wrong));
 }
 
 /// Adds kernel "all" as the sum of the others if it is missing.
-void complete_sum(std::vector<KernelRecord>& parts) {
+void add_kernel_sum(std::vector<KernelRecord>& parts) {
   if (std::ranges::find(parts, "all", &KernelRecord::kernel) != parts.end()) return;
   KernelRecord all;
   const std::size_t samples = parts.front().samples_ns.size();
@@ -230,7 +230,7 @@ void complete_sum(std::vector<KernelRecord>& parts) {
 
 void complete_kernels(PointRecord& point) {
   if (point.kernels.empty()) point.kernels.emplace_back();
-  complete_sum(point.kernels);
+  add_kernel_sum(point.kernels);
   // Compulsory bytes depend only on the problem.
   KernelRecord& all = *std::ranges::find(point.kernels, "all", &KernelRecord::kernel);
   if (!has(all, metric_key::model_compulsory_bytes)) {
@@ -279,7 +279,7 @@ void complete_rounds(PointRecord& point) {
       const bool in_rounds = std::ranges::any_of(point.rounds, [&](const RoundRecord& round) {
         const auto found = std::ranges::find(round.kernels, kernel.kernel, &KernelRecord::kernel);
         const bool timed = found != round.kernels.end() && !found->samples_ns.empty();
-        return (timed && is_of_times(metric.name)) || (found != round.kernels.end() && has(*found, metric.name));
+        return (timed && is_time_metric(metric.name)) || (found != round.kernels.end() && has(*found, metric.name));
       });
       if (!in_rounds) of_first->metrics.push_back(metric);
     }
@@ -355,8 +355,8 @@ std::optional<bool> ImportRow::flag(std::string_view name) const {
 }
 
 Place ImportRow::at(std::string_view name) const {
-  if (headings != nullptr) {
-    if (const auto theirs = headings->find(name); theirs != headings->end()) name = theirs->second;
+  if (file_columns != nullptr) {
+    if (const auto theirs = file_columns->find(name); theirs != file_columns->end()) name = theirs->second;
   }
   return place.at(place_part::column, name);
 }
@@ -367,7 +367,7 @@ bool is_known_column(std::string_view name, const Registry& registry) {
          find_point_fact(name) != nullptr || metric_of(name) != nullptr || is_counter_name(name);
 }
 
-std::optional<ColumnInUnit> column_in_unit(std::string_view name, const Registry& registry) {
+std::optional<ScaledColumn> parse_scaled_column(std::string_view name, const Registry& registry) {
   const bool bracket = name.ends_with(']') || name.ends_with(')');
   const std::size_t at = name.find_last_of(bracket ? "[(" : "_");
   if (at == std::string_view::npos || at == 0) return std::nullopt;
@@ -379,27 +379,27 @@ std::optional<ColumnInUnit> column_in_unit(std::string_view name, const Registry
   if (stem.ends_with("_" + base)) return std::nullopt;  // ambiguous: the name ends in the base unit, too
   const Metric* metric = metric_of(stem);
   if (metric != nullptr && metric->unit == base && metric->scale == 1)
-    return ColumnInUnit{stem, std::string(unit), scale};
-  if (base == "ns" && stem == time_columns.back()) return ColumnInUnit{stem, std::string(unit), scale};
+    return ScaledColumn{stem, std::string(unit), scale};
+  if (base == "ns" && stem == time_columns.back()) return ScaledColumn{stem, std::string(unit), scale};
   if (stem == "duration" || stem == "latency") stem = "time";
   stem += "_ns";
   if (base != "ns" || is_counter_name(stem) || !is_known_column(stem, registry)) return std::nullopt;
-  return ColumnInUnit{std::move(stem), std::string(unit), scale};
+  return ScaledColumn{std::move(stem), std::string(unit), scale};
 }
 
-std::string example_of(std::string_view text) {
+std::string shorten_example(std::string_view text) {
   return printable(shortened(text));
 }
 
 ImportedColumn& ColumnList::operator[](std::string_view name) {
   constexpr std::size_t most = 4096;
   if (const auto known = place_.find(name); known != place_.end()) return columns_[known->second];
-  if (columns_.size() == most) return beyond_ = {};
+  if (columns_.size() == most) return overflow_ = {};
   place_.emplace(name, columns_.size());
   return columns_.emplace_back(ImportedColumn{.name = std::string(name)});
 }
 
-void ColumnList::read_as(std::string_view name, const ColumnInUnit& ours) {
+void ColumnList::read_as(std::string_view name, const ScaledColumn& ours) {
   (*this)[name].unit = ours.unit;
   read_as_.emplace(name, ours.name);
 }
@@ -448,7 +448,7 @@ std::vector<ImportedColumn> ColumnList::take(const Registry& registry) {
 }
 
 void PointBuilder::add(const ImportRow& row) {
-  if (request_.proceed) request_.proceed();
+  if (request_.cancellation_check) request_.cancellation_check();
   PointRecord point;
   point.spec = spec_of(row, registry());
   for (const FieldPair& wide : field_pairs()) {
@@ -458,14 +458,14 @@ void PointBuilder::add(const ImportRow& row) {
   point.provenance = is_simulated(origin) ? Provenance::simulated : origin;
   KernelRecord kernel;
   if (const std::string* name = row.find("kernel")) kernel.kernel = *name;
-  check_word(row.place, "kernel", kernel.kernel);
+  require_valid_name(row.place, "kernel", kernel.kernel);
   add_point_facts(row, point);
   add_numbers(row, point, kernel, columns_);
   label(kernel, origin);
   require_storable(row.place, point, kernel);
   std::string device = request_.device_name.empty() ? row.text("device") : request_.device_name;
   if (device.empty()) device = "unnamed GPU";
-  check_word(row.place, "device", device);
+  require_valid_name(row.place, "device", device);
 
   const std::optional<int> round = round_of(row);
   const bool silent = kernel.metrics.empty() && kernel.samples_ns.empty();
@@ -487,7 +487,7 @@ void PointBuilder::add(const ImportRow& row) {
     return;
   }
   if (before != nullptr && before->kernel(kernel.kernel) != nullptr) {
-    ++repeated_;
+    ++repeated_rows_;
     known->second = points.size();
     before = nullptr;
   }
@@ -519,24 +519,24 @@ ImportedDevice& PointBuilder::device_of(const std::string& name, const std::stri
 Import PointBuilder::take() {
   for (ImportedDevice& device : import_.devices) {
     for (PointRecord& point : device.points) {
-      if (request_.proceed) request_.proceed();
+      if (request_.cancellation_check) request_.cancellation_check();
       const auto refuse = [&](Message why) {
         fail(make_message("{} on {}: {}", describe(point.spec), device.info.limits.name, why));
       };
       if (const auto twice = join_rounds(point.rounds)) refuse(make_message("duplicate round {}", *twice));
-      for (RoundRecord& round : point.rounds) complete_sum(round.kernels);
+      for (RoundRecord& round : point.rounds) add_kernel_sum(round.kernels);
       if (point.kernels.empty()) summarize_rounds(point);
       complete_kernels(point);
       complete_rounds(point);
       // Sums of values in bounds may be out of bounds.
-      if (Message wrong = out_of_bounds(point); !wrong.empty()) refuse(std::move(wrong));
+      if (Message wrong = bounds_error(point); !wrong.empty()) refuse(std::move(wrong));
     }
   }
-  if (repeated_ > 0)
+  if (repeated_rows_ > 0)
     import_.notes.emplace_back(
         make_message("{} rows repeat a point and are imported as separate points. Add a column 'round' (0, 1, ...) to "
                      "import rounds.",
-                     grouped(repeated_)));
+                     grouped(repeated_rows_)));
   import_.columns = columns_.take(registry());
   for (const ImportedColumn& column : import_.columns) {
     const bool wide = std::ranges::count(field_pairs(), column.name, &FieldPair::name) > 0;

@@ -24,7 +24,7 @@ struct ImportRow {
   std::vector<double> samples_ns = {};
   std::vector<RoundRecord> rounds = {};  ///< rounds, ascending, each with only the row's kernel
   /// column names in the file by column name of the program; null if equal
-  const std::map<std::string, std::string, std::less<>>* headings = nullptr;
+  const std::map<std::string, std::string, std::less<>>* file_columns = nullptr;
 
   [[nodiscard]] const std::string* find(std::string_view name) const;
   /// Returns an empty text if the field is absent.
@@ -41,14 +41,14 @@ struct ImportRow {
 [[nodiscard]] bool is_known_column(std::string_view name, const Registry& registry);
 
 /// Column of the program with the factor that converts values of the file to its unit.
-struct ColumnInUnit {
+struct ScaledColumn {
   std::string name;
   std::string unit = {};
   double scale = 1;
 };
 /// Parses a column name with a unit suffix: "time_ms" and "duration [us]" are time_ns with factors 1e6 and 1e3. Returns
 /// nullopt for unknown names.
-[[nodiscard]] std::optional<ColumnInUnit> column_in_unit(std::string_view name, const Registry& registry);
+[[nodiscard]] std::optional<ScaledColumn> parse_scaled_column(std::string_view name, const Registry& registry);
 
 /// Columns of a file and how each is imported. Lists at most 4096.
 class ColumnList {
@@ -57,7 +57,7 @@ class ColumnList {
   /// Marks a metric, or a column that sets two fields, as imported. `name` must outlive this object.
   void keep(std::string_view name) { kept_.insert(name); }
   /// Records that column `name` of the file is read as `ours`.
-  void read_as(std::string_view name, const ColumnInUnit& ours);
+  void read_as(std::string_view name, const ScaledColumn& ours);
   /// Completes columns without a description and returns all.
   [[nodiscard]] std::vector<ImportedColumn> take(const Registry& registry);
 
@@ -68,10 +68,10 @@ class ColumnList {
   std::map<std::string, std::size_t, std::less<>> place_;
   std::set<std::string_view> kept_;
   std::map<std::string, std::string, std::less<>> read_as_;
-  ImportedColumn beyond_;
+  ImportedColumn overflow_;
 };
 /// Returns the text on one line, shortened with `...`.
-[[nodiscard]] std::string example_of(std::string_view text);
+[[nodiscard]] std::string shorten_example(std::string_view text);
 
 /// Combines rows into points, grouped by device.
 class PointBuilder {
@@ -100,7 +100,7 @@ class PointBuilder {
   std::set<std::string> ignored_;
   ColumnList columns_;
   std::map<Identity, std::size_t> latest_;  ///< index in the device's points
-  std::size_t repeated_ = 0;                ///< rows that repeat a point without a round
+  std::size_t repeated_rows_ = 0;           ///< rows that repeat a point without a round
 };
 
 // Readers of the file formats. All throw Wrong.
@@ -108,9 +108,9 @@ class PointBuilder {
 [[nodiscard]] Import import_json(std::string_view text, const ImportRequest&);
 /// Reads one row per point and kernel, or one row per value.
 [[nodiscard]] Import import_csv(std::string_view text, const ImportRequest&);
-/// Pre: the request has a spec or is only_look.
+/// Pre: the request has a spec or is columns_only.
 [[nodiscard]] Import import_ncu(std::string_view text, const ImportRequest&);
 /// Returns the offset of the table in ncu's output, whose header begins with "ID"; npos if there is none.
-[[nodiscard]] std::size_t ncu_table(std::string_view text);
+[[nodiscard]] std::size_t find_ncu_table(std::string_view text);
 
 }  // namespace attnscope::exchange

@@ -58,10 +58,10 @@ std::optional<double> checked(const Place& place, std::optional<double> value, c
   return value;
 }
 
-void require_possible(const Place& place, std::string_view metric, double value) {
+void require_plausible(const Place& place, std::string_view metric, double value) {
   const Metric* row = find_metric(metric);
-  const bool may_be_none = metric == metric_key::gpu_combine_ns || metric == metric_key::gpu_exposed_ns;
-  if (row != nullptr && row->unit == "ns" && value == 0 && !may_be_none)
+  const bool may_be_zero = metric == metric_key::gpu_combine_ns || metric == metric_key::gpu_exposed_ns;
+  if (row != nullptr && row->unit == "ns" && value == 0 && !may_be_zero)
     fail(place, "a time of 0 ns is invalid (leave the field empty if nothing was measured)");
   if (metric != metric_key::achieved_occupancy_pct && metric != metric_key::theoretical_occupancy_pct) return;
   constexpr double most = 100.05;  // allows for rounding to one decimal
@@ -99,11 +99,11 @@ bool is_counter_name(std::string_view name) {
   return name.find("__") != std::string_view::npos && name.find_first_of(" [(") == std::string_view::npos;
 }
 
-void check_word(const Place& place, std::string_view what, std::string_view text) {
+void require_valid_name(const Place& place, std::string_view what, std::string_view text) {
   const bool control = std::ranges::any_of(text, [](unsigned char c) { return c < 0x20 || c == 0x7F; });
   if (control) fail(place, make_message("the name of the {} contains control characters", what));
-  if (text.size() > longest_name) {
-    fail(place, make_message("the name of the {} has {} bytes (maximum: {})", what, text.size(), longest_name));
+  if (text.size() > max_name_length) {
+    fail(place, make_message("the name of the {} has {} bytes (maximum: {})", what, text.size(), max_name_length));
   }
 }
 
@@ -117,7 +117,7 @@ MetricValue imported_value(const Place& place, const std::string& name, double v
   if (!unit.empty() && !in_base_unit && base != metric->unit) {
     fail(place, make_message("the unit is '{}'; expected {}", unit, metric->unit));
   }
-  require_possible(place, metric->key, *number);
+  require_plausible(place, metric->key, *number);
   return {std::string(metric->key), *number, std::string(metric->unit), Provenance::imported};
 }
 

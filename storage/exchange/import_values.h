@@ -53,7 +53,7 @@ inline constexpr const char* member = ", '{}'";
 /// Returns nullopt for NaN. Throws Wrong if the value is infinite, or negative for a metric that cannot be.
 [[nodiscard]] std::optional<double> checked(const Place&, std::optional<double> value, const Metric* metric = nullptr);
 /// Throws Wrong if the metric cannot have the value: an occupancy over 100%, a time of 0 ns.
-void require_possible(const Place&, std::string_view metric, double value);
+void require_plausible(const Place&, std::string_view metric, double value);
 /// Converts a unit: returns the base unit and the factor to it. "Mbyte/second" gives "byte/s" and 1e6, "Kbyte/block"
 /// gives "byte" and 1e3. Unknown units are returned unchanged.
 [[nodiscard]] std::pair<std::string, double> base_unit(std::string_view text);
@@ -62,7 +62,7 @@ void require_possible(const Place&, std::string_view metric, double value);
 [[nodiscard]] const Metric* metric_of(std::string_view name);
 [[nodiscard]] bool is_counter_name(std::string_view name);
 /// Throws Wrong unless `text` is a valid name of `what`.
-void check_word(const Place&, std::string_view what, std::string_view text);
+void require_valid_name(const Place&, std::string_view what, std::string_view text);
 /// Returns a metric's or counter's value. `unit` empty: base unit.
 [[nodiscard]] MetricValue imported_value(const Place&, const std::string& name, double value, const std::string& unit);
 

@@ -33,7 +33,7 @@ class Ab : public CommandTest {
     return document["rows"].at(0);
   }
 
-  void expect_refused(const Words& words, int code, const std::string& says) {
+  void expect_open_error(const Words& words, int code, const std::string& says) {
     const Outcome outcome = expect_error(code, ab(words));
     EXPECT_THAT(outcome.err, HasSubstr(says));
     EXPECT_EQ(outcome.out, "");
@@ -85,28 +85,29 @@ TEST_F(Ab, what_is_kept_is_judged_alike) {
 }
 
 TEST_F(Ab, what_failed_is_kept_too) {
-  expect_refused({"N=1024", "d=64", "algorithm=fa2", "-d", "simulated:A100", "--baseline", "tile=64x64", "--candidate",
-                  "tile=16x1024", "-o", in_folder("failed.attnscope")},
-                 1, "infeasible");
+  expect_open_error({"N=1024", "d=64", "algorithm=fa2", "-d", "simulated:A100", "--baseline", "tile=64x64",
+                     "--candidate", "tile=16x1024", "-o", in_folder("failed.attnscope")},
+                    1, "infeasible");
   const Outcome points = run(folder_, {"export", in_folder("failed.attnscope"), "--format", "csv"});
   EXPECT_THAT(points.out, HasSubstr("infeasible"));
   EXPECT_THAT(expect_exit(1, run(folder_, {"compare", in_folder("failed.attnscope")})).err,
               HasSubstr("failed.attnscope"));
   std::ofstream(folder_ / "notes.txt") << "not a database\n";
-  expect_refused({"N=1024", "d=64", "-d", "simulated", "--baseline", "algorithm=fa1", "--candidate", "algorithm=fa2",
-                  "-o", in_folder("notes.txt")},
-                 2, "notes.txt");
-  expect_refused({"N=1024", "d=64", "-d", "simulated", "--baseline", "algorithm=fa1", "--candidate", "algorithm=fa2",
-                  "-o", in_folder("no/such/folder.attnscope")},
-                 1, "folder");
+  expect_open_error({"N=1024", "d=64", "-d", "simulated", "--baseline", "algorithm=fa1", "--candidate", "algorithm=fa2",
+                     "-o", in_folder("notes.txt")},
+                    2, "notes.txt");
+  expect_open_error({"N=1024", "d=64", "-d", "simulated", "--baseline", "algorithm=fa1", "--candidate", "algorithm=fa2",
+                     "-o", in_folder("no/such/folder.attnscope")},
+                    1, "folder");
 }
 
 TEST_F(Ab, what_cannot_be_tried_is_one_line) {
   const Words simulated{"N=1024", "d=64", "algorithm=fa2", "-d", "simulated:A100"};
-  expect_refused(simulated + Words{"--baseline", "tile=64x64", "--candidate", "tile=64x64"}, 2, "fa2 ");
-  expect_refused(simulated + Words{"--baseline", "tile=[64x64,128x64]", "--candidate", "tile=64x64"}, 2, "one value");
-  expect_refused(simulated + Words{"--baseline", "colour=red", "--candidate", "tile=64x64"}, 2, "colour");
-  expect_refused(simulated + Words{"--baseline", "tile=64x64", "--candidate", "tile=16x1024"}, 1, "infeasible");
+  expect_open_error(simulated + Words{"--baseline", "tile=64x64", "--candidate", "tile=64x64"}, 2, "fa2 ");
+  expect_open_error(simulated + Words{"--baseline", "tile=[64x64,128x64]", "--candidate", "tile=64x64"}, 2,
+                    "one value");
+  expect_open_error(simulated + Words{"--baseline", "colour=red", "--candidate", "tile=64x64"}, 2, "colour");
+  expect_open_error(simulated + Words{"--baseline", "tile=64x64", "--candidate", "tile=16x1024"}, 1, "infeasible");
 }
 
 // Two builds of the program measure the same points.
@@ -146,14 +147,16 @@ TEST_F(Ab, a_program_of_another_version_is_measured_and_named) {
 
 TEST_F(Ab, two_programs_that_cannot_be_tried_are_one_line) {
   const Words words{"algorithm=fa2", "N=256", "d=64", "-d", "simulated"};
-  expect_refused(words, 2, "--baseline-program");
-  expect_refused(words + Words{"--baseline-program", ATTNSCOPE_PROGRAM}, 2, "-o FILE");
-  expect_refused(words + Words{"--baseline-program", "/bin/true", "-o", in_folder("t.attnscope")}, 1,
-                 "/bin/true does not answer");
-  expect_refused(words + Words{"--baseline-program", in_folder("none"), "-o", in_folder("t.attnscope")}, 1, "none");
-  expect_refused(words + Words{"--baseline-program", ATTNSCOPE_PROGRAM, "--baseline", "tile=64x64"}, 2, "--baseline");
-  expect_refused(words + Words{"--baseline-program", ATTNSCOPE_PROGRAM, "--candidate", "tile=64x64"}, 2, "--candidate");
-  expect_refused(
+  expect_open_error(words, 2, "--baseline-program");
+  expect_open_error(words + Words{"--baseline-program", ATTNSCOPE_PROGRAM}, 2, "-o FILE");
+  expect_open_error(words + Words{"--baseline-program", "/bin/true", "-o", in_folder("t.attnscope")}, 1,
+                    "/bin/true does not answer");
+  expect_open_error(words + Words{"--baseline-program", in_folder("none"), "-o", in_folder("t.attnscope")}, 1, "none");
+  expect_open_error(words + Words{"--baseline-program", ATTNSCOPE_PROGRAM, "--baseline", "tile=64x64"}, 2,
+                    "--baseline");
+  expect_open_error(words + Words{"--baseline-program", ATTNSCOPE_PROGRAM, "--candidate", "tile=64x64"}, 2,
+                    "--candidate");
+  expect_open_error(
       words + Words{"--baseline-program", ATTNSCOPE_PROGRAM, "--rounds", "4", "-o", in_folder("t.attnscope")}, 2,
       "--rounds must be at least 5");
 }

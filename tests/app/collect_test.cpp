@@ -173,7 +173,7 @@ TEST_F(Collect, resume_refuses_a_damaged_run_and_leaves_it_as_it_is) {
               HasSubstr("run 1 is damaged"));
   const RunStore store = RunStore::open(file_, Mode::read_only);
   EXPECT_FALSE(store.points().empty());
-  EXPECT_FALSE(store.bad_rows().empty());
+  EXPECT_FALSE(store.invalid_rows().empty());
 }
 
 TEST_F(Collect, resume_has_nothing_to_do_when_the_newest_run_is_complete) {

@@ -153,7 +153,7 @@ TEST_F(GpuFaults, rounds_go_on_where_they_were_killed) {
     for (const MeasuredRounds& point : store.measured_rounds(1)) now += point.rounds.size();
     EXPECT_GE(now, kept + reported) << "what was reported was on disk";
     EXPECT_LT(now, 4 * points);
-    EXPECT_TRUE(store.bad_rows().empty());
+    EXPECT_TRUE(store.invalid_rows().empty());
     kept = now;
   }
   const std::uint64_t seed = the_run().order_seed;
@@ -170,7 +170,7 @@ TEST_F(GpuFaults, rounds_go_on_where_they_were_killed) {
     for (int round = 0; round < 4; ++round)
       EXPECT_EQ(point.record.rounds[static_cast<std::size_t>(round)].round, round);
   }
-  EXPECT_TRUE(store.bad_rows().empty());
+  EXPECT_TRUE(store.invalid_rows().empty());
 }
 
 TEST_F(GpuFaults, a_run_of_several_rounds_goes_on_when_a_point_costs_the_gpu) {

@@ -8,7 +8,7 @@
 namespace attnscope::testing {
 
 /// Returns the lines below "Examples:" in the help of a command.
-inline std::vector<std::string> examples_of(const std::string& help) {
+inline std::vector<std::string> distinct_rows(const std::string& help) {
   std::vector<std::string> examples;
   const std::string title = "\nExamples:\n";
   const std::size_t begin = help.find(title);

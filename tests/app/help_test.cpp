@@ -53,7 +53,7 @@ TEST_F(HelpTest, BeginsWithASentenceAndTwoExamples) {
     const std::string& help = outcome.out;
     const std::string summary = help.substr(0, help.find('\n'));
     EXPECT_TRUE(summary.ends_with(".") && summary.size() <= 90) << outcome.command << ": " << summary;
-    EXPECT_EQ(examples_of(help).size(), 2U) << outcome.command;
+    EXPECT_EQ(distinct_rows(help).size(), 2U) << outcome.command;
     EXPECT_LT(help.find("\nExamples:\n"), help.find("\nUsage: ")) << outcome.command;
     for (const char* code : {"\n  0  ", "\n  1  ", "\n  2  ", "\n  3  ", "\n  4  ", "\n  5  "})
       EXPECT_THAT(help, HasSubstr(code)) << outcome.command;
@@ -69,7 +69,7 @@ TEST_F(HelpTest, ExamplesWorkAsTyped) {
                                        "report",  "info",  "edit",   "check", "help", "kernels"};
   for (const Words& command : all_commands(folder_)) {
     if (command.empty() || command == Words{"kernels", "build"}) continue;
-    for (const std::string& example : examples_of(run(folder_, command + Words{"--help"}).out)) {
+    for (const std::string& example : distinct_rows(run(folder_, command + Words{"--help"}).out)) {
       const std::size_t program = example.find("attnscope ");
       ASSERT_NE(program, std::string::npos) << example;
       const Outcome outcome = run_in_shell(folder_, example.substr(program));

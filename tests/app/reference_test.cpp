@@ -101,7 +101,7 @@ class CommandsText {
   }
   void describe(const std::string& command, const std::string& help) {
     text_ += fmt::format("\n### {}\n\n{}\n\n```sh\n", command, help.substr(0, help.find('\n')));
-    for (const std::string& example : examples_of(help)) text_ += example + "\n";
+    for (const std::string& example : distinct_rows(help)) text_ += example + "\n";
     text_ += "```\n\n";
     for (const char* title : {"Positionals", "Options"}) {
       for (const Entry& entry : section(help, title)) {

@@ -53,7 +53,7 @@ std::vector<CeilingsJudge::Figures> CeilingsJudge::read_ceiling_sets(const fs::p
     for (const Ceiling& ceiling : set.ceilings) figures[{ceiling.name, ceiling.argument}] = ceiling;
     require(figures.size() == set.ceilings.size(), "duplicate ceiling");
   }
-  require(store.bad_rows().empty(), "damaged rows");
+  require(store.invalid_rows().empty(), "damaged rows");
   return sets;
 }
 

@@ -68,7 +68,7 @@ enum Verdict : int { same = 0, reported = 10, wrong = 11, threw = 12 };
 /// Returns `same` if the content equals the original, `reported` if damage was reported.
 Verdict judge(const RunStore& store, const std::string& expected) {
   const bool equal = exported(store) == expected;
-  const bool complained = !store.bad_rows().empty() || !store.structural_damage().empty();
+  const bool complained = !store.invalid_rows().empty() || !store.check_structure().empty();
   return complained ? reported : equal ? same : wrong;
 }
 
@@ -86,7 +86,7 @@ std::string exported_copy(const fs::path& file) {
   fs::remove(copy);
   write_compact_copy({file}, copy);
   const RunStore store = RunStore::open(copy, RunStore::Mode::read_only);
-  return store.bad_rows().empty() ? exported(store) : std::string();
+  return store.invalid_rows().empty() ? exported(store) : std::string();
 }
 
 /// A compact copy does not report bad rows of its source.
@@ -171,7 +171,7 @@ struct Expected {
   ::_exit(0);
 }
 
-std::optional<std::string> failure_of(const FileReader& reader, int verdict) {
+std::optional<std::string> process_failure(const FileReader& reader, int verdict) {
   switch (verdict) {
     case same:
     case reported:
@@ -196,7 +196,7 @@ std::vector<std::string> failures_of(const fs::path& file, const Expected& expec
     int status = 0;
     ::waitpid(child, &status, 0);
     for (std::size_t i = from; i < progress.reader; ++i) {
-      if (auto failure = failure_of(readers[i], progress.verdicts[i])) failures.push_back(*failure);
+      if (auto failure = process_failure(readers[i], progress.verdicts[i])) failures.push_back(*failure);
     }
     if (progress.reader == reader_count) break;
     const FileReader& ended = readers[progress.reader];

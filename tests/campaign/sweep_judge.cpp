@@ -38,7 +38,7 @@ std::vector<Sweep> read_sweeps(const fs::path& file) {
       }
     }
   }
-  require(store.bad_rows().empty(), "damaged rows");
+  require(store.invalid_rows().empty(), "damaged rows");
   return sweeps;
 }
 

@@ -93,7 +93,7 @@ void plant(const Request& request) {
       const std::size_t side = place / points.size();
       const std::size_t point = place % points.size();
       const double share = side == 1 && point % request.every == 0 ? request.share : 0;
-      const PointRecord record = storable(measured(*device, points[point], options, share));
+      const PointRecord record = make_storable(measured(*device, points[point], options, share));
       if (round == 0) {
         store.add_point(runs.at(side), point, record);
       } else {

@@ -75,7 +75,7 @@ int main(int argc, char** argv) {
   // In a separate process, so that memory for creating the files does not count.
   const pid_t child = ::fork();
   if (child == 0) {
-    JoinReport report;
+    MergeReport report;
     const double took = seconds([&] { report = merge_files(names, target); });
     rusage used{};
     ::getrusage(RUSAGE_SELF, &used);

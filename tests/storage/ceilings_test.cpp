@@ -44,7 +44,7 @@ class Ceilings : public ::testing::Test {
   std::filesystem::path file_ = folder_ / "a.attnscope";
 };
 
-TEST_F(Ceilings, come_back_as_they_were_written) {
+TEST_F(Ceilings, round_trip) {
   const std::string uid = add(file_);
   const auto sets = read(file_);
   ASSERT_EQ(sets.size(), 1U);
@@ -57,7 +57,7 @@ TEST_F(Ceilings, come_back_as_they_were_written) {
   EXPECT_TRUE(check_file(file_).ok());
 }
 
-TEST_F(Ceilings, rates_are_the_newest_that_say_any) {
+TEST_F(Ceilings, newest_rates_are_used) {
   const DeviceLimits& limits = *find_gpu("H200");
   const auto set = [&](const char* day, const char* uuid, std::vector<Ceiling> ceilings, std::string name) {
     for (Ceiling& ceiling : ceilings) ceiling.source = CeilingSource::measured;
@@ -84,7 +84,7 @@ TEST_F(Ceilings, rates_are_the_newest_that_say_any) {
 }
 
 // Equal measurements within one second are one set; later they are two.
-TEST_F(Ceilings, that_are_kept_twice_are_no_error) {
+TEST_F(Ceilings, duplicates_are_stored_once) {
   std::set<std::string> times;
   std::set<std::string> names;
   for (int again = 0; again < 5; ++again) names.insert(add(file_));
@@ -98,7 +98,7 @@ TEST_F(Ceilings, that_are_kept_twice_are_no_error) {
   EXPECT_TRUE(check_file(file_).ok());
 }
 
-TEST_F(Ceilings, stand_beside_runs_and_other_devices) {
+TEST_F(Ceilings, coexist_with_runs_and_other_devices) {
   add(file_, 2e12, "GPU-2");
   add(file_, 1e12, "GPU-1");
   write_run(file_, {});
@@ -110,7 +110,7 @@ TEST_F(Ceilings, stand_beside_runs_and_other_devices) {
   EXPECT_TRUE(check_file(file_).ok());
 }
 
-TEST_F(Ceilings, that_are_not_what_was_written_are_named_and_left_out) {
+TEST_F(Ceilings, damaged_sets_are_reported_and_skipped) {
   add(file_);
   add(file_, 2e12, "GPU-2");
   for (const char* damage : {"UPDATE ceilings SET value = value * 1.01 WHERE set_id = 1 AND name = 'dram_copy'",
@@ -127,20 +127,20 @@ TEST_F(Ceilings, that_are_not_what_was_written_are_named_and_left_out) {
     const auto sets = store.ceilings();
     ASSERT_EQ(sets.size(), 1U) << damage;
     EXPECT_EQ(sets[0].ceilings[0].value, 2e12);
-    ASSERT_EQ(store.bad_rows().size(), 1U) << damage;
-    EXPECT_EQ(text(store.bad_rows()[0].where), "ceilings 1");
+    ASSERT_EQ(store.invalid_rows().size(), 1U) << damage;
+    EXPECT_EQ(text(store.invalid_rows()[0].where), "ceilings 1");
     EXPECT_FALSE(check_file(changed).ok()) << damage;
   }
 }
 
-TEST_F(Ceilings, that_no_device_can_have_are_refused_and_nothing_is_written) {
+TEST_F(Ceilings, out_of_bounds_values_are_rejected) {
   for (const double value : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), 1e40}) {
     EXPECT_THROW((void)add(file_, value), FileError);
   }
   EXPECT_TRUE(read(file_).empty());
 }
 
-TEST_F(Ceilings, survive_a_merge_once) {
+TEST_F(Ceilings, are_merged_without_duplicates) {
   const auto other = folder_ / "b.attnscope";
   const std::string uid = add(file_);
   std::filesystem::copy_file(file_, other);
@@ -155,7 +155,7 @@ TEST_F(Ceilings, survive_a_merge_once) {
   EXPECT_TRUE(check_file(merged).ok());
 }
 
-TEST_F(Ceilings, are_in_the_json_export_and_left_out_of_its_import_with_a_word) {
+TEST_F(Ceilings, are_exported_as_json_and_skipped_on_import) {
   const std::string uid = add(file_);
   write_run(file_, {simple_record(64)});
   std::ostringstream out;
@@ -198,7 +198,7 @@ class Noise : public ::testing::Test {
   std::filesystem::path file_ = folder_ / "a.attnscope";
 };
 
-TEST_F(Noise, comes_back_as_it_was_written) {
+TEST_F(Noise, noise_round_trip) {
   const std::string uid = add();
   const auto sets = read();
   ASSERT_EQ(sets.size(), 1U);
@@ -215,7 +215,7 @@ TEST_F(Noise, comes_back_as_it_was_written) {
   EXPECT_TRUE(check_file(file_).ok());
 }
 
-TEST_F(Noise, what_is_not_what_was_written_is_not_given) {
+TEST_F(Noise, damaged_noise_is_skipped) {
   for (const char* damage :
        {"UPDATE noise SET value = value / 4 WHERE name = 'log_variance'", "DELETE FROM noise WHERE point = 'fa1'",
         "UPDATE noise_sets SET recordings = 60", "UPDATE devices SET uuid = 'GPU-2'",
@@ -230,7 +230,7 @@ TEST_F(Noise, what_is_not_what_was_written_is_not_given) {
   }
 }
 
-TEST_F(Noise, points_that_no_recordings_have_are_not_taken) {
+TEST_F(Noise, out_of_bounds_noise_is_rejected) {
   for (const analysis::PointNoise& point :
        {analysis::PointNoise{.ns = 0, .variance = 1, .dof = 1}, analysis::PointNoise{.ns = 1, .variance = -1, .dof = 1},
         analysis::PointNoise{.ns = 1, .variance = 1, .dof = -1}}) {
@@ -242,7 +242,7 @@ TEST_F(Noise, points_that_no_recordings_have_are_not_taken) {
 }
 
 // Noise applies to recordings on the same GPU and driver within a day; of several sets the nearest is used.
-TEST_F(Noise, holds_of_one_gpu_driver_and_day) {
+TEST_F(Noise, applies_to_one_gpu_driver_and_day) {
   add();
   std::vector<StoredNoise> sets = read();
   sets.push_back(sets[0]);

@@ -35,7 +35,7 @@ void write_runs(const std::filesystem::path& file) {
 }
 
 /// Returns true if checking the file reports an error.
-bool noticed(const std::filesystem::path& file) {
+bool reports_damage(const std::filesystem::path& file) {
   try {
     return !check_file(file).ok();
   } catch (const FileError&) {
@@ -62,7 +62,7 @@ std::vector<ColumnName> columns_of(SQLite::Database& database) {
   return columns;
 }
 
-TEST_F(Checksum, every_value_that_was_written_is_missed_when_it_is_another) {
+TEST_F(Checksum, detects_every_changed_value) {
   const auto whole = folder / "whole.attnscope";
   write_runs(whole);
   ASSERT_TRUE(check_file(whole).ok());
@@ -89,12 +89,12 @@ TEST_F(Checksum, every_value_that_was_written_is_missed_when_it_is_another) {
     }
     if (rows == 0) continue;  // the test data has no rows there
     ++changed;
-    EXPECT_TRUE(noticed(file)) << column.table << '.' << column.name;
+    EXPECT_TRUE(reports_damage(file)) << column.table << '.' << column.name;
   }
   EXPECT_GT(changed, 100U);
 }
 
-TEST_F(Checksum, every_row_that_was_written_is_missed) {
+TEST_F(Checksum, detects_every_missing_row) {
   const auto whole = folder / "whole.attnscope";
   write_runs(whole);
   std::set<std::string> tables;
@@ -113,12 +113,12 @@ TEST_F(Checksum, every_row_that_was_written_is_missed) {
     }
     if (rows == 0) continue;
     ++removed;
-    EXPECT_TRUE(noticed(file)) << table;
+    EXPECT_TRUE(reports_damage(file)) << table;
   }
   EXPECT_GE(removed, 13U);
 }
 
-TEST_F(Checksum, rows_without_their_parent_are_counted_by_table) {
+TEST_F(Checksum, counts_orphaned_rows_per_table) {
   write_runs(file);
   SQLite::Database database(file.string(), SQLite::OPEN_READWRITE);
   const int values = database.execAndGet("SELECT count(*) FROM metric_values WHERE kernel_id = 1").getInt();
@@ -129,7 +129,7 @@ TEST_F(Checksum, rows_without_their_parent_are_counted_by_table) {
   EXPECT_THAT(damage, ::testing::Contains(fmt::format("{} rows of metric_values lack their row of kernels", values)));
 }
 
-TEST_F(Checksum, follow_what_a_collector_changes) {
+TEST_F(Checksum, is_updated_by_a_collector) {
   PointRecord cancelled = simple_record(64);
   cancelled.disposition = Disposition::cancelled;
   write_run(file, {simple_record(64), cancelled}, StoredRunState::cancelled);
@@ -150,33 +150,33 @@ TEST_F(Checksum, follow_what_a_collector_changes) {
   EXPECT_EQ(check.unverified, 1U);
 }
 
-TEST_F(Checksum, a_damaged_run_is_given_and_named) {
+TEST_F(Checksum, damaged_run_is_returned_and_reported) {
   write_runs(file);
   change_rows(file, "UPDATE metric_values SET value = value + 1 WHERE kernel_id = 1");
   const RunStore store = RunStore::open(file, Mode::read_only);
   EXPECT_EQ(store.points().size(), 6U);
   EXPECT_EQ(store.runs().at(0).integrity, RunIntegrity::damaged);
   EXPECT_EQ(store.runs().at(1).integrity, RunIntegrity::verified);
-  ASSERT_EQ(store.bad_rows().size(), 1U);
-  EXPECT_THAT(text(store.bad_rows()[0].where), HasSubstr("run 1"));
-  EXPECT_THAT(text(store.bad_rows()[0].why), HasSubstr("checksum"));
+  ASSERT_EQ(store.invalid_rows().size(), 1U);
+  EXPECT_THAT(text(store.invalid_rows()[0].where), HasSubstr("run 1"));
+  EXPECT_THAT(text(store.invalid_rows()[0].why), HasSubstr("checksum"));
   EXPECT_EQ(storage_error_of([&] { write_compact_copy({file}, folder / "other.attnscope"); }).kind(),
             FileError::Kind::damaged);
 }
 
-TEST_F(Checksum, misses_a_value_that_moved_to_another_point) {
+TEST_F(Checksum, detects_a_value_moved_to_another_point) {
   write_runs(file);
   change_rows(file, "UPDATE clocks SET point_id = 1 WHERE point_id = 2 AND round = 0");
   EXPECT_FALSE(check_file(file).ok());
 }
 
-TEST_F(Checksum, of_an_ended_run_may_not_be_missing) {
+TEST_F(Checksum, finished_run_without_checksum_is_damaged) {
   write_runs(file);
   change_rows(file, "UPDATE runs SET checksum = NULL WHERE id = 2");
   EXPECT_FALSE(check_file(file).ok());
 }
 
-TEST_F(Checksum, does_not_depend_on_ids_or_on_what_people_edit) {
+TEST_F(Checksum, ignores_ids_and_annotations) {
   write_runs(file);
   {
     RunStore store = RunStore::open(file, Mode::collect);
@@ -191,7 +191,7 @@ TEST_F(Checksum, does_not_depend_on_ids_or_on_what_people_edit) {
             SQLite::Database((folder / "copy.attnscope").string()).execAndGet(checksums).getString());
 }
 
-TEST(Digest, is_read_as_it_is_written) {
+TEST(Digest, digest_round_trip) {
   const Digest digest{.high = 1, .low = 2};
   EXPECT_EQ(to_string(digest), "00000000000000010000000000000002");
   EXPECT_EQ(parse_digest(to_string(digest)), digest);

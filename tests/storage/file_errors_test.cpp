@@ -32,7 +32,7 @@ using Mode = RunStore::Mode;
 using FileErrors = FileTest;
 
 /// Expects that both modes fail with `kind` and a one-line message with the file name, and change nothing.
-void expect_refused(const std::filesystem::path& file, Kind kind) {
+void expect_open_error(const std::filesystem::path& file, Kind kind) {
   const std::string before = content(file);
   for (const Mode mode : {Mode::read_only, Mode::collect}) {
     const FileError error = storage_error_of([&] { (void)RunStore::open(file, mode).points(); });
@@ -70,78 +70,77 @@ void overwrite(const std::filesystem::path& file, std::uintmax_t from, std::uint
 }
 
 /// Change to a file of 40 points, and the expected error.
-struct Refused {
+struct OpenErrorCase {
   const char* name;
   Kind kind;
   void (*change)(const std::filesystem::path& file);
   std::vector<std::string> words = {};
 };
 
-class RefusedFiles : public ::testing::TestWithParam<Refused> {};
+class UnreadableFiles : public ::testing::TestWithParam<OpenErrorCase> {};
 
-TEST_P(RefusedFiles, stay_as_they_are) {
+TEST_P(UnreadableFiles, are_not_modified) {
   const TemporaryFolder folder;
   const auto file = folder / "a.attnscope";
   write_run(file, std::vector<PointRecord>(40, full_record()));
   GetParam().change(file);
-  expect_refused(file, GetParam().kind);
+  expect_open_error(file, GetParam().kind);
   const FileError error = storage_error_of([&] { (void)RunStore::open(file, Mode::read_only); });
   for (const std::string& words : GetParam().words) EXPECT_THAT(error.what(), HasSubstr(words));
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Files, RefusedFiles,
-    ::testing::Values(Refused{"no_database", Kind::not_a_database,
-                              [](const std::filesystem::path& file) {
-                                std::ofstream(file) << "My shopping list: " << std::string(5000, 'x');
-                              }},
-                      Refused{"of_another_program", Kind::foreign,
-                              [](const std::filesystem::path& file) {
-                                std::filesystem::remove(file);
-                                SQLite::Database other(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-                                other.exec(
-                                    "PRAGMA journal_mode = WAL; CREATE TABLE places (url); PRAGMA user_version = 77");
-                              }},
-                      Refused{"of_an_earlier_schema",
-                              Kind::other_schema,
-                              [](const std::filesystem::path& file) {
-                                SQLite::Database earlier(file.string(), SQLite::OPEN_READWRITE);
-                                earlier.exec("PRAGMA user_version = " + std::to_string(schema_version - 1));
-                              },
-                              {fmt::format("schema version {};", schema_version - 1),
-                               fmt::format("supports version {}", schema_version)}},
-                      Refused{"of_a_later_schema",
-                              Kind::other_schema,
-                              [](const std::filesystem::path& file) {
-                                SQLite::Database later(file.string(), SQLite::OPEN_READWRITE);
-                                later.exec("PRAGMA user_version = " + std::to_string(schema_version + 1));
-                              },
-                              {fmt::format("schema version {};", schema_version + 1),
-                               fmt::format("supports version {}", schema_version)}},
-                      Refused{"overwritten", Kind::damaged,  // all pages except the header
-                              [](const std::filesystem::path& file) {
-                                overwrite(file, 4096, std::filesystem::file_size(file) - 4096);
-                              }},
-                      Refused{"one_page_overwritten",
-                              Kind::damaged,
-                              [](const std::filesystem::path& file) {
-                                overwrite(file, std::filesystem::file_size(file) / 2048 * 1024, 1024);
-                              },
-                              {"is damaged: ", "age "}},
-                      Refused{"cut_short", Kind::damaged,
-                              [](const std::filesystem::path& file) {
-                                std::filesystem::resize_file(file, std::filesystem::file_size(file) / 2);
-                              }}),
+    Files, UnreadableFiles,
+    ::testing::Values(
+        OpenErrorCase{"no_database", Kind::not_a_database,
+                      [](const std::filesystem::path& file) {
+                        std::ofstream(file) << "My shopping list: " << std::string(5000, 'x');
+                      }},
+        OpenErrorCase{"of_another_program", Kind::foreign,
+                      [](const std::filesystem::path& file) {
+                        std::filesystem::remove(file);
+                        SQLite::Database other(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+                        other.exec("PRAGMA journal_mode = WAL; CREATE TABLE places (url); PRAGMA user_version = 77");
+                      }},
+        OpenErrorCase{"of_an_earlier_schema",
+                      Kind::other_schema,
+                      [](const std::filesystem::path& file) {
+                        SQLite::Database earlier(file.string(), SQLite::OPEN_READWRITE);
+                        earlier.exec("PRAGMA user_version = " + std::to_string(schema_version - 1));
+                      },
+                      {fmt::format("schema version {};", schema_version - 1),
+                       fmt::format("supports version {}", schema_version)}},
+        OpenErrorCase{"of_a_later_schema",
+                      Kind::other_schema,
+                      [](const std::filesystem::path& file) {
+                        SQLite::Database later(file.string(), SQLite::OPEN_READWRITE);
+                        later.exec("PRAGMA user_version = " + std::to_string(schema_version + 1));
+                      },
+                      {fmt::format("schema version {};", schema_version + 1),
+                       fmt::format("supports version {}", schema_version)}},
+        OpenErrorCase{
+            "overwritten", Kind::damaged,  // all pages except the header
+            [](const std::filesystem::path& file) { overwrite(file, 4096, std::filesystem::file_size(file) - 4096); }},
+        OpenErrorCase{"one_page_overwritten",
+                      Kind::damaged,
+                      [](const std::filesystem::path& file) {
+                        overwrite(file, std::filesystem::file_size(file) / 2048 * 1024, 1024);
+                      },
+                      {"is damaged: ", "age "}},
+        OpenErrorCase{"cut_short", Kind::damaged,
+                      [](const std::filesystem::path& file) {
+                        std::filesystem::resize_file(file, std::filesystem::file_size(file) / 2);
+                      }}),
     [](const auto& of) { return std::string(of.param.name); });
 
-TEST_F(FileErrors, an_empty_file_is_written_and_not_read) {
+TEST_F(FileErrors, empty_file_can_be_written_but_not_read) {
   std::ofstream(folder / "a.attnscope").flush();
   EXPECT_EQ(storage_error_of([&] { RunStore::open(folder / "a.attnscope", Mode::read_only); }).kind(),
             Kind::not_a_database);
   EXPECT_EQ(RunStore::open(folder / "a.attnscope", Mode::collect).runs().size(), 0U);
 }
 
-TEST_F(FileErrors, a_second_collector_is_refused_and_a_later_one_is_not) {
+TEST_F(FileErrors, second_concurrent_collector_is_rejected) {
   {
     const RunStore first = RunStore::open(file, Mode::collect);
     std::filesystem::create_symlink(file, folder / "alias.attnscope");
@@ -175,7 +174,7 @@ TEST_F(FileErrors, not_writable) {
   EXPECT_EQ(exit_code(child), 0);
 }
 
-TEST_F(FileErrors, a_full_disk_loses_nothing_that_was_kept) {
+TEST_F(FileErrors, full_disk_keeps_committed_points) {
   // The child cannot write files beyond 2 MiB; it reports the number of points stored before the disk was full.
   int results[2];
   ASSERT_EQ(::pipe(results), 0);
@@ -202,7 +201,7 @@ TEST_F(FileErrors, a_full_disk_loses_nothing_that_was_kept) {
   EXPECT_EQ(places_of(store, reopened_run(store)).size(), kept);
 }
 
-TEST_F(FileErrors, what_is_used_up_is_named) {
+TEST_F(FileErrors, exhausted_descriptors_are_reported) {
   if (test::sanitized()) GTEST_SKIP() << "the undefined-behaviour sanitizer needs a file descriptor of its own";
   for (int left = 0; left < 6; ++left) {
     const TemporaryFolder fresh;
@@ -227,7 +226,7 @@ TEST_F(FileErrors, what_is_used_up_is_named) {
   }
 }
 
-TEST_F(FileErrors, no_room_for_a_new_file_leaves_none) {
+TEST_F(FileErrors, full_disk_leaves_no_new_file) {
   const pid_t child = ::fork();
   if (child == 0) {
     std::signal(SIGXFSZ, SIG_IGN);

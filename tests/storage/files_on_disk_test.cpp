@@ -49,7 +49,7 @@ mode_t mode_of(const fs::path& file) {
   return status.st_mode & 07777U;
 }
 
-TEST_F(Collecting, ends_with_an_error_where_the_file_was_removed_moved_or_replaced) {
+TEST_F(Collecting, fails_if_the_file_is_removed_moved_or_replaced) {
   write_run(folder / "other.attnscope", {simple_record(7)});
   const std::vector<std::function<void()>> changes{[&] { fs::remove(file); },
                                                    [&] { fs::rename(file, folder / "moved"); },
@@ -69,7 +69,7 @@ TEST_F(Collecting, ends_with_an_error_where_the_file_was_removed_moved_or_replac
 }
 
 // The log exceeds SQLite's checkpoint limit, and another program checkpoints, too.
-TEST_F(Collecting, is_not_disturbed_by_who_writes_the_log_back) {
+TEST_F(Collecting, tolerates_a_foreign_checkpoint) {
   RunStore store = RunStore::open(file, Mode::collect);
   const std::int64_t run = store.begin_run(full_header());
   constexpr std::size_t points = 300;
@@ -83,7 +83,7 @@ TEST_F(Collecting, is_not_disturbed_by_who_writes_the_log_back) {
   EXPECT_EQ(RunStore::open(file, Mode::read_only).points().size(), points);
 }
 
-TEST_F(NewFiles, have_their_name_only_when_they_are_whole) {
+TEST_F(NewFiles, appear_only_when_complete) {
   RunStore::create(file, [&](RunStore& store) {
     store.add_complete_runs({{{.header = full_header(), .points = {simple_record(100)}}}});
     EXPECT_FALSE(fs::exists(file));
@@ -94,13 +94,13 @@ TEST_F(NewFiles, have_their_name_only_when_they_are_whole) {
   EXPECT_THAT(lengths_in(file), ElementsAre(100));
 }
 
-TEST_F(NewFiles, that_fail_leave_nothing) {
+TEST_F(NewFiles, failed_creation_leaves_no_file) {
   EXPECT_THROW(RunStore::create(file, [](RunStore&) { throw FileError(Kind::other, Message::verbatim("half way")); }),
                FileError);
   EXPECT_TRUE(fs::is_empty(folder.path()));
 }
 
-TEST_F(NewFiles, an_empty_database_of_nobody_counts_as_new) {
+TEST_F(NewFiles, blank_database_counts_as_new) {
   {
     SQLite::Database blank(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
     blank.exec("PRAGMA journal_mode = WAL");  // a killed collector left this
@@ -120,21 +120,21 @@ TEST_F(NewFiles, an_empty_file_keeps_its_mode) {
   EXPECT_EQ(mode_of(file), 0600U);
 }
 
-TEST_F(NewFiles, are_not_made_beside_a_log_that_holds_points_of_another) {
+TEST_F(NewFiles, are_rejected_beside_an_orphaned_log) {
   std::ofstream(file.string() + "-wal") << "the last points of a file that was moved away";
   const FileError error = storage_error_of([&] { RunStore::open(file, Mode::collect); });
   EXPECT_THAT(error.what(), AllOf(HasSubstr("a.attnscope-wal"), HasSubstr("restore that file")));
   EXPECT_EQ(names_in(folder.path()), std::set<std::string>{"a.attnscope-wal"});
 }
 
-TEST_F(NewFiles, come_to_where_a_link_leads) {
+TEST_F(NewFiles, follow_symlinks) {
   fs::create_symlink("there.attnscope", folder / "link.attnscope");
   write_run(folder / "link.attnscope", {simple_record(100)});
   EXPECT_TRUE(fs::is_symlink(folder / "link.attnscope"));
   EXPECT_THAT(lengths_in(folder / "there.attnscope"), ElementsAre(100));
 }
 
-TEST_F(NewFiles, a_points_commit_is_not_many_times_the_point) {
+TEST_F(NewFiles, commit_writes_little_more_than_the_point) {
   RunStore store = RunStore::open(file, Mode::collect);
   const std::int64_t run = store.begin_run(full_header());
   store.add_point(run, 0, simple_record(100));
@@ -145,7 +145,7 @@ TEST_F(NewFiles, a_points_commit_is_not_many_times_the_point) {
   EXPECT_LT((fs::file_size(log) - before) / points, 12U << 10U) << "36 KiB with SQLite's own size of a page";
 }
 
-TEST_F(Locks, of_other_programs_are_waited_for_as_long_as_is_wished) {
+TEST_F(Locks, waits_for_locks_of_other_programs) {
   int asked = 0;
   std::optional<SQLite::Transaction> transaction;
   std::optional<SQLite::Database> other;
@@ -163,7 +163,7 @@ TEST_F(Locks, of_other_programs_are_waited_for_as_long_as_is_wished) {
 }
 
 // Special files have size 0 like an empty file, which would be overwritten.
-TEST(Names, of_what_is_no_file_are_refused_and_it_stays) {
+TEST(Names, special_files_are_rejected_and_unchanged) {
   const TemporaryFolder folder;
   const auto pipe = folder / "pipe.attnscope";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
@@ -182,7 +182,7 @@ TEST(Names, of_what_is_no_file_are_refused_and_it_stays) {
 }
 
 // A reader may never end; the data is committed before the checkpoint.
-TEST_F(Locks, of_a_reader_that_stays_are_not_waited_for) {
+TEST_F(Locks, does_not_wait_for_a_persistent_reader) {
   int asked = 0;
   RunStore store = RunStore::open(file, Mode::collect, [&](int) { return ++asked < 300; });
   const std::int64_t run = store.begin_run(full_header());
@@ -195,7 +195,7 @@ TEST_F(Locks, of_a_reader_that_stays_are_not_waited_for) {
   EXPECT_EQ(RunStore::open(file, Mode::read_only).runs().at(0).state, StoredRunState::complete);
 }
 
-TEST_F(Locks, are_given_up_when_it_is_wished) {
+TEST_F(Locks, waiting_can_be_cancelled) {
   RunStore store = RunStore::open(file, Mode::collect, [](int) { return false; });
   const std::int64_t run = store.begin_run(full_header());
   SQLite::Database other(file.string(), SQLite::OPEN_READWRITE);
@@ -210,7 +210,7 @@ void write_table(const fs::path& target, const std::string& text, Existing exist
   file.commit();
 }
 
-TEST_F(OutputFiles, keep_the_mode_and_the_link) {
+TEST_F(OutputFiles, keep_mode_and_symlink) {
   write_table(folder / "a.csv", "algorithm\nold\n");
   ::chmod((folder / "a.csv").c_str(), 0600);
   fs::create_symlink("a.csv", folder / "link.csv");
@@ -221,7 +221,7 @@ TEST_F(OutputFiles, keep_the_mode_and_the_link) {
   EXPECT_EQ(names_in(folder.path()), (std::set<std::string>{"a.csv", "link.csv"}));
 }
 
-TEST_F(OutputFiles, a_link_that_leads_nowhere_yet_leads_to_the_new_file) {
+TEST_F(OutputFiles, dangling_symlink_points_to_the_new_file) {
   fs::create_directory(folder / "below");
   fs::create_symlink("below/a.csv", folder / "link.csv");
   write_table(folder / "link.csv", "algorithm\n");
@@ -229,7 +229,7 @@ TEST_F(OutputFiles, a_link_that_leads_nowhere_yet_leads_to_the_new_file) {
   EXPECT_EQ(content(folder / "below/a.csv"), "algorithm\n");
 }
 
-TEST_F(OutputFiles, a_link_into_a_folder_that_is_not_there_stays_and_is_named) {
+TEST_F(OutputFiles, symlink_into_a_missing_folder_is_an_error) {
   fs::create_symlink("gone/a.attnscope", folder / "link");
   const auto require_named = [](const FileError& error) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr("link: "), HasSubstr("gone/a.attnscope is in a missing folder")));
@@ -239,7 +239,7 @@ TEST_F(OutputFiles, a_link_into_a_folder_that_is_not_there_stays_and_is_named) {
   EXPECT_TRUE(fs::is_symlink(folder / "link"));
 }
 
-TEST_F(OutputFiles, go_over_no_file_of_another_kind) {
+TEST_F(OutputFiles, do_not_replace_other_kinds_of_files) {
   const std::string notes = "dear diary, today I measured attention\n";
   std::ofstream(folder / "notes.txt") << notes;
   const FileError error = storage_error_of([&] { write_table(folder / "notes.txt", "algorithm\n"); });
@@ -249,7 +249,7 @@ TEST_F(OutputFiles, go_over_no_file_of_another_kind) {
   EXPECT_EQ(content(folder / "notes.txt"), "algorithm\n");
 }
 
-TEST_F(OutputFiles, know_their_kinds) {
+TEST_F(OutputFiles, detect_file_kinds) {
   write_run(folder / "run", {simple_record(100)});
   const std::map<const FileKind*, std::string> examples{
       {&file_kind::measurements, content(folder / "run")},
@@ -273,14 +273,14 @@ TEST_F(OutputFiles, know_their_kinds) {
   EXPECT_NO_THROW(OutputFile(folder / "there", file_kind::tiles, Existing::same_kind));
 }
 
-TEST_F(OutputFiles, that_are_not_committed_leave_what_was_there) {
+TEST_F(OutputFiles, uncommitted_output_keeps_the_old_file) {
   write_table(folder / "a.csv", "algorithm\nold\n");
   { OutputFile(folder / "a.csv", file_kind::csv, Existing::same_kind).write("half"); }
   EXPECT_EQ(content(folder / "a.csv"), "algorithm\nold\n");
   EXPECT_EQ(names_in(folder.path()), std::set<std::string>{"a.csv"});
 }
 
-TEST_F(OutputFiles, have_names_that_nobody_can_lay_a_link_at) {
+TEST_F(OutputFiles, have_unpredictable_temporary_names) {
   std::ofstream(folder / "victim") << "mine";
   fs::create_symlink(folder / "victim", folder / "a.csv.part");
   const OutputFile first(folder / "a.csv", file_kind::csv, Existing::same_kind);
@@ -289,7 +289,7 @@ TEST_F(OutputFiles, have_names_that_nobody_can_lay_a_link_at) {
   EXPECT_EQ(content(folder / "victim"), "mine");
 }
 
-TEST_F(OutputFiles, clear_away_what_killed_writers_left_and_nothing_else) {
+TEST_F(OutputFiles, remove_only_leftovers_of_killed_writers) {
   const auto writing = std::make_unique<OutputFile>(folder / "a.csv", file_kind::csv, Existing::same_kind);
   const fs::path left = folder / ".a.csv.0123456789abcdef.part";
   const fs::path another = folder / ".a.csv.0123456789abcdeg.part";
@@ -320,7 +320,7 @@ TEST_F(OutputFiles, devices_are_written_to) {
   EXPECT_THAT(error.what(), HasSubstr("/dev/full"));
 }
 
-TEST_F(OutputFiles, an_open_file_is_written_behind_what_it_has) {
+TEST_F(OutputFiles, open_descriptor_is_appended_to) {
   const int log = ::open((folder / "log").c_str(), O_RDWR | O_CREAT, 0600);
   ASSERT_EQ(::write(log, "first\n", 6), 6);
   write_table("/dev/fd/" + std::to_string(log), "algorithm\n");
@@ -328,7 +328,7 @@ TEST_F(OutputFiles, an_open_file_is_written_behind_what_it_has) {
   EXPECT_EQ(content(folder / "log"), "first\nalgorithm\n");
 }
 
-TEST_F(OutputFiles, folders_and_sockets_are_refused) {
+TEST_F(OutputFiles, folders_and_sockets_are_rejected) {
   EXPECT_THAT(storage_error_of([&] { write_table(folder.path(), "algorithm\n"); }).what(), HasSubstr("folder"));
   const int socket = ::socket(AF_UNIX, SOCK_STREAM, 0);
   sockaddr_un name{};
@@ -340,7 +340,7 @@ TEST_F(OutputFiles, folders_and_sockets_are_refused) {
   EXPECT_TRUE(fs::is_socket(folder / "socket"));
 }
 
-TEST_F(CompactCopies, go_over_their_own_kind_alone_and_keep_its_mode) {
+TEST_F(CompactCopies, replace_only_attnscope_files_and_keep_the_mode) {
   const fs::path source = file;
   const fs::path target = folder / "b.attnscope";
   write_run(source, {simple_record(100)});
@@ -355,7 +355,7 @@ TEST_F(CompactCopies, go_over_their_own_kind_alone_and_keep_its_mode) {
   EXPECT_EQ(names_in(folder.path()), (std::set<std::string>{"a.attnscope", "b.attnscope"}));
 }
 
-TEST_F(CompactCopies, go_through_links_and_pipes) {
+TEST_F(CompactCopies, write_through_symlinks_and_pipes) {
   const fs::path source = file;
   write_run(source, {simple_record(100)});
   fs::create_symlink("b.attnscope", folder / "link");
@@ -372,7 +372,7 @@ TEST_F(CompactCopies, go_through_links_and_pipes) {
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
 }
 
-TEST_F(CompactCopies, are_refused_where_a_collector_writes) {
+TEST_F(CompactCopies, are_rejected_while_a_collector_writes) {
   write_run(file, {simple_record(100)});
   write_run(folder / "b.attnscope", {simple_record(200)});
   const RunStore collecting = RunStore::open(folder / "b.attnscope", Mode::collect);

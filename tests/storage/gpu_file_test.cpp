@@ -33,7 +33,7 @@ std::string uuid_of(const DeviceLimits& gpu) {
   return make_simulated_device(gpu, built_in_algorithms())->info().uuid;
 }
 
-TEST(GpuFile, UnstatedValuesAreThePublicGpus) {
+TEST(GpuFile, MissingValuesComeFromThePublicGpu) {
   const auto gpu = parse_gpu(with_values(R"("l2_mib": 120, "clock_ghz": 1.5)"), "gpu.json");
   ASSERT_TRUE(gpu) << gpu.error();
   EXPECT_EQ(gpu->name, "Fat H200");
@@ -44,13 +44,13 @@ TEST(GpuFile, UnstatedValuesAreThePublicGpus) {
   EXPECT_EQ(make_simulated_device(*gpu, built_in_algorithms())->info().l2_source, "NVIDIA H200");
 }
 
-TEST(GpuFile, AnotherValueIsAnotherDevice) {
+TEST(GpuFile, DifferentValuesMakeADifferentDevice) {
   const std::string uuid = uuid_of(*parse_gpu(with_values(R"("l2_mib": 120)"), ""));
   EXPECT_THAT(uuid, StartsWith("SIM-Fat-H200-"));
   EXPECT_NE(uuid, uuid_of(*parse_gpu(with_values(R"("l2_mib": 240)"), "")));
 }
 
-TEST(GpuFile, APrintedGpuIsReadAsTheSame) {
+TEST(GpuFile, PrintedGpuRoundTrip) {
   for (const DeviceLimits& known : known_gpus()) {
     const auto gpu = parse_gpu(gpu_text(known), "gpu.json");
     ASSERT_TRUE(gpu) << gpu.error();
@@ -91,7 +91,7 @@ TEST(GpuFile, ErrorsAreOneLine) {
 }
 
 // Opening a pipe would block.
-TEST(GpuFile, OnlyRegularFilesOfABoundedSizeAreRead) {
+TEST(GpuFile, RejectsSpecialAndLargeFiles) {
   const testing::TemporaryFolder folder;
   ASSERT_EQ(::mkfifo((folder / "pipe.json").c_str(), 0600), 0);
   std::filesystem::create_symlink("/dev/zero", folder / "device.json");
@@ -106,7 +106,7 @@ TEST(GpuFile, OnlyRegularFilesOfABoundedSizeAreRead) {
   EXPECT_TRUE(read_gpu(file));
 }
 
-TEST(GpuFile, ARunKeepsWhatWasStatedOfItsGpu) {
+TEST(GpuFile, RunKeepsHypotheticalGpuRates) {
   const testing::TemporaryFolder folder;
   const std::filesystem::path file = folder / "own.attnscope";
   DeviceLimits own = make_custom_gpu(known_gpus().front(), "Mine");

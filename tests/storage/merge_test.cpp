@@ -62,7 +62,7 @@ class Merge : public ::testing::Test {
     store.finish_run(run, StoredRunState::complete);
     return copy;
   }
-  JoinReport merge(const std::string& name, const Paths& files, Damaged damaged = Damaged::refuse) {
+  MergeReport merge(const std::string& name, const Paths& files, OnDamaged damaged = OnDamaged::refuse) {
     return merge_files(files, folder_ / name, damaged);
   }
   /// Changes the file and updates its checksum, as if it had been recorded so.
@@ -70,7 +70,7 @@ class Merge : public ::testing::Test {
     SQLite::Database database(file.string(), SQLite::OPEN_READWRITE);
     database.exec(sql);
     const int runs = database.execAndGet("SELECT max(id) FROM runs").getInt();
-    for (int run = 1; run <= runs; ++run) sign_run(database, run);
+    for (int run = 1; run <= runs; ++run) store_checksum(database, run);
   }
   static RunHeader header_of(const std::string& plan, std::size_t planned) {
     RunHeader header = full_header();
@@ -82,7 +82,7 @@ class Merge : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(Merge, in_any_order_and_again_gives_the_same_to_the_byte) {
+TEST_F(Merge, is_commutative_and_idempotent) {
   const fs::path a = folder_ / "a.attnscope";
   {
     RunStore store = RunStore::open(a, Mode::collect);
@@ -96,7 +96,7 @@ TEST_F(Merge, in_any_order_and_again_gives_the_same_to_the_byte) {
   const fs::path b = write("b.attnscope", header_of("b", 2), {256, 512});
   const Paths files{a, b, ATTNSCOPE_SECOND_SAMPLE, ATTNSCOPE_LAW_SAMPLE};
 
-  JoinReport report = merge("forth.attnscope", files);
+  MergeReport report = merge("forth.attnscope", files);
   EXPECT_EQ(report.files, 4U);
   EXPECT_TRUE(report.whole());
   (void)merge("back.attnscope", {files.rbegin(), files.rend()});
@@ -129,7 +129,7 @@ TEST_F(Merge, in_any_order_and_again_gives_the_same_to_the_byte) {
   EXPECT_TRUE(again.ok());
 }
 
-TEST_F(Merge, what_it_writes_is_compact_and_leaves_nothing_beside_it) {
+TEST_F(Merge, writes_a_compact_file_without_journals) {
   const fs::path a = write("a.attnscope", header_of("a", 1), {64});
   const fs::path b =
       resume(write("b.attnscope", header_of("b", 2), {128}, StoredRunState::interrupted), "c.attnscope", {256});
@@ -162,7 +162,7 @@ struct Copies {
 
 class MergedCopies : public Merge, public ::testing::WithParamInterface<Copies> {};
 
-TEST_P(MergedCopies, become_one_run_in_any_order) {
+TEST_P(MergedCopies, merge_into_one_run_in_any_order) {
   const Copies& copies = GetParam();
   const RunHeader header = header_of("plan", 4);
   const fs::path begun = write("begun.attnscope", header, {64}, StoredRunState::interrupted);
@@ -182,7 +182,7 @@ TEST_P(MergedCopies, become_one_run_in_any_order) {
   const fs::path other = copies.other.empty() ? begun : went_on("other.attnscope", copies.other);
   for (const Paths& files : {Paths{one, other}, Paths{other, one}, Paths{one, one, other, begun}}) {
     fs::remove(folder_ / "all.attnscope");
-    const JoinReport report = merge("all.attnscope", files);
+    const MergeReport report = merge("all.attnscope", files);
     EXPECT_TRUE(report.whole());
     EXPECT_EQ(report.runs, 1U);
     EXPECT_EQ(report.points, copies.joined.size());
@@ -204,7 +204,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Copies{"cancelled", {-128}, {128, 256, 512}, {64, 128, 256, 512}, StoredRunState::complete}),
     [](const auto& of) { return std::string(of.param.name); });
 
-TEST_F(Merge, different_measurements_of_one_place_are_an_error_that_names_both_files) {
+TEST_F(Merge, conflicting_points_are_an_error_naming_both_files) {
   const RunHeader header = header_of("plan", 3);
   const fs::path begun = write("begun.attnscope", header, {64}, StoredRunState::interrupted);
   const fs::path one = resume(begun, "one.attnscope", {128, 256});
@@ -230,7 +230,7 @@ TEST_F(Merge, different_measurements_of_one_place_are_an_error_that_names_both_f
               HasSubstr("differs from its copy"));
 }
 
-TEST_F(Merge, different_plans_of_one_run_are_an_error) {
+TEST_F(Merge, conflicting_plans_are_an_error) {
   RunHeader header = header_of("plan", 1);
   header.uid = "0123456789abcdef0123456789abcdef";
   const fs::path one = write("one.attnscope", header, {64});
@@ -242,7 +242,7 @@ TEST_F(Merge, different_plans_of_one_run_are_an_error) {
               AllOf(HasSubstr(header.uid), HasSubstr("different plan")));
 }
 
-TEST_F(Merge, runs_stand_in_the_order_in_which_their_first_parts_began) {
+TEST_F(Merge, runs_are_sorted_by_first_start) {
   RunHeader header = header_of("plan", 2);
   header.uid = "0123456789abcdef0123456789abcdef";
   const fs::path first = write("first.attnscope", header, {64});
@@ -261,7 +261,7 @@ TEST_F(Merge, runs_stand_in_the_order_in_which_their_first_parts_began) {
   }
 }
 
-TEST_F(Merge, parts_of_a_plan_become_one_run_whose_points_know_their_device) {
+TEST_F(Merge, shards_become_one_run_with_per_point_devices) {
   RunHeader header = header_of("plan", 4);
   header.uid = "0123456789abcdef0123456789abcdef";
   header.device.uuid = "GPU-A";
@@ -293,15 +293,15 @@ TEST_F(Merge, parts_of_a_plan_become_one_run_whose_points_know_their_device) {
             StoredRunState::interrupted);
 }
 
-TEST_F(Merge, runs_of_one_plan_stay_apart) {
+TEST_F(Merge, runs_of_one_plan_stay_separate) {
   const fs::path a = write("a.attnscope", header_of("plan", 2), {64});
   const fs::path b = write("b.attnscope", header_of("plan", 2), {128}, StoredRunState::complete, 1);
-  const JoinReport report = merge("all.attnscope", {a, b});
+  const MergeReport report = merge("all.attnscope", {a, b});
   EXPECT_TRUE(report.whole());
   EXPECT_EQ(report.runs, 2U);
 }
 
-TEST_F(Merge, a_run_in_progress_is_merged_as_far_as_it_came) {
+TEST_F(Merge, running_run_is_merged_partially) {
   RunStore writing = RunStore::open(folder_ / "a.attnscope", Mode::collect);
   const std::int64_t run = writing.begin_run(header_of("plan", 4));
   writing.add_point(run, 0, simple_record(64));
@@ -314,7 +314,7 @@ TEST_F(Merge, a_run_in_progress_is_merged_as_far_as_it_came) {
   EXPECT_THAT(lengths_in(folder_ / "more.attnscope"), ElementsAre(64, 128));
 }
 
-TEST_F(Merge, a_damaged_file_ends_it_unless_it_is_to_be_left_out) {
+TEST_F(Merge, damaged_file_is_an_error_unless_skipped) {
   const fs::path good = write("good.attnscope", header_of("plan", 1), {64});
   const fs::path bad = write("bad.attnscope", header_of("plan", 1), {128});
   change_rows(bad, "UPDATE points SET n_q = 129");
@@ -324,7 +324,7 @@ TEST_F(Merge, a_damaged_file_ends_it_unless_it_is_to_be_left_out) {
     EXPECT_THAT(storage_error_of([&] { (void)merge("all.attnscope", {good, file}); }).what(), HasSubstr(file.string()));
     EXPECT_FALSE(fs::exists(folder_ / "all.attnscope"));
   }
-  const JoinReport report = merge("all.attnscope", {bad, good, none}, Damaged::leave_out);
+  const MergeReport report = merge("all.attnscope", {bad, good, none}, OnDamaged::skip);
   EXPECT_EQ(report.files, 1U);
   EXPECT_FALSE(report.whole());
   ASSERT_THAT(report.left_out, SizeIs(2));
@@ -332,28 +332,28 @@ TEST_F(Merge, a_damaged_file_ends_it_unless_it_is_to_be_left_out) {
   EXPECT_THAT(text(report.left_out[1]), HasSubstr(none.string()));
   EXPECT_THAT(lengths_in(folder_ / "all.attnscope"), ElementsAre(64));
   EXPECT_EQ(storage_error_of([&] {
-              (void)merge("more.attnscope", {good, folder_ / "missing.attnscope"}, Damaged::leave_out);
+              (void)merge("more.attnscope", {good, folder_ / "missing.attnscope"}, OnDamaged::skip);
             }).kind(),
             FileError::Kind::not_found);
   EXPECT_EQ(storage_error_of([&] {
-              (void)merge("more.attnscope", {bad, none}, Damaged::leave_out);
+              (void)merge("more.attnscope", {bad, none}, OnDamaged::skip);
             }).kind(),
             FileError::Kind::damaged)
       << "a file of nothing would say that there was nothing";
   EXPECT_FALSE(fs::exists(folder_ / "more.attnscope"));
 }
 
-TEST_F(Merge, what_is_there_is_not_written_over) {
+TEST_F(Merge, existing_target_is_not_overwritten) {
   const fs::path a = write("a.attnscope", header_of("plan", 1), {64});
   const fs::path b = write("b.attnscope", header_of("plan", 1), {128});
   EXPECT_THAT(storage_error_of([&] { (void)merge("b.attnscope", {a}); }).what(), HasSubstr("already exists"));
   EXPECT_THAT(lengths_in(b), ElementsAre(128));
 }
 
-TEST_F(Merge, names_what_is_not_ours_and_is_left_behind) {
+TEST_F(Merge, reports_objects_that_are_not_copied) {
   const fs::path a = write("a.attnscope", header_of("plan", 1), {64});
   alter(a, "CREATE TABLE notes (text)");
-  const JoinReport report = merge("all.attnscope", {a});
+  const MergeReport report = merge("all.attnscope", {a});
   EXPECT_TRUE(report.whole());
   ASSERT_THAT(report.not_copied, SizeIs(1));
   EXPECT_THAT(text(report.not_copied[0]), HasSubstr("table notes"));

@@ -36,7 +36,7 @@ class Variable {
   std::optional<std::string> before_;
 };
 
-TEST(RecordedSamples, AreLookedForBesideTheProgramThenWhereDataIsShared) {
+TEST(RecordedSamples, AreSearchedBesideTheProgramThenInDataFolders) {
   const testing::TemporaryFolder folder;
   const fs::path root = fs::canonical(folder.path());
   fs::create_directories(root / "opt/bin");
@@ -55,7 +55,7 @@ TEST(RecordedSamples, AreLookedForBesideTheProgramThenWhereDataIsShared) {
                           "/usr/share/attnscope/samples"));
 }
 
-TEST(RecordedSamples, TheFirstThatIsThereIsTaken) {
+TEST(RecordedSamples, FirstExistingSampleIsUsed) {
   const testing::TemporaryFolder folder;
   const fs::path root = fs::canonical(folder.path());
   for (const char* which : {"first", "second"}) {

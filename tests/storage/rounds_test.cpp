@@ -47,7 +47,7 @@ PointRecord measured_record() {
 }
 
 /// Returns the record of another round, with all counts and times increased by `more`.
-PointRecord found_again(PointRecord record, double more) {
+PointRecord next_round_record(PointRecord record, double more) {
   for (KernelRecord& kernel : record.kernels) {
     for (MetricValue& metric : kernel.metrics) {
       if (metric.provenance != Provenance::modeled) metric.value += more;
@@ -63,7 +63,8 @@ std::int64_t write_rounds(const std::filesystem::path& file, int rounds, StoredR
   RunStore store = RunStore::open(file, Mode::collect);
   const std::int64_t run = store.begin_run(header_of_rounds(3));
   store.add_point(run, 0, measured_record());
-  for (int round = 1; round < rounds; ++round) store.add_round(run, 0, round, found_again(measured_record(), round));
+  for (int round = 1; round < rounds; ++round)
+    store.add_round(run, 0, round, next_round_record(measured_record(), round));
   store.finish_run(run, state);
   return run;
 }
@@ -98,12 +99,12 @@ void expect_same_rounds(const PointRecord& got, const PointRecord& wanted) {
 
 PointRecord three_rounds() {
   PointRecord wanted = measured_record();
-  add_round(wanted, 1, found_again(measured_record(), 1));
-  add_round(wanted, 2, found_again(measured_record(), 2));
+  add_round(wanted, 1, next_round_record(measured_record(), 1));
+  add_round(wanted, 2, next_round_record(measured_record(), 2));
   return wanted;
 }
 
-TEST_F(StoredRounds, AreReadAsTheyWereWritten) {
+TEST_F(StoredRounds, RoundTrip) {
   write_rounds(file, 3, StoredRunState::complete);
   const RunStore store = RunStore::open(file, Mode::read_only);
   ASSERT_THAT(store.runs(), SizeIs(1));
@@ -112,25 +113,25 @@ TEST_F(StoredRounds, AreReadAsTheyWereWritten) {
   const std::vector<StoredPoint> points = store.points();
   ASSERT_THAT(points, SizeIs(1));
   expect_same_rounds(points[0].record, three_rounds());
-  EXPECT_THAT(store.bad_rows(), IsEmpty()) << "the run is not signed before its end";
+  EXPECT_THAT(store.invalid_rows(), IsEmpty()) << "the run is not signed before its end";
   const std::vector<MeasuredRounds> measured = store.measured_rounds(1);
   ASSERT_THAT(measured, SizeIs(1));
   EXPECT_THAT(measured[0].rounds, ElementsAre(0, 1, 2));
   const FileCheck check = check_file(file);
-  EXPECT_THAT(check.bad_rows, IsEmpty());
+  EXPECT_THAT(check.invalid_rows, IsEmpty());
   EXPECT_THAT(check.damage, IsEmpty());
 }
 
-TEST_F(StoredRounds, ARecordOfSeveralRoundsIsWrittenAtOnce) {
+TEST_F(StoredRounds, RecordWithSeveralRoundsIsStored) {
   const CompleteRun run{.header = header_of_rounds(3), .points = {three_rounds()}};
   RunStore::open(file, Mode::collect).add_complete_runs({&run, 1});
   const RunStore store = RunStore::open(file, Mode::read_only);
   ASSERT_THAT(store.points(), SizeIs(1));
   expect_same_rounds(store.points()[0].record, three_rounds());
-  EXPECT_THAT(store.bad_rows(), IsEmpty());
+  EXPECT_THAT(store.invalid_rows(), IsEmpty());
 }
 
-TEST_F(StoredRounds, ARoundThatFailsIsKeptWithItsReason) {
+TEST_F(StoredRounds, FailedRoundIsStoredWithItsReason) {
   const std::int64_t run = write_rounds(file, 2, StoredRunState::cancelled);
   {
     RunStore store = RunStore::open(file, Mode::collect);
@@ -146,10 +147,10 @@ TEST_F(StoredRounds, ARoundThatFailsIsKeptWithItsReason) {
   EXPECT_EQ(text(point.record.reason), "In round 3: A kernel crashed during timing.");
   EXPECT_THAT(point.record.rounds, SizeIs(2));
   EXPECT_EQ(store.measured_rounds(run).at(0).disposition, Disposition::crashed);
-  EXPECT_THAT(store.bad_rows(), IsEmpty());
+  EXPECT_THAT(store.invalid_rows(), IsEmpty());
 }
 
-TEST_F(StoredRounds, NoRoundIsTakenTwice) {
+TEST_F(StoredRounds, DuplicateRoundIsRejected) {
   const std::int64_t run = write_rounds(file, 2, StoredRunState::cancelled);
   RunStore store = RunStore::open(file, Mode::collect);
   EXPECT_THAT(storage_error_of([&] { store.add_round(run, 0, 1, measured_record()); }).what(),
@@ -159,42 +160,42 @@ TEST_F(StoredRounds, NoRoundIsTakenTwice) {
   EXPECT_THAT(storage_error_of([&] { store.add_round(run, 0, -1, measured_record()); }).what(),
               HasSubstr("round -1 is not within 0 .. 999999"));
   EXPECT_THAT(store.points().at(0).record.rounds, SizeIs(2)) << "nothing was written";
-  EXPECT_THAT(store.bad_rows(), IsEmpty());
+  EXPECT_THAT(store.invalid_rows(), IsEmpty());
 }
 
-TEST_F(StoredRounds, OfCopiesTheOneWithMoreRoundsStandsAndIsNoConflict) {
+TEST_F(StoredRounds, MergeKeepsTheCopyWithMoreRounds) {
   const auto early = folder / "early.attnscope";
   const auto late = folder / "late.attnscope";
   const std::int64_t run = write_rounds(early, 1, StoredRunState::cancelled);
   std::filesystem::copy_file(early, late);
   {
     RunStore store = RunStore::open(late, Mode::collect);
-    store.add_round(run, 0, 1, found_again(measured_record(), 1));
-    store.add_round(run, 0, 2, found_again(measured_record(), 2));
+    store.add_round(run, 0, 1, next_round_record(measured_record(), 1));
+    store.add_round(run, 0, 2, next_round_record(measured_record(), 2));
     store.finish_run(run, StoredRunState::complete);
   }
   for (const bool early_first : {true, false}) {
     const auto target = folder / (early_first ? "a.attnscope" : "b.attnscope");
-    const JoinReport report =
-        merge_files(early_first ? std::vector{early, late} : std::vector{late, early}, target, Damaged::refuse);
+    const MergeReport report =
+        merge_files(early_first ? std::vector{early, late} : std::vector{late, early}, target, OnDamaged::refuse);
     EXPECT_TRUE(report.whole());
     const RunStore store = RunStore::open(target, Mode::read_only);
     ASSERT_THAT(store.points(), SizeIs(1));
     expect_same_rounds(store.points()[0].record, three_rounds());
     EXPECT_EQ(store.runs()[0].state, StoredRunState::complete);
-    EXPECT_THAT(store.bad_rows(), IsEmpty());
+    EXPECT_THAT(store.invalid_rows(), IsEmpty());
   }
 }
 
-TEST_F(StoredRounds, AReportTakesOfCopiesTheOneWithMoreRounds) {
+TEST_F(StoredRounds, ReportUsesTheCopyWithMoreRounds) {
   const auto early = folder / "early.attnscope";
   const auto late = folder / "late.attnscope";
   const std::int64_t run = write_rounds(early, 1, StoredRunState::cancelled);
   std::filesystem::copy_file(early, late);
   {
     RunStore store = RunStore::open(late, Mode::collect);
-    store.add_round(run, 0, 1, found_again(measured_record(), 10));
-    store.add_round(run, 0, 2, found_again(measured_record(), 10));
+    store.add_round(run, 0, 1, next_round_record(measured_record(), 10));
+    store.add_round(run, 0, 2, next_round_record(measured_record(), 10));
     store.finish_run(run, StoredRunState::complete);
   }
   for (const bool early_first : {true, false}) {
@@ -217,7 +218,7 @@ TEST_F(StoredRounds, AReportTakesOfCopiesTheOneWithMoreRounds) {
 }
 
 // Comparisons compute the time of a measurement within a round from plan index and seed.
-TEST_F(StoredRounds, AReportKeepsThePlaceOfAPointInItsPlan) {
+TEST_F(StoredRounds, ReportKeepsPlanIndices) {
   {
     RunStore store = RunStore::open(file, Mode::collect);
     RunHeader header = header_of_rounds(3);
@@ -232,31 +233,31 @@ TEST_F(StoredRounds, AReportKeepsThePlaceOfAPointInItsPlan) {
 }
 
 /// SQL that damages a file of three rounds, and the expected error.
-class HostileRounds : public ::testing::TestWithParam<std::pair<const char*, const char*>> {};
+class DamagedRounds : public ::testing::TestWithParam<std::pair<const char*, const char*>> {};
 
-TEST_P(HostileRounds, LeaveThePointOutByName) {
+TEST_P(DamagedRounds, InvalidateThePoint) {
   const TemporaryFolder folder;
   const auto file = folder / "a.attnscope";
   write_rounds(file, 3, StoredRunState::complete);
   ASSERT_GE(change_rows(file, GetParam().first), 1);
   const RunStore store = RunStore::open(file, Mode::read_only);
   EXPECT_THAT(store.points(), IsEmpty());
-  ASSERT_FALSE(store.bad_rows().empty());
-  EXPECT_THAT(text(store.bad_rows()[0].why), HasSubstr(GetParam().second));
+  ASSERT_FALSE(store.invalid_rows().empty());
+  EXPECT_THAT(text(store.invalid_rows()[0].why), HasSubstr(GetParam().second));
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Rows, HostileRounds,
+    Rows, DamagedRounds,
     ::testing::Values(
         std::pair("UPDATE timing_samples SET round = -1 WHERE round = 2", "round -1 is not within 0 .. 999999"),
         std::pair("UPDATE metric_values SET round = 1000000000 WHERE round = 1", "round 1000000000 is not within"),
         std::pair("UPDATE clocks SET round = 9223372036854775807 WHERE round = 1", "round 9223372036854775807 is not"),
         std::pair("UPDATE runs SET rounds = 0", "rounds 0 is not within 1 .. 1000000")));
 
-TEST_F(StoredRounds, HolesBetweenRoundsAreRoundsThatFoundNothing) {
+TEST_F(StoredRounds, MissingRoundsAreEmpty) {
   PointRecord record = measured_record();
-  add_round(record, 5, found_again(measured_record(), 1));
-  add_round(record, 999'999, found_again(measured_record(), 2));
+  add_round(record, 5, next_round_record(measured_record(), 1));
+  add_round(record, 999'999, next_round_record(measured_record(), 2));
   const CompleteRun run{.header = header_of_rounds(1'000'000), .points = {record}};
   RunStore::open(file, Mode::collect).add_complete_runs({&run, 1});
   const RunStore store = RunStore::open(file, Mode::read_only);
@@ -265,7 +266,7 @@ TEST_F(StoredRounds, HolesBetweenRoundsAreRoundsThatFoundNothing) {
   EXPECT_THAT(store.measured_rounds(1).at(0).rounds, ElementsAre(0, 5, 999'999));
 }
 
-TEST(Rounds, go_through_every_export_and_back) {
+TEST(Rounds, survive_export_and_import) {
   const TemporaryFolder folder;
   const std::filesystem::path file = folder / "rounds.attnscope";
   write_rounds(file, 3, StoredRunState::complete);
@@ -309,7 +310,7 @@ TEST(Rounds, go_through_every_export_and_back) {
   }
 }
 
-TEST(Rounds, that_no_export_can_have_written_are_refused) {
+TEST(Rounds, malformed_rounds_are_rejected) {
   const auto error = [](const std::string& rounds) {
     const std::string text = R"({"points": [{"device": "GPU X", "algorithm": "mine", "N": 64, "heads": 1, "d": 64,
       "time_ns": 1000, "rounds": )" +

@@ -33,8 +33,8 @@ class RunEdits : public ::testing::Test {
   std::vector<EditedRun> edit(std::vector<std::int64_t> runs, const RunEdit& edit) {
     return RunStore::open(file_, Mode::collect).edit(runs, edit);
   }
-  static std::vector<RunSummary> runs_in(const fs::path& file, bool deleted_too = false) {
-    return RunStore::open(file, Mode::read_only).runs(deleted_too);
+  static std::vector<RunSummary> runs_in(const fs::path& file, bool include_deleted = false) {
+    return RunStore::open(file, Mode::read_only).runs(include_deleted);
   }
   RunAnnotations annotations(std::int64_t run) {
     for (const RunSummary& each : runs_in(file_, true)) {
@@ -47,7 +47,7 @@ class RunEdits : public ::testing::Test {
   fs::path file_ = folder_ / "a.attnscope";
 };
 
-TEST_F(RunEdits, change_what_they_name_alone) {
+TEST_F(RunEdits, change_only_named_fields) {
   edit({1}, {.name = "before the fix", .note = {}, .tag = {"h100", "base"}, .untag = {}, .hidden = {}, .deleted = {}});
   EXPECT_EQ(annotations(1), (RunAnnotations{.name = "before the fix", .note = {}, .tags = {"base", "h100"}}));
   const RunEdit both{
@@ -60,7 +60,7 @@ TEST_F(RunEdits, change_what_they_name_alone) {
   EXPECT_TRUE(check_file(file_).ok()) << "outside the checksum";
 }
 
-TEST_F(RunEdits, that_delete_leave_a_run_out_of_all_that_is_read_until_it_is_restored) {
+TEST_F(RunEdits, deleted_runs_are_not_read_until_restored) {
   RunEdit remove;
   remove.deleted = true;
   edit({1}, remove);
@@ -69,7 +69,7 @@ TEST_F(RunEdits, that_delete_leave_a_run_out_of_all_that_is_read_until_it_is_res
   EXPECT_EQ(store.runs().at(0).id, 2);
   EXPECT_THAT(store.runs(true), SizeIs(2));
   EXPECT_THAT(lengths_in(file_), ElementsAre(128));
-  EXPECT_THAT(store.bad_rows(), IsEmpty());
+  EXPECT_THAT(store.invalid_rows(), IsEmpty());
   EXPECT_TRUE(check_file(file_).ok());
 
   (void)merge_files({file_}, folder_ / "merged.attnscope");
@@ -82,7 +82,7 @@ TEST_F(RunEdits, that_delete_leave_a_run_out_of_all_that_is_read_until_it_is_res
   EXPECT_THAT(lengths_in(file_), ElementsAre(64, 128));
 }
 
-TEST_F(RunEdits, go_along_with_copies) {
+TEST_F(RunEdits, are_kept_by_copies) {
   edit({2}, {.name = "kept", .note = "why", .tag = {"t"}, .untag = {}, .hidden = true, .deleted = {}});
   (void)merge_files({file_}, folder_ / "merged.attnscope");
   (void)write_compact_copy({file_}, folder_ / "copy.attnscope");
@@ -95,7 +95,7 @@ TEST_F(RunEdits, go_along_with_copies) {
   }
 }
 
-TEST_F(RunEdits, that_say_what_cannot_be_said_change_nothing) {
+TEST_F(RunEdits, invalid_edits_change_nothing) {
   const auto refused = [&](const std::function<void(RunEdit&)>& change) {
     RunEdit wrong;
     change(wrong);
@@ -112,15 +112,15 @@ TEST_F(RunEdits, that_say_what_cannot_be_said_change_nothing) {
   EXPECT_EQ(annotations(1), RunAnnotations());
 }
 
-TEST_F(RunEdits, that_are_damaged_cost_one_line_and_no_run) {
+TEST_F(RunEdits, damaged_annotations_do_not_invalidate_the_run) {
   edit({1}, {.name = "fine", .note = {}, .tag = {"t"}, .untag = {}, .hidden = {}, .deleted = {}});
   change_rows(file_, "UPDATE runs SET name = CAST(x'ff00' AS TEXT) WHERE id = 1");
   {
     RunStore store = RunStore::open(file_, Mode::read_only);
     EXPECT_THAT(store.runs(), SizeIs(2));
     EXPECT_THAT(lengths_in(file_), ElementsAre(64, 128));
-    ASSERT_THAT(store.bad_rows(), SizeIs(1));
-    EXPECT_THAT(text(store.bad_rows().at(0).where), HasSubstr("name, note and tags of run 1"));
+    ASSERT_THAT(store.invalid_rows(), SizeIs(1));
+    EXPECT_THAT(text(store.invalid_rows().at(0).where), HasSubstr("name, note and tags of run 1"));
   }
 
   // A new edit repairs damaged texts.
@@ -134,7 +134,7 @@ TEST_F(RunEdits, that_are_damaged_cost_one_line_and_no_run) {
   EXPECT_THAT(annotations(1).tags, ElementsAre("t"));
 }
 
-TEST_F(RunEdits, that_delete_hold_in_merged_files_until_a_later_edit_and_in_copies_drop_the_run) {
+TEST_F(RunEdits, deletion_survives_merge_and_drops_runs_from_copies) {
   const fs::path older = folder_ / "older.attnscope";
   const std::int64_t stated = write_run(file_, {full_record()});
   fs::copy_file(file_, older);
@@ -170,19 +170,19 @@ TEST_F(RunEdits, that_delete_hold_in_merged_files_until_a_later_edit_and_in_copi
   EXPECT_EQ(statements(), 1);
 }
 
-TEST_F(RunEdits, that_delete_hide_no_damage) {
+TEST_F(RunEdits, deletion_does_not_hide_damage) {
   RunEdit remove;
   remove.deleted = true;
   edit({1}, remove);
   EXPECT_EQ(check_file(file_).points, 2U);
   change_rows(file_, "UPDATE points SET wall_seconds = wall_seconds + 1 WHERE run_id = 1");
   const FileCheck check = check_file(file_);
-  ASSERT_THAT(check.bad_rows, SizeIs(1));
-  EXPECT_THAT(text(check.bad_rows[0].where), HasSubstr("run 1"));
+  ASSERT_THAT(check.invalid_rows, SizeIs(1));
+  EXPECT_THAT(text(check.invalid_rows[0].where), HasSubstr("run 1"));
   EXPECT_THAT(lengths_in(file_), ElementsAre(128)) << "and is in nobody's way";
 }
 
-TEST_F(RunEdits, of_two_at_once_are_both_made) {
+TEST_F(RunEdits, concurrent_edits_are_both_applied) {
   constexpr int each = 4;
   const auto edits = [&](std::int64_t run) {
     for (int i = 1; i <= each;) {

@@ -143,7 +143,7 @@ TEST(RunStore, keeps_every_disposition) {
   for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(points[i].record.disposition, all[i]);
 }
 
-TEST(RunStore, says_of_each_run_where_its_points_come_from) {
+TEST(RunStore, reports_provenance_of_each_run) {
   const TemporaryFolder folder;
   RunStore store = RunStore::open(folder / "a.attnscope", Mode::collect);
   RunHeader header = full_header();
@@ -159,7 +159,7 @@ TEST(RunStore, says_of_each_run_where_its_points_come_from) {
   EXPECT_THAT(provenances, ElementsAre(Provenance::measured, Provenance::imported, Provenance::simulated));
 }
 
-TEST(RunStore, a_point_with_a_mask_that_is_no_word_of_ours_is_skipped) {
+TEST(RunStore, point_with_unknown_mask_is_skipped) {
   const TemporaryFolder folder;
   const auto file = folder / "a.attnscope";
   {
@@ -169,11 +169,11 @@ TEST(RunStore, a_point_with_a_mask_that_is_no_word_of_ours_is_skipped) {
   SQLite::Database(file.string(), SQLite::OPEN_READWRITE).exec("UPDATE points SET mask = 'sliding'");
   const RunStore store = RunStore::open(file, Mode::read_only);
   EXPECT_EQ(store.points().size(), 0U);
-  ASSERT_EQ(store.bad_rows().size(), 1U);
-  EXPECT_THAT(text(store.bad_rows()[0].why), ::testing::HasSubstr("sliding"));
+  ASSERT_EQ(store.invalid_rows().size(), 1U);
+  EXPECT_THAT(text(store.invalid_rows()[0].why), ::testing::HasSubstr("sliding"));
 }
 
-TEST(RunStore, stores_whole_runs_or_none) {
+TEST(RunStore, stores_all_runs_or_none) {
   const TemporaryFolder folder;
   const auto file = folder / "a.attnscope";
   CompleteRun whole{.header = full_header(), .points = {full_record(), simple_record(64)}};
@@ -195,7 +195,7 @@ TEST(RunStore, stores_whole_runs_or_none) {
   EXPECT_EQ(store.points().size(), 4U);
 }
 
-TEST(RunStore, a_nan_is_no_metric_and_an_infinite_error) {
+TEST(RunStore, nan_metrics_are_dropped_and_nan_errors_are_infinite) {
   const TemporaryFolder folder;
   RunStore store = RunStore::open(folder / "a.attnscope", Mode::collect);
   PointRecord record = simple_record(64);
@@ -209,7 +209,7 @@ TEST(RunStore, a_nan_is_no_metric_and_an_infinite_error) {
   EXPECT_EQ(kept.kernels[0].metric("registers"), 168);
 }
 
-TEST(RunStore, a_reason_is_stored_as_a_text_and_its_code) {
+TEST(RunStore, reason_is_stored_as_text_and_code) {
   const TemporaryFolder folder;
   PointRecord record = simple_record(64);
   record.disposition = Disposition::infeasible;
@@ -269,14 +269,14 @@ void write_many(const std::filesystem::path& file, std::int64_t longest) {
   store.finish_run(second, StoredRunState::complete);
 }
 
-TEST(RunStore, gives_points_one_by_one_in_the_order_of_the_plan) {
+TEST(RunStore, visits_points_in_plan_order) {
   const TemporaryFolder folder;
   write_many(folder / "a.attnscope", 700);
   const RunStore store = RunStore::open(folder / "a.attnscope", Mode::read_only);
   const auto read = [&](std::span<const std::int64_t> runs, std::int64_t after) {
     int begun = 0;
     std::vector<std::pair<std::int64_t, std::size_t>> places;
-    store.each_point(
+    store.visit_points(
         runs, after,
         [&] {
           ++begun;
@@ -297,17 +297,17 @@ TEST(RunStore, gives_points_one_by_one_in_the_order_of_the_plan) {
   EXPECT_EQ(read({{2}}, 0), (std::vector<std::pair<std::int64_t, std::size_t>>{{2, 0}, {2, 1}, {2, 2}}));
   EXPECT_EQ(read({}, 700), (std::vector<std::pair<std::int64_t, std::size_t>>{{2, 0}, {2, 1}, {2, 2}}));
   EXPECT_TRUE(read({}, 703).empty());
-  EXPECT_TRUE(store.bad_rows().empty());
+  EXPECT_TRUE(store.invalid_rows().empty());
 }
 
-TEST(RunStore, reading_that_a_change_of_the_file_came_into_begins_anew) {
+TEST(RunStore, reading_restarts_if_the_file_changes) {
   const TemporaryFolder folder;
   write_many(folder / "a.attnscope", 700);
   write_many(folder / "b.attnscope", 300);
   const RunStore store = RunStore::open(folder / "a.attnscope", Mode::read_only);
   int begun = 0;
   std::size_t given = 0;
-  store.each_point(
+  store.visit_points(
       {}, 0,
       [&] {
         ++begun;
@@ -321,7 +321,7 @@ TEST(RunStore, reading_that_a_change_of_the_file_came_into_begins_anew) {
   EXPECT_EQ(given, 303U) << "what the file holds now";
 }
 
-TEST(RunStore, points_are_given_whatever_their_ids) {
+TEST(RunStore, points_with_any_id_are_read) {
   const TemporaryFolder folder;
   const auto file = folder / "a.attnscope";
   PointRecord none = simple_record(64);
@@ -345,7 +345,7 @@ TEST(RunStore, points_are_given_whatever_their_ids) {
   EXPECT_EQ(store.run_uid(99), std::nullopt);
 }
 
-TEST(RunStore, a_large_file_is_looked_through_again_once_it_was_written) {
+TEST(RunStore, large_file_is_checked_again_after_a_change) {
   const TemporaryFolder folder;
   const auto file = folder / "a.attnscope";
   write_many(file, 5);
@@ -367,7 +367,7 @@ TEST(RunStore, a_large_file_is_looked_through_again_once_it_was_written) {
   EXPECT_THROW((void)open(), FileError);
 }
 
-TEST(RunStore, gives_one_point_by_its_id) {
+TEST(RunStore, reads_one_point_by_id) {
   const TemporaryFolder folder;
   write_many(folder / "a.attnscope", 5);
   {
@@ -385,12 +385,12 @@ TEST(RunStore, gives_one_point_by_its_id) {
   ASSERT_TRUE(of_several_kernels);
   expect_equal(of_several_kernels->record, full_record());
   EXPECT_FALSE(store.point(99));
-  EXPECT_EQ(store.bad_rows().size(), 1U) << "the run is damaged";
+  EXPECT_EQ(store.invalid_rows().size(), 1U) << "the run is damaged";
   EXPECT_FALSE(store.point(2));
-  EXPECT_EQ(store.bad_rows().size(), 2U);
+  EXPECT_EQ(store.invalid_rows().size(), 2U);
 }
 
-TEST(RunStore, a_reopened_run_is_running_again) {
+TEST(RunStore, reopened_run_is_running) {
   const TemporaryFolder folder;
   RunStore store = RunStore::open(folder / "a.attnscope", Mode::collect);
   const std::int64_t run = store.begin_run(full_header());
@@ -400,7 +400,7 @@ TEST(RunStore, a_reopened_run_is_running_again) {
   EXPECT_EQ(store.runs().at(0).finished_at, "");
 }
 
-TEST(RunStore, a_damaged_run_is_not_reopened) {
+TEST(RunStore, damaged_run_cannot_be_reopened) {
   const TemporaryFolder folder;
   const auto file = folder / "a.attnscope";
   {
@@ -412,7 +412,7 @@ TEST(RunStore, a_damaged_run_is_not_reopened) {
   EXPECT_THROW(store.reopen_run(1), FileError);
 }
 
-TEST(RunStore, a_cancelled_point_is_open_and_is_replaced_under_a_larger_id) {
+TEST(RunStore, cancelled_point_is_replaced_with_a_larger_id) {
   const TemporaryFolder folder;
   RunStore store = RunStore::open(folder / "a.attnscope", Mode::collect);
   const std::int64_t run = store.begin_run(full_header());
@@ -426,7 +426,7 @@ TEST(RunStore, a_cancelled_point_is_open_and_is_replaced_under_a_larger_id) {
   EXPECT_EQ(store.points().size(), 2U);
 }
 
-TEST(RunStore, a_point_is_reported_once) {
+TEST(RunStore, invalid_point_is_reported_once) {
   const TemporaryFolder folder;
   RunStore store = RunStore::open(folder / "a.attnscope", Mode::collect);
   const std::int64_t run = store.begin_run(full_header());
@@ -435,7 +435,7 @@ TEST(RunStore, a_point_is_reported_once) {
   EXPECT_EQ(store.points().size(), 1U);
 }
 
-TEST(RunStore, a_reader_follows_a_collector_at_work) {
+TEST(RunStore, reader_follows_a_running_collector) {
   const TemporaryFolder folder;
   RunStore writer = RunStore::open(folder / "a.attnscope", Mode::collect);
   const std::int64_t run = writer.begin_run(full_header());
@@ -451,7 +451,7 @@ TEST(RunStore, a_reader_follows_a_collector_at_work) {
   EXPECT_EQ(reader.runs()[0].state, StoredRunState::complete);
 }
 
-TEST(RunStore, a_reader_that_came_first_sees_a_later_collector) {
+TEST(RunStore, reader_sees_a_collector_that_starts_later) {
   const TemporaryFolder folder;
   const auto file = folder / "a.attnscope";
   {
@@ -471,7 +471,7 @@ TEST(RunStore, a_reader_that_came_first_sees_a_later_collector) {
   EXPECT_EQ(reader.points().size(), 2U);
 }
 
-TEST(RunStore, reading_a_finished_file_leaves_nothing_beside_it) {
+TEST(RunStore, reading_a_finished_file_creates_no_files) {
   const TemporaryFolder folder;
   const auto file = folder / "a.attnscope";
   {
@@ -490,7 +490,7 @@ TEST(RunStore, reading_a_finished_file_leaves_nothing_beside_it) {
 
 /// Runs `child` in a child process; returns its exit status or the negative signal number.
 template <class Child>
-int in_child(Child&& child) {
+int run_in_child(Child&& child) {
   const pid_t process = ::fork();
   if (process == 0) ::_exit(child());
   int status = 0;
@@ -498,10 +498,10 @@ int in_child(Child&& child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-TEST(RunStore, a_killed_collector_leaves_its_points_and_no_lock) {
+TEST(RunStore, killed_collector_leaves_points_and_no_lock) {
   const TemporaryFolder folder;
   const auto file = folder / "a.attnscope";
-  const int status = in_child([&] {
+  const int status = run_in_child([&] {
     RunStore store = RunStore::open(file, Mode::collect);
     const std::int64_t run = store.begin_run(full_header());
     store.add_point(run, 0, full_record());
@@ -523,10 +523,10 @@ TEST(RunStore, a_killed_collector_leaves_its_points_and_no_lock) {
   expect_equal(store.points().at(0).record, full_record());
 }
 
-TEST(RunStore, a_file_in_a_read_only_folder_is_read) {
+TEST(RunStore, reads_from_a_read_only_folder) {
   const TemporaryFolder folder;
   const auto file = folder / "a.attnscope";
-  const int killed = in_child([&] {
+  const int killed = run_in_child([&] {
     RunStore store = RunStore::open(file, Mode::collect);
     store.add_point(store.begin_run(full_header()), 0, simple_record(64));
     ::kill(::getpid(), SIGKILL);
@@ -535,7 +535,7 @@ TEST(RunStore, a_file_in_a_read_only_folder_is_read) {
   ASSERT_EQ(killed, -SIGKILL);
   const auto read_without_rights = [&] {
     std::filesystem::permissions(folder.path(), std::filesystem::perms(0555));
-    const int status = in_child([&] {
+    const int status = run_in_child([&] {
       if (::geteuid() == 0 && ::setuid(65534) != 0) return 2;  // root may write anywhere
       const RunStore reader = RunStore::open(file, Mode::read_only);
       return reader.points().size() == 1 ? 0 : 1;
@@ -548,7 +548,7 @@ TEST(RunStore, a_file_in_a_read_only_folder_is_read) {
   EXPECT_EQ(read_without_rights(), 0) << "alone";
 }
 
-TEST(RunStore, the_views_say_what_the_store_says) {
+TEST(RunStore, views_agree_with_the_store) {
   const TemporaryFolder folder;
   const auto file = folder / "a.attnscope";
   {
@@ -584,7 +584,7 @@ TEST(RunStore, the_views_say_what_the_store_says) {
             "3/1 NVIDIA H200");
 }
 
-TEST(RunStore, the_schema_refuses_words_that_mean_nothing) {
+TEST(RunStore, schema_rejects_unknown_keywords) {
   const TemporaryFolder folder;
   const auto file = folder / "a.attnscope";
   {
@@ -602,7 +602,7 @@ TEST(RunStore, the_schema_refuses_words_that_mean_nothing) {
   }
 }
 
-TEST(RecordedSample, opens_with_what_it_was_recorded_with) {
+TEST(RecordedSample, has_its_recorded_environment) {
   const RunStore store = RunStore::open(ATTNSCOPE_SAMPLE, Mode::read_only);
   EXPECT_EQ(check_file(ATTNSCOPE_SAMPLE).unverified, 0U) << "a changed value would not be noticed";
   std::vector<std::string> presets;
@@ -623,7 +623,7 @@ TEST(RecordedSample, opens_with_what_it_was_recorded_with) {
                                                "torch-flash"}));
 }
 
-TEST(CompactCopy, joins_files_without_loss) {
+TEST(CompactCopy, merges_files_without_loss) {
   const TemporaryFolder folder;
   {
     RunStore store = RunStore::open(folder / "a.attnscope", Mode::collect);
@@ -663,7 +663,7 @@ TEST(CompactCopy, joins_files_without_loss) {
   EXPECT_FALSE(database.tryExec("PRAGMA foreign_key_check") != SQLite::OK);
 }
 
-TEST(CompactCopy, a_killed_collectors_log_beside_the_target_goes_with_it) {
+TEST(CompactCopy, removes_the_log_of_a_killed_collector) {
   const TemporaryFolder folder;
   {
     RunStore store = RunStore::open(folder / "a.attnscope", Mode::collect);
@@ -685,7 +685,7 @@ TEST(CompactCopy, a_killed_collectors_log_beside_the_target_goes_with_it) {
   EXPECT_EQ(RunStore::open(target, Mode::read_only).runs().size(), 1U);
 }
 
-TEST(CompactCopy, a_failure_leaves_the_target_as_it_was) {
+TEST(CompactCopy, failure_keeps_the_old_target) {
   const TemporaryFolder folder;
   const auto target = folder / "all.attnscope";
   { RunStore::open(target, Mode::collect).begin_run(full_header()); }

@@ -100,7 +100,7 @@ double intermediate_bytes(const PointSpec& spec) {
 
 /// Returns the N at which DRAM bytes are half way between compulsory bytes (all rereads hit in L2) and SM-L2 bytes
 /// (none do). Interpolated in log N; nullopt if no two points bracket it.
-std::optional<double> half_way(const analysis::CurveSet& set) {
+std::optional<double> half_way_length(const analysis::CurveSet& set) {
   const analysis::Curve* dram = find(set, "fa1", analysis::CurveKind::measured, analysis::Quantity::dram);
   const analysis::Curve* sm_l2 = find(set, "fa1", analysis::CurveKind::measured, analysis::Quantity::sm_l2);
   const analysis::Curve* least = find(set, "", analysis::CurveKind::compulsory, analysis::Quantity::sm_l2);
@@ -121,7 +121,7 @@ std::optional<double> half_way(const analysis::CurveSet& set) {
   return {};
 }
 
-TEST(SampleAnalysis, ColumnsHaveWhatThePointsHave) {
+TEST(SampleAnalysis, ColumnsEqualPointValues) {
   const analysis::PointTable& table = sample().table();
   ASSERT_EQ(table.size(), sample().points().size());
   for (const Metric& metric : metrics_table()) {
@@ -142,7 +142,7 @@ TEST(SampleAnalysis, ColumnsHaveWhatThePointsHave) {
   }
 }
 
-TEST(Sample, EveryPointIsOkOrRefusedForAStatedReason) {
+TEST(Sample, EveryPointIsOkOrHasAReason) {
   std::map<Disposition, int> ended;
   for (const StoredPoint& point : sample().points()) {
     const PointRecord& record = point.record;
@@ -163,21 +163,21 @@ TEST(Sample, EveryPointIsOkOrRefusedForAStatedReason) {
                        {Disposition::ok, 709}, {Disposition::infeasible, 200}, {Disposition::out_of_memory, 2}}));
 }
 
-TEST(Sample, RunsSayNothingOfTheMachineTheyWereMadeOn) {
+TEST(Sample, RunsContainNoHostDetails) {
   for (const RunSummary& run : sample().runs()) {
     for (const std::string& word : run.argv) EXPECT_FALSE(word.starts_with('/')) << word;
   }
 }
 
 /// Returns DRAM bytes relative to the lower bound: compulsory bytes plus the log-sum-exp of each row.
-double over_least(const PointRecord& record) {
+double relative_to_lower_bound(const PointRecord& record) {
   const AttentionProblem& p = record.spec.problem;
   const double least =
       evaluate(metric_key::model_compulsory_bytes, record)->value + static_cast<double>(p.instances() * p.n_q * 4);
   return evaluate(metric_key::dram_settled_bytes, record)->value / least;
 }
 
-TEST(Sample, NoPointMovesLessThanTheCompulsoryMinimum) {
+TEST(Sample, BytesAreAtLeastCompulsory) {
   int counted = 0;
   int below_without_write_back = 0;
   for (const StoredPoint& point : sample().points()) {
@@ -201,7 +201,7 @@ TEST(Sample, NoPointMovesLessThanTheCompulsoryMinimum) {
 // Exceptions: two blocks per SM (fa2 at d 128) or several heads (fa3 with a causal mask) read 16 MiB of K and V at
 // once, a quarter of L2; 0.1% to 0.5% of those reads miss, which adds up at N/Br of 32 to 128. With a sliding window 1%
 // misses, because a wave of blocks touches that much between two reads of a key.
-TEST(Sample, FlashForwardPassesReadKeysFromDramOnce) {
+TEST(Sample, FlashForwardReadsKeysFromDramOnce) {
   std::vector<std::string> farther;
   int within = 0;
   for (const StoredPoint& point : sample().points()) {
@@ -212,7 +212,7 @@ TEST(Sample, FlashForwardPassesReadKeysFromDramOnce) {
     const RunSummary& run = sample().run_of(point);
     const double compulsory = evaluate(metric_key::model_compulsory_bytes, record)->value;
     if (p.pass != Pass::fwd || p.n_q == 1 || compulsory <= static_cast<double>(run.limits.l2_bytes)) continue;
-    const double ratio = over_least(record);
+    const double ratio = relative_to_lower_bound(record);
     EXPECT_GE(ratio, 1) << describe(record.spec);
     if (ratio <= 1.01) {
       ++within;
@@ -234,7 +234,7 @@ TEST(Sample, FlashForwardPassesReadKeysFromDramOnce) {
 }
 
 // Occupancy reported by the driver when the sample was recorded.
-TEST(Sample, OccupancyIsTheDriversForEveryLaunch) {
+TEST(Sample, OccupancyEqualsTheDriversForEveryLaunch) {
   std::size_t launches = 0;
   for (const StoredPoint& point : sample().points()) {
     for (const KernelRecord& kernel : point.record.kernels) {
@@ -254,7 +254,7 @@ TEST(Sample, OccupancyIsTheDriversForEveryLaunch) {
 }
 
 // Checks the claim in explanation.md.
-TEST(Sample, BytesDoNotDecideFlashAttention3sTime) {
+TEST(Sample, Fa3TimeIsNotProportionalToBytes) {
   std::map<int, const PointRecord*> of_rows;
   for (const StoredPoint& point : sample().points()) {
     const PointSpec& spec = point.record.spec;
@@ -272,12 +272,12 @@ TEST(Sample, BytesDoNotDecideFlashAttention3sTime) {
 }
 
 // L2 holds FA1's working set at short N but not at long ones; the half-way N lies within the L2 band.
-TEST(SampleAnalysis, TheL2BandHoldsFa1sHalfWayPoint) {
+TEST(SampleAnalysis, L2BandContainsFa1HalfWayLength) {
   analysis::CurveRequest request;
   request.algorithms = {"fa1"};
   int bands = 0;
   for (const analysis::CurveSet& set : sample().all_curves(request)) {
-    const auto half = half_way(set);
+    const auto half = half_way_length(set);
     if (!half) continue;
     ASSERT_EQ(set.boundaries.size(), 1U);
     const analysis::L2Boundary& band = set.boundaries.front().at;
@@ -318,7 +318,7 @@ class LawSample : public ::testing::Test {
   analysis::LawReport report;
 };
 
-TEST_F(LawSample, BytesBetweenSmAndL2AreTheClosedFormsAtEveryPoint) {
+TEST_F(LawSample, SmL2BytesEqualClosedForms) {
   for (const char* algorithm : {"fa1", "fa2"}) {
     const LawFamily& counted = family(algorithm, LawLevel::sm_l2);
     ASSERT_FALSE(counted.refusal.has_value()) << text(refusal_text(counted));
@@ -332,7 +332,7 @@ TEST_F(LawSample, BytesBetweenSmAndL2AreTheClosedFormsAtEveryPoint) {
   }
 }
 
-TEST_F(LawSample, SettledDramBytesOfFa1FollowTheLawToo) {
+TEST_F(LawSample, Fa1SettledDramBytesFollowTheLaw) {
   const LawFamily& counted = family("fa1", LawLevel::dram);
   ASSERT_FALSE(counted.refusal.has_value()) << text(refusal_text(counted));
   EXPECT_EQ(counted.points.size(), 44U);
@@ -346,7 +346,7 @@ TEST_F(LawSample, SettledDramBytesOfFa1FollowTheLawToo) {
   EXPECT_LT(counted.band.high / counted.band.low, 1.2);
 }
 
-TEST_F(LawSample, DramSeesNoLawOfMWhereTheL2ServesWhatFa2ReadsAgain) {
+TEST_F(LawSample, Fa2DramBytesAreIndependentOfM) {
   const LawFamily& counted = family("fa2", LawLevel::dram);
   EXPECT_FALSE(counted.cycles);
   ASSERT_FALSE(counted.refusal.has_value()) << text(refusal_text(counted));

@@ -164,7 +164,7 @@ void expect_published(const Errors& errors, std::string_view gpu) {
   EXPECT_GT(compared, 8U);
 }
 
-TEST(SamplePredictions, SimulatedTimesOfProblemsThatNothingWasFittedTo) {
+TEST(SamplePredictions, ErrorsOnHeldOutProblems) {
   std::map<std::string, std::unique_ptr<Device>> devices;
   const CancelToken cancel;
   const Errors errors = measured().errors(Half::held_out, [&](const PointSpec& spec, const DeviceLimits& limits) {
@@ -185,7 +185,7 @@ TEST(SamplePredictions, SimulatedTimesOfProblemsThatNothingWasFittedTo) {
 }
 
 /// Kernel constants were fitted to an H200, issue rates and clock to other H100 GPUs than this one.
-TEST(SamplePredictions, HoldOnAGpuOfAnotherKind) {
+TEST(SamplePredictions, ErrorsOnAnotherGpuModel) {
   if (test::sanitized()) GTEST_SKIP() << "covered by the test with the other sample";
   const Measured h100(ATTNSCOPE_SECOND_SAMPLE);
   std::unique_ptr<Device> device;
@@ -213,7 +213,7 @@ TEST(SamplePredictions, HoldOnAGpuOfAnotherKind) {
 }
 
 /// Verdicts on simulated pairs of tiles, on a GPU without fitted constants, match the measured ones.
-TEST(SamplePredictions, VerdictsOfSimulatedTilesAreThoseOfMeasuredOnes) {
+TEST(SamplePredictions, SimulatedVerdictsMatchMeasuredOnes) {
   const RunStore store = RunStore::open(ATTNSCOPE_SECOND_SAMPLE, RunStore::Mode::read_only);
   constexpr std::int64_t of_tiles = 3;  // run of the preset tiles
   const std::vector<StoredPoint> measured = store.points({{of_tiles}});
@@ -266,7 +266,7 @@ TEST(SamplePredictions, VerdictsOfSimulatedTilesAreThoseOfMeasuredOnes) {
   EXPECT_EQ(verdicts[analysis::Verdict::same], 0U) << "no two of them are known so well";
 }
 
-TEST(SamplePredictions, TimesWithoutPlayingAnything) {
+TEST(SamplePredictions, TimesFromClosedForms) {
   const Errors errors = measured().errors({}, [](const PointSpec& spec, const DeviceLimits& limits) {
     PointRecord record;
     record.spec = spec;

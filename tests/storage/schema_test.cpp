@@ -39,7 +39,7 @@ std::uint64_t identities_of(const char* file) {
 }
 
 // Identities decide which problems are held out of fits; if they changed, published errors would be in-sample.
-TEST(Samples, keep_the_identities_of_their_points) {
+TEST(Samples, identities_are_stable) {
   EXPECT_EQ(identities_of(ATTNSCOPE_SAMPLE), 13516064894059681565ULL);
   EXPECT_EQ(identities_of(ATTNSCOPE_SECOND_SAMPLE), 1744289126059905825ULL);
   EXPECT_EQ(identities_of(ATTNSCOPE_LAW_SAMPLE), 4800425945201381056ULL);

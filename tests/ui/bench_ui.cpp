@@ -74,7 +74,7 @@ class TimedApplication : public QApplication {
     }
     return taken;
   }
-  /// Returns and resets the longest event: "MetaCall of attnscope::ui::LiveWork "": 12.3 ms".
+  /// Returns and resets the longest event: "MetaCall of attnscope::ui::BackgroundWork "": 12.3 ms".
   QString take_longest() {
     const QString words = QStringLiteral("%1: %2 ms").arg(longest_).arg(longest_ms_, 0, 'f', 1);
     longest_ms_ = 0;
@@ -200,7 +200,7 @@ void bench_opening(MainWindow& window, const QString& file) {
   longest = std::max(longest, computed_ms() - before);
   const std::size_t points = window.workspace().visible()->size();
   std::printf("%-32s %8.0f ms to first paint of %zu of %zu points, %.0f ms in the reader thread (%s)\n", "open",
-              ms_since(whole), points, window.workspace().ticked_points(), read,
+              ms_since(whole), points, window.workspace().checked_points(), read,
               said ? "with progress" : "without progress");
   std::printf("%-32s %8.1f ms CPU in the longest block, %.1f in total   (target 100)\n", "open, event loop", longest,
               computed_ms() - before_all);

@@ -126,7 +126,7 @@ void write_at_once(const QString& path, RunOf run) {
 }
 
 QString cell_named(const QAbstractItemModel& model, int row, const char* key) {
-  const int column = dynamic_cast<const ResultModel&>(model).column_named(key);
+  const int column = dynamic_cast<const ResultModel&>(model).find_column_index(key);
   return column < 0 ? QString() : model.index(row, column).data().toString();
 }
 

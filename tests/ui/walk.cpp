@@ -198,7 +198,7 @@ class Walk {
     const QString file = work_.filePath(QStringLiteral("there.attnscope"));
     form.set_database(file);
     window_.collect()->findChild<QPushButton*>(QStringLiteral("start"))->click();
-    wait("the remote sweep", [&] { return window_.collect()->progress_words().startsWith(QStringLiteral("done")); });
+    wait("the remote sweep", [&] { return window_.collect()->progress_text().startsWith(QStringLiteral("done")); });
     picture("ssh-collected");
     DeviceList::set_remote({});
   }

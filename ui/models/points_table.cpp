@@ -60,9 +60,9 @@ std::optional<double> number_of(const SettingValue& value) {
   return is_number ? std::optional(number) : std::nullopt;
 }
 
-class Maker {
+class PointsTableBuilder {
  public:
-  explicit Maker(PointsTable& made) : made_(made), points_(*made.points), rows_(points_.table().rows()) {
+  explicit PointsTableBuilder(PointsTable& made) : made_(made), points_(*made.points), rows_(points_.table().rows()) {
     made.table.rows = points_.size();
   }
 
@@ -79,7 +79,7 @@ class Maker {
           std::ranges::any_of(examples({&key, 1}, rows_), [&](Row row) { return is_set(setting, spec_for(row)); });
     }
     add(setting_column(setting, spec_for, rows_.size()), std::move(facts),
-        examples_of(setting, points_.table(), rows_));
+        distinct_rows(setting, points_.table(), rows_));
   }
 
   /// Adds a column whose text depends only on `key`.
@@ -152,12 +152,12 @@ QString result_of(const PointSet& points, Row row, bool code) {
     text += QStringLiteral(", ") + (code ? QStringLiteral("throttled") : qtext(msg::points_table::throttled{}));
   }
   const Provenance origin = columns.origin(row);
-  const bool of_a_gpu = origin == Provenance::measured || origin == Provenance::derived;
-  if (!of_a_gpu) text += QStringLiteral(", ") + said(origin);
+  const bool is_from_gpu = origin == Provenance::measured || origin == Provenance::derived;
+  if (!is_from_gpu) text += QStringLiteral(", ") + said(origin);
   return text;
 }
 
-void add_result(Maker& maker, const PointSet& points) {
+void add_result(PointsTableBuilder& maker, const PointSet& points) {
   const analysis::PointColumns& columns = points.table().points();
   Column column{.key = result_key.data(),
                 .title = text(msg::points_table::result{}),
@@ -177,9 +177,9 @@ void add_result(Maker& maker, const PointSet& points) {
       });
 }
 
-void add_metrics(Maker& maker) {
+void add_metrics(PointsTableBuilder& maker) {
   namespace keys = metric_key;
-  constexpr auto as_they_are = [](const MetricValue& value) { return format_metric(value); };
+  constexpr auto default_format = [](const MetricValue& value) { return format_metric(value); };
   constexpr auto bytes = [](const MetricValue& value) {
     return qtext(
         msg::points_table::exact_bytes{.bytes = number_text(value.value, 12), .origin = title(value.provenance)});
@@ -187,9 +187,9 @@ void add_metrics(Maker& maker) {
   maker.add("time", msg::points_table::time{}, msg::points_table::time_help{}, keys::time_median_ns);
   maker.add("rate", msg::points_table::rate{}, msg::points_table::rate_help{}, keys::tflops);
   maker.add("dram", msg::points_table::dram{}, msg::points_table::dram_help{}, analysis::metric_of(Quantity::dram),
-            as_they_are, bytes);
+            default_format, bytes);
   maker.add("sm_l2", msg::points_table::sm_l2{}, msg::points_table::sm_l2_help{}, analysis::metric_of(Quantity::sm_l2),
-            as_they_are, bytes);
+            default_format, bytes);
   maker.add("model", msg::points_table::model{}, msg::points_table::model_help{}, keys::model_l2_sm_bytes);
   maker.add("over_model", msg::points_table::over_model{}, msg::points_table::over_model_help{}, keys::l2_sm_over_model,
             [](const MetricValue& value) { return QString::number(value.value, 'f', 4); });
@@ -200,7 +200,7 @@ void add_metrics(Maker& maker) {
   maker.add("shared", msg::points_table::shared{}, msg::points_table::shared_help{}, keys::shared_bytes);
 }
 
-void add_sources(Maker& maker, const PointSet& points) {
+void add_sources(PointsTableBuilder& maker, const PointSet& points) {
   const analysis::PointTable& table = points.table();
   const auto column = [](const char* key, const Message& heading, const Message& help) {
     return Column{.key = key, .title = text(heading), .help = text(help)};
@@ -221,7 +221,7 @@ void add_sources(Maker& maker, const PointSet& points) {
   // Equal reasons are stored once, so their address identifies them.
   maker.add(
       column("reason", msg::points_table::reason{}, msg::points_table::reason_help{}),
-      [&table](Row row) { return headline(qtext(table.reason(row))); },
+      [&table](Row row) { return compiler_error_line(qtext(table.reason(row))); },
       [&table](Row row) { return std::uint64_t{std::bit_cast<std::uintptr_t>(&table.reason(row))}; });
 }
 
@@ -230,14 +230,14 @@ void add_sources(Maker& maker, const PointSet& points) {
 std::shared_ptr<const PointsTable> points_table(std::shared_ptr<const PointSet> points, const Registry& registry,
                                                 std::span<const Field> fields) {
   auto made = std::make_shared<PointsTable>(PointsTable{.points = std::move(points), .table = {}, .facts = {}});
-  std::set<std::string> foreign_knobs;  // known to no algorithm of the registry
+  std::set<std::string> unknown_knobs;  // known to no algorithm of the registry
   for (const Knobs& knobs : made->points->table().points().knobs().values()) {
     for (const auto& [name, value] : knobs) {
-      if (registry.find_knob(name) == nullptr) foreign_knobs.insert(name);
+      if (registry.find_knob(name) == nullptr) unknown_knobs.insert(name);
     }
   }
-  Maker maker(*made);
-  for (const Field& setting : point_settings(registry, foreign_knobs, fields)) maker.add(setting);
+  PointsTableBuilder maker(*made);
+  for (const Field& setting : point_settings(registry, unknown_knobs, fields)) maker.add(setting);
   add_result(maker, *made->points);
   add_metrics(maker);
   add_sources(maker, *made->points);
@@ -262,14 +262,14 @@ Column setting_column(const Field& setting, std::function<PointSpec(std::size_t)
   return column;
 }
 
-std::vector<Row> examples_of(const Field& setting, const analysis::PointTable& points, std::span<const Row> rows) {
+std::vector<Row> distinct_rows(const Field& setting, const analysis::PointTable& points, std::span<const Row> rows) {
   return examples(keys_of(setting, points), rows);
 }
 
 namespace {
 
 /// Returns true if `now` extends `before`.
-bool is_beginning(const PointSet& before, const PointSet& now) {
+bool is_prefix(const PointSet& before, const PointSet& now) {
   if (before.empty() || before.size() > now.size()) return false;
   const auto same_run = [](const RunPtr& a, const RunPtr& b) {
     return a == b || (a->file == b->file && a->summary.id == b->summary.id && a->summary.uid == b->summary.uid &&
@@ -294,7 +294,7 @@ void PointsTableModel::set_contents(std::shared_ptr<const PointsTable> contents,
   const std::shared_ptr<const PointsTable> before = std::exchange(contents_, std::move(contents));
   const TablePtr table{contents_, &contents_->table};
   const bool goes_on =
-      before != nullptr && is_beginning(*before->points, *contents_->points) &&
+      before != nullptr && is_prefix(*before->points, *contents_->points) &&
       std::ranges::equal(before->table.columns, table->columns, {}, &analysis::Column::key, &analysis::Column::key);
   goes_on ? extend_table(table, std::move(order)) : set_table(table, nullptr, std::move(order));
 }

@@ -52,8 +52,8 @@ struct PointsTable {
 [[nodiscard]] analysis::Column setting_column(const Field& setting, std::function<PointSpec(std::size_t)> spec,
                                               std::size_t rows);
 /// Returns one row per distinct value of the setting.
-[[nodiscard]] std::vector<Row> examples_of(const Field& setting, const analysis::PointTable& points,
-                                           std::span<const Row> rows);
+[[nodiscard]] std::vector<Row> distinct_rows(const Field& setting, const analysis::PointTable& points,
+                                             std::span<const Row> rows);
 
 class PointsTableModel : public ResultModel {
   Q_OBJECT

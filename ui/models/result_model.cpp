@@ -114,7 +114,7 @@ void ResultModel::update_table(TablePtr table) {
   }
 }
 
-int column_named(const analysis::Table& table, const QString& key) {
+int find_column_index(const analysis::Table& table, const QString& key) {
   const analysis::Column* found = table.find(key.toStdString());
   return found == nullptr ? -1 : static_cast<int>(found - table.columns.data());
 }
@@ -123,8 +123,8 @@ QString ResultModel::key_of(int column) const {
   return to_qstring(table_->columns[static_cast<std::size_t>(column)].key);
 }
 
-int ResultModel::column_named(const QString& key) const {
-  return ui::column_named(*table_, key);
+int ResultModel::find_column_index(const QString& key) const {
+  return ui::find_column_index(*table_, key);
 }
 
 QVariant ResultModel::cell(int line, int column, int role) const {
@@ -147,7 +147,7 @@ QVariant ResultModel::cell(int line, int column, int role) const {
       const std::string tip = shown.tip                          ? shown.tip(at)
                               : shown.kind == ColumnKind::number ? std::string()
                                                                  : shown.cell(at).text;
-      return tip.empty() ? QVariant() : plain_tip(to_qstring(tip));
+      return tip.empty() ? QVariant() : plain_tooltip(to_qstring(tip));
     }
     case Qt::TextAlignmentRole:
       return parse_alignment(shown.kind);
@@ -180,7 +180,7 @@ QVariant ResultModel::header(int column, int role) const {
     case copy_role:
       return to_qstring(shown.key);
     case Qt::ToolTipRole:
-      return shown.help.empty() ? QVariant() : plain_tip(to_qstring(shown.help));
+      return shown.help.empty() ? QVariant() : plain_tooltip(to_qstring(shown.help));
     case Qt::TextAlignmentRole:
       return parse_alignment(shown.kind);
     default:

@@ -85,7 +85,7 @@ class TableModel : public QAbstractTableModel {
 };
 
 /// Returns -1 if the table has no such column.
-[[nodiscard]] int column_named(const analysis::Table& table, const QString& key);
+[[nodiscard]] int find_column_index(const analysis::Table& table, const QString& key);
 
 /// Returns blue for better and orange for worse; invalid for other tones.
 [[nodiscard]] QColor tone_color(analysis::Tone tone, bool dark);
@@ -113,7 +113,7 @@ class ResultModel : public TableModel {
   void update_table(TablePtr table);
   [[nodiscard]] const TablePtr& table() const { return table_; }
   [[nodiscard]] QString key_of(int column) const;
-  [[nodiscard]] int column_named(const QString& key) const;
+  [[nodiscard]] int find_column_index(const QString& key) const;
 
  protected:
   [[nodiscard]] int rows() const override { return static_cast<int>(table_->rows); }

@@ -89,7 +89,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
       if (!summary.annotations.note.empty())
         text += QLatin1Char('\n') + QString::fromStdString(summary.annotations.note);
       if (!argv.isEmpty()) text += QLatin1Char('\n') + argv.trimmed();
-      return plain_tip(text);
+      return plain_tooltip(text);
     }
     case Qt::AccessibleTextRole: {
       const QString origin = data(index, origin_role).toString();

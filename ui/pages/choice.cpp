@@ -86,7 +86,7 @@ QAction* Toggles::add(const QString& name, const QString& text, const QString& h
   action->setObjectName(name);
   action->setCheckable(true);
   action->setChecked(on);
-  action->setToolTip(plain_tip(help));
+  action->setToolTip(plain_tooltip(help));
   all_ << action;
   return action;
 }

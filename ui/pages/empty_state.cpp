@@ -35,7 +35,7 @@ bool ticked_run_is_running(const Workspace& workspace) {
 }
 
 EmptyWords why_no_points(const Workspace& workspace) {
-  if (const std::size_t hidden = workspace.ticked_points(); hidden > 0) {
+  if (const std::size_t hidden = workspace.checked_points(); hidden > 0) {
     constexpr qsizetype most = 60;
     const QString filter = shortened(workspace.query(), most).toHtmlEscaped();
     return {qtext(msg::empty_page::all_filtered{.points = points_text(hidden)}),
@@ -59,7 +59,7 @@ EmptyWords why_no_points(const Workspace& workspace) {
   if (runs.empty()) {
     return {qtext(msg::empty_page::no_measurements{}), qtext(msg::empty_page::no_measurements_help{})};
   }
-  const auto ticked = std::find_if(runs.begin(), runs.end(), [](const LoadedRun& run) { return run.visible; });
+  const auto checked = std::find_if(runs.begin(), runs.end(), [](const LoadedRun& run) { return run.visible; });
   const auto damaged = std::find_if(runs.begin(), runs.end(), [](const LoadedRun& run) {
     return run.visible && run.info->summary.points > 0 && run.size() == 0;
   });
@@ -67,9 +67,9 @@ EmptyWords why_no_points(const Workspace& workspace) {
     return {qtext(msg::empty_page::all_damaged{.run = run_words(*damaged->info).toStdString()}),
             qtext(msg::empty_page::all_damaged_help{.points = points_text(damaged->info->summary.points)})};
   }
-  if (ticked != runs.end()) {
-    return {qtext(msg::empty_page::no_points{.run = run_words(*ticked->info).toStdString()}),
-            qtext(msg::empty_page::no_points_help{.state = title(ticked->info->summary.state)})};
+  if (checked != runs.end()) {
+    return {qtext(msg::empty_page::no_points{.run = run_words(*checked->info).toStdString()}),
+            qtext(msg::empty_page::no_points_help{.state = title(checked->info->summary.state)})};
   }
   return {qtext(msg::empty_page::no_run{}), qtext(msg::empty_page::no_run_help{})};
 }
@@ -120,8 +120,8 @@ EmptyState::EmptyState(QWidget* parent, Workspace* workspace) : QLabel(parent), 
 void EmptyState::set_text(const EmptyWords& words) {
   QString text = QStringLiteral("<h3>%1</h3><p>%2</p>").arg(words.title, words.text);
   const Row left = workspace_ == nullptr ? 0 : workspace_->visible()->size();
-  const std::size_t all = workspace_ == nullptr ? 0 : workspace_->ticked_points();
-  const QString sample = words.sample.empty() ? QString() : sample_named(words.sample);
+  const std::size_t all = workspace_ == nullptr ? 0 : workspace_->checked_points();
+  const QString sample = words.sample.empty() ? QString() : find_sample(words.sample);
   if (workspace_ != nullptr && !sample.isEmpty() && !workspace_->files().contains(sample)) {
     text +=
         QStringLiteral("<p><a href=\"%1\">%2</a></p>")

@@ -98,7 +98,7 @@ ErrorNote::ErrorNote(QWidget* parent) : ElidedLabel(parent) {
 void ErrorNote::show_for(const std::set<SimulatedPart>& parts) {
   const QString line = line_of(parts);
   setText(line);
-  setToolTip(plain_tip(line));
+  setToolTip(plain_tooltip(line));
   setVisible(!parts.empty());
 }
 

@@ -12,7 +12,7 @@
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 #include "ui/widgets/flow_layout.h"
-#include "ui/widgets/staying_menu.h"
+#include "ui/widgets/persistent_menu.h"
 
 namespace attnscope::ui {
 
@@ -29,7 +29,7 @@ FacetBar::FacetBar(ProblemFilter& filter, QWidget* parent)
       filter_(filter),
       flow_(new FlowLayout(this, 6)),
       toggles_(new Toggles(this)),
-      more_(new FacetChip({}, qtext(msg::page::options_help{}), new StayingMenu, this)) {
+      more_(new FacetChip({}, qtext(msg::page::options_help{}), new PersistentMenu, this)) {
   more_->setObjectName(QStringLiteral("plot-options"));
   more_->setAccessibleName(qtext(msg::page::options{}));
   more_->hide_label();
@@ -148,7 +148,7 @@ FacetBar::Texts FacetBar::texts_of(const ProblemFilter& filter, const analysis::
     for (const Row row : rows) there[column.codes[row]] = true;
     QStringList& of_facet = texts.emplace_back();
     for (std::size_t code = 0; code < there.size(); ++code) {
-      if (there[code]) of_facet << value_words(*facet, column.values[code]);
+      if (there[code]) of_facet << facet_value_text(*facet, column.values[code]);
     }
   }
   return texts;
@@ -181,7 +181,7 @@ void FacetBar::refresh(const Texts& texts) {
     const ProblemFilter::State& state = filter_.state(f);
     std::vector<Option> options;
     for (const analysis::FacetValue& value : state.options) {
-      options.push_back({.text = value_words(*filter_.facets()[f], value),
+      options.push_back({.text = facet_value_text(*filter_.facets()[f], value),
                          .id = QString::fromStdString(value.id()),
                          .full = QString::fromStdString(value.full)});
     }

@@ -12,7 +12,7 @@
 
 #include "ui/text/format.h"
 #include "ui/theme/theme.h"
-#include "ui/widgets/staying_menu.h"
+#include "ui/widgets/persistent_menu.h"
 
 namespace attnscope::ui {
 
@@ -60,7 +60,7 @@ void FacetChip::offer(std::vector<Option> options, int current) {
     const Option& chosen = options_[static_cast<std::size_t>(current_)];
     tip += QLatin1Char('\n') + (chosen.full.isEmpty() ? chosen.text : chosen.full);
   }
-  setToolTip(plain_tip(tip));
+  setToolTip(plain_tooltip(tip));
   update();
 }
 
@@ -73,7 +73,7 @@ void FacetChip::name_value() {
 void FacetChip::show_words(const QString& words) {
   words_ = words;
   name_value();
-  setToolTip(plain_tip(help_ + QLatin1Char('\n') + words));
+  setToolTip(plain_tooltip(help_ + QLatin1Char('\n') + words));
   setEnabled(true);
   update();
 }
@@ -209,7 +209,7 @@ void FacetChip::fill_menu() {
     QAction* entry = among->addAction(text.replace(QLatin1Char('&'), QStringLiteral("&&")));
     entry->setCheckable(true);
     entry->setChecked(place == current_);
-    entry->setToolTip(plain_tip(options_[i].full));
+    entry->setToolTip(plain_tooltip(options_[i].full));
     group->addAction(entry);
     connect(entry, &QAction::triggered, this, [this, place] { pick(place); });
     if (place == current_ && among == menu()) menu()->setActiveAction(entry);
@@ -222,7 +222,7 @@ void FacetChip::pick(int place) {
 }
 
 SetChip::SetChip(const QString& label, const QString& help, QWidget* parent)
-    : FacetChip(label, help, new StayingMenu, parent) {
+    : FacetChip(label, help, new PersistentMenu, parent) {
   hide_label();
 }
 
@@ -242,16 +242,16 @@ void SetChip::set_items(std::vector<Item> items) {
 }
 
 void SetChip::fill_menu() {
-  const bool anew = menu()->actions().size() != static_cast<qsizetype>(items_.size());
-  if (anew) menu()->clear();
+  const bool fresh = menu()->actions().size() != static_cast<qsizetype>(items_.size());
+  if (fresh) menu()->clear();
   for (std::size_t i = 0; i < items_.size(); ++i) {
-    QAction* entry = anew ? menu()->addAction(QString()) : menu()->actions()[static_cast<qsizetype>(i)];
+    QAction* entry = fresh ? menu()->addAction(QString()) : menu()->actions()[static_cast<qsizetype>(i)];
     const Item& item = items_[i];
     entry->setText(QString(item.text).replace(QLatin1Char('&'), QStringLiteral("&&")));
     entry->setCheckable(true);
     entry->setChecked(item.on);
-    entry->setToolTip(plain_tip(item.help));
-    if (!anew) continue;
+    entry->setToolTip(plain_tooltip(item.help));
+    if (!fresh) continue;
     connect(entry, &QAction::triggered, this, [this, i](bool on) {
       const QString id = items_[i].id;
       if (QApplication::keyboardModifiers().testFlag(Qt::ControlModifier)) {

@@ -21,14 +21,14 @@ Page::Page(QWidget* parent) : QWidget(parent) {
   connect(&late_, &QTimer::timeout, this, &Page::say_late);
 }
 
-void Page::watch(LiveWork& work) {
+void Page::watch(BackgroundWork& work) {
   watched_.push_back(&work);
-  connect(&work, &LiveWork::asked, this, [this, &work] {
+  connect(&work, &BackgroundWork::asked, this, [this, &work] {
     failure_.clear();
     if (work.busy()) return begin_late();
     say_late();
   });
-  connect(&work, &LiveWork::settled, this, &Page::take_answer);
+  connect(&work, &BackgroundWork::settled, this, &Page::take_answer);
   work.on_failure([this](const QString& reason) { failure_ = reason; });
 }
 
@@ -48,7 +48,7 @@ bool Page::waiting() const {
 }
 
 bool Page::settled() const {
-  return !waiting() && std::ranges::none_of(waited_for_, &LiveWork::busy);
+  return !waiting() && std::ranges::none_of(waited_for_, &BackgroundWork::busy);
 }
 
 void Page::restore(const QJsonObject& state) {
@@ -97,8 +97,8 @@ void Page::settle() {
   if (workspace_ != nullptr) workspace_->settle();
   catch_up();
   // A result may start another request.
-  while (busy()) std::ranges::for_each(watched_, &LiveWork::wait);
-  std::ranges::for_each(waited_for_, &LiveWork::wait);
+  while (busy()) std::ranges::for_each(watched_, &BackgroundWork::wait);
+  std::ranges::for_each(waited_for_, &BackgroundWork::wait);
 }
 
 const PlainTable* Page::seen_table() const {
@@ -123,7 +123,7 @@ void Page::contextMenuEvent(QContextMenuEvent* event) {
 
 void Page::keep_up_with(Workspace& workspace) {
   workspace_ = &workspace;
-  connect(&workspace, &Workspace::points_awaited, this, [this] {
+  connect(&workspace, &Workspace::points_pending, this, [this] {
     if (in_sight()) begin_late();
   });
   connect(&workspace, &Workspace::points_changed, this, &Page::fall_behind);

@@ -26,7 +26,7 @@ namespace attnscope::ui {
 class LegendPlot;
 class PlainTable;
 
-struct DeviceWork;
+struct CeilingsTask;
 
 class Page : public QWidget {
   Q_OBJECT
@@ -92,7 +92,7 @@ class Page : public QWidget {
   void menu_opened(QMenu* menu);
   void answered();
   /// The user wants to measure a GPU's ceilings, or to stop the measurement.
-  void device_work_wanted(const attnscope::ui::DeviceWork& work);
+  void device_work_wanted(const attnscope::ui::CeilingsTask& work);
   void stop_wanted();
 
  protected:
@@ -122,9 +122,9 @@ class Page : public QWidget {
   void keep_up_with(Workspace& workspace);
 
   /// Shows an overlay while `work` takes long, and its error if it fails. `work` has to live as long as the page.
-  void watch(LiveWork& work);
+  void watch(BackgroundWork& work);
   /// No overlay for `work`, but settle() waits for it.
-  void wait_for(LiveWork& work) { waited_for_.push_back(&work); }
+  void wait_for(BackgroundWork& work) { waited_for_.push_back(&work); }
   [[nodiscard]] bool waiting() const;
   /// Shows the overlay if the update is pending or failed; hides it otherwise.
   void say_late();
@@ -136,7 +136,7 @@ class Page : public QWidget {
   /// Starts the delay before the overlay is shown.
   void begin_late();
   void take_answer();
-  [[nodiscard]] bool busy() const { return std::ranges::any_of(watched_, &LiveWork::busy); }
+  [[nodiscard]] bool busy() const { return std::ranges::any_of(watched_, &BackgroundWork::busy); }
   /// First visible table with rows; null: none.
   [[nodiscard]] const PlainTable* seen_table() const;
   void mark_what_is_shown();
@@ -150,8 +150,8 @@ class Page : public QWidget {
   bool mark_shown_ = false;
   bool marking_ = false;
   Workspace* workspace_ = nullptr;  ///< Source of the visible points.
-  std::vector<LiveWork*> watched_;
-  std::vector<LiveWork*> waited_for_;
+  std::vector<BackgroundWork*> watched_;
+  std::vector<BackgroundWork*> waited_for_;
   QTimer late_;  ///< Delay before the overlay is shown.
   QLabel* late_words_ = nullptr;
   QString failure_;  ///< Error of the last update; empty: none.

@@ -22,7 +22,7 @@ void PlotTablePage::set_plot_and_table(QWidget* plot, QAbstractItemModel& model,
   table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   column->addWidget(plot, 1);
   column->addWidget(table_);
-  set_content(scrolled(both, plot, this), below);
+  set_content(make_scroll_area(both, plot, this), below);
 }
 
 void PlotTablePage::fit_table() {

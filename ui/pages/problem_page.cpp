@@ -102,7 +102,7 @@ void ProblemPage::look_through(const std::string& of, Find find, std::function<v
   look_.ask({std::move(find), std::move(before)}, size);
 }
 
-Narrowed ProblemPage::look(const SearchRequest& asked, const Outdated& outdated) {
+Narrowed ProblemPage::look(const SearchRequest& asked, const StaleCheck& outdated) {
   Narrowed now = asked.before;
   const analysis::PointTable& table = now.points->table();
   if (now.candidates == nullptr) now.candidates = std::make_shared<const std::vector<Row>>(asked.find(table));

@@ -94,7 +94,7 @@ class ProblemPage : public Page {
     Find find;
     Narrowed before;
   };
-  static Narrowed look(const SearchRequest& asked, const Outdated& outdated);
+  static Narrowed look(const SearchRequest& asked, const StaleCheck& outdated);
   std::string looks_for_;  ///< `of` of the last search.
   std::function<void()> found_;
   Live<SearchRequest, Narrowed> look_;

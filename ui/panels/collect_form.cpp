@@ -23,11 +23,11 @@ namespace {
 
 constexpr auto own_axes = "";
 /// Entry that adds a remote device.
-constexpr auto another_machine = "elsewhere";
+constexpr auto add_remote_entry = "elsewhere";
 
 /// Property with the last state of a disabled box.
-constexpr auto ticked = "ticked";
-bool is_offered(const QCheckBox& box) {
+constexpr auto checked = "ticked";
+bool is_selectable(const QCheckBox& box) {
   return box.isEnabledTo(box.parentWidget());  // all boxes are disabled while a collection runs
 }
 
@@ -55,7 +55,7 @@ CollectForm::CollectForm(QWidget* parent) : QWidget(parent) {
   add_axes_and_algorithms(*form);
   add_cache(*form);
   add_file(*form);
-  take_algorithms_of_preset();
+  select_preset_algorithms();
   connect_fields();
   devices_.probe();
 }
@@ -87,7 +87,7 @@ void CollectForm::add_axes_and_algorithms(QFormLayout& form) {
     if (algorithm->facts().model_only) continue;
     constexpr qsizetype longest = 24;  // the panel is narrow; the tooltip shows the full name
     auto* box = new QCheckBox(shortened(short_title(algorithm->name()), longest), boxes);
-    box->setToolTip(plain_tip(to_qstring(algorithm->facts().title)));
+    box->setToolTip(plain_tooltip(to_qstring(algorithm->facts().title)));
     box->setProperty("algorithm", to_qstring(algorithm->name()));
     box->setChecked(true);
     flow->addWidget(box);
@@ -104,7 +104,7 @@ void CollectForm::add_cache(QFormLayout& form) {
   rounds_ = new QSpinBox(this);
   rounds_->setObjectName(QStringLiteral("rounds"));
   rounds_->setRange(1, 1000);
-  rounds_->setToolTip(plain_tip(qtext(msg::collect_panel::rounds_help{})));
+  rounds_->setToolTip(plain_tooltip(qtext(msg::collect_panel::rounds_help{})));
   auto* rounds_label = new QLabel(qtext(msg::collect_panel::rounds{}), this);
   rounds_label->setBuddy(rounds_);
   auto* row = new QHBoxLayout;
@@ -132,9 +132,9 @@ void CollectForm::add_file(QFormLayout& form) {
 void CollectForm::connect_fields() {
   connect(&devices_, &DeviceList::changed, this, &CollectForm::show_devices);
   connect(device_, &QComboBox::activated, this, &CollectForm::choose_device);
-  connect(device_, &QComboBox::currentIndexChanged, this, &CollectForm::offer_own_kernels);
+  connect(device_, &QComboBox::currentIndexChanged, this, &CollectForm::update_user_kernels);
   connect(preset_, &QComboBox::currentIndexChanged, this, [this] {
-    take_algorithms_of_preset();
+    select_preset_algorithms();
     emit changed();
   });
   for (QComboBox* combo : {device_, cache_}) {
@@ -145,7 +145,7 @@ void CollectForm::connect_fields() {
   for (QCheckBox* box : algorithms_) connect(box, &QCheckBox::toggled, this, &CollectForm::changed);
 }
 
-void CollectForm::choose_remote() {
+void CollectForm::add_remote_device() {
   bool accepted = false;
   const QStringList before = DeviceList::remote();
   const QString words = QInputDialog::getText(
@@ -156,20 +156,20 @@ void CollectForm::choose_remote() {
   named.removeAll(QStringLiteral("ssh:"));
   DeviceList::set_remote(named);
   for (const QString& word : DeviceList::remote()) {
-    if (!before.contains(word)) wanted_device_ = word;
+    if (!before.contains(word)) pending_device_ = word;
   }
   show_devices();
 }
 
 void CollectForm::choose_device() {
   const QString chosen = device_->currentData().toString();
-  if (chosen == QLatin1String(another_machine)) {
+  if (chosen == QLatin1String(add_remote_entry)) {
     // Keep the previous choice until a device is added.
     device_->setCurrentIndex(std::max(0, device_->findData(last_device_)));
-    return choose_remote();
+    return add_remote_device();
   }
   device_chosen_ = true;
-  wanted_device_.clear();
+  pending_device_.clear();
   last_device_ = chosen;
 }
 
@@ -183,13 +183,13 @@ void CollectForm::show_devices() {
       device_->addItem(device.name, device.argument);
       device_->setItemData(device_->count() - 1, device.note, Qt::ToolTipRole);
     }
-    if (const std::size_t gpus = devices_.gpus_here(); gpus > 1) {
+    if (const std::size_t gpus = devices_.local_gpu_count(); gpus > 1) {
       device_->insertItem(static_cast<int>(gpus), qtext(msg::collect_panel::all_gpus{.gpus = gpus}),
                           QLatin1String(all_gpus));
     }
-    device_->addItem(qtext(msg::collect_panel::remote_gpu{}), QString::fromLatin1(another_machine));
-    if (const int place = device_->findData(wanted_device_); !wanted_device_.isEmpty() && place >= 0) {
-      wanted_device_.clear();
+    device_->addItem(qtext(msg::collect_panel::remote_gpu{}), QString::fromLatin1(add_remote_entry));
+    if (const int place = device_->findData(pending_device_); !pending_device_.isEmpty() && place >= 0) {
+      pending_device_.clear();
       device_chosen_ = true;
       device_->setCurrentIndex(place);
     } else {
@@ -197,11 +197,11 @@ void CollectForm::show_devices() {
     }
     last_device_ = device_->currentData().toString();
   }
-  offer_own_kernels();
+  update_user_kernels();
   emit changed();
 }
 
-void CollectForm::take_algorithms_of_preset() {
+void CollectForm::select_preset_algorithms() {
   SweepRequest request;
   request.preset = preset_->currentData().toString().toStdString();
   if (request.preset.empty()) return;
@@ -212,26 +212,26 @@ void CollectForm::take_algorithms_of_preset() {
     const bool planned = std::any_of(plan->points.begin(), plan->points.end(),
                                      [&](const PointSpec& point) { return point.algorithm == name; });
     const QSignalBlocker quiet(box);
-    if (is_offered(*box)) {
+    if (is_selectable(*box)) {
       box->setChecked(planned);
     } else {
-      box->setProperty(ticked, planned);
+      box->setProperty(checked, planned);
     }
   }
 }
 
-void CollectForm::offer_own_kernels() {
+void CollectForm::update_user_kernels() {
   const ListedDevice* device = devices_.find(device_->currentData().toString());
   const bool here = device != nullptr && !device->simulated && !device->argument.startsWith(QLatin1String("ssh:"));
   for (QCheckBox* box : algorithms_) {
     const Algorithm* algorithm = known_algorithms().find(box->property("algorithm").toString().toStdString());
-    if (algorithm == nullptr || !algorithm->facts().user_defined || is_offered(*box) == here) continue;
+    if (algorithm == nullptr || !algorithm->facts().user_defined || is_selectable(*box) == here) continue;
     const QSignalBlocker quiet(box);
-    if (!here) box->setProperty(ticked, box->isChecked());
-    box->setChecked(here && box->property(ticked).toBool());
+    if (!here) box->setProperty(checked, box->isChecked());
+    box->setChecked(here && box->property(checked).toBool());
     box->setEnabled(here);
-    box->setToolTip(plain_tip(here ? to_qstring(algorithm->facts().title)
-                                   : QStringLiteral("User-defined kernels run only on GPUs of this machine.")));
+    box->setToolTip(plain_tooltip(here ? to_qstring(algorithm->facts().title)
+                                       : QStringLiteral("User-defined kernels run only on GPUs of this machine.")));
   }
 }
 
@@ -274,7 +274,7 @@ CollectForm::Verdict CollectForm::check() const {
   const Message points =
       points_text(plan->points.size(), listed == nullptr || listed->simulated ? 1 : rounds_->value());
   QString words = device == QLatin1String(all_gpus)
-                      ? qtext(msg::collect_panel::multi_gpu_plan{.gpus = devices_.gpus_here(), .points = points})
+                      ? qtext(msg::collect_panel::multi_gpu_plan{.gpus = devices_.local_gpu_count(), .points = points})
                       : qtext(msg::collect_panel::plan{.device = on, .points = points});
   if (listed != nullptr && !listed->note.isEmpty()) {
     words += QLatin1Char('\n') + qtext("No counters: {}", listed->note.toStdString());
@@ -303,7 +303,7 @@ void CollectForm::set_rounds(int rounds) {
 
 void CollectForm::set_device(const QString& argument) {
   if (device_->findData(argument) < 0) return;
-  wanted_device_ = argument;
+  pending_device_ = argument;
   show_devices();
 }
 
@@ -331,10 +331,10 @@ QJsonObject CollectForm::state() const {
                     {QStringLiteral("file"), file_->text()},
                     {QStringLiteral("resume"), resume_->isChecked()}};
   const QString device = device_chosen_ ? device_->currentData().toString() : QString();
-  state[QStringLiteral("device")] = wanted_device_.isEmpty() ? device : wanted_device_;
+  state[QStringLiteral("device")] = pending_device_.isEmpty() ? device : pending_device_;
   QJsonObject algorithms;
   for (const QCheckBox* box : algorithms_) {
-    const bool on = is_offered(*box) ? box->isChecked() : box->property(ticked).toBool();
+    const bool on = is_selectable(*box) ? box->isChecked() : box->property(checked).toBool();
     algorithms[box->property("algorithm").toString()] = on;
   }
   state[QStringLiteral("algorithms")] = algorithms;
@@ -357,13 +357,13 @@ void CollectForm::restore(const QJsonObject& state) {
   for (QCheckBox* box : algorithms_) {
     const QJsonValue on = algorithms[box->property("algorithm").toString()];
     if (!on.isBool()) continue;
-    if (is_offered(*box)) {
+    if (is_selectable(*box)) {
       box->setChecked(on.toBool());
     } else {
-      box->setProperty(ticked, on.toBool());
+      box->setProperty(checked, on.toBool());
     }
   }
-  if (state[QStringLiteral("device")].isString()) wanted_device_ = state[QStringLiteral("device")].toString();
+  if (state[QStringLiteral("device")].isString()) pending_device_ = state[QStringLiteral("device")].toString();
   show_devices();  // selects the device once it is found
 }
 

@@ -53,16 +53,16 @@ class CollectForm : public QWidget {
   void add_file(QFormLayout& form);
   void connect_fields();
   void choose_device();
-  void choose_remote();
+  void add_remote_device();
   void show_devices();
-  void take_algorithms_of_preset();
+  void select_preset_algorithms();
   /// Enables user-defined kernels only for local GPUs.
-  void offer_own_kernels();
+  void update_user_kernels();
   [[nodiscard]] SweepRequest sweep_request(QString* error) const;
 
   DeviceList devices_;
-  QString last_device_;    ///< argument of the selected device
-  QString wanted_device_;  ///< device to select when it is found: just added, or from a previous session
+  QString last_device_;     ///< argument of the selected device
+  QString pending_device_;  ///< device to select when it is found: just added, or from a previous session
   bool device_chosen_ = false;
   QComboBox* device_ = nullptr;
   QComboBox* preset_ = nullptr;

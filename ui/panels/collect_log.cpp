@@ -11,7 +11,7 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr int longest_log = 2000;
+constexpr int max_log_lines = 2000;
 constexpr int kind_role = Qt::UserRole + 1;
 
 }  // namespace
@@ -32,11 +32,11 @@ void CollectLog::add(const QString& text, std::optional<Disposition> kind, const
     item->setData(kind_role, static_cast<int>(*kind));
     color(*item);
   }
-  item->setToolTip(plain_tip(tip.isEmpty() ? text : tip));
+  item->setToolTip(plain_tooltip(tip.isEmpty() ? text : tip));
   const int lowest = indexAt(viewport()->rect().bottomLeft()).row();
   const bool at_end = lowest < 0 || lowest >= count() - 2;
   addItem(item);
-  if (count() > longest_log) delete takeItem(0);
+  if (count() > max_log_lines) delete takeItem(0);
   if (at_end) scrollToBottom();
 }
 

@@ -32,7 +32,7 @@ QString shorten(QString point) {
 }
 
 /// Replaces command-line options in a message by the names of their controls.
-QString in_controls(QString words) {
+QString with_control_names(QString words) {
   const std::string control = qtext(msg::collect_panel::resume{}).remove(QLatin1Char('&')).toStdString();
   words.replace(QLatin1String("--resume -o "), qtext(msg::collect_panel::resume_into{.control = control}));
   return words.replace(QLatin1String("--resume"), qtext(msg::collect_panel::resume_control{.control = control}));
@@ -129,7 +129,7 @@ void CollectPanel::connect_progress() {
   connect(&collector_, &CollectorProcess::point_started, this, [this](const StartedEvent& event) {
     const QString point = QString::fromStdString(event.point);
     in_flight_->setText(shorten(point));
-    in_flight_->setToolTip(plain_tip(qtext(msg::collect_panel::measuring{.point = event.point})));
+    in_flight_->setToolTip(plain_tooltip(qtext(msg::collect_panel::measuring{.point = event.point})));
     in_flight_->show();
   });
   connect(&collector_, &CollectorProcess::progressed, this, &CollectPanel::show_progress);
@@ -137,7 +137,7 @@ void CollectPanel::connect_progress() {
     const Disposition severity = event.level == "error"     ? Disposition::crashed
                                  : event.level == "warning" ? Disposition::no_counters
                                                             : Disposition::infeasible;
-    const QString words = in_controls(QString::fromStdString(event.text));
+    const QString words = with_control_names(QString::fromStdString(event.text));
     log_->add(words, severity);
     if (work_) said_ << words;
   });
@@ -152,7 +152,7 @@ void CollectPanel::show_progress(const ProgressEvent& event) {
     const std::size_t percent = 100 * event.done / total;
     const QString words = qtext(msg::ceilings_page::measuring{.device = work_->name.toStdString(), .percent = percent});
     progress_->setFormat(words);
-    emit device_progressed(words);
+    emit ceilings_progressed(words);
     return;
   }
   progress_->setFormat(event.remaining_s < 0
@@ -166,7 +166,7 @@ void CollectPanel::connect_end() {
     progress_->setValue(progress_->maximum());
     if (work_) {
       ended(qtext(msg::collect_panel::measured{.file = one_line(database_in_use_).toStdString()}));
-      return emit device_measured(*work_);
+      return emit ceilings_measured(*work_);
     }
     ended(qtext(msg::collect_panel::done{.not_ok = done.not_ok, .ok = done.ok}));
   });
@@ -176,7 +176,7 @@ void CollectPanel::connect_end() {
                             : qtext(msg::collect_panel::cancelled{.points = kept_.size()}));
   });
   const auto failed = [this](const QString& summary, const QString& said_by_collector) {
-    const QString reason = in_controls(said_by_collector);
+    const QString reason = with_control_names(said_by_collector);
     ended(summary);
     log_->add(reason, Disposition::crashed, reason);
     emit trouble(reason);
@@ -224,7 +224,7 @@ void CollectPanel::show_point(const PointEvent& event) {
   if (event.l2_sm_bytes > 0) add(msg::collect_panel::sm_l2{.bytes = attnscope::text(Bytes(event.l2_sm_bytes))});
   log_->add(text, disposition ? *disposition : Disposition::crashed, tip);
   if (!disposition || *disposition != Disposition::cancelled) kept_.insert(event.point_id);
-  emit collection_grew(database_in_use_);
+  emit points_stored(database_in_use_);
 }
 
 void CollectPanel::validate() {
@@ -237,9 +237,9 @@ void CollectPanel::validate() {
                blocker_.isEmpty() || running ? colors.muted : disposition_color(Disposition::crashed, colors.dark));
   plan_->setPalette(ink);
   plan_->setText(blocker_.isEmpty() ? verdict.plan : blocker_);
-  plan_->setToolTip(plain_tip(plan_->text()));
+  plan_->setToolTip(plain_tooltip(plan_->text()));
   start_->setEnabled(blocker_.isEmpty());
-  start_->setToolTip(plain_tip(blocker_));
+  start_->setToolTip(plain_tooltip(blocker_));
 }
 
 void CollectPanel::begin(const QString& database) {
@@ -263,7 +263,7 @@ void CollectPanel::start() {
   validate();
 }
 
-void CollectPanel::measure(const DeviceWork& work) {
+void CollectPanel::measure(const CeilingsTask& work) {
   if (collector_.running()) return;
   begin(work.database);
   work_ = work;
@@ -273,7 +273,7 @@ void CollectPanel::measure(const DeviceWork& work) {
   collector_.start_collector(work.arguments());
   validate();
   if (!collector_.running()) return;  // the error was reported
-  emit device_progressed(qtext(msg::ceilings_page::preparing{.device = device}));
+  emit ceilings_progressed(qtext(msg::ceilings_page::preparing{.device = device}));
 }
 
 void CollectPanel::cancel() {
@@ -291,7 +291,7 @@ void CollectPanel::ended(const QString& summary) {
   if (progress_->maximum() == 0) progress_->setRange(0, 1);
   progress_->setFormat(summary);
   log_->add(summary, {});
-  if (work_) emit device_progressed((said_ + QStringList{summary}).join(QLatin1Char('\n')));
+  if (work_) emit ceilings_progressed((said_ + QStringList{summary}).join(QLatin1Char('\n')));
   emit collection_ended(database_in_use_, run_);
   validate();
 }

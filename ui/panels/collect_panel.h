@@ -29,21 +29,21 @@ class CollectPanel : public QWidget {
   /// Returns the point being measured, shortened; empty if none.
   [[nodiscard]] QString in_flight() const { return in_flight_->text(); }
   [[nodiscard]] bool running() const { return collector_.running(); }
-  [[nodiscard]] QString progress_words() const { return progress_->format(); }
+  [[nodiscard]] QString progress_text() const { return progress_->format(); }
   /// Stops after the current launch; measured points are kept.
   void cancel();
   /// Measures ceilings of a GPU. Does nothing while a collection runs.
-  void measure(const DeviceWork& work);
+  void measure(const CeilingsTask& work);
 
  signals:
   /// The collector started or finished writing this run; 0 if it created none.
   void collection_started(const QString& database, qint64 run);
-  void collection_grew(const QString& database);
+  void points_stored(const QString& database);
   void collection_ended(const QString& database, qint64 run);
   void begun();
   /// Progress or result of a ceilings measurement.
-  void device_progressed(const QString& words);
-  void device_measured(const attnscope::ui::DeviceWork& work);
+  void ceilings_progressed(const QString& words);
+  void ceilings_measured(const attnscope::ui::CeilingsTask& work);
   /// Error message, one line, for the window's banner.
   void trouble(const QString& message);
 
@@ -68,10 +68,10 @@ class CollectPanel : public QWidget {
   QString database_in_use_;
   qint64 run_ = 0;
   CollectRequest wanted_;
-  std::optional<DeviceWork> work_;  ///< current or last ceilings measurement; nullopt: a sweep
-  QStringList said_;                ///< log messages of that measurement
-  bool stopping_ = false;           ///< cancelled, but not finished
-  std::set<std::int64_t> kept_;     ///< ids of stored points
+  std::optional<CeilingsTask> work_;  ///< current or last ceilings measurement; nullopt: a sweep
+  QStringList said_;                  ///< log messages of that measurement
+  bool stopping_ = false;             ///< cancelled, but not finished
+  std::set<std::int64_t> kept_;       ///< ids of stored points
 
   CollectForm* form_ = nullptr;
   QLabel* plan_ = nullptr;

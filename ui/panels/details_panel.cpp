@@ -21,9 +21,9 @@ namespace attnscope::ui {
 namespace {
 
 /// Builds a table of label, value and provenance (muted).
-class Html {
+class HtmlTable {
  public:
-  explicit Html(const QPalette& palette) : colors_(plot_colors(palette)) {}
+  explicit HtmlTable(const QPalette& palette) : colors_(plot_colors(palette)) {}
 
   /// Written before the next row; omitted if none follows.
   void heading(const QString& text) { heading_ = text; }
@@ -72,7 +72,7 @@ QString word_of(Provenance provenance) {
   return to_qstring(provenance);
 }
 
-void add_metric(Html& html, const PointRecord& record, std::string_view key, std::string_view kernel = "all") {
+void add_metric(HtmlTable& html, const PointRecord& record, std::string_view key, std::string_view kernel = "all") {
   const auto value = evaluate(key, record, kernel);
   if (!value) return;
   html.row(metric_label(key), format_metric(*value), word_of(value->provenance));
@@ -81,14 +81,15 @@ void add_metric(Html& html, const PointRecord& record, std::string_view key, std
   const auto scatter = metric == nullptr || metric->depends_on_clock ? std::nullopt : quartiles(key, record, kernel);
   if (!scatter || !(scatter->q3 > scatter->q1)) return;
   MetricValue end = *value;
-  const auto said_as = [&](double amount) {
+  const auto format_as = [&](double amount) {
     end.value = amount;
     return format_metric(end);
   };
-  html.row(qtext(msg::details::between_rounds{}), said_as(scatter->q1) + QStringLiteral(" – ") + said_as(scatter->q3));
+  html.row(qtext(msg::details::between_rounds{}),
+           format_as(scatter->q1) + QStringLiteral(" – ") + format_as(scatter->q3));
 }
 
-void add_metrics(Html& html, const PointRecord& record, std::string_view kernel,
+void add_metrics(HtmlTable& html, const PointRecord& record, std::string_view kernel,
                  const std::function<bool(const Metric&)>& wanted) {
   for (const Metric& metric : metrics_table()) {
     // shown by add_why() or add_bound()
@@ -116,13 +117,13 @@ QString origin_of(const PointRecord& record) {
   return word_of(record.origin());
 }
 
-void add_title(Html& html, const std::string& name) {
+void add_title(HtmlTable& html, const std::string& name) {
   const Algorithm* algorithm = known_algorithms().find(name);
   html.title(algorithm == nullptr ? QString::fromStdString(name) : to_qstring(algorithm->facts().title),
              algorithm_color(name, html.colors().dark));
 }
 
-void add_setting(Html& html, const RunInfo& run, const PointRecord& record, std::span<const Field> settings) {
+void add_setting(HtmlTable& html, const RunInfo& run, const PointRecord& record, std::span<const Field> settings) {
   const PointSpec& spec = record.spec;
   const AttentionProblem& problem = spec.problem;
   const PlotColors& colors = html.colors();
@@ -139,10 +140,10 @@ void add_setting(Html& html, const RunInfo& run, const PointRecord& record, std:
   if (record.origin() == Provenance::extrapolated) {
     html.paragraph(qtext(msg::details::extrapolated{}), colors.muted);
   }
-  bool tile_said = false;
+  bool has_tile_row = false;
   for (const Field& setting : settings) {
-    if (is_of_tile(setting)) {  // all tile settings in one row
-      if (!std::exchange(tile_said, true)) html.row(qtext(msg::details::tile{}), format_tile(spec.config()));
+    if (is_tile_setting(setting)) {  // all tile settings in one row
+      if (!std::exchange(has_tile_row, true)) html.row(qtext(msg::details::tile{}), format_tile(spec.config()));
     } else if (setting.role != FieldRole::algorithm &&
                (setting.shown != FieldVisibility::if_set || is_set(setting, spec))) {
       const bool lengths = setting.parts.size() == 2 && problem.n_q != problem.n_k;
@@ -158,7 +159,7 @@ void add_setting(Html& html, const RunInfo& run, const PointRecord& record, std:
   }
 }
 
-void add_times(Html& html, const PointRecord& record) {
+void add_times(HtmlTable& html, const PointRecord& record) {
   html.heading(qtext(msg::details::time{}));
   add_metrics(html, record, "all", is_time);
   if (const KernelRecord* all = record.kernel("all"); all != nullptr && !all->samples_ns.empty()) {
@@ -169,7 +170,7 @@ void add_times(Html& html, const PointRecord& record) {
   }
 }
 
-void add_why(Html& html, const PointRecord& record) {
+void add_why(HtmlTable& html, const PointRecord& record) {
   html.heading(analysis::is_relative_to_kernel(record) ? qtext(msg::details::unit_utilization{})
                                                        : qtext(msg::details::unit_utilization_of_range{}));
   for (const analysis::UnitUtilization& use : analysis::unit_utilizations(record))
@@ -184,7 +185,7 @@ void add_why(Html& html, const PointRecord& record) {
 }
 
 /// Adds the predicted utilization of each unit and compares it with counters.
-void add_bound(Html& html, const PointRecord& record) {
+void add_bound(HtmlTable& html, const PointRecord& record) {
   const std::vector<analysis::UnitUtilization> predicted = analysis::predicted_utilizations(record);
   if (predicted.empty()) return;
   html.heading(qtext(msg::details::predicted_utilization{}));
@@ -194,7 +195,7 @@ void add_bound(Html& html, const PointRecord& record) {
   }
 }
 
-void add_counters(Html& html, const PointRecord& record) {
+void add_counters(HtmlTable& html, const PointRecord& record) {
   const KernelRecord* all = record.kernel("all");
   if (all == nullptr) return;
   html.heading(qtext(msg::details::bytes{}));
@@ -202,7 +203,7 @@ void add_counters(Html& html, const PointRecord& record) {
   html.heading(qtext(msg::details::other_values{}));
   add_metrics(html, record, "all", [](const Metric& metric) { return !is_time(metric) && !is_bytes(metric); });
   if (!all->occupancy_limiter.empty()) {
-    html.row(qtext(msg::details::limited_by{}), limiter_words(all->occupancy_limiter));
+    html.row(qtext(msg::details::limited_by{}), limiter_text(all->occupancy_limiter));
   }
   add_why(html, record);
   add_bound(html, record);
@@ -214,7 +215,7 @@ void add_counters(Html& html, const PointRecord& record) {
   }
 }
 
-void add_kernels(Html& html, const PointRecord& record) {
+void add_kernels(HtmlTable& html, const PointRecord& record) {
   double apart = 0;
   std::size_t kernels = 0;
   for (const KernelRecord& kernel : record.kernels) {
@@ -235,20 +236,20 @@ void add_kernels(Html& html, const PointRecord& record) {
   }
 }
 
-void add_facts(Html& html, const PointRecord& record, PointFact::About about) {
+void add_facts(HtmlTable& html, const PointRecord& record, PointFact::About about) {
   for (const PointFact& fact : point_facts()) {
     const auto value = fact.about == about ? value_of(fact, record) : std::nullopt;
     if (value) html.row(qtext(fact.label()), format_metric(*value), word_of(value->provenance));
   }
 }
 
-void add_check(Html& html, const PointRecord& record) {
+void add_check(HtmlTable& html, const PointRecord& record) {
   if (!record.max_abs_error) return;
   html.heading(qtext(msg::details::verification{}));
   add_facts(html, record, PointFact::About::check);
 }
 
-void add_clocks(Html& html, const PointRecord& record) {
+void add_clocks(HtmlTable& html, const PointRecord& record) {
   if (!record.clocks) return;
   html.heading(qtext(msg::details::gpu{}));
   add_facts(html, record, PointFact::About::device);
@@ -259,7 +260,7 @@ void add_clocks(Html& html, const PointRecord& record) {
   }
 }
 
-void add_launches(Html& html, const PointRecord& record) {
+void add_launches(HtmlTable& html, const PointRecord& record) {
   html.heading(qtext(msg::details::launch_section{}));
   for (const KernelRecord& kernel : record.kernels) {
     if (!kernel.launch) continue;
@@ -290,7 +291,7 @@ QString describe_point_html(const RunInfo& run, const PointRecord& record, const
 
 QString describe_point_html(const RunInfo& run, const PointRecord& record, const QPalette& palette,
                             std::span<const Field> settings) {
-  Html html(palette);
+  HtmlTable html(palette);
   add_setting(html, run, record, settings);
   add_times(html, record);
   add_counters(html, record);
@@ -301,8 +302,8 @@ QString describe_point_html(const RunInfo& run, const PointRecord& record, const
   return html.take();
 }
 
-QString describe_lost_point_html(const ShownPoint& point, const QString& why, const QPalette& palette) {
-  Html html(palette);
+QString describe_unreadable_point_html(const ShownPoint& point, const QString& why, const QPalette& palette) {
+  HtmlTable html(palette);
   add_title(html, point.spec.algorithm);
   html.paragraph(QString::fromStdString(describe(point.spec)), html.colors().muted);
   html.heading(QStringLiteral("Cannot read the details"));
@@ -326,11 +327,11 @@ void DetailsPanel::show_point(const std::optional<ShownPoint>& point) {
 
 void DetailsPanel::render() {
   if (point_) {
-    const PointRecords::Read read = records_.read(*point_);
+    const PointRecordReader::Read read = records_.read(*point_);
     const QString link =
         QStringLiteral("<p><a href='explore:'>%1</a></p>").arg(qtext(msg::details::explore{}).toHtmlEscaped());
     setHtml(read.record != nullptr ? describe_point_html(*point_->run, *read.record, palette()) + link
-                                   : describe_lost_point_html(*point_, read.error, palette()));
+                                   : describe_unreadable_point_html(*point_, read.error, palette()));
     if (read.replaced) emit file_replaced(point_->run);
   } else {
     setHtml(QStringLiteral("<p style='color:%1'>%2</p>")

@@ -7,7 +7,7 @@
 #include <optional>
 #include <span>
 
-#include "ui/runs/point_records.h"
+#include "ui/runs/point_record_reader.h"
 #include "ui/runs/point_set.h"
 #include "ui/runs/point_settings.h"
 
@@ -19,7 +19,8 @@ namespace attnscope::ui {
 [[nodiscard]] QString describe_point_html(const RunInfo& run, const PointRecord& record, const QPalette& palette,
                                           std::span<const Field> settings);
 /// Returns the parameters of a point whose record could not be read, and the reason.
-[[nodiscard]] QString describe_lost_point_html(const ShownPoint& point, const QString& why, const QPalette& palette);
+[[nodiscard]] QString describe_unreadable_point_html(const ShownPoint& point, const QString& why,
+                                                     const QPalette& palette);
 
 class DetailsPanel : public QTextBrowser {
   Q_OBJECT
@@ -40,7 +41,7 @@ class DetailsPanel : public QTextBrowser {
  private:
   void render();
   std::optional<ShownPoint> point_;
-  PointRecords records_;
+  PointRecordReader records_;
 };
 
 }  // namespace attnscope::ui

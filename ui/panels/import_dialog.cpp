@@ -32,7 +32,7 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr QLatin1String axis_word("--axis");
+constexpr QLatin1String axis_option("--axis");
 
 struct OptionField {
   QLatin1String name;  ///< option of `attnscope import`
@@ -47,7 +47,7 @@ const OptionField option_fields[] = {
      attnscope::message_of<msg::import_dialog::default_file_name>, false},
     {QLatin1String("--algorithm"), attnscope::message_of<msg::import_dialog::algorithm>,
      attnscope::message_of<msg::import_dialog::algorithm_example>},
-    {axis_word, attnscope::message_of<msg::import_dialog::problem>,
+    {axis_option, attnscope::message_of<msg::import_dialog::problem>,
      attnscope::message_of<msg::import_dialog::problem_example>},
     {QLatin1String("--kernel-name"), attnscope::message_of<msg::import_dialog::kernel>,
      attnscope::message_of<msg::import_dialog::all_launches>},
@@ -77,7 +77,7 @@ QString name_of(const QString& recognised) {
 
 }  // namespace
 
-bool is_to_import(const QString& file) {
+bool is_importable(const QString& file) {
   const QFileInfo info(file);
   if (!info.exists() || info.isDir() || info.suffix() == QLatin1String("attnscope")) return false;
   if (!info.isFile()) return true;  // reading a pipe would block
@@ -104,13 +104,13 @@ ImportDialog::ImportDialog(const QString& file, QWidget* parent)
   table->horizontalHeader()->setStretchLastSection(true);
   table->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
   column->addWidget(table, 1);
-  add_entries();
+  add_option_fields();
   add_target();
-  constexpr int pause_in_typing_ms = 250;
-  settle_.setInterval(pause_in_typing_ms);
-  settle_.setSingleShot(true);
-  connect(&settle_, &QTimer::timeout, this, &ImportDialog::look);
-  connect(&preview_, &JsonProgram::ended, this, &ImportDialog::take_preview);
+  constexpr int typing_delay_ms = 250;
+  debounce_timer_.setInterval(typing_delay_ms);
+  debounce_timer_.setSingleShot(true);
+  connect(&debounce_timer_, &QTimer::timeout, this, &ImportDialog::look);
+  connect(&preview_, &JsonProgram::ended, this, &ImportDialog::show_preview);
   connect(&import_, &JsonProgram::ended, this, [this](const QJsonObject& /*said*/, const QString& why) {
     if (!why.isEmpty()) return show_state(why);
     emit imported(target());
@@ -120,7 +120,7 @@ ImportDialog::ImportDialog(const QString& file, QWidget* parent)
   look();
 }
 
-void ImportDialog::add_entries() {
+void ImportDialog::add_option_fields() {
   auto* grid = new QGridLayout;
   for (const OptionField& option : option_fields) {
     const int place = static_cast<int>(&option - option_fields);
@@ -135,18 +135,18 @@ void ImportDialog::add_entries() {
     connect(field, &QLineEdit::textChanged, this, [this] {
       preview_.stop();
       ready_ = false;
-      settle_.start();
+      debounce_timer_.start();
       show_state();
     });
   }
   static_cast<QVBoxLayout*>(layout())->addLayout(grid);
-  show_entries(false);
+  show_option_fields(false);
 }
 
-void ImportDialog::show_entries(bool of_ncu) {
+void ImportDialog::show_option_fields(bool ncu_only) {
   for (const OptionField& option : option_fields) {
     for (const char* part : {"import", "label"}) {
-      findChild<QWidget*>(QLatin1String(part) + option.name)->setVisible(of_ncu || !option.ncu_only);
+      findChild<QWidget*>(QLatin1String(part) + option.name)->setVisible(ncu_only || !option.ncu_only);
     }
   }
 }
@@ -158,7 +158,7 @@ QStringList ImportDialog::arguments() const {
     const auto* field = findChild<QLineEdit*>(QLatin1String("import") + option.name);
     const QString text = field->text().trimmed();
     if (text.isEmpty() || !field->isVisibleTo(this)) continue;
-    const QStringList values = option.name == axis_word ? text.split(blanks) : QStringList{text};
+    const QStringList values = option.name == axis_option ? text.split(blanks) : QStringList{text};
     for (const QString& value : values) all << option.name + QLatin1Char('=') + value;
   }
   return all << file_;
@@ -167,7 +167,7 @@ QStringList ImportDialog::arguments() const {
 void ImportDialog::look() {
   const QFileInfo info(file_);
   if (info.exists() && !info.isFile() && !info.isDir()) {
-    return take_preview({}, qtext(msg::import_dialog::no_regular_file{.file = file_.toStdString()}));
+    return show_preview({}, qtext(msg::import_dialog::no_regular_file{.file = file_.toStdString()}));
   }
   show_text(qtext(msg::import_dialog::reading{}));
   preview_.start(QStringList{QStringLiteral("import"), QStringLiteral("--preview"), QStringLiteral("--json")} +
@@ -175,10 +175,10 @@ void ImportDialog::look() {
   show_state();
 }
 
-void ImportDialog::take_preview(const QJsonObject& said, const QString& why) {
+void ImportDialog::show_preview(const QJsonObject& said, const QString& why) {
   const QString recognised = said[QLatin1String("recognised")].toString();
   // Invalid options fail before the file is read.
-  if (!recognised.isEmpty()) show_entries(recognised == QLatin1String("ncu"));
+  if (!recognised.isEmpty()) show_option_fields(recognised == QLatin1String("ncu"));
   show_columns(said[QLatin1String("rows")].toArray());
   const bool lacks = said[QLatin1String("lacks_problem")].toBool();
   ready_ = why.isEmpty() && !lacks;
@@ -189,8 +189,8 @@ void ImportDialog::take_preview(const QJsonObject& said, const QString& why) {
   lines.removeAll(QString());
   show_text(lines.join(QLatin1Char('\n')));
   const QString into = said[QLatin1String("into")].toString();
-  if (usual_target_.isEmpty() && !into.isEmpty()) {
-    usual_target_ = into;
+  if (default_target_.isEmpty() && !into.isEmpty()) {
+    default_target_ = into;
     if (target_->text().isEmpty()) target_->setText(into);
   }
   show_state();
@@ -241,10 +241,10 @@ void ImportDialog::add_target() {
   state_->setObjectName(QStringLiteral("import-state"));
   layout()->addWidget(state_);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
-  do_import_ = buttons->addButton(qtext(msg::import_dialog::do_import{}), QDialogButtonBox::ActionRole);
-  do_import_->setObjectName(QStringLiteral("import-do"));
-  do_import_->setDefault(true);
-  connect(do_import_, &QPushButton::clicked, this, &ImportDialog::import);
+  import_button_ = buttons->addButton(qtext(msg::import_dialog::do_import{}), QDialogButtonBox::ActionRole);
+  import_button_->setObjectName(QStringLiteral("import-do"));
+  import_button_->setDefault(true);
+  connect(import_button_, &QPushButton::clicked, this, &ImportDialog::import);
   connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
   layout()->addWidget(buttons);
 }
@@ -266,14 +266,14 @@ void ImportDialog::import() {
   if (into.isEmpty()) return show_state(qtext(msg::import_dialog::no_file{}));
   if (is_recorded_sample(into))
     return show_state(qtext("{} is a recorded sample and read-only (edit a copy)", into.toStdString()));
-  if (into == usual_target_) QDir().mkpath(QFileInfo(into).path());
+  if (into == default_target_) QDir().mkpath(QFileInfo(into).path());
   import_.start(QStringList{QStringLiteral("import"), QStringLiteral("-o"), into} + arguments());
   show_state(qtext(msg::import_dialog::importing{.file = file_.toStdString()}));
 }
 
 void ImportDialog::show_state(const QString& words) {
   target_->setEnabled(!import_.running());
-  do_import_->setEnabled(ready_ && !busy());
+  import_button_->setEnabled(ready_ && !busy());
   if (!words.isEmpty()) return state_->setText(words);
   if (target().isEmpty()) return state_->clear();
   state_->setText(QFileInfo(target()).size() > 0 ? qtext(msg::import_dialog::appends{})
@@ -282,7 +282,7 @@ void ImportDialog::show_state(const QString& words) {
 
 void ImportDialog::reject() {
   if (!import_.running()) return QDialog::reject();
-  import_.ask_to_end();
+  import_.request_end();
 }
 
 }  // namespace attnscope::ui

@@ -20,7 +20,7 @@ namespace attnscope::ui {
 class ResultModel;
 
 /// Returns true if a dropped file is a table, not a folder or an .attnscope file.
-[[nodiscard]] bool is_to_import(const QString& file);
+[[nodiscard]] bool is_importable(const QString& file);
 
 class ImportDialog : public QDialog {
   Q_OBJECT
@@ -29,19 +29,19 @@ class ImportDialog : public QDialog {
 
   /// Cancels a running import; nothing is written.
   void reject() override;
-  [[nodiscard]] bool busy() const { return settle_.isActive() || preview_.running() || import_.running(); }
+  [[nodiscard]] bool busy() const { return debounce_timer_.isActive() || preview_.running() || import_.running(); }
 
  signals:
   void imported(const QString& file);
 
  private:
-  void add_entries();
-  void show_entries(bool of_ncu);
+  void add_option_fields();
+  void show_option_fields(bool ncu_only);
   void add_target();
   void choose_target();
   [[nodiscard]] QStringList arguments() const;
   void look();
-  void take_preview(const QJsonObject& said, const QString& why);
+  void show_preview(const QJsonObject& said, const QString& why);
   void show_columns(const QJsonArray& rows);
   void import();
   void show_text(const QString& words);
@@ -52,10 +52,10 @@ class ImportDialog : public QDialog {
   QPlainTextEdit* words_ = nullptr;
   ResultModel* model_ = nullptr;
   QLineEdit* target_ = nullptr;
-  QString usual_target_;
+  QString default_target_;
   QLabel* state_ = nullptr;
-  QPushButton* do_import_ = nullptr;
-  QTimer settle_;
+  QPushButton* import_button_ = nullptr;
+  QTimer debounce_timer_;
   bool ready_ = false;  ///< the preview found importable data
   JsonProgram preview_;
   JsonProgram import_;

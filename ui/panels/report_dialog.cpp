@@ -34,21 +34,21 @@ namespace attnscope::ui {
 namespace {
 
 /// Returns one sentence about skipped rows; empty if there are none.
-QString skipped_words(const RunStore& store) {
-  const std::vector<BadRow> rows = store.bad_rows();
+QString damage_warning(const RunStore& store) {
+  const std::vector<InvalidRow> rows = store.invalid_rows();
   if (rows.empty()) return {};
   const std::string file = store.file().filename().string();
   return qtext("{} is damaged; values in the report may be missing or wrong.", file);
 }
 
-ReportOutcome write_it(const ReportWish& wish) {
+ReportOutcome write_unchecked(const ReportOptions& wish) {
   ReportOutcome outcome;
   LoadedRuns loaded = load_runs(wish.sources, {.read =
                                                    [&](const RunStore& store) {
                                                      if (outcome.warning.isEmpty())
-                                                       outcome.warning = skipped_words(store);
+                                                       outcome.warning = damage_warning(store);
                                                    },
-                                               .files_in_titles = true});
+                                               .file_names_in_titles = true});
   for (const RunSource& source : wish.sources) {
     const bool whole = std::ranges::all_of(source.runs, [&](std::int64_t run) {
       return loaded.places.contains({source.file, run});
@@ -76,9 +76,9 @@ ReportOutcome write_it(const ReportWish& wish) {
 
 }  // namespace
 
-ReportOutcome write_report_of(const ReportWish& wish) {
+ReportOutcome try_write_report(const ReportOptions& wish) {
   try {
-    ReportOutcome outcome = write_it(wish);
+    ReportOutcome outcome = write_unchecked(wish);
     outcome.error = one_line(outcome.error);
     outcome.warning = one_line(outcome.warning);
     return outcome;
@@ -95,7 +95,7 @@ std::filesystem::path path_of(const QString& name) {
   return {QFile::encodeName(name).toStdString()};
 }
 
-std::set<int> ticked_rows(const QListWidget& list) {
+std::set<int> checked_rows(const QListWidget& list) {
   std::set<int> rows;
   for (int row = 0; row < list.count(); ++row) {
     if (list.item(row)->checkState() == Qt::Checked) rows.insert(row);
@@ -107,7 +107,7 @@ std::set<int> ticked_rows(const QListWidget& list) {
 
 ReportDialog::ReportDialog(const Workspace& workspace, QWidget* parent)
     : QDialog(parent),
-      writer_([](const ReportWish& wish, const Outdated& /*outdated*/) { return write_report_of(wish); },
+      writer_([](const ReportOptions& wish, const StaleCheck& /*outdated*/) { return try_write_report(wish); },
               [this](const ReportOutcome& outcome) { show_written(outcome); }) {
   setWindowTitle(qtext(msg::report_dialog::title{}));
   open_ = [](const QString& path) { return QDesktopServices::openUrl(QUrl::fromLocalFile(path)); };
@@ -135,7 +135,7 @@ void ReportDialog::add_fields() {
   title_ = new QLineEdit(this);
   title_->setObjectName(QStringLiteral("report-title"));
   title_->setPlaceholderText(qtext(msg::report_dialog::name_example{}));
-  file_ = new QLineEdit(usual_place(QStringLiteral("attnscope-report.html")), this);
+  file_ = new QLineEdit(default_path(QStringLiteral("attnscope-report.html")), this);
   file_->setObjectName(QStringLiteral("report-file"));
   auto* choose = new QPushButton(qtext(msg::report_dialog::browse{}), this);
   choose->setAutoDefault(false);
@@ -151,10 +151,10 @@ void ReportDialog::add_fields() {
   form->addRow(qtext(msg::report_dialog::file{}), place);
   static_cast<QLabel*>(form->labelForField(place))->setBuddy(file_);
   column->addLayout(form, 1);
-  opens_ = new QCheckBox(qtext(msg::report_dialog::open{}), this);
-  opens_->setObjectName(QStringLiteral("report-opens"));
-  opens_->setChecked(true);
-  column->addWidget(opens_);
+  open_after_ = new QCheckBox(qtext(msg::report_dialog::open{}), this);
+  open_after_->setObjectName(QStringLiteral("report-opens"));
+  open_after_->setChecked(true);
+  column->addWidget(open_after_);
   state_ = new QLabel(this);
   state_->setObjectName(QStringLiteral("report-state"));
   state_->setWordWrap(true);
@@ -192,20 +192,20 @@ void ReportDialog::choose_file() {
                                                     qtext(msg::report_dialog::filter{}));
   if (path.isEmpty()) return;
   file_->setText(path);
-  may_replace_ = path;  // the file dialog has confirmed it
+  confirmed_path_ = path;  // the file dialog has confirmed it
 }
 
-std::optional<ReportWish> ReportDialog::wish() {
-  const std::set<int> ticked = ticked_rows(*list_);
+std::optional<ReportOptions> ReportDialog::wish() {
+  const std::set<int> checked = checked_rows(*list_);
   const int baseline = baseline_->currentIndex() - 1;
   const QString file = file_->text().trimmed();
-  ReportWish wish;
+  ReportOptions wish;
   wish.output = path_of(file);
   wish.filter = filter_;
-  std::set<int> runs = ticked;
+  std::set<int> runs = checked;
   if (baseline >= 0) runs.insert(baseline);
   for (const int row : runs) {
-    const Listed& run = runs_[static_cast<std::size_t>(row)];
+    const ListedRun& run = runs_[static_cast<std::size_t>(row)];
     auto source = std::ranges::find(wish.sources, run.file, &RunSource::file);
     if (source == wish.sources.end()) source = wish.sources.insert(wish.sources.end(), RunSource{run.file});
     source->runs.push_back(run.run);
@@ -217,16 +217,16 @@ std::optional<ReportWish> ReportDialog::wish() {
   if (runs.empty()) return refuse(qtext(msg::report_dialog::no_run_selected{}));
   if (baseline >= 0 && runs.size() == 1) return refuse(qtext(msg::report_dialog::baseline_alone{}));
   if (file.isEmpty()) return refuse(qtext(msg::report_dialog::no_file{}));
-  if (holds_measurements(wish.output, wish.sources))
+  if (contains_measurements(wish.output, wish.sources))
     return refuse(qtext("{} contains measurements (use another file name)", file.toStdString()));
   if (!is_report_name(wish.output))
     return refuse(qtext("{}: unsupported report format (use .html or .md)", file.toStdString()));
-  if (QFileInfo::exists(file) && may_replace_ != file) {
-    may_replace_ = file;
+  if (QFileInfo::exists(file) && confirmed_path_ != file) {
+    confirmed_path_ = file;
     return refuse(qtext(msg::report_dialog::replaces{.file = file.toStdString()}));
   }
   if (baseline >= 0) {
-    const Listed& run = runs_[static_cast<std::size_t>(baseline)];
+    const ListedRun& run = runs_[static_cast<std::size_t>(baseline)];
     wish.baseline = {run.file, run.run};
   }
   wish.title = title_->text().trimmed().toStdString();
@@ -235,22 +235,22 @@ std::optional<ReportWish> ReportDialog::wish() {
 
 void ReportDialog::write() {
   if (writer_.busy()) return;
-  const std::optional<ReportWish> asked = wish();
+  const std::optional<ReportOptions> asked = wish();
   if (!asked) return;
-  writing_ = file_->text().trimmed();
+  target_path_ = file_->text().trimmed();
   write_->setEnabled(false);
-  show_status(qtext(msg::report_dialog::writing{.file = writing_.toStdString()}));
-  writer_.ask(*asked, always_aside);
+  show_status(qtext(msg::report_dialog::writing{.file = target_path_.toStdString()}));
+  writer_.ask(*asked, always_in_background);
 }
 
 void ReportDialog::show_written(const ReportOutcome& outcome) {
   write_->setEnabled(true);
-  may_replace_ = writing_;
+  confirmed_path_ = target_path_;
   if (!outcome.error.isEmpty()) return show_status(outcome.error);
-  QString words = qtext(msg::report_dialog::written{.file = writing_.toStdString()});
-  const bool page = writing_.endsWith(QLatin1String(".html"));
-  if (page && opens_->isChecked() && !open_(QFileInfo(writing_).absoluteFilePath()))
-    words = qtext(msg::report_dialog::not_opened{.file = writing_.toStdString()});
+  QString words = qtext(msg::report_dialog::written{.file = target_path_.toStdString()});
+  const bool page = target_path_.endsWith(QLatin1String(".html"));
+  if (page && open_after_->isChecked() && !open_(QFileInfo(target_path_).absoluteFilePath()))
+    words = qtext(msg::report_dialog::not_opened{.file = target_path_.toStdString()});
   if (!outcome.warning.isEmpty()) words += QLatin1Char('\n') + outcome.warning;
   show_status(words);
 }

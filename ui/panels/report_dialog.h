@@ -24,7 +24,7 @@ class QPushButton;
 
 namespace attnscope::ui {
 
-struct ReportWish {
+struct ReportOptions {
   std::vector<RunSource> sources;  ///< with run ids
   /// File, as in `sources`, and id of the baseline run.
   std::optional<std::pair<std::filesystem::path, std::int64_t>> baseline;
@@ -38,7 +38,7 @@ struct ReportOutcome {
   QString warning;  ///< one line; empty if the report is complete
 };
 /// Thread-safe. Never throws.
-[[nodiscard]] ReportOutcome write_report_of(const ReportWish& wish);
+[[nodiscard]] ReportOutcome try_write_report(const ReportOptions& wish);
 
 class ReportDialog : public QDialog {
   Q_OBJECT
@@ -52,7 +52,7 @@ class ReportDialog : public QDialog {
   [[nodiscard]] bool busy() const { return writer_.busy(); }
 
  private:
-  struct Listed {
+  struct ListedRun {
     std::filesystem::path file;
     std::int64_t run = 0;
   };
@@ -63,21 +63,21 @@ class ReportDialog : public QDialog {
   void show_written(const ReportOutcome& outcome);
   void show_status(const QString& words);
   /// Returns the request from the fields; on missing or invalid input shows the error and returns nullopt.
-  [[nodiscard]] std::optional<ReportWish> wish();
+  [[nodiscard]] std::optional<ReportOptions> wish();
 
   std::string filter_;  ///< filter of the window, also applied to the report
-  std::vector<Listed> runs_;
+  std::vector<ListedRun> runs_;
   QListWidget* list_ = nullptr;
   QComboBox* baseline_ = nullptr;
   QLineEdit* title_ = nullptr;
   QLineEdit* file_ = nullptr;
-  QCheckBox* opens_ = nullptr;
+  QCheckBox* open_after_ = nullptr;
   QLabel* state_ = nullptr;
   QPushButton* write_ = nullptr;
-  QString may_replace_;  ///< existing file that the user agreed to replace
-  QString writing_;
+  QString confirmed_path_;  ///< existing file that the user agreed to replace
+  QString target_path_;
   std::function<bool(const QString&)> open_;
-  Live<ReportWish, ReportOutcome> writer_;
+  Live<ReportOptions, ReportOutcome> writer_;
 };
 
 }  // namespace attnscope::ui

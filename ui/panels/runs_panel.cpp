@@ -25,7 +25,7 @@ QString without_ellipsis(const Message& label) {
 }
 
 /// Returns `--name=TEXT` as one argument, because a text may begin with a dash; `--no-name` if it is empty.
-QStringList words_for(const QString& option, const QString& before, const QString& text) {
+QStringList option_arguments(const QString& option, const QString& before, const QString& text) {
   if (text == before) return {};
   if (text.isEmpty()) return {QStringLiteral("--no-") + option};
   return {QStringLiteral("--%1=%2").arg(option, text)};
@@ -33,7 +33,7 @@ QStringList words_for(const QString& option, const QString& before, const QStrin
 
 }  // namespace
 
-QStringList words_for_tags(const std::vector<std::string>& before, const QString& line) {
+QStringList tag_arguments(const std::vector<std::string>& before, const QString& line) {
   static const QRegularExpression between(QStringLiteral("[\\s,]+"));
   QStringList had;
   for (const std::string& tag : before) had << QString::fromStdString(tag);
@@ -48,7 +48,7 @@ QStringList words_for_tags(const std::vector<std::string>& before, const QString
   return words;
 }
 
-void add_run_words(QMenu& menu, const RunSummary& run, std::function<void(const QStringList&)> edit) {
+void add_run_actions(QMenu& menu, const RunSummary& run, std::function<void(const QStringList&)> edit) {
   QWidget* parent = menu.parentWidget();
   const auto change = [run = QStringLiteral("--run=%1").arg(run.id), edit = std::move(edit)](const QStringList& words) {
     if (!words.isEmpty()) edit(QStringList{run} + words);
@@ -58,7 +58,7 @@ void add_run_words(QMenu& menu, const RunSummary& run, std::function<void(const 
     const QString before = QString::fromStdString(name);
     const QString now = QInputDialog::getText(parent, without_ellipsis(msg::run_list::rename{}),
                                               qtext(msg::run_list::name_of_run{}), QLineEdit::Normal, before, &said);
-    if (said) change(words_for(QStringLiteral("name"), before, now.trimmed()));
+    if (said) change(option_arguments(QStringLiteral("name"), before, now.trimmed()));
   });
   menu.addAction(qtext(msg::run_list::tags{}), parent, [parent, change, tags = run.annotations.tags] {
     bool said = false;
@@ -67,14 +67,14 @@ void add_run_words(QMenu& menu, const RunSummary& run, std::function<void(const 
     const QString now =
         QInputDialog::getText(parent, without_ellipsis(msg::run_list::tags{}), qtext(msg::run_list::tags_of_run{}),
                               QLineEdit::Normal, before.join(QLatin1Char(' ')), &said);
-    if (said) change(words_for_tags(tags, now));
+    if (said) change(tag_arguments(tags, now));
   });
   menu.addAction(qtext(msg::run_list::note{}), parent, [parent, change, note = run.annotations.note] {
     bool said = false;
     const QString before = QString::fromStdString(note);
     const QString now = QInputDialog::getMultiLineText(parent, without_ellipsis(msg::run_list::note{}),
                                                        qtext(msg::run_list::note_of_run{}), before, &said);
-    if (said) change(words_for(QStringLiteral("note"), before, now.trimmed()));
+    if (said) change(option_arguments(QStringLiteral("note"), before, now.trimmed()));
   });
   if (run.annotations.hidden) {
     menu.addAction(qtext(msg::run_list::unhide{}), parent, [change] { change({QStringLiteral("--show")}); });
@@ -193,17 +193,17 @@ RunsPanel::RunsPanel(Workspace& workspace, QWidget* parent)
   setFrameShape(QFrame::NoFrame);
   setAccessibleName(qtext(msg::run_list::name{}));
   setMouseTracking(true);
-  connect(&workspace_, &Workspace::runs_changed, this, &RunsPanel::reveal_wanted);
+  connect(&workspace_, &Workspace::runs_changed, this, &RunsPanel::reveal_pending);
   connect(&workspace_, &Workspace::opening_changed, viewport(), qOverload<>(&QWidget::update));
 }
 
 void RunsPanel::reveal(const QString& file, std::int64_t run) {
   if (run <= 0) return;
-  wanted_ = WantedRun{file, run};
-  reveal_wanted();
+  wanted_ = PendingRun{file, run};
+  reveal_pending();
 }
 
-void RunsPanel::reveal_wanted() {
+void RunsPanel::reveal_pending() {
   if (!wanted_) return;
   const auto place = workspace_.place_of(wanted_->file, wanted_->id);
   if (!place) return;
@@ -226,14 +226,14 @@ void RunsPanel::contextMenuEvent(QContextMenuEvent* event) {
   });
   menu.addSeparator();
   const QString file = workspace_.runs()[row].info->file;
-  add_run_words(menu, workspace_.runs()[row].info->summary,
-                [this, file](const QStringList& words) { emit edit_wanted(file, words); });
+  add_run_actions(menu, workspace_.runs()[row].info->summary,
+                  [this, file](const QStringList& words) { emit edit_requested(file, words); });
   menu.addSeparator();
   menu.addAction(qtext(msg::run_list::close_file{}), this, [this, file] { workspace_.close(file); });
   menu.exec(event->globalPos());
 }
 
-QString RunsPanel::words_when_empty() const {
+QString RunsPanel::placeholder_text() const {
   const QString opening = workspace_.opening();
   return opening.isEmpty() ? qtext(msg::run_list::empty{})
                            : qtext(msg::window::opening{.files = opening.toStdString()});
@@ -245,7 +245,7 @@ void RunsPanel::paintEvent(QPaintEvent* event) {
   QPainter painter(viewport());
   painter.setPen(plot_colors(palette()).muted);
   painter.drawText(viewport()->rect().adjusted(12, 12, -12, -12), Qt::AlignTop | Qt::AlignHCenter | Qt::TextWordWrap,
-                   words_when_empty());
+                   placeholder_text());
 }
 
 }  // namespace attnscope::ui

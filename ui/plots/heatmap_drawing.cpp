@@ -102,7 +102,7 @@ HeatmapLayout::Figures figures_in(const HeatmapDrawing& drawing, double cell_wid
 /// Width of the row labels, limited to leave room for the cells.
 double row_label_width(const HeatmapDrawing& drawing) {
   constexpr double least = 38;
-  const double most = 120 * enlargement(drawing.font);
+  const double most = 120 * font_scale(drawing.font);
   const QFontMetricsF metrics(drawing.font);
   double widest = 0;
   for (const analysis::FacetValue& value : drawing.map.y.values) {
@@ -120,11 +120,11 @@ double cell_extent(double room, double largest, double pixel) {
 }  // namespace
 
 double heatmap_left_margin(const QFont& font) {
-  return 28 * enlargement(font);
+  return 28 * font_scale(font);
 }
 
 double heatmap_bar_labels(const QFont& font) {
-  return 76 * enlargement(font);
+  return 76 * font_scale(font);
 }
 
 QRectF HeatmapLayout::cell(const TileMap& map, TileMap::Place place) const {
@@ -145,7 +145,7 @@ std::optional<TileMap::Place> HeatmapLayout::cell_at(const TileMap& map, const Q
 HeatmapLayout lay_out_heatmap(const HeatmapDrawing& drawing, const QRectF& area) {
   HeatmapLayout layout;
   const QFontMetricsF small(small_font(drawing.font));
-  const double larger = enlargement(drawing.font);
+  const double larger = font_scale(drawing.font);
   const double title_height = drawing.title.what.isEmpty() ? untitled_room : title_room * larger;
   layout.label_width = row_label_width(drawing);
   const double left = heatmap_left_margin(drawing.font) + layout.label_width;
@@ -231,9 +231,10 @@ void draw_heatmap_axes(QPainter& painter, const HeatmapDrawing& drawing, const H
   const double gap = label_gap;
   for (std::size_t i = 0; i < map.x.size(); i += static_cast<std::size_t>(column_step)) {
     const QRectF rect = layout.cell(map, {0, static_cast<int>(i)});
-    painter.drawText(QRectF(rect.center().x() - longest / 2, layout.cells.bottom() + gap, longest, metrics.height()),
-                     Qt::AlignHCenter | Qt::AlignTop,
-                     metrics.elidedText(value_words(*map.x.axis.facet, map.x.values[i]), Qt::ElideMiddle, longest - 4));
+    painter.drawText(
+        QRectF(rect.center().x() - longest / 2, layout.cells.bottom() + gap, longest, metrics.height()),
+        Qt::AlignHCenter | Qt::AlignTop,
+        metrics.elidedText(facet_value_text(*map.x.axis.facet, map.x.values[i]), Qt::ElideMiddle, longest - 4));
   }
   for (std::size_t i = 0; i < map.y.size(); i += static_cast<std::size_t>(row_step)) {
     const QRectF rect = layout.cell(map, {static_cast<int>(i), 0});
@@ -241,7 +242,7 @@ void draw_heatmap_axes(QPainter& painter, const HeatmapDrawing& drawing, const H
         QRectF(layout.cells.left() - gap - 3 - layout.label_width, rect.center().y() - metrics.height() / 2,
                layout.label_width, metrics.height()),
         Qt::AlignRight | Qt::AlignVCenter,
-        metrics.elidedText(value_words(*map.y.axis.facet, map.y.values[i]), Qt::ElideMiddle, layout.label_width));
+        metrics.elidedText(facet_value_text(*map.y.axis.facet, map.y.values[i]), Qt::ElideMiddle, layout.label_width));
   }
   const double left = heatmap_left_margin(drawing.font) + layout.label_width;
   painter.drawText(QRectF(layout.cells.left() - left, layout.cells.bottom() + gap + metrics.height() + 2,
@@ -357,7 +358,7 @@ void draw_value(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapL
   const QColor fill = colors.at(*cell.value);
   painter.fillRect(rect, fill);
   if (const Qt::PenStyle frame = frame_of(cell.provenance); frame != Qt::NoPen) {
-    painter.setPen(QPen(ink_on(fill), 1, frame));
+    painter.setPen(QPen(contrasting_color(fill), 1, frame));
     painter.setBrush(Qt::NoBrush);
     painter.drawRect(rect.adjusted(2, 2, -2, -2));
     if (cell.provenance == Provenance::extrapolated) painter.drawRect(rect.adjusted(5, 5, -5, -5));
@@ -366,16 +367,16 @@ void draw_value(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapL
     constexpr double corner = 6;
     const QPointF at = rect.topRight() + QPointF(-3, 4);
     painter.setPen(Qt::NoPen);
-    painter.setBrush(ink_on(fill));
+    painter.setBrush(contrasting_color(fill));
     painter.drawPolygon(QPolygonF{at, at - QPointF(corner, 0), at + QPointF(0, corner)});
   }
   if (cell.again) {
     painter.setPen(Qt::NoPen);
-    painter.setBrush(ink_on(fill));
+    painter.setBrush(contrasting_color(fill));
     painter.drawEllipse(rect.topLeft() + QPointF(7, 7), 2.2, 2.2);
   }
   if (!layout.figures.shown) return;
-  painter.setPen(ink_on(fill));
+  painter.setPen(contrasting_color(fill));
   painter.drawText(rect, Qt::AlignCenter, format_number(*cell.value * drawing.unit.factor, layout.figures.digits));
 }
 

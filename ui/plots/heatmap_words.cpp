@@ -20,7 +20,7 @@ namespace attnscope::ui {
 QString best_words(const TileMap& map) {
   if (map.metric == metric_key::time_median_ns && !map.shown.is_centered_at_one())
     return qtext(msg::tile_map::fastest{});
-  const std::string what = within_sentence(heatmap_label(map)).toStdString();
+  const std::string what = lowercase_label(heatmap_label(map)).toStdString();
   return map.better == BetterDirection::more ? qtext(msg::tile_map::highest{.metric = what})
                                              : qtext(msg::tile_map::lowest{.metric = what});
 }
@@ -67,13 +67,13 @@ QString provenance_names(const TileMap& map) {
 
 /// "139 MB"; "138.2 MB – 139.4 MB" if the ends differ when formatted.
 QString range_words(const TileMap& map) {
-  const QString low = value_words(map, *map.minimum);
-  const QString high = value_words(map, *map.maximum);
+  const QString low = facet_value_text(map, *map.minimum);
+  const QString high = facet_value_text(map, *map.maximum);
   return low == high ? low : low + QStringLiteral(" – ") + high;
 }
 
 QString text_at(const analysis::MapAxis& axis, int place) {
-  return value_words(*axis.axis.facet, axis.values[static_cast<std::size_t>(place)]);
+  return facet_value_text(*axis.axis.facet, axis.values[static_cast<std::size_t>(place)]);
 }
 
 QString extents(const TileMap& map, TileMap::Place place) {
@@ -155,7 +155,7 @@ QString place_title(const TileMap& map, TileMap::Place place) {
            text_at(map.x, place.column));
 }
 
-QString value_words(const TileMap& map, double value) {
+QString facet_value_text(const TileMap& map, double value) {
   if (map.shown.as == analysis::Comparison::none) {
     return format_metric({map.metric, value, map.unit, Provenance::measured});
   }
@@ -208,7 +208,7 @@ HeatmapTitle heatmap_title(const PointSet& points, const TileMap& map) {
   if (!on_axis("pass")) problem << to_qstring(to_string(spec.problem.pass));
   common.problem.pass = Pass::fwd;  // Already in the text, or on an axis.
   if (!on_axis("mask")) problem << format_mask(spec.problem.mask);
-  problem << unusual_settings(common);
+  problem << non_default_settings(common);
   if (!on_axis("dtype")) problem << to_qstring(to_string(spec.problem.dtype));
   if (!on_axis("heads_q")) problem << qtext(msg::tile_map::heads{.heads = format_heads(spec.problem).toStdString()});
   if (!of_devices) problem << QString::fromStdString(any.run->summary.device_name);
@@ -246,7 +246,7 @@ QString heatmap_caption(const PointSet& points, const TileMap& map, bool figures
   for (const auto& row : map.cells) again += std::ranges::count_if(row, &TileCell::again);
   if (again > 0) parts << qtext(msg::tile_map::remeasured{.tiles = again});
   if (map.flat && map.spread) {
-    parts << qtext(msg::tile_map::flat{.spread = value_words(map, *map.spread).toStdString(),
+    parts << qtext(msg::tile_map::flat{.spread = facet_value_text(map, *map.spread).toStdString(),
                                        .values = range_words(map).toStdString()});
   }
   if (const QString good = good_end(map); !good.isEmpty()) parts << good;
@@ -278,7 +278,7 @@ HoverContent describe_heatmap_cell(const PointSet& points, const TileMap& map, T
     content.rows.push_back({{},
                             SampleMark::none,
                             QStringLiteral("%1 · %2").arg(heatmap_label(map), to_qstring(cell.provenance)),
-                            value_words(map, *cell.value)});
+                            facet_value_text(map, *cell.value)});
   }
   const Metric* metric = find_metric(map.metric);
   if (cell.own && metric != nullptr) {
@@ -321,7 +321,7 @@ HoverContent describe_heatmap_cell(const PointSet& points, const TileMap& map, T
   if (cell.repeats > 1) content.notes << qtext(msg::tile_map::median_of{.measurements = cell.repeats});
   if (*cell.disposition != Disposition::ok) {
     content.notes << QStringLiteral("%1: %2").arg(qtext(title(*cell.disposition)),
-                                                  headline(qtext(table.reason(cell.row))));
+                                                  compiler_error_line(qtext(table.reason(cell.row))));
   } else if (!cell.value) {
     content.notes << qtext(msg::tile_map::no_value{});
   }

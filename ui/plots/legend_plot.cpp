@@ -31,7 +31,7 @@ constexpr int smallest_axes_height = 312;
 constexpr int smallest_below_colors = 200;
 
 QSize icon_beside(const QFont& font) {
-  return own_icon * enlargement(font);
+  return own_icon * font_scale(font);
 }
 
 /// Legend entry with a gray line and marker for all curves of a style.
@@ -43,7 +43,7 @@ class StyleItem : public QCPAbstractLegendItem {
     style_.scatter.setPen(QPen(color, style_.scatter.pen().widthF()));
     const bool filled = style_.scatter.brush().style() != Qt::NoBrush && style_.scatter.brush().color() != background;
     if (filled) style_.scatter.setBrush(color);
-    const double by = enlargement(mParentPlot->font());
+    const double by = font_scale(mParentPlot->font());
     style_.pen.setWidthF(by * style_.pen.widthF());
     style_.pen.setCapStyle(Qt::FlatCap);  // A wide line must not overlap the text.
     style_.scatter.setSize(by * style_.scatter.size());
@@ -433,7 +433,7 @@ bool LegendPlot::event(QEvent* event) {
   const auto* help = static_cast<QHelpEvent*>(event);
   if (legend_.contains(help->pos())) {
     const QString words = legend_.words() + QStringLiteral("\n\n") + qtext(msg::curve_plot::legend_help{});
-    QToolTip::showText(help->globalPos(), plain_tip(words), this);
+    QToolTip::showText(help->globalPos(), plain_tooltip(words), this);
   } else {
     QToolTip::hideText();
     event->ignore();

@@ -157,7 +157,7 @@ void MarkedPlot::rebuild() {
   title_text_.clear();
   key_text_.clear();
   draw_contents();
-  for (int i = 0; i < graphCount(); ++i) enlarge(*graph(i), enlargement(font()));
+  for (int i = 0; i < graphCount(); ++i) enlarge(*graph(i), font_scale(font()));
   draw_selection();
   lay_out(size(), PlotTarget::screen);
 }
@@ -192,7 +192,7 @@ bool MarkedPlot::draw_selection() {
     if (rings_.empty()) setAccessibleDescription(words_of(read_out(mark)));
     QCPGraph* ring = add_marks(*mark.panel, selection_ring(plot_colors(palette()).text));
     ring->addData(mark.x, mark.y);
-    enlarge(*ring, enlargement(font()));
+    enlarge(*ring, font_scale(font()));
     ring->setLayer(selection_layer());
     rings_.push_back(ring);
   }

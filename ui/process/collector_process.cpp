@@ -16,7 +16,7 @@ namespace {
 
 /// Time to let a launch finish before the next escalation.
 constexpr std::chrono::seconds patience{20};
-constexpr qsizetype kept_error_bytes = qsizetype{64} * 1024;
+constexpr qsizetype max_error_bytes = qsizetype{64} * 1024;
 
 template <class... Visitors>
 struct Overloaded : Visitors... {
@@ -48,18 +48,18 @@ QStringList CollectRequest::arguments() const {
   return words;
 }
 
-QStringList DeviceWork::arguments() const {
+QStringList CeilingsTask::arguments() const {
   return {QStringLiteral("ceilings"), QStringLiteral("--jsonl"),
           QStringLiteral("--device"), device,
           QStringLiteral("-o"),       database};
 }
 
 CollectorProcess::CollectorProcess(QObject* parent) : QObject(parent) {
-  insist_.setSingleShot(true);
+  escalation_timer_.setSingleShot(true);
   connect(&process_, &QProcess::readyReadStandardOutput, this, &CollectorProcess::read_lines);
   connect(&process_, &QProcess::readyReadStandardError, this, [this] {
     errors_ += process_.readAllStandardError();
-    if (errors_.size() > kept_error_bytes) errors_ = errors_.right(kept_error_bytes);
+    if (errors_.size() > max_error_bytes) errors_ = errors_.right(max_error_bytes);
   });
   connect(&process_, &QProcess::finished, this, &CollectorProcess::process_ended);
   connect(&process_, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
@@ -67,11 +67,11 @@ CollectorProcess::CollectorProcess(QObject* parent) : QObject(parent) {
     ended_ = true;
     emit failed(qtext("Cannot start the collector: {}", process_.errorString().toStdString()));
   });
-  connect(&insist_, &QTimer::timeout, this, [this] {
+  connect(&escalation_timer_, &QTimer::timeout, this, [this] {
     if (!running()) return;
-    if (insistence_++ == 0) {
+    if (escalations_++ == 0) {
       process_.terminate();
-      insist_.start(patience);
+      escalation_timer_.start(patience);
     } else {
       process_.kill();
     }
@@ -107,23 +107,23 @@ void CollectorProcess::start(const QString& program, const QStringList& argument
   if (running()) return;
   output_.clear();
   errors_.clear();
-  cancel_asked_ = false;
+  cancel_requested_ = false;
   ended_ = false;
-  insistence_ = 0;
+  escalations_ = 0;
   done_.reset();
   process_.start(program, arguments);
 }
 
 void CollectorProcess::cancel() {
-  if (!running() || cancel_asked_) return;
-  cancel_asked_ = true;
+  if (!running() || cancel_requested_) return;
+  cancel_requested_ = true;
   process_.write("cancel\n");
   process_.closeWriteChannel();
-  insist_.start(patience);
+  escalation_timer_.start(patience);
 }
 
-void CollectorProcess::end_now() {
-  if (running() && cancel_asked_) process_.kill();
+void CollectorProcess::kill_now() {
+  if (running() && cancel_requested_) process_.kill();
 }
 
 void CollectorProcess::write_request(std::string_view line) {
@@ -135,13 +135,13 @@ void CollectorProcess::read_lines() {
   output_ += process_.readAllStandardOutput();
   qsizetype start = 0;
   for (qsizetype end = output_.indexOf('\n'); end >= 0; end = output_.indexOf('\n', start)) {
-    take_line(output_.mid(start, end - start));
+    handle_line(output_.mid(start, end - start));
     start = end + 1;
   }
   output_.remove(0, start);
 }
 
-void CollectorProcess::take_line(const QByteArray& line) {
+void CollectorProcess::handle_line(const QByteArray& line) {
   if (line.trimmed().isEmpty()) return;
   const auto event = parse_event(std::string_view(line.constData(), static_cast<std::size_t>(line.size())));
   if (!event) return;  // ignore events of newer versions
@@ -169,14 +169,14 @@ QString CollectorProcess::last_error_line() const {
 void CollectorProcess::process_ended(int exit_code, QProcess::ExitStatus status) {
   if (ended_) return;
   ended_ = true;
-  insist_.stop();
+  escalation_timer_.stop();
   read_lines();
   errors_ += process_.readAllStandardError();
   QString complaint = last_error_line();
 
   if (done_ && (done_->state == "complete")) {
     emit finished(*done_);
-  } else if (cancel_asked_ || (done_ && done_->state == "cancelled")) {
+  } else if (cancel_requested_ || (done_ && done_->state == "cancelled")) {
     // Also if it had to be killed.
     emit cancelled(done_.value_or(DoneEvent{"cancelled", {}, 0, 0, exit_code}));
   } else if (status == QProcess::CrashExit) {

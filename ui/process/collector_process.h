@@ -33,7 +33,7 @@ struct CollectRequest {
 };
 
 /// `attnscope ceilings` on a GPU, stored in a file.
-struct DeviceWork {
+struct CeilingsTask {
   QString device;  ///< argument of --device
   QString name;    ///< display name
   QString database;
@@ -58,7 +58,7 @@ class CollectorProcess : public QObject {
   /// Asks it to stop after the current launch; terminates it after a timeout.
   void cancel();
   /// Kills it; committed points are kept. Pre: cancel().
-  void end_now();
+  void kill_now();
   [[nodiscard]] bool running() const { return process_.state() != QProcess::NotRunning; }
 
  signals:
@@ -80,17 +80,17 @@ class CollectorProcess : public QObject {
 
  private:
   void read_lines();
-  void take_line(const QByteArray& line);
+  void handle_line(const QByteArray& line);
   void process_ended(int exit_code, QProcess::ExitStatus status);
 
   QProcess process_;
   QByteArray output_;
   QByteArray errors_;
-  bool cancel_asked_ = false;
+  bool cancel_requested_ = false;
   bool ended_ = false;
   std::optional<DoneEvent> done_;
-  QTimer insist_;
-  int insistence_ = 0;
+  QTimer escalation_timer_;
+  int escalations_ = 0;
 };
 
 }  // namespace attnscope::ui

@@ -53,18 +53,18 @@ DeviceList::DeviceList(QObject* parent) : QObject(parent) {
   remote_devices().lists.push_back(this);
   connect(&process_, &CollectorProcess::planned, this, [this](const PlanEvent& plan) { plan_ = plan; });
   connect(&process_, &CollectorProcess::finished, this, [this](const DoneEvent& done) {
-    if (plan_.device_name.empty()) return take_not_found(qtext(done.reason));
-    take_found();
+    if (plan_.device_name.empty()) return handle_not_found(qtext(done.reason));
+    handle_found();
   });
-  connect(&process_, &CollectorProcess::failed, this, &DeviceList::take_not_found);
-  connect(&process_, &CollectorProcess::crashed, this, &DeviceList::take_not_found);
+  connect(&process_, &CollectorProcess::failed, this, &DeviceList::handle_not_found);
+  connect(&process_, &CollectorProcess::crashed, this, &DeviceList::handle_not_found);
 }
 
 DeviceList::~DeviceList() {
   std::erase(remote_devices().lists, this);
   process_.disconnect(this);
   process_.cancel();
-  process_.end_now();
+  process_.kill_now();
 }
 
 const QStringList& DeviceList::remote() {
@@ -79,15 +79,15 @@ void DeviceList::set_remote(const QStringList& words) {
   }
   all.words.removeDuplicates();
   if (all.remembered) QSettings().setValue(QLatin1String(remote_key), all.words);
-  for (DeviceList* list : all.lists) list->follow_remote();
+  for (DeviceList* list : all.lists) list->update_remote();
 }
 
-void DeviceList::remember_remote() {
+void DeviceList::load_remote() {
   remote_devices().remembered = true;
   set_remote(QSettings().value(QLatin1String(remote_key)).toStringList());
 }
 
-void DeviceList::take_found() {
+void DeviceList::handle_found() {
   std::optional<ListedDevice> device = listed_device(plan_, argument_);
   if (ordinal_ >= 0) ordinal_ = device ? ordinal_ + 1 : -1;
   // It may have been removed while it was probed.
@@ -95,7 +95,7 @@ void DeviceList::take_found() {
   probe_next();
 }
 
-void DeviceList::take_not_found(const QString& why) {
+void DeviceList::handle_not_found(const QString& why) {
   if (ordinal_ >= 0) {  // no GPU with that ordinal: all local GPUs are known
     ordinal_ = -1;
   } else if (remote().contains(argument_)) {
@@ -155,7 +155,7 @@ void DeviceList::probe_next() {
                             argument_});
 }
 
-void DeviceList::follow_remote() {
+void DeviceList::update_remote() {
   const auto is_gone = [](const ListedDevice& device) {
     return is_remote_device(device.argument) && !remote().contains(device.argument);
   };
@@ -164,11 +164,11 @@ void DeviceList::follow_remote() {
   probe_next();
 }
 
-std::size_t DeviceList::gpus_here() const {
-  const auto is_here = [](const ListedDevice& device) {
+std::size_t DeviceList::local_gpu_count() const {
+  const auto is_local = [](const ListedDevice& device) {
     return !device.simulated && !is_remote_device(device.argument);
   };
-  return static_cast<std::size_t>(std::ranges::count_if(devices_, is_here));
+  return static_cast<std::size_t>(std::ranges::count_if(devices_, is_local));
 }
 
 const ListedDevice* DeviceList::find(const QString& argument) const {

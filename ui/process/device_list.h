@@ -43,13 +43,13 @@ class DeviceList : public QObject {
   /// Sets the remote devices; "HOST" becomes "ssh:HOST". Every DeviceList probes new ones and drops removed ones.
   static void set_remote(const QStringList& words);
   /// Loads remote devices from the settings and saves later changes.
-  static void remember_remote();
+  static void load_remote();
 
   /// Lists the simulated devices, then probes local GPUs and remote devices, which are inserted first. Unreachable
   /// remote devices are listed with the reason.
   void probe();
   [[nodiscard]] const std::vector<ListedDevice>& devices() const { return devices_; }
-  [[nodiscard]] std::size_t gpus_here() const;
+  [[nodiscard]] std::size_t local_gpu_count() const;
   /// Device with that argument (all_gpus: the first); null if there is none.
   [[nodiscard]] const ListedDevice* find(const QString& argument) const;
   /// Returns the GPU's limits, or those of a default GPU if it is not in the table.
@@ -62,9 +62,9 @@ class DeviceList : public QObject {
   void list_simulated();
   void add(ListedDevice device);
   void probe_next();
-  void take_found();
-  void take_not_found(const QString& why);
-  void follow_remote();
+  void handle_found();
+  void handle_not_found(const QString& why);
+  void update_remote();
 
   std::vector<ListedDevice> devices_;
   CollectorProcess process_;

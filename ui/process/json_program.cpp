@@ -12,7 +12,7 @@ namespace attnscope::ui {
 namespace {
 
 /// Returns the last line of standard error, without the program name.
-QString last_words_of(QProcess& ended) {
+QString read_stderr_tail(QProcess& ended) {
   if (!ended.isOpen()) return {};  // it was not started
   QString line = QString::fromUtf8(ended.readAllStandardError().trimmed());
   line = line.mid(line.lastIndexOf(QLatin1Char('\n')) + 1);
@@ -21,7 +21,7 @@ QString last_words_of(QProcess& ended) {
   return line;
 }
 
-QString failure_of(const QProcess& ended, const QString& stderr_tail) {
+QString process_failure(const QProcess& ended, const QString& stderr_tail) {
   if (ended.error() == QProcess::FailedToStart)
     return QStringLiteral("Program “attnscope” not found in this program's folder or in PATH.");
   if (ended.exitStatus() == QProcess::NormalExit && ended.exitCode() == 0) return {};
@@ -32,9 +32,9 @@ QString failure_of(const QProcess& ended, const QString& stderr_tail) {
 
 }  // namespace
 
-QString failure_of(QProcess& ended) {
-  const QString stderr_tail = last_words_of(ended);
-  return failure_of(ended, stderr_tail);
+QString process_failure(QProcess& ended) {
+  const QString stderr_tail = read_stderr_tail(ended);
+  return process_failure(ended, stderr_tail);
 }
 
 void JsonProgram::start(const QStringList& words) {
@@ -68,12 +68,12 @@ void JsonProgram::finish() {
 
 void JsonProgram::end() {
   if (process_ == nullptr) return;
-  QProcess* const ended_one = process_.release();  // the process is emitting the signal
-  ended_one->disconnect(this);
-  ended_one->deleteLater();
-  output_ = ended_one->isOpen() ? ended_one->readAllStandardOutput() : QByteArray();
-  last_words_ = last_words_of(*ended_one);
-  emit ended(QJsonDocument::fromJson(output_).object(), failure_of(*ended_one, last_words_));
+  QProcess* const finished_process = process_.release();  // the process is emitting the signal
+  finished_process->disconnect(this);
+  finished_process->deleteLater();
+  output_ = finished_process->isOpen() ? finished_process->readAllStandardOutput() : QByteArray();
+  stderr_tail_ = read_stderr_tail(*finished_process);
+  emit ended(QJsonDocument::fromJson(output_).object(), process_failure(*finished_process, stderr_tail_));
 }
 
 }  // namespace attnscope::ui

@@ -12,7 +12,7 @@
 namespace attnscope::ui {
 
 /// Returns why a finished program failed, one line; empty on success.
-[[nodiscard]] QString failure_of(QProcess& ended);
+[[nodiscard]] QString process_failure(QProcess& ended);
 
 class JsonProgram : public QObject {
   Q_OBJECT
@@ -24,18 +24,18 @@ class JsonProgram : public QObject {
   void start(const QStringList& words);
   void stop();
   /// Sends SIGTERM, on which the program ends without writing anything, unless it is done.
-  void ask_to_end() {
+  void request_end() {
     if (process_ != nullptr) process_->terminate();
   }
   void finish();
   [[nodiscard]] bool running() const { return process_ != nullptr; }
   /// Standard output and last line of standard error of the last program. After success that line is a warning.
   [[nodiscard]] QString output() const { return QString::fromUtf8(output_).trimmed(); }
-  [[nodiscard]] const QString& stderr_tail() const { return last_words_; }
+  [[nodiscard]] const QString& stderr_tail() const { return stderr_tail_; }
 
  signals:
   /// Ends every start(), unless another start() or stop() comes first. Never emitted within start(). `why`: see
-  /// failure_of(); `said` may be set even on failure.
+  /// process_failure(); `said` may be set even on failure.
   void ended(const QJsonObject& said, const QString& why);
 
  private:
@@ -43,7 +43,7 @@ class JsonProgram : public QObject {
 
   std::unique_ptr<QProcess> process_;
   QByteArray output_;
-  QString last_words_;
+  QString stderr_tail_;
 };
 
 }  // namespace attnscope::ui

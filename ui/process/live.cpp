@@ -6,26 +6,26 @@
 
 namespace attnscope::ui {
 
-LiveWork::LiveWork() {
+BackgroundWork::BackgroundWork() {
   pool_.setMaxThreadCount(1);
 }
 
-LiveWork::~LiveWork() {
+BackgroundWork::~BackgroundWork() {
   stop();
 }
 
-void LiveWork::stop() {
+void BackgroundWork::stop() {
   drop();
   pool_.waitForDone();
 }
 
-void LiveWork::drop() {
+void BackgroundWork::drop() {
   ++generation_;
   busy_ = false;
   pool_.clear();
 }
 
-void LiveWork::start(std::function<std::function<void()>(const Outdated&)> job) {
+void BackgroundWork::start(std::function<std::function<void()>(const StaleCheck&)> job) {
   drop();
   busy_ = true;
   const std::uint64_t mine = generation_;
@@ -60,7 +60,7 @@ void LiveWork::start(std::function<std::function<void()>(const Outdated&)> job) 
   emit asked();
 }
 
-void LiveWork::wait() {
+void BackgroundWork::wait() {
   while (busy_) {
     pool_.waitForDone();
     QCoreApplication::sendPostedEvents(this, QEvent::MetaCall);

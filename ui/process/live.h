@@ -17,20 +17,20 @@
 namespace attnscope::ui {
 
 /// Largest number of points that is processed within a frame; more run in the background.
-inline constexpr std::size_t most_points_at_once = 10'000;
+inline constexpr std::size_t max_synchronous_points = 10'000;
 /// Number of points for work that always runs in the background.
-inline constexpr std::size_t always_aside = most_points_at_once + 1;
+inline constexpr std::size_t always_in_background = max_synchronous_points + 1;
 
 /// Returns true if the result is no longer needed; work may then return early.
-using Outdated = std::function<bool()>;
+using StaleCheck = std::function<bool()>;
 
 /// Base class of Live: runs the latest request.
-class LiveWork : public QObject {
+class BackgroundWork : public QObject {
   Q_OBJECT
  public:
-  LiveWork();
+  BackgroundWork();
   /// Waits for running work; its result is dropped.
-  ~LiveWork() override;
+  ~BackgroundWork() override;
 
   void drop();
   /// Like drop(), and waits until running work has ended.
@@ -48,7 +48,7 @@ class LiveWork : public QObject {
 
  protected:
   /// Runs `job` in the background; it returns a function to call in this thread.
-  void start(std::function<std::function<void()>(const Outdated&)> job);
+  void start(std::function<std::function<void()>(const StaleCheck&)> job);
 
  private:
   std::function<void(const QString&)> failed_;
@@ -59,20 +59,20 @@ class LiveWork : public QObject {
 
 /// Computes an output from inputs: `work` runs in any thread, `show` in this one.
 template <class Inputs, class Output>
-class Live : public LiveWork {
+class Live : public BackgroundWork {
  public:
-  using Work = std::function<Output(const Inputs&, const Outdated&)>;
+  using Work = std::function<Output(const Inputs&, const StaleCheck&)>;
   Live(Work work, std::function<void(Output)> show) : work_(std::move(work)), show_(std::move(show)) {}
 
   /// `points`: amount of work; few points are processed at once. Data that the inputs point to must not change while
   /// work runs.
   void ask(Inputs inputs, std::size_t points) {
-    if (points <= most_points_at_once) {
+    if (points <= max_synchronous_points) {
       drop();
       emit asked();
       return show_(work_(inputs, [] { return false; }));
     }
-    start([this, work = work_, inputs = std::move(inputs)](const Outdated& outdated) -> std::function<void()> {
+    start([this, work = work_, inputs = std::move(inputs)](const StaleCheck& outdated) -> std::function<void()> {
       auto output = std::make_shared<Output>(work(inputs, outdated));
       return [this, output] { show_(std::move(*output)); };
     });

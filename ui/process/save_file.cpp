@@ -28,7 +28,7 @@ QString save_file(const QString& path, const std::function<bool(QIODevice&)>& wr
   }
 }
 
-QString usual_place(const QString& name) {
+QString default_path(const QString& name) {
   const QString documents = QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation);
   return QDir(!documents.isEmpty() && QDir(documents).exists() ? documents : QDir::homePath()).filePath(name);
 }

@@ -25,7 +25,7 @@ using Existing = OutputFile::Existing;
                                 Existing existing = Existing::any);
 
 /// Returns the path of `name` in the user's documents folder, or in the home folder.
-[[nodiscard]] QString usual_place(const QString& name = {});
+[[nodiscard]] QString default_path(const QString& name = {});
 
 /// Returns false on a write error; see out.errorString().
 [[nodiscard]] bool write_all(QIODevice& out, const QByteArray& bytes);

@@ -128,7 +128,7 @@ std::vector<QString> ServeSession::ids_by_arrival() const {
   return ids;
 }
 
-void ServeSession::refuse_all(const QString& reason) {
+void ServeSession::reject_all(const QString& reason) {
   for (const QString& id : ids_by_arrival()) {  // a receiver may make or cancel requests
     const bool cancelled = open_.value(id).cancelled;
     if (!close_request(id)) continue;
@@ -143,7 +143,7 @@ void ServeSession::refuse_all(const QString& reason) {
 void ServeSession::on_failure(const QString& reason) {
   state_ = State::idle;
   emit failed(reason);
-  refuse_all(reason);
+  reject_all(reason);
   if (state_ == State::idle) emit ended();
 }
 

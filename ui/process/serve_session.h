@@ -89,7 +89,7 @@ class ServeSession : public QObject {
   /// Returns false if the request was already answered.
   bool close_request(const QString& id);
   [[nodiscard]] std::vector<QString> ids_by_arrival() const;
-  void refuse_all(const QString& reason);
+  void reject_all(const QString& reason);
   void on_failure(const QString& reason);
   void on_end();
 

@@ -14,11 +14,11 @@
 
 namespace attnscope::ui {
 
-bool KnownFile::goes_on_in(const FileStamp& there, const std::vector<RunSummary>& runs_there) const {
+bool KnownFile::continues_in(const FileStamp& there, const std::vector<RunSummary>& current_runs) const {
   if (!stamp.same_file(there)) return false;
   return std::ranges::all_of(runs, [&](const auto& run) {
-    const auto same = std::ranges::find(runs_there, run.first, &RunSummary::id);
-    return same != runs_there.end() && same->uid == run.second;
+    const auto same = std::ranges::find(current_runs, run.first, &RunSummary::id);
+    return same != current_runs.end() && same->uid == run.second;
   });
 }
 
@@ -30,7 +30,7 @@ std::size_t FileContents::size() const {
 namespace {
 
 /// Returns true if a deleted run was restored: its points have smaller ids than known ones.
-bool brings_back(const std::vector<RunSummary>& runs, const KnownFile& known) {
+bool restores_deleted(const std::vector<RunSummary>& runs, const KnownFile& known) {
   return std::ranges::any_of(runs, [&](const RunSummary& run) {
     return !known.runs.contains(run.id) && known.runs.upper_bound(run.id) != known.runs.end();
   });
@@ -45,18 +45,18 @@ std::set<std::int64_t> grown_runs(const FileContents& contents, const KnownFile&
   return grown;
 }
 
-void read_grown(const RunStore& store, FileContents& contents, const KnownFile& known) {
-  contents.anew = grown_runs(contents, known);
-  for (const std::int64_t run : contents.anew) {
-    store.each_point(
+void reread_grown(const RunStore& store, FileContents& contents, const KnownFile& known) {
+  contents.fresh = grown_runs(contents, known);
+  for (const std::int64_t run : contents.fresh) {
+    store.visit_points(
         {{run}}, 0, [&] { contents.points[run] = RunPoints(); },
         [&](const StoredPoint& point) { contents.points[run].add(point); });
   }
 }
 
-QString skipped_rows(const QString& path, std::span<const BadRow> rows) {
+QString skipped_rows(const QString& path, std::span<const InvalidRow> rows) {
   if (rows.empty()) return {};
-  const BadRow& first = rows.front();
+  const InvalidRow& first = rows.front();
   const std::string file = path.toStdString();
   if (rows.size() == 1) {
     return qtext("{} is damaged: {}: {}", file, first.where, first.why);
@@ -76,23 +76,23 @@ bool read_once(FileContents& contents, const std::optional<KnownFile>& known, st
   const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
   // Users of the points need their kernels.
   QStringList left_out;
-  for (const Message& why : known_statements(store)) left_out << qtext(why);
+  for (const Message& why : register_manifests(store)) left_out << qtext(why);
   // Read runs first: all points of a run seen as finished are then in the next read.
   contents.runs = store.runs();
   contents.ceilings = store.ceilings();
   contents.noise = store.noise();
-  contents.whole = !known || known->edited || !known->goes_on_in(contents.stamp, contents.runs) ||
-                   brings_back(contents.runs, *known);
+  contents.whole = !known || known->edited || !known->continues_in(contents.stamp, contents.runs) ||
+                   restores_deleted(contents.runs, *known);
   // A deleted run does not make it another file.
-  contents.edited = contents.whole && known && known->goes_on_in(contents.stamp, store.runs(true));
+  contents.edited = contents.whole && known && known->continues_in(contents.stamp, store.runs(true));
   const auto points = std::transform_reduce(contents.runs.begin(), contents.runs.end(), std::size_t{0}, std::plus<>(),
                                             [](const RunSummary& run) { return run.points; });
   if (contents.whole && most && points > *most) throw TooManyPoints{points};
   const auto begin = [&] { contents.points.clear(); };
-  store.each_point({}, contents.whole ? 0 : known->last_point, begin,
-                   [&](StoredPoint&& point) { contents.points[point.run_id].add(point); });
-  if (!contents.whole) read_grown(store, contents, *known);
-  contents.skipped = (left_out << skipped_rows(QString::fromStdString(store.file().string()), store.bad_rows()))
+  store.visit_points({}, contents.whole ? 0 : known->last_point, begin,
+                     [&](StoredPoint&& point) { contents.points[point.run_id].add(point); });
+  if (!contents.whole) reread_grown(store, contents, *known);
+  contents.skipped = (left_out << skipped_rows(QString::fromStdString(store.file().string()), store.invalid_rows()))
                          .join(QLatin1Char(' '))
                          .trimmed();
   return file_stamp(file).same_file(contents.stamp);

@@ -30,16 +30,16 @@ struct KnownFile {
 
   /// Returns true if the file is the same and was only appended to. Runs are compared, too, because a new file may
   /// reuse an inode.
-  [[nodiscard]] bool goes_on_in(const FileStamp& there, const std::vector<RunSummary>& runs_there) const;
+  [[nodiscard]] bool continues_in(const FileStamp& there, const std::vector<RunSummary>& current_runs) const;
 };
 
 /// Result of one read. If `error` (one sentence) is set, nothing else is.
 struct FileContents {
   QString path;
   FileStamp stamp;
-  bool whole = true;                 ///< read from the first point on
-  bool edited = false;               ///< same file, but texts or flags of runs changed
-  std::set<std::int64_t> anew = {};  ///< runs that were reread from their first point, although the file was not
+  bool whole = true;                  ///< read from the first point on
+  bool edited = false;                ///< same file, but texts or flags of runs changed
+  std::set<std::int64_t> fresh = {};  ///< runs that were reread from their first point, although the file was not
   std::vector<RunSummary> runs;
   std::map<std::int64_t, RunPoints> points;  ///< keyed by run id
   std::vector<StoredCeilings> ceilings;

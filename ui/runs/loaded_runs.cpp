@@ -33,7 +33,7 @@ const std::vector<Property>& properties() {
       if (is_always_shown(setting)) continue;
       all.emplace_back([setting](const PointSpec& spec) {
         const QString text = setting_value(setting, spec).text;
-        return text.isEmpty() ? QString() : QStringLiteral("%1 %2").arg(within_sentence(qtext(setting.label())), text);
+        return text.isEmpty() ? QString() : QStringLiteral("%1 %2").arg(lowercase_label(qtext(setting.label())), text);
       });
     }
     return all;
@@ -41,8 +41,8 @@ const std::vector<Property>& properties() {
   return table;
 }
 
-std::vector<PointSpec> kinds_of(const LoadedRun& run) {
-  const std::vector<Row> rows = run.points.sorts();
+std::vector<PointSpec> distinct_specs(const LoadedRun& run) {
+  const std::vector<Row> rows = run.points.distinct_settings();
   std::vector<PointSpec> kinds;
   kinds.reserve(rows.size());
   for (const Row row : rows) kinds.push_back(run.points.columns().spec(row));
@@ -61,7 +61,7 @@ QString values_of(const std::vector<PointSpec>& kinds, const Property& property)
   return values.join(QLatin1Char('/'));
 }
 
-bool all_differ(QStringList titles) {
+bool all_unique(QStringList titles) {
   return titles.removeDuplicates() == 0;
 }
 
@@ -79,9 +79,9 @@ std::vector<QString> distinct_titles(const std::vector<LoadedRun>& runs) {
     QStringList named(static_cast<qsizetype>(places.size()), title.first);
     std::vector<std::vector<PointSpec>> kinds;
     kinds.reserve(places.size());
-    for (const std::size_t place : places) kinds.push_back(kinds_of(runs[place]));
+    for (const std::size_t place : places) kinds.push_back(distinct_specs(runs[place]));
     for (const Property& property : properties()) {
-      if (all_differ(named)) break;
+      if (all_unique(named)) break;
       QStringList values;
       for (const std::vector<PointSpec>& of_run : kinds) values << values_of(of_run, property);
       if (std::all_of(values.begin(), values.end(), [&](const QString& value) { return value == values[0]; })) continue;
@@ -93,7 +93,7 @@ std::vector<QString> distinct_titles(const std::vector<LoadedRun>& runs) {
     for (const std::size_t place : places) {
       begun << format_time(runs[place].info->summary.started_at);
     }
-    if (!all_differ(named) && QStringList(begun).removeDuplicates() < begun.size() - 1) {
+    if (!all_unique(named) && QStringList(begun).removeDuplicates() < begun.size() - 1) {
       for (qsizetype i = 0; i < named.size(); ++i) {
         if (!begun[i].isEmpty()) named[i] += QStringLiteral(" · ") + begun[i];
       }
@@ -108,15 +108,15 @@ std::vector<QString> distinct_titles(const std::vector<LoadedRun>& runs) {
   return titles;
 }
 
-Originals::Originals(const std::vector<LoadedRun>& runs) : runs_(runs) {
-  for (std::size_t i = 0; i < runs.size(); ++i) of_uid_[runs[i].info->summary.uid].push_back(i);
+RunCopies::RunCopies(const std::vector<LoadedRun>& runs) : runs_(runs) {
+  for (std::size_t i = 0; i < runs.size(); ++i) by_uid_[runs[i].info->summary.uid].push_back(i);
 }
 
-std::optional<std::size_t> Originals::of(std::size_t copy, bool ticked_only) const {
+std::optional<std::size_t> RunCopies::of(std::size_t copy, bool checked_only) const {
   const LoadedRun& run = runs_[copy];
   if (run.info->summary.uid.empty()) return {};
-  for (const std::size_t i : of_uid_.at(run.info->summary.uid)) {
-    if (i == copy || (ticked_only && !runs_[i].visible) || !is_copy(run, runs_[i])) continue;
+  for (const std::size_t i : by_uid_.at(run.info->summary.uid)) {
+    if (i == copy || (checked_only && !runs_[i].visible) || !is_copy(run, runs_[i])) continue;
     if (runs_[i].size() > run.size() || i < copy) return i;
   }
   return {};
@@ -125,7 +125,7 @@ std::optional<std::size_t> Originals::of(std::size_t copy, bool ticked_only) con
 bool is_copy(const LoadedRun& a, const LoadedRun& b) {
   const std::string& uid = a.info->summary.uid;
   if (uid.empty() || uid != b.info->summary.uid || a.size() > b.size()) return false;
-  return a.points.is_part_of(b.points);
+  return a.points.is_subset_of(b.points);
 }
 
 std::map<QString, QString> distinct_file_names(const QStringList& paths) {

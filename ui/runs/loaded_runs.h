@@ -35,15 +35,15 @@ struct LoadedRun {
 
 /// Finds, of several copies of a run, the one with most points (the first if equal), which represents all. `runs` must
 /// outlive this.
-class Originals {
+class RunCopies {
  public:
-  explicit Originals(const std::vector<LoadedRun>& runs);
+  explicit RunCopies(const std::vector<LoadedRun>& runs);
   /// Returns the index of the copy that represents `copy`; nullopt if it represents itself.
-  [[nodiscard]] std::optional<std::size_t> of(std::size_t copy, bool ticked_only) const;
+  [[nodiscard]] std::optional<std::size_t> of(std::size_t copy, bool checked_only) const;
 
  private:
   const std::vector<LoadedRun>& runs_;
-  std::unordered_map<std::string, std::vector<std::size_t>> of_uid_;
+  std::unordered_map<std::string, std::vector<std::size_t>> by_uid_;
 };
 
 }  // namespace attnscope::ui

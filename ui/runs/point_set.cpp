@@ -42,11 +42,11 @@ void RunPoints::put(Row row) {
 
 void RunPoints::shrink() {}
 
-std::vector<Row> RunPoints::sorts() const {
-  constexpr std::array<std::string_view, 3> of_a_curve_or_map{"n_k", "br", "bc"};
+std::vector<Row> RunPoints::distinct_settings() const {
+  constexpr std::array<std::string_view, 3> excluded_fields{"n_k", "br", "bc"};
   std::vector<const analysis::FieldColumn*> columns;
   for (const Field& field : point_fields()) {
-    if (std::ranges::count(of_a_curve_or_map, field.name) > 0) continue;
+    if (std::ranges::count(excluded_fields, field.name) > 0) continue;
     if (const analysis::FieldColumn* column = columns_.find_field(field.name)) columns.push_back(column);
   }
   const analysis::FieldColumn& n_q = columns_.field("n_q");
@@ -69,7 +69,7 @@ std::vector<Row> RunPoints::sorts() const {
   return rows;
 }
 
-bool RunPoints::is_part_of(const RunPoints& other) const {
+bool RunPoints::is_subset_of(const RunPoints& other) const {
   return std::ranges::all_of(order_, [&](Row row) {
     const std::uint32_t place = columns_.place(row);
     const auto same =
@@ -125,7 +125,7 @@ std::vector<RunPtr> PointSet::runs_of(std::span<const Row> rows) const {
 
 namespace {
 
-QString device_words(const RunSummary& run) {
+QString device_text(const RunSummary& run) {
   QString name = device_title(run);
   if (run.provenance == Provenance::measured) return name;
   const QString origin = to_qstring(run.provenance);
@@ -137,7 +137,7 @@ QString day_of(const std::string& iso) {
   return time.isValid() ? time.toLocalTime().date().toString(Qt::ISODate) : QString::fromStdString(iso);
 }
 
-QString first_few(const QStringList& words) {
+QString shortened_list(const QStringList& words) {
   constexpr qsizetype most = 3;
   QString text = words.mid(0, most).join(QStringLiteral(", "));
   if (words.size() > most) text += QStringLiteral(", …");
@@ -151,7 +151,7 @@ QString source_note(const std::vector<RunPtr>& runs) {
   QStringList days;
   QStringList files;
   for (const RunPtr& run : runs) {
-    devices << device_words(run->summary);
+    devices << device_text(run->summary);
     days << day_of(run->summary.started_at);
     files << one_line(QFileInfo(run->file).fileName());
   }
@@ -160,7 +160,7 @@ QString source_note(const std::vector<RunPtr>& runs) {
   days.removeDuplicates();
   days.sort();
   const QString when = days.size() < 2 ? days.value(0) : days.first() + QStringLiteral(" – ") + days.last();
-  QStringList parts{first_few(devices), when, first_few(files)};
+  QStringList parts{shortened_list(devices), when, shortened_list(files)};
   parts.removeAll(QString());
   return parts.join(QStringLiteral(" · "));
 }

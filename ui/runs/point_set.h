@@ -41,9 +41,9 @@ class RunPoints {
   [[nodiscard]] std::int64_t last_id() const { return last_id_; }
 
   /// Returns one row per combination of all settings other than lengths and tile.
-  [[nodiscard]] std::vector<Row> sorts() const;
+  [[nodiscard]] std::vector<Row> distinct_settings() const;
   /// Returns true if `other` has all these points at the same plan indices.
-  [[nodiscard]] bool is_part_of(const RunPoints& other) const;
+  [[nodiscard]] bool is_subset_of(const RunPoints& other) const;
 
  private:
   void put(Row row);

@@ -25,7 +25,7 @@ const std::string& kept(const std::string& name) {
 
 /// Returns "bwd", or with its label if the value alone is ambiguous: "dropout 0.1".
 QString unusual(const Field& field, const QString& text) {
-  QString label = within_sentence(qtext(field.label()));
+  QString label = lowercase_label(qtext(field.label()));
   if (field.type == FieldType::flag) return label;
   if (field.in_title != nullptr) return qtext(field.in_title(text.toStdString()));
   return QStringLiteral("%1 %2").arg(label, text);
@@ -33,7 +33,7 @@ QString unusual(const Field& field, const QString& text) {
 
 }  // namespace
 
-std::vector<Field> point_settings(const Registry& registry, const std::set<std::string>& foreign_knobs,
+std::vector<Field> point_settings(const Registry& registry, const std::set<std::string>& unknown_knobs,
                                   std::span<const Field> fields) {
   std::vector<Field> settings;
   std::vector<Field> tile;
@@ -53,7 +53,7 @@ std::vector<Field> point_settings(const Registry& registry, const std::set<std::
   });
   std::ranges::move(tile, std::back_inserter(settings));
   std::ranges::transform(registry.knobs(), std::back_inserter(settings), knob_field);
-  for (const std::string& name : foreign_knobs) {
+  for (const std::string& name : unknown_knobs) {
     if (registry.find_knob(name) == nullptr) settings.push_back(undeclared_knob_field(kept(name)));
   }
   std::ranges::move(last, std::back_inserter(settings));
@@ -90,7 +90,7 @@ QString setting_help(const Field& setting) {
   return words;
 }
 
-bool is_of_tile(const Field& setting) {
+bool is_tile_setting(const Field& setting) {
   return setting.role == FieldRole::tile || setting.role == FieldRole::knob;
 }
 
@@ -102,11 +102,11 @@ bool is_set(const Field& setting, const PointSpec& spec) {
   return setting.role == FieldRole::knob ? !setting_value(setting, spec).text.isEmpty() : !is_fallback(setting, spec);
 }
 
-QStringList unusual_settings(const PointSpec& spec) {
+QStringList non_default_settings(const PointSpec& spec) {
   static const std::vector<Field> settings = point_settings();
   QStringList texts;
   for (const Field& setting : settings) {
-    if (is_of_tile(setting) || setting.shown == FieldVisibility::always || is_fallback(setting, spec)) continue;
+    if (is_tile_setting(setting) || setting.shown == FieldVisibility::always || is_fallback(setting, spec)) continue;
     texts << unusual(setting, setting_value(setting, spec).text);
   }
   for (const auto& [name, value] : spec.knobs) texts << format_knob(name, value);

@@ -17,9 +17,9 @@
 namespace attnscope::ui {
 
 /// Returns all fields, single or grouped (Field::parts), and all knobs of the registry, then knobs with the names in
-/// `foreign_knobs`.
+/// `unknown_knobs`.
 [[nodiscard]] std::vector<Field> point_settings(const Registry& registry = known_algorithms(),
-                                                const std::set<std::string>& foreign_knobs = {},
+                                                const std::set<std::string>& unknown_knobs = {},
                                                 std::span<const Field> fields = point_fields());
 
 struct SettingValue {
@@ -33,7 +33,7 @@ struct SettingValue {
 [[nodiscard]] QString setting_key(const Field& setting);
 [[nodiscard]] QString setting_help(const Field& setting);
 /// Returns true for tile sizes and knobs, which format_tile() includes.
-[[nodiscard]] bool is_of_tile(const Field& setting);
+[[nodiscard]] bool is_tile_setting(const Field& setting);
 /// Returns true if tables show the setting even at its default.
 [[nodiscard]] bool is_always_shown(const Field& setting);
 /// Returns true unless the point has the default value.
@@ -41,6 +41,6 @@ struct SettingValue {
 
 /// Returns non-default settings except lengths, d, heads, mask, type and tile: "bwd", "dropout 0.1", "deterministic",
 /// "L2 warm", "splits 8".
-[[nodiscard]] QStringList unusual_settings(const PointSpec& spec);
+[[nodiscard]] QStringList non_default_settings(const PointSpec& spec);
 
 }  // namespace attnscope::ui

@@ -12,7 +12,7 @@ namespace attnscope::ui {
 
 namespace {
 
-constexpr QLatin1String sample_word("sample:");
+constexpr QLatin1String sample_prefix("sample:");
 
 QStringList as_strings(const std::vector<std::string>& files) {
   QStringList strings;
@@ -22,19 +22,19 @@ QStringList as_strings(const std::vector<std::string>& files) {
 
 }  // namespace
 
-QString sample_named(std::string_view name) {
+QString find_sample(std::string_view name) {
   return QString::fromStdString(attnscope::sample_path(name).string());
 }
 
-QString without_sample_folder(const QString& path) {
+QString to_sample_name(const QString& path) {
   const QString name = QFileInfo(path).completeBaseName();
-  return path == sample_named(name.toStdString()) && !path.isEmpty() ? sample_word + name : path;
+  return path == find_sample(name.toStdString()) && !path.isEmpty() ? sample_prefix + name : path;
 }
 
-QString with_sample_folder(const QString& word) {
-  if (!word.startsWith(sample_word)) return word;
-  const std::string name = word.sliced(sample_word.size()).toStdString();
-  QString sample = sample_named(name);
+QString from_sample_name(const QString& word) {
+  if (!word.startsWith(sample_prefix)) return word;
+  const std::string name = word.sliced(sample_prefix.size()).toStdString();
+  QString sample = find_sample(name);
   if (!sample.isEmpty()) return sample;
   return QString::fromStdString((sample_folders(executable_path).front() / (name + ".attnscope")).string());
 }
@@ -45,11 +45,11 @@ bool is_recorded_sample(const QString& file) {
 }
 
 QString sample_path() {
-  return sample_named(attnscope::main_sample);
+  return find_sample(attnscope::main_sample);
 }
 
 QString second_sample() {
-  return sample_named(attnscope::second_sample);
+  return find_sample(attnscope::second_sample);
 }
 
 QStringList sample_paths() {

@@ -13,11 +13,11 @@ namespace attnscope::ui {
 /// Returns true if the file is in the samples folder.
 [[nodiscard]] bool is_recorded_sample(const QString& file);
 /// Returns a recorded sample by name, "h200-law"; empty if it does not exist.
-[[nodiscard]] QString sample_named(std::string_view name);
+[[nodiscard]] QString find_sample(std::string_view name);
 /// Converts the path of a recorded sample to "sample:h200", and back; other paths are unchanged. For an unknown name
 /// the result is a path that does not exist.
-[[nodiscard]] QString without_sample_folder(const QString& path);
-[[nodiscard]] QString with_sample_folder(const QString& word);
+[[nodiscard]] QString to_sample_name(const QString& path);
+[[nodiscard]] QString from_sample_name(const QString& word);
 /// Returns the file with the same points on an H100.
 [[nodiscard]] QString second_sample();
 /// Returns the files that a window opens by default.

@@ -15,7 +15,7 @@
 #include "messages/run_list.h"
 #include "messages/window.h"
 #include "storage/compared_runs.h"
-#include "ui/process/shared_of_many.h"
+#include "ui/process/background_delete.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 
@@ -33,18 +33,19 @@ QString canonical(const QString& path) {
 
 Workspace::Workspace(QObject* parent, std::size_t most)
     : QObject(parent),
-      most_(most),
+      max_points_(most),
       gather_(
-          [](Gathered asked, const Outdated& outdated) {
-            if (asked.ticked == nullptr) asked.ticked = make_shared_of_many<PointSet>(asked.parts);
+          [](Gathered asked, const StaleCheck& outdated) {
+            if (asked.checked == nullptr) asked.checked = make_background_deleted<PointSet>(asked.parts);
             if (!outdated() && !asked.query.empty()) {
-              asked.visible = make_shared_of_many<PointSet>(*asked.ticked, asked.query.rows(asked.ticked->table()));
+              asked.visible =
+                  make_background_deleted<PointSet>(*asked.checked, asked.query.rows(asked.checked->table()));
             }
             return asked;
           },
           [this](const Gathered& found) {
             // visible() may have computed them already.
-            if (ticked_ == nullptr) ticked_ = found.ticked;
+            if (checked_ == nullptr) checked_ = found.checked;
             if (visible_ == nullptr) visible_ = found.visible;
             end_gathering();
           }) {
@@ -68,17 +69,17 @@ void Workspace::open(const QString& path) {
     return;
   }
   begin_opening(file);
-  read_to_the_end(file, [this](FileContents& contents) {
+  read_file_async(file, [this](FileContents& contents) {
     end_opening(contents.path);
     // Other files may have been opened since.
-    const std::size_t room = room_for(contents.path);
+    const std::size_t room = remaining_points(contents.path);
     if (contents.size() > room) contents.error = too_many_points(contents.path, contents.size(), room);
     accept(contents, true);
   });
 }
 
 /// Reads in the background; `then` is called in this thread.
-void Workspace::read_to_the_end(const QString& path, std::function<void(FileContents&)> then, bool edited) {
+void Workspace::read_file_async(const QString& path, std::function<void(FileContents&)> then, bool edited) {
   ++pending_reads_;
   // Allocate the out-of-memory message in advance.
   auto contents = std::make_shared<FileContents>();
@@ -86,19 +87,20 @@ void Workspace::read_to_the_end(const QString& path, std::function<void(FileCont
   contents->error = out_of_memory(path);
   std::optional<KnownFile> before = known(path);
   if (before) before->edited = edited;
-  reader_.start([this, path, contents, before = std::move(before), most = room_for(path), then = std::move(then)] {
-    try {
-      *contents = read_file(path, before, most);
-    } catch (const std::bad_alloc&) {  // contents->error is already set
-    }
-    QMetaObject::invokeMethod(
-        this,
-        [this, contents, then] {
-          --pending_reads_;
-          then(*contents);
-        },
-        Qt::QueuedConnection);
-  });
+  reader_.start(
+      [this, path, contents, before = std::move(before), most = remaining_points(path), then = std::move(then)] {
+        try {
+          *contents = read_file(path, before, most);
+        } catch (const std::bad_alloc&) {  // contents->error is already set
+        }
+        QMetaObject::invokeMethod(
+            this,
+            [this, contents, then] {
+              --pending_reads_;
+              then(*contents);
+            },
+            Qt::QueuedConnection);
+      });
 }
 
 void Workspace::begin_opening(const QString& path) {
@@ -132,23 +134,23 @@ QString Workspace::file_name(const QString& path) const {
   return one_line(known == file_names_.end() ? QFileInfo(path).fileName() : known->second);
 }
 
-QStringList Workspace::wanted_files() const {
+QStringList Workspace::requested_files() const {
   QStringList files = files_ + opening_;
   files.removeDuplicates();
   return files;
 }
 
-void Workspace::set_ticks(const Ticks& ticks) {
+void Workspace::set_checked_runs(const CheckedRuns& ticks) {
   stop_gathering();
   ticks_.clear();
-  for (const auto& [run, ticked] : ticks) ticks_[{canonical(run.first), run.second}] = ticked;
-  for (LoadedRun& run : runs_) run.visible = take_tick(run.info->file, run.info->summary);
+  for (const auto& [run, checked] : ticks) ticks_[{canonical(run.first), run.second}] = checked;
+  for (LoadedRun& run : runs_) run.visible = initially_visible(run.info->file, run.info->summary);
   emit runs_changed();
   announce_points();
 }
 
-Workspace::Ticks Workspace::ticks() const {
-  Ticks all = ticks_;
+Workspace::CheckedRuns Workspace::ticks() const {
+  CheckedRuns all = ticks_;
   for (const LoadedRun& run : runs_) {
     const RunSummary& summary = run.info->summary;
     if (run.visible == summary.annotations.hidden) all[{run.info->file, summary.uid}] = run.visible;
@@ -156,7 +158,7 @@ Workspace::Ticks Workspace::ticks() const {
   return all;
 }
 
-bool Workspace::take_tick(const QString& file, const RunSummary& run) {
+bool Workspace::initially_visible(const QString& file, const RunSummary& run) {
   const auto by_hand = ticks_.extract({file, run.uid});
   return by_hand.empty() ? !run.annotations.hidden : by_hand.mapped();
 }
@@ -190,11 +192,11 @@ void Workspace::forget(const QString& path) {
   if (had_ceilings) emit ceilings_changed();
 }
 
-void Workspace::say_replaced(const QString& path) {
+void Workspace::notify_replaced(const QString& path) {
   emit file_replaced(path, qtext("{} was replaced by another file and is reread.", path.toStdString()));
 }
 
-void Workspace::read_anew(const RunInfo& as_read) {
+void Workspace::reload(const RunInfo& as_read) {
   const QString file = as_read.file;
   const auto stamp = stamps_.find(file);
   const auto place = place_of(file, as_read.summary.id);
@@ -203,13 +205,13 @@ void Workspace::read_anew(const RunInfo& as_read) {
   if (!still_shown) return;
   forget(file);
   begin_opening(file);
-  say_replaced(file);
+  notify_replaced(file);
   emit runs_changed();
   announce_points();
   read_in_background(file);
 }
 
-void Workspace::read_edited(const QString& path) {
+void Workspace::reload_edited(const QString& path) {
   const QString file = canonical(path);
   if (files_.contains(file)) read_in_background(file, true);
 }
@@ -240,11 +242,11 @@ void Workspace::poll() {
 }
 
 void Workspace::read_in_background(const QString& path, bool edited) {
-  read_to_the_end(
-      path, [this](FileContents& contents) { take_read(contents); }, edited);
+  read_file_async(
+      path, [this](FileContents& contents) { handle_read(contents); }, edited);
 }
 
-void Workspace::take_read(FileContents& contents) {
+void Workspace::handle_read(FileContents& contents) {
   const QString path = contents.path;
   const auto entry = followed_.find(path);
   const bool followed = entry != followed_.end();
@@ -276,12 +278,12 @@ std::optional<KnownFile> Workspace::known(const QString& path) const {
   return known;
 }
 
-std::size_t Workspace::room_for(const QString& path) const {
+std::size_t Workspace::remaining_points(const QString& path) const {
   std::size_t others = 0;
   for (const LoadedRun& run : runs_) {
     if (run.info->file != path) others += run.size();
   }
-  return most_ - std::min(most_, others);
+  return max_points_ - std::min(max_points_, others);
 }
 
 void Workspace::accept(FileContents& contents, bool first) {
@@ -304,7 +306,7 @@ void Workspace::accept(FileContents& contents, bool first) {
 void Workspace::take(FileContents& contents, bool first) {
   const QString& path = contents.path;
   const std::optional<KnownFile> before = known(path);
-  const bool goes_on = before && before->goes_on_in(contents.stamp, contents.runs);
+  const bool goes_on = before && before->continues_in(contents.stamp, contents.runs);
   if (!contents.whole && !goes_on) return read_in_background(path);  // the earlier points are gone
   stop_gathering();
   if (first && !files_.contains(path)) {
@@ -314,7 +316,7 @@ void Workspace::take(FileContents& contents, bool first) {
   const bool replaced = before && !goes_on && !contents.edited;
   if (replaced) {
     skipped_.erase(path);
-    say_replaced(path);
+    notify_replaced(path);
   }
   if (!contents.skipped.isEmpty() && std::exchange(skipped_[path], contents.skipped) != contents.skipped) {
     emit rows_skipped(path, contents.skipped);
@@ -322,24 +324,24 @@ void Workspace::take(FileContents& contents, bool first) {
   const bool points_differ = replaced || contents.edited || !contents.points.empty();
   if (before && contents.whole) replace_runs(contents);
   stamps_[path] = contents.stamp;
-  const bool runs_differ = take_runs(contents) || first || replaced || contents.edited;
+  const bool runs_differ = update_runs(contents) || first || replaced || contents.edited;
   for (LoadedRun& run : runs_) {
     if (run.info->file != path) continue;
     const auto news = contents.points.find(run.info->summary.id);
     if (news == contents.points.end()) continue;
-    if (contents.anew.contains(news->first)) {
+    if (contents.fresh.contains(news->first)) {
       run.points = std::move(news->second);
     } else {
       run.points.add(std::move(news->second));
     }
   }
-  const bool noise_differs = take_noise(contents);
+  const bool noise_differs = update_noise(contents);
   if (runs_differ || points_differ || noise_differs) name_runs();
   if (first) emit opened(path);
-  take_ceilings(contents);
+  update_ceilings(contents);
   if (runs_differ) emit runs_changed();
   if (points_differ || runs_differ || noise_differs) announce_points();
-  go_on_gathering();
+  resume_gathering();
   const bool running =
       std::ranges::any_of(contents.runs, [](const RunSummary& run) { return run.state == StoredRunState::running; });
   if (running && (first || replaced)) follow(path);
@@ -348,8 +350,8 @@ void Workspace::take(FileContents& contents, bool first) {
 void Workspace::replace_runs(const FileContents& contents) {
   const auto of_file = [&](const LoadedRun& run) { return run.info->file == contents.path; };
   const auto place = std::ranges::find_if(runs_, of_file) - runs_.begin();
-  for (const auto& [run, ticked] : ticks()) {
-    if (run.first == contents.path) ticks_[run] = ticked;
+  for (const auto& [run, checked] : ticks()) {
+    if (run.first == contents.path) ticks_[run] = checked;
   }
   std::erase_if(runs_, of_file);
   std::vector<LoadedRun> now;
@@ -359,10 +361,10 @@ void Workspace::replace_runs(const FileContents& contents) {
 
 LoadedRun Workspace::begun(const FileContents& contents, const RunSummary& run) {
   return {std::make_shared<RunInfo>(RunInfo{contents.path, run, {}, contents.stamp}), RunPoints(),
-          take_tick(contents.path, run)};
+          initially_visible(contents.path, run)};
 }
 
-bool Workspace::take_runs(FileContents& contents) {
+bool Workspace::update_runs(FileContents& contents) {
   bool differ = false;
   std::unordered_map<std::int64_t, std::size_t> places;
   for (std::size_t i = 0; i < runs_.size(); ++i) {
@@ -388,7 +390,7 @@ bool Workspace::take_runs(FileContents& contents) {
   return differ;
 }
 
-void Workspace::take_ceilings(const FileContents& contents) {
+void Workspace::update_ceilings(const FileContents& contents) {
   const auto is_of_file = [&](const FileCeilings& each) { return each.file == contents.path; };
   std::vector<std::string> before;
   for (const FileCeilings& each : ceilings_) {
@@ -402,7 +404,7 @@ void Workspace::take_ceilings(const FileContents& contents) {
   emit ceilings_changed();
 }
 
-bool Workspace::take_noise(const FileContents& contents) {
+bool Workspace::update_noise(const FileContents& contents) {
   std::vector<StoredNoise>& held = noise_[contents.path];
   if (std::ranges::equal(held, contents.noise, {}, &StoredNoise::uid, &StoredNoise::uid)) return false;
   held = contents.noise;
@@ -410,11 +412,11 @@ bool Workspace::take_noise(const FileContents& contents) {
 }
 
 void Workspace::name_runs() {
-  ticked_points_.reset();
+  checked_points_.reset();
   std::vector<StoredNoise> noise;
   for (const auto& [path, of_file] : noise_) noise.insert(noise.end(), of_file.begin(), of_file.end());
   std::vector<QString> titles = distinct_titles(runs_);
-  const Originals originals(runs_);
+  const RunCopies originals(runs_);
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     if (!runs_[i].info->summary.annotations.name.empty()) continue;  // keep the name that the user gave the copy
     if (const auto of = originals.of(i, false)) titles[i] = qtext(msg::run_list::copy_of{titles[*of].toStdString()});
@@ -435,9 +437,9 @@ void Workspace::name_runs() {
   }
 }
 
-std::vector<PointSet::Part> Workspace::ticked_parts() const {
+std::vector<PointSet::Part> Workspace::checked_parts() const {
   std::vector<PointSet::Part> shown;
-  const Originals originals(runs_);
+  const RunCopies originals(runs_);
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     const LoadedRun& run = runs_[i];
     if (run.visible && !originals.of(i, true)) shown.push_back({run.info, &run.points, analysis_run(*run.info)});
@@ -445,22 +447,22 @@ std::vector<PointSet::Part> Workspace::ticked_parts() const {
   return shown;
 }
 
-std::shared_ptr<const PointSet> Workspace::ticked() const {
-  if (ticked_ == nullptr) ticked_ = make_shared_of_many<PointSet>(ticked_parts());
-  return ticked_;
+std::shared_ptr<const PointSet> Workspace::checked() const {
+  if (checked_ == nullptr) checked_ = make_background_deleted<PointSet>(checked_parts());
+  return checked_;
 }
 
 std::shared_ptr<const PointSet> Workspace::visible() const {
-  if (query_.empty()) return ticked();
+  if (query_.empty()) return checked();
   if (visible_ == nullptr) {
-    const std::shared_ptr<const PointSet> all = ticked();
-    visible_ = make_shared_of_many<PointSet>(*all, query_.rows(all->table()));
+    const std::shared_ptr<const PointSet> all = checked();
+    visible_ = make_background_deleted<PointSet>(*all, query_.rows(all->table()));
   }
   return visible_;
 }
 
 Message Workspace::set_query(const QString& text) {
-  auto query = analysis::PointQuery::parse(text.toStdString(), ticked()->table());
+  auto query = analysis::PointQuery::parse(text.toStdString(), checked()->table());
   if (!query) return query.error();
   const QString words = text.trimmed();
   if (words == query_text_) return {};
@@ -474,44 +476,44 @@ Message Workspace::set_query(const QString& text) {
 
 void Workspace::gather() {
   gather_.drop();
-  owes_points_ = false;
-  if (ticked_points() <= most_points_at_once || (ticked_ != nullptr && query_.empty())) {
+  points_pending_ = false;
+  if (checked_points() <= max_synchronous_points || (checked_ != nullptr && query_.empty())) {
     emit points_changed();
     return;
   }
-  gather_.ask({.parts = ticked_ == nullptr ? ticked_parts() : std::vector<PointSet::Part>(),
+  gather_.ask({.parts = checked_ == nullptr ? checked_parts() : std::vector<PointSet::Part>(),
                .query = query_,
-               .ticked = ticked_,
+               .checked = checked_,
                .visible = nullptr},
-              always_aside);
-  owes_points_ = true;
-  emit points_awaited();
+              always_in_background);
+  points_pending_ = true;
+  emit points_pending();
 }
 
 void Workspace::end_gathering() {
-  owes_points_ = false;
+  points_pending_ = false;
   emit points_changed();
 }
 
-void Workspace::go_on_gathering() {
-  if (owes_points_ && !gathering()) gather();
+void Workspace::resume_gathering() {
+  if (points_pending_ && !gathering()) gather();
 }
 
 void Workspace::announce_points() {
-  ticked_points_.reset();
-  ticked_.reset();
+  checked_points_.reset();
+  checked_.reset();
   visible_.reset();
   gather();
 }
 
-std::size_t Workspace::ticked_points() const {
-  if (ticked_points_) return *ticked_points_;
+std::size_t Workspace::checked_points() const {
+  if (checked_points_) return *checked_points_;
   std::size_t points = 0;
-  const Originals originals(runs_);
+  const RunCopies originals(runs_);
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     if (runs_[i].visible && !originals.of(i, true)) points += runs_[i].size();
   }
-  ticked_points_ = points;
+  checked_points_ = points;
   return points;
 }
 
@@ -523,7 +525,7 @@ void Workspace::set_run_visible(std::size_t run, bool visible) {
 
 void Workspace::show_only(std::size_t run) {
   for (std::size_t i = 0; i < runs_.size(); ++i) runs_[i].visible = i == run;
-  ticked_points_.reset();
+  checked_points_.reset();
   emit runs_changed();
   announce_points();
 }

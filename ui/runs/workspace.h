@@ -51,28 +51,28 @@ class Workspace : public QObject {
   void stop_following(const QString& path);
   /// Call if the file was replaced since this run was read: drops its contents, emits file_replaced() and rereads it,
   /// unless that was already done.
-  void read_anew(const RunInfo& as_read);
+  void reload(const RunInfo& as_read);
   /// Rereads the file after texts or flags of its runs were edited. Visibility is kept, except for runs that were
   /// hidden or unhidden.
-  void read_edited(const QString& path);
+  void reload_edited(const QString& path);
 
   [[nodiscard]] const QStringList& files() const { return files_; }
   /// Returns open files and files being opened.
-  [[nodiscard]] QStringList wanted_files() const;
+  [[nodiscard]] QStringList requested_files() const;
   /// Returns the name from distinct_file_names(), on one line.
   [[nodiscard]] QString file_name(const QString& path) const;
   [[nodiscard]] bool following() const { return !followed_.empty(); }
   [[nodiscard]] const std::vector<LoadedRun>& runs() const { return runs_; }
   /// Returns the points of the visible runs, without duplicates from copies. Cached until points_changed().
-  [[nodiscard]] std::shared_ptr<const PointSet> ticked() const;
-  /// Returns the points of ticked() that match the query; shown by all views.
+  [[nodiscard]] std::shared_ptr<const PointSet> checked() const;
+  /// Returns the points of checked() that match the query; shown by all views.
   [[nodiscard]] std::shared_ptr<const PointSet> visible() const;
   /// Returns true while visible() is being recomputed in the background; points_changed() follows. Calling visible()
   /// before that computes it at once.
   [[nodiscard]] bool gathering() const { return gather_.busy(); }
   /// Blocks until gathering is done.
   void settle() { gather_.wait(); }
-  [[nodiscard]] std::size_t ticked_points() const;
+  [[nodiscard]] std::size_t checked_points() const;
   /// Sets the query that filters visible points (profiler/points/point_query.h); empty: all. Returns the error; empty
   /// on success. On error the query is unchanged.
   Message set_query(const QString& text);
@@ -84,12 +84,12 @@ class Workspace : public QObject {
   void set_run_visible(std::size_t run, bool visible);
   void show_only(std::size_t run);
   /// File and RunSummary::uid of a run, whether read or not.
-  using NamedRun = std::pair<QString, std::string>;
+  using RunKey = std::pair<QString, std::string>;
   /// Runs whose visibility differs from their hidden flag.
-  using Ticks = std::map<NamedRun, bool>;
+  using CheckedRuns = std::map<RunKey, bool>;
   /// Replaces these exceptions.
-  void set_ticks(const Ticks& ticks);
-  [[nodiscard]] Ticks ticks() const;
+  void set_checked_runs(const CheckedRuns& ticks);
+  [[nodiscard]] CheckedRuns ticks() const;
   /// Returns the index of a run in runs(); nullopt if it has not been read. `path` need not be canonical.
   [[nodiscard]] std::optional<std::size_t> place_of(const QString& path, std::int64_t run) const;
 
@@ -107,71 +107,71 @@ class Workspace : public QObject {
   void ceilings_changed();
   /// visible() has changed or failed.
   void points_changed();
-  void points_awaited();
+  void points_pending();
 
  private:
   void announce_points();
   /// Computes visible(), in the background if there are many points, and emits points_changed().
   void gather();
-  /// Call before changing runs_, which gathering reads; then call gather() or go_on_gathering().
+  /// Call before changing runs_, which gathering reads; then call gather() or resume_gathering().
   void stop_gathering() {
     gather_.stop();
-    ticked_points_.reset();
+    checked_points_.reset();
   }
-  void go_on_gathering();
+  void resume_gathering();
   void end_gathering();
-  [[nodiscard]] std::vector<PointSet::Part> ticked_parts() const;
+  [[nodiscard]] std::vector<PointSet::Part> checked_parts() const;
   void read_in_background(const QString& path, bool edited = false);
-  void read_to_the_end(const QString& path, std::function<void(FileContents&)> then, bool edited = false);
-  void take_read(FileContents& contents);
+  void read_file_async(const QString& path, std::function<void(FileContents&)> then, bool edited = false);
+  void handle_read(FileContents& contents);
   void name_runs();
   /// Returns the number of points that may still be read from a file.
-  [[nodiscard]] std::size_t room_for(const QString& path) const;
+  [[nodiscard]] std::size_t remaining_points(const QString& path) const;
   /// If memory runs out, closes the file and sets contents.error.
   void accept(FileContents& contents, bool first);
-  void take_ceilings(const FileContents& contents);
-  /// Returns true if anything changed, as does take_runs().
-  bool take_noise(const FileContents& contents);
+  void update_ceilings(const FileContents& contents);
+  /// Returns true if anything changed, as does update_runs().
+  bool update_noise(const FileContents& contents);
   void take(FileContents& contents, bool first);
-  bool take_runs(FileContents& contents);
+  bool update_runs(FileContents& contents);
   /// Returns a newly read run, without points.
   [[nodiscard]] LoadedRun begun(const FileContents& contents, const RunSummary& run);
   /// Returns whether the run is initially visible.
-  [[nodiscard]] bool take_tick(const QString& file, const RunSummary& run);
+  [[nodiscard]] bool initially_visible(const QString& file, const RunSummary& run);
   void replace_runs(const FileContents& contents);
   void forget(const QString& path);
-  void say_replaced(const QString& path);
+  void notify_replaced(const QString& path);
   void begin_opening(const QString& path);
   void end_opening(const QString& path);
   void poll();
   /// Returns nullopt before the first read.
   [[nodiscard]] std::optional<KnownFile> known(const QString& path) const;
 
-  std::size_t most_;
+  std::size_t max_points_;
   QStringList files_;
   QStringList opening_;
   std::map<QString, FileStamp> stamps_;  ///< stamp at the last read of each file
   std::map<QString, QString> file_names_;
   std::vector<LoadedRun> runs_;
-  Ticks ticks_;  ///< visibility of runs that have not been read
+  CheckedRuns ticks_;  ///< visibility of runs that have not been read
   std::vector<FileCeilings> ceilings_;
   std::map<QString, std::vector<StoredNoise>> noise_;
   analysis::PointQuery query_;
   QString query_text_;
   /// nullopt: must be recounted, which may compare points of copies
-  mutable std::optional<std::size_t> ticked_points_;
-  mutable std::shared_ptr<const PointSet> ticked_;  ///< null: must be computed, as visible_
+  mutable std::optional<std::size_t> checked_points_;
+  mutable std::shared_ptr<const PointSet> checked_;  ///< null: must be computed, as visible_
   mutable std::shared_ptr<const PointSet> visible_;
   std::map<QString, QString> skipped_;  ///< message by path
   std::map<QString, bool> followed_;    ///< by path: whether a read is running
   QTimer follow_timer_;
   QThreadPool reader_;
   int pending_reads_ = 0;
-  bool owes_points_ = false;  ///< points_awaited() was emitted, points_changed() not yet
+  bool points_pending_ = false;  ///< points_pending() was emitted, points_changed() not yet
   struct Gathered {
-    std::vector<PointSet::Part> parts;  ///< empty if `ticked` is already computed
+    std::vector<PointSet::Part> parts;  ///< empty if `checked` is already computed
     analysis::PointQuery query;
-    std::shared_ptr<const PointSet> ticked;
+    std::shared_ptr<const PointSet> checked;
     std::shared_ptr<const PointSet> visible;
   };
   Live<Gathered, Gathered> gather_;  ///< last member: its work reads runs_

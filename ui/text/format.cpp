@@ -40,7 +40,7 @@ QString shortened(const QString& text, qsizetype most) {
   return text.size() <= most ? text : text.left(most - 1) + QStringLiteral("…");
 }
 
-QString headline(const QString& text) {
+QString compiler_error_line(const QString& text) {
   const QStringList lines = text.split(QLatin1Char('\n'), Qt::SkipEmptyParts);
   if (lines.size() < 2) return text.trimmed();
   const auto error =
@@ -56,12 +56,12 @@ QString device_title(const RunSummary& run) {
   return QString::fromStdString(printable(run.device_name));
 }
 
-QString plain_tip(const QString& text) {
+QString plain_tooltip(const QString& text) {
   if (!Qt::mightBeRichText(text)) return text;
   return QStringLiteral("<p style='white-space:pre-wrap'>%1</p>").arg(text.toHtmlEscaped());
 }
 
-QString within_sentence(QString label) {
+QString lowercase_label(QString label) {
   if (label.size() > 1 && label[1].isLower()) label[0] = label[0].toLower();
   return label;
 }
@@ -70,7 +70,7 @@ QString to_qstring(std::string_view text) {
   return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
 }
 
-QString limiter_words(std::string_view limiter) {
+QString limiter_text(std::string_view limiter) {
   if (limiter == "registers") return qtext(msg::occupancy::registers{});
   if (limiter == "shared memory") return qtext(msg::occupancy::shared_memory{});
   if (limiter == "threads") return qtext(msg::occupancy::threads{});

@@ -21,25 +21,25 @@ namespace attnscope::ui {
 [[nodiscard]] QString metric_label(std::string_view key);
 
 /// Lowercases a label for use within a sentence: "batch × heads", but "L2 at start".
-[[nodiscard]] QString within_sentence(QString label);
+[[nodiscard]] QString lowercase_label(QString label);
 
 [[nodiscard]] QString to_qstring(std::string_view text);
 /// Returns the title, "measured" or "simulated, extrapolated".
 [[nodiscard]] QString to_qstring(Provenance provenance);
 /// Returns the display name of an occupancy limiter: "shared memory", "the grid".
-[[nodiscard]] QString limiter_words(std::string_view limiter);
+[[nodiscard]] QString limiter_text(std::string_view limiter);
 
 /// Truncates to `most` characters, with an ellipsis.
 [[nodiscard]] QString shortened(const QString& text, qsizetype most);
 /// Returns the first line with "error:" of a compiler output, otherwise the first line; adds an ellipsis if there are
 /// more.
-[[nodiscard]] QString headline(const QString& text);
+[[nodiscard]] QString compiler_error_line(const QString& text);
 /// Returns the text on one line, with control characters escaped by printable().
 [[nodiscard]] QString one_line(const QString& text);
 /// Returns the device name on one line; empty if unknown.
 [[nodiscard]] QString device_title(const RunSummary& run);
 /// Returns the text of a tooltip, escaped so that Qt does not interpret it as rich text.
-[[nodiscard]] QString plain_tip(const QString& text);
+[[nodiscard]] QString plain_tooltip(const QString& text);
 /// Returns the name, preset or import label of a run, on one line. RunInfo::title is unique, this is not.
 [[nodiscard]] QString run_title(const RunSummary& run);
 /// Returns local time, "2026-11-21 04:12", from ISO 8601 UTC.

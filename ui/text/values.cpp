@@ -11,7 +11,7 @@ namespace attnscope::ui {
 namespace {
 
 template <class Written>
-QString in_lines(const ShownValues& values, const QString& between, Written written) {
+QString join_lines(const ShownValues& values, const QString& between, Written written) {
   QStringList lines;
   const auto add = [&](const QStringList& cells) {
     QStringList out;
@@ -33,16 +33,16 @@ QString plain_number(double value) {
   return QString::number(value, 'g', QLocale::FloatingPointShortest);
 }
 
-QString as_tsv(const ShownValues& values) {
+QString to_tsv(const ShownValues& values) {
   static const QRegularExpression breaks(QStringLiteral("[\\t\\r\\n]+"));
-  return in_lines(values, QStringLiteral("\t"), [](QString cell) {
+  return join_lines(values, QStringLiteral("\t"), [](QString cell) {
     return QString::fromStdString(escape_formula(cell.replace(breaks, QStringLiteral(" ")).toStdString()));
   });
 }
 
-QByteArray as_csv(const ShownValues& values) {
-  return in_lines(values, QStringLiteral(","),
-                  [](const QString& cell) { return QString::fromStdString(quote_csv_field(cell.toStdString())); })
+QByteArray to_csv(const ShownValues& values) {
+  return join_lines(values, QStringLiteral(","),
+                    [](const QString& cell) { return QString::fromStdString(quote_csv_field(cell.toStdString())); })
       .toUtf8();
 }
 

@@ -21,7 +21,7 @@ struct ShownValues {
 
 [[nodiscard]] QString plain_number(double value);
 /// Both escape cells that a spreadsheet would interpret as formulas.
-[[nodiscard]] QString as_tsv(const ShownValues& values);
-[[nodiscard]] QByteArray as_csv(const ShownValues& values);
+[[nodiscard]] QString to_tsv(const ShownValues& values);
+[[nodiscard]] QByteArray to_csv(const ShownValues& values);
 
 }  // namespace attnscope::ui

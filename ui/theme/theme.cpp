@@ -43,7 +43,7 @@ constexpr Roles contrast_roles{0xff000000, 0xff000000, 0xff1a1a1a, 0xffffffff, 0
 
 /// Returns true for high-contrast palettes (white on black), ours or the system's. Black on white is common on plain
 /// desktops and does not count.
-bool is_sharp(const QPalette& palette) {
+bool is_high_contrast(const QPalette& palette) {
   const auto lightness = [&](QPalette::ColorRole role) { return palette.color(QPalette::Active, role).lightness(); };
   return lightness(QPalette::Text) - lightness(QPalette::Base) > 250;
 }
@@ -61,7 +61,7 @@ QPalette make_palette(const Roles& roles) {
   palette.setColor(QPalette::ButtonText, text);
   palette.setColor(QPalette::BrightText, Qt::white);
   palette.setColor(QPalette::Highlight, QColor(roles.highlight));
-  palette.setColor(QPalette::HighlightedText, ink_on(QColor(roles.highlight)));
+  palette.setColor(QPalette::HighlightedText, contrasting_color(QColor(roles.highlight)));
   palette.setColor(QPalette::Link, QColor(roles.link));
   palette.setColor(QPalette::ToolTipBase, QColor(roles.tooltip));
   palette.setColor(QPalette::ToolTipText, text);
@@ -144,7 +144,7 @@ class Style : public QProxyStyle {
       QProxyStyle::drawPrimitive(element, option, painter, widget);
       const bool framed = element == PE_PanelButtonCommand || element == PE_PanelLineEdit || element == PE_Frame;
       const bool inner = widget != nullptr && qobject_cast<const QAbstractSpinBox*>(widget->parentWidget()) != nullptr;
-      if (framed && !inner) draw_sharp_frame(*option, *painter, option->rect);
+      if (framed && !inner) draw_contrast_frame(*option, *painter, option->rect);
       return;
     }
     const QPalette::ColorGroup group = (option->state & State_Enabled) != 0 ? QPalette::Active : QPalette::Disabled;
@@ -171,7 +171,7 @@ class Style : public QProxyStyle {
   void drawComplexControl(ComplexControl control, const QStyleOptionComplex* option, QPainter* painter,
                           const QWidget* widget) const override {
     QProxyStyle::drawComplexControl(control, option, painter, widget);
-    if (control == CC_ComboBox || control == CC_SpinBox) draw_sharp_frame(*option, *painter, option->rect);
+    if (control == CC_ComboBox || control == CC_SpinBox) draw_contrast_frame(*option, *painter, option->rect);
     if (larger(widget) > 1) {
       const auto arrow = [&](SubControl part, bool up) {
         if ((option->subControls & part) == 0) return;
@@ -183,14 +183,14 @@ class Style : public QProxyStyle {
       if (control == CC_SpinBox) arrow(SC_SpinBoxDown, false);
     }
     if (control == CC_Slider) {
-      draw_sharp_frame(*option, *painter, subControlRect(control, option, SC_SliderHandle, widget));
+      draw_contrast_frame(*option, *painter, subControlRect(control, option, SC_SliderHandle, widget));
     }
   }
 
  private:
   /// Scales fixed-size elements with the text.
   static double larger(const QWidget* widget) {
-    return enlargement(widget != nullptr ? widget->font() : QApplication::font());
+    return font_scale(widget != nullptr ? widget->font() : QApplication::font());
   }
   static int room_for_arrows(const QWidget* widget) {
     constexpr int own = 14;
@@ -213,8 +213,8 @@ class Style : public QProxyStyle {
     painter.restore();
   }
   /// Fusion's outlines are a darker shade of the background, which is invisible on black.
-  static void draw_sharp_frame(const QStyleOption& option, QPainter& painter, const QRect& frame) {
-    if (!is_sharp(option.palette)) return;
+  static void draw_contrast_frame(const QStyleOption& option, QPainter& painter, const QRect& frame) {
+    if (!is_high_contrast(option.palette)) return;
     const bool focused = (option.state & State_HasFocus) != 0;
     const QPalette::ColorGroup group = (option.state & State_Enabled) != 0 ? QPalette::Active : QPalette::Disabled;
     painter.save();
@@ -225,22 +225,24 @@ class Style : public QProxyStyle {
   }
 };
 
-constexpr std::array<QRgb, 6> foreign_on_light{0xff72808e, 0xff7a4a1e, 0xffa88400, 0xff2b3138, 0xffb01e46, 0xff5f9300};
-constexpr std::array<QRgb, 6> foreign_on_dark{0xff8f9dab, 0xffc08a5a, 0xfff0d060, 0xffeef2f5, 0xffff7d9c, 0xffa6e05a};
+constexpr std::array<QRgb, 6> other_colors_on_light{0xff72808e, 0xff7a4a1e, 0xffa88400,
+                                                    0xff2b3138, 0xffb01e46, 0xff5f9300};
+constexpr std::array<QRgb, 6> other_colors_on_dark{0xff8f9dab, 0xffc08a5a, 0xfff0d060,
+                                                   0xffeef2f5, 0xffff7d9c, 0xffa6e05a};
 
 /// Returns the color index of an algorithm outside of the registry: a hash of its name, which is stable between files,
 /// or the next free index.
-std::size_t foreign_place(std::string_view algorithm) {
+std::size_t other_color_index(std::string_view algorithm) {
   static std::map<std::string, std::size_t, std::less<>> places;
   if (const auto known = places.find(algorithm); known != places.end()) return known->second;
   std::size_t place = 0;
   for (const char letter : algorithm) place = place * 31 + static_cast<unsigned char>(letter);
-  place %= foreign_on_light.size();
+  place %= other_colors_on_light.size();
   const auto taken = [&](std::size_t wanted) {
     return std::any_of(places.begin(), places.end(), [&](const auto& entry) { return entry.second == wanted; });
   };
-  for (std::size_t step = 0; step < foreign_on_light.size(); ++step) {
-    const std::size_t candidate = (place + step) % foreign_on_light.size();
+  for (std::size_t step = 0; step < other_colors_on_light.size(); ++step) {
+    const std::size_t candidate = (place + step) % other_colors_on_light.size();
     if (taken(candidate)) continue;
     place = candidate;
     break;
@@ -347,7 +349,7 @@ double system_text_size() {
   return points;
 }
 
-double enlargement(const QFont& font) {
+double font_scale(const QFont& font) {
   return std::max(1.0, font.pointSizeF() / system_text_size());
 }
 
@@ -366,7 +368,7 @@ PlotColors plot_colors(const QPalette& palette) {
   colors.background = palette.color(QPalette::Active, QPalette::Base);
   colors.text = palette.color(QPalette::Active, QPalette::Text);
   colors.dark = colors.background.lightness() < 128;
-  const bool sharp = is_sharp(palette);
+  const bool sharp = is_high_contrast(palette);
   colors.muted = mix(colors.text, colors.background, sharp ? 0.25 : 0.38);
   colors.axis = mix(colors.text, colors.background, sharp ? 0.25 : 0.55);
   colors.grid = mix(colors.text, colors.background, sharp ? 0.6 : colors.dark ? 0.85 : 0.88);
@@ -397,7 +399,8 @@ QColor algorithm_color(std::string_view algorithm, bool dark) {
   const auto all = known_algorithms().algorithms();
   const auto found =
       std::find_if(all.begin(), all.end(), [&](const Algorithm* item) { return item->name() == algorithm; });
-  if (found == all.end()) return QColor((dark ? foreign_on_dark : foreign_on_light)[foreign_place(algorithm)]);
+  if (found == all.end())
+    return QColor((dark ? other_colors_on_dark : other_colors_on_light)[other_color_index(algorithm)]);
   return category_color(static_cast<std::size_t>(found - all.begin()), dark);
 }
 
@@ -440,7 +443,7 @@ QColor blue_to_orange(double t) {
   return along(stops, t);
 }
 
-QColor ink_on(const QColor& background) {
+QColor contrasting_color(const QColor& background) {
   const double luminance = 0.299 * background.red() + 0.587 * background.green() + 0.114 * background.blue();
   return luminance > 140 ? QColor(0xff101418) : QColor(0xffffffff);
 }

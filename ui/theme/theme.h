@@ -23,7 +23,7 @@ void initialize_style();
 /// Returns the system's font size in points, as it was at initialize_style().
 [[nodiscard]] double system_text_size();
 /// Returns the font size relative to the system's, at least 1; scales elements next to text.
-[[nodiscard]] double enlargement(const QFont& font);
+[[nodiscard]] double font_scale(const QFont& font);
 /// Changes the application's palette; views follow through QEvent::PaletteChange.
 void apply_theme(ThemeChoice choice);
 
@@ -55,6 +55,6 @@ inline constexpr std::size_t category_colors = 21;
 /// Returns a color from blue (better) over white (equal) to orange (worse); t in 0..1.
 [[nodiscard]] QColor blue_to_orange(double t);
 /// Returns black or white, whichever has more contrast on `background`.
-[[nodiscard]] QColor ink_on(const QColor& background);
+[[nodiscard]] QColor contrasting_color(const QColor& background);
 
 }  // namespace attnscope::ui

@@ -15,7 +15,7 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr std::size_t most_messages = 6;
+constexpr std::size_t max_messages = 6;
 constexpr qsizetype max_line_length = 500;
 
 }  // namespace
@@ -101,10 +101,10 @@ void Banner::forget(const QString& about) {
   refresh();
 }
 
-void Banner::forget_all_but(const QStringList& open) {
+void Banner::keep_only(const QStringList& open) {
   std::erase_if(messages_, [&](const Message& message) {
-    const bool of_what_is_shown = message.topic == Topic::rows || message.topic == Topic::replaced;
-    return (of_what_is_shown || message.act != nullptr) && !message.about.isEmpty() && !open.contains(message.about);
+    const bool is_about_shown = message.topic == Topic::rows || message.topic == Topic::replaced;
+    return (is_about_shown || message.act != nullptr) && !message.about.isEmpty() && !open.contains(message.about);
   });
   refresh();
 }
@@ -122,15 +122,15 @@ QString Banner::text() const {
 
 void Banner::refresh() {
   QStringList lines;
-  bool whole = messages_.size() <= most_messages;
-  for (std::size_t i = 0; i < std::min(most_messages, messages_.size()); ++i) {
+  bool whole = messages_.size() <= max_messages;
+  for (std::size_t i = 0; i < std::min(max_messages, messages_.size()); ++i) {
     lines << shortened(messages_[i].text, max_line_length);
     whole = whole && lines.constLast() == messages_[i].text;
   }
-  if (messages_.size() > most_messages)
-    lines << qtext(msg::window::more_messages{.messages = messages_.size() - most_messages});
+  if (messages_.size() > max_messages)
+    lines << qtext(msg::window::more_messages{.messages = messages_.size() - max_messages});
   label_->setText(lines.join(QLatin1Char('\n')));
-  label_->setToolTip(whole ? QString() : plain_tip(text()));
+  label_->setToolTip(whole ? QString() : plain_tooltip(text()));
   const auto offered = std::ranges::find_if(messages_, [](const Message& message) { return message.act != nullptr; });
   action_->setVisible(offered != messages_.end());
   if (offered != messages_.end()) action_->setText(offered->action);

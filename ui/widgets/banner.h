@@ -35,7 +35,7 @@ class Banner : public QFrame {
   void forget(Topic topic, const QString& about);
   void forget(const QString& about);
   /// Removes messages about rows and replaced files unless their file is in `open`.
-  void forget_all_but(const QStringList& open);
+  void keep_only(const QStringList& open);
   void clear_all();
   /// Adds a message with a button that runs `act` once.
   void offer(Topic topic, const QString& message, const QString& about, const QString& action,

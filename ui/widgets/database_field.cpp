@@ -36,7 +36,7 @@ bool can_write(const QString& path) {
 DatabaseField::DatabaseField(QWidget* parent) : QWidget(parent) {
   path_ = new QLineEdit(default_database(), this);
   const auto tell = [this] {
-    path_->setToolTip(plain_tip(path_->text() + QLatin1Char('\n') + qtext(msg::collect_panel::file_help{})));
+    path_->setToolTip(plain_tooltip(path_->text() + QLatin1Char('\n') + qtext(msg::collect_panel::file_help{})));
   };
   tell();
   connect(path_, &QLineEdit::textChanged, this, tell);

@@ -26,7 +26,7 @@ class WheelFilter : public QObject {
 class SteppingSpin : public QSpinBox {
  public:
   using QSpinBox::QSpinBox;
-  void step_along(std::vector<int> stops) { stops_ = std::move(stops); }
+  void set_step_stops(std::vector<int> stops) { stops_ = std::move(stops); }
   void stepBy(int steps) override {
     if (stops_.empty()) return QSpinBox::stepBy(steps);
     const auto from =
@@ -39,7 +39,7 @@ class SteppingSpin : public QSpinBox {
   std::vector<int> stops_;
 };
 
-void leave_wheel_to_page(QWidget* editor) {
+void ignore_unfocused_wheel(QWidget* editor) {
   editor->setFocusPolicy(Qt::StrongFocus);
   editor->installEventFilter(new WheelFilter(editor));
 }
@@ -53,7 +53,7 @@ NumberEditor::NumberEditor(const QString& name, int least, int most, int step, s
   spin_->setKeyboardTracking(false);
   spin_->setGroupSeparatorShown(false);
   set_stops(std::move(stops));
-  for (QWidget* editor : {static_cast<QWidget*>(slider_), static_cast<QWidget*>(spin_)}) leave_wheel_to_page(editor);
+  for (QWidget* editor : {static_cast<QWidget*>(slider_), static_cast<QWidget*>(spin_)}) ignore_unfocused_wheel(editor);
   connect(slider_, &QSlider::valueChanged, this, [this](int place) {
     const int value = stops_[static_cast<std::size_t>(place)];
     {
@@ -89,7 +89,7 @@ void NumberEditor::show_value(int value) {
 }
 
 void NumberEditor::set_stops(std::vector<int> stops, bool alone) {
-  spin_->step_along(alone ? stops : std::vector<int>());
+  spin_->set_step_stops(alone ? stops : std::vector<int>());
   if (stops == stops_) return;
   stops_ = std::move(stops);
   const QSignalBlocker quiet(slider_);

@@ -9,7 +9,7 @@
 namespace attnscope::ui {
 
 /// Ignores wheel events while `editor` has no focus, so that scrolling the page changes nothing.
-void leave_wheel_to_page(QWidget* editor);
+void ignore_unfocused_wheel(QWidget* editor);
 
 class SteppingSpin;
 

@@ -32,7 +32,7 @@ PlainTable::PlainTable(QAbstractItemModel* model, const QString& name, QWidget* 
   horizontalHeader()->setHighlightSections(false);
 }
 
-void PlainTable::choose_row(int row) {
+void PlainTable::select_only_row(int row) {
   selectionModel()->setCurrentIndex(model()->index(row, std::max(0, columnAt(0))),
                                     QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
 }
@@ -70,10 +70,10 @@ ShownValues PlainTable::selected_values() const {
 
 void PlainTable::keyPressEvent(QKeyEvent* event) {
   if (!event->matches(QKeySequence::Copy)) return QTableView::keyPressEvent(event);
-  if (selectionModel()->hasSelection()) QGuiApplication::clipboard()->setText(as_tsv(selected_values()));
+  if (selectionModel()->hasSelection()) QGuiApplication::clipboard()->setText(to_tsv(selected_values()));
 }
 
-QScrollArea* scrolled(QWidget* shown, QWidget* plot, QWidget* parent) {
+QScrollArea* make_scroll_area(QWidget* shown, QWidget* plot, QWidget* parent) {
   constexpr int axes = 300;
   constexpr int title_labels_legend = 130;
   plot->setMinimumHeight(axes + title_labels_legend);

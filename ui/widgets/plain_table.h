@@ -17,7 +17,7 @@ class PlainTable : public QTableView {
   /// `name`: accessible name.
   PlainTable(QAbstractItemModel* model, const QString& name, QWidget* parent = nullptr);
   /// Selects only this row. QTableView::selectRow() would extend the selection if a modifier key is pressed.
-  void choose_row(int row);
+  void select_only_row(int row);
   /// Hides a column, but still copies it.
   void fold_column(int column, bool folded);
   /// Returns the values (TableModel::copy_role) of visible and folded columns, of all rows or those that `wanted`
@@ -36,6 +36,6 @@ class PlainTable : public QTableView {
 
 /// Returns a scroll area with `shown`, which contains a plot and its table. In a low page it scrolls, so that the
 /// plot's axes keep 300 pixels. Takes ownership of `shown`.
-[[nodiscard]] QScrollArea* scrolled(QWidget* shown, QWidget* plot, QWidget* parent);
+[[nodiscard]] QScrollArea* make_scroll_area(QWidget* shown, QWidget* plot, QWidget* parent);
 
 }  // namespace attnscope::ui

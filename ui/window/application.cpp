@@ -70,7 +70,7 @@ void add_language_menu(QMenu& view, bool remember, std::function<void(const QStr
   for (const std::string_view language : message_languages()) add(to_qstring(language), own_name(language));
 }
 
-bool can_write_language() {
+bool can_display_language() {
   const QFontMetrics metrics(QApplication::font());
   const QList<uint> characters = qtext(msg::language::own_name{}).toUcs4();
   return std::ranges::all_of(characters, [&](uint each) { return metrics.inFontUcs4(each); });

@@ -15,7 +15,7 @@ class Application : public QApplication {
  public:
   using QApplication::QApplication;
 
-  void on_trouble(std::function<void(const QString&)> report) { report_ = std::move(report); }
+  void on_error(std::function<void(const QString&)> report) { report_ = std::move(report); }
   bool notify(QObject* receiver, QEvent* event) override;
 
  private:
@@ -30,7 +30,7 @@ class Application : public QApplication {
 void add_language_menu(QMenu& view, bool remember, std::function<void(const QString&)> told);
 
 /// Returns true if the font has the characters of the current language. Call after QApplication is created.
-[[nodiscard]] bool can_write_language();
+[[nodiscard]] bool can_display_language();
 
 /// Installs Qt's own translation (standard buttons, dialogs) for the current language, if available. Call after
 /// QApplication is created, before any window.

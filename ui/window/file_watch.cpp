@@ -12,7 +12,7 @@ namespace attnscope::ui {
 
 namespace {
 
-constexpr std::chrono::milliseconds steps_within{300};  ///< copies and collectors write in several steps
+constexpr std::chrono::milliseconds write_delay{300};  ///< copies and collectors write in several steps
 
 QString journal_of(const QString& file) {
   return file + QStringLiteral("-wal");
@@ -21,11 +21,11 @@ QString journal_of(const QString& file) {
 }  // namespace
 
 FileWatch::FileWatch(Workspace& workspace, QObject* parent) : QObject(parent), workspace_(workspace) {
-  settling_.setSingleShot(true);
-  settling_.setInterval(steps_within);
-  connect(&watcher_, &QFileSystemWatcher::fileChanged, this, [this] { settling_.start(); });
-  connect(&watcher_, &QFileSystemWatcher::directoryChanged, this, [this] { settling_.start(); });
-  connect(&settling_, &QTimer::timeout, this, &FileWatch::look);
+  debounce_timer_.setSingleShot(true);
+  debounce_timer_.setInterval(write_delay);
+  connect(&watcher_, &QFileSystemWatcher::fileChanged, this, [this] { debounce_timer_.start(); });
+  connect(&watcher_, &QFileSystemWatcher::directoryChanged, this, [this] { debounce_timer_.start(); });
+  connect(&debounce_timer_, &QTimer::timeout, this, &FileWatch::look);
   connect(&workspace_, &Workspace::runs_changed, this, &FileWatch::watch);
 }
 
@@ -62,7 +62,7 @@ void FileWatch::follow(const QString& file, const State& before, const State& no
   const bool other =
       run != workspace_.runs().end() && (!now.first.same_file(run->info->stamp) || now.first.size < before.first.size);
   if (other) {
-    workspace_.read_anew(RunInfo(*run->info));
+    workspace_.reload(RunInfo(*run->info));
   } else {
     workspace_.follow(file);
   }
@@ -70,22 +70,22 @@ void FileWatch::follow(const QString& file, const State& before, const State& no
 
 namespace {
 
-constexpr std::chrono::milliseconds quiet_for{300};
+constexpr std::chrono::milliseconds save_delay{300};
 
 }  // namespace
 
 KernelWatch::KernelWatch(QObject* parent) : QObject(parent) {
-  settling_.setSingleShot(true);
-  settling_.setInterval(quiet_for);
+  debounce_timer_.setSingleShot(true);
+  debounce_timer_.setInterval(save_delay);
   for (const user::KernelFiles& kernel : user::loaded_kernel_files()) {
     watcher_.addPath(QString::fromStdString(kernel.manifest.string()));
     for (const auto& source : kernel.sources) watcher_.addPath(QString::fromStdString(source.string()));
   }
   connect(&watcher_, &QFileSystemWatcher::fileChanged, this, [this](const QString& path) {
     written_.insert(path);
-    settling_.start();
+    debounce_timer_.start();
   });
-  connect(&settling_, &QTimer::timeout, this, &KernelWatch::tell);
+  connect(&debounce_timer_, &QTimer::timeout, this, &KernelWatch::tell);
 }
 
 void KernelWatch::tell() {
@@ -97,7 +97,7 @@ void KernelWatch::tell() {
     written_.remove(path);
     watcher_.addPath(path);  // another file may have replaced it
   }
-  if (!written_.isEmpty()) settling_.start();
+  if (!written_.isEmpty()) debounce_timer_.start();
   if (!there.isEmpty()) emit saved(there);
 }
 

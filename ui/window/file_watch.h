@@ -35,7 +35,7 @@ class FileWatch : public QObject {
 
   Workspace& workspace_;
   QFileSystemWatcher watcher_;
-  QTimer settling_;
+  QTimer debounce_timer_;
   std::map<QString, State> known_;
 };
 
@@ -53,7 +53,7 @@ class KernelWatch : public QObject {
   void tell();
 
   QFileSystemWatcher watcher_;
-  QTimer settling_;
+  QTimer debounce_timer_;
   QSet<QString> written_;
 };
 

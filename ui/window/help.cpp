@@ -36,7 +36,7 @@ QString anchor_of(const QString& heading) {
 }
 
 /// Qt's Markdown import does not create anchors for headings.
-void name_headings(QTextDocument* document) {
+void add_heading_anchors(QTextDocument* document) {
   QTextCursor cursor(document);
   for (QTextBlock block = document->begin(); block.isValid(); block = block.next()) {
     if (block.blockFormat().headingLevel() == 0) continue;
@@ -78,7 +78,7 @@ class DocumentView : public QTextBrowser {
     if (QFile::exists(translated)) file.setFileName(translated);
     auto* read = new QTextDocument(this);
     if (file.open(QIODevice::ReadOnly)) read->setMarkdown(QString::fromUtf8(file.readAll()));
-    name_headings(read);
+    add_heading_anchors(read);
     read->setDocumentMargin(10);
     setDocument(read);  // deletes the initial empty document
     delete std::exchange(read_, read);

@@ -64,8 +64,8 @@ void remember_lesson_language(const QString& language) {
   QSettings().setValue(language_key(), language);
 }
 
-LessonPoints lesson_points(const Workspace& workspace) {
-  LessonPoints all{.points = workspace.ticked(), .ceilings = {}, .data = {}};
+LessonData collect_lesson_data(const Workspace& workspace) {
+  LessonData all{.points = workspace.checked(), .ceilings = {}, .data = {}};
   for (const FileCeilings& each : workspace.ceilings()) all.ceilings.push_back(each.set);
   QStringList names;
   for (const QString& file : workspace.files()) names << workspace.file_name(file);
@@ -73,7 +73,7 @@ LessonPoints lesson_points(const Workspace& workspace) {
   return all;
 }
 
-LessonFile write_lesson_file(const LessonPoints& points, const LessonRequest& request, const QString& folder) {
+LessonFile write_lesson_file(const LessonData& points, const LessonRequest& request, const QString& folder) {
   try {
     lesson::Evidence evidence = make_evidence(points.points->table());
     if (const StoredCeilings* rates = newest_rates(points.ceilings, evidence.gpu)) evidence.ceilings = rates->ceilings;
@@ -97,13 +97,13 @@ bool open_in_browser(const QString& path) {
 
 namespace {
 
-LessonFile write_task(const LessonTask& task, const Outdated& /*outdated*/) {
+LessonFile write_task(const LessonTask& task, const StaleCheck& /*outdated*/) {
   return write_lesson_file(task.points, task.request, task.folder);
 }
 
 }  // namespace
 
-LessonInBrowser::LessonInBrowser(Workspace& workspace, Banner& banner, QStatusBar& status, QWidget* window)
+LessonLauncher::LessonLauncher(Workspace& workspace, Banner& banner, QStatusBar& status, QWidget* window)
     : QObject(window),
       workspace_(workspace),
       banner_(banner),
@@ -114,26 +114,26 @@ LessonInBrowser::LessonInBrowser(Workspace& workspace, Banner& banner, QStatusBa
         show_outcome(qtext(msg::window::written{.file = one_line(written.path).toStdString()}), written.error);
       }) {
   // Queued: runs are added after opening_changed().
-  connect(&workspace_, &Workspace::opening_changed, this, &LessonInBrowser::write_when_read, Qt::QueuedConnection);
+  connect(&workspace_, &Workspace::opening_changed, this, &LessonLauncher::write_when_loaded, Qt::QueuedConnection);
 }
 
-void LessonInBrowser::show() {
+void LessonLauncher::show() {
   if (workspace_.files().isEmpty() && !workspace_.loading()) {
     for (const QString& sample : lesson_samples()) workspace_.open(sample);
   }
   wanted_ = true;
-  write_when_read();
+  write_when_loaded();
 }
 
-void LessonInBrowser::write_when_read() {
+void LessonLauncher::write_when_loaded() {
   if (!wanted_ || !workspace_.opening().isEmpty()) return;
   wanted_ = false;
   const bool dark = plot_colors(window_->palette()).dark;
   const LessonRequest request{.theme = dark ? QStringLiteral("dark") : QStringLiteral("light")};
-  shown_.ask({lesson_points(workspace_), request, QString()}, always_aside);
+  shown_.ask({collect_lesson_data(workspace_), request, QString()}, always_in_background);
 }
 
-void LessonInBrowser::tell(const LessonFile& written) {
+void LessonLauncher::tell(const LessonFile& written) {
   if (!written.error.isEmpty()) return show_outcome({}, written.error);
   const std::string file = one_line(written.path).toStdString();
   const bool opened = open_in_browser(written.path);
@@ -145,18 +145,18 @@ void LessonInBrowser::tell(const LessonFile& written) {
                 workspace_.files().value(0), qtext(msg::window::save_lesson{}), [this] { save(); });
 }
 
-void LessonInBrowser::save() {
+void LessonLauncher::save() {
   const QString folder =
-      QFileDialog::getExistingDirectory(window_, qtext(msg::window::save_lesson_title{}), usual_place());
+      QFileDialog::getExistingDirectory(window_, qtext(msg::window::save_lesson_title{}), default_path());
   if (folder.isEmpty()) return;
-  saved_.ask({lesson_points(workspace_), LessonRequest(), folder}, always_aside);
+  saved_.ask({collect_lesson_data(workspace_), LessonRequest(), folder}, always_in_background);
 }
 
-void LessonInBrowser::show_outcome(const QString& words, const QString& error) {
+void LessonLauncher::show_outcome(const QString& words, const QString& error) {
   banner_.clear(Banner::Topic::write);
   if (!error.isEmpty()) return banner_.add(Banner::Topic::write, error);
-  constexpr int long_enough_to_copy = 30'000;  // milliseconds
-  status_.showMessage(words, long_enough_to_copy);
+  constexpr int message_ms = 30'000;  // milliseconds
+  status_.showMessage(words, message_ms);
 }
 
 }  // namespace attnscope::ui

@@ -31,12 +31,12 @@ struct LessonRequest {
 };
 
 /// Data of a lesson: points of the visible runs, ceilings and file names.
-struct LessonPoints {
+struct LessonData {
   std::shared_ptr<const PointSet> points;
   std::vector<StoredCeilings> ceilings;
   QString data;
 };
-[[nodiscard]] LessonPoints lesson_points(const Workspace& workspace);
+[[nodiscard]] LessonData collect_lesson_data(const Workspace& workspace);
 
 struct LessonFile {
   QString path;
@@ -44,24 +44,24 @@ struct LessonFile {
   QString error;         ///< one line; empty on success
 };
 /// Writes the lesson into `folder`; empty: into the cache. Blocking, thread-safe, never throws.
-[[nodiscard]] LessonFile write_lesson_file(const LessonPoints& points, const LessonRequest& request,
+[[nodiscard]] LessonFile write_lesson_file(const LessonData& points, const LessonRequest& request,
                                            const QString& folder = {});
 
 [[nodiscard]] bool open_in_browser(const QString& path);
 
 /// Input of a lesson written in the background. `folder` empty: the user's cache.
 struct LessonTask {
-  LessonPoints points;
+  LessonData points;
   LessonRequest request;
   QString folder;
 };
 
 /// Shows and saves the lesson for a window.
-class LessonInBrowser : public QObject {
+class LessonLauncher : public QObject {
   Q_OBJECT
  public:
   /// Results are shown in the status bar, errors in the banner.
-  LessonInBrowser(Workspace& workspace, Banner& banner, QStatusBar& status, QWidget* window);
+  LessonLauncher(Workspace& workspace, Banner& banner, QStatusBar& status, QWidget* window);
 
   /// Opens the lesson once all files have been read; opens the recorded samples if there is no file.
   void show();
@@ -69,7 +69,7 @@ class LessonInBrowser : public QObject {
   void save();
 
  private:
-  void write_when_read();
+  void write_when_loaded();
   void tell(const LessonFile& written);
   void show_outcome(const QString& words, const QString& error);
 

@@ -17,11 +17,11 @@
 #include "ui/runs/samples.h"
 #include "ui/text/qtext.h"
 #include "ui/window/application.h"
+#include "ui/window/export_actions.h"
 #include "ui/window/help.h"
 #include "ui/window/lesson.h"
 #include "ui/window/main_window.h"
 #include "ui/window/recent_files.h"
-#include "ui/window/take_along.h"
 #include "ui/window/text_size.h"
 
 namespace attnscope::ui {
@@ -35,7 +35,7 @@ void MainWindow::build_menus() {
 
 void MainWindow::build_file_menu() {
   QMenu* file = menuBar()->addMenu(qtext(msg::window::file{}));
-  QAction* another = file->addAction(qtext(msg::window::new_window{}), this, &MainWindow::window_wanted);
+  QAction* another = file->addAction(qtext(msg::window::new_window{}), this, &MainWindow::window_requested);
   another->setShortcut(QKeySequence::New);
   QAction* open = file->addAction(qtext(msg::window::open{}), this, &MainWindow::open_dialog);
   open->setShortcut(QKeySequence::Open);
@@ -56,15 +56,15 @@ void MainWindow::build_file_menu() {
   });
   recent_ = new RecentFiles(remember_, file);
   file->addMenu(recent_);
-  connect(recent_, &RecentFiles::chosen, this, [this](const QString& path) { open_by_hand({path}); });
+  connect(recent_, &RecentFiles::chosen, this, [this](const QString& path) { open_requested({path}); });
   file->addSeparator();
-  take_along_ = new TakeAlong(
+  export_actions_ = new ExportActions(
       [this] { return current_page(); },
-      [this](const QString& done, const QString& error, Banner::Topic topic) { say_written(done, error, topic); },
+      [this](const QString& done, const QString& error, Banner::Topic topic) { show_result(done, error, topic); },
       this);
-  take_along_->add_saves(*file);
+  export_actions_->add_saves(*file);
   for (Page* page : pages_)
-    connect(page, &Page::menu_opened, this, [this](QMenu* menu) { take_along_->add_all(*menu); });
+    connect(page, &Page::menu_opened, this, [this](QMenu* menu) { export_actions_->add_all(*menu); });
   QAction* report = file->addAction(qtext(msg::window::report{}), this, [this] {
     auto* dialog = new ReportDialog(workspace_, this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
@@ -80,14 +80,14 @@ void MainWindow::import_files(QStringList tables) {
   if (tables.isEmpty()) return;
   auto* dialog = new ImportDialog(tables.takeFirst(), this);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
-  connect(dialog, &ImportDialog::imported, this, [this](const QString& file) { open_by_hand({file}); });
+  connect(dialog, &ImportDialog::imported, this, [this](const QString& file) { open_requested({file}); });
   connect(dialog, &QDialog::finished, this, [this, tables] { import_files(tables); });
   dialog->open();
 }
 
 void MainWindow::build_edit_menu() {
   QMenu* menu = menuBar()->addMenu(qtext(msg::window::edit{}));
-  take_along_->add_copies(*menu);
+  export_actions_->add_copies(*menu);
 }
 
 void MainWindow::build_view_menu() {
@@ -124,7 +124,7 @@ void MainWindow::build_view_menu() {
     banner_->clear(Banner::Topic::language);
     if (words.isEmpty()) return;
     banner_->offer(Banner::Topic::language, words, {}, qtext(msg::window::restart{}), [this] {
-      starts_again_ = true;
+      restarts_ = true;
       close();
     });
   });

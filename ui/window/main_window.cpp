@@ -36,22 +36,22 @@
 #include "ui/runs/samples.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
+#include "ui/window/export_actions.h"
 #include "ui/window/file_watch.h"
 #include "ui/window/help.h"
 #include "ui/window/lesson.h"
 #include "ui/window/query_bar.h"
 #include "ui/window/recent_files.h"
 #include "ui/window/status_bar.h"
-#include "ui/window/take_along.h"
 #include "ui/window/text_size.h"
 #include "ui/window/window_view.h"
 
 namespace attnscope::ui {
 namespace {
 
-constexpr int roomy_width = 1400;  ///< below, panels are hidden at first to leave room for the plot
+constexpr int min_panels_width = 1400;  ///< below, panels are hidden at first to leave room for the plot
 /// Below, details open only on request.
-constexpr int details_width = 1400;
+constexpr int min_details_width = 1400;
 
 }  // namespace
 
@@ -72,16 +72,16 @@ MainWindow::MainWindow(bool remember, QWidget* parent) : QMainWindow(parent), re
   build_docks();
   build_menus();
   setStatusBar(new StatusBar(workspace_, this));
-  lesson_ = new LessonInBrowser(workspace_, *banner_, *statusBar(), this);
+  lesson_ = new LessonLauncher(workspace_, *banner_, *statusBar(), this);
   follow_workspace();
   follow_collection();
   follow_edits();
   shown_view_ = new WindowView(*this);
   if (remember_) {
     set_theme(parse_theme(QSettings().value(QStringLiteral("window/theme")).toString()));
-    DeviceList::remember_remote();
+    DeviceList::load_remote();
   }
-  connect(new KernelWatch(this), &KernelWatch::saved, this, &MainWindow::follow_saved);
+  connect(new KernelWatch(this), &KernelWatch::saved, this, &MainWindow::handle_saved_kernels);
   auto* files = new FileWatch(workspace_, this);
   connect(files, &FileWatch::gone, this, [this](const QString& path) {
     banner_->forget(path);
@@ -170,14 +170,14 @@ void MainWindow::build_docks() {
 }
 
 void MainWindow::follow_workspace() {
-  say_what_the_sample_is(workspace_, *banner_, [this] { collect_->parentWidget()->show(); });
+  show_sample_origin(workspace_, *banner_, [this] { collect_->parentWidget()->show(); });
   for (const QKeySequence& keys : {QKeySequence(QStringLiteral("Ctrl+L")), QKeySequence(QKeySequence::Find)}) {
     connect(new QShortcut(keys, this), &QShortcut::activated, query_, &QueryBar::begin);
   }
-  connect(&workspace_, &Workspace::runs_changed, this, &MainWindow::name_window);
-  connect(&workspace_, &Workspace::points_changed, this, &MainWindow::offer_sweep);
+  connect(&workspace_, &Workspace::runs_changed, this, &MainWindow::update_title);
+  connect(&workspace_, &Workspace::points_changed, this, &MainWindow::offer_finished_sweep);
   connect(&workspace_, &Workspace::opened, this, [this](const QString& path) {
-    name_window();
+    update_title();
     recent_->add(path);
     banner_->forget(Banner::Topic::open, path);
   });
@@ -185,7 +185,7 @@ void MainWindow::follow_workspace() {
     banner_->forget(Banner::Topic::open, path);
     banner_->add(Banner::Topic::open, reason, path);
   });
-  connect(&workspace_, &Workspace::runs_changed, this, [this] { banner_->forget_all_but(workspace_.files()); });
+  connect(&workspace_, &Workspace::runs_changed, this, [this] { banner_->keep_only(workspace_.files()); });
   connect(&workspace_, &Workspace::rows_skipped, this, [this](const QString& path, const QString& what) {
     banner_->forget(Banner::Topic::rows, path);
     banner_->add(Banner::Topic::rows, what, path);
@@ -193,17 +193,17 @@ void MainWindow::follow_workspace() {
   connect(&workspace_, &Workspace::file_replaced, this, [this](const QString& path, const QString& what) {
     banner_->forget(path);  // earlier messages were about the replaced file
     banner_->add(Banner::Topic::replaced, what, path);
-    forget_details_of(path);
+    clear_details_of(path);
   });
   connect(&workspace_, &Workspace::points_changed, this, [this] { banner_->clear(Banner::Topic::choice); });
   connect(details_, &DetailsPanel::explore_wanted, this, &MainWindow::explore_selected);
   // Queued, because it changes the page that handles the click.
   connect(
-      details_, &DetailsPanel::file_replaced, this, [this](const RunPtr& run) { workspace_.read_anew(*run); },
+      details_, &DetailsPanel::file_replaced, this, [this](const RunPtr& run) { workspace_.reload(*run); },
       Qt::QueuedConnection);
 }
 
-void MainWindow::forget_details_of(const QString& path) {
+void MainWindow::clear_details_of(const QString& path) {
   std::erase_if(selected_, [&](const auto& selected) { return selected.second.run->file == path; });
   const std::optional<ShownPoint>& shown = details_->point();
   if (shown && shown->run->file == path) details_->show_point(std::nullopt);
@@ -214,7 +214,7 @@ void MainWindow::follow_collection() {
     for (Page* page : pages_) page->show_progress(words, collect_->running());
   };
   connect(collect_, &CollectPanel::begun, this, [this] { banner_->clear(Banner::Topic::collect); });
-  connect(collect_, &CollectPanel::device_progressed, this, show_progress);
+  connect(collect_, &CollectPanel::ceilings_progressed, this, show_progress);
   for (const Page* page : pages_) {
     connect(page, &Page::device_work_wanted, collect_, &CollectPanel::measure);
     connect(page, &Page::stop_wanted, collect_, &CollectPanel::cancel);
@@ -226,29 +226,29 @@ void MainWindow::follow_collection() {
             workspace_.follow(database);
             runs_->reveal(database, run);
           });
-  connect(collect_, &CollectPanel::collection_grew, &workspace_, &Workspace::follow);
+  connect(collect_, &CollectPanel::points_stored, &workspace_, &Workspace::follow);
   connect(collect_, &CollectPanel::collection_ended, this, [this, show_progress](const QString& database, qint64 run) {
     if (run > 0) show_progress({});
     workspace_.stop_following(database);
     runs_->reveal(database, run);
     if (closes_when_stopped_) close();
   });
-  connect(collect_, &CollectPanel::device_measured, this,
-          [this](const DeviceWork& /*work*/) { show_page(QStringLiteral("ceilings")); });
+  connect(collect_, &CollectPanel::ceilings_measured, this,
+          [this](const CeilingsTask& /*work*/) { show_page(QStringLiteral("ceilings")); });
   connect(collect_, &CollectPanel::trouble, this,
           [this](const QString& message) { banner_->add(Banner::Topic::collect, message); });
 }
 
 void MainWindow::follow_edits() {
   auto* editor = new RunEditor(this);
-  connect(runs_, &RunsPanel::edit_wanted, this, [this, editor](const QString& file, const QStringList& words) {
+  connect(runs_, &RunsPanel::edit_requested, this, [this, editor](const QString& file, const QStringList& words) {
     banner_->clear(Banner::Topic::write);
     if (!is_recorded_sample(file)) return editor->edit(file, words);
     banner_->add(Banner::Topic::write, qtext("{} is a recorded sample and read-only (edit a copy)", file.toStdString()),
                  file);
   });
   connect(editor, &RunEditor::done, this, [this, editor](const QString& file, const QStringList& words) {
-    workspace_.read_edited(file);
+    workspace_.reload_edited(file);
     const qsizetype deletes = words.indexOf(QStringLiteral("--delete"));
     if (deletes < 0) return;
     QStringList back = words;
@@ -260,7 +260,7 @@ void MainWindow::follow_edits() {
           [this](const QString& file, const QString& why) { banner_->add(Banner::Topic::write, why, file); });
 }
 
-void MainWindow::offer_sweep() {
+void MainWindow::offer_finished_sweep() {
   const auto place = sweep_ ? workspace_.place_of(sweep_->file, sweep_->run) : std::nullopt;
   if (!place) return;
   const LoadedRun& run = workspace_.runs()[*place];
@@ -279,11 +279,11 @@ void MainWindow::offer_sweep() {
 }
 
 void MainWindow::open_files(const QStringList& files) {
-  if (!files.isEmpty()) return open_by_hand(files);
+  if (!files.isEmpty()) return open_requested(files);
   for (const QString& sample : sample_paths()) workspace_.open(sample);
 }
 
-void MainWindow::open_by_hand(const QStringList& files) {
+void MainWindow::open_requested(const QStringList& files) {
   // Messages of earlier attempts are obsolete.
   for (const Banner::Topic topic : {Banner::Topic::open, Banner::Topic::replaced, Banner::Topic::rows}) {
     banner_->clear(topic);
@@ -292,7 +292,7 @@ void MainWindow::open_by_hand(const QStringList& files) {
 }
 
 void MainWindow::open_samples(const QStringList& samples) {
-  if (!samples.isEmpty()) return open_by_hand(samples);
+  if (!samples.isEmpty()) return open_requested(samples);
   banner_->add(Banner::Topic::open,
                QStringLiteral("The recorded sample is not installed (collect on a simulated device instead)"));
 }
@@ -330,7 +330,7 @@ void MainWindow::show_details(const Page* page, const ShownPoint& point) {
     if (other != page) other->mark(point);
   }
   details_->show_point(point);
-  if (width() >= details_width || details_dock_->isVisible()) {
+  if (width() >= min_details_width || details_dock_->isVisible()) {
     details_dock_->show();
   } else {
     statusBar()->showMessage(qtext(msg::window::details_hint{}), 6000);
@@ -345,7 +345,7 @@ void MainWindow::select(const ShownPoint& point) {
 void MainWindow::explore_selected() {
   const std::optional<ShownPoint> point = details_->point();
   if (!point)
-    return say_written({}, QStringLiteral("No point is selected (click one in a plot or table)"),
+    return show_result({}, QStringLiteral("No point is selected (click one in a plot or table)"),
                        Banner::Topic::choice);
   explore(&ExplorerPage::explore, point->spec, QString::fromStdString(point->run->summary.device_name));
 }
@@ -354,7 +354,7 @@ void MainWindow::explore(bool (ExplorerPage::*take)(const PointSpec&, const QStr
                          const QString& gpu) {
   tabs_->setCurrentWidget(explorer_);
   if ((explorer_->*take)(spec, gpu)) return;
-  say_written({},
+  show_result({},
               qtext("Unknown GPU {}; the point is explored on the selected GPU instead.", one_line(gpu).toStdString()),
               Banner::Topic::choice);
 }
@@ -366,7 +366,7 @@ void MainWindow::explore_algorithm(const std::string& name) {
 void MainWindow::show_map(const QString& file, qint64 point) {
   tabs_->setCurrentWidget(map_);
   if (map_->turn_to(file, point)) return;
-  say_written({}, qtext(msg::window::tiles_hidden{}), Banner::Topic::choice);
+  show_result({}, qtext(msg::window::tiles_hidden{}), Banner::Topic::choice);
   // A point measured just now appears after the next read of the file.
   const auto again = [this, file, point] {
     if (current_page() == map_ && map_->turn_to(file, point)) banner_->clear(Banner::Topic::choice);
@@ -375,20 +375,20 @@ void MainWindow::show_map(const QString& file, qint64 point) {
           static_cast<Qt::ConnectionType>(Qt::QueuedConnection | Qt::SingleShotConnection));
 }
 
-void MainWindow::name_window() {
-  const QString names = open_files_in_words(workspace_);
+void MainWindow::update_title() {
+  const QString names = open_file_names(workspace_);
   setWindowTitle(names.isEmpty() ? QStringLiteral("Attnscope") : QStringLiteral("%1 – Attnscope").arg(names));
 }
 
 void MainWindow::open_dialog() {
   const QStringList files =
       QFileDialog::getOpenFileNames(this, qtext(msg::window::open_title{}), {}, qtext(msg::window::open_filter{}));
-  if (!files.isEmpty()) open_by_hand(files);
+  if (!files.isEmpty()) open_requested(files);
 }
 
 void MainWindow::open_kernel(const QString& manifest) {
   banner_->clear(Banner::Topic::choice);
-  if (measures()) {
+  if (is_measuring()) {
     return banner_->add(Banner::Topic::choice,
                         QStringLiteral("Cannot open a kernel while a measurement runs (stop it or wait)"));
   }
@@ -400,11 +400,11 @@ void MainWindow::open_kernel(const QString& manifest) {
   close();
 }
 
-bool MainWindow::measures() const {
+bool MainWindow::is_measuring() const {
   return collect_->running() || !explorer_->under_way().isEmpty();
 }
 
-void MainWindow::follow_saved(const QStringList& files) {
+void MainWindow::handle_saved_kernels(const QStringList& files) {
   const bool in_dialog = QApplication::activeModalWidget() != nullptr;
   for (const user::KernelFiles& kernel : user::loaded_kernel_files()) {
     const QString manifest = QString::fromStdString(kernel.manifest.string());
@@ -414,7 +414,7 @@ void MainWindow::follow_saved(const QStringList& files) {
     const bool stated = files.contains(manifest) && !as_loaded;
     if (as_loaded) banner_->forget(Banner::Topic::choice, manifest);  // messages about the changed manifest
     if (!stated && source == kernel.sources.end()) continue;
-    if (measures() || (stated && in_dialog)) {
+    if (is_measuring() || (stated && in_dialog)) {
       const std::string file = stated ? manifest.toStdString() : source->string();
       banner_->forget(Banner::Topic::choice, manifest);
       banner_->offer(Banner::Topic::choice, qtext(msg::window::kernel_changed{.file = file}), manifest,
@@ -427,7 +427,7 @@ void MainWindow::follow_saved(const QStringList& files) {
   }
 }
 
-void MainWindow::say_written(const QString& words, const QString& error, Banner::Topic topic) {
+void MainWindow::show_result(const QString& words, const QString& error, Banner::Topic topic) {
   banner_->clear(Banner::Topic::write);
   banner_->clear(Banner::Topic::choice);
   if (error.isEmpty()) {
@@ -458,15 +458,15 @@ std::vector<std::pair<QString, QString>> MainWindow::shortcuts() const {
   return keys;
 }
 
-void MainWindow::ask_before_stopping(const QString& title, const QString& question, const QString& what_stays) {
+void MainWindow::confirm_stop(const QString& title, const QString& question, const QString& kept_text) {
   if (closes_when_stopped_ || findChild<QMessageBox*>(QStringLiteral("stop-and-quit")) != nullptr) return;
   auto* box = new QMessageBox(QMessageBox::Question, title, question, QMessageBox::NoButton, this);
   box->setObjectName(QStringLiteral("stop-and-quit"));
   box->setAttribute(Qt::WA_DeleteOnClose);
-  box->setInformativeText(what_stays);
+  box->setInformativeText(kept_text);
   QPushButton* stop = box->addButton(qtext(msg::window::stop_and_quit{}), QMessageBox::AcceptRole);
   box->setDefaultButton(box->addButton(qtext(msg::window::keep_running{}), QMessageBox::RejectRole));
-  connect(box, &QDialog::rejected, this, [this] { starts_again_ = false; });
+  connect(box, &QDialog::rejected, this, [this] { restarts_ = false; });
   connect(stop, &QPushButton::clicked, this, [this] {
     closes_when_stopped_ = true;
     explorer_->end_work();
@@ -480,7 +480,7 @@ void MainWindow::ask_before_stopping(const QString& title, const QString& questi
 }
 
 void MainWindow::showEvent(QShowEvent* event) {
-  if (std::exchange(hides_at_first_, false) && width() < roomy_width) {
+  if (std::exchange(hide_panels_initially_, false) && width() < min_panels_width) {
     for (QDockWidget* dock : findChildren<QDockWidget*>()) dock->hide();
   }
   QMainWindow::showEvent(event);
@@ -489,16 +489,15 @@ void MainWindow::showEvent(QShowEvent* event) {
 void MainWindow::closeEvent(QCloseEvent* event) {
   if (collect_->running()) {
     event->ignore();
-    return ask_before_stopping(
-        qtext(msg::window::sweep_running{}),
-        qtext(msg::window::stop_and_quit_question{.progress = collect_->progress_words().toStdString()}),
-        qtext(msg::window::completed_points_kept{}));
+    return confirm_stop(qtext(msg::window::sweep_running{}),
+                        qtext(msg::window::stop_and_quit_question{.progress = collect_->progress_text().toStdString()}),
+                        qtext(msg::window::completed_points_kept{}));
   }
   if (const QString work = explorer_->under_way(); !work.isEmpty() && !closes_when_stopped_) {
     event->ignore();
-    return ask_before_stopping(qtext(msg::window::pending_points{}),
-                               qtext(msg::window::pending_points_question{.work = work.toStdString()}),
-                               qtext(msg::window::measured_points_kept{}));
+    return confirm_stop(qtext(msg::window::pending_points{}),
+                        qtext(msg::window::pending_points_question{.work = work.toStdString()}),
+                        qtext(msg::window::measured_points_kept{}));
   }
   QMainWindow::closeEvent(event);
 }
@@ -511,9 +510,9 @@ void MainWindow::dropEvent(QDropEvent* event) {
   QStringList files;
   QStringList tables;
   for (const QUrl& url : event->mimeData()->urls()) {
-    if (url.isLocalFile()) (is_to_import(url.toLocalFile()) ? tables : files) << url.toLocalFile();
+    if (url.isLocalFile()) (is_importable(url.toLocalFile()) ? tables : files) << url.toLocalFile();
   }
-  if (!files.isEmpty()) open_by_hand(files);
+  if (!files.isEmpty()) open_requested(files);
   if (!tables.isEmpty()) import_files(tables);
 }
 

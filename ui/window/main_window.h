@@ -22,12 +22,12 @@ namespace attnscope::ui {
 class CollectPanel;
 class DetailsPanel;
 class ExplorerPage;
-class LessonInBrowser;
+class LessonLauncher;
 class ProblemPage;
 class QueryBar;
 class RecentFiles;
 class RunsPanel;
-class TakeAlong;
+class ExportActions;
 class TextSize;
 class TileHeatmapPage;
 class WindowView;
@@ -52,9 +52,9 @@ class MainWindow : public QMainWindow {
   /// Selects the point on all pages that have it and shows its details.
   void select(const ShownPoint& point);
   /// Keeps panels open in a narrow window.
-  void keep_panels() { hides_at_first_ = false; }
+  void keep_panels() { hide_panels_initially_ = false; }
   /// Shows a result in the status bar, or an error in the banner.
-  void say_written(const QString& words, const QString& error, Banner::Topic topic = Banner::Topic::write);
+  void show_result(const QString& words, const QString& error, Banner::Topic topic = Banner::Topic::write);
   void set_theme(ThemeChoice choice);
   /// Opens the explorer with this algorithm.
   void explore_algorithm(const std::string& name);
@@ -65,7 +65,7 @@ class MainWindow : public QMainWindow {
   /// Returns true if the window was active when it closed for that kernel.
   [[nodiscard]] bool was_active() const { return was_active_; }
   /// Returns true if it closed so that the program restarts with the same view.
-  [[nodiscard]] bool starts_again() const { return starts_again_; }
+  [[nodiscard]] bool restarts() const { return restarts_; }
 
   [[nodiscard]] Workspace& workspace() { return workspace_; }
   [[nodiscard]] DetailsPanel* details() const { return details_; }
@@ -74,11 +74,11 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] TextSize& text_size() const { return *text_size_; }
   [[nodiscard]] Banner& banner() { return *banner_; }
   [[nodiscard]] QueryBar& query() const { return *query_; }
-  [[nodiscard]] TakeAlong& take_along() { return *take_along_; }
+  [[nodiscard]] ExportActions& export_actions() { return *export_actions_; }
   [[nodiscard]] WindowView& shown_view() const { return *shown_view_; }
 
  signals:
-  void window_wanted();
+  void window_requested();
 
  protected:
   void showEvent(QShowEvent* event) override;
@@ -98,23 +98,23 @@ class MainWindow : public QMainWindow {
   void follow_collection();
   void follow_edits();
   /// Offers to show a finished sweep once it has been read.
-  void offer_sweep();
-  void open_by_hand(const QStringList& files);
+  void offer_finished_sweep();
+  void open_requested(const QStringList& files);
   /// Shows an import dialog for each table, one after the other, and opens the results.
   void import_files(QStringList tables);
   void open_samples(const QStringList& samples);
   void show_details(const Page* page, const ShownPoint& point);
   /// Shows the details of the point that the current page selects or selected last.
   void show_details_of_page();
-  void name_window();
+  void update_title();
   void open_dialog();
   /// Closes this window; the next one loads the kernel. Shows an error if the manifest is invalid.
   void open_kernel(const QString& manifest);
   /// Handles saved kernel files: reloads manifests, recompiles sources.
-  void follow_saved(const QStringList& files);
-  [[nodiscard]] bool measures() const;
-  void forget_details_of(const QString& path);
-  void ask_before_stopping(const QString& title, const QString& question, const QString& what_stays);
+  void handle_saved_kernels(const QStringList& files);
+  [[nodiscard]] bool is_measuring() const;
+  void clear_details_of(const QString& path);
+  void confirm_stop(const QString& title, const QString& question, const QString& kept_text);
   void explore_selected();
   void explore(bool (ExplorerPage::*take)(const PointSpec&, const QString&), const PointSpec& spec, const QString& gpu);
   void show_map(const QString& file, qint64 point);
@@ -129,7 +129,7 @@ class MainWindow : public QMainWindow {
   };
   QString kernel_to_open_;
   bool was_active_ = true;
-  bool starts_again_ = false;
+  bool restarts_ = false;
   std::optional<Sweep> sweep_;  ///< started from the panel, not yet finished and read
   Workspace workspace_;
   Banner* banner_ = nullptr;
@@ -141,16 +141,16 @@ class MainWindow : public QMainWindow {
   std::vector<ProblemPage*> problem_pages_;
   std::map<const Page*, ShownPoint> selected_;  ///< last selected point of each page
   RunsPanel* runs_ = nullptr;
-  TakeAlong* take_along_ = nullptr;
+  ExportActions* export_actions_ = nullptr;
   CollectPanel* collect_ = nullptr;
   DetailsPanel* details_ = nullptr;
   QDockWidget* details_dock_ = nullptr;
   TextSize* text_size_ = nullptr;
   WindowView* shown_view_ = nullptr;
-  bool hides_at_first_ = true;  ///< no saved state of panels
+  bool hide_panels_initially_ = true;  ///< no saved state of panels
   RecentFiles* recent_ = nullptr;
   QActionGroup* theme_actions_ = nullptr;
-  LessonInBrowser* lesson_ = nullptr;
+  LessonLauncher* lesson_ = nullptr;
 };
 
 }  // namespace attnscope::ui

@@ -20,7 +20,7 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr double single_scale = 2;
+constexpr double picture_scale = 2;
 
 QString open_all(Workspace& workspace, QStringList files) {
   if (files.isEmpty()) files = sample_paths();
@@ -31,7 +31,7 @@ QString open_all(Workspace& workspace, QStringList files) {
   return {};
 }
 
-void note_skipped(const Workspace& workspace, QStringList* skipped) {
+void collect_skipped(const Workspace& workspace, QStringList* skipped) {
   QObject::connect(&workspace, &Workspace::rows_skipped, &workspace, [skipped](const QString&, const QString& what) {
     if (skipped != nullptr) *skipped << what;
   });
@@ -51,7 +51,7 @@ class PictureWriter {
     const PlotPicture picture = set(plot);
     const bool map = plot.kind == analysis::PlotKind::maps;
     return write_both(to_qstring(plot.stem), map ? map_.picture_size(picture_size) : picture_size, picture,
-                      single_scale);
+                      picture_scale);
   }
 
  private:
@@ -93,7 +93,7 @@ QString write_plots(const QStringList& files, const QString& folder, QStringList
   if (!QDir().mkpath(folder)) return qtext("cannot create folder {}", folder.toStdString());
   apply_theme(ThemeChoice::light);
   Workspace workspace;
-  note_skipped(workspace, skipped);
+  collect_skipped(workspace, skipped);
   if (QString error = open_all(workspace, files); !error.isEmpty()) return error;
   const std::shared_ptr<const PointSet> points = workspace.visible();
   if (points->empty()) return QStringLiteral("no points to draw in these files");
@@ -114,7 +114,7 @@ QString write_screenshot(const QStringList& files, const Screenshot& shot, QStri
   }
   MainWindow window(false);
   window.set_theme(shot.theme);
-  note_skipped(window.workspace(), skipped);
+  collect_skipped(window.workspace(), skipped);
   if (QString error = open_all(window.workspace(), files); !error.isEmpty()) return error;
   if (!shot.filter.isEmpty()) window.query().set_text(shot.filter);
   if (!window.query().error().isEmpty()) return window.query().error();

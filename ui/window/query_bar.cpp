@@ -21,7 +21,7 @@ constexpr int widest = 520;
 
 analysis::QueryCompletion completion_of(const Workspace& workspace, const QString& text, int cursor) {
   const auto bytes = static_cast<std::size_t>(text.left(cursor).toUtf8().size());
-  return analysis::complete(text.toStdString(), bytes, workspace.ticked()->table());
+  return analysis::complete(text.toStdString(), bytes, workspace.checked()->table());
 }
 
 }  // namespace
@@ -32,7 +32,7 @@ QueryBar::QueryBar(Workspace& workspace, QWidget* parent) : QWidget(parent), wor
   row->setSpacing(10);
   field_ = new QLineEdit(this);
   field_->setPlaceholderText(qtext(msg::query::hint{}));
-  field_->setToolTip(plain_tip(qtext(msg::query::help{})));
+  field_->setToolTip(plain_tooltip(qtext(msg::query::help{})));
   field_->setAccessibleName(qtext(msg::query::name{}));
   field_->setClearButtonEnabled(true);
   field_->setMaxLength(static_cast<int>(analysis::longest_query));
@@ -65,7 +65,7 @@ QueryBar::QueryBar(Workspace& workspace, QWidget* parent) : QWidget(parent), wor
     if (!note_->text().isEmpty()) apply();
     show_state();
   });
-  connect(&workspace_, &Workspace::points_awaited, this, &QueryBar::show_state);
+  connect(&workspace_, &Workspace::points_pending, this, &QueryBar::show_state);
   show_state();
 }
 
@@ -93,13 +93,13 @@ void QueryBar::apply() {
   const Message error = workspace_.set_query(field_->text());
   const QString words = error.empty() ? QString() : qtext(error);
   note_->setText(words);
-  note_->setToolTip(plain_tip(words));
+  note_->setToolTip(plain_tooltip(words));
   field_->setAccessibleDescription(words);
   show_state();
 }
 
 void QueryBar::show_state() {
-  const std::size_t all = workspace_.ticked_points();
+  const std::size_t all = workspace_.checked_points();
   const QString longest = qtext(msg::query::shown{.all = all, .shown = all});
   // Reserves the maximum width, so that the error text does not move.
   count_->setMinimumWidth(count_->fontMetrics().horizontalAdvance(longest) + 2);

@@ -16,7 +16,7 @@ namespace attnscope::ui {
 
 namespace {
 
-constexpr int most_files = 8;
+constexpr int max_recent_files = 8;
 
 QString recent_key() {
   return QStringLiteral("files/recent");
@@ -36,7 +36,7 @@ void RecentFiles::add(const QString& path) {
   QStringList files = settings.value(recent_key()).toStringList();
   files.removeAll(path);
   files.prepend(path);
-  settings.setValue(recent_key(), QStringList(files.mid(0, most_files)));
+  settings.setValue(recent_key(), QStringList(files.mid(0, max_recent_files)));
   refresh();
 }
 
@@ -49,13 +49,13 @@ void RecentFiles::refresh() {
     QString name = names.at(path);
     QAction* action =
         addAction(name.replace(QLatin1Char('&'), QStringLiteral("&&")), this, [this, path] { emit chosen(path); });
-    action->setToolTip(plain_tip(path));
+    action->setToolTip(plain_tooltip(path));
     action->setStatusTip(path);
   }
   setEnabled(!files.isEmpty());
 }
 
-void say_what_the_sample_is(Workspace& workspace, Banner& banner, std::function<void()> collect) {
+void show_sample_origin(Workspace& workspace, Banner& banner, std::function<void()> collect) {
   const QString sample = sample_path();
   const auto show_offer = [&workspace, &banner, collect = std::move(collect), sample](const QString& opened) {
     if (opened != sample) return;

@@ -29,6 +29,6 @@ class RecentFiles : public QMenu {
 };
 
 /// Shows a banner with the origin of the recorded sample while it is open. `collect`: shows the collect form.
-void say_what_the_sample_is(Workspace& workspace, Banner& banner, std::function<void()> collect);
+void show_sample_origin(Workspace& workspace, Banner& banner, std::function<void()> collect);
 
 }  // namespace attnscope::ui

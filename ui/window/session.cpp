@@ -70,12 +70,12 @@ ViewDocument read_view(const QString& path) {
   if (view.value(QLatin1String("version")).toInt() != version) {
     return {{}, qtext("{} was written by another version of this program", name)};
   }
-  change_paths(view, with_sample_folder);
+  change_paths(view, from_sample_name);
   return {view, {}};
 }
 
 QString write_view(const QString& path, QJsonObject view) {
-  change_paths(view, without_sample_folder);
+  change_paths(view, to_sample_name);
   view[QLatin1String("version")] = version;
   return save_file(path, [&](QIODevice& out) { return write_all(out, QJsonDocument(view).toJson()); });
 }
@@ -111,7 +111,7 @@ SessionFile::SessionFile(Begin begin) {
   const QString folder =
       QStandardPaths::writableLocation(QStandardPaths::AppDataLocation) + QStringLiteral("/sessions");
   QDir().mkpath(folder);
-  if (begin == Begin::last_left) {
+  if (begin == Begin::most_recent) {
     for (const QFileInfo& session : sessions_in(folder)) {
       if (take(session.filePath())) return;
       if (!problem_.isEmpty()) {
@@ -145,7 +145,7 @@ bool SessionFile::take(const QString& path) {
 
 void SessionFile::make(const QString& folder) {
   const QFileInfoList there = sessions_in(folder);
-  for (const QFileInfo& old : there.mid(most_kept - 1)) {
+  for (const QFileInfo& old : there.mid(max_sessions - 1)) {
     const std::unique_ptr<QLockFile> lock = lock_of(old.filePath());
     if (lock->tryLock()) QFile::remove(old.filePath());
   }
@@ -171,9 +171,9 @@ QString SessionFile::write(const QJsonObject& view) const {
 
 namespace {
 
-constexpr std::chrono::milliseconds soon{500};
+constexpr std::chrono::milliseconds save_interval{500};
 
-bool may_choose(QEvent::Type type) {
+bool is_user_input(QEvent::Type type) {
   switch (type) {
     case QEvent::MouseButtonRelease:
     case QEvent::KeyRelease:
@@ -192,7 +192,7 @@ bool may_choose(QEvent::Type type) {
 
 Session::Session(MainWindow& window, const SessionFile& file) : window_(window), file_(file) {
   due_.setSingleShot(true);
-  due_.setInterval(soon);
+  due_.setInterval(save_interval);
   connect(&due_, &QTimer::timeout, this, &Session::write);
   const auto is_due = [this] { due_.start(); };
   const Workspace& workspace = window.workspace();
@@ -200,7 +200,7 @@ Session::Session(MainWindow& window, const SessionFile& file) : window_(window),
        {&Workspace::opening_changed, &Workspace::runs_changed, &Workspace::query_changed, &Workspace::points_changed}) {
     connect(&workspace, changed, this, is_due);
   }
-  connect(&window, &MainWindow::window_wanted, this, &Session::open_window);
+  connect(&window, &MainWindow::window_requested, this, &Session::open_window);
   QCoreApplication::instance()->installEventFilter(this);
   due_.start();
 }
@@ -212,7 +212,7 @@ Session::~Session() {
 
 bool Session::eventFilter(QObject* watched, QEvent* event) {
   // Not restarted by further events, so that long drags are saved, too.
-  if (may_choose(event->type()) && !due_.isActive()) due_.start();
+  if (is_user_input(event->type()) && !due_.isActive()) due_.start();
   return QObject::eventFilter(watched, event);
 }
 
@@ -232,7 +232,7 @@ void Session::open_window() {
   place.remove(QStringLiteral("geometry"));  // the new window must not cover this one
   copy[QStringLiteral("window")] = place;
   // The newest unlocked session is taken by the new window.
-  report_problem(SessionFile(SessionFile::Begin::anew).write(copy));
+  report_problem(SessionFile(SessionFile::Begin::fresh).write(copy));
   const QString program = QCoreApplication::applicationFilePath();
   if (QProcess::startDetached(program, {QStringLiteral("--lang"), qtext(msg::language::code{})})) return;
   window_.banner().add(Banner::Topic::choice,

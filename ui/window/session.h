@@ -29,8 +29,8 @@ struct ViewDocument {
 class SessionFile {
  public:
   enum class Begin {
-    last_left,  ///< the most recent session that no window has open; a new one if there is none
-    anew
+    most_recent,  ///< the most recent session that no window has open; a new one if there is none
+    fresh
   };
   explicit SessionFile(Begin begin);
 
@@ -38,7 +38,7 @@ class SessionFile {
   [[nodiscard]] ViewDocument read();
   [[nodiscard]] QString write(const QJsonObject& view) const;
 
-  static constexpr qsizetype most_kept = 8;
+  static constexpr qsizetype max_sessions = 8;
 
  private:
   bool take(const QString& path);

@@ -9,7 +9,7 @@
 #include "ui/text/qtext.h"
 
 namespace attnscope::ui {
-QString open_files_in_words(const Workspace& workspace) {
+QString open_file_names(const Workspace& workspace) {
   QStringList names;
   for (const QString& file : workspace.files()) names << workspace.file_name(file);
   return names.join(QStringLiteral(", "));
@@ -29,7 +29,7 @@ StatusBar::StatusBar(Workspace& workspace, QWidget* parent) : QStatusBar(parent)
 }
 
 void StatusBar::refresh() {
-  QStringList names{open_files_in_words(workspace_)};
+  QStringList names{open_file_names(workspace_)};
   if (const QString opening = workspace_.opening(); !opening.isEmpty()) {
     names << qtext(msg::window::opening{.files = opening.toStdString()});
   }
@@ -37,7 +37,7 @@ void StatusBar::refresh() {
   files_->setText(names.isEmpty() ? qtext(msg::window::no_file{}) : names.join(QStringLiteral(" · ")));
   QStringList paths;
   for (const QString& file : workspace_.files()) paths << one_line(file);
-  files_->setToolTip(plain_tip(paths.join(QLatin1Char('\n'))));
+  files_->setToolTip(plain_tooltip(paths.join(QLatin1Char('\n'))));
 
   std::map<Provenance, std::size_t> count;
   std::set<QString> devices;
@@ -48,7 +48,7 @@ void StatusBar::refresh() {
   std::size_t copied = 0;
   if (workspace_.query().isEmpty()) {
     const std::vector<LoadedRun>& runs = workspace_.runs();
-    const Originals originals(runs);
+    const RunCopies originals(runs);
     for (std::size_t i = 0; i < runs.size(); ++i) {
       if (!runs[i].visible) continue;
       if (originals.of(i, true)) {
@@ -74,7 +74,7 @@ void StatusBar::refresh() {
   if (copied > 0) parts << qtext(msg::window::duplicates_counted_once{.points = copied});
   if (!parts.isEmpty()) parts << QStringList(devices.begin(), devices.end()).join(QStringLiteral(", "));
   values_->setText(parts.join(QStringLiteral(" · ")));
-  values_->setToolTip(plain_tip(values_->text()));
+  values_->setToolTip(plain_tooltip(values_->text()));
 }
 
 }  // namespace attnscope::ui

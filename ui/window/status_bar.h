@@ -23,6 +23,6 @@ class StatusBar : public QStatusBar {
 };
 
 /// Returns the unique names of the open files, separated by commas; empty if none is open.
-[[nodiscard]] QString open_files_in_words(const Workspace& workspace);
+[[nodiscard]] QString open_file_names(const Workspace& workspace);
 
 }  // namespace attnscope::ui

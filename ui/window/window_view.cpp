@@ -28,7 +28,7 @@ QByteArray as_bytes(const QJsonValue& text) {
   return QByteArray::fromBase64(text.toString().toLatin1());
 }
 
-QString open_name(const QString& path) {
+QString canonical_path(const QString& path) {
   const QFileInfo file(path);
   return file.exists() ? file.canonicalFilePath() : path;
 }
@@ -41,24 +41,24 @@ WindowView::WindowView(MainWindow& window) : QObject(&window), window_(window) {
 
 QJsonObject WindowView::view() {
   const Workspace& workspace = window_.workspace();
-  const QStringList files = workspace.wanted_files();
+  const QStringList files = workspace.requested_files();
   QJsonObject pages;
   for (const PageKind& kind : page_kinds()) {
     const QString id = to_qstring(kind.id);
     pages[id] = window_.page(id)->state();
   }
   std::map<bool, QJsonArray> ticks;
-  for (const auto& [run, ticked] : workspace.ticks()) {
+  for (const auto& [run, checked] : workspace.ticks()) {
     if (!files.contains(run.first)) continue;
-    ticks[ticked].append(
+    ticks[checked].append(
         QJsonObject{{QStringLiteral("file"), run.first}, {QStringLiteral("run"), QString::fromStdString(run.second)}});
   }
-  std::optional<Selected> selected = to_select_;
+  std::optional<Selected> selected = pending_selection_;
   // The selected point is marked on all pages.
   if (const std::optional<ShownPoint>& point = window_.page(window_.page_id())->marked(); point && !selected) {
     selected = Selected{point->run->file, point->id};
   }
-  look_at_panels();
+  capture_panels();
   QJsonObject view{{QStringLiteral("files"), QJsonArray::fromStringList(files)},
                    {QStringLiteral("page"), window_.page_id()},
                    {QStringLiteral("pages"), pages},
@@ -75,7 +75,7 @@ QJsonObject WindowView::view() {
   return view;
 }
 
-void WindowView::look_at_panels() {
+void WindowView::capture_panels() {
   if (window_.isHidden() && !panels_.isEmpty()) return;  // a closed window has no visible panels; keep the last state
   for (const QDockWidget* dock : window_.findChildren<QDockWidget*>()) {
     panels_[dock->objectName()] = dock->toggleViewAction()->isChecked();
@@ -103,25 +103,25 @@ void WindowView::restore_files(const QJsonObject& view) {
   if (!view.contains(QStringLiteral("files"))) return;
   Workspace& workspace = window_.workspace();
   QStringList files;
-  for (const auto& file : view[QStringLiteral("files")].toArray()) files << open_name(file.toString());
+  for (const auto& file : view[QStringLiteral("files")].toArray()) files << canonical_path(file.toString());
   for (const QString& file : QStringList(workspace.files())) {
     if (!files.contains(file)) workspace.close(file);
   }
-  Workspace::Ticks ticks;
-  for (const bool ticked : {false, true}) {
-    for (const auto& run : view[ticked ? QStringLiteral("ticked") : QStringLiteral("unticked")].toArray()) {
-      ticks[{open_name(run[QStringLiteral("file")].toString()), run[QStringLiteral("run")].toString().toStdString()}] =
-          ticked;
+  Workspace::CheckedRuns ticks;
+  for (const bool checked : {false, true}) {
+    for (const auto& run : view[checked ? QStringLiteral("ticked") : QStringLiteral("unticked")].toArray()) {
+      ticks[{canonical_path(run[QStringLiteral("file")].toString()),
+             run[QStringLiteral("run")].toString().toStdString()}] = checked;
     }
   }
-  workspace.set_ticks(ticks);
+  workspace.set_checked_runs(ticks);
   for (const QString& file : files) {
-    if (!workspace.wanted_files().contains(file)) workspace.open(file);
+    if (!workspace.requested_files().contains(file)) workspace.open(file);
   }
-  to_select_.reset();
+  pending_selection_.reset();
   if (const QJsonObject selected = view[QStringLiteral("selection")].toObject(); !selected.isEmpty()) {
-    to_select_ =
-        Selected{open_name(selected[QStringLiteral("file")].toString()), selected[QStringLiteral("point")].toInteger()};
+    pending_selection_ = Selected{canonical_path(selected[QStringLiteral("file")].toString()),
+                                  selected[QStringLiteral("point")].toInteger()};
   }
 }
 
@@ -141,14 +141,14 @@ void WindowView::restore_panels(const QJsonObject& view) {
 }
 
 void WindowView::select() {
-  if (!to_select_) return;
+  if (!pending_selection_) return;
   const std::shared_ptr<const PointSet> points = window_.workspace().visible();
   for (Row row = 0; row < points->size(); ++row) {
-    if (points->id(row) != to_select_->point || points->run_of(row)->file != to_select_->file) continue;
-    to_select_.reset();
+    if (points->id(row) != pending_selection_->point || points->run_of(row)->file != pending_selection_->file) continue;
+    pending_selection_.reset();
     return window_.select((*points)[row]);
   }
-  if (!window_.workspace().loading()) to_select_.reset();
+  if (!window_.workspace().loading()) pending_selection_.reset();
 }
 
 }  // namespace attnscope::ui

@@ -30,12 +30,12 @@ class WindowView : public QObject {
   void restore_panels(const QJsonObject& view);
   /// Selects the point of a restored view once it has been read.
   void select();
-  void look_at_panels();
+  void capture_panels();
 
   MainWindow& window_;
   QJsonObject panels_;
   QJsonObject place_;
-  std::optional<Selected> to_select_;
+  std::optional<Selected> pending_selection_;
 };
 
 }  // namespace attnscope::ui

@@ -28,7 +28,7 @@ MeasureRequest measure_of(std::string_view line) {
   return request.ok() ? std::get<MeasureRequest>(*request) : MeasureRequest{};
 }
 
-RefusedEvent refusal_of(std::string_view line) {
+RefusedEvent import_error_of(std::string_view line) {
   const auto request = parse(line);
   EXPECT_FALSE(request.ok()) << line;
   return request.ok() ? RefusedEvent{} : request.error();
@@ -147,13 +147,14 @@ TEST(Requests, RejectsInvalidRequestsWithId) {
            {measure + R"("point":{"algorithm":"fa2","knobs":3}})", "measure", "7", "knobs"},
            {measure + R"("point":{"algorithm":"fa2","knobs":{"splits":-1}}})", "measure", "7", "splits"},
        }) {
-    const RefusedEvent refused = refusal_of(wrong.line);
+    const RefusedEvent refused = import_error_of(wrong.line);
     EXPECT_EQ(refused.request, wrong.request) << wrong.line;
     EXPECT_EQ(refused.id, wrong.id) << wrong.line;
     EXPECT_THAT(text(refused.reason), HasSubstr(wrong.says)) << wrong.line;
     EXPECT_EQ(text(refused.reason).find('\n'), std::string::npos) << wrong.line;
   }
-  EXPECT_THAT(text(refusal_of(std::string(max_request_bytes + 1, '[')).reason), HasSubstr("longer than 65536 bytes"));
+  EXPECT_THAT(text(import_error_of(std::string(max_request_bytes + 1, '[')).reason),
+              HasSubstr("longer than 65536 bytes"));
   EXPECT_FALSE(parse(std::string(max_request_bytes, '[')).ok());
 }
 

@@ -54,7 +54,7 @@ constexpr std::string_view documented =
     "achieved_occupancy_pct,theoretical_occupancy_pct,occupancy_limiter,registers,shared_bytes,local_bytes,"
     "model_l2_to_sm_bytes,model_sm_to_l2_bytes,model_compulsory_bytes,max_abs_error,sm_clock_hz";
 
-TEST_F(Export, columns_are_the_documented_ones) {
+TEST_F(Export, columns_match_the_documentation) {
   std::ostringstream out;
   export_csv(store_, {}, out);
   EXPECT_EQ(out.str().substr(0, documented.size()), documented);
@@ -63,7 +63,7 @@ TEST_F(Export, columns_are_the_documented_ones) {
       << "later ones come after those";
 }
 
-TEST_F(Export, one_row_a_point_and_kernel) {
+TEST_F(Export, one_row_per_point_and_kernel) {
   const auto rows = csv();
   ASSERT_EQ(rows.size(), 6U);
   EXPECT_EQ(rows[0].at("kernel"), "all");
@@ -73,7 +73,7 @@ TEST_F(Export, one_row_a_point_and_kernel) {
   EXPECT_EQ(csv({second_}).size(), 2U);
 }
 
-TEST_F(Export, several_files_share_one_header_and_each_others_metrics) {
+TEST_F(Export, files_share_one_header_with_all_metrics) {
   RunStore other = RunStore::open(folder_ / "b.attnscope", Mode::collect);
   PointRecord record = simple_record(256);
   record.kernels[0].metrics.push_back({"lts__t_sectors.sum", 7, "sector", Provenance::measured});
@@ -92,7 +92,7 @@ TEST_F(Export, several_files_share_one_header_and_each_others_metrics) {
   }
 }
 
-TEST_F(Export, fields_hold_what_was_stored) {
+TEST_F(Export, fields_equal_stored_values) {
   const auto row = csv({first_})[1];
   const std::map<std::string, std::string> expected{
       {"algorithm", "naive"},
@@ -144,7 +144,7 @@ TEST_F(Export, fields_hold_what_was_stored) {
   EXPECT_EQ(csv({second_})[1].at("reason"), "needs 300000 B of shared memory, 232448 B are there");
 }
 
-TEST_F(Export, json_says_the_same_with_devices_runs_and_samples) {
+TEST_F(Export, json_has_devices_runs_and_samples) {
   std::ostringstream out;
   export_json(store_, {}, out);
   const auto document = nlohmann::json::parse(out.str());
@@ -182,7 +182,7 @@ TEST_F(Export, an_unknown_run_is_an_error) {
   EXPECT_THAT(storage_error_of([&] { export_csv(store_, runs, out); }).what(), HasSubstr("no run 99"));
 }
 
-TEST(CsvField, IsQuotedWhereItWouldBeReadOtherwise) {
+TEST(CsvField, IsQuotedIfNeeded) {
   for (const auto& [text, field] : {std::pair{"", ""},
                                     {"a b", "a b"},
                                     {" a", "\" a\""},
@@ -193,7 +193,7 @@ TEST(CsvField, IsQuotedWhereItWouldBeReadOtherwise) {
   }
 }
 
-TEST_F(Export, AKnobIsCalledLikeNoOtherColumn) {
+TEST_F(Export, KnobNamesDifferFromColumns) {
   const testing::TemporaryFolder folder;
   RunStore store = RunStore::open(folder / "a.attnscope", Mode::collect);
   const std::int64_t run = store.begin_run(testing::full_header());

@@ -32,7 +32,7 @@ double value_of(const PointRecord& point, std::string_view key, std::string_view
   return metric->value;
 }
 
-TEST(ImportCsv, ReadsColumnsByTheirNames) {
+TEST(ImportCsv, ReadsColumnsByName) {
   const Import import = imported(
       "device,d,algorithm,N,heads,time_ns,dram__bytes_read.sum,dram_write_bytes,lts__t_sectors.sum,pass,mask,note\r\n"
       "NVIDIA H200,128,torch-flash,4096,16,2000,6e9,1e9,7,fwd+bwd,\"window:64:0+lengths:300\",x\r\n"
@@ -71,7 +71,7 @@ TEST(ImportCsv, ReadsColumnsByTheirNames) {
   EXPECT_EQ(device.points[1].spec.problem.mask, Mask::none);
 }
 
-TEST(ImportCsv, KernelsOfOnePointBelongTogether) {
+TEST(ImportCsv, GroupsKernelsByPoint) {
   const std::string header =
       "algorithm,kernel,N,heads,d,time_ns,dram_read_bytes,registers,tensor_pipe_pct,sm__cycles_active.avg\n";
   const Import import = imported(header +
@@ -92,7 +92,7 @@ TEST(ImportCsv, KernelsOfOnePointBelongTogether) {
   EXPECT_EQ(value_of(point, metric_key::dram_read_bytes, "pv"), 500);
 }
 
-TEST(ImportCsv, RoundsStandInAnyOrderAndRunsApart) {
+TEST(ImportCsv, GroupsRoundsAndSeparatesRuns) {
   const Import import = imported(
       "run,round,algorithm,kernel,N,heads,d,time_ns,dram_read_bytes,sm_clock_hz\n"
       "a,2,eager,pv,64,1,64,302,30,1.7e9\na,0,eager,qk,64,1,64,100,10,1.5e9\na,2,eager,qk,64,1,64,104,12,1.7e9\n"
@@ -114,7 +114,7 @@ TEST(ImportCsv, RoundsStandInAnyOrderAndRunsApart) {
   EXPECT_EQ(value_of(alone, metric_key::time_median_ns), 900);
 }
 
-TEST(ImportCsv, RowsWithoutNumbersAreLeftOutUnlessTheySayWhy) {
+TEST(ImportCsv, SkipsRowsWithoutNumbersUnlessFailed) {
   const Import import = imported(
       "algorithm,N,heads,d,time_ns,disposition,reason\n"
       "a,64,1,64,5,,\na,128,1,64,,,\na,256,1,64,,out-of-memory,\"needs 9 GB, it says\"\n");
@@ -125,21 +125,21 @@ TEST(ImportCsv, RowsWithoutNumbersAreLeftOutUnlessTheySayWhy) {
   EXPECT_EQ(text(import.devices[0].points[1].reason), "needs 9 GB, it says");
 }
 
-TEST(ImportCsv, AReasonIsATextAndItsCode) {
+TEST(ImportCsv, ReasonHasTextAndCode) {
   const Import import =
       imported("algorithm,N,heads,d,disposition,reason,reason_code\na,64,1,64,crashed,its words,point.gpu_gone\n");
   EXPECT_EQ(import.devices[0].points[0].reason.id, "point.gpu_gone");
   EXPECT_EQ(text(import.devices[0].points[0].reason), "its words");
 }
 
-TEST(ImportJson, DeepNestingIsAnError) {
+TEST(ImportJson, RejectsDeepNesting) {
   EXPECT_THAT(import_error(R"([{"algorithm": "a", "N": 64, "heads": 1, "d": 64, "more": )" + std::string(100'000, '[') +
                                std::string(100'000, ']') + "}]",
                            ImportFormat::json),
               HasSubstr("deeper than 16"));
 }
 
-TEST(ImportCsv, EveryErrorNamesLineAndColumn) {
+TEST(ImportCsv, ErrorsNameLineAndColumn) {
   const std::string header = "algorithm,N,heads_q,heads_kv,d,mask,time_ns\n";
   const std::pair<std::string, std::string> cases[] = {
       {"", "empty"},
@@ -175,7 +175,7 @@ TEST(ImportCsv, EveryErrorNamesLineAndColumn) {
   for (const auto& [text, says] : cases) EXPECT_THAT(import_error(text), HasSubstr(says)) << text;
 }
 
-TEST(ImportJson, ReadsADocumentOrABareArray) {
+TEST(ImportJson, ReadsADocumentOrAnArray) {
   const std::string point =
       R"({"algorithm":"torch-cudnn","N":512,"heads":4,"d":64,"batch":2,"pass":"bwd","deterministic":true,)"
       R"("dropout":0.1,"time_ns":null,"samples_ns":[3,1,2],"metrics":{"dram_read_bytes":{"value":5,"unit":"Mbyte"},)"
@@ -195,7 +195,7 @@ TEST(ImportJson, ReadsADocumentOrABareArray) {
   }
 }
 
-TEST(ImportJson, EveryErrorNamesThePlace) {
+TEST(ImportJson, ErrorsNameTheElement) {
   const auto devices = [](const std::string& fact) {
     return R"({"points":[{"algorithm":"a","N":64,"heads":1,"d":64,"time_ns":1,"device":"X"}],"devices":[{"name":"X",)" +
            fact + "}]}";
@@ -232,7 +232,7 @@ TEST(ImportJson, EveryErrorNamesThePlace) {
 }
 
 /// Exports of a stored file can be imported.
-TEST(Import, ReadsOurOwnExports) {
+TEST(Import, ReadsItsOwnExports) {
   const TemporaryFolder folder;
   RunStore store = RunStore::open(folder / "a.attnscope", Mode::collect);
   const std::int64_t run = store.begin_run(full_header());
@@ -302,7 +302,7 @@ Compared compare(const PointRecord& got, const PointRecord& want) {
   return compared;
 }
 
-TEST(Import, TheSampleComesBackFromEveryFormat) {
+TEST(Import, SampleRoundTripInEveryFormat) {
   const RunStore store = RunStore::open(ATTNSCOPE_SAMPLE, Mode::read_only);
   const auto stored = points_by_run(store);
   std::ostringstream csv;
@@ -363,7 +363,7 @@ PointSpec flash_spec() {
           .cache = CacheState::cold};
 }
 
-TEST(ImportNcu, ReadsTheRawTableWithItsUnits) {
+TEST(ImportNcu, ReadsRawTableWithUnits) {
   const std::string text = "==PROF== Connected to process 7\nhello, world\n" + std::string(ncu_header) +
                            std::string(ncu_units) + std::string(ncu_rows);
   EXPECT_EQ(detect_import_format(text), ImportFormat::ncu);
@@ -390,14 +390,14 @@ TEST(ImportNcu, ReadsTheRawTableWithItsUnits) {
 }
 
 /// Returns "becomes [unit]" for a column, or why it is skipped.
-std::string fate_of(const Import& import, std::string_view name) {
+std::string import_outcome(const Import& import, std::string_view name) {
   const auto column = std::ranges::find(import.columns, name, &ImportedColumn::name);
   if (column == import.columns.end()) return "no such column";
   if (!column->left_out.empty()) return text(column->left_out);
   return fmt::format("{} [{}]", column->becomes, column->kept_in);
 }
 
-TEST(ImportColumns, OfCsvSayWhatEachBecomes) {
+TEST(ImportColumns, DescribeCsvColumns) {
   const Import import = imported(
       "algorithm,N,heads,d,note,time_ns,tflops,dram__bytes_read.sum,lts__x.sum,dram_write_bytes\n"
       "fa2,64,1,64,hm,1000,3,2048,5,\n");
@@ -405,30 +405,30 @@ TEST(ImportColumns, OfCsvSayWhatEachBecomes) {
   for (const ImportedColumn& column : import.columns) names.push_back(column.name);
   EXPECT_THAT(names, ElementsAre("algorithm", "N", "heads", "d", "note", "time_ns", "tflops", "dram__bytes_read.sum",
                                  "lts__x.sum", "dram_write_bytes"));
-  EXPECT_EQ(fate_of(import, "algorithm"), "algorithm []");
-  EXPECT_EQ(fate_of(import, "N"), "n_q, n_k []");
-  EXPECT_EQ(fate_of(import, "note"), "not a field, knob, metric or counter");
-  EXPECT_EQ(fate_of(import, "time_ns"), "time_median_ns [ns]");
-  EXPECT_EQ(fate_of(import, "tflops"), "derived from other columns");
-  EXPECT_EQ(fate_of(import, "dram__bytes_read.sum"), "dram_read_bytes [byte]");
-  EXPECT_EQ(fate_of(import, "lts__x.sum"), "lts__x.sum [1]");
-  EXPECT_EQ(fate_of(import, "dram_write_bytes"), "no values");
+  EXPECT_EQ(import_outcome(import, "algorithm"), "algorithm []");
+  EXPECT_EQ(import_outcome(import, "N"), "n_q, n_k []");
+  EXPECT_EQ(import_outcome(import, "note"), "not a field, knob, metric or counter");
+  EXPECT_EQ(import_outcome(import, "time_ns"), "time_median_ns [ns]");
+  EXPECT_EQ(import_outcome(import, "tflops"), "derived from other columns");
+  EXPECT_EQ(import_outcome(import, "dram__bytes_read.sum"), "dram_read_bytes [byte]");
+  EXPECT_EQ(import_outcome(import, "lts__x.sum"), "lts__x.sum [1]");
+  EXPECT_EQ(import_outcome(import, "dram_write_bytes"), "no values");
   EXPECT_EQ(import.columns[7].example, "2048");
 }
 
-TEST(ImportColumns, WhatStandsForTwoThatStandBesideItIsLeftOutWithAWord) {
+TEST(ImportColumns, SkipWideColumnIfBothFieldsExist) {
   const Import both = imported("algorithm,N,n_q,n_k,heads,d,time_ns\nfa2,512,1,64,1,64,1000\n");
   EXPECT_EQ(both.devices[0].points[0].spec.problem.n_k, 64);
-  EXPECT_EQ(fate_of(both, "N"), "replaced by columns n_q and n_k");
-  EXPECT_EQ(fate_of(both, "heads"), "heads_q, heads_kv []");
+  EXPECT_EQ(import_outcome(both, "N"), "replaced by columns n_q and n_k");
+  EXPECT_EQ(import_outcome(both, "heads"), "heads_q, heads_kv []");
   EXPECT_THAT(both.ignored, ElementsAre("N"));
   const Import one = imported("algorithm,N,n_q,heads,d,time_ns\nfa2,512,1,1,64,1000\n");
   EXPECT_EQ(one.devices[0].points[0].spec.problem.n_k, 512);
-  EXPECT_EQ(fate_of(one, "N"), "n_q, n_k []");
+  EXPECT_EQ(import_outcome(one, "N"), "n_q, n_k []");
   EXPECT_THAT(one.ignored, ElementsAre());
 }
 
-TEST(ImportCsv, ATimeBesideQuartilesIsAMedian) {
+TEST(ImportCsv, TimeWithQuartilesIsAMedian) {
   const Import import = imported("algorithm,N,heads,d,time_ms,time_q1_ms,time_q3_ms\nx,1024,16,64,1.6,1.5,1.7\n");
   const PointRecord& point = import.devices.at(0).points.at(0);
   EXPECT_EQ(value_of(point, metric_key::time_median_ns), 1.6e6);
@@ -438,7 +438,7 @@ TEST(ImportCsv, ATimeBesideQuartilesIsAMedian) {
               HasSubstr("column 'time_median_us': time 99 µs contradicts the row's other time, 1.50 ms"));
 }
 
-TEST(ImportCsv, CountersInUnitsAndTheTimeByItsCounter) {
+TEST(ImportCsv, ReadsCountersWithUnits) {
   const Import import =
       imported("algorithm,N,heads,d,gpu__time_duration.sum_us,dram__bytes_read.sum [Mbyte]\nx,1024,16,64,3,1.5\n");
   const PointRecord& point = import.devices.at(0).points.at(0);
@@ -448,7 +448,7 @@ TEST(ImportCsv, CountersInUnitsAndTheTimeByItsCounter) {
   EXPECT_EQ(value_of(base.devices.at(0).points.at(0), metric_key::time_median_ns), 1600);
 }
 
-TEST(ImportCsv, SeparatorAndUnitsAreTheTables) {
+TEST(ImportCsv, DetectsSeparatorAndUnits) {
   const std::string head = "algorithm,N,heads,d,";
   const auto times = [](std::string text, char separator) {
     std::ranges::replace(text, ',', separator);
@@ -469,16 +469,16 @@ TEST(ImportCsv, SeparatorAndUnitsAreTheTables) {
   const Import import = imported(head + "time_ms,time_us,time_ns [ms],dram_read_bytes [Mbyte]\na,64,1,64,3,4,5,6\n");
   EXPECT_EQ(value_of(import.devices[0].points[0], metric_key::time_median_ns), 3e6);
   EXPECT_EQ(value_of(import.devices[0].points[0], metric_key::dram_read_bytes), 6e6);
-  EXPECT_EQ(fate_of(import, "time_ms"), "time_median_ns [ns]");
+  EXPECT_EQ(import_outcome(import, "time_ms"), "time_median_ns [ns]");
   EXPECT_EQ(import.columns[4].unit, "ms");
-  EXPECT_EQ(fate_of(import, "dram_read_bytes [Mbyte]"), "dram_read_bytes [byte]");
+  EXPECT_EQ(import_outcome(import, "dram_read_bytes [Mbyte]"), "dram_read_bytes [byte]");
   EXPECT_THAT(import.ignored, ElementsAre("time_us", "time_ns [ms]")) << "which of several is meant nobody knows";
   // Long table with semicolons.
   const Import table = imported("algorithm;N;heads;d;metric;value;unit\na;64;1;64;time_ns;1.5;ms\n");
   EXPECT_EQ(value_of(table.devices[0].points[0], metric_key::time_median_ns), 1.5e6);
 }
 
-TEST(Import, EndsWhereItIsStoppedAndLeavesNothing) {
+TEST(Import, CancellingLeavesNothing) {
   const std::string text = "algorithm,N,heads,d,time_ns\na,64,1,64,1\na,128,1,64,2\na,256,1,64,3\n";
   struct Stop {};
   int calls = 0;
@@ -488,7 +488,7 @@ TEST(Import, EndsWhereItIsStoppedAndLeavesNothing) {
       if (++calls == last) throw Stop();
     };
   };
-  EXPECT_THROW((void)import_points(text, ImportFormat::csv, {.proceed = stop_at(2)}), Stop);
+  EXPECT_THROW((void)import_points(text, ImportFormat::csv, {.cancellation_check = stop_at(2)}), Stop);
   const Import import = imported(text);
   CompleteRun run;
   run.header.device = import.devices[0].info;
@@ -505,39 +505,39 @@ TEST(Import, EndsWhereItIsStoppedAndLeavesNothing) {
   EXPECT_EQ(RunStore::open(file, Mode::read_only).points().size(), 3U);
 }
 
-TEST(ImportColumns, OfLongTablesAndJsonHaveTheFilesUnits) {
+TEST(ImportColumns, DescribeLongTablesAndJson) {
   const Import table = imported("algorithm,N,heads,d,metric,value,unit\nfa2,64,1,64,dram_read_bytes,2,Mbyte\n");
-  EXPECT_EQ(fate_of(table, "metric"), "metric []");
-  EXPECT_EQ(fate_of(table, "dram_read_bytes"), "dram_read_bytes [byte]");
+  EXPECT_EQ(import_outcome(table, "metric"), "metric []");
+  EXPECT_EQ(import_outcome(table, "dram_read_bytes"), "dram_read_bytes [byte]");
   EXPECT_EQ(table.columns.back().unit, "Mbyte");
   EXPECT_EQ(table.columns.back().example, "2");
   const Import json = imported(
       R"([{"algorithm":"fa2","N":64,"heads":1,"d":64,"extra":1,"metrics":{"dram_read_bytes":{"value":2,"unit":"Mbyte"}}}])",
       ImportFormat::json);
-  EXPECT_EQ(fate_of(json, "extra"), "not a field, knob, metric or counter");
-  EXPECT_EQ(fate_of(json, "dram_read_bytes"), "dram_read_bytes [byte]");
+  EXPECT_EQ(import_outcome(json, "extra"), "not a field, knob, metric or counter");
+  EXPECT_EQ(import_outcome(json, "dram_read_bytes"), "dram_read_bytes [byte]");
 }
 
-TEST(ImportColumns, OfNcusTableAreKnownBeforeItsProblemIs) {
+TEST(ImportColumns, DescribeNcuColumnsWithoutProblem) {
   const std::string text = std::string(ncu_header) + std::string(ncu_units) + std::string(ncu_rows);
-  const Import import = imported(text, ImportFormat::ncu, {.only_look = true});
-  EXPECT_EQ(fate_of(import, "Kernel Name"), "kernel []");
-  EXPECT_EQ(fate_of(import, "ID"), "identifies the launch");
-  EXPECT_EQ(fate_of(import, "gpu__time_duration.sum"), "time_median_ns [ns]");
-  EXPECT_EQ(fate_of(import, "dram__bytes_read.sum"), "dram_read_bytes [byte]");
-  EXPECT_EQ(fate_of(import, "lts__t_bytes.sum"), "lts__t_bytes.sum [byte]");
+  const Import import = imported(text, ImportFormat::ncu, {.columns_only = true});
+  EXPECT_EQ(import_outcome(import, "Kernel Name"), "kernel []");
+  EXPECT_EQ(import_outcome(import, "ID"), "identifies the launch");
+  EXPECT_EQ(import_outcome(import, "gpu__time_duration.sum"), "time_median_ns [ns]");
+  EXPECT_EQ(import_outcome(import, "dram__bytes_read.sum"), "dram_read_bytes [byte]");
+  EXPECT_EQ(import_outcome(import, "lts__t_bytes.sum"), "lts__t_bytes.sum [byte]");
   const auto read = std::ranges::find(import.columns, "dram__bytes_read.sum", &ImportedColumn::name);
   EXPECT_EQ(read->unit, "Mbyte");
   EXPECT_EQ(read->example, "1,234.5");
 }
 
-TEST(ImportNcu, WithoutANameTheDeviceIsItsCapability) {
+TEST(ImportNcu, UnnamedDeviceGetsItsComputeCapability) {
   const std::string text = std::string(ncu_header) + std::string(ncu_units) + std::string(ncu_rows);
   const Import import = imported(text, ImportFormat::ncu, {.device_name = {}, .spec = flash_spec()});
   EXPECT_EQ(import.devices.at(0).info.limits.name, "unnamed GPU of compute capability 9.0");
 }
 
-TEST(ImportNcu, EveryErrorNamesLineAndColumn) {
+TEST(ImportNcu, ErrorsNameLineAndColumn) {
   const ImportRequest request{.device_name = {}, .spec = flash_spec()};
   const std::string header(ncu_header);
   std::string wrong_unit(ncu_units);
@@ -574,7 +574,7 @@ Import ncu(const std::string& text, const NcuSelection& selection = {}) {
   return imported(text, ImportFormat::ncu, {.device_name = "H200", .spec = flash_spec(), .ncu = selection});
 }
 
-TEST(ImportNcu, ShortNamesOfKernels) {
+TEST(ImportNcu, ShortensKernelNames) {
   const std::pair<const char*, const char*> cases[] = {
       {"flash_fwd", "flash_fwd"},
       {"void at::native::<unnamed>::softmax_warp_forward<float, 4, (bool)1>(T1 *, const T2 *)", "softmax_warp_forward"},
@@ -600,7 +600,7 @@ TEST(ImportNcu, ShortNamesOfKernels) {
   EXPECT_EQ(split.devices[0].points.at(0).kernels.at(1).kernel, std::string(199, 'x')) << "no half of a letter";
 }
 
-TEST(ImportNcu, ASequenceThatRepeatsAsAWholeIsSamples) {
+TEST(ImportNcu, RepeatedSequencesBecomeSamples) {
   const Import three = ncu(raw_table({{"fwd", "10"}, {"fwd", "12"}, {"fwd", "14"}}));
   const PointRecord& point = three.devices[0].points.at(0);
   EXPECT_THAT(point.kernel("all")->samples_ns, ElementsAre(10, 12, 14));
@@ -626,7 +626,7 @@ TEST(ImportNcu, ASequenceThatRepeatsAsAWholeIsSamples) {
   EXPECT_THAT(text(broken.notes.at(0)), HasSubstr("one sample"));
 }
 
-TEST(Import, UnitsAreBroughtToTheirBase) {
+TEST(Import, ConvertsUnitsToBaseUnits) {
   const std::tuple<const char*, const char*, double> units[] = {
       {"Kbyte", "byte", 1e3},     {"usecond", "ns", 1e3},       {"Mhz", "hertz", 1e6},
       {"byte/block", "byte", 1},  {"Gbyte/s", "byte/s", 1e9},   {"%", "percent", 1},
@@ -637,7 +637,7 @@ TEST(Import, UnitsAreBroughtToTheirBase) {
   }
 }
 
-TEST(ImportNcu, LaunchesAreChosenByKernelNumberAndRepeats) {
+TEST(ImportNcu, SelectsLaunchesByKernelIdAndRepeats) {
   const std::string text = raw_table({{"warm", "1"}, {"fwd<1>", "2"}, {"fwd<2>", "3"}, {"fwd<2>", "4"}, {"tail", "5"}});
   EXPECT_THAT(ncu(text, {.kernel = "<2>"}).devices[0].points[0].kernel("all")->samples_ns, ElementsAre(3, 4));
   EXPECT_THAT(ncu(text, {.first_launch = 4}).devices[0].points[0].kernel("all")->samples_ns, ElementsAre(5));
@@ -653,7 +653,7 @@ TEST(ImportNcu, LaunchesAreChosenByKernelNumberAndRepeats) {
   EXPECT_EQ(error({.kernel = "<2>", .repeats = 3}), "2 launches are not 3 repetitions of one sequence");
 }
 
-TEST(ImportNcu, LaunchesOfTwoGpusOrProcessesAreNoSamplesOfOneAnother) {
+TEST(ImportNcu, RejectsSeveralDevicesOrProcesses) {
   const std::string head =
       "\"ID\",\"Process ID\",\"Process Name\",\"Kernel Name\",\"Device\",\"CC\",\"gpu__time_duration.sum\"\n"
       "\"\",\"\",\"\",\"\",\"\",\"\",\"ns\"\n";
@@ -681,7 +681,7 @@ TEST(ImportNcu, LaunchesOfTwoGpusOrProcessesAreNoSamplesOfOneAnother) {
               HasSubstr("line 3, gpu__time_duration.sum: a time of 0 ns"));
 }
 
-TEST(ImportNcu, ReadsThePageOfDetails) {
+TEST(ImportNcu, ReadsDetailsPage) {
   const std::string text =
       "\"ID\",\"Process ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"CC\",\"Section Name\",\"Metric Name\","
       "\"Metric Unit\",\"Metric Value\",\"Rule Name\"\n"
@@ -701,7 +701,7 @@ TEST(ImportNcu, ReadsThePageOfDetails) {
   EXPECT_FALSE(point.kernel("all")->metric(metric_key::achieved_occupancy_pct)) << "of one of the two only";
 }
 
-TEST(ImportNcu, NumbersAreWhatTheySay) {
+TEST(ImportNcu, ParsesNumbers) {
   const auto error = [](const std::string& time) {
     return import_error(raw_table({{"fwd", time}}), ImportFormat::ncu, {.spec = flash_spec()});
   };
@@ -726,7 +726,7 @@ TEST(ImportNcu, NumbersAreWhatTheySay) {
   }
 }
 
-TEST(ImportNcu, NothingBelowATableIsLostWithoutAWord) {
+TEST(ImportNcu, RejectsASecondTable) {
   const std::string table = raw_table({{"fwd", "1"}});
   EXPECT_EQ(ncu(table + "==PROF== Disconnected\nbye, world\n").devices.size(), 1U);
   EXPECT_THAT(import_error(table + "hello\n\"1\",\"fwd\",\"(1, 1, 1)\",\"5\",\"6\"\n", ImportFormat::ncu,
@@ -734,7 +734,7 @@ TEST(ImportNcu, NothingBelowATableIsLostWithoutAWord) {
               HasSubstr("line 5: "));
 }
 
-TEST(ImportCsv, AHeaderIsBounded) {
+TEST(ImportCsv, LimitsTheHeader) {
   std::string header = "algorithm,N,heads,d,time_ns";
   for (int i = 0; i < 5000; ++i) header += fmt::format(",x{}", i);
   EXPECT_EQ(import_error(header + "\n"), "line 1: more than 4096 columns");
@@ -750,7 +750,7 @@ TEST(ImportCsv, RejectsHugeProblems) {
               HasSubstr("key lengths require a batch of at most 2^16, not 1000000"));
 }
 
-TEST(ImportJson, PointsAreTakenOneByOneWhereverTheyStand) {
+TEST(ImportJson, StreamsPoints) {
   const std::string point = R"({"algorithm":"a","N":64,"heads":1,"d":64,"time_ns":5})";
   for (const std::string& text :
        {"[" + point + "," + point + "]", R"({"points":[)" + point + "," + point + "]}",

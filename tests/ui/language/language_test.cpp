@@ -444,13 +444,13 @@ TEST_F(LanguageTest, ACollectionSpeaksIt) {
   plan.counters = "available";
   emit panel.collector().planned(plan);
   emit panel.collector().kernel_built(BuildEvent{1, 1, "k", false, {}});
-  texts.add(panel.progress_words(), "progress");
+  texts.add(panel.progress_text(), "progress");
   emit panel.collector().finished(DoneEvent{"complete", {}, 1, 1, 0});
-  texts.add(panel.progress_words(), "end");
+  texts.add(panel.progress_text(), "end");
   emit panel.collector().cancelled(DoneEvent{"cancelled", {}, 1, 0, 5});
-  texts.add(panel.progress_words(), "cancelled");
+  texts.add(panel.progress_text(), "cancelled");
   emit panel.collector().crashed(QStringLiteral("«why»"));
-  texts.add(panel.progress_words(), "crashed");
+  texts.add(panel.progress_text(), "crashed");
   for (int i = 0; i < log->count(); ++i) texts.add(log->item(i)->text(), "log");
   EXPECT_EQ(texts.forgotten(), "");
   EXPECT_EQ(log->count(), 6);

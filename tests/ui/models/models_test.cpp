@@ -113,7 +113,7 @@ QStringList lengths_in(const PointsTableModel& model) {
 
 void show_by_time(PointsTableModel& model, const std::vector<PointRecord>& records, Qt::SortOrder order) {
   const auto contents = points_table(fixtures::set_of(fixtures::shown(records)));
-  const auto column = static_cast<std::size_t>(column_named(contents->table, QStringLiteral("time")));
+  const auto column = static_cast<std::size_t>(find_column_index(contents->table, QStringLiteral("time")));
   model.set_contents(contents, contents->table.ordered(column, order == Qt::DescendingOrder));
 }
 
@@ -182,7 +182,7 @@ TEST(PointsTableModel, AKnobThatAnAlgorithmStatesHasAColumn) {
   model.set_points(fixtures::set_of(fixtures::shown(records)));
   const int cluster = model.column_of("Cluster");
   ASSERT_GE(cluster, 0);
-  EXPECT_EQ(model.column_named("cluster"), cluster);
+  EXPECT_EQ(model.find_column_index("cluster"), cluster);
   EXPECT_TRUE(model.headerData(cluster, Qt::Horizontal, Qt::ToolTipRole).toString().contains("share loads"));
   EXPECT_FALSE(model.facts(cluster).in_use);
   EXPECT_EQ(model.column_of("Warps"), -1) << "no algorithm of these has it";
@@ -209,13 +209,13 @@ TEST(PointsTableModel, AKnobThatNobodyHereStatesHasAColumnWherePointsHaveIt) {
 
 TEST(PointSettings, TitlesSayWhatIsUnusual) {
   PointSpec spec = fixtures::spec("fa2", 1024);
-  EXPECT_EQ(unusual_settings(spec), QStringList());
+  EXPECT_EQ(non_default_settings(spec), QStringList());
   spec.problem.pass = Pass::bwd;
   spec.problem.dropout = 0.25;
   spec.problem.deterministic = true;
   spec.cache = CacheState::warm;
   spec.knobs = {{"raster", "heads_fastest"}, {"warps", 4}};
-  EXPECT_EQ(unusual_settings(spec),
+  EXPECT_EQ(non_default_settings(spec),
             (QStringList{"bwd", "dropout 0.25", "deterministic", "L2 warm", "heads fastest", "warps 4"}));
 }
 

@@ -403,9 +403,9 @@ TEST(Headline, StandsInTheTableAndTheWholeInDetails) {
 }
 
 TEST(Headline, IsTheLineThatNamesAnError) {
-  EXPECT_EQ(headline("one line"), "one line");
-  EXPECT_EQ(headline("nvrtc: FAILED\nk.cu(2): error: x\n  y\n"), "k.cu(2): error: x …");
-  EXPECT_EQ(headline("first\nsecond"), "first …");
+  EXPECT_EQ(compiler_error_line("one line"), "one line");
+  EXPECT_EQ(compiler_error_line("nvrtc: FAILED\nk.cu(2): error: x\n  y\n"), "k.cu(2): error: x …");
+  EXPECT_EQ(compiler_error_line("first\nsecond"), "first …");
 }
 
 }  // namespace

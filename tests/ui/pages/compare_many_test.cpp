@@ -47,7 +47,7 @@ class CompareMany : public ::testing::Test {
   static void TearDownTestSuite() { folder.reset(); }
   void SetUp() override {
     ASSERT_EQ(workspace.open_now(file()), QString());
-    ASSERT_GT(workspace.visible()->size(), most_points_at_once);
+    ASSERT_GT(workspace.visible()->size(), max_synchronous_points);
     page.resize(1100, 700);
     page.show();
     page.settle();
@@ -57,7 +57,7 @@ class CompareMany : public ::testing::Test {
   [[nodiscard]] std::vector<double> ratios() const {
     std::vector<double> shown;
     const QAbstractItemModel& rows = *page.table()->model();
-    const int column = page.model().column_named(QStringLiteral("ratio"));
+    const int column = page.model().find_column_index(QStringLiteral("ratio"));
     for (int row = 0; row < rows.rowCount(); ++row) {
       shown.push_back(rows.index(row, column).data(TableModel::sort_role).toDouble());
     }
@@ -72,7 +72,7 @@ std::unique_ptr<QTemporaryDir> CompareMany::folder;
 
 TEST_F(CompareMany, HeadsAreCopiedAsTheyStandAndSortedByTheirNumber) {
   const QAbstractItemModel& rows = page.model();
-  const int heads = page.model().column_named(QStringLiteral("heads"));
+  const int heads = page.model().find_column_index(QStringLiteral("heads"));
   ASSERT_GE(heads, 0);
   EXPECT_EQ(rows.index(0, heads).data(TableModel::copy_role), rows.index(0, heads).data());
   EXPECT_TRUE(rows.index(0, heads).data().toString().startsWith("1 × "));
@@ -81,7 +81,7 @@ TEST_F(CompareMany, HeadsAreCopiedAsTheyStandAndSortedByTheirNumber) {
 
 TEST_F(CompareMany, AnOrderIsFoundAsideAndTheLastOneAskedForHolds) {
   ASSERT_EQ(ratios().size(), 4U * many_heads);
-  const int ratio = page.model().column_named(QStringLiteral("ratio"));
+  const int ratio = page.model().find_column_index(QStringLiteral("ratio"));
   page.table()->sortByColumn(ratio, Qt::AscendingOrder);
   EXPECT_FALSE(page.settled());
   page.table()->sortByColumn(ratio, Qt::DescendingOrder);

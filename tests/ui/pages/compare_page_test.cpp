@@ -67,7 +67,7 @@ class ComparePageTest : public ::testing::Test {
   }
   [[nodiscard]] QStringList column(const QString& key) const {
     const QAbstractItemModel& rows = *page.table()->model();
-    const int place = page.model().column_named(key);
+    const int place = page.model().find_column_index(key);
     QStringList texts;
     for (int row = 0; place >= 0 && row < rows.rowCount(); ++row) texts << rows.index(row, place).data().toString();
     return texts;
@@ -89,7 +89,7 @@ TEST_F(ComparePageTest, VerdictsStandInATableWithRegressionsFirst) {
             (QStringList{"SLOWER", "SLOWER", "FASTER", "FASTER", "UNDECIDED", "UNDECIDED", "not compared"}));
   EXPECT_EQ(column("n").mid(0, 4), (QStringList{"4096", "1024", "1024", "4096"})) << "the largest change first";
   EXPECT_EQ(column("br").mid(0, 4), (QStringList{"64", "64", "128", "128"}));
-  EXPECT_EQ(page.model().column_named("d"), -1) << "all points have one d";
+  EXPECT_EQ(page.model().find_column_index("d"), -1) << "all points have one d";
   EXPECT_TRUE(column("ratio").front().startsWith("1.6000 [")) << column("ratio").front().toStdString();
   EXPECT_EQ(column("base_ns").front(), "4.10 ms");
   EXPECT_EQ(column("other_ns").front(), "6.55 ms");
@@ -105,7 +105,7 @@ TEST_F(ComparePageTest, VerdictsStandInATableWithRegressionsFirst) {
   EXPECT_TRUE(page.summary().contains("\nAll rows: ")) << page.summary().toStdString();
   EXPECT_TRUE(page.shown().common().contains("d 128")) << page.shown().common().toStdString();
   EXPECT_FALSE(page.shown().common().contains("N ")) << "it varies";
-  EXPECT_EQ(page.model().column_named("ratio"), 1) << "in sight, however many settings there are";
+  EXPECT_EQ(page.model().find_column_index("ratio"), 1) << "in sight, however many settings there are";
   EXPECT_FALSE(page.summary_view().folded());
   page.resize(960, 420);
   EXPECT_TRUE(page.summary_view().folded()) << "the answer stands for all words";
@@ -115,10 +115,10 @@ TEST_F(ComparePageTest, VerdictsStandInATableWithRegressionsFirst) {
 
 TEST_F(ComparePageTest, WhatHasNoValueStaysBelowInEitherOrder) {
   open_two(changed_factors);
-  page.table()->sortByColumn(page.model().column_named("ratio"), Qt::DescendingOrder);
+  page.table()->sortByColumn(page.model().find_column_index("ratio"), Qt::DescendingOrder);
   EXPECT_TRUE(column("ratio").front().startsWith("1.6000"));
   EXPECT_EQ(column("verdict").last(), "not compared");
-  page.table()->sortByColumn(page.model().column_named("ratio"), Qt::AscendingOrder);
+  page.table()->sortByColumn(page.model().find_column_index("ratio"), Qt::AscendingOrder);
   EXPECT_TRUE(column("ratio").front().startsWith("0.7000"));
   EXPECT_EQ(column("verdict").last(), "not compared");
   EXPECT_EQ(page.state()["sorted_by"], "ratio");
@@ -161,7 +161,7 @@ TEST_F(ComparePageTest, EachOtherSideIsHeldToTheBaselineByItself) {
   page.set_other("c");
   EXPECT_TRUE(page.method().startsWith("Rows of fewer than 3 rounds: 6.")) << page.method().toStdString();
   EXPECT_EQ(column("verdict").size(), 6);
-  EXPECT_EQ(page.model().column_named("side"), -1);
+  EXPECT_EQ(page.model().find_column_index("side"), -1);
   page.set_baseline("b");
   page.settle();
   EXPECT_EQ(page.comparison()->base_name(), "b");
@@ -194,7 +194,7 @@ TEST_F(ComparePageTest, OneRunsAlgorithmsAreSidesAndGpusAre) {
   EXPECT_EQ(page.comparison()->axis().key, "algorithm");
   EXPECT_EQ(page.comparison()->base_name(), "FA1");
   EXPECT_EQ(column("verdict"), (QStringList{"FASTER", "FASTER"}));
-  EXPECT_EQ(page.model().column_named("algorithm"), -1) << "it is what the sides are";
+  EXPECT_EQ(page.model().find_column_index("algorithm"), -1) << "it is what the sides are";
   page.compare_by("n");
   page.settle();
   EXPECT_EQ(page.comparison()->axis().values, (std::vector<QString>{"1024", "2048"}));
@@ -351,7 +351,7 @@ TEST_F(ComparePageTest, APointSelectedOnOnePageIsMarkedOnTheOthersAndBack) {
     const QAbstractItemModel& rows = *compare.table()->model();
     for (int row = 0; row < rows.rowCount(); ++row) {
       const auto text = [&](const char* key) {
-        return rows.index(row, compare.model().column_named(QLatin1String(key))).data().toString();
+        return rows.index(row, compare.model().find_column_index(QLatin1String(key))).data().toString();
       };
       if (text("n") == n && text("br") == br) return row;
     }
@@ -366,8 +366,8 @@ TEST_F(ComparePageTest, APointSelectedOnOnePageIsMarkedOnTheOthersAndBack) {
   auto& table = page_of<PointsPage>(window);
   table.settle();
   EXPECT_EQ(table.table()->selectionModel()->selectedRows().size(), 1);
-  EXPECT_EQ(as_tsv(table.table()->selected_values()).count("4096"), 1)
-      << as_tsv(table.table()->selected_values()).toStdString();
+  EXPECT_EQ(to_tsv(table.table()->selected_values()).count("4096"), 1)
+      << to_tsv(table.table()->selected_values()).toStdString();
   ASSERT_TRUE(window.details()->point());
   EXPECT_EQ(window.details()->point()->id, chosen.id);
   EXPECT_EQ(window.details()->point()->run->summary.preset, "after");

@@ -129,11 +129,11 @@ TEST_F(DoctorOnGpuTest, WithoutAGpuItSaysSo) {
 
 TEST_F(DoctorOnGpuTest, MeasuresCeilingsKeepsAndShowsThem) {
   MainWindow window(false);
-  QSignalSpy measured(window.collect(), &CollectPanel::device_measured);
+  QSignalSpy measured(window.collect(), &CollectPanel::ceilings_measured);
   QSignalSpy trouble(window.collect(), &CollectPanel::trouble);
   auto& page = page_of<CeilingsPage>(window);
   QStringList progress;
-  QObject::connect(window.collect(), &CollectPanel::device_progressed, &window, [&] { progress << page.progress(); });
+  QObject::connect(window.collect(), &CollectPanel::ceilings_progressed, &window, [&] { progress << page.progress(); });
   window.banner().add(Banner::Topic::collect, QStringLiteral("of an earlier attempt"));
   ASSERT_NO_FATAL_FAILURE(measure(window, "measure-ceilings"));
   EXPECT_EQ(window.banner().text(), QString());
@@ -161,7 +161,7 @@ TEST_F(DoctorOnGpuTest, MeasuresCeilingsKeepsAndShowsThem) {
 TEST_F(DoctorOnGpuTest, StoppedNoCeilingIsKept) {
   MainWindow window(false);
   QSignalSpy ended(window.collect(), &CollectPanel::collection_ended);
-  QSignalSpy measured(window.collect(), &CollectPanel::device_measured);
+  QSignalSpy measured(window.collect(), &CollectPanel::ceilings_measured);
   QSignalSpy trouble(window.collect(), &CollectPanel::trouble);
   ASSERT_NO_FATAL_FAILURE(measure(window, "measure-ceilings"));
   button(page_of<DoctorPage>(window), "stop-measuring").click();

@@ -197,7 +197,7 @@ TEST_F(LawPageTest, PicturesAreWrittenAndNamedByTheirChoices) {
 }
 
 TEST_F(LawPageTest, WhereNothingTriesItTheRecordedSampleThatDoesIsOffered) {
-  const QString sample = sample_named(attnscope::law_sample);
+  const QString sample = find_sample(attnscope::law_sample);
   if (sample.isEmpty()) GTEST_SKIP() << "assets/samples/h200-law.attnscope is not there";
   Workspace workspace;
   LawPage page(workspace);

@@ -69,7 +69,7 @@ TEST_F(PointsPageTest, CopiedRowsAreATableInBaseUnits) {
       fixtures::failed_point(fixtures::spec("naive", 65536), Disposition::out_of_memory, "needs 132 GiB")};
   ASSERT_NO_FATAL_FAILURE(show(records));
   table->selectAll();
-  const QStringList lines = as_tsv(page.table()->selected_values()).trimmed().split('\n');
+  const QStringList lines = to_tsv(page.table()->selected_values()).trimmed().split('\n');
   ASSERT_EQ(lines.size(), 3);
   const QStringList header = lines[0].split('\t');
   const QStringList first = lines[1].split('\t');
@@ -107,7 +107,7 @@ TEST_F(PointsPageTest, WhatAllRowsSayIsSaidOnceAndCopiedStill) {
   EXPECT_TRUE(page.common().contains("Mask full")) << page.common().toStdString();
   EXPECT_FALSE(page.common().contains("Reason")) << "nobody has one";
   table->selectAll();
-  EXPECT_TRUE(as_tsv(page.table()->selected_values()).contains("\tfull\t"));
+  EXPECT_TRUE(to_tsv(page.table()->selected_values()).contains("\tfull\t"));
   QMenu menu;
   page.fill_menu(menu);
   for (QAction* action : menu.findChildren<QAction*>()) {

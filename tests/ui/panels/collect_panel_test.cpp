@@ -109,7 +109,7 @@ TEST(CollectPanel, PointsThatAreKeptAreCountedWhenCancelled) {
   point.disposition = "cancelled";
   emit panel.collector().point_done(point);
   emit panel.collector().cancelled(DoneEvent{"cancelled", {}, 0, 0, 9});
-  EXPECT_EQ(panel.progress_words(), "cancelled: 3 points are kept");
+  EXPECT_EQ(panel.progress_text(), "cancelled: 3 points are kept");
 }
 
 TEST(CollectPanel, SaysHowToGoOnInTheWordsOfItsControls) {

@@ -34,7 +34,7 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr const char* ncu_table =
+constexpr const char* find_ncu_table =
     "==PROF== Connected\n\"ID\",\"Kernel Name\",\"CC\",\"Stream\",\"dram__bytes_read.sum\",\"gpu__time_duration.sum\"\n"
     "\"\",\"\",\"\",\"\",\"Mbyte\",\"msecond\"\n\"0\",\"flash_fwd\",\"9.0\",\"7\",\"12.5\",\"1.5\"\n";
 
@@ -94,7 +94,7 @@ class ImportDialogTest : public WindowTest {
     wait();
   }
   /// Target, unit and the reason why a column is skipped.
-  QStringList fate_of(const QString& column) {
+  QStringList import_outcome(const QString& column) {
     const QAbstractItemModel& model = *part<QTableView>("import-columns")->model();
     for (int row = 0; row < model.rowCount(); ++row) {
       if (model.index(row, 0).data().toString() != column) continue;
@@ -133,9 +133,9 @@ TEST_F(ImportDialogTest, WhatWasExportedComesBackWithItsMedians) {
     drop({table});
     ASSERT_NE(dialog, nullptr);
     EXPECT_TRUE(words().startsWith(table == csv ? "CSV\n" : "JSON\n")) << words().toStdString();
-    EXPECT_EQ(fate_of("n_q"), (QStringList{"n_q", "", ""}));
-    EXPECT_EQ(fate_of("samples_ns"), (QStringList{"time_median_ns", "ns", ""}));
-    EXPECT_EQ(fate_of("tflops"), (QStringList{"", "", "derived from other columns"}));
+    EXPECT_EQ(import_outcome("n_q"), (QStringList{"n_q", "", ""}));
+    EXPECT_EQ(import_outcome("samples_ns"), (QStringList{"time_median_ns", "ns", ""}));
+    EXPECT_EQ(import_outcome("tflops"), (QStringList{"", "", "derived from other columns"}));
     EXPECT_FALSE(part<QLineEdit>("import--algorithm")->isVisible());
     const QString target = import_into(table + QStringLiteral(".attnscope"));
     EXPECT_EQ(dialog, nullptr) << "it closes when all is done";
@@ -146,12 +146,12 @@ TEST_F(ImportDialogTest, WhatWasExportedComesBackWithItsMedians) {
 }
 
 TEST_F(ImportDialogTest, NcusTableIsToldWhatItIsOf) {
-  drop({write("peer.csv", ncu_table)});
+  drop({write("peer.csv", find_ncu_table)});
   ASSERT_NE(dialog, nullptr);
   EXPECT_TRUE(words().startsWith("Nsight Compute's table\n")) << words().toStdString();
   EXPECT_TRUE(words().contains("does not say what was computed"));
-  EXPECT_EQ(fate_of("dram__bytes_read.sum"), (QStringList{"dram_read_bytes", "byte", ""}));
-  EXPECT_EQ(fate_of("Stream"), (QStringList{"", "", "not a field, knob, metric or counter"}));
+  EXPECT_EQ(import_outcome("dram__bytes_read.sum"), (QStringList{"dram_read_bytes", "byte", ""}));
+  EXPECT_EQ(import_outcome("Stream"), (QStringList{"", "", "not a field, knob, metric or counter"}));
   EXPECT_FALSE(button()->isEnabled());
   type("import--algorithm", "torch-flash");
   type("import--axis", "N=4096 d=12x");
@@ -193,7 +193,7 @@ TEST_F(ImportDialogTest, TablesAreImportedOneAfterTheOtherAndAddedToAFile) {
   EXPECT_EQ(window.workspace().files(), QStringList{file}) << "what holds measurements is opened";
   ASSERT_NE(dialog, nullptr);
   EXPECT_TRUE(words().contains("1 row without a number left out")) << words().toStdString();
-  EXPECT_EQ(fate_of("note").last(), "not a field, knob, metric or counter");
+  EXPECT_EQ(import_outcome("note").last(), "not a field, knob, metric or counter");
   // If another program writes to the target, no data is lost.
   const std::vector<double> before = medians(file);
   {
@@ -305,11 +305,11 @@ class ReportDialogTest : public WindowTest {
 TEST_F(ReportDialogTest, ProposesAFolderThatExists) {
   const QByteArray home = qgetenv("HOME");
   qputenv("HOME", folder.path().toUtf8());
-  EXPECT_EQ(usual_place(QStringLiteral("a.html")), folder.filePath("a.html")) << "there is none for documents";
+  EXPECT_EQ(default_path(QStringLiteral("a.html")), folder.filePath("a.html")) << "there is none for documents";
   ASSERT_TRUE(QDir(folder.path()).mkdir("Documents"));
-  EXPECT_EQ(usual_place(QStringLiteral("a.html")), folder.filePath("Documents/a.html"));
+  EXPECT_EQ(default_path(QStringLiteral("a.html")), folder.filePath("Documents/a.html"));
   qputenv("HOME", home);
-  EXPECT_EQ(proposed, usual_place(QStringLiteral("attnscope-report.html")));
+  EXPECT_EQ(proposed, default_path(QStringLiteral("attnscope-report.html")));
   EXPECT_TRUE(QFileInfo(proposed).dir().exists());
 }
 

@@ -24,8 +24,8 @@
 #include "ui/pages/roofline/roofline_page.h"
 #include "ui/pages/tiles/tile_heatmap_page.h"
 #include "ui/process/live.h"
+#include "ui/window/export_actions.h"
 #include "ui/window/query_bar.h"
-#include "ui/window/take_along.h"
 
 namespace attnscope::ui {
 namespace {
@@ -34,7 +34,7 @@ TEST(Live, TellsWhatWasAskedLast) {
   std::vector<int> told;
   std::promise<void> begun;
   const QThread* worked_in = nullptr;
-  const auto work = [&](const int& asked, const Outdated& outdated) {
+  const auto work = [&](const int& asked, const StaleCheck& outdated) {
     if (asked == 2) return 2;
     worked_in = QThread::currentThread();
     begun.set_value();
@@ -42,10 +42,10 @@ TEST(Live, TellsWhatWasAskedLast) {
     return 1;
   };
   Live<int, int> live(work, [&](int value) { told.push_back(value); });
-  live.ask(1, always_aside);
+  live.ask(1, always_in_background);
   begun.get_future().wait();
   EXPECT_TRUE(live.busy());
-  live.ask(2, always_aside);
+  live.ask(2, always_in_background);
   live.wait();
   EXPECT_FALSE(live.busy());
   QApplication::processEvents();
@@ -55,10 +55,10 @@ TEST(Live, TellsWhatWasAskedLast) {
 
 TEST(Live, TellsOfLittleAtOnceAndOfNothingBeforeIt) {
   std::vector<int> told;
-  Live<int, int> live([](const int& asked, const Outdated&) { return asked; },
+  Live<int, int> live([](const int& asked, const StaleCheck&) { return asked; },
                       [&](int value) { told.push_back(value); });
-  live.ask(1, always_aside);
-  live.ask(2, most_points_at_once);
+  live.ask(1, always_in_background);
+  live.ask(2, max_synchronous_points);
   EXPECT_EQ(told, std::vector<int>{2});
   EXPECT_FALSE(live.busy());
   QApplication::processEvents();
@@ -67,8 +67,8 @@ TEST(Live, TellsOfLittleAtOnceAndOfNothingBeforeIt) {
 
 TEST(Live, TellsNothingOnceItIsDropped) {
   bool told = false;
-  Live<int, int> live([](const int& asked, const Outdated&) { return asked; }, [&](int) { told = true; });
-  live.ask(1, always_aside);
+  Live<int, int> live([](const int& asked, const StaleCheck&) { return asked; }, [&](int) { told = true; });
+  live.ask(1, always_in_background);
   live.drop();
   EXPECT_FALSE(live.busy());
   live.wait();
@@ -80,14 +80,14 @@ TEST(Live, GoesOnWithWhatIsAskedWhileItTells) {
   int settled = 0;
   std::vector<int> told;
   Live<int, int>* itself = nullptr;
-  Live<int, int> live([](const int& asked, const Outdated&) { return asked; },
+  Live<int, int> live([](const int& asked, const StaleCheck&) { return asked; },
                       [&](int value) {
                         told.push_back(value);
-                        if (value == 1) itself->ask(2, always_aside);
+                        if (value == 1) itself->ask(2, always_in_background);
                       });
   itself = &live;
-  QObject::connect(&live, &LiveWork::settled, [&] { ++settled; });
-  live.ask(1, always_aside);
+  QObject::connect(&live, &BackgroundWork::settled, [&] { ++settled; });
+  live.ask(1, always_in_background);
   live.wait();
   EXPECT_EQ(told, (std::vector<int>{1, 2}));
   EXPECT_EQ(settled, 1) << "between the two it is not";
@@ -95,10 +95,10 @@ TEST(Live, GoesOnWithWhatIsAskedWhileItTells) {
 
 TEST(Live, SaysWhatWentWrong) {
   QString why;
-  Live<int, int> live([](const int&, const Outdated&) -> int { throw std::runtime_error("no room"); },
+  Live<int, int> live([](const int&, const StaleCheck&) -> int { throw std::runtime_error("no room"); },
                       [](int) { FAIL(); });
   live.on_failure([&](const QString& reason) { why = reason; });
-  live.ask(1, always_aside);
+  live.ask(1, always_in_background);
   live.wait();
   EXPECT_EQ(why, QStringLiteral("no room"));
 }
@@ -238,11 +238,11 @@ class FailingPage : public Page {
  public:
   [[nodiscard]] QWidget* view() override { return nullptr; }
   FailingPage() { watch(found_); }
-  void look(bool fails) { found_.ask(fails, always_aside); }
+  void look(bool fails) { found_.ask(fails, always_in_background); }
   int shown = 0;
 
  private:
-  Live<bool, int> found_{[](const bool& fails, const Outdated& /*outdated*/) -> int {
+  Live<bool, int> found_{[](const bool& fails, const StaleCheck& /*outdated*/) -> int {
                            if (fails) throw std::runtime_error("no room");
                            return 1;
                          },
@@ -292,13 +292,13 @@ TEST_F(ManyPoints, WhatIsMarkedIsFoundInWhatComes) {
   table.settle();
   table.mark(point);
   ASSERT_TRUE(table.shows_marked());
-  const QString selected = as_tsv(table.table()->selected_values());
+  const QString selected = to_tsv(table.table()->selected_values());
   // A filter that keeps the point: marked again when the result is there, not before.
   window.query().set_text(QStringLiteral("heads>=1"));
   EXPECT_FALSE(table.settled());
   table.settle();
   EXPECT_TRUE(table.shows_marked());
-  EXPECT_EQ(as_tsv(table.table()->selected_values()), selected);
+  EXPECT_EQ(to_tsv(table.table()->selected_values()), selected);
   // A hidden page marks the point once it is shown and up to date.
   io.mark(point);
   EXPECT_FALSE(io.shows_marked());
@@ -310,7 +310,7 @@ TEST_F(ManyPoints, WhatIsMarkedIsFoundInWhatComes) {
 }
 
 TEST_F(ManyPoints, AreCountedOnceTheyAreKnown) {
-  QSignalSpy awaited(&window.workspace(), &Workspace::points_awaited);
+  QSignalSpy awaited(&window.workspace(), &Workspace::points_pending);
   QSignalSpy changed(&window.workspace(), &Workspace::points_changed);
   window.query().set_text(QStringLiteral("fa1"));
   window.query().set_text(QStringLiteral("fa2"));
@@ -357,14 +357,14 @@ TEST_F(ManyPoints, AreSortedAside) {
   const std::vector<QVariant> unsorted = times();
   ASSERT_FALSE(stand(std::less()));
   page.table()->selectRow(17);
-  const QString chosen = as_tsv(page.table()->selected_values());
+  const QString chosen = to_tsv(page.table()->selected_values());
   page.table()->sortByColumn(time, Qt::AscendingOrder);
   EXPECT_FALSE(page.settled());
   EXPECT_EQ(times(), unsorted) << "until the order is known";
   page.settle();
   EXPECT_EQ(rows.rowCount(), static_cast<int>(points));
   EXPECT_TRUE(stand(std::less()));
-  EXPECT_EQ(as_tsv(page.table()->selected_values()), chosen) << "the selected point goes with its row";
+  EXPECT_EQ(to_tsv(page.table()->selected_values()), chosen) << "the selected point goes with its row";
   page.table()->sortByColumn(time, Qt::AscendingOrder);
   page.table()->sortByColumn(time, Qt::DescendingOrder);
   page.settle();
@@ -398,7 +398,7 @@ TEST_F(ManyPoints, APictureWaitsForTheAnswer) {
   page.settle();
   window.query().set_text(QStringLiteral("fa2"));
   ASSERT_FALSE(page.settled());
-  window.take_along().save_to(folder->filePath(QStringLiteral("io.svg")));
+  window.export_actions().save_to(folder->filePath(QStringLiteral("io.svg")));
   EXPECT_TRUE(page.settled());
   EXPECT_EQ(algorithms_of(page.curves()), std::set<std::string>{"fa2"});
 }

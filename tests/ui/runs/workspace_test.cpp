@@ -13,7 +13,7 @@
 #include "tests/ui/fixtures.h"
 #include "tests/ui/window_test.h"
 #include "ui/panels/details_panel.h"
-#include "ui/runs/point_records.h"
+#include "ui/runs/point_record_reader.h"
 #include "ui/runs/point_set.h"
 #include "ui/runs/workspace.h"
 
@@ -242,8 +242,8 @@ TEST_F(WindowTest, EachOfTwoEditsThatFollowEachOtherIsShown) {
   QSignalSpy changed(&workspace, &Workspace::runs_changed);
   QSignalSpy replaced(&workspace, &Workspace::file_replaced);
   edit(file, [](RunEdit& words) { words.deleted = true; });
-  workspace.read_edited(file);
-  workspace.read_edited(file);
+  workspace.reload_edited(file);
+  workspace.reload_edited(file);
   ASSERT_TRUE(QTest::qWaitFor([&] { return !workspace.loading(); }));
   EXPECT_EQ(changed.count(), 2);
   EXPECT_EQ(replaced.count(), 0);
@@ -283,13 +283,13 @@ TEST_F(WindowTest, TicksAreKeptWhereTheyAreNotWhatTheRunsSay) {
   EXPECT_TRUE(workspace.ticks().empty());
   workspace.set_run_visible(0, true);
   workspace.set_run_visible(1, false);
-  const Workspace::Ticks by_hand = workspace.ticks();
+  const Workspace::CheckedRuns by_hand = workspace.ticks();
   Workspace again;
-  again.set_ticks(by_hand);
+  again.set_checked_runs(by_hand);
   ASSERT_EQ(again.open_now(file), QString());
   EXPECT_EQ(ticks_of(again), (std::vector{true, false}));
   EXPECT_EQ(again.ticks(), by_hand);
-  again.set_ticks({});
+  again.set_checked_runs({});
   EXPECT_EQ(ticks_of(again), (std::vector{false, true}));
 }
 
@@ -429,13 +429,13 @@ class PointRecordsTest : public WindowTest {
   QTemporaryDir own;
   QString path = own.filePath(QStringLiteral("points.attnscope"));
   Workspace workspace;
-  PointRecords records;
+  PointRecordReader records;
 };
 
 TEST_F(PointRecordsTest, HaveWhatColumnsLeaveOut) {
   const std::vector<PointRecord> wanted = fixtures::memory_wall();
   for (const Row row : {0U, 6U, 20U}) {
-    const PointRecords::Read read = records.read(point(row));
+    const PointRecordReader::Read read = records.read(point(row));
     ASSERT_NE(read.record, nullptr) << read.error.toStdString();
     EXPECT_EQ(read.record->spec, wanted[row].spec);
     EXPECT_EQ(read.record->disposition, wanted[row].disposition);
@@ -469,7 +469,7 @@ TEST_F(PointRecordsTest, AnotherFileInItsPlaceIsNotTakenForIt) {
   fixtures::write_file(other, {{"quick", fixtures::memory_wall(), false}});
   ASSERT_TRUE(QFile::remove(path));
   ASSERT_TRUE(QFile::rename(other, path));
-  const PointRecords::Read read = records.read(point(1));
+  const PointRecordReader::Read read = records.read(point(1));
   EXPECT_EQ(read.record, nullptr) << "the same values, but of another run";
   EXPECT_TRUE(read.error.contains(path)) << read.error.toStdString();
   EXPECT_FALSE(read.error.contains('\n'));
@@ -520,12 +520,12 @@ TEST(RunPoints, ARunIsPartOfOneThatHoldsAllOfIt) {
     all.add(stored(static_cast<std::int64_t>(i) + 1, i, wall[i]));
     if (i % 2 == 0) some.add(stored(static_cast<std::int64_t>(i) + 50, i, wall[i]));
   }
-  EXPECT_TRUE(some.is_part_of(all)) << "under other ids";
-  EXPECT_FALSE(all.is_part_of(some));
+  EXPECT_TRUE(some.is_subset_of(all)) << "under other ids";
+  EXPECT_FALSE(all.is_subset_of(some));
   PointRecord slower = wall[1];
   for (double& sample : slower.kernels[0].samples_ns) sample *= 1.5;
   some.add(stored(99, 1, slower));
-  EXPECT_FALSE(some.is_part_of(all));
+  EXPECT_FALSE(some.is_subset_of(all));
 }
 
 TEST(RunPoints, HaveARowForEachSort) {
@@ -537,7 +537,7 @@ TEST(RunPoints, HaveARowForEachSort) {
   for (const std::int64_t n : {256, 512}) {
     for (const int br : {64, 128}) add(fixtures::spec("fa2", n, br));
   }
-  EXPECT_EQ(points.sorts().size(), 1U) << "lengths and tiles make no sort";
+  EXPECT_EQ(points.distinct_settings().size(), 1U) << "lengths and tiles make no sort";
   add(fixtures::decode_spec("fa2", 512));
   PointSpec told = fixtures::spec("fa2", 256);
   told.knobs = {{"cluster", 4}};
@@ -545,7 +545,7 @@ TEST(RunPoints, HaveARowForEachSort) {
   told.problem.page = 64;
   add(told);
   add(told);
-  EXPECT_EQ(points.sorts().size(), 4U);
+  EXPECT_EQ(points.distinct_settings().size(), 4U);
 }
 
 }  // namespace

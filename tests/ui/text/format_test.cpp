@@ -21,9 +21,9 @@ TEST(Format, ATooltipShowsWhatFilesSayAsItIs) {
     return document.toPlainText();
   };
   const Message reason = make_message("The GPU is gone. [{}]", "<img src='file:///x.png'><b>bold</b> & {error}");
-  EXPECT_EQ(seen(plain_tip(qtext(reason))), "The GPU is gone. [<img src='file:///x.png'><b>bold</b> & {error}]");
-  EXPECT_EQ(seen(plain_tip("<h1>two\nlines  apart</h1>")), "<h1>two\nlines  apart</h1>");
-  EXPECT_EQ(plain_tip("a < b"), "a < b");
+  EXPECT_EQ(seen(plain_tooltip(qtext(reason))), "The GPU is gone. [<img src='file:///x.png'><b>bold</b> & {error}]");
+  EXPECT_EQ(seen(plain_tooltip("<h1>two\nlines  apart</h1>")), "<h1>two\nlines  apart</h1>");
+  EXPECT_EQ(plain_tooltip("a < b"), "a < b");
 }
 
 TEST(Format, WhatIsSpeltElsewhereReachesQtWhole) {
@@ -87,8 +87,8 @@ TEST(Theme, HeatColoursGrowBrighter) {
     EXPECT_GT(luminance, last);
     last = luminance;
   }
-  EXPECT_EQ(ink_on(viridis(0)), QColor(Qt::white));
-  EXPECT_NE(ink_on(viridis(1)), QColor(Qt::white));
+  EXPECT_EQ(contrasting_color(viridis(0)), QColor(Qt::white));
+  EXPECT_NE(contrasting_color(viridis(1)), QColor(Qt::white));
 }
 
 }  // namespace

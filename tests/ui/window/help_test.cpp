@@ -165,7 +165,7 @@ TEST_F(LessonInTheBrowser, WithoutABrowserItsPlaceIsSaidAndAnotherOffered) {
 
 TEST_F(LessonInTheBrowser, BeginsWhereItIsAskedTo) {
   const QString here = folder.filePath(QStringLiteral("lesson"));
-  const LessonPoints points = lesson_points(window_.workspace());
+  const LessonData points = collect_lesson_data(window_.workspace());
   const LessonFile written =
       write_lesson_file(points, {.page = QStringLiteral("5"), .language = QStringLiteral("zh")}, here);
   EXPECT_EQ(written.error, QString());
@@ -184,7 +184,7 @@ TEST_F(LessonInTheBrowser, ATeachersOwnTextThatCannotBeReadIsNamed) {
   const std::filesystem::path texts = home.path() / "attnscope/lesson/en";
   std::filesystem::create_directories(texts);
   std::ofstream(texts / "step-2-hierarchy.md") << "---\ntitle: broken\n---\n";
-  const LessonFile written = write_lesson_file(lesson_points(window_.workspace()),
+  const LessonFile written = write_lesson_file(collect_lesson_data(window_.workspace()),
                                                {.page = {}, .language = QStringLiteral("en")}, folder.path());
   qputenv("XDG_DATA_HOME", before);
   ASSERT_EQ(written.problems.size(), 2);

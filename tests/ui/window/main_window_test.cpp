@@ -43,8 +43,8 @@
 #include "ui/text/qtext.h"
 #include "ui/widgets/elided_label.h"
 #include "ui/window/application.h"
+#include "ui/window/export_actions.h"
 #include "ui/window/query_bar.h"
-#include "ui/window/take_along.h"
 
 namespace attnscope::ui {
 namespace {
@@ -152,10 +152,10 @@ TEST_F(WindowTest, EveryBadFileIsNamedUntilTheNextAttempt) {
   ASSERT_TRUE(opened.wait());
   EXPECT_EQ(window.banner().text(), QString()) << "an error does not outlive a success";
   // Errors of other actions stay.
-  window.take_along().save_to(QStringLiteral("/proc/new.png"));
+  window.export_actions().save_to(QStringLiteral("/proc/new.png"));
   window.open_files({file});
   EXPECT_TRUE(window.banner().text().contains("/proc/new.png"));
-  window.take_along().save_to(folder.filePath("new.png"));
+  window.export_actions().save_to(folder.filePath("new.png"));
   EXPECT_EQ(window.banner().text(), QString());
 }
 
@@ -164,7 +164,7 @@ TEST_F(WindowTest, PointsThatStandInTwoFilesAreCountedOnceAndThatIsSaid) {
   const QString copy = folder.filePath("copy.attnscope");
   ASSERT_TRUE(QFile::copy(file, copy));
   ASSERT_EQ(window.workspace().open_now(file), QString());
-  const std::size_t points = window.workspace().ticked_points();
+  const std::size_t points = window.workspace().checked_points();
   const auto says = [&](const QString& words) {
     return std::ranges::any_of(window.statusBar()->findChildren<QLabel*>(),
                                [&](const QLabel* label) { return label->text().contains(words); });
@@ -201,9 +201,9 @@ TEST_F(WindowTest, ALanguageIsInUseOnceTheProgramHasStartedAgain) {
     if (button->text() == QLatin1String("Start again now")) again = button;
   }
   ASSERT_NE(again, nullptr);
-  EXPECT_FALSE(window.starts_again());
+  EXPECT_FALSE(window.restarts());
   again->click();
-  EXPECT_TRUE(window.starts_again());
+  EXPECT_TRUE(window.restarts());
   EXPECT_FALSE(window.isVisible());
   QSettings().remove("window/language");
 }
@@ -233,7 +233,7 @@ TEST_F(WindowTest, TheBannerSaysNothingThatIsNoLongerSo) {
   window.show_page(QStringLiteral("io"));
   EXPECT_EQ(window.banner().text(), QString());
   // An error of the disk stays.
-  window.take_along().save_to(QStringLiteral("/proc/new.png"));
+  window.export_actions().save_to(QStringLiteral("/proc/new.png"));
   workspace.set_run_visible(0, false);
   EXPECT_TRUE(window.banner().text().contains("/proc/new.png"));
 }
@@ -316,7 +316,7 @@ TEST_F(WindowTest, AFileThatIsBeingReadIsNamed) {
   auto* files = window.statusBar()->findChild<ElidedLabel*>();
   ASSERT_NE(files, nullptr);
   EXPECT_TRUE(files->text().contains("Opening sample.attnscope")) << files->text().toStdString();
-  EXPECT_TRUE(window.runs_panel()->words_when_empty().contains("Opening sample.attnscope"));
+  EXPECT_TRUE(window.runs_panel()->placeholder_text().contains("Opening sample.attnscope"));
   for (const EmptyState* state : window.findChildren<EmptyState*>()) {
     if (!state->isVisible()) continue;
     EXPECT_TRUE(state->text().contains("Opening sample.attnscope")) << state->text().toStdString();
@@ -353,11 +353,11 @@ TEST(ApplicationEvents, MemoryThatRunsOutIsReportedAndNotTheEnd) {
   auto* application = qobject_cast<Application*>(QCoreApplication::instance());
   ASSERT_NE(application, nullptr);
   QStringList reports;
-  application->on_trouble([&](const QString& what) { reports << what; });
+  application->on_error([&](const QString& what) { reports << what; });
   Greedy greedy;
   QCoreApplication::postEvent(&greedy, new QEvent(QEvent::User));
   settle();
-  application->on_trouble({});
+  application->on_error({});
   ASSERT_EQ(reports.size(), 1);
   EXPECT_TRUE(reports[0].contains("host memory")) << reports[0].toStdString();
 }

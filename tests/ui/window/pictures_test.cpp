@@ -24,8 +24,8 @@
 #include "ui/plots/heatmap_words.h"
 #include "ui/plots/marked_plot.h"
 #include "ui/text/qtext.h"
+#include "ui/window/export_actions.h"
 #include "ui/window/offscreen.h"
-#include "ui/window/take_along.h"
 
 namespace attnscope::ui {
 namespace {
@@ -171,12 +171,12 @@ TEST_F(WindowTest, APlotThatCannotBeWrittenIsAnErrorAndTheOlderOneStays) {
   ASSERT_EQ(window.workspace().open_now(file), QString());
   for (const char* name : {"/proc/version", "/proc/new.png", "/proc/new.svg", "/proc/new.pdf"}) {
     window.banner().clear_all();
-    window.take_along().save_to(QString::fromUtf8(name));
+    window.export_actions().save_to(QString::fromUtf8(name));
     EXPECT_TRUE(window.banner().text().contains(name)) << window.banner().text().toStdString();
   }
   window.banner().clear_all();
   for (const char* name : {"plot.png", "plot.svg", "plot.pdf"}) {
-    window.take_along().save_to(folder.filePath(name));
+    window.export_actions().save_to(folder.filePath(name));
     EXPECT_GT(QFileInfo(folder.filePath(name)).size(), 1000) << name;
   }
   EXPECT_EQ(window.banner().text(), QString());

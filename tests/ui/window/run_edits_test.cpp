@@ -32,7 +32,7 @@ class RunEditsTest : public WindowTest {
     settle();
   }
   void edit(const QStringList& words) {
-    emit window->runs_panel()->edit_wanted(window->workspace().files().first(), words);
+    emit window->runs_panel()->edit_requested(window->workspace().files().first(), words);
     wait();
   }
   [[nodiscard]] QStringList titles() {
@@ -50,7 +50,7 @@ class RunEditsTest : public WindowTest {
 };
 
 TEST_F(RunEditsTest, AreSeenAtOnceAndADeletedRunComesBack) {
-  const std::size_t points = window->workspace().ticked_points();
+  const std::size_t points = window->workspace().checked_points();
   window->workspace().set_run_visible(1, false);
   edit({"--run=1", "--name=before the fix", "--tag=base", "--note=why"});
   EXPECT_EQ(window->banner().text(), QString());
@@ -65,11 +65,11 @@ TEST_F(RunEditsTest, AreSeenAtOnceAndADeletedRunComesBack) {
   EXPECT_TRUE(window->workspace().runs()[1].visible);
   edit({"--run=1", "--delete"});
   EXPECT_EQ(titles(), QStringList{"tiles"});
-  EXPECT_LT(window->workspace().ticked_points(), points);
+  EXPECT_LT(window->workspace().checked_points(), points);
   window->banner().findChild<QToolButton*>(QStringLiteral("action"))->click();
   wait();
   EXPECT_EQ(titles(), (QStringList{"before the fix", "tiles"}));
-  EXPECT_EQ(window->workspace().ticked_points(), points);
+  EXPECT_EQ(window->workspace().checked_points(), points);
   EXPECT_EQ(window->banner().text(), QString());
 }
 
@@ -80,7 +80,7 @@ TEST_F(RunEditsTest, LeaveARecordedSampleAsItIs) {
   QFile before(sample);
   ASSERT_TRUE(before.open(QIODevice::ReadOnly));
   const QByteArray bytes = before.readAll();
-  emit window->runs_panel()->edit_wanted(sample, {"--run=1", "--name=mine"});
+  emit window->runs_panel()->edit_requested(sample, {"--run=1", "--name=mine"});
   wait();
   EXPECT_TRUE(window->banner().text().contains(QStringLiteral("read-only")));
   QFile after(sample);
@@ -102,8 +102,8 @@ TEST_F(RunEditsTest, ThatFailSaySoInTheBanner) {
 }
 
 TEST_F(RunEditsTest, AreMadeBeforeTheWindowIsGone) {
-  emit window->runs_panel()->edit_wanted(file, {"--run=1", "--name=x"});
-  emit window->runs_panel()->edit_wanted(file, {"--run=2", "--name=y"});
+  emit window->runs_panel()->edit_requested(file, {"--run=1", "--name=x"});
+  emit window->runs_panel()->edit_requested(file, {"--run=2", "--name=y"});
   window.reset();
   const std::vector<RunSummary> runs = RunStore::open(file.toStdString(), RunStore::Mode::read_only).runs();
   EXPECT_EQ(runs[0].annotations.name, "x");
@@ -111,9 +111,9 @@ TEST_F(RunEditsTest, AreMadeBeforeTheWindowIsGone) {
 }
 
 TEST(RunWords, TagsOfALineBecomeWordsOfTheCommand) {
-  EXPECT_EQ(words_for_tags({"a", "b"}, QStringLiteral(" b, c  c")), (QStringList{"--tag=c", "--tag=c", "--untag=a"}));
-  EXPECT_EQ(words_for_tags({"a"}, QStringLiteral("a")), QStringList());
-  EXPECT_EQ(words_for_tags({"a"}, QString()), QStringList{"--untag=a"});
+  EXPECT_EQ(tag_arguments({"a", "b"}, QStringLiteral(" b, c  c")), (QStringList{"--tag=c", "--tag=c", "--untag=a"}));
+  EXPECT_EQ(tag_arguments({"a"}, QStringLiteral("a")), QStringList());
+  EXPECT_EQ(tag_arguments({"a"}, QString()), QStringList{"--untag=a"});
 }
 
 }  // namespace

@@ -246,41 +246,42 @@ TEST_F(SessionTest, WhatCannotBeReadIsSaidInOneLine) {
 }
 
 TEST_F(SessionTest, AWindowHasAFileOfItsOwn) {
-  auto first = std::make_unique<SessionFile>(SessionFile::Begin::last_left);
+  auto first = std::make_unique<SessionFile>(SessionFile::Begin::most_recent);
   EXPECT_TRUE(first->read().view.isEmpty());
   EXPECT_EQ(first->read().problem, QString());
   ASSERT_EQ(first->write({{"page", "law"}}), QString());
-  SessionFile second(SessionFile::Begin::last_left);
+  SessionFile second(SessionFile::Begin::most_recent);
   EXPECT_TRUE(second.read().view.isEmpty()) << "the first is still open";
   ASSERT_EQ(second.write({{"page", "table"}}), QString());
   EXPECT_EQ(kept().size(), 2);
   first.reset();
-  SessionFile third(SessionFile::Begin::last_left);
+  SessionFile third(SessionFile::Begin::most_recent);
   EXPECT_EQ(third.read().view["page"].toString(), QStringLiteral("law")) << "left by the first, not the second's";
 }
 
 TEST_F(SessionTest, ALockThatNamesNobodyHoldsNothing) {
-  ASSERT_EQ(SessionFile(SessionFile::Begin::last_left).write({{"page", "law"}}), QString());
+  ASSERT_EQ(SessionFile(SessionFile::Begin::most_recent).write({{"page", "law"}}), QString());
   const QString lock = sessions().filePath(kept().first() + ".lock");
   for (const char* left : {"", "rubbish"}) {
     write(lock, left);
-    EXPECT_EQ(SessionFile(SessionFile::Begin::last_left).read().view["page"].toString(), QStringLiteral("law")) << left;
+    EXPECT_EQ(SessionFile(SessionFile::Begin::most_recent).read().view["page"].toString(), QStringLiteral("law"))
+        << left;
   }
   EXPECT_EQ(kept().size(), 1);
 }
 
 TEST_F(SessionTest, OfManyThatWereLeftTheOldestGo) {
-  for (qsizetype i = 0; i < SessionFile::most_kept + 2; ++i) {
-    EXPECT_EQ(SessionFile(SessionFile::Begin::anew).write({{"page", "law"}}), QString());
+  for (qsizetype i = 0; i < SessionFile::max_sessions + 2; ++i) {
+    EXPECT_EQ(SessionFile(SessionFile::Begin::fresh).write({{"page", "law"}}), QString());
   }
-  EXPECT_EQ(kept().size(), SessionFile::most_kept);
+  EXPECT_EQ(kept().size(), SessionFile::max_sessions);
 }
 
 TEST_F(SessionTest, ADamagedOneIsPutAside) {
-  EXPECT_EQ(SessionFile(SessionFile::Begin::anew).write({}), QString());
+  EXPECT_EQ(SessionFile(SessionFile::Begin::fresh).write({}), QString());
   const QString path = sessions().filePath(kept().value(0));
   write(path, "{\"format\"");
-  SessionFile again(SessionFile::Begin::last_left);
+  SessionFile again(SessionFile::Begin::most_recent);
   const ViewDocument left = again.read();
   EXPECT_TRUE(left.view.isEmpty());
   EXPECT_TRUE(left.problem.contains("kept as")) << left.problem.toStdString();
@@ -292,7 +293,7 @@ TEST_F(SessionTest, ADamagedOneIsPutAside) {
 TEST_F(SessionTest, WhereNothingCanBeKeptTheWindowSaysSoOnce) {
   // A file instead of the folder: even root cannot write below it.
   write(data_.filePath("attnscope-tests"), "");
-  const SessionFile kept_nowhere(SessionFile::Begin::last_left);
+  const SessionFile kept_nowhere(SessionFile::Begin::most_recent);
   MainWindow window(false);
   {
     const Session session(window, kept_nowhere);
@@ -305,7 +306,7 @@ TEST_F(SessionTest, WhereNothingCanBeKeptTheWindowSaysSoOnce) {
 }
 
 TEST_F(SessionTest, WhatIsChosenByHandIsKeptSoon) {
-  SessionFile kept_in(SessionFile::Begin::anew);
+  SessionFile kept_in(SessionFile::Begin::fresh);
   MainWindow window(false);
   window.show();
   const Session session(window, kept_in);
@@ -316,7 +317,7 @@ TEST_F(SessionTest, WhatIsChosenByHandIsKeptSoon) {
 }
 
 TEST_F(SessionTest, TheWindowThatIsLeftLastHasWrittenLast) {
-  SessionFile kept_in(SessionFile::Begin::anew);
+  SessionFile kept_in(SessionFile::Begin::fresh);
   MainWindow window(false);
   {
     const Session session(window, kept_in);

@@ -78,7 +78,7 @@ TEST_F(TakeAlongTest, AMenuOverCurvesCopiesWhatTheyShow) {
 TEST_F(TakeAlongTest, TheCommandIsOfThePointThatIsSelected) {
   ASSERT_NO_FATAL_FAILURE(show_page("table"));
   auto& page = page_of<PointsPage>(window);
-  page.table()->choose_row(0);
+  page.table()->select_only_row(0);
   settle();
   QMenu* menu = open_menu();
   ASSERT_NE(menu, nullptr);
@@ -127,8 +127,8 @@ TEST_F(TakeAlongTest, APictureOnTheClipboardIsThatOfTheFile) {
 
 TEST(ShownValuesTest, CsvQuotesWordsAndLeavesNumbers) {
   const ShownValues values{.keys = {"a", "b [ns]"}, .lines = {{"x, \"y\"", "-1.5"}, {"=cmd()", "2e-05"}}};
-  EXPECT_EQ(as_csv(values).toStdString(), "a,b [ns]\n\"x, \"\"y\"\"\",-1.5\n'=cmd(),2e-05\n");
-  EXPECT_EQ(as_tsv({.keys = {"a"}, .lines = {{"two\n\tlines"}}}), "a\ntwo lines\n");
+  EXPECT_EQ(to_csv(values).toStdString(), "a,b [ns]\n\"x, \"\"y\"\"\",-1.5\n'=cmd(),2e-05\n");
+  EXPECT_EQ(to_tsv({.keys = {"a"}, .lines = {{"two\n\tlines"}}}), "a\ntwo lines\n");
 }
 
 }  // namespace

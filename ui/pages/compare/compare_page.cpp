@@ -214,7 +214,7 @@ PlotPicture ComparePage::picture() const {
 void ComparePage::pose() {
   settle();
   if (!words().isEmpty()) return;
-  if (view() == table_ && model_->rowCount() > 0) table_->choose_row(0);
+  if (view() == table_ && model_->rowCount() > 0) table_->select_only_row(0);
 }
 
 const SideAxis* ComparePage::axis() const {
@@ -243,7 +243,7 @@ void ComparePage::refresh() {
              points->size());
 }
 
-ComparePage::Sides ComparePage::sides_of(const SidesAsk& asked, const Outdated& /*outdated*/) {
+ComparePage::Sides ComparePage::sides_of(const SidesAsk& asked, const StaleCheck& /*outdated*/) {
   const PointSet& points = *asked.points;
   Sides sides{.asked = asked, .axes = asked.axes.empty() ? side_axes(points) : asked.axes};
   const auto wanted = std::ranges::find(sides.axes, asked.by, &SideAxis::key);
@@ -305,7 +305,7 @@ void ComparePage::ask() {
   const bool compared = set_ != nullptr && set_->points() == visible_ && set_->axis().key == sides->key &&
                         set_->asked.base == baseline_ && set_->asked.margin == asked.sides.margin;
   if (compared) asked.known = set_;
-  found_.ask(std::move(asked), compared ? visible_->size() : always_aside);
+  found_.ask(std::move(asked), compared ? visible_->size() : always_in_background);
 }
 
 void ComparePage::show_comparison() {
@@ -336,7 +336,7 @@ void ComparePage::show_found(ComparedView found) {
   }
   {
     const QSignalBlocker quiet(table_->horizontalHeader());  // The table is already sorted.
-    table_->horizontalHeader()->setSortIndicator(std::max(0, model_->column_named(sorted_by_)), sort_order_);
+    table_->horizontalHeader()->setSortIndicator(std::max(0, model_->find_column_index(sorted_by_)), sort_order_);
   }
   longest_ = std::move(found.longest);
   if (!found.partners) {
@@ -404,7 +404,7 @@ bool ComparePage::show_mark(const ShownPoint& point, bool moves) {
   const QModelIndex index = model_->index(model_->row_of_line(static_cast<int>(*line)), 0);
   if (moves || table_->selectionModel()->selectedRows().size() <= 1) {
     if (moves || table_->currentIndex().row() != index.row()) {
-      table_->choose_row(index.row());
+      table_->select_only_row(index.row());
       table_->scrollTo(index);
     }
   }

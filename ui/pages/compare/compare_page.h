@@ -84,7 +84,7 @@ class ComparePage : public Page {
     std::uint32_t baseline = 0;
   };
   /// Returns the axes of the points, with the axis and baseline that the keys choose; thread-safe.
-  [[nodiscard]] static Sides sides_of(const SidesAsk& asked, const Outdated& outdated);
+  [[nodiscard]] static Sides sides_of(const SidesAsk& asked, const StaleCheck& outdated);
   void offer_sides();
   /// Shows the chosen comparison; for many points it is computed in a background thread.
   void ask();

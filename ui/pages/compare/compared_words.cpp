@@ -31,7 +31,7 @@ QLabel* text_label(QWidget* parent) {
 
 QString copies_in_words(const std::vector<LoadedRun>& runs) {
   std::map<QString, bool> only_copies;
-  const Originals originals(runs);
+  const RunCopies originals(runs);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (!runs[i].visible) continue;
     bool& only = only_copies.try_emplace(runs[i].info->file, true).first->second;

@@ -9,7 +9,7 @@
 #include "messages/compare_page.h"
 #include "storage/compared_runs.h"
 #include "ui/models/points_table.h"
-#include "ui/process/shared_of_many.h"
+#include "ui/process/background_delete.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 
@@ -85,7 +85,7 @@ std::optional<std::size_t> ComparisonSet::side_named(const QString& name) const 
   return static_cast<std::size_t>(side - view.sides.begin());
 }
 
-std::shared_ptr<const ComparisonSet> compare_sides(const ComparisonAsk& ask, const Outdated& cancelled) {
+std::shared_ptr<const ComparisonSet> compare_sides(const ComparisonAsk& ask, const StaleCheck& cancelled) {
   const analysis::PointTable& table = ask.points->table();
   const std::vector<QString>& names = ask.axis.values;
   std::vector<std::vector<Row>> rows(names.size());
@@ -93,8 +93,8 @@ std::shared_ptr<const ComparisonSet> compare_sides(const ComparisonAsk& ask, con
   analysis::ViewRequest request{.sides = {}, .margin = ask.margin, .hide_unmatched = true, .cancelled = cancelled};
   for (std::size_t run = 0; run < table.runs().size(); ++run) {
     const RunSummary& summary = ask.points->run(static_cast<analysis::RunIndex>(run)).summary;
-    request.conditions.push_back(conditions_of(summary));
-    request.looks = std::max(request.looks, looks_of(summary));
+    request.conditions.push_back(run_conditions(summary));
+    request.looks = std::max(request.looks, interim_analysis_count(summary));
   }
   for (std::uint32_t code = 0; code < rows.size(); ++code) {
     if (code == ask.base || rows[code].empty()) continue;
@@ -104,7 +104,7 @@ std::shared_ptr<const ComparisonSet> compare_sides(const ComparisonAsk& ask, con
                              .other = rows[code],
                              .alignment = alignment_beside(table, ask.axis, rows[ask.base], rows[code])});
   }
-  const auto set = make_shared_of_many<ComparisonSet>(ComparisonSet{ask, analysis::view_of(table, request)});
+  const auto set = make_background_deleted<ComparisonSet>(ComparisonSet{ask, analysis::view_of(table, request)});
   return cancelled && cancelled() ? nullptr : set;
 }
 
@@ -143,7 +143,7 @@ std::optional<std::size_t> ShownComparison::line_of(Row point) const {
 }
 
 bool ShownComparison::varies(const Field& setting) const {
-  const std::vector<Row> examples = examples_of(setting, set_->table(), rows_);
+  const std::vector<Row> examples = distinct_rows(setting, set_->table(), rows_);
   if (setting.role != FieldRole::knob) return examples.size() > 1;
   // Different knobs may have the same value.
   const auto text = [&](Row row) { return setting_value(setting, set_->table().spec(row)).text; };
@@ -205,7 +205,7 @@ void ShownComparison::make_table() {
   if (ratio != table_.columns.end()) std::rotate(table_.columns.begin() + 1, ratio, ratio + 1);
 }
 
-ComparedView view_of(const ComparedAsk& asked, const Outdated& outdated) {
+ComparedView view_of(const ComparedAsk& asked, const StaleCheck& outdated) {
   ComparedView found{.asked = asked, .set = asked.known};
   if (found.set == nullptr) found.set = compare_sides(asked.sides, outdated);
   if (found.set == nullptr) return found;  // Cancelled.
@@ -214,7 +214,7 @@ ComparedView view_of(const ComparedAsk& asked, const Outdated& outdated) {
   const bool known = asked.table != nullptr && asked.table->set() == found.set && asked.table->side() == side;
   found.table = known ? asked.table : std::make_shared<const ShownComparison>(found.set, side);
   const analysis::Table& table = found.table->table();
-  found.rows = table.ordered(static_cast<std::size_t>(std::max(0, column_named(table, asked.sorted_by))),
+  found.rows = table.ordered(static_cast<std::size_t>(std::max(0, find_column_index(table, asked.sorted_by))),
                              asked.order == Qt::DescendingOrder);
   found.longest = longest_texts(table, measured_rows);
   std::vector<Row> candidates;

@@ -39,7 +39,7 @@ struct ComparisonSet {
 };
 /// Takes long; thread-safe. Returns null if cancelled.
 [[nodiscard]] std::shared_ptr<const ComparisonSet> compare_sides(const ComparisonAsk& ask,
-                                                                 const Outdated& cancelled = {});
+                                                                 const StaleCheck& cancelled = {});
 
 /// Table of a comparison, with a column for each setting in which its points differ.
 class ShownComparison {
@@ -104,6 +104,6 @@ struct ComparedView {
   std::set<SimulatedPart> simulated = {};
   QString summary = {};  ///< Evidence and differences, one per line.
 };
-[[nodiscard]] ComparedView view_of(const ComparedAsk& asked, const Outdated& outdated);
+[[nodiscard]] ComparedView view_of(const ComparedAsk& asked, const StaleCheck& outdated);
 
 }  // namespace attnscope::ui

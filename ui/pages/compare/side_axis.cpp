@@ -95,7 +95,8 @@ SideAxis axis_of_points(const PointSet& points, const analysis::PointAxis& axis)
                  .codes = column.codes,
                  .values = {}};
   for (const analysis::FacetValue& value : column.values) {
-    sides.values.push_back(value.full.empty() ? value_words(*axis.facet, value) : QString::fromStdString(value.full));
+    sides.values.push_back(value.full.empty() ? facet_value_text(*axis.facet, value)
+                                              : QString::fromStdString(value.full));
   }
   return sides;
 }

@@ -431,10 +431,10 @@ void IoCurvePage::refresh_algorithms() {
 }
 
 void IoCurvePage::show_algorithms() {
-  constexpr qsizetype longest_name = 24;  // The tooltip has the full name.
+  constexpr qsizetype max_name_length = 24;  // The tooltip has the full name.
   std::vector<SetChip::Item> items;
   for (const auto& [name, shown, help] : offered_) {
-    items.push_back({.text = shortened(short_title(name), longest_name),
+    items.push_back({.text = shortened(short_title(name), max_name_length),
                      .id = QString::fromStdString(name),
                      .help = help,
                      .on = !hidden_.contains(name),

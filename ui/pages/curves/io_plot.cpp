@@ -112,7 +112,7 @@ class ColumnBuilder {
       if (point.n != n_) continue;
       notes << QStringLiteral("✕ %1: %2 – %3")
                    .arg(short_title(point.algorithm), qtext(title(set_.table().disposition(point.row))),
-                        headline(qtext(set_.table().reason(point.row))));
+                        compiler_error_line(qtext(set_.table().reason(point.row))));
     }
     for (const auto& [why, slowed] : throttled_) {
       QString words = set_.ordinate == Ordinate::bytes ? qtext(msg::curve_plot::throttled_times{}) : throttled_words();

@@ -158,7 +158,7 @@ void DoctorPage::look() {
                                          "there, or name it in ATTNSCOPE_COLLECTOR, and press “Look again”. Recorded "
                                          "files, models and the explorer work without it.")
                         : qtext(msg::doctor_page::remote_device{.device = choice_->currentText().toStdString(),
-                                                            .note = listed->note.toStdString()}));
+                                                                .note = listed->note.toStdString()}));
     return;
   }
   program_.start({QStringLiteral("doctor"), QStringLiteral("--json"), QStringLiteral("--device"),
@@ -230,7 +230,7 @@ void DoctorPage::offer() {
     why = database_->problem();
   }
   ceilings_->setEnabled(why.isEmpty());
-  ceilings_->setToolTip(plain_tip(why.isEmpty() ? qtext(msg::doctor_page::ceilings_help{}) : why));
+  ceilings_->setToolTip(plain_tooltip(why.isEmpty() ? qtext(msg::doctor_page::ceilings_help{}) : why));
   stop_->setEnabled(busy_);
   // The obstacle is known once doctor has answered.
   progress_->setText(told_.isEmpty() && !program_.running() ? why : told_);

@@ -93,7 +93,7 @@ ChoiceEditors::Row& ChoiceEditors::add_row(const QString& name, const QString& l
   const int place = grid_->rowCount();
   Row row;
   row.label = new QLabel(label, this);
-  row.label->setToolTip(plain_tip(help));
+  row.label->setToolTip(plain_tooltip(help));
   row.widgets = std::move(widgets);
   grid_->addWidget(row.label, place, label_column);
   if (row.widgets.size() == 1) {
@@ -108,7 +108,7 @@ ChoiceEditors::Row& ChoiceEditors::add_row(const QString& name, const QString& l
     if (auto* combo = qobject_cast<QComboBox*>(widget); combo != nullptr && combo->isEditable()) {
       combo->lineEdit()->setAccessibleName(label);
     }
-    widget->setToolTip(plain_tip(help));
+    widget->setToolTip(plain_tooltip(help));
   }
   row.error = new QLabel(this);
   row.error->setWordWrap(true);
@@ -144,7 +144,7 @@ QComboBox* ChoiceEditors::add_words(const QString& name, const QString& label, c
   combo->setInsertPolicy(QComboBox::NoInsert);
   combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   combo->setMinimumContentsLength(8);
-  leave_wheel_to_page(combo);
+  ignore_unfocused_wheel(combo);
   if (free) {
     connect(combo->lineEdit(), &QLineEdit::editingFinished, this,
             [this, name, combo] { tell(name, combo->currentText().trimmed(), false); });
@@ -203,7 +203,7 @@ void ChoiceEditors::add_whole_number(const Field& field) {
       // While both are equal, one editor changes both.
       const bool both = wide->equal_in(spec);
       const QString words = qtext(both ? wide->label() : field.label());
-      const QString tip = plain_tip(qtext(both ? wide->help() : field.help()));
+      const QString tip = plain_tooltip(qtext(both ? wide->help() : field.help()));
       const Row& row = rows_[name];
       row.label->setText(words);
       row.label->setToolTip(tip);
@@ -230,7 +230,7 @@ void ChoiceEditors::add_real_number(const Field& field) {
   spin->setSingleStep(bounded ? (field.below - field.least) / steps : 1);
   spin->setDecimals(decimals);
   spin->setKeyboardTracking(false);
-  leave_wheel_to_page(spin);
+  ignore_unfocused_wheel(spin);
   connect(spin, &QDoubleSpinBox::valueChanged, this,
           [this, name](double value) { tell(name, QString::number(value, 'g', 6), false); });
   const auto show = [spin, field](const ExplorerChoices& choices) {

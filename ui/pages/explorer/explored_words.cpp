@@ -17,7 +17,7 @@ QString occupancy_words(const analysis::ExploredKernel& kernel, bool can_predict
     return qtext(msg::explorer_page::occupancy_untimed{.blocks = kernel.blocks, .threads = kernel.threads_per_block});
   }
   const std::string occupancy = text(Percent(kernel.occupancy.warps_pct));
-  const std::string limiter = limiter_words(kernel.occupancy.limiter).toStdString();
+  const std::string limiter = limiter_text(kernel.occupancy.limiter).toStdString();
   const std::string waves = number_text(kernel.time.waves);
   if (kernel.launched_blocks < kernel.blocks) {
     return qtext(msg::explorer_page::occupancy_line_persistent{.all = kernel.blocks,

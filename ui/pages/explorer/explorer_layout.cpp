@@ -33,7 +33,7 @@ void ExplorerPage::build_bar() {
     auto* choice = new QComboBox(box);
     choice->setObjectName(name);
     choice->setAccessibleName(label);
-    choice->setToolTip(plain_tip(help));
+    choice->setToolTip(plain_tooltip(help));
     title->setBuddy(choice);
     line->addWidget(title);
     line->addWidget(choice);
@@ -52,7 +52,7 @@ void ExplorerPage::build_bar() {
   const auto button = [&](const QString& name, const QString& text, const QString& help) {
     auto* made = new QPushButton(text, bar);
     made->setObjectName(name);
-    made->setToolTip(plain_tip(help));
+    made->setToolTip(plain_tooltip(help));
     flow->addWidget(made);
     return made;
   };
@@ -78,7 +78,7 @@ void ExplorerPage::build_bar() {
     made->setEnabled(action->isEnabled());
     connect(action, &QAction::changed, made, [made, action = action] {
       made->setEnabled(action->isEnabled());
-      made->setToolTip(plain_tip(action->text()));
+      made->setToolTip(plain_tooltip(action->text()));
     });
     connect(made, &QPushButton::clicked, action, &QAction::trigger);
   }
@@ -120,7 +120,7 @@ void ExplorerPage::build_cards() {
   kernel_ = new QComboBox();
   kernel_->setObjectName(QStringLiteral("kernel"));
   kernel_->setAccessibleName(qtext(msg::explorer_page::kernel{}));
-  kernel_->setToolTip(plain_tip(qtext(msg::explorer_page::kernel_help{})));
+  kernel_->setToolTip(plain_tooltip(qtext(msg::explorer_page::kernel_help{})));
   connect(kernel_, &QComboBox::activated, this, &ExplorerPage::show_kernel);
   occupancy_ = card_words(nullptr, QStringLiteral("occupancy"));
   errors_ = card_words(nullptr, QStringLiteral("errors"));

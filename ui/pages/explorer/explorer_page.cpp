@@ -76,7 +76,7 @@ int most_overrun(const std::vector<analysis::ExploredKernel>& kernels) {
   return static_cast<int>(most - kernels.begin());
 }
 
-std::shared_ptr<const Explored> explore_aside(const ExplorerChoices& choices, const Outdated& /*outdated*/) {
+std::shared_ptr<const Explored> explore_aside(const ExplorerChoices& choices, const StaleCheck& /*outdated*/) {
   return std::make_shared<const Explored>(work_out(choices));
 }
 
@@ -319,7 +319,7 @@ void ExplorerPage::work_out_chosen() {
   know_pin();
   const bool quick = analysis::is_fast_to_model(choices.point.spec.problem);
   if (!quick) set_label_text(verdict_, qtext(msg::explorer_page::calculating{}));
-  explored_.ask(choices, quick ? 0 : always_aside);
+  explored_.ask(choices, quick ? 0 : always_in_background);
   if (!quick) show_measured();
 }
 
@@ -423,7 +423,7 @@ void ExplorerPage::show_verdict() {
   nearest_button_->setVisible(nearest.has_value());
   if (nearest) nearest_button_->setText(qtext(msg::explorer_page::use_nearest{.tile = describe(nearest->tile)}));
   set_label_text(verdict_, verdict_words(shown_->exploration));
-  verdict_->setToolTip(plain_tip(verdict_->text()));
+  verdict_->setToolTip(plain_tooltip(verdict_->text()));
 }
 
 void ExplorerPage::show_figures() {
@@ -449,7 +449,7 @@ void ExplorerPage::show_pin() {
   unpin_button_->setVisible(chosen_.pin.has_value());
   if (!chosen_.pin) return;
   const QString words = qtext(msg::explorer_page::unpin{.what = short_title(*chosen_.pin).toStdString()});
-  unpin_button_->setToolTip(plain_tip(words));
+  unpin_button_->setToolTip(plain_tooltip(words));
   unpin_button_->setAccessibleName(words);
 }
 
@@ -458,7 +458,8 @@ void ExplorerPage::know_pin() {
   known_pin_.reset();
   explored_pin_.drop();
   if (!chosen_.pin) return;
-  explored_pin_.ask(*chosen_.pin, analysis::is_fast_to_model(chosen_.pin->point.spec.problem) ? 0 : always_aside);
+  explored_pin_.ask(*chosen_.pin,
+                    analysis::is_fast_to_model(chosen_.pin->point.spec.problem) ? 0 : always_in_background);
 }
 
 void ExplorerPage::pin() {

@@ -154,7 +154,7 @@ class ExplorerPage : public Page {
   QScrollArea* card_area_ = nullptr;
   OnChipMap* on_chip_ = nullptr;
   UnitBars* unit_bars_ = nullptr;
-  PointRecords records_;
+  PointRecordReader records_;
   std::shared_ptr<const PointRecord> of_file_;
   ResultModel* figures_ = nullptr;
   ResultModel* operands_ = nullptr;

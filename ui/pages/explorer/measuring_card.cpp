@@ -126,13 +126,13 @@ MeasuringCard::MeasuringCard(PointMeasurer& measurer, QWidget* parent)
   device_ = new QComboBox(bar);
   device_->setObjectName(QStringLiteral("measures-on"));
   device_->setAccessibleName(qtext(msg::explorer_page::measuring_device{}));
-  device_->setToolTip(plain_tip(qtext(msg::explorer_page::measuring_device{})));
+  device_->setToolTip(plain_tooltip(qtext(msg::explorer_page::measuring_device{})));
   device_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
   row->addWidget(device_);
   const auto button = [&](const QString& name, const QString& text, const QString& help) {
     auto* made = new QPushButton(text, bar);
     made->setObjectName(name);
-    made->setToolTip(plain_tip(help));
+    made->setToolTip(plain_tooltip(help));
     row->addWidget(made);
     return made;
   };
@@ -146,7 +146,7 @@ MeasuringCard::MeasuringCard(PointMeasurer& measurer, QWidget* parent)
   steps_->setValue(usual_steps);
   steps_->setPrefix(QStringLiteral("± "));
   steps_->setAccessibleName(qtext(msg::explorer_page::sweep_around_steps{}));
-  steps_->setToolTip(plain_tip(qtext(msg::explorer_page::sweep_around_steps{})));
+  steps_->setToolTip(plain_tooltip(qtext(msg::explorer_page::sweep_around_steps{})));
   row->addWidget(steps_);
   cancel_ = button(QStringLiteral("cancel-measuring"), qtext(msg::explorer_page::cancel{}),
                    qtext(msg::explorer_page::cancel_help{}));
@@ -254,7 +254,7 @@ void MeasuringCard::show_state() {
   const bool simulates = device && chosen->simulated;
   measure_->setText(simulates ? qtext(msg::explorer_page::simulate{}) : qtext(msg::explorer_page::measure{}));
   const QString why = no_device_words();
-  const auto help = [&why](const QString& otherwise) { return plain_tip(why.isEmpty() ? otherwise : why); };
+  const auto help = [&why](const QString& otherwise) { return plain_tooltip(why.isEmpty() ? otherwise : why); };
   measure_->setToolTip(
       help(simulates ? qtext(msg::explorer_page::simulate_help{}) : qtext(msg::explorer_page::measure_help{})));
   around_->setToolTip(help(qtext(msg::explorer_page::sweep_around_help{})));
@@ -267,7 +267,7 @@ void MeasuringCard::show_state() {
   cancel_->setEnabled(measurer_.open() > 0);
   map_->setEnabled(measurer_.mapped() != nullptr);
   set_label_text(state_, state_words());
-  state_->setToolTip(plain_tip(state_words()));
+  state_->setToolTip(plain_tooltip(state_words()));
   model_->update_table(std::make_shared<const analysis::Table>(measured_table(measurer_.points(), choices_)));
   table_->setVisible(model_->rowCount() > 0);
   table_->fit();

@@ -228,7 +228,7 @@ void OnChipMap::paint(QPainter& painter, OnChipMemory place) const {
     }
     const QString name = name_of(span.span, place);
     if (fontMetrics().horizontalAdvance(name) + 4 < span.rect.width()) {
-      painter.setPen(ink_on(span.color));
+      painter.setPen(contrasting_color(span.color));
       painter.drawText(span.rect, Qt::AlignCenter, name);
     }
     painter.setPen(QPen(colors.axis, 1));
@@ -263,7 +263,7 @@ bool OnChipMap::event(QEvent* event) {
   for (const OnChipMemory place : places) {
     for (const Drawn::Span& span : drawn(place).spans) {
       if (!span.rect.contains(help->pos())) continue;
-      QToolTip::showText(help->globalPos(), plain_tip(span.words), this);
+      QToolTip::showText(help->globalPos(), plain_tooltip(span.words), this);
       return true;
     }
   }

@@ -50,7 +50,7 @@ std::optional<UnitBars::Measured> measured_of(const PointRecord& record, const s
   return measured;
 }
 
-std::shared_ptr<const PointRecord> recorded_point(const Workspace& workspace, PointRecords& records,
+std::shared_ptr<const PointRecord> recorded_point(const Workspace& workspace, PointRecordReader& records,
                                                   const ExplorerChoices& choices) {
   if (choices.point.padding_bytes > 0 || !choices.what_if.is_identity() || workspace.gathering()) return nullptr;
   const PointSpec& spec = choices.point.spec;

@@ -8,7 +8,7 @@
 
 #include "ui/pages/explorer/choices.h"
 #include "ui/pages/explorer/unit_bars.h"
-#include "ui/runs/point_records.h"
+#include "ui/runs/point_record_reader.h"
 #include "ui/runs/workspace.h"
 
 namespace attnscope::ui {
@@ -19,7 +19,7 @@ namespace attnscope::ui {
                                                             const DeviceLimits& limits);
 
 /// Returns the latest point of open files with exactly this configuration, measured on such a GPU; null: none.
-[[nodiscard]] std::shared_ptr<const PointRecord> recorded_point(const Workspace& workspace, PointRecords& records,
+[[nodiscard]] std::shared_ptr<const PointRecord> recorded_point(const Workspace& workspace, PointRecordReader& records,
                                                                 const ExplorerChoices& choices);
 
 }  // namespace attnscope::ui

@@ -13,7 +13,7 @@
 #include "messages/points_table.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
-#include "ui/widgets/staying_menu.h"
+#include "ui/widgets/persistent_menu.h"
 
 namespace attnscope::ui {
 namespace {
@@ -29,7 +29,7 @@ constexpr int widest_column = 340;
 PointsPage::PointsPage(Workspace& workspace, QWidget* parent)
     : Page(parent),
       workspace_(workspace),
-      found_([](const Asked& asked, const Outdated& /*outdated*/) { return find(asked); },
+      found_([](const Asked& asked, const StaleCheck& /*outdated*/) { return find(asked); },
              [this](Found found) { show_found(std::move(found)); }) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(10, 10, 10, 6);
@@ -124,7 +124,7 @@ void PointsPage::refresh() {
 PointsPage::Found PointsPage::find(const Asked& asked) {
   Found found{.contents = asked.known->points == asked.points ? asked.known : points_table(asked.points), .rows = {}};
   const analysis::Table& table = found.contents->table;
-  const int column = column_named(table, asked.sorted_by);
+  const int column = find_column_index(table, asked.sorted_by);
   if (column >= 0) {
     found.rows = table.ordered(static_cast<std::size_t>(column), asked.order == Qt::DescendingOrder);
   }
@@ -136,7 +136,7 @@ void PointsPage::show_found(Found found) {
   model_->set_contents(std::move(found.contents), std::move(found.rows));
   {
     const QSignalBlocker quiet(table_->horizontalHeader());  // The table is already sorted.
-    table_->horizontalHeader()->setSortIndicator(model_->column_named(sorted_by_), order_);
+    table_->horizontalHeader()->setSortIndicator(model_->find_column_index(sorted_by_), order_);
   }
   hide_columns();
   size_columns();
@@ -161,7 +161,7 @@ void PointsPage::hide_columns() {
   }
   common_->setVisible(!common.isEmpty());
   common_->setText(qtext(msg::points_table::common{.settings = common.join(QStringLiteral(" · ")).toStdString()}));
-  common_->setToolTip(plain_tip(common_->text()));
+  common_->setToolTip(plain_tooltip(common_->text()));
 }
 
 QString PointsPage::heading_of(int column) const {
@@ -169,7 +169,7 @@ QString PointsPage::heading_of(int column) const {
 }
 
 void PointsPage::fill_menu(QMenu& menu) {
-  auto* columns = new StayingMenu(&menu);
+  auto* columns = new PersistentMenu(&menu);
   columns->setTitle(qtext(msg::points_table::columns{}));
   for (int column = 1; column < model_->columnCount(); ++column) {  // The first column names the row.
     if (!model_->facts(column).in_use) continue;
@@ -191,7 +191,7 @@ bool PointsPage::show_mark(const ShownPoint& point, bool moves) {
   if (!row) return false;
   // New rows must not scroll the table or change its selection.
   if (!moves && table_->selectionModel()->hasSelection()) return table_->currentIndex().row() == *row;
-  table_->choose_row(*row);
+  table_->select_only_row(*row);
   if (moves) table_->scrollTo(model_->index(*row, std::max(0, table_->columnAt(0))));
   return true;
 }
@@ -202,7 +202,8 @@ void PointsPage::size_columns() {
   for (int column = 0; column < model_->columnCount(); ++column) {
     const QString longest = model_->facts(column).longest;
     // Texts may be cut, numbers not.
-    const bool word = column < model_->column_named(result_key) && !longest.isEmpty() && !longest.front().isDigit();
+    const bool word =
+        column < model_->find_column_index(result_key) && !longest.isEmpty() && !longest.front().isDigit();
     const int text = metrics.horizontalAdvance(longest);
     const int needed = word ? std::min(text, metrics.averageCharWidth() * longest_mask_word) : text;
     int& width = widths_[model_->key_of(column)];

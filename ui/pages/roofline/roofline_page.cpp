@@ -187,7 +187,7 @@ bool RooflinePage::show_mark(const ShownPoint& point, bool /*moves*/) {
   const std::optional<int> row =
       found == rows.end() ? std::nullopt : std::optional(static_cast<int>(found - rows.begin()));
   if (row && table()->currentIndex().row() != *row) {
-    table()->choose_row(*row);
+    table()->select_only_row(*row);
     table()->scrollTo(model_->index(*row, 0));
   } else if (!row) {
     table()->clearSelection();

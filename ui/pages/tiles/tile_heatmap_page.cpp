@@ -278,7 +278,7 @@ void TileHeatmapPage::fill_menu(QMenu& menu) {
 void TileHeatmapPage::do_with(TileMap::Place place, CellAction action) {
   const TileMap& map = view_->map();
   if (action == CellAction::value) {
-    if (map.at(place).value) QGuiApplication::clipboard()->setText(value_words(map, *map.at(place).value));
+    if (map.at(place).value) QGuiApplication::clipboard()->setText(facet_value_text(map, *map.at(place).value));
     return;
   }
   const auto point = analysis::point_of(view_->points().table(), map, place);

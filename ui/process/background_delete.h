@@ -15,7 +15,7 @@ inline void delete_in_background(std::function<void()> deletes) {
 }
 
 template <class T, class... Arguments>
-[[nodiscard]] std::shared_ptr<T> make_shared_of_many(Arguments&&... arguments) {
+[[nodiscard]] std::shared_ptr<T> make_background_deleted(Arguments&&... arguments) {
   return {new T(std::forward<Arguments>(arguments)...), [](T* made) { delete_in_background([made] { delete made; }); }};
 }
 

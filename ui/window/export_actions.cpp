@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/window/take_along.h"
+#include "ui/window/export_actions.h"
 
 #include <QClipboard>
 #include <QFileDialog>
@@ -24,7 +24,7 @@ namespace {
 QString ask_for_file(QWidget* window, const QString& title, const QString& stem, const QString& filter,
                      const QStringList& endings) {
   QString chosen;
-  QString path = QFileDialog::getSaveFileName(window, title, usual_place(stem + endings.front()), filter, &chosen);
+  QString path = QFileDialog::getSaveFileName(window, title, default_path(stem + endings.front()), filter, &chosen);
   if (path.isEmpty() || !QFileInfo(path).suffix().isEmpty()) return path;
   for (const QString& ending : endings) {
     if (chosen.contains(ending)) return path + ending;
@@ -34,11 +34,11 @@ QString ask_for_file(QWidget* window, const QString& title, const QString& stem,
 
 }  // namespace
 
-TakeAlong::TakeAlong(std::function<Page*()> page, Say say, QMainWindow* window)
-    : QObject(window->menuBar()), page_(std::move(page)), say_(std::move(say)), window_(window) {
+ExportActions::ExportActions(std::function<Page*()> page, ReportResult say, QMainWindow* window)
+    : QObject(window->menuBar()), page_(std::move(page)), report_result_(std::move(say)), window_(window) {
   plot_ = {[](const Page& shown) { return shown.has_plot(); },
            QStringLiteral("This page has no plot (use Export values shown)")};
-  values_there_ = {[](const Page& shown) { return shown.has_values(); }, QStringLiteral("This page has no values.")};
+  values_kind_ = {[](const Page& shown) { return shown.has_values(); }, QStringLiteral("This page has no values.")};
   const Kind command{[](const Page& shown) {
                        return shown.marked() && shown.shows_marked() &&
                               known_algorithms().find(shown.marked()->spec.algorithm) != nullptr;
@@ -46,30 +46,31 @@ TakeAlong::TakeAlong(std::function<Page*()> page, Say say, QMainWindow* window)
                      QStringLiteral("No measurable point is selected on this page.")};
   copies_ = {add(qtext(msg::window::copy_picture{}), QStringLiteral("Ctrl+Shift+C"), plot_,
                  [this](Page& shown) { copy(shown); }),
-             add(qtext(msg::window::copy_values{}), QStringLiteral("Ctrl+Alt+C"), values_there_,
+             add(qtext(msg::window::copy_values{}), QStringLiteral("Ctrl+Alt+C"), values_kind_,
                  [this](const Page& shown) {
                    const ShownValues copied = shown.values();
-                   QGuiApplication::clipboard()->setText(as_tsv(copied));
-                   say_(qtext(msg::window::values_copied{.lines = copied.lines.size()}), {}, {});
+                   QGuiApplication::clipboard()->setText(to_tsv(copied));
+                   report_result_(qtext(msg::window::values_copied{.lines = copied.lines.size()}), {}, {});
                  }),
              add(qtext(msg::window::copy_command{}), {}, command, [this](const Page& shown) {
                const std::string copied = collect_command(shown.marked()->spec);
                QGuiApplication::clipboard()->setText(to_qstring(copied));
-               say_(qtext(msg::window::command_copied{.command = copied}), {}, {});
+               report_result_(qtext(msg::window::command_copied{.command = copied}), {}, {});
              })};
   saves_ = {
       add(qtext(msg::window::export_plot{}), QStringLiteral("Ctrl+E"), plot_, [this](Page& shown) { save(shown); }),
-      add(qtext(msg::window::export_values{}), {}, values_there_, [this](Page& shown) { save_values(shown); })};
+      add(qtext(msg::window::export_values{}), {}, values_kind_, [this](Page& shown) { save_values(shown); })};
 }
 
-bool TakeAlong::still(Page& page, const Kind& kind) {
+bool ExportActions::still(Page& page, const Kind& kind) {
   page.settle();
   if (kind.there(page)) return true;
-  say_({}, kind.otherwise, Banner::Topic::choice);
+  report_result_({}, kind.otherwise, Banner::Topic::choice);
   return false;
 }
 
-QAction* TakeAlong::add(const QString& text, const QString& key, const Kind& kind, std::function<void(Page&)> then) {
+QAction* ExportActions::add(const QString& text, const QString& key, const Kind& kind,
+                            std::function<void(Page&)> then) {
   auto* action = new QAction(text, this);
   if (!key.isEmpty()) action->setShortcut(QKeySequence(key));
   connect(action, &QAction::triggered, this, [this, kind, then = std::move(then)] {
@@ -80,7 +81,7 @@ QAction* TakeAlong::add(const QString& text, const QString& key, const Kind& kin
   return action;
 }
 
-void TakeAlong::add(QMenu& menu, const std::vector<QAction*>& actions) {
+void ExportActions::add(QMenu& menu, const std::vector<QAction*>& actions) {
   for (QAction* action : actions) menu.addAction(action);
   // Shortcuts must work while the menu is closed.
   connect(&menu, &QMenu::aboutToShow, this, [this] {
@@ -91,49 +92,49 @@ void TakeAlong::add(QMenu& menu, const std::vector<QAction*>& actions) {
   });
 }
 
-void TakeAlong::add_copies(QMenu& menu) {
+void ExportActions::add_copies(QMenu& menu) {
   add(menu, copies_);
 }
 
-void TakeAlong::add_saves(QMenu& menu) {
+void ExportActions::add_saves(QMenu& menu) {
   add(menu, saves_);
 }
 
-void TakeAlong::add_all(QMenu& menu) {
+void ExportActions::add_all(QMenu& menu) {
   if (!menu.isEmpty()) menu.addSeparator();
   add(menu, copies_);
   menu.addSeparator();
   add(menu, saves_);
 }
 
-void TakeAlong::copy(Page& page) {
+void ExportActions::copy(Page& page) {
   const PlotPicture picture = page.picture();
   QGuiApplication::clipboard()->setImage(image_of(picture, picture_size, 2));
-  say_(qtext(msg::window::picture_copied{.title = picture.title.toStdString()}), {}, {});
+  report_result_(qtext(msg::window::picture_copied{.title = picture.title.toStdString()}), {}, {});
 }
 
-void TakeAlong::save(Page& page) {
+void ExportActions::save(Page& page) {
   const QString path = ask_for_file(window_, qtext(msg::window::export_plot_title{}), page.file_stem(),
                                     qtext(msg::window::plot_filter{}),
                                     {QStringLiteral(".png"), QStringLiteral(".svg"), QStringLiteral(".pdf")});
   if (!path.isEmpty()) save_to(path);
 }
 
-void TakeAlong::save_to(const QString& path) {
+void ExportActions::save_to(const QString& path) {
   Page& page = *page_();
   if (!still(page, plot_)) return;
-  say_(qtext(msg::window::written{.file = one_line(path).toStdString()}),
-       save_picture(path, picture_size, page.picture()), Banner::Topic::write);
+  report_result_(qtext(msg::window::written{.file = one_line(path).toStdString()}),
+                 save_picture(path, picture_size, page.picture()), Banner::Topic::write);
 }
 
-void TakeAlong::save_values(Page& page) {
+void ExportActions::save_values(Page& page) {
   const QString stem = page.file_stem().isEmpty() ? QStringLiteral("values") : page.file_stem();
   const QString path = ask_for_file(window_, qtext(msg::window::export_values_title{}), stem,
                                     qtext(msg::window::values_filter{}), {QStringLiteral(".csv")});
-  if (path.isEmpty() || !still(page, values_there_)) return;
-  const QByteArray text = as_csv(page.values());
-  say_(qtext(msg::window::written{.file = one_line(path).toStdString()}),
-       save_file(path, [&](QIODevice& out) { return write_all(out, text); }), Banner::Topic::write);
+  if (path.isEmpty() || !still(page, values_kind_)) return;
+  const QByteArray text = to_csv(page.values());
+  report_result_(qtext(msg::window::written{.file = one_line(path).toStdString()}),
+                 save_file(path, [&](QIODevice& out) { return write_all(out, text); }), Banner::Topic::write);
 }
 
 }  // namespace attnscope::ui

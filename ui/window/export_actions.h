@@ -15,12 +15,12 @@
 
 namespace attnscope::ui {
 
-class TakeAlong : public QObject {
+class ExportActions : public QObject {
   Q_OBJECT
  public:
   /// `page`: returns the current page. `say`: shows a result or an error with its topic.
-  using Say = std::function<void(const QString& done, const QString& error, Banner::Topic topic)>;
-  TakeAlong(std::function<Page*()> page, Say say, QMainWindow* window);
+  using ReportResult = std::function<void(const QString& done, const QString& error, Banner::Topic topic)>;
+  ExportActions(std::function<Page*()> page, ReportResult say, QMainWindow* window);
 
   void add_copies(QMenu& menu);
   void add_saves(QMenu& menu);
@@ -44,10 +44,10 @@ class TakeAlong : public QObject {
   void add(QMenu& menu, const std::vector<QAction*>& actions);
 
   std::function<Page*()> page_;
-  Say say_;
+  ReportResult report_result_;
   QMainWindow* window_;
   Kind plot_;
-  Kind values_there_;
+  Kind values_kind_;
   struct Entry {
     QAction* action;
     std::function<bool(const Page&)> can;

@@ -28,7 +28,7 @@ using ::testing::SizeIs;
 using Mode = RunStore::Mode;
 
 /// Returns the manifest after a source was changed.
-StoredManifest other_than(const StoredManifest& manifest) {
+StoredManifest with_changed_source(const StoredManifest& manifest) {
   StoredManifest other = manifest;
   other.sources.front().digest = "cc";
   return other;
@@ -41,7 +41,7 @@ PointRecord stated_by(StoredManifest manifest, std::int64_t n = 64, const char* 
   return record;
 }
 
-class Statements : public ::testing::Test {
+class StoredManifests : public ::testing::Test {
  protected:
   fs::path write(const std::string& name, const std::vector<PointRecord>& records) const {
     const fs::path file = folder_ / name;
@@ -60,9 +60,9 @@ class Statements : public ::testing::Test {
   const StoredManifest full_ = *full_record().manifest;
 };
 
-TEST_F(Statements, AreReadAsTheyWereWrittenAndStandInTheFileOnce) {
+TEST_F(StoredManifests, RoundTripWithoutDuplicates) {
   const fs::path file = write("a.attnscope", {stated_by(full_, 64), stated_by(full_, 128),
-                                              stated_by(other_than(full_), 64, "mine.2"), simple_record(8)});
+                                              stated_by(with_changed_source(full_), 64, "mine.2"), simple_record(8)});
   EXPECT_EQ(count(file, "user_kernels"), 2);
   const RunStore store = RunStore::open(file, Mode::read_only);
   const std::vector<StoredPoint> points = store.points();
@@ -74,24 +74,25 @@ TEST_F(Statements, AreReadAsTheyWereWrittenAndStandInTheFileOnce) {
   EXPECT_EQ(points[3].record.manifest, nullptr);
   std::vector<StoredManifest> whole;
   for (const auto& each : store.statements(true)) whole.push_back(*each);
-  EXPECT_THAT(whole, ::testing::UnorderedElementsAre(full_, other_than(full_)));
-  EXPECT_THAT(store.bad_rows(), IsEmpty());
+  EXPECT_THAT(whole, ::testing::UnorderedElementsAre(full_, with_changed_source(full_)));
+  EXPECT_THAT(store.invalid_rows(), IsEmpty());
   EXPECT_TRUE(check_file(file).ok());
 }
 
-TEST_F(Statements, ARunThatGoesOnHasOneOfAKernel) {
+TEST_F(StoredManifests, ResumedRunRejectsAnotherVersion) {
   const fs::path file = folder_ / "a.attnscope";
   RunStore store = RunStore::open(file, Mode::collect);
   const std::int64_t run = store.begin_run(full_header());
   store.add_point(run, 0, stated_by(full_));
-  const FileError error = storage_error_of([&] { store.add_point(run, 1, stated_by(other_than(full_), 128)); });
+  const FileError error =
+      storage_error_of([&] { store.add_point(run, 1, stated_by(with_changed_source(full_), 128)); });
   EXPECT_THAT(error.what(), HasSubstr("another version of mine"));
   store.add_point(run, 1, stated_by(full_, 128));
   EXPECT_THAT(store.points(), SizeIs(2));
-  store.add_point(store.begin_run(full_header()), 0, stated_by(other_than(full_)));
+  store.add_point(store.begin_run(full_header()), 0, stated_by(with_changed_source(full_)));
 }
 
-TEST_F(Statements, TwoVersionsOfAKernelMayBeOfOne) {
+TEST_F(StoredManifests, TwoVersionsMayShareAManifest) {
   PointRecord second = stated_by(full_);
   second.spec.algorithm = "mine.2";
   const fs::path file = write("a.attnscope", {stated_by(full_), second});
@@ -101,20 +102,20 @@ TEST_F(Statements, TwoVersionsOfAKernelMayBeOfOne) {
   EXPECT_TRUE(check_file(file).ok());
 }
 
-TEST_F(Statements, ContentsThatAreKeptLaterAreAdded) {
+TEST_F(StoredManifests, LaterContentsAreAdded) {
   const fs::path file = write("a.attnscope", {stated_by(without_contents(full_)), stated_by(full_, 128)});
   EXPECT_EQ(count(file, "user_kernels"), 1);
   EXPECT_EQ(*RunStore::open(file, Mode::read_only).statements(true).at(0), full_);
   EXPECT_TRUE(check_file(file).ok());
 }
 
-TEST_F(Statements, RoundsOfAPointAreOfOneStatement) {
+TEST_F(StoredManifests, RoundsRequireTheSameManifest) {
   const fs::path file = folder_ / "a.attnscope";
   RunStore store = RunStore::open(file, Mode::collect);
   const std::int64_t run = store.begin_run(full_header());
   store.add_point(run, 0, stated_by(full_));
   store.add_round(run, 0, 1, stated_by(full_));
-  const FileError error = storage_error_of([&] { store.add_round(run, 0, 2, stated_by(other_than(full_))); });
+  const FileError error = storage_error_of([&] { store.add_round(run, 0, 2, stated_by(with_changed_source(full_))); });
   EXPECT_THAT(error.what(), HasSubstr("another version of mine"));
   store.finish_run(run, StoredRunState::complete);
   const std::vector<StoredPoint> points = store.points();
@@ -124,21 +125,22 @@ TEST_F(Statements, RoundsOfAPointAreOfOneStatement) {
   EXPECT_TRUE(check_file(file).ok());
 }
 
-TEST_F(Statements, OfMergedFilesStandThereOnceAndPointsGoOnToSayTheirs) {
+TEST_F(StoredManifests, MergeDeduplicatesManifests) {
   const fs::path one = write("1.attnscope", {stated_by(full_)});
-  const fs::path two = write("2.attnscope", {stated_by(other_than(full_), 64, "mine.2"), stated_by(full_, 128)});
+  const fs::path two =
+      write("2.attnscope", {stated_by(with_changed_source(full_), 64, "mine.2"), stated_by(full_, 128)});
   const fs::path merged = folder_ / "merged.attnscope";
   EXPECT_TRUE(merge_files({one, two}, merged).whole());
   EXPECT_EQ(count(merged, "user_kernels"), 2);
   const RunStore store = RunStore::open(merged, Mode::read_only);
   std::vector<std::string> digests;
   for (const StoredPoint& point : store.points()) digests.push_back(digest_of(*point.record.manifest));
-  EXPECT_THAT(digests,
-              ::testing::UnorderedElementsAre(digest_of(full_), digest_of(full_), digest_of(other_than(full_))));
+  EXPECT_THAT(digests, ::testing::UnorderedElementsAre(digest_of(full_), digest_of(full_),
+                                                       digest_of(with_changed_source(full_))));
   EXPECT_TRUE(check_file(merged).ok());
 }
 
-TEST_F(Statements, OfADamagedTextItsPointsStay) {
+TEST_F(StoredManifests, PointsSurviveADamagedManifest) {
   const fs::path file = write("a.attnscope", {stated_by(full_), simple_record(8)});
   change_rows(file, "UPDATE user_kernels SET text = '{}'");
   const RunStore store = RunStore::open(file, Mode::read_only);
@@ -147,29 +149,29 @@ TEST_F(Statements, OfADamagedTextItsPointsStay) {
   EXPECT_FALSE(check_file(file).ok());
 }
 
-TEST_F(Statements, OfAKeptSourceThatIsAnotherOnlyTheCheckSays) {
+TEST_F(StoredManifests, CheckDetectsDamagedSources) {
   const fs::path file = write("a.attnscope", {stated_by(full_)});
   change_rows(file, "UPDATE user_kernel_sources SET content = x'61' WHERE content IS NOT NULL");
   EXPECT_NE(RunStore::open(file, Mode::read_only).points().at(0).record.manifest, nullptr);
   const FileCheck check = check_file(file);
-  ASSERT_THAT(check.bad_rows, SizeIs(1));
-  EXPECT_THAT(text(check.bad_rows[0].why), HasSubstr("source my.cu"));
+  ASSERT_THAT(check.invalid_rows, SizeIs(1));
+  EXPECT_THAT(text(check.invalid_rows[0].why), HasSubstr("source my.cu"));
 }
 
-TEST_F(Statements, ThatNoFileMayHoldAreNoMeasurement) {
+TEST_F(StoredManifests, OutOfBoundsManifestsAreRejected) {
   StoredManifest twice = full_;
   twice.sources.push_back(twice.sources.front());
   StoredManifest large = full_;
-  large.text.resize(longest_statement + 1, ' ');
+  large.text.resize(max_manifest_bytes + 1, ' ');
   for (const auto& [manifest, why] : {std::pair(twice, "twice"), std::pair(large, "1048577 bytes")}) {
-    const PointRecord kept = storable(stated_by(manifest));
+    const PointRecord kept = make_storable(stated_by(manifest));
     EXPECT_EQ(kept.disposition, Disposition::crashed);
     EXPECT_THAT(text(kept.reason), HasSubstr(why));
     EXPECT_THROW(write("never.attnscope", {stated_by(manifest)}), FileError);
   }
 }
 
-TEST_F(Statements, MakeTheirKernelsKnownForReading) {
+TEST_F(StoredManifests, RegisterKernelsForReading) {
   StoredManifest manifest = full_;
   for (const user::NewKernelFile& each : user::new_kernel_files()) {
     if (each.path.ends_with(".json")) manifest.text = each.text;
@@ -180,7 +182,7 @@ TEST_F(Statements, MakeTheirKernelsKnownForReading) {
   PointRecord record = stated_by(manifest);
   record.spec.algorithm = "of-a-file";
   const fs::path file = write("a.attnscope", {record});
-  EXPECT_THAT(known_statements(RunStore::open(file, Mode::read_only)), IsEmpty());
+  EXPECT_THAT(register_manifests(RunStore::open(file, Mode::read_only)), IsEmpty());
   const Algorithm* known = known_algorithms().find("of-a-file");
   ASSERT_NE(known, nullptr);
   EXPECT_TRUE(known->facts().model_only);
@@ -191,7 +193,7 @@ TEST_F(Statements, MakeTheirKernelsKnownForReading) {
   record = stated_by(manifest);
   record.spec.algorithm = "of-a-file";
   const fs::path other = write("b.attnscope", {record, simple_record(8)});
-  const std::vector<Message> lines = known_statements(RunStore::open(other, Mode::read_only));
+  const std::vector<Message> lines = register_manifests(RunStore::open(other, Mode::read_only));
   ASSERT_THAT(lines, SizeIs(2));
   EXPECT_THAT(text(lines[0]), HasSubstr("b.attnscope: the manifest of kernel of-a-file differs from"));
   EXPECT_THAT(text(lines[1]), HasSubstr("manifest of of-a-file rejected"));

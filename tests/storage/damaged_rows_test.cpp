@@ -45,9 +45,9 @@ std::ostream& operator<<(std::ostream& out, const Damage& damage) {
   return out << damage.sql;
 }
 
-class HostileRows : public ::testing::TestWithParam<Damage> {};
+class DamagedRows : public ::testing::TestWithParam<Damage> {};
 
-TEST_P(HostileRows, are_named_and_the_others_are_given) {
+TEST_P(DamagedRows, are_reported_and_skipped) {
   const TemporaryFolder folder;
   const auto file = folder / "a.attnscope";
   write_two_runs(file);
@@ -57,9 +57,9 @@ TEST_P(HostileRows, are_named_and_the_others_are_given) {
   std::vector<std::int64_t> left;
   for (const StoredPoint& point : store.points()) left.push_back(point.id);
   EXPECT_EQ(left, GetParam().left);
-  const std::vector<BadRow> bad = store.bad_rows();
+  const std::vector<InvalidRow> bad = store.invalid_rows();
   const auto named = std::ranges::find_if(
-      bad, [](const BadRow& row) { return text(row.where).find(GetParam().where) != std::string::npos; });
+      bad, [](const InvalidRow& row) { return text(row.where).find(GetParam().where) != std::string::npos; });
   ASSERT_NE(named, bad.end());
   EXPECT_THAT(text(named->why), HasSubstr(GetParam().why));
 }
@@ -69,7 +69,7 @@ const std::vector<std::int64_t> second_run{4};
 const std::vector<std::int64_t> first_run{1, 2, 3};
 
 INSTANTIATE_TEST_SUITE_P(
-    Points, HostileRows,
+    Points, DamagedRows,
     ::testing::Values(
         Damage{"UPDATE points SET d = 0 WHERE id = 2", without_second, "point 2 (run 1, plan index 1)",
                "d 0 is not within"},
@@ -92,7 +92,7 @@ INSTANTIATE_TEST_SUITE_P(
         Damage{"UPDATE points SET run_id = 99 WHERE id = 2", without_second, "point 2", "missing run 99"}));
 
 INSTANTIATE_TEST_SUITE_P(
-    Parts, HostileRows,
+    Parts, DamagedRows,
     ::testing::Values(
         Damage{"UPDATE metric_values SET value = 9e999 WHERE kernel_id = 3 AND metric_id = 3", without_second,
                "point 2", "inf is not within"},
@@ -122,7 +122,7 @@ const std::vector<std::int64_t> all{1, 2, 3, 4};
 
 // Points stay valid if their kernel's manifest is damaged.
 INSTANTIATE_TEST_SUITE_P(
-    Statements, HostileRows,
+    StoredManifests, DamagedRows,
     ::testing::Values(
         Damage{"UPDATE user_kernels SET text = text || ' '", all, "kernel manifest 1", "checksum"},
         Damage{"UPDATE user_kernels SET host_code = 0", all, "kernel manifest 1", "checksum"},
@@ -147,7 +147,7 @@ INSTANTIATE_TEST_SUITE_P(
                "missing kernel manifest 9"}));
 
 INSTANTIATE_TEST_SUITE_P(
-    Runs, HostileRows,
+    Runs, DamagedRows,
     ::testing::Values(
         Damage{"UPDATE runs SET options = json_set(options, '$.max_noise', null) WHERE id = 1", second_run, "run 1",
                "no JSON of ours"},
@@ -161,7 +161,7 @@ INSTANTIATE_TEST_SUITE_P(
         Damage{"UPDATE devices SET sm_count = 4294967297 WHERE id = 1", second_run, "run 1", "sm_count"},
         Damage{"UPDATE devices SET dram_bytes_per_second = 9e999 WHERE id = 1", second_run, "run 1", "inf"}));
 
-TEST(HostileRows, none_is_written) {
+TEST(DamagedRows, out_of_bounds_rows_are_not_written) {
   const TemporaryFolder folder;
   RunStore store = RunStore::open(folder / "a.attnscope", Mode::collect);
   RunHeader header = full_header();
@@ -169,37 +169,37 @@ TEST(HostileRows, none_is_written) {
   PointRecord record = simple_record(64);
   record.kernels[0].samples_ns = {std::numeric_limits<double>::quiet_NaN()};
   EXPECT_THAT(storage_error_of([&] { store.add_point(run, 0, record); }).what(), HasSubstr("a timing sample of nan"));
-  const PointRecord said = storable(record);
+  const PointRecord said = make_storable(record);
   EXPECT_EQ(said.spec, record.spec);
   EXPECT_EQ(said.disposition, Disposition::crashed);
   EXPECT_THAT(text(said.reason), HasSubstr("a timing sample of nan"));
-  EXPECT_EQ(storable(simple_record(64)).disposition, Disposition::ok);
+  EXPECT_EQ(make_storable(simple_record(64)).disposition, Disposition::ok);
   header.options.max_noise = std::numeric_limits<double>::quiet_NaN();
   EXPECT_THAT(storage_error_of([&] { store.begin_run(header); }).what(), HasSubstr("max_noise nan"));
   EXPECT_EQ(store.points().size(), 0U);
   EXPECT_EQ(store.runs().size(), 1U);
-  EXPECT_TRUE(store.bad_rows().empty());
+  EXPECT_TRUE(store.invalid_rows().empty());
 }
 
-TEST(HostileRows, bounds_hold_at_both_ends) {
-  for (const auto& [rounds, good] : {std::pair(0, false), {1, true}, {most_rounds, true}, {most_rounds + 1, false}}) {
-    EXPECT_EQ(rounds_out_of_bounds(rounds).empty(), good) << rounds;
-    EXPECT_EQ(round_out_of_bounds(rounds - 1).empty(), good) << rounds;
+TEST(DamagedRows, bounds_are_inclusive) {
+  for (const auto& [rounds, good] : {std::pair(0, false), {1, true}, {max_rounds, true}, {max_rounds + 1, false}}) {
+    EXPECT_EQ(round_count_error(rounds).empty(), good) << rounds;
+    EXPECT_EQ(round_index_error(rounds - 1).empty(), good) << rounds;
   }
   for (const double sign : {1, -1}) {
-    EXPECT_TRUE(out_of_bounds(MetricValue{"m", sign * largest_value, "byte"}).empty());
-    EXPECT_FALSE(out_of_bounds(MetricValue{"m", sign * 2 * largest_value, "byte"}).empty());
-    EXPECT_FALSE(out_of_bounds(MetricValue{"m", sign * 2 * longest_ns, "ns"}).empty());
+    EXPECT_TRUE(bounds_error(MetricValue{"m", sign * max_value, "byte"}).empty());
+    EXPECT_FALSE(bounds_error(MetricValue{"m", sign * 2 * max_value, "byte"}).empty());
+    EXPECT_FALSE(bounds_error(MetricValue{"m", sign * 2 * max_time_ns, "ns"}).empty());
   }
   PointRecord record = simple_record(64);
   for (const auto& [celsius, good] : {std::pair(-20.0, true), {90.0, true}, {-1e7, false}, {1e7, false}}) {
     record.clocks = ClockReading{.temperature_c = celsius};
-    EXPECT_EQ(out_of_bounds(record).empty(), good) << celsius;
+    EXPECT_EQ(bounds_error(record).empty(), good) << celsius;
   }
 }
 
 /// Returns the error of a file with two kernels of one point with these times.
-std::string refusal_of(const std::string& first, const std::string& second) {
+std::string import_error_of(const std::string& first, const std::string& second) {
   const std::string header = "algorithm,kernel,N,heads,d,time_ns\n";
   const auto row = [](const char* kernel, const std::string& time) {
     return std::string("a,") + kernel + ",64,1,64," + time + "\n";
@@ -208,29 +208,29 @@ std::string refusal_of(const std::string& first, const std::string& second) {
   return import.ok() ? std::string() : text(import.error());
 }
 
-TEST(ImportBounds, values_that_no_file_holds_are_refused) {
-  EXPECT_THAT(refusal_of("1e308", "1e308"), HasSubstr("line 2: a timing sample of 1e+308"));
-  EXPECT_THAT(refusal_of("1", "2e18"), HasSubstr("line 3"));
-  EXPECT_THAT(refusal_of("9e17", "9e17"), HasSubstr("1.8e+18")) << "their sum is not in bounds either";
-  EXPECT_EQ(refusal_of("1", "2"), "");
+TEST(ImportBounds, out_of_bounds_values_are_not_imported) {
+  EXPECT_THAT(import_error_of("1e308", "1e308"), HasSubstr("line 2: a timing sample of 1e+308"));
+  EXPECT_THAT(import_error_of("1", "2e18"), HasSubstr("line 3"));
+  EXPECT_THAT(import_error_of("9e17", "9e17"), HasSubstr("1.8e+18")) << "their sum is not in bounds either";
+  EXPECT_EQ(import_error_of("1", "2"), "");
   const auto import =
       import_points("algorithm,N,heads,d,batch,time_ns\na,64,1,64,500000000000000,1\n", ImportFormat::csv, {});
   ASSERT_FALSE(import.ok());
   EXPECT_THAT(text(import.error()), HasSubstr("line 2"));
 }
 
-struct Hostile {
+struct SchemaChange {
   const char* sql;
   const char* says;
 };
 
-std::ostream& operator<<(std::ostream& out, const Hostile& hostile) {
+std::ostream& operator<<(std::ostream& out, const SchemaChange& hostile) {
   return out << hostile.sql;
 }
 
-class HostileSchema : public ::testing::TestWithParam<Hostile> {};
+class ModifiedSchema : public ::testing::TestWithParam<SchemaChange> {};
 
-TEST_P(HostileSchema, is_refused_by_readers_and_collectors) {
+TEST_P(ModifiedSchema, is_rejected_by_readers_and_collectors) {
   const TemporaryFolder folder;
   const auto file = folder / "a.attnscope";
   write_run(file, {full_record(), simple_record(64)});
@@ -245,26 +245,30 @@ TEST_P(HostileSchema, is_refused_by_readers_and_collectors) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Schemas, HostileSchema,
+    Schemas, ModifiedSchema,
     ::testing::Values(
-        Hostile{"CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM points; END", "contains trigger t"},
-        Hostile{"CREATE TABLE x (y); CREATE TRIGGER t AFTER INSERT ON x BEGIN DELETE FROM points; END", "trigger t"},
-        Hostile{"ALTER TABLE points RENAME TO p; CREATE VIEW points AS SELECT * FROM p", "modified view points"},
-        Hostile{"DROP VIEW v_points; CREATE VIEW v_points AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 "
-                "FROM n) SELECT i FROM n",
-                "modified view v_points"},
-        Hostile{"DROP VIEW v_runs; CREATE TABLE v_runs (x)", "modified table v_runs"},
-        Hostile{"ALTER TABLE clocks ADD COLUMN note TEXT", "modified table clocks"},
-        Hostile{"DROP INDEX runs_by_plan", "lacks index runs_by_plan"},
-        Hostile{"DROP INDEX runs_by_plan; CREATE INDEX runs_by_plan ON runs (abs(id))", "modified index runs_by_plan"},
-        Hostile{"CREATE INDEX mine ON points (d)", "unexpected index mine on table points"},
-        Hostile{"DROP TABLE run_tags", "lacks table run_tags"},
+        SchemaChange{"CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM points; END", "contains trigger t"},
+        SchemaChange{"CREATE TABLE x (y); CREATE TRIGGER t AFTER INSERT ON x BEGIN DELETE FROM points; END",
+                     "trigger t"},
+        SchemaChange{"ALTER TABLE points RENAME TO p; CREATE VIEW points AS SELECT * FROM p", "modified view points"},
+        SchemaChange{
+            "DROP VIEW v_points; CREATE VIEW v_points AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 "
+            "FROM n) SELECT i FROM n",
+            "modified view v_points"},
+        SchemaChange{"DROP VIEW v_runs; CREATE TABLE v_runs (x)", "modified table v_runs"},
+        SchemaChange{"ALTER TABLE clocks ADD COLUMN note TEXT", "modified table clocks"},
+        SchemaChange{"DROP INDEX runs_by_plan", "lacks index runs_by_plan"},
+        SchemaChange{"DROP INDEX runs_by_plan; CREATE INDEX runs_by_plan ON runs (abs(id))",
+                     "modified index runs_by_plan"},
+        SchemaChange{"CREATE INDEX mine ON points (d)", "unexpected index mine on table points"},
+        SchemaChange{"DROP TABLE run_tags", "lacks table run_tags"},
         // The comment extends over the next column.
-        Hostile{"PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'equal plans' || char(10), "
-                "'equal plans ') WHERE name = 'runs'",
-                "modified table runs"}));
+        SchemaChange{
+            "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'equal plans' || char(10), "
+            "'equal plans ') WHERE name = 'runs'",
+            "modified table runs"}));
 
-TEST(Hardening, tables_and_views_of_a_person_are_left_alone_and_named) {
+TEST(Hardening, additional_tables_and_views_are_ignored_and_listed) {
   const TemporaryFolder folder;
   const auto file = folder / "a.attnscope";
   write_run(file, {full_record(), simple_record(64)});
@@ -273,15 +277,15 @@ TEST(Hardening, tables_and_views_of_a_person_are_left_alone_and_named) {
       "CREATE TABLE notes (text); CREATE INDEX by_text ON notes (text); CREATE VIEW slow AS SELECT * FROM points");
   const RunStore store = RunStore::open(file, Mode::read_only);
   EXPECT_EQ(store.points().size(), 2U);
-  EXPECT_TRUE(store.bad_rows().empty());
-  EXPECT_THAT(store.extras(), ElementsAre("table notes", "view slow"));
+  EXPECT_TRUE(store.invalid_rows().empty());
+  EXPECT_THAT(store.other_objects(), ElementsAre("table notes", "view slow"));
   RunStore::open(file, Mode::collect).begin_run(full_header());
   EXPECT_TRUE(check_file(file).ok());
   SQLite::Database database(file.string());
   EXPECT_EQ(database.execAndGet("SELECT count(*) FROM notes").getInt(), 0) << "it is still there";
 }
 
-TEST(Text, that_steers_a_terminal_is_spelled_out) {
+TEST(Text, control_characters_are_escaped) {
   EXPECT_EQ(printable("fa2 \xc3\xbc \xe2\x80\xa6"), "fa2 \xc3\xbc \xe2\x80\xa6");
   EXPECT_EQ(printable("\x1b[2J\a\n\x7f"), "\\x1b[2J\\x07\\x0a\\x7f");
   EXPECT_EQ(printable("\xc2\x9b"

@@ -12,9 +12,9 @@
 
 namespace attnscope::ui {
 
-class PointRecords {
+class PointRecordReader {
  public:
-  PointRecords();
+  PointRecordReader();
 
   struct Read {
     std::shared_ptr<const PointRecord> record = {};  ///< null on error

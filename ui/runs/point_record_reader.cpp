@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/runs/point_records.h"
+#include "ui/runs/point_record_reader.h"
 
 #include <chrono>
 #include <exception>
@@ -12,17 +12,17 @@ namespace {
 
 /// Keeps a file open for a while, because opening validates it; not longer, because open files delay a collector that
 /// finishes.
-constexpr std::chrono::seconds kept_open{3};
+constexpr std::chrono::seconds file_idle_timeout{3};
 
 }  // namespace
 
-PointRecords::PointRecords() {
+PointRecordReader::PointRecordReader() {
   idle_.setSingleShot(true);
-  idle_.setInterval(kept_open);
+  idle_.setInterval(file_idle_timeout);
   QObject::connect(&idle_, &QTimer::timeout, &idle_, [this] { store_.reset(); });
 }
 
-PointRecords::Read PointRecords::read(const ShownPoint& point) {
+PointRecordReader::Read PointRecordReader::read(const ShownPoint& point) {
   Read read;
   try {
     read = read_file(point);
@@ -33,7 +33,7 @@ PointRecords::Read PointRecords::read(const ShownPoint& point) {
   return read;
 }
 
-PointRecords::Read PointRecords::read_file(const ShownPoint& point) {
+PointRecordReader::Read PointRecordReader::read_file(const ShownPoint& point) {
   const std::string file = point.run->file.toStdString();
   if (!store_ || file_ != point.run->file) {
     store_.reset();

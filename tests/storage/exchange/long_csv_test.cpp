@@ -56,7 +56,7 @@ class LongExport : public ::testing::Test {
   std::size_t next_ = 0;
 };
 
-TEST_F(LongExport, ColumnsAreThoseOfFieldsAndKnobs) {
+TEST_F(LongExport, ColumnsAreFieldsAndKnobs) {
   add(simple_record(64));
   PointRecord other = simple_record(128);
   other.spec.algorithm = "their own";
@@ -80,7 +80,7 @@ TEST_F(LongExport, ColumnsAreThoseOfFieldsAndKnobs) {
   EXPECT_EQ(theirs.at("cluster"), "2");
 }
 
-TEST_F(LongExport, AValueARow) {
+TEST_F(LongExport, OneRowPerValue) {
   add(full_record());
   const auto rows = lines();
   for (const Line& line : rows) {
@@ -117,7 +117,7 @@ TEST_F(LongExport, AValueARow) {
   expect("", "power_w", "699.25", "watt", "measured");
 }
 
-TEST_F(LongExport, TimesAndRatesHaveTheirQuartiles) {
+TEST_F(LongExport, TimesAndRatesHaveQuartiles) {
   PointRecord record = simple_record(64);
   record.kernels[0].samples_ns = {100, 200, 400};
   add(record);
@@ -134,7 +134,7 @@ TEST_F(LongExport, TimesAndRatesHaveTheirQuartiles) {
   EXPECT_EQ(bytes.at("q1") + bytes.at("q3") + bytes.at("samples"), "");
 }
 
-TEST_F(LongExport, EveryMetricOfTheTableThatAPointHasIsARow) {
+TEST_F(LongExport, EveryMetricIsARow) {
   PointRecord record = simple_record(64);
   record.kernels[0].metrics.clear();
   double value = 1000;
@@ -152,7 +152,7 @@ TEST_F(LongExport, EveryMetricOfTheTableThatAPointHasIsARow) {
   }
 }
 
-TEST_F(LongExport, AndTheWideOneSayWhatIsExtrapolated) {
+TEST_F(LongExport, MarksExtrapolatedValues) {
   PointSpec spec;
   spec.algorithm = "naive";
   spec.problem.n_q = spec.problem.n_k = 16384;
@@ -180,7 +180,7 @@ TEST_F(LongExport, AndTheWideOneSayWhatIsExtrapolated) {
   EXPECT_EQ(provenance_of["softmax"], "extrapolated");
 }
 
-TEST_F(LongExport, APointWithoutAValueSaysSo) {
+TEST_F(LongExport, PointWithoutValuesHasOneRow) {
   PointRecord infeasible = simple_record(128);
   infeasible.disposition = Disposition::infeasible;
   infeasible.reason = Message::verbatim("needs 300000 B of shared memory, 232448 B are there");
@@ -196,7 +196,7 @@ TEST_F(LongExport, APointWithoutAValueSaysSo) {
   }
 }
 
-TEST_F(LongExport, NamesKeepWhatTheyHold) {
+TEST_F(LongExport, EscapesNames) {
   const std::string hostile = "  a,\"b\"\r\nc;'=1+1\t\xc3\xbc ";
   PointRecord record = simple_record(64);
   record.spec.algorithm = hostile;
@@ -246,7 +246,7 @@ void expect_same(const PointRecord& point, const PointRecord& other) {
   }
 }
 
-TEST_F(LongExport, ComesBackAsTheWideOneDoes) {
+TEST_F(LongExport, RoundTripEqualsTheWideFormat) {
   PointRecord infeasible = simple_record(128);
   infeasible.disposition = Disposition::infeasible;
   infeasible.reason = Message::verbatim("too large, \"they\" say\nand mean it");
@@ -286,7 +286,7 @@ TEST_F(LongExport, ComesBackAsTheWideOneDoes) {
   EXPECT_TRUE(points[0].clocks->throttled);
 }
 
-TEST_F(LongExport, RowsMayComeInAnyOrderAndByHand) {
+TEST_F(LongExport, ReadsRowsInAnyOrder) {
   const Import import = imported(
       "algorithm,N,heads,d,metric,value,unit,kernel,q1,q3\n"
       "theirs,1024,8,64,dram_read_bytes,3,Mbyte,second,,\n"
@@ -312,7 +312,7 @@ TEST_F(LongExport, RowsMayComeInAnyOrderAndByHand) {
   EXPECT_EQ(evaluate(metric_key::time_median_ns, points[1])->value, 900);
 }
 
-TEST(ImportLong, EveryErrorNamesTheLine) {
+TEST(ImportLong, ErrorsNameTheLine) {
   const std::string head = "algorithm,N,heads,d,metric,value,unit\n";
   const std::vector<std::pair<std::string, std::string>> cases{
       {"algorithm,N,heads,d,metric\nx,64,1,64,registers\n", "line 1: column 'metric' requires a column 'value'"},

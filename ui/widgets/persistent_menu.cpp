@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/widgets/staying_menu.h"
+#include "ui/widgets/persistent_menu.h"
 
 #include <QKeyEvent>
 #include <QMouseEvent>
 
 namespace attnscope::ui {
 
-StayingMenu::StayingMenu(QWidget* parent) : QMenu(parent) {
+PersistentMenu::PersistentMenu(QWidget* parent) : QMenu(parent) {
   setToolTipsVisible(true);
 }
 
-bool StayingMenu::throw_switch() {
+bool PersistentMenu::toggle_current() {
   QAction* marked = activeAction();
   if (marked == nullptr || !marked->isCheckable() || marked->menu() != nullptr) return false;
   if (marked->isEnabled()) marked->trigger();
   return true;
 }
 
-void StayingMenu::mouseReleaseEvent(QMouseEvent* event) {
-  if (actionAt(event->position().toPoint()) == nullptr || !throw_switch()) QMenu::mouseReleaseEvent(event);
+void PersistentMenu::mouseReleaseEvent(QMouseEvent* event) {
+  if (actionAt(event->position().toPoint()) == nullptr || !toggle_current()) QMenu::mouseReleaseEvent(event);
 }
 
-void StayingMenu::keyPressEvent(QKeyEvent* event) {
+void PersistentMenu::keyPressEvent(QKeyEvent* event) {
   const bool throws = event->key() == Qt::Key_Space || event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
-  if (!throws || !throw_switch()) QMenu::keyPressEvent(event);
+  if (!throws || !toggle_current()) QMenu::keyPressEvent(event);
 }
 
 }  // namespace attnscope::ui

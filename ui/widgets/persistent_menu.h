@@ -6,10 +6,10 @@
 namespace attnscope::ui {
 
 /// Menu of check boxes that stays open while several are toggled.
-class StayingMenu : public QMenu {
+class PersistentMenu : public QMenu {
   Q_OBJECT
  public:
-  explicit StayingMenu(QWidget* parent = nullptr);
+  explicit PersistentMenu(QWidget* parent = nullptr);
 
  protected:
   void mouseReleaseEvent(QMouseEvent* event) override;
@@ -17,7 +17,7 @@ class StayingMenu : public QMenu {
 
  private:
   /// Toggles the current entry; returns false if it is not checkable.
-  bool throw_switch();
+  bool toggle_current();
 };
 
 }  // namespace attnscope::ui
