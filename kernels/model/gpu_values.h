@@ -46,7 +46,7 @@ struct WhatIf {
   [[nodiscard]] bool is_identity() const { return *this == WhatIf(); }
   bool operator==(const WhatIf&) const = default;
 };
-inline constexpr double least_what_if = 0.25;
+inline constexpr double min_what_if = 0.25;
 inline constexpr double max_what_if = 8;
 /// The scaled GPU, named after the change ("NVIDIA H200, L2 x2"). It inherits measured rates as any other GPU does.
 [[nodiscard]] DeviceLimits what_if(const DeviceLimits&, const WhatIf&);

@@ -38,14 +38,14 @@ namespace {
 using namespace attnscope::ui;
 
 /// CPU time of this thread in milliseconds.
-double computed_ms() {
+double thread_cpu_ms() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
 }
 
 /// CPU time of the process in milliseconds.
-double all_computed_ms() {
+double process_cpu_ms() {
   timespec now{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
@@ -59,23 +59,23 @@ class TimedApplication : public QApplication {
     if (within_) return QApplication::notify(receiver, event);
     within_ = true;
     // The event may delete its receiver.
-    const QString who = receiver->objectName();
+    const QString receiver_name = receiver->objectName();
     const char* kind = receiver->metaObject()->className();
     const QEvent::Type type = event->type();
-    const double before = computed_ms();
+    const double before = thread_cpu_ms();
     const bool taken = QApplication::notify(receiver, event);
     within_ = false;
-    const double took = computed_ms() - before;
+    const double took = thread_cpu_ms() - before;
     if (took > longest_ms_) {
       longest_ms_ = took;
       longest_ = QStringLiteral("%1 of %2 \"%3\"")
                      .arg(QString::fromLatin1(QMetaEnum::fromType<QEvent::Type>().valueToKey(type)),
-                          QString::fromLatin1(kind), who);
+                          QString::fromLatin1(kind), receiver_name);
     }
     return taken;
   }
   /// Returns and resets the longest event: "MetaCall of attnscope::ui::BackgroundWork "": 12.3 ms".
-  QString take_longest() {
+  QString take_longest_event() {
     const QString words = QStringLiteral("%1: %2 ms").arg(longest_).arg(longest_ms_, 0, 'f', 1);
     longest_ms_ = 0;
     longest_.clear();
@@ -105,13 +105,13 @@ struct Times {
   void take(const std::function<void()>& act, const std::function<bool()>& done) {
     QElapsedTimer timer;
     timer.start();
-    TimedApplication::instance().take_longest();
-    const double all_before = all_computed_ms();
+    TimedApplication::instance().take_longest_event();
+    const double all_before = process_cpu_ms();
     double longest = 0;
     const auto turn = [&](const std::function<void()>& work) {
-      const double before = computed_ms();
+      const double before = thread_cpu_ms();
       work();
-      longest = std::max(longest, computed_ms() - before);
+      longest = std::max(longest, thread_cpu_ms() - before);
     };
     turn([&] {
       act();
@@ -119,10 +119,10 @@ struct Times {
     });
     while (!done()) turn([] { QApplication::processEvents(QEventLoop::WaitForMoreEvents); });
     turn([] { QApplication::processEvents(); });
-    const QString event = TimedApplication::instance().take_longest();
+    const QString event = TimedApplication::instance().take_longest_event();
     if (block.empty() || longest > *std::max_element(block.begin(), block.end())) longest_event = event;
     block.push_back(longest);
-    whole.push_back(all_computed_ms() - all_before);
+    whole.push_back(process_cpu_ms() - all_before);
     clock.push_back(static_cast<double>(timer.nsecsElapsed()) * 1e-6);
   }
   void print(const char* what, const Targets& targets) {
@@ -183,28 +183,28 @@ void bench_opening(MainWindow& window, const QString& file) {
   window.grab();
   std::printf("%-32s %8.0f ms\n", "first frame, no file", ms_since(whole));
   whole.restart();
-  const double before_all = computed_ms();
+  const double before_all = thread_cpu_ms();
   double longest = 0;
   window.workspace().open(file);
   bool said = false;
   const auto settled = page_settled(window);
   while (window.workspace().loading() || !settled()) {
     said = said || window.workspace().opening().contains(QLatin1Char('%'));
-    const double before = computed_ms();
+    const double before = thread_cpu_ms();
     QApplication::processEvents(QEventLoop::WaitForMoreEvents);
-    longest = std::max(longest, computed_ms() - before);
+    longest = std::max(longest, thread_cpu_ms() - before);
   }
   const double read = ms_since(whole);
-  const double before = computed_ms();
+  const double before = thread_cpu_ms();
   window.grab();
-  longest = std::max(longest, computed_ms() - before);
+  longest = std::max(longest, thread_cpu_ms() - before);
   const std::size_t points = window.workspace().visible()->size();
   std::printf("%-32s %8.0f ms to first paint of %zu of %zu points, %.0f ms in the reader thread (%s)\n", "open",
               ms_since(whole), points, window.workspace().checked_points(), read,
               said ? "with progress" : "without progress");
   std::printf("%-32s %8.1f ms CPU in the longest block, %.1f in total   (target 100)\n", "open, event loop", longest,
-              computed_ms() - before_all);
-  std::printf("%-32s   longest event %s\n", "", qPrintable(TimedApplication::instance().take_longest()));
+              thread_cpu_ms() - before_all);
+  std::printf("%-32s   longest event %s\n", "", qPrintable(TimedApplication::instance().take_longest_event()));
 }
 
 void report_memory() {
@@ -239,9 +239,9 @@ void bench_curves(MainWindow& window, IoPlot& plot) {
   page->set_ordinate(Ordinate::bytes);
 }
 
-class PaintCount : public QObject {
+class PaintCounter : public QObject {
  public:
-  explicit PaintCount(QWidget* widget) { widget->installEventFilter(this); }
+  explicit PaintCounter(QWidget* widget) { widget->installEventFilter(this); }
   [[nodiscard]] int count() const { return count_; }
 
  protected:
@@ -257,7 +257,7 @@ class PaintCount : public QObject {
 /// Prints p50 and p99 from a slider's movement until the time bars are painted.
 void bench_slider(MainWindow& window, const char* what, const QString& name, double target) {
   auto* slider = window.findChild<QSlider*>(name);
-  const PaintCount frames(window.findChild<UnitBars*>());
+  const PaintCounter frames(window.findChild<UnitBars*>());
   const int places = slider->maximum() - slider->minimum();
   constexpr int moves = 400;
   int without_frame = 0;
@@ -371,10 +371,10 @@ void write_points(const QString& file, std::size_t wanted) {
   // Copies of a few points: evaluating the closed forms of each would dominate the benchmark.
   std::vector<attnscope::PointRecord> kinds = fixtures::memory_wall();
   for (attnscope::PointRecord& record : fixtures::tile_sweep()) kinds.push_back(std::move(record));
-  constexpr std::size_t most_of_run = 100'000;
+  constexpr std::size_t max_points_per_run = 100'000;
   int heads = 1;
   for (std::size_t written = 0, run = 1; written < wanted; ++run) {
-    const std::size_t count = std::min(most_of_run, wanted - written);
+    const std::size_t count = std::min(max_points_per_run, wanted - written);
     std::vector<attnscope::PointRecord> records;
     records.reserve(count + 8 * kinds.size());
     for (; records.size() < count; ++heads) {
@@ -390,7 +390,7 @@ void write_points(const QString& file, std::size_t wanted) {
       }
     }
     records.resize(count);
-    fixtures::write_at_once(file, {"sweep " + std::to_string(run), std::move(records), false});
+    fixtures::write_in_transaction(file, {"sweep " + std::to_string(run), std::move(records), false});
     written += count;
   }
 }

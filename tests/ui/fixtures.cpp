@@ -21,7 +21,7 @@ DeviceInfo device(bool simulated) {
   return info;
 }
 
-std::vector<GivenPoint> shown(const std::vector<PointRecord>& records, bool simulated, std::int64_t run) {
+std::vector<TestPoint> shown(const std::vector<PointRecord>& records, bool simulated, std::int64_t run) {
   auto info = std::make_shared<RunInfo>();
   info->file = QStringLiteral("/nowhere.attnscope");
   info->summary.id = run;
@@ -34,7 +34,7 @@ std::vector<GivenPoint> shown(const std::vector<PointRecord>& records, bool simu
   info->summary.preset = "test";
   info->summary.limits = gpu.limits;
   info->summary.state = StoredRunState::complete;
-  std::vector<GivenPoint> points;
+  std::vector<TestPoint> points;
   for (std::size_t i = 0; i < records.size(); ++i) {
     const auto id = static_cast<std::int64_t>(i + 1);
     points.push_back({info, std::make_shared<StoredPoint>(StoredPoint{id, run, i, gpu.uuid, records[i]})});
@@ -42,9 +42,9 @@ std::vector<GivenPoint> shown(const std::vector<PointRecord>& records, bool simu
   return points;
 }
 
-std::shared_ptr<const PointSet> set_of(const std::vector<GivenPoint>& points, std::span<const Field> fields) {
+std::shared_ptr<const PointSet> set_of(const std::vector<TestPoint>& points, std::span<const Field> fields) {
   std::vector<std::pair<RunPtr, RunPoints>> runs;
-  for (const GivenPoint& point : points) {
+  for (const TestPoint& point : points) {
     auto run = std::ranges::find(runs, point.run, &std::pair<RunPtr, RunPoints>::first);
     if (run == runs.end()) run = runs.insert(run, {point.run, RunPoints(fields)});
     run->second.add(*point.point);
@@ -54,7 +54,7 @@ std::shared_ptr<const PointSet> set_of(const std::vector<GivenPoint>& points, st
   return std::make_shared<const PointSet>(parts, fields);
 }
 
-QString describe_point_html(const GivenPoint& point, const QPalette& palette) {
+QString describe_point_html(const TestPoint& point, const QPalette& palette) {
   return ui::describe_point_html(*point.run, point.record(), palette);
 }
 
@@ -74,7 +74,7 @@ std::vector<PointRecord> simulated_naive(std::initializer_list<std::int64_t> len
   return records;
 }
 
-CurveSet curves_of(const std::vector<GivenPoint>& points, const CurveRequest& request) {
+CurveSet curves_of(const std::vector<TestPoint>& points, const CurveRequest& request) {
   auto set = set_of(points);
   ProblemFilter filter = analysis::curve_filter();
   filter.update(set->table(), set->table().rows());
@@ -89,7 +89,7 @@ analysis::TileMap heatmap_of(const PointSet& points, std::string_view metric) {
 
 namespace {
 
-RunHeader header_of(const RunOf& run) {
+RunHeader header_of(const TestRun& run) {
   RunHeader header;
   header.device = device(run.simulated);
   if (!run.gpu.empty()) {
@@ -110,16 +110,16 @@ RunHeader header_of(const RunOf& run) {
 
 }  // namespace
 
-void write_file(const QString& path, const std::vector<RunOf>& runs) {
+void write_file(const QString& path, const std::vector<TestRun>& runs) {
   RunStore store = RunStore::open(path.toStdString(), RunStore::Mode::collect);
-  for (const RunOf& run : runs) {
+  for (const TestRun& run : runs) {
     const std::int64_t id = store.begin_run(header_of(run));
     for (std::size_t i = 0; i < run.points.size(); ++i) store.add_point(id, i, run.points[i]);
     store.finish_run(id, StoredRunState::complete);
   }
 }
 
-void write_at_once(const QString& path, RunOf run) {
+void write_in_transaction(const QString& path, TestRun run) {
   RunStore store = RunStore::open(path.toStdString(), RunStore::Mode::collect);
   CompleteRun whole{.header = header_of(run), .points = std::move(run.points)};
   (void)store.add_complete_runs({&whole, 1});

@@ -13,7 +13,7 @@
 #include "storage/run_store.h"
 #include "tests/profiler/points/fixtures.h"
 #include "ui/models/curve_series.h"
-#include "ui/plots/heatmap_words.h"
+#include "ui/plots/heatmap_text.h"
 #include "ui/runs/workspace.h"
 
 namespace attnscope::ui::fixtures {
@@ -33,7 +33,7 @@ using attnscope::fixtures::spec;
 using attnscope::fixtures::tile_sweep;
 
 /// A point of a run without a file.
-struct GivenPoint {
+struct TestPoint {
   RunPtr run;
   std::shared_ptr<const StoredPoint> point;
 
@@ -41,12 +41,12 @@ struct GivenPoint {
   [[nodiscard]] const PointSpec& spec() const { return point->record.spec; }
 };
 /// Points of one run, which has the provenance of the first point.
-[[nodiscard]] std::vector<GivenPoint> shown(const std::vector<PointRecord>& records, bool simulated = false,
-                                            std::int64_t run = 1);
+[[nodiscard]] std::vector<TestPoint> shown(const std::vector<PointRecord>& records, bool simulated = false,
+                                           std::int64_t run = 1);
 /// Point set of the same points.
-[[nodiscard]] std::shared_ptr<const PointSet> set_of(const std::vector<GivenPoint>& points,
+[[nodiscard]] std::shared_ptr<const PointSet> set_of(const std::vector<TestPoint>& points,
                                                      std::span<const Field> fields = point_fields());
-[[nodiscard]] QString describe_point_html(const GivenPoint& point, const QPalette& palette);
+[[nodiscard]] QString describe_point_html(const TestPoint& point, const QPalette& palette);
 /// Reads the record of a point from its file.
 [[nodiscard]] PointRecord record_of(const ShownPoint& point);
 
@@ -54,20 +54,20 @@ struct GivenPoint {
 [[nodiscard]] std::vector<PointRecord> simulated_naive(std::initializer_list<std::int64_t> lengths);
 
 /// Curves of the first problem, and the tile map.
-[[nodiscard]] CurveSet curves_of(const std::vector<GivenPoint>& points, const CurveRequest& request);
+[[nodiscard]] CurveSet curves_of(const std::vector<TestPoint>& points, const CurveRequest& request);
 [[nodiscard]] analysis::TileMap heatmap_of(const PointSet& points, std::string_view metric);
 
 /// A run of a test file.
-struct RunOf {
+struct TestRun {
   std::string preset;
   std::vector<PointRecord> points;
   bool simulated = false;
   bool imported = false;
   std::string gpu = {};  ///< Name in the table of GPUs; empty: H200.
 };
-void write_file(const QString& path, const std::vector<RunOf>& runs);
+void write_file(const QString& path, const std::vector<TestRun>& runs);
 /// Adds a run in one transaction, for many points.
-void write_at_once(const QString& path, RunOf run);
+void write_in_transaction(const QString& path, TestRun run);
 
 /// Text of a result model (ui/models/result_model.h) in the column with that key; null: no such column.
 [[nodiscard]] QString cell_named(const QAbstractItemModel& model, int row, const char* key);

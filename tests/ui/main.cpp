@@ -10,7 +10,7 @@
 namespace {
 
 /// Resets the theme before each test.
-class FreshTheme : public testing::EmptyTestEventListener {
+class ThemeReset : public testing::EmptyTestEventListener {
   void OnTestStart(const testing::TestInfo& /*test*/) override {
     attnscope::ui::apply_theme(attnscope::ui::ThemeChoice::light);
   }
@@ -29,6 +29,6 @@ int main(int argc, char** argv) {
   QCoreApplication::setOrganizationName(QStringLiteral("attnscope-tests"));
   QCoreApplication::setApplicationName(QStringLiteral("attnscope-tests"));
   attnscope::ui::initialize_style();
-  testing::UnitTest::GetInstance()->listeners().Append(new FreshTheme);
+  testing::UnitTest::GetInstance()->listeners().Append(new ThemeReset);
   return RUN_ALL_TESTS();
 }

@@ -26,7 +26,7 @@
 #include "ui/pages/curves/io_curve_page.h"
 #include "ui/pages/explorer/cards.h"
 #include "ui/pages/explorer/explorer_page.h"
-#include "ui/pages/explorer/measuring_card.h"
+#include "ui/pages/explorer/measurement_card.h"
 #include "ui/pages/explorer/unit_bars.h"
 #include "ui/pages/law/law_page.h"
 #include "ui/pages/roofline/roofline_page.h"
@@ -54,7 +54,7 @@ class Walk {
     if (!QTest::qWaitForWindowExposed(&window_)) throw std::runtime_error("the window is not exposed");
   }
 
-  void open_the_sample() {
+  void open_recorded_sample() {
     window_.open_files(sample_paths());
     wait("points of the sample", [&] { return window_.workspace().visible()->size() > 600; });
     wait("curves", [&] { return !io().curves().curves.empty(); });
@@ -71,7 +71,7 @@ class Walk {
     picture("filtered");
   }
 
-  void isolate_a_series() {
+  void isolate_series() {
     window_.query().set_text({});
     window_.show_page(QStringLiteral("io"));
     settle();
@@ -94,7 +94,7 @@ class Walk {
     wait("all are shown", [&] { return plot.hidden().empty(); });
   }
 
-  void change_a_tile() {
+  void change_tile() {
     window_.show_page(QStringLiteral("explorer"));
     wait("an explored point", [&] { return explorer().shown() != nullptr && !explorer().behind(); });
     const double before = explorer().shown()->exploration.ns;
@@ -123,7 +123,7 @@ class Walk {
     press(QStringLiteral("measure"));
     wait("the measured point",
          [&] { return measurer.points().size() == 1 && measurer.points()[0].state == MeasuredPoint::State::finished; });
-    check("the measured time is shown with the predicted one", !explorer().unit_bars()->measured_words().isEmpty());
+    check("the measured time is shown with the predicted one", !explorer().unit_bars()->measured_text().isEmpty());
     picture("measured");
   }
 
@@ -146,7 +146,7 @@ class Walk {
     picture("around");
   }
 
-  void ask_what_if() {
+  void change_what_if() {
     window_.show_page(QStringLiteral("explorer"));
     settle();
     auto* spin = explorer().findChild<QSpinBox*>(QStringLiteral("what_if_dram"));
@@ -163,13 +163,13 @@ class Walk {
     wait("the original prediction", [&] { return !explorer().behind(); });
   }
 
-  void look_at_roofs() {
+  void visit_roofline() {
     window_.show_page(QStringLiteral("roofline"));
     wait("points under roofs", [&] { return page_of<RooflinePage>(window_).has_plot(); });
     picture("roofline");
   }
 
-  void try_the_law() {
+  void visit_law() {
     window_.open_files({QStringLiteral(ATTNSCOPE_LAW_SAMPLE)});
     window_.show_page(QStringLiteral("law"));
     const std::size_t before = window_.workspace().visible()->size();
@@ -178,7 +178,7 @@ class Walk {
     picture("law");
   }
 
-  void measure_elsewhere() {
+  void measure_remote() {
     hosts::LocalSshd sshd(work_.filePath(QStringLiteral("gpubox")).toStdString());
     if (!sshd.why_not().empty()) {
       std::printf("skipped: %s\n", sshd.why_not().c_str());
@@ -254,16 +254,16 @@ int main(int argc, char** argv) {
   try {
     Walk walk(size, parse_theme(QString::fromLocal8Bit(argv[2])), QString::fromLocal8Bit(argv[3]),
               QString::fromLocal8Bit(argc > 4 ? argv[4] : ""));
-    walk.open_the_sample();
+    walk.open_recorded_sample();
     walk.filter();
-    walk.isolate_a_series();
-    walk.change_a_tile();
+    walk.isolate_series();
+    walk.change_tile();
     walk.measure();
     walk.sweep_around();
-    walk.ask_what_if();
-    walk.look_at_roofs();
-    walk.try_the_law();
-    walk.measure_elsewhere();
+    walk.change_what_if();
+    walk.visit_roofline();
+    walk.visit_law();
+    walk.measure_remote();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "ui_walk: %s\n", error.what());
     return 1;

@@ -29,7 +29,7 @@ template <class Kind>
 Kind& page_of(MainWindow& window) {
   auto* page = window.findChild<Kind*>();
   if (page == nullptr) throw std::runtime_error("the window has no such page");
-  page->catch_up();
+  page->refresh_if_outdated();
   return *page;
 }
 

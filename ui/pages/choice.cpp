@@ -9,24 +9,24 @@
 
 namespace attnscope::ui {
 
-IdChoice::IdChoice(std::function<void()> changed, QString first, std::function<bool(const QString&)> can_be)
-    : changed_(std::move(changed)), can_be_(std::move(can_be)), id_(std::move(first)) {}
+IdChoice::IdChoice(std::function<void()> changed, QString first, std::function<bool(const QString&)> is_valid_id)
+    : changed_(std::move(changed)), is_valid_id_(std::move(is_valid_id)), id_(std::move(first)) {}
 
 void IdChoice::choose(const QString& id) {
-  if (can_be_ && !can_be_(id)) return;
+  if (is_valid_id_ && !is_valid_id_(id)) return;
   set_id(id);
   changed_();
 }
 
 void IdChoice::set_id(const QString& id) {
-  if (can_be_ && !can_be_(id)) return;
+  if (is_valid_id_ && !is_valid_id_(id)) return;
   id_ = id;
   show();
 }
 
 void IdChoice::offer(std::vector<Option> options, int otherwise) {
   options_ = std::move(options);
-  otherwise_ = otherwise;
+  fallback_ = otherwise;
   show();
 }
 
@@ -38,7 +38,7 @@ const Option* IdChoice::shown() const {
 int IdChoice::place() const {
   const auto found = std::ranges::find(options_, id_, &Option::id);
   if (found != options_.end()) return static_cast<int>(found - options_.begin());
-  return options_.empty() ? -1 : otherwise_;
+  return options_.empty() ? -1 : fallback_;
 }
 
 void IdChoice::show() const {

@@ -29,9 +29,10 @@ struct Option {
 /// A choice of one option by its id. Keeps an id that is currently not offered until it is offered again.
 class IdChoice {
  public:
-  /// `changed` is called after each change, by the user or by choose(). `can_be` returns whether an id is valid; empty:
-  /// every id is.
-  explicit IdChoice(std::function<void()> changed, QString first = {}, std::function<bool(const QString&)> can_be = {});
+  /// `changed` is called after each change, by the user or by choose(). `is_valid_id` returns whether an id is valid;
+  /// empty: every id is.
+  explicit IdChoice(std::function<void()> changed, QString first = {},
+                    std::function<bool(const QString&)> is_valid_id = {});
 
   [[nodiscard]] const QString& id() const { return id_; }
   [[nodiscard]] std::string key() const { return id_.toStdString(); }
@@ -51,7 +52,7 @@ class IdChoice {
   [[nodiscard]] int place() const;
   /// Connects the editor that shows the options. A pick calls `picked`, or choose() if `picked` is empty.
   template <class Editor>
-  Editor* edit_with(Editor* editor, std::function<void(const QString&)> picked = {}) {
+  Editor* attach_editor(Editor* editor, std::function<void(const QString&)> picked = {}) {
     show_ = [editor](const std::vector<Option>& options, int place) { editor->show_options(options, place); };
     if (!picked) picked = [this](const QString& id) { choose(id); };
     QObject::connect(editor, &Editor::picked, editor, std::move(picked));
@@ -63,10 +64,10 @@ class IdChoice {
   void show() const;
 
   std::function<void()> changed_;
-  std::function<bool(const QString&)> can_be_;
+  std::function<bool(const QString&)> is_valid_id_;
   QString id_;
   std::vector<Option> options_;
-  int otherwise_ = 0;
+  int fallback_ = 0;
   std::function<void(const std::vector<Option>&, int)> show_;
 };
 
@@ -109,7 +110,7 @@ class Choices {
   void keep(const char* key, QDoubleSpinBox& number);
   /// Keeps an object that has state() and restore().
   template <class Group>
-  void keep_all_of(const char* key, Group& group) {
+  void keep_group(const char* key, Group& group) {
     keep([key, &group](QJsonObject& state) { state[QLatin1String(key)] = group.state(); },
          [key, &group](const QJsonObject& state) { group.restore(state[QLatin1String(key)].toObject()); });
   }

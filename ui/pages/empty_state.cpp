@@ -15,7 +15,7 @@ namespace {
 
 constexpr char clear_link[] = "clear";  // Link target used in the messages.
 
-QString run_words(const RunInfo& run) {
+QString run_text(const RunInfo& run) {
   constexpr qsizetype most = 80;
   const QString name = run.title.isEmpty() ? run_title(run.summary) : run.title;
   const QString title = shortened(name, most).toHtmlEscaped();
@@ -30,11 +30,11 @@ bool is_running(const LoadedRun& run) {
 
 }  // namespace
 
-bool ticked_run_is_running(const Workspace& workspace) {
+bool has_active_run(const Workspace& workspace) {
   return std::any_of(workspace.runs().begin(), workspace.runs().end(), is_running);
 }
 
-EmptyWords why_no_points(const Workspace& workspace) {
+EmptyStateText no_points_text(const Workspace& workspace) {
   if (const std::size_t hidden = workspace.checked_points(); hidden > 0) {
     constexpr qsizetype most = 60;
     const QString filter = shortened(workspace.query(), most).toHtmlEscaped();
@@ -44,7 +44,7 @@ EmptyWords why_no_points(const Workspace& workspace) {
   const auto& runs = workspace.runs();
   if (const auto running = std::find_if(runs.begin(), runs.end(), is_running); running != runs.end()) {
     const std::size_t planned = running->info->summary.planned_points;
-    return {qtext(msg::empty_page::collecting{.run = run_words(*running->info).toStdString()}),
+    return {qtext(msg::empty_page::collecting{.run = run_text(*running->info).toStdString()}),
             planned == 0   ? qtext(msg::empty_page::sweep_starting_help{})  // A session has no plan.
             : planned == 1 ? qtext(msg::empty_page::point_running{})
                            : qtext(msg::empty_page::points_running{.points = planned})};
@@ -64,17 +64,17 @@ EmptyWords why_no_points(const Workspace& workspace) {
     return run.visible && run.info->summary.points > 0 && run.size() == 0;
   });
   if (damaged != runs.end()) {
-    return {qtext(msg::empty_page::all_damaged{.run = run_words(*damaged->info).toStdString()}),
+    return {qtext(msg::empty_page::all_damaged{.run = run_text(*damaged->info).toStdString()}),
             qtext(msg::empty_page::all_damaged_help{.points = points_text(damaged->info->summary.points)})};
   }
   if (checked != runs.end()) {
-    return {qtext(msg::empty_page::no_points{.run = run_words(*checked->info).toStdString()}),
+    return {qtext(msg::empty_page::no_points{.run = run_text(*checked->info).toStdString()}),
             qtext(msg::empty_page::no_points_help{.state = title(checked->info->summary.state)})};
   }
   return {qtext(msg::empty_page::no_run{}), qtext(msg::empty_page::no_run_help{})};
 }
 
-std::optional<EmptyWords> why_none_ran(const analysis::PointTable& table) {
+std::optional<EmptyStateText> none_ran_text(const analysis::PointTable& table) {
   struct End {
     std::size_t points = 0;
     analysis::Row first = 0;
@@ -97,8 +97,8 @@ std::optional<EmptyWords> why_none_ran(const analysis::PointTable& table) {
                                    .points = points,
                                    .why = shortened(qtext(reason), longest_reason).toHtmlEscaped().toStdString()}));
   }
-  return EmptyWords{qtext(msg::empty_page::no_result{.points = points_text(table.size())}),
-                    lines.join(QStringLiteral("<br>"))};
+  return EmptyStateText{qtext(msg::empty_page::no_result{.points = points_text(table.size())}),
+                        lines.join(QStringLiteral("<br>"))};
 }
 
 EmptyState::EmptyState(QWidget* parent, Workspace* workspace) : QLabel(parent), workspace_(workspace) {
@@ -117,7 +117,7 @@ EmptyState::EmptyState(QWidget* parent, Workspace* workspace) : QLabel(parent), 
   });
 }
 
-void EmptyState::set_text(const EmptyWords& words) {
+void EmptyState::set_text(const EmptyStateText& words) {
   QString text = QStringLiteral("<h3>%1</h3><p>%2</p>").arg(words.title, words.text);
   const Row left = workspace_ == nullptr ? 0 : workspace_->visible()->size();
   const std::size_t all = workspace_ == nullptr ? 0 : workspace_->checked_points();

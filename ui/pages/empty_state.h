@@ -11,7 +11,7 @@
 
 namespace attnscope::ui {
 
-struct EmptyWords {
+struct EmptyStateText {
   QString title;
   QString text;  ///< Rich text.
   /// Name of a recorded sample with suitable data (profiler/files/sample_paths.h); empty: none.
@@ -20,16 +20,16 @@ struct EmptyWords {
 
 /// Returns why no point is visible and what to do: all filtered out, no file open, file loading, sweep without points
 /// yet, no run selected, all points damaged.
-[[nodiscard]] EmptyWords why_no_points(const Workspace& workspace);
+[[nodiscard]] EmptyStateText no_points_text(const Workspace& workspace);
 /// Returns whether a selected run is still being collected.
-[[nodiscard]] bool ticked_run_is_running(const Workspace& workspace);
+[[nodiscard]] bool has_active_run(const Workspace& workspace);
 
 class EmptyState : public QLabel {
   Q_OBJECT
  public:
   /// Links in the text open the recorded sample or clear the filter of `workspace`. Null: no links.
   explicit EmptyState(QWidget* parent = nullptr, Workspace* workspace = nullptr);
-  void set_text(const EmptyWords& words);
+  void set_text(const EmptyStateText& words);
   /// A long word is cut and does not widen the window.
   [[nodiscard]] QSize minimumSizeHint() const override { return {0, QLabel::minimumSizeHint().height()}; }
   /// The text is centered vertically.
@@ -41,6 +41,6 @@ class EmptyState : public QLabel {
 
 /// Returns the outcomes and one reason for each if no point of the table ran. Null if a point ran or the table is
 /// empty.
-[[nodiscard]] std::optional<EmptyWords> why_none_ran(const analysis::PointTable& table);
+[[nodiscard]] std::optional<EmptyStateText> none_ran_text(const analysis::PointTable& table);
 
 }  // namespace attnscope::ui

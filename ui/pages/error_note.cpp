@@ -17,7 +17,7 @@ using analysis::ErrorRow;
 using analysis::PublishedErrors;
 
 /// Below this number of problems the 95th percentile is unknown.
-constexpr std::size_t few_problems = 3;
+constexpr std::size_t min_problems_for_p95 = 3;
 
 std::string short_gpu(const std::string& name) {
   return QString::fromStdString(name).remove(QStringLiteral("NVIDIA ")).toStdString();
@@ -26,20 +26,20 @@ std::string short_gpu(const std::string& name) {
 /// "DRAM ±0.4% (p95 1.4%)"
 QString figure(const ErrorRow& row, const Message& quantity) {
   const std::string median = text(Share(row.median));
-  if (row.problems < few_problems) {
+  if (row.problems < min_problems_for_p95) {
     return qtext(msg::prediction::of_few_problems{.median = median, .problems = row.problems, .quantity = quantity});
   }
   return qtext(msg::prediction::figure{.median = median, .p95 = text(Share(row.p95)), .quantity = quantity});
 }
 
 /// Returns "FA3" or "FA3 fp8" for a result of error_group().
-QString algorithm_word(std::string_view judged) {
+QString algorithm_short_label(std::string_view judged) {
   const std::size_t end = std::min(judged.find(' '), judged.size());
   return short_title(judged.substr(0, end)) + QString::fromUtf8(judged.substr(end));
 }
 
 /// "FA2 DRAM ±0.4% (p95 1.4%), time ±56% (p95 75%)"
-QString figures_of(const PublishedErrors& errors, const SimulatedPart& part) {
+QString error_figures(const PublishedErrors& errors, const SimulatedGroup& part) {
   QStringList figures;
   if (const ErrorRow* dram = errors.find(part.algorithm, part.pass, "dram_bytes")) {
     figures << figure(*dram, msg::prediction::dram{});
@@ -47,18 +47,18 @@ QString figures_of(const PublishedErrors& errors, const SimulatedPart& part) {
   if (const ErrorRow* time = errors.find(part.algorithm, part.pass, "time")) {
     figures << figure(*time, msg::prediction::time{});
   }
-  const QString title = algorithm_word(part.algorithm);
+  const QString title = algorithm_short_label(part.algorithm);
   if (figures.isEmpty()) return qtext(msg::prediction::not_validated{.what = title.toStdString()});
   return title + QLatin1Char(' ') + figures.join(QStringLiteral(", "));
 }
 
-QString line_of(const std::set<SimulatedPart>& parts) {
+QString line_of(const std::set<SimulatedGroup>& parts) {
   std::map<std::string, QStringList> figures;  // Keyed by the GPU of the validation.
   QStringList others;
-  for (const SimulatedPart& part : parts) {
+  for (const SimulatedGroup& part : parts) {
     const std::string gpu = short_gpu(part.gpu);
     if (const PublishedErrors* errors = analysis::validated_errors(part.gpu)) {
-      figures[errors->device] << figures_of(*errors, part);
+      figures[errors->device] << error_figures(*errors, part);
     } else {
       others << qtext(msg::prediction::not_validated{.what = gpu});
     }
@@ -77,8 +77,8 @@ QString line_of(const std::set<SimulatedPart>& parts) {
 
 }  // namespace
 
-std::set<SimulatedPart> simulated_parts(const PointSet& points, std::span<const Row> rows) {
-  std::set<SimulatedPart> parts;
+std::set<SimulatedGroup> simulated_groups(const PointSet& points, std::span<const Row> rows) {
+  std::set<SimulatedGroup> parts;
   const analysis::PointTable& table = points.table();
   for (const Row row : rows) {
     const analysis::Run& run = table.run(row);
@@ -95,7 +95,7 @@ ErrorNote::ErrorNote(QWidget* parent) : ElidedLabel(parent) {
   hide();
 }
 
-void ErrorNote::show_for(const std::set<SimulatedPart>& parts) {
+void ErrorNote::show_errors(const std::set<SimulatedGroup>& parts) {
   const QString line = line_of(parts);
   setText(line);
   setToolTip(plain_tooltip(line));

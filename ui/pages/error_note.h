@@ -13,26 +13,26 @@
 namespace attnscope::ui {
 
 /// Group of simulated points with one published error.
-struct SimulatedPart {
+struct SimulatedGroup {
   std::string algorithm;  ///< analysis::error_group()
   Pass pass = Pass::fwd;
   std::string gpu;        ///< "NVIDIA H200"
   std::string l2_source;  ///< GPU whose L2 model was used if this GPU's L2 was never measured; else empty.
 
-  bool operator<(const SimulatedPart& other) const {
+  bool operator<(const SimulatedGroup& other) const {
     return std::tie(algorithm, pass, gpu, l2_source) <
            std::tie(other.algorithm, other.pass, other.gpu, other.l2_source);
   }
 };
 /// Returns the groups of the simulated rows among `rows`.
-[[nodiscard]] std::set<SimulatedPart> simulated_parts(const PointSet& points, std::span<const Row> rows);
+[[nodiscard]] std::set<SimulatedGroup> simulated_groups(const PointSet& points, std::span<const Row> rows);
 
 /// Shows "FA2 DRAM ±0.4% (p95 1.4%), time ±5% (p95 17%)"; hidden without parts.
 class ErrorNote : public ElidedLabel {
   Q_OBJECT
  public:
   explicit ErrorNote(QWidget* parent = nullptr);
-  void show_for(const std::set<SimulatedPart>& parts);
+  void show_errors(const std::set<SimulatedGroup>& parts);
 };
 
 }  // namespace attnscope::ui

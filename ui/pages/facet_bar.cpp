@@ -34,23 +34,23 @@ FacetBar::FacetBar(ProblemFilter& filter, QWidget* parent)
   more_->setAccessibleName(qtext(msg::page::options{}));
   more_->hide_label();
   more_->set_texts({qtext(msg::page::options{})});
-  more_->show_words(qtext(msg::page::options{}));
+  more_->show_text(qtext(msg::page::options{}));
   more_->hide();
-  connect(more_->menu(), &QMenu::aboutToShow, this, &FacetBar::fill_more);
+  connect(more_->menu(), &QMenu::aboutToShow, this, &FacetBar::fill_options_menu);
   flow_->addWidget(more_);
   add_chips_of_filter();
 }
 
-void FacetBar::add_lead(FacetChip* chip) {
-  flow_->insert_widget(static_cast<int>(leads_.size()), chip);
-  leads_.push_back(chip);
+void FacetBar::add_leading_chip(FacetChip* chip) {
+  flow_->insert_widget(static_cast<int>(leading_chips_.size()), chip);
+  leading_chips_.push_back(chip);
 }
 
 void FacetBar::add_chips_of_filter() {
   for (std::size_t f = chips_.size(); f < filter_.facets().size(); ++f) {
     const analysis::Facet& facet = *filter_.facets()[f];
     auto* chip = new FacetChip(qtext(facet.label), qtext(facet.help), this);
-    flow_->insert_widget(static_cast<int>(leads_.size() + f), chip);
+    flow_->insert_widget(static_cast<int>(leading_chips_.size() + f), chip);
     chips_.push_back(chip);
     connect(chip, &FacetChip::picked, this, [this, f](const QString& id) {
       filter_.choose(f, id.toStdString());
@@ -59,7 +59,7 @@ void FacetBar::add_chips_of_filter() {
   }
 }
 
-void FacetBar::fold_soon() {
+void FacetBar::schedule_fold() {
   QCoreApplication::postEvent(this, new QEvent(QEvent::LayoutRequest));
 }
 
@@ -71,7 +71,7 @@ bool FacetBar::event(QEvent* event) {
 
 void FacetBar::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
-  fold_soon();
+  schedule_fold();
 }
 
 void FacetBar::fold() {
@@ -101,7 +101,7 @@ void FacetBar::fold() {
   for (int i = 1; i < flow_->count(); ++i) setTabOrder(flow_->itemAt(i - 1)->widget(), flow_->itemAt(i)->widget());
 }
 
-void FacetBar::fill_more() {
+void FacetBar::fill_options_menu() {
   // Submenus belong to the chips and switches to the bar, so clear() only removes their entries.
   QMenu& menu = *more_->menu();
   menu.clear();
@@ -132,7 +132,7 @@ void FacetBar::restore(const QJsonObject& state) {
   }
 }
 
-void FacetBar::choose_problem_of(const analysis::PointTable& table, analysis::Row row) {
+void FacetBar::choose_problem(const analysis::PointTable& table, analysis::Row row) {
   for (std::size_t f = 0; f < filter_.facets().size(); ++f) {
     const analysis::CodeColumn& column = table.codes(*filter_.facets()[f]);
     filter_.choose(f, column.values[column.codes[row]].id());
@@ -155,7 +155,7 @@ FacetBar::Texts FacetBar::texts_of(const ProblemFilter& filter, const analysis::
 }
 
 FacetChip* FacetBar::add(IdChoice& choice, const QString& label, const QString& help) {
-  return choice.edit_with(new FacetChip(label, help, this));
+  return choice.attach_editor(new FacetChip(label, help, this));
 }
 
 FacetChip* FacetBar::add_chip(IdChoice& choice, const QString& label, const QString& help) {
@@ -187,10 +187,10 @@ void FacetBar::refresh(const Texts& texts) {
     }
     chips_[f]->offer(std::move(options), state.current);
   }
-  fold_soon();  // The options may need another width.
+  schedule_fold();  // The options may need another width.
 }
 
-void Narrowed::narrow(std::shared_ptr<const PointSet> of, std::vector<Row> rows) {
+void FilteredPoints::narrow(std::shared_ptr<const PointSet> of, std::vector<Row> rows) {
   if (of != points || candidates == nullptr || rows != *candidates || texts == nullptr ||
       texts->size() != filter.facets().size()) {
     points = std::move(of);

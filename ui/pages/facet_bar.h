@@ -30,11 +30,11 @@ class FacetBar : public QWidget {
                                       const std::vector<Row>& rows);
   /// Shows the state of the filter. `texts`: values among the candidate rows.
   void refresh(const Texts& texts);
-  void choose_problem_of(const analysis::PointTable& table, analysis::Row row);
+  void choose_problem(const analysis::PointTable& table, analysis::Row row);
   /// Chips of the facets, in the order of the filter.
   [[nodiscard]] const std::vector<FacetChip*>& chips() const { return chips_; }
   /// Adds a chip before those of the filter; takes ownership.
-  void add_lead(FacetChip* chip);
+  void add_leading_chip(FacetChip* chip);
   /// Adds a chip for a choice of the page, after those of the filter.
   FacetChip* add_chip(IdChoice& choice, const QString& label, const QString& help);
   /// Adds the choice as a submenu of the plot options.
@@ -60,15 +60,15 @@ class FacetBar : public QWidget {
   /// Adds chips for new facets, after the other chips of the filter.
   void add_chips_of_filter();
   /// Deferred: folding during a show event would leave a chip both hidden and shown.
-  void fold_soon();
+  void schedule_fold();
   void fold();
-  void fill_more();
+  void fill_options_menu();
 
   ProblemFilter& filter_;
   FacetChip* add(IdChoice& choice, const QString& label, const QString& help);
 
   FlowLayout* flow_;
-  std::vector<FacetChip*> leads_;
+  std::vector<FacetChip*> leading_chips_;
   std::vector<FacetChip*> chips_;
   std::vector<FacetChip*> own_;
   std::vector<FacetChip*> options_;  ///< Always in the menu.
@@ -77,7 +77,7 @@ class FacetBar : public QWidget {
 };
 
 /// Points, the rows that a page can show, and the filter applied to them. Can be built in any thread.
-struct Narrowed {
+struct FilteredPoints {
   std::shared_ptr<const PointSet> points;
   std::shared_ptr<const std::vector<Row>> candidates;
   std::shared_ptr<const FacetBar::Texts> texts;  ///< Null: unknown.

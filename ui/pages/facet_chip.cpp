@@ -46,7 +46,7 @@ FacetChip::FacetChip(const QString& label, const QString& help, QMenu* menu, QWi
 void FacetChip::set_texts(const QStringList& texts) {
   if (texts == texts_) return;
   texts_ = texts;
-  forget_size();
+  invalidate_size();
 }
 
 void FacetChip::offer(std::vector<Option> options, int current) {
@@ -54,7 +54,7 @@ void FacetChip::offer(std::vector<Option> options, int current) {
   options_ = std::move(options);
   current_ = current;
   setEnabled(options_.size() > 1);
-  name_value();
+  update_accessible_name();
   QString tip = help_;
   if (current_ >= 0) {
     const Option& chosen = options_[static_cast<std::size_t>(current_)];
@@ -64,15 +64,15 @@ void FacetChip::offer(std::vector<Option> options, int current) {
   update();
 }
 
-void FacetChip::name_value() {
+void FacetChip::update_accessible_name() {
   const QString words = QString(label_ + QLatin1Char(' ') + value()).trimmed();
   setText(QString(words).replace(QLatin1Char('&'), QStringLiteral("&&")));
   setAccessibleDescription(words);
 }
 
-void FacetChip::show_words(const QString& words) {
+void FacetChip::show_text(const QString& words) {
   words_ = words;
-  name_value();
+  update_accessible_name();
   setToolTip(plain_tooltip(help_ + QLatin1Char('\n') + words));
   setEnabled(true);
   update();
@@ -108,27 +108,27 @@ QFont FacetChip::value_font() const {
   return bold;
 }
 
-void FacetChip::set_widest(int pixels) {
+void FacetChip::set_max_value_width(int pixels) {
   widest_ = pixels;
-  forget_size();
+  invalidate_size();
 }
 
 void FacetChip::hide_label() {
   label_shown_ = false;
-  forget_size();
+  invalidate_size();
 }
 
 int FacetChip::label_width() const {
   return label_shown_ ? fontMetrics().horizontalAdvance(label_) + chip_gap : 0;
 }
 
-void FacetChip::forget_size() {
+void FacetChip::invalidate_size() {
   size_ = {};
   updateGeometry();
 }
 
 void FacetChip::changeEvent(QEvent* event) {
-  if (event->type() == QEvent::FontChange || event->type() == QEvent::StyleChange) forget_size();
+  if (event->type() == QEvent::FontChange || event->type() == QEvent::StyleChange) invalidate_size();
   QToolButton::changeEvent(event);
 }
 
@@ -221,12 +221,12 @@ void FacetChip::pick(int place) {
   emit picked(options_[static_cast<std::size_t>(place)].id);
 }
 
-SetChip::SetChip(const QString& label, const QString& help, QWidget* parent)
+MultiChoiceChip::MultiChoiceChip(const QString& label, const QString& help, QWidget* parent)
     : FacetChip(label, help, new PersistentMenu, parent) {
   hide_label();
 }
 
-void SetChip::set_items(std::vector<Item> items) {
+void MultiChoiceChip::set_items(std::vector<Item> items) {
   if (items == items_) return;
   items_ = std::move(items);
   QStringList shown;
@@ -236,12 +236,12 @@ void SetChip::set_items(std::vector<Item> items) {
     if (item.offered && item.on) shown << item.text;
   }
   set_texts({all.join(QStringLiteral(", "))});
-  show_words(shown.isEmpty() ? QStringLiteral("–") : shown.join(QStringLiteral(", ")));
+  show_text(shown.isEmpty() ? QStringLiteral("–") : shown.join(QStringLiteral(", ")));
   setEnabled(!items_.empty());
   if (menu()->isVisible()) fill_menu();
 }
 
-void SetChip::fill_menu() {
+void MultiChoiceChip::fill_menu() {
   const bool fresh = menu()->actions().size() != static_cast<qsizetype>(items_.size());
   if (fresh) menu()->clear();
   for (std::size_t i = 0; i < items_.size(); ++i) {
@@ -255,9 +255,9 @@ void SetChip::fill_menu() {
     connect(entry, &QAction::triggered, this, [this, i](bool on) {
       const QString id = items_[i].id;
       if (QApplication::keyboardModifiers().testFlag(Qt::ControlModifier)) {
-        emit alone_wanted(id);
+        emit isolate_requested(id);
       } else {
-        emit switched(id, on);
+        emit item_toggled(id, on);
       }
     });
   }

@@ -21,7 +21,7 @@ class FacetChip : public QToolButton {
   FacetChip(const QString& label, const QString& help, QMenu* menu, QWidget* parent);
 
   /// Maximum width in pixels; longer values are elided.
-  void set_widest(int pixels);
+  void set_max_value_width(int pixels);
   /// Paints the value only; the accessible name keeps the label.
   void hide_label();
   /// All values that may ever be shown; they determine the width.
@@ -31,7 +31,7 @@ class FacetChip : public QToolButton {
   /// Like offer(); the options are also all values that may be shown.
   void show_options(const std::vector<Option>& options, int current);
   /// Shown instead of a chosen option.
-  void show_words(const QString& words);
+  void show_text(const QString& words);
   [[nodiscard]] const std::vector<Option>& options() const { return options_; }
   [[nodiscard]] QString label() const { return label_; }
   /// A folded chip is hidden, even after setVisible(true): its options are in another menu.
@@ -57,9 +57,9 @@ class FacetChip : public QToolButton {
   void changeEvent(QEvent* event) override;
 
  private:
-  void forget_size();
+  void invalidate_size();
   void pick(int place);
-  void name_value();
+  void update_accessible_name();
   [[nodiscard]] QFont value_font() const;
 
   [[nodiscard]] int label_width() const;
@@ -78,7 +78,7 @@ class FacetChip : public QToolButton {
 };
 
 /// Several switches as one chip ("FA1, FA2, FA3"), each a checkable menu entry.
-class SetChip : public FacetChip {
+class MultiChoiceChip : public FacetChip {
   Q_OBJECT
  public:
   struct Item {
@@ -89,15 +89,15 @@ class SetChip : public FacetChip {
     bool offered = true;  ///< false: disabled, no data.
     bool operator==(const Item&) const = default;
   };
-  SetChip(const QString& label, const QString& help, QWidget* parent = nullptr);
+  MultiChoiceChip(const QString& label, const QString& help, QWidget* parent = nullptr);
 
   void set_items(std::vector<Item> items);
   [[nodiscard]] const std::vector<Item>& items() const { return items_; }
 
  signals:
-  /// Emitted for user actions only. `alone_wanted`: switch all others off.
-  void switched(const QString& id, bool on);
-  void alone_wanted(const QString& id);
+  /// Emitted for user actions only. `isolate_requested`: switch all others off.
+  void item_toggled(const QString& id, bool on);
+  void isolate_requested(const QString& id);
 
  protected:
   void fill_menu() override;

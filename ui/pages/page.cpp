@@ -16,28 +16,28 @@ namespace attnscope::ui {
 
 Page::Page(QWidget* parent) : QWidget(parent) {
   constexpr std::chrono::milliseconds patience(250);
-  late_.setSingleShot(true);
-  late_.setInterval(patience);
-  connect(&late_, &QTimer::timeout, this, &Page::say_late);
+  overlay_timer_.setSingleShot(true);
+  overlay_timer_.setInterval(patience);
+  connect(&overlay_timer_, &QTimer::timeout, this, &Page::update_overlay);
 }
 
 void Page::watch(BackgroundWork& work) {
-  watched_.push_back(&work);
+  watched_work_.push_back(&work);
   connect(&work, &BackgroundWork::asked, this, [this, &work] {
     failure_.clear();
-    if (work.busy()) return begin_late();
-    say_late();
+    if (work.busy()) return schedule_overlay();
+    update_overlay();
   });
-  connect(&work, &BackgroundWork::settled, this, &Page::take_answer);
+  connect(&work, &BackgroundWork::settled, this, &Page::handle_result);
   work.on_failure([this](const QString& reason) { failure_ = reason; });
 }
 
-void Page::take_answer() {
+void Page::handle_result() {
   if (waiting()) return;
-  say_late();
+  update_overlay();
   if (in_sight()) {
     const bool known = mark_shown_;
-    mark_what_is_shown();
+    update_mark();
     if (mark_shown_ && !known) emit mark_found();
   }
   emit answered();
@@ -48,7 +48,7 @@ bool Page::waiting() const {
 }
 
 bool Page::settled() const {
-  return !waiting() && std::ranges::none_of(waited_for_, &BackgroundWork::busy);
+  return !waiting() && std::ranges::none_of(awaited_work_, &BackgroundWork::busy);
 }
 
 void Page::restore(const QJsonObject& state) {
@@ -56,52 +56,52 @@ void Page::restore(const QJsonObject& state) {
   show_choices();
 }
 
-void Page::begin_late() {
-  if (!may_stay()) return say_late();
-  if (!late_.isActive() && late_words().isEmpty()) late_.start();
+void Page::schedule_overlay() {
+  if (!can_stay_visible()) return update_overlay();
+  if (!overlay_timer_.isActive() && overlay_text().isEmpty()) overlay_timer_.start();
 }
 
-void Page::say_late() {
-  late_.stop();
+void Page::update_overlay() {
+  overlay_timer_.stop();
   const bool late = waiting();
   if (!late && failure_.isEmpty()) {
-    if (late_words_ != nullptr) late_words_->hide();
+    if (overlay_label_ != nullptr) overlay_label_->hide();
     return;
   }
-  if (late_words_ == nullptr) {
-    late_words_ = new QLabel(this);
-    late_words_->setObjectName(QStringLiteral("late"));
-    late_words_->setTextFormat(Qt::PlainText);
-    late_words_->setWordWrap(true);
-    late_words_->setFrameShape(QFrame::StyledPanel);
-    late_words_->setAutoFillBackground(true);
-    late_words_->setMargin(8);
+  if (overlay_label_ == nullptr) {
+    overlay_label_ = new QLabel(this);
+    overlay_label_->setObjectName(QStringLiteral("late"));
+    overlay_label_->setTextFormat(Qt::PlainText);
+    overlay_label_->setWordWrap(true);
+    overlay_label_->setFrameShape(QFrame::StyledPanel);
+    overlay_label_->setAutoFillBackground(true);
+    overlay_label_->setMargin(8);
   }
-  late_words_->setText(late ? qtext(msg::page::filtering{})
-                            : qtext(msg::page::failed{.reason = failure_.toStdString()}));
-  place_late();
-  late_words_->raise();
-  late_words_->show();
+  overlay_label_->setText(late ? qtext(msg::page::filtering{})
+                               : qtext(msg::page::failed{.reason = failure_.toStdString()}));
+  place_overlay();
+  overlay_label_->raise();
+  overlay_label_->show();
 }
 
-void Page::place_late() {
-  const QSize size = late_words_->sizeHint().boundedTo(rect().size());
-  late_words_->setGeometry(QRect(QPoint((width() - size.width()) / 2, (height() - size.height()) / 2), size));
+void Page::place_overlay() {
+  const QSize size = overlay_label_->sizeHint().boundedTo(rect().size());
+  overlay_label_->setGeometry(QRect(QPoint((width() - size.width()) / 2, (height() - size.height()) / 2), size));
 }
 
-QString Page::late_words() const {
-  return late_words_ == nullptr || late_words_->isHidden() ? QString() : late_words_->text();
+QString Page::overlay_text() const {
+  return overlay_label_ == nullptr || overlay_label_->isHidden() ? QString() : overlay_label_->text();
 }
 
 void Page::settle() {
   if (workspace_ != nullptr) workspace_->settle();
-  catch_up();
+  refresh_if_outdated();
   // A result may start another request.
-  while (busy()) std::ranges::for_each(watched_, &BackgroundWork::wait);
-  std::ranges::for_each(waited_for_, &BackgroundWork::wait);
+  while (busy()) std::ranges::for_each(watched_work_, &BackgroundWork::wait);
+  std::ranges::for_each(awaited_work_, &BackgroundWork::wait);
 }
 
-const PlainTable* Page::seen_table() const {
+const PlainTable* Page::first_visible_table() const {
   for (const PlainTable* table : findChildren<PlainTable*>()) {
     if (table->isVisibleTo(this) && table->model()->rowCount() > 0) return table;
   }
@@ -109,7 +109,7 @@ const PlainTable* Page::seen_table() const {
 }
 
 ShownValues Page::values() const {
-  const PlainTable* table = seen_table();
+  const PlainTable* table = first_visible_table();
   return table == nullptr ? ShownValues() : table->values();
 }
 
@@ -121,41 +121,41 @@ void Page::contextMenuEvent(QContextMenuEvent* event) {
   menu->isEmpty() ? menu->deleteLater() : menu->popup(event->globalPos());
 }
 
-void Page::keep_up_with(Workspace& workspace) {
+void Page::follow_points_of(Workspace& workspace) {
   workspace_ = &workspace;
   connect(&workspace, &Workspace::points_pending, this, [this] {
-    if (in_sight()) begin_late();
+    if (in_sight()) schedule_overlay();
   });
-  connect(&workspace, &Workspace::points_changed, this, &Page::fall_behind);
+  connect(&workspace, &Workspace::points_changed, this, &Page::mark_stale);
 }
 
-void Page::fall_behind() {
+void Page::mark_stale() {
   outdated_ = true;
   // Tabs hide the other pages. A page that was never hidden is about to be shown, or used without a window.
-  if (in_sight()) catch_up();
+  if (in_sight()) refresh_if_outdated();
 }
 
-void Page::catch_up() {
+void Page::refresh_if_outdated() {
   if (std::exchange(outdated_, false)) {
-    show_anew();
-    mark_stale_ = true;
-    if (!waiting() && failure_.isEmpty()) say_late();
+    rebuild_page();
+    mark_outdated_ = true;
+    if (!waiting() && failure_.isEmpty()) update_overlay();
   }
   // With a background update pending, the point is marked when it is done.
-  if (!busy()) mark_what_is_shown();
+  if (!busy()) update_mark();
 }
 
-void Page::mark_what_is_shown() {
-  const bool stale = std::exchange(mark_stale_, false);
-  if (std::exchange(mark_behind_, false)) return show_marked(true);
-  if (stale) renew_mark();
+void Page::update_mark() {
+  const bool stale = std::exchange(mark_outdated_, false);
+  if (std::exchange(mark_pending_, false)) return show_marked(true);
+  if (stale) restore_mark();
 }
 
 void Page::mark(const ShownPoint& point) {
   marked_ = point;
   mark_shown_ = false;
-  mark_behind_ = true;
-  if (in_sight()) catch_up();
+  mark_pending_ = true;
+  if (in_sight()) refresh_if_outdated();
 }
 
 void Page::show_marked(bool moves) {
@@ -163,20 +163,20 @@ void Page::show_marked(bool moves) {
   mark_shown_ = show_mark(*marked_, moves);
 }
 
-void Page::renew_mark() {
+void Page::restore_mark() {
   if (marked_ && !marking_) show_marked(false);
 }
 
-void Page::tell_selected(const ShownPoint& point) {
+void Page::emit_selected(const ShownPoint& point) {
   if (marking_) return;
   marked_ = point;
-  mark_behind_ = false;
+  mark_pending_ = false;
   mark_shown_ = true;
   emit point_selected(point);
 }
 
 void Page::setVisible(bool visible) {
-  if (visible) catch_up();
+  if (visible) refresh_if_outdated();
   QWidget::setVisible(visible);
 }
 

@@ -41,7 +41,7 @@ class Page : public QWidget {
   [[nodiscard]] virtual QString file_stem() const { return {}; }
   /// Picture of the plot. Pre: has_plot().
   [[nodiscard]] virtual PlotPicture picture() const { return {}; }
-  [[nodiscard]] virtual bool has_values() const { return seen_table() != nullptr; }
+  [[nodiscard]] virtual bool has_values() const { return first_visible_table() != nullptr; }
   /// Values that the page shows; default: those of its first visible table.
   [[nodiscard]] virtual ShownValues values() const;
 
@@ -55,14 +55,14 @@ class Page : public QWidget {
 
   [[nodiscard]] virtual std::vector<std::pair<QString, QString>> shortcuts() const { return {}; }
   /// Prepares the page for a screenshot, e.g. selects a point.
-  virtual void pose() {}
+  virtual void prepare_screenshot() {}
 
-  void catch_up();
+  void refresh_if_outdated();
   /// Returns whether the page is hidden and its data changed since the last refresh.
   [[nodiscard]] bool outdated() const { return outdated_; }
   void setVisible(bool visible) override;
   /// Text over outdated content: computing, or failed. Empty if the content is up to date.
-  [[nodiscard]] QString late_words() const;
+  [[nodiscard]] QString overlay_text() const;
   /// Returns whether the page shows the last choices and all visible points. With many points the update runs in a
   /// background thread.
   [[nodiscard]] bool settled() const;
@@ -85,15 +85,15 @@ class Page : public QWidget {
   void mark_found();
   /// The user wants this point in the explorer, chosen or pinned.
   void explore_wanted(const attnscope::PointSpec& spec, const QString& gpu);
-  void pin_wanted(const attnscope::PointSpec& spec, const QString& gpu);
+  void pin_requested(const attnscope::PointSpec& spec, const QString& gpu);
   /// The user wants this point, by its id in `file`, in a tile map.
-  void map_wanted(const QString& file, qint64 point);
+  void map_requested(const QString& file, qint64 point);
   /// A context menu is about to open; the window adds its own entries.
   void menu_opened(QMenu* menu);
   void answered();
   /// The user wants to measure a GPU's ceilings, or to stop the measurement.
-  void device_work_wanted(const attnscope::ui::CeilingsTask& work);
-  void stop_wanted();
+  void device_work_requested(const attnscope::ui::CeilingsTask& work);
+  void stop_requested();
 
  protected:
   /// Adds entries for the selection to the context menu.
@@ -103,57 +103,57 @@ class Page : public QWidget {
   [[nodiscard]] Choices& choices() { return choices_; }
   /// Shows all choices after restore().
   virtual void show_choices() {}
-  /// Rebuilds the page from the visible points. Called by fall_behind() and catch_up() only.
-  virtual void show_anew() {}
+  /// Rebuilds the page from the visible points. Called by mark_stale() and refresh_if_outdated() only.
+  virtual void rebuild_page() {}
   /// Marks a point in the current content; returns false if it is not shown. `moves`: the page may scroll to it.
   /// Marks a point in the current content; returns false if it is not shown. `moves`: the page may scroll to it.
   /// No signal is emitted for the selection.
   virtual bool show_mark(const ShownPoint& /*point*/, bool /*moves*/) { return false; }
   /// Returns whether the old content may stay visible until the update is done: yes for a picture, no for an
   /// explanation of an empty page.
-  [[nodiscard]] virtual bool may_stay() const { return true; }
+  [[nodiscard]] virtual bool can_stay_visible() const { return true; }
   /// Marks the point again after the content changed.
-  void renew_mark();
+  void restore_mark();
   /// Emits point_selected() for a point that the user selected on this page.
-  void tell_selected(const attnscope::ui::ShownPoint& point);
+  void emit_selected(const attnscope::ui::ShownPoint& point);
   /// Marks the page as outdated. A visible page refreshes at once, a hidden one when shown.
-  void fall_behind();
+  void mark_stale();
   /// Refreshes the page whenever the visible points change.
-  void keep_up_with(Workspace& workspace);
+  void follow_points_of(Workspace& workspace);
 
   /// Shows an overlay while `work` takes long, and its error if it fails. `work` has to live as long as the page.
   void watch(BackgroundWork& work);
   /// No overlay for `work`, but settle() waits for it.
-  void wait_for(BackgroundWork& work) { waited_for_.push_back(&work); }
+  void wait_for(BackgroundWork& work) { awaited_work_.push_back(&work); }
   [[nodiscard]] bool waiting() const;
   /// Shows the overlay if the update is pending or failed; hides it otherwise.
-  void say_late();
+  void update_overlay();
 
  private:
   /// Returns whether the page is visible or has no window that could hide it.
   [[nodiscard]] bool in_sight() const { return !isHidden() || !testAttribute(Qt::WA_WState_ExplicitShowHide); }
   void show_marked(bool moves);
   /// Starts the delay before the overlay is shown.
-  void begin_late();
-  void take_answer();
-  [[nodiscard]] bool busy() const { return std::ranges::any_of(watched_, &BackgroundWork::busy); }
+  void schedule_overlay();
+  void handle_result();
+  [[nodiscard]] bool busy() const { return std::ranges::any_of(watched_work_, &BackgroundWork::busy); }
   /// First visible table with rows; null: none.
-  [[nodiscard]] const PlainTable* seen_table() const;
-  void mark_what_is_shown();
-  void place_late();
+  [[nodiscard]] const PlainTable* first_visible_table() const;
+  void update_mark();
+  void place_overlay();
 
   Choices choices_;
   bool outdated_ = false;
   std::optional<ShownPoint> marked_;
-  bool mark_behind_ = false;  ///< marked_ has to be shown when the page is shown.
-  bool mark_stale_ = false;   ///< The content changed since the mark was shown.
+  bool mark_pending_ = false;   ///< marked_ has to be shown when the page is shown.
+  bool mark_outdated_ = false;  ///< The content changed since the mark was shown.
   bool mark_shown_ = false;
   bool marking_ = false;
   Workspace* workspace_ = nullptr;  ///< Source of the visible points.
-  std::vector<BackgroundWork*> watched_;
-  std::vector<BackgroundWork*> waited_for_;
-  QTimer late_;  ///< Delay before the overlay is shown.
-  QLabel* late_words_ = nullptr;
+  std::vector<BackgroundWork*> watched_work_;
+  std::vector<BackgroundWork*> awaited_work_;
+  QTimer overlay_timer_;  ///< Delay before the overlay is shown.
+  QLabel* overlay_label_ = nullptr;
   QString failure_;  ///< Error of the last update; empty: none.
 };
 

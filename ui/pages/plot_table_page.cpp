@@ -33,7 +33,7 @@ void PlotTablePage::fit_table() {
   // Leave room for the horizontal scroll bar.
   const bool wide = table_->horizontalHeader()->length() > table_->width();
   const int bar = wide ? style()->pixelMetric(QStyle::PM_ScrollBarExtent, nullptr, table_) : 0;
-  const int most = std::max(height_of(fewest_rows_), room_for_table());
+  const int most = std::max(height_of(min_rows_), max_table_height());
   table_->setFixedHeight(std::min(height_of(table_->model()->rowCount()) + bar, most));
 }
 

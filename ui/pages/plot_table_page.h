@@ -16,21 +16,21 @@ class PlotTablePage : public ProblemPage {
   [[nodiscard]] PlainTable* table() const { return table_; }
 
  protected:
-  /// The table shows at least `fewest_rows` rows, and scrolls if it has more than fit.
-  PlotTablePage(Workspace& workspace, const NewFilter& new_filter, int fewest_rows, QWidget* parent)
-      : ProblemPage(workspace, new_filter, parent), fewest_rows_(fewest_rows) {}
+  /// The table shows at least `min_rows` rows, and scrolls if it has more than fit.
+  PlotTablePage(Workspace& workspace, const FilterFactory& filter_factory, int min_rows, QWidget* parent)
+      : ProblemPage(workspace, filter_factory, parent), min_rows_(min_rows) {}
 
   /// `below`: widget below both; does not scroll. Null: none.
   void set_plot_and_table(QWidget* plot, QAbstractItemModel& model, const QString& name, int spacing,
                           QWidget* below = nullptr);
   /// Maximum height of the table in pixels.
-  [[nodiscard]] virtual int room_for_table() const = 0;
+  [[nodiscard]] virtual int max_table_height() const = 0;
   void fit_table();
   void resizeEvent(QResizeEvent* event) override;
   void changeEvent(QEvent* event) override;
 
  private:
-  int fewest_rows_;
+  int min_rows_;
   QWidget* plot_ = nullptr;
   PlainTable* table_ = nullptr;
 };

@@ -9,7 +9,7 @@ namespace attnscope::ui {
 namespace {
 
 /// Returns whether both filters have the same facets and the same choices of the user.
-bool chosen_alike(const ProblemFilter& a, const ProblemFilter& b) {
+bool has_equal_choices(const ProblemFilter& a, const ProblemFilter& b) {
   if (a.facets().size() != b.facets().size()) return false;
   for (std::size_t f = 0; f < a.facets().size(); ++f) {
     if (a.is_active(f) != b.is_active(f) || a.chosen(f) != b.chosen(f)) return false;
@@ -19,15 +19,15 @@ bool chosen_alike(const ProblemFilter& a, const ProblemFilter& b) {
 
 }  // namespace
 
-ProblemPage::ProblemPage(Workspace& workspace, const NewFilter& new_filter, QWidget* parent)
+ProblemPage::ProblemPage(Workspace& workspace, const FilterFactory& filter_factory, QWidget* parent)
     : Page(parent),
       workspace_(workspace),
-      filter_(new_filter()),
+      filter_(filter_factory()),
       points_(std::make_shared<const PointSet>()),
       facets_(new FacetBar(filter_, this)),
-      look_(&ProblemPage::look, [this](Narrowed now) {
+      search_(&ProblemPage::look, [this](FilteredPoints now) {
         take(std::move(now));
-        found_of_ = looks_for_;
+        candidates_key_ = search_key_;
         const std::function<void()> show = found_;  // `show` may start another search, which replaces found_.
         show();
       }) {
@@ -35,10 +35,10 @@ ProblemPage::ProblemPage(Workspace& workspace, const NewFilter& new_filter, QWid
   column->setContentsMargins(10, 5, 10, 4);
   column->setSpacing(5);
   column->addWidget(facets_);
-  choices().keep_all_of("choices", *facets_);
+  choices().keep_group("choices", *facets_);
   connect(facets_, &FacetBar::chosen, this, [this] { show_problem(); });
-  keep_up_with(workspace);
-  watch(look_);
+  follow_points_of(workspace);
+  watch(search_);
 }
 
 void ProblemPage::set_content(QWidget* content, QWidget* below) {
@@ -55,13 +55,13 @@ void ProblemPage::set_content(QWidget* content, QWidget* below) {
   column->addWidget(note_);
 }
 
-void ProblemPage::show_content(const std::set<SimulatedPart>& parts) {
-  note_->show_for(parts);
+void ProblemPage::show_content(const std::set<SimulatedGroup>& parts) {
+  note_->show_errors(parts);
   stack_->setCurrentIndex(0);
 }
 
-void ProblemPage::show_words(const EmptyWords& words) {
-  note_->show_for({});
+void ProblemPage::show_text(const EmptyStateText& words) {
+  note_->show_errors({});
   empty_->set_text(words);
   stack_->setCurrentWidget(empty_);
 }
@@ -70,7 +70,7 @@ QString ProblemPage::words() const {
   return stack_->currentWidget() == empty_ ? empty_->text() : QString();
 }
 
-void ProblemPage::show_anew() {
+void ProblemPage::rebuild_page() {
   show_points();
 }
 
@@ -87,23 +87,23 @@ void ProblemPage::choose(const QString& field, const QString& id) {
   show_problem();
 }
 
-void ProblemPage::look_through(const std::string& of, Find find, std::function<void()> show) {
-  if (workspace_.gathering()) return stop_looking();  // points_changed() follows.
-  Narrowed before = narrowed(workspace_.query());
+void ProblemPage::search_points(const std::string& of, Find find, std::function<void()> show) {
+  if (workspace_.gathering()) return cancel_search();  // points_changed() follows.
+  FilteredPoints before = narrowed(workspace_.query());
   before.points = workspace_.visible();
   const bool has_texts = texts_ != nullptr && texts_->size() == filter_.facets().size();
-  if (before.points != points_ || of != found_of_ || !has_texts) {
+  if (before.points != points_ || of != candidates_key_ || !has_texts) {
     before.candidates = nullptr;
     before.texts = nullptr;
   }
   const std::size_t size = before.points->size();
-  looks_for_ = of;
+  search_key_ = of;
   found_ = std::move(show);
-  look_.ask({std::move(find), std::move(before)}, size);
+  search_.ask({std::move(find), std::move(before)}, size);
 }
 
-Narrowed ProblemPage::look(const SearchRequest& asked, const StaleCheck& outdated) {
-  Narrowed now = asked.before;
+FilteredPoints ProblemPage::look(const SearchRequest& asked, const StaleCheck& outdated) {
+  FilteredPoints now = asked.before;
   const analysis::PointTable& table = now.points->table();
   if (now.candidates == nullptr) now.candidates = std::make_shared<const std::vector<Row>>(asked.find(table));
   if (outdated()) return now;
@@ -115,38 +115,38 @@ Narrowed ProblemPage::look(const SearchRequest& asked, const StaleCheck& outdate
   return now;
 }
 
-Narrowed ProblemPage::narrowed(const QString& query) const {
-  Narrowed now{points_, candidates_, texts_, filter_, query};
+FilteredPoints ProblemPage::narrowed(const QString& query) const {
+  FilteredPoints now{points_, candidates_, texts_, filter_, query};
   // Automatic choices made for a half-typed query are dropped: each query starts from the choices without a query.
-  if (now.query != taken_of_ && unfiltered_ && chosen_alike(*unfiltered_, filter_)) now.filter = *unfiltered_;
+  if (now.query != shown_query_ && unfiltered_ && has_equal_choices(*unfiltered_, filter_)) now.filter = *unfiltered_;
   return now;
 }
 
-void ProblemPage::take(Narrowed now) {
+void ProblemPage::take(FilteredPoints now) {
   points_ = std::move(now.points);
-  found_of_.clear();
+  candidates_key_.clear();
   candidates_ = std::move(now.candidates);
   texts_ = std::move(now.texts);
   filter_ = std::move(now.filter);
-  taken_of_ = std::move(now.query);
-  if (taken_of_.isEmpty()) unfiltered_ = filter_;
+  shown_query_ = std::move(now.query);
+  if (shown_query_.isEmpty()) unfiltered_ = filter_;
   facets_->refresh(*texts_);
 }
 
-bool ProblemPage::turn_to_problem_of(const std::function<bool(const ShownPoint&)>& wanted) {
-  catch_up();
+bool ProblemPage::show_problem_of(const std::function<bool(const ShownPoint&)>& wanted) {
+  refresh_if_outdated();
   settle();
   const auto is_wanted = [&](Row row) { return wanted((*points_)[row]); };
   const auto row = std::ranges::find_if(*candidates_, is_wanted);
   if (row == candidates_->end()) return false;
   if (std::ranges::any_of(filter_.rows(), is_wanted)) return true;
-  facets_->choose_problem_of(points_->table(), *row);
+  facets_->choose_problem(points_->table(), *row);
   show_problem();
   return true;
 }
 
-bool ProblemPage::turn_to_run(const QString& file, std::int64_t run) {
-  return turn_to_problem_of(
+bool ProblemPage::show_problem_of_run(const QString& file, std::int64_t run) {
+  return show_problem_of(
       [&](const ShownPoint& point) { return point.run->summary.id == run && point.run->file == file; });
 }
 

@@ -26,7 +26,7 @@ class ProblemPage : public Page {
   Q_OBJECT
  public:
   /// Chooses a problem of the run unless one of its points is shown. Returns false if the page can show none of them.
-  bool turn_to_run(const QString& file, std::int64_t run);
+  bool show_problem_of_run(const QString& file, std::int64_t run);
   /// Options of a field, by its label or key ("d", "Pass", "mask"); they depend on the choices before it.
   [[nodiscard]] QStringList options(const QString& field) const;
   void choose(const QString& field, const QString& id);
@@ -38,15 +38,15 @@ class ProblemPage : public Page {
  protected:
   /// Adds the content, with `below` and the error note under it, at the end of the page's layout.
   void set_content(QWidget* content, QWidget* below = nullptr);
-  void show_content(const std::set<SimulatedPart>& parts);
-  virtual void show_words(const EmptyWords& words);
-  using NewFilter = std::function<ProblemFilter()>;
-  /// `new_filter` creates a filter without choices. The page's layout is a column that begins with the facets.
-  ProblemPage(Workspace& workspace, const NewFilter& new_filter, QWidget* parent);
+  void show_content(const std::set<SimulatedGroup>& parts);
+  virtual void show_text(const EmptyStateText& words);
+  using FilterFactory = std::function<ProblemFilter()>;
+  /// `filter_factory` creates a filter without choices. The page's layout is a column that begins with the facets.
+  ProblemPage(Workspace& workspace, const FilterFactory& filter_factory, QWidget* parent);
 
-  [[nodiscard]] bool may_stay() const override { return has_plot(); }
+  [[nodiscard]] bool can_stay_visible() const override { return has_plot(); }
   /// Chooses the problem of the first point that matches, on the current axes, unless such a point is shown.
-  bool turn_to_problem_of(const std::function<bool(const ShownPoint&)>& wanted);
+  bool show_problem_of(const std::function<bool(const ShownPoint&)>& wanted);
   /// Shows the problem that the filter has chosen. Called after each change of the choice.
   virtual void show_problem() = 0;
   void show_choices() override { show_problem(); }
@@ -57,14 +57,14 @@ class ProblemPage : public Page {
   /// Finds the rows that the page can show, applies the filter, then calls `show`; in a background thread for many
   /// points. A new call replaces a pending one. `of` identifies `find`: with equal points and equal `of` the rows are
   /// reused.
-  void look_through(const std::string& of, Find find, std::function<void()> show);
+  void search_points(const std::string& of, Find find, std::function<void()> show);
   /// Drops a pending search; its result would undo later choices.
-  void stop_looking() { look_.drop(); }
-  [[nodiscard]] bool searching() const { return look_.busy(); }
+  void cancel_search() { search_.drop(); }
+  [[nodiscard]] bool searching() const { return search_.busy(); }
   /// State to filter from: the current choices, with the points that match the query.
-  [[nodiscard]] Narrowed narrowed(const QString& query) const;
-  void take(Narrowed now);
-  /// Drops the automatic choices of the filter and keeps those of the user. Call look_through() afterwards.
+  [[nodiscard]] FilteredPoints narrowed(const QString& query) const;
+  void take(FilteredPoints now);
+  /// Drops the automatic choices of the filter and keeps those of the user. Call search_points() afterwards.
   void reset_automatic() { filter_.reset_automatic(); }
   void restrict_to(const std::vector<analysis::FacetPtr>& facets, analysis::FacetPtr spread) {
     filter_.restrict_to(facets, std::move(spread));
@@ -76,15 +76,15 @@ class ProblemPage : public Page {
   [[nodiscard]] FacetBar& facets() const { return *facets_; }
 
  private:
-  void show_anew() final;
+  void rebuild_page() final;
 
   Workspace& workspace_;
   ProblemFilter filter_;
   std::optional<ProblemFilter> unfiltered_;  ///< Choices made when no query was set.
-  QString taken_of_;                         ///< Query of the points that are shown.
+  QString shown_query_;                      ///< Query of the points that are shown.
   std::shared_ptr<const PointSet> points_;   ///< All visible points; the filter's rows are those of the shown problem.
   std::shared_ptr<const std::vector<Row>> candidates_ = std::make_shared<std::vector<Row>>();
-  std::string found_of_;                          ///< `of` of the search that found the candidates.
+  std::string candidates_key_;                    ///< `of` of the search that found the candidates.
   std::shared_ptr<const FacetBar::Texts> texts_;  ///< Facet values of the candidates; null: not computed yet.
   FacetBar* facets_;
   QStackedLayout* stack_ = nullptr;
@@ -92,12 +92,12 @@ class ProblemPage : public Page {
   ErrorNote* note_ = nullptr;
   struct SearchRequest {
     Find find;
-    Narrowed before;
+    FilteredPoints before;
   };
-  static Narrowed look(const SearchRequest& asked, const StaleCheck& outdated);
-  std::string looks_for_;  ///< `of` of the last search.
+  static FilteredPoints look(const SearchRequest& asked, const StaleCheck& outdated);
+  std::string search_key_;  ///< `of` of the last search.
   std::function<void()> found_;
-  Live<SearchRequest, Narrowed> look_;
+  Live<SearchRequest, FilteredPoints> search_;
 };
 
 /// Map layouts as offered and saved: keys of the axes, rows first.
@@ -106,7 +106,7 @@ class ProblemPage : public Page {
 }
 
 /// Returns whether two axes cover a common field; then they cannot be axes of one map.
-[[nodiscard]] inline bool share_names(const analysis::PointAxis& a, const analysis::PointAxis& b) {
+[[nodiscard]] inline bool share_fields(const analysis::PointAxis& a, const analysis::PointAxis& b) {
   return a.key() == b.key() ||
          std::ranges::any_of(a.names, [&](const std::string& name) { return b.covers_field(name); });
 }
@@ -121,10 +121,10 @@ class ProblemPage : public Page {
 [[nodiscard]] inline QString layout_id(const analysis::MapLayout& layout) {
   return layout_id(key_of(layout.y), key_of(layout.x));
 }
-[[nodiscard]] inline QString rows_of_layout(const QString& id) {
+[[nodiscard]] inline QString layout_rows(const QString& id) {
   return id.section(QLatin1Char('|'), 0, 0);
 }
-[[nodiscard]] inline QString columns_of_layout(const QString& id) {
+[[nodiscard]] inline QString layout_columns(const QString& id) {
   return id.section(QLatin1Char('|'), 1);
 }
 

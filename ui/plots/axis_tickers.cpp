@@ -17,7 +17,7 @@ namespace {
 using Label = QString (*)(double);
 
 /// Returns `steps` x base^k within the range, plus one value beyond each end (the axis trims them).
-QVector<double> ladder(const QCPRange& range, double base, std::initializer_list<double> steps, int stride = 1) {
+QVector<double> scaled_steps(const QCPRange& range, double base, std::initializer_list<double> steps, int stride = 1) {
   QVector<double> values;
   if (range.lower <= 0) return values;
   const int first = static_cast<int>(std::floor(std::log(range.lower) / std::log(base)));
@@ -36,13 +36,13 @@ class DecadeTicker : public QCPAxisTicker {
  protected:
   QVector<double> createTickVector(double /*step*/, const QCPRange& range) override {
     const double decades = std::log10(range.upper / range.lower);
-    if (decades < 1.2) return ladder(range, 10, {1, 1.5, 2, 3, 4, 5, 6, 8});
-    if (decades < 2.5) return ladder(range, 10, {1, 2, 5});
-    return ladder(range, 10, {1}, decades > 12 ? 3 : 1);
+    if (decades < 1.2) return scaled_steps(range, 10, {1, 1.5, 2, 3, 4, 5, 6, 8});
+    if (decades < 2.5) return scaled_steps(range, 10, {1, 2, 5});
+    return scaled_steps(range, 10, {1}, decades > 12 ? 3 : 1);
   }
   QVector<double> createSubTickVector(int /*count*/, const QVector<double>& ticks) override {
     if (ticks.isEmpty()) return {};
-    return ladder({ticks.first(), ticks.last()}, 10, {2, 3, 4, 5, 6, 7, 8, 9});
+    return scaled_steps({ticks.first(), ticks.last()}, 10, {2, 3, 4, 5, 6, 7, 8, 9});
   }
   QString getTickLabel(double tick, const QLocale& /*locale*/, QChar /*format*/, int /*precision*/) override {
     return label_(tick);
@@ -58,13 +58,13 @@ class LengthTicker : public QCPAxisTicker {
     const double octaves = std::log2(range.upper / range.lower);
     constexpr double longest_whole = 1e5;
     whole_ = octaves < 1.5 && range.upper < longest_whole;
-    if (octaves < 0.8) return ladder(range, 2, {1, 1.125, 1.25, 1.375, 1.5, 1.625, 1.75, 1.875});
-    if (octaves < 1.5) return ladder(range, 2, {1, 1.25, 1.5, 1.75});
-    return ladder(range, 2, {1}, octaves > 14 ? 2 : 1);
+    if (octaves < 0.8) return scaled_steps(range, 2, {1, 1.125, 1.25, 1.375, 1.5, 1.625, 1.75, 1.875});
+    if (octaves < 1.5) return scaled_steps(range, 2, {1, 1.25, 1.5, 1.75});
+    return scaled_steps(range, 2, {1}, octaves > 14 ? 2 : 1);
   }
   QVector<double> createSubTickVector(int /*count*/, const QVector<double>& ticks) override {
     if (ticks.isEmpty()) return {};
-    return ladder({ticks.first(), ticks.last()}, 2, {1.25, 1.5, 1.75});
+    return scaled_steps({ticks.first(), ticks.last()}, 2, {1.25, 1.5, 1.75});
   }
   QString getTickLabel(double tick, const QLocale& /*locale*/, QChar /*format*/, int /*precision*/) override {
     return whole_ ? QString::number(tick, 'f', tick == std::floor(tick) ? 0 : 1) : format_length(tick);
@@ -81,11 +81,11 @@ class RoundTicker : public QCPAxisTicker {
 
  protected:
   QVector<double> createTickVector(double /*step*/, const QCPRange& range) override {
-    constexpr int most_ticks = 9;
+    constexpr int max_ticks = 9;
     const double low = logarithmic_ ? std::max(range.lower, range.upper * 1e-12) : range.lower;
     QVector<double> ticks;
     if (range.upper <= low) return ticks;
-    const std::vector<double> shown = round_ticks(low * factor_, range.upper * factor_, most_ticks, logarithmic_);
+    const std::vector<double> shown = round_ticks(low * factor_, range.upper * factor_, max_ticks, logarithmic_);
     for (const double tick : shown) ticks.append(tick / factor_);
     labels_.clear();
     const QStringList labels = tick_labels(shown);
@@ -138,31 +138,31 @@ namespace {
 
 constexpr double slack = 1e-9;  ///< Relative to a step, so that rounding errors do not drop a tick.
 
-constexpr double most_counted = 9e15;  ///< Largest double with all smaller integers exact, about.
-constexpr double most_looked_at = 64;  ///< Limit on the number of ticks.
+constexpr double max_exact_integer = 9e15;  ///< Largest double with all smaller integers exact, about.
+constexpr double max_step_ticks = 64;       ///< Limit on the number of ticks.
 
-std::vector<double> in_steps(double low, double high, double step) {
+std::vector<double> step_ticks(double low, double high, double step) {
   std::vector<double> ticks;
   const double first = std::ceil(low / step - slack);
-  const double last = std::min(std::floor(high / step + slack), first + most_looked_at);
-  if (!(std::abs(first) < most_counted) || !(std::abs(last) < most_counted)) return ticks;
+  const double last = std::min(std::floor(high / step + slack), first + max_step_ticks);
+  if (!(std::abs(first) < max_exact_integer) || !(std::abs(last) < max_exact_integer)) return ticks;
   for (auto i = static_cast<std::int64_t>(first); i <= static_cast<std::int64_t>(last); ++i) {
     ticks.push_back(static_cast<double>(i) * step);
   }
   return ticks;
 }
 
-std::vector<double> in_equal_steps(double low, double high, int most) {
+std::vector<double> equal_step_ticks(double low, double high, int most) {
   if (!(high > low) || !std::isfinite(high - low)) return {};
   const double power = std::pow(10, std::floor(std::log10((high - low) / std::max(1, most))));
   for (const double factor : {1.0, 2.0, 5.0, 10.0, 20.0}) {
-    std::vector<double> ticks = in_steps(low, high, factor * power);
+    std::vector<double> ticks = step_ticks(low, high, factor * power);
     if (static_cast<int>(ticks.size()) <= most) return ticks;
   }
   return {};
 }
 
-std::vector<double> in_decades(double low, double high, const std::vector<double>& factors) {
+std::vector<double> decade_ticks(double low, double high, const std::vector<double>& factors) {
   std::vector<double> ticks;
   for (double exponent = std::floor(std::log10(low)); exponent <= std::ceil(std::log10(high)); ++exponent) {
     for (const double factor : factors) {
@@ -177,12 +177,12 @@ std::vector<double> in_decades(double low, double high, const std::vector<double
 
 std::vector<double> round_ticks(double low, double high, int most, bool logarithmic) {
   constexpr double decade = 10;
-  if (!logarithmic || high < decade * low) return in_equal_steps(low, high, most);
+  if (!logarithmic || high < decade * low) return equal_step_ticks(low, high, most);
   for (const std::vector<double>& factors : {std::vector{1.0, 2.0, 5.0}, std::vector{1.0, 3.0}, std::vector{1.0}}) {
-    std::vector<double> ticks = in_decades(low, high, factors);
+    std::vector<double> ticks = decade_ticks(low, high, factors);
     if (static_cast<int>(ticks.size()) <= most) return ticks;
   }
-  std::vector<double> powers = in_decades(low, high, {1.0});
+  std::vector<double> powers = decade_ticks(low, high, {1.0});
   std::vector<double> ticks;
   const std::size_t step = (powers.size() + static_cast<std::size_t>(most) - 1) / static_cast<std::size_t>(most);
   for (std::size_t i = 0; i < powers.size(); i += step) ticks.push_back(powers[i]);
@@ -190,11 +190,11 @@ std::vector<double> round_ticks(double low, double high, int most, bool logarith
 }
 
 QStringList tick_labels(const std::vector<double>& ticks) {
-  constexpr int most_decimals = 6;
+  constexpr int max_decimals = 6;
   constexpr double widest = 100;
   const auto decimals_of = [](double tick) {
     int decimals = 0;
-    for (double rest = std::abs(tick); decimals < most_decimals; ++decimals, rest *= 10) {
+    for (double rest = std::abs(tick); decimals < max_decimals; ++decimals, rest *= 10) {
       if (std::abs(rest - std::round(rest)) <= slack * rest) break;
     }
     return decimals;
@@ -211,7 +211,7 @@ QStringList tick_labels(const std::vector<double>& ticks) {
   QStringList labels;
   for (const double tick : ticks) {
     const int decimals = alike ? most : decimals_of(tick);
-    labels << (decimals == 0 || decimals == most_decimals ? format_number(tick) : QString::number(tick, 'f', decimals));
+    labels << (decimals == 0 || decimals == max_decimals ? format_number(tick) : QString::number(tick, 'f', decimals));
   }
   return labels;
 }

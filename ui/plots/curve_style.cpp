@@ -12,11 +12,11 @@ namespace attnscope::ui {
 namespace {
 
 constexpr double square_size = 6.5;
-constexpr double older_strength = 0.6;   ///< Opacity of an older run's curves.
-constexpr double oldest_strength = 0.4;  ///< Opacity of all runs before it.
+constexpr double older_opacity = 0.6;   ///< Opacity of an older run's curves.
+constexpr double oldest_opacity = 0.4;  ///< Opacity of all runs before it.
 
-QColor mixed(const QColor& color, const QColor& background, double strength) {
-  const auto part = [strength](int a, int b) { return static_cast<int>(strength * a + (1 - strength) * b); };
+QColor mixed(const QColor& color, const QColor& background, double opacity) {
+  const auto part = [opacity](int a, int b) { return static_cast<int>(opacity * a + (1 - opacity) * b); };
   return {part(color.red(), background.red()), part(color.green(), background.green()),
           part(color.blue(), background.blue())};
 }
@@ -56,13 +56,13 @@ QPainterPath struck_marker(SampleMark mark) {
 }
 
 /// Distinguishes the curve from others of its color.
-QString side_words(const Curve& curve) {
+QString side_text(const Curve& curve) {
   if (curve.hue >= 0) return to_qstring(owner_title(curve.name));
   return QString::fromStdString(curve.name.runs.empty() ? curve.name.label : curve.name.runs);
 }
 
 /// Shade of an algorithm's color for the first, second, third device.
-QColor shaded(const QColor& color, int device, bool dark) {
+QColor device_shade(const QColor& color, int device, bool dark) {
   constexpr int shades = 3;
   // In percent; there is more room away from the background.
   switch (device % shades) {
@@ -120,7 +120,7 @@ SampleMark mark_of(const Curve& curve) {
 }
 
 SampleMark mark_of(const Curve& curve, const CurvePoint& point) {
-  if (point.throttled && slowed_by_clocks(curve)) return SampleMark::half_disc;
+  if (point.throttled && depends_on_clocks(curve)) return SampleMark::half_disc;
   if (point.provenance != Provenance::extrapolated || curve.kind != CurveKind::measured) return mark_of(curve);
   return curve.quantity == Quantity::sm_l2 ? SampleMark::plus_square : SampleMark::plus_disc;
 }
@@ -181,32 +181,33 @@ QCPScatterStyle selection_ring(const QColor& color) {
 
 QColor curve_color(const Curve& curve, const PlotColors& colors) {
   if (curve.name.algorithm.empty()) return colors.muted;
-  QColor color = curve.hue >= 0 ? category_color(static_cast<std::size_t>(curve.hue), colors.dark)
-                                : shaded(algorithm_color(curve.name.algorithm, colors.dark), curve.shade, colors.dark);
+  QColor color = curve.hue >= 0
+                     ? category_color(static_cast<std::size_t>(curve.hue), colors.dark)
+                     : device_shade(algorithm_color(curve.name.algorithm, colors.dark), curve.shade, colors.dark);
   if (!curve.lighter_shade) return color;
-  return mixed(color, colors.background, curve.name.age == 1 ? older_strength : oldest_strength);
+  return mixed(color, colors.background, curve.name.age == 1 ? older_opacity : oldest_opacity);
 }
 
-bool slowed_by_clocks(const Curve& curve) {
+bool depends_on_clocks(const Curve& curve) {
   if (curve.kind != CurveKind::measured) return false;
   const Metric* metric = find_metric(analysis::metric_of(curve));
   return metric != nullptr && metric->depends_on_clock;
 }
 
-QString throttled_words() {
+QString throttled_text() {
   return qtext(msg::curve_plot::throttled{});
 }
 
-QString extrapolated_words() {
+QString extrapolated_text() {
   return qtext(msg::curve_plot::extrapolated{});
 }
 
-QString style_words(const Curve& curve) {
+QString style_text(const Curve& curve) {
   const QString quantity = to_qstring(quantity_title(curve));
   switch (curve.kind) {
     case CurveKind::measured:
       return QStringLiteral("%1 · %2").arg(quantity, to_qstring(curve.provenance)) +
-             (curve.look > 0 ? QStringLiteral(" · ") + side_words(curve) : QString());
+             (curve.look > 0 ? QStringLiteral(" · ") + side_text(curve) : QString());
     case CurveKind::model:
       // Exact for SM-L2 bytes; a prediction for times.
       if (!curve.metric.empty()) return qtext(msg::curve_plot::model{.quantity = quantity.toStdString()});

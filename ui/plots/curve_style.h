@@ -30,11 +30,11 @@ inline constexpr double path_unit_size = 6;  ///< Marker size at which QCPScatte
 /// for curves of the problem alone.
 [[nodiscard]] QColor curve_color(const Curve& curve, const PlotColors& colors);
 /// Returns whether throttled clocks affect the curve's values; byte counts do not depend on clocks.
-[[nodiscard]] bool slowed_by_clocks(const Curve& curve);
-[[nodiscard]] QString throttled_words();
-[[nodiscard]] QString extrapolated_words();
+[[nodiscard]] bool depends_on_clocks(const Curve& curve);
+[[nodiscard]] QString throttled_text();
+[[nodiscard]] QString extrapolated_text();
 /// Kind of the curve without its owner: "DRAM · measured".
-[[nodiscard]] QString style_words(const Curve& curve);
+[[nodiscard]] QString style_text(const Curve& curve);
 /// Font of legends and notes; smaller than the axis font.
 [[nodiscard]] QFont small_font(QFont font);
 

@@ -10,7 +10,7 @@
 #include "ui/models/curve_series.h"
 #include "ui/plots/axis_tickers.h"
 #include "ui/plots/curve_style.h"
-#include "ui/plots/heatmap_words.h"
+#include "ui/plots/heatmap_text.h"
 #include "ui/plots/plot_parts.h"
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"
@@ -19,13 +19,13 @@ namespace attnscope::ui {
 namespace {
 
 /// Keeps ratios close to 1 pale if a map has no others.
-constexpr double least_reach = 0.02;
+constexpr double min_log_range = 0.02;
 
 }  // namespace
 
 HeatmapColors::HeatmapColors(const TileMap& map, bool log)
     : diverging_(map.shown.is_centered_at_one()),
-      one_(map.flat),
+      uniform_(map.flat),
       less_is_better_(map.better == BetterDirection::less),
       more_is_better_(map.better == BetterDirection::more) {
   if (!map.minimum) return;
@@ -34,22 +34,22 @@ HeatmapColors::HeatmapColors(const TileMap& map, bool log)
   diverging_ = diverging_ && low_ > 0;
   log_ = (log || diverging_) && low_ > 0;
   if (!diverging_) return;
-  low_ = std::min(low_, 1 - least_reach);
-  high_ = std::max(high_, 1 + least_reach);
-  reach_ = std::max(-std::log(low_), std::log(high_));
-  one_ = false;  // Even equal ratios show their distance from 1.
+  low_ = std::min(low_, 1 - min_log_range);
+  high_ = std::max(high_, 1 + min_log_range);
+  max_log_ratio_ = std::max(-std::log(low_), std::log(high_));
+  uniform_ = false;  // Even equal ratios show their distance from 1.
 }
 
 QColor HeatmapColors::at(double value) const {
   if (diverging_) {
-    const double away = std::log(std::max(value, low_)) / reach_;
+    const double away = std::log(std::max(value, low_)) / max_log_ratio_;
     return blue_to_orange(0.5 + 0.5 * (more_is_better_ ? -away : away));
   }
-  const double share = one() ? 0.5 : share_of(value);
+  const double share = one() ? 0.5 : scale_position(value);
   return viridis(less_is_better_ && !one() ? 1 - share : share);
 }
 
-double HeatmapColors::share_of(double value) const {
+double HeatmapColors::scale_position(double value) const {
   if (high_ <= low_) return 0.5;
   const double share =
       log_ ? std::log(std::max(value, low_) / low_) / std::log(high_ / low_) : (value - low_) / (high_ - low_);
@@ -63,19 +63,19 @@ double HeatmapColors::value_at(double share) const {
 namespace {
 
 constexpr double title_room = 46;
-constexpr double untitled_room = 10;
+constexpr double untitled_height = 10;
 constexpr double bar_gap = 18;
 constexpr double bottom_axis = 44;
-constexpr double largest_cell = 96;
-constexpr double smallest_cell = 4;
-constexpr double figure_gap = 6;        ///< Minimum gap between the values of neighboring cells, in pixels.
-constexpr double legible_figures = 7;   ///< In points; below this size, values have two digits instead.
-constexpr double smallest_figures = 6;  ///< In points; below this size, values are not shown.
-constexpr int least_width = 480;        ///< Minimum width of a picture, so that the legend does not wrap each word.
+constexpr double max_cell_size = 96;
+constexpr double min_cell_size = 4;
+constexpr double figure_gap = 6;            ///< Minimum gap between the values of neighboring cells, in pixels.
+constexpr double min_long_figure_size = 7;  ///< In points; below this size, values have two digits instead.
+constexpr double min_figure_size = 6;       ///< In points; below this size, values are not shown.
+constexpr int min_picture_width = 480;      ///< Minimum width of a picture, so that the legend does not wrap each word.
 
 /// Returns the largest font, up to the drawing's own, in which all values fit: with three digits, or two if three would
 /// be too small.
-HeatmapLayout::Figures figures_in(const HeatmapDrawing& drawing, double cell_width, double cell_height) {
+HeatmapLayout::Figures fit_figures(const HeatmapDrawing& drawing, double cell_width, double cell_height) {
   const QFontMetricsF metrics(drawing.font);
   const double by_height = (cell_height - 2) / metrics.height();
   const double full_size = drawing.font.pointSizeF();
@@ -89,13 +89,13 @@ HeatmapLayout::Figures figures_in(const HeatmapDrawing& drawing, double cell_wid
     }
     const double by_width = widest > 0 ? (cell_width - figure_gap) / widest : 1;
     const double size = full_size * std::min({1.0, by_width, by_height});
-    if (size < (digits > 2 ? legible_figures : smallest_figures)) continue;
+    if (size < (digits > 2 ? min_long_figure_size : min_figure_size)) continue;
     QFont small = drawing.font;
     small.setPointSizeF(size);
     return {small, digits, true};
   }
   QFont small = drawing.font;
-  small.setPointSizeF(std::min(full_size, smallest_figures));
+  small.setPointSizeF(std::min(full_size, min_figure_size));
   return {small, 2, false};
 }
 
@@ -113,8 +113,8 @@ double row_label_width(const HeatmapDrawing& drawing) {
 
 /// Cell size in whole pixels, so that all gaps are equal.
 double cell_extent(double room, double largest, double pixel) {
-  const double wanted = std::clamp(room, smallest_cell, largest);
-  return std::max(smallest_cell, std::floor(wanted / pixel) * pixel);
+  const double wanted = std::clamp(room, min_cell_size, largest);
+  return std::max(min_cell_size, std::floor(wanted / pixel) * pixel);
 }
 
 }  // namespace
@@ -146,15 +146,15 @@ HeatmapLayout lay_out_heatmap(const HeatmapDrawing& drawing, const QRectF& area)
   HeatmapLayout layout;
   const QFontMetricsF small(small_font(drawing.font));
   const double larger = font_scale(drawing.font);
-  const double title_height = drawing.title.what.isEmpty() ? untitled_room : title_room * larger;
+  const double title_height = drawing.title.what.isEmpty() ? untitled_height : title_room * larger;
   layout.label_width = row_label_width(drawing);
   const double left = heatmap_left_margin(drawing.font) + layout.label_width;
   const double bar = bar_gap + heatmap_bar_width + heatmap_bar_labels(drawing.font);
   const double width = area.width() - left - bar - heatmap_right_margin;
   const auto columns = static_cast<double>(std::max<std::size_t>(1, drawing.map.x.size()));
   const auto rows = static_cast<double>(std::max<std::size_t>(1, drawing.map.y.size()));
-  layout.cell_width = cell_extent(width / columns, largest_cell * 1.4, drawing.pixel);
-  layout.seam = std::max(1.0, std::round(1 / drawing.pixel)) * drawing.pixel;
+  layout.cell_width = cell_extent(width / columns, max_cell_size * 1.4, drawing.pixel);
+  layout.cell_gap = std::max(1.0, std::round(1 / drawing.pixel)) * drawing.pixel;
   const double axis = bottom_axis * larger;
   const double source = drawing.source.isEmpty() ? 0 : small.height() + 4;
   // Hidden values add a line to the caption, which takes height.
@@ -163,8 +163,8 @@ HeatmapLayout lay_out_heatmap(const HeatmapDrawing& drawing, const QRectF& area)
     const QString words = heatmap_caption(drawing.points, drawing.map, shown, drawing.target);
     const double caption = small.boundingRect(room, Qt::TextWordWrap, words).height() + 10;
     const double height = area.height() - title_height - axis - caption - source;
-    layout.cell_height = cell_extent(height / rows, largest_cell, drawing.pixel);
-    layout.figures = figures_in(drawing, layout.cell_width, layout.cell_height);
+    layout.cell_height = cell_extent(height / rows, max_cell_size, drawing.pixel);
+    layout.figures = fit_figures(drawing, layout.cell_width, layout.cell_height);
     if (layout.figures.shown) break;
   }
   layout.cells =
@@ -184,7 +184,7 @@ QSize heatmap_extent(const HeatmapDrawing& drawing, const QSize& most) {
   const double right = std::max(layout.cells.left() + titles, bar);
   const double source = small.horizontalAdvance(drawing.source) + heatmap_caption_left;
   const int width = static_cast<int>(std::ceil(std::max(right, source) + heatmap_right_margin)) + 1;
-  const int kept_width = std::clamp(width, std::min(least_width, most.width()), most.width());
+  const int kept_width = std::clamp(width, std::min(min_picture_width, most.width()), most.width());
   // A narrower caption has more lines.
   const QRectF room(0, 0, kept_width - heatmap_caption_left - heatmap_right_margin, 1000);
   const QString words = heatmap_caption(drawing.points, drawing.map, layout.figures.shown, drawing.target);
@@ -285,7 +285,7 @@ void draw_heatmap_bar(QPainter& painter, const HeatmapDrawing& drawing, const He
   for (const double value : ticks) shown.push_back(value * drawing.unit.factor);
   const QStringList labels = colors.one() ? QStringList{format_number(shown.front())} : tick_labels(shown);
   for (std::size_t i = 0; i < ticks.size(); ++i) {
-    const double share = colors.one() ? 0.5 : colors.share_of(ticks[i]);
+    const double share = colors.one() ? 0.5 : colors.scale_position(ticks[i]);
     const double y = layout.bar.bottom() - share * layout.bar.height();
     painter.drawLine(QPointF(layout.bar.right(), y), QPointF(layout.bar.right() + 4, y));
     painter.drawText(
@@ -337,7 +337,7 @@ void draw_hatching(QPainter& painter, const QRectF& rect) {
 }
 
 /// Frame inside a cell that was not measured.
-Qt::PenStyle frame_of(Provenance provenance) {
+Qt::PenStyle frame_style(Provenance provenance) {
   switch (provenance) {
     case Provenance::simulated:
     case Provenance::extrapolated:  // Second frame inside the first.
@@ -357,7 +357,7 @@ void draw_value(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapL
   const TileCell& cell = drawing.map.at(place);
   const QColor fill = colors.at(*cell.value);
   painter.fillRect(rect, fill);
-  if (const Qt::PenStyle frame = frame_of(cell.provenance); frame != Qt::NoPen) {
+  if (const Qt::PenStyle frame = frame_style(cell.provenance); frame != Qt::NoPen) {
     painter.setPen(QPen(contrasting_color(fill), 1, frame));
     painter.setBrush(Qt::NoBrush);
     painter.drawRect(rect.adjusted(2, 2, -2, -2));
@@ -382,9 +382,9 @@ void draw_value(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapL
 
 void draw_without_value(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout,
                         const TileCell& cell, const QRectF& rect) {
-  painter.setPen(QPen(drawing.colors.grid, layout.seam));
+  painter.setPen(QPen(drawing.colors.grid, layout.cell_gap));
   painter.setBrush(Qt::NoBrush);
-  const double half = layout.seam / 2;
+  const double half = layout.cell_gap / 2;
   painter.drawRect(rect.adjusted(half, half, -half, -half));
   if (!cell.disposition) return;
   if (*cell.disposition == Disposition::infeasible) {
@@ -393,7 +393,7 @@ void draw_without_value(QPainter& painter, const HeatmapDrawing& drawing, const 
     return;
   }
   painter.setPen(disposition_color(*cell.disposition, drawing.colors.dark));
-  const QString word = *cell.disposition == Disposition::ok ? QStringLiteral("–") : short_word(*cell.disposition);
+  const QString word = *cell.disposition == Disposition::ok ? QStringLiteral("–") : short_label(*cell.disposition);
   const bool fits = layout.figures.shown && QFontMetricsF(painter.font()).horizontalAdvance(word) <= rect.width() - 2;
   painter.drawText(rect, Qt::AlignCenter, fits ? word : QStringLiteral("✕"));
 }
@@ -412,7 +412,7 @@ void draw_outer_edges(QPainter& painter, const HeatmapDrawing& drawing, const He
     const auto alone = [&](int rows, int columns) {
       return std::ranges::find(places, TileMap::Place{place.row + rows, place.column + columns}) == places.end();
     };
-    const QRectF rect = layout.cell(drawing.map, place).adjusted(0, 0, -layout.seam, -layout.seam);
+    const QRectF rect = layout.cell(drawing.map, place).adjusted(0, 0, -layout.cell_gap, -layout.cell_gap);
     if (alone(1, 0)) edges.append({rect.topLeft(), rect.topRight()});
     if (alone(-1, 0)) edges.append({rect.bottomLeft(), rect.bottomRight()});
     if (alone(0, -1)) edges.append({rect.topLeft(), rect.bottomLeft()});
@@ -447,7 +447,7 @@ void draw_heatmap_cells(QPainter& painter, const HeatmapDrawing& drawing, const 
   for (int row = 0; row < static_cast<int>(map.y.size()); ++row) {
     for (int column = 0; column < static_cast<int>(map.x.size()); ++column) {
       const TileCell& cell = map.at({row, column});
-      const QRectF rect = layout.cell(map, {row, column}).adjusted(0, 0, -layout.seam, -layout.seam);
+      const QRectF rect = layout.cell(map, {row, column}).adjusted(0, 0, -layout.cell_gap, -layout.cell_gap);
       if (cell.value) {
         draw_value(painter, drawing, layout, colors, {row, column}, rect);
       } else {

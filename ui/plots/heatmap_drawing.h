@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-#include "ui/plots/heatmap_words.h"
+#include "ui/plots/heatmap_text.h"
 #include "ui/plots/plot_export.h"
 #include "ui/text/format.h"
 #include "ui/theme/theme.h"
@@ -31,22 +31,22 @@ class HeatmapColors {
   [[nodiscard]] bool logarithmic() const { return log_; }
   [[nodiscard]] QColor at(double value) const;
   /// Position of a value on the scale: 0 at the low end, 1 at the high end.
-  [[nodiscard]] double share_of(double value) const;
+  [[nodiscard]] double scale_position(double value) const;
   [[nodiscard]] double value_at(double share) const;
   [[nodiscard]] double low() const { return low_; }
   [[nodiscard]] double high() const { return high_; }
   /// Returns whether all values have one color.
-  [[nodiscard]] bool one() const { return one_ || high_ - low_ <= 1e-12 * (std::abs(high_) + std::abs(low_)); }
+  [[nodiscard]] bool one() const { return uniform_ || high_ - low_ <= 1e-12 * (std::abs(high_) + std::abs(low_)); }
 
  private:
   double low_ = 0;
   double high_ = 0;
   bool log_ = false;
   bool diverging_ = false;
-  bool one_ = false;
+  bool uniform_ = false;
   bool less_is_better_ = false;
   bool more_is_better_ = false;
-  double reach_ = 0;  ///< Diverging scale: |log(value)| that gets the full color.
+  double max_log_ratio_ = 0;  ///< Diverging scale: |log(value)| that gets the full color.
 };
 
 /// `points` and `map` must outlive the drawing.
@@ -73,7 +73,7 @@ struct HeatmapLayout {
   QRectF bar;
   double cell_width = 0;
   double cell_height = 0;
-  double seam = 1;
+  double cell_gap = 1;
   double label_width = 38;
   double caption_top = 0;
   Figures figures;

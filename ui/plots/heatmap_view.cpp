@@ -9,7 +9,7 @@
 
 #include "messages/tile_map.h"
 #include "ui/plots/heatmap_drawing.h"
-#include "ui/plots/heatmap_words.h"
+#include "ui/plots/heatmap_text.h"
 #include "ui/plots/plot_parts.h"
 #include "ui/runs/point_set.h"
 #include "ui/text/qtext.h"
@@ -168,14 +168,14 @@ void HeatmapView::leaveEvent(QEvent*) {
   overlay_->clear();
 }
 
-TileMap::Place HeatmapView::landmark() const {
+TileMap::Place HeatmapView::initial_cell() const {
   if (!map_.best.empty()) return map_.best.front();
   return map_.fastest.empty() ? TileMap::Place{} : map_.fastest.front();
 }
 
 void HeatmapView::focusInEvent(QFocusEvent* event) {
   QWidget::focusInEvent(event);
-  if (event->reason() == Qt::TabFocusReason && !selected_ && !map_.empty()) select(landmark());
+  if (event->reason() == Qt::TabFocusReason && !selected_ && !map_.empty()) select(initial_cell());
   update();
 }
 
@@ -186,7 +186,7 @@ void HeatmapView::focusOutEvent(QFocusEvent* event) {
 
 void HeatmapView::keyPressEvent(QKeyEvent* event) {
   if (map_.empty()) return QWidget::keyPressEvent(event);
-  TileMap::Place place = selected_.value_or(landmark());
+  TileMap::Place place = selected_.value_or(initial_cell());
   if (selected_) {
     switch (event->key()) {
       case Qt::Key_Left:
@@ -202,7 +202,7 @@ void HeatmapView::keyPressEvent(QKeyEvent* event) {
         --place.row;
         break;
       case Qt::Key_Home:
-        place = landmark();
+        place = initial_cell();
         break;
       default:
         return QWidget::keyPressEvent(event);

@@ -27,7 +27,7 @@ class HeatmapView : public QWidget {
   [[nodiscard]] ShownPoint point_at(TileMap::Place place) const { return (*points_)[map_.at(place).row]; }
   [[nodiscard]] const HeatmapTitle& title() const { return title_; }
   /// Returns the cell selected initially: the best tile, else the fastest.
-  [[nodiscard]] TileMap::Place landmark() const;
+  [[nodiscard]] TileMap::Place initial_cell() const;
 
   /// Draws the map for PlotPicture, without selection and hover.
   void render_map(QPainter& painter, const QRectF& area, double pixel = 1) const;

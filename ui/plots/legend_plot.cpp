@@ -19,19 +19,19 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr QSize own_icon{34, 14};   ///< At the system's font size.
-constexpr int legend_padding = 20;  ///< Between icon and text, and between columns.
-constexpr int both_margins = 24;    ///< Left and right margin of the legend.
+constexpr QSize base_icon_size{34, 14};  ///< At the system's font size.
+constexpr int legend_padding = 20;       ///< Between icon and text, and between columns.
+constexpr int legend_margins = 24;       ///< Left and right margin of the legend.
 constexpr double swatch_width = 4;
 /// Minimum height of the axes; the legend is shortened if it leaves less.
-constexpr int least_axes_height = 320;
+constexpr int min_axes_height = 320;
 /// On screen, rows of the short legend are dropped below this height.
-constexpr int smallest_axes_height = 312;
+constexpr int min_screen_axes_height = 312;
 /// Same limit if the legend shows colors that no other control explains.
-constexpr int smallest_below_colors = 200;
+constexpr int min_axes_height_with_colors = 200;
 
-QSize icon_beside(const QFont& font) {
-  return own_icon * font_scale(font);
+QSize scaled_icon_size(const QFont& font) {
+  return base_icon_size * font_scale(font);
 }
 
 /// Legend entry with a gray line and marker for all curves of a style.
@@ -53,7 +53,7 @@ class StyleItem : public QCPAbstractLegendItem {
   /// The clip rectangle of QCustomPlot cuts off descenders.
   [[nodiscard]] QRect clipRect() const override { return mOuterRect.adjusted(0, 0, 0, 2); }
   void draw(QCPPainter* painter) override {
-    const QSize size = icon_beside(mParentPlot->font());
+    const QSize size = scaled_icon_size(mParentPlot->font());
     const QRectF icon(QPointF(mRect.left(), mRect.top() + (mRect.height() - size.height()) / 2.0), size);
     painter->setPen(style_.pen);
     if (style_.pen.style() != Qt::NoPen)
@@ -69,7 +69,7 @@ class StyleItem : public QCPAbstractLegendItem {
   }
   [[nodiscard]] QSize minimumOuterSizeHint() const override {
     const QSize text = QFontMetrics(mFont).size(0, style_.text);
-    const QSize icon = icon_beside(mParentPlot->font());
+    const QSize icon = scaled_icon_size(mParentPlot->font());
     return {icon.width() + mParentLegend->iconTextPadding() + text.width() + legend_padding / 2,
             std::max(icon.height(), text.height())};
   }
@@ -105,10 +105,10 @@ void PlotLegend::add(const QString& group, QCPAbstractPlottable* plottable, cons
   entries_.push_back({group, plottable, style, {}, curve.isEmpty() ? QStringList() : QStringList(curve)});
 }
 
-void PlotLegend::add_color(const QString& text, const QColor& color, bool known_on_screen, const QString& curve) {
+void PlotLegend::add_color(const QString& text, const QColor& color, bool shown_in_controls, const QString& curve) {
   const auto known = std::ranges::find(colors_, text, &Color::text);
   if (known == colors_.end()) {
-    colors_.push_back({text, color, known_on_screen, {curve}});
+    colors_.push_back({text, color, shown_in_controls, {curve}});
   } else {
     known->curves << curve;
   }
@@ -116,7 +116,7 @@ void PlotLegend::add_color(const QString& text, const QColor& color, bool known_
 
 void PlotLegend::set_hidden(std::set<QString> curves, const QString& words) {
   hidden_ = std::move(curves);
-  hidden_words_ = words;
+  hidden_text_ = words;
 }
 
 bool PlotLegend::is_hidden(const Entry& entry) const {
@@ -147,7 +147,7 @@ QCPLegend* PlotLegend::add_box() {
   auto* box = new QCPLegend;
   box->setBorderPen(Qt::NoPen);
   box->setBrush(Qt::NoBrush);
-  box->setIconSize(icon_beside(plot_.font()));
+  box->setIconSize(scaled_icon_size(plot_.font()));
   box->setRowSpacing(1);
   box->setColumnSpacing(8);
   box->setMargins({12, 2, 8, 6});
@@ -160,17 +160,17 @@ QCPLegend* PlotLegend::add_box() {
 
 QSize PlotLegend::size_of(const QString& text) const {
   const QRect words = QFontMetrics(small_font(plot_.font())).boundingRect(0, 0, 0, 0, Qt::TextDontClip, text);
-  const QSize icon = icon_beside(plot_.font());
+  const QSize icon = scaled_icon_size(plot_.font());
   return {words.width() + icon.width() + legend_padding, std::max(icon.height(), words.height()) + 1};
 }
 
 std::vector<PlotLegend::Entry> PlotLegend::short_entries(PlotTarget target) const {
   std::vector<Entry> entries;
   for (const Color& color : colors_) {
-    if (target == PlotTarget::screen && color.known_on_screen) continue;
+    if (target == PlotTarget::screen && color.shown_in_controls) continue;
     // The model curve common to all devices has the color of one of them.
-    const bool named = color.known_on_screen && std::ranges::any_of(colors_, [&](const Color& other) {
-                         return !other.known_on_screen && other.color == color.color;
+    const bool named = color.shown_in_controls && std::ranges::any_of(colors_, [&](const Color& other) {
+                         return !other.shown_in_controls && other.color == color.color;
                        });
     if (named) continue;
     entries.push_back(
@@ -193,13 +193,13 @@ std::vector<PlotLegend::Entry> PlotLegend::entries(bool short_form, PlotTarget t
   std::vector<Entry> all = short_form ? short_entries(target) : entries_;
   // A file shows drawn curves only. On screen, hidden ones stay available.
   if (target == PlotTarget::file) std::erase_if(all, [this](const Entry& entry) { return is_hidden(entry); });
-  if (target == PlotTarget::screen && !hidden_words_.isEmpty()) {
-    all.push_back(Entry{{}, nullptr, Style{hidden_words_, QPen(Qt::NoPen)}, {}, {hidden_.begin(), hidden_.end()}});
+  if (target == PlotTarget::screen && !hidden_text_.isEmpty()) {
+    all.push_back(Entry{{}, nullptr, Style{hidden_text_, QPen(Qt::NoPen)}, {}, {hidden_.begin(), hidden_.end()}});
   }
   return all;
 }
 
-std::vector<int> PlotLegend::most_columns(const std::vector<Entry>& entries, int available, bool short_form) const {
+std::vector<int> PlotLegend::max_columns(const std::vector<Entry>& entries, int available, bool short_form) const {
   for (std::size_t columns = entries.size(); columns > 1; --columns) {
     std::vector<int> widths(columns, 0);
     for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -223,11 +223,11 @@ PlotLegend::Grid PlotLegend::arrange(const std::vector<Entry>& entries, int widt
     }
     group_widths[place] = std::max(group_widths[place], entry_width);
   }
-  const int available = width - both_margins;
+  const int available = width - legend_margins;
   Grid grid;
   const bool by_group =
       !short_form && groups.size() > 1 && std::accumulate(group_widths.begin(), group_widths.end(), 0) <= available;
-  grid.column_widths = by_group ? group_widths : most_columns(entries, available, short_form);
+  grid.column_widths = by_group ? group_widths : max_columns(entries, available, short_form);
   const int columns = static_cast<int>(grid.column_widths.size());
   std::map<int, int> row_heights;
   std::map<QString, int> next_row;
@@ -260,7 +260,7 @@ void PlotLegend::shorten(Grid& grid, int room) const {
   const auto hidden = std::count_if(grid.cells.begin(), grid.cells.end(), std::not_fn(in_sight));
   if (hidden == 0 || last == grid.cells.rend()) return;
   QString more = qtext(msg::curve_plot::more_entries{.entries = hidden + 1});
-  if (!hidden_words_.isEmpty()) more = hidden_words_ + QStringLiteral(" · ") + more;
+  if (!hidden_text_.isEmpty()) more = hidden_text_ + QStringLiteral(" · ") + more;
   last->entry = {last->entry.group, nullptr, Style{more, QPen(Qt::NoPen)}, {}, {hidden_.begin(), hidden_.end()}};
   std::erase_if(grid.cells, std::not_fn(in_sight));
   grid.height = height;
@@ -272,7 +272,7 @@ QString PlotLegend::words() const {
     lines << QString(entry.text(false)).replace(QLatin1Char('\n'), QLatin1Char(' '));
   }
   lines.removeDuplicates();
-  if (!hidden_words_.isEmpty()) lines << hidden_words_;
+  if (!hidden_text_.isEmpty()) lines << hidden_text_;
   return lines.join(QLatin1Char('\n'));
 }
 
@@ -289,15 +289,15 @@ void PlotLegend::lay_out(const QSize& size, PlotTarget target) {
   Grid grid = arrange(entries(false, target), size.width(), false);
   // Reserve the row for hidden curves in advance: if a click changed the layout, a second click at the same position
   // would hit another entry.
-  const bool none_hidden = target == PlotTarget::screen && hidden_words_.isEmpty();
-  const int to_come = none_hidden ? size_of(QStringLiteral("0")).height() : 0;
-  if (size.height() - grid.height - to_come - around_axes < least_axes_height) {
+  const bool none_hidden = target == PlotTarget::screen && hidden_text_.isEmpty();
+  const int reserved_height = none_hidden ? size_of(QStringLiteral("0")).height() : 0;
+  if (size.height() - grid.height - reserved_height - around_axes < min_axes_height) {
     Grid shorter = arrange(entries(true, target), size.width(), true);
     short_ = shorter.height < grid.height;
     if (short_) grid = std::move(shorter);
     const bool colors =
         std::ranges::any_of(grid.cells, [](const Grid::Cell& cell) { return cell.entry.color.has_value(); });
-    const int smallest = short_ && colors ? smallest_below_colors : smallest_axes_height;
+    const int smallest = short_ && colors ? min_axes_height_with_colors : min_screen_axes_height;
     if (target == PlotTarget::screen) shorten(grid, size.height() - around_axes - smallest);
   }
   box_ = add_box();
@@ -305,7 +305,7 @@ void PlotLegend::lay_out(const QSize& size, PlotTarget target) {
   const QFont font = small_font(plot_.font());
   for (const Grid::Cell& cell : grid.cells) {
     QCPAbstractLegendItem* item = nullptr;
-    if (cell.entry.drawn_as_style(short_)) {
+    if (cell.entry.uses_style(short_)) {
       item = new StyleItem(box_, *cell.entry.style, cell.entry.color.value_or(colors.muted), colors.background);
     } else if (cell.entry.style && !cell.entry.style->scatter.isNone()) {
       // Curves that are covered have larger markers and wider lines, too large for a legend entry.
@@ -315,9 +315,9 @@ void PlotLegend::lay_out(const QSize& size, PlotTarget target) {
     } else {
       item = new CurveItem(box_, cell.entry.plottable);
     }
-    const bool words_of_hidden = cell.entry.drawn_as_style(short_) && !hidden_words_.isEmpty() &&
-                                 cell.entry.style->text.startsWith(hidden_words_);
-    const bool hidden = !words_of_hidden && is_hidden(cell.entry);
+    const bool is_hidden_note =
+        cell.entry.uses_style(short_) && !hidden_text_.isEmpty() && cell.entry.style->text.startsWith(hidden_text_);
+    const bool hidden = !is_hidden_note && is_hidden(cell.entry);
     QFont words = font;
     words.setStrikeOut(hidden);
     item->setFont(words);
@@ -344,7 +344,7 @@ std::optional<QCPRange> range_of(const QJsonValue& value, const QCPAxis& axis) {
 
 }  // namespace
 
-LegendPlot::LegendPlot(QWidget* parent) : MarkedPlot(parent) {
+LegendPlot::LegendPlot(QWidget* parent) : PointPlot(parent) {
   setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
   legend->setVisible(false);
   // Handle a double click as two clicks.
@@ -353,38 +353,38 @@ LegendPlot::LegendPlot(QWidget* parent) : MarkedPlot(parent) {
       click_legend(item, event->modifiers());
     });
   }
-  connect(this, &QCustomPlot::mouseWheel, this, &LegendPlot::zoomed_by_hand);
+  connect(this, &QCustomPlot::mouseWheel, this, &LegendPlot::handle_user_zoom);
   connect(this, &QCustomPlot::mouseMove, this, [this](const QMouseEvent* event) {
-    if ((event->buttons() & Qt::LeftButton) != 0) zoomed_by_hand();
+    if ((event->buttons() & Qt::LeftButton) != 0) handle_user_zoom();
   });
 }
 
-void LegendPlot::zoomed_by_hand() {
-  user_view_ = true;
-  zoom_to_come_ = {};
+void LegendPlot::handle_user_zoom() {
+  is_user_zoomed_ = true;
+  pending_zoom_ = {};
 }
 
 QJsonObject LegendPlot::zoom() const {
-  if (!user_view_) return zoom_to_come_;
+  if (!is_user_zoomed_) return pending_zoom_;
   const QCPRange x = xAxis->range();
   const QCPRange y = yAxis->range();
   return {{QStringLiteral("x"), QJsonArray{x.lower, x.upper}}, {QStringLiteral("y"), QJsonArray{y.lower, y.upper}}};
 }
 
 void LegendPlot::restore_zoom(const QJsonObject& zoom) {
-  zoom_to_come_ = zoom;
-  user_view_ = false;
+  pending_zoom_ = zoom;
+  is_user_zoomed_ = false;
 }
 
-void LegendPlot::take_zoom(bool more) {
-  if (zoom_to_come_.isEmpty()) return;
-  const auto x = range_of(zoom_to_come_[QStringLiteral("x")], *xAxis);
-  const auto y = range_of(zoom_to_come_[QStringLiteral("y")], *yAxis);
-  if (!more || !x || !y) zoom_to_come_ = {};
+void LegendPlot::apply_zoom(bool more) {
+  if (pending_zoom_.isEmpty()) return;
+  const auto x = range_of(pending_zoom_[QStringLiteral("x")], *xAxis);
+  const auto y = range_of(pending_zoom_[QStringLiteral("y")], *yAxis);
+  if (!more || !x || !y) pending_zoom_ = {};
   if (!x || !y) return;
   xAxis->setRange(*x);
   yAxis->setRange(*y);
-  user_view_ = true;
+  is_user_zoomed_ = true;
   replot(rpQueuedReplot);
 }
 
@@ -395,7 +395,7 @@ void LegendPlot::draw_contents() {
 }
 
 void LegendPlot::lay_out(const QSize& size, PlotTarget target) {
-  MarkedPlot::lay_out(size, target);
+  PointPlot::lay_out(size, target);
   legend_.lay_out(size, target);
 }
 
@@ -445,7 +445,7 @@ void LegendPlot::mouseDoubleClickEvent(QMouseEvent* event) {
   const bool on_legend = legend_.contains(event->pos());  // Checked first, since the click rebuilds the legend.
   QCustomPlot::mouseDoubleClickEvent(event);
   if (on_legend) return;
-  zoom_to_come_ = {};
+  pending_zoom_ = {};
   reset_view();
 }
 

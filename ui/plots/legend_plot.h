@@ -9,8 +9,8 @@
 #include <set>
 #include <vector>
 
-#include "ui/plots/marked_plot.h"
 #include "ui/plots/plot_export.h"
+#include "ui/plots/point_plot.h"
 
 namespace attnscope::ui {
 
@@ -38,9 +38,9 @@ class PlotLegend {
   /// `plottable`. Without `style`, the short form shows the entry unchanged. `curve`: label of its curve.
   void add(const QString& group, QCPAbstractPlottable* plottable, const std::optional<Style>& style = {},
            const QString& curve = {});
-  /// Adds a color for the short form: one entry for all curves of that color. `known_on_screen`: controls above the
+  /// Adds a color for the short form: one entry for all curves of that color. `shown_in_controls`: controls above the
   /// plot show the color, too.
-  void add_color(const QString& text, const QColor& color, bool known_on_screen, const QString& curve);
+  void add_color(const QString& text, const QColor& color, bool shown_in_controls, const QString& curve);
   /// Sets the curves that are hidden. An entry without visible curves is struck out on screen and skipped in files;
   /// `words` then becomes the last entry, which applies to all of them.
   void set_hidden(std::set<QString> curves, const QString& words);
@@ -67,15 +67,15 @@ class PlotLegend {
     std::optional<QColor> color = {};  ///< Color of a color entry.
     QStringList curves = {};
 
-    [[nodiscard]] bool drawn_as_style(bool short_form) const { return plottable == nullptr || (short_form && style); }
+    [[nodiscard]] bool uses_style(bool short_form) const { return plottable == nullptr || (short_form && style); }
     [[nodiscard]] QString text(bool short_form) const {
-      return drawn_as_style(short_form) ? style->text : plottable->name();
+      return uses_style(short_form) ? style->text : plottable->name();
     }
   };
   struct Color {
     QString text;
     QColor color;
-    bool known_on_screen;
+    bool shown_in_controls;
     QStringList curves;
   };
   struct Grid {
@@ -94,7 +94,7 @@ class PlotLegend {
   [[nodiscard]] std::vector<Entry> short_entries(PlotTarget target) const;
   [[nodiscard]] Grid arrange(const std::vector<Entry>& entries, int width, bool short_form) const;
   /// Returns the widths of as many columns as fit, filled row by row; at least one.
-  [[nodiscard]] std::vector<int> most_columns(const std::vector<Entry>& entries, int available, bool short_form) const;
+  [[nodiscard]] std::vector<int> max_columns(const std::vector<Entry>& entries, int available, bool short_form) const;
   /// Keeps the rows that fit into `room`, at least one; the last cell shows how many entries were dropped.
   void shorten(Grid& grid, int room) const;
   [[nodiscard]] QSize size_of(const QString& text) const;
@@ -106,11 +106,11 @@ class PlotLegend {
   QCPLegend* box_ = nullptr;
   std::map<const QCPAbstractLegendItem*, Shown> items_;
   std::set<QString> hidden_;
-  QString hidden_words_;
+  QString hidden_text_;
   bool short_ = false;
 };
 
-class LegendPlot : public MarkedPlot {
+class LegendPlot : public PointPlot {
   Q_OBJECT
  public:
   /// Names of the hidden curves; the legend shows their number.
@@ -122,13 +122,13 @@ class LegendPlot : public MarkedPlot {
   [[nodiscard]] const PlotLegend& plot_legend() const { return legend_; }
   virtual void reset_view() = 0;
   /// Returns whether the user has zoomed or dragged since the last reset.
-  [[nodiscard]] bool user_view() const { return user_view_; }
+  [[nodiscard]] bool is_user_zoomed() const { return is_user_zoomed_; }
   /// Zoom as {"x": [low, high], "y": [low, high]}; empty if the user has not zoomed.
   [[nodiscard]] QJsonObject zoom() const;
   /// Zoom to use once the plot is drawn; an empty or invalid one removes the zoom.
   void restore_zoom(const QJsonObject& zoom);
   /// Applies the zoom of restore_zoom(). `more`: data is still loading, so the zoom is kept for later.
-  void take_zoom(bool more);
+  void apply_zoom(bool more);
 
  protected:
   explicit LegendPlot(QWidget* parent);
@@ -144,14 +144,14 @@ class LegendPlot : public MarkedPlot {
   void mouseDoubleClickEvent(QMouseEvent* event) override;
 
   PlotLegend legend_{*this};
-  bool user_view_ = false;
+  bool is_user_zoomed_ = false;
 
  private:
-  void zoomed_by_hand();
+  void handle_user_zoom();
   void click_legend(const QCPAbstractLegendItem* item, Qt::KeyboardModifiers modifiers);
 
   std::set<QString> hidden_;
-  QJsonObject zoom_to_come_;
+  QJsonObject pending_zoom_;
 };
 
 }  // namespace attnscope::ui

@@ -19,15 +19,15 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr int least_plot_width = 520;  ///< Narrower plots have no labels.
-constexpr int most_characters = 48;    ///< Approximate maximum length of a name.
-constexpr int gap = 8;                 ///< Gap between curve end and label, in pixels.
-constexpr double alike = 0.6;          ///< In text lines; closer ends share one label.
-constexpr double alike_x = 4;          ///< In pixels.
-constexpr double spacing = 1.0;        ///< Minimum distance between labels, in text lines.
+constexpr int min_plot_width = 520;   ///< Narrower plots have no labels.
+constexpr int max_name_chars = 48;    ///< Approximate maximum length of a name.
+constexpr int gap = 8;                ///< Gap between curve end and label, in pixels.
+constexpr double alike = 0.6;         ///< In text lines; closer ends share one label.
+constexpr double merge_distance = 4;  ///< In pixels.
+constexpr double spacing = 1.0;       ///< Minimum distance between labels, in text lines.
 
 /// Last point within the axes; null if it is above or below them.
-std::optional<QPointF> end_in_sight(const std::vector<QPointF>& points, const QCPRange& n, const QCPRange& value) {
+std::optional<QPointF> visible_end(const std::vector<QPointF>& points, const QCPRange& n, const QCPRange& value) {
   const auto last =
       std::find_if(points.rbegin(), points.rend(), [&](const QPointF& point) { return n.contains(point.x()); });
   if (last == points.rend() || !value.contains(last->y())) return std::nullopt;
@@ -60,8 +60,8 @@ bool passes(const QPolygonF& line, const QRectF& box) {
 
 }  // namespace
 
-int LineLabels::most_room(const QFontMetrics& metrics) {
-  return most_characters * metrics.averageCharWidth();
+int LineLabels::max_name_width(const QFontMetrics& metrics) {
+  return max_name_chars * metrics.averageCharWidth();
 }
 
 QString LineLabels::names_of(const Label& label, bool brief) const {
@@ -128,10 +128,10 @@ void LineLabels::set(const std::vector<Curve>& curves, const PlotColors& colors)
   for (const Curve& curve : curves) {
     if (curve.kind != CurveKind::measured || curve.name.age > 0 || curve.points.empty()) continue;
     // Curves colored by device or run need no device name.
-    const bool named_whole = curve.hue < 0 || !curve.name.group.empty();
+    const bool shows_full_name = curve.hue < 0 || !curve.name.group.empty();
     analysis::SeriesName name = curve.name;
     Owner owner{.name = short_title(name.algorithm), .device = {}};
-    if (named_whole) {
+    if (shows_full_name) {
       // Open files may have other devices without a curve here.
       if (!one_device) owner.device = QString::fromStdString(name.device);
       name.device.clear();
@@ -165,36 +165,36 @@ void LineLabels::set(const std::vector<Curve>& curves, const PlotColors& colors)
 }
 
 int LineLabels::room(int plot_width) const {
-  if (plot_width < least_plot_width || ends_.empty()) return 0;
+  if (plot_width < min_plot_width || ends_.empty()) return 0;
   const QFontMetrics metrics(small_font(plot_.font()));
   int widest = 0;
   for (const Label& label : merged(metrics.height())) {
     if (label.inside) continue;
-    widest = std::max(widest, metrics.horizontalAdvance(text_of(label, metrics, most_room(metrics))));
+    widest = std::max(widest, metrics.horizontalAdvance(text_of(label, metrics, max_name_width(metrics))));
   }
-  constexpr double most_of_width = 0.3;
-  return std::min({widest + 2 * gap, most_room(metrics), static_cast<int>(most_of_width * plot_width)});
+  constexpr double max_width_fraction = 0.3;
+  return std::min({widest + 2 * gap, max_name_width(metrics), static_cast<int>(max_width_fraction * plot_width)});
 }
 
 std::vector<LineLabels::Label> LineLabels::merged(double line) const {
   std::vector<Label> labels;
   double last = 0;
   for (const End& end : ends_) {
-    const auto at = end_in_sight(end.points, plot_.xAxis->range(), plot_.yAxis->range());
+    const auto at = visible_end(end.points, plot_.xAxis->range(), plot_.yAxis->range());
     if (!at) continue;
     const QPointF pixel = pixel_of(*plot_.axisRect(), *at);
     labels.push_back(
         {.owners = {end.owner}, .quantity = end.quantity, .color = end.color, .end = pixel, .y = pixel.y()});
     last = std::max(last, pixel.x());
   }
-  for (Label& label : labels) label.inside = label.end.x() < last - alike_x;
+  for (Label& label : labels) label.inside = label.end.x() < last - merge_distance;
   // Labels right of the axes from the top, then labels inside.
   std::ranges::stable_sort(labels, {}, [](const Label& label) { return std::pair(label.inside, label.y); });
   std::vector<Label> one_each;
   for (Label& label : labels) {
     Label* before = one_each.empty() ? nullptr : &one_each.back();
     const bool one = before != nullptr && before->quantity == label.quantity && before->inside == label.inside &&
-                     std::abs(label.end.x() - before->end.x()) <= alike_x && label.y - before->y <= alike * line;
+                     std::abs(label.end.x() - before->end.x()) <= merge_distance && label.y - before->y <= alike * line;
     if (!one) {
       one_each.push_back(std::move(label));
       continue;

@@ -53,7 +53,7 @@ class LineLabels {
   /// Text that fits into `room` pixels: first devices are shortened, then names; the quantity stays.
   [[nodiscard]] QString text_of(const Label& label, const QFontMetrics& metrics, int room) const;
   /// Maximum width of names in that font.
-  [[nodiscard]] static int most_room(const QFontMetrics& metrics);
+  [[nodiscard]] static int max_name_width(const QFontMetrics& metrics);
 
   QCustomPlot& plot_;
   std::vector<End> ends_;

@@ -31,13 +31,15 @@ QImage image_of(const PlotPicture& picture, const QSize& size, double scale) {
 
 QString save_picture(const QString& file, const QSize& size, const PlotPicture& picture, Existing existing,
                      double png_scale) {
-  const auto ends_in = [&](const char* suffix) { return file.endsWith(QLatin1String(suffix), Qt::CaseInsensitive); };
+  const auto has_extension = [&](const char* suffix) {
+    return file.endsWith(QLatin1String(suffix), Qt::CaseInsensitive);
+  };
   const auto draw_on = [&](auto&& page) {
     set_up_page(page, size, picture.title);
     draw_all(picture, page, size, 1, true);
     return true;
   };
-  if (ends_in(".svg")) {
+  if (has_extension(".svg")) {
     return save_file(
         file,
         [&](QIODevice& out) {
@@ -47,7 +49,7 @@ QString save_picture(const QString& file, const QSize& size, const PlotPicture& 
         },
         existing);
   }
-  if (ends_in(".pdf")) {
+  if (has_extension(".pdf")) {
     return save_file(
         file, [&](QIODevice& out) { return draw_on(QPdfWriter(&out)); }, existing);
   }

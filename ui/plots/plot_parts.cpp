@@ -16,8 +16,8 @@ void style_axis(QCPAxis& axis, const PlotColors& colors, const QFont& font) {
   axis.grid()->setSubGridVisible(false);
 }
 
-QColor faded(QColor color, double strength) {
-  color.setAlphaF(static_cast<float>(strength));
+QColor faded(QColor color, double opacity) {
+  color.setAlphaF(static_cast<float>(opacity));
   return color;
 }
 
@@ -43,11 +43,11 @@ QCPGraph* add_marks(const QCPAxisRect& panel, const QCPScatterStyle& style) {
   return marks;
 }
 
-void put_beside(QCustomPlot& plot, QCPItemPosition* position, const QPointF& point, const QPointF& pixels,
-                bool from_the_top) {
+void place_with_offset(QCustomPlot& plot, QCPItemPosition* position, const QPointF& point, const QPointF& pixels,
+                       bool is_axis_fraction) {
   auto* anchor = new QCPItemTracer(&plot);
   anchor->setVisible(false);
-  if (from_the_top) anchor->position->setTypeY(QCPItemPosition::ptAxisRectRatio);
+  if (is_axis_fraction) anchor->position->setTypeY(QCPItemPosition::ptAxisRectRatio);
   anchor->position->setCoords(point);
   position->setType(QCPItemPosition::ptAbsolute);
   position->setParentAnchor(anchor->position);

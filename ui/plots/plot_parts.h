@@ -28,8 +28,8 @@ struct Extent {
 
 /// Sets colors and font of an axis and its grid; grid lines at ticks only.
 void style_axis(QCPAxis& axis, const PlotColors& colors, const QFont& font);
-/// `strength`: 0 (transparent) to 1 (opaque).
-[[nodiscard]] QColor faded(QColor color, double strength);
+/// `opacity`: 0 (transparent) to 1 (opaque).
+[[nodiscard]] QColor faded(QColor color, double opacity);
 [[nodiscard]] QFont bold(QFont font);
 [[nodiscard]] QPointF pixel_of(const QCPAxisRect& panel, const QPointF& point);
 
@@ -37,10 +37,10 @@ QCPGraph* add_line(const QCPAxisRect& panel, const QPen& pen);
 /// Adds markers without a line.
 QCPGraph* add_marks(const QCPAxisRect& panel, const QCPScatterStyle& style);
 /// Markers of points, one graph per marker type.
-class MarkGraphs {
+class MarkerGraphs {
  public:
   using Style = std::function<QCPScatterStyle(SampleMark)>;
-  MarkGraphs(const QCPAxisRect& panel, Style style) : panel_(panel), style_(std::move(style)) {}
+  MarkerGraphs(const QCPAxisRect& panel, Style style) : panel_(panel), style_(std::move(style)) {}
   QCPGraph& of(SampleMark mark) {
     QCPGraph*& graph = graphs_[mark];
     if (graph == nullptr) graph = add_marks(panel_, style_(mark));
@@ -52,10 +52,10 @@ class MarkGraphs {
   Style style_;
   std::map<SampleMark, QCPGraph*> graphs_;
 };
-/// Positions an item at axis coordinates plus an offset in pixels (right, down). `from_the_top`: y is a fraction of the
-/// axes' height.
-void put_beside(QCustomPlot& plot, QCPItemPosition* position, const QPointF& point, const QPointF& pixels,
-                bool from_the_top = false);
+/// Positions an item at axis coordinates plus an offset in pixels (right, down). `is_axis_fraction`: y is a fraction of
+/// the axes' height.
+void place_with_offset(QCustomPlot& plot, QCPItemPosition* position, const QPointF& point, const QPointF& pixels,
+                       bool is_axis_fraction = false);
 QCPItemStraightLine* add_level(QCPAxisRect& panel, double value, const QPen& pen);
 /// Adds a horizontal band across the axes, below all data.
 void add_band(QCPAxisRect& panel, double low, double high, const QColor& color);

@@ -123,9 +123,9 @@ void MainWindow::build_center() {
     });
     connect(page, &Page::explore_wanted, this,
             [this](const PointSpec& spec, const QString& gpu) { explore(&ExplorerPage::explore, spec, gpu); });
-    connect(page, &Page::pin_wanted, this,
+    connect(page, &Page::pin_requested, this,
             [this](const PointSpec& spec, const QString& gpu) { explore(&ExplorerPage::pin_point, spec, gpu); });
-    connect(page, &Page::map_wanted, this, &MainWindow::show_map);
+    connect(page, &Page::map_requested, this, &MainWindow::show_map);
   }
   tabs_->setFocus();  // otherwise the filter field would get stray keys
   connect(tabs_, &QTabWidget::currentChanged, this, [this] {
@@ -216,8 +216,8 @@ void MainWindow::follow_collection() {
   connect(collect_, &CollectPanel::begun, this, [this] { banner_->clear(Banner::Topic::collect); });
   connect(collect_, &CollectPanel::ceilings_progressed, this, show_progress);
   for (const Page* page : pages_) {
-    connect(page, &Page::device_work_wanted, collect_, &CollectPanel::measure);
-    connect(page, &Page::stop_wanted, collect_, &CollectPanel::cancel);
+    connect(page, &Page::device_work_requested, collect_, &CollectPanel::measure);
+    connect(page, &Page::stop_requested, collect_, &CollectPanel::cancel);
   }
   connect(collect_, &CollectPanel::collection_started, this,
           [this, show_progress](const QString& database, qint64 run) {
@@ -271,8 +271,8 @@ void MainWindow::offer_finished_sweep() {
   const Message words = msg::window::sweep_collected{.points = points_text(run.size())};
   banner_->offer(Banner::Topic::collect, qtext(words), file, qtext(msg::window::show_sweep{}), [this, file, id] {
     auto* current = qobject_cast<ProblemPage*>(current_page());
-    if (current != nullptr && current->turn_to_run(file, id)) return;
-    const auto shows = [&](ProblemPage* page) { return page->turn_to_run(file, id); };
+    if (current != nullptr && current->show_problem_of_run(file, id)) return;
+    const auto shows = [&](ProblemPage* page) { return page->show_problem_of_run(file, id); };
     const auto page = std::ranges::find_if(problem_pages_, shows);
     if (page != problem_pages_.end()) tabs_->setCurrentWidget(*page);
   });
@@ -365,11 +365,11 @@ void MainWindow::explore_algorithm(const std::string& name) {
 
 void MainWindow::show_map(const QString& file, qint64 point) {
   tabs_->setCurrentWidget(map_);
-  if (map_->turn_to(file, point)) return;
+  if (map_->show_problem_of_point(file, point)) return;
   show_result({}, qtext(msg::window::tiles_hidden{}), Banner::Topic::choice);
   // A point measured just now appears after the next read of the file.
   const auto again = [this, file, point] {
-    if (current_page() == map_ && map_->turn_to(file, point)) banner_->clear(Banner::Topic::choice);
+    if (current_page() == map_ && map_->show_problem_of_point(file, point)) banner_->clear(Banner::Topic::choice);
   };
   connect(&workspace_, &Workspace::points_changed, this, again,
           static_cast<Qt::ConnectionType>(Qt::QueuedConnection | Qt::SingleShotConnection));
@@ -401,7 +401,7 @@ void MainWindow::open_kernel(const QString& manifest) {
 }
 
 bool MainWindow::is_measuring() const {
-  return collect_->running() || !explorer_->under_way().isEmpty();
+  return collect_->running() || !explorer_->pending_work_text().isEmpty();
 }
 
 void MainWindow::handle_saved_kernels(const QStringList& files) {
@@ -469,7 +469,7 @@ void MainWindow::confirm_stop(const QString& title, const QString& question, con
   connect(box, &QDialog::rejected, this, [this] { restarts_ = false; });
   connect(stop, &QPushButton::clicked, this, [this] {
     closes_when_stopped_ = true;
-    explorer_->end_work();
+    explorer_->cancel_work();
     if (collect_->running()) {
       collect_->cancel();
     } else {
@@ -493,7 +493,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
                         qtext(msg::window::stop_and_quit_question{.progress = collect_->progress_text().toStdString()}),
                         qtext(msg::window::completed_points_kept{}));
   }
-  if (const QString work = explorer_->under_way(); !work.isEmpty() && !closes_when_stopped_) {
+  if (const QString work = explorer_->pending_work_text(); !work.isEmpty() && !closes_when_stopped_) {
     event->ignore();
     return confirm_stop(qtext(msg::window::pending_points{}),
                         qtext(msg::window::pending_points_question{.work = work.toStdString()}),

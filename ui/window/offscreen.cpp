@@ -8,8 +8,8 @@
 
 #include "profiler/tilemap/plot_list.h"
 #include "ui/pages/curves/io_plot.h"
+#include "ui/plots/heatmap_text.h"
 #include "ui/plots/heatmap_view.h"
-#include "ui/plots/heatmap_words.h"
 #include "ui/plots/plot_export.h"
 #include "ui/runs/samples.h"
 #include "ui/text/format.h"
@@ -129,7 +129,7 @@ QString write_screenshot(const QStringList& files, const Screenshot& shot, QStri
   settle();
   Page* page = window.page(window.page_id());
   page->settle();
-  page->pose();
+  page->prepare_screenshot();
   settle();
   const QPixmap picture = window.grab();
   return save_image(shot.file, picture.toImage(), format.constData(), shot.existing);

@@ -39,7 +39,7 @@
 #include "ui/models/curve_series.h"
 #include "ui/pages/curves/io_curve_page.h"
 #include "ui/pages/empty_state.h"
-#include "ui/pages/explorer/measuring_card.h"
+#include "ui/pages/explorer/measurement_card.h"
 #include "ui/pages/points/points_page.h"
 #include "ui/pages/tiles/tile_heatmap_page.h"
 #include "ui/panels/collect_panel.h"
@@ -58,7 +58,7 @@ bool marked(const QString& text) {
   return text.contains(QStringLiteral("«"));
 }
 
-Catalog marked_catalogue() {
+Catalog marked_catalog() {
   const std::string_view english = embedded_messages();
   QJsonObject groups =
       QJsonDocument::fromJson(QByteArray(english.data(), static_cast<qsizetype>(english.size()))).object();
@@ -71,7 +71,7 @@ Catalog marked_catalogue() {
 }
 
 /// Names, ids and other data.
-const std::set<QString>& data_words() {
+const std::set<QString>& data_texts() {
   static const std::set<QString> words = [] {
     std::set<QString> all{QStringLiteral("Attnscope"), QStringLiteral("English"), QStringLiteral("中文")};
     const auto add = [&all](std::string_view text) {
@@ -113,12 +113,12 @@ class Texts {
  public:
   void add(const QString& text, const char* what) {
     ++seen_;
-    if (text.isEmpty() || marked(text) || data_words().contains(text)) return;
+    if (text.isEmpty() || marked(text) || data_texts().contains(text)) return;
     if (parse_mask(text.toStdString())) return;
     // Numbers with units, and symbols.
     static const QRegularExpression number(QStringLiteral("^[\\d.,×÷±%…✕\\s–-]*([kMGT]?i?B|[mµn]?s|[kMGT]?)$"));
     if (number.match(text).hasMatch()) return;
-    forgotten_ << QStringLiteral("%1: %2").arg(QString::fromUtf8(what), text);
+    untranslated_ << QStringLiteral("%1: %2").arg(QString::fromUtf8(what), text);
   }
   void add_all(const QStringList& texts, const char* what) {
     for (const QString& text : texts) add(text, what);
@@ -132,8 +132,8 @@ class Texts {
     }
   }
   [[nodiscard]] int seen() const { return seen_; }
-  [[nodiscard]] std::string forgotten() const {
-    QStringList lines = forgotten_;
+  [[nodiscard]] std::string untranslated() const {
+    QStringList lines = untranslated_;
     lines.removeDuplicates();
     lines.sort();
     return lines.join(QLatin1Char('\n')).toStdString();
@@ -141,11 +141,11 @@ class Texts {
 
  private:
   int seen_ = 0;
-  QStringList forgotten_;
+  QStringList untranslated_;
 };
 
 /// Buttons and actions that Qt adds to its own widgets.
-bool is_qts(const QObject& object) {
+bool is_qt_object(const QObject& object) {
   for (const QObject* at = &object; at != nullptr; at = at->parent()) {
     if (at->objectName().startsWith(QLatin1String("qt_")) || at->objectName().startsWith(QLatin1String("_q_"))) {
       return true;
@@ -190,10 +190,10 @@ void add_widget(const QWidget& widget, Texts& texts) {
 /// Adds the texts of all widgets, also hidden ones. Combo boxes of facets contain data.
 void add_widgets(const QWidget& window, Texts& texts) {
   for (const QWidget* widget : window.findChildren<QWidget*>()) {
-    if (!is_qts(*widget)) add_widget(*widget, texts);
+    if (!is_qt_object(*widget)) add_widget(*widget, texts);
   }
   for (const QAction* action : window.findChildren<QAction*>()) {
-    if (is_qts(*action) || action->isSeparator()) continue;
+    if (is_qt_object(*action) || action->isSeparator()) continue;
     texts.add(action->text(), "action");
     texts.add(action->toolTip(), "action's tooltip");
   }
@@ -201,17 +201,17 @@ void add_widgets(const QWidget& window, Texts& texts) {
 
 class LanguageTest : public WindowTest {
  protected:
-  static void SetUpTestSuite() { set_catalog(marked_catalogue()); }
+  static void SetUpTestSuite() { set_catalog(marked_catalog()); }
 };
 
-TEST_F(LanguageTest, EveryWidgetSpeaksIt) {
+TEST_F(LanguageTest, WidgetsAreTranslated) {
   qputenv("ATTNSCOPE_COLLECTOR", "/bin/false");
   MainWindow window(false);
   window.resize(1280, 800);
   window.show();
   Texts empty;
   add_widgets(window, empty);
-  EXPECT_EQ(empty.forgotten(), "") << "before a file is open";
+  EXPECT_EQ(empty.untranslated(), "") << "before a file is open";
 
   ASSERT_EQ(window.workspace().open_now(sample_path()), QString());
   for (const char* page : {"explorer", "table", "tiles", "io"}) {
@@ -220,13 +220,13 @@ TEST_F(LanguageTest, EveryWidgetSpeaksIt) {
     Texts texts;
     add_widgets(window, texts);
     // File names, and their paths in tooltips.
-    EXPECT_EQ(texts.forgotten(), "label: h200.attnscope\ntooltip: " + sample_path().toStdString()) << page;
+    EXPECT_EQ(texts.untranslated(), "label: h200.attnscope\ntooltip: " + sample_path().toStdString()) << page;
     EXPECT_GT(texts.seen(), 150);
   }
   qunsetenv("ATTNSCOPE_COLLECTOR");
 }
 
-TEST_F(LanguageTest, ChoicesSpeakIt) {
+TEST_F(LanguageTest, ChoicesAreTranslated) {
   MainWindow window(false);
   ASSERT_EQ(window.workspace().open_now(file), QString());
   Texts texts;
@@ -243,10 +243,10 @@ TEST_F(LanguageTest, ChoicesSpeakIt) {
       texts.add(combo->itemData(i, Qt::ToolTipRole).toString(), "choice's tooltip");
     }
   }
-  EXPECT_EQ(texts.forgotten(), "");
+  EXPECT_EQ(texts.untranslated(), "");
 }
 
-TEST_F(LanguageTest, PlotsSpeakIt) {
+TEST_F(LanguageTest, PlotsAreTranslated) {
   std::vector<PointRecord> points = fixtures::memory_wall();
   points.push_back(fixtures::failed_point(fixtures::spec("naive", 65536), Disposition::out_of_memory,
                                           Message::verbatim("the file's own words")));
@@ -284,11 +284,11 @@ TEST_F(LanguageTest, PlotsSpeakIt) {
       for (const HoverRow& row : column.content.rows) texts.add(row.label, "row of a read-out");
     }
   }
-  EXPECT_EQ(texts.forgotten(), "");
+  EXPECT_EQ(texts.untranslated(), "");
   EXPECT_GT(texts.seen(), 50);
 }
 
-TEST_F(LanguageTest, MapsSpeakIt) {
+TEST_F(LanguageTest, MapsAreTranslated) {
   Texts texts;
   for (const Metric& metric : metrics_table()) {
     if (!metric.on_heatmap) continue;
@@ -311,10 +311,10 @@ TEST_F(LanguageTest, MapsSpeakIt) {
       }
     }
   }
-  EXPECT_EQ(texts.forgotten(), "");
+  EXPECT_EQ(texts.untranslated(), "");
 }
 
-TEST_F(LanguageTest, DetailsSpeakIt) {
+TEST_F(LanguageTest, DetailsAreTranslated) {
   PointRecord hot = fixtures::ok_point(fixtures::spec("naive", 1024));
   hot.clocks->throttled = true;
   const QString html = describe_point_html(fixtures::shown({hot})[0], QPalette());
@@ -326,15 +326,15 @@ TEST_F(LanguageTest, DetailsSpeakIt) {
     ASSERT_TRUE(match.hasNext()) << pattern.pattern().toStdString();
     while (match.hasNext()) texts.add(match.next().captured(1), "details");
   }
-  EXPECT_EQ(texts.forgotten(), "");
+  EXPECT_EQ(texts.untranslated(), "");
   EXPECT_TRUE(html.contains(QStringLiteral("«Throttled")));
 }
 
-TEST_F(LanguageTest, EmptyPagesSpeakIt) {
+TEST_F(LanguageTest, EmptyPagesAreTranslated) {
   Workspace workspace;
   Texts texts;
   const auto add = [&] {
-    const EmptyWords words = why_no_points(workspace);
+    const EmptyStateText words = no_points_text(workspace);
     texts.add(words.title, "title");
     texts.add(words.text, "text");
   };
@@ -349,11 +349,11 @@ TEST_F(LanguageTest, EmptyPagesSpeakIt) {
   workspace.set_run_visible(0, true);
   ASSERT_TRUE(workspace.set_query(QStringLiteral("nonsense")).empty());
   add();
-  EXPECT_EQ(texts.forgotten(), "");
+  EXPECT_EQ(texts.untranslated(), "");
   EXPECT_EQ(texts.seen(), 8);
 }
 
-TEST_F(LanguageTest, RunsSpeakIt) {
+TEST_F(LanguageTest, RunsAreTranslated) {
   Workspace workspace;
   RunsPanel panel(workspace);
   ASSERT_EQ(workspace.open_now(file), QString());
@@ -364,7 +364,7 @@ TEST_F(LanguageTest, RunsSpeakIt) {
 }
 
 // Exported values are for programs.
-TEST_F(LanguageTest, ValuesForProgramsDoNotSpeakIt) {
+TEST_F(LanguageTest, ExportedValuesAreNotTranslated) {
   CurveRequest request;
   request.algorithms = {"fa2"};
   const ShownValues curves = values_of(fixtures::curves_of(fixtures::shown(fixtures::memory_wall()), request));
@@ -385,18 +385,18 @@ TEST_F(LanguageTest, ValuesForProgramsDoNotSpeakIt) {
   }
 }
 
-TEST_F(LanguageTest, WhatAProcessSaysInCodesSpeaksIt) {
+TEST_F(LanguageTest, CodesFromProcessesAreTranslated) {
   MeasuredPoint point{.state = MeasuredPoint::State::finished, .choices = default_choices(), .device = {}};
   point.event.disposition = "infeasible";
-  EXPECT_TRUE(marked(outcome_words(point))) << outcome_words(point).toStdString();
+  EXPECT_TRUE(marked(outcome_label(point))) << outcome_label(point).toStdString();
   point.event.time_median_ns = 1e6;
   point.event.provenance = "simulated";
-  EXPECT_TRUE(outcome_words(point).contains(qtext(title(Provenance::simulated))));
+  EXPECT_TRUE(outcome_label(point).contains(qtext(title(Provenance::simulated))));
   EXPECT_TRUE(marked(qtext(title(StoredRunState::complete))));
   EXPECT_TRUE(marked(QString::fromStdString(analysis::localized_text({.text = std::string(auto_value)}))));
 }
 
-TEST_F(LanguageTest, DialogsSpeakIt) {
+TEST_F(LanguageTest, DialogsAreTranslated) {
   MainWindow window(false);
   window.show();
   show_about(&window);
@@ -423,10 +423,10 @@ TEST_F(LanguageTest, DialogsSpeakIt) {
     }
   }
   EXPECT_GT(texts.seen(), 12);
-  EXPECT_EQ(texts.forgotten(), "");
+  EXPECT_EQ(texts.untranslated(), "");
 }
 
-TEST_F(LanguageTest, ACollectionSpeaksIt) {
+TEST_F(LanguageTest, CollectPanelIsTranslated) {
   qputenv("ATTNSCOPE_COLLECTOR", "/bin/false");
   CollectPanel panel;
   Texts texts;
@@ -452,13 +452,13 @@ TEST_F(LanguageTest, ACollectionSpeaksIt) {
   emit panel.collector().crashed(QStringLiteral("«why»"));
   texts.add(panel.progress_text(), "crashed");
   for (int i = 0; i < log->count(); ++i) texts.add(log->item(i)->text(), "log");
-  EXPECT_EQ(texts.forgotten(), "");
+  EXPECT_EQ(texts.untranslated(), "");
   EXPECT_EQ(log->count(), 6);
   qunsetenv("ATTNSCOPE_COLLECTOR");
 }
 
 // Settings do not depend on the language.
-TEST_F(LanguageTest, WhatIsKeptIsInNoLanguage) {
+TEST_F(LanguageTest, SettingsAreLanguageIndependent) {
   MainWindow window(false);
   ASSERT_EQ(window.workspace().open_now(file), QString());
   window.show();

@@ -13,8 +13,8 @@ namespace attnscope::ui {
 namespace {
 
 /// A point of a run with that preset and number of rounds.
-fixtures::GivenPoint point_of(std::int64_t id, std::string_view preset, int rounds) {
-  fixtures::GivenPoint point = fixtures::shown({fixtures::memory_wall().front()}, false, id).front();
+fixtures::TestPoint point_of(std::int64_t id, std::string_view preset, int rounds) {
+  fixtures::TestPoint point = fixtures::shown({fixtures::memory_wall().front()}, false, id).front();
   auto run = std::make_shared<RunInfo>(*point.run);
   run->summary.preset = preset;
   run->summary.rounds = rounds;
@@ -23,11 +23,11 @@ fixtures::GivenPoint point_of(std::int64_t id, std::string_view preset, int roun
   return point;
 }
 
-TEST(ComparisonSet, IsCorrectedForTheMostLooksThatOneOfItsRunsTook) {
+TEST(ComparisonSet, CorrectsForTheLargestNumberOfInterimAnalyses) {
   const std::size_t most = analysis::analysis_count(40);
   ASSERT_GT(most, analysis::analysis_count(5));
-  const std::vector<fixtures::GivenPoint> runs{point_of(1, "test", 1), point_of(2, ab_preset, 40),
-                                               point_of(3, ab_preset, 5)};
+  const std::vector<fixtures::TestPoint> runs{point_of(1, "test", 1), point_of(2, ab_preset, 40),
+                                              point_of(3, ab_preset, 5)};
   const auto points = fixtures::set_of(runs);
   const std::vector<SideAxis> axes = side_axes(*points);
   const auto of_runs =

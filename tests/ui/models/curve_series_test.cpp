@@ -20,7 +20,7 @@ CurveRequest request_of(const std::set<std::string>& algorithms, Ordinate ordina
   return request;
 }
 
-QStringList labels_of(const std::vector<fixtures::GivenPoint>& points, const CurveRequest& request) {
+QStringList labels_of(const std::vector<fixtures::TestPoint>& points, const CurveRequest& request) {
   QStringList labels;
   for (const Curve& curve : fixtures::curves_of(points, request).curves) labels << to_qstring(curve.label);
   return labels;
@@ -32,7 +32,7 @@ std::vector<PointRecord> memory_wall_of(const std::string& algorithm) {
   return records;
 }
 
-TEST(CurveSeries, EveryKindOfCurveHasItsWords) {
+TEST(CurveSeries, EveryKindOfCurveHasALabel) {
   const QStringList labels =
       labels_of(fixtures::shown(memory_wall_of("naive")), request_of({"naive"}, Ordinate::bytes));
   ASSERT_EQ(labels.size(), 4) << labels.join('\n').toStdString();
@@ -42,22 +42,22 @@ TEST(CurveSeries, EveryKindOfCurveHasItsWords) {
   EXPECT_EQ(labels[3], QStringLiteral("Compulsory minimum · modeled"));
 }
 
-TEST(CurveSeries, TimesAndRatesSayWhereTheyComeFrom) {
+TEST(CurveSeries, TimesAndRatesShowTheirProvenance) {
   auto points = fixtures::shown(memory_wall_of("fa2"), false, 1);
-  for (const fixtures::GivenPoint& point : fixtures::shown(fixtures::peers(), false, 2)) points.push_back(point);
+  for (const fixtures::TestPoint& point : fixtures::shown(fixtures::peers(), false, 2)) points.push_back(point);
   EXPECT_EQ(labels_of(points, request_of({"fa2", "torch-flash"}, Ordinate::time)),
             (QStringList{QStringLiteral("FA2 · time · measured"), QStringLiteral("torch-flash · time · imported")}));
   EXPECT_EQ(labels_of(points, request_of({"fa2"}, Ordinate::rate)),
             QStringList{QStringLiteral("FA2 · TFLOP/s · derived")});
 }
 
-TEST(CurveSeries, WhatTellsSeriesApartIsInTheirNames) {
+TEST(CurveSeries, SeriesNamesContainTheirDifferences) {
   Curve curve;
   const auto shown = fixtures::shown(fixtures::peers());
   auto other = std::make_shared<RunInfo>(*shown.front().run);
   other->summary.preset = "import:torch 2.9";
-  std::vector<fixtures::GivenPoint> both = shown;
-  for (const fixtures::GivenPoint& point : shown) both.push_back({other, point.point});
+  std::vector<fixtures::TestPoint> both = shown;
+  for (const fixtures::TestPoint& point : shown) both.push_back({other, point.point});
   EXPECT_EQ(labels_of(both, request_of({"torch-flash"}, Ordinate::time)),
             (QStringList{QStringLiteral("torch-flash (test) · time · imported"),
                          QStringLiteral("torch-flash (torch 2.9) · time · imported")}));
@@ -65,16 +65,15 @@ TEST(CurveSeries, WhatTellsSeriesApartIsInTheirNames) {
   auto gpu = std::make_shared<RunInfo>(*fixtures::shown(memory_wall_of("fa2")).front().run);
   gpu->summary.device_name = "NVIDIA A100-SXM4-80GB";
   gpu->summary.device_uuid = "GPU-a100";
-  std::vector<fixtures::GivenPoint> devices = fixtures::shown(memory_wall_of("fa2"));
-  for (const fixtures::GivenPoint& point : fixtures::shown(memory_wall_of("fa2")))
-    devices.push_back({gpu, point.point});
+  std::vector<fixtures::TestPoint> devices = fixtures::shown(memory_wall_of("fa2"));
+  for (const fixtures::TestPoint& point : fixtures::shown(memory_wall_of("fa2"))) devices.push_back({gpu, point.point});
   const QStringList labels = labels_of(devices, request_of({"fa2"}, Ordinate::time));
   EXPECT_THAT((std::vector<QString>(labels.begin(), labels.end())),
               ::testing::UnorderedElementsAre(QStringLiteral("FA2 on H200 · time · measured"),
                                               QStringLiteral("FA2 on A100-SXM4-80GB · time · measured")));
 }
 
-TEST(CurveSeries, TheTitleNamesTheProblemAndTheSplits) {
+TEST(CurveSeries, TitleShowsProblemAndSplits) {
   std::vector<PointRecord> records;
   for (const std::int64_t n_k : {4096, 8192}) {
     for (const int splits : {8, 16}) {
@@ -90,13 +89,13 @@ TEST(CurveSeries, TheTitleNamesTheProblemAndTheSplits) {
   EXPECT_TRUE(set.title.endsWith("splits 16")) << set.title.toStdString();
 }
 
-TEST(CurveSeries, AlgorithmsAreShownAsTheirTitlesWriteThem) {
+TEST(CurveSeries, CurvesUseAlgorithmTitles) {
   EXPECT_EQ(short_title("fa2"), QStringLiteral("FA2"));
   EXPECT_EQ(short_title("splitkv"), QStringLiteral("Split-KV"));
   EXPECT_EQ(short_title("torch-flash"), QStringLiteral("torch-flash"));
 }
 
-TEST(CurveSeries, ARowLeadsBackToItsPoint) {
+TEST(CurveSeries, MapsRowsToPoints) {
   const auto points = fixtures::shown(memory_wall_of("fa2"));
   const CurveSet set = fixtures::curves_of(points, request_of({"fa2"}, Ordinate::time));
   ASSERT_EQ(set.curves.size(), 1U);

@@ -23,7 +23,7 @@ QVariant at(const PointsTableModel& model, int row, const char* column, int role
   return model.data(model.index(row, model.column_of(QString::fromUtf8(column))), role);
 }
 
-TEST(PointsTableModel, CellsSayWhatThePointSays) {
+TEST(PointsTableModel, CellsMatchThePoint) {
   PointsTableModel model;
   const QAbstractItemModelTester tester(&model, Mode::Fatal);
   model.set_points(fixtures::set_of(fixtures::shown(fixtures::memory_wall())));
@@ -38,7 +38,7 @@ TEST(PointsTableModel, CellsSayWhatThePointSays) {
   EXPECT_EQ(at(model, 1, "Values").toString(), "measured");
 }
 
-TEST(PointsTableModel, AThrottledPointSaysSo) {
+TEST(PointsTableModel, ShowsThrottledPoints) {
   PointsTableModel model;
   std::vector<PointRecord> records(2, fixtures::ok_point(fixtures::spec("fa2", 4096)));
   records[0].clocks = ClockReading{};
@@ -49,7 +49,7 @@ TEST(PointsTableModel, AThrottledPointSaysSo) {
   EXPECT_TRUE(at(model, 1, "Result", Qt::ToolTipRole).toString().contains("power cap"));
 }
 
-TEST(PointsTableModel, RareColumnsShowOnlyWhereTheyAreSet) {
+TEST(PointsTableModel, ShowsRareColumnsOnlyIfSet) {
   PointsTableModel model;
   std::vector<PointRecord> records{fixtures::ok_point(fixtures::decode_spec("fa2", 4096)), fixtures::peers()[0]};
   model.set_points(fixtures::set_of(fixtures::shown(records)));
@@ -87,7 +87,7 @@ void change(PointSpec& spec, const Field& field) {
   FAIL() << field.name;
 }
 
-TEST(PointsTableModel, EveryFieldHasAColumnThatShowsIt) {
+TEST(PointsTableModel, EveryFieldHasAColumn) {
   for (const Field& field : point_fields()) {
     std::vector<PointRecord> records(2, fixtures::ok_point(fixtures::spec("fa2", 1024)));
     ASSERT_NO_FATAL_FAILURE(change(records[1].spec, field));
@@ -118,7 +118,7 @@ void show_by_time(PointsTableModel& model, const std::vector<PointRecord>& recor
 }
 
 // A file with an unknown knob adds a column, which moves the later ones.
-TEST(PointsTableModel, KnowsTheColumnOfItsOrderByItsKey) {
+TEST(PointsTableModel, FindsTheSortColumnByKey) {
   PointsTableModel model;
   const QAbstractItemModelTester tester(&model, Mode::Fatal);
   std::vector<PointRecord> records{
@@ -138,7 +138,7 @@ TEST(PointsTableModel, KnowsTheColumnOfItsOrderByItsKey) {
   EXPECT_EQ(lengths_in(model), (QStringList{"4096", "2048", "1024", "65536"}));
 }
 
-TEST(PointsTableModel, ARoundThatComesMovesWhatIsSelectedToItsNewPlace) {
+TEST(PointsTableModel, KeepsTheSelectionWhenARoundIsAdded) {
   PointsTableModel model;
   const QAbstractItemModelTester tester(&model, Mode::Fatal);
   std::vector<PointRecord> records(2, fixtures::ok_point(fixtures::spec("fa2", 1024)));
@@ -161,7 +161,7 @@ TEST(PointsTableModel, ARoundThatComesMovesWhatIsSelectedToItsNewPlace) {
   EXPECT_TRUE(resets.isEmpty());
 }
 
-TEST(PointsTableModel, EveryFieldIsInTheDetails) {
+TEST(PointsTableModel, DetailsShowEveryField) {
   const std::vector<Field> settings = point_settings(built_in_algorithms(), {});
   for (const Field& field : point_fields()) {
     PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024));
@@ -174,7 +174,7 @@ TEST(PointsTableModel, EveryFieldIsInTheDetails) {
   }
 }
 
-TEST(PointsTableModel, AKnobThatAnAlgorithmStatesHasAColumn) {
+TEST(PointsTableModel, DeclaredKnobsHaveColumns) {
   const Registry registry = attnscope::test::registry_with_knobs();
   PointsTableModel model(registry);
   const QAbstractItemModelTester tester(&model, Mode::Fatal);
@@ -193,7 +193,7 @@ TEST(PointsTableModel, AKnobThatAnAlgorithmStatesHasAColumn) {
   EXPECT_EQ(at(model, 1, "Cluster").toString(), "4");
 }
 
-TEST(PointsTableModel, AKnobThatNobodyHereStatesHasAColumnWherePointsHaveIt) {
+TEST(PointsTableModel, UndeclaredKnobsOfPointsHaveColumns) {
   PointsTableModel model;
   const QAbstractItemModelTester tester(&model, Mode::Fatal);
   auto records = std::vector<PointRecord>(2, fixtures::ok_point(fixtures::spec("fa2", 1024)));
@@ -207,7 +207,7 @@ TEST(PointsTableModel, AKnobThatNobodyHereStatesHasAColumnWherePointsHaveIt) {
   EXPECT_EQ(at(model, 2, "N").toString(), "1024") << "the columns behind it moved";
 }
 
-TEST(PointSettings, TitlesSayWhatIsUnusual) {
+TEST(PointSettingsTest, TitlesShowNonDefaultSettings) {
   PointSpec spec = fixtures::spec("fa2", 1024);
   EXPECT_EQ(non_default_settings(spec), QStringList());
   spec.problem.pass = Pass::bwd;
@@ -219,7 +219,7 @@ TEST(PointSettings, TitlesSayWhatIsUnusual) {
             (QStringList{"bwd", "dropout 0.25", "deterministic", "L2 warm", "heads fastest", "warps 4"}));
 }
 
-TEST(PointsTableModel, SortsNumbersAsNumbers) {
+TEST(PointsTableModel, SortsNumerically) {
   PointsTableModel model;
   model.set_points(fixtures::set_of(fixtures::shown(fixtures::memory_wall())));
   EXPECT_LT(at(model, 1, "N", TableModel::sort_role).toDouble(), at(model, 2, "N", TableModel::sort_role).toDouble());
@@ -227,7 +227,7 @@ TEST(PointsTableModel, SortsNumbersAsNumbers) {
   EXPECT_FALSE(at(model, 6, "DRAM", TableModel::sort_role).isValid()) << "a value that is not there is no number";
 }
 
-TEST(PointsTableModel, GrowsInPlaceWhileARunIsFollowed) {
+TEST(PointsTableModel, AppendsRowsOfAGrowingRun) {
   PointsTableModel model;
   const QAbstractItemModelTester tester(&model, Mode::Fatal);
   const auto points = fixtures::shown(fixtures::memory_wall());
@@ -244,7 +244,7 @@ TEST(PointsTableModel, GrowsInPlaceWhileARunIsFollowed) {
   EXPECT_EQ(model.rowCount(), 18);
 }
 
-TEST(RunsModel, ImportedRunsSayso) {
+TEST(RunsModel, MarksImportedRuns) {
   const QTemporaryDir folder;
   const QString file = folder.filePath("peers.attnscope");
   fixtures::write_file(file, {{"import:peers", fixtures::peers(), false, true}});

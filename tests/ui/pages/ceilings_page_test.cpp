@@ -41,7 +41,7 @@ class CeilingsPageTest : public WindowTest {
   }
 };
 
-TEST_F(CeilingsPageTest, ShowsWhatAFileKeeps) {
+TEST_F(CeilingsPageTest, ShowsStoredCeilings) {
   Workspace workspace;
   CeilingsPage page(workspace);
   const QAbstractItemModelTester tester(page.table()->model());

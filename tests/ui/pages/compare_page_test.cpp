@@ -24,7 +24,7 @@ namespace attnscope::ui {
 namespace {
 
 /// A point whose samples all have the same time.
-PointRecord lasting(const PointSpec& spec, double ns, double dram_bytes = 4e6, bool simulated = false) {
+PointRecord point_with_time(const PointSpec& spec, double ns, double dram_bytes = 4e6, bool simulated = false) {
   PointRecord record;
   record.spec = spec;
   record.provenance = simulated ? Provenance::simulated : Provenance::measured;
@@ -40,7 +40,8 @@ PointRecord lasting(const PointSpec& spec, double ns, double dram_bytes = 4e6, b
 std::vector<PointRecord> grid_of(const std::map<std::pair<std::int64_t, int>, double>& factors) {
   std::vector<PointRecord> points;
   for (const auto& [at, factor] : factors) {
-    points.push_back(lasting(fixtures::spec("fa2", at.first, at.second), 1e3 * static_cast<double>(at.first) * factor));
+    points.push_back(
+        point_with_time(fixtures::spec("fa2", at.first, at.second), 1e3 * static_cast<double>(at.first) * factor));
   }
   return points;
 }
@@ -50,7 +51,7 @@ const std::map<std::pair<std::int64_t, int>, double> unchanged_factors{
 
 class ComparePageTest : public ::testing::Test {
  protected:
-  void open(const std::vector<fixtures::RunOf>& runs) {
+  void open(const std::vector<fixtures::TestRun>& runs) {
     const QString path = folder.filePath("sides.attnscope");
     fixtures::write_file(path, runs);
     ASSERT_EQ(workspace.open_now(path), QString());
@@ -60,9 +61,9 @@ class ComparePageTest : public ::testing::Test {
     settle();
   }
   /// Opens two runs; the second has these factors and one more point.
-  void open_two(const std::map<std::pair<std::int64_t, int>, double>& factors) {
+  void open_two_runs(const std::map<std::pair<std::int64_t, int>, double>& factors) {
     std::vector<PointRecord> after = grid_of(factors);
-    after.push_back(lasting(fixtures::spec("fa2", 8192, 64), 1e6));
+    after.push_back(point_with_time(fixtures::spec("fa2", 8192, 64), 1e6));
     open({{"before", grid_of(unchanged_factors)}, {"after", after}});
   }
   [[nodiscard]] QStringList column(const QString& key) const {
@@ -80,9 +81,9 @@ class ComparePageTest : public ::testing::Test {
 const std::map<std::pair<std::int64_t, int>, double> changed_factors{
     {{1024, 64}, 1.3}, {{1024, 128}, 0.7}, {{2048, 64}, 1}, {{2048, 128}, 1.02}, {{4096, 64}, 1.6}, {{4096, 128}, 0.9}};
 
-TEST_F(ComparePageTest, VerdictsStandInATableWithRegressionsFirst) {
+TEST_F(ComparePageTest, TableShowsRegressionsFirst) {
   const QAbstractItemModelTester tester(page.table()->model());
-  open_two(changed_factors);
+  open_two_runs(changed_factors);
   ASSERT_EQ(page.words(), QString());
   EXPECT_EQ(page.comparison()->base_name(), "before") << "the older run";
   EXPECT_EQ(column("verdict"),
@@ -113,8 +114,8 @@ TEST_F(ComparePageTest, VerdictsStandInATableWithRegressionsFirst) {
   EXPECT_TRUE(page.method().startsWith("Rows of fewer than 3 rounds: 6.")) << page.method().toStdString();
 }
 
-TEST_F(ComparePageTest, WhatHasNoValueStaysBelowInEitherOrder) {
-  open_two(changed_factors);
+TEST_F(ComparePageTest, SortsMissingRatiosLast) {
+  open_two_runs(changed_factors);
   page.table()->sortByColumn(page.model().find_column_index("ratio"), Qt::DescendingOrder);
   EXPECT_TRUE(column("ratio").front().startsWith("1.6000"));
   EXPECT_EQ(column("verdict").last(), "not compared");
@@ -124,8 +125,8 @@ TEST_F(ComparePageTest, WhatHasNoValueStaysBelowInEitherOrder) {
   EXPECT_EQ(page.state()["sorted_by"], "ratio");
 }
 
-TEST_F(ComparePageTest, ASelectedRowShowsTheOtherSidesPointAndBTheBaselines) {
-  open_two(changed_factors);
+TEST_F(ComparePageTest, SelectedRowShowsTheCandidateAndKeyBTheBaseline) {
+  open_two_runs(changed_factors);
   QSignalSpy selected(&page, &Page::point_selected);
   page.table()->selectRow(0);
   ASSERT_EQ(selected.size(), 1);
@@ -140,8 +141,8 @@ TEST_F(ComparePageTest, ASelectedRowShowsTheOtherSidesPointAndBTheBaselines) {
   EXPECT_EQ(base.spec, other.spec);
 }
 
-TEST_F(ComparePageTest, TheMarginDecidesAndTheLatestRequestWins) {
-  open_two(changed_factors);
+TEST_F(ComparePageTest, UsesTheMarginAndTheLastRequest) {
+  open_two_runs(changed_factors);
   page.set_margin(20);
   page.set_margin(45);
   page.settle();
@@ -150,7 +151,7 @@ TEST_F(ComparePageTest, TheMarginDecidesAndTheLatestRequestWins) {
   EXPECT_TRUE(page.settled());
 }
 
-TEST_F(ComparePageTest, EachOtherSideIsHeldToTheBaselineByItself) {
+TEST_F(ComparePageTest, ComparesEachCandidateWithTheBaseline) {
   auto slower = unchanged_factors;
   for (auto& [at, factor] : slower) factor = 1.5;
   open({{"a", grid_of(unchanged_factors)}, {"b", grid_of(slower)}, {"c", grid_of(changed_factors)}});
@@ -158,7 +159,7 @@ TEST_F(ComparePageTest, EachOtherSideIsHeldToTheBaselineByItself) {
   EXPECT_EQ(column("verdict").size(), 12);
   EXPECT_EQ(column("side").count("b"), 6);
   EXPECT_TRUE(page.method().startsWith("Rows of fewer than 3 rounds: 12.")) << page.method().toStdString();
-  page.set_other("c");
+  page.set_candidate("c");
   EXPECT_TRUE(page.method().startsWith("Rows of fewer than 3 rounds: 6.")) << page.method().toStdString();
   EXPECT_EQ(column("verdict").size(), 6);
   EXPECT_EQ(page.model().find_column_index("side"), -1);
@@ -170,11 +171,11 @@ TEST_F(ComparePageTest, EachOtherSideIsHeldToTheBaselineByItself) {
       << ratios.join(' ').toStdString();
 }
 
-TEST_F(ComparePageTest, ASideThatSharesNoPointIsNotAmongThem) {
+TEST_F(ComparePageTest, OmitsSidesWithoutCommonPoints) {
   open({{"a", grid_of(unchanged_factors)},
         {"b", grid_of(changed_factors)},
-        {"explored", {lasting(fixtures::spec("fa2", 512, 64), 1e6)}}});
-  page.compare_by("run");
+        {"explored", {point_with_time(fixtures::spec("fa2", 512, 64), 1e6)}}});
+  page.set_side_axis("run");
   page.settle();
   ASSERT_EQ(page.comparison()->view.sides.size(), 1U);
   EXPECT_EQ(page.comparison()->name_of(0), "b");
@@ -183,11 +184,11 @@ TEST_F(ComparePageTest, ASideThatSharesNoPointIsNotAmongThem) {
   EXPECT_EQ(column("verdict").size(), 6);
 }
 
-TEST_F(ComparePageTest, OneRunsAlgorithmsAreSidesAndGpusAre) {
+TEST_F(ComparePageTest, SidesCanBeAlgorithmsOrGpusOfOneRun) {
   std::vector<PointRecord> points;
   for (const std::int64_t n : {1024, 2048}) {
-    points.push_back(lasting(fixtures::spec("fa1", n), 3e6));
-    points.push_back(lasting(fixtures::spec("fa2", n), 1e6));
+    points.push_back(point_with_time(fixtures::spec("fa1", n), 3e6));
+    points.push_back(point_with_time(fixtures::spec("fa2", n), 1e6));
   }
   open({{"one", points}});
   ASSERT_EQ(page.words(), QString());
@@ -195,17 +196,17 @@ TEST_F(ComparePageTest, OneRunsAlgorithmsAreSidesAndGpusAre) {
   EXPECT_EQ(page.comparison()->base_name(), "FA1");
   EXPECT_EQ(column("verdict"), (QStringList{"FASTER", "FASTER"}));
   EXPECT_EQ(page.model().find_column_index("algorithm"), -1) << "it is what the sides are";
-  page.compare_by("n");
+  page.set_side_axis("n");
   page.settle();
   EXPECT_EQ(page.comparison()->axis().values, (std::vector<QString>{"1024", "2048"}));
   EXPECT_EQ(column("verdict").size(), 2);
 }
 
-TEST_F(ComparePageTest, DifferencesComeFirstAndSimulationsAreComputed) {
+TEST_F(ComparePageTest, ShowsDifferencesFirst) {
   std::vector<PointRecord> simulated;
   for (const auto& [at, factor] : unchanged_factors) {
-    simulated.push_back(
-        lasting(fixtures::spec("fa2", at.first, at.second), 1e3 * static_cast<double>(at.first) * 1.4, 4e6, true));
+    simulated.push_back(point_with_time(fixtures::spec("fa2", at.first, at.second),
+                                        1e3 * static_cast<double>(at.first) * 1.4, 4e6, true));
   }
   open({{"real", grid_of(unchanged_factors)}, {"model", simulated, true}});
   EXPECT_TRUE(page.summary().startsWith("model against real: 0 FASTER, 6 SLOWER")) << page.summary().toStdString();
@@ -213,8 +214,8 @@ TEST_F(ComparePageTest, DifferencesComeFirstAndSimulationsAreComputed) {
   EXPECT_TRUE(page.summary().contains("values measured → simulated")) << page.summary().toStdString();
 }
 
-TEST_F(ComparePageTest, FilesThatAreCopiesAreNamed) {
-  open_two(changed_factors);
+TEST_F(ComparePageTest, ListsCopiedFiles) {
+  open_two_runs(changed_factors);
   const QString copy = folder.filePath("copied.attnscope");
   ASSERT_TRUE(QFile::copy(folder.filePath("sides.attnscope"), copy));
   ASSERT_EQ(workspace.open_now(copy), QString());
@@ -242,7 +243,7 @@ int bars_in(RatioPlot& plot) {
   return bars;
 }
 
-TEST_F(ComparePageTest, ThePlotHasEveryRatioInTheRowOfItsAlgorithmAndD) {
+TEST_F(ComparePageTest, PlotGroupsRatiosByAlgorithmAndD) {
   auto two_widths = grid_of(changed_factors);
   for (PointRecord& record : grid_of(unchanged_factors)) {
     record.spec.problem.d = 64;
@@ -289,9 +290,9 @@ TEST_F(ComparePageTest, ThePlotHasEveryRatioInTheRowOfItsAlgorithmAndD) {
   EXPECT_GT(QFileInfo(file).size(), 2000);
 }
 
-TEST_F(ComparePageTest, ChoicesAreKeptAndComeBack) {
-  open_two(changed_factors);
-  page.compare_by("run");
+TEST_F(ComparePageTest, RestoresChoices) {
+  open_two_runs(changed_factors);
+  page.set_side_axis("run");
   page.set_baseline("after");
   page.set_margin(2.5);
   page.set_view(ComparePage::View::plot);
@@ -308,7 +309,7 @@ TEST_F(ComparePageTest, ChoicesAreKeptAndComeBack) {
   EXPECT_EQ(again.state(), state);
 }
 
-TEST_F(ComparePageTest, NamesOfFilesAreTextAndNeverMarkup) {
+TEST_F(ComparePageTest, EscapesFileNames) {
   open({{"<b>one</b>", grid_of(unchanged_factors)}, {"<img src=x>", grid_of(changed_factors)}});
   ASSERT_EQ(page.words(), QString());
   for (const QLabel* label : page.findChildren<QLabel*>()) {
@@ -319,8 +320,8 @@ TEST_F(ComparePageTest, NamesOfFilesAreTextAndNeverMarkup) {
   EXPECT_TRUE(page.comparison()->axis().side_named("<b>one</b>").has_value());
 }
 
-TEST_F(ComparePageTest, TheFilterOfTheWindowIsThePagesToo) {
-  open_two(changed_factors);
+TEST_F(ComparePageTest, UsesTheWindowFilter) {
+  open_two_runs(changed_factors);
   ASSERT_EQ(workspace.set_query("N:4096").id, std::string());
   page.settle();
   EXPECT_EQ(column("verdict"), (QStringList{"SLOWER", "FASTER"}));
@@ -336,7 +337,7 @@ std::vector<std::pair<double, double>> rings_in(QCustomPlot& plot) {
   return rings;
 }
 
-TEST_F(ComparePageTest, APointSelectedOnOnePageIsMarkedOnTheOthersAndBack) {
+TEST_F(ComparePageTest, MarksTheSelectedPointOnAllPages) {
   const QString path = folder.filePath("linked.attnscope");
   fixtures::write_file(path, {{"before", grid_of(unchanged_factors)}, {"after", grid_of(changed_factors)}});
   MainWindow window(false);

@@ -40,7 +40,7 @@ class DoctorPageTest : public WindowTest {
   }
 };
 
-TEST_F(DoctorPageTest, WithoutTheProgramItSaysWhatToDo) {
+TEST_F(DoctorPageTest, SuggestsAFixForAMissingProgram) {
   qputenv("ATTNSCOPE_COLLECTOR", "/nonexistent/attnscope");
   MainWindow window(false);
   const DoctorPage& page = open_page(window);
@@ -50,7 +50,7 @@ TEST_F(DoctorPageTest, WithoutTheProgramItSaysWhatToDo) {
   EXPECT_FALSE(button(page, "copy-all").isEnabled());
 }
 
-TEST_F(DoctorPageTest, AProgramThatDoesNotAnswerIsSaid) {
+TEST_F(DoctorPageTest, ReportsAnUnresponsiveProgram) {
   qputenv("ATTNSCOPE_COLLECTOR", "/bin/false");
   MainWindow window(false);
   DoctorPage& page = open_page(window);
@@ -91,8 +91,8 @@ class DoctorOnGpuTest : public DoctorPageTest {
     EXPECT_FALSE(begin.isEnabled()) << "one at a time";
     EXPECT_TRUE(button(page, "stop-measuring").isEnabled());
   }
-  static const ShownCheck& named(const DoctorPage& page, const char* name) {
-    const auto found = std::ranges::find(page.checks(), QLatin1String(name), &ShownCheck::name);
+  static const CheckRow& named(const DoctorPage& page, const char* name) {
+    const auto found = std::ranges::find(page.checks(), QLatin1String(name), &CheckRow::name);
     if (found == page.checks().end()) throw std::runtime_error(std::string("no check ") + name);
     return *found;
   }
@@ -102,13 +102,13 @@ class DoctorOnGpuTest : public DoctorPageTest {
   QString database = folder.filePath("measured.attnscope");
 };
 
-TEST_F(DoctorOnGpuTest, EachCheckHasItsStateAndItsFix) {
+TEST_F(DoctorOnGpuTest, ShowsStateAndFixOfEachCheck) {
   qputenv("ATTNSCOPE_FAKE_GPU", "cupti-availability=35,throttle=4");
   MainWindow window(false);
   const DoctorPage& page = open_page(window);
   EXPECT_TRUE(named(page, "device").ok);
   EXPECT_TRUE(named(page, "device").detail.startsWith("Fake GPU, compute capability 9.0"));
-  const ShownCheck& counters = named(page, "counters");
+  const CheckRow& counters = named(page, "counters");
   EXPECT_FALSE(counters.ok);
   EXPECT_TRUE(page.summary().startsWith("Problems: 2.")) << page.summary().toStdString();
   button(page, "copy-all").click();
@@ -118,7 +118,7 @@ TEST_F(DoctorOnGpuTest, EachCheckHasItsStateAndItsFix) {
   EXPECT_TRUE(all.contains("✓ ok  device: Fake GPU")) << all.toStdString();
 }
 
-TEST_F(DoctorOnGpuTest, WithoutAGpuItSaysSo) {
+TEST_F(DoctorOnGpuTest, ReportsThatThereIsNoGpu) {
   for (const char* name : libraries) qputenv(name, "/nonexistent/library.so");
   MainWindow window(false);
   const DoctorPage& page = open_page(window);
@@ -127,7 +127,7 @@ TEST_F(DoctorOnGpuTest, WithoutAGpuItSaysSo) {
   EXPECT_TRUE(page.progress().startsWith("There is no GPU to measure")) << page.progress().toStdString();
 }
 
-TEST_F(DoctorOnGpuTest, MeasuresCeilingsKeepsAndShowsThem) {
+TEST_F(DoctorOnGpuTest, MeasuresStoresAndShowsCeilings) {
   MainWindow window(false);
   QSignalSpy measured(window.collect(), &CollectPanel::ceilings_measured);
   QSignalSpy trouble(window.collect(), &CollectPanel::trouble);
@@ -158,7 +158,7 @@ TEST_F(DoctorOnGpuTest, MeasuresCeilingsKeepsAndShowsThem) {
   EXPECT_GT(page.table()->model()->rowCount(), 10);
 }
 
-TEST_F(DoctorOnGpuTest, StoppedNoCeilingIsKept) {
+TEST_F(DoctorOnGpuTest, StoresNoCeilingsWhenStopped) {
   MainWindow window(false);
   QSignalSpy ended(window.collect(), &CollectPanel::collection_ended);
   QSignalSpy measured(window.collect(), &CollectPanel::ceilings_measured);
@@ -172,7 +172,7 @@ TEST_F(DoctorOnGpuTest, StoppedNoCeilingIsKept) {
   EXPECT_TRUE(button(page_of<DoctorPage>(window), "measure-ceilings").isEnabled());
 }
 
-TEST_F(DoctorOnGpuTest, AGpuThatFailsIsSaidInTheBanner) {
+TEST_F(DoctorOnGpuTest, ShowsAGpuErrorInTheBanner) {
   MainWindow window(false);
   QSignalSpy ended(window.collect(), &CollectPanel::collection_ended);
   qputenv("ATTNSCOPE_FAKE_GPU", "crash=attn_ceiling");

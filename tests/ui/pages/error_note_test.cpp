@@ -23,7 +23,7 @@ class ErrorNoteTest : public WindowTest {
   }
 };
 
-TEST_F(ErrorNoteTest, StandsBesideSimulatedPointsAlone) {
+TEST_F(ErrorNoteTest, IsShownForSimulatedPointsOnly) {
   Workspace workspace;
   IoCurvePage page(workspace);
   TileHeatmapPage map(workspace);
@@ -50,7 +50,7 @@ TEST_F(ErrorNoteTest, StandsBesideSimulatedPointsAlone) {
   EXPECT_FALSE(page.error_note().isVisible());
 }
 
-TEST_F(ErrorNoteTest, EachGpuHasItsOwnErrors) {
+TEST_F(ErrorNoteTest, ShowsErrorsPerGpu) {
   Workspace workspace;
   IoCurvePage page(workspace);
   page.show();

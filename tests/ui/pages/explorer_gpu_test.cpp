@@ -21,7 +21,7 @@ QString gpu_file(const QTemporaryDir& folder, const char* text) {
   return file.fileName();
 }
 
-TEST(ExplorerGpuTest, AGpuOfAFileIsChosenAndStaysAtHand) {
+TEST(ExplorerGpuTest, KeepsAGpuFromAFileInTheList) {
   const QTemporaryDir folder;
   Workspace workspace;
   ExplorerPage page(workspace);
@@ -55,7 +55,7 @@ TEST(ExplorerGpuTest, AGpuOfAFileIsChosenAndStaysAtHand) {
   EXPECT_EQ(devices->findText("fat"), devices->count() - 1) << "once";
 }
 
-TEST(ExplorerGpuTest, WhatIfMultipliesAndIsUndone) {
+TEST(ExplorerGpuTest, AppliesAndUndoesWhatIfFactors) {
   Workspace workspace;
   ExplorerPage page(workspace);
   settle();

@@ -27,7 +27,7 @@
 #include "ui/pages/explorer/cards.h"
 #include "ui/pages/explorer/choice_editors.h"
 #include "ui/pages/explorer/explorer_page.h"
-#include "ui/pages/explorer/measuring_card.h"
+#include "ui/pages/explorer/measurement_card.h"
 #include "ui/pages/explorer/on_chip_map.h"
 #include "ui/pages/explorer/unit_bars.h"
 #include "ui/text/format.h"
@@ -97,7 +97,7 @@ class ExplorerPageTest : public ::testing::Test {
   ExplorerPage page{workspace};
 };
 
-TEST_F(ExplorerPageTest, TheBlockIsDrawnToScale) {
+TEST_F(ExplorerPageTest, DrawsTheBlockToScale) {
   type("br", 128);
   type("bc", 64);
   const analysis::ExploredKernel& kernel = exploration().kernels[0];
@@ -130,18 +130,18 @@ TEST_F(ExplorerPageTest, TheBlockIsDrawnToScale) {
   EXPECT_EQ(image.pixelColor((spans[1].rect.topLeft() + QPointF(4, 4)).toPoint()), spans[1].color);
 }
 
-TEST_F(ExplorerPageTest, BarsAreSharesOfTheLaunchsTime) {
+TEST_F(ExplorerPageTest, BarsShowSharesOfTheLaunchTime) {
   const LaunchTime& time = exploration().kernels[0].time;
   for (const GpuUnit unit : gpu_units) {
     EXPECT_EQ(page.unit_bars()->words(unit), QString::number(100 * time.busy(unit) / time.ns, 'f', 0) + "%");
     EXPECT_NEAR(page.unit_bars()->bar(unit).width() / page.unit_bars()->total_bar().width(), time.busy(unit) / time.ns,
                 1e-9);
   }
-  EXPECT_EQ(page.unit_bars()->total_words(), qtext(Nanoseconds(time.ns)));
+  EXPECT_EQ(page.unit_bars()->total_text(), qtext(Nanoseconds(time.ns)));
 }
 
 /// Ceilings of an open file are used as rates, with a note, until the file is closed.
-TEST_F(ExplorerPageTest, TakesTheRatesThatAnOpenFileHolds) {
+TEST_F(ExplorerPageTest, UsesMeasuredRatesOfOpenFiles) {
   choose("algorithm", "naive");
   const auto* note = page.findChild<QLabel*>(QStringLiteral("terms-note"));
   ASSERT_NE(note, nullptr);
@@ -172,7 +172,7 @@ TEST_F(ExplorerPageTest, TakesTheRatesThatAnOpenFileHolds) {
   EXPECT_FALSE(note->text().contains("measured of NVIDIA H200 ("));
 }
 
-TEST_F(ExplorerPageTest, EverythingFollowsASlider) {
+TEST_F(ExplorerPageTest, SlidersUpdateAllCards) {
   type("br", 128);
   const QString before = figure("SM↔L2");
   auto* slider = page.findChild<QSlider*>("br-slider");
@@ -189,7 +189,7 @@ TEST_F(ExplorerPageTest, EverythingFollowsASlider) {
   EXPECT_EQ(operand("O", "loaded"), "–");
 }
 
-TEST_F(ExplorerPageTest, SquareProblemsStaySquareUntilTheyAreNot) {
+TEST_F(ExplorerPageTest, KeepsSquareProblemsSquare) {
   type("n_k", 2048);
   EXPECT_EQ(page.chosen().choices.point.spec.problem.n_q, 2048);
   type("n_q", 128);
@@ -199,7 +199,7 @@ TEST_F(ExplorerPageTest, SquareProblemsStaySquareUntilTheyAreNot) {
   EXPECT_EQ(page.chosen().choices.point.spec.problem.heads_kv, 32);
 }
 
-TEST_F(ExplorerPageTest, WhatDoesNotRunSaysWhyAndOffersTheNearest) {
+TEST_F(ExplorerPageTest, InfeasiblePointShowsReasonAndNearestTile) {
   type("br", 512);
   type("bc", 512);
   ASSERT_TRUE(exploration().refusal);
@@ -221,29 +221,29 @@ TEST_F(ExplorerPageTest, WhatDoesNotRunSaysWhyAndOffersTheNearest) {
   EXPECT_TRUE(button("nearest")->isHidden()) << "no tile would help";
 }
 
-TEST_F(ExplorerPageTest, MPicksTheTileAndSaysWhereItEnds) {
+TEST_F(ExplorerPageTest, MPicksTheTileAndExplainsTheLimit) {
   choose("algorithm", "fa1");
   type("d", 64);
   type("m", 64);
   EXPECT_EQ(page.chosen().choices.point.spec.tile, (TileShape{.br = 64, .bc = 128}));
   EXPECT_EQ(page.findChild<QSpinBox*>("bc")->value(), 128);
-  EXPECT_TRUE(page.editors()->rule_words().contains("asks for 64x128: Bc = ⌈M/4d⌉"))
-      << page.editors()->rule_words().toStdString();
+  EXPECT_TRUE(page.editors()->rule_text().contains("asks for 64x128: Bc = ⌈M/4d⌉"))
+      << page.editors()->rule_text().toStdString();
   choose("algorithm", "fa2");
   EXPECT_EQ(page.chosen().choices.point.spec.tile, (TileShape{.br = 128, .bc = 64})) << "the roles are exchanged";
   choose("pass", "bwd");
   type("m", 227);
-  EXPECT_TRUE(page.editors()->rule_words().contains("A larger M changes nothing: shared memory is not what limits"))
-      << page.editors()->rule_words().toStdString();
+  EXPECT_TRUE(page.editors()->rule_text().contains("A larger M changes nothing: shared memory is not what limits"))
+      << page.editors()->rule_text().toStdString();
   type("br", 96);
   EXPECT_FALSE(page.chosen().choices.m_bytes) << "a tile by hand is no rule's";
-  EXPECT_EQ(page.editors()->rule_words(), QString());
+  EXPECT_EQ(page.editors()->rule_text(), QString());
   choose("algorithm", "naive");
   type("m", 64);
-  EXPECT_TRUE(page.editors()->rule_words().contains("this algorithm has none"));
+  EXPECT_TRUE(page.editors()->rule_text().contains("this algorithm has none"));
 }
 
-TEST_F(ExplorerPageTest, PaddingTakesBlocksAway) {
+TEST_F(ExplorerPageTest, PaddingReducesBlocksPerSm) {
   type("br", 64);
   type("bc", 32);
   const int before = exploration().kernels[0].occupancy.blocks_per_sm;
@@ -253,7 +253,7 @@ TEST_F(ExplorerPageTest, PaddingTakesBlocksAway) {
   EXPECT_TRUE(legend(OnChipMemory::shared).contains("Padding 96 KiB"));
 }
 
-TEST_F(ExplorerPageTest, WhatIsChosenIsComparedWithThePin) {
+TEST_F(ExplorerPageTest, ComparesWithThePin) {
   type("br", 128);
   type("bc", 64);
   page.pin();
@@ -285,7 +285,7 @@ TEST_F(ExplorerPageTest, WhatIsChosenIsComparedWithThePin) {
   EXPECT_EQ(model.columnCount(), 2);
 }
 
-TEST_F(ExplorerPageTest, UndoTakesBackChoicesAndPins) {
+TEST_F(ExplorerPageTest, UndoRestoresChoicesAndPins) {
   type("br", 128);
   const ExplorerPage::State first = page.chosen();
   page.pin();
@@ -303,7 +303,7 @@ TEST_F(ExplorerPageTest, UndoTakesBackChoicesAndPins) {
   EXPECT_TRUE(figure("Time").startsWith(qtext(Nanoseconds(exploration().ns)))) << figure("Time").toStdString();
 }
 
-TEST_F(ExplorerPageTest, OneDragIsOneStepOfUndo) {
+TEST_F(ExplorerPageTest, MergesADragIntoOneUndoStep) {
   type("n_k", 4096);
   const int steps = page.undo_stack().count();
   auto* slider = page.findChild<QSlider*>("n_k-slider");
@@ -324,7 +324,7 @@ TEST_F(ExplorerPageTest, OneDragIsOneStepOfUndo) {
   EXPECT_EQ(page.chosen().choices.point.spec.problem.n_k, 4096);
 }
 
-TEST_F(ExplorerPageTest, WhatCannotBeIsSaidAndChangesNothing) {
+TEST_F(ExplorerPageTest, RejectsInvalidChoices) {
   const ExplorerPage::State before = page.chosen();
   choose("mask", "windows");
   EXPECT_EQ(page.chosen(), before);
@@ -333,7 +333,7 @@ TEST_F(ExplorerPageTest, WhatCannotBeIsSaidAndChangesNothing) {
   EXPECT_TRUE(page.editors()->error("mask").isEmpty());
 }
 
-TEST_F(ExplorerPageTest, AProblemThatIsNotSquareComesBackAsItWas) {
+TEST_F(ExplorerPageTest, RestoresNonSquareProblems) {
   type("n_k", 16384);
   type("n_q", 4096);
   ASSERT_EQ(page.chosen().choices.point.spec.problem.n_q, 4096);
@@ -354,7 +354,7 @@ TEST_F(ExplorerPageTest, AProblemThatIsNotSquareComesBackAsItWas) {
   EXPECT_EQ(other.chosen().choices.point.padding_bytes, 0);
 }
 
-TEST_F(ExplorerPageTest, StateComesBackWhole) {
+TEST_F(ExplorerPageTest, RestoresTheState) {
   choose("algorithm", "fa3");
   type("stages", 2);
   choose("mask", "causal");
@@ -385,7 +385,7 @@ TEST_F(ExplorerPageTest, StateComesBackWhole) {
   EXPECT_EQ(other.chosen().pin, page.chosen().pin);
 }
 
-TEST_F(ExplorerPageTest, BlockMasksAreWorkedOutAsideAndTheLatestWins) {
+TEST_F(ExplorerPageTest, ComputesBlockMasksInTheBackground) {
   for (const char* mask : {"blocks:128:butterfly", "blocks:128:stride4", "blocks:256:random25"}) {
     page.edit("mask", mask, -1);
     QApplication::processEvents();
@@ -396,7 +396,7 @@ TEST_F(ExplorerPageTest, BlockMasksAreWorkedOutAsideAndTheLatestWins) {
   EXPECT_EQ(figure("Time"), qtext(Nanoseconds(exploration().ns)));
 }
 
-TEST_F(ExplorerPageTest, ShowsAPointFromElsewhere) {
+TEST_F(ExplorerPageTest, ShowsAGivenPoint) {
   PointSpec spec = fixtures::spec("fa1", 2048, 64, 128, 64);
   spec.problem.mask = Mask::causal;
   EXPECT_TRUE(page.explore(spec, "NVIDIA A100 80GB"));
@@ -408,7 +408,7 @@ TEST_F(ExplorerPageTest, ShowsAPointFromElsewhere) {
   EXPECT_EQ(page.chosen().choices.point.spec.algorithm, "fa2");
 }
 
-TEST_F(ExplorerPageTest, APointOfAnUnknownGpuStaysOnTheOneThatWasChosen) {
+TEST_F(ExplorerPageTest, KeepsTheChosenGpuForPointsOfUnknownGpus) {
   const std::string before = page.chosen().choices.device;
   EXPECT_FALSE(page.explore(fixtures::spec("fa2", 1024, 64, 64, 64), "NVIDIA Imaginary 1"));
   settle();
@@ -416,7 +416,7 @@ TEST_F(ExplorerPageTest, APointOfAnUnknownGpuStaysOnTheOneThatWasChosen) {
   EXPECT_EQ(page.chosen().choices.point.spec.problem.n_k, 1024);
 }
 
-TEST_F(ExplorerPageTest, AGpuOfNoTableIsExploredByWhatItsFileRecorded) {
+TEST_F(ExplorerPageTest, UsesRecordedLimitsOfAnUnlistedGpu) {
   const QTemporaryDir folder;
   const QString path = folder.filePath("unlisted.attnscope");
   const PointSpec spec = fixtures::spec("fa2", 1024, 64, 64, 64);
@@ -448,20 +448,20 @@ TEST_F(ExplorerPageTest, AGpuOfNoTableIsExploredByWhatItsFileRecorded) {
   EXPECT_EQ(page.chosen().choices.device, "NVIDIA Unlisted 7") << "chosen by hand";
 }
 
-TEST(UnitBars, WhatWasCountedStandsBesideAUnitAndTheTimeBelowThePredicted) {
+TEST(UnitBars, ShowsMeasuredNextToPredictedValues) {
   UnitBars bars;
   bars.resize(500, 300);
   UnitBars::Times times{.ns = 1e6};
   times.light.busy[static_cast<std::size_t>(GpuUnit::tensor)] = 0.8;
   bars.set_times(times);
   const double before = bars.bar(GpuUnit::tensor).y();
-  EXPECT_EQ(bars.use_words(GpuUnit::tensor), QString());
+  EXPECT_EQ(bars.utilization_text(GpuUnit::tensor), QString());
   times.measured = UnitBars::Measured{.ns = 2e6, .provenance = "measured"};
   times.measured->uses[static_cast<std::size_t>(GpuUnit::tensor)] = "63% counted";
   bars.set_times(times);
-  EXPECT_EQ(bars.use_words(GpuUnit::tensor), "63% counted");
-  EXPECT_EQ(bars.use_words(GpuUnit::dram), QString());
-  EXPECT_EQ(bars.measured_words(), qtext(Nanoseconds(2e6)));
+  EXPECT_EQ(bars.utilization_text(GpuUnit::tensor), "63% counted");
+  EXPECT_EQ(bars.utilization_text(GpuUnit::dram), QString());
+  EXPECT_EQ(bars.measured_text(), qtext(Nanoseconds(2e6)));
   EXPECT_GT(bars.bar(GpuUnit::tensor).y(), before) << "the measured time has a line of its own";
   // All bars have one scale: half the time is half as long.
   EXPECT_NEAR(bars.total_bar().width() / bars.bar(GpuUnit::tensor).width(), 1e6 / 8e5, 1e-9);
@@ -469,7 +469,7 @@ TEST(UnitBars, WhatWasCountedStandsBesideAUnitAndTheTimeBelowThePredicted) {
 }
 
 /// The recorded values of the same point in an open file are shown.
-TEST_F(ExplorerPageTest, WhatAnOpenFileHasOfThePointStandsBesideIt) {
+TEST_F(ExplorerPageTest, ShowsRecordedValuesOfThePoint) {
   const QTemporaryDir folder;
   const QString path = folder.filePath("recorded.attnscope");
   const PointSpec spec = exploration().point.spec;
@@ -485,25 +485,25 @@ TEST_F(ExplorerPageTest, WhatAnOpenFileHasOfThePointStandsBesideIt) {
   fixtures::write_file(path, {{"quick", {record, dropped}}});
   ASSERT_EQ(workspace.open_now(path), QString());
   settle();
-  EXPECT_EQ(page.unit_bars()->measured_words(), qtext(Nanoseconds(4e5)));
-  EXPECT_EQ(page.unit_bars()->use_words(GpuUnit::tensor), "51% while active");
-  EXPECT_EQ(page.unit_bars()->use_words(GpuUnit::dram), "2% counted") << "96 GB/s of 4.8 TB/s";
+  EXPECT_EQ(page.unit_bars()->measured_text(), qtext(Nanoseconds(4e5)));
+  EXPECT_EQ(page.unit_bars()->utilization_text(GpuUnit::tensor), "51% while active");
+  EXPECT_EQ(page.unit_bars()->utilization_text(GpuUnit::dram), "2% counted") << "96 GB/s of 4.8 TB/s";
   type("br", 64);
-  EXPECT_EQ(page.unit_bars()->measured_words(), QString());
+  EXPECT_EQ(page.unit_bars()->measured_text(), QString());
   type("br", spec.tile.br);
-  EXPECT_EQ(page.unit_bars()->measured_words(), qtext(Nanoseconds(4e5)));
+  EXPECT_EQ(page.unit_bars()->measured_text(), qtext(Nanoseconds(4e5)));
   choose("device", "NVIDIA A100 80GB");
-  EXPECT_EQ(page.unit_bars()->measured_words(), QString()) << "of another GPU";
+  EXPECT_EQ(page.unit_bars()->measured_text(), QString()) << "of another GPU";
 }
 
-TEST_F(ExplorerPageTest, SeveralKernelsCanBeLookedAtOneByOne) {
+TEST_F(ExplorerPageTest, ShowsEachKernel) {
   choose("algorithm", "naive");
   auto* kernel = page.findChild<QComboBox*>("kernel");
   ASSERT_EQ(kernel->count(), 3);
   EXPECT_FALSE(kernel->isHidden());
   kernel->setCurrentIndex(0);
   emit kernel->activated(0);
-  EXPECT_EQ(page.unit_bars()->total_words(), qtext(Nanoseconds(exploration().kernels[0].time.ns)));
+  EXPECT_EQ(page.unit_bars()->total_text(), qtext(Nanoseconds(exploration().kernels[0].time.ns)));
   EXPECT_TRUE(legend(OnChipMemory::registers).contains("S 64 KiB") ||
               legend(OnChipMemory::registers)[0].startsWith("S "));
   const auto* of = page.findChild<QLabel*>("of-kernel");
@@ -514,7 +514,7 @@ TEST_F(ExplorerPageTest, SeveralKernelsCanBeLookedAtOneByOne) {
   EXPECT_TRUE(of->isHidden());
 }
 
-TEST_F(ExplorerPageTest, ModelsKeepTheirPromises) {
+TEST_F(ExplorerPageTest, ModelsPassTheQtModelTester) {
   const QAbstractItemModelTester figures(page.figures()->model());
   const QAbstractItemModelTester operands(page.operands()->model());
   page.pin();
@@ -565,15 +565,15 @@ class ExplorerMeasuringTest : public ExplorerPageTest {
     button("measure")->click();
     ASSERT_TRUE(wait_for_answers());
     const PointRecord* record = page.measuring().measurer().record_of(page.chosen().choices);
-    ASSERT_NE(record, nullptr) << page.measuring().state_words().toStdString();
+    ASSERT_NE(record, nullptr) << page.measuring().state_text().toStdString();
     EXPECT_EQ(record->disposition, Disposition::ok) << text(record->reason);
     EXPECT_EQ(record->provenance, Provenance::measured);
-    EXPECT_EQ(page.unit_bars()->measured_words(),
+    EXPECT_EQ(page.unit_bars()->measured_text(),
               qtext(Nanoseconds(evaluate(metric_key::time_median_ns, *record, "all")->value)));
     for (const GpuUnit unit : gpu_units) {
       const auto use = analysis::counted_utilization(unit, *record);
       ASSERT_TRUE(use) << to_string(unit);
-      EXPECT_EQ(page.unit_bars()->use_words(unit), QString::number(*use, 'f', 0) + "% counted");
+      EXPECT_EQ(page.unit_bars()->utilization_text(unit), QString::number(*use, 'f', 0) + "% counted");
     }
   }
   [[nodiscard]] QString measured(const char* key) const {
@@ -584,7 +584,7 @@ class ExplorerMeasuringTest : public ExplorerPageTest {
   QString file = folder.filePath("explored.attnscope");
 };
 
-TEST_F(ExplorerMeasuringTest, MeasuresExactlyThisPointBesideItsPrediction) {
+TEST_F(ExplorerMeasuringTest, ShowsMeasuredAndPredictedTime) {
   const QAbstractItemModelTester tester(page.measuring().table()->model());
   ASSERT_TRUE(button("measure")->isEnabled());
   const bool simulates = page.findChild<QComboBox*>("measures-on")->currentData().toString().startsWith("simulated");
@@ -604,9 +604,9 @@ TEST_F(ExplorerMeasuringTest, MeasuresExactlyThisPointBesideItsPrediction) {
   // The stored record is shown with the time shares; unit utilization was not counted.
   const PointRecord* record = page.measuring().measurer().record_of(page.chosen().choices);
   ASSERT_NE(record, nullptr);
-  EXPECT_EQ(page.unit_bars()->measured_words(), qtext(Nanoseconds(point.event.time_median_ns)));
-  EXPECT_EQ(page.unit_bars()->use_words(GpuUnit::tensor), QString());
-  EXPECT_EQ(page.measuring().state_words(),
+  EXPECT_EQ(page.unit_bars()->measured_text(), qtext(Nanoseconds(point.event.time_median_ns)));
+  EXPECT_EQ(page.unit_bars()->utilization_text(GpuUnit::tensor), QString());
+  EXPECT_EQ(page.measuring().state_text(),
             QString("%1: %2 (simulated), predicted %3. Kept in %4 %5")
                 .arg(short_title(page.chosen().choices), qtext(Nanoseconds(point.event.time_median_ns)),
                      qtext(Nanoseconds(exploration().ns)), file, qtext(msg::explorer_page::by_construction{})));
@@ -619,7 +619,7 @@ TEST_F(ExplorerMeasuringTest, MeasuresExactlyThisPointBesideItsPrediction) {
   EXPECT_FALSE(workspace.runs()[0].info->summary.finished_at.empty());
 }
 
-TEST_F(ExplorerMeasuringTest, SweepsAsFarAroundAsIsAskedFor) {
+TEST_F(ExplorerMeasuringTest, SweepsTheRequestedDistance) {
   auto* steps = page.findChild<QSpinBox*>("around-steps");
   ASSERT_NE(steps, nullptr);
   steps->setValue(1);
@@ -631,7 +631,7 @@ TEST_F(ExplorerMeasuringTest, SweepsAsFarAroundAsIsAskedFor) {
   EXPECT_EQ(other.measuring().steps().value(), 1);
 }
 
-TEST_F(ExplorerMeasuringTest, OnAGpuWhatWasCountedStandsBesideEachUnit) {
+TEST_F(ExplorerMeasuringTest, ShowsCountedUtilizationPerUnit) {
   PointMeasurer& measurer = page.measuring().measurer();
   if (!has_gpu_driver() || !QTest::qWaitFor([&] { return !gpu_of(measurer).isEmpty(); }, patience_ms)) {
     GTEST_SKIP() << "no GPU of the table here";
@@ -644,7 +644,7 @@ TEST_F(ExplorerMeasuringTest, OnAGpuWhatWasCountedStandsBesideEachUnit) {
 
 #ifdef ATTNSCOPE_FAKE_GPU_LIBRARY
 /// The real program with a fake GPU library.
-class ExplorerStandInTest : public ExplorerMeasuringTest {
+class ExplorerFakeGpuTest : public ExplorerMeasuringTest {
  protected:
   void SetUp() override {
     for (const char* name : libraries) qputenv(name, ATTNSCOPE_FAKE_GPU_LIBRARY);
@@ -662,7 +662,7 @@ class ExplorerStandInTest : public ExplorerMeasuringTest {
                                         "ATTNSCOPE_NVML_LIBRARY"};
 };
 
-TEST_F(ExplorerStandInTest, AGpuThatIsFoundMeasuresUnlessAnotherDeviceWasChosen) {
+TEST_F(ExplorerFakeGpuTest, SelectsAFoundGpuUnlessTheUserChose) {
   PointMeasurer& measurer = page.measuring().measurer();
   ASSERT_TRUE(QTest::qWaitFor([&] { return !gpu_of(measurer).isEmpty(); }, patience_ms));
   choose("device", gpu_of(measurer));
@@ -683,21 +683,21 @@ TEST_F(ExplorerStandInTest, AGpuThatIsFoundMeasuresUnlessAnotherDeviceWasChosen)
 
 #endif
 
-TEST_F(ExplorerMeasuringTest, WhatWasMeasuredOfAnotherPointIsNotShownWithThisOne) {
+TEST_F(ExplorerMeasuringTest, HidesMeasurementsOfOtherPoints) {
   button("measure")->click();
   ASSERT_TRUE(wait_for_answers());
-  EXPECT_FALSE(page.unit_bars()->measured_words().isEmpty());
+  EXPECT_FALSE(page.unit_bars()->measured_text().isEmpty());
   type("d", 64);
-  EXPECT_EQ(page.unit_bars()->measured_words(), QString());
+  EXPECT_EQ(page.unit_bars()->measured_text(), QString());
   page.undo_stack().undo();
   type("padding", 8);
-  EXPECT_EQ(page.unit_bars()->measured_words(), QString()) << "nothing was measured with padding";
+  EXPECT_EQ(page.unit_bars()->measured_text(), QString()) << "nothing was measured with padding";
   page.undo_stack().undo();
   settle();
-  EXPECT_FALSE(page.unit_bars()->measured_words().isEmpty());
+  EXPECT_FALSE(page.unit_bars()->measured_text().isEmpty());
 }
 
-TEST_F(ExplorerMeasuringTest, SweepsAroundWhileOneGoesOnExploring) {
+TEST_F(ExplorerMeasuringTest, SweepsAroundInTheBackground) {
   button("around")->click();
   type("d", 64);
   EXPECT_EQ(page.chosen().choices.point.spec.problem.d, 64);
@@ -711,7 +711,7 @@ TEST_F(ExplorerMeasuringTest, SweepsAroundWhileOneGoesOnExploring) {
   ASSERT_TRUE(QTest::qWaitFor([&] { return workspace.visible()->size() == points.size(); }, patience_ms));
 }
 
-TEST_F(ExplorerMeasuringTest, WhatWaitsIsCancelled) {
+TEST_F(ExplorerMeasuringTest, CancelsPendingPoints) {
   type("n_k", 16384);  // Long enough that some are pending when they are cancelled.
   settle();
   button("around")->click();
@@ -726,7 +726,7 @@ TEST_F(ExplorerMeasuringTest, WhatWaitsIsCancelled) {
   EXPECT_TRUE(button("measure")->isEnabled());
 }
 
-TEST_F(ExplorerMeasuringTest, WhatNoKernelTakesCannotBeMeasured) {
+TEST_F(ExplorerMeasuringTest, DisablesMeasuringOfUnsupportedPoints) {
   type("padding", 8);
   EXPECT_FALSE(button("measure")->isEnabled());
   EXPECT_TRUE(page.findChild<QLabel*>("measuring")->text().startsWith("Padding is the model's alone"));
@@ -736,7 +736,7 @@ TEST_F(ExplorerMeasuringTest, WhatNoKernelTakesCannotBeMeasured) {
   EXPECT_FALSE(button("measure")->isEnabled());
 }
 
-TEST_F(ExplorerMeasuringTest, ACollectorThatFailsIsSaid) {
+TEST_F(ExplorerMeasuringTest, ReportsACollectorFailure) {
   qputenv("ATTNSCOPE_COLLECTOR", "/bin/false");
   button("measure")->click();
   ASSERT_TRUE(wait_for_answers());

@@ -11,23 +11,23 @@
 #include "ui/pages/curves/curve_graphs.h"
 #include "ui/pages/curves/io_plot.h"
 #include "ui/panels/details_panel.h"
-#include "ui/plots/heatmap_words.h"
+#include "ui/plots/heatmap_text.h"
 
 namespace attnscope::ui {
 namespace {
 
-class Extrapolated : public ::testing::Test {
+class ExtrapolatedTest : public ::testing::Test {
  protected:
-  Extrapolated() {
+  ExtrapolatedTest() {
     // Shared by all tests: each long simulation takes a second.
     static const std::vector<PointRecord> simulated = fixtures::simulated_naive({1024, 2048, 16384});
     points = fixtures::shown(simulated, true);
   }
-  std::vector<fixtures::GivenPoint> points;
+  std::vector<fixtures::TestPoint> points;
 };
 
-TEST_F(Extrapolated, InTheDetails) {
-  const auto text_of = [](const fixtures::GivenPoint& point) {
+TEST_F(ExtrapolatedTest, IsMarkedInDetails) {
+  const auto text_of = [](const fixtures::TestPoint& point) {
     QTextDocument document;
     document.setHtml(describe_point_html(point, QPalette()));
     return document.toPlainText();
@@ -56,7 +56,7 @@ TEST_F(Extrapolated, InTheDetails) {
   EXPECT_TRUE(origins("L2 to SM").startsWith("simulated|simulated|simulated"));
 }
 
-TEST_F(Extrapolated, InTheTable) {
+TEST_F(ExtrapolatedTest, IsMarkedInTheTable) {
   PointsTableModel model;
   model.set_points(fixtures::set_of(points));
   const auto at = [&](int row, const char* column, int role = Qt::DisplayRole) {
@@ -77,7 +77,7 @@ TEST_F(Extrapolated, InTheTable) {
   EXPECT_EQ(analysis::PointQuery::parse("from:simulated", table)->rows(table).size(), 3U);
 }
 
-TEST_F(Extrapolated, OnCurvesAndInTheirReadOut) {
+TEST_F(ExtrapolatedTest, IsMarkedOnCurvesAndInReadOuts) {
   CurveRequest request;
   request.algorithms = {"naive"};
   const CurveSet set = fixtures::curves_of(points, request);

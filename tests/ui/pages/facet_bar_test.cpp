@@ -23,7 +23,7 @@ class FacetBarTest : public WindowTest {
   }
 };
 
-TEST_F(FacetBarTest, AChipShowsItsFacetAndOffersItsValues) {
+TEST_F(FacetBarTest, ChipShowsItsFacetAndValues) {
   std::vector<PointRecord> records = fixtures::memory_wall();
   for (const std::int64_t n : {512, 1024}) records.push_back(fixtures::ok_point(fixtures::spec("fa2", n, 128, 64, 64)));
   PointRecord causal = fixtures::ok_point(fixtures::spec("fa2", 2048));

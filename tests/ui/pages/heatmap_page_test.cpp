@@ -17,7 +17,7 @@
 #include "ui/pages/tiles/tile_heatmap_page.h"
 #include "ui/plots/axis_tickers.h"
 #include "ui/plots/heatmap_drawing.h"
-#include "ui/plots/heatmap_words.h"
+#include "ui/plots/heatmap_text.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 
@@ -25,7 +25,7 @@ namespace attnscope::ui {
 namespace {
 
 /// A tile of FA2 with one sample.
-PointRecord at_tile(int br, int bc, double nanoseconds) {
+PointRecord tile_point(int br, int bc, double nanoseconds) {
   PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024, br, bc));
   record.kernels[0].samples_ns = {nanoseconds};
   return record;
@@ -35,7 +35,7 @@ std::vector<PointRecord> four_by_four() {
   std::vector<PointRecord> records;
   for (int row = 0; row < 4; ++row) {
     for (int column = 0; column < 4; ++column) {
-      records.push_back(at_tile(32 * (row + 1), 32 * (column + 1), 1e6 * (1 + row) + 1e5 * column));
+      records.push_back(tile_point(32 * (row + 1), 32 * (column + 1), 1e6 * (1 + row) + 1e5 * column));
     }
   }
   return records;
@@ -43,7 +43,7 @@ std::vector<PointRecord> four_by_four() {
 
 class HeatmapPageTest : public WindowTest {
  protected:
-  void open(const std::vector<fixtures::RunOf>& runs) {
+  void open(const std::vector<fixtures::TestRun>& runs) {
     path = folder.filePath("maps.attnscope");
     fixtures::write_file(path, runs);
     ASSERT_EQ(workspace.open_now(path), QString());
@@ -62,7 +62,7 @@ class HeatmapPageTest : public WindowTest {
   TileHeatmapPage page{workspace};
 };
 
-TEST_F(HeatmapPageTest, AnyTwoAxesAndTheRestAreChoices) {
+TEST_F(HeatmapPageTest, UsesAnyTwoAxes) {
   ASSERT_EQ(workspace.open_now(file), QString());
   page.set_axes("algorithm", "n");
   page.set_metric(metric_key::l2_sm_bytes);
@@ -95,7 +95,7 @@ TEST_F(HeatmapPageTest, AnyTwoAxesAndTheRestAreChoices) {
   EXPECT_EQ(page.heatmap()->map().x.axis.key(), "bc") << "two axes of one field are none";
 }
 
-TEST_F(HeatmapPageTest, WhatStandsOnAnAxisIsNotSaidOfAll) {
+TEST_F(HeatmapPageTest, OmitsAxisFieldsFromTheTitle) {
   std::vector<PointRecord> records;
   for (const std::int64_t n : {1024, 2048}) {
     for (const std::int64_t warps : {4, 8}) {
@@ -112,7 +112,7 @@ TEST_F(HeatmapPageTest, WhatStandsOnAnAxisIsNotSaidOfAll) {
   EXPECT_FALSE(page.heatmap()->title().of.contains("N 1024")) << page.heatmap()->title().of.toStdString();
 }
 
-TEST_F(HeatmapPageTest, ChoicesAreSavedAndComeBack) {
+TEST_F(HeatmapPageTest, SavesAndRestoresChoices) {
   open({{"tiles", four_by_four(), false}});
   page.set_axes("bc", "br");
   page.set_comparison("best");
@@ -159,7 +159,7 @@ TEST_F(HeatmapPageTest, RatiosDivergeAroundOne) {
   EXPECT_EQ(read.rows[2].value, qtext(Bytes(*map.at({0, 0}).over)));
 }
 
-TEST_F(HeatmapPageTest, ThePlateauIsOutlined) {
+TEST_F(HeatmapPageTest, OutlinesThePlateau) {
   std::vector<PointRecord> records = four_by_four();
   records[1].kernels[0].samples_ns = {1.02e6};
   records[4].kernels[0].samples_ns = {1.029e6};
@@ -186,27 +186,27 @@ TEST_F(HeatmapPageTest, ThePlateauIsOutlined) {
   EXPECT_FALSE(drawn({above.right(), above.top() + 6}));
 }
 
-TEST_F(HeatmapPageTest, ACellGivesItsValueItsCommandAndAPin) {
+TEST_F(HeatmapPageTest, CellMenuCopiesValueAndCommandAndPins) {
   open({{"tiles", four_by_four(), false}});
-  page.do_with({0, 1}, TileHeatmapPage::CellAction::value);
+  page.run_cell_action({0, 1}, TileHeatmapPage::CellAction::value);
   EXPECT_EQ(QGuiApplication::clipboard()->text(), qtext(Nanoseconds(1.1e6)));
-  page.do_with({0, 1}, TileHeatmapPage::CellAction::collect_command);
+  page.run_cell_action({0, 1}, TileHeatmapPage::CellAction::collect_command);
   EXPECT_EQ(QGuiApplication::clipboard()->text().toStdString(), collect_command(fixtures::spec("fa2", 1024, 32, 64)));
-  page.do_with({0, 1}, TileHeatmapPage::CellAction::launch_command);
+  page.run_cell_action({0, 1}, TileHeatmapPage::CellAction::launch_command);
   EXPECT_TRUE(QGuiApplication::clipboard()->text().startsWith("attnscope launch algorithm=fa2 "));
   MainWindow window(false);
   ASSERT_EQ(window.workspace().open_now(path), QString());
   auto& tiles = page_of<TileHeatmapPage>(window);
   auto& explorer = page_of<ExplorerPage>(window);
   for (int column = 0; column < 4; ++column) {
-    tiles.do_with({0, column}, TileHeatmapPage::CellAction::pin);
+    tiles.run_cell_action({0, column}, TileHeatmapPage::CellAction::pin);
   }
   settle();
   const auto& pin = explorer.chosen().pin;
   ASSERT_TRUE(pin) << "the one before gave way";
   EXPECT_EQ(pin->point.spec.tile, (TileShape{32, 128}));
   EXPECT_EQ(pin->device, "NVIDIA H200");
-  tiles.do_with({1, 1}, TileHeatmapPage::CellAction::explore);
+  tiles.run_cell_action({1, 1}, TileHeatmapPage::CellAction::explore);
   settle();
   EXPECT_EQ(window.page_id(), QStringLiteral("explorer"));
   EXPECT_EQ(explorer.chosen().choices.point.spec.tile, (TileShape{64, 64}));

@@ -17,11 +17,11 @@
 namespace attnscope::ui {
 namespace {
 
-class HiddenPages : public WindowTest {
+class HiddenPagesTest : public WindowTest {
  protected:
   /// Returns the page without refreshing it, unlike page_of().
   template <class Kind>
-  Kind& as_it_is() {
+  Kind& unrefreshed_page() {
     return *window.findChild<Kind*>();
   }
   static QString id_of(const PageKind& kind) {
@@ -37,12 +37,12 @@ class HiddenPages : public WindowTest {
   MainWindow window{false};
 };
 
-TEST_F(HiddenPages, WaitUntilTheyAreTurnedTo) {
+TEST_F(HiddenPagesTest, DefersUpdatesOfHiddenPages) {
   ASSERT_EQ(window.workspace().open_now(file), QString());
   settle();
-  auto& map = as_it_is<TileHeatmapPage>();
-  auto& curves = as_it_is<IoCurvePage>();
-  EXPECT_FALSE(as_it_is<PointsPage>().outdated()) << "it is the one that is seen";
+  auto& map = unrefreshed_page<TileHeatmapPage>();
+  auto& curves = unrefreshed_page<IoCurvePage>();
+  EXPECT_FALSE(unrefreshed_page<PointsPage>().outdated()) << "it is the one that is seen";
   EXPECT_TRUE(map.outdated());
   EXPECT_FALSE(map.has_map()) << "nothing was drawn that nobody sees";
   EXPECT_TRUE(curves.outdated());
@@ -56,14 +56,14 @@ TEST_F(HiddenPages, WaitUntilTheyAreTurnedTo) {
   EXPECT_FALSE(curves.curves().empty());
 }
 
-TEST_F(HiddenPages, AFilterReachesTheOneThatIsSeenAndTheOthersLater) {
+TEST_F(HiddenPagesTest, FilterUpdatesTheVisiblePageFirst) {
   ASSERT_EQ(window.workspace().open_now(file), QString());
   window.show_page(QStringLiteral("io"));
-  auto& curves = as_it_is<IoCurvePage>();
+  auto& curves = unrefreshed_page<IoCurvePage>();
   const std::shared_ptr<const PointSet> all = curves.curves().points;
   window.show_page(QStringLiteral("table"));
   window.query().set_text(QStringLiteral("algo:fa2"));
-  const auto rows = [&] { return as_it_is<PointsPage>().table()->model()->rowCount(); };
+  const auto rows = [&] { return unrefreshed_page<PointsPage>().table()->model()->rowCount(); };
   EXPECT_EQ(rows(), static_cast<int>(window.workspace().visible()->size()));
   EXPECT_EQ(curves.curves().points, all) << "still of all points";
   EXPECT_TRUE(curves.outdated());
@@ -74,20 +74,20 @@ TEST_F(HiddenPages, AFilterReachesTheOneThatIsSeenAndTheOthersLater) {
   }
 }
 
-TEST_F(HiddenPages, EveryPageIsRightOnceItIsShown) {
+TEST_F(HiddenPagesTest, UpdatesEachPageWhenShown) {
   ASSERT_EQ(window.workspace().open_now(file), QString());
   for (const PageKind& kind : page_kinds()) {
     window.show_page(id_of(kind));
     EXPECT_FALSE(window.page(id_of(kind))->outdated()) << kind.id;
   }
-  EXPECT_EQ(as_it_is<LawPage>().words().isEmpty(), as_it_is<LawPage>().has_plot());
-  EXPECT_TRUE(as_it_is<RooflinePage>().has_plot());
-  EXPECT_TRUE(as_it_is<TileHeatmapPage>().has_map());
+  EXPECT_EQ(unrefreshed_page<LawPage>().words().isEmpty(), unrefreshed_page<LawPage>().has_plot());
+  EXPECT_TRUE(unrefreshed_page<RooflinePage>().has_plot());
+  EXPECT_TRUE(unrefreshed_page<TileHeatmapPage>().has_map());
   // Closing the file is a change, too, even while the window is hidden.
   window.hide();
   window.workspace().close(window.workspace().files().front());
   window.show_page(QStringLiteral("tiles"));
-  EXPECT_FALSE(as_it_is<TileHeatmapPage>().has_map());
+  EXPECT_FALSE(unrefreshed_page<TileHeatmapPage>().has_map());
 }
 
 }  // namespace

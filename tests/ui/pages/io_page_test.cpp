@@ -77,7 +77,7 @@ class IoLegendTest : public IoPageTest {
   }
 };
 
-TEST_F(IoLegendTest, AClickOnAnEntryHidesItsCurvesAndShowsThemAgain) {
+TEST_F(IoLegendTest, ClickTogglesTheCurvesOfAnEntry) {
   const QStringList before = drawn();
   const QCPRange view = plot->yAxis->range();
   const QStringList curves = plot->plot_legend().shown(item(QStringLiteral("DRAM · measured")))->curves;
@@ -96,7 +96,7 @@ TEST_F(IoLegendTest, AClickOnAnEntryHidesItsCurvesAndShowsThemAgain) {
   EXPECT_GT(plot->hover_content()->rows.size(), read) << "the read-out follows";
 }
 
-TEST_F(IoLegendTest, CtrlAndAClickShowAnEntryAloneAndThenAll) {
+TEST_F(IoLegendTest, CtrlClickIsolatesAnEntry) {
   resize(1000, 460);  // The legend has room for only some of its entries.
   const QStringList before = drawn();
   const QStringList curves = plot->plot_legend().shown(item(QStringLiteral("DRAM · measured")))->curves;
@@ -106,8 +106,8 @@ TEST_F(IoLegendTest, CtrlAndAClickShowAnEntryAloneAndThenAll) {
   EXPECT_EQ(drawn(), before);
 }
 
-TEST_F(IoLegendTest, AnAlgorithmIsShownAloneByCtrlAndAClick) {
-  auto* chip = page.findChild<SetChip*>();
+TEST_F(IoLegendTest, CtrlClickIsolatesAnAlgorithm) {
+  auto* chip = page.findChild<MultiChoiceChip*>();
   QMenu& menu = *chip->menu();
   menu.popup(QPoint(0, 0));
   QAction* fa2 = nullptr;
@@ -132,7 +132,7 @@ TEST_F(IoLegendTest, AnAlgorithmIsShownAloneByCtrlAndAClick) {
   EXPECT_TRUE(fa2->isChecked());
 }
 
-TEST_F(IoPageTest, CurvesAreNamedAtTheirEnds) {
+TEST_F(IoPageTest, LabelsCurvesAtTheirEnds) {
   ASSERT_NO_FATAL_FAILURE(show({file}));
   plot->replot();
   const QStringList names = plot->line_labels();
@@ -161,12 +161,12 @@ TEST_F(IoPageTest, CurvesAreNamedAtTheirEnds) {
   EXPECT_TRUE(plot->line_labels().isEmpty()) << "too narrow: the axes need the room";
 }
 
-TEST_F(IoPageTest, OfMoreThanThreeDevicesEachHasAColour) {
+TEST_F(IoPageTest, FourDevicesHaveDistinctColors) {
   std::vector<PointRecord> records;
   for (const char* algorithm : {"fa1", "fa2"}) {
     for (const std::int64_t n : {1024, 2048, 4096}) records.push_back(fixtures::ok_point(fixtures::spec(algorithm, n)));
   }
-  std::vector<fixtures::RunOf> runs;
+  std::vector<fixtures::TestRun> runs;
   for (const char* gpu : {"H200", "H100", "A100", "B200"}) runs.push_back({"wall", records, true, false, gpu});
   const QString four = folder.filePath("four.attnscope");
   fixtures::write_file(four, runs);
@@ -194,7 +194,7 @@ TEST_F(IoPageTest, OfMoreThanThreeDevicesEachHasAColour) {
   for (const auto& [device, colors] : colors_of()) EXPECT_EQ(colors, before.at(device)) << device;
 }
 
-TEST_F(IoPageTest, HoverReadsEveryCurveAtTheNearestN) {
+TEST_F(IoPageTest, HoverShowsAllCurvesAtTheNearestN) {
   ASSERT_NO_FATAL_FAILURE(show({file}));
   ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(4096) + 3, 200}));
   ASSERT_NE(plot->hover_content(), nullptr);
@@ -215,7 +215,7 @@ TEST_F(IoPageTest, HoverReadsEveryCurveAtTheNearestN) {
   EXPECT_FALSE(plot->hover_at({2, 200}));
 }
 
-TEST_F(IoPageTest, ACrossSaysWhatHappened) {
+TEST_F(IoPageTest, CrossesShowTheReason) {
   ASSERT_NO_FATAL_FAILURE(show({file}));
   QStringList legend;
   for (int i = 0; i < plot->plottableCount(); ++i) legend << plot->plottable(i)->name();
@@ -266,7 +266,7 @@ TEST_F(IoPageTest, MarksThrottledPoints) {
   }
 }
 
-TEST_F(IoPageTest, TimesAndRatesOfPeersHaveTheirAxes) {
+TEST_F(IoPageTest, PlotsTimesAndRatesOfImportedPrograms) {
   const QString peers = folder.filePath("peers.attnscope");
   fixtures::write_file(peers, {{"peers", fixtures::peers(), false, true}});
   ASSERT_NO_FATAL_FAILURE(show({file, peers}));
@@ -311,7 +311,7 @@ TEST_F(IoPageTest, TimesAndRatesOfPeersHaveTheirAxes) {
   EXPECT_GT(plot->yAxis->range().lower, 1e6);
 }
 
-TEST_F(WindowTest, ChipsOfForeignAlgorithmsComeAndGo) {
+TEST_F(WindowTest, ImportedProgramsHaveChipsWhileOpen) {
   const QString peers = folder.filePath("peers.attnscope");
   fixtures::write_file(peers, {{"peers", fixtures::peers(), false, true}});
   Workspace workspace;
@@ -319,7 +319,7 @@ TEST_F(WindowTest, ChipsOfForeignAlgorithmsComeAndGo) {
   ASSERT_EQ(workspace.open_now(file), QString());
   const auto chips = [&](bool enabled_only) {
     QStringList texts;
-    for (const SetChip::Item& item : page.algorithms().items()) {
+    for (const MultiChoiceChip::Item& item : page.algorithms().items()) {
       if (item.offered || !enabled_only) texts << item.text;
     }
     texts.sort();
@@ -335,7 +335,7 @@ TEST_F(WindowTest, ChipsOfForeignAlgorithmsComeAndGo) {
   EXPECT_EQ(chips(false), ours + QStringList({"torch-cudnn", "torch-flash"}));
   EXPECT_EQ(chips(true), (QStringList{"FA1", "FA2", "Naive"})) << "imported times are no bytes";
   const auto tip = [&] {
-    for (const SetChip::Item& item : page.algorithms().items()) {
+    for (const MultiChoiceChip::Item& item : page.algorithms().items()) {
       if (item.text == "torch-flash") return item.help;
     }
     return QString();
@@ -352,7 +352,7 @@ TEST_F(WindowTest, ChipsOfForeignAlgorithmsComeAndGo) {
   EXPECT_EQ(chips(true), (QStringList{"FA1", "FA2", "Naive"}));
 }
 
-TEST_F(IoPageTest, DecodingHasItsOwnAxis) {
+TEST_F(IoPageTest, DecodingUsesTheKeyAxis) {
   const QString decode = folder.filePath("decode.attnscope");
   fixtures::write_file(decode, {{"decode", fixtures::decoding(), false}});
   ASSERT_NO_FATAL_FAILURE(show({file, decode}));
@@ -365,7 +365,7 @@ TEST_F(IoPageTest, DecodingHasItsOwnAxis) {
   EXPECT_EQ(plot->hover_content()->title, "n_k = 65,536, n_q = 1");
 }
 
-TEST_F(IoPageTest, TheL2GivesWayOverABandWithATickAtItsCapacity) {
+TEST_F(IoPageTest, ShowsTheL2BandAndCapacity) {
   ASSERT_NO_FATAL_FAILURE(show({file}));
   const std::vector<Boundary>& boundaries = page.curves().boundaries;
   ASSERT_EQ(boundaries.size(), 2U) << "FA2 cycles through nothing";
@@ -391,7 +391,7 @@ TEST_F(IoPageTest, TheL2GivesWayOverABandWithATickAtItsCapacity) {
   EXPECT_TRUE(texts.contains("FA1 leaves the L2 (60 MiB)")) << texts.join('\n').toStdString();
 }
 
-TEST_F(IoPageTest, TheCrosshairTakesTheSelectedPointAlong) {
+TEST_F(IoPageTest, CrosshairMovesTheSelectedPoint) {
   ASSERT_NO_FATAL_FAILURE(show({file}));
   QSignalSpy selected(&page, &IoCurvePage::point_selected);
   plot->setFocus();
@@ -414,12 +414,12 @@ TEST_F(IoPageTest, TheCrosshairTakesTheSelectedPointAlong) {
   EXPECT_EQ(now.spec.problem.n_k, static_cast<std::int64_t>(curve->points[3].n));
 }
 
-TEST(CurveColours, NoTwoSidesOfOnePlotHaveOneColourAndOneMark) {
+TEST(CurveColorTest, CurvesDifferInColorOrMarker) {
   const PlotColors colors = plot_colors(QApplication::palette());
   for (const std::int64_t runs : {3, 9}) {
-    std::vector<fixtures::GivenPoint> points = fixtures::shown(fixtures::memory_wall());
+    std::vector<fixtures::TestPoint> points = fixtures::shown(fixtures::memory_wall());
     for (std::int64_t run = 2; run <= runs; ++run) {
-      for (const fixtures::GivenPoint& each : fixtures::shown(fixtures::memory_wall(true), true, run)) {
+      for (const fixtures::TestPoint& each : fixtures::shown(fixtures::memory_wall(true), true, run)) {
         points.push_back(each);
       }
     }

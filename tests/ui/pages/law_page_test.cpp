@@ -37,7 +37,7 @@ std::vector<PointRecord> law_points(std::initializer_list<std::int64_t> dims, bo
 
 class LawPageTest : public ::testing::Test {
  protected:
-  QString written(const std::vector<fixtures::RunOf>& runs) {
+  QString written(const std::vector<fixtures::TestRun>& runs) {
     const QString path = folder.filePath("law.attnscope");
     fixtures::write_file(path, runs);
     return path;
@@ -63,7 +63,7 @@ std::vector<QPointF> marks_in(const LawPlot& plot, const QCPAxisRect* panel) {
   return marks;
 }
 
-TEST_F(LawPageTest, ExponentsStandBesideTheTheoremsAndTheClosedForms) {
+TEST_F(LawPageTest, TableShowsFittedTheoremAndModelExponents) {
   Workspace workspace;
   LawPage page(workspace);
   const QAbstractItemModelTester tester(page.table()->model());
@@ -85,7 +85,7 @@ TEST_F(LawPageTest, ExponentsStandBesideTheTheoremsAndTheClosedForms) {
   EXPECT_EQ(cell(page, 3, "series"), "FA2 · SM↔L2");
 }
 
-TEST_F(LawPageTest, APointThatIsSelectedElsewhereIsRinged) {
+TEST_F(LawPageTest, RingsAPointSelectedOnAnotherPage) {
   Workspace workspace;
   LawPage page(workspace);
   ASSERT_EQ(workspace.open_now(written({{"law", law_points({32, 64}), false}})), QString());
@@ -102,7 +102,7 @@ TEST_F(LawPageTest, APointThatIsSelectedElsewhereIsRinged) {
     return places;
   };
   page.mark((*page.laws().points)[point.row]);
-  page.catch_up();
+  page.refresh_if_outdated();
   EXPECT_TRUE(page.shows_marked());
   const std::vector<QPointF> ringed = rings();
   ASSERT_EQ(ringed.size(), 3U) << "in each panel";
@@ -111,7 +111,7 @@ TEST_F(LawPageTest, APointThatIsSelectedElsewhereIsRinged) {
   }
 }
 
-TEST_F(LawPageTest, EveryPointIsAMarkInEveryPanel) {
+TEST_F(LawPageTest, DrawsEveryPointInEveryPanel) {
   Workspace workspace;
   LawPage page(workspace);
   ASSERT_EQ(workspace.open_now(written({{"law", law_points({32, 64}), false}})), QString());
@@ -132,7 +132,7 @@ TEST_F(LawPageTest, EveryPointIsAMarkInEveryPanel) {
   }
 }
 
-TEST_F(LawPageTest, HoverNamesThePointItsRunAndTileAndAClickSelectsIt) {
+TEST_F(LawPageTest, HoverShowsThePointAndAClickSelectsIt) {
   Workspace workspace;
   LawPage page(workspace);
   ASSERT_EQ(workspace.open_now(written({{"law", law_points({32, 64}, true), true}})), QString());
@@ -160,7 +160,7 @@ TEST_F(LawPageTest, HoverNamesThePointItsRunAndTileAndAClickSelectsIt) {
   EXPECT_FALSE(plot.hover_at({1, 1}));
 }
 
-TEST_F(LawPageTest, PointsThatTryTheLawTakeThePlaceOfSomeThatDoNot) {
+TEST_F(LawPageTest, PrefersProblemsWithAFit) {
   Workspace workspace;
   LawPage page(workspace);
   std::vector<PointRecord> few = law_points({64});
@@ -184,7 +184,7 @@ TEST_F(LawPageTest, PointsThatTryTheLawTakeThePlaceOfSomeThatDoNot) {
   EXPECT_EQ(page.laws().families.front().points.size(), chosen);
 }
 
-TEST_F(LawPageTest, PicturesAreWrittenAndNamedByTheirChoices) {
+TEST_F(LawPageTest, WritesPicturesNamedByTheirChoices) {
   Workspace workspace;
   LawPage page(workspace);
   ASSERT_EQ(workspace.open_now(written({{"law", law_points({32, 64}), false}})), QString());
@@ -196,7 +196,7 @@ TEST_F(LawPageTest, PicturesAreWrittenAndNamedByTheirChoices) {
   }
 }
 
-TEST_F(LawPageTest, WhereNothingTriesItTheRecordedSampleThatDoesIsOffered) {
+TEST_F(LawPageTest, OffersARecordedSampleWithoutAFit) {
   const QString sample = find_sample(attnscope::law_sample);
   if (sample.isEmpty()) GTEST_SKIP() << "assets/samples/h200-law.attnscope is not there";
   Workspace workspace;

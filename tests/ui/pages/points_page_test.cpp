@@ -40,7 +40,7 @@ class PointsPageTest : public WindowTest {
   QTableView* table = page.table();
 };
 
-TEST_F(PointsPageTest, WhatHasNoValueSortsLastEitherWay) {
+TEST_F(PointsPageTest, SortsMissingValuesLast) {
   std::vector<PointRecord> records;
   for (const std::int64_t n : {2048, 512, 1024}) records.push_back(fixtures::ok_point(fixtures::spec("fa2", n)));
   records.insert(records.begin() + 1,
@@ -63,7 +63,7 @@ TEST_F(PointsPageTest, WhatHasNoValueSortsLastEitherWay) {
   EXPECT_EQ(shown("N").constFirst(), "65536");
 }
 
-TEST_F(PointsPageTest, CopiedRowsAreATableInBaseUnits) {
+TEST_F(PointsPageTest, CopiesRowsInBaseUnits) {
   std::vector<PointRecord> records{
       fixtures::ok_point(fixtures::spec("fa2", 1024)),
       fixtures::failed_point(fixtures::spec("naive", 65536), Disposition::out_of_memory, "needs 132 GiB")};
@@ -97,7 +97,7 @@ TEST_F(PointsPageTest, CopiedRowsAreATableInBaseUnits) {
   EXPECT_EQ(cell(second, "Result"), "out-of-memory");
 }
 
-TEST_F(PointsPageTest, WhatAllRowsSayIsSaidOnceAndCopiedStill) {
+TEST_F(PointsPageTest, ShowsCommonValuesOnceAndCopiesThem) {
   std::vector<PointRecord> records;
   for (const std::int64_t n : {512, 1024}) records.push_back(fixtures::ok_point(fixtures::spec("fa2", n)));
   ASSERT_NO_FATAL_FAILURE(show(records));
@@ -119,7 +119,7 @@ TEST_F(PointsPageTest, WhatAllRowsSayIsSaidOnceAndCopiedStill) {
   EXPECT_FALSE(page.common().contains("Mask"));
 }
 
-TEST_F(PointsPageTest, APointOfAnotherPageIsSelectedAloneWhileControlIsHeld) {
+TEST_F(PointsPageTest, SelectsOnlyTheMarkedPointWithCtrl) {
   ASSERT_NO_FATAL_FAILURE(
       show({fixtures::ok_point(fixtures::spec("fa2", 1024)), fixtures::ok_point(fixtures::spec("fa2", 2048))}));
   QTest::keyPress(table, Qt::Key_Control, Qt::ControlModifier);
@@ -133,7 +133,7 @@ TEST_F(PointsPageTest, APointOfAnotherPageIsSelectedAloneWhileControlIsHeld) {
   QTest::keyRelease(table, Qt::Key_Control);
 }
 
-TEST_F(PointsPageTest, ANumberInTheFilterIsWhole) {
+TEST_F(PointsPageTest, NumbersInFiltersMatchExactly) {
   std::vector<PointRecord> records;
   const auto add = [&](const char* algorithm, std::int64_t n, int br, int bc, std::int64_t d, int heads) {
     PointSpec spec = fixtures::spec(algorithm, n, br, bc, d);
@@ -160,7 +160,7 @@ TEST_F(PointsPageTest, ANumberInTheFilterIsWhole) {
   EXPECT_EQ(left(""), (QStringList{"512", "640", "4096", "1024", "2048"}));
 }
 
-TEST_F(PointsPageTest, AWordOfTheFilterIsOfThePointAndNotOfItsRun) {
+TEST_F(PointsPageTest, FilterTextMatchesPointsOnly) {
   PointSpec backward = fixtures::spec("fa1", 1024);
   backward.problem.pass = Pass::bwd;
   const std::vector<PointRecord> records{fixtures::ok_point(fixtures::spec("fa1", 512)), fixtures::ok_point(backward),
@@ -181,7 +181,7 @@ TEST_F(PointsPageTest, AWordOfTheFilterIsOfThePointAndNotOfItsRun) {
   EXPECT_EQ(left("run=quick"), QStringList());
 }
 
-TEST_F(PointsPageTest, AFilterThatHidesAllSaysSoAndHowToClearIt) {
+TEST_F(PointsPageTest, EmptyFilterResultOffersToClearTheFilter) {
   ASSERT_NO_FATAL_FAILURE(
       show({fixtures::ok_point(fixtures::spec("fa1", 512)), fixtures::ok_point(fixtures::spec("fa2", 1024))}));
   auto* words = page.findChild<EmptyState*>();

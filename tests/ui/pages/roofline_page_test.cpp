@@ -64,7 +64,7 @@ class RooflinePageTest : public ::testing::Test {
   RooflinePage page{workspace};
 };
 
-TEST_F(RooflinePageTest, WhereNothingRanItSaysSoAndWhy) {
+TEST_F(RooflinePageTest, ExplainsWhyNoPointRan) {
   std::vector<PointRecord> records;
   for (const std::int64_t n : {1024, 2048}) {
     PointSpec spec;
@@ -81,7 +81,7 @@ TEST_F(RooflinePageTest, WhereNothingRanItSaysSoAndWhy) {
   EXPECT_FALSE(page.words().contains("imports"));
 }
 
-TEST_F(RooflinePageTest, WhatGpusSendHasARoofWhereThereIsSome) {
+TEST_F(RooflinePageTest, ShowsALinkRoofForLinkTraffic) {
   open();
   EXPECT_EQ(place_of("FLOP/byte links"), -1);
   EXPECT_EQ(line_of("link"), nullptr);
@@ -106,7 +106,7 @@ TEST_F(RooflinePageTest, WhatGpusSendHasARoofWhereThereIsSome) {
   EXPECT_TRUE(has_mark(point.flops / 5e5, point.flops_per_second() / 1e12)) << "either of two sends half of it";
 }
 
-TEST_F(RooflinePageTest, PointsStandAtTheirIntensityAndRate) {
+TEST_F(RooflinePageTest, DrawsPointsAtIntensityAndRate) {
   const QAbstractItemModelTester tester(page.table()->model());
   EXPECT_FALSE(page.has_plot());
   open();
@@ -127,7 +127,7 @@ TEST_F(RooflinePageTest, PointsStandAtTheirIntensityAndRate) {
   EXPECT_TRUE(column("Series").contains("FA2"));
 }
 
-TEST_F(RooflinePageTest, APointSaysItsBoundsAndOpensInDetails) {
+TEST_F(RooflinePageTest, HoverShowsBoundsAndAClickOpensDetails) {
   open();
   page.show();
   settle();
@@ -156,7 +156,7 @@ TEST_F(RooflinePageTest, APointSaysItsBoundsAndOpensInDetails) {
   EXPECT_EQ(spy.at(0).at(0).value<ShownPoint>().spec.algorithm, page.shown().report.series[0].algorithm);
 }
 
-TEST_F(RooflinePageTest, CopiedRatesAreNumbersInBaseUnits) {
+TEST_F(RooflinePageTest, CopiesRatesInBaseUnits) {
   open();
   const ShownValues values = page.values();
   const qsizetype column = values.keys.indexOf("rate [FLOP/s]");
@@ -167,11 +167,11 @@ TEST_F(RooflinePageTest, CopiedRatesAreNumbersInBaseUnits) {
   EXPECT_NEAR(values.lines[0][column].toDouble(), forward_flops(spec.problem) / record.ns * 1e9, 1e6);
 }
 
-TEST_F(RooflinePageTest, APointThatIsSelectedElsewhereIsRingedAndItsRowSelected) {
+TEST_F(RooflinePageTest, RingsAndSelectsAPointOfAnotherPage) {
   open();
   const RooflinePoint point = page.shown().report.series[0].points[1];
   page.mark((*page.shown().points)[point.row]);
-  page.catch_up();
+  page.refresh_if_outdated();
   EXPECT_TRUE(page.shows_marked());
   const auto ring = [&]() -> const QCPGraph* {
     for (int i = 0; i < page.plot()->graphCount(); ++i) {
@@ -189,12 +189,12 @@ TEST_F(RooflinePageTest, APointThatIsSelectedElsewhereIsRingedAndItsRowSelected)
   ASSERT_NE(ring(), nullptr) << "of the other level as well";
   EXPECT_DOUBLE_EQ(ring()->data()->at(0)->key, *point.intensity(RooflineLevel::sm_l2));
   ASSERT_TRUE(workspace.set_query(QStringLiteral("algo:nothing")).empty());
-  page.catch_up();
+  page.refresh_if_outdated();
   EXPECT_EQ(ring(), nullptr);
   EXPECT_FALSE(page.shows_marked());
 }
 
-TEST_F(RooflinePageTest, WhatIsLeftOutIsCounted) {
+TEST_F(RooflinePageTest, CountsSkippedPoints) {
   std::vector<PointRecord> points = fixtures::memory_wall();
   const auto fa2 = std::ranges::find_if(points, [](const PointRecord& point) { return point.spec.algorithm == "fa2"; });
   ASSERT_NE(fa2, points.end());
@@ -211,27 +211,27 @@ TEST_F(RooflinePageTest, WhatIsLeftOutIsCounted) {
   }));
 }
 
-TEST_F(RooflinePageTest, PointsOfOtherDevicesAreCountedAndTheirDevicesNamed) {
+TEST_F(RooflinePageTest, CountsPointsOfOtherDevices) {
   open();
-  const auto said_below = [&] {
+  const auto note_text = [&] {
     QStringList shown;
     for (const QLabel* label : page.findChildren<QLabel*>()) {
       if (label->text().startsWith("Not shown here")) shown << label->text();
     }
     return shown.join('|');
   };
-  EXPECT_EQ(said_below(), QString()) << "one device";
+  EXPECT_EQ(note_text(), QString()) << "one device";
   const QString path = folder.filePath("a100.attnscope");
   fixtures::write_file(path, {{"memory-wall", fixtures::memory_wall(), false, false, "A100"}});
   ASSERT_EQ(workspace.open_now(path), QString());
   std::size_t of_others = 0;
   for (const PointRecord& point : fixtures::memory_wall()) of_others += point.disposition == Disposition::ok ? 1 : 0;
-  EXPECT_EQ(said_below(), QStringLiteral("Not shown here: %1 points of A100 80GB, under roofs of their own: choose "
-                                         "them by Device.")
-                              .arg(of_others));
+  EXPECT_EQ(note_text(), QStringLiteral("Not shown here: %1 points of A100 80GB, under roofs of their own: choose "
+                                        "them by Device.")
+                             .arg(of_others));
 }
 
-TEST_F(RooflinePageTest, ChoicesComeBack) {
+TEST_F(RooflinePageTest, RestoresSavedChoices) {
   open();
   page.set_level(RooflineLevel::sm_l2);
   RooflinePage other(workspace);
@@ -242,7 +242,7 @@ TEST_F(RooflinePageTest, ChoicesComeBack) {
   EXPECT_EQ(other.shown().level, RooflineLevel::sm_l2);
 }
 
-TEST_F(RooflinePageTest, TimesAloneHaveNoIntensity) {
+TEST_F(RooflinePageTest, TimesWithoutBytesHaveNoIntensity) {
   const QString path = folder.filePath("peers.attnscope");
   fixtures::write_file(path, {{"import:peers", fixtures::peers(), false, true}});
   ASSERT_EQ(workspace.open_now(path), QString());

@@ -32,7 +32,7 @@ TEST_F(WindowTest, EveryPresetCanStart) {
   qunsetenv("ATTNSCOPE_COLLECTOR");
 }
 
-TEST(CollectPanel, StartIsDisabledWithItsReason) {
+TEST(CollectPanel, DisabledStartShowsTheReason) {
   const QTemporaryDir folder;
   qputenv("ATTNSCOPE_COLLECTOR", "/bin/false");
   CollectPanel panel;
@@ -55,7 +55,7 @@ TEST(CollectPanel, StartIsDisabledWithItsReason) {
   qunsetenv("ATTNSCOPE_COLLECTOR");
 }
 
-TEST(CollectPanel, LogLinesFollowTheTheme) {
+TEST(CollectPanel, LogColorsFollowTheTheme) {
   apply_theme(ThemeChoice::light);
   CollectPanel panel;
   PointEvent event;
@@ -72,14 +72,14 @@ TEST(CollectPanel, LogLinesFollowTheTheme) {
   apply_theme(ThemeChoice::light);
 }
 
-TEST(CollectPanel, AnUnfinishedRunIsContinuedWhenAsked) {
+TEST(CollectPanel, ContinuesAnUnfinishedRunOnRequest) {
   CollectPanel panel;
   EXPECT_FALSE(panel.request().resume);
   panel.form().set_resume(true);
   EXPECT_TRUE(panel.request().resume);
 }
 
-TEST(CollectPanel, AsksForRoundsAndSaysThem) {
+TEST(CollectPanel, ShowsTheNumberOfRounds) {
   CollectPanel panel;
   EXPECT_EQ(panel.form().request().rounds, 1);
   EXPECT_FALSE(panel.form().request().arguments().contains("--rounds"));
@@ -97,7 +97,7 @@ TEST(CollectPanel, AsksForRoundsAndSaysThem) {
   EXPECT_TRUE(log->item(0)->text().contains("62 points in 10 rounds")) << log->item(0)->text().toStdString();
 }
 
-TEST(CollectPanel, PointsThatAreKeptAreCountedWhenCancelled) {
+TEST(CollectPanel, CountsStoredPointsAfterCancel) {
   CollectPanel panel;
   PointEvent point;
   point.disposition = "ok";
@@ -112,8 +112,8 @@ TEST(CollectPanel, PointsThatAreKeptAreCountedWhenCancelled) {
   EXPECT_EQ(panel.progress_text(), "cancelled: 3 points are kept");
 }
 
-TEST(CollectPanel, SaysHowToGoOnInTheWordsOfItsControls) {
-  const auto trouble_of = [](const char* script) {
+TEST(CollectPanel, ReplacesResumeOptionsByControlNames) {
+  const auto error_message_of = [](const char* script) {
     CollectPanel panel;
     QSignalSpy trouble(&panel, &CollectPanel::trouble);
     panel.collector().start(QStringLiteral("/bin/sh"), {QStringLiteral("-c"), QString::fromUtf8(script)});
@@ -123,14 +123,14 @@ TEST(CollectPanel, SaysHowToGoOnInTheWordsOfItsControls) {
     return trouble.isEmpty() ? QString() : trouble[0][0].toString();
   };
   const QString control = QStringLiteral("“Continue unfinished run”");
-  const QString full = trouble_of("echo 'no space left: free some space and continue with --resume' >&2; exit 1");
+  const QString full = error_message_of("echo 'no space left: free some space and continue with --resume' >&2; exit 1");
   EXPECT_EQ(full, "no space left: free some space and continue with " + control);
-  const QString moved = trouble_of("echo 'all is in /a/b: continue with --resume -o /a/b' >&2; exit 1");
+  const QString moved = error_message_of("echo 'all is in /a/b: continue with --resume -o /a/b' >&2; exit 1");
   EXPECT_TRUE(moved.startsWith("all is in /a/b: continue with " + control)) << moved.toStdString();
   EXPECT_TRUE(moved.endsWith(" /a/b")) << moved.toStdString();
   EXPECT_FALSE(moved.contains("-o")) << moved.toStdString();
   for (const char* script : {"kill -9 $$", "echo 'out of luck.' >&2; kill -9 $$"}) {
-    const QString died = trouble_of(script);
+    const QString died = error_message_of(script);
     EXPECT_TRUE(died.contains("died")) << died.toStdString();
     EXPECT_TRUE(died.contains(control)) << died.toStdString();
     EXPECT_FALSE(died.contains("..")) << died.toStdString();
@@ -156,7 +156,7 @@ TEST(CollectPanel, ReadsTheDeviceFromAPlan) {
   EXPECT_EQ(listed_device(plan, "ssh:gpubox/simulated")->name, "Simulated NVIDIA H200 on gpubox");
 }
 
-TEST(DeviceList, FindsAGpusLimitsByItsArgument) {
+TEST(DeviceList, FindsGpuLimitsByArgument) {
   qputenv("ATTNSCOPE_COLLECTOR", "/nonexistent");  // No GPU is found.
   DeviceList list;
   list.probe();
@@ -172,7 +172,7 @@ TEST(DeviceList, FindsAGpusLimitsByItsArgument) {
   qunsetenv("ATTNSCOPE_COLLECTOR");
 }
 
-TEST(DeviceList, ListsDevicesElsewhereOrWhyTheyCannotBeUsed) {
+TEST(DeviceList, ListsRemoteDevicesOrTheirErrors) {
   const QTemporaryDir folder;
   hosts::LocalSshd sshd{folder.path().toStdString()};
   if (!sshd.why_not().empty()) GTEST_SKIP() << sshd.why_not();
@@ -207,7 +207,7 @@ TEST(DeviceList, ListsDevicesElsewhereOrWhyTheyCannotBeUsed) {
   qunsetenv("ATTNSCOPE_SSH_CONFIG");
 }
 
-TEST(CollectForm, OffersAllGpusWhereThereAreSeveral) {
+TEST(CollectForm, OffersAllGpusIfThereAreSeveral) {
   const QTemporaryDir folder;
   QFile script(folder.filePath("two-gpus"));
   ASSERT_TRUE(script.open(QIODevice::WriteOnly));
@@ -233,7 +233,7 @@ TEST(CollectForm, OffersAllGpusWhereThereAreSeveral) {
   qunsetenv("ATTNSCOPE_COLLECTOR");
 }
 
-TEST(CollectForm, AsksForTheDeviceByItsArgument) {
+TEST(CollectForm, StoresTheDeviceArgument) {
   qputenv("ATTNSCOPE_COLLECTOR", "/bin/false");
   CollectForm form;
   const DeviceLimits& last = known_gpus().back();

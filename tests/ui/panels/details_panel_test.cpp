@@ -11,7 +11,7 @@
 namespace attnscope::ui {
 namespace {
 
-TEST_F(WindowTest, DetailsLabelEveryNumberWithItsOrigin) {
+TEST_F(WindowTest, DetailsShowTheProvenanceOfEveryNumber) {
   const auto points = fixtures::shown({fixtures::ok_point(fixtures::spec("naive", 1024))});
   const QString html = describe_point_html(points[0], QPalette());
   for (const char* word : {"measured", "modeled", "derived", "Model L2 to SM", "shared memory", "Bound", "1980 MHz",
@@ -30,7 +30,7 @@ TEST_F(WindowTest, DetailsLabelEveryNumberWithItsOrigin) {
   EXPECT_TRUE(describe_point_html(fixtures::shown({hot})[0], QPalette()).contains("Throttled"));
 }
 
-TEST_F(WindowTest, DetailsSayWhyItTookSoLong) {
+TEST_F(WindowTest, DetailsShowTheBottleneck) {
   PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024));
   const QString without = describe_point_html(fixtures::shown({record})[0], QPalette());
   EXPECT_FALSE(without.contains("Use of units"));
@@ -53,7 +53,7 @@ TEST_F(WindowTest, DetailsSayWhyItTookSoLong) {
   EXPECT_FALSE(text.contains("xu_utilization_pct")) << "no counter is shown twice";
 }
 
-TEST_F(WindowTest, DetailsOfADecodingPointSayAllThatIsSet) {
+TEST_F(WindowTest, DetailsOfADecodingPointShowAllSettings) {
   PointSpec spec = fixtures::decode_spec("fa2", 4096);
   PointRecord record = fixtures::ok_point(spec);
   record.spec.problem.page = 256;
@@ -70,7 +70,7 @@ TEST_F(WindowTest, DetailsOfADecodingPointSayAllThatIsSet) {
   }
 }
 
-TEST_F(WindowTest, DetailsSayWhatRan) {
+TEST_F(WindowTest, DetailsShowTheKernels) {
   PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024));
   EXPECT_FALSE(describe_point_html(fixtures::shown({record})[0], QPalette()).contains("What ran")) << "not recorded";
   record.kernels[0].launch = LaunchRecord{.kernel = "fwd",
@@ -89,7 +89,7 @@ TEST_F(WindowTest, DetailsSayWhatRan) {
       << text.toStdString();
 }
 
-TEST_F(WindowTest, DetailsOfAnImportedPointNameItsOrigin) {
+TEST_F(WindowTest, DetailsOfAnImportedPointShowItsSource) {
   const QString html = describe_point_html(fixtures::shown(fixtures::peers())[0], QPalette());
   QTextDocument document;
   document.setHtml(html);

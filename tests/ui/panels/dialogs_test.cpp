@@ -98,9 +98,9 @@ class ImportDialogTest : public WindowTest {
     const QAbstractItemModel& model = *part<QTableView>("import-columns")->model();
     for (int row = 0; row < model.rowCount(); ++row) {
       if (model.index(row, 0).data().toString() != column) continue;
-      QStringList fate;
-      for (const int cell : {2, 4, 5}) fate << model.index(row, cell).data().toString();
-      return fate;
+      QStringList cells_of_column;
+      for (const int cell : {2, 4, 5}) cells_of_column << model.index(row, cell).data().toString();
+      return cells_of_column;
     }
     return {};
   }
@@ -119,7 +119,7 @@ class ImportDialogTest : public WindowTest {
   QPointer<ImportDialog> dialog;
 };
 
-TEST_F(ImportDialogTest, WhatWasExportedComesBackWithItsMedians) {
+TEST_F(ImportDialogTest, ImportsExportedTables) {
   const RunStore store = RunStore::open(file.toStdString(), RunStore::Mode::read_only);
   const QString csv = folder.filePath("out.csv");
   const QString json = folder.filePath("out.json");
@@ -145,7 +145,7 @@ TEST_F(ImportDialogTest, WhatWasExportedComesBackWithItsMedians) {
   }
 }
 
-TEST_F(ImportDialogTest, NcusTableIsToldWhatItIsOf) {
+TEST_F(ImportDialogTest, AddsSettingsToAnNcuTable) {
   drop({write("peer.csv", find_ncu_table)});
   ASSERT_NE(dialog, nullptr);
   EXPECT_TRUE(words().startsWith("Nsight Compute's table\n")) << words().toStdString();
@@ -168,7 +168,7 @@ TEST_F(ImportDialogTest, NcusTableIsToldWhatItIsOf) {
       128);
 }
 
-TEST_F(ImportDialogTest, WhatIsNoTableSaysWhyInALine) {
+TEST_F(ImportDialogTest, ReportsInvalidTablesInOneLine) {
   const QString pipe = folder.filePath("pipe.csv");
   ASSERT_EQ(::mkfifo(pipe.toUtf8().constData(), 0600), 0);
   const std::pair<QString, const char*> cases[] = {
@@ -186,7 +186,7 @@ TEST_F(ImportDialogTest, WhatIsNoTableSaysWhyInALine) {
   }
 }
 
-TEST_F(ImportDialogTest, TablesAreImportedOneAfterTheOtherAndAddedToAFile) {
+TEST_F(ImportDialogTest, ImportsSeveralTablesIntoOneFile) {
   const QString first = write("first.csv", "algorithm,N,heads,d,note,time_ns\nfa2,64,1,64,hm,1000\nfa2,128,1,64,hm,\n");
   const QString second = write("second.csv", "algorithm,N,heads,d,time_ns\nfa2,64,1,64,2000\n");
   drop({file, first, second});
@@ -235,7 +235,7 @@ TEST_F(ImportDialogTest, CancelStopsAnImport) {
   EXPECT_TRUE(button()->isEnabled()) << "it can be imported again";
 }
 
-TEST_F(ImportDialogTest, ARecordedSampleIsNoTargetAndTheUsualOneIsNew) {
+TEST_F(ImportDialogTest, DoesNotImportIntoARecordedSample) {
   drop({write("good.csv", "algorithm,N,heads,d,time_ns\nfa2,64,1,64,1000\n")});
   ASSERT_NE(dialog, nullptr);
   const QString usual = dialog->findChild<QLineEdit*>(QStringLiteral("import-into"))->text();
@@ -302,7 +302,7 @@ class ReportDialogTest : public WindowTest {
   QString proposed;
 };
 
-TEST_F(ReportDialogTest, ProposesAFolderThatExists) {
+TEST_F(ReportDialogTest, ProposesAnExistingFolder) {
   const QByteArray home = qgetenv("HOME");
   qputenv("HOME", folder.path().toUtf8());
   EXPECT_EQ(default_path(QStringLiteral("a.html")), folder.filePath("a.html")) << "there is none for documents";
@@ -313,7 +313,7 @@ TEST_F(ReportDialogTest, ProposesAFolderThatExists) {
   EXPECT_TRUE(QFileInfo(proposed).dir().exists());
 }
 
-TEST_F(ReportDialogTest, WritesWhatTheProgramWritesAndOpensIt) {
+TEST_F(ReportDialogTest, WritesTheSameReportAsTheCommand) {
   EXPECT_EQ(part<QListWidget>("report-runs")->count(), 2);
   EXPECT_TRUE(written().startsWith("Written: ")) << dialog->state().toStdString();
   EXPECT_EQ(opened, QStringList{target()});
@@ -326,7 +326,7 @@ TEST_F(ReportDialogTest, WritesWhatTheProgramWritesAndOpensIt) {
   EXPECT_EQ(content_of(own), content_of(target()));
 }
 
-TEST_F(ReportDialogTest, TakesTheTickedRunsAndTheTitle) {
+TEST_F(ReportDialogTest, UsesSelectedRunsAndTitle) {
   tick_only(*part<QListWidget>("report-runs"), 1);
   field("report-title")->setText("<b>Mine</b>");
   part<QCheckBox>("report-opens")->setChecked(false);
@@ -337,7 +337,7 @@ TEST_F(ReportDialogTest, TakesTheTickedRunsAndTheTitle) {
   EXPECT_TRUE(page.contains("Runs: 1.")) << "of the two of the file";
 }
 
-TEST_F(ReportDialogTest, HoldsRunsToABaseline) {
+TEST_F(ReportDialogTest, ComparesRunsWithABaseline) {
   const QString later = folder.filePath(QStringLiteral("later.attnscope"));
   fixtures::write_file(later, {{"memory-wall", fixtures::memory_wall(), false}});
   ASSERT_EQ(window.workspace().open_now(later), QString());
@@ -354,7 +354,7 @@ TEST_F(ReportDialogTest, HoldsRunsToABaseline) {
   EXPECT_TRUE(page.contains("against sample.attnscope 1 (memory-wall)"));
 }
 
-TEST_F(ReportDialogTest, WhatIsMissingOrCannotBeIsOneLineAndNothingIsWritten) {
+TEST_F(ReportDialogTest, ReportsInvalidInputInOneLine) {
   const auto refused = [&](const char* why) {
     const QString state = written();
     EXPECT_TRUE(state.contains(QLatin1String(why))) << state.toStdString();
@@ -378,7 +378,7 @@ TEST_F(ReportDialogTest, WhatIsMissingOrCannotBeIsOneLineAndNothingIsWritten) {
   refused("nowhere/out.html: no such folder");
 }
 
-TEST_F(ReportDialogTest, AsksBeforeItReplaces) {
+TEST_F(ReportDialogTest, AsksBeforeReplacingAFile) {
   QFile there(target());
   ASSERT_TRUE(there.open(QIODevice::WriteOnly));
   there.write("mine");
@@ -389,13 +389,13 @@ TEST_F(ReportDialogTest, AsksBeforeItReplaces) {
   EXPECT_TRUE(content_of(target()).startsWith("<!DOCTYPE html>"));
 }
 
-TEST_F(ReportDialogTest, ABrowserThatCannotBeStartedIsSaid) {
+TEST_F(ReportDialogTest, ReportsThatNoBrowserStarted) {
   opens = false;
   EXPECT_TRUE(written().contains("no browser could be started"));
   EXPECT_TRUE(QFile::exists(target()));
 }
 
-TEST_F(ReportDialogTest, NamesOfAFileStayText) {
+TEST_F(ReportDialogTest, EscapesNamesFromFiles) {
   const QString hostile = folder.filePath(QStringLiteral("<img src=x>.attnscope"));
   fixtures::write_file(hostile, {{"<b>bold</b>\n\x1b[2J", fixtures::memory_wall(), false}});
   ASSERT_EQ(window.workspace().open_now(hostile), QString());

@@ -29,7 +29,7 @@ class CurveAxesTest : public WindowTest {
     ASSERT_EQ(workspace.open_now(path), QString());
     settle();
   }
-  [[nodiscard]] QCPGraph* graph_called(const QString& name) const {
+  [[nodiscard]] QCPGraph* graph_named(const QString& name) const {
     for (int i = 0; i < page.plot()->graphCount(); ++i) {
       if (page.plot()->graph(i)->name() == name) return page.plot()->graph(i);
     }
@@ -54,14 +54,14 @@ std::vector<PointRecord> two_tiles() {
   return records;
 }
 
-TEST_F(CurveAxesTest, TilesOverlaidAreNamed) {
+TEST_F(CurveAxesTest, LabelsOverlaidTiles) {
   open(two_tiles());
   page.set_ordinate(Ordinate::time);
-  EXPECT_TRUE(page.over_n());
+  EXPECT_TRUE(page.is_over_n());
   page.set_group("tile");
-  EXPECT_FALSE(page.over_n());
-  QCPGraph* small = graph_called("FA2 64 × 64 · Time · measured");
-  QCPGraph* large = graph_called("FA2 128 × 64 · Time · measured");
+  EXPECT_FALSE(page.is_over_n());
+  QCPGraph* small = graph_named("FA2 64 × 64 · Time · measured");
+  QCPGraph* large = graph_named("FA2 128 × 64 · Time · measured");
   ASSERT_NE(small, nullptr) << page.curves().curves.front().label;
   ASSERT_NE(large, nullptr);
   ASSERT_EQ(small->dataCount(), 2);
@@ -77,10 +77,10 @@ TEST_F(CurveAxesTest, TilesOverlaidAreNamed) {
     bars = bars || (spread != nullptr && spread->data()->size() == 2);
   }
   EXPECT_TRUE(bars);
-  EXPECT_NE(graph_called("FA2 64 × 64 · Time · model"), nullptr);
+  EXPECT_NE(graph_named("FA2 64 × 64 · Time · model"), nullptr);
 }
 
-TEST_F(CurveAxesTest, AnyMetricOverASideOfTheTile) {
+TEST_F(CurveAxesTest, PlotsAnyMetricOverTileSize) {
   open(two_tiles());
   page.set_axis("br");
   page.set_metric("tflops");
@@ -101,12 +101,12 @@ TEST_F(CurveAxesTest, AnyMetricOverASideOfTheTile) {
   EXPECT_EQ(other.curves().axis->key(), "br");
   page.set_axis("n");
   page.set_metric({});
-  EXPECT_TRUE(page.over_n());
+  EXPECT_TRUE(page.is_over_n());
   page.set_metric("nobody's");
-  EXPECT_TRUE(page.over_n());
+  EXPECT_TRUE(page.is_over_n());
 }
 
-TEST_F(CurveAxesTest, ScalesAreLogarithmicOrLinear) {
+TEST_F(CurveAxesTest, SupportsLogarithmicAndLinearScales) {
   ASSERT_EQ(workspace.open_now(file), QString());
   const auto logarithmic = [&] {
     return std::pair(page.plot()->yAxis->scaleType() == QCPAxis::stLogarithmic,
@@ -122,7 +122,7 @@ TEST_F(CurveAxesTest, ScalesAreLogarithmicOrLinear) {
   EXPECT_EQ(logarithmic(), std::pair(false, true)) << "rates begin at 0 by themselves";
 }
 
-TEST_F(CurveAxesTest, ResidualsStandBelow) {
+TEST_F(CurveAxesTest, ShowsResidualsBelowThePlot) {
   ASSERT_EQ(workspace.open_now(file), QString());
   EXPECT_EQ(page.plot()->residuals().rect(), nullptr);
   page.set_residuals(true);

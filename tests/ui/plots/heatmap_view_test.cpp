@@ -9,13 +9,13 @@
 #include "profiler/metrics/metrics.h"
 #include "tests/ui/window_test.h"
 #include "ui/pages/tiles/tile_heatmap_page.h"
-#include "ui/plots/heatmap_words.h"
+#include "ui/plots/heatmap_text.h"
 #include "ui/text/format.h"
 
 namespace attnscope::ui {
 namespace {
 
-TEST_F(WindowTest, ArrowKeysWalkThroughTheTiles) {
+TEST_F(WindowTest, ArrowKeysSelectTiles) {
   Workspace workspace;
   TileHeatmapPage page(workspace);
   page.resize(900, 700);
@@ -34,7 +34,7 @@ TEST_F(WindowTest, ArrowKeysWalkThroughTheTiles) {
   EXPECT_EQ(view->selected(), view->map().fastest.front());
 }
 
-TEST_F(WindowTest, OneHeatmapNeverMixesSimulatedWithMeasured) {
+TEST_F(WindowTest, HeatmapDoesNotMixSimulatedAndMeasured) {
   std::vector<PointRecord> simulated = fixtures::tile_sweep();
   std::erase_if(simulated, [](const PointRecord& record) { return record.disposition != Disposition::ok; });
   for (PointRecord& record : simulated) record = fixtures::ok_point(record.spec, true);
@@ -64,7 +64,7 @@ PointRecord timed(int br, int bc, double nanoseconds, double half_spread) {
   return record;
 }
 
-TEST_F(WindowTest, ACellsReadOutIsOfOneRunAndTheLegendNamesTheHiddenOne) {
+TEST_F(WindowTest, CellReadOutNamesItsRun) {
   std::vector<PointRecord> records;
   for (const int br : {64, 128}) {
     for (const int bc : {64, 128}) records.push_back(timed(br, bc, 1e6 + 1e5 * br + 1e4 * bc, 1e3));
@@ -96,7 +96,7 @@ TEST_F(WindowTest, ACellsReadOutIsOfOneRunAndTheLegendNamesTheHiddenOne) {
   EXPECT_DOUBLE_EQ(*map.at({0, 0}).value, 1.5 * summarize(records[0].kernels[0].samples_ns)->median);
 }
 
-TEST_F(WindowTest, AnInfeasibleCellSaysWhy) {
+TEST_F(WindowTest, InfeasibleCellsShowTheReason) {
   std::vector<PointRecord> records;
   for (const int br : {16, 32}) {
     for (const int bc : {16, 32}) records.push_back(fixtures::ok_point(fixtures::spec("fa2", 1024, br, bc)));
@@ -115,7 +115,7 @@ TEST_F(WindowTest, AnInfeasibleCellSaysWhy) {
   EXPECT_TRUE(page.heatmap()->describe_cell({0, 0}).notes.join(' ').contains("300 KiB") == false);
 }
 
-TEST_F(WindowTest, ALargerGridElsewhereLeavesTheMapThatIsLookedAt) {
+TEST_F(WindowTest, KeepsTheMapWhenALargerOneIsAdded) {
   std::vector<PointRecord> few;
   for (const int br : {32, 64}) {
     for (const int bc : {32, 64}) few.push_back(fixtures::ok_point(fixtures::spec("fa1", 2048, br, bc, 64)));

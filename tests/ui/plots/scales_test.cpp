@@ -21,7 +21,7 @@ TileMap map_of(BetterDirection better, double low, double high, analysis::Compar
   return map;
 }
 
-TEST(HeatmapScale, BrightIsTheBetterEnd) {
+TEST(HeatmapScale, BetterValuesAreBright) {
   struct Case {
     BetterDirection better;
     bool log;
@@ -40,7 +40,7 @@ TEST(HeatmapScale, BrightIsTheBetterEnd) {
   }
 }
 
-TEST(HeatmapScale, RatiosAreBlueWhereTheyAreBetter) {
+TEST(HeatmapScale, BetterRatiosAreBlue) {
   for (const auto& [better, blue] : {std::pair{BetterDirection::less, 0.5}, std::pair{BetterDirection::more, 2.0},
                                      std::pair{BetterDirection::neither, 0.5}}) {
     const HeatmapColors colors(map_of(better, 0.5, 2, analysis::Comparison::over_model), false);
@@ -51,7 +51,7 @@ TEST(HeatmapScale, RatiosAreBlueWhereTheyAreBetter) {
   }
 }
 
-TEST(HeatmapScale, OneSideOfOneReachesAsFarAsTheOther) {
+TEST(HeatmapScale, RatioScaleIsSymmetricAroundOne) {
   // Ratios of 1.2 to 4, and 0.25 to 0.8: the scale is symmetric although the map is not.
   for (const double far : {4.0, 0.25}) {
     const double near = far > 1 ? 1.2 : 0.8;
@@ -64,13 +64,14 @@ TEST(HeatmapScale, OneSideOfOneReachesAsFarAsTheOther) {
   }
 }
 
-TEST(HeatmapScale, AShareAndItsValueAreInverse) {
+TEST(HeatmapScale, PositionAndValueAreInverse) {
   for (const bool log : {false, true}) {
     const HeatmapColors colors(map_of(BetterDirection::more, 2, 50), log);
     EXPECT_EQ(colors.logarithmic(), log);
-    for (const double share : {0.0, 0.25, 0.5, 1.0}) EXPECT_NEAR(colors.share_of(colors.value_at(share)), share, 1e-12);
-    EXPECT_EQ(colors.share_of(1), 0);
-    EXPECT_EQ(colors.share_of(51), 1);
+    for (const double share : {0.0, 0.25, 0.5, 1.0})
+      EXPECT_NEAR(colors.scale_position(colors.value_at(share)), share, 1e-12);
+    EXPECT_EQ(colors.scale_position(1), 0);
+    EXPECT_EQ(colors.scale_position(51), 1);
     EXPECT_FALSE(colors.one());
   }
   EXPECT_FALSE(HeatmapColors(map_of(BetterDirection::more, 0, 50), true).logarithmic()) << "0 has no logarithm";
@@ -79,7 +80,7 @@ TEST(HeatmapScale, AShareAndItsValueAreInverse) {
   EXPECT_EQ(one.at(3), viridis(0.5));
 }
 
-TEST(RoundTicks, BothBoundsAreTicksAndNoneLiesBeyond) {
+TEST(RoundTicks, IncludesBothLimits) {
   using ::testing::DoubleEq;
   using ::testing::Pointwise;
   EXPECT_THAT(round_ticks(0.2, 0.8, 4, false), Pointwise(DoubleEq(), {0.2, 0.4, 0.6, 0.8}));
@@ -116,7 +117,7 @@ TEST(AxisTickers, StepsFollowTheRange) {
       << "of three powers of ten each its own";
 }
 
-TEST(MarksOfValues, TellWhereTheyComeFrom) {
+TEST(ValueMarkerTest, DependOnProvenance) {
   struct Case {
     Provenance provenance;
     SampleMark mark;

@@ -47,7 +47,7 @@ PointEvent point(std::size_t index) {
   return event;
 }
 
-TEST_F(CollectorProcessTest, EventsArriveInOrderAndFinishedEndsThem) {
+TEST_F(CollectorProcessTest, DeliversEventsInOrder) {
   run(line(plan()) + line(point(0)) + QStringLiteral("echo '{\"event\":\"from the future\"}'\necho garbage\n") +
       line(point(1)) + line(DoneEvent{"complete", {}, 2, 0, 0}));
   ASSERT_TRUE(finished.wait());
@@ -69,34 +69,34 @@ TEST_F(CollectorProcessTest, CancelIsNotFailure) {
   EXPECT_EQ(outcomes(), 1);
 }
 
-TEST_F(CollectorProcessTest, ADeadChildIsACrash) {
+TEST_F(CollectorProcessTest, ReportsADeadChildAsACrash) {
   run(line(plan()) + QStringLiteral("echo 'last words' >&2\nkill -SEGV $$\n"));
   ASSERT_TRUE(crashed.wait());
   EXPECT_TRUE(crashed[0][0].toString().contains("last words"));
   EXPECT_EQ(outcomes(), 1);
 }
 
-TEST_F(CollectorProcessTest, FailureCarriesTheLastLineOfStderr) {
+TEST_F(CollectorProcessTest, FailureContainsTheLastLineOfStderr) {
   run(QStringLiteral("echo first >&2\necho 'no space left on /data' >&2\nexit 1\n"));
   ASSERT_TRUE(failed.wait());
   EXPECT_EQ(failed[0][0].toString(), "no space left on /data");
   EXPECT_EQ(outcomes(), 1);
 }
 
-TEST_F(CollectorProcessTest, ALostDeviceSaysSo) {
+TEST_F(CollectorProcessTest, ReportsALostDevice) {
   run(line(plan()) + line(DoneEvent{"device-lost", Message::verbatim("the GPU fell off the bus"), 1, 1, 1}) +
       QStringLiteral("exit 1\n"));
   ASSERT_TRUE(failed.wait());
   EXPECT_EQ(failed[0][0].toString(), "the GPU fell off the bus");
 }
 
-TEST_F(CollectorProcessTest, AProgramThatIsNotThereIsAFailure) {
+TEST_F(CollectorProcessTest, ReportsAMissingProgram) {
   process.start(QStringLiteral("/nonexistent/attnscope"), {});
   ASSERT_TRUE(failed.count() > 0 || failed.wait());
   EXPECT_EQ(outcomes(), 1);
 }
 
-TEST_F(CollectorProcessTest, ItCanBeStartedAgain) {
+TEST_F(CollectorProcessTest, CanBeRestarted) {
   run(QStringLiteral("exit 1"));
   ASSERT_TRUE(failed.wait());
   run(line(DoneEvent{"complete", {}, 0, 0, 0}));
@@ -104,7 +104,7 @@ TEST_F(CollectorProcessTest, ItCanBeStartedAgain) {
   EXPECT_EQ(outcomes(), 2);
 }
 
-TEST(CollectRequest, BecomesACommandLine) {
+TEST(CollectRequest, ConvertsToACommandLine) {
   CollectRequest request;
   request.preset = QStringLiteral("tiles");
   request.axes = {QStringLiteral("N=1024"), QStringLiteral("d=64")};
@@ -119,7 +119,7 @@ TEST(CollectRequest, BecomesACommandLine) {
   EXPECT_TRUE(request.arguments().contains("--resume"));
 }
 
-TEST(FindCollector, TheEnvironmentDecides) {
+TEST(FindCollector, EnvironmentVariableHasPriority) {
   qputenv("ATTNSCOPE_COLLECTOR", "/bin/sh");
   EXPECT_EQ(find_collector(), "/bin/sh");
   qputenv("ATTNSCOPE_COLLECTOR", "/nonexistent");

@@ -30,13 +30,13 @@
 namespace attnscope::ui {
 namespace {
 
-TEST(Live, TellsWhatWasAskedLast) {
+TEST(Live, ReturnsTheLastResult) {
   std::vector<int> told;
   std::promise<void> begun;
-  const QThread* worked_in = nullptr;
+  const QThread* worker_thread = nullptr;
   const auto work = [&](const int& asked, const StaleCheck& outdated) {
     if (asked == 2) return 2;
-    worked_in = QThread::currentThread();
+    worker_thread = QThread::currentThread();
     begun.set_value();
     while (!outdated()) QThread::yieldCurrentThread();
     return 1;
@@ -50,10 +50,10 @@ TEST(Live, TellsWhatWasAskedLast) {
   EXPECT_FALSE(live.busy());
   QApplication::processEvents();
   EXPECT_EQ(told, std::vector<int>{2});
-  EXPECT_NE(worked_in, QThread::currentThread());
+  EXPECT_NE(worker_thread, QThread::currentThread());
 }
 
-TEST(Live, TellsOfLittleAtOnceAndOfNothingBeforeIt) {
+TEST(Live, RunsSmallRequestsSynchronously) {
   std::vector<int> told;
   Live<int, int> live([](const int& asked, const StaleCheck&) { return asked; },
                       [&](int value) { told.push_back(value); });
@@ -65,7 +65,7 @@ TEST(Live, TellsOfLittleAtOnceAndOfNothingBeforeIt) {
   EXPECT_EQ(told, std::vector<int>{2});
 }
 
-TEST(Live, TellsNothingOnceItIsDropped) {
+TEST(Live, DropsPendingResults) {
   bool told = false;
   Live<int, int> live([](const int& asked, const StaleCheck&) { return asked; }, [&](int) { told = true; });
   live.ask(1, always_in_background);
@@ -76,7 +76,7 @@ TEST(Live, TellsNothingOnceItIsDropped) {
   EXPECT_FALSE(told);
 }
 
-TEST(Live, GoesOnWithWhatIsAskedWhileItTells) {
+TEST(Live, AcceptsRequestsDuringANotification) {
   int settled = 0;
   std::vector<int> told;
   Live<int, int>* itself = nullptr;
@@ -93,7 +93,7 @@ TEST(Live, GoesOnWithWhatIsAskedWhileItTells) {
   EXPECT_EQ(settled, 1) << "between the two it is not";
 }
 
-TEST(Live, SaysWhatWentWrong) {
+TEST(Live, ReportsExceptions) {
   QString why;
   Live<int, int> live([](const int&, const StaleCheck&) -> int { throw std::runtime_error("no room"); },
                       [](int) { FAIL(); });
@@ -104,7 +104,7 @@ TEST(Live, SaysWhatWentWrong) {
 }
 
 /// A file with enough points for background threads.
-class ManyPoints : public ::testing::Test {
+class ManyPointsTest : public ::testing::Test {
  protected:
   static constexpr std::size_t points = 10'500;
 
@@ -153,9 +153,9 @@ class ManyPoints : public ::testing::Test {
   MainWindow window{false};
   static QTemporaryDir* folder;
 };
-QTemporaryDir* ManyPoints::folder = nullptr;
+QTemporaryDir* ManyPointsTest::folder = nullptr;
 
-TEST_F(ManyPoints, ThePictureStaysUntilTheAnswerIsThere) {
+TEST_F(ManyPointsTest, KeepsThePictureUntilTheUpdateIsDone) {
   auto& page = shown<IoCurvePage>(QStringLiteral("io"));
   page.settle();
   EXPECT_TRUE(page.settled());
@@ -177,7 +177,7 @@ TEST_F(ManyPoints, ThePictureStaysUntilTheAnswerIsThere) {
   EXPECT_FALSE(page.curves().axis.has_value());
 }
 
-TEST_F(ManyPoints, AFilterIsAnsweredAside) {
+TEST_F(ManyPointsTest, FiltersInTheBackground) {
   auto& page = shown<IoCurvePage>(QStringLiteral("io"));
   page.settle();
   window.query().set_text(QStringLiteral("fa2"));
@@ -193,7 +193,7 @@ TEST_F(ManyPoints, AFilterIsAnsweredAside) {
   EXPECT_EQ(algorithms_of(page.curves()), std::set<std::string>{"fa1"});
 }
 
-TEST_F(ManyPoints, ShowWhatAsManyAtOnceWould) {
+TEST_F(ManyPointsTest, MatchesTheSynchronousResult) {
   auto& page = shown<IoCurvePage>(QStringLiteral("io"));
   page.settle();
   ASSERT_FALSE(page.curves().empty());
@@ -216,7 +216,7 @@ TEST_F(ManyPoints, ShowWhatAsManyAtOnceWould) {
   }
 }
 
-TEST_F(ManyPoints, ReachThePagesThatAreTurnedTo) {
+TEST_F(ManyPointsTest, UpdatesPagesWhenShown) {
   auto& map = shown<TileHeatmapPage>(QStringLiteral("tiles"));
   EXPECT_FALSE(map.settled());
   EXPECT_FALSE(map.has_map());
@@ -249,28 +249,28 @@ class FailingPage : public Page {
                          [this](int value) { shown += value; }};
 };
 
-TEST(PageThatFails, SaysSoOverWhatItShows) {
+TEST(FailingPageTest, ShowsAnOverlayWithTheError) {
   FailingPage page;
   page.resize(400, 300);
   page.look(true);
   page.settle();
   EXPECT_EQ(page.shown, 0);
-  EXPECT_TRUE(page.late_words().contains(QStringLiteral("no room"))) << page.late_words().toStdString();
+  EXPECT_TRUE(page.overlay_text().contains(QStringLiteral("no room"))) << page.overlay_text().toStdString();
   page.look(false);
   page.settle();
   EXPECT_EQ(page.shown, 1);
-  EXPECT_TRUE(page.late_words().isEmpty());
+  EXPECT_TRUE(page.overlay_text().isEmpty());
 }
 
-TEST_F(ManyPoints, APageWithoutAPictureSaysAtOnceThatItLooks) {
+TEST_F(ManyPointsTest, EmptyPageShowsTheOverlayAtOnce) {
   auto& map = shown<TileHeatmapPage>(QStringLiteral("tiles"));
   ASSERT_FALSE(map.settled());
-  EXPECT_FALSE(map.late_words().isEmpty());
+  EXPECT_FALSE(map.overlay_text().isEmpty());
   map.settle();
-  EXPECT_TRUE(map.late_words().isEmpty());
+  EXPECT_TRUE(map.overlay_text().isEmpty());
 }
 
-TEST_F(ManyPoints, AreDestroyedWhileTheyLook) {
+TEST_F(ManyPointsTest, CanBeDestroyedDuringASearch) {
   auto other = std::make_unique<MainWindow>(false);
   other->show();
   other->show_page(QStringLiteral("law"));
@@ -283,7 +283,7 @@ TEST_F(ManyPoints, AreDestroyedWhileTheyLook) {
   QApplication::processEvents();  // A destroyed Live notifies nobody.
 }
 
-TEST_F(ManyPoints, WhatIsMarkedIsFoundInWhatComes) {
+TEST_F(ManyPointsTest, RestoresTheMarkAfterAnUpdate) {
   auto& io = shown<IoCurvePage>(QStringLiteral("io"));
   io.settle();
   ASSERT_FALSE(io.curves().empty());
@@ -309,7 +309,7 @@ TEST_F(ManyPoints, WhatIsMarkedIsFoundInWhatComes) {
   EXPECT_TRUE(io.shows_marked());
 }
 
-TEST_F(ManyPoints, AreCountedOnceTheyAreKnown) {
+TEST_F(ManyPointsTest, CountsPointsOnceLoaded) {
   QSignalSpy awaited(&window.workspace(), &Workspace::points_pending);
   QSignalSpy changed(&window.workspace(), &Workspace::points_changed);
   window.query().set_text(QStringLiteral("fa1"));
@@ -332,7 +332,7 @@ TEST_F(ManyPoints, AreCountedOnceTheyAreKnown) {
   EXPECT_EQ(window.workspace().visible()->table().algorithm(0), "naive");
 }
 
-TEST_F(ManyPoints, AreSortedAside) {
+TEST_F(ManyPointsTest, SortsInTheBackground) {
   auto& page = shown<PointsPage>(QStringLiteral("table"));
   page.settle();
   const QAbstractItemModel& rows = *page.table()->model();
@@ -376,12 +376,12 @@ TEST_F(ManyPoints, AreSortedAside) {
   EXPECT_TRUE(stand(std::greater()));
 }
 
-TEST_F(ManyPoints, AreComparedOnceTheSidesAreKnown) {
+TEST_F(ManyPointsTest, ComparesOnceTheSidesAreKnown) {
   auto& page = shown<ComparePage>(QStringLiteral("compare"));
   EXPECT_FALSE(page.settled());
   page.settle();
   ASSERT_NE(page.comparison(), nullptr);
-  page.compare_by(QStringLiteral("algorithm"));
+  page.set_side_axis(QStringLiteral("algorithm"));
   page.settle();
   ASSERT_EQ(page.comparison()->axis().key, QStringLiteral("algorithm"));
   const QString last = page.comparison()->axis().values.back();
@@ -393,7 +393,7 @@ TEST_F(ManyPoints, AreComparedOnceTheSidesAreKnown) {
   EXPECT_EQ(page.comparison()->base_name(), last);
 }
 
-TEST_F(ManyPoints, APictureWaitsForTheAnswer) {
+TEST_F(ManyPointsTest, PictureWaitsForTheUpdate) {
   auto& page = shown<IoCurvePage>(QStringLiteral("io"));
   page.settle();
   window.query().set_text(QStringLiteral("fa2"));

@@ -16,7 +16,7 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr int long_enough_ms = 60'000;
+constexpr int timeout_ms = 60'000;
 
 /// While it exists, the point being measured cannot be stored, so later requests wait.
 class Hold {
@@ -42,7 +42,7 @@ class ServeSessionTest : public ::testing::Test {
     return {.algorithm = "fa2", .problem = {.n_q = n, .n_k = n, .d = 64}, .tile = {.br = 64, .bc = 64}};
   }
   /// Replaces the collector by a script that runs these shell commands first; "$@" are its arguments.
-  void collector_begins_with(const QString& words) {
+  void install_collector_script(const QString& words) {
     const QString script = folder.filePath(QStringLiteral("collector.sh"));
     QFile out(script);
     ASSERT_TRUE(out.open(QIODevice::WriteOnly));
@@ -54,7 +54,7 @@ class ServeSessionTest : public ::testing::Test {
     qputenv("ATTNSCOPE_COLLECTOR", script.toUtf8());
   }
   bool wait_for(QSignalSpy& spy, qsizetype count) {
-    return QTest::qWaitFor([&] { return spy.count() >= count; }, long_enough_ms);
+    return QTest::qWaitFor([&] { return spy.count() >= count; }, timeout_ms);
   }
   std::vector<StoredPoint> stored() const {
     return RunStore::open(file.toStdString(), RunStore::Mode::read_only).points();
@@ -73,7 +73,7 @@ class ServeSessionTest : public ::testing::Test {
   QSignalSpy ended{&session, &ServeSession::ended};
 };
 
-TEST_F(ServeSessionTest, MeasuresWhatItIsAskedForInOneProcess) {
+TEST_F(ServeSessionTest, MeasuresAllPointsInOneProcess) {
   EXPECT_FALSE(session.running()) << "not before it is asked";
   const QString first = session.measure(small(256));
   const QString second = session.measure(small(512));
@@ -106,23 +106,23 @@ TEST_F(ServeSessionTest, MeasuresWhatItIsAskedForInOneProcess) {
   EXPECT_EQ(runs[0].state, StoredRunState::complete);
 }
 
-TEST_F(ServeSessionTest, ThePriorityDecidesWhatComesNext) {
+TEST_F(ServeSessionTest, MeasuresByPriority) {
   session.measure(small(64));
   ASSERT_TRUE(wait_for(finished, 1));
   std::optional<Hold> hold(file);
   const QString flight = session.measure(small(128));
   ASSERT_TRUE(wait_for(begun, 2));
   const QString later = session.measure(small(256));
-  const QString sooner = session.measure(small(512), 10);
+  const QString prioritized = session.measure(small(512), 10);
   ASSERT_TRUE(wait_for(queued, 4));
   hold.reset();
   ASSERT_TRUE(wait_for(finished, 4));
   EXPECT_EQ(finished[1][0].toString(), flight);
-  EXPECT_EQ(finished[2][0].toString(), sooner);
+  EXPECT_EQ(finished[2][0].toString(), prioritized);
   EXPECT_EQ(finished[3][0].toString(), later);
 }
 
-TEST_F(ServeSessionTest, CancelsAllAndMeasuresOn) {
+TEST_F(ServeSessionTest, ContinuesAfterCancelAll) {
   session.measure(small(64));
   ASSERT_TRUE(wait_for(finished, 1));
   std::optional<Hold> hold(file);
@@ -135,7 +135,7 @@ TEST_F(ServeSessionTest, CancelsAllAndMeasuresOn) {
   EXPECT_EQ(cancelled[0][0].toString(), waits);
   const QString after = session.measure(small(512));
   hold.reset();
-  ASSERT_TRUE(QTest::qWaitFor([this] { return session.open() == 0; }, long_enough_ms));
+  ASSERT_TRUE(QTest::qWaitFor([this] { return session.open() == 0; }, timeout_ms));
   EXPECT_EQ(finished.last()[0].toString(), after);
   // The point in flight was either measured or cancelled.
   ASSERT_EQ(finished.count() + cancelled.count(), 4);
@@ -146,7 +146,7 @@ TEST_F(ServeSessionTest, CancelsAllAndMeasuresOn) {
   EXPECT_EQ(cancelled.count(), before) << "all have their answers";
 }
 
-TEST_F(ServeSessionTest, WhatIsRefusedSaysWhy) {
+TEST_F(ServeSessionTest, ReportsTheReasonOfARejection) {
   PointSpec unknown = small(64);
   unknown.algorithm = "fa9";
   const QString id = session.measure(unknown);
@@ -158,8 +158,8 @@ TEST_F(ServeSessionTest, WhatIsRefusedSaysWhy) {
   ASSERT_TRUE(wait_for(finished, 1)) << "the session goes on";
 }
 
-TEST_F(ServeSessionTest, ACollectorThatDiesRefusesWhatIsOpenWithItsLastWords) {
-  collector_begins_with(QStringLiteral("echo 'last words' >&2; kill -SEGV $$"));
+TEST_F(ServeSessionTest, RejectsPendingPointsOfACrashedCollector) {
+  install_collector_script(QStringLiteral("echo 'last words' >&2; kill -SEGV $$"));
   const QString id = session.measure(small(64));
   ASSERT_TRUE(wait_for(ended, 1));
   EXPECT_EQ(failed.count(), 1);
@@ -174,7 +174,7 @@ TEST_F(ServeSessionTest, ACollectorThatDiesRefusesWhatIsOpenWithItsLastWords) {
   ASSERT_TRUE(wait_for(finished, 1)) << "the next request begins anew";
 }
 
-TEST_F(ServeSessionTest, ACollectorThatCannotBeginSaysWhyAndIsNotStartedAgain) {
+TEST_F(ServeSessionTest, ReportsAStartFailureOnce) {
   session.set_target({.device = QStringLiteral("simulated"), .database = folder.filePath(QStringLiteral("no/such/x"))});
   session.measure(small(64));
   ASSERT_TRUE(wait_for(ended, 1));
@@ -188,23 +188,23 @@ TEST_F(ServeSessionTest, ACollectorThatCannotBeginSaysWhyAndIsNotStartedAgain) {
   ASSERT_TRUE(wait_for(refused, 2));
 }
 
-TEST_F(ServeSessionTest, AnotherTargetEndsTheSessionAndBeginsOneThere) {
+TEST_F(ServeSessionTest, RestartsForAnotherTarget) {
   session.measure(small(64));
   ASSERT_TRUE(wait_for(finished, 1));
   const Hold hold(file);
-  const QString given_up = session.measure(small(256));
+  const QString cancelled_id = session.measure(small(256));
   ASSERT_TRUE(wait_for(begun, 2));
   const QString other = folder.filePath(QStringLiteral("other.attnscope"));
   session.set_target({.device = QStringLiteral("simulated:H200"), .database = other});
   session.measure(small(128));
   ASSERT_TRUE(wait_for(finished, 2));
   ASSERT_EQ(cancelled.count(), 1);
-  EXPECT_EQ(cancelled[0][0].toString(), given_up);
+  EXPECT_EQ(cancelled[0][0].toString(), cancelled_id);
   EXPECT_EQ(stored().size(), 1U);
   EXPECT_EQ(RunStore::open(other.toStdString(), RunStore::Mode::read_only).points().size(), 1U);
 }
 
-TEST_F(ServeSessionTest, WhatIsAskedWhileItEndsIsMeasuredByTheNext) {
+TEST_F(ServeSessionTest, QueuesPointsWhileEnding) {
   session.measure(small(64));
   ASSERT_TRUE(wait_for(finished, 1));
   session.end();
@@ -214,7 +214,7 @@ TEST_F(ServeSessionTest, WhatIsAskedWhileItEndsIsMeasuredByTheNext) {
   EXPECT_EQ(RunStore::open(file.toStdString(), RunStore::Mode::read_only).runs().size(), 2U);
 }
 
-TEST(ServeTarget, BecomesACommandLine) {
+TEST(ServeTarget, ConvertsToACommandLine) {
   const ServeTarget target{.device = QStringLiteral("0"),
                            .database = QStringLiteral("/tmp/x.attnscope"),
                            .why = true,

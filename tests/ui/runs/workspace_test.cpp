@@ -34,7 +34,7 @@ TEST(Workspace, OpensInTheBackground) {
   EXPECT_EQ(workspace.visible()->size(), 21U);
 }
 
-TEST(Workspace, AFileThatMakesTooManyPointsIsRefused) {
+TEST(Workspace, RejectsFilesWithTooManyPoints) {
   const QTemporaryDir folder;
   const QStringList files{folder.filePath("a.attnscope"), folder.filePath("b.attnscope"),
                           folder.filePath("c.attnscope")};
@@ -59,7 +59,7 @@ TEST(Workspace, AFileThatMakesTooManyPointsIsRefused) {
   EXPECT_TRUE(contents.error.contains("only 20 more fit")) << contents.error.toStdString();
 }
 
-TEST(Workspace, AMissingOrDamagedFileIsNamedAndOthersStayOpen) {
+TEST(Workspace, ReportsMissingAndDamagedFiles) {
   const QTemporaryDir folder;
   const QString good = folder.filePath("good.attnscope");
   fixtures::write_file(good, {{"quick", fixtures::memory_wall(), false}});
@@ -77,9 +77,9 @@ TEST(Workspace, AMissingOrDamagedFileIsNamedAndOthersStayOpen) {
   EXPECT_EQ(workspace.visible()->size(), 21U);
 }
 
-TEST(Workspace, RunsOfOneTitleAreToldApartByWhatTheyHold) {
+TEST(Workspace, DistinguishesEqualTitlesByContent) {
   const auto import_of = [](const AttentionProblem& problem) {
-    return fixtures::RunOf{"import:PyTorch", {fixtures::imported_point("torch-flash", problem, 1e6)}, false, true};
+    return fixtures::TestRun{"import:PyTorch", {fixtures::imported_point("torch-flash", problem, 1e6)}, false, true};
   };
   AttentionProblem forward = fixtures::spec("fa2", 1024).problem;
   AttentionProblem backward = forward;
@@ -108,11 +108,11 @@ TEST(Workspace, RunsOfOneTitleAreToldApartByWhatTheyHold) {
   EXPECT_EQ(titles(), QStringList{"quick"});
 }
 
-TEST(Workspace, RunsOfOneTitleAreToldApartByAlgorithmAndPage) {
+TEST(Workspace, DistinguishesEqualTitlesByAlgorithmAndPage) {
   const auto import_of = [](const char* algorithm, std::int64_t page) {
     AttentionProblem problem = fixtures::decode_spec("fa2", 4096).problem;
     problem.page = page;
-    return fixtures::RunOf{"import:PyTorch", {fixtures::imported_point(algorithm, problem, 1e6)}, false, true};
+    return fixtures::TestRun{"import:PyTorch", {fixtures::imported_point(algorithm, problem, 1e6)}, false, true};
   };
   const QTemporaryDir folder;
   const QString file = folder.filePath("a.attnscope");
@@ -125,7 +125,7 @@ TEST(Workspace, RunsOfOneTitleAreToldApartByAlgorithmAndPage) {
                                  QStringLiteral("PyTorch · torch-cudnn · page 256")}));
 }
 
-TEST(Workspace, FilesOfOneNameTakeTheFoldersThatSetThemApart) {
+TEST(Workspace, AddsFoldersToEqualFileNames) {
   const QStringList paths{"/a/x/sweep.attnscope", "/b/x/sweep.attnscope", "/b/other.attnscope"};
   const auto names = distinct_file_names(paths);
   EXPECT_EQ(names.at(paths[0]), "a/x/sweep.attnscope");
@@ -134,7 +134,7 @@ TEST(Workspace, FilesOfOneNameTakeTheFoldersThatSetThemApart) {
   EXPECT_EQ(distinct_file_names({paths[0]}).at(paths[0]), "sweep.attnscope");
 }
 
-TEST(Workspace, FollowsARunThatGrows) {
+TEST(Workspace, FollowsAGrowingRun) {
   const QTemporaryDir folder;
   const QString file = folder.filePath("growing.attnscope");
   const auto records = fixtures::memory_wall();
@@ -165,7 +165,7 @@ TEST(Workspace, FollowsARunThatGrows) {
   EXPECT_EQ(workspace.runs()[0].points.size(), 3U);
 }
 
-TEST(Workspace, FollowsTheRoundsOfARunThatGrows) {
+TEST(Workspace, FollowsRoundsOfAGrowingRun) {
   const QTemporaryDir folder;
   const QString file = folder.filePath("growing.attnscope");
   const PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 512));
@@ -194,7 +194,7 @@ TEST(Workspace, FollowsTheRoundsOfARunThatGrows) {
   EXPECT_EQ(workspace.runs()[0].points.columns().size(), 1U) << "nothing of earlier reads is held";
 }
 
-TEST(Workspace, ACopyOfARunIsNotASeriesOfItsOwn) {
+TEST(Workspace, IgnoresCopiesOfRuns) {
   const QTemporaryDir folder;
   const QString first = folder.filePath("first.attnscope");
   const QString copy = folder.filePath("copy.attnscope");
@@ -236,7 +236,7 @@ void edit(const QString& file, const std::function<void(RunEdit&)>& change) {
   RunStore::open(file.toStdString(), RunStore::Mode::collect).edit({{1}}, words);
 }
 
-TEST_F(WindowTest, EachOfTwoEditsThatFollowEachOtherIsShown) {
+TEST_F(WindowTest, ShowsTwoEditsInARow) {
   Workspace workspace;
   ASSERT_EQ(workspace.open_now(file), QString());
   QSignalSpy changed(&workspace, &Workspace::runs_changed);
@@ -250,7 +250,7 @@ TEST_F(WindowTest, EachOfTwoEditsThatFollowEachOtherIsShown) {
   EXPECT_EQ(workspace.runs().size(), 1U);
 }
 
-TEST_F(WindowTest, WhatAnotherProgramEditsIsShownAndIsNoOtherFile) {
+TEST_F(WindowTest, ShowsEditsByAnotherProgram) {
   Workspace workspace;
   ASSERT_EQ(workspace.open_now(file), QString());
   const Counts before = counts_of(workspace);
@@ -275,7 +275,7 @@ TEST_F(WindowTest, WhatAnotherProgramEditsIsShownAndIsNoOtherFile) {
   EXPECT_EQ(replaced.count(), 0);
 }
 
-TEST_F(WindowTest, TicksAreKeptWhereTheyAreNotWhatTheRunsSay) {
+TEST_F(WindowTest, SavesChangedRunSelections) {
   edit(file, [](RunEdit& words) { words.hidden = true; });
   Workspace workspace;
   ASSERT_EQ(workspace.open_now(file), QString());
@@ -293,7 +293,7 @@ TEST_F(WindowTest, TicksAreKeptWhereTheyAreNotWhatTheRunsSay) {
   EXPECT_EQ(ticks_of(again), (std::vector{false, true}));
 }
 
-TEST(Workspace, ShowOnlyHidesTheOthers) {
+TEST(Workspace, ShowOnlyHidesOtherRuns) {
   const QTemporaryDir folder;
   const QString file = folder.filePath("b.attnscope");
   fixtures::write_file(file, {{"quick", fixtures::memory_wall(), false}, {"tiles", fixtures::tile_sweep(), false}});
@@ -305,7 +305,7 @@ TEST(Workspace, ShowOnlyHidesTheOthers) {
   EXPECT_EQ(shown->size(), 21U);
 }
 
-class ReplacedFile : public WindowTest {
+class ReplacedFileTest : public WindowTest {
  protected:
   void SetUp() override {
     WindowTest::SetUp();  // Two runs, of 21 and more points.
@@ -318,7 +318,7 @@ class ReplacedFile : public WindowTest {
     ASSERT_TRUE(QFile::rename(other, file));
   }
   /// Overwrites the open file in place, like `cp`.
-  void write_over() {
+  void overwrite_file() {
     QFile from(other);
     QFile to(file);
     ASSERT_TRUE(from.open(QIODevice::ReadOnly));
@@ -338,7 +338,7 @@ class ReplacedFile : public WindowTest {
   QString other = folder.filePath("other.attnscope");
 };
 
-TEST_F(ReplacedFile, IsReadAnewWhereItIsFollowed) {
+TEST_F(ReplacedFileTest, IsReloadedIfFollowed) {
   Workspace workspace;
   ASSERT_EQ(workspace.open_now(file), QString());
   ASSERT_EQ(workspace.runs().size(), 2U);
@@ -367,11 +367,11 @@ TEST_F(ReplacedFile, IsReadAnewWhereItIsFollowed) {
   EXPECT_EQ(workspace.visible()->size(), 3U) << "none of the file that is gone";
 }
 
-TEST_F(ReplacedFile, IsToldByItsRunsWhereItIsTheSameFile) {
+TEST_F(ReplacedFileTest, IsDetectedByItsRuns) {
   Workspace workspace;
   ASSERT_EQ(workspace.open_now(file), QString());
   const FileStamp before = file_stamp(file.toStdString());
-  ASSERT_NO_FATAL_FAILURE(write_over());
+  ASSERT_NO_FATAL_FAILURE(overwrite_file());
   ASSERT_TRUE(before.same_file(file_stamp(file.toStdString())));
   QSignalSpy replaced(&workspace, &Workspace::file_replaced);
   workspace.follow(file);
@@ -381,7 +381,7 @@ TEST_F(ReplacedFile, IsToldByItsRunsWhereItIsTheSameFile) {
   EXPECT_EQ(workspace.visible()->size(), 2U);
 }
 
-TEST_F(ReplacedFile, IsReadOnOnlyWhereItIsWhatIsKnown) {
+TEST_F(ReplacedFileTest, IsContinuedOnlyIfUnchanged) {
   const FileContents all = read_file(file);
   ASSERT_EQ(all.runs.size(), 2U);
   EXPECT_TRUE(all.whole);
@@ -402,7 +402,7 @@ TEST_F(ReplacedFile, IsReadOnOnlyWhereItIsWhatIsKnown) {
   EXPECT_TRUE(read_file(file, of_another).whole);
 }
 
-TEST_F(ReplacedFile, IsReadAnewWhereSomebodyLooksAtAPoint) {
+TEST_F(ReplacedFileTest, IsReloadedWhenAPointIsRead) {
   MainWindow window(false);
   window.resize(1280, 800);
   ASSERT_EQ(window.workspace().open_now(file), QString());
@@ -432,7 +432,7 @@ class PointRecordsTest : public WindowTest {
   PointRecordReader records;
 };
 
-TEST_F(PointRecordsTest, HaveWhatColumnsLeaveOut) {
+TEST_F(PointRecordsTest, ReadsFieldsWithoutColumns) {
   const std::vector<PointRecord> wanted = fixtures::memory_wall();
   for (const Row row : {0U, 6U, 20U}) {
     const PointRecordReader::Read read = records.read(point(row));
@@ -450,7 +450,7 @@ TEST_F(PointRecordsTest, HaveWhatColumnsLeaveOut) {
   }
 }
 
-TEST_F(PointRecordsTest, AFileThatIsGoneIsNamed) {
+TEST_F(PointRecordsTest, ReportsAMissingFile) {
   DetailsPanel panel;
   panel.show_point(point(0));
   EXPECT_TRUE(panel.toPlainText().contains("Largest error")) << panel.toPlainText().toStdString();
@@ -463,7 +463,7 @@ TEST_F(PointRecordsTest, AFileThatIsGoneIsNamed) {
   EXPECT_EQ(workspace.visible()->size(), fixtures::memory_wall().size());
 }
 
-TEST_F(PointRecordsTest, AnotherFileInItsPlaceIsNotTakenForIt) {
+TEST_F(PointRecordsTest, DetectsAReplacedFile) {
   ASSERT_NE(records.read(point(0)).record, nullptr);
   const QString other = own.filePath(QStringLiteral("other.attnscope"));
   fixtures::write_file(other, {{"quick", fixtures::memory_wall(), false}});
@@ -479,7 +479,7 @@ TEST_F(PointRecordsTest, AnotherFileInItsPlaceIsNotTakenForIt) {
   EXPECT_NE(records.read(point(0)).record, nullptr);
 }
 
-TEST_F(PointRecordsTest, APointThatNoRunCanHaveIsNotShown) {
+TEST_F(PointRecordsTest, RejectsInvalidRecords) {
   {
     SQLite::Database database(path.toStdString(), SQLite::OPEN_READWRITE);
     ASSERT_EQ(database.exec("UPDATE points SET wall_seconds = -1 WHERE plan_index = 3"), 1);
@@ -492,7 +492,7 @@ StoredPoint stored(std::int64_t id, std::size_t place, const PointRecord& record
   return {.id = id, .run_id = 1, .index = place, .device_uuid = "GPU", .record = record};
 }
 
-TEST(RunPoints, StandInTheOrderOfThePlanAndALaterOneReplacesAnEarlierOne) {
+TEST(RunPoints, KeepsPlanOrderAndReplacesOlderPoints) {
   const std::vector<PointRecord> wall = fixtures::memory_wall();
   RunPoints points;
   points.add(stored(1, 2, wall[2]));
@@ -512,7 +512,7 @@ TEST(RunPoints, StandInTheOrderOfThePlanAndALaterOneReplacesAnEarlierOne) {
   }
 }
 
-TEST(RunPoints, ARunIsPartOfOneThatHoldsAllOfIt) {
+TEST(RunPoints, DetectsContainedRuns) {
   const std::vector<PointRecord> wall = fixtures::memory_wall();
   RunPoints all;
   RunPoints some;
@@ -528,7 +528,7 @@ TEST(RunPoints, ARunIsPartOfOneThatHoldsAllOfIt) {
   EXPECT_FALSE(some.is_subset_of(all));
 }
 
-TEST(RunPoints, HaveARowForEachSort) {
+TEST(RunPoints, HaveARowPerKindOfPoint) {
   RunPoints points;
   std::size_t place = 0;
   const auto add = [&](const PointSpec& spec) {

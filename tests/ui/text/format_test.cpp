@@ -13,7 +13,7 @@
 namespace attnscope::ui {
 namespace {
 
-TEST(Format, ATooltipShowsWhatFilesSayAsItIs) {
+TEST(Format, TooltipsEscapeMarkupFromFiles) {
   const auto seen = [](const QString& tip) {
     if (!Qt::mightBeRichText(tip)) return tip;
     QTextDocument document;
@@ -26,7 +26,7 @@ TEST(Format, ATooltipShowsWhatFilesSayAsItIs) {
   EXPECT_EQ(plain_tooltip("a < b"), "a < b");
 }
 
-TEST(Format, WhatIsSpeltElsewhereReachesQtWhole) {
+TEST(Format, FormatsUnits) {
   EXPECT_EQ(qtext(Nanoseconds(1240)), QStringLiteral("1.24 µs"));
   EXPECT_EQ(qtext(Capacity(98304)), "96 KiB");
   EXPECT_EQ(format_number(24.31, 2), "24");
@@ -35,7 +35,7 @@ TEST(Format, WhatIsSpeltElsewhereReachesQtWhole) {
   EXPECT_EQ(format_metric({std::string(metric_key::shared_bytes), 98304, "byte", Provenance::measured}), "96 KiB");
 }
 
-TEST(Format, MasksInWords) {
+TEST(Format, DescribesMasks) {
   EXPECT_EQ(format_mask(Mask::none), "full");
   EXPECT_EQ(format_mask(Mask::causal), "causal");
   EXPECT_EQ(format_mask(*parse_mask("window:256:0")), "window:256:0");
@@ -44,7 +44,7 @@ TEST(Format, MasksInWords) {
             QStringLiteral("causal+lengths:300/512/…/9 (5 lengths, 836 keys)"));
 }
 
-TEST(Format, TilesSayWhatWasChosen) {
+TEST(Format, DescribesTiles) {
   EXPECT_EQ(format_tile(TileShape{128, 64}), QStringLiteral("128 × 64"));
   EXPECT_EQ(format_tile(Config({16, 128}, {{"splits", 8}, {"warps", 4}, {"stages", 3}})),
             QStringLiteral("16 × 128, splits 8, stages 3, warps 4"));
@@ -58,7 +58,7 @@ TEST(Theme, NamesRoundTrip) {
   EXPECT_EQ(parse_theme(QStringLiteral("neon")), ThemeChoice::system);
 }
 
-TEST(Theme, AlgorithmsKeepApartInBothThemes) {
+TEST(Theme, AlgorithmColorsAreDistinctInBothThemes) {
   for (const bool dark : {false, true}) {
     EXPECT_NE(algorithm_color("naive", dark), algorithm_color("fa1", dark));
     EXPECT_NE(algorithm_color("fa1", dark), algorithm_color("fa2", dark));
@@ -67,7 +67,7 @@ TEST(Theme, AlgorithmsKeepApartInBothThemes) {
   }
 }
 
-TEST(Theme, ForeignAlgorithmsHaveColoursOfTheirOwn) {
+TEST(Theme, UnknownAlgorithmsHaveDistinctColors) {
   for (const bool dark : {false, true}) {
     QSet<QRgb> colors;
     for (const char* name :
@@ -79,7 +79,7 @@ TEST(Theme, ForeignAlgorithmsHaveColoursOfTheirOwn) {
   }
 }
 
-TEST(Theme, HeatColoursGrowBrighter) {
+TEST(Theme, HeatColorsIncreaseInBrightness) {
   int last = -1;
   for (int i = 0; i <= 20; ++i) {
     const QColor color = viridis(i / 20.0);

@@ -31,7 +31,7 @@
 namespace attnscope::ui {
 namespace {
 
-TEST_F(WindowTest, F1ExplainsWhyTilesWin) {
+TEST_F(WindowTest, F1OpensTheExplanation) {
   MainWindow window(false);
   for (QAction* action : window.findChildren<QAction*>()) {
     if (action->shortcut() == QKeySequence(QKeySequence::HelpContents)) action->trigger();
@@ -51,7 +51,7 @@ TEST_F(WindowTest, F1ExplainsWhyTilesWin) {
   for (const char* heading : {"The backward pass", "Decoding"}) EXPECT_TRUE(plain_text.contains(heading)) << heading;
 }
 
-TEST_F(WindowTest, DocumentationOpensTheDocumentsAndTheirLinksLeadOn) {
+TEST_F(WindowTest, OpensTheDocumentationAndFollowsLinks) {
   MainWindow window(false);
   window.resize(1280, 800);
   for (QAction* action : window.findChildren<QAction*>()) {
@@ -74,7 +74,7 @@ TEST_F(WindowTest, DocumentationOpensTheDocumentsAndTheirLinksLeadOn) {
 }
 
 // Each link of each document leads to a document and, if given, to one of its headings.
-TEST_F(WindowTest, TheDocumentsLinksLeadSomewhere) {
+TEST_F(WindowTest, DocumentLinksAreValid) {
   MainWindow window(false);
   show_document(&window, QStringLiteral("install"));
   auto* text = window.findChild<QTextBrowser*>(QStringLiteral("document"));
@@ -105,10 +105,10 @@ TEST_F(WindowTest, TheDocumentsLinksLeadSomewhere) {
 }
 
 /// Receives URLs instead of a browser.
-class Browser : public QTextBrowser {
+class UrlReceiver : public QTextBrowser {
  public:
-  Browser() { QDesktopServices::setUrlHandler(QStringLiteral("file"), this, "setSource"); }
-  ~Browser() override { QDesktopServices::unsetUrlHandler(QStringLiteral("file")); }
+  UrlReceiver() { QDesktopServices::setUrlHandler(QStringLiteral("file"), this, "setSource"); }
+  ~UrlReceiver() override { QDesktopServices::unsetUrlHandler(QStringLiteral("file")); }
   QList<QUrl> asked;
 
  protected:
@@ -120,7 +120,7 @@ QString text_of(const QString& file) {
   return page.open(QIODevice::ReadOnly) ? QString::fromUtf8(page.readAll()) : QString();
 }
 
-class LessonInTheBrowser : public WindowTest {
+class BrowserLessonTest : public WindowTest {
  protected:
   void SetUp() override {
     WindowTest::SetUp();
@@ -135,8 +135,8 @@ class LessonInTheBrowser : public WindowTest {
   MainWindow window_{false};
 };
 
-TEST_F(LessonInTheBrowser, IsAPageOfWhatIsOpen) {
-  const Browser browser;
+TEST_F(BrowserLessonTest, ShowsTheOpenFiles) {
+  const UrlReceiver browser;
   ask();
   ASSERT_TRUE(QTest::qWaitFor([&] { return !browser.asked.empty(); }, 60'000));
   EXPECT_EQ(browser.asked.size(), 1);
@@ -153,7 +153,7 @@ TEST_F(LessonInTheBrowser, IsAPageOfWhatIsOpen) {
   EXPECT_EQ(window_.banner().text(), QString());
 }
 
-TEST_F(LessonInTheBrowser, WithoutABrowserItsPlaceIsSaidAndAnotherOffered) {
+TEST_F(BrowserLessonTest, WithoutABrowserShowsThePath) {
   ask();  // The offscreen platform opens no browser.
   ASSERT_TRUE(QTest::qWaitFor([&] { return !window_.banner().text().isEmpty(); }, 60'000));
   EXPECT_TRUE(window_.banner().text().contains("/attnscope/lesson/index.html"))
@@ -163,7 +163,7 @@ TEST_F(LessonInTheBrowser, WithoutABrowserItsPlaceIsSaidAndAnotherOffered) {
   EXPECT_EQ(offered->text(), qtext(msg::window::save_lesson{}));
 }
 
-TEST_F(LessonInTheBrowser, BeginsWhereItIsAskedTo) {
+TEST_F(BrowserLessonTest, StartsAtTheRequestedSection) {
   const QString here = folder.filePath(QStringLiteral("lesson"));
   const LessonData points = collect_lesson_data(window_.workspace());
   const LessonFile written =
@@ -177,7 +177,7 @@ TEST_F(LessonInTheBrowser, BeginsWhereItIsAskedTo) {
   EXPECT_TRUE(refused.error.contains(file)) << "a file is no folder: " << refused.error.toStdString();
 }
 
-TEST_F(LessonInTheBrowser, ATeachersOwnTextThatCannotBeReadIsNamed) {
+TEST_F(BrowserLessonTest, ReportsAnUnreadableTeacherText) {
   const attnscope::testing::TemporaryFolder home;
   const QByteArray before = qgetenv("XDG_DATA_HOME");
   qputenv("XDG_DATA_HOME", QByteArray::fromStdString(home.path().string()));
@@ -194,7 +194,7 @@ TEST_F(LessonInTheBrowser, ATeachersOwnTextThatCannotBeReadIsNamed) {
   }
 }
 
-TEST(LessonLanguage, IsTheOneAskedForTheLastTime) {
+TEST(LessonLanguage, UsesTheLastRequestedLanguage) {
   remember_lesson_language(QStringLiteral("zh"));
   EXPECT_EQ(LessonRequest().language, "zh");
   remember_lesson_language(QStringLiteral("xx"));

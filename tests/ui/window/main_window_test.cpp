@@ -49,7 +49,7 @@
 namespace attnscope::ui {
 namespace {
 
-TEST_F(WindowTest, ShowsAFileOnEveryPage) {
+TEST_F(WindowTest, ShowsTheFileOnEveryPage) {
   MainWindow window(false);
   window.resize(1280, 800);
   window.show();
@@ -64,7 +64,7 @@ TEST_F(WindowTest, ShowsAFileOnEveryPage) {
   EXPECT_EQ(window.banner().text(), QString());
 }
 
-TEST_F(OpenedWindowTest, ASelectedPointGoesToTheExplorer) {
+TEST_F(OpenedWindowTest, SendsASelectedPointToTheExplorer) {
   window.resize(1280, 800);
   window.show();
   const auto explore = [&] { trigger(window, QKeySequence(QStringLiteral("Ctrl+Shift+X"))); };
@@ -83,7 +83,7 @@ TEST_F(OpenedWindowTest, ASelectedPointGoesToTheExplorer) {
   EXPECT_EQ(page.chosen().choices.device, point.run->summary.device_name);
 }
 
-TEST_F(WindowTest, ABadFileIsABannerAndNotADialog) {
+TEST_F(WindowTest, ReportsABadFileInTheBanner) {
   MainWindow window(false);
   QSignalSpy failed(&window.workspace(), &Workspace::open_failed);
   window.open_files({folder.filePath("nowhere.attnscope")});
@@ -92,7 +92,7 @@ TEST_F(WindowTest, ABadFileIsABannerAndNotADialog) {
   EXPECT_TRUE(window.banner().text().contains("nowhere.attnscope"));
 }
 
-TEST_F(WindowTest, SpaceTogglesTheRunUnderTheCursor) {
+TEST_F(WindowTest, SpaceTogglesTheCurrentRun) {
   Workspace workspace;
   RunsPanel panel(workspace);
   panel.show();
@@ -105,7 +105,7 @@ TEST_F(WindowTest, SpaceTogglesTheRunUnderTheCursor) {
   EXPECT_EQ(workspace.visible()->size(), all);
 }
 
-TEST(RecordedSample, FillsEveryPageWithMeasurements) {
+TEST(RecordedSample, HasMeasurementsForEveryPage) {
   const QString sample = sample_path();
   if (sample.isEmpty()) GTEST_SKIP() << "assets/samples/h200.attnscope is not there";
   Workspace workspace;
@@ -140,7 +140,7 @@ TEST(RecordedSample, FillsEveryPageWithMeasurements) {
   EXPECT_FALSE(tiles.heatmap()->map().fastest.empty());
 }
 
-TEST_F(WindowTest, EveryBadFileIsNamedUntilTheNextAttempt) {
+TEST_F(WindowTest, ReportsEveryBadFile) {
   MainWindow window(false);
   QSignalSpy failed(&window.workspace(), &Workspace::open_failed);
   window.open_files({folder.filePath("one.attnscope"), folder.filePath("two.attnscope")});
@@ -159,7 +159,7 @@ TEST_F(WindowTest, EveryBadFileIsNamedUntilTheNextAttempt) {
   EXPECT_EQ(window.banner().text(), QString());
 }
 
-TEST_F(WindowTest, PointsThatStandInTwoFilesAreCountedOnceAndThatIsSaid) {
+TEST_F(WindowTest, CountsDuplicatePointsOnceWithANote) {
   MainWindow window(false);
   const QString copy = folder.filePath("copy.attnscope");
   ASSERT_TRUE(QFile::copy(file, copy));
@@ -182,7 +182,7 @@ TEST_F(WindowTest, PointsThatStandInTwoFilesAreCountedOnceAndThatIsSaid) {
   EXPECT_FALSE(says("counted once")) << "not all of these fit the filter";
 }
 
-TEST_F(WindowTest, ALanguageIsInUseOnceTheProgramHasStartedAgain) {
+TEST_F(WindowTest, LanguageChangesAfterARestart) {
   MainWindow window(true);
   window.show();
   const auto choose = [&](const QString& language) {
@@ -208,7 +208,7 @@ TEST_F(WindowTest, ALanguageIsInUseOnceTheProgramHasStartedAgain) {
   QSettings().remove("window/language");
 }
 
-TEST_F(WindowTest, TheBannerSaysNothingThatIsNoLongerSo) {
+TEST_F(WindowTest, BannerDropsOutdatedMessages) {
   MainWindow window(false);
   const QString late = folder.filePath("late.attnscope");
   Workspace& workspace = window.workspace();
@@ -238,7 +238,7 @@ TEST_F(WindowTest, TheBannerSaysNothingThatIsNoLongerSo) {
   EXPECT_TRUE(window.banner().text().contains("/proc/new.png"));
 }
 
-TEST_F(WindowTest, FilesOfOneNameAreToldApart) {
+TEST_F(WindowTest, DistinguishesEqualFileNames) {
   ASSERT_TRUE(QDir(folder.path()).mkpath("a/x") && QDir(folder.path()).mkpath("b/x"));
   const QString first = folder.filePath("a/x/sweep.attnscope");
   const QString second = folder.filePath("b/x/sweep.attnscope");
@@ -261,7 +261,7 @@ TEST_F(WindowTest, FilesOfOneNameAreToldApart) {
 }
 
 /// Texts that pages show instead of a plot or table.
-QStringList words_of_pages(MainWindow& window) {
+QStringList page_texts(MainWindow& window) {
   QStringList words;
   for (const char* id : {"io", "tiles", "table"}) {
     window.show_page(QString::fromLatin1(id));
@@ -273,12 +273,12 @@ QStringList words_of_pages(MainWindow& window) {
   return words;
 }
 
-TEST_F(WindowTest, WhileASweepRunsThePagesSayWhatIsGoingOn) {
+TEST_F(WindowTest, PagesShowARunningSweep) {
   MainWindow window(false);
   window.show();
   const QString path = folder.filePath("running.attnscope");
   window.workspace().follow(path);
-  for (const QString& words : words_of_pages(window)) {
+  for (const QString& words : page_texts(window)) {
     EXPECT_TRUE(words.contains("A sweep is beginning")) << words.toStdString();
   }
   RunStore store = RunStore::open(path.toStdString(), RunStore::Mode::collect);
@@ -289,25 +289,25 @@ TEST_F(WindowTest, WhileASweepRunsThePagesSayWhatIsGoingOn) {
   header.planned_points = 62;
   const std::int64_t run = store.begin_run(header);
   ASSERT_TRUE(QTest::qWaitFor([&] { return !window.workspace().runs().empty(); }));
-  for (const QString& words : words_of_pages(window)) {
+  for (const QString& words : page_texts(window)) {
     EXPECT_TRUE(words.contains("quick on NVIDIA H200 is being collected")) << words.toStdString();
     EXPECT_TRUE(words.contains("None of its 62 points has ended yet")) << words.toStdString();
   }
   window.workspace().set_run_visible(0, false);
-  for (const QString& words : words_of_pages(window)) {
+  for (const QString& words : page_texts(window)) {
     EXPECT_TRUE(words.contains("No run is shown")) << words.toStdString();
   }
   window.workspace().set_run_visible(0, true);
   store.finish_run(run, StoredRunState::cancelled);
   ASSERT_TRUE(
       QTest::qWaitFor([&] { return window.workspace().runs()[0].info->summary.state == StoredRunState::cancelled; }));
-  for (const QString& words : words_of_pages(window)) {
+  for (const QString& words : page_texts(window)) {
     EXPECT_TRUE(words.contains("has no points")) << words.toStdString();
     EXPECT_TRUE(words.contains("cancelled")) << words.toStdString();
   }
 }
 
-TEST_F(WindowTest, AFileThatIsBeingReadIsNamed) {
+TEST_F(WindowTest, ShowsTheFileBeingRead) {
   MainWindow window(false);
   window.show();
   QSignalSpy opened(&window.workspace(), &Workspace::opened);
@@ -326,7 +326,7 @@ TEST_F(WindowTest, AFileThatIsBeingReadIsNamed) {
   EXPECT_EQ(window.workspace().opening(), QString());
 }
 
-TEST_F(WindowTest, WhereAllPointsAreDamagedThePagesSaySo) {
+TEST_F(WindowTest, PagesReportThatAllPointsAreDamaged) {
   {
     SQLite::Database database(file.toStdString(), SQLite::OPEN_READWRITE);
     ASSERT_GT(database.exec("UPDATE points SET wall_seconds = -1"), 21);
@@ -335,14 +335,14 @@ TEST_F(WindowTest, WhereAllPointsAreDamagedThePagesSaySo) {
   window.show();
   ASSERT_EQ(window.workspace().open_now(file), QString());
   ASSERT_EQ(window.workspace().visible()->size(), 0U);
-  for (const QString& words : words_of_pages(window)) {
+  for (const QString& words : page_texts(window)) {
     EXPECT_TRUE(words.contains("21 points")) << words.toStdString();
     EXPECT_TRUE(words.contains("damaged")) << words.toStdString();
     EXPECT_FALSE(words.contains("before the first")) << words.toStdString();
   }
 }
 
-TEST(ApplicationEvents, MemoryThatRunsOutIsReportedAndNotTheEnd) {
+TEST(ApplicationEventTest, ReportsOutOfMemoryAndContinues) {
   class Greedy : public QObject {
    public:
     bool event(QEvent* event) override {
@@ -371,7 +371,7 @@ void write_sweep(const QString& path) {
   fixtures::write_file(path, {{"custom", records, false}});
 }
 
-TEST_F(OpenedWindowTest, AFinishedSweepIsOfferedAndChangesNothingByItself) {
+TEST_F(OpenedWindowTest, OffersAFinishedSweepWithoutSwitchingPages) {
   window.show();
   auto& page = page_of<IoCurvePage>(window);
   const QString sweep = folder.filePath("sweep.attnscope");
@@ -394,7 +394,7 @@ QStringList mnemonics_of(const QString& text, const QString& where) {
   return match.hasMatch() ? QStringList{match.captured(1).toUpper() + QStringLiteral(" of ") + where} : QStringList();
 }
 
-TEST(Mnemonics, EachLetterHasOneMeaning) {
+TEST(MnemonicTest, AreUnique) {
   MainWindow window(false);
   QStringList all;
   for (const QAction* action : window.menuBar()->actions()) all << mnemonics_of(action->text(), action->text());
@@ -411,7 +411,7 @@ TEST(Mnemonics, EachLetterHasOneMeaning) {
   }
 }
 
-TEST_F(OpenedWindowTest, EveryPagesChoicesSurviveAsJson) {
+TEST_F(OpenedWindowTest, SavesAndRestoresChoicesOfEveryPage) {
   auto& io = page_of<IoCurvePage>(window);
   io.set_ordinate(Ordinate::time);
   io.choose(QStringLiteral("Mask"), QStringLiteral("causal"));
@@ -451,7 +451,7 @@ TEST_F(OpenedWindowTest, EveryPagesChoicesSurviveAsJson) {
   EXPECT_TRUE(page_of<TileHeatmapPage>(other).file_stem().startsWith("tiles-fa1-"));
 }
 
-TEST(FirstWindow, SaysThatItShowsARecordedSampleUntilThatIsClosed) {
+TEST(FirstWindow, ShowsASampleNoteUntilTheSampleIsClosed) {
   if (sample_paths().isEmpty()) GTEST_SKIP() << "assets/samples/h200.attnscope is not there";
   MainWindow window(false);
   window.open_files({});
@@ -486,48 +486,48 @@ class FileWatchTest : public WindowTest {
     settle();
     points = window.workspace().visible()->size();
   }
-  [[nodiscard]] bool comes_to_show(Row wanted) {
+  [[nodiscard]] bool shows_point_count(Row wanted) {
     return QTest::qWaitFor([&] { return window.workspace().visible()->size() == wanted; }, patience_ms);
   }
-  [[nodiscard]] bool comes_to_say(const char* words) {
+  [[nodiscard]] bool shows_banner_text(const char* words) {
     return QTest::qWaitFor([&] { return window.banner().text().contains(QLatin1String(words)); }, patience_ms);
   }
   MainWindow window{false};
   Row points = 0;
 };
 
-TEST_F(FileWatchTest, WhatAnotherProgramAddsIsShown) {
+TEST_F(FileWatchTest, ShowsPointsAddedByAnotherProgram) {
   ASSERT_NO_FATAL_FAILURE(open());
-  fixtures::write_at_once(file, {"more", {fixtures::ok_point(fixtures::spec("fa2", 32768))}, false});
-  EXPECT_TRUE(comes_to_show(points + 1)) << window.workspace().visible()->size();
+  fixtures::write_in_transaction(file, {"more", {fixtures::ok_point(fixtures::spec("fa2", 32768))}, false});
+  EXPECT_TRUE(shows_point_count(points + 1)) << window.workspace().visible()->size();
 }
 
-TEST_F(FileWatchTest, AFileThatGoesIsToldOfAndWhatWasReadStays) {
+TEST_F(FileWatchTest, ReportsARemovedFileAndKeepsItsPoints) {
   ASSERT_NO_FATAL_FAILURE(open());
   const QString away = folder.filePath("away.attnscope");
   ASSERT_TRUE(QFile::rename(file, away));
-  EXPECT_TRUE(comes_to_say("was removed")) << window.banner().text().toStdString();
+  EXPECT_TRUE(shows_banner_text("was removed")) << window.banner().text().toStdString();
   EXPECT_EQ(window.workspace().visible()->size(), points);
   ASSERT_TRUE(QFile::rename(away, file));
   EXPECT_TRUE(QTest::qWaitFor([&] { return window.banner().text().isEmpty(); }, patience_ms));
 }
 
-TEST_F(FileWatchTest, AnotherFileInItsPlaceIsReadAnew) {
+TEST_F(FileWatchTest, ReloadsAReplacedFile) {
   ASSERT_NO_FATAL_FAILURE(open());
   const QString other = folder.filePath("other.attnscope");
   fixtures::write_file(other, {{"other", {fixtures::ok_point(fixtures::spec("fa2", 1024))}, false}});
   ASSERT_EQ(std::rename(other.toUtf8().constData(), file.toUtf8().constData()), 0);
-  EXPECT_TRUE(comes_to_show(1)) << window.workspace().visible()->size();
+  EXPECT_TRUE(shows_point_count(1)) << window.workspace().visible()->size();
   EXPECT_NE(window.banner().text(), QString());
 }
 
-TEST_F(FileWatchTest, WordsWrittenOverItAreNoMeasurements) {
+TEST_F(FileWatchTest, RejectsAFileOverwrittenWithText) {
   ASSERT_NO_FATAL_FAILURE(open());
   QFile out(file);
   ASSERT_TRUE(out.open(QIODevice::WriteOnly | QIODevice::Truncate));
   out.write("no measurements\n");
   out.close();
-  EXPECT_TRUE(comes_to_say("sample.attnscope")) << window.banner().text().toStdString();
+  EXPECT_TRUE(shows_banner_text("sample.attnscope")) << window.banner().text().toStdString();
   EXPECT_TRUE(QTest::qWaitFor([&] { return window.workspace().files().isEmpty(); }, patience_ms));
 }
 

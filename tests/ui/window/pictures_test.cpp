@@ -20,9 +20,9 @@
 #include "ui/pages/explorer/choices.h"
 #include "ui/pages/facet_chip.h"
 #include "ui/pages/page.h"
+#include "ui/plots/heatmap_text.h"
 #include "ui/plots/heatmap_view.h"
-#include "ui/plots/heatmap_words.h"
-#include "ui/plots/marked_plot.h"
+#include "ui/plots/point_plot.h"
 #include "ui/text/qtext.h"
 #include "ui/window/export_actions.h"
 #include "ui/window/offscreen.h"
@@ -55,7 +55,7 @@ TEST_F(WindowTest, PlotsAreWrittenWithoutAWindow) {
   }
 }
 
-TEST_F(WindowTest, EveryMaskAndPassHasItsPlot) {
+TEST_F(WindowTest, WritesAPlotPerMaskAndPass) {
   const QString all = folder.filePath("all.attnscope");
   const QString peers = folder.filePath("peers.attnscope");
   fixtures::write_file(all, {{"memory-wall", fixtures::memory_wall(), false},
@@ -81,7 +81,7 @@ TEST_F(WindowTest, EveryMaskAndPassHasItsPlot) {
   EXPECT_TRUE(written[0].endsWith("time-d128-1x132.png")) << written[0].toStdString();
 }
 
-TEST_F(WindowTest, EveryProblemSplitsAndTileMapHasItsPlotUnderItsName) {
+TEST_F(WindowTest, WritesUniquelyNamedPlots) {
   std::vector<PointRecord> records;
   for (const std::int64_t n_k : {4096, 8192}) {
     for (const int splits : {0, 16}) {
@@ -128,7 +128,7 @@ TEST_F(WindowTest, EveryProblemSplitsAndTileMapHasItsPlotUnderItsName) {
                    }));
 }
 
-TEST_F(WindowTest, PicturesReplaceFilesOfTheirKindAloneUnlessForced) {
+TEST_F(WindowTest, PicturesReplaceOnlyPicturesUnlessForced) {
   const QString notes = folder.filePath("notes.png");
   const auto content = [&] {
     QFile in(notes);
@@ -156,7 +156,7 @@ TEST_F(WindowTest, PicturesReplaceFilesOfTheirKindAloneUnlessForced) {
   EXPECT_TRUE(QFileInfo(link).isSymLink());
 }
 
-TEST_F(WindowTest, APlotThatCannotBeWrittenIsAnErrorAndTheOlderOneStays) {
+TEST_F(WindowTest, KeepsTheOldPlotOnAWriteError) {
   // Nobody, not even root, can create files in /proc or replace a folder by a file.
   const QString blocked = folder.filePath("blocked");
   ASSERT_TRUE(QDir().mkpath(blocked + "/io-d128-1x132.png"));
@@ -194,7 +194,7 @@ QString svg_text(const QString& path) {
   return QString::fromUtf8(file.readAll());
 }
 
-TEST_F(WindowTest, PicturesNameTheirSourceAndNeverSpeakOfHovering) {
+TEST_F(WindowTest, PicturesShowTheirSourceButNoHoverHints) {
   QStringList written;
   ASSERT_EQ(write_plots({file}, folder.filePath("plots"), &written), QString());
   int pictures = 0;
@@ -212,7 +212,7 @@ TEST_F(WindowTest, PicturesNameTheirSourceAndNeverSpeakOfHovering) {
   EXPECT_EQ(pictures, 3 + 2 * 3);
 }
 
-TEST(FramePlot, IsDrawnOnceHoweverMuchHasChanged) {
+TEST(FramePlot, DrawsOncePerFrame) {
   FramePlot plot;
   plot.resize(400, 300);
   plot.show();
@@ -229,7 +229,7 @@ TEST(FramePlot, IsDrawnOnceHoweverMuchHasChanged) {
   EXPECT_EQ(plot.viewport(), QRect(0, 0, 500, 340));
 }
 
-TEST(FramePlot, IsNeverShownAsItWasOfAnotherSize) {
+TEST(FramePlot, RedrawsAtTheCurrentSize) {
   FramePlot plot;
   plot.setBackground(QBrush(Qt::red));
   plot.resize(400, 300);
@@ -245,7 +245,7 @@ TEST(FramePlot, IsNeverShownAsItWasOfAnotherSize) {
   EXPECT_GT(plot.axisRect()->right(), 600);
 }
 
-TEST(FramePlot, IsDrawnAlsoWhereNobodySeesIt) {
+TEST(FramePlot, DrawsWhileHidden) {
   FramePlot plot;
   plot.resize(400, 300);
   const QSignalSpy drawn(&plot, &QCustomPlot::afterReplot);
@@ -255,13 +255,13 @@ TEST(FramePlot, IsDrawnAlsoWhereNobodySeesIt) {
   EXPECT_EQ(drawn.count(), 1);
 }
 
-TEST(ResultModel, SaysWhichCellsAreOthers) {
+TEST(ResultModel, ReportsChangedCells) {
   ExplorerChoices choices = default_choices();
-  const Explored first = work_out(choices);
+  const ExplorerResult first = compute_result(choices);
   ASSERT_TRUE(choose(choices, QStringLiteral("n_k"), QStringLiteral("8192")).ok());
-  const Explored second = work_out(choices);
+  const ExplorerResult second = compute_result(choices);
   ResultModel model;
-  const auto show = [&](const Explored& explored) {
+  const auto show = [&](const ExplorerResult& explored) {
     const analysis::ExploredColumn now{.title = "now", .help = {}, .exploration = &explored.exploration};
     model.update_table(
         std::make_shared<const analysis::Table>(analysis::exploration_table(now, {}, known_algorithms())));

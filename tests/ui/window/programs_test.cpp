@@ -17,7 +17,7 @@
 #include "tests/ui/window_test.h"
 #include "ui/pages/curves/io_curve_page.h"
 #include "ui/pages/explorer/explorer_page.h"
-#include "ui/pages/explorer/measuring_card.h"
+#include "ui/pages/explorer/measurement_card.h"
 #include "ui/pages/tiles/tile_heatmap_page.h"
 #include "ui/panels/collect_panel.h"
 #include "ui/panels/runs_panel.h"
@@ -25,13 +25,13 @@
 namespace attnscope::ui {
 namespace {
 
-struct Ended {
+struct ProgramResult {
   int exit_code = -1;
   QString output;
   QString errors;
 };
 
-Ended run_program(const QString& program, const QStringList& arguments, const QString& display = {}) {
+ProgramResult run_program(const QString& program, const QStringList& arguments, const QString& display = {}) {
   QProcess process;
   QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
   for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
@@ -45,50 +45,50 @@ Ended run_program(const QString& program, const QStringList& arguments, const QS
           QString::fromUtf8(process.readAllStandardError())};
 }
 
-Ended run_gui(const QStringList& arguments) {
+ProgramResult run_gui(const QStringList& arguments) {
   return run_program(QStringLiteral(ATTNSCOPE_GUI_PROGRAM), arguments);
 }
 
 /// Checks the exit code and expects one line of errors. Returns `ended`.
-Ended expect_error(int exit_code, Ended ended) {
+ProgramResult expect_error(int exit_code, ProgramResult ended) {
   EXPECT_EQ(ended.exit_code, exit_code) << ended.errors.toStdString();
   EXPECT_EQ(ended.errors.count('\n'), 1) << ended.errors.toStdString();
   return ended;
 }
 
 TEST(GuiProgram, HelpAndVersionNeedNoDisplay) {
-  const Ended help = run_gui({QStringLiteral("--help")});
+  const ProgramResult help = run_gui({QStringLiteral("--help")});
   EXPECT_EQ(help.exit_code, 0);
   EXPECT_TRUE(help.output.startsWith("Usage: attnscope-gui")) << help.output.toStdString();
   EXPECT_TRUE(help.output.contains("--plots")) << help.output.toStdString();
   EXPECT_FALSE(help.output.contains("--help-all")) << help.output.toStdString();
-  const Ended version = run_gui({QStringLiteral("--version")});
+  const ProgramResult version = run_gui({QStringLiteral("--version")});
   EXPECT_EQ(version.exit_code, 0);
   EXPECT_TRUE(version.output.startsWith("attnscope-gui "));
 }
 
-TEST(GuiProgram, WordsThatNobodyGetsAreAnError) {
-  const Ended ended =
+TEST(GuiProgram, FailsIfOutputCannotBeWritten) {
+  const ProgramResult ended =
       expect_error(1, run_program(QStringLiteral("/bin/sh"),
                                   {QStringLiteral("-c"), QStringLiteral("exec \"$@\" > /dev/full"),
                                    QStringLiteral("sh"), QStringLiteral(ATTNSCOPE_GUI_PROGRAM), "--version"}));
 }
 
-TEST(GuiProgram, MisuseIsExitCode2AndOneLine) {
+TEST(GuiProgram, UsageErrorHasExitCode2AndOneLine) {
   for (const QStringList& arguments :
        {QStringList{"--nonsense"}, QStringList{"--help-all"}, QStringList{"--screenshot", "x.png", "--page", "lesson"},
         QStringList{"--screenshot", "x.png", "--size", "huge"}, QStringList{"--screenshot", "x.png", "--theme", "pink"},
         QStringList{"--lesson", "--screenshot", "x.png"}, QStringList{"--lesson=nowhere"}, QStringList{"--lang", "fr"},
         QStringList{"--lesson", "--lang", "fr"}}) {
-    const Ended ended = expect_error(2, run_gui(arguments));
+    const ProgramResult ended = expect_error(2, run_gui(arguments));
   }
 }
 
-TEST(GuiProgram, AScreenshotOfAKindThatThereIsNotNamesThoseThatThereAre) {
+TEST(GuiProgram, RejectsUnsupportedPictureFormats) {
   const QTemporaryDir folder;
   for (const char* name : {"a.xyz", "a.pdf"}) {
     const QString picture = folder.filePath(name);
-    const Ended ended = expect_error(1, run_gui({QStringLiteral("--screenshot"), picture}));
+    const ProgramResult ended = expect_error(1, run_gui({QStringLiteral("--screenshot"), picture}));
     EXPECT_TRUE(ended.errors.contains(picture + QStringLiteral(": unsupported image format")) &&
                 ended.errors.contains(QStringLiteral(".png")))
         << ended.errors.toStdString();
@@ -96,19 +96,19 @@ TEST(GuiProgram, AScreenshotOfAKindThatThereIsNotNamesThoseThatThereAre) {
   }
 }
 
-TEST(GuiProgram, WithoutADisplayItSaysWhatStillWorks) {
-  const Ended ended = run_gui({});
+TEST(GuiProgram, WithoutADisplaySuggestsOtherOptions) {
+  const ProgramResult ended = run_gui({});
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_TRUE(ended.errors.contains("--plots"));
 }
 
-TEST(GuiProgram, TheLessonIsWrittenAlsoWhereNoBrowserCanShowIt) {
+TEST(GuiProgram, WritesTheLessonWithoutABrowser) {
   const QTemporaryDir cache;
   // --lang is stored in the settings.
   const QByteArray before[] = {qgetenv("XDG_CACHE_HOME"), qgetenv("XDG_CONFIG_HOME")};
   qputenv("XDG_CACHE_HOME", cache.path().toUtf8());
   qputenv("XDG_CONFIG_HOME", cache.path().toUtf8());
-  const Ended ended = run_gui({QStringLiteral("--lesson"), QStringLiteral("5"), QStringLiteral("--lang=zh")});
+  const ProgramResult ended = run_gui({QStringLiteral("--lesson"), QStringLiteral("5"), QStringLiteral("--lang=zh")});
   qputenv("XDG_CACHE_HOME", before[0]);
   qputenv("XDG_CONFIG_HOME", before[1]);
   const QString page = cache.filePath(QStringLiteral("attnscope/lesson/index.html"));
@@ -127,13 +127,13 @@ TEST(GuiProgram, TheLessonIsWrittenAlsoWhereNoBrowserCanShowIt) {
       << "the recorded samples";
 }
 
-TEST(GuiProgram, PlotsNeedNoDisplayAndNameWhatTheyWrote) {
+TEST(GuiProgram, PlotsNeedNoDisplayAndPrintTheirFiles) {
   const QTemporaryDir folder;
   const QString file = folder.filePath("a.attnscope");
   fixtures::write_file(file, {{"memory-wall", fixtures::memory_wall(), false}});
   // Also with a display that does not answer.
-  const Ended ended = run_program(QStringLiteral(ATTNSCOPE_GUI_PROGRAM), {file, "--plots", folder.filePath("plots")},
-                                  QStringLiteral(":9876"));
+  const ProgramResult ended = run_program(QStringLiteral(ATTNSCOPE_GUI_PROGRAM),
+                                          {file, "--plots", folder.filePath("plots")}, QStringLiteral(":9876"));
   EXPECT_EQ(ended.exit_code, 0) << ended.errors.toStdString();
   EXPECT_EQ(ended.errors, QString());
   const QStringList paths = ended.output.split('\n', Qt::SkipEmptyParts);
@@ -141,7 +141,7 @@ TEST(GuiProgram, PlotsNeedNoDisplayAndNameWhatTheyWrote) {
   for (const QString& path : paths) EXPECT_GT(QFileInfo(path).size(), 1000) << path.toStdString();
 }
 
-TEST(GuiProgram, AFileLimitIsAnErrorLineAndTheOlderPictureStays) {
+TEST(GuiProgram, KeepsTheOldPictureOnAWriteError) {
   const QTemporaryDir folder;
   const QString file = folder.filePath("a.attnscope");
   fixtures::write_file(file, {{"memory-wall", fixtures::memory_wall(), false}});
@@ -152,7 +152,7 @@ TEST(GuiProgram, AFileLimitIsAnErrorLineAndTheOlderPictureStays) {
   older.write(before);
   older.close();
   // A screenshot is larger than 8 blocks of 512 bytes.
-  const Ended ended = expect_error(
+  const ProgramResult ended = expect_error(
       1, run_program(QStringLiteral("/bin/sh"),
                      {QStringLiteral("-c"), QStringLiteral("ulimit -f 8; exec \"$@\""), QStringLiteral("sh"),
                       QStringLiteral(ATTNSCOPE_GUI_PROGRAM), file, QStringLiteral("--screenshot"), picture}));
@@ -163,18 +163,18 @@ TEST(GuiProgram, AFileLimitIsAnErrorLineAndTheOlderPictureStays) {
       << "nothing half written";
 }
 
-TEST(GuiProgram, PlotsOfADamagedFileAreOneLineAndExitCode1) {
+TEST(GuiProgram, PlotsOfADamagedFileFailWithExitCode1) {
   const QTemporaryDir folder;
   const QString file = folder.filePath("damaged.attnscope");
   QFile damaged(file);
   ASSERT_TRUE(damaged.open(QIODevice::WriteOnly));
   damaged.write("this is no database, and long enough not to be taken for an empty one");
   damaged.close();
-  const Ended ended = expect_error(1, run_gui({file, "--plots", folder.filePath("plots")}));
+  const ProgramResult ended = expect_error(1, run_gui({file, "--plots", folder.filePath("plots")}));
   EXPECT_TRUE(ended.errors.contains("damaged.attnscope"));
 }
 
-TEST(GuiProgram, AScreenshotOfADamagedFileSaysWhatItLacks) {
+TEST(GuiProgram, ScreenshotWarnsAboutADamagedFile) {
   const QTemporaryDir folder;
   const QString file = folder.filePath("a.attnscope");
   fixtures::write_file(file, {{"memory-wall", fixtures::memory_wall(), false}});
@@ -183,25 +183,25 @@ TEST(GuiProgram, AScreenshotOfADamagedFileSaysWhatItLacks) {
     ASSERT_EQ(database.exec("UPDATE points SET wall_seconds = wall_seconds + 1 WHERE plan_index = 3"), 1);
   }
   const QString picture = folder.filePath("window.png");
-  const Ended ended = expect_error(5, run_gui({file, "--screenshot", picture}));
+  const ProgramResult ended = expect_error(5, run_gui({file, "--screenshot", picture}));
   EXPECT_TRUE(ended.errors.contains(file + " is damaged: run 1: ")) << ended.errors.toStdString();
   EXPECT_TRUE(QFile::exists(picture));
   // The warning appears once for both kinds of pictures.
-  const Ended both = run_gui({file, "--screenshot", picture, "--plots", folder.filePath("plots")});
+  const ProgramResult both = run_gui({file, "--screenshot", picture, "--plots", folder.filePath("plots")});
   EXPECT_EQ(both.exit_code, 5);
   EXPECT_EQ(both.errors, ended.errors);
 }
 
 /// While it exists, windows measure with this build's program.
-struct CommandOfBuild {
-  CommandOfBuild() { qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM); }
-  ~CommandOfBuild() { qunsetenv("ATTNSCOPE_COLLECTOR"); }
-  CommandOfBuild(const CommandOfBuild&) = delete;
-  CommandOfBuild& operator=(const CommandOfBuild&) = delete;
+struct BuildCollector {
+  BuildCollector() { qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM); }
+  ~BuildCollector() { qunsetenv("ATTNSCOPE_COLLECTOR"); }
+  BuildCollector(const BuildCollector&) = delete;
+  BuildCollector& operator=(const BuildCollector&) = delete;
 };
 
 /// The question whether to stop the measurement and quit.
-QMessageBox* question_of(MainWindow& window) {
+QMessageBox* quit_question(MainWindow& window) {
   return window.findChild<QMessageBox*>(QStringLiteral("stop-and-quit"));
 }
 
@@ -223,9 +223,9 @@ void start_long_sweep(MainWindow& window, const QTemporaryDir& folder) {
   ASSERT_TRUE(planned.wait(60'000));
 }
 
-TEST(Window, CollectsOnTheSimulatedDeviceAndDrawsWhatComes) {
+TEST(Window, CollectsOnTheSimulatedDeviceAndDrawsPoints) {
   const QTemporaryDir folder;
-  const CommandOfBuild collector;
+  const BuildCollector collector;
   MainWindow window(false);
   CollectPanel& panel = *window.collect();
   panel.form().set_preset(QStringLiteral("quick"));
@@ -253,13 +253,13 @@ TEST(Window, CollectsOnTheSimulatedDeviceAndDrawsWhatComes) {
     EXPECT_NE(curve.provenance, Provenance::measured);
 }
 
-TEST(Window, AFinishedSweepIsSelectedAndInView) {
+TEST(Window, SelectsAndShowsAFinishedSweep) {
   const QTemporaryDir folder;
   const QString others = folder.filePath("others.attnscope");
-  std::vector<fixtures::RunOf> runs;
+  std::vector<fixtures::TestRun> runs;
   for (int i = 0; i < 20; ++i) runs.push_back({"quick", {fixtures::ok_point(fixtures::spec("fa2", 512 + i))}, false});
   fixtures::write_file(others, runs);
-  const CommandOfBuild collector;
+  const BuildCollector collector;
   MainWindow window(false);
   window.resize(1024, 700);
   ASSERT_EQ(window.workspace().open_now(others), QString());
@@ -283,25 +283,25 @@ TEST(Window, AFinishedSweepIsSelectedAndInView) {
   EXPECT_TRUE(list.viewport()->rect().contains(list.visualRect(list.model()->index(20, 0))));
 }
 
-TEST(Window, QuittingInASweepAsksAndStopsItFirst) {
+TEST(Window, QuitDuringASweepAsksAndStopsIt) {
   const QTemporaryDir folder;
-  const CommandOfBuild collector;
+  const BuildCollector collector;
   MainWindow window(false);
   QSignalSpy cancelled(&window.collect()->collector(), &CollectorProcess::cancelled);
   ASSERT_NO_FATAL_FAILURE(start_long_sweep(window, folder));
-  const auto answer_asked = [&](QMessageBox::ButtonRole role) {
-    QMessageBox* question = question_of(window);
+  const auto answer_question = [&](QMessageBox::ButtonRole role) {
+    QMessageBox* question = quit_question(window);
     ASSERT_NE(question, nullptr);
     EXPECT_TRUE(question->text().contains("A sweep is running")) << question->text().toStdString();
     answer(*question, role);
   };
   EXPECT_FALSE(window.close());
-  ASSERT_NO_FATAL_FAILURE(answer_asked(QMessageBox::RejectRole));
+  ASSERT_NO_FATAL_FAILURE(answer_question(QMessageBox::RejectRole));
   QApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
   EXPECT_TRUE(window.isVisible());
   EXPECT_TRUE(window.collect()->running()) << "it goes on";
   EXPECT_FALSE(window.close());
-  ASSERT_NO_FATAL_FAILURE(answer_asked(QMessageBox::AcceptRole));
+  ASSERT_NO_FATAL_FAILURE(answer_question(QMessageBox::AcceptRole));
   ASSERT_TRUE(cancelled.count() == 1 || cancelled.wait(60'000));
   EXPECT_FALSE(window.collect()->running());
   EXPECT_FALSE(window.isVisible()) << "and then it quits by itself";
@@ -310,9 +310,9 @@ TEST(Window, QuittingInASweepAsksAndStopsItFirst) {
   EXPECT_EQ(contents.runs[0].state, StoredRunState::cancelled);
 }
 
-TEST(Window, QuittingWhilePointsOfTheExplorerWaitAsksFirst) {
+TEST(Window, QuitWithPendingPointsAsksFirst) {
   const QTemporaryDir folder;
-  const CommandOfBuild collector;
+  const BuildCollector collector;
   MainWindow window(false);
   window.show();
   window.show_page(QStringLiteral("explorer"));
@@ -324,7 +324,7 @@ TEST(Window, QuittingWhilePointsOfTheExplorerWaitAsksFirst) {
   page->sweep_around();
   ASSERT_GT(measurer.open(), 0);
   EXPECT_FALSE(window.close());
-  QMessageBox* question = question_of(window);
+  QMessageBox* question = quit_question(window);
   ASSERT_NE(question, nullptr);
   EXPECT_TRUE(question->text().contains("Points still wait: ")) << question->text().toStdString();
   EXPECT_FALSE(window.close()) << "asked already";
@@ -333,8 +333,8 @@ TEST(Window, QuittingWhilePointsOfTheExplorerWaitAsksFirst) {
   EXPECT_FALSE(window.isVisible());
 }
 
-TEST_F(WindowTest, WhatWasMeasuredAroundATileIsShownOnItsMap) {
-  const CommandOfBuild collector;
+TEST_F(WindowTest, ShowsTheSweepAroundATileOnItsMap) {
+  const BuildCollector collector;
   MainWindow window(false);
   window.show();
   window.open_files({file});  // The file already has a map.

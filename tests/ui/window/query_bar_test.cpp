@@ -36,7 +36,7 @@ class QueryBarTest : public OpenedWindowTest {
   QLineEdit& line = *bar.field();
 };
 
-TEST_F(QueryBarTest, AHalfWrittenFilterLeavesWhatAPageShowedAsItWas) {
+TEST_F(QueryBarTest, IncompleteFilterKeepsTheChoices) {
   std::vector<PointRecord> causal;
   for (const std::int64_t n : {1024, 2048}) {
     PointRecord point = fixtures::memory_wall().front();
@@ -64,7 +64,7 @@ TEST_F(QueryBarTest, AHalfWrittenFilterLeavesWhatAPageShowedAsItWas) {
   EXPECT_EQ(page.file_stem(), before);
 }
 
-TEST_F(QueryBarTest, EveryPageDrawsWhatItLeaves) {
+TEST_F(QueryBarTest, AppliesToEveryPage) {
   const std::size_t all = window.workspace().visible()->size();
   EXPECT_EQ(bar.count(), QStringLiteral("%1 points").arg(all));
   bar.set_text("algo:fa2 N<=4096");
@@ -98,7 +98,7 @@ TEST_F(QueryBarTest, EveryPageDrawsWhatItLeaves) {
   EXPECT_EQ(bar.count(), QStringLiteral("%1 points").arg(all));
 }
 
-TEST_F(QueryBarTest, APointOfAFilteredPageIsStillThatOfItsFile) {
+TEST_F(QueryBarTest, FilteredRowsReadTheRightRecords) {
   bar.set_text("algo:fa1");
   const auto left = window.workspace().visible();
   for (const Row row : {Row{0}, left->size() - 1}) {
@@ -108,7 +108,7 @@ TEST_F(QueryBarTest, APointOfAFilteredPageIsStillThatOfItsFile) {
   }
 }
 
-TEST_F(QueryBarTest, AnErrorIsSaidAndWhatHeldHoldsOn) {
+TEST_F(QueryBarTest, ReportsErrorsAndKeepsTheLastFilter) {
   bar.set_text("algo:fa2");
   const std::size_t before = window.workspace().visible()->size();
   bar.set_text("algo:fa2 N>=");
@@ -121,7 +121,7 @@ TEST_F(QueryBarTest, AnErrorIsSaidAndWhatHeldHoldsOn) {
   EXPECT_FALSE(bar.count().contains("holds")) << bar.count().toStdString();
 }
 
-TEST_F(QueryBarTest, ReturnApplies) {
+TEST_F(QueryBarTest, ReturnKeyApplies) {
   bar.begin();
   QTest::keyClicks(&line, "algo:fa1");
   EXPECT_EQ(window.workspace().query(), QString());
@@ -153,7 +153,7 @@ TEST_F(QueryBarTest, CompletesFieldsThenValues) {
   EXPECT_FALSE(bar.completer()->popup()->isVisible());
 }
 
-TEST_F(QueryBarTest, WhereItHidesAllThePagesSaySoAndClearIt) {
+TEST_F(QueryBarTest, EmptyPagesOfferToClearTheFilter) {
   bar.set_text("algo:splitkv");
   for (const char* id : {"io", "tiles", "table", "law"}) {
     window.show_page(QString::fromLatin1(id));
@@ -174,7 +174,7 @@ TEST_F(QueryBarTest, WhereItHidesAllThePagesSaySoAndClearIt) {
   EXPECT_TRUE(words.contains("Clear the filter")) << words.toStdString();
 }
 
-TEST_F(QueryBarTest, AnotherStartRemembersNone) {
+TEST_F(QueryBarTest, PageStatesDoNotContainTheFilter) {
   bar.set_text("algo:fa2");
   for (const char* id : {"io", "tiles", "table"}) {
     const QByteArray state = QJsonDocument(window.page(QString::fromLatin1(id))->state()).toJson();

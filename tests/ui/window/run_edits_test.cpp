@@ -49,7 +49,7 @@ class RunEditsTest : public WindowTest {
   RunEditor* editor = nullptr;
 };
 
-TEST_F(RunEditsTest, AreSeenAtOnceAndADeletedRunComesBack) {
+TEST_F(RunEditsTest, AreShownAtOnceAndDeletionCanBeUndone) {
   const std::size_t points = window->workspace().checked_points();
   window->workspace().set_run_visible(1, false);
   edit({"--run=1", "--name=before the fix", "--tag=base", "--note=why"});
@@ -73,7 +73,7 @@ TEST_F(RunEditsTest, AreSeenAtOnceAndADeletedRunComesBack) {
   EXPECT_EQ(window->banner().text(), QString());
 }
 
-TEST_F(RunEditsTest, LeaveARecordedSampleAsItIs) {
+TEST_F(RunEditsTest, DoNotChangeRecordedSamples) {
   const QString sample = sample_path();
   if (sample.isEmpty()) GTEST_SKIP() << "assets/samples/h200.attnscope is not there";
   ASSERT_EQ(window->workspace().open_now(sample), QString());
@@ -88,7 +88,7 @@ TEST_F(RunEditsTest, LeaveARecordedSampleAsItIs) {
   EXPECT_TRUE(after.readAll() == bytes);
 }
 
-TEST_F(RunEditsTest, ThatFailSaySoInTheBanner) {
+TEST_F(RunEditsTest, ReportFailuresInTheBanner) {
   {
     const RunStore held = RunStore::open(file.toStdString(), RunStore::Mode::collect);
     edit({"--run=1", "--name=x"});
@@ -101,7 +101,7 @@ TEST_F(RunEditsTest, ThatFailSaySoInTheBanner) {
   EXPECT_EQ(titles().front(), QStringLiteral("x"));
 }
 
-TEST_F(RunEditsTest, AreMadeBeforeTheWindowIsGone) {
+TEST_F(RunEditsTest, AreAppliedBeforeTheWindowCloses) {
   emit window->runs_panel()->edit_requested(file, {"--run=1", "--name=x"});
   emit window->runs_panel()->edit_requested(file, {"--run=2", "--name=y"});
   window.reset();
@@ -110,7 +110,7 @@ TEST_F(RunEditsTest, AreMadeBeforeTheWindowIsGone) {
   EXPECT_EQ(runs[1].annotations.name, "y");
 }
 
-TEST(RunWords, TagsOfALineBecomeWordsOfTheCommand) {
+TEST(RunWords, ConvertsTagsToArguments) {
   EXPECT_EQ(tag_arguments({"a", "b"}, QStringLiteral(" b, c  c")), (QStringList{"--tag=c", "--tag=c", "--untag=a"}));
   EXPECT_EQ(tag_arguments({"a"}, QStringLiteral("a")), QStringList());
   EXPECT_EQ(tag_arguments({"a"}, QString()), QStringList{"--untag=a"});

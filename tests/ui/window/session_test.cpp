@@ -104,7 +104,7 @@ void zoom_in(LegendPlot& plot) {
   QApplication::sendEvent(&plot, &wheel);
 }
 
-TEST_F(SessionTest, ChoicesOfPagesAreTakenUp) {
+TEST_F(SessionTest, RestoresChoicesOfPages) {
   ASSERT_EQ(saved_pages.size(), page_kinds().size());
   QJsonObject pages;
   for (const SavedPage& saved : saved_pages) {
@@ -121,7 +121,7 @@ TEST_F(SessionTest, ChoicesOfPagesAreTakenUp) {
   }
 }
 
-TEST_F(SessionTest, AWholeWindowComesBack) {
+TEST_F(SessionTest, RestoresTheWholeWindow) {
   const QString second = folder.filePath("second.attnscope");
   fixtures::write_file(second, {{"memory-wall", fixtures::backward(), false}});
   const QString path = folder.filePath("view.json");
@@ -175,7 +175,7 @@ TEST_F(SessionTest, AWholeWindowComesBack) {
   EXPECT_EQ(window.collect()->request().rounds, 7);
   const auto& io = page_of<IoCurvePage>(window);
   EXPECT_EQ(io.plot()->xAxis->range(), zoomed);
-  EXPECT_TRUE(io.plot()->user_view());
+  EXPECT_TRUE(io.plot()->is_user_zoomed());
   QJsonObject now = window.shown_view().view();
   left.remove("window");  // Depends on the screen.
   now.remove("window");
@@ -187,7 +187,7 @@ TEST_F(SessionTest, AWholeWindowComesBack) {
   EXPECT_EQ(window.details()->point()->id, left["selection"].toObject()["point"].toInteger());
 }
 
-TEST_F(SessionTest, PanelsThatWereOpenAreOpenAfterTheWindowIsClosed) {
+TEST_F(SessionTest, RestoresOpenPanels) {
   MainWindow window(false);
   window.resize(1440, 900);
   window.show();
@@ -201,7 +201,7 @@ TEST_F(SessionTest, PanelsThatWereOpenAreOpenAfterTheWindowIsClosed) {
   EXPECT_EQ(left["window"], open["window"]);
 }
 
-TEST_F(SessionTest, WithOtherFilesOnlyChoicesHold) {
+TEST_F(SessionTest, RestoresOnlyChoicesWithOtherFiles) {
   const QJsonObject zoom{{"zoom", QJsonObject{{"x", QJsonArray{1, 2}}}}, {"tile", "64x64"}};
   const QJsonObject view{
       {"files", QJsonArray{file}}, {"filter", "d:64"},           {"page", "io"},
@@ -210,7 +210,7 @@ TEST_F(SessionTest, WithOtherFilesOnlyChoicesHold) {
             (QJsonObject{{"page", "io"}, {"pages", QJsonObject{{"io", QJsonObject{{"tile", "64x64"}}}}}}));
 }
 
-TEST_F(SessionTest, RecordedSamplesAreKeptByTheirNames) {
+TEST_F(SessionTest, SavesRecordedSamplesByName) {
   if (sample_path().isEmpty()) GTEST_SKIP() << "assets/samples/h200.attnscope is not there";
   const QString path = folder.filePath("view.json");
   const QString own = folder.filePath("h200.attnscope");  // A user's file that no longer exists.
@@ -229,7 +229,7 @@ TEST_F(SessionTest, RecordedSamplesAreKeptByTheirNames) {
   EXPECT_TRUE(window.banner().text().contains(own)) << window.banner().text().toStdString();
 }
 
-TEST_F(SessionTest, WhatCannotBeReadIsSaidInOneLine) {
+TEST_F(SessionTest, ReportsUnreadableSessionsInOneLine) {
   const QString path = folder.filePath("bad.json");
   const std::pair<QByteArray, const char*> cases[] = {{"", "is damaged at byte"},
                                                       {"{\"version\": ", "is damaged at byte"},
@@ -245,7 +245,7 @@ TEST_F(SessionTest, WhatCannotBeReadIsSaidInOneLine) {
   EXPECT_TRUE(read_view(folder.filePath("none.json")).problem.contains("cannot read"));
 }
 
-TEST_F(SessionTest, AWindowHasAFileOfItsOwn) {
+TEST_F(SessionTest, UsesOneFilePerWindow) {
   auto first = std::make_unique<SessionFile>(SessionFile::Begin::most_recent);
   EXPECT_TRUE(first->read().view.isEmpty());
   EXPECT_EQ(first->read().problem, QString());
@@ -259,7 +259,7 @@ TEST_F(SessionTest, AWindowHasAFileOfItsOwn) {
   EXPECT_EQ(third.read().view["page"].toString(), QStringLiteral("law")) << "left by the first, not the second's";
 }
 
-TEST_F(SessionTest, ALockThatNamesNobodyHoldsNothing) {
+TEST_F(SessionTest, IgnoresALockWithoutOwner) {
   ASSERT_EQ(SessionFile(SessionFile::Begin::most_recent).write({{"page", "law"}}), QString());
   const QString lock = sessions().filePath(kept().first() + ".lock");
   for (const char* left : {"", "rubbish"}) {
@@ -270,14 +270,14 @@ TEST_F(SessionTest, ALockThatNamesNobodyHoldsNothing) {
   EXPECT_EQ(kept().size(), 1);
 }
 
-TEST_F(SessionTest, OfManyThatWereLeftTheOldestGo) {
+TEST_F(SessionTest, RemovesTheOldestSessions) {
   for (qsizetype i = 0; i < SessionFile::max_sessions + 2; ++i) {
     EXPECT_EQ(SessionFile(SessionFile::Begin::fresh).write({{"page", "law"}}), QString());
   }
   EXPECT_EQ(kept().size(), SessionFile::max_sessions);
 }
 
-TEST_F(SessionTest, ADamagedOneIsPutAside) {
+TEST_F(SessionTest, RenamesADamagedFile) {
   EXPECT_EQ(SessionFile(SessionFile::Begin::fresh).write({}), QString());
   const QString path = sessions().filePath(kept().value(0));
   write(path, "{\"format\"");
@@ -290,13 +290,13 @@ TEST_F(SessionTest, ADamagedOneIsPutAside) {
   EXPECT_EQ(again.write({}), QString());
 }
 
-TEST_F(SessionTest, WhereNothingCanBeKeptTheWindowSaysSoOnce) {
+TEST_F(SessionTest, WarnsOnceIfNothingCanBeSaved) {
   // A file instead of the folder: even root cannot write below it.
   write(data_.filePath("attnscope-tests"), "");
-  const SessionFile kept_nowhere(SessionFile::Begin::most_recent);
+  const SessionFile unwritable_session(SessionFile::Begin::most_recent);
   MainWindow window(false);
   {
-    const Session session(window, kept_nowhere);
+    const Session session(window, unwritable_session);
     ASSERT_TRUE(QTest::qWaitFor([&] { return !window.banner().text().isEmpty(); }, 60'000));
     window.show_page(QStringLiteral("law"));
   }
@@ -305,18 +305,18 @@ TEST_F(SessionTest, WhereNothingCanBeKeptTheWindowSaysSoOnce) {
   EXPECT_FALSE(window.banner().text().contains('\n'));
 }
 
-TEST_F(SessionTest, WhatIsChosenByHandIsKeptSoon) {
+TEST_F(SessionTest, SavesUserChoicesPromptly) {
   SessionFile kept_in(SessionFile::Begin::fresh);
   MainWindow window(false);
   window.show();
   const Session session(window, kept_in);
-  const auto page_kept = [&] { return kept_in.read().view["page"].toString(); };
-  ASSERT_TRUE(QTest::qWaitFor([&] { return page_kept() == QStringLiteral("io"); }, 60'000));
+  const auto saved_page = [&] { return kept_in.read().view["page"].toString(); };
+  ASSERT_TRUE(QTest::qWaitFor([&] { return saved_page() == QStringLiteral("io"); }, 60'000));
   QTest::keyClick(&window, Qt::Key_5, Qt::ControlModifier);
-  EXPECT_TRUE(QTest::qWaitFor([&] { return page_kept() == QStringLiteral("law"); }, 60'000));
+  EXPECT_TRUE(QTest::qWaitFor([&] { return saved_page() == QStringLiteral("law"); }, 60'000));
 }
 
-TEST_F(SessionTest, TheWindowThatIsLeftLastHasWrittenLast) {
+TEST_F(SessionTest, ClosingSavesTheSession) {
   SessionFile kept_in(SessionFile::Begin::fresh);
   MainWindow window(false);
   {
@@ -356,7 +356,7 @@ class Program {
   QProcess process_;
 };
 
-TEST_F(SessionTest, AProgramThatWasKilledComesBack) {
+TEST_F(SessionTest, RestoresAfterAKill) {
   const QString there = data_.filePath("attnscope/attnscope/sessions");
   const QJsonArray files{file};
   const auto shows = [&](const QJsonObject& view) { return view["files"] == files && !view["collect"].isUndefined(); };

@@ -216,7 +216,7 @@ class TabOrderTest : public WindowTest {
   int flash_ = 0;
 };
 
-TEST_F(TabOrderTest, EveryStopOfEveryPageIsNamedSeenAndInOrder) {
+TEST_F(TabOrderTest, PageTabStopsAreNamedVisibleAndOrdered) {
   MainWindow window(false);
   window.resize(1600, 1000);
   window.show();
@@ -229,7 +229,7 @@ TEST_F(TabOrderTest, EveryStopOfEveryPageIsNamedSeenAndInOrder) {
   }
 }
 
-TEST_F(TabOrderTest, EveryStopOfEveryDialogIsNamedSeenAndInOrder) {
+TEST_F(TabOrderTest, DialogTabStopsAreNamedVisibleAndOrdered) {
   qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM);
   const QString table = folder.filePath("peer.csv");
   QFile out(table);
@@ -261,7 +261,7 @@ TEST_F(TabOrderTest, EveryStopOfEveryDialogIsNamedSeenAndInOrder) {
   qunsetenv("ATTNSCOPE_COLLECTOR");
 }
 
-TEST_F(TabOrderTest, AReaderHearsCellsWithTheirColumnsAndChipsWithTheirValues) {
+TEST_F(TabOrderTest, ScreenReadersGetColumnsAndValues) {
   MainWindow window(false);
   window.resize(1600, 1000);
   window.show();
@@ -305,7 +305,7 @@ TEST_F(TabOrderTest, AReaderHearsCellsWithTheirColumnsAndChipsWithTheirValues) {
   EXPECT_GT(chips, 10);
 }
 
-TEST_F(TabOrderTest, NoSizeOfTheWindowCutsAControlOff) {
+TEST_F(TabOrderTest, ControlsFitAtEveryWindowSize) {
   MainWindow window(false);
   window.show();
   ASSERT_EQ(window.workspace().open_now(file), QString());

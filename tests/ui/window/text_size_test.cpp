@@ -29,7 +29,7 @@ class TextSizeTest : public WindowTest {
   QFont before = QApplication::font();
 };
 
-TEST_F(TextSizeTest, AKeyOpensAndClosesAPanel) {
+TEST_F(TextSizeTest, KeysTogglePanels) {
   MainWindow window(false);
   window.resize(1024, 600);
   window.show();
@@ -44,7 +44,7 @@ TEST_F(TextSizeTest, AKeyOpensAndClosesAPanel) {
   EXPECT_FALSE(open(window, "runs"));
 }
 
-TEST_F(TextSizeTest, TextGrowsAndShrinksWithinBounds) {
+TEST_F(TextSizeTest, TextSizeHasLimits) {
   MainWindow window(false);
   window.show();
   window.activateWindow();

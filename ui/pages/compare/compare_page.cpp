@@ -25,7 +25,7 @@ namespace attnscope::ui {
 namespace {
 
 constexpr int max_chip_value_width = 210;  ///< Maximum width in pixels of a side's name on its chip.
-constexpr int widest_text = 300;
+constexpr int max_text_width = 300;
 constexpr int text_padding = 24;
 constexpr int heading_padding = 24;
 
@@ -34,16 +34,16 @@ constexpr int heading_padding = 24;
 ComparePage::ComparePage(Workspace& workspace, QWidget* parent)
     : Page(parent),
       workspace_(workspace),
-      by_([this] {
-        if (by_.id() != compared_by_) {
-          base_.set_id({});  // The names belong to another axis.
-          other_.set_id({});
+      axis_choice_([this] {
+        if (axis_choice_.id() != compared_axis_) {
+          baseline_choice_.set_id({});  // The names belong to another axis.
+          candidate_choice_.set_id({});
         }
-        compared_by_ = by_.id();
+        compared_axis_ = axis_choice_.id();
         refresh();
       }),
-      base_([this] { refresh(); }),
-      other_([this] { show_comparison(); }),
+      baseline_choice_([this] { refresh(); }),
+      candidate_choice_([this] { show_comparison(); }),
       view_([this] { show_comparison(); },
             {{View::table, {.text = qtext(msg::compare_page::table{}), .id = QStringLiteral("table")}},
              {View::plot, {.text = qtext(msg::compare_page::plot{}), .id = QStringLiteral("plot")}}}),
@@ -56,15 +56,15 @@ ComparePage::ComparePage(Workspace& workspace, QWidget* parent)
                offer_sides();
                ask();
              }),
-      found_(&view_of, [this](ComparedView found) { show_found(std::move(found)); }) {
+      found_(&view_of, [this](CompareResult found) { apply_result(std::move(found)); }) {
   add_controls();
   keep_choices();
   add_content();
   add_keys();
-  keep_up_with(workspace);
+  follow_points_of(workspace);
   watch(sides_);
   watch(found_);
-  found_.on_failure([this](const QString& reason) { say_failed(reason); });
+  found_.on_failure([this](const QString& reason) { show_failure(reason); });
   refresh();
 }
 
@@ -77,14 +77,16 @@ void ComparePage::add_controls() {
   const auto chip = [controls](const Message& name, const Message& help) {
     return new FacetChip(qtext(name), qtext(help), controls);
   };
-  by_chip_ = by_.edit_with(chip(msg::compare_page::compare_by{}, msg::compare_page::compare_by_help{}));
-  base_chip_ = base_.edit_with(chip(msg::compare::baseline{}, msg::compare_page::baseline_help{}));
-  other_chip_ = other_.edit_with(chip(msg::compare::candidate_time_label{}, msg::compare_page::other_help{}));
-  for (FacetChip* each : {by_chip_, base_chip_, other_chip_}) {
-    each->set_widest(max_chip_value_width);
+  axis_chip_ =
+      axis_choice_.attach_editor(chip(msg::compare_page::set_side_axis{}, msg::compare_page::compare_by_help{}));
+  baseline_chip_ = baseline_choice_.attach_editor(chip(msg::compare::baseline{}, msg::compare_page::baseline_help{}));
+  candidate_chip_ =
+      candidate_choice_.attach_editor(chip(msg::compare::candidate_time_label{}, msg::compare_page::other_help{}));
+  for (FacetChip* each : {axis_chip_, baseline_chip_, candidate_chip_}) {
+    each->set_max_value_width(max_chip_value_width);
     flow->addWidget(each);
   }
-  FacetChip* view_chip = view_.edit_with(chip(msg::compare_page::view{}, msg::compare_page::view_help{}));
+  FacetChip* view_chip = view_.attach_editor(chip(msg::compare_page::view{}, msg::compare_page::view_help{}));
   auto* pair = new QWidget(controls);
   auto* row = new QHBoxLayout(pair);
   row->setContentsMargins(0, 0, 0, 0);
@@ -113,9 +115,9 @@ void ComparePage::add_controls() {
 
 void ComparePage::keep_choices() {
   choices().keep("view", view_);
-  choices().keep("by", by_);
-  choices().keep("baseline", base_);
-  choices().keep("other", other_);
+  choices().keep("by", axis_choice_);
+  choices().keep("baseline", baseline_choice_);
+  choices().keep("other", candidate_choice_);
   choices().keep("margin", *margin_);
   choices().keep("sorted_by", sorted_by_);
   choices().keep(
@@ -127,9 +129,9 @@ void ComparePage::keep_choices() {
 }
 
 void ComparePage::show_choices() {
-  compared_by_ = by_.id();
+  compared_axis_ = axis_choice_.id();
   found_.drop();  // A pending result would restore the old choices.
-  fall_behind();
+  mark_stale();
 }
 
 void ComparePage::add_content() {
@@ -147,7 +149,7 @@ void ComparePage::add_content() {
   auto* column = new QVBoxLayout(shown);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(4);
-  words_ = new ComparedWords(shown);
+  words_ = new ComparisonSummary(shown);
   column->addWidget(words_);
   auto* views = new QWidget(shown);
   views_ = new QStackedLayout(views);
@@ -162,11 +164,11 @@ void ComparePage::add_content() {
   views_->addWidget(table_);
   views_->addWidget(plot_);
   connect(plot_, &RatioPlot::point_clicked, this, [this](const ShownPoint& point) {
-    tell_selected(point);
-    renew_mark();
+    emit_selected(point);
+    restore_mark();
   });
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this] {
-    if (const auto row = current_row()) select_of(*row, true);
+    if (const auto row = current_row()) select_point_of(*row, true);
   });
   connect(table_->horizontalHeader(), &QHeaderView::sortIndicatorChanged, this,
           [this](int section, Qt::SortOrder order) {
@@ -183,10 +185,10 @@ void ComparePage::add_keys() {
     connect(shortcut, &QShortcut::activated, this, then);
   };
   add(Qt::Key_B, [this] {
-    if (const auto row = current_row()) select_of(*row, false);
+    if (const auto row = current_row()) select_point_of(*row, false);
   });
   add(Qt::Key_O, [this] {
-    if (const auto row = current_row()) select_of(*row, true);
+    if (const auto row = current_row()) select_point_of(*row, true);
   });
 }
 
@@ -211,7 +213,7 @@ PlotPicture ComparePage::picture() const {
   return picture_of(*plot_, set_->points()->runs_of(rows));
 }
 
-void ComparePage::pose() {
+void ComparePage::prepare_screenshot() {
   settle();
   if (!words().isEmpty()) return;
   if (view() == table_ && model_->rowCount() > 0) table_->select_only_row(0);
@@ -226,10 +228,10 @@ void ComparePage::drop() {
   set_.reset();
 }
 
-void ComparePage::say_failed(const QString& reason) {
+void ComparePage::show_failure(const QString& reason) {
   drop();
-  show_words({qtext(msg::compare_page::failed{.reason = reason.toHtmlEscaped().toStdString()}), {}});
-  say_late();
+  show_text({qtext(msg::compare_page::failed{.reason = reason.toHtmlEscaped().toStdString()}), {}});
+  update_overlay();
 }
 
 void ComparePage::refresh() {
@@ -238,30 +240,30 @@ void ComparePage::refresh() {
   const std::shared_ptr<const PointSet> points = workspace_.visible();
   sides_.ask({.points = points,
               .axes = points == visible_ ? axes_ : std::vector<SideAxis>(),
-              .by = by_.id(),
-              .base = base_.id()},
+              .by = axis_choice_.id(),
+              .base = baseline_choice_.id()},
              points->size());
 }
 
-ComparePage::Sides ComparePage::sides_of(const SidesAsk& asked, const StaleCheck& /*outdated*/) {
+ComparePage::Sides ComparePage::sides_of(const SidesRequest& asked, const StaleCheck& /*outdated*/) {
   const PointSet& points = *asked.points;
   Sides sides{.asked = asked, .axes = asked.axes.empty() ? side_axes(points) : asked.axes};
   const auto wanted = std::ranges::find(sides.axes, asked.by, &SideAxis::key);
   if (sides.axes.empty()) return sides;
-  std::optional<std::uint32_t> fullest;
+  std::optional<std::uint32_t> default_side;
   if (wanted != sides.axes.end()) {
     sides.axis = static_cast<std::size_t>(wanted - sides.axes.begin());
   } else {
     // Default axis: the first whose sides share points.
-    for (std::size_t i = 0; i < sides.axes.size() && !fullest; ++i) {
-      fullest = fullest_side(points, sides.axes[i]);
-      if (fullest) sides.axis = i;
+    for (std::size_t i = 0; i < sides.axes.size() && !default_side; ++i) {
+      default_side = side_with_most_partners(points, sides.axes[i]);
+      if (default_side) sides.axis = i;
     }
   }
   const SideAxis& axis = sides.axes[sides.axis];
   const std::optional<std::uint32_t> named = axis.side_named(asked.base);
-  if (!named && !fullest) fullest = fullest_side(points, axis);
-  sides.baseline = named ? *named : fullest.value_or(0);
+  if (!named && !default_side) default_side = side_with_most_partners(points, axis);
+  sides.baseline = named ? *named : default_side.value_or(0);
   return sides;
 }
 
@@ -272,36 +274,36 @@ void ComparePage::offer_sides() {
   if (const SideAxis* sides_of = axis()) {
     for (const QString& value : sides_of->values) sides.push_back({.text = value, .id = value});
   }
-  by_.offer(std::move(by), static_cast<int>(axis_));
-  base_.offer(std::move(sides), static_cast<int>(baseline_));
-  for (FacetChip* chip : {by_chip_, base_chip_}) chip->setVisible(!axes_.empty());
+  axis_choice_.offer(std::move(by), static_cast<int>(axis_));
+  baseline_choice_.offer(std::move(sides), static_cast<int>(baseline_));
+  for (FacetChip* chip : {axis_chip_, baseline_chip_}) chip->setVisible(!axes_.empty());
 }
 
 void ComparePage::ask() {
   const SideAxis* sides = axis();
   if (sides == nullptr) {
     drop();
-    other_.offer({});
-    other_chip_->hide();
-    const QString copies = copies_in_words(workspace_.runs()).toHtmlEscaped();
+    candidate_choice_.offer({});
+    candidate_chip_->hide();
+    const QString copies = copies_text(workspace_.runs()).toHtmlEscaped();
     const QString help =
         (QStringList{copies} << qtext(msg::compare_page::no_second_side_help{})).join(QLatin1Char(' '));
-    show_words(visible_->empty()
-                   ? why_no_points(workspace_)
-                   : EmptyWords{qtext(msg::compare_page::no_second_side{}), help.trimmed(), attnscope::second_sample});
+    show_text(visible_->empty() ? no_points_text(workspace_)
+                                : EmptyStateText{qtext(msg::compare_page::no_second_side{}), help.trimmed(),
+                                                 attnscope::second_sample});
     return;
   }
   // The old content stays visible until the new one is ready.
-  if (!set_) show_words({qtext(msg::compare_page::comparing{}), {}});
-  ComparedAsk asked{.sides = {.points = visible_,
-                              .axis = *sides,
-                              .base = baseline_,
-                              .margin = margin_->value() > 0 ? std::optional(margin_->value() / 100) : std::nullopt},
-                    .known = nullptr,
-                    .table = shown_,
-                    .other = other_.id(),
-                    .sorted_by = sorted_by_,
-                    .order = sort_order_};
+  if (!set_) show_text({qtext(msg::compare_page::comparing{}), {}});
+  CompareRequest asked{.sides = {.points = visible_,
+                                 .axis = *sides,
+                                 .base = baseline_,
+                                 .margin = margin_->value() > 0 ? std::optional(margin_->value() / 100) : std::nullopt},
+                       .known = nullptr,
+                       .table = shown_,
+                       .other = candidate_choice_.id(),
+                       .sorted_by = sorted_by_,
+                       .order = sort_order_};
   const bool compared = set_ != nullptr && set_->points() == visible_ && set_->axis().key == sides->key &&
                         set_->asked.base == baseline_ && set_->asked.margin == asked.sides.margin;
   if (compared) asked.known = set_;
@@ -312,7 +314,7 @@ void ComparePage::show_comparison() {
   if (set_ != nullptr || found_.busy()) ask();
 }
 
-void ComparePage::offer_others() {
+void ComparePage::offer_candidates() {
   std::vector<Option> others;
   const std::size_t sides = set_->view.sides.size();
   if (sides > 1) {  // A single side is offered without "all".
@@ -321,13 +323,13 @@ void ComparePage::offer_others() {
   for (std::size_t side = 0; side < sides; ++side) {
     others.push_back({.text = set_->name_of(side), .id = set_->name_of(side)});
   }
-  other_chip_->setVisible(true);
-  other_.offer(std::move(others));
+  candidate_chip_->setVisible(true);
+  candidate_choice_.offer(std::move(others));
 }
 
-void ComparePage::show_found(ComparedView found) {
+void ComparePage::apply_result(CompareResult found) {
   set_ = found.set;
-  offer_others();
+  offer_candidates();
   if (found.table == shown_) {
     model_->set_order(std::move(found.rows));
   } else {
@@ -340,20 +342,20 @@ void ComparePage::show_found(ComparedView found) {
   }
   longest_ = std::move(found.longest);
   if (!found.partners) {
-    return show_words({qtext(msg::compare_page::no_partners{}), qtext(msg::compare_page::no_partners_help{})});
+    return show_text({qtext(msg::compare_page::no_partners{}), qtext(msg::compare_page::no_partners_help{})});
   }
-  words_->set_result(found, copies_in_words(workspace_.runs()));
+  words_->set_result(found, copies_text(workspace_.runs()));
   size_columns();
-  note_->show_for(found.simulated);
+  note_->show_errors(found.simulated);
   stack_->setCurrentIndex(0);
   const bool plots = view_.value() == View::plot;
   if (plots) plot_->set_comparison(shown_);
   views_->setCurrentWidget(plots ? static_cast<QWidget*>(plot_) : table_);
-  renew_mark();
+  restore_mark();
 }
 
-void ComparePage::show_words(const EmptyWords& words) {
-  note_->show_for({});
+void ComparePage::show_text(const EmptyStateText& words) {
+  note_->show_errors({});
   empty_->set_text(words);
   stack_->setCurrentWidget(empty_);
 }
@@ -378,7 +380,7 @@ void ComparePage::size_columns() {
     for (const TextSample& sample : longest_[static_cast<std::size_t>(column)]) {
       width = std::max(width, (sample.bold ? of_bold : metrics).horizontalAdvance(sample.text) + text_padding);
     }
-    table_->setColumnWidth(column, std::min(width, widest_text));
+    table_->setColumnWidth(column, std::min(width, max_text_width));
   }
 }
 
@@ -388,11 +390,11 @@ std::optional<int> ComparePage::current_row() const {
   return current.row();
 }
 
-void ComparePage::select_of(int row, bool of_other) {
+void ComparePage::select_point_of(int row, bool of_other) {
   if (const auto point = shown_->point(line_of(row), of_other)) {
-    tell_selected(*point);
+    emit_selected(*point);
   } else if (const auto partner = shown_->point(line_of(row), !of_other)) {
-    tell_selected(*partner);
+    emit_selected(*partner);
   }
 }
 
@@ -421,14 +423,14 @@ void ComparePage::fill_menu(QMenu& menu) {
     if (!point) continue;
     // The table may change while the menu is open.
     menu.addAction(of_other ? qtext(msg::compare_page::other_details{}) : qtext(msg::compare_page::base_details{}),
-                   this, [this, point] { tell_selected(*point); });
+                   this, [this, point] { emit_selected(*point); });
   }
   for (const bool of_other : {false, true}) {
     const std::optional<ShownPoint> point = shown_->point(line_of(row), of_other);
     if (!point) continue;
     menu.addAction(
         of_other ? qtext(msg::compare_page::pin_other{}) : qtext(msg::compare_page::pin_base{}), this,
-        [this, point] { emit pin_wanted(point->spec, QString::fromStdString(point->run->summary.device_name)); });
+        [this, point] { emit pin_requested(point->spec, QString::fromStdString(point->run->summary.device_name)); });
   }
   const analysis::ComparedPair* pair = shown_->pair(line_of(row));
   if (const std::string command =

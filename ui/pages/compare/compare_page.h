@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "ui/pages/compare/compared_words.h"
+#include "ui/pages/compare/comparison_summary.h"
 #include "ui/pages/compare/ratio_plot.h"
 #include "ui/pages/empty_state.h"
 #include "ui/pages/error_note.h"
@@ -30,16 +30,16 @@ class ComparePage : public Page {
   [[nodiscard]] bool has_values() const override { return words().isEmpty(); }
   [[nodiscard]] ShownValues values() const override { return table_->values(); }
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
-  void pose() override;
+  void prepare_screenshot() override;
 
-  using View = CompareAs;
+  using View = CompareViewKind;
   void set_view(View view) { view_.choose(view); }
   [[nodiscard]] View shown_view() const { return view_.value(); }
   /// Chooses by the keys and names of the saved state; an unknown one leaves the choice to the page.
-  void compare_by(const QString& key) { by_.choose(key); }
-  void set_baseline(const QString& side) { base_.choose(side); }
+  void set_side_axis(const QString& key) { axis_choice_.choose(key); }
+  void set_baseline(const QString& side) { baseline_choice_.choose(side); }
   /// One candidate; empty: all.
-  void set_other(const QString& side) { other_.choose(side); }
+  void set_candidate(const QString& side) { candidate_choice_.choose(side); }
   void set_margin(double percent) { margin_->setValue(percent); }
 
   /// The shown comparison; null before the first.
@@ -47,19 +47,19 @@ class ComparePage : public Page {
   [[nodiscard]] PlainTable* table() const { return table_; }
   [[nodiscard]] RatioPlot* plot() const { return plot_; }
   [[nodiscard]] const ResultModel& model() const { return *model_; }
-  [[nodiscard]] const ShownComparison& shown() const { return *shown_; }
+  [[nodiscard]] const ComparisonTable& shown() const { return *shown_; }
   /// Text shown instead of the content; empty while there is content.
   [[nodiscard]] QString words() const;
   /// Text above the content: answer, then number of verdicts, then differences, one per line.
   [[nodiscard]] QString summary() const { return words_->summary(); }
-  [[nodiscard]] const ComparedWords& summary_view() const { return *words_; }
+  [[nodiscard]] const ComparisonSummary& summary_view() const { return *words_; }
   [[nodiscard]] QString method() const { return words_->method(); }
 
  protected:
   void fill_menu(QMenu& menu) override;
   void show_choices() override;
-  void show_anew() override { refresh(); }
-  [[nodiscard]] bool may_stay() const override { return set_ != nullptr || found_.busy(); }
+  void rebuild_page() override { refresh(); }
+  [[nodiscard]] bool can_stay_visible() const override { return set_ != nullptr || found_.busy(); }
   bool show_mark(const ShownPoint& point, bool moves) override;
   void changeEvent(QEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
@@ -71,20 +71,20 @@ class ComparePage : public Page {
   void add_keys();
   /// Requests the comparison of the visible points with the current choices.
   void refresh();
-  struct SidesAsk {
+  struct SidesRequest {
     std::shared_ptr<const PointSet> points;
     std::vector<SideAxis> axes;  ///< Axes known for `points`; empty: find them.
     QString by;
     QString base;
   };
   struct Sides {
-    SidesAsk asked;
+    SidesRequest asked;
     std::vector<SideAxis> axes;
     std::size_t axis = 0;
     std::uint32_t baseline = 0;
   };
   /// Returns the axes of the points, with the axis and baseline that the keys choose; thread-safe.
-  [[nodiscard]] static Sides sides_of(const SidesAsk& asked, const StaleCheck& outdated);
+  [[nodiscard]] static Sides sides_of(const SidesRequest& asked, const StaleCheck& outdated);
   void offer_sides();
   /// Shows the chosen comparison; for many points it is computed in a background thread.
   void ask();
@@ -92,30 +92,30 @@ class ComparePage : public Page {
   void show_comparison();
   /// Drops the pending comparison and the shown one.
   void drop();
-  void show_found(ComparedView found);
-  void show_words(const EmptyWords& words);
-  void say_failed(const QString& reason);
-  void offer_others();
+  void apply_result(CompareResult found);
+  void show_text(const EmptyStateText& words);
+  void show_failure(const QString& reason);
+  void offer_candidates();
   void size_columns();
   [[nodiscard]] std::size_t line_of(int row) const { return static_cast<std::size_t>(model_->line_of(row)); }
-  void select_of(int row, bool of_other);
+  void select_point_of(int row, bool of_other);
   [[nodiscard]] const SideAxis* axis() const;
   /// Selected row of the model, the current one first.
   [[nodiscard]] std::optional<int> current_row() const;
 
   Workspace& workspace_;
-  IdChoice by_;  ///< This and the next two are empty if the page chooses.
-  IdChoice base_;
-  IdChoice other_;  ///< Empty: all candidates.
+  IdChoice axis_choice_;  ///< This and the next two are empty if the page chooses.
+  IdChoice baseline_choice_;
+  IdChoice candidate_choice_;  ///< Empty: all candidates.
   Choice<View> view_;
   QString sorted_by_ = QStringLiteral("verdict");
   Qt::SortOrder sort_order_ = Qt::AscendingOrder;
-  QString compared_by_;  ///< Axis that `base_` and `other_` belong to.
-  FacetChip* by_chip_ = nullptr;
-  FacetChip* base_chip_ = nullptr;
-  FacetChip* other_chip_ = nullptr;
+  QString compared_axis_;  ///< Axis that `baseline_choice_` and `candidate_choice_` belong to.
+  FacetChip* axis_chip_ = nullptr;
+  FacetChip* baseline_chip_ = nullptr;
+  FacetChip* candidate_chip_ = nullptr;
   QDoubleSpinBox* margin_ = nullptr;
-  ComparedWords* words_ = nullptr;
+  ComparisonSummary* words_ = nullptr;
   QStackedLayout* stack_ = nullptr;
   EmptyState* empty_ = nullptr;
   ErrorNote* note_ = nullptr;
@@ -129,10 +129,10 @@ class ComparePage : public Page {
   std::size_t axis_ = 0;
   std::uint32_t baseline_ = 0;
   std::shared_ptr<const ComparisonSet> set_;
-  std::shared_ptr<const ShownComparison> shown_;
+  std::shared_ptr<const ComparisonTable> shown_;
   std::vector<std::vector<TextSample>> longest_;
-  Live<SidesAsk, Sides> sides_;
-  Live<ComparedAsk, ComparedView> found_;
+  Live<SidesRequest, Sides> sides_;
+  Live<CompareRequest, CompareResult> found_;
 };
 
 }  // namespace attnscope::ui

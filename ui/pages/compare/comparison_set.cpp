@@ -20,20 +20,20 @@ using analysis::ComparedPair;
 using analysis::ComparedSide;
 using SidePtr = std::shared_ptr<const ComparedSide>;
 
-constexpr int measured_rows = 200;  ///< Rows used to estimate column widths.
+constexpr int width_sample_rows = 200;  ///< Rows used to estimate column widths.
 
 /// Returns the differences between the baseline and any candidate: "driver 580.65 → 590.10".
-QStringList differences_of(const analysis::ComparisonView& view, bool of_several) {
-  struct Found {
+QStringList side_differences(const analysis::ComparisonView& view, bool of_several) {
+  struct FindResult {
     QString name;
     QString base;
     QStringList others;
   };
-  std::vector<Found> found;
+  std::vector<FindResult> found;
   for (const SidePtr& side : view.sides) {
     for (const analysis::Difference& difference : side->result.differences) {
       const QString name = one_line(qtext(difference.name));
-      auto known = std::ranges::find(found, name, &Found::name);
+      auto known = std::ranges::find(found, name, &FindResult::name);
       if (known == found.end()) {
         const QString base = one_line(to_qstring(analysis::words_of(difference.base)));
         known = found.insert(found.end(), {.name = name, .base = base, .others = {}});
@@ -55,11 +55,11 @@ QStringList differences_of(const analysis::ComparisonView& view, bool of_several
   return words;
 }
 
-QString summary_of(const ComparedView& of) {
+QString summary_of(const CompareResult& of) {
   const analysis::ComparisonView& view = of.table->view();
   QStringList lines;
   for (const Message& each : view.evidence) lines << qtext(each);
-  const QStringList differences = differences_of(view, view.sides.size() > 1);
+  const QStringList differences = side_differences(view, view.sides.size() > 1);
   lines << (differences.isEmpty() ? qtext(msg::compare::nothing_differs{})
                                   : qtext(msg::compare_page::differs{
                                         .differences = differences.join(QStringLiteral("; ")).toStdString()}));
@@ -85,7 +85,7 @@ std::optional<std::size_t> ComparisonSet::side_named(const QString& name) const 
   return static_cast<std::size_t>(side - view.sides.begin());
 }
 
-std::shared_ptr<const ComparisonSet> compare_sides(const ComparisonAsk& ask, const StaleCheck& cancelled) {
+std::shared_ptr<const ComparisonSet> compare_sides(const SideComparisonRequest& ask, const StaleCheck& cancelled) {
   const analysis::PointTable& table = ask.points->table();
   const std::vector<QString>& names = ask.axis.values;
   std::vector<std::vector<Row>> rows(names.size());
@@ -102,21 +102,21 @@ std::shared_ptr<const ComparisonSet> compare_sides(const ComparisonAsk& ask, con
                              .name = names[code].toStdString(),
                              .base = rows[ask.base],
                              .other = rows[code],
-                             .alignment = alignment_beside(table, ask.axis, rows[ask.base], rows[code])});
+                             .alignment = alignment_except(table, ask.axis, rows[ask.base], rows[code])});
   }
   const auto set = make_background_deleted<ComparisonSet>(ComparisonSet{ask, analysis::view_of(table, request)});
   return cancelled && cancelled() ? nullptr : set;
 }
 
-ShownComparison::ShownComparison(std::shared_ptr<const ComparisonSet> set, std::optional<std::size_t> side)
+ComparisonTable::ComparisonTable(std::shared_ptr<const ComparisonSet> set, std::optional<std::size_t> side)
     : set_(std::move(set)), side_(side), view_(side ? set_->view.only(*side) : set_->view) {
   lines_ = view_.lines(analysis::ComparisonView::Lines::all);
   rows_.reserve(lines_.size());
-  line_of_.assign(set_->points()->size(), 0);
+  line_by_row_.assign(set_->points()->size(), 0);
   for (std::size_t i = 0; i < lines_.size(); ++i) {
     const auto take = [&](const std::vector<Row>& rows) {
       for (const Row row : rows) {
-        if (line_of_[row] == 0) line_of_[row] = static_cast<std::uint32_t>(i + 1);
+        if (line_by_row_[row] == 0) line_by_row_[row] = static_cast<std::uint32_t>(i + 1);
       }
     };
     const auto& [ignored, pair, left, member] = lines_[i];
@@ -132,17 +132,17 @@ ShownComparison::ShownComparison(std::shared_ptr<const ComparisonSet> set, std::
   make_table();
 }
 
-std::optional<ShownPoint> ShownComparison::point(std::size_t line, bool of_other) const {
+std::optional<ShownPoint> ComparisonTable::point(std::size_t line, bool of_other) const {
   const std::optional<Row> row = lines_[line].point(of_other);
   return row ? std::optional((*set_->points())[*row]) : std::nullopt;
 }
 
-std::optional<std::size_t> ShownComparison::line_of(Row point) const {
-  if (point >= line_of_.size() || line_of_[point] == 0) return std::nullopt;
-  return line_of_[point] - 1;
+std::optional<std::size_t> ComparisonTable::line_of(Row point) const {
+  if (point >= line_by_row_.size() || line_by_row_[point] == 0) return std::nullopt;
+  return line_by_row_[point] - 1;
 }
 
-bool ShownComparison::varies(const Field& setting) const {
+bool ComparisonTable::varies(const Field& setting) const {
   const std::vector<Row> examples = distinct_rows(setting, set_->table(), rows_);
   if (setting.role != FieldRole::knob) return examples.size() > 1;
   // Different knobs may have the same value.
@@ -150,20 +150,20 @@ bool ShownComparison::varies(const Field& setting) const {
   return std::ranges::any_of(examples, [&](Row row) { return text(row) != text(examples.front()); });
 }
 
-bool ShownComparison::makes_sides(const Field& setting) const {
+bool ComparisonTable::defines_sides(const Field& setting) const {
   return std::ranges::any_of(set_->axis().names, [&](const std::string& name) {
     return setting.name == name || std::ranges::find(setting.parts, name) != setting.parts.end();
   });
 }
 
 /// Each setting either has a column or is common to all lines.
-void ShownComparison::find_settings() {
+void ComparisonTable::find_settings() {
   if (lines_.empty()) return;
   static const std::vector<Field> settings = point_settings();
   QStringList words;
   const PointSpec first = set_->table().spec(rows_.front());
   for (const Field& setting : settings) {
-    if (makes_sides(setting)) continue;
+    if (defines_sides(setting)) continue;
     if (varies(setting)) {
       varying_.push_back(&setting);
       continue;
@@ -175,7 +175,7 @@ void ShownComparison::find_settings() {
   common_ = words.join(QStringLiteral(" · "));
 }
 
-void ShownComparison::make_table() {
+void ComparisonTable::make_table() {
   table_ = comparison_table(view_, lines_);
   std::vector<analysis::Column> settings;
   for (const Field* setting : varying_) {
@@ -205,18 +205,18 @@ void ShownComparison::make_table() {
   if (ratio != table_.columns.end()) std::rotate(table_.columns.begin() + 1, ratio, ratio + 1);
 }
 
-ComparedView view_of(const ComparedAsk& asked, const StaleCheck& outdated) {
-  ComparedView found{.asked = asked, .set = asked.known};
+CompareResult view_of(const CompareRequest& asked, const StaleCheck& outdated) {
+  CompareResult found{.asked = asked, .set = asked.known};
   if (found.set == nullptr) found.set = compare_sides(asked.sides, outdated);
   if (found.set == nullptr) return found;  // Cancelled.
   const ComparisonSet& set = *found.set;
   const std::optional<std::size_t> side = set.side_named(asked.other);
   const bool known = asked.table != nullptr && asked.table->set() == found.set && asked.table->side() == side;
-  found.table = known ? asked.table : std::make_shared<const ShownComparison>(found.set, side);
+  found.table = known ? asked.table : std::make_shared<const ComparisonTable>(found.set, side);
   const analysis::Table& table = found.table->table();
   found.rows = table.ordered(static_cast<std::size_t>(std::max(0, find_column_index(table, asked.sorted_by))),
                              asked.order == Qt::DescendingOrder);
-  found.longest = longest_texts(table, measured_rows);
+  found.longest = longest_texts(table, width_sample_rows);
   std::vector<Row> candidates;
   for (const SidePtr& each : found.table->view().sides) {
     for (const ComparedPair& pair : each->result.pairs) candidates.push_back(pair.other.front());
@@ -224,7 +224,7 @@ ComparedView view_of(const ComparedAsk& asked, const StaleCheck& outdated) {
   found.partners = !candidates.empty() ||
                    std::ranges::any_of(set.view.sides, [](const SidePtr& each) { return has_match(each->result); });
   if (!found.partners) return found;
-  found.simulated = simulated_parts(*set.points(), candidates);
+  found.simulated = simulated_groups(*set.points(), candidates);
   found.summary = summary_of(found);
   return found;
 }

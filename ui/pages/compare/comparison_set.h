@@ -17,7 +17,7 @@
 
 namespace attnscope::ui {
 
-struct ComparisonAsk {
+struct SideComparisonRequest {
   std::shared_ptr<const PointSet> points;
   SideAxis axis;
   std::uint32_t base = 0;                       ///< A code of the axis.
@@ -25,7 +25,7 @@ struct ComparisonAsk {
 };
 
 struct ComparisonSet {
-  ComparisonAsk asked;
+  SideComparisonRequest asked;
   /// Candidates in the order of the axis: those that share a point with the baseline; all if none does.
   analysis::ComparisonView view;
 
@@ -38,16 +38,16 @@ struct ComparisonSet {
   [[nodiscard]] std::optional<std::size_t> side_named(const QString& name) const;
 };
 /// Takes long; thread-safe. Returns null if cancelled.
-[[nodiscard]] std::shared_ptr<const ComparisonSet> compare_sides(const ComparisonAsk& ask,
+[[nodiscard]] std::shared_ptr<const ComparisonSet> compare_sides(const SideComparisonRequest& ask,
                                                                  const StaleCheck& cancelled = {});
 
 /// Table of a comparison, with a column for each setting in which its points differ.
-class ShownComparison {
+class ComparisonTable {
  public:
   /// `side`: the candidate to show; null: all.
-  ShownComparison(std::shared_ptr<const ComparisonSet> set, std::optional<std::size_t> side);
-  ShownComparison(const ShownComparison&) = delete;
-  ShownComparison& operator=(const ShownComparison&) = delete;
+  ComparisonTable(std::shared_ptr<const ComparisonSet> set, std::optional<std::size_t> side);
+  ComparisonTable(const ComparisonTable&) = delete;
+  ComparisonTable& operator=(const ComparisonTable&) = delete;
 
   [[nodiscard]] const std::shared_ptr<const ComparisonSet>& set() const { return set_; }
   [[nodiscard]] std::optional<std::size_t> side() const { return side_; }
@@ -65,7 +65,7 @@ class ShownComparison {
  private:
   [[nodiscard]] bool varies(const Field& setting) const;
   /// Returns whether the setting is part of the side names.
-  [[nodiscard]] bool makes_sides(const Field& setting) const;
+  [[nodiscard]] bool defines_sides(const Field& setting) const;
   void find_settings();
   void make_table();
 
@@ -73,9 +73,9 @@ class ShownComparison {
   std::optional<std::size_t> side_;
   analysis::ComparisonView view_;
   std::vector<analysis::ComparisonLine> lines_;
-  std::vector<Row> rows_;               ///< One point per line, for its problem.
-  std::vector<std::uint32_t> line_of_;  ///< Line + 1 by row of the points; 0: none.
-  std::vector<const Field*> varying_;   ///< Settings in which the lines differ.
+  std::vector<Row> rows_;                   ///< One point per line, for its problem.
+  std::vector<std::uint32_t> line_by_row_;  ///< Line + 1 by row of the points; 0: none.
+  std::vector<const Field*> varying_;       ///< Settings in which the lines differ.
   QString common_;
   analysis::Table table_;
 };
@@ -83,27 +83,27 @@ class ShownComparison {
 /// Provenance of a ratio: derived if both sides are measured, else that of the side that is not.
 [[nodiscard]] Provenance provenance_of(const analysis::PointTable& table, const analysis::ComparedPair& pair);
 
-enum class CompareAs { table, plot };
+enum class CompareViewKind { table, plot };
 
-struct ComparedAsk {
-  ComparisonAsk sides;
+struct CompareRequest {
+  SideComparisonRequest sides;
   std::shared_ptr<const ComparisonSet> known;    ///< The comparison if already computed; else null.
-  std::shared_ptr<const ShownComparison> table;  ///< Currently shown table; may be null.
+  std::shared_ptr<const ComparisonTable> table;  ///< Currently shown table; may be null.
   QString other;                                 ///< Name of the only candidate shown; empty: all.
   QString sorted_by;
   Qt::SortOrder order = Qt::AscendingOrder;
 };
 
-struct ComparedView {
-  ComparedAsk asked;
+struct CompareResult {
+  CompareRequest asked;
   std::shared_ptr<const ComparisonSet> set;
-  std::shared_ptr<const ShownComparison> table = {};
+  std::shared_ptr<const ComparisonTable> table = {};
   std::vector<Row> rows = {};
   std::vector<std::vector<TextSample>> longest = {};
   bool partners = false;
-  std::set<SimulatedPart> simulated = {};
+  std::set<SimulatedGroup> simulated = {};
   QString summary = {};  ///< Evidence and differences, one per line.
 };
-[[nodiscard]] ComparedView view_of(const ComparedAsk& asked, const StaleCheck& outdated);
+[[nodiscard]] CompareResult view_of(const CompareRequest& asked, const StaleCheck& outdated);
 
 }  // namespace attnscope::ui

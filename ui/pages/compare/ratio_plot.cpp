@@ -20,16 +20,16 @@ namespace {
 using analysis::ComparedPair;
 using analysis::Verdict;
 
-constexpr int most_ticks = 9;
+constexpr int max_ticks = 9;
 
 }  // namespace
 
-RatioPlot::RatioPlot(QWidget* parent) : MarkedPlot(parent) {
+RatioPlot::RatioPlot(QWidget* parent) : PointPlot(parent) {
   add_key();
   rebuild();
 }
 
-void RatioPlot::set_comparison(std::shared_ptr<const ShownComparison> shown) {
+void RatioPlot::set_comparison(std::shared_ptr<const ComparisonTable> shown) {
   if (shown == shown_) return;
   shown_ = std::move(shown);
   redraw();
@@ -99,7 +99,7 @@ void RatioPlot::set_up_axes() {
   const double end = std::exp(1.1 * std::max(std::log(ratios.high), -std::log(ratios.low)));
   ratio->setRange(1 / end, end);
   const auto ticker = QSharedPointer<QCPAxisTickerText>::create();
-  std::vector<double> ticks = round_ticks(1 / end, end, most_ticks, end > 3);
+  std::vector<double> ticks = round_ticks(1 / end, end, max_ticks, end > 3);
   std::erase_if(ticks, [&](double tick) { return std::abs(std::log(tick)) <= 0.08 * std::log(end); });
   ticks.push_back(1);
   const QStringList labels = tick_labels(ticks);
@@ -122,8 +122,8 @@ void RatioPlot::draw_group(std::size_t group, const std::vector<std::size_t>& li
   bars->setDataPlottable(decided);
   bars->setPen(QPen(color, 1.1));
   bars->setSymbolGap(0);
-  MarkGraphs graphs(*axisRect(),
-                    [&](SampleMark mark) { return scatter_of(mark, color, plot_colors(palette()).background); });
+  MarkerGraphs graphs(*axisRect(),
+                      [&](SampleMark mark) { return scatter_of(mark, color, plot_colors(palette()).background); });
   for (const std::size_t line : lines) {
     const ComparedPair& pair = *shown_->pair(line);
     const analysis::RatioInterval& time = pair.verdict.time;

@@ -6,16 +6,16 @@
 #include <memory>
 
 #include "ui/pages/compare/comparison_set.h"
-#include "ui/plots/marked_plot.h"
+#include "ui/plots/point_plot.h"
 
 namespace attnscope::ui {
 
-class RatioPlot : public MarkedPlot {
+class RatioPlot : public PointPlot {
   Q_OBJECT
  public:
   explicit RatioPlot(QWidget* parent = nullptr);
 
-  void set_comparison(std::shared_ptr<const ShownComparison> shown);
+  void set_comparison(std::shared_ptr<const ComparisonTable> shown);
   /// Row labels from top to bottom: "FA2 d 64"; with the candidate's name if there are several.
   [[nodiscard]] const QStringList& groups() const { return groups_; }
 
@@ -30,7 +30,7 @@ class RatioPlot : public MarkedPlot {
   void draw_group(std::size_t group, const std::vector<std::size_t>& lines);
   [[nodiscard]] QColor color_of(const analysis::ComparedPair& pair) const;
 
-  std::shared_ptr<const ShownComparison> shown_;
+  std::shared_ptr<const ComparisonTable> shown_;
   QStringList groups_;
 };
 

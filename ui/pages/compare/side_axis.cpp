@@ -63,8 +63,8 @@ class Runs {
 
 /// Adds an axis with one side per distinct name of a run. `name` gets the run and the names so far.
 template <class Name>
-void add_axis_of_runs(const PointSet& points, const Runs& runs, const char* key, const Message& label, Name name,
-                      std::vector<SideAxis>& axes) {
+void add_run_axis(const PointSet& points, const Runs& runs, const char* key, const Message& label, Name name,
+                  std::vector<SideAxis>& axes) {
   SideAxis axis{.key = QLatin1String(key), .label = qtext(label), .names = {}, .codes = {}, .values = {}};
   std::vector<std::uint32_t> code_of(points.table().runs().size());
   for (const analysis::RunIndex run : runs.order()) {
@@ -80,7 +80,7 @@ void add_axis_of_runs(const PointSet& points, const Runs& runs, const char* key,
   axes.push_back(std::move(axis));
 }
 
-bool makes_another_problem(const analysis::PointAxis& axis) {
+bool changes_problem(const analysis::PointAxis& axis) {
   static constexpr std::array<std::string_view, 3> configuration{"algorithm", "br", "bc"};
   return std::ranges::any_of(axis.names, [](const std::string& name) {
     return find_field(name) != nullptr && std::ranges::find(configuration, name) == configuration.end();
@@ -123,7 +123,7 @@ std::vector<SideAxis> side_axes(const PointSet& points) {
   if (points.empty()) return axes;
   const Runs runs(points);
   const auto add = [&](const char* key, const Message& label, auto name) {
-    add_axis_of_runs(points, runs, key, label, name, axes);
+    add_run_axis(points, runs, key, label, name, axes);
   };
   const auto summary = [&](analysis::RunIndex run) -> const RunSummary& { return points.run(run).summary; };
   using Taken = std::vector<QString>;
@@ -140,13 +140,13 @@ std::vector<SideAxis> side_axes(const PointSet& points) {
   const std::vector<analysis::PointAxis> varying = analysis::varying_axes(points.table(), rows);
   for (const bool last : {false, true}) {
     for (const analysis::PointAxis& axis : varying) {
-      if (makes_another_problem(axis) == last) axes.push_back(axis_of_points(points, axis));
+      if (changes_problem(axis) == last) axes.push_back(axis_of_points(points, axis));
     }
   }
   return axes;
 }
 
-std::optional<std::uint32_t> fullest_side(const PointSet& points, const SideAxis& axis) {
+std::optional<std::uint32_t> side_with_most_partners(const PointSet& points, const SideAxis& axis) {
   // For each row, the code of its other fields and its side; sorted, without duplicates.
   const std::vector<std::uint64_t> beside = analysis::combined_codes(points.table(), fixed_facets(axis));
   std::vector<std::pair<std::uint64_t, std::uint32_t>> places;
@@ -160,12 +160,12 @@ std::optional<std::uint32_t> fullest_side(const PointSet& points, const SideAxis
                              (i + 1 < places.size() && places[i + 1].first == places[i].first);
     if (has_partner) ++shared[places[i].second];
   }
-  const auto fullest = std::ranges::max_element(shared);
-  if (fullest == shared.end() || *fullest == 0) return std::nullopt;
-  return static_cast<std::uint32_t>(fullest - shared.begin());
+  const auto default_side = std::ranges::max_element(shared);
+  if (default_side == shared.end() || *default_side == 0) return std::nullopt;
+  return static_cast<std::uint32_t>(default_side - shared.begin());
 }
 
-analysis::Alignment alignment_beside(const analysis::PointTable& table, const SideAxis& axis,
+analysis::Alignment alignment_except(const analysis::PointTable& table, const SideAxis& axis,
                                      const std::vector<Row>& base, const std::vector<Row>& other) {
   analysis::Alignment alignment = *analysis::parse_alignment({}, table, base, other);
   const auto is_side = [&](const std::string& name) { return std::ranges::find(axis.names, name) != axis.names.end(); };

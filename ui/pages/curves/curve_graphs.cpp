@@ -16,11 +16,11 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr double alike_marks = 0.02;  ///< Relative distance below which two marks coincide.
-constexpr double rim = 5;             ///< In pixels: extra size of a covered mark.
-constexpr int most_rims = 3;          ///< Maximum number of such steps, so that marks do not hide their neighbors.
-constexpr double line_rim = 2.5;      ///< In pixels: extra width of a covered line.
-constexpr double lone_dash = 1.07;    ///< Factor of N: half length of the dash that shows theory at a single N.
+constexpr double mark_tolerance = 0.02;   ///< Relative distance below which two marks coincide.
+constexpr double rim_width = 5;           ///< In pixels: extra size of a covered mark.
+constexpr int max_rims = 3;               ///< Maximum number of such steps, so that marks do not hide their neighbors.
+constexpr double line_rim_width = 2.5;    ///< In pixels: extra width of a covered line.
+constexpr double dash_half_width = 1.07;  ///< Factor of N: half length of the dash that shows theory at a single N.
 
 void add_spread(QCustomPlot& plot, QCPGraph* graph, const Curve& curve, const QColor& color) {
   QVector<double> minus;
@@ -48,15 +48,15 @@ QPainterPath upper_half() {
   return half;
 }
 
-/// Draws other markers over those of the curve for points that satisfy `is_so`.
-void add_marks_over(QCustomPlot& plot, const Curve& curve, const QString& name, QCPLayer* layer,
-                    const QCPScatterStyle& style, const std::function<bool(const CurvePoint&)>& is_so) {
-  if (std::ranges::none_of(curve.points, is_so)) return;
+/// Draws other markers over those of the curve for points that satisfy `applies_to`.
+void overlay_marks(QCustomPlot& plot, const Curve& curve, const QString& name, QCPLayer* layer,
+                   const QCPScatterStyle& style, const std::function<bool(const CurvePoint&)>& applies_to) {
+  if (std::ranges::none_of(curve.points, applies_to)) return;
   QCPGraph* graph = add_marks(*plot.axisRect(), style);
   graph->setName(name);
   graph->setLayer(layer);
   for (const CurvePoint& point : curve.points) {
-    if (is_so(point)) graph->addData(point.n, point.value);
+    if (applies_to(point)) graph->addData(point.n, point.value);
   }
 }
 
@@ -65,18 +65,18 @@ bool is_extrapolated(const CurvePoint& point) {
 }
 
 /// Returns whether marks of the curves coincide at some N.
-bool coincide(const Curve& a, const Curve& b) {
+bool marks_coincide(const Curve& a, const Curve& b) {
   if (a.kind != CurveKind::measured || b.kind != CurveKind::measured || a.quantity != b.quantity) return false;
   return std::ranges::any_of(a.points, [&](const CurvePoint& point) {
     return std::ranges::any_of(b.points, [&](const CurvePoint& other) {
-      return other.n == point.n && std::abs(other.value - point.value) <= alike_marks * point.value;
+      return other.n == point.n && std::abs(other.value - point.value) <= mark_tolerance * point.value;
     });
   });
 }
 
 /// Theory and simulation are drawn below measurements. An older run is drawn below the newest, since byte counts are
 /// often equal.
-bool is_below_measurements(const Curve& curve) {
+bool is_background_curve(const Curve& curve) {
   return curve.name.age > 0 || curve.kind != CurveKind::measured || curve.provenance == Provenance::simulated;
 }
 
@@ -99,7 +99,7 @@ void add_curve(QCustomPlot& plot, const Curve& curve, const PlotColors& colors, 
   QCPGraph* graph = add_line(*plot.axisRect(), curve_pen(curve, color));
   graph->setName(to_qstring(curve.label));
   const bool measured = curve.kind == CurveKind::measured;
-  if (is_below_measurements(curve)) graph->setLayer(curve.name.age > 0 ? older_layer() : theory_layer());
+  if (is_background_curve(curve)) graph->setLayer(curve.name.age > 0 ? older_layer() : theory_layer());
   QVector<double> n;
   QVector<double> values;
   for (const CurvePoint& point : curve.points) {
@@ -108,39 +108,39 @@ void add_curve(QCustomPlot& plot, const Curve& curve, const PlotColors& colors, 
   }
   // Theory has no markers, so a single N is drawn as a dash.
   if (!measured && n.size() == 1) {
-    n = {n[0] / lone_dash, n[0] * lone_dash};
+    n = {n[0] / dash_half_width, n[0] * dash_half_width};
     values.append(values[0]);
   }
   graph->setData(n, values, true);
   if (measured) {
     QPen pen = graph->pen();
     // Dashes grow with the line width, so dotted lines keep theirs.
-    if (covered > 0 && pen.style() == Qt::SolidLine) pen.setWidthF(pen.widthF() + line_rim);
+    if (covered > 0 && pen.style() == Qt::SolidLine) pen.setWidthF(pen.widthF() + line_rim_width);
     graph->setPen(pen);
     QCPScatterStyle marks = scatter_of(curve, color, colors.background);
     // Curves below the measurements need markers larger than the largest of those.
-    const int most = most_rims + (is_below_measurements(curve) ? 1 : 0);
-    marks.setSize(marks.size() + std::min(covered, most) * rim);
+    const int most = max_rims + (is_background_curve(curve) ? 1 : 0);
+    marks.setSize(marks.size() + std::min(covered, most) * rim_width);
     graph->setScatterStyle(marks);
     if (!hidden) add_spread(plot, graph, curve, color);
   }
   legend.add(QString::fromStdString(curve.name.algorithm), graph,
-             PlotLegend::Style{style_words(curve), curve_pen(curve, color),
+             PlotLegend::Style{style_text(curve), curve_pen(curve, color),
                                measured ? scatter_of(curve, color, colors.background) : QCPScatterStyle()},
              to_qstring(curve.label));
   add_color_key(curve, color, legend);
   graph->setVisible(!hidden);
   if (hidden) return;
-  if (slowed_by_clocks(curve)) {
+  if (depends_on_clocks(curve)) {
     // Empties the upper half of the markers.
-    add_marks_over(plot, curve, throttled_words(), graph->layer(),
-                   {upper_half(), QPen(color, 1.5), colors.background, path_unit_size}, &CurvePoint::throttled);
+    overlay_marks(plot, curve, throttled_text(), graph->layer(),
+                  {upper_half(), QPen(color, 1.5), colors.background, path_unit_size}, &CurvePoint::throttled);
   }
   // Adds a plus where a simulation is extrapolated.
   const auto part = std::ranges::find_if(curve.points, is_extrapolated);
   if (!measured || part == curve.points.end()) return;
-  add_marks_over(plot, curve, extrapolated_words(), graph->layer(),
-                 scatter_of(mark_of(curve, *part), color, colors.background), is_extrapolated);
+  overlay_marks(plot, curve, extrapolated_text(), graph->layer(),
+                scatter_of(mark_of(curve, *part), color, colors.background), is_extrapolated);
 }
 
 /// Adds a legend entry for special markers.
@@ -153,12 +153,12 @@ void add_sample(QCustomPlot& plot, const QString& words, SampleMark mark, PlotLe
 
 }  // namespace
 
-void add_omissions(QCustomPlot& plot, const CurveSet& set, PlotLegend& legend) {
-  const auto add = [&](const QString& group, const QString& words, const QString& in_short) {
+void add_legend_notes(QCustomPlot& plot, const CurveSet& set, PlotLegend& legend) {
+  const auto add = [&](const QString& group, const QString& words, const QString& short_form_text) {
     QCPGraph* entry = plot.addGraph();
     entry->setName(words);
     entry->setPen(QPen(Qt::NoPen));
-    legend.add(group, entry, PlotLegend::Style{in_short, QPen(Qt::NoPen)});
+    legend.add(group, entry, PlotLegend::Style{short_form_text, QPen(Qt::NoPen)});
   };
   const auto of_time = [](const Curve& curve) { return analysis::metric_of(curve) == metric_key::time_median_ns; };
   const bool simulated = std::ranges::any_of(set.curves, [&](const Curve& curve) {
@@ -172,7 +172,7 @@ void add_omissions(QCustomPlot& plot, const CurveSet& set, PlotLegend& legend) {
   if (simulated && theory) {
     add({}, qtext(msg::curve_plot::times_by_construction{}), qtext(msg::curve_plot::times_by_construction{}));
   }
-  if (set.boundaries.size() > most_bands) {
+  if (set.boundaries.size() > max_bands) {
     const QString words = qtext(msg::curve_plot::hidden_bands{.bands = set.boundaries.size()});
     add({}, words, words);
   } else if (!set.boundaries.empty()) {
@@ -198,22 +198,22 @@ void add_curve_graphs(QCustomPlot& plot, const std::vector<Curve>& curves, PlotL
   for (const Curve& curve : curves) {
     // Layers come first: every coinciding measured curve covers a simulated one, in any order.
     const auto lies_above = [&](const Curve& other) {
-      const bool below = is_below_measurements(curve);
-      return is_below_measurements(other) == below ? &other > &curve : below;
+      const bool below = is_background_curve(curve);
+      return is_background_curve(other) == below ? &other > &curve : below;
     };
     const auto covered = std::ranges::count_if(curves, [&](const Curve& other) {
       return &other != &curve && other.name.age == curve.name.age && lies_above(other) && !is_hidden(other) &&
-             coincide(curve, other);
+             marks_coincide(curve, other);
     });
     add_curve(plot, curve, colors, legend, static_cast<int>(covered), is_hidden(curve));
   }
-  const auto any = [&](const auto& shows, const auto& is_so) {
+  const auto any = [&](const auto& shows, const auto& applies_to) {
     return std::ranges::any_of(
-        curves, [&](const Curve& curve) { return shows(curve) && std::ranges::any_of(curve.points, is_so); });
+        curves, [&](const Curve& curve) { return shows(curve) && std::ranges::any_of(curve.points, applies_to); });
   };
   const auto is_measured = [](const Curve& curve) { return curve.kind == CurveKind::measured; };
-  if (any(slowed_by_clocks, &CurvePoint::throttled)) add_sample(plot, throttled_words(), SampleMark::half_disc, legend);
-  if (any(is_measured, is_extrapolated)) add_sample(plot, extrapolated_words(), SampleMark::plus_disc, legend);
+  if (any(depends_on_clocks, &CurvePoint::throttled)) add_sample(plot, throttled_text(), SampleMark::half_disc, legend);
+  if (any(is_measured, is_extrapolated)) add_sample(plot, extrapolated_text(), SampleMark::plus_disc, legend);
 }
 
 namespace {
@@ -221,13 +221,13 @@ namespace {
 constexpr double label_top = 0.08;  ///< The following are fractions of the axes' height.
 constexpr double tick_bottom = 1;
 constexpr double tick_top = 0.955;
-constexpr double band_strength = 34 / 255.0;
-constexpr double bar_strength = 90 / 255.0;
-constexpr double band_gap = 3;         ///< In pixels.
-constexpr std::size_t most_drawn = 3;  ///< With more bands, fills would hide each other.
-constexpr double edge_strength = 130 / 255.0;
-constexpr double label_ground = 190 / 255.0;
-constexpr double label_room = 1.25;  ///< Minimum ratio of N between two labels.
+constexpr double band_opacity = 34 / 255.0;
+constexpr double bar_opacity = 90 / 255.0;
+constexpr double band_gap = 3;               ///< In pixels.
+constexpr std::size_t max_filled_bands = 3;  ///< With more bands, fills would hide each other.
+constexpr double edge_opacity = 130 / 255.0;
+constexpr double label_background_opacity = 190 / 255.0;
+constexpr double min_label_distance = 1.25;  ///< Minimum ratio of N between two labels.
 
 /// Places an item at an N and a fraction of the axes' height.
 void place(QCPItemPosition* position, double n, double share) {
@@ -242,8 +242,8 @@ void add_band(QCustomPlot& plot, const analysis::L2Boundary& at, const QColor& c
   band->setLayer(QStringLiteral("grid"));  // Below all data.
   place(band->topLeft, at.n_low, 0);
   place(band->bottomRight, at.n_high, 1);
-  band->setPen(QPen(faded(color, edge_strength), filled ? 1 : 1.6, filled ? Qt::DotLine : Qt::DashLine));
-  if (filled) band->setBrush(faded(color, band_strength));
+  band->setPen(QPen(faded(color, edge_opacity), filled ? 1 : 1.6, filled ? Qt::DotLine : Qt::DashLine));
+  if (filled) band->setBrush(faded(color, band_opacity));
 }
 
 void add_tick(QCustomPlot& plot, double n, const QColor& color) {
@@ -253,7 +253,7 @@ void add_tick(QCustomPlot& plot, double n, const QColor& color) {
   tick->setPen(QPen(color, 2.4));
 }
 
-QString label_words(const Boundary& boundary) {
+QString label_text(const Boundary& boundary) {
   const std::string algorithm = short_title(boundary.algorithm).toStdString();
   const std::string size = text(Capacity(boundary.at.l2_bytes));
   if (boundary.device.empty()) return qtext(msg::curve_plot::exceeds_l2{.algorithm = algorithm, .size = size});
@@ -263,12 +263,12 @@ QString label_words(const Boundary& boundary) {
 /// `left`: the label is left of the vertical line at `n`.
 void add_label(QCustomPlot& plot, const Boundary& boundary, double n, bool left, const QColor& color) {
   auto* label = new QCPItemText(&plot);
-  label->setText(label_words(boundary));
+  label->setText(label_text(boundary));
   label->setFont(plot.font());
   label->setColor(color);
   label->setRotation(-90);
   label->setBrush(faded(plot_colors(plot.palette()).background,
-                        label_ground));  // A translucent background keeps crossing curves visible.
+                        label_background_opacity));  // A translucent background keeps crossing curves visible.
   label->setPositionAlignment(Qt::AlignRight | (left ? Qt::AlignBottom : Qt::AlignTop));
   place(label->position, n, label_top);
 }
@@ -284,23 +284,23 @@ void add_bars(QCustomPlot& plot, const std::vector<Boundary>& boundaries, const 
     const QColor color = color_of(boundary);
     const double top = band_gap + (height + band_gap) * static_cast<double>(i);
     auto* tick = new QCPItemLine(&plot);
-    put_beside(plot, tick->start, {boundary.at.n_nominal, 0}, {0, top}, true);
-    put_beside(plot, tick->end, {boundary.at.n_nominal, 0}, {0, top + height}, true);
+    place_with_offset(plot, tick->start, {boundary.at.n_nominal, 0}, {0, top}, true);
+    place_with_offset(plot, tick->end, {boundary.at.n_nominal, 0}, {0, top + height}, true);
     tick->setPen(QPen(color, 2.4));
     auto* label = new QCPItemText(&plot);
-    label->setText(label_words(boundary));
+    label->setText(label_text(boundary));
     label->setFont(font);
     label->setColor(colors.text);
     label->setPadding({5, 0, 5, 0});
     const double last = std::max(boundary.at.n_high, boundary.at.n_nominal);
     const bool before = boundary.at.n_low / n.lower > n.upper / last;
     label->setPositionAlignment((before ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
-    put_beside(plot, label->position, {before ? boundary.at.n_low : last, 0}, {0, top + height / 2}, true);
+    place_with_offset(plot, label->position, {before ? boundary.at.n_low : last, 0}, {0, top + height / 2}, true);
     auto* bar = new QCPItemRect(&plot);
-    put_beside(plot, bar->topLeft, {boundary.at.n_low, 0}, {0, top}, true);
-    put_beside(plot, bar->bottomRight, {boundary.at.n_high, 0}, {0, top + height}, true);
+    place_with_offset(plot, bar->topLeft, {boundary.at.n_low, 0}, {0, top}, true);
+    place_with_offset(plot, bar->bottomRight, {boundary.at.n_high, 0}, {0, top + height}, true);
     bar->setPen(Qt::NoPen);
-    bar->setBrush(faded(color, bar_strength));
+    bar->setBrush(faded(color, bar_opacity));
     for (QCPAbstractItem* item : {static_cast<QCPAbstractItem*>(tick), static_cast<QCPAbstractItem*>(label),
                                   static_cast<QCPAbstractItem*>(bar)}) {
       item->setLayer(QStringLiteral("grid"));  // Below all data.
@@ -312,7 +312,7 @@ void add_bars(QCustomPlot& plot, const std::vector<Boundary>& boundaries, const 
 
 void add_boundary_bands(QCustomPlot& plot, const std::vector<Boundary>& boundaries, const QCPRange& n,
                         const BandColor& color_of) {
-  if (boundaries.size() > most_drawn) return add_bars(plot, boundaries, n, color_of);
+  if (boundaries.size() > max_filled_bands) return add_bars(plot, boundaries, n, color_of);
   for (const Boundary& boundary : boundaries) {
     const bool alone = std::ranges::none_of(boundaries, [&](const Boundary& other) {
       return &other != &boundary && other.at.n_low < boundary.at.n_high && boundary.at.n_low < other.at.n_high;
@@ -328,9 +328,9 @@ void add_boundary_bands(QCustomPlot& plot, const std::vector<Boundary>& boundari
   double taken = n.lower;
   for (const Boundary* boundary : order) {
     const double end = std::min(boundary->at.n_high, n.upper);
-    const bool left = end / taken >= label_room || end * label_room > n.upper;
+    const bool left = end / taken >= min_label_distance || end * min_label_distance > n.upper;
     add_label(plot, *boundary, end, left, color_of(*boundary));
-    taken = left ? end : end * label_room;
+    taken = left ? end : end * min_label_distance;
   }
 }
 

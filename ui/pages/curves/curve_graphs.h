@@ -13,7 +13,7 @@
 namespace attnscope::ui {
 
 /// Maximum number of L2 bands drawn; more are listed as text.
-inline constexpr std::size_t most_bands = 6;
+inline constexpr std::size_t max_bands = 6;
 
 /// Layer of theory and simulation, below the measurements. The plot must have it.
 [[nodiscard]] QString theory_layer();
@@ -25,7 +25,7 @@ void add_curve_graphs(
     QCustomPlot& plot, const std::vector<Curve>& curves, PlotLegend& legend,
     const IsHidden& is_hidden = [](const Curve&) { return false; });
 /// Adds text entries to the legend: meaning of the L2 bands, times equal by construction, repeated colors.
-void add_omissions(QCustomPlot& plot, const CurveSet& set, PlotLegend& legend);
+void add_legend_notes(QCustomPlot& plot, const CurveSet& set, PlotLegend& legend);
 
 // Marks where working sets exceed L2: a band over the N range in which L2 begins to miss, a tick at the nominal
 // capacity, and a label, in the color of the curves.

@@ -39,7 +39,7 @@ QString about_algorithm(const std::string& name) {
 }
 
 /// Filter for plots over N, with the facets of all curves.
-ProblemFilter new_curve_filter() {
+ProblemFilter make_curve_filter() {
   std::vector<analysis::FacetPtr> facets = analysis::curve_facets();
   for (const analysis::FacetPtr& facet : analysis::all_curve_facets()) {
     const bool known = std::ranges::any_of(facets, [&](const auto& other) { return other->key == facet->key; });
@@ -51,7 +51,7 @@ ProblemFilter new_curve_filter() {
 }
 
 constexpr char length_key[] = "n";
-constexpr std::size_t looked_at_for_metrics = 64;
+constexpr std::size_t sampled_rows_for_metrics = 64;
 
 Message lacks(bool imported, bool bytes) {
   if (imported && bytes) return msg::curve_page::imported_run_without_bytes{};
@@ -63,12 +63,12 @@ Message lacks(bool imported, bool bytes) {
 }  // namespace
 
 IoCurvePage::IoCurvePage(Workspace& workspace, QWidget* parent)
-    : ProblemPage(workspace, new_curve_filter, parent),
+    : ProblemPage(workspace, make_curve_filter, parent),
       tile_([this] { refresh(false); }),
-      plotted_(
+      plotted_quantity_(
           [this] {
             for (const Ordinate each : ordinates) {
-              if (plotted_.id() == word_of(each)) ordinate_ = each;
+              if (plotted_quantity_.id() == word_of(each)) ordinate_ = each;
             }
             refresh(false);
           },
@@ -79,7 +79,7 @@ IoCurvePage::IoCurvePage(Workspace& workspace, QWidget* parent)
           }),
       axis_(
           [this] {
-            part_axis_and_group();
+            resolve_axis_conflict();
             refresh(false);
           },
           {},
@@ -93,7 +93,7 @@ IoCurvePage::IoCurvePage(Workspace& workspace, QWidget* parent)
                       (analysis::find_axis(axes_, id.toStdString()) != nullptr && id.toStdString() != axis()->key());
              }),
       scale_([this] { refresh(false); }, all_scales()) {
-  know_axes();
+  update_axes();
   add_choices();
   add_toggles();
   add_plot();
@@ -101,19 +101,23 @@ IoCurvePage::IoCurvePage(Workspace& workspace, QWidget* parent)
   refresh(false);
 }
 
-void IoCurvePage::know_axes() {
+void IoCurvePage::update_axes() {
   for (analysis::PointAxis& axis : analysis::point_axes()) {
     if (analysis::find_axis(axes_, axis.key()) == nullptr) axes_.push_back(std::move(axis));
   }
 }
 
 void IoCurvePage::add_choices() {
-  algorithms_ = new SetChip(qtext(msg::curve_page::algorithms{}), qtext(msg::curve_page::algorithms_help{}), this);
-  connect(algorithms_, &SetChip::switched, this,
+  algorithms_ =
+      new MultiChoiceChip(qtext(msg::curve_page::algorithms{}), qtext(msg::curve_page::algorithms_help{}), this);
+  connect(algorithms_, &MultiChoiceChip::item_toggled, this,
           [this](const QString& id, bool on) { show_algorithm(id.toStdString(), on); });
-  connect(algorithms_, &SetChip::alone_wanted, this, [this](const QString& id) { isolate(id.toStdString()); });
-  facets().add_lead(algorithms_);
-  facets().add_chip(plotted_, qtext(msg::curve_page::plot{}), qtext(msg::curve_page::plot_help{}))->hide_label();
+  connect(algorithms_, &MultiChoiceChip::isolate_requested, this,
+          [this](const QString& id) { isolate(id.toStdString()); });
+  facets().add_leading_chip(algorithms_);
+  facets()
+      .add_chip(plotted_quantity_, qtext(msg::curve_page::plot{}), qtext(msg::curve_page::plot_help{}))
+      ->hide_label();
   facets().add_chip(axis_, qtext(msg::curve_page::x_axis{}), qtext(msg::curve_page::x_axis_help{}));
   facets().add_option(tile_, qtext(msg::curve_page::tile{}), qtext(msg::curve_page::tile_help{}));
   facets().add_option(group_, qtext(msg::curve_page::group{}), qtext(msg::curve_page::group_help{}));
@@ -125,7 +129,7 @@ void IoCurvePage::keep_choices() {
   choices().keep("over", axis_);
   choices().keep("group", group_);
   choices().keep("scale", scale_);
-  choices().keep_all_of("show", facets().toggles());
+  choices().keep_group("show", facets().toggles());
   keep_zoom(choices(), *plot_);
   choices().keep(
       [this](QJsonObject& state) {
@@ -137,8 +141,8 @@ void IoCurvePage::keep_choices() {
         for (const Ordinate each : ordinates) {
           if (state[QStringLiteral("plot")].toString() == word_of(each)) ordinate_ = each;
         }
-        plotted_.set_id(word_of(ordinate_));
-        plotted_.set_id(state[QStringLiteral("metric")].toString(before));
+        plotted_quantity_.set_id(word_of(ordinate_));
+        plotted_quantity_.set_id(state[QStringLiteral("metric")].toString(before));
       });
   choices().keep(
       [this](QJsonObject& state) {
@@ -156,16 +160,16 @@ void IoCurvePage::keep_choices() {
 }
 
 void IoCurvePage::show_choices() {
-  part_axis_and_group();
+  resolve_axis_conflict();
   refresh(false);
 }
 
-void IoCurvePage::part_axis_and_group() {
+void IoCurvePage::resolve_axis_conflict() {
   if (axis_.id() == group_.id() || (axis_.empty() && group_.id() == QLatin1String(length_key))) group_.set_id({});
 }
 
 QString IoCurvePage::metric_key() const {
-  return plotted_.id() == word_of(ordinate_) ? QString() : plotted_.id();
+  return plotted_quantity_.id() == word_of(ordinate_) ? QString() : plotted_quantity_.id();
 }
 
 void IoCurvePage::add_toggles() {
@@ -185,7 +189,7 @@ void IoCurvePage::add_toggles() {
 void IoCurvePage::add_plot() {
   plot_ = new IoPlot(this);
   set_content(plot_);
-  connect(plot_, &IoPlot::point_clicked, this, &IoCurvePage::tell_selected);
+  connect(plot_, &IoPlot::point_clicked, this, &IoCurvePage::emit_selected);
 }
 
 std::vector<Choice<IoCurvePage::Scales>::Value> IoCurvePage::all_scales() {
@@ -203,17 +207,17 @@ void IoCurvePage::offer_plots() {
   std::vector<Option> options{{.text = qtext(msg::curve_page::bytes{}), .id = word_of(Ordinate::bytes)},
                               {.text = qtext(msg::curve_page::time{}), .id = word_of(Ordinate::time)},
                               {.text = qtext(msg::curve_page::rate{}), .id = word_of(Ordinate::rate)}};
-  const std::span<const Row> first(filter().rows().data(), std::min(filter().rows().size(), looked_at_for_metrics));
+  const std::span<const Row> first(filter().rows().data(), std::min(filter().rows().size(), sampled_rows_for_metrics));
   for (const Metric& metric : metrics_table()) {
     const auto has = [&](Row row) { return points()->table().values(metric.key).has(row); };
     const QString key = to_qstring(metric.key);
-    if (!metric.on_heatmap && key != plotted_.id() && std::ranges::none_of(first, has)) continue;
+    if (!metric.on_heatmap && key != plotted_quantity_.id() && std::ranges::none_of(first, has)) continue;
     options.push_back({.text = metric_label(metric.key),
                        .id = key,
                        .full = qtext(metric.help()),
                        .group = qtext(msg::curve_page::more_metrics{})});
   }
-  plotted_.offer(std::move(options));
+  plotted_quantity_.offer(std::move(options));
 }
 
 void IoCurvePage::offer_axes() {
@@ -237,7 +241,7 @@ void IoCurvePage::offer_axes() {
   group_.offer(std::move(by));
 }
 
-bool IoCurvePage::over_n() const {
+bool IoCurvePage::is_over_n() const {
   return metric_key().isEmpty() && axis_.empty() && group_.empty();
 }
 
@@ -251,7 +255,7 @@ analysis::FacetPtr IoCurvePage::group() const {
 }
 
 std::string IoCurvePage::shown_metric() const {
-  if (!metric_key().isEmpty()) return plotted_.key();
+  if (!metric_key().isEmpty()) return plotted_quantity_.key();
   // Prefers the memory level that does not depend on L2.
   switch (ordinate_) {
     case Ordinate::bytes:
@@ -265,12 +269,12 @@ std::string IoCurvePage::shown_metric() const {
 }
 
 void IoCurvePage::narrow_to_axes() {
-  if (over_n()) return restrict_to(analysis::curve_facets(), analysis::key_length_facet());
+  if (is_over_n()) return restrict_to(analysis::curve_facets(), analysis::key_length_facet());
   restrict_to(analysis::fixed_curve_facets(*axis(), group()), axis()->facet);
 }
 
 void IoCurvePage::set_metric(const QString& key) {
-  plotted_.choose(key.isEmpty() ? word_of(ordinate_) : key);
+  plotted_quantity_.choose(key.isEmpty() ? word_of(ordinate_) : key);
 }
 
 void IoCurvePage::set_axis(const QString& key) {
@@ -288,11 +292,11 @@ PlotPicture IoCurvePage::picture() const {
 }
 
 void IoCurvePage::set_ordinate(Ordinate ordinate) {
-  plotted_.choose(word_of(ordinate));
+  plotted_quantity_.choose(word_of(ordinate));
 }
 
 QString IoCurvePage::file_stem() const {
-  if (!over_n()) {
+  if (!is_over_n()) {
     QString stem = QStringLiteral("curves%1-%2-over-%3")
                        .arg(QString::fromStdString(filter().stem()), QString::fromStdString(shown_metric()),
                             QString::fromStdString(axis()->key()));
@@ -314,10 +318,10 @@ TileSelection IoCurvePage::tile_selection() const {
 
 CurveRequest IoCurvePage::request() const {
   CurveRequest request;
-  for (const Offered& each : offered_) {
+  for (const OfferedAlgorithm& each : offered_algorithms_) {
     if (!hidden_.contains(each.name)) request.algorithms.insert(each.name);
   }
-  if (!over_n()) {
+  if (!is_over_n()) {
     request.axis = *axis();
     request.metric = shown_metric();
     request.group = group();
@@ -335,13 +339,13 @@ CurveRequest IoCurvePage::request() const {
 
 void IoCurvePage::refresh(bool keep_view) {
   if (plot_ == nullptr) return;  // Called during construction.
-  know_axes();
+  update_axes();
   narrow_to_axes();
   // The last request counts, except that a zoom dropped by an earlier pending one stays dropped.
-  keeps_view_ = keep_view && (keeps_view_ || !searching());
+  keep_view_ = keep_view && (keep_view_ || !searching());
   using Axes = std::vector<analysis::PointAxis>;
   const auto varying = std::make_shared<std::optional<Axes>>();
-  look_through(
+  search_points(
       {},
       [varying](const analysis::PointTable& table) {
         std::vector<Row> all = table.rows();
@@ -350,7 +354,7 @@ void IoCurvePage::refresh(bool keep_view) {
       },
       [this, varying] {
         if (*varying) varying_ = std::move(**varying);
-        show_curves(keeps_view_);
+        show_curves(keep_view_);
       });
 }
 
@@ -360,46 +364,46 @@ void IoCurvePage::show_curves(bool keep_view) {
   const Ordinate ordinate_before = curves_.ordinate;
   const std::string metric_before = curves_.metric;
   const std::string axis_before = curves_.axis ? curves_.axis->key() : std::string();
-  show_toggles();
+  update_toggles();
   offer_plots();
   offer_axes();
   refresh_algorithms();
   refresh_tiles();
   curves_ = build_curves(points(), filter(), request());
-  if (const auto words = words_instead()) return show_words(*words);
-  show_content(simulated_parts(*points(), drawn_rows(curves_)));
+  if (const auto words = replacement_text()) return show_text(*words);
+  show_content(simulated_groups(*points(), drawn_rows(curves_)));
   const bool same = keep_view && !was_empty && title_before == curves_.title && ordinate_before == curves_.ordinate &&
                     metric_before == curves_.metric &&
-                    axis_before == (curves_.axis ? curves_.axis->key() : std::string()) && plot_->user_view();
+                    axis_before == (curves_.axis ? curves_.axis->key() : std::string()) && plot_->is_user_zoomed();
   plot_->set_scales(scale_.value().x, scale_.value().y);
   plot_->set_residuals(residuals_->isChecked());
   plot_->set_curves(curves_, same);
-  plot_->take_zoom(workspace().loading());
+  plot_->apply_zoom(workspace().loading());
 }
 
-std::optional<EmptyWords> IoCurvePage::words_instead() const {
-  if (points()->empty()) return why_no_points(workspace());
-  if (!over_n()) {
+std::optional<EmptyStateText> IoCurvePage::replacement_text() const {
+  if (points()->empty()) return no_points_text(workspace());
+  if (!is_over_n()) {
     if (!curves_.empty()) return {};
-    return EmptyWords{qtext(msg::curve_page::no_curve{}), qtext(msg::curve_page::no_curve_help{})};
+    return EmptyStateText{qtext(msg::curve_page::no_curve{}), qtext(msg::curve_page::no_curve_help{})};
   }
   const auto shown = [this](Row row) { return analysis::has_result(points()->table(), row, ordinate()); };
   if (std::ranges::any_of(filter().rows(), shown)) return {};
   // Theory without measurements would look like a result.
   if (ordinate() == Ordinate::bytes) {
-    return EmptyWords{qtext(msg::curve_page::no_bytes{}), qtext(msg::curve_page::no_bytes_help{})};
+    return EmptyStateText{qtext(msg::curve_page::no_bytes{}), qtext(msg::curve_page::no_bytes_help{})};
   }
-  return EmptyWords{qtext(msg::curve_page::no_times{}), qtext(msg::curve_page::no_times_help{})};
+  return EmptyStateText{qtext(msg::curve_page::no_times{}), qtext(msg::curve_page::no_times_help{})};
 }
 
-void IoCurvePage::show_toggles() {
+void IoCurvePage::update_toggles() {
   // Theory models bytes only.
-  const bool bytes = over_n() && ordinate() == Ordinate::bytes;
+  const bool bytes = is_over_n() && ordinate() == Ordinate::bytes;
   for (QAction* action : {dram_, sm_l2_, compulsory_}) {
     action->setVisible(bytes);
   }
-  model_->setVisible(bytes || (!over_n() && analysis::has_model(shown_metric())));
-  boundary_->setVisible(over_n());
+  model_->setVisible(bytes || (!is_over_n() && analysis::has_model(shown_metric())));
+  boundary_->setVisible(is_over_n());
 }
 
 void IoCurvePage::refresh_algorithms() {
@@ -411,16 +415,17 @@ void IoCurvePage::refresh_algorithms() {
   const analysis::PointTable& table = points()->table();
   for (const Row row : filter().rows()) {
     Present& entry = present[table.algorithm(row)];
-    entry.shown = entry.shown || !over_n() || analysis::has_result(table, row, ordinate());
+    entry.shown = entry.shown || !is_over_n() || analysis::has_result(table, row, ordinate());
     entry.imported = entry.imported && table.run(row).provenance == Provenance::imported;
   }
   const bool bytes = ordinate() == Ordinate::bytes;
   const auto offer = [&](const std::string& name, const Present* there) {
     const Message why = there == nullptr ? Message(msg::curve_page::no_point{}) : lacks(there->imported, bytes);
     const bool shown = there != nullptr && there->shown;
-    offered_.push_back({name, shown, about_algorithm(name) + (shown ? QString() : QLatin1Char('\n') + qtext(why))});
+    offered_algorithms_.push_back(
+        {name, shown, about_algorithm(name) + (shown ? QString() : QLatin1Char('\n') + qtext(why))});
   };
-  offered_.clear();
+  offered_algorithms_.clear();
   for (const Algorithm* algorithm : known_algorithms().algorithms()) {
     const auto there = present.extract(std::string(algorithm->name()));
     offer(std::string(algorithm->name()), there.empty() ? nullptr : &there.mapped());
@@ -432,8 +437,8 @@ void IoCurvePage::refresh_algorithms() {
 
 void IoCurvePage::show_algorithms() {
   constexpr qsizetype max_name_length = 24;  // The tooltip has the full name.
-  std::vector<SetChip::Item> items;
-  for (const auto& [name, shown, help] : offered_) {
+  std::vector<MultiChoiceChip::Item> items;
+  for (const auto& [name, shown, help] : offered_algorithms_) {
     items.push_back({.text = shortened(short_title(name), max_name_length),
                      .id = QString::fromStdString(name),
                      .help = help,
@@ -453,10 +458,11 @@ void IoCurvePage::show_algorithm(const std::string& name, bool on) {
 }
 
 void IoCurvePage::isolate(const std::string& name) {
-  const bool alone = std::ranges::all_of(
-      offered_, [&](const Offered& each) { return each.name == name || hidden_.contains(each.name); });
+  const bool alone = std::ranges::all_of(offered_algorithms_, [&](const OfferedAlgorithm& each) {
+    return each.name == name || hidden_.contains(each.name);
+  });
   hidden_.clear();
-  for (const Offered& each : offered_) {
+  for (const OfferedAlgorithm& each : offered_algorithms_) {
     if (!alone && each.name != name) hidden_.insert(each.name);
   }
   refresh(true);

@@ -37,13 +37,13 @@ class IoCurvePage : public ProblemPage {
   /// "automatic" or "VERTICAL HORIZONTAL", such as "log linear".
   void set_scale(const QString& word) { scale_.choose(word); }
   /// Returns whether the plot is over N, with theory for bytes, time and rate.
-  [[nodiscard]] bool over_n() const;
+  [[nodiscard]] bool is_over_n() const;
   void set_residuals(bool on) { residuals_->setChecked(on); }
   /// `name`: registry name of the algorithm, or name of an imported program.
   void show_algorithm(const std::string& name, bool on);
   /// Shows only this algorithm; shows all if it is already the only one.
   void isolate(const std::string& name);
-  [[nodiscard]] const SetChip& algorithms() const { return *algorithms_; }
+  [[nodiscard]] const MultiChoiceChip& algorithms() const { return *algorithms_; }
 
  protected:
   void show_problem() override { refresh(false); }
@@ -58,7 +58,7 @@ class IoCurvePage : public ProblemPage {
     bool operator==(const Scales&) const = default;
   };
   /// Updates the axes, including those for knobs of user-defined kernels in open files.
-  void know_axes();
+  void update_axes();
   void add_choices();
   void add_toggles();
   void add_plot();
@@ -66,11 +66,11 @@ class IoCurvePage : public ProblemPage {
   void refresh(bool keep_view);
   void show_curves(bool keep_view);
   /// Text to show instead of the plot; null: show the plot.
-  [[nodiscard]] std::optional<EmptyWords> words_instead() const;
+  [[nodiscard]] std::optional<EmptyStateText> replacement_text() const;
   void refresh_algorithms();
   void show_algorithms();
   void refresh_tiles();
-  void show_toggles();
+  void update_toggles();
   [[nodiscard]] CurveRequest request() const;
   [[nodiscard]] TileSelection tile_selection() const;
   [[nodiscard]] Ordinate ordinate() const { return ordinate_; }
@@ -82,7 +82,7 @@ class IoCurvePage : public ProblemPage {
   /// Key of the plotted metric; empty if an ordinate is plotted.
   [[nodiscard]] QString metric_key() const;
   /// Resolves a conflict if axis and group are the same.
-  void part_axis_and_group();
+  void resolve_axis_conflict();
   void offer_plots();
   void offer_axes();
   void keep_choices();
@@ -91,23 +91,23 @@ class IoCurvePage : public ProblemPage {
   CurveSet curves_;
   IdChoice tile_;  ///< Kept while the points lack it.
   Ordinate ordinate_ = Ordinate::bytes;
-  IdChoice plotted_;  ///< Id of an ordinate, or key of a metric.
-  IdChoice axis_;     ///< Key; empty: N.
-  IdChoice group_;    ///< Key; empty: none.
+  IdChoice plotted_quantity_;  ///< Id of an ordinate, or key of a metric.
+  IdChoice axis_;              ///< Key; empty: N.
+  IdChoice group_;             ///< Key; empty: none.
   Choice<Scales> scale_;
   std::vector<analysis::PointAxis> axes_;
   std::vector<analysis::PointAxis> varying_;  ///< Axes along which the points vary.
   std::vector<Config> tiles_;
   std::vector<analysis::KnobValueChoice> swept_;
-  SetChip* algorithms_ = nullptr;
-  struct Offered {
+  MultiChoiceChip* algorithms_ = nullptr;
+  struct OfferedAlgorithm {
     std::string name;
     bool shown = false;  ///< Some point has the plotted quantity.
     QString help = {};
   };
-  std::vector<Offered> offered_;  ///< Registry algorithms, then imported programs.
-  std::set<std::string> hidden_;  ///< Algorithms switched off, including those not offered now.
-  bool keeps_view_ = false;       ///< The pending update keeps the user's zoom.
+  std::vector<OfferedAlgorithm> offered_algorithms_;  ///< Registry algorithms, then imported programs.
+  std::set<std::string> hidden_;                      ///< Algorithms switched off, including those not offered now.
+  bool keep_view_ = false;                            ///< The pending update keeps the user's zoom.
   QAction* dram_ = nullptr;
   QAction* sm_l2_ = nullptr;
   QAction* model_ = nullptr;

@@ -74,7 +74,7 @@ class ColumnBuilder {
     QString label = to_qstring(label_of(curve, *at));
     if (at->row) {
       note_source(curve, *at);
-      value += beside_value(curve, *at);
+      value += value_details(curve, *at);
       // Another curve of the algorithm may have another tile, and "x model" refers to this one.
       const Config& tile = set_.table().tile_of(*at->row);
       if (has_tile(tile.tile)) label += QStringLiteral(" · ") + format_tile(tile);
@@ -84,8 +84,8 @@ class ColumnBuilder {
 
   void note_source(const Curve& curve, const CurvePoint& at) {
     const QString title = short_title(curve.name.algorithm);
-    unsettled_ =
-        unsettled_ || (curve.quantity == Quantity::dram && !at.settled && curve.provenance == Provenance::measured);
+    has_unsettled_ =
+        has_unsettled_ || (curve.quantity == Quantity::dram && !at.settled && curve.provenance == Provenance::measured);
     if (!at.throttled) return;
     const std::uint64_t reasons = set_.table().points().throttle_reasons(*at.row);
     QStringList& slowed = throttled_[qtext(describe_throttle_reasons(reasons))];
@@ -93,7 +93,7 @@ class ColumnBuilder {
   }
 
   /// Number of measurements, range, and ratio to the model.
-  [[nodiscard]] QString beside_value(const Curve& curve, const CurvePoint& at) const {
+  [[nodiscard]] QString value_details(const Curve& curve, const CurvePoint& at) const {
     QString text;
     QStringList details;
     if (at.repeats > 1) details << qtext(msg::curve_plot::measurements{.measurements = at.repeats});
@@ -115,11 +115,11 @@ class ColumnBuilder {
                         compiler_error_line(qtext(set_.table().reason(point.row))));
     }
     for (const auto& [why, slowed] : throttled_) {
-      QString words = set_.ordinate == Ordinate::bytes ? qtext(msg::curve_plot::throttled_times{}) : throttled_words();
+      QString words = set_.ordinate == Ordinate::bytes ? qtext(msg::curve_plot::throttled_times{}) : throttled_text();
       if (!why.isEmpty()) words += QStringLiteral(" (%1)").arg(why);
       notes << words + QStringLiteral(": ") + slowed.join(QStringLiteral(", "));
     }
-    if (unsettled_) notes << qtext(msg::curve_plot::no_writeback{});
+    if (has_unsettled_) notes << qtext(msg::curve_plot::no_writeback{});
     return notes;
   }
 
@@ -128,7 +128,7 @@ class ColumnBuilder {
   double n_;
   std::set<std::string> compared_;  ///< Algorithms with a ratio to the model; the model needs no extra row.
   std::vector<std::pair<double, HoverRow>> rows_;
-  bool unsettled_ = false;
+  bool has_unsettled_ = false;
   std::map<QString, QStringList> throttled_;  ///< Algorithms by throttle reason.
 };
 
@@ -149,9 +149,10 @@ std::vector<HoverColumn> build_hover_columns(const CurveSet& set, const PlotColo
 
 namespace {
 
-constexpr int least_right_margin = 14;
-constexpr int least_with_residuals = 420;  ///< Leaves at least 300 pixels for axes and panel, between title and legend.
-constexpr double guide_reach = 60;         ///< In pixels, from the pointer to the N that it reads.
+constexpr int min_right_margin = 14;
+constexpr int min_height_with_residuals =
+    420;                                   ///< Leaves at least 300 pixels for axes and panel, between title and legend.
+constexpr double max_guide_distance = 60;  ///< In pixels, from the pointer to the N that it reads.
 
 struct View {
   QCPRange n;
@@ -159,7 +160,7 @@ struct View {
 };
 
 /// Returns the ranges that show the whole set, with margins.
-View whole_view(const CurveSet& set, bool log_x, bool log_y) {
+View full_view(const CurveSet& set, bool log_x, bool log_y) {
   Extent n;
   Extent value;
   for (const Curve& curve : set.curves) {
@@ -212,7 +213,7 @@ void IoPlot::redraw() {
   rebuild();
   xAxis->setRange(x);
   yAxis->setRange(y);
-  make_room_for_labels(width());
+  reserve_label_width(width());
   replot(rpQueuedReplot);
 }
 
@@ -238,30 +239,30 @@ CurveSet IoPlot::in_sight() const {
     return std::ranges::any_of(set_.curves, of_band) && std::ranges::none_of(shown.curves, of_band);
   });
   // Bands outside the axes have no legend entry.
-  const View view = whole_view(set_, log_x(), log_y());
+  const View view = full_view(set_, log_x(), log_y());
   std::erase_if(shown.boundaries,
                 [&](const Boundary& band) { return band.at.n_high <= view.n.lower || band.at.n_low >= view.n.upper; });
   return shown;
 }
 
-void IoPlot::make_room_for_labels(int width) {
+void IoPlot::reserve_label_width(int width) {
   const int room = labels_.room(width);
-  axisRect()->setMinimumMargins({0, 0, std::max(room, least_right_margin), 0});
+  axisRect()->setMinimumMargins({0, 0, std::max(room, min_right_margin), 0});
 }
 
 void IoPlot::fit(const QSize& size, PlotTarget target) {
-  const bool low = size.height() < least_with_residuals;
+  const bool low = size.height() < min_height_with_residuals;
   if (std::exchange(low_, low) != low && residuals_shown_) redraw();
   LegendPlot::fit(size, target);
-  make_room_for_labels(size.width());
+  reserve_label_width(size.width());
 }
 
 void IoPlot::reset_view() {
-  const View view = whole_view(set_, log_x(), log_y());
+  const View view = full_view(set_, log_x(), log_y());
   xAxis->setRange(view.n);
   yAxis->setRange(view.value);
-  make_room_for_labels(width());
-  user_view_ = false;
+  reserve_label_width(width());
+  is_user_zoomed_ = false;
   replot(rpQueuedReplot);
 }
 
@@ -278,11 +279,11 @@ void IoPlot::draw_contents() {
   legend_.set_hidden(hidden(), words.join(QStringLiteral(" · ")));
   add_curve_graphs(*this, set_.curves, legend_,
                    [this](const Curve& curve) { return is_hidden(to_qstring(curve.label)); });
-  add_omissions(*this, shown_, legend_);
+  add_legend_notes(*this, shown_, legend_);
   find_marks(add_failed_marks(*this, shown_, legend_));
-  name_axes();
-  if (shown_.boundaries.size() <= most_bands) {
-    const QCPRange n = whole_view(set_, log_x(), log_y()).n;
+  set_axis_labels();
+  if (shown_.boundaries.size() <= max_bands) {
+    const QCPRange n = full_view(set_, log_x(), log_y()).n;
     add_boundary_bands(*this, shown_.boundaries, n, [this](const Boundary& band) {
       // The color of the band's curves, which may be that of a device.
       const PlotColors colors = plot_colors(palette());
@@ -339,19 +340,19 @@ bool IoPlot::log_y() const {
   return set_.ordinate != Ordinate::rate;
 }
 
-void IoPlot::name_axes() {
+void IoPlot::set_axis_labels() {
   xAxis->setScaleType(log_x() ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
   yAxis->setScaleType(log_y() ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
   if (set_.axis) {
-    name_axes_of_metric();
+    set_metric_axis_labels();
   } else {
-    name_axes_over_n();
+    set_n_axis_labels();
   }
   setAccessibleName(
       qtext(msg::curve_plot::name{.abscissa = xAxis->label().toStdString(), .ordinate = yAxis->label().toStdString()}));
 }
 
-void IoPlot::name_axes_of_metric() {
+void IoPlot::set_metric_axis_labels() {
   const Metric* metric = find_metric(set_.metric);
   Extent values;
   bool octaves = true;  // Powers of two (1, 2, 4, 8 GPUs) have a tick at each point.
@@ -381,7 +382,7 @@ void IoPlot::name_axes_of_metric() {
   xAxis->setTicker(ticker);
 }
 
-void IoPlot::name_axes_over_n() {
+void IoPlot::set_n_axis_labels() {
   xAxis->setTicker(log_x() ? length_ticker() : round_ticker(1, false));
   xAxis->setLabel(set_.queries ? qtext(msg::curve_plot::keys_axis{.n_q = *set_.queries})
                                : qtext(msg::curve_plot::length_axis{}));
@@ -412,7 +413,7 @@ bool IoPlot::hover_at(const QPointF& position) {
   };
   const auto nearest = std::min_element(columns_.begin(), columns_.end(),
                                         [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
-  if (distance(*nearest) > guide_reach) {
+  if (distance(*nearest) > max_guide_distance) {
     overlay_->clear();
     return false;
   }
@@ -425,15 +426,15 @@ void IoPlot::click(const QMouseEvent& event) {
   if (!axisRect()->rect().contains(event.pos())) return;
   const Mark* mark = mark_near(event.position());
   if (mark == nullptr) return;
-  const Curve* curve = mark->from_the_top ? nullptr : &shown_.curves[mark->series];
+  const Curve* curve = mark->is_axis_fraction ? nullptr : &shown_.curves[mark->series];
   followed_key_.reset();
   if (curve != nullptr) followed_key_ = followed(*curve);
   click_mark(*mark);
 }
 
-void IoPlot::select_at(double n) {
+void IoPlot::select_point_at(double n) {
   for (const Mark& mark : marks_) {
-    if (mark.x == n && !mark.from_the_top && followed_key_ == followed(shown_.curves[mark.series]))
+    if (mark.x == n && !mark.is_axis_fraction && followed_key_ == followed(shown_.curves[mark.series]))
       return click_mark(mark);
   }
 }
@@ -446,12 +447,12 @@ void IoPlot::keyPressEvent(QKeyEvent* event) {
     const QRect area = axisRect()->rect();
     const double n = columns_[static_cast<std::size_t>(current_column_)].n;
     hover_at({xAxis->coordToPixel(n), area.center().y() + 0.0});
-    select_at(n);
+    select_point_at(n);
     if (!followed_key_ && hover_content() != nullptr) setAccessibleDescription(words_of(*hover_content()));
     return;
   }
   if (event->key() == Qt::Key_Home || event->key() == Qt::Key_0) return reset_view();
-  MarkedPlot::keyPressEvent(event);
+  PointPlot::keyPressEvent(event);
 }
 
 }  // namespace attnscope::ui

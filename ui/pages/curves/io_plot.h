@@ -59,14 +59,14 @@ class IoPlot : public LegendPlot {
  private:
   [[nodiscard]] CurveSet in_sight() const;
   void find_marks(const std::vector<double>& failed_heights);
-  void make_room_for_labels(int width);
+  void reserve_label_width(int width);
   /// Moves the crosshair to `n` and selects the point there of the curve that was clicked last.
-  void select_at(double n);
+  void select_point_at(double n);
   [[nodiscard]] bool log_x() const;
   [[nodiscard]] bool log_y() const;
-  void name_axes();
-  void name_axes_of_metric();
-  void name_axes_over_n();
+  void set_axis_labels();
+  void set_metric_axis_labels();
+  void set_n_axis_labels();
 
   CurveSet set_;
   CurveSet shown_;
@@ -78,9 +78,11 @@ class IoPlot : public LegendPlot {
   Scale y_scale_ = Scale::automatic;
   std::vector<HoverColumn> columns_;
   int current_column_ = -1;
-  using Followed = std::tuple<analysis::SeriesName, Quantity, Provenance>;
-  [[nodiscard]] static Followed followed(const Curve& curve) { return {curve.name, curve.quantity, curve.provenance}; }
-  std::optional<Followed> followed_key_;  ///< Curve of the last clicked point.
+  using FollowedCurve = std::tuple<analysis::SeriesName, Quantity, Provenance>;
+  [[nodiscard]] static FollowedCurve followed(const Curve& curve) {
+    return {curve.name, curve.quantity, curve.provenance};
+  }
+  std::optional<FollowedCurve> followed_key_;  ///< Curve of the last clicked point.
 };
 
 }  // namespace attnscope::ui

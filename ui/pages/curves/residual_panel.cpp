@@ -15,9 +15,9 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr int row = 2;                    ///< Row of the plot layout, below title and axes.
-constexpr double narrowest_reach = 0.05;  ///< Minimum axis range on both sides of 1.
-constexpr double share_of_plot = 2.4;
+constexpr int row = 2;                   ///< Row of the plot layout, below title and axes.
+constexpr double min_axis_range = 0.05;  ///< Minimum axis range on both sides of 1.
+constexpr double plot_to_panel_ratio = 2.4;
 
 bool has_residuals(const Curve& curve) {
   return curve.kind == CurveKind::measured &&
@@ -52,7 +52,7 @@ void ResidualPanel::open(PlotLegend& legend) {
   bottom()->setScaleType(plot_.xAxis->scaleType());
   bottom()->setTicker(plot_.xAxis->ticker());
   set_range(plot_.xAxis->range());
-  plot_.plotLayout()->setRowStretchFactor(row - 1, share_of_plot);
+  plot_.plotLayout()->setRowStretchFactor(row - 1, plot_to_panel_ratio);
   plot_.plotLayout()->setRowStretchFactor(row, 1);
 }
 
@@ -60,7 +60,7 @@ void ResidualPanel::show(const std::vector<Curve>& curves, bool wanted, PlotLege
   if (!wanted || std::ranges::none_of(curves, has_residuals)) return close();
   open(legend);
   const PlotColors colors = plot_colors(plot_.palette());
-  double reach = narrowest_reach;
+  double reach = min_axis_range;
   for (const Curve& curve : curves) {
     if (!has_residuals(curve)) continue;
     const QColor color = curve_color(curve, colors);

@@ -20,16 +20,16 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr qsizetype most_checks = 100;
-constexpr qsizetype longest_word = 4000;  ///< In characters; laying out a longer label would block the window.
+constexpr qsizetype max_checks = 100;
+constexpr qsizetype max_label_length = 4000;  ///< In characters; laying out a longer label would block the window.
 
 /// The symbol makes the state readable without color.
-QString state_of(const ShownCheck& check) {
+QString state_of(const CheckRow& check) {
   return check.ok ? QStringLiteral("✓ ") + qtext(msg::doctor_page::ok{})
                   : QStringLiteral("✕ ") + qtext(msg::doctor_page::problem{});
 }
 
-QString words_of(const ShownCheck& check) {
+QString words_of(const CheckRow& check) {
   QString words = check.name + QStringLiteral(": ") + check.detail;
   if (check.fix.isEmpty()) return words;
   return words + QLatin1Char('\n') + qtext(msg::doctor_page::fix{.fix = check.fix.toStdString()});
@@ -117,12 +117,12 @@ void DoctorPage::add_measuring(QLayout& column) {
     offer();
   });
   connect(ceilings_, &QPushButton::clicked, this, &DoctorPage::measure);
-  connect(stop_, &QPushButton::clicked, this, &Page::stop_wanted);
+  connect(stop_, &QPushButton::clicked, this, &Page::stop_requested);
 }
 
 void DoctorPage::showEvent(QShowEvent* event) {
   Page::showEvent(event);
-  if (std::exchange(looked_, true)) return;
+  if (std::exchange(checks_requested_, true)) return;
   devices_.probe();
   look();
 }
@@ -143,12 +143,12 @@ void DoctorPage::show_devices() {
     choice_->setCurrentIndex(std::max(choice_->findData(chosen), choice_->count() > 0 ? 0 : -1));
   }
   choice_->setVisible(choice_->count() > 1);
-  if (looked_ && !chosen.isEmpty() && choice_->currentData().toString() != chosen) look();
+  if (checks_requested_ && !chosen.isEmpty() && choice_->currentData().toString() != chosen) look();
   offer();
 }
 
 void DoctorPage::look() {
-  if (!busy_) told_.clear();
+  if (!busy_) progress_text_.clear();
   const QString argument = choice_->currentData().toString();
   if (find_collector().isEmpty() || is_remote_device(argument)) {
     program_.stop();
@@ -169,21 +169,21 @@ void DoctorPage::look() {
 
 void DoctorPage::read(const QJsonObject& answer, const QString& why) {
   const QJsonArray rows = answer[QLatin1String("rows")].toArray();
-  if (!why.isEmpty() || rows.isEmpty() || rows.size() > most_checks) {
-    show_checks({}, qtext("`attnscope doctor` did not answer: {}", why.left(longest_word).toStdString()));
+  if (!why.isEmpty() || rows.isEmpty() || rows.size() > max_checks) {
+    show_checks({}, qtext("`attnscope doctor` did not answer: {}", why.left(max_label_length).toStdString()));
     return;
   }
-  std::vector<ShownCheck> checks;
+  std::vector<CheckRow> checks;
   for (const auto& row : rows) {
-    const auto word = [&](const char* key) { return row[QLatin1String(key)].toString().left(longest_word); };
+    const auto word = [&](const char* key) { return row[QLatin1String(key)].toString().left(max_label_length); };
     checks.push_back({word("check"), word("status") == QLatin1String("ok"), word("detail"), word("fix")});
   }
-  const auto problems = std::ranges::count(checks, false, &ShownCheck::ok);
+  const auto problems = std::ranges::count(checks, false, &CheckRow::ok);
   show_checks(std::move(checks), problems == 0 ? qtext(msg::doctor_page::no_problems{})
                                                : qtext(msg::doctor_page::problems{.problems = problems}));
 }
 
-void DoctorPage::show_checks(std::vector<ShownCheck> checks, const QString& summary) {
+void DoctorPage::show_checks(std::vector<CheckRow> checks, const QString& summary) {
   checks_ = std::move(checks);
   auto* content = new QWidget;
   auto* grid = new QGridLayout(content);
@@ -192,7 +192,7 @@ void DoctorPage::show_checks(std::vector<ShownCheck> checks, const QString& summ
   grid->setVerticalSpacing(10);
   grid->setColumnStretch(1, 1);
   int line = 0;
-  for (const ShownCheck& check : checks_) {
+  for (const CheckRow& check : checks_) {
     grid->addWidget(new QLabel(state_of(check), content), line, 0, Qt::AlignTop);
     auto* text = wrapped_label(content);
     text->setText(words_of(check));
@@ -211,7 +211,7 @@ void DoctorPage::show_checks(std::vector<ShownCheck> checks, const QString& summ
 
 QString DoctorPage::as_text() const {
   QStringList blocks;
-  for (const ShownCheck& check : checks_) blocks << state_of(check) + QStringLiteral("  ") + words_of(check);
+  for (const CheckRow& check : checks_) blocks << state_of(check) + QStringLiteral("  ") + words_of(check);
   return blocks.join(QLatin1Char('\n'));
 }
 
@@ -233,20 +233,20 @@ void DoctorPage::offer() {
   ceilings_->setToolTip(plain_tooltip(why.isEmpty() ? qtext(msg::doctor_page::ceilings_help{}) : why));
   stop_->setEnabled(busy_);
   // The obstacle is known once doctor has answered.
-  progress_->setText(told_.isEmpty() && !program_.running() ? why : told_);
+  progress_->setText(progress_text_.isEmpty() && !program_.running() ? why : progress_text_);
   progress_->setVisible(!progress_->text().isEmpty());
 }
 
 void DoctorPage::measure() {
   const ListedDevice* gpu = device();
   if (gpu == nullptr) return;
-  emit device_work_wanted(
+  emit device_work_requested(
       {.device = gpu->argument, .name = gpu->name, .database = database_->path()->text().trimmed()});
 }
 
 void DoctorPage::show_progress(const QString& words, bool busy) {
   busy_ = busy;
-  told_ = words;
+  progress_text_ = words;
   offer();
 }
 

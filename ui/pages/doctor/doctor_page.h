@@ -17,7 +17,7 @@
 namespace attnscope::ui {
 
 /// A row of `attnscope doctor --json`.
-struct ShownCheck {
+struct CheckRow {
   QString name;  ///< "driver"
   bool ok = false;
   QString detail;
@@ -32,9 +32,9 @@ class DoctorPage : public Page {
   [[nodiscard]] QWidget* view() override { return again_; }
   void show_progress(const QString& words, bool busy) override;
   /// Waits until `attnscope doctor` has finished.
-  void pose() override { program_.finish(); }
+  void prepare_screenshot() override { program_.finish(); }
 
-  [[nodiscard]] const std::vector<ShownCheck>& checks() const { return checks_; }
+  [[nodiscard]] const std::vector<CheckRow>& checks() const { return checks_; }
   /// Text that "Copy all" copies.
   [[nodiscard]] QString as_text() const;
   [[nodiscard]] QString summary() const { return summary_->text(); }
@@ -54,7 +54,7 @@ class DoctorPage : public Page {
   void look();
   void read(const QJsonObject& answer, const QString& why);
   void show_devices();
-  void show_checks(std::vector<ShownCheck> checks, const QString& summary);
+  void show_checks(std::vector<CheckRow> checks, const QString& summary);
   /// Enables the measurements that can start; sets the reason for others as tooltip.
   void offer();
   void measure();
@@ -63,10 +63,10 @@ class DoctorPage : public Page {
 
   JsonProgram program_;
   DeviceList devices_;
-  std::vector<ShownCheck> checks_;
+  std::vector<CheckRow> checks_;
   QString file_;
-  QString told_;
-  bool looked_ = false;
+  QString progress_text_;
+  bool checks_requested_ = false;
   bool busy_ = false;
   QComboBox* choice_ = nullptr;
   QPushButton* again_ = nullptr;

@@ -10,8 +10,8 @@
 
 namespace attnscope::ui {
 
-CardLayout::CardLayout(QWidget* parent, int column_width, int most_columns, int spacing)
-    : QLayout(parent), column_width_(column_width), most_columns_(most_columns) {
+CardLayout::CardLayout(QWidget* parent, int column_width, int max_columns, int spacing)
+    : QLayout(parent), column_width_(column_width), max_columns_(max_columns) {
   setSpacing(spacing);
   setContentsMargins(0, 0, 0, 0);
 }
@@ -27,7 +27,7 @@ void CardLayout::set_column_width(int width) {
 }
 
 int CardLayout::width_of_column(int width) const {
-  const int fitting = std::clamp((width + spacing()) / (column_width_ + spacing()), 1, most_columns_);
+  const int fitting = std::clamp((width + spacing()) / (column_width_ + spacing()), 1, max_columns_);
   return (width - (fitting - 1) * spacing()) / fitting;
 }
 
@@ -86,7 +86,7 @@ QWidget* card(const QString& title, const std::vector<QWidget*>& parts) {
   auto* column = new QVBoxLayout(frame);
   column->setContentsMargins(10, 8, 10, 10);
   column->setSpacing(6);
-  auto* heading = new CardWords(title, frame);
+  auto* heading = new CardLabel(title, frame);
   QFont bold = heading->font();
   bold.setBold(true);
   heading->setFont(bold);
@@ -103,23 +103,23 @@ QWidget* card(const QString& title, const std::vector<QWidget*>& parts) {
   return frame;
 }
 
-CardWords::CardWords(const QString& text, QWidget* parent) : QLabel(text, parent) {
+CardLabel::CardLabel(const QString& text, QWidget* parent) : QLabel(text, parent) {
   setWordWrap(true);
 }
 
-int CardWords::heightForWidth(int width) const {
-  constexpr std::size_t most_widths = 6;
+int CardLabel::heightForWidth(int width) const {
+  constexpr std::size_t max_widths = 6;
   if (asked_.text != text() || asked_.font != font()) asked_ = {text(), font(), {}};
   const auto known = std::ranges::find(asked_.heights, width, &std::pair<int, int>::first);
   if (known != asked_.heights.end()) return known->second;
   const int height = QLabel::heightForWidth(width);
-  if (asked_.heights.size() == most_widths) asked_.heights.erase(asked_.heights.begin());
+  if (asked_.heights.size() == max_widths) asked_.heights.erase(asked_.heights.begin());
   asked_.heights.emplace_back(width, height);
   return height;
 }
 
-QLabel* card_words(QWidget* parent, const QString& name) {
-  auto* label = new CardWords({}, parent);
+QLabel* card_label(QWidget* parent, const QString& name) {
+  auto* label = new CardLabel({}, parent);
   label->setObjectName(name);
   label->setTextFormat(Qt::PlainText);
   label->setTextInteractionFlags(Qt::TextSelectableByMouse);
@@ -130,7 +130,7 @@ void set_label_text(QLabel* label, const QString& text) {
   if (label->text() != text) label->setText(text);
 }
 
-void show_words(QLabel* label, const QString& text) {
+void show_text(QLabel* label, const QString& text) {
   set_label_text(label, text);
   label->setVisible(!text.isEmpty());
 }
@@ -147,8 +147,8 @@ FittedTable::FittedTable(QAbstractItemModel* model, const QString& name, QWidget
 }
 
 int FittedTable::width_of(const QFontMetrics& metrics, const QString& text) {
-  constexpr qsizetype most_texts = 2000;
-  if (widths_.size() > most_texts) widths_.clear();
+  constexpr qsizetype max_texts = 2000;
+  if (widths_.size() > max_texts) widths_.clear();
   const auto known = widths_.constFind(text);
   return known != widths_.constEnd() ? *known : *widths_.insert(text, metrics.horizontalAdvance(text));
 }
@@ -177,13 +177,13 @@ void FittedTable::fit() {
     horizontalHeader()->resizeSection(column, widths[static_cast<std::size_t>(column)]);
   }
   const int bar = narrow ? style()->pixelMetric(QStyle::PM_ScrollBarExtent, nullptr, this) : 0;
-  const int row_heights = std::min(rows, most_rows_) * verticalHeader()->defaultSectionSize();
+  const int row_heights = std::min(rows, max_rows_) * verticalHeader()->defaultSectionSize();
   const int height = horizontalHeader()->sizeHint().height() + row_heights + bar + 2;
   if (minimumHeight() != height) setFixedHeight(height);
 }
 
-void FittedTable::set_most_rows(int rows) {
-  most_rows_ = rows;
+void FittedTable::set_max_rows(int rows) {
+  max_rows_ = rows;
   setVerticalScrollBarPolicy(Qt::ScrollBarAsNeeded);
 }
 

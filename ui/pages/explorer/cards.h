@@ -19,7 +19,7 @@ namespace attnscope::ui {
 class CardLayout : public QLayout {
  public:
   /// `column_width`: minimum width of a column if there are several.
-  CardLayout(QWidget* parent, int column_width, int most_columns, int spacing);
+  CardLayout(QWidget* parent, int column_width, int max_columns, int spacing);
   ~CardLayout() override;
 
   void set_column_width(int width);
@@ -48,17 +48,17 @@ class CardLayout : public QLayout {
 
   QList<QLayoutItem*> items_;
   int column_width_;
-  int most_columns_;
+  int max_columns_;
 };
 
 /// Returns a card with a title and its parts, one below another.
 [[nodiscard]] QWidget* card(const QString& title, const std::vector<QWidget*>& parts);
 
 /// Text in a card. Caches heights by width, since each change of a card queries the heights of all its texts.
-class CardWords : public QLabel {
+class CardLabel : public QLabel {
   Q_OBJECT
  public:
-  explicit CardWords(const QString& text, QWidget* parent = nullptr);
+  explicit CardLabel(const QString& text, QWidget* parent = nullptr);
   [[nodiscard]] int heightForWidth(int width) const override;
 
  private:
@@ -70,12 +70,12 @@ class CardWords : public QLabel {
   mutable Asked asked_;
 };
 
-[[nodiscard]] QLabel* card_words(QWidget* parent, const QString& name);
+[[nodiscard]] QLabel* card_label(QWidget* parent, const QString& name);
 
 /// Sets the text only if it changed, to avoid a new layout.
 void set_label_text(QLabel* label, const QString& text);
 /// Like set_label_text(); hides the label if the text is empty.
-void show_words(QLabel* label, const QString& text);
+void show_text(QLabel* label, const QString& text);
 
 /// Table as high as its rows, columns as wide as their texts; the first column takes extra width.
 class FittedTable : public PlainTable {
@@ -85,7 +85,7 @@ class FittedTable : public PlainTable {
   /// Adjusts the sizes after the contents changed.
   void fit();
   /// Maximum height in rows; longer tables scroll.
-  void set_most_rows(int rows);
+  void set_max_rows(int rows);
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
@@ -94,7 +94,7 @@ class FittedTable : public PlainTable {
  private:
   [[nodiscard]] int width_of(const QFontMetrics& metrics, const QString& text);
 
-  int most_rows_ = 1 << 20;
+  int max_rows_ = 1 << 20;
   QHash<QString, int> widths_;  ///< Text widths in the current font.
 };
 

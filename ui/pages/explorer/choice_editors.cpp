@@ -39,7 +39,7 @@ std::vector<int> every(int step, int least, int most) {
 }
 
 /// Returns round numbers over the whole range if the field has no usual values.
-std::vector<int> stops_of(const Field& field) {
+std::vector<int> default_stops(const Field& field) {
   constexpr int few = 16;
   const OfferedRange& offered = field.offered;
   if (field.role == FieldRole::knob && field.largest > few) {
@@ -54,7 +54,7 @@ std::vector<int> stops_of(const Field& field) {
 }
 
 /// Returns all values that the algorithm supports, if it declares them.
-std::vector<int> stated_stops(const Field& field, const Facts& facts) {
+std::vector<int> declared_stops(const Field& field, const Facts& facts) {
   if (field.supported_values != nullptr) return field.supported_values(facts);
   const auto knob = std::ranges::find(facts.knobs, field.name, &Knob::name);
   if (knob == facts.knobs.end() || knob->values.empty()) return {};
@@ -135,8 +135,8 @@ NumberEditor* ChoiceEditors::add_number(const QString& name, const QString& labe
   return editor;
 }
 
-QComboBox* ChoiceEditors::add_words(const QString& name, const QString& label, const QString& help,
-                                    const QStringList& words, bool free) {
+QComboBox* ChoiceEditors::add_combo_box(const QString& name, const QString& label, const QString& help,
+                                        const QStringList& words, bool free) {
   auto* combo = new QComboBox(this);
   combo->setObjectName(name);
   combo->addItems(words);
@@ -178,7 +178,7 @@ void ChoiceEditors::add_field(const Field& field) {
     case FieldType::word: {
       QStringList words;
       for (const std::string& word : field.words) words << QString::fromStdString(word);
-      QComboBox* combo = add_words(name, label, help, words, field.accepts_other_words || words.isEmpty());
+      QComboBox* combo = add_combo_box(name, label, help, words, field.accepts_other_words || words.isEmpty());
       rows_[name].show = [combo, field](const ExplorerChoices& choices) {
         const QString text = QString::fromStdString(field_text(field, choices.point.spec));
         combo->setCurrentIndex(combo->findText(text));
@@ -192,11 +192,11 @@ void ChoiceEditors::add_field(const Field& field) {
 void ChoiceEditors::add_whole_number(const Field& field) {
   const QString name = to_qstring(field.name);
   NumberEditor* editor = add_number(name, qtext(field.label()), qtext(field.help()), to_int(field.smallest),
-                                    to_int(field.largest), field.offered.step, stops_of(field));
+                                    to_int(field.largest), field.offered.step, default_stops(field));
   if (field.role == FieldRole::knob) editor->spin()->setSpecialValueText(qtext(msg::common::chosen{}));
   const FieldPair* wide = field_pair_of(field.name);
   const bool renamed = wide != nullptr && wide->label != nullptr && wide->leader().name == field.name;
-  rows_[name].show = [this, name, editor, field, usual = stops_of(field),
+  rows_[name].show = [this, name, editor, field, usual = default_stops(field),
                       wide = renamed ? wide : nullptr](const ExplorerChoices& choices) {
     const PointSpec& spec = choices.point.spec;
     if (wide != nullptr) {
@@ -212,7 +212,7 @@ void ChoiceEditors::add_whole_number(const Field& field) {
         widget->setToolTip(tip);
       }
     }
-    const std::vector<int> stated = stated_stops(field, known_algorithms().find(spec.algorithm)->facts());
+    const std::vector<int> stated = declared_stops(field, known_algorithms().find(spec.algorithm)->facts());
     editor->set_stops(stated.empty() ? usual : stated, !stated.empty());
     editor->show_value(to_int(std::get<std::int64_t>(field.get(spec))));
   };
@@ -253,12 +253,12 @@ void ChoiceEditors::add_m() {
     editor->set_stops(every(1, 0, largest));
     editor->show_value(to_int(choices.m_bytes.value_or(0) / kib));
   };
-  rule_words_ = new QLabel(this);
-  rule_words_->setWordWrap(true);
-  rule_words_->setTextFormat(Qt::PlainText);
-  rule_words_->setObjectName(QStringLiteral("rule"));
-  rule_words_->hide();
-  grid_->addWidget(rule_words_, grid_->rowCount(), label_column, 1, 3);
+  rule_label_ = new QLabel(this);
+  rule_label_->setWordWrap(true);
+  rule_label_->setTextFormat(Qt::PlainText);
+  rule_label_->setObjectName(QStringLiteral("rule"));
+  rule_label_->hide();
+  grid_->addWidget(rule_label_, grid_->rowCount(), label_column, 1, 3);
 }
 
 void ChoiceEditors::add_padding() {
@@ -281,9 +281,9 @@ void ChoiceEditors::add_what_if() {
       std::pair(qtext(msg::explorer_page::what_if_l2{}), qtext(msg::explorer_page::what_if_l2_help{})),
       std::pair(qtext(msg::explorer_page::what_if_dram{}), qtext(msg::explorer_page::what_if_dram_help{}))};
   for (std::size_t i = 0; i < words.size(); ++i) {
-    const WhatIfChoice& choice = what_if_choices()[i];
+    const WhatIfFactor& choice = all_what_if_factors()[i];
     const QString name = to_qstring(choice.name);
-    NumberEditor* editor = add_number(name, words[i].first, words[i].second, qRound(percent * least_what_if),
+    NumberEditor* editor = add_number(name, words[i].first, words[i].second, qRound(percent * min_what_if),
                                       qRound(percent * max_what_if), 25, stops);
     editor->spin()->setSuffix(QStringLiteral(" %"));
     rows_[name].show = [editor, factor = choice.factor](const ExplorerChoices& choices) {
@@ -307,13 +307,13 @@ void ChoiceEditors::show_choices(const ExplorerChoices& choices) {
   }
 }
 
-void ChoiceEditors::show_rule_words(const QString& words) {
-  if (rule_words_->text() != words) rule_words_->setText(words);
-  rule_words_->setVisible(!words.isEmpty());
+void ChoiceEditors::show_rule_text(const QString& words) {
+  if (rule_label_->text() != words) rule_label_->setText(words);
+  rule_label_->setVisible(!words.isEmpty());
 }
 
-QString ChoiceEditors::rule_words() const {
-  return rule_words_->isHidden() ? QString() : rule_words_->text();
+QString ChoiceEditors::rule_text() const {
+  return rule_label_->isHidden() ? QString() : rule_label_->text();
 }
 
 void ChoiceEditors::show_error(const QString& name, const QString& why) {

@@ -27,10 +27,10 @@ class ChoiceEditors : public QWidget {
   /// Shows these choices; hides knobs that the algorithm does not declare.
   void show_choices(const ExplorerChoices& choices);
   /// Note of the tile rule below the editor of M; empty: none.
-  void show_rule_words(const QString& words);
+  void show_rule_text(const QString& words);
   /// Error of an editor's value; empty: none.
   void show_error(const QString& name, const QString& why);
-  [[nodiscard]] QString rule_words() const;
+  [[nodiscard]] QString rule_text() const;
   /// Error shown below an editor; empty: none.
   [[nodiscard]] QString error(const QString& name) const;
 
@@ -56,14 +56,14 @@ class ChoiceEditors : public QWidget {
   NumberEditor* add_number(const QString& name, const QString& label, const QString& help, int least, int most,
                            int step, std::vector<int> stops, int factor = 1);
   /// Adds a combo box; `free`: other values may be typed.
-  QComboBox* add_words(const QString& name, const QString& label, const QString& help, const QStringList& words,
-                       bool free);
+  QComboBox* add_combo_box(const QString& name, const QString& label, const QString& help, const QStringList& words,
+                           bool free);
   void tell(const QString& name, const QString& text, bool sliding);
 
   std::span<const Field> fields_;
   QGridLayout* grid_ = nullptr;
   std::map<QString, Row> rows_;
-  QLabel* rule_words_ = nullptr;
+  QLabel* rule_label_ = nullptr;
   int gesture_ = 0;
 };
 

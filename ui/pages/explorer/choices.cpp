@@ -19,7 +19,7 @@
 namespace attnscope::ui {
 namespace {
 
-using Chosen = Result<std::monostate, Message>;
+using ChoiceResult = Result<std::monostate, Message>;
 
 const QString device_key = QStringLiteral("device");
 const QString m_key = QStringLiteral("m");
@@ -37,7 +37,7 @@ const Knob* numeric_knob(const Algorithm& algorithm, std::string_view name) {
 }
 
 /// Drops knobs and knob values that the new algorithm does not have.
-void drop_foreign_knobs(ExplorerChoices& choices) {
+void drop_unsupported_knobs(ExplorerChoices& choices) {
   const Knobs given = choices.point.spec.knobs;
   for (const auto& [name, value] : given) {
     const Knob* knob = numeric_knob(algorithm_of(choices), name);
@@ -46,16 +46,16 @@ void drop_foreign_knobs(ExplorerChoices& choices) {
   }
 }
 
-Chosen choose_algorithm(ExplorerChoices& choices, const std::string& name) {
+ChoiceResult choose_algorithm(ExplorerChoices& choices, const std::string& name) {
   if (known_algorithms().find(name) == nullptr) {
     return Failure{make_message("unknown algorithm: '{}'", name)};
   }
   choices.point.spec.algorithm = name;
-  drop_foreign_knobs(choices);
+  drop_unsupported_knobs(choices);
   return std::monostate();
 }
 
-Chosen choose_device(ExplorerChoices& choices, const std::string& name) {
+ChoiceResult choose_device(ExplorerChoices& choices, const std::string& name) {
   if (std::ranges::find(known_gpus(), name, &DeviceLimits::name) == known_gpus().end()) {
     return Failure{make_message("unknown GPU: '{}'", name)};
   }
@@ -64,27 +64,27 @@ Chosen choose_device(ExplorerChoices& choices, const std::string& name) {
   return std::monostate();
 }
 
-Chosen choose_factor(double& factor, const QString& text) {
+ChoiceResult choose_factor(double& factor, const QString& text) {
   bool number = false;
   constexpr double percent = 100;
   const double value = text.toDouble(&number) / percent;
-  if (!number || !(value >= least_what_if && value <= max_what_if)) {
+  if (!number || !(value >= min_what_if && value <= max_what_if)) {
     return Failure{make_message("invalid percentage: '{}' (use 25 to 800)", text.toStdString())};
   }
   factor = value;
   return std::monostate();
 }
 
-constexpr std::array what_ifs{WhatIfChoice{"what_if_shared", &WhatIf::shared_memory},
-                              WhatIfChoice{"what_if_l2", &WhatIf::l2},
-                              WhatIfChoice{"what_if_dram", &WhatIf::dram_rate}};
+constexpr std::array what_if_factors{WhatIfFactor{"what_if_shared", &WhatIf::shared_memory},
+                                     WhatIfFactor{"what_if_l2", &WhatIf::l2},
+                                     WhatIfFactor{"what_if_dram", &WhatIf::dram_rate}};
 
-const WhatIfChoice* find_what_if(std::string_view name) {
-  const auto* const found = std::ranges::find(what_ifs, name, &WhatIfChoice::name);
-  return found == what_ifs.end() ? nullptr : found;
+const WhatIfFactor* find_what_if(std::string_view name) {
+  const auto* const found = std::ranges::find(what_if_factors, name, &WhatIfFactor::name);
+  return found == what_if_factors.end() ? nullptr : found;
 }
 
-Chosen choose_bytes(std::int64_t& target, const QString& text) {
+ChoiceResult choose_bytes(std::int64_t& target, const QString& text) {
   bool whole = false;
   const qint64 bytes = text.toLongLong(&whole);
   constexpr qint64 most = qint64{1} << 30U;  // Far above any GPU, and small enough for sums.
@@ -95,7 +95,7 @@ Chosen choose_bytes(std::int64_t& target, const QString& text) {
   return std::monostate();
 }
 
-Chosen choose_field(ExplorerChoices& choices, const Field& field, const std::string& text) {
+ChoiceResult choose_field(ExplorerChoices& choices, const Field& field, const std::string& text) {
   PointSpec& spec = choices.point.spec;
   const FieldValue before = field.get(spec);
   const TileShape tile = spec.tile;
@@ -106,7 +106,7 @@ Chosen choose_field(ExplorerChoices& choices, const Field& field, const std::str
     return Failure{make_message("{} is out of range: {} (use {} to {})", field.name, std::get<std::int64_t>(*value),
                                 field.smallest, field.largest)};
   }
-  if (Chosen done = field.set(spec, *value); !done) return done;
+  if (ChoiceResult done = field.set(spec, *value); !done) return done;
   // Values that were equal stay equal: a square problem has one slider.
   for (const Field& other : point_fields()) {
     if (other.follows == field.name && other.get(spec) == before) other.restore(spec, field.get(spec));
@@ -124,7 +124,7 @@ Chosen choose_field(ExplorerChoices& choices, const Field& field, const std::str
 }
 
 /// Returns `first`, then all types of the algorithm.
-std::vector<DType> dtypes_from(DType first, const Algorithm& algorithm) {
+std::vector<DType> candidate_dtypes(DType first, const Algorithm& algorithm) {
   std::vector<DType> all{first};
   std::ranges::copy(algorithm.facts().dtypes, std::back_inserter(all));
   return all;
@@ -151,7 +151,7 @@ ExplorerChoices default_choices() {
   return choices;
 }
 
-ExplorerChoices turned_to(const ExplorerChoices& choices, const std::string& algorithm) {
+ExplorerChoices with_algorithm(const ExplorerChoices& choices, const std::string& algorithm) {
   ExplorerChoices next = choices;
   if (!choose_algorithm(next, algorithm)) return choices;
   const Algorithm& wanted = algorithm_of(next);
@@ -165,7 +165,7 @@ ExplorerChoices turned_to(const ExplorerChoices& choices, const std::string& alg
   // The most similar problem comes first.
   for (const AttentionProblem& like : {choices.point.spec.problem, default_choices().point.spec.problem}) {
     for (const int d : dims) {
-      for (const DType dtype : dtypes_from(like.dtype, wanted)) {
+      for (const DType dtype : candidate_dtypes(like.dtype, wanted)) {
         for (const Mask& mask : {like.mask, Mask::none, Mask::causal}) {
           for (const Pass pass : {like.pass, Pass::fwd, Pass::bwd}) {
             spec.problem = like;
@@ -185,8 +185,8 @@ ExplorerChoices turned_to(const ExplorerChoices& choices, const std::string& alg
   return next;
 }
 
-std::span<const WhatIfChoice> what_if_choices() {
-  return what_ifs;
+std::span<const WhatIfFactor> all_what_if_factors() {
+  return what_if_factors;
 }
 
 DeviceLimits limits_of(const ExplorerChoices& choices) {
@@ -206,14 +206,14 @@ QJsonObject to_json(const ExplorerChoices& choices) {
     json[QString::fromStdString(name)] = QString::fromStdString(attnscope::to_string(value));
   }
   if (choices.m_bytes) json[m_key] = QString::number(*choices.m_bytes);
-  for (const WhatIfChoice& each : what_ifs) {
+  for (const WhatIfFactor& each : what_if_factors) {
     const double factor = choices.what_if.*each.factor;
     if (factor != 1) json[to_qstring(each.name)] = QString::number(100 * factor);
   }
   return json;
 }
 
-void take_json(const QJsonObject& json, ExplorerChoices& choices) {
+void apply_json(const QJsonObject& json, ExplorerChoices& choices) {
   const auto take = [&](const QString& name) {
     const QJsonValue value = json[name];
     if (value.isString()) (void)choose(choices, name, value.toString());
@@ -229,23 +229,23 @@ void take_json(const QJsonObject& json, ExplorerChoices& choices) {
     if (!field.follows.empty()) take(to_qstring(field.name));
   }
   for (const Knob& knob : algorithm_of(choices).facts().knobs) take(QString::fromStdString(knob.name));
-  for (const WhatIfChoice& each : what_ifs) take(to_qstring(each.name));
+  for (const WhatIfFactor& each : what_if_factors) take(to_qstring(each.name));
   take(padding_key);
   take(m_key);
 }
 
-Chosen choose(ExplorerChoices& choices, const QString& name, const QString& text) {
+ChoiceResult choose(ExplorerChoices& choices, const QString& name, const QString& text) {
   const std::string word = text.toStdString();
   if (name == algorithm_key) return choose_algorithm(choices, word);
   if (name == device_key) return choose_device(choices, word);
   if (name == padding_key) return choose_bytes(choices.point.padding_bytes, text);
   if (name == m_key) {
     std::int64_t bytes = 0;
-    if (Chosen done = choose_bytes(bytes, text); !done) return done;
+    if (ChoiceResult done = choose_bytes(bytes, text); !done) return done;
     choices.m_bytes = bytes > 0 ? std::optional(bytes) : std::nullopt;
     return std::monostate();
   }
-  if (const WhatIfChoice* each = find_what_if(name.toStdString())) {
+  if (const WhatIfFactor* each = find_what_if(name.toStdString())) {
     return choose_factor(choices.what_if.*each->factor, text);
   }
   if (const Field* field = find_field(name.toStdString())) return choose_field(choices, *field, word);
@@ -255,8 +255,8 @@ Chosen choose(ExplorerChoices& choices, const QString& name, const QString& text
   return Failure{make_message("unknown field or knob: '{}'", name.toStdString())};
 }
 
-Explored work_out(ExplorerChoices choices) {
-  Explored explored;
+ExplorerResult compute_result(ExplorerChoices choices) {
+  ExplorerResult explored;
   explored.asked = choices;
   const DeviceLimits limits = limits_of(choices);
   PointSpec& spec = choices.point.spec;

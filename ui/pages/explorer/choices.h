@@ -41,14 +41,14 @@ struct ExplorerChoices {
 [[nodiscard]] ExplorerChoices default_choices();
 /// Returns the choices for another algorithm with its default tile, and the problem as near as the algorithm supports
 /// it. Unknown algorithms change nothing.
-[[nodiscard]] ExplorerChoices turned_to(const ExplorerChoices& choices, const std::string& algorithm);
+[[nodiscard]] ExplorerChoices with_algorithm(const ExplorerChoices& choices, const std::string& algorithm);
 /// Limits of the device times its what-if factors; the first listed GPU if the name is unknown.
 [[nodiscard]] DeviceLimits limits_of(const ExplorerChoices& choices);
 
 /// Fields and knobs by name, each as text.
 [[nodiscard]] QJsonObject to_json(const ExplorerChoices& choices);
 /// Ignores unknown entries and invalid values.
-void take_json(const QJsonObject& json, ExplorerChoices& choices);
+void apply_json(const QJsonObject& json, ExplorerChoices& choices);
 
 /// Applies an edit. `name`: a field or knob, "algorithm", "device", "m" or "padding" (bytes; "m" 0: tile chosen by the
 /// user), "what_if_shared", "what_if_l2" or "what_if_dram" (percent). Dependent choices follow: unsupported knobs are
@@ -56,20 +56,20 @@ void take_json(const QJsonObject& json, ExplorerChoices& choices);
 [[nodiscard]] Result<std::monostate, Message> choose(ExplorerChoices& choices, const QString& name,
                                                      const QString& text);
 
-struct Explored {
+struct ExplorerResult {
   ExplorerChoices asked;
   ExplorerChoices choices;                 ///< Choices with the tile of the rule if M is set.
   std::optional<analysis::RuleTile> rule;  ///< Null if M is not set or the rule does not apply to the algorithm.
   analysis::Exploration exploration;
 };
-[[nodiscard]] Explored work_out(ExplorerChoices choices);
+[[nodiscard]] ExplorerResult compute_result(ExplorerChoices choices);
 
 /// A factor of WhatIf and its name in choose().
-struct WhatIfChoice {
+struct WhatIfFactor {
   std::string_view name;
   double WhatIf::*factor;
 };
-[[nodiscard]] std::span<const WhatIfChoice> what_if_choices();
+[[nodiscard]] std::span<const WhatIfFactor> all_what_if_factors();
 
 /// "FA2 128 × 64", for a column heading.
 [[nodiscard]] QString short_title(const ExplorerChoices& choices);
@@ -86,13 +86,13 @@ struct WhatIfChoice {
 // Texts about a configuration.
 
 /// Time and bottleneck if the configuration runs; else the reason, and the nearest one that runs.
-[[nodiscard]] QString verdict_words(const analysis::Exploration& exploration);
+[[nodiscard]] QString verdict_text(const analysis::Exploration& exploration);
 /// Tile that the paper's rule picks for M, and the limit on its size; empty if M is not set.
-[[nodiscard]] QString rule_words(const Explored& explored);
-[[nodiscard]] QString occupancy_words(const analysis::ExploredKernel& kernel, bool can_predict_time);
+[[nodiscard]] QString rule_text(const ExplorerResult& explored);
+[[nodiscard]] QString occupancy_text(const analysis::ExploredKernel& kernel, bool can_predict_time);
 /// Explains the time shares and the source of the rates.
-[[nodiscard]] QString rates_note(const Explored& explored);
+[[nodiscard]] QString rates_note(const ExplorerResult& explored);
 /// Published prediction errors for such points.
-[[nodiscard]] QString prediction_words(const Explored& explored);
+[[nodiscard]] QString prediction_text(const ExplorerResult& explored);
 
 }  // namespace attnscope::ui

@@ -14,7 +14,7 @@
 #include "ui/pages/explorer/cards.h"
 #include "ui/pages/explorer/choice_editors.h"
 #include "ui/pages/explorer/explorer_page.h"
-#include "ui/pages/explorer/measuring_card.h"
+#include "ui/pages/explorer/measurement_card.h"
 #include "ui/pages/explorer/on_chip_map.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -42,9 +42,9 @@ void ExplorerPage::build_bar() {
   };
   algorithm_ =
       combo(QStringLiteral("algorithm"), qtext(msg::field::algorithm{}), qtext(msg::explorer_page::algorithm_help{}));
-  list_algorithms();
+  update_algorithm_list();
   device_ = combo(QStringLiteral("device"), qtext(msg::explorer::device{}), qtext(msg::explorer_page::device_help{}));
-  list_devices();
+  update_device_list();
   connect(algorithm_, &QComboBox::activated, this,
           [this] { edit(QStringLiteral("algorithm"), algorithm_->currentData().toString(), -1); });
   connect(device_, &QComboBox::activated, this, [this] { edit(QStringLiteral("device"), device_->currentText(), -1); });
@@ -61,7 +61,7 @@ void ExplorerPage::build_bar() {
   connect(open_file, &QPushButton::clicked, this, &ExplorerPage::choose_gpu_file);
   QPushButton* best = button(QStringLiteral("default-tile"), qtext(msg::explorer_page::default_tile{}),
                              qtext(msg::explorer_page::default_tile_help{}));
-  connect(best, &QPushButton::clicked, this, &ExplorerPage::take_default_tile);
+  connect(best, &QPushButton::clicked, this, &ExplorerPage::choose_default_tile);
   pin_button_ = button(QStringLiteral("pin"), qtext(msg::explorer_page::pin{}), qtext(msg::explorer_page::pin_help{}));
   connect(pin_button_, &QPushButton::clicked, this, &ExplorerPage::pin);
   // Short text instead of icons, for screen readers.
@@ -90,7 +90,7 @@ void ExplorerPage::build_bar() {
   layout()->addWidget(bar);
 }
 
-void ExplorerPage::list_algorithms() {
+void ExplorerPage::update_algorithm_list() {
   const QSignalBlocker quiet(algorithm_);
   for (const Algorithm* algorithm : known_algorithms().algorithms()) {
     const QString name = QString::fromStdString(algorithm->name());
@@ -102,7 +102,7 @@ void ExplorerPage::build_editors() {
   editors_ = new ChoiceEditors();
   editor_area_->setWidget(editors_);
   connect(editors_, &ChoiceEditors::edited, this, &ExplorerPage::edit);
-  knobs_there_ = known_algorithms().knobs().size();
+  editor_knob_count_ = known_algorithms().knobs().size();
   fit_editors();
 }
 
@@ -111,9 +111,9 @@ void ExplorerPage::resizeEvent(QResizeEvent* event) {
   fit_editors();
 }
 
-void ExplorerPage::take_new_kernels() {
-  list_algorithms();
-  if (known_algorithms().knobs().size() != knobs_there_) build_editors();
+void ExplorerPage::add_new_kernels() {
+  update_algorithm_list();
+  if (known_algorithms().knobs().size() != editor_knob_count_) build_editors();
 }
 
 void ExplorerPage::build_cards() {
@@ -122,23 +122,24 @@ void ExplorerPage::build_cards() {
   kernel_->setAccessibleName(qtext(msg::explorer_page::kernel{}));
   kernel_->setToolTip(plain_tooltip(qtext(msg::explorer_page::kernel_help{})));
   connect(kernel_, &QComboBox::activated, this, &ExplorerPage::show_kernel);
-  occupancy_ = card_words(nullptr, QStringLiteral("occupancy"));
-  errors_ = card_words(nullptr, QStringLiteral("errors"));
-  of_kernel_ = card_words(nullptr, QStringLiteral("of-kernel"));
-  terms_note_ = card_words(nullptr, QStringLiteral("terms-note"));
+  occupancy_ = card_label(nullptr, QStringLiteral("occupancy"));
+  errors_ = card_label(nullptr, QStringLiteral("errors"));
+  kernel_label_ = card_label(nullptr, QStringLiteral("of-kernel"));
+  rates_note_label_ = card_label(nullptr, QStringLiteral("terms-note"));
   on_chip_ = new OnChipMap();
   unit_bars_ = new UnitBars();
   figures_ = new ResultModel(this);
   operands_ = new ResultModel(this);
   figures_view_ = new FittedTable(figures_, qtext(msg::explorer_page::figures{}));
-  measuring_ = new MeasuringCard(measurer_of(workspace_));
+  measuring_ = new MeasurementCard(shared_measurer(workspace_));
   operands_view_ = new FittedTable(operands_, qtext(msg::explorer_page::operands{}));
-  no_operands_ = card_words(nullptr, QStringLiteral("no-operands"));
+  no_operands_ = card_label(nullptr, QStringLiteral("no-operands"));
 
   auto* cards = new QWidget();
-  auto* layout = new CardLayout(cards, card_width, most_columns, 8);
+  auto* layout = new CardLayout(cards, card_width, max_columns, 8);
   layout->addWidget(card(qtext(msg::explorer_page::on_chip{}), {kernel_, occupancy_, on_chip_}));
-  layout->addWidget(card(qtext(msg::explorer_page::predicted_time{}), {of_kernel_, unit_bars_, terms_note_, errors_}));
+  layout->addWidget(
+      card(qtext(msg::explorer_page::predicted_time{}), {kernel_label_, unit_bars_, rates_note_label_, errors_}));
   layout->addWidget(card(qtext(msg::explorer_page::figures{}), {figures_view_}));
   layout->addWidget(card(qtext(msg::explorer_page::operands{}), {operands_view_, no_operands_}));
   layout->addWidget(card(qtext(msg::explorer_page::measured{}), {measuring_->table()}));
@@ -150,24 +151,24 @@ void ExplorerPage::build_cards() {
   card_area_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
 }
 
-void ExplorerPage::follow_measuring() {
-  connect(measuring_, &MeasuringCard::measure_wanted, this, &ExplorerPage::measure);
-  connect(measuring_, &MeasuringCard::around_wanted, this, &ExplorerPage::sweep_around);
-  connect(measuring_, &MeasuringCard::map_wanted, this, &ExplorerPage::map_wanted);
-  connect(measuring_, &MeasuringCard::changed, this, &ExplorerPage::show_recorded);
+void ExplorerPage::connect_measuring() {
+  connect(measuring_, &MeasurementCard::measure_requested, this, &ExplorerPage::measure);
+  connect(measuring_, &MeasurementCard::sweep_around_requested, this, &ExplorerPage::sweep_around);
+  connect(measuring_, &MeasurementCard::map_requested, this, &ExplorerPage::map_requested);
+  connect(measuring_, &MeasurementCard::changed, this, &ExplorerPage::show_recorded);
   const auto show_result = [this] {
     // Heights are valid only after the pending layout events.
     QTimer::singleShot(0, this, [this] {
-      if (keeps_result_seen_) card_area_->ensureWidgetVisible(measuring_->table());
+      if (scroll_to_result_) card_area_->ensureWidgetVisible(measuring_->table());
     });
   };
-  connect(measuring_, &MeasuringCard::answered, this, [this, show_result] {
-    keeps_result_seen_ = true;
+  connect(measuring_, &MeasurementCard::answered, this, [this, show_result] {
+    scroll_to_result_ = true;
     show_result();
   });
   // The file is read later, and its data increases the height of cards above.
   connect(card_area_->verticalScrollBar(), &QScrollBar::rangeChanged, this, show_result);
-  connect(card_area_->verticalScrollBar(), &QScrollBar::actionTriggered, this, [this] { keeps_result_seen_ = false; });
+  connect(card_area_->verticalScrollBar(), &QScrollBar::actionTriggered, this, [this] { scroll_to_result_ = false; });
 }
 
 }  // namespace attnscope::ui

@@ -22,7 +22,7 @@
 #include "ui/models/result_model.h"
 #include "ui/pages/explorer/cards.h"
 #include "ui/pages/explorer/choice_editors.h"
-#include "ui/pages/explorer/measuring_card.h"
+#include "ui/pages/explorer/measurement_card.h"
 #include "ui/pages/explorer/on_chip_map.h"
 #include "ui/pages/explorer/unit_bars.h"
 #include "ui/text/format.h"
@@ -33,7 +33,7 @@ namespace attnscope::ui {
 namespace {
 
 constexpr double editors_width = 18.5;  ///< In text lines.
-constexpr int card_width_beside_pin = 540;
+constexpr int card_width_with_pin = 540;
 
 }  // namespace
 
@@ -69,15 +69,16 @@ class ExplorerPage::Change : public QUndoCommand {
 namespace {
 
 /// Returns the kernel whose block exceeds its limits most.
-int most_overrun(const std::vector<analysis::ExploredKernel>& kernels) {
+int kernel_with_max_overrun(const std::vector<analysis::ExploredKernel>& kernels) {
   const auto most = std::ranges::max_element(kernels, {}, [](const analysis::ExploredKernel& kernel) {
     return std::max(kernel.shared.overrun(), kernel.registers.overrun());
   });
   return static_cast<int>(most - kernels.begin());
 }
 
-std::shared_ptr<const Explored> explore_aside(const ExplorerChoices& choices, const StaleCheck& /*outdated*/) {
-  return std::make_shared<const Explored>(work_out(choices));
+std::shared_ptr<const ExplorerResult> compute_in_background(const ExplorerChoices& choices,
+                                                            const StaleCheck& /*outdated*/) {
+  return std::make_shared<const ExplorerResult>(compute_result(choices));
 }
 
 }  // namespace
@@ -85,9 +86,10 @@ std::shared_ptr<const Explored> explore_aside(const ExplorerChoices& choices, co
 ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent)
     : Page(parent),
       workspace_(workspace),
-      explored_(explore_aside, [this](const std::shared_ptr<const Explored>& explored) { take(explored); }),
-      explored_pin_(explore_aside, [this](const std::shared_ptr<const Explored>& pin) {
-        known_pin_ = pin;
+      explored_(compute_in_background,
+                [this](const std::shared_ptr<const ExplorerResult>& explored) { take(explored); }),
+      explored_pin_(compute_in_background, [this](const std::shared_ptr<const ExplorerResult>& pin) {
+        pin_result_ = pin;
         show_figures();
       }) {
   wait_for(explored_);
@@ -112,19 +114,19 @@ ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent)
   build_editors();
   row->addWidget(editor_area_);
   build_cards();
-  follow_measuring();
+  connect_measuring();
   row->addWidget(card_area_, 1);
   column->addWidget(measuring_);
 
-  connect(&workspace_, &Workspace::runs_changed, this, &ExplorerPage::list_devices);
-  connect(&workspace_, &Workspace::runs_changed, this, &ExplorerPage::list_algorithms);
-  connect(&workspace_, &Workspace::ceilings_changed, this, &ExplorerPage::take_new_rates);
-  connect(&workspace_, &Workspace::points_changed, this, &ExplorerPage::fall_behind);
+  connect(&workspace_, &Workspace::runs_changed, this, &ExplorerPage::update_device_list);
+  connect(&workspace_, &Workspace::runs_changed, this, &ExplorerPage::update_algorithm_list);
+  connect(&workspace_, &Workspace::ceilings_changed, this, &ExplorerPage::update_rates);
+  connect(&workspace_, &Workspace::points_changed, this, &ExplorerPage::mark_stale);
   keep_choices();
   apply({.choices = default_choices(), .pin = {}});
 }
 
-void ExplorerPage::list_devices() {
+void ExplorerPage::update_device_list() {
   const QSignalBlocker quiet(device_);
   device_->clear();
   for (const DeviceLimits& gpu : known_gpus()) device_->addItem(QString::fromStdString(gpu.name));
@@ -164,11 +166,11 @@ QString ExplorerPage::open_gpu(const QString& file) {
   next.choices.device = gpu->name;
   next.choices.custom_limits = gpu;
   change(std::move(next), qtext(msg::explorer_page::did_choose{.what = "device"}));
-  list_devices();
+  update_device_list();
   return {};
 }
 
-bool ExplorerPage::take_gpu(ExplorerChoices& choices, const QString& name) const {
+bool ExplorerPage::choose_gpu(ExplorerChoices& choices, const QString& name) const {
   const auto opened = std::ranges::find(opened_gpus_, name.toStdString(), [](const auto& gpu) { return gpu->name; });
   if (opened == opened_gpus_.end() && choose(choices, QStringLiteral("device"), name).ok()) return true;
   const auto custom = opened != opened_gpus_.end() ? *opened : recorded_gpu(workspace_, name.toStdString());
@@ -178,28 +180,28 @@ bool ExplorerPage::take_gpu(ExplorerChoices& choices, const QString& name) const
   return true;
 }
 
-bool ExplorerPage::take_point(ExplorerChoices& choices, const PointSpec& spec, const QString& gpu) const {
+bool ExplorerPage::apply_point(ExplorerChoices& choices, const PointSpec& spec, const QString& gpu) const {
   // Converts through texts: a point of a file may have values that no built-in kernel accepts.
   const QJsonObject point = to_json({.point = {.spec = spec}, .device = chosen_.choices.device});
   choices = default_choices();
   choices.device = chosen_.choices.device;
-  take_json(point, choices);
-  return take_gpu(choices, gpu);
+  apply_json(point, choices);
+  return choose_gpu(choices, gpu);
 }
 
 void ExplorerPage::show_measured() {
-  const bool runs = shown_ != nullptr && !shown_->exploration.refusal && !behind_;
+  const bool runs = shown_ != nullptr && !shown_->exploration.refusal && !results_outdated_;
   measuring_->show_choices(chosen_.choices, runs);
 }
 
 void ExplorerPage::measure() {
-  work_out_chosen();
-  if (!behind_) measuring_->measure();  // Otherwise M has not picked its tile yet.
+  recompute();
+  if (!results_outdated_) measuring_->measure();  // Otherwise M has not picked its tile yet.
 }
 
 void ExplorerPage::sweep_around() {
-  work_out_chosen();
-  if (!behind_) measuring_->sweep_around();
+  recompute();
+  if (!results_outdated_) measuring_->sweep_around();
 }
 
 QWidget* ExplorerPage::view() {
@@ -216,15 +218,15 @@ void ExplorerPage::keep_choices() {
       [this](const QJsonObject& state) {
         const QJsonObject choices = state[QStringLiteral("choices")].toObject();
         if (!choices.isEmpty()) chosen_.choices.what_if = {};  // Saved only if factors are set.
-        take_json(choices, chosen_.choices);
-        (void)take_gpu(chosen_.choices, choices[QStringLiteral("device")].toString());
+        apply_json(choices, chosen_.choices);
+        (void)choose_gpu(chosen_.choices, choices[QStringLiteral("device")].toString());
         measuring_->steps().setValue(state[QStringLiteral("around")].toInt(measuring_->steps().value()));
         if (!state[QStringLiteral("pin")].isObject()) return;
         chosen_.pin.reset();
         const QJsonObject pin = state[QStringLiteral("pin")].toObject();
         if (pin.isEmpty()) return;
-        take_json(pin, chosen_.pin.emplace(default_choices()));
-        (void)take_gpu(*chosen_.pin, pin[QStringLiteral("device")].toString());
+        apply_json(pin, chosen_.pin.emplace(default_choices()));
+        (void)choose_gpu(*chosen_.pin, pin[QStringLiteral("device")].toString());
       });
 }
 
@@ -239,7 +241,7 @@ std::vector<std::pair<QString, QString>> ExplorerPage::shortcuts() const {
 
 bool ExplorerPage::explore(const PointSpec& spec, const QString& gpu) {
   State next = chosen_;
-  const bool known = take_point(next.choices, spec, gpu);
+  const bool known = apply_point(next.choices, spec, gpu);
   change(std::move(next), qtext(msg::explorer_page::did_show{}));
   return known;
 }
@@ -247,7 +249,7 @@ bool ExplorerPage::explore(const PointSpec& spec, const QString& gpu) {
 bool ExplorerPage::pin_point(const PointSpec& spec, const QString& gpu) {
   State next = chosen_;
   ExplorerChoices pinned;
-  const bool known = take_point(pinned, spec, gpu);
+  const bool known = apply_point(pinned, spec, gpu);
   next.pin = std::move(pinned);
   if (next != chosen_) change(std::move(next), qtext(msg::explorer_page::did_pin{}));
   return known;
@@ -255,7 +257,7 @@ bool ExplorerPage::pin_point(const PointSpec& spec, const QString& gpu) {
 
 void ExplorerPage::explore_algorithm(const std::string& name) {
   State next = chosen_;
-  next.choices = turned_to(chosen_.choices, name);
+  next.choices = with_algorithm(chosen_.choices, name);
   if (next != chosen_) change(std::move(next), qtext(msg::explorer_page::did_choose{.what = "algorithm"}));
 }
 
@@ -263,18 +265,18 @@ void ExplorerPage::sources_saved() {
   measuring_->measurer().restart_collector();  // A collector measures one version of the sources.
 }
 
-QString ExplorerPage::under_way() const {
-  return measuring_->measurer().open() > 0 ? measuring_->open_words() : QString();
+QString ExplorerPage::pending_work_text() const {
+  return measuring_->measurer().open() > 0 ? measuring_->pending_points_text() : QString();
 }
 
-void ExplorerPage::end_work() {
+void ExplorerPage::cancel_work() {
   measuring_->measurer().cancel();
 }
 
 void ExplorerPage::edit(const QString& name, const QString& text, int gesture) {
   State next = chosen_;
   const auto done = choose(next.choices, name, text);
-  const bool listed = !done && name == QLatin1String("device") && take_gpu(next.choices, text);
+  const bool listed = !done && name == QLatin1String("device") && choose_gpu(next.choices, text);
   if (!done && !listed) return editors_->show_error(name, qtext(done.error()));
   editors_->show_error(name, {});
   if (next == chosen_) return;
@@ -286,28 +288,28 @@ void ExplorerPage::change(State next, const QString& words, const QString& what,
 }
 
 void ExplorerPage::apply(const State& state) {
-  keeps_result_seen_ = false;
+  scroll_to_result_ = false;
   chosen_ = state;
-  behind_ = true;
+  results_outdated_ = true;
   explored_.drop();  // Its result would be for the previous choices.
   // All changes of one event loop iteration cause one computation, of the last state.
   if (queued_) return;
   queued_ = true;
-  QMetaObject::invokeMethod(this, &ExplorerPage::work_out_chosen, Qt::QueuedConnection);
+  QMetaObject::invokeMethod(this, &ExplorerPage::recompute, Qt::QueuedConnection);
 }
 
-void ExplorerPage::take_new_rates() {
-  known_pin_.reset();
+void ExplorerPage::update_rates() {
+  pin_result_.reset();
   apply(State(chosen_));
 }
 
-void ExplorerPage::work_out_chosen() {
+void ExplorerPage::recompute() {
   if (!queued_) return;
   queued_ = false;
   chosen_.choices.rates = rates_measured_on(chosen_.choices, workspace_);
   if (chosen_.pin) chosen_.pin->rates = rates_measured_on(*chosen_.pin, workspace_);
   const ExplorerChoices& choices = chosen_.choices;
-  take_new_kernels();
+  add_new_kernels();
   {
     const QSignalBlocker quiet_algorithm(algorithm_);
     const QSignalBlocker quiet_device(device_);
@@ -316,16 +318,16 @@ void ExplorerPage::work_out_chosen() {
   }
   editors_->show_choices(choices);
   show_pin();
-  know_pin();
+  compute_pin();
   const bool quick = analysis::is_fast_to_model(choices.point.spec.problem);
   if (!quick) set_label_text(verdict_, qtext(msg::explorer_page::calculating{}));
   explored_.ask(choices, quick ? 0 : always_in_background);
   if (!quick) show_measured();
 }
 
-void ExplorerPage::take(std::shared_ptr<const Explored> explored) {
+void ExplorerPage::take(std::shared_ptr<const ExplorerResult> explored) {
   shown_ = std::move(explored);
-  behind_ = false;
+  results_outdated_ = false;
   // The editors show the rule's tile, although M determines it.
   chosen_.choices = shown_->choices;
   editors_->show_choices(chosen_.choices);
@@ -333,7 +335,7 @@ void ExplorerPage::take(std::shared_ptr<const Explored> explored) {
 }
 
 void ExplorerPage::show_explored() {
-  editors_->show_rule_words(rule_words(*shown_));
+  editors_->show_rule_text(rule_text(*shown_));
   show_verdict();
   const analysis::Exploration& e = shown_->exploration;
   {
@@ -349,7 +351,7 @@ void ExplorerPage::show_explored() {
       kernel_->addItems(names);
       kernel_->setCurrentIndex(names.contains(before) ? static_cast<int>(names.indexOf(before))
                                : kernels.empty()      ? -1
-                               : e.refusal            ? most_overrun(kernels)
+                               : e.refusal            ? kernel_with_max_overrun(kernels)
                                                       : static_cast<int>(e.longest()));
     }
     kernel_->setVisible(names.size() > 1);
@@ -359,8 +361,8 @@ void ExplorerPage::show_explored() {
   operands_->update_table(std::make_shared<const analysis::Table>(analysis::operands_table(e)));
   operands_view_->fit();
   operands_view_->setVisible(!e.refusal);
-  show_words(no_operands_, e.refusal ? qtext(msg::explorer_page::no_operands{}) : QString());
-  set_label_text(errors_, prediction_words(*shown_));
+  show_text(no_operands_, e.refusal ? qtext(msg::explorer_page::no_operands{}) : QString());
+  set_label_text(errors_, prediction_text(*shown_));
   show_measured();
 }
 
@@ -371,20 +373,21 @@ void ExplorerPage::show_kernel() {
   if (e.refusal || place < 0) {
     on_chip_->set_kernel(e.overrun.empty() ? nullptr : &e.overrun[static_cast<std::size_t>(std::max(0, place))]);
     unit_bars_->set_times({});
-    for (QLabel* words : {occupancy_, of_kernel_, terms_note_}) show_words(words, {});
+    for (QLabel* words : {occupancy_, kernel_label_, rates_note_label_}) show_text(words, {});
     return;
   }
   const analysis::ExploredKernel& kernel = e.kernels[static_cast<std::size_t>(place)];
   on_chip_->set_kernel(&kernel);
   const bool several = e.kernels.size() > 1 || e.sharing;
   const std::string whole = text(Nanoseconds(e.ns));
-  show_words(of_kernel_, !several || !e.can_predict_time ? QString()
-                         : e.sharing ? qtext(msg::explorer_page::of_shared_kernel{.kernel = kernel.name, .time = whole})
-                                     : qtext(msg::explorer_page::of_kernel{.kernel = kernel.name, .time = whole}));
+  show_text(kernel_label_, !several || !e.can_predict_time ? QString()
+                           : e.sharing
+                               ? qtext(msg::explorer_page::of_shared_kernel{.kernel = kernel.name, .time = whole})
+                               : qtext(msg::explorer_page::of_kernel{.kernel = kernel.name, .time = whole}));
   const PointRecord* record = measured_record();
   const std::string name = several ? kernel.name : "all";
   std::optional<UnitBars::Measured> measured;
-  if (record != nullptr) measured = measured_of(*record, name, limits_of(shown_->choices));
+  if (record != nullptr) measured = measured_values(*record, name, limits_of(shown_->choices));
   UnitBars::Times times{.measured = measured};
   if (e.can_predict_time) {
     times.ns = kernel.time.ns;
@@ -392,7 +395,7 @@ void ExplorerPage::show_kernel() {
   }
   unit_bars_->set_times(e.can_predict_time || measured ? std::optional(times) : std::nullopt,
                         qtext(msg::explorer_page::untimed{}));
-  show_words(occupancy_, occupancy_words(kernel, e.can_predict_time));
+  show_text(occupancy_, occupancy_text(kernel, e.can_predict_time));
   QString note;
   if (e.can_predict_time) {
     note = rates_note(*shown_);
@@ -403,7 +406,7 @@ void ExplorerPage::show_kernel() {
     const auto bound = analysis::counted_bound(*record, name);
     note = bound ? qtext(analysis::words_of(*bound)) : qtext(msg::explorer_page::untimed{});
   }
-  show_words(terms_note_, note);
+  show_text(rates_note_label_, note);
 }
 
 void ExplorerPage::show_recorded() {
@@ -414,15 +417,15 @@ void ExplorerPage::show_recorded() {
 const PointRecord* ExplorerPage::measured_record() {
   const ExplorerChoices& choices = shown_->choices;
   if (const PointRecord* record = measuring_->measurer().record_of(choices)) return record;
-  of_file_ = recorded_point(workspace_, records_, choices);
-  return of_file_.get();
+  file_record_ = recorded_point(workspace_, records_, choices);
+  return file_record_.get();
 }
 
 void ExplorerPage::show_verdict() {
   const std::optional<Config>& nearest = shown_->exploration.nearest;
   nearest_button_->setVisible(nearest.has_value());
   if (nearest) nearest_button_->setText(qtext(msg::explorer_page::use_nearest{.tile = describe(nearest->tile)}));
-  set_label_text(verdict_, verdict_words(shown_->exploration));
+  set_label_text(verdict_, verdict_text(shown_->exploration));
   verdict_->setToolTip(plain_tooltip(verdict_->text()));
 }
 
@@ -430,7 +433,7 @@ void ExplorerPage::show_figures() {
   if (shown_ == nullptr) return;
   const analysis::Exploration& now = shown_->exploration;
   const bool counted = !now.refusal && !now.can_predict_time;
-  const auto column = [](const QString& title, const Explored& of) {
+  const auto column = [](const QString& title, const ExplorerResult& of) {
     const std::string help =
         text(msg::explorer_page::column_help{.device = of.choices.device, .point = describe(of.choices.point.spec)});
     return analysis::ExploredColumn{.title = title.toStdString(), .help = help, .exploration = &of.exploration};
@@ -438,10 +441,10 @@ void ExplorerPage::show_figures() {
   analysis::ExploredColumn chosen = column(qtext(msg::explorer_page::now{}), *shown_);
   chosen.measured = counted ? measured_record() : nullptr;
   std::optional<analysis::ExploredColumn> pin;
-  if (known_pin_) pin = column(QStringLiteral("A · ") + short_title(known_pin_->choices), *known_pin_);
+  if (pin_result_) pin = column(QStringLiteral("A · ") + short_title(pin_result_->choices), *pin_result_);
   figures_->update_table(
       std::make_shared<const analysis::Table>(analysis::exploration_table(chosen, pin, known_algorithms())));
-  static_cast<CardLayout*>(card_area_->widget()->layout())->set_column_width(pin ? card_width_beside_pin : card_width);
+  static_cast<CardLayout*>(card_area_->widget()->layout())->set_column_width(pin ? card_width_with_pin : card_width);
   figures_view_->fit();
 }
 
@@ -453,9 +456,10 @@ void ExplorerPage::show_pin() {
   unpin_button_->setAccessibleName(words);
 }
 
-void ExplorerPage::know_pin() {
-  if (known_pin_ && chosen_.pin && (known_pin_->asked == *chosen_.pin || known_pin_->choices == *chosen_.pin)) return;
-  known_pin_.reset();
+void ExplorerPage::compute_pin() {
+  if (pin_result_ && chosen_.pin && (pin_result_->asked == *chosen_.pin || pin_result_->choices == *chosen_.pin))
+    return;
+  pin_result_.reset();
   explored_pin_.drop();
   if (!chosen_.pin) return;
   explored_pin_.ask(*chosen_.pin,
@@ -466,7 +470,7 @@ void ExplorerPage::pin() {
   if (shown_ == nullptr || behind()) return;
   State next = chosen_;
   next.pin = shown_->choices;
-  known_pin_ = shown_;
+  pin_result_ = shown_;
   if (next != chosen_) change(std::move(next), qtext(msg::explorer_page::did_pin{}));
 }
 
@@ -476,7 +480,7 @@ void ExplorerPage::unpin() {
   if (next != chosen_) change(std::move(next), qtext(msg::explorer_page::did_unpin{}));
 }
 
-void ExplorerPage::take_default_tile() {
+void ExplorerPage::choose_default_tile() {
   State next = chosen_;
   PointSpec& spec = next.choices.point.spec;
   next.choices.m_bytes.reset();

@@ -20,7 +20,7 @@ namespace attnscope::ui {
 class ChoiceEditors;
 class FittedTable;
 class ResultModel;
-class MeasuringCard;
+class MeasurementCard;
 class OnChipMap;
 
 class ExplorerPage : public Page {
@@ -40,8 +40,8 @@ class ExplorerPage : public Page {
   /// Call after the sources of a user-defined kernel changed, but not its statement.
   void sources_saved();
   /// Points being measured, which closing the window would cancel: "3 to measure, into FILE"; empty: none.
-  [[nodiscard]] QString under_way() const;
-  void end_work();
+  [[nodiscard]] QString pending_work_text() const;
+  void cancel_work();
 
   struct State {
     ExplorerChoices choices;
@@ -50,19 +50,19 @@ class ExplorerPage : public Page {
   };
   [[nodiscard]] const State& chosen() const { return chosen_; }
   /// Null until the first result (block masks take longer).
-  [[nodiscard]] const Explored* shown() const { return shown_.get(); }
+  [[nodiscard]] const ExplorerResult* shown() const { return shown_.get(); }
   /// Returns whether the results are older than the choices.
-  [[nodiscard]] bool behind() const { return behind_ || explored_.busy(); }
+  [[nodiscard]] bool behind() const { return results_outdated_ || explored_.busy(); }
   /// Whether the configuration runs, or why not.
   [[nodiscard]] QString verdict() const { return verdict_->text(); }
-  [[nodiscard]] QString error_words() const { return errors_->text(); }
+  [[nodiscard]] QString error_text() const { return errors_->text(); }
 
   [[nodiscard]] ChoiceEditors* editors() const { return editors_; }
   [[nodiscard]] OnChipMap* on_chip() const { return on_chip_; }
   [[nodiscard]] UnitBars* unit_bars() const { return unit_bars_; }
   [[nodiscard]] FittedTable* figures() const { return figures_view_; }
   [[nodiscard]] FittedTable* operands() const { return operands_view_; }
-  [[nodiscard]] MeasuringCard& measuring() const { return *measuring_; }
+  [[nodiscard]] MeasurementCard& measuring() const { return *measuring_; }
   [[nodiscard]] QUndoStack& undo_stack() { return undo_; }
 
   /// Chooses the GPU of a file (profiler/files/gpu_file.h). Returns a one-line error; empty on success.
@@ -73,14 +73,14 @@ class ExplorerPage : public Page {
   void pin();
   void unpin();
   /// Chooses the tile of the table of tiles, else that of the algorithm's rule.
-  void take_default_tile();
+  void choose_default_tile();
   void choose_nearest_tile();
   void measure();
   void sweep_around();
 
  protected:
   void show_choices() override;
-  void show_anew() override { show_recorded(); }
+  void rebuild_page() override { show_recorded(); }
   void showEvent(QShowEvent* event) override;
   void changeEvent(QEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
@@ -88,27 +88,27 @@ class ExplorerPage : public Page {
  private:
   void keep_choices();
   void build_bar();
-  void list_devices();
+  void update_device_list();
   /// Fills the list, including user-defined kernels of open files.
-  void list_algorithms();
+  void update_algorithm_list();
   void build_editors();
   /// Adds algorithms, and editors for their knobs, that open files brought.
-  void take_new_kernels();
+  void add_new_kernels();
   void choose_gpu_file();
   /// Chooses a GPU from an opened file, the table, or a recorded run. Returns false if the name is unknown.
-  bool take_gpu(ExplorerChoices& choices, const QString& name) const;
+  bool choose_gpu(ExplorerChoices& choices, const QString& name) const;
   /// Takes the values of the point that a known kernel supports. Returns false, and keeps the chosen GPU, if the GPU is
   /// unknown.
-  bool take_point(ExplorerChoices& choices, const PointSpec& spec, const QString& gpu) const;
-  void follow_measuring();
+  bool apply_point(ExplorerChoices& choices, const PointSpec& spec, const QString& gpu) const;
+  void connect_measuring();
   void fit_editors();
   void build_cards();
   /// Pushes the change on the undo stack. Changes of one `gesture` are merged; negative: never merged.
   void change(State next, const QString& words, const QString& what = {}, int gesture = -1);
   void apply(const State& state);
-  void work_out_chosen();
-  void take_new_rates();
-  void take(std::shared_ptr<const Explored> explored);
+  void recompute();
+  void update_rates();
+  void take(std::shared_ptr<const ExplorerResult> explored);
   void show_explored();
   void show_kernel();
   /// Updates the parts that depend on measurements.
@@ -121,19 +121,19 @@ class ExplorerPage : public Page {
   void show_pin();
   void show_measured();
   /// Computes the results of the pinned configuration unless they are known.
-  void know_pin();
+  void compute_pin();
 
   static constexpr int card_width = 400;
-  static constexpr int most_columns = 3;
+  static constexpr int max_columns = 3;
   class Change;
   Workspace& workspace_;
   std::vector<std::shared_ptr<const DeviceLimits>> opened_gpus_;
   State chosen_;
-  std::shared_ptr<const Explored> shown_;
-  bool behind_ = false;
-  bool keeps_result_seen_ = false;  ///< Until the user scrolls or edits.
+  std::shared_ptr<const ExplorerResult> shown_;
+  bool results_outdated_ = false;
+  bool scroll_to_result_ = false;  ///< Until the user scrolls or edits.
   bool queued_ = false;
-  std::shared_ptr<const Explored> known_pin_;  ///< Null: nothing is pinned, or it is being computed.
+  std::shared_ptr<const ExplorerResult> pin_result_;  ///< Null: nothing is pinned, or it is being computed.
   QUndoStack undo_;
 
   QComboBox* algorithm_ = nullptr;
@@ -142,28 +142,28 @@ class ExplorerPage : public Page {
   QPushButton* pin_button_ = nullptr;
   QPushButton* unpin_button_ = nullptr;
   QPushButton* nearest_button_ = nullptr;
-  MeasuringCard* measuring_ = nullptr;
+  MeasurementCard* measuring_ = nullptr;
   QLabel* verdict_ = nullptr;
   QLabel* occupancy_ = nullptr;
   QLabel* errors_ = nullptr;
-  QLabel* of_kernel_ = nullptr;
-  QLabel* terms_note_ = nullptr;
+  QLabel* kernel_label_ = nullptr;
+  QLabel* rates_note_label_ = nullptr;
   ChoiceEditors* editors_ = nullptr;
-  std::size_t knobs_there_ = 0;  ///< Number of knobs when the editors were built.
+  std::size_t editor_knob_count_ = 0;  ///< Number of knobs when the editors were built.
   QScrollArea* editor_area_ = nullptr;
   QScrollArea* card_area_ = nullptr;
   OnChipMap* on_chip_ = nullptr;
   UnitBars* unit_bars_ = nullptr;
   PointRecordReader records_;
-  std::shared_ptr<const PointRecord> of_file_;
+  std::shared_ptr<const PointRecord> file_record_;
   ResultModel* figures_ = nullptr;
   ResultModel* operands_ = nullptr;
   FittedTable* figures_view_ = nullptr;
   FittedTable* operands_view_ = nullptr;
   QLabel* no_operands_ = nullptr;
   // Models of block masks take longer than a frame.
-  Live<ExplorerChoices, std::shared_ptr<const Explored>> explored_;
-  Live<ExplorerChoices, std::shared_ptr<const Explored>> explored_pin_;
+  Live<ExplorerChoices, std::shared_ptr<const ExplorerResult>> explored_;
+  Live<ExplorerChoices, std::shared_ptr<const ExplorerResult>> explored_pin_;
 };
 
 }  // namespace attnscope::ui

@@ -18,9 +18,9 @@ namespace {
 
 constexpr std::int64_t at_once = 1'000;
 /// Releases the GPU when the user does not measure for this time.
-constexpr std::chrono::minutes held_idle{2};
+constexpr std::chrono::minutes idle_limit{2};
 /// Older points are in the file.
-constexpr std::size_t most_measured_points = 200;
+constexpr std::size_t max_kept_points = 200;
 
 /// Returns null if the file is gone or has another point with that id.
 std::optional<PointRecord> read_record(const QString& file, const PointEvent& event) {
@@ -39,7 +39,7 @@ PointMeasurer::PointMeasurer(QObject* parent) : QObject(parent) {
   const QString folder = QStandardPaths::writableLocation(QStandardPaths::GenericDataLocation);
   database_ = QDir(folder).filePath(QStringLiteral("attnscope/runs/explored.attnscope"));
   idle_.setSingleShot(true);
-  idle_.setInterval(held_idle);
+  idle_.setInterval(idle_limit);
   connect(&idle_, &QTimer::timeout, &session_, &ServeSession::end);
   connect(&devices_, &DeviceList::changed, this, &PointMeasurer::devices_changed);
   connect(&session_, &ServeSession::session_started, this, [this] { emit kept(session_.target().database); });
@@ -55,7 +55,7 @@ PointMeasurer::PointMeasurer(QObject* parent) : QObject(parent) {
   connect(&session_, &ServeSession::failed, this, &PointMeasurer::trouble);
   connect(&session_, &ServeSession::logged, this,
           [this](const LogEvent& event) { emit trouble(QString::fromStdString(event.text)); });
-  connect(&session_, &ServeSession::ended, this, [this] { emit let_go(session_.target().database); });
+  connect(&session_, &ServeSession::ended, this, [this] { emit file_released(session_.target().database); });
 }
 
 PointMeasurer::~PointMeasurer() {
@@ -88,7 +88,7 @@ void PointMeasurer::ask(const ExplorerChoices& choices, const ListedDevice& devi
       points_.begin(),
       MeasuredPoint{.choices = choices, .device = device.name, .simulated = device.simulated, .around = around});
   // Drop the oldest points, but no pending ones.
-  while (points_.size() > most_measured_points && points_.back().state != MeasuredPoint::State::waiting &&
+  while (points_.size() > max_kept_points && points_.back().state != MeasuredPoint::State::waiting &&
          points_.back().state != MeasuredPoint::State::running) {
     points_.pop_back();
     ++first_number_;
@@ -184,12 +184,12 @@ void PointMeasurer::close(const QString& id, MeasuredPoint::State state, const Q
   emit changed();
 }
 
-PointMeasurer& measurer_of(Workspace& workspace) {
+PointMeasurer& shared_measurer(Workspace& workspace) {
   auto* measurer = workspace.findChild<PointMeasurer*>({}, Qt::FindDirectChildrenOnly);
   if (measurer == nullptr) {
     measurer = new PointMeasurer(&workspace);
     QObject::connect(measurer, &PointMeasurer::kept, &workspace, &Workspace::follow);
-    QObject::connect(measurer, &PointMeasurer::let_go, &workspace, &Workspace::stop_following);
+    QObject::connect(measurer, &PointMeasurer::file_released, &workspace, &Workspace::stop_following);
   }
   return *measurer;
 }

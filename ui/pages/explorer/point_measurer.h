@@ -75,7 +75,7 @@ class PointMeasurer : public QObject {
   void changed();
   /// A file is being written: on start and after each point.
   void kept(const QString& database);
-  void let_go(const QString& database);
+  void file_released(const QString& database);
   void trouble(const QString& reason);
 
  private:
@@ -99,6 +99,6 @@ class PointMeasurer : public QObject {
 };
 
 /// Returns the workspace's measurer, created on the first call. The workspace reloads the files that it writes.
-[[nodiscard]] PointMeasurer& measurer_of(Workspace& workspace);
+[[nodiscard]] PointMeasurer& shared_measurer(Workspace& workspace);
 
 }  // namespace attnscope::ui

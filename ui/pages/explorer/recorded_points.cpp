@@ -36,8 +36,8 @@ Use use_of(GpuUnit unit, const PointRecord& record, const std::string& kernel, c
 
 }  // namespace
 
-std::optional<UnitBars::Measured> measured_of(const PointRecord& record, const std::string& kernel,
-                                              const DeviceLimits& limits) {
+std::optional<UnitBars::Measured> measured_values(const PointRecord& record, const std::string& kernel,
+                                                  const DeviceLimits& limits) {
   const auto time = evaluate(metric_key::time_median_ns, record, kernel);
   if (!time) return std::nullopt;
   UnitBars::Measured measured{.ns = time->value, .provenance = to_qstring(time->provenance)};

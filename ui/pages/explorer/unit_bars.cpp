@@ -16,9 +16,9 @@ namespace {
 constexpr double bar_space = 8;
 constexpr int row_padding = 5;
 /// Total, units, launch, idle SMs and remainder; one more with a measurement.
-constexpr int usual_lines = static_cast<int>(gpu_units.size()) + 4;
+constexpr int default_line_count = static_cast<int>(gpu_units.size()) + 4;
 
-QString percent_words(double share) {
+QString percent_text(double share) {
   return qtext(msg::explorer_page::part_percent{.percent = QString::number(100 * share, 'f', 0).toStdString()});
 }
 
@@ -63,7 +63,7 @@ void UnitBars::build_lines() {
     Line& line = lines_.emplace_back(Line{.title = qtext(analysis::title_of(unit)), .unit = true});
     if (predicts) {
       line.ns = light.of(unit) * times_->ns;
-      line.words = percent_words(light.of(unit));
+      line.words = percent_text(light.of(unit));
       line.counted = use;
       line.bound = light.bound() == unit;
     } else if (measured != nullptr) {
@@ -75,7 +75,7 @@ void UnitBars::build_lines() {
   }
   if (!predicts) return;
   const auto add = [&](const QString& title, double share, bool bound) {
-    lines_.push_back({.title = title, .ns = share * times_->ns, .words = percent_words(share), .bound = bound});
+    lines_.push_back({.title = title, .ns = share * times_->ns, .words = percent_text(share), .bound = bound});
   };
   add(qtext(msg::explorer_page::launch{}), light.launch, false);
   add(qtext(msg::explorer_page::idle{}), light.idle, light.starved());
@@ -87,11 +87,11 @@ std::size_t UnitBars::place_of(GpuUnit unit) const {
   return static_cast<std::size_t>(unit) + (both ? 2 : 1);
 }
 
-QString UnitBars::measured_words() const {
+QString UnitBars::measured_text() const {
   return times_ && times_->measured ? lines_[times_->ns > 0 ? 1 : 0].words : QString();
 }
 
-QString UnitBars::use_words(GpuUnit unit) const {
+QString UnitBars::utilization_text(GpuUnit unit) const {
   if (!times_) return {};
   const Line& line = lines_[place_of(unit)];
   return times_->ns > 0 ? line.counted : line.words;
@@ -101,7 +101,7 @@ QString UnitBars::words(GpuUnit unit) const {
   return times_ ? lines_[place_of(unit)].words : QString();
 }
 
-QString UnitBars::total_words() const {
+QString UnitBars::total_text() const {
   return times_ ? lines_[0].words : QString();
 }
 
@@ -143,7 +143,7 @@ QRectF UnitBars::bar(GpuUnit unit) const {
 }
 
 QSize UnitBars::sizeHint() const {
-  const int lines = lines_.empty() ? usual_lines : static_cast<int>(lines_.size());
+  const int lines = lines_.empty() ? default_line_count : static_cast<int>(lines_.size());
   return {360, lines * (fontMetrics().height() + row_padding)};
 }
 

@@ -36,11 +36,11 @@ class UnitBars : public QWidget {
   [[nodiscard]] QRectF bar(GpuUnit unit) const;
   /// Label at the end of the bar: "78%".
   [[nodiscard]] QString words(GpuUnit unit) const;
-  [[nodiscard]] QString total_words() const;
+  [[nodiscard]] QString total_text() const;
   /// "1.2 ms"; empty if not measured.
-  [[nodiscard]] QString measured_words() const;
+  [[nodiscard]] QString measured_text() const;
   /// "63% counted"; empty if not counted.
-  [[nodiscard]] QString use_words(GpuUnit unit) const;
+  [[nodiscard]] QString utilization_text(GpuUnit unit) const;
 
   [[nodiscard]] QSize sizeHint() const override;
   [[nodiscard]] QSize minimumSizeHint() const override { return {200, sizeHint().height()}; }

@@ -21,7 +21,7 @@ namespace attnscope::ui {
 namespace {
 
 /// Facets of curves except d and N, which the law varies.
-ProblemFilter law_filter() {
+ProblemFilter make_law_filter() {
   std::vector<analysis::FacetPtr> facets = analysis::curve_facets();
   std::erase_if(facets, [](const analysis::FacetPtr& facet) { return facet->key == "d" || facet->key == "n_q"; });
   return {std::move(facets), analysis::tile_facet()};
@@ -30,7 +30,7 @@ ProblemFilter law_filter() {
 }  // namespace
 
 LawPage::LawPage(Workspace& workspace, QWidget* parent)
-    : PlotTablePage(workspace, law_filter, 5, parent),
+    : PlotTablePage(workspace, make_law_filter, 5, parent),
       level_([this] { refresh(); },
              {{LawLevel::sm_l2, {.text = qtext(analysis::level_title(LawLevel::sm_l2)), .id = QStringLiteral("sm_l2")}},
               {LawLevel::dram, {.text = qtext(analysis::level_title(LawLevel::dram)), .id = QStringLiteral("dram")}}}) {
@@ -39,7 +39,7 @@ LawPage::LawPage(Workspace& workspace, QWidget* parent)
   plot_ = new LawPlot(this);
   model_ = new ResultModel(this);
   set_plot_and_table(plot_, *model_, qtext(msg::law_page::title{}), 6);
-  connect(plot_, &LawPlot::point_clicked, this, &LawPage::tell_selected);
+  connect(plot_, &LawPlot::point_clicked, this, &LawPage::emit_selected);
   refresh();
 }
 
@@ -66,7 +66,7 @@ void LawPage::refresh() {
     reset_automatic();
   }
   const auto report = std::make_shared<std::optional<analysis::LawReport>>();
-  look_through(
+  search_points(
       {},
       [report](const analysis::PointTable& table) {
         *report = analysis::fit_law_exponents(table, table.rows());
@@ -94,12 +94,12 @@ void LawPage::show_laws() {
   fit_table();
   const bool of_level =
       std::ranges::any_of(laws_.families, [&](const LawFamily& family) { return family.level == level_.value(); });
-  if (of_level) return show_content(simulated_parts(*points(), filter().rows()));
-  show_words(
-      points()->empty() ? why_no_points(workspace())
-      : laws_.families.empty()
-          ? EmptyWords{qtext(msg::law_page::no_data{}), qtext(msg::law_page::no_data_help{}), attnscope::law_sample}
-          : EmptyWords{qtext(msg::law_page::no_points_at_level{}), qtext(msg::law_page::no_points_at_level_help{})});
+  if (of_level) return show_content(simulated_groups(*points(), filter().rows()));
+  show_text(points()->empty()        ? no_points_text(workspace())
+            : laws_.families.empty() ? EmptyStateText{qtext(msg::law_page::no_data{}),
+                                                      qtext(msg::law_page::no_data_help{}), attnscope::law_sample}
+                                     : EmptyStateText{qtext(msg::law_page::no_points_at_level{}),
+                                                      qtext(msg::law_page::no_points_at_level_help{})});
 }
 
 void LawPage::show_table() {

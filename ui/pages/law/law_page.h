@@ -26,7 +26,7 @@ class LawPage : public PlotTablePage {
  protected:
   void show_problem() override { refresh(); }
   bool show_mark(const ShownPoint& point, bool moves) override;
-  [[nodiscard]] int room_for_table() const override { return height() * 2 / 5; }
+  [[nodiscard]] int max_table_height() const override { return height() * 2 / 5; }
 
  private:
   /// Updates from the visible points and the choices; ends in show_laws().

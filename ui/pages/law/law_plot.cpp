@@ -23,7 +23,7 @@ QString algorithm_title(const LawSet& set, const LawFamily& family) {
 }
 
 /// Index among the families with the same algorithm and level.
-int place_among_its_own(const LawSet& set, const LawFamily& family) {
+int index_among_series(const LawSet& set, const LawFamily& family) {
   int place = 0;
   for (const LawFamily& other : set.families) {
     if (&other == &family) break;
@@ -49,7 +49,7 @@ QString family_title(const LawSet& set, const LawFamily& family) {
 QColor family_color(const LawSet& set, const LawFamily& family, bool dark) {
   constexpr int lighter_shade = 45;  // Lightness step in percent.
   const QColor color = algorithm_color(family.algorithm, dark);
-  const int place = place_among_its_own(set, family);
+  const int place = index_among_series(set, family);
   return dark ? color.darker(100 + lighter_shade * place) : color.lighter(100 + lighter_shade * place);
 }
 
@@ -81,7 +81,7 @@ std::vector<Slice> slices_of(const LawFamily& family, LawVariable along) {
 }
 
 /// Returns the middle one of the longest slices.
-std::size_t strong_slice(const std::vector<Slice>& slices) {
+std::size_t main_slice(const std::vector<Slice>& slices) {
   const std::size_t longest = std::ranges::max_element(slices, {}, &Slice::size)->size();
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < slices.size(); ++i) {
@@ -97,7 +97,7 @@ QString joined_axis_arguments(LawVariable variable) {
 
 }  // namespace
 
-LawPlot::LawPlot(QWidget* parent) : MarkedPlot(parent), grid_(new QCPLayoutGrid) {
+LawPlot::LawPlot(QWidget* parent) : PointPlot(parent), grid_(new QCPLayoutGrid) {
   setMinimumSize(320, 200);
   plotLayout()->remove(axisRect());
   plotLayout()->addElement(1, 0, grid_);
@@ -213,7 +213,7 @@ void LawPlot::draw_growth_of(QCPAxisRect* panel, LawVariable variable, std::size
   const LawFamily& family = set_.families[place];
   const QColor color = color_of(place);
   const std::vector<Slice> slices = slices_of(family, variable);
-  const std::size_t strong = strong_slice(slices);
+  const std::size_t strong = main_slice(slices);
   for (std::size_t i = 0; i < slices.size(); ++i) {
     QCPGraph* line = add_line(*panel, QPen(faded(color, i == strong ? 1 : faint), i == strong ? 1.6 : 1));
     for (const std::size_t point : slices[i]) {
@@ -240,7 +240,7 @@ void LawPlot::draw_marks(QCPAxisRect* panel, std::size_t place, const std::vecto
   const LawFamily& family = set_.families[place];
   const QColor color = faded(color_of(place), strong ? 1 : 0.7);
   const QColor background = plot_colors(palette()).background;
-  MarkGraphs graphs(*panel, [&](SampleMark mark) {
+  MarkerGraphs graphs(*panel, [&](SampleMark mark) {
     QCPScatterStyle style = scatter_of(mark, color, background);
     if (!strong) style.setSize(small_mark);
     const bool simulated = mark == SampleMark::hollow_disc || mark == SampleMark::plus_disc;
@@ -279,7 +279,7 @@ HoverContent LawPlot::read_out(const Mark& mark) const {
   }
   content.rows.push_back({color, SampleMark::none, qtext(msg::law_page::ratio{}), format_number(point.ratio())});
   const std::string tile = format_tile(points_->table().tile_of(point.row)).toStdString();
-  content.notes << qtext(msg::law_page::tile{.tile = tile}) << run_words(point.row);
+  content.notes << qtext(msg::law_page::tile{.tile = tile}) << run_text(point.row);
   return content;
 }
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "profiler/curves/law_exponents.h"
-#include "ui/plots/marked_plot.h"
 #include "ui/plots/plot_parts.h"
+#include "ui/plots/point_plot.h"
 #include "ui/runs/point_set.h"
 
 namespace attnscope::ui {
@@ -32,7 +32,7 @@ struct LawSet {
 /// Color of the algorithm; paler for each further family of it.
 [[nodiscard]] QColor family_color(const LawSet& set, const LawFamily& family, bool dark);
 
-class LawPlot : public MarkedPlot {
+class LawPlot : public PointPlot {
   Q_OBJECT
  public:
   explicit LawPlot(QWidget* parent = nullptr);

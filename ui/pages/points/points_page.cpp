@@ -18,11 +18,11 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr int cell_padding = 16;       ///< Horizontal padding of a cell.
-constexpr int header_padding = 12;     ///< Horizontal padding of a heading.
-constexpr int arrow_room = 12;         ///< Room for the sort arrow.
-constexpr int longest_mask_word = 12;  ///< In characters; longer masks are cut.
-constexpr int widest_column = 340;
+constexpr int cell_padding = 16;    ///< Horizontal padding of a cell.
+constexpr int header_padding = 12;  ///< Horizontal padding of a heading.
+constexpr int arrow_room = 12;      ///< Room for the sort arrow.
+constexpr int max_mask_chars = 12;  ///< In characters; longer masks are cut.
+constexpr int max_column_width = 340;
 
 }  // namespace
 
@@ -30,14 +30,14 @@ PointsPage::PointsPage(Workspace& workspace, QWidget* parent)
     : Page(parent),
       workspace_(workspace),
       found_([](const Asked& asked, const StaleCheck& /*outdated*/) { return find(asked); },
-             [this](Found found) { show_found(std::move(found)); }) {
+             [this](FindResult found) { apply_result(std::move(found)); }) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(10, 10, 10, 6);
   column->setSpacing(7);
   add_table();
   keep_order();
   watch(found_);
-  keep_up_with(workspace_);
+  follow_points_of(workspace_);
   refresh();
 }
 
@@ -64,18 +64,18 @@ void PointsPage::add_table() {
   static_cast<QVBoxLayout*>(layout())->addWidget(common_);
 
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
-    if (current.isValid()) tell_selected(model_->point(current.row()));
+    if (current.isValid()) emit_selected(model_->point(current.row()));
   });
   connect(table_->horizontalHeader(), &QHeaderView::sortIndicatorChanged, this, &PointsPage::sort_by);
   connect(table_->horizontalHeader(), &QHeaderView::sectionResized, this, [this](int section) {
-    if (!sizing_) sized_by_hand_.insert(model_->key_of(section));
+    if (!sizing_) sized_by_user_.insert(model_->key_of(section));
   });
 }
 
 void PointsPage::sort_by(int column, Qt::SortOrder order) {
   sorted_by_ = column < 0 ? QString() : model_->key_of(column);
   order_ = order;
-  if (column >= 0 && !sized_by_hand_.contains(sorted_by_)) {
+  if (column >= 0 && !sized_by_user_.contains(sorted_by_)) {
     const QScopedValueRollback sizing(sizing_, true);
     const int heading = table_->fontMetrics().horizontalAdvance(heading_of(column)) + header_padding + arrow_room;
     table_->setColumnWidth(column, std::max(table_->columnWidth(column), heading));
@@ -121,8 +121,9 @@ void PointsPage::refresh() {
   found_.ask({.points = points, .known = model_->contents(), .sorted_by = sorted_by_, .order = order_}, points->size());
 }
 
-PointsPage::Found PointsPage::find(const Asked& asked) {
-  Found found{.contents = asked.known->points == asked.points ? asked.known : points_table(asked.points), .rows = {}};
+PointsPage::FindResult PointsPage::find(const Asked& asked) {
+  FindResult found{.contents = asked.known->points == asked.points ? asked.known : points_table(asked.points),
+                   .rows = {}};
   const analysis::Table& table = found.contents->table;
   const int column = find_column_index(table, asked.sorted_by);
   if (column >= 0) {
@@ -131,7 +132,7 @@ PointsPage::Found PointsPage::find(const Asked& asked) {
   return found;
 }
 
-void PointsPage::show_found(Found found) {
+void PointsPage::apply_result(FindResult found) {
   if (workspace_.gathering()) return;  // The result is outdated; points_changed() follows.
   model_->set_contents(std::move(found.contents), std::move(found.rows));
   {
@@ -141,7 +142,7 @@ void PointsPage::show_found(Found found) {
   hide_columns();
   size_columns();
   if (model_->rowCount() > 0) return stack_->setCurrentWidget(table_);
-  empty_->set_text(why_no_points(workspace_));
+  empty_->set_text(no_points_text(workspace_));
   stack_->setCurrentWidget(empty_);
 }
 
@@ -205,11 +206,11 @@ void PointsPage::size_columns() {
     const bool word =
         column < model_->find_column_index(result_key) && !longest.isEmpty() && !longest.front().isDigit();
     const int text = metrics.horizontalAdvance(longest);
-    const int needed = word ? std::min(text, metrics.averageCharWidth() * longest_mask_word) : text;
+    const int needed = word ? std::min(text, metrics.averageCharWidth() * max_mask_chars) : text;
     int& width = widths_[model_->key_of(column)];
     width = std::max({width, needed + cell_padding, metrics.horizontalAdvance(heading_of(column)) + header_padding});
-    if (!sized_by_hand_.contains(model_->key_of(column)))
-      table_->setColumnWidth(column, std::min(width, widest_column));
+    if (!sized_by_user_.contains(model_->key_of(column)))
+      table_->setColumnWidth(column, std::min(width, max_column_width));
   }
 }
 

@@ -31,7 +31,7 @@ class PointsPage : public Page {
   void fill_menu(QMenu& menu) override;
 
  protected:
-  void show_anew() override { refresh(); }
+  void rebuild_page() override { refresh(); }
   bool show_mark(const ShownPoint& point, bool moves) override;
 
  private:
@@ -42,17 +42,17 @@ class PointsPage : public Page {
     QString sorted_by;
     Qt::SortOrder order = Qt::AscendingOrder;
   };
-  struct Found {
+  struct FindResult {
     Contents contents;
     std::vector<Row> rows;
   };
-  [[nodiscard]] static Found find(const Asked& asked);
+  [[nodiscard]] static FindResult find(const Asked& asked);
   void add_table();
   void keep_order();
   void sort_by(int column, Qt::SortOrder order);
   /// Updates from the visible points, in the chosen order.
   void refresh();
-  void show_found(Found found);
+  void apply_result(FindResult found);
   void hide_columns();
   void size_columns();
   [[nodiscard]] QString heading_of(int column) const;
@@ -69,9 +69,9 @@ class PointsPage : public Page {
   std::set<QString> hidden_;
   std::set<QString> shown_;        ///< Shown by the user, though all rows have the same value.
   std::map<QString, int> widths_;  ///< In pixels, for the widest text so far.
-  std::set<QString> sized_by_hand_;
+  std::set<QString> sized_by_user_;
   bool sizing_ = false;
-  Live<Asked, Found> found_;
+  Live<Asked, FindResult> found_;
 };
 
 }  // namespace attnscope::ui

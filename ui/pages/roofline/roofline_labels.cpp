@@ -12,9 +12,9 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr double beside_line = 3;  ///< In pixels, between a line and its label.
-constexpr double mark_half = 4;    ///< Half the size of a mark, in pixels.
-constexpr double above_mark = 6;   ///< In pixels, between a mark and its label.
+constexpr double line_label_gap = 3;  ///< In pixels, between a line and its label.
+constexpr double half_mark_size = 4;  ///< Half the size of a mark, in pixels.
+constexpr double mark_label_gap = 6;  ///< In pixels, between a mark and its label.
 
 bool is_free(const QPolygonF& place, const std::vector<QPolygonF>& taken) {
   return std::ranges::none_of(taken, [&](const QPolygonF& other) { return place.intersects(other); });
@@ -51,7 +51,7 @@ void RooflineLabels::place_roof(const Label& label, std::vector<QPolygonF>& take
   if (highest < area.bottom() && enters.y() < highest) return;  // The roof ends at the ceilings, left of the axes.
   constexpr double step = 24;
   for (double offset = step; offset < 8 * step; offset += step) {
-    const QPointF corner = enters + along * offset + across * beside_line;
+    const QPointF corner = enters + along * offset + across * line_label_gap;
     const QPointF up = across * metrics.height();
     const QPolygonF place({corner, corner + along * width, corner + along * width + up, corner + up});
     if (!area.contains(place.boundingRect())) continue;
@@ -65,9 +65,9 @@ void RooflineLabels::place_roof(const Label& label, std::vector<QPolygonF>& take
   // Next to the line if little of it is visible, or above all ceilings, where it ends.
   std::vector<QPointF> corners;
   for (double offset = step; offset < 10 * step; offset += step / 2) {
-    corners.push_back(enters + along * offset + QPointF(2 * beside_line, metrics.height()));
+    corners.push_back(enters + along * offset + QPointF(2 * line_label_gap, metrics.height()));
   }
-  corners.emplace_back(enters.x() + 2 * beside_line, highest - beside_line);
+  corners.emplace_back(enters.x() + 2 * line_label_gap, highest - line_label_gap);
   label.item->setRotation(0);
   place_off_ceilings(label, corners, taken);
 }
@@ -143,17 +143,17 @@ void RooflineLabels::place() {
       place_roof(label, taken);
     } else if (label.kind == Kind::ceiling) {
       const double y = plot_.yAxis->coordToPixel(label.at.y());
-      const double x = area.right() - width - 2 * beside_line;
+      const double x = area.right() - width - 2 * line_label_gap;
       // If two ceilings are close, the lower one's name is below its line; also if a slanted line would cross it.
-      const std::vector<QPointF> corners{{x, y - beside_line},
-                                         {x, y + line + beside_line},
-                                         {x - width / 2, y - beside_line},
-                                         {x - width - 8 * beside_line, y - beside_line}};
-      std::vector<QPolygonF> or_roofs = taken;
-      std::ranges::move(roof_lines(), std::back_inserter(or_roofs));
-      place_off_ceilings(label, corners, or_roofs);
+      const std::vector<QPointF> corners{{x, y - line_label_gap},
+                                         {x, y + line + line_label_gap},
+                                         {x - width / 2, y - line_label_gap},
+                                         {x - width - 8 * line_label_gap, y - line_label_gap}};
+      std::vector<QPolygonF> taken_or_roofs = taken;
+      std::ranges::move(roof_lines(), std::back_inserter(taken_or_roofs));
+      place_off_ceilings(label, corners, taken_or_roofs);
       if (label.item->visible()) {
-        taken.push_back(or_roofs.back());
+        taken.push_back(taken_or_roofs.back());
       } else {
         place_off_ceilings(label, corners, taken);
       }
@@ -161,17 +161,17 @@ void RooflineLabels::place() {
       if (!marks_taken) {
         for (const QPointF& each : marks_) {
           taken.emplace_back(QRectF(pixel_of(*plot_.axisRect(), each), QSizeF())
-                                 .adjusted(-mark_half, -mark_half, mark_half, mark_half));
+                                 .adjusted(-half_mark_size, -half_mark_size, half_mark_size, half_mark_size));
         }
         marks_taken = true;
       }
       const QPointF mark = pixel_of(*plot_.axisRect(), label.at);
       const double middle = mark.y() + line / 2;
       place_upright(label,
-                    {{mark.x() - width / 2, mark.y() - above_mark},
-                     {mark.x() + above_mark, middle},
-                     {mark.x() - width - above_mark, middle},
-                     {mark.x() - width / 2, mark.y() + above_mark + line}},
+                    {{mark.x() - width / 2, mark.y() - mark_label_gap},
+                     {mark.x() + mark_label_gap, middle},
+                     {mark.x() - width - mark_label_gap, middle},
+                     {mark.x() - width / 2, mark.y() + mark_label_gap + line}},
                     taken);
     }
   }

@@ -21,7 +21,7 @@ class RooflineLabels {
     marks_.clear();
   }
   /// Keeps lengths off this mark.
-  void keep_free(const QPointF& mark) { marks_.push_back(mark); }
+  void reserve_mark(const QPointF& mark) { marks_.push_back(mark); }
   /// Label along a line of slope 1 (log-log) through a point.
   void add_roof(const QPointF& through, const QString& text, const QColor& color) {
     add(Kind::roof, through, text, color);

@@ -21,7 +21,7 @@ namespace {
 
 std::vector<Choice<RooflineLevel>::Value> levels() {
   const auto value = [](RooflineLevel level, const QString& id) {
-    return Choice<RooflineLevel>::Value{level, {.text = level_words(level), .id = id}};
+    return Choice<RooflineLevel>::Value{level, {.text = level_label(level), .id = id}};
   };
   return {value(RooflineLevel::dram, QStringLiteral("dram")), value(RooflineLevel::sm_l2, QStringLiteral("sm_l2")),
           value(RooflineLevel::link, QStringLiteral("link"))};
@@ -29,7 +29,7 @@ std::vector<Choice<RooflineLevel>::Value> levels() {
 
 /// Returns the successful rows of problems for which some row has byte counts. Rows without bytes in such problems are
 /// counted in the note; other problems would be empty.
-std::vector<Row> rows_of_problems_with_bytes(const analysis::PointTable& table) {
+std::vector<Row> rows_with_bytes(const analysis::PointTable& table) {
   const std::vector<std::uint64_t> problems = analysis::combined_codes(table, analysis::curve_facets());
   std::set<std::uint64_t> with_bytes;
   std::vector<Row> has_valid_times;
@@ -51,7 +51,7 @@ RooflinePage::RooflinePage(Workspace& workspace, QWidget* parent)
       device_([this] { refresh(); }) {
   add_controls();
   add_content();
-  connect(&workspace, &Workspace::ceilings_changed, this, [this] { fall_behind(); });
+  connect(&workspace, &Workspace::ceilings_changed, this, [this] { mark_stale(); });
   refresh();
 }
 
@@ -66,14 +66,14 @@ void RooflinePage::add_content() {
   plot_ = new RooflinePlot(this);
   keep_zoom(choices(), *plot_);
   model_ = new ResultModel(this);
-  left_out_ = new QLabel(this);
-  left_out_->setTextFormat(Qt::PlainText);
-  left_out_->setWordWrap(true);
-  left_out_->hide();
-  set_plot_and_table(plot_, *model_, qtext(msg::roofline_page::title{}), 4, left_out_);
-  connect(plot_, &RooflinePlot::point_clicked, this, &RooflinePage::tell_selected);
+  skipped_label_ = new QLabel(this);
+  skipped_label_->setTextFormat(Qt::PlainText);
+  skipped_label_->setWordWrap(true);
+  skipped_label_->hide();
+  set_plot_and_table(plot_, *model_, qtext(msg::roofline_page::title{}), 4, skipped_label_);
+  connect(plot_, &RooflinePlot::point_clicked, this, &RooflinePage::emit_selected);
   connect(table()->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
-    if (current.isValid()) tell_selected((*set_->points)[drawn()[static_cast<std::size_t>(current.row())]]);
+    if (current.isValid()) emit_selected((*set_->points)[drawn()[static_cast<std::size_t>(current.row())]]);
   });
 }
 
@@ -107,8 +107,8 @@ void RooflinePage::refresh_devices() {
   }
   device_.offer(std::move(devices));
   ceilings_.clear();
-  same_device_ = true;
-  rates_missing_.clear();
+  ceilings_of_same_device_ = true;
+  missing_rates_.clear();
   if (device_.shown() == nullptr) return;
   const std::string id = device_.shown()->id.toStdString();
   const auto row = first_of(id);
@@ -124,29 +124,30 @@ void RooflinePage::refresh_devices() {
     if (from.isEmpty()) return;
     const auto told =
         find([&](const ShownCeilings& set) { return from.contains(QString::fromStdString(set.device_uuid)); });
-    same_device_ = false;
+    ceilings_of_same_device_ = false;
     if (told != sets.end()) {
       ceilings_ = told->ceilings;
     } else {
-      rates_missing_ = from;
+      missing_rates_ = from;
     }
     return;
   }
   auto found = find([&](const ShownCeilings& set) { return set.device_uuid == id; });
-  same_device_ = found != sets.end();
-  if (!same_device_) found = find([&](const ShownCeilings& set) { return same_gpu(set.device_name, run.device_name); });
+  ceilings_of_same_device_ = found != sets.end();
+  if (!ceilings_of_same_device_)
+    found = find([&](const ShownCeilings& set) { return same_gpu(set.device_name, run.device_name); });
   if (found != sets.end()) ceilings_ = found->ceilings;
 }
 
 analysis::RooflineRequest RooflinePage::request() const {
   analysis::RooflineRequest request;
   if (device_.shown() != nullptr) request.device_id = device_.shown()->id.toStdString();
-  request.ceilings = {ceilings_, same_device_};
+  request.ceilings = {ceilings_, ceilings_of_same_device_};
   return request;
 }
 
 void RooflinePage::refresh() {
-  look_through({}, rows_of_problems_with_bytes, [this] { show_roofline(); });
+  search_points({}, rows_with_bytes, [this] { show_roofline(); });
 }
 
 void RooflinePage::show_roofline() {
@@ -157,15 +158,15 @@ void RooflinePage::show_roofline() {
   set_ = std::make_shared<const RooflineSet>(std::move(set));
   show_table();
   plot_->set_roofline(*set_);
-  if (!set_->report.series.empty()) plot_->take_zoom(workspace().loading());
-  show_left_out();
+  if (!set_->report.series.empty()) plot_->apply_zoom(workspace().loading());
+  show_skipped();
   fit_table();
   const bool any = std::ranges::any_of(set_->report.series, [&](const RooflineSeries& series) {
     return std::ranges::any_of(series.points,
                                [&](const RooflinePoint& point) { return point.intensity(level()).has_value(); });
   });
-  if (!any) return show_words(why_none());
-  show_content(simulated_parts(*points(), drawn()));
+  if (!any) return show_text(no_plot_text());
+  show_content(simulated_groups(*points(), drawn()));
 }
 
 void RooflinePage::show_table() {
@@ -195,7 +196,7 @@ bool RooflinePage::show_mark(const ShownPoint& point, bool /*moves*/) {
   return has_plot() && (selected || row.has_value());
 }
 
-void RooflinePage::show_left_out() {
+void RooflinePage::show_skipped() {
   std::size_t without_bytes = set_->report.without_bytes;
   for (const RooflineSeries& series : set_->report.series) {
     without_bytes += static_cast<std::size_t>(
@@ -219,16 +220,16 @@ void RooflinePage::show_left_out() {
     lines << qtext(msg::roofline_page::other_devices{.devices = others.join(QStringLiteral(", ")).toStdString(),
                                                      .points = points_text(static_cast<std::size_t>(elsewhere))});
   }
-  if (!rates_missing_.isEmpty()) {
-    lines << qtext(msg::roofline_page::rates_missing{.from = rates_missing_.toStdString()});
+  if (!missing_rates_.isEmpty()) {
+    lines << qtext(msg::roofline_page::rates_missing{.from = missing_rates_.toStdString()});
   }
-  left_out_->setText(lines.join(QLatin1Char('\n')));
-  left_out_->setVisible(!lines.isEmpty());
+  skipped_label_->setText(lines.join(QLatin1Char('\n')));
+  skipped_label_->setVisible(!lines.isEmpty());
 }
 
-EmptyWords RooflinePage::why_none() const {
-  if (points()->empty()) return why_no_points(workspace());
-  if (const auto none_ran = why_none_ran(points()->table())) return *none_ran;
+EmptyStateText RooflinePage::no_plot_text() const {
+  if (points()->empty()) return no_points_text(workspace());
+  if (const auto none_ran = none_ran_text(points()->table())) return *none_ran;
   const auto several = [&](Row row) { return points()->table().problem(row).gpus > 1; };
   if (level() == RooflineLevel::link && std::ranges::none_of(filter().rows(), several)) {
     return {qtext(msg::roofline_page::none_of_links{}), qtext(msg::roofline_page::none_of_links_help{})};
@@ -236,8 +237,8 @@ EmptyWords RooflinePage::why_none() const {
   return {qtext(msg::roofline_page::none{}), qtext(msg::roofline_page::none_help{})};
 }
 
-int RooflinePage::room_for_table() const {
-  return height() / 4 - (left_out_->isHidden() ? 0 : left_out_->sizeHint().height());
+int RooflinePage::max_table_height() const {
+  return height() / 4 - (skipped_label_->isHidden() ? 0 : skipped_label_->sizeHint().height());
 }
 
 }  // namespace attnscope::ui

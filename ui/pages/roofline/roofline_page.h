@@ -26,7 +26,7 @@ class RooflinePage : public PlotTablePage {
  protected:
   void show_problem() override { refresh(); }
   bool show_mark(const ShownPoint& point, bool moves) override;
-  [[nodiscard]] int room_for_table() const override;
+  [[nodiscard]] int max_table_height() const override;
 
  private:
   void add_controls();
@@ -37,21 +37,21 @@ class RooflinePage : public PlotTablePage {
   void show_table();
   [[nodiscard]] std::vector<Row> drawn() const;
   void refresh_devices();
-  [[nodiscard]] EmptyWords why_none() const;
-  void show_left_out();
+  [[nodiscard]] EmptyStateText no_plot_text() const;
+  void show_skipped();
   [[nodiscard]] analysis::RooflineRequest request() const;
   [[nodiscard]] RooflineLevel level() const { return level_.value(); }
 
   Choice<RooflineLevel> level_;
   IdChoice device_;
   std::shared_ptr<const RooflineSet> set_ = std::make_shared<const RooflineSet>();
-  QString rates_missing_;  ///< Ceilings that the simulation used and no open file has.
+  QString missing_rates_;  ///< Ceilings that the simulation used and no open file has.
   QString gpu_;
   std::vector<Ceiling> ceilings_;
-  bool same_device_ = true;  ///< The ceilings were measured on the shown device itself.
+  bool ceilings_of_same_device_ = true;  ///< The ceilings were measured on the shown device itself.
   RooflinePlot* plot_ = nullptr;
   ResultModel* model_ = nullptr;
-  QLabel* left_out_ = nullptr;
+  QLabel* skipped_label_ = nullptr;
 };
 
 }  // namespace attnscope::ui

@@ -21,11 +21,11 @@ using analysis::RoofSource;
 constexpr double tera = 1e12;
 constexpr double differs_significantly =
     1.02;                                ///< Minimum ratio of executed to visible FLOPs for which the line is drawn.
-constexpr double beyond_points = 2.5;    ///< Axis margin beyond marks, as a factor.
-constexpr double beyond_ceilings = 1.8;  ///< Axis margin beyond the highest ceiling, as a factor.
-constexpr double beyond_ridge = 4;       ///< Axis margin beyond the last ridge point, as a factor.
+constexpr double points_margin = 2.5;    ///< Axis margin beyond marks, as a factor.
+constexpr double ceilings_margin = 1.8;  ///< Axis margin beyond the highest ceiling, as a factor.
+constexpr double ridge_margin = 4;       ///< Axis margin beyond the last ridge point, as a factor.
 constexpr double endless = 1e9;          ///< Length of lines that continue beyond the axes, as a factor.
-constexpr double other_level_strength = 0.45;
+constexpr double other_level_opacity = 0.45;
 
 SampleMark mark_of_roofline(const RooflinePoint& point) {
   const SampleMark mark = mark_of_values(point.provenance);
@@ -36,15 +36,15 @@ bool is_measured(RoofSource source) {
   return source == RoofSource::measured || source == RoofSource::alike;
 }
 
-bool is_tabled(RoofSource source) {
+bool is_specified_value(RoofSource source) {
   return source == RoofSource::datasheet || source == RoofSource::architecture;
 }
 
 QPen pen_of(RoofSource source, const QColor& color, double width) {
   QPen pen(color, width);
   pen.setCapStyle(Qt::FlatCap);
-  if (is_tabled(source)) pen.setDashPattern({7, 4});
-  if (!is_measured(source) && !is_tabled(source)) pen.setDashPattern({1.5, 3});
+  if (is_specified_value(source)) pen.setDashPattern({7, 4});
+  if (!is_measured(source) && !is_specified_value(source)) pen.setDashPattern({1.5, 3});
   return pen;
 }
 
@@ -123,10 +123,10 @@ void RooflinePlot::draw_contents() {
   find_marks();
   for (const Roof& roof : set_.report.roofs) of_bytes(roof.bound) ? draw_roof(roof) : draw_ceiling(roof);
   for (std::size_t i = 0; i < set_.report.series.size(); ++i) draw_series(i);
-  for (const Mark& mark : marks_) labels_.keep_free({mark.x, mark.y});
+  for (const Mark& mark : marks_) labels_.reserve_mark({mark.x, mark.y});
   if (set_.points) add_keys();
   for (QCPAxis* axis : axisRect()->axes()) style_axis(*axis, plot_colors(palette()), font());
-  const std::string level = level_words(set_.level).toStdString();
+  const std::string level = level_label(set_.level).toStdString();
   title_text_ = qtext(msg::roofline_page::plot_title{
       .device = set_.device.toStdString(), .level = level, .problem = set_.problem.toStdString()});
   xAxis->setLabel(qtext(msg::roofline_page::intensity_axis{.level = level}));
@@ -135,7 +135,7 @@ void RooflinePlot::draw_contents() {
 }
 
 void RooflinePlot::reset_view() {
-  user_view_ = false;
+  is_user_zoomed_ = false;
   Extent x;
   Extent y;
   for (const Mark& mark : marks_) {
@@ -145,12 +145,12 @@ void RooflinePlot::reset_view() {
   const Extent flops = ceilings();
   for (const Roof& roof : set_.report.roofs) {
     if (!is_of_level(roof, set_.level)) continue;
-    x.high = std::max(x.high, flops.high / roof.rate * beyond_ridge / beyond_points);
+    x.high = std::max(x.high, flops.high / roof.rate * ridge_margin / points_margin);
     x.low = std::min(x.low, flops.low / roof.rate);  // Roofs are visible wherever the points are.
   }
   if (marks_.empty() || x.high <= 0) return replot(rpQueuedReplot);
-  xAxis->setRange(x.low / beyond_points, x.high * beyond_points);
-  yAxis->setRange(y.low / beyond_points, std::max(y.high, flops.high / tera) * beyond_ceilings);
+  xAxis->setRange(x.low / points_margin, x.high * points_margin);
+  yAxis->setRange(y.low / points_margin, std::max(y.high, flops.high / tera) * ceilings_margin);
   replot(rpQueuedReplot);
 }
 
@@ -163,14 +163,14 @@ QCPGraph* RooflinePlot::add_roof_line(const QPen& pen) {
 void RooflinePlot::draw_roof(const Roof& roof) {
   const PlotColors colors = plot_colors(palette());
   const bool strong = is_of_level(roof, set_.level);
-  const QColor color = strong ? colors.text : faded(colors.text, other_level_strength);
+  const QColor color = strong ? colors.text : faded(colors.text, other_level_opacity);
   QCPGraph* line = add_roof_line(pen_of(roof.source, color, strong ? 2.2 : 1.2));
-  line->setName(roof_words(set_, roof));
+  line->setName(roof_text(set_, roof));
   const double highest = ceilings().high;
   const double end = highest > 0 ? highest / roof.rate : endless;
   line->addData(end / endless, end / endless * roof.rate / tera);
   line->addData(end, end * roof.rate / tera);
-  labels_.add_roof({1, roof.rate / tera}, roof_words(set_, roof), strong ? colors.text : colors.muted);
+  labels_.add_roof({1, roof.rate / tera}, roof_text(set_, roof), strong ? colors.text : colors.muted);
 }
 
 void RooflinePlot::draw_ceiling(const Roof& roof) {
@@ -181,10 +181,10 @@ void RooflinePlot::draw_ceiling(const Roof& roof) {
     if (is_of_level(memory, set_.level)) ridge = flops / memory.rate;
   }
   QCPGraph* line = add_roof_line(pen_of(roof.source, colors.text, 1.6));
-  line->setName(roof_words(set_, roof));
+  line->setName(roof_text(set_, roof));
   line->addData(ridge, flops / tera);
   line->addData(ridge * endless, flops / tera);
-  labels_.add_ceiling(flops / tera, roof_words(set_, roof), colors.text);
+  labels_.add_ceiling(flops / tera, roof_text(set_, roof), colors.text);
 }
 
 void RooflinePlot::draw_series(std::size_t place) {
@@ -215,11 +215,11 @@ void RooflinePlot::draw_series(std::size_t place) {
   if (hidden) return;
   draw_theory(place);
   draw_marks(place);
-  name_ends(place);
+  label_ends(place);
 }
 
 void RooflinePlot::draw_marks(std::size_t place) {
-  MarkGraphs graphs(*axisRect(), [&](SampleMark mark) {
+  MarkerGraphs graphs(*axisRect(), [&](SampleMark mark) {
     return scatter_of(mark, color_of(place), plot_colors(palette()).background);
   });
   for (const Mark& mark : marks_) {
@@ -243,7 +243,7 @@ void RooflinePlot::draw_theory(std::size_t place) {
   }
 }
 
-void RooflinePlot::name_ends(std::size_t place) {
+void RooflinePlot::label_ends(std::size_t place) {
   const Mark* first = nullptr;
   const Mark* last = nullptr;
   for (const Mark& mark : marks_) {
@@ -259,7 +259,7 @@ void RooflinePlot::name_ends(std::size_t place) {
   }
 }
 
-void RooflinePlot::add_key_of(const Message& words, const QPen& pen, const QCPScatterStyle& scatter) {
+void RooflinePlot::add_key_entry(const Message& words, const QPen& pen, const QCPScatterStyle& scatter) {
   QCPGraph* sample = add_line(*axisRect(), pen);
   sample->setName(qtext(words));
   sample->setScatterStyle(scatter);
@@ -270,13 +270,13 @@ void RooflinePlot::add_keys() {
   const PlotColors colors = plot_colors(palette());
   const auto any_roof = [&](const auto& is) { return std::ranges::any_of(set_.report.roofs, is); };
   if (any_roof([](const Roof& roof) { return is_measured(roof.source); })) {
-    add_key_of(msg::roofline_page::key_measured{}, pen_of(RoofSource::measured, colors.text, 2));
+    add_key_entry(msg::roofline_page::key_measured{}, pen_of(RoofSource::measured, colors.text, 2));
   }
-  if (any_roof([](const Roof& roof) { return is_tabled(roof.source); })) {
-    add_key_of(msg::roofline_page::key_datasheet{}, pen_of(RoofSource::datasheet, colors.text, 2));
+  if (any_roof([](const Roof& roof) { return is_specified_value(roof.source); })) {
+    add_key_entry(msg::roofline_page::key_datasheet{}, pen_of(RoofSource::datasheet, colors.text, 2));
   }
-  if (any_roof([](const Roof& roof) { return !is_measured(roof.source) && !is_tabled(roof.source); })) {
-    add_key_of(msg::roofline_page::key_estimate{}, pen_of(RoofSource::stated, colors.text, 2));
+  if (any_roof([](const Roof& roof) { return !is_measured(roof.source) && !is_specified_value(roof.source); })) {
+    add_key_entry(msg::roofline_page::key_estimate{}, pen_of(RoofSource::stated, colors.text, 2));
   }
   bool closed = false;
   bool executed = false;
@@ -287,11 +287,11 @@ void RooflinePlot::add_keys() {
     executed = executed || point.executed_ratio() >= differs_significantly;
     throttled = throttled || point.throttled;
   }
-  if (closed) add_key_of(msg::roofline_page::key_closed_form{}, QPen(Qt::NoPen), upright_dash(colors.muted));
-  if (executed) add_key_of(msg::roofline_page::key_executed{}, QPen(colors.muted, 1.3, Qt::DotLine));
+  if (closed) add_key_entry(msg::roofline_page::key_closed_form{}, QPen(Qt::NoPen), upright_dash(colors.muted));
+  if (executed) add_key_entry(msg::roofline_page::key_executed{}, QPen(colors.muted, 1.3, Qt::DotLine));
   if (throttled) {
-    add_key_of(msg::roofline_page::key_throttled{}, QPen(Qt::NoPen),
-               scatter_of(SampleMark::half_disc, colors.muted, colors.background));
+    add_key_entry(msg::roofline_page::key_throttled{}, QPen(Qt::NoPen),
+                  scatter_of(SampleMark::half_disc, colors.muted, colors.background));
   }
 }
 
@@ -322,7 +322,7 @@ HoverContent RooflinePlot::read_out(const Mark& mark) const {
                       .measured = measured, .modeled = number_text(*modeled), .provenance = provenance})
                 : Message(msg::roofline_page::intensity_value{.measured = measured, .provenance = provenance});
     content.rows.push_back({colors.text, SampleMark::none,
-                            qtext(msg::roofline_page::intensity{.level = level_words(level).toStdString()}),
+                            qtext(msg::roofline_page::intensity{.level = level_label(level).toStdString()}),
                             qtext(value)});
   }
   for (const analysis::BoundShare& share : point.shares) {
@@ -339,7 +339,7 @@ HoverContent RooflinePlot::read_out(const Mark& mark) const {
   }
   content.notes << qtext(msg::roofline_page::tile{.tile = format_tile(table.tile_of(point.row)).toStdString()});
   if (point.throttled) content.notes << qtext(msg::roofline_page::throttled{});
-  content.notes << run_words(point.row);
+  content.notes << run_text(point.row);
   return content;
 }
 

@@ -36,9 +36,9 @@ class RooflinePlot : public LegendPlot {
   void draw_series(std::size_t place);
   void draw_marks(std::size_t place);
   void draw_theory(std::size_t place);
-  void name_ends(std::size_t place);
+  void label_ends(std::size_t place);
   void add_keys();
-  void add_key_of(const Message& words, const QPen& pen, const QCPScatterStyle& scatter = {});
+  void add_key_entry(const Message& words, const QPen& pen, const QCPScatterStyle& scatter = {});
   [[nodiscard]] QColor color_of(std::size_t series) const;
   /// FLOP/s of the ceilings.
   [[nodiscard]] Extent ceilings() const;

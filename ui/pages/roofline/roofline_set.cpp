@@ -57,7 +57,7 @@ Message source_words(const RooflineSet& set, analysis::RoofSource source) {
 
 }  // namespace
 
-QString level_words(RooflineLevel level) {
+QString level_label(RooflineLevel level) {
   switch (level) {
     case RooflineLevel::dram:
       return qtext(msg::roofline_page::dram{});
@@ -83,7 +83,7 @@ QColor series_color(const RooflineSet& set, const RooflineSeries& series, bool d
   return dark ? color.darker(100 + lighter_shade * place) : color.lighter(100 + lighter_shade * place);
 }
 
-QString roof_words(const RooflineSet& set, const analysis::Roof& roof) {
+QString roof_text(const RooflineSet& set, const analysis::Roof& roof) {
   const std::string_view bound = to_string(roof.bound);
   Message words = msg::roofline_page::roof{.bound = bound, .rate = text(BytesPerSecond(roof.rate))};
   if (roof.bound == analysis::Bound::exp2) {
@@ -153,7 +153,7 @@ analysis::Table roofline_table(const std::shared_ptr<const RooflineSet>& set) {
   const bool links = find_roof(set->report.roofs, analysis::Bound::link) != nullptr;
   for (const RooflineLevel level : analysis::roofline_levels) {
     if (level == RooflineLevel::link && !links) continue;
-    add(msg::roofline_page::column_intensity{.level = level_words(level).toStdString()},
+    add(msg::roofline_page::column_intensity{.level = level_label(level).toStdString()},
         msg::roofline_page::intensity_help{}, right,
         [number, level](const Line& line) { return number(line.point->intensity(level)); });
   }

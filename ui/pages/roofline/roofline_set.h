@@ -26,13 +26,13 @@ struct RooflineSet {
   QString problem;  ///< Settings common to all points.
 };
 
-[[nodiscard]] QString level_words(RooflineLevel level);
+[[nodiscard]] QString level_label(RooflineLevel level);
 /// "FA2"; with the run if the set has several of an algorithm.
 [[nodiscard]] QString series_title(const RooflineSet& set, const RooflineSeries& series);
 /// Color of the algorithm; paler for each further run of it.
 [[nodiscard]] QColor series_color(const RooflineSet& set, const RooflineSeries& series, bool dark);
 /// "wgmma 781 TFLOP/s at 1520 MHz · measured", "exp2 4.14 Top/s = 1.06 PFLOP/s · datasheet".
-[[nodiscard]] QString roof_words(const RooflineSet& set, const analysis::Roof& roof);
+[[nodiscard]] QString roof_text(const RooflineSet& set, const analysis::Roof& roof);
 /// "wgmma"; empty for a point without a bound.
 [[nodiscard]] QString bound_text(const RooflinePoint& point);
 /// Provenance of the bytes in the intensity.

@@ -20,7 +20,7 @@
 #include "ui/models/curve_series.h"
 #include "ui/pages/empty_state.h"
 #include "ui/pages/problem_page.h"
-#include "ui/plots/heatmap_words.h"
+#include "ui/plots/heatmap_text.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
 
@@ -30,7 +30,7 @@ namespace {
 constexpr std::size_t sampled_rows = 64;  ///< Number of points inspected to find the available counters.
 
 /// Filter without choices; the page sets its axes.
-ProblemFilter new_map_filter() {
+ProblemFilter make_map_filter() {
   const analysis::MapLayout& tiles = analysis::tile_layout();
   ProblemFilter filter(analysis::all_map_facets(), analysis::combined_facet(tiles.x, tiles.y));
   filter.restrict_to(analysis::fixed_facets(tiles), analysis::combined_facet(tiles.x, tiles.y));
@@ -40,25 +40,25 @@ ProblemFilter new_map_filter() {
 /// Returns null if an axis is unknown or both share a field.
 std::optional<analysis::MapLayout> layout_of(const QString& id) {
   const std::vector<analysis::PointAxis> axes = analysis::point_axes();
-  const analysis::PointAxis* y = analysis::find_axis(axes, rows_of_layout(id).toStdString());
-  const analysis::PointAxis* x = analysis::find_axis(axes, columns_of_layout(id).toStdString());
-  if (x == nullptr || y == nullptr || share_names(*x, *y)) return std::nullopt;
+  const analysis::PointAxis* y = analysis::find_axis(axes, layout_rows(id).toStdString());
+  const analysis::PointAxis* x = analysis::find_axis(axes, layout_columns(id).toStdString());
+  if (x == nullptr || y == nullptr || share_fields(*x, *y)) return std::nullopt;
   return analysis::MapLayout{*x, *y};
 }
 
 }  // namespace
 
 TileHeatmapPage::TileHeatmapPage(Workspace& workspace, QWidget* parent)
-    : ProblemPage(workspace, new_map_filter, parent),
+    : ProblemPage(workspace, make_map_filter, parent),
       layout_(analysis::tile_layout()),
-      axes_([this] { take_axes(); }, layout_id(layout_), [](const QString& id) { return layout_of(id).has_value(); }),
+      axes_([this] { apply_axes(); }, layout_id(layout_), [](const QString& id) { return layout_of(id).has_value(); }),
       metric_([this] { refresh(); }, to_qstring(metric_key::time_median_ns),
               [](const QString& id) { return find_metric(id.toStdString()) != nullptr; }),
-      as_([this] { refresh(); }, to_qstring(to_string(analysis::Comparison::none))) {
+      comparison_choice_([this] { refresh(); }, to_qstring(to_string(analysis::Comparison::none))) {
   add_chips();
   view_ = new HeatmapView(this);
   set_content(view_);
-  connect(view_, &HeatmapView::cell_selected, this, &TileHeatmapPage::tell_selected);
+  connect(view_, &HeatmapView::cell_selected, this, &TileHeatmapPage::emit_selected);
   refresh();
 }
 
@@ -68,23 +68,24 @@ void TileHeatmapPage::add_chips() {
   chip_of_[&axes_] = facets().add_chip(axes_, qtext(msg::tile_map::axes{}), qtext(msg::tile_map::axes_help{}));
   for (const IdChoice* choice : {&metric_, &axes_}) {
     chip_of_[choice]->hide_label();
-    chip_of_[choice]->set_widest(widest);
+    chip_of_[choice]->set_max_value_width(widest);
   }
-  chip_of_[&as_] = facets().add_option(as_, qtext(msg::tile_map::show_as{}), qtext(msg::tile_map::show_as_help{}));
+  chip_of_[&comparison_choice_] =
+      facets().add_option(comparison_choice_, qtext(msg::tile_map::show_as{}), qtext(msg::tile_map::show_as_help{}));
   log_ = facets().toggles().add(QStringLiteral("log"), qtext(msg::tile_map::log{}), qtext(msg::tile_map::log_help{}),
                                 true);
   connect(log_, &QAction::toggled, this, &TileHeatmapPage::refresh);
   choices().keep("metric", metric_);
-  choices().keep("as", as_);
+  choices().keep("as", comparison_choice_);
   choices().keep("log", *log_);
   choices().keep(
       [this](QJsonObject& state) {
-        state[QStringLiteral("rows")] = rows_of_layout(axes_.id());
-        state[QStringLiteral("columns")] = columns_of_layout(axes_.id());
+        state[QStringLiteral("rows")] = layout_rows(axes_.id());
+        state[QStringLiteral("columns")] = layout_columns(axes_.id());
       },
       [this](const QJsonObject& state) {
-        axes_.set_id(layout_id(state[QStringLiteral("rows")].toString(rows_of_layout(axes_.id())),
-                               state[QStringLiteral("columns")].toString(columns_of_layout(axes_.id()))));
+        axes_.set_id(layout_id(state[QStringLiteral("rows")].toString(layout_rows(axes_.id())),
+                               state[QStringLiteral("columns")].toString(layout_columns(axes_.id()))));
       });
 }
 
@@ -102,13 +103,13 @@ void TileHeatmapPage::set_axes(const QString& rows, const QString& columns) {
   axes_.choose(layout_id(rows, columns));
 }
 
-void TileHeatmapPage::take_axes() {
+void TileHeatmapPage::apply_axes() {
   // Views compare facets by identity, so keep the layout object if it is unchanged.
   if (axes_.id() != layout_id(layout_)) layout_ = *layout_of(axes_.id());
   refresh();
 }
 
-bool TileHeatmapPage::over_tiles() const {
+bool TileHeatmapPage::is_over_tiles() const {
   return axes_.id() == layout_id(analysis::tile_layout());
 }
 
@@ -117,16 +118,16 @@ void TileHeatmapPage::offer(IdChoice& choice, std::vector<Option> options, int o
   choice.offer(std::move(options), otherwise);
 }
 
-bool TileHeatmapPage::turn_to(const QString& file, std::int64_t point) {
+bool TileHeatmapPage::show_problem_of_point(const QString& file, std::int64_t point) {
   const auto wanted = [&](const ShownPoint& each) { return each.id == point && each.run->file == file; };
-  if (turn_to_problem_of(wanted)) return true;
+  if (show_problem_of(wanted)) return true;
   axes_.choose(layout_id(analysis::tile_layout()));
-  return turn_to_problem_of(wanted);
+  return show_problem_of(wanted);
 }
 
 QString TileHeatmapPage::file_stem() const {
   QString stem = QString::fromStdString(analysis::map_stem(filter(), metric_.key()));
-  if (!over_tiles()) stem += QStringLiteral("-%1-%2").arg(rows_of_layout(axes_.id()), columns_of_layout(axes_.id()));
+  if (!is_over_tiles()) stem += QStringLiteral("-%1-%2").arg(layout_rows(axes_.id()), layout_columns(axes_.id()));
   const analysis::ValueSelection shown = request().shown;
   if (shown.as != analysis::Comparison::none) stem += QLatin1Char('-') + to_qstring(to_string(shown.as));
   return stem;
@@ -145,17 +146,17 @@ std::vector<std::pair<QString, QString>> TileHeatmapPage::shortcuts() const {
           {qtext(msg::tile_map::home_on_map{}), qtext(msg::tile_map::key_best{})}};
 }
 
-void TileHeatmapPage::pose() {
-  if (has_map()) heatmap()->select(heatmap()->landmark());
+void TileHeatmapPage::prepare_screenshot() {
+  if (has_map()) heatmap()->select(heatmap()->initial_cell());
 }
 
-EmptyWords TileHeatmapPage::why_none() const {
-  if (points()->empty()) return why_no_points(workspace());
-  if (ticked_run_is_running(workspace())) {
+EmptyStateText TileHeatmapPage::no_plot_text() const {
+  if (points()->empty()) return no_points_text(workspace());
+  if (has_active_run(workspace())) {
     return {qtext(msg::tile_map::map_pending{}), qtext(msg::tile_map::map_pending_help{.tiles = min_map_tiles})};
   }
-  if (const auto none_ran = why_none_ran(points()->table())) return *none_ran;
-  if (over_tiles()) {
+  if (const auto none_ran = none_ran_text(points()->table())) return *none_ran;
+  if (is_over_tiles()) {
     return {qtext(msg::tile_map::no_sweep{}), qtext(msg::tile_map::no_sweep_help{}), attnscope::tiles_sample};
   }
   return {qtext(msg::tile_map::no_map{}),
@@ -174,7 +175,7 @@ void TileHeatmapPage::offer_axes() {
   std::vector<Option> options;
   for (const analysis::PointAxis& y : axes) {
     for (const analysis::PointAxis& x : axes) {
-      if (!share_names(x, y)) options.push_back(layout_option({.x = x, .y = y}));
+      if (!share_fields(x, y)) options.push_back(layout_option({.x = x, .y = y}));
     }
   }
   offer(axes_, std::move(options), -1);
@@ -209,27 +210,27 @@ void TileHeatmapPage::offer_comparisons() {
   add(none, qtext(msg::tile_map::show_value{}));
   const Metric* metric = find_metric(metric_.key());
   if (metric != nullptr && metric->better != BetterDirection::neither)
-    add(share_of_best, comparison_words(share_of_best));
-  if (analysis::has_model(metric_.key())) add(over_model, comparison_words(over_model));
-  offer(as_, std::move(options), 0);
+    add(share_of_best, comparison_suffix(share_of_best));
+  if (analysis::has_model(metric_.key())) add(over_model, comparison_suffix(over_model));
+  offer(comparison_choice_, std::move(options), 0);
 }
 
 analysis::MapRequest TileHeatmapPage::request() const {
   analysis::MapRequest request{.layout = layout_, .shown = {.metric = metric_.key()}};
-  if (as_.shown() == nullptr) return request;
+  if (comparison_choice_.shown() == nullptr) return request;
   for (const analysis::Comparison as : {analysis::Comparison::share_of_best, analysis::Comparison::over_model}) {
-    if (as_.shown()->id == to_qstring(to_string(as))) request.shown.as = as;
+    if (comparison_choice_.shown()->id == to_qstring(to_string(as))) request.shown.as = as;
   }
   return request;
 }
 
 void TileHeatmapPage::refresh() {
-  if (view_ == nullptr) return;                        // Called during construction.
-  if (workspace().gathering()) return stop_looking();  // points_changed() follows.
+  if (view_ == nullptr) return;                         // Called during construction.
+  if (workspace().gathering()) return cancel_search();  // points_changed() follows.
   restrict_to(analysis::fixed_facets(layout_, workspace().visible()->table().algorithms()),
               analysis::combined_facet(layout_.x, layout_.y));
   const auto varying = std::make_shared<std::optional<std::vector<analysis::PointAxis>>>();
-  look_through(
+  search_points(
       axes_.key(),
       [varying, layout = layout_](const analysis::PointTable& table) {
         const std::vector<Row> all = table.rows();
@@ -249,11 +250,11 @@ void TileHeatmapPage::show_map() {
   const TileMap map = analysis::build_map(points()->table(), filter().rows(), request());
   if (map.empty()) {
     view_->set_map(points(), {}, false);
-    return show_words(why_none());
+    return show_text(no_plot_text());
   }
   view_->set_map(points(), map, log_->isChecked());
-  show_content(simulated_parts(*points(), map.rows()));
-  renew_mark();
+  show_content(simulated_groups(*points(), map.rows()));
+  restore_mark();
 }
 
 void TileHeatmapPage::fill_menu(QMenu& menu) {
@@ -264,7 +265,7 @@ void TileHeatmapPage::fill_menu(QMenu& menu) {
   const auto add = [&](const QString& text, CellAction action, bool enabled) {
     QAction* entry = menu.addAction(text);
     entry->setEnabled(enabled);
-    connect(entry, &QAction::triggered, this, [this, place, action] { do_with(place, action); });
+    connect(entry, &QAction::triggered, this, [this, place, action] { run_cell_action(place, action); });
   };
   add(qtext(msg::tile_map::menu_explore{}), CellAction::explore, ours);
   add(qtext(msg::tile_map::menu_pin{}), CellAction::pin, ours);
@@ -275,7 +276,7 @@ void TileHeatmapPage::fill_menu(QMenu& menu) {
   add(qtext(msg::tile_map::menu_launch{}), CellAction::launch_command, ours);
 }
 
-void TileHeatmapPage::do_with(TileMap::Place place, CellAction action) {
+void TileHeatmapPage::run_cell_action(TileMap::Place place, CellAction action) {
   const TileMap& map = view_->map();
   if (action == CellAction::value) {
     if (map.at(place).value) QGuiApplication::clipboard()->setText(facet_value_text(map, *map.at(place).value));
@@ -289,7 +290,7 @@ void TileHeatmapPage::do_with(TileMap::Place place, CellAction action) {
       emit explore_wanted(*point, gpu);
       break;
     case CellAction::pin:
-      emit pin_wanted(*point, gpu);
+      emit pin_requested(*point, gpu);
       break;
     case CellAction::collect_command:
       QGuiApplication::clipboard()->setText(QString::fromStdString(collect_command(*point)));

@@ -23,14 +23,14 @@ class TileHeatmapPage : public ProblemPage {
   [[nodiscard]] bool has_plot() const override { return has_map(); }
   /// Shows the problem of a point, by its id in `file`; resets the axes to the tile if they do not fit. Returns false
   /// if the page cannot show the point or a filter hides it.
-  bool turn_to(const QString& file, std::int64_t point);
+  bool show_problem_of_point(const QString& file, std::int64_t point);
   /// "tiles-fa2-d128-...-time_median_ns"
   [[nodiscard]] QString file_stem() const override;
   [[nodiscard]] PlotPicture picture() const override;
   [[nodiscard]] bool has_values() const override { return has_plot(); }
   [[nodiscard]] ShownValues values() const override;
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
-  void pose() override;
+  void prepare_screenshot() override;
 
   [[nodiscard]] HeatmapView* heatmap() const { return view_; }
   /// Returns false if the page shows a text instead of a map.
@@ -40,26 +40,26 @@ class TileHeatmapPage : public ProblemPage {
   /// Keys of PointAxis.
   void set_axes(const QString& rows, const QString& columns);
   /// "value", "best" or "model".
-  void set_comparison(const QString& word) { as_.choose(word); }
+  void set_comparison(const QString& word) { comparison_choice_.choose(word); }
   enum class CellAction { explore, pin, collect_command, launch_command, value };
-  void do_with(TileMap::Place place, CellAction action);
-  [[nodiscard]] const IdChoice& comparison() const { return as_; }
+  void run_cell_action(TileMap::Place place, CellAction action);
+  [[nodiscard]] const IdChoice& comparison() const { return comparison_choice_; }
 
  protected:
   void show_problem() override { refresh(); }
-  void show_choices() override { take_axes(); }
+  void show_choices() override { apply_axes(); }
   bool show_mark(const ShownPoint& point, bool moves) override;
   void fill_menu(QMenu& menu) override;
 
  private:
   void add_chips();
-  void take_axes();
-  [[nodiscard]] bool over_tiles() const;
+  void apply_axes();
+  [[nodiscard]] bool is_over_tiles() const;
   void offer(IdChoice& choice, std::vector<Option> options, int otherwise);
   /// Rebuilds the map from the visible points and the choices; ends in show_map().
   void refresh();
   void show_map();
-  [[nodiscard]] EmptyWords why_none() const;
+  [[nodiscard]] EmptyStateText no_plot_text() const;
   void offer_axes();
   void offer_metrics();
   void offer_comparisons();
@@ -69,7 +69,7 @@ class TileHeatmapPage : public ProblemPage {
   std::vector<analysis::PointAxis> varying_;  ///< Axes along which the points vary.
   IdChoice axes_;                             ///< Axis keys, rows first.
   IdChoice metric_;
-  IdChoice as_;
+  IdChoice comparison_choice_;
   std::map<const IdChoice*, FacetChip*> chip_of_;
   QAction* log_ = nullptr;
   HeatmapView* view_ = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Titles of tile maps. The cell values are tested in tests/profiler/analysis.
-#include "ui/plots/heatmap_words.h"
+#include "ui/plots/heatmap_text.h"
 
 #include <gtest/gtest.h>
 
@@ -10,22 +10,22 @@
 namespace attnscope::ui {
 namespace {
 
-std::vector<fixtures::GivenPoint> sweep_of(const std::string& algorithm) {
+std::vector<fixtures::TestPoint> sweep_of(const std::string& algorithm) {
   std::vector<PointRecord> records = fixtures::tile_sweep();
   std::erase_if(records, [&](const PointRecord& record) { return record.spec.algorithm != algorithm; });
   return fixtures::shown(records);
 }
 
-TEST(HeatmapWords, TheBestIsCalledAfterTheMetric) {
+TEST(HeatmapTextTest, NamesTheBestByMetric) {
   const auto points = fixtures::set_of(sweep_of("fa2"));
-  EXPECT_EQ(best_words(fixtures::heatmap_of(*points, metric_key::l2_sm_bytes)), QStringLiteral("lowest SM↔L2 total"));
-  EXPECT_EQ(best_words(fixtures::heatmap_of(*points, metric_key::tflops)), "highest TFLOP/s");
-  EXPECT_EQ(best_words(fixtures::heatmap_of(*points, metric_key::achieved_occupancy_pct)),
+  EXPECT_EQ(best_label(fixtures::heatmap_of(*points, metric_key::l2_sm_bytes)), QStringLiteral("lowest SM↔L2 total"));
+  EXPECT_EQ(best_label(fixtures::heatmap_of(*points, metric_key::tflops)), "highest TFLOP/s");
+  EXPECT_EQ(best_label(fixtures::heatmap_of(*points, metric_key::achieved_occupancy_pct)),
             "highest achieved occupancy");
-  EXPECT_EQ(best_words(fixtures::heatmap_of(*points, metric_key::time_median_ns)), "fastest");
+  EXPECT_EQ(best_label(fixtures::heatmap_of(*points, metric_key::time_median_ns)), "fastest");
 }
 
-TEST(HeatmapWords, ACellLeadsBackToItsPoint) {
+TEST(HeatmapTextTest, MapsCellsToPoints) {
   const auto points = fixtures::set_of(sweep_of("fa2"));
   const TileMap map = fixtures::heatmap_of(*points, metric_key::time_median_ns);
   std::size_t cells = 0;

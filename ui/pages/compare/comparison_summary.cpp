@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/pages/compare/compared_words.h"
+#include "ui/pages/compare/comparison_summary.h"
 
 #include <QEvent>
 #include <QFileInfo>
@@ -17,7 +17,7 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr int lines_for_all = 40;  ///< In text lines of page height; below this, details are folded.
+constexpr int min_unfolded_lines = 40;  ///< In text lines of page height; below this, details are folded.
 
 QLabel* text_label(QWidget* parent) {
   auto* label = new QLabel(parent);
@@ -29,7 +29,7 @@ QLabel* text_label(QWidget* parent) {
 
 }  // namespace
 
-QString copies_in_words(const std::vector<LoadedRun>& runs) {
+QString copies_text(const std::vector<LoadedRun>& runs) {
   std::map<QString, bool> only_copies;
   const RunCopies originals(runs);
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -45,7 +45,7 @@ QString copies_in_words(const std::vector<LoadedRun>& runs) {
   return qtext(msg::compare_page::copies{.files = shortened(names.join(QStringLiteral(", ")), 160).toStdString()});
 }
 
-ComparedWords::ComparedWords(QWidget* parent)
+ComparisonSummary::ComparisonSummary(QWidget* parent)
     : QWidget(parent),
       answer_(text_label(this)),
       copies_(text_label(this)),
@@ -57,8 +57,8 @@ ComparedWords::ComparedWords(QWidget* parent)
   more_->setAutoRaise(true);
   more_->setToolTip(qtext(msg::compare_page::method{}));
   more_->setAccessibleName(more_->toolTip());
-  connect(more_, &QToolButton::toggled, this, &ComparedWords::fold);
-  connect(more_, &QToolButton::clicked, this, [this] { by_hand_ = true; });
+  connect(more_, &QToolButton::toggled, this, &ComparisonSummary::fold);
+  connect(more_, &QToolButton::clicked, this, [this] { folded_by_user_ = true; });
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(4);
@@ -70,7 +70,7 @@ ComparedWords::ComparedWords(QWidget* parent)
   style();
 }
 
-void ComparedWords::set_result(const ComparedView& found, const QString& copies) {
+void ComparisonSummary::set_result(const CompareResult& found, const QString& copies) {
   const analysis::ComparisonView& view = found.table->view();
   QStringList spreads;
   for (const Message& each : view.spreads) spreads << qtext(each);
@@ -81,11 +81,11 @@ void ComparedWords::set_result(const ComparedView& found, const QString& copies)
   fold();
 }
 
-void ComparedWords::fit(int height) {
-  if (!by_hand_) more_->setChecked(height >= lines_for_all * fontMetrics().height());
+void ComparisonSummary::fit(int height) {
+  if (!folded_by_user_) more_->setChecked(height >= min_unfolded_lines * fontMetrics().height());
 }
 
-void ComparedWords::fold() {
+void ComparisonSummary::fold() {
   const bool answered = !answer_->text().isEmpty();
   const bool all = more_->isChecked() || !answered;
   answer_->setVisible(answered);
@@ -96,7 +96,7 @@ void ComparedWords::fold() {
   method_->setVisible(all && !method_->text().isEmpty());
 }
 
-void ComparedWords::style() {
+void ComparisonSummary::style() {
   answer_->setFont(bold(font()));
   method_->setFont(small_font(font()));
   QPalette muted = palette();
@@ -104,7 +104,7 @@ void ComparedWords::style() {
   method_->setPalette(muted);
 }
 
-void ComparedWords::changeEvent(QEvent* event) {
+void ComparisonSummary::changeEvent(QEvent* event) {
   QWidget::changeEvent(event);
   if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange) style();
 }

@@ -21,7 +21,7 @@
 #include "ui/pages/curves/io_curve_page.h"
 #include "ui/pages/explorer/cards.h"
 #include "ui/pages/explorer/explorer_page.h"
-#include "ui/pages/explorer/measuring_card.h"
+#include "ui/pages/explorer/measurement_card.h"
 #include "ui/pages/explorer/on_chip_map.h"
 #include "ui/pages/explorer/unit_bars.h"
 #include "ui/pages/facet_chip.h"
@@ -111,7 +111,7 @@ class OwnKernel : public ::testing::Test {
 };
 
 /// A window with the kernel.
-class OwnKernelWindow : public OwnKernel {
+class UserKernelWindow : public OwnKernel {
  protected:
   void SetUp() override {
     OwnKernel::SetUp();
@@ -154,7 +154,7 @@ class OwnKernelWindow : public OwnKernel {
   QTemporaryDir results_;
 };
 
-TEST_F(OwnKernelWindow, TheExplorerStartsOnWhatWasGivenAndItRuns) {
+TEST_F(UserKernelWindow, ExplorerStartsWithTheGivenKernel) {
   const ExplorerChoices& choices = page().chosen().choices;
   EXPECT_EQ(choices.point.spec.algorithm, name);
   EXPECT_EQ(choices.point.spec.problem.n_q, 4096);
@@ -165,20 +165,20 @@ TEST_F(OwnKernelWindow, TheExplorerStartsOnWhatWasGivenAndItRuns) {
   EXPECT_EQ(page().chosen().choices.point.spec.algorithm, name);
 }
 
-TEST(TurnedTo, TakesWhatTheAlgorithmTakesOfTheProblem) {
+TEST(WithAlgorithmTest, KeepsSupportedSettings) {
   ExplorerChoices choices = default_choices();
   choices.point.spec.problem.d = 192;
   choices.point.spec.problem.dropout = 0.5;
   choices.point.spec.problem.n_q = choices.point.spec.problem.n_k = 2048;
-  const ExplorerChoices turned = turned_to(choices, "fa3");
+  const ExplorerChoices turned = with_algorithm(choices, "fa3");
   const PointSpec& spec = turned.point.spec;
   EXPECT_FALSE(known_algorithms().find("fa3")->refusal(spec.problem, spec.config(), limits_of(turned)));
   EXPECT_EQ(spec.problem.n_q, 2048);
   EXPECT_EQ(spec.problem.d, 192) << "which it takes";
-  EXPECT_EQ(turned_to(choices, "none of that name"), choices);
+  EXPECT_EQ(with_algorithm(choices, "none of that name"), choices);
 }
 
-TEST_F(OwnKernelWindow, SlidersStepOnWhatTheStatementHas) {
+TEST_F(UserKernelWindow, SlidersUseTheValuesOfTheManifest) {
   const auto stops = [&](const char* slider) { return page().findChild<QSlider*>(slider)->maximum() + 1; };
   EXPECT_EQ(stops("br-slider"), 4) << "16, 32, 64, 128";
   EXPECT_EQ(stops("unroll-slider"), 4) << "the kernel's choice, 1, 2, 8";
@@ -206,7 +206,7 @@ TEST_F(OwnKernelWindow, SlidersStepOnWhatTheStatementHas) {
   EXPECT_EQ(known_algorithms().find_knob("unroll")->values, (std::vector<std::int64_t>{2, 1, 8}));
 }
 
-TEST_F(OwnKernelWindow, NoSimulatedGpuIsOfferedAndWhyIsSaid) {
+TEST_F(UserKernelWindow, ExplainsWhyNoSimulatedGpuIsOffered) {
   PointMeasurer& measurer = page().measuring().measurer();
   const std::string gpu = page().chosen().choices.device;
   ASSERT_TRUE(QTest::qWaitFor([&] { return !measurer.devices_of(gpu).empty(); }, patience_ms));
@@ -223,14 +223,14 @@ TEST_F(OwnKernelWindow, NoSimulatedGpuIsOfferedAndWhyIsSaid) {
   EXPECT_FALSE(page().findChild<QAbstractButton*>("measure")->toolTip().contains("No simulated"));
 }
 
-TEST_F(OwnKernelWindow, KnobsThatAFileMadeKnownAreAxesAndGroups) {
+TEST_F(UserKernelWindow, KnobsOfFilesAreAxesAndGroups) {
   window->show_page("io");
   auto& curves = page_of<IoCurvePage>(*window);
   curves.set_axis("parts");
-  EXPECT_TRUE(curves.over_n()) << "nobody has such a knob yet";
+  EXPECT_TRUE(curves.is_over_n()) << "nobody has such a knob yet";
   read_only("axes", "parts");
   open({point_of("axes", "parts", 1), point_of("axes", "parts", 2)});
-  curves.catch_up();
+  curves.refresh_if_outdated();
   curves.settle();
   const auto offers = [&](const QString& label, const QString& what) {
     const auto chips = curves.findChildren<FacetChip*>();
@@ -252,7 +252,7 @@ TEST_F(OwnKernelWindow, KnobsThatAFileMadeKnownAreAxesAndGroups) {
   EXPECT_EQ(curves.options("parts").size(), 2) << "over a side of the tile it is one of them that is shown";
 }
 
-TEST_F(OwnKernelWindow, ASimulatedGpuIsNotOfferedItToCollect) {
+TEST_F(UserKernelWindow, OffersNoSimulatedGpuForCollecting) {
   auto* form = window->findChild<CollectForm*>();
   ASSERT_NE(form, nullptr);
   const auto boxes = form->findChildren<QCheckBox*>();
@@ -271,7 +271,7 @@ TEST_F(OwnKernelWindow, ASimulatedGpuIsNotOfferedItToCollect) {
   EXPECT_TRUE((*fa2)->isEnabled());
 }
 
-TEST_F(OwnKernelWindow, WhatAFileMadeKnownIsInTheList) {
+TEST_F(UserKernelWindow, ListsKernelsOfFiles) {
   const auto* list = page().findChild<QComboBox*>("algorithm");
   EXPECT_LT(list->findData("listed"), 0);
   read_only("listed", "chunks");
@@ -290,7 +290,7 @@ TEST_F(OwnKernelWindow, WhatAFileMadeKnownIsInTheList) {
   EXPECT_TRUE(page().findChild<QSpinBox*>("chunks")->isHidden());
 }
 
-TEST_F(OwnKernelWindow, WhatWasRecordedOfThePointStandsInTheExplorer) {
+TEST_F(UserKernelWindow, ExplorerShowsRecordedValues) {
   read_only("recorded", "folds");
   PointRecord point = point_of("recorded", "folds", 2);
   for (KernelRecord& each : point.kernels) {
@@ -300,22 +300,22 @@ TEST_F(OwnKernelWindow, WhatWasRecordedOfThePointStandsInTheExplorer) {
   }
   open({point});
   choose("algorithm", "recorded");
-  EXPECT_EQ(page().unit_bars()->measured_words(), "") << "another point";
+  EXPECT_EQ(page().unit_bars()->measured_text(), "") << "another point";
   page().explore(point.spec, "NVIDIA H200");
   settle();
   ASSERT_EQ(page().chosen().choices.point.spec, point.spec);
-  EXPECT_FALSE(page().unit_bars()->measured_words().isEmpty());
+  EXPECT_FALSE(page().unit_bars()->measured_text().isEmpty());
   EXPECT_TRUE(words("terms-note").contains("Counted as the bound: ")) << words("terms-note").toStdString();
   EXPECT_TRUE(words("terms-note").contains("63%")) << words("terms-note").toStdString();
   EXPECT_TRUE(figure("Time").contains("(measured)")) << figure("Time").toStdString();
   EXPECT_NE(figure("DRAM"), "–");
   page().edit("folds", "8", -1);
   settle();
-  EXPECT_EQ(page().unit_bars()->measured_words(), "");
+  EXPECT_EQ(page().unit_bars()->measured_text(), "");
   EXPECT_EQ(figure("Time"), "–");
 }
 
-TEST_F(OwnKernelWindow, WhatIsPinnedHasNoDistanceToWhatIsNotThere) {
+TEST_F(UserKernelWindow, ShowsNoDifferenceForMissingValues) {
   choose("algorithm", "fa2");
   page().pin();
   settle();
@@ -327,7 +327,7 @@ TEST_F(OwnKernelWindow, WhatIsPinnedHasNoDistanceToWhatIsNotThere) {
   EXPECT_FALSE(figure("Time", 2).contains('%')) << figure("Time", 2).toStdString();
 }
 
-TEST_F(OwnKernelWindow, HeadingsSayWhatIsCounted) {
+TEST_F(UserKernelWindow, HeadingsShowMissingRegisterCounts) {
   EXPECT_TRUE(page().on_chip()->drawn(OnChipMemory::shared).heading.contains("counted without registers"));
   EXPECT_TRUE(page().on_chip()->drawn(OnChipMemory::registers).heading.contains("not stated"));
   EXPECT_EQ(figure("Occupancy"), "–") << "it depends on registers";
@@ -338,7 +338,7 @@ TEST_F(OwnKernelWindow, HeadingsSayWhatIsCounted) {
   EXPECT_FALSE(page().on_chip()->drawn(OnChipMemory::shared).heading.contains("registers"));
 }
 
-TEST_F(OwnKernelWindow, ASavedStatementIsLoadedAgain) {
+TEST_F(UserKernelWindow, ReloadsASavedManifest) {
   QString text = read(manifest());
   write(manifest(), text.replace("\"d\": [32,", "\"d\": [32, 48,"));
   ASSERT_TRUE(QTest::qWaitFor([&] { return !window->kernel_to_open().isEmpty(); }, patience_ms));
@@ -346,7 +346,7 @@ TEST_F(OwnKernelWindow, ASavedStatementIsLoadedAgain) {
   EXPECT_FALSE(window->isVisible());
 }
 
-TEST_F(OwnKernelWindow, OneThatIsWrongIsSaidWithItsLineAndTheOldOneStays) {
+TEST_F(UserKernelWindow, ReportsAnInvalidManifestAndKeepsTheOldOne) {
   const QString text = read(manifest());
   write(manifest(), QString(text).replace("\"tile\":", "\"tiles\":"));
   ASSERT_TRUE(QTest::qWaitFor([&] { return window->banner().text().contains("own.json: line "); }, patience_ms))
@@ -359,7 +359,7 @@ TEST_F(OwnKernelWindow, OneThatIsWrongIsSaidWithItsLineAndTheOldOneStays) {
   ASSERT_TRUE(QTest::qWaitFor([&] { return !window->kernel_to_open().isEmpty(); }, patience_ms));
 }
 
-TEST_F(OwnKernelWindow, OneThatIsSavedAsItWasChangesNothing) {
+TEST_F(UserKernelWindow, IgnoresAnUnchangedManifest) {
   const QString text = read(manifest());
   write(manifest(), QString(text).replace("\"tile\":", "\"tiles\":"));
   ASSERT_TRUE(QTest::qWaitFor([&] { return window->banner().text().contains("own.json: line "); }, patience_ms));
@@ -369,7 +369,7 @@ TEST_F(OwnKernelWindow, OneThatIsSavedAsItWasChangesNothing) {
   EXPECT_TRUE(window->kernel_to_open().isEmpty());
 }
 
-TEST_F(OwnKernelWindow, WhileSomethingIsMeasuredItIsOffered) {
+TEST_F(UserKernelWindow, OffersReloadingDuringAMeasurement) {
   QFile script(collector());
   ASSERT_TRUE(script.open(QIODevice::WriteOnly | QIODevice::Truncate));
   script.write("#!/bin/sh\ncat > /dev/null\n");
@@ -382,7 +382,7 @@ TEST_F(OwnKernelWindow, WhileSomethingIsMeasuredItIsOffered) {
   page().measuring().measurer().cancel();
 }
 
-TEST_F(OwnKernelWindow, ALongTitleDoesNotWidenIt) {
+TEST_F(UserKernelWindow, LongTitlesDoNotWidenTheWindow) {
   for (const QSize size : {QSize(1024, 600), QSize(1280, 800)}) {
     window->resize(size);
     settle();
@@ -391,7 +391,7 @@ TEST_F(OwnKernelWindow, ALongTitleDoesNotWidenIt) {
   }
 }
 
-TEST(Headline, StandsInTheTableAndTheWholeInDetails) {
+TEST(HeadlineTest, TableShowsTheHeadlineDetailsShowTheFullText) {
   const std::string log = "nvrtc: FAILED\nk.cu(2): error: a<b>\nk.cu(3): error: c";
   const auto points = fixtures::shown(
       {fixtures::failed_point(fixtures::spec("fa2", 1024), Disposition::compile_error, Message::verbatim(log))});
@@ -402,7 +402,7 @@ TEST(Headline, StandsInTheTableAndTheWholeInDetails) {
   EXPECT_TRUE(html.contains("nvrtc: FAILED<br>k.cu(2): error: a&lt;b&gt;<br>k.cu(3): error: c")) << html.toStdString();
 }
 
-TEST(Headline, IsTheLineThatNamesAnError) {
+TEST(HeadlineTest, SelectsTheErrorLine) {
   EXPECT_EQ(compiler_error_line("one line"), "one line");
   EXPECT_EQ(compiler_error_line("nvrtc: FAILED\nk.cu(2): error: x\n  y\n"), "k.cu(2): error: x …");
   EXPECT_EQ(compiler_error_line("first\nsecond"), "first …");

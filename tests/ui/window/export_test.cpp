@@ -19,7 +19,7 @@
 namespace attnscope::ui {
 namespace {
 
-class TakeAlongTest : public WindowTest {
+class ExportTest : public WindowTest {
  protected:
   void show_page(const char* id) {
     window.resize(1280, 800);
@@ -48,7 +48,7 @@ QStringList lines_on_clipboard() {
   return QGuiApplication::clipboard()->text().trimmed().split(u'\n');
 }
 
-TEST_F(TakeAlongTest, AMenuOverCurvesCopiesWhatTheyShow) {
+TEST_F(ExportTest, MenuCopiesTheShownCurves) {
   ASSERT_NO_FATAL_FAILURE(show_page("io"));
   auto& page = page_of<IoCurvePage>(window);
   QMenu* menu = open_menu();
@@ -75,7 +75,7 @@ TEST_F(TakeAlongTest, AMenuOverCurvesCopiesWhatTheyShow) {
       << lines.join(u'\n').toStdString();
 }
 
-TEST_F(TakeAlongTest, TheCommandIsOfThePointThatIsSelected) {
+TEST_F(ExportTest, CopiesTheCommandOfTheSelectedPoint) {
   ASSERT_NO_FATAL_FAILURE(show_page("table"));
   auto& page = page_of<PointsPage>(window);
   page.table()->select_only_row(0);
@@ -93,7 +93,7 @@ TEST_F(TakeAlongTest, TheCommandIsOfThePointThatIsSelected) {
   EXPECT_TRUE(command.contains(n)) << command.toStdString();
 }
 
-TEST_F(TakeAlongTest, AHiddenColumnIsNeitherShownNorCopied) {
+TEST_F(ExportTest, DoesNotCopyHiddenColumns) {
   ASSERT_NO_FATAL_FAILURE(show_page("table"));
   auto& page = page_of<PointsPage>(window);
   ASSERT_TRUE(page.values().keys.contains("N"));
@@ -109,7 +109,7 @@ TEST_F(TakeAlongTest, AHiddenColumnIsNeitherShownNorCopied) {
   EXPECT_TRUE(page.values().keys.contains("N"));
 }
 
-TEST_F(TakeAlongTest, APictureOnTheClipboardIsThatOfTheFile) {
+TEST_F(ExportTest, ClipboardAndFilePicturesAreEqual) {
   ASSERT_NO_FATAL_FAILURE(show_page("io"));
   const auto save = [&](const QString& path) { return save_picture(path, picture_size, window.page("io")->picture()); };
   // Warm-up: the first rendering of a font size may differ from later ones by a fraction of a pixel.
@@ -125,7 +125,7 @@ TEST_F(TakeAlongTest, APictureOnTheClipboardIsThatOfTheFile) {
   EXPECT_EQ(QImage(saved).convertToFormat(copied.format()), copied);
 }
 
-TEST(ShownValuesTest, CsvQuotesWordsAndLeavesNumbers) {
+TEST(ShownValuesTest, CsvQuotesTextOnly) {
   const ShownValues values{.keys = {"a", "b [ns]"}, .lines = {{"x, \"y\"", "-1.5"}, {"=cmd()", "2e-05"}}};
   EXPECT_EQ(to_csv(values).toStdString(), "a,b [ns]\n\"x, \"\"y\"\"\",-1.5\n'=cmd(),2e-05\n");
   EXPECT_EQ(to_tsv({.keys = {"a"}, .lines = {{"two\n\tlines"}}}), "a\ntwo lines\n");

@@ -18,7 +18,7 @@ namespace {
 constexpr int many_heads = 2600;  ///< Each with four points in either run.
 
 /// FA2 over N, Br and heads; the later run is 1.5x slower for every second number of heads.
-std::vector<PointRecord> points_of_many(bool later) {
+std::vector<PointRecord> many_points(bool later) {
   std::vector<PointRecord> points;
   for (int heads = 1; heads <= many_heads; ++heads) {
     for (const std::int64_t n : {1024, 2048}) {
@@ -36,12 +36,12 @@ std::vector<PointRecord> points_of_many(bool later) {
   return points;
 }
 
-class CompareMany : public ::testing::Test {
+class LargeComparisonTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     folder = std::make_unique<QTemporaryDir>();
     for (const bool later : {false, true}) {
-      fixtures::write_at_once(file(), {later ? "after" : "before", points_of_many(later), false});
+      fixtures::write_in_transaction(file(), {later ? "after" : "before", many_points(later), false});
     }
   }
   static void TearDownTestSuite() { folder.reset(); }
@@ -68,9 +68,9 @@ class CompareMany : public ::testing::Test {
   ComparePage page{workspace};
 };
 
-std::unique_ptr<QTemporaryDir> CompareMany::folder;
+std::unique_ptr<QTemporaryDir> LargeComparisonTest::folder;
 
-TEST_F(CompareMany, HeadsAreCopiedAsTheyStandAndSortedByTheirNumber) {
+TEST_F(LargeComparisonTest, CopiesHeadsAsTextAndSortsNumerically) {
   const QAbstractItemModel& rows = page.model();
   const int heads = page.model().find_column_index(QStringLiteral("heads"));
   ASSERT_GE(heads, 0);
@@ -79,7 +79,7 @@ TEST_F(CompareMany, HeadsAreCopiedAsTheyStandAndSortedByTheirNumber) {
   EXPECT_GE(rows.index(0, heads).data(TableModel::sort_role).toDouble(), 1);
 }
 
-TEST_F(CompareMany, AnOrderIsFoundAsideAndTheLastOneAskedForHolds) {
+TEST_F(LargeComparisonTest, SortsInTheBackgroundByTheLastRequest) {
   ASSERT_EQ(ratios().size(), 4U * many_heads);
   const int ratio = page.model().find_column_index(QStringLiteral("ratio"));
   page.table()->sortByColumn(ratio, Qt::AscendingOrder);
@@ -97,7 +97,7 @@ TEST_F(CompareMany, AnOrderIsFoundAsideAndTheLastOneAskedForHolds) {
   EXPECT_DOUBLE_EQ(page.comparison()->view.margin, 0.03);
 }
 
-TEST_F(CompareMany, AFilterIsFollowedByWhatWasChosenMeanwhile) {
+TEST_F(LargeComparisonTest, KeepsChoicesMadeDuringAFilter) {
   ASSERT_TRUE(workspace.set_query(QStringLiteral("heads<=1000")).empty());
   ASSERT_TRUE(workspace.set_query(QStringLiteral("heads<=650 heads>=11")).empty());
   page.set_view(ComparePage::View::plot);

@@ -18,11 +18,11 @@ using analysis::TileCell;
 using analysis::TileMap;
 
 /// Suffix of a compared metric: "% of the best", "÷ model"; empty if not compared.
-[[nodiscard]] QString comparison_words(analysis::Comparison as);
+[[nodiscard]] QString comparison_suffix(analysis::Comparison as);
 /// "DRAM read", "DRAM read ÷ model".
 [[nodiscard]] QString heatmap_label(const TileMap& map);
 /// Meaning of "best" in this map: "fastest", "lowest DRAM total", "highest TFLOP/s".
-[[nodiscard]] QString best_words(const TileMap& map);
+[[nodiscard]] QString best_label(const TileMap& map);
 
 struct HeatmapTitle {
   QString what;
@@ -41,7 +41,7 @@ struct HeatmapTitle {
 [[nodiscard]] QString facet_value_text(const TileMap& map, double value);
 [[nodiscard]] HoverContent describe_heatmap_cell(const PointSet& points, const TileMap& map, TileMap::Place place);
 /// Short label of a cell without value.
-[[nodiscard]] QString short_word(Disposition disposition);
+[[nodiscard]] QString short_label(Disposition disposition);
 
 /// All cells, for export; a cell without value has its disposition.
 [[nodiscard]] ShownValues values_of(const PointSet& points, const TileMap& map);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/plots/heatmap_words.h"
+#include "ui/plots/heatmap_text.h"
 
 #include <algorithm>
 #include <array>
@@ -17,7 +17,7 @@
 
 namespace attnscope::ui {
 
-QString best_words(const TileMap& map) {
+QString best_label(const TileMap& map) {
   if (map.metric == metric_key::time_median_ns && !map.shown.is_centered_at_one())
     return qtext(msg::tile_map::fastest{});
   const std::string what = lowercase_label(heatmap_label(map)).toStdString();
@@ -25,7 +25,7 @@ QString best_words(const TileMap& map) {
                                              : qtext(msg::tile_map::lowest{.metric = what});
 }
 
-QString comparison_words(analysis::Comparison as) {
+QString comparison_suffix(analysis::Comparison as) {
   switch (as) {
     case analysis::Comparison::none:
       return {};
@@ -39,7 +39,7 @@ QString comparison_words(analysis::Comparison as) {
 
 QString heatmap_label(const TileMap& map) {
   const QString label = find_metric(map.metric) == nullptr ? QString() : metric_label(map.metric);
-  const QString over = comparison_words(map.shown.as);
+  const QString over = comparison_suffix(map.shown.as);
   return over.isEmpty() ? label : QStringLiteral("%1 %2").arg(label, over);
 }
 
@@ -66,7 +66,7 @@ QString provenance_names(const TileMap& map) {
 }
 
 /// "139 MB"; "138.2 MB – 139.4 MB" if the ends differ when formatted.
-QString range_words(const TileMap& map) {
+QString range_text(const TileMap& map) {
   const QString low = facet_value_text(map, *map.minimum);
   const QString high = facet_value_text(map, *map.maximum);
   return low == high ? low : low + QStringLiteral(" – ") + high;
@@ -82,7 +82,7 @@ QString extents(const TileMap& map, TileMap::Place place) {
 }
 
 /// Names the runs that are shown, and those that newer runs hide.
-QString run_words(const PointSet& points, const TileMap& map) {
+QString run_text(const PointSet& points, const TileMap& map) {
   if (map.hidden.empty()) return {};
   const auto title = [&](analysis::RunIndex run) {
     const RunInfo& info = points.run(run);
@@ -97,7 +97,7 @@ QString run_words(const PointSet& points, const TileMap& map) {
 }
 
 /// First of several tiles, and the number of others.
-QString alike_words(const TileMap& map, const std::vector<TileMap::Place>& places) {
+QString equal_tiles_text(const TileMap& map, const std::vector<TileMap::Place>& places) {
   QString tile = extents(map, places.front());
   if (places.size() < 2) return tile;
   const TileCell& first = map.at(places.front());
@@ -116,7 +116,7 @@ bool on_axes(const TileMap& map, std::string_view name) {
 }
 
 /// The spec without fields on axes; also without knobs if each cell has its own tile.
-PointSpec in_common(const TileMap& map, PointSpec spec) {
+PointSpec common_spec(const TileMap& map, PointSpec spec) {
   if (!on_axes(map, "br") && !on_axes(map, "bc")) spec.knobs = {};
   for (const analysis::MapAxis* axis : {&map.x, &map.y}) {
     for (const std::string& name : axis->axis.names) {
@@ -132,7 +132,7 @@ PointSpec in_common(const TileMap& map, PointSpec spec) {
 }
 
 /// Explains which end of the color scale is better; empty if neither is.
-QString good_end(const TileMap& map) {
+QString better_end_text(const TileMap& map) {
   if (!map.minimum || map.flat) return {};
   if (map.shown.is_centered_at_one()) {
     if (map.better == BetterDirection::neither) return qtext(msg::tile_map::white_is_equal{});
@@ -163,7 +163,7 @@ QString facet_value_text(const TileMap& map, double value) {
   return format_value(value, map.unit);
 }
 
-QString short_word(Disposition disposition) {
+QString short_label(Disposition disposition) {
   switch (disposition) {
     case Disposition::ok:
     case Disposition::infeasible:
@@ -204,7 +204,7 @@ HeatmapTitle heatmap_title(const PointSet& points, const TileMap& map) {
   if (!on_axis("br") && !on_axis("bc")) problem << qtext(msg::tile_map::fastest_tiles{});
   if (!on_axis("n_k")) problem << QStringLiteral("N %1").arg(format_lengths(spec.problem));
   if (!on_axis("d")) problem << QStringLiteral("d %1").arg(spec.problem.d);
-  PointSpec common = in_common(map, spec);
+  PointSpec common = common_spec(map, spec);
   if (!on_axis("pass")) problem << to_qstring(to_string(spec.problem.pass));
   common.problem.pass = Pass::fwd;  // Already in the text, or on an axis.
   if (!on_axis("mask")) problem << format_mask(spec.problem.mask);
@@ -224,8 +224,8 @@ QString heatmap_caption(const PointSet& points, const TileMap& map, bool figures
   parts << (of_tiles ? qtext(msg::tile_map::tiles_ran{.ran = map.ok, .tiles = map.collected})
                      : qtext(msg::tile_map::positions_ran{.places = map.collected, .ran = map.ok}));
   if (map.collected < cells) parts << qtext(msg::tile_map::blank{.tiles = cells - map.collected});
-  const auto any = [&](const auto& is_so) {
-    return std::ranges::any_of(map.cells, [&](const auto& row) { return std::ranges::any_of(row, is_so); });
+  const auto any = [&](const auto& applies_to) {
+    return std::ranges::any_of(map.cells, [&](const auto& row) { return std::ranges::any_of(row, applies_to); });
   };
   const auto any_of_origin = [&](Provenance origin) {
     return any([&](const TileCell& cell) { return cell.value && cell.provenance == origin; });
@@ -247,20 +247,20 @@ QString heatmap_caption(const PointSet& points, const TileMap& map, bool figures
   if (again > 0) parts << qtext(msg::tile_map::remeasured{.tiles = again});
   if (map.flat && map.spread) {
     parts << qtext(msg::tile_map::flat{.spread = facet_value_text(map, *map.spread).toStdString(),
-                                       .values = range_words(map).toStdString()});
+                                       .values = range_text(map).toStdString()});
   }
-  if (const QString good = good_end(map); !good.isEmpty()) parts << good;
+  if (const QString good = better_end_text(map); !good.isEmpty()) parts << good;
   if (!map.best.empty())
-    parts << qtext(msg::tile_map::outlined{.tiles = alike_words(map, map.best).toStdString(),
-                                           .what = best_words(map).toStdString()});
+    parts << qtext(msg::tile_map::outlined{.tiles = equal_tiles_text(map, map.best).toStdString(),
+                                           .what = best_label(map).toStdString()});
   if (map.plateau.size() > 1) {
     parts << qtext(
         msg::tile_map::plateau{.percent = qRound(100 * analysis::plateau_share), .tiles = map.plateau.size()});
   }
   if (!map.fastest.empty() && map.fastest != map.best) {
-    parts << qtext(msg::tile_map::dashed{.tiles = alike_words(map, map.fastest).toStdString()});
+    parts << qtext(msg::tile_map::dashed{.tiles = equal_tiles_text(map, map.fastest).toStdString()});
   }
-  if (const QString runs = run_words(points, map); !runs.isEmpty()) parts << runs;
+  if (const QString runs = run_text(points, map); !runs.isEmpty()) parts << runs;
   QString text = parts.join(QStringLiteral(" · "));
   return text;
 }
@@ -307,7 +307,7 @@ HoverContent describe_heatmap_cell(const PointSet& points, const TileMap& map, T
     content.notes << (first ? qtext(msg::tile_map::of_tiles_shown{.what = what.toStdString()})
                             : qtext(msg::tile_map::within_interval{.what = what.toStdString()}));
   };
-  role(map.best, best_words(map));
+  role(map.best, best_label(map));
   if (std::ranges::find(map.plateau, place) != map.plateau.end() &&
       std::ranges::find(map.best, place) == map.best.end()) {
     content.notes << qtext(msg::tile_map::on_plateau{.percent = qRound(100 * analysis::plateau_share)});

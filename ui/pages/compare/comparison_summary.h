@@ -12,14 +12,14 @@
 namespace attnscope::ui {
 
 /// Names the files that are skipped because another open file contains all their selected points; empty: none.
-[[nodiscard]] QString copies_in_words(const std::vector<LoadedRun>& runs);
+[[nodiscard]] QString copies_text(const std::vector<LoadedRun>& runs);
 
-class ComparedWords : public QWidget {
+class ComparisonSummary : public QWidget {
   Q_OBJECT
  public:
-  explicit ComparedWords(QWidget* parent);
+  explicit ComparisonSummary(QWidget* parent);
 
-  void set_result(const ComparedView& found, const QString& copies);
+  void set_result(const CompareResult& found, const QString& copies);
   /// Folds or shows the details depending on the page's height, unless the user did.
   void fit(int height);
   [[nodiscard]] bool folded() const { return summary_->isHidden(); }
@@ -39,7 +39,7 @@ class ComparedWords : public QWidget {
   QLabel* summary_;
   QLabel* method_;
   QToolButton* more_;
-  bool by_hand_ = false;
+  bool folded_by_user_ = false;
 };
 
 }  // namespace attnscope::ui

@@ -19,10 +19,10 @@
 
 namespace attnscope::ui {
 
-class MeasuringCard : public QWidget {
+class MeasurementCard : public QWidget {
   Q_OBJECT
  public:
-  explicit MeasuringCard(PointMeasurer& measurer, QWidget* parent = nullptr);
+  explicit MeasurementCard(PointMeasurer& measurer, QWidget* parent = nullptr);
 
   /// Sets the configuration to measure; `runs`: it is feasible by the model.
   void show_choices(const ExplorerChoices& choices, bool runs);
@@ -32,18 +32,18 @@ class MeasuringCard : public QWidget {
 
   [[nodiscard]] PointMeasurer& measurer() { return measurer_; }
   /// State of the measurement in one sentence.
-  [[nodiscard]] QString state_words() const;
+  [[nodiscard]] QString state_text() const;
   /// Number of pending points, and their file.
-  [[nodiscard]] QString open_words() const;
+  [[nodiscard]] QString pending_points_text() const;
   [[nodiscard]] FittedTable* table() const { return table_; }
   /// Distance of *Sweep around* in tiles per direction.
   [[nodiscard]] QSpinBox& steps() const { return *steps_; }
 
  signals:
-  void measure_wanted();
-  void around_wanted();
+  void measure_requested();
+  void sweep_around_requested();
   /// The user wants a map of the tiles around a point, by its id in `file`.
-  void map_wanted(const QString& file, qint64 point);
+  void map_requested(const QString& file, qint64 point);
   /// A point is queued, running or done.
   void changed();
   /// All requested points are done and in the table.
@@ -54,23 +54,23 @@ class MeasuringCard : public QWidget {
   /// Devices that can run the configuration; simulated GPUs need a tile program.
   [[nodiscard]] std::vector<ListedDevice> devices() const;
   /// Reason if no device can run the algorithm; else empty.
-  [[nodiscard]] QString no_device_words() const;
+  [[nodiscard]] QString no_device_text() const;
   [[nodiscard]] std::optional<ListedDevice> device() const;
-  void follow_measurer();
+  void connect_measurer();
   void show_devices();
   void show_state();
   [[nodiscard]] bool padded() const { return choices_.point.padding_bytes > 0; }
   /// Returns whether the GPU is hypothetical (what-if factors are set).
-  [[nodiscard]] bool supposed() const { return !choices_.what_if.is_identity(); }
+  [[nodiscard]] bool is_hypothetical() const { return !choices_.what_if.is_identity(); }
 
   ExplorerChoices choices_;
   bool runs_ = false;
   PointMeasurer& measurer_;
-  bool chosen_by_hand_ = false;  ///< The user chose the device among those of this GPU.
+  bool device_chosen_by_user_ = false;  ///< The user chose the device among those of this GPU.
   QString trouble_;
   QComboBox* device_ = nullptr;
-  QPushButton* measure_ = nullptr;
-  QPushButton* around_ = nullptr;
+  QPushButton* measure_button_ = nullptr;
+  QPushButton* sweep_button_ = nullptr;
   QSpinBox* steps_ = nullptr;
   QPushButton* cancel_ = nullptr;
   QPushButton* map_ = nullptr;
@@ -80,6 +80,6 @@ class MeasuringCard : public QWidget {
 };
 
 /// "1.20 ms (simulated)", or the disposition, or that it waits.
-[[nodiscard]] QString outcome_words(const MeasuredPoint& point);
+[[nodiscard]] QString outcome_label(const MeasuredPoint& point);
 
 }  // namespace attnscope::ui

@@ -12,7 +12,7 @@
 
 namespace attnscope::ui {
 
-QString occupancy_words(const analysis::ExploredKernel& kernel, bool can_predict_time) {
+QString occupancy_text(const analysis::ExploredKernel& kernel, bool can_predict_time) {
   if (!can_predict_time) {  // Its register count, and so its occupancy limiter, is unknown before compilation.
     return qtext(msg::explorer_page::occupancy_untimed{.blocks = kernel.blocks, .threads = kernel.threads_per_block});
   }
@@ -34,7 +34,7 @@ QString occupancy_words(const analysis::ExploredKernel& kernel, bool can_predict
                                                   .waves = waves});
 }
 
-QString rates_note(const Explored& explored) {
+QString rates_note(const ExplorerResult& explored) {
   const analysis::Exploration& e = explored.exploration;
   const QString link =
       e.sharing ? QLatin1Char(' ') + qtext(analysis::link_text(e.link, e.link_rate_measured)) : QString();
@@ -59,7 +59,7 @@ QString rates_note(const Explored& explored) {
          times + link;
 }
 
-QString rule_words(const Explored& explored) {
+QString rule_text(const ExplorerResult& explored) {
   if (!explored.choices.m_bytes) return {};
   const auto& rule = explored.rule;
   if (!rule) return qtext(msg::explorer_page::rule_not_applicable{});
@@ -83,7 +83,7 @@ QString rule_words(const Explored& explored) {
   return lines.join(QLatin1Char(' '));
 }
 
-QString verdict_words(const analysis::Exploration& e) {
+QString verdict_text(const analysis::Exploration& e) {
   if (!e.refusal && !e.can_predict_time) return qtext(msg::explorer_page::user_kernel_untimed{});
   if (!e.refusal) {
     QString line = qtext(msg::explorer_page::runs{.bound = analysis::bound_text(e.light),
@@ -104,7 +104,7 @@ QString verdict_words(const analysis::Exploration& e) {
   return line;
 }
 
-QString prediction_words(const Explored& explored) {
+QString prediction_text(const ExplorerResult& explored) {
   if (!explored.exploration.can_predict_time) return {};
   const PointSpec& spec = explored.exploration.point.spec;
   const analysis::PublishedErrors* errors = analysis::validated_errors(explored.exploration.device);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/plots/marked_plot.h"
+#include "ui/plots/point_plot.h"
 
 #include <QContextMenuEvent>
 #include <algorithm>
@@ -68,7 +68,7 @@ void FramePlot::replot(RefreshPriority priority) {
   QMetaObject::invokeMethod(this, unpainted, Qt::QueuedConnection);
 }
 
-void FramePlot::draw_due() {
+void FramePlot::draw_pending() {
   if (!due_) return;
   // Prevents QCustomPlot from scheduling another paint event.
   setAttribute(Qt::WA_UpdatesDisabled);
@@ -87,7 +87,7 @@ void FramePlot::paintEvent(QPaintEvent* /*event*/) {
     due_ = true;
   }
   // All sizes are final now.
-  draw_due();
+  draw_pending();
   QCPPainter painter(this);
   // With a fractional pixel ratio the buffer ends before the plot does.
   if (bufferDevicePixelRatio() != std::floor(bufferDevicePixelRatio())) painter.fillRect(rect(), mBackgroundBrush);
@@ -96,9 +96,9 @@ void FramePlot::paintEvent(QPaintEvent* /*event*/) {
 
 namespace {
 
-constexpr double reach = 14;          ///< In pixels, from the pointer to the mark that it reads.
-constexpr int title_sides = 16;       ///< Total horizontal margin of title and key, in pixels.
-constexpr double no_stretch = 0.001;  ///< Stretch factor of a row with fixed height.
+constexpr double reach = 14;                 ///< In pixels, from the pointer to the mark that it reads.
+constexpr int title_margins = 16;            ///< Total horizontal margin of title and key, in pixels.
+constexpr double fixed_row_stretch = 0.001;  ///< Stretch factor of a row with fixed height.
 
 /// Scales markers and lines with the font.
 void enlarge(QCPGraph& graph, double by) {
@@ -120,27 +120,27 @@ QString selection_layer() {
   return QStringLiteral("selection");
 }
 
-MarkedPlot::MarkedPlot(QWidget* parent)
+PointPlot::PointPlot(QWidget* parent)
     : FramePlot(parent), title_(new QCPTextElement(this)), overlay_(new HoverOverlay(this)) {
   setMinimumSize(320, 240);
   setFocusPolicy(Qt::StrongFocus);
   setAttribute(Qt::WA_NoMousePropagation, false);  // QCustomPlot sets it, which would keep context menus from the page.
   plotLayout()->insertRow(0);
   plotLayout()->addElement(0, 0, title_);
-  plotLayout()->setRowStretchFactor(0, no_stretch);
+  plotLayout()->setRowStretchFactor(0, fixed_row_stretch);
   title_->setMargins({0, 6, 0, 2});
   addLayer(selection_layer(), layer(QStringLiteral("main")), limAbove);
 }
 
-void MarkedPlot::add_key() {
+void PointPlot::add_key() {
   key_ = new QCPTextElement(this);
   key_->setMargins({0, 0, 0, 4});
   const int row = plotLayout()->rowCount();
   plotLayout()->addElement(row, 0, key_);
-  plotLayout()->setRowStretchFactor(row, no_stretch);
+  plotLayout()->setRowStretchFactor(row, fixed_row_stretch);
 }
 
-void MarkedPlot::rebuild() {
+void PointPlot::rebuild() {
   overlay_->clear();
   rings_.clear();
   marks_.clear();
@@ -162,20 +162,20 @@ void MarkedPlot::rebuild() {
   lay_out(size(), PlotTarget::screen);
 }
 
-void MarkedPlot::redraw() {
+void PointPlot::redraw() {
   rebuild();
   replot(rpQueuedReplot);
 }
 
-void MarkedPlot::lay_out(const QSize& size, PlotTarget /*target*/) {
+void PointPlot::lay_out(const QSize& size, PlotTarget /*target*/) {
   const auto put = [&](QCPTextElement* element, const QString& text) {
-    element->setText(QFontMetrics(element->font()).elidedText(text, Qt::ElideRight, size.width() - title_sides));
+    element->setText(QFontMetrics(element->font()).elidedText(text, Qt::ElideRight, size.width() - title_margins));
   };
   put(title_, title_text_);
   if (key_ != nullptr) put(key_, key_text_);
 }
 
-bool MarkedPlot::select(const ShownPoint& point) {
+bool PointPlot::select(const ShownPoint& point) {
   selected_ = point;
   for (QCPGraph* ring : std::exchange(rings_, {})) removeGraph(ring);
   const bool shown = draw_selection();
@@ -183,12 +183,12 @@ bool MarkedPlot::select(const ShownPoint& point) {
   return shown;
 }
 
-bool MarkedPlot::draw_selection() {
+bool PointPlot::draw_selection() {
   setAccessibleDescription(key_text_);
   const std::optional<Row> row = selected_ && points_ ? points_->row_of(*selected_) : std::nullopt;
   if (!row) return false;
   for (const Mark& mark : marks_) {
-    if (mark.from_the_top || std::ranges::find(mark.rows, *row) == mark.rows.end()) continue;
+    if (mark.is_axis_fraction || std::ranges::find(mark.rows, *row) == mark.rows.end()) continue;
     if (rings_.empty()) setAccessibleDescription(words_of(read_out(mark)));
     QCPGraph* ring = add_marks(*mark.panel, selection_ring(plot_colors(palette()).text));
     ring->addData(mark.x, mark.y);
@@ -199,23 +199,23 @@ bool MarkedPlot::draw_selection() {
   return !rings_.empty();
 }
 
-void MarkedPlot::add_mark(QCPGraph& graph, const Mark& mark) {
+void PointPlot::add_mark(QCPGraph& graph, const Mark& mark) {
   graph.addData(mark.x, mark.y);
   marks_.push_back(mark);
 }
 
-QString MarkedPlot::run_words(Row row) const {
+QString PointPlot::run_text(Row row) const {
   const analysis::PointTable& table = points_->table();
   return QStringLiteral("%1 · %2").arg(points_->run_of(row)->title,
                                        to_qstring(analysis::device_title(table, table.run_index(row))));
 }
 
-const MarkedPlot::Mark* MarkedPlot::mark_near(const QPointF& position) const {
+const PointPlot::Mark* PointPlot::mark_near(const QPointF& position) const {
   const Mark* nearest = nullptr;
   double best = reach;
   for (const Mark& mark : marks_) {
     QPointF pixel = pixel_of(*mark.panel, {mark.x, mark.y});
-    if (mark.from_the_top) pixel.setY(mark.panel->top() + mark.y * mark.panel->height());
+    if (mark.is_axis_fraction) pixel.setY(mark.panel->top() + mark.y * mark.panel->height());
     const double away = QLineF(pixel, position).length();
     if (away > best) continue;
     best = away;
@@ -224,7 +224,7 @@ const MarkedPlot::Mark* MarkedPlot::mark_near(const QPointF& position) const {
   return nearest;
 }
 
-bool MarkedPlot::hover_at(const QPointF& position) {
+bool PointPlot::hover_at(const QPointF& position) {
   const Mark* mark = mark_near(position);
   if (mark == nullptr) {
     overlay_->clear();
@@ -234,23 +234,23 @@ bool MarkedPlot::hover_at(const QPointF& position) {
   return true;
 }
 
-void MarkedPlot::click(const QMouseEvent& event) {
+void PointPlot::click(const QMouseEvent& event) {
   const Mark* mark = mark_near(event.position());
   if (mark != nullptr && mark->panel->rect().contains(event.pos())) click_mark(*mark);
 }
 
-void MarkedPlot::click_mark(const Mark& mark) {
+void PointPlot::click_mark(const Mark& mark) {
   const ShownPoint point = (*points_)[mark.rows.front()];
   select(point);
   emit point_clicked(point);
 }
 
-void MarkedPlot::keyPressEvent(QKeyEvent* event) {
+void PointPlot::keyPressEvent(QKeyEvent* event) {
   const bool left = event->key() == Qt::Key_Left;
   std::vector<const Mark*> order;
   for (const Mark& mark : marks_) {
     // If there are several panels, each shows all points.
-    if (mark.panel == marks_.front().panel && !mark.from_the_top && !mark.rows.empty()) order.push_back(&mark);
+    if (mark.panel == marks_.front().panel && !mark.is_axis_fraction && !mark.rows.empty()) order.push_back(&mark);
   }
   if ((!left && event->key() != Qt::Key_Right) || order.empty()) return QCustomPlot::keyPressEvent(event);
   const auto place = [](const Mark* mark) { return std::pair(mark->x, mark->y); };
@@ -266,60 +266,60 @@ void MarkedPlot::keyPressEvent(QKeyEvent* event) {
   hover_at(at);
 }
 
-void MarkedPlot::mouseMoveEvent(QMouseEvent* event) {
+void PointPlot::mouseMoveEvent(QMouseEvent* event) {
   QCustomPlot::mouseMoveEvent(event);
   if (event->buttons() == Qt::NoButton) hover_at(event->position());
 }
 
-void MarkedPlot::mousePressEvent(QMouseEvent* event) {
+void PointPlot::mousePressEvent(QMouseEvent* event) {
   pressed_ = event->pos();
   QCustomPlot::mousePressEvent(event);
 }
 
-void MarkedPlot::mouseReleaseEvent(QMouseEvent* event) {
+void PointPlot::mouseReleaseEvent(QMouseEvent* event) {
   QCustomPlot::mouseReleaseEvent(event);
   if ((event->pos() - pressed_).manhattanLength() <= 3) click(*event);
 }
 
-void MarkedPlot::leaveEvent(QEvent* event) {
+void PointPlot::leaveEvent(QEvent* event) {
   QCustomPlot::leaveEvent(event);
   overlay_->clear();
 }
 
-void MarkedPlot::resizeEvent(QResizeEvent* event) {
+void PointPlot::resizeEvent(QResizeEvent* event) {
   fit(event->size(), PlotTarget::screen);
   FramePlot::resizeEvent(event);
   overlay_->clear();
 }
 
-void MarkedPlot::changeEvent(QEvent* event) {
+void PointPlot::changeEvent(QEvent* event) {
   QCustomPlot::changeEvent(event);
   if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange) redraw();
 }
 
-void MarkedPlot::paintEvent(QPaintEvent* event) {
+void PointPlot::paintEvent(QPaintEvent* event) {
   FramePlot::paintEvent(event);
   draw_focus_frame(*this);
 }
 
-void MarkedPlot::focusInEvent(QFocusEvent* event) {
+void PointPlot::focusInEvent(QFocusEvent* event) {
   QCustomPlot::focusInEvent(event);
   update();
 }
 
-void MarkedPlot::focusOutEvent(QFocusEvent* event) {
+void PointPlot::focusOutEvent(QFocusEvent* event) {
   QCustomPlot::focusOutEvent(event);
   update();
 }
 
-void MarkedPlot::contextMenuEvent(QContextMenuEvent* event) {
+void PointPlot::contextMenuEvent(QContextMenuEvent* event) {
   if (event->reason() == QContextMenuEvent::Mouse) {
     if (const Mark* mark = mark_near(event->pos())) click_mark(*mark);
   }
   event->ignore();
 }
 
-void MarkedPlot::render(QCPPainter& painter, const QRect& area, const QString& source) {
+void PointPlot::render(QCPPainter& painter, const QRect& area, const QString& source) {
   fit(area.size(), PlotTarget::file);
   QCPTextElement* below = nullptr;
   if (!source.isEmpty()) {
@@ -329,7 +329,7 @@ void MarkedPlot::render(QCPPainter& painter, const QRect& area, const QString& s
     below->setMargins({12, 0, 8, 6});
     const int row = plotLayout()->rowCount();
     plotLayout()->addElement(row, 0, below);
-    plotLayout()->setRowStretchFactor(row, no_stretch);
+    plotLayout()->setRowStretchFactor(row, fixed_row_stretch);
   }
   layer(selection_layer())->setVisible(false);
   painter.save();
@@ -345,7 +345,7 @@ void MarkedPlot::render(QCPPainter& painter, const QRect& area, const QString& s
   replot(rpQueuedReplot);
 }
 
-PlotPicture picture_of(MarkedPlot& plot, const std::vector<RunPtr>& runs) {
+PlotPicture picture_of(PointPlot& plot, const std::vector<RunPtr>& runs) {
   return {.title = plot.title(),
           .draw = [&plot, source = source_note(runs)](QCPPainter& painter, const QRect& area, double /*pixel*/) {
             plot.render(painter, area, source);

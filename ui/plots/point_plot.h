@@ -33,20 +33,20 @@ class FramePlot : public QCustomPlot {
 
  private:
   /// Draws without scheduling a paint event; for use while painting.
-  void draw_due();
+  void draw_pending();
 
   bool due_ = false;     ///< Has to be drawn before it is painted.
   bool queued_ = false;  ///< A check on return to the event loop is queued.
 };
 
-class MarkedPlot;
+class PointPlot;
 /// Picture of a plot with points of these runs. The plot has to outlive the picture.
-[[nodiscard]] PlotPicture picture_of(MarkedPlot& plot, const std::vector<RunPtr>& runs);
+[[nodiscard]] PlotPicture picture_of(PointPlot& plot, const std::vector<RunPtr>& runs);
 
 /// Layer above all data; pictures in files do not contain it.
 [[nodiscard]] QString selection_layer();
 
-class MarkedPlot : public FramePlot {
+class PointPlot : public FramePlot {
   Q_OBJECT
  public:
   [[nodiscard]] QString title() const { return title_text_; }
@@ -65,7 +65,7 @@ class MarkedPlot : public FramePlot {
   void point_clicked(const attnscope::ui::ShownPoint& point);
 
  protected:
-  explicit MarkedPlot(QWidget* parent);
+  explicit PointPlot(QWidget* parent);
 
   /// A point and where it is drawn.
   struct Mark {
@@ -74,8 +74,8 @@ class MarkedPlot : public FramePlot {
     double y = 0;
     std::size_t series = 0;  ///< Indices into the plot's own data.
     std::size_t point = 0;
-    std::vector<Row> rows;      ///< Rows of the mark; a click selects the first.
-    bool from_the_top = false;  ///< `y` is a fraction of the axes' height (failed points).
+    std::vector<Row> rows;          ///< Rows of the mark; a click selects the first.
+    bool is_axis_fraction = false;  ///< `y` is a fraction of the axes' height (failed points).
   };
 
   /// Adds graphs, `points_`, `marks_`, title and key to the cleared plot.
@@ -92,7 +92,7 @@ class MarkedPlot : public FramePlot {
   virtual void redraw();
   void add_mark(QCPGraph& graph, const Mark& mark);
   /// Run of a point: "quick · H200".
-  [[nodiscard]] QString run_words(Row row) const;
+  [[nodiscard]] QString run_text(Row row) const;
   /// Adds the key below everything else.
   void add_key();
   [[nodiscard]] const Mark* mark_near(const QPointF& position) const;

@@ -19,13 +19,13 @@
 namespace attnscope::ui {
 namespace {
 
-class ReachTest : public WindowTest {
+class AccessibilityTest : public WindowTest {
  protected:
   void TearDown() override { QApplication::setFont(before); }
   QFont before = QApplication::font();
 };
 
-TEST_F(ReachTest, PlotsSayWhatIsSelectedInThem) {
+TEST_F(AccessibilityTest, PlotsDescribeTheSelection) {
   MainWindow window(false);
   window.resize(1280, 800);
   window.show();
@@ -49,12 +49,12 @@ TEST_F(ReachTest, PlotsSayWhatIsSelectedInThem) {
   settle();
   auto& map = *page_of<TileHeatmapPage>(window).heatmap();
   ASSERT_FALSE(map.map().empty());
-  map.select(map.landmark());
-  EXPECT_EQ(map.accessibleDescription(), words_of(map.describe_cell(map.landmark())));
+  map.select(map.initial_cell());
+  EXPECT_EQ(map.accessibleDescription(), words_of(map.describe_cell(map.initial_cell())));
   EXPECT_FALSE(map.accessibleDescription().isEmpty());
 }
 
-TEST_F(ReachTest, LargeTextIsNotCutOff) {
+TEST_F(AccessibilityTest, LargeTextFits) {
   MainWindow window(false);
   window.resize(1280, 800);
   window.show();

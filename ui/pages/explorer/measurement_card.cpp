@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/pages/explorer/measuring_card.h"
+#include "ui/pages/explorer/measurement_card.h"
 
 #include <fmt/format.h>
 
@@ -22,7 +22,7 @@ namespace {
 
 constexpr int most_rows = 12;
 constexpr int usual_steps = 3;
-constexpr int most_steps = 8;
+constexpr int max_sweep_steps = 8;
 
 /// A newer collector may use values that this window does not know.
 template <class Parsed>
@@ -55,7 +55,7 @@ analysis::Table measured_table(const std::vector<MeasuredPoint>& points, const E
     add({.text = short_title(point->choices).toStdString()});
     add({.text = format_lengths(problem).toStdString(), .number = static_cast<double>(problem.n_k)});
     add({.text = std::to_string(problem.d), .number = static_cast<double>(problem.d)});
-    add({.text = outcome_words(*point).toStdString(), .number = event.time_median_ns});
+    add({.text = outcome_label(*point).toStdString(), .number = event.time_median_ns});
     const analysis::Exploration* theory = finished && point->theory ? &*point->theory : nullptr;
     add(theory ? ratio(event.time_median_ns, theory->ns) : Cell());
     add(theory ? ratio(event.l2_sm_bytes, static_cast<double>(theory->traffic.total())) : Cell());
@@ -92,7 +92,7 @@ analysis::Table measured_table(const std::vector<MeasuredPoint>& points, const E
 
 }  // namespace
 
-QString outcome_words(const MeasuredPoint& point) {
+QString outcome_label(const MeasuredPoint& point) {
   switch (point.state) {
     case MeasuredPoint::State::waiting:
       return qtext(msg::explorer_page::waiting{});
@@ -113,7 +113,7 @@ QString outcome_words(const MeasuredPoint& point) {
   return qtext(title_or_verbatim(parse_disposition(point.event.disposition), point.event.disposition));
 }
 
-MeasuringCard::MeasuringCard(PointMeasurer& measurer, QWidget* parent)
+MeasurementCard::MeasurementCard(PointMeasurer& measurer, QWidget* parent)
     : QWidget(parent), choices_(default_choices()), measurer_(measurer) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
@@ -136,13 +136,13 @@ MeasuringCard::MeasuringCard(PointMeasurer& measurer, QWidget* parent)
     row->addWidget(made);
     return made;
   };
-  measure_ = button(QStringLiteral("measure"), qtext(msg::explorer_page::measure{}),
-                    qtext(msg::explorer_page::measure_help{}));
-  around_ = button(QStringLiteral("around"), qtext(msg::explorer_page::sweep_around{}),
-                   qtext(msg::explorer_page::sweep_around_help{}));
+  measure_button_ = button(QStringLiteral("measure"), qtext(msg::explorer_page::measure{}),
+                           qtext(msg::explorer_page::measure_help{}));
+  sweep_button_ = button(QStringLiteral("around"), qtext(msg::explorer_page::sweep_around{}),
+                         qtext(msg::explorer_page::sweep_around_help{}));
   steps_ = new QSpinBox(bar);
   steps_->setObjectName(QStringLiteral("around-steps"));
-  steps_->setRange(1, most_steps);
+  steps_->setRange(1, max_sweep_steps);
   steps_->setValue(usual_steps);
   steps_->setPrefix(QStringLiteral("± "));
   steps_->setAccessibleName(qtext(msg::explorer_page::sweep_around_steps{}));
@@ -162,25 +162,25 @@ MeasuringCard::MeasuringCard(PointMeasurer& measurer, QWidget* parent)
   order->setSourceModel(model_);
   order->setSortRole(TableModel::sort_role);
   table_ = new FittedTable(order, qtext(msg::explorer_page::measured{}), this);
-  table_->set_most_rows(most_rows);
+  table_->set_max_rows(most_rows);
   table_->setSortingEnabled(true);
   table_->sortByColumn(-1, Qt::AscendingOrder);
-  follow_measurer();
+  connect_measurer();
   show_state();
 }
 
-void MeasuringCard::follow_measurer() {
-  connect(measure_, &QPushButton::clicked, this, &MeasuringCard::measure_wanted);
-  connect(around_, &QPushButton::clicked, this, &MeasuringCard::around_wanted);
+void MeasurementCard::connect_measurer() {
+  connect(measure_button_, &QPushButton::clicked, this, &MeasurementCard::measure_requested);
+  connect(sweep_button_, &QPushButton::clicked, this, &MeasurementCard::sweep_around_requested);
   connect(cancel_, &QPushButton::clicked, &measurer_, &PointMeasurer::cancel);
   connect(map_, &QPushButton::clicked, this, [this] {
-    if (const MeasuredPoint* point = measurer_.mapped()) emit map_wanted(point->file, point->event.point_id);
+    if (const MeasuredPoint* point = measurer_.mapped()) emit map_requested(point->file, point->event.point_id);
   });
   connect(device_, &QComboBox::activated, this, [this] {
-    chosen_by_hand_ = true;
+    device_chosen_by_user_ = true;
     show_state();
   });
-  connect(&measurer_, &PointMeasurer::devices_changed, this, &MeasuringCard::show_devices);
+  connect(&measurer_, &PointMeasurer::devices_changed, this, &MeasurementCard::show_devices);
   connect(&measurer_, &PointMeasurer::changed, this, [this] {
     show_state();
     emit changed();
@@ -194,15 +194,15 @@ void MeasuringCard::follow_measurer() {
   });
 }
 
-void MeasuringCard::show_choices(const ExplorerChoices& choices, bool runs) {
-  if (choices.device != choices_.device) chosen_by_hand_ = false;
+void MeasurementCard::show_choices(const ExplorerChoices& choices, bool runs) {
+  if (choices.device != choices_.device) device_chosen_by_user_ = false;
   choices_ = choices;
   runs_ = runs;
   show_devices();
   show_state();
 }
 
-void MeasuringCard::show_devices() {
+void MeasurementCard::show_devices() {
   const std::vector<ListedDevice> devices = this->devices();
   QStringList there;
   for (int i = 0; i < device_->count(); ++i) there << device_->itemData(i).toString();
@@ -213,22 +213,22 @@ void MeasuringCard::show_devices() {
   device_->clear();
   for (const ListedDevice& device : devices) device_->addItem(device.name, device.argument);
   // Real GPUs are found later and listed first. The first device is used unless the user chose one.
-  device_->setCurrentIndex(chosen_by_hand_ ? std::max(0, device_->findData(before)) : 0);
+  device_->setCurrentIndex(device_chosen_by_user_ ? std::max(0, device_->findData(before)) : 0);
   show_state();
 }
 
-QString MeasuringCard::open_words() const {
+QString MeasurementCard::pending_points_text() const {
   return qtext(msg::explorer_page::points_pending{.file = measurer_.database().toStdString(),
                                                   .open = static_cast<std::int64_t>(measurer_.open())});
 }
 
-QString MeasuringCard::state_words() const {
+QString MeasurementCard::state_text() const {
   if (!trouble_.isEmpty()) return trouble_;
   if (padded()) return qtext(msg::explorer_page::padding_is_modelled{});
-  if (supposed()) return qtext(msg::explorer_page::what_if_is_modelled{});
-  if (measurer_.open() > 0) return open_words();
+  if (is_hypothetical()) return qtext(msg::explorer_page::what_if_is_modelled{});
+  if (measurer_.open() > 0) return pending_points_text();
   if (!runs_) return qtext(msg::explorer_page::cannot_be_measured{});
-  if (QString why = no_device_words(); !why.isEmpty()) return why;
+  if (QString why = no_device_text(); !why.isEmpty()) return why;
   if (measurer_.points().empty()) return qtext(msg::explorer_page::no_measurement{});
   const Message kept = msg::explorer_page::saved_in{.file = measurer_.database().toStdString()};
   const MeasuredPoint& last = measurer_.points().front();
@@ -236,64 +236,65 @@ QString MeasuringCard::state_words() const {
   const QString why = last.simulated ? QLatin1Char(' ') + qtext(msg::explorer_page::by_construction{}) : QString();
   return qtext(msg::explorer_page::outcome_and_prediction{.configuration = short_title(last.choices).toStdString(),
                                                           .kept = kept,
-                                                          .outcome = outcome_words(last).toStdString(),
+                                                          .outcome = outcome_label(last).toStdString(),
                                                           .predicted = text(Nanoseconds(last.theory->ns))}) +
          why;
 }
 
-QString MeasuringCard::no_device_words() const {
+QString MeasurementCard::no_device_text() const {
   const Facts& facts = known_algorithms().find(choices_.point.spec.algorithm)->facts();
   if (!facts.user_defined || !devices().empty()) return {};
   if (facts.model_only) return qtext(msg::explorer_page::kernel_read_only{});
   return qtext(msg::explorer_page::needs_local_gpu{.gpu = choices_.device});
 }
 
-void MeasuringCard::show_state() {
+void MeasurementCard::show_state() {
   const std::optional<ListedDevice> chosen = this->device();
   const bool device = chosen.has_value();
   const bool simulates = device && chosen->simulated;
-  measure_->setText(simulates ? qtext(msg::explorer_page::simulate{}) : qtext(msg::explorer_page::measure{}));
-  const QString why = no_device_words();
+  measure_button_->setText(simulates ? qtext(msg::explorer_page::simulate{}) : qtext(msg::explorer_page::measure{}));
+  const QString why = no_device_text();
   const auto help = [&why](const QString& otherwise) { return plain_tooltip(why.isEmpty() ? otherwise : why); };
-  measure_->setToolTip(
+  measure_button_->setToolTip(
       help(simulates ? qtext(msg::explorer_page::simulate_help{}) : qtext(msg::explorer_page::measure_help{})));
-  around_->setToolTip(help(qtext(msg::explorer_page::sweep_around_help{})));
+  sweep_button_->setToolTip(help(qtext(msg::explorer_page::sweep_around_help{})));
   device_->setToolTip(help(qtext(msg::explorer_page::measuring_device{})));
   device_->setEnabled(device);
-  measure_->setEnabled(device && runs_ && !padded() && !supposed());
-  for (QWidget* widget : {static_cast<QWidget*>(around_), static_cast<QWidget*>(steps_)}) {
-    widget->setEnabled(device && runs_ && !padded() && !supposed());
+  measure_button_->setEnabled(device && runs_ && !padded() && !is_hypothetical());
+  for (QWidget* widget : {static_cast<QWidget*>(sweep_button_), static_cast<QWidget*>(steps_)}) {
+    widget->setEnabled(device && runs_ && !padded() && !is_hypothetical());
   }
   cancel_->setEnabled(measurer_.open() > 0);
   map_->setEnabled(measurer_.mapped() != nullptr);
-  set_label_text(state_, state_words());
-  state_->setToolTip(plain_tooltip(state_words()));
+  set_label_text(state_, state_text());
+  state_->setToolTip(plain_tooltip(state_text()));
   model_->update_table(std::make_shared<const analysis::Table>(measured_table(measurer_.points(), choices_)));
   table_->setVisible(model_->rowCount() > 0);
   table_->fit();
   if (!table_->underMouse()) table_->scrollToBottom();
 }
 
-void MeasuringCard::measure() {
-  ask(*measure_, [this](const ListedDevice& device) { measurer_.measure(choices_, device); });
+void MeasurementCard::measure() {
+  ask(*measure_button_, [this](const ListedDevice& device) { measurer_.measure(choices_, device); });
 }
 
-void MeasuringCard::sweep_around() {
-  ask(*around_, [this](const ListedDevice& device) { measurer_.sweep_around(choices_, device, steps_->value()); });
+void MeasurementCard::sweep_around() {
+  ask(*sweep_button_,
+      [this](const ListedDevice& device) { measurer_.sweep_around(choices_, device, steps_->value()); });
 }
 
-void MeasuringCard::ask(const QPushButton& button, const std::function<void(const ListedDevice&)>& how) {
+void MeasurementCard::ask(const QPushButton& button, const std::function<void(const ListedDevice&)>& how) {
   const std::optional<ListedDevice> chosen = device();
   if (!button.isEnabled() || !chosen) return;
   trouble_.clear();
   how(*chosen);
 }
 
-std::vector<ListedDevice> MeasuringCard::devices() const {
+std::vector<ListedDevice> MeasurementCard::devices() const {
   return measurer_.devices_of(choices_.device, choices_.point.spec.algorithm);
 }
 
-std::optional<ListedDevice> MeasuringCard::device() const {
+std::optional<ListedDevice> MeasurementCard::device() const {
   const std::vector<ListedDevice> devices = this->devices();
   const auto found = std::ranges::find(devices, device_->currentData().toString(), &ListedDevice::argument);
   return found == devices.end() ? std::nullopt : std::optional(*found);
