@@ -161,12 +161,12 @@ Commands add_commands(CLI::App& app, const attnscope::Arguments& arguments) {
   add("ceilings", attnscope::add_ceilings);
   add("kernels", attnscope::add_kernels);
   add("launch", attnscope::add_launch);
-  add("worker", attnscope::add_remote);
+  add("worker", attnscope::add_worker);
   add("export", attnscope::add_export);
   add("import", with_arguments(attnscope::add_import));
   add("paper", attnscope::add_paper);
   add("law", attnscope::add_law);
-  add("scaling", attnscope::add_gpus);
+  add("scaling", attnscope::add_scaling);
   add("lesson", attnscope::add_lesson);
   add("compare", attnscope::add_compare);
   add("ab", with_arguments(attnscope::add_ab));
@@ -194,16 +194,16 @@ int run(int argc, char** argv) {
   for (CLI::App* command : app.get_subcommands(nullptr)) {
     add_common(*command);
     for (CLI::App* below : command->get_subcommands(nullptr)) add_common(*below);
-    attnscope::refuse_empty_values(*command);
+    attnscope::reject_empty_values(*command);
   }
   attnscope::add_command_help(app);
 
   // Arguments after "--" of submit belong to sbatch.
-  const auto ends_our_words = [&](const char* word) {
+  const auto is_sbatch_separator = [&](const char* word) {
     return argc > 1 && std::string_view(argv[1]) == "submit" && std::string_view(word) == "--";
   };
   try {
-    app.parse(static_cast<int>(std::ranges::find_if(arguments, ends_our_words) - arguments.begin()), argv);
+    app.parse(static_cast<int>(std::ranges::find_if(arguments, is_sbatch_separator) - arguments.begin()), argv);
   } catch (const CLI::ParseError& error) {
     return parse_failure(app, error);
   }
@@ -216,7 +216,7 @@ int run(int argc, char** argv) {
 
 /// Escapes control characters on a terminal, except line breaks and tabs. Unbuffered, so that output by stdio and by
 /// streams stays in order.
-class SpelledOut : public std::streambuf {
+class EscapingBuffer : public std::streambuf {
  protected:
   std::streamsize xsputn(const char* text, std::streamsize length) override {
     std::string_view rest(text, static_cast<std::size_t>(length));
@@ -237,17 +237,17 @@ class SpelledOut : public std::streambuf {
   int sync() override { return std::fflush(stdout); }
 };
 
-void spell_out_for_a_terminal() {
+void escape_terminal_output() {
   if (::isatty(STDOUT_FILENO) == 0) return;
-  static SpelledOut& spelled_out = *new SpelledOut;  // leaked on purpose: std::cout is flushed at exit
-  std::cout.rdbuf(&spelled_out);
+  static EscapingBuffer& escaping_buffer = *new EscapingBuffer;  // leaked on purpose: std::cout is flushed at exit
+  std::cout.rdbuf(&escaping_buffer);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  attnscope::occupy_standard_descriptors();
-  spell_out_for_a_terminal();
+  attnscope::reserve_standard_descriptors();
+  escape_terminal_output();
   // Makes a write beyond the file size limit an error instead of a fatal signal.
   std::signal(SIGXFSZ, SIG_IGN);
   spdlog::set_default_logger(spdlog::stderr_color_mt("attnscope"));

@@ -61,7 +61,7 @@ void print(std::FILE* stream, const QString& text) {
   QTextStream(stream) << text << Qt::endl;
 }
 
-void complain(const QString& text) {
+void print_error(const QString& text) {
   print(stderr, QStringLiteral("error: %1").arg(text));
 }
 
@@ -72,7 +72,7 @@ void warn(const QString& text) {
 /// Flushes stdout and returns the exit code.
 int output_code() {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return success;
-  complain(QStringLiteral("cannot write to stdout (check for a full disk or a closed pipe)"));
+  print_error(QStringLiteral("cannot write to stdout (check for a full disk or a closed pipe)"));
   return runtime_error;
 }
 
@@ -122,7 +122,7 @@ struct Switches {
                             QStringLiteral("step")};
   QCommandLineOption language{QStringLiteral("lang"),
                               QStringLiteral("Language of the window and the lesson: %1.")
-                                  .arg(QString::fromStdString(attnscope::languages_in_words())),
+                                  .arg(QString::fromStdString(attnscope::language_list())),
                               QStringLiteral("language")};
   QCommandLineOption kernel{QStringLiteral("kernel"), QStringLiteral("Manifest of a user-defined kernel; repeatable."),
                             QStringLiteral("file")};
@@ -174,8 +174,7 @@ QString read_options(const QCommandLineParser& parser, const Switches& known, Op
   options.files = parser.positionalArguments();
   options.language = parser.value(known.language);
   if (parser.isSet(known.language) && attnscope::embedded_messages(options.language.toStdString()).empty())
-    return QStringLiteral("unknown language; available: %1")
-        .arg(QString::fromStdString(attnscope::languages_in_words()));
+    return QStringLiteral("unknown language; available: %1").arg(QString::fromStdString(attnscope::language_list()));
   options.plots = parser.value(known.plots);
   if (parser.isSet(known.plots) && options.plots.isEmpty()) return QStringLiteral("missing folder of --plots");
   options.take_screenshot = parser.isSet(known.screenshot);
@@ -207,11 +206,11 @@ std::optional<int> parse(const QStringList& arguments, Options& options) {
                                               "the recorded sample)."),
                                QStringLiteral("[FILE...]"));
 
-  const auto misused = [](const QString& message) {
-    complain(message);
+  const auto fail_usage = [](const QString& message) {
+    print_error(message);
     return usage_error;
   };
-  if (!parser.parse(with_lesson_page(arguments))) return misused(parser.errorText());
+  if (!parser.parse(with_lesson_page(arguments))) return fail_usage(parser.errorText());
   if (parser.isSet(version)) {
     print(stdout, QStringLiteral("attnscope-gui %1").arg(QString::fromLatin1(attnscope::program_version())));
     return output_code();
@@ -222,12 +221,12 @@ std::optional<int> parse(const QStringList& arguments, Options& options) {
           parser.helpText().trimmed().replace(QStringLiteral("<executable_name>"), QStringLiteral("attnscope-gui")));
     return output_code();
   }
-  if (const QString wrong = read_options(parser, known, options); !wrong.isEmpty()) return misused(wrong);
+  if (const QString wrong = read_options(parser, known, options); !wrong.isEmpty()) return fail_usage(wrong);
   attnscope::Message wrong = attnscope::user::load_inherited_kernels();
   for (const QString& file : parser.values(known.kernel)) {
     if (wrong.empty()) wrong = attnscope::user::load_known_kernel(file.toStdString());
   }
-  if (!wrong.empty()) return misused(qtext(wrong));
+  if (!wrong.empty()) return fail_usage(qtext(wrong));
   if (parser.isSet(known.kernel)) {
     options.explored = options.screenshot.explored = attnscope::user::loaded_kernel_files().back().name;
   }
@@ -256,7 +255,7 @@ int write_pictures(const Options& options) {
                                           one_line(files).toStdString()));
   }
   if (!error.isEmpty()) {
-    complain(error);
+    print_error(error);
     return runtime_error;
   }
   skipped.removeDuplicates();  // plots and screenshot read the same files
@@ -276,19 +275,19 @@ int open_lesson(const Options& options) {
   });
   for (const QString& file : options.files.isEmpty() ? lesson_samples() : options.files) {
     if (const QString error = workspace.open_now(file); !error.isEmpty()) {
-      complain(error);
+      print_error(error);
       return runtime_error;
     }
   }
   const LessonFile written = write_lesson_file(collect_lesson_data(workspace), *options.lesson);
   if (!written.error.isEmpty()) {
-    complain(written.error);
+    print_error(written.error);
     return runtime_error;
   }
   for (const QString& problem : written.problems) warn(problem);
   print(stdout, written.path);
   if (!open_in_browser(written.path)) {
-    complain(qtext(
+    print_error(qtext(
         attnscope::make_message("cannot start a browser (open {} yourself)", one_line(written.path).toStdString())));
     return runtime_error;
   }
@@ -296,10 +295,10 @@ int open_lesson(const Options& options) {
 }
 
 /// Starts the program again, with the language and session saved last.
-int start_again() {
+int restart_program() {
   const QString program = QCoreApplication::applicationFilePath();
   if (QProcess::startDetached(program, {})) return success;
-  complain(qtext(attnscope::make_message("cannot restart {}", program.toStdString())));
+  print_error(qtext(attnscope::make_message("cannot restart {}", program.toStdString())));
   return runtime_error;
 }
 
@@ -335,7 +334,7 @@ int run_windows(Application& application, const Options& options, attnscope::Mes
     }
     if (again) {
       kept.reset();  // releases the session for the new process
-      return start_again();
+      return restart_program();
     }
     if (kernel.isEmpty()) return code;
     const std::size_t known = loaded_kernel_files().size();
@@ -350,16 +349,16 @@ int run_windows(Application& application, const Options& options, attnscope::Mes
 }
 
 /// Exits if a thread cannot be started, because Qt would wait for it forever.
-void take_qt_message(QtMsgType /*type*/, const QMessageLogContext& /*place*/, const QString& text) {
+void handle_qt_message(QtMsgType /*type*/, const QMessageLogContext& /*place*/, const QString& text) {
   if (!text.startsWith(QStringLiteral("QThread::start"))) return print(stderr, text);
-  complain(QStringLiteral("cannot start a thread: out of memory or process limits (raise ulimit -u)"));
+  print_error(QStringLiteral("cannot start a thread: out of memory or process limits (raise ulimit -u)"));
   std::_Exit(runtime_error);
 }
 
 /// Drops warnings of the offscreen platform, which would mix with the printed paths.
-void take_qt_message_off_screen(QtMsgType type, const QMessageLogContext& place, const QString& text) {
+void handle_offscreen_qt_message(QtMsgType type, const QMessageLogContext& place, const QString& text) {
   if (type == QtFatalMsg || type == QtCriticalMsg || text.startsWith(QStringLiteral("QThread::start")))
-    take_qt_message(type, place, text);
+    handle_qt_message(type, place, text);
 }
 
 /// Selects a language for which there are fonts: English if none has the needed characters. Returns a note in that
@@ -374,7 +373,7 @@ attnscope::Message write_language() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  attnscope::occupy_standard_descriptors();
+  attnscope::reserve_standard_descriptors();
   // Makes a write beyond the file size limit an error instead of a fatal signal.
   std::signal(SIGXFSZ, SIG_IGN);
   QCoreApplication::setOrganizationName(QStringLiteral("attnscope"));
@@ -385,20 +384,20 @@ int main(int argc, char** argv) {
   QStringList arguments;
   for (int i = 0; i < argc; ++i) arguments << QString::fromLocal8Bit(argv[i]);
   // Pictures do not depend on the window's settings.
-  const bool asks_pictures = !arguments.filter(QRegularExpression(QStringLiteral("^--(plots|screenshot)"))).isEmpty();
+  const bool writes_pictures = !arguments.filter(QRegularExpression(QStringLiteral("^--(plots|screenshot)"))).isEmpty();
   Options options;
   if (const auto code = parse(arguments, options)) return *code;
-  choose_language(options.language, asks_pictures ? QString() : remembered_language());
+  choose_language(options.language, writes_pictures ? QString() : remembered_language());
 
   const bool pictures_only = !options.plots.isEmpty() || options.take_screenshot;
   if (!has_display() && !pictures_only && !options.lesson) {
-    complain(QStringLiteral("no display (use --plots FOLDER to write the plots without one)"));
+    print_error(QStringLiteral("no display (use --plots FOLDER to write the plots without one)"));
     return runtime_error;
   }
   // The offscreen platform works even if DISPLAY names a server that does not answer.
   const bool off_screen = pictures_only || !has_display();
   if (off_screen) qputenv("QT_QPA_PLATFORM", "offscreen");
-  qInstallMessageHandler(off_screen ? take_qt_message_off_screen : take_qt_message);
+  qInstallMessageHandler(off_screen ? handle_offscreen_qt_message : handle_qt_message);
   // Passes only the program's name to Qt.
   int qt_argc = 1;
   Application application(qt_argc, argv);

@@ -39,13 +39,13 @@ CLI::Validator whole_number_from(std::int64_t least) {
 
 void add_language_option(CLI::App& command, std::string& language, const std::string& help) {
   const std::vector<std::string> languages(message_languages().begin(), message_languages().end());
-  command.add_option("--lang", language, fmt::format("{}: {}", help, languages_in_words()))
+  command.add_option("--lang", language, fmt::format("{}: {}", help, language_list()))
       ->check(CLI::IsMember(languages))
       ->type_name("LANGUAGE")
       ->capture_default_str();
 }
 
-void refuse_empty_values(CLI::App& command) {
+void reject_empty_values(CLI::App& command) {
   const CLI::Validator given(
       [](const std::string& text) -> std::string {
         return text.empty() ? "empty (give a value or omit it)" : std::string();
@@ -54,7 +54,7 @@ void refuse_empty_values(CLI::App& command) {
   for (CLI::Option* option : command.get_options()) {
     if (option->get_items_expected_max() > 0) option->check(given);
   }
-  for (CLI::App* below : command.get_subcommands(nullptr)) refuse_empty_values(*below);
+  for (CLI::App* below : command.get_subcommands(nullptr)) reject_empty_values(*below);
 }
 
 CLI::Validator number_within(double least, double most) {
@@ -67,7 +67,7 @@ CLI::Validator number_within(double least, double most) {
           range};
 }
 
-void require_there(const std::filesystem::path& place) {
+void require_exists(const std::filesystem::path& place) {
   std::error_code error;
   if (std::filesystem::exists(place, error)) return;
   throw CommandError(ExitCode::error, "{} does not exist", place.string());
@@ -109,7 +109,7 @@ std::string explain(const std::exception& error) {
                      error.what());
 }
 
-ExitCode with_join_report(const MergeReport& report) {
+ExitCode log_merge_report(const MergeReport& report) {
   for (const auto* messages : {&report.left_out, &report.missing, &report.not_copied}) {
     for (const Message& message : *messages) spdlog::warn("{}", one_line(text(message)));
   }
@@ -119,7 +119,7 @@ ExitCode with_join_report(const MergeReport& report) {
 namespace {
 
 /// Interrupted runs have no checksum, so damage in them goes unnoticed.
-void warn_of_interrupted_runs(const RunStore& store) {
+void log_interrupted_runs(const RunStore& store) {
   for (const RunSummary& run : store.runs()) {
     if (run.state != StoredRunState::interrupted) continue;
     spdlog::warn("{}", format_text("{}: run {} was interrupted and has no checksum (continue it with --resume)",
@@ -129,8 +129,8 @@ void warn_of_interrupted_runs(const RunStore& store) {
 
 }  // namespace
 
-ExitCode with_skipped_rows(const RunStore& store, ExitCode code) {
-  warn_of_interrupted_runs(store);
+ExitCode log_skipped_rows(const RunStore& store, ExitCode code) {
+  log_interrupted_runs(store);
   const std::vector<InvalidRow> rows = store.invalid_rows();
   const std::string file = printable(store.file().string());
   if (rows.empty()) return code;

@@ -60,7 +60,7 @@ Action add_compare(CLI::App& command);
 Action add_doctor(CLI::App& command);
 Action add_edit(CLI::App& command);
 Action add_export(CLI::App& command);
-Action add_gpus(CLI::App& command);
+Action add_scaling(CLI::App& command);
 Action add_help(CLI::App& command);
 Action add_import(CLI::App& command, Arguments arguments);
 Action add_info(CLI::App& command);
@@ -71,7 +71,7 @@ Action add_lesson(CLI::App& command);
 Action add_merge(CLI::App& command);
 Action add_model(CLI::App& command);
 Action add_paper(CLI::App& command);
-Action add_remote(CLI::App& command);
+Action add_worker(CLI::App& command);
 Action add_report(CLI::App& command);
 Action add_submit(CLI::App& command, Arguments arguments);
 Action add_verify(CLI::App& command);
@@ -81,7 +81,7 @@ Action add_verify(CLI::App& command);
 /// Accepts 64-bit integers from `least`; unlike CLI11, rejects values out of range instead of clamping them.
 [[nodiscard]] CLI::Validator whole_number_from(std::int64_t least);
 /// Makes every option reject an empty value, such as an unset shell variable.
-void refuse_empty_values(CLI::App& command);
+void reject_empty_values(CLI::App& command);
 /// Adds --lang; `language` holds the default.
 void add_language_option(CLI::App& command, std::string& language, const std::string& help);
 
@@ -92,17 +92,17 @@ void add_language_option(CLI::App& command, std::string& language, const std::st
 void require_measurement_name(const std::filesystem::path& file);
 
 /// Throws CommandError (error) if `place` does not exist.
-void require_there(const std::filesystem::path& place);
+void require_exists(const std::filesystem::path& place);
 
 /// Returns the message of an exception for the user: what happened, where, and what to do.
 [[nodiscard]] std::string explain(const std::exception&);
 
 /// Logs conflicts, missing shards, skipped files and data that was not copied. Returns `partial` if the merged file is
 /// incomplete.
-[[nodiscard]] ExitCode with_join_report(const MergeReport&);
+[[nodiscard]] ExitCode log_merge_report(const MergeReport&);
 /// Logs how many damaged rows of `store` were skipped, and the first one. Returns `partial` instead of `ok` if there
 /// are any.
-[[nodiscard]] ExitCode with_skipped_rows(const RunStore& store, ExitCode code);
+[[nodiscard]] ExitCode log_skipped_rows(const RunStore& store, ExitCode code);
 
 /// Flushes stdout and exits without running exit handlers: the driver's may wait for a kernel that never ends.
 [[noreturn]] void leave(ExitCode code);

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "app/loaded_points.h"
-#include "app/own_kernels.h"
+#include "app/user_kernels.h"
 #include "profiler/points/point_query.h"
 #include "storage/compared_runs.h"
 #include "storage/loaded_runs.h"
@@ -26,8 +26,8 @@ using analysis::RunIndex;
 using Words = std::vector<std::string>;
 
 /// "FILE:REST"; FILE is the longest prefix that exists.
-struct SideWord {
-  explicit SideWord(const std::string& word) : text(word), file(word) {
+struct SideArgument {
+  explicit SideArgument(const std::string& word) : text(word), file(word) {
     std::error_code ignored;
     for (std::size_t end = word.size(); end != std::string::npos && end > 0; end = word.rfind(':', end - 1)) {
       if (!std::filesystem::exists(word.substr(0, end), ignored)) continue;
@@ -51,12 +51,12 @@ class Loader {
  public:
   explicit Loader(const std::string& noise, std::span<const Words* const> sides) {
     LoadRequest request{.opened = {},
-                        .read = [&](const RunStore& store) { sides_.code = with_skipped_rows(store, sides_.code); }};
+                        .read = [&](const RunStore& store) { sides_.code = log_skipped_rows(store, sides_.code); }};
     std::vector<RunSource> sources;
     for (const Words* words : sides) {
       for (const std::string& word : *words) {
-        const std::filesystem::path file(SideWord(word).file);
-        know_kernels_of(file);
+        const std::filesystem::path file(SideArgument(word).file);
+        register_stored_kernels(file);
         if (named_.try_emplace(std::filesystem::weakly_canonical(file), file).second) sources.push_back({file});
       }
     }
@@ -74,7 +74,7 @@ class Loader {
   }
 
   /// Takes both sides from one file: the two sides of its runs, or its first run and the others.
-  void split(const SideWord& word) {
+  void split(const SideArgument& word) {
     const std::vector<Row> meant = rows_of(word);
     require_points(meant, word.text);
     std::set<RunIndex> runs;
@@ -116,7 +116,7 @@ class Loader {
   }
 
   ComparedSides finish(const std::string& filter) && {
-    const std::vector<Row> fitting = rows_that_fit(filter, loaded_.table);
+    const std::vector<Row> fitting = matching_rows(filter, loaded_.table);
     for (std::vector<Row>* rows : {&sides_.base, &sides_.other}) {
       std::erase_if(*rows, [&](Row row) { return !std::ranges::binary_search(fitting, row); });
       require_points(*rows, rows == &sides_.base ? sides_.base_name : sides_.other_name);
@@ -136,11 +136,11 @@ class Loader {
     if (noise.empty())
       throw CommandError(ExitCode::error, "{} has no noise floor (measure it with `attnscope doctor --noise -o FILE`)",
                          file);
-    sides_.code = with_skipped_rows(store, sides_.code);
+    sides_.code = log_skipped_rows(store, sides_.code);
     return noise;
   }
 
-  [[nodiscard]] std::vector<Row> rows_of(const SideWord& word) const {
+  [[nodiscard]] std::vector<Row> rows_of(const SideArgument& word) const {
     const std::filesystem::path& file = named_.at(std::filesystem::weakly_canonical(word.file));
     std::int64_t number = 0;
     const char* end = word.rest.data() + word.rest.size();
@@ -168,7 +168,7 @@ class Loader {
   [[nodiscard]] std::vector<Row> rows_of(const Words& words) const {
     std::set<Row> rows;
     for (const std::string& word : words) {
-      const std::vector<Row> of_word = rows_of(SideWord(word));
+      const std::vector<Row> of_word = rows_of(SideArgument(word));
       require_points(of_word, word);
       rows.insert(of_word.begin(), of_word.end());
     }
@@ -189,7 +189,7 @@ ComparedSides compared_sides(std::vector<std::string> base, std::vector<std::str
     base.resize(1);
   }
   Loader files(noise, std::array<const Words*, 2>{&base, &other});
-  other.empty() ? files.split(SideWord(base.front())) : files.take(base, other);
+  other.empty() ? files.split(SideArgument(base.front())) : files.take(base, other);
   return std::move(files).finish(filter);
 }
 

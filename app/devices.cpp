@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "app/chosen_rates.h"
 #include "app/command.h"
 #include "app/interrupt.h"
+#include "app/measured_rates.h"
 #include "app/workers.h"
 #include "kernels/registry.h"
 #include "profiler/files/gpu_file.h"
@@ -44,29 +44,29 @@ std::pair<std::string_view, int> unit_of(std::string_view word) {
 }
 
 /// A remote device that could not be opened.
-struct NotElsewhere {
+struct RemoteFailure {
   ExitCode code = ExitCode::error;
   Message why;
   bool is_transient = false;
 };
-Result<OpenedDevice, NotElsewhere> open_elsewhere(std::string_view word, bool counters) {
+Result<OpenedDevice, RemoteFailure> open_remote(std::string_view word, bool counters) {
   const auto target = worker::parse_ssh_target(word);
-  if (!target) return Failure{NotElsewhere{ExitCode::usage, target.error()}};
+  if (!target) return Failure{RemoteFailure{ExitCode::usage, target.error()}};
   auto link = worker::connect(*target, counters);
-  if (!link) return Failure{NotElsewhere{ExitCode::error, link.error()}};
+  if (!link) return Failure{RemoteFailure{ExitCode::error, link.error()}};
   auto opened = worker::open_worker_device(std::move(link).value(), target->host, program_version(), known_algorithms(),
                                            cancel_on_signals());
   if (!opened) {
     const worker::OpenFailure& failure = opened.error();
-    return Failure{NotElsewhere{ExitCode::error, worker::explain(*target, failure, program_version()),
-                                worker::is_transient(failure)}};
+    return Failure{RemoteFailure{ExitCode::error, worker::explain(*target, failure, program_version()),
+                                 worker::is_transient(failure)}};
   }
   const DeviceInfo& info = opened->device->info();
   const Message device = info.simulated ? make_message("simulated {}", info.limits.name)
                                         : make_message("GPU {}, {}", info.ordinal, info.limits.name);
   return OpenedDevice{.device = std::move(opened->device),
                       .announcement = make_message("{}, on {}", device, target->host),
-                      .simulated_because = opened->simulated_because};
+                      .simulation_reason = opened->simulation_reason};
 }
 
 OpenedDevice opened_gpu(std::unique_ptr<Device> device) {
@@ -91,7 +91,7 @@ OpenedDevice open_simulation(const DeviceLimits& limits, const std::string& why,
   return {make_simulated_device(limits, known_algorithms(), {}, unit), std::move(announcement), why};
 }
 
-DeviceLimits limits_of_known_gpu(std::string_view name) {
+DeviceLimits load_gpu_limits(std::string_view name) {
   if (const DeviceLimits* limits = find_gpu(name)) return *limits;
   if (name.ends_with(".json")) {
     auto gpu = read_gpu(name);
@@ -114,29 +114,29 @@ std::string describe(const GpuError& error) {
 }
 
 OpenedDevice open_device(std::string_view word, bool counters) {
-  return knows_host_code() ? open_worker(word, counters) : open_device_here(word, counters);
+  return knows_host_code() ? open_worker(word, counters) : open_device_in_process(word, counters);
 }
 
-void require_gpu_word(std::string_view word) {
+void require_gpu_name(std::string_view word) {
   if (word.empty() || word == "gpu" || whole_number(word)) return;
   throw CommandError(ExitCode::usage,
                      "unknown device '{}'; available: a GPU number, gpu, simulated, simulated:NAME, ssh:HOST", word);
 }
 
-OpenedDevice open_device_here(std::string_view word, bool counters) {
-  if (is_elsewhere(word)) {
-    auto opened = open_elsewhere(word, counters);
+OpenedDevice open_device_in_process(std::string_view word, bool counters) {
+  if (is_remote(word)) {
+    auto opened = open_remote(word, counters);
     if (!opened) throw CommandError(opened.error().code, opened.error().why);
     return std::move(opened).value();
   }
   if (const auto [name, unit] = unit_of(word); name.starts_with(simulated_word)) {
     if (name == simulated_word) return open_simulation(known_gpus().front(), {}, unit);
     if (name.substr(simulated_word.size()).starts_with(':')) {
-      return open_simulation(limits_of_known_gpu(name.substr(simulated_word.size() + 1)), {}, unit);
+      return open_simulation(load_gpu_limits(name.substr(simulated_word.size() + 1)), {}, unit);
     }
   }
 
-  require_gpu_word(word);
+  require_gpu_name(word);
   GpuOptions options;
   options.counters = counters;
   options.ordinal = whole_number(word).value_or(options.ordinal);
@@ -149,20 +149,20 @@ OpenedDevice open_device_here(std::string_view word, bool counters) {
   throw CommandError(ExitCode::error, "{} Or use --device simulated.", as_sentence(describe(error)));
 }
 
-bool is_elsewhere(std::string_view word) {
+bool is_remote(std::string_view word) {
   return word.starts_with(worker::ssh_prefix);
 }
 
-Result<OpenedDevice, std::string> reopen_elsewhere(const std::string& word, const std::string& uuid, bool counters,
-                                                   const std::function<void(const Message&)>& waits) {
+Result<OpenedDevice, std::string> reopen_remote(const std::string& word, const std::string& uuid, bool counters,
+                                                const std::function<void(const Message&)>& waits) {
   constexpr std::array<int, 5> pauses_s{1, 2, 4, 8, 16};
   for (std::size_t tries = 0;; ++tries) {
-    auto opened = open_elsewhere(word, counters);
+    auto opened = open_remote(word, counters);
     if (opened && opened->device->info().uuid != uuid) {
       return Failure{format_text("{} is now {}, but the run began on {}", word, opened->device->info().uuid, uuid)};
     }
     if (opened) return std::move(opened).value();
-    const NotElsewhere& failure = opened.error();
+    const RemoteFailure& failure = opened.error();
     if (!failure.is_transient || tries == pauses_s.size() || cancel_on_signals().cancelled())
       return Failure{text(failure.why)};
     waits(make_message("{}; retrying in {} s", failure.why, pauses_s.at(tries)));
@@ -175,14 +175,14 @@ Result<OpenedDevice, std::string> reopen_elsewhere(const std::string& word, cons
 
 void predict_with_ceilings(OpenedDevice& opened, std::string_view word, const std::string& ceilings) {
   const DeviceLimits limits = opened.device->info().limits;
-  if (!opened.device->info().simulated || is_elsewhere(word)) {
+  if (!opened.device->info().simulated || is_remote(word)) {
     throw CommandError(ExitCode::usage,
                        "--ceilings requires a simulated device, not {} (use --device simulated or omit --ceilings)",
                        limits.name);
   }
-  const StoredCeilings measured = rates_of_file(ceilings, limits);
+  const StoredCeilings measured = load_rates(ceilings, limits);
   opened.device = make_simulated_device(limits, known_algorithms(), measured_ceilings(measured));
-  opened.announcement = make_message("{}. {}", opened.announcement, rates_said(measured, limits));
+  opened.announcement = make_message("{}. {}", opened.announcement, describe_rates(measured, limits));
 }
 
 std::optional<OpenedDevice> reopen_simulated(const std::string& uuid, const DeviceLimits& limits) {
@@ -191,7 +191,7 @@ std::optional<OpenedDevice> reopen_simulated(const std::string& uuid, const Devi
   return open_simulation(limits, {}, unit);
 }
 
-Result<OpenedDevice, std::string> open_pinned_device_here(const std::string& uuid, bool counters) {
+Result<OpenedDevice, std::string> open_device_by_uuid(const std::string& uuid, bool counters) {
   const auto [whose, unit] = unit_of(uuid);
   for (const DeviceLimits& limits : known_gpus()) {
     if (simulated_uuid(limits) == whose) return open_simulation(limits, {}, unit);

@@ -23,32 +23,32 @@ struct OpenedDevice {
   /// "GPU 0, NVIDIA H200" or "simulated NVIDIA H200: reason"; printed first by each command.
   Message announcement;
   /// Why a simulated device replaces a GPU that was not explicitly requested; empty otherwise.
-  std::string simulated_because = {};
+  std::string simulation_reason = {};
 };
 
 /// Opens the device named by --device. Empty: the first GPU, or the simulated H200 if there is neither GPU nor driver.
 /// Throws CommandError: usage for an unknown name, error for a GPU that is missing or cannot be used. Opens a GPU in a
 /// worker process if a known kernel has host code.
 OpenedDevice open_device(std::string_view word, bool counters);
-OpenedDevice open_device_here(std::string_view word, bool counters);
+OpenedDevice open_device_in_process(std::string_view word, bool counters);
 
 /// Throws CommandError (usage) unless `word` is empty, "gpu" or a GPU number.
-void require_gpu_word(std::string_view word);
+void require_gpu_name(std::string_view word);
 
 /// Returns whether `word` names a remote device, "ssh:...".
-[[nodiscard]] bool is_elsewhere(std::string_view word);
+[[nodiscard]] bool is_remote(std::string_view word);
 /// Reconnects to a lost remote device with that UUID; retries for half a minute. Calls `waits` with the reason and the
 /// delay before each retry.
-[[nodiscard]] Result<OpenedDevice, std::string> reopen_elsewhere(const std::string& word, const std::string& uuid,
-                                                                 bool counters,
-                                                                 const std::function<void(const Message&)>& waits);
+[[nodiscard]] Result<OpenedDevice, std::string> reopen_remote(const std::string& word, const std::string& uuid,
+                                                              bool counters,
+                                                              const std::function<void(const Message&)>& waits);
 /// Replaces a simulated device by one that uses the measured rates in the file `ceilings`. Throws CommandError (usage)
 /// if the device is not simulated or the file has no rates of that GPU.
 void predict_with_ceilings(OpenedDevice&, std::string_view word, const std::string& ceilings);
 
 /// Opens the local GPU with this UUID; its number may have changed. The error contains the cause and the fix.
-Result<OpenedDevice, std::string> open_pinned_device_here(const std::string& uuid, bool counters);
-/// `why`: see OpenedDevice::simulated_because. `unit`: see make_simulated_device().
+Result<OpenedDevice, std::string> open_device_by_uuid(const std::string& uuid, bool counters);
+/// `why`: see OpenedDevice::simulation_reason. `unit`: see make_simulated_device().
 [[nodiscard]] OpenedDevice open_simulation(const DeviceLimits& limits, const std::string& why = {}, int unit = 0);
 /// Returns the simulated device with these limits if it has this UUID, so that a run of a hypothetical GPU can continue
 /// without its file.
@@ -62,6 +62,6 @@ std::optional<OpenedDevice> reopen_simulated(const std::string& uuid, const Devi
 
 /// Returns the limits of a public GPU by name, or of a hypothetical GPU from a ".json" file, without opening a device.
 /// Throws CommandError (usage).
-DeviceLimits limits_of_known_gpu(std::string_view name);
+DeviceLimits load_gpu_limits(std::string_view name);
 
 }  // namespace attnscope

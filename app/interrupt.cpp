@@ -17,7 +17,7 @@ namespace attnscope {
 namespace {
 
 CancelToken token;
-std::atomic<std::int64_t> cancelled_at_ms{0};
+std::atomic<std::int64_t> cancel_time_ms{0};
 static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 
 std::int64_t now_ms() {
@@ -31,9 +31,9 @@ void on_signal(int) {
   // the process and to its group, so a signal within 500 ms does not count as a second one.
   constexpr std::int64_t same_signal_ms = 500;
   if (!token.cancelled()) {
-    cancelled_at_ms = now_ms();
+    cancel_time_ms = now_ms();
     token.cancel();
-  } else if (now_ms() - cancelled_at_ms > same_signal_ms) {
+  } else if (now_ms() - cancel_time_ms > same_signal_ms) {
     ::_exit(static_cast<int>(ExitCode::partial));
   }
 }

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "app/own_kernels.h"
+#include "app/user_kernels.h"
 #include "profiler/files/recorded_samples.h"
 #include "profiler/plan/text.h"
 #include "profiler/points/point_query.h"
@@ -34,7 +34,7 @@ CLI::Option* add_filter_option(CLI::App& command, std::string& words) {
       ->type_name("FILTER");
 }
 
-std::vector<analysis::Row> rows_that_fit(const std::string& words, const analysis::PointTable& table) {
+std::vector<analysis::Row> matching_rows(const std::string& words, const analysis::PointTable& table) {
   const auto query = analysis::PointQuery::parse(words, table);
   if (!query) throw CommandError(ExitCode::usage, query.error());
   std::vector<analysis::Row> rows = query->rows(table);
@@ -54,11 +54,11 @@ LoadedPoints load_points(const std::vector<std::string>& files, const std::strin
   sources.reserve(files.size());
   for (const std::string& file : files) sources.push_back({file});
   ExitCode code = ExitCode::ok;
-  const LoadRequest request{.opened = [](const RunStore& store) { know_kernels_of(store); },
-                            .read = [&](const RunStore& store) { code = with_skipped_rows(store, code); },
+  const LoadRequest request{.opened = [](const RunStore& store) { register_stored_kernels(store); },
+                            .read = [&](const RunStore& store) { code = log_skipped_rows(store, code); },
                             .keep_points = keep_points};
   LoadedPoints loaded{load_runs(sources, request), code};
-  if (!filter.empty()) loaded.keep(rows_that_fit(filter, loaded.table));
+  if (!filter.empty()) loaded.keep(matching_rows(filter, loaded.table));
   return loaded;
 }
 
@@ -81,7 +81,7 @@ MeasuredPoints::MeasuredPoints(const std::vector<std::string>& files, const std:
                        "{} has no point measured on a GPU (predictions are compared with measured points)", file);
   }
   loaded_.keep(measured);
-  if (!filter.empty()) loaded_.keep(rows_that_fit(filter, loaded_.table));
+  if (!filter.empty()) loaded_.keep(matching_rows(filter, loaded_.table));
   for (const analysis::Row row : loaded_.table.rows()) {
     const StoredPoint& point = loaded_.points[row];
     points_.push_back({point.record, &loaded_.runs[loaded_.table.run_index(row)], point.device_uuid});

@@ -24,7 +24,7 @@ CLI::Option* add_filter_option(CLI::App& command, std::string& words);
 
 /// Returns the matching rows in ascending order; all rows if `words` is empty. Throws CommandError for an invalid
 /// filter (usage) or if no point matches.
-[[nodiscard]] std::vector<analysis::Row> rows_that_fit(const std::string& words, const analysis::PointTable& table);
+[[nodiscard]] std::vector<analysis::Row> matching_rows(const std::string& words, const analysis::PointTable& table);
 
 struct LoadedPoints : LoadedRuns {
   ExitCode code = ExitCode::ok;  ///< partial if damaged rows were skipped
@@ -52,7 +52,9 @@ class MeasuredPoints {
   [[nodiscard]] const std::vector<Point>& points() const { return points_; }
   [[nodiscard]] const std::vector<StoredCeilings>& ceilings() const { return loaded_.ceilings; }
   /// Returns `partial` instead of `ok` if damaged rows were skipped.
-  [[nodiscard]] ExitCode with_skipped(ExitCode code) const { return code == ExitCode::ok ? loaded_.code : code; }
+  [[nodiscard]] ExitCode exit_code_after_skips(ExitCode code) const {
+    return code == ExitCode::ok ? loaded_.code : code;
+  }
 
  private:
   LoadedPoints loaded_;

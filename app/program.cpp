@@ -13,7 +13,7 @@
 
 namespace attnscope {
 
-void occupy_standard_descriptors() {
+void reserve_standard_descriptors() {
   // open() returns the lowest free descriptor, so one above stderr means that none is missing.
   int taken = STDIN_FILENO;
   while (taken >= STDIN_FILENO && taken <= STDERR_FILENO) taken = ::open("/", O_PATH);
@@ -26,7 +26,7 @@ bool use_language(std::string_view language) {
   return catalog.has_value();
 }
 
-std::string languages_in_words() {
+std::string language_list() {
   return fmt::format("{}", fmt::join(message_languages(), " or "));
 }
 

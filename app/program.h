@@ -9,11 +9,11 @@ namespace attnscope {
 
 /// Opens placeholders for standard streams that are closed, so that no file gets descriptor 0, 1 or 2 and receives
 /// messages. Reading from or writing to a placeholder fails. Call before opening any file.
-void occupy_standard_descriptors();
+void reserve_standard_descriptors();
 
 /// Selects a language, e.g. "zh"; returns false if it is not built in. Call before starting threads.
 bool use_language(std::string_view language);
 /// Returns "en or zh".
-[[nodiscard]] std::string languages_in_words();
+[[nodiscard]] std::string language_list();
 
 }  // namespace attnscope

@@ -37,7 +37,7 @@ bool write_line(const Event& event) {
 
 class JsonlReporter final : public Reporter {
   void take(const Event& event) override {
-    if (!write_line(event)) stop_listening();
+    if (!write_line(event)) mark_reader_gone();
   }
 };
 
@@ -58,7 +58,7 @@ class SessionReporter final : public Reporter {
  private:
   void take(const Event& event) override {
     const std::scoped_lock lock(mutex_);
-    if (listened_to()) waiting_.push_back(event);
+    if (has_reader()) waiting_.push_back(event);
     changed_.notify_all();
   }
 
@@ -73,7 +73,7 @@ class SessionReporter final : public Reporter {
       const bool written = write_line(event);
       lock.lock();
       if (written) continue;
-      stop_listening();
+      mark_reader_gone();
       waiting_.clear();
     }
   }
@@ -198,7 +198,7 @@ std::unique_ptr<Reporter> make_text_reporter(std::FILE* lines) {
   return std::make_unique<TextReporter>(lines);
 }
 
-ExitCode report_to_programs(const std::function<ExitCode(Reporter&)>& work) {
+ExitCode run_with_json_lines(const std::function<ExitCode(Reporter&)>& work) {
   std::signal(SIGPIPE, SIG_IGN);  // a closed stdin, not SIGPIPE, ends the work
   const std::unique_ptr<Reporter> reporter = make_jsonl_reporter();
   const auto end = [&](const char* state, ExitCode code, const Message& why) {

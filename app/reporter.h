@@ -26,16 +26,16 @@ class Reporter {
   /// Returns whether the last event, "done", was reported.
   [[nodiscard]] bool ended() const { return ended_; }
   /// Returns false once stdout can no longer be written.
-  [[nodiscard]] bool listened_to() const { return listened_to_; }
+  [[nodiscard]] bool has_reader() const { return has_reader_; }
 
  protected:
   virtual void take(const Event&) = 0;
-  void stop_listening() { listened_to_ = false; }
+  void mark_reader_gone() { has_reader_ = false; }
 
  private:
   std::mutex mutex_;
   std::atomic<bool> ended_ = false;
-  std::atomic<bool> listened_to_ = true;
+  std::atomic<bool> has_reader_ = true;
 };
 
 /// Writes one JSON line per event and flushes it.
@@ -49,6 +49,6 @@ std::unique_ptr<Reporter> make_session_reporter();
 std::unique_ptr<Reporter> make_text_reporter(std::FILE* lines);
 
 /// Runs `work` and reports its events as JSON lines; the last one is "done". Rethrows exceptions.
-ExitCode report_to_programs(const std::function<ExitCode(Reporter&)>& work);
+ExitCode run_with_json_lines(const std::function<ExitCode(Reporter&)>& work);
 
 }  // namespace attnscope

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "app/command.h"
-#include "app/own_kernels.h"
+#include "app/user_kernels.h"
 #include "kernels/registry.h"
 
 namespace attnscope {

@@ -26,7 +26,7 @@ std::size_t width_of(std::string_view text) {
 }
 
 /// All fields and knobs except algorithm and cache, which commands print themselves.
-std::vector<Field> fields_with_columns(const Registry& registry) {
+std::vector<Field> column_fields(const Registry& registry) {
   std::vector<Field> fields = fields_and_knobs(point_fields(), registry.knobs());
   std::erase_if(fields, [](const Field& field) {
     return field.role == FieldRole::algorithm || field.role == FieldRole::device_state;
@@ -121,21 +121,21 @@ nlohmann::ordered_json rows_of(const analysis::Table& table) {
 
 std::vector<analysis::Column> point_columns(const Registry& registry) {
   std::vector<analysis::Column> columns;
-  for (const Field& field : fields_with_columns(registry)) {
+  for (const Field& field : column_fields(registry)) {
     const std::string key(field.name);
     columns.push_back(field.is_number() ? number_column(key) : analysis::Column{.key = key});
   }
   return columns;
 }
 
-std::vector<std::string> point_texts(const PointSpec& point, const Registry& registry) {
+std::vector<std::string> point_cells(const PointSpec& point, const Registry& registry) {
   std::vector<std::string> texts;
-  for (const Field& field : fields_with_columns(registry)) texts.push_back(field_text(field, point));
+  for (const Field& field : column_fields(registry)) texts.push_back(field_text(field, point));
   return texts;
 }
 
-void drop_defaults(analysis::Table& table, const Registry& registry) {
-  for (const Field& field : fields_with_columns(registry)) {
+void drop_default_columns(analysis::Table& table, const Registry& registry) {
+  for (const Field& field : column_fields(registry)) {
     const analysis::Column* const column = table.find(field.name);
     if (column == nullptr || field.shown == FieldVisibility::always) continue;
     bool silent = table.rows > 0;

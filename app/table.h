@@ -32,9 +32,9 @@ void print_csv(const analysis::Table&, std::ostream&);
 /// Columns for all fields and knobs of a point, except algorithm and cache.
 [[nodiscard]] std::vector<analysis::Column> point_columns(const Registry&);
 /// Cells of these columns for one point.
-[[nodiscard]] std::vector<std::string> point_texts(const PointSpec&, const Registry&);
+[[nodiscard]] std::vector<std::string> point_cells(const PointSpec&, const Registry&);
 /// Removes columns that have the field's default in every row (pass fwd, dropout 0, ...).
-void drop_defaults(analysis::Table&, const Registry&);
+void drop_default_columns(analysis::Table&, const Registry&);
 
 template <class T>
 void append(std::vector<T>& to, const std::vector<T>& more) {

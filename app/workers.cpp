@@ -21,7 +21,7 @@
 namespace attnscope {
 namespace {
 
-constexpr int most_devices = 64;
+constexpr int max_devices = 64;
 
 std::vector<std::string> all_gpus() {
   const auto gpus = list_gpus();
@@ -42,8 +42,8 @@ std::vector<std::string> expanded(std::string_view word) {
   int count = 0;
   const std::string_view number = word.substr(star + 1);
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), count);
-  if (error != std::errc() || end != number.data() + number.size() || count < 1 || count > most_devices) {
-    throw CommandError(ExitCode::usage, "--device '{}': the number after * must be from 1 to {}", word, most_devices);
+  if (error != std::errc() || end != number.data() + number.size() || count < 1 || count > max_devices) {
+    throw CommandError(ExitCode::usage, "--device '{}': the number after * must be from 1 to {}", word, max_devices);
   }
   std::vector<std::string> words;
   for (int i = 1; i <= count; ++i) words.push_back(fmt::format("{}#{}", word.substr(0, star), i));
@@ -51,7 +51,7 @@ std::vector<std::string> expanded(std::string_view word) {
 }
 
 std::string host_of(const std::string& word) {
-  return is_elsewhere(word) ? word.substr(0, word.find('/')) : std::string();
+  return is_remote(word) ? word.substr(0, word.find('/')) : std::string();
 }
 
 Message why_not(const std::string& program, const worker::OpenFailure& failure) {
@@ -75,7 +75,8 @@ struct Child {
   bool counters = false;
 };
 
-worker::OpenedWorker opened_in(const Child& child, const std::vector<std::string>& device, const CancelToken& cancel) {
+worker::OpenedWorker open_in_child(const Child& child, const std::vector<std::string>& device,
+                                   const CancelToken& cancel) {
   const std::string& program = child.name;
   std::vector<std::string> words{child.program, "worker"};
   if (!child.counters) words.emplace_back("--no-counters");
@@ -92,34 +93,34 @@ worker::OpenedWorker opened_in(const Child& child, const std::vector<std::string
 }
 
 /// Starts a worker of this program with these options of `attnscope worker`.
-worker::OpenedWorker started_worker(const std::vector<std::string>& device, bool counters) {
-  return opened_in({.program = executable_path,
-                    .name = "the worker process",
-                    .version = program_version(),
-                    .end_of = worker::LossCause::point,
-                    .counters = counters},
-                   device, cancel_on_signals());
+worker::OpenedWorker start_own_worker(const std::vector<std::string>& device, bool counters) {
+  return open_in_child({.program = executable_path,
+                        .name = "the worker process",
+                        .version = program_version(),
+                        .end_of = worker::LossCause::point,
+                        .counters = counters},
+                       device, cancel_on_signals());
 }
 
-OpenedDevice opened_gpu_worker(const std::vector<std::string>& device, bool counters) {
-  worker::OpenedWorker opened = started_worker(device, counters);
+OpenedDevice open_gpu_worker(const std::vector<std::string>& device, bool counters) {
+  worker::OpenedWorker opened = start_own_worker(device, counters);
   const DeviceInfo info = opened.device->info();
-  if (info.simulated) return open_simulation(info.limits, opened.simulated_because);
+  if (info.simulated) return open_simulation(info.limits, opened.simulation_reason);
   return {std::move(opened.device), make_message("GPU {}, {}", info.ordinal, info.limits.name)};
 }
 
 /// Opens one of several devices; a simulated device gets its own process, too.
-OpenedDevice opened_of_several(const std::vector<std::string>& device, const std::string& word, bool counters) {
-  if (is_elsewhere(word)) return open_device_here(word, counters);
-  worker::OpenedWorker opened = started_worker(device, counters);
+OpenedDevice open_one_of_several(const std::vector<std::string>& device, const std::string& word, bool counters) {
+  if (is_remote(word)) return open_device_in_process(word, counters);
+  worker::OpenedWorker opened = start_own_worker(device, counters);
   const std::string name = opened.device->info().limits.name;
-  return {std::move(opened.device), make_message("device {}, {}", word, name), opened.simulated_because};
+  return {std::move(opened.device), make_message("device {}, {}", word, name), opened.simulation_reason};
 }
 
-Result<OpenedDevice, std::string> reopened_here(const DeviceInfo& info, const std::string& word, bool counters) {
+Result<OpenedDevice, std::string> reopen_in_process(const DeviceInfo& info, const std::string& word, bool counters) {
   if (!info.simulated) return open_worker_on(info.uuid, counters);
   try {
-    return opened_of_several({"--uuid", info.uuid}, word, counters);
+    return open_one_of_several({"--uuid", info.uuid}, word, counters);
   } catch (const CommandError& error) {
     return Failure{std::string(error.what())};
   }
@@ -127,14 +128,14 @@ Result<OpenedDevice, std::string> reopened_here(const DeviceInfo& info, const st
 
 }  // namespace
 
-std::optional<std::vector<std::string>> several_devices(std::string_view word) {
+std::optional<std::vector<std::string>> parse_device_list(std::string_view word) {
   if (word == "all") return all_gpus();
   std::vector<std::string> words;
   for (std::size_t from = 0; from <= word.size();) {
     const std::size_t comma = std::min(word.find(',', from), word.size());
     const std::string_view part = word.substr(from, comma - from);
     // The name of a hypothetical GPU may contain a comma.
-    const bool is_word = is_number(part) || part == "gpu" || is_elsewhere(part) || part.starts_with("simulated");
+    const bool is_word = is_number(part) || part == "gpu" || is_remote(part) || part.starts_with("simulated");
     if (!is_word) return std::nullopt;
     for (std::string& one : expanded(part)) words.push_back(std::move(one));
     from = comma + 1;
@@ -147,17 +148,17 @@ std::optional<std::vector<std::string>> several_devices(std::string_view word) {
 }
 
 OpenedDevice open_worker(std::string_view word, bool counters) {
-  if (is_elsewhere(word) || word.starts_with("simulated")) return open_device_here(word, counters);
-  require_gpu_word(word);
+  if (is_remote(word) || word.starts_with("simulated")) return open_device_in_process(word, counters);
+  require_gpu_name(word);
   std::vector<std::string> device;
   if (!word.empty()) device = {"--device", std::string(word)};
-  return opened_gpu_worker(device, counters);
+  return open_gpu_worker(device, counters);
 }
 
 Result<OpenedDevice, std::string> open_worker_on(const std::string& uuid, bool counters) {
-  if (uuid.starts_with("SIM-")) return open_pinned_device_here(uuid, counters);
+  if (uuid.starts_with("SIM-")) return open_device_by_uuid(uuid, counters);
   try {
-    return opened_gpu_worker({"--uuid", uuid}, counters);
+    return open_gpu_worker({"--uuid", uuid}, counters);
   } catch (const CommandError& error) {
     return Failure{std::string(error.what())};
   }
@@ -166,13 +167,13 @@ Result<OpenedDevice, std::string> open_worker_on(const std::string& uuid, bool c
 std::vector<NamedWorker> open_workers(const std::vector<std::string>& words, bool all, bool counters,
                                       const std::function<void(const Message&)>& warn) {
   for (const std::string& word : words) {
-    if (word.starts_with("simulated")) (void)open_device_here(word, counters);  // rejects misspelled names
+    if (word.starts_with("simulated")) (void)open_device_in_process(word, counters);  // rejects misspelled names
   }
   std::vector<std::future<OpenedDevice>> opening;
   opening.reserve(words.size());
   for (const std::string& word : words) {
     opening.push_back(std::async(std::launch::async, [&word, counters] {
-      return opened_of_several({"--device", word}, word, counters);
+      return open_one_of_several({"--device", word}, word, counters);
     }));
   }
   std::vector<NamedWorker> workers;
@@ -197,11 +198,11 @@ std::vector<NamedWorker> open_workers(const std::vector<std::string>& words, boo
   return workers;
 }
 
-Worker restartable(NamedWorker worker, bool counters, const std::function<void(const Message&)>& warn) {
+Worker make_restartable(NamedWorker worker, bool counters, const std::function<void(const Message&)>& warn) {
   const DeviceInfo info = worker.opened.device->info();
   const auto restart = [info, word = worker.word, counters, warn]() -> Result<std::unique_ptr<Device>, std::string> {
     auto opened =
-        is_elsewhere(word) ? reopen_elsewhere(word, info.uuid, counters, warn) : reopened_here(info, word, counters);
+        is_remote(word) ? reopen_remote(word, info.uuid, counters, warn) : reopen_in_process(info, word, counters);
     if (!opened) return Failure{opened.error()};
     return std::move(opened->device);
   };
@@ -212,7 +213,7 @@ std::unique_ptr<Device> open_child_device(const std::string& program, const std:
                                           const CancelToken& cancel) {
   std::vector<std::string> words;
   if (!device.empty()) words = {"--device", device};
-  return opened_in({.program = program, .name = program, .version = {}}, words, cancel).device;
+  return open_in_child({.program = program, .name = program, .version = {}}, words, cancel).device;
 }
 
 }  // namespace attnscope

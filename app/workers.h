@@ -15,13 +15,13 @@
 namespace attnscope {
 
 /// Part of the help of --device in commands that accept several devices.
-inline constexpr const char* several_devices_help =
+inline constexpr const char* device_list_help =
     "; several devices share the sweep: all (local GPUs), or a list such as 0,1,3 or ssh:a,ssh:b; simulated*4 is four "
     "simulated GPUs";
 
 /// Splits a list of devices; nullopt if `word` names only one. Throws CommandError if a device is listed twice, or if
 /// "all" finds no GPU.
-[[nodiscard]] std::optional<std::vector<std::string>> several_devices(std::string_view word);
+[[nodiscard]] std::optional<std::vector<std::string>> parse_device_list(std::string_view word);
 
 struct NamedWorker {
   std::string word;  ///< device name in the syntax of --device
@@ -39,7 +39,8 @@ struct NamedWorker {
                                                     const std::function<void(const Message&)>& warn);
 
 /// Returns a worker that can be restarted. `warn` may be called on any thread.
-[[nodiscard]] Worker restartable(NamedWorker worker, bool counters, const std::function<void(const Message&)>& warn);
+[[nodiscard]] Worker make_restartable(NamedWorker worker, bool counters,
+                                      const std::function<void(const Message&)>& warn);
 
 /// Starts `program` as a worker and opens a device in it, without counters. Throws CommandError.
 [[nodiscard]] std::unique_ptr<Device> open_child_device(const std::string& program, const std::string& device,

@@ -165,7 +165,7 @@ report::RunFacts facts_of(const RunSummary& run, const std::filesystem::path& fi
           .max_samples = run.options.max_samples,
           .max_noise = run.options.max_noise,
           .rounds = run.rounds,
-          .simulated_because = run.simulated_because,
+          .simulation_reason = run.simulation_reason,
           .l2_source = run.l2_source,
           .rates_source = run.rates_source,
           .looks = interim_analysis_count(run),

@@ -89,7 +89,7 @@ RunSummary read_run(Reader& in) {
   run.plan_hash = in.text();
   const json options = json::parse(in.text());
   run.options = options_from(options);
-  run.simulated_because = options.value(simulated_because_key, "");
+  run.simulation_reason = options.value(simulated_because_key, "");
   run.l2_source = options.value(l2_from_key, "");
   run.rates_source = options.value(rates_from_key, "");
   run.order_seed = options.value(order_seed_key, std::uint64_t{0});

@@ -69,7 +69,7 @@ struct RunHeader {
   std::size_t planned_points = 0;
   MeasureOptions options;
   bool imported = false;               ///< the points were measured by another program
-  std::string simulated_because = {};  ///< why a simulation replaced the requested GPU; empty if it was requested
+  std::string simulation_reason = {};  ///< why a simulation replaced the requested GPU; empty if it was requested
   std::string uid = {};                ///< shards of one plan share it; empty: a new one
   Shard shard = {};  ///< shard that this run measures; plan_hash and planned_points are those of the whole plan
   int rounds = 1;
@@ -112,7 +112,7 @@ struct RunSummary {
   Environment environment;
   std::string plan_hash;
   MeasureOptions options;
-  std::string simulated_because;
+  std::string simulation_reason;
   std::string l2_source;  ///< see DeviceInfo; empty also in simulations by versions that did not store it
   std::string rates_source;
   int rounds = 1;

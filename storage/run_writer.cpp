@@ -150,7 +150,7 @@ std::int64_t RunStore::Impl::insert_run(const RunHeader& header) {
                                                           : Provenance::measured;
   json options{{"timeout_ms", header.options.timeout.count()}, {"input_kind", to_string(header.options.input_kind)}};
   for_each_option(header.options, [&](const char* key, const auto& value) { options[key] = value; });
-  if (!header.simulated_because.empty()) options[simulated_because_key] = header.simulated_because;
+  if (!header.simulation_reason.empty()) options[simulated_because_key] = header.simulation_reason;
   if (!header.device.l2_source.empty()) options[l2_from_key] = header.device.l2_source;
   if (!header.device.rates_source.empty()) options[rates_from_key] = header.device.rates_source;
   if (header.rounds > 1) options[order_seed_key] = header.order_seed;

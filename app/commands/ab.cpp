@@ -23,9 +23,9 @@
 #include "app/devices.h"
 #include "app/interrupt.h"
 #include "app/output.h"
-#include "app/own_kernels.h"
 #include "app/status_line.h"
 #include "app/table.h"
+#include "app/user_kernels.h"
 #include "kernels/registry.h"
 #include "kernels/user/known_kernels.h"
 #include "profiler/files/file_system.h"
@@ -46,7 +46,7 @@ using analysis::ComparisonView;
 using analysis::Verdict;
 
 /// Minimum rounds for two programs: the variation between processes is estimated from them.
-constexpr int fewest_starts = 5;
+constexpr int min_process_rounds = 5;
 
 struct AbOptions {
   Arguments arguments;
@@ -141,14 +141,14 @@ class Programs {
       opening.at(side) = std::async(std::launch::async, [this, side] { return open(side); });
     }
     for (const std::size_t side : {0U, 1U}) sides_.at(side) = opening.at(side).get();
-    for (const std::size_t side : {0U, 1U}) require_one_device(side);
+    for (const std::size_t side : {0U, 1U}) require_equal_device(side);
   }
 
   /// Restarts the process if its device was lost.
   [[nodiscard]] Device& of(std::size_t side) {
     if (!sides_.at(side)->usable()) {
       sides_.at(side) = open(side);
-      require_one_device(side);
+      require_equal_device(side);
     }
     return *sides_.at(side);
   }
@@ -164,7 +164,7 @@ class Programs {
     return open_child_device(options_.programs.at(side), options_.device, cancel_);
   }
   /// Throws CommandError if the devices of the processes differ.
-  void require_one_device(std::size_t side) {
+  void require_equal_device(std::size_t side) {
     const DeviceInfo& device = sides_.at(side)->info();
     if (!first_) first_ = device;
     if (device.uuid == first_->uuid && device.simulated == first_->simulated) return;
@@ -201,11 +201,11 @@ class Rounds {
     plan_.sides = {std::vector{points[0]}, std::vector{points[1]}};
     set_rounds(device, plan_.measure.seed);
     RunHeader header = header_of(device, plan, plan.preset);
-    header.simulated_because = opened.simulated_because;
+    header.simulation_reason = opened.simulation_reason;
     header.order_seed = 0;  // drift cannot be separated from the order of two points
     header.environment.app_version = program_version();
     runs_ = {store_.begin_run(header)};
-    words_ = {side_word(0)};
+    words_ = {side_argument(0)};
     device.prepare(plan.points, cancel_, {});
     std::array<PointRecord, 2> round_records;
     std::size_t in_round = 0;
@@ -230,7 +230,7 @@ class Rounds {
   InterleavedOutcome of_programs(Programs& programs) {
     const SweepPlan plan = plan_of_programs(options_, programs.of(0).info().limits);
     plan_.sides = {plan.points, plan.points};
-    plan_.min_rounds = fewest_starts;
+    plan_.min_rounds = min_process_rounds;
     set_rounds(programs.of(0),
                static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()) % (1ULL << 53U));
     plan_.placement = plan_.rounds.seed + 1;
@@ -238,7 +238,7 @@ class Rounds {
       RunHeader header = header_of(programs.of(side), plan, side == 0 ? base_program_preset : other_program_preset);
       header.environment.app_version = programs.build(side);
       runs_.push_back(store_.begin_run(header));
-      words_.push_back(side_word(side));
+      words_.push_back(side_argument(side));
       programs.of(side).prepare(plan.points, cancel_, {});
     }
     StatusLine line;
@@ -307,7 +307,7 @@ class Rounds {
             .rounds = plan_.rounds.count,
             .order_seed = plan_.rounds.seed};
   }
-  [[nodiscard]] std::string side_word(std::size_t run) const { return fmt::format("{}:{}", file(), runs_[run]); }
+  [[nodiscard]] std::string side_argument(std::size_t run) const { return fmt::format("{}:{}", file(), runs_[run]); }
   void keep(std::int64_t run, std::size_t place, int round, const PointRecord& record) {
     rounds_done_ = std::max(rounds_done_, round + 1);
     round == 0 ? store_.add_point(run, place, record) : store_.add_round(run, place, round, record);
@@ -339,8 +339,8 @@ ExitCode ab_of_programs(AbOptions& options) {
   CancelToken& cancel = cancel_on_signals();
   if (options.output.empty())
     throw CommandError(ExitCode::usage, "--baseline-program requires an output file (give -o FILE)");
-  if (options.rounds < fewest_starts)
-    throw CommandError(ExitCode::usage, "--rounds must be at least {} with --baseline-program", fewest_starts);
+  if (options.rounds < min_process_rounds)
+    throw CommandError(ExitCode::usage, "--rounds must be at least {} with --baseline-program", min_process_rounds);
   Programs programs(options, cancel);
   const std::string device = programs.of(0).info().limits.name;
   const bool simulated = programs.of(0).info().simulated;
@@ -373,7 +373,7 @@ void load_kernels_of_sides(AbOptions& options) {
       if (!word.starts_with(key)) continue;
       const std::string file = word.substr(key.size());
       if (!names.contains(file)) {
-        require_there(file);
+        require_exists(file);
         const auto name = user::load_version(file);
         if (!name) throw CommandError(ExitCode::usage, name.error());
         names[file] = *name;
@@ -429,7 +429,7 @@ Action add_ab(CLI::App& command, Arguments arguments) {
   CLI::Option* with = command.add_option("--candidate", options->sides[1], "Axes of the candidate, like --baseline");
   const CLI::Validator program_there(
       [](const std::string& file) {
-        require_there(file);
+        require_exists(file);
         return std::string();
       },
       "");

@@ -76,7 +76,7 @@ CeilingProgress progress_to(Reporter* reporter, StatusLine& line) {
 }
 
 /// Returns whether a ceiling of this device could not be measured.
-bool lacks_a_ceiling(const CeilingSet& set) {
+bool has_failed_ceiling(const CeilingSet& set) {
   return std::ranges::find(set.remarks, "ceiling.kernel_failed", &Message::id) != set.remarks.end();
 }
 
@@ -109,7 +109,7 @@ ExitCode measured(CeilingsOptions& options, Reporter* reporter) {
   }
   if (reporter == nullptr) print_ceilings(set->ceilings, out);
   print_remarks(set->remarks, out, reporter);
-  const ExitCode code = lacks_a_ceiling(*set) ? ExitCode::partial : ExitCode::ok;
+  const ExitCode code = has_failed_ceiling(*set) ? ExitCode::partial : ExitCode::ok;
   if (!store) return code;
   Environment environment = device.environment();
   environment.app_version = program_version();
@@ -141,7 +141,7 @@ ExitCode kept(CeilingsOptions& options) {
     for (const StoredCeilings& set : sets) all.push_back({set.device_uuid, set.measured_at, set.ceilings});
     for (const auto& [uuid, run] : never_measured) all.push_back({uuid, "", datasheet_ceilings(run.limits)});
     out.table(analysis::ceiling_data(all));
-    return with_skipped_rows(store, ExitCode::ok);
+    return log_skipped_rows(store, ExitCode::ok);
   }
   bool first = true;
   const auto part = [&](const Message& heading, std::span<const Ceiling> ceilings) {
@@ -160,13 +160,13 @@ ExitCode kept(CeilingsOptions& options) {
              : make_message("{} ({}): not measured, datasheet values", name, uuid),
          datasheet_ceilings(run.limits));
   }
-  return with_skipped_rows(store, ExitCode::ok);
+  return log_skipped_rows(store, ExitCode::ok);
 }
 
 ExitCode ceilings(CeilingsOptions& options) {
   if (options.file.empty()) {
     if (!options.jsonl) return measured(options, nullptr);
-    return report_to_programs([&](Reporter& reporter) { return measured(options, &reporter); });
+    return run_with_json_lines([&](Reporter& reporter) { return measured(options, &reporter); });
   }
   for (const auto& [given, name] : {std::pair(!options.device.empty(), "--device"),
                                     std::pair(options.rounds_given, "--rounds"), std::pair(options.jsonl, "--jsonl")}) {

@@ -14,12 +14,12 @@
 
 #include "app/command.h"
 #include "app/commands/collect.h"
-#include "app/commands/stopped_run.h"
+#include "app/commands/unfinished_run.h"
 #include "app/interrupt.h"
-#include "app/own_kernels.h"
 #include "app/reporter.h"
 #include "app/run_files.h"
 #include "app/table.h"
+#include "app/user_kernels.h"
 #include "kernels/registry.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/plan/presets.h"
@@ -29,7 +29,7 @@
 
 namespace attnscope {
 
-void stop_if_cancelled(const CancelToken& cancel, Reporter& reporter) {
+void throw_if_cancelled(const CancelToken& cancel, Reporter& reporter) {
   if (!cancel.cancelled()) return;
   const Message reason = "cancelled before the first measurement";
   reporter.report(DoneEvent{"cancelled", reason, 0, 0, static_cast<int>(ExitCode::partial)});
@@ -40,7 +40,7 @@ std::int64_t max_memory(const PlannedRun& planned, const DeviceLimits& limits, c
                         Reporter& reporter) {
   std::int64_t most = 0;
   for (const std::size_t place : planned.places) {
-    stop_if_cancelled(cancel, reporter);
+    throw_if_cancelled(cancel, reporter);
     most = std::max(most, required_memory_bytes(planned.plan->points[place], limits, known_algorithms()));
   }
   return most;
@@ -54,7 +54,7 @@ std::string hashed_options(const CollectOptions& options, int rounds) {
   const Measurement& measure = options.measure;
   return fmt::format("counters {} verify {} {}{}{}{}", measure.options.counters, measure.options.verify,
                      fmt::join(extra_counters(measure.metrics), ","), measure.why ? " why" : "",
-                     rounds > 1 ? fmt::format(" rounds {}", rounds) : "", own_kernels_digest());
+                     rounds > 1 ? fmt::format(" rounds {}", rounds) : "", user_kernels_digest());
 }
 
 void print_plan(const PlannedRun& planned, const DeviceInfo& device, std::int64_t free_bytes, Output& out,
@@ -65,7 +65,7 @@ void print_plan(const PlannedRun& planned, const DeviceInfo& device, std::int64_
   TableRows rows;
   const bool people = out.for_people();
   for (const std::size_t i : planned.places) {
-    stop_if_cancelled(cancel, reporter);
+    throw_if_cancelled(cancel, reporter);
     const PointSpec& point = planned.plan->points[i];
     const auto refusal =
         known_algorithms().find(point.algorithm)->refusal(point.problem, point.config(), device.limits);
@@ -76,18 +76,18 @@ void print_plan(const PlannedRun& planned, const DeviceInfo& device, std::int64_
                                      : "";
     std::vector<std::string>& row = rows.emplace_back();
     row = {fmt::to_string(i), point.algorithm};
-    append(row, point_texts(point, known_algorithms()));
+    append(row, point_cells(point, known_algorithms()));
     append(row, {std::string(to_string(point.cache)), people ? text(Capacity(need)) : fmt::to_string(need), expected});
   }
   analysis::Table table = text_table(std::move(columns), std::move(rows));
-  if (people) drop_defaults(table, known_algorithms());
+  if (people) drop_default_columns(table, known_algorithms());
   out.table(table, "attnscope-plan");
 }
 
 }  // namespace
 
-std::filesystem::path file_to_write(const Destination& to, const RunHeader& header,
-                                    const std::vector<std::string>& devices) {
+std::filesystem::path choose_run_file(const Destination& to, const RunHeader& header,
+                                      const std::vector<std::string>& devices) {
   if (!to.file.empty()) return to.file;
   if (to.resume) {
     for (const std::filesystem::path& file : run_files(header.preset)) {
@@ -108,8 +108,8 @@ std::filesystem::path file_to_write(const Destination& to, const RunHeader& head
   return new_run_file(header.preset);
 }
 
-std::function<bool(int)> waiting_for_lock(const std::filesystem::path& file, Reporter& reporter,
-                                          const CancelToken& cancel) {
+std::function<bool(int)> make_lock_callback(const std::filesystem::path& file, Reporter& reporter,
+                                            const CancelToken& cancel) {
   constexpr int first_notice_ms = 2'000;
   constexpr int between_notices_ms = 60'000;
   return [file, &reporter, &cancel, last = 0, next = first_notice_ms](int waited_ms) mutable {
@@ -131,7 +131,7 @@ SweepPlan plan_of(const CollectOptions& options, const DeviceLimits& limits, con
 }
 
 /// With --resume and without --device, returns the run to continue; it decides the device.
-std::optional<StoppedRun> run_to_continue(const CollectOptions& options, const CancelToken& cancel) {
+std::optional<UnfinishedRun> run_to_continue(const CollectOptions& options, const CancelToken& cancel) {
   const bool any_gpu = options.device == "gpu";
   if (!options.to.resume || !(options.device.empty() || any_gpu)) return std::nullopt;
   if (!options.ceilings.empty()) return std::nullopt;    // these runs are matched by their rates
@@ -146,7 +146,7 @@ std::optional<StoppedRun> run_to_continue(const CollectOptions& options, const C
   const std::vector<std::filesystem::path> files = options.to.file.empty()
                                                        ? run_files(options.plan.sweep.preset())
                                                        : std::vector<std::filesystem::path>{options.to.file};
-  std::optional<StoppedRun> stopped = find_stopped_run(files, hash);
+  std::optional<UnfinishedRun> stopped = find_unfinished_run(files, hash);
   if (stopped && any_gpu && stopped->run.simulated) return std::nullopt;
   return stopped;
 }
@@ -156,7 +156,7 @@ SweepPlan planned(const CollectOptions& options, const DeviceLimits& limits, con
   try {
     return plan_of(options, limits, cancel);
   } catch (const CommandError&) {
-    stop_if_cancelled(cancel, reporter);
+    throw_if_cancelled(cancel, reporter);
     throw;
   }
 }
@@ -193,7 +193,7 @@ PlannedRun planned_run(const CollectOptions& options, const OpenedDevice& opened
   return planned;
 }
 
-void require_one_kind(const std::vector<NamedWorker>& workers) {
+void require_equal_devices(const std::vector<NamedWorker>& workers) {
   const DeviceInfo& first = workers.front().opened.device->info();
   for (const NamedWorker& worker : workers) {
     const DeviceInfo& info = worker.opened.device->info();
@@ -231,10 +231,10 @@ class Collect {
 
   ExitCode run() {
     std::vector<NamedWorker> workers = open();
-    for (const NamedWorker& worker : workers) settle_counters(options_.measure, *worker.opened.device, reporter_);
+    for (const NamedWorker& worker : workers) resolve_counters(options_.measure, *worker.opened.device, reporter_);
     if (command_.serve) return serve(options_, std::move(workers.front()), reporter_, cancel_);
 
-    require_one_kind(workers);
+    require_equal_devices(workers);
     const OpenedDevice& first = workers.front().opened;
     const SweepPlan plan = planned(options_, first.device->info().limits, cancel_, reporter_);
     if (workers.size() > 1) require_single_gpu_points(plan);
@@ -251,7 +251,7 @@ class Collect {
  private:
   std::vector<NamedWorker> open() {
     const bool counters = options_.measure.options.counters;
-    std::optional<std::vector<std::string>> words = several_devices(options_.device);
+    std::optional<std::vector<std::string>> words = parse_device_list(options_.device);
     if (words && command_.dry_run) {
       options_.device = words->front();
       words.reset();
@@ -268,12 +268,12 @@ class Collect {
       return workers;
     }
     if (!command_.dry_run) stopped_ = run_to_continue(options_, cancel_);
-    OpenedDevice opened =
-        stopped_ ? open_device_of(*stopped_, counters, reporter_, waiting_for_lock(stopped_->file, reporter_, cancel_))
-                 : open_worker(options_.device, counters);
+    OpenedDevice opened = stopped_ ? open_run_device(*stopped_, counters, reporter_,
+                                                     make_lock_callback(stopped_->file, reporter_, cancel_))
+                                   : open_worker(options_.device, counters);
     if (!options_.ceilings.empty()) predict_with_ceilings(opened, options_.device, options_.ceilings);
     announce(make_message("Device: {}", opened.announcement));
-    warn_of_simulation(opened);
+    warn_about_simulation(opened);
     std::vector<NamedWorker> workers;
     workers.push_back({options_.device, std::move(opened)});
     return workers;
@@ -284,9 +284,9 @@ class Collect {
   }
 
   /// Logged even with --jsonl: the user did not ask for a simulation.
-  void warn_of_simulation(const OpenedDevice& opened) {
-    if (opened.simulated_because.empty()) return;
-    const std::string warning = format_text("no GPU available, results are simulated: {}", opened.simulated_because);
+  void warn_about_simulation(const OpenedDevice& opened) {
+    if (opened.simulation_reason.empty()) return;
+    const std::string warning = format_text("no GPU available, results are simulated: {}", opened.simulation_reason);
     reporter_.report(LogEvent{"warning", warning});
     if (command_.jsonl) spdlog::warn("{}", warning);
   }
@@ -318,7 +318,7 @@ class Collect {
   Reporter& reporter_;
   std::FILE* people_;
   CancelToken& cancel_;
-  std::optional<StoppedRun> stopped_;
+  std::optional<UnfinishedRun> stopped_;
 };
 
 ExitCode collect(CollectCommand& command) {
@@ -363,7 +363,7 @@ RunHeader header_of(const CollectOptions& options, const OpenedDevice& opened) {
                    .plan_hash = {},
                    .planned_points = 0,
                    .options = options.measure.options,
-                   .simulated_because = opened.simulated_because};
+                   .simulation_reason = opened.simulation_reason};
   header.environment.app_version = program_version();
   return header;
 }
@@ -379,7 +379,7 @@ Action add_collect(CLI::App& command, Arguments arguments) {
       .add_option("-o,--output", options->to.file,
                   "File to create or extend (default: $XDG_DATA_HOME/attnscope/runs/PRESET-TIME.attnscope)")
       ->type_name("FILE");
-  command.add_option("-d,--device", options->device, std::string(device_help) + several_devices_help)
+  command.add_option("-d,--device", options->device, std::string(device_help) + device_list_help)
       ->type_name("DEVICE")
       ->take_last();
   CLI::Option* shard =

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "app/command.h"
-#include "app/commands/stopped_run.h"
+#include "app/commands/unfinished_run.h"
 #include "app/output.h"
 #include "app/reporter.h"
 #include "app/sweep_options.h"
@@ -38,7 +38,7 @@ struct Measurement {
   bool why = false;
   bool require_counters = false;
 
-  [[nodiscard]] bool counters_demanded() const { return require_counters || why || !metrics.empty(); }
+  [[nodiscard]] bool requires_any_counters() const { return require_counters || why || !metrics.empty(); }
 };
 
 struct Destination {
@@ -62,7 +62,7 @@ struct CollectOptions {
 [[nodiscard]] std::vector<std::string> extra_counters(const std::vector<std::string>& names);
 
 /// Adds the counters of --utilization. Throws CommandError if the device does not have one of the metrics.
-void settle_counters(Measurement& measure, const Device& device, Reporter& reporter);
+void resolve_counters(Measurement& measure, const Device& device, Reporter& reporter);
 
 /// Returns "available" or the reason why not.
 [[nodiscard]] std::string counters_text(const Device&, const Measurement&);
@@ -72,28 +72,28 @@ void settle_counters(Measurement& measure, const Device& device, Reporter& repor
 
 /// Returns the file of -o; with --resume and without -o, the preset's newest file that has a run of this plan on one of
 /// these devices (UUIDs); else a new file.
-[[nodiscard]] std::filesystem::path file_to_write(const Destination&, const RunHeader&,
-                                                  const std::vector<std::string>& devices);
+[[nodiscard]] std::filesystem::path choose_run_file(const Destination&, const RunHeader&,
+                                                    const std::vector<std::string>& devices);
 
 /// Returns a callback that logs that the file is locked and waits until it is unlocked or the user cancels.
-[[nodiscard]] std::function<bool(int)> waiting_for_lock(const std::filesystem::path& file, Reporter&,
-                                                        const CancelToken&);
+[[nodiscard]] std::function<bool(int)> make_lock_callback(const std::filesystem::path& file, Reporter&,
+                                                          const CancelToken&);
 
 /// Exit code of a finished run, from the dispositions of its points.
-[[nodiscard]] ExitCode exit_code_of_points(const RunStore&, std::int64_t run, const Measurement&);
+[[nodiscard]] ExitCode exit_code_of_run(const RunStore&, std::int64_t run, const Measurement&);
 
 /// Reports the last event, with the run's counts.
 void report_done(const RunStore&, std::int64_t run, const std::string& state, const Message& reason, ExitCode,
                  Reporter&);
 
 /// Ends a run whose worker was lost. losses: consecutive losses, or 0 if the worker could not be restarted.
-[[nodiscard]] ExitCode end_lost_run(RunStore&, std::int64_t run, int losses, const std::string& why, Reporter&);
+[[nodiscard]] ExitCode finish_lost_run(RunStore&, std::int64_t run, int losses, const std::string& why, Reporter&);
 
 /// Throws CommandError if the user has cancelled before the first measurement.
-void stop_if_cancelled(const CancelToken& cancel, Reporter& reporter);
+void throw_if_cancelled(const CancelToken& cancel, Reporter& reporter);
 
 /// Limits the rate of progress events, and measures elapsed time.
-class ProgressPace {
+class ProgressThrottle {
  public:
   /// Returns whether an event is due; always true for the last one.
   [[nodiscard]] bool due(bool last);
@@ -107,7 +107,7 @@ class ProgressPace {
 
 /// Runs a plan on one or several workers. `stopped`: the run to continue, if --resume found one.
 ExitCode collect_plan(const CollectOptions&, std::vector<NamedWorker> workers, PlannedRun planned,
-                      const std::optional<StoppedRun>& stopped, Reporter&, CancelToken&);
+                      const std::optional<UnfinishedRun>& stopped, Reporter&, CancelToken&);
 /// Plan event of a run that has not begun: without file, run and memory need.
 [[nodiscard]] PlanEvent plan_event(const PlannedRun&);
 /// Returns the device memory of the largest point in bytes. Throws if cancelled.

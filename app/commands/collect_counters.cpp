@@ -56,7 +56,7 @@ void require_known_metrics(const Device& device, const std::vector<std::string>&
 }
 
 /// Returns the counters of --utilization that the device supports; logs those that it does not.
-std::vector<std::string> why_counters(const Device& device, Reporter& reporter) {
+std::vector<std::string> utilization_counters(const Device& device, Reporter& reporter) {
   if (device.info().simulated) {
     throw CommandError(ExitCode::no_counters,
                        "--utilization requires a GPU, and the {} is simulated (set --device or omit --utilization)",
@@ -87,16 +87,16 @@ std::string counters_text(const Device& device, const Measurement& measure) {
   return counters.fix.empty() ? text(counters.reason) : text(counters.reason) + " " + text(counters.fix);
 }
 
-void settle_counters(Measurement& measure, const Device& device, Reporter& reporter) {
+void resolve_counters(Measurement& measure, const Device& device, Reporter& reporter) {
   require_known_metrics(device, measure.options.extra_metrics);
   if (measure.why) {
-    for (std::string& counter : why_counters(device, reporter)) {
+    for (std::string& counter : utilization_counters(device, reporter)) {
       if (std::ranges::find(measure.options.extra_metrics, counter) == measure.options.extra_metrics.end()) {
         measure.options.extra_metrics.push_back(std::move(counter));
       }
     }
   }
-  if (measure.counters_demanded() && device.counters().state != CounterState::available) {
+  if (measure.requires_any_counters() && device.counters().state != CounterState::available) {
     const CounterAvailability counters = device.counters();
     throw CommandError(ExitCode::no_counters, "counters are not available: {} {}", counters.reason, counters.fix);
   }

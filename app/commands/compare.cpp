@@ -14,7 +14,7 @@
 #include "app/comparison_output.h"
 #include "app/loaded_points.h"
 #include "app/output.h"
-#include "app/own_kernels.h"
+#include "app/user_kernels.h"
 
 namespace attnscope {
 namespace {

@@ -80,7 +80,7 @@ ExitCode list(const RunStore& store, Output& out) {
     all.push_back({.run = run.id, .uid = run.uid, .annotations = run.annotations});
   }
   print_annotations(all, out);
-  return with_skipped_rows(store, ExitCode::ok);
+  return log_skipped_rows(store, ExitCode::ok);
 }
 
 ExitCode edit(EditOptions& options) {
@@ -110,7 +110,7 @@ ExitCode edit(EditOptions& options) {
   } else {
     print_annotations(changed, options.output);
   }
-  return with_skipped_rows(store, ExitCode::ok);
+  return log_skipped_rows(store, ExitCode::ok);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 #include "app/command.h"
 #include "app/loaded_points.h"
 #include "app/output.h"
-#include "app/own_kernels.h"
+#include "app/user_kernels.h"
 #include "profiler/files/recorded_samples.h"
 #include "profiler/plan/text.h"
 #include "storage/merge.h"
@@ -46,7 +46,7 @@ void write(const RunStore& store, const ExportOptions& options, std::ostream& ou
 }
 
 ExitCode judged(const RunStore& store) {
-  const ExitCode code = with_skipped_rows(store, ExitCode::ok);
+  const ExitCode code = log_skipped_rows(store, ExitCode::ok);
   const std::vector<Message> damage = store.check_structure();
   if (damage.empty()) return code;
   const std::string file = printable(store.file().string());
@@ -69,13 +69,13 @@ ExitCode copy(const ExportOptions& options) {
       std::filesystem::file_size(target, error) > 0) {
     throw CommandError(ExitCode::error, "{} already exists (use --force to overwrite it)", target.string());
   }
-  return with_join_report(
+  return log_merge_report(
       write_compact_copy({options.files.begin(), options.files.end()}, options.output.file(), options.output.force()));
 }
 
 ExitCode run_export(const ExportOptions& options) {
   const RunStore store = RunStore::open(options.files.front(), RunStore::Mode::read_only);
-  know_kernels_of(store);
+  register_stored_kernels(store);
   write(store, options, std::cout);
   return judged(store);
 }

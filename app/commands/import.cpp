@@ -154,7 +154,7 @@ std::vector<std::int64_t> store(const std::filesystem::path& file, const std::ve
   return ids;
 }
 
-void leave_fitting(Import& import, const std::string& filter) {
+void keep_matching(Import& import, const std::string& filter) {
   analysis::PointTableBuilder builder;
   for (const ImportedDevice& device : import.devices) {
     const analysis::RunIndex run = builder.add_run({.device_id = device.info.uuid,
@@ -166,7 +166,7 @@ void leave_fitting(Import& import, const std::string& filter) {
                                                     .limits = device.info.limits});
     for (const PointRecord& point : device.points) builder.add(run, point);
   }
-  const std::vector<analysis::Row> rows = rows_that_fit(filter, std::move(builder).finish());
+  const std::vector<analysis::Row> rows = matching_rows(filter, std::move(builder).finish());
   analysis::Row row = 0;
   for (ImportedDevice& device : import.devices) {
     std::erase_if(device.points, [&](const PointRecord&) { return !std::ranges::binary_search(rows, row++); });
@@ -174,7 +174,7 @@ void leave_fitting(Import& import, const std::string& filter) {
   std::erase_if(import.devices, [](const ImportedDevice& device) { return device.points.empty(); });
 }
 
-Message rows_left_out(const Import& import) {
+Message skipped_rows_text(const Import& import) {
   if (import.empty_rows == 1) return "1 row without a number skipped";
   return make_message("{} rows without a number skipped", import.empty_rows);
 }
@@ -185,7 +185,7 @@ std::string_view name_of(ImportFormat format) {
 
 ExitCode preview(ImportOptions& options, ImportFormat format, const Import& import) {
   std::vector<std::string> lines;
-  const auto say_line = [&](const Message& line) { lines.push_back(attnscope::text(line)); };
+  const auto add_line = [&](const Message& line) { lines.push_back(attnscope::text(line)); };
   std::size_t points = 0;
   std::map<std::string, std::pair<std::size_t, std::size_t>> by_device;  // points and runs
   for (const ImportedDevice& device : import.devices) {
@@ -195,10 +195,10 @@ ExitCode preview(ImportOptions& options, ImportFormat format, const Import& impo
     ++its_runs;
   }
   for (const auto& [name, counted] : by_device) {
-    say_line(make_message("{} on {} ({})", points_text(counted.first), name, runs_text(counted.second)));
+    add_line(make_message("{} on {} ({})", points_text(counted.first), name, runs_text(counted.second)));
   }
-  if (import.empty_rows > 0) say_line(rows_left_out(import));
-  for (const Message& note : import.notes) say_line(note);
+  if (import.empty_rows > 0) add_line(skipped_rows_text(import));
+  for (const Message& note : import.notes) add_line(note);
   const bool lacks = format == ImportFormat::ncu && options.algorithm.empty();
   const analysis::Table table = imported_column_table(import.columns);
   if (options.output.is("json")) {
@@ -250,13 +250,13 @@ ExitCode run_import(ImportOptions& options) {
     options.output.object({{"recognised", name_of(format)}}, "attnscope-import-preview");
   }
   if (!import) throw CommandError(ExitCode::error, "{}: {}", options.file, import.error());
-  if (!options.filter.empty()) leave_fitting(*import, options.filter);
+  if (!options.filter.empty()) keep_matching(*import, options.filter);
   if (options.preview) return preview(options, format, *import);
   if (!import->ignored.empty()) {
     spdlog::warn("{}", format_text("ignored columns: {}", fmt::join(import->ignored, ", ")));
   }
   for (const Message& note : import->notes) spdlog::info("{}", attnscope::text(note));
-  if (import->empty_rows > 0) spdlog::warn("{}", attnscope::text(rows_left_out(*import)));
+  if (import->empty_rows > 0) spdlog::warn("{}", attnscope::text(skipped_rows_text(*import)));
 
   const std::string label = options.label.empty() ? std::filesystem::path(options.file).stem().string() : options.label;
   std::vector<CompleteRun> runs;

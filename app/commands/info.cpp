@@ -18,7 +18,7 @@
 #include "app/command.h"
 #include "app/loaded_points.h"
 #include "app/output.h"
-#include "app/own_kernels.h"
+#include "app/user_kernels.h"
 #include "profiler/metrics/manifest.h"
 #include "profiler/plan/text.h"
 #include "profiler/predict/unit_utilization.h"
@@ -35,7 +35,7 @@ struct InfoOptions {
   Output output;
 };
 
-struct Seen {
+struct PointSummary {
   std::map<Disposition, std::size_t> dispositions;
   std::set<Pass> passes;
   std::set<std::int64_t> n_q;  // for decoding points only
@@ -70,8 +70,9 @@ struct Seen {
 };
 
 /// Summaries keyed by run; runs without points are missing.
-std::map<std::int64_t, Seen> look_at_points(const RunStore& store, const std::optional<std::set<std::int64_t>>& ids) {
-  std::map<std::int64_t, Seen> seen;
+std::map<std::int64_t, PointSummary> summarize_points(const RunStore& store,
+                                                      const std::optional<std::set<std::int64_t>>& ids) {
+  std::map<std::int64_t, PointSummary> seen;
   const auto add = [&](StoredPoint&& point) {
     if (!ids || ids->contains(point.id)) seen[point.run_id].add(point.record);
   };
@@ -81,7 +82,7 @@ std::map<std::int64_t, Seen> look_at_points(const RunStore& store, const std::op
 }
 
 /// "fwd; d 64, 128; N 1024 to 16384; fa1, fa2": distinguishes runs of one name.
-std::string contents(const Seen& of_run) {
+std::string contents(const PointSummary& of_run) {
   if (of_run.dispositions.empty()) return {};
   std::vector<std::string_view> passes;
   for (const Pass pass : of_run.passes) passes.push_back(to_string(pass));
@@ -105,7 +106,7 @@ std::string contents(const Seen& of_run) {
 }
 
 /// "80 ok, 3 infeasible".
-std::string dispositions(const Seen& of_run) {
+std::string dispositions(const PointSummary& of_run) {
   std::string words;
   for (const auto& [disposition, count] : of_run.dispositions) {
     words += fmt::format("{}{} {}", words.empty() ? "" : ", ", count, text(title(disposition)));
@@ -119,7 +120,7 @@ std::string planned(const RunSummary& run) {
 }
 
 /// Prints which measured data each simulation uses, and why no GPU was measured.
-void say_what_is_simulated(std::span<const RunSummary> runs, Output& out) {
+void print_simulation_sources(std::span<const RunSummary> runs, Output& out) {
   for (const RunSummary& run : runs) {
     if (run.l2_source.empty()) continue;
     out.line(format_text("run {} uses the L2 model of the {}; it is not validated on the {}", run.id,
@@ -130,14 +131,14 @@ void say_what_is_simulated(std::span<const RunSummary> runs, Output& out) {
     out.line(format_text("run {} predicts times with the rates measured on {}", run.id, printable(run.rates_source)));
   }
   for (const RunSummary& run : runs) {
-    if (run.simulated_because.empty()) continue;
+    if (run.simulation_reason.empty()) continue;
     out.line(
-        format_text("run {} is simulated because no GPU was available: {}", run.id, printable(run.simulated_because)));
+        format_text("run {} is simulated because no GPU was available: {}", run.id, printable(run.simulation_reason)));
   }
 }
 
 /// Prints the manifests of user-defined kernels, and notes on points that are ok.
-void say_statements(const std::map<std::int64_t, Seen>& seen, Output& out) {
+void print_manifests(const std::map<std::int64_t, PointSummary>& seen, Output& out) {
   std::set<std::pair<std::string, std::string>> statements;
   std::map<std::string, std::size_t> notes;
   for (const auto& [run, of_run] : seen) {
@@ -152,8 +153,8 @@ void say_statements(const std::map<std::int64_t, Seen>& seen, Output& out) {
   }
 }
 
-void say_file(const RunStore& store, std::span<const RunSummary> runs, const std::map<std::int64_t, Seen>& seen,
-              Output& out) {
+void print_file_summary(const RunStore& store, std::span<const RunSummary> runs,
+                        const std::map<std::int64_t, PointSummary>& seen, Output& out) {
   const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(store.file()));
   out.line(format_text("{}: schema version {}, {}, {}", store.file().string(), schema_version, runs_text(runs.size()),
                        text(Capacity(bytes))));
@@ -170,22 +171,22 @@ void say_file(const RunStore& store, std::span<const RunSummary> runs, const std
     out.line(format_text("ceilings of {} ({}): {} values, measured {}", printable(set.device_name),
                          printable(set.device_uuid), set.ceilings.size(), printable(set.measured_at)));
   }
-  say_statements(seen, out);
-  say_what_is_simulated(runs, out);
+  print_manifests(seen, out);
+  print_simulation_sources(runs, out);
   if (!runs.empty()) out.gap();
 }
 
 ExitCode info(InfoOptions& options) {
   const std::string file = file_or_sample(options.file);
   const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
-  know_kernels_of(store);
+  register_stored_kernels(store);
   const std::vector<RunSummary> runs = store.runs();
   std::optional<std::set<std::int64_t>> chosen;
   if (!options.filter.empty()) {
     const std::vector<std::int64_t> ids = load_points({file}, options.filter).ids();
     chosen.emplace(ids.begin(), ids.end());
   }
-  std::map<std::int64_t, Seen> seen = look_at_points(store, chosen);
+  std::map<std::int64_t, PointSummary> seen = summarize_points(store, chosen);
   TableRows rows;
   for (const RunSummary& run : runs) {
     if (chosen && seen[run.id].points() == 0) continue;
@@ -198,7 +199,7 @@ ExitCode info(InfoOptions& options) {
                     run.environment.app_version, run.environment.driver_version, run.environment.cupti_version});
   }
   Output& out = options.output;
-  if (out.for_people()) say_file(store, runs, seen, out);
+  if (out.for_people()) print_file_summary(store, runs, seen, out);
   if (!out.for_people() || !runs.empty()) {
     out.table(text_table({number_column("run"),
                           {"name"},
@@ -233,7 +234,7 @@ ExitCode info(InfoOptions& options) {
   if (skipped.size() > 1) tell(format_text("{} damaged rows:", skipped.size()));
   for (const InvalidRow& row : skipped)
     tell(fmt::format("{}: {}", printable(text(row.where)), printable(text(row.why))));
-  return with_skipped_rows(store, ExitCode::ok);
+  return log_skipped_rows(store, ExitCode::ok);
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ const DeviceLimits& limits_of(const std::string& arch) {
 }
 
 ExitCode build(BuildOptions& options) {
-  const DeviceLimits limits = options.gpu.empty() ? limits_of(options.arch) : limits_of_known_gpu(options.gpu);
+  const DeviceLimits limits = options.gpu.empty() ? limits_of(options.arch) : load_gpu_limits(options.gpu);
   const SweepPlan plan = options.sweep.plan(limits);
   std::vector<KernelLaunch> launches;
   for (const PointSpec& point : plan.points) {

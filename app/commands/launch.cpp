@@ -11,8 +11,8 @@
 #include "app/command.h"
 #include "app/devices.h"
 #include "app/interrupt.h"
-#include "app/own_kernels.h"
 #include "app/sweep_options.h"
+#include "app/user_kernels.h"
 #include "kernels/registry.h"
 #include "profiler/plan/sweep.h"
 #include "profiler/units/number_format.h"
@@ -62,7 +62,7 @@ ExitCode launch(const LaunchOptions& options) {
   Device& device = *opened.device;
   const DeviceLimits& limits = device.info().limits;
   if (device.info().simulated) {
-    const std::string& why = opened.simulated_because;
+    const std::string& why = opened.simulation_reason;
     if (!why.empty()) throw CommandError(ExitCode::error, "launch requires a GPU: {}", as_sentence(why));
     throw CommandError(ExitCode::usage, "launch requires a GPU, and {} is simulated (set --device to a GPU number)",
                        limits.name);

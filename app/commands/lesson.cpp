@@ -14,8 +14,8 @@
 
 #include "app/command.h"
 #include "app/loaded_points.h"
-#include "app/own_kernels.h"
 #include "app/program.h"
+#include "app/user_kernels.h"
 #include "profiler/files/recorded_samples.h"
 #include "profiler/lesson/lesson_files.h"
 #include "profiler/lesson/texts.h"

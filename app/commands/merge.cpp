@@ -28,7 +28,7 @@ ExitCode merge(const MergeOptions& options) {
     std::cout << format_text("{}: {}, {}", printable(options.target), runs_text(report.runs),
                              points_text(report.points))
               << '\n';
-    return with_join_report(report);
+    return log_merge_report(report);
   } catch (const FileError& error) {
     if (options.skip_damaged || !is_damage(error.kind())) throw;
     throw CommandError(ExitCode::error, "{} (or skip it with --skip-damaged)", error.message());

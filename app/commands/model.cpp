@@ -13,11 +13,11 @@
 #include <span>
 #include <vector>
 
-#include "app/chosen_rates.h"
 #include "app/command.h"
 #include "app/devices.h"
 #include "app/interrupt.h"
 #include "app/loaded_points.h"
+#include "app/measured_rates.h"
 #include "app/output.h"
 #include "app/sweep_options.h"
 #include "kernels/registry.h"
@@ -91,18 +91,18 @@ std::vector<std::string> sharing_texts(const analysis::ModelRow& row, bool peopl
 }
 
 ExitCode model(ModelOptions& options) {
-  const DeviceLimits limits = limits_of_known_gpu(options.gpu);
+  const DeviceLimits limits = load_gpu_limits(options.gpu);
   if (options.print_gpu) {
     options.output.line(gpu_text(limits));
     return ExitCode::ok;
   }
   DeviceRates rates = device_rates(limits);
-  Message whose_rates =
+  Message rates_source =
       make_message("Predicted with datasheet rates of {}; use --ceilings FILE for measured rates.", limits.name);
   if (!options.ceilings.empty()) {
-    const StoredCeilings measured = rates_of_file(options.ceilings, limits);
+    const StoredCeilings measured = load_rates(options.ceilings, limits);
     rates = device_rates(limits, measured.ceilings);
-    whose_rates = rates_said(measured, limits);
+    rates_source = describe_rates(measured, limits);
   }
   const SweepPlan plan = options.sweep.plan(limits);
   Output& out = options.output;
@@ -138,7 +138,7 @@ ExitCode model(ModelOptions& options) {
       const bool all = row.kernel == "all";
       std::vector<std::string>& fields = rows.emplace_back();
       fields = {point.algorithm, row.kernel};
-      append(fields, point_texts(point, known_algorithms()));
+      append(fields, point_cells(point, known_algorithms()));
       append(fields,
              {row.feasible ? "yes" : "no", row.grid, row.block,
               row.shared_bytes ? people ? text(Capacity(*row.shared_bytes)) : fmt::to_string(*row.shared_bytes) : "",
@@ -159,23 +159,22 @@ ExitCode model(ModelOptions& options) {
       if (shared) fields.emplace_back(rates.link_measured ? "measured" : "assumed");
     }
   }
-  out.line(text(whose_rates));
+  out.line(text(rates_source));
   if (shared) out.line(text(analysis::link_text(rates.link, rates.link_measured)));
   out.gap();
   analysis::Table table = text_table(std::move(columns), std::move(rows));
-  if (people) drop_defaults(table, known_algorithms());
+  if (people) drop_default_columns(table, known_algorithms());
   out.table(table);
   return ExitCode::ok;
 }
 
 /// Measured rates by run; nullptr: rates of the architecture.
-using RatesOfRuns = std::map<const RunSummary*, const StoredCeilings*>;
+using RunRates = std::map<const RunSummary*, const StoredCeilings*>;
 
 /// Returns the measured rates by run. `of_file` owns those read from `file`.
-RatesOfRuns rates_of_runs(const MeasuredPoints& measured, const std::string& file,
-                          std::vector<StoredCeilings>& of_file) {
+RunRates load_run_rates(const MeasuredPoints& measured, const std::string& file, std::vector<StoredCeilings>& of_file) {
   std::map<std::string, const StoredCeilings*> by_name;
-  RatesOfRuns rates;
+  RunRates rates;
   of_file.reserve(measured.points().size());  // pointers to the elements stay valid
   for (const MeasuredPoints::Point& point : measured.points()) {
     if (rates.contains(point.run)) continue;
@@ -184,7 +183,7 @@ RatesOfRuns rates_of_runs(const MeasuredPoints& measured, const std::string& fil
       rates[point.run] = newest_rates(measured.ceilings(), limits, point.device_uuid);
     } else {
       const auto [found, first] = by_name.try_emplace(limits.name, nullptr);
-      if (first) found->second = &of_file.emplace_back(rates_of_file(file, limits));
+      if (first) found->second = &of_file.emplace_back(load_rates(file, limits));
       rates[point.run] = found->second;
     }
   }
@@ -192,12 +191,12 @@ RatesOfRuns rates_of_runs(const MeasuredPoints& measured, const std::string& fil
 }
 
 /// One sentence per GPU with measured rates, and one per other GPU.
-std::vector<Message> words_of(const RatesOfRuns& rates) {
+std::vector<Message> words_of(const RunRates& rates) {
   std::map<std::string, Message> measured;
   std::map<std::string, Message> by_table;
   for (const auto& [run, set] : rates) {
     if (set != nullptr) {
-      measured[set->uid] = rates_said(*set, run->limits);
+      measured[set->uid] = describe_rates(*set, run->limits);
     } else {
       by_table[run->device_name] = make_message(
           "Predicted with datasheet rates of {}; use --ceilings FILE for measured rates.", printable(run->device_name));
@@ -227,7 +226,7 @@ PointRecord play(const PointSpec& spec, Device& device, const CancelToken& cance
 }
 
 /// Simulates each point on the GPU that measured it. Points not simulated because of a cancel have no kernels.
-std::vector<PointRecord> play(std::span<const MeasuredPoints::Point> points, const RatesOfRuns& rates,
+std::vector<PointRecord> play(std::span<const MeasuredPoints::Point> points, const RunRates& rates,
                               const CancelToken& cancel) {
   std::vector<PointRecord> predicted(points.size());
   parallel_for(points.size(), cancel, [&] {
@@ -263,7 +262,7 @@ ExitCode model_against(ModelOptions& options) {
   const std::vector<MeasuredPoints::Point>& points = measured.points();
   const CancelToken& cancel = cancel_on_signals();
   std::vector<StoredCeilings> of_file;
-  const RatesOfRuns rates = rates_of_runs(measured, options.ceilings, of_file);
+  const RunRates rates = load_run_rates(measured, options.ceilings, of_file);
   if (options.launches) {
     std::vector<analysis::MeasuredRecord> launched;
     for (const MeasuredPoints::Point& point : points) {
@@ -273,7 +272,7 @@ ExitCode model_against(ModelOptions& options) {
           {&point.record, &limits, set != nullptr ? device_rates(limits, set->ceilings) : device_rates(limits)});
     }
     out.table(analysis::launch_table(launched, cancel), "attnscope-model-launches");
-    return cancel.cancelled() ? ExitCode::partial : measured.with_skipped(ExitCode::ok);
+    return cancel.cancelled() ? ExitCode::partial : measured.exit_code_after_skips(ExitCode::ok);
   }
   const std::vector<PointRecord> predicted = play(points, rates, cancel);
   std::vector<analysis::PredictedPoint> pairs;
@@ -314,7 +313,7 @@ ExitCode model_against(ModelOptions& options) {
                format_text("cancelled: {} of {} were simulated", pairs.size(), points_text(points.size())));
     return ExitCode::partial;
   }
-  return measured.with_skipped(ExitCode::ok);
+  return measured.exit_code_after_skips(ExitCode::ok);
 }
 }  // namespace
 

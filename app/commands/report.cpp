@@ -16,8 +16,8 @@
 
 #include "app/command.h"
 #include "app/loaded_points.h"
-#include "app/own_kernels.h"
 #include "app/program.h"
+#include "app/user_kernels.h"
 #include "profiler/files/recorded_samples.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/plan/text.h"
@@ -40,15 +40,15 @@ struct ReportOptions {
 };
 
 /// Argument of --baseline: FILE, FILE:NUMBER or NUMBER.
-struct BaselineWord {
+struct BaselineArgument {
   std::optional<fs::path> file;
   std::optional<std::int64_t> run;
 };
 
-constexpr const char* no_run =
+constexpr const char* no_such_run =
     "--baseline: no run '{}' in these files (give NUMBER, FILE or FILE:NUMBER; `attnscope info` lists runs)";
 
-constexpr const char* holds_no_point = "--baseline: '{}' has no matching point";
+constexpr const char* no_matching_point = "--baseline: '{}' has no matching point";
 
 std::optional<std::int64_t> number_of(const std::string& text) {
   std::int64_t number = 0;
@@ -58,7 +58,7 @@ std::optional<std::int64_t> number_of(const std::string& text) {
 }
 
 /// An existing file takes precedence over a run number.
-BaselineWord parse_baseline(const std::string& word) {
+BaselineArgument parse_baseline(const std::string& word) {
   std::error_code ignored;
   if (fs::exists(word, ignored)) return {.file = fs::path(word), .run = {}};
   if (const auto run = number_of(word)) return {.file = {}, .run = run};
@@ -67,7 +67,7 @@ BaselineWord parse_baseline(const std::string& word) {
     if (const auto run = number_of(word.substr(colon + 1)))
       return {.file = fs::path(word.substr(0, colon)), .run = run};
   }
-  throw CommandError(ExitCode::usage, no_run, word);
+  throw CommandError(ExitCode::usage, no_such_run, word);
 }
 
 bool same_file(const fs::path& a, const fs::path& b) {
@@ -76,19 +76,19 @@ bool same_file(const fs::path& a, const fs::path& b) {
 }
 
 /// Returns the runs of the baseline. A run that is in several files is found by each of them.
-std::vector<analysis::RunIndex> baseline_runs(const LoadedRuns& loaded, const BaselineWord& meant,
+std::vector<analysis::RunIndex> baseline_runs(const LoadedRuns& loaded, const BaselineArgument& meant,
                                               const std::string& word) {
   std::set<analysis::RunIndex> runs;
   for (const auto& [place, run] : loaded.places) {
     if (meant.file && !same_file(place.first, *meant.file)) continue;
     if (!meant.run || place.second == *meant.run) runs.insert(run);
   }
-  if (runs.empty()) throw CommandError(ExitCode::usage, no_run, word);
+  if (runs.empty()) throw CommandError(ExitCode::usage, no_such_run, word);
   if (!meant.file && runs.size() > 1)
     throw CommandError(ExitCode::usage, "--baseline: several files have a run {0} (give FILE:{0})", word);
   const std::vector<analysis::Row> rows = loaded.table.rows();
   const auto of_it = [&](analysis::Row row) { return runs.contains(loaded.table.run_index(row)); };
-  if (std::ranges::none_of(rows, of_it)) throw CommandError(ExitCode::error, holds_no_point, word);
+  if (std::ranges::none_of(rows, of_it)) throw CommandError(ExitCode::error, no_matching_point, word);
   if (std::ranges::all_of(rows, of_it))
     throw CommandError(ExitCode::usage, "--baseline: '{}' contains all points; there is nothing to compare with it",
                        word);
@@ -96,7 +96,7 @@ std::vector<analysis::RunIndex> baseline_runs(const LoadedRuns& loaded, const Ba
 }
 
 /// Adds the baseline's file in front if it is not one of the files.
-std::vector<RunSource> sources_of(const ReportOptions& options, const std::optional<BaselineWord>& baseline) {
+std::vector<RunSource> sources_of(const ReportOptions& options, const std::optional<BaselineArgument>& baseline) {
   std::vector<RunSource> sources;
   const auto listed = [&](const fs::path& file) {
     return std::ranges::any_of(options.files, [&](const std::string& each) { return same_file(each, file); });
@@ -111,7 +111,7 @@ std::vector<RunSource> sources_of(const ReportOptions& options, const std::optio
 ExitCode report_on(ReportOptions options) {
   use_language(options.language);
   const fs::path output(options.output);
-  std::optional<BaselineWord> baseline;
+  std::optional<BaselineArgument> baseline;
   if (!options.baseline.empty()) baseline = parse_baseline(options.baseline);
   options.files = files_or_samples(options.files, default_samples());
   const std::vector<RunSource> sources = sources_of(options, baseline);
@@ -123,22 +123,22 @@ ExitCode report_on(ReportOptions options) {
   if (!is_report_name(output))
     throw CommandError(ExitCode::usage, "{}: reports are written as .html or .md (rename the file of -o)",
                        options.output);
-  for (const RunSource& source : sources) know_kernels_of(source.file);
+  for (const RunSource& source : sources) register_stored_kernels(source.file);
   ExitCode code = ExitCode::ok;
-  const LoadRequest request{.read = [&](const RunStore& store) { code = with_skipped_rows(store, code); },
+  const LoadRequest request{.read = [&](const RunStore& store) { code = log_skipped_rows(store, code); },
                             .file_names_in_titles = true};
   LoadedRuns loaded = load_runs(sources, request);
   const std::size_t all = loaded.table.size();
   if (all > 0) {
     if (!options.filter.empty()) {
-      const std::vector<analysis::Row> rows = rows_that_fit(options.filter, loaded.table);
+      const std::vector<analysis::Row> rows = matching_rows(options.filter, loaded.table);
       // The baseline refers to unfiltered runs.
       const auto of_baseline = [&, runs = baseline ? baseline_runs(loaded, *baseline, options.baseline)
                                                    : std::vector<analysis::RunIndex>()](analysis::Row row) {
         return std::ranges::count(runs, loaded.table.run_index(row)) > 0;
       };
       if (baseline && std::ranges::none_of(rows, of_baseline))
-        throw CommandError(ExitCode::error, holds_no_point, options.baseline);
+        throw CommandError(ExitCode::error, no_matching_point, options.baseline);
       loaded.keep(rows);
     }
     if (baseline) options.request.baseline = baseline_runs(loaded, *baseline, options.baseline);

@@ -15,7 +15,7 @@
 #include "app/command.h"
 #include "app/loaded_points.h"
 #include "app/output.h"
-#include "app/own_kernels.h"
+#include "app/user_kernels.h"
 #include "messages/law.h"
 #include "messages/paper_notes.h"
 #include "profiler/curves/law_exponents.h"
@@ -99,10 +99,10 @@ analysis::PointTable points_of(const RunStore& store, const RunSummary& run) {
 ExitCode paper(ResultOptions& options) {
   const std::string file = file_or_sample(options.file);
   const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
-  know_kernels_of(store);
+  register_stored_kernels(store);
   const RunSummary run = find_newest_run(store, file);
   const analysis::PointTable table = points_of(store, run);
-  const std::vector<analysis::Row> rows = rows_that_fit(options.filter, table);
+  const std::vector<analysis::Row> rows = matching_rows(options.filter, table);
   const analysis::PaperTable compared = analysis::build_paper_table(table, rows);
 
   Output& out = options.output;
@@ -112,7 +112,7 @@ ExitCode paper(ResultOptions& options) {
                   run.id, printable(run.device_name), to_string(run.provenance), printable(run.started_at)));
   out.gap();
   out.table(analysis::paper_rows_table(table, compared, out.for_people()));
-  const ExitCode code = with_skipped_rows(store, ExitCode::ok);
+  const ExitCode code = log_skipped_rows(store, ExitCode::ok);
   out.gap();
   if (compared.left.empty()) out.line("Fig. 2 left is missing: no point of this run has its problem with both passes.");
   for (const analysis::Row row : compared.left_out) {
@@ -146,8 +146,8 @@ ExitCode gpus(ResultOptions& options) {
   return loaded.code;
 }
 
-Action result_command(CLI::App& command, const std::shared_ptr<ResultOptions>& options,
-                      ExitCode (*print)(ResultOptions&)) {
+Action add_result_command(CLI::App& command, const std::shared_ptr<ResultOptions>& options,
+                          ExitCode (*print)(ResultOptions&)) {
   add_kernel_option(command);
   add_filter_option(command, options->filter);
   options->output.add_to(command);
@@ -161,21 +161,21 @@ Action add_law(CLI::App& command) {
   command.add_option(
       "FILE", options->files,
       ".attnscope files with sweeps over N, d and M, such as the preset law (default: the recorded sample)");
-  return result_command(command, options, law);
+  return add_result_command(command, options, law);
 }
 
 Action add_paper(CLI::App& command) {
   auto options = std::make_shared<ResultOptions>();
   command.add_option("FILE", options->file,
                      ".attnscope file with a complete run of the preset paper (default: the recorded sample)");
-  return result_command(command, options, paper);
+  return add_result_command(command, options, paper);
 }
 
-Action add_gpus(CLI::App& command) {
+Action add_scaling(CLI::App& command) {
   auto options = std::make_shared<ResultOptions>();
   command.add_option("FILE", options->files, ".attnscope files with multi-GPU points, such as the preset gpus")
       ->required();
-  return result_command(command, options, gpus);
+  return add_result_command(command, options, gpus);
 }
 
 }  // namespace attnscope

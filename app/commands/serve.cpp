@@ -27,10 +27,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr const char* preset_of_sessions = "explore";
+constexpr const char* session_preset = "explore";
 /// Longest time until a signal is noticed while idle.
 constexpr std::chrono::milliseconds patience{100};
-constexpr std::chrono::milliseconds between_progress{250};
+constexpr std::chrono::milliseconds progress_interval{250};
 
 template <class... Visitors>
 struct Overloaded : Visitors... {
@@ -40,7 +40,7 @@ template <class... Visitors>
 Overloaded(Visitors...) -> Overloaded<Visitors...>;
 
 /// Returns a unique plan hash: no session continues another.
-std::string new_session() {
+std::string new_session_hash() {
   std::uint64_t bits = 0;
   // Random bits may be unavailable early after boot; the clock is unique enough.
   if (::getrandom(&bits, sizeof bits, GRND_NONBLOCK) != sizeof bits) {
@@ -50,7 +50,7 @@ std::string new_session() {
 }
 
 /// Returns whether stdin is closed by the other end and empty.
-bool input_is_over() {
+bool is_stdin_closed() {
   pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
   return ::poll(&input, 1, 0) == 1 && (input.revents & POLLIN) == 0 && (input.revents & POLLHUP) != 0;
 }
@@ -65,10 +65,10 @@ class Session {
         cache_(options.plan.sweep.cache()),
         reporter_(reporter),
         cancel_(cancel),
-        worker_(restartable(std::move(worker), options.measure.options.counters,
-                            [&reporter](const Message& why) {
-                              reporter.report(LogEvent{"warning", text(why)});
-                            })),
+        worker_(make_restartable(std::move(worker), options.measure.options.counters,
+                                 [&reporter](const Message& why) {
+                                   reporter.report(LogEvent{"warning", text(why)});
+                                 })),
         store_(std::move(store)),
         run_(store_.begin_run(header)),
         queue_(cancel) {}
@@ -79,7 +79,7 @@ class Session {
                                  .device_name = info_.limits.name,
                                  .device_uuid = info_.uuid,
                                  .simulated = info_.simulated,
-                                 .preset = preset_of_sessions,
+                                 .preset = session_preset,
                                  .database = store_.file().string(),
                                  .run_id = run_,
                                  .total = 0,
@@ -147,7 +147,7 @@ class Session {
   void input_ended() {
     if (queue_.closed()) return;
     queue_.close();
-    if (queue_.cancel_all(gone("the session ended before the measurement")) > 0) dropped_ = true;
+    if (queue_.cancel_all(gone("the session ended before the measurement")) > 0) requests_dropped_ = true;
   }
 
   RequestQueue::OnRemoved gone(Message reason) {
@@ -156,17 +156,17 @@ class Session {
 
   ExitCode answer() {
     while (!cancel_.cancelled()) {
-      if (!reporter_.listened_to()) {
+      if (!reporter_.has_reader()) {
         cancel_.cancel();
         break;
       }
       std::optional<MeasureRequest> request = queue_.take(patience);
       if (request) {
-        if (std::exchange(rests_, false)) store_.reopen_run(run_);
+        if (std::exchange(idle_, false)) store_.reopen_run(run_);
         measure(*std::move(request));
       } else if (queue_.drained()) {
         break;
-      } else if (next_index_ > 0 && !std::exchange(rests_, true)) {
+      } else if (next_index_ > 0 && !std::exchange(idle_, true)) {
         // Completes the run while idle, so that other programs can read it and a killed session loses nothing.
         store_.finish_run(run_, StoredRunState::complete);
       }
@@ -174,13 +174,13 @@ class Session {
         if (const auto code = restart()) return *code;
       }
     }
-    const bool whole = !cancel_.cancelled() && !dropped_;
+    const bool whole = !cancel_.cancelled() && !requests_dropped_;
     return end(whole ? StoredRunState::complete : StoredRunState::cancelled,
-               !whole ? ExitCode::partial : exit_code_of_points(store_, run_, options_.measure));
+               !whole ? ExitCode::partial : exit_code_of_run(store_, run_, options_.measure));
   }
 
   void measure(MeasureRequest request) {
-    const SweepPlan plan{.preset = preset_of_sessions, .description = {}, .points = {request.spec}};
+    const SweepPlan plan{.preset = session_preset, .description = {}, .points = {request.spec}};
     bool answered = false;
     RunObserver observer;
     observer.on_build = [this](std::size_t done, std::size_t total, const BuildReport& report) {
@@ -212,14 +212,14 @@ class Session {
     }
     if (lost_ && !queue_.in_flight().cancelled()) return queue_.put_back(std::move(request));
     queue_.answered();
-    const bool ends = cancel_.cancelled() || dropped_;
+    const bool ends = cancel_.cancelled() || requests_dropped_;
     reporter_.report(CancelledEvent{request.id, ends ? "the session ended before the measurement" : Message()});
   }
 
   void progress() {
     const std::size_t open = queue_.open();
     const Clock::time_point now = Clock::now();
-    if (open > 0 && now - last_progress_ < between_progress) return;
+    if (open > 0 && now - last_progress_ < progress_interval) return;
     last_progress_ = now;
     reporter_.report(ProgressEvent{.done = answered_,
                                    .total = answered_ + open,
@@ -248,14 +248,14 @@ class Session {
 
   ExitCode end_lost(int losses, const std::string& why) {
     stop_reading();
-    return with_skipped_rows(store_, end_lost_run(store_, run_, losses, why, reporter_));
+    return log_skipped_rows(store_, finish_lost_run(store_, run_, losses, why, reporter_));
   }
 
   ExitCode end(StoredRunState state, ExitCode code) {
     stop_reading();
-    if (!rests_) store_.finish_run(run_, state);
+    if (!idle_) store_.finish_run(run_, state);
     report_done(store_, run_, std::string(to_string(state)), {}, code, reporter_);
-    return with_skipped_rows(store_, code);
+    return log_skipped_rows(store_, code);
   }
 
   const CollectOptions& options_;
@@ -272,10 +272,10 @@ class Session {
   std::size_t answered_ = 0;
   bool any_ok_ = false;  ///< since the worker was started
   int losses_ = 0;       ///< consecutive
-  bool rests_ = false;   ///< idle: all requests are answered and the run is marked complete
+  bool idle_ = false;    ///< idle: all requests are answered and the run is marked complete
   bool lost_ = false;
   Message loss_;
-  std::atomic<bool> dropped_ = false;  ///< stdin ended before all requests were answered
+  std::atomic<bool> requests_dropped_ = false;  ///< stdin ended before all requests were answered
   Clock::time_point start_ = Clock::now();
   Clock::time_point last_progress_{};
   std::optional<LineReader> reader_;  ///< last member: the thread uses the others
@@ -285,13 +285,13 @@ class Session {
 
 ExitCode serve(const CollectOptions& options, NamedWorker worker, Reporter& reporter, CancelToken& cancel) {
   RunHeader header = header_of(options, worker.opened);
-  header.preset = preset_of_sessions;
-  header.plan_hash = new_session();
-  const std::filesystem::path file = file_to_write(options.to, header, {header.device.uuid});
+  header.preset = session_preset;
+  header.plan_hash = new_session_hash();
+  const std::filesystem::path file = choose_run_file(options.to, header, {header.device.uuid});
   // Does not read stdin before the run is in the file, but still notices that the client has exited.
   const auto reads = std::make_shared<bool>(false);
-  const auto wait = [waits = waiting_for_lock(file, reporter, cancel), reads, &cancel](int waited_ms) mutable {
-    if (!*reads && input_is_over()) cancel.cancel();
+  const auto wait = [waits = make_lock_callback(file, reporter, cancel), reads, &cancel](int waited_ms) mutable {
+    if (!*reads && is_stdin_closed()) cancel.cancel();
     return waits(waited_ms);
   };
   RunStore store = RunStore::open(file, RunStore::Mode::collect, wait);

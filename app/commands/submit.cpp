@@ -43,7 +43,7 @@ CommandError failure(ExitCode code, std::string words) {
   return {code, Message::verbatim(std::move(words))};
 }
 
-std::string shell_words(const std::vector<std::string>& words) {
+std::string quoted_arguments(const std::vector<std::string>& words) {
   std::vector<std::string> each;
   each.reserve(words.size());
   for (const std::string& word : words) each.push_back(shell_quoted(word));
@@ -78,7 +78,7 @@ CommandOutput run_to_end(const std::vector<std::string>& words) {
   return output;
 }
 
-std::vector<std::string> collect_words(const SubmitOptions& options) {
+std::vector<std::string> collect_arguments(const SubmitOptions& options) {
   std::vector<std::string> words{"collect"};
   words.insert(words.end(), options.collect.begin(), options.collect.end());
   const std::string now = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
@@ -102,7 +102,7 @@ JobScripts job_scripts(const SubmitOptions& options, const fs::path& output, con
   const std::string logs = shell_pattern(folder);
   const std::string shard_files = shell_quoted(folder.string());
   const std::string name = shell_quoted(output.stem().string());
-  const std::string sbatch = options.sbatch.empty() ? "" : "#SBATCH " + shell_words(options.sbatch) + "\n";
+  const std::string sbatch = options.sbatch.empty() ? "" : "#SBATCH " + quoted_arguments(options.sbatch) + "\n";
   // SQLite's WAL mode does not work on network file systems, so a task writes to its node's own disk.
   std::string array = fmt::format(
       R"sh(#!/bin/bash
@@ -133,7 +133,7 @@ if [ "$code" = 5 ] && [ -z "$stopped" ]; then code=0; fi
 exit "$code"
 )sh",
       fmt::arg("name", name), fmt::arg("logs", logs), fmt::arg("sbatch", sbatch), fmt::arg("folder", shard_files),
-      fmt::arg("program", program), fmt::arg("collect", shell_words(collect)), fmt::arg("shards", options.shards));
+      fmt::arg("program", program), fmt::arg("collect", quoted_arguments(collect)), fmt::arg("shards", options.shards));
   std::string merge = fmt::format(R"sh(#!/bin/bash
 #SBATCH --job-name={name}-merge
 #SBATCH --kill-on-invalid-dep=yes
@@ -174,7 +174,7 @@ ExitCode submit(const SubmitOptions& options) {
     throw failure(ExitCode::usage,
                   "line break in an argument: job scripts do not support it (rename the file or omit the option)");
   const fs::path output = fs::absolute(options.output);
-  const std::vector<std::string> collect = collect_words(options);
+  const std::vector<std::string> collect = collect_arguments(options);
   const JobScripts scripts = job_scripts(options, output, collect);
   for (const fs::path& place : {output, scripts.folder}) {
     if (fs::exists(place))

@@ -14,8 +14,8 @@
 #include "app/devices.h"
 #include "app/interrupt.h"
 #include "app/output.h"
-#include "app/own_kernels.h"
 #include "app/sweep_options.h"
+#include "app/user_kernels.h"
 #include "kernels/registry.h"
 #include "profiler/units/number_format.h"
 

@@ -134,7 +134,7 @@ Table run_table(const Context& context) {
   const auto add_fact = [&](const char* key, const Message& title, std::string RunFacts::*fact) {
     add(key, title, [fact](const Run&, const RunFacts& facts, const RunTotals&) { return facts.*fact; });
   };
-  add_fact("because", msg::report::fact_simulation_reason{}, &RunFacts::simulated_because);
+  add_fact("because", msg::report::fact_simulation_reason{}, &RunFacts::simulation_reason);
   add_fact("l2", msg::report::fact_l2{}, &RunFacts::l2_source);
   add_fact("rates", msg::report::fact_rates{}, &RunFacts::rates_source);
   add_fact("program", msg::report::fact_program{}, &RunFacts::program);

@@ -34,7 +34,7 @@ struct RunFacts {
   int max_samples = 0;
   double max_noise = 0;
   int rounds = 1;  ///< planned rounds
-  std::string simulated_because;
+  std::string simulation_reason;
   std::string l2_source;
   std::string rates_source;
   std::size_t looks = 1;  ///< see ComparisonRequest

@@ -360,7 +360,7 @@ void fields(Io&& io, DeviceEvent& e) {
   io("device", e.device);
   io("environment", e.environment);
   io("counters", e.counters);
-  io("simulated_because", e.simulated_because);
+  io("simulated_because", e.simulation_reason);
 }
 template <class Io>
 void fields(Io&& io, RecordEvent& e) {

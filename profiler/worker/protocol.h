@@ -126,7 +126,7 @@ struct DeviceEvent {  ///< "device": first line of a worker.
   DeviceInfo device;
   Environment environment;
   CounterAvailability counters;
-  std::string simulated_because = {};
+  std::string simulation_reason = {};
 };
 struct RecordEvent {  ///< "record": a measured point, or all points that were counted.
   std::string id;

@@ -364,7 +364,7 @@ Result<OpenedWorker, OpenFailure> open_worker_device(std::unique_ptr<Link> link,
     return Failure{failure};
   }
   OpenedWorker opened;
-  opened.simulated_because = hello->simulated_because;
+  opened.simulation_reason = hello->simulation_reason;
   opened.device = std::make_unique<WorkerDevice>(std::move(link), std::move(host), std::move(*hello),
                                                  accepts_any_version, registry, cancel, end_of);
   return opened;

@@ -34,7 +34,7 @@ enum class LossCause {
 
 struct OpenedWorker {
   std::unique_ptr<Device> device;
-  std::string simulated_because;  ///< See OpenedDevice; refers to the worker's machine.
+  std::string simulation_reason;  ///< See OpenedDevice; refers to the worker's machine.
 };
 
 /// Opens the device of a worker; the worker's first line describes it. `host` is its name in messages. The registry and

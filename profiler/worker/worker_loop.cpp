@@ -5,13 +5,13 @@
 
 namespace attnscope {
 
-void WorkerLoop::introduce(std::string_view app_version, std::string_view simulated_because) const {
+void WorkerLoop::introduce(std::string_view app_version, std::string_view simulation_reason) const {
   send_(DeviceEvent{.protocol = worker_protocol,
                     .app_version = std::string(app_version),
                     .device = device_.info(),
                     .environment = device_.environment(),
                     .counters = device_.counters(),
-                    .simulated_because = std::string(simulated_because)});
+                    .simulation_reason = std::string(simulation_reason)});
 }
 
 void WorkerLoop::answer(const WorkerRequest& request, const CancelToken& cancel) {

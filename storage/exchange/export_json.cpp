@@ -126,7 +126,7 @@ void export_json(const ExportSource& source, std::ostream& out) {
                                 {"points", run.points},
                                 {"ok_points", run.ok_points}});
     if (run.rounds > 1) document["runs"].back()["rounds"] = run.rounds;
-    if (!run.simulated_because.empty()) document["runs"].back()["simulated_because"] = run.simulated_because;
+    if (!run.simulation_reason.empty()) document["runs"].back()["simulated_because"] = run.simulation_reason;
     if (!run.l2_source.empty()) document["runs"].back()["l2_from"] = run.l2_source;
     if (!run.rates_source.empty()) document["runs"].back()["rates_from"] = run.rates_source;
   }

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "stand_in.h"
+#include "fake_driver.h"
 #include "sweeps.h"
 
 namespace attnscope::testing {
@@ -40,7 +40,7 @@ class Ab : public CommandTest {
   }
 };
 
-TEST_F(Ab, a_simulation_needs_one_round) {
+TEST_F(Ab, simulates_one_round) {
   const Words words{"N=1024",     "d=64",          "heads=8",     "-d",           "simulated",
                     "--baseline", "algorithm=fa1", "--candidate", "algorithm=fa2"};
   EXPECT_THAT(expect_exit(0, ab(words)).out, AllOf(HasSubstr("Simulated"), HasSubstr("1 FASTER"), HasSubstr("fa2")));
@@ -50,13 +50,13 @@ TEST_F(Ab, a_simulation_needs_one_round) {
   EXPECT_NEAR(row["ratio"].get<double>(), row["other_ns"].get<double>() / row["base_ns"].get<double>(), 1e-12);
 }
 
-TEST_F(Ab, a_side_may_say_otherwise_than_both) {
+TEST_F(Ab, axes_of_a_side_take_precedence) {
   const Outcome outcome = expect_exit(0, ab({"N=1024", "d=64", "algorithm=fa2", "-d", "simulated", "--baseline",
                                              "dtype=fp16", "--candidate", "dtype=bf16", "algorithm=fa1"}));
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("fa1"), HasSubstr("bf16"), HasSubstr("fa2"), HasSubstr("fp16")));
 }
 
-TEST_F(Ab, what_is_kept_is_judged_alike) {
+TEST_F(Ab, stored_rounds_give_equal_verdicts) {
   const Words words{"N=1024",
                     "d=64",
                     "algorithm=fa2",
@@ -84,7 +84,7 @@ TEST_F(Ab, what_is_kept_is_judged_alike) {
   EXPECT_EQ(compared("kept.attnscope:1"), first);
 }
 
-TEST_F(Ab, what_failed_is_kept_too) {
+TEST_F(Ab, stores_failed_points) {
   expect_open_error({"N=1024", "d=64", "algorithm=fa2", "-d", "simulated:A100", "--baseline", "tile=64x64",
                      "--candidate", "tile=16x1024", "-o", in_folder("failed.attnscope")},
                     1, "infeasible");
@@ -101,7 +101,7 @@ TEST_F(Ab, what_failed_is_kept_too) {
                     1, "folder");
 }
 
-TEST_F(Ab, what_cannot_be_tried_is_one_line) {
+TEST_F(Ab, rejects_invalid_sides) {
   const Words simulated{"N=1024", "d=64", "algorithm=fa2", "-d", "simulated:A100"};
   expect_open_error(simulated + Words{"--baseline", "tile=64x64", "--candidate", "tile=64x64"}, 2, "fa2 ");
   expect_open_error(simulated + Words{"--baseline", "tile=[64x64,128x64]", "--candidate", "tile=64x64"}, 2,
@@ -111,7 +111,7 @@ TEST_F(Ab, what_cannot_be_tried_is_one_line) {
 }
 
 // Two builds of the program measure the same points.
-TEST_F(Ab, two_programs_measure_the_same_points) {
+TEST_F(Ab, compares_two_programs) {
   const Words words{"--baseline-program",
                     ATTNSCOPE_PROGRAM,
                     "algorithm=[fa1,fa2]",
@@ -138,14 +138,14 @@ std::string other_version(const std::filesystem::path& folder) {
   return script;
 }
 
-TEST_F(Ab, a_program_of_another_version_is_measured_and_named) {
+TEST_F(Ab, records_versions_of_programs) {
   const Outcome outcome = expect_exit(0, ab({"--baseline-program", other_version(folder_.path()), "algorithm=fa2",
                                              "N=256", "d=64", "-d", "simulated", "-o", in_folder("older.attnscope")}));
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("0.0.9 ("), HasSubstr("1 SAME")));
   EXPECT_THAT(run(folder_, {"info", in_folder("older.attnscope"), "--csv"}).out, HasSubstr("0.0.9 ("));
 }
 
-TEST_F(Ab, two_programs_that_cannot_be_tried_are_one_line) {
+TEST_F(Ab, rejects_invalid_programs) {
   const Words words{"algorithm=fa2", "N=256", "d=64", "-d", "simulated"};
   expect_open_error(words, 2, "--baseline-program");
   expect_open_error(words + Words{"--baseline-program", ATTNSCOPE_PROGRAM}, 2, "-o FILE");
@@ -162,11 +162,11 @@ TEST_F(Ab, two_programs_that_cannot_be_tried_are_one_line) {
 }
 
 #ifdef ATTNSCOPE_FAKE_GPU_LIBRARY
-TEST_F(Ab, programs_are_started_anew_in_each_round) {
+TEST_F(Ab, restarts_programs_every_round) {
   const Outcome outcome =
       expect_exit(0, ab({"--baseline-program", ATTNSCOPE_PROGRAM, "algorithm=naive", "N=[64,128]", "d=64", "heads=1",
                          "--rounds", "5", "--samples", "3", "--no-verify", "--json", "-o", in_folder("kept.attnscope")},
-                        on_stand_in()));
+                        on_fake_gpu()));
   const nlohmann::json document = nlohmann::json::parse(outcome.out);
   ASSERT_EQ(document["rows"].size(), 2U);
   for (const nlohmann::json& row : document["rows"]) {
@@ -180,8 +180,8 @@ TEST_F(Ab, programs_are_started_anew_in_each_round) {
       << "what was kept says the same";
 }
 
-TEST_F(Ab, rounds_go_on_until_a_look) {
-  const Process::Options options = on_stand_in();
+TEST_F(Ab, stops_at_an_interim_analysis) {
+  const Process::Options options = on_fake_gpu();
   const Words words{"algorithm=naive", "N=128",     "d=64",   "heads=1",     "--rounds",   "7",
                     "--samples",       "3",         "--json", "--no-verify", "--baseline", "tile=32x32",
                     "--candidate",     "tile=64x64"};

@@ -7,8 +7,8 @@
 #include <sstream>
 #include <variant>
 
+#include "fake_driver.h"
 #include "profiler/worker/protocol.h"
-#include "stand_in.h"
 #include "storage/run_store.h"
 #include "sweeps.h"
 
@@ -41,8 +41,8 @@ class CeilingsOnGpu : public ::testing::Test {
   std::vector<std::string> arguments_{"ceilings", "--jsonl", "--rounds", "4", "--device", "0", "-o", file_};
 };
 
-TEST_F(CeilingsOnGpu, lines_say_how_far_it_is_and_how_it_ended) {
-  const Outcome outcome = expect_exit(0, run(folder_, arguments_, on_stand_in("throttle=4")));
+TEST_F(CeilingsOnGpu, reports_progress_and_end) {
+  const Outcome outcome = expect_exit(0, run(folder_, arguments_, on_fake_gpu("throttle=4")));
   const auto progress = events<ProgressEvent>(outcome.out);
   ASSERT_FALSE(progress.empty());
   for (std::size_t i = 0; i < progress.size(); ++i) {
@@ -57,8 +57,8 @@ TEST_F(CeilingsOnGpu, lines_say_how_far_it_is_and_how_it_ended) {
   EXPECT_EQ(sets_kept(), 1U);
 }
 
-TEST_F(CeilingsOnGpu, cancelled_on_stdin_keeps_nothing) {
-  Process process(folder_, arguments_, on_stand_in());
+TEST_F(CeilingsOnGpu, stores_nothing_after_cancel) {
+  Process process(folder_, arguments_, on_fake_gpu());
   process.write("cancel\n");
   const Outcome outcome = expect_exit(5, process.wait());
   const auto done = events<DoneEvent>(outcome.out);
@@ -68,7 +68,7 @@ TEST_F(CeilingsOnGpu, cancelled_on_stdin_keeps_nothing) {
   EXPECT_EQ(sets_kept(), 0U);
 }
 
-TEST_F(CeilingsOnGpu, what_costs_the_device_is_named_and_nothing_is_kept) {
+TEST_F(CeilingsOnGpu, reports_lost_device_and_stores_nothing) {
   struct Case {
     const char* fault;
     std::vector<std::string> said;
@@ -76,14 +76,14 @@ TEST_F(CeilingsOnGpu, what_costs_the_device_is_named_and_nothing_is_kept) {
   for (const Case& each : {Case{"crash=attn_ceiling_exp2", {"exp2", "ILLEGAL_ADDRESS"}},
                            Case{"crash=attn_ceiling_link", {"ceilings", "ILLEGAL_ADDRESS"}},
                            Case{"lost=attn_ceiling_mma", {"The GPU was lost.", "cuLaunchKernelEx"}}}) {
-    const Outcome outcome = expect_error(1, run(folder_, arguments_, on_stand_in(each.fault)));
+    const Outcome outcome = expect_error(1, run(folder_, arguments_, on_fake_gpu(each.fault)));
     for (const std::string& words : each.said) EXPECT_THAT(outcome.err, HasSubstr(words)) << each.fault;
     EXPECT_THAT(outcome.err, Not(HasSubstr("point"))) << each.fault;
     EXPECT_EQ(sets_kept(), 0U) << each.fault;
   }
 }
 
-TEST_F(CeilingsOnGpu, what_cannot_be_measured_is_missing_and_said) {
+TEST_F(CeilingsOnGpu, omits_failed_ceilings_with_warning) {
   const auto warnings = [&](const Outcome& outcome) {
     std::string all;
     for (const LogEvent& event : events<LogEvent>(outcome.out)) all += event.text + "\n";
@@ -91,7 +91,7 @@ TEST_F(CeilingsOnGpu, what_cannot_be_measured_is_missing_and_said) {
   };
   // Uses a new cache folder, so that all kernels are compiled.
   const auto uncompiled = [&](const std::string& faults) {
-    Process::Options options = on_stand_in(faults);
+    Process::Options options = on_fake_gpu(faults);
     options.environment["ATTNSCOPE_CACHE_DIR"] = folder_ / std::to_string(std::hash<std::string>()(faults));
     return options;
   };
@@ -119,23 +119,23 @@ TEST_F(CeilingsOnGpu, what_cannot_be_measured_is_missing_and_said) {
   EXPECT_EQ(sets_kept(), 2U);
 }
 
-TEST_F(CeilingsOnGpu, what_nvml_does_not_say_is_not_known) {
+TEST_F(CeilingsOnGpu, reports_missing_nvml_values) {
   for (const char* fault : {"nvml-reasons=3", "nvml-clock=999"}) {
-    EXPECT_THAT(expect_exit(0, run(folder_, arguments_, on_stand_in(fault))).out, HasSubstr("Throttling is unknown"))
+    EXPECT_THAT(expect_exit(0, run(folder_, arguments_, on_fake_gpu(fault))).out, HasSubstr("Throttling is unknown"))
         << fault;
     for (const Ceiling& ceiling : RunStore::open(file_, RunStore::Mode::read_only).ceilings().back().ceilings) {
       EXPECT_NE(ceiling.name, "throttle_reasons") << fault << ": 0 would say that nothing slowed it down";
     }
   }
-  const Outcome busy = run(folder_, arguments_, on_stand_in("nvml-use=3"));
+  const Outcome busy = run(folder_, arguments_, on_fake_gpu("nvml-use=3"));
   EXPECT_THAT(busy.out, HasSubstr("NVML gave no utilization"));
   for (const Ceiling& ceiling : RunStore::open(file_, RunStore::Mode::read_only).ceilings().back().ceilings) {
     EXPECT_NE(ceiling.name, "other_processes_pct");
   }
 }
 
-TEST_F(CeilingsOnGpu, what_fails_ends_in_a_line_too) {
-  const Outcome crashed = expect_exit(1, run(folder_, arguments_, on_stand_in("crash=attn_ceiling")));
+TEST_F(CeilingsOnGpu, reports_failure_as_last_event) {
+  const Outcome crashed = expect_exit(1, run(folder_, arguments_, on_fake_gpu("crash=attn_ceiling")));
   const auto done = events<DoneEvent>(crashed.out);
   ASSERT_EQ(done.size(), 1U);
   EXPECT_EQ(done[0].state, "failed");

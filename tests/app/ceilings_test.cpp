@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using CeilingsCommand = CommandTest;
 
-TEST_F(CeilingsCommand, a_simulated_device_has_its_datasheets_and_says_so) {
+TEST_F(CeilingsCommand, simulated_device_shows_datasheet) {
   const Outcome people = expect_exit(0, run(folder_, {"ceilings", "--device", "simulated:H200"}));
   EXPECT_THAT(people.out,
               AllOf(HasSubstr("datasheet"), HasSubstr("DRAM read"), HasSubstr("4.80 TB/s"), HasSubstr("datasheet")));
@@ -33,14 +33,14 @@ TEST_F(CeilingsCommand, a_simulated_device_has_its_datasheets_and_says_so) {
   EXPECT_THAT(programs.err, HasSubstr("measured"));
 }
 
-TEST_F(CeilingsCommand, what_was_not_measured_is_not_kept) {
+TEST_F(CeilingsCommand, stores_measured_ceilings_only) {
   const auto file = folder_ / "a.attnscope";
   EXPECT_THAT(expect_error(2, run(folder_, {"ceilings", "--device", "simulated", "-o", file})).err,
               AllOf(HasSubstr("is simulated"), HasSubstr("--device")));
   EXPECT_FALSE(std::filesystem::exists(file));
 }
 
-TEST_F(CeilingsCommand, a_file_shows_what_it_keeps) {
+TEST_F(CeilingsCommand, shows_stored_ceilings) {
   const auto file = folder_ / "a.attnscope";
   RunHeader header;
   header.device.uuid = "GPU-1";
@@ -70,7 +70,7 @@ TEST_F(CeilingsCommand, a_file_shows_what_it_keeps) {
   }
 }
 
-TEST_F(CeilingsCommand, rates_of_a_damaged_file_are_not_used) {
+TEST_F(CeilingsCommand, rejects_rates_of_damaged_files) {
   const auto file = folder_ / "a.attnscope";
   std::filesystem::copy_file(std::filesystem::path(ATTNSCOPE_SAMPLE).replace_filename("h200-ceilings.attnscope"), file);
   const std::vector<std::string> model{"model", "--algorithms", "fa2",        "-a",         "N=512",
@@ -81,7 +81,7 @@ TEST_F(CeilingsCommand, rates_of_a_damaged_file_are_not_used) {
   EXPECT_THAT(damaged.err, HasSubstr("a.attnscope is damaged: "));
 }
 
-TEST_F(CeilingsCommand, datasheets_stand_in_for_a_device_that_was_never_measured) {
+TEST_F(CeilingsCommand, shows_datasheet_of_unmeasured_device) {
   const auto file = folder_ / "a.attnscope";
   expect_exit(0, run(folder_, {"collect", "--device", "simulated:A100", "--quiet", "-a", "N=256", "-a", "d=64",
                                "--algorithms", "fa2", "-o", file}));

@@ -73,7 +73,7 @@ class Collect : public CommandTest {
   }
 };
 
-TEST_F(Collect, keeps_a_whole_sweep) {
+TEST_F(Collect, stores_a_complete_sweep) {
   const Outcome outcome = expect_exit(0, run(folder_, sweep + Words{"-o", file_}));
   EXPECT_THAT(outcome.out, AllOf(::testing::StartsWith("Device: simulated NVIDIA H200\n"), HasSubstr("64 points"),
                                  HasSubstr("Complete: 64 ok, 0 infeasible, 0 failed")));
@@ -95,7 +95,7 @@ TEST_F(Collect, keeps_a_whole_sweep) {
   }
 }
 
-TEST_F(Collect, speaks_json_lines) {
+TEST_F(Collect, prints_json_lines) {
   Process process(folder_, sweep + Words{"--jsonl", "-o", file_}, {});
   const Outcome outcome = expect_exit(0, process.wait());
   const auto plans = events<PlanEvent>(outcome.out);
@@ -119,7 +119,7 @@ TEST_F(Collect, speaks_json_lines) {
   EXPECT_EQ(done[0].ok, sweep_points);
 }
 
-TEST_F(Collect, json_lines_end_with_done_also_when_nothing_began) {
+TEST_F(Collect, json_lines_always_end_with_done) {
   const Outcome refused =
       expect_exit(1, run(folder_, sweep + Words{"--jsonl", "-o", folder_ / "no/such/run.attnscope"}));
   const auto done = events<DoneEvent>(refused.out);
@@ -134,7 +134,7 @@ TEST_F(Collect, json_lines_end_with_done_also_when_nothing_began) {
   EXPECT_FALSE(std::filesystem::exists(file_));
 }
 
-TEST_F(Collect, ctrl_c_keeps_what_is_there_and_resume_ends_the_sweep) {
+TEST_F(Collect, resumes_after_ctrl_c) {
   Process process(folder_, sweep + Words{"--jsonl", "-o", file_}, slow_reader);
   const auto ids = read_points(process, 5);
   process.send(SIGINT);
@@ -152,7 +152,7 @@ TEST_F(Collect, ctrl_c_keeps_what_is_there_and_resume_ends_the_sweep) {
   expect_resumes();
 }
 
-TEST_F(Collect, a_signal_that_comes_twice_at_once_is_one) {
+TEST_F(Collect, ignores_immediate_second_signal) {
   // timeout(1) signals the process and its group.
   Process process(folder_, sweep + Words{"--jsonl", "-o", file_}, slow_reader);
   read_points(process, 3);
@@ -162,7 +162,7 @@ TEST_F(Collect, a_signal_that_comes_twice_at_once_is_one) {
   EXPECT_EQ(events<DoneEvent>(outcome.out).size(), 1U) << "it came to its end";
 }
 
-TEST_F(Collect, resume_refuses_a_damaged_run_and_leaves_it_as_it_is) {
+TEST_F(Collect, resume_rejects_damaged_runs) {
   Process process(folder_, sweep + Words{"--jsonl", "-o", file_}, slow_reader);
   read_points(process, 5);
   process.send(SIGINT);
@@ -176,7 +176,7 @@ TEST_F(Collect, resume_refuses_a_damaged_run_and_leaves_it_as_it_is) {
   EXPECT_FALSE(store.invalid_rows().empty());
 }
 
-TEST_F(Collect, resume_has_nothing_to_do_when_the_newest_run_is_complete) {
+TEST_F(Collect, resume_of_a_complete_run_measures_nothing) {
   ASSERT_EQ(run(folder_, sweep + Words{"--quiet", "-o", file_}).exit_code, 0);
   const Outcome again = expect_exit(0, run(folder_, sweep + Words{"--resume", "-o", file_}));
   EXPECT_THAT(again.err, HasSubstr("run 1 "));
@@ -195,7 +195,7 @@ TEST_F(Collect, resume_has_nothing_to_do_when_the_newest_run_is_complete) {
   EXPECT_EQ(RunStore::open(file_, Mode::read_only).runs().size(), 2U) << "another plan is another run";
 }
 
-TEST_F(Collect, a_cancel_line_and_the_end_of_stdin_stop_it) {
+TEST_F(Collect, stops_on_cancel_line_and_closed_stdin) {
   {
     Process process(folder_, sweep + Words{"--jsonl", "-o", file_}, slow_reader);
     read_points(process, 2);
@@ -211,7 +211,7 @@ TEST_F(Collect, a_cancel_line_and_the_end_of_stdin_stop_it) {
   expect_resumes();
 }
 
-TEST_F(Collect, a_kill_loses_at_most_the_point_in_flight) {
+TEST_F(Collect, kill_loses_at_most_one_point) {
   Process process(folder_, sweep + Words{"--jsonl", "-o", file_}, slow_reader);
   const auto ids = read_points(process, 7);
   process.send(SIGKILL);
@@ -227,7 +227,7 @@ TEST_F(Collect, a_kill_loses_at_most_the_point_in_flight) {
   expect_resumes();
 }
 
-TEST_F(Collect, a_reader_that_goes_away_cancels) {
+TEST_F(Collect, closed_stdout_cancels) {
   {
     Process process(folder_, sweep + Words{"--jsonl", "-o", file_}, slow_reader);
     read_points(process, 2);
@@ -237,7 +237,7 @@ TEST_F(Collect, a_reader_that_goes_away_cancels) {
   expect_resumes();
 }
 
-TEST_F(Collect, a_full_disk_keeps_what_fitted) {
+TEST_F(Collect, full_disk_keeps_stored_points) {
   const Outcome outcome =
       expect_error(1, run(folder_, sweep + Words{"--quiet", "-o", file_}, {.file_size_limit = 500 * 1024}));
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("no space left"), HasSubstr("run.attnscope"), HasSubstr("--resume")));
@@ -247,14 +247,14 @@ TEST_F(Collect, a_full_disk_keeps_what_fitted) {
   expect_resumes();
 }
 
-TEST_F(Collect, a_second_collector_on_the_file_is_refused) {
+TEST_F(Collect, rejects_second_collector) {
   RunStore first = RunStore::open(file_, Mode::collect);
   EXPECT_THAT(expect_exit(1, run(folder_, sweep + Words{"--quiet", "-o", file_})).err,
               AllOf(HasSubstr("run.attnscope"), HasSubstr("another collector")));
   EXPECT_EQ(first.runs().size(), 0U);
 }
 
-TEST_F(Collect, a_damaged_file_is_left_alone) {
+TEST_F(Collect, rejects_damaged_file) {
   ASSERT_EQ(run(folder_, sweep + Words{"--quiet", "-o", file_}).exit_code, 0);
   std::filesystem::resize_file(file_, std::filesystem::file_size(file_) / 2);
   const auto size = std::filesystem::file_size(file_);
@@ -271,7 +271,7 @@ TEST_F(Collect, infeasible_and_out_of_memory_points_are_results) {
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("infeasible"), HasSubstr("out-of-memory")));
 }
 
-TEST_F(Collect, prints_the_table_that_is_asked_for) {
+TEST_F(Collect, prints_csv_and_json) {
   const Words small{"collect", "--device", "simulated", "-a", "N=256", "--algorithms", "naive"};
   const Outcome csv = expect_exit(0, run(folder_, small + Words{"--csv", "-o", file_}));
   EXPECT_EQ(std::count(csv.out.begin(), csv.out.end(), '\n'), 1 + 4) << csv.out;
@@ -283,7 +283,7 @@ TEST_F(Collect, prints_the_table_that_is_asked_for) {
   EXPECT_EQ(document["points"].size(), 4U);
 }
 
-TEST_F(Collect, an_older_versions_plan_keeps_its_hash) {
+TEST_F(Collect, plan_hash_is_stable) {
   expect_exit(0, run(folder_, {"collect", "--device",   "simulated",
                                "-a",      "N=[64,128]", "-a",
                                "heads=2", "-a",         "mask=[full,causal]",
@@ -294,7 +294,7 @@ TEST_F(Collect, an_older_versions_plan_keeps_its_hash) {
   EXPECT_EQ(RunStore::open(file_, Mode::read_only).runs().at(0).plan_hash, "8ba7f510bd84147d") << "as 0.1.0 had it";
 }
 
-TEST_F(Collect, whose_l2_a_simulation_plays_stands_in_its_run) {
+TEST_F(Collect, records_source_of_l2_model) {
   for (const char* gpu : {"simulated:A100", "simulated:H200"}) {
     expect_exit(0, run(folder_, {"collect", "--device", gpu, "-a", "N=256", "--algorithms", "fa2", "-q", "-o", file_}));
   }
@@ -310,7 +310,7 @@ TEST_F(Collect, whose_l2_a_simulation_plays_stands_in_its_run) {
   EXPECT_FALSE(exported.at("runs").at(1).contains("l2_from"));
 }
 
-TEST_F(Collect, whose_rates_a_simulation_takes_stands_in_its_run) {
+TEST_F(Collect, records_source_of_rates) {
   const auto ceilings = folder_ / "ceilings.attnscope";
   DeviceInfo device;
   device.uuid = "GPU-1";
@@ -340,7 +340,7 @@ TEST_F(Collect, whose_rates_a_simulation_takes_stands_in_its_run) {
   EXPECT_THAT(none.err, HasSubstr("NVIDIA A100"));
 }
 
-TEST_F(Collect, a_gpu_of_a_file_is_simulated) {
+TEST_F(Collect, simulates_gpu_from_file) {
   const std::filesystem::path gpu = folder_ / "fat.json";
   const Words words{"collect", "--device", "simulated:" + gpu.string(), "-a", "N=256", "--algorithms", "fa2", "-q",
                     "-o",      file_};
@@ -358,7 +358,7 @@ TEST_F(Collect, a_gpu_of_a_file_is_simulated) {
   EXPECT_EQ(RunStore::open(file_, RunStore::Mode::read_only).runs().size(), 1U) << "the run says what its GPU is";
 }
 
-TEST_F(Collect, what_no_algorithm_has_is_a_point_with_its_reason) {
+TEST_F(Collect, unsupported_knobs_are_infeasible) {
   const Outcome outcome =
       expect_exit(0, run(folder_, {"collect", "--device", "simulated", "-a", "N=128", "-a", "splits=[0,2]",
                                    "--algorithms", "fa1", "--quiet", "--csv", "-o", file_}));
@@ -368,7 +368,7 @@ TEST_F(Collect, what_no_algorithm_has_is_a_point_with_its_reason) {
   EXPECT_EQ(points[1].record.spec.knobs.number(knob::splits), 2);
 }
 
-TEST_F(Collect, imported_numbers_go_where_ours_go) {
+TEST_F(Collect, imported_points_are_exported) {
   const auto csv = folder_ / "peers.csv";
   std::ofstream(csv) << "device,algorithm,pass,mask,N,heads,d,time_ns,note\n"
                         "NVIDIA H200,torch-flash,fwd+bwd,causal,4096,16,128,2000000,a\n"
@@ -402,7 +402,7 @@ TEST_F(Collect, imported_numbers_go_where_ours_go) {
   EXPECT_EQ(RunStore::open(file_, Mode::read_only).runs().size(), 3U) << "an imported run is not one to resume";
 }
 
-TEST_F(Collect, a_bad_file_imports_nothing) {
+TEST_F(Collect, invalid_file_imports_nothing) {
   const auto csv = folder_ / "peers.csv";
   std::ofstream(csv) << "algorithm,N,heads,d,time_ns\na,64,1,64,5\na,64,1,64,soon\n";
   EXPECT_THAT(expect_exit(1, run(folder_, {"import", csv, "-o", file_})).err,
@@ -417,7 +417,7 @@ TEST_F(Collect, a_bad_file_imports_nothing) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "b.attnscope"));
 }
 
-TEST_F(Collect, a_pipe_is_imported_once_somebody_writes_into_it) {
+TEST_F(Collect, imports_from_a_pipe) {
   const auto pipe = folder_ / "peers.csv";
   const std::string table = "algorithm,N,heads,d,time_ns\na,64,1,64,5\n";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
@@ -435,7 +435,7 @@ TEST_F(Collect, a_pipe_is_imported_once_somebody_writes_into_it) {
   EXPECT_EQ(RunStore::open(file_, Mode::read_only).runs().size(), 2U);
 }
 
-TEST_F(Collect, an_ncu_table_is_one_point) {
+TEST_F(Collect, imports_ncu_table_as_one_point) {
   const auto csv = folder_ / "flash.csv";
   std::ofstream(csv) << "==PROF== Connected\n\"ID\",\"Kernel Name\",\"CC\",\"dram__bytes_read.sum\","
                         "\"gpu__time_duration.sum\"\n\"\",\"\",\"\",\"Mbyte\",\"msecond\"\n"
@@ -449,7 +449,7 @@ TEST_F(Collect, an_ncu_table_is_one_point) {
   EXPECT_EQ(evaluate(metric_key::time_median_ns, points[0].record)->value, 1.5e6);
 }
 
-TEST_F(Collect, a_preview_of_an_import_writes_nothing) {
+TEST_F(Collect, import_preview_writes_nothing) {
   const auto csv = folder_ / "peer.csv";
   std::ofstream(csv) << "algorithm,N,heads,d,note,time_ns\nfa2,64,1,64,hm,1000\nfa2,128,1,64,hm,\n";
   EXPECT_THAT(expect_exit(0, run(folder_, {"import", csv, "--preview"})).out,
@@ -471,7 +471,7 @@ TEST_F(Collect, a_preview_of_an_import_writes_nothing) {
   EXPECT_EQ(nlohmann::json::parse(twice.out)["recognised"], "csv");
 }
 
-TEST_F(Collect, the_papers_figure_stands_beside_ours) {
+TEST_F(Collect, paper_prints_published_values) {
   expect_exit(0, run(folder_, {"collect", "--device", "simulated", "--preset", "paper", "--quiet", "-o", file_}));
   const Outcome text = expect_exit(0, run(folder_, {"paper", file_}));
   EXPECT_THAT(text.out, AllOf(HasSubstr("66.6"), HasSubstr("40.3"), HasSubstr("6.58"), HasSubstr("simulated"),
@@ -491,7 +491,7 @@ TEST_F(Collect, the_papers_figure_stands_beside_ours) {
   EXPECT_THAT(expect_exit(1, run(folder_, {"paper", other})).err, HasSubstr("collect --preset paper"));
 }
 
-TEST_F(Collect, the_papers_figure_is_compared_with_its_own_workload_alone) {
+TEST_F(Collect, paper_compares_its_problem_only) {
   expect_exit(0, run(folder_, {"collect", "--device", "simulated", "--preset", "paper", "-a", "heads=[2,16]", "-a",
                                "dtype=[fp16,bf16]", "--cache-control", "none", "--quiet", "-o", file_}));
   EXPECT_THAT(
@@ -506,7 +506,7 @@ TEST_F(Collect, the_papers_figure_is_compared_with_its_own_workload_alone) {
   EXPECT_EQ(run(folder_, {"paper", imported}).exit_code, 1);
 }
 
-TEST_F(Collect, the_law_is_held_to_a_sweep_over_n_d_and_m) {
+TEST_F(Collect, law_fits_a_sweep_over_n_d_and_m) {
   const Words sweep_of_law{"collect",
                            "--device",
                            "simulated",
@@ -547,7 +547,7 @@ TEST_F(Collect, the_law_is_held_to_a_sweep_over_n_d_and_m) {
   EXPECT_THAT(expect_exit(1, run(folder_, {"law", other})).err, HasSubstr("collect --preset law"));
 }
 
-TEST_F(Collect, export_goes_over_no_measurements_and_follows_links) {
+TEST_F(Collect, export_never_overwrites_measurements) {
   ASSERT_EQ(run(folder_, sweep + Words{"--quiet", "-o", file_}).exit_code, 0);
   const auto size = std::filesystem::file_size(file_);
   EXPECT_THAT(expect_exit(1, run(folder_, {"export", file_, "-o", file_})).err, HasSubstr("already exists"));
@@ -561,7 +561,7 @@ TEST_F(Collect, export_goes_over_no_measurements_and_follows_links) {
   EXPECT_TRUE(std::filesystem::is_regular_file(std::filesystem::symlink_status(plain)));
 }
 
-TEST(Export, a_filter_leaves_the_points_that_fit) {
+TEST(Export, filter_selects_points) {
   const TemporaryFolder folder;
   const auto split = [](const std::string& text, char at) {
     std::vector<std::string> parts;
@@ -594,7 +594,7 @@ TEST(Export, a_filter_leaves_the_points_that_fit) {
                               folder / "x.attnscope"}));
 }
 
-TEST_F(Collect, info_and_export_read_it_back) {
+TEST_F(Collect, info_and_export_read_the_run) {
   ASSERT_EQ(run(folder_, sweep + Words{"--quiet", "-o", file_}).exit_code, 0);
   EXPECT_THAT(expect_exit(0, run(folder_, {"info", file_})).out,
               AllOf(HasSubstr(fmt::format("schema version {}", schema_version)), HasSubstr("complete"),
@@ -617,7 +617,7 @@ TEST_F(Collect, info_and_export_read_it_back) {
   EXPECT_EQ(RunStore::open(joined, Mode::read_only).points().size(), sweep_points) << "a run is copied once";
 }
 
-TEST_F(Collect, a_simulation_that_is_not_played_whole_says_so) {
+TEST_F(Collect, marks_extrapolated_points) {
   const Words large{"collect", "--device", "simulated", "-a",           "N=[1024,16384]", "-a",
                     "d=128",   "-a",       "heads=16",  "--algorithms", "naive"};
   const Outcome collected = expect_exit(0, run(folder_, large + Words{"-o", file_, "--csv"}));
@@ -627,7 +627,7 @@ TEST_F(Collect, a_simulation_that_is_not_played_whole_says_so) {
   EXPECT_THAT(run(folder_, {"export", file_, "--long"}).out, HasSubstr(",byte,extrapolated,"));
 }
 
-TEST_F(Collect, without_a_file_it_writes_where_data_belongs_and_resumes_there) {
+TEST_F(Collect, default_file_is_in_data_folder) {
   const auto runs = folder_ / "data" / "attnscope" / "runs";
   Process process(folder_, sweep + Words{"--jsonl"}, slow_reader);
   read_points(process, 3);

@@ -30,7 +30,7 @@ using Model = CommandTest;
 const std::vector<std::string> commands{"doctor", "collect", "verify", "model", "kernels",
                                         "export", "import",  "paper",  "info",  "check"};
 
-TEST(Help, is_there_for_every_command) {
+TEST(Help, exists_for_every_command) {
   const TemporaryFolder folder;
   const Outcome top = expect_exit(0, run(folder, {"--help"}));
   for (const std::string& command : commands) {
@@ -41,7 +41,7 @@ TEST(Help, is_there_for_every_command) {
   }
 }
 
-TEST(Version, is_there_for_every_command) {
+TEST(Version, exists_for_every_command) {
   const TemporaryFolder folder;
   for (const auto& arguments : std::vector<std::vector<std::string>>{
            {"--version"}, {"doctor", "--version"}, {"collect", "--version"}, {"kernels", "build", "--version"}}) {
@@ -64,7 +64,7 @@ std::ostream& operator<<(std::ostream& out, const Mistake& mistake) {
 
 class Mistakes : public ::testing::TestWithParam<Mistake> {};
 
-TEST_P(Mistakes, end_with_one_line_and_a_code) {
+TEST_P(Mistakes, print_one_line_and_exit_code) {
   const TemporaryFolder folder;
   std::ofstream(folder / "notes.txt") << "not a database, by far\n";
   std::vector<std::string> arguments = GetParam().arguments;
@@ -145,19 +145,19 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"verify", "--algorithms", "fa9"}, 2, {"fa9"}},
         Mistake{{"verify", "--device", "simulated:Voodoo2"}, 2, {"Voodoo2"}}));
 
-TEST_F(Devices, a_gpu_that_is_demanded_and_hidden_is_an_error) {
+TEST_F(Devices, requested_gpu_must_exist) {
   expect_error(
       1, run(folder_, {"collect", "--device", "gpu", "--quiet"}, {.environment = {{"CUDA_VISIBLE_DEVICES", ""}}}));
 }
 
-TEST_F(Devices, without_a_gpu_the_first_line_says_simulated_and_why) {
+TEST_F(Devices, first_line_explains_simulation) {
   const Outcome outcome =
       expect_exit(0, run(folder_, {"collect", "-a", "N=128", "--algorithms", "fa2", "-o", folder_ / "a.attnscope"},
                          {.environment = {{"CUDA_VISIBLE_DEVICES", ""}}}));
   EXPECT_THAT(outcome.out, ::testing::MatchesRegex("Device: simulated NVIDIA H200: [^\n]+\n(.|\n)*"));
 }
 
-TEST(Doctor, has_no_objection_to_a_machine_without_a_gpu) {
+TEST(Doctor, succeeds_without_gpu) {
   const TemporaryFolder folder;
   const Outcome outcome = expect_exit(0, run(folder, {"doctor", "--json"}));
   const auto checks = nlohmann::json::parse(outcome.out)["rows"];
@@ -204,7 +204,7 @@ TEST_F(Model, gives_the_closed_forms) {
   EXPECT_EQ(rows.size(), 1U + 3U + 1U) << "naive's kernels also stand alone";
 }
 
-TEST_F(Model, takes_measured_rates_of_that_gpu_and_says_so) {
+TEST_F(Model, predicts_with_measured_rates) {
   const auto file = folder_ / "a.attnscope";
   RunHeader header;
   header.device.uuid = "GPU-1";
@@ -238,7 +238,7 @@ TEST_F(Model, takes_measured_rates_of_that_gpu_and_says_so) {
               HasSubstr("NVIDIA H200"));
 }
 
-TEST_F(Model, people_read_full_and_programs_none) {
+TEST_F(Model, mask_names_depend_on_format) {
   const std::vector<std::string> words{"model", "-a", "N=128", "-a", "mask=full", "--algorithms", "fa2"};
   EXPECT_THAT(expect_exit(0, run(folder_, words)).out, AllOf(HasSubstr(" full "), Not(HasSubstr(" none "))));
   std::vector<std::string> csv = words;
@@ -246,7 +246,7 @@ TEST_F(Model, people_read_full_and_programs_none) {
   EXPECT_THAT(run(folder_, csv).out, HasSubstr(",full,"));
 }
 
-TEST_F(Model, prints_a_gpu_and_reads_what_it_printed) {
+TEST_F(Model, gpu_file_round_trips) {
   const std::string file = folder_ / "gpu.json";
   const Outcome printed = expect_exit(0, run(folder_, {"model", "--gpu", "A100", "--print-gpu"}));
   nlohmann::json gpu = nlohmann::json::parse(printed.out);
@@ -261,7 +261,7 @@ TEST_F(Model, prints_a_gpu_and_reads_what_it_printed) {
   EXPECT_GT(ns_on(file), 1.5 * ns_on("A100")) << "of half as many SMs";
 }
 
-TEST_F(Model, says_why_a_tile_does_not_fit) {
+TEST_F(Model, prints_reason_of_infeasible_tile) {
   const Outcome outcome =
       expect_exit(0, run(folder_, {"model", "-a", "N=1024", "-a", "d=128", "-a", "br=[64,256]", "-a", "bc=256",
                                    "--algorithms", "fa2", "--gpu", "A100", "--json"}));
@@ -272,7 +272,7 @@ TEST_F(Model, says_why_a_tile_does_not_fit) {
   EXPECT_TRUE((*refused)["model_l2_to_sm_bytes"].is_null());
 }
 
-TEST_F(Model, says_of_launches_that_are_in_no_sum) {
+TEST_F(Model, marks_launches_outside_the_sum) {
   const Outcome outcome = expect_exit(0, run(folder_, {"model", "-a", "n_q=1", "-a", "n_k=4096", "-a", "d=128", "-a",
                                                        "dtype=fp8", "--algorithms", "splitkv", "--json"}));
   std::map<std::string, std::string> reasons;
@@ -284,7 +284,7 @@ TEST_F(Model, says_of_launches_that_are_in_no_sum) {
                                    Pair("quantise K", Not(IsEmpty())), Pair("quantise V", Not(IsEmpty()))));
 }
 
-TEST_F(Model, shows_people_only_the_columns_that_say_something) {
+TEST_F(Model, text_omits_default_columns) {
   const std::vector<std::string> plain{"model", "-a", "N=256", "--algorithms", "fa2"};
   const Outcome text = run(folder_, plain);
   EXPECT_THAT(text.out, ::testing::Not(AnyOf(HasSubstr("dropout"), HasSubstr("stages"))));
@@ -316,7 +316,7 @@ class Language : public ::testing::Test {
   std::string page = (folder / "report.html").string();
 };
 
-TEST_F(Language, of_a_report_is_the_one_that_was_asked_for) {
+TEST_F(Language, report_uses_requested_language) {
   for (const std::string language : {"en", "zh"}) {
     expect_exit(0, run(folder, {"report", ATTNSCOPE_SAMPLE, "-o", page, "--force", "--lang", language}));
     const std::string text = content(page);
@@ -325,13 +325,13 @@ TEST_F(Language, of_a_report_is_the_one_that_was_asked_for) {
   }
 }
 
-TEST_F(Language, that_is_unknown_is_a_usage_error) {
+TEST_F(Language, unknown_language_is_a_usage_error) {
   EXPECT_THAT(expect_exit(2, run(folder, {"report", ATTNSCOPE_SAMPLE, "-o", page, "--lang", "fr"})).err,
               AllOf(HasSubstr("'fr'"), HasSubstr("en, zh")));
   EXPECT_EQ(run(folder, {"info", "x.attnscope", "--lang", "zh"}).exit_code, 2) << "the terminal is English";
 }
 
-TEST_F(Language, of_the_locale_is_not_the_terminals) {
+TEST_F(Language, terminal_ignores_locale) {
   const Outcome outcome = run(folder, {"info", "nowhere.attnscope"}, {.environment = {{"LC_ALL", "zh_CN.UTF-8"}}});
   EXPECT_EQ(outcome.err, "error: nowhere.attnscope does not exist\n");
 }

@@ -13,7 +13,7 @@
 #include <sstream>
 #include <string>
 
-#include "stand_in.h"
+#include "fake_driver.h"
 #include "subprocess.h"
 #include "sweeps.h"
 
@@ -51,7 +51,7 @@ class Compare : public ::testing::Test {
   fs::path before_ = imported("before", "GPU X,mine,512,16,64,1000\nGPU X,mine,1024,16,64,4000\n");
 };
 
-TEST_F(Compare, a_regression_fails_and_an_improvement_does_not) {
+TEST_F(Compare, fails_on_regression_only) {
   const fs::path after = imported("after", "GPU X,mine,512,16,64,1200\nGPU X,mine,1024,16,64,4010\n");
   const Outcome plain = compared({before_, "--candidate", after});
   EXPECT_EQ(plain.exit_code, 0) << plain.err;
@@ -79,7 +79,7 @@ TEST_F(Compare, a_regression_fails_and_an_improvement_does_not) {
   EXPECT_EQ(compared({after, "--candidate", before_, "--fail-on-regression", "1"}).exit_code, 0);
 }
 
-TEST_F(Compare, what_no_longer_runs_has_not_passed) {
+TEST_F(Compare, points_that_no_longer_run_fail) {
   const fs::path table = folder_ / "crashed.csv";
   std::ofstream(table) << "device,algorithm,N,heads,d,disposition,reason,time_ns\n"
                           "GPU X,mine,512,16,64,crashed,boom,\nGPU X,mine,1024,16,64,ok,,4000\n";
@@ -97,7 +97,7 @@ TEST_F(Compare, what_no_longer_runs_has_not_passed) {
   EXPECT_EQ(none.exit_code, 5);
 }
 
-TEST_F(Compare, a_partial_copy_stands_for_its_own_points_alone) {
+TEST_F(Compare, partial_copy_contributes_its_points_only) {
   const fs::path after = imported("after", "GPU X,mine,512,16,64,1200\nGPU X,mine,1024,16,64,4800\n");
   const fs::path both = folder_ / "both.attnscope";
   ASSERT_EQ(run(folder_, {"merge", before_, after, "-o", both}).exit_code, 0);
@@ -111,7 +111,7 @@ TEST_F(Compare, a_partial_copy_stands_for_its_own_points_alone) {
   EXPECT_THAT(outcome.out, HasSubstr("0 FASTER, 1 SLOWER, 0 SAME, 0 UNDECIDED; 1 not compared"));
 }
 
-TEST_F(Compare, json_and_csv_hold_the_values) {
+TEST_F(Compare, json_and_csv_contain_values) {
   const fs::path after = imported("after", "GPU X,mine,512,16,64,800\nGPU X,mine,2048,16,64,4010\n");
   const Outcome outcome = compared({before_, after, "--format", "json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -128,7 +128,7 @@ TEST_F(Compare, json_and_csv_hold_the_values) {
   EXPECT_THAT(compared({before_, after, "--format", "csv"}).out, HasSubstr(",FASTER,"));
 }
 
-TEST_F(Compare, what_a_file_calls_things_is_text) {
+TEST_F(Compare, escapes_text_of_files) {
   const std::string name = "<script>alert(1)</script>";
   const fs::path one = imported("one", "GPU X," + name + ",512,16,64,1000\nGPU X,=1+2,512,16,64,1000\n");
   const fs::path two = imported("two", "GPU X," + name + ",512,16,64,1000\nGPU X,=1+2,512,16,64,1000\n");
@@ -137,7 +137,7 @@ TEST_F(Compare, what_a_file_calls_things_is_text) {
   EXPECT_THAT(compared(sides + Words{"csv"}).out, AllOf(HasSubstr(",'=1+2 "), Not(HasSubstr(",=1+2"))));
 }
 
-TEST_F(Compare, two_algorithms_of_one_file_are_sides) {
+TEST_F(Compare, compares_two_algorithms_of_one_file) {
   const std::string sample = ATTNSCOPE_SAMPLE;
   const Outcome outcome = compared({sample + ":algo:fa1 status:ok", "--candidate", sample + ":algo:fa2 status:ok"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -155,7 +155,7 @@ Words command_in(const std::string& words) {
   return command;
 }
 
-TEST_F(Compare, the_command_that_would_settle_a_point_runs) {
+TEST_F(Compare, suggested_command_runs) {
   const std::string sample = ATTNSCOPE_SAMPLE;
   const Outcome outcome = compared({sample + ":algo:fa1 status:ok N:1024", "--candidate",
                                     sample + ":algo:fa2 status:ok N:1024", "--margin", "40", "--format", "json"});
@@ -174,7 +174,7 @@ TEST_F(Compare, the_command_that_would_settle_a_point_runs) {
   EXPECT_EQ(settled.exit_code, 0) << settled.err;
 }
 
-TEST_F(Compare, what_another_program_measured_has_no_command_of_ours) {
+TEST_F(Compare, imported_points_have_no_suggested_command) {
   const fs::path after = imported("after", "GPU X,mine,512,16,64,1010\nGPU X,mine,1024,16,64,4010\n");
   const Outcome outcome = compared({before_, "--candidate", after});
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("2 UNDECIDED"), Not(HasSubstr("attnscope collect"))));
@@ -183,7 +183,7 @@ TEST_F(Compare, what_another_program_measured_has_no_command_of_ours) {
 #ifdef ATTNSCOPE_FAKE_GPU_LIBRARY
 // Kernels of the fake GPU take 10 us +- 10 ns.
 TEST_F(Compare, planted_changes_are_found) {
-  Process::Options options = on_stand_in();
+  Process::Options options = on_fake_gpu();
   options.program = ATTNSCOPE_PLANT_CHANGES;
   const std::string planted = folder_ / "planted.attnscope";
   const Outcome recorded =
@@ -203,7 +203,7 @@ TEST_F(Compare, planted_changes_are_found) {
 }
 #endif
 
-TEST_F(Compare, what_cannot_be_compared_is_one_line) {
+TEST_F(Compare, rejects_incomparable_sides) {
   const std::string file = before_;
   expect_refusal({file, "--candidate", file}, 2, "--candidate");
   expect_refusal({file}, 2, "one run");

@@ -35,7 +35,7 @@ class Edit : public CommandTest {
   }
 };
 
-TEST_F(Edit, names_a_run_by_number_uid_or_name) {
+TEST_F(Edit, selects_run_by_number_uid_or_name) {
   const Outcome named =
       expect_exit(0, edit({"--run", "1", "--name", "before the fix", "--tag", "base", "--tag", "h100", "--json"}));
   const json changed = json::parse(named.out)["rows"];
@@ -71,7 +71,7 @@ TEST_F(Edit, deletes_and_restores) {
   EXPECT_THAT(run(folder_, {"export", file_}).out, HasSubstr(",256,"));
 }
 
-TEST_F(Edit, says_in_one_line_what_it_cannot_do) {
+TEST_F(Edit, rejects_invalid_arguments) {
   EXPECT_THAT(refused(2, {"--run", "7", "--hide"}), AllOf(HasSubstr("has no run 7"), HasSubstr("--list")));
   EXPECT_THAT(refused(2, {"--run", "1"}), HasSubstr("--name"));
   EXPECT_THAT(refused(2, {"--hide"}), HasSubstr("--run"));

@@ -39,14 +39,14 @@ class Files : public CommandTest {
  protected:
 };
 
-TEST_F(Files, a_sweep_whose_file_is_removed_ends_with_one_line) {
+TEST_F(Files, removed_file_ends_the_sweep) {
   Process process(folder_, sweep + Words{"--jsonl", "-o", file_}, slow_reader);
   ASSERT_TRUE(read_until<PointEvent>(process));
   fs::remove(file_);
   EXPECT_THAT(expect_error(1, process.wait()).err, HasSubstr("run.attnscope was removed, moved or replaced"));
 }
 
-TEST_F(Files, a_sweep_waits_for_another_programs_lock_and_says_so) {
+TEST_F(Files, waits_for_lock) {
   Process process(folder_, sweep + Words{"--jsonl", "-o", file_}, slow_reader);
   ASSERT_TRUE(read_until<PointEvent>(process));
   SQLite::Database other(file_.string(), SQLite::OPEN_READWRITE, 10000);
@@ -59,7 +59,7 @@ TEST_F(Files, a_sweep_waits_for_another_programs_lock_and_says_so) {
   EXPECT_EQ(findings(file_).size(), sweep_points);
 }
 
-TEST_F(Files, a_sweep_that_waits_for_a_lock_can_be_cancelled) {
+TEST_F(Files, lock_wait_can_be_cancelled) {
   Process process(folder_, sweep + Words{"--jsonl", "-o", file_}, slow_reader);
   ASSERT_TRUE(read_until<PointEvent>(process));
   SQLite::Database other(file_.string(), SQLite::OPEN_READWRITE, 10000);
@@ -69,7 +69,7 @@ TEST_F(Files, a_sweep_that_waits_for_a_lock_can_be_cancelled) {
   EXPECT_THAT(expect_error(1, process.wait()).err, HasSubstr("locked"));
 }
 
-TEST_F(Files, the_end_of_the_terminal_cancels_as_sigterm_does) {
+TEST_F(Files, sighup_cancels) {
   Process process(folder_, sweep + Words{"--jsonl", "-o", file_}, slow_reader);
   ASSERT_TRUE(read_until<PointEvent>(process));
   process.send(SIGHUP);
@@ -77,7 +77,7 @@ TEST_F(Files, the_end_of_the_terminal_cancels_as_sigterm_does) {
   EXPECT_EQ(RunStore::open(file_, Mode::read_only).runs().at(0).state, StoredRunState::cancelled);
 }
 
-TEST_F(Files, under_nohup_it_does_not) {
+TEST_F(Files, nohup_ignores_sighup) {
   std::signal(SIGHUP, SIG_IGN);  // inherited by the child
   Process process(folder_, sweep + Words{"--jsonl", "-o", file_}, slow_reader);
   std::signal(SIGHUP, SIG_DFL);
@@ -86,7 +86,7 @@ TEST_F(Files, under_nohup_it_does_not) {
   EXPECT_EQ(process.wait().exit_code, 0);
 }
 
-TEST_F(Files, lines_that_nobody_gets_are_an_error) {
+TEST_F(Files, unwritten_output_is_an_error) {
   const Process::Options full{.stdout_file = "/dev/full"};
   for (const Words& words : {small_sweep + Words{"-o", file_}, Words{"info", file_}, Words{"export", file_},
                              Words{"kernels"}, Words{"--help"}, Words{"--version"}}) {
@@ -96,7 +96,7 @@ TEST_F(Files, lines_that_nobody_gets_are_an_error) {
 }
 
 // Without standard descriptors, a data file would get descriptor 1 and be overwritten by messages.
-TEST_F(Files, closed_standard_descriptors_are_no_files) {
+TEST_F(Files, closed_standard_descriptors_are_reserved) {
   ASSERT_EQ(run(folder_, small_sweep + Words{"-q", "-o", file_}).exit_code, 0);
   // With an open reader, new data stays in the WAL and the first page is not rewritten.
   SQLite::Database reader(file_.string(), SQLite::OPEN_READWRITE);
@@ -115,7 +115,7 @@ TEST_F(Files, closed_standard_descriptors_are_no_files) {
   EXPECT_EQ(findings(file_).size(), 2U);
 }
 
-TEST_F(Files, a_name_need_not_be_utf8) {
+TEST_F(Files, accepts_names_that_are_not_utf8) {
   const fs::path file = folder_ / "caf\xe9.attnscope";
   const fs::path table = folder_ / "t\xfc.csv";
   expect_exit(0, run(folder_, small_sweep + Words{"--jsonl", "-o", file}));
@@ -131,7 +131,7 @@ TEST_F(Files, a_name_need_not_be_utf8) {
   EXPECT_EQ(run(folder_, small_sweep + Words{"-q", "--resume", "-o", file}).exit_code, 0);
 }
 
-TEST_F(Files, exports_write_to_what_is_no_regular_file_and_refuse_what_is_not_theirs) {
+TEST_F(Files, exports_write_to_special_files) {
   ASSERT_EQ(run(folder_, small_sweep + Words{"-q", "-o", file_}).exit_code, 0);
   const std::string csv = run(folder_, {"export", file_}).out;
   EXPECT_EQ(run(folder_, {"export", file_, "-o", "/dev/stdout"}).out, csv);
@@ -151,7 +151,7 @@ TEST_F(Files, exports_write_to_what_is_no_regular_file_and_refuse_what_is_not_th
   EXPECT_EQ(content(notes), csv);
 }
 
-TEST_F(Files, pipes_and_links_in_a_circle_are_no_files_to_read) {
+TEST_F(Files, rejects_pipes_and_circular_links) {
   const fs::path pipe = folder_ / "pipe.attnscope";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   const fs::path circle = folder_ / "circle.attnscope";

@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-#include "stand_in.h"
+#include "fake_driver.h"
 #include "storage/run_store.h"
 #include "subprocess.h"
 
@@ -38,7 +38,7 @@ class GpuFaults : public ::testing::Test {
                                        "-a",      "heads=1",  "-o",  file_};
     arguments.insert(arguments.end(), axes.begin(), axes.end());
     arguments.insert(arguments.end(), more.begin(), more.end());
-    return run(folder_, arguments, on_stand_in(faults));
+    return run(folder_, arguments, on_fake_gpu(faults));
   }
 
   [[nodiscard]] std::map<std::string, std::map<Disposition, int>> dispositions() const {
@@ -59,7 +59,7 @@ class GpuFaults : public ::testing::Test {
   std::filesystem::path file_ = folder_ / "run.attnscope";
 };
 
-TEST_F(GpuFaults, without_any_the_sweep_is_measured) {
+TEST_F(GpuFaults, measures_without_faults) {
   const Outcome outcome = collect("", {"--algorithms", "fa1,fa2"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(dispositions()["fa2"][Disposition::ok], 3);
@@ -67,7 +67,7 @@ TEST_F(GpuFaults, without_any_the_sweep_is_measured) {
   EXPECT_NE(the_run().environment.driver_version, "");
 }
 
-TEST_F(GpuFaults, a_crash_costs_its_point_only) {
+TEST_F(GpuFaults, crash_costs_one_point) {
   const Outcome outcome = collect("crash=fa1", {"--algorithms", "fa1,fa2"});
   EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
   EXPECT_EQ(dispositions()["fa1"][Disposition::crashed], 3);
@@ -76,7 +76,7 @@ TEST_F(GpuFaults, a_crash_costs_its_point_only) {
   EXPECT_EQ(the_run().points, 6U);
 }
 
-TEST_F(GpuFaults, a_hang_costs_its_point_only) {
+TEST_F(GpuFaults, hang_costs_one_point) {
   const Outcome outcome = collect("hang=fa1", {"--algorithms", "fa1,fa2", "--timeout", "0.1"});
   EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
   EXPECT_EQ(dispositions()["fa1"][Disposition::timeout], 3);
@@ -85,7 +85,7 @@ TEST_F(GpuFaults, a_hang_costs_its_point_only) {
 
 // Each process crashes at the 9th launch of its counter sessions: the second point in its second session, which has two
 // points.
-TEST_F(GpuFaults, a_crash_while_points_are_counted_together_costs_its_point_only) {
+TEST_F(GpuFaults, crash_in_counter_session_costs_one_point) {
   const Outcome outcome = collect_axes("crash-in-range=9", {"-a", "N=[16:96:16]"}, {"--algorithms", "fa2"});
   EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
   EXPECT_EQ(the_run().state, StoredRunState::complete);
@@ -102,7 +102,7 @@ TEST_F(GpuFaults, a_crash_while_points_are_counted_together_costs_its_point_only
   }
 }
 
-TEST_F(GpuFaults, what_waits_for_its_counters_at_a_cancel_is_measured_again) {
+TEST_F(GpuFaults, points_without_counters_are_measured_again) {
   // Every launch is interrupted, including those after resuming.
   const Outcome cancelled = collect_axes("interrupt=read_noise", {"-a", "N=[16:96:16]"}, {"--algorithms", "fa2"});
   EXPECT_EQ(cancelled.exit_code, 5) << cancelled.err;
@@ -114,7 +114,7 @@ TEST_F(GpuFaults, what_waits_for_its_counters_at_a_cancel_is_measured_again) {
   EXPECT_EQ(the_run().points, 6U);
 }
 
-TEST_F(GpuFaults, a_gpu_that_only_crashes_is_given_up_and_can_be_resumed) {
+TEST_F(GpuFaults, gives_up_after_repeated_crashes) {
   const std::vector<std::string> many{"-a", "N=[16:160:16]"};
   const Outcome outcome = collect_axes("crash=fa2", many, {"--algorithms", "fa2"});
   EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
@@ -125,7 +125,7 @@ TEST_F(GpuFaults, a_gpu_that_only_crashes_is_given_up_and_can_be_resumed) {
   EXPECT_EQ(dispositions()["fa2"][Disposition::ok], 4);
 }
 
-TEST_F(GpuFaults, rounds_go_on_where_they_were_killed) {
+TEST_F(GpuFaults, resumes_within_a_round) {
   const std::vector<std::string> sweep{"collect",       "--device",     "gpu", "--no-verify", "-a", "heads=1", "-a",
                                        "N=[16:256:16]", "--algorithms", "fa2", "--rounds",    "4",  "-o",      file_};
   constexpr std::size_t points = 16;
@@ -133,7 +133,7 @@ TEST_F(GpuFaults, rounds_go_on_where_they_were_killed) {
     more.insert(more.begin(), sweep.begin(), sweep.end());
     return more;
   };
-  Process::Options narrow = on_stand_in("");
+  Process::Options narrow = on_fake_gpu("");
   narrow.narrow_pipe = true;
   std::size_t kept = 0;
   for (const std::size_t reported : {points + 5, points - 4}) {  // second round, then third or later
@@ -157,7 +157,7 @@ TEST_F(GpuFaults, rounds_go_on_where_they_were_killed) {
     kept = now;
   }
   const std::uint64_t seed = the_run().order_seed;
-  const Outcome resumed = run(folder_, with({"--quiet", "--resume"}), on_stand_in(""));
+  const Outcome resumed = run(folder_, with({"--quiet", "--resume"}), on_fake_gpu(""));
   EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
   EXPECT_EQ(the_run().state, StoredRunState::complete);
   EXPECT_EQ(the_run().rounds, 4);
@@ -173,7 +173,7 @@ TEST_F(GpuFaults, rounds_go_on_where_they_were_killed) {
   EXPECT_TRUE(store.invalid_rows().empty());
 }
 
-TEST_F(GpuFaults, a_run_of_several_rounds_goes_on_when_a_point_costs_the_gpu) {
+TEST_F(GpuFaults, continues_rounds_after_device_loss) {
   const Outcome outcome = collect("crash=fa1", {"--algorithms", "fa1,fa2", "--rounds", "2"});
   EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
   EXPECT_EQ(the_run().state, StoredRunState::complete);
@@ -184,7 +184,7 @@ TEST_F(GpuFaults, a_run_of_several_rounds_goes_on_when_a_point_costs_the_gpu) {
   }
 }
 
-TEST_F(GpuFaults, a_gpu_that_is_gone_at_the_restart_interrupts_its_run) {
+TEST_F(GpuFaults, missing_gpu_interrupts_the_run) {
   const std::string mark = folder_ / "mark";
   const std::vector<std::string> sweep{"collect",   "--no-verify", "--quiet", "-a",           "heads=1", "-a",
                                        "N=[16,32]", "-o",          file_,     "--algorithms", "fa1,fa2"};
@@ -197,7 +197,7 @@ TEST_F(GpuFaults, a_gpu_that_is_gone_at_the_restart_interrupts_its_run) {
       std::filesystem::remove(file_);
       std::filesystem::remove(mark);
       const std::string faults = fmt::format("crash=fa1,mark={0},{1}{0}", mark, fault);
-      const Outcome outcome = run(folder_, with(device), on_stand_in(faults));
+      const Outcome outcome = run(folder_, with(device), on_fake_gpu(faults));
       EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
       EXPECT_THAT(outcome.err, AllOf(HasSubstr("Fake GPU (GPU-00010203-0405-0607-0809-0a0b0c0d0e0f)"),
                                      HasSubstr("Check nvidia-smi"), HasSubstr("--resume -o " + file_.string())));
@@ -205,12 +205,12 @@ TEST_F(GpuFaults, a_gpu_that_is_gone_at_the_restart_interrupts_its_run) {
       EXPECT_FALSE(the_run().simulated);
       EXPECT_EQ(the_run().points, 1U);
 
-      const Outcome still_gone = run(folder_, with({"--resume"}), on_stand_in(faults));
+      const Outcome still_gone = run(folder_, with({"--resume"}), on_fake_gpu(faults));
       EXPECT_EQ(still_gone.exit_code, 5) << still_gone.err;
       EXPECT_THAT(still_gone.err, HasSubstr("--resume -o " + file_.string()));
       EXPECT_EQ(the_run().points, 1U) << "one run, and no other";
 
-      EXPECT_EQ(run(folder_, with({"--resume"}), on_stand_in("")).exit_code, 5);
+      EXPECT_EQ(run(folder_, with({"--resume"}), on_fake_gpu("")).exit_code, 5);
       EXPECT_EQ(the_run().state, StoredRunState::complete);
       EXPECT_EQ(dispositions()["fa1"][Disposition::crashed], 1);
       EXPECT_EQ(dispositions()["fa1"][Disposition::ok], 1);
@@ -220,11 +220,11 @@ TEST_F(GpuFaults, a_gpu_that_is_gone_at_the_restart_interrupts_its_run) {
 }
 
 // A lock longer than SQLite's timeout of 5 s must not lose the end of a run.
-TEST_F(GpuFaults, a_gone_gpu_is_recorded_once_another_programs_lock_is_gone) {
+TEST_F(GpuFaults, records_missing_gpu_after_lock) {
   const std::vector<std::string> sweep{"collect",       "--no-verify", "--jsonl", "-a",           "heads=1", "-a",
                                        "N=[16:512:16]", "-o",          file_,     "--algorithms", "fa1,fa2"};
   {
-    Process::Options narrow = on_stand_in("");
+    Process::Options narrow = on_fake_gpu("");
     narrow.narrow_pipe = true;
     Process killed(folder_, sweep, narrow);
     for (std::string line; line.find("\"event\":\"point\"") == std::string::npos;) {
@@ -241,7 +241,7 @@ TEST_F(GpuFaults, a_gone_gpu_is_recorded_once_another_programs_lock_is_gone) {
   std::optional<SQLite::Transaction> transaction(std::in_place, other, SQLite::TransactionBehavior::IMMEDIATE);
   std::vector<std::string> resumed = sweep;
   resumed.emplace_back("--resume");
-  Process process(folder_, resumed, on_stand_in(fmt::format("gone={}", mark.string())));
+  Process process(folder_, resumed, on_fake_gpu(fmt::format("gone={}", mark.string())));
   bool waits = false;
   while (!waits) {
     const std::optional<std::string> line = process.read_line();
@@ -254,25 +254,25 @@ TEST_F(GpuFaults, a_gone_gpu_is_recorded_once_another_programs_lock_is_gone) {
   EXPECT_EQ(the_run().state, StoredRunState::interrupted);
 }
 
-TEST_F(GpuFaults, a_run_goes_on_on_its_gpu_when_numbers_change) {
+TEST_F(GpuFaults, resumes_on_gpu_with_new_number) {
   const std::string mark = folder_ / "mark";
   const std::vector<std::string> arguments{"collect", "--device",     "1",  "--no-verify", "--quiet",
                                            "-a",      "N=[16,32]",    "-a", "heads=1",     "-o",
                                            file_,     "--algorithms", "fa1"};
   const Outcome outcome =
-      run(folder_, arguments, on_stand_in(fmt::format("gpus=2,crash=fa1,mark={0},renumbered={0}", mark)));
+      run(folder_, arguments, on_fake_gpu(fmt::format("gpus=2,crash=fa1,mark={0},renumbered={0}", mark)));
   EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
   EXPECT_EQ(the_run().state, StoredRunState::complete);
   EXPECT_EQ(the_run().points, 2U);
   EXPECT_THAT(the_run().device_uuid, ::testing::EndsWith("10"));
 }
 
-TEST_F(GpuFaults, a_gone_gpu_is_the_last_event) {
+TEST_F(GpuFaults, missing_gpu_is_the_last_event) {
   const std::string mark = folder_ / "mark";
   Process process(folder_,
                   {"collect", "--no-verify", "--jsonl", "-a", "N=[16,32]", "-a", "heads=1", "-o", file_, "--algorithms",
                    "fa1", "--timeout", "0.1"},
-                  on_stand_in(fmt::format("hang=fa1,mark={0},gone={0}", mark)));
+                  on_fake_gpu(fmt::format("hang=fa1,mark={0},gone={0}", mark)));
   const Outcome outcome = process.wait();
   EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
   const std::size_t last = outcome.out.rfind("{\"event\"");
@@ -281,10 +281,10 @@ TEST_F(GpuFaults, a_gone_gpu_is_the_last_event) {
                                               HasSubstr("\"exit_code\":5"), HasSubstr("--resume")));
 }
 
-TEST_F(GpuFaults, a_broken_gpu_is_not_simulated_unless_asked_for) {
+TEST_F(GpuFaults, broken_gpu_is_not_simulated) {
   const std::vector<std::string> sweep{"collect", "--quiet", "-a", "N=16", "-o", file_, "--algorithms", "fa1"};
   for (const std::string fault : {"init=999", "init=803", "oom-at=1", "driver=11080", "compute=75"}) {
-    const Outcome outcome = run(folder_, sweep, on_stand_in(fault));
+    const Outcome outcome = run(folder_, sweep, on_fake_gpu(fault));
     EXPECT_EQ(outcome.exit_code, 1) << fault;
     EXPECT_THAT(outcome.err, AllOf(StartsWith("error: "), HasSubstr("--device simulated")));
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
@@ -292,15 +292,15 @@ TEST_F(GpuFaults, a_broken_gpu_is_not_simulated_unless_asked_for) {
   }
 }
 
-TEST_F(GpuFaults, a_simulation_nobody_asked_for_is_said_and_recorded) {
+TEST_F(GpuFaults, fallback_simulation_is_reported) {
   const std::vector<std::string> sweep{"collect", "--quiet", "-a", "N=16", "-o", file_, "--algorithms", "fa1"};
-  Process::Options none = on_stand_in("");
+  Process::Options none = on_fake_gpu("");
   none.environment["ATTNSCOPE_CUDA_LIBRARY"] = "/nonexistent/libcuda.so.1";
   const Outcome quiet = run(folder_, sweep, none);
   EXPECT_EQ(quiet.exit_code, 0) << quiet.err;
   EXPECT_THAT(quiet.err, AllOf(HasSubstr("simulated: "), HasSubstr("/nonexistent/libcuda.so.1")));
   EXPECT_TRUE(the_run().simulated);
-  EXPECT_THAT(the_run().simulated_because, HasSubstr("/nonexistent/libcuda.so.1"));
+  EXPECT_THAT(the_run().simulation_reason, HasSubstr("/nonexistent/libcuda.so.1"));
   EXPECT_THAT(run(folder_, {"info", file_}).out, HasSubstr("run 1 is simulated "));
   EXPECT_THAT(run(folder_, {"export", "--format", "json", file_}).out, HasSubstr("\"simulated_because\""));
 
@@ -314,13 +314,13 @@ TEST_F(GpuFaults, a_simulation_nobody_asked_for_is_said_and_recorded) {
   std::filesystem::remove(file_);
   const Outcome asked = run(folder_, {"collect", "--quiet", "--device", "simulated", "-a", "N=16", "-o", file_}, none);
   EXPECT_EQ(asked.err, "");
-  EXPECT_EQ(the_run().simulated_because, "");
+  EXPECT_EQ(the_run().simulation_reason, "");
 }
 
-TEST_F(GpuFaults, events_go_on_through_a_restart) {
+TEST_F(GpuFaults, events_continue_after_restart) {
   std::vector<std::string> arguments{"collect", "--device", "gpu", "--no-verify", "--jsonl",      "-a",     "N=[16,32]",
                                      "-a",      "heads=1",  "-o",  file_,         "--algorithms", "fa1,fa2"};
-  Process process(folder_, arguments, on_stand_in("crash=fa1"));
+  Process process(folder_, arguments, on_fake_gpu("crash=fa1"));
   const Outcome outcome = process.wait();
   EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
   const auto count = [&](const std::string& event) {
@@ -334,16 +334,16 @@ TEST_F(GpuFaults, events_go_on_through_a_restart) {
   EXPECT_EQ(count("done"), 1U);
 }
 
-TEST_F(GpuFaults, text_goes_on_through_a_restart) {
+TEST_F(GpuFaults, text_continues_after_restart) {
   const std::vector<std::string> arguments{"collect", "--device", "gpu", "--no-verify", "-a",           "N=[16,32]",
                                            "-a",      "heads=1",  "-o",  file_,         "--algorithms", "fa1"};
-  const Outcome outcome = run(folder_, arguments, on_stand_in("crash=fa1"));
+  const Outcome outcome = run(folder_, arguments, on_fake_gpu("crash=fa1"));
   EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr(" 1/2  "), HasSubstr(" 2/2  ")));
   EXPECT_EQ(outcome.out.find("Device:"), outcome.out.rfind("Device:")) << outcome.out;
 }
 
-TEST_F(GpuFaults, ctrl_c_during_a_hang_or_a_crash_ends_the_run) {
+TEST_F(GpuFaults, ctrl_c_ends_hanging_run) {
   for (const auto& [faults, disposition] : {std::pair("hang=fa1,interrupt=fa1", Disposition::timeout),
                                             std::pair("crash=fa1,interrupt=fa1", Disposition::crashed)}) {
     std::filesystem::remove(file_);
@@ -355,20 +355,20 @@ TEST_F(GpuFaults, ctrl_c_during_a_hang_or_a_crash_ends_the_run) {
   }
 }
 
-TEST_F(GpuFaults, a_kernel_that_does_not_compile_is_a_point) {
+TEST_F(GpuFaults, compile_error_is_a_point) {
   const Outcome outcome = collect("compile-error=fa1", {"--algorithms", "fa1,fa2"});
   EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
   EXPECT_EQ(dispositions()["fa1"][Disposition::compile_error], 3);
   EXPECT_EQ(dispositions()["fa2"][Disposition::ok], 3);
 }
 
-TEST_F(GpuFaults, no_permission_for_counters_marks_the_points) {
+TEST_F(GpuFaults, missing_permission_marks_points) {
   const Outcome outcome = collect("cupti-availability=35", {"--algorithms", "fa2"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(dispositions()["fa2"][Disposition::no_counters], 3);
 }
 
-TEST_F(GpuFaults, counters_that_are_demanded_and_not_there_are_code_3) {
+TEST_F(GpuFaults, missing_required_counters_exit_with_3) {
   for (const std::vector<std::string>& demand :
        std::vector<std::vector<std::string>>{{"--require-counters"}, {"--metrics", "lts__t_bytes.sum"}}) {
     const Outcome outcome = collect("cupti-availability=35", demand);
@@ -388,7 +388,7 @@ class GpuCeilings : public GpuFaults {
   Outcome ceilings(const std::string& faults, const std::vector<std::string>& more = {}) {
     std::vector<std::string> arguments{"ceilings", "--device", "0", "--rounds", "3"};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    return run(folder_, arguments, on_stand_in("free=40000000" + (faults.empty() ? "" : "," + faults)));
+    return run(folder_, arguments, on_fake_gpu("free=40000000" + (faults.empty() ? "" : "," + faults)));
   }
   [[nodiscard]] std::map<std::string, Ceiling> kept() const {
     std::map<std::string, Ceiling> all;
@@ -401,7 +401,7 @@ class GpuCeilings : public GpuFaults {
   }
 };
 
-TEST_F(GpuCeilings, are_measured_and_kept_with_their_spread_and_clock) {
+TEST_F(GpuCeilings, stores_spread_and_clock) {
   const Outcome outcome = ceilings("", {"-o", file_});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("Device: GPU 0, Fake GPU"), HasSubstr("stored in " + file_.string())));
@@ -439,7 +439,7 @@ TEST_F(GpuCeilings, are_measured_and_kept_with_their_spread_and_clock) {
   EXPECT_NEAR(misses.rbegin()->second, 0.75, 0.001);
 }
 
-TEST_F(GpuCeilings, without_counters_the_capacity_stands_on_times_and_says_so) {
+TEST_F(GpuCeilings, l2_capacity_from_times_is_marked) {
   const Outcome outcome = ceilings("cupti-availability=35", {"-o", file_});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("L2 miss rates are derived from times"));
@@ -454,7 +454,7 @@ TEST_F(GpuCeilings, without_counters_the_capacity_stands_on_times_and_says_so) {
   EXPECT_THAT(in_between.out, HasSubstr("L2 miss rates are derived from times"));
 }
 
-TEST_F(GpuCeilings, a_busy_or_slowed_gpu_is_marked_and_not_refused) {
+TEST_F(GpuCeilings, marks_busy_and_throttled_gpu) {
   const Outcome outcome = ceilings("use=40,throttle=4,slow-ceiling=wgmma", {"-o", file_});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("Other processes used 40%"),
@@ -465,7 +465,7 @@ TEST_F(GpuCeilings, a_busy_or_slowed_gpu_is_marked_and_not_refused) {
   EXPECT_THAT(ceilings("throttle=4").out, Not(HasSubstr("throttled"))) << "all held one clock";
 }
 
-TEST_F(GpuCeilings, a_load_that_fails_is_named_and_the_others_are_measured) {
+TEST_F(GpuCeilings, failed_ceiling_is_reported) {
   const Outcome outcome = ceilings("compile-error=wgmma", {"-o", file_});
   EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("Tensor cores, fp16, wgmma could not be measured: "));
@@ -473,7 +473,7 @@ TEST_F(GpuCeilings, a_load_that_fails_is_named_and_the_others_are_measured) {
   EXPECT_TRUE(kept().contains("mma_fp16"));
 }
 
-TEST_F(GpuCeilings, failures_are_one_line_and_keep_nothing) {
+TEST_F(GpuCeilings, failures_print_one_line) {
   struct Case {
     const char* faults;
     int exit_code;
@@ -488,18 +488,18 @@ TEST_F(GpuCeilings, failures_are_one_line_and_keep_nothing) {
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
     EXPECT_TRUE(RunStore::open(file_, Mode::read_only).ceilings().empty()) << each.faults;
   }
-  const Outcome small = run(folder_, {"ceilings", "--device", "0"}, on_stand_in("free=9000000"));
+  const Outcome small = run(folder_, {"ceilings", "--device", "0"}, on_fake_gpu("free=9000000"));
   EXPECT_EQ(small.exit_code, 1);
   EXPECT_THAT(small.err, AllOf(HasSubstr("of device memory"), HasSubstr("bytes are free")));
 }
 
-TEST_F(GpuFaults, a_driver_that_does_not_start_is_one_line) {
+TEST_F(GpuFaults, driver_failure_prints_one_line) {
   const Outcome outcome = collect("init=999");
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
 }
 
-TEST_F(GpuFaults, out_of_device_memory_is_a_result) {
+TEST_F(GpuFaults, out_of_memory_is_a_result) {
   const Outcome outcome =
       collect_axes("free=300000000", {"-a", "n_q=[16,32,48]", "-a", "n_k=[64,4194304]"}, {"--algorithms", "fa2"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -507,10 +507,10 @@ TEST_F(GpuFaults, out_of_device_memory_is_a_result) {
   EXPECT_EQ(dispositions()["fa2"][Disposition::ok], 3);
 }
 
-TEST_F(GpuFaults, wrong_numbers_are_incorrect_and_code_5) {
+TEST_F(GpuFaults, wrong_results_exit_with_5) {
   std::vector<std::string> arguments{"collect", "--device", "gpu", "--quiet",      "-a",           "N=64",
                                      "-a",      "heads=1",  "-o",  file_.string(), "--algorithms", "fa2"};
-  const Outcome outcome = run(folder_, arguments, on_stand_in(""));
+  const Outcome outcome = run(folder_, arguments, on_fake_gpu(""));
   EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
   EXPECT_EQ(dispositions()["fa2"][Disposition::incorrect], 1) << "its kernels leave their outputs as they were";
 }

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "fake_driver.h"
 #include "profiler/metrics/manifest.h"
 #include "profiler/metrics/metrics.h"
-#include "stand_in.h"
 #include "storage/run_store.h"
 #include "sweeps.h"
 
@@ -27,7 +27,7 @@ using ::testing::Not;
 class GpuLibraries : public ::testing::Test {
  protected:
   Process::Options gpu(const std::string& faults = "") const {
-    Process::Options options = on_stand_in("compute-output,dirty=60000," + faults);
+    Process::Options options = on_fake_gpu("compute-output,dirty=60000," + faults);
     options.environment["ATTNSCOPE_TEST_LIBRARY_LOG"] = folder_ / "log";
     return options;
   }
@@ -81,7 +81,7 @@ class GpuLibraries : public ::testing::Test {
   std::filesystem::path file_ = folder_ / "run.attnscope";
 };
 
-TEST_F(GpuLibraries, one_that_is_honest_is_measured_counted_and_judged) {
+TEST_F(GpuLibraries, measures_correct_library) {
   expect_exit(0, collect(manifest(ATTNSCOPE_ATTENTION_LIBRARY), {"-a", "N=[32,64,96]", "-a", "mask=[full,causal]"}));
   const auto stored = RunStore::open(file_, RunStore::Mode::read_only).points();
   ASSERT_EQ(stored.size(), 6U);
@@ -103,7 +103,7 @@ TEST_F(GpuLibraries, one_that_is_honest_is_measured_counted_and_judged) {
   EXPECT_EQ(noted("release"), noted("prepare"));
 }
 
-TEST_F(GpuLibraries, each_way_to_misbehave_costs_its_point_and_is_one_line) {
+TEST_F(GpuLibraries, each_fault_costs_one_point) {
   struct Expected {
     Disposition disposition;
     const char* reason;
@@ -138,7 +138,7 @@ TEST_F(GpuLibraries, each_way_to_misbehave_costs_its_point_and_is_one_line) {
   }
 }
 
-TEST_F(GpuLibraries, what_is_of_another_interface_does_not_compile) {
+TEST_F(GpuLibraries, other_interface_version_is_rejected) {
   const std::map<std::string, std::string> reasons{
       {ATTNSCOPE_LATER_VERSION_LIBRARY, "attnscope_kernel.h version 2; this program requires version 1"},
       {ATTNSCOPE_FAKE_GPU_LIBRARY, "does not export attnscope_kernel_v1"},
@@ -152,13 +152,13 @@ TEST_F(GpuLibraries, what_is_of_another_interface_does_not_compile) {
   }
 }
 
-TEST_F(GpuLibraries, work_on_another_stream_is_found) {
+TEST_F(GpuLibraries, detects_work_on_other_streams) {
   (void)collect(manifest(ATTNSCOPE_ATTENTION_LIBRARY), {"-a", "N=64"}, "other-stream=attn_fa2_forward");
   EXPECT_EQ(points()[1].disposition, Disposition::incorrect);
   EXPECT_THAT(text(points()[1].reason), HasSubstr("on another stream"));
 }
 
-TEST_F(GpuLibraries, launch_and_ab_take_one) {
+TEST_F(GpuLibraries, launch_and_ab_accept_libraries) {
   const std::string kernel = manifest(ATTNSCOPE_ATTENTION_LIBRARY);
   const Outcome launched = expect_exit(
       0, run_with({"launch", "--kernel", kernel, "--device", "gpu"}, {"algorithm=own", "N=64", "d=64", "heads=1"}));
@@ -170,7 +170,7 @@ TEST_F(GpuLibraries, launch_and_ab_take_one) {
                           {"N=64", "d=64", "heads=1", "--baseline", "algorithm=own", "--candidate", "algorithm=fa2"}));
 }
 
-TEST_F(GpuLibraries, two_of_one_file_name_are_compared_as_two) {
+TEST_F(GpuLibraries, compares_libraries_of_one_name) {
   std::vector<std::string> kernels;
   for (const char* side : {"a", "b"}) {
     std::filesystem::create_directories(folder_ / side);
@@ -189,7 +189,7 @@ TEST_F(GpuLibraries, two_of_one_file_name_are_compared_as_two) {
   EXPECT_EQ(stored[1].record.spec.algorithm, "own.2");
 }
 
-TEST_F(GpuLibraries, its_bytes_are_kept_as_far_as_there_is_room) {
+TEST_F(GpuLibraries, stores_library_up_to_size_limit) {
   const std::filesystem::path library = folder_ / "kept.so";
   std::filesystem::copy_file(ATTNSCOPE_ATTENTION_LIBRARY, library);
   const auto kept = [&] {
@@ -210,7 +210,7 @@ TEST_F(GpuLibraries, its_bytes_are_kept_as_far_as_there_is_room) {
   EXPECT_EQ(said.find(line), said.rfind(line)) << "once";
 }
 
-TEST_F(GpuLibraries, that_it_is_host_code_and_what_it_was_judged_without_is_said) {
+TEST_F(GpuLibraries, reports_host_code_and_missing_guards) {
   (void)collect(manifest(ATTNSCOPE_ATTENTION_LIBRARY), {"-a", "N=64"}, "no-guard-pages");
   ASSERT_EQ(points()[1].disposition, Disposition::ok) << points()[1].reason;
   EXPECT_THAT(text(points()[1].reason), HasSubstr("without guard pages, which this GPU cannot map"));
@@ -222,7 +222,7 @@ TEST_F(GpuLibraries, that_it_is_host_code_and_what_it_was_judged_without_is_said
   EXPECT_THAT(content(folder_ / "report-figures/runs.csv"), HasSubstr("host code"));
 }
 
-TEST_F(GpuLibraries, where_there_is_no_gpu_that_is_said_as_without_one) {
+TEST_F(GpuLibraries, reports_missing_gpu) {
   const std::string kernel = manifest(ATTNSCOPE_ATTENTION_LIBRARY);
   const Outcome outcome =
       expect_exit(1, run_with({"collect", "--kernel", kernel, "--device", "3", "--quiet"}, {"-o", file_}));

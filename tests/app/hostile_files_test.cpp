@@ -38,7 +38,7 @@ class HostileFile : public ::testing::Test {
   std::size_t points_ = 0;
 };
 
-TEST_F(HostileFile, a_run_without_its_checksum_is_unverified) {
+TEST_F(HostileFile, run_without_checksum_is_unverified) {
   EXPECT_THAT(run(folder_, {"check", file_}).out, HasSubstr(": ok\n"));
   const std::string report = folder_ / "a.html";
   ASSERT_EQ(run(folder_, {"report", file_, "-o", report}).exit_code, 0);
@@ -50,7 +50,7 @@ TEST_F(HostileFile, a_run_without_its_checksum_is_unverified) {
   EXPECT_THAT(content(report), HasSubstr("checksum"));
 }
 
-TEST_F(HostileFile, a_changed_value_is_warned_of_wherever_it_is_used) {
+TEST_F(HostileFile, every_command_warns_of_changed_values) {
   damage("UPDATE metric_values SET value = value + 1 WHERE kernel_id = 1");
   EXPECT_EQ(run(folder_, {"check", file_}).exit_code, 5);
   for (const char* command : {"export", "info", "paper"}) {
@@ -59,7 +59,7 @@ TEST_F(HostileFile, a_changed_value_is_warned_of_wherever_it_is_used) {
   }
 }
 
-TEST_F(HostileFile, a_bad_row_is_skipped_with_a_word_and_exit_code_5) {
+TEST_F(HostileFile, damaged_row_is_skipped) {
   damage("UPDATE points SET bc = 0 WHERE id = 1");
   const Outcome csv = expect_exit(5, run(folder_, {"export", file_}));
   EXPECT_THAT(csv.err, AllOf(HasSubstr("damaged in 2 places"), HasSubstr("point 1 (run 1, plan index 0): bc 0")));
@@ -77,7 +77,7 @@ TEST_F(HostileFile, a_bad_row_is_skipped_with_a_word_and_exit_code_5) {
   EXPECT_THAT(expect_exit(5, run(folder_, {"paper", file_})).err, HasSubstr("damaged in 2 places"));
 }
 
-TEST_F(HostileFile, merging_names_a_damaged_file_and_leaves_it_out_if_that_is_asked_for) {
+TEST_F(HostileFile, merge_skips_damaged_file_if_requested) {
   const std::string good = (folder_ / "good.attnscope").string();
   const std::string all = (folder_ / "all.attnscope").string();
   ASSERT_EQ(run(folder_, {"export", file_, "--format", "attnscope", "-o", good}).exit_code, 0);
@@ -91,7 +91,7 @@ TEST_F(HostileFile, merging_names_a_damaged_file_and_leaves_it_out_if_that_is_as
   EXPECT_THAT(expect_exit(1, run(folder_, {"merge", "-o", all, good})).err, HasSubstr("all.attnscope"));
 }
 
-TEST_F(HostileFile, a_run_with_options_that_are_none_is_skipped_and_the_file_goes_on) {
+TEST_F(HostileFile, run_with_invalid_options_is_skipped) {
   damage("UPDATE runs SET options = json_set(options, '$.max_noise', null)");
   EXPECT_THAT(expect_exit(5, run(folder_, {"info", file_})).out, HasSubstr("run 1 with its points: "));
   const Outcome more =
@@ -100,7 +100,7 @@ TEST_F(HostileFile, a_run_with_options_that_are_none_is_skipped_and_the_file_goe
   EXPECT_THAT(run(folder_, {"info", file_}).out, HasSubstr("quick"));
 }
 
-TEST(Options, take_no_nan_and_no_infinity) {
+TEST(Options, reject_nan_and_infinity) {
   const TemporaryFolder folder;
   for (const char* option : {"--max-noise", "--timeout"}) {
     for (const char* value : {"nan", "-nan", "inf", "1e999", "0x7p99999"}) {

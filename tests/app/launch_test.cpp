@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "stand_in.h"
+#include "fake_driver.h"
 #include "storage/run_store.h"
 #include "sweeps.h"
 
@@ -20,7 +20,7 @@ using ::testing::StartsWith;
 class Launch : public CommandTest {
  protected:
   Outcome launch(const Words& arguments, const std::string& faults = "") {
-    Process::Options options = on_stand_in(faults);
+    Process::Options options = on_fake_gpu(faults);
     const Words all = Words{"launch"} + arguments;
     return run(folder_, all, options);
   }
@@ -31,7 +31,7 @@ class Launch : public CommandTest {
   }
 };
 
-TEST_F(Launch, says_what_it_launched_and_the_median_time) {
+TEST_F(Launch, prints_point_and_median_time) {
   const Words axes{"algorithm=naive", "N=256", "d=64", "heads=2", "pass=bwd"};
   EXPECT_THAT(expect_exit(0, launch(axes)).out, AllOf(StartsWith("Device: GPU 0, "), HasSubstr("naive"),
                                                       HasSubstr("N 256 d 64"), HasSubstr("median of 10 runs")));
@@ -44,7 +44,7 @@ TEST_F(Launch, opens_no_counters_and_writes_no_file) {
   }
 }
 
-TEST_F(Launch, takes_exactly_one_point) {
+TEST_F(Launch, requires_exactly_one_point) {
   const Outcome several = expect_exit(2, launch({"algorithm=[fa1,fa2]", "N=[256,512]", "d=64"}));
   expect_one_line(several);
   EXPECT_THAT(several.err, HasSubstr(" 4 points"));
@@ -53,7 +53,7 @@ TEST_F(Launch, takes_exactly_one_point) {
   expect_one_line(mistyped);
 }
 
-TEST_F(Launch, without_a_gpu_it_says_so_in_one_line) {
+TEST_F(Launch, requires_a_gpu) {
   const Outcome none = expect_exit(1, launch({"algorithm=fa2", "N=128", "d=64"}, "init=100"));
   expect_one_line(none);
   EXPECT_THAT(none.err, HasSubstr("launch requires a GPU"));
@@ -62,7 +62,7 @@ TEST_F(Launch, without_a_gpu_it_says_so_in_one_line) {
   EXPECT_THAT(simulated.err, HasSubstr("is simulated"));
 }
 
-TEST_F(Launch, a_point_that_fails_is_named_with_its_reason) {
+TEST_F(Launch, prints_reason_of_failed_point) {
   const Outcome refused = launch({"algorithm=fa2", "N=128", "d=63"});
   EXPECT_NE(refused.exit_code, 0);
   expect_one_line(refused);
@@ -73,14 +73,14 @@ TEST_F(Launch, a_point_that_fails_is_named_with_its_reason) {
   }
 }
 
-TEST(NoiseOnGpu, is_printed_and_kept) {
+TEST(NoiseOnGpu, is_printed_and_stored) {
   const TemporaryFolder folder;
   const std::filesystem::path file = folder / "noise.attnscope";
   const Outcome outcome =
       expect_exit(0, run(folder,
                          {"doctor", "--noise", "--device", "0", "--algorithms", "fa2", "-a", "N=128", "-a", "d=64",
                           "-a", "heads=1", "--recordings", "4", "--rounds", "3", "-o", file},
-                         on_stand_in("compute-output")));
+                         on_fake_gpu("compute-output")));
   EXPECT_THAT(outcome.out, ::testing::StartsWith("4 recordings of 3 rounds, 1 points, "));
   const auto kept = RunStore::open(file, RunStore::Mode::read_only).noise();
   ASSERT_EQ(kept.size(), 1U);

@@ -68,7 +68,7 @@ TEST_F(LessonExport, WritesAPageInEitherLanguage) {
   }
 }
 
-TEST_F(LessonExport, ClaimsOfTheSeedsAgainstTheRecordedSample) {
+TEST_F(LessonExport, ClaimsHaveOutcomes) {
   const std::string page = exported_page(folder_);
   const auto outcome = [&](const std::string& id) {
     std::smatch found;
@@ -88,7 +88,7 @@ TEST_F(LessonExport, ClaimsOfTheSeedsAgainstTheRecordedSample) {
 }
 
 // Creates an installation layout next to the program (cmake/packages/packages.cmake).
-TEST(RecordedSamples, AreReadWhereNoFileIsGiven) {
+TEST(RecordedSamples, AreTheDefaultFiles) {
   const TemporaryFolder folder;
   const std::string sample = std::filesystem::canonical(ATTNSCOPE_SAMPLE).string();
   const std::vector<std::vector<std::string>> commands{{"lesson", "export", "-o", (folder / "lesson").string()},
@@ -116,7 +116,7 @@ TEST(RecordedSamples, AreReadWhereNoFileIsGiven) {
   }
 }
 
-TEST_F(LessonExport, TheKeyNamesTheLetterOfEachRightChoice) {
+TEST_F(LessonExport, AnswerKeyHasCorrectChoices) {
   const std::string key_file = (folder_ / "key.html").string();
   const std::string page = exported_page(folder_, {"--seed", "3", "--answers", key_file, law_sample(), race_sample()});
   const std::string key = content(key_file);
@@ -130,7 +130,7 @@ TEST_F(LessonExport, TheKeyNamesTheLetterOfEachRightChoice) {
   EXPECT_EQ(of_key, of_page);
 }
 
-TEST(LessonTexts, AreWrittenOutToBeEdited) {
+TEST(LessonTexts, AreWrittenForEditing) {
   const TemporaryFolder folder;
   const std::string mine = (folder / "mine").string();
   EXPECT_EQ(run(folder, {"lesson", "texts", "-o", mine}).exit_code, 0);
@@ -146,7 +146,7 @@ TEST(LessonTexts, AreWrittenOutToBeEdited) {
   EXPECT_NE(content(step), text);
 }
 
-TEST_F(LessonExport, BadInputIsOneClearLine) {
+TEST_F(LessonExport, RejectsInvalidInput) {
   const std::string out = (folder_ / "out").string();
   EXPECT_THAT(expect_exit(2, run(folder_, {"lesson", "export", ATTNSCOPE_SAMPLE, "-o", out, "--lang", "fr"})).err,
               HasSubstr("'fr'; available: en, zh"));
@@ -160,7 +160,7 @@ TEST_F(LessonExport, BadInputIsOneClearLine) {
   EXPECT_EQ(run(folder_, {"lesson", "export", ATTNSCOPE_SAMPLE, "-o", out}).exit_code, 0);
 }
 
-TEST_F(LessonExport, ATeachersTextsAreLaidOverOurs) {
+TEST_F(LessonExport, CustomTextsReplaceBuiltInOnes) {
   write_file(folder_ / "mine/en/step-8-own.md", "---\ntitle: My own\nslug: own\norder: 8\n---\nOf *me*.\n");
   write_file(folder_ / "mine/en/step-2-hierarchy.md", "---\ntitle: broken\n---\n");
   const Outcome outcome =
@@ -536,7 +536,7 @@ TEST(LessonInABrowser, StepsScrubsLocksAndReveals) {
   }
 }
 
-TEST(LessonInABrowser, BeginsWhereItIsAskedToAndElseWhereTheReaderWas) {
+TEST(LessonInABrowser, OpensAtRequestedOrLastStep) {
   const std::optional<std::filesystem::path> chromium = browser();
   if (!chromium) GTEST_SKIP() << "no chromium on PATH";
   const TemporaryFolder folder;

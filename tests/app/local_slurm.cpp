@@ -128,8 +128,8 @@ NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={first} CPUs=4 RealMemor
 NodeName=n2 NodeHostname={host} NodeAddr=127.0.0.1 Port={second} CPUs=4 RealMemory=1000
 PartitionName=main Nodes=n1,n2 Default=YES MaxTime=INFINITE State=UP
 )conf",
-      fmt::arg("host", host), fmt::arg("folder", folder_.string()), fmt::arg("controller", free_port()),
-      fmt::arg("first", free_port()), fmt::arg("second", free_port()));
+      fmt::arg("host", host), fmt::arg("folder", folder_.string()), fmt::arg("controller", find_free_port()),
+      fmt::arg("first", find_free_port()), fmt::arg("second", find_free_port()));
 }
 
 }  // namespace attnscope::hosts

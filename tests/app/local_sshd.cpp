@@ -70,7 +70,7 @@ LocalSshd::~LocalSshd() {
 }
 
 void LocalSshd::start() {
-  port_ = free_port();
+  port_ = find_free_port();
   fs::copy_file(path("key.pub"), path("authorized_keys"));
   write_file(path("known_hosts"), fmt::format("[127.0.0.1]:{} {}", port_, read_file(path("host_key.pub"))));
   write_file(
@@ -91,9 +91,10 @@ void LocalSshd::start() {
     ::_exit(127);
   }
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  while (!listens(port_) && ::waitpid(sshd_, nullptr, WNOHANG) == 0 && std::chrono::steady_clock::now() < deadline) {
+  while (!is_port_open(port_) && ::waitpid(sshd_, nullptr, WNOHANG) == 0 &&
+         std::chrono::steady_clock::now() < deadline) {
   }
-  if (!listens(port_)) why_not_ = "sshd does not run here: " + read_file(path("sshd.log"));
+  if (!is_port_open(port_)) why_not_ = "sshd does not run here: " + read_file(path("sshd.log"));
 }
 
 void LocalSshd::write_config(const std::string& key) const {

@@ -10,7 +10,7 @@
 
 namespace attnscope::hosts {
 
-int free_port() {
+int find_free_port() {
   const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -22,7 +22,7 @@ int free_port() {
   return ntohs(address.sin_port);
 }
 
-bool listens(int port) {
+bool is_port_open(int port) {
   const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;

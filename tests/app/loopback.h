@@ -5,7 +5,7 @@
 namespace attnscope::hosts {
 
 /// Returns a port on which no process listens.
-[[nodiscard]] int free_port();
-[[nodiscard]] bool listens(int port);
+[[nodiscard]] int find_free_port();
+[[nodiscard]] bool is_port_open(int port);
 
 }  // namespace attnscope::hosts

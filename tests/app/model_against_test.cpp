@@ -61,7 +61,7 @@ class ModelAgainst : public CommandTest {
   }
 };
 
-TEST_F(ModelAgainst, a_problem_on_two_gpus_of_one_name_is_two_problems) {
+TEST_F(ModelAgainst, distinguishes_gpus_by_uuid) {
   std::vector<PointRecord> map;
   for (int i = 0; i < 12; ++i) {
     map.push_back(measured("fa2", {.br = 64 + 64 * (i % 2), .bc = 16 * (i / 2 + 1)}, 1e6 + 1000 * i, 0));
@@ -82,7 +82,7 @@ std::vector<Ceiling> dram_of(double bytes_per_second) {
           {.name = "dram_copy", .value = bytes_per_second, .unit = "byte/s"}};
 }
 
-TEST_F(ModelAgainst, takes_the_rates_that_were_measured_of_the_gpu) {
+TEST_F(ModelAgainst, uses_rates_measured_on_the_gpu) {
   add_run("GPU-1", {measured("naive", {.br = 64, .bc = 64}, 1e6, 0)});
   const auto error = [&](const std::vector<std::string>& words) {
     const Outcome outcome = expect_exit(0, run(folder_, words));
@@ -119,13 +119,13 @@ TEST_F(ModelAgainst, takes_the_rates_that_were_measured_of_the_gpu) {
   EXPECT_EQ(error(words), slow);
 }
 
-TEST_F(ModelAgainst, a_file_without_rates_is_said_to_have_none) {
+TEST_F(ModelAgainst, reports_missing_rates) {
   add_run("GPU-1", {measured("fa2", {.br = 64, .bc = 64}, 1e6, 0)});
   EXPECT_THAT(expect_exit(2, run(folder_, {"model", "--against", file_, "--ceilings", file_})).err,
               HasSubstr("NVIDIA H200"));
 }
 
-TEST_F(ModelAgainst, a_copy_of_a_run_adds_nothing) {
+TEST_F(ModelAgainst, copies_of_a_run_are_ignored) {
   add_run("GPU-1", {measured("fa2", {.br = 64, .bc = 64}, 1e6, 0), measured("fa1", {.br = 64, .bc = 64}, 1e6, 0)});
   const auto copy = folder_ / "copy.attnscope";
   std::filesystem::copy_file(file_, copy);
@@ -134,7 +134,7 @@ TEST_F(ModelAgainst, a_copy_of_a_run_adds_nothing) {
   EXPECT_EQ(row(found, "time", "all").at("points"), 2);
 }
 
-TEST_F(ModelAgainst, what_was_left_out_is_counted) {
+TEST_F(ModelAgainst, counts_skipped_points) {
   PointRecord vast = measured("fa2", {.br = 64, .bc = 64}, 1e6, 0);
   vast.spec.problem.batch = 1 << 20;
   add_run(

@@ -48,7 +48,7 @@ class Results : public CommandTest {
   }
 };
 
-TEST_F(Results, EveryDocumentOfJsonHasOneHead) {
+TEST_F(Results, EveryJsonDocumentHasAFormat) {
   const std::vector<std::pair<Words, std::string>> all{
       {{"doctor"}, "attnscope-doctor"},
       {{"model", "-a", "N=64", "--algorithms", "fa2"}, "attnscope-model"},
@@ -80,7 +80,7 @@ TEST_F(Results, EveryDocumentOfJsonHasOneHead) {
   EXPECT_EQ(both["version"], 2);
 }
 
-TEST_F(Results, AFileGetsWhatStdoutWouldHave) {
+TEST_F(Results, FileEqualsStdout) {
   for (const Words& words : {Words{"info", file()}, Words{"paper", file()}, Words{"kernels"}, Words{"check", file()},
                              Words{"compare", file(), "--candidate", file("b")}, Words{"ceilings", file()},
                              Words{"model", "-a", "N=64"}, Words{"law", ATTNSCOPE_SAMPLE}}) {
@@ -95,7 +95,7 @@ TEST_F(Results, AFileGetsWhatStdoutWouldHave) {
   }
 }
 
-TEST_F(Results, AFileThatHoldsSomethingElseStays) {
+TEST_F(Results, KeepsFilesOfOtherKinds) {
   const std::string before = content(file());
   EXPECT_THAT(expect_exit(2, asked({"info", file(), "--force", "-o", file("b")})).err,
               HasSubstr("contains measurements"));
@@ -115,7 +115,7 @@ TEST_F(Results, AFileThatHoldsSomethingElseStays) {
   EXPECT_EQ(content(folder_ / "notes.json"), good);
 }
 
-TEST_F(Results, CheckHasARowForEachFile) {
+TEST_F(Results, CheckPrintsOneRowPerFile) {
   std::ofstream(folder_ / "notes.attnscope") << "not a database, by far\n";
   const Outcome outcome =
       expect_exit(1, asked({"check", folder_ / "notes.attnscope", file(), folder_ / "missing.attnscope", "--json"}));
@@ -127,7 +127,7 @@ TEST_F(Results, CheckHasARowForEachFile) {
   EXPECT_EQ(asked({"check", file(), folder_ / "notes.attnscope"}).exit_code, 5);
 }
 
-TEST_F(Results, AFilterLeavesThePointsThatFit) {
+TEST_F(Results, FilterSelectsPoints) {
   const json all = rows({"info", file()});
   EXPECT_THAT(std::string(all[0]["contents"]), HasSubstr("d 64, 128; N 256 to 512; fa1, fa2, naive"));
   const json some = rows({"info", file(), "--filter", "d:64 -naive N:512"});
@@ -159,7 +159,7 @@ TEST_F(Results, AFilterLeavesThePointsThatFit) {
   EXPECT_EQ(RunStore::open(folder_ / "some.attnscope", RunStore::Mode::read_only).points().size(), fitting);
 }
 
-TEST_F(Results, AFilterThatNothingFitsIsAnErrorOfOneLine) {
+TEST_F(Results, FilterWithoutMatchIsAnError) {
   for (const Words& words :
        {Words{"info", file()}, Words{"law", file()}, Words{"paper", file()}, Words{"export", file()},
         Words{"compare", file(), "--candidate", file("b")}, Words{"model", "--against", ATTNSCOPE_SAMPLE},
@@ -193,7 +193,7 @@ std::vector<Words> commands_below(const TemporaryFolder& folder, const Words& pa
   return all;
 }
 
-TEST_F(ExitCodes, OfAWordThatNoCommandKnowsAreUsageAlsoBesideHelp) {
+TEST_F(ExitCodes, UnknownArgumentsAreUsageErrors) {
   const std::vector<Words> commands = commands_below(folder_);
   EXPECT_GT(commands.size(), 24U);
   for (const Words& command : commands) {
@@ -211,7 +211,7 @@ TEST_F(ExitCodes, OfAWordThatNoCommandKnowsAreUsageAlsoBesideHelp) {
   }
 }
 
-TEST_F(ExitCodes, OfAFileThatIsNotThereOrNoFileAreOfRunning) {
+TEST_F(ExitCodes, MissingFilesAreRuntimeErrors) {
   const std::string out = folder_ / "out.attnscope";
   const auto of_place = [&](const std::string& place) {
     return std::vector<Words>{{"check", place},

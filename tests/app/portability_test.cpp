@@ -53,7 +53,7 @@ TEST(Portability, the_program_runs_with_glibc_2_34) {
   EXPECT_THAT(section, ::testing::Not(::testing::HasSubstr("GLIBCXX_"))) << "the C++ library is inside";
 }
 
-TEST(Portability, the_program_needs_no_library_but_those_of_the_compiler_and_c) {
+TEST(Portability, needs_c_and_compiler_libraries_only) {
   const std::string section = dynamic_section();
   if (section.empty()) GTEST_SKIP() << "there is no objdump, which reads what libraries are needed (binutils)";
   std::set<std::string> needed;
@@ -66,7 +66,7 @@ TEST(Portability, the_program_needs_no_library_but_those_of_the_compiler_and_c) 
 }
 
 // A user's library brings its own C++ library, which must not bind to symbols of the program.
-TEST(Portability, the_program_exports_nothing_of_its_cpp_library) {
+TEST(Portability, exports_no_cpp_library_symbols) {
   const std::string symbols = words_of("nm -D --defined-only " ATTNSCOPE_PROGRAM " 2>/dev/null");
   if (symbols.empty()) GTEST_SKIP() << "there is no nm, which reads what is exported (binutils)";
   EXPECT_THAT(symbols, ::testing::HasSubstr("stdout")) << "what the C library has in the program";

@@ -211,7 +211,7 @@ std::string devices_text() {
   return out;
 }
 
-TEST(Reference, SaysWhatTheProgramSays) {
+TEST(Reference, IsUpToDate) {
   const std::string made =
       CommandsText().text() + fields_text() + algorithms_text() + presets_text() + metrics_text() + devices_text();
   const fs::path file = documents / "reference.md";
@@ -234,7 +234,7 @@ TEST(Reference, SaysWhatTheProgramSays) {
   EXPECT_FALSE(std::getline(is, is_line)) << is_line;
 }
 
-TEST_F(HelpCommand, PrintsEveryDocumentWithoutTheLicencesLine) {
+TEST_F(HelpCommand, PrintsEveryDocument) {
   const Outcome list = expect_exit(0, run(folder_, {"help"}));
   std::size_t at = 0;
   for (const std::string& topic : topics) {
@@ -250,7 +250,7 @@ TEST_F(HelpCommand, PrintsEveryDocumentWithoutTheLicencesLine) {
   EXPECT_THAT(list.out.substr(at), AllOf(StartsWith("axes "), HasSubstr("\npresets ")));
 }
 
-TEST_F(HelpCommand, NamesTheTopicsWhereThereIsNoSuchDocument) {
+TEST_F(HelpCommand, SuggestsTopics) {
   const Outcome outcome = expect_exit(2, run(folder_, {"help", "instal"}));
   EXPECT_EQ(outcome.out, "");
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("'instal'"), HasSubstr("install?")));
@@ -261,7 +261,7 @@ TEST_F(HelpCommand, ListsEveryPreset) {
   for (const PresetInfo& preset : presets()) EXPECT_THAT(list, HasSubstr(fmt::format("- {}: ", preset.name)));
 }
 
-TEST_F(HelpCommand, NamesEveryAxisAndNoCommandsHelpDoes) {
+TEST_F(HelpCommand, ListsEveryAxis) {
   const std::string axes = run(folder_, {"help", "axes"}).out;
   for (const Field& field : point_fields()) EXPECT_THAT(axes, HasSubstr(std::string(field.name))) << field.name;
   for (const Knob& knob : built_in_algorithms().knobs()) EXPECT_THAT(axes, HasSubstr("- " + knob.name + ": "));
@@ -284,7 +284,7 @@ std::vector<std::string> statements() {
   return all;
 }
 
-TEST(OwnKernelDocument, ItsStatementsHaveLaunchesAndALaw) {
+TEST(UserKernelDocument, ManifestsHaveLaunchesAndALaw) {
   const TemporaryFolder folder;
   for (const char* source : {"my-kernel.cu", "in-parts.cu"}) std::ofstream(folder / source) << "\n";
   const DeviceLimits gpu = *find_gpu("h100");

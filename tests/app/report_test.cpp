@@ -47,7 +47,7 @@ class ReportCommand : public CommandTest {
   int files_ = 0;
 };
 
-TEST_F(ReportCommand, writes_a_page_and_the_same_again) {
+TEST_F(ReportCommand, output_is_reproducible) {
   const fs::path file = collected();
   const Outcome outcome = expect_exit(0, run(folder_, {"report", file, "-o", folder_ / "a.html"}));
   EXPECT_EQ(outcome.out + outcome.err, "");
@@ -57,7 +57,7 @@ TEST_F(ReportCommand, writes_a_page_and_the_same_again) {
   EXPECT_EQ(page, content(folder_ / "b.html"));
 }
 
-TEST_F(ReportCommand, writes_markdown_with_its_pictures_beside_it) {
+TEST_F(ReportCommand, writes_markdown_with_figures) {
   const fs::path file = collected();
   expect_exit(0, run(folder_, {"report", file, "-o", folder_ / "a.md"}));
   const std::string text = content(folder_ / "a.md");
@@ -77,13 +77,13 @@ TEST_F(ReportCommand, writes_markdown_with_its_pictures_beside_it) {
   EXPECT_THAT(content(folder_ / "a.md"), ::testing::StartsWith("# Another"));
 }
 
-TEST_F(ReportCommand, the_sample_report_says_what_the_sample_holds) {
+TEST_F(ReportCommand, sample_report_matches_sample) {
   expect_exit(0, run(folder_, {"report", ATTNSCOPE_SAMPLE, "-o", folder_ / "h200.md"}));
   const fs::path shipped = fs::path(ATTNSCOPE_SAMPLE).parent_path().parent_path() / "report/h200.md";
   EXPECT_TRUE(content(folder_ / "h200.md") == content(shipped)) << "assets/samples/derive.sh makes it anew";
 }
 
-TEST_F(ReportCommand, a_filter_leaves_the_points_that_fit_and_says_so) {
+TEST_F(ReportCommand, filter_is_applied_and_named) {
   const std::vector<std::string> narrowed{"report", ATTNSCOPE_SAMPLE, "--filter", "algo:fa2 d:128 N>=4096 status:ok"};
   const auto with = [](std::vector<std::string> arguments, const std::vector<std::string>& more) {
     arguments.insert(arguments.end(), more.begin(), more.end());
@@ -116,14 +116,14 @@ TEST_F(ReportCommand, a_filter_leaves_the_points_that_fit_and_says_so) {
   EXPECT_FALSE(fs::exists(folder_ / "b.md"));
 }
 
-TEST_F(ReportCommand, takes_files_of_several_devices) {
+TEST_F(ReportCommand, accepts_files_of_several_devices) {
   expect_exit(0,
               run(folder_, {"report", collected(), collected("simulated:NVIDIA A100 80GB"), "-o", folder_ / "a.html"}));
   EXPECT_THAT(content(folder_ / "a.html"),
               AllOf(HasSubstr("H200"), HasSubstr("A100"), HasSubstr("1.attnscope"), HasSubstr("2.attnscope")));
 }
 
-TEST_F(ReportCommand, a_before_and_an_after_read_as_one) {
+TEST_F(ReportCommand, baseline_and_candidate_in_one_report) {
   const fs::path before = imported("before", "GPU X,mine,512,16,64,1000\nGPU X,mine,1024,16,64,4000\n");
   const fs::path after =
       imported("after", "GPU X,mine,512,16,64,1200\nGPU X,mine,1024,16,64,4010\nGPU X,mine,2048,16,64,9000\n");
@@ -137,7 +137,7 @@ TEST_F(ReportCommand, a_before_and_an_after_read_as_one) {
   EXPECT_EQ(text, content(page));
 }
 
-TEST_F(ReportCommand, a_baseline_that_is_none_is_one_line) {
+TEST_F(ReportCommand, rejects_invalid_baseline) {
   const fs::path before = imported("before", "GPU X,mine,512,16,64,1000\n");
   const fs::path after = imported("after", "GPU X,mine,1024,16,64,1000\n");
   const fs::path page = folder_ / "a.html";
@@ -166,7 +166,7 @@ TEST_F(ReportCommand, a_baseline_that_is_none_is_one_line) {
   EXPECT_THAT(content(page), HasSubstr("after.attnscope 1"));
 }
 
-TEST_F(ReportCommand, one_file_given_twice_is_one) {
+TEST_F(ReportCommand, ignores_repeated_files) {
   const fs::path file = collected();
   ASSERT_EQ(run(folder_, {"report", file, "-o", folder_ / "a.html"}).exit_code, 0);
   const fs::path copy = folder_ / "copy.attnscope";
@@ -183,7 +183,7 @@ TEST_F(ReportCommand, one_file_given_twice_is_one) {
   EXPECT_EQ(rows("a.html"), rows("b.html"));
 }
 
-TEST_F(ReportCommand, only_failures_are_a_report) {
+TEST_F(ReportCommand, reports_failures_only) {
   const fs::path file = folder_ / "f.attnscope";
   const Outcome collected = run(folder_, {"collect", "-q", "--device", "simulated", "-a", "N=[128,256]", "-a", "d=64",
                                           "-a", "br=4096", "-a", "bc=4096", "--algorithms", "fa2", "-o", file});
@@ -192,7 +192,7 @@ TEST_F(ReportCommand, only_failures_are_a_report) {
   EXPECT_THAT(content(folder_ / "a.html"), HasSubstr("2 of 2 points: infeasible"));
 }
 
-TEST_F(ReportCommand, says_in_one_line_what_it_cannot_do) {
+TEST_F(ReportCommand, rejects_invalid_arguments) {
   const fs::path file = collected();
   RunStore::create(folder_ / "empty.attnscope", [](RunStore&) {});
   fs::create_directory(folder_ / "folder.html");
@@ -220,7 +220,7 @@ TEST_F(ReportCommand, says_in_one_line_what_it_cannot_do) {
   EXPECT_EQ(names(), before) << "nothing half-written";
 }
 
-TEST_F(ReportCommand, leaves_nothing_on_a_disk_that_is_full) {
+TEST_F(ReportCommand, full_disk_leaves_no_file) {
   const fs::path file = collected();
   const std::vector<std::string> before = names();
   for (const char* name : {"a.html", "a.md"}) {
@@ -229,7 +229,7 @@ TEST_F(ReportCommand, leaves_nothing_on_a_disk_that_is_full) {
   }
 }
 
-TEST_F(ReportCommand, in_a_browser_shows_on_hover_what_the_export_has) {
+TEST_F(ReportCommand, tooltips_match_the_export) {
   const std::optional<fs::path> program = browser();
   if (!program) GTEST_SKIP() << "no chromium here";
   const fs::path file = collected();
@@ -273,7 +273,7 @@ var p=document.createElement('pre');p.id='heard';p.textContent='\n'+out.join('\n
   EXPECT_NEAR(std::stod(heard.substr(first + 7)), shortest, 1e-3 * shortest) << "sorted";
 }
 
-TEST_F(ReportCommand, in_a_browser_prints_as_pages) {
+TEST_F(ReportCommand, prints_as_pages_in_a_browser) {
   const std::optional<fs::path> program = browser();
   if (!program) GTEST_SKIP() << "no chromium here";
   if (!fs::exists("/usr/bin/pdftotext")) GTEST_SKIP() << "no pdftotext here (poppler-utils)";

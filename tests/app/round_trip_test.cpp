@@ -96,7 +96,7 @@ constexpr std::array<std::string_view, 12> of_a_verdict{"verdict",   "base_ns", 
                                                         "ratio_low", "ratio_high", "rounds",   "floor",
                                                         "spread",    "p_same",     "p_change", "base_cycles"};
 
-TEST_F(RoundTrip, verdicts_of_imports_are_those_of_the_recordings) {
+TEST_F(RoundTrip, imported_recordings_give_equal_verdicts) {
   const fs::path before = recorded(folder_ / "before.attnscope", 1, {});
   const fs::path after = recorded(folder_ / "after.attnscope", 2, {{1, 1.05}, {4, 0.9}, {7, 1.012}});
   const nlohmann::json wanted = rows(before, after);
@@ -130,7 +130,7 @@ TEST_F(RoundTrip, verdicts_of_imports_are_those_of_the_recordings) {
   }
 }
 
-TEST_F(RoundTrip, a_simulation_stays_one) {
+TEST_F(RoundTrip, simulated_points_stay_simulated) {
   const fs::path file = folder_ / "simulated.attnscope";
   expect_exit(0, run(folder_, {"collect", "--device", "simulated", "--algorithms", "fa2", "-a", "N=1024", "-o", file}));
   for (const Words& form : {Words{"--format", "csv"}, {"--format", "csv", "--long"}, {"--format", "json"}}) {
@@ -141,7 +141,7 @@ TEST_F(RoundTrip, a_simulation_stays_one) {
   }
 }
 
-TEST_F(RoundTrip, without_rounds_an_interval_is_assumed) {
+TEST_F(RoundTrip, interval_is_assumed_without_rounds) {
   const std::string header = "device,algorithm,N,heads,d,time_median_ns,time_q1_ns,time_q3_ns\n";
   const fs::path one = imported("one", header + "GPU X,mine,512,16,64,1000,990,1010\n");
   const fs::path two = imported("two", header + "GPU X,mine,512,16,64,1200,1190,1210\n");
@@ -155,7 +155,7 @@ TEST_F(RoundTrip, without_rounds_an_interval_is_assumed) {
   EXPECT_EQ(document["answers"][0]["floor"], "assumed");
 }
 
-TEST_F(RoundTrip, rows_that_say_a_point_again_are_no_rounds) {
+TEST_F(RoundTrip, repeated_rows_are_not_rounds) {
   const std::string header = "device,algorithm,N,heads,d,time_ns\n";
   std::string rows_of_one;
   std::string rows_of_two;

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "fake_driver.h"
 #include "sessions.h"
-#include "stand_in.h"
 #include "storage/run_store.h"
 #include "subprocess.h"
 
@@ -35,12 +35,13 @@ class ServeFaults : public ::testing::Test {
   std::filesystem::path file_ = folder_ / "explore.attnscope";
 };
 
-TEST_F(ServeFaults, a_crash_and_a_hang_cost_their_point_only) {
+TEST_F(ServeFaults, crash_and_hang_cost_one_point) {
   for (const auto& [fault, disposition] : {std::pair("crash=fa1", "crashed"), std::pair("hang=fa1", "timeout")}) {
     std::filesystem::remove(file_);
-    SessionClient client(folder_, command(), on_stand_in(fault));
-    client.ask(asks_for("a", 16) + asks_for("bad", 16, 0, "fa1") + asks_for("b", 32) + asks_for("c", 48, 9) +
-               asks_for("worse", 32, 0, "fa1") + asks_for("d", 64) + end_line() + "\n");
+    SessionClient client(folder_, command(), on_fake_gpu(fault));
+    client.ask(request_line("a", 16) + request_line("bad", 16, 0, "fa1") + request_line("b", 32) +
+               request_line("c", 48, 9) + request_line("worse", 32, 0, "fa1") + request_line("d", 64) + end_line() +
+               "\n");
     const Outcome outcome = client.end();
     EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
     EXPECT_EQ(client.answers().size(), 6U) << "each once";
@@ -55,10 +56,10 @@ TEST_F(ServeFaults, a_crash_and_a_hang_cost_their_point_only) {
   }
 }
 
-TEST_F(ServeFaults, a_gpu_that_only_crashes_is_given_up) {
-  SessionClient client(folder_, command(), on_stand_in("crash=fa1"));
+TEST_F(ServeFaults, session_ends_after_repeated_crashes) {
+  SessionClient client(folder_, command(), on_fake_gpu("crash=fa1"));
   std::string lines;
-  for (int i = 0; i < 9; ++i) lines += asks_for(std::to_string(i), 16 + i, 0, "fa1");
+  for (int i = 0; i < 9; ++i) lines += request_line(std::to_string(i), 16 + i, 0, "fa1");
   client.ask(lines);
   const Outcome outcome = client.end();
   EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
@@ -68,17 +69,17 @@ TEST_F(ServeFaults, a_gpu_that_only_crashes_is_given_up) {
   EXPECT_EQ(the_run().state, StoredRunState::failed);
 }
 
-TEST_F(ServeFaults, why_counts_for_every_point_of_the_session) {
-  SessionClient client(folder_, command({"--utilization"}), on_stand_in(""));
-  client.ask(asks_for("a", 16) + end_line() + "\n");
+TEST_F(ServeFaults, utilization_applies_to_every_point) {
+  SessionClient client(folder_, command({"--utilization"}), on_fake_gpu(""));
+  client.ask(request_line("a", 16) + end_line() + "\n");
   EXPECT_EQ(client.end().exit_code, 0);
   const auto points = RunStore::open(file_, Mode::read_only).points();
   ASSERT_EQ(points.size(), 1U);
   EXPECT_TRUE(points[0].record.kernels.front().metric("tensor_pipe_pct").has_value());
 }
 
-TEST_F(ServeFaults, counters_that_are_demanded_and_not_there_are_code_3) {
-  SessionClient client(folder_, command({"--require-counters"}), on_stand_in("cupti-availability=35"));
+TEST_F(ServeFaults, missing_required_counters_exit_with_3) {
+  SessionClient client(folder_, command({"--require-counters"}), on_fake_gpu("cupti-availability=35"));
   EXPECT_EQ(client.end().exit_code, 3);
   EXPECT_EQ(client.done()->state, "failed");
   EXPECT_FALSE(std::filesystem::exists(file_));

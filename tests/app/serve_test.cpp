@@ -45,27 +45,27 @@ class Serve : public CommandTest {
   };
 
   /// Requests that take longer than any timeout.
-  static std::string asks_for_many() {
+  static std::string many_requests() {
     std::string lines;
-    for (int i = 0; i < 1000; ++i) lines += asks_for(fmt::format("many{}", i), 16384, 0, "naive");
+    for (int i = 0; i < 1000; ++i) lines += request_line(fmt::format("many{}", i), 16384, 0, "naive");
     return lines;
   }
   /// Expects one answer per request; some are cancelled.
-  static void expect_each_answered_once(const SessionClient& client) {
+  static void expect_one_answer_each(const SessionClient& client) {
     const std::set<std::string> once(client.answers().begin(), client.answers().end());
     EXPECT_EQ(once.size(), client.answers().size());
     EXPECT_GT(client.answers().size(), client.points().size()) << "some were cancelled";
   }
 };
 
-TEST_F(Serve, answers_each_request_with_its_point_and_keeps_it) {
+TEST_F(Serve, answers_and_stores_each_point) {
   SessionClient client(folder_, command());
   const auto hello = client.until<PlanEvent>();
   EXPECT_EQ(hello.preset, "explore");
   EXPECT_EQ(hello.total, 0U);
   EXPECT_TRUE(hello.simulated);
   EXPECT_EQ(hello.database, file_.string());
-  client.ask(asks_for("first", 256));
+  client.ask(request_line("first", 256));
   const auto queued = client.until<QueuedEvent>();
   EXPECT_EQ(queued.id, "first");
   EXPECT_EQ(queued.spec.problem.n_q, 256);
@@ -83,7 +83,7 @@ TEST_F(Serve, answers_each_request_with_its_point_and_keeps_it) {
   EXPECT_EQ(the_run().state, StoredRunState::complete) << "nothing is asked, though the session may go on";
   EXPECT_FALSE(the_run().finished_at.empty());
 
-  client.ask(asks_for("second", 512) + asks_for("first", 256) + end_line() + "\n");
+  client.ask(request_line("second", 512) + request_line("first", 256) + end_line() + "\n");
   const Outcome outcome = expect_exit(0, client.end());
   EXPECT_EQ(outcome.err, "");
   EXPECT_THAT(client.answers(), ElementsAre("point first", "point second", "point first"))
@@ -100,10 +100,10 @@ TEST_F(Serve, answers_each_request_with_its_point_and_keeps_it) {
   EXPECT_EQ(run(folder_, {"check", file_}).exit_code, 0);
 }
 
-TEST_F(Serve, two_sessions_are_two_runs_of_a_file) {
+TEST_F(Serve, each_session_is_a_run) {
   for (int i = 0; i < 2; ++i) {
     SessionClient client(folder_, command());
-    client.ask(asks_for("1", 64) + end_line() + "\n");
+    client.ask(request_line("1", 64) + end_line() + "\n");
     EXPECT_EQ(client.end().exit_code, 0);
   }
   const auto runs = RunStore::open(file_, Mode::read_only).runs();
@@ -111,29 +111,29 @@ TEST_F(Serve, two_sessions_are_two_runs_of_a_file) {
   EXPECT_NE(runs[0].plan_hash, runs[1].plan_hash) << "the one does not continue the other";
 }
 
-TEST_F(Serve, the_highest_priority_comes_first_then_the_first_that_came) {
+TEST_F(Serve, orders_by_priority_then_arrival) {
   SessionClient client(folder_, command());
   client.until<PlanEvent>();
   {
     const Hold hold(file_);
-    client.ask(asks_for("first", 64));
+    client.ask(request_line("first", 64));
     EXPECT_EQ(client.until<StartedEvent>().id, "first");
-    client.ask(asks_for("a", 64) + asks_for("b", 64, 5) + asks_for("c", 64) + asks_for("d", 64, -1) +
-               asks_for("e", 64, 5) + end_line() + "\n");
+    client.ask(request_line("a", 64) + request_line("b", 64, 5) + request_line("c", 64) + request_line("d", 64, -1) +
+               request_line("e", 64, 5) + end_line() + "\n");
     for (int i = 0; i < 5; ++i) client.until<QueuedEvent>();
   }
   EXPECT_EQ(client.end().exit_code, 0);
   EXPECT_THAT(client.answers(), ElementsAre("point first", "point b", "point e", "point a", "point c", "point d"));
 }
 
-TEST_F(Serve, cancels_what_waits_while_another_is_in_flight) {
+TEST_F(Serve, cancels_queued_requests) {
   SessionClient client(folder_, command());
   client.until<PlanEvent>();
   {
     const Hold hold(file_);
-    client.ask(asks_for("first", 64));
+    client.ask(request_line("first", 64));
     EXPECT_EQ(client.until<StartedEvent>().id, "first");
-    client.ask(asks_for("waits", 64) + cancel_line("waits") + "\n");
+    client.ask(request_line("waits", 64) + cancel_line("waits") + "\n");
     const auto waited = client.until<CancelledEvent>();
     EXPECT_EQ(waited.id, "waits");
     EXPECT_TRUE(waited.reason.empty());
@@ -142,8 +142,8 @@ TEST_F(Serve, cancels_what_waits_while_another_is_in_flight) {
     EXPECT_EQ(refused.request, "cancel");
     EXPECT_EQ(refused.id, "waits");
     EXPECT_THAT(text(refused.reason), HasSubstr("'waits'"));
-    client.ask(asks_for("x", 64) + asks_for("y", 64) + cancel_line("first") + "\n" + cancel_line("x") + "\n" +
-               cancel_line("y") + "\n" + asks_for("z", 64) + end_line() + "\n");
+    client.ask(request_line("x", 64) + request_line("y", 64) + cancel_line("first") + "\n" + cancel_line("x") + "\n" +
+               cancel_line("y") + "\n" + request_line("z", 64) + end_line() + "\n");
     EXPECT_EQ(client.until<CancelledEvent>().id, "x");
     EXPECT_EQ(client.until<CancelledEvent>().id, "y");
   }
@@ -155,14 +155,14 @@ TEST_F(Serve, cancels_what_waits_while_another_is_in_flight) {
   EXPECT_EQ(stored().size(), client.points().size());
 }
 
-TEST_F(Serve, a_point_in_flight_is_cancelled_and_nothing_of_it_is_kept) {
+TEST_F(Serve, cancels_running_point) {
   // The simulation may finish before the cancel arrives; then the test tries the next point.
   SessionClient client(folder_, command());
   std::size_t points = 0;
   bool cancelled = false;
   for (int i = 0; i < 100 && !cancelled; ++i) {
     const std::string id = fmt::format("try{}", i);
-    client.ask(asks_for(id, 16384, 0, "naive", R"(,"pass":"fwd+bwd","d":128)"));
+    client.ask(request_line(id, 16384, 0, "naive", R"(,"pass":"fwd+bwd","d":128)"));
     EXPECT_EQ(client.until<StartedEvent>().id, id);
     client.ask(cancel_line(id) + "\n");
     while (client.answers().empty() || !client.answers().back().ends_with(" " + id)) ASSERT_TRUE(client.next());
@@ -170,12 +170,12 @@ TEST_F(Serve, a_point_in_flight_is_cancelled_and_nothing_of_it_is_kept) {
     if (!cancelled) ++points;
   }
   EXPECT_TRUE(cancelled);
-  client.ask(asks_for("after", 64) + end_line() + "\n");
+  client.ask(request_line("after", 64) + end_line() + "\n");
   EXPECT_EQ(client.end().exit_code, 0);
   EXPECT_EQ(stored().size(), points + 1);
 }
 
-TEST_F(Serve, a_bad_line_is_refused_and_the_session_goes_on) {
+TEST_F(Serve, continues_after_invalid_line) {
   SessionClient client(folder_, command());
   client.ask("noise\n\n  \n{\"request\":\"measure\",\"id\":\"m\",\"point\":{\"algorithm\":\"fa2\",\"N\":0}}\n");
   EXPECT_THAT(text(client.until<RefusedEvent>().reason), HasSubstr("JSON object"));
@@ -187,20 +187,21 @@ TEST_F(Serve, a_bad_line_is_refused_and_the_session_goes_on) {
   EXPECT_THAT(text(client.until<RefusedEvent>().reason), HasSubstr("longer than 65536 bytes"));
   {
     const Hold hold(file_);
-    client.ask(asks_for("twice", 64) + asks_for("twice", 64));
+    client.ask(request_line("twice", 64) + request_line("twice", 64));
     const auto twice = client.until<RefusedEvent>();
     EXPECT_EQ(twice.request, "measure");
     EXPECT_THAT(text(twice.reason), HasSubstr("'twice'"));
   }
-  client.ask("  " + cancel_line("nobody") + "\r\n" + asks_for("good", 64) + end_line() + "\n" + asks_for("late", 64));
+  client.ask("  " + cancel_line("nobody") + "\r\n" + request_line("good", 64) + end_line() + "\n" +
+             request_line("late", 64));
   EXPECT_EQ(client.end().exit_code, 0);
   EXPECT_EQ(client.points().count("good"), 1U);
   EXPECT_EQ(client.points().count("late"), 0U);
 }
 
-TEST_F(Serve, an_infeasible_point_is_an_answer_with_its_reason) {
+TEST_F(Serve, answers_infeasible_points) {
   SessionClient client(folder_, command());
-  client.ask(asks_for("odd", 256, 0, "fa2", R"(,"br":24,"bc":64)") + end_line() + "\n");
+  client.ask(request_line("odd", 256, 0, "fa2", R"(,"br":24,"bc":64)") + end_line() + "\n");
   EXPECT_EQ(client.end().exit_code, 0);
   ASSERT_EQ(client.points().count("odd"), 1U);
   EXPECT_EQ(client.points().at("odd").disposition, "infeasible");
@@ -209,15 +210,15 @@ TEST_F(Serve, an_infeasible_point_is_an_answer_with_its_reason) {
   EXPECT_EQ(stored()[0].record.disposition, Disposition::infeasible);
 }
 
-TEST_F(Serve, the_end_of_the_input_cancels_what_is_open) {
+TEST_F(Serve, closed_stdin_cancels_open_requests) {
   {
     SessionClient client(folder_, command());
     client.until<PlanEvent>();
     {
       const Hold hold(file_);
-      client.ask(asks_for("a", 64));
+      client.ask(request_line("a", 64));
       EXPECT_EQ(client.until<StartedEvent>().id, "a");
-      client.ask(asks_for("b", 64));
+      client.ask(request_line("b", 64));
       EXPECT_EQ(client.until<QueuedEvent>().id, "b");
       client.process().close_stdin();
       const auto gone = client.until<CancelledEvent>();
@@ -232,7 +233,7 @@ TEST_F(Serve, the_end_of_the_input_cancels_what_is_open) {
   }
   std::filesystem::remove(file_);
   SessionClient idle(folder_, command());
-  idle.ask(asks_for("a", 64));
+  idle.ask(request_line("a", 64));
   idle.until<PointEvent>();
   idle.until<ProgressEvent>();
   idle.process().close_stdin();
@@ -240,7 +241,7 @@ TEST_F(Serve, the_end_of_the_input_cancels_what_is_open) {
   EXPECT_EQ(the_run().state, StoredRunState::complete);
 }
 
-TEST_F(Serve, whoever_asked_may_go_while_another_program_holds_the_file) {
+TEST_F(Serve, client_may_exit_while_file_is_locked) {
   { RunStore::open(file_, Mode::collect); }
   const Hold hold(file_);
   SessionClient client(folder_, command());
@@ -250,13 +251,13 @@ TEST_F(Serve, whoever_asked_may_go_while_another_program_holds_the_file) {
   EXPECT_TRUE(client.answers().empty());
 }
 
-TEST_F(Serve, a_signal_and_the_line_cancel_end_it_as_they_end_a_sweep) {
+TEST_F(Serve, signal_and_cancel_line_end_the_session) {
   for (const bool by_signal : {true, false}) {
     std::filesystem::remove(file_);
     SessionClient client(folder_, command());
-    client.ask(asks_for("a", 64));
+    client.ask(request_line("a", 64));
     client.until<PointEvent>();
-    client.ask(asks_for_many());
+    client.ask(many_requests());
     client.until<StartedEvent>();
     if (by_signal) {
       client.process().send(SIGINT);
@@ -266,7 +267,7 @@ TEST_F(Serve, a_signal_and_the_line_cancel_end_it_as_they_end_a_sweep) {
     EXPECT_EQ(client.end().exit_code, 5);
     EXPECT_EQ(client.done()->state, "cancelled");
     EXPECT_EQ(client.done()->ok, client.points().size());
-    expect_each_answered_once(client);
+    expect_one_answer_each(client);
     EXPECT_EQ(the_run().state, StoredRunState::cancelled);
   }
   std::filesystem::remove(file_);
@@ -276,12 +277,12 @@ TEST_F(Serve, a_signal_and_the_line_cancel_end_it_as_they_end_a_sweep) {
   EXPECT_EQ(idle.end().exit_code, 5);
 }
 
-TEST_F(Serve, a_kill_keeps_what_was_said) {
+TEST_F(Serve, kill_keeps_answered_points) {
   SessionClient client(folder_, command());
-  for (const char* id : {"a", "b", "c"}) client.ask(asks_for(id, 64));
+  for (const char* id : {"a", "b", "c"}) client.ask(request_line(id, 64));
   for (int i = 0; i < 3; ++i) client.until<PointEvent>();
   while (the_run().state == StoredRunState::running) std::this_thread::yield();
-  client.ask(asks_for_many());
+  client.ask(many_requests());
   client.until<StartedEvent>();
   client.process().send(SIGKILL);
   EXPECT_EQ(client.end().exit_code, -SIGKILL);
@@ -295,25 +296,25 @@ TEST_F(Serve, a_kill_keeps_what_was_said) {
   EXPECT_EQ(run(folder_, {"info", file_}).exit_code, 0);
 
   SessionClient again(folder_, command());
-  again.ask(asks_for("d", 64) + end_line() + "\n");
+  again.ask(request_line("d", 64) + end_line() + "\n");
   EXPECT_EQ(again.end().exit_code, 0);
   EXPECT_EQ(RunStore::open(file_, Mode::read_only).runs().size(), 2U) << "a killed session leaves its file usable";
 }
 
-TEST_F(Serve, a_client_that_asks_without_reading_is_not_waited_for) {
+TEST_F(Serve, slow_client_does_not_block) {
   // More answers than a pipe holds, and more requests: reading and writing must not block each other.
   SessionClient client(folder_, command(), {.narrow_pipe = true});
   std::string lines;
   constexpr std::size_t requests = 2000;
-  for (std::size_t i = 0; i < requests; ++i) lines += asks_for(fmt::format("r{}", i), 64, 0, "fa9");
+  for (std::size_t i = 0; i < requests; ++i) lines += request_line(fmt::format("r{}", i), 64, 0, "fa9");
   client.ask(lines + end_line() + "\n");
   EXPECT_EQ(client.end().exit_code, 0);
   EXPECT_EQ(client.answers().size(), requests);
 }
 
-TEST_F(Serve, a_reader_that_goes_away_ends_it) {
+TEST_F(Serve, closed_stdout_ends_the_session) {
   SessionClient client(folder_, command());
-  client.ask(asks_for_many());
+  client.ask(many_requests());
   client.until<StartedEvent>();
   client.process().close_stdout();
   // stdin stays open: the session ends because stdout is closed
@@ -323,20 +324,20 @@ TEST_F(Serve, a_reader_that_goes_away_ends_it) {
   EXPECT_LT(stored().size(), 1000U);
 }
 
-TEST_F(Serve, options_of_a_plan_do_not_go_with_a_session) {
+TEST_F(Serve, plan_options_exclude_serve) {
   for (const Words& more :
        {Words{"--preset", "quick"}, Words{"-a", "N=64"}, Words{"--resume"}, Words{"--dry-run"}, Words{"--csv"}}) {
     EXPECT_THAT(expect_exit(2, run(folder_, command(more))).err, HasSubstr("--serve"));
     EXPECT_FALSE(std::filesystem::exists(file_));
   }
   SessionClient warm(folder_, command({"--cache-control", "none"}));
-  warm.ask(asks_for("a", 64) + asks_for("b", 64, 0, "fa2", R"(,"cache":"cold")") + end_line() + "\n");
+  warm.ask(request_line("a", 64) + request_line("b", 64, 0, "fa2", R"(,"cache":"cold")") + end_line() + "\n");
   EXPECT_EQ(warm.end().exit_code, 0);
   EXPECT_EQ(warm.points().at("a").spec.cache, CacheState::warm);
   EXPECT_EQ(warm.points().at("b").spec.cache, CacheState::cold);
 }
 
-TEST_F(Serve, a_file_that_cannot_be_written_is_the_last_event) {
+TEST_F(Serve, write_error_is_the_last_event) {
   Words words = command();
   words.back() = folder_ / "no/such/file.attnscope";
   SessionClient client(folder_, words);

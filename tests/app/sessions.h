@@ -17,8 +17,8 @@
 
 namespace attnscope::testing {
 
-inline std::string asks_for(const std::string& id, std::int64_t n, std::int64_t priority = 0,
-                            const std::string& algorithm = "fa2", const std::string& more = "") {
+inline std::string request_line(const std::string& id, std::int64_t n, std::int64_t priority = 0,
+                                const std::string& algorithm = "fa2", const std::string& more = "") {
   return fmt::format(
       R"({{"request":"measure","id":"{}","priority":{},"point":{{"algorithm":"{}","N":{},"heads":1{}}}}})"
       "\n",

@@ -50,7 +50,7 @@ class SeveralDevices : public CommandTest {
   }
 };
 
-TEST_F(SeveralDevices, share_a_plan_and_find_what_one_does) {
+TEST_F(SeveralDevices, give_results_of_one_device) {
   expect_exit(0, collect("simulated*3"));
   EXPECT_EQ(findings(file_, 1), undisturbed());
   expect_groups_on_one_device();
@@ -61,7 +61,7 @@ TEST_F(SeveralDevices, share_a_plan_and_find_what_one_does) {
   EXPECT_EQ(run(folder_, {"check", file_}).exit_code, 0);
 }
 
-TEST_F(SeveralDevices, say_who_does_what) {
+TEST_F(SeveralDevices, events_name_the_device) {
   Process process(folder_, curves_on("simulated*2") + Words{"--jsonl", "-o", file_}, {});
   const Outcome outcome = expect_exit(0, process.wait());
   std::istringstream lines(outcome.out);
@@ -82,7 +82,7 @@ TEST_F(SeveralDevices, say_who_does_what) {
   EXPECT_EQ(progress.by_device[0] + progress.by_device[1], progress.total);
 }
 
-TEST_F(SeveralDevices, go_on_with_what_was_stopped_and_with_other_devices) {
+TEST_F(SeveralDevices, resume_on_other_devices) {
   Process process(folder_, curves_on("simulated*2") + Words{"--jsonl", "-o", file_}, slow_reader);
   await_points(process, 20);
   process.send(SIGINT);
@@ -102,7 +102,7 @@ std::vector<pid_t> children_of(pid_t parent) {
   return children;
 }
 
-TEST_F(SeveralDevices, lose_a_process_and_nothing_that_was_found) {
+TEST_F(SeveralDevices, lost_process_loses_no_points) {
   Process process(folder_, curves_on("simulated*2") + Words{"--jsonl", "-o", file_}, slow_reader);
   await_points(process, 8);
   const std::vector<pid_t> children = children_of(process.id());
@@ -117,7 +117,7 @@ TEST_F(SeveralDevices, lose_a_process_and_nothing_that_was_found) {
   expect_groups_on_one_device();
 }
 
-TEST_F(SeveralDevices, bad_words_are_one_clear_line) {
+TEST_F(SeveralDevices, invalid_arguments_print_one_line) {
   const std::vector<std::tuple<std::string, Words, std::string>> wrong{
       {"simulated,simulated", {}, "twice"},
       {"simulated:H200,simulated:H100", {}, "of one kind"},
@@ -132,7 +132,7 @@ TEST_F(SeveralDevices, bad_words_are_one_clear_line) {
   }
 }
 
-TEST_F(SeveralDevices, all_of_a_machine_without_any_says_so) {
+TEST_F(SeveralDevices, all_without_gpus_is_an_error) {
   const Outcome outcome = collect("all", {});
   if (outcome.exit_code == 0) GTEST_SKIP() << "this machine has GPUs";
   EXPECT_EQ(outcome.exit_code, 1);

@@ -54,7 +54,7 @@ class Shards : public CommandTest {
   std::filesystem::path merged_ = folder_ / "merged.attnscope";
 };
 
-TEST_F(Shards, of_a_plan_come_together_as_the_one_run_that_it_is) {
+TEST_F(Shards, merge_into_one_run) {
   std::size_t points = 0;
   for (int number = 1; number <= 3; ++number) {
     expect_exit(0, collect(number, 3));
@@ -74,7 +74,7 @@ TEST_F(Shards, of_a_plan_come_together_as_the_one_run_that_it_is) {
   EXPECT_EQ(findings(merged_), undisturbed());
 }
 
-TEST_F(Shards, that_are_missing_are_named_and_can_be_added_later) {
+TEST_F(Shards, missing_shards_are_named) {
   for (const int number : {1, 2, 3}) ASSERT_EQ(collect(number, 4).exit_code, 0);
   EXPECT_THAT(expect_exit(5, merge({1, 3})).err, AllOf(HasSubstr("4 shards"), HasSubstr("missing: 2, 4\n")));
   EXPECT_NE(RunStore::open(merged_, Mode::read_only).runs().at(0).state, StoredRunState::complete);
@@ -87,13 +87,13 @@ TEST_F(Shards, that_are_missing_are_named_and_can_be_added_later) {
   EXPECT_EQ(findings(all), undisturbed());
 }
 
-TEST_F(Shards, alone_are_not_the_plan) {
+TEST_F(Shards, single_shard_is_not_the_plan) {
   ASSERT_EQ(collect(1, 2).exit_code, 0);
   EXPECT_EQ(merge({1}).exit_code, 5);
   EXPECT_EQ(RunStore::open(merged_, Mode::read_only).runs().at(0).state, StoredRunState::interrupted);
 }
 
-TEST_F(Shards, an_unfinished_one_is_named_and_resumes) {
+TEST_F(Shards, unfinished_shard_resumes) {
   ASSERT_EQ(collect(1, 2).exit_code, 0);
   {
     Process process(folder_, curves + Words{"--shard", "2/2", "--jsonl", "-o", shard_file(2)}, slow_reader);
@@ -108,14 +108,14 @@ TEST_F(Shards, an_unfinished_one_is_named_and_resumes) {
   EXPECT_EQ(findings(merged_), undisturbed());
 }
 
-TEST_F(Shards, of_plans_that_changed_between_them_stay_apart_and_are_missed) {
+TEST_F(Shards, shards_of_changed_plans_stay_separate) {
   ASSERT_EQ(collect(1, 2).exit_code, 0);
   ASSERT_EQ(collect(2, 2, {"--no-verify"}).exit_code, 0);
   EXPECT_THAT(expect_exit(5, merge({1, 2})).err, AllOf(HasSubstr("missing: 1\n"), HasSubstr("missing: 2\n")));
   EXPECT_EQ(RunStore::open(merged_, Mode::read_only).runs().size(), 2U);
 }
 
-TEST_F(Shards, recorded_again_are_another_recording_or_refused) {
+TEST_F(Shards, repeated_shards_need_a_recording_name) {
   ASSERT_EQ(collect(1, 2).exit_code, 0);
   EXPECT_THAT(expect_exit(2, collect(1, 2)).err, AllOf(HasSubstr("--resume"), HasSubstr("--recording")));
   EXPECT_THAT(expect_exit(2, run(folder_, curves + Words{"--shard", "2/2", "-o", shard_file(1)})).err,
@@ -129,7 +129,7 @@ TEST_F(Shards, recorded_again_are_another_recording_or_refused) {
   EXPECT_EQ(runs[2].points, plan_points);
 }
 
-TEST_F(Shards, go_on_on_another_gpu_of_the_kind_as_often_as_they_are_stopped) {
+TEST_F(Shards, shards_resume_on_equal_gpus) {
   const auto stopped_on = [&](const std::string& device, std::size_t points, const Words& more) {
     Words words = curves + Words{"--shard", "1/2", "--jsonl", "-o", shard_file(1)} + more;
     words[2] = device;
@@ -152,7 +152,7 @@ TEST_F(Shards, go_on_on_another_gpu_of_the_kind_as_often_as_they_are_stopped) {
   EXPECT_THAT(whole.err, HasSubstr("already complete")) << "all shards are the plan";
 }
 
-TEST_F(Shards, of_gpus_of_two_kinds_are_no_parts_of_one_run) {
+TEST_F(Shards, shards_of_different_gpus_stay_separate) {
   ASSERT_EQ(collect(1, 2).exit_code, 0);
   Words words = curves + Words{"--shard", "2/2", "-o", shard_file(2)};
   words[2] = "simulated:H100";
@@ -161,7 +161,7 @@ TEST_F(Shards, of_gpus_of_two_kinds_are_no_parts_of_one_run) {
   EXPECT_EQ(RunStore::open(merged_, Mode::read_only).runs().size(), 2U);
 }
 
-TEST_F(Shards, more_than_there_are_groups_leave_some_without_points) {
+TEST_F(Shards, surplus_shards_are_empty) {
   std::size_t empty = 0;
   for (int number = 1; number <= 9; ++number) {
     expect_exit(0, collect(number, 9));
@@ -171,7 +171,7 @@ TEST_F(Shards, more_than_there_are_groups_leave_some_without_points) {
   EXPECT_EQ(merge({1, 2, 3, 4, 5, 6, 7, 8, 9}).exit_code, 0);
 }
 
-TEST_F(Shards, bad_words_are_one_clear_line) {
+TEST_F(Shards, invalid_arguments_print_one_line) {
   for (const char* word : {"3", "0/2", "3/2", "1/x"}) {
     EXPECT_THAT(expect_exit(2, run(folder_, curves + Words{"--shard", word, "-o", shard_file(1)})).err,
                 AllOf(HasSubstr("--shard"), HasSubstr("K/N")))
@@ -192,7 +192,7 @@ class Submit : public CommandTest {
   fs::path shards_ = folder_ / "run.attnscope.shards";
 };
 
-TEST_F(Submit, MergesAfterAFailedShardWasRequeuedAsPrinted) {
+TEST_F(Submit, MergesAfterRequeuedShard) {
   const hosts::LocalSlurm slurm(folder_ / "slurm");
   if (!slurm.why_not().empty()) GTEST_SKIP() << slurm.why_not();
   const auto eventually = [&](const std::string& job, const std::string& states) {
@@ -239,7 +239,7 @@ TEST_F(Submit, DryRunPrintsBothScriptsAndWritesNothing) {
   EXPECT_FALSE(fs::exists(shards_));
 }
 
-TEST_F(Submit, WrongWordsAreOneLineAndWriteNothing) {
+TEST_F(Submit, InvalidOptionsWriteNothing) {
   const std::vector<std::tuple<Words, int, std::string>> wrong{
       {{"submit", "--shards", "2"}, 2, "--output"},
       {{"submit", "-o", file_}, 2, "--shards"},
@@ -260,7 +260,7 @@ TEST_F(Submit, WrongWordsAreOneLineAndWriteNothing) {
   }
 }
 
-TEST_F(Submit, FailureOfSbatchNamesItsReasonAndTheScripts) {
+TEST_F(Submit, SbatchFailurePrintsReasonAndScripts) {
   EXPECT_THAT(expect_exit(1, run(folder_, submitting(), {.environment = {{"PATH", "/nowhere"}}})).err,
               HasSubstr("cannot start sbatch"));
   EXPECT_TRUE(fs::exists(shards_ / "shard.sh"));

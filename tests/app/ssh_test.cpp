@@ -39,7 +39,7 @@ class Ssh : public ::testing::Test {
   hosts::LocalSshd sshd{sshd_folder.path()};
 };
 
-TEST_F(Ssh, ASweepThereIsAFileHere) {
+TEST_F(Ssh, StoresRemoteSweepLocally) {
   sshd.install(ATTNSCOPE_PROGRAM);
   EXPECT_THAT(expect_exit(0, collect("ssh:gpubox/simulated:H200")).out, HasSubstr("on gpubox"));
   expect_exit(0, run(folder, {"collect", "-a", "N=[128,256,384]", "-a", "d=64", "-a", "heads=2", "-a", "algorithm=fa2",
@@ -62,24 +62,24 @@ TEST_F(Ssh, ASweepThereIsAFileHere) {
   EXPECT_FALSE(fs::exists(sshd.path("there/attnscope/runs")));
 }
 
-TEST_F(Ssh, AMissingProgramIsNamed) {
+TEST_F(Ssh, ReportsMissingProgram) {
   EXPECT_THAT(expect_exit(1, collect("ssh:gpubox/simulated:H200")).err, HasSubstr("PATH of gpubox"));
   EXPECT_FALSE(fs::exists(path("here.attnscope")));
 }
 
-TEST_F(Ssh, AKeyThatIsNotLetInIsNamed) {
+TEST_F(Ssh, ReportsRejectedKey) {
   sshd.install(ATTNSCOPE_PROGRAM);
   sshd.use_wrong_key();
   EXPECT_THAT(expect_exit(1, collect("ssh:gpubox/simulated:H200")).err, HasSubstr("ssh-copy-id gpubox"));
 }
 
-TEST_F(Ssh, AHostThatIsNotKnownIsNamed) {
+TEST_F(Ssh, ReportsUnknownHost) {
   sshd.install(ATTNSCOPE_PROGRAM);
   sshd.forget_host_key();
   EXPECT_THAT(expect_exit(1, collect("ssh:gpubox/simulated:H200")).err, HasSubstr("run 'ssh gpubox' once"));
 }
 
-TEST_F(Ssh, ADeviceThatIsNotThereIsNamed) {
+TEST_F(Ssh, ReportsMissingDevice) {
   sshd.install(ATTNSCOPE_PROGRAM);
   const Outcome outcome = expect_exit(1, collect("ssh:gpubox/simulated:Abacus"));
   EXPECT_THAT(outcome.err, HasSubstr("gpubox: "));
@@ -92,16 +92,16 @@ TEST_F(Ssh, ADeviceThatIsNotThereIsNamed) {
 }
 
 // The connection is cut during a session; it reconnects and answers all requests.
-TEST_F(Ssh, ALostConnectionIsMadeAnew) {
+TEST_F(Ssh, ReconnectsAfterLoss) {
   sshd.install(ATTNSCOPE_PROGRAM);
   SessionClient client(folder,
                        {"collect", "--serve", "--device", "ssh:gpubox/simulated:H200", "-o", path("here.attnscope")},
                        by_config());
   client.until<PlanEvent>();
-  client.ask(asks_for("a", 256));
+  client.ask(request_line("a", 256));
   EXPECT_EQ(client.until<PointEvent>().id, "a");
   ASSERT_EQ(::kill(std::stoi(hosts::read_file(sshd.path("there/pid"))), SIGKILL), 0);
-  client.ask(asks_for("b", 512));
+  client.ask(request_line("b", 512));
   EXPECT_EQ(client.until<PointEvent>().id, "b");
   client.ask(end_line() + "\n");
   client.end();

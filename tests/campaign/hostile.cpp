@@ -107,7 +107,7 @@ void write_hostile(const fs::path& file, Random& random, const fs::path& folder)
          {&header.device.uuid, &header.device.limits.name, &header.environment.app_version,
           &header.environment.driver_version, &header.environment.cuda_driver_api, &header.environment.nvrtc_version,
           &header.environment.cupti_version, &header.environment.nvml_version, &header.environment.operating_system,
-          &header.preset, &header.plan_hash, &header.simulated_because, &header.device.l2_source,
+          &header.preset, &header.plan_hash, &header.simulation_reason, &header.device.l2_source,
           &header.device.rates_source}) {
       maybe(*text);
     }

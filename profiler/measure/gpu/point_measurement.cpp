@@ -141,10 +141,10 @@ void GpuDevice::set_result_from_driver_error(const DriverError& error, PointReco
 
 void GpuDevice::measure_phases(PointRecord& record, const MeasureOptions& options, const CancelToken& cancel) {
   const PointSpec& spec = record.spec;
-  const auto stop_if_cancelled = [&](const Message& reason) {
+  const auto throw_if_cancelled = [&](const Message& reason) {
     if (cancel.cancelled()) throw PointAbort(Disposition::cancelled, reason);
   };
-  stop_if_cancelled(make_reason("point.cancelled_before_point", "Cancelled before this point began."));
+  throw_if_cancelled(make_reason("point.cancelled_before_point", "Cancelled before this point began."));
   step_failure_ = make_reason("point.preparing_failed", "Preparing the point failed.");
   const Algorithm* algorithm = registry_.find(spec.algorithm);
   if (algorithm == nullptr) {
@@ -176,7 +176,7 @@ void GpuDevice::measure_phases(PointRecord& record, const MeasureOptions& option
   const bool strict = user_defined && options.verify && !options.bare;
   if (strict) point.uploaded = digest(Oracle::Part::inputs, slot, point, options);
 
-  stop_if_cancelled(make_reason("point.cancelled_before_launch", "Cancelled before the first launch."));
+  throw_if_cancelled(make_reason("point.cancelled_before_launch", "Cancelled before the first launch."));
   const std::int64_t free_before = host_code ? free_device_bytes(cuda_) : 0;
   run_once(point.setup, options.timeout);
   if (!point.plan.schedule.empty()) share(record, slot, point, options);
@@ -193,12 +193,12 @@ void GpuDevice::measure_phases(PointRecord& record, const MeasureOptions& option
     }
   }
 
-  stop_if_cancelled(make_reason("point.cancelled_before_timing", "Cancelled before timing."));
+  throw_if_cancelled(make_reason("point.cancelled_before_timing", "Cancelled before timing."));
   if (strict) repoison_outputs(slot, point, options);
   time(record, point.launches, options, cancel, first_ns);
   if (!point.plan.schedule.empty()) time_schedule(record, point, options, cancel);
   if (user_defined) check_after_timing(record, slot, point, options);
-  stop_if_cancelled(make_reason("point.cancelled_before_counting", "Cancelled before counting."));
+  throw_if_cancelled(make_reason("point.cancelled_before_counting", "Cancelled before counting."));
 }
 
 void GpuDevice::share(PointRecord& record, std::size_t slot, const PreparedPoint& point,

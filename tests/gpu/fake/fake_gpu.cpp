@@ -87,7 +87,7 @@ struct FakeEvent {
   std::int64_t nanoseconds = 0;
 };
 
-constexpr int most_devices = 64;
+constexpr int max_devices = 64;
 
 struct Device {
   CUresult sticky = CUDA_SUCCESS;
@@ -512,7 +512,7 @@ CUresult cuDeviceGet(CUdevice* result, int ordinal) {
   return ordinal >= 0 && ordinal < Faults().number("gpus", 1) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 CUresult cuDeviceGetName(char* name, int length, CUdevice device) {
-  const bool other = device >= Faults().number("other-kind", most_devices);
+  const bool other = device >= Faults().number("other-kind", max_devices);
   const std::string said = other ? "Other GPU" : Faults().value("name").value_or("Fake GPU");
   std::strncpy(name, said.c_str(), static_cast<std::size_t>(length));
   return CUDA_SUCCESS;

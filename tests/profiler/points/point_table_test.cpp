@@ -176,13 +176,13 @@ TEST(PointTable, IsThreadSafeForReading) {
   const PointTable alone = points.table();
   const PointTable shared = points.table();
   const FacetPtr facet = facet_of("algorithm");
-  struct Seen {
+  struct PointSummary {
     std::vector<std::optional<double>> values;
     std::vector<std::uint32_t> codes;
-    bool operator==(const Seen&) const = default;
+    bool operator==(const PointSummary&) const = default;
   };
   const auto look = [&](const PointTable& table) {
-    Seen seen;
+    PointSummary seen;
     for (Row row = 0; row < table.size(); ++row) {
       seen.values.push_back(table.values(metric_key::l2_sm_bytes).at(row));
       seen.values.push_back(table.dram_traffic().at(row));
@@ -191,13 +191,13 @@ TEST(PointTable, IsThreadSafeForReading) {
     return seen;
   };
   constexpr int threads = 4;
-  std::vector<std::future<Seen>> others;
+  std::vector<std::future<PointSummary>> others;
   others.reserve(threads);
   for (int i = 0; i < threads; ++i) {
     others.push_back(std::async(std::launch::async, [&] { return look(shared); }));
   }
-  const Seen expected = look(alone);
-  for (std::future<Seen>& other : others) EXPECT_EQ(other.get(), expected);
+  const PointSummary expected = look(alone);
+  for (std::future<PointSummary>& other : others) EXPECT_EQ(other.get(), expected);
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ std::vector<Event> events() {
   DeviceEvent device;
   device.protocol = worker_protocol;
   device.app_version = "1.2.3";
-  device.simulated_because = "no driver";
+  device.simulation_reason = "no driver";
   device.device.uuid = "GPU-1";
   device.device.limits = *find_gpu("H200");
   device.environment.driver_version = "580.1";

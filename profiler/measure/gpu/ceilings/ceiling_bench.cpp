@@ -91,7 +91,7 @@ CeilingBench::CeilingBench(Place place)
   }
 }
 
-void CeilingBench::stop_if_cancelled() const {
+void CeilingBench::throw_if_cancelled() const {
   if (cancel_->cancelled()) throw PointAbort(Disposition::cancelled, "Cancelled; no ceilings were stored.");
 }
 
@@ -207,7 +207,7 @@ void CeilingBench::begin(const std::vector<CeilingLoad>& loads) {
   (void)place_.builder.build_all(place_.arch, launches, 0, *cancel_,
                                  [&](std::size_t, std::size_t, const BuildReport&) { advance(); });
   advance(before + launches.size() - done_);  // loads may share a kernel
-  stop_if_cancelled();
+  throw_if_cancelled();
 
   runner.enqueue_store_noise(buffers_.at("data").get(), sizes_.data_bytes);
   for (const auto& [ring, bytes] : {std::pair("ring_dram", sizes_.ring_bytes),
@@ -230,7 +230,7 @@ void CeilingBench::choose(std::vector<CeilingLoad> loads, CeilingSet& set) {
   loads_.clear();
   loads_.reserve(loads.size());  // PreparedLaunch keeps a pointer to its load
   for (CeilingLoad& load : loads) {
-    stop_if_cancelled();
+    throw_if_cancelled();
     loads_.push_back({.load = std::move(load), .prepared = {}, .values = {}, .clocks_hz = {}, .throttle_reasons = {}});
     try {
       calibrate(loads_.back());
@@ -270,7 +270,7 @@ void CeilingBench::keep_fastest() {
     };
     double rate = 0;
     if (std::ranges::count_if(loads_, same) > 1) {
-      stop_if_cancelled();
+      throw_if_cancelled();
       for (int again = 0; again < 3; ++again) {
         const double milliseconds = take(loads_[i]).milliseconds;
         if (milliseconds > 0) rate = std::max(rate, load.amount * load.iterations / milliseconds);
@@ -293,7 +293,7 @@ CeilingSet CeilingBench::measure(const CeilingOptions& options, const CancelToke
                                  const CeilingProgress& progress) {
   cancel_ = &cancel;
   progress_ = progress;
-  stop_if_cancelled();
+  throw_if_cancelled();
   CeilingSet set;
   std::vector<CeilingLoad> loads = ceiling_loads(place_.limits, sizes_);
   const std::size_t kernels = loads.size() + 1;  // and attn_ceiling_link
@@ -308,7 +308,7 @@ CeilingSet CeilingBench::measure(const CeilingOptions& options, const CancelToke
   for (int round = 0; round < options.rounds; ++round) {
     std::ranges::shuffle(order, random);
     for (const std::size_t i : order) {
-      stop_if_cancelled();
+      throw_if_cancelled();
       record_sample(loads_[i]);
       advance();
     }
@@ -341,7 +341,7 @@ std::vector<Ceiling> CeilingBench::measured_miss_rates(std::string_view read, st
     return fmt::format("{} {} {}", sampled.load.key, sampled.load.argument, round);
   };
   const auto run = [this](SampledLoad& sampled) {
-    stop_if_cancelled();
+    throw_if_cancelled();
     at_ = find_ceiling(sampled.load.key);
     enqueue(sampled);
     place_.runner.wait(limit);

@@ -54,7 +54,7 @@ class CeilingBench {
     double cycles = 0;
   };
 
-  void stop_if_cancelled() const;
+  void throw_if_cancelled() const;
   /// Advances the progress by `steps` of approximately steps_.
   void advance(std::size_t steps = 1);
   void prepare(SampledLoad& sampled);

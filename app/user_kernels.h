@@ -18,11 +18,11 @@ void add_kernel_option(CLI::App& command);
 
 /// Returns a digest of the loaded manifests and their current sources (without headers), which is part of the plan's
 /// hash. Empty if none is loaded.
-[[nodiscard]] std::string own_kernels_digest();
+[[nodiscard]] std::string user_kernels_digest();
 
 /// Registers the user-defined kernels of a store for reading; logs manifests that are rejected.
-void know_kernels_of(const RunStore&);
+void register_stored_kernels(const RunStore&);
 /// Opens the file and does the same. Throws FileError.
-void know_kernels_of(const std::filesystem::path& file);
+void register_stored_kernels(const std::filesystem::path& file);
 
 }  // namespace attnscope

@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "fake_driver.h"
 #include "profiler/predict/unit_utilization.h"
-#include "stand_in.h"
 #include "storage/run_store.h"
 #include "sweeps.h"
 
@@ -16,10 +16,10 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-class CollectWhy : public CommandTest {
+class CollectUtilization : public CommandTest {
  protected:
   Outcome collect(const Words& more, const std::string& faults = "") {
-    Process::Options options = on_stand_in(faults);
+    Process::Options options = on_fake_gpu(faults);
     const Words all = Words{"collect", "--no-verify",  "--quiet", "-a", "heads=1", "-a",
                             "d=64",    "--algorithms", "naive",   "-o", file_} +
                       more;
@@ -27,7 +27,7 @@ class CollectWhy : public CommandTest {
   }
 };
 
-TEST_F(CollectWhy, names_the_busiest_unit_and_the_longest_stalls_of_each_kernel) {
+TEST_F(CollectUtilization, names_the_busiest_unit_and_the_longest_stalls_of_each_kernel) {
   EXPECT_THAT(expect_exit(0, collect({"--device", "gpu", "--utilization", "-a", "N=64"})).err,
               Not(HasSubstr("--utilization")));
   ASSERT_EQ(stored().size(), 1U);
@@ -54,7 +54,7 @@ TEST_F(CollectWhy, names_the_busiest_unit_and_the_longest_stalls_of_each_kernel)
   EXPECT_THAT(csv.out, HasSubstr(",shared_conflict_share,"));
 }
 
-TEST_F(CollectWhy, units_are_busy_for_shares_of_the_kernel_not_of_what_is_counted_around_it) {
+TEST_F(CollectUtilization, utilization_is_relative_to_kernel_time) {
   ASSERT_EQ(collect({"--device", "gpu", "--utilization", "-a", "N=64"}).exit_code, 0);
   const PointRecord record = stored()[0].record;
   const KernelRecord* kernel = record.kernel("qk");
@@ -71,7 +71,7 @@ TEST_F(CollectWhy, units_are_busy_for_shares_of_the_kernel_not_of_what_is_counte
   EXPECT_NEAR(evaluate("xu_utilization_pct", record)->value, 2 * 8, 1e-9) << "a mean of shares of the kernels";
 }
 
-TEST_F(CollectWhy, without_what_tells_the_kernel_from_the_range_shares_stay_those_of_the_range) {
+TEST_F(CollectUtilization, utilization_falls_back_to_counted_range) {
   const Outcome outcome = collect({"--device", "gpu", "--utilization", "-a", "N=64"}, "lacks=sm__cycles_active");
   EXPECT_THAT(outcome.err, HasSubstr(": sm_active_cycles\n"));
   const PointRecord record = stored()[0].record;
@@ -79,14 +79,14 @@ TEST_F(CollectWhy, without_what_tells_the_kernel_from_the_range_shares_stay_thos
   EXPECT_EQ(evaluate("xu_utilization_pct", record, "qk")->provenance, Provenance::measured);
 }
 
-TEST_F(CollectWhy, without_it_nothing_of_it_is_counted) {
+TEST_F(CollectUtilization, is_not_counted_by_default) {
   ASSERT_EQ(collect({"--device", "gpu", "-a", "N=64"}).exit_code, 0);
   EXPECT_FALSE(analysis::busiest_unit(stored()[0].record));
   EXPECT_THAT(analysis::top_stalls(stored()[0].record), IsEmpty());
   EXPECT_THAT(run(folder_, {"info", file_}).out, Not(HasSubstr("busiest")));
 }
 
-TEST_F(CollectWhy, leaves_out_with_a_word_what_the_chip_does_not_count) {
+TEST_F(CollectUtilization, warns_of_unsupported_metrics) {
   EXPECT_THAT(expect_exit(0, collect({"--device", "gpu", "--utilization", "-a", "N=64"}, "lacks=dram__throughput")).err,
               HasSubstr(": dram_utilization_pct\n"));
   const PointRecord record = stored()[0].record;
@@ -94,7 +94,7 @@ TEST_F(CollectWhy, leaves_out_with_a_word_what_the_chip_does_not_count) {
   EXPECT_EQ(analysis::busiest_unit(record)->metric->key, "shared_utilization_pct");
 }
 
-TEST_F(CollectWhy, a_run_of_it_is_resumed) {
+TEST_F(CollectUtilization, is_kept_when_resumed) {
   ASSERT_EQ(
       collect({"--device", "gpu", "--utilization", "-a", "N=[16,32,48]"}, "interrupt=attn_naive_softmax").exit_code, 5);
   const std::size_t before = stored().size();
@@ -104,7 +104,7 @@ TEST_F(CollectWhy, a_run_of_it_is_resumed) {
   EXPECT_EQ(store.runs().size(), 1U) << before;
 }
 
-TEST_F(CollectWhy, a_simulated_device_has_no_units) {
+TEST_F(CollectUtilization, requires_a_real_gpu) {
   EXPECT_THAT(expect_error(3, collect({"--device", "simulated", "--utilization", "-a", "N=64"})).err,
               HasSubstr("--utilization requires a GPU"));
   expect_exit(2, collect({"--device", "gpu", "--utilization", "--no-counters", "-a", "N=64"}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/chosen_rates.h"
+#include "app/measured_rates.h"
 
 #include <fmt/format.h>
 
@@ -13,13 +13,13 @@
 namespace attnscope {
 namespace {
 
-std::string rate_or_table(bool measured, double bytes_per_second) {
+std::string rate_text_or_missing(bool measured, double bytes_per_second) {
   return measured ? text(BytesPerSecond(bytes_per_second)) : "not measured";
 }
 
 }  // namespace
 
-StoredCeilings rates_of_file(const std::filesystem::path& file, const DeviceLimits& limits) {
+StoredCeilings load_rates(const std::filesystem::path& file, const DeviceLimits& limits) {
   const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
   const std::vector<StoredCeilings> sets = store.ceilings();
   if (const std::vector<InvalidRow> bad = store.invalid_rows(); !bad.empty()) {
@@ -40,13 +40,13 @@ MeasuredCeilings measured_ceilings(const StoredCeilings& set) {
           .from = fmt::format("{} ({}) at {}", set.device_name, set.device_uuid, set.measured_at)};
 }
 
-Message rates_said(const StoredCeilings& set, const DeviceLimits& limits) {
+Message describe_rates(const StoredCeilings& set, const DeviceLimits& limits) {
   const DeviceRates rates = device_rates(limits, set.ceilings);
   return make_message(
       "Predicted with the rates measured on {} ({}) at {}: DRAM {}, L2 {}; other rates by architecture.",
       printable(set.device_name), printable(set.device_uuid), printable(set.measured_at),
-      rate_or_table(rates.dram_measured, rates.dram_bytes_per_second),
-      rate_or_table(rates.l2_measured, rates.l2_bytes_per_second));
+      rate_text_or_missing(rates.dram_measured, rates.dram_bytes_per_second),
+      rate_text_or_missing(rates.l2_measured, rates.l2_bytes_per_second));
 }
 
 }  // namespace attnscope

@@ -11,12 +11,12 @@ namespace attnscope::testing {
 namespace {
 
 using ::testing::HasSubstr;
-using GpusCommand = CommandTest;
+using ScalingCommand = CommandTest;
 
 const Words multi_gpu_points{"collect", "--algorithms", "ring,ulysses", "-a",       "N=2048", "-a",          "d=64",
                              "-a",      "heads=4",      "-a",           "gpus=1,2", "-a",     "mask=causal", "--quiet"};
 
-TEST_F(GpusCommand, LaysThemBesideOneGpu) {
+TEST_F(ScalingCommand, ComparesWithOneGpu) {
   const auto file = folder_ / "a.attnscope";
   ASSERT_EQ(run(folder_, multi_gpu_points + Words{"--device", "simulated", "-o", file}).exit_code, 0);
   const Outcome outcome = expect_exit(0, run(folder_, {"scaling", "--format", "json", file}));
@@ -40,7 +40,7 @@ TEST_F(GpusCommand, LaysThemBesideOneGpu) {
   expect_exit(1, run(folder_, {"scaling", "--filter", "fa2", file}));
 }
 
-TEST_F(GpusCommand, OfOneKindOfLaunchTheModelSaysTheWholeToo) {
+TEST_F(ScalingCommand, ModelPrintsTotals) {
   const Outcome outcome = expect_exit(0, run(folder_, {"model", "--algorithms", "ulysses", "-a", "N=2048", "-a", "d=64",
                                                        "-a", "heads=4", "-a", "gpus=2", "--json"}));
   const auto rows = nlohmann::json::parse(outcome.out).at("rows");
@@ -53,7 +53,7 @@ TEST_F(GpusCommand, OfOneKindOfLaunchTheModelSaysTheWholeToo) {
   EXPECT_EQ(rows[0].at("link_rate"), "assumed");
 }
 
-TEST_F(GpusCommand, OneProcessMeasuresThemAndNotOneADevice) {
+TEST_F(ScalingCommand, OneProcessMeasuresAllGpus) {
   const Outcome outcome =
       expect_exit(2, run(folder_, multi_gpu_points + Words{"--device", "simulated*2", "-o", folder_ / "a.attnscope"}));
   EXPECT_THAT(outcome.err, HasSubstr("--device 0"));

@@ -31,7 +31,7 @@ namespace {
 
 constexpr std::chrono::milliseconds poll_interval{100};
 
-struct RemoteOptions {
+struct WorkerCommandOptions {
   std::string device;
   std::string uuid;  ///< internal: UUID of the device of a resumed run
   bool no_counters = false;
@@ -126,36 +126,36 @@ class Inbox {
 };
 
 /// Skips exit handlers: the driver's may wait for a kernel that never ends.
-[[noreturn]] void leave_lost_device() {
+[[noreturn]] void exit_after_device_loss() {
   std::fflush(nullptr);
   std::_Exit(static_cast<int>(ExitCode::partial));
 }
 
 /// Throws CommandError.
-OpenedDevice opened_here(const RemoteOptions& options) {
-  if (options.uuid.empty()) return open_device_here(options.device, !options.no_counters);
-  auto opened = open_pinned_device_here(options.uuid, !options.no_counters);
+OpenedDevice open_requested_device(const WorkerCommandOptions& options) {
+  if (options.uuid.empty()) return open_device_in_process(options.device, !options.no_counters);
+  auto opened = open_device_by_uuid(options.uuid, !options.no_counters);
   if (!opened) throw CommandError(ExitCode::error, Message::verbatim(opened.error()));
   return std::move(opened).value();
 }
 
-ExitCode serve(const RemoteOptions& options) {
+ExitCode serve(const WorkerCommandOptions& options) {
   CancelToken& cancel = cancel_on_signals();
   std::signal(SIGPIPE, SIG_IGN);
   Lines lines;
   OpenedDevice opened;
   try {
-    opened = opened_here(options);
+    opened = open_requested_device(options);
   } catch (const CommandError& error) {
     lines.send(DoneEvent{.state = "failed", .reason = error.message(), .exit_code = static_cast<int>(error.code())});
     throw;
   }
   WorkerLoop loop(*opened.device, [&](const Event& event) { lines.send(event); });
-  loop.introduce(program_version(), opened.simulated_because);
+  loop.introduce(program_version(), opened.simulation_reason);
   Inbox inbox(lines, cancel);
   while (auto asked = inbox.next()) {
     loop.answer(asked->request, *asked->cancel);
-    if (!opened.device->usable()) leave_lost_device();  // the supervisor starts a new worker for the rest
+    if (!opened.device->usable()) exit_after_device_loss();  // the supervisor starts a new worker for the rest
     if (lines.gone() || cancel.cancelled()) break;
   }
   return ExitCode::ok;
@@ -163,8 +163,8 @@ ExitCode serve(const RemoteOptions& options) {
 
 }  // namespace
 
-Action add_remote(CLI::App& command) {
-  auto options = std::make_shared<RemoteOptions>();
+Action add_worker(CLI::App& command) {
+  auto options = std::make_shared<WorkerCommandOptions>();
   command.add_option("-d,--device", options->device, "Device to open")->type_name("DEVICE");
   command.add_option("--uuid", options->uuid)->group("");
   command.add_flag("--no-counters", options->no_counters, "Measure time and occupancy only");

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "stand_in.h"
+#include "fake_driver.h"
 #include "storage/run_store.h"
 #include "sweeps.h"
 
@@ -27,7 +27,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using Mode = RunStore::Mode;
 
-class OwnKernelCommands : public ::testing::Test {
+class UserKernelCommands : public ::testing::Test {
  protected:
   void SetUp() override { write("mine", "mine.cu"); }
 
@@ -58,7 +58,7 @@ class OwnKernelCommands : public ::testing::Test {
     for (const std::string& kernel : kernels) words.insert(words.end(), {"--kernel", (folder_ / kernel).string()});
     words.insert(words.end(), {"--algorithms", algorithms});
     words.insert(words.end(), more.begin(), more.end());
-    return run(folder_, words, on_stand_in(faults));
+    return run(folder_, words, on_fake_gpu(faults));
   }
 
   [[nodiscard]] std::vector<StoredPoint> points() const { return RunStore::open(file_, Mode::read_only).points(); }
@@ -67,7 +67,7 @@ class OwnKernelCommands : public ::testing::Test {
   std::string file_ = (folder_ / "own.attnscope").string();
 };
 
-TEST_F(OwnKernelCommands, AreMeasuredBesideBuiltInOnes) {
+TEST_F(UserKernelCommands, AreMeasuredWithBuiltInKernels) {
   expect_exit(0, collect({"mine.json"}, "mine,fa2", "compute-output,dirty=100000"));
   std::map<std::string, int> ok;
   for (const StoredPoint& point : points()) {
@@ -80,7 +80,7 @@ TEST_F(OwnKernelCommands, AreMeasuredBesideBuiltInOnes) {
   EXPECT_EQ(ok, (std::map<std::string, int>{{"fa2", 2}, {"mine", 2}}));
 }
 
-TEST_F(OwnKernelCommands, WhoReadsLessThanItsInputsIsNamed) {
+TEST_F(UserKernelCommands, ReportsKernelsThatReadTooLittle) {
   expect_exit(5, collect({"mine.json"}, "mine,fa2", "compute-output"));
   for (const StoredPoint& point : points()) {
     if (point.record.spec.algorithm != "mine") continue;
@@ -89,7 +89,7 @@ TEST_F(OwnKernelCommands, WhoReadsLessThanItsInputsIsNamed) {
   }
 }
 
-TEST_F(OwnKernelCommands, KnobsAndTilesAreAxes) {
+TEST_F(UserKernelCommands, KnobsAndTilesAreAxes) {
   expect_exit(
       0, collect({"mine.json"}, "mine", "compute-output,dirty=100000", {"-a", "br=[32,64]", "-a", "unroll=[4,8]"}));
   std::map<std::pair<int, std::int64_t>, int> tiles;
@@ -99,7 +99,7 @@ TEST_F(OwnKernelCommands, KnobsAndTilesAreAxes) {
   EXPECT_EQ(tiles.size(), 4U);
 }
 
-TEST_F(OwnKernelCommands, OneThatGoesWrongCostsItsPoints) {
+TEST_F(UserKernelCommands, FaultsCostOnePoint) {
   write("crashes", "crashes.cu", "attn_fa2_forward_crashes");
   write("missing", "missing.cu", "attn_fa2_forward_uncompiled");
   const Outcome outcome = expect_exit(5, collect({"mine.json", "crashes.json", "missing.json"}, "crashes,missing,mine",
@@ -111,7 +111,7 @@ TEST_F(OwnKernelCommands, OneThatGoesWrongCostsItsPoints) {
   EXPECT_EQ(counts["crashes"][Disposition::crashed], 2) << outcome.err;
 }
 
-TEST_F(OwnKernelCommands, AWrongStatementIsOneLine) {
+TEST_F(UserKernelCommands, InvalidManifestPrintsOneLine) {
   const auto error = [&](const std::string& text) {
     std::ofstream(folder_ / "wrong.json") << text;
     const Outcome outcome = expect_error(2, collect({"wrong.json"}, "mine", ""));
@@ -122,7 +122,7 @@ TEST_F(OwnKernelCommands, AWrongStatementIsOneLine) {
   EXPECT_FALSE(std::filesystem::exists(file_));
 }
 
-TEST_F(OwnKernelCommands, SimulatedGpusDoNotRunThem) {
+TEST_F(UserKernelCommands, CannotBeSimulated) {
   expect_exit(
       0, run(folder_, {"collect", "--device", "simulated:H100", "--quiet", "--kernel", (folder_ / "mine.json").string(),
                        "--algorithms", "mine", "-a", "N=64", "-a", "d=64", "-o", file_}));
@@ -131,7 +131,7 @@ TEST_F(OwnKernelCommands, SimulatedGpusDoNotRunThem) {
   EXPECT_THAT(english_text(points()[0].record.reason), HasSubstr("cannot be simulated"));
 }
 
-TEST_F(OwnKernelCommands, ModelHasTheirBytesAndNoTime) {
+TEST_F(UserKernelCommands, ModelPrintsBytesWithoutTimes) {
   const Outcome outcome =
       expect_exit(0, run(folder_, {"model", "--kernel", (folder_ / "mine.json").string(), "--algorithms", "mine,fa2",
                                    "-a", "N=64", "-a", "d=64", "-a", "tile=64x64", "--json"}));
@@ -142,7 +142,7 @@ TEST_F(OwnKernelCommands, ModelHasTheirBytesAndNoTime) {
   EXPECT_TRUE(rows[1]["predicted_ns"].is_number());
 }
 
-TEST_F(OwnKernelCommands, TwoVersionsOfOneNameAreTwoSides) {
+TEST_F(UserKernelCommands, ComparesTwoVersionsOfOneKernel) {
   const auto first = folder_ / "first";
   std::filesystem::create_directories(first);
   for (const char* file : {"mine.json", "mine.cu"}) std::filesystem::copy(folder_ / file, first / file);
@@ -151,7 +151,7 @@ TEST_F(OwnKernelCommands, TwoVersionsOfOneNameAreTwoSides) {
                      {"ab", "--device", "gpu", "--json", "--rounds", "5", "--no-verify", "-o", file_, "N=64", "d=64",
                       "heads=2", "--baseline", "kernel=" + (first / "mine.json").string(), "--candidate",
                       "kernel=" + (folder_ / "mine.json").string()},
-                     on_stand_in("")));
+                     on_fake_gpu("")));
   std::map<std::string, std::string> digests;
   for (const StoredPoint& point : points()) {
     digests[point.record.spec.algorithm] = point.record.kernel("all")->launch->digest;
@@ -160,31 +160,31 @@ TEST_F(OwnKernelCommands, TwoVersionsOfOneNameAreTwoSides) {
   EXPECT_NE(digests["mine"], digests["mine.2"]);
 }
 
-TEST_F(OwnKernelCommands, VerifyWithoutACaseIsNoPass) {
+TEST_F(UserKernelCommands, VerifyWithoutCasesFails) {
   std::ofstream(folder_ / "odd.json") << R"json({ "attnscope_kernel": 1, "name": "odd", "source": "mine.cu",
   "supports": { "dtype": ["fp16"], "d": [64] }, "tile": { "br": [64], "bc": [64] },
   "requires": [{ "that": "0", "else": "Never." }],
   "launches": [ { "entry": "x", "grid": ["1"], "block": ["1"], "arguments": ["q"] } ] })json";
   const Outcome outcome = expect_exit(
       2, run(folder_, {"verify", "--device", "gpu", "--kernel", folder_ / "odd.json", "--algorithms", "odd"},
-             on_stand_in("")));
+             on_fake_gpu("")));
   EXPECT_THAT(outcome.err, HasSubstr("collect"));
 }
 
-TEST_F(OwnKernelCommands, ABuildThatFailsHasTheCompilersLinesInJsonAndOneInATable) {
+TEST_F(UserKernelCommands, BuildErrorsHaveAllLinesInJson) {
   const std::vector<std::string> words{
       "kernels", "build", "--kernel", folder_ / "mine.json", "--algorithms", "mine", "-a", "N=64", "-a", "d=64"};
   std::vector<std::string> in_json = words;
   in_json.emplace_back("--json");
   const auto error = [&](const std::vector<std::string>& asked) {
-    const Outcome outcome = expect_exit(1, run(folder_, asked, on_stand_in("compile-error=mine")));
+    const Outcome outcome = expect_exit(1, run(folder_, asked, on_fake_gpu("compile-error=mine")));
     return outcome.out.substr(outcome.out.find("NVRTC_ERROR_COMPILATION"));
   };
   EXPECT_THAT(error(in_json), HasSubstr("COMPILATION\\n"));
   EXPECT_THAT(error(words), Not(HasSubstr("COMPILATION\n")));
 }
 
-TEST_F(OwnKernelCommands, NewOnesCompileAndAreRefusedTwice) {
+TEST_F(UserKernelCommands, NewKernelsCompile) {
   expect_exit(0, run(folder_, {"kernels", "new", "fresh", "-o", folder_ / "."}));
   EXPECT_TRUE(std::filesystem::exists(folder_ / "fresh" / "fresh.cu"));
   EXPECT_THAT(expect_exit(2, run(folder_, {"kernels", "new", "fresh", "-o", folder_ / "."})).err, HasSubstr("already"));
@@ -195,11 +195,11 @@ TEST_F(OwnKernelCommands, NewOnesCompileAndAreRefusedTwice) {
   EXPECT_THAT(built.err, HasSubstr("0 with spills, 0 failed"));
 }
 
-class OwnKernelInAFile : public CommandTest {
+class StoredUserKernel : public CommandTest {
  protected:
   void SetUp() override { expect_exit(0, run(folder_, {"kernels", "new", "mine", "-o", folder_.path().string()})); }
   Outcome collect(const fs::path& into, const std::vector<std::string>& more = {}) const {
-    Process::Options options = on_stand_in();
+    Process::Options options = on_fake_gpu();
     // Includes a built-in kernel, whose points have the bytes needed for plots.
     const Words words =
         Words{"collect", "--kernel",    manifest_,    "--algorithms", "mine,fa2", "-a",  "N=[256,512,1024]",
@@ -223,7 +223,7 @@ class OwnKernelInAFile : public CommandTest {
   const std::string manifest_ = folder_ / "mine/mine.json";
 };
 
-TEST_F(OwnKernelInAFile, IsNamedWithItsSourcesAndItsLawIsKnown) {
+TEST_F(StoredUserKernel, IsReadWithSourcesAndLaw) {
   EXPECT_THAT(collect(file_, {"--keep-sources"}).err, IsEmpty());
   {
     SQLite::Database database(file_.string());
@@ -241,7 +241,7 @@ TEST_F(OwnKernelInAFile, IsNamedWithItsSourcesAndItsLawIsKnown) {
   EXPECT_THAT(again.err, HasSubstr("unknown algorithm 'mine'"));
 }
 
-TEST_F(OwnKernelInAFile, StatedInTwoWaysHasNoLawUntilOneIsGiven) {
+TEST_F(StoredUserKernel, ConflictingManifestsHaveNoLaw) {
   EXPECT_THAT(collect(file_).err, IsEmpty());
   std::ofstream(manifest_, std::ios::app) << '\n';
   const fs::path other = folder_ / "b.attnscope";

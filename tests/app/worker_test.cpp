@@ -48,7 +48,7 @@ class WorkerProgram : public ::testing::Test {
   Process process{folder, {"worker", "--device", "simulated:H200"}, {}};
 };
 
-TEST_F(WorkerProgram, AnswersInOrderAndEndsWithItsInput) {
+TEST_F(WorkerProgram, AnswersInOrderUntilEndOfInput) {
   EXPECT_EQ(next<DeviceEvent>().device.limits.name, "NVIDIA H200");
   process.write("no JSON\n");
   EXPECT_EQ(next<RefusedEvent>().id, "");
@@ -58,7 +58,7 @@ TEST_F(WorkerProgram, AnswersInOrderAndEndsWithItsInput) {
   EXPECT_EQ(process.wait().exit_code, 0);
 }
 
-TEST_F(WorkerProgram, ACancelFindsItsRequestAndNoOther) {
+TEST_F(WorkerProgram, CancelsOneRequest) {
   (void)next<DeviceEvent>();
   // Sent in one write, so that all requests arrive before the first is measured.
   process.write(measure("1", 65'536) + measure("2", 128) + to_json_line(WorkerRequest{.request = "cancel", .id = "1"}) +
@@ -67,7 +67,7 @@ TEST_F(WorkerProgram, ACancelFindsItsRequestAndNoOther) {
   expect_record("2", Disposition::ok);
 }
 
-TEST_F(WorkerProgram, ASignalEndsAnIdleOne) {
+TEST_F(WorkerProgram, SignalEndsIdleWorker) {
   (void)next<DeviceEvent>();
   process.send(SIGTERM);
   EXPECT_EQ(process.wait().exit_code, 0);

@@ -21,7 +21,7 @@
 
 namespace attnscope {
 
-ExitCode exit_code_of_points(const RunStore& store, std::int64_t run, const Measurement& measure) {
+ExitCode exit_code_of_run(const RunStore& store, std::int64_t run, const Measurement& measure) {
   ExitCode code = ExitCode::ok;
   for (const StoredPoint& point : store.points({{run}})) {
     switch (point.record.disposition) {
@@ -30,7 +30,7 @@ ExitCode exit_code_of_points(const RunStore& store, std::int64_t run, const Meas
       case Disposition::out_of_memory:
         break;  // expected outcomes of a sweep
       case Disposition::no_counters:
-        if (measure.counters_demanded()) return ExitCode::no_counters;
+        if (measure.requires_any_counters()) return ExitCode::no_counters;
         break;
       case Disposition::incorrect:
       case Disposition::compile_error:
@@ -63,7 +63,7 @@ void report_done(const RunStore& store, std::int64_t run, const std::string& sta
   reporter.report(DoneEvent{state, reason, ok, points - ok, static_cast<int>(code), infeasible});
 }
 
-ExitCode end_lost_run(RunStore& store, std::int64_t run, int losses, const std::string& why, Reporter& reporter) {
+ExitCode finish_lost_run(RunStore& store, std::int64_t run, int losses, const std::string& why, Reporter& reporter) {
   if (losses > 0) {
     store.finish_run(run, StoredRunState::failed);
     report_done(store, run, "device-lost", make_message("device lost at {} consecutive points", losses),
@@ -72,17 +72,17 @@ ExitCode end_lost_run(RunStore& store, std::int64_t run, int losses, const std::
   }
   store.finish_run(run, StoredRunState::interrupted);
   const std::vector<RunSummary> runs = store.runs();
-  end_interrupted({store.file(), *std::ranges::find(runs, run, &RunSummary::id)}, why, reporter);
+  fail_interrupted({store.file(), *std::ranges::find(runs, run, &RunSummary::id)}, why, reporter);
 }
 
-bool ProgressPace::due(bool last) {
+bool ProgressThrottle::due(bool last) {
   const Clock::time_point now = Clock::now();
   if (!last && now - last_ < std::chrono::milliseconds(250)) return false;
   last_ = now;
   return true;
 }
 
-double ProgressPace::elapsed_s() const {
+double ProgressThrottle::elapsed_s() const {
   return std::chrono::duration<double>(Clock::now() - start_).count();
 }
 
@@ -113,8 +113,8 @@ void print_result(const RunStore& store, std::int64_t run, const Output& out) {
 
 /// Adds the groups with open points, longest bundle first and in it the longest group first, so that workers finish at
 /// about the same time.
-void add_open_groups(const Recording& recording, SupervisedPlan& supervised) {
-  struct Weighed {
+void add_pending_groups(const Recording& recording, SupervisedPlan& supervised) {
+  struct WeightedGroup {
     std::int64_t bundle_ms = 0;
     std::size_t bundle = 0;
     std::int64_t ms = 0;
@@ -127,17 +127,18 @@ void add_open_groups(const Recording& recording, SupervisedPlan& supervised) {
     return std::ranges::none_of(group, [&](std::size_t place) { return open[place] > 0; });
   });
   const std::vector<std::size_t> bundles = input_bundles(recording.plan().points, groups);
-  std::vector<Weighed> weighed;
+  std::vector<WeightedGroup> weighed;
   std::map<std::size_t, std::int64_t> bundle_ms;
   for (std::size_t g = 0; g < groups.size(); ++g) {
-    Weighed& group = weighed.emplace_back(Weighed{.bundle = bundles[g], .places = std::move(groups[g])});
+    WeightedGroup& group = weighed.emplace_back(WeightedGroup{.bundle = bundles[g], .places = std::move(groups[g])});
     for (const std::size_t place : group.places) group.ms += open[place] > 0 ? ms[place] : 0;
     bundle_ms[group.bundle] += group.ms;
   }
-  for (Weighed& group : weighed) group.bundle_ms = bundle_ms.at(group.bundle);
-  std::ranges::stable_sort(weighed, std::greater(),
-                           [](const Weighed& group) { return std::tuple(group.bundle_ms, group.bundle, group.ms); });
-  for (Weighed& group : weighed) {
+  for (WeightedGroup& group : weighed) group.bundle_ms = bundle_ms.at(group.bundle);
+  std::ranges::stable_sort(weighed, std::greater(), [](const WeightedGroup& group) {
+    return std::tuple(group.bundle_ms, group.bundle, group.ms);
+  });
+  for (WeightedGroup& group : weighed) {
     supervised.groups.push_back(std::move(group.places));
     supervised.bundles.push_back(group.bundle);
   }
@@ -161,8 +162,8 @@ class Collection {
     for (NamedWorker& worker : workers) {
       words_.push_back(worker.word);
       uuids_.push_back(worker.opened.device->info().uuid);
-      workers_.push_back(
-          restartable(std::move(worker), options.measure.options.counters, [this](const Message& why) { warn(why); }));
+      workers_.push_back(make_restartable(std::move(worker), options.measure.options.counters,
+                                          [this](const Message& why) { warn(why); }));
     }
   }
 
@@ -209,7 +210,9 @@ class Collection {
                                 const PointRecord& record) { kept(worker, place, round, id, record); }};
   }
   [[nodiscard]] bool several() const { return words_.size() > 1; }
-  [[nodiscard]] std::string device_word(std::size_t worker) const { return several() ? words_[worker] : std::string(); }
+  [[nodiscard]] std::string device_label(std::size_t worker) const {
+    return several() ? words_[worker] : std::string();
+  }
   void warn(const Message& why) { reporter_.report(LogEvent{"warning", text(why)}); }
 
   [[nodiscard]] SupervisedPlan supervised() const {
@@ -219,7 +222,7 @@ class Collection {
       supervised.groups = {recording_.places()};
       return supervised;
     }
-    add_open_groups(recording_, supervised);
+    add_pending_groups(recording_, supervised);
     for (const PointIndices& group : supervised.groups) {
       const auto begun = std::ranges::find(uuids_, recording_.started_on(group).value_or(std::string()));
       const bool here = begun != uuids_.end();
@@ -237,7 +240,7 @@ class Collection {
       reporter_.report(StartedEvent{.index = place,
                                     .point = describe(recording_.plan().points[place]),
                                     .round = round,
-                                    .device = device_word(worker)});
+                                    .device = device_label(worker)});
     };
     observer.on_restart = [this](std::size_t worker, const std::string& why) {
       warn(several() ? make_message("device {}: {} Continuing with the next point in a new process.", words_[worker],
@@ -257,14 +260,14 @@ class Collection {
     PointEvent event = point_event(place, id, record);
     event.round = round;
     event.rounds = recording_.rounds().count;
-    event.device = device_word(worker);
+    event.device = device_label(worker);
     reporter_.report(event);
     const bool has_times = !record.kernels.empty() && !record.kernels[0].samples_ns.empty();
     const bool ended = !can_remeasure(record.disposition) && record.disposition != Disposition::cancelled;
     estimator_.finished(place, record.wall_seconds, has_times, ended);
     const int rounds = ended ? recording_.rounds().count - round : 1;
     by_worker_[worker] += static_cast<std::size_t>(rounds);
-    if (!reporter_.listened_to()) cancel_.cancel();
+    if (!reporter_.has_reader()) cancel_.cancel();
     report_progress();
   }
 
@@ -285,7 +288,7 @@ class Collection {
   ExitCode finish(const SupervisorOutcome& outcome) {
     if (outcome.complete) {
       store_.finish_run(recording_.run(), StoredRunState::complete);
-      const ExitCode code = exit_code_of_points(store_, recording_.run(), options_.measure);
+      const ExitCode code = exit_code_of_run(store_, recording_.run(), options_.measure);
       return done("complete", {}, code == ExitCode::ok && gone_ > 0 ? ExitCode::partial : code);
     }
     if (outcome.cancelled) {
@@ -293,9 +296,10 @@ class Collection {
       return done("cancelled", "continue with --resume", ExitCode::partial);
     }
     if (!several()) {
-      const ExitCode code = end_lost_run(store_, recording_.run(), outcome.losses, outcome.give_up_reason, reporter_);
+      const ExitCode code =
+          finish_lost_run(store_, recording_.run(), outcome.losses, outcome.give_up_reason, reporter_);
       print_result(store_, recording_.run(), options_.to.result);
-      return with_skipped_rows(store_, code);
+      return log_skipped_rows(store_, code);
     }
     store_.finish_run(recording_.run(), StoredRunState::failed);
     return done("device-lost", "no device left; continue with --resume", ExitCode::partial);
@@ -304,7 +308,7 @@ class Collection {
   ExitCode done(const std::string& state, const Message& reason, ExitCode code) {
     report_done(store_, recording_.run(), state, reason, code, reporter_);
     print_result(store_, recording_.run(), options_.to.result);
-    return with_skipped_rows(store_, code);
+    return log_skipped_rows(store_, code);
   }
 
   const CollectOptions& options_;
@@ -316,7 +320,7 @@ class Collection {
   PlanEvent event_;
   Recording recording_;
   ProgressEstimator estimator_;
-  ProgressPace pace_;
+  ProgressThrottle pace_;
   std::vector<std::string> words_;
   std::vector<std::string> uuids_;
   std::vector<Worker> workers_;
@@ -327,12 +331,12 @@ class Collection {
 }  // namespace
 
 ExitCode collect_plan(const CollectOptions& options, std::vector<NamedWorker> workers, PlannedRun planned,
-                      const std::optional<StoppedRun>& stopped, Reporter& reporter, CancelToken& cancel) {
+                      const std::optional<UnfinishedRun>& stopped, Reporter& reporter, CancelToken& cancel) {
   std::vector<std::string> uuids;
   uuids.reserve(workers.size());
   for (const NamedWorker& worker : workers) uuids.push_back(worker.opened.device->info().uuid);
-  const std::filesystem::path file = stopped ? stopped->file : file_to_write(options.to, planned.header, uuids);
-  RunStore store = RunStore::open(file, RunStore::Mode::collect, waiting_for_lock(file, reporter, cancel));
+  const std::filesystem::path file = stopped ? stopped->file : choose_run_file(options.to, planned.header, uuids);
+  RunStore store = RunStore::open(file, RunStore::Mode::collect, make_lock_callback(file, reporter, cancel));
   if (const Message conflict = shard_conflict(store, planned.header, options.to.resume); !conflict.empty()) {
     throw CommandError(ExitCode::usage, conflict);
   }

@@ -10,7 +10,7 @@ namespace attnscope::testing {
 
 #ifdef ATTNSCOPE_FAKE_GPU_LIBRARY
 /// A fake GPU with these faults (tests/gpu/fake/fake_gpu.h).
-inline Process::Options on_stand_in(const std::string& faults = "") {
+inline Process::Options on_fake_gpu(const std::string& faults = "") {
   Process::Options options;
   for (const char* library : {"CUDA", "NVRTC", "CUPTI", "NVML"}) {
     options.environment[std::string("ATTNSCOPE_") + library + "_LIBRARY"] = ATTNSCOPE_FAKE_GPU_LIBRARY;

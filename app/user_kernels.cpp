@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/own_kernels.h"
+#include "app/user_kernels.h"
 
 #include <spdlog/spdlog.h>
 
@@ -24,7 +24,7 @@ void add_kernel_option(CLI::App& command) {
           "--kernel",
           [](const std::vector<std::string>& files) {
             for (const std::string& file : files) {
-              require_there(file);
+              require_exists(file);
               if (const Message error = user::load_known_kernel(file); !error.empty()) {
                 throw CommandError(ExitCode::usage, error);
               }
@@ -36,7 +36,7 @@ void add_kernel_option(CLI::App& command) {
       ->allow_extra_args(false);
 }
 
-std::string own_kernels_digest() {
+std::string user_kernels_digest() {
   std::string all;
   const auto add = [&](const std::filesystem::path& file) {
     std::ifstream in(file, std::ios::binary);
@@ -51,12 +51,12 @@ std::string own_kernels_digest() {
   return all.empty() ? all : " kernels " + uuid_of(all);
 }
 
-void know_kernels_of(const RunStore& store) {
+void register_stored_kernels(const RunStore& store) {
   for (const Message& not_taken : register_manifests(store)) spdlog::warn("{}", printable(text(not_taken)));
 }
 
-void know_kernels_of(const std::filesystem::path& file) {
-  know_kernels_of(RunStore::open(file, RunStore::Mode::read_only));
+void register_stored_kernels(const std::filesystem::path& file) {
+  register_stored_kernels(RunStore::open(file, RunStore::Mode::read_only));
 }
 
 }  // namespace attnscope
