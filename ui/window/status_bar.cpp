@@ -65,11 +65,9 @@ void StatusBar::refresh() {
   }
   QStringList parts;
   for (const auto& [origin, points] : count) {
-    if (points == 1) parts << qtext(msg::window::one_point_of{.origin = title(origin)});
-    if (points > 1) {
-      const Message all = msg::window::points_of{.origin = title(origin), .points = points};
-      parts << qtext(all);
-    }
+    Message of_origin = msg::window::points_of{.origin = title(origin), .points = points};
+    if (points == 1) of_origin = msg::window::one_point_of{.origin = title(origin)};
+    parts << qtext(of_origin);
   }
   if (copied > 0) parts << qtext(msg::window::duplicates_counted_once{.points = copied});
   if (!parts.isEmpty()) parts << QStringList(devices.begin(), devices.end()).join(QStringLiteral(", "));

@@ -53,7 +53,7 @@ TEST_F(DynamicLibraryTest, OverrideReplacesTheSearch) {
 }
 
 TEST_F(DynamicLibraryTest, DistinguishesBrokenFromMissing) {
-  const std::filesystem::path folder = testing::TempDir();
+  const std::filesystem::path folder = ::testing::TempDir();
   std::ofstream(folder / "libattnscope-broken.so.1") << "no library";
   LibrarySearch search = search_for("libattnscope-broken.so.1");
   search.folders = {folder};
@@ -64,7 +64,7 @@ TEST_F(DynamicLibraryTest, DistinguishesBrokenFromMissing) {
 }
 
 TEST_F(DynamicLibraryTest, InvalidOverrideIsReportedAsBroken) {
-  const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "libattnscope-text.so.1";
+  const std::filesystem::path file = std::filesystem::path(::testing::TempDir()) / "libattnscope-text.so.1";
   std::ofstream(file) << "no library";
   setenv("ATTNSCOPE_TEST_LIBRARY", file.c_str(), 1);
   const auto library = DynamicLibrary::open(search_for("libm.so.6"));

@@ -32,8 +32,8 @@ using ::testing::StartsWith;
 class FakeDeviceTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    const auto* info = testing::UnitTest::GetInstance()->current_test_info();
-    cache_ = fs::path(testing::TempDir()) / (std::string("fake-gpu-") + info->name());
+    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
+    cache_ = fs::path(::testing::TempDir()) / (std::string("fake-gpu-") + info->name());
     fs::remove_all(cache_);
     for (const char* variable : libraries) setenv(variable, ATTNSCOPE_FAKE_GPU_LIBRARY, 1);
     setenv("ATTNSCOPE_CACHE_DIR", cache_.c_str(), 1);
@@ -582,7 +582,7 @@ TEST_F(FakeDeviceTest, SuggestsSimilarMetricNames) {
   const auto unknown = device->unknown_metrics(asked);
   ASSERT_EQ(unknown.size(), 2U);
   EXPECT_EQ(unknown[0].name, "lts__t_byte.sum");
-  EXPECT_THAT(unknown[0].near, testing::Contains("lts__t_bytes.sum"));
+  EXPECT_THAT(unknown[0].near, ::testing::Contains("lts__t_bytes.sum"));
   EXPECT_EQ(unknown[1].name, "dram__bytes_read.total");
 
   MeasureOptions options = quick();
@@ -1142,7 +1142,7 @@ struct CounterFault {
   const char* fix;
 };
 
-class CounterFaultTest : public FakeDeviceTest, public testing::WithParamInterface<CounterFault> {};
+class CounterFaultTest : public FakeDeviceTest, public ::testing::WithParamInterface<CounterFault> {};
 
 TEST_P(CounterFaultTest, EverythingElseIsMeasured) {
   const CounterFault& fault = GetParam();
@@ -1167,15 +1167,15 @@ TEST_P(CounterFaultTest, EverythingElseIsMeasured) {
 
 INSTANTIATE_TEST_SUITE_P(
     Causes, CounterFaultTest,
-    testing::Values(CounterFault{"cupti-availability=35", CounterState::not_permitted, "performance counters", ""},
-                    CounterFault{"cupti-availability=40", CounterState::not_permitted, "hypervisor", "vGPU"},
-                    CounterFault{"vgpu", CounterState::not_permitted, "hypervisor", "vGPU"},
-                    CounterFault{"cupti-availability=26", CounterState::busy, "Another process", "dcgmi"},
-                    CounterFault{"cupti-enable=39", CounterState::busy, "Another tool in this process",
-                                 "compute-sanitizer"},
-                    CounterFault{"cupti-enable=43", CounterState::unsupported, "MIG", "-mig 0"},
-                    CounterFault{"cupti-init=999", CounterState::unsupported, "driver (CUDA 13.0)", "versions"},
-                    CounterFault{"cupti-version=120600", CounterState::not_installed, "CUPTI 12.6", "CUDA 13"}));
+    ::testing::Values(CounterFault{"cupti-availability=35", CounterState::not_permitted, "performance counters", ""},
+                      CounterFault{"cupti-availability=40", CounterState::not_permitted, "hypervisor", "vGPU"},
+                      CounterFault{"vgpu", CounterState::not_permitted, "hypervisor", "vGPU"},
+                      CounterFault{"cupti-availability=26", CounterState::busy, "Another process", "dcgmi"},
+                      CounterFault{"cupti-enable=39", CounterState::busy, "Another tool in this process",
+                                   "compute-sanitizer"},
+                      CounterFault{"cupti-enable=43", CounterState::unsupported, "MIG", "-mig 0"},
+                      CounterFault{"cupti-init=999", CounterState::unsupported, "driver (CUDA 13.0)", "versions"},
+                      CounterFault{"cupti-version=120600", CounterState::not_installed, "CUPTI 12.6", "CUDA 13"}));
 
 TEST_F(FakeDeviceTest, CountersTakenByAnotherProcessInMidSweep) {
   const auto device = open();

@@ -70,7 +70,7 @@ class MultiGpuTest : public ::testing::Test {
 
   static constexpr const char* loaded[] = {"ATTNSCOPE_CUDA_LIBRARY", "ATTNSCOPE_NVRTC_LIBRARY",
                                            "ATTNSCOPE_CUPTI_LIBRARY", "ATTNSCOPE_NVML_LIBRARY"};
-  std::filesystem::path cache_ = std::filesystem::path(testing::TempDir()) / "fake-sharing-gpus";
+  std::filesystem::path cache_ = std::filesystem::path(::testing::TempDir()) / "fake-sharing-gpus";
   CancelToken cancel_;
   bool usable_ = true;
 };

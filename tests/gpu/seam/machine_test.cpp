@@ -15,8 +15,8 @@ using ::testing::HasSubstr;
 class MachineTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    const auto* info = testing::UnitTest::GetInstance()->current_test_info();
-    root_ = fs::path(testing::TempDir()) / (std::string("machine-") + info->name());
+    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
+    root_ = fs::path(::testing::TempDir()) / (std::string("machine-") + info->name());
     fs::remove_all(root_);
     write("proc/version", "Linux version 6.1.0-30-amd64 (debian-kernel@lists.debian.org)");
     write("proc/1/cgroup", "0::/init.scope");
