@@ -2,6 +2,12 @@
 """Exported points of `attnscope export` and values derived from them, for recompute_report.py."""
 import math
 
+from message_texts import message
+
+
+def in_sentence(label):
+    return label[0].lower() + label[1:] if label[1:2].islower() else label
+
 
 def median(values):
     return quantile(values, 0.5)
@@ -89,8 +95,9 @@ class Point(Kernel):
     def problem(self):
         mask = self.row['mask']
         heads = self.heads_q if self.heads_q == self.heads_kv else f'{self.heads_q}/{self.heads_kv}'
-        return (f'd {self.d} · pass {self.row["pass"]} · mask {mask} · type {self.row["dtype"]} · batch × heads '
-                f'{self.batch} × {heads} · L2 at start {self.row["cache"]}')
+        values = {'field.d': self.d, 'field.pass': self.row['pass'], 'field.mask': mask, 'field.dtype': self.row['dtype'],
+                  'facet.heads': f'{self.batch} × {heads}', 'field.cache': self.row['cache']}
+        return ' · '.join(f'{in_sentence(message(label))} {value}' for label, value in values.items())
 
     @property
     def label(self):

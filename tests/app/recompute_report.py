@@ -4,10 +4,10 @@
 
     recompute_report.py ATTNSCOPE SAMPLE
 
-Each line of the Markdown report with a digit must match a known pattern. Its numbers, and each row of the report's CSV
-tables, must equal values recomputed from the exported rows: medians and quartiles of the raw samples, sums of counters,
-ratios, FLOPs. Data missing from exports (options of a run, source digests) is read from the file with SQL. Uses no code of
-the program.
+Each line of the Markdown report with a digit must match a known message of assets/messages/en.json. Its numbers, and each
+row of the report's CSV tables, must equal values recomputed from the exported rows: medians and quartiles of the raw
+samples, sums of counters, ratios, FLOPs. Data missing from exports (options of a run, source digests) is read from the
+file with SQL. Uses no code of the program.
 """
 import collections
 import csv
@@ -21,7 +21,8 @@ import subprocess
 import sys
 import tempfile
 
-from exported_points import Point
+from exported_points import Point, in_sentence
+from message_texts import message, pattern
 
 UNITS = {'B': 1, 'KB': 1e3, 'MB': 1e6, 'GB': 1e9, 'TB': 1e12, 'ns': 1, 'µs': 1e3, 'ms': 1e6, 's': 1e9}
 TILES_OF_A_MAP = 4  # minimum tiles of a problem for which the report draws maps (time, and bytes at two levels)
@@ -126,7 +127,7 @@ class Report:
         values = ('time_median_ns', 'time_q1_ns', 'time_q3_ns', 'tflops', 'dram_bytes', 'l2_sm_bytes', 'l2_sm_over_model')
         if not point.has_values:
             return expect_equal(''.join(cells[name] for name in values + ('origin',)), '')
-        expect_equal(cells['origin'], point.row['provenance'] + self.throttled_note(point))
+        expect_equal(cells['origin'], self.origin(point.row['provenance'], point))
         ratio = point.l2 / point.model_l2 if point.l2 and point.model_l2 else None
         recomputed = (point.time, point.quartile(0.25), point.quartile(0.75), point.tflops, point.dram, point.l2, ratio)
         for name, value in zip(values, recomputed):
@@ -149,13 +150,14 @@ class Report:
         wanted = {'values': run['provenance'], 'program': environment['app_version'],
                   'driver': environment['driver_version'], 'nvrtc': environment['nvrtc_version'],
                   'system': environment['operating_system'], 'rounds': str(rounds) if measured else '',
-                  'sampling': f'{options["min_samples"]} to {options["max_samples"]} a point, until quartiles lie '
-                              f'within {100 * options["max_noise"]:.0f}%' if measured else '',
+                  'sampling': message('report.sampling', least=options['min_samples'], most=options['max_samples'],
+                                      noise=f'{100 * options["max_noise"]:.0f}%') if measured else '',
                   'started': f'{run["started_at"]} ({run["state"]})',
-                  'points': f'{len(points)}, of them {len(ran)} ok', 'samples': span(samples) if measured else '',
+                  'points': message('report.points_ok', points=len(points), ok=len(ran)), 'samples': span(samples) if measured else '',
                   'clock': f'{span(clocks)} MHz' if clocks else '',
                   'throttled': str(sum(point.row['throttled'] == 'true' for point in points)) if measured else '',
-                  'digest': f'{len(digests)} sources, from {digests[0]} to {digests[-1]}' if digests else '',
+                  'digest': message('report.digests', count=len(digests), first=digests[0], last=digests[-1])
+                            if digests else '',
                   'command': ' '.join(f"'{word}'" if ' ' in word else word for word in run['argv'])}
         for key, value in wanted.items():
             expect_equal((key, cells[key]), (key, value))
@@ -163,46 +165,70 @@ class Report:
         expect(run['device_uuid'] in cells['gpu'], cells['gpu'])
         judged = [point for point in points if point.row['max_abs_error']]
         if not judged:
-            return expect_equal(cells['outputs'], 'not judged')
+            return expect_equal(cells['outputs'], message('report.not_verified'))
         worst = max(point.number('max_abs_error') / point.number('error_bound') for point in judged)
-        count, error = re.fullmatch(r'(\d+) judged against float64; largest error (\S+) of what is allowed',
-                                    cells['outputs']).groups()
-        self.count(count, len(judged))
-        self.number(error, worst)
+        found = re.fullmatch(pattern('report.verified', points=COUNT, share=NUMBER), cells['outputs'])
+        self.count(found['points'], len(judged))
+        self.number(found['share'], worst)
 
     # Checks of sentences.
     def heading_above(self, place):
         line = next(line for line in reversed(self.lines[:place]) if line.startswith('### '))
-        return re.fullmatch(HEADING, line)
+        return next(found.groupdict() for found in (re.fullmatch(each, line) for each in HEADINGS) if found)
 
     def heading(self, _, found):
-        expect(any(point.problem == found['problem'] and point.n_q == int(found['n'] or point.n_q)
-                   for point in self.points), 'no exported point of this problem')
+        n = found.groupdict().get('n')
+        expect(any(point.problem == found['problem'] and (not n or point.n_q == int(n)) for point in self.points),
+               'no exported point of this problem')
 
     @staticmethod
-    def throttled_note(point, follows_clocks=True):
-        return ' at throttled clocks' if follows_clocks and point.row['throttled'] == 'true' else ''
+    def origin(word, point, depends_on_clocks=True):
+        if depends_on_clocks and point.row['throttled'] == 'true':
+            return message('report.origin_throttled', origin=word)
+        return word
 
-    def comparison(self, place, found):
+    def fewer_bytes(self, place, found):
+        self.check_pair(place, found, 'bytes', lambda point: point.dram)
+
+    def faster(self, place, found):
+        self.check_pair(place, found, 'time', lambda point: point.time)
+
+    def check_pair(self, place, found, quantity, value):
         above = self.heading_above(place)
-        of = (lambda p: p.dram) if found['what'] == 'moves' else (lambda p: p.time)
-        find_points = lambda name: [p for p in self.points if p.has_values and p.problem == above['problem'] and p.n_q == int(above['n'])
-                              and f'{NAMES.get(p.algorithm)} ({p.br} × {p.bc})' == name]
+        points_of = lambda name: [p for p in self.points if p.has_values and p.problem == above['problem'] and
+                                  p.n_q == int(above['n']) and f'{NAMES.get(p.algorithm)} ({p.br} × {p.bc})' == name]
 
         def check(pair):
             less, more = pair
-            self.number(found['times'], of(more) / of(less))
-            self.quantity(found['less_value'], of(less))
-            self.quantity(found['more_value'], of(more))
+            self.number(found['ratio'], value(more) / value(less))
+            self.quantity(found[f'own_{quantity}'], value(less))
+            self.quantity(found[f'other_{quantity}'], value(more))
             # DRAM bytes do not depend on the clocks.
-            origins = ['measured' + self.throttled_note(point, found['what'] == 'is') for point in pair]
+            origins = [self.origin(MEASURED, point, quantity == 'time') for point in pair]
             expect_equal(found['origin'], ', '.join(dict.fromkeys(origins)))
 
-        check_any(itertools.product(find_points(found['less']), find_points(found['more'])), check)
+        check_any(itertools.product(points_of(found['series']), points_of(found['other'])), check)
 
-    def bound(self, place, found):
-        matching = [point for point in self.points if point.problem == self.heading_above(place)['problem'] and point.has_values and
-                 NAMES.get(point.algorithm) == found['name']]
+    def stays_memory(self, place, found):
+        def check(roofs):
+            expect_equal((int(found['n']), roofs[int(found['n'])]), (max(roofs), found['bound']))
+        self.check_bound(place, found, check)
+
+    def never_memory(self, place, found):
+        def check(roofs):
+            expect_equal((int(found['first']), int(found['last'])), (min(roofs), max(roofs)))
+            expect(all(roof in SM_UNITS for roof in roofs.values()), 'some N is memory-bound')
+        self.check_bound(place, found, check)
+
+    def leaves_memory(self, place, found):
+        def check(roofs):
+            expect_equal(found['bound'], roofs[int(found['n'])])
+            expect(all((roof in SM_UNITS) == (n >= int(found['n'])) for n, roof in roofs.items()), 'wrong N')
+        self.check_bound(place, found, check)
+
+    def check_bound(self, place, found, check_roofs):
+        matching = [point for point in self.points if point.problem == self.heading_above(place)['problem'] and
+                    point.has_values and NAMES.get(point.algorithm) == found['series']]
 
         def check(run):
             by_length = collections.defaultdict(list)
@@ -210,16 +236,8 @@ class Report:
                 if point.run == run:
                     by_length[point.n_q].append(point)
             fastest = {n: min(points, key=lambda point: point.time) for n, points in by_length.items()}
-            roofs = {n: point.nearest_ceiling(self.ceilings)[0] for n, point in fastest.items()}
-            expect_equal(found['origin'], 'derived' + self.throttled_note(fastest[max(fastest)]))
-            n = int(found['n'])
-            if 'longest' in found.string:
-                expect_equal((n, roofs[n]), (max(roofs), found['roof']))
-            elif 'at every' in found.string:
-                expect_equal((n, int(found['last'])), (min(roofs), max(roofs)))
-                expect(all(roof in SM_UNITS for roof in roofs.values()), 'some N is memory-bound')
-            else:
-                expect(all((roof in SM_UNITS) == (each >= n) for each, roof in roofs.items()), 'wrong N')
+            expect_equal(found['origin'], self.origin(DERIVED, fastest[max(fastest)]))
+            check_roofs({n: point.nearest_ceiling(self.ceilings)[0] for n, point in fastest.items()})
             self.numbers += 1
 
         check_any(sorted({point.run for point in matching}), check)
@@ -228,16 +246,16 @@ class Report:
         off = {point: abs(point.l2 / point.model_l2 - 1) for point in self.points
                if point.has_values and point.l2 and point.model_l2 and point.row['provenance'] == 'measured'}
         farthest = max(off, key=off.get)
-        self.number(found['share'], 100 * off[farthest])
+        self.number(found['percent'].strip('-%'), 100 * off[farthest])
         self.count(found['points'], len(off))
         expect_equal(found['point'], farthest.label)
 
     def failures(self, _, found):
-        ended = [point for point in self.points if point.row['disposition'] == found['how']]
+        ended = [point for point in self.points if point.row['disposition'] == found['outcome']]
         self.count(found['count'], len(ended))
         self.count(found['all'], len(self.points))
         reasons = collections.Counter(point.row['reason'] for point in ended)
-        self.count(found['often'], max(reasons.values()))
+        self.count(found['alike'], max(reasons.values()))
         expect_equal(reasons[found['reason']], max(reasons.values()))
         expect(any((point.label, point.row['reason']) == (found['point'], found['reason']) for point in ended),
                'no point has this outcome and reason')
@@ -245,15 +263,16 @@ class Report:
     def tiles(self, _, found):
         runs = collections.defaultdict(list)
         for point in self.points:
-            if point.has_values and point.br and (point.algorithm, str(point.n_q), str(point.d)) == (
-                    found['algorithm'], found['n'], found['d']) and f'{point.batch} × {point.heads_q}' == found['heads']:
+            of_point = {f'{in_sentence(message("facet.device"))} H200', f'{message("facet.n")} {point.n_q}',
+                        f'{in_sentence(message("field.algorithm"))} {point.algorithm}', *point.problem.split(' · ')}
+            if point.has_values and point.br and of_point <= set(found['problem'].split(' · ')):
                 runs[point.run].append(point)
         of_map = max(runs.values(), key=len)
         best = min(of_map, key=lambda point: point.time)
-        expect_equal(found['best'], f'{best.br} × {best.bc}')
+        expect_equal(found['tile'], f'{best.br} × {best.bc}')
         self.quantity(found['value'], best.time)
         self.count(found['others'], sum(point.time <= best.quartile(0.75) for point in of_map) - 1)
-        self.count(found['left'], 3 * len(self.maps()) - 1)
+        self.count(found['problems'], 3 * len(self.maps()) - 1)
 
     def maps(self):
         tiles = collections.defaultdict(set)
@@ -270,61 +289,78 @@ class Report:
         expect(found['problem'] in lengths, 'no exported point of this problem')
         # Problems with a single length and a tile map have no curve.
         of_maps = {key[0] for key in self.maps()}
-        self.count(found['left'], sum(len(of_problem) > 1 or problem not in of_maps
-                                      for problem, of_problem in lengths.items()) - 1)
+        self.count(found['problems'], sum(len(of_problem) > 1 or problem not in of_maps
+                                          for problem, of_problem in lengths.items()) - 1)
 
     def summary(self, _, found):
         runs = self.document['runs']
-        expect_equal((found[1], found[2]), (min(run['started_at'] for run in runs), max(run['started_at'] for run in runs)))
-        self.count(found[3], len(runs))
-        self.count(found[4], len(self.points))
+        starts = [run['started_at'] for run in runs]
+        expect_equal((found['first'], found['last']), (min(starts), max(starts)))
+        self.count(found['runs'], len(runs))
+        self.count(found['points'], len(self.points))
 
-    def share_of_points(self, _, found):
-        key, value = ('provenance', 'imported') if found[0].startswith('Imported') else ('throttled', 'true')
+    def imported(self, _, found):
+        self.check_share(found, 'provenance', 'imported')
+
+    def throttled(self, _, found):
+        self.check_share(found, 'throttled', 'true')
+
+    def check_share(self, found, key, value):
         with_values = [point for point in self.points if point.has_values]
-        self.count(found[1], sum(point.row[key] == value for point in with_values))
-        self.count(found[2], len(with_values))
+        self.count(found['points'], sum(point.row[key] == value for point in with_values))
+        self.count(found['all'], len(with_values))
 
     def devices(self, _, found):
         environments = {(environment['app_version'], environment['driver_version'])
                         for environment in self.document['environments']}
-        for program, driver in re.findall(r'attnscope ([\d.]+), driver ([\d.]+)\)', found[0]):
+        for program, driver in re.findall(r'attnscope ([\d.]+), driver ([\d.]+)\)', found['devices']):
             expect((program, driver) in environments, 'no run has these versions')
+
+    def roofline(self, _, found):
+        expect(any(point.problem == found['problem'] for point in self.points), 'no exported point of this problem')
 
     def no_numbers(self, _, found):
         pass
 
 
-HEADING = r'### .* on H200(?: at N (?P<n>\d+))? \((?P<problem>d .*? · L2 at start \w+)(?:; .*)?\)'
-LEFT = r' (?P<left>\d+) more problems, of fewer points, are not drawn: their points are among all points\.'
+COUNT = r'\d[\d,]*'
+NUMBER = r'-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?'
+QUANTITY = rf'{NUMBER} \S+'
+TILE = r'\d+ × \d+'
+SERIES = rf'\S+ \({TILE}\)'
+MEASURED, DERIVED = message('provenance.measured'), message('provenance.derived')
+HEADINGS = ['### ' + each for each in (
+    pattern('report.bytes_at', device='H200', n=COUNT), pattern('report.times_at', device='H200', n=COUNT),
+    pattern('report.bounds_on', device='H200'))]
+NOT_PLOTTED = ' ' + pattern('report.problems_not_plotted', problems=COUNT)
+ENGLISH = {name: message(f'report.{name}') for name in ('dram_bytes', 'median_time', 'roofline')}
 SENTENCES = [
-    (r'# Attention on NVIDIA H200', Report.no_numbers),
-    (r'From h200\.attnscope, recorded (\S+) to (\S+)\. Runs: (\d+)\. Points: (\d+)\.', Report.summary),
-    (r'Measured: .*', Report.devices),
-    (r'Imported data are in this report: (\d+) of (\d+) points with values come from another program\.',
-     Report.share_of_points),
-    (r'Clocks were throttled: (\d+) of (\d+) points with values were measured while the GPU slowed its clocks\.',
-     Report.share_of_points),
-    (HEADING, Report.heading),
-    (r'(?P<less>\S+ \(\d+ × \d+\)) (?P<what>moves|is) (?P<times>\S+) times (?:fewer DRAM bytes|faster) than '
-     r'(?P<more>\S+ \(\d+ × \d+\)): (?P<less_value>\S+ \S+) instead of (?P<more_value>\S+ \S+) \((?P<origin>[^)]*)\)\.',
-     Report.comparison),
-    (r'(?P<name>\S+): at the longest N, (?P<n>\d+), the nearest bound is still memory \((?P<roof>\S+); '
-     r'(?P<origin>[^)]*)\)\.', Report.bound),
-    (r'(?P<name>\S+): at every N from (?P<n>\d+) to (?P<last>\d+) a unit of the SMs is nearer than any memory '
-     r'\((?P<origin>[^)]*)\)\.', Report.bound),
-    (r'(?P<name>\S+) stops being memory-bound at N (?P<n>\d+): from there on the nearest bound is (?:wgmma|mma\.sync) '
-     r'\((?P<origin>[^)]*)\)\.', Report.bound),
-    (r'The largest distance of counted SM↔L2 bytes from the closed form is -?(?P<share>[\d.]+)%, of (?P<points>\S+) '
-     r'points: (?P<point>.*)\.', Report.closed_form),
-    (r'(?P<count>\d+) of (?P<all>\d+) points ended (?P<how>\S+)\. The most frequent reason, of (?P<often>\d+) of them, '
-     r'as (?P<point>.*?): (?P<reason>.*)', Report.failures),
-    (r'Time \[\S+\] · device H200 · algorithm (?P<algorithm>\S+) · N (?P<n>\d+) · d (?P<d>\d+) · pass fwd · mask full · '
-     r'type fp16 · batch × heads (?P<heads>\d+ × \d+) · .* The best is (?P<best>\d+ × \d+) with (?P<value>\S+ \S+); '
-     r'other tiles within its scatter: (?P<others>\d+)\.' + LEFT, Report.tiles),
-    (r'(?:DRAM bytes|Time) · (?P<problem>d \d+ · .*? · L2 at start \w+)\. .*' + LEFT, Report.curves),
-    (r'Roofline · NVIDIA H200 · (?P<problem>d \d+ · .*? · L2 at start \w+)\. .*', Report.no_numbers),
-    (r'Written by attnscope 0\.1\.0\. The same files give the same report\.', Report.no_numbers),
+    ('# ' + pattern('report.title', devices='NVIDIA H200'), Report.no_numbers),
+    (pattern('report.subtitle', files=r'h200\.attnscope', first=r'\S+', last=r'\S+', runs=COUNT, points=COUNT),
+     Report.summary),
+    (pattern('report.measured_on'), Report.devices),
+    (pattern('report.is_imported', points=COUNT, all=COUNT), Report.imported),
+    (pattern('report.is_throttled', points=COUNT, all=COUNT), Report.throttled),
+    *((each, Report.heading) for each in HEADINGS),
+    (pattern('report.fewer_bytes', series=SERIES, other=SERIES, ratio=NUMBER, own_bytes=QUANTITY, other_bytes=QUANTITY),
+     Report.fewer_bytes),
+    (pattern('report.faster', series=SERIES, other=SERIES, ratio=NUMBER, own_time=QUANTITY, other_time=QUANTITY),
+     Report.faster),
+    (pattern('report.stays_memory', series=r'\S+', bytes=message('report.by_memory'), n=COUNT), Report.stays_memory),
+    (pattern('report.never_memory', series=r'\S+', bytes=message('report.by_memory'), first=COUNT, last=COUNT),
+     Report.never_memory),
+    (pattern('report.leaves_memory', series=r'\S+', bytes=message('report.by_memory'), n=COUNT), Report.leaves_memory),
+    (pattern('report.residual', percent=rf'{NUMBER}%', points=COUNT), Report.closed_form),
+    (pattern('report.ended', count=COUNT, all=COUNT, outcome=r'\S+', alike=COUNT), Report.failures),
+    (rf'{ENGLISH["median_time"]} \[\S+\] · (?P<problem>[^.]*)\. {pattern("report.map_key")} {pattern("report.map_struck")} '
+     + pattern('report.map_best', tile=TILE, value=QUANTITY, others=COUNT) + NOT_PLOTTED, Report.tiles),
+    (rf'{ENGLISH["dram_bytes"]} · (?P<problem>[^.]*)\. {pattern("report.key")} {pattern("report.key_modelled")}'
+     + NOT_PLOTTED, Report.curves),
+    (rf'{ENGLISH["median_time"]} · (?P<problem>[^.]*)\. {pattern("report.key")} {pattern("report.key_spread")}'
+     + NOT_PLOTTED, Report.curves),
+    (rf'{ENGLISH["roofline"]} · NVIDIA H200 · (?P<problem>[^.]*)\. {pattern("report.roofline_key")} '
+     + pattern('report.roofline_joined'), Report.roofline),
+    (pattern('report.made_by', version=r'0\.1\.0'), Report.no_numbers),
 ]
 
 

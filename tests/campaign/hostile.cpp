@@ -190,6 +190,12 @@ bool is_control_character(char c) {
   return (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == '\x7f';
 }
 
+/// Returns true for lines that the program begins itself; a text with a line break would begin others.
+bool is_diagnostic(std::string_view line) {
+  return std::ranges::any_of(std::initializer_list<std::string_view>{"error: ", "warning: ", "info: "},
+                             [&](std::string_view severity) { return line.starts_with(severity); });
+}
+
 /// Returns true if a cell would be a formula in a spreadsheet.
 bool has_formula(const std::string& csv) {
   for (const char* formula : {"=HYPERLINK", "@SUM"}) {
@@ -205,7 +211,7 @@ void judge_output(const Viewer& viewer, const Outcome& outcome) {
   require(std::ranges::none_of(outcome.err, is_control_character), "stderr contains control characters");
   std::istringstream lines(outcome.err);
   for (std::string line; std::getline(lines, line) && !name.starts_with("info");) {  // info lists what it skips
-    require(line.starts_with("attnscope"), "stderr line without the program's name: " + line);
+    require(is_diagnostic(line), "stderr line without its severity: " + line);
   }
   if (name == "info" || name == "check" || name == "paper" || name == "resume") {
     require(std::ranges::none_of(outcome.out, is_control_character), "stdout contains control characters");
