@@ -80,7 +80,7 @@ bool is_lesson_page(const QString& word) {
   bool number = false;
   const int place = word.toInt(&number);
   const QStringList pages = lesson_page_ids();
-  return pages.contains(word) || (number && place >= 0 && place < pages.size() - 1);  // the glossary has no number
+  return pages.contains(word) || (number && place >= 0 && place < pages.size() - 1);  // the glossary page has no number
 }
 
 /// QCommandLineParser has no optional values: gives `--lesson` without a page an empty one.

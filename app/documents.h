@@ -11,7 +11,7 @@ struct Document {
   std::string_view file;  ///< "install.md": topic and ".md"
   std::string_view text;  ///< Markdown; first line: license, next line: title
 };
-/// Returns them in reading order.
+/// Returns all documents in reading order.
 [[nodiscard]] std::span<const Document> documents();
 
 }  // namespace attnscope

@@ -12,7 +12,7 @@ namespace attnscope {
 /// Returns the newest ceilings of a GPU with that name in the file. Throws CommandError (usage) if there are none.
 [[nodiscard]] StoredCeilings load_rates(const std::filesystem::path&, const DeviceLimits&);
 
-/// Converts them for make_simulated_device().
+/// Converts measured ceilings to the form that make_simulated_device() takes.
 [[nodiscard]] MeasuredCeilings measured_ceilings(const StoredCeilings&);
 
 /// Returns a sentence that names the source of the rates: GPU, UUID and time.

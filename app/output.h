@@ -21,7 +21,7 @@ namespace attnscope {
 
 class Output {
  public:
-  /// Whether -o names the file of the result. `no`: the command has no -o, or its own.
+  /// Whether the command has the common option -o. `no`: it has no -o, or defines its own.
   enum class File { yes, no };
   using Words = std::vector<std::string>;
   static inline const Words tables{"text", "csv", "json"};

@@ -22,7 +22,7 @@ void add_kernel_option(CLI::App& command);
 
 /// Registers the user-defined kernels of a store for reading; logs manifests that are rejected.
 void register_stored_kernels(const RunStore&);
-/// Opens the file and does the same. Throws FileError.
+/// Opens the file and registers its kernels. Throws FileError.
 void register_stored_kernels(const std::filesystem::path& file);
 
 }  // namespace attnscope

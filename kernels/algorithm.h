@@ -36,7 +36,7 @@ enum class BufferFill {
   input_v,
   input_dout,
   poison,    ///< NaN bytes: expose elements that are never written
-  zeros,     ///< scratch memory with counters
+  zeros,     ///< scratch memory that holds counters
   contents,  ///< BufferSpec::contents: lengths, block masks, block tables
   inputs,    ///< several inputs share the buffer; NaN bytes fill the gaps
 };

@@ -56,7 +56,7 @@ void Registry::take(std::shared_ptr<const Algorithm> algorithm) {
     Knob& known = knobs_[place->second];
     known.largest = std::max(known.largest, knob.largest);
     if (known.values.empty() || knob.values.empty()) {
-      known.values.clear();  // one accepts a range
+      known.values.clear();  // one of the two accepts a range
     } else {
       for (const std::int64_t value : knob.values) {
         if (std::ranges::find(known.values, value) == known.values.end()) known.values.push_back(value);

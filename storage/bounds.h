@@ -31,7 +31,7 @@ inline constexpr int max_rounds = 1'000'000;  ///< Rounds per run; round numbers
 [[nodiscard]] Message bounds_error(const DeviceLimits&);
 [[nodiscard]] Message bounds_error(const MeasureOptions&);
 [[nodiscard]] Message bounds_error(const MetricValue&);
-/// Checks the size and that source names are unique. The check of a point does not include its statement.
+/// Checks the size and that source names are unique. The check of a point does not include its manifest.
 [[nodiscard]] Message bounds_error(const StoredManifest&);
 [[nodiscard]] Message round_index_error(std::int64_t round);
 [[nodiscard]] Message round_count_error(std::int64_t rounds);

@@ -31,7 +31,7 @@ struct LoadRequest {
   bool keep_points = false;                          ///< fills LoadedRuns::points
 };
 
-/// A run that several files have is one run; of each of its points the copy with the most rounds is used.
+/// Loads a run that several files contain once; each of its points comes from the copy with the most rounds.
 struct LoadedRuns {
   analysis::PointTable table;
   std::vector<RunSummary> runs;    ///< indexed by RunIndex, from the copy with the most rounds; `uid` is never empty

@@ -222,7 +222,8 @@ void Join::merge_run(const MergedRun& run) {
   }
   const bool cut = std::ranges::any_of(run.members, [](const Member& member) { return member.shards > 0; });
   if (run.members.size() == 1 && (!cut || order_ == RunOrder::as_given)) return;
-  // Complete: a complete copy has all points and shards, or every place of the plan was measured in all rounds.
+  // The merged run is complete if a complete copy has all points and shards, or if all rounds of every planned point
+  // were measured.
   const Member& base = run.members.front();
   database_.exec(fmt::format(R"sql(
 UPDATE runs AS r SET state = iif(

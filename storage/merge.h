@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Merges several files into one.
 //
-// A run is identified by its uid. Copies of a run become one run: of each point the measured copy is preferred to a
-// cancelled one, then the copy with more rounds. Two different measurements of one point are an error that names both
-// files. Shards of one plan share a uid (RunHeader::uid); missing and incomplete shards are reported. Runs with the
-// same plan but different uids stay separate. Of name, note, tags, hidden and deleted, the last edit is kept.
+// Runs are identified by uid, and copies of a run are merged into one: for each point, a measured copy is preferred
+// over a cancelled one, then the copy with more rounds. Two different measurements of one point are an error that names
+// both files. Shards of one plan share a uid (RunHeader::uid); missing and incomplete shards are reported. Runs with
+// the same plan but different uids stay separate. Of name, note, tags, hidden and deleted, the last edit is kept.
 #pragma once
 
 #include <cstddef>

@@ -19,7 +19,7 @@
 
 namespace attnscope {
 
-/// Plan, or a shard of it, with the header of its run. The plan must outlive it.
+/// A plan, or a shard of it, with the header of its run. The plan must outlive this object.
 struct PlannedRun {
   const SweepPlan* plan = nullptr;
   PointIndices places = {};  ///< empty: not a shard, all places

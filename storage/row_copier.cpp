@@ -24,7 +24,7 @@ CREATE TEMP TABLE user_kernel_of (source INTEGER PRIMARY KEY, target INTEGER NOT
 CREATE TEMP TABLE set_of (source INTEGER PRIMARY KEY, target INTEGER NOT NULL);
 )sql";
 
-/// SQL for the target's id of a row that column {} of a source row q refers to, by the table referred to.
+/// SQL expressions by referenced table: each maps the id in column {} of source row q to the target's id.
 const std::map<std::string, const char*>& translations() {
   static const std::map<std::string, const char*> all{
       {"runs", "i.target"},

@@ -204,7 +204,7 @@ struct RunStore::Impl {
   void add_clocks(std::int64_t point, int round, const ClockReading& clocks);
   /// Returns the id of the row with this digest; adds it, or missing source contents, if needed.
   std::int64_t manifest_id(const std::string& digest, const std::string& algorithm, const StoredManifest& manifest);
-  /// Throws unless `wrong` is empty: rows that readers would skip are never written.
+  /// Throws if `wrong` is not empty. Rows that readers would skip are never written.
   void require_storable(const Message& wrong) const;
   std::int64_t insert_run(const RunHeader& header);
   void add_other_gpus(std::int64_t point, const PointRecord& record);

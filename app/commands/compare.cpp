@@ -62,7 +62,7 @@ ExitCode compare_sides(CompareOptions& options) {
   if (percent < 0) return sides.code;
   std::cout.flush();
   if (!failing.empty()) throw CommandError(ExitCode::regression, failure(sides.table, failing, percent));
-  // A point that could not be compared has not passed.
+  // Points that newly fail in the candidate are not compared, but must not pass.
   if (const std::size_t broken = side.result.newly_failed(sides.table); broken > 0) {
     throw CommandError(ExitCode::partial,
                        "{} points that were ok in the baseline crashed, timed out or were incorrect in the candidate",

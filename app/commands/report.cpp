@@ -75,7 +75,7 @@ bool same_file(const fs::path& a, const fs::path& b) {
   return a == b || fs::equivalent(a, b, ignored);
 }
 
-/// Returns the runs of the baseline. A run that is in several files is found by each of them.
+/// Returns the runs of the baseline. Any file that contains a run can be used to name it.
 std::vector<analysis::RunIndex> baseline_runs(const LoadedRuns& loaded, const BaselineArgument& meant,
                                               const std::string& word) {
   std::set<analysis::RunIndex> runs;

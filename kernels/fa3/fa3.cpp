@@ -225,7 +225,7 @@ std::vector<KernelLaunch> quantize_launches(const AttentionProblem& p, bool rota
 
 // --- forward ---
 
-/// Rejects what is only for 8-bit operands, or unavailable with them.
+/// Rejects knobs that need 8-bit operands, and problems that the 8-bit kernel does not support.
 std::optional<Refusal> refuse_operands(const AttentionProblem& p, const Config& config) {
   if (!is_fp8(p)) {
     for (const std::string_view each : {knob::rotation, knob::quantising}) {
@@ -259,8 +259,8 @@ std::optional<Refusal> refuse_tile(const AttentionProblem& p, const Config& conf
   return std::nullopt;
 }
 
-/// Refusal::Cause::registers if a consumer thread needs more registers than it gets, which is more than the launch
-/// share.
+/// Returns Cause::registers if a consumer thread needs more registers than it has after setmaxnreg (more than its share
+/// at launch).
 std::optional<Refusal> refuse_registers(const AttentionProblem& p, const TileShape& tile) {
   const int d = static_cast<int>(p.d);
   const int registers = fa3::register_estimate(tile.bc, d, bytes_per_element(p.dtype));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantizes Q, K and V from 16 bits to the e4m3 operands of the 8-bit forward kernel, with one scale per block of rows
-// (device/quantise_shape.h). One launch per matrix. A thread block keeps its rows in registers: 2 bytes read and 1 byte
+// (device/quantize_shape.h). One launch per matrix. A thread block keeps its rows in registers: 2 bytes read and 1 byte
 // written per element.
 //
 // Tile program of block (block of rows, head): load its rows in 16 bits; store them in 8 bits, and the scale record.
@@ -105,7 +105,7 @@ __device__ __forceinline__ void flip_signs(float (&x)[parts][8]) {
 }
 
 /// x = H x by butterflies over growing column distances: within a chunk, between lanes, between parts. The host adds in
-/// the same order (kernels/oracle/quantised.h).
+/// the same order (kernels/oracle/float16.cpp).
 __device__ __forceinline__ void hadamard(float (&x)[parts][8]) {
 #pragma unroll
   for (int i = 0; i < parts; ++i) {

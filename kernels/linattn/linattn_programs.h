@@ -70,7 +70,7 @@ struct HeadSums {
   std::int64_t distinct_keys = 0;    ///< the same, each key counted once
   std::int64_t key_steps = 0;
   std::int64_t pairs = 0;        ///< visible row-key pairs computed on chip
-  std::vector<BlockRun> blocks;  ///< for BlockOrder
+  std::vector<BlockRun> blocks;  ///< runs of blocks of equal cost, in launch order
 };
 [[nodiscard]] HeadSums head_sums(const ChunkGrid&);
 

@@ -118,7 +118,7 @@ template <std::integral T>
   return group_digits(fmt::format("{}", number));
 }
 
-/// Message without arguments, as a constant for tables: said<msg::metric::dram_read>.
+/// Function that returns a message without arguments, as a constant for tables: message_of<msg::metric::dram_read>.
 using MessageFunction = Message (*)();
 template <class MessageType>
 inline constexpr MessageFunction message_of = [] { return Message(MessageType{}); };

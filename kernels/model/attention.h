@@ -194,7 +194,7 @@ inline constexpr std::int32_t dropout_seed = 20220527;
 /// plus keys, over 2^16 key lengths, and byte counts over 63 bits.
 [[nodiscard]] Message invalid_reason(const AttentionProblem&);
 
-/// Quantization with one scale per block of rows (kernels/device/quantise_shape.h). If rotated, the rows of Q and K are
+/// Quantization with one scale per block of rows (kernels/device/quantize_shape.h). If rotated, the rows of Q and K are
 /// first multiplied by an orthogonal matrix (random signs, then Hadamard), which spreads outliers over a row and
 /// preserves Q K^T (FlashAttention-3, arXiv 2407.08608, section 3.3).
 struct Quantization {

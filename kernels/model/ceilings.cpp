@@ -49,7 +49,7 @@ double shared_memory(const DeviceLimits& limits) {
   return per_second(limits, 128);
 }
 
-// clang-format off: a line a ceiling.
+// clang-format off: one line per ceiling.
 constexpr std::array kinds{
     CeilingKind{key::dram_read, "byte/s", message_of<msg::ceiling::dram_read>, dram},
     CeilingKind{key::dram_write, "byte/s", message_of<msg::ceiling::dram_write>, dram},

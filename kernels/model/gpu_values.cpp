@@ -28,7 +28,7 @@ void set_peaks(DeviceLimits& gpu) {
   gpu.l2_bytes_per_second = gpu.custom_rates.l2_bytes * gpu.sm_count * gpu.boost_hz;
 }
 
-// clang-format off: a line a value.
+// clang-format off: one line per value.
 constexpr std::array gpu_value_table{
     GpuValue{"sm_count", "", "Streaming multiprocessors; unit peaks and the L2 rate scale with them", 1, 4096, true,
              [](const DeviceLimits& g) { return static_cast<double>(g.sm_count); },

@@ -43,11 +43,11 @@ struct TileRun {
   bool operator==(const TileRun&) const = default;
 };
 
-/// Tiles that a head visits, from the runs of either side.
+/// Number of visited tiles, summed over the runs of row_runs() or column_runs().
 [[nodiscard]] std::int64_t visited_tiles(std::span<const TileRun>);
-/// Tiles that see any tile of the other side.
+/// Number of tiles of one side that see at least one tile of the other side.
 [[nodiscard]] std::int64_t touched_tiles(std::span<const TileRun>);
-/// Squares that all tiles read.
+/// Number of block-mask squares read, summed over all tiles.
 [[nodiscard]] std::int64_t mask_reads_by_square(std::span<const TileRun>);
 [[nodiscard]] std::int64_t mask_reads_by_tile(std::span<const TileRun>);
 /// Mean of mask_reads_by_square() or mask_reads_by_tile() over batch entries; times the number of heads, the total.
@@ -91,7 +91,7 @@ class TileGrid {
   [[nodiscard]] ColumnCounts columns(std::span<const TileRun> columns) const;
 
  private:
-  /// Tiles [first, last) of the other side.
+  /// Range [first, last) of tiles of the other side.
   struct Stretch {
     std::int64_t first = 0;
     std::int64_t last = 0;
@@ -101,7 +101,7 @@ class TileGrid {
   /// same Q tiles see. Without a window: all, or those of one row or column of squares.
   [[nodiscard]] std::int64_t equal_row_count() const;
   [[nodiscard]] std::int64_t equal_column_count() const;
-  /// With the stretch of Q tile i already computed.
+  /// Same, with k_range(i) passed by the caller.
   [[nodiscard]] bool visited(std::int64_t i, std::int64_t j, const Stretch&) const;
   [[nodiscard]] std::int64_t k_tiles_seen(std::int64_t i, const Stretch&) const;
   [[nodiscard]] TileRun row_run(std::int64_t i, std::int64_t tiles) const;

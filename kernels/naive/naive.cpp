@@ -76,7 +76,7 @@ constexpr KernelTiming pv_timing{
     .use = {.wavefronts = {.fp32 = 0.438, .shared = 1.09}},
 };
 
-/// dV and dK: like pv, with the left matrix transposed.
+/// dV and dK: mma.sync like pv, with the left matrix transposed.
 constexpr KernelTiming tn_timing{
     .block_latency = 1360,
     .step_latency = 259,

@@ -158,7 +158,7 @@ class ManifestCollector {
     return true;
   }
 
-  /// Assigns a manifest to the points of a kernel; not `stated`: its manifest is invalid.
+  /// Assigns a manifest to the points of a kernel; an invalid manifest (not `is_valid`) makes its law unknown.
   void assign_manifest(const std::string& name, std::string_view text, bool is_valid) {
     if (is_loaded_kernel(name, text)) return;
     const auto met = first_manifests_.find(name);
@@ -173,7 +173,7 @@ class ManifestCollector {
     const auto next = next_.find(name);
     const auto* const kernel =
         next != next_.end() ? next->second.get() : dynamic_cast<const UserKernel*>(known_algorithms().find(name));
-    // A registry that holds the kernel keeps it.
+    // A registry that contains the kernel keeps it.
     if (kernel != nullptr ? std::exchange(first.has_law, false) : is_valid) {
       next_[name] = kernel != nullptr ? kernel->without_law() : kernel_of(name, text)->without_law();
       report(

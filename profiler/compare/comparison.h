@@ -61,7 +61,7 @@ struct ComparedPair {
 struct SkippedRows {
   enum class CounterGroup {
     unmatched,
-    failed,  ///< no time on this side; the match or a repeat of the point has one
+    failed,  ///< no time on this side, but the matched point or a repeat has one
     failed_on_both_sides,
     several,  ///< matching points of one side that differ in unaligned fields, origin or kernel sources
   };

@@ -10,7 +10,7 @@
 
 namespace attnscope::analysis {
 
-/// Sets every curve's label and look. `colors`: number of device or owner colors before they repeat.
+/// Sets the label, color and marker of every curve. `colors`: number of device or owner colors before they repeat.
 void name_curves(CurveSet&, int colors);
 
 /// Returns the owner of a curve, with label and device where needed: "FA2 (torch 2.8) on H200".

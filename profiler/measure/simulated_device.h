@@ -23,8 +23,8 @@ struct MeasuredCeilings {
 
 /// Creates a simulated device with these limits. SM<->L2 bytes are exact; DRAM bytes, occupancy and time are estimates
 /// (see traffic_simulation.h). Values have the provenance simulated, extrapolated (launch too long to simulate
-/// completely) or modelled (closed form). Times use measured rates if available, else datasheet rates. `unit`: number
-/// of the GPU in a simulated machine, from 1, each with its own UUID; 0: a single GPU.
+/// completely) or modeled (closed form). Times use measured rates if available, else datasheet rates. `unit`: number of
+/// the GPU in a simulated machine, from 1, each with its own UUID; 0: a single GPU.
 [[nodiscard]] std::unique_ptr<Device> make_simulated_device(const DeviceLimits&, const Registry&,
                                                             const MeasuredCeilings& = {}, int unit = 0);
 

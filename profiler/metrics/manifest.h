@@ -8,7 +8,7 @@
 
 namespace attnscope {
 
-/// Limit of the total source bytes archived per statement.
+/// Limit of the total source bytes archived per manifest.
 inline constexpr std::size_t max_stored_source_bytes = std::size_t{16} * 1024 * 1024;
 
 [[nodiscard]] std::string uuid_of(const std::string& bytes);

@@ -169,7 +169,7 @@ constexpr auto metric_table = std::to_array<Metric>({
     use("alu_utilization_pct", "sm__inst_executed_pipe_alu.avg.pct_of_peak_sustained_elapsed", message_of<msg::metric::alu_utilization_pct>, message_of<msg::metric_help::alu_utilization_pct>),
     use("issue_utilization_pct", "sm__issue_active.avg.pct_of_peak_sustained_elapsed", message_of<msg::metric::issue_utilization_pct>, message_of<msg::metric_help::issue_utilization_pct>),
     use("shared_utilization_pct", "l1tex__data_pipe_lsu_wavefronts_mem_shared.avg.pct_of_peak_sustained_elapsed", message_of<msg::metric::shared_utilization_pct>, message_of<msg::metric_help::shared_utilization_pct>),
-    // Its nominal peak is 128 bytes per cycle, but no SM was measured above 64.
+    // The nominal peak of the port is 128 bytes per cycle, but no SM was measured above 64.
     {.key = "l2_port_utilization_pct", .counter = "l1tex__m_xbar2l1tex_read_bytes.sum.pct_of_peak_sustained_elapsed", .unit = "percent", .scale = 2, .label = message_of<msg::metric::l2_port_utilization_pct>, .help = message_of<msg::metric_help::l2_port_utilization_pct>, .why = CounterGroup::use},
     use("l2_utilization_pct", "lts__t_sectors.avg.pct_of_peak_sustained_elapsed", message_of<msg::metric::l2_utilization_pct>, message_of<msg::metric_help::l2_utilization_pct>),
     use("l2_to_sm_utilization_pct", "lts__lts2xbar_cycles_active.avg.pct_of_peak_sustained_elapsed", message_of<msg::metric::l2_to_sm_utilization_pct>, message_of<msg::metric_help::l2_to_sm_utilization_pct>),

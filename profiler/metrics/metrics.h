@@ -52,8 +52,8 @@ struct Metric {
   std::optional<EvaluatedMetric> (*computed)(const MetricEvaluator&) = nullptr;
 };
 
-/// `count_spread` of DRAM bytes: stores of known size are counted within 0.5% (tests/gpu/settled_bytes_test.cpp).
-/// SM<->L2 bytes repeat exactly.
+/// `count_spread` of DRAM bytes: stores of known size are counted within 0.5%
+/// (tests/gpu/device/settled_bytes_test.cpp). SM<->L2 bytes repeat exactly.
 inline constexpr double dram_count_spread = 0.01;
 
 [[nodiscard]] std::span<const Metric> metrics_table();

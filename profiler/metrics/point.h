@@ -107,7 +107,7 @@ struct RoundRecord {
 };
 
 struct ManifestSource {
-  std::string name;                         ///< name in the statement or in an #include
+  std::string name;                         ///< name in the manifest or in an #include
   std::string digest;                       ///< UUID of the content
   std::optional<std::string> content = {};  ///< empty if the file is not archived
 

@@ -11,7 +11,6 @@
 //
 // Case-insensitive. Quote values with spaces. Whole numbers accept the suffixes k (1024) and M (1024^2), metrics their
 // units (query_units()). Points without the metric match no comparison.
-// metric fits no comparison.
 #pragma once
 
 #include <cstddef>

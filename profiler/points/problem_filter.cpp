@@ -11,8 +11,8 @@
 namespace attnscope::analysis {
 namespace {
 
-/// Number of spread values that each facet value covers, by our points and by all. Our own points take precedence over
-/// imported ones.
+/// Number of spread values that each facet value covers, among this program's points and among all. This program's
+/// points take precedence over imported ones.
 class Coverage {
  public:
   Coverage(std::size_t values, std::size_t places)

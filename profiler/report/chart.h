@@ -29,7 +29,7 @@ struct Mark {
   double y = 0;
   double low = 0;    ///< lower end of the error bar
   double high = 0;   ///< upper end; no bar if equal
-  std::string said;  ///< read-out text; markers without one are not drawn, but the line passes through
+  std::string said;  ///< read-out text; if empty, the point has no marker but the line passes through it
 };
 
 /// Palette hues. Each has two shades with different marker shapes.
@@ -54,7 +54,7 @@ struct LineChart {
 
 struct MapCell {
   std::optional<double> value;
-  std::string text;     ///< printed in the cell: a number, or why there is none
+  std::string text;     ///< text in the cell: the value, or why there is none
   std::string said;     ///< read-out text; empty if nothing was collected
   bool hollow = false;  ///< simulated: dotted frame
   bool best = false;

@@ -102,7 +102,7 @@ struct RooflinePoint {
   std::array<std::optional<double>, roofline_levels.size()> bytes{};
   /// Closed form for SM<->L2 and links. DRAM: each byte once plus estimated L2 misses.
   std::array<std::optional<double>, roofline_levels.size()> model_bytes{};
-  Provenance provenance = Provenance::derived;  ///< provenance of the rate; see point_provenance()
+  Provenance provenance = Provenance::derived;  ///< provenance of the rate
   bool throttled = false;
   std::vector<BoundShare> shares;  ///< known bounds, the largest first
 

@@ -26,7 +26,7 @@ namespace attnscope::analysis {
 struct PointNoise {
   double ns = 0;                   ///< geometric mean over the recordings, as place_of()
   double variance = 0;             ///< variance of the log time of one recording
-  double normalized_variance = 0;  ///< same with clock normalization (one_clock.h); 0 if clocks are unknown
+  double normalized_variance = 0;  ///< same with clock normalization (clock_normalization.h); 0 if clocks are unknown
   double dof = 0;                  ///< recordings minus one
 };
 

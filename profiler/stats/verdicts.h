@@ -18,15 +18,14 @@
 // model's error is the spread.
 //
 // If both sides are the same point in different builds or recordings, their times are normalized to one clock first
-// (one_clock.h), because rounds differ mostly by clock. The verdict is then reported only if the ratio without
-// normalization agrees: within the margin for SAME, beyond it in the same direction for a change.
+// (clock_normalization.h), because rounds differ mostly by clock. The verdict is then reported only if the ratio
+// without normalization agrees: within the margin for SAME, beyond it in the same direction for a change.
 //
 // FASTER and SLOWER: a test of |log ratio| <= log(1 + margin) and, if clocks are known but not normalized, one that the
 // cycles changed in the same direction. The larger p-value enters Benjamini and Hochberg (1995) over all rows; rows
 // with p > 0.5 are dropped and the others divided by 0.5 (Zhao, Small and Su, J. Am. Stat. Assoc. 114 (2019) 1291), so
 // that rows well inside the margin do not reduce the power for the others. SAME: two one-sided tests against the margin
 // (Schuirmann 1987), corrected in the same way. All other rows are UNDECIDED, with a reason.
-// reason.
 #pragma once
 
 #include <cstddef>
@@ -87,7 +86,7 @@ struct ComparedRow {
   bool paired = false;
   /// Both sides are computed the same way: no spread, and the verdict follows from the margin alone.
   bool exact = false;
-  bool one_clock = false;  ///< both sides' `ns` are normalized to one clock (one_clock.h)
+  bool one_clock = false;  ///< both sides' `ns` are normalized to one clock (clock_normalization.h)
   /// Log time ratio other / base that the clock difference explains, removed from `ns` by normalization.
   double clock_shift = 0;
   bool clocks_differ = false;  ///< significantly

@@ -174,7 +174,7 @@ class Sweep {
     }
   }
 
-  /// Reports the points before the first one that waits.
+  /// Reports the points that precede the first one waiting for counters.
   void report_whole() {
     std::size_t reported = 0;
     while (reported < in_flight_.size() && !in_flight_[reported].counters_pending && !ended_)
@@ -182,8 +182,8 @@ class Sweep {
     in_flight_.erase(in_flight_.begin(), in_flight_.begin() + static_cast<std::ptrdiff_t>(reported));
   }
 
-  /// Reports the complete points and the one that made the device unusable, which is not measured again. The others
-  /// will be.
+  /// Reports the complete points, and the one that made the device unusable, which is not measured again. The others
+  /// are measured again.
   void device_lost(std::optional<std::size_t> culprit) {
     for (const InFlight& point : in_flight_) {
       if (!point.counters_pending) report(point);

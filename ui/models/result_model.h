@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Item model of an analysis table (profiler/analysis/tables/).
+// Item model of an analysis table (profiler/points/table.h).
 #pragma once
 
 #include <QAbstractTableModel>

@@ -14,7 +14,7 @@ namespace attnscope::ui {
 struct EmptyStateText {
   QString title;
   QString text;  ///< Rich text.
-  /// Name of a recorded sample with suitable data (profiler/files/sample_paths.h); empty: none.
+  /// Name of a recorded sample with suitable data (profiler/files/recorded_samples.h); empty: none.
   std::string_view sample = {};
 };
 

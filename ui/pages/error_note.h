@@ -27,7 +27,7 @@ struct SimulatedGroup {
 /// Returns the groups of the simulated rows among `rows`.
 [[nodiscard]] std::set<SimulatedGroup> simulated_groups(const PointSet& points, std::span<const Row> rows);
 
-/// Shows "FA2 DRAM ±0.4% (p95 1.4%), time ±5% (p95 17%)"; hidden without parts.
+/// Shows "FA2 DRAM ±0.4% (p95 1.4%), time ±5% (p95 17%)"; hidden if there are no groups.
 class ErrorNote : public ElidedLabel {
   Q_OBJECT
  public:

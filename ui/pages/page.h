@@ -81,17 +81,17 @@ class Page : public QWidget {
 
  signals:
   void point_selected(const attnscope::ui::ShownPoint& point);
-  /// The marked point is shown now, after a background update.
+  /// Emitted after a background update if the content now shows the marked point.
   void mark_found();
-  /// The user wants this point in the explorer, chosen or pinned.
+  /// The user asked to explore this point.
   void explore_wanted(const attnscope::PointSpec& spec, const QString& gpu);
   void pin_requested(const attnscope::PointSpec& spec, const QString& gpu);
-  /// The user wants this point, by its id in `file`, in a tile map.
+  /// The user asked for a tile map with this point. `point`: id in `file`.
   void map_requested(const QString& file, qint64 point);
   /// A context menu is about to open; the window adds its own entries.
   void menu_opened(QMenu* menu);
   void answered();
-  /// The user wants to measure a GPU's ceilings, or to stop the measurement.
+  /// The user asked to measure a GPU's ceilings, or to stop the measurement.
   void device_work_requested(const attnscope::ui::CeilingsTask& work);
   void stop_requested();
 
@@ -99,15 +99,14 @@ class Page : public QWidget {
   /// Adds entries for the selection to the context menu.
   virtual void fill_menu(QMenu& /*menu*/) {}
   void contextMenuEvent(QContextMenuEvent* event) override;
-  /// Choices to save and restore; every choice of the page has to be added.
+  /// Choices to save and restore; the page must add each of its choices.
   [[nodiscard]] Choices& choices() { return choices_; }
   /// Shows all choices after restore().
   virtual void show_choices() {}
   /// Rebuilds the page from the visible points. Called by mark_stale() and refresh_if_outdated() only.
   virtual void rebuild_page() {}
-  /// Marks a point in the current content; returns false if it is not shown. `moves`: the page may scroll to it.
-  /// Marks a point in the current content; returns false if it is not shown. `moves`: the page may scroll to it.
-  /// No signal is emitted for the selection.
+  /// Marks a point in the current content without emitting a signal; returns false if it is not shown. `moves`: the
+  /// page may scroll to it.
   virtual bool show_mark(const ShownPoint& /*point*/, bool /*moves*/) { return false; }
   /// Returns whether the old content may stay visible until the update is done: yes for a picture, no for an
   /// explanation of an empty page.
@@ -123,7 +122,7 @@ class Page : public QWidget {
 
   /// Shows an overlay while `work` takes long, and its error if it fails. `work` has to live as long as the page.
   void watch(BackgroundWork& work);
-  /// No overlay for `work`, but settle() waits for it.
+  /// Makes settle() wait for `work`, without an overlay.
   void wait_for(BackgroundWork& work) { awaited_work_.push_back(&work); }
   [[nodiscard]] bool waiting() const;
   /// Shows the overlay if the update is pending or failed; hides it otherwise.

@@ -34,8 +34,8 @@ class JsonProgram : public QObject {
   [[nodiscard]] const QString& stderr_tail() const { return stderr_tail_; }
 
  signals:
-  /// Ends every start(), unless another start() or stop() comes first. Never emitted within start(). `why`: see
-  /// process_failure(); `said` may be set even on failure.
+  /// Ends every start(), unless another start() or stop() comes first. Never emitted within start(). `said`: the JSON
+  /// output, which may exist even on failure. `why`: see process_failure().
   void ended(const QJsonObject& said, const QString& why);
 
  private:

@@ -19,7 +19,7 @@
 
 namespace attnscope::ui {
 
-// Points of one run in memory: columns and ids. Full records are read on demand (point_records.h).
+// Points of one run in memory: columns and ids. Full records are read on demand (point_record_reader.h).
 
 using analysis::Row;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Recorded samples (profiler/files/sample_paths.h) as QStrings.
+// Recorded samples (profiler/files/recorded_samples.h) as QStrings.
 #pragma once
 
 #include <QString>

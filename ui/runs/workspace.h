@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Open files, their runs, and which runs are visible. Files are read in a background thread, except single records
-// (point_records.h). Views hold shared pointers, so their data stays valid while a run grows.
+// (point_record_reader.h). Views hold shared pointers, so their data stays valid while a run grows.
 #pragma once
 
 #include <QObject>

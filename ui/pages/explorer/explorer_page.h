@@ -37,7 +37,7 @@ class ExplorerPage : public Page {
   bool pin_point(const PointSpec& spec, const QString& gpu);
   /// Changes the algorithm; other choices stay as far as the algorithm supports them.
   void explore_algorithm(const std::string& name);
-  /// Call after the sources of a user-defined kernel changed, but not its statement.
+  /// Call after the sources of a user-defined kernel changed, but not its manifest.
   void sources_saved();
   /// Points being measured, which closing the window would cancel: "3 to measure, into FILE"; empty: none.
   [[nodiscard]] QString pending_work_text() const;

@@ -79,7 +79,7 @@ class MeasurementCard : public QWidget {
   FittedTable* table_ = nullptr;
 };
 
-/// "1.20 ms (simulated)", or the disposition, or that it waits.
+/// Returns "1.20 ms (simulated)", a disposition such as "crashed", or "pending".
 [[nodiscard]] QString outcome_label(const MeasuredPoint& point);
 
 }  // namespace attnscope::ui
