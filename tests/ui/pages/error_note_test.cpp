@@ -82,7 +82,7 @@ TEST_F(ErrorNoteTest, WarnsAboutUnvalidatedGpu) {
   EXPECT_TRUE(words.startsWith("A100")) << words.toStdString();
   EXPECT_TRUE(words.contains(": not validated on this GPU · ")) << words.toStdString();
   EXPECT_FALSE(words.contains("±")) << "errors of another GPU";
-  EXPECT_TRUE(words.endsWith(": simulated with the L2 of the H200")) << words.toStdString();
+  EXPECT_TRUE(words.endsWith(": simulated with the L2 model of the H200")) << words.toStdString();
 }
 
 }  // namespace

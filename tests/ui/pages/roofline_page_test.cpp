@@ -144,10 +144,10 @@ TEST_F(RooflinePageTest, HoverShowsBoundsAndAClickOpensDetails) {
   EXPECT_TRUE(labels.contains("executed · modeled"));
   EXPECT_TRUE(labels.contains("FLOP per byte, DRAM"));
   EXPECT_TRUE(labels.contains("FLOP per byte, SM↔L2"));
-  EXPECT_TRUE(labels.contains("exp2 alone"));
+  EXPECT_TRUE(labels.contains("exp2 at peak rate"));
   const QString nearest = QString("nearest bound: %1, ").arg(bound_text(point));
   EXPECT_TRUE(std::ranges::any_of(content.notes, [&](const QString& note) { return note.startsWith(nearest); }));
-  EXPECT_TRUE(labels.contains("mma.sync alone")) << "FA2 runs no wgmma";
+  EXPECT_TRUE(labels.contains("mma.sync at peak rate")) << "FA2 runs no wgmma";
   EXPECT_FALSE(content.notes.contains("tensor cores: the datasheet's peak of any instruction, an upper bound"));
 
   QSignalSpy spy(&page, &Page::point_selected);
