@@ -47,7 +47,7 @@ int ended(ExitCode code) {
   return fail(ExitCode::error, "cannot write to stdout (check for a full disk or a closed pipe)");
 }
 
-/// The innermost command that was given.
+/// Returns the innermost command of the command line.
 const CLI::App& command_of(const CLI::App& app) {
   const CLI::App* command = &app;
   while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
@@ -239,7 +239,7 @@ class EscapingBuffer : public std::streambuf {
 
 void escape_terminal_output() {
   if (::isatty(STDOUT_FILENO) == 0) return;
-  static EscapingBuffer& escaping_buffer = *new EscapingBuffer;  // leaked on purpose: std::cout is flushed at exit
+  static EscapingBuffer& escaping_buffer = *new EscapingBuffer;  // never deleted, because std::cout is flushed at exit
   std::cout.rdbuf(&escaping_buffer);
 }
 

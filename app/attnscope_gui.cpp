@@ -80,7 +80,8 @@ bool is_lesson_page(const QString& word) {
   bool number = false;
   const int place = word.toInt(&number);
   const QStringList pages = lesson_page_ids();
-  return pages.contains(word) || (number && place >= 0 && place < pages.size() - 1);  // the glossary page has no number
+  // the last page, the glossary, has no number
+  return pages.contains(word) || (number && place >= 0 && place < pages.size() - 1);
 }
 
 /// QCommandLineParser has no optional values: gives `--lesson` without a page an empty one.
@@ -258,7 +259,7 @@ int write_pictures(const Options& options) {
     print_error(error);
     return runtime_error;
   }
-  skipped.removeDuplicates();  // plots and screenshot read the same files
+  skipped.removeDuplicates();  // plots and screenshots read the same files and report the same rows
   for (const QString& path : written) print(stdout, path);
   for (const QString& what : skipped) warn(what);
   const int code = output_code();
@@ -339,11 +340,11 @@ int run_windows(Application& application, const Options& options, attnscope::Mes
     if (kernel.isEmpty()) return code;
     const std::size_t known = loaded_kernel_files().size();
     trouble = attnscope::user::load_known_kernel(kernel.toStdString());
-    for (std::size_t i = 0; i < known; ++i) {  // reports the first error only
+    for (std::size_t i = 0; i < known; ++i) {  // keeps the first error only
       attnscope::Message wrong = attnscope::user::load_known_kernel(loaded_kernel_files()[i].manifest);
       if (trouble.empty()) trouble = std::move(wrong);
     }
-    // A kernel that is reloaded does not change the explored algorithm.
+    // Only a newly loaded kernel changes the explored algorithm.
     explored = loaded_kernel_files().size() > known ? loaded_kernel_files().back().name : std::string();
   }
 }
@@ -383,7 +384,7 @@ int main(int argc, char** argv) {
   // Parsed before QApplication, which fails without a display, even for --help.
   QStringList arguments;
   for (int i = 0; i < argc; ++i) arguments << QString::fromLocal8Bit(argv[i]);
-  // Pictures do not depend on the window's settings.
+  // Pictures must not depend on the window's settings.
   const bool writes_pictures = !arguments.filter(QRegularExpression(QStringLiteral("^--(plots|screenshot)"))).isEmpty();
   Options options;
   if (const auto code = parse(arguments, options)) return *code;
@@ -404,7 +405,7 @@ int main(int argc, char** argv) {
   QGuiApplication::setDesktopFileName(QStringLiteral("org.attnscope.Attnscope"));
   initialize_style();
 
-  if (options.lesson) return open_lesson(options);  // the browser has its own fonts
+  if (options.lesson) return open_lesson(options);  // needs no font check: the browser has its own fonts
   const attnscope::Message no_font = write_language();
   if (!pictures_only) return run_windows(application, options, no_font);
   if (!no_font.empty()) warn(qtext(no_font));

@@ -74,7 +74,7 @@ void require_exists(const std::filesystem::path& place) {
 }
 
 Message unknown_name(std::string_view kind, std::string_view name, std::span<const std::string> known) {
-  constexpr std::size_t longest_compared = 100;  // edit distances of long names are slow
+  constexpr std::size_t longest_compared = 100;  // the edit distance of long names is slow to compute
   constexpr std::size_t short_list = 12;
   const std::vector<std::string> near = closest_matches(name.substr(0, longest_compared), known);
   if (near.size() == 1 || (!near.empty() && known.size() > short_list))

@@ -25,7 +25,7 @@ constexpr std::string_view exit_codes =
     "  5  incomplete: cancelled, or some points or rows failed";
 
 struct CommandHelp {
-  std::string_view command;  ///< "kernels build"; empty: the program
+  std::string_view command;  ///< name as in "kernels build"; empty for the program
   std::string_view summary;  ///< one sentence
   std::array<std::string_view, 2> examples;
 };

@@ -145,7 +145,7 @@ OpenedDevice open_device_in_process(std::string_view word, bool counters) {
   const GpuError& error = opened.error();
   if (!word.empty()) throw CommandError(ExitCode::error, "--device {}: {}", word, error.message());
   if (error.is_gpu_absent()) return open_simulation(known_gpus().front(), describe(error));
-  // Never falls back to a simulation if a GPU exists: its numbers would look measured.
+  // No fallback to simulation if a GPU exists: users would take simulated values for measurements.
   throw CommandError(ExitCode::error, "{} Or use --device simulated.", as_sentence(describe(error)));
 }
 

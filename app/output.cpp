@@ -135,7 +135,7 @@ ExitCode Output::run(const std::function<ExitCode()>& command) {
     finish();
     return code;
   } catch (const CommandError&) {
-    // `compare --fail-on-regression` throws after printing its result, which is kept.
+    // Keeps the result that `compare --fail-on-regression` prints before it throws.
     if (!kept_.view().empty()) finish();
     if (terminal_ != nullptr) std::cout.rdbuf(std::exchange(terminal_, nullptr));
     throw;

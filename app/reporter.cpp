@@ -199,7 +199,7 @@ std::unique_ptr<Reporter> make_text_reporter(std::FILE* lines) {
 }
 
 ExitCode run_with_json_lines(const std::function<ExitCode(Reporter&)>& work) {
-  std::signal(SIGPIPE, SIG_IGN);  // a closed stdin, not SIGPIPE, ends the work
+  std::signal(SIGPIPE, SIG_IGN);  // a closed stdin ends the work, not SIGPIPE
   const std::unique_ptr<Reporter> reporter = make_jsonl_reporter();
   const auto end = [&](const char* state, ExitCode code, const Message& why) {
     reporter->report(DoneEvent{state, why, 0, 0, static_cast<int>(code)});

@@ -108,7 +108,7 @@ nlohmann::ordered_json rows_of(const analysis::Table& table) {
     for (const analysis::Column& column : table.columns) {
       const std::string text = column.cell(row).text;
       nlohmann::ordered_json& value = object[column.key];
-      if (text.empty()) continue;  // null
+      if (text.empty()) continue;  // leaves null
       if (column.kind == analysis::ColumnKind::number) {
         value = nlohmann::ordered_json::parse(text);
       } else {

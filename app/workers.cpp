@@ -69,8 +69,8 @@ Message why_not(const std::string& program, const worker::OpenFailure& failure) 
 
 struct Child {
   std::string program;
-  std::string name;     ///< in messages
-  std::string version;  ///< empty: any
+  std::string name;     ///< name used in messages
+  std::string version;  ///< required program version; empty for any
   worker::LossCause end_of = worker::LossCause::link;
   bool counters = false;
 };
@@ -134,7 +134,7 @@ std::optional<std::vector<std::string>> parse_device_list(std::string_view word)
   for (std::size_t from = 0; from <= word.size();) {
     const std::size_t comma = std::min(word.find(',', from), word.size());
     const std::string_view part = word.substr(from, comma - from);
-    // The name of a hypothetical GPU may contain a comma.
+    // No list: the name of a hypothetical GPU may contain a comma.
     const bool is_word = is_number(part) || part == "gpu" || is_remote(part) || part.starts_with("simulated");
     if (!is_word) return std::nullopt;
     for (std::string& one : expanded(part)) words.push_back(std::move(one));
@@ -167,7 +167,7 @@ Result<OpenedDevice, std::string> open_worker_on(const std::string& uuid, bool c
 std::vector<NamedWorker> open_workers(const std::vector<std::string>& words, bool all, bool counters,
                                       const std::function<void(const Message&)>& warn) {
   for (const std::string& word : words) {
-    if (word.starts_with("simulated")) (void)open_device_in_process(word, counters);  // rejects misspelled names
+    if (word.starts_with("simulated")) (void)open_device_in_process(word, counters);  // rejects misspelled device names
   }
   std::vector<std::future<OpenedDevice>> opening;
   opening.reserve(words.size());

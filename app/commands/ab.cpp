@@ -51,8 +51,9 @@ constexpr int min_process_rounds = 5;
 struct AbOptions {
   Arguments arguments;
   std::vector<std::string> axes;
-  std::array<std::vector<std::string>, 2> sides;                        ///< baseline, candidate
-  std::array<std::string, 2> programs{std::string(), executable_path};  ///< baseline: empty if points are compared
+  std::array<std::vector<std::string>, 2> sides;  ///< axes of baseline and candidate
+  /// programs of baseline and candidate; baseline empty when comparing points
+  std::array<std::string, 2> programs{std::string(), executable_path};
   std::string preset;
   std::string device;
   std::string output;  ///< empty: a temporary file
@@ -202,7 +203,7 @@ class Rounds {
     set_rounds(device, plan_.measure.seed);
     RunHeader header = header_of(device, plan, plan.preset);
     header.simulation_reason = opened.simulation_reason;
-    header.order_seed = 0;  // drift cannot be separated from the order of two points
+    header.order_seed = 0;  // with two points, shuffling cannot separate drift from order
     header.environment.app_version = program_version();
     runs_ = {store_.begin_run(header)};
     words_ = {side_argument(0)};
@@ -291,7 +292,7 @@ class Rounds {
          fmt::to_string(view.count(Verdict::slower)), fmt::to_string(view.count(Verdict::same)),
          fmt::to_string(view.count(Verdict::ambiguous)), text(Seconds(elapsed.count()))});
   }
-  /// A simulation needs one round.
+  /// A simulation is deterministic, so it needs one round.
   void set_rounds(const Device& device, std::uint64_t seed) {
     plan_.rounds = {.count = device.info().simulated ? 1 : options_.rounds, .seed = seed};
     plan_.looks = analysis::analysis_rounds(static_cast<std::size_t>(plan_.rounds.count));
@@ -347,7 +348,7 @@ ExitCode ab_of_programs(AbOptions& options) {
   const std::array builds{programs.build(0), programs.build(1)};
   Rounds rounds(options, options.output, cancel);
   const InterleavedOutcome outcome = rounds.of_programs(programs);
-  if (outcome.rounds > 0) {  // 0: cancelled during the first round
+  if (outcome.rounds > 0) {  // no round if cancelled during the first
     Output& out = options.result;
     out.line(format_text("Device: {}", Message::verbatim(device)));
     out.line(format_text("Baseline {}, candidate {}", builds[0], builds[1]));
@@ -364,7 +365,7 @@ ExitCode ab_of_programs(AbOptions& options) {
   return outcome.failed || cancel.cancelled() ? ExitCode::partial : ExitCode::ok;
 }
 
-/// Replaces "kernel=v1.json" by "algorithm=NAME". Both sides may have the same name: two versions of one kernel.
+/// Replaces "kernel=v1.json" by "algorithm=NAME". Both sides may have one NAME, for two versions of a kernel.
 void load_kernels_of_sides(AbOptions& options) {
   constexpr std::string_view key = "kernel=";
   std::map<std::string, std::string, std::less<>> names;  // keyed by file

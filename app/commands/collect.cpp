@@ -113,7 +113,7 @@ std::function<bool(int)> make_lock_callback(const std::filesystem::path& file, R
   constexpr int first_notice_ms = 2'000;
   constexpr int between_notices_ms = 60'000;
   return [file, &reporter, &cancel, last = 0, next = first_notice_ms](int waited_ms) mutable {
-    if (waited_ms < last) next = first_notice_ms;  // a different lock than last time
+    if (waited_ms < last) next = first_notice_ms;  // the wait restarted for another lock
     last = waited_ms;
     if (waited_ms >= next) {
       next = waited_ms + between_notices_ms;
@@ -130,12 +130,12 @@ SweepPlan plan_of(const CollectOptions& options, const DeviceLimits& limits, con
   return options.plan.sweep.plan(limits, [&] { return cancel.cancelled(); });
 }
 
-/// With --resume and without --device, returns the run to continue; it decides the device.
+/// Returns the run to continue with --resume and without --device; it determines the device.
 std::optional<UnfinishedRun> run_to_continue(const CollectOptions& options, const CancelToken& cancel) {
   const bool any_gpu = options.device == "gpu";
   if (!options.to.resume || !(options.device.empty() || any_gpu)) return std::nullopt;
-  if (!options.ceilings.empty()) return std::nullopt;    // these runs are matched by their rates
-  if (!options.plan.shard.empty()) return std::nullopt;  // a shard continues on any device
+  if (!options.ceilings.empty()) return std::nullopt;    // runs with --ceilings are found by their rates
+  if (!options.plan.shard.empty()) return std::nullopt;  // a shard may continue on any device
   const auto hash = [&](const DeviceLimits& limits) -> std::optional<std::string> {
     try {
       return plan_hash(plan_of(options, limits, cancel), hashed_options(options, options.plan.rounds));
@@ -175,7 +175,7 @@ PlannedRun planned_run(const CollectOptions& options, const OpenedDevice& opened
   header.rounds = rounds;
   header.order_seed = rounds > 1 ? new_order_seed() : 0;
   header.preset = plan.preset;
-  // Different rates are a different prediction.
+  // Other rates give another prediction, so they are part of the hash.
   header.plan_hash = plan_hash(plan, hashed_options(options, rounds) + device.rates_source);
   header.planned_points = plan.points.size();
   if (options.plan.shard.empty()) return planned;
@@ -184,7 +184,7 @@ PlannedRun planned_run(const CollectOptions& options, const OpenedDevice& opened
   if (shard->whole()) return planned;
   const std::vector<PointIndices> shards =
       cut(plan.points, predicted_collection_ms(plan.points, known_algorithms()), shard->count);
-  // Shards of different kinds of devices do not belong to one run.
+  // A run must not combine shards from different GPU models.
   const std::string whose = fmt::format("{} {} {}{}", header.plan_hash, device.limits.name, device.limits.sm_count,
                                         device.simulated ? " simulated" : "");
   planned.places = shards[static_cast<std::size_t>(shard->number - 1)];

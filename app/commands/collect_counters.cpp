@@ -32,7 +32,7 @@ void require_known_metrics(const Device& device, const std::vector<std::string>&
   const auto unknown = device.unknown_metrics(names);
   if (unknown.empty()) return;
   const auto lacking = std::find_if(unknown.begin(), unknown.end(), [](const auto& name) { return name.near.empty(); });
-  if (device.info().simulated && lacking != unknown.end()) {  // the name may be valid on a GPU
+  if (device.info().simulated && lacking != unknown.end()) {  // a real GPU may have these counters
     std::vector<std::string> simulated;
     for (const Metric& metric : metrics_table()) {
       const std::string counter(metric.counter);

@@ -28,7 +28,7 @@ ExitCode exit_code_of_run(const RunStore& store, std::int64_t run, const Measure
       case Disposition::ok:
       case Disposition::infeasible:
       case Disposition::out_of_memory:
-        break;  // expected outcomes of a sweep
+        break;  // does not affect the exit code: expected in a sweep
       case Disposition::no_counters:
         if (measure.requires_any_counters()) return ExitCode::no_counters;
         break;
@@ -58,7 +58,7 @@ void report_done(const RunStore& store, std::int64_t run, const std::string& sta
     for (const StoredPoint& point : store.points({{run}})) {
       infeasible += point.record.disposition == Disposition::infeasible ? 1U : 0U;
     }
-  } catch (const FileError&) {  // the earlier error is reported
+  } catch (const FileError&) {  // ignored; the earlier error is reported
   }
   reporter.report(DoneEvent{state, reason, ok, points - ok, static_cast<int>(code), infeasible});
 }
@@ -111,7 +111,7 @@ void print_result(const RunStore& store, std::int64_t run, const Output& out) {
   export_json({.store = &store, .runs = runs}, std::cout);
 }
 
-/// Adds the groups with open points, longest bundle first and in it the longest group first, so that workers finish at
+/// Adds the groups with open points: bundles and the groups in them by descending duration, so that workers finish at
 /// about the same time.
 void add_pending_groups(const Recording& recording, SupervisedPlan& supervised) {
   struct WeightedGroup {
@@ -188,7 +188,7 @@ class Collection {
       return finish(outcome);
     } catch (const CommandError&) {
       throw;
-    } catch (const std::exception& error) {  // e.g. a full disk: stored points stay, --resume continues
+    } catch (const std::exception& error) {  // e.g. a full disk; stored points are kept and --resume continues
       report_done(store_, recording_.run(), "failed", Message::verbatim(one_line(explain(error))), ExitCode::error,
                   reporter_);
       throw;
@@ -249,7 +249,7 @@ class Collection {
     };
     observer.on_removed = [this](std::size_t worker, const std::string& why) {
       ++gone_;
-      if (!several()) return;  // the run ends with that reason
+      if (!several()) return;  // the run then ends with this reason
       warn(make_message("device {} ({}) is lost: {} Other devices take over its points.", words_[worker],
                         uuids_[worker], as_sentence(why)));
     };
@@ -274,7 +274,7 @@ class Collection {
   void report_progress() {
     std::size_t done = recording_.skipped();
     for (const std::size_t points : by_worker_) done += points;
-    done = std::min(done, recording_.total());  // points restarted on another worker count twice
+    done = std::min(done, recording_.total());  // points restarted on another worker are counted twice
     if (!pace_.due(done >= recording_.total())) return;
     const std::optional<double> alone = estimator_.remaining_seconds();
     const auto at_work = static_cast<double>(words_.size() - std::min(gone_, words_.size() - 1));
@@ -312,7 +312,7 @@ class Collection {
   }
 
   const CollectOptions& options_;
-  std::int64_t max_memory_;  ///< bytes, of the largest point
+  std::int64_t max_memory_;  ///< memory of the largest point, in bytes
   std::string counters_;
   Reporter& reporter_;
   CancelToken& cancel_;

@@ -24,9 +24,9 @@ struct CompareOptions {
   std::vector<std::string> other;
   std::vector<std::string> align;
   std::string noise;
-  double margin_percent = 0;       ///< 0: default
-  double regression_percent = -1;  ///< negative: not requested
-  double proven_percent = -1;      ///< negative: not requested
+  double margin_percent = 0;       ///< 0 for the default
+  double regression_percent = -1;  ///< negative if not requested
+  double proven_percent = -1;      ///< negative if not requested
   std::string filter;
   Output output;
 };

@@ -187,7 +187,7 @@ ExitCode preview(ImportOptions& options, ImportFormat format, const Import& impo
   std::vector<std::string> lines;
   const auto add_line = [&](const Message& line) { lines.push_back(attnscope::text(line)); };
   std::size_t points = 0;
-  std::map<std::string, std::pair<std::size_t, std::size_t>> by_device;  // points and runs
+  std::map<std::string, std::pair<std::size_t, std::size_t>> by_device;  // number of points and runs
   for (const ImportedDevice& device : import.devices) {
     points += device.points.size();
     auto& [its_points, its_runs] = by_device[device.info.limits.name];
@@ -264,7 +264,7 @@ ExitCode run_import(ImportOptions& options) {
     CompleteRun& run = runs.emplace_back();
     run.header.device = device.info;
     run.header.environment.app_version = program_version();
-    run.header.preset = "import:" + label;  // the prefix keeps it apart from presets
+    run.header.preset = "import:" + label;  // the prefix distinguishes imports from presets
     run.header.argv = {options.arguments.begin(), options.arguments.end()};
     run.header.plan_hash = "imported";
     run.header.planned_points = device.points.size();

@@ -38,7 +38,7 @@ struct InfoOptions {
 struct PointSummary {
   std::map<Disposition, std::size_t> dispositions;
   std::set<Pass> passes;
-  std::set<std::int64_t> n_q;  // for decoding points only
+  std::set<std::int64_t> n_q;  // decoding points only
   std::set<std::int64_t> dims;
   std::set<std::int64_t> lengths;
   std::set<std::string> algorithms;

@@ -303,7 +303,7 @@ ExitCode model_against(ModelOptions& options) {
     out.gap();
     out.table(table);
   } else {
-    // The tables in assets/samples have the GPUs in every row.
+    // Tables in assets/samples list the GPUs in every row.
     table.columns.push_back(
         {.key = "devices", .cell = [devices](std::size_t) { return analysis::Cell{.text = devices}; }});
     out.table(table, "attnscope-model-against");

@@ -115,7 +115,7 @@ ExitCode report_on(ReportOptions options) {
   if (!options.baseline.empty()) baseline = parse_baseline(options.baseline);
   options.files = files_or_samples(options.files, default_samples());
   const std::vector<RunSource> sources = sources_of(options, baseline);
-  // Not even with --force: measurements cannot be recreated.
+  // Rejected even with --force, because measurements cannot be recreated.
   if (contains_measurements(output, sources))
     throw CommandError(ExitCode::usage,
                        "{} contains measurements and cannot be replaced by a report (choose another name with -o)",
@@ -132,7 +132,7 @@ ExitCode report_on(ReportOptions options) {
   if (all > 0) {
     if (!options.filter.empty()) {
       const std::vector<analysis::Row> rows = matching_rows(options.filter, loaded.table);
-      // The baseline refers to unfiltered runs.
+      // The baseline's runs are not filtered.
       const auto of_baseline = [&, runs = baseline ? baseline_runs(loaded, *baseline, options.baseline)
                                                    : std::vector<analysis::RunIndex>()](analysis::Row row) {
         return std::ranges::count(runs, loaded.table.run_index(row)) > 0;

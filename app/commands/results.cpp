@@ -30,8 +30,8 @@ namespace attnscope {
 namespace {
 
 struct ResultOptions {
-  std::string file;                ///< paper
-  std::vector<std::string> files;  ///< law, scaling
+  std::string file;                ///< file of `paper`
+  std::vector<std::string> files;  ///< files of `law` and `scaling`
   std::string filter;
   Output output;
 };

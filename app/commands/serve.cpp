@@ -42,7 +42,7 @@ Overloaded(Visitors...) -> Overloaded<Visitors...>;
 /// Returns a unique plan hash: no session continues another.
 std::string new_session_hash() {
   std::uint64_t bits = 0;
-  // Random bits may be unavailable early after boot; the clock is unique enough.
+  // Random bits may be unavailable early after boot; the time is unique enough.
   if (::getrandom(&bits, sizeof bits, GRND_NONBLOCK) != sizeof bits) {
     bits = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
   }
@@ -197,7 +197,7 @@ class Session {
       ++next_index_;
       any_ok_ = any_ok_ || record.disposition == Disposition::ok;
       answered = true;
-      queue_.answered();  // before the event: its reader may reuse the id at once
+      queue_.answered();  // before the event, because its reader may reuse the id at once
       reporter_.report(event);
     };
     // Measures points one by one: measuring counters of several at once would save some tens of milliseconds each, but
@@ -270,8 +270,8 @@ class Session {
   RequestQueue queue_;
   std::size_t next_index_ = 0;
   std::size_t answered_ = 0;
-  bool any_ok_ = false;  ///< since the worker was started
-  int losses_ = 0;       ///< consecutive
+  bool any_ok_ = false;  ///< a point was ok since the worker was started
+  int losses_ = 0;       ///< consecutive losses of the worker
   bool idle_ = false;    ///< idle: all requests are answered and the run is marked complete
   bool lost_ = false;
   Message loss_;

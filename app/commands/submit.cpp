@@ -34,7 +34,7 @@ struct SubmitOptions {
 };
 
 struct JobScripts {
-  fs::path folder;  ///< holds scripts, logs and one file per shard
+  fs::path folder;  ///< contains scripts, logs and one file per shard
   std::string array;
   std::string merge;
 };

@@ -30,8 +30,8 @@ struct VerifyOptions {
   Output output;
 };
 
-/// Coprime to the table's dimensions (7 kinds of input, 11 shapes, 8 head dimensions), so that every pair of values
-/// still occurs.
+/// Step through the problem table. Coprime to its dimensions (7 kinds of input, 11 shapes, 8 head dimensions), so that
+/// every pair of values still occurs.
 constexpr std::size_t quick_step = 13;
 
 /// Keeps every 13th problem with all its tiles and algorithms, which share one reference; the reference is the slowest

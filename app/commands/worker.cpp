@@ -82,7 +82,7 @@ class Inbox {
   std::optional<Asked> next() {
     std::unique_lock lock(mutex_);
     current_.reset();
-    // A signal sets the token without notifying the condition variable.
+    // Polls, because a signal handler cannot notify the condition variable.
     while (!ended_ && !all_.cancelled() && requests_.empty()) came_.wait_for(lock, poll_interval);
     if (ended_ || all_.cancelled()) return std::nullopt;
     current_ = std::move(requests_.front());
@@ -108,7 +108,7 @@ class Inbox {
     came_.notify_one();
   }
 
-  void end() {  // the supervisor is gone
+  void end() {  // the supervisor has exited
     all_.cancel();
     const std::lock_guard lock(mutex_);
     ended_ = true;
@@ -131,7 +131,7 @@ class Inbox {
   std::_Exit(static_cast<int>(ExitCode::partial));
 }
 
-/// Throws CommandError.
+/// Opens the device of the options. Throws CommandError.
 OpenedDevice open_requested_device(const WorkerCommandOptions& options) {
   if (options.uuid.empty()) return open_device_in_process(options.device, !options.no_counters);
   auto opened = open_device_by_uuid(options.uuid, !options.no_counters);
@@ -155,7 +155,8 @@ ExitCode serve(const WorkerCommandOptions& options) {
   Inbox inbox(lines, cancel);
   while (auto asked = inbox.next()) {
     loop.answer(asked->request, *asked->cancel);
-    if (!opened.device->usable()) exit_after_device_loss();  // the supervisor starts a new worker for the rest
+    // the supervisor starts a new worker for the remaining points
+    if (!opened.device->usable()) exit_after_device_loss();
     if (lines.gone() || cancel.cancelled()) break;
   }
   return ExitCode::ok;

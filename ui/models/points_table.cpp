@@ -116,7 +116,7 @@ class PointsTableBuilder {
       const auto value = value_at(row);
       return value ? exact(*value).toStdString() : std::string();
     };
-    constexpr std::size_t sampled = 200;  // enough to find the longest text of a metric
+    constexpr std::size_t sampled = 200;  // number of rows sampled to find the longest text of a metric
     std::vector<Row> some;
     for (std::size_t row = 0; row < rows_.size(); row += std::max<std::size_t>(1, rows_.size() / sampled)) {
       some.push_back(static_cast<Row>(row));
@@ -218,7 +218,7 @@ void add_sources(PointsTableBuilder& maker, const PointSet& points) {
                                       .run = (run.title.isEmpty() ? run_title(run.summary) : run.title).toStdString()});
       },
       [&table](Row row) { return std::uint64_t{table.run_index(row)}; });
-  // Equal reasons are stored once, so their address identifies them.
+  // Reasons are interned, so equal reasons have the same address.
   maker.add(
       column("reason", msg::points_table::reason{}, msg::points_table::reason_help{}),
       [&table](Row row) { return compiler_error_line(qtext(table.reason(row))); },
@@ -230,7 +230,7 @@ void add_sources(PointsTableBuilder& maker, const PointSet& points) {
 std::shared_ptr<const PointsTable> points_table(std::shared_ptr<const PointSet> points, const Registry& registry,
                                                 std::span<const Field> fields) {
   auto made = std::make_shared<PointsTable>(PointsTable{.points = std::move(points), .table = {}, .facts = {}});
-  std::set<std::string> unknown_knobs;  // known to no algorithm of the registry
+  std::set<std::string> unknown_knobs;  // knobs that no registered algorithm has
   for (const Knobs& knobs : made->points->table().points().knobs().values()) {
     for (const auto& [name, value] : knobs) {
       if (registry.find_knob(name) == nullptr) unknown_knobs.insert(name);

@@ -53,7 +53,7 @@ QColor tone_color(Tone tone, bool dark) {
 }
 
 std::vector<std::vector<TextSample>> longest_texts(const analysis::Table& table, std::size_t rows) {
-  // Measuring text is slow: much shorter texts are skipped.
+  // Measuring text is slow, so texts that are much shorter than the longest are skipped.
   constexpr qsizetype much = 4;
   std::vector<std::vector<TextSample>> samples;
   samples.reserve(table.columns.size());
@@ -87,7 +87,7 @@ void ResultModel::extend_table(TablePtr table, std::vector<Row> order) {
   table_ = std::move(table);
   extend_order(now);
   if (now > before) endInsertRows();
-  // Points may have got another round, with new values.
+  // Existing points may have new values from another round.
   emit dataChanged(index(0, 0), index(before - 1, columns() - 1));
   set_order(std::move(order));
 }

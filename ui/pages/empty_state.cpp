@@ -45,7 +45,7 @@ EmptyStateText no_points_text(const Workspace& workspace) {
   if (const auto running = std::find_if(runs.begin(), runs.end(), is_running); running != runs.end()) {
     const std::size_t planned = running->info->summary.planned_points;
     return {qtext(msg::empty_page::collecting{.run = run_text(*running->info).toStdString()}),
-            planned == 0   ? qtext(msg::empty_page::sweep_starting_help{})  // A session has no plan.
+            planned == 0   ? qtext(msg::empty_page::sweep_starting_help{})  // An interactive session has no plan.
             : planned == 1 ? qtext(msg::empty_page::point_running{})
                            : qtext(msg::empty_page::points_running{.points = planned})};
   }

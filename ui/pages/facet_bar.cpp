@@ -187,7 +187,7 @@ void FacetBar::refresh(const Texts& texts) {
     }
     chips_[f]->offer(std::move(options), state.current);
   }
-  schedule_fold();  // The options may need another width.
+  schedule_fold();  // The options may change the chip's width.
 }
 
 void FilteredPoints::narrow(std::shared_ptr<const PointSet> of, std::vector<Row> rows) {

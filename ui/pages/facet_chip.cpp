@@ -35,7 +35,7 @@ FacetChip::FacetChip(const QString& label, const QString& help, QMenu* menu, QWi
   menu->setToolTipsVisible(true);
   setMenu(menu);
   connect(menu, &QMenu::aboutToShow, this, [this] { fill_menu(); });
-  connect(menu, &QMenu::aboutToHide, this, [this] {  // An open menu swallows the leave event of the chip.
+  connect(menu, &QMenu::aboutToHide, this, [this] {  // While the menu is open, the chip gets no leave event.
     setDown(false);
     setAttribute(Qt::WA_UnderMouse, rect().contains(mapFromGlobal(QCursor::pos())));
     update();

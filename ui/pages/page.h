@@ -83,15 +83,15 @@ class Page : public QWidget {
   void point_selected(const attnscope::ui::ShownPoint& point);
   /// Emitted after a background update if the content now shows the marked point.
   void mark_found();
-  /// The user asked to explore this point.
+  /// Requests to explore this point, or to pin it.
   void explore_wanted(const attnscope::PointSpec& spec, const QString& gpu);
   void pin_requested(const attnscope::PointSpec& spec, const QString& gpu);
-  /// The user asked for a tile map with this point. `point`: id in `file`.
+  /// Requests a tile map with this point; `point`: its id in `file`.
   void map_requested(const QString& file, qint64 point);
   /// A context menu is about to open; the window adds its own entries.
   void menu_opened(QMenu* menu);
   void answered();
-  /// The user asked to measure a GPU's ceilings, or to stop the measurement.
+  /// Requests to measure a GPU's ceilings, or to stop the measurement.
   void device_work_requested(const attnscope::ui::CeilingsTask& work);
   void stop_requested();
 

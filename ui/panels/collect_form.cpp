@@ -25,7 +25,7 @@ constexpr auto own_axes = "";
 /// Entry that adds a remote device.
 constexpr auto add_remote_entry = "elsewhere";
 
-/// Property with the last state of a disabled box.
+/// Property that stores whether a disabled box was checked.
 constexpr auto checked = "ticked";
 bool is_selectable(const QCheckBox& box) {
   return box.isEnabledTo(box.parentWidget());  // all boxes are disabled while a collection runs
@@ -120,7 +120,8 @@ void CollectForm::add_cache(QFormLayout& form) {
 void CollectForm::add_file(QFormLayout& form) {
   database_ = new DatabaseField(this);
   file_ = database_->path();
-  auto* label = new QLabel(qtext(msg::collect_panel::file{}), this);  // avoids the mnemonic of the File menu
+  // label with a mnemonic that differs from the File menu's
+  auto* label = new QLabel(qtext(msg::collect_panel::file{}), this);
   label->setBuddy(file_);
   form.addRow(label, database_);
 
@@ -267,7 +268,7 @@ CollectForm::Verdict CollectForm::check() const {
   if (const QString problem = database_->problem(); !problem.isEmpty()) return {problem, {}};
   const QString device = device_->currentData().toString();
   const ListedDevice* listed = devices_.find(device);
-  if (listed != nullptr && listed->gpu.isEmpty()) return {listed->note, {}};  // remote device that is not reachable
+  if (listed != nullptr && listed->gpu.isEmpty()) return {listed->note, {}};  // unreachable remote device
   const auto plan = make_plan(request, devices_.limits_of(device), known_algorithms());
   if (!plan) return {qtext(plan.error()), {}};
   const std::string on = device_->currentText().toStdString();
@@ -364,7 +365,7 @@ void CollectForm::restore(const QJsonObject& state) {
     }
   }
   if (state[QStringLiteral("device")].isString()) pending_device_ = state[QStringLiteral("device")].toString();
-  show_devices();  // selects the device once it is found
+  show_devices();  // selects the saved device once it is found
 }
 
 }  // namespace attnscope::ui

@@ -45,7 +45,7 @@ class FormArea : public QScrollArea {
     setWidget(form);
     setWidgetResizable(true);
     setFrameShape(QFrame::NoFrame);
-    setFocusPolicy(Qt::NoFocus);  // scrolls to the focused field
+    setFocusPolicy(Qt::NoFocus);  // with focus, the area would scroll to its focused child
     setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
     // In a low window the vertical scroll bar appears next to the form; in a narrow one it scrolls horizontally.
     constexpr int narrow = 230;
@@ -110,7 +110,7 @@ void CollectPanel::add_progress() {
   layout()->addWidget(progress_);
 
   in_flight_ = new ElidedLabel(this);
-  // A long point must not widen the dock.
+  // A long point description must not widen the dock.
   in_flight_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
   in_flight_->setAccessibleName(qtext(msg::collect_panel::current_point{}));
   in_flight_->hide();
@@ -272,7 +272,7 @@ void CollectPanel::measure(const CeilingsTask& work) {
   log_->add(qtext(msg::collect_panel::ceilings_of{.device = device}), {});
   collector_.start_collector(work.arguments());
   validate();
-  if (!collector_.running()) return;  // the error was reported
+  if (!collector_.running()) return;  // failed to start; the error has been reported
   emit ceilings_progressed(qtext(msg::ceilings_page::preparing{.device = device}));
 }
 

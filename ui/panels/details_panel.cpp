@@ -92,7 +92,7 @@ void add_metric(HtmlTable& html, const PointRecord& record, std::string_view key
 void add_metrics(HtmlTable& html, const PointRecord& record, std::string_view kernel,
                  const std::function<bool(const Metric&)>& wanted) {
   for (const Metric& metric : metrics_table()) {
-    // shown by add_why() or add_bound()
+    // shown in the sections of add_why() or add_bound()
     const bool shown_separately = metric.why != CounterGroup::none || metric.predicted_utilization ||
                                   metric.key == metric_key::shared_conflict_share;
     if (!shown_separately && wanted(metric)) add_metric(html, record, metric.key, kernel);
@@ -109,7 +109,7 @@ bool is_bytes(const Metric& metric) {
 
 /// Returns true for counters requested by name, which no other section shows.
 bool is_extra(const MetricValue& value) {
-  // predictions of older versions are not counters
+  // excludes predictions that older program versions stored
   return find_metric(value.name) == nullptr && value.provenance == Provenance::measured;
 }
 

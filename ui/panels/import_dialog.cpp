@@ -35,7 +35,7 @@ namespace {
 constexpr QLatin1String axis_option("--axis");
 
 struct OptionField {
-  QLatin1String name;  ///< option of `attnscope import`
+  QLatin1String name;  ///< option name of `attnscope import`
   MessageFunction label;
   MessageFunction example;
   bool ncu_only = true;
@@ -202,7 +202,7 @@ void ImportDialog::show_text(const QString& words) {
   constexpr double most_lines = 5;
   const double lines = std::clamp(words_->document()->size().height(), 1.0, most_lines);
   const double margins = 2 * (words_->document()->documentMargin() + words_->frameWidth());
-  constexpr double other_scripts = 0.5;  // other scripts are taller than the font's line spacing
+  constexpr double other_scripts = 0.5;  // margin for scripts that are taller than the font's line spacing
   words_->setFixedHeight(static_cast<int>((lines + other_scripts) * words_->fontMetrics().lineSpacing() + margins));
 }
 

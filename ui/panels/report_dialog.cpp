@@ -192,7 +192,7 @@ void ReportDialog::choose_file() {
                                                     qtext(msg::report_dialog::filter{}));
   if (path.isEmpty()) return;
   file_->setText(path);
-  confirmed_path_ = path;  // the file dialog has confirmed it
+  confirmed_path_ = path;  // the file dialog has asked whether to replace the file
 }
 
 std::optional<ReportOptions> ReportDialog::wish() {

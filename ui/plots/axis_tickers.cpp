@@ -71,7 +71,7 @@ class LengthTicker : public QCPAxisTicker {
   }
 
  private:
-  bool whole_ = false;  ///< Full numbers: between powers of two, "3584" is next to "4096" instead of "4k".
+  bool whole_ = false;  ///< Show "3584" instead of "3.5k" if ticks lie between powers of two.
 };
 
 class RoundTicker : public QCPAxisTicker {
@@ -138,7 +138,7 @@ namespace {
 
 constexpr double slack = 1e-9;  ///< Relative to a step, so that rounding errors do not drop a tick.
 
-constexpr double max_exact_integer = 9e15;  ///< Largest double with all smaller integers exact, about.
+constexpr double max_exact_integer = 9e15;  ///< Approximate bound below which doubles represent all integers exactly.
 constexpr double max_step_ticks = 64;       ///< Limit on the number of ticks.
 
 std::vector<double> step_ticks(double low, double high, double step) {

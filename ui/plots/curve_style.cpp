@@ -12,8 +12,8 @@ namespace attnscope::ui {
 namespace {
 
 constexpr double square_size = 6.5;
-constexpr double older_opacity = 0.6;   ///< Opacity of an older run's curves.
-constexpr double oldest_opacity = 0.4;  ///< Opacity of all runs before it.
+constexpr double older_opacity = 0.6;   ///< Opacity of the previous run's curves.
+constexpr double oldest_opacity = 0.4;  ///< Opacity of all earlier runs.
 
 QColor mixed(const QColor& color, const QColor& background, double opacity) {
   const auto part = [opacity](int a, int b) { return static_cast<int>(opacity * a + (1 - opacity) * b); };
@@ -64,7 +64,7 @@ QString side_text(const Curve& curve) {
 /// Shade of an algorithm's color for the first, second, third device.
 QColor device_shade(const QColor& color, int device, bool dark) {
   constexpr int shades = 3;
-  // In percent; there is more room away from the background.
+  // Lightness in percent; the usable range is larger away from the background.
   switch (device % shades) {
     case 1:
       return color.darker(dark ? 150 : 175);
@@ -209,7 +209,7 @@ QString style_text(const Curve& curve) {
       return QStringLiteral("%1 · %2").arg(quantity, to_qstring(curve.provenance)) +
              (curve.look > 0 ? QStringLiteral(" · ") + side_text(curve) : QString());
     case CurveKind::model:
-      // Exact for SM-L2 bytes; a prediction for times.
+      // The SM-L2 bytes model is exact; models of other metrics are predictions.
       if (!curve.metric.empty()) return qtext(msg::curve_plot::model{.quantity = quantity.toStdString()});
       return qtext(msg::curve_plot::exact_model{.quantity = quantity.toStdString()});
     case CurveKind::compulsory:

@@ -37,7 +37,7 @@ HeatmapColors::HeatmapColors(const TileMap& map, bool log)
   low_ = std::min(low_, 1 - min_log_range);
   high_ = std::max(high_, 1 + min_log_range);
   max_log_ratio_ = std::max(-std::log(low_), std::log(high_));
-  uniform_ = false;  // Even equal ratios show their distance from 1.
+  uniform_ = false;  // A diverging map shows the distance from 1 even if all ratios are equal.
 }
 
 QColor HeatmapColors::at(double value) const {
@@ -295,7 +295,7 @@ void draw_heatmap_bar(QPainter& painter, const HeatmapDrawing& drawing, const He
   const QString unit = to_qstring(drawing.unit.suffix);
   const bool log = colors.logarithmic() && !colors.one();
   if (unit.isEmpty() && !log) return;
-  const double below = layout.bar.bottom() + 0.5 * metrics.height() + 1;  // Bottom of the lowest label.
+  const double below = layout.bar.bottom() + 0.5 * metrics.height() + 1;  // Bottom of the lowest tick label.
   painter.drawText(
       QRectF(layout.bar.left() - 8, below, heatmap_bar_width + heatmap_bar_labels(drawing.font), metrics.height()),
       Qt::AlignLeft,
@@ -399,7 +399,7 @@ void draw_without_value(QPainter& painter, const HeatmapDrawing& drawing, const 
 }
 
 QColor outline_color(const HeatmapDrawing& drawing) {
-  // Neither color is visible on blue and orange cells, so outlines on the diverging scale are black.
+  // The theme's outline colors are invisible on blue and orange cells, so the diverging scale uses black.
   if (drawing.map.shown.is_centered_at_one()) return {0x10, 0x10, 0x10};
   return drawing.colors.dark ? QColor(0xffff9e64) : QColor(0xffd55e00);
 }

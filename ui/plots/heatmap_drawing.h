@@ -91,7 +91,7 @@ inline constexpr double heatmap_caption_left = 12;
 
 [[nodiscard]] HeatmapLayout lay_out_heatmap(const HeatmapDrawing& drawing, const QRectF& area);
 
-/// Returns the size that the picture uses of `most`.
+/// Returns the size of the picture, at most `most`.
 [[nodiscard]] QSize heatmap_extent(const HeatmapDrawing& drawing, const QSize& most);
 
 void draw_heatmap_title(QPainter& painter, const HeatmapDrawing& drawing, const HeatmapLayout& layout,

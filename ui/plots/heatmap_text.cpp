@@ -77,7 +77,7 @@ QString text_at(const analysis::MapAxis& axis, int place) {
 }
 
 QString extents(const TileMap& map, TileMap::Place place) {
-  return QStringLiteral("%1\u00A0×\u00A0%2")  // No line break.
+  return QStringLiteral("%1\u00A0×\u00A0%2")  // No-break spaces keep the tile on one line.
       .arg(text_at(map.y, place.row), text_at(map.x, place.column));
 }
 
@@ -96,7 +96,7 @@ QString run_text(const PointSet& points, const TileMap& map) {
                                           .runs = shown.join(QStringLiteral(", ")).toStdString()});
 }
 
-/// First of several tiles, and the number of others.
+/// Returns the first tile and the number of equivalent ones.
 QString equal_tiles_text(const TileMap& map, const std::vector<TileMap::Place>& places) {
   QString tile = extents(map, places.front());
   if (places.size() < 2) return tile;
@@ -191,7 +191,7 @@ HeatmapTitle heatmap_title(const PointSet& points, const TileMap& map) {
   const PointSpec& spec = any.spec;
   const QString unit = to_qstring(unit_scale(map.maximum.value_or(1), map.unit).suffix);
   const QString provenance = provenance_names(map);
-  // Fields on an axis are labeled there.
+  // Fields on an axis are omitted, because the axis labels them.
   const auto on_axis = [&](std::string_view name) { return on_axes(map, name); };
   const bool of_devices =
       map.x.axis.key() == analysis::device_facet_key || map.y.axis.key() == analysis::device_facet_key;
@@ -206,7 +206,7 @@ HeatmapTitle heatmap_title(const PointSet& points, const TileMap& map) {
   if (!on_axis("d")) problem << QStringLiteral("d %1").arg(spec.problem.d);
   PointSpec common = common_spec(map, spec);
   if (!on_axis("pass")) problem << to_qstring(to_string(spec.problem.pass));
-  common.problem.pass = Pass::fwd;  // Already in the text, or on an axis.
+  common.problem.pass = Pass::fwd;  // The pass is already in the text or on an axis.
   if (!on_axis("mask")) problem << format_mask(spec.problem.mask);
   problem << non_default_settings(common);
   if (!on_axis("dtype")) problem << to_qstring(to_string(spec.problem.dtype));

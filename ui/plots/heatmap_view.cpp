@@ -131,7 +131,7 @@ void HeatmapView::paintEvent(QPaintEvent*) {
     painter.drawPixmap(0, 0, cache_);
     if (selected_ && !map_.empty()) {
       const PlotColors colors = plot_colors(palette());
-      // Outside the cell's own outline.
+      // Drawn outside the outline of the cell itself.
       const QRectF cell = cell_rect(*selected_).adjusted(-2, -2, 2, 2);
       painter.setBrush(Qt::NoBrush);
       painter.setPen(QPen(colors.background, 3.5));

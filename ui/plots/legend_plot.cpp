@@ -19,15 +19,15 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr QSize base_icon_size{34, 14};  ///< At the system's font size.
-constexpr int legend_padding = 20;       ///< Between icon and text, and between columns.
-constexpr int legend_margins = 24;       ///< Left and right margin of the legend.
+constexpr QSize base_icon_size{34, 14};  ///< Icon size in pixels at the system's font size.
+constexpr int legend_padding = 20;       ///< Gap in pixels between icon and text, and between columns.
+constexpr int legend_margins = 24;       ///< Total left and right margin of the legend, in pixels.
 constexpr double swatch_width = 4;
 /// Minimum height of the axes; the legend is shortened if it leaves less.
 constexpr int min_axes_height = 320;
 /// On screen, rows of the short legend are dropped below this height.
 constexpr int min_screen_axes_height = 312;
-/// Same limit if the legend shows colors that no other control explains.
+/// Minimum if the legend is the only explanation of some colors.
 constexpr int min_axes_height_with_colors = 200;
 
 QSize scaled_icon_size(const QFont& font) {
@@ -285,7 +285,7 @@ void PlotLegend::lay_out(const QSize& size, PlotTarget target) {
   short_ = false;
   if (entries_.empty()) return;
   const int line = QFontMetrics(plot_.font()).height();
-  const int around_axes = 4 * line + 30;  // Title, tick labels and axis label.
+  const int around_axes = 4 * line + 30;  // Height of title, tick labels and axis label.
   Grid grid = arrange(entries(false, target), size.width(), false);
   // Reserve the row for hidden curves in advance: if a click changed the layout, a second click at the same position
   // would hit another entry.
@@ -332,7 +332,7 @@ void PlotLegend::lay_out(const QSize& size, PlotTarget target) {
 
 namespace {
 
-/// Null if the axis cannot show the range.
+/// Returns null if the axis cannot show the range.
 std::optional<QCPRange> range_of(const QJsonValue& value, const QCPAxis& axis) {
   const QJsonArray ends = value.toArray();
   const double low = ends.at(0).toDouble();
@@ -402,7 +402,7 @@ void LegendPlot::lay_out(const QSize& size, PlotTarget target) {
 void LegendPlot::click_legend(const QCPAbstractLegendItem* item, Qt::KeyboardModifiers modifiers) {
   const PlotLegend::Shown* entry = legend_.shown(item);
   if (entry == nullptr) return;
-  const QStringList names = entry->curves;  // A copy: the legend is rebuilt.
+  const QStringList names = entry->curves;  // Copied, because the legend is rebuilt.
   modifiers.testFlag(Qt::ControlModifier) ? isolate(names) : toggle(names);
 }
 
@@ -442,7 +442,7 @@ bool LegendPlot::event(QEvent* event) {
 }
 
 void LegendPlot::mouseDoubleClickEvent(QMouseEvent* event) {
-  const bool on_legend = legend_.contains(event->pos());  // Checked first, since the click rebuilds the legend.
+  const bool on_legend = legend_.contains(event->pos());  // Tested first, because the click rebuilds the legend.
   QCustomPlot::mouseDoubleClickEvent(event);
   if (on_legend) return;
   pending_zoom_ = {};

@@ -22,8 +22,8 @@ namespace {
 constexpr int min_plot_width = 520;   ///< Narrower plots have no labels.
 constexpr int max_name_chars = 48;    ///< Approximate maximum length of a name.
 constexpr int gap = 8;                ///< Gap between curve end and label, in pixels.
-constexpr double alike = 0.6;         ///< In text lines; closer ends share one label.
-constexpr double merge_distance = 4;  ///< In pixels.
+constexpr double alike = 0.6;         ///< Curve ends closer than this many text lines share a label.
+constexpr double merge_distance = 4;  ///< Distance in pixels below which labels are merged.
 constexpr double spacing = 1.0;       ///< Minimum distance between labels, in text lines.
 
 /// Last point within the axes; null if it is above or below them.
@@ -73,9 +73,9 @@ QString LineLabels::names_of(const Label& label, bool brief) const {
     const auto alike = std::ranges::count(devices, first_word(device), first_word);
     return brief && alike == 1 ? first_word(device) : device;
   };
-  // Names that end here on all devices need no device. They come last, so that no device seems to apply to them.
+  // Names without a device come last, so that no device seems to apply to them.
   QStringList everywhere;
-  std::vector<std::pair<QStringList, QStringList>> groups;  // Names, and the devices common to them.
+  std::vector<std::pair<QStringList, QStringList>> groups;  // Names and their common devices.
   QStringList of_label;
   for (const Owner& owner : label.owners) {
     if (!of_label.contains(owner.device)) of_label << owner.device;
@@ -132,7 +132,7 @@ void LineLabels::set(const std::vector<Curve>& curves, const PlotColors& colors)
     analysis::SeriesName name = curve.name;
     Owner owner{.name = short_title(name.algorithm), .device = {}};
     if (shows_full_name) {
-      // Open files may have other devices without a curve here.
+      // Name the device if the open files have several, even without a curve here.
       if (!one_device) owner.device = QString::fromStdString(name.device);
       name.device.clear();
       owner.name = to_qstring(owner_title(name));

@@ -35,7 +35,7 @@ class OpaqueBuffer : public QCPAbstractPaintBuffer {
  protected:
   void reallocateBuffer() override {
     setInvalidated();
-    // A format without alpha would give text colored fringes.
+    // An alpha channel disables subpixel text rendering, which causes colored fringes.
     image_ = QImage(mSize * mDevicePixelRatio, QImage::Format_ARGB32_Premultiplied);
     image_.setDevicePixelRatio(mDevicePixelRatio);
   }
@@ -51,7 +51,7 @@ FramePlot::FramePlot(QWidget* parent) : QCustomPlot(parent) {
   mPaintBuffers = {QSharedPointer<OpaqueBuffer>::create(size(), bufferDevicePixelRatio(),
                                                         [this] { return mBackgroundBrush.color(); })};
   setPlottingHint(QCP::phImmediateRefresh, false);
-  // A separate buffer for this empty layer would be cleared and blended at each drawing.
+  // Disables the separate buffer of this empty layer, which would be cleared and blended at each drawing.
   layer(QStringLiteral("overlay"))->setMode(QCPLayer::lmLogical);
   connect(this, &QCustomPlot::afterReplot, this, [this] { due_ = false; });
 }
@@ -86,7 +86,7 @@ void FramePlot::paintEvent(QPaintEvent* /*event*/) {
     setBufferDevicePixelRatio(devicePixelRatioF());
     due_ = true;
   }
-  // All sizes are final now.
+  // All layout sizes are final at this point.
   draw_pending();
   QCPPainter painter(this);
   // With a fractional pixel ratio the buffer ends before the plot does.
@@ -96,8 +96,8 @@ void FramePlot::paintEvent(QPaintEvent* /*event*/) {
 
 namespace {
 
-constexpr double reach = 14;                 ///< In pixels, from the pointer to the mark that it reads.
-constexpr int title_margins = 16;            ///< Total horizontal margin of title and key, in pixels.
+constexpr double reach = 14;       ///< Maximum distance in pixels between the pointer and the mark of the read-out.
+constexpr int title_margins = 16;  ///< Total horizontal margin of title and key, in pixels.
 constexpr double fixed_row_stretch = 0.001;  ///< Stretch factor of a row with fixed height.
 
 /// Scales markers and lines with the font.
@@ -124,7 +124,8 @@ PointPlot::PointPlot(QWidget* parent)
     : FramePlot(parent), title_(new QCPTextElement(this)), overlay_(new HoverOverlay(this)) {
   setMinimumSize(320, 240);
   setFocusPolicy(Qt::StrongFocus);
-  setAttribute(Qt::WA_NoMousePropagation, false);  // QCustomPlot sets it, which would keep context menus from the page.
+  // QCustomPlot sets this attribute; the page needs the context menu events.
+  setAttribute(Qt::WA_NoMousePropagation, false);
   plotLayout()->insertRow(0);
   plotLayout()->addElement(0, 0, title_);
   plotLayout()->setRowStretchFactor(0, fixed_row_stretch);
@@ -262,7 +263,7 @@ void PointPlot::keyPressEvent(QKeyEvent* event) {
   if (now != order.end())
     next = left ? (now == order.begin() ? now : now - 1) : (now + 1 == order.end() ? now : now + 1);
   const QPointF at = pixel_of(*(*next)->panel, {(*next)->x, (*next)->y});
-  click_mark(Mark(**next));  // A copy: the selection may rebuild all marks.
+  click_mark(Mark(**next));  // Copied, because the selection may rebuild all marks.
   hover_at(at);
 }
 

@@ -177,7 +177,7 @@ void CollectorProcess::process_ended(int exit_code, QProcess::ExitStatus status)
   if (done_ && (done_->state == "complete")) {
     emit finished(*done_);
   } else if (cancel_requested_ || (done_ && done_->state == "cancelled")) {
-    // Also if it had to be killed.
+    // A cancelled collector may have been killed.
     emit cancelled(done_.value_or(DoneEvent{"cancelled", {}, 0, 0, exit_code}));
   } else if (status == QProcess::CrashExit) {
     if (complaint.endsWith(QLatin1Char('.'))) complaint.chop(1);

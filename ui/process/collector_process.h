@@ -53,7 +53,7 @@ class CollectorProcess : public QObject {
   void write_request(std::string_view line);
   /// Returns the last line of its standard error.
   [[nodiscard]] QString last_error_line() const;
-  /// Runs any program that speaks the protocol.
+  /// Runs any program that uses the same protocol.
   void start(const QString& program, const QStringList& arguments);
   /// Asks it to stop after the current launch; terminates it after a timeout.
   void cancel();

@@ -90,7 +90,7 @@ void DeviceList::load_remote() {
 void DeviceList::handle_found() {
   std::optional<ListedDevice> device = listed_device(plan_, argument_);
   if (ordinal_ >= 0) ordinal_ = device ? ordinal_ + 1 : -1;
-  // It may have been removed while it was probed.
+  // The user may have removed the remote device while it was probed.
   if (device && (!is_remote_device(argument_) || remote().contains(argument_))) add(*std::move(device));
   probe_next();
 }

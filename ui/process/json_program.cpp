@@ -13,7 +13,7 @@ namespace {
 
 /// Returns the last line of standard error, without the program name.
 QString read_stderr_tail(QProcess& ended) {
-  if (!ended.isOpen()) return {};  // it was not started
+  if (!ended.isOpen()) return {};  // the process was not started
   QString line = QString::fromUtf8(ended.readAllStandardError().trimmed());
   line = line.mid(line.lastIndexOf(QLatin1Char('\n')) + 1);
   const QString program = QStringLiteral("error: ");

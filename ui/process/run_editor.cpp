@@ -27,7 +27,7 @@ void RunEditor::start() {
 void RunEditor::end(const QJsonObject& said, const QString& why) {
   const Edit edit = std::move(edits_.front());
   edits_.pop_front();
-  // Start the next one first: receivers may request more.
+  // Start the next edit before emitting, because receivers may request more edits.
   if (!edits_.empty()) start();
   // The edit was made even if damaged rows were found; readers of the file report them.
   if (why.isEmpty() || said.contains(QLatin1String("rows"))) {

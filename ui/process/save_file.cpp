@@ -34,7 +34,7 @@ QString default_path(const QString& name) {
 }
 
 bool write_all(QIODevice& out, const QByteArray& bytes) {
-  // A nearly full device accepts a part first; the next write fails with the reason.
+  // A nearly full device accepts some bytes first; the next write then fails with the reason.
   for (qsizetype done = 0; done < bytes.size();) {
     const qint64 taken = out.write(bytes.constData() + done, bytes.size() - done);
     if (taken <= 0) return false;

@@ -37,7 +37,7 @@ ServeSession::ServeSession(QObject* parent) : QObject(parent) {
     if (close_request(id_of(event))) emit point_cancelled(id_of(event));
   });
   connect(&process_, &CollectorProcess::request_refused, this, [this, id_of](const RefusedEvent& event) {
-    // A late cancel is refused as well, but does not answer the request.
+    // A refused cancel request does not answer the measure request.
     if (event.request != "measure") return;
     if (close_request(id_of(event))) emit point_refused(id_of(event), qtext(event.reason));
   });
@@ -100,7 +100,7 @@ void ServeSession::start() {
 void ServeSession::send(const QString& id, Request& request) {
   const std::string line = measure_line(id.toStdString(), request.priority, request.spec, known_algorithms());
   if (line.size() > max_request_bytes) {
-    // The collector's refusal could not name the request. Queued, because the caller has no id yet.
+    // The collector could not report the id of such a request. Queued, because the caller does not have the id yet.
     const auto refuse = [this, id] {
       if (close_request(id)) emit point_refused(id, qtext("the request exceeds {} bytes", max_request_bytes));
     };
@@ -147,12 +147,12 @@ void ServeSession::on_failure(const QString& reason) {
   if (state_ == State::idle) emit ended();
 }
 
-// Restarts for requests that were not answered or came while the session ended.
+// Restarts the collector for requests that are unanswered or arrived while the session ended.
 void ServeSession::on_end() {
   state_ = State::idle;
   for (const QString& id : ids_by_arrival()) {
     const auto request = open_.find(id);
-    if (request == open_.end()) continue;  // a receiver of another signal has cancelled it
+    if (request == open_.end()) continue;  // cancelled by a receiver of an earlier signal
     request->sent = false;
     if (request->cancelled && close_request(id)) emit point_cancelled(id);
   }

@@ -74,7 +74,7 @@ bool read_once(FileContents& contents, const std::optional<KnownFile>& known, st
   const std::string file = contents.path.toStdString();
   contents.stamp = file_stamp(file);
   const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
-  // Users of the points need their kernels.
+  // Register the file's user-defined kernels before reading its points.
   QStringList left_out;
   for (const Message& why : register_manifests(store)) left_out << qtext(why);
   // Read runs first: all points of a run seen as finished are then in the next read.
@@ -83,7 +83,7 @@ bool read_once(FileContents& contents, const std::optional<KnownFile>& known, st
   contents.noise = store.noise();
   contents.whole = !known || known->edited || !known->continues_in(contents.stamp, contents.runs) ||
                    restores_deleted(contents.runs, *known);
-  // A deleted run does not make it another file.
+  // A file with deleted runs is still the same file.
   contents.edited = contents.whole && known && known->continues_in(contents.stamp, store.runs(true));
   const auto points = std::transform_reduce(contents.runs.begin(), contents.runs.end(), std::size_t{0}, std::plus<>(),
                                             [](const RunSummary& run) { return run.points; });

@@ -33,8 +33,8 @@ struct LoadedRun {
 /// Returns, by path, the file name with as many folders as needed to be unique ("a/sweep.attnscope").
 [[nodiscard]] std::map<QString, QString> distinct_file_names(const QStringList& paths);
 
-/// Finds, of several copies of a run, the one with most points (the first if equal), which represents all. `runs` must
-/// outlive this.
+/// Finds the copy of a run with the most points (the first if equal), which represents all copies. `runs` must outlive
+/// this.
 class RunCopies {
  public:
   explicit RunCopies(const std::vector<LoadedRun>& runs);

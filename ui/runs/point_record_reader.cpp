@@ -10,8 +10,8 @@
 namespace attnscope::ui {
 namespace {
 
-/// Keeps a file open for a while, because opening validates it; not longer, because open files delay a collector that
-/// finishes.
+/// Time for which a file stays open, because opening validates it. Short, because a collector must wait for readers
+/// when it finishes.
 constexpr std::chrono::seconds file_idle_timeout{3};
 
 }  // namespace

@@ -70,7 +70,7 @@ SettingValue setting_value(const Field& setting, const PointSpec& spec) {
   const auto* whole = std::get_if<std::int64_t>(&held);
   const auto* real = std::get_if<double>(&held);
   const bool number = whole != nullptr || real != nullptr;
-  // An imported point may lack an extent; it is stored as 0.
+  // 0 represents an unknown extent of an imported point.
   if (whole != nullptr && *whole < setting.smallest) return {{}, {}, number};
   if (!number) return {text, text.isEmpty() ? QVariant() : QVariant(text), number};
   return {text, whole != nullptr ? static_cast<double>(*whole) : *real, number};

@@ -44,12 +44,12 @@ Workspace::Workspace(QObject* parent, std::size_t most)
             return asked;
           },
           [this](const Gathered& found) {
-            // visible() may have computed them already.
+            // A call of visible() may have computed the sets already.
             if (checked_ == nullptr) checked_ = found.checked;
             if (visible_ == nullptr) visible_ = found.visible;
             end_gathering();
           }) {
-  // Points stay empty; callers of visible() get the exception.
+  // On failure the points stay empty; callers of visible() get the exception.
   gather_.on_failure([this](const QString& /*reason*/) { end_gathering(); });
   reader_.setMaxThreadCount(1);
   follow_timer_.setInterval(follow_interval);
@@ -91,7 +91,7 @@ void Workspace::read_file_async(const QString& path, std::function<void(FileCont
       [this, path, contents, before = std::move(before), most = remaining_points(path), then = std::move(then)] {
         try {
           *contents = read_file(path, before, most);
-        } catch (const std::bad_alloc&) {  // contents->error is already set
+        } catch (const std::bad_alloc&) {  // contents->error was set in advance
         }
         QMetaObject::invokeMethod(
             this,
@@ -254,7 +254,7 @@ void Workspace::handle_read(FileContents& contents) {
   end_opening(path);
   const bool open = files_.contains(path);
   if (contents.error.isEmpty()) {
-    // otherwise the file was closed
+    // false if the file was closed while it was read
     if (open || (contents.whole && !contents.edited)) accept(contents, !open);
   } else if (open && !stamps_.contains(path) && !followed) {
     // The old contents are gone, and the file cannot be reread.
@@ -307,7 +307,7 @@ void Workspace::take(FileContents& contents, bool first) {
   const QString& path = contents.path;
   const std::optional<KnownFile> before = known(path);
   const bool goes_on = before && before->continues_in(contents.stamp, contents.runs);
-  if (!contents.whole && !goes_on) return read_in_background(path);  // the earlier points are gone
+  if (!contents.whole && !goes_on) return read_in_background(path);  // the file was replaced, so reread all points
   stop_gathering();
   if (first && !files_.contains(path)) {
     files_.append(path);

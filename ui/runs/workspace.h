@@ -87,7 +87,7 @@ class Workspace : public QObject {
   using RunKey = std::pair<QString, std::string>;
   /// Runs whose visibility differs from their hidden flag.
   using CheckedRuns = std::map<RunKey, bool>;
-  /// Replaces these exceptions.
+  /// Replaces the checked runs.
   void set_checked_runs(const CheckedRuns& ticks);
   [[nodiscard]] CheckedRuns ticks() const;
   /// Returns the index of a run in runs(); nullopt if it has not been read. `path` need not be canonical.

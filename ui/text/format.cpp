@@ -101,7 +101,7 @@ QString run_title(const RunSummary& run) {
   if (!run.annotations.name.empty()) return QString::fromStdString(printable(run.annotations.name));
   if (run.preset.empty()) return qtext(msg::common::custom{});
   QString title = QString::fromStdString(printable(run.preset));
-  // Callers show by other means that the run is imported.
+  // The prefix is redundant: views mark imported runs separately.
   const QString mark = QStringLiteral("import:");
   if (run.provenance == Provenance::imported && title.startsWith(mark)) title.remove(0, mark.size());
   return title;

@@ -41,8 +41,8 @@ constexpr Roles dark_roles{0xff1f2329, 0xff16191d, 0xff1b1f24, 0xffe4e7eb, 0xff9
 constexpr Roles contrast_roles{0xff000000, 0xff000000, 0xff1a1a1a, 0xffffffff, 0xffb8b8b8,
                                0xff202020, 0xffffd800, 0xff7fd4ff, 0xff000000};
 
-/// Returns true for high-contrast palettes (white on black), ours or the system's. Black on white is common on plain
-/// desktops and does not count.
+/// Returns true for palettes with white on black, set by this program or the system. Black on white is a common default
+/// and does not count.
 bool is_high_contrast(const QPalette& palette) {
   const auto lightness = [&](QPalette::ColorRole role) { return palette.color(QPalette::Active, role).lightness(); };
   return lightness(QPalette::Text) - lightness(QPalette::Base) > 250;
@@ -340,7 +340,7 @@ void initialize_style() {
   qApp->installEventFilter(new FocusRing(qApp));
   QApplication::setStyle(new Style);  // owned by the application
   system_palette() = QApplication::palette();
-  (void)system_text_size();  // before the font is enlarged
+  (void)system_text_size();  // stores the size before the font is enlarged
   QApplication::setWindowIcon(QIcon(QStringLiteral(":/icons/attnscope.svg")));
 }
 

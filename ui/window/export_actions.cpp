@@ -83,7 +83,7 @@ QAction* ExportActions::add(const QString& text, const QString& key, const Kind&
 
 void ExportActions::add(QMenu& menu, const std::vector<QAction*>& actions) {
   for (QAction* action : actions) menu.addAction(action);
-  // Shortcuts must work while the menu is closed.
+  // The actions are enabled again when the menu closes, so that their shortcuts work.
   connect(&menu, &QMenu::aboutToShow, this, [this] {
     for (const Entry& entry : entries_) entry.action->setEnabled(entry.can(*page_()));
   });

@@ -18,7 +18,7 @@ namespace attnscope::ui {
 class ExportActions : public QObject {
   Q_OBJECT
  public:
-  /// `page`: returns the current page. `say`: shows a result or an error with its topic.
+  /// `page`: returns the current page. `say`: shows a result, or an error with its topic.
   using ReportResult = std::function<void(const QString& done, const QString& error, Banner::Topic topic)>;
   ExportActions(std::function<Page*()> page, ReportResult say, QMainWindow* window);
 

@@ -12,7 +12,7 @@ namespace attnscope::ui {
 
 namespace {
 
-constexpr std::chrono::milliseconds write_delay{300};  ///< copies and collectors write in several steps
+constexpr std::chrono::milliseconds write_delay{300};  ///< debounce delay; copies and collectors write in several steps
 
 QString journal_of(const QString& file) {
   return file + QStringLiteral("-wal");
@@ -95,7 +95,7 @@ void KernelWatch::tell() {
   }
   for (const QString& path : there) {
     written_.remove(path);
-    watcher_.addPath(path);  // another file may have replaced it
+    watcher_.addPath(path);  // watches the file that replaced the old one
   }
   if (!written_.isEmpty()) debounce_timer_.start();
   if (!there.isEmpty()) emit saved(there);

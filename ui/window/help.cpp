@@ -74,7 +74,8 @@ class DocumentView : public QTextBrowser {
     const QUrl& target = visited_.back();
     QFile file(QStringLiteral(":/docs/") + target.fileName());
     QString translated = file.fileName();
-    translated.insert(translated.size() - 2, qtext(msg::language::code{}) + QLatin1Char('.'));  // before "md"
+    // inserts the language before "md"
+    translated.insert(translated.size() - 2, qtext(msg::language::code{}) + QLatin1Char('.'));
     if (QFile::exists(translated)) file.setFileName(translated);
     auto* read = new QTextDocument(this);
     if (file.open(QIODevice::ReadOnly)) read->setMarkdown(QString::fromUtf8(file.readAll()));

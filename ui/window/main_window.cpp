@@ -49,8 +49,9 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr int min_panels_width = 1400;  ///< below, panels are hidden at first to leave room for the plot
-/// Below, details open only on request.
+/// In narrower windows, panels are hidden initially to leave room for the plot.
+constexpr int min_panels_width = 1400;
+/// In narrower windows, details open only on request.
 constexpr int min_details_width = 1400;
 
 }  // namespace
@@ -107,7 +108,7 @@ void MainWindow::build_center() {
   tabs_->setAccessibleName(qtext(msg::window::pages{}));
   tabs_->tabBar()->setAccessibleName(tabs_->accessibleName());
   column->addWidget(tabs_, 1);
-  // Last, so that showing it moves nothing under the pointer.
+  // At the bottom, so that showing the banner moves nothing under the pointer.
   column->addWidget(banner_);
   setCentralWidget(central);
   for (const PageKind& kind : page_kinds()) {
@@ -197,7 +198,7 @@ void MainWindow::follow_workspace() {
   });
   connect(&workspace_, &Workspace::points_changed, this, [this] { banner_->clear(Banner::Topic::choice); });
   connect(details_, &DetailsPanel::explore_wanted, this, &MainWindow::explore_selected);
-  // Queued, because it changes the page that handles the click.
+  // Queued, because reloading changes the page that handles the click.
   connect(
       details_, &DetailsPanel::file_replaced, this, [this](const RunPtr& run) { workspace_.reload(*run); },
       Qt::QueuedConnection);
@@ -367,7 +368,7 @@ void MainWindow::show_map(const QString& file, qint64 point) {
   tabs_->setCurrentWidget(map_);
   if (map_->show_problem_of_point(file, point)) return;
   show_result({}, qtext(msg::window::tiles_hidden{}), Banner::Topic::choice);
-  // A point measured just now appears after the next read of the file.
+  // A point that was just measured appears after the next read of the file.
   const auto again = [this, file, point] {
     if (current_page() == map_ && map_->show_problem_of_point(file, point)) banner_->clear(Banner::Topic::choice);
   };
@@ -412,7 +413,7 @@ void MainWindow::handle_saved_kernels(const QStringList& files) {
         kernel.sources, [&](const auto& file) { return files.contains(QString::fromStdString(file.string())); });
     const bool as_loaded = user::is_unchanged(kernel);
     const bool stated = files.contains(manifest) && !as_loaded;
-    if (as_loaded) banner_->forget(Banner::Topic::choice, manifest);  // messages about the changed manifest
+    if (as_loaded) banner_->forget(Banner::Topic::choice, manifest);  // clears messages about the changed manifest
     if (!stated && source == kernel.sources.end()) continue;
     if (is_measuring() || (stated && in_dialog)) {
       const std::string file = stated ? manifest.toStdString() : source->string();

@@ -62,9 +62,9 @@ class MainWindow : public QMainWindow {
   /// Manifest of a user-defined kernel to load in the next window; empty if none. This window does not load it, because
   /// its workers use the known kernels.
   [[nodiscard]] const QString& kernel_to_open() const { return kernel_to_open_; }
-  /// Returns true if the window was active when it closed for that kernel.
+  /// Returns true if the window was active when it closed to load that kernel.
   [[nodiscard]] bool was_active() const { return was_active_; }
-  /// Returns true if it closed so that the program restarts with the same view.
+  /// Returns true if the window closed so that the program restarts with the same view.
   [[nodiscard]] bool restarts() const { return restarts_; }
 
   [[nodiscard]] Workspace& workspace() { return workspace_; }

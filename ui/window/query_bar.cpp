@@ -61,7 +61,7 @@ QueryBar::QueryBar(Workspace& workspace, QWidget* parent) : QWidget(parent), wor
     if (field_->text().trimmed() != workspace_.query()) field_->setText(workspace_.query());
   });
   connect(&workspace_, &Workspace::points_changed, this, [this] {
-    // A rejected query may be valid for other points, whose files have other knobs.
+    // A rejected query may be valid now: newly opened files may have its knobs.
     if (!note_->text().isEmpty()) apply();
     show_state();
   });

@@ -100,7 +100,7 @@ QFileInfoList sessions_in(const QString& folder) {
 
 std::unique_ptr<QLockFile> lock_of(const QString& path) {
   auto lock = std::make_unique<QLockFile>(path + QStringLiteral(".lock"));
-  // never stale by age, because a window may be open for weeks; only by the end of its process
+  // a lock is stale only if its process has ended; a window may be open for weeks
   lock->setStaleLockTime(0);
   return lock;
 }
@@ -115,7 +115,7 @@ SessionFile::SessionFile(Begin begin) {
     for (const QFileInfo& session : sessions_in(folder)) {
       if (take(session.filePath())) return;
       if (!problem_.isEmpty()) {
-        path_ = session.filePath();  // it can still be read
+        path_ = session.filePath();  // the file can still be read
         return;
       }
     }
@@ -128,7 +128,7 @@ bool SessionFile::take(const QString& path) {
   qint64 process = 0;
   QString host;
   QString program;
-  // A lock file without an owner is left after a power failure.
+  // After a power failure, a lock file may remain without an owner.
   if (lock->tryLock() ||
       (lock->error() == QLockFile::LockFailedError && !lock->getLockInfo(&process, &host, &program) &&
        lock->removeStaleLockFile() && lock->tryLock())) {
@@ -206,12 +206,12 @@ Session::Session(MainWindow& window, const SessionFile& file) : window_(window),
 }
 
 Session::~Session() {
-  written_ = {};  // forces a write, so that this file is the newest at the next start
+  written_ = {};  // forces a write, so that this session is the newest at the next start
   write();
 }
 
 bool Session::eventFilter(QObject* watched, QEvent* event) {
-  // Not restarted by further events, so that long drags are saved, too.
+  // The timer is not restarted by further events, so that long drags are saved, too.
   if (is_user_input(event->type()) && !due_.isActive()) due_.start();
   return QObject::eventFilter(watched, event);
 }
@@ -229,9 +229,9 @@ void Session::open_window() {
   write();
   QJsonObject copy = window_.shown_view().view();
   QJsonObject place = copy[QStringLiteral("window")].toObject();
-  place.remove(QStringLiteral("geometry"));  // the new window must not cover this one
+  place.remove(QStringLiteral("geometry"));  // the new window must not cover this window
   copy[QStringLiteral("window")] = place;
-  // The newest unlocked session is taken by the new window.
+  // The new window takes the newest unlocked session.
   report_problem(SessionFile(SessionFile::Begin::fresh).write(copy));
   const QString program = QCoreApplication::applicationFilePath();
   if (QProcess::startDetached(program, {QStringLiteral("--lang"), qtext(msg::language::code{})})) return;

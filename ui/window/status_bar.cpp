@@ -17,7 +17,7 @@ QString open_file_names(const Workspace& workspace) {
 
 StatusBar::StatusBar(Workspace& workspace, QWidget* parent) : QStatusBar(parent), workspace_(workspace) {
   files_ = new ElidedLabel(this);
-  files_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);  // takes the width that values_ leaves
+  files_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);  // takes the width left by values_
   values_ = new ElidedLabel(this);
   values_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
   addWidget(files_, 1);

@@ -18,7 +18,7 @@ class WindowView : public QObject {
   /// Returns files, page, page choices (zoom, pins, what-if), filter, visible runs, selected point, panels, window
   /// geometry and the collect form.
   [[nodiscard]] QJsonObject view();
-  /// Missing entries leave the state unchanged; files that are not listed are closed.
+  /// Entries that are missing leave the state unchanged; files that are not listed are closed.
   void restore(const QJsonObject& view);
 
  private:

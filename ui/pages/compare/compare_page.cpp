@@ -36,7 +36,7 @@ ComparePage::ComparePage(Workspace& workspace, QWidget* parent)
       workspace_(workspace),
       axis_choice_([this] {
         if (axis_choice_.id() != compared_axis_) {
-          baseline_choice_.set_id({});  // The names belong to another axis.
+          baseline_choice_.set_id({});  // These names belong to the previous axis.
           candidate_choice_.set_id({});
         }
         compared_axis_ = axis_choice_.id();
@@ -236,7 +236,7 @@ void ComparePage::show_failure(const QString& reason) {
 
 void ComparePage::refresh() {
   found_.drop();
-  if (workspace_.gathering()) return sides_.drop();  // points_changed() follows.
+  if (workspace_.gathering()) return sides_.drop();  // points_changed() will call refresh() again.
   const std::shared_ptr<const PointSet> points = workspace_.visible();
   sides_.ask({.points = points,
               .axes = points == visible_ ? axes_ : std::vector<SideAxis>(),
@@ -293,7 +293,7 @@ void ComparePage::ask() {
                                                  attnscope::second_sample});
     return;
   }
-  // The old content stays visible until the new one is ready.
+  // Keep old content visible until the new content is ready.
   if (!set_) show_text({qtext(msg::compare_page::comparing{}), {}});
   CompareRequest asked{.sides = {.points = visible_,
                                  .axis = *sides,

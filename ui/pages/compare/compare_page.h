@@ -35,7 +35,7 @@ class ComparePage : public Page {
   using View = CompareViewKind;
   void set_view(View view) { view_.choose(view); }
   [[nodiscard]] View shown_view() const { return view_.value(); }
-  /// Chooses by the keys and names of the saved state; an unknown one leaves the choice to the page.
+  /// Choices by key or name, as in the saved state. The page chooses automatically if the key or name is unknown.
   void set_side_axis(const QString& key) { axis_choice_.choose(key); }
   void set_baseline(const QString& side) { baseline_choice_.choose(side); }
   /// One candidate; empty: all.
@@ -104,7 +104,7 @@ class ComparePage : public Page {
   [[nodiscard]] std::optional<int> current_row() const;
 
   Workspace& workspace_;
-  IdChoice axis_choice_;  ///< This and the next two are empty if the page chooses.
+  IdChoice axis_choice_;  ///< This and the next two: empty for an automatic choice.
   IdChoice baseline_choice_;
   IdChoice candidate_choice_;  ///< Empty: all candidates.
   Choice<View> view_;

@@ -20,7 +20,7 @@ namespace attnscope::ui {
 struct SideComparisonRequest {
   std::shared_ptr<const PointSet> points;
   SideAxis axis;
-  std::uint32_t base = 0;                       ///< A code of the axis.
+  std::uint32_t base = 0;                       ///< Code of the baseline on the axis.
   std::optional<double> margin = std::nullopt;  ///< Null: default margin for the way the sides were recorded.
 };
 

@@ -132,7 +132,7 @@ void RatioPlot::draw_group(std::size_t group, const std::vector<std::size_t>& li
       decided->addData(time.ratio, y);
       bars->addData(time.ratio - time.interval.low, time.interval.high - time.ratio);
     }
-    std::vector<Row> both = pair.other;  // A ratio refers to points of both sides.
+    std::vector<Row> both = pair.other;  // Both sides' points belong to the mark.
     both.insert(both.end(), pair.base.begin(), pair.base.end());
     add_mark(graphs.of(mark_of_values(provenance_of(points_->table(), pair))),
              {axisRect(), time.ratio, y, group, line, std::move(both)});

@@ -101,11 +101,11 @@ SideAxis axis_of_points(const PointSet& points, const analysis::PointAxis& axis)
   return sides;
 }
 
-/// Returns the fields that points compared with each other have in common.
+/// Returns the fields in which compared points must agree.
 std::vector<analysis::FacetPtr> fixed_facets(const SideAxis& sides) {
   const std::vector<analysis::PointAxis> known = analysis::point_axes();
   const analysis::PointAxis* own = analysis::find_axis(known, sides.key.toStdString());
-  // Runs differ in their device, too.
+  // Sides defined by a run property may also differ in the device.
   if (own == nullptr) own = analysis::find_axis(known, analysis::device_facet_key);
   return analysis::fixed_facets(own == nullptr ? std::vector<analysis::PointAxis>() : std::vector{*own});
 }
@@ -147,7 +147,7 @@ std::vector<SideAxis> side_axes(const PointSet& points) {
 }
 
 std::optional<std::uint32_t> side_with_most_partners(const PointSet& points, const SideAxis& axis) {
-  // For each row, the code of its other fields and its side; sorted, without duplicates.
+  // For each row: code of the fields that are not on the axis, and side; sorted, without duplicates.
   const std::vector<std::uint64_t> beside = analysis::combined_codes(points.table(), fixed_facets(axis));
   std::vector<std::pair<std::uint64_t, std::uint32_t>> places;
   places.reserve(beside.size());

@@ -118,7 +118,7 @@ void add_curve(QCustomPlot& plot, const Curve& curve, const PlotColors& colors, 
     if (covered > 0 && pen.style() == Qt::SolidLine) pen.setWidthF(pen.widthF() + line_rim_width);
     graph->setPen(pen);
     QCPScatterStyle marks = scatter_of(curve, color, colors.background);
-    // Curves below the measurements need markers larger than the largest of those.
+    // Background curves need larger markers than the measurements that cover them.
     const int most = max_rims + (is_background_curve(curve) ? 1 : 0);
     marks.setSize(marks.size() + std::min(covered, most) * rim_width);
     graph->setScatterStyle(marks);
@@ -196,7 +196,7 @@ void add_curve_graphs(QCustomPlot& plot, const std::vector<Curve>& curves, PlotL
                       const IsHidden& is_hidden) {
   const PlotColors colors = plot_colors(plot.palette());
   for (const Curve& curve : curves) {
-    // Layers come first: every coinciding measured curve covers a simulated one, in any order.
+    // A measured curve is above every coinciding simulated curve, because layers take precedence over order.
     const auto lies_above = [&](const Curve& other) {
       const bool below = is_background_curve(curve);
       return is_background_curve(other) == below ? &other > &curve : below;
@@ -218,7 +218,7 @@ void add_curve_graphs(QCustomPlot& plot, const std::vector<Curve>& curves, PlotL
 
 namespace {
 
-constexpr double label_top = 0.08;  ///< The following are fractions of the axes' height.
+constexpr double label_top = 0.08;  ///< This and the next constants are fractions of the axes' height.
 constexpr double tick_bottom = 1;
 constexpr double tick_top = 0.955;
 constexpr double band_opacity = 34 / 255.0;

@@ -341,7 +341,7 @@ void IoCurvePage::refresh(bool keep_view) {
   if (plot_ == nullptr) return;  // Called during construction.
   update_axes();
   narrow_to_axes();
-  // The last request counts, except that a zoom dropped by an earlier pending one stays dropped.
+  // Keeps the zoom only if this request and all pending ones keep it.
   keep_view_ = keep_view && (keep_view_ || !searching());
   using Axes = std::vector<analysis::PointAxis>;
   const auto varying = std::make_shared<std::optional<Axes>>();

@@ -89,7 +89,7 @@ class IoCurvePage : public ProblemPage {
   [[nodiscard]] static std::vector<Choice<Scales>::Value> all_scales();
 
   CurveSet curves_;
-  IdChoice tile_;  ///< Kept while the points lack it.
+  IdChoice tile_;  ///< Kept even if no current point has this tile.
   Ordinate ordinate_ = Ordinate::bytes;
   IdChoice plotted_quantity_;  ///< Id of an ordinate, or key of a metric.
   IdChoice axis_;              ///< Key; empty: N.
@@ -102,7 +102,7 @@ class IoCurvePage : public ProblemPage {
   MultiChoiceChip* algorithms_ = nullptr;
   struct OfferedAlgorithm {
     std::string name;
-    bool shown = false;  ///< Some point has the plotted quantity.
+    bool shown = false;  ///< True if a point has the plotted quantity.
     QString help = {};
   };
   std::vector<OfferedAlgorithm> offered_algorithms_;  ///< Registry algorithms, then imported programs.

@@ -75,7 +75,7 @@ class ColumnBuilder {
     if (at->row) {
       note_source(curve, *at);
       value += value_details(curve, *at);
-      // Another curve of the algorithm may have another tile, and "x model" refers to this one.
+      // Name the tile, because curves of one algorithm may have different tiles.
       const Config& tile = set_.table().tile_of(*at->row);
       if (has_tile(tile.tile)) label += QStringLiteral(" · ") + format_tile(tile);
     }
@@ -126,10 +126,11 @@ class ColumnBuilder {
   const CurveSet& set_;
   const PlotColors& colors_;
   double n_;
-  std::set<std::string> compared_;  ///< Algorithms with a ratio to the model; the model needs no extra row.
+  /// Algorithms with a ratio to the model in their row; they need no separate model row.
+  std::set<std::string> compared_;
   std::vector<std::pair<double, HoverRow>> rows_;
   bool has_unsettled_ = false;
-  std::map<QString, QStringList> throttled_;  ///< Algorithms by throttle reason.
+  std::map<QString, QStringList> throttled_;  ///< Algorithms, keyed by throttle reason.
 };
 
 }  // namespace
@@ -151,8 +152,9 @@ namespace {
 
 constexpr int min_right_margin = 14;
 constexpr int min_height_with_residuals =
-    420;                                   ///< Leaves at least 300 pixels for axes and panel, between title and legend.
-constexpr double max_guide_distance = 60;  ///< In pixels, from the pointer to the N that it reads.
+    420;  ///< Leaves at least 300 pixels for axes and panel, between title and legend.
+/// Maximum distance in pixels between the pointer and the N of the read-out.
+constexpr double max_guide_distance = 60;
 
 struct View {
   QCPRange n;
@@ -285,7 +287,7 @@ void IoPlot::draw_contents() {
   if (shown_.boundaries.size() <= max_bands) {
     const QCPRange n = full_view(set_, log_x(), log_y()).n;
     add_boundary_bands(*this, shown_.boundaries, n, [this](const Boundary& band) {
-      // The color of the band's curves, which may be that of a device.
+      // Uses the color of the band's curves, which may be a device color.
       const PlotColors colors = plot_colors(palette());
       const auto curve = std::ranges::find_if(shown_.curves, [&](const Curve& each) {
         return each.name.algorithm == band.algorithm && each.name.device == band.device &&

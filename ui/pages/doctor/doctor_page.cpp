@@ -21,9 +21,9 @@ namespace attnscope::ui {
 namespace {
 
 constexpr qsizetype max_checks = 100;
-constexpr qsizetype max_label_length = 4000;  ///< In characters; laying out a longer label would block the window.
+constexpr qsizetype max_label_length = 4000;  ///< In characters. Laying out a longer label would block the window.
 
-/// The symbol makes the state readable without color.
+/// Symbol that makes the state readable without color.
 QString state_of(const CheckRow& check) {
   return check.ok ? QStringLiteral("✓ ") + qtext(msg::doctor_page::ok{})
                   : QStringLiteral("✕ ") + qtext(msg::doctor_page::problem{});
@@ -232,7 +232,7 @@ void DoctorPage::offer() {
   ceilings_->setEnabled(why.isEmpty());
   ceilings_->setToolTip(plain_tooltip(why.isEmpty() ? qtext(msg::doctor_page::ceilings_help{}) : why));
   stop_->setEnabled(busy_);
-  // The obstacle is known once doctor has answered.
+  // Before doctor has finished, the reason is unknown.
   progress_->setText(progress_text_.isEmpty() && !program_.running() ? why : progress_text_);
   progress_->setVisible(!progress_->text().isEmpty());
 }

@@ -41,7 +41,7 @@ class DoctorPage : public Page {
   [[nodiscard]] QString progress() const { return progress_->text(); }
 
  signals:
-  /// The checks, or the reason for their absence, are shown.
+  /// Emitted when the checks, or the reason why there are none, are shown.
   void looked();
 
  protected:

@@ -200,7 +200,7 @@ void ChoiceEditors::add_whole_number(const Field& field) {
                       wide = renamed ? wide : nullptr](const ExplorerChoices& choices) {
     const PointSpec& spec = choices.point.spec;
     if (wide != nullptr) {
-      // While both are equal, one editor changes both.
+      // One editor changes both fields while they are equal.
       const bool both = wide->equal_in(spec);
       const QString words = qtext(both ? wide->label() : field.label());
       const QString tip = plain_tooltip(qtext(both ? wide->help() : field.help()));

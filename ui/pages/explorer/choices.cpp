@@ -87,7 +87,7 @@ const WhatIfFactor* find_what_if(std::string_view name) {
 ChoiceResult choose_bytes(std::int64_t& target, const QString& text) {
   bool whole = false;
   const qint64 bytes = text.toLongLong(&whole);
-  constexpr qint64 most = qint64{1} << 30U;  // Far above any GPU, and small enough for sums.
+  constexpr qint64 most = qint64{1} << 30U;  // Larger than on any GPU, and small enough to avoid overflow in sums.
   if (!whole || bytes < 0 || bytes > most)
     return Failure{
         make_message("invalid number of bytes: '{}' (use an integer from 0 to 1073741824)", text.toStdString())};
@@ -107,7 +107,7 @@ ChoiceResult choose_field(ExplorerChoices& choices, const Field& field, const st
                                 field.smallest, field.largest)};
   }
   if (ChoiceResult done = field.set(spec, *value); !done) return done;
-  // Values that were equal stay equal: a square problem has one slider.
+  // Fields that were equal stay equal, e.g. n_q and n_k of a square problem.
   for (const Field& other : point_fields()) {
     if (other.follows == field.name && other.get(spec) == before) other.restore(spec, field.get(spec));
   }
@@ -162,7 +162,7 @@ ExplorerChoices with_algorithm(const ExplorerChoices& choices, const std::string
   next.m_bytes.reset();
   std::vector<int> dims{static_cast<int>(spec.problem.d)};
   std::ranges::copy(wanted.facts().head_dims, std::back_inserter(dims));
-  // The most similar problem comes first.
+  // Try the current problem first, then the default problem.
   for (const AttentionProblem& like : {choices.point.spec.problem, default_choices().point.spec.problem}) {
     for (const int d : dims) {
       for (const DType dtype : candidate_dtypes(like.dtype, wanted)) {
@@ -224,7 +224,7 @@ void apply_json(const QJsonObject& json, ExplorerChoices& choices) {
   for (const Field& field : point_fields()) {
     if (field.role != FieldRole::algorithm) take(to_qstring(field.name));
   }
-  // Fields that follow another one have their own values.
+  // Fields that can follow another field are saved separately.
   for (const Field& field : point_fields()) {
     if (!field.follows.empty()) take(to_qstring(field.name));
   }

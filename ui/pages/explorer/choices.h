@@ -28,7 +28,8 @@ struct ExplorerChoices {
   /// Limits of a GPU from a file or a recorded run; null for a listed GPU.
   std::shared_ptr<const DeviceLimits> custom_limits = {};
 
-  /// Rates measured on such a GPU, from an open file; null: rates of the table. Not a choice.
+  /// Rates measured on this GPU, from an open file; null: rates of the table. Not compared, because they are not a
+  /// choice.
   std::shared_ptr<const StoredCeilings> rates = {};
 
   bool operator==(const ExplorerChoices& other) const {

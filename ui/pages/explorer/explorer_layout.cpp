@@ -166,7 +166,7 @@ void ExplorerPage::connect_measuring() {
     scroll_to_result_ = true;
     show_result();
   });
-  // The file is read later, and its data increases the height of cards above.
+  // The file is read asynchronously; its data increases the height of the cards above.
   connect(card_area_->verticalScrollBar(), &QScrollBar::rangeChanged, this, show_result);
   connect(card_area_->verticalScrollBar(), &QScrollBar::actionTriggered, this, [this] { scroll_to_result_ = false; });
 }

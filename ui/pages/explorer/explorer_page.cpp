@@ -32,7 +32,7 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr double editors_width = 18.5;  ///< In text lines.
+constexpr double editors_width = 18.5;  ///< Width in text lines.
 constexpr int card_width_with_pin = 540;
 
 }  // namespace
@@ -107,7 +107,7 @@ ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent)
   row->setSpacing(8);
   column->addLayout(row, 1);
   editor_area_ = new QScrollArea(this);
-  editor_area_->setFocusPolicy(Qt::NoFocus);  // It scrolls to the focused widget.
+  editor_area_->setFocusPolicy(Qt::NoFocus);  // With focus, the area would scroll to its focused child.
   editor_area_->setWidgetResizable(true);
   editor_area_->setFrameShape(QFrame::NoFrame);
   editor_area_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -196,7 +196,8 @@ void ExplorerPage::show_measured() {
 
 void ExplorerPage::measure() {
   recompute();
-  if (!results_outdated_) measuring_->measure();  // Otherwise M has not picked its tile yet.
+  // If results are outdated, the rule has not picked the tile for M yet.
+  if (!results_outdated_) measuring_->measure();
 }
 
 void ExplorerPage::sweep_around() {
@@ -217,7 +218,7 @@ void ExplorerPage::keep_choices() {
       },
       [this](const QJsonObject& state) {
         const QJsonObject choices = state[QStringLiteral("choices")].toObject();
-        if (!choices.isEmpty()) chosen_.choices.what_if = {};  // Saved only if factors are set.
+        if (!choices.isEmpty()) chosen_.choices.what_if = {};  // What-if factors are saved only if set.
         apply_json(choices, chosen_.choices);
         (void)choose_gpu(chosen_.choices, choices[QStringLiteral("device")].toString());
         measuring_->steps().setValue(state[QStringLiteral("around")].toInt(measuring_->steps().value()));
@@ -262,7 +263,7 @@ void ExplorerPage::explore_algorithm(const std::string& name) {
 }
 
 void ExplorerPage::sources_saved() {
-  measuring_->measurer().restart_collector();  // A collector measures one version of the sources.
+  measuring_->measurer().restart_collector();  // A collector process loads the sources once, so restart it.
 }
 
 QString ExplorerPage::pending_work_text() const {
@@ -291,8 +292,8 @@ void ExplorerPage::apply(const State& state) {
   scroll_to_result_ = false;
   chosen_ = state;
   results_outdated_ = true;
-  explored_.drop();  // Its result would be for the previous choices.
-  // All changes of one event loop iteration cause one computation, of the last state.
+  explored_.drop();  // A pending result would belong to the previous choices.
+  // Coalesces all changes of one event loop iteration into one computation.
   if (queued_) return;
   queued_ = true;
   QMetaObject::invokeMethod(this, &ExplorerPage::recompute, Qt::QueuedConnection);
@@ -328,7 +329,7 @@ void ExplorerPage::recompute() {
 void ExplorerPage::take(std::shared_ptr<const ExplorerResult> explored) {
   shown_ = std::move(explored);
   results_outdated_ = false;
-  // The editors show the rule's tile, although M determines it.
+  // Shows the tile that the rule derived from M.
   chosen_.choices = shown_->choices;
   editors_->show_choices(chosen_.choices);
   show_explored();

@@ -39,7 +39,7 @@ class ExplorerPage : public Page {
   void explore_algorithm(const std::string& name);
   /// Call after the sources of a user-defined kernel changed, but not its manifest.
   void sources_saved();
-  /// Points being measured, which closing the window would cancel: "3 to measure, into FILE"; empty: none.
+  /// Pending measurements, which closing the window would cancel: "3 pending, output FILE"; empty: none.
   [[nodiscard]] QString pending_work_text() const;
   void cancel_work();
 

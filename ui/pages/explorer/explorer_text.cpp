@@ -13,7 +13,7 @@
 namespace attnscope::ui {
 
 QString occupancy_text(const analysis::ExploredKernel& kernel, bool can_predict_time) {
-  if (!can_predict_time) {  // Its register count, and so its occupancy limiter, is unknown before compilation.
+  if (!can_predict_time) {  // Registers, and therefore the occupancy limiter, are unknown before compilation.
     return qtext(msg::explorer_page::occupancy_untimed{.blocks = kernel.blocks, .threads = kernel.threads_per_block});
   }
   const std::string occupancy = text(Percent(kernel.occupancy.warps_pct));

@@ -24,7 +24,7 @@ constexpr int most_rows = 12;
 constexpr int usual_steps = 3;
 constexpr int max_sweep_steps = 8;
 
-/// A newer collector may use values that this window does not know.
+/// Returns the translated title, or the text itself if a newer collector sent an unknown value.
 template <class Parsed>
 Message title_or_verbatim(const Parsed& parsed, const std::string& word) {
   return parsed.ok() ? title(*parsed) : Message::verbatim(word);

@@ -36,13 +36,13 @@ class MeasurementCard : public QWidget {
   /// Number of pending points, and their file.
   [[nodiscard]] QString pending_points_text() const;
   [[nodiscard]] FittedTable* table() const { return table_; }
-  /// Distance of *Sweep around* in tiles per direction.
+  /// Tiles per direction of a sweep around the point.
   [[nodiscard]] QSpinBox& steps() const { return *steps_; }
 
  signals:
   void measure_requested();
   void sweep_around_requested();
-  /// The user wants a map of the tiles around a point, by its id in `file`.
+  /// Requests a heatmap of the tiles around a point; `point`: its id in `file`.
   void map_requested(const QString& file, qint64 point);
   /// A point is queued, running or done.
   void changed();
@@ -79,7 +79,7 @@ class MeasurementCard : public QWidget {
   FittedTable* table_ = nullptr;
 };
 
-/// Returns "1.20 ms (simulated)", a disposition such as "crashed", or "pending".
+/// Returns "1.20 ms (simulated)", the disposition, or "pending".
 [[nodiscard]] QString outcome_label(const MeasuredPoint& point);
 
 }  // namespace attnscope::ui

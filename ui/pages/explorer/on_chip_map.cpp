@@ -113,7 +113,7 @@ void OnChipMap::set_kernel(const analysis::ExploredKernel* kernel) {
     for (const analysis::MemorySpan& span : map_of(place).block) entries << words_of(span, place);
     lines << heading(place) + QStringLiteral(": ") + entries.join(QStringLiteral(", "));
   }
-  // Texts may wrap differently now, so cached heights are invalid.
+  // Texts may wrap differently, so cached heights are invalid.
   if (const QString all = lines.join(QLatin1Char('\n')); all != accessibleDescription()) {
     setAccessibleDescription(all);
     updateGeometry();

@@ -19,7 +19,7 @@ namespace {
 constexpr std::int64_t at_once = 1'000;
 /// Releases the GPU when the user does not measure for this time.
 constexpr std::chrono::minutes idle_limit{2};
-/// Older points are in the file.
+/// Maximum number of points in memory; older points are in the file.
 constexpr std::size_t max_kept_points = 200;
 
 /// Returns null if the file is gone or has another point with that id.
@@ -28,7 +28,7 @@ std::optional<PointRecord> read_record(const QString& file, const PointEvent& ev
     const RunStore store = RunStore::open(file.toStdString(), RunStore::Mode::read_only);
     std::optional<StoredPoint> found = store.point(event.point_id);
     if (found && found->record.spec == event.spec) return std::move(found->record);
-  } catch (const std::exception&) {  // The summary from the collector is shown anyway.
+  } catch (const std::exception&) {  // The collector's summary is shown instead.
   }
   return std::nullopt;
 }
@@ -87,7 +87,7 @@ void PointMeasurer::ask(const ExplorerChoices& choices, const ListedDevice& devi
   points_.insert(
       points_.begin(),
       MeasuredPoint{.choices = choices, .device = device.name, .simulated = device.simulated, .around = around});
-  // Drop the oldest points, but no pending ones.
+  // Drop the oldest points that are not pending.
   while (points_.size() > max_kept_points && points_.back().state != MeasuredPoint::State::waiting &&
          points_.back().state != MeasuredPoint::State::running) {
     points_.pop_back();

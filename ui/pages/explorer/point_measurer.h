@@ -65,7 +65,7 @@ class PointMeasurer : public QObject {
   /// on the first call.
   [[nodiscard]] const PointRecord* record_of(const ExplorerChoices& choices);
   [[nodiscard]] const std::vector<MeasuredPoint>& points() const { return points_; }
-  /// Returns the latest finished point of a sweep with at least two tiles, as a map needs; null: none.
+  /// Returns the latest finished point of a sweep with at least two tiles, for the heatmap; null: none.
   [[nodiscard]] const MeasuredPoint* mapped() const;
   /// Number of pending points.
   [[nodiscard]] qsizetype open() const { return session_.open(); }

@@ -61,7 +61,7 @@ PlotPicture LawPage::picture() const {
 }
 
 void LawPage::refresh() {
-  // New points may allow a fit where the shown problem does not.
+  // If the shown problem has no fit, new points may allow one for another problem.
   if (std::ranges::none_of(laws_.families, [](const LawFamily& family) { return family.fit && !family.refusal; })) {
     reset_automatic();
   }
@@ -104,13 +104,13 @@ void LawPage::show_laws() {
 
 void LawPage::show_table() {
   struct Kept {
-    LawSet laws;  // Referred to by the table.
+    LawSet laws;  // Owns the data that the table refers to.
     analysis::Table table = {};
   };
   const auto kept = std::make_shared<Kept>(Kept{laws_});
   const std::vector<LawFamily>& families = kept->laws.families;
   if (kept->laws.points) kept->table = analysis::law_table(kept->laws.points->table(), families);
-  kept->table.drop("problem");  // The page shows it elsewhere.
+  kept->table.drop("problem");  // The page shows the problem above the plot.
   model_->set_table({kept, &kept->table}, [kept, lines = analysis::law_lines(families)](int row) {
     const analysis::LawLine& line = lines[static_cast<std::size_t>(row)];
     const bool dark = plot_colors(QGuiApplication::palette()).dark;

@@ -60,7 +60,7 @@ using analysis::LawPoint;
 constexpr std::array variables{LawVariable::n, LawVariable::d, LawVariable::m};
 constexpr double faint = 0.4;          ///< Opacity of slices without fitted line.
 constexpr double covered_rim = 4.5;    ///< In pixels: extra size of a covered mark.
-constexpr double small_mark = 4.5;     ///< Diameter in pixels.
+constexpr double small_mark = 4.5;     ///< Diameter in pixels of marks outside the fitted slice.
 constexpr double point_margin = 1.35;  ///< Margin beyond all points, as a factor.
 
 /// Points that differ in one variable only, in ascending order.
@@ -133,7 +133,7 @@ void LawPlot::draw_contents() {
   for (std::size_t i = 0; i < set_.families.size(); ++i) {
     if (set_.families[i].level == level_ && !set_.families[i].points.empty()) drawn_.push_back(i);
   }
-  // Measured families are drawn above simulated ones, which show as a rim where they agree.
+  // Draw measured families above simulated ones; coinciding simulated marks remain visible as a rim.
   const auto simulated = [this](std::size_t place) { return is_simulated(set_.families.at(place).provenance); };
   // Not std::ranges: clang 14 rejects the subrange of GCC 12.
   std::stable_partition(drawn_.begin(), drawn_.end(), simulated);
@@ -188,7 +188,7 @@ void LawPlot::draw_growth() {
                                                .exponent = number_text(family.fit->exponents[k]),
                                                .variable = to_string(variable)});
     }
-    constexpr qsizetype most_named = 3;  // The table lists all.
+    constexpr qsizetype most_named = 3;  // The table below lists all families.
     if (heading.size() > most_named) heading = heading.mid(0, most_named) << QStringLiteral("…");
     heading << qtext(msg::law_page::panel{.exponent = declared_exponents(drawn_families(), variable)});
     QCPAxisRect* panel = add_panel(heading.join(QStringLiteral(" · ")), joined_axis_arguments(variable));
@@ -223,7 +223,7 @@ void LawPlot::draw_growth_of(QCPAxisRect* panel, LawVariable variable, std::size
   }
   draw_marks(panel, place, slices[strong], true);
   if (family.refusal) return;
-  // The fit through the emphasized slice, extended so that it is visible where it agrees.
+  // Line of the fit through the emphasized slice, extended beyond its points.
   QPen dashes(plot_colors(palette()).text, 1.2);
   dashes.setDashPattern({6, 4});
   QCPGraph* fitted = add_line(*panel, dashes);

@@ -42,7 +42,7 @@ PointsPage::PointsPage(Workspace& workspace, QWidget* parent)
 }
 
 PointsPage::~PointsPage() {
-  table_->horizontalHeader()->disconnect(this);  // It resizes sections while the page is destroyed.
+  table_->horizontalHeader()->disconnect(this);  // The header emits sectionResized() during destruction.
 }
 
 void PointsPage::add_table() {
@@ -116,7 +116,7 @@ void PointsPage::keep_order() {
 }
 
 void PointsPage::refresh() {
-  if (workspace_.gathering()) return found_.drop();  // points_changed() follows.
+  if (workspace_.gathering()) return found_.drop();  // points_changed() will call refresh() again.
   const std::shared_ptr<const PointSet> points = workspace_.visible();
   found_.ask({.points = points, .known = model_->contents(), .sorted_by = sorted_by_, .order = order_}, points->size());
 }
@@ -133,7 +133,7 @@ PointsPage::FindResult PointsPage::find(const Asked& asked) {
 }
 
 void PointsPage::apply_result(FindResult found) {
-  if (workspace_.gathering()) return;  // The result is outdated; points_changed() follows.
+  if (workspace_.gathering()) return;  // The result is outdated; points_changed() will request a new one.
   model_->set_contents(std::move(found.contents), std::move(found.rows));
   {
     const QSignalBlocker quiet(table_->horizontalHeader());  // The table is already sorted.

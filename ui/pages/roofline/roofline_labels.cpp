@@ -48,7 +48,8 @@ void RooflineLabels::place_roof(const Label& label, std::vector<QPolygonF>& take
   const QPointF enters = through + along * std::max(to_left, to_bottom);
   double highest = area.bottom();
   for (const QRectF& line : ceiling_rows(label)) highest = std::min(highest, line.top());
-  if (highest < area.bottom() && enters.y() < highest) return;  // The roof ends at the ceilings, left of the axes.
+  // The roof meets the ceilings left of the visible axes, so it needs no label.
+  if (highest < area.bottom() && enters.y() < highest) return;
   constexpr double step = 24;
   for (double offset = step; offset < 8 * step; offset += step) {
     const QPointF corner = enters + along * offset + across * line_label_gap;
@@ -62,7 +63,7 @@ void RooflineLabels::place_roof(const Label& label, std::vector<QPolygonF>& take
     label.item->setVisible(true);
     return;
   }
-  // Next to the line if little of it is visible, or above all ceilings, where it ends.
+  // Try positions next to the line, then above all ceilings.
   std::vector<QPointF> corners;
   for (double offset = step; offset < 10 * step; offset += step / 2) {
     corners.push_back(enters + along * offset + QPointF(2 * line_label_gap, metrics.height()));

@@ -20,7 +20,7 @@ class RooflineLabels {
     labels_.clear();
     marks_.clear();
   }
-  /// Keeps lengths off this mark.
+  /// Length labels avoid this mark.
   void reserve_mark(const QPointF& mark) { marks_.push_back(mark); }
   /// Label along a line of slope 1 (log-log) through a point.
   void add_roof(const QPointF& through, const QString& text, const QColor& color) {

@@ -204,7 +204,7 @@ void RooflinePlot::draw_series(std::size_t place) {
       std::ranges::none_of(std::span(set_.report.series).first(place),
                            [&](const RooflineSeries& other) { return series_title(set_, other) == title; });
   if (first_of_title) {
-    QCPGraph* key = addGraph();  // Curves have no marker in a legend.
+    QCPGraph* key = addGraph();  // Separate legend graph, because curve graphs have no markers in the legend.
     key->setName(title);
     key->setPen(QPen(color, 1.6));
     const SampleMark mark = series.points.empty() ? SampleMark::disc : mark_of_roofline(series.points.front());
@@ -346,7 +346,7 @@ HoverContent RooflinePlot::read_out(const Mark& mark) const {
 void RooflinePlot::lay_out(const QSize& size, PlotTarget target) {
   LegendPlot::lay_out(size, target);
   constexpr int sides = 16;
-  constexpr int room_for_two_lines = 430;  // Minimum height; the axes of a lower plot need the room.
+  constexpr int room_for_two_lines = 430;  // Minimum plot height in pixels for a two-line title.
   const QFontMetrics metrics(title_->font());
   const int width = size.width() - sides;
   QStringList lines{title_text_};

@@ -120,7 +120,7 @@ analysis::Table roofline_table(const std::shared_ptr<const RooflineSet>& set) {
     for (const RooflinePoint& point : series.points) lines.push_back({&series, &point});
   }
   analysis::TableBuilder<Line> table(std::move(lines));
-  // The titles are the keys for export; rates are in base units.
+  // Titles double as export keys; rates are in base units.
   const auto add = [&](const Message& title, const Message& help, ColumnKind kind, auto make_cell,
                        const char* key = nullptr) {
     const std::string words = text(title);

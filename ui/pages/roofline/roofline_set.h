@@ -38,8 +38,8 @@ struct RooflineSet {
 /// Provenance of the bytes in the intensity.
 [[nodiscard]] Provenance intensity_provenance(const RooflineSet& set, const RooflinePoint& point, RooflineLevel level);
 
-/// Table of the points: achieved rate, intensity and nearest bound. Link intensities are included if there is a link
-/// roof. Cells of the first column have their point's row.
+/// Table of the points: achieved rate, intensity and nearest bound. Includes link intensities if there is a link roof.
+/// Cells of the first column refer to the row of their point.
 [[nodiscard]] analysis::Table roofline_table(const std::shared_ptr<const RooflineSet>& set);
 
 }  // namespace attnscope::ui

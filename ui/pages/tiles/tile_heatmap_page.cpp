@@ -94,7 +94,7 @@ bool TileHeatmapPage::show_mark(const ShownPoint& point, bool moves) {
   const std::optional<Row> row = view_->points().row_of(point);
   const std::optional<TileMap::Place> place = row ? view_->map().place_of(*row) : std::nullopt;
   if (!place) return false;
-  // A selected cell without a point stays selected.
+  // Keep the selection of a cell without a point.
   if (moves || !view_->selected()) view_->select(place);
   return view_->selected() == place;
 }
@@ -226,7 +226,7 @@ analysis::MapRequest TileHeatmapPage::request() const {
 
 void TileHeatmapPage::refresh() {
   if (view_ == nullptr) return;                         // Called during construction.
-  if (workspace().gathering()) return cancel_search();  // points_changed() follows.
+  if (workspace().gathering()) return cancel_search();  // points_changed() will call refresh() again.
   restrict_to(analysis::fixed_facets(layout_, workspace().visible()->table().algorithms()),
               analysis::combined_facet(layout_.x, layout_.y));
   const auto varying = std::make_shared<std::optional<std::vector<analysis::PointAxis>>>();
@@ -271,7 +271,7 @@ void TileHeatmapPage::fill_menu(QMenu& menu) {
   add(qtext(msg::tile_map::menu_pin{}), CellAction::pin, ours);
   menu.addSeparator();
   add(qtext(msg::tile_map::menu_value{}), CellAction::value, map.at(place).value.has_value());
-  // For collected cells the window adds this entry.
+  // Cells with a point get this entry from the window.
   if (!map.at(place).disposition) add(qtext(msg::tile_map::menu_collect{}), CellAction::collect_command, ours);
   add(qtext(msg::tile_map::menu_launch{}), CellAction::launch_command, ours);
 }
