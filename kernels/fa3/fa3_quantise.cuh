@@ -18,7 +18,7 @@
 #include "device/e4m3.cuh"
 #include "device/element.cuh"
 #include "device/global.cuh"
-#include "device/quantise_shape.h"
+#include "device/quantize_shape.h"
 #include "fa3/fa3_shape.h"
 
 namespace attnscope::fa3 {

@@ -6,7 +6,7 @@
 // store them; the first block also stores the scale.
 #include "device/e4m3.cuh"
 #include "device/global.cuh"
-#include "device/quantise_shape.h"
+#include "device/quantize_shape.h"
 #include "splitkv/splitkv_shape.h"
 
 namespace attnscope::splitkv {
