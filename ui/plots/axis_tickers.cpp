@@ -100,7 +100,7 @@ class RoundTicker : public QCPAxisTicker {
  private:
   double factor_;
   bool logarithmic_;
-  Label label_;  ///< Null: labels depend on neighboring ticks.
+  Label label_;  ///< Null if labels depend on neighboring ticks.
   QMap<double, QString> labels_;
 };
 

@@ -36,7 +36,7 @@ class FramePlot : public QCustomPlot {
   void draw_pending();
 
   bool due_ = false;     ///< Has to be drawn before it is painted.
-  bool queued_ = false;  ///< A check on return to the event loop is queued.
+  bool queued_ = false;  ///< True while a check is queued for the return to the event loop.
 };
 
 class PointPlot;
