@@ -37,7 +37,7 @@ class ChunkGrid {
   [[nodiscard]] std::int64_t kept(std::int64_t tile) const {
     return state_keys(seen(tile * tile_.br), tile_.bc, causal());
   }
-  /// End of the keys that rows of the tile see. The tile loads the keys from kept() to end().
+  /// End of the keys that rows of the tile see. The tile loads the keys between its state and this end.
   [[nodiscard]] std::int64_t end(std::int64_t tile) const { return seen(tile * tile_.br + rows(tile) - 1); }
   /// Steps in which the tile loads its keys.
   [[nodiscard]] std::int64_t key_steps(std::int64_t tile) const { return ceil_div(end(tile) - kept(tile), step()); }

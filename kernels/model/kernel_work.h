@@ -34,7 +34,7 @@ struct KernelWork {
   double fp32_values = 0;            ///< accumulator values that are rescaled, converted or added
   double shared_bytes = 0;           ///< operands that warps read from shared memory
   double register_bytes = 0;         ///< loads into registers that pass through L1
-  double concurrent_load_bytes = 0;  ///< bytes of these that a block loads concurrently if L1 has room
+  double concurrent_load_bytes = 0;  ///< part of register_bytes that a block loads concurrently if L1 has room
   double distinct_bytes = 0;         ///< global memory, each byte once: DRAM traffic with an infinite L2
   double reread_bytes = 0;           ///< data that concurrent blocks reread cyclically; 0: reuse is local
 
@@ -66,7 +66,7 @@ struct UnitIssueCosts {
 /// Timing constants of a kernel, fitted to measured times (tests/gpu/fit_times.py) and defined next to it. Costs are
 /// cycles per cycle at the unit's peak rate (DeviceRates): 1 is the peak. Latencies are in SM cycles.
 struct KernelTiming {
-  double block_latency = 0;      ///< per block: before its first and after its last work
+  double block_latency = 0;      ///< per block: before its first and after its last unit of work
   double step_latency = 0;       ///< per step: wait for its loads while other blocks of the SM work
   double round_latency = 0;      ///< per round: dependent instructions that no other warp of the block hides
   double mask_read_latency = 0;  ///< per square of the block mask that is read

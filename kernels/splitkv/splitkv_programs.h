@@ -49,7 +49,7 @@ class SplitGrid {
   [[nodiscard]] std::int64_t used(std::int64_t entry) const {
     return splits_with_keys(static_cast<int>(key_length(p_, entry)), splits_);
   }
-  /// Sum of used() over all K/V heads.
+  /// Number of non-empty splits, summed over all K/V heads.
   [[nodiscard]] std::int64_t total_used_splits() const {
     if (!p_.mask.padded()) return p_.kv_instances() * used(0);
     std::int64_t sum = 0;

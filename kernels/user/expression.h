@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arithmetic expressions in a user's manifest: "ceil_div(n_q, br)". Parsed and evaluated, never executed. Precedence
 // from low to high: a ? b : c; ||; &&; == != < <= > >=; + -; * / %; - !; min(a, b), max(a, b), ceil_div(a, b), sqrt(a),
-// parentheses. Integers have 64 bits, `/` truncates, and numbers with a decimal point are errors. With real(), `/` is
-// exact division and sqrt() is not truncated.
+// parentheses. Integers have 64 bits, `/` truncates, and numbers with a decimal point are errors. Evaluated as real
+// numbers, `/` is exact division and sqrt() is not truncated.
 #pragma once
 
 #include <array>

@@ -224,7 +224,7 @@ ComparedRow compared_row(ComparisonCache& looked, const ComparedPair& pair) {
   if (is_base_computed && is_other_computed) {
     const Row first = pair.base.front();
     const Row second = pair.other.front();
-    // One simulator with one GPU's rates has the same error on both sides.
+    // If both sides were simulated with the rates of one GPU, they have the same model error.
     const bool same_simulation =
         looked.session(first) == looked.session(second) ||
         (row.base.ns == row.other.ns && table.run(first).device_name == table.run(second).device_name);

@@ -39,8 +39,8 @@ class TemporaryFile {
   [[nodiscard]] int descriptor() const { return descriptor_; }
 
   enum class Over { nothing, existing_file };
-  /// Syncs the data to disk and renames the file to `place`. Over::nothing fails if `place` exists by now. Throws
-  /// FileError; the file is then removed.
+  /// Syncs the data to disk and renames the file to `place`. Throws FileError, and removes the file, on an error or if
+  /// `place` exists by now and may not be overwritten.
   void publish(Over);
 
  private:

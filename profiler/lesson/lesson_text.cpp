@@ -245,7 +245,8 @@ void remove_markup(cmark_node* root) {
     const cmark_node_type type = cmark_node_get_type(node);
     if (type == CMARK_NODE_HEADING && cmark_iter_get_event_type(walk.get()) == CMARK_EVENT_ENTER) {
       cmark_node_set_heading_level(node,
-                                   std::min(6, cmark_node_get_heading_level(node) + 1));  // the page has the only <h1>
+                                   // <h1> is reserved for the page's title
+                                   std::min(6, cmark_node_get_heading_level(node) + 1));
     }
     if (type == CMARK_NODE_CODE_BLOCK) cmark_node_set_fence_info(node, "");
     if (type == CMARK_NODE_HTML_BLOCK || type == CMARK_NODE_HTML_INLINE) {

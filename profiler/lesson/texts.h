@@ -23,7 +23,7 @@ namespace attnscope::analysis::lesson {
 struct TextFile {
   std::string path;
   std::string text;
-  Message trouble{};  ///< why it was not read; `text` is empty then
+  Message trouble{};  ///< error if it was not read; `text` is empty then
 };
 
 /// A built-in file: text, script or style.

@@ -59,7 +59,7 @@ struct AxisDef {
 
   /// Returns why the axis does not accept the value; empty if it does. Pre: a number is in range.
   [[nodiscard]] Message wrong(std::string_view value, const Registry&) const;
-  /// Pre: wrong() is empty.
+  /// Pre: the axis accepts the value.
   void set(Draft&, const std::string& value) const;
 };
 /// All axes in nesting order, outermost first.

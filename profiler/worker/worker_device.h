@@ -29,7 +29,7 @@ struct OpenFailure {
 /// Meaning of the end of a link while a point is in flight.
 enum class LossCause {
   link,  ///< The connection failed: the point has no result and is measured again.
-  point  ///< A local process ended because of the point: the point crashed.
+  point  ///< The local process ended because of the point, which counts as crashed.
 };
 
 struct OpenedWorker {

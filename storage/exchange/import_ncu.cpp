@@ -101,7 +101,7 @@ std::optional<double> ncu_number(const Place& place, std::string_view text) {
   return value;
 }
 
-/// Columns that identify a launch; they become no metric.
+/// Columns that identify a launch; not imported as metrics.
 constexpr std::array<std::string_view, 7> launch_columns{"ID", "Grid Size",  "Block Size",  "Device",
                                                          "CC", "Process ID", "Process Name"};
 

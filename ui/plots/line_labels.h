@@ -48,7 +48,7 @@ class LineLabels {
     bool inside = false;  ///< The curve ends early, so the label is inside the axes.
   };
   [[nodiscard]] std::vector<Label> merged(double line) const;
-  /// "FA1, FA2 on H200". `brief`: a device is its first word if that is unique.
+  /// "FA1, FA2 on H200". `brief`: shortens a device to its first word if that is unique.
   [[nodiscard]] QString names_of(const Label& label, bool brief) const;
   /// Text that fits into `room` pixels: first devices are shortened, then names; the quantity stays.
   [[nodiscard]] QString text_of(const Label& label, const QFontMetrics& metrics, int room) const;

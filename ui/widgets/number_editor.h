@@ -23,7 +23,7 @@ class NumberEditor : public QObject {
   [[nodiscard]] QSpinBox* spin() const;
   /// Shows a value without emitting chosen().
   void show_value(int value);
-  /// `alone`: only the stops are valid, and the spin box steps along them, too.
+  /// Sets the slider's stops. `alone`: only the stops are valid, and the spin box steps along them, too.
   void set_stops(std::vector<int> stops, bool alone = false);
   void set_range(int least, int most);
 
