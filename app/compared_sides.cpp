@@ -96,8 +96,8 @@ class Loader {
                          "'{}' has only one of its two sides: the other was not measured, or the filter excludes it",
                          word.text);
     }
-    sides_.base_name = sides_.halves ? format_text("{}, baseline", word.text)
-                                     : format_text("{}, run {}", word.text, loaded_.table.runs()[*runs.begin()].title);
+    sides_.base_name = sides_.halves ? format_text("baseline of {}", word.text)
+                                     : format_text("{} run {}", word.text, loaded_.table.runs()[*runs.begin()].title);
     sides_.other_name = sides_.halves ? "candidate" : format_text("{}, other runs", word.text);
   }
 

@@ -83,11 +83,11 @@ bool knows_host_code() {
 
 OpenedDevice open_simulation(const DeviceLimits& limits, const std::string& why, int unit) {
   Message announcement = make_message("simulated {}", limits.name);
-  if (!why.empty()) announcement = make_message("simulated {}: {}", limits.name, why);
   if (const L2Behavior behaviour = l2_behavior(limits); behaviour.inherited) {
     announcement =
         make_message("{} (L2 model fitted to an {}, not validated on this GPU)", announcement, behaviour.measured_on);
   }
+  if (!why.empty()) announcement = make_message("{}. {}", announcement, why);
   return {make_simulated_device(limits, known_algorithms(), {}, unit), std::move(announcement), why};
 }
 

@@ -60,7 +60,8 @@ analysis::Run analysis_run(const RunSummary& run) {
       .device_id = run.device_uuid,
       .device_name = run.device_name,
       .title = fmt::format("{} ({})", run.id, run.annotations.name.empty() ? run.preset : run.annotations.name),
-      .label = {},
+      // Curves show the label of an imported run, so only the callers that want it there set it.
+      .label = run.provenance == Provenance::imported ? std::string() : run.preset,
       .started_at = run.started_at,
       .provenance = run.provenance,
       .limits = run.limits,

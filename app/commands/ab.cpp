@@ -270,7 +270,8 @@ class Rounds {
   [[nodiscard]] const std::vector<std::string>& words() const { return words_; }
   [[nodiscard]] std::string file() const { return store_.file().string(); }
   void print(const InterleavedOutcome& outcome, Output& out) const {
-    const ComparedSides sides = compared();
+    ComparedSides sides = compared();
+    if (sides.halves) sides.base_name = "baseline";
     attnscope::print(sides, view_of(sides, {}, options_.margin_percent), out);
     if (outcome.timed_out)
       out.line(format_text("Time limit of {} s reached with undecided points (increase --timeout).",

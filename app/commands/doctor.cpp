@@ -177,7 +177,7 @@ DoctorCheck runs_check() {
   try {
     folder = runs_folder();
   } catch (const CommandError&) {
-    return {"runs", false, "no folder for runs: HOME is not set", "set HOME, or name files with -o"};
+    return {"runs", false, "no folder for runs: HOME is not set", "Set HOME, or name files with -o."};
   }
   // The nearest existing parent decides whether the folder can be created.
   std::filesystem::path existing = folder;
@@ -185,7 +185,8 @@ DoctorCheck runs_check() {
     existing = existing.parent_path();
   }
   if (!existing.empty() && ::access(existing.c_str(), W_OK) == 0) return {"runs", true, folder.string(), ""};
-  return {"runs", false, fmt::format("{} is not writable", folder.string()), "make it writable, or name files with -o"};
+  return {"runs", false, fmt::format("{} is not writable", folder.string()),
+          "Make it writable, or name files with -o."};
 }
 
 ExitCode doctor(DoctorOptions& options) {
@@ -201,7 +202,7 @@ ExitCode doctor(DoctorOptions& options) {
     rows.push_back({check.name, check.ok ? "ok" : "problem", check.detail, check.fix});
     if (!out.is("text")) continue;
     std::cout << fmt::format("{:<8} {:<12} {}\n", rows.back()[1], check.name, check.detail);
-    if (!check.fix.empty()) std::cout << fmt::format("{:21} fix: {}\n", "", check.fix);
+    if (!check.fix.empty()) std::cout << fmt::format("{:21} Fix: {}\n", "", check.fix);
   }
   if (!out.is("text")) out.table(text_table({{"check"}, {"status"}, {"detail"}, {"fix"}}, std::move(rows)));
   const bool all_ok = std::ranges::all_of(checks, &DoctorCheck::ok);

@@ -100,7 +100,7 @@ std::string contents(const PointSummary& of_run) {
   if (!of_run.busiest.empty()) {
     std::vector<std::string> units;
     for (const auto& [unit, points] : of_run.busiest) units.push_back(fmt::format("{} ({})", unit, points));
-    words += "; " + format_text("busiest {}", fmt::join(units, ", "));
+    words += "; " + format_text("busiest unit (points): {}", fmt::join(units, ", "));
   }
   return words;
 }

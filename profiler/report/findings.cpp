@@ -272,7 +272,7 @@ void add_failures(const Context& context, std::vector<Block>& blocks) {
     const Message told = msg::report::ended{.alike = most->second.size(),
                                             .all = context.table().size(),
                                             .count = rows.size(),
-                                            .outcome = to_string(end),
+                                            .outcome = title(end),
                                             .point = point,
                                             .reason = reason};
     blocks.emplace_back(sentence(text(told), {{point, example}}));

@@ -154,7 +154,7 @@ TEST_F(Devices, first_line_explains_simulation) {
   const Outcome outcome =
       expect_exit(0, run(folder_, {"collect", "-a", "N=128", "--algorithms", "fa2", "-o", folder_ / "a.attnscope"},
                          {.environment = {{"CUDA_VISIBLE_DEVICES", ""}}}));
-  EXPECT_THAT(outcome.out, ::testing::MatchesRegex("Device: simulated NVIDIA H200: [^\n]+\n(.|\n)*"));
+  EXPECT_THAT(outcome.out, ::testing::MatchesRegex("Device: simulated NVIDIA H200\\. [^\n]+\n(.|\n)*"));
 }
 
 TEST(Doctor, succeeds_without_gpu) {
@@ -167,7 +167,7 @@ TEST(Doctor, succeeds_without_gpu) {
   EXPECT_TRUE(has("runs"));
   EXPECT_TRUE(has("driver"));
   EXPECT_EQ(run(folder, {"doctor", "--strict"}).exit_code, 1);
-  EXPECT_THAT(run(folder, {"doctor"}).out, HasSubstr("fix: "));
+  EXPECT_THAT(run(folder, {"doctor"}).out, HasSubstr("Fix: "));
 }
 
 TEST(Kernels, lists_every_algorithm_with_its_source) {

@@ -47,7 +47,7 @@ TEST_F(CollectUtilization, names_the_busiest_unit_and_the_longest_stalls_of_each
     EXPECT_TRUE(record.kernel("all")->metric(metric.key)) << metric.key << " is kept by its key";
     EXPECT_FALSE(record.kernel("all")->metric(metric.counter)) << "and once";
   }
-  EXPECT_THAT(run(folder_, {"info", file_}).out, HasSubstr("; busiest DRAM (1)"));
+  EXPECT_THAT(run(folder_, {"info", file_}).out, HasSubstr("; busiest unit (points): DRAM (1)"));
   const Outcome csv = run(folder_, {"export", file_, "--long"});
   EXPECT_THAT(csv.out, HasSubstr(",xu_utilization_pct,"));
   EXPECT_THAT(csv.out, HasSubstr(",stall_long_scoreboard,"));

@@ -93,7 +93,7 @@ class DocumentView : public QTextBrowser {
 
 }  // namespace
 
-void show_document(QWidget* window, const QString& topic) {
+void show_document(QWidget* window, const QString& topic, const QString& heading) {
   auto* dialog = new QDialog(window);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   dialog->setWindowTitle(qtext(msg::help::document{}));
@@ -112,6 +112,7 @@ void show_document(QWidget* window, const QString& topic) {
   column->addWidget(buttons);
   dialog->resize(QSize(760, 640).boundedTo(window->size()));
   dialog->show();
+  if (!heading.isEmpty()) text->scrollToAnchor(heading);  // needs the layout of the shown dialog
 }
 
 void show_shortcuts(QWidget* window, const std::vector<std::pair<QString, QString>>& keys) {

@@ -10,7 +10,8 @@
 namespace attnscope::ui {
 
 /// Opens a document ("tutorial") in its own window; links open other documents.
-void show_document(QWidget* window, const QString& topic);
+/// Shows assets/docs/TOPIC.md. `heading`: anchor of the heading to scroll to, such as "verdicts"; empty: the start.
+void show_document(QWidget* window, const QString& topic, const QString& heading = {});
 void show_shortcuts(QWidget* window, const std::vector<std::pair<QString, QString>>& keys);
 void show_about(QWidget* window);
 

@@ -25,6 +25,24 @@
 #include "ui/window/text_size.h"
 
 namespace attnscope::ui {
+namespace {
+
+/// Anchor of the heading in the explanation about a page; empty: the start.
+QString heading_of_page(const QString& page) {
+  const std::pair<QLatin1String, QLatin1String> headings[] = {
+      {QLatin1String("tiles"), QLatin1String("how-to-read-the-plots")},
+      {QLatin1String("explorer"), QLatin1String("predictions")},
+      {QLatin1String("roofline"), QLatin1String("how-to-read-the-plots")},
+      {QLatin1String("table"), QLatin1String("provenance")},
+      {QLatin1String("ceilings"), QLatin1String("ceilings")},
+      {QLatin1String("compare"), QLatin1String("verdicts")}};
+  for (const auto& [id, heading] : headings) {
+    if (page == id) return heading;
+  }
+  return {};
+}
+
+}  // namespace
 
 void MainWindow::build_menus() {
   build_file_menu();
@@ -133,8 +151,9 @@ void MainWindow::build_view_menu() {
 void MainWindow::build_help_menu() {
   QMenu* help = menuBar()->addMenu(qtext(msg::window::help{}));
   help->addAction(qtext(msg::window::lesson{}), this, [this] { lesson_->show(); });
-  QAction* explain = help->addAction(qtext(msg::window::explain{}), this,
-                                     [this] { show_document(this, QStringLiteral("explanation")); });
+  QAction* explain = help->addAction(qtext(msg::window::explain{}), this, [this] {
+    show_document(this, QStringLiteral("explanation"), heading_of_page(page_id()));
+  });
   explain->setShortcut(QKeySequence::HelpContents);
   help->addAction(qtext(msg::window::documentation{}), this,
                   [this] { show_document(this, QStringLiteral("tutorial")); });

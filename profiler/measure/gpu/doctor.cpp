@@ -38,7 +38,7 @@ void check_device(const CudaApi& cuda, int ordinal, StartedDriver& started, Chec
   CUdevice device = 0;
   if (cuda.cuDeviceGet(&device, ordinal) != CUDA_SUCCESS) {
     checks.push_back(
-        {"device", false, fmt::format("GPU {} does not exist", ordinal), "select a GPU that `nvidia-smi -L` lists"});
+        {"device", false, fmt::format("GPU {} does not exist", ordinal), "Select a GPU that `nvidia-smi -L` lists."});
     return;
   }
   try {
@@ -49,10 +49,10 @@ void check_device(const CudaApi& cuda, int ordinal, StartedDriver& started, Chec
     checks.push_back({"device", supported,
                       fmt::format("{}, compute capability {}.{}, {}, {}", limits.name, limits.compute_major,
                                   limits.compute_minor, text(Capacity(limits.dram_bytes)), started.uuid),
-                      supported ? "" : "use a GPU of compute capability 8.0 or newer"});
+                      supported ? "" : "Use a GPU of compute capability 8.0 or higher."});
   } catch (const DriverError& error) {
     checks.push_back({"device", false, fmt::format("GPU {} does not respond: {}", ordinal, error.what()),
-                      "run `nvidia-smi`; if it fails, too, reboot"});
+                      "Run `nvidia-smi`; if it also fails, reboot."});
   }
 }
 
@@ -60,7 +60,7 @@ void check_nvrtc(const std::string& driver_version, Checks& checks) {
   const auto nvrtc = Nvrtc::load();
   if (!nvrtc) {
     checks.push_back({"NVRTC", false, text(nvrtc.error()),
-                      "install NVRTC of CUDA 13 (cuda-nvrtc-13-0), or set ATTNSCOPE_NVRTC_LIBRARY to its path"});
+                      "Install NVRTC of CUDA 13 (cuda-nvrtc-13-0), or set ATTNSCOPE_NVRTC_LIBRARY to its path."});
     return;
   }
   const bool newer = !driver_version.empty() && std::stoi(nvrtc->version()) > std::stoi(driver_version);
@@ -69,14 +69,14 @@ void check_nvrtc(const std::string& driver_version, Checks& checks) {
                     newer ? fmt::format("{} is newer than the driver (CUDA {}), which may reject its kernels", detail,
                                         driver_version)
                           : detail,
-                    newer ? "update the driver, or install NVRTC of its CUDA version" : ""});
+                    newer ? "Update the driver, or install NVRTC of the driver's CUDA version." : ""});
 }
 
 void check_counters(const CudaApi* cuda, const StartedDriver& started, Checks& checks) {
   const auto cupti = CuptiApi::load();
   if (!cupti) {
     checks.push_back({"CUPTI", false, text(cupti.error()),
-                      "install CUPTI of CUDA 13 (cuda-cupti-13-0), or set ATTNSCOPE_CUPTI_LIBRARY to its path"});
+                      "Install CUPTI of CUDA 13 (cuda-cupti-13-0), or set ATTNSCOPE_CUPTI_LIBRARY to its path."});
     return;
   }
   checks.push_back({"CUPTI", true, format_version("CUPTI", cupti->version, cupti->path), ""});
@@ -90,7 +90,7 @@ void check_counters(const CudaApi* cuda, const StartedDriver& started, Checks& c
     checks.push_back({"counters", false, text(why.reason), text(why.fix)});
   } catch (const DriverError& error) {
     checks.push_back({"counters", false, fmt::format("no CUDA context: {}", error.what()),
-                      "check `nvidia-smi` for other processes on the GPU"});
+                      "Check `nvidia-smi` for other processes on the GPU."});
   }
 }
 
@@ -98,7 +98,7 @@ void check_clocks(const StartedDriver& started, Checks& checks) {
   auto nvml = Nvml::open();
   if (!nvml) {
     checks.push_back({"NVML", false, text(nvml.error()),
-                      "install the driver's libnvidia-ml.so.1, or set ATTNSCOPE_NVML_LIBRARY to its path"});
+                      "Install the driver's libnvidia-ml.so.1, or set ATTNSCOPE_NVML_LIBRARY to its path."});
     return;
   }
   checks.push_back(
@@ -106,7 +106,7 @@ void check_clocks(const StartedDriver& started, Checks& checks) {
   const auto reading = !started.uuid.empty() && (*nvml)->select(started.uuid) ? (*nvml)->read() : std::nullopt;
   if (!reading) return;
   const std::string detail =
-      fmt::format("SM {:.0f} MHz, memory {:.0f} MHz, {:.0f} C, {:.0f} W", reading->sm_clock_hz / 1e6,
+      fmt::format("SM {:.0f} MHz, memory {:.0f} MHz, {:.0f} °C, {:.0f} W", reading->sm_clock_hz / 1e6,
                   reading->memory_clock_hz / 1e6, reading->temperature_c, reading->power_w);
   if (!reading->throttled) {
     checks.push_back({"clocks", true, detail, ""});
@@ -114,7 +114,7 @@ void check_clocks(const StartedDriver& started, Checks& checks) {
     checks.push_back(
         {"clocks", false,
          fmt::format("{}; throttled: {}", detail, text(describe_throttle_reasons(reading->throttle_reasons))),
-         "let the GPU cool down, or wait for other work on it to end"});
+         "Let the GPU cool down, or wait for its other work to end."});
   }
 }
 
@@ -125,7 +125,7 @@ void check_cache(Checks& checks) {
   const bool writable = !folder.empty() && !error && access(folder.c_str(), W_OK) == 0;
   checks.push_back({"cubin cache", writable,
                     writable ? folder.string() : fmt::format("'{}' is not writable", folder.string()),
-                    writable ? "" : "set ATTNSCOPE_CACHE_DIR to a writable folder"});
+                    writable ? "" : "Set ATTNSCOPE_CACHE_DIR to a writable folder."});
 }
 
 }  // namespace

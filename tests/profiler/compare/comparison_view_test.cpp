@@ -206,12 +206,12 @@ TEST(ComparisonView, Sentences) {
   const Judged faster{.ratio = 0.9, .low = 0.88, .high = 0.93, .verdict = Verdict::faster, .detectable = 0.04};
   const Case one({slower});
   EXPECT_EQ(text(one.view.answer),
-            "after against before: 0 FASTER, 1 SLOWER, 0 SAME, 0 UNDECIDED; 0 not compared. Geometric mean 1.1000 "
-            "[1.0800, 1.1204].");
+            "after against before: 0 FASTER, 1 SLOWER, 0 SAME, 0 UNDECIDED; 0 not compared. Geometric mean ratio [95% "
+            "CI]: 1.1000 [1.0800, 1.1204].");
   const Case several({slower, faster, {}, {.verdict = Verdict::ambiguous}});
   EXPECT_THAT(text(several.view.answer), HasSubstr(": 1 FASTER, 1 SLOWER, 1 SAME, 1 UNDECIDED; "));
   ASSERT_EQ(several.view.evidence.size(), 1U);
-  EXPECT_EQ(text(several.view.evidence[0]), "Min. detectable change per point (90% power): median 2%, worst 4%.");
+  EXPECT_EQ(text(several.view.evidence[0]), "Minimum detectable change per point (90% power): median 2%, worst 4%.");
   EXPECT_TRUE(Case(std::vector<Judged>{{.detectable = 0}}).view.evidence.empty());
   const Case two({slower}, 2);
   EXPECT_THAT(text(two.view.answer), StartsWith("The set of 2 other sides against before: 0 FASTER, 2 SLOWER"));

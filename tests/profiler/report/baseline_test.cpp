@@ -74,7 +74,7 @@ TEST(ReportBaseline, ShowsAnswerAndWorstRows) {
   const std::vector<std::string> told = documents::sentences(document);
   EXPECT_THAT(told.at(0), HasSubstr("before"));
   EXPECT_THAT(told.at(0), HasSubstr("0 FASTER, 7 SLOWER"));
-  EXPECT_EQ(count_of(told, "Min. detectable change"), 1U);
+  EXPECT_EQ(count_of(told, "Minimum detectable change"), 1U);
   EXPECT_EQ(count_of(told, "UNDECIDED points need about"), 1U);
   const auto worst =
       std::ranges::find_if(document.answer, [](const Block& block) { return std::holds_alternative<Table>(block); });

@@ -39,7 +39,7 @@ TEST_F(ErrorNoteTest, IsShownForSimulatedPointsOnly) {
   settle();
   ASSERT_TRUE(page.error_note().isVisible());
   const QString words = page.error_note().text();
-  EXPECT_TRUE(words.startsWith("simulated; error on the H200: Naive DRAM ±")) << words.toStdString();
+  EXPECT_TRUE(words.startsWith("Simulated. Median error on H200: Naive DRAM ±")) << words.toStdString();
   EXPECT_TRUE(words.contains("%, time ±") || words.contains("), time ±")) << words.toStdString();
   EXPECT_FALSE(words.contains("FA1")) << "it is not shown";
   page.resize(330, 700);
@@ -62,12 +62,12 @@ TEST_F(ErrorNoteTest, ShowsErrorsPerGpu) {
   };
   ASSERT_NE(figures("H100"), figures("H200"));
   const QString of_h100 = page.error_note().text();
-  EXPECT_TRUE(of_h100.startsWith("simulated; error on the H100 80GB HBM3: Naive DRAM ±")) << of_h100.toStdString();
+  EXPECT_TRUE(of_h100.startsWith("Simulated. Median error on H100 80GB HBM3: Naive DRAM ±")) << of_h100.toStdString();
   EXPECT_TRUE(of_h100.contains(figures("H100"))) << of_h100.toStdString();
   ASSERT_EQ(workspace.open_now(simulated_on("H200")), QString());
   settle();
   const QString of_both = page.error_note().text();
-  EXPECT_TRUE(of_both.contains(figures("H100") + " · simulated; error on the H200: Naive DRAM"))
+  EXPECT_TRUE(of_both.contains(figures("H100") + " · Simulated. Median error on H200: Naive DRAM"))
       << of_both.toStdString();
   EXPECT_TRUE(of_both.contains(figures("H200"))) << of_both.toStdString();
 }

@@ -166,7 +166,7 @@ TEST_F(HeatmapPageTest, OutlinesThePlateau) {
   apply_theme(ThemeChoice::light);
   open({{"tiles", records, false}});
   EXPECT_EQ(page.heatmap()->map().plateau.size(), 3U);
-  EXPECT_TRUE(page.heatmap()->caption().contains("dotted: within 3% of the best (3 in all)"))
+  EXPECT_TRUE(page.heatmap()->caption().contains("thick dots: within 3% of the best (3)"))
       << page.heatmap()->caption().toStdString();
   EXPECT_TRUE(page.heatmap()->describe_cell({0, 1}).notes.contains("Within 3% of the best shown."));
   // The outline runs along the right edge of the plateau's last cell, not between its cells.

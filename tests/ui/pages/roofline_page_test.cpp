@@ -216,7 +216,7 @@ TEST_F(RooflinePageTest, CountsPointsOfOtherDevices) {
   const auto note_text = [&] {
     QStringList shown;
     for (const QLabel* label : page.findChildren<QLabel*>()) {
-      if (label->text().startsWith("Not shown here")) shown << label->text();
+      if (label->text().startsWith("Not shown: ")) shown << label->text();
     }
     return shown.join('|');
   };
@@ -226,9 +226,8 @@ TEST_F(RooflinePageTest, CountsPointsOfOtherDevices) {
   ASSERT_EQ(workspace.open_now(path), QString());
   std::size_t of_others = 0;
   for (const PointRecord& point : fixtures::memory_wall()) of_others += point.disposition == Disposition::ok ? 1 : 0;
-  EXPECT_EQ(note_text(), QStringLiteral("Not shown here: %1 points of A100 80GB, under roofs of their own: choose "
-                                        "them by Device.")
-                             .arg(of_others));
+  EXPECT_EQ(note_text(),
+            QStringLiteral("Not shown: %1 points of A100 80GB. Choose another Device above.").arg(of_others));
 }
 
 TEST_F(RooflinePageTest, RestoresSavedChoices) {

@@ -28,6 +28,12 @@ constexpr int input_column = 2;
 constexpr int kib = 1024;
 constexpr int largest_int = std::numeric_limits<int>::max();
 
+QString sentence(const Message& help) {
+  QString words = qtext(help);
+  if (!words.isEmpty()) words[0] = words[0].toUpper();
+  return words;
+}
+
 int to_int(std::int64_t value) {
   return static_cast<int>(std::clamp<std::int64_t>(value, 0, largest_int));
 }
@@ -159,7 +165,7 @@ void ChoiceEditors::add_field(const Field& field) {
   if (rows_.contains(name)) return;
   if (const Field* leader = find_field(field.follows)) add_field(*leader);
   const QString label = qtext(field.label());
-  const QString help = qtext(field.help());
+  const QString help = sentence(field.help());
   switch (field.type) {
     case FieldType::integer:
       return add_whole_number(field);
@@ -191,7 +197,7 @@ void ChoiceEditors::add_field(const Field& field) {
 
 void ChoiceEditors::add_whole_number(const Field& field) {
   const QString name = to_qstring(field.name);
-  NumberEditor* editor = add_number(name, qtext(field.label()), qtext(field.help()), to_int(field.smallest),
+  NumberEditor* editor = add_number(name, qtext(field.label()), sentence(field.help()), to_int(field.smallest),
                                     to_int(field.largest), field.offered.step, default_stops(field));
   if (field.role == FieldRole::knob) editor->spin()->setSpecialValueText(qtext(msg::common::chosen{}));
   const FieldPair* wide = field_pair_of(field.name);
@@ -203,7 +209,7 @@ void ChoiceEditors::add_whole_number(const Field& field) {
       // One editor changes both fields while they are equal.
       const bool both = wide->equal_in(spec);
       const QString words = qtext(both ? wide->label() : field.label());
-      const QString tip = plain_tooltip(qtext(both ? wide->help() : field.help()));
+      const QString tip = plain_tooltip(sentence(both ? wide->help() : field.help()));
       const Row& row = rows_[name];
       row.label->setText(words);
       row.label->setToolTip(tip);
@@ -237,7 +243,7 @@ void ChoiceEditors::add_real_number(const Field& field) {
     const QSignalBlocker quiet(spin);
     spin->setValue(std::get<double>(field.get(choices.point.spec)));
   };
-  add_row(name, qtext(field.label()), qtext(field.help()), {spin}).show = show;
+  add_row(name, qtext(field.label()), sentence(field.help()), {spin}).show = show;
 }
 
 void ChoiceEditors::add_m() {

@@ -101,9 +101,17 @@ void RooflinePage::refresh_devices() {
     return std::ranges::find_if(filter().rows(), [&](Row each) { return table.run(each).device_id == id; });
   };
   std::vector<Option> devices;
+  std::map<QString, int> titles;
   for (const std::string& id : analysis::roofline_devices(table, filter().rows())) {
     devices.push_back({.text = QString::fromStdString(analysis::device_title(table, table.run_index(*first_of(id)))),
                        .id = QString::fromStdString(id)});
+    ++titles[devices.back().text];
+  }
+  // Titles are unique within a provenance only: one GPU may be measured and imported.
+  for (Option& device : devices) {
+    if (titles[device.text] < 2) continue;
+    const Provenance provenance = table.run(*first_of(device.id.toStdString())).provenance;
+    device.text = QStringLiteral("%1 (%2)").arg(device.text, qtext(title(provenance)));
   }
   device_.offer(std::move(devices));
   ceilings_.clear();
