@@ -177,7 +177,8 @@ extern "C" __global__ void __launch_bounds__(attnscope::fa1::block_threads, 1)
 
 #pragma unroll 1
     for (int unit = first_unit, next_unit; unit < units; unit = next_unit) {
-      // The same slice of the team's next row tile, and the next unit, which is that one or comes before it.
+      // Unit of the same slice in the team's next row tile. The next unit of this warp is the next slice of the current
+      // tile, or the first slice of that next tile.
       const int next_tile_unit = tile_after(unit / slices, teams) * slices + unit % slices;
       next_unit = unit % slices < slices - 1 ? unit + 1 : next_tile_unit - unit % slices;
       float(&maximum)[2] = rows.statistics.maximum[0];

@@ -226,7 +226,7 @@ class LaunchBuilder {
             std::move(program)};
   }
 
-  /// `needs`: kernel name for messages about its resource needs.
+  /// `needs`: kernel name in messages about the kernel's resource needs.
   [[nodiscard]] KernelLaunch rows(const std::string& name, std::string_view needs, const RowWork& work,
                                   std::initializer_list<std::string_view> macros,
                                   std::vector<Argument> arguments) const {

@@ -67,7 +67,8 @@ class Moments {
 };
 
 struct RoundSample {
-  /// First run of the interleaved session, index among this run's rows with the same key, round.
+  /// Identity of the round: first run of the interleaved session, index among the run's rows with equal key, round
+  /// number.
   std::tuple<RunIndex, std::size_t, int> place;
   double ns = 0;
   double hz = 0;                                ///< 0 if unknown

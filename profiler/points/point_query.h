@@ -46,7 +46,7 @@ class PointQuery {
     ComparisonOp op = ComparisonOp::is;
     std::string field = {};  ///< canonical name of query_fields(); empty: a bare word
     std::vector<std::string> words = {};
-    std::vector<double> numbers = {};  ///< alternatives if `sign` is `is`, else one number
+    std::vector<double> numbers = {};  ///< one of these for ':' and '=', else one number
   };
 
  private:

@@ -19,7 +19,7 @@ inline constexpr int tile_side_limit = 512;
 /// is feasible.
 [[nodiscard]] std::optional<Config> nearest_tile(const Algorithm&, const AttentionProblem&, const Config&,
                                                  const DeviceLimits&);
-/// Euclidean distance of (ln Br, ln Bc): half a side is as far as twice of it.
+/// Euclidean distance in (ln Br, ln Bc): halving a side is as far as doubling it.
 [[nodiscard]] double tile_distance(const TileShape&, const TileShape&);
 
 /// Returns the tiles around one, without itself, nearest first: up to `steps` supported (else usual) sides up and down

@@ -90,7 +90,7 @@ class WorkerDevice : public Device {
     return record;
   }
 
-  /// If the link is lost, the returned point waits and has no result.
+  /// If the link is lost, the returned point has no result and is still pending.
   [[nodiscard]] MeasurementResult measure_deferred(const PointSpec& spec, const MeasureOptions& options,
                                                    const CancelToken& cancel) override {
     return request_measurement(spec, options, cancel, false);
