@@ -101,8 +101,8 @@ void print_junit(const ComparedSides& sides, const ComparisonView& view,
 
 void print_json(const ComparedSides& sides, const ComparisonView& view, Output& out) {
   nlohmann::ordered_json document;
-  document["base"] = sides.base_name;
-  document["other"] = sides.other_name;
+  document["baseline"] = sides.base_name;
+  document["candidate"] = sides.other_name;
   document["aligned"] = view.sides.front()->alignment.words();
   document["margin"] = view.margin;
   document["level"] = view.level;
@@ -110,7 +110,7 @@ void print_json(const ComparedSides& sides, const ComparisonView& view, Output& 
   for (const Verdict verdict : {Verdict::faster, Verdict::slower, Verdict::same, Verdict::ambiguous}) {
     document["counts"][std::string(to_string(verdict))] = view.count(verdict);
   }
-  document["counts"]["left_out"] = view.left_out;
+  document["counts"]["skipped"] = view.left_out;
   document["answers"] = rows_of(answer_data(view));
   document["differences"] = rows_of(difference_data(view.sides.front()->result));
   document["rows"] = rows_of(comparison_data(view, sides.files));

@@ -202,12 +202,12 @@ ExitCode preview(ImportOptions& options, ImportFormat format, const Import& impo
   const bool lacks = format == ImportFormat::ncu && options.algorithm.empty();
   const analysis::Table table = imported_column_table(import.columns);
   if (options.output.is("json")) {
-    options.output.object({{"recognised", name_of(format)},
+    options.output.object({{"detected_format", name_of(format)},
                            {"points", points},
-                           {"rows_left_out", import.empty_rows},
-                           {"lacks_problem", lacks},
+                           {"skipped_rows", import.empty_rows},
+                           {"needs_problem", lacks},
                            {"lines", lines},
-                           {"into", new_run_file("imported").string()},
+                           {"default_output", new_run_file("imported").string()},
                            {"rows", rows_of(table)}},
                           "attnscope-import-preview");
     return ExitCode::ok;
@@ -247,7 +247,7 @@ ExitCode run_import(ImportOptions& options) {
   }
   Result<Import, Message> import = import_points(text, format, request);
   if (!import && options.preview && options.output.is("json")) {
-    options.output.object({{"recognised", name_of(format)}}, "attnscope-import-preview");
+    options.output.object({{"detected_format", name_of(format)}}, "attnscope-import-preview");
   }
   if (!import) throw CommandError(ExitCode::error, "{}: {}", options.file, import.error());
   if (!options.filter.empty()) keep_matching(*import, options.filter);

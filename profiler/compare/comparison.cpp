@@ -375,7 +375,7 @@ std::span<const std::string_view> compared_levels() {
 std::string_view to_string(SkippedRows::CounterGroup why) {
   switch (why) {
     case SkippedRows::CounterGroup::unmatched:
-      return "no-partner";
+      return "unmatched";
     case SkippedRows::CounterGroup::failed:
       return "failed";
     case SkippedRows::CounterGroup::failed_on_both_sides:
@@ -383,7 +383,7 @@ std::string_view to_string(SkippedRows::CounterGroup why) {
     case SkippedRows::CounterGroup::several:
       break;
   }
-  return "several";
+  return "not-unique";
 }
 
 std::size_t ComparisonResult::count(Verdict verdict) const {

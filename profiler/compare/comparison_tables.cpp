@@ -150,9 +150,11 @@ class DisplayColumns {
           std::move(column), [ns](const ComparedPair& pair) { return pair.*ns; },
           [&points, ns, rows](const ComparedPair& pair) { return time_text(points, pair.*ns, pair.*rows); }, rows);
     };
-    add({.key = "base_ns", .title = text(msg::compare::base_time{}), .help = text(msg::compare::base_time_help{})},
+    add({.key = "baseline_ns", .title = text(msg::compare::base_time{}), .help = text(msg::compare::base_time_help{})},
         &ComparedPair::base_ns, &ComparedPair::base);
-    add({.key = "other_ns", .title = text(msg::compare::other_time{}), .help = text(msg::compare::other_time_help{})},
+    add({.key = "candidate_ns",
+         .title = text(msg::compare::other_time{}),
+         .help = text(msg::compare::other_time_help{})},
         &ComparedPair::other_ns, &ComparedPair::other);
     add_number(
         {.key = "cycles_ratio", .title = text(msg::compare::cycles{}), .help = text(msg::compare::cycles_help{})},
@@ -187,10 +189,11 @@ struct ExportColumns {
   template <class Value>
   void side(const char* what, Value value) {
     for (const bool of_other : {false, true}) {
-      table.add({.key = fmt::format("{}_{}", of_other ? "other" : "base", what)}, [value, of_other](const Line& line) {
-        const std::optional<Row> row = line.point(of_other);
-        return row ? std::string(value(*row)) : std::string();
-      });
+      table.add({.key = fmt::format("{}_{}", of_other ? "candidate" : "baseline", what)},
+                [value, of_other](const Line& line) {
+                  const std::optional<Row> row = line.point(of_other);
+                  return row ? std::string(value(*row)) : std::string();
+                });
     }
   }
   void number(std::string key, PairNumber value) {
@@ -226,17 +229,17 @@ struct ExportColumns {
 };
 
 void ExportColumns::judgment() {
-  number("base_ns", [](const ComparedPair& pair) { return pair.base_ns; });
-  number("other_ns", [](const ComparedPair& pair) { return pair.other_ns; });
+  number("baseline_ns", [](const ComparedPair& pair) { return pair.base_ns; });
+  number("candidate_ns", [](const ComparedPair& pair) { return pair.other_ns; });
   interval("ratio", "ratio", [](const RowVerdict& row) { return row.time; });
-  number("base_cycles", [](const ComparedPair& pair) { return pair.base_cycles; });
-  number("other_cycles", [](const ComparedPair& pair) { return pair.other_cycles; });
+  number("baseline_cycles", [](const ComparedPair& pair) { return pair.base_cycles; });
+  number("candidate_cycles", [](const ComparedPair& pair) { return pair.other_cycles; });
   interval("cycles_ratio", "cycles", [](const RowVerdict& row) { return row.cycles; });
   number("rounds", [](const ComparedPair& pair) { return static_cast<double>(pair.verdict.rounds); });
   number("recordings", [](const ComparedPair& pair) { return static_cast<double>(pair.recordings); });
   word("interleaved", [](const ComparedPair& pair) { return pair.paired ? "yes" : "no"; });
-  word("floor", [](const ComparedPair& pair) { return to_string(pair.verdict.floor); });
-  word("one_clock", [](const ComparedPair& pair) { return pair.verdict.one_clock ? "yes" : "no"; });
+  word("spread_source", [](const ComparedPair& pair) { return to_string(pair.verdict.floor); });
+  word("clock_normalized", [](const ComparedPair& pair) { return pair.verdict.one_clock ? "yes" : "no"; });
   number("clock_shift", [](const ComparedPair& pair) {
     return pair.verdict.one_clock ? Number(std::expm1(pair.verdict.clock_shift)) : Number();
   });
@@ -263,17 +266,17 @@ Table table_of_differences(const ComparisonResult& result, Text text_of) {
   TableBuilder<Difference> table(result.differences);
   table.add({.key = "what", .title = text(msg::compare::what{})},
             [text_of](const Difference& each) { return text_of(each.name); });
-  table.add({.key = "base", .title = text(msg::compare::baseline{})},
+  table.add({.key = "baseline", .title = text(msg::compare::baseline{})},
             [words](const Difference& each) { return words(each.base); });
-  table.add({.key = "other", .title = text(msg::compare::candidate_time_label{})},
+  table.add({.key = "candidate", .title = text(msg::compare::candidate_time_label{})},
             [words](const Difference& each) { return words(each.other); });
   return std::move(table).take();
 }
 
-constexpr std::array change_columns{std::pair("slower_by", &ComparisonAnswer::slower_by),
-                                    std::pair("faster_by", &ComparisonAnswer::faster_by),
-                                    std::pair("detectable", &ComparisonAnswer::detectable),
-                                    std::pair("detectable_at_worst", &ComparisonAnswer::detectable_at_worst)};
+constexpr std::array change_columns{std::pair("min_slowdown", &ComparisonAnswer::slower_by),
+                                    std::pair("min_speedup", &ComparisonAnswer::faster_by),
+                                    std::pair("min_detectable_median", &ComparisonAnswer::detectable),
+                                    std::pair("min_detectable_worst", &ComparisonAnswer::detectable_at_worst)};
 
 }  // namespace
 
@@ -306,14 +309,14 @@ Table comparison_data(const ComparisonView& view, std::span<const std::string> f
   columns.side("point", [&points](Row row) { return describe(points.spec(row)); });
   columns.side("provenance", [&points](Row row) { return attnscope::to_string(points.points().origin(row)); });
   columns.judgment();
-  columns.word("settle",
+  columns.word("to_decide",
                [&points, margin](const ComparedPair& pair) { return text(deciding_note(points, pair, margin)); });
-  columns.reason("left_out", [](const SkippedRows& left) { return to_string(left.why); });
+  columns.reason("skipped", [](const SkippedRows& left) { return to_string(left.why); });
   columns.reason("reason", [&points](const SkippedRows& left) { return text(skip_reason(points, left)); });
   for (std::size_t level = 0; level < compared_level_count; ++level) {
     const std::string key(compared_levels()[level]);
-    columns.number("base_" + key, [level](const ComparedPair& pair) { return pair.levels.at(level).base; });
-    columns.number("other_" + key, [level](const ComparedPair& pair) { return pair.levels.at(level).other; });
+    columns.number("baseline_" + key, [level](const ComparedPair& pair) { return pair.levels.at(level).base; });
+    columns.number("candidate_" + key, [level](const ComparedPair& pair) { return pair.levels.at(level).other; });
     columns.number("ratio_" + key, [level](const ComparedPair& pair) { return pair.levels.at(level).ratio(); });
   }
   return std::move(columns.table).take();
@@ -400,7 +403,7 @@ Table answer_data(const ComparisonView& view) {
   add("mean_ratio", [](const ComparisonAnswer& answer) { return answer.mean.ratio; });
   add("mean_low", [](const ComparisonAnswer& answer) { return answer.mean.interval.low; });
   add("mean_high", [](const ComparisonAnswer& answer) { return answer.mean.interval.high; });
-  add("floor", [](const ComparisonAnswer& answer) {
+  add("spread_source", [](const ComparisonAnswer& answer) {
     return answer.mean.assumed ? to_string(SpreadFloor::assumed_percent) : std::string_view();
   });
   for (const auto& [key, change] : change_columns) {
@@ -414,7 +417,7 @@ Table answer_data(const ComparisonView& view) {
       };
     };
     add(fmt::format("{}_needed", key), number(&RequiredSamples::times));
-    add(fmt::format("rows_settled_by_{}", key), number(&RequiredSamples::rows));
+    add(fmt::format("rows_decided_by_{}", key), number(&RequiredSamples::rows));
   }
   return std::move(table).take();
 }

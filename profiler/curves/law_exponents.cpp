@@ -442,8 +442,8 @@ Table law_data(const PointTable& points, std::span<const LawFamily> families, st
   add("provenance", [](const Family& family) { return attnscope::to_string(family.provenance); });
   add("problem", [](const Family& family) { return problem_text(family); });
   add("points", [](const Family& family) { return static_cast<double>(family.points.size()); });
-  add("outside", [](const Family& family) { return static_cast<double>(family.outside); });
-  add("cached", [](const Family& family) { return static_cast<double>(family.cached); });
+  add("excluded_out_of_range", [](const Family& family) { return static_cast<double>(family.outside); });
+  add("excluded_in_l2", [](const Family& family) { return static_cast<double>(family.cached); });
   for (std::size_t k = 0; k < variables.size(); ++k) {
     const std::string name(to_string(variables.at(k)));
     add(name, fit_value([k](const PowerLawFit& fit) { return fit.exponents[k]; }));
@@ -453,13 +453,13 @@ Table law_data(const PointTable& points, std::span<const LawFamily> families, st
     add(name + "_closed_form",
         [k](const Family& family) { return family.closed_form ? Number(family.closed_form->exponents[k]) : Number(); });
   }
-  add("constant", fit_value([](const PowerLawFit& fit) { return fit.coefficient; }));
-  add("worst_miss", fit_value([](const PowerLawFit& fit) { return fit.worst(); }));
+  add("coefficient", fit_value([](const PowerLawFit& fit) { return fit.coefficient; }));
+  add("max_residual", fit_value([](const PowerLawFit& fit) { return fit.worst(); }));
   add("collapse_low", of_points([](const Family& family) { return family.band.low; }));
   add("collapse_median", of_points([](const Family& family) { return family.band.median; }));
   add("collapse_high", of_points([](const Family& family) { return family.band.high; }));
   add("spread", of_points([](const Family& family) { return family.bytes_ratio; }));
-  add("withheld", [](const Family& family) { return refusal_text(family); });
+  add("no_fit_reason", [](const Family& family) { return refusal_text(family); });
   return std::move(table).take();
 }
 

@@ -167,7 +167,7 @@ Table paper_rows_table(const PointTable& points, const PaperTable& compared, boo
             [&points](Line row) { return static_cast<double>(points.spec(row->row).tile.bc); });
   table.add({.key = "quantity", .title = text(msg::paper_notes::quantity{})}, [](Line row) { return row->quantity; });
   table.add({.key = "unit", .title = text(msg::paper_notes::unit{})}, [](Line row) { return row->unit; });
-  table.add({.key = "ours", .title = text(msg::paper_notes::attnscope{}), .kind = number},
+  table.add({.key = "attnscope", .title = text(msg::paper_notes::attnscope{}), .kind = number},
             [](Line row) { return cell_of(row->ours); });
   table.add({.key = "provenance", .title = text(msg::paper_notes::provenance{})}, [titles](Line row) {
     if (!row->provenance) return std::string();

@@ -162,7 +162,7 @@ Table sharing_table(const PointTable& points, std::vector<MultiGpuPoint> shared,
   add(
       {.key = "tokens", .title = text(msg::sharing::tokens{})}, [](const Point& point) { return point.tokens; }, whole);
   add(
-      {.key = "hides_from",
+      {.key = "overlap_from",
        .title = text(msg::sharing::overlap_from{}),
        .help = text(msg::sharing::overlap_from_help{})},
       [](const Point& point) { return point.hides_from; }, [](double value) { return number_text(value); });

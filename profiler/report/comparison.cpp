@@ -226,7 +226,8 @@ void add_verdicts(const Context& context, std::vector<Block>& blocks) {
     const std::size_t rows = std::min(significant, max_first_page_rows);
     if (rows == 0) continue;
     analysis::Table worst = pair_table(compared, rows);
-    constexpr std::array<std::string_view, 6> shown{"verdict", "point", "against", "ratio", "base_ns", "other_ns"};
+    constexpr std::array<std::string_view, 6> shown{"verdict", "point",       "against",
+                                                    "ratio",   "baseline_ns", "candidate_ns"};
     std::erase_if(worst.columns,
                   [&](const analysis::Column& column) { return std::ranges::count(shown, column.key) == 0; });
     blocks.emplace_back(fill_table(worst, "worst", text(msg::report::worst_caption{.all = significant, .rows = rows})));

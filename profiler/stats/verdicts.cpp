@@ -198,7 +198,7 @@ std::string_view to_string(Undecided undecided) {
     case Undecided::few_rounds:
       return "few-rounds";
     case Undecided::apart:
-      return "apart";
+      return "separate-recordings";
     case Undecided::spread:
       return "spread";
     case Undecided::clocks:

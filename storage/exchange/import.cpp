@@ -63,11 +63,11 @@ analysis::Table imported_column_table(std::vector<ImportedColumn> columns) {
   };
   add("column", msg::import_preview::column{}, &ImportedColumn::name);
   add("unit", msg::import_preview::unit{}, &ImportedColumn::unit);
-  add("becomes", msg::import_preview::field{}, &ImportedColumn::becomes);
+  add("field", msg::import_preview::field{}, &ImportedColumn::becomes);
   add("title", msg::import_preview::name{}, &ImportedColumn::title);
-  add("kept_in", msg::import_preview::stored_unit{}, &ImportedColumn::kept_in);
+  add("stored_unit", msg::import_preview::stored_unit{}, &ImportedColumn::kept_in);
   table.add(
-      {.key = "left_out", .title = text(msg::import_preview::skip_reason{}), .kind = analysis::ColumnKind::sentence},
+      {.key = "skip_reason", .title = text(msg::import_preview::skip_reason{}), .kind = analysis::ColumnKind::sentence},
       [](const ImportedColumn& each) { return each.left_out; });
   add("example", msg::import_preview::example{}, &ImportedColumn::example);
   return std::move(table).take();

@@ -47,7 +47,7 @@ TEST_F(Ab, simulates_one_round) {
   const nlohmann::json row = nlohmann::json::parse(ab(words + Words{"--json"}).out)["rows"].at(0);
   EXPECT_EQ(row["verdict"], "FASTER");
   EXPECT_EQ(row["rounds"], 1);
-  EXPECT_NEAR(row["ratio"].get<double>(), row["other_ns"].get<double>() / row["base_ns"].get<double>(), 1e-12);
+  EXPECT_NEAR(row["ratio"].get<double>(), row["candidate_ns"].get<double>() / row["baseline_ns"].get<double>(), 1e-12);
 }
 
 TEST_F(Ab, axes_of_a_side_take_precedence) {
@@ -74,13 +74,13 @@ TEST_F(Ab, stored_rounds_give_equal_verdicts) {
   const nlohmann::json first = nlohmann::json::parse(ab(words).out)["rows"].at(0);
   const nlohmann::json row = compared("kept.attnscope");
   EXPECT_EQ(row, first);
-  EXPECT_THAT(row["base_point"], HasSubstr("fp16"));
-  EXPECT_THAT(row["other_point"], HasSubstr("bf16"));
+  EXPECT_THAT(row["baseline_point"], HasSubstr("fp16"));
+  EXPECT_THAT(row["candidate_point"], HasSubstr("bf16"));
   // A second invocation adds a run to the same file.
   const Outcome again = expect_exit(0, ab({"N=512", "d=64", "-d", "simulated", "--baseline", "algorithm=fa1",
                                            "--candidate", "algorithm=fa2", "-o", in_folder("kept.attnscope")}));
   EXPECT_THAT(again.out, AllOf(HasSubstr("run 2 "), HasSubstr("kept.attnscope:2")));
-  EXPECT_THAT(compared("kept.attnscope:2")["base_point"], HasSubstr("fa1"));
+  EXPECT_THAT(compared("kept.attnscope:2")["baseline_point"], HasSubstr("fa1"));
   EXPECT_EQ(compared("kept.attnscope:1"), first);
 }
 

@@ -456,19 +456,19 @@ TEST_F(Collect, import_preview_writes_nothing) {
               AllOf(HasSubstr("read as csv"), HasSubstr("1 point on unnamed GPU"), HasSubstr("1 row without a number"),
                     HasSubstr("time_median_ns")));
   const auto said = nlohmann::json::parse(run(folder_, {"import", csv, "--preview", "--json"}).out);
-  EXPECT_EQ(said["recognised"], "csv");
+  EXPECT_EQ(said["detected_format"], "csv");
   EXPECT_EQ(said["points"], 1);
-  EXPECT_EQ(said["rows_left_out"], 1);
-  EXPECT_FALSE(said["lacks_problem"]);
+  EXPECT_EQ(said["skipped_rows"], 1);
+  EXPECT_FALSE(said["needs_problem"]);
   EXPECT_EQ(said["rows"].size(), 6U);
-  EXPECT_EQ(said["rows"][4]["left_out"], "not a field, knob, metric or counter");
-  EXPECT_FALSE(std::filesystem::exists(said["into"].get<std::string>()));
+  EXPECT_EQ(said["rows"][4]["skip_reason"], "not a field, knob, metric or counter");
+  EXPECT_FALSE(std::filesystem::exists(said["default_output"].get<std::string>()));
   EXPECT_EQ(run(folder_, {"import", csv, "--json"}).exit_code, 2);
   EXPECT_EQ(run(folder_, {"import", csv, "--preview", "-o", file_}).exit_code, 2);
   std::ofstream(csv) << "algorithm,N,heads,d,time_ns,time_ns\nfa2,64,1,64,1,2\n";
   const Outcome twice = expect_exit(1, run(folder_, {"import", csv, "--preview", "--json"}));
   EXPECT_THAT(twice.err, HasSubstr("line 1: duplicate column 'time_ns'"));
-  EXPECT_EQ(nlohmann::json::parse(twice.out)["recognised"], "csv");
+  EXPECT_EQ(nlohmann::json::parse(twice.out)["detected_format"], "csv");
 }
 
 TEST_F(Collect, paper_prints_published_values) {
@@ -483,7 +483,7 @@ TEST_F(Collect, paper_prints_published_values) {
   ASSERT_NE(row, rows.end());
   EXPECT_EQ((*row)["paper"], 3.2);
   EXPECT_EQ((*row)["provenance"], "simulated");
-  EXPECT_GT((*row)["ours"], 0);
+  EXPECT_GT((*row)["attnscope"], 0);
   EXPECT_THAT(text.out, AllOf(HasSubstr("fp16, cold L2"), Not(HasSubstr("skipped, not in Fig. 2"))));
 
   const auto other = folder_ / "other.attnscope";
@@ -535,7 +535,7 @@ TEST_F(Collect, law_fits_a_sweep_over_n_d_and_m) {
     EXPECT_NEAR(row["N_closed_form"].get<double>(), served ? 1 : 2, 0.05) << row;
     EXPECT_NEAR(row["M_closed_form"].get<double>(), served ? 0 : -1, 0.05) << row;
     if (served) continue;
-    EXPECT_EQ(row["withheld"], nullptr) << row;
+    EXPECT_EQ(row["no_fit_reason"], nullptr) << row;
     EXPECT_NEAR(row["N"].get<double>(), 2, 0.05) << row;
     EXPECT_NEAR(row["M"].get<double>(), -1, 0.05) << row;
   }

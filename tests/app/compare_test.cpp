@@ -75,7 +75,7 @@ TEST_F(Compare, fails_on_regression_only) {
       nlohmann::json::parse(compared({before_, "--candidate", after, "--format", "json"}).out)["answers"];
   ASSERT_EQ(answers.size(), 1U);
   EXPECT_EQ(answers[0]["points"], 2);
-  EXPECT_NEAR(answers[0]["slower_by"].get<double>(), 0.13488, 1e-5);
+  EXPECT_NEAR(answers[0]["min_slowdown"].get<double>(), 0.13488, 1e-5);
   EXPECT_EQ(compared({after, "--candidate", before_, "--fail-on-regression", "1"}).exit_code, 0);
 }
 
@@ -118,13 +118,13 @@ TEST_F(Compare, json_and_csv_contain_values) {
   const nlohmann::json document = nlohmann::json::parse(outcome.out);
   ASSERT_EQ(document["rows"].size(), 3U);
   const nlohmann::json& row = document["rows"][0];
-  EXPECT_EQ(row["base_ns"], 1000);
-  EXPECT_EQ(row["other_ns"], 800);
+  EXPECT_EQ(row["baseline_ns"], 1000);
+  EXPECT_EQ(row["candidate_ns"], 800);
   EXPECT_NEAR(row["ratio"].get<double>(), 0.8, 1e-12);
   EXPECT_NEAR(row["ratio_high"].get<double>(), 0.84, 1e-9);
   EXPECT_EQ(row["verdict"], "FASTER");
-  EXPECT_EQ(row["floor"], "assumed");
-  EXPECT_EQ(document["rows"][1]["left_out"], "no-partner");
+  EXPECT_EQ(row["spread_source"], "assumed");
+  EXPECT_EQ(document["rows"][1]["skipped"], "unmatched");
   EXPECT_THAT(compared({before_, after, "--format", "csv"}).out, HasSubstr(",FASTER,"));
 }
 
@@ -164,7 +164,7 @@ TEST_F(Compare, suggested_command_runs) {
   const nlohmann::json rows = nlohmann::json::parse(outcome.out)["rows"];
   for (const nlohmann::json& row : rows) {
     if (row["verdict"] != "UNDECIDED") continue;
-    const std::string words = row["settle"].get<std::string>();
+    const std::string words = row["to_decide"].get<std::string>();
     EXPECT_THAT(words, HasSubstr(" --margin 40"));
     if (command.empty()) command = command_in(words);
   }

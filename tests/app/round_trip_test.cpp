@@ -92,9 +92,9 @@ class RoundTrip : public CommandTest {
   }
 };
 
-constexpr std::array<std::string_view, 12> of_a_verdict{"verdict",   "base_ns",    "other_ns", "ratio",
-                                                        "ratio_low", "ratio_high", "rounds",   "floor",
-                                                        "spread",    "p_same",     "p_change", "base_cycles"};
+constexpr std::array<std::string_view, 12> of_a_verdict{"verdict",   "baseline_ns", "candidate_ns", "ratio",
+                                                        "ratio_low", "ratio_high",  "rounds",       "spread_source",
+                                                        "spread",    "p_same",      "p_change",     "baseline_cycles"};
 
 TEST_F(RoundTrip, imported_recordings_give_equal_verdicts) {
   const fs::path before = recorded(folder_ / "before.attnscope", 1, {});
@@ -104,7 +104,7 @@ TEST_F(RoundTrip, imported_recordings_give_equal_verdicts) {
   std::map<std::string, int> verdicts;
   for (const nlohmann::json& row : wanted) ++verdicts[row["verdict"].get<std::string>()];
   EXPECT_EQ(verdicts, (std::map<std::string, int>{{"UNDECIDED", 1}, {"FASTER", 1}, {"SAME", 9}, {"SLOWER", 1}}));
-  EXPECT_EQ(wanted[0]["floor"], "rounds");
+  EXPECT_EQ(wanted[0]["spread_source"], "rounds");
   const nlohmann::json in_turns = rows(before.string() + ":algo:fa1", before.string() + ":algo:fa2");
   for (const Words& form : {Words{"--format", "csv"}, {"--format", "csv", "--long"}, {"--format", "json"}}) {
     SCOPED_TRACE(form.back());
@@ -124,8 +124,8 @@ TEST_F(RoundTrip, imported_recordings_give_equal_verdicts) {
     for (const nlohmann::json& row : rows(before, base)) {
       EXPECT_EQ(row["verdict"], "SAME");
       EXPECT_EQ(row["ratio"], 1);
-      EXPECT_EQ(row["floor"], "rounds");
-      EXPECT_EQ(row["base_ns"], row["other_ns"]);
+      EXPECT_EQ(row["spread_source"], "rounds");
+      EXPECT_EQ(row["baseline_ns"], row["candidate_ns"]);
     }
   }
 }
@@ -136,7 +136,7 @@ TEST_F(RoundTrip, simulated_points_stay_simulated) {
   for (const Words& form : {Words{"--format", "csv"}, {"--format", "csv", "--long"}, {"--format", "json"}}) {
     const nlohmann::json got = rows(file, again(file, form));
     ASSERT_EQ(got.size(), 1U);
-    EXPECT_EQ(got[0]["other_provenance"], "simulated");
+    EXPECT_EQ(got[0]["candidate_provenance"], "simulated");
     EXPECT_EQ(got[0]["verdict"], "SAME");
   }
 }
@@ -151,8 +151,8 @@ TEST_F(RoundTrip, interval_is_assumed_without_rounds) {
   EXPECT_THAT(compared("text"), AllOf(HasSubstr("1.2000 [1.1429, 1.2600, assumed]"), Not(HasSubstr("no times"))));
   EXPECT_THAT(compared("csv"), HasSubstr(",assumed,"));
   const nlohmann::json document = nlohmann::json::parse(compared("json"));
-  EXPECT_EQ(document["rows"][0]["floor"], "assumed");
-  EXPECT_EQ(document["answers"][0]["floor"], "assumed");
+  EXPECT_EQ(document["rows"][0]["spread_source"], "assumed");
+  EXPECT_EQ(document["answers"][0]["spread_source"], "assumed");
 }
 
 TEST_F(RoundTrip, repeated_rows_are_not_rounds) {
@@ -172,12 +172,12 @@ TEST_F(RoundTrip, repeated_rows_are_not_rounds) {
       rows(imported("one", header + rows_of_one, says), imported("two", header + rows_of_two, says));
   ASSERT_EQ(undeclared.size(), 1U);
   EXPECT_EQ(undeclared[0]["rounds"], 1);
-  EXPECT_EQ(undeclared[0]["floor"], "assumed");
-  EXPECT_EQ(undeclared[0]["base_ns"], 1001);
+  EXPECT_EQ(undeclared[0]["spread_source"], "assumed");
+  EXPECT_EQ(undeclared[0]["baseline_ns"], 1001);
   const nlohmann::json of_rounds = rows(imported("three", declared), imported("four", declared_other));
   ASSERT_EQ(of_rounds.size(), 1U);
   EXPECT_EQ(of_rounds[0]["rounds"], 6);
-  EXPECT_EQ(of_rounds[0]["floor"], "rounds");
+  EXPECT_EQ(of_rounds[0]["spread_source"], "rounds");
   EXPECT_EQ(of_rounds[0]["verdict"], "SLOWER");
 
   std::ofstream(folder_ / "twice.csv") << declared << "3,GPU X,mine,512,16,64,1003\n";

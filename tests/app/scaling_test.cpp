@@ -34,7 +34,7 @@ TEST_F(ScalingCommand, ComparesWithOneGpu) {
   expect_exit(0, run(folder_, {"import", folder_ / "a.csv", "-o", folder_ / "b.attnscope"}));
   const auto again = nlohmann::json::parse(run(folder_, {"scaling", "--json", folder_ / "b.attnscope"}).out).at("rows");
   ASSERT_EQ(again.size(), 2U);
-  for (const char* key : {"time_ns", "efficiency", "gpu_combine_ns", "link_bytes", "hides_from"}) {
+  for (const char* key : {"time_ns", "efficiency", "gpu_combine_ns", "link_bytes", "overlap_from"}) {
     EXPECT_EQ(again[1].at(key), rows[1].at(key)) << key;
   }
   expect_exit(1, run(folder_, {"scaling", "--filter", "fa2", file}));

@@ -22,7 +22,7 @@ from scipy.optimize import least_squares
 from scipy.stats import spearmanr
 
 UNITS = ("tensor", "exponential", "fp32", "shared", "l2")
-NAMES = (["block_latency", "step_latency", "round_latency", "square_latency", "refill_latency"] + [f"alone_{unit}" for unit in UNITS] + [f"busy_{unit}" for unit in UNITS]
+NAMES = (["block_latency", "step_latency", "round_latency", "mask_read_latency", "refill_latency"] + [f"alone_{unit}" for unit in UNITS] + [f"busy_{unit}" for unit in UNITS]
          + ["skew", "overlap", "launch_ns"])
 #          latencies          alone                    busy                     skew, overlap, launch
 MIN_VALUES = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.5, 0, 0, 0, 0, 0, 1, 500]
@@ -48,7 +48,7 @@ def read(path):
     for name in rows[0]:
         if name not in text_columns:
             table[name] = np.array([float(row[name]) for row in rows])
-    table["tensor_flops"] /= table["products_at_once"]  # peaks are for 16-bit operands
+    table["tensor_flops"] /= table["relative_throughput"]  # peaks are for 16-bit operands
     return table
 
 
@@ -82,21 +82,21 @@ class Sm:
         self.sm_work = busy["shared"] + busy["l2"]
         self.steps = t["steps"] / self.blocks
         self.rounds = t["rounds"] / self.blocks
-        self.squares = t["squares_read"] / self.blocks
+        self.mask_reads = t["mask_reads"] / self.blocks
 
     def cycles(self, count, steps=None, rounds=None, squares=None):
         """Cycles of a block with the given steps, rounds and squares (mean block by default) if `count` blocks start together."""
         c = self.c
         share = 1.0
         if steps is None:
-            steps, rounds, squares = self.steps, self.rounds, self.squares
+            steps, rounds, squares = self.steps, self.rounds, self.mask_reads
         else:
             share = np.where(self.rounds > 0, divide_or_zero(rounds, self.rounds), divide_or_zero(steps, self.steps))
-        latency = c["block_latency"] + c["round_latency"] * rounds + c["square_latency"] * squares + self.alone * share
+        latency = c["block_latency"] + c["round_latency"] * rounds + c["mask_read_latency"] * squares + self.alone * share
         dealt = np.where(self.warps > 4, self.warps, self.warps * count)
         work = share * np.maximum(self.scheduler_work * np.ceil(dealt / 4) / (dealt / 4), self.sm_work)
-        waits = c["step_latency"] * steps / self.t["steps_at_once"]
-        at_once = self.t["loaded_at_once"]
+        waits = c["step_latency"] * steps / self.t["concurrent_steps"]
+        at_once = self.t["concurrent_load_bytes"]
         fills = np.where(at_once > 0, count / self.t["l1_bytes"] - divide_or_zero(np.ones_like(at_once), at_once), 0)
         from_dram = np.minimum(1, divide_or_zero(self.t["dram_bytes"], self.t["l2_sm_bytes"]))
         refills = from_dram * share * self.t["register_bytes"] / self.blocks * np.maximum(0, fills)
@@ -210,9 +210,9 @@ def held_clock(t, ns_at):
 
     def can_hold(share):
         ns = total(ns_at(share * boost))
-        below = t["clock_load"] + t["clock_surge"] * np.maximum(0, tensor / share / ns - t["clock_surge_from"])
+        below = t["clock_load"] + t["clock_tensor_slope"] * np.maximum(0, tensor / share / ns - t["clock_tensor_threshold"])
         added = t["power_tensor"] * tensor / ns * share ** t["power_exponent"] + t["power_dram"] * dram / ns
-        power = t["power_idle"] + (1 - np.exp(-5 * ns / t["power_lag_ns"])) * added
+        power = t["power_idle"] + (1 - np.exp(-5 * ns / t["power_averaging_ns"])) * added
         return (share <= 1 - below * (1 - np.exp(-ns / t["clock_load_ns"]))) & (power <= 1)
 
     within, above = np.full_like(boost, 0.3), np.ones_like(boost)
@@ -268,7 +268,7 @@ def fit(t, clock, before, starts):
     work = {"tensor": "tensor_flops", "exponential": "exponentials", "fp32": "fp32_values", "shared": "shared_bytes",
             "l2": "l2_sm_bytes"}
     used = np.array([t[work[name.split("_")[1]]].any() if name.split("_")[0] in ("alone", "busy")
-                     else t["squares_read"].any() if name == "square_latency"
+                     else t["mask_reads"].any() if name == "mask_read_latency"
                      else t["register_bytes"].any() if name == "refill_latency" else True for name in NAMES])
     typical = np.array(TYPICAL, float)
 
@@ -303,7 +303,7 @@ def format_constants(constants):
         return f"    .{name} = {{{', '.join(parts)}}},\n"
 
     return (f"{{\n    .block_latency = {format_number(c['block_latency'])},\n    .step_latency = {format_number(c['step_latency'])},\n    .round_latency = {format_number(c['round_latency'])},\n"
-            + "".join(f"    .{name} = {format_number(c[name])},\n" for name in ("square_latency", "refill_latency") if c[name] > 0)
+            + "".join(f"    .{name} = {format_number(c[name])},\n" for name in ("mask_read_latency", "refill_latency") if c[name] > 0)
             + format_costs("alone") + format_costs("busy") + f"    .skew = {format_number(c['skew'])},\n    .overlap = {format_number(c['overlap'])},\n"
             f"    .launch_ns = {format_number(c['launch_ns'])},\n    // .use: see fit_use.py\n}}")
 

@@ -50,7 +50,7 @@ import json, statistics, sys
 
 percent, every = float(sys.argv[1].split("/")[0]), int(sys.argv[1].split("/")[1])
 rows = json.load(open(sys.argv[2]))["rows"]
-if any(row.get("left_out") for row in rows):
+if any(row.get("skipped") for row in rows):
     sys.exit(f"{sys.argv[2]}: some points have no partner, so changed points cannot be identified by position")
 changed = [row for i, row in enumerate(rows) if i % every == 0]
 others = [row for i, row in enumerate(rows) if i % every]
@@ -89,7 +89,7 @@ import collections, json, sys
 print(f"{'one build':<14} {'rows':>6} {'FASTER':>7} {'SLOWER':>7} {'SAME':>7} {'UNDECIDED':>10}")
 total = collections.Counter()
 for name in sys.argv[1:]:
-    verdicts = collections.Counter(row["verdict"] for row in json.load(open(name))["rows"] if not row.get("left_out"))
+    verdicts = collections.Counter(row["verdict"] for row in json.load(open(name))["rows"] if not row.get("skipped"))
     total += verdicts
     words = [verdicts[word] for word in ("FASTER", "SLOWER", "SAME", "UNDECIDED")]
     print(f"{name[:-5]:<14} {sum(words):6d} {words[0]:7d} {words[1]:7d} {words[2]:7d} {words[3]:10d}")

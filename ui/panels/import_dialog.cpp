@@ -69,10 +69,10 @@ QLabel* plain_label(QWidget* parent) {
   return label;
 }
 
-QString name_of(const QString& recognised) {
-  if (recognised == QLatin1String("ncu")) return qtext(msg::import_dialog::ncu{});
-  if (recognised == QLatin1String("json")) return qtext(msg::import_dialog::json{});
-  return recognised.isEmpty() ? QString() : qtext(msg::import_dialog::csv{});
+QString name_of(const QString& format) {
+  if (format == QLatin1String("ncu")) return qtext(msg::import_dialog::ncu{});
+  if (format == QLatin1String("json")) return qtext(msg::import_dialog::json{});
+  return format.isEmpty() ? QString() : qtext(msg::import_dialog::csv{});
 }
 
 }  // namespace
@@ -176,22 +176,22 @@ void ImportDialog::look() {
 }
 
 void ImportDialog::show_preview(const QJsonObject& said, const QString& why) {
-  const QString recognised = said[QLatin1String("recognised")].toString();
+  const QString format = said[QLatin1String("detected_format")].toString();
   // Invalid options fail before the file is read.
-  if (!recognised.isEmpty()) show_option_fields(recognised == QLatin1String("ncu"));
+  if (!format.isEmpty()) show_option_fields(format == QLatin1String("ncu"));
   show_columns(said[QLatin1String("rows")].toArray());
-  const bool lacks = said[QLatin1String("lacks_problem")].toBool();
+  const bool lacks = said[QLatin1String("needs_problem")].toBool();
   ready_ = why.isEmpty() && !lacks;
-  QStringList lines{name_of(recognised)};
+  QStringList lines{name_of(format)};
   for (const auto& line : said[QLatin1String("lines")].toArray()) lines << line.toString();
   if (lacks) lines << qtext(msg::import_dialog::problem_missing{});
   lines << why;
   lines.removeAll(QString());
   show_text(lines.join(QLatin1Char('\n')));
-  const QString into = said[QLatin1String("into")].toString();
-  if (default_target_.isEmpty() && !into.isEmpty()) {
-    default_target_ = into;
-    if (target_->text().isEmpty()) target_->setText(into);
+  const QString output = said[QLatin1String("default_output")].toString();
+  if (default_target_.isEmpty() && !output.isEmpty()) {
+    default_target_ = output;
+    if (target_->text().isEmpty()) target_->setText(output);
   }
   show_state();
 }
@@ -217,7 +217,7 @@ void ImportDialog::show_columns(const QJsonArray& rows) {
     table.add(std::move(column), cell);
   }
   const auto is_left_out = [](const QJsonObject& row) {
-    return row[QLatin1String("left_out")].toString().isEmpty() ? analysis::Tone::plain : analysis::Tone::muted;
+    return row[QLatin1String("skip_reason")].toString().isEmpty() ? analysis::Tone::plain : analysis::Tone::muted;
   };
   table.table().tone = table.of(is_left_out);
   model_->set_table(std::make_shared<const analysis::Table>(std::move(table).take()));

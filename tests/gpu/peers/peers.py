@@ -45,12 +45,12 @@ def build(folder):
             json.dump(statement, out)
 
 
-def compare(attnscope, folder, ours, theirs, d, n, mask, pass_, seconds):
+def compare(attnscope, folder, algorithm, library, d, n, mask, pass_, seconds):
     """Returns (verdict, ratio, low, high) of `attnscope ab` with the inverted ratio, or an error line."""
-    statement = os.path.join(folder, f"{theirs}.json")
+    statement = os.path.join(folder, f"{library}.json")
     command = [attnscope, "ab", f"N={n}", f"d={d}", f"batch={max(1, 16384 // n)}", f"heads={2048 // d}", f"mask={mask}", f"pass={pass_}",
                "--json", "--margin", "1", "--timeout", str(seconds), "--kernel", statement, "--baseline", f"kernel={statement}", "--candidate",
-               f"algorithm={ours}"]
+               f"algorithm={algorithm}"]
     done = subprocess.run(command, capture_output=True, text=True)
     try:
         row = json.loads(done.stdout)["rows"][0]
@@ -70,16 +70,16 @@ def main():
     parser.add_argument("--seconds", type=int, default=20, help="seconds per cell (default: 20)")
     parser.add_argument("--csv")
     arguments = parser.parse_args()
-    header = ["ours", "theirs", "pass", "mask", "d", "N", "verdict", "ratio", "low", "high"]
+    header = ["algorithm", "library", "pass", "mask", "d", "N", "verdict", "ratio", "low", "high"]
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         build(folder)
         print(*header, flush=True)
         axes = (arguments.pairs, arguments.passes, arguments.masks, arguments.d, arguments.n)
         for pair, pass_, mask, d, n in itertools.product(*(each.split(",") for each in axes)):
-            ours, theirs = pair.split(":")
-            found = compare(arguments.attnscope, folder, ours, theirs, int(d), int(n), mask, pass_, arguments.seconds)
-            cell = [ours, theirs, pass_, mask, d, n]
+            algorithm, library = pair.split(":")
+            found = compare(arguments.attnscope, folder, algorithm, library, int(d), int(n), mask, pass_, arguments.seconds)
+            cell = [algorithm, library, pass_, mask, d, n]
             rows.append(cell + ([found[0], *(f"{value:.3f}" for value in found[1:])] if isinstance(found, tuple) else [found]))
             print(*rows[-1], flush=True)
     for pair, pass_ in itertools.product(arguments.pairs.split(","), arguments.passes.split(",")):

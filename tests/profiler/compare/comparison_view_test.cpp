@@ -131,11 +131,11 @@ TEST(ComparisonView, AnswersPerAlgorithmAndTotal) {
   EXPECT_NEAR(answers[0].mean.ratio, std::sqrt(std::sqrt(1.1 * 0.9 * 1.2 * 1.01)), 1e-12);
   EXPECT_NEAR(answers[2].mean.ratio, std::sqrt(0.99), 1e-12);
   const Table table = answer_table(of.view);
-  ASSERT_NE(table.find("slower_by"), nullptr);
-  EXPECT_EQ(table.find("slower_by")->cell(0).text, "15%");
+  ASSERT_NE(table.find("min_slowdown"), nullptr);
+  EXPECT_EQ(table.find("min_slowdown")->cell(0).text, "15%");
   EXPECT_EQ(table.find("algorithm")->cell(2).text, "FA2 fwd");
   const Case slower({{.ratio = 1.1, .low = 1.08, .high = 1.12, .verdict = Verdict::slower}});
-  EXPECT_EQ(answer_table(slower.view).find("faster_by"), nullptr) << "no row has it";
+  EXPECT_EQ(answer_table(slower.view).find("min_speedup"), nullptr) << "no row has it";
 }
 
 TEST(ComparisonView, AveragesCorrelatedIntervals) {
@@ -270,8 +270,8 @@ class ComparisonTables : public ::testing::Test {
 TEST_F(ComparisonTables, DisplayTableListsPairsAndSkippedRows) {
   const Table table = comparison_table(view_, view_.lines(Lines::all));
   EXPECT_THAT(texts_of(table, "verdict"), ElementsAre("SLOWER", "FASTER", "UNDECIDED", "not compared", "not compared"));
-  EXPECT_THAT(texts_of(table, "base_ns"), ElementsAre("1 µs", "4 µs", "8 µs", "", ""));
-  EXPECT_THAT(texts_of(table, "other_ns"), ElementsAre("1.30 µs", "2 µs", "8.01 µs", "", ""));
+  EXPECT_THAT(texts_of(table, "baseline_ns"), ElementsAre("1 µs", "4 µs", "8 µs", "", ""));
+  EXPECT_THAT(texts_of(table, "candidate_ns"), ElementsAre("1.30 µs", "2 µs", "8.01 µs", "", ""));
   EXPECT_THAT(texts_of(table, "ratio").front(), StartsWith("1.3000 ["));
   EXPECT_THAT(texts_of(table, "note").at(2), HasSubstr("attnscope "));
   EXPECT_THAT(texts_of(table, "note").at(3), "the baseline alone has this point");
@@ -282,9 +282,9 @@ TEST_F(ComparisonTables, DisplayTableListsPairsAndSkippedRows) {
   EXPECT_THAT(table.ordered(0, false), ElementsAre(0, 1, 2, 3, 4)) << "regressions first";
   const std::vector<Tone> tones{Tone::worse, Tone::better, Tone::muted};
   for (std::size_t row = 0; row < tones.size(); ++row) EXPECT_EQ(table.tone_of(table.columns[0], row), tones[row]);
-  EXPECT_EQ(table.tone_of(*table.find("base_ns"), 2), Tone::plain);
-  EXPECT_EQ(table.tone_of(*table.find("base_ns"), 3), Tone::muted);
-  EXPECT_EQ(table.find("other_ns")->cell(1).row, view_.sides[0]->result.pairs[1].other.front());
+  EXPECT_EQ(table.tone_of(*table.find("baseline_ns"), 2), Tone::plain);
+  EXPECT_EQ(table.tone_of(*table.find("baseline_ns"), 3), Tone::muted);
+  EXPECT_EQ(table.find("candidate_ns")->cell(1).row, view_.sides[0]->result.pairs[1].other.front());
   const Table left = skipped_table(view_);
   EXPECT_THAT(texts_of(left, "side"), ElementsAre("Baseline", "Other"));
   EXPECT_THAT(texts_of(left, "points"), ElementsAre("1", "1"));
@@ -303,9 +303,9 @@ TEST_F(ComparisonTables, TimesNoteSimulationAndThrottling) {
   const ComparisonView view = view_of_runs(points);
   const Table table = comparison_table(view, view.lines(Lines::pairs));
   EXPECT_THAT(texts_of(table, "verdict"), ElementsAre("UNDECIDED (simulated)"));
-  EXPECT_THAT(texts_of(table, "base_ns"), ElementsAre("1 µs (throttled)"));
-  EXPECT_THAT(texts_of(table, "other_ns"), ElementsAre("1.30 µs (simulated)"));
-  EXPECT_EQ(table.find("other_ns")->number(0), 1300) << "sorted by the time";
+  EXPECT_THAT(texts_of(table, "baseline_ns"), ElementsAre("1 µs (throttled)"));
+  EXPECT_THAT(texts_of(table, "candidate_ns"), ElementsAre("1.30 µs (simulated)"));
+  EXPECT_EQ(table.find("candidate_ns")->number(0), 1300) << "sorted by the time";
 }
 
 TEST_F(ComparisonTables, NamesSeveralCandidates) {
@@ -321,19 +321,20 @@ TEST_F(ComparisonTables, ExportTableListsEachRow) {
   std::vector<std::string> keys;
   for (const Column& column : table.columns) keys.push_back(column.key);
   EXPECT_THAT(
-      keys,
-      ElementsAre("base_file", "other_file", "base_run", "other_run", "base_device", "other_device", "base_point",
-                  "other_point", "base_provenance", "other_provenance", "base_ns", "other_ns", "ratio", "ratio_low",
-                  "ratio_high", "base_cycles", "other_cycles", "cycles_ratio", "cycles_low", "cycles_high", "rounds",
-                  "recordings", "interleaved", "floor", "one_clock", "clock_shift", "spread", "p_change", "p_same",
-                  "verdict", "undecided", "rounds_needed", "settle", "left_out", "reason", "base_dram_bytes",
-                  "other_dram_bytes", "ratio_dram_bytes", "base_dram_settled_bytes", "other_dram_settled_bytes",
-                  "ratio_dram_settled_bytes", "base_l2_sm_bytes", "other_l2_sm_bytes", "ratio_l2_sm_bytes"));
-  EXPECT_THAT(texts_of(table, "base_ns"), ElementsAre("1000", "4000", "8000", "", ""));
-  EXPECT_THAT(texts_of(table, "base_file"),
+      keys, ElementsAre("baseline_file", "candidate_file", "baseline_run", "candidate_run", "baseline_device",
+                        "candidate_device", "baseline_point", "candidate_point", "baseline_provenance",
+                        "candidate_provenance", "baseline_ns", "candidate_ns", "ratio", "ratio_low", "ratio_high",
+                        "baseline_cycles", "candidate_cycles", "cycles_ratio", "cycles_low", "cycles_high", "rounds",
+                        "recordings", "interleaved", "spread_source", "clock_normalized", "clock_shift", "spread",
+                        "p_change", "p_same", "verdict", "undecided", "rounds_needed", "to_decide", "skipped", "reason",
+                        "baseline_dram_bytes", "candidate_dram_bytes", "ratio_dram_bytes",
+                        "baseline_dram_settled_bytes", "candidate_dram_settled_bytes", "ratio_dram_settled_bytes",
+                        "baseline_l2_sm_bytes", "candidate_l2_sm_bytes", "ratio_l2_sm_bytes"));
+  EXPECT_THAT(texts_of(table, "baseline_ns"), ElementsAre("1000", "4000", "8000", "", ""));
+  EXPECT_THAT(texts_of(table, "baseline_file"),
               ElementsAre("a.attnscope", "a.attnscope", "a.attnscope", "a.attnscope", ""));
-  EXPECT_THAT(texts_of(table, "other_run"), ElementsAre("after", "after", "after", "", "after"));
-  EXPECT_THAT(texts_of(table, "left_out"), ElementsAre("", "", "", "no-partner", "no-partner"));
+  EXPECT_THAT(texts_of(table, "candidate_run"), ElementsAre("after", "after", "after", "", "after"));
+  EXPECT_THAT(texts_of(table, "skipped"), ElementsAre("", "", "", "unmatched", "unmatched"));
   EXPECT_THAT(texts_of(table, "reason").back(), "the baseline has no such point");
   EXPECT_THAT(texts_of(table, "verdict"), ElementsAre("SLOWER", "FASTER", "UNDECIDED", "", ""));
 }

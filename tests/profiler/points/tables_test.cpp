@@ -186,16 +186,16 @@ TEST(LawTable, RawRowsHaveWholeFamilies) {
   const std::vector<std::string> files{"law.attnscope"};
   const Table table = law_data(points, families, files);
   EXPECT_THAT(keys(table), ElementsAre("file", "run", "device", "algorithm", "level", "provenance", "problem", "points",
-                                       "outside", "cached", "N", "N_low", "N_high", "N_theorem", "N_closed_form", "d",
-                                       "d_low", "d_high", "d_theorem", "d_closed_form", "M", "M_low", "M_high",
-                                       "M_theorem", "M_closed_form", "constant", "worst_miss", "collapse_low",
-                                       "collapse_median", "collapse_high", "spread", "withheld"));
+                                       "excluded_out_of_range", "excluded_in_l2", "N", "N_low", "N_high", "N_theorem",
+                                       "N_closed_form", "d", "d_low", "d_high", "d_theorem", "d_closed_form", "M",
+                                       "M_low", "M_high", "M_theorem", "M_closed_form", "coefficient", "max_residual",
+                                       "collapse_low", "collapse_median", "collapse_high", "spread", "no_fit_reason"));
   EXPECT_THAT(texts(table, "file"), ElementsAre("law.attnscope", "law.attnscope"));
   EXPECT_THAT(texts(table, "level"), ElementsAre("SM<->L2", "DRAM, settled"));
   EXPECT_THAT(texts(table, "N"), ElementsAre("1.986", ""));
   EXPECT_THAT(texts(table, "M_theorem"), ElementsAre("-1", "-1"));
   EXPECT_THAT(texts(table, "collapse_high"), ElementsAre("12.5", "0"));
-  EXPECT_THAT(texts(table, "withheld"), ElementsAre("", "only 6 points, where 8 are the least"));
+  EXPECT_THAT(texts(table, "no_fit_reason"), ElementsAre("", "only 6 points, where 8 are the least"));
 }
 
 }  // namespace

@@ -133,8 +133,8 @@ TEST(ReportBaseline, RowsShowThrottledSide) {
   std::vector<PointRecord> after = slowed(before, "fa2", 2);
   for (PointRecord& record : after) record.clocks = ClockReading{.sm_clock_hz = 1e9, .throttled = true};
   const Table verdicts = verdicts_of(compared_document(two_runs_of(before, after)));
-  EXPECT_THAT(documents::column(verdicts, "base_ns"), ::testing::Each(Not(HasSubstr("throttled"))));
-  EXPECT_THAT(documents::column(verdicts, "other_ns"), ::testing::Each(HasSubstr("(throttled)")));
+  EXPECT_THAT(documents::column(verdicts, "baseline_ns"), ::testing::Each(Not(HasSubstr("throttled"))));
+  EXPECT_THAT(documents::column(verdicts, "candidate_ns"), ::testing::Each(HasSubstr("(throttled)")));
 }
 
 TEST(ReportBaseline, RunsHaveDistinctColors) {
@@ -208,8 +208,8 @@ TEST(ReportBaseline, ListsUnmatchedPointsAndDifferences) {
   ASSERT_TRUE(document.ok());
   const Table differences = documents::table(*document, "differences-1");
   ASSERT_EQ(differences.rows.size(), 1U) << "what is alike is not listed";
-  EXPECT_EQ(documents::column(differences, "base").front(), "570.1");
-  EXPECT_EQ(documents::column(differences, "other").front(), "580.2");
+  EXPECT_EQ(documents::column(differences, "baseline").front(), "570.1");
+  EXPECT_EQ(documents::column(differences, "candidate").front(), "580.2");
   EXPECT_EQ(count_of(documents::sentences(*document), "also differ in: " + text(driver)), 1U);
   EXPECT_EQ(count_of(documents::column(documents::table(*document, "not-compared-1"), "why"), "no such point"), 3U);
 }

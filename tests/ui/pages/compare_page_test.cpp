@@ -92,8 +92,8 @@ TEST_F(ComparePageTest, TableShowsRegressionsFirst) {
   EXPECT_EQ(column("br").mid(0, 4), (QStringList{"64", "64", "128", "128"}));
   EXPECT_EQ(page.model().find_column_index("d"), -1) << "all points have one d";
   EXPECT_TRUE(column("ratio").front().startsWith("1.6000 [")) << column("ratio").front().toStdString();
-  EXPECT_EQ(column("base_ns").front(), "4.10 ms");
-  EXPECT_EQ(column("other_ns").front(), "6.55 ms");
+  EXPECT_EQ(column("baseline_ns").front(), "4.10 ms");
+  EXPECT_EQ(column("candidate_ns").front(), "6.55 ms");
   EXPECT_EQ(column("rounds").front(), "1");
   EXPECT_EQ(column("note").last(), "the baseline has no such point");
   EXPECT_EQ(column("note").at(4), QString()) << "no column of commands";

@@ -98,7 +98,7 @@ void ComparePage::add_controls() {
   margin_->setDecimals(1);
   margin_->setSingleStep(0.5);
   margin_->setValue(0);
-  margin_->setSuffix(QStringLiteral(" %"));
+  margin_->setSuffix(QStringLiteral("%"));
   margin_->setKeyboardTracking(false);
   margin_->setAccessibleName(label->text());
   for (QWidget* widget : {static_cast<QWidget*>(label), static_cast<QWidget*>(margin_)}) {
@@ -117,7 +117,7 @@ void ComparePage::keep_choices() {
   choices().keep("view", view_);
   choices().keep("by", axis_choice_);
   choices().keep("baseline", baseline_choice_);
-  choices().keep("other", candidate_choice_);
+  choices().keep("candidate", candidate_choice_);
   choices().keep("margin", *margin_);
   choices().keep("sorted_by", sorted_by_);
   choices().keep(
