@@ -426,9 +426,12 @@ Action add_ab(CLI::App& command, Arguments arguments) {
   command.add_option("AXES", options->axes,
                      "Axes of both sides with one value each: N=4096 d=128; see `attnscope help axes`");
   CLI::Option* base =
-      command.add_option("--baseline", options->sides[0],
-                         "Axes of the baseline: algorithm=fa2 tile=128x64; kernel=FILE for a user-defined kernel");
-  CLI::Option* with = command.add_option("--candidate", options->sides[1], "Axes of the candidate, like --baseline");
+      command
+          .add_option("--baseline", options->sides[0],
+                      "Axes of the baseline: algorithm=fa2 tile=128x64; kernel=FILE for a user-defined kernel")
+          ->type_name("AXIS");
+  CLI::Option* with =
+      command.add_option("--candidate", options->sides[1], "Axes of the candidate, like --baseline")->type_name("AXIS");
   const CLI::Validator program_there(
       [](const std::string& file) {
         require_exists(file);

@@ -83,12 +83,14 @@ Action add_compare(CLI::App& command) {
           "FILE, FILE:RUN (run number) or FILE:FILTER; without --candidate, compares the first file with the others, "
           "the first run of a file with its other runs, or the two sides recorded by ab")
       ->required();
-  command.add_option("--candidate", options->other, "Side to compare with the baseline: FILE, FILE:RUN or FILE:FILTER");
+  command.add_option("--candidate", options->other, "Side to compare with the baseline: FILE, FILE:RUN or FILE:FILTER")
+      ->type_name("SIDE");
   command
       .add_option(
           "--align", options->align,
           "Fields that matching points share, separated by commas: problem, N, d, algorithm, tile, knobs, device, ... "
           "(default: problem, and other fields with common values)")
+      ->type_name("FIELDS")
       ->delimiter(',');
   command
       .add_option(

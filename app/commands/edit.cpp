@@ -118,12 +118,14 @@ ExitCode edit(EditOptions& options) {
 Action add_edit(CLI::App& command) {
   auto options = std::make_shared<EditOptions>();
   command.add_option("FILE", options->file, ".attnscope file")->required();
-  command.add_option("--run", options->runs, "Run number, uid or name; repeatable")->allow_extra_args(false);
-  CLI::Option* name = command.add_option("--name", options->name, "Set the name");
+  command.add_option("--run", options->runs, "Run number, uid or name; repeatable")
+      ->type_name("RUN")
+      ->allow_extra_args(false);
+  CLI::Option* name = command.add_option("--name", options->name, "Set the name")->type_name("NAME");
   command.add_flag("--no-name", options->no_name, "Remove the name")->excludes(name);
-  command.add_option("--tag", options->edit.tag, "Add a tag (one word)")->allow_extra_args(false);
-  command.add_option("--untag", options->edit.untag, "Remove a tag")->allow_extra_args(false);
-  CLI::Option* note = command.add_option("--note", options->note, "Set the note");
+  command.add_option("--tag", options->edit.tag, "Add a tag (one word)")->type_name("TAG")->allow_extra_args(false);
+  command.add_option("--untag", options->edit.untag, "Remove a tag")->type_name("TAG")->allow_extra_args(false);
+  CLI::Option* note = command.add_option("--note", options->note, "Set the note")->type_name("NOTE");
   command.add_flag("--no-note", options->no_note, "Remove the note")->excludes(note);
   CLI::Option* hide =
       command.add_flag("--hide", options->hide, "Do not plot the run in the window until it is selected");

@@ -150,7 +150,9 @@ Action add_kernels(CLI::App& command) {
 
   CLI::App* below = command.add_subcommand("build");
   auto options = std::make_shared<BuildOptions>(*below);
-  below->add_option("--arch", options->arch, "Target architecture, such as sm_80 or sm_90a")->capture_default_str();
+  below->add_option("--arch", options->arch, "Target architecture, such as sm_80 or sm_90a")
+      ->type_name("ARCH")
+      ->capture_default_str();
   below->add_option("--gpu", options->gpu, "GPU that decides which tiles are feasible (default: one of --arch)")
       ->type_name("NAME|FILE");
   below->add_option("--cache", options->cache, "Folder of compiled kernels (default: $XDG_CACHE_HOME/attnscope/cubins)")

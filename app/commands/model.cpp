@@ -331,7 +331,7 @@ Action add_model(CLI::App& command) {
           ->type_name("FILE");
   CLI::Option* against =
       command.add_option("--against", options->against, "Compare predictions with the measured points of these files")
-          ->type_name("FILE...");
+          ->type_name("FILE");
   for (CLI::Option* other : command.get_options()) {
     const bool goes_with_it = other == against || other == command.get_help_ptr() || other == ceilings;
     if (!goes_with_it) against->excludes(other);

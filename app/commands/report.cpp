@@ -171,7 +171,7 @@ Action add_report(CLI::App& command) {
       ->type_name("RUN");
   add_filter_option(command, options->filter);
   add_language_option(command, options->language, "Language of the report");
-  command.add_option("--title", options->request.title, "Title (default: names of the GPUs)");
+  command.add_option("--title", options->request.title, "Title (default: names of the GPUs)")->type_name("TITLE");
   command.add_flag("--force", options->force, "Overwrite a file of another kind");
   return [options] { return report_on(*options); };
 }
