@@ -195,7 +195,7 @@ Table operands_table(const Exploration& e) {
     for (const OperandTraffic& operand : e.operands) {
       const double share = static_cast<double>(operand.traffic.total()) / static_cast<double>(e.traffic.total());
       lines.push_back({.texts = {std::string(to_string(operand.tensor)), bytes_text(operand.traffic.l2_to_sm_bytes),
-                                 bytes_text(operand.traffic.sm_to_l2_bytes), fmt::format("{:.1f} %", 100 * share)}});
+                                 bytes_text(operand.traffic.sm_to_l2_bytes), fmt::format("{:.1f}%", 100 * share)}});
     }
     lines.push_back({.texts = {text(msg::explorer_page::all_matrices{}), bytes_text(e.traffic.l2_to_sm_bytes),
                                bytes_text(e.traffic.sm_to_l2_bytes), text(Bytes(e.traffic.total()))},

@@ -61,6 +61,7 @@ std::string scaled(double value, std::span<const Step> steps) {
 std::string unit_suffix(std::string_view unit, double value) {
   if (unit == "1") return {};
   if (unit == "Tflop/s") return "TFLOP/s";
+  if (unit == "flop/byte") return "FLOP/byte";
   if (unit == "celsius") return "°C";
   if (unit == "watt") return "W";
   if (unit == "cycle") return text(value == 1 ? Message(msg::common::one_cycle{}) : msg::common::cycles{});

@@ -291,7 +291,7 @@ void ChoiceEditors::add_what_if() {
     const QString name = to_qstring(choice.name);
     NumberEditor* editor = add_number(name, words[i].first, words[i].second, qRound(percent * min_what_if),
                                       qRound(percent * max_what_if), 25, stops);
-    editor->spin()->setSuffix(QStringLiteral(" %"));
+    editor->spin()->setSuffix(QStringLiteral("%"));
     rows_[name].show = [editor, factor = choice.factor](const ExplorerChoices& choices) {
       editor->show_value(qRound(percent * choices.what_if.*factor));
     };
