@@ -3,7 +3,6 @@
 #include "kernels/registry.h"
 
 #include <QFormLayout>
-#include <QHBoxLayout>
 #include <QInputDialog>
 #include <QLabel>
 #include <QRegularExpression>
@@ -107,14 +106,11 @@ void CollectForm::add_cache(QFormLayout& form) {
   rounds_->setToolTip(plain_tooltip(qtext(msg::collect_panel::rounds_help{})));
   auto* rounds_label = new QLabel(qtext(msg::collect_panel::rounds{}), this);
   rounds_label->setBuddy(rounds_);
-  auto* row = new QHBoxLayout;
-  row->setSpacing(8);
-  row->addWidget(cache_, 1);
-  row->addWidget(rounds_label);
-  row->addWidget(rounds_);
   auto* cache_label = new QLabel(qtext(msg::collect_panel::cache{}), this);
   cache_label->setBuddy(cache_);
-  form.addRow(cache_label, row);
+  // Rows of their own, because the panel is narrow.
+  form.addRow(cache_label, cache_);
+  form.addRow(rounds_label, rounds_);
 }
 
 void CollectForm::add_file(QFormLayout& form) {
@@ -127,7 +123,7 @@ void CollectForm::add_file(QFormLayout& form) {
 
   resume_ = new QCheckBox(qtext(msg::collect_panel::resume{}), this);
   resume_->setToolTip(qtext(msg::collect_panel::resume_help{}));
-  form.addRow(QString(), resume_);
+  form.addRow(resume_);
 }
 
 void CollectForm::connect_fields() {
