@@ -48,8 +48,8 @@ class ModifiedAlgorithm : public Algorithm {
   const Algorithm& of_;
 };
 
-/// FA2 with other knobs that have no effect, and with fixed knobs of its own. Tests that generic code finds knobs by
-/// declaration.
+/// FA2 with additional knobs without effect, and with fixed knobs. Tests that generic code finds knobs by their
+/// declarations.
 class Fa2WithKnobs : public ModifiedAlgorithm {
  public:
   Fa2WithKnobs(const std::string& name, std::vector<Knob> knobs, Knobs own = {})

@@ -82,7 +82,7 @@ TEST(MultiGpuSequence, AnyAllowedOrderComputesAttention) {
       const CheckResult result = check(reference, output);
       ASSERT_TRUE(result.pass) << result.reason;
       if (order == 1) first = output;
-      ASSERT_EQ(output, first) << "an order of streams changes what is computed";
+      ASSERT_EQ(output, first) << "the stream order changes the results";
     }
     ++executed;
   }

@@ -64,7 +64,7 @@ TEST(RecordedSamples, FirstExistingSampleIsUsed) {
   }
   fs::create_directories(root / "first/attnscope/samples/of-second.attnscope");  // a folder is not a sample
   std::ofstream(root / "second/attnscope/samples/of-second.attnscope") << "second";
-  std::ofstream(root / "second/attnscope/samples/h200.attnscope") << "not the one beside the program";
+  std::ofstream(root / "second/attnscope/samples/h200.attnscope") << "not the sample next to the program";
   const Variable shared("XDG_DATA_DIRS", (root / "first").string() + ":" + (root / "second").string());
   EXPECT_EQ(sample_path("of-all"), root / "first/attnscope/samples/of-all.attnscope");
   EXPECT_EQ(sample_path("of-second"), root / "second/attnscope/samples/of-second.attnscope");

@@ -318,7 +318,7 @@ TEST(RunStore, reading_restarts_if_the_file_changes) {
         ++given;
       });
   EXPECT_EQ(begun, 2);
-  EXPECT_EQ(given, 303U) << "what the file holds now";
+  EXPECT_EQ(given, 303U) << "the points of the replacing file";
 }
 
 TEST(RunStore, points_with_any_id_are_read) {
@@ -481,7 +481,7 @@ TEST(RunStore, reading_a_finished_file_creates_no_files) {
   const auto files = [&] {
     return std::distance(std::filesystem::directory_iterator(folder.path()), std::filesystem::directory_iterator());
   };
-  ASSERT_EQ(files(), 1) << "the collector leaves the file alone when it is done";
+  ASSERT_EQ(files(), 1) << "a finished collector leaves no extra files";
   const RunStore reader = RunStore::open(file, Mode::read_only);
   EXPECT_EQ(reader.runs().size(), 1U);
   EXPECT_EQ(reader.points().size(), 0U);
@@ -644,7 +644,7 @@ TEST(CompactCopy, merges_files_without_loss) {
                      folder / "all.attnscope");
   const RunStore all = RunStore::open(folder / "all.attnscope", Mode::read_only);
   const std::vector<RunSummary> runs = all.runs();
-  ASSERT_EQ(runs.size(), 2U) << "a run is copied once, however often it is met";
+  ASSERT_EQ(runs.size(), 2U) << "a run in several sources is copied once";
   EXPECT_EQ(runs[0].device_uuid, "GPU-1234");
   EXPECT_EQ(runs[0].state, StoredRunState::complete);
   EXPECT_EQ(runs[1].device_uuid, "SIM-h100");

@@ -194,7 +194,7 @@ TEST(Sample, BytesAreAtLeastCompulsory) {
     ++counted;
   }
   EXPECT_EQ(counted, 627);
-  EXPECT_EQ(below_without_write_back, 280) << "what the write-back is for";
+  EXPECT_EQ(below_without_write_back, 280) << "without write-back bytes, points fall below the bound";
 }
 
 // Beyond L2 capacity, K and V still come from DRAM once for any N: each byte is read N/Br times and hits in L2.

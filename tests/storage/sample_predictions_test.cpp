@@ -144,8 +144,8 @@ const ErrorRow& times_of(const Errors& errors, Half half) {
 }
 
 /// The tables in assets/samples, which reports and the window quote, must match this model. After a change of the
-/// model, rewrite h200-errors.csv with `attnscope model --against assets/samples/h200.attnscope --csv`, likewise the
-/// others.
+/// model, rewrite h200-errors.csv with `attnscope model --against assets/samples/h200.attnscope --csv`, and the other
+/// tables in the same way.
 void expect_published(const Errors& errors, std::string_view gpu) {
   const analysis::PublishedErrors* all = analysis::validated_errors(gpu);
   ASSERT_NE(all, nullptr);

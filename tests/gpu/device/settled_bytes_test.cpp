@@ -57,7 +57,7 @@ TEST(SettledBytes, EqualStoredBytes) {
     EXPECT_NEAR(off(median(settled)), 0, 0.01 + burst / static_cast<double>(bytes)) << size << " MiB";
     if (4 * bytes <= gpu.limits().l2_bytes) {
       EXPECT_LT(median(own), 0.9 * static_cast<double>(bytes))
-          << "most of it fits in L2 and appears only in the write-back";
+          << "most dirty data fits in L2 and appears only in the write-back";
     }
   }
 }

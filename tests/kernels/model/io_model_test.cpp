@@ -25,7 +25,7 @@ TEST(IoModel, Fig2MiddleForwardBytes) {
   EXPECT_NEAR(static_cast<double>(flash_paper_bytes(fig2, 256)), 1.74e9, 0.005e9);
   EXPECT_NEAR(static_cast<double>(flash_paper_bytes(fig2, 512)), 0.94e9, 0.005e9);
   EXPECT_EQ(flash_paper_bytes(fig2, 256), 13LL * 1024 * 64 * 2 * 1024);
-  EXPECT_EQ(flash_paper_bytes(fig2, 1000), flash_paper_bytes(fig2, 512)) << "a ragged last tile counts whole";
+  EXPECT_EQ(flash_paper_bytes(fig2, 1000), flash_paper_bytes(fig2, 512)) << "a ragged last tile counts as a full tile";
 }
 
 TEST(IoModel, Fig2LeftForwardAndBackwardBytes) {
@@ -120,7 +120,7 @@ TEST(IoModel, TileOfMemoryRoundsThePaperRule) {
 TEST(IoModel, MemoryOfTileIsMinimal) {
   EXPECT_EQ(memory_of_tile({.br = 64, .bc = 448}, 64, TileSide::bc), 114'688);
   EXPECT_EQ(memory_of_tile({.br = 448, .bc = 64}, 64, TileSide::br), 114'688);
-  EXPECT_EQ(memory_of_tile({.br = 448, .bc = 64}, 64, TileSide::bc), std::nullopt) << "the other loop order's";
+  EXPECT_EQ(memory_of_tile({.br = 448, .bc = 64}, 64, TileSide::bc), std::nullopt) << "only with TileSide::br";
   EXPECT_EQ(memory_of_tile({.br = 128, .bc = 64}, 128, TileSide::bc), std::nullopt);
   EXPECT_EQ(memory_of_tile({.br = 64, .bc = 64}, 64, TileSide::none), std::nullopt);
   EXPECT_EQ(memory_of_tile({.br = 0, .bc = 0}, 64, TileSide::bc), std::nullopt) << "of an import that does not say";

@@ -61,7 +61,7 @@ TEST(Inputs, TheBlockTableIsAPermutation) {
     std::vector<std::int32_t> sorted = table;
     std::ranges::sort(sorted);
     for (std::size_t i = 0; i < sorted.size(); ++i) ASSERT_EQ(sorted[i], static_cast<std::int32_t>(i));
-    EXPECT_EQ(table == sorted, table.size() == 1) << "a contiguous cache would show nothing";
+    EXPECT_EQ(table == sorted, table.size() == 1) << "a contiguous cache would not test paging";
     EXPECT_EQ(table, block_table(paged));
   }
 }

@@ -17,11 +17,11 @@ TEST(E4m3, RoundsToTheNearestAndTiesToEven) {
   EXPECT_EQ(round_to_e4m3(17), 16);
   EXPECT_EQ(round_to_e4m3(19), 20);
   EXPECT_EQ(round_to_e4m3(-0.3F), -0.3125F);
-  EXPECT_EQ(round_to_e4m3(432), 448) << "a tie, whose even side is 448";
+  EXPECT_EQ(round_to_e4m3(432), 448) << "a tie rounds to even: 448";
   EXPECT_EQ(round_to_e4m3(500), 448);
   EXPECT_EQ(round_to_e4m3(-std::numeric_limits<float>::infinity()), -448);
   EXPECT_EQ(round_to_e4m3(0x1p-9F), 0x1p-9F);
-  EXPECT_EQ(round_to_e4m3(0x1p-10F), 0) << "a tie, whose even side is 0";
+  EXPECT_EQ(round_to_e4m3(0x1p-10F), 0) << "a tie rounds to even: 0";
   EXPECT_EQ(round_to_e4m3(0x1.8p-9F), 0x1p-8F);
   EXPECT_TRUE(std::isnan(round_to_e4m3(std::nanf(""))));
 }

@@ -90,7 +90,7 @@ TEST(CurveRuns, JoinsRunsWithoutCommonN) {
   const Drawn drawn(points, times());
   ASSERT_EQ(drawn.set.curves.size(), 1U);
   EXPECT_EQ(drawn.set.curves[0].points.size(), 7U);
-  EXPECT_EQ(drawn.set.curves[0].name, (SeriesName{.algorithm = "fa2"})) << "there is nothing to tell apart";
+  EXPECT_EQ(drawn.set.curves[0].name, (SeriesName{.algorithm = "fa2"})) << "a single curve needs no further name";
 }
 
 TEST(CurveRuns, RepeatedNIsSeparateSeries) {
@@ -185,7 +185,7 @@ TEST(CurveRuns, UsesModelOfEachPoint) {
     }
   }
   EXPECT_EQ(compared, 4);
-  EXPECT_EQ(bytes.size(), 4U) << "the bytes differ from one GPU to the other";
+  EXPECT_EQ(bytes.size(), 4U) << "the bytes differ between the GPUs";
 }
 
 TEST(CurveRuns, UsesModelOfDevice) {
@@ -225,7 +225,7 @@ TEST(CurveRuns, SeparatesGpusOfOneName) {
   const Drawn drawn(points, times());
   std::set<std::string> devices;
   for (const Curve& curve : drawn.set.curves) {
-    EXPECT_EQ(curve.name.age, 0) << "neither is an older run of the other";
+    EXPECT_EQ(curve.name.age, 0) << "neither run is older than the other";
     devices.insert(curve.name.device);
   }
   EXPECT_THAT(devices, testing::ElementsAre("H200 (11112222)", "H200 (33334444)"));

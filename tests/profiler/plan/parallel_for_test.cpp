@@ -23,7 +23,7 @@ TEST(ParallelFor, RethrowsExceptionsOfAnyThread) {
   };
   try {
     parallel_for(1000, CancelToken{}, all_fail);
-    ADD_FAILURE() << "nothing was thrown";
+    ADD_FAILURE() << "no exception was thrown";
   } catch (const std::runtime_error& error) {
     EXPECT_STREQ(error.what(), "no memory left for this point");
   }

@@ -163,7 +163,7 @@ TEST(Exploration, IntensitiesUseNominalFlops) {
   causal.problem.mask = Mask::causal;
   const Exploration half = explored(causal);
   EXPECT_DOUBLE_EQ(half.flops, 4 * 128 * 16.0 * 4096 * 4097 / 2);
-  EXPECT_GT(half.tensor_flops, half.flops) << "tiles on the diagonal count whole";
+  EXPECT_GT(half.tensor_flops, half.flops) << "diagonal tiles count as full tiles";
   EXPECT_LT(half.tensor_flops, 1.05 * half.flops);
 }
 

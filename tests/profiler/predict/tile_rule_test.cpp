@@ -64,7 +64,7 @@ TEST(NearestTile, DropsOnlyTileKnobs) {
 
 TEST(NearestTile, IsEmptyIfNoTileIsFeasible) {
   EXPECT_FALSE(nearest_tile(algorithm("fa3"), problem_of(), {}, *find_gpu("A100"))) << "no wgmma";
-  EXPECT_FALSE(nearest_tile(algorithm("fa2"), problem_of(72), {}, fixtures::h200())) << "no such d";
+  EXPECT_FALSE(nearest_tile(algorithm("fa2"), problem_of(72), {}, fixtures::h200())) << "d 72 is not supported";
 }
 
 TEST(TilesAround, AreSortedByDistanceAndInRange) {

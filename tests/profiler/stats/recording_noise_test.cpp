@@ -58,7 +58,7 @@ TEST(RecordingNoise, ModeratesTowardsTrend) {
   const VarianceEstimate noisy = model.of("0", 1e4, 10, false);
   EXPECT_LT(noisy.variance, 2e-3);
   EXPECT_GT(noisy.variance, 1e-3);
-  EXPECT_GT(noisy.dof, 5) << "the others tell of it, too";
+  EXPECT_GT(noisy.dof, 5) << "the other points contribute degrees of freedom";
   EXPECT_GT(model.of("1", 1e4, 10, false).variance, 0.5e-3);
   // 16 times the time, 1/16 of the variance.
   const double short_ones = model.of("unknown", 1e4, 10, false).variance;

@@ -54,7 +54,7 @@ TEST(MapAxes, OtherFieldsAreFacets) {
   EXPECT_EQ(facet_keys(fixed_facets(tile_layout())), facet_keys(map_facets()));
   const auto beside = facet_keys(fixed_facets(layout_of("n", "d")));
   EXPECT_THAT(beside, testing::Contains("mask"));
-  EXPECT_THAT(beside, testing::Not(testing::Contains("tile"))) << "the fastest stands for it";
+  EXPECT_THAT(beside, testing::Not(testing::Contains("tile"))) << "the fastest tile represents all tiles";
   EXPECT_THAT(beside, testing::Not(testing::Contains("n")));
   EXPECT_THAT(beside, testing::Not(testing::Contains("d")));
   // With Br on an axis, Bc is a facet; with batch on an axis, so are the heads.
@@ -173,7 +173,7 @@ TEST(ComparedValues, RatioToModelMatchesRecord) {
   for (const auto& line : map.cells) {
     for (const TileCell& cell : line) {
       ASSERT_TRUE(cell.value);
-      EXPECT_NEAR(*cell.value, 1.001, 1e-6) << "what the fixture adds to the closed form";
+      EXPECT_NEAR(*cell.value, 1.001, 1e-6) << "the fixture adds 0.1% to the closed form";
       EXPECT_EQ(cell.provenance, Provenance::derived);
       EXPECT_NEAR(*cell.own / *cell.over, *cell.value, 1e-12);
     }
@@ -218,8 +218,8 @@ TEST(ExploredPoints, ReplaceMapPoints) {
   EXPECT_DOUBLE_EQ(*map.at({0, 0}).value, 12);
   EXPECT_TRUE(map.at({0, 0}).again);
   EXPECT_DOUBLE_EQ(*map.at({1, 0}).value, 25);
-  EXPECT_FALSE(map.at({1, 0}).again) << "nothing stood there";
-  EXPECT_DOUBLE_EQ(*map.at({2, 1}).value, 40) << "what came to nothing takes no value away";
+  EXPECT_FALSE(map.at({1, 0}).again) << "the cell was empty before";
+  EXPECT_DOUBLE_EQ(*map.at({2, 1}).value, 40) << "a failed point does not replace a value";
   EXPECT_TRUE(map.hidden.empty());
   EXPECT_THAT(map.shown_runs, testing::ElementsAre(1U, 0U));
 }
@@ -256,7 +256,7 @@ TEST(MapPoints, QueriesFollowKeys) {
       }
       ++missing;
       EXPECT_EQ(point->problem.n_k, 4096);
-      EXPECT_EQ(point->problem.n_q, 4096) << "beside n_k the map is of as many queries as keys";
+      EXPECT_EQ(point->problem.n_q, 4096) << "the map over n_k uses points with n_q == n_k";
       EXPECT_EQ(point->problem.d, 64);
     }
   }

@@ -50,7 +50,7 @@ TEST(PlotList, PlansPlotsPerSplits) {
   EXPECT_EQ(plots[0].tile.swept, (KnobValueChoice{"splits", 8}));
   EXPECT_EQ(plots[3].tile.swept, (KnobValueChoice{"splits", 16}));
   EXPECT_EQ(plots[3].stem, "io-d128-nq1-1x16-splits16");
-  EXPECT_EQ(plots[3].filter.rows().size(), 4U) << "the other splits are left out when it is drawn";
+  EXPECT_EQ(plots[3].filter.rows().size(), 4U) << "drawing skips the other splits";
 }
 
 TEST(PlotList, TileSweepHasMapsOnly) {

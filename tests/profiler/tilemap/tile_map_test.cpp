@@ -200,7 +200,7 @@ TEST(TileMap, IsFlatWithinCountSpread) {
   const TileMap flat = Mapped(alike, metric_key::dram_read_bytes).map;
   EXPECT_TRUE(flat.flat) << "0.3% apart";
   ASSERT_TRUE(flat.spread);
-  EXPECT_NEAR(*flat.spread, 1.39e6, 1e4) << "a hundredth: 0.5% to either side";
+  EXPECT_NEAR(*flat.spread, 1.39e6, 1e4) << "1% spread: 0.5% on each side";
   EXPECT_TRUE(flat.best.empty());
 
   const Mapped apart(counted({139.0e6, 139.5e6, 141.0e6, 160.0e6}), metric_key::dram_read_bytes);

@@ -313,7 +313,7 @@ TEST_F(RunnerSharedSessions, CancelDropsWaitingPoints) {
   EXPECT_EQ(run().state, RunState::cancelled);
   EXPECT_THAT(reported, ElementsAre(0, 1, 2));
   EXPECT_THAT(started, ElementsAre(0, 1, 2, 3, 4));
-  EXPECT_THAT(sizes(), ElementsAre(1, 2)) << "nothing starts after a cancel";
+  EXPECT_THAT(sizes(), ElementsAre(1, 2)) << "no point starts after a cancel";
 }
 
 TEST_F(RunnerSharedSessions, CancelDuringCountingDropsSession) {
@@ -445,7 +445,7 @@ TEST_F(RunnerRounds, DeviceLossKeepsEarlierRounds) {
   }
   device.is_usable = true;
   EXPECT_EQ(run_rounds(2, done).state, RunState::complete);
-  EXPECT_EQ(measured, undisturbed(2)) << "the next process measures the others in order";
+  EXPECT_EQ(measured, undisturbed(2)) << "the next process measures the remaining points in order";
 }
 
 }  // namespace
