@@ -61,7 +61,7 @@ class Page : public QWidget {
   /// Returns whether the page is hidden and its data changed since the last refresh.
   [[nodiscard]] bool outdated() const { return outdated_; }
   void setVisible(bool visible) override;
-  /// Text over outdated content: computing, or failed. Empty if the content is up to date.
+  /// Text over outdated content: pending, or the error. Empty if the content is up to date.
   [[nodiscard]] QString overlay_text() const;
   /// Returns whether the page shows the last choices and all visible points. With many points the update runs in a
   /// background thread.

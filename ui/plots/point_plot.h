@@ -93,7 +93,7 @@ class PointPlot : public FramePlot {
   void add_mark(QCPGraph& graph, const Mark& mark);
   /// Run of a point: "quick · H200".
   [[nodiscard]] QString run_text(Row row) const;
-  /// Adds the key below everything else.
+  /// Adds the key as the last row.
   void add_key();
   [[nodiscard]] const Mark* mark_near(const QPointF& position) const;
   void click_mark(const Mark& mark);

@@ -26,7 +26,7 @@
 
 namespace attnscope::ui {
 
-/// Device to measure on and file to write to.
+/// Device that measures and file that stores the points.
 struct ServeTarget {
   QString device;
   QString database;       ///< created if missing

@@ -22,8 +22,8 @@ class Banner : public QFrame {
     collect,
     sample,  ///< note that the sample is recorded
     write,
-    choice,    ///< current page cannot be exported
-    language,  ///< language change at next start
+    choice,    ///< the current page cannot be exported
+    language,  ///< a language change takes effect at the next start
   };
 
   explicit Banner(QWidget* parent = nullptr);

@@ -22,7 +22,7 @@ struct ViewDocument {
 /// Writes a view atomically; recorded samples by name, because the path of an AppImage changes at each start. Returns
 /// one line with path and cause on error, otherwise empty.
 [[nodiscard]] QString write_view(const QString& path, QJsonObject view);
-/// Removes everything that depends on the open files.
+/// Returns the view without the state that depends on open files.
 [[nodiscard]] QJsonObject without_files(QJsonObject view);
 
 /// Session file of a window; locked while the window is open.

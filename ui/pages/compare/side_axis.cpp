@@ -127,7 +127,7 @@ std::vector<SideAxis> side_axes(const PointSet& points) {
   };
   const auto summary = [&](analysis::RunIndex run) -> const RunSummary& { return points.run(run).summary; };
   using Taken = std::vector<QString>;
-  // Files come first: two open files are usually meant to be compared.
+  // Files come first, because users usually open two files to compare them.
   add("file", msg::compare_page::by_file{}, [&](auto run, const Taken&) { return runs.file(run); });
   add("run", msg::compare_page::by_run{}, [&](auto run, const Taken& taken) { return runs.name(run, taken); });
   add("program", msg::compare_page::by_program{},

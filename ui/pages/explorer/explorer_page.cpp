@@ -510,7 +510,7 @@ void ExplorerPage::changeEvent(QEvent* event) {
 
 void ExplorerPage::showEvent(QShowEvent* event) {
   Page::showEvent(event);
-  fit_editors();  // All editors exist now.
+  fit_editors();  // All editors exist at this point.
   measuring_->measurer().find_devices();
   figures_view_->fit();
   operands_view_->fit();
