@@ -585,6 +585,9 @@ TEST(Export, filter_selects_points) {
   }
   EXPECT_GT(expected.size(), 10U);
   EXPECT_EQ(lines({"--filter", "algo:fa2 d:128 N>=4096 status:ok"}), expected);
+  for (const char* filter : {"run:quick", "preset:quick"}) {
+    EXPECT_EQ(lines({"--filter", filter}), lines({"--run", "1"})) << filter;
+  }
   std::vector<std::string> values = lines({"--long", "--filter", "algo:fa2 d:128 N>=4096 status:ok"});
   ASSERT_GT(values.size(), 10 * expected.size());
   values.erase(values.begin());

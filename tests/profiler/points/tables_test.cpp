@@ -171,8 +171,8 @@ TEST(LawTable, ListsLawsThenFamiliesWithClosedForms) {
   EXPECT_THAT(texts(table, "source"), ElementsAre("", "derived · test · H200", "modeled", "derived · test · H200"));
   EXPECT_THAT(
       texts(table, "note").at(3),
-      "Withheld: only 6 points, where 8 are the least. What is read again the L2 serves: every byte passes DRAM "
-      "about once. Left out: 2 not d ≤ M ≤ N·d, 0 whose working set has not left the L2.");
+      "No fit: only 6 points; at least 8 needed. Rereads hit in L2, so each byte crosses DRAM about once. Excluded "
+      "points: 2 outside d ≤ M ≤ N·d, 0 that fit in L2.");
   EXPECT_THAT(table.find("N")->tip(1), HasSubstr("[1.970, 2.002]"));
   EXPECT_EQ(table.find("N")->tip(0), "");
   EXPECT_EQ(table.tone_of(*table.find("N"), 1), Tone::plain);
