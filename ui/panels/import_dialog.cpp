@@ -21,6 +21,8 @@
 
 #include "messages/import_dialog.h"
 #include "profiler/files/output_file.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/plan/fields.h"
 #include "profiler/points/table.h"
 #include "storage/exchange/import.h"
 #include "ui/models/result_model.h"
@@ -33,6 +35,13 @@ namespace attnscope::ui {
 namespace {
 
 constexpr QLatin1String axis_option("--axis");
+
+/// Label of a metric or field in the window's language; the label that `attnscope import` wrote for other keys.
+std::string label_of_key(const std::string& key, const std::string& written) {
+  if (const Metric* metric = find_metric(key)) return text(metric->label());
+  if (const Field* field = find_field(key)) return text(field->label());
+  return written;
+}
 
 struct OptionField {
   QLatin1String name;  ///< option name of `attnscope import`
@@ -212,7 +221,9 @@ void ImportDialog::show_columns(const QJsonArray& rows) {
   analysis::TableBuilder<QJsonObject> table(std::move(lines));
   for (analysis::Column& column : imported_column_table({}).columns) {
     const auto cell = [key = QString::fromStdString(column.key)](const QJsonObject& row) {
-      return row[key].toString().toStdString();
+      const std::string value = row[key].toString().toStdString();
+      return key == QLatin1String("title") ? label_of_key(row[QLatin1String("field")].toString().toStdString(), value)
+                                           : value;
     };
     table.add(std::move(column), cell);
   }

@@ -30,7 +30,8 @@ QString state_of(const CheckRow& check) {
 }
 
 QString words_of(const CheckRow& check) {
-  QString words = check.name + QStringLiteral(": ") + check.detail;
+  const bool named = check.detail.startsWith(check.name);  // "NVRTC 13.0 (...)"
+  QString words = named ? check.detail : check.name + QStringLiteral(": ") + check.detail;
   if (check.fix.isEmpty()) return words;
   return words + QLatin1Char('\n') + qtext(msg::doctor_page::fix{.fix = check.fix.toStdString()});
 }
