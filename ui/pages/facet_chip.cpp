@@ -235,8 +235,9 @@ void MultiChoiceChip::set_items(std::vector<Item> items) {
     if (item.offered) all << item.text;
     if (item.offered && item.on) shown << item.text;
   }
-  set_texts({all.join(QStringLiteral(", "))});
-  show_text(shown.isEmpty() ? QStringLiteral("–") : shown.join(QStringLiteral(", ")));
+  const QString none = QStringLiteral("–");
+  set_texts({all.isEmpty() ? none : all.join(QStringLiteral(", "))});
+  show_text(shown.isEmpty() ? none : shown.join(QStringLiteral(", ")));
   setEnabled(!items_.empty());
   if (menu()->isVisible()) fill_menu();
 }
