@@ -171,12 +171,14 @@ void FittedTable::fit() {
     sum += widths.back();
   }
   // A table that is too narrow scrolls; texts are not elided.
-  const bool narrow = sum > width();
-  if (!narrow && columns > 0) widths[0] += width() - sum;
+  const int scroll_bar = style()->pixelMetric(QStyle::PM_ScrollBarExtent, nullptr, this);
+  const int available = width() - (rows > max_rows_ ? scroll_bar : 0);
+  const bool narrow = sum > available;
+  if (!narrow && columns > 0) widths[0] += available - sum;
   for (int column = 0; column < columns; ++column) {
     horizontalHeader()->resizeSection(column, widths[static_cast<std::size_t>(column)]);
   }
-  const int bar = narrow ? style()->pixelMetric(QStyle::PM_ScrollBarExtent, nullptr, this) : 0;
+  const int bar = narrow ? scroll_bar : 0;
   const int row_heights = std::min(rows, max_rows_) * verticalHeader()->defaultSectionSize();
   const int height = horizontalHeader()->sizeHint().height() + row_heights + bar + 2;
   if (minimumHeight() != height) setFixedHeight(height);
