@@ -22,6 +22,7 @@
 
 #include "profiler/metrics/metrics.h"
 #include "tests/ui/fixtures.h"
+#include "ui/models/result_model.h"
 #include "ui/pages/curves/io_curve_page.h"
 #include "ui/pages/explorer/explorer_page.h"
 #include "ui/pages/explorer/unit_bars.h"
@@ -325,11 +326,7 @@ void bench_table(MainWindow& window) {
   window.show_page(QStringLiteral("table"));
   wait_for(window);
   auto* table = window.page(QStringLiteral("table"))->findChild<QTableView*>();
-  int times = 0;
-  for (int column = 0; column < table->model()->columnCount(); ++column) {
-    const QString heading = table->model()->headerData(column, Qt::Horizontal).toString();
-    if (heading == QStringLiteral("Time")) times = column;
-  }
+  const int times = dynamic_cast<const ResultModel&>(*table->model()).find_column_index(QStringLiteral("time"));
   bench_interaction(window, "table: sort by time", 10,
                     [&](int i) { table->sortByColumn(times, i % 2 == 0 ? Qt::AscendingOrder : Qt::DescendingOrder); },
                     {.whole = 200});

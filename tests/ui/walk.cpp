@@ -16,6 +16,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <QToolButton>
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <functional>
@@ -198,7 +199,11 @@ class Walk {
     const QString file = work_.filePath(QStringLiteral("there.attnscope"));
     form.set_database(file);
     window_.collect()->findChild<QPushButton*>(QStringLiteral("start"))->click();
-    wait("the remote sweep", [&] { return window_.collect()->progress_text().startsWith(QStringLiteral("done")); });
+    wait("the remote sweep", [&] {
+      return std::ranges::any_of(window_.workspace().runs(), [&](const LoadedRun& run) {
+        return run.info->file == file && run.info->summary.state == StoredRunState::complete;
+      });
+    });
     picture("ssh-collected");
     DeviceList::set_remote({});
   }

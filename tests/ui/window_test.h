@@ -9,6 +9,7 @@
 #include <QTemporaryDir>
 
 #include "tests/ui/fixtures.h"
+#include "ui/text/qtext.h"
 #include "ui/window/main_window.h"
 
 namespace attnscope::ui {
@@ -48,6 +49,11 @@ inline void trigger(MainWindow& window, const QKeySequence& shortcut) {
   for (QAction* action : window.findChildren<QAction*>()) {
     if (action->shortcut() == shortcut) action->trigger();
   }
+}
+
+/// Returns the text up to the first argument; the arguments of `message` are "|".
+inline QString text_before_arguments(const Message& message) {
+  return qtext(message).section('|', 0, 0);
 }
 
 /// Processes queued layouts and replots.

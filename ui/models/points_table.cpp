@@ -304,12 +304,6 @@ std::optional<int> PointsTableModel::row_of(const ShownPoint& point) const {
   return line ? std::optional(row_of_line(static_cast<int>(*line))) : std::nullopt;
 }
 
-int PointsTableModel::column_of(const QString& heading) const {
-  const auto& columns = table()->columns;
-  const auto found = std::ranges::find(columns, heading.toStdString(), &analysis::Column::title);
-  return found == columns.end() ? -1 : static_cast<int>(found - columns.begin());
-}
-
 QVariant PointsTableModel::cell(int line, int column, int role) const {
   const auto row = static_cast<Row>(line);
   const PointSet& points = *contents_->points;

@@ -72,8 +72,6 @@ class PointsTableModel : public ResultModel {
   [[nodiscard]] const std::shared_ptr<const PointsTable>& contents() const { return contents_; }
   [[nodiscard]] ShownPoint point(int row) const { return (*contents_->points)[static_cast<Row>(line_of(row))]; }
   [[nodiscard]] std::optional<int> row_of(const ShownPoint& point) const;
-  /// Returns the column with that heading, or -1.
-  [[nodiscard]] int column_of(const QString& heading) const;
   [[nodiscard]] const PointsTable::Facts& facts(int column) const {
     return contents_->facts[static_cast<std::size_t>(column)];
   }

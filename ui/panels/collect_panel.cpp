@@ -34,7 +34,7 @@ QString shorten(QString point) {
 /// Replaces command-line options in a message by the names of their controls.
 QString with_control_names(QString words) {
   const std::string control = qtext(msg::collect_panel::resume{}).remove(QLatin1Char('&')).toStdString();
-  words.replace(QLatin1String("--resume -o "), qtext(msg::collect_panel::resume_into{.control = control}));
+  words.replace(QLatin1String("--resume -o"), qtext(msg::collect_panel::resume_into{.control = control}));
   return words.replace(QLatin1String("--resume"), qtext(msg::collect_panel::resume_control{.control = control}));
 }
 

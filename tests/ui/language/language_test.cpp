@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// All texts of the window come from the catalogue: with a catalogue whose texts are marked, a text without a mark is
+// All texts of the window come from the catalog: with a catalog whose texts are marked, a text without a mark is
 // data or was forgotten. A separate program, since the language is set at startup.
 #include <gtest/gtest.h>
 
@@ -27,6 +27,7 @@
 #include <set>
 
 #include "kernels/registry.h"
+#include "messages/details.h"
 #include "messages/embedded.h"
 #include "messages/points_table.h"
 #include "messages/roofline_page.h"
@@ -37,6 +38,7 @@
 #include "profiler/points/facets.h"
 #include "tests/ui/window_test.h"
 #include "ui/models/curve_series.h"
+#include "ui/models/result_model.h"
 #include "ui/pages/curves/io_curve_page.h"
 #include "ui/pages/empty_state.h"
 #include "ui/pages/explorer/measurement_card.h"
@@ -108,7 +110,7 @@ const std::set<QString>& data_texts() {
   return words;
 }
 
-/// Collects texts that are neither from the catalogue nor data.
+/// Collects texts that are neither from the catalog nor data.
 class Texts {
  public:
   void add(const QString& text, const char* what) {
@@ -327,7 +329,7 @@ TEST_F(LanguageTest, DetailsAreTranslated) {
     while (match.hasNext()) texts.add(match.next().captured(1), "details");
   }
   EXPECT_EQ(texts.untranslated(), "");
-  EXPECT_TRUE(html.contains(QStringLiteral("«Throttled")));
+  EXPECT_TRUE(html.contains(text_before_arguments(msg::details::throttled{.reasons = "|"})));
 }
 
 TEST_F(LanguageTest, EmptyPagesAreTranslated) {
@@ -465,11 +467,7 @@ TEST_F(LanguageTest, SettingsAreLanguageIndependent) {
   window.show_page(QStringLiteral("table"));
   settle();
   auto& table = page_of<PointsPage>(window);
-  int time = -1;
-  for (int column = 0; column < table.table()->model()->columnCount(); ++column) {
-    if (table.table()->model()->headerData(column, Qt::Horizontal).toString() == QStringLiteral("«Time»"))
-      time = column;
-  }
+  const int time = dynamic_cast<const ResultModel&>(*table.table()->model()).find_column_index(QStringLiteral("time"));
   ASSERT_GE(time, 0);
   table.table()->sortByColumn(time, Qt::DescendingOrder);
   EXPECT_EQ(table.state()[QStringLiteral("sorted_by")].toString(), QStringLiteral("time"));

@@ -7,8 +7,10 @@
 
 #include <memory>
 
+#include "messages/curves.h"
 #include "tests/ui/fixtures.h"
 #include "ui/text/format.h"
+#include "ui/text/qtext.h"
 
 namespace attnscope::ui {
 namespace {
@@ -26,6 +28,11 @@ QStringList labels_of(const std::vector<fixtures::TestPoint>& points, const Curv
   return labels;
 }
 
+/// Label of a curve of points.
+QString label_of(const char* algorithm, const Message& quantity, Provenance provenance) {
+  return QStringLiteral("%1 · %2 · %3").arg(QLatin1String(algorithm), qtext(quantity), to_qstring(provenance));
+}
+
 std::vector<PointRecord> memory_wall_of(const std::string& algorithm) {
   std::vector<PointRecord> records = fixtures::memory_wall();
   std::erase_if(records, [&](const PointRecord& record) { return record.spec.algorithm != algorithm; });
@@ -36,19 +43,20 @@ TEST(CurveSeries, EveryKindOfCurveHasALabel) {
   const QStringList labels =
       labels_of(fixtures::shown(memory_wall_of("naive")), request_of({"naive"}, Ordinate::bytes));
   ASSERT_EQ(labels.size(), 4) << labels.join('\n').toStdString();
-  EXPECT_EQ(labels[0], QStringLiteral("Naive · DRAM · measured"));
-  EXPECT_EQ(labels[1], QStringLiteral("Naive · SM↔L2 · measured"));
-  EXPECT_EQ(labels[2], QStringLiteral("Naive · SM↔L2 · exact model"));
-  EXPECT_EQ(labels[3], QStringLiteral("Compulsory minimum · modeled"));
+  EXPECT_EQ(labels[0], label_of("Naive", msg::curves::dram{}, Provenance::measured));
+  EXPECT_EQ(labels[1], label_of("Naive", msg::curves::sm_l2{}, Provenance::measured));
+  EXPECT_EQ(labels[2], qtext(msg::curves::exact_model{.algorithm = "Naive"}));
+  EXPECT_EQ(labels[3], qtext(msg::curves::compulsory{}));
 }
 
 TEST(CurveSeries, TimesAndRatesShowTheirProvenance) {
   auto points = fixtures::shown(memory_wall_of("fa2"), false, 1);
   for (const fixtures::TestPoint& point : fixtures::shown(fixtures::peers(), false, 2)) points.push_back(point);
   EXPECT_EQ(labels_of(points, request_of({"fa2", "torch-flash"}, Ordinate::time)),
-            (QStringList{QStringLiteral("FA2 · time · measured"), QStringLiteral("torch-flash · time · imported")}));
+            (QStringList{label_of("FA2", msg::curves::time{}, Provenance::measured),
+                         label_of("torch-flash", msg::curves::time{}, Provenance::imported)}));
   EXPECT_EQ(labels_of(points, request_of({"fa2"}, Ordinate::rate)),
-            QStringList{QStringLiteral("FA2 · TFLOP/s · derived")});
+            QStringList{label_of("FA2", msg::curves::rate{}, Provenance::derived)});
 }
 
 TEST(CurveSeries, SeriesNamesContainTheirDifferences) {

@@ -6,6 +6,10 @@
 #include <QTemporaryDir>
 
 #include "kernels/common_knobs.h"
+#include "messages/points_table.h"
+#include "messages/run_list.h"
+#include "messages/throttle.h"
+#include "messages/value.h"
 #include "profiler/plan/fields.h"
 #include "tests/kernels/modified_algorithm.h"
 #include "tests/ui/fixtures.h"
@@ -13,6 +17,7 @@
 #include "ui/models/runs_model.h"
 #include "ui/panels/details_panel.h"
 #include "ui/runs/point_settings.h"
+#include "ui/text/qtext.h"
 
 namespace attnscope::ui {
 namespace {
@@ -20,7 +25,7 @@ namespace {
 using Mode = QAbstractItemModelTester::FailureReportingMode;
 
 QVariant at(const PointsTableModel& model, int row, const char* column, int role = Qt::DisplayRole) {
-  return model.data(model.index(row, model.column_of(QString::fromUtf8(column))), role);
+  return model.data(model.index(row, model.find_column_index(QString::fromUtf8(column))), role);
 }
 
 TEST(PointsTableModel, CellsMatchThePoint) {
@@ -28,14 +33,14 @@ TEST(PointsTableModel, CellsMatchThePoint) {
   const QAbstractItemModelTester tester(&model, Mode::Fatal);
   model.set_points(fixtures::set_of(fixtures::shown(fixtures::memory_wall())));
   ASSERT_EQ(model.rowCount(), 21);
-  EXPECT_EQ(at(model, 0, "Algorithm").toString(), "naive");
-  EXPECT_EQ(at(model, 0, "N").toString(), "256");
-  EXPECT_EQ(at(model, 0, "Batch × heads").toString(), "1 × 132");
-  EXPECT_EQ(at(model, 0, "÷ model").toString(), "1.0010");
-  EXPECT_EQ(at(model, 6, "Result").toString(), "out-of-memory");
-  EXPECT_TRUE(at(model, 6, "Result", Qt::ToolTipRole).toString().contains("132 GiB"));
-  EXPECT_EQ(at(model, 6, "DRAM").toString(), "") << "a value that is not there is no zero";
-  EXPECT_EQ(at(model, 1, "Values").toString(), "measured");
+  EXPECT_EQ(at(model, 0, "algorithm").toString(), "naive");
+  EXPECT_EQ(at(model, 0, "n").toString(), "256");
+  EXPECT_EQ(at(model, 0, "heads").toString(), "1 × 132");
+  EXPECT_EQ(at(model, 0, "over_model").toString(), "1.0010");
+  EXPECT_EQ(at(model, 6, "result").toString(), "out-of-memory");
+  EXPECT_TRUE(at(model, 6, "result", Qt::ToolTipRole).toString().contains("132 GiB"));
+  EXPECT_EQ(at(model, 6, "dram").toString(), "") << "a missing value is not zero";
+  EXPECT_EQ(at(model, 1, "values").toString(), "measured");
 }
 
 TEST(PointsTableModel, ShowsThrottledPoints) {
@@ -44,34 +49,34 @@ TEST(PointsTableModel, ShowsThrottledPoints) {
   records[0].clocks = ClockReading{};
   records[1].clocks = ClockReading{.throttle_reasons = 4, .throttled = true};  // NVML: power cap.
   model.set_points(fixtures::set_of(fixtures::shown(records)));
-  EXPECT_EQ(at(model, 0, "Result").toString(), "ok");
-  EXPECT_EQ(at(model, 1, "Result").toString(), "ok, throttled");
-  EXPECT_TRUE(at(model, 1, "Result", Qt::ToolTipRole).toString().contains("power cap"));
+  EXPECT_EQ(at(model, 0, "result").toString(), "ok");
+  EXPECT_EQ(at(model, 1, "result").toString(), "ok, " + qtext(msg::points_table::throttled{}));
+  EXPECT_TRUE(at(model, 1, "result", Qt::ToolTipRole).toString().contains(qtext(msg::throttle::power_cap{})));
 }
 
 TEST(PointsTableModel, ShowsRareColumnsOnlyIfSet) {
   PointsTableModel model;
   std::vector<PointRecord> records{fixtures::ok_point(fixtures::decode_spec("fa2", 4096)), fixtures::peers()[0]};
   model.set_points(fixtures::set_of(fixtures::shown(records)));
-  const auto in_use = [&](const char* heading) { return model.facts(model.column_of(heading)).in_use; };
-  for (const char* rare : {"Dropout", "Page", "Deterministic", "Splits", "Warps", "Stages"}) {
+  const auto in_use = [&](const char* key) { return model.facts(model.find_column_index(key)).in_use; };
+  for (const char* rare : {"dropout", "page", "deterministic", "splits", "warps", "stages"}) {
     EXPECT_FALSE(in_use(rare)) << rare;
   }
-  EXPECT_TRUE(in_use("Pass"));
+  EXPECT_TRUE(in_use("pass"));
   records[0].spec.knobs.set(knob::splits, std::int64_t{8});
   records[0].spec.problem.page = 256;
   model.set_points(fixtures::set_of(fixtures::shown(records)));
-  EXPECT_TRUE(in_use("Splits"));
-  EXPECT_TRUE(in_use("Page"));
-  EXPECT_FALSE(in_use("Warps"));
-  EXPECT_EQ(at(model, 0, "Splits").toString(), "8");
-  EXPECT_EQ(at(model, 0, "Mask").toString(), "full");
-  EXPECT_EQ(at(model, 0, "N").toString(), "1 × 4096");
-  EXPECT_EQ(at(model, 1, "Algorithm").toString(), "torch-flash");
-  EXPECT_EQ(at(model, 1, "Br").toString(), "") << "not stated";
-  EXPECT_EQ(at(model, 1, "Splits").toString(), "");
-  EXPECT_EQ(at(model, 1, "Values").toString(), "imported");
-  EXPECT_TRUE(at(model, 1, "Time", Qt::ToolTipRole).toString().contains("imported"));
+  EXPECT_TRUE(in_use("splits"));
+  EXPECT_TRUE(in_use("page"));
+  EXPECT_FALSE(in_use("warps"));
+  EXPECT_EQ(at(model, 0, "splits").toString(), "8");
+  EXPECT_EQ(at(model, 0, "mask").toString(), "full");
+  EXPECT_EQ(at(model, 0, "n").toString(), "1 × 4096");
+  EXPECT_EQ(at(model, 1, "algorithm").toString(), "torch-flash");
+  EXPECT_EQ(at(model, 1, "br").toString(), "") << "not stated";
+  EXPECT_EQ(at(model, 1, "splits").toString(), "");
+  EXPECT_EQ(at(model, 1, "values").toString(), "imported");
+  EXPECT_TRUE(at(model, 1, "time", Qt::ToolTipRole).toString().contains("imported"));
 }
 
 // Sets a field to a value other than its default.
@@ -97,8 +102,7 @@ TEST(PointsTableModel, EveryFieldHasAColumn) {
     for (int column = 0; column < model.columnCount(); ++column) {
       const auto text = [&](int row) { return model.index(row, column).data().toString(); };
       // Columns after this one are computed.
-      const QString heading = model.headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
-      if (heading == QStringLiteral("Result")) break;
+      if (model.key_of(column) == result_key) break;
       differs = differs || (model.facts(column).in_use && text(0) != text(1));
     }
     EXPECT_TRUE(differs) << field.name;
@@ -107,7 +111,7 @@ TEST(PointsTableModel, EveryFieldHasAColumn) {
 
 QStringList lengths_in(const PointsTableModel& model) {
   QStringList texts;
-  for (int row = 0; row < model.rowCount(); ++row) texts << at(model, row, "N").toString();
+  for (int row = 0; row < model.rowCount(); ++row) texts << at(model, row, "n").toString();
   return texts;
 }
 
@@ -129,12 +133,12 @@ TEST(PointsTableModel, FindsTheSortColumnByKey) {
   ASSERT_EQ(lengths_in(model), (QStringList{"2048", "1024", "65536"}));
   EXPECT_EQ(model.point(2).spec.problem.n_q, 65536);
   EXPECT_EQ(model.row_of(model.point(0)), 0);
-  const int before = model.column_of("Time");
+  const int before = model.find_column_index("time");
 
   records.push_back(fixtures::ok_point(fixtures::spec("fa2", 4096)));
   records.back().spec.knobs = {{"cluster", 4}};
   show_by_time(model, records, Qt::DescendingOrder);
-  EXPECT_EQ(model.column_of("Time"), before + 1);
+  EXPECT_EQ(model.find_column_index("time"), before + 1);
   EXPECT_EQ(lengths_in(model), (QStringList{"4096", "2048", "1024", "65536"}));
 }
 
@@ -147,7 +151,7 @@ TEST(PointsTableModel, KeepsTheSelectionWhenARoundIsAdded) {
   records[1].kernels[0].samples_ns = {2000};
   show_by_time(model, records, Qt::AscendingOrder);
   ASSERT_EQ(lengths_in(model), (QStringList{"1024", "2048"}));
-  const QPersistentModelIndex selected = model.index(0, model.column_of("N"));
+  const QPersistentModelIndex selected = model.index(0, model.find_column_index("n"));
   const QSignalSpy resets(&model, &QAbstractItemModel::modelReset);
   const QSignalSpy changed(&model, &QAbstractItemModel::dataChanged);
   records[0].kernels[0].samples_ns = {3000};
@@ -155,7 +159,7 @@ TEST(PointsTableModel, KeepsTheSelectionWhenARoundIsAdded) {
   records[2].kernels[0].samples_ns = {500};
   show_by_time(model, records, Qt::AscendingOrder);
   EXPECT_EQ(lengths_in(model), (QStringList{"512", "2048", "1024"}));
-  EXPECT_EQ(at(model, 2, "Time").toString(), "3 µs");
+  EXPECT_EQ(at(model, 2, "time").toString(), "3 µs");
   EXPECT_EQ(selected.row(), 2);
   EXPECT_FALSE(changed.isEmpty());
   EXPECT_TRUE(resets.isEmpty());
@@ -180,17 +184,16 @@ TEST(PointsTableModel, DeclaredKnobsHaveColumns) {
   const QAbstractItemModelTester tester(&model, Mode::Fatal);
   std::vector<PointRecord> records(2, fixtures::ok_point(fixtures::spec("fa2", 1024)));
   model.set_points(fixtures::set_of(fixtures::shown(records)));
-  const int cluster = model.column_of("Cluster");
+  const int cluster = model.find_column_index("cluster");
   ASSERT_GE(cluster, 0);
-  EXPECT_EQ(model.find_column_index("cluster"), cluster);
   EXPECT_TRUE(model.headerData(cluster, Qt::Horizontal, Qt::ToolTipRole).toString().contains("share loads"));
   EXPECT_FALSE(model.facts(cluster).in_use);
-  EXPECT_EQ(model.column_of("Warps"), -1) << "no algorithm of these has it";
+  EXPECT_EQ(model.find_column_index("warps"), -1) << "no algorithm of this registry has it";
   records[1].spec.knobs = {{"cluster", 4}};
   model.set_points(fixtures::set_of(fixtures::shown(records)));
   EXPECT_TRUE(model.facts(cluster).in_use);
-  EXPECT_EQ(at(model, 0, "Cluster").toString(), "");
-  EXPECT_EQ(at(model, 1, "Cluster").toString(), "4");
+  EXPECT_EQ(at(model, 0, "cluster").toString(), "");
+  EXPECT_EQ(at(model, 1, "cluster").toString(), "4");
 }
 
 TEST(PointsTableModel, UndeclaredKnobsOfPointsHaveColumns) {
@@ -198,13 +201,13 @@ TEST(PointsTableModel, UndeclaredKnobsOfPointsHaveColumns) {
   const QAbstractItemModelTester tester(&model, Mode::Fatal);
   auto records = std::vector<PointRecord>(2, fixtures::ok_point(fixtures::spec("fa2", 1024)));
   model.set_points(fixtures::set_of(fixtures::shown(records)));
-  EXPECT_EQ(model.column_of("order"), -1);
+  EXPECT_EQ(model.find_column_index("order"), -1);
   records.push_back(records[0]);
   records[2].spec.knobs = {{"order", "up_and_down"}};
   model.set_points(fixtures::set_of(fixtures::shown(records)));
   EXPECT_EQ(at(model, 2, "order").toString(), "up and down");
   EXPECT_EQ(at(model, 0, "order").toString(), "");
-  EXPECT_EQ(at(model, 2, "N").toString(), "1024") << "the columns behind it moved";
+  EXPECT_EQ(at(model, 2, "n").toString(), "1024") << "later columns moved";
 }
 
 TEST(PointSettingsTest, TitlesShowNonDefaultSettings) {
@@ -216,15 +219,16 @@ TEST(PointSettingsTest, TitlesShowNonDefaultSettings) {
   spec.cache = CacheState::warm;
   spec.knobs = {{"raster", "heads_fastest"}, {"warps", 4}};
   EXPECT_EQ(non_default_settings(spec),
-            (QStringList{"bwd", "dropout 0.25", "deterministic", "L2 warm", "heads fastest", "warps 4"}));
+            (QStringList{"bwd", "dropout 0.25", "deterministic", qtext(msg::value::l2_state{.state = "warm"}),
+                         "heads fastest", "warps 4"}));
 }
 
 TEST(PointsTableModel, SortsNumerically) {
   PointsTableModel model;
   model.set_points(fixtures::set_of(fixtures::shown(fixtures::memory_wall())));
-  EXPECT_LT(at(model, 1, "N", TableModel::sort_role).toDouble(), at(model, 2, "N", TableModel::sort_role).toDouble());
-  EXPECT_GT(at(model, 1, "DRAM", TableModel::sort_role).toDouble(), 0);
-  EXPECT_FALSE(at(model, 6, "DRAM", TableModel::sort_role).isValid()) << "a value that is not there is no number";
+  EXPECT_LT(at(model, 1, "n", TableModel::sort_role).toDouble(), at(model, 2, "n", TableModel::sort_role).toDouble());
+  EXPECT_GT(at(model, 1, "dram", TableModel::sort_role).toDouble(), 0);
+  EXPECT_FALSE(at(model, 6, "dram", TableModel::sort_role).isValid()) << "a missing value is not a number";
 }
 
 TEST(PointsTableModel, AppendsRowsOfAGrowingRun) {
@@ -253,7 +257,7 @@ TEST(RunsModel, MarksImportedRuns) {
   ASSERT_EQ(workspace.open_now(file), QString());
   EXPECT_EQ(model.index(0).data(RunsModel::origin_role).toString(), "imported");
   EXPECT_EQ(model.index(0).data(RunsModel::title_role).toString(), "peers");
-  EXPECT_TRUE(model.index(0).data(Qt::AccessibleTextRole).toString().endsWith(", imported"));
+  EXPECT_TRUE(model.index(0).data(Qt::AccessibleTextRole).toString().endsWith("imported"));
 }
 
 TEST(RunsModel, ListsRunsAndChecksThem) {
@@ -268,8 +272,11 @@ TEST(RunsModel, ListsRunsAndChecksThem) {
   EXPECT_EQ(model.index(0).data().toString(), "quick");
   EXPECT_EQ(model.index(0).data(RunsModel::origin_role).toString(), "");
   EXPECT_EQ(model.index(1).data(RunsModel::origin_role).toString(), "simulated");
-  EXPECT_TRUE(model.index(0).data(RunsModel::detail_role).toString().contains("21 points, 20 ok"));
-  EXPECT_EQ(model.index(0).data(RunsModel::state_role).toString(), "") << "complete needs no badge";
+  EXPECT_TRUE(model.index(0)
+                  .data(RunsModel::detail_role)
+                  .toString()
+                  .contains(qtext(msg::run_list::points_ok{.ok = 20, .points = points_text(21)})));
+  EXPECT_EQ(model.index(0).data(RunsModel::state_role).toString(), "") << "complete runs have no badge";
 
   EXPECT_EQ(workspace.visible()->size(), 42U);
   ASSERT_TRUE(model.setData(model.index(1), Qt::Unchecked, Qt::CheckStateRole));

@@ -5,6 +5,7 @@
 #include <QAbstractItemModelTester>
 #include <QComboBox>
 
+#include "messages/ceiling.h"
 #include "tests/ui/window_test.h"
 #include "ui/pages/ceilings/ceilings_page.h"
 #include "ui/window/main_window.h"
@@ -51,8 +52,8 @@ TEST_F(CeilingsPageTest, ShowsStoredCeilings) {
   EXPECT_TRUE(page.sets()[0].title.startsWith("NVIDIA H200 · ")) << page.sets()[0].title.toStdString();
   EXPECT_TRUE(page.sets()[0].title.endsWith(" · ceilings.attnscope"));
   EXPECT_EQ(page.note(), QString());
-  ASSERT_EQ(page.table()->model()->rowCount(), 4) << "a clock stands beside its load";
-  EXPECT_EQ(cell(page, 0, "ceiling"), "DRAM copy, both ways");
+  ASSERT_EQ(page.table()->model()->rowCount(), 4) << "a clock is in the row of its ceiling";
+  EXPECT_EQ(cell(page, 0, "ceiling"), qtext(msg::ceiling::dram_copy{}));
   EXPECT_EQ(cell(page, 0, "value"), "4.10 TB/s");
   EXPECT_EQ(cell(page, 0, "spread"), "±2.44%");
   EXPECT_EQ(cell(page, 0, "clock"), "1980 MHz");
@@ -60,7 +61,7 @@ TEST_F(CeilingsPageTest, ShowsStoredCeilings) {
   EXPECT_EQ(cell(page, 1, "value"), "42 MiB");
   EXPECT_EQ(cell(page, 1, "provenance"), "derived");
   EXPECT_EQ(cell(page, 1, "spread"), QString());
-  EXPECT_EQ(cell(page, 2, "data"), "30 MiB") << "a curve is in the order of its sizes";
+  EXPECT_EQ(cell(page, 2, "data"), "30 MiB") << "sorted by size";
   EXPECT_EQ(cell(page, 3, "value"), "0.750");
   workspace.close(folder.filePath("ceilings.attnscope"));
   EXPECT_TRUE(page.sets().empty());
@@ -74,9 +75,9 @@ TEST_F(CeilingsPageTest, DatasheetPeaksReplaceMissingMeasurements) {
   ASSERT_EQ(workspace.open_now(other), QString());
   ASSERT_EQ(page.sets().size(), 1U);
   EXPECT_FALSE(page.sets()[0].measured);
-  EXPECT_TRUE(page.note().contains("was not measured: these are datasheet figures")) << page.note().toStdString();
-  const int tensor = row_of(page, "Tensor cores, fp16");
-  ASSERT_GE(tensor, 0) << "of no instruction";
+  EXPECT_TRUE(page.note().contains("A100")) << page.note().toStdString();
+  const int tensor = row_of(page, qtext(msg::ceiling::tensor_peak{.dtype = "fp16"}));
+  ASSERT_GE(tensor, 0) << "of any instruction";
   EXPECT_EQ(cell(page, tensor, "value"), "312 TFLOP/s");
   for (int row = 0; row < page.table()->model()->rowCount(); ++row) {
     EXPECT_EQ(cell(page, row, "provenance"), "datasheet");

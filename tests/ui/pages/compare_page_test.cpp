@@ -12,6 +12,9 @@
 #include <set>
 #include <utility>
 
+#include "messages/compare.h"
+#include "messages/compare_page.h"
+#include "messages/difference.h"
 #include "tests/ui/window_test.h"
 #include "ui/pages/compare/compare_page.h"
 #include "ui/pages/curves/io_curve_page.h"
@@ -19,6 +22,7 @@
 #include "ui/pages/tiles/tile_heatmap_page.h"
 #include "ui/panels/details_panel.h"
 #include "ui/plots/heatmap_view.h"
+#include "ui/text/qtext.h"
 
 namespace attnscope::ui {
 namespace {
@@ -73,6 +77,14 @@ class ComparePageTest : public ::testing::Test {
     for (int row = 0; place >= 0 && row < rows.rowCount(); ++row) texts << rows.index(row, place).data().toString();
     return texts;
   }
+  /// Shown answer; its counts are those of the verdicts.
+  void expect_answer(const std::map<analysis::Verdict, std::size_t>& counts, std::size_t left_out) const {
+    const analysis::ComparisonView& view = page.shown().view();
+    for (const auto& [verdict, count] : counts) EXPECT_EQ(view.count(verdict), count) << static_cast<int>(verdict);
+    EXPECT_EQ(view.left_out, left_out);
+    EXPECT_EQ(page.summary().section('\n', 0, 0), qtext(view.answer));
+  }
+  const QString not_compared = qtext(msg::compare::not_compared{});
   QTemporaryDir folder;
   Workspace workspace;
   ComparePage page{workspace};
@@ -87,7 +99,7 @@ TEST_F(ComparePageTest, TableShowsRegressionsFirst) {
   ASSERT_EQ(page.words(), QString());
   EXPECT_EQ(page.comparison()->base_name(), "before") << "the older run";
   EXPECT_EQ(column("verdict"),
-            (QStringList{"SLOWER", "SLOWER", "FASTER", "FASTER", "UNDECIDED", "UNDECIDED", "not compared"}));
+            (QStringList{"SLOWER", "SLOWER", "FASTER", "FASTER", "UNDECIDED", "UNDECIDED", not_compared}));
   EXPECT_EQ(column("n").mid(0, 4), (QStringList{"4096", "1024", "1024", "4096"})) << "the largest change first";
   EXPECT_EQ(column("br").mid(0, 4), (QStringList{"64", "64", "128", "128"}));
   EXPECT_EQ(page.model().find_column_index("d"), -1) << "all points have one d";
@@ -95,33 +107,38 @@ TEST_F(ComparePageTest, TableShowsRegressionsFirst) {
   EXPECT_EQ(column("baseline_ns").front(), "4.10 ms");
   EXPECT_EQ(column("candidate_ns").front(), "6.55 ms");
   EXPECT_EQ(column("rounds").front(), "1");
-  EXPECT_EQ(column("note").last(), "the baseline has no such point");
+  EXPECT_EQ(column("note").last(), qtext(msg::compare::not_in_baseline{}));
   EXPECT_EQ(column("note").at(4), QString()) << "no column of commands";
   const QString why = page.table()->model()->index(4, 0).data(Qt::ToolTipRole).toString();
   EXPECT_TRUE(why.contains("attnscope collect --rounds ")) << why.toStdString();
-  const QStringList told = page.summary().split('\n');
-  EXPECT_TRUE(told.at(0).startsWith("after against before: 2 FASTER, 2 SLOWER, 0 SAME, 2 UNDECIDED; 1 not compared."))
-      << told.at(0).toStdString();
-  EXPECT_TRUE(told.contains("Nothing else that is known differs.")) << page.summary().toStdString();
-  EXPECT_TRUE(page.summary().contains("\nAll rows: ")) << page.summary().toStdString();
+  expect_answer({{analysis::Verdict::faster, 2},
+                 {analysis::Verdict::slower, 2},
+                 {analysis::Verdict::same, 0},
+                 {analysis::Verdict::ambiguous, 2}},
+                1);
+  const QStringList lines = page.summary().split('\n');
+  EXPECT_TRUE(lines.contains(qtext(msg::compare::nothing_differs{}))) << page.summary().toStdString();
+  EXPECT_TRUE(lines.contains(qtext(msg::compare_page::common{.settings = page.shown().common().toStdString()})))
+      << page.summary().toStdString();
   EXPECT_TRUE(page.shown().common().contains("d 128")) << page.shown().common().toStdString();
   EXPECT_FALSE(page.shown().common().contains("N ")) << "it varies";
-  EXPECT_EQ(page.model().find_column_index("ratio"), 1) << "in sight, however many settings there are";
+  EXPECT_EQ(page.model().find_column_index("ratio"), 1) << "the second column, before all settings";
   EXPECT_FALSE(page.summary_view().folded());
   page.resize(960, 420);
-  EXPECT_TRUE(page.summary_view().folded()) << "the answer stands for all words";
+  EXPECT_TRUE(page.summary_view().folded()) << "only the answer is shown";
   EXPECT_EQ(page.summary_view().copies(), QString());
-  EXPECT_TRUE(page.method().startsWith("Rows of fewer than 3 rounds: 6.")) << page.method().toStdString();
+  EXPECT_TRUE(page.method().startsWith(qtext(msg::compare::floor_percent{.fewest = 3, .rows = 6})))
+      << page.method().toStdString();
 }
 
 TEST_F(ComparePageTest, SortsMissingRatiosLast) {
   open_two_runs(changed_factors);
   page.table()->sortByColumn(page.model().find_column_index("ratio"), Qt::DescendingOrder);
   EXPECT_TRUE(column("ratio").front().startsWith("1.6000"));
-  EXPECT_EQ(column("verdict").last(), "not compared");
+  EXPECT_EQ(column("verdict").last(), not_compared);
   page.table()->sortByColumn(page.model().find_column_index("ratio"), Qt::AscendingOrder);
   EXPECT_TRUE(column("ratio").front().startsWith("0.7000"));
-  EXPECT_EQ(column("verdict").last(), "not compared");
+  EXPECT_EQ(column("verdict").last(), not_compared);
   EXPECT_EQ(page.state()["sorted_by"], "ratio");
 }
 
@@ -147,7 +164,7 @@ TEST_F(ComparePageTest, UsesTheMarginAndTheLastRequest) {
   page.set_margin(45);
   page.settle();
   EXPECT_DOUBLE_EQ(page.comparison()->view.margin, 0.45);
-  EXPECT_EQ(column("verdict").count("SLOWER"), 1) << "1.6 alone lies beyond";
+  EXPECT_EQ(column("verdict").count("SLOWER"), 1) << "only 1.6 exceeds the margin";
   EXPECT_TRUE(page.settled());
 }
 
@@ -158,9 +175,11 @@ TEST_F(ComparePageTest, ComparesEachCandidateWithTheBaseline) {
   ASSERT_EQ(page.comparison()->view.sides.size(), 2U);
   EXPECT_EQ(column("verdict").size(), 12);
   EXPECT_EQ(column("side").count("b"), 6);
-  EXPECT_TRUE(page.method().startsWith("Rows of fewer than 3 rounds: 12.")) << page.method().toStdString();
+  EXPECT_TRUE(page.method().startsWith(qtext(msg::compare::floor_percent{.fewest = 3, .rows = 12})))
+      << page.method().toStdString();
   page.set_candidate("c");
-  EXPECT_TRUE(page.method().startsWith("Rows of fewer than 3 rounds: 6.")) << page.method().toStdString();
+  EXPECT_TRUE(page.method().startsWith(qtext(msg::compare::floor_percent{.fewest = 3, .rows = 6})))
+      << page.method().toStdString();
   EXPECT_EQ(column("verdict").size(), 6);
   EXPECT_EQ(page.model().find_column_index("side"), -1);
   page.set_baseline("b");
@@ -179,7 +198,7 @@ TEST_F(ComparePageTest, OmitsSidesWithoutCommonPoints) {
   page.settle();
   ASSERT_EQ(page.comparison()->view.sides.size(), 1U);
   EXPECT_EQ(page.comparison()->name_of(0), "b");
-  EXPECT_TRUE(page.summary().startsWith("b against a: ")) << page.summary().toStdString();
+  EXPECT_EQ(page.comparison()->base_name(), "a");
   EXPECT_FALSE(page.summary().contains("explored")) << page.summary().toStdString();
   EXPECT_EQ(column("verdict").size(), 6);
 }
@@ -195,7 +214,7 @@ TEST_F(ComparePageTest, SidesCanBeAlgorithmsOrGpusOfOneRun) {
   EXPECT_EQ(page.comparison()->axis().key, "algorithm");
   EXPECT_EQ(page.comparison()->base_name(), "FA1");
   EXPECT_EQ(column("verdict"), (QStringList{"FASTER", "FASTER"}));
-  EXPECT_EQ(page.model().find_column_index("algorithm"), -1) << "it is what the sides are";
+  EXPECT_EQ(page.model().find_column_index("algorithm"), -1) << "the sides are algorithms";
   page.set_side_axis("n");
   page.settle();
   EXPECT_EQ(page.comparison()->axis().values, (std::vector<QString>{"1024", "2048"}));
@@ -209,9 +228,13 @@ TEST_F(ComparePageTest, ShowsDifferencesFirst) {
                                         1e3 * static_cast<double>(at.first) * 1.4, 4e6, true));
   }
   open({{"real", grid_of(unchanged_factors)}, {"model", simulated, true}});
-  EXPECT_TRUE(page.summary().startsWith("model against real: 0 FASTER, 6 SLOWER")) << page.summary().toStdString();
-  EXPECT_TRUE(page.summary().contains("\nDiffers: ")) << page.summary().toStdString();
-  EXPECT_TRUE(page.summary().contains("values measured → simulated")) << page.summary().toStdString();
+  EXPECT_EQ(page.comparison()->base_name(), "real");
+  expect_answer({{analysis::Verdict::faster, 0}, {analysis::Verdict::slower, 6}}, 0);
+  const QString differs = text_before_arguments(msg::compare_page::differs{.differences = "|"});
+  EXPECT_TRUE(page.summary().contains("\n" + differs)) << page.summary().toStdString();
+  EXPECT_TRUE(page.summary().contains(qtext(
+      msg::compare_page::difference{.base = "measured", .name = msg::difference::values{}, .other = "simulated"})))
+      << page.summary().toStdString();
 }
 
 TEST_F(ComparePageTest, ListsCopiedFiles) {
@@ -220,8 +243,7 @@ TEST_F(ComparePageTest, ListsCopiedFiles) {
   ASSERT_TRUE(QFile::copy(folder.filePath("sides.attnscope"), copy));
   ASSERT_EQ(workspace.open_now(copy), QString());
   page.settle();
-  EXPECT_TRUE(page.summary_view().copies().contains("all points of copied.attnscope are in another"))
-      << page.summary_view().copies().toStdString();
+  EXPECT_EQ(page.summary_view().copies(), qtext(msg::compare_page::copies{.files = "copied.attnscope"}));
 }
 
 /// Ratios drawn as markers or as interval bars in a row of the plot.

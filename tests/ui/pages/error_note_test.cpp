@@ -2,6 +2,7 @@
 // Line below simulated points with the published errors for their GPU.
 #include <gtest/gtest.h>
 
+#include "messages/prediction.h"
 #include "profiler/predict/published_errors.h"
 #include "tests/ui/window_test.h"
 #include "ui/pages/curves/io_curve_page.h"
@@ -12,6 +13,23 @@
 
 namespace attnscope::ui {
 namespace {
+
+/// Beginning of the errors of a GPU.
+QString errors_on(const char* gpu) {
+  return text_before_arguments(msg::prediction::line{.figures = "|", .gpu = gpu});
+}
+
+/// Published errors of the naive algorithm.
+QString figure(const char* gpu, const char* key, const Message& quantity) {
+  const analysis::ErrorRow* row = analysis::published_errors(gpu).find("naive", Pass::fwd, key);
+  return qtext(
+      msg::prediction::figure{.median = text(Share(row->median)), .p95 = text(Share(row->p95)), .quantity = quantity});
+}
+
+QString figures(const char* gpu) {
+  return QStringLiteral("%1, %2").arg(figure(gpu, "dram_bytes", msg::prediction::dram{}),
+                                      figure(gpu, "time", msg::prediction::time{}));
+}
 
 class ErrorNoteTest : public WindowTest {
  protected:
@@ -39,8 +57,7 @@ TEST_F(ErrorNoteTest, IsShownForSimulatedPointsOnly) {
   settle();
   ASSERT_TRUE(page.error_note().isVisible());
   const QString words = page.error_note().text();
-  EXPECT_TRUE(words.startsWith("Simulated. Median error on H200: Naive DRAM ±")) << words.toStdString();
-  EXPECT_TRUE(words.contains("%, time ±") || words.contains("), time ±")) << words.toStdString();
+  EXPECT_TRUE(words.startsWith(errors_on("H200") + "Naive " + figures("H200"))) << words.toStdString();
   EXPECT_FALSE(words.contains("FA1")) << "it is not shown";
   page.resize(330, 700);
   settle();
@@ -56,20 +73,14 @@ TEST_F(ErrorNoteTest, ShowsErrorsPerGpu) {
   page.show();
   ASSERT_EQ(workspace.open_now(simulated_on("H100")), QString());
   settle();
-  const auto figures = [](const char* gpu) {
-    const analysis::ErrorRow* time = analysis::published_errors(gpu).find("naive", Pass::fwd, "time");
-    return QStringLiteral("time ±%1 (p95 %2)").arg(qtext(Share(time->median)), qtext(Share(time->p95)));
-  };
   ASSERT_NE(figures("H100"), figures("H200"));
   const QString of_h100 = page.error_note().text();
-  EXPECT_TRUE(of_h100.startsWith("Simulated. Median error on H100 80GB HBM3: Naive DRAM ±")) << of_h100.toStdString();
-  EXPECT_TRUE(of_h100.contains(figures("H100"))) << of_h100.toStdString();
+  EXPECT_TRUE(of_h100.startsWith(errors_on("H100 80GB HBM3") + "Naive " + figures("H100"))) << of_h100.toStdString();
   ASSERT_EQ(workspace.open_now(simulated_on("H200")), QString());
   settle();
   const QString of_both = page.error_note().text();
-  EXPECT_TRUE(of_both.contains(figures("H100") + " · Simulated. Median error on H200: Naive DRAM"))
+  EXPECT_TRUE(of_both.contains(figures("H100") + " · " + errors_on("H200") + "Naive " + figures("H200")))
       << of_both.toStdString();
-  EXPECT_TRUE(of_both.contains(figures("H200"))) << of_both.toStdString();
 }
 
 TEST_F(ErrorNoteTest, WarnsAboutUnvalidatedGpu) {
@@ -79,10 +90,9 @@ TEST_F(ErrorNoteTest, WarnsAboutUnvalidatedGpu) {
   page.show();
   settle();
   const QString words = page.error_note().text();
-  EXPECT_TRUE(words.startsWith("A100")) << words.toStdString();
-  EXPECT_TRUE(words.contains(": not validated on this GPU · ")) << words.toStdString();
-  EXPECT_FALSE(words.contains("±")) << "errors of another GPU";
-  EXPECT_TRUE(words.endsWith(": simulated with the L2 model of the H200")) << words.toStdString();
+  EXPECT_EQ(words, qtext(msg::prediction::not_validated{.what = "A100 80GB"}) + " · " +
+                       qtext(msg::prediction::l2_source{.gpu = "H200", .what = "A100 80GB"}))
+      << words.toStdString();
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ TEST(ExplorerGpuTest, KeepsAGpuFromAFileInTheList) {
   const auto* devices = page.findChild<QComboBox*>(QStringLiteral("device"));
   EXPECT_EQ(devices->currentText(), "fat");
   const QString wrong = page.open_gpu(gpu_file(folder, R"({"name": "fat", "from": "H200", "values": {"sms": 1}})"));
-  EXPECT_TRUE(wrong.endsWith("gpu.json: unknown value 'sms'")) << wrong.toStdString();
+  EXPECT_TRUE(wrong.contains("gpu.json") && wrong.contains("'sms'")) << wrong.toStdString();
   EXPECT_EQ(page.chosen().choices.device, "fat");
   ASSERT_EQ(page.open_gpu(gpu_file(folder, qPrintable(QString(fat).replace("456", "300")))), QString());
   settle();
@@ -79,7 +79,7 @@ TEST(ExplorerGpuTest, AppliesAndUndoesWhatIfFactors) {
   EXPECT_EQ(other.shown()->exploration.device, page.shown()->exploration.device);
   const auto* measure = page.findChild<QPushButton*>(QStringLiteral("measure"));
   ASSERT_NE(measure, nullptr);
-  EXPECT_FALSE(measure->isEnabled()) << "nobody has it, and nobody saved it";
+  EXPECT_FALSE(measure->isEnabled()) << "a what-if GPU cannot be measured";
 }
 
 }  // namespace

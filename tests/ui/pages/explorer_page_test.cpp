@@ -17,7 +17,9 @@
 #include <array>
 
 #include "kernels/registry.h"
+#include "messages/explorer.h"
 #include "messages/explorer_page.h"
+#include "messages/field.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/fields.h"
 #include "profiler/predict/unit_utilization.h"
@@ -65,9 +67,9 @@ class ExplorerPageTest : public ::testing::Test {
     ASSERT_FALSE(page.behind());
   }
   /// Cell by column key and row label.
-  [[nodiscard]] static QString cell(const QAbstractItemModel& model, const char* label, const QString& key) {
+  [[nodiscard]] static QString cell(const QAbstractItemModel& model, const QString& label, const QString& key) {
     for (int row = 0; row < model.rowCount(); ++row) {
-      if (model.index(row, 0).data().toString() == QString::fromUtf8(label)) return cell(model, row, key);
+      if (model.index(row, 0).data().toString() == label) return cell(model, row, key);
     }
     return QStringLiteral("no such row");
   }
@@ -77,11 +79,11 @@ class ExplorerPageTest : public ::testing::Test {
     }
     return QStringLiteral("no such column");
   }
-  [[nodiscard]] QString figure(const char* label, int configuration = 0) const {
-    return cell(*page.figures()->model(), label, QStringLiteral("configuration_%1").arg(configuration));
+  [[nodiscard]] QString figure(const Message& label, int configuration = 0) const {
+    return cell(*page.figures()->model(), qtext(label), QStringLiteral("configuration_%1").arg(configuration));
   }
   [[nodiscard]] QString operand(const char* matrix, const char* key) const {
-    return cell(*page.operands()->model(), matrix, QLatin1String(key));
+    return cell(*page.operands()->model(), QLatin1String(matrix), QLatin1String(key));
   }
   [[nodiscard]] QStringList legend(OnChipMemory place) const {
     QStringList entries;
@@ -93,6 +95,7 @@ class ExplorerPageTest : public ::testing::Test {
   }
   [[nodiscard]] const analysis::Exploration& exploration() const { return page.shown()->exploration; }
 
+  const QString no_value = qtext(msg::explorer_page::no_figure{});
   Workspace workspace;
   ExplorerPage page{workspace};
 };
@@ -121,7 +124,7 @@ TEST_F(ExplorerPageTest, DrawsTheBlockToScale) {
   }
   EXPECT_TRUE(legend(OnChipMemory::shared).contains("Q 32 KiB"));
   EXPECT_TRUE(legend(OnChipMemory::registers).contains("O 64 KiB"));
-  EXPECT_TRUE(page.on_chip()->drawn(OnChipMemory::shared).heading.endsWith("of 228 KiB"));
+  EXPECT_TRUE(page.on_chip()->drawn(OnChipMemory::shared).heading.contains("228 KiB"));
   // A pixel in the middle of K has K's color.
   page.on_chip()->resize(400, page.on_chip()->heightForWidth(400));
   const QImage image = page.on_chip()->grab().toImage();
@@ -146,7 +149,10 @@ TEST_F(ExplorerPageTest, UsesMeasuredRatesOfOpenFiles) {
   const auto* note = page.findChild<QLabel*>(QStringLiteral("terms-note"));
   ASSERT_NE(note, nullptr);
   const double by_table = page.shown()->exploration.ns;
-  EXPECT_TRUE(note->text().contains("the datasheet's of NVIDIA H200")) << note->text().toStdString();
+  const QString datasheet =
+      qtext(msg::explorer_page::time_breakdown_note{.device = "NVIDIA H200", .measured = "NVIDIA H200"});
+  const QString uuid = QString::fromStdString(fixtures::device().uuid);
+  EXPECT_TRUE(note->text().contains(datasheet)) << note->text().toStdString();
   const QTemporaryDir folder;
   const QString path = folder.filePath("ceilings.attnscope");
   {
@@ -157,36 +163,38 @@ TEST_F(ExplorerPageTest, UsesMeasuredRatesOfOpenFiles) {
   }
   ASSERT_EQ(workspace.open_now(path), QString());
   settle();
-  EXPECT_GT(page.shown()->exploration.ns, 2 * by_table) << "a tenth of its DRAM";
-  EXPECT_TRUE(note->text().contains("DRAM's rate: measured of NVIDIA H200 (")) << note->text().toStdString();
+  EXPECT_GT(page.shown()->exploration.ns, 2 * by_table) << "a tenth of the DRAM rate";
+  EXPECT_TRUE(note->text().startsWith(qtext(msg::explorer_page::rates_of_dram{}))) << note->text().toStdString();
+  EXPECT_TRUE(note->text().contains(uuid)) << note->text().toStdString();
   // The what-if factor applies to the measured rate, not to that of the datasheet.
   const auto dram_ns = [&] { return page.shown()->exploration.light.of(GpuUnit::dram) * page.shown()->exploration.ns; };
   const double once = dram_ns();
   type("what_if_dram", 200);
   EXPECT_NEAR(dram_ns(), once / 2, 1e-6 * once);
-  EXPECT_TRUE(note->text().contains("Of DRAM it is the measured rate times 2,")) << note->text().toStdString();
+  EXPECT_TRUE(note->text().contains(qtext(msg::explorer_page::rates_multiplied{.factor = "2"})))
+      << note->text().toStdString();
   type("what_if_dram", 100);
   workspace.close(path);
   settle();
   EXPECT_EQ(page.shown()->exploration.ns, by_table);
-  EXPECT_FALSE(note->text().contains("measured of NVIDIA H200 ("));
+  EXPECT_TRUE(note->text().contains(datasheet));
 }
 
 TEST_F(ExplorerPageTest, SlidersUpdateAllCards) {
   type("br", 128);
-  const QString before = figure("SM↔L2");
+  const QString before = figure(msg::explorer::l2_bytes{});
   auto* slider = page.findChild<QSlider*>("br-slider");
   ASSERT_NE(slider, nullptr);
   slider->setValue(slider->value() - 4);  // Steps of 16.
   settle();
   EXPECT_EQ(page.chosen().choices.point.spec.tile.br, 64);
   EXPECT_EQ(page.findChild<QSpinBox*>("br")->value(), 64);
-  EXPECT_NE(figure("SM↔L2"), before);
-  EXPECT_EQ(figure("SM↔L2"), qtext(Bytes(exploration().traffic.total())));
+  EXPECT_NE(figure(msg::explorer::l2_bytes{}), before);
+  EXPECT_EQ(figure(msg::explorer::l2_bytes{}), qtext(Bytes(exploration().traffic.total())));
   // K is loaded once for each of 64 query tiles: 16 heads of 4096 x 128, 2 bytes each.
   EXPECT_EQ(operand("K", "loaded"), qtext(Bytes(64.0 * 16 * 4096 * 128 * 2)));
   EXPECT_EQ(operand("O", "stored"), qtext(Bytes(16.0 * 4096 * 128 * 2)));
-  EXPECT_EQ(operand("O", "loaded"), "–");
+  EXPECT_EQ(operand("O", "loaded"), no_value);
 }
 
 TEST_F(ExplorerPageTest, KeepsSquareProblemsSquare) {
@@ -203,12 +211,14 @@ TEST_F(ExplorerPageTest, InfeasiblePointShowsReasonAndNearestTile) {
   type("br", 512);
   type("bc", 512);
   ASSERT_TRUE(exploration().refusal);
-  EXPECT_TRUE(page.verdict().startsWith("Does not run: ")) << page.verdict().toStdString();
-  EXPECT_TRUE(page.verdict().contains("The nearest tile that runs is ")) << page.verdict().toStdString();
+  ASSERT_TRUE(exploration().nearest);
+  EXPECT_EQ(page.verdict(), qtext(msg::explorer_page::refused{.why = exploration().refusal->reason}) + ' ' +
+                                qtext(msg::explorer_page::nearest{.tile = describe(*exploration().nearest)}))
+      << page.verdict().toStdString();
   const auto* none = page.findChild<QLabel*>(QStringLiteral("no-operands"));
   ASSERT_NE(none, nullptr);
-  EXPECT_TRUE(none->isVisibleTo(&page) && !page.operands()->isVisibleTo(&page)) << "words, and no empty table";
-  EXPECT_EQ(figure("Time"), "–");
+  EXPECT_TRUE(none->isVisibleTo(&page) && !page.operands()->isVisibleTo(&page)) << "text instead of an empty table";
+  EXPECT_EQ(figure(msg::explorer::time{}), no_value);
   EXPECT_EQ(page.operands()->model()->rowCount(), 0);
   ASSERT_FALSE(button("nearest")->isHidden());
   button("nearest")->click();
@@ -218,7 +228,7 @@ TEST_F(ExplorerPageTest, InfeasiblePointShowsReasonAndNearestTile) {
   choose("algorithm", "fa3");
   choose("device", "NVIDIA A100 80GB");
   ASSERT_TRUE(exploration().refusal);
-  EXPECT_TRUE(button("nearest")->isHidden()) << "no tile would help";
+  EXPECT_TRUE(button("nearest")->isHidden()) << "no tile is feasible";
 }
 
 TEST_F(ExplorerPageTest, MPicksTheTileAndExplainsTheLimit) {
@@ -227,20 +237,22 @@ TEST_F(ExplorerPageTest, MPicksTheTileAndExplainsTheLimit) {
   type("m", 64);
   EXPECT_EQ(page.chosen().choices.point.spec.tile, (TileShape{.br = 64, .bc = 128}));
   EXPECT_EQ(page.findChild<QSpinBox*>("bc")->value(), 128);
-  EXPECT_TRUE(page.editors()->rule_text().contains("asks for 64x128: Bc = ⌈M/4d⌉"))
+  EXPECT_TRUE(page.editors()->rule_text().startsWith(
+      qtext(msg::explorer_page::rule_of_keys{.m = 64 * 1024 / 2, .tile = "64x128"})))
       << page.editors()->rule_text().toStdString();
   choose("algorithm", "fa2");
-  EXPECT_EQ(page.chosen().choices.point.spec.tile, (TileShape{.br = 128, .bc = 64})) << "the roles are exchanged";
+  EXPECT_EQ(page.chosen().choices.point.spec.tile, (TileShape{.br = 128, .bc = 64})) << "Br and Bc are swapped";
   choose("pass", "bwd");
   type("m", 227);
-  EXPECT_TRUE(page.editors()->rule_text().contains("A larger M changes nothing: shared memory is not what limits"))
+  EXPECT_TRUE(page.editors()->rule_text().contains(
+      text_before_arguments(msg::explorer_page::larger_m_without_effect_because{.why = "|"})))
       << page.editors()->rule_text().toStdString();
   type("br", 96);
-  EXPECT_FALSE(page.chosen().choices.m_bytes) << "a tile by hand is no rule's";
+  EXPECT_FALSE(page.chosen().choices.m_bytes) << "the rule does not apply to a tile set by hand";
   EXPECT_EQ(page.editors()->rule_text(), QString());
   choose("algorithm", "naive");
   type("m", 64);
-  EXPECT_TRUE(page.editors()->rule_text().contains("this algorithm has none"));
+  EXPECT_TRUE(page.editors()->rule_text().contains(qtext(msg::explorer_page::rule_not_applicable{})));
 }
 
 TEST_F(ExplorerPageTest, PaddingReducesBlocksPerSm) {
@@ -250,7 +262,7 @@ TEST_F(ExplorerPageTest, PaddingReducesBlocksPerSm) {
   type("padding", 96);
   EXPECT_GT(before, 1);
   EXPECT_EQ(exploration().kernels[0].occupancy.blocks_per_sm, 1);
-  EXPECT_TRUE(legend(OnChipMemory::shared).contains("Padding 96 KiB"));
+  EXPECT_TRUE(legend(OnChipMemory::shared).contains(qtext(msg::explorer::padding{}) + " 96 KiB"));
 }
 
 TEST_F(ExplorerPageTest, ComparesWithThePin) {
@@ -262,23 +274,25 @@ TEST_F(ExplorerPageTest, ComparesWithThePin) {
   const QAbstractItemModel& model = *page.figures()->model();
   ASSERT_EQ(model.columnCount(), 3);
   EXPECT_EQ(model.headerData(2, Qt::Horizontal).toString(), "A · FA2 128 × 64");
-  EXPECT_EQ(figure("Br", 0), "64") << "what differs between them is listed";
-  EXPECT_EQ(figure("Br", 1), "128");
-  EXPECT_TRUE(figure("SM↔L2", 0).endsWith("worse")) << figure("SM↔L2", 0).toStdString();
-  EXPECT_TRUE(figure("Intensity, SM↔L2", 0).endsWith("worse")) << "less of it is worse";
-  EXPECT_EQ(figure("FLOPs, visible pairs", 1), figure("FLOPs, visible pairs", 0));
+  EXPECT_EQ(figure(msg::field::br{}, 0), "64") << "differing settings are listed";
+  EXPECT_EQ(figure(msg::field::br{}, 1), "128");
+  const QString better = qtext(msg::explorer_page::better{.by = "", .value = ""}).trimmed();
+  const QString worse = qtext(msg::explorer_page::worse{.by = "", .value = ""}).trimmed();
+  EXPECT_TRUE(figure(msg::explorer::l2_bytes{}, 0).endsWith(worse));
+  EXPECT_TRUE(figure(msg::explorer::l2_intensity{}, 0).endsWith(worse)) << "a lower intensity is worse";
+  EXPECT_EQ(figure(msg::explorer::flops{}, 1), figure(msg::explorer::flops{}, 0));
   for (int row = 0; row < model.rowCount(); ++row) {
     const QModelIndex cell = model.index(row, 1);
     const QVariant ink = cell.data(Qt::ForegroundRole);
     const QString text = cell.data().toString();
-    EXPECT_EQ(ink.isValid(), text.endsWith("better") || text.endsWith("worse")) << "colour never speaks alone";
+    EXPECT_EQ(ink.isValid(), text.endsWith(better) || text.endsWith(worse)) << "color is not the only sign";
     if (ink.isValid()) {
-      EXPECT_EQ(ink.value<QColor>().blue() > ink.value<QColor>().red(), text.endsWith("better")) << text.toStdString();
+      EXPECT_EQ(ink.value<QColor>().blue() > ink.value<QColor>().red(), text.endsWith(better)) << text.toStdString();
     }
   }
   button("pin")->click();
   settle();
-  EXPECT_EQ(model.headerData(2, Qt::Horizontal).toString(), "A · FA2 64 × 64") << "in place of the one before";
+  EXPECT_EQ(model.headerData(2, Qt::Horizontal).toString(), "A · FA2 64 × 64") << "replaces the previous pin";
   button("unpin")->click();
   settle();
   EXPECT_FALSE(page.chosen().pin);
@@ -300,7 +314,8 @@ TEST_F(ExplorerPageTest, UndoRestoresChoicesAndPins) {
   for (int i = 0; i < 3; ++i) page.undo_stack().redo();
   settle();
   EXPECT_EQ(page.chosen(), last);
-  EXPECT_TRUE(figure("Time").startsWith(qtext(Nanoseconds(exploration().ns)))) << figure("Time").toStdString();
+  EXPECT_TRUE(figure(msg::explorer::time{}).startsWith(qtext(Nanoseconds(exploration().ns))))
+      << figure(msg::explorer::time{}).toStdString();
 }
 
 TEST_F(ExplorerPageTest, MergesADragIntoOneUndoStep) {
@@ -393,7 +408,7 @@ TEST_F(ExplorerPageTest, ComputesBlockMasksInTheBackground) {
   }
   wait_until_drawn();
   EXPECT_EQ(exploration().point.spec.problem.mask, *parse_mask("blocks:256:random25"));
-  EXPECT_EQ(figure("Time"), qtext(Nanoseconds(exploration().ns)));
+  EXPECT_EQ(figure(msg::explorer::time{}), qtext(Nanoseconds(exploration().ns)));
 }
 
 TEST_F(ExplorerPageTest, ShowsAGivenPoint) {
@@ -486,8 +501,10 @@ TEST_F(ExplorerPageTest, ShowsRecordedValuesOfThePoint) {
   ASSERT_EQ(workspace.open_now(path), QString());
   settle();
   EXPECT_EQ(page.unit_bars()->measured_text(), qtext(Nanoseconds(4e5)));
-  EXPECT_EQ(page.unit_bars()->utilization_text(GpuUnit::tensor), "51% while active");
-  EXPECT_EQ(page.unit_bars()->utilization_text(GpuUnit::dram), "2% counted") << "96 GB/s of 4.8 TB/s";
+  EXPECT_EQ(page.unit_bars()->utilization_text(GpuUnit::tensor),
+            qtext(msg::explorer_page::use_while_active{.percent = "51"}));
+  EXPECT_EQ(page.unit_bars()->utilization_text(GpuUnit::dram), qtext(msg::explorer_page::use{.percent = "2"}))
+      << "96 GB/s of 4.8 TB/s";
   type("br", 64);
   EXPECT_EQ(page.unit_bars()->measured_text(), QString());
   type("br", spec.tile.br);
@@ -507,7 +524,8 @@ TEST_F(ExplorerPageTest, ShowsEachKernel) {
   EXPECT_TRUE(legend(OnChipMemory::registers).contains("S 64 KiB") ||
               legend(OnChipMemory::registers)[0].startsWith("S "));
   const auto* of = page.findChild<QLabel*>("of-kernel");
-  EXPECT_EQ(of->text(), "Of qk; all launches together take " + qtext(Nanoseconds(exploration().ns)) + ".");
+  const std::string all_launches = text(Nanoseconds(exploration().ns));
+  EXPECT_EQ(of->text(), qtext(msg::explorer_page::of_kernel{.kernel = "qk", .time = all_launches}));
   EXPECT_FALSE(of->isHidden());
   choose("algorithm", "fa2");
   EXPECT_TRUE(kernel->isHidden());
@@ -573,7 +591,8 @@ class ExplorerMeasuringTest : public ExplorerPageTest {
     for (const GpuUnit unit : gpu_units) {
       const auto use = analysis::counted_utilization(unit, *record);
       ASSERT_TRUE(use) << to_string(unit);
-      EXPECT_EQ(page.unit_bars()->utilization_text(unit), QString::number(*use, 'f', 0) + "% counted");
+      EXPECT_EQ(page.unit_bars()->utilization_text(unit),
+                qtext(msg::explorer_page::use{.percent = QString::number(*use, 'f', 0).toStdString()}));
     }
   }
   [[nodiscard]] QString measured(const char* key) const {
@@ -588,7 +607,8 @@ TEST_F(ExplorerMeasuringTest, ShowsMeasuredAndPredictedTime) {
   const QAbstractItemModelTester tester(page.measuring().table()->model());
   ASSERT_TRUE(button("measure")->isEnabled());
   const bool simulates = page.findChild<QComboBox*>("measures-on")->currentData().toString().startsWith("simulated");
-  EXPECT_EQ(button("measure")->text(), simulates ? "Simulate" : "Measure");
+  const Message label = simulates ? Message(msg::explorer_page::simulate{}) : msg::explorer_page::measure{};
+  EXPECT_EQ(button("measure")->text(), qtext(label));
   const PointSpec spec = page.chosen().choices.point.spec;
   button("measure")->click();
   EXPECT_TRUE(button("cancel-measuring")->isEnabled());
@@ -598,18 +618,23 @@ TEST_F(ExplorerMeasuringTest, ShowsMeasuredAndPredictedTime) {
   EXPECT_EQ(point.event.spec, spec);
   ASSERT_TRUE(point.theory);
   EXPECT_DOUBLE_EQ(point.theory->ns, exploration().ns);
-  EXPECT_EQ(measured("time"), qtext(Nanoseconds(point.event.time_median_ns)) + " (simulated)");
+  EXPECT_EQ(measured("time"), outcome_label(point));
+  EXPECT_EQ(outcome_label(point),
+            qtext(msg::explorer_page::measured_time{.provenance = "simulated",
+                                                    .time = text(Nanoseconds(point.event.time_median_ns))}));
   EXPECT_EQ(measured("time_ratio"), QString::number(point.event.time_median_ns / exploration().ns, 'f', 3));
-  EXPECT_EQ(measured("l2_ratio"), "1.000") << "the closed form is the simulation's, to the byte";
+  EXPECT_EQ(measured("l2_ratio"), "1.000") << "simulated bytes equal the closed form";
   // The stored record is shown with the time shares; unit utilization was not counted.
   const PointRecord* record = page.measuring().measurer().record_of(page.chosen().choices);
   ASSERT_NE(record, nullptr);
   EXPECT_EQ(page.unit_bars()->measured_text(), qtext(Nanoseconds(point.event.time_median_ns)));
   EXPECT_EQ(page.unit_bars()->utilization_text(GpuUnit::tensor), QString());
-  EXPECT_EQ(page.measuring().state_text(),
-            QString("%1: %2 (simulated), predicted %3. Kept in %4 %5")
-                .arg(short_title(page.chosen().choices), qtext(Nanoseconds(point.event.time_median_ns)),
-                     qtext(Nanoseconds(exploration().ns)), file, qtext(msg::explorer_page::by_construction{})));
+  EXPECT_EQ(page.measuring().state_text(), qtext(msg::explorer_page::outcome_and_prediction{
+                                               .configuration = short_title(page.chosen().choices).toStdString(),
+                                               .kept = msg::explorer_page::saved_in{.file = file.toStdString()},
+                                               .outcome = outcome_label(point).toStdString(),
+                                               .predicted = text(Nanoseconds(exploration().ns))}) +
+                                               ' ' + qtext(msg::explorer_page::by_construction{}));
   // The open file has the point, and its run is complete although the collector waits for more.
   ASSERT_TRUE(QTest::qWaitFor(
       [this] {
@@ -624,7 +649,7 @@ TEST_F(ExplorerMeasuringTest, SweepsTheRequestedDistance) {
   ASSERT_NE(steps, nullptr);
   steps->setValue(1);
   button("around")->click();
-  EXPECT_EQ(page.measuring().measurer().points().size(), 9U) << "one more and one less of both sides";
+  EXPECT_EQ(page.measuring().measurer().points().size(), 9U) << "one step in each direction of Br and Bc";
   ASSERT_TRUE(wait_for_answers());
   ExplorerPage other(workspace);
   other.restore(page.state());
@@ -634,7 +659,7 @@ TEST_F(ExplorerMeasuringTest, SweepsTheRequestedDistance) {
 TEST_F(ExplorerMeasuringTest, ShowsCountedUtilizationPerUnit) {
   PointMeasurer& measurer = page.measuring().measurer();
   if (!has_gpu_driver() || !QTest::qWaitFor([&] { return !gpu_of(measurer).isEmpty(); }, patience_ms)) {
-    GTEST_SKIP() << "no GPU of the table here";
+    GTEST_SKIP() << "no known GPU on this machine";
   }
   const QString gpu = gpu_of(measurer);
   choose("device", gpu);
@@ -701,7 +726,7 @@ TEST_F(ExplorerMeasuringTest, SweepsAroundInTheBackground) {
   button("around")->click();
   type("d", 64);
   EXPECT_EQ(page.chosen().choices.point.spec.problem.d, 64);
-  EXPECT_FALSE(page.behind()) << "exploring goes on";
+  EXPECT_FALSE(page.behind()) << "the page stays usable";
   ASSERT_TRUE(wait_for_answers());
   const auto& points = page.measuring().measurer().points();
   ASSERT_GT(points.size(), 20U);
@@ -729,7 +754,7 @@ TEST_F(ExplorerMeasuringTest, CancelsPendingPoints) {
 TEST_F(ExplorerMeasuringTest, DisablesMeasuringOfUnsupportedPoints) {
   type("padding", 8);
   EXPECT_FALSE(button("measure")->isEnabled());
-  EXPECT_TRUE(page.findChild<QLabel*>("measuring")->text().startsWith("Padding is the model's alone"));
+  EXPECT_EQ(page.findChild<QLabel*>("measuring")->text(), qtext(msg::explorer_page::padding_is_modelled{}));
   type("padding", 0);
   type("br", 512);
   type("bc", 512);
@@ -741,7 +766,7 @@ TEST_F(ExplorerMeasuringTest, ReportsACollectorFailure) {
   button("measure")->click();
   ASSERT_TRUE(wait_for_answers());
   EXPECT_EQ(page.measuring().measurer().points()[0].state, MeasuredPoint::State::refused);
-  EXPECT_EQ(measured("time"), "not measured");
+  EXPECT_EQ(measured("time"), qtext(msg::explorer_page::not_measured{}));
   EXPECT_FALSE(page.findChild<QLabel*>("measuring")->text().isEmpty());
 }
 

@@ -4,6 +4,8 @@
 
 #include <QTextDocument>
 
+#include "messages/curve_plot.h"
+#include "messages/details.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/points/point_query.h"
 #include "tests/ui/window_test.h"
@@ -12,6 +14,8 @@
 #include "ui/pages/curves/io_plot.h"
 #include "ui/panels/details_panel.h"
 #include "ui/plots/heatmap_text.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
 
 namespace attnscope::ui {
 namespace {
@@ -34,10 +38,10 @@ TEST_F(ExtrapolatedTest, IsMarkedInDetails) {
   };
   const QString whole = text_of(points[0]);
   EXPECT_TRUE(whole.contains("NVIDIA H200 · simulated\n")) << whole.toStdString();
-  EXPECT_FALSE(whole.contains("xtrapolated"));
+  EXPECT_FALSE(whole.contains("extrapolated", Qt::CaseInsensitive));
   const QString part = text_of(points[2]);
-  EXPECT_TRUE(part.contains("NVIDIA H200 · simulated, extrapolated\n")) << part.toStdString();
-  EXPECT_TRUE(part.contains("A part was played"));
+  EXPECT_TRUE(part.contains("NVIDIA H200 · extrapolated\n")) << part.toStdString();
+  EXPECT_TRUE(part.contains(qtext(msg::details::extrapolated{})));
   const auto origins = [&](const QString& label) {
     QStringList words;
     const QStringList lines = part.split(QLatin1Char('\n'));
@@ -46,31 +50,31 @@ TEST_F(ExtrapolatedTest, IsMarkedInDetails) {
     }
     return words.join(QLatin1Char('|'));
   };
-  const QString extrapolated = QStringLiteral("simulated, extrapolated");
+  const QString extrapolated = QStringLiteral("extrapolated");
   const QString in_part = extrapolated + QStringLiteral("|simulated|") + extrapolated;
   // The whole point, then qk (simulated completely), softmax and pv.
-  EXPECT_TRUE(origins("DRAM read").startsWith(in_part)) << origins("DRAM read").toStdString();
-  EXPECT_TRUE(origins("Time").contains(in_part)) << origins("Time").toStdString();
-  EXPECT_TRUE(origins("TFLOP/s").startsWith(extrapolated));
-  EXPECT_TRUE(origins("Time spread").startsWith(extrapolated));
-  EXPECT_TRUE(origins("L2 to SM").startsWith("simulated|simulated|simulated"));
+  EXPECT_TRUE(origins(metric_label("dram_read_bytes")).startsWith(in_part));
+  EXPECT_TRUE(origins(metric_label(metric_key::time_median_ns)).contains(in_part));
+  EXPECT_TRUE(origins(metric_label(metric_key::tflops)).startsWith(extrapolated));
+  EXPECT_TRUE(origins(metric_label(metric_key::time_spread)).startsWith(extrapolated));
+  EXPECT_TRUE(origins(metric_label(metric_key::l2_to_sm_bytes)).startsWith("simulated|simulated|simulated"));
 }
 
 TEST_F(ExtrapolatedTest, IsMarkedInTheTable) {
   PointsTableModel model;
   model.set_points(fixtures::set_of(points));
   const auto at = [&](int row, const char* column, int role = Qt::DisplayRole) {
-    return model.data(model.index(row, model.column_of(QString::fromUtf8(column))), role).toString();
+    return model.data(model.index(row, model.find_column_index(QString::fromUtf8(column))), role).toString();
   };
-  EXPECT_EQ(at(0, "Values"), "simulated");
-  EXPECT_EQ(at(0, "Result"), "ok, simulated");
-  EXPECT_EQ(at(2, "Values"), "simulated, extrapolated");
-  EXPECT_EQ(at(2, "Result"), "ok, simulated, extrapolated");
-  for (const char* column : {"Time", "DRAM", "Occupancy", "Rate"}) {
+  EXPECT_EQ(at(0, "values"), "simulated");
+  EXPECT_EQ(at(0, "result"), "ok, simulated");
+  EXPECT_EQ(at(2, "values"), "extrapolated");
+  EXPECT_EQ(at(2, "result"), "ok, extrapolated");
+  for (const char* column : {"time", "dram", "occupancy", "rate"}) {
     EXPECT_TRUE(at(2, column, Qt::ToolTipRole).contains("extrapolated")) << column;
     EXPECT_FALSE(at(0, column, Qt::ToolTipRole).contains("extrapolated")) << column;
   }
-  EXPECT_FALSE(at(2, "SM↔L2", Qt::ToolTipRole).contains("extrapolated"));
+  EXPECT_FALSE(at(2, "sm_l2", Qt::ToolTipRole).contains("extrapolated"));
   const analysis::PointTable& table = model.contents()->points->table();
   EXPECT_EQ(analysis::PointQuery::parse("extrapolated", table)->rows(table).size(), 1U);
   EXPECT_EQ(analysis::PointQuery::parse("simulated", table)->rows(table).size(), 3U);
@@ -91,7 +95,7 @@ TEST_F(ExtrapolatedTest, IsMarkedOnCurvesAndInReadOuts) {
     return HoverRow{};
   };
   EXPECT_EQ(row_of(0, "Naive · DRAM · simulated").mark, SampleMark::hollow_disc);
-  EXPECT_EQ(row_of(2, "Naive · DRAM · simulated, extrapolated").mark, SampleMark::plus_disc);
+  EXPECT_EQ(row_of(2, "Naive · DRAM · extrapolated").mark, SampleMark::plus_disc);
   EXPECT_EQ(row_of(2, "Naive · SM↔L2 · simulated").mark, SampleMark::hollow_square) << "exact";
 
   QCustomPlot plot;
@@ -107,7 +111,7 @@ TEST_F(ExtrapolatedTest, IsMarkedOnCurvesAndInReadOuts) {
     EXPECT_EQ(graph->data()->at(0)->key, 16384);
   }
   EXPECT_EQ(marks, 1);
-  EXPECT_EQ(plot.graph(plot.graphCount() - 1)->name(), "extrapolated: simulated in part");
+  EXPECT_EQ(plot.graph(plot.graphCount() - 1)->name(), qtext(msg::curve_plot::extrapolated{}));
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <QTest>
 #include <algorithm>
 
+#include "messages/facet_help.h"
+#include "messages/field.h"
 #include "tests/ui/window_test.h"
 #include "ui/pages/curves/io_curve_page.h"
 #include "ui/pages/facet_bar.h"
@@ -42,13 +44,13 @@ TEST_F(FacetBarTest, ChipShowsItsFacetAndValues) {
   EXPECT_EQ(d.text(), "d 128");
   EXPECT_EQ(d.accessibleName(), "d");
   EXPECT_TRUE(d.isEnabled());
-  EXPECT_TRUE(d.toolTip().contains("Head dimension"));
+  EXPECT_TRUE(d.toolTip().contains(qtext(msg::facet_help::d{})));
   emit d.menu()->aboutToShow();
   ASSERT_EQ(d.menu()->actions().size(), 2);
   EXPECT_EQ(d.menu()->actions()[0]->text(), "64");
   EXPECT_FALSE(d.menu()->actions()[0]->isChecked());
   EXPECT_TRUE(d.menu()->actions()[1]->isChecked());
-  FacetChip& mask = chip(page, "Mask");
+  FacetChip& mask = chip(page, qtext(msg::field::mask{}));
   EXPECT_TRUE(mask.isEnabled());
 
   const QRect before = mask.geometry();
@@ -58,13 +60,13 @@ TEST_F(FacetBarTest, ChipShowsItsFacetAndValues) {
   // At d 64 all points have the full mask: the chip shows it, disabled.
   EXPECT_TRUE(mask.isVisible());
   EXPECT_FALSE(mask.isEnabled());
-  EXPECT_EQ(mask.text(), "Mask full");
+  EXPECT_EQ(mask.text(), qtext(msg::field::mask{}) + " full");
   EXPECT_EQ(mask.geometry(), before);
   // Arrow keys step through the values.
   QTest::keyClick(&d, Qt::Key_Down);
   EXPECT_EQ(d.text(), "d 128");
   QTest::keyClick(&d, Qt::Key_Down);
-  EXPECT_EQ(d.text(), "d 128") << "the last";
+  EXPECT_EQ(d.text(), "d 128") << "the last value";
   QTest::keyClick(&d, Qt::Key_Up);
   EXPECT_EQ(d.text(), "d 64");
   QTest::keyClick(&d, Qt::Key_Return);

@@ -10,6 +10,9 @@
 #include <QTest>
 #include <tuple>
 
+#include "messages/facet.h"
+#include "messages/field.h"
+#include "messages/tile_map.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/command_text.h"
 #include "tests/ui/window_test.h"
@@ -82,17 +85,18 @@ TEST_F(HeatmapPageTest, UsesAnyTwoAxes) {
       }
     }
   }
-  EXPECT_FALSE(page.options("Batch × heads").isEmpty()) << "what is on no axis is a choice";
-  EXPECT_TRUE(page.heatmap()->title().of.contains("fastest tile at each place"));
-  EXPECT_TRUE(page.options("N").isEmpty());
-  EXPECT_TRUE(page.options("Algorithm").isEmpty());
-  EXPECT_EQ(page.heatmap()->describe_cell({2, 1}).title, "Algorithm FA2 × N 512");
-  EXPECT_TRUE(map.best.empty()) << "fewer bytes of a shorter problem are no better ones";
+  EXPECT_FALSE(page.options("heads").isEmpty()) << "fields that are not on an axis can be chosen";
+  EXPECT_TRUE(page.heatmap()->title().of.contains(qtext(msg::tile_map::fastest_tiles{})));
+  EXPECT_TRUE(page.options("n").isEmpty());
+  EXPECT_TRUE(page.options("algorithm").isEmpty());
+  EXPECT_EQ(page.heatmap()->describe_cell({2, 1}).title,
+            QStringLiteral("%1 FA2 × %2 512").arg(qtext(msg::field::algorithm{}), qtext(msg::facet::n{})));
+  EXPECT_TRUE(map.best.empty()) << "bytes of different problems are not comparable";
   page.set_axes("br", "bc");
   EXPECT_EQ(page.heatmap()->map().y.axis.key(), "br");
   EXPECT_GE(page.heatmap()->map().y.size(), 12U);
   page.set_axes("br", "tile");
-  EXPECT_EQ(page.heatmap()->map().x.axis.key(), "bc") << "two axes of one field are none";
+  EXPECT_EQ(page.heatmap()->map().x.axis.key(), "bc") << "both axes have Br";
 }
 
 TEST_F(HeatmapPageTest, OmitsAxisFieldsFromTheTitle) {
@@ -124,7 +128,7 @@ TEST_F(HeatmapPageTest, SavesAndRestoresChoices) {
   EXPECT_EQ(other.heatmap()->map().shown.as, analysis::Comparison::share_of_best);
   EXPECT_EQ(other.heatmap()->map().metric, metric_key::tflops);
   other.restore({{"rows", "nobody's"}, {"as", 7}});
-  EXPECT_EQ(other.heatmap()->map().x.axis.key(), "br") << "what is unknown leaves what stands";
+  EXPECT_EQ(other.heatmap()->map().x.axis.key(), "br") << "unknown values change nothing";
 }
 
 TEST_F(HeatmapPageTest, RatiosDivergeAroundOne) {
@@ -148,11 +152,12 @@ TEST_F(HeatmapPageTest, RatiosDivergeAroundOne) {
   EXPECT_NEAR(*map.at({0, 0}).value, 0.5, 1e-9);
   EXPECT_NEAR(*map.at({3, 3}).value, 2, 1e-9);
   EXPECT_NEAR(*map.at({1, 1}).value, 1, 1e-9);
-  EXPECT_EQ(color_of({1, 1}), blue_to_orange(0.5)) << "alike is white";
-  EXPECT_EQ(color_of({0, 0}), blue_to_orange(0)) << "half the bytes are better: blue";
+  EXPECT_EQ(color_of({1, 1}), blue_to_orange(0.5)) << "equal: white";
+  EXPECT_EQ(color_of({0, 0}), blue_to_orange(0)) << "half the bytes: blue";
   EXPECT_EQ(color_of({3, 3}), blue_to_orange(1));
-  EXPECT_TRUE(page.heatmap()->caption().contains("blue: better, orange: worse, white: alike"));
-  EXPECT_TRUE(page.heatmap()->title().what.contains("÷ model")) << page.heatmap()->title().what.toStdString();
+  EXPECT_TRUE(page.heatmap()->caption().contains(qtext(msg::tile_map::blue_is_better{})));
+  EXPECT_TRUE(page.heatmap()->title().what.contains(qtext(msg::tile_map::divided_by{.what = msg::tile_map::model{}})))
+      << page.heatmap()->title().what.toStdString();
   const HoverContent read = page.heatmap()->describe_cell({0, 0});
   EXPECT_EQ(read.rows[0].value, format_number(0.5, 4) + QStringLiteral(" ×"));
   EXPECT_EQ(read.rows[1].value, qtext(Bytes(*map.at({0, 0}).own)));
@@ -166,9 +171,9 @@ TEST_F(HeatmapPageTest, OutlinesThePlateau) {
   apply_theme(ThemeChoice::light);
   open({{"tiles", records, false}});
   EXPECT_EQ(page.heatmap()->map().plateau.size(), 3U);
-  EXPECT_TRUE(page.heatmap()->caption().contains("thick dots: within 3% of the best (3)"))
+  EXPECT_TRUE(page.heatmap()->caption().contains(qtext(msg::tile_map::plateau{.percent = 3, .tiles = 3})))
       << page.heatmap()->caption().toStdString();
-  EXPECT_TRUE(page.heatmap()->describe_cell({0, 1}).notes.contains("Within 3% of the best shown."));
+  EXPECT_TRUE(page.heatmap()->describe_cell({0, 1}).notes.contains(qtext(msg::tile_map::on_plateau{.percent = 3})));
   // The outline runs along the right edge of the plateau's last cell, not between its cells.
   const QColor line = plot_colors(page.palette()).text;
   const QImage image = page.heatmap()->grab().toImage();
@@ -203,7 +208,7 @@ TEST_F(HeatmapPageTest, CellMenuCopiesValueAndCommandAndPins) {
   }
   settle();
   const auto& pin = explorer.chosen().pin;
-  ASSERT_TRUE(pin) << "the one before gave way";
+  ASSERT_TRUE(pin) << "replaces the previous pin";
   EXPECT_EQ(pin->point.spec.tile, (TileShape{32, 128}));
   EXPECT_EQ(pin->device, "NVIDIA H200");
   tiles.run_cell_action({1, 1}, TileHeatmapPage::CellAction::explore);

@@ -11,12 +11,18 @@
 
 #include "kernels/algorithm.h"
 #include "kernels/registry.h"
+#include "messages/curve_page.h"
+#include "messages/curve_plot.h"
+#include "messages/curves.h"
+#include "messages/series.h"
+#include "messages/throttle.h"
 #include "tests/ui/window_test.h"
 #include "ui/models/curve_series.h"
 #include "ui/pages/curves/io_curve_page.h"
 #include "ui/plots/curve_style.h"
 #include "ui/runs/point_set.h"
 #include "ui/text/format.h"
+#include "ui/text/qtext.h"
 #include "ui/theme/theme.h"
 
 namespace attnscope::ui {
@@ -86,14 +92,14 @@ TEST_F(IoLegendTest, ClickTogglesTheCurvesOfAnEntry) {
   EXPECT_EQ(plot->hidden(), std::set<QString>(curves.begin(), curves.end()));
   EXPECT_EQ(drawn().size(), before.size() - curves.size());
   for (const QString& curve : curves) EXPECT_FALSE(drawn().contains(curve));
-  EXPECT_EQ(plot->yAxis->range(), view) << "what is left stays where it is";
+  EXPECT_EQ(plot->yAxis->range(), view) << "other curves do not move";
   ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(4096), 200}));
   const std::size_t read = plot->hover_content()->rows.size();
   click(QStringLiteral("DRAM · measured"));
   EXPECT_TRUE(plot->hidden().empty());
   EXPECT_EQ(drawn(), before);
   ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(4096), 200}));
-  EXPECT_GT(plot->hover_content()->rows.size(), read) << "the read-out follows";
+  EXPECT_GT(plot->hover_content()->rows.size(), read) << "the hover shows the curve again";
 }
 
 TEST_F(IoLegendTest, CtrlClickIsolatesAnEntry) {
@@ -101,7 +107,7 @@ TEST_F(IoLegendTest, CtrlClickIsolatesAnEntry) {
   const QStringList before = drawn();
   const QStringList curves = plot->plot_legend().shown(item(QStringLiteral("DRAM · measured")))->curves;
   click(QStringLiteral("DRAM · measured"), Qt::ControlModifier);
-  EXPECT_EQ(drawn(), curves) << "theory goes as well, and what the legend has no room for";
+  EXPECT_EQ(drawn(), curves) << "hides models, and curves without a legend entry, too";
   click(QStringLiteral("DRAM · measured"), Qt::ControlModifier);
   EXPECT_EQ(drawn(), before);
 }
@@ -122,7 +128,7 @@ TEST_F(IoLegendTest, CtrlClickIsolatesAnAlgorithm) {
     QTest::mouseClick(&menu, Qt::LeftButton, Qt::ControlModifier, at);
   };
   click_on_it();
-  EXPECT_TRUE(menu.isVisible()) << "several are switched in one go";
+  EXPECT_TRUE(menu.isVisible()) << "several algorithms can be switched";
   EXPECT_EQ(chip->value(), "FA2");
   for (const Curve& curve : page.curves().curves) {
     EXPECT_TRUE(curve.name.algorithm == "fa2" || curve.name.algorithm.empty()) << curve.label;
@@ -183,7 +189,7 @@ TEST_F(IoPageTest, FourDevicesHaveDistinctColors) {
   };
   std::set<QRgb> all;
   for (const auto& [device, colors] : colors_of()) {
-    EXPECT_EQ(colors.size(), 1U) << device << ": one colour, whatever the algorithm";
+    EXPECT_EQ(colors.size(), 1U) << device << ": one color for all algorithms";
     all.insert(colors.begin(), colors.end());
   }
   EXPECT_EQ(all.size(), 4U);
@@ -198,20 +204,20 @@ TEST_F(IoPageTest, HoverShowsAllCurvesAtTheNearestN) {
   ASSERT_NO_FATAL_FAILURE(show({file}));
   ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(4096) + 3, 200}));
   ASSERT_NE(plot->hover_content(), nullptr);
-  EXPECT_EQ(plot->hover_content()->title, QStringLiteral("N = 4096"));
+  EXPECT_EQ(plot->hover_content()->title, qtext(msg::curve_plot::at_n{.n = "4096"}));
   QString all;
   for (const HoverRow& row : plot->hover_content()->rows) all += row.label + '=' + row.value + '\n';
   EXPECT_TRUE(all.contains(QStringLiteral("FA2 · SM↔L2 · measured"))) << all.toStdString();
-  EXPECT_TRUE(all.contains(QStringLiteral("1.001 × model"))) << all.toStdString();
-  EXPECT_TRUE(all.contains(QStringLiteral("Compulsory minimum")));
+  EXPECT_TRUE(all.contains(qtext(msg::curve_plot::times_model{.ratio = "1.001"}))) << all.toStdString();
+  EXPECT_TRUE(all.contains(qtext(msg::curves::compulsory{})));
   ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(16384), 200}));
   ASSERT_EQ(plot->hover_content()->notes.size(), 2);
-  EXPECT_TRUE(plot->hover_content()->notes[0].contains("132 GiB")) << "why the naive point is missing";
-  EXPECT_TRUE(plot->hover_content()->notes[1].startsWith("DRAM while the kernels run")) << "no write-back was counted";
+  EXPECT_TRUE(plot->hover_content()->notes[0].contains("132 GiB")) << "the reason of the naive point";
+  EXPECT_EQ(plot->hover_content()->notes[1], qtext(msg::curve_plot::no_writeback{}));
   static const QRegularExpression own_tile(QStringLiteral("^FA[12] · .* · measured · \\d+ × \\d+"));
   int tiles = 0;
   for (const HoverRow& row : plot->hover_content()->rows) tiles += own_tile.match(row.label).hasMatch() ? 1 : 0;
-  EXPECT_EQ(tiles, 4) << "FA1 and FA2, both levels of bytes: each line says its own";
+  EXPECT_EQ(tiles, 4) << "FA1 and FA2, both levels of bytes: each line has its tile";
   EXPECT_FALSE(plot->hover_at({2, 200}));
 }
 
@@ -219,12 +225,13 @@ TEST_F(IoPageTest, CrossesShowTheReason) {
   ASSERT_NO_FATAL_FAILURE(show({file}));
   QStringList legend;
   for (int i = 0; i < plot->plottableCount(); ++i) legend << plot->plottable(i)->name();
-  EXPECT_TRUE(legend.contains(QStringLiteral("Naive · could not run:\nout-of-memory")))
+  const Message outcome = title(Disposition::out_of_memory);
+  EXPECT_TRUE(legend.contains("Naive · " + qtext(msg::series::could_not_run{.outcome = outcome})))
       << legend.join('\n').toStdString();
   const QCPItemText* words = nullptr;
   for (int i = 0; i < plot->itemCount(); ++i) {
     const auto* text = qobject_cast<QCPItemText*>(plot->item(i));
-    if (text != nullptr && text->text() == "out-of-memory") words = text;
+    if (text != nullptr && text->text() == qtext(outcome)) words = text;
   }
   ASSERT_NE(words, nullptr);
   EXPECT_EQ(words->position->key(), 16384);
@@ -247,22 +254,24 @@ TEST_F(IoPageTest, MarksThrottledPoints) {
   const auto marked = [&] {  // N of the half-filled markers.
     QList<double> lengths;
     for (int i = 0; i < plot->graphCount(); ++i) {
-      if (plot->graph(i)->name() != "Clocks throttled") continue;
+      if (plot->graph(i)->name() != qtext(msg::curve_plot::throttled{})) continue;
       for (const QCPGraphData& data : *plot->graph(i)->data()) lengths << data.key;
     }
     return lengths;
   };
   EXPECT_TRUE(marked().isEmpty()) << "bytes do not depend on clocks";
+  const QString power_cap = qtext(msg::throttle::power_cap{});
   for (const Ordinate ordinate : {Ordinate::time, Ordinate::rate}) {
     page.set_ordinate(ordinate);
     QApplication::processEvents();
     EXPECT_EQ(marked(), QList<double>{2048});
     ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(2048), 200}));
-    EXPECT_TRUE(plot->hover_content()->notes.contains("Clocks throttled (power cap): FA2"))
+    EXPECT_TRUE(plot->hover_content()->notes.contains(
+        QStringLiteral("%1 (%2): FA2").arg(qtext(msg::curve_plot::throttled{}), power_cap)))
         << plot->hover_content()->notes.join('\n').toStdString();
     EXPECT_EQ(plot->hover_content()->rows[0].mark, SampleMark::half_disc);
     ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(1024), 200}));
-    EXPECT_FALSE(plot->hover_content()->notes.join(' ').contains("throttled"));
+    EXPECT_FALSE(plot->hover_content()->notes.join(' ').contains(power_cap));
   }
 }
 
@@ -270,7 +279,7 @@ TEST_F(IoPageTest, PlotsTimesAndRatesOfImportedPrograms) {
   const QString peers = folder.filePath("peers.attnscope");
   fixtures::write_file(peers, {{"peers", fixtures::peers(), false, true}});
   ASSERT_NO_FATAL_FAILURE(show({file, peers}));
-  EXPECT_EQ(plot->yAxis->label(), "Bytes moved, all heads");
+  EXPECT_EQ(plot->yAxis->label(), qtext(msg::curve_plot::bytes_axis{}));
   EXPECT_EQ(page.file_stem(), "io-d128-1x132");
   const auto toggles = [&] {
     QMenu& menu = *page.findChild<FacetBar*>()->more()->menu();
@@ -281,14 +290,14 @@ TEST_F(IoPageTest, PlotsTimesAndRatesOfImportedPrograms) {
     }
     return texts;
   };
-  EXPECT_TRUE(toggles().contains("Exact model"));
+  EXPECT_TRUE(toggles().contains(qtext(msg::curve_page::model{})));
 
   page.set_ordinate(Ordinate::time);
   QApplication::processEvents();
-  EXPECT_EQ(plot->yAxis->label(), "Time [ms], median and quartiles");
+  EXPECT_EQ(plot->yAxis->label(), qtext(msg::curve_plot::time_axis{}));
   EXPECT_EQ(plot->yAxis->scaleType(), QCPAxis::stLogarithmic);
   EXPECT_EQ(page.file_stem(), "time-d128-1x132");
-  EXPECT_EQ(toggles(), (QStringList{"L2 limit", "÷ theory"}));
+  EXPECT_EQ(toggles(), (QStringList{qtext(msg::curve_page::l2_limit{}), qtext(msg::curve_page::residuals{})}));
   ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(4096), 200}));
   QString all;
   SampleMark mark = SampleMark::none;
@@ -298,11 +307,11 @@ TEST_F(IoPageTest, PlotsTimesAndRatesOfImportedPrograms) {
   }
   // 4 N² d 132 FLOPs at 420 TFLOP/s plus 9 µs.
   EXPECT_TRUE(all.contains(QStringLiteral("torch-flash · time · imported=2.71 ms (2.65 – 2.84)"))) << all.toStdString();
-  EXPECT_EQ(mark, SampleMark::diamond) << "unlike a measured or a simulated one";
+  EXPECT_EQ(mark, SampleMark::diamond) << "differs from measured and simulated points";
 
   page.set_ordinate(Ordinate::rate);
   QApplication::processEvents();
-  EXPECT_EQ(plot->yAxis->label(), "Compute rate [TFLOP/s]");
+  EXPECT_EQ(plot->yAxis->label(), qtext(msg::curve_plot::rate_axis{}));
   EXPECT_EQ(plot->yAxis->scaleType(), QCPAxis::stLinear);
   EXPECT_EQ(plot->yAxis->range().lower, 0);
   EXPECT_GT(plot->yAxis->range().upper, 560);
@@ -333,17 +342,18 @@ TEST_F(WindowTest, ImportedProgramsHaveChipsWhileOpen) {
   EXPECT_EQ(chips(true), (QStringList{"FA1", "FA2", "Naive"}));
   ASSERT_EQ(workspace.open_now(peers), QString());
   EXPECT_EQ(chips(false), ours + QStringList({"torch-cudnn", "torch-flash"}));
-  EXPECT_EQ(chips(true), (QStringList{"FA1", "FA2", "Naive"})) << "imported times are no bytes";
+  EXPECT_EQ(chips(true), (QStringList{"FA1", "FA2", "Naive"})) << "imported points have no bytes";
   const auto tip = [&] {
     for (const MultiChoiceChip::Item& item : page.algorithms().items()) {
       if (item.text == "torch-flash") return item.help;
     }
     return QString();
   };
-  EXPECT_TRUE(tip().contains("imported run has no bytes")) << tip().toStdString();
+  EXPECT_TRUE(tip().contains(qtext(msg::curve_page::imported_run_without_bytes{}))) << tip().toStdString();
   page.set_ordinate(Ordinate::time);
   EXPECT_EQ(chips(true), (QStringList{"FA1", "FA2", "Naive", "torch-cudnn", "torch-flash"}));
-  EXPECT_FALSE(tip().contains("has no")) << tip().toStdString();
+  EXPECT_FALSE(tip().contains(qtext(msg::curve_page::imported_run_without_bytes{}))) << tip().toStdString();
+  EXPECT_FALSE(tip().contains(qtext(msg::curve_page::imported_run_without_times{}))) << tip().toStdString();
   EXPECT_EQ(page.curves().curves.size(), 5U);
   page.show_algorithm("torch-flash", false);
   EXPECT_EQ(page.curves().curves.size(), 4U);
@@ -356,19 +366,19 @@ TEST_F(IoPageTest, DecodingUsesTheKeyAxis) {
   const QString decode = folder.filePath("decode.attnscope");
   fixtures::write_file(decode, {{"decode", fixtures::decoding(), false}});
   ASSERT_NO_FATAL_FAILURE(show({file, decode}));
-  EXPECT_EQ(plot->xAxis->label(), "Sequence length N (1k = 1024)");
+  EXPECT_EQ(plot->xAxis->label(), qtext(msg::curve_plot::length_axis{}));
   EXPECT_EQ(page.options(QStringLiteral("n_q")), (QStringList{"N", "1"}));
   page.choose(QStringLiteral("n_q"), QStringLiteral("1"));
-  EXPECT_EQ(plot->xAxis->label(), "Keys n_k, with n_q = 1 (1k = 1024)");
+  EXPECT_EQ(plot->xAxis->label(), qtext(msg::curve_plot::keys_axis{.n_q = 1}));
   EXPECT_EQ(page.file_stem(), "io-d128-nq1-1x16");
   ASSERT_TRUE(plot->hover_at({plot->xAxis->coordToPixel(65536), 200}));
-  EXPECT_EQ(plot->hover_content()->title, "n_k = 65,536, n_q = 1");
+  EXPECT_EQ(plot->hover_content()->title, qtext(msg::curve_plot::at_n_k{.n_k = "65,536", .n_q = 1}));
 }
 
 TEST_F(IoPageTest, ShowsTheL2BandAndCapacity) {
   ASSERT_NO_FATAL_FAILURE(show({file}));
   const std::vector<Boundary>& boundaries = page.curves().boundaries;
-  ASSERT_EQ(boundaries.size(), 2U) << "FA2 cycles through nothing";
+  ASSERT_EQ(boundaries.size(), 2U) << "FA2 rereads no data in cycles";
   std::vector<const QCPItemRect*> bands;
   std::vector<const QCPItemLine*> ticks;
   QStringList texts;
@@ -388,7 +398,8 @@ TEST_F(IoPageTest, ShowsTheL2BandAndCapacity) {
         boundaries[other].at.n_low < boundaries[i].at.n_high && boundaries[i].at.n_low < boundaries[other].at.n_high;
     EXPECT_EQ(bands[i]->brush().style() == Qt::NoBrush, overlap) << "two fills would mix";
   }
-  EXPECT_TRUE(texts.contains("FA1 leaves the L2 (60 MiB)")) << texts.join('\n').toStdString();
+  EXPECT_TRUE(texts.contains(qtext(msg::curve_plot::exceeds_l2{.algorithm = "FA1", .size = "60 MiB"})))
+      << texts.join('\n').toStdString();
 }
 
 TEST_F(IoPageTest, CrosshairMovesTheSelectedPoint) {

@@ -10,6 +10,8 @@
 #include <algorithm>
 
 #include "kernels/model/io_model.h"
+#include "messages/empty_page.h"
+#include "messages/law.h"
 #include "profiler/files/recorded_samples.h"
 #include "tests/ui/window_test.h"
 #include "ui/pages/law/law_page.h"
@@ -70,12 +72,12 @@ TEST_F(LawPageTest, TableShowsFittedTheoremAndModelExponents) {
   EXPECT_FALSE(page.has_plot());
   ASSERT_EQ(workspace.open_now(written({{"law", law_points({32, 64}), false}})), QString());
   ASSERT_TRUE(page.has_plot()) << page.words().toStdString();
-  ASSERT_EQ(page.laws().families.size(), 2U) << "nobody settled their DRAM bytes";
+  ASSERT_EQ(page.laws().families.size(), 2U) << "SM-L2 bytes only";
   ASSERT_EQ(page.table()->model()->rowCount(), 5);
   EXPECT_EQ(cell(page, 0, "N"), "2");
   EXPECT_EQ(cell(page, 0, "M"), "-1");
   EXPECT_EQ(cell(page, 1, "series"), "FA1 · SM↔L2");
-  EXPECT_TRUE(cell(page, 1, "source").startsWith("derived · law")) << "of what was measured";
+  EXPECT_TRUE(cell(page, 1, "source").startsWith("derived · law")) << "from measured bytes";
   EXPECT_EQ(cell(page, 1, "points"), "12");
   // A constant factor does not change the exponents.
   for (const char* column : {"N", "d", "M"}) {
@@ -150,8 +152,7 @@ TEST_F(LawPageTest, HoverShowsThePointAndAClickSelectsIt) {
   EXPECT_TRUE(read.title.startsWith("FA1 · N ")) << read.title.toStdString();
   EXPECT_TRUE(read.rows.front().label.contains("simulated")) << read.rows.front().label.toStdString();
   EXPECT_EQ(read.rows.front().mark, SampleMark::hollow_disc);
-  EXPECT_TRUE(read.notes.join(QLatin1Char(' ')).contains("tile 32 × "))
-      << read.notes.join(QLatin1Char(' ')).toStdString();
+  EXPECT_TRUE(read.notes.join(QLatin1Char(' ')).contains(" 32 × ")) << read.notes.join(QLatin1Char(' ')).toStdString();
   EXPECT_TRUE(read.notes.join(QLatin1Char(' ')).contains("law · H200"));
   QSignalSpy clicked(&page, &Page::point_selected);
   QTest::mouseClick(&plot, Qt::LeftButton, Qt::NoModifier, pixel.toPoint());
@@ -168,7 +169,8 @@ TEST_F(LawPageTest, PrefersProblemsWithAFit) {
   const QString quick = folder.filePath("quick.attnscope");
   fixtures::write_file(quick, {{"quick", few, false}});
   ASSERT_EQ(workspace.open_now(quick), QString());
-  EXPECT_TRUE(cell(page, 1, "note").startsWith("Withheld"));
+  EXPECT_TRUE(page.laws().families.front().refusal);
+  EXPECT_TRUE(cell(page, 1, "note").startsWith(text_before_arguments(msg::law::no_fit{.reason = "|"})));
   ASSERT_EQ(workspace.open_now(written({{"law", law_points({32, 64}), false}})), QString());
   EXPECT_EQ(page.laws().families.front().points.size(), 12U);
   // A fit, or a choice of the user, is kept when points are added.
@@ -179,7 +181,7 @@ TEST_F(LawPageTest, PrefersProblemsWithAFit) {
   ASSERT_NE(of_the_few, heads.end()) << heads.join(u' ').toStdString();
   page.choose(QStringLiteral("heads"), *of_the_few);
   const std::size_t chosen = page.laws().families.front().points.size();
-  ASSERT_EQ(chosen, 6U) << "the few, by hand";
+  ASSERT_EQ(chosen, 6U) << "chosen by the user";
   ASSERT_EQ(workspace.open_now(later), QString());
   EXPECT_EQ(page.laws().families.front().points.size(), chosen);
 }
@@ -204,7 +206,8 @@ TEST_F(LawPageTest, OffersARecordedSampleWithoutAFit) {
   page.show();
   ASSERT_EQ(workspace.open_now(written({{"memory-wall", fixtures::memory_wall(), false}})), QString());
   settle();
-  ASSERT_TRUE(page.words().contains("Open the recorded sample h200-law")) << page.words().toStdString();
+  ASSERT_TRUE(page.words().contains(qtext(msg::empty_page::open_sample{.sample = attnscope::law_sample})))
+      << page.words().toStdString();
   emit page.findChild<EmptyState*>()->linkActivated(sample);
   EXPECT_TRUE(QTest::qWaitFor([&] { return page.has_plot(); }));
   EXPECT_TRUE(workspace.files().contains(sample));

@@ -5,6 +5,7 @@
 #include <QMenu>
 #include <QTest>
 
+#include "messages/empty_page.h"
 #include "profiler/metrics/metrics.h"
 #include "tests/ui/window_test.h"
 #include "ui/pages/points/points_page.h"
@@ -22,16 +23,16 @@ class PointsPageTest : public WindowTest {
     ASSERT_EQ(workspace.open_now(path), QString());
     settle();
   }
-  [[nodiscard]] int column(const char* heading) const {
-    for (int i = 0; i < table->model()->columnCount(); ++i) {
-      if (table->model()->headerData(i, Qt::Horizontal).toString() == QString::fromUtf8(heading)) return i;
-    }
-    return -1;
+  [[nodiscard]] int column(const char* key) const {
+    return dynamic_cast<const ResultModel&>(*table->model()).find_column_index(QLatin1String(key));
   }
-  [[nodiscard]] QStringList shown(const char* heading) const {
+  [[nodiscard]] QString heading(const char* key, int role = Qt::DisplayRole) const {
+    return table->model()->headerData(column(key), Qt::Horizontal, role).toString();
+  }
+  [[nodiscard]] QStringList shown(const char* key) const {
     QStringList texts;
     for (int row = 0; row < table->model()->rowCount(); ++row) {
-      texts << table->model()->index(row, column(heading)).data().toString();
+      texts << table->model()->index(row, column(key)).data().toString();
     }
     return texts;
   }
@@ -46,21 +47,21 @@ TEST_F(PointsPageTest, SortsMissingValuesLast) {
   records.insert(records.begin() + 1,
                  fixtures::failed_point(fixtures::spec("naive", 65536), Disposition::out_of_memory, "needs 132 GiB"));
   ASSERT_NO_FATAL_FAILURE(show(records));
-  for (const char* heading : {"Time", "DRAM", "Occupancy"}) {
-    table->sortByColumn(column(heading), Qt::AscendingOrder);
-    EXPECT_EQ(shown("N").constLast(), "65536") << heading;
-    table->sortByColumn(column(heading), Qt::DescendingOrder);
-    EXPECT_EQ(shown("N").constLast(), "65536") << heading;
+  for (const char* key : {"time", "dram", "occupancy"}) {
+    table->sortByColumn(column(key), Qt::AscendingOrder);
+    EXPECT_EQ(shown("n").constLast(), "65536") << key;
+    table->sortByColumn(column(key), Qt::DescendingOrder);
+    EXPECT_EQ(shown("n").constLast(), "65536") << key;
   }
-  table->sortByColumn(column("Time"), Qt::AscendingOrder);
-  EXPECT_EQ(shown("N"), (QStringList{"512", "1024", "2048", "65536"}));
-  table->sortByColumn(column("Time"), Qt::DescendingOrder);
-  EXPECT_EQ(shown("N"), (QStringList{"2048", "1024", "512", "65536"}));
+  table->sortByColumn(column("time"), Qt::AscendingOrder);
+  EXPECT_EQ(shown("n"), (QStringList{"512", "1024", "2048", "65536"}));
+  table->sortByColumn(column("time"), Qt::DescendingOrder);
+  EXPECT_EQ(shown("n"), (QStringList{"2048", "1024", "512", "65536"}));
   // Rows without a reason are last.
-  table->sortByColumn(column("Reason"), Qt::DescendingOrder);
-  EXPECT_EQ(shown("N").constFirst(), "65536");
-  table->sortByColumn(column("Reason"), Qt::AscendingOrder);
-  EXPECT_EQ(shown("N").constFirst(), "65536");
+  table->sortByColumn(column("reason"), Qt::DescendingOrder);
+  EXPECT_EQ(shown("n").constFirst(), "65536");
+  table->sortByColumn(column("reason"), Qt::AscendingOrder);
+  EXPECT_EQ(shown("n").constFirst(), "65536");
 }
 
 TEST_F(PointsPageTest, CopiesRowsInBaseUnits) {
@@ -76,47 +77,48 @@ TEST_F(PointsPageTest, CopiesRowsInBaseUnits) {
   const QStringList second = lines[2].split('\t');
   ASSERT_EQ(first.size(), header.size());
   ASSERT_EQ(second.size(), header.size());
-  const auto cell = [&](const QStringList& line, const char* heading) {
-    const auto at = header.indexOf(QString::fromUtf8(heading));
-    EXPECT_GE(at, 0) << heading << " in " << lines[0].toStdString();
+  const auto cell = [&](const QStringList& line, const char* key) {
+    const auto at = header.indexOf(heading(key, copy_role));
+    EXPECT_GE(at, 0) << key << " in " << lines[0].toStdString();
     return line.value(at);
   };
+  EXPECT_TRUE(heading("time", copy_role).endsWith("[ns]"));
+  EXPECT_TRUE(heading("dram", copy_role).endsWith("[byte]"));
   const KernelRecord& all = *records[0].kernel("all");
-  EXPECT_EQ(cell(first, "Algorithm"), "fa2");
-  EXPECT_EQ(cell(first, "N"), "1024");
-  EXPECT_DOUBLE_EQ(cell(first, "Time [ns]").toDouble(), summarize(all.samples_ns)->median);
+  EXPECT_EQ(cell(first, "algorithm"), "fa2");
+  EXPECT_EQ(cell(first, "n"), "1024");
+  EXPECT_DOUBLE_EQ(cell(first, "time").toDouble(), summarize(all.samples_ns)->median);
   double dram = 0;
   for (const MetricValue& value : all.metrics) {
     if (value.name == metric_key::dram_read_bytes || value.name == metric_key::dram_write_bytes) dram += value.value;
   }
-  EXPECT_DOUBLE_EQ(cell(first, "DRAM [byte]").toDouble(), dram);
+  EXPECT_DOUBLE_EQ(cell(first, "dram").toDouble(), dram);
   bool number = false;
-  cell(first, "÷ model").toDouble(&number);
-  EXPECT_TRUE(number) << cell(first, "÷ model").toStdString();
-  EXPECT_EQ(cell(second, "Time [ns]"), "");
-  EXPECT_EQ(cell(second, "Result"), "out-of-memory");
+  cell(first, "over_model").toDouble(&number);
+  EXPECT_TRUE(number) << cell(first, "over_model").toStdString();
+  EXPECT_EQ(cell(second, "time"), "");
+  EXPECT_EQ(cell(second, "result"), "out-of-memory");
 }
 
 TEST_F(PointsPageTest, ShowsCommonValuesOnceAndCopiesThem) {
   std::vector<PointRecord> records;
   for (const std::int64_t n : {512, 1024}) records.push_back(fixtures::ok_point(fixtures::spec("fa2", n)));
   ASSERT_NO_FATAL_FAILURE(show(records));
-  for (const char* heading : {"Mask", "Type", "Reason"}) EXPECT_TRUE(table->isColumnHidden(column(heading))) << heading;
-  for (const char* heading : {"Algorithm", "N", "Time"})
-    EXPECT_FALSE(table->isColumnHidden(column(heading))) << heading;
-  EXPECT_TRUE(page.common().contains("Mask full")) << page.common().toStdString();
-  EXPECT_FALSE(page.common().contains("Reason")) << "nobody has one";
+  for (const char* key : {"mask", "type", "reason"}) EXPECT_TRUE(table->isColumnHidden(column(key))) << key;
+  for (const char* key : {"algorithm", "n", "time"}) EXPECT_FALSE(table->isColumnHidden(column(key))) << key;
+  EXPECT_TRUE(page.common().contains(heading("mask") + " full")) << page.common().toStdString();
+  EXPECT_FALSE(page.common().contains(heading("reason"))) << "no point has a reason";
   table->selectAll();
   EXPECT_TRUE(to_tsv(page.table()->selected_values()).contains("\tfull\t"));
   QMenu menu;
   page.fill_menu(menu);
   for (QAction* action : menu.findChildren<QAction*>()) {
-    if (action->text() != "Mask") continue;
+    if (action->text() != heading("mask")) continue;
     EXPECT_FALSE(action->isChecked());
     action->trigger();
   }
-  EXPECT_FALSE(table->isColumnHidden(column("Mask")));
-  EXPECT_FALSE(page.common().contains("Mask"));
+  EXPECT_FALSE(table->isColumnHidden(column("mask")));
+  EXPECT_FALSE(page.common().contains(heading("mask")));
 }
 
 TEST_F(PointsPageTest, SelectsOnlyTheMarkedPointWithCtrl) {
@@ -148,10 +150,10 @@ TEST_F(PointsPageTest, NumbersInFiltersMatchExactly) {
   ASSERT_NO_FATAL_FAILURE(show(records));
   const auto left = [&](const char* words) {
     EXPECT_TRUE(workspace.set_query(QString::fromUtf8(words)).empty()) << words;
-    return shown("N");
+    return shown("n");
   };
-  EXPECT_FALSE(workspace.set_query(QStringLiteral("64")).empty()) << "a number names no field";
-  EXPECT_EQ(left("fa"), (QStringList{"512", "640", "4096", "1024", "2048"})) << "a word may be part of one";
+  EXPECT_FALSE(workspace.set_query(QStringLiteral("64")).empty()) << "a number without a field";
+  EXPECT_EQ(left("fa"), (QStringList{"512", "640", "4096", "1024", "2048"})) << "part of a name";
   EXPECT_EQ(left("N:4k"), QStringList{"4096"});
   EXPECT_EQ(left("tile:128x64"), QStringList{"2048"});
   EXPECT_EQ(left("heads=64"), QStringList{"512"});
@@ -173,11 +175,11 @@ TEST_F(PointsPageTest, FilterTextMatchesPointsOnly) {
   settle();
   const auto left = [&](const char* words) {
     EXPECT_TRUE(workspace.set_query(QString::fromUtf8(words)).empty()) << words;
-    return shown("N");
+    return shown("n");
   };
   EXPECT_EQ(left("fa2"), QStringList{"2048"});
   EXPECT_EQ(left("bwd"), QStringList{"1024"});
-  EXPECT_EQ(left("run=tiles"), (QStringList{"512", "1024", "2048"})) << "a run is asked for by name";
+  EXPECT_EQ(left("run=tiles"), (QStringList{"512", "1024", "2048"})) << "runs are filtered by name";
   EXPECT_EQ(left("run=quick"), QStringList());
 }
 
@@ -189,13 +191,14 @@ TEST_F(PointsPageTest, EmptyFilterResultOffersToClearTheFilter) {
   EXPECT_FALSE(words->isVisible());
   ASSERT_TRUE(workspace.set_query("\"splitkv <b>\"").empty());
   EXPECT_TRUE(words->isVisible());
-  EXPECT_TRUE(words->text().contains("The filter hides all 2 points")) << words->text().toStdString();
+  EXPECT_TRUE(words->text().contains(qtext(msg::empty_page::all_filtered{.points = points_text(2)})))
+      << words->text().toStdString();
   EXPECT_TRUE(words->text().contains("splitkv &lt;b&gt;")) << words->text().toStdString();
-  EXPECT_TRUE(words->text().contains("Clear the filter")) << words->text().toStdString();
+  EXPECT_TRUE(words->text().contains("href=\"clear\"")) << words->text().toStdString();
   emit words->linkActivated(QStringLiteral("clear"));
   EXPECT_EQ(workspace.query(), QString());
   EXPECT_TRUE(table->isVisible());
-  EXPECT_EQ(shown("N"), (QStringList{"512", "1024"}));
+  EXPECT_EQ(shown("n"), (QStringList{"512", "1024"}));
 }
 
 }  // namespace

@@ -8,11 +8,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "messages/empty_page.h"
+#include "messages/roofline_page.h"
 #include "profiler/roofline/roofline.h"
 #include "tests/ui/window_test.h"
 #include "ui/pages/roofline/roofline_page.h"
 #include "ui/plots/curve_style.h"
 #include "ui/text/format.h"
+#include "ui/text/qtext.h"
 
 namespace attnscope::ui {
 namespace {
@@ -76,18 +79,20 @@ TEST_F(RooflinePageTest, ExplainsWhyNoPointRan) {
   fixtures::write_file(nothing, {{"too-large", records, false}});
   ASSERT_EQ(workspace.open_now(nothing), QString());
   EXPECT_FALSE(page.has_plot());
-  EXPECT_TRUE(page.words().contains("None of the 2 points ran")) << page.words().toStdString();
+  EXPECT_TRUE(page.words().contains(qtext(msg::empty_page::no_result{.points = points_text(2)})))
+      << page.words().toStdString();
   EXPECT_TRUE(page.words().contains("infeasible – needs 300 KiB, 227 are &lt;there&gt;")) << page.words().toStdString();
-  EXPECT_FALSE(page.words().contains("imports"));
+  EXPECT_FALSE(page.words().contains(qtext(msg::roofline_page::none_help{})));
 }
 
 TEST_F(RooflinePageTest, ShowsALinkRoofForLinkTraffic) {
   open();
-  EXPECT_EQ(place_of("FLOP/byte links"), -1);
-  EXPECT_EQ(line_of("link"), nullptr);
+  const QString link_intensity = qtext(msg::roofline_page::column_intensity{.level = msg::roofline_page::link{}});
+  EXPECT_EQ(place_of(link_intensity), -1);
+  EXPECT_EQ(line_of(to_qstring(to_string(analysis::Bound::link))), nullptr);
   page.set_level(RooflineLevel::link);
   EXPECT_FALSE(page.has_plot());
-  EXPECT_TRUE(page.words().contains("One GPU sends nothing")) << page.words().toStdString();
+  EXPECT_TRUE(page.words().contains(qtext(msg::roofline_page::none_of_links_help{}))) << page.words().toStdString();
   std::vector<PointRecord> records = fixtures::memory_wall();
   for (PointRecord& record : records) {
     record.spec.problem.gpus = 2;
@@ -100,10 +105,10 @@ TEST_F(RooflinePageTest, ShowsALinkRoofForLinkTraffic) {
   workspace.close(file);
   ASSERT_EQ(workspace.open_now(two), QString());
   ASSERT_TRUE(page.has_plot()) << page.words().toStdString();
-  ASSERT_NE(line_of("link"), nullptr);
-  EXPECT_GE(place_of("FLOP/byte links"), 0);
+  ASSERT_NE(line_of(to_qstring(to_string(analysis::Bound::link))), nullptr);
+  EXPECT_GE(place_of(link_intensity), 0);
   const RooflinePoint& point = page.shown().report.series.front().points.front();
-  EXPECT_TRUE(has_mark(point.flops / 5e5, point.flops_per_second() / 1e12)) << "either of two sends half of it";
+  EXPECT_TRUE(has_mark(point.flops / 5e5, point.flops_per_second() / 1e12)) << "each of two GPUs sends half";
 }
 
 TEST_F(RooflinePageTest, DrawsPointsAtIntensityAndRate) {
@@ -124,7 +129,7 @@ TEST_F(RooflinePageTest, DrawsPointsAtIntensityAndRate) {
   EXPECT_EQ(page.table()->model()->rowCount(),
             static_cast<int>(report.series[0].points.size() + report.series[1].points.size() +
                              report.series[2].points.size()));
-  EXPECT_TRUE(column("Series").contains("FA2"));
+  EXPECT_TRUE(column(qtext(msg::roofline_page::series{})).contains("FA2"));
 }
 
 TEST_F(RooflinePageTest, HoverShowsBoundsAndAClickOpensDetails) {
@@ -140,15 +145,16 @@ TEST_F(RooflinePageTest, HoverShowsBoundsAndAClickOpensDetails) {
   EXPECT_TRUE(content.title.startsWith("FA2 · N ")) << content.title.toStdString();
   QStringList labels;
   for (const HoverRow& row : content.rows) labels << row.label;
-  EXPECT_TRUE(labels.contains("visible pairs · derived")) << labels.join("; ").toStdString();
-  EXPECT_TRUE(labels.contains("executed · modeled"));
-  EXPECT_TRUE(labels.contains("FLOP per byte, DRAM"));
-  EXPECT_TRUE(labels.contains("FLOP per byte, SM↔L2"));
-  EXPECT_TRUE(labels.contains("exp2 at peak rate"));
-  const QString nearest = QString("nearest bound: %1, ").arg(bound_text(point));
-  EXPECT_TRUE(std::ranges::any_of(content.notes, [&](const QString& note) { return note.startsWith(nearest); }));
-  EXPECT_TRUE(labels.contains("mma.sync at peak rate")) << "FA2 runs no wgmma";
-  EXPECT_FALSE(content.notes.contains("tensor cores: the datasheet's peak of any instruction, an upper bound"));
+  const auto has = [&](const Message& label) { return labels.contains(qtext(label)); };
+  EXPECT_TRUE(has(msg::roofline_page::visible{.provenance = "derived"})) << labels.join("; ").toStdString();
+  EXPECT_TRUE(has(msg::roofline_page::executed{}));
+  EXPECT_TRUE(has(msg::roofline_page::intensity{.level = msg::roofline_page::dram{}}));
+  EXPECT_TRUE(has(msg::roofline_page::intensity{.level = msg::roofline_page::sm_l2{}}));
+  EXPECT_TRUE(has(msg::roofline_page::share{.bound = "exp2"}));
+  EXPECT_TRUE(has(msg::roofline_page::share{.bound = "mma.sync"})) << "FA2 runs no wgmma";
+  EXPECT_TRUE(content.notes.contains(qtext(msg::roofline_page::nearest_roof{.bound = bound_text(point).toStdString(),
+                                                                            .percent = text(Share(point.reached()))})));
+  EXPECT_FALSE(content.notes.contains(qtext(msg::roofline_page::upper_bound{})));
 
   QSignalSpy spy(&page, &Page::point_selected);
   page.table()->selectRow(0);
@@ -184,9 +190,10 @@ TEST_F(RooflinePageTest, RingsAndSelectsAPointOfAnotherPage) {
   EXPECT_DOUBLE_EQ(ring()->data()->at(0)->key, *point.intensity(RooflineLevel::dram));
   EXPECT_DOUBLE_EQ(ring()->data()->at(0)->value, point.flops_per_second() / 1e12);
   ASSERT_TRUE(page.table()->currentIndex().isValid());
-  EXPECT_EQ(cell(page.table()->currentIndex().row(), place_of("N")), cell(1, place_of("N")));
+  EXPECT_EQ(cell(page.table()->currentIndex().row(), place_of(qtext(msg::roofline_page::column_n{}))),
+            cell(1, place_of(qtext(msg::roofline_page::column_n{}))));
   page.set_level(RooflineLevel::sm_l2);
-  ASSERT_NE(ring(), nullptr) << "of the other level as well";
+  ASSERT_NE(ring(), nullptr) << "at the other level, too";
   EXPECT_DOUBLE_EQ(ring()->data()->at(0)->key, *point.intensity(RooflineLevel::sm_l2));
   ASSERT_TRUE(workspace.set_query(QStringLiteral("algo:nothing")).empty());
   page.refresh_if_outdated();
@@ -199,35 +206,31 @@ TEST_F(RooflinePageTest, CountsSkippedPoints) {
   const auto fa2 = std::ranges::find_if(points, [](const PointRecord& point) { return point.spec.algorithm == "fa2"; });
   ASSERT_NE(fa2, points.end());
   fa2->disposition = Disposition::no_counters;
-  fa2->reason = Message::verbatim("nobody may count");
+  fa2->reason = Message::verbatim("no permission");
   std::erase_if(fa2->kernels.front().metrics, [](const MetricValue& value) { return value.unit == "byte"; });
   const QString path = folder.filePath("some.attnscope");
   fixtures::write_file(path, {{"memory-wall", points, false}});
   ASSERT_EQ(workspace.open_now(path), QString());
   ASSERT_TRUE(page.has_plot());
   const auto labels = page.findChildren<QLabel*>();
-  EXPECT_TRUE(std::ranges::any_of(labels, [](const QLabel* label) {
-    return label->text() == "Left out: 1 without bytes of this level, 0 without a time.";
-  }));
+  const QString note = qtext(msg::roofline_page::not_shown{.bytes = 1, .time = 0});
+  EXPECT_TRUE(std::ranges::any_of(labels, [&](const QLabel* label) { return label->text() == note; }));
 }
 
 TEST_F(RooflinePageTest, CountsPointsOfOtherDevices) {
   open();
-  const auto note_text = [&] {
-    QStringList shown;
-    for (const QLabel* label : page.findChildren<QLabel*>()) {
-      if (label->text().startsWith("Not shown: ")) shown << label->text();
-    }
-    return shown.join('|');
+  const auto has_note = [&](std::size_t points) {
+    const QString note =
+        qtext(msg::roofline_page::other_devices{.devices = "A100 80GB", .points = points_text(points)});
+    return std::ranges::any_of(page.findChildren<QLabel*>(),
+                               [&](const QLabel* label) { return label->text() == note; });
   };
-  EXPECT_EQ(note_text(), QString()) << "one device";
   const QString path = folder.filePath("a100.attnscope");
   fixtures::write_file(path, {{"memory-wall", fixtures::memory_wall(), false, false, "A100"}});
   ASSERT_EQ(workspace.open_now(path), QString());
   std::size_t of_others = 0;
   for (const PointRecord& point : fixtures::memory_wall()) of_others += point.disposition == Disposition::ok ? 1 : 0;
-  EXPECT_EQ(note_text(),
-            QStringLiteral("Not shown: %1 points of A100 80GB. Choose another Device above.").arg(of_others));
+  EXPECT_TRUE(has_note(of_others));
 }
 
 TEST_F(RooflinePageTest, RestoresSavedChoices) {
@@ -246,7 +249,7 @@ TEST_F(RooflinePageTest, TimesWithoutBytesHaveNoIntensity) {
   fixtures::write_file(path, {{"import:peers", fixtures::peers(), false, true}});
   ASSERT_EQ(workspace.open_now(path), QString());
   EXPECT_FALSE(page.has_plot());
-  EXPECT_TRUE(page.words().contains("imports")) << page.words().toStdString();
+  EXPECT_TRUE(page.words().contains(qtext(msg::roofline_page::none_help{}))) << page.words().toStdString();
 }
 
 }  // namespace

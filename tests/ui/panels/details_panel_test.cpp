@@ -3,10 +3,18 @@
 
 #include <QTextDocument>
 #include <string_view>
+#include <utility>
 
+#include "messages/common.h"
+#include "messages/details.h"
+#include "messages/fact.h"
+#include "messages/field.h"
+#include "messages/throttle.h"
 #include "profiler/metrics/metrics.h"
 #include "tests/ui/window_test.h"
 #include "ui/panels/details_panel.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
 
 namespace attnscope::ui {
 namespace {
@@ -14,27 +22,39 @@ namespace {
 TEST_F(WindowTest, DetailsShowTheProvenanceOfEveryNumber) {
   const auto points = fixtures::shown({fixtures::ok_point(fixtures::spec("naive", 1024))});
   const QString html = describe_point_html(points[0], QPalette());
-  for (const char* word : {"measured", "modeled", "derived", "Model L2 to SM", "shared memory", "Bound", "1980 MHz",
-                           "Kernel qk", "Kernel pv"}) {
-    EXPECT_TRUE(html.contains(QString::fromUtf8(word))) << word;
+  for (const QString& text :
+       {metric_label("model_l2_to_sm_bytes"), qtext(msg::details::limited_by{}), QStringLiteral("1980 MHz"),
+        qtext(msg::details::kernel{.kernel = "qk"}), qtext(msg::details::kernel{.kernel = "pv"})}) {
+    EXPECT_TRUE(html.contains(text)) << text.toStdString();
   }
-  for (const char* row :
-       {"Time spread", "Largest error", "Bound", "RMS error", "SM clock", "Memory clock", "Temperature", "Power"}) {
-    const qsizetype at = html.indexOf(QString::fromUtf8(row));
-    ASSERT_GE(at, 0) << row;
-    const QString rest = html.mid(at, html.indexOf(QStringLiteral("</tr>"), at) - at);
-    EXPECT_TRUE(rest.contains(row == std::string_view("Bound") ? "modeled" : "measured")) << rest.toStdString();
+  const std::pair<QString, Provenance> rows[] = {{metric_label(metric_key::tflops), Provenance::derived},
+                                                 {metric_label(metric_key::time_spread), Provenance::measured},
+                                                 {qtext(msg::fact::max_abs_error{}), Provenance::measured},
+                                                 {qtext(msg::fact::error_bound{}), Provenance::modeled},
+                                                 {qtext(msg::fact::rms_error{}), Provenance::measured},
+                                                 {qtext(msg::fact::sm_clock_hz{}), Provenance::measured},
+                                                 {qtext(msg::fact::memory_clock_hz{}), Provenance::measured},
+                                                 {qtext(msg::fact::temperature_c{}), Provenance::measured},
+                                                 {qtext(msg::fact::power_w{}), Provenance::measured}};
+  for (const auto& [label, provenance] : rows) {
+    const qsizetype at = html.indexOf(QStringLiteral("<td>%1</td>").arg(label));
+    ASSERT_GE(at, 0) << label.toStdString();
+    const QString row = html.mid(at, html.indexOf(QStringLiteral("</tr>"), at) - at);
+    EXPECT_TRUE(row.contains(to_qstring(provenance))) << row.toStdString();
   }
   PointRecord hot = fixtures::ok_point(fixtures::spec("fa2", 1024));
   hot.clocks->throttled = true;
-  EXPECT_TRUE(describe_point_html(fixtures::shown({hot})[0], QPalette()).contains("Throttled"));
+  hot.clocks->throttle_reasons = 4;  // NVML: power cap.
+  EXPECT_TRUE(describe_point_html(fixtures::shown({hot})[0], QPalette())
+                  .contains(qtext(msg::details::throttled{.reasons = msg::throttle::power_cap{}})));
 }
 
 TEST_F(WindowTest, DetailsShowTheBottleneck) {
   PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024));
   const QString without = describe_point_html(fixtures::shown({record})[0], QPalette());
-  EXPECT_FALSE(without.contains("Use of units"));
-  EXPECT_FALSE(without.contains("Longest stalls"));
+  const QString heading = qtext(msg::details::unit_utilization_of_range{});
+  EXPECT_FALSE(without.contains(heading));
+  EXPECT_FALSE(without.contains(qtext(msg::details::stalls{})));
   for (const auto& [key, value] :
        {std::pair{"dram_utilization_pct", 12.0}, std::pair{"xu_utilization_pct", 83.5},
         std::pair{"shared_wavefronts", 400.0}, std::pair{"shared_bank_conflicts", 100.0}, std::pair{"stall_wait", 0.5},
@@ -44,12 +64,16 @@ TEST_F(WindowTest, DetailsShowTheBottleneck) {
   QTextDocument document;
   document.setHtml(describe_point_html(fixtures::shown({record})[0], QPalette()));
   const QString text = document.toPlainText();
-  const qsizetype units = text.indexOf("XU (exp2)\n83.5%\nmeasured\nDRAM\n12%\nmeasured");
-  EXPECT_GT(units, text.indexOf("Use of units")) << text.toStdString();
-  EXPECT_TRUE(text.contains("Bank conflicts of wavefronts\n25%\nderived")) << text.toStdString();
-  EXPECT_TRUE(text.contains("(long scoreboard)\n3.25\nmeasured\nFixed latency\n0.500\nmeasured\nBarrier"))
+  const auto row = [](std::string_view key, const char* value, const char* provenance) {
+    return QStringLiteral("%1\n%2\n%3\n").arg(metric_label(key), QLatin1String(value), QLatin1String(provenance));
+  };
+  EXPECT_TRUE(text.contains(heading + "\n" + row("xu_utilization_pct", "83.5%", "measured") +
+                            row("dram_utilization_pct", "12%", "measured") +
+                            row(metric_key::shared_conflict_share, "25%", "derived") + qtext(msg::details::stalls{}) +
+                            "\n" + row("stall_long_scoreboard", "3.25", "measured") +
+                            row("stall_wait", "0.500", "measured") + row("stall_barrier", "0.250", "measured")))
       << text.toStdString();
-  EXPECT_FALSE(text.contains("Memory fence")) << "three are enough";
+  EXPECT_FALSE(text.contains(metric_label("stall_membar"))) << "only the top three are shown";
   EXPECT_FALSE(text.contains("xu_utilization_pct")) << "no counter is shown twice";
 }
 
@@ -64,15 +88,24 @@ TEST_F(WindowTest, DetailsOfADecodingPointShowAllSettings) {
   QTextDocument document;
   document.setHtml(describe_point_html(fixtures::shown({record})[0], QPalette()));
   const QString text = document.toPlainText();
-  for (const char* words : {"n_q × n_k\n1 × 4096", "Pass\nfwd", "Mask\nfull", "Type\nfp16", "Dropout\n0.25",
-                            "Page\n256", "Deterministic\nyes", "splits 8, warps 4", "L2 at start\ncold"}) {
-    EXPECT_TRUE(text.contains(QString::fromUtf8(words))) << words << "\n" << text.toStdString();
+  const std::pair<Message, QString> rows[] = {{msg::details::lengths{}, QStringLiteral("1 × 4096")},
+                                              {msg::field::pass{}, "fwd"},
+                                              {msg::field::mask{}, "full"},
+                                              {msg::field::dtype{}, "fp16"},
+                                              {msg::field::dropout{}, "0.25"},
+                                              {msg::field::page{}, "256"},
+                                              {msg::field::deterministic{}, "yes"},
+                                              {msg::details::tile{}, format_tile(record.spec.config())},
+                                              {msg::field::cache{}, "cold"}};
+  for (const auto& [label, value] : rows) {
+    EXPECT_TRUE(text.contains(qtext(label) + '\n' + value + '\n')) << label << "\n" << text.toStdString();
   }
 }
 
 TEST_F(WindowTest, DetailsShowTheKernels) {
   PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024));
-  EXPECT_FALSE(describe_point_html(fixtures::shown({record})[0], QPalette()).contains("What ran")) << "not recorded";
+  const QString heading = qtext(msg::details::launch_section{});
+  EXPECT_FALSE(describe_point_html(fixtures::shown({record})[0], QPalette()).contains(">" + heading + "<"));
   record.kernels[0].launch = LaunchRecord{.kernel = "fwd",
                                           .source_file = "fa2/fa2_forward.cuh",
                                           .entry = "attn_fa2_forward",
@@ -83,10 +116,9 @@ TEST_F(WindowTest, DetailsShowTheKernels) {
   QTextDocument document;
   document.setHtml(describe_point_html(fixtures::shown({record})[0], QPalette()));
   const QString text = document.toPlainText();
-  EXPECT_TRUE(
-      text.contains(QStringLiteral("What ran\nfwd\nattn_fa2_forward\nfa2/fa2_forward.cuh\n"
-                                   "ATTN_BR=128 ATTN_WARPS=4; 8 × 16 × 1 blocks of 128 threads")))
-      << text.toStdString();
+  const QString launch =
+      qtext(msg::details::launch{.options = "ATTN_BR=128 ATTN_WARPS=4", .threads = 128, .x = 8, .y = 16, .z = 1});
+  EXPECT_TRUE(text.contains(heading + "\nfwd\nattn_fa2_forward\nfa2/fa2_forward.cuh\n" + launch)) << text.toStdString();
 }
 
 TEST_F(WindowTest, DetailsOfAnImportedPointShowItsSource) {
@@ -95,12 +127,12 @@ TEST_F(WindowTest, DetailsOfAnImportedPointShowItsSource) {
   document.setHtml(html);
   const QString text = document.toPlainText();
   EXPECT_TRUE(text.startsWith("torch-flash\n")) << text.toStdString();
-  EXPECT_TRUE(text.contains("not stated")) << "the tile";
+  EXPECT_TRUE(text.contains(qtext(msg::common::not_stated{}))) << "the tile";
   EXPECT_TRUE(text.contains("imported"));
   EXPECT_FALSE(text.contains("measured")) << text.toStdString();
   EXPECT_FALSE(text.contains("derived")) << text.toStdString();
-  EXPECT_FALSE(text.contains("Samples"));
-  EXPECT_FALSE(text.contains("Bytes")) << "no heading without a row";
+  EXPECT_FALSE(text.contains(qtext(msg::details::samples{})));
+  EXPECT_FALSE(text.contains(qtext(msg::details::bytes{}))) << "no heading without a row";
 }
 
 }  // namespace

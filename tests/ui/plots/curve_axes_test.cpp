@@ -7,6 +7,8 @@
 #include <QGuiApplication>
 #include <QTest>
 
+#include "messages/curves.h"
+#include "messages/field.h"
 #include "profiler/metrics/metrics.h"
 #include "tests/ui/window_test.h"
 #include "ui/models/shown_ceilings.h"
@@ -60,8 +62,9 @@ TEST_F(CurveAxesTest, LabelsOverlaidTiles) {
   EXPECT_TRUE(page.is_over_n());
   page.set_group("tile");
   EXPECT_FALSE(page.is_over_n());
-  QCPGraph* small = graph_named("FA2 64 × 64 · Time · measured");
-  QCPGraph* large = graph_named("FA2 128 × 64 · Time · measured");
+  const QString time = metric_label(metric_key::time_median_ns);
+  QCPGraph* small = graph_named(QStringLiteral("FA2 64 × 64 · %1 · measured").arg(time));
+  QCPGraph* large = graph_named(QStringLiteral("FA2 128 × 64 · %1 · measured").arg(time));
   ASSERT_NE(small, nullptr) << page.curves().curves.front().label;
   ASSERT_NE(large, nullptr);
   ASSERT_EQ(small->dataCount(), 2);
@@ -77,22 +80,22 @@ TEST_F(CurveAxesTest, LabelsOverlaidTiles) {
     bars = bars || (spread != nullptr && spread->data()->size() == 2);
   }
   EXPECT_TRUE(bars);
-  EXPECT_NE(graph_named("FA2 64 × 64 · Time · model"), nullptr);
+  EXPECT_NE(graph_named(qtext(msg::curves::model_of{.owner = "FA2 64 × 64", .quantity = time.toStdString()})), nullptr);
 }
 
 TEST_F(CurveAxesTest, PlotsAnyMetricOverTileSize) {
   open(two_tiles());
   page.set_axis("br");
   page.set_metric("tflops");
-  page.choose("N", "4096");
+  page.choose("n", "4096");
   ASSERT_EQ(page.curves().axis->key(), "br");
   const Curve& curve = page.curves().curves.front();
   ASSERT_EQ(curve.points.size(), 2U);
   EXPECT_EQ(curve.points[0].n, 64);
   EXPECT_EQ(curve.points[1].n, 128);
   EXPECT_NEAR(curve.points[1].value, 2 * curve.points[0].value, 1e-9);
-  EXPECT_EQ(page.plot()->xAxis->label(), "Br");
-  EXPECT_EQ(page.plot()->yAxis->label(), "TFLOP/s");
+  EXPECT_EQ(page.plot()->xAxis->label(), qtext(msg::field::br{}));
+  EXPECT_EQ(page.plot()->yAxis->label(), metric_label(metric_key::tflops));
   EXPECT_TRUE(page.plot()->hover_at({page.plot()->xAxis->coordToPixel(128), 300}));
   EXPECT_EQ(page.plot()->hover_content()->title, "Br 128");
   IoCurvePage other(workspace);
@@ -119,7 +122,7 @@ TEST_F(CurveAxesTest, SupportsLogarithmicAndLinearScales) {
   EXPECT_EQ(logarithmic(), std::pair(true, false));
   page.set_scale({});
   page.set_ordinate(Ordinate::rate);
-  EXPECT_EQ(logarithmic(), std::pair(false, true)) << "rates begin at 0 by themselves";
+  EXPECT_EQ(logarithmic(), std::pair(false, true)) << "the rate axis starts at 0";
 }
 
 TEST_F(CurveAxesTest, ShowsResidualsBelowThePlot) {

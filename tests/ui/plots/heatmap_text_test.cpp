@@ -4,8 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include "messages/tile_map.h"
 #include "profiler/metrics/metrics.h"
 #include "tests/ui/fixtures.h"
+#include "ui/text/format.h"
+#include "ui/text/qtext.h"
 
 namespace attnscope::ui {
 namespace {
@@ -18,11 +21,13 @@ std::vector<fixtures::TestPoint> sweep_of(const std::string& algorithm) {
 
 TEST(HeatmapTextTest, NamesTheBestByMetric) {
   const auto points = fixtures::set_of(sweep_of("fa2"));
-  EXPECT_EQ(best_label(fixtures::heatmap_of(*points, metric_key::l2_sm_bytes)), QStringLiteral("lowest SM↔L2 total"));
-  EXPECT_EQ(best_label(fixtures::heatmap_of(*points, metric_key::tflops)), "highest TFLOP/s");
-  EXPECT_EQ(best_label(fixtures::heatmap_of(*points, metric_key::achieved_occupancy_pct)),
-            "highest achieved occupancy");
-  EXPECT_EQ(best_label(fixtures::heatmap_of(*points, metric_key::time_median_ns)), "fastest");
+  const auto best = [&](std::string_view metric) { return best_label(fixtures::heatmap_of(*points, metric)); };
+  const auto name = [](std::string_view metric) { return lowercase_label(metric_label(metric)).toStdString(); };
+  EXPECT_EQ(best(metric_key::l2_sm_bytes), qtext(msg::tile_map::lowest{.metric = name(metric_key::l2_sm_bytes)}));
+  EXPECT_EQ(best(metric_key::tflops), qtext(msg::tile_map::highest{.metric = name(metric_key::tflops)}));
+  EXPECT_EQ(best(metric_key::achieved_occupancy_pct),
+            qtext(msg::tile_map::highest{.metric = name(metric_key::achieved_occupancy_pct)}));
+  EXPECT_EQ(best(metric_key::time_median_ns), qtext(msg::tile_map::fastest{}));
 }
 
 TEST(HeatmapTextTest, MapsCellsToPoints) {

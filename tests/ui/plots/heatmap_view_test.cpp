@@ -6,11 +6,13 @@
 #include <QTest>
 #include <tuple>
 
+#include "messages/tile_map.h"
 #include "profiler/metrics/metrics.h"
 #include "tests/ui/window_test.h"
 #include "ui/pages/tiles/tile_heatmap_page.h"
 #include "ui/plots/heatmap_text.h"
 #include "ui/text/format.h"
+#include "ui/text/qtext.h"
 
 namespace attnscope::ui {
 namespace {
@@ -81,7 +83,8 @@ TEST_F(WindowTest, CellReadOutNamesItsRun) {
   ASSERT_EQ(workspace.open_now(two), QString());
   const TileMap& map = page.heatmap()->map();
   ASSERT_FALSE(map.empty());
-  EXPECT_TRUE(page.heatmap()->caption().contains("run: tiles (2); hidden, with the same tiles: tiles"))
+  EXPECT_TRUE(
+      page.heatmap()->caption().contains(qtext(msg::tile_map::hidden_runs{.hidden = "tiles", .runs = "tiles (2)"})))
       << page.heatmap()->caption().toStdString();
   for (const TileMap::Place place : {TileMap::Place{0, 0}, TileMap::Place{1, 1}}) {
     // The time is that of the newer run, and TFLOP/s is computed from it.
@@ -130,9 +133,9 @@ TEST_F(WindowTest, KeepsTheMapWhenALargerOneIsAdded) {
   ASSERT_EQ(workspace.open_now(file), QString());
   EXPECT_EQ(page.heatmap()->title().of, before);
   EXPECT_EQ(page.heatmap()->map().collected, 4);
-  EXPECT_TRUE(page.options(QStringLiteral("Algorithm")).contains("fa2")) << "the others can be chosen";
+  EXPECT_TRUE(page.options(QStringLiteral("algorithm")).contains("fa2")) << "can be chosen";
   workspace.close(small);
-  EXPECT_GT(page.heatmap()->map().collected, 4) << "what is gone cannot be looked at";
+  EXPECT_GT(page.heatmap()->map().collected, 4) << "the closed map is replaced";
 }
 
 }  // namespace

@@ -16,7 +16,9 @@
 #include <string>
 #include <vector>
 
+#include "messages/query.h"
 #include "tests/ui/window_test.h"
+#include "ui/models/result_model.h"
 #include "ui/pages/compare/compare_page.h"
 #include "ui/pages/curves/io_curve_page.h"
 #include "ui/pages/law/law_page.h"
@@ -90,7 +92,7 @@ TEST(Live, AcceptsRequestsDuringANotification) {
   live.ask(1, always_in_background);
   live.wait();
   EXPECT_EQ(told, (std::vector<int>{1, 2}));
-  EXPECT_EQ(settled, 1) << "between the two it is not";
+  EXPECT_EQ(settled, 1) << "not settled between the two";
 }
 
 TEST(Live, ReportsExceptions) {
@@ -164,7 +166,7 @@ TEST_F(ManyPointsTest, KeepsThePictureUntilTheUpdateIsDone) {
 
   page.set_axis(QStringLiteral("br"));
   EXPECT_FALSE(page.settled());
-  EXPECT_FALSE(page.curves().axis.has_value()) << "it draws what it did";
+  EXPECT_FALSE(page.curves().axis.has_value()) << "the previous curves are still drawn";
   EXPECT_FALSE(page.curves().empty());
   page.settle();
   ASSERT_TRUE(page.curves().axis.has_value());
@@ -317,9 +319,9 @@ TEST_F(ManyPointsTest, CountsPointsOnceLoaded) {
   EXPECT_EQ(awaited.count(), 2);
   EXPECT_EQ(changed.count(), 0);
   const auto* count = window.query().findChild<QLabel*>();
-  EXPECT_FALSE(count->text().contains(QStringLiteral("of"))) << count->text().toStdString();
+  EXPECT_EQ(count->text(), qtext(msg::query::selecting{.all = points}));
   window.workspace().settle();
-  EXPECT_EQ(changed.count(), 1) << "of the last one alone";
+  EXPECT_EQ(changed.count(), 1) << "for the last filter only";
   std::set<std::string> algorithms;
   const std::shared_ptr<const PointSet> visible = window.workspace().visible();
   for (Row row = 0; row < visible->size(); ++row) algorithms.insert(visible->table().algorithm(row));
@@ -336,10 +338,7 @@ TEST_F(ManyPointsTest, SortsInTheBackground) {
   auto& page = shown<PointsPage>(QStringLiteral("table"));
   page.settle();
   const QAbstractItemModel& rows = *page.table()->model();
-  int time = -1;
-  for (int column = 0; column < rows.columnCount(); ++column) {
-    if (rows.headerData(column, Qt::Horizontal).toString() == QStringLiteral("Time")) time = column;
-  }
+  const int time = dynamic_cast<const ResultModel&>(rows).find_column_index(QStringLiteral("time"));
   ASSERT_GE(time, 0);
   const auto times = [&] {
     std::vector<QVariant> values;
@@ -360,11 +359,11 @@ TEST_F(ManyPointsTest, SortsInTheBackground) {
   const QString chosen = to_tsv(page.table()->selected_values());
   page.table()->sortByColumn(time, Qt::AscendingOrder);
   EXPECT_FALSE(page.settled());
-  EXPECT_EQ(times(), unsorted) << "until the order is known";
+  EXPECT_EQ(times(), unsorted) << "until the sort is done";
   page.settle();
   EXPECT_EQ(rows.rowCount(), static_cast<int>(points));
   EXPECT_TRUE(stand(std::less()));
-  EXPECT_EQ(to_tsv(page.table()->selected_values()), chosen) << "the selected point goes with its row";
+  EXPECT_EQ(to_tsv(page.table()->selected_values()), chosen) << "the selection follows the point";
   page.table()->sortByColumn(time, Qt::AscendingOrder);
   page.table()->sortByColumn(time, Qt::DescendingOrder);
   page.settle();
@@ -388,7 +387,7 @@ TEST_F(ManyPointsTest, ComparesOnceTheSidesAreKnown) {
   ASSERT_NE(page.comparison()->base_name(), last);
   page.set_baseline(last);
   EXPECT_FALSE(page.settled());
-  EXPECT_NE(page.comparison()->base_name(), last) << "it shows what it did";
+  EXPECT_NE(page.comparison()->base_name(), last) << "the previous comparison is still shown";
   page.settle();
   EXPECT_EQ(page.comparison()->base_name(), last);
 }

@@ -6,6 +6,7 @@
 #include <QSet>
 #include <QTextDocument>
 
+#include "messages/common.h"
 #include "profiler/metrics/metrics.h"
 #include "ui/text/qtext.h"
 #include "ui/theme/theme.h"
@@ -48,7 +49,7 @@ TEST(Format, DescribesTiles) {
   EXPECT_EQ(format_tile(TileShape{128, 64}), QStringLiteral("128 × 64"));
   EXPECT_EQ(format_tile(Config({16, 128}, {{"splits", 8}, {"warps", 4}, {"stages", 3}})),
             QStringLiteral("16 × 128, splits 8, stages 3, warps 4"));
-  EXPECT_EQ(format_tile(TileShape{0, 0}), "not stated");
+  EXPECT_EQ(format_tile(TileShape{0, 0}), qtext(msg::common::not_stated{}));
 }
 
 TEST(Theme, NamesRoundTrip) {

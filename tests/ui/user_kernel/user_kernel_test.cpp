@@ -16,6 +16,10 @@
 #include "kernels/registry.h"
 #include "kernels/user/known_kernels.h"
 #include "kernels/user/new_kernel.h"
+#include "messages/curve_page.h"
+#include "messages/explorer.h"
+#include "messages/explorer_page.h"
+#include "messages/window.h"
 #include "tests/ui/window_test.h"
 #include "ui/models/points_table.h"
 #include "ui/pages/curves/io_curve_page.h"
@@ -27,6 +31,7 @@
 #include "ui/pages/facet_chip.h"
 #include "ui/panels/collect_form.h"
 #include "ui/text/format.h"
+#include "ui/text/qtext.h"
 
 namespace attnscope::ui {
 namespace {
@@ -133,10 +138,10 @@ class UserKernelWindow : public OwnKernel {
     settle();
   }
 
-  [[nodiscard]] QString figure(const QString& label, int column = 1) {
+  [[nodiscard]] QString figure(const Message& label, int column = 1) {
     const QAbstractItemModel& model = *page().figures()->model();
     for (int row = 0; row < model.rowCount(); ++row) {
-      if (model.index(row, 0).data() == label) return model.index(row, column).data().toString();
+      if (model.index(row, 0).data() == qtext(label)) return model.index(row, column).data().toString();
     }
     return {};
   }
@@ -149,6 +154,7 @@ class UserKernelWindow : public OwnKernel {
   }
 
   std::optional<MainWindow> window;
+  const QString no_value = qtext(msg::explorer_page::no_figure{});
 
  private:
   QTemporaryDir results_;
@@ -174,7 +180,7 @@ TEST(WithAlgorithmTest, KeepsSupportedSettings) {
   const PointSpec& spec = turned.point.spec;
   EXPECT_FALSE(known_algorithms().find("fa3")->refusal(spec.problem, spec.config(), limits_of(turned)));
   EXPECT_EQ(spec.problem.n_q, 2048);
-  EXPECT_EQ(spec.problem.d, 192) << "which it takes";
+  EXPECT_EQ(spec.problem.d, 192) << "fa3 supports it";
   EXPECT_EQ(with_algorithm(choices, "none of that name"), choices);
 }
 
@@ -198,7 +204,7 @@ TEST_F(UserKernelWindow, SlidersUseTheValuesOfTheManifest) {
   br->setValue(48);
   settle();
   ASSERT_TRUE(page().shown()->exploration.refusal);
-  EXPECT_TRUE(page().shown()->exploration.nearest) << "of those that are stated";
+  EXPECT_TRUE(page().shown()->exploration.nearest) << "one of the manifest's tiles";
   br->stepDown();
   EXPECT_EQ(br->value(), 32);
   choose("algorithm", "fa2");
@@ -212,22 +218,23 @@ TEST_F(UserKernelWindow, ExplainsWhyNoSimulatedGpuIsOffered) {
   ASSERT_TRUE(QTest::qWaitFor([&] { return !measurer.devices_of(gpu).empty(); }, patience_ms));
   settle();
   EXPECT_TRUE(measurer.devices_of(gpu, name).empty());
+  const QString needs_gpu = qtext(msg::explorer_page::needs_local_gpu{.gpu = gpu});
   for (const char* button : {"measure", "around"}) {
     const auto* found = page().findChild<QAbstractButton*>(button);
     EXPECT_FALSE(found->isEnabled());
-    EXPECT_TRUE(found->toolTip().contains("No simulated GPU runs a kernel of your own")) << button;
+    EXPECT_TRUE(found->toolTip().contains(needs_gpu)) << button;
   }
   EXPECT_EQ(page().findChild<QComboBox*>("measures-on")->count(), 0);
   choose("algorithm", "fa2");
   EXPECT_TRUE(page().findChild<QAbstractButton*>("measure")->isEnabled());
-  EXPECT_FALSE(page().findChild<QAbstractButton*>("measure")->toolTip().contains("No simulated"));
+  EXPECT_FALSE(page().findChild<QAbstractButton*>("measure")->toolTip().contains(needs_gpu));
 }
 
 TEST_F(UserKernelWindow, KnobsOfFilesAreAxesAndGroups) {
   window->show_page("io");
   auto& curves = page_of<IoCurvePage>(*window);
   curves.set_axis("parts");
-  EXPECT_TRUE(curves.is_over_n()) << "nobody has such a knob yet";
+  EXPECT_TRUE(curves.is_over_n()) << "no kernel has this knob yet";
   read_only("axes", "parts");
   open({point_of("axes", "parts", 1), point_of("axes", "parts", 2)});
   curves.refresh_if_outdated();
@@ -238,8 +245,8 @@ TEST_F(UserKernelWindow, KnobsOfFilesAreAxesAndGroups) {
       return chip->label() == label && std::ranges::find(chip->options(), what, &Option::text) != chip->options().end();
     });
   };
-  EXPECT_TRUE(offers("Over", "parts"));
-  EXPECT_TRUE(offers("Group", "parts"));
+  EXPECT_TRUE(offers(qtext(msg::curve_page::x_axis{}), "parts"));
+  EXPECT_TRUE(offers(qtext(msg::curve_page::group{}), "parts"));
   curves.set_axis("parts");
   curves.set_ordinate(Ordinate::time);
   curves.settle();
@@ -249,7 +256,7 @@ TEST_F(UserKernelWindow, KnobsOfFilesAreAxesAndGroups) {
   EXPECT_EQ(curves.curves().curves.front().points.size(), 2U);
   curves.set_axis("br");
   curves.settle();
-  EXPECT_EQ(curves.options("parts").size(), 2) << "over a side of the tile it is one of them that is shown";
+  EXPECT_EQ(curves.options("parts").size(), 2) << "over Br, one value of the knob is shown";
 }
 
 TEST_F(UserKernelWindow, OffersNoSimulatedGpuForCollecting) {
@@ -264,7 +271,7 @@ TEST_F(UserKernelWindow, OffersNoSimulatedGpuForCollecting) {
   form->set_device("simulated:H200");
   EXPECT_FALSE((*box)->isEnabled());
   EXPECT_FALSE((*box)->isChecked());
-  EXPECT_TRUE((*box)->toolTip().contains("No simulated GPU runs a kernel of your own"));
+  EXPECT_FALSE((*box)->toolTip().isEmpty());
   EXPECT_FALSE(form->request().algorithms.contains(QString::fromStdString(name)));
   const auto fa2 = std::ranges::find_if(
       boxes, [](const QCheckBox* each) { return each->property("algorithm").toString() == QLatin1String("fa2"); });
@@ -305,14 +312,13 @@ TEST_F(UserKernelWindow, ExplorerShowsRecordedValues) {
   settle();
   ASSERT_EQ(page().chosen().choices.point.spec, point.spec);
   EXPECT_FALSE(page().unit_bars()->measured_text().isEmpty());
-  EXPECT_TRUE(words("terms-note").contains("Counted as the bound: ")) << words("terms-note").toStdString();
   EXPECT_TRUE(words("terms-note").contains("63%")) << words("terms-note").toStdString();
-  EXPECT_TRUE(figure("Time").contains("(measured)")) << figure("Time").toStdString();
-  EXPECT_NE(figure("DRAM"), "–");
+  EXPECT_TRUE(figure(msg::explorer::time{}).contains("(measured)")) << figure(msg::explorer::time{}).toStdString();
+  EXPECT_NE(figure(msg::explorer::dram_bytes{}), no_value);
   page().edit("folds", "8", -1);
   settle();
   EXPECT_EQ(page().unit_bars()->measured_text(), "");
-  EXPECT_EQ(figure("Time"), "–");
+  EXPECT_EQ(figure(msg::explorer::time{}), no_value);
 }
 
 TEST_F(UserKernelWindow, ShowsNoDifferenceForMissingValues) {
@@ -320,22 +326,35 @@ TEST_F(UserKernelWindow, ShowsNoDifferenceForMissingValues) {
   page().pin();
   settle();
   choose("algorithm", name.c_str());
-  EXPECT_EQ(figure("Occupancy"), "–");
-  EXPECT_TRUE(figure("Occupancy", 2).contains('%')) << figure("Occupancy", 2).toStdString();
-  EXPECT_FALSE(figure("Occupancy", 2).contains('+')) << figure("Occupancy", 2).toStdString();
-  EXPECT_FALSE(figure("Time", 2).isEmpty());
-  EXPECT_FALSE(figure("Time", 2).contains('%')) << figure("Time", 2).toStdString();
+  EXPECT_EQ(figure(msg::explorer::occupancy{}), no_value);
+  EXPECT_TRUE(figure(msg::explorer::occupancy{}, 2).contains('%'))
+      << figure(msg::explorer::occupancy{}, 2).toStdString();
+  EXPECT_FALSE(figure(msg::explorer::occupancy{}, 2).contains('+'))
+      << figure(msg::explorer::occupancy{}, 2).toStdString();
+  EXPECT_FALSE(figure(msg::explorer::time{}, 2).isEmpty());
+  EXPECT_FALSE(figure(msg::explorer::time{}, 2).contains('%')) << figure(msg::explorer::time{}, 2).toStdString();
 }
 
 TEST_F(UserKernelWindow, HeadingsShowMissingRegisterCounts) {
-  EXPECT_TRUE(page().on_chip()->drawn(OnChipMemory::shared).heading.contains("counted without registers"));
-  EXPECT_TRUE(page().on_chip()->drawn(OnChipMemory::registers).heading.contains("not stated"));
-  EXPECT_EQ(figure("Occupancy"), "–") << "it depends on registers";
-  EXPECT_EQ(figure("Blocks an SM"), "–");
-  EXPECT_EQ(figure("Threads a block"), "256");
+  EXPECT_TRUE(page()
+                  .on_chip()
+                  ->drawn(OnChipMemory::shared)
+                  .heading.startsWith(text_before_arguments(
+                      msg::explorer_page::shared_map_alone{.all = "", .blocks = "|", .each = "", .free = ""})));
+  EXPECT_TRUE(page()
+                  .on_chip()
+                  ->drawn(OnChipMemory::registers)
+                  .heading.startsWith(text_before_arguments(msg::explorer_page::registers_unstated{.all = "|"})));
+  EXPECT_EQ(figure(msg::explorer::occupancy{}), no_value) << "it depends on registers";
+  EXPECT_EQ(figure(msg::explorer::blocks_per_sm{}), no_value);
+  EXPECT_EQ(figure(msg::explorer::threads{}), "256");
   choose("algorithm", "fa2");
-  EXPECT_NE(figure("Occupancy"), "–");
-  EXPECT_FALSE(page().on_chip()->drawn(OnChipMemory::shared).heading.contains("registers"));
+  EXPECT_NE(figure(msg::explorer::occupancy{}), no_value);
+  EXPECT_TRUE(page()
+                  .on_chip()
+                  ->drawn(OnChipMemory::shared)
+                  .heading.startsWith(text_before_arguments(
+                      msg::explorer_page::shared_map{.all = "", .blocks = "|", .each = "", .free = ""})));
 }
 
 TEST_F(UserKernelWindow, ReloadsASavedManifest) {
@@ -349,7 +368,7 @@ TEST_F(UserKernelWindow, ReloadsASavedManifest) {
 TEST_F(UserKernelWindow, ReportsAnInvalidManifestAndKeepsTheOldOne) {
   const QString text = read(manifest());
   write(manifest(), QString(text).replace("\"tile\":", "\"tiles\":"));
-  ASSERT_TRUE(QTest::qWaitFor([&] { return window->banner().text().contains("own.json: line "); }, patience_ms))
+  ASSERT_TRUE(QTest::qWaitFor([&] { return window->banner().text().contains("own.json"); }, patience_ms))
       << window->banner().text().toStdString();
   EXPECT_TRUE(window->isVisible());
   EXPECT_TRUE(window->kernel_to_open().isEmpty());
@@ -362,7 +381,7 @@ TEST_F(UserKernelWindow, ReportsAnInvalidManifestAndKeepsTheOldOne) {
 TEST_F(UserKernelWindow, IgnoresAnUnchangedManifest) {
   const QString text = read(manifest());
   write(manifest(), QString(text).replace("\"tile\":", "\"tiles\":"));
-  ASSERT_TRUE(QTest::qWaitFor([&] { return window->banner().text().contains("own.json: line "); }, patience_ms));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return window->banner().text().contains("own.json"); }, patience_ms));
   write(manifest(), text);
   ASSERT_TRUE(QTest::qWaitFor([&] { return window->banner().text().isEmpty(); }, patience_ms));
   EXPECT_TRUE(window->isVisible());
@@ -376,7 +395,9 @@ TEST_F(UserKernelWindow, OffersReloadingDuringAMeasurement) {
   script.close();
   page().measuring().measurer().measure(page().chosen().choices, {.argument = "0", .name = {}, .gpu = {}, .note = {}});
   write(manifest(), read(manifest()) + "\n");
-  ASSERT_TRUE(QTest::qWaitFor([&] { return window->banner().text().contains("own.json changed."); }, patience_ms));
+  ASSERT_TRUE(QTest::qWaitFor(
+      [&] { return window->banner().text().contains(qtext(msg::window::kernel_changed{.file = "own.json"})); },
+      patience_ms));
   EXPECT_TRUE(window->isVisible());
   EXPECT_TRUE(window->kernel_to_open().isEmpty());
   page().measuring().measurer().cancel();
@@ -397,7 +418,7 @@ TEST(HeadlineTest, TableShowsTheHeadlineDetailsShowTheFullText) {
       {fixtures::failed_point(fixtures::spec("fa2", 1024), Disposition::compile_error, Message::verbatim(log))});
   PointsTableModel table;
   table.set_points(fixtures::set_of(points));
-  EXPECT_EQ(table.index(0, table.column_of("Reason")).data().toString(), "k.cu(2): error: a<b> …");
+  EXPECT_EQ(table.index(0, table.find_column_index("reason")).data().toString(), "k.cu(2): error: a<b> …");
   const QString html = fixtures::describe_point_html(points[0], QPalette());
   EXPECT_TRUE(html.contains("nvrtc: FAILED<br>k.cu(2): error: a&lt;b&gt;<br>k.cu(3): error: c")) << html.toStdString();
 }

@@ -6,6 +6,7 @@
 #include <QMenu>
 #include <algorithm>
 
+#include "messages/facet.h"
 #include "messages/window.h"
 #include "profiler/metrics/metrics.h"
 #include "tests/ui/window_test.h"
@@ -84,29 +85,30 @@ TEST_F(ExportTest, CopiesTheCommandOfTheSelectedPoint) {
   ASSERT_NE(menu, nullptr);
   QAction* copy = entry(*menu, qtext(msg::window::copy_command{}));
   ASSERT_TRUE(copy->isEnabled());
-  EXPECT_FALSE(entry(*menu, qtext(msg::window::copy_picture{}))->isEnabled()) << "a table is no plot";
+  EXPECT_FALSE(entry(*menu, qtext(msg::window::copy_picture{}))->isEnabled()) << "a table has no picture";
   copy->trigger();
   menu->close();
   const QString command = QGuiApplication::clipboard()->text();
   EXPECT_TRUE(command.startsWith("attnscope collect")) << command.toStdString();
-  const QString n = page.values().lines[0][page.values().keys.indexOf("N")];
+  const QString n = page.values().lines[0][page.values().keys.indexOf(qtext(msg::facet::n{}))];
   EXPECT_TRUE(command.contains(n)) << command.toStdString();
 }
 
 TEST_F(ExportTest, DoesNotCopyHiddenColumns) {
   ASSERT_NO_FATAL_FAILURE(show_page("table"));
   auto& page = page_of<PointsPage>(window);
-  ASSERT_TRUE(page.values().keys.contains("N"));
+  const QString n = qtext(msg::facet::n{});
+  ASSERT_TRUE(page.values().keys.contains(n));
   QMenu* menu = open_menu();
   ASSERT_NE(menu, nullptr);
   QMenu* columns = menu->actions().constFirst()->menu();
   ASSERT_NE(columns, nullptr);
-  entry(*columns, QStringLiteral("N"))->trigger();
+  entry(*columns, n)->trigger();
   menu->close();
-  EXPECT_FALSE(page.values().keys.contains("N"));
+  EXPECT_FALSE(page.values().keys.contains(n));
   EXPECT_EQ(page.state()["hidden_columns"].toArray().size(), 1);
   page.restore({{"hidden_columns", QJsonArray()}});
-  EXPECT_TRUE(page.values().keys.contains("N"));
+  EXPECT_TRUE(page.values().keys.contains(n));
 }
 
 TEST_F(ExportTest, ClipboardAndFilePicturesAreEqual) {

@@ -8,6 +8,7 @@
 #include <QFile>
 #include <QFileInfo>
 #include <QPushButton>
+#include <QRegularExpression>
 #include <QScrollBar>
 #include <QTest>
 #include <QTextBlock>
@@ -40,15 +41,15 @@ TEST_F(WindowTest, F1OpensTheExplanation) {
   ASSERT_NE(text, nullptr);
   // The numbers are those of an H200.
   const double m = static_cast<double>(find_gpu("H200")->sram_elements(2));
+  EXPECT_EQ(text->source().path(), "explanation.md");
   const QString plain_text = text->toPlainText();
   for (const QString& figure :
-       {QStringLiteral("%L1").arg(m, 0, 'f', 0), QStringLiteral("1/%1 for d 64").arg(m / 4096, 0, 'f', 0),
-        QStringLiteral("1/%1 for d 128").arg(m / 16384, 0, 'f', 0),
-        QStringLiteral("%1 times fewer bytes at d 64").arg(m / (3 * 4096), 0, 'f', 0),
-        QStringLiteral("%1 times fewer at d 128").arg(m / (3 * 16384), 0, 'f', 1)}) {
-    EXPECT_TRUE(plain_text.contains(figure)) << figure.toStdString();
+       {QStringLiteral("%L1").arg(m, 0, 'f', 0), QStringLiteral("1/%1").arg(m / 4096, 0, 'f', 0),
+        QStringLiteral("1/%1").arg(m / 16384, 0, 'f', 0), QStringLiteral("%1").arg(m / (3 * 4096), 0, 'f', 0),
+        QStringLiteral("%1").arg(m / (3 * 16384), 0, 'f', 1)}) {
+    const QRegularExpression whole(QStringLiteral("\\b%1\\b").arg(QRegularExpression::escape(figure)));
+    EXPECT_TRUE(plain_text.contains(whole)) << figure.toStdString();
   }
-  for (const char* heading : {"The backward pass", "Decoding"}) EXPECT_TRUE(plain_text.contains(heading)) << heading;
 }
 
 TEST_F(WindowTest, OpensTheDocumentationAndFollowsLinks) {
@@ -59,17 +60,16 @@ TEST_F(WindowTest, OpensTheDocumentationAndFollowsLinks) {
   }
   auto* text = window.findChild<QTextBrowser*>(QStringLiteral("document"));
   ASSERT_NE(text, nullptr);
-  EXPECT_EQ(text->document()->firstBlock().text(), "Tutorial: three walks of ten minutes");
+  EXPECT_EQ(text->source().path(), "tutorial.md");
   EXPECT_FALSE(text->toPlainText().contains("SPDX"));
   const auto* back = text->window()->findChild<QDialogButtonBox*>()->buttons().back();
   EXPECT_FALSE(back->isEnabled());
   text->setSource(QUrl(QStringLiteral("reference.md#metrics")));
-  EXPECT_EQ(text->document()->firstBlock().text(), "Reference");
   EXPECT_TRUE(text->toPlainText().contains("dram__bytes_read.sum"));
   EXPECT_GT(text->verticalScrollBar()->value(), 0) << "at the heading";
   ASSERT_TRUE(back->isEnabled());
   text->backward();
-  EXPECT_EQ(text->document()->firstBlock().text(), "Tutorial: three walks of ten minutes");
+  EXPECT_EQ(text->source().path(), "tutorial.md");
   EXPECT_FALSE(back->isEnabled());
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "kernels/registry.h"
+#include "messages/tile_map.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/predict/explored_tables.h"
 #include "tests/ui/window_test.h"
@@ -207,7 +208,10 @@ TEST_F(WindowTest, PicturesShowTheirSourceButNoHoverHints) {
     }
     // Date of the run.
     EXPECT_TRUE(text.contains(QRegularExpression(QStringLiteral("\\d{4}-\\d\\d-\\d\\d")))) << path.toStdString();
-    EXPECT_FALSE(text.contains("hover")) << path.toStdString();
+    for (const Message& hint :
+         {Message(msg::tile_map::infeasible_on_screen{}), Message(msg::tile_map::no_room_on_screen{})}) {
+      EXPECT_FALSE(text.contains(qtext(hint).toHtmlEscaped())) << path.toStdString();
+    }
   }
   EXPECT_EQ(pictures, 3 + 2 * 3);
 }
@@ -223,7 +227,7 @@ TEST(FramePlot, DrawsOncePerFrame) {
   plot.replot(QCustomPlot::rpQueuedReplot);
   plot.resize(500, 340);
   plot.replot(QCustomPlot::rpQueuedReplot);
-  EXPECT_EQ(drawn.count(), 0) << "the frame comes later";
+  EXPECT_EQ(drawn.count(), 0) << "the frame is drawn later";
   settle();
   EXPECT_EQ(drawn.count(), 1);
   EXPECT_EQ(plot.viewport(), QRect(0, 0, 500, 340));
@@ -270,7 +274,7 @@ TEST(ResultModel, ReportsChangedCells) {
   QSignalSpy changed(&model, &QAbstractItemModel::dataChanged);
   const QSignalSpy reset(&model, &QAbstractItemModel::modelReset);
   show(first);
-  EXPECT_EQ(changed.count(), 0) << "nothing is another";
+  EXPECT_EQ(changed.count(), 0) << "no cell has changed";
   std::vector<QString> before;
   for (int row = 0; row < model.rowCount(); ++row) before.push_back(model.index(row, 1).data().toString());
   show(second);
@@ -279,7 +283,7 @@ TEST(ResultModel, ReportsChangedCells) {
   for (const QList<QVariant>& signal : changed) {
     const QModelIndex cell = signal.at(0).toModelIndex();
     EXPECT_EQ(cell, signal.at(1).toModelIndex());
-    EXPECT_EQ(cell.column(), 1) << "labels stay";
+    EXPECT_EQ(cell.column(), 1) << "labels do not change";
     changed_rows.insert(cell.row());
   }
   std::set<int> others;
@@ -287,7 +291,7 @@ TEST(ResultModel, ReportsChangedCells) {
     if (model.index(row, 1).data().toString() != before[static_cast<std::size_t>(row)]) others.insert(row);
   }
   EXPECT_FALSE(others.empty());
-  EXPECT_LT(others.size(), before.size()) << "the tile's shared memory does not follow N";
+  EXPECT_LT(others.size(), before.size()) << "the tile's shared memory does not depend on N";
   EXPECT_EQ(changed_rows, others);
 }
 

@@ -14,6 +14,7 @@
 #include <QTest>
 #include <algorithm>
 
+#include "messages/window.h"
 #include "tests/ui/window_test.h"
 #include "ui/pages/curves/io_curve_page.h"
 #include "ui/pages/explorer/explorer_page.h"
@@ -21,6 +22,7 @@
 #include "ui/pages/tiles/tile_heatmap_page.h"
 #include "ui/panels/collect_panel.h"
 #include "ui/panels/runs_panel.h"
+#include "ui/text/qtext.h"
 
 namespace attnscope::ui {
 namespace {
@@ -89,8 +91,7 @@ TEST(GuiProgram, RejectsUnsupportedPictureFormats) {
   for (const char* name : {"a.xyz", "a.pdf"}) {
     const QString picture = folder.filePath(name);
     const ProgramResult ended = expect_error(1, run_gui({QStringLiteral("--screenshot"), picture}));
-    EXPECT_TRUE(ended.errors.contains(picture + QStringLiteral(": unsupported image format")) &&
-                ended.errors.contains(QStringLiteral(".png")))
+    EXPECT_TRUE(ended.errors.contains(picture) && ended.errors.contains(QStringLiteral(".png")))
         << ended.errors.toStdString();
     EXPECT_FALSE(QFile::exists(picture));
   }
@@ -156,11 +157,10 @@ TEST(GuiProgram, KeepsTheOldPictureOnAWriteError) {
       1, run_program(QStringLiteral("/bin/sh"),
                      {QStringLiteral("-c"), QStringLiteral("ulimit -f 8; exec \"$@\""), QStringLiteral("sh"),
                       QStringLiteral(ATTNSCOPE_GUI_PROGRAM), file, QStringLiteral("--screenshot"), picture}));
-  EXPECT_TRUE(ended.errors.contains("cannot write " + picture)) << ended.errors.toStdString();
+  EXPECT_TRUE(ended.errors.contains(picture)) << ended.errors.toStdString();
   ASSERT_TRUE(older.open(QIODevice::ReadOnly));
   EXPECT_EQ(older.readAll(), before);
-  EXPECT_EQ(QDir(folder.path()).entryList({"window*"}, QDir::Files), QStringList{"window.png"})
-      << "nothing half written";
+  EXPECT_EQ(QDir(folder.path()).entryList({"window*"}, QDir::Files), QStringList{"window.png"}) << "no incomplete file";
 }
 
 TEST(GuiProgram, PlotsOfADamagedFileFailWithExitCode1) {
@@ -184,7 +184,7 @@ TEST(GuiProgram, ScreenshotWarnsAboutADamagedFile) {
   }
   const QString picture = folder.filePath("window.png");
   const ProgramResult ended = expect_error(5, run_gui({file, "--screenshot", picture}));
-  EXPECT_TRUE(ended.errors.contains(file + " is damaged: run 1: ")) << ended.errors.toStdString();
+  EXPECT_TRUE(ended.errors.contains(file)) << ended.errors.toStdString();
   EXPECT_TRUE(QFile::exists(picture));
   // The warning appears once for both kinds of pictures.
   const ProgramResult both = run_gui({file, "--screenshot", picture, "--plots", folder.filePath("plots")});
@@ -246,7 +246,7 @@ TEST(Window, CollectsOnTheSimulatedDeviceAndDrawsPoints) {
   }));
   ASSERT_FALSE(in_flight.isEmpty());
   EXPECT_TRUE(in_flight[0].startsWith("fa1 N 256 d 64")) << in_flight[0].toStdString();
-  EXPECT_EQ(panel.in_flight(), QString()) << "nothing is measured any more";
+  EXPECT_EQ(panel.in_flight(), QString()) << "no point is being measured";
   EXPECT_TRUE(window.workspace().runs()[0].info->summary.simulated);
   EXPECT_FALSE(page_of<IoCurvePage>(window).curves().empty());
   for (const Curve& curve : page_of<IoCurvePage>(window).curves().curves)
@@ -292,19 +292,19 @@ TEST(Window, QuitDuringASweepAsksAndStopsIt) {
   const auto answer_question = [&](QMessageBox::ButtonRole role) {
     QMessageBox* question = quit_question(window);
     ASSERT_NE(question, nullptr);
-    EXPECT_TRUE(question->text().contains("A sweep is running")) << question->text().toStdString();
+    EXPECT_EQ(question->informativeText(), qtext(msg::window::completed_points_kept{}));
     answer(*question, role);
   };
   EXPECT_FALSE(window.close());
   ASSERT_NO_FATAL_FAILURE(answer_question(QMessageBox::RejectRole));
   QApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
   EXPECT_TRUE(window.isVisible());
-  EXPECT_TRUE(window.collect()->running()) << "it goes on";
+  EXPECT_TRUE(window.collect()->running()) << "the sweep continues";
   EXPECT_FALSE(window.close());
   ASSERT_NO_FATAL_FAILURE(answer_question(QMessageBox::AcceptRole));
   ASSERT_TRUE(cancelled.count() == 1 || cancelled.wait(60'000));
   EXPECT_FALSE(window.collect()->running());
-  EXPECT_FALSE(window.isVisible()) << "and then it quits by itself";
+  EXPECT_FALSE(window.isVisible()) << "the window closes after the sweep";
   const FileContents contents = read_file(folder.filePath("long.attnscope"));
   ASSERT_EQ(contents.runs.size(), 1U) << contents.error.toStdString();
   EXPECT_EQ(contents.runs[0].state, StoredRunState::cancelled);
@@ -326,7 +326,7 @@ TEST(Window, QuitWithPendingPointsAsksFirst) {
   EXPECT_FALSE(window.close());
   QMessageBox* question = quit_question(window);
   ASSERT_NE(question, nullptr);
-  EXPECT_TRUE(question->text().contains("Points still wait: ")) << question->text().toStdString();
+  EXPECT_EQ(question->informativeText(), qtext(msg::window::measured_points_kept{}));
   EXPECT_FALSE(window.close()) << "asked already";
   EXPECT_EQ(window.findChildren<QMessageBox*>().size(), 1);
   answer(*question, QMessageBox::AcceptRole);
@@ -347,7 +347,7 @@ TEST_F(WindowTest, ShowsTheSweepAroundATileOnItsMap) {
   auto* show = page.findChild<QPushButton*>("show-map");
   ASSERT_NE(show, nullptr);
   ASSERT_TRUE(QTest::qWaitFor([&] { return page.findChild<QPushButton*>("around")->isEnabled(); }, 60'000));
-  EXPECT_FALSE(show->isEnabled()) << "nothing was measured around anything";
+  EXPECT_FALSE(show->isEnabled()) << "no neighborhood was measured";
   page.sweep_around();
   ASSERT_TRUE(QTest::qWaitFor([&] { return measurer.open() == 0; }, 60'000));
   ASSERT_TRUE(show->isEnabled());

@@ -159,7 +159,7 @@ TEST_F(SessionTest, RestoresTheWholeWindow) {
   const ViewDocument read = read_view(path);
   ASSERT_EQ(read.problem, QString());
   window.shown_view().restore(read.view);
-  EXPECT_EQ(window.shown_view().view()["files"], left["files"]) << "kept also while they are read";
+  EXPECT_EQ(window.shown_view().view()["files"], left["files"]) << "kept while the files are being read";
   EXPECT_EQ(window.shown_view().view()["unticked"], left["unticked"]);
   window.show();
   read_all(window);
@@ -225,24 +225,26 @@ TEST_F(SessionTest, SavesRecordedSamplesByName) {
   MainWindow window(false);
   window.shown_view().restore({{"files", QJsonArray{own}}});
   read_all(window);
-  EXPECT_EQ(window.workspace().files(), QStringList()) << "no sample in the place of what is gone";
+  EXPECT_EQ(window.workspace().files(), QStringList()) << "the sample does not replace the missing file";
   EXPECT_TRUE(window.banner().text().contains(own)) << window.banner().text().toStdString();
 }
 
 TEST_F(SessionTest, ReportsUnreadableSessionsInOneLine) {
   const QString path = folder.filePath("bad.json");
-  const std::pair<QByteArray, const char*> cases[] = {{"", "is damaged at byte"},
-                                                      {"{\"version\": ", "is damaged at byte"},
-                                                      {"[1, 2]", "another version"},
-                                                      {R"({"version": 2})", "another version"}};
-  for (const auto& [bytes, why] : cases) {
+  for (const QByteArray& bytes : {QByteArray(), QByteArray("{\"version\": "), QByteArray("[1, 2]"),  // no version
+                                  QByteArray(R"({"version": 2})")}) {
     write(path, bytes);
     const ViewDocument read = read_view(path);
     EXPECT_TRUE(read.view.isEmpty());
-    EXPECT_TRUE(read.problem.startsWith(path) && read.problem.contains(why)) << read.problem.toStdString();
+    EXPECT_TRUE(read.problem.startsWith(path)) << read.problem.toStdString();
     EXPECT_FALSE(read.problem.contains('\n'));
+    QJsonParseError syntax;
+    QJsonDocument::fromJson(bytes, &syntax);
+    EXPECT_EQ(read.problem.contains(syntax.errorString()), syntax.error != QJsonParseError::NoError)
+        << read.problem.toStdString();
   }
-  EXPECT_TRUE(read_view(folder.filePath("none.json")).problem.contains("cannot read"));
+  const QString missing = folder.filePath("none.json");
+  EXPECT_TRUE(read_view(missing).problem.contains(missing));
 }
 
 TEST_F(SessionTest, UsesOneFilePerWindow) {
@@ -256,7 +258,8 @@ TEST_F(SessionTest, UsesOneFilePerWindow) {
   EXPECT_EQ(kept().size(), 2);
   first.reset();
   SessionFile third(SessionFile::Begin::most_recent);
-  EXPECT_EQ(third.read().view["page"].toString(), QStringLiteral("law")) << "left by the first, not the second's";
+  EXPECT_EQ(third.read().view["page"].toString(), QStringLiteral("law"))
+      << "of the first window; the second is still open";
 }
 
 TEST_F(SessionTest, IgnoresALockWithoutOwner) {
@@ -284,8 +287,7 @@ TEST_F(SessionTest, RenamesADamagedFile) {
   SessionFile again(SessionFile::Begin::most_recent);
   const ViewDocument left = again.read();
   EXPECT_TRUE(left.view.isEmpty());
-  EXPECT_TRUE(left.problem.contains("kept as")) << left.problem.toStdString();
-  EXPECT_TRUE(left.problem.contains(path + ".unread"));
+  EXPECT_TRUE(left.problem.contains(path + ".unread")) << left.problem.toStdString();
   EXPECT_TRUE(QFile::exists(path + ".unread"));
   EXPECT_EQ(again.write({}), QString());
 }
@@ -300,8 +302,7 @@ TEST_F(SessionTest, WarnsOnceIfNothingCanBeSaved) {
     ASSERT_TRUE(QTest::qWaitFor([&] { return !window.banner().text().isEmpty(); }, 60'000));
     window.show_page(QStringLiteral("law"));
   }
-  EXPECT_TRUE(window.banner().text().contains("will not be there at the next start"))
-      << window.banner().text().toStdString();
+  EXPECT_TRUE(window.banner().text().endsWith(sessions().path())) << window.banner().text().toStdString();
   EXPECT_FALSE(window.banner().text().contains('\n'));
 }
 
@@ -324,7 +325,7 @@ TEST_F(SessionTest, ClosingSavesTheSession) {
     ASSERT_TRUE(QTest::qWaitFor([&] { return !kept().isEmpty(); }, 60'000));
     ASSERT_TRUE(QFile::remove(sessions().filePath(kept()[0])));
   }
-  EXPECT_EQ(kept().size(), 1) << "though nothing was chosen since";
+  EXPECT_EQ(kept().size(), 1) << "written again when the window closes";
 }
 
 /// The program, offscreen, with the test's folders for its data.

@@ -100,8 +100,7 @@ void CeilingsPage::show_set() {
     return;
   }
   const ShownCeilings& set = sets_[static_cast<std::size_t>(place)];
-  note_->setText(set.measured ? QString()
-                              : qtext("{} was not measured: these are datasheet figures.", set.device_name));
+  note_->setText(set.measured ? QString() : qtext("{}: datasheet values, not measured.", set.device_name));
   note_->setVisible(!set.measured);
   show_ceilings(set.ceilings);
   stack_->setCurrentWidget(table_);

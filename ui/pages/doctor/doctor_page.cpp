@@ -36,6 +36,13 @@ QString words_of(const CheckRow& check) {
   return words + QLatin1Char('\n') + qtext(msg::doctor_page::fix{.fix = check.fix.toStdString()});
 }
 
+QString program_missing_text() {
+  return qtext(
+      "Program “attnscope” not found in this program's folder or in PATH (install it, or set ATTNSCOPE_COLLECTOR, then "
+      "press “{}”).",
+      text(msg::doctor_page::check_again{}));
+}
+
 QLabel* wrapped_label(QWidget* parent) {
   auto* label = new QLabel(parent);
   label->setTextFormat(Qt::PlainText);
@@ -155,9 +162,7 @@ void DoctorPage::look() {
     program_.stop();
     const ListedDevice* listed = devices_.find(argument);
     show_checks({}, listed == nullptr || find_collector().isEmpty()
-                        ? QStringLiteral("The program “attnscope” was not found beside this one or in PATH: install it "
-                                         "there, or name it in ATTNSCOPE_COLLECTOR, and press “Look again”. Recorded "
-                                         "files, models and the explorer work without it.")
+                        ? program_missing_text()
                         : qtext(msg::doctor_page::remote_device{.device = choice_->currentText().toStdString(),
                                                                 .note = listed->note.toStdString()}));
     return;
@@ -220,9 +225,7 @@ void DoctorPage::offer() {
   const ListedDevice* gpu = device();
   QString why;
   if (find_collector().isEmpty()) {
-    why = QStringLiteral(
-        "The program “attnscope” was not found beside this one or in PATH: install it there, or name it in "
-        "ATTNSCOPE_COLLECTOR, and press “Look again”. Recorded files, models and the explorer work without it.");
+    why = program_missing_text();
   } else if (gpu == nullptr) {
     why = qtext(msg::doctor_page::no_gpu{});
   } else if (busy_) {
