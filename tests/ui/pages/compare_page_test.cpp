@@ -291,7 +291,7 @@ TEST_F(ComparePageTest, PlotGroupsRatiosByAlgorithmAndD) {
   EXPECT_EQ(bars_in(plot), 4) << "two FASTER, two SLOWER";
   // Half and twice the time are equally far from 1.
   EXPECT_NEAR(plot.xAxis->range().lower * plot.xAxis->range().upper, 1, 1e-9);
-  EXPECT_GT(plot.xAxis->range().upper, 1.6 * 1.05) << "the interval has room";
+  EXPECT_GT(plot.xAxis->range().upper, 1.6 * 1.05) << "room for the interval";
 
   plot.replot();
   const QPointF at(plot.xAxis->coordToPixel(1.6), plot.yAxis->coordToPixel(1));

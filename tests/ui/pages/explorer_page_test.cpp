@@ -115,7 +115,7 @@ TEST_F(ExplorerPageTest, DrawsTheBlockToScale) {
           << span.span.name;
       end = span.rect.right();
     }
-    EXPECT_NEAR(end, drawn.sm.right(), 1e-6) << "the spans are the block";
+    EXPECT_NEAR(end, drawn.sm.right(), 1e-6) << "the spans fill the block";
     ASSERT_EQ(static_cast<int>(drawn.blocks.size()), map.blocks);
     EXPECT_NEAR(drawn.blocks[0].width() / drawn.sm.width(),
                 static_cast<double>(map.block_bytes) / static_cast<double>(map.sm_bytes), 1e-9);
@@ -477,7 +477,7 @@ TEST(UnitBars, ShowsMeasuredNextToPredictedValues) {
   EXPECT_EQ(bars.utilization_text(GpuUnit::tensor), "63% counted");
   EXPECT_EQ(bars.utilization_text(GpuUnit::dram), QString());
   EXPECT_EQ(bars.measured_text(), qtext(Nanoseconds(2e6)));
-  EXPECT_GT(bars.bar(GpuUnit::tensor).y(), before) << "the measured time has a line of its own";
+  EXPECT_GT(bars.bar(GpuUnit::tensor).y(), before) << "the measured time has its own line";
   // All bars have one scale: half the time is half as long.
   EXPECT_NEAR(bars.total_bar().width() / bars.bar(GpuUnit::tensor).width(), 1e6 / 8e5, 1e-9);
   EXPECT_TRUE(bars.accessibleDescription().contains("63% counted"));

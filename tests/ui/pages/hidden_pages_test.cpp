@@ -42,16 +42,16 @@ TEST_F(HiddenPagesTest, DefersUpdatesOfHiddenPages) {
   settle();
   auto& map = unrefreshed_page<TileHeatmapPage>();
   auto& curves = unrefreshed_page<IoCurvePage>();
-  EXPECT_FALSE(unrefreshed_page<PointsPage>().outdated()) << "it is the one that is seen";
+  EXPECT_FALSE(unrefreshed_page<PointsPage>().outdated()) << "the visible page";
   EXPECT_TRUE(map.outdated());
-  EXPECT_FALSE(map.has_map()) << "nothing was drawn that nobody sees";
+  EXPECT_FALSE(map.has_map()) << "hidden pages are not drawn";
   EXPECT_TRUE(curves.outdated());
   EXPECT_TRUE(curves.curves().empty());
 
   window.show_page(QStringLiteral("tiles"));
   EXPECT_FALSE(map.outdated());
   EXPECT_TRUE(map.has_map());
-  EXPECT_TRUE(curves.curves().empty()) << "turning to one page costs no other";
+  EXPECT_TRUE(curves.curves().empty()) << "showing a page updates no other page";
   window.show_page(QStringLiteral("io"));
   EXPECT_FALSE(curves.curves().empty());
 }
@@ -65,7 +65,7 @@ TEST_F(HiddenPagesTest, FilterUpdatesTheVisiblePageFirst) {
   window.query().set_text(QStringLiteral("algo:fa2"));
   const auto rows = [&] { return unrefreshed_page<PointsPage>().table()->model()->rowCount(); };
   EXPECT_EQ(rows(), static_cast<int>(window.workspace().visible()->size()));
-  EXPECT_EQ(curves.curves().points, all) << "still of all points";
+  EXPECT_EQ(curves.curves().points, all) << "not yet filtered";
   EXPECT_TRUE(curves.outdated());
   window.show_page(QStringLiteral("io"));
   EXPECT_EQ(curves.curves().points, window.workspace().visible());

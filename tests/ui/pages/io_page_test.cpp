@@ -164,7 +164,7 @@ TEST_F(IoPageTest, LabelsCurvesAtTheirEnds) {
   page.resize(420, 700);
   settle();
   plot->replot();
-  EXPECT_TRUE(plot->line_labels().isEmpty()) << "too narrow: the axes need the room";
+  EXPECT_TRUE(plot->line_labels().isEmpty()) << "too narrow for labels";
 }
 
 TEST_F(IoPageTest, FourDevicesHaveDistinctColors) {
@@ -396,7 +396,7 @@ TEST_F(IoPageTest, ShowsTheL2BandAndCapacity) {
     const std::size_t other = 1 - i;
     const bool overlap =
         boundaries[other].at.n_low < boundaries[i].at.n_high && boundaries[i].at.n_low < boundaries[other].at.n_high;
-    EXPECT_EQ(bands[i]->brush().style() == Qt::NoBrush, overlap) << "two fills would mix";
+    EXPECT_EQ(bands[i]->brush().style() == Qt::NoBrush, overlap) << "overlapping fills would mix";
   }
   EXPECT_TRUE(texts.contains(qtext(msg::curve_plot::exceeds_l2{.algorithm = "FA1", .size = "60 MiB"})))
       << texts.join('\n').toStdString();

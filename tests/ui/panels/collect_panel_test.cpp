@@ -171,7 +171,7 @@ TEST(DeviceList, FindsGpuLimitsByArgument) {
     EXPECT_EQ(list.limits_of(device.argument).name, known_gpus()[i].name);
     EXPECT_EQ(list.find(device.argument), &device);
   }
-  EXPECT_EQ(list.find(QStringLiteral("Simulated H200")), nullptr) << "a label is no id";
+  EXPECT_EQ(list.find(QStringLiteral("Simulated H200")), nullptr) << "a label is not an id";
   EXPECT_EQ(list.limits_of(QStringLiteral("7")).name, known_gpus().front().name);
   qunsetenv("ATTNSCOPE_COLLECTOR");
 }
@@ -233,7 +233,7 @@ TEST(CollectForm, OffersAllGpusIfThereAreSeveral) {
   ASSERT_TRUE(QTest::qWaitFor([&] { return form.request().device == "all"; }, 60'000));
   EXPECT_EQ(form.check().problem, QString());
   const QString plan_text = form.check().plan;
-  const int points = QRegularExpression("\\d+").match(plan_text).captured().toInt();
+  const std::size_t points = QRegularExpression("\\d+").match(plan_text).captured().toULongLong();
   EXPECT_EQ(plan_text, qtext(msg::collect_panel::multi_gpu_plan{.gpus = 2, .points = points_text(points)}));
   EXPECT_EQ(form.state()["device"].toString(), "all");
   qunsetenv("ATTNSCOPE_COLLECTOR");
@@ -249,7 +249,7 @@ TEST(CollectForm, StoresTheDeviceArgument) {
   EXPECT_TRUE(form.check().plan.contains(word)) << form.check().plan.toStdString();
   form.restore({{"device", "ssh:gpubox/0"}});
   form.restore({});  // The state has no device.
-  EXPECT_EQ(form.state()["device"].toString(), QStringLiteral("ssh:gpubox/0")) << "once it answers";
+  EXPECT_EQ(form.state()["device"].toString(), QStringLiteral("ssh:gpubox/0")) << "kept until the host answers";
   qunsetenv("ATTNSCOPE_COLLECTOR");
 }
 

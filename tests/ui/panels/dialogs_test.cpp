@@ -215,7 +215,7 @@ TEST_F(ImportDialogTest, ImportsSeveralTablesIntoOneFile) {
   EXPECT_EQ(medians(file), before);
   import_into(file);
   dialog = window.findChild<ImportDialog*>();
-  ASSERT_NE(dialog, nullptr) << "the next one";
+  ASSERT_NE(dialog, nullptr) << "the next table";
   wait();
   import_into(file);
   EXPECT_EQ(window.findChild<ImportDialog*>(), nullptr);

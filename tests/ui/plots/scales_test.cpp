@@ -114,7 +114,7 @@ TEST(AxisTickers, StepsFollowTheRange) {
   EXPECT_EQ(labels(round_ticker(1, true), 1, 1000), "1|3|10|30|100|300|1000");
   EXPECT_EQ(labels(round_ticker(1, true), 0.45, 3.2), "0.5|1.0|1.5|2.0|2.5|3.0") << "one format along a scale";
   EXPECT_EQ(labels(round_ticker(1, true), 0.01, 10), "0.01|0.03|0.1|0.3|1|3|10")
-      << "of three powers of ten each its own";
+      << "over three decades, each label has its own format";
 }
 
 TEST(ValueMarkerTest, DependOnProvenance) {

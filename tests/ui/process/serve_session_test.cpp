@@ -74,7 +74,7 @@ class ServeSessionTest : public ::testing::Test {
 };
 
 TEST_F(ServeSessionTest, MeasuresAllPointsInOneProcess) {
-  EXPECT_FALSE(session.running()) << "not before it is asked";
+  EXPECT_FALSE(session.running()) << "starts with the first request";
   const QString first = session.measure(small(256));
   const QString second = session.measure(small(512));
   EXPECT_NE(first, second);
@@ -143,7 +143,7 @@ TEST_F(ServeSessionTest, ContinuesAfterCancelAll) {
   const qsizetype before = cancelled.count();
   session.cancel(after);
   session.cancel_all();
-  EXPECT_EQ(cancelled.count(), before) << "all have their answers";
+  EXPECT_EQ(cancelled.count(), before) << "every request was answered";
 }
 
 TEST_F(ServeSessionTest, ReportsTheReasonOfARejection) {
@@ -155,7 +155,7 @@ TEST_F(ServeSessionTest, ReportsTheReasonOfARejection) {
   EXPECT_TRUE(refused[0][1].toString().contains(QStringLiteral("fa9")));
   EXPECT_EQ(session.open(), 0);
   session.measure(small(64));
-  ASSERT_TRUE(wait_for(finished, 1)) << "the session goes on";
+  ASSERT_TRUE(wait_for(finished, 1)) << "the session continues";
 }
 
 TEST_F(ServeSessionTest, RejectsPendingPointsOfACrashedCollector) {
@@ -171,7 +171,7 @@ TEST_F(ServeSessionTest, RejectsPendingPointsOfACrashedCollector) {
 
   qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM);
   session.measure(small(64));
-  ASSERT_TRUE(wait_for(finished, 1)) << "the next request begins anew";
+  ASSERT_TRUE(wait_for(finished, 1)) << "the next request starts a new session";
 }
 
 TEST_F(ServeSessionTest, ReportsAStartFailureOnce) {

@@ -370,7 +370,7 @@ TEST_F(ReplacedFileTest, IsReloadedIfFollowed) {
   EXPECT_TRUE(replaced[0][1].toString().contains(file)) << replaced[0][1].toString().toStdString();
   EXPECT_EQ(workspace.runs()[0].points.size(), 2U);
   EXPECT_EQ(workspace.runs()[1].points.size(), 1U);
-  EXPECT_EQ(workspace.visible()->size(), 3U) << "none of the file that is gone";
+  EXPECT_EQ(workspace.visible()->size(), 3U) << "no point of the replaced file";
 }
 
 TEST_F(ReplacedFileTest, IsDetectedByItsRuns) {
@@ -474,7 +474,7 @@ TEST_F(PointRecordsTest, DetectsAReplacedFile) {
   ASSERT_TRUE(QFile::remove(path));
   ASSERT_TRUE(QFile::rename(other, path));
   const PointRecordReader::Read read = records.read(point(1));
-  EXPECT_EQ(read.record, nullptr) << "the same values, but of another run";
+  EXPECT_EQ(read.record, nullptr) << "equal values of another run";
   EXPECT_TRUE(read.error.contains(path)) << read.error.toStdString();
   EXPECT_FALSE(read.error.contains('\n'));
   workspace.close(path);
@@ -541,7 +541,7 @@ TEST(RunPoints, HaveARowPerKindOfPoint) {
   for (const std::int64_t n : {256, 512}) {
     for (const int br : {64, 128}) add(fixtures::spec("fa2", n, br));
   }
-  EXPECT_EQ(points.distinct_settings().size(), 1U) << "lengths and tiles make no sort";
+  EXPECT_EQ(points.distinct_settings().size(), 1U) << "N and tile are not settings";
   add(fixtures::decode_spec("fa2", 512));
   PointSpec told = fixtures::spec("fa2", 256);
   told.knobs = {{"cluster", 4}};

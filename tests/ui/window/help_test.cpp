@@ -145,8 +145,8 @@ TEST_F(BrowserLessonTest, ShowsTheOpenFiles) {
   EXPECT_EQ(page.fileName(), "index.html");
   const QString text = text_of(page.filePath());
   EXPECT_TRUE(text.contains("content=\"attnscope lesson\""));
-  EXPECT_TRUE(text.contains("sample.attnscope")) << "names what it stands on";
-  EXPECT_TRUE(text.contains("data-start=\"\"")) << "where the reader was";
+  EXPECT_TRUE(text.contains("sample.attnscope")) << "the source of its data";
+  EXPECT_TRUE(text.contains("data-start=\"\"")) << "no section was requested";
   const QString other = lesson_language() == QLatin1String("en") ? "zh.html" : "en.html";
   EXPECT_TRUE(text.contains(QStringLiteral("href=\"%1\"").arg(other)));
   EXPECT_TRUE(text_of(page.dir().filePath(other)).contains("href=\"index.html\""));
@@ -174,7 +174,7 @@ TEST_F(BrowserLessonTest, StartsAtTheRequestedSection) {
   EXPECT_TRUE(text.contains("<html lang=\"zh\">"));
   EXPECT_TRUE(text.contains("data-start=\"tiling\""));
   const LessonFile refused = write_lesson_file(points, {.page = {}, .language = QStringLiteral("en")}, file);
-  EXPECT_TRUE(refused.error.contains(file)) << "a file is no folder: " << refused.error.toStdString();
+  EXPECT_TRUE(refused.error.contains(file)) << "not a folder: " << refused.error.toStdString();
 }
 
 TEST_F(BrowserLessonTest, ReportsAnUnreadableTeacherText) {
@@ -198,7 +198,7 @@ TEST(LessonLanguage, UsesTheLastRequestedLanguage) {
   remember_lesson_language(QStringLiteral("zh"));
   EXPECT_EQ(LessonRequest().language, "zh");
   remember_lesson_language(QStringLiteral("xx"));
-  EXPECT_TRUE(lesson_languages().contains(LessonRequest().language)) << "the lesson has none such";
+  EXPECT_TRUE(lesson_languages().contains(LessonRequest().language)) << "the lesson has no such language";
 }
 
 }  // namespace

@@ -153,7 +153,7 @@ TEST_F(WindowTest, ReportsEveryBadFile) {
   QSignalSpy opened(&window.workspace(), &Workspace::opened);
   window.open_files({file});
   ASSERT_TRUE(opened.wait());
-  EXPECT_EQ(window.banner().text(), QString()) << "an error does not outlive a success";
+  EXPECT_EQ(window.banner().text(), QString()) << "cleared after a file was opened";
   // Errors of other actions stay.
   window.export_actions().save_to(QStringLiteral("/proc/new.png"));
   window.open_files({file});

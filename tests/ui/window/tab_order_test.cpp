@@ -113,14 +113,14 @@ class TabOrderTest : public WindowTest {
       settle();
       QWidget* const stop = QApplication::focusWidget();
       if (stop == nullptr) {
-        ADD_FAILURE() << where << ": the focus is lost behind " << (from == nullptr ? "" : path_of(*from));
+        ADD_FAILURE() << where << ": no focus after " << (from == nullptr ? "" : path_of(*from));
         break;
       }
       if (stop == before) continue;  // Still in the same widget, on its next link.
       round = !stops.empty() && stop == stops.front();
       if (round) break;
       if (std::ranges::find(stops, stop) != stops.end()) {
-        ADD_FAILURE() << where << ": Tab does not come round, but to " << path_of(*stop);
+        ADD_FAILURE() << where << ": Tab does not return to the first stop, but to " << path_of(*stop);
         break;
       }
       stops.push_back(stop);
@@ -137,7 +137,7 @@ class TabOrderTest : public WindowTest {
     EXPECT_TRUE(stop.isVisible()) << location();
     EXPECT_FALSE(name_of(stop).isEmpty()) << "no name: " << location();
     const QRect area = seen(stop, window);
-    EXPECT_FALSE(area.isEmpty()) << "out of sight: " << location() << words_of(placed(stop, window));
+    EXPECT_FALSE(area.isEmpty()) << "not visible: " << location() << words_of(placed(stop, window));
     if (before != nullptr && panel_of(*before) == panel_of(stop)) {
       const QRect last = seen(*before, window);
       const bool up = area.bottom() < last.top() && area.left() < last.right();
@@ -145,7 +145,7 @@ class TabOrderTest : public WindowTest {
       // The walk starts inside a panel and may return to it once.
       if (up || back) {
         EXPECT_LE(++turns[panel_of(stop)], 1)
-            << "out of order: " << location() << words_of(area) << " behind " << path_of(*before) << words_of(last);
+            << "out of order: " << location() << words_of(area) << " after " << path_of(*before) << words_of(last);
       }
     }
     const QImage with = stop.grab().toImage();
@@ -154,7 +154,7 @@ class TabOrderTest : public WindowTest {
     const QImage without = stop.grab().toImage();
     stop.setFocus(Qt::TabFocusReason);
     settle();
-    EXPECT_NE(with, without) << "the focus is not seen: " << location();
+    EXPECT_NE(with, without) << "no focus mark: " << location();
     EXPECT_EQ(QApplication::focusWidget(), &stop) << location();
   }
 

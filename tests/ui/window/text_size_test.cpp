@@ -52,7 +52,7 @@ TEST_F(TextSizeTest, TextSizeHasLimits) {
   const double own = before.pointSizeF();
   press(window, Qt::Key_Plus, Qt::ControlModifier);
   EXPECT_NEAR(QApplication::font().pointSizeF() / own, 1.15, 1e-9);
-  EXPECT_NEAR(page_of<IoCurvePage>(window).plot()->font().pointSizeF() / own, 1.15, 1e-9) << "plots follow";
+  EXPECT_NEAR(page_of<IoCurvePage>(window).plot()->font().pointSizeF() / own, 1.15, 1e-9) << "plots, too";
   for (const auto* chip : page_of<IoCurvePage>(window).findChildren<QToolButton*>()) {
     EXPECT_NEAR(chip->font().pointSizeF() / own, 1.15, 0.02) << chip->text().toStdString();
   }
