@@ -136,8 +136,8 @@ QString read_screenshot(const QCommandLineParser& parser, const Switches& known,
   screenshot.file = parser.value(known.screenshot);
   screenshot.page = parser.value(known.page);
   if (!page_ids().contains(screenshot.page)) {
-    return qtext(
-        attnscope::make_message("unknown page; available: {}", page_ids().join(QStringLiteral(", ")).toStdString()));
+    return qtext(attnscope::make_message("unknown value of --page; available: {}",
+                                         page_ids().join(QStringLiteral(", ")).toStdString()));
   }
   const QStringList extents = parser.value(known.size).split(QLatin1Char('x'));
   screenshot.size = {extents.value(0).toInt(), extents.value(1).toInt()};
@@ -147,7 +147,7 @@ QString read_screenshot(const QCommandLineParser& parser, const Switches& known,
   const QString word = parser.value(known.theme);
   screenshot.theme = parse_theme(word);
   if (word.isEmpty() || screenshot.theme == ThemeChoice::system)
-    return QStringLiteral("unknown theme; available: light, dark, contrast");
+    return QStringLiteral("unknown value of --theme; available: light, dark, contrast");
   screenshot.filter = parser.value(known.filter);
   return {};
 }

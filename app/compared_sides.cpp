@@ -82,7 +82,7 @@ class Loader {
     sides_.halves = std::ranges::all_of(runs, [&](RunIndex run) { return has_two_sides(loaded_.runs[run]); });
     if (!sides_.halves && runs.size() < 2) {
       throw CommandError(ExitCode::usage,
-                         "{} has only one run (give the other side with --candidate FILE, FILE:RUN or FILE:FILTER)",
+                         "{} has only one run (give a candidate with --candidate FILE, FILE:RUN or FILE:FILTER)",
                          word.text);
     }
     for (const Row row : meant) {

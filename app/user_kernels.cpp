@@ -30,7 +30,7 @@ void add_kernel_option(CLI::App& command) {
               }
             }
           },
-          "Manifest of a user-defined kernel; repeatable; see `attnscope kernels new --help`")
+          "Manifest of a user-defined kernel; repeatable; see `attnscope help own-kernel`")
       ->type_name("FILE")
       ->expected(1, CLI::detail::expected_max_vector_size)
       ->allow_extra_args(false);

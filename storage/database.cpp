@@ -159,7 +159,8 @@ FileError to_file_error(const SQLite::Exception& error, const std::filesystem::p
   }
   switch (code) {
     case SQLITE_NOTADB:
-      return {Kind::not_a_database, make_message("{} is not an .attnscope file", name)};
+      return {Kind::not_a_database,
+              make_message("{} is not an .attnscope file (`attnscope import` converts JSON and CSV)", name)};
     case SQLITE_CORRUPT:
       return {Kind::damaged,
               make_message("{} is damaged: {} (restore a backup, or recover data with `sqlite3 FILE .recover`)", name,

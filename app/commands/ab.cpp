@@ -394,7 +394,7 @@ ExitCode ab(AbOptions& options) {
   const DeviceLimits& limits = opened.device->info().limits;
   const std::array<PointSpec, 2> points{point_of_side(options, 0, limits), point_of_side(options, 1, limits)};
   if (points[0] == points[1])
-    throw CommandError(ExitCode::usage, "baseline and candidate are both {} (give them different axes)",
+    throw CommandError(ExitCode::usage, "baseline and candidate are both {} (give them different axes or kernels)",
                        describe(points[0]));
   const RoundsFile file(options.output);
   Rounds rounds(options, file.path(), cancel);

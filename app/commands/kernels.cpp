@@ -119,8 +119,9 @@ ExitCode build(BuildOptions& options) {
   if (options.output.for_people()) title_sizes(columns);
   options.output.table(text_table(std::move(columns), std::move(rows)));
   const std::string cache = options.cache.empty() ? default_cubin_cache().string() : options.cache;
-  spdlog::info("{}", format_text("{} kernels for {} in {:.1f} s: {} from the cache {}, {} with spills, {} failed",
-                                 reports->size(), options.arch, seconds.count(), cached, cache, spilled, failed));
+  spdlog::info("{}",
+               format_text("kernels for {1}: {0} in {2:.1f} s, {3} from the cache {4}, {5} with spills, {6} failed",
+                           reports->size(), options.arch, seconds.count(), cached, cache, spilled, failed));
   if (cancel.cancelled()) return ExitCode::partial;
   return failed > 0 ? ExitCode::error : ExitCode::ok;
 }
@@ -135,7 +136,7 @@ ExitCode begin(const NewOptions& options) {
   if (!manifest) throw CommandError(ExitCode::usage, manifest.error());
   std::cout << format_text(
                    "Created {0} with {1}.cu, {1}.json and README.md.\n"
-                   "Try: attnscope verify --kernel {2} --algorithms {1} --quick",
+                   "Try: attnscope kernels build --kernel {2} --algorithms {1} -a N=1024 -a d=64",
                    manifest->parent_path().string(), options.name, manifest->string())
             << '\n';
   return ExitCode::ok;

@@ -78,7 +78,9 @@ ExitCode export_lesson(const LessonOptions& options) {
                     .existing = options.existing()});
   for (const lesson::TextProblem& problem : written.problems) spdlog::warn("{}", printable(text(words_of(problem))));
   for (const WrittenLesson::Page& page : written.pages) {
-    std::cout << format_text("{}: {} steps, {} claims", printable(page.file.string()), page.steps, page.claims) << '\n';
+    std::cout << format_text("{}: {} steps with the race, {} claims", printable(page.file.string()), page.steps,
+                             page.claims)
+              << '\n';
   }
   if (loaded.code != ExitCode::ok) return loaded.code;
   return written.problems.empty() ? ExitCode::ok : ExitCode::partial;

@@ -113,7 +113,8 @@ ExitCode verify(VerifyOptions& options) {
   const OpenedDevice opened = open_device(options.device, false);
   Device& device = *opened.device;
   if (device.info().simulated) {
-    throw CommandError(ExitCode::usage, "verify requires a GPU: simulated devices compute no outputs (set --device)");
+    throw CommandError(ExitCode::usage,
+                       "verify requires a GPU; simulated devices compute no outputs (see `attnscope doctor`)");
   }
   fmt::print(stderr, "{}\n", format_text("Device: {}", opened.announcement));
 

@@ -71,7 +71,7 @@ class Parser {
     const Value name = root_.at("name");
     result_.name = name.text();
     if (!is_word(result_.name, "-_."))
-      name.fail_type("a name of at most 40 of a-z, 0-9, '-', '_' and '.', starting with a letter");
+      name.fail_type("1 to 40 characters of a-z, 0-9, '-', '_' and '.', starting with a letter");
     if (built_in_algorithms().find(result_.name) != nullptr) {
       name.wrong(make_message("the name belongs to the built-in algorithm '{}' (use another name)", result_.name));
     }
@@ -188,7 +188,7 @@ class Parser {
     const bool taken = std::ranges::find(fields, name) != fields.end() || (knob && is_column(name));
     if (!is_word(name, "_") || taken || std::ranges::find(names_, name) != names_.end()) {
       value.wrong(make_message(
-          "invalid or reserved name '{}'; use at most 40 of a-z, 0-9 and '_', starting with a letter", name));
+          "invalid or reserved name '{}'; choose another (1 to 40 of a-z, 0-9 and '_', starting with a letter)", name));
     }
   }
 
@@ -241,7 +241,8 @@ class Parser {
                        std::ranges::find(result_.scratch, name, &ScratchSpec::name) != result_.scratch.end();
     if (!is_word(name, "_") || taken)
       value.wrong(make_message(
-          "invalid or reserved buffer name '{}'; use at most 40 of a-z, 0-9 and '_', starting with a letter", name));
+          "invalid or reserved buffer name '{}'; choose another (1 to 40 of a-z, 0-9 and '_', starting with a letter)",
+          name));
     return name;
   }
 

@@ -473,7 +473,7 @@ Result<std::unique_ptr<const UserKernel>, Message> load_kernel(const std::filesy
   manifest->name += suffix;
   for (const LaunchSpec& launch : manifest->launches) {
     if (std::filesystem::is_regular_file(launch.source->file, error)) continue;
-    return failed(make_message("source file {} not found", launch.source->file.string()));
+    return failed(make_message("source file {} not found (correct 'source')", launch.source->file.string()));
   }
   return std::unique_ptr<const UserKernel>(std::make_unique<UserKernel>(std::move(manifest).value()));
 }

@@ -127,9 +127,10 @@ class SimulatedDevice final : public Device {
                   make_reason("point.no_algorithm", "This build has no algorithm '{}'.", spec.algorithm));
     }
     if (algorithm->facts().user_defined) {
-      return fail(record, Disposition::infeasible,
-                  make_reason("point.not_simulated",
-                              "{} is a user-defined kernel and cannot be simulated (select a GPU)", spec.algorithm));
+      return fail(
+          record, Disposition::infeasible,
+          make_reason("point.not_simulated",
+                      "{} is a user-defined kernel and cannot be simulated (measure it on a GPU)", spec.algorithm));
     }
     if (spec.problem.gpus > max_simulated_gpus) {
       return fail(record, Disposition::infeasible,

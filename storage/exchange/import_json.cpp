@@ -240,7 +240,7 @@ Import import_json(std::string_view text, const ImportRequest& request) {
       fail(make_message("export version {} is not supported (this attnscope supports {})",
                         document.value("version", Json()).dump(), json_version));
     }
-    if (!document.contains("points")) fail("missing \"points\"");
+    if (!document.contains("points")) fail("missing \"points\" (see `attnscope import --help`)");
   }
   const bool array = document.is_array() || (document.is_object() && document["points"].is_array());
   if (!array) fail("\"points\" is not an array");

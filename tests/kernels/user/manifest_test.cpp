@@ -46,7 +46,7 @@ TEST(KernelManifest, ErrorsHaveLines) {
   };
   const Case cases[] = {
       {"\"attnscope_kernel\": 1", "\"attnscope_kernel\": 2", 2, "'attnscope_kernel' must be 1"},
-      {"\"name\": \"my-kernel\"", "\"name\": \"My Kernel\"", 3, "'name' must be a name"},
+      {"\"name\": \"my-kernel\"", "\"name\": \"My Kernel\"", 3, "'name' must be"},
       {"\"name\": \"my-kernel\"", "\"name\": \"fa2\"", 3, "built-in algorithm 'fa2'"},
       {"my-kernel.cu", "my-kernel.py", 4, "'source' must be a .cu, .cuh, .ptx, .cubin or .so file"},
       {"\"supports\"", "\"suports\"", 6, "unknown key 'suports'"},
