@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // User-visible messages. Labels, tooltips and sentences about results are in the catalog, assets/messages/en.json; the
-// build generates a type per text, such as msg::law::not_power_law for "law.misses" (messages/law.h), with the
+// build generates a type per text, such as msg::law::not_power_law for "law.not_power_law" (messages/law.h), with the
 // arguments as members. Errors and terminal output are English literals: make_message(), make_reason().
 #pragma once
 

@@ -60,13 +60,15 @@ Result<std::optional<KnobValue>, Message> parse_knob(const Knob& knob, std::stri
   if (!knob.words.empty()) {
     if (text == knob.words.front()) return Value();
     if (std::ranges::find(knob.words, text) != knob.words.end()) return Value(std::string(text));
-    return Failure{make_message("unknown {} '{}'; accepted: {}.", knob.name, text, fmt::join(knob.words, ", "))};
+    return Failure{make_reason("refusal.knob_value", "unknown {} '{}'; accepted: {}.", knob.name, text,
+                               fmt::join(knob.words, ", "))};
   }
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number < 0 || number > knob.largest) {
-    return Failure{make_message("{} must be an integer from 0 (the algorithm's choice) to {}, not '{}'.", knob.name,
-                                knob.largest, text)};
+    return Failure{make_reason("refusal.knob_value",
+                               "{} must be an integer from 0 (the algorithm's choice) to {}, not '{}'.", knob.name,
+                               knob.largest, text)};
   }
   return number == 0 ? Value() : Value(number);
 }

@@ -19,13 +19,13 @@
 #include "kernels/registry.h"
 #include "kernels/user/new_kernel.h"
 #include "tests/kernels/user/manifest_text.h"
+#include "tests/reason.h"
 #include "tests/temporary_folder.h"
 
 namespace attnscope::user {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::HasSubstr;
+using test::HasWords;
 
 std::string manifest_named(const std::string& name) {
   std::string text = template_text();
@@ -74,18 +74,16 @@ TEST(ManifestsFromFile, IsModeledButNotMeasurable) {
 TEST(ManifestsFromFile, ConflictingManifestsHaveNoLaw) {
   EXPECT_EQ(add_manifest(manifest_named("two-ways"), "a.attnscope"), "");
   const std::string other = manifest_named("two-ways") + " ";
-  EXPECT_THAT(add_manifest(other, "b.attnscope"),
-              AllOf(HasSubstr("two-ways"), HasSubstr("a.attnscope"), HasSubstr("b.attnscope"), HasSubstr("--kernel")));
+  EXPECT_THAT(add_manifest(other, "b.attnscope"), HasWords("two-ways a.attnscope b.attnscope --kernel"));
   EXPECT_FALSE(known_algorithms().find("two-ways")->facts().reports_traffic);
-  EXPECT_EQ(add_manifest(other, "b.attnscope"), "") << "said once";
+  EXPECT_EQ(add_manifest(other, "b.attnscope"), "") << "reported once";
   EXPECT_EQ(add_manifest(manifest_named("two-ways"), "a.attnscope"), "");
   EXPECT_FALSE(known_algorithms().find("two-ways")->facts().reports_traffic);
 }
 
 TEST(ManifestsFromFile, OneFileCanHaveConflictingManifests) {
   EXPECT_EQ(add_manifest(manifest_named("twice"), "a.attnscope"), "");
-  EXPECT_THAT(add_manifest(manifest_named("twice") + " ", "a.attnscope"),
-              AllOf(HasSubstr("kernel twice"), HasSubstr("--kernel")));
+  EXPECT_THAT(add_manifest(manifest_named("twice") + " ", "a.attnscope"), HasWords("a.attnscope twice --kernel"));
   EXPECT_FALSE(known_algorithms().find("twice")->facts().reports_traffic);
 }
 
@@ -113,40 +111,35 @@ TEST(ManifestsFromFile, LoadedKernelTakesPrecedence) {
   EXPECT_FALSE(known_algorithms().find("own-one")->facts().model_only);
   const std::string own = manifest_named("own-one");
   EXPECT_EQ(add_manifest(own, "b.attnscope"), "") << "it is known anyway";
-  EXPECT_THAT(add_manifest(own + " ", "b.attnscope"),
-              AllOf(HasSubstr("b.attnscope"), HasSubstr("own-one"), HasSubstr("another manifest")));
-  EXPECT_EQ(add_manifest(own + "  ", "b.attnscope"), "") << "said once";
+  EXPECT_THAT(add_manifest(own + " ", "b.attnscope"), HasWords("b.attnscope own-one"));
+  EXPECT_EQ(add_manifest(own + "  ", "b.attnscope"), "") << "reported once";
   EXPECT_FALSE(known_algorithms().find("own-one")->facts().model_only);
 }
 
 TEST(ManifestsFromFile, InvalidManifestIsReportedOnce) {
-  EXPECT_EQ(add_manifest("{}", "bad.attnscope", "bad"),
-            "bad.attnscope: manifest of bad rejected, so its law is unknown: line 1: 'attnscope_kernel' is missing");
+  EXPECT_THAT(add_manifest("{}", "bad.attnscope", "bad"), HasWords("bad.attnscope bad line 1 attnscope_kernel"));
   EXPECT_EQ(add_manifest("{}", "bad.attnscope", "bad"), "");
-  EXPECT_THAT(add_manifest(manifest_named("fa2"), "bad.attnscope", "fa2"), HasSubstr("built-in algorithm 'fa2'"));
+  EXPECT_THAT(add_manifest(manifest_named("fa2"), "bad.attnscope", "fa2"), HasWords("bad.attnscope fa2"));
   EXPECT_FALSE(known_algorithms().find("fa2")->facts().user_defined);
   EXPECT_TRUE(known_algorithms().find("fa2")->facts().reports_traffic);
 }
 
 TEST(ManifestsFromFile, InvalidManifestHidesTheLaw) {
   EXPECT_EQ(add_manifest(manifest_named("unreadable"), "a.attnscope"), "");
-  EXPECT_THAT(add_manifest("[1]", "b.attnscope", "unreadable"),
-              AllOf(HasSubstr("b.attnscope: the manifest of kernel unreadable differs"), HasSubstr("a.attnscope"),
-                    HasSubstr("rejected")));
+  EXPECT_THAT(add_manifest("[1]", "b.attnscope", "unreadable"), HasWords("b.attnscope unreadable a.attnscope line 1"));
   EXPECT_FALSE(known_algorithms().find("unreadable")->facts().reports_traffic);
-  EXPECT_EQ(add_manifest("[1]", "b.attnscope", "unreadable"), "") << "said once";
+  EXPECT_EQ(add_manifest("[1]", "b.attnscope", "unreadable"), "") << "reported once";
   // Afterwards: its knobs are known, its law is not.
-  EXPECT_THAT(add_manifest("[2]", "b.attnscope", "unreadable-2"), HasSubstr("rejected"));
+  EXPECT_THAT(add_manifest("[2]", "b.attnscope", "unreadable-2"), HasWords("b.attnscope unreadable-2 line 1"));
   EXPECT_EQ(known_algorithms().find("unreadable-2"), nullptr);
   EXPECT_THAT(add_manifest(manifest_named("unreadable-2"), "a.attnscope"),
-              HasSubstr("differs from that in b.attnscope"));
+              HasWords("a.attnscope unreadable-2 b.attnscope"));
   ASSERT_NE(known_algorithms().find("unreadable-2"), nullptr);
   EXPECT_FALSE(known_algorithms().find("unreadable-2")->facts().reports_traffic);
   EXPECT_EQ(add_manifest(manifest_named("unreadable-2"), "a.attnscope"), "");
   // Same text in another file, for another kernel.
   EXPECT_EQ(add_manifest(manifest_named("unreadable-3"), "a.attnscope"), "");
-  EXPECT_THAT(add_manifest("[2]", "c.attnscope", "unreadable-3"),
-              HasSubstr("c.attnscope: the manifest of kernel unreadable-3"));
+  EXPECT_THAT(add_manifest("[2]", "c.attnscope", "unreadable-3"), HasWords("c.attnscope unreadable-3"));
   EXPECT_FALSE(known_algorithms().find("unreadable-3")->facts().reports_traffic);
 }
 
@@ -163,7 +156,7 @@ TEST(KnownKernels, ReloadCanRenameButNotCollide) {
     std::ofstream(first) << stated;
     return text(load_known_kernel(first));
   };
-  EXPECT_EQ(rename("second-own"), first.string() + ": algorithm 'second-own' already exists");
+  EXPECT_THAT(rename("second-own"), HasWords(first.string() + " second-own"));
   EXPECT_EQ(known_algorithms().find("second-own"), others);
   EXPECT_NE(known_algorithms().find("first-own"), nullptr) << "nothing changed";
   EXPECT_EQ(rename("third-own"), "");
@@ -216,11 +209,10 @@ void exceed_manifest_limit() {
 
 TEST(ManifestsFromFileDeathTest, AcceptsAtMostAThousand) {
   ::testing::FLAGS_gtest_death_test_style = "threadsafe";
-  EXPECT_EXIT(
-      exceed_manifest_limit(), ::testing::ExitedWithCode(0),
-      "^many.attnscope: more than 1000 manifests or 16 MiB .*\nmany.attnscope: two manifests of kernel many-1 .*\n"
-      "1000 are known\nlast: 0\n"
-      "law of the first: 1\nof the second: 0\n$");
+  EXPECT_EXIT(exceed_manifest_limit(), ::testing::ExitedWithCode(0),
+              "^many.attnscope: .*1000.*\nmany.attnscope: .*many-1 .*\n"
+              "1000 are known\nlast: 0\n"
+              "law of the first: 1\nof the second: 0\n$");
 }
 
 }  // namespace

@@ -14,10 +14,12 @@
 #include "kernels/model/gpu_values.h"
 #include "kernels/user/user_kernel.h"
 #include "tests/kernels/user/manifest_text.h"
+#include "tests/reason.h"
 
 namespace attnscope::user {
 namespace {
 
+using test::HasWords;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -116,14 +118,14 @@ TEST_F(LayoutTest, CustomStridesAndBuffers) {
 }
 
 TEST_F(LayoutTest, RejectsInvalidLayouts) {
-  EXPECT_THAT(text(refused(R"("nhd")")), HasSubstr(R"("bnhd", "bn3hd", "thd")"));
-  EXPECT_THAT(text(refused(R"({ "dq": { "strides": [1, 1, 1] } })")), HasSubstr("q, k, v, o"));
-  EXPECT_THAT(text(refused(R"({ "q": { "strides": [1, 1] } })")), HasSubstr("three"));
-  EXPECT_THAT(text(refused(R"({ "q": { "at": 1, "strides": [1, 1, 1] } })")), HasSubstr("'in' is missing"));
-  EXPECT_THAT(text(refused(R"({ "q": { "in": "k", "strides": [1, 1, 1] } })")), HasSubstr("buffer name 'k'"));
+  EXPECT_THAT(text(refused(R"("nhd")")), HasWords("bnhd bn3hd thd"));
+  EXPECT_THAT(text(refused(R"({ "dq": { "strides": [1, 1, 1] } })")), HasWords("dq q k v o"));
+  EXPECT_THAT(text(refused(R"({ "q": { "strides": [1, 1] } })")), HasWords("strides"));
+  EXPECT_THAT(text(refused(R"({ "q": { "at": 1, "strides": [1, 1, 1] } })")), HasWords("in"));
+  EXPECT_THAT(text(refused(R"({ "q": { "in": "k", "strides": [1, 1, 1] } })")), HasWords("k"));
   const std::string both = R"({ "q": { "in": "all", "strides": [1, 1, 1] },
                                 "o": { "in": "all", "strides": [1, 1, 1] } })";
-  EXPECT_THAT(text(refused(both)), HasSubstr("both inputs and outputs"));
+  EXPECT_THAT(text(refused(both)), HasWords("all inputs outputs"));
 }
 
 TEST_F(LayoutTest, RejectsOverlappingRows) {
@@ -133,15 +135,15 @@ TEST_F(LayoutTest, RejectsOverlappingRows) {
     return refusal ? text(refusal->reason) : std::string();
   };
   const std::string close = R"({ "q": { "strides": ["n_q * heads * d", "n_q * d", "d / 2"] } })";
-  EXPECT_THAT(reason(close, square), HasSubstr("'d / 2' is 32 and must be at least 64"));
+  EXPECT_THAT(reason(close, square), HasWords("q d / 2 32 64"));
   const std::string heads = R"({ "q": { "strides": ["n_q * heads * d", "d", "heads * d - 8"] } })";
-  EXPECT_THAT(reason(heads, square), HasSubstr("must be at least 256"));
+  EXPECT_THAT(reason(heads, square), HasWords("q 256"));
   AttentionProblem decode = square;
   decode.n_q = 1;
   EXPECT_EQ(reason(close, decode), "");  // a single row needs no stride
   AttentionProblem grouped = square;
   grouped.heads_kv = 2;
-  EXPECT_THAT(reason(R"("bn3hd")", grouped), HasSubstr("as many query heads"));
+  EXPECT_THAT(reason(R"("bn3hd")", grouped), HasWords("bn3hd heads K/V"));
   const auto shared = [](const char* at, const char* batch) {
     return fmt::format(R"json({{ "k": {{ "in": "kv", "strides": ["{1}", "n_k * d", "d"] }},
                                "v": {{ "in": "kv", "at": "{0}", "strides": ["{1}", "n_k * d", "d"] }} }})json",
@@ -149,17 +151,17 @@ TEST_F(LayoutTest, RejectsOverlappingRows) {
   };
   EXPECT_EQ(reason(shared("n_k * heads * d", "2 * n_k * heads * d"), square), "") << "in turn, by batch entry";
   EXPECT_EQ(reason(shared("batch * n_k * heads * d", "n_k * heads * d"), square), "") << "one behind the other";
-  EXPECT_THAT(reason(shared("0", "2 * n_k * heads * d"), square), HasSubstr("k and v overlap in kv"));
-  EXPECT_THAT(reason(shared("n_k * heads * d - d", "2 * n_k * heads * d"), square), HasSubstr("k and v overlap"));
-  EXPECT_THAT(reason(shared("n_k * heads * d", "2 * n_k * heads * d - d"), square), HasSubstr("k and v overlap"));
+  EXPECT_THAT(reason(shared("0", "2 * n_k * heads * d"), square), HasWords("k v kv"));
+  EXPECT_THAT(reason(shared("n_k * heads * d - d", "2 * n_k * heads * d"), square), HasWords("k v kv"));
+  EXPECT_THAT(reason(shared("n_k * heads * d", "2 * n_k * heads * d - d"), square), HasWords("k v kv"));
   // Each row has Q of four heads, K and V of two.
   const std::string rows = R"json({ "q": { "in": "qkv", "strides": ["n_q * 8 * d", "d", "8 * d"] },
                                    "k": { "in": "qkv", "at": "4 * d", "strides": ["n_q * 8 * d", "d", "8 * d"] },
                                    "v": { "in": "qkv", "at": "6 * d", "strides": ["n_q * 8 * d", "d", "8 * d"] } })json";
   EXPECT_EQ(reason(rows, grouped), "");
-  EXPECT_THAT(reason(rows, square), HasSubstr("and v overlap"));
+  EXPECT_THAT(reason(rows, square), HasWords("v qkv"));
   EXPECT_THAT(reason(R"json({ "q": { "strides": ["1 / (n_q - 100)", "d", "d"] } })json", square),
-              HasSubstr("no value"));
+              HasSubstr("1 / (n_q - 100)"));
 }
 
 }  // namespace

@@ -8,14 +8,13 @@
 
 #include "kernels/user/new_kernel.h"
 #include "tests/kernels/user/manifest_text.h"
+#include "tests/reason.h"
 
 namespace attnscope::user {
 namespace {
 
-using ::testing::AllOf;
+using test::HasWords;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 std::string error_of(const std::string& text) {
   const auto parsed = parse_manifest(text, "/somewhere");
@@ -42,50 +41,49 @@ TEST(KernelManifest, ErrorsHaveLines) {
     const char* from;
     const char* to;
     int line;
-    const char* why;
+    const char* words;
   };
   const Case cases[] = {
-      {"\"attnscope_kernel\": 1", "\"attnscope_kernel\": 2", 2, "'attnscope_kernel' must be 1"},
-      {"\"name\": \"my-kernel\"", "\"name\": \"My Kernel\"", 3, "'name' must be"},
-      {"\"name\": \"my-kernel\"", "\"name\": \"fa2\"", 3, "built-in algorithm 'fa2'"},
-      {"my-kernel.cu", "my-kernel.py", 4, "'source' must be a .cu, .cuh, .ptx, .cubin or .so file"},
-      {"\"supports\"", "\"suports\"", 6, "unknown key 'suports'"},
-      {"[\"fp16\", \"bf16\"]", "[\"fp16\", \"fp8\"]", 7, "value 2 of 'dtype' must be one of \"fp16\", \"bf16\""},
-      {"[32, 64, 128]", "[32, \"64\"]", 8, "must be an integer from 1 to 1024"},
-      {"[\"full\", \"causal\"]", "[]", 10, "'mask' must be a list"},
-      {"\"gqa\": true", "\"gqa\": 1", 11, "'gqa' must be true or false"},
-      {"[64, 16, 32, 128]", "[64, -16]", 15, "must be an integer from 1"},
-      {"\"entry\": \"own_forward\",", "", 20, "'entry' is missing"},
-      {"\"BR\": \"br\"", "\"BR\": \"bz\"", 23, "'bz': unknown name 'bz'; available: batch"},
-      {"\"ceil_div(n_q, br)\"", "\"ceil_div(n_q, br\"", 24, "')' is missing"},
-      {"[\"4 * br\"]", "[\"1\", \"1\", \"1\", \"1\"]", 25, "'block' must be a list of 1 to 3 expressions"},
-      {"\"lse\", \"int n_q\"", "\"lss\", \"int n_q\"", 27, "unknown buffer 'lss'; available: q, k, v, o, lse, null"},
-      {"\"like\": \"fa2\"", "\"like\": \"fa9\"", 31, "'like' must be one of naive"},
-      {"\"bc\": [32", "\"br\": [32", 16, "duplicate key 'br'"},
-      {"\"gqa\": true", "\"gqa\": true, \"paged\": true", 11, "unknown key 'paged'"},
+      {"\"attnscope_kernel\": 1", "\"attnscope_kernel\": 2", 2, "attnscope_kernel 1"},
+      {"\"name\": \"my-kernel\"", "\"name\": \"My Kernel\"", 3, "name"},
+      {"\"name\": \"my-kernel\"", "\"name\": \"fa2\"", 3, "fa2"},
+      {"my-kernel.cu", "my-kernel.py", 4, "source cu cuh ptx cubin so"},
+      {"\"supports\"", "\"suports\"", 6, "suports supports"},
+      {"[\"fp16\", \"bf16\"]", "[\"fp16\", \"fp8\"]", 7, "2 dtype fp16 bf16"},
+      {"[32, 64, 128]", "[32, \"64\"]", 8, "2 d 1 1024"},
+      {"[\"full\", \"causal\"]", "[]", 10, "mask"},
+      {"\"gqa\": true", "\"gqa\": 1", 11, "gqa true false"},
+      {"[64, 16, 32, 128]", "[64, -16]", 15, "2 br 1"},
+      {"\"entry\": \"own_forward\",", "", 20, "entry"},
+      {"\"BR\": \"br\"", "\"BR\": \"bz\"", 23, "bz batch"},
+      {"\"ceil_div(n_q, br)\"", "\"ceil_div(n_q, br\"", 24, "ceil_div(n_q, br"},
+      {"[\"4 * br\"]", "[\"1\", \"1\", \"1\", \"1\"]", 25, "block 1 3"},
+      {"\"lse\", \"int n_q\"", "\"lss\", \"int n_q\"", 27, "lss q k v o lse null"},
+      {"\"like\": \"fa2\"", "\"like\": \"fa9\"", 31, "like naive"},
+      {"\"bc\": [32", "\"br\": [32", 16, "br"},
+      {"\"gqa\": true", "\"gqa\": true, \"paged\": true", 11, "paged"},
   };
   for (const Case& each : cases) {
     std::string text = template_text();
     const std::size_t at = text.find(each.from);
     ASSERT_NE(at, std::string::npos) << each.from;
     text.replace(at, std::string(each.from).size(), each.to);
-    EXPECT_THAT(error_of(text), AllOf(StartsWith("line " + std::to_string(each.line) + ": "), HasSubstr(each.why)))
-        << each.to;
+    EXPECT_THAT(error_of(text), HasWords("line " + std::to_string(each.line) + " " + each.words)) << each.to;
   }
 }
 
 TEST(KernelManifest, JsonErrorsHavePositions) {
   const std::pair<std::string, std::string> cases[] = {
-      {"", "parse error at line 1, column 1: "},
-      {"{\n\"attnscope_kernel\": 1,\n}", "parse error at line 3, column 1: "},
-      {"{\n  \"a\": 1\n  \"b\": 2 }", "parse error at line 3, column 5: "},
-      {"{ \"a\": 1, // one\n }", "parse error at line 1, column 11: "},
-      {"{} {}", "parse error at line 1, column 4: "},
-      {"[1]", "line 1: a manifest must be an object"},
+      {"", "line 1 column 1"},
+      {"{\n\"attnscope_kernel\": 1,\n}", "line 3 column 1"},
+      {"{\n  \"a\": 1\n  \"b\": 2 }", "line 3 column 5"},
+      {"{ \"a\": 1, // one\n }", "line 1 column 11"},
+      {"{} {}", "line 1 column 4"},
+      {"[1]", "line 1"},
   };
-  for (const auto& [manifest, why] : cases) EXPECT_THAT(error_of(manifest), StartsWith(why)) << manifest;
-  EXPECT_THAT(error_of(std::string(100'000, '[')), HasSubstr("32 levels"));
-  EXPECT_THAT(error_of("\xff\xfe{\0}"), StartsWith("parse error at line 1, column "));
+  for (const auto& [manifest, words] : cases) EXPECT_THAT(error_of(manifest), HasWords(words)) << manifest;
+  EXPECT_THAT(error_of(std::string(100'000, '[')), HasWords("32"));
+  EXPECT_THAT(error_of("\xff\xfe{\0}"), HasWords("line 1 column"));
 }
 
 TEST(KernelManifest, RejectsOptionsThatWriteFiles) {
@@ -96,7 +94,7 @@ TEST(KernelManifest, RejectsOptionsThatWriteFiles) {
   EXPECT_EQ(error_of(with_option("--use_fast_math")), "accepted");
   EXPECT_EQ(error_of(with_option("--maxrregcount=128")), "accepted");
   for (const char* option : {"--time=/etc/passwd", "--create-pch=x", "-I/etc", "x"}) {
-    EXPECT_THAT(error_of(with_option(option)), HasSubstr("must be one of --use_fast_math")) << option;
+    EXPECT_THAT(error_of(with_option(option)), HasWords("options --use_fast_math")) << option;
   }
 }
 
@@ -106,23 +104,23 @@ TEST(KernelManifest, KnobsAreNamesInExpressions) {
   text.replace(text.find("\"BR\": \"br\""), 10, "\"BR\": \"br * unroll / unroll\"");
   EXPECT_EQ(error_of(text), "accepted");
   text.replace(text.find("unroll"), 6, "n_q___");
-  EXPECT_THAT(error_of(text), HasSubstr("unknown name 'unroll'"));
+  EXPECT_THAT(error_of(text), HasWords("unroll"));
   text.replace(text.find("n_q___"), 6, "n_q");
-  EXPECT_THAT(error_of(text), HasSubstr("reserved name 'n_q'"));
+  EXPECT_THAT(error_of(text), HasWords("n_q"));
 }
 
 TEST(KernelManifest, TensorMapRequires16BitElements) {
   std::string text = template_text();
   text.replace(text.find("\"lse\", "), 7, R"({ "map": "lse", "extents": ["n_q"], "box": [64] }, )");
-  EXPECT_THAT(error_of(text), HasSubstr("'lse'"));
+  EXPECT_THAT(error_of(text), HasWords("16-bit lse"));
 }
 
 TEST(KernelManifest, AKernelHasOneLaw) {
   std::string text = template_text();
   text.insert(text.find("\"arguments\""), "\"bytes\": { \"Q\": { \"load\": \"n_q\" } }, ");
-  EXPECT_THAT(error_of(text), AllOf(HasSubstr("\"law\""), HasSubstr("\"bytes\"")));
+  EXPECT_THAT(error_of(text), HasWords("law bytes"));
   text.replace(text.find("\"Q\": {"), 6, "\"X\": {");
-  EXPECT_THAT(error_of(text), HasSubstr("unknown matrix 'X'; available: Q, K, V, O"));
+  EXPECT_THAT(error_of(text), HasWords("X Q K V O"));
 }
 
 TEST(KernelManifest, LibraryHasOneLaunchPerPass) {
@@ -141,17 +139,15 @@ TEST(KernelManifest, LibraryHasOneLaunchPerPass) {
   EXPECT_EQ(whole->launches[1].name, "bwd");
   EXPECT_EQ(whole->launches[1].source->file, "/somewhere/other.so");
   EXPECT_EQ(whole->launches[1].source->kind, UserSource::Kind::library);
-  EXPECT_EQ(error_of(begin + "{},\n{\"name\": \"again\"}]}"),
-            "line 6: pass fwd already has a library launch; only one is allowed");
-  EXPECT_EQ(error_of(begin + "{\"name\": \"x\",\n\"grid\": [\"1\"]}]}"),
-            "line 6: 'grid' is not allowed: a library launches its kernels itself");
+  EXPECT_THAT(error_of(begin + "{},\n{\"name\": \"again\"}]}"), HasWords("line 6 pass fwd"));
+  EXPECT_THAT(error_of(begin + "{\"name\": \"x\",\n\"grid\": [\"1\"]}]}"), HasWords("line 6 grid"));
   EXPECT_FALSE(parse_manifest(template_text(), "/somewhere")->has_library());
 }
 
 TEST(KernelManifest, EachPassNeedsALaunch) {
   std::string text = template_text();
   text.replace(text.find("[\"fwd\"]"), 7, "[\"fwd\", \"bwd\"]");
-  EXPECT_THAT(error_of(text), HasSubstr("pass bwd is supported but has no launch"));
+  EXPECT_THAT(error_of(text), HasWords("pass bwd"));
 }
 
 }  // namespace

@@ -11,12 +11,16 @@
 #include "kernels/model/gpu_values.h"
 #include "kernels/registry.h"
 #include "kernels/user/new_kernel.h"
+#include "messages/feature.h"
 #include "tests/kernels/user/manifest_text.h"
+#include "tests/reason.h"
+#include "tests/temporary_folder.h"
 
 namespace attnscope::user {
 namespace {
 
 namespace fs = std::filesystem;
+using test::HasWords;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -106,23 +110,22 @@ TEST_F(UserKernelTest, RejectsUnsupportedConfigurations) {
   EXPECT_EQ(why(problem_of()), "accepted");
   AttentionProblem p = problem_of();
   p.d = 80;
-  EXPECT_EQ(why(p), "my-kernel does not support d 80; supported: 32, 64, 128");
+  EXPECT_THAT(why(p), HasWords("my-kernel d 80 32 64 128"));
   p = problem_of();
   p.pass = Pass::bwd;
-  EXPECT_THAT(why(p), HasSubstr("backward pass"));
+  EXPECT_THAT(why(p), HasWords(text(msg::feature::backward_pass{})));
   p = problem_of();
   p.mask.left = 100;
-  EXPECT_THAT(why(p), HasSubstr("sliding window"));
+  EXPECT_THAT(why(p), HasWords(text(msg::feature::sliding_window{})));
   p = problem_of();
   p.page = 16;
-  EXPECT_THAT(why(p), HasSubstr("paged"));
-  EXPECT_EQ(why(problem_of(), TileShape{.br = 48, .bc = 32}),
-            "my-kernel does not support Br 48; supported: 64, 16, 32, 128");
+  EXPECT_THAT(why(p), HasWords(text(msg::feature::paged_kv{})));
+  EXPECT_THAT(why(problem_of(), TileShape{.br = 48, .bc = 32}), HasWords("my-kernel Br 48 64 16 32 128"));
   EXPECT_THAT(why(problem_of(), Config(TileShape{.br = 64, .bc = 32}, {{"warps", std::int64_t{4}}})),
-              HasSubstr("has no knob 'warps'"));
+              HasWords("knob warps"));
   AttentionProblem many = problem_of();
   many.batch = 70'000;
-  EXPECT_THAT(why(many), HasSubstr("'batch * heads' is 280000; it must be 1 to 65535"));
+  EXPECT_THAT(why(many), HasWords("batch * heads 280000 1 65535"));
 }
 
 TEST_F(UserKernelTest, RequirementsUseTheirMessage) {
@@ -166,7 +169,7 @@ TEST_F(UserKernelTest, LetDefinesNames) {
   EXPECT_EQ(kernel->plan(problem_of(), TileShape{.br = 64, .bc = 32}, gpu_).launches[0].grid[0], 1001U / 64);
   text.replace(text.find("rows / br"), 9, "rows / (bc - 32)");
   EXPECT_THAT(english_text(kernel_of(text)->refusal(problem_of(), TileShape{.br = 64, .bc = 32}, gpu_)->reason),
-              HasSubstr("division by zero"));
+              HasSubstr("rows / (bc - 32)"));
 }
 
 TEST_F(UserKernelTest, RejectsInvalidTensorMaps) {
@@ -178,29 +181,28 @@ TEST_F(UserKernelTest, RejectsInvalidTensorMaps) {
     return refused ? english_text(refused->reason) : "accepted";
   };
   EXPECT_EQ(why("2 * d", "64", "128"), "accepted");
-  EXPECT_THAT(why("d + 8", "64", "128"), HasSubstr("'d + 8' is 72 bytes; it must be a multiple of 16"));
-  EXPECT_THAT(why("2 * d", "128", "128"), HasSubstr("'128' of a tensor map's box has 256 bytes"));
-  EXPECT_THAT(why("2 * d", "4", "0"), HasSubstr("has 8 bytes"));
+  EXPECT_THAT(why("d + 8", "64", "128"), HasWords("d + 8 72 16"));
+  EXPECT_THAT(why("2 * d", "128", "128"), HasWords("128 256"));
+  EXPECT_THAT(why("2 * d", "4", "0"), HasWords("4 8"));
   EXPECT_EQ(why("2 * d", "128", "0"), "accepted");
 }
 
 TEST(LoadKernel, ErrorsHaveFileAndLine) {
-  const fs::path folder = fs::path(::testing::TempDir()) / "own-kernels";
-  fs::remove_all(folder);
+  const attnscope::testing::TemporaryFolder outer;
+  const fs::path folder = outer.path() / "own-kernels";
   const auto written = write_new_kernel("new-one", folder);
   ASSERT_TRUE(written.ok()) << written.error();
   EXPECT_TRUE(load_kernel(*written).ok());
-  EXPECT_THAT(english_text(write_new_kernel("new-one", folder).error()), HasSubstr("already"));
-  EXPECT_THAT(english_text(write_new_kernel("fa2", folder).error()), HasSubstr("built-in algorithm 'fa2'"));
-  EXPECT_THAT(english_text(write_new_kernel("../x", folder).error()), HasSubstr("'name' must be"));
-  EXPECT_FALSE(fs::exists(folder / ".." / "x"));
+  EXPECT_THAT(english_text(write_new_kernel("new-one", folder).error()), HasSubstr((folder / "new-one").string()));
+  EXPECT_THAT(english_text(write_new_kernel("fa2", folder).error()), HasWords("fa2"));
+  EXPECT_THAT(english_text(write_new_kernel("../x", folder).error()), HasWords("../x name"));
+  EXPECT_FALSE(fs::exists(outer.path() / "x"));
 
   std::ofstream(*written, std::ios::app) << "x";
-  EXPECT_THAT(english_text(load_kernel(*written).error()), HasSubstr("new-one.json: parse error at line "));
+  EXPECT_THAT(english_text(load_kernel(*written).error()), AllOf(HasSubstr("new-one.json"), HasWords("line column")));
   fs::remove(folder / "new-one" / "new-one.cu");
-  EXPECT_THAT(english_text(load_kernel(folder / "none.json").error()), HasSubstr("file not found"));
-  EXPECT_THAT(english_text(load_kernel(folder).error()), HasSubstr("file not found"));
-  fs::remove_all(folder);
+  EXPECT_THAT(english_text(load_kernel(folder / "none.json").error()), HasSubstr("none.json"));
+  EXPECT_THAT(english_text(load_kernel(folder).error()), HasSubstr(folder.string()));
 }
 
 }  // namespace
