@@ -147,7 +147,7 @@ struct JsonReader {
   void each(const char* key, std::vector<T>& list, Unreadable unreadable) {
     const auto found = json.find(key);
     if (found == json.end() || !found->is_array())
-      throw InvalidLine{make_message("'{}' is not a list of as many as it has to be", key)};
+      throw InvalidLine{make_message("'{}' is not a list of the expected length", key)};
     for (const Json& element : *found) {
       try {
         read(element, key, list.emplace_back());
@@ -187,11 +187,11 @@ struct JsonReader {
       if (!fits) throw InvalidLine{make_message("'{}' is out of range", key)};
       member = value.get<T>();
     } else if constexpr (requires { member.emplace_back(); }) {
-      if (!value.is_array()) throw InvalidLine{make_message("'{}' is not a list of as many as it has to be", key)};
+      if (!value.is_array()) throw InvalidLine{make_message("'{}' is not a list of the expected length", key)};
       for (const Json& element : value) read(element, key, member.emplace_back());
     } else if constexpr (requires { member.size(); }) {  // std::array
       if (!value.is_array() || value.size() != member.size())
-        throw InvalidLine{make_message("'{}' is not a list of as many as it has to be", key)};
+        throw InvalidLine{make_message("'{}' is not a list of the expected length", key)};
       for (std::size_t i = 0; i < member.size(); ++i) read(value[i], key, member[i]);
     } else {
       if (!value.is_object()) throw InvalidLine{"the line is not a JSON object"};

@@ -7,8 +7,10 @@
 
 #include "kernels/model/device_rates.h"
 #include "kernels/registry.h"
+#include "messages/provenance.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/model_metrics.h"
+#include "tests/reason.h"
 
 namespace attnscope {
 namespace {
@@ -71,7 +73,7 @@ TEST(SimulatedDevice, SimulatesMultiGpuSchedules) {
   spec.problem.n_q = spec.problem.n_k = 18 * 1024;
   const PointRecord more = measured();
   EXPECT_EQ(more.disposition, Disposition::infeasible);
-  EXPECT_EQ(english_text(more.reason), "Needs 9 GPUs; this machine has 8.");
+  EXPECT_THAT(more.reason, test::IsReason("point.too_few_gpus", "9 8"));
 }
 
 // At this length the softmax launch alone exceeds the simulator's limit.
@@ -194,7 +196,7 @@ TEST(SimulatedDevice, UsesMeasuredRates) {
   const MeasuredCeilings half{
       .ceilings = {{.name = std::string(ceiling_key::dram_read), .value = table / 2, .unit = "byte/s"},
                    {.name = std::string(ceiling_key::dram_copy), .value = table / 2, .unit = "byte/s"}},
-      .from = "an H200 of somebody's"};
+      .from = "another H200"};
   const auto time = [&](Device& device) {
     PointSpec spec;
     spec.algorithm = "naive";
@@ -204,7 +206,7 @@ TEST(SimulatedDevice, UsesMeasuredRates) {
   const auto by_table = make_simulated_device(h200, built_in_algorithms());
   const auto measured = make_simulated_device(h200, built_in_algorithms(), half);
   EXPECT_GT(time(*measured), 1.3 * time(*by_table)) << "naive is DRAM-bound";
-  EXPECT_EQ(measured->info().rates_source, "an H200 of somebody's");
+  EXPECT_EQ(measured->info().rates_source, "another H200");
   EXPECT_EQ(by_table->info().rates_source, "");
   const MeasuredCeilings without{.ceilings = {{.name = "dram_copy_clock", .value = 1e9, .unit = "hertz"}},
                                  .from = "it"};
@@ -214,9 +216,9 @@ TEST(SimulatedDevice, UsesMeasuredRates) {
 TEST(Provenance, NamesAndTitles) {
   EXPECT_EQ(to_string(Provenance::extrapolated), "extrapolated");
   EXPECT_EQ(*parse_provenance("extrapolated"), Provenance::extrapolated);
-  EXPECT_EQ(text(title(Provenance::extrapolated)), "simulated, extrapolated");
-  EXPECT_EQ(text(title(Provenance::simulated)), "simulated");
-  EXPECT_EQ(text(title(Provenance::measured)), "measured");
+  EXPECT_EQ(title(Provenance::extrapolated), Message(msg::provenance::extrapolated{}));
+  EXPECT_EQ(title(Provenance::simulated), Message(msg::provenance::simulated{}));
+  EXPECT_EQ(title(Provenance::measured), Message(msg::provenance::measured{}));
 }
 
 }  // namespace

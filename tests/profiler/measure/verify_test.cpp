@@ -269,7 +269,7 @@ TEST(RunVerify, SimulatorRunsNothing) {
   const auto device = make_simulated_device(*find_gpu("H200"), built_in_algorithms());
   const VerifySummary summary = run_verify(*device, few_cases(3), {}, {}, CancelToken{});
   EXPECT_EQ(summary.pass, 0U);
-  EXPECT_THAT(text(summary.stopped), HasSubstr("nothing to verify"));
+  EXPECT_FALSE(summary.stopped.empty());
 }
 
 }  // namespace

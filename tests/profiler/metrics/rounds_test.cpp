@@ -8,10 +8,12 @@
 #include <vector>
 
 #include "profiler/metrics/metrics.h"
+#include "tests/reason.h"
 
 namespace attnscope {
 namespace {
 
+using test::IsReason;
 using testing::DoubleEq;
 using testing::ElementsAre;
 using testing::Optional;
@@ -139,7 +141,7 @@ TEST(Rounds, AFailedRoundSetsTheDispositionAndKeepsValues) {
   crashed.kernels.emplace_back().samples_ns = {7};
   add_round(point, 2, crashed);
   EXPECT_EQ(point.disposition, Disposition::crashed);
-  EXPECT_EQ(text(point.reason), "In round 3: A kernel crashed during timing.");
+  EXPECT_THAT(point.reason, IsReason("point.in_round", "3 " + text(crashed.reason)));
   ASSERT_EQ(point.rounds.size(), 2U);
   EXPECT_THAT(round_values("dram_read_bytes", point), ElementsAre(Optional(100), Optional(104)));
   EXPECT_FALSE(can_remeasure(point.disposition));
@@ -154,7 +156,7 @@ TEST(Rounds, ARoundWithoutCountersKeepsItsTimes) {
   add_round(point, 1, second);
   add_round(point, 2, second);
   EXPECT_EQ(point.disposition, Disposition::no_counters);
-  EXPECT_EQ(text(point.reason), "In round 2: The device did not check the output.") << "reason of the first such round";
+  EXPECT_THAT(point.reason, IsReason("point.in_round", "2 " + text(second.reason))) << "reason of the first such round";
   EXPECT_TRUE(can_remeasure(point.disposition));
   EXPECT_THAT(round_values("dram_read_bytes", point), ElementsAre(Optional(100), std::nullopt, std::nullopt));
   EXPECT_THAT(round_values("time_median_ns", point), ElementsAre(Optional(1001), Optional(3001), Optional(3001)));

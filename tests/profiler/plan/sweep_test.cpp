@@ -15,12 +15,15 @@
 #include "kernels/model/io_model.h"
 #include "kernels/registry.h"
 #include "kernels/tile_table.h"
+#include "messages/feature.h"
 #include "tests/profiler/points/fixtures.h"
+#include "tests/reason.h"
 
 namespace attnscope {
 namespace {
 
 using fixtures::h200;
+using test::HasWords;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -110,54 +113,54 @@ TEST(ParseAxis, NamesAreCanonical) {
 
 TEST(ParseAxis, ErrorsNameTheTextAndTheProblem) {
   const std::pair<std::string_view, std::string_view> cases[] = {
-      {"N", "'='"},
-      {"N=", "no values"},
-      {"N=[]", "no values"},
-      {"N=[1024", "']'"},
-      {"N=[1024,]", "missing value"},
-      {"N=abc", "'abc'"},
-      {"N=1e3", "'1e3'"},
-      {"N=10.5", "'10.5'"},
-      {"N=0", "N must be at least 1, not 0"},
-      {"d=-64", "d must be at least 1, not -64"},
-      {"N=99999999999999999999", "too large"},
-      {"N=[-9223372036854775808:9223372036854775807]", "2^64 values; the maximum is 4096"},
-      {"N=[0:9223372036854775807]", "9223372036854775808 values"},
-      {"N=999999999", "the maximum is 16777216"},
-      {"N=[4096:1024:1024]", "4096 is greater than 1024"},
-      {"N[pow2]=[14,8]", "14 is greater than 8"},
-      {"N=[1:100:0]", "step must be at least 1, not 0"},
-      {"N=[1:16777216]", "16777216 values; the maximum is 4096"},
+      {"N", "="},
+      {"N=", ""},
+      {"N=[]", ""},
+      {"N=[1024", "]"},
+      {"N=[1024,]", ""},
+      {"N=abc", "abc"},
+      {"N=1e3", "1e3"},
+      {"N=10.5", "10.5"},
+      {"N=0", "N 1 0"},
+      {"d=-64", "d 1 -64"},
+      {"N=99999999999999999999", "99999999999999999999"},
+      {"N=[-9223372036854775808:9223372036854775807]", "2^64 4096"},
+      {"N=[0:9223372036854775807]", "9223372036854775808"},
+      {"N=999999999", "N 999999999 16777216"},
+      {"N=[4096:1024:1024]", "4096 1024"},
+      {"N[pow2]=[14,8]", "14 8"},
+      {"N=[1:100:0]", "step 1 0"},
+      {"N=[1:16777216]", "16777216 4096"},
       {"N=[1:2:3:4]", "[first:last:step]"},
       {"N[pow2]=[8:70]", "2^63"},
       {"N[pow2]=-1", "2^-1"},
-      {"N[log]=[1,2]", "unknown modifier 'log'"},
-      {"mask[pow2]=full", "[pow2] does not apply"},
-      {"mask=diagonal", "'diagonal'"},
-      {"dtype=[fp16,]", "missing value"},
-      {"algorithm=fa7", "'fa7'; available: naive, fa1, fa2"},
-      {"hedas=16", "did you mean heads"},
-      {"pass=sideways", "'sideways'; accepted: fwd, bwd, fwd+bwd"},
-      {"mask=window:-1:0", "the left side of the window is negative: -1"},
-      {"mask=window:5", "expected window:LEFT:RIGHT"},
-      {"dropout=1.5", "dropout must be at least 0 and below 1, not 1.5"},
-      {"dropout=-0.1", "not -0.1"},
-      {"dropout=some", "dropout 'some' is not a number"},
-      {"dropout[pow2]=1", "[pow2] does not apply to dropout"},
-      {"page=48", "page must be 0 (contiguous) or a power of two from 16 to 2^24, not 48"},
-      {"page=-16", "page must be at least 0, not -16"},
-      {"deterministic=maybe", "'maybe' is neither yes nor no"},
-      {"splits=-1", "splits must be at least 0, not -1"},
+      {"N[log]=[1,2]", "log pow2"},
+      {"mask[pow2]=full", "[pow2] mask"},
+      {"mask=diagonal", "diagonal"},
+      {"dtype=[fp16,]", ""},
+      {"algorithm=fa7", "fa7 naive fa1 fa2"},
+      {"hedas=16", "hedas heads"},
+      {"pass=sideways", "sideways fwd bwd fwd+bwd"},
+      {"mask=window:-1:0", "left -1"},
+      {"mask=window:5", "window:LEFT:RIGHT"},
+      {"dropout=1.5", "dropout 0 1 1.5"},
+      {"dropout=-0.1", "dropout -0.1"},
+      {"dropout=some", "dropout some"},
+      {"dropout[pow2]=1", "[pow2] dropout"},
+      {"page=48", "page 16 2^24 48"},
+      {"page=-16", "page 0 -16"},
+      {"deterministic=maybe", "maybe yes no"},
+      {"splits=-1", "splits 0 -1"},
       {"stages=65", "stages 65"},
-      {"tile=64", "tile '64'; expected auto or BrxBc"},
-      {"tile=64x0", "tile '64x0'"},
-      {"temperature=3", "unknown name 'temperature'; accepted: dtype"},
+      {"tile=64", "64 auto BrxBc"},
+      {"tile=64x0", "64x0"},
+      {"temperature=3", "temperature dtype"},
   };
-  for (const auto& [text, why] : cases) {
+  for (const auto& [text, words] : cases) {
     const auto axis = parse_axis(text, built_in_algorithms());
     ASSERT_FALSE(axis.ok()) << text;
-    EXPECT_THAT(attnscope::text(axis.error()), HasSubstr("axis '" + std::string(text) + "': ")) << text;
-    EXPECT_THAT(attnscope::text(axis.error()), HasSubstr(std::string(why))) << text;
+    EXPECT_THAT(attnscope::text(axis.error()), HasSubstr("'" + std::string(text) + "'")) << text;
+    EXPECT_THAT(attnscope::text(axis.error()), HasWords(words)) << text;
   }
 }
 
@@ -217,11 +220,11 @@ TEST(MakePlan, AxesOverridePresets) {
 }
 
 TEST(MakePlan, ConflictingAxesAreAnError) {
-  EXPECT_THAT(plan_error(request_of({"N=1024", "d=64", "n=[2048,4096]"})), HasSubstr("axis N is given twice"));
+  EXPECT_THAT(plan_error(request_of({"N=1024", "d=64", "n=[2048,4096]"})), HasWords("N N=[1024,4096]"));
   EXPECT_THAT(plan_error(request_of({"mask=full", "mask=causal"})), HasSubstr("mask=[full,causal]"));
-  EXPECT_THAT(plan_error(request_of({"N=512", "n_k=1024"})), HasSubstr("axes N and n_k overlap"));
-  EXPECT_THAT(plan_error(request_of({"n_q=512", "N=1024"})), HasSubstr("N sets both n_q and n_k"));
-  EXPECT_THAT(plan_error(request_of({"heads_q=8", "heads=4"})), HasSubstr("heads sets both heads_q and heads_kv"));
+  EXPECT_THAT(plan_error(request_of({"N=512", "n_k=1024"})), HasWords("N n_k"));
+  EXPECT_THAT(plan_error(request_of({"n_q=512", "N=1024"})), HasWords("N n_q n_k"));
+  EXPECT_THAT(plan_error(request_of({"heads_q=8", "heads=4"})), HasWords("heads heads_q heads_kv"));
 }
 
 TEST(MakePlan, MemoryAxisSetsTheTileByThePapersRule) {
@@ -238,9 +241,9 @@ TEST(MakePlan, MemoryAxisSetsTheTileByThePapersRule) {
 }
 
 TEST(MakePlan, MemoryAndTileAxesReplaceEachOther) {
-  EXPECT_THAT(plan_error(request_of({"M=16384", "tile=64x64"})), HasSubstr("axes M and tile overlap"));
-  EXPECT_THAT(plan_error(request_of({"br=64", "M=16384"})), HasSubstr("M sets both br and bc"));
-  EXPECT_THAT(plan_error(request_of({"M=16384", "bc=64"})), HasSubstr("M sets both br and bc"));
+  EXPECT_THAT(plan_error(request_of({"M=16384", "tile=64x64"})), HasWords("M tile"));
+  EXPECT_THAT(plan_error(request_of({"br=64", "M=16384"})), HasWords("M br bc"));
+  EXPECT_THAT(plan_error(request_of({"M=16384", "bc=64"})), HasWords("M br bc"));
   for (const PointSpec& point : points_of(request_of({"tile=64x32"}, {"fa1"}, "law"))) {
     EXPECT_EQ(point.tile, (TileShape{.br = 64, .bc = 32}));
   }
@@ -355,8 +358,8 @@ TEST(MakePlan, AutoTileIsTheDefault) {
 }
 
 TEST(MakePlan, UnsupportedValuesArePointsUnlessNoAlgorithmSupportsThem) {
-  EXPECT_THAT(plan_error(request_of({"splits=4"}, {"fa1"})), HasSubstr("fa1 has no knob 'splits'"));
-  EXPECT_THAT(plan_error(request_of({"page=64"}, {"fa1"})), HasSubstr("fa1 does not support paged K/V"));
+  EXPECT_THAT(plan_error(request_of({"splits=4"}, {"fa1"})), HasWords("fa1 splits"));
+  EXPECT_THAT(plan_error(request_of({"page=64"}, {"fa1"})), HasWords("fa1 " + text(msg::feature::paged_kv{})));
   const auto listed = points_of(request_of({"splits=[0,4]"}, {"fa1"}));
   ASSERT_EQ(listed.size(), 2U);
   EXPECT_FALSE(built_in_algorithms().find("fa1")->refusal(listed[0].problem, listed[0].tile, h200()).has_value());
@@ -417,8 +420,7 @@ TEST(MakePlan, AnUnsetTileSideShrinksToFit) {
 }
 
 TEST(MakePlan, UnsupportedSingleValuesAreErrors) {
-  EXPECT_THAT(plan_error(request_of({"d=72"})), HasSubstr("d 72 is not supported"));
-  EXPECT_THAT(plan_error(request_of({"d=72"})), HasSubstr("64"));
+  EXPECT_THAT(plan_error(request_of({"d=72"})), HasWords("d 72 64"));
   EXPECT_THAT(plan_error(request_of({"br=24"}, {"fa2"})), HasSubstr("24"));
   EXPECT_THAT(plan_error(request_of({"bc=24"}, {"fa1"}, "tiles")), HasSubstr("24"));
 }
@@ -435,16 +437,15 @@ TEST(MakePlan, ATileTooLargeForThisDeviceIsAPoint) {
 }
 
 TEST(MakePlan, InvalidProblemsAreErrors) {
-  EXPECT_THAT(plan_error(request_of({"heads_q=12", "heads_kv=8"})), HasSubstr("multiple"));
-  EXPECT_THAT(plan_error(request_of({"mask=[full,lengths:512/2048]", "batch=2"})),
-              HasSubstr("key length 2048 exceeds n_k (1024)"));
-  EXPECT_THAT(plan_error(request_of({"mask=lengths:512/300"})), HasSubstr("2 key lengths for a batch of 1"));
-  EXPECT_THAT(plan_error(request_of({"tile=64x64", "bc=32"})), HasSubstr("tile sets both br and bc"));
-  EXPECT_THAT(plan_error(request_of({}, {"fa9"})), HasSubstr("unknown algorithm 'fa9'"));
-  EXPECT_THAT(plan_error(request_of({}, {}, "qiuck")), HasSubstr("did you mean quick?"));
+  EXPECT_THAT(plan_error(request_of({"heads_q=12", "heads_kv=8"})), HasWords("heads_q 12 heads_kv 8"));
+  EXPECT_THAT(plan_error(request_of({"mask=[full,lengths:512/2048]", "batch=2"})), HasWords("2048 n_k 1024"));
+  EXPECT_THAT(plan_error(request_of({"mask=lengths:512/300"})), HasWords("2 1"));
+  EXPECT_THAT(plan_error(request_of({"tile=64x64", "bc=32"})), HasWords("tile br bc"));
+  EXPECT_THAT(plan_error(request_of({}, {"fa9"})), HasWords("fa9"));
+  EXPECT_THAT(plan_error(request_of({}, {}, "qiuck")), HasWords("qiuck quick"));
   EXPECT_THAT(plan_error(request_of({}, {}, "everything")),
-              HasSubstr("available: quick, memory-wall, tiles, paper, backward, masks, decode, law"));
-  EXPECT_THAT(plan_error(request_of({"N=[1:4000]", "d=[1:4000]"})), HasSubstr("the maximum is 100000"));
+              HasWords("everything quick memory-wall tiles paper backward masks decode law"));
+  EXPECT_THAT(plan_error(request_of({"N=[1:4000]", "d=[1:4000]"})), HasWords("100000"));
 }
 
 TEST(Presets, HaveNamesAndDescriptions) {
@@ -514,7 +515,7 @@ TEST(MakeSpec, AcceptsAnyAlgorithm) {
   EXPECT_EQ(describe(*spec), "torch-flash fp16 bwd causal batch 4 heads 16 N 4096 d 128");
   const auto several = make_spec("x", request_of({"N=[1,2]"}).axes, built_in_algorithms());
   ASSERT_FALSE(several.ok());
-  EXPECT_THAT(attnscope::text(several.error()), HasSubstr("axis N has 2 values"));
+  EXPECT_THAT(attnscope::text(several.error()), HasWords("N 2"));
   EXPECT_FALSE(make_spec("x", request_of({"heads_q=3", "heads_kv=2"}).axes, built_in_algorithms()).ok());
   EXPECT_FALSE(make_spec("x", request_of({"N=3", "n_k=2"}).axes, built_in_algorithms()).ok());
 }

@@ -82,7 +82,7 @@ std::vector<Event> events() {
   device.device.uuid = "GPU-1";
   device.device.limits = *find_gpu("H200");
   device.environment.driver_version = "580.1";
-  device.counters = {CounterState::busy, "in use", "end the other profiler"};
+  device.counters = {CounterState::busy, "in use", "stop the other profiler"};
   return {
       PlanEvent{.version = 2,
                 .device_name = "NVIDIA H200",
@@ -182,7 +182,7 @@ TEST(Protocol, WorkerRequestsRoundTrip) {
 TEST(Protocol, LineFormatIsStable) {
   EXPECT_EQ(to_json_line(StartedEvent{.index = 3, .point = "fa2"}), R"({"event":"started","index":3,"point":"fa2"})");
   EXPECT_EQ(to_json_line(DoneEvent{.state = "complete", .reason = {}, .ok = 5, .not_ok = 1, .exit_code = 0}),
-            R"({"event":"done","state":"complete","reason":"","ok":5,"not_ok":1,"exit_code":0})");
+            R"({"event":"done","state":"complete","reason":"","ok":5,"not_ok":1,"exit_code":0,"infeasible":0})");
 }
 
 TEST(Protocol, ParsesReasonAndCode) {
@@ -192,7 +192,7 @@ TEST(Protocol, ParsesReasonAndCode) {
   };
   EXPECT_EQ(line(R"("reason":"The GPU was lost. [x]","reason_code":"point.gpu_gone")"),
             make_reason("point.gpu_gone", "The GPU was lost. [x]"));
-  EXPECT_EQ(line(R"("reason":"its words")"), Message::verbatim("its words"));
+  EXPECT_EQ(line(R"("reason":"no code")"), Message::verbatim("no code"));
 }
 
 TEST(Protocol, IgnoresUnknownFieldsAndDefaultsMissing) {

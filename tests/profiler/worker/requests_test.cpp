@@ -10,11 +10,12 @@
 
 #include "kernels/registry.h"
 #include "profiler/worker/request_queue.h"
+#include "tests/reason.h"
 
 namespace attnscope {
 namespace {
 
-using ::testing::AllOf;
+using test::HasWords;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -113,35 +114,35 @@ TEST(Requests, RejectsInvalidRequestsWithId) {
     std::string line;
     std::string request;
     std::string id;
-    std::string says;
+    std::string words;
   };
   const std::string measure = R"({"request":"measure","id":"7",)";
   for (const Case& wrong : std::vector<Case>{
-           {"noise", "", "", "JSON object"},
-           {"[]", "", "", "JSON object: array"},
-           {"{}", "", "", "no 'request'"},
-           {R"({"request":"end","request":"cancel"})", "", "", "'request' stands there twice"},
-           {R"({"request":"later","id":"7"})", "later", "7", "unknown request 'later'"},
-           {R"({"request":"measure","point":{}})", "measure", "", "'id' must be"},
-           {R"({"request":"measure","id":7,"point":{}})", "measure", "", "'id' must be"},
-           {R"({"request":"measure","id":")" + std::string(129, 'x') + "\"}", "measure", "", "'id' must be"},
-           {R"({"request":"cancel"})", "cancel", "", "'id' must be"},
-           {R"({"request":"end","id":"7"})", "end", "7", "no key 'id'"},
-           {measure + R"("priorty":1,"point":{}})", "measure", "7", "no key 'priorty'"},
-           {measure + R"("priority":1.5,"point":{}})", "measure", "7", "'priority' must be an integer"},
-           {measure + R"("priority":18446744073709551615,"point":{}})", "measure", "7", "'priority' must be"},
-           {measure + R"("priority":1000001,"point":{}})", "measure", "7", "'priority' must be"},
-           {measure + R"("priority":-1000001,"point":{}})", "measure", "7", "'priority' must be"},
-           {measure + R"("priority":-1000000,"point":7})", "measure", "7", "needs 'point'"},
-           {measure + R"("point":[]})", "measure", "7", "needs 'point'"},
-           {measure + R"("point":{}})", "measure", "7", "no algorithm"},
+           {"noise", "", "", "JSON"},
+           {"[]", "", "", "JSON array"},
+           {"{}", "", "", "request"},
+           {R"({"request":"end","request":"cancel"})", "", "", "line 1 request"},
+           {R"({"request":"later","id":"7"})", "later", "7", "later measure cancel end"},
+           {R"({"request":"measure","point":{}})", "measure", "", "id 128"},
+           {R"({"request":"measure","id":7,"point":{}})", "measure", "", "id 128"},
+           {R"({"request":"measure","id":")" + std::string(129, 'x') + "\"}", "measure", "", "id 128"},
+           {R"({"request":"cancel"})", "cancel", "", "id 128"},
+           {R"({"request":"end","id":"7"})", "end", "7", "id"},
+           {measure + R"("priorty":1,"point":{}})", "measure", "7", "priorty priority"},
+           {measure + R"("priority":1.5,"point":{}})", "measure", "7", "priority"},
+           {measure + R"("priority":18446744073709551615,"point":{}})", "measure", "7", "priority -1000000 1000000"},
+           {measure + R"("priority":1000001,"point":{}})", "measure", "7", "priority -1000000 1000000"},
+           {measure + R"("priority":-1000001,"point":{}})", "measure", "7", "priority -1000000 1000000"},
+           {measure + R"("priority":-1000000,"point":7})", "measure", "7", "point"},
+           {measure + R"("point":[]})", "measure", "7", "point"},
+           {measure + R"("point":{}})", "measure", "7", "algorithm"},
            {measure + R"("point":{"algorithm":"fa9"}})", "measure", "7", "fa9"},
-           {measure + R"("point":{"algorithm":"fa2","N":"[64,128]"}})", "measure", "7", "axis N has 2 values"},
+           {measure + R"("point":{"algorithm":"fa2","N":"[64,128]"}})", "measure", "7", "N 2"},
            {measure + R"("point":{"algorithm":"fa2","N":0}})", "measure", "7", "N"},
            {measure + R"("point":{"algorithm":"fa2","N":1e9}})", "measure", "7", "1000000000.0"},
            {measure + R"("point":{"algorithm":"fa2","N":999999999}})", "measure", "7", "16777216"},
            {measure + R"("point":{"algorithm":"fa2","N":64,"n_q":64}})", "measure", "7", "n_q"},
-           {measure + R"("point":{"algorithm":"fa2","N":null}})", "measure", "7", "'N' is neither"},
+           {measure + R"("point":{"algorithm":"fa2","N":null}})", "measure", "7", "N"},
            {measure + R"("point":{"algorithm":"fa2","dropout":1.5}})", "measure", "7", "1.5"},
            {measure + R"("point":{"algorithm":"fa2","sparkle":1}})", "measure", "7", "sparkle"},
            {measure + R"("point":{"algorithm":"fa2","knobs":3}})", "measure", "7", "knobs"},
@@ -150,11 +151,10 @@ TEST(Requests, RejectsInvalidRequestsWithId) {
     const RefusedEvent refused = import_error_of(wrong.line);
     EXPECT_EQ(refused.request, wrong.request) << wrong.line;
     EXPECT_EQ(refused.id, wrong.id) << wrong.line;
-    EXPECT_THAT(text(refused.reason), HasSubstr(wrong.says)) << wrong.line;
+    EXPECT_THAT(text(refused.reason), HasWords(wrong.words)) << wrong.line;
     EXPECT_EQ(text(refused.reason).find('\n'), std::string::npos) << wrong.line;
   }
-  EXPECT_THAT(text(import_error_of(std::string(max_request_bytes + 1, '[')).reason),
-              HasSubstr("longer than 65536 bytes"));
+  EXPECT_THAT(text(import_error_of(std::string(max_request_bytes + 1, '[')).reason), HasWords("65536"));
   EXPECT_FALSE(parse(std::string(max_request_bytes, '[')).ok());
 }
 

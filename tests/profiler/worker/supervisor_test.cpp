@@ -46,7 +46,7 @@ class Supervisor : public ::testing::Test, public RecordSink {
       made.emplace_back(d, device.get());
       devices.push_back({.device = std::move(device),
                          .restart = [this, d]() -> Result<std::unique_ptr<Device>, std::string> {
-                           if (!can_restart) return Failure{std::string("it fell off the bus")};
+                           if (!can_restart) return Failure{std::string("GPU reset failed")};
                            auto fresh = std::make_unique<FakeDevice>();
                            arm(d, *fresh);
                            return std::unique_ptr<Device>(std::move(fresh));
@@ -78,7 +78,7 @@ class Supervisor : public ::testing::Test, public RecordSink {
     SupervisorObserver observer;
     observer.on_build = [this](std::size_t, std::size_t, const BuildReport&) { ++builds; };
     observer.on_restart = [this](std::size_t d, const std::string& why) {
-      losses.push_back(fmt::format("{} goes on: {}", d, why));
+      losses.push_back(fmt::format("{} restarted: {}", d, why));
     };
     observer.on_removed = [this](std::size_t d, const std::string& why) {
       losses.push_back(fmt::format("{} gone: {}", d, why));
@@ -181,7 +181,7 @@ TEST_F(Supervisor, restarts_after_a_fatal_point) {
   EXPECT_EQ(dispositions[4], Disposition::crashed);
   EXPECT_EQ(dispositions[5], Disposition::ok);
   ASSERT_EQ(losses.size(), 1U);
-  EXPECT_THAT(losses[0], ::testing::HasSubstr("goes on"));
+  EXPECT_THAT(losses[0], ::testing::HasSubstr("restarted"));
 }
 
 TEST_F(Supervisor, groups_of_a_lost_device_restart_on_others) {
@@ -200,7 +200,7 @@ TEST_F(Supervisor, groups_of_a_lost_device_restart_on_others) {
   EXPECT_TRUE(outcome.complete);
   EXPECT_EQ(measured.size(), points);
   ASSERT_EQ(losses.size(), 1U);
-  EXPECT_EQ(losses[0], "1 gone: it fell off the bus");
+  EXPECT_EQ(losses[0], "1 gone: GPU reset failed");
   for (const PointIndices& group : shared.groups) {
     std::set<std::size_t> of_ok;
     for (const auto& [key, device] : measured) {
@@ -232,7 +232,7 @@ TEST_F(Supervisor, run_is_incomplete_if_all_devices_are_lost) {
   EXPECT_FALSE(outcome.complete);
   EXPECT_FALSE(outcome.cancelled);
   EXPECT_EQ(losses.size(), 2U);
-  EXPECT_EQ(outcome.give_up_reason, "it fell off the bus");
+  EXPECT_EQ(outcome.give_up_reason, "GPU reset failed");
   EXPECT_EQ(outcome.losses, 0);
 }
 
