@@ -324,13 +324,13 @@ std::vector<std::vector<Row>> group_by_failure(const PointTable& table, std::spa
 /// Adds the rows of one key to `result`, as a pair or as excluded rows.
 void classify_rows(const PointTable& table, const ValueColumn& times, const RowGroups::Sides& sides,
                    ComparisonResult& result) {
-  using CounterGroup = SkippedRows::CounterGroup;
+  using SkipReason = SkippedRows::SkipReason;
   const auto untimed = [&](Row row) { return !has_time(table, times, row); };
   std::array<std::vector<Row>, 2> ran;
   for (const std::size_t side : {0U, 1U}) {
     std::vector<Row> rows(sides.at(side).begin(), sides.at(side).end());
     if (sides.at(1 - side).empty()) {
-      result.left_out.push_back({.why = CounterGroup::unmatched, .of_other = side == 1, .rows = std::move(rows)});
+      result.left_out.push_back({.why = SkipReason::unmatched, .of_other = side == 1, .rows = std::move(rows)});
       return;
     }
     ran.at(side) = std::move(rows);
@@ -340,18 +340,18 @@ void classify_rows(const PointTable& table, const ValueColumn& times, const RowG
   for (const std::size_t side : {0U, 1U}) {
     const bool of_other = side == 1;
     if (ran.at(side).empty()) {
-      const CounterGroup why = ran.at(1 - side).empty() ? CounterGroup::failed_on_both_sides : CounterGroup::failed;
+      const SkipReason why = ran.at(1 - side).empty() ? SkipReason::failed_on_both_sides : SkipReason::failed;
       for (std::vector<Row>& rows : group_by_failure(table, sides.at(side))) {
         result.left_out.push_back({.why = why, .of_other = of_other, .rows = std::move(rows)});
       }
       whole = false;
     } else if (!repeats(table, ran.at(side))) {
-      result.left_out.push_back({.why = CounterGroup::several, .of_other = of_other, .rows = ran.at(side)});
+      result.left_out.push_back({.why = SkipReason::several, .of_other = of_other, .rows = ran.at(side)});
       whole = false;
     } else if (ran.at(side).size() < sides.at(side).size()) {
       std::vector<Row> failed;
       std::ranges::copy_if(sides.at(side), std::back_inserter(failed), untimed);
-      result.left_out.push_back({.why = CounterGroup::failed, .of_other = of_other, .rows = std::move(failed)});
+      result.left_out.push_back({.why = SkipReason::failed, .of_other = of_other, .rows = std::move(failed)});
     }
   }
   if (!whole) return;
@@ -372,15 +372,15 @@ std::span<const std::string_view> compared_levels() {
   return level_keys;
 }
 
-std::string_view to_string(SkippedRows::CounterGroup why) {
+std::string_view to_string(SkippedRows::SkipReason why) {
   switch (why) {
-    case SkippedRows::CounterGroup::unmatched:
+    case SkippedRows::SkipReason::unmatched:
       return "unmatched";
-    case SkippedRows::CounterGroup::failed:
+    case SkippedRows::SkipReason::failed:
       return "failed";
-    case SkippedRows::CounterGroup::failed_on_both_sides:
+    case SkippedRows::SkipReason::failed_on_both_sides:
       return "both-failed";
-    case SkippedRows::CounterGroup::several:
+    case SkippedRows::SkipReason::several:
       break;
   }
   return "not-unique";
@@ -392,7 +392,7 @@ std::size_t ComparisonResult::count(Verdict verdict) const {
 }
 
 std::size_t newly_failed(const PointTable& table, const SkippedRows& left) {
-  if (left.why != SkippedRows::CounterGroup::failed || !left.of_other) return 0;
+  if (left.why != SkippedRows::SkipReason::failed || !left.of_other) return 0;
   return static_cast<std::size_t>(
       std::ranges::count_if(left.rows, [&](Row row) { return table.disposition(row) != Disposition::infeasible; }));
 }
@@ -429,7 +429,7 @@ AlignedComparison align(const PointTable& table, const ComparisonRequest& reques
   if (result.on_both_sides > 0) {
     const std::set<Row> of_other(request.other.begin(), request.other.end());
     for (SkippedRows& left : result.left_out) {
-      if (left.why != SkippedRows::CounterGroup::unmatched || left.of_other) continue;
+      if (left.why != SkippedRows::SkipReason::unmatched || left.of_other) continue;
       left.shared = std::ranges::any_of(left.rows, [&](Row row) { return of_other.contains(row); });
     }
   }

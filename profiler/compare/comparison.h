@@ -59,18 +59,18 @@ struct ComparedPair {
 
 /// Rows excluded from the comparison.
 struct SkippedRows {
-  enum class CounterGroup {
+  enum class SkipReason {
     unmatched,
     failed,  ///< no time on this side, but the matched point or a repeat has one
     failed_on_both_sides,
     several,  ///< matching points of one side that differ in unaligned fields, origin or kernel sources
   };
-  CounterGroup why = CounterGroup::unmatched;
+  SkipReason why = SkipReason::unmatched;
   bool of_other = false;  ///< excluded rows are the candidate's
   std::vector<Row> rows;
   bool shared = false;  ///< unmatched because the same row of the same run is on both sides
 };
-[[nodiscard]] std::string_view to_string(SkippedRows::CounterGroup);
+[[nodiscard]] std::string_view to_string(SkippedRows::SkipReason);
 
 struct Difference {
   Message name;

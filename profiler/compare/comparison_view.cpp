@@ -305,7 +305,7 @@ std::vector<ComparisonLine> ComparisonView::lines(Lines which) const {
 
 bool has_match(const ComparisonResult& result) {
   return !result.pairs.empty() || std::ranges::any_of(result.left_out, [](const SkippedRows& left) {
-    return left.why != SkippedRows::CounterGroup::unmatched;
+    return left.why != SkippedRows::SkipReason::unmatched;
   });
 }
 
@@ -409,8 +409,8 @@ Message deciding_note(const PointTable& table, const ComparedPair& pair, double 
 }
 
 Message skip_reason(const PointTable& table, const SkippedRows& left) {
-  if (left.why == SkippedRows::CounterGroup::several) return msg::compare::not_unique{.points = left.rows.size()};
-  if (left.why == SkippedRows::CounterGroup::unmatched) {
+  if (left.why == SkippedRows::SkipReason::several) return msg::compare::not_unique{.points = left.rows.size()};
+  if (left.why == SkippedRows::SkipReason::unmatched) {
     if (left.shared) return msg::compare::same_measurement{};
     return left.of_other ? Message(msg::compare::not_in_baseline{}) : msg::compare::only_in_baseline{};
   }
