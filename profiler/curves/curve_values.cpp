@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "messages/series.h"
 #include "profiler/compare/comparison.h"
 #include "profiler/metrics/metrics.h"
 
@@ -64,22 +63,6 @@ std::optional<Reading> read_value(const PointTable& table, Row row, Quantity qua
   if (quantity == Quantity::time) return Reading{*time, q1, q3, origin};
   if (q1 <= 0 || q3 <= 0) return {};
   return Reading{*value, *value * *time / q3, *value * *time / q1, origin};
-}
-
-Message failure_text(Disposition disposition) {
-  const Message word = title(disposition);
-  switch (disposition) {
-    case Disposition::incorrect:
-      return msg::series::incorrect{.outcome = word};
-    case Disposition::no_counters:
-      return msg::series::ran{.outcome = word};
-    case Disposition::timeout:
-    case Disposition::crashed:
-    case Disposition::cancelled:
-      return msg::series::did_not_end{.outcome = word};
-    default:
-      return msg::series::could_not_run{.outcome = word};
-  }
 }
 
 bool differs_significantly(const PointTable& table, const CurvePoint& worse, const CurvePoint& better,

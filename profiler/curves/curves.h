@@ -127,7 +127,5 @@ struct CurveSet {
 /// separate ones; the newest run with two or more positions leads. Models over N are drawn for bytes only.
 [[nodiscard]] CurveSet build_curves(const PointTable&, std::span<const Row> rows, const CurveRequest&);
 
-/// Returns what happened to a point without a value: "could not run: out-of-memory", "ran, result incorrect".
-[[nodiscard]] Message failure_text(Disposition);
 
 }  // namespace attnscope::analysis

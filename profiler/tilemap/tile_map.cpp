@@ -10,7 +10,6 @@
 #include <set>
 #include <utility>
 
-#include "messages/series.h"
 #include "profiler/plan/fields.h"
 
 namespace attnscope::analysis {

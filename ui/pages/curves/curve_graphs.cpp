@@ -371,15 +371,14 @@ std::vector<double> add_failed_marks(QCustomPlot& plot, const CurveSet& set, Plo
     cross->setFont(bold(plot.font()));
     cross->setPositionAlignment(Qt::AlignCenter);
     const Disposition disposition = set.table().disposition(point.row);
-    const QString why = qtext(analysis::failure_text(set.table().disposition(point.row)));
-    const QString label = QStringLiteral("%1 · %2").arg(
-        short_title(point.algorithm), QString(why).replace(QStringLiteral(": "), QStringLiteral(":\n")));
+    const QString why = qtext(title(disposition));
+    const QString label = QStringLiteral("%1 · %2").arg(short_title(point.algorithm), why);
     const auto [known, fresh] = named.try_emplace(label, point.n);
     // The points of a family are in ascending N. The first one is labeled if there is room, and then each that is at
     // least twice as far.
     if (point.n > shortest && (fresh || point.n >= 2 * known->second)) {
       known->second = point.n;
-      QCPItemText* words = add_text(plot, qtext(title(disposition)), color, point.n, heights.back());
+      QCPItemText* words = add_text(plot, why, color, point.n, heights.back());
       words->setFont(small_font(plot.font()));
       words->setPositionAlignment(Qt::AlignRight | Qt::AlignVCenter);
       words->setPadding({0, 0, 9, 0});
