@@ -248,7 +248,7 @@ Import import_json(std::string_view text, const ImportRequest& request) {
   Import import = builder.take();
   if (document.is_object() && document.contains("ceilings")) {
     import.notes.emplace_back(
-        make_message("Skipped {} ceiling sets (`attnscope merge` copies ceilings from .attnscope files).",
+        make_message("Skipped ceiling sets: {} (`attnscope merge` copies ceilings from .attnscope files).",
                      document["ceilings"].size()));
   }
   if (!document.is_object() || !document.contains("devices") || !document["devices"].is_array()) return import;
