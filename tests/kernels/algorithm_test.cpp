@@ -23,7 +23,7 @@
 #include "kernels/model/io_model.h"
 #include "tests/kernels/facts_only_algorithm.h"
 #include "tests/kernels/programs.h"
-#include "tests/reason.h"
+#include "tests/message_matchers.h"
 
 namespace attnscope {
 namespace {

@@ -139,8 +139,8 @@ void expect_order(const KernelWork& work, const std::vector<double>& block_step_
     }
   }
   ASSERT_EQ(stated.size(), block_step_counts.size());
-  const auto told = std::min(std::ssize(stated), std::ptrdiff_t{min_listed_blocks});
-  EXPECT_TRUE(std::equal(stated.end() - told, stated.end(), block_step_counts.end() - told)) << "the last blocks";
+  const auto listed = std::min(std::ssize(stated), std::ptrdiff_t{min_listed_blocks});
+  EXPECT_TRUE(std::equal(stated.end() - listed, stated.end(), block_step_counts.end() - listed)) << "the last blocks";
   EXPECT_NEAR(steps, work.steps, 1e-9 * work.steps);
   EXPECT_NEAR(rounds, work.rounds, 1e-9 * work.rounds);
   EXPECT_NEAR(squares, work.mask_reads, 1e-9 * work.mask_reads);

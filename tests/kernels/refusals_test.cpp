@@ -12,7 +12,7 @@
 #include "kernels/fa2/fa2_shape.h"
 #include "kernels/registry.h"
 #include "tests/kernels/programs.h"
-#include "tests/reason.h"
+#include "tests/message_matchers.h"
 
 namespace attnscope {
 namespace {

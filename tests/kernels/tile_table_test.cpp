@@ -4,7 +4,7 @@
 #include "kernels/registry.h"
 #include "tests/kernels/modified_algorithm.h"
 #include "tests/kernels/programs.h"
-#include "tests/reason.h"
+#include "tests/message_matchers.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

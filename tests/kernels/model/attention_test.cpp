@@ -2,7 +2,7 @@
 #include "kernels/model/attention.h"
 #include "kernels/common_knobs.h"
 #include "tests/kernels/tiling.h"
-#include "tests/reason.h"
+#include "tests/message_matchers.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

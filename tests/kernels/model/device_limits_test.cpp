@@ -14,7 +14,7 @@
 #include "kernels/model/pipeline_model.h"
 #include "kernels/registry.h"
 #include "tests/kernels/programs.h"
-#include "tests/reason.h"
+#include "tests/message_matchers.h"
 
 namespace attnscope {
 namespace {

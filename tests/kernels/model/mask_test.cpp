@@ -11,7 +11,7 @@
 #include "kernels/model/block_pattern.h"
 #include "kernels/model/mask.h"
 #include "tests/kernels/programs.h"
-#include "tests/reason.h"
+#include "tests/message_matchers.h"
 
 namespace attnscope {
 namespace {

@@ -323,7 +323,7 @@ TEST(DeviceRates, UseDatasheetAndMarkInherited) {
   EXPECT_NEAR(device_rates(read).boost_hz, 2.5e9, 1);
   EXPECT_EQ(device_rates(read).per_cycle.tensor, 512);
   read.tensor_flops = 0;
-  EXPECT_EQ(device_rates(read).boost_hz, 1.7e9) << "nobody said";
+  EXPECT_EQ(device_rates(read).boost_hz, 1.7e9) << "no rate was given";
   EXPECT_EQ(device_rates(*find_gpu("H200")).mma_sync_share, 2.0 / 3);
   EXPECT_EQ(device_rates(*find_gpu("A100")).mma_sync_share, 1);
 }

@@ -16,7 +16,7 @@
 #include "kernels/oracle/reference.h"
 #include "tests/kernels/attention_inputs.h"
 #include "tests/kernels/programs.h"
-#include "tests/reason.h"
+#include "tests/message_matchers.h"
 
 namespace attnscope {
 namespace {

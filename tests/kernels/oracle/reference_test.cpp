@@ -12,7 +12,7 @@
 #include "kernels/oracle/reference.h"
 #include "kernels/oracle/references.h"
 #include "tests/kernels/attention_inputs.h"
-#include "tests/reason.h"
+#include "tests/message_matchers.h"
 
 namespace attnscope {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/user/expression.h"
-#include "tests/reason.h"
+#include "tests/message_matchers.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -19,7 +19,7 @@
 #include "kernels/registry.h"
 #include "kernels/user/new_kernel.h"
 #include "tests/kernels/user/manifest_text.h"
-#include "tests/reason.h"
+#include "tests/message_matchers.h"
 #include "tests/temporary_folder.h"
 
 namespace attnscope::user {

@@ -14,7 +14,7 @@
 #include "kernels/model/gpu_values.h"
 #include "kernels/user/user_kernel.h"
 #include "tests/kernels/user/manifest_text.h"
-#include "tests/reason.h"
+#include "tests/message_matchers.h"
 
 namespace attnscope::user {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "kernels/user/new_kernel.h"
 #include "tests/kernels/user/manifest_text.h"
-#include "tests/reason.h"
+#include "tests/message_matchers.h"
 
 namespace attnscope::user {
 namespace {

@@ -5,17 +5,21 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "messages/compare.h"
 #include "profiler/stats/verdicts.h"
+#include "tests/message_matchers.h"
 #include "tests/profiler/points/fixtures.h"
 
 namespace attnscope::analysis {
 namespace {
 
+using test::MatchesMessage;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
@@ -205,17 +209,26 @@ TEST(ComparisonView, Sentences) {
   const Judged slower{.ratio = 1.1, .low = 1.08, .high = 1.21 / 1.08, .verdict = Verdict::slower};
   const Judged faster{.ratio = 0.9, .low = 0.88, .high = 0.93, .verdict = Verdict::faster, .detectable = 0.04};
   const Case one({slower});
-  EXPECT_EQ(text(one.view.answer),
-            "after against before: 0 FASTER, 1 SLOWER, 0 SAME, 0 UNDECIDED; 0 not compared. Geometric mean ratio [95% "
-            "CI]: 1.1000 [1.0800, 1.1204].");
+  const auto answer = [](std::array<int, 4> counts, const Message& mean) {
+    return text(msg::compare::answer{.base = "before",
+                                     .faster = counts[0],
+                                     .left = 0,
+                                     .mean = mean,
+                                     .other = "after",
+                                     .same = counts[2],
+                                     .slower = counts[1],
+                                     .undecided = counts[3]});
+  };
+  EXPECT_EQ(text(one.view.answer), answer({0, 1, 0, 0}, "1.1000 [1.0800, 1.1204]"));
   const Case several({slower, faster, {}, {.verdict = Verdict::ambiguous}});
-  EXPECT_THAT(text(several.view.answer), HasSubstr(": 1 FASTER, 1 SLOWER, 1 SAME, 1 UNDECIDED; "));
+  EXPECT_THAT(text(several.view.answer), MatchesMessage(make_message("{}", answer({1, 1, 1, 1}, "*"))));
   ASSERT_EQ(several.view.evidence.size(), 1U);
-  EXPECT_EQ(text(several.view.evidence[0]), "Minimum detectable change per point (90% power): median 2%, worst 4%.");
+  EXPECT_EQ(text(several.view.evidence[0]), text(msg::compare::min_detectable{.median = "2%", .worst = "4%"}));
   EXPECT_TRUE(Case(std::vector<Judged>{{.detectable = 0}}).view.evidence.empty());
   const Case two({slower}, 2);
-  EXPECT_THAT(text(two.view.answer), StartsWith("The set of 2 other sides against before: 0 FASTER, 2 SLOWER"));
-  EXPECT_THAT(text(two.view.only(1).answer), StartsWith("after against before: 0 FASTER, 1 SLOWER"));
+  EXPECT_THAT(text(two.view.answer), HasSubstr(text(msg::compare::all_candidates{.sides = 2})));
+  EXPECT_THAT(text(two.view.answer), HasSubstr("2 SLOWER"));
+  EXPECT_EQ(text(two.view.only(1).answer), text(one.view.answer));
   EXPECT_EQ(two.view.only(1).count(Verdict::slower), 1U);
   const PointTable none;
   EXPECT_TRUE(view_of(none, ViewRequest()).answer.empty());
@@ -274,8 +287,8 @@ TEST_F(ComparisonTables, DisplayTableListsPairsAndSkippedRows) {
   EXPECT_THAT(texts_of(table, "candidate_ns"), ElementsAre("1.30 µs", "2 µs", "8.01 µs", "", ""));
   EXPECT_THAT(texts_of(table, "ratio").front(), StartsWith("1.3000 ["));
   EXPECT_THAT(texts_of(table, "note").at(2), HasSubstr("attnscope "));
-  EXPECT_THAT(texts_of(table, "note").at(3), "the baseline alone has this point");
-  EXPECT_THAT(texts_of(table, "note").at(4), "the baseline has no such point");
+  EXPECT_THAT(texts_of(table, "note").at(3), text(msg::compare::only_in_baseline{}));
+  EXPECT_THAT(texts_of(table, "note").at(4), text(msg::compare::not_in_baseline{}));
   EXPECT_EQ(table.find("cycles_ratio"), nullptr) << "nobody counted them";
   EXPECT_EQ(table.find("side"), nullptr) << "there is one";
   EXPECT_EQ(table.columns[0].number(0), table.columns[0].cell(0).number);
@@ -286,7 +299,7 @@ TEST_F(ComparisonTables, DisplayTableListsPairsAndSkippedRows) {
   EXPECT_EQ(table.tone_of(*table.find("baseline_ns"), 3), Tone::muted);
   EXPECT_EQ(table.find("candidate_ns")->cell(1).row, view_.sides[0]->result.pairs[1].other.front());
   const Table left = skipped_table(view_);
-  EXPECT_THAT(texts_of(left, "side"), ElementsAre("Baseline", "Other"));
+  EXPECT_THAT(texts_of(left, "side"), ElementsAre(text(msg::compare::baseline{}), text(msg::compare::other_side{})));
   EXPECT_THAT(texts_of(left, "points"), ElementsAre("1", "1"));
   EXPECT_EQ(left.find("point")->cell(1).row, view_.sides[0]->result.left_out[1].rows.front());
 }
@@ -335,7 +348,7 @@ TEST_F(ComparisonTables, ExportTableListsEachRow) {
               ElementsAre("a.attnscope", "a.attnscope", "a.attnscope", "a.attnscope", ""));
   EXPECT_THAT(texts_of(table, "candidate_run"), ElementsAre("after", "after", "after", "", "after"));
   EXPECT_THAT(texts_of(table, "skipped"), ElementsAre("", "", "", "unmatched", "unmatched"));
-  EXPECT_THAT(texts_of(table, "reason").back(), "the baseline has no such point");
+  EXPECT_THAT(texts_of(table, "reason").back(), text(msg::compare::not_in_baseline{}));
   EXPECT_THAT(texts_of(table, "verdict"), ElementsAre("SLOWER", "FASTER", "UNDECIDED", "", ""));
 }
 

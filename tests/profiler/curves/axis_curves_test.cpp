@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "messages/ceiling.h"
 #include "profiler/curves/curve_values.h"
 #include "profiler/points/problem_filter.h"
 #include "profiler/predict/modeled_values.h"
@@ -180,9 +181,9 @@ TEST(AxisCurves, SinglePointDoesNotLead) {
 
 TEST(Peaks, DatasheetPeakNamesNoInstruction) {
   const CeilingKind& wgmma = *find_ceiling("wgmma_bf16");
-  EXPECT_EQ(text(ceiling_label(wgmma, CeilingSource::datasheet)), "Tensor cores, bf16");
-  EXPECT_EQ(text(ceiling_label(wgmma, CeilingSource::measured)), "Tensor cores, bf16, wgmma");
-  EXPECT_EQ(text(ceiling_label(*find_ceiling("dram_read"), CeilingSource::datasheet)), "DRAM read");
+  EXPECT_EQ(text(ceiling_label(wgmma, CeilingSource::datasheet)), text(msg::ceiling::tensor_peak{.dtype = "bf16"}));
+  EXPECT_EQ(text(ceiling_label(wgmma, CeilingSource::measured)), text(msg::ceiling::wgmma_bf16{}));
+  EXPECT_EQ(text(ceiling_label(*find_ceiling("dram_read"), CeilingSource::datasheet)), text(msg::ceiling::dram_read{}));
 }
 
 /// Naive at 300 us and FA2 at `fa2_us`; samples scatter by 0.1%.

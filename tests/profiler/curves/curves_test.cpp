@@ -148,17 +148,6 @@ TEST(Curves, LengthListsHaveNoInterpolation) {
   EXPECT_GT(theory, 1);
 }
 
-TEST(Curves, FailuresHaveText) {
-  EXPECT_EQ(text(failure_text(Disposition::infeasible)), "could not run: infeasible");
-  EXPECT_EQ(text(failure_text(Disposition::out_of_memory)), "could not run: out-of-memory");
-  EXPECT_EQ(text(failure_text(Disposition::incorrect)), "ran, result incorrect");
-  EXPECT_EQ(text(failure_text(Disposition::compile_error)), "could not run: compile-error");
-  EXPECT_EQ(text(failure_text(Disposition::timeout)), "did not end: timeout");
-  EXPECT_EQ(text(failure_text(Disposition::crashed)), "did not end: crashed");
-  EXPECT_EQ(text(failure_text(Disposition::no_counters)), "ran, no-counters");
-  EXPECT_EQ(text(failure_text(Disposition::cancelled)), "did not end: cancelled");
-}
-
 TEST(Curves, QuantitiesAreMetrics) {
   for (const auto& [quantity, depends_on_clock] : {std::pair{Quantity::dram, false}, std::pair{Quantity::sm_l2, false},
                                                    std::pair{Quantity::time, true}, std::pair{Quantity::rate, true}}) {

@@ -20,6 +20,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 /// Returns "en/a.md: 4 bytes" or the file's problem.
@@ -45,7 +46,7 @@ TEST(LessonTextFolder, ReportsIgnoredFiles) {
   write_text(folder / "en/.step-1.md.swp", "x");
   write_text(folder / "en/step-1.md~", "x");
   write_text(folder / "en/step-2.md.txt", "text");
-  write_text(folder / "notes.txt", "of no folder of ours");
+  write_text(folder / "notes.txt", "text");
   write_text(folder / "claims/large.md", std::string(analysis::lesson::max_text_bytes + 1, 'x'));
   write_text(folder / "claims/most.md", std::string(analysis::lesson::max_text_bytes, 'x'));
   std::filesystem::create_symlink(outside / "secret.md", folder / "en/out.md");
@@ -53,10 +54,10 @@ TEST(LessonTextFolder, ReportsIgnoredFiles) {
   std::filesystem::create_directory_symlink(outside.path(), folder / "more");
   ASSERT_EQ(::mkfifo((folder / "en/pipe.md").c_str(), 0600), 0);
   const auto ignored = [](const std::string& file) {
-    return AllOf(StartsWith(file + ": "), HasSubstr("ignored"), HasSubstr(".md"));
+    return AllOf(StartsWith(file + ": "), HasSubstr(".md"), Not(HasSubstr("bytes")));
   };
   EXPECT_THAT(read_results(folder.path()),
-              ElementsAre(AllOf(StartsWith("claims/large.md: "), HasSubstr("1,048,576 bytes")),
+              ElementsAre(AllOf(StartsWith("claims/large.md: "), HasSubstr("1,048,576")),
                           "claims/most.md: 1048576 bytes", ignored("en/out.md"), ignored("en/pipe.md"),
                           "en/step-1.md: 4 bytes", ignored("en/step-2.md.txt"), ignored("en/step-3.md")));
 }

@@ -10,7 +10,7 @@
 #include "messages/provenance.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/model_metrics.h"
-#include "tests/reason.h"
+#include "tests/message_matchers.h"
 
 namespace attnscope {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "profiler/metrics/metrics.h"
-#include "tests/reason.h"
+#include "tests/message_matchers.h"
 
 namespace attnscope {
 namespace {

@@ -16,8 +16,8 @@
 #include "kernels/registry.h"
 #include "kernels/tile_table.h"
 #include "messages/feature.h"
+#include "tests/message_matchers.h"
 #include "tests/profiler/points/fixtures.h"
-#include "tests/reason.h"
 
 namespace attnscope {
 namespace {

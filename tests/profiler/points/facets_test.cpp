@@ -8,6 +8,7 @@
 #include <memory>
 #include <set>
 
+#include "messages/field.h"
 #include "profiler/plan/fields.h"
 #include "profiler/tilemap/tile_selection.h"
 #include "tests/kernels/facts_only_algorithm.h"
@@ -67,10 +68,10 @@ TEST(Facets, EveryFieldSeparatesPoints) {
 
 TEST(Facets, EveryKnobSeparatesMaps) {
   for (const Knob& knob : built_in_algorithms().knobs()) {
-    PointSpec told = fixtures::spec("fa2", 1024);
-    told.knobs.set(knob.name, knob.words.empty() ? KnobValue(std::int64_t{1}) : KnobValue(knob.words.back()));
+    PointSpec changed = fixtures::spec("fa2", 1024);
+    changed.knobs.set(knob.name, knob.words.empty() ? KnobValue(std::int64_t{1}) : KnobValue(knob.words.back()));
     const Points points({fixtures::failed_point(fixtures::spec("fa2", 1024), Disposition::infeasible, "not asked"),
-                         fixtures::failed_point(told, Disposition::infeasible, "not asked")});
+                         fixtures::failed_point(changed, Disposition::infeasible, "not asked")});
     const PointTable table = points.table();
     const auto codes = combined_codes(table, map_facets());
     EXPECT_NE(codes[0], codes[1]) << knob.name;
@@ -94,11 +95,11 @@ TEST(Facets, DeclaredKnobsAreFacets) {
                                                                   .meaning = Message::verbatim("Who comes first"),
                                                                   .words = {"as_given", "longest"}}}}));
   const Algorithms algorithms(registry);
-  PointSpec told = fixtures::spec("mine", 1024);
-  told.knobs.set("cluster", std::int64_t{4});
-  told.knobs.set("order", std::string("longest"));
+  PointSpec changed = fixtures::spec("mine", 1024);
+  changed.knobs.set("cluster", std::int64_t{4});
+  changed.knobs.set("order", std::string("longest"));
   const PointRecord plain = fixtures::failed_point(fixtures::spec("mine", 1024), Disposition::infeasible, "not asked");
-  const PointRecord other = fixtures::failed_point(told, Disposition::infeasible, "not asked");
+  const PointRecord other = fixtures::failed_point(changed, Disposition::infeasible, "not asked");
   const PointTable table = Points({plain, other}).table(algorithms);
   const auto facets = map_facets(algorithms);
   EXPECT_THAT(keys_of(facets), testing::IsSupersetOf({"cluster", "order"}));
@@ -133,10 +134,10 @@ TEST(Facets, ASweptKnobIsAFacet) {
   const Algorithms algorithms(registry);
   std::vector<PointRecord> records;
   for (const std::int64_t value : {0, 4}) {
-    PointSpec told = fixtures::spec("mine", 1024);
-    told.knobs.set("cluster", value);
-    told.knobs.set("parts", value);
-    records.push_back(fixtures::failed_point(told, Disposition::infeasible, "not asked"));
+    PointSpec changed = fixtures::spec("mine", 1024);
+    changed.knobs.set("cluster", value);
+    changed.knobs.set("parts", value);
+    records.push_back(fixtures::failed_point(changed, Disposition::infeasible, "not asked"));
   }
   const PointTable table = Points(records).table(algorithms);
   EXPECT_EQ(swept_knob_values(table, table.rows()), (std::vector<KnobValueChoice>{{"parts", 0}, {"parts", 4}}));
@@ -158,25 +159,26 @@ TEST(Facets, AreInOrder) {
 }
 
 TEST(Facets, FieldsKeepTheirText) {
-  PointSpec told = fixtures::spec("fa2", 1024);
-  told.problem.dropout = 0.1;
-  told.problem.page = 64;
-  told.problem.deterministic = true;
-  const Points points({fixtures::ok_point(told), fixtures::ok_point(fixtures::spec("fa2", 1024))});
+  PointSpec changed = fixtures::spec("fa2", 1024);
+  changed.problem.dropout = 0.1;
+  changed.problem.page = 64;
+  changed.problem.deterministic = true;
+  const Points points({fixtures::ok_point(changed), fixtures::ok_point(fixtures::spec("fa2", 1024))});
   const PointTable table = points.table();
   struct Words {
-    std::string key, label, help, stem, usual, other;
+    std::string key;
+    Message label;
+    std::string stem, usual, other;
   };
-  for (const Words& words :
-       {Words{"dropout", "Dropout", "Probability with which an entry of P is dropped", "dropout", "0", "0.1"},
-        Words{"page", "Page", "Keys of a page of a paged K/V cache, or contiguous K and V", "page", "contiguous", "64"},
-        Words{"deterministic", "Deterministic", "Whether gradients repeat bitwise", "deterministic-", "no", "yes"}}) {
+  for (const Words& words : {Words{"dropout", msg::field::dropout{}, "dropout", "0", "0.1"},
+                             Words{"page", msg::field::page{}, "page", "contiguous", "64"},
+                             Words{"deterministic", msg::field::deterministic{}, "deterministic-", "no", "yes"}}) {
     const auto facets = curve_facets();
     const auto found = std::ranges::find(facets, words.key, [](const FacetPtr& each) { return each->key; });
     ASSERT_NE(found, facets.end()) << words.key;
     const Facet& facet = **found;
-    EXPECT_EQ(text(facet.label), words.label);
-    EXPECT_EQ(text(facet.help), words.help);
+    EXPECT_EQ(text(facet.label), text(words.label));
+    EXPECT_FALSE(text(facet.help).empty());
     EXPECT_EQ(facet.stem, words.stem);
     EXPECT_EQ(facet.usual, words.usual);
     EXPECT_TRUE(facet.quiet);

@@ -136,14 +136,14 @@ std::vector<PointRecord> diverse_points() {
   records.push_back(
       fixtures::failed_point(fixtures::spec("fa2", 77), Disposition::infeasible,
                              make_reason("refusal.head_dim", "d {} is not supported; supported: 64, 128.", 77)));
-  PointRecord told = fixtures::ok_point(fixtures::decode_spec("splitkv", 4096));
-  told.spec.knobs = {{"splits", 4}, {"nobody's", "word"}};
-  told.spec.problem.mask = *parse_mask("window:255:0");
-  told.spec.problem.dropout = 0.1;
-  told.spec.problem.page = 64;
-  told.spec.problem.deterministic = true;
-  told.spec.cache = CacheState::warm;
-  records.push_back(told);
+  PointRecord detailed = fixtures::ok_point(fixtures::decode_spec("splitkv", 4096));
+  detailed.spec.knobs = {{"splits", 4}, {"nobody's", "word"}};
+  detailed.spec.problem.mask = *parse_mask("window:255:0");
+  detailed.spec.problem.dropout = 0.1;
+  detailed.spec.problem.page = 64;
+  detailed.spec.problem.deterministic = true;
+  detailed.spec.cache = CacheState::warm;
+  records.push_back(detailed);
   records.push_back(in_rounds(fixtures::spec("naive", 1024), 4));
   records.push_back(fixtures::ok_point(fixtures::spec("fa2", 4096)));
   records.push_back(in_rounds(fixtures::spec("fa2", 2048), 2));

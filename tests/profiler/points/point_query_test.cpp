@@ -6,6 +6,7 @@
 
 #include "profiler/metrics/metrics.h"
 #include "profiler/points/query_fields.h"
+#include "tests/message_matchers.h"
 #include "tests/profiler/points/fixtures.h"
 
 namespace attnscope::analysis {
@@ -13,6 +14,7 @@ namespace {
 
 using fixtures::Points;
 using fixtures::spec;
+using test::HasWords;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -164,8 +166,8 @@ TEST_F(PointQueryTest, MetricsAreFieldsWithUnits) {
     EXPECT_THAT(rows("l2_sm_bytes>" + std::to_string(static_cast<int>(bound)) + "MiB"),
                 testing::ElementsAreArray(larger));
   }
-  EXPECT_EQ(error("time<soon"), "“time<soon”: time takes a number, optionally in ns, us, ms, s; “soon” is not one");
-  EXPECT_THAT(error("time<1MB"), testing::HasSubstr("“1MB” is not")) << "wrong unit";
+  EXPECT_THAT(error("time<soon"), HasWords("time<soon time ns us ms s soon"));
+  EXPECT_THAT(error("time<1MB"), HasWords("time 1MB")) << "wrong unit";
   EXPECT_THAT(completed("time_m"), ElementsAre("time_median_ns>"));
 }
 
@@ -202,38 +204,36 @@ TEST_F(PointQueryTest, MinusNegates) {
 }
 
 TEST_F(PointQueryTest, ErrorsNameTheTermAndTheFix) {
-  EXPECT_EQ(error("fa2 algoritm:fa2"), "“algoritm:fa2”: unknown field “algoritm”; did you mean algorithm?");
-  EXPECT_THAT(error("zzzzzz:1"), testing::StartsWith("“zzzzzz:1”: unknown field “zzzzzz”; available: algo, N, "));
-  EXPECT_EQ(error("d:"), "“d:”: missing value after d:");
-  EXPECT_EQ(error("N>="), "“N>=”: missing value after N>=");
-  EXPECT_EQ(error("d:64,"), "“d:64,”: missing value between commas or after the last one");
-  EXPECT_EQ(error("d:wide"), "“d:wide”: d takes a number; “wide” is not one");
-  EXPECT_EQ(error("d>auto"), "“d>auto”: d takes a number; “auto” is not one");
-  EXPECT_EQ(error("algo>fa1"), "“algo>fa1”: algo is not numeric, so > does not apply; use algo:VALUE");
-  EXPECT_EQ(error("N>1,2"), "“N>1,2”: > takes one number");
-  EXPECT_EQ(
-      error("status:oom"),
-      "“status:oom”: status has no value “oom”; available: ok, infeasible, out-of-memory, incorrect, compile-error, "
-      "timeout, crashed, no-counters, cancelled, throttled, extrapolated");
-  EXPECT_EQ(error("from:simulatd"), "“from:simulatd”: from has no value “simulatd”; did you mean simulated?");
-  EXPECT_THAT(error("pass:sideways"), testing::HasSubstr("fwd"));
-  EXPECT_EQ(error("4k"), "“4k”: a number needs a field, such as N:4k or d:4k");
-  EXPECT_EQ(error(":5"), "“:5”: missing field before “:”, such as d:128");
-  EXPECT_EQ(error("fa2 -"), "“-”: “-” needs a term to exclude, such as -d:64");
-  EXPECT_EQ(error("device:\"NVIDIA H200"), "“device:\"NVIDIA H200”: missing closing quotation mark");
+  EXPECT_THAT(error("fa2 algoritm:fa2"), HasWords("algoritm:fa2 algoritm algorithm?"));
+  EXPECT_THAT(error("zzzzzz:1"), HasWords("zzzzzz:1 zzzzzz algo N"));
+  EXPECT_THAT(error("d:"), HasWords("d"));
+  EXPECT_THAT(error("N>="), HasWords("N>="));
+  EXPECT_THAT(error("d:64,"), HasWords("d:64,"));
+  EXPECT_THAT(error("d:wide"), HasWords("d:wide d wide"));
+  EXPECT_THAT(error("d>auto"), HasWords("d>auto d auto"));
+  EXPECT_THAT(error("algo>fa1"), HasWords("algo>fa1 algo > algo:VALUE"));
+  EXPECT_THAT(error("N>1,2"), HasWords("N>1,2 >"));
+  EXPECT_THAT(error("status:oom"), HasWords("status:oom status oom ok infeasible out-of-memory incorrect compile-error "
+                                            "timeout crashed no-counters cancelled throttled extrapolated"));
+  EXPECT_THAT(error("from:simulatd"), HasWords("from:simulatd from simulatd simulated?"));
+  EXPECT_THAT(error("pass:sideways"), HasWords("pass sideways fwd bwd"));
+  EXPECT_THAT(error("4k"), HasWords("4k N:4k d:4k"));
+  EXPECT_THAT(error(":5"), HasWords("5 d:128"));
+  EXPECT_THAT(error("fa2 -"), HasWords("- -d:64"));
+  EXPECT_THAT(error("device:\"NVIDIA H200"), testing::HasSubstr("device:\"NVIDIA H200"));
 }
 
 TEST_F(PointQueryTest, ErrorsUseTheTypedName) {
-  EXPECT_THAT(error("time<1parsec"), testing::HasSubstr("”: time takes a number"));
-  EXPECT_THAT(error("N>>4"), testing::HasSubstr("”: N takes a number; “>4”"));
+  EXPECT_THAT(error("time<1parsec"), HasWords("time 1parsec"));
+  EXPECT_THAT(error("N>>4"), HasWords("N >4"));
 }
 
 TEST_F(PointQueryTest, HostileTextIsRejectedOrMatchesNothing) {
-  EXPECT_EQ(error(std::string(longest_query + 1, 'x')), "The filter has 2001 characters; the maximum is 2000.");
+  EXPECT_THAT(error(std::string(longest_query + 1, 'x')), HasWords("2001 2000"));
   EXPECT_LT(error(std::string(1000, 'y') + ":1").size(), 700U) << "long terms are abbreviated";
   EXPECT_THAT(rows("d:99999999999999999999999999999999999999M"), IsEmpty());
-  EXPECT_THAT(error("d:nan"), testing::HasSubstr("“nan” is not"));
-  EXPECT_THAT(error("N>inf"), testing::HasSubstr("“inf” is not"));
+  EXPECT_THAT(error("d:nan"), HasWords("d nan"));
+  EXPECT_THAT(error("N>inf"), HasWords("N inf"));
   EXPECT_THAT(rows("{field} %n \xFF\xFE\x01"), IsEmpty());
   std::string many;
   while (many.size() + 4 < longest_query) many += "-fa ";

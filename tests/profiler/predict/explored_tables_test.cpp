@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "messages/explorer.h"
 #include "tests/profiler/points/fixtures.h"
 
 namespace attnscope::analysis {
@@ -48,30 +49,29 @@ TEST(ExplorationTable, ValuesMatchTheExploration) {
   const Table table = figures({&e});
   EXPECT_EQ(table.rows, 15U) << "multi-GPU values are omitted";
   for (std::size_t i = 0; i < table.rows; ++i) EXPECT_GT(*table.columns[1].cell(i).number, 0) << i;
-  EXPECT_DOUBLE_EQ(*shown(table, "Time", 0).number, e.ns);
-  EXPECT_DOUBLE_EQ(*shown(table, "SM↔L2", 0).number, static_cast<double>(e.traffic.total()));
+  EXPECT_DOUBLE_EQ(*shown(table, text(msg::explorer::time{}), 0).number, e.ns);
+  EXPECT_DOUBLE_EQ(*shown(table, text(msg::explorer::l2_bytes{}), 0).number, static_cast<double>(e.traffic.total()));
 }
 
 TEST(ExplorationTable, RatingsFollowEachValuesDirection) {
   const Exploration tall = explored("fa2", 128, 64);
   const Exploration low = explored("fa2", 64, 64);
   const Table table = figures({&low, &tall});
-  EXPECT_TRUE(shown(table, "SM↔L2", 0).text.ends_with("worse")) << "more bytes";
-  EXPECT_EQ(shown(table, "SM↔L2", 0).tone, Tone::worse);
-  EXPECT_EQ(shown(table, "Intensity, SM↔L2", 0).tone, Tone::worse) << "lower intensity";
-  EXPECT_EQ(shown(table, "FLOPs, visible pairs", 1).text, shown(table, "FLOPs, visible pairs", 0).text);
-  const Shown memory = shown(table, "Shared memory a block", 0);
+  EXPECT_EQ(shown(table, text(msg::explorer::l2_bytes{}), 0).tone, Tone::worse) << "more bytes";
+  EXPECT_EQ(shown(table, text(msg::explorer::l2_intensity{}), 0).tone, Tone::worse) << "lower intensity";
+  EXPECT_EQ(shown(table, text(msg::explorer::flops{}), 1).text, shown(table, text(msg::explorer::flops{}), 0).text);
+  const Shown memory = shown(table, text(msg::explorer::shared{}), 0);
   EXPECT_EQ(memory.tone, Tone::plain) << "no better direction";
   EXPECT_TRUE(memory.text.ends_with("%") || memory.text.find("×") != std::string::npos) << memory.text;
   const Table other_way = figures({&tall, &low});
-  EXPECT_EQ(shown(other_way, "SM↔L2", 0).tone, Tone::better);
-  EXPECT_EQ(shown(other_way, "SM↔L2", 1).tone, Tone::plain);
+  EXPECT_EQ(shown(other_way, text(msg::explorer::l2_bytes{}), 0).tone, Tone::better);
+  EXPECT_EQ(shown(other_way, text(msg::explorer::l2_bytes{}), 1).tone, Tone::plain);
 }
 
 TEST(ExplorationTable, DifferentProblemsAreNotRated) {
   const Exploration full = explored("fa2", 128, 64);
   const Exploration causal = explored("fa2", 128, 64, "causal");
-  const Shown bytes = shown(figures({&causal, &full}), "SM↔L2", 0);
+  const Shown bytes = shown(figures({&causal, &full}), text(msg::explorer::l2_bytes{}), 0);
   EXPECT_EQ(bytes.tone, Tone::plain);
   EXPECT_TRUE(bytes.text.ends_with("  −47%")) << bytes.text;
 }
@@ -81,8 +81,9 @@ TEST(ExplorationTable, InfeasibleConfigurationsHaveNoValues) {
   const Exploration refused = explored("fa2", 512, 512);
   ASSERT_TRUE(refused.refusal);
   const Table table = figures({&runs, &refused});
-  EXPECT_EQ(shown(table, "Time", 1).text, "–");
-  EXPECT_EQ(shown(table, "Time", 0).text, shown(figures({&runs}), "Time", 0).text);
+  EXPECT_EQ(shown(table, text(msg::explorer::time{}), 1).text, "–");
+  EXPECT_EQ(shown(table, text(msg::explorer::time{}), 0).text,
+            shown(figures({&runs}), text(msg::explorer::time{}), 0).text);
   EXPECT_EQ(operands_table(refused).rows, 0U);
 }
 
@@ -98,7 +99,7 @@ TEST(ExplorationTable, StartsWithDifferingFieldsKnobsAndDevices) {
     EXPECT_EQ(table.columns[1].cell(i).text, expected[i].first) << i;
     EXPECT_EQ(table.columns[2].cell(i).text, expected[i].second) << i;
   }
-  EXPECT_EQ(row(table, "Time"), expected.size());
+  EXPECT_EQ(row(table, text(msg::explorer::time{})), expected.size());
 }
 
 }  // namespace

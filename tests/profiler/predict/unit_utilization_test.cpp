@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/model/pipeline_model.h"
+#include "messages/bound.h"
 #include "profiler/metrics/model_metrics.h"
 
 namespace attnscope::analysis {
@@ -87,7 +88,7 @@ TEST(UnitUtilization, CountedBoundUsesTheWholeTime) {
   EXPECT_EQ(bound.busiest.metric->key, "tensor_utilization_pct");
   EXPECT_DOUBLE_EQ(bound.busiest.value, 54);
   EXPECT_FALSE(bound.binds);
-  EXPECT_NE(text(words_of(bound)).find("latency and issue"), std::string::npos);
+  EXPECT_EQ(words_of(bound), Message(msg::bound::counted_alone{.counted = Message(msg::bound::latency{})}));
 }
 
 TEST(UnitUtilization, CountedUtilizationUsesTheWholeTime) {
@@ -117,15 +118,19 @@ TEST(UnitUtilization, ReportsContradictingBounds) {
                                             {"dram_utilization_pct", 12}}));
   ASSERT_TRUE(same);
   EXPECT_TRUE(same->agree);
-  EXPECT_EQ(text(words_of(*same)),
-            "Counters confirm the bound that is predicted: Tensor cores at 70%; counted Tensor cores at 72%.");
+  const auto at = [](const char* unit, const char* percent) {
+    return Message(msg::bound::unit_at{.percent = percent, .unit = find_metric(unit)->label()});
+  };
+  const char* const tensor = "tensor_utilization_pct";
+  EXPECT_EQ(words_of(*same), Message(msg::bound::agree{.counted = at(tensor, "72"), .predicted = at(tensor, "70")}));
   const auto other = compare_bounds(counted({{"model_tensor_utilization_pct", 70},
                                              {"model_dram_utilization_pct", 20},
                                              {"tensor_utilization_pct", 31},
                                              {"dram_utilization_pct", 82}}));
   ASSERT_TRUE(other);
   EXPECT_FALSE(other->agree);
-  EXPECT_EQ(text(words_of(*other)), "Predicted as the bound: Tensor cores at 70%; counted: DRAM at 82%.");
+  EXPECT_EQ(words_of(*other),
+            Message(msg::bound::differ{.counted = at("dram_utilization_pct", "82"), .predicted = at(tensor, "70")}));
   const auto agree = [](Counts values) { return compare_bounds(counted(values))->agree; };
   EXPECT_TRUE(
       agree({{"model_tensor_utilization_pct", 70}, {"tensor_utilization_pct", 68}, {"shared_utilization_pct", 72}}))

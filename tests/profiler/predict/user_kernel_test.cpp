@@ -8,6 +8,7 @@
 
 #include "kernels/user/new_kernel.h"
 #include "kernels/user/user_kernel.h"
+#include "messages/explorer.h"
 #include "profiler/predict/exploration.h"
 #include "profiler/predict/explored_tables.h"
 #include "tests/profiler/points/fixtures.h"
@@ -41,7 +42,7 @@ TEST(OwnKernel, HasNoTimeAndTheBytesOfItsLaw) {
   const Exploration fa2 =
       explore({.spec = fixtures::spec("fa2", 4096, 64, 32)}, fixtures::h200(), built_in_algorithms());
   EXPECT_EQ(e.traffic, fa2.traffic);
-  EXPECT_EQ(e.kernels.at(0).occupancy.blocks_per_sm, 8) << "256 threads a block";
+  EXPECT_EQ(e.kernels.at(0).occupancy.blocks_per_sm, 8) << "256 threads per block";
 }
 
 TEST(OwnKernel, UnknownValuesAreEmpty) {
@@ -49,9 +50,10 @@ TEST(OwnKernel, UnknownValuesAreEmpty) {
   const Exploration none = explored(false);
   const Table table = exploration_table({.exploration = &law}, ExploredColumn{.exploration = &none}, with_kernel(true));
   const std::map<std::string, std::pair<bool, bool>> expected{
-      {"Time", {false, false}},         {"TFLOP/s", {false, false}},   {"DRAM", {false, false}},
-      {"SM↔L2", {true, false}},         {"Occupancy", {false, false}}, {"Blocks an SM", {false, false}},
-      {"Threads a block", {true, true}}};
+      {text(msg::explorer::time{}), {false, false}},       {text(msg::explorer::rate{}), {false, false}},
+      {text(msg::explorer::dram_bytes{}), {false, false}}, {text(msg::explorer::l2_bytes{}), {true, false}},
+      {text(msg::explorer::occupancy{}), {false, false}},  {text(msg::explorer::blocks_per_sm{}), {false, false}},
+      {text(msg::explorer::threads{}), {true, true}}};
   std::size_t met = 0;
   for (std::size_t row = 0; row < table.rows; ++row) {
     const auto found = expected.find(table.columns[0].cell(row).text);

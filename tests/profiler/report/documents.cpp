@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "messages/report.h"
+
 namespace attnscope::report::documents {
 Input input_of(const fixtures::Points& points) {
   Input input;
@@ -62,6 +64,16 @@ std::vector<std::string> column(const Table& table, std::string_view key) {
   for (const std::vector<analysis::Cell>& row : table.rows)
     cells.push_back(row.at(static_cast<std::size_t>(place)).text);
   return cells;
+}
+
+Message faster(const std::string& ratio, const std::string& series, const std::string& origin) {
+  return msg::report::faster{
+      .origin = origin, .other = "*", .other_time = "*", .own_time = "*", .ratio = ratio, .series = series};
+}
+
+Message fewer_bytes(const std::string& ratio) {
+  return msg::report::fewer_bytes{
+      .origin = "*", .other = "*", .other_bytes = "*", .own_bytes = "*", .ratio = ratio, .series = "*"};
 }
 
 }  // namespace attnscope::report::documents

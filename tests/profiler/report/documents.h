@@ -23,4 +23,9 @@ namespace attnscope::report::documents {
 [[nodiscard]] Table table(const Document& document, std::string_view key);
 [[nodiscard]] std::vector<std::string> column(const Table& table, std::string_view key);
 
+/// Sentences of the answer for MatchesMessage; "*" matches any text.
+[[nodiscard]] Message faster(const std::string& ratio = "*", const std::string& series = "*",
+                             const std::string& origin = "*");
+[[nodiscard]] Message fewer_bytes(const std::string& ratio = "*");
+
 }  // namespace attnscope::report::documents

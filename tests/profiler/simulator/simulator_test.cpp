@@ -20,8 +20,8 @@
 
 #include "profiler/simulator/l2_behavior.h"
 #include "tests/kernels/programs.h"
+#include "tests/message_matchers.h"
 #include "tests/profiler/points/fixtures.h"
-#include "tests/reason.h"
 
 namespace attnscope {
 namespace {

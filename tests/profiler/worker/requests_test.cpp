@@ -10,7 +10,7 @@
 
 #include "kernels/registry.h"
 #include "profiler/worker/request_queue.h"
-#include "tests/reason.h"
+#include "tests/message_matchers.h"
 
 namespace attnscope {
 namespace {

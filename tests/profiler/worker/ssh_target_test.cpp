@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "profiler/worker/ssh.h"
-#include "tests/reason.h"
+#include "tests/message_matchers.h"
 
 namespace attnscope::worker {
 namespace {

@@ -18,8 +18,8 @@
 #include "profiler/worker/protocol.h"
 #include "profiler/worker/runner.h"
 #include "profiler/worker/worker_loop.h"
+#include "tests/message_matchers.h"
 #include "tests/profiler/measure/fake_device.h"
-#include "tests/reason.h"
 
 namespace attnscope::worker {
 namespace {
@@ -457,14 +457,14 @@ TEST_F(WorkerOpening, ClosedLinkIsNoAnswer) {
 
 TEST(WorkerLoop, RefusesUnsupportedRequests) {
   FakeDevice there;
-  std::vector<Event> said;
-  WorkerLoop loop(there, [&](const Event& event) { said.push_back(event); });
+  std::vector<Event> events;
+  WorkerLoop loop(there, [&](const Event& event) { events.push_back(event); });
   const CancelToken cancel;
   for (const char* request : {"dance", "measure", "count"}) {
     loop.answer({.request = request, .id = "4"}, cancel);
-    ASSERT_TRUE(std::holds_alternative<RefusedEvent>(said.back())) << request;
-    EXPECT_EQ(std::get<RefusedEvent>(said.back()).id, "4");
-    EXPECT_THAT(text(std::get<RefusedEvent>(said.back()).reason), HasSubstr(request));
+    ASSERT_TRUE(std::holds_alternative<RefusedEvent>(events.back())) << request;
+    EXPECT_EQ(std::get<RefusedEvent>(events.back()).id, "4");
+    EXPECT_THAT(text(std::get<RefusedEvent>(events.back()).reason), HasSubstr(request));
   }
   EXPECT_THAT(there.measured, IsEmpty());
 }
