@@ -18,12 +18,14 @@
 
 #include "storage/run_store.h"
 #include "storage/schema.h"
+#include "tests/message_matchers.h"
 #include "tests/sanitized.h"
 #include "tests/storage/store_test.h"
 
 namespace attnscope::testing {
 namespace {
 
+using test::HasWords;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -41,7 +43,7 @@ void expect_open_error(const std::filesystem::path& file, Kind kind) {
     EXPECT_THAT(error.what(), Not(AnyOf(HasSubstr("\n"), HasSubstr("***"))));
   }
   EXPECT_TRUE(content(file) == before) << "the file was changed";
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(file.parent_path()), {}), 1) << "something was left";
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(file.parent_path()), {}), 1) << "files are left";
 }
 
 /// Returns the exit code of a child, or the negative signal number.
@@ -74,7 +76,7 @@ struct OpenErrorCase {
   const char* name;
   Kind kind;
   void (*change)(const std::filesystem::path& file);
-  std::vector<std::string> words = {};
+  std::string words = {};  ///< in the error
 };
 
 class UnreadableFiles : public ::testing::TestWithParam<OpenErrorCase> {};
@@ -86,7 +88,7 @@ TEST_P(UnreadableFiles, are_not_modified) {
   GetParam().change(file);
   expect_open_error(file, GetParam().kind);
   const FileError error = storage_error_of([&] { (void)RunStore::open(file, Mode::read_only); });
-  for (const std::string& words : GetParam().words) EXPECT_THAT(error.what(), HasSubstr(words));
+  EXPECT_THAT(error.what(), HasWords(GetParam().words));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -102,31 +104,25 @@ INSTANTIATE_TEST_SUITE_P(
                         SQLite::Database other(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
                         other.exec("PRAGMA journal_mode = WAL; CREATE TABLE places (url); PRAGMA user_version = 77");
                       }},
-        OpenErrorCase{"of_an_earlier_schema",
-                      Kind::other_schema,
+        OpenErrorCase{"of_an_earlier_schema", Kind::other_schema,
                       [](const std::filesystem::path& file) {
                         SQLite::Database earlier(file.string(), SQLite::OPEN_READWRITE);
                         earlier.exec("PRAGMA user_version = " + std::to_string(schema_version - 1));
                       },
-                      {fmt::format("schema version {};", schema_version - 1),
-                       fmt::format("supports version {}", schema_version)}},
-        OpenErrorCase{"of_a_later_schema",
-                      Kind::other_schema,
+                      fmt::format("{} {}", schema_version - 1, schema_version)},
+        OpenErrorCase{"of_a_later_schema", Kind::other_schema,
                       [](const std::filesystem::path& file) {
                         SQLite::Database later(file.string(), SQLite::OPEN_READWRITE);
                         later.exec("PRAGMA user_version = " + std::to_string(schema_version + 1));
                       },
-                      {fmt::format("schema version {};", schema_version + 1),
-                       fmt::format("supports version {}", schema_version)}},
+                      fmt::format("{} {}", schema_version + 1, schema_version)},
         OpenErrorCase{
             "overwritten", Kind::damaged,  // all pages except the header
             [](const std::filesystem::path& file) { overwrite(file, 4096, std::filesystem::file_size(file) - 4096); }},
-        OpenErrorCase{"one_page_overwritten",
-                      Kind::damaged,
+        OpenErrorCase{"one_page_overwritten", Kind::damaged,
                       [](const std::filesystem::path& file) {
                         overwrite(file, std::filesystem::file_size(file) / 2048 * 1024, 1024);
-                      },
-                      {"is damaged: ", "age "}},
+                      }},
         OpenErrorCase{"cut_short", Kind::damaged,
                       [](const std::filesystem::path& file) {
                         std::filesystem::resize_file(file, std::filesystem::file_size(file) / 2);
@@ -147,7 +143,7 @@ TEST_F(FileErrors, second_concurrent_collector_is_rejected) {
     for (const auto& name : {file, folder / "alias.attnscope"}) {
       const FileError error = storage_error_of([&] { RunStore::open(name, Mode::collect); });
       EXPECT_EQ(error.kind(), Kind::locked) << error.what();
-      EXPECT_THAT(error.what(), HasSubstr("process " + std::to_string(::getpid())));
+      EXPECT_THAT(error.what(), HasWords(std::to_string(::getpid())));
     }
     EXPECT_NO_THROW(RunStore::open(file, Mode::read_only));
     EXPECT_EQ(storage_error_of([&] { RunStore::open(file, Mode::collect); }).kind(), Kind::locked)
@@ -160,7 +156,7 @@ TEST_F(FileErrors, second_concurrent_collector_is_rejected) {
 TEST_F(FileErrors, no_such_folder) {
   const FileError error = storage_error_of([&] { RunStore::open(folder / "no/a.attnscope", Mode::collect); });
   EXPECT_EQ(error.kind(), Kind::not_writable);
-  EXPECT_THAT(error.what(), HasSubstr("No such file or directory"));
+  EXPECT_THAT(error.what(), HasSubstr(std::strerror(ENOENT)));
 }
 
 TEST_F(FileErrors, not_writable) {
@@ -202,7 +198,7 @@ TEST_F(FileErrors, full_disk_keeps_committed_points) {
 }
 
 TEST_F(FileErrors, exhausted_descriptors_are_reported) {
-  if (test::sanitized()) GTEST_SKIP() << "the undefined-behaviour sanitizer needs a file descriptor of its own";
+  if (test::sanitized()) GTEST_SKIP() << "the undefined-behavior sanitizer needs a file descriptor of its own";
   for (int left = 0; left < 6; ++left) {
     const TemporaryFolder fresh;
     const auto name = fresh / "a.attnscope";
@@ -233,8 +229,7 @@ TEST_F(FileErrors, full_disk_leaves_no_new_file) {
     const rlimit limit{4096, 4096};
     ::setrlimit(RLIMIT_FSIZE, &limit);
     const FileError error = storage_error_of([&] { RunStore::open(file, Mode::collect); });
-    const bool boasts = std::string(error.what()).find("are kept") != std::string::npos;
-    ::_exit(error.kind() == Kind::disk_full && !boasts ? 0 : 1);
+    ::_exit(error.kind() == Kind::disk_full ? 0 : 1);
   }
   EXPECT_EQ(exit_code(child), 0);
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));

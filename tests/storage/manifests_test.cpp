@@ -16,12 +16,15 @@
 #include "storage/bounds.h"
 #include "storage/merge.h"
 #include "storage/run_store.h"
+#include "tests/message_matchers.h"
 #include "tests/storage/store_test.h"
 
 namespace attnscope::testing {
 namespace {
 
 namespace fs = std::filesystem;
+using test::HasWords;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -86,7 +89,7 @@ TEST_F(StoredManifests, ResumedRunRejectsAnotherVersion) {
   store.add_point(run, 0, stated_by(full_));
   const FileError error =
       storage_error_of([&] { store.add_point(run, 1, stated_by(with_changed_source(full_), 128)); });
-  EXPECT_THAT(error.what(), HasSubstr("another version of mine"));
+  EXPECT_THAT(error.what(), HasWords("mine --resume"));
   store.add_point(run, 1, stated_by(full_, 128));
   EXPECT_THAT(store.points(), SizeIs(2));
   store.add_point(store.begin_run(full_header()), 0, stated_by(with_changed_source(full_)));
@@ -116,7 +119,7 @@ TEST_F(StoredManifests, RoundsRequireTheSameManifest) {
   store.add_point(run, 0, stated_by(full_));
   store.add_round(run, 0, 1, stated_by(full_));
   const FileError error = storage_error_of([&] { store.add_round(run, 0, 2, stated_by(with_changed_source(full_))); });
-  EXPECT_THAT(error.what(), HasSubstr("another version of mine"));
+  EXPECT_THAT(error.what(), HasWords("mine --resume"));
   store.finish_run(run, StoredRunState::complete);
   const std::vector<StoredPoint> points = store.points();
   ASSERT_THAT(points, SizeIs(1));
@@ -155,7 +158,7 @@ TEST_F(StoredManifests, CheckDetectsDamagedSources) {
   EXPECT_NE(RunStore::open(file, Mode::read_only).points().at(0).record.manifest, nullptr);
   const FileCheck check = check_file(file);
   ASSERT_THAT(check.invalid_rows, SizeIs(1));
-  EXPECT_THAT(text(check.invalid_rows[0].why), HasSubstr("source my.cu"));
+  EXPECT_THAT(text(check.invalid_rows[0].why), HasWords("my.cu"));
 }
 
 TEST_F(StoredManifests, OutOfBoundsManifestsAreRejected) {
@@ -195,8 +198,8 @@ TEST_F(StoredManifests, RegisterKernelsForReading) {
   const fs::path other = write("b.attnscope", {record, simple_record(8)});
   const std::vector<Message> lines = register_manifests(RunStore::open(other, Mode::read_only));
   ASSERT_THAT(lines, SizeIs(2));
-  EXPECT_THAT(text(lines[0]), HasSubstr("b.attnscope: the manifest of kernel of-a-file differs from"));
-  EXPECT_THAT(text(lines[1]), HasSubstr("manifest of of-a-file rejected"));
+  EXPECT_THAT(text(lines[0]), AllOf(HasSubstr("b.attnscope"), HasWords("of-a-file")));
+  EXPECT_THAT(text(lines[1]), HasWords("of-a-file"));
   EXPECT_FALSE(known_algorithms().find("of-a-file")->facts().reports_traffic);
   EXPECT_EQ(known_algorithms().find("another"), nullptr);
 }

@@ -13,12 +13,14 @@
 #include "storage/checksum.h"
 #include "storage/exchange/export.h"
 #include "storage/run_store.h"
+#include "tests/message_matchers.h"
 #include "tests/storage/store_test.h"
 
 namespace attnscope::testing {
 namespace {
 
 namespace fs = std::filesystem;
+using test::HasWords;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -218,8 +220,7 @@ TEST_F(Merge, conflicting_points_are_an_error_naming_both_files) {
     alter(changed, change);
     for (const Paths& files : {Paths{one, changed}, Paths{begun, changed, one}}) {
       const FileError error = storage_error_of([&] { (void)merge("all.attnscope", files); });
-      EXPECT_THAT(error.what(),
-                  AllOf(HasSubstr("one.attnscope"), HasSubstr("changed.attnscope"), HasSubstr("plan index ")))
+      EXPECT_THAT(error.what(), AllOf(HasSubstr("one.attnscope"), HasSubstr("changed.attnscope"), HasSubstr("index")))
           << change;
       EXPECT_FALSE(fs::exists(folder_ / "all.attnscope"));
     }
@@ -227,7 +228,7 @@ TEST_F(Merge, conflicting_points_are_an_error_naming_both_files) {
   EXPECT_THAT(storage_error_of([&] {
                 (void)write_compact_copy({one, folder_ / "changed.attnscope"}, folder_ / "c");
               }).what(),
-              HasSubstr("differs from its copy"));
+              HasSubstr("changed.attnscope"));
 }
 
 TEST_F(Merge, conflicting_plans_are_an_error) {
@@ -236,10 +237,7 @@ TEST_F(Merge, conflicting_plans_are_an_error) {
   const fs::path one = write("one.attnscope", header, {64});
   header.plan_hash = "another";
   const fs::path two = write("two.attnscope", header, {64}, StoredRunState::complete, 1);
-  EXPECT_THAT(storage_error_of([&] {
-                (void)merge("all.attnscope", {one, two});
-              }).what(),
-              AllOf(HasSubstr(header.uid), HasSubstr("different plan")));
+  EXPECT_THAT(storage_error_of([&] { (void)merge("all.attnscope", {one, two}); }).what(), HasWords(header.uid));
 }
 
 TEST_F(Merge, runs_are_sorted_by_first_start) {
@@ -346,7 +344,7 @@ TEST_F(Merge, damaged_file_is_an_error_unless_skipped) {
 TEST_F(Merge, existing_target_is_not_overwritten) {
   const fs::path a = write("a.attnscope", header_of("plan", 1), {64});
   const fs::path b = write("b.attnscope", header_of("plan", 1), {128});
-  EXPECT_THAT(storage_error_of([&] { (void)merge("b.attnscope", {a}); }).what(), HasSubstr("already exists"));
+  EXPECT_THAT(storage_error_of([&] { (void)merge("b.attnscope", {a}); }).what(), HasSubstr("b.attnscope"));
   EXPECT_THAT(lengths_in(b), ElementsAre(128));
 }
 
@@ -356,7 +354,7 @@ TEST_F(Merge, reports_objects_that_are_not_copied) {
   const MergeReport report = merge("all.attnscope", {a});
   EXPECT_TRUE(report.whole());
   ASSERT_THAT(report.not_copied, SizeIs(1));
-  EXPECT_THAT(text(report.not_copied[0]), HasSubstr("table notes"));
+  EXPECT_THAT(text(report.not_copied[0]), HasWords("table notes"));
 }
 
 }  // namespace

@@ -13,12 +13,14 @@
 
 #include "storage/merge.h"
 #include "storage/run_store.h"
+#include "tests/message_matchers.h"
 #include "tests/storage/store_test.h"
 
 namespace attnscope::testing {
 namespace {
 
 namespace fs = std::filesystem;
+using test::HasWords;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -101,14 +103,14 @@ TEST_F(RunEdits, invalid_edits_change_nothing) {
     change(wrong);
     return std::string(storage_error_of([&] { edit({1}, wrong); }).what());
   };
-  EXPECT_THAT(refused([](RunEdit& e) { e.name = "two\nlines"; }), HasSubstr("one line of printable text"));
-  EXPECT_THAT(refused([](RunEdit& e) { e.name = std::string(201, 'x'); }), HasSubstr("maximum: 200"));
-  EXPECT_THAT(refused([](RunEdit& e) { e.note = "\x1b[2J"; }), HasSubstr("note contains control characters"));
-  EXPECT_THAT(refused([](RunEdit& e) { e.tag = {"fine", "not fine"}; }), HasSubstr("invalid run tag \"not fine\""));
-  EXPECT_THAT(refused([](RunEdit& e) { e.tag = {""}; }), HasSubstr("invalid run tag"));
+  EXPECT_THAT(refused([](RunEdit& e) { e.name = "two\nlines"; }), HasWords("name"));
+  EXPECT_THAT(refused([](RunEdit& e) { e.name = std::string(201, 'x'); }), HasWords("201 200"));
+  EXPECT_THAT(refused([](RunEdit& e) { e.note = "\x1b[2J"; }), HasWords("note"));
+  EXPECT_THAT(refused([](RunEdit& e) { e.tag = {"fine", "not fine"}; }), HasWords("tag not fine"));
+  EXPECT_THAT(refused([](RunEdit& e) { e.tag = {""}; }), HasWords("tag"));
   RunEdit fine;
   fine.name = "x";
-  EXPECT_THAT(storage_error_of([&] { edit({1, 7}, fine); }).what(), HasSubstr("has no run 7"));
+  EXPECT_THAT(storage_error_of([&] { edit({1, 7}, fine); }).what(), HasWords("run 7"));
   EXPECT_EQ(annotations(1), RunAnnotations());
 }
 
@@ -120,7 +122,7 @@ TEST_F(RunEdits, damaged_annotations_do_not_invalidate_the_run) {
     EXPECT_THAT(store.runs(), SizeIs(2));
     EXPECT_THAT(lengths_in(file_), ElementsAre(64, 128));
     ASSERT_THAT(store.invalid_rows(), SizeIs(1));
-    EXPECT_THAT(text(store.invalid_rows().at(0).where), HasSubstr("name, note and tags of run 1"));
+    EXPECT_THAT(text(store.invalid_rows().at(0).where), HasWords("run 1 name note tags"));
   }
 
   // A new edit repairs damaged texts.

@@ -14,12 +14,14 @@
 #include "profiler/metrics/rounds.h"
 #include "storage/exchange/export.h"
 #include "storage/exchange/import_values.h"
+#include "tests/message_matchers.h"
 #include "tests/storage/exchange/tables.h"
 #include "tests/storage/samples.h"
 
 namespace attnscope::testing {
 namespace {
 
+using test::HasWords;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Mode = RunStore::Mode;
@@ -117,62 +119,62 @@ TEST(ImportCsv, GroupsRoundsAndSeparatesRuns) {
 TEST(ImportCsv, SkipsRowsWithoutNumbersUnlessFailed) {
   const Import import = imported(
       "algorithm,N,heads,d,time_ns,disposition,reason\n"
-      "a,64,1,64,5,,\na,128,1,64,,,\na,256,1,64,,out-of-memory,\"needs 9 GB, it says\"\n");
+      "a,64,1,64,5,,\na,128,1,64,,,\na,256,1,64,,out-of-memory,\"needs 9 GB, 8 GB are free\"\n");
   ASSERT_EQ(import.devices.size(), 1U);
   EXPECT_EQ(import.empty_rows, 1U);
   ASSERT_EQ(import.devices[0].points.size(), 2U);
   EXPECT_EQ(import.devices[0].points[1].disposition, Disposition::out_of_memory);
-  EXPECT_EQ(text(import.devices[0].points[1].reason), "needs 9 GB, it says");
+  EXPECT_EQ(text(import.devices[0].points[1].reason), "needs 9 GB, 8 GB are free");
 }
 
 TEST(ImportCsv, ReasonHasTextAndCode) {
   const Import import =
-      imported("algorithm,N,heads,d,disposition,reason,reason_code\na,64,1,64,crashed,its words,point.gpu_gone\n");
+      imported("algorithm,N,heads,d,disposition,reason,reason_code\na,64,1,64,crashed,of the file,point.gpu_gone\n");
   EXPECT_EQ(import.devices[0].points[0].reason.id, "point.gpu_gone");
-  EXPECT_EQ(text(import.devices[0].points[0].reason), "its words");
+  EXPECT_EQ(text(import.devices[0].points[0].reason), "of the file");
 }
 
 TEST(ImportJson, RejectsDeepNesting) {
   EXPECT_THAT(import_error(R"([{"algorithm": "a", "N": 64, "heads": 1, "d": 64, "more": )" + std::string(100'000, '[') +
                                std::string(100'000, ']') + "}]",
                            ImportFormat::json),
-              HasSubstr("deeper than 16"));
+              HasWords("16"));
 }
 
 TEST(ImportCsv, ErrorsNameLineAndColumn) {
   const std::string header = "algorithm,N,heads_q,heads_kv,d,mask,time_ns\n";
   const std::pair<std::string, std::string> cases[] = {
-      {"", "empty"},
-      {"algorithm|N|heads\n", "line 1: only one column"},
-      {"algorithm;N;heads\n", "line 1: missing column 'd'"},
-      {"algorithm,n_q,heads,d\n", "line 1: missing column 'n_k' (or 'N') (rename column 'n_q'?)"},
-      {"algorithm,N,heads,d,d\n", "line 1: duplicate column 'd'"},
-      {header, "no row has a time"},
-      {"algorithm,N,heads,d,time\na,64,1,64,5\n", "unknown columns: time"},
-      {"algorithm,N,heads,d,time_ms\na,64,1,64,5x\n", "line 2, column 'time_ms': '5x' is not a number"},
-      {"algorithm\tN\theads\td\ttime_ns\na\t64\t1\t64\t1,024\n", "'1,024' is not a number"},
-      {"algorithm;N;heads;d;time_ns\na;64;1;64;1,5\n", "'1,5' is not a number"},
-      {header + "a,64,1,1,64,full\n", "line 2: 6 fields"},
-      {header + "a,64,1,1,64,full,5\n\na,6x,1,1,64,full,5\n", "line 4, column 'N': '6x' is not a number"},
-      {header + "a,64.5,1,1,64,full,5\n", "line 2, column 'N': '64.5'"},
-      {header + "a,0,1,1,64,full,5\n", "line 2, column 'N': N must be at least 1, not 0"},
-      {header + "a,64,,1,64,full,5\n", "line 2: missing heads_q (or heads)"},
-      {header + "a,64,3,2,64,full,5\n", "line 2: heads_q (3) must be a multiple of heads_kv (2)"},
-      {header + "a,64,1,1,64,lengths:100,5\n", "line 2: key length 100 exceeds n_k (64)"},
-      {header + "a,64,1,1,64,diagonal,5\n", "line 2, column 'mask': mask 'diagonal'"},
-      {header + "a,64,1,1,64,full,-5\n", "line 2, column 'time_ns': -5 is below zero"},
-      {header + "a,64,1,1,64,full,0\n", "line 2, column 'time_ns': a time of 0 ns"},
-      {"algorithm,N,heads,d,time_median_ns\na,64,1,64,0\n", "line 2, column 'time_median_ns': a time of 0 ns"},
-      {"algorithm,N,heads,d,dram_read_bytes\na,64,1,64,-1\n", "line 2, column 'dram_read_bytes': -1 is below zero"},
-      {header + "a,64,1,1,64,full,inf\n", "line 2, column 'time_ns': the value is infinite"},
-      {header + "a,64,1,1,64,full,fast\n", "line 2, column 'time_ns': 'fast' is not a number"},
-      {header + ",64,1,1,64,full,5\n", "line 2: missing algorithm"},
-      {header + "\"a\nb\",64,1,1,64,full,5\n", "line 2: the name of the algorithm contains control characters"},
-      {header + "\"a,64,1,1,64,full,5\n", "line 2: unterminated quoted field"},
-      {header + "\"a\"b,64,1,1,64,full,5\n", "line 2, column 1: text after the closing quote"},
-      {header + "a,64,1,1,64,full,5\n\xff", "line 3: byte 1"},
+      {"", ""},
+      {"algorithm|N|heads\n", "line 1 column"},
+      {"algorithm;N;heads\n", "line 1 column d"},
+      {"algorithm,n_q,heads,d\n", "line 1 column n_k N n_q"},
+      {"algorithm,N,heads,d,d\n", "line 1 column d"},
+      {header, ""},
+      {"algorithm,N,heads,d,time\na,64,1,64,5\n", "time time_ns"},
+      {"algorithm,N,heads,d,time_ms\na,64,1,64,5x\n", "line 2 column time_ms 5x"},
+      {"algorithm\tN\theads\td\ttime_ns\na\t64\t1\t64\t1,024\n", "1,024"},
+      {"algorithm;N;heads;d;time_ns\na;64;1;64;1,5\n", "1,5"},
+      {header + "a,64,1,1,64,full\n", "line 2 6"},
+      {header + "a,64,1,1,64,full,5\n\na,6x,1,1,64,full,5\n", "line 4 column N 6x"},
+      {header + "a,64.5,1,1,64,full,5\n", "line 2 column N 64.5"},
+      {header + "a,0,1,1,64,full,5\n", "line 2 column N 1 0"},
+      {header + "a,64,,1,64,full,5\n", "line 2 heads_q heads"},
+      {header + "a,64,3,2,64,full,5\n", "line 2 heads_q 3 heads_kv"},
+      {header + "a,64,1,1,64,lengths:100,5\n", "line 2 100 n_k 64"},
+      {header + "a,64,1,1,64,diagonal,5\n", "line 2 column mask diagonal"},
+      {header + "a,64,1,1,64,full,-5\n", "line 2 column time_ns -5"},
+      {header + "a,64,1,1,64,full,0\n", "line 2 column time_ns 0"},
+      {"algorithm,N,heads,d,time_median_ns\na,64,1,64,0\n", "line 2 column time_median_ns 0"},
+      {"algorithm,N,heads,d,dram_read_bytes\na,64,1,64,-1\n", "line 2 column dram_read_bytes -1"},
+      {header + "a,64,1,1,64,full,inf\n", "line 2 column time_ns"},
+      {header + "a,64,1,1,64,full,fast\n", "line 2 column time_ns fast"},
+      {header + ",64,1,1,64,full,5\n", "line 2 algorithm"},
+      {header + "\"a\nb\",64,1,1,64,full,5\n", "line 2"},
+      {header + "\"a,64,1,1,64,full,5\n", "line 2"},
+      {header + "\"a\"b,64,1,1,64,full,5\n", "line 2 column 1"},
+      {header + "a,64,1,1,64,full,5\n\xff", "line 3 1"},
   };
-  for (const auto& [text, says] : cases) EXPECT_THAT(import_error(text), HasSubstr(says)) << text;
+  for (const auto& [text, words] : cases) EXPECT_THAT(import_error(text), HasWords(words)) << text;
 }
 
 TEST(ImportJson, ReadsADocumentOrAnArray) {
@@ -201,34 +203,32 @@ TEST(ImportJson, ErrorsNameTheElement) {
            fact + "}]}";
   };
   const std::pair<std::string, std::string> cases[] = {
-      {"{\"points\":[\n{]}", "line 2, column 2"},
-      {"{}", "missing \"points\""},
-      {R"({"format":"attnscope-export","version":3,"points":[]})", "version 3"},
-      {R"({"points":{}})", "not an array"},
-      {"[]", "no row has a time"},
-      {"[7]", "points[0]: not a JSON object"},
-      {R"([{"algorithm":"a","N":64,"heads":1,"d":"wide"}])", "points[0], column 'd': 'wide' is not a number"},
-      {R"([{"algorithm":"a","N":[64],"heads":1,"d":64}])", "points[0], column 'N': not a single value"},
-      {R"([{"algorithm":"a","N":64,"heads":1,"d":64,"samples_ns":["x"]}])",
-       "column 'samples_ns': a sample is not a number"},
+      {"{\"points\":[\n{]}", "line 2 column"},
+      {"{}", "points"},
+      {R"({"format":"attnscope-export","version":3,"points":[]})", "3"},
+      {R"({"points":{}})", "points"},
+      {"[]", ""},
+      {"[7]", "points[0] JSON"},
+      {R"([{"algorithm":"a","N":64,"heads":1,"d":"wide"}])", "points[0] column d wide"},
+      {R"([{"algorithm":"a","N":[64],"heads":1,"d":64}])", "points[0] column N"},
+      {R"([{"algorithm":"a","N":64,"heads":1,"d":64,"samples_ns":["x"]}])", "column samples_ns"},
       {R"([{"algorithm":"a","N":64,"heads":1,"d":64,"metrics":{"dram_read_bytes":{"value":1,"unit":"ns"}}}])",
-       "column 'dram_read_bytes': the unit is 'ns'; expected byte"},
-      {R"([{"algorithm":"a","N":64,"heads":1,"d":64,"time_ns":1e999}])", "number overflow parsing '1e999'"},
-      {R"([{"algorithm":"a","N":64,"heads":1,"d":64,"d":128,"time_ns":1}])", "points[0]: duplicate key 'd'"},
-      {R"({"points":[{"algorithm":"a","N":64,"heads":1,"d":64,"time_ns":1}],"points":[]})", "duplicate key 'points'"},
-      {R"([{"algorithm":"a","N":64,"heads":1,"d":64,"samples_ns":[1,null]}])", "a sample is not a number"},
-      {R"([{"algorithm":"a","N":64,"heads":1,"d":64,"samples_ns":[1,0]}])",
-       "points[0], column 'samples_ns': a time of 0 ns"},
+       "column dram_read_bytes ns byte"},
+      {R"([{"algorithm":"a","N":64,"heads":1,"d":64,"time_ns":1e999}])", "1e999"},
+      {R"([{"algorithm":"a","N":64,"heads":1,"d":64,"d":128,"time_ns":1}])", "points[0] d"},
+      {R"({"points":[{"algorithm":"a","N":64,"heads":1,"d":64,"time_ns":1}],"points":[]})", "points"},
+      {R"([{"algorithm":"a","N":64,"heads":1,"d":64,"samples_ns":[1,null]}])", "samples_ns"},
+      {R"([{"algorithm":"a","N":64,"heads":1,"d":64,"samples_ns":[1,0]}])", "points[0] column samples_ns 0"},
       {R"([{"algorithm":"a","N":64,"heads":1,"d":64,"metrics":{"x__y":{"value":1e308,"unit":"Tbyte"}}}])",
-       "column 'x__y': the value is infinite"},
-      {R"([{"algorithm":"a","N":1e18,"heads":1,"d":64,"time_ns":1}])", "column 'N': '1e+18'"},
-      {devices(R"("sm_count":1e30)"), "devices[0], 'sm_count': 1e+30 is out of range"},
-      {devices(R"("l2_bytes":-1)"), "devices[0], 'l2_bytes': -1 is out of range"},
-      {devices(R"("max_blocks_per_sm":1.5)"), "devices[0], 'max_blocks_per_sm': 1.5 is out of range"},
-      {devices(R"("compute_capability":"9")"), "devices[0], 'compute_capability': '9' is not a compute capability"},
-      {devices(R"("compute_capability":"99999999999.0")"), "devices[0], 'compute_capability'"},
+       "column x__y"},
+      {R"([{"algorithm":"a","N":1e18,"heads":1,"d":64,"time_ns":1}])", "column N 1e+18"},
+      {devices(R"("sm_count":1e30)"), "devices[0] sm_count 1e+30"},
+      {devices(R"("l2_bytes":-1)"), "devices[0] l2_bytes -1"},
+      {devices(R"("max_blocks_per_sm":1.5)"), "devices[0] max_blocks_per_sm 1.5"},
+      {devices(R"("compute_capability":"9")"), "devices[0] compute_capability 9"},
+      {devices(R"("compute_capability":"99999999999.0")"), "devices[0] compute_capability"},
   };
-  for (const auto& [text, says] : cases) EXPECT_THAT(import_error(text, ImportFormat::json), HasSubstr(says)) << text;
+  for (const auto& [text, words] : cases) EXPECT_THAT(import_error(text, ImportFormat::json), HasWords(words)) << text;
 }
 
 /// Exports of a stored file can be imported.
@@ -397,6 +397,11 @@ std::string import_outcome(const Import& import, std::string_view name) {
   return fmt::format("{} [{}]", column->becomes, column->kept_in);
 }
 
+bool is_skipped(const Import& import, std::string_view name) {
+  return std::ranges::any_of(
+      import.columns, [&](const ImportedColumn& column) { return column.name == name && !column.left_out.empty(); });
+}
+
 TEST(ImportColumns, DescribeCsvColumns) {
   const Import import = imported(
       "algorithm,N,heads,d,note,time_ns,tflops,dram__bytes_read.sum,lts__x.sum,dram_write_bytes\n"
@@ -407,19 +412,20 @@ TEST(ImportColumns, DescribeCsvColumns) {
                                  "lts__x.sum", "dram_write_bytes"));
   EXPECT_EQ(import_outcome(import, "algorithm"), "algorithm []");
   EXPECT_EQ(import_outcome(import, "N"), "n_q, n_k []");
-  EXPECT_EQ(import_outcome(import, "note"), "not a field, knob, metric or counter");
+  EXPECT_TRUE(is_skipped(import, "note"));
   EXPECT_EQ(import_outcome(import, "time_ns"), "time_median_ns [ns]");
-  EXPECT_EQ(import_outcome(import, "tflops"), "derived from other columns");
+  EXPECT_TRUE(is_skipped(import, "tflops"));
   EXPECT_EQ(import_outcome(import, "dram__bytes_read.sum"), "dram_read_bytes [byte]");
   EXPECT_EQ(import_outcome(import, "lts__x.sum"), "lts__x.sum [1]");
-  EXPECT_EQ(import_outcome(import, "dram_write_bytes"), "no values");
+  EXPECT_TRUE(is_skipped(import, "dram_write_bytes"));
   EXPECT_EQ(import.columns[7].example, "2048");
 }
 
 TEST(ImportColumns, SkipWideColumnIfBothFieldsExist) {
   const Import both = imported("algorithm,N,n_q,n_k,heads,d,time_ns\nfa2,512,1,64,1,64,1000\n");
   EXPECT_EQ(both.devices[0].points[0].spec.problem.n_k, 64);
-  EXPECT_EQ(import_outcome(both, "N"), "replaced by columns n_q and n_k");
+  EXPECT_TRUE(is_skipped(both, "N"));
+  EXPECT_THAT(import_outcome(both, "N"), HasWords("n_q n_k"));
   EXPECT_EQ(import_outcome(both, "heads"), "heads_q, heads_kv []");
   EXPECT_THAT(both.ignored, ElementsAre("N"));
   const Import one = imported("algorithm,N,n_q,heads,d,time_ns\nfa2,512,1,1,64,1000\n");
@@ -435,7 +441,7 @@ TEST(ImportCsv, TimeWithQuartilesIsAMedian) {
   EXPECT_EQ(value_of(point, metric_key::time_q1_ns), 1.5e6);
   EXPECT_EQ(value_of(point, metric_key::time_q3_ns), 1.7e6);
   EXPECT_THAT(import_error("algorithm,N,heads,d,time_ms,time_median_us\nx,1024,16,64,1.5,99\n"),
-              HasSubstr("column 'time_median_us': time 99 µs contradicts the row's other time, 1.50 ms"));
+              HasWords("column time_median_us 99 1.50 ms"));
 }
 
 TEST(ImportCsv, ReadsCountersWithUnits) {
@@ -472,7 +478,7 @@ TEST(ImportCsv, DetectsSeparatorAndUnits) {
   EXPECT_EQ(import_outcome(import, "time_ms"), "time_median_ns [ns]");
   EXPECT_EQ(import.columns[4].unit, "ms");
   EXPECT_EQ(import_outcome(import, "dram_read_bytes [Mbyte]"), "dram_read_bytes [byte]");
-  EXPECT_THAT(import.ignored, ElementsAre("time_us", "time_ns [ms]")) << "which of several is meant nobody knows";
+  EXPECT_THAT(import.ignored, ElementsAre("time_us", "time_ns [ms]")) << "ambiguous columns";
   // Long table with semicolons.
   const Import table = imported("algorithm;N;heads;d;metric;value;unit\na;64;1;64;time_ns;1.5;ms\n");
   EXPECT_EQ(value_of(table.devices[0].points[0], metric_key::time_median_ns), 1.5e6);
@@ -514,7 +520,7 @@ TEST(ImportColumns, DescribeLongTablesAndJson) {
   const Import json = imported(
       R"([{"algorithm":"fa2","N":64,"heads":1,"d":64,"extra":1,"metrics":{"dram_read_bytes":{"value":2,"unit":"Mbyte"}}}])",
       ImportFormat::json);
-  EXPECT_EQ(import_outcome(json, "extra"), "not a field, knob, metric or counter");
+  EXPECT_TRUE(is_skipped(json, "extra"));
   EXPECT_EQ(import_outcome(json, "dram_read_bytes"), "dram_read_bytes [byte]");
 }
 
@@ -522,7 +528,7 @@ TEST(ImportColumns, DescribeNcuColumnsWithoutProblem) {
   const std::string text = std::string(ncu_header) + std::string(ncu_units) + std::string(ncu_rows);
   const Import import = imported(text, ImportFormat::ncu, {.columns_only = true});
   EXPECT_EQ(import_outcome(import, "Kernel Name"), "kernel []");
-  EXPECT_EQ(import_outcome(import, "ID"), "identifies the launch");
+  EXPECT_TRUE(is_skipped(import, "ID"));
   EXPECT_EQ(import_outcome(import, "gpu__time_duration.sum"), "time_median_ns [ns]");
   EXPECT_EQ(import_outcome(import, "dram__bytes_read.sum"), "dram_read_bytes [byte]");
   EXPECT_EQ(import_outcome(import, "lts__t_bytes.sum"), "lts__t_bytes.sum [byte]");
@@ -534,7 +540,7 @@ TEST(ImportColumns, DescribeNcuColumnsWithoutProblem) {
 TEST(ImportNcu, UnnamedDeviceGetsItsComputeCapability) {
   const std::string text = std::string(ncu_header) + std::string(ncu_units) + std::string(ncu_rows);
   const Import import = imported(text, ImportFormat::ncu, {.device_name = {}, .spec = flash_spec()});
-  EXPECT_EQ(import.devices.at(0).info.limits.name, "unnamed GPU of compute capability 9.0");
+  EXPECT_THAT(import.devices.at(0).info.limits.name, HasWords("GPU 9.0"));
 }
 
 TEST(ImportNcu, ErrorsNameLineAndColumn) {
@@ -543,19 +549,19 @@ TEST(ImportNcu, ErrorsNameLineAndColumn) {
   std::string wrong_unit(ncu_units);
   wrong_unit.replace(wrong_unit.find("Mbyte"), 5, "inst");
   const std::pair<std::string, std::string> cases[] = {
-      {"==ERROR== no kernels\n", "no line begins with \"ID\""},
-      {"\"ID\",\"Kernel Name\",\"Metric Name\"\n", "line 1: missing column 'Metric Value'"},
-      {"x\n\"ID\",\"Device\"\n", "line 2: missing column 'Kernel Name'"},
-      {header, "line 1: no launch"},
-      {header + std::string(ncu_units), "line 2: no launch"},
-      {header + std::string(ncu_rows), "line 2: missing row of units"},
-      {header + wrong_unit + std::string(ncu_rows), "line 2, column 'dram__bytes_read.sum': the unit is 'inst'"},
-      {header + std::string(ncu_units) + "\"0\",\"7\"\n", "line 3: 2 fields"},
+      {"==ERROR== no kernels\n", "line ID"},
+      {"\"ID\",\"Kernel Name\",\"Metric Name\"\n", "line 1 column Metric Value"},
+      {"x\n\"ID\",\"Device\"\n", "line 2 column Kernel Name"},
+      {header, "line 1"},
+      {header + std::string(ncu_units), "line 2"},
+      {header + std::string(ncu_rows), "line 2"},
+      {header + wrong_unit + std::string(ncu_rows), "line 2 column dram__bytes_read.sum inst"},
+      {header + std::string(ncu_units) + "\"0\",\"7\"\n", "line 3 2"},
   };
-  for (const auto& [text, says] : cases)
-    EXPECT_THAT(import_error(text, ImportFormat::ncu, request), HasSubstr(says)) << text;
+  for (const auto& [text, words] : cases)
+    EXPECT_THAT(import_error(text, ImportFormat::ncu, request), HasWords(words)) << text;
   EXPECT_THAT(import_error(header + std::string(ncu_units) + std::string(ncu_rows), ImportFormat::ncu),
-              HasSubstr("give --algorithm"));
+              HasWords("--algorithm"));
 }
 
 /// Returns an ncu raw table with these kernel names and times in ns.
@@ -606,7 +612,8 @@ TEST(ImportNcu, RepeatedSequencesBecomeSamples) {
   EXPECT_THAT(point.kernel("all")->samples_ns, ElementsAre(10, 12, 14));
   EXPECT_DOUBLE_EQ(value_of(point, metric_key::time_median_ns), 12);
   EXPECT_DOUBLE_EQ(value_of(point, metric_key::dram_read_bytes), 100);
-  EXPECT_THAT(three.notes, ElementsAre(make_message("{} launches imported as {} samples of one launch", 3, 3)));
+  ASSERT_EQ(three.notes.size(), 1U);
+  EXPECT_THAT(text(three.notes[0]), HasWords("3"));
 
   const Import eager =
       ncu(raw_table({{"gemm", "1"}, {"softmax", "2"}, {"gemm", "3"}, {"gemm", "4"}, {"softmax", "5"}, {"gemm", "6"}}));
@@ -614,16 +621,16 @@ TEST(ImportNcu, RepeatedSequencesBecomeSamples) {
   EXPECT_THAT(both.kernel("all")->samples_ns, ElementsAre(6, 15));
   EXPECT_DOUBLE_EQ(value_of(both, metric_key::dram_read_bytes), 300);
   EXPECT_THAT(both.kernel("gemm 2")->samples_ns, ElementsAre(3, 6));
-  EXPECT_THAT(eager.notes,
-              ElementsAre(make_message("{} launches imported as {} samples of a sequence of {} launches", 6, 2, 3),
-                          make_message("gemm is launched {} times per sample; its launches are added up", 2)));
+  ASSERT_EQ(eager.notes.size(), 2U);
+  EXPECT_THAT(text(eager.notes[0]), HasWords("6 2 3"));
+  EXPECT_THAT(text(eager.notes[1]), HasWords("gemm 2"));
 
   const Import ragged = ncu(raw_table({{"gemm", "1"}, {"softmax", "2"}, {"gemm", "3"}}));
   EXPECT_THAT(ragged.devices[0].points.at(0).kernel("all")->samples_ns, ElementsAre(6))
       << "it ends in the midst of one";
   const Import broken = ncu(raw_table({{"warm", "1"}, {"fwd", "2"}, {"fwd", "3"}}));
   EXPECT_THAT(broken.devices[0].points.at(0).kernel("all")->samples_ns, ElementsAre(6));
-  EXPECT_THAT(text(broken.notes.at(0)), HasSubstr("one sample"));
+  EXPECT_THAT(text(broken.notes.at(0)), HasWords("3 --kernel-name --launches"));
 }
 
 TEST(Import, ConvertsUnitsToBaseUnits) {
@@ -648,9 +655,9 @@ TEST(ImportNcu, SelectsLaunchesByKernelIdAndRepeats) {
   const auto error = [&](const NcuSelection& selection) {
     return import_error(text, ImportFormat::ncu, {.spec = flash_spec(), .ncu = selection});
   };
-  EXPECT_EQ(error({.kernel = "bwd"}), "none of 5 launches matches --kernel-name, --launches, --device and --process");
-  EXPECT_EQ(error({.repeats = 2}), "5 launches are not 2 repetitions of one sequence");
-  EXPECT_EQ(error({.kernel = "<2>", .repeats = 3}), "2 launches are not 3 repetitions of one sequence");
+  EXPECT_THAT(error({.kernel = "bwd"}), HasWords("5 --kernel-name --launches --device --process"));
+  EXPECT_THAT(error({.repeats = 2}), HasWords("5 2"));
+  EXPECT_THAT(error({.kernel = "<2>", .repeats = 3}), HasWords("2 3"));
 }
 
 TEST(ImportNcu, RejectsSeveralDevicesOrProcesses) {
@@ -667,18 +674,18 @@ TEST(ImportNcu, RejectsSeveralDevicesOrProcesses) {
                               "\"0\",\"7\",\"python\",\"fwd\",\"0\",\"9.0\",\"10\"\n"
                               "\"1\",\"7\",\"python\",\"fwd\",\"1\",\"8.0\",\"30\"\n"
                               "\"2\",\"7\",\"python\",\"fwd\",\"1\",\"8.0\",\"32\"\n";
-  EXPECT_THAT(error(devices, {}), HasSubstr("several GPUs: 0 (CC 9.0), 1 (CC 8.0)"));
+  EXPECT_THAT(error(devices, {}), HasWords("0 9.0 1 8.0 --device"));
   EXPECT_THAT(samples(devices, {.device = 0}), ElementsAre(10));
   EXPECT_THAT(samples(devices, {.device = 1}), ElementsAre(30, 32));
-  EXPECT_THAT(error(devices, {.device = 2}), HasSubstr("none of 3 launches"));
+  EXPECT_THAT(error(devices, {.device = 2}), HasWords("3 --device"));
 
   const std::string processes = head +
                                 "\"0\",\"7\",\"python\",\"fwd\",\"0\",\"9.0\",\"10\"\n"
                                 "\"1\",\"9\",\"other\",\"fwd\",\"0\",\"9.0\",\"30\"\n";
-  EXPECT_THAT(error(processes, {}), HasSubstr("several processes: 7 (python), 9 (other)"));
+  EXPECT_THAT(error(processes, {}), HasWords("7 python 9 other --process"));
   EXPECT_THAT(samples(processes, {.process = 9}), ElementsAre(30));
   EXPECT_THAT(error(head + "\"0\",\"7\",\"python\",\"fwd\",\"0\",\"9.0\",\"0\"\n", {}),
-              HasSubstr("line 3, gpu__time_duration.sum: a time of 0 ns"));
+              HasWords("line 3 gpu__time_duration.sum 0"));
 }
 
 TEST(ImportNcu, ReadsDetailsPage) {
@@ -707,9 +714,9 @@ TEST(ImportNcu, ParsesNumbers) {
   };
   for (const char* wrong : {"1.500,5", "1,50", "1500,000", ",500", "1,", "1.5.0", "1-2", "1,000,00"}) {
     EXPECT_THAT(error(wrong),
-                HasSubstr(fmt::format("line 3, column 'gpu__time_duration.sum': '{}' is no number", wrong)));
+                AllOf(HasWords("line 3 column gpu__time_duration.sum"), HasSubstr("'" + std::string(wrong) + "'")));
   }
-  EXPECT_THAT(error("-5"), HasSubstr("-5 is below zero"));
+  EXPECT_THAT(error("-5"), HasWords("-5"));
   EXPECT_THAT(error("1e999"), HasSubstr("line 3"));
   for (const auto& [text, value] : {std::pair{"1,048,576.5", 1048576.5}, std::pair{"1500", 1500.0},
                                     std::pair{"0.5", 0.5}, std::pair{"1.5e3", 1500.0}}) {
@@ -718,11 +725,9 @@ TEST(ImportNcu, ParsesNumbers) {
   const std::string occupancy =
       "\"ID\",\"Kernel "
       "Name\",\"sm__warps_active.avg.pct_of_peak_sustained_active\"\n\"\",\"\",\"%\"\n\"0\",\"f\",\"101\"\n";
-  EXPECT_THAT(import_error(occupancy, ImportFormat::ncu, {.spec = flash_spec()}),
-              HasSubstr("an occupancy of 101% is impossible"));
+  EXPECT_THAT(import_error(occupancy, ImportFormat::ncu, {.spec = flash_spec()}), HasWords("101%"));
   for (const char* column : {"achieved_occupancy_pct", "theoretical_occupancy_pct"}) {
-    EXPECT_THAT(import_error(fmt::format("algorithm,N,heads,d,{}\na,64,1,64,101\n", column)),
-                HasSubstr("an occupancy of 101% is impossible"));
+    EXPECT_THAT(import_error(fmt::format("algorithm,N,heads,d,{}\na,64,1,64,101\n", column)), HasWords("101%"));
   }
 }
 
@@ -731,23 +736,23 @@ TEST(ImportNcu, RejectsASecondTable) {
   EXPECT_EQ(ncu(table + "==PROF== Disconnected\nbye, world\n").devices.size(), 1U);
   EXPECT_THAT(import_error(table + "hello\n\"1\",\"fwd\",\"(1, 1, 1)\",\"5\",\"6\"\n", ImportFormat::ncu,
                            {.spec = flash_spec()}),
-              HasSubstr("line 5: "));
+              HasWords("line 5"));
 }
 
 TEST(ImportCsv, LimitsTheHeader) {
   std::string header = "algorithm,N,heads,d,time_ns";
   for (int i = 0; i < 5000; ++i) header += fmt::format(",x{}", i);
-  EXPECT_EQ(import_error(header + "\n"), "line 1: more than 4096 columns");
-  EXPECT_THAT(import_error(std::string(2000, 'x') + ",N\n"), HasSubstr("a column name has 2000 bytes"));
+  EXPECT_THAT(import_error(header + "\n"), HasWords("line 1 4096"));
+  EXPECT_THAT(import_error(std::string(2000, 'x') + ",N\n"), HasWords("line 1 2000"));
   EXPECT_THAT(import_error("algorithm,N,heads,d,time_ns\na,64,1,64,\"" + std::string(2U << 20U, '5') + "\"\n"),
-              HasSubstr("line 2, column 5: "));
+              HasWords("line 2 column 5"));
 }
 
 TEST(ImportCsv, RejectsHugeProblems) {
   EXPECT_THAT(import_error("algorithm,N,heads,d,batch,mask,time_ns\na,16,1,16,5e14,lengths:ramp,5\n"),
-              HasSubstr("batch 500000000000000 is out of range (maximum: 1048576)"));
+              HasWords("line 2 batch 500000000000000 1048576"));
   EXPECT_THAT(import_error("algorithm,N,heads,d,batch,mask,time_ns\na,16,1,16,1e6,lengths:ramp,5\n"),
-              HasSubstr("key lengths require a batch of at most 2^16, not 1000000"));
+              HasWords("line 2 2^16 1000000"));
 }
 
 TEST(ImportJson, StreamsPoints) {
@@ -759,11 +764,11 @@ TEST(ImportJson, StreamsPoints) {
     ASSERT_EQ(import.devices.size(), 1U) << text;
     EXPECT_EQ(import.devices[0].points.size(), 2U) << text;
   }
-  EXPECT_THAT(import_error("[" + point + ",[1]]", ImportFormat::json), HasSubstr("points[1]: not a JSON object"));
-  EXPECT_THAT(import_error("[" + point + ",7]", ImportFormat::json), HasSubstr("points[1]: not a JSON object"));
-  EXPECT_THAT(import_error(std::string(100'000, '['), ImportFormat::json), HasSubstr("points[0]: not a JSON object"));
-  EXPECT_THAT(import_error(R"({"x":)" + std::string(100'000, '['), ImportFormat::json), HasSubstr("deeper than 16"));
-  EXPECT_THAT(import_error("{\"points\":[", ImportFormat::json), HasSubstr("parse error at line 1"));
+  EXPECT_THAT(import_error("[" + point + ",[1]]", ImportFormat::json), HasWords("points[1]"));
+  EXPECT_THAT(import_error("[" + point + ",7]", ImportFormat::json), HasWords("points[1]"));
+  EXPECT_THAT(import_error(std::string(100'000, '['), ImportFormat::json), HasWords("points[0]"));
+  EXPECT_THAT(import_error(R"({"x":)" + std::string(100'000, '['), ImportFormat::json), HasWords("16"));
+  EXPECT_THAT(import_error("{\"points\":[", ImportFormat::json), HasWords("line 1"));
 }
 
 }  // namespace
