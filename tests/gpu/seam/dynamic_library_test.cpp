@@ -36,7 +36,7 @@ TEST_F(DynamicLibraryTest, ReportsMissingLibrary) {
   const auto library = DynamicLibrary::open(search_for("libattnscope-nothing.so.7"));
   ASSERT_FALSE(library.ok());
   EXPECT_TRUE(library.error().absent);
-  EXPECT_EQ(text(library.error().what), "The library is not installed: libattnscope-nothing.so.7 not found");
+  EXPECT_THAT(text(library.error().what), HasSubstr("libattnscope-nothing.so.7"));
 }
 
 TEST_F(DynamicLibraryTest, OverrideReplacesTheSearch) {
@@ -60,7 +60,7 @@ TEST_F(DynamicLibraryTest, DistinguishesBrokenFromMissing) {
   const auto library = DynamicLibrary::open(search);
   ASSERT_FALSE(library.ok());
   EXPECT_FALSE(library.error().absent);
-  EXPECT_THAT(text(library.error().what), HasSubstr("The library was found but "));
+  EXPECT_THAT(text(library.error().what), HasSubstr("libattnscope-broken.so.1"));
 }
 
 TEST_F(DynamicLibraryTest, InvalidOverrideIsReportedAsBroken) {

@@ -12,13 +12,13 @@
 #include "kernels/registry.h"
 #include "profiler/measure/gpu/gpu_device.h"
 #include "profiler/metrics/metrics.h"
+#include "tests/message_matchers.h"
 
 namespace attnscope {
 namespace {
 
-using ::testing::AllOf;
+using test::IsReason;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 class MultiGpuTest : public ::testing::Test {
  protected:
@@ -128,13 +128,13 @@ TEST_F(MultiGpuTest, DetectsWrongCopy) {
 TEST_F(MultiGpuTest, ReportsWhyGpusAreUnavailable) {
   const PointRecord few = measured("gpus=2", of("ring", 3));
   EXPECT_EQ(few.disposition, Disposition::infeasible);
-  EXPECT_THAT(text(few.reason), AllOf(HasSubstr("Needs 3 GPUs"), HasSubstr("of 2 visible GPUs")));
+  EXPECT_THAT(few.reason, IsReason("point.too_few_gpus_of_kind", "3 2"));
   const PointRecord kinds = measured("gpus=3,other-kind=2", of("ring", 3));
   EXPECT_EQ(kinds.disposition, Disposition::infeasible);
-  EXPECT_THAT(text(kinds.reason), HasSubstr("of 3 visible GPUs, 2 are Fake GPU"));
+  EXPECT_THAT(kinds.reason, IsReason("point.too_few_gpus_of_kind", "3 2 Fake GPU"));
   const PointRecord apart = measured("gpus=2,no-peers", of("ring", 2));
   EXPECT_EQ(apart.disposition, Disposition::infeasible);
-  EXPECT_THAT(text(apart.reason), HasSubstr("no peer access"));
+  EXPECT_EQ(apart.reason.id, "point.no_peer_access");
   const PointRecord memory = measured("gpus=2,oom-from=20", of("ring", 2));
   EXPECT_EQ(memory.disposition, Disposition::out_of_memory) << text(memory.reason);
 }
@@ -142,7 +142,7 @@ TEST_F(MultiGpuTest, ReportsWhyGpusAreUnavailable) {
 TEST_F(MultiGpuTest, LostGpuEndsOnlyThePoint) {
   const PointRecord record = measured("gpus=2,lose-copy=14", of("ring", 2));
   EXPECT_EQ(record.disposition, Disposition::crashed);
-  EXPECT_THAT(text(record.reason), HasSubstr("GPU was lost"));
+  EXPECT_EQ(record.reason.id, "point.gpu_gone");
   EXPECT_FALSE(usable_);
 }
 

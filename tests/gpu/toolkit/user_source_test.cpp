@@ -10,16 +10,17 @@
 #include <string>
 
 #include "profiler/measure/gpu/kernel_builder.h"
+#include "tests/message_matchers.h"
 #include "tests/temporary_folder.h"
 
 namespace attnscope::gpu {
 namespace {
 
 namespace fs = std::filesystem;
+using test::HasWords;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 class UserSourceTest : public ::testing::Test {
  protected:
@@ -78,7 +79,7 @@ TEST_F(UserSourceTest, SourceIsReadOncePerProcess) {
   ASSERT_TRUE(sources.read(own, {}).ok());
   ASSERT_TRUE(sources.read(own, {}).ok());
   write("one.h", "#define ONE 2\n");
-  EXPECT_THAT(english_text(sources.read(own, {}).error()), HasSubstr("changed since it was first read"));
+  EXPECT_EQ(sources.read(own, {}).error().id, "compile.own_changed");
   EXPECT_TRUE(sources.read(source(), {}).ok()) << "a reloaded source may differ";
 }
 
@@ -100,7 +101,7 @@ TEST_F(UserSourceTest, FindsHeadersOfAllIncludeForms) {
 TEST_F(UserSourceTest, RejectsTooManyIncludes) {
   write("kernel.cu", "#include \"0.h\"\n");
   for (int i = 0; i < 300; ++i) write(std::to_string(i) + ".h", "#include \"" + std::to_string(i + 1) + ".h\"\n");
-  EXPECT_THAT(english_text(read_user_source(*source(), {}).error()), HasSubstr("its includes exceed"));
+  EXPECT_EQ(read_user_source(*source(), {}).error().id, "compile.own_too_much");
   fs::create_directory_symlink(".", folder_ / "s");
   fs::create_directory_symlink(".", folder_ / "t");
   write("kernel.cu", "#pragma once\n#include \"s/kernel.cu\"\n#include \"t/kernel.cu\"\n");
@@ -150,7 +151,7 @@ TEST_F(UserSourceTest, PtxAndCubinsAreLoadedUnchanged) {
   EXPECT_EQ(built.cubin, "no program at all");
   EXPECT_FALSE(built.report.digest.empty());
   launch.source.user_source = source(UserSource::Kind::ptx, "gone.ptx");
-  EXPECT_THAT(english_text((*builder)->build("sm_90a", launch).report.error), HasSubstr("gone.ptx cannot be read"));
+  EXPECT_THAT(english_text((*builder)->build("sm_90a", launch).report.error), HasSubstr("gone.ptx"));
 }
 
 TEST_F(UserSourceTest, ReadsParametersOfCompiledKernel) {
@@ -168,10 +169,10 @@ TEST_F(UserSourceTest, ReadsParametersOfCompiledKernel) {
     return english_text((*builder)->build("sm_90a", launch).report.error);
   };
   EXPECT_EQ(error(right), "");
-  EXPECT_THAT(error({right.begin(), right.end() - 1}), HasSubstr("takes 5 arguments, but the manifest lists 4"));
+  EXPECT_THAT(error({right.begin(), right.end() - 1}), HasWords("own 5 4"));
   std::vector<Argument> wide = right;
   wide[1] = std::int64_t{1};
-  EXPECT_THAT(error(wide), HasSubstr("Argument 2 of own has 4 bytes, but the manifest gives 8"));
+  EXPECT_THAT(error(wide), HasWords("own 2 4 8"));
   launch.arguments = right;
   const std::string cubin = (*builder)->build("sm_90a", launch).cubin;
   EXPECT_THAT(parameter_sizes(cubin, "own").value(), ElementsAre(8, 4, 4, 128, 8));
