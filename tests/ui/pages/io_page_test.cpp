@@ -14,7 +14,6 @@
 #include "messages/curve_page.h"
 #include "messages/curve_plot.h"
 #include "messages/curves.h"
-#include "messages/series.h"
 #include "messages/throttle.h"
 #include "tests/ui/window_test.h"
 #include "ui/models/curve_series.h"
@@ -226,8 +225,7 @@ TEST_F(IoPageTest, CrossesShowTheReason) {
   QStringList legend;
   for (int i = 0; i < plot->plottableCount(); ++i) legend << plot->plottable(i)->name();
   const Message outcome = title(Disposition::out_of_memory);
-  EXPECT_TRUE(legend.contains("Naive · " + qtext(msg::series::could_not_run{.outcome = outcome})))
-      << legend.join('\n').toStdString();
+  EXPECT_TRUE(legend.contains("Naive · " + qtext(outcome))) << legend.join('\n').toStdString();
   const QCPItemText* words = nullptr;
   for (int i = 0; i < plot->itemCount(); ++i) {
     const auto* text = qobject_cast<QCPItemText*>(plot->item(i));
