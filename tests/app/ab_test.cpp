@@ -177,7 +177,7 @@ TEST_F(Ab, restarts_programs_every_round) {
                           "--format", "json"})
                 .out,
             outcome.out)
-      << "what was kept says the same";
+      << "stored rounds give the same verdict";
 }
 
 TEST_F(Ab, stops_at_an_interim_analysis) {
@@ -207,7 +207,7 @@ TEST_F(Ab, stops_at_an_interim_analysis) {
   ab(words + Words{"--timeout", "0.001", "-o", in_folder("short.attnscope")}, options);
   EXPECT_THAT(run(folder_, {"info", in_folder("short.attnscope")}).out,
               AllOf(HasSubstr("naive"), Not(HasSubstr("rounds"))))
-      << "one was run, of 7";
+      << "one of 7 was run";
 }
 #endif
 

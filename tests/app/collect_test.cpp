@@ -26,6 +26,7 @@ namespace attnscope::testing {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using Mode = RunStore::Mode;
@@ -68,7 +69,7 @@ class Collect : public CommandTest {
     expect_exit(0, run(folder_, sweep + Words{"--quiet", "--resume", "-o", file_}));
     EXPECT_EQ(findings(file_), undisturbed());
     const auto runs = RunStore::open(file_, Mode::read_only).runs();
-    ASSERT_EQ(runs.size(), 1U) << "continued, not begun again";
+    ASSERT_EQ(runs.size(), 1U) << "the run was continued";
     EXPECT_EQ(runs[0].state, StoredRunState::complete);
   }
 };
@@ -104,7 +105,7 @@ TEST_F(Collect, prints_json_lines) {
   EXPECT_TRUE(plans[0].simulated);
   EXPECT_EQ(plans[0].database, file_.string());
   EXPECT_GT(plans[0].max_memory_bytes, 0);
-  EXPECT_EQ(outcome.out.find("{\"event\":\"plan\""), 0U) << "the plan comes first";
+  EXPECT_EQ(outcome.out.find("{\"event\":\"plan\""), 0U) << "the plan is the first event";
   EXPECT_EQ(events<StartedEvent>(outcome.out).size(), sweep_points);
   const auto points = events<PointEvent>(outcome.out);
   ASSERT_EQ(points.size(), sweep_points);
@@ -126,7 +127,7 @@ TEST_F(Collect, json_lines_always_end_with_done) {
   ASSERT_EQ(done.size(), 1U);
   EXPECT_EQ(done[0].state, "failed");
   EXPECT_EQ(done[0].exit_code, 1);
-  EXPECT_THAT(refused.err, HasSubstr(text(done[0].reason))) << "the same line for people";
+  EXPECT_THAT(refused.err, HasSubstr(text(done[0].reason))) << "same line as in the text output";
 
   const Outcome dry = expect_exit(0, run(folder_, sweep + Words{"--jsonl", "--dry-run", "-o", file_}));
   EXPECT_EQ(events<PlanEvent>(dry.out).size(), 1U);
@@ -159,7 +160,7 @@ TEST_F(Collect, ignores_immediate_second_signal) {
   process.send(SIGTERM);
   process.send(SIGTERM);
   const Outcome outcome = expect_exit(5, process.wait());
-  EXPECT_EQ(events<DoneEvent>(outcome.out).size(), 1U) << "it came to its end";
+  EXPECT_EQ(events<DoneEvent>(outcome.out).size(), 1U) << "the process ended normally";
 }
 
 TEST_F(Collect, resume_rejects_damaged_runs) {
@@ -169,8 +170,7 @@ TEST_F(Collect, resume_rejects_damaged_runs) {
   EXPECT_EQ(process.wait().exit_code, 5);
   SQLite::Database(file_.string(), SQLite::OPEN_READWRITE)
       .exec("UPDATE points SET plan_index = 99 WHERE plan_index = 2");
-  EXPECT_THAT(expect_exit(1, run(folder_, sweep + Words{"--quiet", "--resume", "-o", file_})).err,
-              HasSubstr("run 1 is damaged"));
+  EXPECT_THAT(expect_exit(1, run(folder_, sweep + Words{"--quiet", "--resume", "-o", file_})).err, HasSubstr("run 1 "));
   const RunStore store = RunStore::open(file_, Mode::read_only);
   EXPECT_FALSE(store.points().empty());
   EXPECT_FALSE(store.invalid_rows().empty());
@@ -221,7 +221,7 @@ TEST_F(Collect, kill_loses_at_most_one_point) {
     EXPECT_EQ(store.runs()[0].state, StoredRunState::interrupted);
     std::vector<std::int64_t> kept;
     for (const StoredPoint& point : store.points()) kept.push_back(point.id);
-    EXPECT_THAT(kept, ::testing::IsSupersetOf(ids)) << "what was reported was on disk";
+    EXPECT_THAT(kept, ::testing::IsSupersetOf(ids)) << "reported points are stored";
     EXPECT_LT(kept.size(), sweep_points);
   }
   expect_resumes();
@@ -240,7 +240,7 @@ TEST_F(Collect, closed_stdout_cancels) {
 TEST_F(Collect, full_disk_keeps_stored_points) {
   const Outcome outcome =
       expect_error(1, run(folder_, sweep + Words{"--quiet", "-o", file_}, {.file_size_limit = 500 * 1024}));
-  EXPECT_THAT(outcome.err, AllOf(HasSubstr("no space left"), HasSubstr("run.attnscope"), HasSubstr("--resume")));
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("run.attnscope"), HasSubstr("--resume")));
   const std::size_t kept = RunStore::open(file_, Mode::read_only).points().size();
   EXPECT_GT(kept, 0U);
   EXPECT_LT(kept, sweep_points);
@@ -249,8 +249,7 @@ TEST_F(Collect, full_disk_keeps_stored_points) {
 
 TEST_F(Collect, rejects_second_collector) {
   RunStore first = RunStore::open(file_, Mode::collect);
-  EXPECT_THAT(expect_exit(1, run(folder_, sweep + Words{"--quiet", "-o", file_})).err,
-              AllOf(HasSubstr("run.attnscope"), HasSubstr("another collector")));
+  EXPECT_THAT(expect_exit(1, run(folder_, sweep + Words{"--quiet", "-o", file_})).err, HasSubstr("run.attnscope"));
   EXPECT_EQ(first.runs().size(), 0U);
 }
 
@@ -276,10 +275,10 @@ TEST_F(Collect, prints_csv_and_json) {
   const Outcome csv = expect_exit(0, run(folder_, small + Words{"--csv", "-o", file_}));
   EXPECT_EQ(std::count(csv.out.begin(), csv.out.end(), '\n'), 1 + 4) << csv.out;
   EXPECT_THAT(csv.out, ::testing::StartsWith("algorithm,kernel,pass"));
-  EXPECT_THAT(csv.err, HasSubstr("Device: simulated NVIDIA H200")) << "stdout belongs to the table";
+  EXPECT_THAT(csv.err, HasSubstr("Device: simulated NVIDIA H200")) << "stdout contains only the table";
   const Outcome json = run(folder_, small + Words{"--json", "-o", file_});
   const auto document = nlohmann::json::parse(json.out);
-  EXPECT_EQ(document["runs"].size(), 1U) << "this run only, not the file's others";
+  EXPECT_EQ(document["runs"].size(), 1U) << "only this run";
   EXPECT_EQ(document["points"].size(), 4U);
 }
 
@@ -291,7 +290,7 @@ TEST_F(Collect, plan_hash_is_stable) {
                                "fa1,fa2", "-a",         "br=64",
                                "-a",      "bc=64",      "--quiet",
                                "-o",      file_}));
-  EXPECT_EQ(RunStore::open(file_, Mode::read_only).runs().at(0).plan_hash, "8ba7f510bd84147d") << "as 0.1.0 had it";
+  EXPECT_EQ(RunStore::open(file_, Mode::read_only).runs().at(0).plan_hash, "8ba7f510bd84147d") << "as written by 0.1.0";
 }
 
 TEST_F(Collect, records_source_of_l2_model) {
@@ -303,8 +302,8 @@ TEST_F(Collect, records_source_of_l2_model) {
   EXPECT_EQ(runs[0].l2_source, "NVIDIA H200");
   EXPECT_EQ(runs[1].l2_source, "");
   const std::string info = run(folder_, {"info", file_}).out;
-  EXPECT_THAT(info, HasSubstr("run 1 uses the L2 model of the NVIDIA H200"));
-  EXPECT_THAT(info, Not(HasSubstr("run 2 uses")));
+  EXPECT_THAT(info, ContainsRegex("run 1 [^\n]*L2 [^\n]*NVIDIA H200"));
+  EXPECT_THAT(info, Not(ContainsRegex("run 2 [^\n]*L2 ")));
   const auto exported = nlohmann::json::parse(run(folder_, {"export", "--format", "json", file_}).out);
   EXPECT_EQ(exported.at("runs").at(0).at("l2_from"), "NVIDIA H200");
   EXPECT_FALSE(exported.at("runs").at(1).contains("l2_from"));
@@ -327,14 +326,14 @@ TEST_F(Collect, records_source_of_rates) {
   ASSERT_EQ(runs.size(), 2U);
   EXPECT_THAT(runs[0].rates_source, ::testing::StartsWith("NVIDIA H200 (GPU-1) at "));
   EXPECT_EQ(runs[1].rates_source, "");
-  EXPECT_NE(runs[0].plan_hash, runs[1].plan_hash) << "another prediction, which --resume must not go on with";
+  EXPECT_NE(runs[0].plan_hash, runs[1].plan_hash) << "--resume must not mix predictions";
   const std::string info = run(folder_, {"info", file_}).out;
-  EXPECT_THAT(info, HasSubstr("run 1 predicts times with the rates measured on NVIDIA H200 (GPU-1) at "));
+  EXPECT_THAT(info, ContainsRegex("run 1 [^\n]*NVIDIA H200 \\(GPU-1\\)"));
   const auto exported = nlohmann::json::parse(run(folder_, {"export", "--format", "json", file_}).out);
   EXPECT_EQ(exported.at("runs").at(0).at("rates_from"), runs[0].rates_source);
   EXPECT_THAT(expect_exit(0, run(folder_, small + Words{"--ceilings", ceilings, "--resume"})).out,
               HasSubstr("NVIDIA H200 (GPU-1)"))
-      << "taken, not passed over";
+      << "the option is used";
   const Outcome none =
       expect_exit(2, run(folder_, {"collect", "--device", "simulated:A100", "-a", "N=256", "--ceilings", ceilings}));
   EXPECT_THAT(none.err, HasSubstr("NVIDIA A100"));
@@ -345,7 +344,7 @@ TEST_F(Collect, simulates_gpu_from_file) {
   const Words words{"collect", "--device", "simulated:" + gpu.string(), "-a", "N=256", "--algorithms", "fa2", "-q",
                     "-o",      file_};
   std::ofstream(gpu) << R"({"name": "Fat H200", "from": "H200", "values": {"l2_mib": "big"}})";
-  EXPECT_THAT(expect_error(2, run(folder_, words)).err, HasSubstr("fat.json: l2_mib must be a number"));
+  EXPECT_THAT(expect_error(2, run(folder_, words)).err, AllOf(HasSubstr("fat.json"), HasSubstr("l2_mib")));
   std::ofstream(gpu) << R"({"name": "Fat H200", "from": "H200", "values": {"l2_mib": 120}})";
   expect_exit(0, run(folder_, words));
   const std::vector<RunSummary> runs = RunStore::open(file_, RunStore::Mode::read_only).runs();
@@ -355,14 +354,14 @@ TEST_F(Collect, simulates_gpu_from_file) {
   EXPECT_EQ(runs[0].l2_source, "NVIDIA H200");
   std::filesystem::remove(gpu);
   expect_exit(0, run(folder_, {"collect", "--resume", "-a", "N=256", "--algorithms", "fa2", "-q", "-o", file_}));
-  EXPECT_EQ(RunStore::open(file_, RunStore::Mode::read_only).runs().size(), 1U) << "the run says what its GPU is";
+  EXPECT_EQ(RunStore::open(file_, RunStore::Mode::read_only).runs().size(), 1U) << "the run records its GPU";
 }
 
 TEST_F(Collect, unsupported_knobs_are_infeasible) {
   const Outcome outcome =
       expect_exit(0, run(folder_, {"collect", "--device", "simulated", "-a", "N=128", "-a", "splits=[0,2]",
                                    "--algorithms", "fa1", "--quiet", "--csv", "-o", file_}));
-  EXPECT_THAT(outcome.out, HasSubstr("fa1 has no knob 'splits' "));
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("fa1 "), HasSubstr("'splits'")));
   const std::vector<StoredPoint> points = RunStore::open(file_, Mode::read_only).points();
   ASSERT_EQ(points.size(), 2U);
   EXPECT_EQ(points[1].record.spec.knobs.number(knob::splits), 2);
@@ -399,7 +398,7 @@ TEST_F(Collect, imported_points_are_exported) {
   EXPECT_EQ(run(folder_, {"export", file_, "--format", "attnscope", "-o", joined}).exit_code, 0);
   EXPECT_EQ(RunStore::open(joined, Mode::read_only).runs().at(2).provenance, Provenance::imported);
   EXPECT_EQ(run(folder_, sweep + Words{"--quiet", "--resume", "-o", file_}).exit_code, 0);
-  EXPECT_EQ(RunStore::open(file_, Mode::read_only).runs().size(), 3U) << "an imported run is not one to resume";
+  EXPECT_EQ(RunStore::open(file_, Mode::read_only).runs().size(), 3U) << "imported runs cannot be resumed";
 }
 
 TEST_F(Collect, invalid_file_imports_nothing) {
@@ -413,7 +412,7 @@ TEST_F(Collect, invalid_file_imports_nothing) {
   ASSERT_EQ(run(folder_, {"import", csv, "-o", file_}).exit_code, 0);
   const Outcome full =
       expect_exit(1, run(folder_, {"import", csv, "-o", folder_ / "b.attnscope"}, {.file_size_limit = 8 * 1024}));
-  EXPECT_THAT(full.err, HasSubstr("no space left"));
+  EXPECT_THAT(full.err, HasSubstr("b.attnscope"));
   EXPECT_FALSE(std::filesystem::exists(folder_ / "b.attnscope"));
 }
 
@@ -421,7 +420,7 @@ TEST_F(Collect, imports_from_a_pipe) {
   const auto pipe = folder_ / "peers.csv";
   const std::string table = "algorithm,N,heads,d,time_ns\na,64,1,64,5\n";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  EXPECT_THAT(expect_error(1, run(folder_, {"import", pipe, "-o", file_})).err, HasSubstr("peers.csv is a pipe"));
+  EXPECT_THAT(expect_error(1, run(folder_, {"import", pipe, "-o", file_})).err, HasSubstr("peers.csv"));
 
   std::thread writer([&] { std::ofstream(pipe) << table; });
   const Outcome written = run(folder_, {"import", pipe, "-o", file_});
@@ -453,8 +452,7 @@ TEST_F(Collect, import_preview_writes_nothing) {
   const auto csv = folder_ / "peer.csv";
   std::ofstream(csv) << "algorithm,N,heads,d,note,time_ns\nfa2,64,1,64,hm,1000\nfa2,128,1,64,hm,\n";
   EXPECT_THAT(expect_exit(0, run(folder_, {"import", csv, "--preview"})).out,
-              AllOf(HasSubstr("read as csv"), HasSubstr("1 point on unnamed GPU"), HasSubstr("1 row without a number"),
-                    HasSubstr("time_median_ns")));
+              AllOf(HasSubstr("csv"), HasSubstr("1 point "), HasSubstr("1 row "), HasSubstr("time_median_ns")));
   const auto said = nlohmann::json::parse(run(folder_, {"import", csv, "--preview", "--json"}).out);
   EXPECT_EQ(said["detected_format"], "csv");
   EXPECT_EQ(said["points"], 1);
@@ -484,7 +482,7 @@ TEST_F(Collect, paper_prints_published_values) {
   EXPECT_EQ((*row)["paper"], 3.2);
   EXPECT_EQ((*row)["provenance"], "simulated");
   EXPECT_GT((*row)["attnscope"], 0);
-  EXPECT_THAT(text.out, AllOf(HasSubstr("fp16, cold L2"), Not(HasSubstr("skipped, not in Fig. 2"))));
+  EXPECT_THAT(text.out, AllOf(HasSubstr("fp16, cold L2"), Not(HasSubstr("batch 64 heads"))));
 
   const auto other = folder_ / "other.attnscope";
   ASSERT_EQ(run(folder_, sweep + Words{"--quiet", "-o", other}).exit_code, 0);
@@ -494,9 +492,8 @@ TEST_F(Collect, paper_prints_published_values) {
 TEST_F(Collect, paper_compares_its_problem_only) {
   expect_exit(0, run(folder_, {"collect", "--device", "simulated", "--preset", "paper", "-a", "heads=[2,16]", "-a",
                                "dtype=[fp16,bf16]", "--cache-control", "none", "--quiet", "-o", file_}));
-  EXPECT_THAT(
-      expect_exit(0, run(folder_, {"paper", file_})).out,
-      AllOf(HasSubstr("not in Fig. 2: fa2 fp16 fwd+bwd batch 64 heads 2"), HasSubstr("bf16 and fp16, warm L2")));
+  EXPECT_THAT(expect_exit(0, run(folder_, {"paper", file_})).out,
+              AllOf(HasSubstr("fa2 fp16 fwd+bwd batch 64 heads 2"), HasSubstr("bf16 and fp16, warm L2")));
 
   // Imported points never belong to a preset, even if their label is its name.
   const auto table = folder_ / "paper.csv";
@@ -540,7 +537,7 @@ TEST_F(Collect, law_fits_a_sweep_over_n_d_and_m) {
     EXPECT_NEAR(row["M"].get<double>(), -1, 0.05) << row;
   }
   const Outcome csv = run(folder_, {"law", file_, file_, "--csv"});
-  EXPECT_EQ(std::count(csv.out.begin(), csv.out.end(), '\n'), 1 + 4) << "a run that two files hold counts once";
+  EXPECT_EQ(std::count(csv.out.begin(), csv.out.end(), '\n'), 1 + 4) << "a run in two files counts once";
 
   const auto other = folder_ / "other.attnscope";
   ASSERT_EQ(run(folder_, sweep + Words{"--quiet", "-o", other}).exit_code, 0);

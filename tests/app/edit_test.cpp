@@ -72,7 +72,7 @@ TEST_F(Edit, deletes_and_restores) {
 }
 
 TEST_F(Edit, rejects_invalid_arguments) {
-  EXPECT_THAT(refused(2, {"--run", "7", "--hide"}), AllOf(HasSubstr("has no run 7"), HasSubstr("--list")));
+  EXPECT_THAT(refused(2, {"--run", "7", "--hide"}), AllOf(HasSubstr("run 7"), HasSubstr("--list")));
   EXPECT_THAT(refused(2, {"--run", "1"}), HasSubstr("--name"));
   EXPECT_THAT(refused(2, {"--hide"}), HasSubstr("--run"));
   EXPECT_THAT(refused(2, {"--list", "--run", "1"}), HasSubstr("--list"));
@@ -85,7 +85,7 @@ TEST_F(Edit, rejects_invalid_arguments) {
   }
   fs::remove(file_);
   EXPECT_THAT(refused(1, {"--run", "1", "--hide"}), HasSubstr("does not exist"));
-  EXPECT_FALSE(fs::exists(file_)) << "it makes none";
+  EXPECT_FALSE(fs::exists(file_)) << "edit creates no file";
 }
 
 }  // namespace

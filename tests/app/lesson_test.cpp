@@ -141,7 +141,7 @@ TEST(LessonTexts, AreWrittenForEditing) {
   text.replace(text.find("title: "), 7, "title: X");
   write_file(step, text);
   EXPECT_EQ(run(folder, {"lesson", "texts", "-o", mine}).exit_code, 1);
-  EXPECT_EQ(content(step), text) << "what somebody edited stays";
+  EXPECT_EQ(content(step), text) << "edited texts are kept";
   EXPECT_EQ(run(folder, {"lesson", "texts", "-o", mine, "--force"}).exit_code, 0);
   EXPECT_NE(content(step), text);
 }
@@ -149,7 +149,7 @@ TEST(LessonTexts, AreWrittenForEditing) {
 TEST_F(LessonExport, RejectsInvalidInput) {
   const std::string out = (folder_ / "out").string();
   EXPECT_THAT(expect_exit(2, run(folder_, {"lesson", "export", ATTNSCOPE_SAMPLE, "-o", out, "--lang", "fr"})).err,
-              HasSubstr("'fr'; available: en, zh"));
+              HasSubstr("'fr'"));
   EXPECT_EQ(run(folder_, {"lesson", "export", ATTNSCOPE_SAMPLE, "-o", out, "--texts", out + "/nothing"}).exit_code, 1);
   EXPECT_EQ(run(folder_, {"lesson", "export", out + "/nothing.attnscope", "-o", out}).exit_code, 1);
   // Pages of other programs are not overwritten.
@@ -435,13 +435,13 @@ void expect_law_as_fitted(const nlohmann::json& report) {
   const std::vector<std::pair<double, double>> fitted_and_stated{{1.98, 2}, {1.96, 2}, {-0.98, -1}};
   for (std::size_t i = 0; i < 3; ++i) {
     const nlohmann::json& plot = report["law"][i];
-    EXPECT_EQ(plot["before"], 1) << "the first point alone";
+    EXPECT_EQ(plot["before"], 1) << "only the first point";
     EXPECT_EQ(plot["answered"], false);
     EXPECT_EQ(plot["locked"], nlohmann::json({1, 1.5}));
     EXPECT_GE(plot["after"], 4);
     EXPECT_EQ(plot["numbers"], nlohmann::json({1.5, fitted_and_stated[i].first, fitted_and_stated[i].second}));
   }
-  EXPECT_EQ(report["said"], true) << "what says the powers comes after them";
+  EXPECT_EQ(report["said"], true) << "the powers are explained after them";
 }
 
 /// Times equal those of `attnscope export`.
@@ -514,11 +514,11 @@ TEST(LessonInABrowser, StepsScrubsLocksAndReveals) {
     EXPECT_THAT(report["raced"].get<std::string>(), HasSubstr("64×"));  // 16.8 GiB / 266 MiB
     EXPECT_EQ(report["saved"], language == "en" ? "Saved." : "已保存。");
     EXPECT_EQ(report["alone"], nlohmann::json({true, true, true, 0, 3, true, false}));
-    EXPECT_THAT(report["hands"][0].get<std::string>(), Not(HasSubstr("%"))) << "which one is right is not told yet";
+    EXPECT_THAT(report["hands"][0].get<std::string>(), Not(HasSubstr("%"))) << "the answer is still hidden";
     EXPECT_THAT(report["hands"][1].get<std::string>(), HasSubstr("60%"));  // 12 / 20
     EXPECT_EQ(report["results"], true);
     EXPECT_EQ(report["paged"], "claims");
-    EXPECT_EQ(report["link"], "claims") << "another language goes on at the same page";
+    EXPECT_EQ(report["link"], "claims") << "the language link keeps the page";
     EXPECT_EQ(report["numbered"], "tiling");
     EXPECT_EQ(report["nowhere"], "race");
     EXPECT_EQ(report["remembered"], "claims");

@@ -101,7 +101,7 @@ TEST_F(ModelAgainst, uses_rates_measured_on_the_gpu) {
     (void)store.add_ceilings(device, {}, dram_of(4e11));
   }
   const double slow = error({"model", "--json", "--against", file_, "--ceilings", ceilings});
-  EXPECT_GT(std::abs(slow - by_table), 0.1) << "a tenth of its DRAM";
+  EXPECT_GT(std::abs(slow - by_table), 0.1) << "a tenth of its DRAM rate";
   EXPECT_THAT(run(folder_, {"model", "--against", file_, "--ceilings", ceilings}).out,
               HasSubstr("NVIDIA H200 (GPU-2)"));
 
@@ -143,7 +143,7 @@ TEST_F(ModelAgainst, counts_skipped_points) {
        measured("mine", {.br = 64, .bc = 64}, 1e6, 0), measured("mine", {.br = 128, .bc = 64}, 1e6, 0), vast});
   const json found = rows({file_});
   EXPECT_EQ(row(found, "time", "fa2").at("points"), 2);
-  EXPECT_EQ(row(found, "dram_bytes", "fa2").at("points"), 1) << "nobody saw the other's bytes settle";
+  EXPECT_EQ(row(found, "dram_bytes", "fa2").at("points"), 1) << "the other point has no write-back bytes";
   const Outcome people = expect_exit(0, run(folder_, {"model", "--against", file_}));
   EXPECT_THAT(people.out, HasSubstr("2 points of "));
   EXPECT_THAT(people.err, AllOf(HasSubstr("3 points "), HasSubstr(" mine ")));

@@ -50,7 +50,7 @@ TEST(Portability, the_program_runs_with_glibc_2_34) {
   }
   ASSERT_FALSE(wanted.empty()) << section;
   EXPECT_LE(*wanted.rbegin(), Version(2, 34)) << section;
-  EXPECT_THAT(section, ::testing::Not(::testing::HasSubstr("GLIBCXX_"))) << "the C++ library is inside";
+  EXPECT_THAT(section, ::testing::Not(::testing::HasSubstr("GLIBCXX_"))) << "the C++ library is linked statically";
 }
 
 TEST(Portability, needs_c_and_compiler_libraries_only) {
@@ -69,7 +69,7 @@ TEST(Portability, needs_c_and_compiler_libraries_only) {
 TEST(Portability, exports_no_cpp_library_symbols) {
   const std::string symbols = words_of("nm -D --defined-only " ATTNSCOPE_PROGRAM " 2>/dev/null");
   if (symbols.empty()) GTEST_SKIP() << "there is no nm, which reads what is exported (binutils)";
-  EXPECT_THAT(symbols, ::testing::HasSubstr("stdout")) << "what the C library has in the program";
+  EXPECT_THAT(symbols, ::testing::HasSubstr("stdout")) << "symbols of the C library";
   for (const char* theirs : {" _Z", " __cxa_", " __gxx_"}) {
     EXPECT_THAT(symbols, ::testing::Not(::testing::HasSubstr(theirs)));
   }

@@ -28,7 +28,7 @@ TEST_F(ScalingCommand, ComparesWithOneGpu) {
     EXPECT_GT(row.at("efficiency").get<double>(), 0.1);
     EXPECT_LT(row.at("efficiency").get<double>(), 1.0);
   }
-  EXPECT_EQ(rows[0].at("link_bytes"), 2 * 4 * 2048 * 64 * 2) << "K and V of four heads once over";
+  EXPECT_EQ(rows[0].at("link_bytes"), 2 * 4 * 2048 * 64 * 2) << "K and V of four heads once";
   // A combine time of 0 ns must survive export and import.
   ASSERT_EQ(run(folder_, {"export", file, "--format", "csv", "-o", folder_ / "a.csv"}).exit_code, 0);
   expect_exit(0, run(folder_, {"import", folder_ / "a.csv", "-o", folder_ / "b.attnscope"}));

@@ -52,7 +52,7 @@ TEST_F(ServeFaults, crash_and_hang_cost_one_point) {
     EXPECT_EQ(the_run().state, StoredRunState::complete);
     const auto points = RunStore::open(file_, Mode::read_only).points();
     ASSERT_EQ(points.size(), 6U);
-    for (std::size_t i = 0; i < points.size(); ++i) EXPECT_EQ(points[i].index, i) << "one run goes on";
+    for (std::size_t i = 0; i < points.size(); ++i) EXPECT_EQ(points[i].index, i) << "all points are in one run";
   }
 }
 
@@ -65,7 +65,7 @@ TEST_F(ServeFaults, session_ends_after_repeated_crashes) {
   EXPECT_EQ(outcome.exit_code, 5) << outcome.err;
   EXPECT_EQ(client.done()->state, "device-lost");
   EXPECT_EQ(client.points().size(), 6U);
-  EXPECT_EQ(client.answers().size(), 9U) << "the others are cancelled, by id";
+  EXPECT_EQ(client.answers().size(), 9U) << "the others are cancelled by ID";
   EXPECT_EQ(the_run().state, StoredRunState::failed);
 }
 

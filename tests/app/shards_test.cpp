@@ -60,9 +60,9 @@ TEST_F(Shards, merge_into_one_run) {
     expect_exit(0, collect(number, 3));
     const RunSummary shard = RunStore::open(shard_file(number), Mode::read_only).runs().at(0);
     EXPECT_THAT(shard.shards, ElementsAre(Shard{number, 3}));
-    EXPECT_EQ(shard.planned_points, plan_points) << "the plan's, whole";
+    EXPECT_EQ(shard.planned_points, plan_points) << "all points of the plan";
     EXPECT_EQ(shard.state, StoredRunState::complete);
-    EXPECT_EQ(shard.points % 8, 0U) << "curves are whole";
+    EXPECT_EQ(shard.points % 8, 0U) << "curves are not split";
     points += shard.points;
   }
   EXPECT_EQ(points, plan_points);
@@ -125,7 +125,7 @@ TEST_F(Shards, repeated_shards_need_a_recording_name) {
   EXPECT_EQ(RunStore::open(shard_file(1), Mode::read_only).runs().size(), 2U);
   EXPECT_EQ(run(folder_, curves + Words{"--resume", "-o", shard_file(1)}).exit_code, 0);
   const auto runs = RunStore::open(shard_file(1), Mode::read_only).runs();
-  ASSERT_EQ(runs.size(), 3U) << "a part of the plan is not the plan";
+  ASSERT_EQ(runs.size(), 3U) << "an incomplete plan";
   EXPECT_EQ(runs[2].points, plan_points);
 }
 
@@ -149,7 +149,7 @@ TEST_F(Shards, shards_resume_on_equal_gpus) {
   EXPECT_EQ(merge({1, 2}).exit_code, 0);
   EXPECT_EQ(findings(merged_), undisturbed());
   const Outcome whole = run(folder_, curves + Words{"--resume", "-o", merged_});
-  EXPECT_THAT(whole.err, HasSubstr("already complete")) << "all shards are the plan";
+  EXPECT_THAT(whole.err, HasSubstr("already complete")) << "the shards cover the plan";
 }
 
 TEST_F(Shards, shards_of_different_gpus_stay_separate) {

@@ -88,7 +88,7 @@ TEST_F(Ssh, ReportsMissingDevice) {
   const Outcome gpu = collect("ssh:gpubox/31");  // no machine has this many GPUs
   EXPECT_EQ(gpu.exit_code, 1);
   EXPECT_THAT(gpu.err, HasSubstr("gpubox: "));
-  EXPECT_FALSE(fs::exists(path("here.attnscope"))) << "nor is one simulated in its place";
+  EXPECT_FALSE(fs::exists(path("here.attnscope"))) << "no simulated GPU replaces it";
 }
 
 // The connection is cut during a session; it reconnects and answers all requests.

@@ -75,7 +75,7 @@ TEST_F(UserKernelCommands, AreMeasuredWithBuiltInKernels) {
     EXPECT_TRUE(point.record.max_abs_error);
     ++ok[point.record.spec.algorithm];
     const auto modeled = point.record.kernel("all")->metric("model_l2_to_sm_bytes");
-    EXPECT_TRUE(modeled) << "both have a law";
+    EXPECT_TRUE(modeled) << "both have closed forms";
   }
   EXPECT_EQ(ok, (std::map<std::string, int>{{"fa2", 2}, {"mine", 2}}));
 }
@@ -117,8 +117,8 @@ TEST_F(UserKernelCommands, InvalidManifestPrintsOneLine) {
     const Outcome outcome = expect_error(2, collect({"wrong.json"}, "mine", ""));
     return outcome.err;
   };
-  EXPECT_THAT(error("{"), AllOf(HasSubstr("wrong.json: parse error at line 1, column 2: ")));
-  EXPECT_THAT(error("{\n\"attnscope_kernel\": 7}"), HasSubstr("line 2: 'attnscope_kernel' must be"));
+  EXPECT_THAT(error("{"), AllOf(HasSubstr("wrong.json: ")));
+  EXPECT_THAT(error("{\n\"attnscope_kernel\": 7}"), HasSubstr("line 2: 'attnscope_kernel'"));
   EXPECT_FALSE(std::filesystem::exists(file_));
 }
 
@@ -238,7 +238,7 @@ TEST_F(StoredUserKernel, IsReadWithSourcesAndLaw) {
   expect_exit(0, run(folder_, {"check", file_.string()}));
   const Outcome again = expect_exit(
       2, run(folder_, {"collect", "--algorithms", "mine", "-a", "N=256", "-a", "d=64", "-o", file_.string()}));
-  EXPECT_THAT(again.err, HasSubstr("unknown algorithm 'mine'"));
+  EXPECT_THAT(again.err, HasSubstr("'mine'"));
 }
 
 TEST_F(StoredUserKernel, ConflictingManifestsHaveNoLaw) {
@@ -248,10 +248,9 @@ TEST_F(StoredUserKernel, ConflictingManifestsHaveNoLaw) {
   EXPECT_THAT(collect(other).err, IsEmpty());
   Outcome told;
   (void)report_of({file_, other}, &told);
-  EXPECT_THAT(told.err,
-              AllOf(HasSubstr("b.attnscope: the manifest of kernel mine differs from"), HasSubstr("--kernel")));
+  EXPECT_THAT(told.err, AllOf(HasSubstr("b.attnscope: "), HasSubstr(" mine "), HasSubstr("--kernel")));
   (void)report_of({file_, other}, &told, {"--kernel", manifest_});
-  EXPECT_THAT(told.err, Not(HasSubstr("otherwise")));
+  EXPECT_THAT(told.err, Not(HasSubstr("b.attnscope")));
 }
 
 }  // namespace
