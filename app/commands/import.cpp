@@ -51,6 +51,8 @@ struct ImportOptions {
   std::string device_name;
   std::string algorithm;
   std::vector<std::string> axes;
+  std::vector<std::string> map;
+  std::vector<std::string> ignore;
   NcuSelection ncu;
   std::string launches;
   bool preview = false;
@@ -124,15 +126,45 @@ std::string read(const std::string& file) {
   return text;
 }
 
-/// Point that an ncu table measures, from --algorithm and -a.
-std::optional<PointSpec> spec_of(const ImportOptions& options) {
-  if (options.algorithm.empty() && options.axes.empty()) return std::nullopt;
-  Result<PointSpec, Message> spec = make_spec(options.algorithm, parse_axes(options.axes), known_algorithms());
-  if (!spec) throw CommandError(ExitCode::usage, spec.error());
-  if (spec->algorithm.empty()) {
-    throw CommandError(ExitCode::usage, "-a requires --algorithm NAME (any name for the imported kernel)");
+/// Fields of the problem that the file lacks, from --algorithm and -a.
+std::vector<GivenField> given_fields(const ImportOptions& options) {
+  std::vector<GivenField> given;
+  if (!options.algorithm.empty()) given.push_back({std::string(field_name::algorithm), options.algorithm});
+  const std::vector<Axis> axes = parse_axes(options.axes);
+  if (Message wrong = axis_overlap(axes); !wrong.empty()) throw CommandError(ExitCode::usage, wrong);
+  for (const Axis& axis : axes) {
+    if (axis.values.size() != 1) {
+      throw CommandError(ExitCode::usage, "axis {} has {} values; a point takes one", axis.name, axis.values.size());
+    }
+    const std::string& value = axis.values.front();
+    const std::size_t by = value.find('x');
+    if (axis.name == "tile" && by != std::string::npos) {
+      given.push_back({"br", value.substr(0, by)});
+      given.push_back({"bc", value.substr(by + 1)});
+    } else if (find_field(axis.name) != nullptr || known_algorithms().find_knob(axis.name) != nullptr ||
+               std::ranges::count(field_pairs(), axis.name, &FieldPair::name) > 0) {
+      if (axis.name == field_name::algorithm && !options.algorithm.empty()) continue;
+      given.push_back({axis.name, value});
+    } else {
+      throw CommandError(ExitCode::usage, "-a {}={}: not a field of a measured point (give fields such as N=4096)",
+                         axis.name, value);
+    }
   }
-  return std::move(spec).value();
+  return given;
+}
+
+/// Parses "COLUMN=FIELD"; the column's name may contain "=".
+std::vector<ColumnMapping> column_mappings(const std::vector<std::string>& texts) {
+  std::vector<ColumnMapping> map;
+  for (const std::string& text : texts) {
+    const std::size_t at = text.rfind('=');
+    if (at == std::string::npos || at == 0 || at + 1 == text.size()) {
+      throw CommandError(ExitCode::usage,
+                         "--map '{}': not of the form COLUMN=FIELD (such as 'T=N' or 't (ms)=time_ms')", text);
+    }
+    map.push_back({text.substr(0, at), text.substr(at + 1)});
+  }
+  return map;
 }
 
 ImportFormat format_of(const ImportOptions& options, std::string_view text) {
@@ -199,7 +231,7 @@ ExitCode preview(ImportOptions& options, ImportFormat format, const Import& impo
   }
   if (import.empty_rows > 0) add_line(skipped_rows_text(import));
   for (const Message& note : import.notes) add_line(note);
-  const bool lacks = format == ImportFormat::ncu && options.algorithm.empty();
+  const bool lacks = !import.missing.empty();
   const analysis::Table table = imported_column_table(import.columns);
   if (options.output.is("json")) {
     options.output.object({{"detected_format", name_of(format)},
@@ -215,15 +247,18 @@ ExitCode preview(ImportOptions& options, ImportFormat format, const Import& impo
   options.output.line(format_text("{}: read as {}", printable(options.file), name_of(format)));
   for (const std::string& line : lines) options.output.line(line);
   if (lacks)
-    options.output.line("ncu tables do not contain the problem (give --algorithm and -a N=... as for collect)");
+    options.output.line(format_text("the table has no {} (give --algorithm and -a N=... as for collect)",
+                                    fmt::join(import.missing, ", ")));
   options.output.table(table);
   return ExitCode::ok;
 }
 
 ExitCode run_import(ImportOptions& options) {
   ImportRequest request{.device_name = options.device_name,
-                        .spec = spec_of(options),
                         .ncu = options.ncu,
+                        .given = given_fields(options),
+                        .map = column_mappings(options.map),
+                        .ignore = options.ignore,
                         .columns_only = options.preview};
   if (!options.launches.empty()) set_launches(request.ncu, options.launches);
   const std::string text = read(options.file);
@@ -232,11 +267,6 @@ ExitCode run_import(ImportOptions& options) {
   request.cancellation_check = [&cancel = cancel_on_signals()] {
     if (cancel.cancelled()) throw CommandError(ExitCode::partial, "cancelled: nothing was imported");
   };
-  if (request.spec && format != ImportFormat::ncu) {
-    throw CommandError(ExitCode::usage,
-                       "--algorithm and -a apply to ncu tables, and {} names its problems itself (omit them)",
-                       options.file);
-  }
   const NcuSelection& ncu = options.ncu;
   const bool chooses = !ncu.kernel.empty() || !options.launches.empty() || ncu.device || ncu.process || ncu.repeats > 0;
   if (chooses && format != ImportFormat::ncu) {
@@ -311,13 +341,22 @@ Action add_import(CLI::App& command, Arguments arguments) {
       ->check(CLI::IsMember({"json", "csv", "ncu"}));
   command.add_option("--device-name", options->device_name, "GPU of the measurements (default: as in the file)")
       ->type_name("NAME");
-  command.add_option("--algorithm", options->algorithm, "ncu tables: name for the measured kernel")->type_name("NAME");
+  command.add_option("--algorithm", options->algorithm, "Name of the measured algorithm, if the file has none")
+      ->type_name("NAME");
   command
       .add_option("-a,--axis", options->axes,
-                  "ncu tables: the problem, one value per axis, such as N=4096 or pass=bwd; repeatable")
+                  "Field of the problem that the file lacks, such as N=4096 or pass=bwd; repeatable")
       ->type_name("AXIS")
       ->expected(1, CLI::detail::expected_max_vector_size)
       ->allow_extra_args(false);
+  const auto repeatable = [](CLI::Option* option, const char* type) {
+    option->type_name(type)->expected(1, CLI::detail::expected_max_vector_size)->allow_extra_args(false);
+  };
+  repeatable(command.add_option("--map", options->map,
+                                "Read a column as a field, knob, metric or counter, such as 'T=N' or "
+                                "'t=time_ms'; several columns mapped to algorithm form its name; repeatable"),
+             "COLUMN=FIELD");
+  repeatable(command.add_option("--ignore", options->ignore, "Ignore a column; repeatable"), "COLUMN");
   command.add_option("--kernel-name", options->ncu.kernel, "ncu tables: only launches whose kernel name contains this")
       ->type_name("TEXT");
   command

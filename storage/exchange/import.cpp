@@ -42,8 +42,6 @@ Result<Import, Message> import_points(std::string_view text, ImportFormat format
       case ImportFormat::csv:
         return import_csv(text, request);
       case ImportFormat::ncu:
-        if (!request.spec && !request.columns_only)
-          fail("an ncu table has no problem size (give --algorithm and -a N=..., as for collect)");
         return import_ncu(text, request);
     }
     throw std::logic_error("unknown import format");

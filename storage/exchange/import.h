@@ -43,10 +43,11 @@ struct ImportedColumn {
 
 struct Import {
   std::vector<ImportedDevice> devices;
-  std::vector<ImportedColumn> columns;  ///< in the file's order
-  std::size_t empty_rows = 0;           ///< skipped rows without any number
-  std::vector<std::string> ignored;     ///< unknown columns
-  std::vector<Message> notes;           ///< remarks on how rows were combined
+  std::vector<ImportedColumn> columns;    ///< in the file's order
+  std::size_t empty_rows = 0;             ///< skipped rows without any number
+  std::vector<std::string> ignored;       ///< unknown columns
+  std::vector<Message> notes;             ///< remarks on how rows were combined
+  std::vector<std::string> missing = {};  ///< ncu, columns_only: fields of the problem that are not given
 };
 
 /// Selects launches of an ncu table and how often they repeat.
@@ -59,14 +60,29 @@ struct NcuSelection {
   std::int64_t repeats = 0;                  ///< repetitions of the launch sequence; 0: detect
 };
 
+/// A column of the file that is read as another one: a field, knob, metric or counter, with an optional unit.
+struct ColumnMapping {
+  std::string column;
+  std::string field;
+};
+
+/// Value of a field that the file lacks, the same for all points.
+struct GivenField {
+  std::string field;  ///< a field, a pair of fields (N, heads) or a knob
+  std::string value;
+};
+
 struct ImportRequest {
   std::string device_name = {};  ///< empty: name from the file
-  /// Problem that was measured; required for ncu, whose table has only kernels.
+  /// ncu: the problem that was measured, instead of `given`.
   std::optional<PointSpec> spec = std::nullopt;
   NcuSelection ncu = {};
+  std::vector<GivenField> given = {};  ///< required for ncu, whose table has only kernels
+  std::vector<ColumnMapping> map = {};
+  std::vector<std::string> ignore = {};  ///< columns of the file
   /// Algorithms whose knobs are recognized as columns.
   const Registry* registry = &known_algorithms();
-  bool columns_only = false;                      ///< the caller needs only the columns; ncu needs no `spec` then
+  bool columns_only = false;                      ///< the caller needs only the columns; ncu needs no problem then
   std::function<void()> cancellation_check = {};  ///< called before each record; an exception cancels the import
 };
 
@@ -79,8 +95,10 @@ struct ImportRequest {
 /// batch, heads_q (or heads), heads_kv, n_q and n_k (or N), d, dropout, page, deterministic, br, bc, ..., kernel,
 /// device, disposition, reason, round (marks rows as rounds of one point), and the numbers time_ns, keys of the metrics
 /// table, or Nsight Compute counter names. Units are base units unless a CSV column names another ("time_ms", "time
-/// [us]"). The CSV separator is comma, semicolon or tab. Required: algorithm, lengths, heads, d and at least one
-/// number. A CSV with a column `metric` is read as the output of export_long_csv(): one value per row, in any order.
+/// [us]"). Other programs' names for fields, times and rates are read, too (import_synonyms.h). A column without a
+/// meaning is ignored if it is constant and an error otherwise. The CSV separator is comma, semicolon or tab. Required:
+/// algorithm, lengths, heads, d and at least one number. A CSV with a column `metric` is read as the output of
+/// export_long_csv(): one value per row, in any order.
 ///
 /// ncu: output of `ncu --csv`, raw or details page, with the program's own output around it. All launches form one
 /// point: a sequence that repeats k times gives k samples; kernels that occur several times in a sequence are added.

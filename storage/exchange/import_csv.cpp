@@ -22,23 +22,29 @@
 namespace attnscope::exchange {
 namespace {
 
-/// Throws unless the header has all required fields.
-void require_columns(const CsvLine& header) {
-  if (header.fields.size() == 1)
-    fail(line_place(header.number), "only one column found (columns are separated by comma, semicolon or tab)");
-  const auto is_there = [&](std::string_view wanted) {
-    return std::ranges::find(header.fields, wanted) != header.fields.end();
+/// Throws unless the file and the request have all required fields.
+void require_columns(const CsvLine& header, const ColumnPlan& plan, const ImportRequest& request) {
+  const auto missing = missing_fields([&](std::string_view wanted) {
+    const auto reads = [&](const ColumnUse& use) {
+      const bool appended = use.kind == ColumnUse::Kind::algorithm && wanted == field_name::algorithm;
+      return appended || (use.kind == ColumnUse::Kind::read && use.column.name == wanted);
+    };
+    return std::ranges::any_of(plan.uses, reads) || std::ranges::count(request.given, wanted, &GivenField::field) > 0;
+  });
+  if (!missing.empty()) fail(line_place(header.number), missing_fields_message(missing));
+}
+
+/// Throws if an option names a column that the file lacks.
+void require_option_columns(const CsvLine& header, const ImportRequest& request) {
+  const auto require = [&](std::string_view option, const std::string& column) {
+    if (std::ranges::count(header.fields, column) > 0) return;
+    const auto near = closest_matches(column, header.fields, 1);
+    Message wrong = make_message("{} '{}': the file has no such column", option, column);
+    if (!near.empty()) wrong = make_message("{} (did you mean '{}'?)", wrong, near.front());
+    fail(std::move(wrong));
   };
-  for (const Field& field : point_fields()) {
-    if (!field.fallback.empty() || field.optional_in_imports || field.role == FieldRole::tile) continue;
-    const FieldPair* wide = field_pair_of(field.name);
-    if (is_there(field.name) || (wide != nullptr && is_there(wide->name))) continue;
-    const auto near = closest_matches(field.name, header.fields, 1);
-    Message missing = make_message("missing column '{}'", field.name);
-    if (wide != nullptr) missing = make_message("missing column '{}' (or '{}')", field.name, wide->name);
-    if (!near.empty()) missing = make_message("{} (rename column '{}'?)", missing, near.front());
-    fail(line_place(header.number), std::move(missing));
-  }
+  for (const std::string& column : request.ignore) require("--ignore", column);
+  for (const ColumnMapping& mapping : request.map) require("--map", mapping.column);
 }
 
 void require_distinct(const CsvLine& header) {
@@ -56,50 +62,6 @@ void require_distinct(const CsvLine& header) {
 
 bool has_column(const CsvLine& header, std::string_view name) {
   return std::ranges::find(header.fields, name) != header.fields.end();
-}
-
-bool is_value_column(std::string_view column) {
-  return std::ranges::find(long_column::value_columns, column) != long_column::value_columns.end();
-}
-
-/// Returns one or several numbers, multiplied by `scale`.
-std::string scaled(const Place& place, const std::string& field, double scale) {
-  if (scale == 1) return field;
-  std::vector<double> values;
-  std::istringstream words(field);
-  for (std::string word; words >> word;) {
-    const auto value = number(word);
-    if (!value && word.find(',') != std::string::npos)
-      fail(place, make_message("'{}' is not a number (use a decimal point and no thousands separators)", word));
-    if (!value) fail(place, make_message("'{}' is not a number", word));
-    values.push_back(*value * scale);
-  }
-  return fmt::format("{}", fmt::join(values, " "));
-}
-
-std::vector<ScaledColumn> read_columns(const CsvLine& header, bool is_long, const Registry& registry,
-                                       PointBuilder& builder) {
-  std::vector<ScaledColumn> all;
-  std::set<std::string> taken(header.fields.begin(), header.fields.end());
-  for (const std::string& name : header.fields) {
-    ImportedColumn& column = builder.columns()[name];
-    ScaledColumn& ours = all.emplace_back(ScaledColumn{name});
-    if (is_long && is_value_column(name)) {
-      column.becomes = name;
-    } else if (metric_of(name) == nullptr) {
-      const bool known = is_known_column(name, registry);
-      // A counter name may end in a unit; it is not a suffix then.
-      const auto ceiling_value_text =
-          is_long || (known && !is_counter_name(name)) ? std::nullopt : parse_scaled_column(name, registry);
-      if (!ceiling_value_text && known) continue;
-      if (ceiling_value_text && taken.insert(ceiling_value_text->name).second) {
-        builder.columns().read_as(name, ours = *ceiling_value_text);
-      } else {
-        builder.ignore(name);
-      }
-    }
-  }
-  return all;
 }
 
 /// Reads the samples of a row, separated by spaces. Their number reveals lists that a spreadsheet truncated.
@@ -125,11 +87,20 @@ void read_samples(ImportRow& row) {
 /// Combines a table with one row per value into one row per point and kernel. Rows may be in any order.
 class LongTableReader {
  public:
-  LongTableReader(const CsvLine& header, PointBuilder& builder) : header_(header), builder_(builder) {}
+  LongTableReader(const CsvLine& header, const ColumnPlan& plan, PointBuilder& builder)
+      : header_(header), plan_(plan), builder_(builder) {}
 
   void add(const CsvLine& line) {
-    Point& point = point_of(line);
-    ImportRow& row = row_of(point, line);
+    ImportRow described{.place = line_place(line.number), .file_columns = &plan_.file_columns};
+    for (std::size_t i = 0; i < line.fields.size(); ++i) {
+      if (line.fields[i].empty() || is_long_value_column(plan_.names[i])) continue;
+      described.set(plan_.names[i], plan_.uses[i], line.fields[i]);
+    }
+    builder_.note_unknown(described.unknown);
+    described.unknown.clear();
+    Point& point = point_of(described);
+    const std::map<std::string, std::string> ignored = described.ignored;
+    ImportRow& row = row_of(point, std::move(described), line);
     const std::string metric = field(line, long_column::metric);
     const std::string text = field(line, long_column::value);
     if (text.empty()) return;  // row of a point without values
@@ -138,9 +109,7 @@ class LongTableReader {
     require_valid_name(at(long_column::metric), "metric", metric);
     const auto value = number(text);
     if (!value) fail(at(long_column::value), make_message("'{}' is not a number", text));
-    if (!seen_[&row].insert(metric).second) {
-      fail(line_place(line.number), make_message("duplicate value of {} for this point and kernel", metric));
-    }
+    require_first(row, metric, line.number, ignored);
     const std::string unit = field(line, long_column::unit);
     ImportedColumn& seen = builder_.columns()[metric];
     if (seen.example.empty()) seen = {.name = metric, .unit = unit, .example = shorten_example(text)};
@@ -188,7 +157,7 @@ class LongTableReader {
         ImportRow row = of_point;
         if (point.simulated) row.fields[std::string(long_column::provenance)] = to_string(*point.simulated);
         read_samples(row);
-        builder_.add(row);
+        builder_.add(std::move(row));
       }
     }
   }
@@ -205,64 +174,78 @@ class LongTableReader {
                                          : line.fields[static_cast<std::size_t>(found - header_.fields.begin())];
   }
 
-  /// Returns the point of a line. Lines belong to one point if all columns about the point are equal.
-  Point& point_of(const CsvLine& line) {
-    std::vector<std::string> said;
-    for (std::size_t i = 0; i < header_.fields.size(); ++i) {
-      if (!is_value_column(header_.fields[i])) said.push_back(line.fields[i]);
+  /// Returns the point of a line. Lines belong to one point if all recognized columns about the point are equal.
+  Point& point_of(const ImportRow& described) {
+    std::vector<std::string> identity{described.algorithm_suffix};
+    for (const auto& [name, text] : described.fields) {
+      identity.push_back(name);
+      identity.push_back(text);
     }
-    const auto [place, is_new] = place_of_.try_emplace(std::move(said), points_.size());
+    const auto [place, is_new] = place_of_.try_emplace(std::move(identity), points_.size());
     if (is_new) points_.emplace_back();
     return points_[place->second];
   }
 
-  ImportRow& row_of(Point& point, const CsvLine& line) {
+  ImportRow& row_of(Point& point, ImportRow described, const CsvLine& line) {
     std::string kernel = field(line, long_column::kernel);
     if (kernel == "all") kernel.clear();
     const std::string round = field(line, round_column::round);
-    const auto [place, is_new] = point.rows.try_emplace({round, kernel}, ImportRow{.place = line_place(line.number)});
+    const auto [place, is_new] = point.rows.try_emplace({round, kernel}, std::move(described));
     ImportRow& row = place->second;
     if (!is_new) return row;
-    for (std::size_t i = 0; i < header_.fields.size(); ++i) {
-      if (!is_value_column(header_.fields[i]) && !line.fields[i].empty())
-        row.fields[header_.fields[i]] = line.fields[i];
-    }
     if (!kernel.empty()) row.fields[std::string(long_column::kernel)] = kernel;
     if (!round.empty()) row.fields[std::string(round_column::round)] = round;
     return row;
   }
 
+  /// Throws if the row has a value of the metric already.
+  void require_first(const ImportRow& row, const std::string& metric, std::size_t line,
+                     const std::map<std::string, std::string>& ignored) {
+    const auto [before, is_new] = seen_[&row].try_emplace(metric, line, ignored);
+    if (is_new) return;
+    Message wrong =
+        make_message("duplicate value of {} for this point and kernel, after line {}", metric, before->second.first);
+    std::vector<std::string> columns;
+    for (std::size_t i = 0; i < plan_.names.size(); ++i) {
+      const ColumnUse::Kind kind = plan_.uses[i].kind;
+      const bool lost =
+          kind == ColumnUse::Kind::unknown || (kind == ColumnUse::Kind::ignored && ignored != before->second.second);
+      if (lost) columns.push_back(fmt::format("--map '{}=FIELD'", plan_.names[i]));
+    }
+    if (!columns.empty())
+      wrong = make_message("{} (if a column tells them apart, give {})", wrong, fmt::join(columns, " or "));
+    fail(line_place(line), std::move(wrong));
+  }
+
   const CsvLine& header_;
+  const ColumnPlan& plan_;
   PointBuilder& builder_;
   std::map<std::vector<std::string>, std::size_t> place_of_;
-  std::deque<Point> points_;                                ///< in the file's order
-  std::map<const ImportRow*, std::set<std::string>> seen_;  ///< metric names
+  std::deque<Point> points_;  ///< in the file's order
+  /// Line and ignored texts of each metric.
+  std::map<const ImportRow*, std::map<std::string, std::pair<std::size_t, std::map<std::string, std::string>>>> seen_;
 };
 
 }  // namespace
 
-Import import_csv(std::string_view text, const ImportRequest& request) {
-  CsvReader lines(text, 1, detect_separator(text));
-  const std::optional<CsvLine> first = lines.next();
-  if (!first) fail("the file is empty");
-  const CsvLine& header = *first;
+Import import_table(const CsvLine& header, const std::function<std::optional<CsvLine>()>& next,
+                    const ImportRequest& request) {
   require_distinct(header);
+  require_option_columns(header, request);
   const bool is_long = has_column(header, long_column::metric);
   if (is_long && !has_column(header, long_column::value)) {
     fail(line_place(header.number),
          "column 'metric' requires a column 'value' (see `attnscope export --format csv --long`)");
   }
-  require_columns(header);
   PointBuilder builder(request);
-  const std::vector<ScaledColumn> columns = read_columns(header, is_long, *request.registry, builder);
-  LongTableReader table(header, builder);
-  std::map<std::string, std::string, std::less<>> file_columns;
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    if (columns[i].name != header.fields[i]) file_columns[columns[i].name] = header.fields[i];
-  }
+  for (const std::string& name : header.fields) (void)builder.columns()[name];
+  const ColumnPlan plan = plan_columns(header.fields, is_long, request, builder.columns());
+  require_columns(header, plan, request);
+  if (is_long) builder.set_long_table();
+  LongTableReader table(header, plan, builder);
   std::set<std::size_t> unseen;
   for (std::size_t i = 0; i < header.fields.size(); ++i) unseen.insert(unseen.end(), i);
-  while (std::optional<CsvLine> line = lines.next()) {
+  while (std::optional<CsvLine> line = next()) {
     if (request.cancellation_check) request.cancellation_check();
     require_field_count(header, *line);
     std::erase_if(unseen, [&](std::size_t i) {
@@ -274,18 +257,25 @@ Import import_csv(std::string_view text, const ImportRequest& request) {
       table.add(*line);
       continue;
     }
-    ImportRow row{.place = line_place(line->number)};
-    row.file_columns = &file_columns;
+    ImportRow row{.place = line_place(line->number), .file_columns = &plan.file_columns};
     for (std::size_t i = 0; i < line->fields.size(); ++i) {
-      if (line->fields[i].empty()) continue;
-      const Place place = row.at(columns[i].name);
-      row.fields[columns[i].name] = scaled(place, line->fields[i], columns[i].scale);
+      if (!line->fields[i].empty()) row.set(plan.names[i], plan.uses[i], line->fields[i]);
     }
     read_samples(row);
-    builder.add(row);
+    builder.add(std::move(row));
   }
   table.give();
   return builder.take();
+}
+
+Import import_csv(std::string_view text, const ImportRequest& request) {
+  CsvReader lines(text, 1, detect_separator(text));
+  const std::optional<CsvLine> header = lines.next();
+  if (!header) fail("the file is empty");
+  if (header->fields.size() == 1)
+    fail(line_place(header->number), "only one column found (columns are separated by comma, semicolon or tab)");
+  return import_table(
+      *header, [&] { return lines.next(); }, request);
 }
 
 }  // namespace attnscope::exchange

@@ -105,10 +105,18 @@ void note_metrics(const Json& metrics, ColumnList& columns) {
   }
 }
 
-ImportRow row_from(const Json& point, const Place& place, PointBuilder& builder) {
+/// Reads a point. `plan` is that of the preceding point, and is replaced if the members differ.
+ImportRow row_from(const Json& point, const Place& place, PointBuilder& builder, ColumnPlan& plan) {
   if (!point.is_object()) fail(place, "not a JSON object");
-  ImportRow row{.place = place};
+  std::vector<std::string> names;
+  for (const auto& [name, value] : point.items()) names.push_back(name);
+  if (names != plan.names) {
+    plan = plan_columns(std::move(names), false, builder.request(), builder.columns());
+  }
+  ImportRow row{.place = place, .file_columns = &plan.file_columns};
+  auto use = plan.uses.begin();
   for (const auto& [name, value] : point.items()) {
+    const ColumnUse& column_use = *use++;
     ImportedColumn& column = builder.columns()[name];
     if (value.is_null()) continue;
     if (column.example.empty()) column.example = shorten_example(scalar(value));
@@ -119,12 +127,10 @@ ImportRow row_from(const Json& point, const Place& place, PointBuilder& builder)
       row.samples_ns = samples_from(row.at(name), value);
     } else if (name == "rounds") {
       row.rounds = rounds_from(place, value);
-    } else if (!is_known_column(name, builder.registry())) {
-      builder.ignore(name);
-    } else if (value.is_structured()) {
+    } else if (column_use.kind == ColumnUse::Kind::read && value.is_structured()) {
       fail(row.at(name), "not a single value");
-    } else {
-      row.fields[name] = scalar(value);
+    } else if (std::string text = scalar(value); !text.empty()) {
+      row.set(name, column_use, text);
     }
   }
   return row;
@@ -204,7 +210,7 @@ class PointStream {
     if (event == Event::object_start) return true;
     const Place place{.whole = "points[{}]", .number = index_};
     if (event != Event::object_end) fail(place, "not a JSON object");
-    builder_.add(row_from(parsed, place, builder_));
+    builder_.add(row_from(parsed, place, builder_, plan_));
     ++index_;
     return false;
   }
@@ -212,6 +218,7 @@ class PointStream {
   static constexpr int max_depth = 16;
 
   PointBuilder& builder_;
+  ColumnPlan plan_;
   std::array<std::unordered_set<std::string>, max_depth + 2> keys_;  ///< keys seen in the open object of each depth
   std::string key_;                                                  ///< last top-level key
   bool inside_ = false;

@@ -449,8 +449,11 @@ Import import_ncu(std::string_view text, const ImportRequest& request) {
   require_one_process_and_device(launches);
   const std::size_t length = sequence_length(launches, request.ncu);
   PointRecord point;
+  const auto missing = request.spec ? std::vector<std::string>() : builder.missing_given();
+  if (!missing.empty() && !request.columns_only)
+    fail(make_message("an ncu table has no problem: {}", missing_fields_message(missing, false)));
   point.spec.algorithm = "?";  // placeholder; the caller needs only the columns
-  if (request.spec) point.spec = *request.spec;
+  if (missing.empty()) point.spec = request.spec ? *request.spec : builder.given_spec();
   point.provenance = Provenance::imported;
   std::map<std::string, int> times;
   for (std::size_t place = 0; place < length; ++place) {
@@ -478,6 +481,7 @@ Import import_ncu(std::string_view text, const ImportRequest& request) {
   builder.device_of(device.empty() ? "unnamed GPU" : device).points.push_back(std::move(point));
   Import import = builder.take();
   import.notes = notes_of(launches.size(), length, times);
+  import.missing = missing;
   return import;
 }
 

@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <span>
+#include <sstream>
 #include <utility>
 
 #include "kernels/model/io_model.h"
@@ -18,6 +19,7 @@
 #include "profiler/units/number_format.h"
 #include "storage/bounds.h"
 #include "storage/exchange/column_names.h"
+#include "storage/exchange/import_numbers.h"
 #include "storage/exchange/import_values.h"
 
 namespace attnscope::exchange {
@@ -41,10 +43,7 @@ std::int64_t integer_of(const ImportRow& row, const Field& field, const PointSpe
   }
   if (!value && field.optional_in_imports) return std::get<std::int64_t>(find_field(field.follows)->get(so_far));
   if (!value && !field.fallback.empty()) return std::get<std::int64_t>(*parse_field(field, field.fallback));
-  if (!value) {
-    if (wide == nullptr) fail(row.place, make_message("missing {}", field.name));
-    fail(row.place, make_message("missing {} (or {})", field.name, wide->name));
-  }
+  // spec_of() rejects rows without a required field.
   if (*value < field.smallest) {
     fail(row.at(named), make_message("{} must be at least {}, not {}", named, field.smallest, *value));
   }
@@ -55,9 +54,10 @@ std::int64_t integer_of(const ImportRow& row, const Field& field, const PointSpe
 }
 
 PointSpec spec_of(const ImportRow& row, const Registry& registry) {
+  const auto missing = missing_fields([&](std::string_view name) { return row.find(name) != nullptr; });
+  if (!missing.empty()) fail(row.place, missing_fields_message(missing));
   PointSpec spec;
   spec.algorithm = row.text("algorithm");
-  if (spec.algorithm.empty()) fail(row.place, "missing algorithm");
   require_valid_name(row.place, "algorithm", spec.algorithm);
   for (const Field& field : point_fields()) {
     if (field.role == FieldRole::algorithm) continue;
@@ -78,72 +78,19 @@ PointSpec spec_of(const ImportRow& row, const Registry& registry) {
   return spec;
 }
 
-bool has(const KernelRecord& kernel, std::string_view name) {
-  return kernel.metric(name).has_value();
-}
-
-constexpr std::array<std::string_view, 2> time_columns{"time_ns", "gpu__time_duration.sum"};
-
-/// Throws if a row has two different times.
-void require_equal_times(const Place& place, std::string_view key, double said, double follows) {
-  constexpr double rounded = 1e-3;
-  if (key != metric_key::time_median_ns || std::abs(said - follows) <= rounded * follows) return;
-  fail(place, make_message("time {} contradicts the row's other time, {} (remove one of them)", text(Nanoseconds(said)),
-                           text(Nanoseconds(follows))));
-}
-
-/// Adds the row's numbers, except those derived from others (a median from samples, TFLOP/s from a time).
-void add_numbers(const ImportRow& row, PointRecord& point, KernelRecord& kernel, ColumnList& columns) {
-  kernel.samples_ns = row.samples_ns;
-  for (const std::string_view name : time_columns) {
-    const auto time = checked(row.at(name), row.real(name));
-    if (!time) continue;
-    require_plausible(row.at(name), metric_key::time_median_ns, *time);
-    // A time with quartiles is a median, not a sample.
-    const bool of_several = row.real(metric_key::time_q1_ns) || row.real(metric_key::time_q3_ns);
-    if (of_several && !has(kernel, metric_key::time_median_ns)) {
-      kernel.metrics.push_back({std::string(metric_key::time_median_ns), *time, "ns", Provenance::imported});
-    } else if (kernel.samples_ns.empty()) {
-      kernel.samples_ns = {*time};
-    }
+/// Returns one or several numbers, multiplied by `scale`.
+std::string scaled(const Place& place, const std::string& field, double scale) {
+  if (scale == 1) return field;
+  std::vector<double> values;
+  std::istringstream words(field);
+  for (std::string word; words >> word;) {
+    const auto value = number(word);
+    if (!value && word.find(',') != std::string::npos)
+      fail(place, make_message("'{}' is not a number (use a decimal point and no thousands separators)", word));
+    if (!value) fail(place, make_message("'{}' is not a number", word));
+    values.push_back(*value * scale);
   }
-  for (const MetricValue& metric : row.metrics) {
-    if (!has(kernel, metric.name)) kernel.metrics.push_back(metric);
-  }
-  // Point with only this kernel, to evaluate derived metrics.
-  PointRecord alone;
-  alone.spec = point.spec;
-  alone.provenance = Provenance::imported;
-  // The table lists derived metrics after their inputs.
-  for (const Metric& metric : metrics_table()) {
-    for (const std::string_view name : {metric.key, metric.counter, metric.counter_cc12}) {
-      if (name.empty()) continue;
-      const auto value = checked(row.at(name), row.real(name), &metric);
-      if (!value) continue;
-      alone.kernels = {kernel};
-      require_plausible(row.at(name), metric.key, *value * (name == metric.key ? 1 : metric.scale));
-      if (const auto follows = evaluate(metric.key, alone, kernel.kernel)) {
-        require_equal_times(row.at(name), metric.key, *value, follows->value);
-        continue;
-      }
-      columns.keep(metric.key);
-      kernel.metrics.push_back({std::string(metric.key), *value * (name == metric.key ? 1 : metric.scale),
-                                std::string(metric.unit), Provenance::imported});
-    }
-  }
-  for (const auto& [name, text] : row.fields) {
-    const Metric* metric = metric_of(name);
-    const bool in_table =
-        metric != nullptr && (metric->key == name || metric->counter == name || metric->counter_cc12 == name);
-    const bool time = std::ranges::find(time_columns, name) != time_columns.end();
-    if (in_table || time || !is_counter_name(name)) continue;
-    const auto value = checked(row.at(name), row.real(name));
-    const std::string key(metric != nullptr ? metric->key : std::string_view(name));
-    if (!value || has(kernel, key)) continue;
-    if (metric != nullptr) columns.keep(metric->key);
-    kernel.metrics.push_back({key, *value, std::string(metric != nullptr ? metric->unit : "1"), Provenance::imported});
-  }
-  kernel.occupancy_limiter = row.text("occupancy_limiter");
+  return fmt::format("{}", fmt::join(values, " "));
 }
 
 /// Returns the file's provenance if it is `simulated` or `extrapolated`, otherwise `imported`.
@@ -289,27 +236,6 @@ void complete_rounds(PointRecord& point) {
   summarize_rounds(point);
 }
 
-/// Columns that can be imported, besides fields, knobs, metrics and point facts.
-constexpr std::array<std::string_view, 21> known_columns{"kernel",
-                                                         "disposition",
-                                                         reason_column::words,
-                                                         reason_column::code,
-                                                         "provenance",
-                                                         "throttled",
-                                                         "samples",
-                                                         "device",
-                                                         "run",
-                                                         "point",
-                                                         "time_ns",
-                                                         "metrics",
-                                                         round_column::round,
-                                                         round_column::samples,
-                                                         "uid",
-                                                         "simulated",
-                                                         "planned_points",
-                                                         "occupancy_limiter",
-                                                         long_column::run_uid,
-                                                         long_column::plan_index};
 }  // namespace
 
 const std::string* ImportRow::find(std::string_view name) const {
@@ -320,6 +246,25 @@ const std::string* ImportRow::find(std::string_view name) const {
 std::string ImportRow::text(std::string_view name) const {
   const std::string* field = find(name);
   return field != nullptr ? *field : std::string();
+}
+
+void ImportRow::set(const std::string& column, const ColumnUse& use, const std::string& text) {
+  switch (use.kind) {
+    case ColumnUse::Kind::read:
+      fields[use.column.name] = scaled(at(use.column.name), text, use.column.scale);
+      return;
+    case ColumnUse::Kind::unknown:
+      unknown[column] = text;
+      return;
+    case ColumnUse::Kind::ignored:
+      ignored[column] = text;
+      return;
+    case ColumnUse::Kind::algorithm:
+      algorithm_suffix += fmt::format(" {}={}", column, text);
+      return;
+    case ColumnUse::Kind::skipped:
+      return;
+  }
 }
 
 std::optional<double> ImportRow::real(std::string_view name) const {
@@ -354,101 +299,110 @@ std::optional<bool> ImportRow::flag(std::string_view name) const {
   fail(at(name), make_message("'{}' is neither true nor false", *field));
 }
 
-Place ImportRow::at(std::string_view name) const {
+std::string_view ImportRow::column(std::string_view name) const {
   if (file_columns != nullptr) {
-    if (const auto theirs = file_columns->find(name); theirs != file_columns->end()) name = theirs->second;
+    if (const auto theirs = file_columns->find(name); theirs != file_columns->end()) return theirs->second;
   }
-  return place.at(place_part::column, name);
+  return name;
 }
 
-bool is_known_column(std::string_view name, const Registry& registry) {
-  return std::ranges::find(known_columns, name) != known_columns.end() || find_field(name) != nullptr ||
-         std::ranges::count(field_pairs(), name, &FieldPair::name) > 0 || registry.find_knob(name) != nullptr ||
-         find_point_fact(name) != nullptr || metric_of(name) != nullptr || is_counter_name(name);
+Place ImportRow::at(std::string_view name) const {
+  return place.at(place_part::column, column(name));
 }
 
-std::optional<ScaledColumn> parse_scaled_column(std::string_view name, const Registry& registry) {
-  const bool bracket = name.ends_with(']') || name.ends_with(')');
-  const std::size_t at = name.find_last_of(bracket ? "[(" : "_");
-  if (at == std::string_view::npos || at == 0) return std::nullopt;
-  std::string_view unit = name.substr(at + 1);
-  if (bracket) unit.remove_suffix(1);
-  std::string stem(name.substr(0, at));
-  stem.erase(stem.find_last_not_of(' ') + 1);
-  const auto [base, scale] = base_unit(unit);
-  if (stem.ends_with("_" + base)) return std::nullopt;  // ambiguous: the name ends in the base unit, too
-  const Metric* metric = metric_of(stem);
-  if (metric != nullptr && metric->unit == base && metric->scale == 1)
-    return ScaledColumn{stem, std::string(unit), scale};
-  if (base == "ns" && stem == time_columns.back()) return ScaledColumn{stem, std::string(unit), scale};
-  if (stem == "duration" || stem == "latency") stem = "time";
-  stem += "_ns";
-  if (base != "ns" || is_counter_name(stem) || !is_known_column(stem, registry)) return std::nullopt;
-  return ScaledColumn{std::move(stem), std::string(unit), scale};
+void PointBuilder::apply_given(ImportRow& row) const {
+  for (const GivenField& given : request_.given) {
+    if (row.find(given.field) != nullptr) {
+      fail(row.at(given.field),
+           make_message("the file gives {} (omit it from the options, or ignore the column)", given.field));
+    }
+    row.fields[given.field] = given.value;
+  }
+  if (!row.algorithm_suffix.empty()) row.fields[std::string(field_name::algorithm)] += row.algorithm_suffix;
+  for (const std::string_view name : {"mask", "dtype", "pass", "disposition"}) {
+    const auto field = row.fields.find(name);
+    if (field != row.fields.end()) field->second = normalized_value(name, field->second);
+  }
+  for (const FieldPair& pair : field_pairs()) {
+    const std::string* both = row.find(pair.name);
+    const std::string* first = row.find(pair.first);
+    const std::string* second = row.find(pair.second);
+    const bool replaced = both != nullptr && first != nullptr && second != nullptr;
+    if (replaced && *both != *first && *both != *second) row.unknown[std::string(row.column(pair.name))] = *both;
+  }
+  // The text of a column "note" is the reason of a failed row, and unknown otherwise.
+  const std::string column(row.column(reason_column::words));
+  if (column == reason_column::words || row.find(reason_column::words) == nullptr) return;
+  const std::string* disposition = row.find("disposition");
+  if (disposition != nullptr && *disposition != to_string(Disposition::ok)) return;
+  row.unknown[column] = row.text(reason_column::words);
+  row.fields.erase(std::string(reason_column::words));
 }
 
-std::string shorten_example(std::string_view text) {
-  return printable(shortened(text));
+std::vector<std::string> PointBuilder::missing_given() const {
+  return missing_fields(
+      [&](std::string_view name) { return std::ranges::count(request_.given, name, &GivenField::field) > 0; });
 }
 
-ImportedColumn& ColumnList::operator[](std::string_view name) {
-  constexpr std::size_t most = 4096;
-  if (const auto known = place_.find(name); known != place_.end()) return columns_[known->second];
-  if (columns_.size() == most) return overflow_ = {};
-  place_.emplace(name, columns_.size());
-  return columns_.emplace_back(ImportedColumn{.name = std::string(name)});
+PointSpec PointBuilder::given_spec() const {
+  ImportRow row{.place = {.whole = "the options"}};
+  apply_given(row);
+  return spec_of(row, registry());
 }
 
-void ColumnList::read_as(std::string_view name, const ScaledColumn& ours) {
-  (*this)[name].unit = ours.unit;
-  read_as_.emplace(name, ours.name);
+void PointBuilder::note_unknown(const std::map<std::string, std::string>& texts) {
+  for (const auto& [name, text] : texts) {
+    UnknownColumn& column = unknown_[name];
+    column.varies = column.varies || (column.rows > 0 && column.first != text);
+    column.numeric = column.numeric && number(text).has_value();
+    column.first = text;
+    ++column.rows;
+  }
+  ++rows_;
 }
 
-void ColumnList::describe(ImportedColumn& column, const Registry& registry) const {
-  const auto becomes = [&](std::string_view key, const Message& title, std::string_view unit = {}) {
-    column.becomes = key;
-    column.title = text(title);
-    column.kept_in = unit;
-  };
-  const auto as = read_as_.find(column.name);
-  const std::string_view name = as == read_as_.end() ? column.name : as->second;
-  const auto wide = std::ranges::find(field_pairs(), name, &FieldPair::name);
-  const bool time = name == round_column::samples || std::ranges::find(time_columns, name) != time_columns.end();
-  const bool shared = name.starts_with("launch__shared_mem_per_block_");
-  const Metric* metric = time     ? find_metric(metric_key::time_median_ns)
-                         : shared ? find_metric(metric_key::shared_bytes)
-                                  : metric_of(name);
-  if (const Field* field = find_field(name)) {
-    becomes(name, field->label ? field->label() : Message());
-  } else if (wide != field_pairs().end()) {
-    becomes(fmt::format("{}, {}", wide->first, wide->second), {});
-    if (!kept_.contains(name))
-      column.left_out = make_message("replaced by columns {} and {}", wide->first, wide->second);
-  } else if (const PointFact* fact = find_point_fact(name)) {
-    becomes(name, fact->label(), fact->unit);
-  } else if (metric != nullptr) {
-    becomes(metric->key, Message::verbatim(metric_title(metric->key)), metric->unit);
-    if (!time && !shared && !kept_.contains(metric->key)) column.left_out = "derived from other columns";
-  } else if (is_counter_name(name)) {
-    becomes(name, {}, column.unit.empty() ? "1" : base_unit(column.unit).first);
-  } else if (is_known_column(name, registry)) {
-    becomes(name, {});
-  } else {
-    column.left_out = "not a field, knob, metric or counter";
+void PointBuilder::require_equal_ignored(const LatestPoint& before, const ImportRow& row) const {
+  for (const std::string& name : request_.ignore) {
+    const auto text_in = [&](const std::map<std::string, std::string>& texts) {
+      const auto found = texts.find(name);
+      return found == texts.end() ? std::string() : found->second;
+    };
+    if (text_in(before.ignored) == text_in(row.ignored)) continue;
+    fail(row.place.at(place_part::column, name),
+         make_message("the row equals {} except for this ignored column (use --map '{}=FIELD' instead of --ignore)",
+                      before.place.text(), name));
   }
 }
 
-std::vector<ImportedColumn> ColumnList::take(const Registry& registry) {
-  for (ImportedColumn& column : columns_) {
-    if (column.becomes.empty() && column.left_out.empty()) describe(column, registry);
-    if (column.example.empty()) column.left_out = "no values";
-    if (!column.left_out.empty()) column.becomes = column.title = column.kept_in = {};
+/// Throws if a column without a meaning varies: its rows may be of different problems.
+void PointBuilder::require_constant_unknown() {
+  std::vector<std::string> varying;
+  for (const auto& [name, column] : unknown_) {
+    const bool varies = column.varies || column.rows < rows_;
+    if (varies && !(is_long_ && column.numeric)) varying.push_back(name);
+    import_.ignored.push_back(name);
   }
-  return std::move(columns_);
+  import_.ignored.insert(import_.ignored.end(), request_.ignore.begin(), request_.ignore.end());
+  if (varying.empty()) return;
+  std::vector<std::string> options;
+  for (const std::string& name : varying) {
+    options.push_back(fmt::format("--map '{}=FIELD' or --ignore '{}'", name, name));
+  }
+  constexpr std::size_t most = 8;
+  const std::string more = varying.size() > most ? ", ..." : "";
+  varying.resize(std::min(varying.size(), most));
+  options.resize(varying.size());
+  if (varying.size() == 1) {
+    fail(make_message("column '{}' is not recognized and differs between rows (give {})", varying.front(),
+                      options.front()));
+  }
+  fail(make_message("columns '{}'{} are not recognized and differ between rows (give {}{})", fmt::join(varying, "', '"),
+                    more, fmt::join(options, ", "), more));
 }
 
-void PointBuilder::add(const ImportRow& row) {
+void PointBuilder::add(ImportRow row) {
   if (request_.cancellation_check) request_.cancellation_check();
+  apply_given(row);
   PointRecord point;
   point.spec = spec_of(row, registry());
   for (const FieldPair& wide : field_pairs()) {
@@ -460,26 +414,32 @@ void PointBuilder::add(const ImportRow& row) {
   if (const std::string* name = row.find("kernel")) kernel.kernel = *name;
   require_valid_name(row.place, "kernel", kernel.kernel);
   add_point_facts(row, point);
-  add_numbers(row, point, kernel, columns_);
+  add_numbers(row, point, kernel, columns_, remarks_);
   label(kernel, origin);
   require_storable(row.place, point, kernel);
-  std::string device = request_.device_name.empty() ? row.text("device") : request_.device_name;
-  if (device.empty()) device = "unnamed GPU";
-  require_valid_name(row.place, "device", device);
-
-  const std::optional<int> round = round_of(row);
-  const bool silent = kernel.metrics.empty() && kernel.samples_ns.empty();
-  if (silent && (round || point.disposition == Disposition::ok)) {
+  if (kernel.metrics.empty() && kernel.samples_ns.empty() && (round_of(row) || point.disposition == Disposition::ok)) {
+    for (const auto& [name, text] : row.unknown) unknown_.try_emplace(name);
     ++import_.empty_rows;
     return;
   }
+  if (!is_long_) note_unknown(row.unknown);
+  place(row, std::move(point), std::move(kernel));
+}
+
+void PointBuilder::place(const ImportRow& row, PointRecord point, KernelRecord kernel) {
+  std::string device = request_.device_name.empty() ? row.text("device") : request_.device_name;
+  if (device.empty()) device = "unnamed GPU";
+  require_valid_name(row.place, "device", device);
+  const std::optional<int> round = round_of(row);
   const std::string* uid = row.find(long_column::run_uid);
-  ImportedDevice& of_device = device_of(device, uid != nullptr ? *uid : row.text("run"), is_simulated(origin));
+  const bool simulated = point.provenance == Provenance::simulated;
+  ImportedDevice& of_device = device_of(device, uid != nullptr ? *uid : row.text("run"), simulated);
   std::vector<PointRecord>& points = of_device.points;
   Identity identity{static_cast<std::size_t>(&of_device - import_.devices.data()), row.text("point"),
                     row.text(long_column::plan_index), canonical_text(point.spec)};
-  const auto [known, is_new] = latest_.try_emplace(std::move(identity), points.size());
-  PointRecord* before = is_new ? nullptr : &points[known->second];
+  const auto [known, is_new] = latest_.try_emplace(
+      std::move(identity), LatestPoint{.index = points.size(), .place = row.place, .ignored = row.ignored});
+  PointRecord* before = is_new ? nullptr : &points[known->second.index];
   if (round) {
     RoundRecord found{.round = *round, .kernels = {std::move(kernel)}, .clocks = point.clocks};
     if (before == nullptr) before = &points.emplace_back(std::move(point));
@@ -487,8 +447,9 @@ void PointBuilder::add(const ImportRow& row) {
     return;
   }
   if (before != nullptr && before->kernel(kernel.kernel) != nullptr) {
+    require_equal_ignored(known->second, row);
     ++repeated_rows_;
-    known->second = points.size();
+    known->second.index = points.size();
     before = nullptr;
   }
   if (before == nullptr) {
@@ -517,6 +478,7 @@ ImportedDevice& PointBuilder::device_of(const std::string& name, const std::stri
 }
 
 Import PointBuilder::take() {
+  require_constant_unknown();
   for (ImportedDevice& device : import_.devices) {
     for (PointRecord& point : device.points) {
       if (request_.cancellation_check) request_.cancellation_check();
@@ -537,24 +499,23 @@ Import PointBuilder::take() {
         make_message("{} rows repeat a point and are imported as separate points. Add a column 'round' (0, 1, ...) to "
                      "import rounds.",
                      grouped(repeated_rows_)));
+  for (Message& note : remarks_.notes()) import_.notes.push_back(std::move(note));
   import_.columns = columns_.take(registry());
   for (const ImportedColumn& column : import_.columns) {
     const bool wide = std::ranges::count(field_pairs(), column.name, &FieldPair::name) > 0;
-    if (wide && column.becomes.empty() && !column.example.empty()) ignore(column.name);
+    if (wide && column.becomes.empty() && !column.example.empty() && !unknown_.contains(column.name)) {
+      import_.ignored.push_back(column.name);
+    }
   }
   std::erase_if(import_.devices, [](const ImportedDevice& device) { return device.points.empty(); });
   if (import_.devices.empty()) {
-    if (ignored_.empty()) fail("no row has a time, metric or counter");
+    if (import_.ignored.empty()) fail("no row has a time, metric or counter");
     fail(
         make_message("no row has a time, metric or counter; unknown columns: {} (expected a time column such as "
                      "time_ns, time_ms or 'time [us]')",
-                     fmt::join(ignored_, ", ")));
+                     fmt::join(import_.ignored, ", ")));
   }
   return std::move(import_);
-}
-
-void PointBuilder::ignore(std::string_view column) {
-  if (ignored_.insert(std::string(column)).second) import_.ignored.emplace_back(column);
 }
 
 }  // namespace attnscope::exchange

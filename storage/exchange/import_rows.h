@@ -11,7 +11,9 @@
 #include <tuple>
 #include <vector>
 
+#include "storage/exchange/csv_reader.h"
 #include "storage/exchange/import.h"
+#include "storage/exchange/import_columns.h"
 #include "storage/exchange/import_values.h"
 
 namespace attnscope::exchange {
@@ -25,10 +27,18 @@ struct ImportRow {
   std::vector<RoundRecord> rounds = {};  ///< rounds, ascending, each with only the row's kernel
   /// column names in the file by column name of the program; null if equal
   const std::map<std::string, std::string, std::less<>>* file_columns = nullptr;
+  std::map<std::string, std::string> unknown = {};  ///< non-empty texts of columns without a meaning
+  std::map<std::string, std::string> ignored = {};  ///< non-empty texts of columns that the user ignores
+  std::string algorithm_suffix = {};                ///< texts of columns mapped to the algorithm's name
+
+  /// Sets the non-empty text of a column of the file.
+  void set(const std::string& column, const ColumnUse& use, const std::string& text);
 
   [[nodiscard]] const std::string* find(std::string_view name) const;
   /// Returns an empty text if the field is absent.
   [[nodiscard]] std::string text(std::string_view name) const;
+  /// Returns the file's name of a column of the program.
+  [[nodiscard]] std::string_view column(std::string_view name) const;
   /// Returns "line 3, column 'd'".
   [[nodiscard]] Place at(std::string_view name) const;
   [[nodiscard]] std::optional<double> real(std::string_view name) const;
@@ -37,41 +47,16 @@ struct ImportRow {
   [[nodiscard]] std::optional<bool> flag(std::string_view name) const;
 };
 
-/// Returns true if the column has a meaning for imports.
-[[nodiscard]] bool is_known_column(std::string_view name, const Registry& registry);
+/// Counts of the rows whose numbers were converted in a way that the reader of the result must know.
+struct NumberRemarks {
+  std::size_t times_from_rates = 0;
+  std::size_t mean_times = 0;
+  std::size_t normal_quartiles = 0;     ///< quartiles from a standard deviation
+  std::size_t causal_counted_full = 0;  ///< stated rates
+  std::size_t rates_of_the_mean = 0;    ///< stated rates
 
-/// Column of the program with the factor that converts values of the file to its unit.
-struct ScaledColumn {
-  std::string name;
-  std::string unit = {};
-  double scale = 1;
+  [[nodiscard]] std::vector<Message> notes() const;
 };
-/// Parses a column name with a unit suffix: "time_ms" and "duration [us]" are time_ns with factors 1e6 and 1e3. Returns
-/// nullopt for unknown names.
-[[nodiscard]] std::optional<ScaledColumn> parse_scaled_column(std::string_view name, const Registry& registry);
-
-/// Columns of a file and how each is imported. Lists at most 4096.
-class ColumnList {
- public:
-  [[nodiscard]] ImportedColumn& operator[](std::string_view name);
-  /// Marks a metric, or a column that sets two fields, as imported. `name` must outlive this object.
-  void keep(std::string_view name) { kept_.insert(name); }
-  /// Records that column `name` of the file is read as `ours`.
-  void read_as(std::string_view name, const ScaledColumn& ours);
-  /// Completes columns without a description and returns all.
-  [[nodiscard]] std::vector<ImportedColumn> take(const Registry& registry);
-
- private:
-  void describe(ImportedColumn& column, const Registry& registry) const;
-
-  std::vector<ImportedColumn> columns_;
-  std::map<std::string, std::size_t, std::less<>> place_;
-  std::set<std::string_view> kept_;
-  std::map<std::string, std::string, std::less<>> read_as_;
-  ImportedColumn overflow_;
-};
-/// Returns the text on one line, shortened with `...`.
-[[nodiscard]] std::string shorten_example(std::string_view text);
 
 /// Combines rows into points, grouped by device.
 class PointBuilder {
@@ -83,30 +68,63 @@ class PointBuilder {
 
   /// Adds a row, which is one kernel of a point or of one of its rounds. Rows with equal identity belong to one point;
   /// if a kernel repeats without a round, a new point begins. Rows without numbers are skipped.
-  void add(const ImportRow& row);
+  void add(ImportRow row);
   /// Returns the device; one entry per device and recording. `run`: name of the recording in the file.
   [[nodiscard]] ImportedDevice& device_of(const std::string& name, const std::string& run = {}, bool simulated = false);
-  void ignore(std::string_view column);
+  /// Numeric columns without a meaning are values in a long table; they never identify a problem.
+  /// The caller then notes the texts of each line with note_unknown().
+  void set_long_table() { is_long_ = true; }
+  void note_unknown(const std::map<std::string, std::string>& texts);
+  [[nodiscard]] const ImportRequest& request() const { return request_; }
   [[nodiscard]] ColumnList& columns() { return columns_; }
+  /// Returns the required fields that the request does not give.
+  [[nodiscard]] std::vector<std::string> missing_given() const;
+  /// Returns the point of the given fields. Throws Wrong if one is missing or invalid.
+  [[nodiscard]] PointSpec given_spec() const;
   [[nodiscard]] Import take();
 
  private:
   /// Identity of a point: device entry, names in the file, and parameters.
   using Identity = std::tuple<std::size_t, std::string, std::string, std::string>;
 
+  /// Texts of a column without a meaning.
+  struct UnknownColumn {
+    std::string first;
+    std::size_t rows = 0;
+    bool varies = false;
+    bool numeric = true;
+  };
+  /// Latest point of an identity.
+  struct LatestPoint {
+    std::size_t index = 0;  ///< in the device's points
+    Place place;
+    std::map<std::string, std::string> ignored;
+  };
+
+  void apply_given(ImportRow& row) const;
+  void place(const ImportRow& row, PointRecord point, KernelRecord kernel);
+  void require_equal_ignored(const LatestPoint& before, const ImportRow& row) const;
+  void require_constant_unknown();
+
   const ImportRequest& request_;
   Import import_;
   std::map<std::tuple<std::string, std::string, bool>, std::size_t> devices_;
-  std::set<std::string> ignored_;
+  std::map<std::string, UnknownColumn> unknown_;
+  std::size_t rows_ = 0;
+  NumberRemarks remarks_;
+  bool is_long_ = false;
   ColumnList columns_;
-  std::map<Identity, std::size_t> latest_;  ///< index in the device's points
-  std::size_t repeated_rows_ = 0;           ///< rows that repeat a point without a round
+  std::map<Identity, LatestPoint> latest_;
+  std::size_t repeated_rows_ = 0;  ///< rows that repeat a point without a round
 };
 
 // Readers of the file formats. All throw Wrong.
 
+/// Reads one row per point and kernel, or one row per value if there is a column "metric". `next` returns the rows
+/// below the header; nullopt at the end.
+[[nodiscard]] Import import_table(const CsvLine& header, const std::function<std::optional<CsvLine>()>& next,
+                                  const ImportRequest&);
 [[nodiscard]] Import import_json(std::string_view text, const ImportRequest&);
-/// Reads one row per point and kernel, or one row per value.
 [[nodiscard]] Import import_csv(std::string_view text, const ImportRequest&);
 /// Pre: the request has a spec or is columns_only.
 [[nodiscard]] Import import_ncu(std::string_view text, const ImportRequest&);

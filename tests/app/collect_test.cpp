@@ -371,7 +371,7 @@ TEST_F(Collect, imported_points_are_exported) {
   const auto csv = folder_ / "peers.csv";
   std::ofstream(csv) << "device,algorithm,pass,mask,N,heads,d,time_ns,note\n"
                         "NVIDIA H200,torch-flash,fwd+bwd,causal,4096,16,128,2000000,a\n"
-                        "Some GPU,\"torch, eager\",fwd,full,4096,16,128,9000000,b\n";
+                        "Some GPU,\"torch, eager\",fwd,full,4096,16,128,9000000,a\n";
   ASSERT_EQ(run(folder_, sweep + Words{"--quiet", "-o", file_}).exit_code, 0);
   const Outcome import = expect_exit(0, run(folder_, {"import", csv, "-o", file_, "--label", "peers"}));
   EXPECT_THAT(import.out, AllOf(HasSubstr("1 point of NVIDIA H200 "), HasSubstr("(run 2)"), HasSubstr("Some GPU")));
@@ -440,7 +440,7 @@ TEST_F(Collect, imports_ncu_table_as_one_point) {
                         "\"gpu__time_duration.sum\"\n\"\",\"\",\"\",\"Mbyte\",\"msecond\"\n"
                         "\"0\",\"flash_fwd\",\"9.0\",\"12.5\",\"1.5\"\n";
   expect_exit(0, run(folder_, {"import", csv, "-o", file_, "--algorithm", "torch-flash", "-a", "N=4096", "-a", "d=128",
-                               "-a", "mask=causal", "--device-name", "H200"}));
+                               "-a", "heads=16", "-a", "mask=causal", "--device-name", "H200"}));
   const std::vector<StoredPoint> points = RunStore::open(file_, Mode::read_only).points();
   ASSERT_EQ(points.size(), 1U);
   EXPECT_EQ(points[0].record.spec.problem.mask, Mask::causal);

@@ -35,6 +35,8 @@ namespace attnscope::ui {
 namespace {
 
 constexpr QLatin1String axis_option("--axis");
+constexpr QLatin1String map_option("--map");
+constexpr QLatin1String ignore_option("--ignore");
 
 /// Label of a metric or field in the window's language; the label that `attnscope import` wrote for other keys.
 std::string label_of_key(const std::string& key, const std::string& written) {
@@ -55,9 +57,13 @@ const OptionField option_fields[] = {
     {QLatin1String("--label"), attnscope::message_of<msg::import_dialog::run_name>,
      attnscope::message_of<msg::import_dialog::default_file_name>, false},
     {QLatin1String("--algorithm"), attnscope::message_of<msg::import_dialog::algorithm>,
-     attnscope::message_of<msg::import_dialog::algorithm_example>},
+     attnscope::message_of<msg::import_dialog::algorithm_example>, false},
     {axis_option, attnscope::message_of<msg::import_dialog::problem>,
-     attnscope::message_of<msg::import_dialog::problem_example>},
+     attnscope::message_of<msg::import_dialog::problem_example>, false},
+    {map_option, attnscope::message_of<msg::import_dialog::map_columns>,
+     attnscope::message_of<msg::import_dialog::map_example>, false},
+    {ignore_option, attnscope::message_of<msg::import_dialog::ignore_columns>,
+     attnscope::message_of<msg::import_dialog::ignore_example>, false},
     {QLatin1String("--kernel-name"), attnscope::message_of<msg::import_dialog::kernel>,
      attnscope::message_of<msg::import_dialog::all_launches>},
     {QLatin1String("--launches"), attnscope::message_of<msg::import_dialog::launches>,
@@ -167,8 +173,11 @@ QStringList ImportDialog::arguments() const {
     const auto* field = findChild<QLineEdit*>(QLatin1String("import") + option.name);
     const QString text = field->text().trimmed();
     if (text.isEmpty() || !field->isVisibleTo(this)) continue;
-    const QStringList values = option.name == axis_option ? text.split(blanks) : QStringList{text};
-    for (const QString& value : values) all << option.name + QLatin1Char('=') + value;
+    const bool columns = option.name == map_option || option.name == ignore_option;  // names may contain spaces
+    QStringList values{text};
+    if (option.name == axis_option) values = text.split(blanks);
+    if (columns) values = text.split(QLatin1Char(';'), Qt::SkipEmptyParts);
+    for (const QString& value : values) all << option.name + QLatin1Char('=') + value.trimmed();
   }
   return all << file_;
 }

@@ -317,7 +317,7 @@ TEST(ImportLong, ErrorsNameTheLine) {
   const std::string head = "algorithm,N,heads,d,metric,value,unit\n";
   const std::vector<std::pair<std::string, std::string>> cases{
       {"algorithm,N,heads,d,metric\nx,64,1,64,registers\n", "line 1 column metric value"},
-      {"algorithm,heads,d,metric,value\nx,1,64,registers,3\n", "line 1 column n_q N"},
+      {"algorithm,heads,d,metric,value\nx,1,64,registers,3\n", "line 1 N"},
       {head + "x,64,1,64,registers,many,\n", "line 2 column value many"},
       {head + "x,64,1,64,registers,-1,\n", "line 2 column value -1"},
       {head + "x,64,1,64,registers,1,\nx,64,1,64,time_ns,0,\n", "line 3 column value 0"},

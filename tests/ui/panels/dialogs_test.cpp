@@ -145,7 +145,8 @@ TEST_F(ImportDialogTest, ImportsExportedTables) {
     EXPECT_EQ(import_outcome("n_q"), (QStringList{"n_q", "", ""}));
     EXPECT_EQ(import_outcome("samples_ns"), (QStringList{"time_median_ns", "ns", ""}));
     EXPECT_TRUE(is_skipped("tflops"));
-    EXPECT_FALSE(part<QLineEdit>("import--algorithm")->isVisible());
+    EXPECT_TRUE(part<QLineEdit>("import--map")->isVisible());
+    EXPECT_FALSE(part<QLineEdit>("import--repeats")->isVisible());
     const QString target = import_into(table + QStringLiteral(".attnscope"));
     EXPECT_EQ(dialog, nullptr) << "closed after the import";
     EXPECT_EQ(medians(target), medians(file));
@@ -166,7 +167,7 @@ TEST_F(ImportDialogTest, AddsSettingsToAnNcuTable) {
   type("import--axis", "N=4096 d=12x");
   EXPECT_TRUE(words().contains("12x")) << words().toStdString();
   EXPECT_FALSE(button()->isEnabled());
-  type("import--axis", "N=4096  d=128");
+  type("import--axis", "N=4096  d=128 heads=16");
   type("import--device-name", "H200");
   EXPECT_TRUE(words().contains("H200")) << words().toStdString();
   const QString target = import_into(folder.filePath("peer"));

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/exchange/import_numbers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/model/attention.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/units/number_format.h"
+#include "storage/exchange/column_names.h"
+
+namespace attnscope::exchange {
+namespace {
+
+class RowNumbers {
+ public:
+  RowNumbers(const ImportRow& row, const PointRecord& point, KernelRecord& kernel, ColumnList& columns,
+             NumberRemarks& remarks)
+      : row_(row), kernel_(kernel), columns_(columns), remarks_(remarks) {
+    alone_.spec = point.spec;
+    alone_.provenance = Provenance::imported;
+  }
+
+  void add() {
+    kernel_.samples_ns = row_.samples_ns;
+    for (const std::string_view name : time_columns) add_time(name);
+    if (kernel_.samples_ns.empty() && !has_median() && !row_.real(metric_key::time_median_ns)) add_mean();
+    for (const MetricValue& metric : row_.metrics) {
+      if (!has(kernel_, metric.name)) kernel_.metrics.push_back(metric);
+    }
+    add_time_from_rate();
+    // The table lists derived metrics after their inputs.
+    for (const Metric& metric : metrics_table()) add_metric(metric);
+    add_quartiles();
+    for (const auto& [name, text] : row_.fields) add_counter(name);
+    kernel_.occupancy_limiter = row_.text("occupancy_limiter");
+  }
+
+ private:
+  [[nodiscard]] bool has_median() const { return has(kernel_, metric_key::time_median_ns); }
+
+  [[nodiscard]] std::optional<double> amount(std::string_view name, const Metric* metric = nullptr) const {
+    return checked(row_.at(name), row_.real(name), metric);
+  }
+
+  void put(std::string_view key, double value) {
+    kernel_.metrics.push_back({std::string(key), value, std::string(find_metric(key)->unit), Provenance::imported});
+  }
+
+  /// Returns whether the time is one of several, and therefore a median.
+  [[nodiscard]] bool has_spread() const {
+    return row_.real(metric_key::time_q1_ns) || row_.real(metric_key::time_q3_ns) ||
+           row_.real(time_column::deviation).value_or(0) > 0;
+  }
+
+  void add_time(std::string_view name) {
+    const auto time = amount(name);
+    if (!time) return;
+    require_plausible(row_.at(name), metric_key::time_median_ns, *time);
+    if (has_spread() && !has_median()) {
+      put(metric_key::time_median_ns, *time);
+    } else if (kernel_.samples_ns.empty()) {
+      kernel_.samples_ns = {*time};
+    }
+  }
+
+  void add_mean() {
+    if (!row_.real(time_column::mean)) return;
+    add_time(time_column::mean);
+    ++remarks_.mean_times;
+  }
+
+  /// Computes the time of a row that states only a FLOP rate.
+  void add_time_from_rate() {
+    const bool timed = !kernel_.samples_ns.empty() || has_median() || row_.real(metric_key::time_median_ns);
+    const auto rate = amount(metric_key::tflops);
+    if (timed || !rate || row_.find("kernel") != nullptr) return;
+    if (!(*rate > 0)) fail(row_.at(metric_key::tflops), "a rate of 0 is invalid (leave the field empty)");
+    const double time = pass_flops(alone_.spec.problem) / *rate / 1e3;  // Tflop/s to flop/ns
+    if (!std::isfinite(time)) fail(row_.at(metric_key::tflops), make_message("{} is out of range", *rate));
+    kernel_.samples_ns = {time};
+    ++remarks_.times_from_rates;
+  }
+
+  void add_metric(const Metric& metric) {
+    for (const std::string_view name : {metric.key, metric.counter, metric.counter_cc12}) {
+      if (name.empty()) continue;
+      const auto value = amount(name, &metric);
+      if (!value) continue;
+      const double stated = *value * (name == metric.key ? 1 : metric.scale);
+      require_plausible(row_.at(name), metric.key, stated);
+      alone_.kernels = {kernel_};
+      if (const auto follows = evaluate(metric.key, alone_, kernel_.kernel)) {
+        require_equal(row_.at(name), metric.key, stated, follows->value);
+        continue;
+      }
+      columns_.keep(metric.key);
+      put(metric.key, stated);
+    }
+  }
+
+  /// Throws if a row has two different times, or a rate that does not follow from its time.
+  void require_equal(const Place& place, std::string_view key, double stated, double follows) {
+    constexpr double rounded = 1e-3;
+    if (key == metric_key::time_median_ns && std::abs(stated - follows) > rounded * follows) {
+      fail(place, make_message("time {} contradicts the row's other time, {} (remove one of them)",
+                               text(Nanoseconds(stated)), text(Nanoseconds(follows))));
+    }
+    // A rate in our exports is the median of rounds.
+    const bool is_own = row_.find(long_column::run_uid) != nullptr;
+    if (key == metric_key::tflops && !is_own) require_equal_rate(place, stated, follows);
+  }
+
+  void require_equal_rate(const Place& place, double stated, double follows) {
+    constexpr double tolerance = 0.02;
+    const auto agrees = [&](double rate) { return std::abs(stated - rate) <= tolerance * rate; };
+    if (agrees(follows)) return;
+    AttentionProblem full = alone_.spec.problem;
+    full.mask = Mask::none;
+    const double full_ratio = pass_flops(full) / pass_flops(alone_.spec.problem);
+    if (alone_.spec.problem.mask != Mask::none && agrees(follows * full_ratio)) {
+      ++remarks_.causal_counted_full;
+      return;
+    }
+    const auto mean = amount(time_column::mean);
+    const auto median = evaluate(metric_key::time_median_ns, alone_, kernel_.kernel);
+    if (mean && median && agrees(follows * median->value / *mean)) {
+      ++remarks_.rates_of_the_mean;
+      return;
+    }
+    fail(place, make_message("{:.4g} TFLOP/s contradicts {:.4g} TFLOP/s, which follows from time and problem (correct "
+                             "the problem, or ignore the column)",
+                             stated, follows));
+  }
+
+  /// Replaces a standard deviation by the quartiles of a normal distribution.
+  void add_quartiles() {
+    const auto deviation = amount(time_column::deviation);
+    if (!deviation || !(*deviation > 0) || has(kernel_, metric_key::time_q1_ns) || has(kernel_, metric_key::time_q3_ns))
+      return;
+    const auto median = kernel_.metric(metric_key::time_median_ns);
+    if (!median) return;
+    constexpr double quartile = 0.67448975;  // of the standard normal distribution
+    constexpr double least = 1e-3;           // quartiles are times > 0
+    put(metric_key::time_q1_ns, std::max(*median - quartile * *deviation, least * *median));
+    put(metric_key::time_q3_ns, *median + quartile * *deviation);
+    ++remarks_.normal_quartiles;
+  }
+
+  void add_counter(const std::string& name) {
+    const Metric* metric = metric_of(name);
+    const bool in_table =
+        metric != nullptr && (metric->key == name || metric->counter == name || metric->counter_cc12 == name);
+    const bool time = std::ranges::find(time_columns, name) != time_columns.end();
+    if (in_table || time || !is_counter_name(name)) return;
+    const auto value = amount(name);
+    const std::string key(metric != nullptr ? metric->key : std::string_view(name));
+    if (!value || has(kernel_, key)) return;
+    if (metric != nullptr) columns_.keep(metric->key);
+    kernel_.metrics.push_back({key, *value, std::string(metric != nullptr ? metric->unit : "1"), Provenance::imported});
+  }
+
+  const ImportRow& row_;
+  KernelRecord& kernel_;
+  ColumnList& columns_;
+  NumberRemarks& remarks_;
+  PointRecord alone_;  ///< the point with only this kernel, to evaluate derived metrics
+};
+
+}  // namespace
+
+std::vector<Message> NumberRemarks::notes() const {
+  std::vector<Message> notes;
+  const auto add = [&](std::size_t rows, std::string_view what) {
+    if (rows > 0) notes.push_back(make_message("{} {}: {}", grouped(rows), rows == 1 ? "row" : "rows", what));
+  };
+  add(times_from_rates,
+      "the time follows from the stated TFLOP/s and the FLOPs of the problem (a causal mask counts as half)");
+  add(mean_times, "the time is a mean");
+  add(normal_quartiles, "quartiles follow from the standard deviation, assuming a normal distribution");
+  add(causal_counted_full, "the stated TFLOP/s counts the masked part, too; TFLOP/s here does not");
+  add(rates_of_the_mean, "the stated TFLOP/s is that of the mean time; TFLOP/s here is that of the median");
+  return notes;
+}
+
+void add_numbers(const ImportRow& row, const PointRecord& point, KernelRecord& kernel, ColumnList& columns,
+                 NumberRemarks& remarks) {
+  RowNumbers(row, point, kernel, columns, remarks).add();
+}
+
+}  // namespace attnscope::exchange

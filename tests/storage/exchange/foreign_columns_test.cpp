@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+// Columns of other programs: synonyms, unknown columns, given fields and stated rates.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+#include "profiler/metrics/metrics.h"
+#include "profiler/plan/fields.h"
+#include "tests/storage/exchange/tables.h"
+
+namespace attnscope::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+const std::vector<PointRecord>& points_of(const Import& import) {
+  return import.devices.at(0).points;
+}
+
+double median_of(const PointRecord& point) {
+  return evaluate(metric_key::time_median_ns, point)->value;
+}
+
+std::string all_notes(const Import& import) {
+  std::string all;
+  for (const Message& note : import.notes) all += text(note) + "\n";
+  return all;
+}
+
+TEST(ImportIdentity, SynonymsGiveTheProblem) {
+  const Import import = imported(
+      "impl,batch_size,seqlen,nheads,headdim,is_causal,dtype,latency_ms_median\n"
+      "mine,4,4096,32,128,0,torch.bfloat16,2.76\nmine,4,4096,32,128,True,half,1.51\n"
+      "mine,8,4096,32,128,False,float8_e4m3fn,5.5\n");
+  ASSERT_EQ(points_of(import).size(), 3U);
+  const PointSpec& first = points_of(import)[0].spec;
+  EXPECT_EQ(first.algorithm, "mine");
+  EXPECT_EQ(first.problem.batch, 4);
+  EXPECT_EQ(first.problem.n_q, 4096);
+  EXPECT_EQ(first.problem.n_k, 4096);
+  EXPECT_EQ(first.problem.heads_kv, 32);
+  EXPECT_EQ(first.problem.d, 128);
+  EXPECT_EQ(first.problem.mask, Mask::none);
+  EXPECT_EQ(first.problem.dtype, DType::bf16);
+  EXPECT_EQ(points_of(import)[1].spec.problem.mask, Mask::causal);
+  EXPECT_EQ(points_of(import)[1].spec.problem.dtype, DType::fp16);
+  EXPECT_EQ(points_of(import)[2].spec.problem.batch, 8);
+  EXPECT_EQ(points_of(import)[2].spec.problem.dtype, DType::fp8);
+  EXPECT_EQ(median_of(points_of(import)[0]), 2.76e6);
+  const Import grouped = imported("provider,H,nheads_k,seqlen_q,seqlen_k,D,time_us\nmine,32,8,1,4096,128,5\n");
+  EXPECT_EQ(points_of(grouped)[0].spec.problem.heads_q, 32);
+  EXPECT_EQ(points_of(grouped)[0].spec.problem.heads_kv, 8);
+  EXPECT_EQ(points_of(grouped)[0].spec.problem.n_q, 1);
+  EXPECT_EQ(points_of(grouped)[0].spec.problem.n_k, 4096);
+  const Import json = imported(R"json([{"impl":"mine","B":2,"N_CTX":64,"H":1,"D":64,"causal":true,"time (ms)":5}])json",
+                               ImportFormat::json);
+  EXPECT_EQ(points_of(json)[0].spec.problem.batch, 2);
+  EXPECT_EQ(points_of(json)[0].spec.problem.mask, Mask::causal);
+  EXPECT_EQ(median_of(points_of(json)[0]), 5e6);
+}
+
+TEST(ImportIdentity, TimesHaveTheirUnitAnywhere) {
+  const std::pair<const char*, double> names[] = {{"latency_ms_median", 2e6},
+                                                  {"GPU Time (sec)", 2e9},
+                                                  {"time [us]", 2e3},
+                                                  {"Latency(ms)", 2e6},
+                                                  {"ms", 2e6},
+                                                  {"avg_time_us", 2e3},
+                                                  {"Duration_ns", 2},
+                                                  {"Kernel time, ms", 2e6},
+                                                  {"mean_ms", 2e6},
+                                                  {"p50_us", 2e3},
+                                                  {"runtime_seconds", 2e9}};
+  for (const auto& [name, nanoseconds] : names) {
+    const Import import = imported(fmt::format("algorithm,N,heads,d,\"{}\"\na,64,1,64,2\n", name));
+    ASSERT_EQ(import.devices.size(), 1U) << name;
+    EXPECT_EQ(median_of(points_of(import)[0]), nanoseconds) << name;
+  }
+  for (const char* name : {"fwd_bwd_ms", "time", "tokens_per_s", "s"}) {
+    EXPECT_THAT(import_error(fmt::format("algorithm,N,heads,d,{}\na,64,1,64,2\n", name)),
+                HasSubstr("no row has a time"))
+        << name;
+  }
+}
+
+TEST(ImportIdentity, UnknownColumnThatVariesIsAnError) {
+  const std::string table = "algorithm,N,heads,d,window,time_ns\na,64,1,64,0,5\na,64,1,64,128,7\n";
+  EXPECT_EQ(import_error(table),
+            "column 'window' is not recognized and differs between rows (give --map 'window=FIELD' or --ignore "
+            "'window')");
+  EXPECT_THAT(import_error("algorithm,N,heads,d,x,y,time_ns\na,64,1,64,0,1,5\na,64,1,64,,2,7\n"),
+              AllOf(HasSubstr("columns 'x', 'y' are not recognized"), HasSubstr("--map 'y=FIELD'")));
+  EXPECT_THAT(import_error(table, ImportFormat::csv, {.ignore = {"window"}}),
+              HasSubstr("line 3, column 'window': the row equals line 2 except for this ignored column"));
+}
+
+TEST(ImportIdentity, ConstantUnknownColumnIsIgnored) {
+  const Import import = imported("algorithm,N,heads,d,seed,time_ns\na,64,1,64,7,5\na,128,1,64,7,9\n");
+  EXPECT_THAT(import.ignored, ElementsAre("seed"));
+  EXPECT_EQ(points_of(import).size(), 2U);
+}
+
+TEST(ImportIdentity, UserMapsAndIgnoresColumns) {
+  const std::string table = "who,N,heads,d,T,note,t\na,64,1,64,2,x,5\na,64,1,64,4,y,7\n";
+  const Import import = imported(table, ImportFormat::csv,
+                                 {.map = {{"who", "algorithm"}, {"T", "batch"}, {"t", "time_us"}}, .ignore = {"note"}});
+  ASSERT_EQ(points_of(import).size(), 2U);
+  EXPECT_EQ(points_of(import)[1].spec.problem.batch, 4);
+  EXPECT_EQ(median_of(points_of(import)[1]), 7000);
+  // Several columns form the algorithm's name.
+  const Import tuned = imported("N,heads,d,warps,time_ns\n64,1,64,4,5\n64,1,64,8,7\n", ImportFormat::csv,
+                                {.given = {{"algorithm", "mine"}}, .map = {{"warps", "algorithm"}}});
+  EXPECT_EQ(points_of(tuned)[1].spec.algorithm, "mine warps=8");
+  EXPECT_THAT(import_error(table, ImportFormat::csv, {.map = {{"who", "person"}}}),
+              HasSubstr("--map who=person: 'person' is not a field"));
+  EXPECT_THAT(import_error(table, ImportFormat::csv, {.map = {{"who", "N"}}}), HasSubstr("another column for N"));
+  EXPECT_THAT(import_error(table, ImportFormat::csv, {.ignore = {"not"}}),
+              HasSubstr("--ignore 'not': the file has no such column (did you mean 'note'?)"));
+}
+
+TEST(ImportIdentity, ExtraColumnOfALongTableDoesNotSplitAPoint) {
+  const std::string header = "algorithm,N,d,heads,metric,value,unit,";
+  for (const char* name : {"stddev", "run_to_run", "Samples taken"}) {
+    const Import import = imported(header + name +
+                                   "\nflash,4096,128,32,time_median_ns,690,us,2.1\n"
+                                   "flash,4096,128,32,dram_read_bytes,120,Mbyte,4\n"
+                                   "flash,4096,128,32,dram_write_bytes,33.6,Mbyte,0.1\n");
+    ASSERT_EQ(points_of(import).size(), 1U) << name;
+    EXPECT_EQ(median_of(points_of(import)[0]), 690e3);
+    EXPECT_DOUBLE_EQ(evaluate(metric_key::dram_bytes, points_of(import)[0])->value, 153.6e6);
+  }
+  // It may be a parameter of the problem if values repeat.
+  EXPECT_THAT(import_error(header + "window\na,64,64,1,time_ns,5,,0\na,64,64,1,time_ns,7,,128\n"),
+              HasSubstr("line 3: duplicate value of time_ns for this point and kernel, after line 2 (if a column tells "
+                        "them apart, give --map 'window=FIELD')"));
+  EXPECT_THAT(import_error(header + "variant\na,64,64,1,time_ns,5,,x\na,64,64,1,dram_read_bytes,7,,y\n"),
+              HasSubstr("column 'variant' is not recognized"));
+}
+
+TEST(ImportIdentity, GivenFieldsCompleteTheFile) {
+  const std::string table = "N,time_ms\n64,5\n128,7\n";
+  EXPECT_EQ(import_error(table),
+            "line 1: missing algorithm, heads, d (rename a column with --map COLUMN=FIELD, or give --algorithm NAME -a "
+            "heads=VALUE -a d=VALUE)");
+  const ImportRequest request{.given = {{"algorithm", "mine"}, {"heads", "4"}, {"d", "64"}, {"mask", "causal"}}};
+  const Import import = imported(table, ImportFormat::csv, request);
+  EXPECT_EQ(points_of(import)[1].spec.problem.heads_kv, 4);
+  EXPECT_EQ(points_of(import)[1].spec.problem.mask, Mask::causal);
+  const Import json = imported(R"([{"N":64,"time_ns":5}])", ImportFormat::json, request);
+  EXPECT_EQ(points_of(json)[0].spec.problem.d, 64);
+  EXPECT_THAT(import_error("N,d,time_ms\n64,64,5\n", ImportFormat::csv, request),
+              HasSubstr("line 2, column 'd': the file gives d"));
+  EXPECT_THAT(import_error(R"([{"N":64,"time_ns":5}])", ImportFormat::json),
+              HasSubstr("points[0]: missing algorithm, heads, d ("));
+}
+
+TEST(ImportIdentity, SpreadOfTheFileIsKept) {
+  const Import import = imported("algorithm,N,heads,d,mean_us,std_us\na,64,1,64,100,10\n");
+  const PointRecord& point = points_of(import)[0];
+  EXPECT_EQ(median_of(point), 100e3);
+  EXPECT_NEAR(evaluate(metric_key::time_q1_ns, point)->value, 93.255e3, 1);
+  EXPECT_NEAR(evaluate(metric_key::time_q3_ns, point)->value, 106.745e3, 1);
+  EXPECT_THAT(all_notes(import), AllOf(HasSubstr("1 row: the time is a mean"), HasSubstr("standard deviation")));
+}
+
+TEST(ImportIdentity, StatedRateMustFollow) {
+  // 4 N^2 d FLOPs per head: 0.0687 TFLOP in 1 ms.
+  const std::string header = "algorithm,N,heads,d,causal,time_ms,";
+  EXPECT_THAT(all_notes(imported(header + "TFLOPS\na,4096,8,128,0,1,68.7\n")), IsEmpty());
+  EXPECT_THAT(all_notes(imported(header + "achieved_gflop_s\na,4096,8,128,1,1,34360\n")), IsEmpty());
+  EXPECT_THAT(all_notes(imported(header + "TFLOP/s\na,4096,8,128,1,1,68.7\n")), HasSubstr("counts the masked part"));
+  EXPECT_THAT(import_error(header + "TFLOPS\na,4096,8,128,0,1,72\n"),
+              HasSubstr("line 2, column 'TFLOPS': 72 TFLOP/s contradicts 68.72 TFLOP/s"));
+  EXPECT_THAT(import_error(header + "TFLOPS\na,4096,8,128,0,1000,68.7\n"), HasSubstr("contradicts 0.06872 TFLOP/s"));
+  const Import mean = imported("algorithm,N,heads,d,median_ms,mean_ms,TFLOPS\na,4096,8,128,1,1.25,55\n");
+  EXPECT_THAT(all_notes(mean), HasSubstr("that of the mean time"));
+  EXPECT_EQ(median_of(points_of(mean)[0]), 1e6);
+}
+
+TEST(ImportIdentity, RateAloneGivesATime) {
+  const Import import = imported(
+      "algorithm,N,heads,d,causal,TFLOPS\na,4096,8,128,0,68.719476736\n"
+      "a,4096,8,128,1,34.359738368\n");
+  EXPECT_NEAR(median_of(points_of(import)[0]), 1e6, 1e3);
+  EXPECT_NEAR(median_of(points_of(import)[1]), 1e6, 1e3);
+  EXPECT_EQ(evaluate(metric_key::time_median_ns, points_of(import)[0])->provenance, Provenance::imported);
+  EXPECT_THAT(all_notes(import), HasSubstr("2 rows: the time follows from the stated TFLOP/s"));
+}
+
+TEST(ImportIdentity, FailedRowsHaveTheirReason) {
+  const Import import = imported("impl,N,H,D,status,note,ms\na,64,1,64,ok,,5\na,128,1,64,OOM,needs 9 GB,\n");
+  EXPECT_EQ(points_of(import)[1].disposition, Disposition::out_of_memory);
+  EXPECT_EQ(text(points_of(import)[1].reason), "needs 9 GB");
+  EXPECT_THAT(import_error("impl,N,H,D,status,note,ms\na,64,1,64,ok,short,5\na,64,1,64,ok,long,7\n"),
+              HasSubstr("column 'note' is not recognized"))
+      << "a note of a row that ran may describe the problem";
+}
+
+/// Random tables of distinct problems.
+class RandomTables : public ::testing::Test {
+ protected:
+  struct Column {
+    std::vector<std::string> names;  ///< the program's, then synonyms
+    std::vector<std::string> values;
+  };
+  static const std::vector<Column>& columns() {
+    static const std::vector<Column> all{
+        {{"algorithm", "impl", "Provider", "Annotation"}, {"a", "b"}},
+        {{"batch", "B", "batch_size", "Batch Size"}, {"1", "2", "8"}},
+        {{"N", "seqlen", "N_CTX", "seq_len"}, {"64", "128", "256"}},
+        {{"heads", "nheads", "H", "num_heads"}, {"1", "4"}},
+        {{"d", "headdim", "D", "Head dim"}, {"64", "128"}},
+        {{"mask", "causal", "is_causal"}, {"true", "false"}},
+        {{"dtype", "Precision", "data_type"}, {"fp16", "torch.bfloat16", "float8_e4m3fn"}},
+        {{"pass", "Direction"}, {"fwd", "bwd"}},
+        {{"dropout", "dropout_p"}, {"0", "0.5"}},
+    };
+    return all;
+  }
+
+  std::size_t below(std::size_t count) { return std::uniform_int_distribution<std::size_t>(0, count - 1)(random_); }
+  bool chance(double share) { return std::bernoulli_distribution(share)(random_); }
+
+  struct Table {
+    std::vector<std::string> header;
+    std::vector<std::vector<std::string>> rows;  ///< texts, without numbers
+    bool is_long = false;
+    std::string csv;
+  };
+
+  std::string name_of(const Column& column) {
+    if (chance(0.05)) return fmt::format("param{}", below(1000));
+    const std::string& name = column.names[below(column.names.size())];
+    // "true" is no mask of ours.
+    return name == "mask" ? "causal" : name;
+  }
+
+  Table table() {
+    Table made;
+    made.is_long = chance(0.3);
+    std::vector<const Column*> kept;
+    for (const Column& column : columns()) {
+      if (!chance(0.12)) kept.push_back(&column);
+    }
+    std::ranges::shuffle(kept, random_);
+    for (const Column* column : kept) made.header.push_back(name_of(*column));
+    std::set<std::vector<std::string>> distinct;
+    for (std::size_t i = 0, count = 1 + below(5); i < count; ++i) {
+      std::vector<std::string> row;
+      for (const Column* column : kept) row.push_back(column->values[below(column->values.size())]);
+      if (distinct.insert(row).second) made.rows.push_back(row);
+    }
+    for (const std::string& name : made.header) made.csv += name + ",";
+    made.csv += made.is_long ? "metric,value\n" : "time_us,dram_read_bytes\n";
+    std::vector<std::string> lines;
+    for (std::size_t i = 0; i < made.rows.size(); ++i) {
+      std::string texts;
+      for (const std::string& value : made.rows[i]) texts += value + ",";
+      if (made.is_long) {
+        lines.push_back(fmt::format("{}time_ns,{}\n", texts, (i + 1) * 1000));
+        lines.push_back(fmt::format("{}dram_read_bytes,{}\n", texts, i + 1));
+      } else {
+        lines.push_back(fmt::format("{}{},{}\n", texts, i + 1, i + 1));
+      }
+    }
+    std::ranges::shuffle(lines, random_);
+    for (const std::string& line : lines) made.csv += line;
+    return made;
+  }
+
+  std::mt19937_64 random_{20260729};
+};
+
+TEST_F(RandomTables, DifferentProblemsNeverBecomeOnePoint) {
+  int imports = 0;
+  int errors = 0;
+  for (int i = 0; i < 10'000; ++i) {
+    const Table made = table();
+    ImportRequest request;
+    for (const char* field : {"algorithm", "N", "heads", "d"}) {
+      const auto& column = *std::ranges::find(columns(), field, [](const Column& each) { return each.names.front(); });
+      const bool lacks = std::ranges::none_of(
+          made.header, [&](const std::string& name) { return std::ranges::count(column.names, name) > 0; });
+      if (lacks) request.given.push_back({field, field == std::string("algorithm") ? "a" : "64"});
+    }
+    const Result<Import, Message> result = import_points(made.csv, ImportFormat::csv, request);
+    if (!result) {
+      ++errors;
+      continue;
+    }
+    ++imports;
+    std::size_t count = 0;
+    std::set<std::string> identities;
+    for (const ImportedDevice& device : result->devices) {
+      for (const PointRecord& point : device.points) {
+        ++count;
+        identities.insert(canonical_text(point.spec));
+        EXPECT_EQ(median_of(point), 1000 * evaluate(metric_key::dram_read_bytes, point)->value) << made.csv;
+      }
+    }
+    ASSERT_EQ(count, made.rows.size()) << made.csv;
+    ASSERT_EQ(identities.size(), made.rows.size()) << made.csv;
+  }
+  EXPECT_GT(imports, 4000);
+  EXPECT_GT(errors, 500);
+}
+
+}  // namespace
+}  // namespace attnscope::testing
