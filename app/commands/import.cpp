@@ -111,6 +111,11 @@ std::string read(const std::string& file) {
   while (std::feof(in.get()) == 0 && std::ferror(in.get()) == 0 && text.size() <= largest) {
     const std::string_view got(piece.data(), std::fread(piece.data(), 1, piece.size(), in.get()));
     if (const std::size_t zero = got.find('\0'); zero != std::string_view::npos) {
+      if (file.ends_with(".ncu-rep") || (text + std::string(got)).starts_with("NVR")) {
+        throw CommandError(ExitCode::error,
+                           "{} is a report of Nsight Compute (convert it: ncu --import {} --csv --page raw > FILE.csv)",
+                           file, file);
+      }
       throw CommandError(ExitCode::error, "{} is binary or UTF-16: byte {} is zero (save it as UTF-8)", file,
                          text.size() + zero + 1);
     }
@@ -206,13 +211,11 @@ void keep_matching(Import& import, const std::string& filter) {
   std::erase_if(import.devices, [](const ImportedDevice& device) { return device.points.empty(); });
 }
 
+constexpr const char* l2_unknown_note = "the state of the L2 is unknown (state it with -a cache=cold or -a cache=warm)";
+
 Message skipped_rows_text(const Import& import) {
   if (import.empty_rows == 1) return "1 row without a number skipped";
   return make_message("{} rows without a number skipped", import.empty_rows);
-}
-
-std::string_view name_of(ImportFormat format) {
-  return format == ImportFormat::json ? "json" : format == ImportFormat::csv ? "csv" : "ncu";
 }
 
 ExitCode preview(ImportOptions& options, ImportFormat format, const Import& import) {
@@ -231,10 +234,11 @@ ExitCode preview(ImportOptions& options, ImportFormat format, const Import& impo
   }
   if (import.empty_rows > 0) add_line(skipped_rows_text(import));
   for (const Message& note : import.notes) add_line(note);
+  if (import.l2_unknown) add_line(l2_unknown_note);
   const bool lacks = !import.missing.empty();
   const analysis::Table table = imported_column_table(import.columns);
   if (options.output.is("json")) {
-    options.output.object({{"detected_format", name_of(format)},
+    options.output.object({{"detected_format", to_string(format)},
                            {"points", points},
                            {"skipped_rows", import.empty_rows},
                            {"needs_problem", lacks},
@@ -244,7 +248,7 @@ ExitCode preview(ImportOptions& options, ImportFormat format, const Import& impo
                           "attnscope-import-preview");
     return ExitCode::ok;
   }
-  options.output.line(format_text("{}: read as {}", printable(options.file), name_of(format)));
+  options.output.line(format_text("{}: read as {}", printable(options.file), to_string(format)));
   for (const std::string& line : lines) options.output.line(line);
   if (lacks)
     options.output.line(format_text("the table has no {} (give --algorithm and -a N=... as for collect)",
@@ -277,7 +281,7 @@ ExitCode run_import(ImportOptions& options) {
   }
   Result<Import, Message> import = import_points(text, format, request);
   if (!import && options.preview && options.output.is("json")) {
-    options.output.object({{"detected_format", name_of(format)}}, "attnscope-import-preview");
+    options.output.object({{"detected_format", to_string(format)}}, "attnscope-import-preview");
   }
   if (!import) throw CommandError(ExitCode::error, "{}: {}", options.file, import.error());
   if (!options.filter.empty()) keep_matching(*import, options.filter);
@@ -285,6 +289,7 @@ ExitCode run_import(ImportOptions& options) {
   if (!import->ignored.empty()) {
     spdlog::warn("{}", format_text("ignored columns: {}", fmt::join(import->ignored, ", ")));
   }
+  if (import->l2_unknown) import->notes.emplace_back(l2_unknown_note);
   for (const Message& note : import->notes) spdlog::info("{}", attnscope::text(note));
   if (import->empty_rows > 0) spdlog::warn("{}", attnscope::text(skipped_rows_text(*import)));
 
@@ -330,7 +335,7 @@ Action add_import(CLI::App& command, Arguments arguments) {
   command
       .add_option("FILE", options->file,
                   "JSON or CSV with the columns of `attnscope export` (required: algorithm, N, heads, d, and a time or "
-                  "metric), or the output of `ncu --csv`")
+                  "metric), the output of `ncu --csv`, or a table of another benchmark")
       ->required();
   CLI::Option* into =
       command.add_option("-o,--output", options->into, ".attnscope file to create or extend (default: a new file)")
@@ -338,7 +343,7 @@ Action add_import(CLI::App& command, Arguments arguments) {
   add_filter_option(command, options->filter);
   command.add_option("--label", options->label, "Name of the run (default: name of the file)")->type_name("NAME");
   command.add_option("--format", options->format, "Format of the input file (default: detected)")
-      ->check(CLI::IsMember({"json", "csv", "ncu"}));
+      ->check(CLI::IsMember(std::vector<std::string>(import_format_names.begin(), import_format_names.end())));
   command.add_option("--device-name", options->device_name, "GPU of the measurements (default: as in the file)")
       ->type_name("NAME");
   command.add_option("--algorithm", options->algorithm, "Name of the measured algorithm, if the file has none")

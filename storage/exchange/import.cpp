@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/exchange/import.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -8,6 +10,7 @@
 
 #include "messages/import_preview.h"
 #include "profiler/plan/text.h"
+#include "storage/exchange/foreign_tables.h"
 #include "storage/exchange/import_rows.h"
 #include "storage/exchange/import_values.h"
 
@@ -15,17 +18,35 @@ namespace attnscope {
 
 using namespace exchange;  // NOLINT(google-build-using-namespace): this file is part of it
 
+namespace {
+
+Import import_foreign(ForeignTable table, const ImportRequest& request) {
+  std::size_t at = 0;
+  const auto next = [&]() -> std::optional<CsvLine> {
+    return at < table.rows.size() ? std::optional(std::move(table.rows[at++])) : std::nullopt;
+  };
+  Import import = import_table(table.header, next, request);
+  import.notes.insert(import.notes.begin(), table.notes.begin(), table.notes.end());
+  return import;
+}
+
+}  // namespace
+
 Result<ImportFormat, Message> parse_import_format(std::string_view text) {
-  if (text == "json") return ImportFormat::json;
-  if (text == "csv") return ImportFormat::csv;
-  if (text == "ncu") return ImportFormat::ncu;
-  return Failure{make_message("unknown format '{}'; available: json, csv, ncu", text)};
+  const auto* const found = std::ranges::find(import_format_names, text);
+  if (found != import_format_names.end()) return static_cast<ImportFormat>(found - import_format_names.begin());
+  return Failure{make_message("unknown format '{}'; available: {}", text, fmt::join(import_format_names, ", "))};
 }
 
 ImportFormat detect_import_format(std::string_view text) {
+  if (find_ncu_table(text) != std::string_view::npos || is_ncu_text_report(text)) {
+    const std::size_t start = text.find_first_not_of(" \t\r\n");
+    if (text[start] != '{' && text[start] != '[') return ImportFormat::ncu;
+  }
+  if (const auto foreign = detect_foreign_format(text)) return *foreign;
   const std::size_t first = text.find_first_not_of(" \t\r\n");
-  if (first != std::string_view::npos && (text[first] == '{' || text[first] == '[')) return ImportFormat::json;
-  return find_ncu_table(text) != std::string_view::npos ? ImportFormat::ncu : ImportFormat::csv;
+  const bool json = first != std::string_view::npos && (text[first] == '{' || text[first] == '[');
+  return json ? ImportFormat::json : ImportFormat::csv;
 }
 
 Result<Import, Message> import_points(std::string_view text, ImportFormat format, const ImportRequest& request) {
@@ -43,6 +64,16 @@ Result<Import, Message> import_points(std::string_view text, ImportFormat format
         return import_csv(text, request);
       case ImportFormat::ncu:
         return import_ncu(text, request);
+      case ImportFormat::nvbench:
+        return import_foreign(read_nvbench(text, request), request);
+      case ImportFormat::kernel_tuner:
+        return import_foreign(read_kernel_tuner(text, request), request);
+      case ImportFormat::providers:
+        return import_foreign(split_providers(read_csv(text), request), request);
+      case ImportFormat::nsight_python:
+        return import_foreign(read_nsight_python(text, request), request);
+      case ImportFormat::markdown:
+        return import_foreign(split_providers(read_markdown(text, request), request), request);
     }
     throw std::logic_error("unknown import format");
   } catch (const Wrong& wrong) {

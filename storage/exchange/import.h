@@ -3,6 +3,8 @@
 // simulated.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -19,7 +21,13 @@
 
 namespace attnscope {
 
-enum class ImportFormat { json, csv, ncu };
+enum class ImportFormat { json, csv, ncu, nvbench, kernel_tuner, providers, nsight_python, markdown };
+/// Names of the formats, in the order of ImportFormat.
+inline constexpr std::array<std::string_view, 8> import_format_names{
+    "json", "csv", "ncu", "nvbench", "kernel-tuner", "providers", "nsight-python", "markdown"};
+[[nodiscard]] constexpr std::string_view to_string(ImportFormat format) {
+  return import_format_names.at(static_cast<std::size_t>(format));
+}
 [[nodiscard]] Result<ImportFormat, Message> parse_import_format(std::string_view);
 /// Detects the format from the first characters and the header.
 [[nodiscard]] ImportFormat detect_import_format(std::string_view text);
@@ -47,6 +55,7 @@ struct Import {
   std::size_t empty_rows = 0;             ///< skipped rows without any number
   std::vector<std::string> ignored;       ///< unknown columns
   std::vector<Message> notes;             ///< remarks on how rows were combined
+  bool l2_unknown = false;                ///< no row states whether the L2 was cold or warm
   std::vector<std::string> missing = {};  ///< ncu, columns_only: fields of the problem that are not given
 };
 
@@ -103,6 +112,9 @@ struct ImportRequest {
 /// ncu: output of `ncu --csv`, raw or details page, with the program's own output around it. All launches form one
 /// point: a sequence that repeats k times gives k samples; kernels that occur several times in a sequence are added.
 /// Launches must be of one process and one GPU, or be selected so.
+///
+/// Others: tables of NVBench, Kernel Tuner and nsight-python, tables with one column of times or rates per provider,
+/// and Markdown tables. Each is converted to the columns of csv (foreign_tables.h).
 [[nodiscard]] Result<Import, Message> import_points(std::string_view text, ImportFormat, const ImportRequest&);
 
 }  // namespace attnscope

@@ -170,6 +170,10 @@ std::optional<ScaledColumn> parse_scaled_column(std::string_view name, const Reg
   return ScaledColumn{std::move(stem), std::string(unit), scale};
 }
 
+bool is_recognized_column(const std::string& name, const Registry& registry) {
+  return resolve(name, false, registry).has_value();
+}
+
 std::string shorten_example(std::string_view text) {
   return printable(shortened(text));
 }

@@ -26,6 +26,9 @@ inline constexpr std::array<std::string_view, 2> time_columns{time_column::time,
 /// nullopt for unknown names.
 [[nodiscard]] std::optional<ScaledColumn> parse_scaled_column(std::string_view name, const Registry& registry);
 
+/// Returns true if a column of this name, ours or a synonym, has a meaning.
+[[nodiscard]] bool is_recognized_column(const std::string& name, const Registry& registry);
+
 /// Columns of a file and how each is imported. Lists at most 4096.
 class ColumnList {
  public:

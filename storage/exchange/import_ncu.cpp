@@ -16,16 +16,31 @@
 
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/text.h"
+#include "profiler/units/number_format.h"
 #include "storage/bounds.h"
 #include "storage/exchange/csv_reader.h"
 #include "storage/exchange/import_rows.h"
 #include "storage/exchange/import_values.h"
+#include "storage/exchange/kernel_names.h"
 
 namespace attnscope::exchange {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 6> section_names{{
+constexpr std::string_view clock_counter = "smsp__cycles_elapsed.avg.per_second";
+
+/// Sectors of 32 bytes, and the metric of their bytes.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> sector_counters{{
+    {"dram__sectors_read.sum", metric_key::dram_read_bytes},
+    {"dram__sectors_write.sum", metric_key::dram_write_bytes},
+    {"l1tex__m_xbar2l1tex_read_sectors.sum", metric_key::l2_to_sm_bytes},
+    {"l1tex__m_l1tex2xbar_write_sectors.sum", metric_key::sm_to_l2_bytes},
+}};
+constexpr double sector_bytes = 32;
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 8> section_names{{
     {"Duration", "gpu__time_duration.sum"},
+    {"SM Frequency", clock_counter},
+    {"Elapsed Cycles", "sm__cycles_elapsed.max"},
     {"Registers Per Thread", "launch__registers_per_thread"},
     {"Static Shared Memory Per Block", "launch__shared_mem_per_block_static"},
     {"Dynamic Shared Memory Per Block", "launch__shared_mem_per_block_dynamic"},
@@ -55,6 +70,9 @@ struct NcuLaunch {
   std::string process;  ///< process id; empty if unknown
   std::string process_name;
   KernelRecord record = {};
+  std::optional<double> clock_hz = {};              ///< SM clock
+  std::optional<double> dram_rate = {};             ///< byte/s, section "Memory Workload Analysis"
+  std::map<std::string_view, double> sectors = {};  ///< bytes by metric, from sector counts
 };
 
 bool chosen(const NcuSelection& selection, const NcuLaunch& launch) {
@@ -69,6 +87,10 @@ bool chosen(const NcuSelection& selection, const NcuLaunch& launch) {
 /// Parses a number as ncu writes it, "1,048,576.5". Returns nullopt for text ("n/a", "(128, 1, 1)"). Throws Wrong for
 /// malformed numbers such as "1.500,5".
 std::optional<double> ncu_number(const Place& place, std::string_view text) {
+  // "5 (1; 4)" is a sum with its instances.
+  if (const std::size_t list = text.find(" ("); list != std::string_view::npos && text.ends_with(')')) {
+    text = text.substr(0, list);
+  }
   const bool looks_numeric = text.find_first_not_of("0123456789.,+-eE") == std::string_view::npos &&
                              text.find_first_of("0123456789") != std::string_view::npos &&
                              text.find_first_of("eE") != 0;
@@ -125,6 +147,9 @@ class LaunchReader {
     return std::move(launches_);
   }
 
+  /// Returns the counters that ncu could not read in some launch.
+  [[nodiscard]] const std::set<std::string>& absent() const { return absent_; }
+
  private:
   [[nodiscard]] std::optional<std::size_t> column(std::string_view name) const {
     const auto found = std::ranges::find(header_.fields, name);
@@ -133,11 +158,12 @@ class LaunchReader {
   }
   [[nodiscard]] std::string field(const CsvLine& line, std::string_view name) const {
     const auto at = column(name);
-    return at ? line.fields[*at] : std::string();
+    return at && *at < line.fields.size() ? line.fields[*at] : std::string();
   }
 
   void note_column(const std::string& counter, const std::string& unit, const std::string& example) {
     ImportedColumn& column = columns_[counter];
+    if (lower_case(example) == "n/a") absent_.insert(counter);
     if (!column.example.empty()) return;
     column.unit = unit;
     column.example = shorten_example(example);
@@ -153,7 +179,9 @@ class LaunchReader {
     std::optional<CsvLine> line = lines_.next();
     const auto id = line ? number_of(line->fields.front()) : std::nullopt;
     if (!id) return std::nullopt;
-    require_field_count(header_, *line);
+    // On a details page, rows of metrics end early and rows of rules may be longer.
+    const bool complete = details && line->fields.size() > column("Metric Value").value_or(0);
+    if (!complete) require_field_count(header_, *line);
     if (launch_ && launch_->id == *id && details) return line;
     finish();
     ++count_;
@@ -174,6 +202,7 @@ class LaunchReader {
   void finish() {
     if (!launch_ || !chosen(selection_, *launch_)) return;
     KernelRecord& kernel = launch_->record;
+    add_converted_bytes(*launch_);
     if (shared_) {
       kernel.metrics.push_back({std::string(metric_key::shared_bytes), *shared_, "byte", Provenance::imported});
     }
@@ -184,6 +213,22 @@ class LaunchReader {
     launch_.reset();
     shared_.reset();
     counters_.clear();
+  }
+
+  /// Adds bytes that follow from sectors, or from a DRAM rate and the duration, unless they are counted.
+  static void add_converted_bytes(NcuLaunch& launch) {
+    KernelRecord& kernel = launch.record;
+    const auto put = [&](std::string_view key, double bytes) {
+      kernel.metrics.push_back({std::string(key), bytes, "byte", Provenance::imported});
+    };
+    for (const auto& [key, bytes] : launch.sectors) {
+      if (!kernel.metric(key)) put(key, bytes);
+    }
+    const bool counted = kernel.metric(metric_key::dram_bytes) || kernel.metric(metric_key::dram_read_bytes) ||
+                         kernel.metric(metric_key::dram_write_bytes);
+    if (launch.dram_rate && !counted && !kernel.samples_ns.empty()) {
+      put(metric_key::dram_bytes, *launch.dram_rate * kernel.samples_ns.front() / 1e9);
+    }
   }
 
   /// Adds a counter of the current launch; repeated counters of other sections are ignored. `unit_place`: location of
@@ -200,6 +245,13 @@ class LaunchReader {
       if (unit != wanted) fail(unit_place, make_message("the unit is '{}'; expected {}", stated, wanted));
     };
     KernelRecord& kernel = launch_->record;
+    const auto* const sectors =
+        std::ranges::find(sector_counters, counter, [](const auto& pair) { return pair.first; });
+    if (sectors != sector_counters.end()) launch_->sectors[sectors->second] = *value * sector_bytes;
+    if (counter == clock_counter || counter == "sm__cycles_elapsed.avg.per_second") {
+      if (unit == "hertz" || unit == "cycle/s") launch_->clock_hz = *value;
+      return;
+    }
     if (counter == "gpu__time_duration.sum") {
       require_unit("ns");
       require_plausible(place, metric_key::time_median_ns, *value);
@@ -244,8 +296,13 @@ class LaunchReader {
       if (counter.empty()) continue;  // text of a rule
       const std::string unit = field(*line, "Metric Unit");
       note_column(counter, unit, field(*line, "Metric Value"));
-      if (!is_counter_name(counter)) continue;
       const Place place = line_place(line->number).at(place_part::metric, counter);
+      if (counter == "Memory Throughput" && chosen(selection_, *launch_)) {  // also stated in percent
+        const auto [base, scale] = base_unit(unit);
+        const auto rate = base == "byte/s" ? ncu_number(place, field(*line, "Metric Value")) : std::nullopt;
+        if (rate) launch_->dram_rate = *rate * scale;
+      }
+      if (!is_counter_name(counter)) continue;
       const auto value = ncu_number(place, field(*line, "Metric Value"));
       if (value) take(counter, *value, unit, place, line->number);
     }
@@ -269,56 +326,12 @@ class LaunchReader {
   ColumnList& columns_;
   CsvLine header_;
   std::size_t count_ = 0;            ///< launches, selected or not
+  std::set<std::string> absent_;     ///< counters that are "n/a" in a launch
   std::optional<NcuLaunch> launch_;  ///< current
   std::set<std::string> counters_;   ///< counters of the current launch
   std::optional<double> shared_;     ///< shared memory per block of the current launch, static and dynamic
   std::vector<NcuLaunch> launches_;
 };
-
-/// Returns the position of the bracket that the last character closes; npos if there is none.
-std::size_t opening(std::string_view text, char open, char close) {
-  int depth = 0;
-  for (std::size_t i = text.size(); i > 0; --i) {
-    if (text[i - 1] == close) ++depth;
-    if (text[i - 1] == open && --depth == 0) return i - 1;
-  }
-  return std::string_view::npos;
-}
-
-/// Returns the position after the last `separator` outside of brackets; 0 if there is none.
-std::size_t after_last(std::string_view text, std::string_view separator) {
-  int depth = 0;
-  for (std::size_t i = text.size(); i > 0; --i) {
-    const char c = text[i - 1];
-    if (c == '>' || c == ')' || c == '}' || c == ']') ++depth;
-    if (c == '<' || c == '(' || c == '{' || c == '[') --depth;
-    if (depth == 0 && text.substr(i - 1).starts_with(separator)) return i - 1 + separator.size();
-  }
-  return 0;
-}
-
-/// Returns "softmax_warp_forward" for "void at::<unnamed>::softmax_warp_forward<float, 4>(T1 *)".
-std::string short_kernel_name(std::string_view text) {
-  std::string_view name = text;
-  const auto trim = [&] {
-    while (!name.empty() && name.back() == ' ') name.remove_suffix(1);
-  };
-  trim();
-  // Removes parameters, then template arguments. If brackets do not match, the text is kept.
-  for (const auto& [open, close] : {std::pair{'(', ')'}, std::pair{'<', '>'}}) {
-    if (name.empty() || name.back() != close) continue;
-    const std::size_t at = opening(name, open, close);
-    // Keep "(anonymous namespace)" and "<unnamed>": they are part of a scope.
-    if (at == std::string_view::npos || at == 0 || name[at - 1] == ':' || name[at - 1] == ' ') continue;
-    name = name.substr(0, at);
-    trim();
-  }
-  name.remove_prefix(after_last(name, "::"));
-  name.remove_prefix(after_last(name, " "));
-  if (name.empty()) name = text;
-  name = name.substr(0, max_name_length);
-  return std::string(name.substr(0, first_invalid_utf8(name)));  // drops an incomplete character at the end
-}
 
 bool alike(const NcuLaunch& one, const NcuLaunch& other) {
   return one.kernel == other.kernel && one.shape == other.shape;
@@ -377,6 +390,54 @@ void require_one_process_and_device(std::span<const NcuLaunch> launches) {
     fail(make_message("launches on several GPUs: {} in ncu's numbering (select one with --device)", *devices));
 }
 
+/// Returns "launches 3 to 9 of flash_fwd".
+std::string launches_text(std::span<const NcuLaunch> launches) {
+  return fmt::format("launches {} to {} of {}", launches.front().id, launches.back().id,
+                     short_kernel_name(launches.front().kernel));
+}
+
+/// Throws if launches that would be samples of one problem, or parts of one sequence, may be of several problems: their
+/// durations differ beyond noise, or one kernel was launched with several grids. The user may confirm them by selecting
+/// launches or repetitions.
+void require_one_problem(std::span<const NcuLaunch> launches, std::size_t length, const NcuSelection& selection) {
+  if (selection.repeats > 0 || selection.first_launch || selection.last_launch) return;
+  constexpr double noise = 1.2;
+  const auto is_same_kernel = [&](const NcuLaunch& launch) { return launch.kernel == launches.front().kernel; };
+  if (length > 1 && std::ranges::all_of(launches, is_same_kernel)) {
+    fail(
+        make_message("{} have different grids and may be of different problems (select those of one problem with "
+                     "--launches, or give --repeats 1 if all belong to it)",
+                     launches_text(launches)));
+  }
+  for (std::size_t place = 0; place < length; ++place) {
+    std::vector<double> times;
+    for (std::size_t i = place; i < launches.size(); i += length) {
+      const std::vector<double>& samples = launches[i].record.samples_ns;
+      times.insert(times.end(), samples.begin(), samples.end());
+    }
+    if (times.empty()) continue;
+    const auto [least, most] = std::ranges::minmax(times);
+    if (most <= noise * least) continue;
+    fail(make_message(
+        "{} take {} to {} and may be of different problems (select those of one problem with --launches, "
+        "or give --repeats {} if they are its samples)",
+        length == 1 ? launches_text(launches)
+                    : fmt::format("repetitions of {}", short_kernel_name(launches[place].kernel)),
+        attnscope::text(Nanoseconds(least)), attnscope::text(Nanoseconds(most)), launches.size() / length));
+  }
+}
+
+/// Returns the median SM clock of the launches; nullopt if unknown.
+std::optional<ClockReading> clock_of(std::span<const NcuLaunch> launches) {
+  std::vector<double> clocks;
+  for (const NcuLaunch& launch : launches) {
+    if (launch.clock_hz) clocks.push_back(*launch.clock_hz);
+  }
+  const auto summary = summarize(clocks);
+  if (!summary) return std::nullopt;
+  return ClockReading{.sm_clock_hz = summary->median};
+}
+
 double median(const std::vector<double>& values) {
   return summarize(values)->median;
 }
@@ -426,10 +487,16 @@ std::vector<Message> notes_of(std::size_t launches, std::size_t length, const st
 
 }  // namespace
 
+bool is_ncu_text_report(std::string_view text) {
+  return text.find("==PROF==") != std::string_view::npos || text.find("\n    Section: ") != std::string_view::npos;
+}
+
 std::size_t find_ncu_table(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const std::string_view rest = text.substr(at);
-    if (rest.starts_with("\"ID\",") || rest.starts_with("ID,")) return at;
+    for (const std::string_view header : {"\"ID\",", "ID,", "\"ID\";", "ID;", "ID\t"}) {
+      if (rest.starts_with(header)) return at;
+    }
     const std::size_t end = rest.find('\n');
     if (end == std::string_view::npos) break;
     at += end + 1;
@@ -439,15 +506,24 @@ std::size_t find_ncu_table(std::string_view text) {
 
 Import import_ncu(std::string_view text, const ImportRequest& request) {
   const std::size_t start = find_ncu_table(text);
+  if (start == std::string_view::npos && is_ncu_text_report(text)) {
+    fail(
+        "a text report of ncu, not a table (run ncu with --csv, or convert its report: ncu --import FILE.ncu-rep "
+        "--csv)");
+  }
   if (start == std::string_view::npos) {
     fail("no ncu table found: no line begins with \"ID\" (use `ncu --csv --page raw`)");
   }
+  if (detect_separator(text.substr(start)) != ',') {
+    fail("the table was saved by a spreadsheet, which changes its numbers (import the output of ncu --csv itself)");
+  }
   const auto skipped = static_cast<std::size_t>(std::ranges::count(text.substr(0, start), '\n'));
   PointBuilder builder(request);
-  const std::vector<NcuLaunch> launches =
-      LaunchReader(text.substr(start), skipped + 1, request.ncu, builder.columns()).read();
+  LaunchReader reader(text.substr(start), skipped + 1, request.ncu, builder.columns());
+  const std::vector<NcuLaunch> launches = reader.read();
   require_one_process_and_device(launches);
   const std::size_t length = sequence_length(launches, request.ncu);
+  if (!request.columns_only) require_one_problem(launches, length, request.ncu);
   PointRecord point;
   const auto missing = request.spec ? std::vector<std::string>() : builder.missing_given();
   if (!missing.empty() && !request.columns_only)
@@ -455,6 +531,7 @@ Import import_ncu(std::string_view text, const ImportRequest& request) {
   point.spec.algorithm = "?";  // placeholder; the caller needs only the columns
   if (missing.empty()) point.spec = request.spec ? *request.spec : builder.given_spec();
   point.provenance = Provenance::imported;
+  point.clocks = clock_of(launches);
   std::map<std::string, int> times;
   for (std::size_t place = 0; place < length; ++place) {
     std::vector<KernelRecord> repetitions;
@@ -480,7 +557,11 @@ Import import_ncu(std::string_view text, const ImportRequest& request) {
 
   builder.device_of(device.empty() ? "unnamed GPU" : device).points.push_back(std::move(point));
   Import import = builder.take();
-  import.notes = notes_of(launches.size(), length, times);
+  for (Message& note : notes_of(launches.size(), length, times)) import.notes.push_back(std::move(note));
+  if (!reader.absent().empty()) {
+    import.notes.push_back(
+        make_message("ncu could not read these counters (n/a): {}", fmt::join(reader.absent(), ", ")));
+  }
   import.missing = missing;
   return import;
 }

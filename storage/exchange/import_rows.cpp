@@ -21,6 +21,7 @@
 #include "storage/exchange/column_names.h"
 #include "storage/exchange/import_numbers.h"
 #include "storage/exchange/import_values.h"
+#include "storage/exchange/impossible_values.h"
 
 namespace attnscope::exchange {
 namespace {
@@ -167,6 +168,8 @@ void add_kernel_sum(std::vector<KernelRecord>& parts) {
       if (const auto value = part.metric(metric.name)) values.push_back(*value);
     }
     if (values.size() != parts.size()) continue;  // a partial sum would look complete
+    const bool is_shape = metric.name.starts_with("launch__") && find_metric(metric.name) == nullptr;
+    if (is_shape && std::ranges::adjacent_find(values, std::not_equal_to<>()) != values.end()) continue;
     all.metrics.push_back({metric.name, combine(combine_rule(metric.name, metric.unit), values, weights), metric.unit,
                            metric.provenance});
   }
@@ -310,11 +313,11 @@ Place ImportRow::at(std::string_view name) const {
   return place.at(place_part::column, column(name));
 }
 
-void PointBuilder::apply_given(ImportRow& row) const {
+void PointBuilder::apply_given(ImportRow& row) {
   for (const GivenField& given : request_.given) {
-    if (row.find(given.field) != nullptr) {
-      fail(row.at(given.field),
-           make_message("the file gives {} (omit it from the options, or ignore the column)", given.field));
+    if (const std::string* stated = row.find(given.field)) {
+      if (normalized_value(given.field, *stated) != given.value) contradicted_.insert(given.field);
+      continue;
     }
     row.fields[given.field] = given.value;
   }
@@ -344,7 +347,7 @@ std::vector<std::string> PointBuilder::missing_given() const {
       [&](std::string_view name) { return std::ranges::count(request_.given, name, &GivenField::field) > 0; });
 }
 
-PointSpec PointBuilder::given_spec() const {
+PointSpec PointBuilder::given_spec() {
   ImportRow row{.place = {.whole = "the options"}};
   apply_given(row);
   return spec_of(row, registry());
@@ -432,6 +435,8 @@ void PointBuilder::place(const ImportRow& row, PointRecord point, KernelRecord k
   require_valid_name(row.place, "device", device);
   const std::optional<int> round = round_of(row);
   const std::string* uid = row.find(long_column::run_uid);
+  is_own_ = is_own_ || uid != nullptr || row.find(long_column::plan_index) != nullptr;
+  states_cache_ = states_cache_ || row.find("cache") != nullptr;
   const bool simulated = point.provenance == Provenance::simulated;
   ImportedDevice& of_device = device_of(device, uid != nullptr ? *uid : row.text("run"), simulated);
   std::vector<PointRecord>& points = of_device.points;
@@ -477,6 +482,15 @@ ImportedDevice& PointBuilder::device_of(const std::string& name, const std::stri
   return device;
 }
 
+/// Marks a point whose values its GPU cannot have produced.
+void PointBuilder::flag_impossible(PointRecord& point, const DeviceLimits& limits) {
+  if (point.provenance != Provenance::imported || is_own_) return;
+  Message reason = impossible_reason(point, limits);
+  if (reason.empty()) return;
+  if (impossible_++ == 0) first_impossible_ = make_message("{}: {}", describe(point.spec), reason);
+  if (point.reason.empty()) point.reason = std::move(reason);
+}
+
 Import PointBuilder::take() {
   require_constant_unknown();
   for (ImportedDevice& device : import_.devices) {
@@ -492,6 +506,7 @@ Import PointBuilder::take() {
       complete_rounds(point);
       // Sums of values in bounds may be out of bounds.
       if (Message wrong = bounds_error(point); !wrong.empty()) refuse(std::move(wrong));
+      flag_impossible(point, device.info.limits);
     }
   }
   if (repeated_rows_ > 0)
@@ -499,6 +514,17 @@ Import PointBuilder::take() {
         make_message("{} rows repeat a point and are imported as separate points. Add a column 'round' (0, 1, ...) to "
                      "import rounds.",
                      grouped(repeated_rows_)));
+  if (impossible_ > 0) {
+    import_.notes.insert(import_.notes.begin(), impossible_ == 1
+                                                    ? first_impossible_
+                                                    : make_message("{} impossible points, the first: {}",
+                                                                   grouped(impossible_), first_impossible_));
+  }
+  import_.l2_unknown =
+      !is_own_ && !states_cache_ && std::ranges::count(request_.given, "cache", &GivenField::field) == 0;
+  for (const std::string& field : contradicted_) {
+    import_.notes.push_back(make_message("the file states {}; the value of the options is not used", field));
+  }
   for (Message& note : remarks_.notes()) import_.notes.push_back(std::move(note));
   import_.columns = columns_.take(registry());
   for (const ImportedColumn& column : import_.columns) {

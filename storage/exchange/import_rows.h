@@ -80,7 +80,7 @@ class PointBuilder {
   /// Returns the required fields that the request does not give.
   [[nodiscard]] std::vector<std::string> missing_given() const;
   /// Returns the point of the given fields. Throws Wrong if one is missing or invalid.
-  [[nodiscard]] PointSpec given_spec() const;
+  [[nodiscard]] PointSpec given_spec();
   [[nodiscard]] Import take();
 
  private:
@@ -101,7 +101,9 @@ class PointBuilder {
     std::map<std::string, std::string> ignored;
   };
 
-  void apply_given(ImportRow& row) const;
+  void flag_impossible(PointRecord& point, const DeviceLimits& limits);
+  /// Sets fields that the row lacks.
+  void apply_given(ImportRow& row);
   void place(const ImportRow& row, PointRecord point, KernelRecord kernel);
   void require_equal_ignored(const LatestPoint& before, const ImportRow& row) const;
   void require_constant_unknown();
@@ -111,6 +113,11 @@ class PointBuilder {
   std::map<std::tuple<std::string, std::string, bool>, std::size_t> devices_;
   std::map<std::string, UnknownColumn> unknown_;
   std::size_t rows_ = 0;
+  std::size_t impossible_ = 0;
+  Message first_impossible_;
+  std::set<std::string> contradicted_;  ///< given fields that the file states otherwise
+  bool is_own_ = false;                 ///< an export of this program
+  bool states_cache_ = false;           ///< some row states the L2's state
   NumberRemarks remarks_;
   bool is_long_ = false;
   ColumnList columns_;
@@ -128,6 +135,8 @@ class PointBuilder {
 [[nodiscard]] Import import_csv(std::string_view text, const ImportRequest&);
 /// Pre: the request has a spec or is columns_only.
 [[nodiscard]] Import import_ncu(std::string_view text, const ImportRequest&);
+/// Returns true for what ncu prints without --csv.
+[[nodiscard]] bool is_ncu_text_report(std::string_view text);
 /// Returns the offset of the table in ncu's output, whose header begins with "ID"; npos if there is none.
 [[nodiscard]] std::size_t find_ncu_table(std::string_view text);
 

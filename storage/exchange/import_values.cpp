@@ -89,6 +89,7 @@ const Metric* metric_of(std::string_view name) {
     const bool counter = !metric.counter.empty() && (metric.counter == name || metric.counter_cc12 == name);
     if (metric.key == name || counter) return &metric;
   }
+  if (name == "dram__bytes.sum") return find_metric(metric_key::dram_bytes);
   // Launch attributes of ncu that are stored as metrics from the driver.
   if (name == "launch__registers_per_thread") return find_metric(metric_key::registers);
   if (name == "sm__maximum_warps_per_active_cycle_pct") return find_metric(metric_key::theoretical_occupancy_pct);

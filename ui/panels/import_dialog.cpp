@@ -87,7 +87,7 @@ QLabel* plain_label(QWidget* parent) {
 QString name_of(const QString& format) {
   if (format == QLatin1String("ncu")) return qtext(msg::import_dialog::ncu{});
   if (format == QLatin1String("json")) return qtext(msg::import_dialog::json{});
-  return format.isEmpty() ? QString() : qtext(msg::import_dialog::csv{});
+  return format == QLatin1String("csv") ? qtext(msg::import_dialog::csv{}) : format;
 }
 
 }  // namespace

@@ -577,7 +577,7 @@ std::string raw_table(const std::vector<std::pair<std::string, std::string>>& la
 }
 
 Import ncu(const std::string& text, const NcuSelection& selection = {}) {
-  return imported(text, ImportFormat::ncu, {.device_name = "H200", .spec = flash_spec(), .ncu = selection});
+  return imported(text, ImportFormat::ncu, {.device_name = "GPU X", .spec = flash_spec(), .ncu = selection});
 }
 
 TEST(ImportNcu, ShortensKernelNames) {
@@ -607,7 +607,7 @@ TEST(ImportNcu, ShortensKernelNames) {
 }
 
 TEST(ImportNcu, RepeatedSequencesBecomeSamples) {
-  const Import three = ncu(raw_table({{"fwd", "10"}, {"fwd", "12"}, {"fwd", "14"}}));
+  const Import three = ncu(raw_table({{"fwd", "10"}, {"fwd", "12"}, {"fwd", "14"}}), {.repeats = 3});
   const PointRecord& point = three.devices[0].points.at(0);
   EXPECT_THAT(point.kernel("all")->samples_ns, ElementsAre(10, 12, 14));
   EXPECT_DOUBLE_EQ(value_of(point, metric_key::time_median_ns), 12);
@@ -616,7 +616,8 @@ TEST(ImportNcu, RepeatedSequencesBecomeSamples) {
   EXPECT_THAT(text(three.notes[0]), HasWords("3"));
 
   const Import eager =
-      ncu(raw_table({{"gemm", "1"}, {"softmax", "2"}, {"gemm", "3"}, {"gemm", "4"}, {"softmax", "5"}, {"gemm", "6"}}));
+      ncu(raw_table({{"gemm", "1"}, {"softmax", "2"}, {"gemm", "3"}, {"gemm", "4"}, {"softmax", "5"}, {"gemm", "6"}}),
+          {.repeats = 2});
   const PointRecord& both = eager.devices[0].points.at(0);
   EXPECT_THAT(both.kernel("all")->samples_ns, ElementsAre(6, 15));
   EXPECT_DOUBLE_EQ(value_of(both, metric_key::dram_read_bytes), 300);
@@ -646,7 +647,8 @@ TEST(Import, ConvertsUnitsToBaseUnits) {
 
 TEST(ImportNcu, SelectsLaunchesByKernelIdAndRepeats) {
   const std::string text = raw_table({{"warm", "1"}, {"fwd<1>", "2"}, {"fwd<2>", "3"}, {"fwd<2>", "4"}, {"tail", "5"}});
-  EXPECT_THAT(ncu(text, {.kernel = "<2>"}).devices[0].points[0].kernel("all")->samples_ns, ElementsAre(3, 4));
+  EXPECT_THAT(ncu(text, {.kernel = "<2>", .repeats = 2}).devices[0].points[0].kernel("all")->samples_ns,
+              ElementsAre(3, 4));
   EXPECT_THAT(ncu(text, {.first_launch = 4}).devices[0].points[0].kernel("all")->samples_ns, ElementsAre(5));
   EXPECT_THAT(ncu(text, {.kernel = "fwd", .last_launch = 2}).devices[0].points[0].kernel("all")->samples_ns,
               ElementsAre(5));
@@ -701,7 +703,7 @@ TEST(ImportNcu, ReadsDetailsPage) {
       "\"1\",\"7\",\"fwd\",\"(1,1,1)\",\"(2,1,1)\",\"9.0\",\"Command "
       "line\",\"dram__bytes_read.sum\",\"Kbyte\",\"4,000\",\"\"\n";
   EXPECT_EQ(detect_import_format(text), ImportFormat::ncu);
-  const Import import = ncu(text);
+  const Import import = ncu(text, {.repeats = 2});
   const PointRecord& point = import.devices[0].points.at(0);
   EXPECT_THAT(point.kernel("all")->samples_ns, ElementsAre(1.5005e6, 2e6));
   EXPECT_DOUBLE_EQ(value_of(point, metric_key::dram_read_bytes), 3e6);

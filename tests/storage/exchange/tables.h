@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/metrics/metrics.h"
 #include "storage/exchange/import.h"
 
 namespace attnscope::testing {
@@ -63,6 +64,12 @@ inline Import imported(std::string_view text, ImportFormat format = ImportFormat
   Result<Import, Message> result = import_points(text, format, request);
   EXPECT_TRUE(result.ok()) << (result.ok() ? "" : attnscope::text(result.error()));
   return result.ok() ? std::move(result).value() : Import{};
+}
+
+inline double metric_value(const PointRecord& point, std::string_view key) {
+  const auto value = evaluate(key, point);
+  EXPECT_TRUE(value.has_value()) << key;
+  return value ? value->value : -1;
 }
 
 inline std::string import_error(std::string_view text, ImportFormat format = ImportFormat::csv,

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Adapters that convert tables of other programs to the columns of import_table(). Internal to storage/exchange.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "storage/exchange/csv_reader.h"
+#include "storage/exchange/import.h"
+
+namespace attnscope::exchange {
+
+/// Header names may have units. If a column is named "metric", rows are values (import_table()).
+struct ForeignTable {
+  CsvLine header;
+  std::vector<CsvLine> rows;
+  std::vector<Message> notes = {};
+};
+
+/// Output of `bench --json` or `bench --csv` of NVBench.
+[[nodiscard]] ForeignTable read_nvbench(std::string_view text, const ImportRequest&);
+/// Cache file of Kernel Tuner. Tunable parameters that are no fields become part of the algorithm's name.
+[[nodiscard]] ForeignTable read_kernel_tuner(std::string_view text, const ImportRequest&);
+/// CSV of nsight-python: one row per configuration and metric.
+[[nodiscard]] ForeignTable read_nsight_python(std::string_view text, const ImportRequest&);
+/// The first table of a Markdown document.
+[[nodiscard]] ForeignTable read_markdown(std::string_view text, const ImportRequest&);
+/// A CSV table.
+[[nodiscard]] ForeignTable read_csv(std::string_view text);
+
+/// Renames the column to "algorithm" unless another column or the user names the algorithm.
+void name_algorithm(ForeignTable&, std::string_view column, const ImportRequest&);
+
+/// Returns true if columns are times or rates of one provider each: "flash (ms)", "Triton [FP16] (TFLOPS)".
+[[nodiscard]] bool has_provider_columns(std::span<const std::string> header, const ImportRequest&);
+/// Converts a table with one column per provider to one row per provider; other tables are returned unchanged.
+[[nodiscard]] ForeignTable split_providers(ForeignTable, const ImportRequest&);
+
+/// Returns the format of a CSV or Markdown table, or of a JSON document that is no export; nullopt for others.
+[[nodiscard]] std::optional<ImportFormat> detect_foreign_format(std::string_view text);
+
+}  // namespace attnscope::exchange

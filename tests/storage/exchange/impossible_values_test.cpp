@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Imported values that the named GPU cannot have produced.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/storage/exchange/tables.h"
+
+namespace attnscope::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+Import on(const char* device, const std::string& rows) {
+  return imported("algorithm,N,heads,d,time_ms,dram_read_bytes,dram_write_bytes\n" + rows, ImportFormat::csv,
+                  {.device_name = device});
+}
+
+std::string reason_of(const Import& import, std::size_t point = 0) {
+  return text(import.devices.at(0).points.at(point).reason);
+}
+
+TEST(ImpossibleValues, AboveTheDramRoof) {
+  const Import import = on("A100 40GB", "a,32768,32,128,300,1e12,1e6\na,32768,32,128,1000,1e12,1e6\n");
+  EXPECT_THAT(reason_of(import), HasSubstr("impossible: 214% of the DRAM rate"));
+  EXPECT_EQ(reason_of(import, 1), "");
+  ASSERT_FALSE(import.notes.empty());
+  EXPECT_THAT(text(import.notes.front()), AllOf(HasSubstr("N 32768"), HasSubstr("214% of the DRAM rate")));
+  EXPECT_TRUE(on("Some GPU", "a,32768,32,128,300,1e12,1e6\n").notes.empty()) << "its roof is not known";
+}
+
+TEST(ImpossibleValues, AboveTheFlopPeak) {
+  const Import import = on("H200", "a,4096,32,128,0.1,1e8,1e6\n");
+  EXPECT_THAT(reason_of(import), AllOf(HasSubstr("of the FLOP rate"), Not(HasSubstr("1,000"))));
+  EXPECT_THAT(reason_of(on("H200", "a,4096,32,128,0.0007,,\n")), HasSubstr("a unit off by 1,000 is likely"))
+      << "0.7 µs for 0.7 ms";
+}
+
+TEST(ImpossibleValues, FewerBytesThanCompulsory) {
+  // Q, K, V and O of 64 heads: 537 MB; the L2 of an H200 holds 50 MiB.
+  EXPECT_THAT(reason_of(on("H200", "a,8192,64,128,10,4e8,1e6\n")), HasSubstr("401 MB of DRAM traffic"));
+  EXPECT_EQ(reason_of(on("H200", "a,8192,64,128,10,5e8,1e6\n")), "");
+  EXPECT_THAT(reason_of(on("H200", "a,8192,64,128,10,5e5,1e3\n")), HasSubstr("a unit off by 1,000 is likely"));
+}
+
+TEST(ImpossibleValues, StateOfTheL2IsUnknownUnlessStated) {
+  EXPECT_TRUE(imported("algorithm,N,heads,d,time_ns\na,64,1,64,5\n").l2_unknown);
+  EXPECT_FALSE(imported("algorithm,N,heads,d,cache,time_ns\na,64,1,64,warm,5\n").l2_unknown);
+  EXPECT_FALSE(imported("algorithm,N,heads,d,time_ns\na,64,1,64,5\n", ImportFormat::csv, {.given = {{"cache", "cold"}}})
+                   .l2_unknown);
+}
+
+}  // namespace
+}  // namespace attnscope::testing
