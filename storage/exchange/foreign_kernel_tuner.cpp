@@ -22,10 +22,8 @@ std::string scalar(const Json& value) {
 
 /// Parses a cache, which lacks its closing braces while the tuner runs or after it was stopped.
 Json parse_cache(std::string_view text) {
-  Json document = Json::parse(text, nullptr, false);
-  if (!document.is_discarded()) return document;
-  std::string closed(text.substr(0, text.find_last_not_of(", \t\r\n") + 1));
-  return Json::parse(closed + "}}");
+  if (Json::accept(text)) return parse_foreign_json(text);
+  return parse_foreign_json(std::string(text.substr(0, text.find_last_not_of(", \t\r\n") + 1)) + "}}");
 }
 
 }  // namespace

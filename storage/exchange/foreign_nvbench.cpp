@@ -55,7 +55,7 @@ std::map<std::string, std::string> state_texts(const Json& state, const std::map
 }
 
 ForeignTable read_json(std::string_view text) {
-  const Json document = Json::parse(text);
+  const Json document = parse_foreign_json(text);
   std::map<int, std::string> devices;
   for (const Json& device : document.value("devices", Json::array())) {
     devices[device.at("id").get<int>()] = device.at("name").get<std::string>();

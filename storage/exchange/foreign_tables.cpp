@@ -102,6 +102,23 @@ void name_algorithm(ForeignTable& table, std::string_view column, const ImportRe
   if (!given && !other) *place = "algorithm";
 }
 
+nlohmann::json parse_foreign_json(std::string_view text) {
+  static constexpr int max_depth = 32;
+  constexpr std::size_t max_bytes = std::size_t{64} << 20U;
+  if (text.size() > max_bytes) fail("the JSON document is larger than 64 MiB (import it in parts)");
+  const auto limit = [](int depth, nlohmann::json::parse_event_t /*event*/, nlohmann::json& /*parsed*/) {
+    if (depth > max_depth) fail(make_message("JSON nested deeper than {} levels", max_depth));
+    return true;
+  };
+  try {
+    return nlohmann::json::parse(text, limit);
+  } catch (const nlohmann::json::parse_error& error) {
+    fail(make_message("invalid JSON at byte {}", error.byte));
+  } catch (const nlohmann::json::out_of_range&) {
+    fail("invalid JSON: a number is out of range");
+  }
+}
+
 ForeignTable read_csv(std::string_view text) {
   CsvReader lines(text, 1, detect_separator(text));
   std::optional<CsvLine> header = lines.next();

@@ -2,6 +2,7 @@
 // Adapters that convert tables of other programs to the columns of import_table(). Internal to storage/exchange.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -29,6 +30,10 @@ struct ForeignTable {
 [[nodiscard]] ForeignTable read_markdown(std::string_view text, const ImportRequest&);
 /// A CSV table.
 [[nodiscard]] ForeignTable read_csv(std::string_view text);
+
+/// Parses a JSON document of another program. Throws Wrong if it is malformed, nested deeper than 32 levels or larger
+/// than 64 MiB.
+[[nodiscard]] nlohmann::json parse_foreign_json(std::string_view text);
 
 /// Renames the column to "algorithm" unless another column or the user names the algorithm.
 void name_algorithm(ForeignTable&, std::string_view column, const ImportRequest&);

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "kernels/model/attention.h"
 #include "kernels/model/io_model.h"
 #include "profiler/metrics/metrics.h"
@@ -26,7 +28,9 @@ Message impossible_reason(const PointRecord& point, const DeviceLimits& limits) 
     return metric ? metric->value : 0;
   };
   const int gpus = point.spec.problem.gpus;
-  const double rate = value(metric_key::dram_bandwidth);
+  const double time = value(metric_key::time_median_ns);
+  const double read_rate = time > 0 ? value(metric_key::dram_read_bytes) / time * 1e9 : 0;
+  const double rate = std::max(value(metric_key::dram_bandwidth), read_rate);  // writes may be unknown
   const double roof = limits.dram_bytes_per_second * gpus;
   if (roof > 0 && rate > dram_tolerance * roof) {
     return make_message("impossible: {:.0f}% of the DRAM rate of {}{}", rate / roof * 100, limits.name,
