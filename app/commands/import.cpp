@@ -137,13 +137,16 @@ std::vector<GivenField> given_fields(const ImportOptions& options) {
   if (!options.algorithm.empty()) given.push_back({std::string(field_name::algorithm), options.algorithm});
   const std::vector<Axis> axes = parse_axes(options.axes);
   if (Message wrong = axis_overlap(axes); !wrong.empty()) throw CommandError(ExitCode::usage, wrong);
+  const std::vector<AxisDef> kinds = axis_definitions(known_algorithms());
   for (const Axis& axis : axes) {
     if (axis.values.size() != 1) {
       throw CommandError(ExitCode::usage, "axis {} has {} values; a point takes one", axis.name, axis.values.size());
     }
     const std::string& value = axis.values.front();
     const std::size_t by = value.find('x');
-    if (axis.name == "tile" && by != std::string::npos) {
+    const auto kind = std::ranges::find(kinds, axis.name, &AxisDef::name);
+    const bool is_tile = kind != kinds.end() && kind->sets == AxisDef::Sets::tile;
+    if (is_tile && by != std::string::npos) {
       given.push_back({"br", value.substr(0, by)});
       given.push_back({"bc", value.substr(by + 1)});
     } else if (find_field(axis.name) != nullptr || known_algorithms().find_knob(axis.name) != nullptr ||
