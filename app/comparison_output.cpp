@@ -34,10 +34,10 @@ void print_for_people(const ComparedSides& sides, const ComparisonView& view, Ou
   out.title(title_of(sides));
   if (!view.answer.empty()) out.line(text(view.answer));
   for (const Message& words : view.evidence) out.line(text(words));
-  out.gap();
+  out.blank_line();
   if (!result.pairs.empty()) {
     out.table(answer_table(view));
-    out.gap();
+    out.blank_line();
   }
   out.heading("Other differences");
   if (result.differences.empty()) {
@@ -45,7 +45,7 @@ void print_for_people(const ComparedSides& sides, const ComparisonView& view, Ou
   } else {
     out.table(difference_table(result));
   }
-  out.gap();
+  out.blank_line();
   out.heading("Points");
   if (result.pairs.empty()) {
     out.line("No point was measured on both sides.");
@@ -55,11 +55,11 @@ void print_for_people(const ComparedSides& sides, const ComparisonView& view, Ou
     out.table(pairs);
   }
   if (!result.left_out.empty()) {
-    out.gap();
+    out.blank_line();
     out.heading("Not compared");
     out.table(skipped_table(view));
   }
-  out.gap();
+  out.blank_line();
   for (const std::string& note : notes_of(view)) out.line(note);
 }
 
@@ -103,7 +103,7 @@ void print_json(const ComparedSides& sides, const ComparisonView& view, Output& 
   nlohmann::ordered_json document;
   document["baseline"] = sides.base_name;
   document["candidate"] = sides.other_name;
-  document["aligned"] = view.sides.front()->alignment.words();
+  document["aligned"] = view.sides.front()->alignment.keywords();
   document["margin"] = view.margin;
   document["level"] = view.level;
   document["notes"] = notes_of(view);
@@ -137,9 +137,9 @@ ComparisonView view_of(const ComparedSides& sides, const std::vector<std::string
 
 void print(const ComparedSides& sides, const ComparisonView& view, Output& out,
            const std::vector<const analysis::ComparedPair*>& failing) {
-  if (out.is("json")) return print_json(sides, view, out);
-  if (out.is("junit")) return print_junit(sides, view, failing);
-  if (out.is("csv")) return out.table(comparison_data(view, sides.files));
+  if (out.has_format("json")) return print_json(sides, view, out);
+  if (out.has_format("junit")) return print_junit(sides, view, failing);
+  if (out.has_format("csv")) return out.table(comparison_data(view, sides.files));
   print_for_people(sides, view, out);
 }
 

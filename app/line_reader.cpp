@@ -41,11 +41,11 @@ void LineReader::read() {
       if (!line_.empty() && !skipping_) listener_.on_line(std::exchange(line_, {}));
       return listener_.on_end();
     }
-    take({buffer.data(), static_cast<std::size_t>(length)});
+    consume({buffer.data(), static_cast<std::size_t>(length)});
   }
 }
 
-void LineReader::take(std::string_view bytes) {
+void LineReader::consume(std::string_view bytes) {
   while (!bytes.empty()) {
     const std::size_t end = bytes.find('\n');
     if (!skipping_) line_ += bytes.substr(0, end);

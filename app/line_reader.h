@@ -25,7 +25,7 @@ class LineReader {
 
  private:
   void read();
-  void take(std::string_view bytes);
+  void consume(std::string_view bytes);
 
   Listener listener_;
   std::size_t longest_;

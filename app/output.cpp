@@ -37,7 +37,9 @@ std::string format_of_suffix(const std::string& suffix, const Output::Words& for
 }
 
 FileKind kind_of(const Output& output) {
-  return output.is("csv") ? file_kind::csv : output.is("json") ? file_kind::json : file_kind::of_name({});
+  return output.has_format("csv")    ? file_kind::csv
+         : output.has_format("json") ? file_kind::json
+                                     : file_kind::of_name({});
 }
 
 }  // namespace
@@ -156,25 +158,25 @@ void Output::finish() {
 
 void Output::title(std::string_view words) {
   line(words);
-  gap();
+  blank_line();
 }
 
 void Output::heading(std::string_view words) {
   line(words);
-  gap();
+  blank_line();
 }
 
 void Output::line(std::string_view words) {
   if (for_people()) std::cout << words << '\n';
 }
 
-void Output::gap() {
+void Output::blank_line() {
   if (for_people()) std::cout << '\n';
 }
 
 void Output::table(const analysis::Table& table, std::string_view document) {
-  if (is("json")) return object({{"rows", rows_of(table)}}, document);
-  if (is("csv")) return print_csv(table, std::cout);
+  if (has_format("json")) return object({{"rows", rows_of(table)}}, document);
+  if (has_format("csv")) return print_csv(table, std::cout);
   print_aligned(table, std::cout);
 }
 

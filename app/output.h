@@ -39,10 +39,10 @@ class Output {
   [[nodiscard]] const std::string& file() const { return file_; }
   [[nodiscard]] bool force() const { return force_; }
 
-  [[nodiscard]] bool is(std::string_view word) const { return word_ == word; }
-  [[nodiscard]] const std::string& word() const { return word_; }
+  [[nodiscard]] bool has_format(std::string_view word) const { return word_ == word; }
+  [[nodiscard]] const std::string& format() const { return word_; }
   /// Text output has titles and units; CSV and JSON have keys and base units.
-  [[nodiscard]] bool for_people() const { return is("text"); }
+  [[nodiscard]] bool for_people() const { return has_format("text"); }
 
   /// Runs the command. Writes its output to the file, if one is given, after the command has ended; also if it throws
   /// CommandError after printing. Throws FileError before running the command if the file cannot be written.
@@ -54,7 +54,7 @@ class Output {
   void title(std::string_view words);
   void heading(std::string_view words);
   void line(std::string_view words);
-  void gap();  ///< prints an empty line
+  void blank_line();  ///< prints an empty line
 
   /// `document`: value of "format" in JSON, if not the command's name.
   void table(const analysis::Table&, std::string_view document = {});

@@ -36,7 +36,7 @@ bool write_line(const Event& event) {
 }
 
 class JsonlReporter final : public Reporter {
-  void take(const Event& event) override {
+  void handle(const Event& event) override {
     if (!write_line(event)) mark_reader_gone();
   }
 };
@@ -56,7 +56,7 @@ class SessionReporter final : public Reporter {
   }
 
  private:
-  void take(const Event& event) override {
+  void handle(const Event& event) override {
     const std::scoped_lock lock(mutex_);
     if (has_reader()) waiting_.push_back(event);
     changed_.notify_all();
@@ -90,7 +90,7 @@ class TextReporter final : public Reporter {
   explicit TextReporter(std::FILE* lines) : lines_(lines) {}
 
  private:
-  void take(const Event& event) override {
+  void handle(const Event& event) override {
     std::visit([this](const auto& e) { on(e); }, event);
   }
   void line(const std::string& words) {

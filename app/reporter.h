@@ -21,15 +21,15 @@ class Reporter {
   void report(const Event& event) {
     const std::scoped_lock lock(mutex_);
     ended_ = ended_ || std::holds_alternative<DoneEvent>(event);
-    take(event);
+    handle(event);
   }
   /// Returns whether the last event, "done", was reported.
-  [[nodiscard]] bool ended() const { return ended_; }
+  [[nodiscard]] bool is_done() const { return ended_; }
   /// Returns false once stdout can no longer be written.
   [[nodiscard]] bool has_reader() const { return has_reader_; }
 
  protected:
-  virtual void take(const Event&) = 0;
+  virtual void handle(const Event&) = 0;
   void mark_reader_gone() { has_reader_ = false; }
 
  private:

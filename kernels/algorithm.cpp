@@ -42,7 +42,7 @@ void Algorithm::add_kernels(AttentionModel& model, const AttentionProblem& probl
   model.schedule = std::move(made.schedule);
 }
 
-bool Facts::in(Group group) const {
+bool Facts::in_group(Group group) const {
   return std::ranges::find(groups, group) != groups.end();
 }
 

@@ -211,7 +211,7 @@ enum class Group {
 /// Axes whose values are all combined, in command-line notation.
 struct PresetGrid {
   std::vector<std::string_view> axes;
-  std::vector<std::string> beside = {};  ///< other algorithms to measure in the same grid
+  std::vector<std::string> companions = {};  ///< other algorithms to measure in the same grid
 };
 struct AlgorithmPreset {
   std::string_view name;
@@ -254,7 +254,7 @@ struct Facts {
   bool model_only = false;      ///< known only from a results file: can be modeled but not measured
   bool reports_traffic = true;  ///< model() and plan() report traffic; otherwise it is 0 and meaningless
 
-  [[nodiscard]] bool in(Group group) const;
+  [[nodiscard]] bool in_group(Group group) const;
   [[nodiscard]] bool is_multi_gpu() const { return link_bytes != nullptr; }
   /// Tile side that M determines; for fwd_bwd that of the backward pass, which moves more bytes.
   [[nodiscard]] TileSide traffic_side(Pass pass) const { return pass == Pass::fwd ? forward_side : backward_side; }

@@ -360,8 +360,8 @@ bool has_only_right_bound(const AttentionProblem& p) {
   return p.mask.right != Mask::unlimited && p.mask.left == Mask::unlimited;
 }
 
-BlockLocation place_of(std::int64_t block, Raster raster, std::int64_t tiles, std::int64_t instances,
-                       std::int64_t heads_per_group, bool last_tile_first) {
+BlockLocation block_location(std::int64_t block, Raster raster, std::int64_t tiles, std::int64_t instances,
+                             std::int64_t heads_per_group, bool last_tile_first) {
   if (raster == Raster::heads_fastest) heads_per_group = instances;
   return head_block(block, tiles, instances, heads_per_group, last_tile_first);
 }

@@ -142,8 +142,8 @@ inline constexpr int fp32_bytes = 4;
 /// Tile and head of a block in a launch with one block per tile and instance. `heads_per_group`: heads that are
 /// interleaved; all heads with Raster::heads_fastest.
 using BlockLocation = HeadBlock<std::int64_t>;
-[[nodiscard]] BlockLocation place_of(std::int64_t block, Raster, std::int64_t tiles, std::int64_t instances,
-                                     std::int64_t heads_per_group = 1, bool last_tile_first = false);
+[[nodiscard]] BlockLocation block_location(std::int64_t block, Raster, std::int64_t tiles, std::int64_t instances,
+                                           std::int64_t heads_per_group = 1, bool last_tile_first = false);
 
 /// Base of algorithms whose backward pass uses the results of their own forward pass. The launches of the forward pass
 /// come first; they are setup if only the backward pass is measured.

@@ -57,7 +57,7 @@ const Knob& quantising_knob() {
 }
 
 Raster raster_of(const Config& config) {
-  return config.knobs.word(knob::raster) == knob::heads_fastest ? Raster::heads_fastest : Raster::q_fastest;
+  return config.knobs.named_value(knob::raster) == knob::heads_fastest ? Raster::heads_fastest : Raster::q_fastest;
 }
 
 int numeric_knob(const Config& config, std::string_view name) {

@@ -171,7 +171,7 @@ class MainProgram final : public TileProgram {
 
   [[nodiscard]] BlockLocation place(std::int64_t block) const {
     const std::int64_t k_tiles = ceil_div(p_.n_k, tile_.bc);
-    return place_of(block, raster_, k_tiles, p_.kv_instances(), heads_per_group(p_), starts_with_last_keys(p_));
+    return block_location(block, raster_, k_tiles, p_.kv_instances(), heads_per_group(p_), starts_with_last_keys(p_));
   }
 
   AttentionProblem p_;

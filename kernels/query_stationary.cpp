@@ -108,7 +108,7 @@ class Program final : public TileProgram {
   }
 
   [[nodiscard]] BlockLocation place(std::int64_t block) const {
-    return place_of(block, raster_, q_tiles_, p_.instances(), heads_per_group(p_), has_only_right_bound(p_));
+    return block_location(block, raster_, q_tiles_, p_.instances(), heads_per_group(p_), has_only_right_bound(p_));
   }
 
   AttentionProblem p_;

@@ -155,7 +155,7 @@ std::string RunStore::add_ceilings(const DeviceInfo& device, const Environment& 
 std::vector<StoredCeilings> RunStore::ceilings() const {
   return impl_->read([&] {
     return impl_->read_sets<StoredCeilings>(ceiling_sets, [&](StoredCeilings& set, std::int64_t id, Reader&) {
-      SQLite::Statement& query = impl_->bound(
+      SQLite::Statement& query = impl_->prepare_bound(
           "SELECT name, argument, value, q1, q3, unit, provenance FROM ceilings WHERE set_id = ? ORDER BY name, "
           "argument",
           id);
@@ -192,7 +192,7 @@ std::vector<StoredNoise> RunStore::noise() const {
     return impl_->read_sets<StoredNoise>(noise_sets, [&](StoredNoise& set, std::int64_t id, Reader& heading) {
       set.noise.recordings = heading.count();
       set.noise.rounds = heading.count();
-      SQLite::Statement& query = impl_->bound("SELECT point, name, value FROM noise WHERE set_id = ?", id);
+      SQLite::Statement& query = impl_->prepare_bound("SELECT point, name, value FROM noise WHERE set_id = ?", id);
       while (query.executeStep()) {
         Reader in(query);
         const std::string point = in.text();

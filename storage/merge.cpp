@@ -371,16 +371,16 @@ bool is_damage(FileError::Kind kind) {
 MergeReport write_compact_copy(const std::vector<fs::path>& sources, const fs::path& target, bool replace_any) {
   OutputFile out(target, file_kind::measurements,
                  replace_any ? OutputFile::Existing::any : OutputFile::Existing::same_kind);
-  if (out.building().empty()) {
+  if (out.temporary_path().empty()) {
     const TemporaryFile building(fs::temp_directory_path() / "copy.attnscope");
     MergeReport report = build_merged_file(building.path(), target, sources, RunOrder::as_given, OnDamaged::refuse);
     send(building.path(), out);
     out.commit();
     return report;
   }
-  const CollectorLock lock = CollectorLock::acquire(out.place());
-  MergeReport report = build_merged_file(out.building(), target, sources, RunOrder::as_given, OnDamaged::refuse);
-  remove_journals(out.place());
+  const CollectorLock lock = CollectorLock::acquire(out.final_path());
+  MergeReport report = build_merged_file(out.temporary_path(), target, sources, RunOrder::as_given, OnDamaged::refuse);
+  remove_journals(out.final_path());
   out.commit();
   return report;
 }

@@ -261,7 +261,7 @@ void PointsReader::read_metrics() {
     if (metric == metrics_.end()) throw RowError(make_message("missing metric {}", id));
     const std::int64_t round = in.integer();
     const double value = in.real();
-    const Provenance provenance = word(parse_provenance(in.text()));
+    const Provenance provenance = require_keyword(parse_provenance(in.text()));
     kernel_of_round(place, round).metrics.push_back({metric->second.name, value, metric->second.unit, provenance});
   });
 }

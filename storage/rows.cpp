@@ -69,10 +69,10 @@ PointRecord read_point(Reader& in) {
     const auto set = field.set(record.spec, read_value(in, field.type));
     if (!set) throw RowError(make_message("{}: {}", field.name, set.error()));
   }
-  record.disposition = word(parse_disposition(in.text()));
+  record.disposition = require_keyword(parse_disposition(in.text()));
   record.reason.words = in.text();
   record.reason.id = in.optional<std::string>().value_or("");
-  record.provenance = word(parse_provenance(in.text()));
+  record.provenance = require_keyword(parse_provenance(in.text()));
   in >> record.max_abs_error >> record.error_bound >> record.rms_error >> record.wall_seconds;
   return record;
 }

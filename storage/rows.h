@@ -40,7 +40,7 @@ inline void require_valid_row(const Message& wrong) {
 
 /// Returns the parsed enumerator; throws RowError for an unknown keyword.
 template <class T>
-T word(Result<T, Message> parsed) {
+T require_keyword(Result<T, Message> parsed) {
   if (!parsed) throw RowError(parsed.error());
   return parsed.value();
 }

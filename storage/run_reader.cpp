@@ -43,7 +43,8 @@ MeasureOptions options_from(const json& text) {
   MeasureOptions options;
   for_each_option(options, [&](const char* key, auto& value) { value = text.value(key, value); });
   options.timeout = std::chrono::milliseconds(text.value("timeout_ms", options.timeout.count()));
-  options.input_kind = word(parse_input_kind(text.value("input_kind", std::string(to_string(options.input_kind)))));
+  options.input_kind =
+      require_keyword(parse_input_kind(text.value("input_kind", std::string(to_string(options.input_kind)))));
   return options;
 }
 
@@ -99,7 +100,7 @@ RunSummary read_run(Reader& in) {
   read_given_rates(options, run.limits);
   run.device_name = run.limits.name;
   in >> environment_values(run.environment);
-  run.provenance = word(parse_provenance(in.text()));
+  run.provenance = require_keyword(parse_provenance(in.text()));
   run.uid = in.text();
   const std::int64_t rounds = in.integer();
   require_valid_row(round_count_error(rounds));
@@ -285,7 +286,7 @@ void RunStore::Impl::note_missing_runs() {
 
 std::vector<MeasuredRounds> RunStore::measured_rounds(std::int64_t run) const {
   return impl_->read([&] {
-    SQLite::Statement& query = impl_->bound(
+    SQLite::Statement& query = impl_->prepare_bound(
         "SELECT DISTINCT p.plan_index, p.disposition, d.uuid, t.round FROM points p LEFT JOIN devices d ON d.id = "
         "p.device_id LEFT JOIN kernels k ON k.point_id = p.id LEFT JOIN timing_samples t ON t.kernel_id = k.id WHERE "
         "p.run_id = ? AND p.disposition <> 'cancelled' ORDER BY p.plan_index, t.round",
@@ -407,7 +408,7 @@ std::vector<Message> RunStore::check_structure() const {
 
 std::optional<std::string> RunStore::run_uid(std::int64_t run) const {
   return impl_->read([&]() -> std::optional<std::string> {
-    SQLite::Statement& query = impl_->bound("SELECT uid FROM runs WHERE id = ?", run);
+    SQLite::Statement& query = impl_->prepare_bound("SELECT uid FROM runs WHERE id = ?", run);
     std::optional<std::string> uid;
     while (query.executeStep()) uid = query.getColumn(0).getString();
     return uid;

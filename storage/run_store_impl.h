@@ -90,7 +90,7 @@ struct RunStore::Impl {
   SQLite::Statement& prepare(const std::string& sql);
   /// Same, with these values bound to its parameters.
   template <class... Values>
-  SQLite::Statement& bound(const std::string& sql, const Values&... values) {
+  SQLite::Statement& prepare_bound(const std::string& sql, const Values&... values) {
     SQLite::Statement& prepared = prepare(sql);
     Binder out(prepared);
     (out << ... << values);
@@ -99,7 +99,7 @@ struct RunStore::Impl {
   /// Returns the number of changed rows.
   template <class... Values>
   int execute(const std::string& sql, const Values&... values) {
-    return bound(sql, values...).exec();
+    return prepare_bound(sql, values...).exec();
   }
   /// Returns the id of the added row.
   template <class... Values>
@@ -110,7 +110,7 @@ struct RunStore::Impl {
   /// Returns the first column of the first row, or nullopt.
   template <class... Values>
   std::optional<std::int64_t> find(const std::string& sql, const Values&... values) {
-    SQLite::Statement& query = bound(sql, values...);
+    SQLite::Statement& query = prepare_bound(sql, values...);
     std::optional<std::int64_t> value;
     if (query.executeStep()) value = query.getColumn(0).getInt64();
     query.reset();

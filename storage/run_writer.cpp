@@ -125,7 +125,7 @@ std::int64_t RunStore::Impl::manifest_id(const std::string& digest, const std::s
   const std::int64_t id = *find("SELECT id FROM user_kernels WHERE digest = ?", digest);
   for (const ManifestSource& source : stated.sources) {
     if (!is_new && !source.content) continue;
-    SQLite::Statement& add = bound(
+    SQLite::Statement& add = prepare_bound(
         "INSERT INTO user_kernel_sources (user_kernel_id, name, digest, content) VALUES (?1, ?2, ?3, ?4) ON CONFLICT "
         "DO UPDATE SET content = excluded.content WHERE content IS NULL",
         id, source.name, source.digest);
@@ -241,7 +241,7 @@ std::int64_t RunStore::Impl::extend_point(std::int64_t run, std::size_t index, i
   PointRecord measured = stored_form(given);
   require_storable(bounds_error(measured));
   require_storable(round_index_error(round));
-  SQLite::Statement& place = bound(
+  SQLite::Statement& place = prepare_bound(
       "SELECT p.id, u.digest FROM points p LEFT JOIN user_kernels u ON u.id = p.user_kernel_id WHERE p.run_id = ? AND "
       "p.plan_index = ?",
       run, index);

@@ -358,7 +358,7 @@ ExitCode ab_of_programs(AbOptions& options) {
                       : make_message("Each round restarts both programs and measures all points in shuffled order, {} "
                                      "samples each. Interim analyses after {} rounds share the 5% error rate.",
                                      options.samples, fmt::join(rounds.looks(), ", "))));
-    out.gap();
+    out.blank_line();
     rounds.print(outcome, out);
     out.line(format_text("Stored in {}; `attnscope compare {} --candidate {}` prints this comparison again.",
                          rounds.file(), shell_quoted(rounds.words()[0]), shell_quoted(rounds.words()[1])));
@@ -408,7 +408,7 @@ ExitCode ab(AbOptions& options) {
           : format_text("Each round measures both points in random order, {} samples each. Interim analyses after {} "
                         "rounds share the 5% error rate.",
                         options.samples, fmt::join(rounds.looks(), ", ")));
-  out.gap();
+  out.blank_line();
   rounds.print(outcome, out);
   if (file.kept()) {
     out.line(format_text("Stored as run {} in {}; `attnscope compare {}` prints this comparison again.",

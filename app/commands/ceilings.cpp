@@ -145,7 +145,7 @@ ExitCode kept(CeilingsOptions& options) {
   }
   bool first = true;
   const auto part = [&](const Message& heading, std::span<const Ceiling> ceilings) {
-    if (!std::exchange(first, false)) out.gap();
+    if (!std::exchange(first, false)) out.blank_line();
     out.line(printable(text(heading)));
     print_ceilings(ceilings, out);
   };

@@ -89,14 +89,14 @@ ExitCode check(CheckOptions& options) {
                      .verdict = why,
                      .problems = {},
                      .not_ours = {}});
-      if (!options.output.is("text")) all.back().problems.push_back(why);
+      if (!options.output.has_format("text")) all.back().problems.push_back(why);
       if (!damaged) code = ExitCode::error;
       if (code == ExitCode::ok) code = ExitCode::partial;
     }
-    if (options.output.is("text") && all.back().state != "unreadable") print_text(all.back(), options.output);
+    if (options.output.has_format("text") && all.back().state != "unreadable") print_text(all.back(), options.output);
     if (all.back().state == "unreadable") fmt::print(stderr, "error: {}\n", one_line(all.back().verdict));
   }
-  if (!options.output.is("text")) print(all, options.output);
+  if (!options.output.has_format("text")) print(all, options.output);
   return code;
 }
 

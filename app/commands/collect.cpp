@@ -335,7 +335,7 @@ ExitCode collect(CollectCommand& command) {
   if (command.jsonl && !command.serve) cancel_on_stdin(cancel);
 
   // Progress goes to stdout, or to stderr if stdout has a table.
-  const bool table_on_stdout = !command.options.to.result.is("text");
+  const bool table_on_stdout = !command.options.to.result.has_format("text");
   std::FILE* people = command.quiet || command.jsonl ? nullptr : table_on_stdout ? stderr : stdout;
   const std::unique_ptr<Reporter> reporter = command.serve   ? make_session_reporter()
                                              : command.jsonl ? make_jsonl_reporter()
@@ -343,7 +343,7 @@ ExitCode collect(CollectCommand& command) {
   try {
     return Collect(command, *reporter, people, cancel).run();
   } catch (const std::exception& error) {
-    if (command.jsonl && !reporter->ended()) {
+    if (command.jsonl && !reporter->is_done()) {
       const auto* known = dynamic_cast<const CommandError*>(&error);
       const ExitCode code = known != nullptr ? known->code() : ExitCode::error;
       const Message why = known != nullptr ? known->message() : Message::verbatim(one_line(explain(error)));

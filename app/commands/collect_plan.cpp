@@ -106,8 +106,8 @@ namespace {
 
 void print_result(const RunStore& store, std::int64_t run, const Output& out) {
   const std::vector runs{run};
-  if (out.is("text")) return;
-  if (out.is("csv")) return (void)export_csv(store, runs, std::cout);
+  if (out.has_format("text")) return;
+  if (out.has_format("csv")) return (void)export_csv(store, runs, std::cout);
   export_json({.store = &store, .runs = runs}, std::cout);
 }
 

@@ -52,7 +52,7 @@ ExitCode compare_sides(CompareOptions& options) {
   if (!has_match(side.result)) {
     throw CommandError(ExitCode::error,
                        "no point of the baseline matches one of the candidate, aligned by {} (change --align)",
-                       fmt::join(side.alignment.words(), ", "));
+                       fmt::join(side.alignment.keywords(), ", "));
   }
   const bool proven = options.proven_percent >= 0;
   const double percent = proven ? options.proven_percent : options.regression_percent;

@@ -200,11 +200,11 @@ ExitCode doctor(DoctorOptions& options) {
   TableRows rows;
   for (const DoctorCheck& check : checks) {
     rows.push_back({check.name, check.ok ? "ok" : "problem", check.detail, check.fix});
-    if (!out.is("text")) continue;
+    if (!out.has_format("text")) continue;
     std::cout << fmt::format("{:<8} {:<12} {}\n", rows.back()[1], check.name, check.detail);
     if (!check.fix.empty()) std::cout << fmt::format("{:21} Fix: {}\n", "", check.fix);
   }
-  if (!out.is("text")) out.table(text_table({{"check"}, {"status"}, {"detail"}, {"fix"}}, std::move(rows)));
+  if (!out.has_format("text")) out.table(text_table({{"check"}, {"status"}, {"detail"}, {"fix"}}, std::move(rows)));
   const bool all_ok = std::ranges::all_of(checks, &DoctorCheck::ok);
   return options.strict && !all_ok ? ExitCode::error : ExitCode::ok;
 }

@@ -38,7 +38,7 @@ void write(const RunStore& store, const ExportOptions& options, std::ostream& ou
   const std::vector<ExportSource> source{{&store, options.runs, points_of_filter(options)}};
   if (options.long_rows) {
     export_long_csv(source, out);
-  } else if (options.output.is("csv")) {
+  } else if (options.output.has_format("csv")) {
     export_csv(source, out);
   } else {
     export_json(source.front(), out);
@@ -83,7 +83,7 @@ ExitCode run_export(const ExportOptions& options) {
 ExitCode export_files(ExportOptions& options) {
   options.output.choose_format();
   options.files = files_or_samples(options.files, sample_paths({main_sample}));
-  const std::string& format = options.output.word();
+  const std::string& format = options.output.format();
   if (options.long_rows && format != "csv") {
     throw CommandError(ExitCode::usage, "--long applies to CSV only (omit it with --format {})", format);
   }

@@ -240,7 +240,7 @@ ExitCode preview(ImportOptions& options, ImportFormat format, const Import& impo
   if (import.l2_unknown) add_line(l2_unknown_note);
   const bool lacks = !import.missing.empty();
   const analysis::Table table = imported_column_table(import.columns);
-  if (options.output.is("json")) {
+  if (options.output.has_format("json")) {
     options.output.object({{"detected_format", to_string(format)},
                            {"points", points},
                            {"skipped_rows", import.empty_rows},
@@ -283,7 +283,7 @@ ExitCode run_import(ImportOptions& options) {
         options.file);
   }
   Result<Import, Message> import = import_points(text, format, request);
-  if (!import && options.preview && options.output.is("json")) {
+  if (!import && options.preview && options.output.has_format("json")) {
     options.output.object({{"detected_format", to_string(format)}}, "attnscope-import-preview");
   }
   if (!import) throw CommandError(ExitCode::error, "{}: {}", options.file, import.error());

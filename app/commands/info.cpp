@@ -173,7 +173,7 @@ void print_file_summary(const RunStore& store, std::span<const RunSummary> runs,
   }
   print_manifests(seen, out);
   print_simulation_sources(runs, out);
-  if (!runs.empty()) out.gap();
+  if (!runs.empty()) out.blank_line();
 }
 
 ExitCode info(InfoOptions& options) {
@@ -229,7 +229,7 @@ ExitCode info(InfoOptions& options) {
     if (out.for_people()) return out.line(words);
     std::cerr << words << '\n';
   };
-  if (!skipped.empty()) out.gap();
+  if (!skipped.empty()) out.blank_line();
   if (skipped.size() == 1) tell("1 damaged row:");
   if (skipped.size() > 1) tell(format_text("{} damaged rows:", skipped.size()));
   for (const InvalidRow& row : skipped)

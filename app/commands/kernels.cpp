@@ -28,7 +28,7 @@ ExitCode list(Output& out) {
                     fmt::format("{}", fmt::join(algorithm->facts().head_dims, " ")),
                     text(algorithm->facts().tile_meaning), std::string(algorithm->facts().source)});
   }
-  if (!out.is("text")) {
+  if (!out.has_format("text")) {
     out.table(text_table({{"algorithm"}, {"title"}, {"head_dims"}, {"tile"}, {"source"}}, std::move(rows)));
     return ExitCode::ok;
   }
@@ -105,7 +105,7 @@ ExitCode build(BuildOptions& options) {
                     size(report.dynamic_shared_bytes), size(report.local_bytes), size(report.spill_store_bytes),
                     size(report.spill_load_bytes), report.cached ? "yes" : "no",
                     // Compiler errors have several lines.
-                    options.output.is("json") ? text(report.error) : one_line(text(report.error))});
+                    options.output.has_format("json") ? text(report.error) : one_line(text(report.error))});
   }
   std::vector<analysis::Column> columns{{"kernel"},
                                         number_column("registers"),

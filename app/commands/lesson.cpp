@@ -76,7 +76,8 @@ ExitCode export_lesson(const LessonOptions& options) {
                     .page{.seed = options.seed, .data = fmt::format("{}", fmt::join(names_of(files), ", "))},
                     .answers = options.answers,
                     .existing = options.existing()});
-  for (const lesson::TextProblem& problem : written.problems) spdlog::warn("{}", printable(text(words_of(problem))));
+  for (const lesson::TextProblem& problem : written.problems)
+    spdlog::warn("{}", printable(text(display_text(problem))));
   for (const WrittenLesson::Page& page : written.pages) {
     std::cout << format_text("{}: {} steps with the race, {} claims", printable(page.file.string()), page.steps,
                              page.claims)

@@ -161,7 +161,7 @@ ExitCode model(ModelOptions& options) {
   }
   out.line(text(rates_source));
   if (shared) out.line(text(analysis::link_text(rates.link, rates.link_measured)));
-  out.gap();
+  out.blank_line();
   analysis::Table table = text_table(std::move(columns), std::move(rows));
   if (people) drop_default_columns(table, known_algorithms());
   out.table(table);
@@ -300,7 +300,7 @@ ExitCode model_against(ModelOptions& options) {
                          printable(fmt::format("{}", fmt::join(options.against, ", "))), devices));
     out.line(text(msg::terminal::error_definition{}));
     for (const Message& said : words_of(rates)) out.line(text(said));
-    out.gap();
+    out.blank_line();
     out.table(table);
   } else {
     // Tables in assets/samples list the GPUs in every row.

@@ -59,9 +59,9 @@ ExitCode law(ResultOptions& options) {
   }
   const analysis::Table table = analysis::law_table(loaded.table, report.families);
   out.line(text(msg::law::heading{}));
-  out.gap();
+  out.blank_line();
   out.table(table);
-  out.gap();
+  out.blank_line();
   print_column_help(table, out);
   out.line(text(msg::law::intervals{}));
   if (report.others > 0)
@@ -110,10 +110,10 @@ ExitCode paper(ResultOptions& options) {
       format_text("Fig. 2 of the FlashAttention paper (arXiv 2205.14135v2), batch 64, 16 heads, N 1024, d 64; run {} "
                   "on {} ({}), {}",
                   run.id, printable(run.device_name), to_string(run.provenance), printable(run.started_at)));
-  out.gap();
+  out.blank_line();
   out.table(analysis::paper_rows_table(table, compared, out.for_people()));
   const ExitCode code = log_skipped_rows(store, ExitCode::ok);
-  out.gap();
+  out.blank_line();
   if (compared.left.empty()) out.line("Fig. 2 left is missing: no point of this run has its problem with both passes.");
   for (const analysis::Row row : compared.left_out) {
     out.line(format_text("skipped, not in Fig. 2: {}", printable(describe(table.spec(row)))));
@@ -141,7 +141,7 @@ ExitCode gpus(ResultOptions& options) {
   Output& out = options.output;
   out.table(table);
   if (!out.for_people()) return loaded.code;
-  out.gap();
+  out.blank_line();
   print_column_help(table, out);
   return loaded.code;
 }

@@ -197,7 +197,7 @@ class Session {
       ++next_index_;
       any_ok_ = any_ok_ || record.disposition == Disposition::ok;
       answered = true;
-      queue_.answered();  // before the event, because its reader may reuse the id at once
+      queue_.mark_answered();  // before the event, because its reader may reuse the id at once
       reporter_.report(event);
     };
     // Measures points one by one: measuring counters of several at once would save some tens of milliseconds each, but
@@ -211,7 +211,7 @@ class Session {
       return progress();
     }
     if (lost_ && !queue_.in_flight().cancelled()) return queue_.put_back(std::move(request));
-    queue_.answered();
+    queue_.mark_answered();
     const bool ends = cancel_.cancelled() || requests_dropped_;
     reporter_.report(CancelledEvent{request.id, ends ? "the session ended before the measurement" : Message()});
   }

@@ -71,7 +71,7 @@ CommandOutput run_to_end(const std::vector<std::string>& words) {
     if (got == worker::Link::ReceiveStatus::end) break;
     if (got == worker::Link::ReceiveStatus::line) output.line = line;
   }
-  const worker::Link::End end = (*link)->end();
+  const worker::Link::ExitStatus end = (*link)->end();
   if (end.exit_code == 0) return output;
   output.error = worker::last_line(end.stderr_tail);
   if (output.error.empty()) output.error = fmt::format("exit code {}", end.exit_code);

@@ -84,7 +84,7 @@ analysis::Table summary_table(const std::map<CaseGroup, Counts>& groups) {
                     std::move(rows));
 }
 
-struct Told {
+struct ShownSummary {
   std::map<CaseGroup, Counts> groups = {};
   TableRows details = {};
 
@@ -124,7 +124,7 @@ ExitCode verify(VerifyOptions& options) {
                        "these algorithms support none of the test cases (`attnscope collect` verifies each point)");
   if (options.quick) cases = quick_cases(cases);
 
-  Told told;
+  ShownSummary told;
   VerifyObserver observer;
   observer.on_case = [&](std::size_t, const VerifyCase& verify_case, const VerifyResult& result) {
     told.add(verify_case, result);

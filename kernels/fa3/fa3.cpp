@@ -93,10 +93,10 @@ bool is_fp8(const AttentionProblem& p) {
   return p.dtype == DType::fp8;
 }
 bool rotated(const Config& config) {
-  return config.knobs.word(knob::rotation) == knob::hadamard;
+  return config.knobs.named_value(knob::rotation) == knob::hadamard;
 }
 bool quantization_measured(const Config& config) {
-  return config.knobs.word(knob::quantising) == knob::measured;
+  return config.knobs.named_value(knob::quantising) == knob::measured;
 }
 
 KernelResources needs(const AttentionProblem& p, const Config& config) {
@@ -229,7 +229,7 @@ std::vector<KernelLaunch> quantize_launches(const AttentionProblem& p, bool rota
 std::optional<Refusal> refuse_operands(const AttentionProblem& p, const Config& config) {
   if (!is_fp8(p)) {
     for (const std::string_view each : {knob::rotation, knob::quantising}) {
-      if (!config.knobs.word(each).empty())
+      if (!config.knobs.named_value(each).empty())
         return shape_refusal(make_reason("refusal.only_8_bit", "The knob {} requires dtype fp8.", each));
     }
     return std::nullopt;

@@ -130,7 +130,7 @@ class LinearAttention final : public Algorithm {
                    .presets = {{.name = "linear",
                                 .description = msg::linattn::preset{},
                                 .grids = {{.axes = {"d=[64,128]", "heads=32", "N[pow2]=[9:14]", "mask=[full,causal]"},
-                                           .beside = {"naive", "fa2"}},
+                                           .companions = {"naive", "fa2"}},
                                           // For M = 4 d^2 or more, tiles have d rows, and the state reads are N d for
                                           // every M.
                                           {.axes = {"d=[32,64,128]", "heads=132", "N=[3072,6144,12288]",

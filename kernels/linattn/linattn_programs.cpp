@@ -58,11 +58,11 @@ class OutputsProgram final : public TileProgram {
       out.push_back({Tensor::o, Access::store, instance, row, grid_.rows(tile), 0, p.d, output_bytes(p.dtype)});
     } else if (step == 0) {
       out.push_back({Tensor::q, Access::load, instance, row, grid_.rows(tile), 0, p.d, element});
-      if (grid_.kept(tile) == 0) return;
-      const std::int64_t state = head * states_ + grid_.kept(tile) / grid_.chunk() - 1;
+      if (grid_.keys_in_state(tile) == 0) return;
+      const std::int64_t state = head * states_ + grid_.keys_in_state(tile) / grid_.chunk() - 1;
       out.push_back({kv_state, Access::load, state, 0, p.d + 1, 0, p.d, element});
     } else {
-      const std::int64_t key = grid_.kept(tile) + (step - 1) * grid_.step();
+      const std::int64_t key = grid_.keys_in_state(tile) + (step - 1) * grid_.step();
       const std::int64_t keys = keys_of(tile, step);
       out.push_back({Tensor::k, Access::load, head, key, keys, 0, p.d, element});
       out.push_back({Tensor::v, Access::load, head, key, keys, 0, p.d, element});
@@ -71,7 +71,7 @@ class OutputsProgram final : public TileProgram {
 
  private:
   [[nodiscard]] std::int64_t keys_of(std::int64_t tile, std::int64_t step) const {
-    return std::min(grid_.step(), grid_.end(tile) - grid_.kept(tile) - (step - 1) * grid_.step());
+    return std::min(grid_.step(), grid_.end(tile) - grid_.keys_in_state(tile) - (step - 1) * grid_.step());
   }
 
   ChunkGrid grid_;
@@ -89,7 +89,7 @@ HeadSums head_sums(const ChunkGrid& grid) {
   std::int64_t loaded = 0;  // keys before this one have been loaded by a tile
   std::int64_t before = 0;  // keys covered by the previous tile's state
   for (std::int64_t tile = 0; tile < grid.row_tiles(); ++tile) {
-    const std::int64_t kept = grid.kept(tile);
+    const std::int64_t kept = grid.keys_in_state(tile);
     const std::int64_t end = grid.end(tile);
     const std::int64_t rows = grid.rows(tile);
     const std::int64_t key_steps = grid.key_steps(tile);

@@ -34,24 +34,28 @@ class ChunkGrid {
     return std::min<std::int64_t>(tile_.br, p_.n_q - tile * tile_.br);
   }
   /// Keys covered by the state that the tile starts from; 0 for none.
-  [[nodiscard]] std::int64_t kept(std::int64_t tile) const {
-    return state_keys(seen(tile * tile_.br), tile_.bc, causal());
+  [[nodiscard]] std::int64_t keys_in_state(std::int64_t tile) const {
+    return state_keys(visible_keys_of_row(tile * tile_.br), tile_.bc, causal());
   }
   /// End of the keys that rows of the tile see. The tile loads the keys between its state and this end.
-  [[nodiscard]] std::int64_t end(std::int64_t tile) const { return seen(tile * tile_.br + rows(tile) - 1); }
+  [[nodiscard]] std::int64_t end(std::int64_t tile) const {
+    return visible_keys_of_row(tile * tile_.br + rows(tile) - 1);
+  }
   /// Steps in which the tile loads its keys.
-  [[nodiscard]] std::int64_t key_steps(std::int64_t tile) const { return ceil_div(end(tile) - kept(tile), step()); }
+  [[nodiscard]] std::int64_t key_steps(std::int64_t tile) const {
+    return ceil_div(end(tile) - keys_in_state(tile), step());
+  }
 
   /// Keys per chunk.
   [[nodiscard]] std::int64_t chunk() const { return causal() ? tile_.bc : p_.n_k; }
   /// States per K/V head that some tile starts from.
-  [[nodiscard]] std::int64_t states() const { return kept(row_tiles() - 1) / chunk(); }
+  [[nodiscard]] std::int64_t states() const { return keys_in_state(row_tiles() - 1) / chunk(); }
   /// Keys on chip at a time.
   [[nodiscard]] std::int64_t step() const { return step_keys(tile_.bc); }
   [[nodiscard]] std::int64_t chunk_steps() const { return ceil_div(chunk(), step()); }
 
  private:
-  [[nodiscard]] int seen(std::int64_t row) const {
+  [[nodiscard]] int visible_keys_of_row(std::int64_t row) const {
     return seen_keys(static_cast<int>(row), static_cast<int>(p_.n_q), static_cast<int>(p_.n_k), causal());
   }
 

@@ -37,7 +37,7 @@ std::int64_t Knobs::number(std::string_view name) const {
   return number != nullptr ? *number : 0;
 }
 
-std::string_view Knobs::word(std::string_view name) const {
+std::string_view Knobs::named_value(std::string_view name) const {
   const KnobValue* value = find(name);
   const auto* word = value != nullptr ? std::get_if<std::string>(value) : nullptr;
   return word != nullptr ? std::string_view(*word) : std::string_view();

@@ -34,7 +34,7 @@ class Knobs {
   /// Returns 0 if the knob is missing or has a named value.
   [[nodiscard]] std::int64_t number(std::string_view name) const;
   /// Returns an empty text if the knob is missing or numeric.
-  [[nodiscard]] std::string_view word(std::string_view name) const;
+  [[nodiscard]] std::string_view named_value(std::string_view name) const;
   [[nodiscard]] const KnobValue* find(std::string_view name) const;
   /// Sets a value; 0 or an empty name removes the knob.
   void set(std::string_view name, KnobValue value);

@@ -99,7 +99,7 @@ std::int64_t TileGrid::k_rows(std::int64_t j) const {
   return std::clamp<std::int64_t>(length_ - j * bc_, 0, bc_);
 }
 
-TileGrid::Stretch TileGrid::k_range(std::int64_t i) const {
+TileGrid::TileRange TileGrid::k_range(std::int64_t i) const {
   const std::int64_t last = k_end(i);
   if (mask_.left == Mask::unlimited) return {0, last};
   const std::int64_t first_key = i * br_ + length_ - n_q_ - mask_.left;  // first visible key of the tile's first row
@@ -136,7 +136,7 @@ bool TileGrid::visited(std::int64_t i, std::int64_t j) const {
   return visited(i, j, k_range(i));
 }
 
-bool TileGrid::visited(std::int64_t i, std::int64_t j, const Stretch& tiles) const {
+bool TileGrid::visited(std::int64_t i, std::int64_t j, const TileRange& tiles) const {
   if (j < tiles.first || j >= tiles.last) return false;
   return !mask_.has_block_mask() || pattern_->counts(i * br_ / mask_.block_size, j * bc_ / mask_.block_size);
 }
@@ -163,7 +163,7 @@ std::int64_t TileGrid::k_tiles_seen(std::int64_t i) const {
   return k_tiles_seen(i, k_range(i));
 }
 
-std::int64_t TileGrid::k_tiles_seen(std::int64_t i, const Stretch& tiles) const {
+std::int64_t TileGrid::k_tiles_seen(std::int64_t i, const TileRange& tiles) const {
   if (!mask_.has_block_mask()) return tiles.last - tiles.first;
   const std::int64_t row = i * br_ / mask_.block_size;
   return count_visible_tiles(
@@ -192,7 +192,7 @@ std::int64_t TileGrid::equal_column_count() const {
 }
 
 TileRun TileGrid::row_run(std::int64_t i, std::int64_t tiles) const {
-  const Stretch reach = k_range(i);
+  const TileRange reach = k_range(i);
   TileRun run{.tiles = tiles, .seen = k_tiles_seen(i, reach)};
   if (!mask_.has_block_mask() || reach.first >= reach.last) return run;
   const std::int64_t first = reach.first * bc_ / mask_.block_size;

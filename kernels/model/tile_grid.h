@@ -92,18 +92,18 @@ class TileGrid {
 
  private:
   /// Range [first, last) of tiles of the other side.
-  struct Stretch {
+  struct TileRange {
     std::int64_t first = 0;
     std::int64_t last = 0;
   };
-  [[nodiscard]] Stretch k_range(std::int64_t i) const;
+  [[nodiscard]] TileRange k_range(std::int64_t i) const;
   /// Number of adjacent Q tiles, counted from the first, that see the same K tiles; and of K tiles with keys that the
   /// same Q tiles see. Without a window: all, or those of one row or column of squares.
   [[nodiscard]] std::int64_t equal_row_count() const;
   [[nodiscard]] std::int64_t equal_column_count() const;
   /// Same, with k_range(i) passed by the caller.
-  [[nodiscard]] bool visited(std::int64_t i, std::int64_t j, const Stretch&) const;
-  [[nodiscard]] std::int64_t k_tiles_seen(std::int64_t i, const Stretch&) const;
+  [[nodiscard]] bool visited(std::int64_t i, std::int64_t j, const TileRange&) const;
+  [[nodiscard]] std::int64_t k_tiles_seen(std::int64_t i, const TileRange&) const;
   [[nodiscard]] TileRun row_run(std::int64_t i, std::int64_t tiles) const;
   [[nodiscard]] TileRun column_run(std::int64_t j, std::int64_t tiles) const;
 

@@ -76,7 +76,7 @@ class QkProgram final : public ProductProgram {
     std::int64_t instance;
   };
   [[nodiscard]] Place place(std::int64_t block) const {
-    const auto [tile, instance] = place_of(block, raster_, grid_.q_tiles() * grid_.k_tiles(), p_.instances());
+    const auto [tile, instance] = block_location(block, raster_, grid_.q_tiles() * grid_.k_tiles(), p_.instances());
     return {.q_tile = tile % grid_.q_tiles(), .k_tile = tile / grid_.q_tiles(), .instance = instance};
   }
 };
@@ -147,7 +147,7 @@ class PvProgram final : public ProductProgram {
 
   void visit(std::int64_t block, std::int64_t step, std::vector<TileAccess>& out) const override {
     const int element = bytes_per_element(p_.dtype);
-    const auto [i, instance] = place_of(block, raster_, grid_.q_tiles(), p_.instances());
+    const auto [i, instance] = block_location(block, raster_, grid_.q_tiles(), p_.instances());
     const std::int64_t row = i * tile_.br;
     const std::int64_t rows = grid_.q_rows(i);
     if (step == loads_) {
@@ -176,7 +176,7 @@ class TnProgram final : public ProductProgram {
 
   void visit(std::int64_t block, std::int64_t step, std::vector<TileAccess>& out) const override {
     const int element = bytes_per_element(p_.dtype);
-    const auto [j, kv] = place_of(block, raster_, grid_.k_tiles(), p_.kv_instances());
+    const auto [j, kv] = block_location(block, raster_, grid_.k_tiles(), p_.kv_instances());
     const std::int64_t column = j * tile_.bc;
     if (step == loads_) {
       out.push_back({product_.out, Access::store, kv, column, grid_.k_rows(j), 0, p_.d, output_bytes(p_.dtype)});

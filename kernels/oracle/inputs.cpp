@@ -153,7 +153,7 @@ std::span<const std::uint16_t> InputGenerator::pool(Tensor tensor) const {
   return pools_[index_of(tensor)];
 }
 
-std::int64_t InputGenerator::shift(Tensor tensor, std::int64_t instance) const {
+std::int64_t InputGenerator::pool_offset(Tensor tensor, std::int64_t instance) const {
   const std::uint64_t key = stream_key(seed_, tensor) ^ shift_stream;
   return static_cast<std::int64_t>(mix(key ^ mix(static_cast<std::uint64_t>(instance))) %
                                    static_cast<std::uint64_t>(pool_size));
@@ -189,7 +189,8 @@ void InputGenerator::fill(Tensor tensor, std::int64_t instance, std::span<std::u
     return;
   }
   const auto& values = pools_[index_of(tensor)];
-  std::span<const std::uint16_t> source = std::span(values).subspan(static_cast<std::size_t>(shift(tensor, instance)));
+  std::span<const std::uint16_t> source =
+      std::span(values).subspan(static_cast<std::size_t>(pool_offset(tensor, instance)));
   while (!out.empty()) {
     const std::size_t count = std::min(out.size(), source.size());
     std::ranges::copy(source.first(count), out.begin());

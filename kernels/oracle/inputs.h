@@ -49,7 +49,7 @@ class InputGenerator {
   /// Pool of `tensor` and start of `instance` in it, for filling on a device if uses_pool(tensor).
   [[nodiscard]] bool uses_pool(Tensor tensor) const;
   [[nodiscard]] std::span<const std::uint16_t> pool(Tensor tensor) const;
-  [[nodiscard]] std::int64_t shift(Tensor tensor, std::int64_t instance) const;
+  [[nodiscard]] std::int64_t pool_offset(Tensor tensor, std::int64_t instance) const;
 
  private:
   [[nodiscard]] float structured(Tensor tensor, std::int64_t row, std::int64_t col) const;

@@ -310,7 +310,7 @@ void add_ring(PlanBuilder& maker, const AttentionProblem& p) {
 std::vector<Part> gathered_parts(const AttentionProblem& p, int gpu) {
   std::vector<Part> all;
   std::int64_t row = 0;
-  for (const Stretch& stretch : tokens_of_gpu(p, gpu)) {
+  for (const TokenRange& stretch : tokens_of_gpu(p, gpu)) {
     const std::int64_t end = stretch.token + stretch.tokens;
     all.push_back(causal(p) ? part_of(fmt::format("to key {}", end), p, stretch.tokens, end, Mask::causal, row)
                             : part_of("attention", p, stretch.tokens, p.n_k, Mask::none, row));
@@ -352,7 +352,7 @@ void add_all_gather(PlanBuilder& maker, const AttentionProblem& p) {
       const Matrix own = maker.matrix(name, gpu, p.kv_instances(), n);
       const Matrix all = maker.matrix(fmt::format("{}.all", name), to, p.kv_instances(), p.n_k);
       std::int64_t from = 0;
-      for (const Stretch& stretch : tokens_of_gpu(p, gpu)) {
+      for (const TokenRange& stretch : tokens_of_gpu(p, gpu)) {
         const Rows rows{.from = from, .to = stretch.token, .tokens = stretch.tokens};
         arrived[static_cast<std::size_t>(to)].push_back(maker.transfer(gpu, copy_rows(own, all, to, rows), {}));
         from += stretch.tokens;

@@ -14,13 +14,13 @@
 namespace attnscope::ringattn {
 
 /// Tokens that are contiguous in a GPU's memory: token, token + every, ...
-struct Stretch {
+struct TokenRange {
   std::int64_t token = 0;
   std::int64_t tokens = 0;
   std::int64_t every = 1;
 };
 /// Tokens of GPU `gpu` in memory order.
-[[nodiscard]] std::vector<Stretch> tokens_of_gpu(const AttentionProblem&, int gpu);
+[[nodiscard]] std::vector<TokenRange> tokens_of_gpu(const AttentionProblem&, int gpu);
 
 /// Matrix [heads, tokens, row_bytes] in a GPU's buffer.
 struct Matrix {

@@ -63,7 +63,7 @@ class PartialProgram final : public TileProgram {
     const KeyRange keys = grid_.keys(kv, split);
     if (step == 0) append_key_length(out, grid_, kv);
     if (step == steps(block) - 1) {
-      const std::int64_t part = grid_.part(split, kv);
+      const std::int64_t part = grid_.part_index(split, kv);
       const bool any = keys.first < keys.last;
       if (any) {
         out.push_back({Tensor::o_part, Access::store, part, 0, grid_.rows(), 0, p.d, fp32_bytes});
@@ -143,7 +143,7 @@ class CombineProgram final : public TileProgram {
   [[nodiscard]] std::int64_t blocks() const override { return grid_.problem().kv_instances() * blocks_of_head(); }
 
   [[nodiscard]] std::int64_t steps(std::int64_t block) const override {
-    return ceil_div(grid_.used(block / blocks_of_head() / grid_.problem().heads_kv), at_once) + 1;
+    return ceil_div(grid_.used_splits(block / blocks_of_head() / grid_.problem().heads_kv), at_once) + 1;
   }
 
   void visit(std::int64_t block, std::int64_t step, std::vector<TileAccess>& out) const override {
@@ -155,9 +155,9 @@ class CombineProgram final : public TileProgram {
     const std::int64_t column = slice * combine_columns;
     if (step == 0) append_key_length(out, grid_, kv);
     if (step < steps(block) - 1) {
-      const std::int64_t end = std::min(grid_.used(kv / p.heads_kv), (step + 1) * at_once);
+      const std::int64_t end = std::min(grid_.used_splits(kv / p.heads_kv), (step + 1) * at_once);
       for (std::int64_t split = step * at_once; split < end; ++split) {
-        const std::int64_t part = grid_.part(split, kv);
+        const std::int64_t part = grid_.part_index(split, kv);
         out.push_back({Tensor::lse_part, Access::load, part, first, combine_rows, 0, 1, fp32_bytes});
         out.push_back({Tensor::o_part, Access::load, part, first, rows, column, combine_columns, fp32_bytes});
       }
@@ -218,7 +218,7 @@ std::vector<OperandTraffic> partial_traffic(const SplitGrid& grid) {
   if (p.page > 0) {
     for (std::int64_t entry = 0; entry < p.batch; ++entry) {
       const std::int64_t kv = entry * p.heads_kv;
-      for (std::int64_t split = 0; split < grid.used(entry); ++split) {
+      for (std::int64_t split = 0; split < grid.used_splits(entry); ++split) {
         const KeyRange of_split = grid.table_sectors(kv, grid.keys(kv, split));
         sectors += p.heads_kv * (of_split.last - of_split.first);
       }
@@ -302,7 +302,7 @@ KernelWork combine_work(const SplitGrid& grid) {
   HeadTileLaunch launch{.heads = p.batch};  // the blocks of an entry's heads are equal
   KernelWork work;
   for (std::int64_t entry = 0; entry < entries; ++entry) {
-    const auto steps = static_cast<double>(ceil_div(grid.used(entry), at_once) + 1);
+    const auto steps = static_cast<double>(ceil_div(grid.used_splits(entry), at_once) + 1);
     const std::int64_t alike = p.batch / entries;
     work.steps += steps * static_cast<double>(blocks_of_entry * alike);
     launch.tiles.push_back({{.blocks = blocks_of_entry, .steps = steps, .rounds = steps}});

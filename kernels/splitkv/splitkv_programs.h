@@ -38,7 +38,7 @@ class SplitGrid {
   [[nodiscard]] std::int64_t lse_rows() const { return lse_rows_; }
 
   /// Index of the partial result of a split of a K/V head.
-  [[nodiscard]] std::int64_t part(std::int64_t split, std::int64_t kv) const { return kv * splits_ + split; }
+  [[nodiscard]] std::int64_t part_index(std::int64_t split, std::int64_t kv) const { return kv * splits_ + split; }
 
   [[nodiscard]] KeyRange keys(std::int64_t kv, std::int64_t split) const {
     const auto [first, last] =
@@ -46,14 +46,14 @@ class SplitGrid {
     return {first, std::max(first, last)};
   }
   /// Number of leading splits with keys, for the K/V heads of a batch entry.
-  [[nodiscard]] std::int64_t used(std::int64_t entry) const {
+  [[nodiscard]] std::int64_t used_splits(std::int64_t entry) const {
     return splits_with_keys(static_cast<int>(key_length(p_, entry)), splits_);
   }
   /// Number of non-empty splits, summed over all K/V heads.
   [[nodiscard]] std::int64_t total_used_splits() const {
-    if (!p_.mask.padded()) return p_.kv_instances() * used(0);
+    if (!p_.mask.padded()) return p_.kv_instances() * used_splits(0);
     std::int64_t sum = 0;
-    for (std::int64_t entry = 0; entry < p_.batch; ++entry) sum += p_.heads_kv * used(entry);
+    for (std::int64_t entry = 0; entry < p_.batch; ++entry) sum += p_.heads_kv * used_splits(entry);
     return sum;
   }
 

@@ -283,16 +283,16 @@ Result<Expression, Message> Expression::parse(std::string_view text) {
   return ExpressionParser(text).parse();
 }
 
-Result<std::int64_t, Message> Expression::integer(const Variables& variables) const {
+Result<std::int64_t, Message> Expression::evaluate_integer(const Variables& variables) const {
   return evaluate<std::int64_t>(variables);
 }
 
-Result<double, Message> Expression::real(const Variables& variables) const {
+Result<double, Message> Expression::evaluate_real(const Variables& variables) const {
   return evaluate<double>(variables);
 }
 
-std::int64_t Expression::within(const Variables& variables, std::int64_t least, std::int64_t most) const {
-  const auto value = integer(variables);
+std::int64_t Expression::evaluate_within(const Variables& variables, std::int64_t least, std::int64_t most) const {
+  const auto value = evaluate_integer(variables);
   if (!value) throw value.error();
   if (*value < least || *value > most) {
     throw make_message("'{}' is {}; it must be {} to {}", text_, *value, least, most);

@@ -30,10 +30,10 @@ class Expression {
   [[nodiscard]] const std::string& text() const { return text_; }
 
   /// Fails on a division by zero, an overflow of 64 bits or an unknown name.
-  [[nodiscard]] Result<std::int64_t, Message> integer(const Variables&) const;
-  [[nodiscard]] Result<double, Message> real(const Variables&) const;
+  [[nodiscard]] Result<std::int64_t, Message> evaluate_integer(const Variables&) const;
+  [[nodiscard]] Result<double, Message> evaluate_real(const Variables&) const;
   /// Throws Message if there is no value or if it is out of these bounds.
-  [[nodiscard]] std::int64_t within(const Variables&, std::int64_t least, std::int64_t most) const;
+  [[nodiscard]] std::int64_t evaluate_within(const Variables&, std::int64_t least, std::int64_t most) const;
 
  private:
   friend class ExpressionParser;

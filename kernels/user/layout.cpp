@@ -112,9 +112,9 @@ std::int64_t place_tensor(attnscope::Place& place, Part& part, const PlacementSp
   part.tensor = stated.tensor;
   part.counts = {p.batch, queries ? p.heads_q : p.heads_kv, n};
   for (std::size_t i = 0; i < part.strides.size(); ++i) {
-    part.strides.at(i) = stated.strides.at(i).within(known, 1, max_elements / part.counts.at(i));
+    part.strides.at(i) = stated.strides.at(i).evaluate_within(known, 1, max_elements / part.counts.at(i));
   }
-  if (stated.at) part.at = stated.at->within(known, 0, max_elements);
+  if (stated.at) part.at = stated.at->evaluate_within(known, 0, max_elements);
   check_no_overlap(stated, p.d, part.counts, part.strides);
   place.strides = {.batch = part.strides[0], .head = part.strides[1], .row = part.strides[2], .starts = {}};
   place.within = stated.within;

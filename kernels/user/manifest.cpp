@@ -37,7 +37,7 @@ class Parser {
     root_.object({"attnscope_kernel", "name", "title", "source", "include", "options", "computes", "layout", "supports",
                   "tile", "knobs", "let", "requires", "scratch", "launches", "law"});
     const Value version = root_.at("attnscope_kernel");
-    if (!version.is(1)) version.fail_type("1, the supported manifest version");
+    if (!version.equals(1)) version.fail_type("1, the supported manifest version");
     identity(text);
     computes();
     supports();
@@ -73,7 +73,7 @@ class Parser {
     if (!is_word(result_.name, "-_."))
       name.fail_type("1 to 40 characters of a-z, 0-9, '-', '_' and '.', starting with a letter");
     if (built_in_algorithms().find(result_.name) != nullptr) {
-      name.wrong(make_message("the name belongs to the built-in algorithm '{}' (use another name)", result_.name));
+      name.fail(make_message("the name belongs to the built-in algorithm '{}' (use another name)", result_.name));
     }
     const auto title = root_.find("title");
     result_.title = title ? title->text() : result_.name;
@@ -138,26 +138,27 @@ class Parser {
       }
       const auto lse = computes->find("lse");
       result_.lse = lse.has_value();
-      result_.lse_base_2 = lse && lse->word({"e", "2"}) == "2";
+      result_.lse_base_2 = lse && lse->keyword({"e", "2"}) == "2";
     }
   }
 
   void supports() {
     const Value all = root_.at("supports").object({"dtype", "pass", "d", "mask", "gqa"});
     for (const Value& each : all.at("dtype").list()) {
-      result_.dtypes.push_back(parse_dtype(each.word({"fp16", "bf16"})).value());
+      result_.dtypes.push_back(parse_dtype(each.keyword({"fp16", "bf16"})).value());
     }
     for (const Value& each : all.at("d").list()) result_.head_dims.push_back(static_cast<int>(each.number(1, 1024)));
     std::ranges::sort(result_.head_dims);
     result_.passes = {Pass::fwd};
     if (const auto passes = all.find("pass")) {
       result_.passes.clear();
-      for (const Value& each : passes->list()) result_.passes.push_back(parse_pass(each.word({"fwd", "bwd"})).value());
+      for (const Value& each : passes->list())
+        result_.passes.push_back(parse_pass(each.keyword({"fwd", "bwd"})).value());
     }
     if (const auto masks = all.find("mask")) {
       result_.unmasked = false;
       for (const Value& each : masks->list()) {
-        const std::string word = each.word({"full", "causal", "window", "lengths", "blocks"});
+        const std::string word = each.keyword({"full", "causal", "window", "lengths", "blocks"});
         result_.unmasked = result_.unmasked || word == "full";
         result_.causal = result_.causal || word == "causal";
         result_.features.window = result_.features.window || word == "window";
@@ -177,7 +178,7 @@ class Parser {
     }
     constexpr std::size_t max_tile_count = 512;  // default_config() may test each tile
     if (result_.br.size() * result_.bc.size() > max_tile_count)
-      tile.wrong(make_message("more than {} tiles (use fewer values of br or bc)", max_tile_count));
+      tile.fail(make_message("more than {} tiles (use fewer values of br or bc)", max_tile_count));
   }
 
   /// Rejects names of fields and axes; for knobs also names of exported columns.
@@ -187,7 +188,7 @@ class Parser {
                                        "gpu_order",     "kernel", "raster", "blocks_per_sm"};
     const bool taken = std::ranges::find(fields, name) != fields.end() || (knob && is_column(name));
     if (!is_word(name, "_") || taken || std::ranges::find(names_, name) != names_.end()) {
-      value.wrong(make_message(
+      value.fail(make_message(
           "invalid or reserved name '{}'; choose another (1 to 40 of a-z, 0-9 and '_', starting with a letter)", name));
     }
   }
@@ -240,7 +241,7 @@ class Parser {
     const bool taken = std::ranges::find(own, name) != own.end() ||
                        std::ranges::find(result_.scratch, name, &ScratchSpec::name) != result_.scratch.end();
     if (!is_word(name, "_") || taken)
-      value.wrong(make_message(
+      value.fail(make_message(
           "invalid or reserved buffer name '{}'; choose another (1 to 40 of a-z, 0-9 and '_', starting with a letter)",
           name));
     return name;
@@ -255,7 +256,7 @@ class Parser {
 
   void layout(const Value& value) {
     if (!value.is_object()) {
-      const std::string word = value.word(layout_names());
+      const std::string word = value.keyword(layout_names());
       for (PlacementSpec& each : layout_placements(word)) {
         if (!each.within.empty()) (void)buffer_name(value, each.within);
         result_.places.push_back(std::move(each));
@@ -274,14 +275,14 @@ class Parser {
     std::vector<std::string_view> tensors{"q", "k", "v", "o"};
     if (result_.features.backward) tensors.insert(tensors.end(), {"dout", "dq", "dk", "dv"});
     if (std::ranges::find(tensors, tensor) == tensors.end()) {
-      value.wrong(make_message("unknown tensor '{}'; available: {}", tensor, fmt::join(tensors, ", ")));
+      value.fail(make_message("unknown tensor '{}'; available: {}", tensor, fmt::join(tensors, ", ")));
     }
     value.object({"in", "at", "strides"});
     PlacementSpec place{.tensor = tensor, .within = {}, .at = {}, .strides = {}, .packed = false};
     const auto within = value.find("in");
     const auto at = value.find("at");
     if (within) place.within = buffer_name(*within, within->text());
-    if (at && !within) at->wrong("'in' is missing");
+    if (at && !within) at->fail("'in' is missing");
     if (at) place.at = at->expression(names_);
     const Value strides = value.at("strides");
     const std::vector<Value> list = strides.list();
@@ -291,7 +292,7 @@ class Parser {
     const auto is_input = [](const std::string& each) { return each.size() == 1 ? each != "o" : each == "dout"; };
     for (const PlacementSpec& each : result_.places) {
       if (!within || each.within != place.within || is_input(each.tensor) == is_input(tensor)) continue;
-      within->wrong(make_message("buffer '{}' cannot contain both inputs and outputs", place.within));
+      within->fail(make_message("buffer '{}' cannot contain both inputs and outputs", place.within));
     }
     result_.places.push_back(std::move(place));
   }
@@ -310,9 +311,9 @@ class Parser {
     LaunchSpec launch;
     const auto source = value.find("source");
     launch.source = source ? source_of(*source) : source_;
-    if (launch.source == nullptr) value.wrong("'source' is missing");
+    if (launch.source == nullptr) value.fail("'source' is missing");
     const bool library = launch.source->kind == UserSource::Kind::library;
-    if (const auto pass = value.find("pass")) launch.pass = parse_pass(pass->word({"fwd", "bwd"})).value();
+    if (const auto pass = value.find("pass")) launch.pass = parse_pass(pass->keyword({"fwd", "bwd"})).value();
     if (library) {
       check_library(value, launch.pass);
       launch.entry = library_entry;
@@ -327,7 +328,7 @@ class Parser {
     });
     if (launch.name == "all" || taken) {
       (name ? *name : value)
-          .wrong(make_message("launch name '{}' is used already or reserved (set another \"name\")", launch.name));
+          .fail(make_message("launch name '{}' is used already or reserved (set another \"name\")", launch.name));
     }
     if (!library) parameters(value, launch);
     if (const auto bytes = value.find("bytes")) {
@@ -342,11 +343,11 @@ class Parser {
     for (const char* key : {"entry", "defines", "grid", "block", "cluster", "shared_bytes", "registers", "cooperative",
                             "starts_early", "arguments"}) {
       if (const auto found = value.find(key))
-        found->wrong(make_message("'{}' is not allowed: a library launches its kernels itself", key));
+        found->fail(make_message("'{}' is not allowed: a library launches its kernels itself", key));
     }
     for (const LaunchSpec& each : result_.launches) {
       if (each.source->kind != UserSource::Kind::library || each.pass != pass) continue;
-      value.wrong(make_message("pass {} already has a library launch; only one is allowed", to_string(pass)));
+      value.fail(make_message("pass {} already has a library launch; only one is allowed", to_string(pass)));
     }
   }
 
@@ -392,7 +393,7 @@ class Parser {
   [[nodiscard]] const std::string& buffer(const Value& value) const {
     const std::vector<std::string> buffers = known_buffers();
     if (std::ranges::find(buffers, value.text()) == buffers.end()) {
-      value.wrong(
+      value.fail(
           make_message("unknown buffer '{}'; available: {}, null; for a number write \"int EXPRESSION\", \"long "
                        "EXPRESSION\" or \"float EXPRESSION\"",
                        value.text(), fmt::join(buffers, ", ")));
@@ -407,8 +408,7 @@ class Parser {
     map.buffer = buffer(value.at("map"));
     static constexpr std::array others{"lse", "key_lengths", "block_mask", "q_starts", "k_starts"};
     if (std::ranges::find(others, map.buffer) != others.end()) {
-      value.at("map").wrong(
-          make_message("a tensor map requires 16-bit elements, which '{}' does not have", map.buffer));
+      value.at("map").fail(make_message("a tensor map requires 16-bit elements, which '{}' does not have", map.buffer));
     }
     const auto add = [&](const char* key, std::vector<Expression>& all) {
       for (const Value& each : value.at(key).list()) all.push_back(each.expression(names_));
@@ -419,7 +419,7 @@ class Parser {
     constexpr std::size_t most = 5;
     if (map.extents.size() > most || map.box.size() != map.extents.size() ||
         map.strides.size() != map.extents.size() - 1) {
-      value.wrong("a tensor map needs one to five extents, as many box sides, and one stride fewer");
+      value.fail("a tensor map needs one to five extents, as many box sides, and one stride fewer");
     }
     if (const auto swizzle = value.find("swizzle")) {
       const std::int64_t bytes = swizzle->number(0, 128);
@@ -462,7 +462,7 @@ class Parser {
       launch.bytes.push_back(std::move(bytes));
       return;
     }
-    value.wrong(make_message("unknown matrix '{}'; available: {}", name, fmt::join(known, ", ")));
+    value.fail(make_message("unknown matrix '{}'; available: {}", name, fmt::join(known, ", ")));
   }
 
   void law() {
@@ -479,7 +479,7 @@ class Parser {
     if (const auto br = law->find("br")) stated.br = br->expression(names_);
     if (const auto bc = law->find("bc")) stated.bc = bc->expression(names_);
     if (std::ranges::any_of(result_.launches, [](const LaunchSpec& each) { return !each.bytes.empty(); })) {
-      like.wrong("\"law\" cannot be combined with \"bytes\" of launches");
+      like.fail("\"law\" cannot be combined with \"bytes\" of launches");
     }
     result_.like = std::move(stated);
   }
@@ -487,7 +487,7 @@ class Parser {
   void check_passes() const {
     for (const Pass pass : result_.passes) {
       if (std::ranges::find(result_.launches, pass, &LaunchSpec::pass) != result_.launches.end()) continue;
-      root_.at("launches").wrong(make_message("pass {} is supported but has no launch", to_string(pass)));
+      root_.at("launches").fail(make_message("pass {} is supported but has no launch", to_string(pass)));
     }
   }
 

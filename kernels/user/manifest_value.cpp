@@ -14,17 +14,17 @@ constexpr int max_list_length = 64;
 
 }  // namespace
 
-void Value::wrong(Message what) const {
+void Value::fail(Message what) const {
   throw ManifestError{make_message("line {}: {}", all_->lines.at(pointer_), what)};
 }
 
 void Value::fail_type(Message kind) const {
   const std::size_t slash = pointer_.rfind('/');
-  if (slash == std::string::npos) wrong(make_message("a manifest must be {}", kind));
+  if (slash == std::string::npos) fail(make_message("a manifest must be {}", kind));
   std::string key = pointer_.substr(slash + 1);
-  if (nth_ == 0) wrong(make_message("'{}' must be {}", key, kind));
+  if (nth_ == 0) fail(make_message("'{}' must be {}", key, kind));
   const std::string list = pointer_.substr(0, slash);
-  wrong(make_message("value {} of '{}' must be {}", nth_, list.substr(list.rfind('/') + 1), kind));
+  fail(make_message("value {} of '{}' must be {}", nth_, list.substr(list.rfind('/') + 1), kind));
 }
 
 std::optional<Value> Value::find(const char* name) const {
@@ -35,7 +35,7 @@ std::optional<Value> Value::find(const char* name) const {
 
 Value Value::at(const char* name) const {
   if (auto found = find(name)) return *found;
-  wrong(make_message("'{}' is missing", name));
+  fail(make_message("'{}' is missing", name));
 }
 
 const Value& Value::object(std::initializer_list<std::string_view> known) const {
@@ -43,7 +43,7 @@ const Value& Value::object(std::initializer_list<std::string_view> known) const 
   for (const auto& [name, value] : json_->items()) {
     if (std::ranges::find(known, name) != known.end()) continue;
     Value(*all_, value, pointer_ + "/" + name)
-        .wrong(make_message("unknown key '{}'; available: {}", name, fmt::join(known, ", ")));
+        .fail(make_message("unknown key '{}'; available: {}", name, fmt::join(known, ", ")));
   }
   return *this;
 }
@@ -90,15 +90,15 @@ Expression Value::expression(const std::vector<std::string>& known) const {
 
 Expression Value::expression(std::string_view part, const std::vector<std::string>& known) const {
   auto parsed = Expression::parse(part);
-  if (!parsed) wrong(parsed.error());
+  if (!parsed) fail(parsed.error());
   for (const std::string& name : parsed->names()) {
     if (std::ranges::find(known, name) != known.end()) continue;
-    wrong(make_message("'{}': unknown name '{}'; available: {}", parsed->text(), name, fmt::join(known, ", ")));
+    fail(make_message("'{}': unknown name '{}'; available: {}", parsed->text(), name, fmt::join(known, ", ")));
   }
   return std::move(parsed).value();
 }
 
-std::string Value::word(const std::vector<std::string_view>& known) const {
+std::string Value::keyword(const std::vector<std::string_view>& known) const {
   if (!json_->is_string() || std::ranges::find(known, text()) == known.end()) {
     fail_type(make_message("one of {}", fmt::format("\"{}\"", fmt::join(known, "\", \""))));
   }

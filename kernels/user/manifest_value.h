@@ -31,7 +31,7 @@ class Value {
   Value(const JsonWithLines& all, const Json& json, std::string pointer, std::size_t nth = 0)
       : all_(&all), json_(&json), pointer_(std::move(pointer)), nth_(nth) {}
 
-  [[noreturn]] void wrong(Message what) const;
+  [[noreturn]] void fail(Message what) const;
   [[noreturn]] void fail_type(Message kind) const;
 
   /// Returns the member of an object if it exists.
@@ -43,13 +43,13 @@ class Value {
   [[nodiscard]] std::vector<Value> list() const;
   [[nodiscard]] bool is_object() const { return json_->is_object(); }
   [[nodiscard]] bool is_list() const { return json_->is_array(); }
-  [[nodiscard]] bool is(int number) const { return json_->is_number_integer() && *json_ == number; }
+  [[nodiscard]] bool equals(int number) const { return json_->is_number_integer() && *json_ == number; }
   [[nodiscard]] const std::string& text() const;
   [[nodiscard]] bool flag() const;
   [[nodiscard]] std::int64_t number(std::int64_t least, std::int64_t most) const;
   [[nodiscard]] Expression expression(const std::vector<std::string>& known) const;
   [[nodiscard]] Expression expression(std::string_view part, const std::vector<std::string>& known) const;
-  [[nodiscard]] std::string word(const std::vector<std::string_view>& known) const;
+  [[nodiscard]] std::string keyword(const std::vector<std::string_view>& known) const;
 
  private:
   const JsonWithLines* all_;

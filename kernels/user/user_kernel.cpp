@@ -85,7 +85,8 @@ std::array<std::uint32_t, 3> evaluate_extents(const std::array<std::optional<Exp
                                               const Variables& variables, const std::array<std::int64_t, 3>& most) {
   std::array<std::uint32_t, 3> extents{1, 1, 1};
   for (std::size_t i = 0; i < extents.size(); ++i) {
-    if (stated.at(i)) extents.at(i) = static_cast<std::uint32_t>(stated.at(i)->within(variables, 1, most.at(i)));
+    if (stated.at(i))
+      extents.at(i) = static_cast<std::uint32_t>(stated.at(i)->evaluate_within(variables, 1, most.at(i)));
   }
   return extents;
 }
@@ -124,11 +125,11 @@ Argument argument_of(const ArgumentSpec& stated, const Variables& variables) {
   using Long = std::numeric_limits<std::int64_t>;
   switch (stated.type) {
     case Type::int32:
-      return static_cast<std::int32_t>(stated.value.within(variables, Int::min(), Int::max()));
+      return static_cast<std::int32_t>(stated.value.evaluate_within(variables, Int::min(), Int::max()));
     case Type::int64:
-      return stated.value.within(variables, Long::min(), Long::max());
+      return stated.value.evaluate_within(variables, Long::min(), Long::max());
     case Type::float32: {
-      const auto value = stated.value.real(variables);
+      const auto value = stated.value.evaluate_real(variables);
       if (!value) throw value.error();
       if (std::abs(*value) > static_cast<double>(std::numeric_limits<float>::max())) {
         throw make_message("'{}' is too large for a float", stated.value.text());
@@ -143,9 +144,11 @@ Argument argument_of(const ArgumentSpec& stated, const Variables& variables) {
                             .strides = {},
                             .box = {},
                             .swizzle_bytes = stated.swizzle_bytes};
-      for (const Expression& each : stated.extents) map.extents.push_back(each.within(variables, 1, Int::max()));
-      for (const Expression& each : stated.strides) map.strides.push_back(each.within(variables, 16, max_stride_bytes));
-      for (const Expression& each : stated.box) map.box.push_back(each.within(variables, 1, max_box_side));
+      for (const Expression& each : stated.extents)
+        map.extents.push_back(each.evaluate_within(variables, 1, Int::max()));
+      for (const Expression& each : stated.strides)
+        map.strides.push_back(each.evaluate_within(variables, 16, max_stride_bytes));
+      for (const Expression& each : stated.box) map.box.push_back(each.evaluate_within(variables, 1, max_box_side));
       check_map(map, stated);
       return map;
     }
@@ -169,8 +172,8 @@ UserKernel::UserKernel(KernelManifest manifest)
 std::vector<const LaunchSpec*> UserKernel::active_launches(const AttentionProblem& p, const Variables& known) const {
   std::vector<const LaunchSpec*> launches;
   const auto is_active = [&](const LaunchSpec& launch) {
-    return !launch.when || launch.when->within(known, std::numeric_limits<std::int64_t>::min(),
-                                               std::numeric_limits<std::int64_t>::max()) != 0;
+    return !launch.when || launch.when->evaluate_within(known, std::numeric_limits<std::int64_t>::min(),
+                                                        std::numeric_limits<std::int64_t>::max()) != 0;
   };
   for (const Pass pass : {Pass::fwd, Pass::bwd}) {
     if (pass == Pass::bwd && p.pass == Pass::fwd) break;
@@ -211,7 +214,7 @@ Variables UserKernel::variables(const AttentionProblem& p, const Config& config,
     all[knob.name] = given == 0 ? knob.values.front() : given;
   }
   using Int = std::numeric_limits<std::int64_t>;
-  for (const auto& [name, value] : manifest_.names) all[name] = value.within(all, Int::min(), Int::max());
+  for (const auto& [name, value] : manifest_.names) all[name] = value.evaluate_within(all, Int::min(), Int::max());
   return all;
 }
 
@@ -264,7 +267,7 @@ std::optional<Refusal> UserKernel::refusal(const AttentionProblem& p, const Conf
   try {
     const Variables known = variables(p, config, device);
     for (const RequirementSpec& each : manifest_.requirements) {
-      const auto holds = each.condition.integer(known);
+      const auto holds = each.condition.evaluate_integer(known);
       if (!holds) return user_shape_refusal(holds.error());
       if (*holds == 0) return user_shape_refusal(each.otherwise);
     }
@@ -283,7 +286,7 @@ std::optional<Refusal> UserKernel::refusal(const AttentionProblem& p, const Conf
         (void)argument_of(argument, known);
       }
       for (const DefineSpec& define : launch->defines) {
-        if (const auto value = define.value.integer(known); !value) throw value.error();
+        if (const auto value = define.value.evaluate_integer(known); !value) throw value.error();
       }
     }
     if (law_algorithm_ != nullptr) (void)law_traffic(p, known, device);
@@ -328,7 +331,8 @@ std::int64_t UserKernel::working_set_bytes(const AttentionProblem& p, const Conf
 
 TileShape UserKernel::law_tile(const Variables& known) const {
   const auto side = [&](const std::optional<Expression>& stated, const char* own) {
-    return static_cast<int>(stated ? stated->within(known, 1, std::numeric_limits<int>::max()) : known.at(own));
+    return static_cast<int>(stated ? stated->evaluate_within(known, 1, std::numeric_limits<int>::max())
+                                   : known.at(own));
   };
   return {.br = side(manifest_.like->br, "br"), .bc = side(manifest_.like->bc, "bc")};
 }
@@ -371,11 +375,12 @@ KernelModel UserKernel::model_of(const LaunchSpec& launch, const AttentionProble
   model.block = evaluate_extents(launch.block, known, {1024, 1024, 64});
   model.cluster = evaluate_extents(launch.cluster, known, {max_cluster_side, max_cluster_side, max_cluster_side});
   if (launch.shared_bytes) {
-    model.dynamic_shared_bytes = launch.shared_bytes->within(known, 0, std::numeric_limits<std::int32_t>::max());
+    model.dynamic_shared_bytes =
+        launch.shared_bytes->evaluate_within(known, 0, std::numeric_limits<std::int32_t>::max());
   }
   constexpr std::int64_t max_registers = 255;
   if (launch.registers) {
-    model.registers_per_thread = static_cast<int>(launch.registers->within(known, 1, max_registers));
+    model.registers_per_thread = static_cast<int>(launch.registers->evaluate_within(known, 1, max_registers));
   }
   Variables grid_variables = known;
   grid_variables["blocks_per_sm"] = theoretical_occupancy(device, model.footprint()).blocks_per_sm;
@@ -387,7 +392,7 @@ KernelModel UserKernel::model_of(const LaunchSpec& launch, const AttentionProble
   }
   for (const BytesSpec& each : launch.bytes) {
     const auto bytes = [&](const std::optional<Expression>& stated) {
-      return stated ? stated->within(known, 0, most_bytes) : 0;
+      return stated ? stated->evaluate_within(known, 0, most_bytes) : 0;
     };
     model.operands.push_back({each.tensor, {.l2_to_sm_bytes = bytes(each.load), .sm_to_l2_bytes = bytes(each.store)}});
   }
@@ -419,7 +424,7 @@ std::vector<BufferSpec> UserKernel::make_buffers(const AttentionProblem& p, cons
   if (p.pass != Pass::fwd) std::ranges::move(gradient_buffers(p), std::back_inserter(buffers));
   place_tensors(buffers, manifest_.places, p, known);
   for (const ScratchSpec& each : manifest_.scratch) {
-    const std::int64_t bytes = each.bytes.within(known, 1, max_scratch_bytes);
+    const std::int64_t bytes = each.bytes.evaluate_within(known, 1, max_scratch_bytes);
     buffers.push_back({each.name, bytes, each.zero ? BufferFill::zeros : BufferFill::poison});
   }
   return buffers;
@@ -440,7 +445,7 @@ AttentionPlan UserKernel::plan(const AttentionProblem& p, const Config& config, 
                         .defines = {},
                         .user_source = launch.source};
     for (const DefineSpec& define : launch.defines) {
-      source.defines.push_back(fmt::format("{}={}", define.macro, define.value.integer(known).value()));
+      source.defines.push_back(fmt::format("{}={}", define.macro, define.value.evaluate_integer(known).value()));
     }
     std::vector<Argument> arguments;
     for (const ArgumentSpec& each : launch.arguments) {

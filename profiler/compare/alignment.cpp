@@ -43,7 +43,7 @@ Alignment shared_alignment(const PointTable& table, std::span<const Row> base, s
 
 }  // namespace
 
-std::vector<std::string> Alignment::words() const {
+std::vector<std::string> Alignment::keywords() const {
   const auto has = [&](std::string_view name) { return std::ranges::find(fields, name) != fields.end(); };
   const bool problem = std::ranges::all_of(
       point_fields(), [&](const Field& field) { return !of_problem(field.name) || has(field.name); });

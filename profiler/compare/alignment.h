@@ -19,7 +19,7 @@ struct Alignment {
   bool device = false;  ///< matched by device name
 
   /// Returns the alignment as keywords: "problem", "tile", "knobs", "device", and names of single fields and knobs.
-  [[nodiscard]] std::vector<std::string> words() const;
+  [[nodiscard]] std::vector<std::string> keywords() const;
 };
 
 /// Parses an alignment. `words`: names of fields and knobs, or "N", "problem" (all fields except algorithm and tile),

@@ -52,10 +52,10 @@ ComparedValues::ComparedValues(const PointTable& table, ValueSelection shown)
       third_quartiles_(table.values(metric_key::time_q3_ns)),
       modelled_(table) {}
 
-std::optional<Compared> ComparedValues::plain(Row row) const {
+std::optional<ComparedValue> ComparedValues::own_value(Row row) const {
   if (!has_values(table_.disposition(row)) || !values_.has(row)) return std::nullopt;
   const double value = values_.value(row);
-  Compared own{.value = value, .low = value, .high = value, .provenance = values_.provenance(row)};
+  ComparedValue own{.value = value, .low = value, .high = value, .provenance = values_.provenance(row)};
   if (table_.points().rounds(row) > 1) {
     if (const auto scatter = quartiles_over_rounds(shown_.metric, *table_.points().sum(row))) {
       own.low = scatter->q1;
@@ -79,17 +79,17 @@ std::optional<Compared> ComparedValues::plain(Row row) const {
   return own;
 }
 
-std::optional<Compared> ComparedValues::at(Row row) {
-  std::optional<Compared> own = plain(row);
+std::optional<ComparedValue> ComparedValues::at(Row row) {
+  std::optional<ComparedValue> own = own_value(row);
   if (!own || shown_.as != Comparison::over_model) return own;
   const std::optional<double> model = modelled_.at(row, shown_.metric);
   // Write-back bytes may be zero or negative, so the ratio may be undefined.
   if (!model || own->value <= 0 || *model <= 0) return std::nullopt;
-  return Compared{.value = own->value / *model,
-                  .low = own->low / *model,
-                  .high = own->high / *model,
-                  .provenance = of_ratio(own->provenance),
-                  .over = *model};
+  return ComparedValue{.value = own->value / *model,
+                       .low = own->low / *model,
+                       .high = own->high / *model,
+                       .provenance = of_ratio(own->provenance),
+                       .over = *model};
 }
 
 }  // namespace attnscope::analysis

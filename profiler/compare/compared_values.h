@@ -31,7 +31,7 @@ struct ValueSelection {
 /// model values.
 [[nodiscard]] bool has_values(Disposition);
 
-struct Compared {
+struct ComparedValue {
   double value = 0;
   /// Quartiles of the samples, or the count spread of a hardware counter; equal to `value` if unknown.
   double low = 0;
@@ -49,8 +49,8 @@ class ComparedValues {
 
   [[nodiscard]] const ValueSelection& shown() const { return shown_; }
   /// Returns nullopt if the point or the model has no value.
-  [[nodiscard]] std::optional<Compared> at(Row row);
-  [[nodiscard]] std::optional<Compared> plain(Row row) const;
+  [[nodiscard]] std::optional<ComparedValue> at(Row row);
+  [[nodiscard]] std::optional<ComparedValue> own_value(Row row) const;
 
  private:
   const PointTable& table_;

@@ -450,7 +450,7 @@ AlignedComparison align(const PointTable& table, const ComparisonRequest& reques
   return sides;
 }
 
-ComparisonResult judged(AlignedComparison sides, std::size_t looks, double margin) {
+ComparisonResult add_verdicts(AlignedComparison sides, std::size_t looks, double margin) {
   ComparisonResult& result = sides.result;
   result.margin = margin;
   const VerdictOptions options = per_analysis_options({.margin = margin}, std::max<std::size_t>(looks, 1));
@@ -462,7 +462,7 @@ ComparisonResult judged(AlignedComparison sides, std::size_t looks, double margi
 ComparisonResult compare(const PointTable& table, const ComparisonRequest& request) {
   AlignedComparison sides = align(table, request);
   const double margin = sides.result.margin;
-  return judged(std::move(sides), request.looks, margin);
+  return add_verdicts(std::move(sides), request.looks, margin);
 }
 
 }  // namespace attnscope::analysis

@@ -77,7 +77,7 @@ struct Difference {
   std::vector<Message> base;  ///< distinct, sorted by English text
   std::vector<Message> other;
 };
-[[nodiscard]] std::string words_of(std::span<const Message> values);
+[[nodiscard]] std::string display_text(std::span<const Message> values);
 
 struct ComparisonResult {
   std::vector<ComparedPair> pairs;  ///< in the order of the baseline's rows
@@ -102,7 +102,7 @@ struct AlignedComparison {
   std::vector<ComparedRow> rows;
 };
 [[nodiscard]] AlignedComparison align(const PointTable&, const ComparisonRequest&);
-[[nodiscard]] ComparisonResult judged(AlignedComparison, std::size_t looks, double margin);
+[[nodiscard]] ComparisonResult add_verdicts(AlignedComparison, std::size_t looks, double margin);
 
 /// Sets result.differences: GPUs, origins, clocks, versions and kernel sources of the compared pairs.
 void add_differences(const PointTable&, const ComparisonRequest&, ComparisonResult&);

@@ -251,7 +251,7 @@ ComparisonView with_summary(ComparisonView view) {
     view.evidence = make_evidence(view.answers.front());
   }
   if (view.sides.size() == 1) {
-    const std::string alignment = fmt::format("{}", fmt::join(view.sides.front()->alignment.words(), ", "));
+    const std::string alignment = fmt::format("{}", fmt::join(view.sides.front()->alignment.keywords(), ", "));
     view.method.emplace_back(msg::compare::aligned{.alignment = alignment});
   }
   view.method.emplace_back(msg::compare::method{.level = fmt::format("{}", 100 * view.level),
@@ -342,7 +342,7 @@ ComparisonView view_of(const PointTable& table, const ViewRequest& asked) {
         ComparedSide{.base = sides[i]->base_name,
                      .name = sides[i]->name,
                      .alignment = sides[i]->alignment,
-                     .result = judged(std::move(aligned[i]), asked.looks, margin)}));
+                     .result = add_verdicts(std::move(aligned[i]), asked.looks, margin)}));
   }
   return view_of(table, std::move(judged_candidates), asked.looks);
 }

@@ -160,7 +160,7 @@ void add_differences(const PointTable& table, const ComparisonRequest& request, 
   }
 }
 
-std::string words_of(std::span<const Message> values) {
+std::string display_text(std::span<const Message> values) {
   std::string words;
   for (const Message& value : values) words += (words.empty() ? "" : ", ") + text(value);
   return words;

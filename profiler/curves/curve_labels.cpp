@@ -102,7 +102,7 @@ void assign_markers(std::vector<Curve>& curves, int colors) {
                                                 curve.shade % static_cast<int>(max_device_shades), curve.provenance}];
     const std::string side = fmt::format("{}{}{}", owner_title(curve.name), of_run(curve.name), curve.name.age);
     const auto place = std::ranges::find(sides, side);
-    curve.look = static_cast<int>(place - sides.begin()) + std::max(curve.hue, 0) / colors;
+    curve.marker_index = static_cast<int>(place - sides.begin()) + std::max(curve.hue, 0) / colors;
     if (place == sides.end()) sides.push_back(side);
   }
 }

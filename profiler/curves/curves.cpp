@@ -98,7 +98,7 @@ class CurveBuilder {
     const bool given = sets_tile_dimension(*request_.axis) || (request_.group && sets_tile_dimension(group_));
     if (given) selection_.rule = TileSelection::Rule::fastest;
     positioning_ = {[this](Row row) { return *place_of(row); },
-                    [this](Row row) { return values_->plain(row).has_value(); }};
+                    [this](Row row) { return values_->own_value(row).has_value(); }};
   }
 
   [[nodiscard]] std::optional<double> place_of(Row row) const {
@@ -133,7 +133,7 @@ class CurveBuilder {
     model.provenance = Provenance::modeled;
     for (const auto& [place, rows] : run_group.at) {
       std::optional<CurvePoint> point = median_point(place, rows, [this](Row row) -> std::optional<Reading> {
-        const auto value = values_->plain(row);
+        const auto value = values_->own_value(row);
         return value ? std::optional(Reading{value->value, value->low, value->high, value->provenance}) : std::nullopt;
       });
       if (!point) {

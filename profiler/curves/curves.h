@@ -82,7 +82,7 @@ struct CurveStyleIndex {
   int hue = algorithm_hue;     ///< index of the device or owner that has this color, or algorithm_hue
   std::string hue_owner = {};  ///< title of the color's owner
   bool lighter_shade = false;  ///< older run drawn in a lighter color
-  int look = 0;                ///< index among curves of one color and provenance, for the marker
+  int marker_index = 0;        ///< index among curves of one color and provenance, for the marker
 };
 
 struct Curve : CurveStyleIndex {
@@ -126,6 +126,5 @@ struct CurveSet {
 /// Values of different runs are never merged into one marker: runs without common positions form one series, other runs
 /// separate ones; the newest run with two or more positions leads. Models over N are drawn for bytes only.
 [[nodiscard]] CurveSet build_curves(const PointTable&, std::span<const Row> rows, const CurveRequest&);
-
 
 }  // namespace attnscope::analysis

@@ -70,7 +70,7 @@ class PaperTableBuilder {
       add_training(row, algorithm, *std::ranges::find(training_columns, *column, &TrainingColumn::column));
       return true;
     }
-    if (pass != Pass::fwd || !algorithm.facts().in(Group::paper_blocks)) return false;
+    if (pass != Pass::fwd || !algorithm.facts().in_group(Group::paper_blocks)) return false;
     const auto* block = std::ranges::find(blocks, table_.tile_of(row).tile.bc, &Block::bc);
     if (block == blocks.end()) return false;
     add_block_size(row, *block);

@@ -334,7 +334,7 @@ int OutputFile::descriptor() const {
   return temporary_ ? temporary_->descriptor() : direct_;
 }
 
-std::filesystem::path OutputFile::building() const {
+std::filesystem::path OutputFile::temporary_path() const {
   return temporary_ ? temporary_->path() : std::filesystem::path();
 }
 

@@ -66,9 +66,9 @@ class OutputFile {
   /// Open for writing, at offset 0.
   [[nodiscard]] int descriptor() const;
   /// Path of the temporary file; empty for a device or pipe.
-  [[nodiscard]] std::filesystem::path building() const;
+  [[nodiscard]] std::filesystem::path temporary_path() const;
   /// Final path, with symlinks resolved.
-  [[nodiscard]] const std::filesystem::path& place() const { return target_; }
+  [[nodiscard]] const std::filesystem::path& final_path() const { return target_; }
   /// Writes all of `text`. Throws FileError.
   void write(std::string_view text);
   /// Moves the file to its final path. Throws FileError and keeps the old file.

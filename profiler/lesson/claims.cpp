@@ -214,7 +214,7 @@ Verdict judge_memory(const Claim& claim, const Evidence& evidence) {
     if (const auto refusal = algorithm.refusal(claim.problem, config, evidence.gpu))
       return not_testable_verdict("refused", text(refusal->reason));
     kept.push_back(static_cast<double>(bytes_of(algorithm.buffers(claim.problem, config, evidence.gpu)) -
-                                       ledger_of(claim.problem).kept()));
+                                       ledger_of(claim.problem).tensor_bytes()));
   }
   if (kept[1] <= 0) return not_testable_verdict("no_points", claim.to);
   Verdict verdict =
@@ -241,7 +241,7 @@ std::string side_of(FrontMatterReader& front, std::string_view key, const Regist
   if (!side.starts_with(imported_series)) {
     (void)front.algorithm(key);
   } else if (!is_name(series(side)) || registry.find(series(side)) != nullptr) {
-    front.refuse(key, "expected an algorithm, or imported:NAME for a series of another program");
+    front.report_invalid(key, "expected an algorithm, or imported:NAME for a series of another program");
   }
   return side;
 }
@@ -252,8 +252,8 @@ std::string metric_of(FrontMatterReader& front) {
   std::vector<std::string> known;
   for (const Metric& each : metrics_table()) known.emplace_back(each.key);
   const auto near = closest_matches(metric, known);
-  front.refuse("metric",
-               near.empty() ? "unknown metric" : make_message("unknown metric; did you mean {}?", join_or(near)));
+  front.report_invalid(
+      "metric", near.empty() ? "unknown metric" : make_message("unknown metric; did you mean {}?", join_or(near)));
   return metric;
 }
 
@@ -261,7 +261,7 @@ std::string points_of(FrontMatterReader& front) {
   // Parse without points: the loaded ones may lack some fields.
   static const PointTable none;
   std::string points = front.text("points");
-  if (const auto query = PointQuery::parse(points, none); !query.ok()) front.refuse("points", query.error());
+  if (const auto query = PointQuery::parse(points, none); !query.ok()) front.report_invalid("points", query.error());
   return points;
 }
 
@@ -271,14 +271,15 @@ ClaimedRange read_claimed_range(FrontMatterReader& front) {
   const auto high = front.number("high");
   claimed.stated = front.number("states");
   claimed.tolerance = front.number("tolerance").value_or(0.1);
-  if (claimed.tolerance < 0) front.refuse("tolerance", "expected a number of 0 or more");
-  if (low && high && *high < *low) front.refuse("high", "expected a number not below 'low'");
-  claimed.bounds_from_source = front.one_of("stated_by", {"source", "ours"}) == "source";
-  claimed.open_conditions = fmt::format("{}", fmt::join(front.words("source_leaves"), ", "));
+  if (claimed.tolerance < 0) front.report_invalid("tolerance", "expected a number of 0 or more");
+  if (low && high && *high < *low) front.report_invalid("high", "expected a number not below 'low'");
+  claimed.bounds_from_source = front.keyword("stated_by", {"source", "ours"}) == "source";
+  claimed.open_conditions = fmt::format("{}", fmt::join(front.word_list("source_leaves"), ", "));
   const double give = std::abs(claimed.stated.value_or(0)) * claimed.tolerance;
   claimed.low = claimed.stated ? *claimed.stated - give : low.value_or(claimed.low);
   claimed.high = claimed.stated ? *claimed.stated + give : high.value_or(claimed.high);
-  if ((front.text("states") + front.text("low") + front.text("high")).empty()) front.lacks("'states', 'low' or 'high'");
+  if ((front.text("states") + front.text("low") + front.text("high")).empty())
+    front.report_missing("'states', 'low' or 'high'");
   return claimed;
 }
 
@@ -292,9 +293,9 @@ void take(FrontMatterReader& front, std::string_view key, const Registry& regist
   if (key == "from" || key == "to") (key == "from" ? claim.from : claim.to) = side_of(front, key, registry);
   if (key == "metric") claim.metric = metric_of(front);
   if (key == "points") claim.points = points_of(front);
-  if (key == "level") claim.level = front.one_of(key, {memory_levels.begin(), memory_levels.end()});
+  if (key == "level") claim.level = front.keyword(key, {memory_levels.begin(), memory_levels.end()});
   if (key == "ceiling" || key == "over") {
-    (key == "over" ? claim.over : claim.ceiling) = front.one_of(key, ceiling_keys());
+    (key == "over" ? claim.over : claim.ceiling) = front.keyword(key, ceiling_keys());
   }
   if (key == "missing") claim.missing = front.text(key);
   if (key == "n") claim.problem.n_q = claim.problem.n_k = front.whole(key, 1024, 1, std::int64_t{1} << 20);
@@ -302,10 +303,10 @@ void take(FrontMatterReader& front, std::string_view key, const Registry& regist
   if (key == "heads") claim.problem.heads_q = claim.problem.heads_kv = front.whole(key, 1, 1, 512);
   if (key == "batch") claim.problem.batch = front.whole(key, 1, 1, 256);
   if (key == "of") {
-    const std::string of = front.one_of(key, {"N", "d", "M"});
+    const std::string of = front.keyword(key, {"N", "d", "M"});
     claim.of = of == "M" ? LawVariable::m : of == "d" ? LawVariable::d : LawVariable::n;
   }
-  if (key == "fault") claim.fault = front.one_of(key, {"none", "forget-rescale"});
+  if (key == "fault") claim.fault = front.keyword(key, {"none", "forget-rescale"});
 }
 
 }  // namespace
@@ -343,16 +344,16 @@ std::optional<Claim> read_claim(const Document& document, std::string_view langu
   };
   claim.title = said("title");
   claim.source = said("source");
-  claim.order = front.needed("source");
+  claim.order = front.required_text("source");
   claim.text = said("text");
-  if (claim.title.empty()) front.lacks(fmt::format("'title.{}'", language));
+  if (claim.title.empty()) front.report_missing(fmt::format("'title.{}'", language));
   std::vector<std::string> words;
   for (const ClaimTest& each : claim_tests()) words.emplace_back(each.word);
-  const std::string word = front.one_of("test", words);
+  const std::string word = front.keyword("test", words);
   if (const auto test = std::ranges::find(claim_tests(), word, &ClaimTest::word); test != claim_tests().end()) {
     claim.test = &*test;
     for (const std::string_view key : test->needs) {
-      if (!front.needed(key).empty()) take(front, key, registry, claim);
+      if (!front.required_text(key).empty()) take(front, key, registry, claim);
     }
     for (const std::string_view key : test->takes) take(front, key, registry, claim);
     if (test->has_bounds) claim.claimed = read_claimed_range(front);
@@ -360,7 +361,7 @@ std::optional<Claim> read_claim(const Document& document, std::string_view langu
     // Tests without points cannot use imported series.
     if (test->of_gpu) {
       for (const std::string_view key : {"from", "to"}) {
-        if (front.text(key).starts_with(imported_series)) front.refuse(key, "expected an algorithm");
+        if (front.text(key).starts_with(imported_series)) front.report_invalid(key, "expected an algorithm");
       }
     }
   }

@@ -8,50 +8,50 @@
 
 namespace attnscope::analysis::lesson {
 
-const std::string* FrontMatterReader::take(std::string_view key) {
+const std::string* FrontMatterReader::mark_used(std::string_view key) {
   taken_.emplace(key);
   return document_.front.find(key);
 }
 
 std::string FrontMatterReader::text(std::string_view key) {
-  const std::string* value = take(key);
+  const std::string* value = mark_used(key);
   return value == nullptr ? std::string() : *value;
 }
 
-std::string FrontMatterReader::needed(std::string_view key) {
+std::string FrontMatterReader::required_text(std::string_view key) {
   std::string value = text(key);
-  if (value.empty()) lacks(fmt::format("'{}'", key));
+  if (value.empty()) report_missing(fmt::format("'{}'", key));
   return value;
 }
 
 std::optional<double> FrontMatterReader::number(std::string_view key) {
-  if (take(key) == nullptr) return std::nullopt;
+  if (mark_used(key) == nullptr) return std::nullopt;
   const std::optional<double> value = document_.front.number(key);
-  if (!value) refuse(key, "expected a number");
+  if (!value) report_invalid(key, "expected a number");
   return value;
 }
 
 std::int64_t FrontMatterReader::whole(std::string_view key, std::int64_t otherwise, std::int64_t low,
                                       std::int64_t high) {
-  if (take(key) == nullptr) return otherwise;
+  if (mark_used(key) == nullptr) return otherwise;
   const std::optional<double> value = document_.front.number(key);
   const bool fits = value && *value == std::floor(*value) && *value >= static_cast<double>(low) &&
                     *value <= static_cast<double>(high);
   if (fits) return static_cast<std::int64_t>(*value);
-  refuse(key, make_message("expected a whole number from {} to {}", grouped(low), grouped(high)));
+  report_invalid(key, make_message("expected a whole number from {} to {}", grouped(low), grouped(high)));
   return otherwise;
 }
 
-std::string FrontMatterReader::one_of(std::string_view key, const std::vector<std::string>& known) {
+std::string FrontMatterReader::keyword(std::string_view key, const std::vector<std::string>& known) {
   std::string value = text(key);
   if (value.empty() || std::ranges::count(known, value) > 0) return value;
-  refuse(key, make_message("expected one of {}", fmt::join(known, ", ")));
+  report_invalid(key, make_message("expected one of {}", fmt::join(known, ", ")));
   return {};
 }
 
-std::vector<std::string> FrontMatterReader::words(std::string_view key) {
-  take(key);
-  return document_.front.words(key);
+std::vector<std::string> FrontMatterReader::word_list(std::string_view key) {
+  mark_used(key);
+  return document_.front.word_list(key);
 }
 
 const Algorithm* FrontMatterReader::find(std::string_view key, std::string_view name) {
@@ -59,30 +59,30 @@ const Algorithm* FrontMatterReader::find(std::string_view key, std::string_view 
   if (algorithm == nullptr) {
     std::vector<std::string> known;
     for (const Algorithm* each : registry_.algorithms()) known.emplace_back(each->name());
-    refuse(key, make_message("unknown algorithm (available: {})", fmt::join(known, ", ")));
+    report_invalid(key, make_message("unknown algorithm (available: {})", fmt::join(known, ", ")));
   }
   return algorithm;
 }
 
 const Algorithm* FrontMatterReader::algorithm(std::string_view key) {
-  const std::string* name = take(key);
+  const std::string* name = mark_used(key);
   return name == nullptr ? nullptr : find(key, *name);
 }
 
 std::vector<const Algorithm*> FrontMatterReader::algorithms(std::string_view key) {
   std::vector<const Algorithm*> all;
-  for (const std::string& name : words(key)) {
+  for (const std::string& name : word_list(key)) {
     if (const Algorithm* algorithm = find(key, name)) all.push_back(algorithm);
   }
   return all;
 }
 
-void FrontMatterReader::refuse(std::string_view key, const Message& allowed) {
+void FrontMatterReader::report_invalid(std::string_view key, const Message& allowed) {
   problems_.push_back({document_.file, document_.front.line_of(key),
                        make_message("invalid '{}: {}': {}", key, truncate_text(document_.front.text(key)), allowed)});
 }
 
-void FrontMatterReader::lacks(std::string_view what) {
+void FrontMatterReader::report_missing(std::string_view what) {
   problems_.push_back({document_.file, 1, make_message("missing {} in the front matter", what)});
 }
 

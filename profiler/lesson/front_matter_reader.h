@@ -22,24 +22,24 @@ class FrontMatterReader {
   /// Returns an empty string if the key is absent.
   [[nodiscard]] std::string text(std::string_view key);
   /// Same as text(), but an absent key is a problem.
-  [[nodiscard]] std::string needed(std::string_view key);
+  [[nodiscard]] std::string required_text(std::string_view key);
   [[nodiscard]] std::optional<double> number(std::string_view key);
   /// Returns a whole number in [low, high], or `otherwise`.
   [[nodiscard]] std::int64_t whole(std::string_view key, std::int64_t otherwise, std::int64_t low, std::int64_t high);
-  [[nodiscard]] std::string one_of(std::string_view key, const std::vector<std::string>& known);
-  [[nodiscard]] std::vector<std::string> words(std::string_view key);
+  [[nodiscard]] std::string keyword(std::string_view key, const std::vector<std::string>& known);
+  [[nodiscard]] std::vector<std::string> word_list(std::string_view key);
   [[nodiscard]] const Algorithm* algorithm(std::string_view key);
   [[nodiscard]] std::vector<const Algorithm*> algorithms(std::string_view key);
 
   /// Reports an invalid value. `allowed`: description of valid ones.
-  void refuse(std::string_view key, const Message& allowed);
+  void report_invalid(std::string_view key, const Message& allowed);
   /// Reports a missing part of the file.
-  void lacks(std::string_view what);
+  void report_missing(std::string_view what);
   /// Returns all problems by line, including unused keys. Call last.
   [[nodiscard]] std::vector<TextProblem> finish();
 
  private:
-  const std::string* take(std::string_view key);
+  const std::string* mark_used(std::string_view key);
   const Algorithm* find(std::string_view key, std::string_view name);
 
   const Document& document_;

@@ -11,7 +11,7 @@ const LedgerLine* Ledger::find(Tensor tensor) const {
   return line == lines.end() ? nullptr : &*line;
 }
 
-std::int64_t Ledger::kept() const {
+std::int64_t Ledger::tensor_bytes() const {
   std::int64_t sum = 0;
   for (const Tensor tensor : {Tensor::q, Tensor::k, Tensor::v, Tensor::o}) sum += find(tensor)->all();
   return sum;

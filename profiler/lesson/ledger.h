@@ -17,8 +17,8 @@ struct LedgerLine {
   std::int64_t cols = 0;
   int element_bytes = 0;
 
-  [[nodiscard]] std::int64_t one() const { return rows * cols * element_bytes; }
-  [[nodiscard]] std::int64_t all() const { return one() * matrices; }
+  [[nodiscard]] std::int64_t matrix_bytes() const { return rows * cols * element_bytes; }
+  [[nodiscard]] std::int64_t all() const { return matrix_bytes() * matrices; }
 };
 
 struct Ledger {
@@ -27,7 +27,7 @@ struct Ledger {
 
   [[nodiscard]] const LedgerLine* find(Tensor) const;
   /// Returns the bytes of Q, K, V and O over all heads.
-  [[nodiscard]] std::int64_t kept() const;
+  [[nodiscard]] std::int64_t tensor_bytes() const;
   /// Returns the bytes that standard attention moves for S and P (each written and read once) over all heads.
   [[nodiscard]] std::int64_t score_traffic_bytes() const;
 };

@@ -55,11 +55,11 @@ class TextFolder {
   std::vector<TextFile> files() && { return std::move(files_); }
 
  private:
-  void add(const fs::path& path, std::string text, Message trouble = {}) {
+  void add(const fs::path& path, std::string text, Message read_error = {}) {
     const std::string name = path.lexically_relative(root_).generic_string();
     // Show invalid UTF-8 names in printable form.
-    files_.push_back(
-        {first_invalid_utf8(name) == std::string::npos ? name : printable(name), std::move(text), std::move(trouble)});
+    files_.push_back({first_invalid_utf8(name) == std::string::npos ? name : printable(name), std::move(text),
+                      std::move(read_error)});
   }
 
   void read_folder(const fs::path& folder) {
@@ -128,15 +128,15 @@ WrittenLesson write_lesson(const fs::path& folder, std::span<const lesson::TextF
     file.write(lesson::lesson_page(texts, evidence, web));
     const bool asked = language == options.language;
     written.pages.insert(asked ? written.pages.begin() : written.pages.end(),
-                         {file.place(), texts.steps.size(), texts.claims.size()});
+                         {file.final_path(), texts.steps.size(), texts.claims.size()});
     // Claims are read once per language: report each problem once.
     std::ranges::copy_if(texts.problems, std::back_inserter(written.problems),
-                         [&](const lesson::TextProblem& each) { return told.insert(text(words_of(each))).second; });
+                         [&](const lesson::TextProblem& each) { return told.insert(text(display_text(each))).second; });
     if (asked) answers = lesson::answers_page(texts, evidence, web);
   }
   if (!options.answers.empty()) {
     for (const OutputFile& page : files) {
-      if (fs::weakly_canonical(page.place()) != fs::weakly_canonical(options.answers)) continue;
+      if (fs::weakly_canonical(page.final_path()) != fs::weakly_canonical(options.answers)) continue;
       throw FileError(FileError::Kind::not_writable, "{} is a page of the lesson (choose another file for the answers)",
                       options.answers.string());
     }

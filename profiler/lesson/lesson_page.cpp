@@ -52,15 +52,15 @@ std::vector<std::vector<SizedSquare>> ledger_squares(const LessonTexts& texts, c
   const Ledger one = ledger_of(setting.one_head());
   const Hierarchy memories = hierarchy_of(gpu);
   const auto size = [&](MemoryLevel memory_level) { return memories.at(memory_level).bytes->value; };
-  const auto scores = static_cast<double>(one.find(Tensor::s)->one());
+  const auto scores = static_cast<double>(one.find(Tensor::s)->matrix_bytes());
   const auto all = static_cast<double>(ledger_of(setting.all_heads()).find(Tensor::s)->all());
   return {{{"S", scores},
            {"P", scores},
-           {"Q + K + V + O", static_cast<double>(one.kept())},
-           {texts.word("registers"), size(MemoryLevel::registers)},
-           {texts.word("shared"), size(MemoryLevel::shared)},
+           {"Q + K + V + O", static_cast<double>(one.tensor_bytes())},
+           {texts.label_text("registers"), size(MemoryLevel::registers)},
+           {texts.label_text("shared"), size(MemoryLevel::shared)},
            {"L2", size(MemoryLevel::l2)}},
-          {{texts.word("dram"), size(MemoryLevel::dram)},
+          {{texts.label_text("dram"), size(MemoryLevel::dram)},
            {fmt::format("S, {} × {}, N {}", setting.heads, setting.batch, setting.n), all},
            {fmt::format("S, N {}", 2 * setting.n), 4 * all},
            {"L2", size(MemoryLevel::l2)}}};
@@ -85,9 +85,9 @@ std::vector<LedgerStep> ledger_frames(const LessonTexts& texts, const Setting& s
 /// Returns P and the tensors that the backward pass stores instead.
 std::vector<SizedSquare> backward_squares(const Setting& setting) {
   const Ledger one = ledger_of(setting.one_head());
-  const auto bytes = [&](Tensor tensor) { return static_cast<double>(one.find(tensor)->one()); };
+  const auto bytes = [&](Tensor tensor) { return static_cast<double>(one.find(tensor)->matrix_bytes()); };
   return {{"P", bytes(Tensor::p)},
-          {"Q + K + V + O", static_cast<double>(one.kept())},
+          {"Q + K + V + O", static_cast<double>(one.tensor_bytes())},
           {"m + ℓ", bytes(Tensor::m) + bytes(Tensor::l)},
           {"LSE", bytes(Tensor::lse)}};
 }
@@ -102,7 +102,7 @@ class Page {
     add_claims();
     add_results();
     add_glossary();
-    return head("attnscope lesson", word("lesson")) +
+    return head("attnscope lesson", label_text("lesson")) +
            fmt::format(
                "<noscript><style>section{{display:block}}</style></noscript></head>\n<body "
                "data-key=\"attnscope-lesson-{}\" data-start=\"{}\" "
@@ -111,15 +111,15 @@ class Page {
                "id=\"theme\">{}</button><button "
                "id=\"big\">{}</button></div></header>\n<main>\n{}</main>\n"
                "<footer>{}</footer>\n<noscript><p>{}</p></noscript>\n{}<script>{}</script>\n</body></html>\n",
-               options_.seed, markup(start_), markup(options_.theme), word("lesson"), nav_, other_languages(),
-               word("dark"), word("big_type"), sections_, footer(), word("no_script"),
+               options_.seed, markup(start_), markup(options_.theme), label_text("lesson"), nav_, other_languages(),
+               label_text("dark"), label_text("big_type"), sections_, footer(), label_text("no_script"),
                data_ + script_json("words", nlohmann::json(texts_.words).dump()), script());
   }
 
   std::string answers() {
     std::string html;
     for (const Step& step : texts_.steps) {
-      const Setting setting = varied(step.setting, options_.seed);
+      const Setting setting = vary_setting(step.setting, options_.seed);
       const MarkRenderer line = line_of(setting);
       std::string questions;
       for (const Block& block : step.blocks) {
@@ -136,9 +136,9 @@ class Page {
       }
       if (!questions.empty()) html += fmt::format("<h2>{}</h2>\n{}", markup(step.title), questions);
     }
-    return head("attnscope lesson answers", word("answers")) +
+    return head("attnscope lesson answers", label_text("answers")) +
            fmt::format("</head>\n<body><main><h1>{}: {}</h1>\n{}</main><footer>{}</footer></body></html>\n",
-                       word("lesson"), word("answers"), html, data_note());
+                       label_text("lesson"), label_text("answers"), html, data_note());
   }
 
  private:
@@ -181,7 +181,7 @@ class Page {
     return fmt::format("<dfn tabindex=\"0\" title=\"{}\">{}</dfn>", markup(found->second), markup(said));
   }
 
-  [[nodiscard]] std::string word(std::string_view key) const { return markup(texts_.word(key)); }
+  [[nodiscard]] std::string label_text(std::string_view key) const { return markup(texts_.label_text(key)); }
 
   std::string other_languages() const {
     std::string links;
@@ -193,14 +193,14 @@ class Page {
 
   std::string data_note() const {
     const std::string text =
-        fmt::format("{}: {} · {}", word("of_data"), markup(options_.data), markup(evidence_.gpu.name));
-    return options_.seed == 0 ? text : fmt::format("{} · {} {}", text, word("seed"), options_.seed);
+        fmt::format("{}: {} · {}", label_text("of_data"), markup(options_.data), markup(evidence_.gpu.name));
+    return options_.seed == 0 ? text : fmt::format("{} · {} {}", text, label_text("seed"), options_.seed);
   }
 
   std::string footer() const {
-    std::string text = data_note() + fmt::format("<br>{}", word("keyboard"));
+    std::string text = data_note() + fmt::format("<br>{}", label_text("keyboard"));
     for (const TextProblem& problem : texts_.problems) {
-      text += fmt::format("<br>{}: {}", word("problems"), markup(attnscope::text(words_of(problem))));
+      text += fmt::format("<br>{}: {}", label_text("problems"), markup(attnscope::text(display_text(problem))));
     }
     return text;
   }
@@ -217,7 +217,7 @@ class Page {
 
   void add_step(const Step& step) {
     begin(step.slug, step.title, step.order < 1 ? "0" : next_number());
-    const Setting setting = varied(step.setting, options_.seed);
+    const Setting setting = vary_setting(step.setting, options_.seed);
     const MarkRenderer line = line_of(setting);
     for (const Block& block : step.blocks) {
       if (block.kind == Block::Kind::picture) {
@@ -233,7 +233,7 @@ class Page {
     if (!step.explore.empty()) {
       sections_ +=
           fmt::format("<p class=\"explore\">{}: <code>attnscope model --algorithms {} -a N={} -a d={}</code></p>\n",
-                      word("explorer"), markup(step.explore), setting.n, setting.d);
+                      label_text("explorer"), markup(step.explore), setting.n, setting.d);
     }
     if (!step.next.empty() && &step != &texts_.steps.back()) {
       sections_ +=
@@ -245,14 +245,15 @@ class Page {
   std::string value_html(std::string_view name, const Setting& setting) const {
     const ValueDefinition* known = find_value(name);
     const auto value = known == nullptr ? std::nullopt : known->of(setting, evidence_);
-    if (!value) return fmt::format("<span class=\"v none\">({})</span>", word("no_data"));
+    if (!value) return fmt::format("<span class=\"v none\">({})</span>", label_text("no_data"));
     if (value->origin.empty()) return fmt::format("<span class=\"v\">{}</span>", markup(value->text));
     return fmt::format("<span class=\"v {0}\" title=\"{1}\">{2}<small>{1}</small></span>", markup(value->origin),
-                       word(value->origin), markup(value->text));
+                       label_text(value->origin), markup(value->text));
   }
 
   std::string question_html(const Question& q, const Setting& setting, const MarkRenderer& value) const {
-    if (!has_question_data(q, setting, evidence_)) return fmt::format("<p class=\"none\">{}</p>\n", word("left_out"));
+    if (!has_question_data(q, setting, evidence_))
+      return fmt::format("<p class=\"none\">{}</p>\n", label_text("left_out"));
     std::string choices;
     const std::vector<std::size_t> order = shuffled_choices(q, options_.seed);
     for (std::size_t i = 0; i < order.size(); ++i) {
@@ -261,19 +262,19 @@ class Page {
           "<div class=\"choice\" data-right=\"{}\"><label><input type=\"radio\" name=\"{}\" value=\"{}\"><b "
           "class=\"letter\">{}</b> <span>{}</span></label><input type=\"number\" min=\"0\" class=\"vote-count\" "
           "aria-label=\"{}\"><span class=\"explanation\" hidden>{}</span></div>",
-          choice.right ? 1 : 0, markup(q.id), order[i], letter(i), line_html(choice.text, value), word("hands"),
+          choice.right ? 1 : 0, markup(q.id), order[i], letter(i), line_html(choice.text, value), label_text("hands"),
           line_html(choice.explanation, value));
     }
     const std::string hint = q.hint.empty() ? std::string()
-                                            : fmt::format("<details><summary>{}</summary>{}</details>", word("hint"),
-                                                          line_html(q.hint, value));
+                                            : fmt::format("<details><summary>{}</summary>{}</details>",
+                                                          label_text("hint"), line_html(q.hint, value));
     return fmt::format(
         "<fieldset class=\"question\" data-id=\"{}\"><legend>{}</legend><p>{}</p>{}{}<div class=\"row\"><button "
         "class=\"lock\" disabled>{}</button><button class=\"reveal\" disabled>{}</button><button "
         "class=\"full-screen-button\">{} (Q)"
         "</button> <output></output></div><p class=\"vote-summary\"></p></fieldset>\n",
-        markup(q.id), word("predict"), line_html(q.prompt, value), choices, hint, word("lock"), word("reveal"),
-        word("alone"));
+        markup(q.id), label_text("predict"), line_html(q.prompt, value), choices, hint, label_text("lock"),
+        label_text("reveal"), label_text("alone"));
   }
 
   void picture(const std::string& name, const Step& step, const Setting& setting) {
@@ -335,13 +336,14 @@ class Page {
     }
     return fmt::format(
         "<figure class=\"frames\" data-now=\"{}\">{}<figcaption>{} {} ({}; {}: {})</figcaption></figure>\n", now,
-        frames, word("doublings"), word("scale"), word("modeled"), markup(evidence_.gpu.name), word("datasheet"));
+        frames, label_text("doublings"), label_text("scale"), label_text("modeled"), markup(evidence_.gpu.name),
+        label_text("datasheet"));
   }
 
   std::string figure_cell(const std::optional<HierarchyFigure>& figure, Unit unit) const {
-    if (!figure) return fmt::format("<td class=\"none\"><small>{}</small></td>", word("no_data"));
+    if (!figure) return fmt::format("<td class=\"none\"><small>{}</small></td>", label_text("no_data"));
     return fmt::format("<td>{}<small>{}</small></td>", markup(format_figure(figure->value, unit)),
-                       word(to_string(figure->source)));
+                       label_text(to_string(figure->source)));
   }
 
   std::string hierarchy_table() const {
@@ -354,7 +356,7 @@ class Page {
     for (const HierarchyLevel& memory_level : all.memory_levels_list) {
       const double share = memory_level.bandwidth ? 100 * memory_level.bandwidth->value / most : 0;
       rows += fmt::format("<tr><th>{}</th>{}{}<td class=\"bar\"><i style=\"width:{:.2f}%\"></i></td>{}{}{}</tr>",
-                          word(words.at(static_cast<std::size_t>(memory_level.memory_level))),
+                          label_text(words.at(static_cast<std::size_t>(memory_level.memory_level))),
                           figure_cell(memory_level.bytes, Unit::bytes),
                           figure_cell(memory_level.bandwidth, Unit::bytes_per_second), std::max(share, 0.1),
                           figure_cell(memory_level.latency_ns, Unit::nanoseconds),
@@ -364,17 +366,18 @@ class Page {
     return fmt::format(
         "<figure><table class=\"hierarchy\"><thead><tr><th></th><th>{}</th><th colspan=\"2\">{}</th><th>{}</th><th>{}"
         "</th><th>{}</th></tr></thead><tbody>{}</tbody></table></figure>\n",
-        word("size"), word("bandwidth"), word("latency"), word("in_flight"), word("flops_per_byte"), rows);
+        label_text("size"), label_text("bandwidth"), label_text("latency"), label_text("in_flight"),
+        label_text("flops_per_byte"), rows);
   }
 
   std::string backward_picture(const Setting& setting) const {
     return fmt::format("<figure>{}<figcaption>{} ({})</figcaption></figure>\n", squares(backward_squares(setting), 210),
-                       word("scale"), word("modeled"));
+                       label_text("scale"), label_text("modeled"));
   }
 
   void add_claims() {
-    begin("claims", texts_.word("claims"), next_number());
-    sections_ += fmt::format("<h2>{}</h2>\n", word("claims"));
+    begin("claims", texts_.label_text("claims"), next_number());
+    sections_ += fmt::format("<h2>{}</h2>\n", label_text("claims"));
     for (const Claim& card : texts_.claims) sections_ += card_html(card) + std::exchange(new_terms_, {});
     sections_ += "</section>\n";
   }
@@ -387,22 +390,23 @@ class Page {
     for (const Outcome outcome : outcomes) {
       choices +=
           fmt::format("<label class=\"choice\"><input type=\"radio\" name=\"claim-{0}\" value=\"{1}\"> {2}</label>",
-                      markup(card.id), to_string(outcome), word(to_string(outcome)));
+                      markup(card.id), to_string(outcome), label_text(to_string(outcome)));
     }
     return fmt::format(
         "<article class=\"claim\" data-id=\"claim-{}\" data-outcome=\"{}\"><h3>{}</h3><p class=\"source\">{}: {}</p>{}"
         "<fieldset><legend>{}</legend>{}</fieldset><div class=\"row\"><button class=\"lock\" disabled>{}</button>"
         "<button class=\"reveal\" disabled>{}</button></div><div class=\"verdict\" hidden>{}</div></article>\n",
-        markup(card.id), to_string(verdict.outcome), markup(card.title), word("source"), markup(card.source), body,
-        word("your_outcome"), choices, word("lock"), word("reveal"), verdict_html(verdict));
+        markup(card.id), to_string(verdict.outcome), markup(card.title), label_text("source"), markup(card.source),
+        body, label_text("your_outcome"), choices, label_text("lock"), label_text("reveal"), verdict_html(verdict));
   }
 
   /// Returns "this program's FA1, FA2 · NVIDIA H200 · SM ↔ L2".
   std::string data_text(const DataSummary& of) const {
     std::vector<std::string> parts;
-    if (!of.own.empty()) parts.push_back(fmt::format("{} {}", texts_.word("own_kernels"), fmt::join(of.own, ", ")));
+    if (!of.own.empty())
+      parts.push_back(fmt::format("{} {}", texts_.label_text("own_kernels"), fmt::join(of.own, ", ")));
     if (!of.others.empty())
-      parts.push_back(fmt::format("{} {}", texts_.word("others_kernels"), fmt::join(of.others, ", ")));
+      parts.push_back(fmt::format("{} {}", texts_.label_text("others_kernels"), fmt::join(of.others, ", ")));
     parts.insert(parts.end(), of.gpus.begin(), of.gpus.end());
     if (!of.level.empty()) parts.push_back(texts_.translated(of.level));
     return markup(fmt::format("{}", fmt::join(parts, " · ")));
@@ -413,26 +417,26 @@ class Page {
     const bool testable = verdict.outcome != Outcome::not_testable;
     std::string html =
         fmt::format("<p class=\"outcome {}\">{}{}</p><p class=\"prediction-result\"></p>", to_string(verdict.outcome),
-                    word(to_string(verdict.outcome)), testable && !of.empty() ? " · " + of : std::string());
+                    label_text(to_string(verdict.outcome)), testable && !of.empty() ? " · " + of : std::string());
     if (!verdict.explanation.empty()) {
       const std::string& detail = verdict.detail;  // for `elsewhere`: the author's text
-      html += fmt::format("<p>{} {}</p>", word(verdict.explanation),
+      html += fmt::format("<p>{} {}</p>", label_text(verdict.explanation),
                           markup(verdict.explanation == "elsewhere" ? detail : texts_.translated(detail)));
     }
     if (!testable && !verdict.figures.empty() && !of.empty())
-      html += fmt::format("<p>{} {}</p>", word("beside_it"), of);
+      html += fmt::format("<p>{} {}</p>", label_text("beside_it"), of);
     std::string rows;
     for (const ClaimFigure& figure : verdict.figures) {
-      rows += fmt::format("<tr><th>{}</th><td>{}</td><td>{}</td><td><small>{}</small></td></tr>", word(figure.label),
-                          markup(format_figure(figure.value, figure.unit)), markup(texts_.translated(figure.of)),
-                          word(origin(figure)));
+      rows += fmt::format("<tr><th>{}</th><td>{}</td><td>{}</td><td><small>{}</small></td></tr>",
+                          label_text(figure.label), markup(format_figure(figure.value, figure.unit)),
+                          markup(texts_.translated(figure.of)), label_text(origin(figure)));
     }
     if (!rows.empty()) html += "<table>" + rows + "</table>";
     if (verdict.points.empty()) return html;
     std::vector<Row> points = verdict.points;
     std::ranges::sort(points);
     points.erase(std::unique(points.begin(), points.end()), points.end());
-    html += fmt::format("<details><summary>{} {}</summary><ul>", points.size(), word("points_used"));
+    html += fmt::format("<details><summary>{} {}</summary><ul>", points.size(), label_text("points_used"));
     constexpr std::size_t most_named = 12;
     for (std::size_t i = 0; i < std::min(points.size(), most_named); ++i) {
       html += fmt::format("<li>{}</li>", markup(texts_.translated(describe(evidence_.points.spec(points[i])))));
@@ -442,20 +446,20 @@ class Page {
   }
 
   void add_results() {
-    begin("results", texts_.word("results"), next_number());
+    begin("results", texts_.label_text("results"), next_number());
     sections_ += fmt::format(
         "<h2>{0}</h2><table id=\"result-table\"></table><p><button id=\"print\">{1}</button> <button id=\"forget\">{2}"
         "</button> <label><input type=\"checkbox\" id=\"brief\"> {3}</label></p></section>\n",
-        word("results"), word("print"), word("start_again"), word("brief"));
+        label_text("results"), label_text("print"), label_text("start_again"), label_text("brief"));
   }
 
   void add_glossary() {
-    begin("glossary", texts_.word("glossary"));
+    begin("glossary", texts_.label_text("glossary"));
     std::string terms;
     for (const auto& [term, line] : texts_.terms) {
       terms += fmt::format("<dt>{}</dt><dd>{}</dd>", markup(term), markup(line));
     }
-    sections_ += fmt::format("<h2>{}</h2><dl class=\"glossary\">{}</dl></section>\n", word("glossary"), terms);
+    sections_ += fmt::format("<h2>{}</h2><dl class=\"glossary\">{}</dl></section>\n", label_text("glossary"), terms);
   }
 
   const LessonTexts& texts_;

@@ -286,7 +286,7 @@ constexpr std::string_view placeholder_end = "\uE001";
 
 }  // namespace
 
-Message words_of(const TextProblem& problem) {
+Message display_text(const TextProblem& problem) {
   if (problem.line == 0) return make_message("{}: {}", problem.file, problem.why);
   return make_message("{}:{}: {}", problem.file, problem.line, problem.why);
 }
@@ -312,7 +312,7 @@ std::optional<double> FrontMatter::number(std::string_view key) const {
   return value * unit;
 }
 
-std::vector<std::string> FrontMatter::words(std::string_view key) const {
+std::vector<std::string> FrontMatter::word_list(std::string_view key) const {
   std::istringstream text{this->text(key)};
   std::vector<std::string> words;
   for (std::string word; text >> word;) words.push_back(word);

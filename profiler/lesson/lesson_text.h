@@ -28,7 +28,7 @@ struct TextProblem {
   Message why{};
 };
 /// Formats a problem: "claims/mine.md:4: ...".
-[[nodiscard]] Message words_of(const TextProblem&);
+[[nodiscard]] Message display_text(const TextProblem&);
 
 struct Choice {
   std::string text{};
@@ -62,7 +62,7 @@ class FrontMatter {
   [[nodiscard]] std::string text(std::string_view key) const;
   /// Parses a number: 4096, 4k, 0.5; nullopt if absent or invalid.
   [[nodiscard]] std::optional<double> number(std::string_view key) const;
-  [[nodiscard]] std::vector<std::string> words(std::string_view key) const;
+  [[nodiscard]] std::vector<std::string> word_list(std::string_view key) const;
   [[nodiscard]] int line_of(std::string_view key) const;
   std::map<std::string, Entry, std::less<>> entries{};
 };

@@ -41,8 +41,8 @@ Value level_value(const std::optional<HierarchyFigure>& figure, Unit unit) {
   return LessonValue{format_figure(figure->value, unit), to_string(figure->source)};
 }
 
-std::int64_t one(const Setting& setting, Tensor tensor) {
-  return ledger_of(setting.one_head()).find(tensor)->one();
+std::int64_t matrix_bytes(const Setting& setting, Tensor tensor) {
+  return ledger_of(setting.one_head()).find(tensor)->matrix_bytes();
 }
 
 /// Returns rows of full attention with as many queries as keys; `d` 0: any d.
@@ -278,13 +278,13 @@ const std::array value_table{
     ValueDefinition{"tiles_seen", [](S s, E) { return modeled(tiles_of(s) * (tiles_of(s) + 1) / 2, Unit::plain); }},
     ValueDefinition{"qkv_passes", [](S s, E) { return modeled(3 * static_cast<double>(s.d) / static_cast<double>(s.tile), Unit::plain); }},
     ValueDefinition{"load_bytes", [](S s, E) { return Value({format_figure(static_cast<double>(s.load_bytes), Unit::bytes), ""}); }},
-    ValueDefinition{"s_one", [](S s, E) { return modeled(one(s, Tensor::s), Unit::bytes); }},
+    ValueDefinition{"s_one", [](S s, E) { return modeled(matrix_bytes(s, Tensor::s), Unit::bytes); }},
     ValueDefinition{"s_moved", [](S s, E) { return modeled(ledger_of(s.one_head()).score_traffic_bytes(), Unit::bytes); }},
     ValueDefinition{"s_all", [](S s, E) { return modeled(ledger_of(s.all_heads()).find(Tensor::s)->all(), Unit::bytes); }},
     ValueDefinition{"s_all_doubled", [](S s, E) { return modeled(4 * ledger_of(s.all_heads()).find(Tensor::s)->all(), Unit::bytes); }},
-    ValueDefinition{"qkv_one", [](S s, E) { return modeled(one(s, Tensor::q) + one(s, Tensor::k) + one(s, Tensor::v), Unit::bytes); }},
-    ValueDefinition{"ml_one", [](S s, E) { return modeled(one(s, Tensor::m) + one(s, Tensor::l), Unit::bytes); }},
-    ValueDefinition{"lse_one", [](S s, E) { return modeled(one(s, Tensor::lse), Unit::bytes); }},
+    ValueDefinition{"qkv_one", [](S s, E) { return modeled(matrix_bytes(s, Tensor::q) + matrix_bytes(s, Tensor::k) + matrix_bytes(s, Tensor::v), Unit::bytes); }},
+    ValueDefinition{"ml_one", [](S s, E) { return modeled(matrix_bytes(s, Tensor::m) + matrix_bytes(s, Tensor::l), Unit::bytes); }},
+    ValueDefinition{"lse_one", [](S s, E) { return modeled(matrix_bytes(s, Tensor::lse), Unit::bytes); }},
     ValueDefinition{"registers", [](S, E e) { return level_value(memory_level(hierarchy(e), MemoryLevel::registers).bytes, Unit::bytes); }},
     ValueDefinition{"shared", [](S, E e) { return level_value(memory_level(hierarchy(e), MemoryLevel::shared).bytes, Unit::bytes); }},
     ValueDefinition{"shared_block", [](S, E e) { return from_table(e.gpu.shared_bytes_per_block); }},
@@ -375,7 +375,7 @@ Setting read_setting(FrontMatterReader& front) {
           .split = name("split")};
 }
 
-Setting varied(Setting setting, std::uint64_t seed) {
+Setting vary_setting(Setting setting, std::uint64_t seed) {
   if (seed == 0) return setting;
   const std::uint64_t random = mixed(seed);
   constexpr std::array<std::int64_t, 2> dims{64, 128};

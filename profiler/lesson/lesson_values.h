@@ -32,7 +32,7 @@ struct Setting {
 };
 [[nodiscard]] Setting read_setting(FrontMatterReader&);
 /// Returns a variation of the setting; 0 returns it unchanged. Correct choices stay correct.
-[[nodiscard]] Setting varied(Setting setting, std::uint64_t seed);
+[[nodiscard]] Setting vary_setting(Setting setting, std::uint64_t seed);
 
 struct LessonValue {
   std::string text;

@@ -72,23 +72,24 @@ PlayerSettings read_player_settings(FrontMatterReader& front) {
   if (const std::string word = front.text("play_pass"); !word.empty()) {
     const auto pass = parse_pass(word);
     if (pass.ok()) player_settings.pass = *pass;
-    if (!pass.ok()) front.refuse("play_pass", pass.error());
+    if (!pass.ok()) front.report_invalid("play_pass", pass.error());
   }
   std::vector<Mask> masks;
-  for (const std::string& word : front.words("play_masks")) {
+  for (const std::string& word : front.word_list("play_masks")) {
     const auto mask = parse_mask(word);
     if (mask.ok()) masks.push_back(*mask);
-    if (!mask.ok()) front.refuse("play_masks", mask.error());
+    if (!mask.ok()) front.report_invalid("play_masks", mask.error());
   }
   if (!masks.empty()) player_settings.masks = std::move(masks);
-  for (const std::string& word : front.words("play_also")) {
+  for (const std::string& word : front.word_list("play_also")) {
     if (auto choice = parse_override(word))
       player_settings.also.push_back(*std::move(choice));
     else
-      front.refuse("play_also", "expected n=, br=, bc=, heads=, m= or l2= (KiB) with numbers, separated by spaces");
+      front.report_invalid("play_also",
+                           "expected n=, br=, bc=, heads=, m= or l2= (KiB) with numbers, separated by spaces");
   }
   // Each choice is replayed for every algorithm.
-  if (player_settings.also.size() > 8) front.refuse("play_also", "expected at most 8 choices");
+  if (player_settings.also.size() > 8) front.report_invalid("play_also", "expected at most 8 choices");
   player_settings.also.resize(std::min<std::size_t>(player_settings.also.size(), 8));
   return player_settings;
 }

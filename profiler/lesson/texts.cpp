@@ -56,8 +56,8 @@ class Loader {
     }
     for (const TextFile& each : more) {
       const TextKind place = text_kind_of(each.path).first;
-      if (!each.trouble.empty()) {
-        wrong(each.path, 0, each.trouble);
+      if (!each.read_error.empty()) {
+        wrong(each.path, 0, each.read_error);
       } else if (place == TextKind::nowhere) {
         if (each.path == "README.md") continue;  // the built-in folder has a README for authors
         wrong(
@@ -125,8 +125,8 @@ class Loader {
   /// Adds a step and reports all its problems; invalid steps are skipped.
   void add_step(Document document, bool whole) {
     FrontMatterReader front(document, registry_);
-    Step step{.slug = front.needed("slug"), .title = front.needed("title"), .next = front.text("next")};
-    (void)front.needed("order");
+    Step step{.slug = front.required_text("slug"), .title = front.required_text("title"), .next = front.text("next")};
+    (void)front.required_text("order");
     const auto order = front.number("order");
     step.order = order.value_or(0);
     if (const Algorithm* algorithm = front.algorithm("explore")) step.explore = algorithm->name();
@@ -175,7 +175,7 @@ std::vector<std::string> lesson_languages() {
   return languages;
 }
 
-std::string LessonTexts::word(std::string_view key) const {
+std::string LessonTexts::label_text(std::string_view key) const {
   const auto found = words.find(key);
   return found == words.end() ? "[" + std::string(key) + "]" : found->second;
 }

@@ -23,7 +23,7 @@ namespace attnscope::analysis::lesson {
 struct TextFile {
   std::string path;
   std::string text;
-  Message trouble{};  ///< error if it was not read; `text` is empty then
+  Message read_error{};  ///< error if it was not read; `text` is empty then
 };
 
 /// A built-in file: text, script or style.
@@ -58,7 +58,7 @@ struct LessonTexts {
   std::vector<TextProblem> problems{};
 
   /// Returns the key in brackets if there is no text.
-  [[nodiscard]] std::string word(std::string_view key) const;
+  [[nodiscard]] std::string label_text(std::string_view key) const;
   /// Translates a line made by describe() or a mask's name ("heads 16 causal") token by token with `term.WORD`. For
   /// "window:128:0" the part before the first colon is looked up. Unknown tokens stay unchanged.
   [[nodiscard]] std::string translated(std::string_view line) const;

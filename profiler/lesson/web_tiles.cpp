@@ -164,7 +164,7 @@ std::string player_frames_json(const LessonTexts& texts, const PlayerSettings& p
     const auto play = [&](const Mask& mask, const PlayerOverride& choice) {
       const auto player = make_player(player_settings, evidence, *algorithm, mask, max_page_frames, choice);
       if (!player) return;
-      std::string label = mask == Mask::none ? texts.word("no_mask") : texts.translated(to_string(mask));
+      std::string label = mask == Mask::none ? texts.label_text("no_mask") : texts.translated(to_string(mask));
       if (!choice.label.empty()) label += ", " + texts.translated(choice.label);
       json played = player_json(*player, texts, *algorithm, label);
       const PairRounds pairs = pair_rounds(*player);

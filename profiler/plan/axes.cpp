@@ -133,7 +133,7 @@ Message out_of_range_error(const AxisDef& kind, std::int64_t value, const Regist
   if (value < kind.smallest) return make_message("{} must be at least {}, not {}", kind.name, kind.smallest, value);
   if (value > kind.largest)
     return make_message("{} {} is too large; the maximum is {}", kind.name, value, kind.largest);
-  return kind.wrong(std::to_string(value), registry);
+  return kind.rejection_reason(std::to_string(value), registry);
 }
 
 using Numbers = Result<std::vector<std::int64_t>, AxisError>;
@@ -208,7 +208,7 @@ Result<Axis, AxisError> parse_values(const AxisDef& kind, std::string_view modif
     }
     for (const std::string_view word : split(text, ',')) {
       if (word.empty()) return syntax_failure("missing value");
-      if (Message wrong = kind.wrong(word, registry); !wrong.empty()) return value_failure(std::move(wrong));
+      if (Message wrong = kind.rejection_reason(word, registry); !wrong.empty()) return value_failure(std::move(wrong));
       axis.values.emplace_back(word);
     }
     if (axis.values.size() > max_axis_values) return too_many_values(axis.values.size());
@@ -228,7 +228,7 @@ Result<Axis, AxisError> parse_values(const AxisDef& kind, std::string_view modif
 
 }  // namespace
 
-Message AxisDef::wrong(std::string_view value, const Registry& registry) const {
+Message AxisDef::rejection_reason(std::string_view value, const Registry& registry) const {
   if (sets == Sets::memory) return {};
   if (sets == Sets::tile) {
     const auto tile = parse_tile(value);

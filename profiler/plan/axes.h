@@ -58,7 +58,7 @@ struct AxisDef {
   int nesting = 0;
 
   /// Returns why the axis does not accept the value; empty if it does. Pre: a number is in range.
-  [[nodiscard]] Message wrong(std::string_view value, const Registry&) const;
+  [[nodiscard]] Message rejection_reason(std::string_view value, const Registry&) const;
   /// Pre: the axis accepts the value.
   void set(Draft&, const std::string& value) const;
 };

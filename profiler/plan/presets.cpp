@@ -47,7 +47,7 @@ std::vector<Preset> all_presets() {
     for (const AlgorithmPreset& stated : algorithm->facts().presets) {
       Preset& preset = table.emplace_back(Preset{{stated.name, stated.description}, {}});
       for (const PresetGrid& grid : stated.grids) {
-        std::vector<std::string> algorithms = grid.beside;
+        std::vector<std::string> algorithms = grid.companions;
         algorithms.push_back(algorithm->name());
         preset.grids.push_back({.axes = grid.axes, .algorithms = std::move(algorithms)});
       }

@@ -25,9 +25,9 @@ struct Grid {
   std::optional<Group> group = {};           ///< all algorithms of a group
   std::vector<std::string> algorithms = {};  ///< or these algorithms; if neither is set, all
 
-  [[nodiscard]] bool takes(const Algorithm& algorithm) const {
+  [[nodiscard]] bool includes(const Algorithm& algorithm) const {
     if (!algorithms.empty()) return std::ranges::find(algorithms, algorithm.name()) != algorithms.end();
-    return !group || algorithm.facts().in(*group);
+    return !group || algorithm.facts().in_group(*group);
   }
 };
 

@@ -228,14 +228,14 @@ std::vector<std::string> algorithms_of(const Grid& grid, std::span<const Grid> g
   std::vector<std::string> result;
   if (wanted.empty()) {
     for (const Algorithm* algorithm : registry.algorithms()) {
-      if (grid.takes(*algorithm)) result.push_back(algorithm->name());
+      if (grid.includes(*algorithm)) result.push_back(algorithm->name());
     }
     return result;
   }
   for (const std::string& name : wanted) {
     const Algorithm& algorithm = *registry.find(name);
-    const bool listed = std::ranges::any_of(grids, [&](const Grid& some) { return some.takes(algorithm); });
-    if (listed ? grid.takes(algorithm) : grid.group == grids.front().group) result.push_back(name);
+    const bool listed = std::ranges::any_of(grids, [&](const Grid& some) { return some.includes(algorithm); });
+    if (listed ? grid.includes(algorithm) : grid.group == grids.front().group) result.push_back(name);
   }
   return result;
 }
@@ -264,7 +264,7 @@ Result<SweepPlan, Message> make_plan(const SweepRequest& request, const DeviceLi
   }
   const AxisDef& algorithm_axis = *std::ranges::find(kinds, field_name::algorithm, &AxisDef::name);
   for (const std::string& name : wanted) {
-    if (Message wrong = algorithm_axis.wrong(name, registry); !wrong.empty()) return Error{std::move(wrong)};
+    if (Message wrong = algorithm_axis.rejection_reason(name, registry); !wrong.empty()) return Error{std::move(wrong)};
   }
 
   SweepExpander expander(limits, registry, request);

@@ -89,7 +89,7 @@ class FieldColumn {
   /// Equal for equal values of this column.
   [[nodiscard]] std::uint64_t key(Row) const;
   [[nodiscard]] std::int64_t number(Row row) const { return std::get<Numbers>(held_)[row]; }
-  [[nodiscard]] const std::string& word(Row row) const { return std::get<Words>(held_)[row]; }
+  [[nodiscard]] const std::string& text_value(Row row) const { return std::get<Words>(held_)[row]; }
 
  private:
   using Numbers = std::vector<std::int64_t>;

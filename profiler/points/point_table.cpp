@@ -114,7 +114,7 @@ void ValueColumn::take(const ValueColumn& from, std::span<const Row> rows) {
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const std::uint8_t known = std::atomic_ref(from.origins_[rows[row]]).load(std::memory_order_acquire);
     origins_[row] = known;
-    if (known != unknown && known != absent) values_[row] = from.held(rows[row]);
+    if (known != unknown && known != absent) values_[row] = from.stored_value(rows[row]);
   }
 }
 

@@ -87,9 +87,11 @@ class ValueColumn {
  public:
   [[nodiscard]] bool has(Row row) const { return origin(row) != absent; }
   /// Pre: has().
-  [[nodiscard]] double value(Row row) const { return origin(row) == absent ? 0 : held(row); }
+  [[nodiscard]] double value(Row row) const { return origin(row) == absent ? 0 : stored_value(row); }
   [[nodiscard]] Provenance provenance(Row row) const { return static_cast<Provenance>(origin(row)); }
-  [[nodiscard]] std::optional<double> at(Row row) const { return has(row) ? std::optional(held(row)) : std::nullopt; }
+  [[nodiscard]] std::optional<double> at(Row row) const {
+    return has(row) ? std::optional(stored_value(row)) : std::nullopt;
+  }
 
  private:
   friend class PointTable;
@@ -109,7 +111,9 @@ class ValueColumn {
     return known == unknown ? compute(row) : known;
   }
   /// Pre: origin(row) was called.
-  [[nodiscard]] double held(Row row) const { return std::atomic_ref(values_[row]).load(std::memory_order_relaxed); }
+  [[nodiscard]] double stored_value(Row row) const {
+    return std::atomic_ref(values_[row]).load(std::memory_order_relaxed);
+  }
   std::uint8_t compute(Row row) const;
 
   const PointColumns* points_;
@@ -161,7 +165,7 @@ class PointTable {
   /// Reconstructed on each call; use for few rows only.
   [[nodiscard]] PointSpec spec(Row row) const { return points_->spec(row); }
   [[nodiscard]] AttentionProblem problem(Row row) const { return points_->spec(row).problem; }
-  [[nodiscard]] const std::string& algorithm(Row row) const { return algorithm_->word(row); }
+  [[nodiscard]] const std::string& algorithm(Row row) const { return algorithm_->text_value(row); }
   [[nodiscard]] std::int64_t n_q(Row row) const { return n_q_->number(row); }
   [[nodiscard]] std::int64_t n_k(Row row) const { return n_k_->number(row); }
   [[nodiscard]] Disposition disposition(Row row) const { return points_->disposition(row); }

@@ -224,7 +224,7 @@ std::string ProblemFilter::stem() const {
   return file_name_text(stem);
 }
 
-std::size_t ProblemFilter::place_of(std::string_view label) const {
+std::size_t ProblemFilter::index_of(std::string_view label) const {
   const auto found = std::ranges::find_if(
       facets_, [&](const FacetPtr& facet) { return text(facet->label) == label || facet->key == label; });
   return static_cast<std::size_t>(found - facets_.begin());
@@ -232,7 +232,7 @@ std::size_t ProblemFilter::place_of(std::string_view label) const {
 
 std::vector<std::string> ProblemFilter::options(std::string_view label) const {
   std::vector<std::string> ids;
-  const std::size_t place = place_of(label);
+  const std::size_t place = index_of(label);
   if (place == facets_.size()) return ids;
   for (const FacetValue& value : states_[place].options) ids.push_back(value.id());
   return ids;

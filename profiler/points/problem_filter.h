@@ -59,7 +59,7 @@ class ProblemFilter {
   /// "-d128-causal-1x132", for file names; omits default values.
   [[nodiscard]] std::string stem() const;
   /// Index of a facet by label or key, facets().size() if unknown; ids of its options under the current choices.
-  [[nodiscard]] std::size_t place_of(std::string_view label) const;
+  [[nodiscard]] std::size_t index_of(std::string_view label) const;
   [[nodiscard]] std::vector<std::string> options(std::string_view label) const;
 
  private:

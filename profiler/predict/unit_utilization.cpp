@@ -87,8 +87,8 @@ std::optional<MetricValue> counted_value(const CountedUnit& unit, const PointRec
 }
 
 Message with_percent(const UnitUtilization& busiest, bool binds) {
-  if (!binds) return words_of(busiest, binds);
-  return msg::bound::unit_at{.percent = fmt::format("{:.0f}", busiest.value), .unit = words_of(busiest, binds)};
+  if (!binds) return display_text(busiest, binds);
+  return msg::bound::unit_at{.percent = fmt::format("{:.0f}", busiest.value), .unit = display_text(busiest, binds)};
 }
 
 }  // namespace
@@ -120,11 +120,11 @@ std::optional<BoundComparison> compare_bounds(const PointRecord& point, std::str
   return both;
 }
 
-Message words_of(const UnitUtilization& busiest, bool binds) {
+Message display_text(const UnitUtilization& busiest, bool binds) {
   return binds ? busiest.metric->label() : Message(msg::bound::latency{});
 }
 
-Message words_of(const BoundComparison& both) {
+Message display_text(const BoundComparison& both) {
   const Message predicted = with_percent(both.predicted, both.predicted_binds);
   const Message counted = with_percent(both.counted, both.counted_binds);
   if (both.agree) return msg::bound::agree{.counted = counted, .predicted = predicted};
@@ -143,7 +143,7 @@ std::optional<CountedBound> counted_bound(const PointRecord& point, std::string_
   return bound;
 }
 
-Message words_of(const CountedBound& bound) {
+Message display_text(const CountedBound& bound) {
   return msg::bound::counted_alone{.counted = with_percent(bound.busiest, bound.binds)};
 }
 

@@ -48,9 +48,9 @@ struct BoundComparison {
 };
 [[nodiscard]] std::optional<BoundComparison> compare_bounds(const PointRecord& point, std::string_view kernel = "all");
 inline constexpr double tie_tolerance_pct = 5;
-[[nodiscard]] Message words_of(const BoundComparison&);
+[[nodiscard]] Message display_text(const BoundComparison&);
 /// The unit's label, or "latency and issue".
-[[nodiscard]] Message words_of(const UnitUtilization& busiest, bool binds);
+[[nodiscard]] Message display_text(const UnitUtilization& busiest, bool binds);
 
 /// Bottleneck by counters alone, without a prediction.
 struct CountedBound {
@@ -59,7 +59,7 @@ struct CountedBound {
 };
 /// Empty if no unit was counted.
 [[nodiscard]] std::optional<CountedBound> counted_bound(const PointRecord& point, std::string_view kernel = "all");
-[[nodiscard]] Message words_of(const CountedBound&);
+[[nodiscard]] Message display_text(const CountedBound&);
 
 inline constexpr std::size_t default_stall_count = 3;
 /// Returns up to `most` stall reasons above zero, the largest first.

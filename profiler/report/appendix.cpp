@@ -168,19 +168,19 @@ Table run_table(const Context& context) {
     return measured(run) ? std::to_string(of.throttled) : "";
   });
   add("cache", msg::report::fact_cache{},
-      [](const Run&, const RunFacts&, const RunTotals& of) { return joined(of.caches); });
+      [](const Run&, const RunFacts&, const RunTotals& of) { return join_texts(of.caches); });
   add("outputs", msg::report::fact_oracle{}, [](const Run&, const RunFacts&, const RunTotals& of) {
     return of.judged > 0 ? text(msg::report::verified{.points = of.judged, .share = number_text(of.worst_error)})
                          : text(msg::report::not_verified{});
   });
   // Equal digests mean equal kernels.
   add("digest", msg::report::fact_digest{}, [](const Run&, const RunFacts&, const RunTotals& of) {
-    if (of.digests.size() < 2) return joined(of.digests);
+    if (of.digests.size() < 2) return join_texts(of.digests);
     return text(
         msg::report::digests{.count = of.digests.size(), .first = *of.digests.begin(), .last = *of.digests.rbegin()});
   });
   add("statement", msg::report::fact_statement{},
-      [](const Run&, const RunFacts&, const RunTotals& of) { return joined(of.statements); });
+      [](const Run&, const RunFacts&, const RunTotals& of) { return join_texts(of.statements); });
   add("command", msg::report::column_command{},
       [](const Run&, const RunFacts& facts, const RunTotals&) { return command_of(facts.argv); });
   table.table().drop_empty_columns();

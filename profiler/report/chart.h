@@ -27,9 +27,9 @@ struct Axis {
 struct Mark {
   double x = 0;
   double y = 0;
-  double low = 0;    ///< lower end of the error bar
-  double high = 0;   ///< upper end; no bar if equal
-  std::string said;  ///< read-out text; if empty, the point has no marker but the line passes through it
+  double low = 0;             ///< lower end of the error bar
+  double high = 0;            ///< upper end; no bar if equal
+  std::string read_out_text;  ///< read-out text; if empty, the point has no marker but the line passes through it
 };
 
 /// Palette hues. Each has two shades with different marker shapes.
@@ -54,9 +54,9 @@ struct LineChart {
 
 struct MapCell {
   std::optional<double> value;
-  std::string text;     ///< text in the cell: the value, or why there is none
-  std::string said;     ///< read-out text; empty if nothing was collected
-  bool hollow = false;  ///< simulated: dotted frame
+  std::string text;           ///< text in the cell: the value, or why there is none
+  std::string read_out_text;  ///< read-out text; empty if nothing was collected
+  bool hollow = false;        ///< simulated: dotted frame
   bool best = false;
 };
 

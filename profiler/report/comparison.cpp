@@ -54,7 +54,7 @@ std::string origins_of(const analysis::PointTable& table, const ComparedPair& pa
   return base == other ? base : fmt::format("{}, {}", other, base);
 }
 
-analysis::Table pair_table(const Compared& compared, std::size_t count) {
+analysis::Table pair_table(const CandidateComparison& compared, std::size_t count) {
   std::vector<analysis::ComparisonLine> lines;
   for (std::size_t k = 0; k < count; ++k) lines.push_back({.pair = &compared.side().result.pairs[compared.order[k]]});
   analysis::Table pairs = analysis::comparison_table(compared.view, std::move(lines));
@@ -85,7 +85,7 @@ std::vector<std::string> ratio_line_labels(const Context& context, const Compare
 
 /// Returns the lines with the most points, limited to a readable number. A line with several tiles at one N is split by
 /// tile.
-std::vector<RatioLine> ratio_lines(const Context& context, const Compared& compared) {
+std::vector<RatioLine> ratio_lines(const Context& context, const CandidateComparison& compared) {
   constexpr std::size_t most_lines = 6;
   std::map<std::vector<std::string>, std::vector<const ComparedPair*>> groups;
   for (const ComparedPair& pair : compared.side().result.pairs)
@@ -124,7 +124,7 @@ std::string line_title(const RatioLine& line, const std::vector<RatioLine>& all)
 }
 
 /// Returns a figure of ratios with intervals over N; nullopt if no line has two points.
-std::optional<Figure> ratio_figure(const Context& context, const Compared& compared, const std::string& id) {
+std::optional<Figure> ratio_figure(const Context& context, const CandidateComparison& compared, const std::string& id) {
   const std::vector<RatioLine> drawn = ratio_lines(context, compared);
   if (drawn.empty()) return std::nullopt;
   LineChart chart;
@@ -171,14 +171,14 @@ std::optional<Figure> ratio_figure(const Context& context, const Compared& compa
 
 }  // namespace
 
-Message no_partners(const Compared& compared) {
+Message no_partners(const CandidateComparison& compared) {
   const analysis::ComparedSide& side = compared.side();
-  const std::string alignment = fmt::format("{}", fmt::join(side.alignment.words(), ", "));
+  const std::string alignment = fmt::format("{}", fmt::join(side.alignment.keywords(), ", "));
   return msg::report::no_partners{.alignment = alignment, .base = side.base, .other = side.name};
 }
 
-std::vector<Compared> compare_with_baseline(const Input& input, const Request& request) {
-  std::vector<Compared> all;
+std::vector<CandidateComparison> compare_with_baseline(const Input& input, const Request& request) {
+  std::vector<CandidateComparison> all;
   if (request.baseline.empty()) return all;
   std::map<Provenance, std::vector<Row>> base;
   std::map<Provenance, std::vector<Row>> others;
@@ -204,7 +204,7 @@ std::vector<Compared> compare_with_baseline(const Input& input, const Request& r
   }
   const analysis::ComparisonView view = analysis::view_of(input.table, asked);
   for (std::size_t i = 0; i < view.sides.size(); ++i) {
-    Compared& compared = all.emplace_back(Compared{.view = view.only(i), .order = {}});
+    CandidateComparison& compared = all.emplace_back(CandidateComparison{.view = view.only(i), .order = {}});
     const std::vector<ComparedPair>& pairs = compared.side().result.pairs;
     compared.order.resize(pairs.size());
     std::iota(compared.order.begin(), compared.order.end(), std::size_t{0});
@@ -215,13 +215,13 @@ std::vector<Compared> compare_with_baseline(const Input& input, const Request& r
 }
 
 void add_verdicts(const Context& context, std::vector<Block>& blocks) {
-  for (const Compared& compared : context.compared) {
+  for (const CandidateComparison& compared : context.compared) {
     if (compared.order.empty()) {
-      blocks.emplace_back(plain(no_partners(compared)));
+      blocks.emplace_back(plain_paragraph(no_partners(compared)));
       continue;
     }
-    blocks.emplace_back(plain(compared.view.answer));
-    for (const Message& words : compared.view.evidence) blocks.emplace_back(plain(words));
+    blocks.emplace_back(plain_paragraph(compared.view.answer));
+    for (const Message& words : compared.view.evidence) blocks.emplace_back(plain_paragraph(words));
     const std::size_t significant = compared.view.count(Verdict::faster) + compared.view.count(Verdict::slower);
     const std::size_t rows = std::min(significant, max_first_page_rows);
     if (rows == 0) continue;
@@ -235,21 +235,21 @@ void add_verdicts(const Context& context, std::vector<Block>& blocks) {
 }
 
 void add_method(const Context& context, std::vector<Block>& blocks) {
-  for (const Compared& compared : context.compared) {
+  for (const CandidateComparison& compared : context.compared) {
     std::set<std::string> names;
     for (const analysis::Difference& each : compared.side().result.differences) names.insert(text(each.name));
     if (!names.empty()) {
-      blocks.emplace_back(plain(
-          msg::report::differs{.base = compared.side().base, .other = compared.side().name, .what = joined(names)}));
+      blocks.emplace_back(plain_paragraph(msg::report::differs{
+          .base = compared.side().base, .other = compared.side().name, .what = join_texts(names)}));
     }
     if (compared.order.empty()) continue;
-    for (const Message& words : compared.view.method) blocks.emplace_back(plain(words));
-    for (const Message& words : compared.view.spreads) blocks.emplace_back(plain(words));
+    for (const Message& words : compared.view.method) blocks.emplace_back(plain_paragraph(words));
+    for (const Message& words : compared.view.spreads) blocks.emplace_back(plain_paragraph(words));
   }
 }
 
 void add_ratios(const Context& context, std::vector<Figure>& figures) {
-  for (const Compared& compared : context.compared) {
+  for (const CandidateComparison& compared : context.compared) {
     if (std::optional<Figure> figure =
             ratio_figure(context, compared, fmt::format("comparison-{}", figures.size() + 1)))
       figures.push_back(*std::move(figure));
@@ -258,7 +258,7 @@ void add_ratios(const Context& context, std::vector<Figure>& figures) {
 
 void add_verdict_tables(const Context& context, std::vector<Table>& tables) {
   for (std::size_t k = 0; k < context.compared.size(); ++k) {
-    const Compared& compared = context.compared[k];
+    const CandidateComparison& compared = context.compared[k];
     const auto& [base, name, alignment, result] = compared.side();
     const auto add = [&](const char* key, const analysis::Table& table, const Message& caption) {
       if (table.rows > 0) tables.push_back(fill_table(table, fmt::format("{}-{}", key, k + 1), text(caption)));

@@ -17,10 +17,10 @@ Table fill_table(const analysis::Table& result, std::string key, std::string cap
   return table;
 }
 
-Paragraph sentence(const std::string& text, const std::vector<Words>& links) {
+Paragraph sentence(const std::string& text, const std::vector<LinkedText>& links) {
   Paragraph paragraph;
   std::size_t done = 0;
-  for (const Words& link : links) {
+  for (const LinkedText& link : links) {
     const std::size_t at = link.text.empty() ? std::string::npos : text.find(link.text, done);
     if (at == std::string::npos) continue;
     if (at > done) paragraph.words.push_back({text.substr(done, at - done)});

@@ -14,13 +14,13 @@
 namespace attnscope::report {
 
 /// Text, with an optional link to a point's row in the appendix.
-struct Words {
+struct LinkedText {
   std::string text;
   std::optional<analysis::Row> row = {};
 };
 
 struct Paragraph {
-  std::vector<Words> words;
+  std::vector<LinkedText> words;
   bool heading = false;  ///< heads the following paragraphs
 };
 
@@ -53,6 +53,6 @@ struct Document {
 
 /// Returns a sentence in which each of `links` is linked at its first occurrence after the previous link. Texts that do
 /// not occur are ignored.
-[[nodiscard]] Paragraph sentence(const std::string& text, const std::vector<Words>& links);
+[[nodiscard]] Paragraph sentence(const std::string& text, const std::vector<LinkedText>& links);
 
 }  // namespace attnscope::report

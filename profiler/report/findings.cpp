@@ -123,8 +123,8 @@ void add_ratio_sentences(const Context& context, const Plot& plot, analysis::Qua
   std::string device = gpu_of(context, context.table().run_index(*most.point.row));
   if (one_run && !run.empty()) device += " · " + run;
   const std::string problem = plot.filter.summary();
-  blocks.emplace_back(bytes ? heading(msg::report::bytes_at{.device = device, .n = n, .problem = problem})
-                            : heading(msg::report::times_at{.device = device, .n = n, .problem = problem}));
+  blocks.emplace_back(bytes ? heading_paragraph(msg::report::bytes_at{.device = device, .n = n, .problem = problem})
+                            : heading_paragraph(msg::report::times_at{.device = device, .n = n, .problem = problem}));
   blocks.insert(blocks.end(), told.begin(), told.end());
 }
 
@@ -169,7 +169,7 @@ void add_device_sentences(const Context& context, const Plot& plot, std::vector<
     }
     if (told.empty()) continue;
     blocks.emplace_back(
-        heading(msg::report::devices_at{.n = exact_text(length->first), .problem = plot.filter.summary()}));
+        heading_paragraph(msg::report::devices_at{.n = exact_text(length->first), .problem = plot.filter.summary()}));
     blocks.insert(blocks.end(), told.begin(), told.end());
     return;
   }
@@ -190,7 +190,7 @@ bool add_bound_sentences(const Context& context, const Plot& plot, std::vector<B
       }
       if (points.size() < 2 || !told.insert(series.algorithm).second) continue;
       const auto of_bytes = [](const analysis::RooflinePoint* point) {
-        return analysis::of_bytes(point->shares.front().bound);
+        return analysis::is_bandwidth_bound(point->shares.front().bound);
       };
       const std::string name = analysis::short_title(context.table().algorithms(), series.algorithm);
       const auto last = std::ranges::find_if(points.rbegin(), points.rend(), of_bytes);
@@ -227,7 +227,7 @@ bool add_bound_sentences(const Context& context, const Plot& plot, std::vector<B
       }
     }
     if (bounds.empty()) continue;
-    blocks.emplace_back(heading(msg::report::bounds_on{
+    blocks.emplace_back(heading_paragraph(msg::report::bounds_on{
         .device = gpu_of(context, roofs.run), .problem = plot.filter.summary(), .sources = roofs.sources}));
     blocks.insert(blocks.end(), bounds.begin(), bounds.end());
   }
@@ -244,7 +244,7 @@ void add_residual_sentence(const Context& context, std::vector<Block>& blocks) {
     if (!worst || std::abs(ratios.value(row) - 1) > std::abs(ratios.value(*worst) - 1)) worst = row;
   }
   if (!worst) return;
-  blocks.emplace_back(heading(msg::report::against_model{}));
+  blocks.emplace_back(heading_paragraph(msg::report::against_model{}));
   const std::string percent = text(Share(ratios.value(*worst) - 1));
   blocks.emplace_back(
       sentence(text(msg::report::residual{
@@ -258,7 +258,7 @@ void add_failures(const Context& context, std::vector<Block>& blocks) {
     const Disposition end = context.table().disposition(row);
     if (end != Disposition::ok) ends[end].push_back(row);
   }
-  if (!ends.empty()) blocks.emplace_back(heading(msg::report::failures{}));
+  if (!ends.empty()) blocks.emplace_back(heading_paragraph(msg::report::failures{}));
   for (const auto& [end, rows] : ends) {
     // The most frequent reason; the first in a tie.
     std::map<std::string, std::vector<Row>> by_reason;
@@ -287,7 +287,7 @@ void add_findings(const Context& context, std::vector<Block>& blocks) {
   if (const Plot* plot = context.plot(PlotKind::time)) {
     add_ratio_sentences(context, *plot, analysis::Quantity::time, blocks);
     add_device_sentences(context, *plot, blocks);
-    if (add_bound_sentences(context, *plot, blocks)) blocks.emplace_back(plain(msg::report::tensor_bound{}));
+    if (add_bound_sentences(context, *plot, blocks)) blocks.emplace_back(plain_paragraph(msg::report::tensor_bound{}));
   }
   add_residual_sentence(context, blocks);
   add_failures(context, blocks);

@@ -88,7 +88,7 @@ std::string linked(const std::string& words, std::optional<analysis::Row> row) {
 
 void write(std::string& out, const Paragraph& paragraph) {
   out += paragraph.heading ? "<h3>" : "<p>";
-  for (const Words& words : paragraph.words) out += linked(words.text, words.row);
+  for (const LinkedText& words : paragraph.words) out += linked(words.text, words.row);
   out += paragraph.heading ? "</h3>\n" : "</p>\n";
 }
 

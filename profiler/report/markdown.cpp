@@ -60,7 +60,7 @@ namespace {
 
 std::string line_of(const Paragraph& paragraph) {
   std::string line = paragraph.heading ? "### " : "";
-  for (const Words& words : paragraph.words) line += markdown(words.text);
+  for (const LinkedText& words : paragraph.words) line += markdown(words.text);
   return line + "\n\n";
 }
 
@@ -105,13 +105,13 @@ MarkdownFiles to_markdown(const Document& document, std::string_view folder) {
   }
   for (const Figure& figure : document.figures) {
     const std::string name = figure.id + ".svg";
-    files.beside.push_back({name, to_svg(figure.chart, figure.id, Placement::alone) + "\n"});
+    files.attachments.push_back({name, to_svg(figure.chart, figure.id, Placement::alone) + "\n"});
     out += fmt::format("![{}](<{}/{}>)\n\n{}\n\n", markdown(figure.chart.alt), folder, name,
                        markdown(figure.chart.title + ". " + figure.caption));
   }
   for (const Table& table : document.appendix) {
     const std::string name = table.key + ".csv";
-    files.beside.push_back({name, csv_of(table)});
+    files.attachments.push_back({name, csv_of(table)});
     out += fmt::format("[{0}](<{1}/{0}>): {2}\n\n", name, folder, markdown(table.caption));
   }
   out += markdown(document.version) + "\n";

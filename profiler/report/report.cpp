@@ -32,7 +32,7 @@ std::string subtitle(const Input& input) {
     if (first.empty() || run.started_at < first) first = run.started_at;
     last = std::max(last, run.started_at);
   }
-  const std::string all = joined(files);
+  const std::string all = join_texts(files);
   const std::size_t runs = input.runs.size();
   const std::size_t points = input.table.size();
   if (first == last)
@@ -41,7 +41,7 @@ std::string subtitle(const Input& input) {
 }
 
 std::string title_of(const Context& context) {
-  const std::string devices = joined(device_names(context.input));
+  const std::string devices = join_texts(device_names(context.input));
   if (context.compared.empty()) return text(msg::report::title{.devices = devices});
   return text(msg::report::title_compared{.base = context.compared.front().side().base, .devices = devices});
 }
@@ -49,7 +49,7 @@ std::string title_of(const Context& context) {
 /// Adds devices and software, then skipped data and caveats.
 void add_source_notes(const Context& context, std::vector<Block>& blocks) {
   const Input& input = context.input;
-  const auto add = [&](const Message& message) { blocks.emplace_back(plain(message)); };
+  const auto add = [&](const Message& message) { blocks.emplace_back(plain_paragraph(message)); };
   std::set<std::string> devices;
   std::size_t simulated = 0;
   std::size_t imported = 0;
@@ -63,7 +63,7 @@ void add_source_notes(const Context& context, std::vector<Block>& blocks) {
     if (!facts.program.empty()) software.insert("attnscope " + facts.program);
     if (!facts.driver.empty()) software.insert("driver " + facts.driver);
     devices.insert(fmt::format("{} ({}{}{})", run.device_name, origin_text(run.provenance),
-                               software.empty() ? "" : ", ", joined(software)));
+                               software.empty() ? "" : ", ", join_texts(software)));
     const Message& note = input.table.reason(row);
     if (input.table.disposition(row) == Disposition::ok && !note.empty()) ++notes[text(note)];
     if (!analysis::has_values(input.table.disposition(row))) continue;  // failed points have no data
@@ -106,7 +106,7 @@ Result<Document, Message> make_report(const Input& input, const Request& request
   add_tile_map(context, document.figures);
   add_roofline(context, document.figures);
   document.appendix = appendix(context);
-  for (const Compared& compared : context.compared) {
+  for (const CandidateComparison& compared : context.compared) {
     if (compared.order.empty()) document.warnings.push_back(text(no_partners(compared)));
   }
   return document;
@@ -147,15 +147,15 @@ std::string series_text(const Context& context, const analysis::SeriesName& name
   return words;
 }
 
-Paragraph plain(const Message& message) {
+Paragraph plain_paragraph(const Message& message) {
   return {{{text(message)}}};
 }
 
-Paragraph heading(const Message& message) {
+Paragraph heading_paragraph(const Message& message) {
   return {.words = {{text(message)}}, .heading = true};
 }
 
-std::string joined(const std::set<std::string>& words) {
+std::string join_texts(const std::set<std::string>& words) {
   std::string all;
   for (const std::string& word : words) all += fmt::format("{}{}", all.empty() ? "" : ", ", word);
   return all;

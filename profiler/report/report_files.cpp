@@ -30,8 +30,8 @@ void write_markdown(const report::Document& document, const fs::path& output, Ou
   const bool made = fs::create_directory(folder);
   try {
     std::vector<OutputFile> written;
-    written.reserve(files.beside.size());
-    for (const report::MarkdownFiles::File& file : files.beside) {
+    written.reserve(files.attachments.size());
+    for (const report::MarkdownFiles::File& file : files.attachments) {
       const fs::path place = folder / file.name;
       written.emplace_back(place, file.name.ends_with(".svg") ? file_kind::svg : FileKind{"a report table"}, existing)
           .write(file.content);

@@ -17,19 +17,19 @@
 namespace attnscope::report {
 
 /// A candidate against the baseline. Measured, simulated and imported points are separate candidates.
-struct Compared {
+struct CandidateComparison {
   analysis::ComparisonView view;   ///< only this candidate
   std::vector<std::size_t> order;  ///< pairs sorted by verdict (SLOWER, FASTER, UNDECIDED, SAME), largest change first
 
   [[nodiscard]] const analysis::ComparedSide& side() const { return *view.sides.front(); }
 };
-[[nodiscard]] std::vector<Compared> compare_with_baseline(const Input&, const Request&);
+[[nodiscard]] std::vector<CandidateComparison> compare_with_baseline(const Input&, const Request&);
 
 /// Input of all parts, with the list of plots.
 struct Context {
   const Input& input;
   std::vector<analysis::Plot> plots;
-  std::vector<Compared> compared;  ///< empty without a baseline
+  std::vector<CandidateComparison> compared;  ///< empty without a baseline
 
   [[nodiscard]] const analysis::PointTable& table() const { return input.table; }
   [[nodiscard]] const analysis::Plot* plot(analysis::PlotKind) const;
@@ -49,7 +49,7 @@ void add_verdicts(const Context&, std::vector<Block>&);
 void add_method(const Context&, std::vector<Block>&);
 void add_verdict_tables(const Context&, std::vector<Table>&);
 /// Returns "Nothing is compared ..." for a candidate without common points.
-[[nodiscard]] Message no_partners(const Compared&);
+[[nodiscard]] Message no_partners(const CandidateComparison&);
 void add_simulator_errors(const Context&, std::vector<Block>&);
 
 /// Ceilings of a run's device: measured on it, or on another of the same name, or from the datasheet.
@@ -71,10 +71,10 @@ struct DeviceRoofline {
 [[nodiscard]] analysis::CurveSet curves_of(const Context&, const analysis::Plot&);
 /// Returns algorithm, label and other distinguishing parts: "FA2 · H200".
 [[nodiscard]] std::string series_text(const Context&, const analysis::SeriesName&);
-[[nodiscard]] Paragraph plain(const Message&);
+[[nodiscard]] Paragraph plain_paragraph(const Message&);
 /// Returns a paragraph that heads the following ones.
-[[nodiscard]] Paragraph heading(const Message&);
-[[nodiscard]] std::string joined(const std::set<std::string>&);
+[[nodiscard]] Paragraph heading_paragraph(const Message&);
+[[nodiscard]] std::string join_texts(const std::set<std::string>&);
 [[nodiscard]] std::string origin_text(Provenance);
 /// Same, with a note for clock-dependent values: "measured at throttled clocks".
 [[nodiscard]] std::string origin_text(Provenance, bool throttled);

@@ -92,18 +92,18 @@ void Svg::title(double x, const std::string& words) {
   constexpr double letter = 7.8;
   constexpr double small_letter = 6.5;
   const double room = picture_width - x - 4;
-  if (fitted(words, room, letter) == words) return text(x, 18, words, Anchor::start, "h");
-  if (fitted(words, room, small_letter) == words) return text(x, 18, words, Anchor::start, "h hs");
+  if (fit_text(words, room, letter) == words) return text(x, 18, words, Anchor::start, "h");
+  if (fit_text(words, room, small_letter) == words) return text(x, 18, words, Anchor::start, "h hs");
   // Wrap at the last " · " that fits on the first line.
   constexpr std::string_view between = " · ";
   std::size_t end = 0;
   for (std::size_t at = words.find(between); at != std::string::npos; at = words.find(between, at + 1)) {
     const std::string first = words.substr(0, at);
-    if (fitted(first, room, small_letter) == first) end = at;
+    if (fit_text(first, room, small_letter) == first) end = at;
   }
   const std::string rest = end > 0 ? words.substr(end + between.size()) : words;
   if (end > 0) text(x, 10, words.substr(0, end), Anchor::start, "h hs");
-  text(x, end > 0 ? 22 : 18, fitted(rest, room, small_letter), Anchor::start, "h hs");
+  text(x, end > 0 ? 22 : 18, fit_text(rest, room, small_letter), Anchor::start, "h hs");
 }
 
 void Svg::vertical_text(double x, double y, std::string_view words) {
@@ -112,8 +112,8 @@ void Svg::vertical_text(double x, double y, std::string_view words) {
                   coordinate(x), coordinate(y), markup(words));
 }
 
-void Svg::open_mark(std::string_view said) {
-  elements_ += fmt::format(R"(<g class="m"><title>{}</title>)", markup(said));
+void Svg::open_mark(std::string_view read_out_text) {
+  elements_ += fmt::format(R"(<g class="m"><title>{}</title>)", markup(read_out_text));
 }
 
 std::string Svg::finish(const Chart& chart, const std::string& id, double height, Placement placed) const {
@@ -210,7 +210,7 @@ double width_of(std::string_view words) {
   return width;
 }
 
-std::string fitted(const std::string& words, double width, double letter) {
+std::string fit_text(const std::string& words, double width, double letter) {
   const double most = std::floor(std::max(1.0, width / letter));
   double letters = 0;
   std::size_t cut = 0;  // end of the last letter that leaves space for the ellipsis

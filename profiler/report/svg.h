@@ -27,7 +27,7 @@ class Svg {
   /// Appends raw elements; user text must be escaped.
   void raw(std::string_view elements) { elements_ += elements; }
   /// Starts a marker, until close(): its read-out is the title, and it can be focused.
-  void open_mark(std::string_view said);
+  void open_mark(std::string_view read_out_text);
   void close() { elements_ += "</g>"; }
 
   [[nodiscard]] std::string finish(const Chart&, const std::string& id, double height, Placement) const;
@@ -65,7 +65,7 @@ class Scale {
 /// Formats a coordinate with at most two decimals; never "-0".
 [[nodiscard]] std::string coordinate(double value);
 /// Truncates text to a width in pixels, with an ellipsis.
-[[nodiscard]] std::string fitted(const std::string& words, double width, double letter = 6.3);
+[[nodiscard]] std::string fit_text(const std::string& words, double width, double letter = 6.3);
 /// Returns an upper estimate of the text's width in pixels.
 [[nodiscard]] double width_of(std::string_view words);
 

@@ -143,9 +143,9 @@ class LineChartPainter {
   void draw_marks(Svg& svg, const Line& line) const {
     const int color = line.color % palette_size;
     for (const Mark& mark : line.marks) {
-      if (!drawable(mark) || mark.said.empty()) continue;
+      if (!drawable(mark) || mark.read_out_text.empty()) continue;
       const double x = x_.at(mark.x);
-      svg.open_mark(mark.said);
+      svg.open_mark(mark.read_out_text);
       if (mark.high > mark.low && (!chart_.y.log || mark.low > 0)) {
         const double low = y_.at(mark.low);
         const double high = y_.at(mark.high);
@@ -191,7 +191,7 @@ class LineChartPainter {
     for (const Label& label : labels) {
       const int color = label.line->color % palette_size;
       svg.line(label.x + 6, label.wanted, right_ + 12, label.y, fmt::format("lead l{}", color));
-      svg.text(right_ + 15, label.y + 4, fitted(label.line->label, picture_width - right_ - 15), Svg::Anchor::start,
+      svg.text(right_ + 15, label.y + 4, fit_text(label.line->label, picture_width - right_ - 15), Svg::Anchor::start,
                fmt::format("w{}", color));
     }
   }

@@ -42,8 +42,8 @@ double brightness(const HeatMap& map, double value) {
 }
 
 void draw_cell(Svg& svg, const HeatMap& map, const MapCell& cell, double x, double y, double width, double height) {
-  if (cell.said.empty()) return;
-  svg.open_mark(cell.said);
+  if (cell.read_out_text.empty()) return;
+  svg.open_mark(cell.read_out_text);
   if (cell.value) {
     const double share = brightness(map, *cell.value);
     svg.rect(x, y, width, height, "p", fmt::format(R"(fill="{}")", hex(color_at(share))));

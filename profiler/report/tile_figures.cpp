@@ -57,7 +57,7 @@ std::string map_legend(const HeatMap& map) {
   bool hollow = false;
   for (const std::vector<MapCell>& row : map.cells) {
     for (const MapCell& cell : row) {
-      struck = struck || (!cell.value && !cell.said.empty());
+      struck = struck || (!cell.value && !cell.read_out_text.empty());
       hollow = hollow || cell.hollow;
     }
   }
@@ -94,7 +94,7 @@ Figure map_figure(const Context& context, const Plot& plot, const TileMap& map) 
       drawn.text = drawn.value        ? number_text(*drawn.value, picture.digits)
                    : cell.disposition ? outcome_text(*cell.disposition)
                                       : "";
-      drawn.said = cell_read_out_text(context, map, cell, tile);
+      drawn.read_out_text = cell_read_out_text(context, map, cell, tile);
       drawn.hollow = is_simulated(cell.provenance);
       const TileMap::Place place{static_cast<int>(row), static_cast<int>(column)};
       drawn.best = std::ranges::count(map.best, place) > 0;
@@ -124,25 +124,26 @@ void add_roofs(LineChart& chart, const analysis::RooflineReport& report, const D
                const std::string& device, double least, double most) {
   double highest = 0;
   for (const analysis::Roof& roof : report.roofs) {
-    if (!of_bytes(roof.bound)) highest = std::max(highest, ceiling_flops(roof, report.flops_per_exponential) * 1e-12);
+    if (!is_bandwidth_bound(roof.bound))
+      highest = std::max(highest, ceiling_flops(roof, report.flops_per_exponential) * 1e-12);
   }
   for (const analysis::Roof& roof : report.roofs) {
     Line line{std::string(analysis::to_string(roof.bound)), 5, Provenance::modeled, {}};
-    if (of_bytes(roof.bound) && roof.bound != analysis::Bound::dram) continue;
+    if (is_bandwidth_bound(roof.bound) && roof.bound != analysis::Bound::dram) continue;
     const std::string source = source_text(known, roof, device);
-    if (of_bytes(roof.bound)) {
+    if (is_bandwidth_bound(roof.bound)) {
       const double rate = roof.rate * 1e-12;
       const double knee = highest > 0 ? std::min(most, highest / rate) : most;
-      const std::string said = text(
+      const std::string read_out_text = text(
           msg::report::roof_read_out{.rate = text(BytesPerSecond(roof.rate)), .source = source, .unit = line.label});
-      line.marks.push_back({least, least * rate, 0, 0, said});
-      line.marks.push_back({knee, knee * rate, 0, 0, said});
+      line.marks.push_back({least, least * rate, 0, 0, read_out_text});
+      line.marks.push_back({knee, knee * rate, 0, 0, read_out_text});
     } else {
       const double peak = ceiling_flops(roof, report.flops_per_exponential) * 1e-12;
-      const std::string said =
+      const std::string read_out_text =
           text(msg::report::peak_read_out{.rate = number_text(peak), .source = source, .unit = line.label});
-      line.marks.push_back({least, peak, 0, 0, said});
-      line.marks.push_back({most, peak, 0, 0, said});
+      line.marks.push_back({least, peak, 0, 0, read_out_text});
+      line.marks.push_back({most, peak, 0, 0, read_out_text});
     }
     chart.lines.push_back(std::move(line));
   }
@@ -158,7 +159,7 @@ void add_point(Line& line, const analysis::RooflinePoint& point, double intensit
                                         .n = exact_text(static_cast<double>(point.n)),
                                         .origin = origin_text(point.provenance, point.throttled),
                                         .rate = number_text(rate),
-                                        .reached = bounded ? text(Share(point.reached())) : "",
+                                        .reached = bounded ? text(Share(point.roof_share())) : "",
                                         .series = line.label})});
 }
 

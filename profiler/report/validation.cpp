@@ -135,9 +135,11 @@ void add_simulator_errors(const Context& context, std::vector<Block>& blocks) {
       if (known.size() == before) not_validated.insert(fmt::format("{} {} ({})", algorithm, to_string(pass), gpu));
     }
     if (known.empty()) continue;
-    blocks.emplace_back(plain(msg::report::errors{.gpu = gpu, .list = fmt::format("{}", fmt::join(known, "; "))}));
+    blocks.emplace_back(
+        plain_paragraph(msg::report::errors{.gpu = gpu, .list = fmt::format("{}", fmt::join(known, "; "))}));
   }
-  if (!not_validated.empty()) blocks.emplace_back(plain(msg::report::errors_none{.what = joined(not_validated)}));
+  if (!not_validated.empty())
+    blocks.emplace_back(plain_paragraph(msg::report::errors_none{.what = join_texts(not_validated)}));
 }
 
 }  // namespace attnscope::report

@@ -19,7 +19,7 @@ struct MarkdownFiles {
     std::string name;  ///< "io.svg", "points.csv"
     std::string content;
   };
-  std::vector<File> beside;
+  std::vector<File> attachments;
 };
 /// The text links to the files as FOLDER/NAME.
 [[nodiscard]] MarkdownFiles to_markdown(const Document&, std::string_view folder);

@@ -298,7 +298,7 @@ Bound bytes_bound(RooflineLevel level) {
   return Bound::link;
 }
 
-bool of_bytes(Bound bound) {
+bool is_bandwidth_bound(Bound bound) {
   return std::ranges::find(roofline_levels, bound, bytes_bound) != roofline_levels.end();
 }
 

@@ -40,7 +40,7 @@ inline constexpr std::array all_bounds{Bound::dram,  Bound::l2,     Bound::link,
                                        Bound::wgmma, Bound::tensor, Bound::exp2};
 /// Bound for the bytes of a level.
 [[nodiscard]] Bound bytes_bound(RooflineLevel);
-[[nodiscard]] bool of_bytes(Bound);
+[[nodiscard]] bool is_bandwidth_bound(Bound);
 /// Bytes of a level, summed over all GPUs.
 [[nodiscard]] const ValueColumn& bytes_of(const PointTable&, RooflineLevel);
 /// Returns true if the row has bytes of some level.
@@ -80,7 +80,7 @@ struct KnownCeilings {
 [[nodiscard]] std::vector<Roof> make_rooflines(const DeviceLimits&, const KnownCeilings&, DType);
 [[nodiscard]] const Roof* find_roof(std::span<const Roof>, Bound);
 /// Rate in FLOP/s at which points reach a unit's ceiling, given the FLOPs per exponential. Pre: not
-/// of_bytes(roof.bound).
+/// is_bandwidth_bound(roof.bound).
 [[nodiscard]] double ceiling_flops(const Roof&, double flops_per_exponential);
 
 /// Minimum time of a point by one bound alone.
@@ -114,7 +114,7 @@ struct RooflinePoint {
     return per_byte(model_bytes, level);
   }
   /// Share of the time that the tightest bound requires; 1 is on the roof. Pre: `shares` is not empty.
-  [[nodiscard]] double reached() const { return shares.front().ns / ns; }
+  [[nodiscard]] double roof_share() const { return shares.front().ns / ns; }
 
  private:
   [[nodiscard]] std::optional<double> per_byte(const std::array<std::optional<double>, roofline_levels.size()>& of,

@@ -371,7 +371,7 @@ void estimate_unpaired(std::span<const ComparedRow> rows, const PointIndices& pl
 std::pair<double, VarianceEstimate> side_log_time(const SideRounds& side, ValueMember values) {
   double sum = 0;
   const auto recordings = by_recording(side, values);
-  for (const auto& [recording, own] : recordings) sum += place_of(own.logs);
+  for (const auto& [recording, own] : recordings) sum += recording_log_time(own.logs);
   const auto count = static_cast<double>(recordings.size());
   return {sum / count, {.variance = side.place.variance / count, .dof = side.place.dof}};
 }

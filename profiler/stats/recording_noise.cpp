@@ -24,7 +24,7 @@ double average(const std::vector<double>& values) {
 
 }  // namespace
 
-double place_of(std::vector<double> logs) {
+double recording_log_time(std::vector<double> logs) {
   std::ranges::sort(logs);
   logs.resize(std::max<std::size_t>(1, logs.size() / 2));
   return average(logs);
@@ -33,7 +33,7 @@ double place_of(std::vector<double> logs) {
 double log_time_of_medians(const std::vector<double>& medians) {
   std::vector<double> logs(medians.size());
   std::ranges::transform(medians, logs.begin(), [](double median) { return std::log(median); });
-  return place_of(std::move(logs));
+  return recording_log_time(std::move(logs));
 }
 
 namespace {

@@ -18,13 +18,13 @@ namespace attnscope::analysis {
 
 /// Returns the time of a point in one recording: the mean of the faster half of the rounds' log times. Rounds throttled
 /// at the power cap shift the median but not this mean. `logs`: log medians of the rounds. Pre: not empty.
-[[nodiscard]] double place_of(std::vector<double> logs);
+[[nodiscard]] double recording_log_time(std::vector<double> logs);
 
-/// Same as place_of(), from the medians themselves.
+/// Same as recording_log_time(), from the medians themselves.
 [[nodiscard]] double log_time_of_medians(const std::vector<double>& medians);
 
 struct PointNoise {
-  double ns = 0;                   ///< geometric mean over the recordings, as place_of()
+  double ns = 0;                   ///< geometric mean over the recordings, as recording_log_time()
   double variance = 0;             ///< variance of the log time of one recording
   double normalized_variance = 0;  ///< same with clock normalization (clock_normalization.h); 0 if clocks are unknown
   double dof = 0;                  ///< recordings minus one

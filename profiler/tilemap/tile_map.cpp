@@ -74,7 +74,7 @@ class TileMapBuilder {
   }
 
  private:
-  [[nodiscard]] std::int64_t place_of(Row row) const {
+  [[nodiscard]] std::int64_t index_of(Row row) const {
     return static_cast<std::int64_t>(y_codes_.codes[row]) << 32U | x_codes_.codes[row];
   }
   [[nodiscard]] TileCell& cell(TileMap::Place place) {
@@ -97,7 +97,7 @@ class TileMapBuilder {
       Candidate& candidate = of_run[table_.run_index(row)];
       candidate.run = table_.run_index(row);
       candidate.rows.push_back(row);
-      candidate.places.insert(place_of(row));
+      candidate.places.insert(index_of(row));
     }
     std::vector<Candidate> candidates;
     for (auto& [run, candidate] : of_run) {
@@ -145,16 +145,16 @@ class TileMapBuilder {
 
   void replace_cells(const Candidate& asked, std::vector<Row>& shown) {
     std::set<std::int64_t> taken;
-    for (const Row row : shown) taken.insert(place_of(row));
+    for (const Row row : shown) taken.insert(index_of(row));
     std::set<std::int64_t> valued;
     for (const Row row : asked.rows) {
-      if (has_values(table_.disposition(row))) valued.insert(place_of(row));
+      if (has_values(table_.disposition(row))) valued.insert(index_of(row));
     }
     // Failed points do not replace values.
-    std::erase_if(shown, [&](Row row) { return valued.contains(place_of(row)); });
+    std::erase_if(shown, [&](Row row) { return valued.contains(index_of(row)); });
     for (const Row row : asked.rows) {
-      if (taken.contains(place_of(row)) && !valued.contains(place_of(row))) continue;
-      if (taken.contains(place_of(row))) again_.insert(place_of(row));
+      if (taken.contains(index_of(row)) && !valued.contains(index_of(row))) continue;
+      if (taken.contains(index_of(row))) again_.insert(index_of(row));
       shown.push_back(row);
     }
     map_.shown_runs.push_back(asked.run);
@@ -198,8 +198,8 @@ class TileMapBuilder {
     for (const Row row : rows) {
       if (table_.disposition(row) == Disposition::ok) target.row = row;
     }
-    target.again = again_.contains(place_of(rows.front()));
-    std::vector<std::pair<Compared, Row>> valued;
+    target.again = again_.contains(index_of(rows.front()));
+    std::vector<std::pair<ComparedValue, Row>> valued;
     const std::optional<std::uint32_t> fastest = fastest_tile(rows);
     for (const Row row : rows) {
       if (fastest && table_.tile_code(row) != *fastest) continue;
@@ -211,7 +211,7 @@ class TileMapBuilder {
       target.row = row;
       target.value = middle.value;
       if (middle.over) {
-        target.own = compared_.plain(row)->value;
+        target.own = compared_.own_value(row)->value;
         target.over = middle.over;
       }
       target.provenance = middle.provenance;
@@ -403,7 +403,7 @@ std::vector<Row> TileMap::rows() const {
   return rows;
 }
 
-std::optional<TileMap::Place> TileMap::place_of(Row point) const {
+std::optional<TileMap::Place> TileMap::index_of(Row point) const {
   for (std::size_t row = 0; row < cells.size(); ++row) {
     const auto found =
         std::ranges::find_if(cells[row], [&](const TileCell& cell) { return cell.disposition && cell.row == point; });
@@ -431,12 +431,12 @@ std::vector<FacetPtr> fixed_facets(const MapLayout& layout, const Algorithms& al
   return facets;
 }
 
-int MapAxis::place_of(double number) const {
+int MapAxis::index_of(double number) const {
   const auto found = std::ranges::find(values, number, &FacetValue::order);
   return found == values.end() ? -1 : static_cast<int>(found - values.begin());
 }
 
-int MapAxis::place_of(std::string_view id) const {
+int MapAxis::index_of(std::string_view id) const {
   const auto found = std::ranges::find_if(values, [&](const FacetValue& value) { return value.id() == id; });
   return found == values.end() ? -1 : static_cast<int>(found - values.begin());
 }

@@ -68,8 +68,8 @@ struct MapAxis {
 
   [[nodiscard]] std::size_t size() const { return values.size(); }
   /// Returns the index of a number, or of a value's ID; -1 if absent.
-  [[nodiscard]] int place_of(double number) const;
-  [[nodiscard]] int place_of(std::string_view id) const;
+  [[nodiscard]] int index_of(double number) const;
+  [[nodiscard]] int index_of(std::string_view id) const;
 };
 
 struct TileMap {
@@ -108,7 +108,7 @@ struct TileMap {
 
   [[nodiscard]] bool empty() const { return cells.empty(); }
   [[nodiscard]] std::vector<Row> rows() const;
-  [[nodiscard]] std::optional<Place> place_of(Row point) const;
+  [[nodiscard]] std::optional<Place> index_of(Row point) const;
   [[nodiscard]] const TileCell& at(Place place) const {
     return cells[static_cast<std::size_t>(place.row)][static_cast<std::size_t>(place.column)];
   }

@@ -83,11 +83,11 @@ struct JsonWriter {
   void operator()(const char* key, const Message& message);
   void operator()(const PointSpec& spec);
   template <class T, class Unreadable>
-  void each(const char* key, const std::vector<T>& list, [[maybe_unused]] Unreadable unreadable) {
+  void list(const char* key, const std::vector<T>& list, [[maybe_unused]] Unreadable unreadable) {
     (*this)(key, list);
   }
   template <class T, class Parse>
-  void word(const char* key, const T& member, [[maybe_unused]] Parse parse) {
+  void keyword(const char* key, const T& member, [[maybe_unused]] Parse parse) {
     json[key] = std::string(to_string(member));
   }
 
@@ -144,7 +144,7 @@ struct JsonReader {
   }
   /// Reads a list; replaces an invalid element by `unreadable(why)`.
   template <class T, class Unreadable>
-  void each(const char* key, std::vector<T>& list, Unreadable unreadable) {
+  void list(const char* key, std::vector<T>& list, Unreadable unreadable) {
     const auto found = json.find(key);
     if (found == json.end() || !found->is_array())
       throw InvalidLine{make_message("'{}' is not a list of the expected length", key)};
@@ -159,7 +159,7 @@ struct JsonReader {
     }
   }
   template <class T, class Parse>
-  void word(const char* key, T& member, Parse parse) {
+  void keyword(const char* key, T& member, Parse parse) {
     std::string text;
     (*this)(key, text);
     if (text.empty()) return;

@@ -90,11 +90,11 @@ class ChildLink : public Link {
     if (child_ > 0) ::kill(-child_, SIGKILL);
   }
 
-  End end() override {
+  ExitStatus end() override {
     input_.close();
     while (errors_.open() && read_stderr()) {
     }
-    End end;
+    ExitStatus end;
     const bool ended = wait_for_end(exit_timeout);
     if (ended && WIFEXITED(status_)) end.exit_code = WEXITSTATUS(status_);
     if (ended && WIFSIGNALED(status_)) end.signal = WTERMSIG(status_);

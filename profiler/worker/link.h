@@ -30,12 +30,12 @@ class Link {
   /// Kills the peer immediately.
   virtual void kill_peer() = 0;
   /// How the peer ended.
-  struct End {
+  struct ExitStatus {
     int exit_code = -1;       ///< -1: no regular exit.
     int signal = 0;           ///< Signal that ended it; 0 if none.
     std::string stderr_tail;  ///< Last 4 KiB of its standard error.
   };
-  [[nodiscard]] virtual End end() = 0;
+  [[nodiscard]] virtual ExitStatus end() = 0;
 };
 
 /// Last line of a program's output, without newline and final period.

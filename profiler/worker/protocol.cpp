@@ -123,7 +123,7 @@ void fields(Io&& io, MeasureOptions& options) {
       io, "timeout_ms", timeout, [](std::chrono::milliseconds held) { return std::int64_t{held.count()}; },
       [](std::int64_t ms) { return std::chrono::milliseconds(ms); });
   io("seed", seed);
-  io.word("input_kind", input_kind, parse_input_kind);
+  io.keyword("input_kind", input_kind, parse_input_kind);
   io("placement", placement);
 }
 template <class Io>
@@ -138,7 +138,7 @@ void fields(Io&& io, MetricValue& metric) {
   io("name", name);
   io.required("value", value);
   io("unit", unit);
-  io.word("provenance", provenance, parse_provenance);
+  io.keyword("provenance", provenance, parse_provenance);
   if constexpr (std::is_same_v<std::remove_cvref_t<Io>, JsonReader>) {
     const Metric* const known = find_metric(name);
     if (known != nullptr && unit != known->unit)
@@ -205,9 +205,9 @@ void fields(Io&& io, PointRecord& record) {
   io("statement", stated);
   if (stated) manifest = std::make_shared<const StoredManifest>(std::move(*stated));
   io("point", spec);
-  io.word("disposition", disposition, parse_disposition);
+  io.keyword("disposition", disposition, parse_disposition);
   io("reason", reason);
-  io.word("provenance", provenance, parse_provenance);
+  io.keyword("provenance", provenance, parse_provenance);
   io("kernels", kernels);
   io("clocks", clocks);
   io("max_abs_error", max_abs_error);
@@ -366,7 +366,7 @@ template <class Io>
 void fields(Io&& io, RecordEvent& e) {
   io("id", e.id);
   io("usable", e.usable);
-  io.each("records", e.records, unreadable_record);
+  io.list("records", e.records, unreadable_record);
   io.optional_member("left", e.left);
   io("lost_to", e.fatal_point);
 }

@@ -75,7 +75,7 @@ std::optional<MeasureRequest> RequestQueue::take(std::chrono::milliseconds patie
   return std::move(first.mapped());
 }
 
-void RequestQueue::answered() {
+void RequestQueue::mark_answered() {
   const std::scoped_lock lock(mutex_);
   in_flight_.clear();
 }

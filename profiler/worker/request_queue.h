@@ -48,7 +48,7 @@ class RequestQueue {
   /// Cancelled with the request in flight or with the session.
   [[nodiscard]] const CancelToken& in_flight() const { return *token_; }
   /// Marks the request in flight as answered; its id can be reused.
-  void answered();
+  void mark_answered();
   /// Returns the unanswered request in flight to its old place in the queue.
   void put_back(MeasureRequest request);
 

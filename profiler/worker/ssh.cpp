@@ -49,7 +49,7 @@ Result<std::unique_ptr<Link>, Message> run_remote(const SshTarget& target, const
   return std::move(link).value();
 }
 
-Message explain_ssh(const SshTarget& target, const Link::End& end) {
+Message explain_ssh(const SshTarget& target, const Link::ExitStatus& end) {
   const std::string words = last_line(end.stderr_tail);
   const auto says = [&](std::string_view text) { return end.stderr_tail.find(text) != std::string::npos; };
   if (says("Host key verification failed") || says("REMOTE HOST IDENTIFICATION HAS CHANGED")) {
@@ -67,7 +67,7 @@ Message explain_ssh(const SshTarget& target, const Link::End& end) {
 
 }  // namespace
 
-std::string SshTarget::word() const {
+std::string SshTarget::device_argument() const {
   return device.empty() ? fmt::format("{}{}", ssh_prefix, host) : fmt::format("{}{}/{}", ssh_prefix, host, device);
 }
 
@@ -106,7 +106,7 @@ Message explain(const SshTarget& target, const OpenFailure& failure, std::string
     case OpenFailure::Kind::no_answer:
       break;
   }
-  const Link::End& end = failure.end;
+  const Link::ExitStatus& end = failure.end;
   const std::string words = last_line(end.stderr_tail);
   // A dynamic loader uses the same exit codes for a missing library or another CPU architecture; copying the program
   // would not help.

@@ -20,7 +20,7 @@ struct SshTarget {
   std::string device;  ///< Value of --device on the remote host; empty: its first GPU.
 
   /// "ssh:user@host/1"
-  [[nodiscard]] std::string word() const;
+  [[nodiscard]] std::string device_argument() const;
 };
 inline constexpr std::string_view ssh_prefix = "ssh:";
 

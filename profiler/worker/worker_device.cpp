@@ -289,7 +289,7 @@ class WorkerDevice : public Device {
   }
 
   std::optional<Event> lost() const {
-    const Link::End end = link_->end();
+    const Link::ExitStatus end = link_->end();
     const std::string words = last_line(end.stderr_tail);
     if (loss_cause_ == LossCause::point) return mark_lost(process_ended(end, words));
     return mark_lost(words.empty() ? make_message("the connection to {} was lost.", host_)
@@ -303,7 +303,7 @@ class WorkerDevice : public Device {
     return std::nullopt;
   }
 
-  static Message process_ended(const Link::End& end, const std::string& words) {
+  static Message process_ended(const Link::ExitStatus& end, const std::string& words) {
     if (end.signal != 0) {
       const char* const name = ::strsignal(end.signal);
       if (words.empty()) return make_message("The worker process was killed by signal {} ({}).", end.signal, name);

@@ -20,7 +20,7 @@ struct OpenFailure {
     no_device       ///< `reason` is the worker's message.
   };
   Kind kind = Kind::no_answer;
-  Link::End end = {};
+  Link::ExitStatus end = {};
   bool silent = false;  ///< no_answer: nothing arrived within 90 s.
   std::string words = {};
   Message reason = {};

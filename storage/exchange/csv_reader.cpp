@@ -92,7 +92,7 @@ std::optional<CsvLine> CsvReader::next() {
 
 void require_field_count(const CsvLine& header, const CsvLine& line) {
   if (line.fields.size() == header.fields.size()) return;
-  const Place place = line_place(line.number);
+  const FileLocation place = line_place(line.number);
   if (line.fields.size() == 1) fail(place, make_message("1 field, but the header has {}", header.fields.size()));
   fail(place, make_message("{} fields, but the header has {}", line.fields.size(), header.fields.size()));
 }

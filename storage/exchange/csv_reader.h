@@ -18,8 +18,8 @@ struct CsvLine {
 /// Returns the column separator: the comma, semicolon or tab that occurs most often in the first line.
 [[nodiscard]] char detect_separator(std::string_view text);
 
-/// Reads RFC 4180 with LF or CR LF line ends; skips blank lines. Throws Wrong for an unterminated quoted field, text
-/// after a closing quote, more than 4096 fields, or a field of more than 1 MiB.
+/// Reads RFC 4180 with LF or CR LF line ends; skips blank lines. Throws ImportError for an unterminated quoted field,
+/// text after a closing quote, more than 4096 fields, or a field of more than 1 MiB.
 class CsvReader {
  public:
   /// `text` must outlive the reader. `first`: line number of its first line.
@@ -43,7 +43,7 @@ class CsvReader {
   char separator_;
 };
 
-/// Throws Wrong if the line's number of fields differs from the header's.
+/// Throws ImportError if the line's number of fields differs from the header's.
 void require_field_count(const CsvLine& header, const CsvLine& line);
 
 }  // namespace attnscope::exchange

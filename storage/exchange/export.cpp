@@ -49,7 +49,7 @@ ExportCount export_csv(std::span<const ExportSource> sources, std::ostream& out)
   for (const Selection& selection : selections) {
     for_each_row_and_round(selection, [&](const Row& row) {
       fields.clear();
-      for (const Column& column : columns) fields.push_back(csv_field(column.of(row)));
+      for (const Column& column : columns) fields.push_back(csv_field(column.cell(row)));
       for (const std::string& name : extra) fields.push_back(csv_field(number_cell(row.kernel.metric(name))));
       write_line();
       ++count.rows;

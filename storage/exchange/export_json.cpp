@@ -132,7 +132,7 @@ void export_json(const ExportSource& source, std::ostream& out) {
   }
   for_each_row(selection, [&](const Row& row) {
     OrderedJson point = OrderedJson::object();
-    for (const Column& column : columns) point[column.name] = json_value(column.of(row));
+    for (const Column& column : columns) point[column.name] = json_value(column.cell(row));
     point["metrics"] = metrics_block(row.kernel);
     point["samples_ns"] = row.kernel.samples_ns;
     if (!row.record().rounds.empty()) point["rounds"] = rounds_block(row.record(), row.kernel.kernel);

@@ -123,7 +123,7 @@ void visit_rows(const RunSummary& run, const StoredPoint& point, const std::func
 
 }  // namespace
 
-Cell Column::of(const Row& row) const {
+Cell Column::cell(const Row& row) const {
   if (value != nullptr) return value(row);
   const std::optional<MetricValue> metric = evaluate(name, row.record(), row.kernel.kernel);
   return metric ? number_cell(metric->value) : Cell();

@@ -72,7 +72,7 @@ struct Column {
   std::string name;
   std::function<Cell(const Row&)> value = nullptr;  ///< null: the metric of that name, stored or derived
 
-  [[nodiscard]] Cell of(const Row& row) const;
+  [[nodiscard]] Cell cell(const Row& row) const;
 };
 
 [[nodiscard]] std::vector<Column> common_columns();

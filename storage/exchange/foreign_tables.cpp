@@ -144,7 +144,7 @@ std::optional<ImportFormat> detect_foreign_format(std::string_view text) {
   try {
     CsvReader lines(start, 1, detect_separator(text));
     if (auto line = lines.next()) header = std::move(line->fields);
-  } catch (const Wrong&) {
+  } catch (const ImportError&) {
     return std::nullopt;  // the reader of the format reports it
   }
   const auto named = [&](std::string_view name) { return std::ranges::count(header, name) > 0; };

@@ -31,8 +31,8 @@ struct ForeignTable {
 /// A CSV table.
 [[nodiscard]] ForeignTable read_csv(std::string_view text);
 
-/// Parses a JSON document of another program. Throws Wrong if it is malformed, nested deeper than 32 levels or larger
-/// than 64 MiB.
+/// Parses a JSON document of another program. Throws ImportError if it is malformed, nested deeper than 32 levels or
+/// larger than 64 MiB.
 [[nodiscard]] nlohmann::json parse_foreign_json(std::string_view text);
 
 /// Renames the column to "algorithm" unless another column or the user names the algorithm.

@@ -76,7 +76,7 @@ Result<Import, Message> import_points(std::string_view text, ImportFormat format
         return import_foreign(split_providers(read_markdown(text, request), request), request);
     }
     throw std::logic_error("unknown import format");
-  } catch (const Wrong& wrong) {
+  } catch (const ImportError& wrong) {
     return Failure{wrong.message()};
   } catch (const nlohmann::json::exception& error) {
     std::string why = error.what();  // "[json.exception.type_error.302] type must be ..."

@@ -127,7 +127,7 @@ class ColumnPlanner {
       use.kind = ColumnUse::Kind::skipped;
       columns_[names_[i]].left_out = ours->skipped;
     } else if (ours && taken_.insert(ours->name).second) {
-      columns_.read_as(names_[i], use.column = *ours);
+      columns_.map_column(names_[i], use.column = *ours);
     } else {
       use.kind = ColumnUse::Kind::unknown;
     }
@@ -186,7 +186,7 @@ ImportedColumn& ColumnList::operator[](std::string_view name) {
   return columns_.emplace_back(ImportedColumn{.name = std::string(name)});
 }
 
-void ColumnList::read_as(std::string_view name, const ScaledColumn& ours) {
+void ColumnList::map_column(std::string_view name, const ScaledColumn& ours) {
   (*this)[name].unit = ours.unit;
   read_as_.emplace(name, ours.name);
 }

@@ -36,7 +36,7 @@ class ColumnList {
   /// Marks a metric, or a column that sets two fields, as imported. `name` must outlive this object.
   void keep(std::string_view name) { kept_.insert(name); }
   /// Records that column `name` of the file is read as `ours`.
-  void read_as(std::string_view name, const ScaledColumn& ours);
+  void map_column(std::string_view name, const ScaledColumn& ours);
   /// Completes columns without a description and returns all.
   [[nodiscard]] std::vector<ImportedColumn> take(const Registry& registry);
 
@@ -72,8 +72,8 @@ struct ColumnPlan {
   std::map<std::string, std::string, std::less<>> file_columns;
 };
 
-/// Decides and describes in `columns` how each column is used. Exact names take precedence over synonyms. Throws Wrong
-/// for a --map that fits no field or takes the place of another column.
+/// Decides and describes in `columns` how each column is used. Exact names take precedence over synonyms. Throws
+/// ImportError for a --map that fits no field or takes the place of another column.
 [[nodiscard]] ColumnPlan plan_columns(std::vector<std::string> names, bool is_long, const ImportRequest& request,
                                       ColumnList& columns);
 /// Returns true for columns that differ between the rows of one point in a long table.

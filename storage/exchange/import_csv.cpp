@@ -68,7 +68,7 @@ bool has_column(const CsvLine& header, std::string_view name) {
 void read_samples(ImportRow& row) {
   const auto field = row.fields.find(round_column::samples);
   if (field == row.fields.end()) return;
-  const Place place = row.at(round_column::samples);
+  const FileLocation place = row.at(round_column::samples);
   std::istringstream words(field->second);
   for (std::string word; words >> word;) {
     const auto time = checked(place, number(word));
@@ -265,7 +265,7 @@ Import import_table(const CsvLine& header, const std::function<std::optional<Csv
     builder.add(std::move(row));
   }
   table.give();
-  return builder.take();
+  return builder.finish();
 }
 
 Import import_csv(std::string_view text, const ImportRequest& request) {

@@ -26,7 +26,7 @@ std::string scalar(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-MetricValue metric_from(const Place& place, const std::string& name, const Json& value) {
+MetricValue metric_from(const FileLocation& place, const std::string& name, const Json& value) {
   const Json* amount = &value;
   std::string unit;
   if (value.is_object()) {
@@ -41,7 +41,7 @@ MetricValue metric_from(const Place& place, const std::string& name, const Json&
   return imported_value(place, name, amount->get<double>(), unit);
 }
 
-std::vector<MetricValue> metrics_from(const Place& place, const Json& values) {
+std::vector<MetricValue> metrics_from(const FileLocation& place, const Json& values) {
   if (!values.is_object()) fail(place.at(place_part::column, "metrics"), "not a JSON object");
   std::vector<MetricValue> metrics;
   for (const auto& [key, metric] : values.items()) {
@@ -50,7 +50,7 @@ std::vector<MetricValue> metrics_from(const Place& place, const Json& values) {
   return metrics;
 }
 
-std::vector<double> samples_from(const Place& column, const Json& values) {
+std::vector<double> samples_from(const FileLocation& column, const Json& values) {
   if (!values.is_array()) fail(column, "not a JSON array");
   std::vector<double> samples;
   samples.reserve(values.size());
@@ -63,8 +63,8 @@ std::vector<double> samples_from(const Place& column, const Json& values) {
   return samples;
 }
 
-std::vector<RoundRecord> rounds_from(const Place& place, const Json& values) {
-  const Place column = place.at(place_part::column, "rounds");
+std::vector<RoundRecord> rounds_from(const FileLocation& place, const Json& values) {
+  const FileLocation column = place.at(place_part::column, "rounds");
   if (!values.is_array()) fail(column, "not a JSON array");
   std::vector<RoundRecord> rounds;
   rounds.reserve(values.size());
@@ -106,7 +106,7 @@ void note_metrics(const Json& metrics, ColumnList& columns) {
 }
 
 /// Reads a point. `plan` is that of the preceding point, and is replaced if the members differ.
-ImportRow row_from(const Json& point, const Place& place, PointBuilder& builder, ColumnPlan& plan) {
+ImportRow row_from(const Json& point, const FileLocation& place, PointBuilder& builder, ColumnPlan& plan) {
   if (!point.is_object()) fail(place, "not a JSON object");
   std::vector<std::string> names;
   for (const auto& [name, value] : point.items()) names.push_back(name);
@@ -136,7 +136,7 @@ ImportRow row_from(const Json& point, const Place& place, PointBuilder& builder,
   return row;
 }
 
-DeviceLimits limits_from(const Json& block, const Place& place, DeviceLimits limits) {
+DeviceLimits limits_from(const Json& block, const FileLocation& place, DeviceLimits limits) {
   const auto read = [&]<class T>(const char* key, T& member) {
     const auto found = block.find(key);
     if (found == block.end() || !found->is_number()) return;
@@ -187,7 +187,7 @@ class PointStream {
     if (event == Event::key && !keys_.at(level).insert(parsed.get_ref<const std::string&>()).second) {
       // Duplicate keys are ambiguous.
       if (inside_)
-        fail(Place{.whole = "points[{}]", .number = index_},
+        fail(FileLocation{.whole = "points[{}]", .number = index_},
              make_message("duplicate key '{}'", parsed.get<std::string>()));
       fail(make_message("duplicate key '{}'", parsed.get<std::string>()));
     }
@@ -208,7 +208,7 @@ class PointStream {
   bool element(Json::parse_event_t event, const Json& parsed) {
     using Event = Json::parse_event_t;
     if (event == Event::object_start) return true;
-    const Place place{.whole = "points[{}]", .number = index_};
+    const FileLocation place{.whole = "points[{}]", .number = index_};
     if (event != Event::object_end) fail(place, "not a JSON object");
     builder_.add(row_from(parsed, place, builder_, plan_));
     ++index_;
@@ -252,7 +252,7 @@ Import import_json(std::string_view text, const ImportRequest& request) {
   const bool array = document.is_array() || (document.is_object() && document["points"].is_array());
   if (!array) fail("\"points\" is not an array");
 
-  Import import = builder.take();
+  Import import = builder.finish();
   if (document.is_object() && document.contains("ceilings")) {
     import.notes.emplace_back(
         make_message("Skipped ceiling sets: {} (`attnscope merge` copies ceilings from .attnscope files).",
@@ -261,7 +261,7 @@ Import import_json(std::string_view text, const ImportRequest& request) {
   if (!document.is_object() || !document.contains("devices") || !document["devices"].is_array()) return import;
   std::size_t place = 0;
   for (const Json& block : document["devices"]) {
-    const Place here{.whole = "devices[{}]", .number = place++};
+    const FileLocation here{.whole = "devices[{}]", .number = place++};
     if (!block.is_object() || !block.contains("name") || !block["name"].is_string()) continue;
     for (ImportedDevice& device : import.devices) {
       if (device.info.limits.name == block["name"].get<std::string>()) {

@@ -84,9 +84,9 @@ bool chosen(const NcuSelection& selection, const NcuLaunch& launch) {
          is(launch.process, selection.process);
 }
 
-/// Parses a number as ncu writes it, "1,048,576.5". Returns nullopt for text ("n/a", "(128, 1, 1)"). Throws Wrong for
-/// malformed numbers such as "1.500,5".
-std::optional<double> ncu_number(const Place& place, std::string_view text) {
+/// Parses a number as ncu writes it, "1,048,576.5". Returns nullopt for text ("n/a", "(128, 1, 1)"). Throws ImportError
+/// for malformed numbers such as "1.500,5".
+std::optional<double> ncu_number(const FileLocation& place, std::string_view text) {
   // "5 (1; 4)" is a sum with its instances.
   if (const std::size_t list = text.find(" ("); list != std::string_view::npos && text.ends_with(')')) {
     text = text.substr(0, list);
@@ -233,11 +233,11 @@ class LaunchReader {
 
   /// Adds a counter of the current launch; repeated counters of other sections are ignored. `unit_place`: location of
   /// its unit.
-  void take(const std::string& counter, double number, const std::string& stated, const Place& unit_place,
+  void take(const std::string& counter, double number, const std::string& stated, const FileLocation& unit_place,
             std::size_t line) {
     if (!chosen(selection_, *launch_) || counter.starts_with("device__attribute")) return;
     if (!counters_.insert(counter).second) return;
-    const Place place = line_place(line).at(place_part::counter, counter);
+    const FileLocation place = line_place(line).at(place_part::counter, counter);
     const auto [unit, scale] = base_unit(stated);
     const auto value = checked(place, number * scale);
     if (!value) return;
@@ -279,9 +279,9 @@ class LaunchReader {
       for (std::size_t i = 0; i < counters.size(); ++i) {
         note_column(counters[i], units->fields[i], line->fields[i]);
         if (!is_counter_name(counters[i])) continue;
-        const Place place = line_place(line->number).at(place_part::column, counters[i]);
+        const FileLocation place = line_place(line->number).at(place_part::column, counters[i]);
         const auto value = ncu_number(place, line->fields[i]);
-        const Place unit_place = line_place(units->number).at(place_part::column, counters[i]);
+        const FileLocation unit_place = line_place(units->number).at(place_part::column, counters[i]);
         if (value) take(counters[i], *value, units->fields[i], unit_place, line->number);
       }
     }
@@ -296,7 +296,7 @@ class LaunchReader {
       if (counter.empty()) continue;  // text of a rule
       const std::string unit = field(*line, "Metric Unit");
       note_column(counter, unit, field(*line, "Metric Value"));
-      const Place place = line_place(line->number).at(place_part::metric, counter);
+      const FileLocation place = line_place(line->number).at(place_part::metric, counter);
       if (counter == "Memory Throughput" && chosen(selection_, *launch_)) {  // also stated in percent
         const auto [base, scale] = base_unit(unit);
         const auto rate = base == "byte/s" ? ncu_number(place, field(*line, "Metric Value")) : std::nullopt;
@@ -556,7 +556,7 @@ Import import_ncu(std::string_view text, const ImportRequest& request) {
   require_valid_name({.whole = "the table"}, "device", device);
 
   builder.device_of(device.empty() ? "unnamed GPU" : device).points.push_back(std::move(point));
-  Import import = builder.take();
+  Import import = builder.finish();
   for (Message& note : notes_of(launches.size(), length, times)) import.notes.push_back(std::move(note));
   if (!reader.absent().empty()) {
     import.notes.push_back(

@@ -102,7 +102,7 @@ class RowNumbers {
   }
 
   /// Throws if a row has two different times, or a rate that does not follow from its time.
-  void require_equal(const Place& place, std::string_view key, double stated, double follows) {
+  void require_equal(const FileLocation& place, std::string_view key, double stated, double follows) {
     constexpr double rounded = 1e-3;
     if (key == metric_key::time_median_ns && std::abs(stated - follows) > rounded * follows) {
       fail(place, make_message("time {} contradicts the row's other time, {} (remove one of them)",
@@ -113,7 +113,7 @@ class RowNumbers {
     if (key == metric_key::tflops && !is_own) require_equal_rate(place, stated, follows);
   }
 
-  void require_equal_rate(const Place& place, double stated, double follows) {
+  void require_equal_rate(const FileLocation& place, double stated, double follows) {
     constexpr double tolerance = 0.02;
     const auto agrees = [&](double rate) { return std::abs(stated - rate) <= tolerance * rate; };
     if (agrees(follows)) return;

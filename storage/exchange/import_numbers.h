@@ -14,7 +14,7 @@ namespace attnscope::exchange {
 }
 
 /// Adds the row's numbers to `kernel`, except those derived from others (a median from samples, TFLOP/s from a time).
-/// Throws Wrong for impossible numbers and for two that contradict each other.
+/// Throws ImportError for impossible numbers and for two that contradict each other.
 void add_numbers(const ImportRow& row, const PointRecord& point, KernelRecord& kernel, ColumnList& columns,
                  NumberRemarks& remarks);
 

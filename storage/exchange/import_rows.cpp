@@ -80,7 +80,7 @@ PointSpec spec_of(const ImportRow& row, const Registry& registry) {
 }
 
 /// Returns one or several numbers, multiplied by `scale`.
-std::string scaled(const Place& place, const std::string& field, double scale) {
+std::string scaled(const FileLocation& place, const std::string& field, double scale) {
   if (scale == 1) return field;
   std::vector<double> values;
   std::istringstream words(field);
@@ -142,7 +142,7 @@ void add_point_facts(const ImportRow& row, PointRecord& point) {
 }
 
 /// Throws if a value is out of the file format's bounds.
-void require_storable(const Place& place, PointRecord point, const KernelRecord& kernel) {
+void require_storable(const FileLocation& place, PointRecord point, const KernelRecord& kernel) {
   point.kernels = {kernel};
   if (Message wrong = bounds_error(point); !wrong.empty()) fail(place, std::move(wrong));
 }
@@ -309,7 +309,7 @@ std::string_view ImportRow::column(std::string_view name) const {
   return name;
 }
 
-Place ImportRow::at(std::string_view name) const {
+FileLocation ImportRow::at(std::string_view name) const {
   return place.at(place_part::column, column(name));
 }
 
@@ -491,7 +491,7 @@ void PointBuilder::flag_impossible(PointRecord& point, const DeviceLimits& limit
   if (point.reason.empty()) point.reason = std::move(reason);
 }
 
-Import PointBuilder::take() {
+Import PointBuilder::finish() {
   require_constant_unknown();
   for (ImportedDevice& device : import_.devices) {
     for (PointRecord& point : device.points) {

@@ -20,7 +20,7 @@ namespace attnscope::exchange {
 
 /// One record of a file of any format: field texts by name.
 struct ImportRow {
-  Place place;                                                  ///< a line, or an element of "points"
+  FileLocation place;                                           ///< a line, or an element of "points"
   std::map<std::string, std::string, std::less<>> fields = {};  ///< non-empty fields
   std::vector<MetricValue> metrics = {};                        ///< values of JSON's "metrics", with units
   std::vector<double> samples_ns = {};
@@ -40,7 +40,7 @@ struct ImportRow {
   /// Returns the file's name of a column of the program.
   [[nodiscard]] std::string_view column(std::string_view name) const;
   /// Returns "line 3, column 'd'".
-  [[nodiscard]] Place at(std::string_view name) const;
+  [[nodiscard]] FileLocation at(std::string_view name) const;
   [[nodiscard]] std::optional<double> real(std::string_view name) const;
   /// Also accepts integers written as real numbers ("1024.0").
   [[nodiscard]] std::optional<std::int64_t> integer(std::string_view name) const;
@@ -79,9 +79,9 @@ class PointBuilder {
   [[nodiscard]] ColumnList& columns() { return columns_; }
   /// Returns the required fields that the request does not give.
   [[nodiscard]] std::vector<std::string> missing_given() const;
-  /// Returns the point of the given fields. Throws Wrong if one is missing or invalid.
+  /// Returns the point of the given fields. Throws ImportError if one is missing or invalid.
   [[nodiscard]] PointSpec given_spec();
-  [[nodiscard]] Import take();
+  [[nodiscard]] Import finish();
 
  private:
   /// Identity of a point: device entry, names in the file, and parameters.
@@ -97,7 +97,7 @@ class PointBuilder {
   /// Latest point of an identity.
   struct LatestPoint {
     std::size_t index = 0;  ///< in the device's points
-    Place place;
+    FileLocation place;
     std::map<std::string, std::string> ignored;
   };
 
@@ -125,7 +125,7 @@ class PointBuilder {
   std::size_t repeated_rows_ = 0;  ///< rows that repeat a point without a round
 };
 
-// Readers of the file formats. All throw Wrong.
+// Readers of the file formats. All throw ImportError.
 
 /// Reads one row per point and kernel, or one row per value if there is a column "metric". `next` returns the rows
 /// below the header; nullopt at the end.

@@ -31,16 +31,16 @@ constexpr std::array<std::pair<std::string_view, Unit>, 24> units{{
 
 }  // namespace
 
-std::string Place::text() const {
+std::string FileLocation::text() const {
   return fmt::format(fmt::runtime(whole), number) + fmt::format(fmt::runtime(part), name);
 }
 
 void fail(Message why) {
-  throw Wrong(std::move(why));
+  throw ImportError(std::move(why));
 }
 
-void fail(const Place& place, Message why) {
-  throw Wrong(make_message("{}: {}", place.text(), why));
+void fail(const FileLocation& place, Message why) {
+  throw ImportError(make_message("{}: {}", place.text(), why));
 }
 
 std::optional<double> number(std::string_view text) {
@@ -50,7 +50,7 @@ std::optional<double> number(std::string_view text) {
   return value;
 }
 
-std::optional<double> checked(const Place& place, std::optional<double> value, const Metric* metric) {
+std::optional<double> checked(const FileLocation& place, std::optional<double> value, const Metric* metric) {
   if (!value || std::isnan(*value)) return std::nullopt;
   if (std::isinf(*value)) fail(place, "the value is infinite");
   const bool may_be_negative = metric != nullptr && metric->may_be_negative;
@@ -58,7 +58,7 @@ std::optional<double> checked(const Place& place, std::optional<double> value, c
   return value;
 }
 
-void require_plausible(const Place& place, std::string_view metric, double value) {
+void require_plausible(const FileLocation& place, std::string_view metric, double value) {
   const Metric* row = find_metric(metric);
   const bool may_be_zero = metric == metric_key::gpu_combine_ns || metric == metric_key::gpu_exposed_ns;
   if (row != nullptr && row->unit == "ns" && value == 0 && !may_be_zero)
@@ -100,7 +100,7 @@ bool is_counter_name(std::string_view name) {
   return name.find("__") != std::string_view::npos && name.find_first_of(" [(") == std::string_view::npos;
 }
 
-void require_valid_name(const Place& place, std::string_view what, std::string_view text) {
+void require_valid_name(const FileLocation& place, std::string_view what, std::string_view text) {
   const bool control = std::ranges::any_of(text, [](unsigned char c) { return c < 0x20 || c == 0x7F; });
   if (control) fail(place, make_message("the name of the {} contains control characters", what));
   if (text.size() > max_name_length) {
@@ -108,7 +108,7 @@ void require_valid_name(const Place& place, std::string_view what, std::string_v
   }
 }
 
-MetricValue imported_value(const Place& place, const std::string& name, double value, const std::string& unit) {
+MetricValue imported_value(const FileLocation& place, const std::string& name, double value, const std::string& unit) {
   const Metric* metric = metric_of(name);
   const auto [base, scale] = base_unit(unit);
   const bool in_base_unit = metric != nullptr && unit == metric->unit;

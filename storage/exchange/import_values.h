@@ -15,9 +15,9 @@
 namespace attnscope::exchange {
 
 /// Import error; import_points() returns its message.
-class Wrong : public std::runtime_error {
+class ImportError : public std::runtime_error {
  public:
-  explicit Wrong(Message message) : std::runtime_error(text(message)), message_(std::move(message)) {}
+  explicit ImportError(Message message) : std::runtime_error(text(message)), message_(std::move(message)) {}
   [[nodiscard]] const Message& message() const { return message_; }
 
  private:
@@ -25,13 +25,15 @@ class Wrong : public std::runtime_error {
 };
 
 /// Location in a file for error messages, formatted only if needed. Refers to `name`.
-struct Place {
+struct FileLocation {
   const char* whole = "line {}";  ///< format: "line {}", "points[{}]" or "devices[{}]"
   std::size_t number = 0;
   const char* part = "";  ///< one of place_part
   std::string_view name = {};
 
-  [[nodiscard]] Place at(const char* which, std::string_view called) const { return {whole, number, which, called}; }
+  [[nodiscard]] FileLocation at(const char* which, std::string_view called) const {
+    return {whole, number, which, called};
+  }
   /// Returns "line 3, column 'd'".
   [[nodiscard]] std::string text() const;
 };
@@ -41,19 +43,20 @@ inline constexpr const char* counter = ", {}";
 inline constexpr const char* metric = ", metric '{}'";
 inline constexpr const char* member = ", '{}'";
 }  // namespace place_part
-[[nodiscard]] inline Place line_place(std::size_t number) {
+[[nodiscard]] inline FileLocation line_place(std::size_t number) {
   return {.number = number};
 }
 
 [[noreturn]] void fail(Message why);
-[[noreturn]] void fail(const Place&, Message why);
+[[noreturn]] void fail(const FileLocation&, Message why);
 
 /// Returns nullopt unless the whole text is a number.
 [[nodiscard]] std::optional<double> number(std::string_view text);
-/// Returns nullopt for NaN. Throws Wrong if the value is infinite, or negative for a metric that cannot be.
-[[nodiscard]] std::optional<double> checked(const Place&, std::optional<double> value, const Metric* metric = nullptr);
-/// Throws Wrong if the metric cannot have the value: an occupancy over 100%, a time of 0 ns.
-void require_plausible(const Place&, std::string_view metric, double value);
+/// Returns nullopt for NaN. Throws ImportError if the value is infinite, or negative for a metric that cannot be.
+[[nodiscard]] std::optional<double> checked(const FileLocation&, std::optional<double> value,
+                                            const Metric* metric = nullptr);
+/// Throws ImportError if the metric cannot have the value: an occupancy over 100%, a time of 0 ns.
+void require_plausible(const FileLocation&, std::string_view metric, double value);
 /// Converts a unit: returns the base unit and the factor to it. "Mbyte/second" gives "byte/s" and 1e6, "Kbyte/block"
 /// gives "byte" and 1e3. Unknown units are returned unchanged.
 [[nodiscard]] std::pair<std::string, double> base_unit(std::string_view text);
@@ -61,9 +64,10 @@ void require_plausible(const Place&, std::string_view metric, double value);
 /// Returns the metric with this key or counter name; null if none.
 [[nodiscard]] const Metric* metric_of(std::string_view name);
 [[nodiscard]] bool is_counter_name(std::string_view name);
-/// Throws Wrong unless `text` is a valid name of `what`.
-void require_valid_name(const Place&, std::string_view what, std::string_view text);
+/// Throws ImportError unless `text` is a valid name of `what`.
+void require_valid_name(const FileLocation&, std::string_view what, std::string_view text);
 /// Returns a metric's or counter's value. `unit` empty: base unit.
-[[nodiscard]] MetricValue imported_value(const Place&, const std::string& name, double value, const std::string& unit);
+[[nodiscard]] MetricValue imported_value(const FileLocation&, const std::string& name, double value,
+                                         const std::string& unit);
 
 }  // namespace attnscope::exchange

@@ -106,7 +106,7 @@ TEST(ModelRow, TrafficSideDividesTraffic) {
     const auto bytes = [&](const AttentionProblem& p, int extent) {
       return static_cast<double>(a->plan(p, Tiling{.br = extent, .bc = extent}, h200()).traffic().total());
     };
-    const bool has_tiles = a->facts().in(Group::tile_maps) || a->facts().is_multi_gpu();
+    const bool has_tiles = a->facts().in_group(Group::tile_maps) || a->facts().is_multi_gpu();
     EXPECT_EQ(bytes(square, 64) / bytes(square, 128) > 1.8, has_tiles) << a->name();
   }
 }

@@ -145,7 +145,7 @@ class EmulatedKernel {
   void add_head(std::int64_t instance, std::int64_t head, std::vector<std::uint16_t>& all) const {
     for (std::int64_t row = 0; row < p_.n_q; ++row) {
       const std::int64_t tile = row / grid_.tile().br;
-      const std::int64_t kept = grid_.kept(tile);
+      const std::int64_t kept = grid_.keys_in_state(tile);
       const int seen =
           linattn::seen_keys(static_cast<int>(row), static_cast<int>(p_.n_q), static_cast<int>(p_.n_k), grid_.causal());
       const float* q = row_of(q_, instance * p_.n_q + row);

@@ -285,7 +285,7 @@ TEST_F(OutputFiles, have_unpredictable_temporary_names) {
   fs::create_symlink(folder / "victim", folder / "a.csv.part");
   const OutputFile first(folder / "a.csv", file_kind::csv, Existing::same_kind);
   const OutputFile second(folder / "a.csv", file_kind::csv, Existing::same_kind);
-  EXPECT_NE(first.building(), second.building());
+  EXPECT_NE(first.temporary_path(), second.temporary_path());
   EXPECT_EQ(content(folder / "victim"), "mine");
 }
 
@@ -297,7 +297,7 @@ TEST_F(OutputFiles, remove_only_leftovers_of_killed_writers) {
   write_table(folder / "a.csv", "algorithm\n");
   EXPECT_FALSE(fs::exists(left));
   EXPECT_TRUE(fs::exists(another));
-  EXPECT_TRUE(fs::exists(writing->building())) << "its writer is alive";
+  EXPECT_TRUE(fs::exists(writing->temporary_path())) << "its writer is alive";
 }
 
 TEST_F(OutputFiles, pipes_are_written_to) {

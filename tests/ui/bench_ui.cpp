@@ -145,7 +145,7 @@ struct Times {
 std::function<bool()> page_settled(MainWindow& window) {
   return [&window] {
     return std::ranges::all_of(window.findChildren<Page*>(),
-                               [](const Page* page) { return !page->isVisible() || page->settled(); });
+                               [](const Page* page) { return !page->isVisible() || page->is_up_to_date(); });
   };
 }
 

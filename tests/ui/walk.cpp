@@ -97,7 +97,7 @@ class Walk {
 
   void change_tile() {
     window_.show_page(QStringLiteral("explorer"));
-    wait("an explored point", [&] { return explorer().shown() != nullptr && !explorer().behind(); });
+    wait("an explored point", [&] { return explorer().shown() != nullptr && !explorer().has_stale_results(); });
     const double before = explorer().shown()->exploration.ns;
     auto* slider = explorer().findChild<QSlider*>(QStringLiteral("br-slider"));
     if (slider == nullptr) {
@@ -108,7 +108,8 @@ class Walk {
     check("Br has a slider", slider != nullptr);
     slider->setFocus();
     QTest::keyClick(slider, Qt::Key_Left);
-    wait("another prediction", [&] { return !explorer().behind() && explorer().shown()->exploration.ns != before; });
+    wait("another prediction",
+         [&] { return !explorer().has_stale_results() && explorer().shown()->exploration.ns != before; });
     picture("tile");
   }
 
@@ -138,9 +139,9 @@ class Walk {
     wait("no pending points", [&] { return measurer.open() == 0; });
     press(QStringLiteral("show-map"));
     const auto& map = page_of<TileHeatmapPage>(window_);
-    const QString file = measurer.mapped()->file;
+    const QString file = measurer.latest_swept_point()->file;
     wait("the map of the sweep", [&] {
-      if (!map.isVisible() || !map.settled() || !map.has_map()) return false;
+      if (!map.isVisible() || !map.is_up_to_date() || !map.has_map()) return false;
       return map.heatmap()->points().run_of(map.heatmap()->map().rows().front())->file == file;
     });
     settle();
@@ -158,10 +159,11 @@ class Walk {
     };
     const double before = dram_ns();
     spin->setValue(200);
-    wait("half the DRAM time", [&] { return !explorer().behind() && std::abs(dram_ns() / before - 0.5) < 1e-6; });
+    wait("half the DRAM time",
+         [&] { return !explorer().has_stale_results() && std::abs(dram_ns() / before - 0.5) < 1e-6; });
     picture("what-if");
     spin->setValue(100);
-    wait("the original prediction", [&] { return !explorer().behind(); });
+    wait("the original prediction", [&] { return !explorer().has_stale_results(); });
   }
 
   void visit_roofline() {

@@ -190,7 +190,7 @@ void FacetBar::refresh(const Texts& texts) {
   schedule_fold();  // The options may change the chip's width.
 }
 
-void FilteredPoints::narrow(std::shared_ptr<const PointSet> of, std::vector<Row> rows) {
+void FilteredPoints::apply_filter(std::shared_ptr<const PointSet> of, std::vector<Row> rows) {
   if (of != points || candidates == nullptr || rows != *candidates || texts == nullptr ||
       texts->size() != filter.facets().size()) {
     points = std::move(of);

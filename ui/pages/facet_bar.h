@@ -85,7 +85,7 @@ struct FilteredPoints {
   QString query;  ///< Query that selects `points`.
 
   /// Applies the filter. `points` have to match the query.
-  void narrow(std::shared_ptr<const PointSet> of, std::vector<Row> rows);
+  void apply_filter(std::shared_ptr<const PointSet> of, std::vector<Row> rows);
 };
 
 }  // namespace attnscope::ui

@@ -23,12 +23,12 @@ Page::Page(QWidget* parent) : QWidget(parent) {
 
 void Page::watch(BackgroundWork& work) {
   watched_work_.push_back(&work);
-  connect(&work, &BackgroundWork::asked, this, [this, &work] {
+  connect(&work, &BackgroundWork::requested, this, [this, &work] {
     failure_.clear();
     if (work.busy()) return schedule_overlay();
     update_overlay();
   });
-  connect(&work, &BackgroundWork::settled, this, &Page::handle_result);
+  connect(&work, &BackgroundWork::finished, this, &Page::handle_result);
   work.on_failure([this](const QString& reason) { failure_ = reason; });
 }
 
@@ -40,14 +40,14 @@ void Page::handle_result() {
     update_mark();
     if (mark_shown_ && !known) emit mark_found();
   }
-  emit answered();
+  emit update_finished();
 }
 
 bool Page::waiting() const {
   return busy() || (workspace_ != nullptr && workspace_->gathering());
 }
 
-bool Page::settled() const {
+bool Page::is_up_to_date() const {
   return !waiting() && std::ranges::none_of(awaited_work_, &BackgroundWork::busy);
 }
 

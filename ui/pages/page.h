@@ -65,7 +65,7 @@ class Page : public QWidget {
   [[nodiscard]] QString overlay_text() const;
   /// Returns whether the page shows the last choices and all visible points. With many points the update runs in a
   /// background thread.
-  [[nodiscard]] bool settled() const;
+  [[nodiscard]] bool is_up_to_date() const;
   /// Waits until the page is up to date; for pictures and files.
   void settle();
   /// Pages take the height that the window gives them. Otherwise each text change would query all pages, hidden ones
@@ -90,7 +90,7 @@ class Page : public QWidget {
   void map_requested(const QString& file, qint64 point);
   /// A context menu is about to open; the window adds its own entries.
   void menu_opened(QMenu* menu);
-  void answered();
+  void update_finished();
   /// Requests to measure a GPU's ceilings, or to stop the measurement.
   void device_work_requested(const attnscope::ui::CeilingsTask& work);
   void stop_requested();

@@ -25,7 +25,7 @@ ProblemPage::ProblemPage(Workspace& workspace, const FilterFactory& filter_facto
       filter_(filter_factory()),
       points_(std::make_shared<const PointSet>()),
       facets_(new FacetBar(filter_, this)),
-      search_(&ProblemPage::look, [this](FilteredPoints now) {
+      search_(&ProblemPage::find_points, [this](FilteredPoints now) {
         take(std::move(now));
         candidates_key_ = search_key_;
         const std::function<void()> show = found_;  // `show` may start another search, which replaces found_.
@@ -66,7 +66,7 @@ void ProblemPage::show_text(const EmptyStateText& words) {
   stack_->setCurrentWidget(empty_);
 }
 
-QString ProblemPage::words() const {
+QString ProblemPage::replacement_text() const {
   return stack_->currentWidget() == empty_ ? empty_->text() : QString();
 }
 
@@ -81,7 +81,7 @@ QStringList ProblemPage::options(const QString& field) const {
 }
 
 void ProblemPage::choose(const QString& field, const QString& id) {
-  const std::size_t place = filter_.place_of(field.toStdString());
+  const std::size_t place = filter_.index_of(field.toStdString());
   if (place == filter_.facets().size()) return;
   filter_.choose(place, id.toStdString());
   show_problem();
@@ -99,10 +99,10 @@ void ProblemPage::search_points(const std::string& of, Find find, std::function<
   const std::size_t size = before.points->size();
   search_key_ = of;
   found_ = std::move(show);
-  search_.ask({std::move(find), std::move(before)}, size);
+  search_.request({std::move(find), std::move(before)}, size);
 }
 
-FilteredPoints ProblemPage::look(const SearchRequest& asked, const StaleCheck& outdated) {
+FilteredPoints ProblemPage::find_points(const SearchRequest& asked, const StaleCheck& outdated) {
   FilteredPoints now = asked.before;
   const analysis::PointTable& table = now.points->table();
   if (now.candidates == nullptr) now.candidates = std::make_shared<const std::vector<Row>>(asked.find(table));

@@ -32,7 +32,7 @@ class ProblemPage : public Page {
   void choose(const QString& field, const QString& id);
   [[nodiscard]] bool has_plot() const override { return stack_->currentWidget() != empty_; }
   /// Text shown instead of the content; empty while the content is shown.
-  [[nodiscard]] QString words() const;
+  [[nodiscard]] QString replacement_text() const;
   [[nodiscard]] const ErrorNote& error_note() const { return *note_; }
 
  protected:
@@ -94,7 +94,7 @@ class ProblemPage : public Page {
     Find find;
     FilteredPoints before;
   };
-  static FilteredPoints look(const SearchRequest& asked, const StaleCheck& outdated);
+  static FilteredPoints find_points(const SearchRequest& asked, const StaleCheck& outdated);
   std::string search_key_;  ///< `of` of the last search.
   std::function<void()> found_;
   Live<SearchRequest, FilteredPoints> search_;

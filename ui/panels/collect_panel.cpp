@@ -179,7 +179,7 @@ void CollectPanel::connect_end() {
     const QString reason = with_control_names(said_by_collector);
     ended(summary);
     log_->add(reason, Disposition::crashed, reason);
-    emit trouble(reason);
+    emit error_occurred(reason);
   };
   connect(&collector_, &CollectorProcess::failed, this,
           [failed](const QString& reason) { failed(qtext(msg::collect_panel::failed{}), reason); });
@@ -252,7 +252,7 @@ void CollectPanel::begin(const QString& database) {
   kept_.clear();
   stopping_ = false;
   cancel_->setEnabled(true);
-  emit begun();
+  emit begin_requested();
 }
 
 void CollectPanel::start() {

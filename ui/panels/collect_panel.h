@@ -40,12 +40,12 @@ class CollectPanel : public QWidget {
   void collection_started(const QString& database, qint64 run);
   void points_stored(const QString& database);
   void collection_ended(const QString& database, qint64 run);
-  void begun();
+  void begin_requested();
   /// Progress or result of a ceilings measurement.
   void ceilings_progressed(const QString& words);
   void ceilings_measured(const attnscope::ui::CeilingsTask& work);
   /// Error message, one line, for the window's banner.
-  void trouble(const QString& message);
+  void error_occurred(const QString& message);
 
  protected:
   void changeEvent(QEvent* event) override;

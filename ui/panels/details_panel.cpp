@@ -191,7 +191,7 @@ void add_bound(HtmlTable& html, const PointRecord& record) {
   html.heading(qtext(msg::details::predicted_utilization{}));
   for (const analysis::UnitUtilization& use : predicted) add_metric(html, record, use.metric->key);
   if (const auto both = analysis::compare_bounds(record)) {
-    html.paragraph(qtext(analysis::words_of(*both)), html.colors().muted);
+    html.paragraph(qtext(analysis::display_text(*both)), html.colors().muted);
   }
 }
 

@@ -124,7 +124,7 @@ ImportDialog::ImportDialog(const QString& file, QWidget* parent)
   constexpr int typing_delay_ms = 250;
   debounce_timer_.setInterval(typing_delay_ms);
   debounce_timer_.setSingleShot(true);
-  connect(&debounce_timer_, &QTimer::timeout, this, &ImportDialog::look);
+  connect(&debounce_timer_, &QTimer::timeout, this, &ImportDialog::preview_file);
   connect(&preview_, &JsonProgram::ended, this, &ImportDialog::show_preview);
   connect(&import_, &JsonProgram::ended, this, [this](const QJsonObject& /*said*/, const QString& why) {
     if (!why.isEmpty()) return show_state(why);
@@ -132,7 +132,7 @@ ImportDialog::ImportDialog(const QString& file, QWidget* parent)
     accept();
   });
   resize(860, 540);
-  look();
+  preview_file();
 }
 
 void ImportDialog::add_option_fields() {
@@ -182,7 +182,7 @@ QStringList ImportDialog::arguments() const {
   return all << file_;
 }
 
-void ImportDialog::look() {
+void ImportDialog::preview_file() {
   const QFileInfo info(file_);
   if (info.exists() && !info.isFile() && !info.isDir()) {
     return show_preview({}, qtext(msg::import_dialog::no_regular_file{.file = file_.toStdString()}));

@@ -40,7 +40,7 @@ class ImportDialog : public QDialog {
   void add_target();
   void choose_target();
   [[nodiscard]] QStringList arguments() const;
-  void look();
+  void preview_file();
   void show_preview(const QJsonObject& said, const QString& why);
   void show_columns(const QJsonArray& rows);
   void import();

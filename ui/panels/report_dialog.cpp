@@ -41,44 +41,44 @@ QString damage_warning(const RunStore& store) {
   return qtext("{} is damaged; values in the report may be missing or wrong.", file);
 }
 
-ReportOutcome write_unchecked(const ReportOptions& wish) {
+ReportOutcome write_unchecked(const ReportOptions& report_options) {
   ReportOutcome outcome;
-  LoadedRuns loaded = load_runs(wish.sources, {.read =
-                                                   [&](const RunStore& store) {
-                                                     if (outcome.warning.isEmpty())
-                                                       outcome.warning = damage_warning(store);
-                                                   },
-                                               .file_names_in_titles = true});
-  for (const RunSource& source : wish.sources) {
+  LoadedRuns loaded = load_runs(report_options.sources, {.read =
+                                                             [&](const RunStore& store) {
+                                                               if (outcome.warning.isEmpty())
+                                                                 outcome.warning = damage_warning(store);
+                                                             },
+                                                         .file_names_in_titles = true});
+  for (const RunSource& source : report_options.sources) {
     const bool whole = std::ranges::all_of(source.runs, [&](std::int64_t run) {
       return loaded.places.contains({source.file, run});
     });
     if (!whole) return {qtext(msg::report_dialog::run_missing{.file = source.file.string()}), {}};
   }
   const std::size_t all = loaded.table.size();
-  if (!wish.filter.empty()) {
-    const auto query = analysis::PointQuery::parse(wish.filter, loaded.table);
+  if (!report_options.filter.empty()) {
+    const auto query = analysis::PointQuery::parse(report_options.filter, loaded.table);
     if (!query) return {qtext(query.error()), {}};
     loaded.keep(query->rows(loaded.table));
-    if (loaded.table.empty() || (wish.baseline && !loaded.places.contains(*wish.baseline))) {
-      return {qtext("no point matches the filter {}", wish.filter), {}};
+    if (loaded.table.empty() || (report_options.baseline && !loaded.places.contains(*report_options.baseline))) {
+      return {qtext("no point matches the filter {}", report_options.filter), {}};
     }
   }
-  report::Request request{.title = wish.title};
-  if (wish.baseline) request.baseline = {loaded.places.at(*wish.baseline)};
-  const report::Input input = report_input(std::move(loaded), program_version(), wish.filter, all);
+  report::Request request{.title = report_options.title};
+  if (report_options.baseline) request.baseline = {loaded.places.at(*report_options.baseline)};
+  const report::Input input = report_input(std::move(loaded), program_version(), report_options.filter, all);
   const Result<report::Document, Message> document = report::make_report(input, request);
   if (!document.ok()) return {qtext(document.error()), {}};
-  write_report(*document, wish.output, OutputFile::Existing::any);
+  write_report(*document, report_options.output, OutputFile::Existing::any);
   if (!document->warnings.empty()) outcome.warning = to_qstring(document->warnings.front());
   return outcome;
 }
 
 }  // namespace
 
-ReportOutcome try_write_report(const ReportOptions& wish) {
+ReportOutcome try_write_report(const ReportOptions& report_options) {
   try {
-    ReportOutcome outcome = write_unchecked(wish);
+    ReportOutcome outcome = write_unchecked(report_options);
     outcome.error = one_line(outcome.error);
     outcome.warning = one_line(outcome.warning);
     return outcome;
@@ -107,7 +107,8 @@ std::set<int> checked_rows(const QListWidget& list) {
 
 ReportDialog::ReportDialog(const Workspace& workspace, QWidget* parent)
     : QDialog(parent),
-      writer_([](const ReportOptions& wish, const StaleCheck& /*outdated*/) { return try_write_report(wish); },
+      writer_([](const ReportOptions& report_options,
+                 const StaleCheck& /*outdated*/) { return try_write_report(report_options); },
               [this](const ReportOutcome& outcome) { show_written(outcome); }) {
   setWindowTitle(qtext(msg::report_dialog::title{}));
   open_ = [](const QString& path) { return QDesktopServices::openUrl(QUrl::fromLocalFile(path)); };
@@ -195,19 +196,20 @@ void ReportDialog::choose_file() {
   confirmed_path_ = path;  // the file dialog has asked whether to replace the file
 }
 
-std::optional<ReportOptions> ReportDialog::wish() {
+std::optional<ReportOptions> ReportDialog::report_options() {
   const std::set<int> checked = checked_rows(*list_);
   const int baseline = baseline_->currentIndex() - 1;
   const QString file = file_->text().trimmed();
-  ReportOptions wish;
-  wish.output = path_of(file);
-  wish.filter = filter_;
+  ReportOptions report_options;
+  report_options.output = path_of(file);
+  report_options.filter = filter_;
   std::set<int> runs = checked;
   if (baseline >= 0) runs.insert(baseline);
   for (const int row : runs) {
     const ListedRun& run = runs_[static_cast<std::size_t>(row)];
-    auto source = std::ranges::find(wish.sources, run.file, &RunSource::file);
-    if (source == wish.sources.end()) source = wish.sources.insert(wish.sources.end(), RunSource{run.file});
+    auto source = std::ranges::find(report_options.sources, run.file, &RunSource::file);
+    if (source == report_options.sources.end())
+      source = report_options.sources.insert(report_options.sources.end(), RunSource{run.file});
     source->runs.push_back(run.run);
   }
   const auto refuse = [&](const QString& why) {
@@ -217,9 +219,9 @@ std::optional<ReportOptions> ReportDialog::wish() {
   if (runs.empty()) return refuse(qtext(msg::report_dialog::no_run_selected{}));
   if (baseline >= 0 && runs.size() == 1) return refuse(qtext(msg::report_dialog::baseline_alone{}));
   if (file.isEmpty()) return refuse(qtext(msg::report_dialog::no_file{}));
-  if (contains_measurements(wish.output, wish.sources))
+  if (contains_measurements(report_options.output, report_options.sources))
     return refuse(qtext("{} contains measurements (use another file name)", file.toStdString()));
-  if (!is_report_name(wish.output))
+  if (!is_report_name(report_options.output))
     return refuse(qtext("{}: unsupported report format (use .html or .md)", file.toStdString()));
   if (QFileInfo::exists(file) && confirmed_path_ != file) {
     confirmed_path_ = file;
@@ -227,20 +229,20 @@ std::optional<ReportOptions> ReportDialog::wish() {
   }
   if (baseline >= 0) {
     const ListedRun& run = runs_[static_cast<std::size_t>(baseline)];
-    wish.baseline = {run.file, run.run};
+    report_options.baseline = {run.file, run.run};
   }
-  wish.title = title_->text().trimmed().toStdString();
-  return wish;
+  report_options.title = title_->text().trimmed().toStdString();
+  return report_options;
 }
 
 void ReportDialog::write() {
   if (writer_.busy()) return;
-  const std::optional<ReportOptions> asked = wish();
+  const std::optional<ReportOptions> asked = report_options();
   if (!asked) return;
   target_path_ = file_->text().trimmed();
   write_->setEnabled(false);
   show_status(qtext(msg::report_dialog::writing{.file = target_path_.toStdString()}));
-  writer_.ask(*asked, always_in_background);
+  writer_.request(*asked, always_in_background);
 }
 
 void ReportDialog::show_written(const ReportOutcome& outcome) {

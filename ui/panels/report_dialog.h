@@ -38,7 +38,7 @@ struct ReportOutcome {
   QString warning;  ///< one line; empty if the report is complete
 };
 /// Thread-safe. Never throws.
-[[nodiscard]] ReportOutcome try_write_report(const ReportOptions& wish);
+[[nodiscard]] ReportOutcome try_write_report(const ReportOptions& report_options);
 
 class ReportDialog : public QDialog {
   Q_OBJECT
@@ -63,7 +63,7 @@ class ReportDialog : public QDialog {
   void show_written(const ReportOutcome& outcome);
   void show_status(const QString& words);
   /// Returns the request from the fields; on missing or invalid input shows the error and returns nullopt.
-  [[nodiscard]] std::optional<ReportOptions> wish();
+  [[nodiscard]] std::optional<ReportOptions> report_options();
 
   std::string filter_;  ///< filter of the window, also applied to the report
   std::vector<ListedRun> runs_;

@@ -205,7 +205,7 @@ void RunsPanel::reveal(const QString& file, std::int64_t run) {
 
 void RunsPanel::reveal_pending() {
   if (!wanted_) return;
-  const auto place = workspace_.place_of(wanted_->file, wanted_->id);
+  const auto place = workspace_.index_of(wanted_->file, wanted_->id);
   if (!place) return;
   const QModelIndex index = model_->index(static_cast<int>(*place));
   if (!index.isValid()) return;

@@ -99,7 +99,7 @@ QPen curve_pen(const Curve& curve, const QColor& color) {
 SampleMark mark_of(const Curve& curve) {
   if (curve.kind != CurveKind::measured) return SampleMark::dashes;
   const bool squares = curve.quantity == Quantity::sm_l2;
-  switch (curve.look % 4) {
+  switch (curve.marker_index % 4) {
     case 1:
       return squares ? SampleMark::crossed_square : SampleMark::crossed_disc;
     case 2:
@@ -207,7 +207,7 @@ QString style_text(const Curve& curve) {
   switch (curve.kind) {
     case CurveKind::measured:
       return QStringLiteral("%1 · %2").arg(quantity, to_qstring(curve.provenance)) +
-             (curve.look > 0 ? QStringLiteral(" · ") + side_text(curve) : QString());
+             (curve.marker_index > 0 ? QStringLiteral(" · ") + side_text(curve) : QString());
     case CurveKind::model:
       // The SM-L2 bytes model is exact; models of other metrics are predictions.
       if (!curve.metric.empty()) return qtext(msg::curve_plot::model{.quantity = quantity.toStdString()});

@@ -59,7 +59,7 @@ void HeatmapView::invalidate() {
 
 void HeatmapView::select(std::optional<TileMap::Place> place) {
   selected_ = place;
-  setAccessibleDescription(place ? words_of(describe_cell(*place)) : QString());
+  setAccessibleDescription(place ? display_text(describe_cell(*place)) : QString());
   update();
   if (place && map_.at(*place).disposition) emit cell_selected(point_at(*place));
 }

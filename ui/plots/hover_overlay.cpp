@@ -34,7 +34,7 @@ void draw_sample(QCPPainter& painter, const QRectF& where, SampleMark mark, cons
 
 }  // namespace
 
-QString words_of(const HoverContent& content) {
+QString display_text(const HoverContent& content) {
   QStringList words{content.title};
   for (const HoverRow& row : content.rows) words << (row.label + QLatin1Char(' ') + row.value).trimmed();
   return (words + content.notes).join(QStringLiteral(", "));

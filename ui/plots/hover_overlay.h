@@ -46,7 +46,7 @@ struct HoverContent {
 };
 
 /// The read-out in one line, for screen readers.
-[[nodiscard]] QString words_of(const HoverContent& content);
+[[nodiscard]] QString display_text(const HoverContent& content);
 
 class HoverOverlay : public QWidget {
   Q_OBJECT

@@ -266,7 +266,7 @@ void PlotLegend::shorten(Grid& grid, int room) const {
   grid.height = height;
 }
 
-QString PlotLegend::words() const {
+QString PlotLegend::entry_texts() const {
   QStringList lines;
   for (const Entry& entry : entries_) {
     lines << QString(entry.text(false)).replace(QLatin1Char('\n'), QLatin1Char(' '));
@@ -432,7 +432,7 @@ bool LegendPlot::event(QEvent* event) {
   // The tooltip lists all entries, including those that did not fit.
   const auto* help = static_cast<QHelpEvent*>(event);
   if (legend_.contains(help->pos())) {
-    const QString words = legend_.words() + QStringLiteral("\n\n") + qtext(msg::curve_plot::legend_help{});
+    const QString words = legend_.entry_texts() + QStringLiteral("\n\n") + qtext(msg::curve_plot::legend_help{});
     QToolTip::showText(help->globalPos(), plain_tooltip(words), this);
   } else {
     QToolTip::hideText();

@@ -56,7 +56,7 @@ class PlotLegend {
   void lay_out(const QSize& size, PlotTarget target);
   void remove();
   /// Returns all entries of the long form, one per line.
-  [[nodiscard]] QString words() const;
+  [[nodiscard]] QString entry_texts() const;
   [[nodiscard]] bool contains(const QPoint& position) const;
 
  private:

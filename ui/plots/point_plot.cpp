@@ -190,7 +190,7 @@ bool PointPlot::draw_selection() {
   if (!row) return false;
   for (const Mark& mark : marks_) {
     if (mark.is_axis_fraction || std::ranges::find(mark.rows, *row) == mark.rows.end()) continue;
-    if (rings_.empty()) setAccessibleDescription(words_of(read_out(mark)));
+    if (rings_.empty()) setAccessibleDescription(display_text(read_out(mark)));
     QCPGraph* ring = add_marks(*mark.panel, selection_ring(plot_colors(palette()).text));
     ring->addData(mark.x, mark.y);
     enlarge(*ring, font_scale(font()));

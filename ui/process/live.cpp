@@ -50,14 +50,14 @@ void BackgroundWork::start(std::function<std::function<void()>(const StaleCheck&
           try {
             then();
           } catch (...) {
-            if (!busy_) emit settled();
+            if (!busy_) emit finished();
             throw;
           }
-          if (!busy_) emit settled();  // `then` may have started more work
+          if (!busy_) emit finished();  // `then` may have started more work
         },
         Qt::QueuedConnection);
   });
-  emit asked();
+  emit requested();
 }
 
 void BackgroundWork::wait() {

@@ -43,8 +43,8 @@ class BackgroundWork : public QObject {
 
  signals:
   /// A request was made; if not busy(), its result follows at once.
-  void asked();
-  void settled();
+  void requested();
+  void finished();
 
  protected:
   /// Runs `job` in the background; it returns a function to call in this thread.
@@ -66,10 +66,10 @@ class Live : public BackgroundWork {
 
   /// `points`: amount of work; few points are processed at once. Data that the inputs point to must not change while
   /// work runs.
-  void ask(Inputs inputs, std::size_t points) {
+  void request(Inputs inputs, std::size_t points) {
     if (points <= max_synchronous_points) {
       drop();
-      emit asked();
+      emit requested();
       return show_(work_(inputs, [] { return false; }));
     }
     start([this, work = work_, inputs = std::move(inputs)](const StaleCheck& outdated) -> std::function<void()> {

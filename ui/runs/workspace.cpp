@@ -163,7 +163,7 @@ bool Workspace::initially_visible(const QString& file, const RunSummary& run) {
   return by_hand.empty() ? !run.annotations.hidden : by_hand.mapped();
 }
 
-std::optional<std::size_t> Workspace::place_of(const QString& path, std::int64_t run) const {
+std::optional<std::size_t> Workspace::index_of(const QString& path, std::int64_t run) const {
   const QString file = canonical(path);
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     if (runs_[i].info->file == file && runs_[i].info->summary.id == run) return i;
@@ -199,7 +199,7 @@ void Workspace::notify_replaced(const QString& path) {
 void Workspace::reload(const RunInfo& as_read) {
   const QString file = as_read.file;
   const auto stamp = stamps_.find(file);
-  const auto place = place_of(file, as_read.summary.id);
+  const auto place = index_of(file, as_read.summary.id);
   const bool still_shown = stamp != stamps_.end() && stamp->second.same_file(as_read.stamp) && place &&
                            runs_[*place].info->summary.uid == as_read.summary.uid;
   if (!still_shown) return;
@@ -355,11 +355,11 @@ void Workspace::replace_runs(const FileContents& contents) {
   }
   std::erase_if(runs_, of_file);
   std::vector<LoadedRun> now;
-  for (const RunSummary& summary : contents.runs) now.push_back(begun(contents, summary));
+  for (const RunSummary& summary : contents.runs) now.push_back(make_loaded_run(contents, summary));
   runs_.insert(runs_.begin() + place, std::make_move_iterator(now.begin()), std::make_move_iterator(now.end()));
 }
 
-LoadedRun Workspace::begun(const FileContents& contents, const RunSummary& run) {
+LoadedRun Workspace::make_loaded_run(const FileContents& contents, const RunSummary& run) {
   return {std::make_shared<RunInfo>(RunInfo{contents.path, run, {}, contents.stamp}), RunPoints(),
           initially_visible(contents.path, run)};
 }
@@ -374,7 +374,7 @@ bool Workspace::update_runs(FileContents& contents) {
     const auto place = places.find(summary.id);
     const auto known = place == places.end() ? runs_.end() : runs_.begin() + static_cast<std::ptrdiff_t>(place->second);
     if (known == runs_.end()) {
-      runs_.push_back(begun(contents, summary));
+      runs_.push_back(make_loaded_run(contents, summary));
       differ = true;
       continue;
     }
@@ -481,11 +481,11 @@ void Workspace::gather() {
     emit points_changed();
     return;
   }
-  gather_.ask({.parts = checked_ == nullptr ? checked_parts() : std::vector<PointSet::Part>(),
-               .query = query_,
-               .checked = checked_,
-               .visible = nullptr},
-              always_in_background);
+  gather_.request({.parts = checked_ == nullptr ? checked_parts() : std::vector<PointSet::Part>(),
+                   .query = query_,
+                   .checked = checked_,
+                   .visible = nullptr},
+                  always_in_background);
   points_pending_ = true;
   emit points_pending();
 }

@@ -91,7 +91,7 @@ class Workspace : public QObject {
   void set_checked_runs(const CheckedRuns& ticks);
   [[nodiscard]] CheckedRuns ticks() const;
   /// Returns the index of a run in runs(); nullopt if it has not been read. `path` need not be canonical.
-  [[nodiscard]] std::optional<std::size_t> place_of(const QString& path, std::int64_t run) const;
+  [[nodiscard]] std::optional<std::size_t> index_of(const QString& path, std::int64_t run) const;
 
  signals:
   void opened(const QString& path);
@@ -135,7 +135,7 @@ class Workspace : public QObject {
   void take(FileContents& contents, bool first);
   bool update_runs(FileContents& contents);
   /// Returns a newly read run, without points.
-  [[nodiscard]] LoadedRun begun(const FileContents& contents, const RunSummary& run);
+  [[nodiscard]] LoadedRun make_loaded_run(const FileContents& contents, const RunSummary& run);
   /// Returns whether the run is initially visible.
   [[nodiscard]] bool initially_visible(const QString& file, const RunSummary& run);
   void replace_runs(const FileContents& contents);

@@ -25,7 +25,7 @@ FileWatch::FileWatch(Workspace& workspace, QObject* parent) : QObject(parent), w
   debounce_timer_.setInterval(write_delay);
   connect(&watcher_, &QFileSystemWatcher::fileChanged, this, [this] { debounce_timer_.start(); });
   connect(&watcher_, &QFileSystemWatcher::directoryChanged, this, [this] { debounce_timer_.start(); });
-  connect(&debounce_timer_, &QTimer::timeout, this, &FileWatch::look);
+  connect(&debounce_timer_, &QTimer::timeout, this, &FileWatch::check_files);
   connect(&workspace_, &Workspace::runs_changed, this, &FileWatch::watch);
 }
 
@@ -43,7 +43,7 @@ void FileWatch::watch() {
   if (!paths.isEmpty()) watcher_.addPaths(paths);
 }
 
-void FileWatch::look() {
+void FileWatch::check_files() {
   watch();  // watches files that appeared
   const std::map<QString, State> before = known_;
   for (const auto& [file, was] : before) {
@@ -55,8 +55,8 @@ void FileWatch::look() {
 }
 
 void FileWatch::follow(const QString& file, const State& before, const State& now) {
-  if (now.first.size < 0) return emit gone(file);
-  if (before.first.size < 0) emit back(file);
+  if (now.first.size < 0) return emit file_removed(file);
+  if (before.first.size < 0) emit file_restored(file);
   const auto run = std::ranges::find(workspace_.runs(), file, [](const LoadedRun& each) { return each.info->file; });
   // Appended measurements only grow the file.
   const bool other =
@@ -85,10 +85,10 @@ KernelWatch::KernelWatch(QObject* parent) : QObject(parent) {
     written_.insert(path);
     debounce_timer_.start();
   });
-  connect(&debounce_timer_, &QTimer::timeout, this, &KernelWatch::tell);
+  connect(&debounce_timer_, &QTimer::timeout, this, &KernelWatch::emit_saved);
 }
 
-void KernelWatch::tell() {
+void KernelWatch::emit_saved() {
   QStringList there;
   for (const QString& path : std::as_const(written_)) {
     if (QFileInfo::exists(path)) there << path;

@@ -23,14 +23,14 @@ class FileWatch : public QObject {
 
  signals:
   /// The file was removed; its contents stay in memory.
-  void gone(const QString& path);
-  void back(const QString& path);
+  void file_removed(const QString& path);
+  void file_restored(const QString& path);
 
  private:
   /// Stamps of the file and of its write-ahead log.
   using State = std::pair<FileStamp, FileStamp>;
   void watch();
-  void look();
+  void check_files();
   void follow(const QString& file, const State& before, const State& now);
 
   Workspace& workspace_;
@@ -50,7 +50,7 @@ class KernelWatch : public QObject {
   void saved(const QStringList& files);
 
  private:
-  void tell();
+  void emit_saved();
 
   QFileSystemWatcher watcher_;
   QTimer debounce_timer_;

@@ -84,7 +84,7 @@ LessonFile write_lesson_file(const LessonData& points, const LessonRequest& requ
                             .start = request.page.toStdString(),
                             .theme = request.theme.toStdString()}});
     LessonFile file{.path = QString::fromStdString(written.pages.front().file.string()), .problems = {}, .error = {}};
-    for (const lesson::TextProblem& problem : written.problems) file.problems << one_line(qtext(words_of(problem)));
+    for (const lesson::TextProblem& problem : written.problems) file.problems << one_line(qtext(display_text(problem)));
     return file;
   } catch (const std::exception& failure) {
     return {.path = {}, .problems = {}, .error = one_line(QString::fromUtf8(failure.what()))};
@@ -109,7 +109,7 @@ LessonLauncher::LessonLauncher(Workspace& workspace, Banner& banner, QStatusBar&
       banner_(banner),
       status_(status),
       window_(window),
-      shown_(write_task, [this](const LessonFile& written) { tell(written); }),
+      shown_(write_task, [this](const LessonFile& written) { show_written(written); }),
       saved_(write_task, [this](const LessonFile& written) {
         show_outcome(qtext(msg::window::written{.file = one_line(written.path).toStdString()}), written.error);
       }) {
@@ -130,10 +130,10 @@ void LessonLauncher::write_when_loaded() {
   wanted_ = false;
   const bool dark = plot_colors(window_->palette()).dark;
   const LessonRequest request{.theme = dark ? QStringLiteral("dark") : QStringLiteral("light")};
-  shown_.ask({collect_lesson_data(workspace_), request, QString()}, always_in_background);
+  shown_.request({collect_lesson_data(workspace_), request, QString()}, always_in_background);
 }
 
-void LessonLauncher::tell(const LessonFile& written) {
+void LessonLauncher::show_written(const LessonFile& written) {
   if (!written.error.isEmpty()) return show_outcome({}, written.error);
   const std::string file = one_line(written.path).toStdString();
   const bool opened = open_in_browser(written.path);
@@ -149,7 +149,7 @@ void LessonLauncher::save() {
   const QString folder =
       QFileDialog::getExistingDirectory(window_, qtext(msg::window::save_lesson_title{}), default_path());
   if (folder.isEmpty()) return;
-  saved_.ask({collect_lesson_data(workspace_), LessonRequest(), folder}, always_in_background);
+  saved_.request({collect_lesson_data(workspace_), LessonRequest(), folder}, always_in_background);
 }
 
 void LessonLauncher::show_outcome(const QString& words, const QString& error) {

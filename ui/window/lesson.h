@@ -70,7 +70,7 @@ class LessonLauncher : public QObject {
 
  private:
   void write_when_loaded();
-  void tell(const LessonFile& written);
+  void show_written(const LessonFile& written);
   void show_outcome(const QString& words, const QString& error);
 
   Workspace& workspace_;

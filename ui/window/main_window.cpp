@@ -84,13 +84,13 @@ MainWindow::MainWindow(bool remember, QWidget* parent) : QMainWindow(parent), re
   }
   connect(new KernelWatch(this), &KernelWatch::saved, this, &MainWindow::handle_saved_kernels);
   auto* files = new FileWatch(workspace_, this);
-  connect(files, &FileWatch::gone, this, [this](const QString& path) {
+  connect(files, &FileWatch::file_removed, this, [this](const QString& path) {
     banner_->forget(path);
     banner_->add(Banner::Topic::replaced,
                  qtext("{} was removed. Its points stay loaded until you close it.", one_line(path).toStdString()),
                  path);
   });
-  connect(files, &FileWatch::back, this, [this](const QString& path) { banner_->forget(path); });
+  connect(files, &FileWatch::file_restored, this, [this](const QString& path) { banner_->forget(path); });
 }
 
 MainWindow::~MainWindow() = default;
@@ -214,7 +214,7 @@ void MainWindow::follow_collection() {
   const auto show_progress = [this](const QString& words) {
     for (Page* page : pages_) page->show_progress(words, collect_->running());
   };
-  connect(collect_, &CollectPanel::begun, this, [this] { banner_->clear(Banner::Topic::collect); });
+  connect(collect_, &CollectPanel::begin_requested, this, [this] { banner_->clear(Banner::Topic::collect); });
   connect(collect_, &CollectPanel::ceilings_progressed, this, show_progress);
   for (const Page* page : pages_) {
     connect(page, &Page::device_work_requested, collect_, &CollectPanel::measure);
@@ -236,7 +236,7 @@ void MainWindow::follow_collection() {
   });
   connect(collect_, &CollectPanel::ceilings_measured, this,
           [this](const CeilingsTask& /*work*/) { show_page(QStringLiteral("ceilings")); });
-  connect(collect_, &CollectPanel::trouble, this,
+  connect(collect_, &CollectPanel::error_occurred, this,
           [this](const QString& message) { banner_->add(Banner::Topic::collect, message); });
 }
 
@@ -262,7 +262,7 @@ void MainWindow::follow_edits() {
 }
 
 void MainWindow::offer_finished_sweep() {
-  const auto place = sweep_ ? workspace_.place_of(sweep_->file, sweep_->run) : std::nullopt;
+  const auto place = sweep_ ? workspace_.index_of(sweep_->file, sweep_->run) : std::nullopt;
   if (!place) return;
   const LoadedRun& run = workspace_.runs()[*place];
   if (run.info->summary.state == StoredRunState::running) return;

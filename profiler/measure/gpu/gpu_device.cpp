@@ -77,7 +77,7 @@ std::vector<Device::UnknownMetric> GpuDevice::unknown_metrics(std::span<const st
   if (!cupti_) return unknown;  // counters() reports that no counters are available
   const auto ask = [&](const CounterHost& host) {
     for (const std::string& name : names) {
-      if (!host.knows(name)) unknown.push_back({name, host.near(name)});
+      if (!host.knows(name)) unknown.push_back({name, host.similar_names(name)});
     }
   };
   try {
@@ -118,13 +118,13 @@ Result<CeilingSet, CeilingFailure> GpuDevice::ceilings(const CeilingOptions& opt
   std::optional<CeilingBench> bench;
   try {
     session_->context.make_current();
-    bench.emplace(CeilingBench::Place{.runner = session_->runner,
-                                      .builder = *session_->builder,
-                                      .limits = info_.limits,
-                                      .arch = arch_,
-                                      .nvml = nvml_.get(),
-                                      .counters = session_->counters ? &*session_->counters : nullptr,
-                                      .no_counters = no_counters_reason()});
+    bench.emplace(CeilingBench::Resources{.runner = session_->runner,
+                                          .builder = *session_->builder,
+                                          .limits = info_.limits,
+                                          .arch = arch_,
+                                          .nvml = nvml_.get(),
+                                          .counters = session_->counters ? &*session_->counters : nullptr,
+                                          .no_counters = no_counters_reason()});
     CeilingSet set = bench->measure(options, cancel, progress);
     bench.reset();  // frees device memory for the copies
     add_link_ceilings(set, options);

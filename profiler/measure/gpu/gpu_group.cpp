@@ -84,14 +84,14 @@ void GpuGroup::open(int gpus) {
   }
   const FirstContextGuard context_guard(*this);
   for (std::size_t i = gpus_.size(); i < devices.size(); ++i) {
-    std::unique_ptr<Gpu> gpu = made(devices[i]);
+    std::unique_ptr<Gpu> gpu = make_gpu(devices[i]);
     for (const auto& other : gpus_) enable_peer_access(*gpu, *other);
     if (i > 0) uuids_.push_back(device_uuid(cuda_, devices[i]));
     gpus_.push_back(std::move(gpu));
   }
 }
 
-std::unique_ptr<GpuGroup::Gpu> GpuGroup::made(CUdevice device) const {
+std::unique_ptr<GpuGroup::Gpu> GpuGroup::make_gpu(CUdevice device) const {
   auto gpu = std::make_unique<Gpu>();
   gpu->device = device;
   try {

@@ -78,7 +78,7 @@ class GpuGroup {
   /// Scope guard that makes the first GPU's context current.
   class FirstContextGuard;
   /// Creates the resources of a GPU. Throws PointAbort with its UUID.
-  [[nodiscard]] std::unique_ptr<Gpu> made(CUdevice device) const;
+  [[nodiscard]] std::unique_ptr<Gpu> make_gpu(CUdevice device) const;
   void enable_peer_access(const Gpu& one, const Gpu& other) const;
   /// Waits for an event. After a timeout it queries all GPUs, since a fault of one GPU does not stop the others.
   void wait_for(const Event& event, std::chrono::milliseconds limit) const;

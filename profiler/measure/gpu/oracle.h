@@ -44,7 +44,7 @@ class Oracle {
                                            std::chrono::milliseconds limit);
 
   /// Outputs read by the last judge() call. Pre: judge() was called.
-  [[nodiscard]] const KernelOutput& seen() const { return seen_; }
+  [[nodiscard]] const KernelOutput& last_outputs() const { return seen_; }
 
  private:
   struct Key {

@@ -221,7 +221,7 @@ void PlanMemory::upload(const InputGenerator& generator, Tensor tensor, const In
   if (!pool_) pool_ = allocate(cuda_, InputGenerator::pool_size * size);
   cuda_.check(cuda_.cuMemcpyHtoDAsync(pool_.get(), pool.data(), pool.size_bytes(), stream_), "cuMemcpyHtoDAsync");
   for (std::int64_t i = 0; i < instances; ++i) {
-    std::int64_t from = generator.shift(tensor, i);
+    std::int64_t from = generator.pool_offset(tensor, i);
     for (std::int64_t done = 0; done < elements;) {
       const std::int64_t count = std::min(elements - done, pool_elements - from);
       cuda_.check(cuda_.cuMemcpyDtoDAsync(place(i) + static_cast<CUdeviceptr>(done * size),

@@ -62,7 +62,7 @@ class PlanMemory {
   void invalidate_inputs(std::size_t slot);
 
   /// Returns true if the slot still has the buffers of its last fill().
-  [[nodiscard]] bool holds(std::size_t slot) const { return filled_.contains(slot); }
+  [[nodiscard]] bool is_filled(std::size_t slot) const { return filled_.contains(slot); }
   /// Returns true if the noise buffer is allocated and filled.
   [[nodiscard]] bool has_stored_noise() const;
 

@@ -72,7 +72,7 @@ Device::MeasurementResult GpuDevice::measure_deferred(const PointSpec& spec, con
     set_result_from_exception(point.record);
     if (usable_ && session_->group) session_->group->release();
     // The point may have overwritten its inputs or guard areas; do not share them.
-    if (usable_ && session_->workspace.holds(waiting_)) session_->workspace.invalidate_inputs(waiting_);
+    if (usable_ && session_->workspace.is_filled(waiting_)) session_->workspace.invalidate_inputs(waiting_);
   }
   point.record.wall_seconds = seconds_since(begin);
   if (point.counters_pending && waiting_ + 1 < max_session_points) ++waiting_;
@@ -337,7 +337,7 @@ void GpuDevice::verify(PointRecord& record, std::size_t slot, PreparedPoint& poi
   if (problem.pass == Pass::fwd && !early) return;
   // Gradients are accumulated with atomics. A second run must reset them, and give identical bits if determinism is
   // requested.
-  const KernelOutput first = session_->oracle.seen();
+  const KernelOutput first = session_->oracle.last_outputs();
   if (early) {
     // A dependent launch must not find results of the first run.
     session_->workspace.fill(slot, plan, point.inputs);
@@ -347,7 +347,7 @@ void GpuDevice::verify(PointRecord& record, std::size_t slot, PreparedPoint& poi
   if (const CheckResult result = judged(); !result.pass) {
     throw PointAbort(Disposition::incorrect, "point.run_again", "Second run: {}", result.reason);
   }
-  if (problem.deterministic && first != session_->oracle.seen()) {
+  if (problem.deterministic && first != session_->oracle.last_outputs()) {
     throw PointAbort(Disposition::incorrect, "point.other_bits",
                      "A second run gave different bits although deterministic results were requested.");
   }

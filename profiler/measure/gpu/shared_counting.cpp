@@ -76,7 +76,7 @@ void GpuDevice::count_session(Batch& batch) {
 std::vector<std::size_t> GpuDevice::session_members(Batch& batch) {
   std::vector<std::size_t> members;
   std::size_t ranges = CounterCollector::idle_ranges;
-  const auto was_evicted = [this](std::size_t member) { return !session_->workspace.holds(member); };
+  const auto was_evicted = [this](std::size_t member) { return !session_->workspace.is_filled(member); };
   for (std::size_t i = 0; i < batch.records.size() && usable_ && !batch.cancelled; ++i) {
     if (batch.whole[i]) continue;
     if (batch.alone && !members.empty()) break;
@@ -110,7 +110,7 @@ std::vector<std::size_t> GpuDevice::session_members(Batch& batch) {
 
 bool GpuDevice::is_ready(std::size_t slot, const PointRecord& record, const MeasureOptions& options) const {
   const auto found = prepared_.find(slot);
-  if (found == prepared_.end() || !session_->workspace.holds(slot)) return false;
+  if (found == prepared_.end() || !session_->workspace.is_filled(slot)) return false;
   const PreparedPoint& point = *found->second;
   return point.spec == record.spec && point.inputs == inputs_of(record.spec, options, point.plan) &&
          (!counts_write_back(record, options) || session_->workspace.has_stored_noise());

@@ -82,9 +82,9 @@ TEST_F(CounterHostTest, RejectsUnknownNames) {
 }
 
 TEST_F(CounterHostTest, SuggestsSimilarNames) {
-  EXPECT_THAT(host("GH100").near("dram__byte_read.sum"), Contains("dram__bytes_read.sum"));
-  EXPECT_THAT(host("GH100").near("dram__bytes_read.smu"), Contains("dram__bytes_read.sum"));
-  const auto without_rollup = host("GH100").near("dram__bytes_read");
+  EXPECT_THAT(host("GH100").similar_names("dram__byte_read.sum"), Contains("dram__bytes_read.sum"));
+  EXPECT_THAT(host("GH100").similar_names("dram__bytes_read.smu"), Contains("dram__bytes_read.sum"));
+  const auto without_rollup = host("GH100").similar_names("dram__bytes_read");
   EXPECT_EQ(without_rollup.size(), 3U);
   EXPECT_THAT(without_rollup, Each(StartsWith("dram__bytes_read.")));
   for (const std::string& name : without_rollup) EXPECT_TRUE(host("GH100").knows(name)) << name;

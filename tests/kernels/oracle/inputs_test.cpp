@@ -84,7 +84,7 @@ TEST(Inputs, FirstValuesAreFixed) {
   const InputGenerator generator(problem, InputKind::normal, 20220527);
   std::vector<std::uint16_t> q(50UL * 32);
   generator.fill(Tensor::q, 3, q);
-  EXPECT_EQ(generator.shift(Tensor::q, 3), 25'983);
+  EXPECT_EQ(generator.pool_offset(Tensor::q, 3), 25'983);
   EXPECT_EQ(std::vector(q.begin(), q.begin() + 4), (std::vector<std::uint16_t>{16587, 12702, 13726, 47754}));
 }
 
@@ -118,12 +118,12 @@ TEST(Inputs, FillIsPoolShiftedByInstance) {
   std::vector<std::uint16_t> out(3000UL * 64);  // exceeds the pool, which wraps around
   wrapping.fill(Tensor::q, 5, out);
   const auto pool = wrapping.pool(Tensor::q);
-  const std::int64_t shift = wrapping.shift(Tensor::q, 5);
+  const std::int64_t shift = wrapping.pool_offset(Tensor::q, 5);
   ASSERT_EQ(static_cast<std::int64_t>(pool.size()), InputGenerator::pool_size);
   for (std::size_t e = 0; e < out.size(); ++e) {
     ASSERT_EQ(out[e], pool[(static_cast<std::size_t>(shift) + e) % pool.size()]) << e;
   }
-  for (std::int64_t instance = 0; instance < 8; ++instance) shifts.insert(generator.shift(Tensor::q, instance));
+  for (std::int64_t instance = 0; instance < 8; ++instance) shifts.insert(generator.pool_offset(Tensor::q, instance));
   EXPECT_EQ(shifts.size(), 8U);
 }
 

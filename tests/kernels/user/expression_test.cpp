@@ -19,13 +19,13 @@ using ::testing::HasSubstr;
 
 const Variables known{{"n", 1000}, {"br", 64}, {"zero", 0}, {"huge", std::numeric_limits<std::int64_t>::max()}};
 
-std::int64_t integer(const std::string& text) {
+std::int64_t evaluate_integer(const std::string& text) {
   const auto parsed = Expression::parse(text);
   if (!parsed) {
     ADD_FAILURE() << text << ": " << parsed.error();
     return -1;
   }
-  const auto value = parsed->integer(known);
+  const auto value = parsed->evaluate_integer(known);
   if (value) return *value;
   ADD_FAILURE() << text << ": " << value.error();
   return -1;
@@ -35,7 +35,7 @@ std::int64_t integer(const std::string& text) {
 std::string expression_error(const std::string& text) {
   const auto parsed = Expression::parse(text);
   if (!parsed) return english_text(parsed.error());
-  const auto value = parsed->integer(known);
+  const auto value = parsed->evaluate_integer(known);
   return value ? "" : english_text(value.error());
 }
 
@@ -66,13 +66,13 @@ TEST(Expression, MatchesC) {
       {"1 ? 2 ? 3 : 4 : 5", 3},
       {"0 ? 1 : 0 ? 2 : 3", 3},
   };
-  for (const auto& [text, value] : cases) EXPECT_EQ(integer(text), value) << text;
+  for (const auto& [text, value] : cases) EXPECT_EQ(evaluate_integer(text), value) << text;
 }
 
 TEST(Expression, EvaluatesLazily) {
-  EXPECT_EQ(integer("zero > 0 ? n / zero : n"), 1000);
-  EXPECT_EQ(integer("zero != 0 && n / zero > 3"), 0);
-  EXPECT_EQ(integer("zero == 0 || n / zero > 3"), 1);
+  EXPECT_EQ(evaluate_integer("zero > 0 ? n / zero : n"), 1000);
+  EXPECT_EQ(evaluate_integer("zero != 0 && n / zero > 3"), 0);
+  EXPECT_EQ(evaluate_integer("zero == 0 || n / zero > 3"), 1);
   EXPECT_THAT(expression_error("zero == 0 ? n / zero : n"), HasWords("zero"));
   EXPECT_THAT(expression_error("n / zero > 3 || 1"), HasWords("zero"));
 }
@@ -80,9 +80,9 @@ TEST(Expression, EvaluatesLazily) {
 TEST(Expression, RealDivisionIsExact) {
   const auto scale = Expression::parse("1 / sqrt(br + 2) * 1.5");
   ASSERT_TRUE(scale.ok());
-  EXPECT_DOUBLE_EQ(*scale->real(known), 1.5 / std::sqrt(66.0));
-  EXPECT_FALSE(scale->integer(known).ok());
-  EXPECT_FALSE(Expression::parse("1 / zero")->real(known).ok());
+  EXPECT_DOUBLE_EQ(*scale->evaluate_real(known), 1.5 / std::sqrt(66.0));
+  EXPECT_FALSE(scale->evaluate_integer(known).ok());
+  EXPECT_FALSE(Expression::parse("1 / zero")->evaluate_real(known).ok());
 }
 
 TEST(Expression, UndefinedResultsAreErrors) {
@@ -90,7 +90,7 @@ TEST(Expression, UndefinedResultsAreErrors) {
                            "(-huge - 1) / -1", "1.5 + 1"}) {
     EXPECT_THAT(expression_error(text), HasSubstr(text));
   }
-  EXPECT_EQ(integer("huge - 1 + 1"), std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(evaluate_integer("huge - 1 + 1"), std::numeric_limits<std::int64_t>::max());
 }
 
 TEST(Expression, ErrorsHavePositions) {

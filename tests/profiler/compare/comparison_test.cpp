@@ -275,7 +275,8 @@ TEST(Comparison, AlignsBySharedKeys) {
       runs_of({{fa1(1000), timed(fixtures::spec("fa1", 512, 64), 1100), timed(fixtures::spec("fa2", 512), 500),
                 timed(fixtures::spec("fa2", 512, 64), 550)}});
   const auto [table, result] = compared(points, {0, 1}, {2, 3});
-  EXPECT_THAT(request_for(table, {0, 1}, {2, 3}).alignment.words(), ElementsAre("problem", "tile", "knobs", "device"));
+  EXPECT_THAT(request_for(table, {0, 1}, {2, 3}).alignment.keywords(),
+              ElementsAre("problem", "tile", "knobs", "device"));
   ASSERT_EQ(result.pairs.size(), 2U);
   EXPECT_TRUE(result.pairs[0].paired);  // same recording
   EXPECT_THAT(result.pairs[0].base, ElementsAre(0U));
@@ -308,7 +309,8 @@ TEST(Comparison, RejectsUnknownAlignmentKey) {
   ASSERT_FALSE(wrong.ok());
   EXPECT_THAT(text(wrong.error()), HasSubstr("heads_w"));
   EXPECT_THAT(text(wrong.error()), HasSubstr("heads_q"));
-  EXPECT_THAT(parse_alignment(Words{"N", "device"}, table, rows, rows)->words(), ElementsAre("n_q", "n_k", "device"));
+  EXPECT_THAT(parse_alignment(Words{"N", "device"}, table, rows, rows)->keywords(),
+              ElementsAre("n_q", "n_k", "device"));
 }
 
 TEST(Comparison, ListsSkippedRowsWithReason) {
@@ -490,8 +492,8 @@ TEST(Comparison, ListsDifferentClocks) {
   const std::vector<Difference> found = compared(points, {0}, {1}).result.differences;
   const auto clock = std::ranges::find(found, name, &Difference::name);
   ASSERT_NE(clock, found.end());
-  EXPECT_EQ(words_of(clock->base), "1980 MHz");
-  EXPECT_EQ(words_of(clock->other), "1710 MHz");
+  EXPECT_EQ(display_text(clock->base), "1980 MHz");
+  EXPECT_EQ(display_text(clock->other), "1710 MHz");
   EXPECT_EQ(std::ranges::count(compared(points, {0}, {2}).result.differences, name, &Difference::name), 0);
 }
 
@@ -513,13 +515,13 @@ TEST(Comparison, ListsDifferentConditions) {
   const std::vector<Difference> differences = compare(table, request).differences;
   ASSERT_EQ(differences.size(), 3U);
   EXPECT_EQ(text(differences[0].name), text(msg::difference::gpu{}));
-  EXPECT_EQ(words_of(differences[0].other), "NVIDIA A100");
+  EXPECT_EQ(display_text(differences[0].other), "NVIDIA A100");
   EXPECT_EQ(text(differences[1].name), text(driver));
-  EXPECT_EQ(words_of(differences[1].base), "580");
-  EXPECT_EQ(words_of(differences[1].other), "570");
+  EXPECT_EQ(display_text(differences[1].base), "580");
+  EXPECT_EQ(display_text(differences[1].other), "570");
   EXPECT_EQ(text(differences[2].name), text(msg::difference::kernel_sources{}));
-  EXPECT_EQ(words_of(differences[2].base), "");
-  EXPECT_EQ(words_of(differences[2].other), "1/1");
+  EXPECT_EQ(display_text(differences[2].base), "");
+  EXPECT_EQ(display_text(differences[2].other), "1/1");
 }
 
 }  // namespace

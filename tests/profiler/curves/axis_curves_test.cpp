@@ -74,8 +74,8 @@ TEST(AxisCurves, OtherTileSideIsFacet) {
   const PointAxis br = axis_with_key("br");
   ProblemFilter filter(all_curve_facets(), br.facet);
   filter.restrict_to(fixed_curve_facets(br, nullptr), br.facet);
-  filter.choose(filter.place_of("bc"), "32");
-  filter.choose(filter.place_of("n"), "2048");
+  filter.choose(filter.index_of("bc"), "32");
+  filter.choose(filter.index_of("n"), "2048");
   filter.update(table, table.rows());
   const CurveSet set = build_curves(table, filter.rows(),
                                     {.axis = br, .metric = "time_median_ns", .algorithms = {"fa2"}, .model = true});

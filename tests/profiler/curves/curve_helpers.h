@@ -25,7 +25,7 @@ struct Drawn {
         const std::vector<std::pair<std::string, std::string>>& choices = {})
       : table(points.table()), records(points.records()) {
     ProblemFilter filter(curve_facets(), key_length_facet());
-    for (const auto& [field, value] : choices) filter.choose(filter.place_of(field), value);
+    for (const auto& [field, value] : choices) filter.choose(filter.index_of(field), value);
     filter.update(table, table.rows());
     rows = filter.rows();
     set = build_curves(table, rows, request);

@@ -24,7 +24,7 @@ using ::testing::StartsWith;
 
 std::vector<std::string> problems_of(const LessonTexts& texts) {
   std::vector<std::string> lines;
-  for (const TextProblem& problem : texts.problems) lines.push_back(english_text(words_of(problem)));
+  for (const TextProblem& problem : texts.problems) lines.push_back(english_text(display_text(problem)));
   return lines;
 }
 

@@ -27,8 +27,9 @@ using ::testing::StartsWith;
 std::vector<std::string> read_results(const std::filesystem::path& folder) {
   std::vector<std::string> lines;
   for (const auto& file : read_lesson_texts(folder)) {
-    lines.push_back(file.path + ": " +
-                    (file.trouble.empty() ? std::to_string(file.text.size()) + " bytes" : english_text(file.trouble)));
+    lines.push_back(
+        file.path + ": " +
+        (file.read_error.empty() ? std::to_string(file.text.size()) + " bytes" : english_text(file.read_error)));
   }
   return lines;
 }

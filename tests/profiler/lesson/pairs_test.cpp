@@ -120,12 +120,12 @@ AttentionProblem square(std::int64_t n, std::int64_t heads = 1, std::int64_t bat
 
 TEST(Ledger, SizesOfOneHead) {
   const Ledger ledger = ledger_of(square(8192));
-  EXPECT_EQ(ledger.find(Tensor::s)->one(), 128 * mib);
-  EXPECT_EQ(ledger.find(Tensor::p)->one(), 128 * mib);
+  EXPECT_EQ(ledger.find(Tensor::s)->matrix_bytes(), 128 * mib);
+  EXPECT_EQ(ledger.find(Tensor::p)->matrix_bytes(), 128 * mib);
   EXPECT_EQ(ledger.score_traffic_bytes(), 512 * mib);
-  EXPECT_EQ(ledger.find(Tensor::q)->one(), mib);
-  EXPECT_EQ(ledger.find(Tensor::m)->one() + ledger.find(Tensor::l)->one(), 64 * 1024);
-  EXPECT_EQ(ledger.find(Tensor::lse)->one(), 32 * 1024);
+  EXPECT_EQ(ledger.find(Tensor::q)->matrix_bytes(), mib);
+  EXPECT_EQ(ledger.find(Tensor::m)->matrix_bytes() + ledger.find(Tensor::l)->matrix_bytes(), 64 * 1024);
+  EXPECT_EQ(ledger.find(Tensor::lse)->matrix_bytes(), 32 * 1024);
   EXPECT_EQ(ledger.find(Tensor::dq), nullptr);
 }
 
@@ -140,13 +140,13 @@ TEST(Ledger, HeadsAndGroups) {
   EXPECT_EQ(ledger_of(square(4096, 32, 8)).find(Tensor::s)->all(), std::int64_t{8} << 30);
   AttentionProblem grouped = square(2048, 8);
   grouped.heads_kv = 2;
-  EXPECT_EQ(ledger_of(grouped).kept(), (8 + 2 + 2 + 8) * (mib / 4));
+  EXPECT_EQ(ledger_of(grouped).tensor_bytes(), (8 + 2 + 2 + 8) * (mib / 4));
 }
 
 TEST(Ledger, MatchesStandardAttentionBytes) {
   // 4 N^2 + 4 N d: the ledger's sum equals the papers' count.
   const Ledger ledger = ledger_of(square(1000, 3));
-  EXPECT_EQ(ledger.score_traffic_bytes() + ledger.kept(), standard_attention_bytes(ledger.problem));
+  EXPECT_EQ(ledger.score_traffic_bytes() + ledger.tensor_bytes(), standard_attention_bytes(ledger.problem));
 }
 
 TEST(Hierarchy, FallsBackToDatasheet) {

@@ -28,7 +28,7 @@ using ::testing::Not;
 
 std::vector<std::string> problem_lines(const LessonTexts& texts) {
   std::vector<std::string> lines;
-  for (const TextProblem& problem : texts.problems) lines.push_back(english_text(words_of(problem)));
+  for (const TextProblem& problem : texts.problems) lines.push_back(english_text(display_text(problem)));
   return lines;
 }
 
@@ -60,7 +60,7 @@ TEST(LessonTexts, BothLanguagesAreComplete) {
     EXPECT_THAT(problem_lines(*texts), IsEmpty()) << texts->language;
     EXPECT_EQ(texts->steps.size(), 8U);
     EXPECT_EQ(texts->claims.size(), 12U);
-    for (const auto& [key, word] : en.words) EXPECT_NE(texts->word(key).front(), '[') << texts->language << key;
+    for (const auto& [key, word] : en.words) EXPECT_NE(texts->label_text(key).front(), '[') << texts->language << key;
     for (const Step& step : texts->steps) {
       for (const Block& block : step.blocks) {
         for (const Choice& choice : block.question.choices) EXPECT_FALSE(choice.explanation.empty()) << step.slug;
@@ -89,7 +89,8 @@ TEST(LessonValues, FollowSettingAndData) {
   EXPECT_FALSE(find_value("dram_latency")->of(setting, evidence));
   EXPECT_EQ(find_value("nothing"), nullptr);
   std::set<std::pair<std::int64_t, std::int64_t>> settings;
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) settings.emplace(varied(setting, seed).n, varied(setting, seed).d);
+  for (std::uint64_t seed = 1; seed <= 20; ++seed)
+    settings.emplace(vary_setting(setting, seed).n, vary_setting(setting, seed).d);
   EXPECT_GT(settings.size(), 10U);
 }
 
@@ -103,7 +104,7 @@ TEST(LessonSeeds, VaryQuestionsAndKeepAnswers) {
         std::set<std::string> prompts;
         std::set<std::vector<std::size_t>> orders;
         for (std::uint64_t seed = 0; seed < 6; ++seed) {
-          const Setting setting = varied(step.setting, seed);
+          const Setting setting = vary_setting(step.setting, seed);
           EXPECT_LT(3 * setting.d, 4 * setting.tile) << "S and P are most of what standard attention moves";
           prompts.insert(
               line_html(block.question.prompt,

@@ -267,7 +267,7 @@ TEST(MakePlan, NonNumericAxes) {
   ASSERT_EQ(points.size(), 1U);
   EXPECT_EQ(points[0].problem.dtype, DType::bf16);
   EXPECT_EQ(points[0].problem.mask, Mask::causal);
-  EXPECT_EQ(points[0].knobs.word(knob::raster), "heads_fastest");
+  EXPECT_EQ(points[0].knobs.named_value(knob::raster), "heads_fastest");
 }
 
 TEST(MakePlan, EveryAxisReachesItsField) {
@@ -541,7 +541,7 @@ TEST(Presets, LawVariesNDAndM) {
     memories.insert(*m);
   }
   for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
-    EXPECT_EQ(varied.contains(algorithm->name()), algorithm->facts().in(Group::law)) << algorithm->name();
+    EXPECT_EQ(varied.contains(algorithm->name()), algorithm->facts().in_group(Group::law)) << algorithm->name();
   }
   for (const auto& [name, axes] : varied) {
     EXPECT_THAT(axes[0], ElementsAre(3072, 6144, 12288)) << name;

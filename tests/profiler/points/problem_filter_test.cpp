@@ -20,7 +20,7 @@ ProblemFilter curves_filter() {
 }
 
 const ProblemFilter::State& state_of(const ProblemFilter& filter, std::string_view field) {
-  return filter.state(filter.place_of(field));
+  return filter.state(filter.index_of(field));
 }
 
 std::string chosen(const ProblemFilter& filter, std::string_view field) {
@@ -43,7 +43,7 @@ TEST(ProblemFilter, OptionsDependOnEarlierChoices) {
   EXPECT_EQ(chosen(filter, "d"), "64");
   EXPECT_THAT(filter.options("Mask"), testing::ElementsAre("full"));
   EXPECT_EQ(filter.rows(), (std::vector<Row>{0, 1, 2}));
-  filter.choose(filter.place_of("d"), "128");
+  filter.choose(filter.index_of("d"), "128");
   filter.update(table, table.rows());
   EXPECT_EQ(state_of(filter, "d").options.size(), 2U);
   EXPECT_EQ(chosen(filter, "mask"), "causal");
@@ -118,7 +118,7 @@ TEST(ProblemFilter, MasksWithEqualShortTextsStayDistinct) {
   EXPECT_EQ(options[0].text, options[1].text);
   std::set<std::string> stems;
   for (Row row = 0; row < table.size(); ++row) {
-    filter.choose(filter.place_of("mask"), to_string(table.problem(row).mask));
+    filter.choose(filter.index_of("mask"), to_string(table.problem(row).mask));
     filter.update(table, table.rows());
     EXPECT_EQ(filter.rows(), std::vector<Row>{row});
     stems.insert(filter.stem());
@@ -155,11 +155,11 @@ TEST(ProblemFilter, NewPointsDoNotChangeChoices) {
   const PointTable table = points.table();
   filter.update(table, table.rows());
   EXPECT_EQ(chosen(filter, "d"), "64") << "although d 128 now has more N";
-  EXPECT_EQ(filter.chosen(filter.place_of("d")), "") << "an automatic choice";
-  filter.choose(filter.place_of("d"), "128");
+  EXPECT_EQ(filter.chosen(filter.index_of("d")), "") << "an automatic choice";
+  filter.choose(filter.index_of("d"), "128");
   filter.update(table, table.rows());
   EXPECT_EQ(chosen(filter, "d"), "128");
-  filter.choose(filter.place_of("d"), "");
+  filter.choose(filter.index_of("d"), "");
   filter.update(table, table.rows());
   EXPECT_EQ(chosen(filter, "d"), "128") << "automatic: the value with the largest coverage";
 }
@@ -198,7 +198,7 @@ TEST(ProblemFilter, WithoutPointsThereAreNoChoices) {
   EXPECT_EQ(filter.state(0).current, -1);
   EXPECT_EQ(filter.summary(), "");
   EXPECT_EQ(filter.stem(), "");
-  EXPECT_EQ(filter.place_of("no such field"), filter.facets().size());
+  EXPECT_EQ(filter.index_of("no such field"), filter.facets().size());
   EXPECT_TRUE(filter.options("no such field").empty());
 }
 

@@ -88,7 +88,7 @@ TEST(UnitUtilization, CountedBoundUsesTheWholeTime) {
   EXPECT_EQ(bound.busiest.metric->key, "tensor_utilization_pct");
   EXPECT_DOUBLE_EQ(bound.busiest.value, 54);
   EXPECT_FALSE(bound.binds);
-  EXPECT_EQ(words_of(bound), Message(msg::bound::counted_alone{.counted = Message(msg::bound::latency{})}));
+  EXPECT_EQ(display_text(bound), Message(msg::bound::counted_alone{.counted = Message(msg::bound::latency{})}));
 }
 
 TEST(UnitUtilization, CountedUtilizationUsesTheWholeTime) {
@@ -122,14 +122,15 @@ TEST(UnitUtilization, ReportsContradictingBounds) {
     return Message(msg::bound::unit_at{.percent = percent, .unit = find_metric(unit)->label()});
   };
   const char* const tensor = "tensor_utilization_pct";
-  EXPECT_EQ(words_of(*same), Message(msg::bound::agree{.counted = at(tensor, "72"), .predicted = at(tensor, "70")}));
+  EXPECT_EQ(display_text(*same),
+            Message(msg::bound::agree{.counted = at(tensor, "72"), .predicted = at(tensor, "70")}));
   const auto other = compare_bounds(counted({{"model_tensor_utilization_pct", 70},
                                              {"model_dram_utilization_pct", 20},
                                              {"tensor_utilization_pct", 31},
                                              {"dram_utilization_pct", 82}}));
   ASSERT_TRUE(other);
   EXPECT_FALSE(other->agree);
-  EXPECT_EQ(words_of(*other),
+  EXPECT_EQ(display_text(*other),
             Message(msg::bound::differ{.counted = at("dram_utilization_pct", "82"), .predicted = at(tensor, "70")}));
   const auto agree = [](Counts values) { return compare_bounds(counted(values))->agree; };
   EXPECT_TRUE(

@@ -110,8 +110,8 @@ TEST(ReportBaseline, ShowsAnswerAndWorstRows) {
               Contains(HasSubstr("out-of-memory")));
   const MarkdownFiles files = to_markdown(document, "x");
   EXPECT_THAT(files.text, AllOf(HasSubstr("| SLOWER |"), HasSubstr("(<x/verdicts-1.csv>)")));
-  const auto attached = std::ranges::find(files.beside, "verdicts-1.csv", &MarkdownFiles::File::name);
-  ASSERT_NE(attached, files.beside.end());
+  const auto attached = std::ranges::find(files.attachments, "verdicts-1.csv", &MarkdownFiles::File::name);
+  ASSERT_NE(attached, files.attachments.end());
   EXPECT_THAT(attached->content, HasSubstr("\"1.2500 ["));
 }
 
@@ -333,7 +333,7 @@ TEST(ReportChecks, UsesMeasuredCeilings) {
   const Figure measured = roofs();
   const auto& lines = std::get<LineChart>(measured.chart.picture).lines;
   EXPECT_TRUE(std::ranges::any_of(lines, [&](const Line& line) {
-    return !line.marks.empty() && line.marks.front().said.find("3.30 TB/s, " + here) != std::string::npos;
+    return !line.marks.empty() && line.marks.front().read_out_text.find("3.30 TB/s, " + here) != std::string::npos;
   }));
   input.ceilings.front().device_id = "another";
   const std::string elsewhere = text(msg::report::roof_same_model{.device = set.device_name, .time = set.measured_at});

@@ -35,7 +35,7 @@ Document document_of(const std::vector<PointRecord>& records, const Request& req
 
 std::string words_of(const Paragraph& paragraph) {
   std::string all;
-  for (const Words& words : paragraph.words) all += words.text;
+  for (const LinkedText& words : paragraph.words) all += words.text;
   return all;
 }
 

@@ -57,7 +57,7 @@ TEST(Report, LinksRatiosToPoints) {
               MatchesMessage(msg::report::bytes_at{.device = "H200", .n = "16384", .problem = "*"}));
   const auto& first = std::get<Paragraph>(document.answer.at(2));
   std::vector<analysis::Row> rows;
-  for (const Words& words : first.words) {
+  for (const LinkedText& words : first.words) {
     if (words.row) rows.push_back(*words.row);
   }
   ASSERT_EQ(rows.size(), 2U) << words_of(first);
@@ -142,7 +142,8 @@ TEST(Report, ReadOutsHaveExactValues) {
     for (const Mark& mark : line.marks) {
       if (line.provenance == Provenance::modeled) continue;
       ++measured;
-      EXPECT_THAT(mark.said, AllOf(HasSubstr(exact_text(mark.y) + " byte"), HasSubstr("N " + exact_text(mark.x))));
+      EXPECT_THAT(mark.read_out_text,
+                  AllOf(HasSubstr(exact_text(mark.y) + " byte"), HasSubstr("N " + exact_text(mark.x))));
       EXPECT_TRUE(std::ranges::any_of(records, [&](const PointRecord& record) {
         const auto bytes = dram_traffic(record);
         return bytes && bytes->value == mark.y && static_cast<double>(record.spec.problem.n_k) == mark.x;
@@ -159,9 +160,9 @@ TEST(Report, MapsShowValuesAndReasons) {
   bool refused = false;
   for (const auto& row : std::get<HeatMap>(maps.front().chart.picture).cells) {
     for (const MapCell& cell : row) {
-      if (!cell.value && !cell.said.empty()) {
+      if (!cell.value && !cell.read_out_text.empty()) {
         refused = true;
-        EXPECT_THAT(cell.said, HasSubstr(": ")) << "the reason";
+        EXPECT_THAT(cell.read_out_text, HasSubstr(": ")) << "the reason";
       }
     }
   }
@@ -266,7 +267,7 @@ TEST(Report, DatasheetPeakIsUpperBound) {
       for (const Line& line : std::get<LineChart>(figure.chart.picture).lines) {
         for (const Mark& mark : line.marks) {
           for (const Bound bound : {Bound::mma_sync, Bound::wgmma, Bound::tensor}) {
-            if (matches(mark.said, nearest_roof(bound))) bounds.insert(bound);
+            if (matches(mark.read_out_text, nearest_roof(bound))) bounds.insert(bound);
           }
         }
       }
@@ -369,7 +370,7 @@ TEST(Report, EscapesFileTexts) {
   const MarkdownFiles files = to_markdown(*document, "figures");
   EXPECT_EQ(files.text.find("<script>"), std::string::npos);
   EXPECT_EQ(files.text.find("](javascript"), std::string::npos);
-  for (const MarkdownFiles::File& file : files.beside) {
+  for (const MarkdownFiles::File& file : files.attachments) {
     EXPECT_TRUE(file.name.ends_with(".csv") || file.content.find("<script") == std::string::npos) << file.name;
   }
 }

@@ -209,7 +209,7 @@ TEST(Roofline, SharesAreSortedByBound) {
   EXPECT_NEAR(point.shares[2].ns, 100e3, 1e-6);
   EXPECT_EQ(point.shares[3].bound, Bound::exp2);
   EXPECT_NEAR(point.shares[3].ns, 67108.864, 1e-3);
-  EXPECT_NEAR(point.reached(), 0.6872, 1e-4);
+  EXPECT_NEAR(point.roof_share(), 0.6872, 1e-4);
 }
 
 TEST(Roofline, RepeatedPointsUseTheFaster) {

@@ -17,10 +17,10 @@ namespace attnscope::analysis {
 namespace {
 
 TEST(RecordingNoise, AveragesFasterHalf) {
-  EXPECT_DOUBLE_EQ(place_of({5}), 5);
-  EXPECT_DOUBLE_EQ(place_of({9, 2}), 2);
-  EXPECT_DOUBLE_EQ(place_of({4, 1, 100, 2}), 1.5);
-  EXPECT_DOUBLE_EQ(place_of({4, 1, 100, 2, 3}), 1.5);
+  EXPECT_DOUBLE_EQ(recording_log_time({5}), 5);
+  EXPECT_DOUBLE_EQ(recording_log_time({9, 2}), 2);
+  EXPECT_DOUBLE_EQ(recording_log_time({4, 1, 100, 2}), 1.5);
+  EXPECT_DOUBLE_EQ(recording_log_time({4, 1, 100, 2, 3}), 1.5);
   EXPECT_NEAR(log_time_of_medians({100, 400, 1000, 900}), std::log(200), 1e-12);
 }
 

@@ -27,7 +27,7 @@ struct Mapped {
 
   [[nodiscard]] const TileCell& at(int br, int bc) const { return map.at(place(br, bc)); }
   [[nodiscard]] TileMap::Place place(int br, int bc) const {
-    return {map.y.place_of(static_cast<double>(br)), map.x.place_of(static_cast<double>(bc))};
+    return {map.y.index_of(static_cast<double>(br)), map.x.index_of(static_cast<double>(bc))};
   }
 
   [[nodiscard]] const PointRecord& record(Row row) const { return records[row]; }

@@ -167,7 +167,7 @@ class RequestQueueTest : public ::testing::Test {
     std::vector<std::string> ids;
     while (const auto next = queue.take({})) {
       ids.push_back(next->id);
-      queue.answered();
+      queue.mark_answered();
     }
     return ids;
   }
@@ -190,7 +190,7 @@ TEST_F(RequestQueueTest, RejectsDuplicateIds) {
   EXPECT_THAT(text(queue.add(request("a"))), HasSubstr("'a'"));
   ASSERT_TRUE(queue.take({}));
   EXPECT_FALSE(queue.add(request("a")).empty());
-  queue.answered();
+  queue.mark_answered();
   EXPECT_TRUE(queue.add(request("a")).empty());
 }
 
@@ -204,7 +204,7 @@ TEST_F(RequestQueueTest, CancelsWaitingAndSignalsInFlight) {
   EXPECT_TRUE(queue.cancel("a", note));
   EXPECT_TRUE(queue.in_flight().cancelled());
   EXPECT_THAT(gone, ElementsAre("b")) << "the measuring thread reports its result";
-  queue.answered();
+  queue.mark_answered();
   ASSERT_EQ(queue.take({})->id, "c");
   EXPECT_FALSE(queue.in_flight().cancelled()) << "each request has its own token";
   session.cancel();
@@ -236,7 +236,7 @@ TEST_F(RequestQueueTest, DrainedWhenClosedAndAnswered) {
   EXPECT_FALSE(queue.drained());
   ASSERT_TRUE(queue.take({}));
   EXPECT_FALSE(queue.drained());
-  queue.answered();
+  queue.mark_answered();
   EXPECT_TRUE(queue.drained());
 }
 

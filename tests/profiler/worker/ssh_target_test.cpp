@@ -16,12 +16,12 @@ TEST(SshTarget, HostAndDevice) {
   ASSERT_TRUE(plain.ok());
   EXPECT_EQ(plain->host, "gpubox");
   EXPECT_EQ(plain->device, "");
-  EXPECT_EQ(plain->word(), "ssh:gpubox");
+  EXPECT_EQ(plain->device_argument(), "ssh:gpubox");
   const auto whole = parse_ssh_target("ssh:ada@gpu-7.lab.example/simulated:A100 80GB");
   ASSERT_TRUE(whole.ok());
   EXPECT_EQ(whole->host, "ada@gpu-7.lab.example");
   EXPECT_EQ(whole->device, "simulated:A100 80GB");
-  EXPECT_EQ(whole->word(), "ssh:ada@gpu-7.lab.example/simulated:A100 80GB");
+  EXPECT_EQ(whole->device_argument(), "ssh:ada@gpu-7.lab.example/simulated:A100 80GB");
 }
 
 // Options of ssh, shell syntax, nested targets or empty names.

@@ -83,7 +83,7 @@ class FakeLink : public Link {
   }
   [[nodiscard]] std::chrono::steady_clock::time_point now() const override { return begin_ + waited_; }
   void kill_peer() override { fake_worker_.abandoned = true; }
-  End end() override { return {.exit_code = 255, .stderr_tail = "first\nConnection reset by peer\n"}; }
+  ExitStatus end() override { return {.exit_code = 255, .stderr_tail = "first\nConnection reset by peer\n"}; }
 
  private:
   FakeWorker& fake_worker_;

@@ -96,7 +96,7 @@ const std::map<std::pair<std::int64_t, int>, double> changed_factors{
 TEST_F(ComparePageTest, TableShowsRegressionsFirst) {
   const QAbstractItemModelTester tester(page.table()->model());
   open_two_runs(changed_factors);
-  ASSERT_EQ(page.words(), QString());
+  ASSERT_EQ(page.replacement_text(), QString());
   EXPECT_EQ(page.comparison()->base_name(), "before") << "the older run";
   EXPECT_EQ(column("verdict"),
             (QStringList{"SLOWER", "SLOWER", "FASTER", "FASTER", "UNDECIDED", "UNDECIDED", not_compared}));
@@ -118,10 +118,11 @@ TEST_F(ComparePageTest, TableShowsRegressionsFirst) {
                 1);
   const QStringList lines = page.summary().split('\n');
   EXPECT_TRUE(lines.contains(qtext(msg::compare::nothing_differs{}))) << page.summary().toStdString();
-  EXPECT_TRUE(lines.contains(qtext(msg::compare_page::common{.settings = page.shown().common().toStdString()})))
+  EXPECT_TRUE(
+      lines.contains(qtext(msg::compare_page::common{.settings = page.shown().common_settings().toStdString()})))
       << page.summary().toStdString();
-  EXPECT_TRUE(page.shown().common().contains("d 128")) << page.shown().common().toStdString();
-  EXPECT_FALSE(page.shown().common().contains("N ")) << "it varies";
+  EXPECT_TRUE(page.shown().common_settings().contains("d 128")) << page.shown().common_settings().toStdString();
+  EXPECT_FALSE(page.shown().common_settings().contains("N ")) << "it varies";
   EXPECT_EQ(page.model().find_column_index("ratio"), 1) << "the second column, before all settings";
   EXPECT_FALSE(page.summary_view().folded());
   page.resize(960, 420);
@@ -165,7 +166,7 @@ TEST_F(ComparePageTest, UsesTheMarginAndTheLastRequest) {
   page.settle();
   EXPECT_DOUBLE_EQ(page.comparison()->view.margin, 0.45);
   EXPECT_EQ(column("verdict").count("SLOWER"), 1) << "only 1.6 exceeds the margin";
-  EXPECT_TRUE(page.settled());
+  EXPECT_TRUE(page.is_up_to_date());
 }
 
 TEST_F(ComparePageTest, ComparesEachCandidateWithTheBaseline) {
@@ -210,7 +211,7 @@ TEST_F(ComparePageTest, SidesCanBeAlgorithmsOrGpusOfOneRun) {
     points.push_back(point_with_time(fixtures::spec("fa2", n), 1e6));
   }
   open({{"one", points}});
-  ASSERT_EQ(page.words(), QString());
+  ASSERT_EQ(page.replacement_text(), QString());
   EXPECT_EQ(page.comparison()->axis().key, "algorithm");
   EXPECT_EQ(page.comparison()->base_name(), "FA1");
   EXPECT_EQ(column("verdict"), (QStringList{"FASTER", "FASTER"}));
@@ -333,7 +334,7 @@ TEST_F(ComparePageTest, RestoresChoices) {
 
 TEST_F(ComparePageTest, EscapesFileNames) {
   open({{"<b>one</b>", grid_of(unchanged_factors)}, {"<img src=x>", grid_of(changed_factors)}});
-  ASSERT_EQ(page.words(), QString());
+  ASSERT_EQ(page.replacement_text(), QString());
   for (const QLabel* label : page.findChildren<QLabel*>()) {
     if (label->text().contains("<img")) {
       EXPECT_EQ(label->textFormat(), Qt::PlainText);

@@ -31,10 +31,10 @@ class DoctorPageTest : public WindowTest {
   /// Shows the page, and waits for its checks.
   static DoctorPage& open_page(MainWindow& window) {
     auto& page = page_of<DoctorPage>(window);
-    QSignalSpy looked(&page, &DoctorPage::looked);
+    QSignalSpy checks_finished(&page, &DoctorPage::checks_finished);
     window.show();
     window.show_page(QStringLiteral("doctor"));
-    EXPECT_TRUE(!looked.isEmpty() || looked.wait(patience_ms));
+    EXPECT_TRUE(!checks_finished.isEmpty() || checks_finished.wait(patience_ms));
     return page;
   }
   static QPushButton& button(const DoctorPage& page, const char* name) {
@@ -62,9 +62,9 @@ TEST_F(DoctorPageTest, ReportsAnUnresponsiveProgram) {
   EXPECT_TRUE(page.summary().contains(qtext(msg::import_dialog::child_ended{.code = 1})));
   // Once the program exists, checking again succeeds.
   qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM);
-  QSignalSpy looked(&page, &DoctorPage::looked);
+  QSignalSpy checks_finished(&page, &DoctorPage::checks_finished);
   button(page, "look-again").click();
-  ASSERT_TRUE(looked.wait(patience_ms));
+  ASSERT_TRUE(checks_finished.wait(patience_ms));
   EXPECT_FALSE(page.checks().empty());
   EXPECT_TRUE(page.as_text().contains("runs: ")) << page.as_text().toStdString();
 }
@@ -137,7 +137,7 @@ TEST_F(DoctorOnGpuTest, ReportsThatThereIsNoGpu) {
 TEST_F(DoctorOnGpuTest, MeasuresStoresAndShowsCeilings) {
   MainWindow window(false);
   QSignalSpy measured(window.collect(), &CollectPanel::ceilings_measured);
-  QSignalSpy trouble(window.collect(), &CollectPanel::trouble);
+  QSignalSpy error_occurred(window.collect(), &CollectPanel::error_occurred);
   auto& page = page_of<CeilingsPage>(window);
   QStringList progress;
   QObject::connect(window.collect(), &CollectPanel::ceilings_progressed, &window, [&] { progress << page.progress(); });
@@ -148,7 +148,8 @@ TEST_F(DoctorOnGpuTest, MeasuresStoresAndShowsCeilings) {
     return qtext(msg::ceilings_page::measuring{.device = "Fake GPU (GPU 0)", .percent = percent});
   };
   EXPECT_EQ(page_of<DoctorPage>(window).progress(), qtext(msg::ceilings_page::preparing{.device = "Fake GPU (GPU 0)"}));
-  ASSERT_TRUE(measured.wait(patience_ms)) << (trouble.isEmpty() ? "" : trouble[0][0].toString().toStdString());
+  ASSERT_TRUE(measured.wait(patience_ms))
+      << (error_occurred.isEmpty() ? "" : error_occurred[0][0].toString().toStdString());
   EXPECT_FALSE(window.collect()->running());
   ASSERT_GE(progress.size(), 3);
   EXPECT_EQ(progress.constLast(), QString()) << "the measurement has ended";
@@ -172,12 +173,12 @@ TEST_F(DoctorOnGpuTest, StoresNoCeilingsWhenStopped) {
   MainWindow window(false);
   QSignalSpy ended(window.collect(), &CollectPanel::collection_ended);
   QSignalSpy measured(window.collect(), &CollectPanel::ceilings_measured);
-  QSignalSpy trouble(window.collect(), &CollectPanel::trouble);
+  QSignalSpy error_occurred(window.collect(), &CollectPanel::error_occurred);
   ASSERT_NO_FATAL_FAILURE(measure(window, "measure-ceilings"));
   button(page_of<DoctorPage>(window), "stop-measuring").click();
   ASSERT_TRUE(ended.wait(patience_ms));
   EXPECT_TRUE(measured.isEmpty());
-  EXPECT_TRUE(trouble.isEmpty());
+  EXPECT_TRUE(error_occurred.isEmpty());
   EXPECT_FALSE(page_of<DoctorPage>(window).progress().isEmpty());
   EXPECT_TRUE(button(page_of<DoctorPage>(window), "measure-ceilings").isEnabled());
 }

@@ -61,10 +61,10 @@ class ExplorerPageTest : public ::testing::Test {
   void wait_until_drawn() {
     QElapsedTimer timer;
     timer.start();
-    while (page.behind() && timer.elapsed() < patience_ms) {
+    while (page.has_stale_results() && timer.elapsed() < patience_ms) {
       QApplication::processEvents(QEventLoop::WaitForMoreEvents, 100);
     }
-    ASSERT_FALSE(page.behind());
+    ASSERT_FALSE(page.has_stale_results());
   }
   /// Cell by column key and row label.
   [[nodiscard]] static QString cell(const QAbstractItemModel& model, const QString& label, const QString& key) {
@@ -136,7 +136,7 @@ TEST_F(ExplorerPageTest, DrawsTheBlockToScale) {
 TEST_F(ExplorerPageTest, BarsShowSharesOfTheLaunchTime) {
   const LaunchTime& time = exploration().kernels[0].time;
   for (const GpuUnit unit : gpu_units) {
-    EXPECT_EQ(page.unit_bars()->words(unit), QString::number(100 * time.busy(unit) / time.ns, 'f', 0) + "%");
+    EXPECT_EQ(page.unit_bars()->counted_text(unit), QString::number(100 * time.busy(unit) / time.ns, 'f', 0) + "%");
     EXPECT_NEAR(page.unit_bars()->bar(unit).width() / page.unit_bars()->total_bar().width(), time.busy(unit) / time.ns,
                 1e-9);
   }
@@ -404,7 +404,7 @@ TEST_F(ExplorerPageTest, ComputesBlockMasksInTheBackground) {
   for (const char* mask : {"blocks:128:butterfly", "blocks:128:stride4", "blocks:256:random25"}) {
     page.edit("mask", mask, -1);
     QApplication::processEvents();
-    EXPECT_TRUE(page.behind());
+    EXPECT_TRUE(page.has_stale_results());
   }
   wait_until_drawn();
   EXPECT_EQ(exploration().point.spec.problem.mask, *parse_mask("blocks:256:random25"));
@@ -726,7 +726,7 @@ TEST_F(ExplorerMeasuringTest, SweepsAroundInTheBackground) {
   button("around")->click();
   type("d", 64);
   EXPECT_EQ(page.chosen().choices.point.spec.problem.d, 64);
-  EXPECT_FALSE(page.behind()) << "the page stays usable";
+  EXPECT_FALSE(page.has_stale_results()) << "the page stays usable";
   ASSERT_TRUE(wait_for_answers());
   const auto& points = page.measuring().measurer().points();
   ASSERT_GT(points.size(), 20U);

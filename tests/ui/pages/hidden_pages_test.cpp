@@ -80,7 +80,7 @@ TEST_F(HiddenPagesTest, UpdatesEachPageWhenShown) {
     window.show_page(id_of(kind));
     EXPECT_FALSE(window.page(id_of(kind))->outdated()) << kind.id;
   }
-  EXPECT_EQ(unrefreshed_page<LawPage>().words().isEmpty(), unrefreshed_page<LawPage>().has_plot());
+  EXPECT_EQ(unrefreshed_page<LawPage>().replacement_text().isEmpty(), unrefreshed_page<LawPage>().has_plot());
   EXPECT_TRUE(unrefreshed_page<RooflinePage>().has_plot());
   EXPECT_TRUE(unrefreshed_page<TileHeatmapPage>().has_map());
   // Closing the file is a change, too, even while the window is hidden.

@@ -51,7 +51,7 @@ class LargeComparisonTest : public ::testing::Test {
     page.resize(1100, 700);
     page.show();
     page.settle();
-    ASSERT_EQ(page.words(), QString());
+    ASSERT_EQ(page.replacement_text(), QString());
   }
   static QString file() { return folder->filePath(QStringLiteral("many.attnscope")); }
   [[nodiscard]] std::vector<double> ratios() const {
@@ -83,10 +83,10 @@ TEST_F(LargeComparisonTest, SortsInTheBackgroundByTheLastRequest) {
   ASSERT_EQ(ratios().size(), 4U * many_heads);
   const int ratio = page.model().find_column_index(QStringLiteral("ratio"));
   page.table()->sortByColumn(ratio, Qt::AscendingOrder);
-  EXPECT_FALSE(page.settled());
+  EXPECT_FALSE(page.is_up_to_date());
   page.table()->sortByColumn(ratio, Qt::DescendingOrder);
   page.settle();
-  EXPECT_TRUE(page.settled());
+  EXPECT_TRUE(page.is_up_to_date());
   EXPECT_TRUE(std::ranges::is_sorted(ratios(), std::greater()));
   EXPECT_GT(ratios().front(), 1.4);
   EXPECT_DOUBLE_EQ(ratios().back(), 1);
@@ -101,7 +101,7 @@ TEST_F(LargeComparisonTest, KeepsChoicesMadeDuringAFilter) {
   ASSERT_TRUE(workspace.set_query(QStringLiteral("heads<=1000")).empty());
   ASSERT_TRUE(workspace.set_query(QStringLiteral("heads<=650 heads>=11")).empty());
   page.set_view(ComparePage::View::plot);
-  EXPECT_FALSE(page.settled());
+  EXPECT_FALSE(page.is_up_to_date());
   page.settle();
   EXPECT_EQ(page.comparison()->points(), workspace.visible());
   EXPECT_EQ(ratios().size(), 4U * 640);

@@ -71,7 +71,7 @@ TEST_F(LawPageTest, TableShowsFittedTheoremAndModelExponents) {
   const QAbstractItemModelTester tester(page.table()->model());
   EXPECT_FALSE(page.has_plot());
   ASSERT_EQ(workspace.open_now(written({{"law", law_points({32, 64}), false}})), QString());
-  ASSERT_TRUE(page.has_plot()) << page.words().toStdString();
+  ASSERT_TRUE(page.has_plot()) << page.replacement_text().toStdString();
   ASSERT_EQ(page.laws().families.size(), 2U) << "SM-L2 bytes only";
   ASSERT_EQ(page.table()->model()->rowCount(), 5);
   EXPECT_EQ(cell(page, 0, "N"), "2");
@@ -206,8 +206,8 @@ TEST_F(LawPageTest, OffersARecordedSampleWithoutAFit) {
   page.show();
   ASSERT_EQ(workspace.open_now(written({{"memory-wall", fixtures::memory_wall(), false}})), QString());
   settle();
-  ASSERT_TRUE(page.words().contains(qtext(msg::empty_page::open_sample{.sample = attnscope::law_sample})))
-      << page.words().toStdString();
+  ASSERT_TRUE(page.replacement_text().contains(qtext(msg::empty_page::open_sample{.sample = attnscope::law_sample})))
+      << page.replacement_text().toStdString();
   emit page.findChild<EmptyState*>()->linkActivated(sample);
   EXPECT_TRUE(QTest::qWaitFor([&] { return page.has_plot(); }));
   EXPECT_TRUE(workspace.files().contains(sample));

@@ -79,10 +79,11 @@ TEST_F(RooflinePageTest, ExplainsWhyNoPointRan) {
   fixtures::write_file(nothing, {{"too-large", records, false}});
   ASSERT_EQ(workspace.open_now(nothing), QString());
   EXPECT_FALSE(page.has_plot());
-  EXPECT_TRUE(page.words().contains(qtext(msg::empty_page::no_result{.points = points_text(2)})))
-      << page.words().toStdString();
-  EXPECT_TRUE(page.words().contains("infeasible – needs 300 KiB, 227 are &lt;there&gt;")) << page.words().toStdString();
-  EXPECT_FALSE(page.words().contains(qtext(msg::roofline_page::none_help{})));
+  EXPECT_TRUE(page.replacement_text().contains(qtext(msg::empty_page::no_result{.points = points_text(2)})))
+      << page.replacement_text().toStdString();
+  EXPECT_TRUE(page.replacement_text().contains("infeasible – needs 300 KiB, 227 are &lt;there&gt;"))
+      << page.replacement_text().toStdString();
+  EXPECT_FALSE(page.replacement_text().contains(qtext(msg::roofline_page::none_help{})));
 }
 
 TEST_F(RooflinePageTest, ShowsALinkRoofForLinkTraffic) {
@@ -92,7 +93,8 @@ TEST_F(RooflinePageTest, ShowsALinkRoofForLinkTraffic) {
   EXPECT_EQ(line_of(to_qstring(to_string(analysis::Bound::link))), nullptr);
   page.set_level(RooflineLevel::link);
   EXPECT_FALSE(page.has_plot());
-  EXPECT_TRUE(page.words().contains(qtext(msg::roofline_page::none_of_links_help{}))) << page.words().toStdString();
+  EXPECT_TRUE(page.replacement_text().contains(qtext(msg::roofline_page::none_of_links_help{})))
+      << page.replacement_text().toStdString();
   std::vector<PointRecord> records = fixtures::memory_wall();
   for (PointRecord& record : records) {
     record.spec.problem.gpus = 2;
@@ -104,7 +106,7 @@ TEST_F(RooflinePageTest, ShowsALinkRoofForLinkTraffic) {
   fixtures::write_file(two, {{"two", records, false}});
   workspace.close(file);
   ASSERT_EQ(workspace.open_now(two), QString());
-  ASSERT_TRUE(page.has_plot()) << page.words().toStdString();
+  ASSERT_TRUE(page.has_plot()) << page.replacement_text().toStdString();
   ASSERT_NE(line_of(to_qstring(to_string(analysis::Bound::link))), nullptr);
   EXPECT_GE(place_of(link_intensity), 0);
   const RooflinePoint& point = page.shown().report.series.front().points.front();
@@ -115,7 +117,7 @@ TEST_F(RooflinePageTest, DrawsPointsAtIntensityAndRate) {
   const QAbstractItemModelTester tester(page.table()->model());
   EXPECT_FALSE(page.has_plot());
   open();
-  ASSERT_TRUE(page.has_plot()) << page.words().toStdString();
+  ASSERT_TRUE(page.has_plot()) << page.replacement_text().toStdString();
   const RooflineReport& report = page.shown().report;
   ASSERT_EQ(report.series.size(), 3U) << "naive, FA1, FA2";
   for (const RooflineLevel level : {RooflineLevel::dram, RooflineLevel::sm_l2}) {
@@ -249,7 +251,8 @@ TEST_F(RooflinePageTest, TimesWithoutBytesHaveNoIntensity) {
   fixtures::write_file(path, {{"import:peers", fixtures::peers(), false, true}});
   ASSERT_EQ(workspace.open_now(path), QString());
   EXPECT_FALSE(page.has_plot());
-  EXPECT_TRUE(page.words().contains(qtext(msg::roofline_page::none_help{}))) << page.words().toStdString();
+  EXPECT_TRUE(page.replacement_text().contains(qtext(msg::roofline_page::none_help{})))
+      << page.replacement_text().toStdString();
 }
 
 }  // namespace

@@ -118,12 +118,12 @@ TEST(CollectPanel, CountsStoredPointsAfterCancel) {
 TEST(CollectPanel, ReplacesResumeOptionsByControlNames) {
   const auto error_message_of = [](const char* script) {
     CollectPanel panel;
-    QSignalSpy trouble(&panel, &CollectPanel::trouble);
+    QSignalSpy error_occurred(&panel, &CollectPanel::error_occurred);
     panel.collector().start(QStringLiteral("/bin/sh"), {QStringLiteral("-c"), QString::fromUtf8(script)});
-    EXPECT_TRUE(trouble.wait(60'000));
+    EXPECT_TRUE(error_occurred.wait(60'000));
     const auto* log = panel.findChild<QListWidget*>();
     EXPECT_FALSE(log->item(log->count() - 1)->text().contains("--resume"));
-    return trouble.isEmpty() ? QString() : trouble[0][0].toString();
+    return error_occurred.isEmpty() ? QString() : error_occurred[0][0].toString();
   };
   const std::string name = qtext(msg::collect_panel::resume{}).remove('&').toStdString();
   const QString control = qtext(msg::collect_panel::resume_control{.control = name});

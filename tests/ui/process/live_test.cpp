@@ -44,10 +44,10 @@ TEST(Live, ReturnsTheLastResult) {
     return 1;
   };
   Live<int, int> live(work, [&](int value) { told.push_back(value); });
-  live.ask(1, always_in_background);
+  live.request(1, always_in_background);
   begun.get_future().wait();
   EXPECT_TRUE(live.busy());
-  live.ask(2, always_in_background);
+  live.request(2, always_in_background);
   live.wait();
   EXPECT_FALSE(live.busy());
   QApplication::processEvents();
@@ -59,8 +59,8 @@ TEST(Live, RunsSmallRequestsSynchronously) {
   std::vector<int> told;
   Live<int, int> live([](const int& asked, const StaleCheck&) { return asked; },
                       [&](int value) { told.push_back(value); });
-  live.ask(1, always_in_background);
-  live.ask(2, max_synchronous_points);
+  live.request(1, always_in_background);
+  live.request(2, max_synchronous_points);
   EXPECT_EQ(told, std::vector<int>{2});
   EXPECT_FALSE(live.busy());
   QApplication::processEvents();
@@ -70,7 +70,7 @@ TEST(Live, RunsSmallRequestsSynchronously) {
 TEST(Live, DropsPendingResults) {
   bool told = false;
   Live<int, int> live([](const int& asked, const StaleCheck&) { return asked; }, [&](int) { told = true; });
-  live.ask(1, always_in_background);
+  live.request(1, always_in_background);
   live.drop();
   EXPECT_FALSE(live.busy());
   live.wait();
@@ -79,20 +79,20 @@ TEST(Live, DropsPendingResults) {
 }
 
 TEST(Live, AcceptsRequestsDuringANotification) {
-  int settled = 0;
+  int finished = 0;
   std::vector<int> told;
   Live<int, int>* itself = nullptr;
   Live<int, int> live([](const int& asked, const StaleCheck&) { return asked; },
                       [&](int value) {
                         told.push_back(value);
-                        if (value == 1) itself->ask(2, always_in_background);
+                        if (value == 1) itself->request(2, always_in_background);
                       });
   itself = &live;
-  QObject::connect(&live, &BackgroundWork::settled, [&] { ++settled; });
-  live.ask(1, always_in_background);
+  QObject::connect(&live, &BackgroundWork::finished, [&] { ++finished; });
+  live.request(1, always_in_background);
   live.wait();
   EXPECT_EQ(told, (std::vector<int>{1, 2}));
-  EXPECT_EQ(settled, 1) << "not settled between the two";
+  EXPECT_EQ(finished, 1) << "not settled between the two";
 }
 
 TEST(Live, ReportsExceptions) {
@@ -100,7 +100,7 @@ TEST(Live, ReportsExceptions) {
   Live<int, int> live([](const int&, const StaleCheck&) -> int { throw std::runtime_error("no room"); },
                       [](int) { FAIL(); });
   live.on_failure([&](const QString& reason) { why = reason; });
-  live.ask(1, always_in_background);
+  live.request(1, always_in_background);
   live.wait();
   EXPECT_EQ(why, QStringLiteral("no room"));
 }
@@ -160,12 +160,12 @@ QTemporaryDir* ManyPointsTest::folder = nullptr;
 TEST_F(ManyPointsTest, KeepsThePictureUntilTheUpdateIsDone) {
   auto& page = shown<IoCurvePage>(QStringLiteral("io"));
   page.settle();
-  EXPECT_TRUE(page.settled());
+  EXPECT_TRUE(page.is_up_to_date());
   ASSERT_EQ(algorithms_of(page.curves()), (std::set<std::string>{"fa1", "fa2", "naive"}));
   EXPECT_FALSE(page.curves().axis.has_value());
 
   page.set_axis(QStringLiteral("br"));
-  EXPECT_FALSE(page.settled());
+  EXPECT_FALSE(page.is_up_to_date());
   EXPECT_FALSE(page.curves().axis.has_value()) << "the previous curves are still drawn";
   EXPECT_FALSE(page.curves().empty());
   page.settle();
@@ -183,7 +183,7 @@ TEST_F(ManyPointsTest, FiltersInTheBackground) {
   auto& page = shown<IoCurvePage>(QStringLiteral("io"));
   page.settle();
   window.query().set_text(QStringLiteral("fa2"));
-  EXPECT_FALSE(page.settled());
+  EXPECT_FALSE(page.is_up_to_date());
   EXPECT_EQ(algorithms_of(page.curves()).size(), 3U);
   page.settle();
   EXPECT_EQ(algorithms_of(page.curves()), std::set<std::string>{"fa2"});
@@ -191,7 +191,7 @@ TEST_F(ManyPointsTest, FiltersInTheBackground) {
   window.query().set_text({});
   window.query().set_text(QStringLiteral("fa1 heads:1"));
   window.workspace().settle();
-  EXPECT_TRUE(page.settled());
+  EXPECT_TRUE(page.is_up_to_date());
   EXPECT_EQ(algorithms_of(page.curves()), std::set<std::string>{"fa1"});
 }
 
@@ -220,7 +220,7 @@ TEST_F(ManyPointsTest, MatchesTheSynchronousResult) {
 
 TEST_F(ManyPointsTest, UpdatesPagesWhenShown) {
   auto& map = shown<TileHeatmapPage>(QStringLiteral("tiles"));
-  EXPECT_FALSE(map.settled());
+  EXPECT_FALSE(map.is_up_to_date());
   EXPECT_FALSE(map.has_map());
   map.settle();
   EXPECT_TRUE(map.has_map());
@@ -229,10 +229,10 @@ TEST_F(ManyPointsTest, UpdatesPagesWhenShown) {
   EXPECT_TRUE(roofline.has_plot());
   auto& law = shown<LawPage>(QStringLiteral("law"));
   law.settle();
-  EXPECT_TRUE(law.has_plot() || !law.words().isEmpty());
+  EXPECT_TRUE(law.has_plot() || !law.replacement_text().isEmpty());
   // Shown again, it has nothing to do.
   window.show_page(QStringLiteral("tiles"));
-  EXPECT_TRUE(map.settled());
+  EXPECT_TRUE(map.is_up_to_date());
 }
 
 // A page with a computation that may fail.
@@ -240,7 +240,7 @@ class FailingPage : public Page {
  public:
   [[nodiscard]] QWidget* view() override { return nullptr; }
   FailingPage() { watch(found_); }
-  void look(bool fails) { found_.ask(fails, always_in_background); }
+  void look(bool fails) { found_.request(fails, always_in_background); }
   int shown = 0;
 
  private:
@@ -266,7 +266,7 @@ TEST(FailingPageTest, ShowsAnOverlayWithTheError) {
 
 TEST_F(ManyPointsTest, EmptyPageShowsTheOverlayAtOnce) {
   auto& map = shown<TileHeatmapPage>(QStringLiteral("tiles"));
-  ASSERT_FALSE(map.settled());
+  ASSERT_FALSE(map.is_up_to_date());
   EXPECT_FALSE(map.overlay_text().isEmpty());
   map.settle();
   EXPECT_TRUE(map.overlay_text().isEmpty());
@@ -278,7 +278,7 @@ TEST_F(ManyPointsTest, CanBeDestroyedDuringASearch) {
   other->show_page(QStringLiteral("law"));
   ASSERT_EQ(other->workspace().open_now(file()), QString());
   auto* law = other->findChild<LawPage*>();
-  ASSERT_FALSE(law->settled());
+  ASSERT_FALSE(law->is_up_to_date());
   other->query().set_text(QStringLiteral("fa2"));
   ASSERT_TRUE(other->workspace().gathering());
   other.reset();
@@ -297,7 +297,7 @@ TEST_F(ManyPointsTest, RestoresTheMarkAfterAnUpdate) {
   const QString selected = to_tsv(table.table()->selected_values());
   // A filter that keeps the point: marked again when the result is there, not before.
   window.query().set_text(QStringLiteral("heads>=1"));
-  EXPECT_FALSE(table.settled());
+  EXPECT_FALSE(table.is_up_to_date());
   table.settle();
   EXPECT_TRUE(table.shows_marked());
   EXPECT_EQ(to_tsv(table.table()->selected_values()), selected);
@@ -305,7 +305,7 @@ TEST_F(ManyPointsTest, RestoresTheMarkAfterAnUpdate) {
   io.mark(point);
   EXPECT_FALSE(io.shows_marked());
   window.show_page(QStringLiteral("io"));
-  EXPECT_FALSE(io.settled());
+  EXPECT_FALSE(io.is_up_to_date());
   EXPECT_FALSE(io.shows_marked());
   io.settle();
   EXPECT_TRUE(io.shows_marked());
@@ -358,7 +358,7 @@ TEST_F(ManyPointsTest, SortsInTheBackground) {
   page.table()->selectRow(17);
   const QString chosen = to_tsv(page.table()->selected_values());
   page.table()->sortByColumn(time, Qt::AscendingOrder);
-  EXPECT_FALSE(page.settled());
+  EXPECT_FALSE(page.is_up_to_date());
   EXPECT_EQ(times(), unsorted) << "until the sort is done";
   page.settle();
   EXPECT_EQ(rows.rowCount(), static_cast<int>(points));
@@ -377,7 +377,7 @@ TEST_F(ManyPointsTest, SortsInTheBackground) {
 
 TEST_F(ManyPointsTest, ComparesOnceTheSidesAreKnown) {
   auto& page = shown<ComparePage>(QStringLiteral("compare"));
-  EXPECT_FALSE(page.settled());
+  EXPECT_FALSE(page.is_up_to_date());
   page.settle();
   ASSERT_NE(page.comparison(), nullptr);
   page.set_side_axis(QStringLiteral("algorithm"));
@@ -386,7 +386,7 @@ TEST_F(ManyPointsTest, ComparesOnceTheSidesAreKnown) {
   const QString last = page.comparison()->axis().values.back();
   ASSERT_NE(page.comparison()->base_name(), last);
   page.set_baseline(last);
-  EXPECT_FALSE(page.settled());
+  EXPECT_FALSE(page.is_up_to_date());
   EXPECT_NE(page.comparison()->base_name(), last) << "the previous comparison is still shown";
   page.settle();
   EXPECT_EQ(page.comparison()->base_name(), last);
@@ -396,9 +396,9 @@ TEST_F(ManyPointsTest, PictureWaitsForTheUpdate) {
   auto& page = shown<IoCurvePage>(QStringLiteral("io"));
   page.settle();
   window.query().set_text(QStringLiteral("fa2"));
-  ASSERT_FALSE(page.settled());
+  ASSERT_FALSE(page.is_up_to_date());
   window.export_actions().save_to(folder->filePath(QStringLiteral("io.svg")));
-  EXPECT_TRUE(page.settled());
+  EXPECT_TRUE(page.is_up_to_date());
   EXPECT_EQ(algorithms_of(page.curves()), std::set<std::string>{"fa2"});
 }
 

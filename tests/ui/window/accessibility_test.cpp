@@ -50,7 +50,7 @@ TEST_F(AccessibilityTest, PlotsDescribeTheSelection) {
   auto& map = *page_of<TileHeatmapPage>(window).heatmap();
   ASSERT_FALSE(map.map().empty());
   map.select(map.initial_cell());
-  EXPECT_EQ(map.accessibleDescription(), words_of(map.describe_cell(map.initial_cell())));
+  EXPECT_EQ(map.accessibleDescription(), display_text(map.describe_cell(map.initial_cell())));
   EXPECT_FALSE(map.accessibleDescription().isEmpty());
 }
 

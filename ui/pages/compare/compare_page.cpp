@@ -54,7 +54,7 @@ ComparePage::ComparePage(Workspace& workspace, QWidget* parent)
                axis_ = sides.axis;
                baseline_ = sides.baseline;
                offer_sides();
-               ask();
+               request_comparison();
              }),
       found_(&view_of, [this](CompareResult found) { apply_result(std::move(found)); }) {
   add_controls();
@@ -110,7 +110,7 @@ void ComparePage::add_controls() {
   flow->addWidget(view_chip);
   setTabOrder(margin_, view_chip);
   layout()->addWidget(controls);
-  connect(margin_, &QDoubleSpinBox::valueChanged, this, [this] { ask(); });
+  connect(margin_, &QDoubleSpinBox::valueChanged, this, [this] { request_comparison(); });
 }
 
 void ComparePage::keep_choices() {
@@ -215,7 +215,7 @@ PlotPicture ComparePage::picture() const {
 
 void ComparePage::prepare_screenshot() {
   settle();
-  if (!words().isEmpty()) return;
+  if (!replacement_text().isEmpty()) return;
   if (view() == table_ && model_->rowCount() > 0) table_->select_only_row(0);
 }
 
@@ -238,11 +238,11 @@ void ComparePage::refresh() {
   found_.drop();
   if (workspace_.gathering()) return sides_.drop();  // points_changed() will call refresh() again.
   const std::shared_ptr<const PointSet> points = workspace_.visible();
-  sides_.ask({.points = points,
-              .axes = points == visible_ ? axes_ : std::vector<SideAxis>(),
-              .by = axis_choice_.id(),
-              .base = baseline_choice_.id()},
-             points->size());
+  sides_.request({.points = points,
+                  .axes = points == visible_ ? axes_ : std::vector<SideAxis>(),
+                  .by = axis_choice_.id(),
+                  .base = baseline_choice_.id()},
+                 points->size());
 }
 
 ComparePage::Sides ComparePage::sides_of(const SidesRequest& asked, const StaleCheck& /*outdated*/) {
@@ -279,7 +279,7 @@ void ComparePage::offer_sides() {
   for (FacetChip* chip : {axis_chip_, baseline_chip_}) chip->setVisible(!axes_.empty());
 }
 
-void ComparePage::ask() {
+void ComparePage::request_comparison() {
   const SideAxis* sides = axis();
   if (sides == nullptr) {
     drop();
@@ -307,11 +307,11 @@ void ComparePage::ask() {
   const bool compared = set_ != nullptr && set_->points() == visible_ && set_->axis().key == sides->key &&
                         set_->asked.base == baseline_ && set_->asked.margin == asked.sides.margin;
   if (compared) asked.known = set_;
-  found_.ask(std::move(asked), compared ? visible_->size() : always_in_background);
+  found_.request(std::move(asked), compared ? visible_->size() : always_in_background);
 }
 
 void ComparePage::show_comparison() {
-  if (set_ != nullptr || found_.busy()) ask();
+  if (set_ != nullptr || found_.busy()) request_comparison();
 }
 
 void ComparePage::offer_candidates() {
@@ -360,7 +360,7 @@ void ComparePage::show_text(const EmptyStateText& words) {
   stack_->setCurrentWidget(empty_);
 }
 
-QString ComparePage::words() const {
+QString ComparePage::replacement_text() const {
   return stack_->currentWidget() == empty_ ? empty_->text() : QString();
 }
 
@@ -399,7 +399,7 @@ void ComparePage::select_point_of(int row, bool of_other) {
 }
 
 bool ComparePage::show_mark(const ShownPoint& point, bool moves) {
-  if (!set_ || !words().isEmpty()) return false;
+  if (!set_ || !replacement_text().isEmpty()) return false;
   const std::optional<Row> row = set_->points()->row_of(point);
   const std::optional<std::size_t> line = row ? shown_->line_of(*row) : std::nullopt;
   if (!line) return false;
@@ -415,7 +415,7 @@ bool ComparePage::show_mark(const ShownPoint& point, bool moves) {
 }
 
 void ComparePage::fill_menu(QMenu& menu) {
-  const std::optional<int> current = view() == table_ && words().isEmpty() ? current_row() : std::nullopt;
+  const std::optional<int> current = view() == table_ && replacement_text().isEmpty() ? current_row() : std::nullopt;
   if (!current) return;
   const int row = *current;
   for (const bool of_other : {false, true}) {
@@ -444,7 +444,7 @@ void ComparePage::fill_menu(QMenu& menu) {
 void ComparePage::changeEvent(QEvent* event) {
   Page::changeEvent(event);
   const bool of_looks = event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange;
-  if (!of_looks || table_ == nullptr || !set_ || !words().isEmpty()) return;
+  if (!of_looks || table_ == nullptr || !set_ || !replacement_text().isEmpty()) return;
   size_columns();
 }
 

@@ -24,10 +24,12 @@ class ComparePage : public Page {
   explicit ComparePage(Workspace& workspace, QWidget* parent = nullptr);
 
   [[nodiscard]] QWidget* view() override { return views_->currentWidget(); }
-  [[nodiscard]] bool has_plot() const override { return words().isEmpty() && views_->currentWidget() == plot_; }
+  [[nodiscard]] bool has_plot() const override {
+    return replacement_text().isEmpty() && views_->currentWidget() == plot_;
+  }
   [[nodiscard]] QString file_stem() const override;
   [[nodiscard]] PlotPicture picture() const override;
-  [[nodiscard]] bool has_values() const override { return words().isEmpty(); }
+  [[nodiscard]] bool has_values() const override { return replacement_text().isEmpty(); }
   [[nodiscard]] ShownValues values() const override { return table_->values(); }
   [[nodiscard]] std::vector<std::pair<QString, QString>> shortcuts() const override;
   void prepare_screenshot() override;
@@ -49,7 +51,7 @@ class ComparePage : public Page {
   [[nodiscard]] const ResultModel& model() const { return *model_; }
   [[nodiscard]] const ComparisonTable& shown() const { return *shown_; }
   /// Text shown instead of the content; empty while there is content.
-  [[nodiscard]] QString words() const;
+  [[nodiscard]] QString replacement_text() const;
   /// Text above the content: answer, then number of verdicts, then differences, one per line.
   [[nodiscard]] QString summary() const { return words_->summary(); }
   [[nodiscard]] const ComparisonSummary& summary_view() const { return *words_; }
@@ -87,7 +89,7 @@ class ComparePage : public Page {
   [[nodiscard]] static Sides sides_of(const SidesRequest& asked, const StaleCheck& outdated);
   void offer_sides();
   /// Shows the chosen comparison; for many points it is computed in a background thread.
-  void ask();
+  void request_comparison();
   /// Updates the shown comparison; does nothing before the first request.
   void show_comparison();
   /// Drops the pending comparison and the shown one.

@@ -35,10 +35,10 @@ QStringList side_differences(const analysis::ComparisonView& view, bool of_sever
       const QString name = one_line(qtext(difference.name));
       auto known = std::ranges::find(found, name, &FindResult::name);
       if (known == found.end()) {
-        const QString base = one_line(to_qstring(analysis::words_of(difference.base)));
+        const QString base = one_line(to_qstring(analysis::display_text(difference.base)));
         known = found.insert(found.end(), {.name = name, .base = base, .others = {}});
       }
-      const QString there = one_line(to_qstring(analysis::words_of(difference.other)));
+      const QString there = one_line(to_qstring(analysis::display_text(difference.other)));
       if (there.isEmpty() || known->others.contains(there)) continue;
       known->others << (of_several ? qtext(msg::compare_page::of_side{.side = side->name, .value = there.toStdString()})
                                    : there);
@@ -63,8 +63,8 @@ QString summary_of(const CompareResult& of) {
   lines << (differences.isEmpty() ? qtext(msg::compare::nothing_differs{})
                                   : qtext(msg::compare_page::differs{
                                         .differences = differences.join(QStringLiteral("; ")).toStdString()}));
-  if (!of.table->common().isEmpty()) {
-    lines << qtext(msg::compare_page::common{.settings = of.table->common().toStdString()});
+  if (!of.table->common_settings().isEmpty()) {
+    lines << qtext(msg::compare_page::common{.settings = of.table->common_settings().toStdString()});
   }
   return lines.join(QLatin1Char('\n'));
 }
@@ -187,8 +187,8 @@ void ComparisonTable::make_table() {
   const auto verdict = std::ranges::find(table_.columns, "verdict", &analysis::Column::key);
   verdict->tip = [this, words = verdict->tip](std::size_t line) {
     const ComparedPair* of = pair(line);
-    const Message settle = of == nullptr ? Message() : deciding_note(set_->table(), *of, view_.margin);
-    return settle.empty() ? words(line) : text(settle) + '\n' + words(line);
+    const Message decision_text = of == nullptr ? Message() : deciding_note(set_->table(), *of, view_.margin);
+    return decision_text.empty() ? words(line) : text(decision_text) + '\n' + words(line);
   };
   if (const auto note = std::ranges::find(table_.columns, "note", &analysis::Column::key);
       note != table_.columns.end()) {

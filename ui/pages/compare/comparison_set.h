@@ -60,7 +60,7 @@ class ComparisonTable {
   [[nodiscard]] std::optional<ShownPoint> point(std::size_t line, bool of_other) const;
   [[nodiscard]] std::optional<std::size_t> line_of(Row point) const;
   /// Settings common to all lines: "d 128 · full · bf16".
-  [[nodiscard]] const QString& common() const { return common_; }
+  [[nodiscard]] const QString& common_settings() const { return common_; }
 
  private:
   [[nodiscard]] bool varies(const Field& setting) const;

@@ -430,13 +430,13 @@ void IoPlot::click(const QMouseEvent& event) {
   if (mark == nullptr) return;
   const Curve* curve = mark->is_axis_fraction ? nullptr : &shown_.curves[mark->series];
   followed_key_.reset();
-  if (curve != nullptr) followed_key_ = followed(*curve);
+  if (curve != nullptr) followed_key_ = followed_curve(*curve);
   click_mark(*mark);
 }
 
 void IoPlot::select_point_at(double n) {
   for (const Mark& mark : marks_) {
-    if (mark.x == n && !mark.is_axis_fraction && followed_key_ == followed(shown_.curves[mark.series]))
+    if (mark.x == n && !mark.is_axis_fraction && followed_key_ == followed_curve(shown_.curves[mark.series]))
       return click_mark(mark);
   }
 }
@@ -450,7 +450,7 @@ void IoPlot::keyPressEvent(QKeyEvent* event) {
     const double n = columns_[static_cast<std::size_t>(current_column_)].n;
     hover_at({xAxis->coordToPixel(n), area.center().y() + 0.0});
     select_point_at(n);
-    if (!followed_key_ && hover_content() != nullptr) setAccessibleDescription(words_of(*hover_content()));
+    if (!followed_key_ && hover_content() != nullptr) setAccessibleDescription(display_text(*hover_content()));
     return;
   }
   if (event->key() == Qt::Key_Home || event->key() == Qt::Key_0) return reset_view();

@@ -79,7 +79,7 @@ class IoPlot : public LegendPlot {
   std::vector<HoverColumn> columns_;
   int current_column_ = -1;
   using FollowedCurve = std::tuple<analysis::SeriesName, Quantity, Provenance>;
-  [[nodiscard]] static FollowedCurve followed(const Curve& curve) {
+  [[nodiscard]] static FollowedCurve followed_curve(const Curve& curve) {
     return {curve.name, curve.quantity, curve.provenance};
   }
   std::optional<FollowedCurve> followed_key_;  ///< Curve of the last clicked point.

@@ -66,7 +66,7 @@ DoctorPage::DoctorPage(Workspace& /*workspace*/, QWidget* parent) : Page(parent)
   add_measuring(*column);
   connect(&program_, &JsonProgram::ended, this, &DoctorPage::read);
   connect(&devices_, &DeviceList::changed, this, &DoctorPage::show_devices);
-  offer();
+  update_measure_buttons();
 }
 
 void DoctorPage::add_head(QLayout& column) {
@@ -83,10 +83,10 @@ void DoctorPage::add_head(QLayout& column) {
   column.addWidget(row);
   summary_ = wrapped_label(this);
   column.addWidget(summary_);
-  connect(choice_, &QComboBox::activated, this, &DoctorPage::look);
+  connect(choice_, &QComboBox::activated, this, &DoctorPage::run_checks);
   connect(again_, &QPushButton::clicked, this, [this] {
     devices_.probe();
-    look();
+    run_checks();
   });
   connect(copy_all_, &QPushButton::clicked, this, [this] { QGuiApplication::clipboard()->setText(as_text()); });
 }
@@ -122,7 +122,7 @@ void DoctorPage::add_measuring(QLayout& column) {
   choices().keep("file", file_);
   connect(database_->path(), &QLineEdit::textChanged, this, [this](const QString& path) {
     file_ = path;
-    offer();
+    update_measure_buttons();
   });
   connect(ceilings_, &QPushButton::clicked, this, &DoctorPage::measure);
   connect(stop_, &QPushButton::clicked, this, &Page::stop_requested);
@@ -132,7 +132,7 @@ void DoctorPage::showEvent(QShowEvent* event) {
   Page::showEvent(event);
   if (std::exchange(checks_requested_, true)) return;
   devices_.probe();
-  look();
+  run_checks();
 }
 
 const ListedDevice* DoctorPage::device() const {
@@ -151,11 +151,11 @@ void DoctorPage::show_devices() {
     choice_->setCurrentIndex(std::max(choice_->findData(chosen), choice_->count() > 0 ? 0 : -1));
   }
   choice_->setVisible(choice_->count() > 1);
-  if (checks_requested_ && !chosen.isEmpty() && choice_->currentData().toString() != chosen) look();
-  offer();
+  if (checks_requested_ && !chosen.isEmpty() && choice_->currentData().toString() != chosen) run_checks();
+  update_measure_buttons();
 }
 
-void DoctorPage::look() {
+void DoctorPage::run_checks() {
   if (!busy_) progress_text_.clear();
   const QString argument = choice_->currentData().toString();
   if (find_collector().isEmpty() || is_remote_device(argument)) {
@@ -169,7 +169,7 @@ void DoctorPage::look() {
   }
   program_.start({QStringLiteral("doctor"), QStringLiteral("--json"), QStringLiteral("--device"),
                   argument.isEmpty() ? QStringLiteral("0") : argument});
-  offer();
+  update_measure_buttons();
   if (checks_.empty()) summary_->setText(qtext(msg::doctor_page::checking{}));
 }
 
@@ -211,8 +211,8 @@ void DoctorPage::show_checks(std::vector<CheckRow> checks, const QString& summar
   area_->setWidget(content);
   copy_all_->setEnabled(!checks_.empty());
   summary_->setText(summary);
-  offer();
-  emit looked();
+  update_measure_buttons();
+  emit checks_finished();
 }
 
 QString DoctorPage::as_text() const {
@@ -221,7 +221,7 @@ QString DoctorPage::as_text() const {
   return blocks.join(QLatin1Char('\n'));
 }
 
-void DoctorPage::offer() {
+void DoctorPage::update_measure_buttons() {
   const ListedDevice* gpu = device();
   QString why;
   if (find_collector().isEmpty()) {
@@ -251,7 +251,7 @@ void DoctorPage::measure() {
 void DoctorPage::show_progress(const QString& words, bool busy) {
   busy_ = busy;
   progress_text_ = words;
-  offer();
+  update_measure_buttons();
 }
 
 }  // namespace attnscope::ui

@@ -42,7 +42,7 @@ class DoctorPage : public Page {
 
  signals:
   /// Emitted when the checks, or the reason why there are none, are shown.
-  void looked();
+  void checks_finished();
 
  protected:
   void show_choices() override { database_->path()->setText(file_); }
@@ -51,12 +51,12 @@ class DoctorPage : public Page {
  private:
   void add_head(QLayout& column);
   void add_measuring(QLayout& column);
-  void look();
+  void run_checks();
   void read(const QJsonObject& answer, const QString& why);
   void show_devices();
   void show_checks(std::vector<CheckRow> checks, const QString& summary);
   /// Enables the measurements that can start; sets the reason for others as tooltip.
-  void offer();
+  void update_measure_buttons();
   void measure();
   /// GPU to measure; null: none.
   [[nodiscard]] const ListedDevice* device() const;

@@ -62,12 +62,12 @@ class CardLabel : public QLabel {
   [[nodiscard]] int heightForWidth(int width) const override;
 
  private:
-  struct Asked {
+  struct HeightCache {
     QString text;
     QFont font;
     std::vector<std::pair<int, int>> heights;  ///< (width, height)
   };
-  mutable Asked asked_;
+  mutable HeightCache asked_;
 };
 
 [[nodiscard]] QLabel* card_label(QWidget* parent, const QString& name);

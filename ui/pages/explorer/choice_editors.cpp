@@ -124,7 +124,7 @@ ChoiceEditors::Row& ChoiceEditors::add_row(const QString& name, const QString& l
   return rows_.insert_or_assign(name, std::move(row)).first->second;
 }
 
-void ChoiceEditors::tell(const QString& name, const QString& text, bool sliding) {
+void ChoiceEditors::emit_edited(const QString& name, const QString& text, bool sliding) {
   if (!sliding) ++gesture_;
   emit edited(name, text, gesture_);
 }
@@ -134,7 +134,7 @@ NumberEditor* ChoiceEditors::add_number(const QString& name, const QString& labe
   auto* editor = new NumberEditor(name, least, most, step, std::move(stops), this);
   editor->slider()->setMinimumWidth(56);
   connect(editor, &NumberEditor::chosen, this, [this, name, factor](int value, bool sliding) {
-    tell(name, QString::number(qint64{value} * factor), sliding);
+    emit_edited(name, QString::number(qint64{value} * factor), sliding);
   });
   connect(editor, &NumberEditor::released, this, [this] { ++gesture_; });
   add_row(name, label, help, {editor->slider(), editor->spin()});
@@ -153,9 +153,9 @@ QComboBox* ChoiceEditors::add_combo_box(const QString& name, const QString& labe
   ignore_unfocused_wheel(combo);
   if (free) {
     connect(combo->lineEdit(), &QLineEdit::editingFinished, this,
-            [this, name, combo] { tell(name, combo->currentText().trimmed(), false); });
+            [this, name, combo] { emit_edited(name, combo->currentText().trimmed(), false); });
   }
-  connect(combo, &QComboBox::activated, this, [this, name, combo] { tell(name, combo->currentText(), false); });
+  connect(combo, &QComboBox::activated, this, [this, name, combo] { emit_edited(name, combo->currentText(), false); });
   add_row(name, label, help, {combo});
   return combo;
 }
@@ -175,7 +175,7 @@ void ChoiceEditors::add_field(const Field& field) {
       auto* box = new QCheckBox(this);
       box->setObjectName(name);
       connect(box, &QCheckBox::clicked, this,
-              [this, name](bool on) { tell(name, on ? QStringLiteral("yes") : QStringLiteral("no"), false); });
+              [this, name](bool on) { emit_edited(name, on ? QStringLiteral("yes") : QStringLiteral("no"), false); });
       add_row(name, label, help, {box}).show = [box, field](const ExplorerChoices& choices) {
         box->setChecked(std::get<bool>(field.get(choices.point.spec)));
       };
@@ -238,7 +238,7 @@ void ChoiceEditors::add_real_number(const Field& field) {
   spin->setKeyboardTracking(false);
   ignore_unfocused_wheel(spin);
   connect(spin, &QDoubleSpinBox::valueChanged, this,
-          [this, name](double value) { tell(name, QString::number(value, 'g', 6), false); });
+          [this, name](double value) { emit_edited(name, QString::number(value, 'g', 6), false); });
   const auto show = [spin, field](const ExplorerChoices& choices) {
     const QSignalBlocker quiet(spin);
     spin->setValue(std::get<double>(field.get(choices.point.spec)));

@@ -58,7 +58,7 @@ class ChoiceEditors : public QWidget {
   /// Adds a combo box; `free`: other values may be typed.
   QComboBox* add_combo_box(const QString& name, const QString& label, const QString& help, const QStringList& words,
                            bool free);
-  void tell(const QString& name, const QString& text, bool sliding);
+  void emit_edited(const QString& name, const QString& text, bool sliding);
 
   std::span<const Field> fields_;
   QGridLayout* grid_ = nullptr;

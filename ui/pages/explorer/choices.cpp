@@ -140,7 +140,7 @@ ExplorerChoices default_choices() {
   PointSpec& spec = choices.point.spec;
   const auto& all = known_algorithms().algorithms();
   const auto usual = std::ranges::find_if(all, [](const Algorithm* algorithm) {
-    return algorithm->facts().traffic_side(Pass::fwd) == TileSide::br && algorithm->facts().in(Group::tile_maps);
+    return algorithm->facts().traffic_side(Pass::fwd) == TileSide::br && algorithm->facts().in_group(Group::tile_maps);
   });
   const Algorithm& algorithm = usual == all.end() ? *all.front() : **usual;
   spec.algorithm = algorithm.name();

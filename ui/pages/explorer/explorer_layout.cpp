@@ -162,7 +162,7 @@ void ExplorerPage::connect_measuring() {
       if (scroll_to_result_) card_area_->ensureWidgetVisible(measuring_->table());
     });
   };
-  connect(measuring_, &MeasurementCard::answered, this, [this, show_result] {
+  connect(measuring_, &MeasurementCard::all_points_done, this, [this, show_result] {
     scroll_to_result_ = true;
     show_result();
   });

@@ -322,7 +322,7 @@ void ExplorerPage::recompute() {
   compute_pin();
   const bool quick = analysis::is_fast_to_model(choices.point.spec.problem);
   if (!quick) set_label_text(verdict_, qtext(msg::explorer_page::calculating{}));
-  explored_.ask(choices, quick ? 0 : always_in_background);
+  explored_.request(choices, quick ? 0 : always_in_background);
   if (!quick) show_measured();
 }
 
@@ -405,7 +405,7 @@ void ExplorerPage::show_kernel() {
     }
   } else if (measured) {
     const auto bound = analysis::counted_bound(*record, name);
-    note = bound ? qtext(analysis::words_of(*bound)) : qtext(msg::explorer_page::untimed{});
+    note = bound ? qtext(analysis::display_text(*bound)) : qtext(msg::explorer_page::untimed{});
   }
   show_text(rates_note_label_, note);
 }
@@ -463,12 +463,12 @@ void ExplorerPage::compute_pin() {
   pin_result_.reset();
   explored_pin_.drop();
   if (!chosen_.pin) return;
-  explored_pin_.ask(*chosen_.pin,
-                    analysis::is_fast_to_model(chosen_.pin->point.spec.problem) ? 0 : always_in_background);
+  explored_pin_.request(*chosen_.pin,
+                        analysis::is_fast_to_model(chosen_.pin->point.spec.problem) ? 0 : always_in_background);
 }
 
 void ExplorerPage::pin() {
-  if (shown_ == nullptr || behind()) return;
+  if (shown_ == nullptr || has_stale_results()) return;
   State next = chosen_;
   next.pin = shown_->choices;
   pin_result_ = shown_;
@@ -490,7 +490,7 @@ void ExplorerPage::choose_default_tile() {
 }
 
 void ExplorerPage::choose_nearest_tile() {
-  if (behind() || shown_ == nullptr || !shown_->exploration.nearest) return;
+  if (has_stale_results() || shown_ == nullptr || !shown_->exploration.nearest) return;
   State next = chosen_;
   next.choices.m_bytes.reset();
   next.choices.point.spec.set_config(*shown_->exploration.nearest);

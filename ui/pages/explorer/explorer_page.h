@@ -52,7 +52,7 @@ class ExplorerPage : public Page {
   /// Null until the first result (block masks take longer).
   [[nodiscard]] const ExplorerResult* shown() const { return shown_.get(); }
   /// Returns whether the results are older than the choices.
-  [[nodiscard]] bool behind() const { return results_outdated_ || explored_.busy(); }
+  [[nodiscard]] bool has_stale_results() const { return results_outdated_ || explored_.busy(); }
   /// Whether the configuration runs, or why not.
   [[nodiscard]] QString verdict() const { return verdict_->text(); }
   [[nodiscard]] QString error_text() const { return errors_->text(); }

@@ -50,7 +50,7 @@ analysis::Table measured_table(const std::vector<MeasuredPoint>& points, const E
     const PointEvent& event = point->event;
     const bool finished = point->state == MeasuredPoint::State::finished;
     Line& line = lines.emplace_back();
-    line.shown = point->is_of(shown);
+    line.shown = point->matches_choices(shown);
     const auto add = [&](Cell cell) { line.cells.push_back(std::move(cell)); };
     add({.text = short_title(point->choices).toStdString()});
     add({.text = format_lengths(problem).toStdString(), .number = static_cast<double>(problem.n_k)});
@@ -174,7 +174,8 @@ void MeasurementCard::connect_measurer() {
   connect(sweep_button_, &QPushButton::clicked, this, &MeasurementCard::sweep_around_requested);
   connect(cancel_, &QPushButton::clicked, &measurer_, &PointMeasurer::cancel);
   connect(map_, &QPushButton::clicked, this, [this] {
-    if (const MeasuredPoint* point = measurer_.mapped()) emit map_requested(point->file, point->event.point_id);
+    if (const MeasuredPoint* point = measurer_.latest_swept_point())
+      emit map_requested(point->file, point->event.point_id);
   });
   connect(device_, &QComboBox::activated, this, [this] {
     device_chosen_by_user_ = true;
@@ -185,10 +186,10 @@ void MeasurementCard::connect_measurer() {
     show_state();
     emit changed();
   });
-  connect(&measurer_, &PointMeasurer::kept, this, [this] {
-    if (measurer_.open() == 0) emit answered();
+  connect(&measurer_, &PointMeasurer::file_written, this, [this] {
+    if (measurer_.open() == 0) emit all_points_done();
   });
-  connect(&measurer_, &PointMeasurer::trouble, this, [this](const QString& reason) {
+  connect(&measurer_, &PointMeasurer::error_occurred, this, [this](const QString& reason) {
     trouble_ = reason;
     show_state();
   });
@@ -230,12 +231,12 @@ QString MeasurementCard::state_text() const {
   if (!runs_) return qtext(msg::explorer_page::cannot_be_measured{});
   if (QString why = no_device_text(); !why.isEmpty()) return why;
   if (measurer_.points().empty()) return qtext(msg::explorer_page::no_measurement{});
-  const Message kept = msg::explorer_page::saved_in{.file = measurer_.database().toStdString()};
+  const Message file_written = msg::explorer_page::saved_in{.file = measurer_.database().toStdString()};
   const MeasuredPoint& last = measurer_.points().front();
-  if (!last.theory || last.theory->ns <= 0 || last.event.time_median_ns <= 0) return qtext(kept);
+  if (!last.theory || last.theory->ns <= 0 || last.event.time_median_ns <= 0) return qtext(file_written);
   const QString why = last.simulated ? QLatin1Char(' ') + qtext(msg::explorer_page::by_construction{}) : QString();
   return qtext(msg::explorer_page::outcome_and_prediction{.configuration = short_title(last.choices).toStdString(),
-                                                          .kept = kept,
+                                                          .kept = file_written,
                                                           .outcome = outcome_label(last).toStdString(),
                                                           .predicted = text(Nanoseconds(last.theory->ns))}) +
          why;
@@ -265,7 +266,7 @@ void MeasurementCard::show_state() {
     widget->setEnabled(device && runs_ && !padded() && !is_hypothetical());
   }
   cancel_->setEnabled(measurer_.open() > 0);
-  map_->setEnabled(measurer_.mapped() != nullptr);
+  map_->setEnabled(measurer_.latest_swept_point() != nullptr);
   set_label_text(state_, state_text());
   state_->setToolTip(plain_tooltip(state_text()));
   model_->update_table(std::make_shared<const analysis::Table>(measured_table(measurer_.points(), choices_)));
@@ -275,15 +276,15 @@ void MeasurementCard::show_state() {
 }
 
 void MeasurementCard::measure() {
-  ask(*measure_button_, [this](const ListedDevice& device) { measurer_.measure(choices_, device); });
+  request_points(*measure_button_, [this](const ListedDevice& device) { measurer_.measure(choices_, device); });
 }
 
 void MeasurementCard::sweep_around() {
-  ask(*sweep_button_,
-      [this](const ListedDevice& device) { measurer_.sweep_around(choices_, device, steps_->value()); });
+  request_points(*sweep_button_,
+                 [this](const ListedDevice& device) { measurer_.sweep_around(choices_, device, steps_->value()); });
 }
 
-void MeasurementCard::ask(const QPushButton& button, const std::function<void(const ListedDevice&)>& how) {
+void MeasurementCard::request_points(const QPushButton& button, const std::function<void(const ListedDevice&)>& how) {
   const std::optional<ListedDevice> chosen = device();
   if (!button.isEnabled() || !chosen) return;
   trouble_.clear();

@@ -47,10 +47,10 @@ class MeasurementCard : public QWidget {
   /// A point is queued, running or done.
   void changed();
   /// All requested points are done and in the table.
-  void answered();
+  void all_points_done();
 
  private:
-  void ask(const QPushButton& button, const std::function<void(const ListedDevice&)>& how);
+  void request_points(const QPushButton& button, const std::function<void(const ListedDevice&)>& how);
   /// Devices that can run the configuration; simulated GPUs need a tile program.
   [[nodiscard]] std::vector<ListedDevice> devices() const;
   /// Reason if no device can run the algorithm; else empty.

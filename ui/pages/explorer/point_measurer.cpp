@@ -42,7 +42,7 @@ PointMeasurer::PointMeasurer(QObject* parent) : QObject(parent) {
   idle_.setInterval(idle_limit);
   connect(&idle_, &QTimer::timeout, &session_, &ServeSession::end);
   connect(&devices_, &DeviceList::changed, this, &PointMeasurer::devices_changed);
-  connect(&session_, &ServeSession::session_started, this, [this] { emit kept(session_.target().database); });
+  connect(&session_, &ServeSession::session_started, this, [this] { emit file_written(session_.target().database); });
   connect(&session_, &ServeSession::point_started, this, [this](const QString& id) {
     if (MeasuredPoint* point = find(id)) point->state = MeasuredPoint::State::running;
     emit changed();
@@ -52,9 +52,9 @@ PointMeasurer::PointMeasurer(QObject* parent) : QObject(parent) {
           [this](const QString& id, const QString& why) { close(id, MeasuredPoint::State::refused, why); });
   connect(&session_, &ServeSession::point_cancelled, this,
           [this](const QString& id) { close(id, MeasuredPoint::State::cancelled, {}); });
-  connect(&session_, &ServeSession::failed, this, &PointMeasurer::trouble);
+  connect(&session_, &ServeSession::failed, this, &PointMeasurer::error_occurred);
   connect(&session_, &ServeSession::logged, this,
-          [this](const LogEvent& event) { emit trouble(QString::fromStdString(event.text)); });
+          [this](const LogEvent& event) { emit error_occurred(QString::fromStdString(event.text)); });
   connect(&session_, &ServeSession::ended, this, [this] { emit file_released(session_.target().database); });
 }
 
@@ -79,8 +79,8 @@ std::vector<ListedDevice> PointMeasurer::devices_of(const std::string& gpu, cons
   return found;
 }
 
-void PointMeasurer::ask(const ExplorerChoices& choices, const ListedDevice& device, std::int64_t priority,
-                        bool around) {
+void PointMeasurer::request_points(const ExplorerChoices& choices, const ListedDevice& device, std::int64_t priority,
+                                   bool around) {
   idle_.stop();
   (void)QDir().mkpath(QFileInfo(database_).absolutePath());
   session_.set_target({.device = device.argument, .database = database_, .why = !device.simulated});
@@ -98,7 +98,7 @@ void PointMeasurer::ask(const ExplorerChoices& choices, const ListedDevice& devi
 }
 
 void PointMeasurer::measure(const ExplorerChoices& choices, const ListedDevice& device) {
-  ask(choices, device, at_once, false);
+  request_points(choices, device, at_once, false);
   emit changed();
 }
 
@@ -109,14 +109,14 @@ void PointMeasurer::sweep_around(const ExplorerChoices& choices, const ListedDev
   }
   for (const QString& id : earlier) session_.cancel(id);
   std::int64_t priority = 0;
-  ask(choices, device, priority, true);
+  request_points(choices, device, priority, true);
   const PointSpec& spec = choices.point.spec;
   const Facts& facts = known_algorithms().find(spec.algorithm)->facts();
   for (const TileShape& tile : analysis::tiles_around(facts, spec.tile, steps)) {
     ExplorerChoices other = choices;
     if (choose(other, QStringLiteral("br"), QString::number(tile.br)) &&
         choose(other, QStringLiteral("bc"), QString::number(tile.bc))) {
-      ask(other, device, --priority, true);
+      request_points(other, device, --priority, true);
     }
   }
   emit changed();
@@ -138,14 +138,14 @@ MeasuredPoint* PointMeasurer::find(const QString& id) {
 
 const PointRecord* PointMeasurer::record_of(const ExplorerChoices& choices) {
   const auto point = std::ranges::find_if(points_, [&](const MeasuredPoint& each) {
-    return each.state == MeasuredPoint::State::finished && each.is_of(choices);
+    return each.state == MeasuredPoint::State::finished && each.matches_choices(choices);
   });
   if (point == points_.end()) return nullptr;
   if (!point->record) point->record = read_record(point->file, point->event);
   return point->record ? &*point->record : nullptr;
 }
 
-const MeasuredPoint* PointMeasurer::mapped() const {
+const MeasuredPoint* PointMeasurer::latest_swept_point() const {
   const auto finished = [](const MeasuredPoint& each) {
     return each.around && each.state == MeasuredPoint::State::finished;
   };
@@ -171,7 +171,7 @@ void PointMeasurer::finish(const QString& id, const PointEvent& event) {
     point->file = session_.target().database;
   }
   close(id, MeasuredPoint::State::finished, {});
-  emit kept(session_.target().database);
+  emit file_written(session_.target().database);
 }
 
 void PointMeasurer::close(const QString& id, MeasuredPoint::State state, const QString& why) {
@@ -188,7 +188,7 @@ PointMeasurer& shared_measurer(Workspace& workspace) {
   auto* measurer = workspace.findChild<PointMeasurer*>({}, Qt::FindDirectChildrenOnly);
   if (measurer == nullptr) {
     measurer = new PointMeasurer(&workspace);
-    QObject::connect(measurer, &PointMeasurer::kept, &workspace, &Workspace::follow);
+    QObject::connect(measurer, &PointMeasurer::file_written, &workspace, &Workspace::follow);
     QObject::connect(measurer, &PointMeasurer::file_released, &workspace, &Workspace::stop_following);
   }
   return *measurer;

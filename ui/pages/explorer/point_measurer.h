@@ -31,7 +31,7 @@ struct MeasuredPoint {
       theory{};  ///< Model results of a `finished` point, if feasible and without padding.
 
   /// Returns whether the point has exactly this configuration and GPU.
-  [[nodiscard]] bool is_of(const ExplorerChoices& shown) const {
+  [[nodiscard]] bool matches_choices(const ExplorerChoices& shown) const {
     return choices.point == shown.point && choices.device == shown.device && choices.what_if == shown.what_if;
   }
 };
@@ -66,7 +66,7 @@ class PointMeasurer : public QObject {
   [[nodiscard]] const PointRecord* record_of(const ExplorerChoices& choices);
   [[nodiscard]] const std::vector<MeasuredPoint>& points() const { return points_; }
   /// Returns the latest finished point of a sweep with at least two tiles, for the heatmap; null: none.
-  [[nodiscard]] const MeasuredPoint* mapped() const;
+  [[nodiscard]] const MeasuredPoint* latest_swept_point() const;
   /// Number of pending points.
   [[nodiscard]] qsizetype open() const { return session_.open(); }
 
@@ -74,17 +74,17 @@ class PointMeasurer : public QObject {
   void devices_changed();
   void changed();
   /// A file is being written: on start and after each point.
-  void kept(const QString& database);
+  void file_written(const QString& database);
   void file_released(const QString& database);
-  void trouble(const QString& reason);
+  void error_occurred(const QString& reason);
 
  private:
-  void ask(const ExplorerChoices& choices, const ListedDevice& device, std::int64_t priority, bool around);
+  void request_points(const ExplorerChoices& choices, const ListedDevice& device, std::int64_t priority, bool around);
   void finish(const QString& id, const PointEvent& event);
   void close(const QString& id, MeasuredPoint::State state, const QString& why);
   [[nodiscard]] MeasuredPoint* find(const QString& id);
 
-  struct Asked {
+  struct RequestedPoint {
     std::uint64_t number = 0;
     bool around = false;
   };
@@ -95,7 +95,7 @@ class PointMeasurer : public QObject {
   QTimer idle_;
   std::vector<MeasuredPoint> points_;
   std::uint64_t first_number_ = 0;
-  std::map<QString, Asked> asked_;
+  std::map<QString, RequestedPoint> asked_;
 };
 
 /// Returns the workspace's measurer, created on the first call. The workspace reloads the files that it writes.

@@ -82,7 +82,7 @@ void UnitBars::build_lines() {
   add(qtext(msg::explorer_page::latency{}), light.rest, !light.bound() && !light.starved());
 }
 
-std::size_t UnitBars::place_of(GpuUnit unit) const {
+std::size_t UnitBars::index_of(GpuUnit unit) const {
   const bool both = times_ && times_->measured && times_->ns > 0;
   return static_cast<std::size_t>(unit) + (both ? 2 : 1);
 }
@@ -93,12 +93,12 @@ QString UnitBars::measured_text() const {
 
 QString UnitBars::utilization_text(GpuUnit unit) const {
   if (!times_) return {};
-  const Line& line = lines_[place_of(unit)];
+  const Line& line = lines_[index_of(unit)];
   return times_->ns > 0 ? line.counted : line.words;
 }
 
-QString UnitBars::words(GpuUnit unit) const {
-  return times_ ? lines_[place_of(unit)].words : QString();
+QString UnitBars::counted_text(GpuUnit unit) const {
+  return times_ ? lines_[index_of(unit)].words : QString();
 }
 
 QString UnitBars::total_text() const {
@@ -139,7 +139,7 @@ QRectF UnitBars::total_bar() const {
 }
 
 QRectF UnitBars::bar(GpuUnit unit) const {
-  return bar_of(place_of(unit));
+  return bar_of(index_of(unit));
 }
 
 QSize UnitBars::sizeHint() const {

@@ -35,7 +35,7 @@ class UnitBars : public QWidget {
   [[nodiscard]] QRectF total_bar() const;
   [[nodiscard]] QRectF bar(GpuUnit unit) const;
   /// Label at the end of the bar: "78%".
-  [[nodiscard]] QString words(GpuUnit unit) const;
+  [[nodiscard]] QString counted_text(GpuUnit unit) const;
   [[nodiscard]] QString total_text() const;
   /// "1.2 ms"; empty if not measured.
   [[nodiscard]] QString measured_text() const;
@@ -61,7 +61,7 @@ class UnitBars : public QWidget {
   void build_lines();
   [[nodiscard]] QRectF row(std::size_t place) const;
   [[nodiscard]] QRectF bar_of(std::size_t place) const;
-  [[nodiscard]] std::size_t place_of(GpuUnit unit) const;
+  [[nodiscard]] std::size_t index_of(GpuUnit unit) const;
   struct Widths {
     double labels = 0;
     double words = 0;

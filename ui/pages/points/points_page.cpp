@@ -29,7 +29,7 @@ constexpr int max_column_width = 340;
 PointsPage::PointsPage(Workspace& workspace, QWidget* parent)
     : Page(parent),
       workspace_(workspace),
-      found_([](const Asked& asked, const StaleCheck& /*outdated*/) { return find(asked); },
+      found_([](const TableRequest& asked, const StaleCheck& /*outdated*/) { return find(asked); },
              [this](FindResult found) { apply_result(std::move(found)); }) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(10, 10, 10, 6);
@@ -118,10 +118,11 @@ void PointsPage::keep_order() {
 void PointsPage::refresh() {
   if (workspace_.gathering()) return found_.drop();  // points_changed() will call refresh() again.
   const std::shared_ptr<const PointSet> points = workspace_.visible();
-  found_.ask({.points = points, .known = model_->contents(), .sorted_by = sorted_by_, .order = order_}, points->size());
+  found_.request({.points = points, .known = model_->contents(), .sorted_by = sorted_by_, .order = order_},
+                 points->size());
 }
 
-PointsPage::FindResult PointsPage::find(const Asked& asked) {
+PointsPage::FindResult PointsPage::find(const TableRequest& asked) {
   FindResult found{.contents = asked.known->points == asked.points ? asked.known : points_table(asked.points),
                    .rows = {}};
   const analysis::Table& table = found.contents->table;

@@ -27,7 +27,7 @@ class PointsPage : public Page {
 
   [[nodiscard]] PlainTable* table() const { return table_; }
   /// Values common to all rows, shown instead of columns.
-  [[nodiscard]] QString common() const { return common_->isHidden() ? QString() : common_->text(); }
+  [[nodiscard]] QString common_settings() const { return common_->isHidden() ? QString() : common_->text(); }
   void fill_menu(QMenu& menu) override;
 
  protected:
@@ -36,7 +36,7 @@ class PointsPage : public Page {
 
  private:
   using Contents = std::shared_ptr<const PointsTable>;
-  struct Asked {
+  struct TableRequest {
     std::shared_ptr<const PointSet> points;
     Contents known;
     QString sorted_by;
@@ -46,7 +46,7 @@ class PointsPage : public Page {
     Contents contents;
     std::vector<Row> rows;
   };
-  [[nodiscard]] static FindResult find(const Asked& asked);
+  [[nodiscard]] static FindResult find(const TableRequest& asked);
   void add_table();
   void keep_order();
   void sort_by(int column, Qt::SortOrder order);
@@ -71,7 +71,7 @@ class PointsPage : public Page {
   std::map<QString, int> widths_;  ///< In pixels, for the widest text so far.
   std::set<QString> sized_by_user_;
   bool sizing_ = false;
-  Live<Asked, FindResult> found_;
+  Live<TableRequest, FindResult> found_;
 };
 
 }  // namespace attnscope::ui

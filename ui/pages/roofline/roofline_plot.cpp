@@ -96,7 +96,7 @@ QColor RooflinePlot::color_of(std::size_t series) const {
 Extent RooflinePlot::ceilings() const {
   Extent flops;
   for (const Roof& roof : set_.report.roofs) {
-    if (!of_bytes(roof.bound)) flops.take(analysis::ceiling_flops(roof, set_.report.flops_per_exponential));
+    if (!is_bandwidth_bound(roof.bound)) flops.take(analysis::ceiling_flops(roof, set_.report.flops_per_exponential));
   }
   return flops;
 }
@@ -121,7 +121,7 @@ void RooflinePlot::draw_contents() {
   legend_.set_hidden(hidden(),
                      hidden_series == 0 ? QString() : qtext(msg::roofline_page::hidden{.series = hidden_series}));
   find_marks();
-  for (const Roof& roof : set_.report.roofs) of_bytes(roof.bound) ? draw_roof(roof) : draw_ceiling(roof);
+  for (const Roof& roof : set_.report.roofs) is_bandwidth_bound(roof.bound) ? draw_roof(roof) : draw_ceiling(roof);
   for (std::size_t i = 0; i < set_.report.series.size(); ++i) draw_series(i);
   for (const Mark& mark : marks_) labels_.reserve_mark({mark.x, mark.y});
   if (set_.points) add_keys();
@@ -333,7 +333,7 @@ HoverContent RooflinePlot::read_out(const Mark& mark) const {
   }
   if (!point.shares.empty()) {
     content.notes << qtext(msg::roofline_page::nearest_roof{.bound = bound_text(point).toStdString(),
-                                                            .percent = text(Share(point.reached()))});
+                                                            .percent = text(Share(point.roof_share()))});
     const auto by_datasheet = [](const analysis::BoundShare& share) { return share.bound == analysis::Bound::tensor; };
     if (std::ranges::any_of(point.shares, by_datasheet)) content.notes << qtext(msg::roofline_page::upper_bound{});
   }

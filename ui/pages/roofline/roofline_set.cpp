@@ -90,10 +90,10 @@ QString roof_text(const RooflineSet& set, const analysis::Roof& roof) {
     words = msg::roofline_page::unit_of_exponentials{
         .exponentials = value_text(roof.rate, "op/s"),
         .rate = text(FlopsPerSecond(analysis::ceiling_flops(roof, set.report.flops_per_exponential)))};
-  } else if (!of_bytes(roof.bound)) {
+  } else if (!is_bandwidth_bound(roof.bound)) {
     words = msg::roofline_page::roof{.bound = bound, .rate = text(FlopsPerSecond(roof.rate))};
   }
-  if (roof.clock_hz && !of_bytes(roof.bound)) {
+  if (roof.clock_hz && !is_bandwidth_bound(roof.bound)) {
     words = msg::roofline_page::roof_at{.clock = text(Hertz(*roof.clock_hz)), .roof = words};
   }
   return qtext(msg::roofline_page::roof_of{.roof = words, .source = source_words(set, roof.source)});
@@ -163,7 +163,7 @@ analysis::Table roofline_table(const std::shared_ptr<const RooflineSet>& set) {
       [](const Line& line) { return Cell{.text = bound_text(*line.point).toStdString()}; });
   add(msg::roofline_page::column_share{}, msg::roofline_page::share_help{}, right, [](const Line& line) {
     if (line.point->shares.empty()) return Cell{};
-    return Cell{.text = text(Share(line.point->reached())), .number = line.point->reached()};
+    return Cell{.text = text(Share(line.point->roof_share())), .number = line.point->roof_share()};
   });
   add(msg::roofline_page::column_source{}, {}, ColumnKind::text, [&set = *set](const Line& line) {
     const std::string& run = set.points->table().runs()[line.series->run].title;

@@ -92,7 +92,7 @@ void TileHeatmapPage::add_chips() {
 bool TileHeatmapPage::show_mark(const ShownPoint& point, bool moves) {
   if (!has_map()) return false;
   const std::optional<Row> row = view_->points().row_of(point);
-  const std::optional<TileMap::Place> place = row ? view_->map().place_of(*row) : std::nullopt;
+  const std::optional<TileMap::Place> place = row ? view_->map().index_of(*row) : std::nullopt;
   if (!place) return false;
   // Keep the selection of a cell without a point.
   if (moves || !view_->selected()) view_->select(place);

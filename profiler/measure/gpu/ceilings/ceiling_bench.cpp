@@ -69,7 +69,7 @@ Ceiling summary_of(std::string name, double argument, std::string_view unit, con
 
 }  // namespace
 
-CeilingBench::CeilingBench(Place place)
+CeilingBench::CeilingBench(Resources place)
     : place_(std::move(place)),
       cuda_(place_.runner.cuda()),
       sizes_(ceiling_buffers(place_.limits, free_device_bytes(cuda_))),
@@ -138,7 +138,7 @@ void CeilingBench::advance(std::size_t steps) {
   if (progress_) progress_(done_, steps_);
 }
 
-CeilingBench::Sample CeilingBench::take(SampledLoad& sampled) {
+CeilingBench::Sample CeilingBench::measure_sample(SampledLoad& sampled) {
   KernelRunner& runner = place_.runner;
   const CeilingLoad& load = sampled.load;
   at_ = find_ceiling(load.key);
@@ -168,14 +168,14 @@ void CeilingBench::calibrate(SampledLoad& sampled) {
   int& iterations = sampled.load.iterations;
   if (iterations > 0) {
     prepare(sampled);
-    (void)take(sampled);
+    (void)measure_sample(sampled);
     return;
   }
   iterations = 1;
   prepare(sampled);
-  (void)take(sampled);  // first launch includes one-time costs
+  (void)measure_sample(sampled);  // first launch includes one-time costs
   for (;;) {
-    const double milliseconds = take(sampled).milliseconds;
+    const double milliseconds = measure_sample(sampled).milliseconds;
     const double wanted = sampled.load.milliseconds;
     const int most = sampled.load.iterations_in_grid ? most_rows : max_iterations;
     if (milliseconds <= 0 || milliseconds > wanted / 2 || iterations >= most) return;
@@ -187,7 +187,7 @@ void CeilingBench::calibrate(SampledLoad& sampled) {
 
 void CeilingBench::record_sample(SampledLoad& sampled) {
   const CeilingLoad& load = sampled.load;
-  const Sample sample = take(sampled);
+  const Sample sample = measure_sample(sampled);
   const double done = load.amount * load.iterations;
   // A pointer chase is timed by its own thread, without launch and set-up time.
   const double nanoseconds = load.value == CeilingLoad::Value::each && load.method == Method::kernel
@@ -220,7 +220,7 @@ void CeilingBench::begin(const std::vector<CeilingLoad>& loads) {
   runner.wait(limit);
 }
 
-void CeilingBench::choose(std::vector<CeilingLoad> loads, CeilingSet& set) {
+void CeilingBench::calibrate_loads(std::vector<CeilingLoad> loads, CeilingSet& set) {
   struct FailedLoad {
     std::string_view key;
     double argument;
@@ -272,7 +272,7 @@ void CeilingBench::keep_fastest() {
     if (std::ranges::count_if(loads_, same) > 1) {
       throw_if_cancelled();
       for (int again = 0; again < 3; ++again) {
-        const double milliseconds = take(loads_[i]).milliseconds;
+        const double milliseconds = measure_sample(loads_[i]).milliseconds;
         if (milliseconds > 0) rate = std::max(rate, load.amount * load.iterations / milliseconds);
       }
     }
@@ -301,7 +301,7 @@ CeilingSet CeilingBench::measure(const CeilingOptions& options, const CancelToke
   done_ = 0;
   steps_ = kernels + loads.size() + static_cast<std::size_t>(options.rounds) * each_round;
   begin(loads);
-  choose(std::move(loads), set);
+  calibrate_loads(std::move(loads), set);
   std::vector<std::size_t> order(loads_.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::mt19937_64 random(options.seed);

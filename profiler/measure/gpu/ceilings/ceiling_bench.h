@@ -22,7 +22,7 @@ namespace attnscope::gpu {
 class CeilingBench {
  public:
   /// Resources that the benchmark uses; it keeps references. Null pointers mark unavailable resources.
-  struct Place {
+  struct Resources {
     KernelRunner& runner;
     const KernelBuilder& builder;
     const DeviceLimits& limits;
@@ -32,7 +32,7 @@ class CeilingBench {
     Message no_counters;  ///< Why `counters` is null.
   };
   /// Throws PointAbort (out_of_memory).
-  explicit CeilingBench(Place place);
+  explicit CeilingBench(Resources place);
 
   /// Throws DriverError or LaunchTimeout if the device is lost, PointAbort if cancelled.
   [[nodiscard]] CeilingSet measure(const CeilingOptions& options, const CancelToken& cancel,
@@ -61,12 +61,12 @@ class CeilingBench {
   /// Raises the iterations until a sample takes the load's `milliseconds`.
   void calibrate(SampledLoad& sampled);
   void enqueue(SampledLoad& sampled);
-  [[nodiscard]] Sample take(SampledLoad& sampled);
+  [[nodiscard]] Sample measure_sample(SampledLoad& sampled);
   void record_sample(SampledLoad& sampled);
   /// Compiles the kernels and initializes the buffers.
   void begin(const std::vector<CeilingLoad>& loads);
   /// Loads and calibrates all loads. Drops a failed load with a remark.
-  void choose(std::vector<CeilingLoad> loads, CeilingSet& set);
+  void calibrate_loads(std::vector<CeilingLoad> loads, CeilingSet& set);
   /// Keeps the fastest of the loads that measure the same ceiling.
   void keep_fastest();
   void add_ceilings(const SampledLoad& sampled, CeilingSet& set) const;
@@ -77,7 +77,7 @@ class CeilingBench {
                                                                  std::string_view miss);
   void add_conditions(CeilingSet& set) const;
 
-  Place place_;
+  Resources place_;
   const CudaApi& cuda_;
   CeilingBuffers sizes_;
   std::map<std::string, DeviceMemory> buffers_;

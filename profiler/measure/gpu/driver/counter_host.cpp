@@ -102,7 +102,7 @@ bool CounterHost::knows(const std::string& metric) const {
   return cupti_.cuptiProfilerHostConfigAddMetrics(&add) == CUPTI_SUCCESS;
 }
 
-std::vector<std::string> CounterHost::near(std::string_view metric) const {
+std::vector<std::string> CounterHost::similar_names(std::string_view metric) const {
   const CounterConfig object = make_host_object();
   const std::size_t dot = metric.find('.');
   const std::string base(metric.substr(0, dot));

@@ -51,7 +51,7 @@ class CounterHost {
   /// Returns true if the chip can collect the metric with this full name ("dram__bytes_read.sum").
   [[nodiscard]] bool knows(const std::string& metric) const;
   /// Full names similar to an unknown one. If the base name is valid, these differ only in the rollup.
-  [[nodiscard]] std::vector<std::string> near(std::string_view metric) const;
+  [[nodiscard]] std::vector<std::string> similar_names(std::string_view metric) const;
   /// Unit of the metric as the metrics table spells it ("byte", "percent", "cycle", ...); "1" if it has none.
   [[nodiscard]] std::string unit(const std::string& metric) const;
 
