@@ -122,7 +122,7 @@ class TextReporter final : public Reporter {
                                (2 * fmt::formatted_size("{}", total_)) + 1;
     const std::array<std::size_t, 5> widths{number, std::string_view("out-of-memory").size(), 8, 8, 8};
     std::string line;
-    for (std::size_t i = 0; i < widths.size(); ++i) line += padded(cells.at(i), widths.at(i), i != 1) + "  ";
+    for (std::size_t i = 0; i < widths.size(); ++i) line += pad_to_width(cells.at(i), widths.at(i), i != 1) + "  ";
     return line + cells.back();
   }
   void on(const BuildEvent& e) {

@@ -36,7 +36,7 @@ std::vector<Field> column_fields(const Registry& registry) {
 
 }  // namespace
 
-std::string padded(const std::string& text, std::size_t width, bool right) {
+std::string pad_to_width(const std::string& text, std::size_t width, bool right) {
   const std::string blanks(width - std::min(width, width_of(text)), ' ');
   return right ? blanks + text : text + blanks;
 }
@@ -80,7 +80,7 @@ void print_aligned(const analysis::Table& table, std::ostream& out) {
     std::string line;
     for (std::size_t i = 0; i < widths.size(); ++i) {
       const bool right = table.columns[i].kind == analysis::ColumnKind::number;
-      line += (i == 0 ? "" : "  ") + padded(fields[i], widths[i], right);
+      line += (i == 0 ? "" : "  ") + pad_to_width(fields[i], widths[i], right);
     }
     while (!line.empty() && line.back() == ' ') line.pop_back();
     out << line << '\n';

@@ -20,7 +20,7 @@ using TableRows = std::vector<std::vector<std::string>>;
 [[nodiscard]] analysis::Column number_column(std::string key);
 
 /// Pads with spaces to a display width.
-[[nodiscard]] std::string padded(const std::string& text, std::size_t width, bool right);
+[[nodiscard]] std::string pad_to_width(const std::string& text, std::size_t width, bool right);
 
 /// Drops "_bytes" from titles, for tables whose values contain their unit.
 void title_sizes(std::vector<analysis::Column>& columns);

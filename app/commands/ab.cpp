@@ -284,7 +284,7 @@ class Rounds {
     if (!options_.result.for_people()) return;
     const auto row = [](const std::array<std::string, 6>& cells) {
       std::string line;
-      for (const std::string& cell : cells) line += padded(cell, line.empty() ? 6 : 10, true);
+      for (const std::string& cell : cells) line += pad_to_width(cell, line.empty() ? 6 : 10, true);
       fmt::print(stderr, "{}\n", line);
     };
     if (std::exchange(first_row_, false)) row({"rounds", "FASTER", "SLOWER", "SAME", "UNDECIDED", "elapsed"});

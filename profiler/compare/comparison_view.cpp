@@ -281,7 +281,7 @@ std::size_t ComparisonView::pairs() const {
   return all;
 }
 
-ComparisonView ComparisonView::only(std::size_t side) const {
+ComparisonView ComparisonView::select_side(std::size_t side) const {
   ComparisonView view = *this;
   view.sides = {sides[side]};
   return sides.size() == 1 ? view : with_summary(std::move(view));

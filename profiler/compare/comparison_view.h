@@ -85,7 +85,7 @@ struct ComparisonView {
 
   [[nodiscard]] std::size_t count(Verdict verdict) const { return counts.at(static_cast<std::size_t>(verdict)); }
   [[nodiscard]] std::size_t pairs() const;
-  [[nodiscard]] ComparisonView only(std::size_t side) const;
+  [[nodiscard]] ComparisonView select_side(std::size_t side) const;
 
   enum class Lines { pairs, all, each_row };
   /// Returns one line per pair; with `all` also one per SkippedRows, with `each_row` one per excluded row.

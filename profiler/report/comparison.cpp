@@ -204,7 +204,7 @@ std::vector<CandidateComparison> compare_with_baseline(const Input& input, const
   }
   const analysis::ComparisonView view = analysis::view_of(input.table, asked);
   for (std::size_t i = 0; i < view.sides.size(); ++i) {
-    CandidateComparison& compared = all.emplace_back(CandidateComparison{.view = view.only(i), .order = {}});
+    CandidateComparison& compared = all.emplace_back(CandidateComparison{.view = view.select_side(i), .order = {}});
     const std::vector<ComparedPair>& pairs = compared.side().result.pairs;
     compared.order.resize(pairs.size());
     std::iota(compared.order.begin(), compared.order.end(), std::size_t{0});

@@ -189,7 +189,7 @@ void bench_opening(MainWindow& window, const QString& file) {
   window.workspace().open(file);
   bool said = false;
   const auto settled = page_settled(window);
-  while (window.workspace().loading() || !settled()) {
+  while (window.workspace().is_loading() || !settled()) {
     said = said || window.workspace().opening().contains(QLatin1Char('%'));
     const double before = thread_cpu_ms();
     QApplication::processEvents(QEventLoop::WaitForMoreEvents);
@@ -346,7 +346,7 @@ void bench_runs(MainWindow& window, const QString& file) {
   for (int i = 0; i < 4; ++i) {
     closed.take([&] { workspace.close(file); }, page_settled(window));
     workspace.open(file);
-    while (workspace.loading()) QApplication::processEvents(QEventLoop::WaitForMoreEvents);
+    while (workspace.is_loading()) QApplication::processEvents(QEventLoop::WaitForMoreEvents);
     wait_for(window);
   }
   closed.print("runs: close the file", {});

@@ -77,7 +77,7 @@ class Walk {
     window_.show_page(QStringLiteral("io"));
     settle();
     IoPlot& plot = *io().plot();
-    const PlotLegend::Shown* wanted = nullptr;
+    const PlotLegend::ShownEntry* wanted = nullptr;
     QPoint at;
     plot.replot();
     for (QCPLegend* box : plot.findChildren<QCPLegend*>()) {
@@ -114,7 +114,7 @@ class Walk {
   }
 
   void measure() {
-    auto& measurer = explorer().measuring().measurer();
+    auto& measurer = explorer().measurement_card().measurer();
     measurer.set_database(work_.filePath(QStringLiteral("explored.attnscope")));
     auto* on = explorer().findChild<QComboBox*>(QStringLiteral("measures-on"));
     wait("the device to measure on", [&] { return device_.isEmpty() ? on->count() > 0 : on->findData(device_) >= 0; });
@@ -130,7 +130,7 @@ class Walk {
   }
 
   void sweep_around() {
-    auto& measurer = explorer().measuring().measurer();
+    auto& measurer = explorer().measurement_card().measurer();
     press(QStringLiteral("around"));
     wait("points of the sweep", [&] {
       return std::ranges::count(measurer.points(), MeasuredPoint::State::finished, &MeasuredPoint::state) >= 8;

@@ -71,7 +71,7 @@ class PointsTableBuilder {
     const auto spec_for = [points, fields = fields_of(setting)](std::size_t row) {
       return points->table().points().spec(static_cast<Row>(row), fields);
     };
-    PointsTable::Facts facts{.in_use = is_always_shown(setting)};
+    PointsTable::ColumnInfo facts{.in_use = is_always_shown(setting)};
     // Checks each field separately, because each has few distinct values.
     for (const RowKey& key : keys_of(setting, points_.table())) {
       if (facts.in_use) break;
@@ -85,7 +85,7 @@ class PointsTableBuilder {
   /// Adds a column whose text depends only on `key`.
   void add(Column column, const std::function<QString(Row)>& text, const RowKey& key) {
     column.cell = [text](std::size_t row) { return Cell{.text = text(static_cast<Row>(row)).toStdString()}; };
-    add(std::move(column), PointsTable::Facts{}, examples({&key, 1}, rows_));
+    add(std::move(column), PointsTable::ColumnInfo{}, examples({&key, 1}, rows_));
   }
 
   using Words = QString (*)(const MetricValue&);
@@ -121,13 +121,13 @@ class PointsTableBuilder {
     for (std::size_t row = 0; row < rows_.size(); row += std::max<std::size_t>(1, rows_.size() / sampled)) {
       some.push_back(static_cast<Row>(row));
     }
-    add(std::move(column), PointsTable::Facts{.metric = metric}, some);
+    add(std::move(column), PointsTable::ColumnInfo{.metric = metric}, some);
     made_.facts.back().varies =
         rows_.size() < 2 || std::ranges::any_of(rows_, [&](Row row) { return values.has(row); });
   }
 
  private:
-  void add(Column column, PointsTable::Facts facts, const std::vector<Row>& sampled_rows) {
+  void add(Column column, PointsTable::ColumnInfo facts, const std::vector<Row>& sampled_rows) {
     std::set<std::string> texts;
     for (const Row row : sampled_rows) texts.insert(column.cell(row).text);
     facts.varies = rows_.size() < 2 || texts.size() > 1;

@@ -27,7 +27,7 @@ inline constexpr QLatin1String values_key("values");
 
 struct PointsTable {
   /// Properties of a column that are expensive to compute.
-  struct Facts {
+  struct ColumnInfo {
     std::string_view metric = {};  ///< metric of the metrics table; empty if the column is not a metric
     bool in_use = true;            ///< false: a rarely used setting that no point has
     bool varies = true;            ///< false: there are several points, and all have the same text
@@ -35,7 +35,7 @@ struct PointsTable {
   };
   std::shared_ptr<const PointSet> points;
   analysis::Table table;
-  std::vector<Facts> facts;  ///< indexed by column
+  std::vector<ColumnInfo> facts;  ///< indexed by column
 };
 
 /// Builds the table; slow, thread-safe. Has a column for each knob of the registry and of the points, and for each
@@ -72,7 +72,7 @@ class PointsTableModel : public ResultModel {
   [[nodiscard]] const std::shared_ptr<const PointsTable>& contents() const { return contents_; }
   [[nodiscard]] ShownPoint point(int row) const { return (*contents_->points)[static_cast<Row>(line_of(row))]; }
   [[nodiscard]] std::optional<int> row_of(const ShownPoint& point) const;
-  [[nodiscard]] const PointsTable::Facts& facts(int column) const {
+  [[nodiscard]] const PointsTable::ColumnInfo& facts(int column) const {
     return contents_->facts[static_cast<std::size_t>(column)];
   }
 

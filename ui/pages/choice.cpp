@@ -31,44 +31,44 @@ void IdChoice::offer(std::vector<Option> options, int otherwise) {
 }
 
 const Option* IdChoice::shown() const {
-  const int at = place();
+  const int at = shown_index();
   return at < 0 ? nullptr : &options_[static_cast<std::size_t>(at)];
 }
 
-int IdChoice::place() const {
+int IdChoice::shown_index() const {
   const auto found = std::ranges::find(options_, id_, &Option::id);
   if (found != options_.end()) return static_cast<int>(found - options_.begin());
   return options_.empty() ? -1 : fallback_;
 }
 
 void IdChoice::show() const {
-  if (show_) show_(options_, place());
+  if (show_) show_(options_, shown_index());
 }
 
-void Choices::keep(const char* key, IdChoice& choice) {
-  keep([key, &choice](QJsonObject& state) { state[QLatin1String(key)] = choice.id(); },
-       [key, &choice](const QJsonObject& state) { choice.set_id(state[QLatin1String(key)].toString(choice.id())); });
+void Choices::add(const char* key, IdChoice& choice) {
+  add([key, &choice](QJsonObject& state) { state[QLatin1String(key)] = choice.id(); },
+      [key, &choice](const QJsonObject& state) { choice.set_id(state[QLatin1String(key)].toString(choice.id())); });
 }
 
-void Choices::keep(const char* key, QString& word) {
-  keep([key, &word](QJsonObject& state) { state[QLatin1String(key)] = word; },
-       [key, &word](const QJsonObject& state) { word = state[QLatin1String(key)].toString(word); });
+void Choices::add(const char* key, QString& word) {
+  add([key, &word](QJsonObject& state) { state[QLatin1String(key)] = word; },
+      [key, &word](const QJsonObject& state) { word = state[QLatin1String(key)].toString(word); });
 }
 
-void Choices::keep(const char* key, QAction& toggle) {
-  keep([key, &toggle](QJsonObject& state) { state[QLatin1String(key)] = toggle.isChecked(); },
-       [key, &toggle](const QJsonObject& state) {
-         const QSignalBlocker quiet(toggle);
-         toggle.setChecked(state[QLatin1String(key)].toBool(toggle.isChecked()));
-       });
+void Choices::add(const char* key, QAction& toggle) {
+  add([key, &toggle](QJsonObject& state) { state[QLatin1String(key)] = toggle.isChecked(); },
+      [key, &toggle](const QJsonObject& state) {
+        const QSignalBlocker quiet(toggle);
+        toggle.setChecked(state[QLatin1String(key)].toBool(toggle.isChecked()));
+      });
 }
 
-void Choices::keep(const char* key, QDoubleSpinBox& number) {
-  keep([key, &number](QJsonObject& state) { state[QLatin1String(key)] = number.value(); },
-       [key, &number](const QJsonObject& state) {
-         const QSignalBlocker quiet(number);
-         number.setValue(state[QLatin1String(key)].toDouble(number.value()));
-       });
+void Choices::add(const char* key, QDoubleSpinBox& number) {
+  add([key, &number](QJsonObject& state) { state[QLatin1String(key)] = number.value(); },
+      [key, &number](const QJsonObject& state) {
+        const QSignalBlocker quiet(number);
+        number.setValue(state[QLatin1String(key)].toDouble(number.value()));
+      });
 }
 
 QJsonObject Choices::state() const {

@@ -49,7 +49,7 @@ class IdChoice {
   /// The option that is shown; differs from the chosen id if that is not offered. Null: none.
   [[nodiscard]] const Option* shown() const;
   /// Index of the shown option; -1: none.
-  [[nodiscard]] int place() const;
+  [[nodiscard]] int shown_index() const;
   /// Connects the editor that shows the options. A pick calls `picked`, or choose() if `picked` is empty.
   template <class Editor>
   Editor* attach_editor(Editor* editor, std::function<void(const QString&)> picked = {}) {
@@ -104,19 +104,19 @@ class Choice : public IdChoice {
 /// `changed`.
 class Choices {
  public:
-  void keep(const char* key, IdChoice& choice);
-  void keep(const char* key, QString& word);
-  void keep(const char* key, QAction& toggle);
-  void keep(const char* key, QDoubleSpinBox& number);
+  void add(const char* key, IdChoice& choice);
+  void add(const char* key, QString& word);
+  void add(const char* key, QAction& toggle);
+  void add(const char* key, QDoubleSpinBox& number);
   /// Keeps an object that has state() and restore().
   template <class Group>
   void keep_group(const char* key, Group& group) {
-    keep([key, &group](QJsonObject& state) { state[QLatin1String(key)] = group.state(); },
-         [key, &group](const QJsonObject& state) { group.restore(state[QLatin1String(key)].toObject()); });
+    add([key, &group](QJsonObject& state) { state[QLatin1String(key)] = group.state(); },
+        [key, &group](const QJsonObject& state) { group.restore(state[QLatin1String(key)].toObject()); });
   }
   using Save = std::function<void(QJsonObject&)>;
   using Restore = std::function<void(const QJsonObject&)>;
-  void keep(Save save, Restore restore) { kept_.emplace_back(std::move(save), std::move(restore)); }
+  void add(Save save, Restore restore) { kept_.emplace_back(std::move(save), std::move(restore)); }
 
   [[nodiscard]] QJsonObject state() const;
   void restore(const QJsonObject& state) const;

@@ -49,7 +49,7 @@ EmptyStateText no_points_text(const Workspace& workspace) {
             : planned == 1 ? qtext(msg::empty_page::point_running{})
                            : qtext(msg::empty_page::points_running{.points = planned})};
   }
-  if (runs.empty() && workspace.following()) {
+  if (runs.empty() && workspace.is_following()) {
     return {qtext(msg::empty_page::sweep_starting{}), qtext(msg::empty_page::sweep_starting_help{})};
   }
   if (const QString opening = workspace.opening(); runs.empty() && !opening.isEmpty()) {

@@ -76,22 +76,22 @@ void FacetBar::resizeEvent(QResizeEvent* event) {
 
 void FacetBar::fold() {
   std::set<const QWidget*> folded(options_.begin(), options_.end());
-  const bool has_options =
-      std::ranges::any_of(options_, &FacetChip::wanted) || std::ranges::any_of(toggles_->all(), &QAction::isVisible);
+  const bool has_options = std::ranges::any_of(options_, &FacetChip::is_set_visible) ||
+                           std::ranges::any_of(toggles_->all(), &QAction::isVisible);
   const auto offers = [&] { return has_options || folded.size() > options_.size(); };
   const auto rows = [&] {
     QList<int> widths;
     for (int i = 0; i < flow_->count(); ++i) {
       QWidget* widget = flow_->itemAt(i)->widget();
       const auto* chip = qobject_cast<FacetChip*>(widget);
-      const bool there = widget == more_ ? offers() : chip->wanted();
+      const bool there = widget == more_ ? offers() : chip->is_set_visible();
       if (there && !folded.contains(widget)) widths << widget->sizeHint().width();
     }
     return flow_->rows_of(widths, width());
   };
   for (const std::vector<FacetChip*>* of : {&chips_, &own_}) {
     for (auto chip = of->rbegin(); chip != of->rend() && rows() > 1; ++chip) {
-      if ((*chip)->wanted()) folded.insert(*chip);
+      if ((*chip)->is_set_visible()) folded.insert(*chip);
     }
   }
   for (const std::vector<FacetChip*>* of : {&chips_, &own_}) {
@@ -109,7 +109,7 @@ void FacetBar::fill_options_menu() {
   for (const std::vector<FacetChip*>* of : {&options_, &own_, &chips_}) {
     menu.addSeparator();
     for (FacetChip* chip : *of) {
-      if (!chip->folded() || !chip->wanted()) continue;
+      if (!chip->is_folded() || !chip->is_set_visible()) continue;
       QAction* entry = menu.addMenu(chip->menu());
       entry->setText(chip->text());
       entry->setEnabled(chip->isEnabled());

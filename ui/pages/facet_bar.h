@@ -42,7 +42,7 @@ class FacetBar : public QWidget {
   /// Switches for parts of the plot; first entries of the options menu.
   [[nodiscard]] Toggles& toggles() { return *toggles_; }
   /// Button of the options menu. Chips that do not fit become its submenus, starting with the filter's last facet.
-  [[nodiscard]] FacetChip* more() const { return more_; }
+  [[nodiscard]] FacetChip* options_chip() const { return more_; }
   /// Choices that the user made, by facet key.
   [[nodiscard]] QJsonObject state() const;
   /// The caller has to update the filter afterwards.

@@ -36,9 +36,9 @@ class FacetChip : public QToolButton {
   [[nodiscard]] QString label() const { return label_; }
   /// A folded chip is hidden, even after setVisible(true): its options are in another menu.
   void set_folded(bool folded);
-  [[nodiscard]] bool folded() const { return folded_; }
+  [[nodiscard]] bool is_folded() const { return folded_; }
   /// Last argument of setVisible().
-  [[nodiscard]] bool wanted() const { return wanted_; }
+  [[nodiscard]] bool is_set_visible() const { return wanted_; }
   void setVisible(bool visible) override;
   [[nodiscard]] QString value() const;
 

@@ -25,7 +25,7 @@ void Page::watch(BackgroundWork& work) {
   watched_work_.push_back(&work);
   connect(&work, &BackgroundWork::requested, this, [this, &work] {
     failure_.clear();
-    if (work.busy()) return schedule_overlay();
+    if (work.is_busy()) return schedule_overlay();
     update_overlay();
   });
   connect(&work, &BackgroundWork::finished, this, &Page::handle_result);
@@ -33,9 +33,9 @@ void Page::watch(BackgroundWork& work) {
 }
 
 void Page::handle_result() {
-  if (waiting()) return;
+  if (is_waiting()) return;
   update_overlay();
-  if (in_sight()) {
+  if (is_on_screen()) {
     const bool known = mark_shown_;
     update_mark();
     if (mark_shown_ && !known) emit mark_found();
@@ -43,12 +43,12 @@ void Page::handle_result() {
   emit update_finished();
 }
 
-bool Page::waiting() const {
-  return busy() || (workspace_ != nullptr && workspace_->gathering());
+bool Page::is_waiting() const {
+  return is_busy() || (workspace_ != nullptr && workspace_->gathering());
 }
 
 bool Page::is_up_to_date() const {
-  return !waiting() && std::ranges::none_of(awaited_work_, &BackgroundWork::busy);
+  return !is_waiting() && std::ranges::none_of(awaited_work_, &BackgroundWork::is_busy);
 }
 
 void Page::restore(const QJsonObject& state) {
@@ -63,7 +63,7 @@ void Page::schedule_overlay() {
 
 void Page::update_overlay() {
   overlay_timer_.stop();
-  const bool late = waiting();
+  const bool late = is_waiting();
   if (!late && failure_.isEmpty()) {
     if (overlay_label_ != nullptr) overlay_label_->hide();
     return;
@@ -97,7 +97,7 @@ void Page::settle() {
   if (workspace_ != nullptr) workspace_->settle();
   refresh_if_outdated();
   // A result may start another request.
-  while (busy()) std::ranges::for_each(watched_work_, &BackgroundWork::wait);
+  while (is_busy()) std::ranges::for_each(watched_work_, &BackgroundWork::wait);
   std::ranges::for_each(awaited_work_, &BackgroundWork::wait);
 }
 
@@ -124,7 +124,7 @@ void Page::contextMenuEvent(QContextMenuEvent* event) {
 void Page::follow_points_of(Workspace& workspace) {
   workspace_ = &workspace;
   connect(&workspace, &Workspace::points_pending, this, [this] {
-    if (in_sight()) schedule_overlay();
+    if (is_on_screen()) schedule_overlay();
   });
   connect(&workspace, &Workspace::points_changed, this, &Page::mark_stale);
 }
@@ -132,17 +132,17 @@ void Page::follow_points_of(Workspace& workspace) {
 void Page::mark_stale() {
   outdated_ = true;
   // Tabs hide the other pages. A page that was never hidden is about to be shown, or used without a window.
-  if (in_sight()) refresh_if_outdated();
+  if (is_on_screen()) refresh_if_outdated();
 }
 
 void Page::refresh_if_outdated() {
   if (std::exchange(outdated_, false)) {
     rebuild_page();
     mark_outdated_ = true;
-    if (!waiting() && failure_.isEmpty()) update_overlay();
+    if (!is_waiting() && failure_.isEmpty()) update_overlay();
   }
   // With a background update pending, the point is marked when it is done.
-  if (!busy()) update_mark();
+  if (!is_busy()) update_mark();
 }
 
 void Page::update_mark() {
@@ -155,7 +155,7 @@ void Page::mark(const ShownPoint& point) {
   marked_ = point;
   mark_shown_ = false;
   mark_pending_ = true;
-  if (in_sight()) refresh_if_outdated();
+  if (is_on_screen()) refresh_if_outdated();
 }
 
 void Page::show_marked(bool moves) {
@@ -181,7 +181,7 @@ void Page::setVisible(bool visible) {
 }
 
 void keep_zoom(Choices& choices, LegendPlot& plot) {
-  choices.keep(
+  choices.add(
       [&plot](QJsonObject& state) {
         if (const QJsonObject zoom = plot.zoom(); !zoom.isEmpty()) state[zoom_key()] = zoom;
       },

@@ -59,7 +59,7 @@ class Page : public QWidget {
 
   void refresh_if_outdated();
   /// Returns whether the page is hidden and its data changed since the last refresh.
-  [[nodiscard]] bool outdated() const { return outdated_; }
+  [[nodiscard]] bool is_outdated() const { return outdated_; }
   void setVisible(bool visible) override;
   /// Text over outdated content: pending, or the error. Empty if the content is up to date.
   [[nodiscard]] QString overlay_text() const;
@@ -124,18 +124,18 @@ class Page : public QWidget {
   void watch(BackgroundWork& work);
   /// Makes settle() wait for `work`, without an overlay.
   void wait_for(BackgroundWork& work) { awaited_work_.push_back(&work); }
-  [[nodiscard]] bool waiting() const;
+  [[nodiscard]] bool is_waiting() const;
   /// Shows the overlay if the update is pending or failed; hides it otherwise.
   void update_overlay();
 
  private:
   /// Returns whether the page is visible or has no window that could hide it.
-  [[nodiscard]] bool in_sight() const { return !isHidden() || !testAttribute(Qt::WA_WState_ExplicitShowHide); }
+  [[nodiscard]] bool is_on_screen() const { return !isHidden() || !testAttribute(Qt::WA_WState_ExplicitShowHide); }
   void show_marked(bool moves);
   /// Starts the delay before the overlay is shown.
   void schedule_overlay();
   void handle_result();
-  [[nodiscard]] bool busy() const { return std::ranges::any_of(watched_work_, &BackgroundWork::busy); }
+  [[nodiscard]] bool is_busy() const { return std::ranges::any_of(watched_work_, &BackgroundWork::is_busy); }
   /// First visible table with rows; null: none.
   [[nodiscard]] const PlainTable* first_visible_table() const;
   void update_mark();

@@ -26,7 +26,7 @@ ProblemPage::ProblemPage(Workspace& workspace, const FilterFactory& filter_facto
       points_(std::make_shared<const PointSet>()),
       facets_(new FacetBar(filter_, this)),
       search_(&ProblemPage::find_points, [this](FilteredPoints now) {
-        take(std::move(now));
+        apply_search(std::move(now));
         candidates_key_ = search_key_;
         const std::function<void()> show = found_;  // `show` may start another search, which replaces found_.
         show();
@@ -122,7 +122,7 @@ FilteredPoints ProblemPage::narrowed(const QString& query) const {
   return now;
 }
 
-void ProblemPage::take(FilteredPoints now) {
+void ProblemPage::apply_search(FilteredPoints now) {
   points_ = std::move(now.points);
   candidates_key_.clear();
   candidates_ = std::move(now.candidates);

@@ -59,11 +59,11 @@ class ProblemPage : public Page {
   /// reused.
   void search_points(const std::string& of, Find find, std::function<void()> show);
   /// Drops a pending search; its result would undo later choices.
-  void cancel_search() { search_.drop(); }
-  [[nodiscard]] bool searching() const { return search_.busy(); }
+  void cancel_search() { search_.discard(); }
+  [[nodiscard]] bool is_searching() const { return search_.is_busy(); }
   /// State to filter from: the current choices, with the points that match the query.
   [[nodiscard]] FilteredPoints narrowed(const QString& query) const;
-  void take(FilteredPoints now);
+  void apply_search(FilteredPoints now);
   /// Drops the automatic choices of the filter and keeps those of the user. Call search_points() afterwards.
   void reset_automatic() { filter_.reset_automatic(); }
   void restrict_to(const std::vector<analysis::FacetPtr>& facets, analysis::FacetPtr spread) {

@@ -165,19 +165,19 @@ void CollectPanel::connect_end() {
   connect(&collector_, &CollectorProcess::finished, this, [this](const DoneEvent& done) {
     progress_->setValue(progress_->maximum());
     if (work_) {
-      ended(qtext(msg::collect_panel::measured{.file = one_line(database_in_use_).toStdString()}));
+      finish(qtext(msg::collect_panel::measured{.file = one_line(database_in_use_).toStdString()}));
       return emit ceilings_measured(*work_);
     }
-    ended(qtext(msg::collect_panel::done{.not_ok = done.not_ok, .ok = done.ok}));
+    finish(qtext(msg::collect_panel::done{.not_ok = done.not_ok, .ok = done.ok}));
   });
   connect(&collector_, &CollectorProcess::cancelled, this, [this](const DoneEvent& done) {
-    if (work_) return ended(qtext(done.reason.empty() ? "Cancelled; nothing was stored." : done.reason));
-    ended(kept_.size() == 1 ? qtext(msg::collect_panel::cancelled_one_point{})
-                            : qtext(msg::collect_panel::cancelled{.points = kept_.size()}));
+    if (work_) return finish(qtext(done.reason.empty() ? "Cancelled; nothing was stored." : done.reason));
+    finish(kept_.size() == 1 ? qtext(msg::collect_panel::cancelled_one_point{})
+                             : qtext(msg::collect_panel::cancelled{.points = kept_.size()}));
   });
   const auto failed = [this](const QString& summary, const QString& said_by_collector) {
     const QString reason = with_control_names(said_by_collector);
-    ended(summary);
+    finish(summary);
     log_->add(reason, Disposition::crashed, reason);
     emit error_occurred(reason);
   };
@@ -228,7 +228,7 @@ void CollectPanel::show_point(const PointEvent& event) {
 }
 
 void CollectPanel::validate() {
-  const bool running = collector_.running();
+  const bool running = collector_.is_running();
   const CollectForm::Verdict verdict = form_->check();
   blocker_ = running ? qtext(msg::collect_panel::running{}) : verdict.problem;
   const PlotColors colors = plot_colors(palette());
@@ -242,7 +242,7 @@ void CollectPanel::validate() {
   start_->setToolTip(plain_tooltip(blocker_));
 }
 
-void CollectPanel::begin(const QString& database) {
+void CollectPanel::prepare_start(const QString& database) {
   QDir().mkpath(QFileInfo(database).absolutePath());
   database_in_use_ = database;
   run_ = 0;
@@ -257,22 +257,22 @@ void CollectPanel::begin(const QString& database) {
 
 void CollectPanel::start() {
   wanted_ = form_->request();
-  begin(wanted_.database);
+  prepare_start(wanted_.database);
   work_.reset();
   collector_.start(wanted_);
   validate();
 }
 
 void CollectPanel::measure(const CeilingsTask& work) {
-  if (collector_.running()) return;
-  begin(work.database);
+  if (collector_.is_running()) return;
+  prepare_start(work.database);
   work_ = work;
   said_.clear();
   const std::string device = work.name.toStdString();
   log_->add(qtext(msg::collect_panel::ceilings_of{.device = device}), {});
   collector_.start_collector(work.arguments());
   validate();
-  if (!collector_.running()) return;  // failed to start; the error has been reported
+  if (!collector_.is_running()) return;  // failed to start; the error has been reported
   emit ceilings_progressed(qtext(msg::ceilings_page::preparing{.device = device}));
 }
 
@@ -283,7 +283,7 @@ void CollectPanel::cancel() {
   collector_.cancel();
 }
 
-void CollectPanel::ended(const QString& summary) {
+void CollectPanel::finish(const QString& summary) {
   stopping_ = false;
   cancel_->setEnabled(false);
   in_flight_->clear();

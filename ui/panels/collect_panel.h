@@ -28,7 +28,7 @@ class CollectPanel : public QWidget {
   [[nodiscard]] CollectRequest request() const { return form_->request(); }
   /// Returns the point being measured, shortened; empty if none.
   [[nodiscard]] QString in_flight() const { return in_flight_->text(); }
-  [[nodiscard]] bool running() const { return collector_.running(); }
+  [[nodiscard]] bool is_running() const { return collector_.is_running(); }
   [[nodiscard]] QString progress_text() const { return progress_->format(); }
   /// Stops after the current launch; measured points are kept.
   void cancel();
@@ -58,10 +58,10 @@ class CollectPanel : public QWidget {
   void show_plan(const PlanEvent& event);
   void show_point(const PointEvent& event);
   void start();
-  void begin(const QString& database);
+  void prepare_start(const QString& database);
   void show_progress(const ProgressEvent& event);
   void validate();
-  void ended(const QString& summary);
+  void finish(const QString& summary);
 
   CollectorProcess collector_;
   QString blocker_;

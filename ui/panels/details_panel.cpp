@@ -327,7 +327,7 @@ void DetailsPanel::show_point(const std::optional<ShownPoint>& point) {
 
 void DetailsPanel::render() {
   if (point_) {
-    const PointRecordReader::Read read = records_.read(*point_);
+    const PointRecordReader::ReadResult read = records_.read(*point_);
     const QString link =
         QStringLiteral("<p><a href='explore:'>%1</a></p>").arg(qtext(msg::details::explore{}).toHtmlEscaped());
     setHtml(read.record != nullptr ? describe_point_html(*point_->run, *read.record, palette()) + link

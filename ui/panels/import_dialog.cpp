@@ -292,8 +292,8 @@ void ImportDialog::import() {
 }
 
 void ImportDialog::show_state(const QString& words) {
-  target_->setEnabled(!import_.running());
-  import_button_->setEnabled(ready_ && !busy());
+  target_->setEnabled(!import_.is_running());
+  import_button_->setEnabled(ready_ && !is_busy());
   if (!words.isEmpty()) return state_->setText(words);
   if (target().isEmpty()) return state_->clear();
   state_->setText(QFileInfo(target()).size() > 0 ? qtext(msg::import_dialog::appends{})
@@ -301,7 +301,7 @@ void ImportDialog::show_state(const QString& words) {
 }
 
 void ImportDialog::reject() {
-  if (!import_.running()) return QDialog::reject();
+  if (!import_.is_running()) return QDialog::reject();
   import_.request_end();
 }
 

@@ -29,7 +29,9 @@ class ImportDialog : public QDialog {
 
   /// Cancels a running import; nothing is written.
   void reject() override;
-  [[nodiscard]] bool busy() const { return debounce_timer_.isActive() || preview_.running() || import_.running(); }
+  [[nodiscard]] bool is_busy() const {
+    return debounce_timer_.isActive() || preview_.is_running() || import_.is_running();
+  }
 
  signals:
   void imported(const QString& file);

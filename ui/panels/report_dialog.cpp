@@ -236,7 +236,7 @@ std::optional<ReportOptions> ReportDialog::report_options() {
 }
 
 void ReportDialog::write() {
-  if (writer_.busy()) return;
+  if (writer_.is_busy()) return;
   const std::optional<ReportOptions> asked = report_options();
   if (!asked) return;
   target_path_ = file_->text().trimmed();

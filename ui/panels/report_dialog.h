@@ -49,7 +49,7 @@ class ReportDialog : public QDialog {
   /// Sets the function that opens the written page; default: the desktop's browser. Returns false on failure.
   void open_with(std::function<bool(const QString& path)> open) { open_ = std::move(open); }
   [[nodiscard]] QString state() const;
-  [[nodiscard]] bool busy() const { return writer_.busy(); }
+  [[nodiscard]] bool is_busy() const { return writer_.is_busy(); }
 
  private:
   struct ListedRun {

@@ -45,8 +45,8 @@ QColor HeatmapColors::at(double value) const {
     const double away = std::log(std::max(value, low_)) / max_log_ratio_;
     return blue_to_orange(0.5 + 0.5 * (more_is_better_ ? -away : away));
   }
-  const double share = one() ? 0.5 : scale_position(value);
-  return viridis(less_is_better_ && !one() ? 1 - share : share);
+  const double share = is_uniform() ? 0.5 : scale_position(value);
+  return viridis(less_is_better_ && !is_uniform() ? 1 - share : share);
 }
 
 double HeatmapColors::scale_position(double value) const {
@@ -257,9 +257,9 @@ void draw_heatmap_axes(QPainter& painter, const HeatmapDrawing& drawing, const H
 }
 
 std::vector<double> heatmap_ticks(const HeatmapDrawing& drawing, const HeatmapColors& colors, int most) {
-  if (colors.one()) return {colors.value_at(0.5)};
+  if (colors.is_uniform()) return {colors.value_at(0.5)};
   const double factor = drawing.unit.factor;
-  std::vector<double> ticks = round_ticks(colors.low() * factor, colors.high() * factor, most, colors.logarithmic());
+  std::vector<double> ticks = round_ticks(colors.low() * factor, colors.high() * factor, most, colors.is_logarithmic());
   for (double& tick : ticks) tick /= factor;
   return ticks;
 }
@@ -283,9 +283,9 @@ void draw_heatmap_bar(QPainter& painter, const HeatmapDrawing& drawing, const He
   std::vector<double> shown;
   shown.reserve(ticks.size());
   for (const double value : ticks) shown.push_back(value * drawing.unit.factor);
-  const QStringList labels = colors.one() ? QStringList{format_number(shown.front())} : tick_labels(shown);
+  const QStringList labels = colors.is_uniform() ? QStringList{format_number(shown.front())} : tick_labels(shown);
   for (std::size_t i = 0; i < ticks.size(); ++i) {
-    const double share = colors.one() ? 0.5 : colors.scale_position(ticks[i]);
+    const double share = colors.is_uniform() ? 0.5 : colors.scale_position(ticks[i]);
     const double y = layout.bar.bottom() - share * layout.bar.height();
     painter.drawLine(QPointF(layout.bar.right(), y), QPointF(layout.bar.right() + 4, y));
     painter.drawText(
@@ -293,7 +293,7 @@ void draw_heatmap_bar(QPainter& painter, const HeatmapDrawing& drawing, const He
         Qt::AlignLeft | Qt::AlignVCenter, labels[static_cast<qsizetype>(i)]);
   }
   const QString unit = to_qstring(drawing.unit.suffix);
-  const bool log = colors.logarithmic() && !colors.one();
+  const bool log = colors.is_logarithmic() && !colors.is_uniform();
   if (unit.isEmpty() && !log) return;
   const double below = layout.bar.bottom() + 0.5 * metrics.height() + 1;  // Bottom of the lowest tick label.
   painter.drawText(

@@ -27,8 +27,8 @@ class HeatmapColors {
   /// `log`: logarithmic scale if all values are positive. Ratios are always logarithmic.
   HeatmapColors(const TileMap& map, bool log);
 
-  [[nodiscard]] bool diverging() const { return diverging_; }
-  [[nodiscard]] bool logarithmic() const { return log_; }
+  [[nodiscard]] bool is_diverging() const { return diverging_; }
+  [[nodiscard]] bool is_logarithmic() const { return log_; }
   [[nodiscard]] QColor at(double value) const;
   /// Position of a value on the scale: 0 at the low end, 1 at the high end.
   [[nodiscard]] double scale_position(double value) const;
@@ -36,7 +36,9 @@ class HeatmapColors {
   [[nodiscard]] double low() const { return low_; }
   [[nodiscard]] double high() const { return high_; }
   /// Returns whether all values have one color.
-  [[nodiscard]] bool one() const { return uniform_ || high_ - low_ <= 1e-12 * (std::abs(high_) + std::abs(low_)); }
+  [[nodiscard]] bool is_uniform() const {
+    return uniform_ || high_ - low_ <= 1e-12 * (std::abs(high_) + std::abs(low_));
+  }
 
  private:
   double low_ = 0;

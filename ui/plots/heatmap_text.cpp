@@ -67,8 +67,8 @@ QString provenance_names(const TileMap& map) {
 
 /// "139 MB"; "138.2 MB – 139.4 MB" if the ends differ when formatted.
 QString range_text(const TileMap& map) {
-  const QString low = facet_value_text(map, *map.minimum);
-  const QString high = facet_value_text(map, *map.maximum);
+  const QString low = cell_value_text(map, *map.minimum);
+  const QString high = cell_value_text(map, *map.maximum);
   return low == high ? low : low + QStringLiteral(" – ") + high;
 }
 
@@ -155,7 +155,7 @@ QString place_title(const TileMap& map, TileMap::Place place) {
            text_at(map.x, place.column));
 }
 
-QString facet_value_text(const TileMap& map, double value) {
+QString cell_value_text(const TileMap& map, double value) {
   if (map.shown.as == analysis::Comparison::none) {
     return format_metric({map.metric, value, map.unit, Provenance::measured});
   }
@@ -246,7 +246,7 @@ QString heatmap_caption(const PointSet& points, const TileMap& map, bool figures
   for (const auto& row : map.cells) again += std::ranges::count_if(row, &TileCell::again);
   if (again > 0) parts << qtext(msg::tile_map::remeasured{.tiles = again});
   if (map.flat && map.spread) {
-    parts << qtext(msg::tile_map::flat{.spread = facet_value_text(map, *map.spread).toStdString(),
+    parts << qtext(msg::tile_map::flat{.spread = cell_value_text(map, *map.spread).toStdString(),
                                        .values = range_text(map).toStdString()});
   }
   if (const QString good = better_end_text(map); !good.isEmpty()) parts << good;
@@ -278,7 +278,7 @@ HoverContent describe_heatmap_cell(const PointSet& points, const TileMap& map, T
     content.rows.push_back({{},
                             SampleMark::none,
                             QStringLiteral("%1 · %2").arg(heatmap_label(map), to_qstring(cell.provenance)),
-                            facet_value_text(map, *cell.value)});
+                            cell_value_text(map, *cell.value)});
   }
   const Metric* metric = find_metric(map.metric);
   if (cell.own && metric != nullptr) {

@@ -38,7 +38,7 @@ struct HeatmapTitle {
 /// "Br 128 × Bc 64", "N 4096 × d 128".
 [[nodiscard]] QString place_title(const TileMap& map, TileMap::Place place);
 /// A cell's value with its unit: "1.2 ms", "97.3 %", "1.04 ×".
-[[nodiscard]] QString facet_value_text(const TileMap& map, double value);
+[[nodiscard]] QString cell_value_text(const TileMap& map, double value);
 [[nodiscard]] HoverContent describe_heatmap_cell(const PointSet& points, const TileMap& map, TileMap::Place place);
 /// Short label of a cell without value.
 [[nodiscard]] QString short_label(Disposition disposition);

@@ -124,13 +124,13 @@ bool PlotLegend::is_hidden(const Entry& entry) const {
          std::ranges::all_of(entry.curves, [this](const QString& curve) { return hidden_.contains(curve); });
 }
 
-const PlotLegend::Shown* PlotLegend::shown(const QCPAbstractLegendItem* item) const {
+const PlotLegend::ShownEntry* PlotLegend::shown(const QCPAbstractLegendItem* item) const {
   const auto found = items_.find(item);
   return found == items_.end() ? nullptr : &found->second;
 }
 
-std::vector<PlotLegend::Shown> PlotLegend::shown() const {
-  std::vector<Shown> all;
+std::vector<PlotLegend::ShownEntry> PlotLegend::shown() const {
+  std::vector<ShownEntry> all;
   for (const auto& [item, entry] : items_) all.push_back(entry);
   return all;
 }
@@ -322,7 +322,7 @@ void PlotLegend::lay_out(const QSize& size, PlotTarget target) {
     words.setStrikeOut(hidden);
     item->setFont(words);
     item->setTextColor(hidden ? colors.muted : colors.text);
-    if (!cell.entry.curves.empty()) items_.emplace(item, Shown{cell.entry.text(short_), cell.entry.curves});
+    if (!cell.entry.curves.empty()) items_.emplace(item, ShownEntry{cell.entry.text(short_), cell.entry.curves});
     box_->addElement(cell.row, cell.column, item);
   }
   for (std::size_t i = 0; i < grid.column_widths.size(); ++i) {
@@ -400,7 +400,7 @@ void LegendPlot::lay_out(const QSize& size, PlotTarget target) {
 }
 
 void LegendPlot::click_legend(const QCPAbstractLegendItem* item, Qt::KeyboardModifiers modifiers) {
-  const PlotLegend::Shown* entry = legend_.shown(item);
+  const PlotLegend::ShownEntry* entry = legend_.shown(item);
   if (entry == nullptr) return;
   const QStringList names = entry->curves;  // Copied, because the legend is rebuilt.
   modifiers.testFlag(Qt::ControlModifier) ? isolate(names) : toggle(names);

@@ -27,7 +27,7 @@ class PlotLegend {
     QCPScatterStyle scatter = {};
   };
 
-  struct Shown {
+  struct ShownEntry {
     QString text;
     QStringList curves;  ///< Labels of the curves that the entry shows and hides; empty for pure text.
   };
@@ -45,8 +45,8 @@ class PlotLegend {
   /// `words` then becomes the last entry, which applies to all of them.
   void set_hidden(std::set<QString> curves, const QString& words);
   /// Null if `item` is no entry or has no curves.
-  [[nodiscard]] const Shown* shown(const QCPAbstractLegendItem* item) const;
-  [[nodiscard]] std::vector<Shown> shown() const;
+  [[nodiscard]] const ShownEntry* shown(const QCPAbstractLegendItem* item) const;
+  [[nodiscard]] std::vector<ShownEntry> shown() const;
   /// Removes the entries; the layout stays until the next lay_out() or remove().
   void clear() {
     entries_.clear();
@@ -104,7 +104,7 @@ class PlotLegend {
   std::vector<Entry> entries_;
   std::vector<Color> colors_;
   QCPLegend* box_ = nullptr;
-  std::map<const QCPAbstractLegendItem*, Shown> items_;
+  std::map<const QCPAbstractLegendItem*, ShownEntry> items_;
   std::set<QString> hidden_;
   QString hidden_text_;
   bool short_ = false;

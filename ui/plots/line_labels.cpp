@@ -67,7 +67,7 @@ int LineLabels::max_name_width(const QFontMetrics& metrics) {
 QString LineLabels::names_of(const Label& label, bool brief) const {
   const QString comma = QStringLiteral(", ");
   std::set<QString> devices;
-  for (const End& end : ends_) devices.insert(end.owner.device);
+  for (const CurveEnd& end : ends_) devices.insert(end.owner.device);
   const auto first_word = [](const QString& device) { return device.section(QLatin1Char(' '), 0, 0); };
   const auto words = [&](const QString& device) {
     const auto alike = std::ranges::count(devices, first_word(device), first_word);
@@ -139,15 +139,15 @@ void LineLabels::set(const std::vector<Curve>& curves, const PlotColors& colors)
     }
     const QString quantity = to_qstring(quantity_title(curve));
     const bool named = std::ranges::any_of(
-        ends_, [&](const End& end) { return end.owner == owner && end.quantity == quantity && curve.hue < 0; });
+        ends_, [&](const CurveEnd& end) { return end.owner == owner && end.quantity == quantity && curve.hue < 0; });
     if (named) continue;
     if (!quantities.contains(quantity)) quantities << quantity;
-    End end{.owner = owner, .quantity = quantity, .color = curve_color(curve, colors), .points = {}};
+    CurveEnd end{.owner = owner, .quantity = quantity, .color = curve_color(curve, colors), .points = {}};
     for (const CurvePoint& point : curve.points) end.points.emplace_back(point.n, point.value);
     ends_.push_back(std::move(end));
   }
   if (quantities.size() < 2) {
-    for (End& end : ends_) end.quantity.clear();
+    for (CurveEnd& end : ends_) end.quantity.clear();
   }
   const QFont font = small_font(plot_.font());
   for (std::size_t i = 0; i < ends_.size(); ++i) {
@@ -164,11 +164,11 @@ void LineLabels::set(const std::vector<Curve>& curves, const PlotColors& colors)
   }
 }
 
-int LineLabels::room(int plot_width) const {
+int LineLabels::required_width(int plot_width) const {
   if (plot_width < min_plot_width || ends_.empty()) return 0;
   const QFontMetrics metrics(small_font(plot_.font()));
   int widest = 0;
-  for (const Label& label : merged(metrics.height())) {
+  for (const Label& label : merge_labels(metrics.height())) {
     if (label.inside) continue;
     widest = std::max(widest, metrics.horizontalAdvance(text_of(label, metrics, max_name_width(metrics))));
   }
@@ -176,10 +176,10 @@ int LineLabels::room(int plot_width) const {
   return std::min({widest + 2 * gap, max_name_width(metrics), static_cast<int>(max_width_fraction * plot_width)});
 }
 
-std::vector<LineLabels::Label> LineLabels::merged(double line) const {
+std::vector<LineLabels::Label> LineLabels::merge_labels(double line) const {
   std::vector<Label> labels;
   double last = 0;
-  for (const End& end : ends_) {
+  for (const CurveEnd& end : ends_) {
     const auto at = visible_end(end.points, plot_.xAxis->range(), plot_.yAxis->range());
     if (!at) continue;
     const QPointF pixel = pixel_of(*plot_.axisRect(), *at);
@@ -214,7 +214,7 @@ void LineLabels::place() {
   if (room <= 2 * gap) return;
   const QFontMetrics metrics(small_font(plot_.font()));
   const double line = metrics.height();
-  std::vector<Label> labels = merged(line);
+  std::vector<Label> labels = merge_labels(line);
   const auto within = std::ranges::find_if(labels, &Label::inside);
   // Push each label below the previous one, then push those below the bottom back up.
   for (auto label = labels.begin(); label != within; ++label) {
@@ -240,7 +240,7 @@ void LineLabels::place() {
   // Inside the axes, try positions below or above the end where no curve crosses the label, else directly below the
   // end; drop it without room.
   std::vector<QPolygonF> lines;
-  for (const End& end : ends_) {
+  for (const CurveEnd& end : ends_) {
     QPolygonF& pixels = lines.emplace_back();
     for (const QPointF& at : end.points) pixels << pixel_of(*plot_.axisRect(), at);
   }

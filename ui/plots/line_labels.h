@@ -21,7 +21,7 @@ class LineLabels {
   /// cleared since the last call.
   void set(const std::vector<Curve>& curves, const PlotColors& colors);
   /// Width in pixels that the labels need to the right of the axes; 0 if the plot is too narrow.
-  [[nodiscard]] int room(int plot_width) const;
+  [[nodiscard]] int required_width(int plot_width) const;
   /// Places the labels at the curve ends, for the current axes.
   void place();
   [[nodiscard]] QStringList texts() const;
@@ -33,7 +33,7 @@ class LineLabels {
 
     bool operator==(const Owner&) const = default;
   };
-  struct End {
+  struct CurveEnd {
     Owner owner;
     QString quantity;
     QColor color;
@@ -47,7 +47,7 @@ class LineLabels {
     double y = 0;
     bool inside = false;  ///< The curve ends early, so the label is inside the axes.
   };
-  [[nodiscard]] std::vector<Label> merged(double line) const;
+  [[nodiscard]] std::vector<Label> merge_labels(double line) const;
   /// "FA1, FA2 on H200". `brief`: shortens a device to its first word if that is unique.
   [[nodiscard]] QString names_of(const Label& label, bool brief) const;
   /// Text that fits into `room` pixels: first devices are shortened, then names; the quantity stays.
@@ -56,7 +56,7 @@ class LineLabels {
   [[nodiscard]] static int max_name_width(const QFontMetrics& metrics);
 
   QCustomPlot& plot_;
-  std::vector<End> ends_;
+  std::vector<CurveEnd> ends_;
   QColor neutral_;
   std::vector<QCPItemText*> items_;
 };

@@ -20,7 +20,7 @@ namespace attnscope::ui {
 struct Extent {
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
-  void take(double value) {
+  void include(double value) {
     low = std::min(low, value);
     high = std::max(high, value);
   }

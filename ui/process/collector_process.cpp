@@ -68,7 +68,7 @@ CollectorProcess::CollectorProcess(QObject* parent) : QObject(parent) {
     emit failed(qtext("Cannot start the collector: {}", process_.errorString().toStdString()));
   });
   connect(&escalation_timer_, &QTimer::timeout, this, [this] {
-    if (!running()) return;
+    if (!is_running()) return;
     if (escalations_++ == 0) {
       process_.terminate();
       escalation_timer_.start(patience);
@@ -79,7 +79,7 @@ CollectorProcess::CollectorProcess(QObject* parent) : QObject(parent) {
 }
 
 CollectorProcess::~CollectorProcess() {
-  if (!running()) return;
+  if (!is_running()) return;
   disconnect(&process_, nullptr, this, nullptr);
   // Closing its input asks the collector to stop; committed points are kept.
   process_.closeWriteChannel();
@@ -104,7 +104,7 @@ void CollectorProcess::start_collector(const QStringList& arguments) {
 }
 
 void CollectorProcess::start(const QString& program, const QStringList& arguments) {
-  if (running()) return;
+  if (is_running()) return;
   output_.clear();
   errors_.clear();
   cancel_requested_ = false;
@@ -115,7 +115,7 @@ void CollectorProcess::start(const QString& program, const QStringList& argument
 }
 
 void CollectorProcess::cancel() {
-  if (!running() || cancel_requested_) return;
+  if (!is_running() || cancel_requested_) return;
   cancel_requested_ = true;
   process_.write("cancel\n");
   process_.closeWriteChannel();
@@ -123,7 +123,7 @@ void CollectorProcess::cancel() {
 }
 
 void CollectorProcess::kill_now() {
-  if (running() && cancel_requested_) process_.kill();
+  if (is_running() && cancel_requested_) process_.kill();
 }
 
 void CollectorProcess::write_request(std::string_view line) {

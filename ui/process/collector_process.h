@@ -59,7 +59,7 @@ class CollectorProcess : public QObject {
   void cancel();
   /// Kills it; committed points are kept. Pre: cancel().
   void kill_now();
-  [[nodiscard]] bool running() const { return process_.state() != QProcess::NotRunning; }
+  [[nodiscard]] bool is_running() const { return process_.state() != QProcess::NotRunning; }
 
  signals:
   void planned(const attnscope::PlanEvent& event);

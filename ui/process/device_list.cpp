@@ -140,7 +140,7 @@ void DeviceList::add(ListedDevice device) {
 
 /// Probes the next unknown device; one at a time.
 void DeviceList::probe_next() {
-  if (!probing_ || process_.running() || find_collector().isEmpty()) return;
+  if (!probing_ || process_.is_running() || find_collector().isEmpty()) return;
   if (ordinal_ >= 0) {
     argument_ = QString::number(ordinal_);
   } else {

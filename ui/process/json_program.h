@@ -28,7 +28,7 @@ class JsonProgram : public QObject {
     if (process_ != nullptr) process_->terminate();
   }
   void finish();
-  [[nodiscard]] bool running() const { return process_ != nullptr; }
+  [[nodiscard]] bool is_running() const { return process_ != nullptr; }
   /// Standard output and last line of standard error of the last program. After success that line is a warning.
   [[nodiscard]] QString output() const { return QString::fromUtf8(output_).trimmed(); }
   [[nodiscard]] const QString& stderr_tail() const { return stderr_tail_; }

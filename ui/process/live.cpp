@@ -15,18 +15,18 @@ BackgroundWork::~BackgroundWork() {
 }
 
 void BackgroundWork::stop() {
-  drop();
+  discard();
   pool_.waitForDone();
 }
 
-void BackgroundWork::drop() {
+void BackgroundWork::discard() {
   ++generation_;
   busy_ = false;
   pool_.clear();
 }
 
 void BackgroundWork::start(std::function<std::function<void()>(const StaleCheck&)> job) {
-  drop();
+  discard();
   busy_ = true;
   const std::uint64_t mine = generation_;
   pool_.start([this, mine, job = std::move(job)] {

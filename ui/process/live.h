@@ -32,10 +32,10 @@ class BackgroundWork : public QObject {
   /// Waits for running work; its result is dropped.
   ~BackgroundWork() override;
 
-  void drop();
-  /// Like drop(), and waits until running work has ended.
+  void discard();
+  /// Like discard(), and waits until running work has ended.
   void stop();
-  [[nodiscard]] bool busy() const { return busy_; }
+  [[nodiscard]] bool is_busy() const { return busy_; }
   /// Blocks until the latest request is done.
   void wait();
   /// Sets a handler for exceptions thrown in the background; default: they are rethrown in this thread.
@@ -68,7 +68,7 @@ class Live : public BackgroundWork {
   /// work runs.
   void request(Inputs inputs, std::size_t points) {
     if (points <= max_synchronous_points) {
-      drop();
+      discard();
       emit requested();
       return show_(work_(inputs, [] { return false; }));
     }

@@ -11,7 +11,7 @@ RunEditor::RunEditor(QObject* parent) : QObject(parent) {
 
 RunEditor::~RunEditor() {
   blockSignals(true);  // receivers may be gone
-  while (program_.running()) program_.finish();
+  while (program_.is_running()) program_.finish();
 }
 
 void RunEditor::edit(const QString& file, const QStringList& words) {

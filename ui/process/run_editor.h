@@ -19,7 +19,7 @@ class RunEditor : public QObject {
   ~RunEditor() override;
 
   void edit(const QString& file, const QStringList& words);
-  [[nodiscard]] bool running() const { return program_.running(); }
+  [[nodiscard]] bool is_running() const { return program_.is_running(); }
 
  signals:
   // Each edit ends with exactly one of these, in order; never within edit().

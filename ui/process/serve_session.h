@@ -58,7 +58,7 @@ class ServeSession : public QObject {
 
   /// Returns the number of unanswered requests.
   [[nodiscard]] qsizetype open() const { return open_.size(); }
-  [[nodiscard]] bool running() const { return state_ != State::idle; }
+  [[nodiscard]] bool is_running() const { return state_ != State::idle; }
 
  signals:
   void session_started(const attnscope::PlanEvent& event);  ///< device, counters, file and run

@@ -107,7 +107,7 @@ QString too_many_points(const QString& path, std::size_t points, std::size_t roo
       path.toStdString(), points, room);
 }
 
-QString out_of_memory(const QString& path) {
+QString out_of_memory_error(const QString& path) {
   return qtext("{}: out of host memory (close other files or programs, then reopen it)", path.toStdString());
 }
 
@@ -130,7 +130,7 @@ FileContents read_file(const QString& path, const std::optional<KnownFile>& know
     fail(too_many_points(path, many.points, *most));
   } catch (const std::bad_alloc&) {
     fail({});  // frees memory before creating the message
-    contents.error = out_of_memory(path);
+    contents.error = out_of_memory_error(path);
   } catch (const std::exception& error) {
     fail(QString::fromUtf8(error.what()));
   }

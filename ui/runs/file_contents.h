@@ -57,6 +57,6 @@ struct FileContents {
 /// Returns the error of a file with more points than the window has room for.
 [[nodiscard]] QString too_many_points(const QString& path, std::size_t points, std::size_t room);
 
-[[nodiscard]] QString out_of_memory(const QString& path);
+[[nodiscard]] QString out_of_memory_error(const QString& path);
 
 }  // namespace attnscope::ui

@@ -22,8 +22,8 @@ PointRecordReader::PointRecordReader() {
   QObject::connect(&idle_, &QTimer::timeout, &idle_, [this] { store_.reset(); });
 }
 
-PointRecordReader::Read PointRecordReader::read(const ShownPoint& point) {
-  Read read;
+PointRecordReader::ReadResult PointRecordReader::read(const ShownPoint& point) {
+  ReadResult read;
   try {
     read = read_file(point);
   } catch (const std::exception& error) {
@@ -33,7 +33,7 @@ PointRecordReader::Read PointRecordReader::read(const ShownPoint& point) {
   return read;
 }
 
-PointRecordReader::Read PointRecordReader::read_file(const ShownPoint& point) {
+PointRecordReader::ReadResult PointRecordReader::read_file(const ShownPoint& point) {
   const std::string file = point.run->file.toStdString();
   if (!store_ || file_ != point.run->file) {
     store_.reset();

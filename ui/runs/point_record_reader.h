@@ -16,16 +16,16 @@ class PointRecordReader {
  public:
   PointRecordReader();
 
-  struct Read {
+  struct ReadResult {
     std::shared_ptr<const PointRecord> record = {};  ///< null on error
     QString error = {};                              ///< one sentence
     bool replaced = false;                           ///< the file was replaced since it was read
   };
   /// Never throws; a file may have been removed or changed.
-  [[nodiscard]] Read read(const ShownPoint& point);
+  [[nodiscard]] ReadResult read(const ShownPoint& point);
 
  private:
-  [[nodiscard]] Read read_file(const ShownPoint& point);
+  [[nodiscard]] ReadResult read_file(const ShownPoint& point);
 
   QString file_;
   std::optional<RunStore> store_;  ///< store of file_, open while its points are viewed

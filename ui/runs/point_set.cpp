@@ -16,7 +16,7 @@ namespace attnscope::ui {
 void RunPoints::add(const StoredPoint& point) {
   columns_.add(point.record, point.index, point.id);
   last_id_ = std::max(last_id_, point.id);
-  put(columns_.size() - 1);
+  add_to_order(columns_.size() - 1);
 }
 
 void RunPoints::add(RunPoints later) {
@@ -26,11 +26,11 @@ void RunPoints::add(RunPoints later) {
   }
   Row next = columns_.size();
   columns_.add(later.columns_, later.rows());
-  while (next < columns_.size()) put(next++);
+  while (next < columns_.size()) add_to_order(next++);
   last_id_ = std::max(last_id_, later.last_id_);
 }
 
-void RunPoints::put(Row row) {
+void RunPoints::add_to_order(Row row) {
   const auto place_of = [this](Row each) { return columns_.place(each); };
   const auto place = std::ranges::lower_bound(order_, place_of(row), {}, place_of);
   if (place != order_.end() && place_of(*place) == place_of(row)) {
@@ -93,7 +93,7 @@ PointSet::PointSet(const std::vector<Part>& parts, std::span<const Field> fields
   for (const Part& part : parts) {
     if (part.points->empty()) continue;
     runs_.push_back(part.run);
-    builder.add(builder.add_run(part.told ? *part.told : analysis_run(*part.run)), part.points->columns(),
+    builder.add(builder.add_run(part.run_entry ? *part.run_entry : analysis_run(*part.run)), part.points->columns(),
                 part.points->rows());
   }
   table_ = std::move(builder).finish();

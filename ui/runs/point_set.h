@@ -46,7 +46,7 @@ class RunPoints {
   [[nodiscard]] bool is_subset_of(const RunPoints& other) const;
 
  private:
-  void put(Row row);
+  void add_to_order(Row row);
 
   analysis::PointColumns columns_;
   std::vector<Row> order_;  ///< plan order
@@ -81,7 +81,7 @@ class PointSet {
     RunPtr run;
     const RunPoints* points = nullptr;  ///< must be valid during construction
     /// Run entry, if computed by the window's thread; otherwise analysis_run() is called.
-    std::optional<analysis::Run> told = {};
+    std::optional<analysis::Run> run_entry = {};
   };
   PointSet() : PointSet(std::vector<Part>()) {}
   /// Holds all points of these runs. `fields`: fields of the points.

@@ -84,7 +84,7 @@ void Workspace::read_file_async(const QString& path, std::function<void(FileCont
   // Allocate the out-of-memory message in advance.
   auto contents = std::make_shared<FileContents>();
   contents->path = path;
-  contents->error = out_of_memory(path);
+  contents->error = out_of_memory_error(path);
   std::optional<KnownFile> before = known(path);
   if (before) before->edited = edited;
   reader_.start(
@@ -140,17 +140,17 @@ QStringList Workspace::requested_files() const {
   return files;
 }
 
-void Workspace::set_checked_runs(const CheckedRuns& ticks) {
+void Workspace::set_checked_runs(const CheckedRuns& checked_runs) {
   stop_gathering();
-  ticks_.clear();
-  for (const auto& [run, checked] : ticks) ticks_[{canonical(run.first), run.second}] = checked;
+  unread_checked_runs_.clear();
+  for (const auto& [run, checked] : checked_runs) unread_checked_runs_[{canonical(run.first), run.second}] = checked;
   for (LoadedRun& run : runs_) run.visible = initially_visible(run.info->file, run.info->summary);
   emit runs_changed();
   announce_points();
 }
 
-Workspace::CheckedRuns Workspace::ticks() const {
-  CheckedRuns all = ticks_;
+Workspace::CheckedRuns Workspace::checked_runs() const {
+  CheckedRuns all = unread_checked_runs_;
   for (const LoadedRun& run : runs_) {
     const RunSummary& summary = run.info->summary;
     if (run.visible == summary.annotations.hidden) all[{run.info->file, summary.uid}] = run.visible;
@@ -159,7 +159,7 @@ Workspace::CheckedRuns Workspace::ticks() const {
 }
 
 bool Workspace::initially_visible(const QString& file, const RunSummary& run) {
-  const auto by_hand = ticks_.extract({file, run.uid});
+  const auto by_hand = unread_checked_runs_.extract({file, run.uid});
   return by_hand.empty() ? !run.annotations.hidden : by_hand.mapped();
 }
 
@@ -176,12 +176,12 @@ void Workspace::close(const QString& path) {
   if (!files_.removeOne(file)) return;
   file_names_ = distinct_file_names(files_);
   followed_.erase(file);
-  forget(file);
+  remove_file(file);
   emit runs_changed();
   announce_points();
 }
 
-void Workspace::forget(const QString& path) {
+void Workspace::remove_file(const QString& path) {
   stop_gathering();
   skipped_.erase(path);
   stamps_.erase(path);
@@ -203,7 +203,7 @@ void Workspace::reload(const RunInfo& as_read) {
   const bool still_shown = stamp != stamps_.end() && stamp->second.same_file(as_read.stamp) && place &&
                            runs_[*place].info->summary.uid == as_read.summary.uid;
   if (!still_shown) return;
-  forget(file);
+  remove_file(file);
   begin_opening(file);
   notify_replaced(file);
   emit runs_changed();
@@ -293,17 +293,17 @@ void Workspace::accept(FileContents& contents, bool first) {
   }
   const QString path = contents.path;
   try {
-    take(contents, first);
+    add_contents(contents, first);
   } catch (const std::bad_alloc&) {
     contents = {};
     close(path);
     contents.path = path;
-    contents.error = out_of_memory(path);
+    contents.error = out_of_memory_error(path);
     emit open_failed(path, contents.error);
   }
 }
 
-void Workspace::take(FileContents& contents, bool first) {
+void Workspace::add_contents(FileContents& contents, bool first) {
   const QString& path = contents.path;
   const std::optional<KnownFile> before = known(path);
   const bool goes_on = before && before->continues_in(contents.stamp, contents.runs);
@@ -350,8 +350,8 @@ void Workspace::take(FileContents& contents, bool first) {
 void Workspace::replace_runs(const FileContents& contents) {
   const auto of_file = [&](const LoadedRun& run) { return run.info->file == contents.path; };
   const auto place = std::ranges::find_if(runs_, of_file) - runs_.begin();
-  for (const auto& [run, checked] : ticks()) {
-    if (run.first == contents.path) ticks_[run] = checked;
+  for (const auto& [run, checked] : checked_runs()) {
+    if (run.first == contents.path) unread_checked_runs_[run] = checked;
   }
   std::erase_if(runs_, of_file);
   std::vector<LoadedRun> now;
@@ -475,7 +475,7 @@ Message Workspace::set_query(const QString& text) {
 }
 
 void Workspace::gather() {
-  gather_.drop();
+  gather_.discard();
   points_pending_ = false;
   if (checked_points() <= max_synchronous_points || (checked_ != nullptr && query_.empty())) {
     emit points_changed();

@@ -61,7 +61,7 @@ class Workspace : public QObject {
   [[nodiscard]] QStringList requested_files() const;
   /// Returns the name from distinct_file_names(), on one line.
   [[nodiscard]] QString file_name(const QString& path) const;
-  [[nodiscard]] bool following() const { return !followed_.empty(); }
+  [[nodiscard]] bool is_following() const { return !followed_.empty(); }
   [[nodiscard]] const std::vector<LoadedRun>& runs() const { return runs_; }
   /// Returns the points of the visible runs, without duplicates from copies. Cached until points_changed().
   [[nodiscard]] std::shared_ptr<const PointSet> checked() const;
@@ -69,7 +69,7 @@ class Workspace : public QObject {
   [[nodiscard]] std::shared_ptr<const PointSet> visible() const;
   /// Returns true while visible() is being recomputed in the background; points_changed() follows. Calling visible()
   /// before that computes it at once.
-  [[nodiscard]] bool gathering() const { return gather_.busy(); }
+  [[nodiscard]] bool gathering() const { return gather_.is_busy(); }
   /// Blocks until gathering is done.
   void settle() { gather_.wait(); }
   [[nodiscard]] std::size_t checked_points() const;
@@ -78,7 +78,7 @@ class Workspace : public QObject {
   Message set_query(const QString& text);
   [[nodiscard]] QString query() const { return query_text_; }
   [[nodiscard]] const std::vector<FileCeilings>& ceilings() const { return ceilings_; }
-  [[nodiscard]] bool loading() const { return pending_reads_ > 0; }
+  [[nodiscard]] bool is_loading() const { return pending_reads_ > 0; }
   /// Returns the names of files being opened that show nothing yet, separated by commas.
   [[nodiscard]] QString opening() const;
   void set_run_visible(std::size_t run, bool visible);
@@ -88,8 +88,8 @@ class Workspace : public QObject {
   /// Runs whose visibility differs from their hidden flag.
   using CheckedRuns = std::map<RunKey, bool>;
   /// Replaces the checked runs.
-  void set_checked_runs(const CheckedRuns& ticks);
-  [[nodiscard]] CheckedRuns ticks() const;
+  void set_checked_runs(const CheckedRuns& checked_runs);
+  [[nodiscard]] CheckedRuns checked_runs() const;
   /// Returns the index of a run in runs(); nullopt if it has not been read. `path` need not be canonical.
   [[nodiscard]] std::optional<std::size_t> index_of(const QString& path, std::int64_t run) const;
 
@@ -132,14 +132,14 @@ class Workspace : public QObject {
   void update_ceilings(const FileContents& contents);
   /// Returns true if anything changed, as does update_runs().
   bool update_noise(const FileContents& contents);
-  void take(FileContents& contents, bool first);
+  void add_contents(FileContents& contents, bool first);
   bool update_runs(FileContents& contents);
   /// Returns a newly read run, without points.
   [[nodiscard]] LoadedRun make_loaded_run(const FileContents& contents, const RunSummary& run);
   /// Returns whether the run is initially visible.
   [[nodiscard]] bool initially_visible(const QString& file, const RunSummary& run);
   void replace_runs(const FileContents& contents);
-  void forget(const QString& path);
+  void remove_file(const QString& path);
   void notify_replaced(const QString& path);
   void begin_opening(const QString& path);
   void end_opening(const QString& path);
@@ -153,7 +153,7 @@ class Workspace : public QObject {
   std::map<QString, FileStamp> stamps_;  ///< stamp at the last read of each file
   std::map<QString, QString> file_names_;
   std::vector<LoadedRun> runs_;
-  CheckedRuns ticks_;  ///< visibility of runs that have not been read
+  CheckedRuns unread_checked_runs_;  ///< visibility of runs that have not been read
   std::vector<FileCeilings> ceilings_;
   std::map<QString, std::vector<StoredNoise>> noise_;
   analysis::PointQuery query_;

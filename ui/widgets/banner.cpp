@@ -91,12 +91,12 @@ void Banner::clear(Topic topic) {
   refresh();
 }
 
-void Banner::forget(Topic topic, const QString& about) {
+void Banner::remove_messages(Topic topic, const QString& about) {
   std::erase_if(messages_, [&](const Message& message) { return message.topic == topic && message.about == about; });
   refresh();
 }
 
-void Banner::forget(const QString& about) {
+void Banner::remove_messages(const QString& about) {
   std::erase_if(messages_, [&](const Message& message) { return message.about == about; });
   refresh();
 }

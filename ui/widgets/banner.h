@@ -32,8 +32,8 @@ class Banner : public QFrame {
   void add(Topic topic, const QString& message, const QString& about = {});
   void clear(Topic topic);
   /// Removes messages about a file, of one topic or of all.
-  void forget(Topic topic, const QString& about);
-  void forget(const QString& about);
+  void remove_messages(Topic topic, const QString& about);
+  void remove_messages(const QString& about);
   /// Removes messages about rows and replaced files unless their file is in `open`.
   void keep_only(const QStringList& open);
   void clear_all();

@@ -60,12 +60,12 @@ NumberEditor::NumberEditor(const QString& name, int least, int most, int step, s
       const QSignalBlocker quiet(spin_);
       spin_->setValue(value);
     }
-    emit chosen(value, slider_->isSliderDown());
+    emit value_chosen(value, slider_->isSliderDown());
   });
   connect(slider_, &QSlider::sliderReleased, this, &NumberEditor::released);
   connect(spin(), &QSpinBox::valueChanged, this, [this](int value) {
     follow(value);
-    emit chosen(value, false);
+    emit value_chosen(value, false);
   });
 }
 

@@ -21,7 +21,7 @@ class NumberEditor : public QObject {
 
   [[nodiscard]] QSlider* slider() const { return slider_; }
   [[nodiscard]] QSpinBox* spin() const;
-  /// Shows a value without emitting chosen().
+  /// Shows a value without emitting value_chosen().
   void show_value(int value);
   /// Sets the slider's stops. `alone`: only the stops are valid, and the spin box steps along them, too.
   void set_stops(std::vector<int> stops, bool alone = false);
@@ -29,7 +29,7 @@ class NumberEditor : public QObject {
 
  signals:
   /// The user chose a value. `sliding`: the slider is still being dragged.
-  void chosen(int value, bool sliding);
+  void value_chosen(int value, bool sliding);
   void released();
 
  private:

@@ -118,7 +118,7 @@ LessonLauncher::LessonLauncher(Workspace& workspace, Banner& banner, QStatusBar&
 }
 
 void LessonLauncher::show() {
-  if (workspace_.files().isEmpty() && !workspace_.loading()) {
+  if (workspace_.files().isEmpty() && !workspace_.is_loading()) {
     for (const QString& sample : lesson_samples()) workspace_.open(sample);
   }
   wanted_ = true;

@@ -85,12 +85,12 @@ MainWindow::MainWindow(bool remember, QWidget* parent) : QMainWindow(parent), re
   connect(new KernelWatch(this), &KernelWatch::saved, this, &MainWindow::handle_saved_kernels);
   auto* files = new FileWatch(workspace_, this);
   connect(files, &FileWatch::file_removed, this, [this](const QString& path) {
-    banner_->forget(path);
+    banner_->remove_messages(path);
     banner_->add(Banner::Topic::replaced,
                  qtext("{} was removed. Its points stay loaded until you close it.", one_line(path).toStdString()),
                  path);
   });
-  connect(files, &FileWatch::file_restored, this, [this](const QString& path) { banner_->forget(path); });
+  connect(files, &FileWatch::file_restored, this, [this](const QString& path) { banner_->remove_messages(path); });
 }
 
 MainWindow::~MainWindow() = default;
@@ -173,26 +173,26 @@ void MainWindow::build_docks() {
 void MainWindow::follow_workspace() {
   show_sample_origin(workspace_, *banner_, [this] { collect_->parentWidget()->show(); });
   for (const QKeySequence& keys : {QKeySequence(QStringLiteral("Ctrl+L")), QKeySequence(QKeySequence::Find)}) {
-    connect(new QShortcut(keys, this), &QShortcut::activated, query_, &QueryBar::begin);
+    connect(new QShortcut(keys, this), &QShortcut::activated, query_, &QueryBar::focus_field);
   }
   connect(&workspace_, &Workspace::runs_changed, this, &MainWindow::update_title);
   connect(&workspace_, &Workspace::points_changed, this, &MainWindow::offer_finished_sweep);
   connect(&workspace_, &Workspace::opened, this, [this](const QString& path) {
     update_title();
     recent_->add(path);
-    banner_->forget(Banner::Topic::open, path);
+    banner_->remove_messages(Banner::Topic::open, path);
   });
   connect(&workspace_, &Workspace::open_failed, this, [this](const QString& path, const QString& reason) {
-    banner_->forget(Banner::Topic::open, path);
+    banner_->remove_messages(Banner::Topic::open, path);
     banner_->add(Banner::Topic::open, reason, path);
   });
   connect(&workspace_, &Workspace::runs_changed, this, [this] { banner_->keep_only(workspace_.files()); });
   connect(&workspace_, &Workspace::rows_skipped, this, [this](const QString& path, const QString& what) {
-    banner_->forget(Banner::Topic::rows, path);
+    banner_->remove_messages(Banner::Topic::rows, path);
     banner_->add(Banner::Topic::rows, what, path);
   });
   connect(&workspace_, &Workspace::file_replaced, this, [this](const QString& path, const QString& what) {
-    banner_->forget(path);  // earlier messages were about the replaced file
+    banner_->remove_messages(path);  // earlier messages were about the replaced file
     banner_->add(Banner::Topic::replaced, what, path);
     clear_details_of(path);
   });
@@ -212,7 +212,7 @@ void MainWindow::clear_details_of(const QString& path) {
 
 void MainWindow::follow_collection() {
   const auto show_progress = [this](const QString& words) {
-    for (Page* page : pages_) page->show_progress(words, collect_->running());
+    for (Page* page : pages_) page->show_progress(words, collect_->is_running());
   };
   connect(collect_, &CollectPanel::begin_requested, this, [this] { banner_->clear(Banner::Topic::collect); });
   connect(collect_, &CollectPanel::ceilings_progressed, this, show_progress);
@@ -402,7 +402,7 @@ void MainWindow::open_kernel(const QString& manifest) {
 }
 
 bool MainWindow::is_measuring() const {
-  return collect_->running() || !explorer_->pending_work_text().isEmpty();
+  return collect_->is_running() || !explorer_->pending_work_text().isEmpty();
 }
 
 void MainWindow::handle_saved_kernels(const QStringList& files) {
@@ -413,11 +413,12 @@ void MainWindow::handle_saved_kernels(const QStringList& files) {
         kernel.sources, [&](const auto& file) { return files.contains(QString::fromStdString(file.string())); });
     const bool as_loaded = user::is_unchanged(kernel);
     const bool stated = files.contains(manifest) && !as_loaded;
-    if (as_loaded) banner_->forget(Banner::Topic::choice, manifest);  // clears messages about the changed manifest
+    if (as_loaded)
+      banner_->remove_messages(Banner::Topic::choice, manifest);  // clears messages about the changed manifest
     if (!stated && source == kernel.sources.end()) continue;
     if (is_measuring() || (stated && in_dialog)) {
       const std::string file = stated ? manifest.toStdString() : source->string();
-      banner_->forget(Banner::Topic::choice, manifest);
+      banner_->remove_messages(Banner::Topic::choice, manifest);
       banner_->offer(Banner::Topic::choice, qtext(msg::window::kernel_changed{.file = file}), manifest,
                      qtext(msg::window::reload{}), [this, manifest] { open_kernel(manifest); });
     } else if (stated) {
@@ -471,7 +472,7 @@ void MainWindow::confirm_stop(const QString& title, const QString& question, con
   connect(stop, &QPushButton::clicked, this, [this] {
     closes_when_stopped_ = true;
     explorer_->cancel_work();
-    if (collect_->running()) {
+    if (collect_->is_running()) {
       collect_->cancel();
     } else {
       close();
@@ -488,7 +489,7 @@ void MainWindow::showEvent(QShowEvent* event) {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
-  if (collect_->running()) {
+  if (collect_->is_running()) {
     event->ignore();
     return confirm_stop(qtext(msg::window::sweep_running{}),
                         qtext(msg::window::stop_and_quit_question{.progress = collect_->progress_text().toStdString()}),

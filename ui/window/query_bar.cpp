@@ -76,10 +76,10 @@ void QueryBar::add_completer() {
   completer_->setCompletionMode(QCompleter::UnfilteredPopupCompletion);
   completer_->popup()->setAccessibleName(qtext(msg::query::candidates{}));
   completer_->popup()->installEventFilter(this);
-  connect(completer_, qOverload<const QString&>(&QCompleter::activated), this, &QueryBar::take);
+  connect(completer_, qOverload<const QString&>(&QCompleter::activated), this, &QueryBar::insert_candidate);
 }
 
-void QueryBar::begin() {
+void QueryBar::focus_field() {
   field_->setFocus(Qt::ShortcutFocusReason);
   field_->selectAll();
 }
@@ -129,14 +129,14 @@ void QueryBar::show_candidates(bool asked_for) {
   completer_->complete(below);
 }
 
-void QueryBar::take(const QString& candidate) {
+void QueryBar::insert_candidate(const QString& candidate) {
   const QString text = field_->text();
   const analysis::QueryCompletion completion = completion_of(workspace_, text, field_->cursorPosition());
   QByteArray bytes = text.toUtf8();
-  const auto begin = static_cast<qsizetype>(completion.begin);
-  bytes.replace(begin, static_cast<qsizetype>(completion.end) - begin, candidate.toUtf8());
+  const auto focus_field = static_cast<qsizetype>(completion.begin);
+  bytes.replace(focus_field, static_cast<qsizetype>(completion.end) - focus_field, candidate.toUtf8());
   field_->setText(QString::fromUtf8(bytes));
-  field_->setCursorPosition(static_cast<int>(QString::fromUtf8(bytes.left(begin)).size() + candidate.size()));
+  field_->setCursorPosition(static_cast<int>(QString::fromUtf8(bytes.left(focus_field)).size() + candidate.size()));
   completer_->popup()->hide();
   // After a field name, complete its values; queued until the popup is closed.
   if (candidate.endsWith(QLatin1Char(':'))) {
@@ -157,7 +157,7 @@ bool QueryBar::eventFilter(QObject* watched, QEvent* event) {
     const QModelIndexList chosen = popup->selectionModel()->selectedIndexes();
     popup->hide();
     if (!chosen.isEmpty() || key == Qt::Key_Tab) {
-      take(chosen.isEmpty() ? candidates_->stringList().value(0) : chosen.front().data().toString());
+      insert_candidate(chosen.isEmpty() ? candidates_->stringList().value(0) : chosen.front().data().toString());
     } else {
       apply();
     }

@@ -19,7 +19,7 @@ class QueryBar : public QWidget {
  public:
   explicit QueryBar(Workspace& workspace, QWidget* parent = nullptr);
 
-  void begin();
+  void focus_field();
   void set_text(const QString& text);
   [[nodiscard]] QLineEdit* field() const { return field_; }
   [[nodiscard]] QCompleter* completer() const { return completer_; }
@@ -37,7 +37,7 @@ class QueryBar : public QWidget {
   void apply();
   void show_state();
   void show_candidates(bool asked_for);
-  void take(const QString& candidate);
+  void insert_candidate(const QString& candidate);
 
   Workspace& workspace_;
   QLineEdit* field_ = nullptr;

@@ -113,7 +113,7 @@ SessionFile::SessionFile(Begin begin) {
   QDir().mkpath(folder);
   if (begin == Begin::most_recent) {
     for (const QFileInfo& session : sessions_in(folder)) {
-      if (take(session.filePath())) return;
+      if (try_lock(session.filePath())) return;
       if (!problem_.isEmpty()) {
         path_ = session.filePath();  // the file can still be read
         return;
@@ -123,7 +123,7 @@ SessionFile::SessionFile(Begin begin) {
   make(folder);
 }
 
-bool SessionFile::take(const QString& path) {
+bool SessionFile::try_lock(const QString& path) {
   std::unique_ptr<QLockFile> lock = lock_of(path);
   qint64 process = 0;
   QString host;
@@ -149,7 +149,7 @@ void SessionFile::make(const QString& folder) {
     const std::unique_ptr<QLockFile> lock = lock_of(old.filePath());
     if (lock->tryLock()) QFile::remove(old.filePath());
   }
-  take(QStringLiteral("%1/%2.json").arg(folder, QUuid::createUuid().toString(QUuid::WithoutBraces)));
+  try_lock(QStringLiteral("%1/%2.json").arg(folder, QUuid::createUuid().toString(QUuid::WithoutBraces)));
 }
 
 ViewDocument SessionFile::read() {

@@ -41,7 +41,7 @@ class SessionFile {
   static constexpr qsizetype max_sessions = 8;
 
  private:
-  bool take(const QString& path);
+  bool try_lock(const QString& path);
   void make(const QString& folder);
 
   QString path_;  ///< empty: there is none

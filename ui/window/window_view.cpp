@@ -48,7 +48,7 @@ QJsonObject WindowView::view() {
     pages[id] = window_.page(id)->state();
   }
   std::map<bool, QJsonArray> ticks;
-  for (const auto& [run, checked] : workspace.ticks()) {
+  for (const auto& [run, checked] : workspace.checked_runs()) {
     if (!files.contains(run.first)) continue;
     ticks[checked].append(
         QJsonObject{{QStringLiteral("file"), run.first}, {QStringLiteral("run"), QString::fromStdString(run.second)}});
@@ -148,7 +148,7 @@ void WindowView::select() {
     pending_selection_.reset();
     return window_.select((*points)[row]);
   }
-  if (!window_.workspace().loading()) pending_selection_.reset();
+  if (!window_.workspace().is_loading()) pending_selection_.reset();
 }
 
 }  // namespace attnscope::ui

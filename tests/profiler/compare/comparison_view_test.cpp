@@ -228,8 +228,8 @@ TEST(ComparisonView, Sentences) {
   const Case two({slower}, 2);
   EXPECT_THAT(text(two.view.answer), HasSubstr(text(msg::compare::all_candidates{.sides = 2})));
   EXPECT_THAT(text(two.view.answer), HasSubstr("2 SLOWER"));
-  EXPECT_EQ(text(two.view.only(1).answer), text(one.view.answer));
-  EXPECT_EQ(two.view.only(1).count(Verdict::slower), 1U);
+  EXPECT_EQ(text(two.view.select_side(1).answer), text(one.view.answer));
+  EXPECT_EQ(two.view.select_side(1).count(Verdict::slower), 1U);
   const PointTable none;
   EXPECT_TRUE(view_of(none, ViewRequest()).answer.empty());
 }

@@ -92,7 +92,7 @@ class DoctorOnGpuTest : public DoctorPageTest {
     ASSERT_TRUE(QTest::qWaitFor([&] { return begin.isEnabled(); }, patience_ms)) << begin.toolTip().toStdString();
     EXPECT_FALSE(button(page, "stop-measuring").isEnabled());
     begin.click();
-    EXPECT_TRUE(window.collect()->running());
+    EXPECT_TRUE(window.collect()->is_running());
     EXPECT_FALSE(begin.isEnabled()) << "one at a time";
     EXPECT_TRUE(button(page, "stop-measuring").isEnabled());
   }
@@ -150,7 +150,7 @@ TEST_F(DoctorOnGpuTest, MeasuresStoresAndShowsCeilings) {
   EXPECT_EQ(page_of<DoctorPage>(window).progress(), qtext(msg::ceilings_page::preparing{.device = "Fake GPU (GPU 0)"}));
   ASSERT_TRUE(measured.wait(patience_ms))
       << (error_occurred.isEmpty() ? "" : error_occurred[0][0].toString().toStdString());
-  EXPECT_FALSE(window.collect()->running());
+  EXPECT_FALSE(window.collect()->is_running());
   ASSERT_GE(progress.size(), 3);
   EXPECT_EQ(progress.constLast(), QString()) << "the measurement has ended";
   EXPECT_EQ(progress[progress.size() - 2], ceilings_text(100));

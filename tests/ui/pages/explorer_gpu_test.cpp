@@ -45,7 +45,7 @@ TEST(ExplorerGpuTest, KeepsAGpuFromAFileInTheList) {
   EXPECT_EQ(devices->currentText(), "fat");
   const QString wrong = page.open_gpu(gpu_file(folder, R"({"name": "fat", "from": "H200", "values": {"sms": 1}})"));
   EXPECT_TRUE(wrong.contains("gpu.json") && wrong.contains("'sms'")) << wrong.toStdString();
-  EXPECT_EQ(page.chosen().choices.device, "fat");
+  EXPECT_EQ(page.chosen_state().choices.device, "fat");
   ASSERT_EQ(page.open_gpu(gpu_file(folder, qPrintable(QString(fat).replace("456", "300")))), QString());
   settle();
   EXPECT_EQ(page.shown()->exploration.kernels.at(0).shared.sm_bytes, 300 * 1024);

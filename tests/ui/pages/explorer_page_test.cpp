@@ -87,7 +87,7 @@ class ExplorerPageTest : public ::testing::Test {
   }
   [[nodiscard]] QStringList legend(OnChipMemory place) const {
     QStringList entries;
-    for (const OnChipMap::Drawn::Span& span : page.on_chip()->drawn(place).spans) entries << span.words;
+    for (const OnChipMap::MapGeometry::Span& span : page.on_chip()->map_geometry(place).spans) entries << span.words;
     return entries;
   }
   [[nodiscard]] QAbstractButton* button(const char* name) const {
@@ -106,9 +106,9 @@ TEST_F(ExplorerPageTest, DrawsTheBlockToScale) {
   const analysis::ExploredKernel& kernel = exploration().kernels[0];
   for (const OnChipMemory place : {OnChipMemory::shared, OnChipMemory::registers}) {
     const analysis::MemoryMap& map = place == OnChipMemory::shared ? kernel.shared : kernel.registers;
-    const OnChipMap::Drawn drawn = page.on_chip()->drawn(place);
+    const OnChipMap::MapGeometry drawn = page.on_chip()->map_geometry(place);
     double end = drawn.sm.x();
-    for (const OnChipMap::Drawn::Span& span : drawn.spans) {
+    for (const OnChipMap::MapGeometry::Span& span : drawn.spans) {
       EXPECT_NEAR(span.rect.x(), end, 1e-6) << span.span.name;
       EXPECT_NEAR(span.rect.width() / drawn.sm.width(),
                   static_cast<double>(span.span.bytes) / static_cast<double>(map.block_bytes), 1e-9)
@@ -124,11 +124,11 @@ TEST_F(ExplorerPageTest, DrawsTheBlockToScale) {
   }
   EXPECT_TRUE(legend(OnChipMemory::shared).contains("Q 32 KiB"));
   EXPECT_TRUE(legend(OnChipMemory::registers).contains("O 64 KiB"));
-  EXPECT_TRUE(page.on_chip()->drawn(OnChipMemory::shared).heading.contains("228 KiB"));
+  EXPECT_TRUE(page.on_chip()->map_geometry(OnChipMemory::shared).heading.contains("228 KiB"));
   // A pixel in the middle of K has K's color.
   page.on_chip()->resize(400, page.on_chip()->heightForWidth(400));
   const QImage image = page.on_chip()->grab().toImage();
-  const auto spans = page.on_chip()->drawn(OnChipMemory::shared).spans;
+  const auto spans = page.on_chip()->map_geometry(OnChipMemory::shared).spans;
   ASSERT_EQ(spans[1].span.name, "K");
   EXPECT_EQ(image.pixelColor((spans[1].rect.topLeft() + QPointF(4, 4)).toPoint()), spans[1].color);
 }
@@ -187,7 +187,7 @@ TEST_F(ExplorerPageTest, SlidersUpdateAllCards) {
   ASSERT_NE(slider, nullptr);
   slider->setValue(slider->value() - 4);  // Steps of 16.
   settle();
-  EXPECT_EQ(page.chosen().choices.point.spec.tile.br, 64);
+  EXPECT_EQ(page.chosen_state().choices.point.spec.tile.br, 64);
   EXPECT_EQ(page.findChild<QSpinBox*>("br")->value(), 64);
   EXPECT_NE(figure(msg::explorer::l2_bytes{}), before);
   EXPECT_EQ(figure(msg::explorer::l2_bytes{}), qtext(Bytes(exploration().traffic.total())));
@@ -199,12 +199,12 @@ TEST_F(ExplorerPageTest, SlidersUpdateAllCards) {
 
 TEST_F(ExplorerPageTest, KeepsSquareProblemsSquare) {
   type("n_k", 2048);
-  EXPECT_EQ(page.chosen().choices.point.spec.problem.n_q, 2048);
+  EXPECT_EQ(page.chosen_state().choices.point.spec.problem.n_q, 2048);
   type("n_q", 128);
   type("n_k", 1024);
-  EXPECT_EQ(page.chosen().choices.point.spec.problem.n_q, 128);
+  EXPECT_EQ(page.chosen_state().choices.point.spec.problem.n_q, 128);
   type("heads_q", 32);
-  EXPECT_EQ(page.chosen().choices.point.spec.problem.heads_kv, 32);
+  EXPECT_EQ(page.chosen_state().choices.point.spec.problem.heads_kv, 32);
 }
 
 TEST_F(ExplorerPageTest, InfeasiblePointShowsReasonAndNearestTile) {
@@ -235,20 +235,20 @@ TEST_F(ExplorerPageTest, MPicksTheTileAndExplainsTheLimit) {
   choose("algorithm", "fa1");
   type("d", 64);
   type("m", 64);
-  EXPECT_EQ(page.chosen().choices.point.spec.tile, (TileShape{.br = 64, .bc = 128}));
+  EXPECT_EQ(page.chosen_state().choices.point.spec.tile, (TileShape{.br = 64, .bc = 128}));
   EXPECT_EQ(page.findChild<QSpinBox*>("bc")->value(), 128);
   EXPECT_TRUE(page.editors()->rule_text().startsWith(
       qtext(msg::explorer_page::rule_of_keys{.m = 64 * 1024 / 2, .tile = "64x128"})))
       << page.editors()->rule_text().toStdString();
   choose("algorithm", "fa2");
-  EXPECT_EQ(page.chosen().choices.point.spec.tile, (TileShape{.br = 128, .bc = 64})) << "Br and Bc are swapped";
+  EXPECT_EQ(page.chosen_state().choices.point.spec.tile, (TileShape{.br = 128, .bc = 64})) << "Br and Bc are swapped";
   choose("pass", "bwd");
   type("m", 227);
   EXPECT_TRUE(page.editors()->rule_text().contains(
       text_before_arguments(msg::explorer_page::larger_m_without_effect_because{.why = "|"})))
       << page.editors()->rule_text().toStdString();
   type("br", 96);
-  EXPECT_FALSE(page.chosen().choices.m_bytes) << "the rule does not apply to a tile set by hand";
+  EXPECT_FALSE(page.chosen_state().choices.m_bytes) << "the rule does not apply to a tile set by hand";
   EXPECT_EQ(page.editors()->rule_text(), QString());
   choose("algorithm", "naive");
   type("m", 64);
@@ -295,25 +295,25 @@ TEST_F(ExplorerPageTest, ComparesWithThePin) {
   EXPECT_EQ(model.headerData(2, Qt::Horizontal).toString(), "A · FA2 64 × 64") << "replaces the previous pin";
   button("unpin")->click();
   settle();
-  EXPECT_FALSE(page.chosen().pin);
+  EXPECT_FALSE(page.chosen_state().pin);
   EXPECT_EQ(model.columnCount(), 2);
 }
 
 TEST_F(ExplorerPageTest, UndoRestoresChoicesAndPins) {
   type("br", 128);
-  const ExplorerPage::State first = page.chosen();
+  const ExplorerPage::State first = page.chosen_state();
   page.pin();
   settle();
   type("d", 64);
   choose("mask", "causal");
-  const ExplorerPage::State last = page.chosen();
+  const ExplorerPage::State last = page.chosen_state();
   for (int i = 0; i < 3; ++i) page.undo_stack().undo();
   settle();
-  EXPECT_EQ(page.chosen(), first);
+  EXPECT_EQ(page.chosen_state(), first);
   EXPECT_EQ(page.findChild<QSpinBox*>("d")->value(), 128);
   for (int i = 0; i < 3; ++i) page.undo_stack().redo();
   settle();
-  EXPECT_EQ(page.chosen(), last);
+  EXPECT_EQ(page.chosen_state(), last);
   EXPECT_TRUE(figure(msg::explorer::time{}).startsWith(qtext(Nanoseconds(exploration().ns))))
       << figure(msg::explorer::time{}).toStdString();
 }
@@ -336,13 +336,13 @@ TEST_F(ExplorerPageTest, MergesADragIntoOneUndoStep) {
   page.undo_stack().undo();
   page.undo_stack().undo();
   settle();
-  EXPECT_EQ(page.chosen().choices.point.spec.problem.n_k, 4096);
+  EXPECT_EQ(page.chosen_state().choices.point.spec.problem.n_k, 4096);
 }
 
 TEST_F(ExplorerPageTest, RejectsInvalidChoices) {
-  const ExplorerPage::State before = page.chosen();
+  const ExplorerPage::State before = page.chosen_state();
   choose("mask", "windows");
-  EXPECT_EQ(page.chosen(), before);
+  EXPECT_EQ(page.chosen_state(), before);
   EXPECT_FALSE(page.editors()->error("mask").isEmpty());
   choose("mask", "causal");
   EXPECT_TRUE(page.editors()->error("mask").isEmpty());
@@ -351,14 +351,15 @@ TEST_F(ExplorerPageTest, RejectsInvalidChoices) {
 TEST_F(ExplorerPageTest, RestoresNonSquareProblems) {
   type("n_k", 16384);
   type("n_q", 4096);
-  ASSERT_EQ(page.chosen().choices.point.spec.problem.n_q, 4096);
+  ASSERT_EQ(page.chosen_state().choices.point.spec.problem.n_q, 4096);
   ExplorerPage other(workspace);
   other.restore(page.state());
   settle();
-  EXPECT_EQ(other.chosen(), page.chosen());
-  (void)other.explore(page.chosen().choices.point.spec, QString::fromStdString(page.chosen().choices.device));
+  EXPECT_EQ(other.chosen_state(), page.chosen_state());
+  (void)other.explore(page.chosen_state().choices.point.spec,
+                      QString::fromStdString(page.chosen_state().choices.device));
   settle();
-  EXPECT_EQ(other.chosen().choices.point.spec.problem, page.chosen().choices.point.spec.problem);
+  EXPECT_EQ(other.chosen_state().choices.point.spec.problem, page.chosen_state().choices.point.spec.problem);
   // Larger values would overflow.
   QJsonObject state = page.state();
   QJsonObject choices = state["choices"].toObject();
@@ -366,7 +367,7 @@ TEST_F(ExplorerPageTest, RestoresNonSquareProblems) {
   state["choices"] = choices;
   other.restore(state);
   settle();
-  EXPECT_EQ(other.chosen().choices.point.padding_bytes, 0);
+  EXPECT_EQ(other.chosen_state().choices.point.padding_bytes, 0);
 }
 
 TEST_F(ExplorerPageTest, RestoresTheState) {
@@ -382,7 +383,7 @@ TEST_F(ExplorerPageTest, RestoresTheState) {
   ExplorerPage other(workspace);
   other.restore(state);
   settle();
-  EXPECT_EQ(other.chosen(), page.chosen());
+  EXPECT_EQ(other.chosen_state(), page.chosen_state());
   EXPECT_EQ(other.state(), state);
   // Invalid or unknown entries are ignored.
   QJsonObject odd = state;
@@ -395,9 +396,9 @@ TEST_F(ExplorerPageTest, RestoresTheState) {
   odd["pin"] = "two";
   other.restore(odd);
   settle();
-  EXPECT_EQ(other.chosen().choices.point.spec.problem.mask, Mask::causal);
-  EXPECT_EQ(other.chosen().choices.device, "NVIDIA H100 SXM");
-  EXPECT_EQ(other.chosen().pin, page.chosen().pin);
+  EXPECT_EQ(other.chosen_state().choices.point.spec.problem.mask, Mask::causal);
+  EXPECT_EQ(other.chosen_state().choices.device, "NVIDIA H100 SXM");
+  EXPECT_EQ(other.chosen_state().pin, page.chosen_state().pin);
 }
 
 TEST_F(ExplorerPageTest, ComputesBlockMasksInTheBackground) {
@@ -416,19 +417,19 @@ TEST_F(ExplorerPageTest, ShowsAGivenPoint) {
   spec.problem.mask = Mask::causal;
   EXPECT_TRUE(page.explore(spec, "NVIDIA A100 80GB"));
   settle();
-  EXPECT_EQ(page.chosen().choices.point.spec, spec);
-  EXPECT_EQ(page.chosen().choices.device, "NVIDIA A100 80GB");
+  EXPECT_EQ(page.chosen_state().choices.point.spec, spec);
+  EXPECT_EQ(page.chosen_state().choices.device, "NVIDIA A100 80GB");
   page.undo_stack().undo();
   settle();
-  EXPECT_EQ(page.chosen().choices.point.spec.algorithm, "fa2");
+  EXPECT_EQ(page.chosen_state().choices.point.spec.algorithm, "fa2");
 }
 
 TEST_F(ExplorerPageTest, KeepsTheChosenGpuForPointsOfUnknownGpus) {
-  const std::string before = page.chosen().choices.device;
+  const std::string before = page.chosen_state().choices.device;
   EXPECT_FALSE(page.explore(fixtures::spec("fa2", 1024, 64, 64, 64), "NVIDIA Imaginary 1"));
   settle();
-  EXPECT_EQ(page.chosen().choices.device, before);
-  EXPECT_EQ(page.chosen().choices.point.spec.problem.n_k, 1024);
+  EXPECT_EQ(page.chosen_state().choices.device, before);
+  EXPECT_EQ(page.chosen_state().choices.point.spec.problem.n_k, 1024);
 }
 
 TEST_F(ExplorerPageTest, UsesRecordedLimitsOfAnUnlistedGpu) {
@@ -451,16 +452,16 @@ TEST_F(ExplorerPageTest, UsesRecordedLimitsOfAnUnlistedGpu) {
   ASSERT_EQ(workspace.open_now(path), QString());
   EXPECT_TRUE(page.explore(spec, "NVIDIA Unlisted 7"));
   settle();
-  EXPECT_EQ(page.chosen().choices.device, "NVIDIA Unlisted 7");
+  EXPECT_EQ(page.chosen_state().choices.device, "NVIDIA Unlisted 7");
   EXPECT_EQ(exploration().device, "NVIDIA Unlisted 7");
-  EXPECT_EQ(limits_of(page.chosen().choices).sm_count, find_gpu("A100 80GB")->sm_count);
+  EXPECT_EQ(limits_of(page.chosen_state().choices).sm_count, find_gpu("A100 80GB")->sm_count);
   const auto combos = page.findChildren<QComboBox*>();
   EXPECT_TRUE(std::ranges::any_of(
       combos, [](const QComboBox* combo) { return combo->currentText() == QLatin1String("NVIDIA Unlisted 7"); }));
   page.edit("device", "NVIDIA H200", -1);
   page.edit("device", "NVIDIA Unlisted 7", -1);
   settle();
-  EXPECT_EQ(page.chosen().choices.device, "NVIDIA Unlisted 7") << "chosen by hand";
+  EXPECT_EQ(page.chosen_state().choices.device, "NVIDIA Unlisted 7") << "chosen by hand";
 }
 
 TEST(UnitBars, ShowsMeasuredNextToPredictedValues) {
@@ -471,7 +472,7 @@ TEST(UnitBars, ShowsMeasuredNextToPredictedValues) {
   bars.set_times(times);
   const double before = bars.bar(GpuUnit::tensor).y();
   EXPECT_EQ(bars.utilization_text(GpuUnit::tensor), QString());
-  times.measured = UnitBars::Measured{.ns = 2e6, .provenance = "measured"};
+  times.measured = UnitBars::MeasuredValues{.ns = 2e6, .provenance = "measured"};
   times.measured->uses[static_cast<std::size_t>(GpuUnit::tensor)] = "63% counted";
   bars.set_times(times);
   EXPECT_EQ(bars.utilization_text(GpuUnit::tensor), "63% counted");
@@ -566,24 +567,25 @@ class ExplorerMeasuringTest : public ExplorerPageTest {
   void SetUp() override {
     qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM);
     ExplorerPageTest::SetUp();
-    page.measuring().measurer().set_database(file);
-    QSignalSpy found(&page.measuring().measurer(), &PointMeasurer::devices_changed);
-    page.measuring().measurer().find_devices();
-    if (page.measuring().measurer().devices_of(page.chosen().choices.device).empty()) (void)found.wait(patience_ms);
+    page.measurement_card().measurer().set_database(file);
+    QSignalSpy found(&page.measurement_card().measurer(), &PointMeasurer::devices_changed);
+    page.measurement_card().measurer().find_devices();
+    if (page.measurement_card().measurer().devices_of(page.chosen_state().choices.device).empty())
+      (void)found.wait(patience_ms);
     type("n_k", 512);
     settle();
   }
   void TearDown() override { qunsetenv("ATTNSCOPE_COLLECTOR"); }
   bool wait_for_answers() {
-    return QTest::qWaitFor([this] { return page.measuring().measurer().open() == 0; }, patience_ms);
+    return QTest::qWaitFor([this] { return page.measurement_card().measurer().open() == 0; }, patience_ms);
   }
   /// Measures the chosen point on a real or fake GPU.
   void expect_counted_uses() {
     EXPECT_FALSE(page.findChild<QComboBox*>("measures-on")->currentData().toString().startsWith("simulated"));
     button("measure")->click();
     ASSERT_TRUE(wait_for_answers());
-    const PointRecord* record = page.measuring().measurer().record_of(page.chosen().choices);
-    ASSERT_NE(record, nullptr) << page.measuring().state_text().toStdString();
+    const PointRecord* record = page.measurement_card().measurer().record_of(page.chosen_state().choices);
+    ASSERT_NE(record, nullptr) << page.measurement_card().state_text().toStdString();
     EXPECT_EQ(record->disposition, Disposition::ok) << text(record->reason);
     EXPECT_EQ(record->provenance, Provenance::measured);
     EXPECT_EQ(page.unit_bars()->measured_text(),
@@ -596,7 +598,7 @@ class ExplorerMeasuringTest : public ExplorerPageTest {
     }
   }
   [[nodiscard]] QString measured(const char* key) const {
-    return cell(*page.measuring().table()->model(), 0, QLatin1String(key));
+    return cell(*page.measurement_card().table()->model(), 0, QLatin1String(key));
   }
 
   QTemporaryDir folder;
@@ -604,17 +606,17 @@ class ExplorerMeasuringTest : public ExplorerPageTest {
 };
 
 TEST_F(ExplorerMeasuringTest, ShowsMeasuredAndPredictedTime) {
-  const QAbstractItemModelTester tester(page.measuring().table()->model());
+  const QAbstractItemModelTester tester(page.measurement_card().table()->model());
   ASSERT_TRUE(button("measure")->isEnabled());
   const bool simulates = page.findChild<QComboBox*>("measures-on")->currentData().toString().startsWith("simulated");
   const Message label = simulates ? Message(msg::explorer_page::simulate{}) : msg::explorer_page::measure{};
   EXPECT_EQ(button("measure")->text(), qtext(label));
-  const PointSpec spec = page.chosen().choices.point.spec;
+  const PointSpec spec = page.chosen_state().choices.point.spec;
   button("measure")->click();
   EXPECT_TRUE(button("cancel-measuring")->isEnabled());
   ASSERT_TRUE(wait_for_answers());
-  ASSERT_EQ(page.measuring().measurer().points().size(), 1U);
-  const MeasuredPoint& point = page.measuring().measurer().points()[0];
+  ASSERT_EQ(page.measurement_card().measurer().points().size(), 1U);
+  const MeasuredPoint& point = page.measurement_card().measurer().points()[0];
   EXPECT_EQ(point.event.spec, spec);
   ASSERT_TRUE(point.theory);
   EXPECT_DOUBLE_EQ(point.theory->ns, exploration().ns);
@@ -625,16 +627,17 @@ TEST_F(ExplorerMeasuringTest, ShowsMeasuredAndPredictedTime) {
   EXPECT_EQ(measured("time_ratio"), QString::number(point.event.time_median_ns / exploration().ns, 'f', 3));
   EXPECT_EQ(measured("l2_ratio"), "1.000") << "simulated bytes equal the closed form";
   // The stored record is shown with the time shares; unit utilization was not counted.
-  const PointRecord* record = page.measuring().measurer().record_of(page.chosen().choices);
+  const PointRecord* record = page.measurement_card().measurer().record_of(page.chosen_state().choices);
   ASSERT_NE(record, nullptr);
   EXPECT_EQ(page.unit_bars()->measured_text(), qtext(Nanoseconds(point.event.time_median_ns)));
   EXPECT_EQ(page.unit_bars()->utilization_text(GpuUnit::tensor), QString());
-  EXPECT_EQ(page.measuring().state_text(), qtext(msg::explorer_page::outcome_and_prediction{
-                                               .configuration = short_title(page.chosen().choices).toStdString(),
-                                               .kept = msg::explorer_page::saved_in{.file = file.toStdString()},
-                                               .outcome = outcome_label(point).toStdString(),
-                                               .predicted = text(Nanoseconds(exploration().ns))}) +
-                                               ' ' + qtext(msg::explorer_page::by_construction{}));
+  EXPECT_EQ(page.measurement_card().state_text(),
+            qtext(msg::explorer_page::outcome_and_prediction{
+                .configuration = short_title(page.chosen_state().choices).toStdString(),
+                .kept = msg::explorer_page::saved_in{.file = file.toStdString()},
+                .outcome = outcome_label(point).toStdString(),
+                .predicted = text(Nanoseconds(exploration().ns))}) +
+                ' ' + qtext(msg::explorer_page::by_construction{}));
   // The open file has the point, and its run is complete although the collector waits for more.
   ASSERT_TRUE(QTest::qWaitFor(
       [this] {
@@ -649,15 +652,15 @@ TEST_F(ExplorerMeasuringTest, SweepsTheRequestedDistance) {
   ASSERT_NE(steps, nullptr);
   steps->setValue(1);
   button("around")->click();
-  EXPECT_EQ(page.measuring().measurer().points().size(), 9U) << "one step in each direction of Br and Bc";
+  EXPECT_EQ(page.measurement_card().measurer().points().size(), 9U) << "one step in each direction of Br and Bc";
   ASSERT_TRUE(wait_for_answers());
   ExplorerPage other(workspace);
   other.restore(page.state());
-  EXPECT_EQ(other.measuring().steps().value(), 1);
+  EXPECT_EQ(other.measurement_card().steps().value(), 1);
 }
 
 TEST_F(ExplorerMeasuringTest, ShowsCountedUtilizationPerUnit) {
-  PointMeasurer& measurer = page.measuring().measurer();
+  PointMeasurer& measurer = page.measurement_card().measurer();
   if (!has_gpu_driver() || !QTest::qWaitFor([&] { return !gpu_of(measurer).isEmpty(); }, patience_ms)) {
     GTEST_SKIP() << "no known GPU on this machine";
   }
@@ -688,7 +691,7 @@ class ExplorerFakeGpuTest : public ExplorerMeasuringTest {
 };
 
 TEST_F(ExplorerFakeGpuTest, SelectsAFoundGpuUnlessTheUserChose) {
-  PointMeasurer& measurer = page.measuring().measurer();
+  PointMeasurer& measurer = page.measurement_card().measurer();
   ASSERT_TRUE(QTest::qWaitFor([&] { return !gpu_of(measurer).isEmpty(); }, patience_ms));
   choose("device", gpu_of(measurer));
   auto* devices = page.findChild<QComboBox*>("measures-on");
@@ -725,10 +728,10 @@ TEST_F(ExplorerMeasuringTest, HidesMeasurementsOfOtherPoints) {
 TEST_F(ExplorerMeasuringTest, SweepsAroundInTheBackground) {
   button("around")->click();
   type("d", 64);
-  EXPECT_EQ(page.chosen().choices.point.spec.problem.d, 64);
+  EXPECT_EQ(page.chosen_state().choices.point.spec.problem.d, 64);
   EXPECT_FALSE(page.has_stale_results()) << "the page stays usable";
   ASSERT_TRUE(wait_for_answers());
-  const auto& points = page.measuring().measurer().points();
+  const auto& points = page.measurement_card().measurer().points();
   ASSERT_GT(points.size(), 20U);
   EXPECT_TRUE(std::all_of(points.begin(), points.end(), [](const MeasuredPoint& p) {
     return p.state == MeasuredPoint::State::finished && p.choices.point.spec.problem.d == 128;
@@ -742,7 +745,7 @@ TEST_F(ExplorerMeasuringTest, CancelsPendingPoints) {
   button("around")->click();
   button("cancel-measuring")->click();
   ASSERT_TRUE(wait_for_answers());
-  const auto& points = page.measuring().measurer().points();
+  const auto& points = page.measurement_card().measurer().points();
   ASSERT_GT(points.size(), 1U);
   EXPECT_TRUE(std::any_of(points.begin(), points.end(),
                           [](const MeasuredPoint& p) { return p.state == MeasuredPoint::State::cancelled; }))
@@ -765,7 +768,7 @@ TEST_F(ExplorerMeasuringTest, ReportsACollectorFailure) {
   qputenv("ATTNSCOPE_COLLECTOR", "/bin/false");
   button("measure")->click();
   ASSERT_TRUE(wait_for_answers());
-  EXPECT_EQ(page.measuring().measurer().points()[0].state, MeasuredPoint::State::refused);
+  EXPECT_EQ(page.measurement_card().measurer().points()[0].state, MeasuredPoint::State::refused);
   EXPECT_EQ(measured("time"), qtext(msg::explorer_page::not_measured{}));
   EXPECT_FALSE(page.findChild<QLabel*>("measuring")->text().isEmpty());
 }

@@ -207,14 +207,14 @@ TEST_F(HeatmapPageTest, CellMenuCopiesValueAndCommandAndPins) {
     tiles.run_cell_action({0, column}, TileHeatmapPage::CellAction::pin);
   }
   settle();
-  const auto& pin = explorer.chosen().pin;
+  const auto& pin = explorer.chosen_state().pin;
   ASSERT_TRUE(pin) << "replaces the previous pin";
   EXPECT_EQ(pin->point.spec.tile, (TileShape{32, 128}));
   EXPECT_EQ(pin->device, "NVIDIA H200");
   tiles.run_cell_action({1, 1}, TileHeatmapPage::CellAction::explore);
   settle();
   EXPECT_EQ(window.page_id(), QStringLiteral("explorer"));
-  EXPECT_EQ(explorer.chosen().choices.point.spec.tile, (TileShape{64, 64}));
+  EXPECT_EQ(explorer.chosen_state().choices.point.spec.tile, (TileShape{64, 64}));
 }
 
 }  // namespace

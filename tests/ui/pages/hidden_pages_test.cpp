@@ -42,14 +42,14 @@ TEST_F(HiddenPagesTest, DefersUpdatesOfHiddenPages) {
   settle();
   auto& map = unrefreshed_page<TileHeatmapPage>();
   auto& curves = unrefreshed_page<IoCurvePage>();
-  EXPECT_FALSE(unrefreshed_page<PointsPage>().outdated()) << "the visible page";
-  EXPECT_TRUE(map.outdated());
+  EXPECT_FALSE(unrefreshed_page<PointsPage>().is_outdated()) << "the visible page";
+  EXPECT_TRUE(map.is_outdated());
   EXPECT_FALSE(map.has_map()) << "hidden pages are not drawn";
-  EXPECT_TRUE(curves.outdated());
+  EXPECT_TRUE(curves.is_outdated());
   EXPECT_TRUE(curves.curves().empty());
 
   window.show_page(QStringLiteral("tiles"));
-  EXPECT_FALSE(map.outdated());
+  EXPECT_FALSE(map.is_outdated());
   EXPECT_TRUE(map.has_map());
   EXPECT_TRUE(curves.curves().empty()) << "showing a page updates no other page";
   window.show_page(QStringLiteral("io"));
@@ -66,7 +66,7 @@ TEST_F(HiddenPagesTest, FilterUpdatesTheVisiblePageFirst) {
   const auto rows = [&] { return unrefreshed_page<PointsPage>().table()->model()->rowCount(); };
   EXPECT_EQ(rows(), static_cast<int>(window.workspace().visible()->size()));
   EXPECT_EQ(curves.curves().points, all) << "not yet filtered";
-  EXPECT_TRUE(curves.outdated());
+  EXPECT_TRUE(curves.is_outdated());
   window.show_page(QStringLiteral("io"));
   EXPECT_EQ(curves.curves().points, window.workspace().visible());
   for (const Curve& curve : curves.curves().curves) {
@@ -78,7 +78,7 @@ TEST_F(HiddenPagesTest, UpdatesEachPageWhenShown) {
   ASSERT_EQ(window.workspace().open_now(file), QString());
   for (const PageKind& kind : page_kinds()) {
     window.show_page(id_of(kind));
-    EXPECT_FALSE(window.page(id_of(kind))->outdated()) << kind.id;
+    EXPECT_FALSE(window.page(id_of(kind))->is_outdated()) << kind.id;
   }
   EXPECT_EQ(unrefreshed_page<LawPage>().replacement_text().isEmpty(), unrefreshed_page<LawPage>().has_plot());
   EXPECT_TRUE(unrefreshed_page<RooflinePage>().has_plot());

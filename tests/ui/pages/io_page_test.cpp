@@ -56,7 +56,7 @@ class IoLegendTest : public IoPageTest {
   [[nodiscard]] QCPAbstractLegendItem* item(const QString& part) const {
     for (QCPLegend* box : plot->findChildren<QCPLegend*>()) {
       for (int i = 0; i < box->itemCount(); ++i) {
-        const PlotLegend::Shown* entry = plot->plot_legend().shown(box->item(i));
+        const PlotLegend::ShownEntry* entry = plot->plot_legend().shown(box->item(i));
         if (entry != nullptr && entry->text.contains(part)) return box->item(i);
       }
     }
@@ -280,7 +280,7 @@ TEST_F(IoPageTest, PlotsTimesAndRatesOfImportedPrograms) {
   EXPECT_EQ(plot->yAxis->label(), qtext(msg::curve_plot::bytes_axis{}));
   EXPECT_EQ(page.file_stem(), "io-d128-1x132");
   const auto toggles = [&] {
-    QMenu& menu = *page.findChild<FacetBar*>()->more()->menu();
+    QMenu& menu = *page.findChild<FacetBar*>()->options_chip()->menu();
     emit menu.aboutToShow();
     QStringList texts;
     for (const QAction* action : menu.actions()) {

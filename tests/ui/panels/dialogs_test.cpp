@@ -83,7 +83,7 @@ class ImportDialogTest : public WindowTest {
   }
   void wait() {
     ASSERT_TRUE(QTest::qWaitFor(
-        [this] { return (dialog == nullptr || !dialog->busy()) && !window.workspace().loading(); }, 60'000));
+        [this] { return (dialog == nullptr || !dialog->is_busy()) && !window.workspace().is_loading(); }, 60'000));
     settle();
   }
   template <class Widget>
@@ -116,10 +116,10 @@ class ImportDialogTest : public WindowTest {
     dialog->findChild<QLineEdit*>(QStringLiteral("import-into"))->setText(target);
     const QPointer<ImportDialog> before = dialog;
     QTest::mouseClick(button(), Qt::LeftButton);
-    EXPECT_TRUE(QTest::qWaitFor([&] { return before.isNull() || !before->busy(); }, 60'000));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return before.isNull() || !before->is_busy(); }, 60'000));
     settle();
     dialog = before;
-    EXPECT_TRUE(QTest::qWaitFor([this] { return !window.workspace().loading(); }, 60'000));
+    EXPECT_TRUE(QTest::qWaitFor([this] { return !window.workspace().is_loading(); }, 60'000));
     return target;
   }
 
@@ -238,9 +238,9 @@ TEST_F(ImportDialogTest, CancelStopsAnImport) {
   ASSERT_NE(dialog, nullptr);
   part<QLineEdit>("import-into")->setText(folder.filePath("into.attnscope"));
   QTest::mouseClick(button(), Qt::LeftButton);
-  EXPECT_TRUE(dialog->busy());
+  EXPECT_TRUE(dialog->is_busy());
   QTest::mouseClick(dialog->findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Cancel), Qt::LeftButton);
-  ASSERT_TRUE(QTest::qWaitFor([&] { return !dialog->busy(); }, 60'000));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !dialog->is_busy(); }, 60'000));
   EXPECT_FALSE(QFile::exists(folder.filePath("into.attnscope")));
   EXPECT_TRUE(button()->isEnabled()) << "it can be imported again";
 }
@@ -293,7 +293,7 @@ class ReportDialogTest : public WindowTest {
   [[nodiscard]] QString target() const { return folder.filePath(QStringLiteral("out.html")); }
   QString written() {
     QTest::mouseClick(part<QPushButton>("report-write"), Qt::LeftButton);
-    EXPECT_TRUE(QTest::qWaitFor([&] { return !dialog->busy(); }, 60'000));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return !dialog->is_busy(); }, 60'000));
     settle();
     return dialog->state();
   }

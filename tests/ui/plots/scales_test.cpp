@@ -44,7 +44,7 @@ TEST(HeatmapScale, BetterRatiosAreBlue) {
   for (const auto& [better, blue] : {std::pair{BetterDirection::less, 0.5}, std::pair{BetterDirection::more, 2.0},
                                      std::pair{BetterDirection::neither, 0.5}}) {
     const HeatmapColors colors(map_of(better, 0.5, 2, analysis::Comparison::over_model), false);
-    ASSERT_TRUE(colors.diverging());
+    ASSERT_TRUE(colors.is_diverging());
     EXPECT_EQ(colors.at(blue), blue_to_orange(0));
     EXPECT_EQ(colors.at(1 / blue), blue_to_orange(1));
     EXPECT_EQ(colors.at(1), blue_to_orange(0.5));
@@ -67,16 +67,16 @@ TEST(HeatmapScale, RatioScaleIsSymmetricAroundOne) {
 TEST(HeatmapScale, PositionAndValueAreInverse) {
   for (const bool log : {false, true}) {
     const HeatmapColors colors(map_of(BetterDirection::more, 2, 50), log);
-    EXPECT_EQ(colors.logarithmic(), log);
+    EXPECT_EQ(colors.is_logarithmic(), log);
     for (const double share : {0.0, 0.25, 0.5, 1.0})
       EXPECT_NEAR(colors.scale_position(colors.value_at(share)), share, 1e-12);
     EXPECT_EQ(colors.scale_position(1), 0);
     EXPECT_EQ(colors.scale_position(51), 1);
-    EXPECT_FALSE(colors.one());
+    EXPECT_FALSE(colors.is_uniform());
   }
-  EXPECT_FALSE(HeatmapColors(map_of(BetterDirection::more, 0, 50), true).logarithmic()) << "0 has no logarithm";
+  EXPECT_FALSE(HeatmapColors(map_of(BetterDirection::more, 0, 50), true).is_logarithmic()) << "0 has no logarithm";
   const HeatmapColors one(map_of(BetterDirection::less, 3, 3), false);
-  EXPECT_TRUE(one.one());
+  EXPECT_TRUE(one.is_uniform());
   EXPECT_EQ(one.at(3), viridis(0.5));
 }
 

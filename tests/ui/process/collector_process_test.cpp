@@ -56,7 +56,7 @@ TEST_F(CollectorProcessTest, DeliversEventsInOrder) {
   EXPECT_EQ(points[1][0].value<PointEvent>().index, 1U);
   EXPECT_EQ(finished[0][0].value<DoneEvent>().ok, 2U);
   EXPECT_EQ(outcomes(), 1);
-  EXPECT_FALSE(process.running());
+  EXPECT_FALSE(process.is_running());
 }
 
 TEST_F(CollectorProcessTest, CancelIsNotFailure) {

@@ -46,10 +46,10 @@ TEST(Live, ReturnsTheLastResult) {
   Live<int, int> live(work, [&](int value) { told.push_back(value); });
   live.request(1, always_in_background);
   begun.get_future().wait();
-  EXPECT_TRUE(live.busy());
+  EXPECT_TRUE(live.is_busy());
   live.request(2, always_in_background);
   live.wait();
-  EXPECT_FALSE(live.busy());
+  EXPECT_FALSE(live.is_busy());
   QApplication::processEvents();
   EXPECT_EQ(told, std::vector<int>{2});
   EXPECT_NE(worker_thread, QThread::currentThread());
@@ -62,7 +62,7 @@ TEST(Live, RunsSmallRequestsSynchronously) {
   live.request(1, always_in_background);
   live.request(2, max_synchronous_points);
   EXPECT_EQ(told, std::vector<int>{2});
-  EXPECT_FALSE(live.busy());
+  EXPECT_FALSE(live.is_busy());
   QApplication::processEvents();
   EXPECT_EQ(told, std::vector<int>{2});
 }
@@ -71,8 +71,8 @@ TEST(Live, DropsPendingResults) {
   bool told = false;
   Live<int, int> live([](const int& asked, const StaleCheck&) { return asked; }, [&](int) { told = true; });
   live.request(1, always_in_background);
-  live.drop();
-  EXPECT_FALSE(live.busy());
+  live.discard();
+  EXPECT_FALSE(live.is_busy());
   live.wait();
   QApplication::processEvents();
   EXPECT_FALSE(told);

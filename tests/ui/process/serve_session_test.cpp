@@ -74,7 +74,7 @@ class ServeSessionTest : public ::testing::Test {
 };
 
 TEST_F(ServeSessionTest, MeasuresAllPointsInOneProcess) {
-  EXPECT_FALSE(session.running()) << "starts with the first request";
+  EXPECT_FALSE(session.is_running()) << "starts with the first request";
   const QString first = session.measure(small(256));
   const QString second = session.measure(small(512));
   EXPECT_NE(first, second);
@@ -90,13 +90,13 @@ TEST_F(ServeSessionTest, MeasuresAllPointsInOneProcess) {
   EXPECT_EQ(point.spec, small(256));
   EXPECT_EQ(point.disposition, "ok");
   EXPECT_EQ(session.open(), 0);
-  EXPECT_TRUE(session.running());
+  EXPECT_TRUE(session.is_running());
 
   session.measure(small(1024));
   ASSERT_TRUE(wait_for(finished, 3));
   session.end();
   ASSERT_TRUE(wait_for(ended, 1));
-  EXPECT_FALSE(session.running());
+  EXPECT_FALSE(session.is_running());
   const auto points = stored();
   ASSERT_EQ(points.size(), 3U);
   EXPECT_EQ(points[0].id, point.point_id);
@@ -167,7 +167,7 @@ TEST_F(ServeSessionTest, RejectsPendingPointsOfACrashedCollector) {
   ASSERT_EQ(refused.count(), 1);
   EXPECT_EQ(refused[0][0].toString(), id);
   EXPECT_EQ(refused[0][1].toString(), failed[0][0].toString());
-  EXPECT_FALSE(session.running());
+  EXPECT_FALSE(session.is_running());
 
   qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM);
   session.measure(small(64));

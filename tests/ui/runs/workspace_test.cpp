@@ -46,7 +46,7 @@ TEST(Workspace, RejectsFilesWithTooManyPoints) {
   QSignalSpy failed(&workspace, &Workspace::open_failed);
   // All files are read before the first is shown.
   for (const QString& file : files) workspace.open(file);
-  ASSERT_TRUE(QTest::qWaitFor([&] { return !workspace.loading(); }));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !workspace.is_loading(); }));
   EXPECT_EQ(workspace.files(), files.mid(0, 2));
   ASSERT_EQ(failed.count(), 1);
   const QString error = failed[0][1].toString();
@@ -54,7 +54,7 @@ TEST(Workspace, RejectsFilesWithTooManyPoints) {
   EXPECT_TRUE(error.contains("attnscope edit " + files[2] + " --run N --delete")) << error.toStdString();
   workspace.close(files[0]);
   workspace.open(files[2]);
-  ASSERT_TRUE(QTest::qWaitFor([&] { return !workspace.loading(); }));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !workspace.is_loading(); }));
   EXPECT_EQ(workspace.visible()->size(), 42U);
   // A file that is rejected before its points are read.
   const FileContents contents = read_file(files[0], {}, 20);
@@ -250,7 +250,7 @@ TEST_F(WindowTest, ShowsTwoEditsInARow) {
   edit(file, [](RunEdit& words) { words.deleted = true; });
   workspace.reload_edited(file);
   workspace.reload_edited(file);
-  ASSERT_TRUE(QTest::qWaitFor([&] { return !workspace.loading(); }));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !workspace.is_loading(); }));
   EXPECT_EQ(changed.count(), 2);
   EXPECT_EQ(replaced.count(), 0);
   EXPECT_EQ(workspace.runs().size(), 1U);
@@ -286,15 +286,15 @@ TEST_F(WindowTest, SavesChangedRunSelections) {
   Workspace workspace;
   ASSERT_EQ(workspace.open_now(file), QString());
   EXPECT_EQ(ticks_of(workspace), (std::vector{false, true}));
-  EXPECT_TRUE(workspace.ticks().empty());
+  EXPECT_TRUE(workspace.checked_runs().empty());
   workspace.set_run_visible(0, true);
   workspace.set_run_visible(1, false);
-  const Workspace::CheckedRuns by_hand = workspace.ticks();
+  const Workspace::CheckedRuns by_hand = workspace.checked_runs();
   Workspace again;
   again.set_checked_runs(by_hand);
   ASSERT_EQ(again.open_now(file), QString());
   EXPECT_EQ(ticks_of(again), (std::vector{true, false}));
-  EXPECT_EQ(again.ticks(), by_hand);
+  EXPECT_EQ(again.checked_runs(), by_hand);
   again.set_checked_runs({});
   EXPECT_EQ(ticks_of(again), (std::vector{false, true}));
 }
@@ -440,7 +440,7 @@ class PointRecordsTest : public WindowTest {
 TEST_F(PointRecordsTest, ReadsFieldsWithoutColumns) {
   const std::vector<PointRecord> wanted = fixtures::memory_wall();
   for (const Row row : {0U, 6U, 20U}) {
-    const PointRecordReader::Read read = records.read(point(row));
+    const PointRecordReader::ReadResult read = records.read(point(row));
     ASSERT_NE(read.record, nullptr) << read.error.toStdString();
     EXPECT_EQ(read.record->spec, wanted[row].spec);
     EXPECT_EQ(read.record->disposition, wanted[row].disposition);
@@ -473,7 +473,7 @@ TEST_F(PointRecordsTest, DetectsAReplacedFile) {
   fixtures::write_file(other, {{"quick", fixtures::memory_wall(), false}});
   ASSERT_TRUE(QFile::remove(path));
   ASSERT_TRUE(QFile::rename(other, path));
-  const PointRecordReader::Read read = records.read(point(1));
+  const PointRecordReader::ReadResult read = records.read(point(1));
   EXPECT_EQ(read.record, nullptr) << "equal values of another run";
   EXPECT_TRUE(read.error.contains(path)) << read.error.toStdString();
   EXPECT_FALSE(read.error.contains('\n'));

@@ -161,14 +161,14 @@ class UserKernelWindow : public OwnKernel {
 };
 
 TEST_F(UserKernelWindow, ExplorerStartsWithTheGivenKernel) {
-  const ExplorerChoices& choices = page().chosen().choices;
+  const ExplorerChoices& choices = page().chosen_state().choices;
   EXPECT_EQ(choices.point.spec.algorithm, name);
   EXPECT_EQ(choices.point.spec.problem.n_q, 4096);
   ASSERT_NE(page().shown(), nullptr);
   EXPECT_FALSE(page().shown()->exploration.refusal) << page().verdict().toStdString();
   window->explore_algorithm("none of that name");
   settle();
-  EXPECT_EQ(page().chosen().choices.point.spec.algorithm, name);
+  EXPECT_EQ(page().chosen_state().choices.point.spec.algorithm, name);
 }
 
 TEST(WithAlgorithmTest, KeepsSupportedSettings) {
@@ -190,7 +190,7 @@ TEST_F(UserKernelWindow, SlidersUseTheValuesOfTheManifest) {
   EXPECT_EQ(stops("unroll-slider"), 4) << "the kernel's choice, 1, 2, 8";
   page().findChild<QSlider*>("unroll-slider")->setValue(3);
   settle();
-  EXPECT_EQ(page().chosen().choices.point.spec.knobs.number("unroll"), 8);
+  EXPECT_EQ(page().chosen_state().choices.point.spec.knobs.number("unroll"), 8);
   EXPECT_FALSE(page().shown()->exploration.refusal);
   auto* unroll = page().findChild<QSpinBox*>("unroll");
   unroll->stepDown();
@@ -213,8 +213,8 @@ TEST_F(UserKernelWindow, SlidersUseTheValuesOfTheManifest) {
 }
 
 TEST_F(UserKernelWindow, ExplainsWhyNoSimulatedGpuIsOffered) {
-  PointMeasurer& measurer = page().measuring().measurer();
-  const std::string gpu = page().chosen().choices.device;
+  PointMeasurer& measurer = page().measurement_card().measurer();
+  const std::string gpu = page().chosen_state().choices.device;
   ASSERT_TRUE(QTest::qWaitFor([&] { return !measurer.devices_of(gpu).empty(); }, patience_ms));
   settle();
   EXPECT_TRUE(measurer.devices_of(gpu, name).empty());
@@ -292,7 +292,7 @@ TEST_F(UserKernelWindow, ListsKernelsOfFiles) {
   EXPECT_EQ(page().findChild<QSpinBox*>("chunks")->value(), 2);
   page().findChild<QSpinBox*>("chunks")->setValue(8);
   settle();
-  EXPECT_EQ(page().chosen().choices.point.spec.knobs.number("chunks"), 8);
+  EXPECT_EQ(page().chosen_state().choices.point.spec.knobs.number("chunks"), 8);
   choose("algorithm", "fa2");
   EXPECT_TRUE(page().findChild<QSpinBox*>("chunks")->isHidden());
 }
@@ -310,7 +310,7 @@ TEST_F(UserKernelWindow, ExplorerShowsRecordedValues) {
   EXPECT_EQ(page().unit_bars()->measured_text(), "") << "another point";
   page().explore(point.spec, "NVIDIA H200");
   settle();
-  ASSERT_EQ(page().chosen().choices.point.spec, point.spec);
+  ASSERT_EQ(page().chosen_state().choices.point.spec, point.spec);
   EXPECT_FALSE(page().unit_bars()->measured_text().isEmpty());
   EXPECT_TRUE(words("terms-note").contains("63%")) << words("terms-note").toStdString();
   EXPECT_TRUE(figure(msg::explorer::time{}).contains("(measured)")) << figure(msg::explorer::time{}).toStdString();
@@ -338,12 +338,12 @@ TEST_F(UserKernelWindow, ShowsNoDifferenceForMissingValues) {
 TEST_F(UserKernelWindow, HeadingsShowMissingRegisterCounts) {
   EXPECT_TRUE(page()
                   .on_chip()
-                  ->drawn(OnChipMemory::shared)
+                  ->map_geometry(OnChipMemory::shared)
                   .heading.startsWith(text_before_arguments(
                       msg::explorer_page::shared_map_alone{.all = "", .blocks = "|", .each = "", .free = ""})));
   EXPECT_TRUE(page()
                   .on_chip()
-                  ->drawn(OnChipMemory::registers)
+                  ->map_geometry(OnChipMemory::registers)
                   .heading.startsWith(text_before_arguments(msg::explorer_page::registers_unstated{.all = "|"})));
   EXPECT_EQ(figure(msg::explorer::occupancy{}), no_value) << "it depends on registers";
   EXPECT_EQ(figure(msg::explorer::blocks_per_sm{}), no_value);
@@ -352,7 +352,7 @@ TEST_F(UserKernelWindow, HeadingsShowMissingRegisterCounts) {
   EXPECT_NE(figure(msg::explorer::occupancy{}), no_value);
   EXPECT_TRUE(page()
                   .on_chip()
-                  ->drawn(OnChipMemory::shared)
+                  ->map_geometry(OnChipMemory::shared)
                   .heading.startsWith(text_before_arguments(
                       msg::explorer_page::shared_map{.all = "", .blocks = "|", .each = "", .free = ""})));
 }
@@ -393,14 +393,15 @@ TEST_F(UserKernelWindow, OffersReloadingDuringAMeasurement) {
   ASSERT_TRUE(script.open(QIODevice::WriteOnly | QIODevice::Truncate));
   script.write("#!/bin/sh\ncat > /dev/null\n");
   script.close();
-  page().measuring().measurer().measure(page().chosen().choices, {.argument = "0", .name = {}, .gpu = {}, .note = {}});
+  page().measurement_card().measurer().measure(page().chosen_state().choices,
+                                               {.argument = "0", .name = {}, .gpu = {}, .note = {}});
   write(manifest(), read(manifest()) + "\n");
   ASSERT_TRUE(QTest::qWaitFor(
       [&] { return window->banner().text().contains(qtext(msg::window::kernel_changed{.file = "own.json"})); },
       patience_ms));
   EXPECT_TRUE(window->isVisible());
   EXPECT_TRUE(window->kernel_to_open().isEmpty());
-  page().measuring().measurer().cancel();
+  page().measurement_card().measurer().cancel();
 }
 
 TEST_F(UserKernelWindow, LongTitlesDoNotWidenTheWindow) {

@@ -80,10 +80,10 @@ TEST_F(OpenedWindowTest, SendsASelectedPointToTheExplorer) {
   QApplication::processEvents();
   const auto& page = page_of<ExplorerPage>(window);
   EXPECT_TRUE(page.isVisible());
-  EXPECT_EQ(page.chosen().choices.point.spec.problem, point.spec.problem);
-  EXPECT_EQ(page.chosen().choices.point.spec.tile, point.spec.tile);
-  EXPECT_EQ(page.chosen().choices.point.spec.algorithm, point.spec.algorithm);
-  EXPECT_EQ(page.chosen().choices.device, point.run->summary.device_name);
+  EXPECT_EQ(page.chosen_state().choices.point.spec.problem, point.spec.problem);
+  EXPECT_EQ(page.chosen_state().choices.point.spec.tile, point.spec.tile);
+  EXPECT_EQ(page.chosen_state().choices.point.spec.algorithm, point.spec.algorithm);
+  EXPECT_EQ(page.chosen_state().choices.device, point.run->summary.device_name);
 }
 
 TEST_F(WindowTest, ReportsABadFileInTheBanner) {

@@ -299,11 +299,11 @@ TEST(Window, QuitDuringASweepAsksAndStopsIt) {
   ASSERT_NO_FATAL_FAILURE(answer_question(QMessageBox::RejectRole));
   QApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
   EXPECT_TRUE(window.isVisible());
-  EXPECT_TRUE(window.collect()->running()) << "the sweep continues";
+  EXPECT_TRUE(window.collect()->is_running()) << "the sweep continues";
   EXPECT_FALSE(window.close());
   ASSERT_NO_FATAL_FAILURE(answer_question(QMessageBox::AcceptRole));
   ASSERT_TRUE(cancelled.count() == 1 || cancelled.wait(60'000));
-  EXPECT_FALSE(window.collect()->running());
+  EXPECT_FALSE(window.collect()->is_running());
   EXPECT_FALSE(window.isVisible()) << "the window closes after the sweep";
   const FileContents contents = read_file(folder.filePath("long.attnscope"));
   ASSERT_EQ(contents.runs.size(), 1U) << contents.error.toStdString();
@@ -318,7 +318,7 @@ TEST(Window, QuitWithPendingPointsAsksFirst) {
   window.show_page(QStringLiteral("explorer"));
   auto* page = qobject_cast<ExplorerPage*>(window.page(QStringLiteral("explorer")));
   ASSERT_NE(page, nullptr);
-  PointMeasurer& measurer = page->measuring().measurer();
+  PointMeasurer& measurer = page->measurement_card().measurer();
   measurer.set_database(folder.filePath("explored.attnscope"));
   ASSERT_TRUE(QTest::qWaitFor([&] { return page->findChild<QPushButton*>("measure")->isEnabled(); }, 60'000));
   page->sweep_around();
@@ -341,7 +341,7 @@ TEST_F(WindowTest, ShowsTheSweepAroundATileOnItsMap) {
   auto& map = page_of<TileHeatmapPage>(window);
   window.show_page(QStringLiteral("explorer"));
   auto& page = page_of<ExplorerPage>(window);
-  PointMeasurer& measurer = page.measuring().measurer();
+  PointMeasurer& measurer = page.measurement_card().measurer();
   const QString explored = folder.filePath("explored.attnscope");
   measurer.set_database(explored);
   auto* show = page.findChild<QPushButton*>("show-map");

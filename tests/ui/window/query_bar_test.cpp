@@ -132,7 +132,7 @@ TEST_F(QueryBarTest, ReportsErrorsAndKeepsTheLastFilter) {
 }
 
 TEST_F(QueryBarTest, ReturnKeyApplies) {
-  bar.begin();
+  bar.focus_field();
   QTest::keyClicks(&line, "algo:fa1");
   EXPECT_EQ(window.workspace().query(), QString());
   QTest::keyClick(&line, Qt::Key_Return);
@@ -147,7 +147,7 @@ TEST_F(QueryBarTest, ReturnKeyApplies) {
 
 TEST_F(QueryBarTest, CompletesFieldsThenValues) {
   window.activateWindow();
-  bar.begin();
+  bar.focus_field();
   QTest::keyClicks(&line, "-causal alg");
   EXPECT_TRUE(bar.completer()->popup()->isVisible());
   EXPECT_EQ(candidates(), (QStringList{"algo:", "algorithm:"}));

@@ -29,7 +29,7 @@ class RunEditsTest : public WindowTest {
   }
   void TearDown() override { qunsetenv("ATTNSCOPE_COLLECTOR"); }
   void wait() {
-    ASSERT_TRUE(QTest::qWaitFor([this] { return !editor->running() && !window->workspace().loading(); }, 30'000));
+    ASSERT_TRUE(QTest::qWaitFor([this] { return !editor->is_running() && !window->workspace().is_loading(); }, 30'000));
     settle();
   }
   void edit(const QStringList& words) {

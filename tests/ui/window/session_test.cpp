@@ -87,7 +87,7 @@ class SessionTest : public WindowTest {
     out.write(bytes);
   }
   void read_all(MainWindow& window) const {
-    ASSERT_TRUE(QTest::qWaitFor([&] { return !window.workspace().loading(); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !window.workspace().is_loading(); }, 60'000));
     settle();
   }
 
@@ -169,8 +169,8 @@ TEST_F(SessionTest, RestoresTheWholeWindow) {
   EXPECT_TRUE(window.workspace().runs()[0].visible);
   EXPECT_FALSE(window.workspace().runs()[1].visible);
   EXPECT_TRUE(window.workspace().runs()[2].visible);
-  EXPECT_EQ(page_of<ExplorerPage>(window).chosen().choices.what_if.dram_rate, 0.5);
-  EXPECT_TRUE(page_of<ExplorerPage>(window).chosen().pin);
+  EXPECT_EQ(page_of<ExplorerPage>(window).chosen_state().choices.what_if.dram_rate, 0.5);
+  EXPECT_TRUE(page_of<ExplorerPage>(window).chosen_state().pin);
   EXPECT_FALSE(window.findChild<QDockWidget*>(QStringLiteral("collect"))->toggleViewAction()->isChecked());
   EXPECT_EQ(window.collect()->request().rounds, 7);
   const auto& io = page_of<IoCurvePage>(window);

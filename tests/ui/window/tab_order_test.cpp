@@ -249,7 +249,7 @@ TEST_F(TabOrderTest, DialogTabStopsAreNamedVisibleAndOrdered) {
       const std::unique_ptr<QDialog> dialog(make());
       dialog->show();
       if (const auto* imports = qobject_cast<ImportDialog*>(dialog.get())) {
-        ASSERT_TRUE(QTest::qWaitFor([&] { return !imports->busy(); }, 60'000));
+        ASSERT_TRUE(QTest::qWaitFor([&] { return !imports->is_busy(); }, 60'000));
       }
       settle();
       const std::string where = std::string(name) + " " + to_string(theme).toStdString();

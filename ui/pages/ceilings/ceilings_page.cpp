@@ -25,7 +25,7 @@ CeilingsPage::CeilingsPage(Workspace& workspace, QWidget* parent) : Page(parent)
   choice_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   choice_->setMinimumContentsLength(20);
   column->addWidget(choice_);
-  choices().keep("device", wanted_);
+  choices().add("device", wanted_);
   progress_ = new QLabel(this);
   progress_->setTextFormat(Qt::PlainText);
   progress_->setWordWrap(true);

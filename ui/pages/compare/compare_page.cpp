@@ -114,13 +114,13 @@ void ComparePage::add_controls() {
 }
 
 void ComparePage::keep_choices() {
-  choices().keep("view", view_);
-  choices().keep("by", axis_choice_);
-  choices().keep("baseline", baseline_choice_);
-  choices().keep("candidate", candidate_choice_);
-  choices().keep("margin", *margin_);
-  choices().keep("sorted_by", sorted_by_);
-  choices().keep(
+  choices().add("view", view_);
+  choices().add("by", axis_choice_);
+  choices().add("baseline", baseline_choice_);
+  choices().add("candidate", candidate_choice_);
+  choices().add("margin", *margin_);
+  choices().add("sorted_by", sorted_by_);
+  choices().add(
       [this](QJsonObject& state) { state[QStringLiteral("descending")] = sort_order_ == Qt::DescendingOrder; },
       [this](const QJsonObject& state) {
         const bool descending = state[QStringLiteral("descending")].toBool(sort_order_ == Qt::DescendingOrder);
@@ -130,7 +130,7 @@ void ComparePage::keep_choices() {
 
 void ComparePage::show_choices() {
   compared_axis_ = axis_choice_.id();
-  found_.drop();  // A pending result would restore the old choices.
+  found_.discard();  // A pending result would restore the old choices.
   mark_stale();
 }
 
@@ -223,20 +223,20 @@ const SideAxis* ComparePage::axis() const {
   return axis_ < axes_.size() ? &axes_[axis_] : nullptr;
 }
 
-void ComparePage::drop() {
-  found_.drop();
+void ComparePage::discard_results() {
+  found_.discard();
   set_.reset();
 }
 
 void ComparePage::show_failure(const QString& reason) {
-  drop();
+  discard_results();
   show_text({qtext(msg::compare_page::failed{.reason = reason.toHtmlEscaped().toStdString()}), {}});
   update_overlay();
 }
 
 void ComparePage::refresh() {
-  found_.drop();
-  if (workspace_.gathering()) return sides_.drop();  // points_changed() will call refresh() again.
+  found_.discard();
+  if (workspace_.gathering()) return sides_.discard();  // points_changed() will call refresh() again.
   const std::shared_ptr<const PointSet> points = workspace_.visible();
   sides_.request({.points = points,
                   .axes = points == visible_ ? axes_ : std::vector<SideAxis>(),
@@ -282,7 +282,7 @@ void ComparePage::offer_sides() {
 void ComparePage::request_comparison() {
   const SideAxis* sides = axis();
   if (sides == nullptr) {
-    drop();
+    discard_results();
     candidate_choice_.offer({});
     candidate_chip_->hide();
     const QString copies = copies_text(workspace_.runs()).toHtmlEscaped();
@@ -311,7 +311,7 @@ void ComparePage::request_comparison() {
 }
 
 void ComparePage::show_comparison() {
-  if (set_ != nullptr || found_.busy()) request_comparison();
+  if (set_ != nullptr || found_.is_busy()) request_comparison();
 }
 
 void ComparePage::offer_candidates() {

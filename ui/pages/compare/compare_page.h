@@ -61,7 +61,7 @@ class ComparePage : public Page {
   void fill_menu(QMenu& menu) override;
   void show_choices() override;
   void rebuild_page() override { refresh(); }
-  [[nodiscard]] bool can_stay_visible() const override { return set_ != nullptr || found_.busy(); }
+  [[nodiscard]] bool can_stay_visible() const override { return set_ != nullptr || found_.is_busy(); }
   bool show_mark(const ShownPoint& point, bool moves) override;
   void changeEvent(QEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
@@ -93,7 +93,7 @@ class ComparePage : public Page {
   /// Updates the shown comparison; does nothing before the first request.
   void show_comparison();
   /// Drops the pending comparison and the shown one.
-  void drop();
+  void discard_results();
   void apply_result(CompareResult found);
   void show_text(const EmptyStateText& words);
   void show_failure(const QString& reason);

@@ -109,7 +109,7 @@ std::shared_ptr<const ComparisonSet> compare_sides(const SideComparisonRequest& 
 }
 
 ComparisonTable::ComparisonTable(std::shared_ptr<const ComparisonSet> set, std::optional<std::size_t> side)
-    : set_(std::move(set)), side_(side), view_(side ? set_->view.only(*side) : set_->view) {
+    : set_(std::move(set)), side_(side), view_(side ? set_->view.select_side(*side) : set_->view) {
   lines_ = view_.lines(analysis::ComparisonView::Lines::all);
   rows_.reserve(lines_.size());
   line_by_row_.assign(set_->points()->size(), 0);

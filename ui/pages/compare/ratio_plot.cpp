@@ -85,13 +85,13 @@ void RatioPlot::draw_contents() {
 void RatioPlot::set_up_axes() {
   Extent ratios;
   const double margin = 1 + 1.6 * shown_->view().margin;
-  for (const double edge : {1 / margin, margin}) ratios.take(edge);
+  for (const double edge : {1 / margin, margin}) ratios.include(edge);
   for (const auto& side : shown_->view().sides) {
     for (const ComparedPair& pair : side->result.pairs) {
-      ratios.take(pair.verdict.time.ratio);
+      ratios.include(pair.verdict.time.ratio);
       if (pair.verdict.verdict == Verdict::ambiguous) continue;
-      ratios.take(pair.verdict.time.interval.low);
-      ratios.take(pair.verdict.time.interval.high);
+      ratios.include(pair.verdict.time.interval.low);
+      ratios.include(pair.verdict.time.interval.high);
     }
   }
   QCPAxis* ratio = xAxis;

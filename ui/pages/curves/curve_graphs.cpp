@@ -339,9 +339,9 @@ namespace {
 double shortest_length(const CurveSet& set) {
   Extent lengths;
   for (const Curve& curve : set.curves) {
-    if (!curve.points.empty()) lengths.take(curve.points.front().n);
+    if (!curve.points.empty()) lengths.include(curve.points.front().n);
   }
-  for (const FailedPoint& point : set.failed) lengths.take(point.n);
+  for (const FailedPoint& point : set.failed) lengths.include(point.n);
   return lengths.low;
 }
 

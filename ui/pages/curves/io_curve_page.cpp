@@ -125,13 +125,13 @@ void IoCurvePage::add_choices() {
 }
 
 void IoCurvePage::keep_choices() {
-  choices().keep("tile", tile_);
-  choices().keep("over", axis_);
-  choices().keep("group", group_);
-  choices().keep("scale", scale_);
+  choices().add("tile", tile_);
+  choices().add("over", axis_);
+  choices().add("group", group_);
+  choices().add("scale", scale_);
   choices().keep_group("show", facets().toggles());
   keep_zoom(choices(), *plot_);
-  choices().keep(
+  choices().add(
       [this](QJsonObject& state) {
         state[QStringLiteral("plot")] = word_of(ordinate_);
         state[QStringLiteral("metric")] = metric_key();
@@ -144,7 +144,7 @@ void IoCurvePage::keep_choices() {
         plotted_quantity_.set_id(word_of(ordinate_));
         plotted_quantity_.set_id(state[QStringLiteral("metric")].toString(before));
       });
-  choices().keep(
+  choices().add(
       [this](QJsonObject& state) {
         QJsonArray hidden;
         for (const std::string& name : hidden_) hidden.append(QString::fromStdString(name));
@@ -307,7 +307,7 @@ QString IoCurvePage::file_stem() const {
 }
 
 TileSelection IoCurvePage::tile_selection() const {
-  const auto index = static_cast<std::size_t>(std::max(0, tile_.place()));
+  const auto index = static_cast<std::size_t>(std::max(0, tile_.shown_index()));
   if (index == fastest_index) return {TileSelection::Rule::fastest, {}, {}};
   if (index < first_listed) return {};
   const std::size_t listed = index - first_listed;
@@ -342,7 +342,7 @@ void IoCurvePage::refresh(bool keep_view) {
   update_axes();
   narrow_to_axes();
   // Keeps the zoom only if this request and all pending ones keep it.
-  keep_view_ = keep_view && (keep_view_ || !searching());
+  keep_view_ = keep_view && (keep_view_ || !is_searching());
   using Axes = std::vector<analysis::PointAxis>;
   const auto varying = std::make_shared<std::optional<Axes>>();
   search_points(
@@ -370,7 +370,7 @@ void IoCurvePage::show_curves(bool keep_view) {
   refresh_algorithms();
   refresh_tiles();
   curves_ = build_curves(points(), filter(), request());
-  if (const auto words = replacement_text()) return show_text(*words);
+  if (const auto words = no_plot_text()) return show_text(*words);
   show_content(simulated_groups(*points(), drawn_rows(curves_)));
   const bool same = keep_view && !was_empty && title_before == curves_.title && ordinate_before == curves_.ordinate &&
                     metric_before == curves_.metric &&
@@ -378,10 +378,10 @@ void IoCurvePage::show_curves(bool keep_view) {
   plot_->set_scales(scale_.value().x, scale_.value().y);
   plot_->set_residuals(residuals_->isChecked());
   plot_->set_curves(curves_, same);
-  plot_->apply_zoom(workspace().loading());
+  plot_->apply_zoom(workspace().is_loading());
 }
 
-std::optional<EmptyStateText> IoCurvePage::replacement_text() const {
+std::optional<EmptyStateText> IoCurvePage::no_plot_text() const {
   if (points()->empty()) return no_points_text(workspace());
   if (!is_over_n()) {
     if (!curves_.empty()) return {};

@@ -66,7 +66,7 @@ class IoCurvePage : public ProblemPage {
   void refresh(bool keep_view);
   void show_curves(bool keep_view);
   /// Text to show instead of the plot; null: show the plot.
-  [[nodiscard]] std::optional<EmptyStateText> replacement_text() const;
+  [[nodiscard]] std::optional<EmptyStateText> no_plot_text() const;
   void refresh_algorithms();
   void show_algorithms();
   void refresh_tiles();

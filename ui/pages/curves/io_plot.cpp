@@ -167,12 +167,12 @@ View full_view(const CurveSet& set, bool log_x, bool log_y) {
   Extent value;
   for (const Curve& curve : set.curves) {
     for (const CurvePoint& point : curve.points) {
-      n.take(point.n);
-      value.take(point.low);
-      value.take(point.high);
+      n.include(point.n);
+      value.include(point.low);
+      value.include(point.high);
     }
   }
-  for (const FailedPoint& point : set.failed) n.take(point.n);
+  for (const FailedPoint& point : set.failed) n.include(point.n);
   const bool rate = set.ordinate == Ordinate::rate;
   if (value.high <= 0) value = rate ? Extent{1, 1000} : Extent{1e6, 1e9};
   if (n.high <= 0) n = {256, 16384};
@@ -225,7 +225,7 @@ QStringList IoPlot::names() const {
   return labels;
 }
 
-CurveSet IoPlot::in_sight() const {
+CurveSet IoPlot::visible_curves() const {
   CurveSet shown = set_;
   std::erase_if(shown.curves, [this](const Curve& curve) { return is_hidden(to_qstring(curve.label)); });
   // Failed points and bands of an algorithm disappear with its last curve.
@@ -248,7 +248,7 @@ CurveSet IoPlot::in_sight() const {
 }
 
 void IoPlot::reserve_label_width(int width) {
-  const int room = labels_.room(width);
+  const int room = labels_.required_width(width);
   axisRect()->setMinimumMargins({0, 0, std::max(room, min_right_margin), 0});
 }
 
@@ -273,7 +273,7 @@ void IoPlot::draw_contents() {
   points_ = set_.points;
   title_text_ = set_.title;
   current_column_ = -1;
-  shown_ = in_sight();
+  shown_ = visible_curves();
   const auto hidden_curves = static_cast<std::int64_t>(hidden().size());
   QStringList words;
   if (hidden_curves > 0) words << qtext(msg::curve_plot::curves_hidden{.curves = hidden_curves});
@@ -360,7 +360,7 @@ void IoPlot::set_metric_axis_labels() {
   bool octaves = true;  // Powers of two (1, 2, 4, 8 GPUs) have a tick at each point.
   for (const Curve& curve : set_.curves) {
     for (const CurvePoint& point : curve.points) {
-      values.take(point.high);
+      values.include(point.high);
       octaves = octaves && std::exp2(std::round(std::log2(point.n))) == point.n;
     }
   }

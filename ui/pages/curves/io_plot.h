@@ -57,7 +57,7 @@ class IoPlot : public LegendPlot {
   void keyPressEvent(QKeyEvent* event) override;
 
  private:
-  [[nodiscard]] CurveSet in_sight() const;
+  [[nodiscard]] CurveSet visible_curves() const;
   void find_marks(const std::vector<double>& failed_heights);
   void reserve_label_width(int width);
   /// Moves the crosshair to `n` and selects the point there of the curve that was clicked last.

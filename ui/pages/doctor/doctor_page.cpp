@@ -119,7 +119,7 @@ void DoctorPage::add_measuring(QLayout& column) {
   progress_ = wrapped_label(this);
   column.addWidget(progress_);
   file_ = database_->path()->text();
-  choices().keep("file", file_);
+  choices().add("file", file_);
   connect(database_->path(), &QLineEdit::textChanged, this, [this](const QString& path) {
     file_ = path;
     update_measure_buttons();
@@ -237,7 +237,7 @@ void DoctorPage::update_measure_buttons() {
   ceilings_->setToolTip(plain_tooltip(why.isEmpty() ? qtext(msg::doctor_page::ceilings_help{}) : why));
   stop_->setEnabled(busy_);
   // Before doctor has finished, the reason is unknown.
-  progress_->setText(progress_text_.isEmpty() && !program_.running() ? why : progress_text_);
+  progress_->setText(progress_text_.isEmpty() && !program_.is_running() ? why : progress_text_);
   progress_->setVisible(!progress_->text().isEmpty());
 }
 

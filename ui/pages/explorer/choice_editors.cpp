@@ -133,7 +133,7 @@ NumberEditor* ChoiceEditors::add_number(const QString& name, const QString& labe
                                         int most, int step, std::vector<int> stops, int factor) {
   auto* editor = new NumberEditor(name, least, most, step, std::move(stops), this);
   editor->slider()->setMinimumWidth(56);
-  connect(editor, &NumberEditor::chosen, this, [this, name, factor](int value, bool sliding) {
+  connect(editor, &NumberEditor::value_chosen, this, [this, name, factor](int value, bool sliding) {
     emit_edited(name, QString::number(qint64{value} * factor), sliding);
   });
   connect(editor, &NumberEditor::released, this, [this] { ++gesture_; });

@@ -87,7 +87,7 @@ ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent)
     : Page(parent),
       workspace_(workspace),
       explored_(compute_in_background,
-                [this](const std::shared_ptr<const ExplorerResult>& explored) { take(explored); }),
+                [this](const std::shared_ptr<const ExplorerResult>& explored) { accept_result(explored); }),
       explored_pin_(compute_in_background, [this](const std::shared_ptr<const ExplorerResult>& pin) {
         pin_result_ = pin;
         show_figures();
@@ -210,7 +210,7 @@ QWidget* ExplorerPage::view() {
 }
 
 void ExplorerPage::keep_choices() {
-  choices().keep(
+  choices().add(
       [this](QJsonObject& state) {
         state[QStringLiteral("choices")] = to_json(chosen_.choices);
         state[QStringLiteral("pin")] = chosen_.pin ? to_json(*chosen_.pin) : QJsonObject();
@@ -292,7 +292,7 @@ void ExplorerPage::apply(const State& state) {
   scroll_to_result_ = false;
   chosen_ = state;
   results_outdated_ = true;
-  explored_.drop();  // A pending result would belong to the previous choices.
+  explored_.discard();  // A pending result would belong to the previous choices.
   // Coalesces all changes of one event loop iteration into one computation.
   if (queued_) return;
   queued_ = true;
@@ -326,7 +326,7 @@ void ExplorerPage::recompute() {
   if (!quick) show_measured();
 }
 
-void ExplorerPage::take(std::shared_ptr<const ExplorerResult> explored) {
+void ExplorerPage::accept_result(std::shared_ptr<const ExplorerResult> explored) {
   shown_ = std::move(explored);
   results_outdated_ = false;
   // Shows the tile that the rule derived from M.
@@ -387,7 +387,7 @@ void ExplorerPage::show_kernel() {
                                : qtext(msg::explorer_page::of_kernel{.kernel = kernel.name, .time = whole}));
   const PointRecord* record = measured_record();
   const std::string name = several ? kernel.name : "all";
-  std::optional<UnitBars::Measured> measured;
+  std::optional<UnitBars::MeasuredValues> measured;
   if (record != nullptr) measured = measured_values(*record, name, limits_of(shown_->choices));
   UnitBars::Times times{.measured = measured};
   if (e.can_predict_time) {
@@ -461,7 +461,7 @@ void ExplorerPage::compute_pin() {
   if (pin_result_ && chosen_.pin && (pin_result_->asked == *chosen_.pin || pin_result_->choices == *chosen_.pin))
     return;
   pin_result_.reset();
-  explored_pin_.drop();
+  explored_pin_.discard();
   if (!chosen_.pin) return;
   explored_pin_.request(*chosen_.pin,
                         analysis::is_fast_to_model(chosen_.pin->point.spec.problem) ? 0 : always_in_background);

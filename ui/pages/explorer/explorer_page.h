@@ -48,11 +48,11 @@ class ExplorerPage : public Page {
     std::optional<ExplorerChoices> pin;
     bool operator==(const State&) const = default;
   };
-  [[nodiscard]] const State& chosen() const { return chosen_; }
+  [[nodiscard]] const State& chosen_state() const { return chosen_; }
   /// Null until the first result (block masks take longer).
   [[nodiscard]] const ExplorerResult* shown() const { return shown_.get(); }
   /// Returns whether the results are older than the choices.
-  [[nodiscard]] bool has_stale_results() const { return results_outdated_ || explored_.busy(); }
+  [[nodiscard]] bool has_stale_results() const { return results_outdated_ || explored_.is_busy(); }
   /// Whether the configuration runs, or why not.
   [[nodiscard]] QString verdict() const { return verdict_->text(); }
   [[nodiscard]] QString error_text() const { return errors_->text(); }
@@ -62,7 +62,7 @@ class ExplorerPage : public Page {
   [[nodiscard]] UnitBars* unit_bars() const { return unit_bars_; }
   [[nodiscard]] FittedTable* figures() const { return figures_view_; }
   [[nodiscard]] FittedTable* operands() const { return operands_view_; }
-  [[nodiscard]] MeasurementCard& measuring() const { return *measuring_; }
+  [[nodiscard]] MeasurementCard& measurement_card() const { return *measuring_; }
   [[nodiscard]] QUndoStack& undo_stack() { return undo_; }
 
   /// Chooses the GPU of a file (profiler/files/gpu_file.h). Returns a one-line error; empty on success.
@@ -108,7 +108,7 @@ class ExplorerPage : public Page {
   void apply(const State& state);
   void recompute();
   void update_rates();
-  void take(std::shared_ptr<const ExplorerResult> explored);
+  void accept_result(std::shared_ptr<const ExplorerResult> explored);
   void show_explored();
   void show_kernel();
   /// Updates the parts that depend on measurements.

@@ -225,7 +225,7 @@ QString MeasurementCard::pending_points_text() const {
 
 QString MeasurementCard::state_text() const {
   if (!trouble_.isEmpty()) return trouble_;
-  if (padded()) return qtext(msg::explorer_page::padding_is_modelled{});
+  if (is_padded()) return qtext(msg::explorer_page::padding_is_modelled{});
   if (is_hypothetical()) return qtext(msg::explorer_page::what_if_is_modelled{});
   if (measurer_.open() > 0) return pending_points_text();
   if (!runs_) return qtext(msg::explorer_page::cannot_be_measured{});
@@ -261,9 +261,9 @@ void MeasurementCard::show_state() {
   sweep_button_->setToolTip(help(qtext(msg::explorer_page::sweep_around_help{})));
   device_->setToolTip(help(qtext(msg::explorer_page::measuring_device{})));
   device_->setEnabled(device);
-  measure_button_->setEnabled(device && runs_ && !padded() && !is_hypothetical());
+  measure_button_->setEnabled(device && runs_ && !is_padded() && !is_hypothetical());
   for (QWidget* widget : {static_cast<QWidget*>(sweep_button_), static_cast<QWidget*>(steps_)}) {
-    widget->setEnabled(device && runs_ && !padded() && !is_hypothetical());
+    widget->setEnabled(device && runs_ && !is_padded() && !is_hypothetical());
   }
   cancel_->setEnabled(measurer_.open() > 0);
   map_->setEnabled(measurer_.latest_swept_point() != nullptr);

@@ -59,7 +59,7 @@ class MeasurementCard : public QWidget {
   void connect_measurer();
   void show_devices();
   void show_state();
-  [[nodiscard]] bool padded() const { return choices_.point.padding_bytes > 0; }
+  [[nodiscard]] bool is_padded() const { return choices_.point.padding_bytes > 0; }
   /// Returns whether the GPU is hypothetical (what-if factors are set).
   [[nodiscard]] bool is_hypothetical() const { return !choices_.what_if.is_identity(); }
 

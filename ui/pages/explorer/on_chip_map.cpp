@@ -143,14 +143,15 @@ QString OnChipMap::heading(OnChipMemory place) const {
   return qtext(msg::explorer_page::shared_map{.all = all, .blocks = map.blocks, .each = each, .free = free});
 }
 
-OnChipMap::Drawn OnChipMap::drawn(OnChipMemory place, int width) const {
+OnChipMap::MapGeometry OnChipMap::map_geometry(OnChipMemory place, int width) const {
   constexpr int any_height = 10'000;
   const analysis::MemoryMap& map = map_of(place);
   const PlotColors colors = plot_colors(palette());
   const double whole = width - 1.0;
-  Drawn drawn;
+  MapGeometry drawn;
   drawn.heading = heading(place);
-  const double top = place == OnChipMemory::shared ? 0 : this->drawn(OnChipMemory::shared, width).bottom + between;
+  const double top =
+      place == OnChipMemory::shared ? 0 : this->map_geometry(OnChipMemory::shared, width).bottom + between;
   const int height =
       fontMetrics().boundingRect(QRect(0, 0, width, any_height), Qt::TextWordWrap, drawn.heading).height();
   drawn.heading_rect = QRectF(0, top, width, height);
@@ -192,12 +193,12 @@ OnChipMap::Drawn OnChipMap::drawn(OnChipMemory place, int width) const {
 }
 
 int OnChipMap::heightForWidth(int width) const {
-  return static_cast<int>(drawn(OnChipMemory::registers, width).bottom) + 2;
+  return static_cast<int>(map_geometry(OnChipMemory::registers, width).bottom) + 2;
 }
 
 void OnChipMap::paint(QPainter& painter, OnChipMemory place) const {
   const PlotColors colors = plot_colors(palette());
-  const Drawn drawn = this->drawn(place);
+  const MapGeometry drawn = this->map_geometry(place);
   painter.setPen(colors.text);
   painter.drawText(drawn.heading_rect, Qt::AlignLeft | Qt::TextWordWrap, drawn.heading);
   painter.setPen(QPen(colors.axis, 1));
@@ -207,7 +208,7 @@ void OnChipMap::paint(QPainter& painter, OnChipMemory place) const {
   for (std::size_t i = 0; i < drawn.blocks.size(); ++i) {
     const QRectF& block = drawn.blocks[i];
     // The first block is the enlarged one; the others are drawn paler.
-    for (const Drawn::Span& span : drawn.spans) {
+    for (const MapGeometry::Span& span : drawn.spans) {
       const double scale = block.width() / (width() - 1.0);
       painter.fillRect(QRectF(block.x() + (span.rect.x() - drawn.sm.x()) * scale, block.y(), span.rect.width() * scale,
                               block.height()),
@@ -219,7 +220,7 @@ void OnChipMap::paint(QPainter& painter, OnChipMemory place) const {
   painter.setPen(QPen(colors.muted, 1, Qt::DotLine));
   painter.drawLine(drawn.sm.bottomLeft(), drawn.sm.bottomLeft() + QPointF(0, link_height));
   painter.drawLine(drawn.blocks[0].bottomRight(), QPointF(width() - 0.5, drawn.sm.bottom() + link_height));
-  for (const Drawn::Span& span : drawn.spans) {
+  for (const MapGeometry::Span& span : drawn.spans) {
     painter.fillRect(span.rect, span.color);
     painter.setPen(QPen(colors.background, 1));
     for (int stage = 1; stage < span.span.stages; ++stage) {
@@ -261,7 +262,7 @@ bool OnChipMap::event(QEvent* event) {
   if (event->type() != QEvent::ToolTip) return QWidget::event(event);
   const auto* help = static_cast<QHelpEvent*>(event);
   for (const OnChipMemory place : places) {
-    for (const Drawn::Span& span : drawn(place).spans) {
+    for (const MapGeometry::Span& span : map_geometry(place).spans) {
       if (!span.rect.contains(help->pos())) continue;
       QToolTip::showText(help->globalPos(), plain_tooltip(span.words), this);
       return true;

@@ -22,7 +22,7 @@ class OnChipMap : public QWidget {
   void set_kernel(const analysis::ExploredKernel* kernel);
 
   /// Geometry of one memory: the SM with its blocks, the first block enlarged, and a legend.
-  struct Drawn {
+  struct MapGeometry {
     struct Span {
       analysis::MemorySpan span;
       QString words;  ///< "K 2 × 16 KiB"
@@ -38,7 +38,7 @@ class OnChipMap : public QWidget {
     QRectF overrun;           ///< Part of the block beyond the limit; empty: fits.
     double bottom = 0;
   };
-  [[nodiscard]] Drawn drawn(OnChipMemory place) const { return drawn(place, width()); }
+  [[nodiscard]] MapGeometry map_geometry(OnChipMemory place) const { return map_geometry(place, width()); }
 
   [[nodiscard]] QSize sizeHint() const override { return {360, heightForWidth(360)}; }
   [[nodiscard]] QSize minimumSizeHint() const override { return {200, 0}; }
@@ -53,7 +53,7 @@ class OnChipMap : public QWidget {
     return place == OnChipMemory::shared ? shared_ : registers_;
   }
   [[nodiscard]] QString heading(OnChipMemory place) const;
-  [[nodiscard]] Drawn drawn(OnChipMemory place, int width) const;
+  [[nodiscard]] MapGeometry map_geometry(OnChipMemory place, int width) const;
   void paint(QPainter& painter, OnChipMemory place) const;
 
   bool known_ = false;

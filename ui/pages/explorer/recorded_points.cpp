@@ -36,11 +36,11 @@ Use use_of(GpuUnit unit, const PointRecord& record, const std::string& kernel, c
 
 }  // namespace
 
-std::optional<UnitBars::Measured> measured_values(const PointRecord& record, const std::string& kernel,
-                                                  const DeviceLimits& limits) {
+std::optional<UnitBars::MeasuredValues> measured_values(const PointRecord& record, const std::string& kernel,
+                                                        const DeviceLimits& limits) {
   const auto time = evaluate(metric_key::time_median_ns, record, kernel);
   if (!time) return std::nullopt;
-  UnitBars::Measured measured{.ns = time->value, .provenance = to_qstring(time->provenance)};
+  UnitBars::MeasuredValues measured{.ns = time->value, .provenance = to_qstring(time->provenance)};
   if (time->provenance != Provenance::measured) return measured;
   for (const GpuUnit unit : gpu_units) {
     const Use use = use_of(unit, record, kernel, limits);

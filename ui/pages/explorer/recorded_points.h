@@ -15,8 +15,9 @@ namespace attnscope::ui {
 
 /// Measurements of one kernel of a point. Without per-unit counters: tensor pipe active cycles, and DRAM bytes over
 /// peak rate. Null if it was not timed.
-[[nodiscard]] std::optional<UnitBars::Measured> measured_values(const PointRecord& record, const std::string& kernel,
-                                                                const DeviceLimits& limits);
+[[nodiscard]] std::optional<UnitBars::MeasuredValues> measured_values(const PointRecord& record,
+                                                                      const std::string& kernel,
+                                                                      const DeviceLimits& limits);
 
 /// Returns the latest point of open files with exactly this configuration, measured on such a GPU; null: none.
 [[nodiscard]] std::shared_ptr<const PointRecord> recorded_point(const Workspace& workspace, PointRecordReader& records,

@@ -49,7 +49,7 @@ void UnitBars::build_lines() {
   lines_.clear();
   if (!times_) return;
   const bool predicts = times_->ns > 0;
-  const Measured* measured = times_->measured ? &*times_->measured : nullptr;
+  const MeasuredValues* measured = times_->measured ? &*times_->measured : nullptr;
   const auto add_total = [&](const QString& title, double ns) {
     lines_.push_back({.title = title, .ns = ns, .words = qtext(Nanoseconds(ns))});
   };

@@ -18,7 +18,7 @@ class UnitBars : public QWidget {
  public:
   explicit UnitBars(QWidget* parent = nullptr);
 
-  struct Measured {
+  struct MeasuredValues {
     double ns = 0;
     QString provenance;                            ///< "measured", "simulated"
     std::array<QString, gpu_units.size()> uses{};  ///< "63% counted"; empty if not counted.
@@ -27,7 +27,7 @@ class UnitBars : public QWidget {
   struct Times {
     double ns = 0;  ///< Predicted; 0: only `measured` is shown.
     analysis::SpeedOfLight light{};
-    std::optional<Measured> measured{};  ///< Measured values of the same launch.
+    std::optional<MeasuredValues> measured{};  ///< Measured values of the same launch.
   };
   /// Null: shows the reason `why` instead.
   void set_times(const std::optional<Times>& times, const QString& why = {});

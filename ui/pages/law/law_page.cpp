@@ -35,7 +35,7 @@ LawPage::LawPage(Workspace& workspace, QWidget* parent)
              {{LawLevel::sm_l2, {.text = qtext(analysis::level_title(LawLevel::sm_l2)), .id = QStringLiteral("sm_l2")}},
               {LawLevel::dram, {.text = qtext(analysis::level_title(LawLevel::dram)), .id = QStringLiteral("dram")}}}) {
   facets().add_chip(level_, qtext(msg::law_page::level{}), qtext(msg::law_page::level_help{}));
-  choices().keep("level", level_);
+  choices().add("level", level_);
   plot_ = new LawPlot(this);
   model_ = new ResultModel(this);
   set_plot_and_table(plot_, *model_, qtext(msg::law_page::title{}), 6);

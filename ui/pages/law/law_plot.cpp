@@ -119,7 +119,7 @@ QColor LawPlot::color_of(std::size_t family) const {
 Extent LawPlot::extent_of(const std::function<double(const LawPoint&)>& value) const {
   Extent extent;
   for (const std::size_t family : drawn_) {
-    for (const LawPoint& point : set_.families[family].points) extent.take(value(point));
+    for (const LawPoint& point : set_.families[family].points) extent.include(value(point));
   }
   return extent;
 }

@@ -112,11 +112,11 @@ void PointsPage::keep_order() {
     order_ = state[QStringLiteral("descending")].toBool() ? Qt::DescendingOrder : Qt::AscendingOrder;
     refresh();
   };
-  choices().keep(save, restore);
+  choices().add(save, restore);
 }
 
 void PointsPage::refresh() {
-  if (workspace_.gathering()) return found_.drop();  // points_changed() will call refresh() again.
+  if (workspace_.gathering()) return found_.discard();  // points_changed() will call refresh() again.
   const std::shared_ptr<const PointSet> points = workspace_.visible();
   found_.request({.points = points, .known = model_->contents(), .sorted_by = sorted_by_, .order = order_},
                  points->size());
@@ -152,7 +152,7 @@ void PointsPage::hide_columns() {
   QStringList common;
   for (int column = 0; column < model_->columnCount(); ++column) {
     const QString key = model_->key_of(column);
-    const PointsTable::Facts& facts = model_->facts(column);
+    const PointsTable::ColumnInfo& facts = model_->facts(column);
     const bool used = facts.in_use && !hidden_.contains(key);
     const bool folded = used && column > 0 && !shown_.contains(key) && !facts.varies;
     table_->fold_column(column, folded);

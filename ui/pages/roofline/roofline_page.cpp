@@ -58,8 +58,8 @@ RooflinePage::RooflinePage(Workspace& workspace, QWidget* parent)
 void RooflinePage::add_controls() {
   facets().add_chip(device_, qtext(msg::roofline_page::device{}), qtext(msg::roofline_page::device_help{}));
   facets().add_chip(level_, qtext(msg::roofline_page::level{}), qtext(msg::roofline_page::level_help{}));
-  choices().keep("level", level_);
-  choices().keep("device", device_);
+  choices().add("level", level_);
+  choices().add("device", device_);
 }
 
 void RooflinePage::add_content() {
@@ -73,7 +73,7 @@ void RooflinePage::add_content() {
   set_plot_and_table(plot_, *model_, qtext(msg::roofline_page::title{}), 4, skipped_label_);
   connect(plot_, &RooflinePlot::point_clicked, this, &RooflinePage::emit_selected);
   connect(table()->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
-    if (current.isValid()) emit_selected((*set_->points)[drawn()[static_cast<std::size_t>(current.row())]]);
+    if (current.isValid()) emit_selected((*set_->points)[drawn_rows()[static_cast<std::size_t>(current.row())]]);
   });
 }
 
@@ -82,10 +82,10 @@ QString RooflinePage::file_stem() const {
 }
 
 PlotPicture RooflinePage::picture() const {
-  return picture_of(*plot_, points()->runs_of(drawn()));
+  return picture_of(*plot_, points()->runs_of(drawn_rows()));
 }
 
-std::vector<Row> RooflinePage::drawn() const {
+std::vector<Row> RooflinePage::drawn_rows() const {
   std::vector<Row> rows;
   for (const RooflineSeries& series : set_->report.series) {
     for (const RooflinePoint& point : series.points) rows.push_back(point.row);
@@ -166,7 +166,7 @@ void RooflinePage::show_roofline() {
   set_ = std::make_shared<const RooflineSet>(std::move(set));
   show_table();
   plot_->set_roofline(*set_);
-  if (!set_->report.series.empty()) plot_->apply_zoom(workspace().loading());
+  if (!set_->report.series.empty()) plot_->apply_zoom(workspace().is_loading());
   show_skipped();
   fit_table();
   const bool any = std::ranges::any_of(set_->report.series, [&](const RooflineSeries& series) {
@@ -174,7 +174,7 @@ void RooflinePage::show_roofline() {
                                [&](const RooflinePoint& point) { return point.intensity(level()).has_value(); });
   });
   if (!any) return show_text(no_plot_text());
-  show_content(simulated_groups(*points(), drawn()));
+  show_content(simulated_groups(*points(), drawn_rows()));
 }
 
 void RooflinePage::show_table() {
@@ -190,7 +190,7 @@ void RooflinePage::show_table() {
 
 bool RooflinePage::show_mark(const ShownPoint& point, bool /*moves*/) {
   const bool selected = plot_->select(point);
-  const std::vector<Row> rows = drawn();
+  const std::vector<Row> rows = drawn_rows();
   const std::optional<Row> wanted = points()->row_of(point);
   const auto found = wanted ? std::ranges::find(rows, *wanted) : rows.end();
   const std::optional<int> row =

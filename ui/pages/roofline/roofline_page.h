@@ -35,7 +35,7 @@ class RooflinePage : public PlotTablePage {
   void refresh();
   void show_roofline();
   void show_table();
-  [[nodiscard]] std::vector<Row> drawn() const;
+  [[nodiscard]] std::vector<Row> drawn_rows() const;
   void refresh_devices();
   [[nodiscard]] EmptyStateText no_plot_text() const;
   void show_skipped();

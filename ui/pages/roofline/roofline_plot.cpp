@@ -96,7 +96,8 @@ QColor RooflinePlot::color_of(std::size_t series) const {
 Extent RooflinePlot::ceilings() const {
   Extent flops;
   for (const Roof& roof : set_.report.roofs) {
-    if (!is_bandwidth_bound(roof.bound)) flops.take(analysis::ceiling_flops(roof, set_.report.flops_per_exponential));
+    if (!is_bandwidth_bound(roof.bound))
+      flops.include(analysis::ceiling_flops(roof, set_.report.flops_per_exponential));
   }
   return flops;
 }
@@ -139,8 +140,8 @@ void RooflinePlot::reset_view() {
   Extent x;
   Extent y;
   for (const Mark& mark : marks_) {
-    x.take(mark.x);
-    y.take(mark.y);
+    x.include(mark.x);
+    y.include(mark.y);
   }
   const Extent flops = ceilings();
   for (const Roof& roof : set_.report.roofs) {

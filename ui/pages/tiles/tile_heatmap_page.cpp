@@ -75,10 +75,10 @@ void TileHeatmapPage::add_chips() {
   log_ = facets().toggles().add(QStringLiteral("log"), qtext(msg::tile_map::log{}), qtext(msg::tile_map::log_help{}),
                                 true);
   connect(log_, &QAction::toggled, this, &TileHeatmapPage::refresh);
-  choices().keep("metric", metric_);
-  choices().keep("as", comparison_choice_);
-  choices().keep("log", *log_);
-  choices().keep(
+  choices().add("metric", metric_);
+  choices().add("as", comparison_choice_);
+  choices().add("log", *log_);
+  choices().add(
       [this](QJsonObject& state) {
         state[QStringLiteral("rows")] = layout_rows(axes_.id());
         state[QStringLiteral("columns")] = layout_columns(axes_.id());
@@ -279,7 +279,7 @@ void TileHeatmapPage::fill_menu(QMenu& menu) {
 void TileHeatmapPage::run_cell_action(TileMap::Place place, CellAction action) {
   const TileMap& map = view_->map();
   if (action == CellAction::value) {
-    if (map.at(place).value) QGuiApplication::clipboard()->setText(facet_value_text(map, *map.at(place).value));
+    if (map.at(place).value) QGuiApplication::clipboard()->setText(cell_value_text(map, *map.at(place).value));
     return;
   }
   const auto point = analysis::point_of(view_->points().table(), map, place);
