@@ -66,10 +66,10 @@ Message unknown_argument(const CLI::App& command, const std::string& argument) {
       if (option->nonpositional() && !option->get_lnames().empty())
         known.push_back("--" + option->get_lnames().front());
     }
-    return attnscope::unknown_name("option", argument.substr(0, argument.find('=')), known);
+    return attnscope::unknown_name_message("option", argument.substr(0, argument.find('=')), known);
   }
   for (const CLI::App* each : command.get_subcommands(nullptr)) known.push_back(each->get_name());
-  if (!known.empty()) return attnscope::unknown_name("command", argument, known);
+  if (!known.empty()) return attnscope::unknown_name_message("command", argument, known);
   return make_message("unexpected argument '{}'", attnscope::shortened(argument));
 }
 
@@ -96,7 +96,7 @@ Message invalid_value(std::string_view text) {
     end = rest.find(',');
     known.emplace_back(rest.substr(0, end));
   }
-  return attnscope::unknown_name(fmt::format("value of {}", name), why.substr(0, list), known);
+  return attnscope::unknown_name_message(fmt::format("value of {}", name), why.substr(0, list), known);
 }
 
 Message reason_of(const CLI::App& command, const CLI::ParseError& error) {

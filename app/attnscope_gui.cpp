@@ -41,7 +41,7 @@ enum ExitCode { success = 0, runtime_error = 1, usage_error = 2, partial = 5 };
 struct Options {
   QStringList files;
   QString plots;
-  Existing existing = Existing::same_kind;
+  ExistingFile existing = ExistingFile::same_kind;
   bool take_screenshot = false;
   std::optional<LessonRequest> lesson;
   std::string explored;  ///< name of the kernel given with --kernel
@@ -181,7 +181,7 @@ QString read_options(const QCommandLineParser& parser, const Switches& known, Op
   options.take_screenshot = parser.isSet(known.screenshot);
   if (QString wrong = read_screenshot(parser, known, options.screenshot); !wrong.isEmpty()) return wrong;
   if (QString wrong = read_lesson(parser, known, options); !wrong.isEmpty()) return wrong;
-  if (parser.isSet(known.force)) options.existing = options.screenshot.existing = Existing::any;
+  if (parser.isSet(known.force)) options.existing = options.screenshot.existing = ExistingFile::any;
   return {};
 }
 
@@ -275,7 +275,7 @@ int open_lesson(const Options& options) {
     warn(what);
   });
   for (const QString& file : options.files.isEmpty() ? lesson_samples() : options.files) {
-    if (const QString error = workspace.open_now(file); !error.isEmpty()) {
+    if (const QString error = workspace.open_blocking(file); !error.isEmpty()) {
       print_error(error);
       return runtime_error;
     }
@@ -306,9 +306,9 @@ int restart_program() {
 /// Runs one window after another in one session: loading a user-defined kernel closes the window and opens a new one.
 int run_windows(Application& application, const Options& options, attnscope::Message trouble) {
   using attnscope::user::loaded_kernel_files;
-  std::optional<SessionFile> kept(SessionFile::Begin::most_recent);
+  std::optional<SessionFile> kept(SessionFile::SessionStart::most_recent);
   ViewDocument left = kept->read();
-  if (!options.files.isEmpty()) left.view = without_files(left.view);
+  if (!options.files.isEmpty()) left.view = remove_file_state(left.view);
   std::string explored = options.explored;
   bool active = true;
   for (;;) {
@@ -327,8 +327,8 @@ int run_windows(Application& application, const Options& options, attnscope::Mes
       window.setAttribute(Qt::WA_ShowWithoutActivating, !active);
       window.show();
       code = QApplication::exec();
-      kernel = window.kernel_to_open();
-      again = window.restarts();
+      kernel = window.pending_kernel();
+      again = window.should_restart();
       left = {window.shown_view().view(), {}};
       active = window.was_active();
       application.on_error({});

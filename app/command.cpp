@@ -25,7 +25,7 @@
 
 namespace attnscope {
 
-CLI::Validator whole_number_from(std::int64_t least) {
+CLI::Validator integer_at_least(std::int64_t least) {
   const std::string range = fmt::format("{} to {}", least, std::numeric_limits<std::int64_t>::max());
   return {[=](const std::string& text) -> std::string {
             std::int64_t value = 0;
@@ -57,7 +57,7 @@ void reject_empty_values(CLI::App& command) {
   for (CLI::App* below : command.get_subcommands(nullptr)) reject_empty_values(*below);
 }
 
-CLI::Validator number_within(double least, double most) {
+CLI::Validator number_in_range(double least, double most) {
   const std::string range = fmt::format("{} to {}", least, most);
   return {[=](const std::string& text) -> std::string {
             double value = 0;
@@ -67,13 +67,13 @@ CLI::Validator number_within(double least, double most) {
           range};
 }
 
-void require_exists(const std::filesystem::path& place) {
+void require_path_exists(const std::filesystem::path& place) {
   std::error_code error;
   if (std::filesystem::exists(place, error)) return;
   throw CommandError(ExitCode::error, "{} does not exist", place.string());
 }
 
-Message unknown_name(std::string_view kind, std::string_view name, std::span<const std::string> known) {
+Message unknown_name_message(std::string_view kind, std::string_view name, std::span<const std::string> known) {
   constexpr std::size_t longest_compared = 100;  // the edit distance of long names is slow to compute
   constexpr std::size_t short_list = 12;
   const std::vector<std::string> near = closest_matches(name.substr(0, longest_compared), known);

@@ -77,22 +77,23 @@ Action add_submit(CLI::App& command, Arguments arguments);
 Action add_verify(CLI::App& command);
 
 /// Accepts numbers in [least, most]; unlike CLI::Range(), rejects NaN.
-[[nodiscard]] CLI::Validator number_within(double least, double most);
+[[nodiscard]] CLI::Validator number_in_range(double least, double most);
 /// Accepts 64-bit integers from `least`; unlike CLI11, rejects values out of range instead of clamping them.
-[[nodiscard]] CLI::Validator whole_number_from(std::int64_t least);
+[[nodiscard]] CLI::Validator integer_at_least(std::int64_t least);
 /// Makes every option reject an empty value, such as an unset shell variable.
 void reject_empty_values(CLI::App& command);
 /// Adds --lang; `language` holds the default.
 void add_language_option(CLI::App& command, std::string& language, const std::string& help);
 
 /// "unknown option '--presett'; did you mean --preset?" or "unknown algorithm 'fa9'; available: naive, fa1".
-[[nodiscard]] Message unknown_name(std::string_view kind, std::string_view name, std::span<const std::string> known);
+[[nodiscard]] Message unknown_name_message(std::string_view kind, std::string_view name,
+                                           std::span<const std::string> known);
 
 /// Throws CommandError (usage) if -o names a file for measurements whose suffix is that of another format.
 void require_measurement_name(const std::filesystem::path& file);
 
 /// Throws CommandError (error) if `place` does not exist.
-void require_exists(const std::filesystem::path& place);
+void require_path_exists(const std::filesystem::path& place);
 
 /// Returns the message of an exception for the user: what happened, where, and what to do.
 [[nodiscard]] std::string explain(const std::exception&);

@@ -176,7 +176,7 @@ class HelpLayout : public CLI::Formatter {
     return name == "INT" || name == "UINT" || name == "FLOAT" ? "N" : name == "TEXT" ? "VALUE" : name;
   }
   static std::string row(const std::string& name, const std::string& text) {
-    const std::string lines = wrapped(text, line_width - description_column);
+    const std::string lines = wrap_text(text, line_width - description_column);
     std::string out = "  " + name;
     if (out.size() + 2 > description_column) out += "\n";
     std::size_t at = 0;
@@ -200,7 +200,7 @@ void add_help_below(CLI::App& command, const std::shared_ptr<HelpLayout>& layout
 
 }  // namespace
 
-std::string wrapped(std::string_view text, std::size_t width) {
+std::string wrap_text(std::string_view text, std::size_t width) {
   std::string out;
   std::size_t column = 0;
   while (!text.empty()) {

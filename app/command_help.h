@@ -13,6 +13,6 @@ namespace attnscope {
 void add_command_help(CLI::App& program);
 
 /// Breaks lines of more than `width` columns at spaces; line breaks in `text` are kept.
-[[nodiscard]] std::string wrapped(std::string_view text, std::size_t width);
+[[nodiscard]] std::string wrap_text(std::string_view text, std::size_t width);
 
 }  // namespace attnscope

@@ -87,8 +87,8 @@ class Loader {
     }
     for (const Row row : meant) {
       const RunIndex run = loaded_.table.run_index(row);
-      const bool of_other =
-          sides_.halves ? is_second_side(loaded_.runs[run], loaded_.table.points().place(row)) : run != *runs.begin();
+      const bool of_other = sides_.halves ? is_candidate_side(loaded_.runs[run], loaded_.table.points().place(row))
+                                          : run != *runs.begin();
       (of_other ? sides_.other : sides_.base).push_back(row);
     }
     if (sides_.base.empty() || sides_.other.empty()) {

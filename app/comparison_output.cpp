@@ -121,7 +121,7 @@ void print_json(const ComparedSides& sides, const ComparisonView& view, Output& 
 
 ComparisonView view_of(const ComparedSides& sides, const std::vector<std::string>& align, double margin_percent) {
   const Result<analysis::Alignment, Message> alignment =
-      sides.halves && align.empty() ? analysis::alignment_of_split(sides.table, sides.base, sides.other)
+      sides.halves && align.empty() ? analysis::infer_alignment(sides.table, sides.base, sides.other)
                                     : analysis::parse_alignment(align, sides.table, sides.base, sides.other);
   if (!alignment) throw CommandError(ExitCode::usage, alignment.error());
   return analysis::view_of(sides.table,

@@ -101,7 +101,7 @@ DeviceLimits load_gpu_limits(std::string_view name) {
   std::vector<std::string> known;
   for (const DeviceLimits& limits : known_gpus()) known.push_back(limits.name);
   throw CommandError(ExitCode::usage, "{} (or use a .json file, see `attnscope model --print-gpu`)",
-                     unknown_name("GPU", name, known));
+                     unknown_name_message("GPU", name, known));
 }
 
 std::string as_sentence(std::string text) {
@@ -124,7 +124,7 @@ void require_gpu_name(std::string_view word) {
 }
 
 OpenedDevice open_device_in_process(std::string_view word, bool counters) {
-  if (is_remote(word)) {
+  if (is_remote_device_name(word)) {
     auto opened = open_remote(word, counters);
     if (!opened) throw CommandError(opened.error().code, opened.error().why);
     return std::move(opened).value();
@@ -149,7 +149,7 @@ OpenedDevice open_device_in_process(std::string_view word, bool counters) {
   throw CommandError(ExitCode::error, "{} Or use --device simulated.", as_sentence(describe(error)));
 }
 
-bool is_remote(std::string_view word) {
+bool is_remote_device_name(std::string_view word) {
   return word.starts_with(worker::ssh_prefix);
 }
 
@@ -175,7 +175,7 @@ Result<OpenedDevice, std::string> reopen_remote(const std::string& word, const s
 
 void predict_with_ceilings(OpenedDevice& opened, std::string_view word, const std::string& ceilings) {
   const DeviceLimits limits = opened.device->info().limits;
-  if (!opened.device->info().simulated || is_remote(word)) {
+  if (!opened.device->info().simulated || is_remote_device_name(word)) {
     throw CommandError(ExitCode::usage,
                        "--ceilings requires a simulated device, not {} (use --device simulated or omit --ceilings)",
                        limits.name);

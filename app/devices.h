@@ -36,7 +36,7 @@ OpenedDevice open_device_in_process(std::string_view word, bool counters);
 void require_gpu_name(std::string_view word);
 
 /// Returns whether `word` names a remote device, "ssh:...".
-[[nodiscard]] bool is_remote(std::string_view word);
+[[nodiscard]] bool is_remote_device_name(std::string_view word);
 /// Reconnects to a lost remote device with that UUID; retries for half a minute. Calls `waits` with the reason and the
 /// delay before each retry.
 [[nodiscard]] Result<OpenedDevice, std::string> reopen_remote(const std::string& word, const std::string& uuid,

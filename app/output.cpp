@@ -39,7 +39,7 @@ std::string format_of_suffix(const std::string& suffix, const Output::Words& for
 FileKind kind_of(const Output& output) {
   return output.has_format("csv")    ? file_kind::csv
          : output.has_format("json") ? file_kind::json
-                                     : file_kind::of_name({});
+                                     : file_kind::for_file_name({});
 }
 
 }  // namespace
@@ -98,7 +98,7 @@ void Output::add_to(CLI::App& command, const Words& words, File file) {
   command.add_flag("--force", force_, "Overwrite a file of another kind");
 }
 
-void Output::exclude(CLI::Option* other) {
+void Output::exclude_option(CLI::Option* other) {
   for (CLI::Option* option : options_) option->excludes(other);
 }
 
@@ -127,8 +127,8 @@ ExitCode Output::run(const std::function<ExitCode()>& command) {
     choose_format();
     require_no_measurements(file_, word_);
     // Opens the file first: a measurement should not run if its result cannot be written.
-    target_ = std::make_unique<OutputFile>(file_, kind_of(*this),
-                                           force_ ? OutputFile::Existing::any : OutputFile::Existing::same_kind);
+    target_ = std::make_unique<OutputFile>(
+        file_, kind_of(*this), force_ ? OutputFile::ExistingFile::any : OutputFile::ExistingFile::same_kind);
     std::cout.flush();
     terminal_ = std::cout.rdbuf(kept_.rdbuf());
   }
@@ -167,11 +167,11 @@ void Output::heading(std::string_view words) {
 }
 
 void Output::line(std::string_view words) {
-  if (for_people()) std::cout << words << '\n';
+  if (is_text_output()) std::cout << words << '\n';
 }
 
 void Output::blank_line() {
-  if (for_people()) std::cout << '\n';
+  if (is_text_output()) std::cout << '\n';
 }
 
 void Output::table(const analysis::Table& table, std::string_view document) {

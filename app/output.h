@@ -30,7 +30,7 @@ class Output {
   /// only --csv and --json.
   void add_to(CLI::App& command, const Words& words = tables, File file = File::yes);
   /// Makes these options and `other` mutually exclusive.
-  void exclude(CLI::Option* other);
+  void exclude_option(CLI::Option* other);
   /// Sets the file, for a command that has its own -o.
   void set_file(std::string file) { file_ = std::move(file); }
   /// Takes the format from the suffix of the file, unless --format is given. Throws CommandError (usage) if the suffix
@@ -42,7 +42,7 @@ class Output {
   [[nodiscard]] bool has_format(std::string_view word) const { return word_ == word; }
   [[nodiscard]] const std::string& format() const { return word_; }
   /// Text output has titles and units; CSV and JSON have keys and base units.
-  [[nodiscard]] bool for_people() const { return has_format("text"); }
+  [[nodiscard]] bool is_text_output() const { return has_format("text"); }
 
   /// Runs the command. Writes its output to the file, if one is given, after the command has ended; also if it throws
   /// CommandError after printing. Throws FileError before running the command if the file cannot be written.

@@ -37,7 +37,7 @@ bool write_line(const Event& event) {
 
 class JsonlReporter final : public Reporter {
   void handle(const Event& event) override {
-    if (!write_line(event)) mark_reader_gone();
+    if (!write_line(event)) mark_reader_closed();
   }
 };
 
@@ -73,7 +73,7 @@ class SessionReporter final : public Reporter {
       const bool written = write_line(event);
       lock.lock();
       if (written) continue;
-      mark_reader_gone();
+      mark_reader_closed();
       waiting_.clear();
     }
   }

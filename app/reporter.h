@@ -30,7 +30,7 @@ class Reporter {
 
  protected:
   virtual void handle(const Event&) = 0;
-  void mark_reader_gone() { has_reader_ = false; }
+  void mark_reader_closed() { has_reader_ = false; }
 
  private:
   std::mutex mutex_;

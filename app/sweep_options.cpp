@@ -26,7 +26,7 @@ void require_algorithms(const std::vector<std::string>& names) {
   for (const Algorithm* algorithm : known_algorithms().algorithms()) known.push_back(algorithm->name());
   for (const std::string& name : names) {
     if (std::ranges::find(known, name) == known.end())
-      throw CommandError(ExitCode::usage, unknown_name("algorithm", name, known));
+      throw CommandError(ExitCode::usage, unknown_name_message("algorithm", name, known));
   }
 }
 

@@ -45,7 +45,7 @@ analysis::Column number_column(std::string key) {
   return {.key = std::move(key), .kind = analysis::ColumnKind::number};
 }
 
-void title_sizes(std::vector<analysis::Column>& columns) {
+void strip_byte_suffixes(std::vector<analysis::Column>& columns) {
   constexpr std::string_view unit = "_bytes";
   for (analysis::Column& column : columns) {
     if (column.key.ends_with(unit)) column.title = column.key.substr(0, column.key.size() - unit.size());

@@ -23,7 +23,7 @@ using TableRows = std::vector<std::vector<std::string>>;
 [[nodiscard]] std::string pad_to_width(const std::string& text, std::size_t width, bool right);
 
 /// Drops "_bytes" from titles, for tables whose values contain their unit.
-void title_sizes(std::vector<analysis::Column>& columns);
+void strip_byte_suffixes(std::vector<analysis::Column>& columns);
 
 void print_aligned(const analysis::Table&, std::ostream&);
 void print_csv(const analysis::Table&, std::ostream&);

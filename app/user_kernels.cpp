@@ -24,7 +24,7 @@ void add_kernel_option(CLI::App& command) {
           "--kernel",
           [](const std::vector<std::string>& files) {
             for (const std::string& file : files) {
-              require_exists(file);
+              require_path_exists(file);
               if (const Message error = user::load_known_kernel(file); !error.empty()) {
                 throw CommandError(ExitCode::usage, error);
               }

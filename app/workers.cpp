@@ -51,7 +51,7 @@ std::vector<std::string> expanded(std::string_view word) {
 }
 
 std::string host_of(const std::string& word) {
-  return is_remote(word) ? word.substr(0, word.find('/')) : std::string();
+  return is_remote_device_name(word) ? word.substr(0, word.find('/')) : std::string();
 }
 
 Message why_not(const std::string& program, const worker::OpenFailure& failure) {
@@ -111,7 +111,7 @@ OpenedDevice open_gpu_worker(const std::vector<std::string>& device, bool counte
 
 /// Opens one of several devices; a simulated device gets its own process, too.
 OpenedDevice open_one_of_several(const std::vector<std::string>& device, const std::string& word, bool counters) {
-  if (is_remote(word)) return open_device_in_process(word, counters);
+  if (is_remote_device_name(word)) return open_device_in_process(word, counters);
   worker::OpenedWorker opened = start_own_worker(device, counters);
   const std::string name = opened.device->info().limits.name;
   return {std::move(opened.device), make_message("device {}, {}", word, name), opened.simulation_reason};
@@ -135,7 +135,8 @@ std::optional<std::vector<std::string>> parse_device_list(std::string_view word)
     const std::size_t comma = std::min(word.find(',', from), word.size());
     const std::string_view part = word.substr(from, comma - from);
     // No list: the name of a hypothetical GPU may contain a comma.
-    const bool is_word = is_number(part) || part == "gpu" || is_remote(part) || part.starts_with("simulated");
+    const bool is_word =
+        is_number(part) || part == "gpu" || is_remote_device_name(part) || part.starts_with("simulated");
     if (!is_word) return std::nullopt;
     for (std::string& one : expanded(part)) words.push_back(std::move(one));
     from = comma + 1;
@@ -148,7 +149,7 @@ std::optional<std::vector<std::string>> parse_device_list(std::string_view word)
 }
 
 OpenedDevice open_worker(std::string_view word, bool counters) {
-  if (is_remote(word) || word.starts_with("simulated")) return open_device_in_process(word, counters);
+  if (is_remote_device_name(word) || word.starts_with("simulated")) return open_device_in_process(word, counters);
   require_gpu_name(word);
   std::vector<std::string> device;
   if (!word.empty()) device = {"--device", std::string(word)};
@@ -201,8 +202,8 @@ std::vector<NamedWorker> open_workers(const std::vector<std::string>& words, boo
 Worker make_restartable(NamedWorker worker, bool counters, const std::function<void(const Message&)>& warn) {
   const DeviceInfo info = worker.opened.device->info();
   const auto restart = [info, word = worker.word, counters, warn]() -> Result<std::unique_ptr<Device>, std::string> {
-    auto opened =
-        is_remote(word) ? reopen_remote(word, info.uuid, counters, warn) : reopen_in_process(info, word, counters);
+    auto opened = is_remote_device_name(word) ? reopen_remote(word, info.uuid, counters, warn)
+                                              : reopen_in_process(info, word, counters);
     if (!opened) return Failure{opened.error()};
     return std::move(opened->device);
   };

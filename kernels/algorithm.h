@@ -84,7 +84,7 @@ struct Place {
   std::string within{};              ///< name of the enclosing buffer; empty: a separate buffer
   std::int64_t offset = 0;           ///< bytes from the start of the enclosing buffer
   bool operator==(const Place&) const = default;
-  [[nodiscard]] bool is_part() const { return !within.empty(); }
+  [[nodiscard]] bool is_view() const { return !within.empty(); }
 };
 
 [[nodiscard]] constexpr bool is_written(BufferFill fill) {
@@ -114,7 +114,7 @@ struct BufferSpec {
 }
 /// Returns the enclosing buffer, or `buffer` itself if it is not part of another.
 [[nodiscard]] inline const BufferSpec& enclosing_buffer(std::span<const BufferSpec> buffers, const BufferSpec& buffer) {
-  return buffer.place.is_part() ? *find_buffer(buffers, buffer.place.within) : buffer;
+  return buffer.place.is_view() ? *find_buffer(buffers, buffer.place.within) : buffer;
 }
 
 /// Total bytes of the buffers; with several GPUs, of the GPU with the largest total.

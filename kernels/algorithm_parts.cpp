@@ -30,38 +30,38 @@ std::string capability(int major, int minor) {
 
 }  // namespace
 
-Refusal shape_refusal(Message reason) {
+Refusal make_shape_refusal(Message reason) {
   return {Refusal::Cause::shape, std::move(reason)};
 }
 
-std::optional<Refusal> refuse_shape(const AttentionProblem& p, const TileShape& tile, const Facts& facts) {
-  if (Message reason = invalid_reason(p); !reason.empty()) return shape_refusal(std::move(reason));
+std::optional<Refusal> check_shape(const AttentionProblem& p, const TileShape& tile, const Facts& facts) {
+  if (Message reason = invalid_reason(p); !reason.empty()) return make_shape_refusal(std::move(reason));
   if (std::ranges::find(facts.dtypes, p.dtype) == facts.dtypes.end()) {
     std::vector<std::string_view> has;
     for (const DType dtype : facts.dtypes) has.push_back(to_string(dtype));
-    return shape_refusal(make_reason("refusal.dtype", "{} does not support dtype {}; supported: {}.", facts.name,
-                                     to_string(p.dtype), fmt::join(has, ", ")));
+    return make_shape_refusal(make_reason("refusal.dtype", "{} does not support dtype {}; supported: {}.", facts.name,
+                                          to_string(p.dtype), fmt::join(has, ", ")));
   }
   const std::vector<int>& head_dims = facts.head_dims;
   if (std::ranges::find(head_dims, p.d) == head_dims.end()) {
-    return shape_refusal(
+    return make_shape_refusal(
         make_reason("refusal.head_dim", "d {} is not supported; supported: {}.", p.d, fmt::join(head_dims, ", ")));
   }
   for (const auto& [name, value] : {std::pair{"Br", tile.br}, std::pair{"Bc", tile.bc}}) {
     if (value < tile_step || value % tile_step != 0) {
-      return shape_refusal(
+      return make_shape_refusal(
           make_reason("refusal.tile_side", "{} must be a positive multiple of {}, not {}.", name, tile_step, value));
     }
   }
   for (const auto& [name, value] :
        {std::pair{"n_q", p.n_q}, std::pair{"n_k", p.n_k}, std::pair{"batch x heads_q", p.instances()}}) {
-    if (auto refused = refuse_above_limit(name, value, max_rows, "kernels use 32-bit sizes")) return refused;
+    if (auto refused = check_upper_limit(name, value, max_rows, "kernels use 32-bit sizes")) return refused;
   }
   return std::nullopt;
 }
 
-std::optional<Refusal> refuse_features(std::string_view algorithm, const AttentionProblem& p, const TileShape& tile,
-                                       const Features& has, bool tiles_blocks) {
+std::optional<Refusal> check_features(std::string_view algorithm, const AttentionProblem& p, const TileShape& tile,
+                                      const Features& has, bool tiles_blocks) {
   struct FeatureCheck {
     bool asked;
     bool available;
@@ -78,56 +78,57 @@ std::optional<Refusal> refuse_features(std::string_view algorithm, const Attenti
       FeatureCheck{single_gpu_problem(p) != p, has.gpus, msg::feature::several_gpus{}}};
   for (const FeatureCheck& wish : feature_checks) {
     if (wish.asked && !wish.available)
-      return shape_refusal(make_reason("refusal.feature", "{} does not support {}.", algorithm, wish.name));
+      return make_shape_refusal(make_reason("refusal.feature", "{} does not support {}.", algorithm, wish.name));
   }
   if (p.mask.has_block_mask() && tiles_blocks) {
     for (const auto& [name, value] : {std::pair{"Br", tile.br}, std::pair{"Bc", tile.bc}}) {
       if (p.mask.block_size % value == 0) continue;
-      return shape_refusal(make_reason("refusal.mask_blocks", "{} {} does not divide the mask's block size {}.", name,
-                                       value, p.mask.block_size));
+      return make_shape_refusal(make_reason("refusal.mask_blocks", "{} {} does not divide the mask's block size {}.",
+                                            name, value, p.mask.block_size));
     }
   }
   return std::nullopt;
 }
 
-std::optional<Refusal> refuse_knobs(const Facts& facts, const Knobs& given) {
+std::optional<Refusal> check_knobs(const Facts& facts, const Knobs& given) {
   for (const auto& [name, value] : given) {
     const auto knob = std::ranges::find(facts.knobs, name, &Knob::name);
     if (knob == facts.knobs.end()) {
       std::vector<std::string_view> known;
       for (const Knob& some : facts.knobs) known.push_back(some.name);
       if (known.empty())
-        return shape_refusal(
+        return make_shape_refusal(
             make_reason("refusal.no_knobs", "{} has no knob '{}' (it has no knobs).", facts.name, name));
-      return shape_refusal(make_reason("refusal.no_such_knob", "{} has no knob '{}'; available: {}.", facts.name, name,
-                                       fmt::join(known, ", ")));
+      return make_shape_refusal(make_reason("refusal.no_such_knob", "{} has no knob '{}'; available: {}.", facts.name,
+                                            name, fmt::join(known, ", ")));
     }
-    if (const auto parsed = parse_knob(*knob, to_string(value)); !parsed) return shape_refusal(parsed.error());
+    if (const auto parsed = parse_knob(*knob, to_string(value)); !parsed) return make_shape_refusal(parsed.error());
   }
   return std::nullopt;
 }
 
-std::optional<Refusal> refuse_knobs_except(std::string_view kernel, const Knobs& given,
-                                           std::initializer_list<std::string_view> has) {
+std::optional<Refusal> check_knobs_except(std::string_view kernel, const Knobs& given,
+                                          std::initializer_list<std::string_view> has) {
   for (const auto& [name, value] : given) {
     if (std::ranges::find(has, name) == has.end())
-      return shape_refusal(make_reason("refusal.kernel_knob", "{} has no knob '{}'.", kernel, name));
+      return make_shape_refusal(make_reason("refusal.kernel_knob", "{} has no knob '{}'.", kernel, name));
   }
   return std::nullopt;
 }
 
-std::optional<Refusal> refuse_grid(std::string_view kernel, std::int64_t blocks) {
-  return refuse_above_limit(fmt::format("{} grid size", kernel), blocks, max_int,
-                            "the maximum number of blocks in a grid");
+std::optional<Refusal> check_grid_size(std::string_view kernel, std::int64_t blocks) {
+  return check_upper_limit(fmt::format("{} grid size", kernel), blocks, max_int,
+                           "the maximum number of blocks in a grid");
 }
 
-std::optional<Refusal> refuse_above_limit(std::string_view what, std::int64_t value, std::int64_t most,
-                                          std::string_view why) {
+std::optional<Refusal> check_upper_limit(std::string_view what, std::int64_t value, std::int64_t most,
+                                         std::string_view why) {
   if (value <= most) return std::nullopt;
-  return shape_refusal(make_reason("refusal.over", "{} is {}, over {}: {}.", what, grouped(value), grouped(most), why));
+  return make_shape_refusal(
+      make_reason("refusal.over", "{} is {}, over {}: {}.", what, grouped(value), grouped(most), why));
 }
 
-std::optional<Refusal> refuse_resources(std::initializer_list<KernelResources> kernels, const DeviceLimits& device) {
+std::optional<Refusal> check_resources(std::initializer_list<KernelResources> kernels, const DeviceLimits& device) {
   if (device.compute_major < 8) {
     return Refusal{Refusal::Cause::architecture,
                    make_reason("refusal.capability", "the kernels need compute capability {} or higher; {} has {}.",
@@ -378,8 +379,8 @@ std::optional<Refusal> TwoPassAlgorithm::refuse_forward_pass(const AttentionProb
 
 std::optional<Refusal> TwoPassAlgorithm::refusal(const AttentionProblem& p, const Config& config,
                                                  const DeviceLimits& device) const {
-  if (auto refused = refuse_shape(p, config.tile, facts())) return refused;
-  if (auto refused = refuse_knobs(facts(), config.knobs)) return refused;
+  if (auto refused = check_shape(p, config.tile, facts())) return refused;
+  if (auto refused = check_knobs(facts(), config.knobs)) return refused;
   if (p.pass == Pass::fwd) return refuse_forward(p, config, device);
   if (auto refused = refuse_backward(p, config, device)) return refused;
   return refuse_forward_pass(p, config, device);

@@ -39,7 +39,7 @@ struct KernelResources {
 
 /// Checks problem and tile without a device; returns Cause::shape. Kernels take n_q, n_k and the number of instances as
 /// 32-bit integers.
-[[nodiscard]] std::optional<Refusal> refuse_shape(const AttentionProblem&, const TileShape&, const Facts&);
+[[nodiscard]] std::optional<Refusal> check_shape(const AttentionProblem&, const TileShape&, const Facts&);
 /// Features that an algorithm's kernels support beyond full and causal forward attention.
 struct Features {
   bool backward = false;
@@ -52,21 +52,21 @@ struct Features {
 };
 /// Returns Cause::shape for the first unsupported feature. With `tiles_blocks` (kernels skip tiles by the block mask)
 /// also if Br or Bc does not divide the mask's block size.
-[[nodiscard]] std::optional<Refusal> refuse_features(std::string_view algorithm, const AttentionProblem&,
-                                                     const TileShape&, const Features&, bool tiles_blocks);
+[[nodiscard]] std::optional<Refusal> check_features(std::string_view algorithm, const AttentionProblem&,
+                                                    const TileShape&, const Features&, bool tiles_blocks);
 /// Returns Cause::shape for the first knob that the algorithm does not have or whose value it does not accept.
-[[nodiscard]] std::optional<Refusal> refuse_knobs(const Facts&, const Knobs&);
+[[nodiscard]] std::optional<Refusal> check_knobs(const Facts&, const Knobs&);
 /// Returns Cause::shape for the first knob that is not in `has`; for kernels with fewer knobs than their algorithm.
-[[nodiscard]] std::optional<Refusal> refuse_knobs_except(std::string_view kernel, const Knobs&,
-                                                         std::initializer_list<std::string_view> has);
+[[nodiscard]] std::optional<Refusal> check_knobs_except(std::string_view kernel, const Knobs&,
+                                                        std::initializer_list<std::string_view> has);
 /// Returns Cause::shape if a launch needs more blocks than a grid can have.
-[[nodiscard]] std::optional<Refusal> refuse_grid(std::string_view kernel, std::int64_t blocks);
-[[nodiscard]] Refusal shape_refusal(Message reason);
+[[nodiscard]] std::optional<Refusal> check_grid_size(std::string_view kernel, std::int64_t blocks);
+[[nodiscard]] Refusal make_shape_refusal(Message reason);
 /// Returns Cause::shape if `value` exceeds `most`; `why` names the limit in the message.
-[[nodiscard]] std::optional<Refusal> refuse_above_limit(std::string_view what, std::int64_t value, std::int64_t most,
-                                                        std::string_view why);
+[[nodiscard]] std::optional<Refusal> check_upper_limit(std::string_view what, std::int64_t value, std::int64_t most,
+                                                       std::string_view why);
 /// Checks architecture, threads, registers and shared memory in this order, each for all kernels.
-[[nodiscard]] std::optional<Refusal> refuse_resources(std::initializer_list<KernelResources>, const DeviceLimits&);
+[[nodiscard]] std::optional<Refusal> check_resources(std::initializer_list<KernelResources>, const DeviceLimits&);
 
 [[nodiscard]] KernelModel kernel_model(std::string name, std::int64_t blocks, const KernelResources&,
                                        std::vector<OperandTraffic> operands, double matrix_flops,

@@ -51,7 +51,7 @@ const Knob& rotation_knob() {
 const Knob& quantising_knob() {
   static const Knob stated{.name = std::string(knob::quantising),
                            .label = msg::knob::quantising{},
-                           .meaning = msg::knob::quantising_meaning{},
+                           .meaning = msg::knob::quantization_meaning{},
                            .words = {"before", std::string(knob::measured)}};
   return stated;
 }

@@ -124,13 +124,13 @@ class MainProgram final : public TileProgram {
 
   [[nodiscard]] std::int64_t steps(std::int64_t block) const override {
     const auto [j, kv] = place(block);
-    return block_steps(p_, grids_.of_kv(kv).q_tiles_seen(j));
+    return block_steps(p_, grids_.kv_grid(kv).visible_q_tiles(j));
   }
 
   void visit(std::int64_t block, std::int64_t step, std::vector<TileAccess>& out) const override {
     const auto [j, kv] = place(block);
-    const TileGrid& grid = grids_.of_kv(kv);
-    const std::int64_t seen = grid.q_tiles_seen(j);
+    const TileGrid& grid = grids_.kv_grid(kv);
+    const std::int64_t seen = grid.visible_q_tiles(j);
     const int element = bytes_per_element(p_.dtype);
     const std::int64_t key = j * tile_.bc;
     if (step == block_steps(p_, seen) - 1) {
@@ -152,7 +152,7 @@ class MainProgram final : public TileProgram {
     const std::int64_t rows = grid.q_rows(i);
     const auto load = [&](Tensor tensor) {
       const TileAccess tile{tensor, Access::load, instance, row, rows, 0, p_.d, element};
-      out.push_back(whole_tiles_ ? tile.with_boxes(tile_.br) : tile);
+      out.push_back(whole_tiles_ ? tile.with_tma_boxes(tile_.br) : tile);
     };
     load(Tensor::q);
     load(Tensor::dout);
@@ -165,7 +165,7 @@ class MainProgram final : public TileProgram {
  private:
   /// Q tile of a step between the first and the last.
   static std::int64_t q_tile(const TileGrid& grid, std::int64_t j, std::int64_t step) {
-    return grid.nth_q_tile(j, (step - 1) % grid.q_tiles_seen(j));
+    return grid.nth_q_tile(j, (step - 1) % grid.visible_q_tiles(j));
   }
   [[nodiscard]] std::int64_t dq_rows(std::int64_t rows) const { return whole_tiles_ ? tile_.br : rows; }
 
@@ -192,7 +192,7 @@ Operands dot_traffic(const AttentionProblem& p, const TileShape& tile, const Ker
   const std::int64_t rows = p.instances() * p.n_q;
   return {{Tensor::o, {.l2_to_sm_bytes = rows * p.d * output_bytes(p.dtype)}},
           {Tensor::dout, {.l2_to_sm_bytes = rows * p.d * bytes_per_element(p.dtype)}},
-          {Tensor::delta, {.sm_to_l2_bytes = delta_values(p, tile, kernels).bytes_once(p.instances())}},
+          {Tensor::delta, {.sm_to_l2_bytes = delta_values(p, tile, kernels).single_visit_bytes(p.instances())}},
           {Tensor::dq_acc, {.sm_to_l2_bytes = dq_accumulator_bytes(p, tile, kernels)}}};
 }
 
@@ -209,7 +209,7 @@ Operands main_traffic(const AttentionProblem& p, const TileShape& tile, std::spa
   const std::int64_t query_rows = whole_tiles ? counts.tiles * tile.br : counts.query_rows_read;
   const Traffic keys{.l2_to_sm_bytes = columns.key_rows_touched * row};
   const Traffic queries{.l2_to_sm_bytes = query_rows * row};
-  const Traffic statistics{.l2_to_sm_bytes = statistics_values(p, tile).bytes_seen(p, rows)};
+  const Traffic statistics{.l2_to_sm_bytes = statistics_values(p, tile).visible_tile_bytes(p, rows)};
   const Traffic key_gradients{.sm_to_l2_bytes = p.kv_instances() * p.n_k * p.d * output_bytes(p.dtype)};
   return {{Tensor::q, queries},
           {Tensor::k, keys},
@@ -282,7 +282,7 @@ std::vector<KernelModel> models(const AttentionProblem& p, const Config& config,
   const std::vector<std::vector<TileRun>> rows = grids.row_runs();
   const TileCounts counts = grids.counts(rows);
   const std::vector<std::vector<TileRun>> runs = grids.column_runs();
-  const ColumnCounts columns = grids.columns_kv(runs);
+  const ColumnCounts columns = grids.kv_columns(runs);
   const std::int64_t accumulator = dq_accumulator_bytes(p, tile, kernels);
   const std::int64_t row = p.d * output_bytes(p.dtype);
   const std::int64_t dot_bytes = p.instances() * p.n_q * (row + p.d * bytes_per_element(p.dtype) + fp32_bytes);
@@ -338,8 +338,8 @@ std::vector<KernelLaunch> launches(const AttentionProblem& p, const Config& conf
 
 std::optional<Refusal> refuse_grids(std::string_view algorithm, const AttentionProblem& p, const TileShape& tile) {
   const std::int64_t blocks = p.kv_instances() * ceil_div(p.n_k, tile.bc);
-  if (auto refused = refuse_grid(fmt::format("{} bwd", algorithm), blocks)) return refused;
-  return refuse_grid(fmt::format("{} dot", algorithm), p.instances() * q_tiles(p, tile));
+  if (auto refused = check_grid_size(fmt::format("{} bwd", algorithm), blocks)) return refused;
+  return check_grid_size(fmt::format("{} dot", algorithm), p.instances() * q_tiles(p, tile));
 }
 
 }  // namespace attnscope::key_stationary

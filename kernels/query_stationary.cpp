@@ -68,7 +68,7 @@ class Program final : public TileProgram {
       out.push_back(lse_values(p_, tile_).access(Tensor::lse, Access::store, at.instance, row, rows));
     } else if (step == 0) {
       const TileAccess q{Tensor::q, Access::load, at.instance, row, rows, 0, p_.d, element};
-      out.push_back(box_rows_ > 0 ? q.with_boxes(box_rows_) : q);
+      out.push_back(box_rows_ > 0 ? q.with_tma_boxes(box_rows_) : q);
       if (quantized(p_)) {
         out.push_back(scales(Tensor::q_scales, at.instance, row / scaled_queries, ceil_div(rows, scaled_queries)));
       }
@@ -79,7 +79,7 @@ class Program final : public TileProgram {
       const std::int64_t keys = box_rows_ > 0 ? std::min<std::int64_t>(tile_.bc, p_.n_k - key) : grid.k_rows(j);
       for (const Tensor tensor : {Tensor::k, Tensor::v}) {
         const TileAccess tile{tensor, Access::load, kv, key, keys, 0, p_.d, element};
-        out.push_back(box_rows_ > 0 ? tile.with_boxes(tile_.bc) : tile);
+        out.push_back(box_rows_ > 0 ? tile.with_tma_boxes(tile_.bc) : tile);
       }
       if (!quantized(p_)) return;
       for (const Tensor tensor : {Tensor::k_scales, Tensor::v_scales}) {
@@ -104,7 +104,7 @@ class Program final : public TileProgram {
   }
 
   [[nodiscard]] std::int64_t tile_steps(const BlockLocation& at) const {
-    return block_steps(grids_.of(at.instance).k_tiles_seen(at.tile));
+    return block_steps(grids_.of(at.instance).visible_k_tiles(at.tile));
   }
 
   [[nodiscard]] BlockLocation place(std::int64_t block) const {
@@ -137,11 +137,12 @@ std::vector<OperandTraffic> forward_traffic(const AttentionProblem& p, const Til
   const std::int64_t row = p.d * bytes_per_element(p.dtype);
   const std::int64_t rows = p.instances() * p.n_q;
   const Traffic keys{.l2_to_sm_bytes = (execution.box_rows > 0 ? counts.tiles * tile.bc : counts.key_rows_read) * row};
-  std::vector<OperandTraffic> all{{Tensor::q, {.l2_to_sm_bytes = query_rows_loaded(p, execution, runs, counts) * row}},
-                                  {Tensor::k, keys},
-                                  {Tensor::v, keys},
-                                  {Tensor::o, {.sm_to_l2_bytes = rows * p.d * output_bytes(p.dtype)}},
-                                  {Tensor::lse, {.sm_to_l2_bytes = lse_values(p, tile).bytes_once(p.instances())}}};
+  std::vector<OperandTraffic> all{
+      {Tensor::q, {.l2_to_sm_bytes = query_rows_loaded(p, execution, runs, counts) * row}},
+      {Tensor::k, keys},
+      {Tensor::v, keys},
+      {Tensor::o, {.sm_to_l2_bytes = rows * p.d * output_bytes(p.dtype)}},
+      {Tensor::lse, {.sm_to_l2_bytes = lse_values(p, tile).single_visit_bytes(p.instances())}}};
   if (quantized(p)) {
     const std::int64_t groups = query_rows_loaded(p, execution, runs, counts) / scaled_queries;
     all.push_back({Tensor::q_scales, {.l2_to_sm_bytes = groups * sector_bytes}});
@@ -177,7 +178,7 @@ KernelWork forward_work(const AttentionProblem& p, const Config& config, const B
   const auto tiles = static_cast<double>(counts.tiles);
   const double cells = tiles * tile.br * tile.bc;
   const std::int64_t empty = p.instances() * ceil_div(p.n_q, tile.br) - counts.q_tiles_touched;
-  const std::int64_t read_once = counts.query_rows_touched + 2 * grids.columns_kv(grids.column_runs()).key_rows_touched;
+  const std::int64_t read_once = counts.query_rows_touched + 2 * grids.kv_columns(grids.column_runs()).key_rows_touched;
   const std::int64_t rounds_per_tile = ceil_div(tile.bc, execution.chunk_columns);
   return {.steps = static_cast<double>(counts.tiles + 2 * counts.q_tiles_touched + empty),
           .order = forward_block_order(p, raster_of(config), rows, rounds_per_tile),

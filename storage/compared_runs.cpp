@@ -36,7 +36,7 @@ bool has_two_sides(const RunSummary& run) {
   return run.preset == ab_preset && run.planned_points == 2;  // files are untrusted
 }
 
-bool is_second_side(const RunSummary& run, std::size_t place) {
+bool is_candidate_side(const RunSummary& run, std::size_t place) {
   return place >= run.planned_points / 2;
 }
 
@@ -72,7 +72,7 @@ analysis::Run analysis_run(const RunSummary& run) {
   return row;
 }
 
-std::shared_ptr<const analysis::NoiseModel> noise_for(const RunSummary& run, std::span<const StoredNoise> sets) {
+std::shared_ptr<const analysis::NoiseModel> find_noise_model(const RunSummary& run, std::span<const StoredNoise> sets) {
   const std::optional<double> begun = parse_utc_time(run.started_at);
   if (!begun || run.provenance != Provenance::measured) return nullptr;
   const StoredNoise* nearest = nullptr;

@@ -24,7 +24,7 @@ inline constexpr std::string_view other_program_preset = "other program";
 
 [[nodiscard]] bool has_two_sides(const RunSummary&);
 /// Returns true if the point at plan index `place` belongs to the second side. Pre: has_two_sides().
-[[nodiscard]] bool is_second_side(const RunSummary&, std::size_t place);
+[[nodiscard]] bool is_candidate_side(const RunSummary&, std::size_t place);
 
 /// Returns the number of interim analyses at which the run could have stopped; the argument of
 /// VerdictOptions::per_analysis_options(). 1 if its length did not depend on results.
@@ -37,7 +37,8 @@ void set_rounds(const RunSummary&, analysis::Run&);
 
 /// Returns the noise model of this run's GPU and driver that was measured nearest in time, within a day; null if there
 /// is none.
-[[nodiscard]] std::shared_ptr<const analysis::NoiseModel> noise_for(const RunSummary&, std::span<const StoredNoise>);
+[[nodiscard]] std::shared_ptr<const analysis::NoiseModel> find_noise_model(const RunSummary&,
+                                                                           std::span<const StoredNoise>);
 
 /// Returns the run's conditions, which are shown if they differ between compared runs.
 [[nodiscard]] analysis::RunConditions run_conditions(const RunSummary&);

@@ -66,7 +66,7 @@ std::unique_ptr<SQLite::Database> open_database(const std::filesystem::path& fil
                                                          : SQLite::OPEN_READONLY | SQLite::OPEN_NOMUTEX;
   auto database =
       std::make_unique<SQLite::Database>(database_uri(file, access), flags | SQLite::OPEN_URI, busy_timeout_ms);
-  harden(*database, access != DatabaseAccess::read_write);
+  restrict_connection(*database, access != DatabaseAccess::read_write);
   database->exec("PRAGMA foreign_keys = ON");
   return database;
 }
@@ -220,7 +220,7 @@ const Definitions& ours() {
 
 }  // namespace
 
-void harden(SQLite::Database& database, bool read_only_access) {
+void restrict_connection(SQLite::Database& database, bool read_only_access) {
   sqlite3* const handle = database.getHandle();
   const auto set = [&](int option, int value) { sqlite3_db_config(handle, option, value, nullptr); };
   set(SQLITE_DBCONFIG_DEFENSIVE, 1);
@@ -295,7 +295,8 @@ void create_database(const std::filesystem::path& file,
     if (fill) fill(database);
     enable_wal(*database);
   });
-  building.publish(replaces_empty ? TemporaryFile::Over::existing_file : TemporaryFile::Over::nothing);
+  building.publish(replaces_empty ? TemporaryFile::OverwriteMode::existing_file
+                                  : TemporaryFile::OverwriteMode::nothing);
 }
 
 void enable_wal(SQLite::Database& database) {

@@ -76,7 +76,7 @@ auto with_file_errors(const std::filesystem::path& file, Action&& action) {
 
 /// Restricts a new connection: no triggers, no extensions, size limits. Readers also get no views, no writes, and no
 /// unsafe functions in the schema. A writer opens a file only after a reader has verified its schema.
-void harden(SQLite::Database&, bool read_only_access);
+void restrict_connection(SQLite::Database&, bool read_only_access);
 
 /// Compares tables, indexes and views with schema_text(). Throws FileError if anything is missing or differs, or for a
 /// trigger or an additional index on a table of the schema. Returns other tables and views, which are ignored: "table

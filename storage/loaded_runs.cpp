@@ -62,7 +62,7 @@ class RunLoader {
     analysis::name_devices(rows_);
     analysis::PointTableBuilder builder;
     for (std::size_t run = 0; run < rows_.size(); ++run) {
-      rows_[run].noise = noise_for(loaded_.runs[run], noise_);
+      rows_[run].noise = find_noise_model(loaded_.runs[run], noise_);
       builder.add_run(std::move(rows_[run]));
     }
     // Rows are in the order of each point's first copy.

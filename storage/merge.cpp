@@ -86,7 +86,7 @@ class Join {
  public:
   Join(SQLite::Database& database, RunOrder order) : database_(database), order_(order), copier_(database) {}
 
-  void look_at(const std::vector<fs::path>& names, OnDamaged damaged);
+  void look_at(const std::vector<fs::path>& names, DamagedFilePolicy damaged);
   MergeReport run();
 
  private:
@@ -112,12 +112,12 @@ class Join {
   MergeReport report_;
 };
 
-void Join::look_at(const std::vector<fs::path>& names, OnDamaged damaged) {
+void Join::look_at(const std::vector<fs::path>& names, DamagedFilePolicy damaged) {
   for (const fs::path& name : names) {
     try {
       look_at(name);
     } catch (const FileError& error) {
-      if (damaged == OnDamaged::refuse || !is_damage(error.kind())) throw;
+      if (damaged == DamagedFilePolicy::refuse || !is_damage(error.kind())) throw;
       report_.left_out.emplace_back(make_message("skipped: {}", error.message()));
     }
   }
@@ -331,7 +331,7 @@ void Join::report_missing_shards(const MergedRun& run) {
 }
 
 MergeReport build_merged_file(const fs::path& building, const fs::path& target, const std::vector<fs::path>& sources,
-                              RunOrder order, OnDamaged damaged) {
+                              RunOrder order, DamagedFilePolicy damaged) {
   return with_file_errors(target, [&] {
     const auto database = open_database(building, DatabaseAccess::read_write);
     // Errors discard the file, and it is synced once, before it is renamed.
@@ -370,22 +370,24 @@ bool is_damage(FileError::Kind kind) {
 
 MergeReport write_compact_copy(const std::vector<fs::path>& sources, const fs::path& target, bool replace_any) {
   OutputFile out(target, file_kind::measurements,
-                 replace_any ? OutputFile::Existing::any : OutputFile::Existing::same_kind);
+                 replace_any ? OutputFile::ExistingFile::any : OutputFile::ExistingFile::same_kind);
   if (out.temporary_path().empty()) {
     const TemporaryFile building(fs::temp_directory_path() / "copy.attnscope");
-    MergeReport report = build_merged_file(building.path(), target, sources, RunOrder::as_given, OnDamaged::refuse);
+    MergeReport report =
+        build_merged_file(building.path(), target, sources, RunOrder::as_given, DamagedFilePolicy::refuse);
     send(building.path(), out);
     out.commit();
     return report;
   }
   const CollectorLock lock = CollectorLock::acquire(out.final_path());
-  MergeReport report = build_merged_file(out.temporary_path(), target, sources, RunOrder::as_given, OnDamaged::refuse);
+  MergeReport report =
+      build_merged_file(out.temporary_path(), target, sources, RunOrder::as_given, DamagedFilePolicy::refuse);
   remove_journals(out.final_path());
   out.commit();
   return report;
 }
 
-MergeReport merge_files(const std::vector<fs::path>& sources, const fs::path& target, OnDamaged damaged) {
+MergeReport merge_files(const std::vector<fs::path>& sources, const fs::path& target, DamagedFilePolicy damaged) {
   const fs::path place = resolve_symlinks(target);
   std::error_code error;
   const CollectorLock lock = CollectorLock::acquire(place);
@@ -395,7 +397,7 @@ MergeReport merge_files(const std::vector<fs::path>& sources, const fs::path& ta
   require_no_orphaned_log(place);
   TemporaryFile building(place);
   MergeReport report = build_merged_file(building.path(), target, sources, RunOrder::by_start, damaged);
-  building.publish(TemporaryFile::Over::nothing);
+  building.publish(TemporaryFile::OverwriteMode::nothing);
   return report;
 }
 

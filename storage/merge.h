@@ -30,7 +30,7 @@ struct MergeReport {
 /// Returns true if the file is damaged or not an attnscope file.
 [[nodiscard]] bool is_damage(FileError::Kind);
 
-enum class OnDamaged {
+enum class DamagedFilePolicy {
   refuse,  ///< the first damaged file is an error
   skip     ///< damaged files are skipped and reported
 };
@@ -38,7 +38,8 @@ enum class OnDamaged {
 /// Merges `sources` into the new file `target`, atomically, with runs ordered by start. Merging is idempotent. Throws
 /// FileError: missing or unusable source, conflicting copies of a run, existing target.
 [[nodiscard]] MergeReport merge_files(const std::vector<std::filesystem::path>& sources,
-                                      const std::filesystem::path& target, OnDamaged damaged = OnDamaged::refuse);
+                                      const std::filesystem::path& target,
+                                      DamagedFilePolicy damaged = DamagedFilePolicy::refuse);
 
 /// Copies all runs of `sources` except deleted ones into a new compact file without a journal, in their order, merged
 /// as above. Replaces, atomically, an empty or older attnscope file, or any regular file if `replace_any`. A device or

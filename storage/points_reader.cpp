@@ -280,7 +280,7 @@ void PointsReader::read_samples() {
   });
 }
 
-RoundRecord& PointsReader::later_round(std::size_t point, std::int64_t round) {
+RoundRecord& PointsReader::round_record(std::size_t point, std::int64_t round) {
   if (Message wrong = round_index_error(round); !wrong.empty()) throw RowError(wrong);
   const int number = static_cast<int>(round);
   RoundRecord& found = later_rounds_[point][number];
@@ -291,7 +291,7 @@ RoundRecord& PointsReader::later_round(std::size_t point, std::int64_t round) {
 KernelRecord& PointsReader::kernel_of_round(const KernelIndex& place, std::int64_t round) {
   KernelRecord& own = kernel_at(place);
   if (round == 0) return own;
-  std::vector<KernelRecord>& kernels = later_round(place.point, round).kernels;
+  std::vector<KernelRecord>& kernels = round_record(place.point, round).kernels;
   const auto found = std::ranges::find(kernels, own.kernel, &KernelRecord::kernel);
   if (found != kernels.end()) return *found;
   KernelRecord& added = kernels.emplace_back();
@@ -300,7 +300,7 @@ KernelRecord& PointsReader::kernel_of_round(const KernelIndex& place, std::int64
 }
 
 std::optional<ClockReading>& PointsReader::clocks_of_round(std::size_t point, std::int64_t round) {
-  return round == 0 ? points_[point].record.clocks : later_round(point, round).clocks;
+  return round == 0 ? points_[point].record.clocks : round_record(point, round).clocks;
 }
 
 void PointsReader::assemble_rounds() {

@@ -71,7 +71,7 @@ class PointsReader {
   /// Returns the kernel record of that round. Round 0 is stored in the point itself until all rows are read.
   [[nodiscard]] KernelRecord& kernel_of_round(const KernelIndex& place, std::int64_t round);
   [[nodiscard]] std::optional<ClockReading>& clocks_of_round(std::size_t point, std::int64_t round);
-  [[nodiscard]] RoundRecord& later_round(std::size_t point, std::int64_t round);
+  [[nodiscard]] RoundRecord& round_record(std::size_t point, std::int64_t round);
   void assemble_rounds();
   void remove_invalid_points();
   /// Calls read_row(place, in) for each row. `places` maps the id in the first column to a place.

@@ -55,7 +55,7 @@ class Recording final : public RecordSink {
   [[nodiscard]] bool resumed() const { return resumed_; }
   [[nodiscard]] bool was_complete() const { return was_complete_; }
   /// Indexed by plan index; places outside of this shard are marked as ended.
-  [[nodiscard]] const std::vector<PointProgress>& done_before() const { return done_before_; }
+  [[nodiscard]] const std::vector<PointProgress>& previous_progress() const { return done_before_; }
   /// Returns the remaining rounds of each point of the plan.
   [[nodiscard]] std::vector<std::size_t> remaining_rounds() const;
   [[nodiscard]] std::size_t total() const { return places().size() * static_cast<std::size_t>(rounds_.count); }

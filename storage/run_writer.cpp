@@ -211,7 +211,7 @@ std::int64_t RunStore::Impl::insert_point(std::int64_t run, std::size_t index, c
   add_other_gpus(point, record);
   std::unordered_map<std::string, std::int64_t> kernels;
   for (const KernelRecord& kernel : record.kernels) kernels[kernel.kernel] = add_kernel(point, kernel);
-  each_round(record, [&](int round, std::span<const KernelRecord> round_kernel, const auto& clocks) {
+  for_each_round(record, [&](int round, std::span<const KernelRecord> round_kernel, const auto& clocks) {
     for (const KernelRecord& kernel : round_kernel) add_values(kernels.at(kernel.kernel), round, kernel);
     if (clocks) add_clocks(point, round, *clocks);
   });
@@ -255,7 +255,7 @@ std::int64_t RunStore::Impl::extend_point(std::int64_t run, std::size_t index, i
   }
   const auto has_round = [&] {
     bool found = false;
-    attnscope::each_round(before->record, [&](int number, std::span<const KernelRecord> kernels, const auto&) {
+    attnscope::for_each_round(before->record, [&](int number, std::span<const KernelRecord> kernels, const auto&) {
       const bool timed = std::ranges::any_of(kernels, [](const KernelRecord& k) { return !k.samples_ns.empty(); });
       found = found || (number == round && timed);
     });

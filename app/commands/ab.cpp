@@ -201,7 +201,7 @@ class Rounds {
     const SweepPlan plan{.preset = std::string(ab_preset), .description = {}, .points = {points[0], points[1]}};
     plan_.sides = {std::vector{points[0]}, std::vector{points[1]}};
     set_rounds(device, plan_.measure.seed);
-    RunHeader header = header_of(device, plan, plan.preset);
+    RunHeader header = run_header(device, plan, plan.preset);
     header.simulation_reason = opened.simulation_reason;
     header.order_seed = 0;  // with two points, shuffling cannot separate drift from order
     header.environment.app_version = program_version();
@@ -236,7 +236,7 @@ class Rounds {
                static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()) % (1ULL << 53U));
     plan_.placement = plan_.rounds.seed + 1;
     for (const std::size_t side : {0U, 1U}) {
-      RunHeader header = header_of(programs.of(side), plan, side == 0 ? base_program_preset : other_program_preset);
+      RunHeader header = run_header(programs.of(side), plan, side == 0 ? base_program_preset : other_program_preset);
       header.environment.app_version = programs.build(side);
       runs_.push_back(store_.begin_run(header));
       words_.push_back(side_argument(side));
@@ -281,7 +281,7 @@ class Rounds {
  private:
   /// Prints a row of the table of interim analyses to stderr.
   void print_progress(const ComparisonView& view) {
-    if (!options_.result.for_people()) return;
+    if (!options_.result.is_text_output()) return;
     const auto row = [](const std::array<std::string, 6>& cells) {
       std::string line;
       for (const std::string& cell : cells) line += pad_to_width(cell, line.empty() ? 6 : 10, true);
@@ -298,7 +298,7 @@ class Rounds {
     plan_.rounds = {.count = device.info().simulated ? 1 : options_.rounds, .seed = seed};
     plan_.looks = analysis::analysis_rounds(static_cast<std::size_t>(plan_.rounds.count));
   }
-  [[nodiscard]] RunHeader header_of(const Device& device, const SweepPlan& plan, std::string_view preset) const {
+  [[nodiscard]] RunHeader run_header(const Device& device, const SweepPlan& plan, std::string_view preset) const {
     return {.device = device.info(),
             .environment = device.environment(),
             .preset = std::string(preset),
@@ -375,8 +375,8 @@ void load_kernels_of_sides(AbOptions& options) {
       if (!word.starts_with(key)) continue;
       const std::string file = word.substr(key.size());
       if (!names.contains(file)) {
-        require_exists(file);
-        const auto name = user::load_version(file);
+        require_path_exists(file);
+        const auto name = user::load_kernel_version(file);
         if (!name) throw CommandError(ExitCode::usage, name.error());
         names[file] = *name;
       }
@@ -434,7 +434,7 @@ Action add_ab(CLI::App& command, Arguments arguments) {
       command.add_option("--candidate", options->sides[1], "Axes of the candidate, like --baseline")->type_name("AXIS");
   const CLI::Validator program_there(
       [](const std::string& file) {
-        require_exists(file);
+        require_path_exists(file);
         return std::string();
       },
       "");
@@ -464,10 +464,10 @@ Action add_ab(CLI::App& command, Arguments arguments) {
       ->check(CLI::Range(1, 10'000))
       ->capture_default_str();
   command.add_option("--timeout", options->timeout_seconds, "Total time limit in seconds")
-      ->check(number_within(0.001, 86400.0))
+      ->check(number_in_range(0.001, 86400.0))
       ->capture_default_str();
   command.add_option("--margin", options->margin_percent, "Smallest change in percent that counts")
-      ->check(number_within(0.01, 50))
+      ->check(number_in_range(0.01, 50))
       ->capture_default_str();
   command
       .add_option("--cache-control", options->cache_control,

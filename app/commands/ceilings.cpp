@@ -40,8 +40,8 @@ struct CeilingsOptions {
 void print_ceilings(std::span<const Ceiling> ceilings, Output& out) {
   const analysis::DatedCeilings all{"", "", {ceilings.begin(), ceilings.end()}};
   analysis::Table table =
-      out.for_people() ? analysis::ceiling_table(ceiling_rows(ceilings)) : analysis::ceiling_data({&all, 1});
-  if (out.for_people()) table.drop_empty_columns();
+      out.is_text_output() ? analysis::ceiling_table(ceiling_rows(ceilings)) : analysis::ceiling_data({&all, 1});
+  if (out.is_text_output()) table.drop_empty_columns();
   for (const char* whose : {"device_uuid", "measured_at"}) table.drop(whose);
   out.table(table);
 }
@@ -51,7 +51,7 @@ void print_remarks(const std::vector<Message>& remarks, Output& out, Reporter* r
   for (const Message& remark : remarks) {
     if (reporter != nullptr) {
       reporter->report(LogEvent{"warning", text(remark)});
-    } else if (out.for_people()) {
+    } else if (out.is_text_output()) {
       out.line(text(remark));
     } else {
       spdlog::warn("{}", text(remark));
@@ -135,7 +135,7 @@ ExitCode kept(CeilingsOptions& options) {
                        options.file);
   }
   Output& out = options.output;
-  if (!out.for_people()) {
+  if (!out.is_text_output()) {
     std::vector<analysis::DatedCeilings> all;
     all.reserve(sets.size() + never_measured.size());
     for (const StoredCeilings& set : sets) all.push_back({set.device_uuid, set.measured_at, set.ceilings});
@@ -196,7 +196,7 @@ Action add_ceilings(CLI::App& command) {
                     "Print progress as JSON lines; \"cancel\" on stdin, or its end, stops after the current kernel")
           ->needs(output);
   options->output.add_to(command, Output::tables, Output::File::no);
-  options->output.exclude(jsonl);
+  options->output.exclude_option(jsonl);
   return [options, rounds] {
     options->rounds_given = rounds->count() > 0;
     if (options->file.empty()) {

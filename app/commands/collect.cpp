@@ -63,7 +63,7 @@ void print_plan(const PlannedRun& planned, const DeviceInfo& device, std::int64_
   append(columns, point_columns(known_algorithms()));
   append(columns, {{"cache"}, number_column("memory_bytes"), {"expected"}});
   TableRows rows;
-  const bool people = out.for_people();
+  const bool people = out.is_text_output();
   for (const std::size_t i : planned.places) {
     throw_if_cancelled(cancel, reporter);
     const PointSpec& point = planned.plan->points[i];
@@ -168,7 +168,7 @@ std::uint64_t new_order_seed() {
 
 /// Returns the places of --shard and the run's header. Throws CommandError (usage).
 PlannedRun planned_run(const CollectOptions& options, const OpenedDevice& opened, const SweepPlan& plan, int rounds) {
-  PlannedRun planned{.plan = &plan, .places = PointIndices(plan.points.size()), .header = header_of(options, opened)};
+  PlannedRun planned{.plan = &plan, .places = PointIndices(plan.points.size()), .header = run_header(options, opened)};
   std::iota(planned.places.begin(), planned.places.end(), std::size_t{0});
   RunHeader& header = planned.header;
   const DeviceInfo& device = header.device;
@@ -355,7 +355,7 @@ ExitCode collect(CollectCommand& command) {
 
 }  // namespace
 
-RunHeader header_of(const CollectOptions& options, const OpenedDevice& opened) {
+RunHeader run_header(const CollectOptions& options, const OpenedDevice& opened) {
   RunHeader header{.device = opened.device->info(),
                    .environment = opened.device->environment(),
                    .preset = {},
@@ -408,7 +408,7 @@ Action add_collect(CLI::App& command, Arguments arguments) {
       ->capture_default_str();
   command
       .add_option("--max-noise", options->measure.options.max_noise, "Take samples until IQR / median is below this")
-      ->check(number_within(1e-6, 10.0))
+      ->check(number_in_range(1e-6, 10.0))
       ->capture_default_str();
   command
       .add_option("--rounds", options->plan.rounds,
@@ -416,7 +416,7 @@ Action add_collect(CLI::App& command, Arguments arguments) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   command.add_option("--timeout", given->timeout_seconds, "Time limit per point in seconds")
-      ->check(number_within(0.001, 86400.0))
+      ->check(number_in_range(0.001, 86400.0))
       ->capture_default_str();
   command.add_flag("--keep-sources", options->measure.options.keep_sources,
                    "Store the sources of user-defined kernels, not only their digests");
@@ -443,8 +443,8 @@ Action add_collect(CLI::App& command, Arguments arguments) {
   }
   command.add_flag("-q,--quiet", given->quiet, "No progress output");
   options->to.result.add_to(command, Output::tables, Output::File::no);
-  options->to.result.exclude(jsonl);
-  options->to.result.exclude(serve);
+  options->to.result.exclude_option(jsonl);
+  options->to.result.exclude_option(serve);
   return [given] {
     require_measurement_name(given->options.to.file);
     return given->options.to.result.run([&] { return collect(*given); });

@@ -68,7 +68,7 @@ void resolve_counters(Measurement& measure, const Device& device, Reporter& repo
 [[nodiscard]] std::string counters_text(const Device&, const Measurement&);
 
 /// Header of the run, without preset and plan.
-[[nodiscard]] RunHeader header_of(const CollectOptions&, const OpenedDevice&);
+[[nodiscard]] RunHeader run_header(const CollectOptions&, const OpenedDevice&);
 
 /// Returns the file of -o; with --resume and without -o, the preset's newest file that has a run of this plan on one of
 /// these devices (UUIDs); else a new file.
@@ -96,7 +96,7 @@ void throw_if_cancelled(const CancelToken& cancel, Reporter& reporter);
 class ProgressThrottle {
  public:
   /// Returns whether an event is due; always true for the last one.
-  [[nodiscard]] bool due(bool last);
+  [[nodiscard]] bool is_due(bool last);
   [[nodiscard]] double elapsed_s() const;
 
  private:

@@ -75,7 +75,7 @@ ExitCode finish_lost_run(RunStore& store, std::int64_t run, int losses, const st
   fail_interrupted({store.file(), *std::ranges::find(runs, run, &RunSummary::id)}, why, reporter);
 }
 
-bool ProgressThrottle::due(bool last) {
+bool ProgressThrottle::is_due(bool last) {
   const Clock::time_point now = Clock::now();
   if (!last && now - last_ < std::chrono::milliseconds(250)) return false;
   last_ = now;
@@ -217,7 +217,7 @@ class Collection {
 
   [[nodiscard]] SupervisedPlan supervised() const {
     SupervisedPlan supervised{
-        .plan = &recording_.plan(), .rounds = recording_.rounds(), .done = recording_.done_before()};
+        .plan = &recording_.plan(), .rounds = recording_.rounds(), .done = recording_.previous_progress()};
     if (!several()) {  // in plan order
       supervised.groups = {recording_.places()};
       return supervised;
@@ -275,7 +275,7 @@ class Collection {
     std::size_t done = recording_.skipped();
     for (const std::size_t points : by_worker_) done += points;
     done = std::min(done, recording_.total());  // points restarted on another worker are counted twice
-    if (!pace_.due(done >= recording_.total())) return;
+    if (!pace_.is_due(done >= recording_.total())) return;
     const std::optional<double> alone = estimator_.remaining_seconds();
     const auto at_work = static_cast<double>(words_.size() - std::min(gone_, words_.size() - 1));
     reporter_.report(ProgressEvent{.done = done,

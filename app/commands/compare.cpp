@@ -103,7 +103,7 @@ Action add_compare(CLI::App& command) {
           if (word.size() > 1 && word.back() == '%') word.pop_back();
           return word;
         })
-        ->check(number_within(least, most));
+        ->check(number_in_range(least, most));
   };
   percent("--margin", options->margin_percent,
           "Smallest change in percent that counts (default: 1 for interleaved sides, else 1.5)", 0.01, 50);

@@ -67,7 +67,7 @@ struct Recordings {
 void add_rounds(const PointRecord& record, RecordedRounds& recorded) {
   if (!analysis::has_values(record.disposition)) return;
   analysis::SideRounds& rounds = recorded[canonical_text(record.spec)];
-  each_round(record, [&](int, std::span<const KernelRecord> kernels, const std::optional<ClockReading>& clocks) {
+  for_each_round(record, [&](int, std::span<const KernelRecord> kernels, const std::optional<ClockReading>& clocks) {
     const auto all = std::ranges::find(kernels, "all", &KernelRecord::kernel);
     if (all == kernels.end()) return;
     const auto times = summarize(all->samples_ns);
@@ -236,7 +236,7 @@ Action add_doctor(CLI::App& command) {
     command.get_option(name)->needs(noise);
   }
   command.get_option("--strict")->excludes(noise);
-  options->output.exclude(noise);
+  options->output.exclude_option(noise);
   return [options] {
     if (options->noise) {
       require_measurement_name(options->measured.output);

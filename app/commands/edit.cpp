@@ -68,7 +68,7 @@ void print_annotations(const std::vector<EditedRun>& runs, Output& out) {
     const RunAnnotations& annotations = run.annotations;
     rows.push_back({fmt::to_string(run.run), annotations.name, fmt::format("{}", fmt::join(annotations.tags, " ")),
                     flag(annotations.hidden), flag(annotations.deleted),
-                    out.for_people() ? one_line(annotations.note) : annotations.note, run.uid});
+                    out.is_text_output() ? one_line(annotations.note) : annotations.note, run.uid});
   }
   out.table(text_table({number_column("run"), {"name"}, {"tags"}, {"hidden"}, {"deleted"}, {"note"}, {"uid"}},
                        std::move(rows)));
@@ -105,7 +105,7 @@ ExitCode edit(EditOptions& options) {
   }
   RunStore store = RunStore::open(options.file, RunStore::Mode::collect);
   const std::vector<EditedRun> changed = store.edit(runs, wanted);
-  if (changed.empty() && options.output.for_people()) {
+  if (changed.empty() && options.output.is_text_output()) {
     options.output.line(format_text("{}: nothing to change", printable(options.file)));
   } else {
     print_annotations(changed, options.output);

@@ -96,7 +96,7 @@ ExitCode print_document(const std::string& topic) {
   const auto found = std::ranges::find(all, topic, topic_of);
   if (found == all.end()) {
     throw CommandError(ExitCode::usage, "{} (for a command's options: `attnscope COMMAND --help`)",
-                       unknown_name("topic", topic, topics()));
+                       unknown_name_message("topic", topic, topics()));
   }
   std::cout << body_of(*found);
   return ExitCode::ok;

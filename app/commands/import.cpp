@@ -145,7 +145,7 @@ std::vector<GivenField> given_fields(const ImportOptions& options) {
     const std::string& value = axis.values.front();
     const std::size_t by = value.find('x');
     const auto kind = std::ranges::find(kinds, axis.name, &AxisDef::name);
-    const bool is_tile = kind != kinds.end() && kind->sets == AxisDef::Sets::tile;
+    const bool is_tile = kind != kinds.end() && kind->sets == AxisDef::AxisTarget::tile;
     if (is_tile && by != std::string::npos) {
       given.push_back({"br", value.substr(0, by)});
       given.push_back({"bc", value.substr(by + 1)});

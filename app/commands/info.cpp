@@ -195,12 +195,12 @@ ExitCode info(InfoOptions& options) {
                     planned(run), fmt::to_string(chosen ? seen[run.id].points() : run.points),
                     dispositions(seen[run.id]), contents(seen[run.id]),
                     fmt::format("{}", fmt::join(run.annotations.tags, " ")),
-                    options.output.for_people() ? one_line(run.annotations.note) : run.annotations.note,
+                    options.output.is_text_output() ? one_line(run.annotations.note) : run.annotations.note,
                     run.environment.app_version, run.environment.driver_version, run.environment.cupti_version});
   }
   Output& out = options.output;
-  if (out.for_people()) print_file_summary(store, runs, seen, out);
-  if (!out.for_people() || !runs.empty()) {
+  if (out.is_text_output()) print_file_summary(store, runs, seen, out);
+  if (!out.is_text_output() || !runs.empty()) {
     out.table(text_table({number_column("run"),
                           {"name"},
                           {"preset"},
@@ -226,7 +226,7 @@ ExitCode info(InfoOptions& options) {
   const std::vector<InvalidRow> skipped = store.invalid_rows();
   // CSV and JSON do not contain damaged rows; they go to stderr.
   const auto tell = [&](const std::string& words) {
-    if (out.for_people()) return out.line(words);
+    if (out.is_text_output()) return out.line(words);
     std::cerr << words << '\n';
   };
   if (!skipped.empty()) out.blank_line();

@@ -99,7 +99,7 @@ ExitCode build(BuildOptions& options) {
     spilled += report.spill_store_bytes + report.spill_load_bytes > 0 ? 1U : 0U;
     const auto figure = [&](std::int64_t value) { return report.compiled ? fmt::to_string(value) : std::string(); };
     const auto size = [&](std::int64_t bytes) {
-      return options.output.for_people() && report.compiled ? text(Capacity(bytes)) : figure(bytes);
+      return options.output.is_text_output() && report.compiled ? text(Capacity(bytes)) : figure(bytes);
     };
     rows.push_back({report.kernel, figure(report.registers), size(report.static_shared_bytes),
                     size(report.dynamic_shared_bytes), size(report.local_bytes), size(report.spill_store_bytes),
@@ -116,7 +116,7 @@ ExitCode build(BuildOptions& options) {
                                         number_column("spill_load_bytes"),
                                         {"cached"},
                                         {"error"}};
-  if (options.output.for_people()) title_sizes(columns);
+  if (options.output.is_text_output()) strip_byte_suffixes(columns);
   options.output.table(text_table(std::move(columns), std::move(rows)));
   const std::string cache = options.cache.empty() ? default_cubin_cache().string() : options.cache;
   spdlog::info("{}",

@@ -105,7 +105,7 @@ Action add_launch(CLI::App& command) {
       ->check(CLI::IsMember({"all", "none"}))
       ->capture_default_str();
   command.add_option("--timeout", options->timeout_seconds, "Time limit per launch in seconds")
-      ->check(number_within(0.001, 86400.0))
+      ->check(number_in_range(0.001, 86400.0))
       ->capture_default_str();
   return [options] { return launch(*options); };
 }

@@ -38,8 +38,8 @@ struct LessonOptions {
   std::string answers;
   bool force = false;
 
-  [[nodiscard]] OutputFile::Existing existing() const {
-    return force ? OutputFile::Existing::any : OutputFile::Existing::same_kind;
+  [[nodiscard]] OutputFile::ExistingFile existing() const {
+    return force ? OutputFile::ExistingFile::any : OutputFile::ExistingFile::same_kind;
   }
 };
 
@@ -106,7 +106,7 @@ Action add_lesson(CLI::App& command) {
       ->type_name("FOLDER")
       ->required();
   add_language_option(write, options->language, "Language of index.html");
-  write.add_option("--seed", options->seed, "Number that varies N and d in the exercises")->check(whole_number_from(1));
+  write.add_option("--seed", options->seed, "Number that varies N and d in the exercises")->check(integer_at_least(1));
   write
       .add_option("--texts", options->texts,
                   "Folder with texts that replace built-in ones (default: $XDG_DATA_HOME/attnscope/lesson)")

@@ -24,7 +24,7 @@ struct MergeOptions {
 ExitCode merge(const MergeOptions& options) {
   try {
     const MergeReport report = merge_files({options.files.begin(), options.files.end()}, options.target,
-                                           options.skip_damaged ? OnDamaged::skip : OnDamaged::refuse);
+                                           options.skip_damaged ? DamagedFilePolicy::skip : DamagedFilePolicy::refuse);
     std::cout << format_text("{}: {}, {}", printable(options.target), runs_text(report.runs),
                              points_text(report.points))
               << '\n';

@@ -75,9 +75,9 @@ std::vector<std::string> time_texts(const analysis::ModelRow& row, bool people) 
   if (people) return {text(Nanoseconds(*row.predicted_ns)), text(analysis::bound_text(light))};
   const auto bound = light.bound();
   std::vector<std::string> fields{number(*row.predicted_ns), number(time.clock_hz),
-                                  bound             ? std::string(to_string(*bound))
-                                  : light.starved() ? "empty SMs"
-                                                    : "latency and issue"};
+                                  bound                     ? std::string(to_string(*bound))
+                                  : light.is_grid_limited() ? "empty SMs"
+                                                            : "latency and issue"};
   for (const GpuUnit unit : gpu_units) fields.push_back(number(100 * light.of(unit)));
   append(fields, {number(time.launch_ns), number(time.idle_ns), fmt::to_string(time.empty_sms)});
   return fields;
@@ -106,7 +106,7 @@ ExitCode model(ModelOptions& options) {
   }
   const SweepPlan plan = options.sweep.plan(limits);
   Output& out = options.output;
-  const bool people = out.for_people();
+  const bool people = out.is_text_output();
   const auto bytes = [&](double value) { return people ? text(Bytes(value)) : fmt::format("{:.0f}", value); };
   const auto integer = [&](std::int64_t value) { return bytes(static_cast<double>(value)); };
 
@@ -129,7 +129,7 @@ ExitCode model(ModelOptions& options) {
   append(columns, {{"reason"}});
   if (!people) append(columns, {{"dram_rate"}, {"l2_rate"}});
   if (!people && shared) append(columns, {{"link_rate"}});
-  if (people) title_sizes(columns);
+  if (people) strip_byte_suffixes(columns);
   TableRows rows;
   for (const PointSpec& point : plan.points) {
     const AttentionProblem& problem = point.problem;
@@ -294,8 +294,8 @@ ExitCode model_against(ModelOptions& options) {
     spdlog::warn("{}", format_text("{} could not be simulated, the first is {}: {}", points_text(left.points),
                                    left.first, left.reason));
   }
-  analysis::Table table = analysis::error_table(analysis::prediction_errors(pairs), out.for_people());
-  if (out.for_people()) {
+  analysis::Table table = analysis::error_table(analysis::prediction_errors(pairs), out.is_text_output());
+  if (out.is_text_output()) {
     out.line(format_text("{} of {}, simulated on {}", points_text(pairs.size()),
                          printable(fmt::format("{}", fmt::join(options.against, ", "))), devices));
     out.line(text(msg::terminal::error_definition{}));

@@ -146,7 +146,7 @@ ExitCode report_on(ReportOptions options) {
   const report::Input input = report_input(std::move(loaded), program_version(), options.filter, all);
   const Result<report::Document, Message> document = report::make_report(input, options.request);
   if (!document.ok()) throw CommandError(ExitCode::error, document.error());
-  write_report(*document, output, options.force ? OutputFile::Existing::any : OutputFile::Existing::same_kind);
+  write_report(*document, output, options.force ? OutputFile::ExistingFile::any : OutputFile::ExistingFile::same_kind);
   for (const std::string& warning : document->warnings) {
     spdlog::warn("{}", printable(warning));
     if (code == ExitCode::ok) code = ExitCode::partial;

@@ -53,7 +53,7 @@ ExitCode law(ResultOptions& options) {
                        fmt::join(files, ", "));
   }
   Output& out = options.output;
-  if (!out.for_people()) {
+  if (!out.is_text_output()) {
     out.table(analysis::law_data(loaded.table, report.families, loaded.files));
     return loaded.code;
   }
@@ -111,7 +111,7 @@ ExitCode paper(ResultOptions& options) {
                   "on {} ({}), {}",
                   run.id, printable(run.device_name), to_string(run.provenance), printable(run.started_at)));
   out.blank_line();
-  out.table(analysis::paper_rows_table(table, compared, out.for_people()));
+  out.table(analysis::paper_rows_table(table, compared, out.is_text_output()));
   const ExitCode code = log_skipped_rows(store, ExitCode::ok);
   out.blank_line();
   if (compared.left.empty()) out.line("Fig. 2 left is missing: no point of this run has its problem with both passes.");
@@ -137,10 +137,11 @@ ExitCode gpus(ResultOptions& options) {
                        "{} has no multi-GPU point (record them with `attnscope collect --preset gpus`)",
                        fmt::join(options.files, ", "));
   }
-  const analysis::Table table = analysis::sharing_table(loaded.table, std::move(points), options.output.for_people());
+  const analysis::Table table =
+      analysis::sharing_table(loaded.table, std::move(points), options.output.is_text_output());
   Output& out = options.output;
   out.table(table);
-  if (!out.for_people()) return loaded.code;
+  if (!out.is_text_output()) return loaded.code;
   out.blank_line();
   print_column_help(table, out);
   return loaded.code;

@@ -164,13 +164,13 @@ class Session {
       if (request) {
         if (std::exchange(idle_, false)) store_.reopen_run(run_);
         measure(*std::move(request));
-      } else if (queue_.drained()) {
+      } else if (queue_.is_drained()) {
         break;
       } else if (next_index_ > 0 && !std::exchange(idle_, true)) {
         // Completes the run while idle, so that other programs can read it and a killed session loses nothing.
         store_.finish_run(run_, StoredRunState::complete);
       }
-      if (lost_ && !cancel_.cancelled() && !queue_.drained()) {
+      if (lost_ && !cancel_.cancelled() && !queue_.is_drained()) {
         if (const auto code = restart()) return *code;
       }
     }
@@ -210,7 +210,7 @@ class Session {
       ++answered_;
       return progress();
     }
-    if (lost_ && !queue_.in_flight().cancelled()) return queue_.put_back(std::move(request));
+    if (lost_ && !queue_.in_flight().cancelled()) return queue_.requeue(std::move(request));
     queue_.mark_answered();
     const bool ends = cancel_.cancelled() || requests_dropped_;
     reporter_.report(CancelledEvent{request.id, ends ? "the session ended before the measurement" : Message()});
@@ -284,7 +284,7 @@ class Session {
 }  // namespace
 
 ExitCode serve(const CollectOptions& options, NamedWorker worker, Reporter& reporter, CancelToken& cancel) {
-  RunHeader header = header_of(options, worker.opened);
+  RunHeader header = run_header(options, worker.opened);
   header.preset = session_preset;
   header.plan_hash = new_session_hash();
   const std::filesystem::path file = choose_run_file(options.to, header, {header.device.uuid});

@@ -151,7 +151,7 @@ ExitCode serve(const WorkerCommandOptions& options) {
     throw;
   }
   WorkerLoop loop(*opened.device, [&](const Event& event) { lines.send(event); });
-  loop.introduce(program_version(), opened.simulation_reason);
+  loop.send_device_event(program_version(), opened.simulation_reason);
   Inbox inbox(lines, cancel);
   while (auto asked = inbox.next()) {
     loop.answer(asked->request, *asked->cancel);

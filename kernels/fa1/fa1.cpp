@@ -135,13 +135,13 @@ class Fa1Program final : public TileProgram {
     Walk walk;
     walk.last_k_tile.assign(static_cast<std::size_t>(grid.q_tiles()), -1);
     for (std::int64_t j = 0; j < grid.k_tiles(); ++j) {
-      const std::int64_t seen = grid.q_tiles_seen(j);
+      const std::int64_t seen = grid.visible_q_tiles(j);
       if (seen == 0) continue;
       walk.passes.push_back({j, walk.steps});
       walk.steps += 1 + seen;
     }
     for (std::int64_t i = 0; i < grid.q_tiles(); ++i) {
-      const std::int64_t seen = grid.k_tiles_seen(i);
+      const std::int64_t seen = grid.visible_k_tiles(i);
       if (seen == 0) {
         walk.empty_q_tiles.push_back(i);
       } else {
@@ -172,9 +172,9 @@ std::vector<OperandTraffic> forward_traffic(const AttentionProblem& p, const Til
   const std::int64_t passes = counts.query_rows_read;
   const std::int64_t accumulator_stores = rows + passes - counts.query_rows_touched;
   const Traffic keys{.l2_to_sm_bytes = columns.key_rows_touched * group_size(p) * row};
-  const std::int64_t numbers = numbers_of(p, tile).bytes_seen(p, runs.rows);
+  const std::int64_t numbers = numbers_of(p, tile).visible_tile_bytes(p, runs.rows);
   const Traffic statistics{.l2_to_sm_bytes = numbers,
-                           .sm_to_l2_bytes = numbers + cleared_row_numbers(p).bytes_once(p.instances())};
+                           .sm_to_l2_bytes = numbers + cleared_row_numbers(p).single_visit_bytes(p.instances())};
   return {{Tensor::q, {.l2_to_sm_bytes = passes * row}},
           {Tensor::k, keys},
           {Tensor::v, keys},
@@ -265,7 +265,7 @@ KernelModel forward_model(const AttentionProblem& p, const TileShape& tile, cons
   const BatchGrid grids(p, tile);
   const BatchRuns runs{.rows = grids.row_runs(), .columns = grids.column_runs()};
   const TileCounts counts = grids.counts(runs.rows);
-  const ColumnCounts columns = grids.columns_kv(runs.columns);
+  const ColumnCounts columns = grids.kv_columns(runs.columns);
   const int teams = team_count(device, p, tile);
   const int element = bytes_per_element(p.dtype);
   const int accumulator = accumulator_bytes(p.dtype);
@@ -325,8 +325,8 @@ class FlashAttention1 final : public TwoPassAlgorithm {
   }
   [[nodiscard]] std::optional<Refusal> refuse_forward(const AttentionProblem& p, const Config& config,
                                                       const DeviceLimits& device) const override {
-    if (auto refused = refuse_features("fa1", p, config.tile, features, true)) return refused;
-    return refuse_resources({needs(p, config.tile)}, device);
+    if (auto refused = check_features("fa1", p, config.tile, features, true)) return refused;
+    return check_resources({needs(p, config.tile)}, device);
   }
   [[nodiscard]] std::optional<Refusal> refuse_backward(const AttentionProblem& p, const Config& config,
                                                        const DeviceLimits& device) const override {

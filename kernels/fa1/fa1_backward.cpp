@@ -55,7 +55,7 @@ class Fa1BackwardProgram final : public TileProgram {
  public:
   Fa1BackwardProgram(const AttentionProblem& p, const TileShape& tile) : p_(p), tile_(tile), grids_(p, tile) {
     for (std::int64_t entry = 0; entry < (p_.mask.padded() ? p_.batch : 1); ++entry) {
-      walks_.push_back(make_walk(grids_.of_kv(entry * p_.heads_kv)));
+      walks_.push_back(make_walk(grids_.kv_grid(entry * p_.heads_kv)));
     }
   }
 
@@ -63,7 +63,7 @@ class Fa1BackwardProgram final : public TileProgram {
   [[nodiscard]] std::int64_t steps(std::int64_t kv) const override { return walk(kv).steps; }
 
   void visit(std::int64_t kv, std::int64_t step, std::vector<TileAccess>& out) const override {
-    const TileGrid& grid = grids_.of_kv(kv);
+    const TileGrid& grid = grids_.kv_grid(kv);
     const Walk& walk = this->walk(kv);
     const int element = bytes_per_element(p_.dtype);
     const std::int64_t group = group_size(p_);
@@ -126,7 +126,7 @@ class Fa1BackwardProgram final : public TileProgram {
   };
   static At at(const Walk& walk, const TileGrid& grid, std::int64_t step) {
     const std::int64_t j = std::ranges::upper_bound(walk.first_step, step) - walk.first_step.begin() - 1;
-    return {.k_tile = j, .inner = step - walk.first_step[static_cast<std::size_t>(j)], .seen = grid.q_tiles_seen(j)};
+    return {.k_tile = j, .inner = step - walk.first_step[static_cast<std::size_t>(j)], .seen = grid.visible_q_tiles(j)};
   }
   [[nodiscard]] std::int64_t q_tile(const TileGrid& grid, const At& at) const {
     const std::int64_t nth = (at.inner - 1) % at.seen;
@@ -139,10 +139,10 @@ class Fa1BackwardProgram final : public TileProgram {
     Walk walk;
     for (std::int64_t j = 0; j < grid.k_tiles(); ++j) {
       walk.first_step.push_back(walk.steps);
-      walk.steps += unit_steps(grid.q_tiles_seen(j));
+      walk.steps += unit_steps(grid.visible_q_tiles(j));
     }
     for (std::int64_t i = 0; i < grid.q_tiles(); ++i) {
-      const std::int64_t seen = grid.k_tiles_seen(i);
+      const std::int64_t seen = grid.visible_k_tiles(i);
       walk.last_k_tile.push_back(seen > 0 ? grid.nth_k_tile(i, seen - 1) : -1);
       if (seen == 0) walk.empty_q_tiles.push_back(i);
     }
@@ -172,7 +172,7 @@ std::vector<OperandTraffic> backward_traffic(const AttentionProblem& p, const Ti
   const std::int64_t accumulator_stores = rows + passes - counts.query_rows_touched;
   const Traffic keys{.l2_to_sm_bytes = columns.key_rows_touched * row};
   const Traffic queries{.l2_to_sm_bytes = passes * row};
-  const Traffic statistics{.l2_to_sm_bytes = numbers_of(p, tile).bytes_seen(p, runs.rows)};
+  const Traffic statistics{.l2_to_sm_bytes = numbers_of(p, tile).visible_tile_bytes(p, runs.rows)};
   const Traffic key_gradients{.sm_to_l2_bytes = p.kv_instances() * p.n_k * output};
   return {
       {Tensor::q, queries},
@@ -245,7 +245,7 @@ KernelModel model(const AttentionProblem& p, const TileShape& tile, const Device
   const BatchGrid grids(p, tile);
   const BatchRuns runs{.rows = grids.row_runs(), .columns = grids.column_runs()};
   const TileCounts counts = grids.counts(runs.rows);
-  const ColumnCounts columns = grids.columns_kv(runs.columns);
+  const ColumnCounts columns = grids.kv_columns(runs.columns);
   return kernel_model("bwd", p.kv_instances(), needs(p, tile), backward_traffic(p, tile, runs, counts, columns),
                       backward_flops(p), gradient_layout(p, tile, {"Q", "dO", "O"}, "m, l"),
                       backward_work(p, tile, runs, counts, columns, device), backward_timing);
@@ -262,8 +262,8 @@ KernelLaunch launch(const AttentionProblem& p, const TileShape& tile, const Devi
 }
 
 std::optional<Refusal> refusal(const AttentionProblem& p, const TileShape& tile, const DeviceLimits& device) {
-  if (auto refused = refuse_features("fa1 bwd", p, tile, features, true)) return refused;
-  return refuse_resources({needs(p, tile)}, device);
+  if (auto refused = check_features("fa1 bwd", p, tile, features, true)) return refused;
+  return check_resources({needs(p, tile)}, device);
 }
 
 TileShape preferred_tile(const AttentionProblem& p) {

@@ -174,23 +174,23 @@ class FlashAttention2 final : public TwoPassAlgorithm {
   [[nodiscard]] std::optional<Refusal> refuse_forward(const AttentionProblem& p, const Config& config,
                                                       const DeviceLimits& device) const override {
     const TileShape& tile = config.tile;
-    if (auto refused = refuse_features("fa2", p, tile, features, true)) return refused;
+    if (auto refused = check_features("fa2", p, tile, features, true)) return refused;
     const int warps = numeric_knob(config, knob::warps);
     if (!fa2::supported_warps(tile.br, warps)) {
-      return shape_refusal(make_reason(
+      return make_shape_refusal(make_reason(
           "refusal.warps", "fa2 fwd: Br {} cannot be split over {} warps (use 16 or 32 query rows per warp).", tile.br,
           warps));
     }
-    if (auto refused = refuse_grid("fa2 fwd", TileGrid(p, tile).q_tiles() * p.instances())) return refused;
-    return refuse_resources({needs(p, config)}, device);
+    if (auto refused = check_grid_size("fa2 fwd", TileGrid(p, tile).q_tiles() * p.instances())) return refused;
+    return check_resources({needs(p, config)}, device);
   }
 
   [[nodiscard]] std::optional<Refusal> refuse_backward(const AttentionProblem& p, const Config& config,
                                                        const DeviceLimits& device) const override {
-    if (auto refused = refuse_knobs_except("fa2 bwd", config.knobs, {knob::raster})) return refused;
-    if (auto refused = refuse_features("fa2 bwd", p, config.tile, backward_features, true)) return refused;
+    if (auto refused = check_knobs_except("fa2 bwd", config.knobs, {knob::raster})) return refused;
+    if (auto refused = check_features("fa2 bwd", p, config.tile, backward_features, true)) return refused;
     if (auto refused = key_stationary::refuse_grids("fa2", p, config.tile)) return refused;
-    return refuse_resources({backward_needs(p, config.tile)}, device);
+    return check_resources({backward_needs(p, config.tile)}, device);
   }
 
   [[nodiscard]] std::vector<KernelModel> forward_kernels(const AttentionProblem& p, const Config& config,

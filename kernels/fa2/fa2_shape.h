@@ -55,7 +55,7 @@ constexpr int chunk_columns(int br, int bc, int d, int warps = 0, bool dropout =
 /// fragments and, up to d 64, for addresses of the unrolled copies of a K or V tile (at most eight 16-byte pieces per
 /// thread), where a narrower last chunk costs nothing more. If the copies are not unrolled, window bounds cost some
 /// (`has_window`; also for a causal mask).
-constexpr int registers_ahead(int br, int bc, int d, int chunk, int warps, bool has_window) {
+constexpr int prefetch_registers(int br, int bc, int d, int chunk, int warps, bool has_window) {
   const bool two = rows_per_warp(br, d, warps) == 32;
   const int last_chunk = bc % chunk > 0 ? 16 : 0;
   if (d > 64) {
@@ -77,7 +77,7 @@ constexpr int register_estimate(int br, int bc, int d, int warps = 0, bool dropo
   if (dropout || least >= limit) {
     return least;
   }
-  const int taken = least + registers_ahead(br, bc, d, chunk, warps, has_window);
+  const int taken = least + prefetch_registers(br, bc, d, chunk, warps, has_window);
   return taken < limit ? taken : limit;
 }
 

@@ -164,7 +164,7 @@ class QuantizeProgram final : public TileProgram {
     }
     const TileAccess stored{
         matrix_.to, Access::store, instance, first, rows(block), 0, p_.d, bytes_per_element(p_.dtype)};
-    out.push_back(matrix_.transposed() ? stored.with_boxes(static_cast<int>(matrix_.block_rows)) : stored);
+    out.push_back(matrix_.transposed() ? stored.with_tma_boxes(static_cast<int>(matrix_.block_rows)) : stored);
     out.push_back(
         {matrix_.scale, Access::store, instance, first / matrix_.block_rows, 1, 0, 1, static_cast<int>(sector_bytes)});
   }
@@ -226,42 +226,43 @@ std::vector<KernelLaunch> quantize_launches(const AttentionProblem& p, bool rota
 // --- forward ---
 
 /// Rejects knobs that need 8-bit operands, and problems that the 8-bit kernel does not support.
-std::optional<Refusal> refuse_operands(const AttentionProblem& p, const Config& config) {
+std::optional<Refusal> check_operands(const AttentionProblem& p, const Config& config) {
   if (!is_fp8(p)) {
     for (const std::string_view each : {knob::rotation, knob::quantising}) {
       if (!config.knobs.named_value(each).empty())
-        return shape_refusal(make_reason("refusal.only_8_bit", "The knob {} requires dtype fp8.", each));
+        return make_shape_refusal(make_reason("refusal.only_8_bit", "The knob {} requires dtype fp8.", each));
     }
     return std::nullopt;
   }
   if (fa3::supported_8_bit_head_dim(static_cast<int>(p.d))) {
-    return refuse_features("fa3 fp8", p, config.tile, fp8_features, true);
+    return check_features("fa3 fp8", p, config.tile, fp8_features, true);
   }
-  return shape_refusal(make_reason("refusal.kernel_head_dim", "fa3 fp8 does not support d {} (use 64 or 128).", p.d));
+  return make_shape_refusal(
+      make_reason("refusal.kernel_head_dim", "fa3 fp8 does not support d {} (use 64 or 128).", p.d));
 }
 
 /// Reason why the forward kernel does not support the tile on any device.
-std::optional<Refusal> refuse_tile(const AttentionProblem& p, const Config& config) {
+std::optional<Refusal> check_tile(const AttentionProblem& p, const Config& config) {
   const TileShape& tile = config.tile;
   if (is_fp8(p) && tile != fp8_tile) {
-    return shape_refusal(
+    return make_shape_refusal(
         make_reason("refusal.only_tile", "fa3 fp8 supports only tile {}, not {}.", describe(fp8_tile), describe(tile)));
   }
   if (!fa3::supported_rows(tile.br)) {
-    return shape_refusal(
+    return make_shape_refusal(
         make_reason("refusal.warpgroup_rows", "fa3 fwd does not support Br {} (use 64, 128 or 192).", tile.br));
   }
-  if (auto refused = refuse_above_limit("Bc", tile.bc, fa3::max_keys, "fa3 fwd processes at most 256 keys at a time"))
+  if (auto refused = check_upper_limit("Bc", tile.bc, fa3::max_keys, "fa3 fwd processes at most 256 keys at a time"))
     return refused;
-  if (auto refused = refuse_above_limit("stages", numeric_knob(config, knob::stages), fa3::max_kv_stages,
-                                        "fa3 fwd has at most 3 buffers of K and V"))
+  if (auto refused = check_upper_limit("stages", numeric_knob(config, knob::stages), fa3::max_kv_stages,
+                                       "fa3 fwd has at most 3 buffers of K and V"))
     return refused;
   return std::nullopt;
 }
 
 /// Returns Cause::registers if a consumer thread needs more registers than it has after setmaxnreg (more than its share
 /// at launch).
-std::optional<Refusal> refuse_registers(const AttentionProblem& p, const TileShape& tile) {
+std::optional<Refusal> check_registers(const AttentionProblem& p, const TileShape& tile) {
   const int d = static_cast<int>(p.d);
   const int registers = fa3::register_estimate(tile.bc, d, bytes_per_element(p.dtype));
   if (registers > fa3::consumer_registers(tile.br, bytes_per_element(p.dtype))) {
@@ -404,15 +405,16 @@ key_stationary::Kernels backward_kernel_set(const AttentionProblem& p, const Til
 }
 
 std::optional<Refusal> refuse_backward_tile(const AttentionProblem& p, const TileShape& tile) {
-  if (auto refused = refuse_features("fa3 bwd", p, tile, backward_features, true)) return refused;
+  if (auto refused = check_features("fa3 bwd", p, tile, backward_features, true)) return refused;
   const TileShape own = backward_tile(p);
   const int d = static_cast<int>(p.d);
   if (!fa3_backward::supported_tile(own.br, own.bc, d)) {
-    return shape_refusal(make_reason("refusal.kernel_head_dim", "fa3 bwd does not support d {} (use 64 or 128).", p.d));
+    return make_shape_refusal(
+        make_reason("refusal.kernel_head_dim", "fa3 bwd does not support d {} (use 64 or 128).", p.d));
   }
   if (!fa3_backward::supported_tile(tile.br, tile.bc, d)) {
-    return shape_refusal(make_reason("refusal.kernel_tile", "fa3 bwd supports only tile {} at d {}, not {}.",
-                                     describe(own), p.d, describe(tile)));
+    return make_shape_refusal(make_reason("refusal.kernel_tile", "fa3 bwd supports only tile {} at d {}, not {}.",
+                                          describe(own), p.d, describe(tile)));
   }
   return key_stationary::refuse_grids("fa3", p, tile);
 }
@@ -451,7 +453,7 @@ class FlashAttention3 final : public TwoPassAlgorithm {
     const TileShape best{.br = tile_side_for_mask(p, preferred.br, 64), .bc = tile_side_for_mask(p, preferred.bc)};
     // With fewer rows, consumers get fewer registers; if O fills them, use fewer keys.
     TileShape tile = best;
-    while (refuse_registers(p, tile) && tile.bc > 16) tile.bc = tile_side_for_mask(p, tile.bc - 16);
+    while (check_registers(p, tile) && tile.bc > 16) tile.bc = tile_side_for_mask(p, tile.bc - 16);
     return refusal(p, tile, device) ? best : tile;
   }
 
@@ -459,23 +461,23 @@ class FlashAttention3 final : public TwoPassAlgorithm {
   [[nodiscard]] std::optional<Refusal> refuse_forward(const AttentionProblem& p, const Config& config,
                                                       const DeviceLimits& device) const override {
     const TileShape& tile = config.tile;
-    if (auto refused = refuse_operands(p, config)) return refused;
-    if (auto refused = refuse_features("fa3", p, tile, features, true)) return refused;
-    if (auto refused = refuse_tile(p, config)) return refused;
-    if (auto refused = refuse_grid("fa3 fwd", TileGrid(p, tile).q_tiles() * p.instances())) return refused;
+    if (auto refused = check_operands(p, config)) return refused;
+    if (auto refused = check_features("fa3", p, tile, features, true)) return refused;
+    if (auto refused = check_tile(p, config)) return refused;
+    if (auto refused = check_grid_size("fa3 fwd", TileGrid(p, tile).q_tiles() * p.instances())) return refused;
     if (auto refused = refuse_architecture(device)) return refused;
-    if (auto refused = refuse_registers(p, tile)) return refused;
-    return refuse_resources({needs(p, config)}, device);
+    if (auto refused = check_registers(p, tile)) return refused;
+    return check_resources({needs(p, config)}, device);
   }
 
   [[nodiscard]] std::optional<Refusal> refuse_backward(const AttentionProblem& p, const Config& config,
                                                        const DeviceLimits& device) const override {
-    if (auto refused = refuse_operands(p, config)) return refused;
-    if (auto refused = refuse_knobs_except("fa3 bwd", config.knobs, {})) return refused;
+    if (auto refused = check_operands(p, config)) return refused;
+    if (auto refused = check_knobs_except("fa3 bwd", config.knobs, {})) return refused;
     if (auto refused = refuse_backward_tile(p, config.tile)) return refused;
     // A device without wgmma is rejected for that reason first.
     if (auto refused = refuse_forward_pass(p, config, device)) return refused;
-    return refuse_resources({backward_needs(p, config.tile)}, device);
+    return check_resources({backward_needs(p, config.tile)}, device);
   }
 
   [[nodiscard]] std::vector<KernelModel> forward_kernels(const AttentionProblem& p, const Config& config,

@@ -144,12 +144,12 @@ class LinearAttention final : public Algorithm {
 
   [[nodiscard]] std::optional<Refusal> refusal(const AttentionProblem& p, const Config& config,
                                                const DeviceLimits& device) const override {
-    if (auto refused = refuse_shape(p, config.tile, facts())) return refused;
-    if (auto refused = refuse_knobs(facts(), config.knobs)) return refused;
-    if (auto refused = refuse_features("linattn", p, config.tile, {}, false)) return refused;
+    if (auto refused = check_shape(p, config.tile, facts())) return refused;
+    if (auto refused = check_knobs(facts(), config.knobs)) return refused;
+    if (auto refused = check_features("linattn", p, config.tile, {}, false)) return refused;
     const ChunkGrid grid(p, config.tile);
-    if (auto refused = refuse_grid("linattn outputs", grid.row_tiles() * p.instances())) return refused;
-    return refuse_resources({states_needs(p, config.tile), outputs_needs(grid)}, device);
+    if (auto refused = check_grid_size("linattn outputs", grid.row_tiles() * p.instances())) return refused;
+    return check_resources({states_needs(p, config.tile), outputs_needs(grid)}, device);
   }
 
   [[nodiscard]] std::int64_t working_set_bytes(const AttentionProblem& p, const Config& config,

@@ -54,7 +54,7 @@ struct OutputRows {
     const int first = column + static_cast<int>(threadIdx.x) % 4 * 2;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const int end = seen_keys(first_row + half * 8, n_q, n_k, causal);
+      const int end = visible_key_count(first_row + half * 8, n_q, n_k, causal);
 #pragma unroll
       for (int n = 0; n < step / 8; ++n) {
         const float low = first + n * 8 < end ? s[0][n][half * 2] * scale : 0.0f;
@@ -89,8 +89,8 @@ extern "C" __global__ void __launch_bounds__(attnscope::linattn::block_threads, 
   const int tile_row = block % row_tiles * br;
   const long long query_row = static_cast<long long>(instance) * n_q + tile_row;
   const long long head = instance / group;
-  const int kept = state_keys(seen_keys(tile_row, n_q, n_k, causal), bc, causal);
-  const int end = seen_keys(min(n_q, tile_row + br) - 1, n_q, n_k, causal);
+  const int kept = state_keys(visible_key_count(tile_row, n_q, n_k, causal), bc, causal);
+  const int end = visible_key_count(min(n_q, tile_row + br) - 1, n_q, n_k, causal);
 
   const int thread = static_cast<int>(threadIdx.x);
   const int lane = thread % 32;

@@ -56,7 +56,7 @@ class ChunkGrid {
 
  private:
   [[nodiscard]] int visible_keys_of_row(std::int64_t row) const {
-    return seen_keys(static_cast<int>(row), static_cast<int>(p_.n_q), static_cast<int>(p_.n_k), causal());
+    return visible_key_count(static_cast<int>(row), static_cast<int>(p_.n_q), static_cast<int>(p_.n_k), causal());
   }
 
   AttentionProblem p_;

@@ -16,7 +16,7 @@ constexpr int step_keys(int bc) {
 }
 
 /// Number of leading keys that query row `row` sees. Causal masks are aligned at the bottom right.
-constexpr int seen_keys(int row, int n_q, int n_k, bool causal) {
+constexpr int visible_key_count(int row, int n_q, int n_k, bool causal) {
   const int seen = causal ? row - n_q + n_k + 1 : n_k;
   return seen < 0 ? 0 : seen < n_k ? seen : n_k;
 }

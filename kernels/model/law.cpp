@@ -5,12 +5,12 @@
 
 namespace attnscope {
 
-std::optional<std::int64_t> fixed_queries(const AttentionProblem& problem) {
+std::optional<std::int64_t> fixed_query_count(const AttentionProblem& problem) {
   return problem.n_q == problem.n_k ? std::nullopt : std::optional(problem.n_q);
 }
 
 AttentionProblem at_length(AttentionProblem problem, std::int64_t n) {
-  if (!fixed_queries(problem)) problem.n_q = n;
+  if (!fixed_query_count(problem)) problem.n_q = n;
   problem.n_k = n;
   return problem;
 }

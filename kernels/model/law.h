@@ -14,7 +14,7 @@
 namespace attnscope {
 
 /// Returns n_q if it differs from n_k, so that curves over N vary only n_k; empty if N is both.
-[[nodiscard]] std::optional<std::int64_t> fixed_queries(const AttentionProblem&);
+[[nodiscard]] std::optional<std::int64_t> fixed_query_count(const AttentionProblem&);
 /// The problem with n_k = n; also n_q = n unless n_q is fixed.
 [[nodiscard]] AttentionProblem at_length(AttentionProblem, std::int64_t n);
 

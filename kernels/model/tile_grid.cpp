@@ -159,11 +159,11 @@ std::int64_t TileGrid::nth_q_tile(std::int64_t j, std::int64_t n) const {
       [&](std::int64_t from, std::int64_t square) { return pattern_->nth_in_column(column, from, square); });
 }
 
-std::int64_t TileGrid::k_tiles_seen(std::int64_t i) const {
-  return k_tiles_seen(i, k_range(i));
+std::int64_t TileGrid::visible_k_tiles(std::int64_t i) const {
+  return visible_k_tiles(i, k_range(i));
 }
 
-std::int64_t TileGrid::k_tiles_seen(std::int64_t i, const TileRange& tiles) const {
+std::int64_t TileGrid::visible_k_tiles(std::int64_t i, const TileRange& tiles) const {
   if (!mask_.has_block_mask()) return tiles.last - tiles.first;
   const std::int64_t row = i * br_ / mask_.block_size;
   return count_visible_tiles(
@@ -171,7 +171,7 @@ std::int64_t TileGrid::k_tiles_seen(std::int64_t i, const TileRange& tiles) cons
       [&](std::int64_t first, std::int64_t last) { return pattern_->count_in_row(row, first, last); });
 }
 
-std::int64_t TileGrid::q_tiles_seen(std::int64_t j) const {
+std::int64_t TileGrid::visible_q_tiles(std::int64_t j) const {
   const std::int64_t first_tile = q_begin(j);
   const std::int64_t last_tile = q_end(j);
   if (!mask_.has_block_mask() || first_tile == last_tile) return last_tile - first_tile;
@@ -193,7 +193,7 @@ std::int64_t TileGrid::equal_column_count() const {
 
 TileRun TileGrid::row_run(std::int64_t i, std::int64_t tiles) const {
   const TileRange reach = k_range(i);
-  TileRun run{.tiles = tiles, .seen = k_tiles_seen(i, reach)};
+  TileRun run{.tiles = tiles, .seen = visible_k_tiles(i, reach)};
   if (!mask_.has_block_mask() || reach.first >= reach.last) return run;
   const std::int64_t first = reach.first * bc_ / mask_.block_size;
   const std::int64_t last = (reach.last - 1) * bc_ / mask_.block_size + 1;
@@ -203,7 +203,7 @@ TileRun TileGrid::row_run(std::int64_t i, std::int64_t tiles) const {
 }
 
 TileRun TileGrid::column_run(std::int64_t j, std::int64_t tiles) const {
-  TileRun run{.tiles = tiles, .seen = q_tiles_seen(j)};
+  TileRun run{.tiles = tiles, .seen = visible_q_tiles(j)};
   if (!mask_.has_block_mask()) return run;
   const std::int64_t first_tile = q_begin(j);
   const std::int64_t last_tile = q_end(j);
@@ -285,7 +285,7 @@ const TileGrid& BatchGrid::of(std::int64_t instance) const {
   return grids_.size() == 1 ? grids_.front() : grids_.at(static_cast<std::size_t>(instance / heads_q_));
 }
 
-const TileGrid& BatchGrid::of_kv(std::int64_t kv_instance) const {
+const TileGrid& BatchGrid::kv_grid(std::int64_t kv_instance) const {
   return grids_.size() == 1 ? grids_.front() : grids_.at(static_cast<std::size_t>(kv_instance / heads_kv_));
 }
 
@@ -317,7 +317,7 @@ TileCounts BatchGrid::counts(std::span<const std::vector<TileRun>> rows) const {
   return sum;
 }
 
-ColumnCounts BatchGrid::columns_kv(std::span<const std::vector<TileRun>> columns) const {
+ColumnCounts BatchGrid::kv_columns(std::span<const std::vector<TileRun>> columns) const {
   const std::int64_t times = heads_kv_ * (batch_ / std::ssize(grids_));
   ColumnCounts sum;
   for (std::size_t entry = 0; entry < grids_.size(); ++entry) {
@@ -343,7 +343,7 @@ std::int64_t RowValues::sectors(std::int64_t place, std::int64_t rows) const {
          (rest > 0 ? ceil_div(place + rest, values_per_sector) : 0);
 }
 
-std::int64_t RowValues::bytes(const Visits& visits, std::int64_t first, std::int64_t heads) const {
+std::int64_t RowValues::bytes(const VisitCounts& visits, std::int64_t first, std::int64_t heads) const {
   const std::int64_t last_rows = head_rows - (ceil_div(head_rows, tile_rows) - 1) * tile_rows;
   std::int64_t all = 0;
   // Every eighth head begins at the same index in its sector.
@@ -355,11 +355,12 @@ std::int64_t RowValues::bytes(const Visits& visits, std::int64_t first, std::int
   return all * sector_bytes;
 }
 
-std::int64_t RowValues::bytes_once(std::int64_t heads) const {
+std::int64_t RowValues::single_visit_bytes(std::int64_t heads) const {
   return bytes({.all = ceil_div(head_rows, tile_rows), .last = 1}, 0, heads);
 }
 
-std::int64_t RowValues::bytes_seen(const AttentionProblem& p, std::span<const std::vector<TileRun>> rows) const {
+std::int64_t RowValues::visible_tile_bytes(const AttentionProblem& p,
+                                           std::span<const std::vector<TileRun>> rows) const {
   const auto heads = p.instances() / std::ssize(rows);
   std::int64_t all = 0;
   for (std::size_t entry = 0; entry < rows.size(); ++entry) {

@@ -77,8 +77,8 @@ class TileGrid {
   /// The n-th visited tile, from 0, of a row or a column of the grid. Pre: n is below the number of visited tiles.
   [[nodiscard]] std::int64_t nth_k_tile(std::int64_t i, std::int64_t n) const;
   [[nodiscard]] std::int64_t nth_q_tile(std::int64_t j, std::int64_t n) const;
-  [[nodiscard]] std::int64_t k_tiles_seen(std::int64_t i) const;
-  [[nodiscard]] std::int64_t q_tiles_seen(std::int64_t j) const;
+  [[nodiscard]] std::int64_t visible_k_tiles(std::int64_t i) const;
+  [[nodiscard]] std::int64_t visible_q_tiles(std::int64_t j) const;
 
   /// Visited K tiles of each Q tile; adjacent runs may be equal. O(Tr) or less.
   [[nodiscard]] std::vector<TileRun> row_runs() const;
@@ -103,7 +103,7 @@ class TileGrid {
   [[nodiscard]] std::int64_t equal_column_count() const;
   /// Same, with k_range(i) passed by the caller.
   [[nodiscard]] bool visited(std::int64_t i, std::int64_t j, const TileRange&) const;
-  [[nodiscard]] std::int64_t k_tiles_seen(std::int64_t i, const TileRange&) const;
+  [[nodiscard]] std::int64_t visible_k_tiles(std::int64_t i, const TileRange&) const;
   [[nodiscard]] TileRun row_run(std::int64_t i, std::int64_t tiles) const;
   [[nodiscard]] TileRun column_run(std::int64_t j, std::int64_t tiles) const;
 
@@ -130,14 +130,14 @@ class BatchGrid {
 
   /// Grid of a query head's instance, batch entry x heads_q + head.
   [[nodiscard]] const TileGrid& of(std::int64_t instance) const;
-  [[nodiscard]] const TileGrid& of_kv(std::int64_t kv_instance) const;
+  [[nodiscard]] const TileGrid& kv_grid(std::int64_t kv_instance) const;
   /// TileGrid::row_runs() and column_runs() per batch entry; a single list if entries are equal.
   [[nodiscard]] std::vector<std::vector<TileRun>> row_runs() const;
   [[nodiscard]] std::vector<std::vector<TileRun>> column_runs() const;
   /// Totals over all query heads' instances, from row_runs().
   [[nodiscard]] TileCounts counts(std::span<const std::vector<TileRun>> rows) const;
   /// Totals over all K/V heads' instances, from column_runs().
-  [[nodiscard]] ColumnCounts columns_kv(std::span<const std::vector<TileRun>> columns) const;
+  [[nodiscard]] ColumnCounts kv_columns(std::span<const std::vector<TileRun>> columns) const;
 
  private:
   std::int64_t batch_;
@@ -154,15 +154,16 @@ struct RowValues {
   std::int64_t request_rows = 0;  ///< rows per request except the last of a tile: a multiple of 8
 
   /// Tile visits per head. bytes(): bytes of all requests of the heads [first, first + heads).
-  struct Visits {
+  struct VisitCounts {
     std::int64_t all = 0;   ///< visits of all tiles of a head
     std::int64_t last = 0;  ///< visits of its last tile
   };
-  [[nodiscard]] std::int64_t bytes(const Visits& visits, std::int64_t first, std::int64_t heads) const;
+  [[nodiscard]] std::int64_t bytes(const VisitCounts& visits, std::int64_t first, std::int64_t heads) const;
   /// Bytes if each tile of all heads is visited once.
-  [[nodiscard]] std::int64_t bytes_once(std::int64_t heads) const;
+  [[nodiscard]] std::int64_t single_visit_bytes(std::int64_t heads) const;
   /// Bytes if each Q tile is visited once per K tile that it sees; `rows` as from BatchGrid::row_runs().
-  [[nodiscard]] std::int64_t bytes_seen(const AttentionProblem&, std::span<const std::vector<TileRun>> rows) const;
+  [[nodiscard]] std::int64_t visible_tile_bytes(const AttentionProblem&,
+                                                std::span<const std::vector<TileRun>> rows) const;
 
   /// Access to rows [row, row + rows) of head `head`.
   [[nodiscard]] TileAccess access(Tensor, Access, std::int64_t head, std::int64_t row, std::int64_t rows) const;

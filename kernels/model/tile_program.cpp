@@ -43,7 +43,7 @@ constexpr std::int8_t box_marker = -128;
 
 }  // namespace
 
-TileAccess TileAccess::with_boxes(int box_rows) const {
+TileAccess TileAccess::with_tma_boxes(int box_rows) const {
   TileAccess boxed = *this;
   boxed.request_rows = static_cast<std::uint8_t>(box_rows / box_unit);
   boxed.place = box_marker;

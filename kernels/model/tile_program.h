@@ -71,14 +71,14 @@ struct TileAccess {
   std::int64_t col = 0;
   std::int64_t cols = 0;
   int element_bytes = 2;
-  // Nonzero if a row is less than a sector (RowValues::access()) or rows come in boxes (with_boxes()). 0: rows are
+  // Nonzero if a row is less than a sector (RowValues::access()) or rows come in boxes (with_tma_boxes()). 0: rows are
   // whole sectors.
   std::uint8_t request_rows = 0;  ///< rows per warp request, which moves each sector that it touches
   std::int8_t place = 0;  ///< index of the first row in its sector; negative: in a sector that an earlier request moved
 
   /// Same access in TMA boxes of `box_rows` rows (a multiple of 16, up to 256). Boxes move whole, including rows
   /// outside the matrix.
-  [[nodiscard]] TileAccess with_boxes(int box_rows) const;
+  [[nodiscard]] TileAccess with_tma_boxes(int box_rows) const;
   [[nodiscard]] int box_rows() const;  ///< 0: not in boxes
 
   [[nodiscard]] std::int64_t bytes() const { return rows * cols * element_bytes; }

@@ -90,11 +90,11 @@ constexpr KernelTiming tn_timing{
 };
 
 using naive::ds;
-using naive::full_grid;
 using naive::Product;
 using naive::row_blocks;
 using naive::RowWork;
 using naive::softmax;
+using naive::unmasked_grid;
 
 KernelResources qk_needs(const AttentionProblem& p, const TileShape& tile) {
   return {.kernel = "naive qk",
@@ -151,7 +151,7 @@ class LaunchBuilder {
 
   /// Product with the right matrix transposed; `out` has 16 bits.
   [[nodiscard]] KernelLaunch qk(const ProductLaunch& of) const {
-    const TileGrid grid = full_grid(p_, tile_);
+    const TileGrid grid = unmasked_grid(p_, tile_);
     const std::int64_t columns = naive::qk_chunk_columns(tile_.br, tile_.bc);
     return product(of, "qk", {"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_HEADS_FASTEST"}, p_.instances(),
                    kernel_model(of.name, grid.q_tiles() * grid.k_tiles() * p_.instances(), qk_needs(p_, tile_),
@@ -230,7 +230,7 @@ class LaunchBuilder {
   [[nodiscard]] KernelLaunch rows(const std::string& name, std::string_view needs, const RowWork& work,
                                   std::initializer_list<std::string_view> macros,
                                   std::vector<Argument> arguments) const {
-    const bool long_row = naive::long_rows(p_.n_k, work.pieces);
+    const bool long_row = naive::has_long_rows(p_.n_k, work.pieces);
     const std::int64_t held = std::min<std::int64_t>(long_row ? naive::long_row_step : stride_, stride_);
     std::vector<OnChipPart> parts;
     for (const Tensor in : work.in) {
@@ -244,7 +244,7 @@ class LaunchBuilder {
   }
 
   void append_row_warps(std::vector<Argument>& arguments, const RowWork& work) const {
-    if (naive::long_rows(p_.n_k, work.pieces)) return;
+    if (naive::has_long_rows(p_.n_k, work.pieces)) return;
     arguments.emplace_back(std::int32_t{naive::warps_per_row(p_.n_k, work.pieces)});
   }
 
@@ -270,7 +270,7 @@ class LaunchBuilder {
 
   [[nodiscard]] KernelWork row_kernel_work(const RowWork& work) const {
     const auto blocks = static_cast<double>(row_blocks(p_, work));
-    const bool long_row = naive::long_rows(p_.n_k, work.pieces);
+    const bool long_row = naive::has_long_rows(p_.n_k, work.pieces);
     const auto steps =
         long_row ? static_cast<double>(2 * ceil_div(naive::row_stride(p_.n_k), naive::long_row_step)) : 2.0;
     const double values = s_bytes() / element_;
@@ -364,17 +364,17 @@ class NaiveAttention final : public Algorithm {
   [[nodiscard]] std::optional<Refusal> refusal(const AttentionProblem& p, const Config& config,
                                                const DeviceLimits& device) const override {
     const TileShape& tile = config.tile;
-    if (auto refused = refuse_shape(p, tile, facts())) return refused;
-    if (auto refused = refuse_knobs(facts(), config.knobs)) return refused;
+    if (auto refused = check_shape(p, tile, facts())) return refused;
+    if (auto refused = check_knobs(facts(), config.knobs)) return refused;
     constexpr Features has{.backward = true, .window = true, .lengths = true, .blocks = true, .dropout = true};
-    if (auto refused = refuse_features("naive", p, tile, has, false)) return refused;
-    const TileGrid grid = full_grid(p, tile);
-    if (auto refused = refuse_grid("naive qk", grid.q_tiles() * grid.k_tiles() * p.instances())) return refused;
-    if (auto refused = refuse_grid("naive softmax", row_blocks(p, softmax))) return refused;
+    if (auto refused = check_features("naive", p, tile, has, false)) return refused;
+    const TileGrid grid = unmasked_grid(p, tile);
+    if (auto refused = check_grid_size("naive qk", grid.q_tiles() * grid.k_tiles() * p.instances())) return refused;
+    if (auto refused = check_grid_size("naive softmax", row_blocks(p, softmax))) return refused;
     const KernelResources rows = row_kernel_resources("naive softmax", p, softmax);
-    if (p.pass == Pass::fwd) return refuse_resources({qk_needs(p, tile), rows, pv_needs(p, tile)}, device);
-    if (auto refused = refuse_grid("naive ds", row_blocks(p, ds))) return refused;
-    return refuse_resources(
+    if (p.pass == Pass::fwd) return check_resources({qk_needs(p, tile), rows, pv_needs(p, tile)}, device);
+    if (auto refused = check_grid_size("naive ds", row_blocks(p, ds))) return refused;
+    return check_resources(
         {qk_needs(p, tile), rows, pv_needs(p, tile), row_kernel_resources("naive ds", p, ds), tn_needs(p, tile)},
         device);
   }

@@ -32,7 +32,7 @@ class ProductProgram : public TileProgram {
         tile_(config.tile),
         raster_(raster_of(config)),
         product_(product),
-        grid_(full_grid(problem, config.tile)),
+        grid_(unmasked_grid(problem, config.tile)),
         stride_(row_stride(problem.n_k)) {}
 
  protected:
@@ -88,7 +88,7 @@ class RowProgram final : public TileProgram {
   RowProgram(const AttentionProblem& problem, const RowWork& work)
       : p_(problem),
         work_(work),
-        long_(long_rows(problem.n_k, work_.pieces)),
+        long_(has_long_rows(problem.n_k, work_.pieces)),
         rows_per_block_(rows_per_block(problem, work)),
         stride_(row_stride(problem.n_k)) {}
 
@@ -202,13 +202,13 @@ class TnProgram final : public ProductProgram {
 
 }  // namespace
 
-TileGrid full_grid(AttentionProblem p, const TileShape& tile) {
+TileGrid unmasked_grid(AttentionProblem p, const TileShape& tile) {
   p.mask = Mask::none;
   return {p, tile};
 }
 
 std::int64_t rows_per_block(const AttentionProblem& p, const RowWork& work) {
-  return long_rows(p.n_k, work.pieces) ? 1 : rows_per_block(p.n_k, work.pieces);
+  return has_long_rows(p.n_k, work.pieces) ? 1 : rows_per_block(p.n_k, work.pieces);
 }
 std::int64_t row_blocks(const AttentionProblem& p, const RowWork& work) {
   return ceil_div(p.instances() * p.n_q, rows_per_block(p, work));
@@ -238,7 +238,7 @@ std::vector<OperandTraffic> qk_traffic(const AttentionProblem& p, const TileShap
 
 std::vector<OperandTraffic> row_traffic(const AttentionProblem& p, const RowWork& work) {
   const std::int64_t matrix = p.instances() * p.n_q * row_stride(p.n_k) * bytes_per_element(p.dtype);
-  const std::int64_t reads = long_rows(p.n_k, work.pieces) ? 2 : 1;
+  const std::int64_t reads = has_long_rows(p.n_k, work.pieces) ? 2 : 1;
   std::vector<OperandTraffic> operands;
   for (const Tensor in : work.in) operands.push_back({in, {.l2_to_sm_bytes = reads * matrix}});
   operands.push_back({work.out, {.sm_to_l2_bytes = matrix}});

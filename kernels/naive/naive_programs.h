@@ -17,7 +17,7 @@
 namespace attnscope::naive {
 
 /// Tile grid over the whole score matrix: standard attention computes and stores masked scores, too.
-[[nodiscard]] TileGrid full_grid(AttentionProblem, const TileShape&);
+[[nodiscard]] TileGrid unmasked_grid(AttentionProblem, const TileShape&);
 
 /// Operands of a product: out = left right.
 struct Product {

@@ -50,7 +50,7 @@ constexpr int ds_pieces = 4;
 constexpr long long max_row_columns(int pieces) {
   return 32LL * 32 * 8 * pieces;
 }
-constexpr bool long_rows(long long n_k, int pieces) {
+constexpr bool has_long_rows(long long n_k, int pieces) {
   return n_k > max_row_columns(pieces);
 }
 /// Warps per row: as few as can hold it, since long streams by few threads achieve the highest bandwidth.

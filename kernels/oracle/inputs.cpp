@@ -159,7 +159,7 @@ std::int64_t InputGenerator::pool_offset(Tensor tensor, std::int64_t instance) c
                                    static_cast<std::uint64_t>(pool_size));
 }
 
-float InputGenerator::structured(Tensor tensor, std::int64_t row, std::int64_t col) const {
+float InputGenerator::structured_value(Tensor tensor, std::int64_t row, std::int64_t col) const {
   if (tensor == Tensor::v) return row % problem_.d == col ? 1.0F : 0.0F;  // V has a structure only for one_hot_v
   if (tensor == Tensor::q) return 1.0F;
   // Q is all ones, so a key with all elements x has the score x d / sqrt(d) = x sqrt(d).
@@ -183,7 +183,7 @@ void InputGenerator::fill(Tensor tensor, std::int64_t instance, std::span<std::u
     std::size_t e = 0;
     for (std::int64_t row = 0; row < rows; ++row) {
       for (std::int64_t col = 0; col < problem_.d; ++col) {
-        out[e++] = to_bits(problem_.dtype, structured(tensor, row, col));
+        out[e++] = to_bits(problem_.dtype, structured_value(tensor, row, col));
       }
     }
     return;

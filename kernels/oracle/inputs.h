@@ -52,7 +52,7 @@ class InputGenerator {
   [[nodiscard]] std::int64_t pool_offset(Tensor tensor, std::int64_t instance) const;
 
  private:
-  [[nodiscard]] float structured(Tensor tensor, std::int64_t row, std::int64_t col) const;
+  [[nodiscard]] float structured_value(Tensor tensor, std::int64_t row, std::int64_t col) const;
 
   AttentionProblem problem_;
   InputKind kind_;

@@ -51,12 +51,12 @@ class MultiGpuSequence final : public Algorithm {
 
   [[nodiscard]] std::optional<Refusal> refusal(const AttentionProblem& p, const Config& config,
                                                const DeviceLimits& device) const override {
-    if (auto refused = refuse_shape(p, config.tile, facts())) return refused;
-    if (auto refused = refuse_knobs(facts(), config.knobs)) return refused;
-    if (auto refused = refuse_features(name(), p, config.tile, {.gpus = true}, false)) return refused;
+    if (auto refused = check_shape(p, config.tile, facts())) return refused;
+    if (auto refused = check_knobs(facts(), config.knobs)) return refused;
+    if (auto refused = check_features(name(), p, config.tile, {.gpus = true}, false)) return refused;
     if (p.n_q != p.n_k)
-      return shape_refusal(make_reason("refusal.as_many_queries", "{} requires n_q = n_k, but n_q is {} and n_k is {}.",
-                                       name(), p.n_q, p.n_k));
+      return make_shape_refusal(make_reason(
+          "refusal.as_many_queries", "{} requires n_q = n_k, but n_q is {} and n_k is {}.", name(), p.n_q, p.n_k));
     if (auto refused = refuse_uneven_chunks(p, p.gpu_order == GpuOrder::zigzag ? 2 * p.gpus : p.gpus)) return refused;
     if (auto refused = scheme_.refusal(p, name())) return refused;
     for (const AttentionProblem& part : scheme_.parts(p)) {
@@ -82,7 +82,7 @@ class MultiGpuSequence final : public Algorithm {
   /// Rejects N that cannot be divided into `pieces` equal parts.
   static std::optional<Refusal> refuse_uneven_chunks(const AttentionProblem& p, std::int64_t pieces) {
     if (p.n_k % pieces == 0) return std::nullopt;
-    return shape_refusal(
+    return make_shape_refusal(
         make_reason("refusal.unequal_pieces", "N {} cannot be divided into {} equal chunks.", p.n_k, pieces));
   }
 
@@ -130,7 +130,7 @@ Part part_of(std::string name, const AttentionProblem& p, std::int64_t n_q, std:
 
 std::optional<Refusal> refuse_order(const AttentionProblem& p, std::string_view algorithm, GpuOrder most) {
   if (p.gpu_order <= most) return std::nullopt;
-  return shape_refusal(
+  return make_shape_refusal(
       make_reason("refusal.token_order", "{} does not support {} token order.", algorithm, to_string(p.gpu_order)));
 }
 
@@ -172,8 +172,8 @@ Part ring_part(const AttentionProblem& p, int gpu, int of) {
 }
 
 /// Partial results of a GPU: parts with all rows first (in step order), then parts with the later rows only.
-Parts parts_of_gpu(const AttentionProblem& p, int gpu) {
-  Parts parts{.dtype = p.dtype, .d = p.d, .instances = p.instances(), .rows = p.n_k / p.gpus};
+PartialResults parts_of_gpu(const AttentionProblem& p, int gpu) {
+  PartialResults parts{.dtype = p.dtype, .d = p.d, .instances = p.instances(), .rows = p.n_k / p.gpus};
   for (int of = 0; of < p.gpus; ++of) {
     const Part part = ring_part(p, gpu, of);
     if (part.name.empty()) continue;
@@ -195,14 +195,14 @@ class RingPlan {
         computed_(arrived_.size()) {
     const std::int64_t kv = p.kv_instances() * n_ * p.d * element_bytes(p);
     for (const char* const each : {"k.in0", "k.in1", "v.in0", "v.in1"}) maker.add_buffer(each, kv);
-    const Parts room{.instances = p.instances(), .rows = n_};
-    maker.add_buffer("o.parts", p.gpus * room.part_step() * p.d * output_bytes(p.dtype));
-    maker.add_buffer("lse.parts", p.gpus * room.part_step() * fp32_bytes);
+    const PartialResults room{.instances = p.instances(), .rows = n_};
+    maker.add_buffer("o.parts", p.gpus * room.part_stride() * p.d * output_bytes(p.dtype));
+    maker.add_buffer("lse.parts", p.gpus * room.part_stride() * fp32_bytes);
     maker.add_buffer("o", p.instances() * n_ * p.d * output_bytes(p.dtype));
     maker.add_buffer("lse", p.instances() * n_ * fp32_bytes);
     for (int part = 0; part < p.gpus; ++part) {
-      maker.add_view(fmt::format("o.part{}", part), "o.parts", part * room.part_step() * p.d * output_bytes(p.dtype));
-      maker.add_view(fmt::format("lse.part{}", part), "lse.parts", part * room.part_step() * fp32_bytes);
+      maker.add_view(fmt::format("o.part{}", part), "o.parts", part * room.part_stride() * p.d * output_bytes(p.dtype));
+      maker.add_view(fmt::format("lse.part{}", part), "lse.parts", part * room.part_stride() * fp32_bytes);
     }
     const Part later = ring_part(p, 0, 1);
     maker.add_view("q.late", "q", later.first_row * p.d * element_bytes(p));
@@ -215,7 +215,7 @@ class RingPlan {
       arrived_ = std::exchange(sent_, std::vector<Copies>(arrived_.size()));
     }
     for (int gpu = 0; gpu < p_.gpus; ++gpu) {
-      const Parts parts = parts_of_gpu(p_, gpu);
+      const PartialResults parts = parts_of_gpu(p_, gpu);
       const std::string name = parts.later == 0 && parts.whole == p_.gpus
                                    ? "combine"
                                    : fmt::format("combine {}+{}", parts.whole, parts.later);
@@ -310,7 +310,7 @@ void add_ring(PlanBuilder& maker, const AttentionProblem& p) {
 std::vector<Part> gathered_parts(const AttentionProblem& p, int gpu) {
   std::vector<Part> all;
   std::int64_t row = 0;
-  for (const TokenRange& stretch : tokens_of_gpu(p, gpu)) {
+  for (const TokenRange& stretch : gpu_tokens(p, gpu)) {
     const std::int64_t end = stretch.token + stretch.tokens;
     all.push_back(causal(p) ? part_of(fmt::format("to key {}", end), p, stretch.tokens, end, Mask::causal, row)
                             : part_of("attention", p, stretch.tokens, p.n_k, Mask::none, row));
@@ -352,7 +352,7 @@ void add_all_gather(PlanBuilder& maker, const AttentionProblem& p) {
       const Matrix own = maker.matrix(name, gpu, p.kv_instances(), n);
       const Matrix all = maker.matrix(fmt::format("{}.all", name), to, p.kv_instances(), p.n_k);
       std::int64_t from = 0;
-      for (const TokenRange& stretch : tokens_of_gpu(p, gpu)) {
+      for (const TokenRange& stretch : gpu_tokens(p, gpu)) {
         const Rows rows{.from = from, .to = stretch.token, .tokens = stretch.tokens};
         arrived[static_cast<std::size_t>(to)].push_back(maker.transfer(gpu, copy_rows(own, all, to, rows), {}));
         from += stretch.tokens;
@@ -379,8 +379,8 @@ std::int64_t ulysses_link_bytes(const AttentionProblem& p) {
 
 std::optional<Refusal> refuse_ulysses(const AttentionProblem& p, std::string_view name) {
   if (p.heads_kv % p.gpus != 0) {
-    return shape_refusal(make_reason("refusal.heads_of_gpus", "{} on {} GPUs cannot divide {} K/V heads equally.", name,
-                                     p.gpus, p.heads_kv));
+    return make_shape_refusal(make_reason("refusal.heads_of_gpus", "{} on {} GPUs cannot divide {} K/V heads equally.",
+                                          name, p.gpus, p.heads_kv));
   }
   return refuse_order(p, name, GpuOrder::contiguous);
 }

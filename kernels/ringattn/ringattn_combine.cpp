@@ -17,7 +17,7 @@ static_assert(max_gpus <= max_parts);
 
 constexpr std::int64_t numbers_per_sector = sector_bytes / fp32_bytes;
 
-std::int64_t tiles_of(const Parts& parts) {
+std::int64_t tiles_of(const PartialResults& parts) {
   return ceil_div(parts.rows, combine_rows);
 }
 
@@ -26,7 +26,7 @@ struct Held {
   std::int64_t first = 0;  ///< row index within the part
   std::int64_t rows = 0;
 };
-Held held(const Parts& parts, std::int64_t tile, std::int64_t missing) {
+Held held(const PartialResults& parts, std::int64_t tile, std::int64_t missing) {
   const std::int64_t begin = std::max(tile * combine_rows, missing);
   const std::int64_t end = std::min(parts.rows, (tile + 1) * combine_rows);
   return {begin - missing, std::max<std::int64_t>(0, end - begin)};
@@ -41,7 +41,7 @@ TileAccess lse_access(Tensor tensor, Access access, const Held& rows, std::int64
 }
 
 /// Sectors moved by the LSE requests of all tiles and instances.
-std::int64_t lse_sectors(const Parts& parts, std::int64_t missing) {
+std::int64_t lse_sectors(const PartialResults& parts, std::int64_t missing) {
   const std::int64_t tiles = tiles_of(parts);
   const std::int64_t of_instance = parts.rows - missing;
   std::int64_t sectors = 0;
@@ -65,7 +65,7 @@ std::int64_t lse_sectors(const Parts& parts, std::int64_t missing) {
   return sectors;
 }
 
-std::vector<OperandTraffic> traffic_of(const Parts& parts) {
+std::vector<OperandTraffic> traffic_of(const PartialResults& parts) {
   const std::int64_t row = parts.d * output_bytes(parts.dtype);
   const std::int64_t part_rows =
       parts.instances * (parts.whole * parts.rows + parts.later * (parts.rows - parts.first));
@@ -76,7 +76,7 @@ std::vector<OperandTraffic> traffic_of(const Parts& parts) {
           {Tensor::lse, {.sm_to_l2_bytes = lse_sectors(parts, 0) * sector_bytes}}};
 }
 
-KernelWork work_of(const Parts& parts) {
+KernelWork work_of(const PartialResults& parts) {
   const auto blocks = static_cast<double>(parts.instances * tiles_of(parts));
   const double values = static_cast<double>(parts.instances * parts.rows * parts.count());
   return {.steps = 2 * blocks,
@@ -88,7 +88,7 @@ KernelWork work_of(const Parts& parts) {
 
 class Program final : public TileProgram {
  public:
-  explicit Program(const Parts& parts) : parts_(parts) {}
+  explicit Program(const PartialResults& parts) : parts_(parts) {}
 
   [[nodiscard]] std::int64_t blocks() const override { return parts_.instances * tiles_of(parts_); }
   [[nodiscard]] std::int64_t steps(std::int64_t /*block*/) const override { return 2; }
@@ -119,12 +119,12 @@ class Program final : public TileProgram {
   }
 
  private:
-  Parts parts_;
+  PartialResults parts_;
 };
 
 }  // namespace
 
-std::int64_t Parts::part_step() const {
+std::int64_t PartialResults::part_stride() const {
   constexpr std::int64_t aligned = 64;  // fp32 numbers in 256 bytes
   return round_up(instances * rows, aligned);
 }
@@ -132,7 +132,7 @@ std::int64_t Parts::part_step() const {
 /// Uses the timing constants of split-KV's combine, which does the same work. They were not fitted to this kernel; on
 /// an H200 its predicted time is 0.90 of the measured time in the median (assets/docs/measurements.md: Attention across
 /// GPUs).
-KernelLaunch combine_launch(const Parts& parts, std::string name) {
+KernelLaunch combine_launch(const PartialResults& parts, std::string name) {
   AttentionProblem like;
   like.dtype = parts.dtype;
   like.d = parts.d;
@@ -142,8 +142,8 @@ KernelLaunch combine_launch(const Parts& parts, std::string name) {
                                    work_of(parts), splitkv::combine_timing);
   std::vector<Argument> arguments =
       kernel_arguments({"o_parts", "lse_parts", "o", "lse"}, {parts.rows, parts.whole, parts.later, parts.first});
-  arguments.emplace_back(parts.part_step() * parts.d);
-  arguments.emplace_back(parts.part_step());
+  arguments.emplace_back(parts.part_stride() * parts.d);
+  arguments.emplace_back(parts.part_stride());
   return {std::move(model),
           {"ringattn/ringattn_combine.cuh", "attn_ringattn_combine",
            kernel_defines({"ATTN_BF16", "ATTN_D"}, like, Config())},

@@ -23,7 +23,7 @@ void rename(std::vector<Argument>& arguments, const PlanBuilder::Names& names) {
 
 }  // namespace
 
-std::vector<TokenRange> tokens_of_gpu(const AttentionProblem& p, int gpu) {
+std::vector<TokenRange> gpu_tokens(const AttentionProblem& p, int gpu) {
   const std::int64_t of_each = p.n_k / p.gpus;
   switch (p.gpu_order) {
     case GpuOrder::contiguous:
@@ -87,7 +87,7 @@ void PlanBuilder::distribute_inputs() {
     for (int gpu = 0; gpu < problem_.gpus; ++gpu) {
       const Matrix own = matrix(name, gpu, heads, tokens());
       std::int64_t to = 0;
-      for (const TokenRange& stretch : tokens_of_gpu(problem_, gpu)) {
+      for (const TokenRange& stretch : gpu_tokens(problem_, gpu)) {
         Operation copy{.kind = Operation::Kind::transfer};
         copy.transfer = copy_rows(whole, own, gpu,
                                   {.from = stretch.token, .to = to, .tokens = stretch.tokens, .every = stretch.every});
@@ -107,7 +107,7 @@ void PlanBuilder::gather_outputs(const std::vector<std::string>& o, const std::v
     for (int gpu = 0; gpu < problem_.gpus && !buffers->empty(); ++gpu) {
       std::int64_t from = 0;
       std::size_t which = 0;
-      for (const TokenRange& stretch : tokens_of_gpu(problem_, gpu)) {
+      for (const TokenRange& stretch : gpu_tokens(problem_, gpu)) {
         const bool apart = buffers->size() > 1;
         const Matrix own = matrix(buffers->at(apart ? which++ : 0), gpu, problem_.instances(),
                                   apart ? stretch.tokens : tokens(), row_bytes);

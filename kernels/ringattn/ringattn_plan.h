@@ -20,7 +20,7 @@ struct TokenRange {
   std::int64_t every = 1;
 };
 /// Tokens of GPU `gpu` in memory order.
-[[nodiscard]] std::vector<TokenRange> tokens_of_gpu(const AttentionProblem&, int gpu);
+[[nodiscard]] std::vector<TokenRange> gpu_tokens(const AttentionProblem&, int gpu);
 
 /// Matrix [heads, tokens, row_bytes] in a GPU's buffer.
 struct Matrix {

@@ -63,8 +63,8 @@ int stages_of(const AttentionProblem& p, const Config& config, std::int64_t shar
   constexpr int max_keys = 512;
   if (const int given = numeric_knob(config, knob::stages); given > 0) return given;
   const TileShape& tile = config.tile;
-  const int fitting = splitkv::stages_within(tile.br, tile.bc, static_cast<int>(p.d), bytes_per_element(p.dtype),
-                                             p.page > 0, p.mask.padded(), shared_limit);
+  const int fitting = splitkv::stages_for_limit(tile.br, tile.bc, static_cast<int>(p.d), bytes_per_element(p.dtype),
+                                                p.page > 0, p.mask.padded(), shared_limit);
   return is_fp8(p) ? std::min(fitting, std::max(1, max_keys / tile.bc)) : fitting;
 }
 
@@ -246,7 +246,7 @@ std::optional<Refusal> refuse_fp8(const AttentionProblem& p, const DeviceLimits&
                                "splitkv fp8 does not support d {} (use a multiple of 32 up to 256).", p.d)};
   }
   constexpr std::int64_t max_keys = std::int64_t{1} << 22;
-  if (auto refused = refuse_above_limit("n_k", p.n_k, max_keys, "splitkv fp8 rebuilds its cache for each point"))
+  if (auto refused = check_upper_limit("n_k", p.n_k, max_keys, "splitkv fp8 rebuilds its cache for each point"))
     return refused;
   if (device.compute_major * 10 + device.compute_minor >= 89) return std::nullopt;
   return Refusal{
@@ -332,18 +332,18 @@ class SplitKv final : public Algorithm {
   [[nodiscard]] std::optional<Refusal> refusal(const AttentionProblem& p, const Config& config,
                                                const DeviceLimits& device) const override {
     const TileShape& tile = config.tile;
-    if (auto refused = refuse_shape(p, tile, facts())) return refused;
-    if (auto refused = refuse_knobs(facts(), config.knobs)) return refused;
-    if (auto refused = refuse_features("splitkv", p, tile, {.lengths = true, .paged = true}, false)) {
+    if (auto refused = check_shape(p, tile, facts())) return refused;
+    if (auto refused = check_knobs(facts(), config.knobs)) return refused;
+    if (auto refused = check_features("splitkv", p, tile, {.lengths = true, .paged = true}, false)) {
       return refused;
     }
     if (auto refused = refuse_fp8(p, device)) return refused;
-    if (auto refused = refuse_above_limit("heads_q / heads_kv x n_q", packed_rows(p), splitkv::max_rows,
-                                          "splitkv packs all query rows of a K/V head into one tile")) {
+    if (auto refused = check_upper_limit("heads_q / heads_kv x n_q", packed_rows(p), splitkv::max_rows,
+                                         "splitkv packs all query rows of a K/V head into one tile")) {
       return refused;
     }
     if (auto refused =
-            refuse_above_limit("Br", tile.br, splitkv::max_rows, "splitkv has at most 64 query rows per tile"))
+            check_upper_limit("Br", tile.br, splitkv::max_rows, "splitkv has at most 64 query rows per tile"))
       return refused;
     if (tile.br < packed_rows(p)) {
       return Refusal{
@@ -351,17 +351,17 @@ class SplitKv final : public Algorithm {
           make_reason("refusal.too_few_rows", "Br {} is less than the {} query rows per K/V head (increase Br).",
                       tile.br, packed_rows(p))};
     }
-    if (auto refused = refuse_above_limit("Bc", tile.bc, splitkv::max_bc, "splitkv loads at most 512 keys per step"))
+    if (auto refused = check_upper_limit("Bc", tile.bc, splitkv::max_bc, "splitkv loads at most 512 keys per step"))
       return refused;
-    if (auto refused = refuse_above_limit("stages", numeric_knob(config, knob::stages), splitkv::max_stages,
-                                          "splitkv has at most 8 stages")) {
+    if (auto refused = check_upper_limit("stages", numeric_knob(config, knob::stages), splitkv::max_stages,
+                                         "splitkv has at most 8 stages")) {
       return refused;
     }
     const int splits = splits_of(p, config);
-    if (auto refused = refuse_grid("splitkv partial", std::int64_t{splits} * p.kv_instances())) return refused;
-    if (auto refused = refuse_grid("splitkv combine", combine_blocks(SplitGrid(p, splits)))) return refused;
+    if (auto refused = check_grid_size("splitkv partial", std::int64_t{splits} * p.kv_instances())) return refused;
+    if (auto refused = check_grid_size("splitkv combine", combine_blocks(SplitGrid(p, splits)))) return refused;
     const int stages = stages_of(p, config, device.shared_bytes_per_block);
-    return refuse_resources({partial_needs(p, tile, stages), combine_needs()}, device);
+    return check_resources({partial_needs(p, tile, stages), combine_needs()}, device);
   }
 
   [[nodiscard]] std::int64_t working_set_bytes(const AttentionProblem& /*p*/, const Config& /*config*/,

@@ -51,7 +51,7 @@ extern "C" __global__ void __launch_bounds__(attnscope::splitkv::combine_warps *
     __syncthreads();
     length = shared_length;
   }
-  const int used = splits_with_keys(length, splits);
+  const int used = nonempty_split_count(length, splits);
   const long long first_part = static_cast<long long>(kv) * splits;
   const int lse_stride = lse_rows(rows);
   const int o_stride = rows * d;

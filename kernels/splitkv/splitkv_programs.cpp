@@ -245,7 +245,7 @@ std::vector<OperandTraffic> combine_traffic(const SplitGrid& grid) {
           {Tensor::lse_part, {.l2_to_sm_bytes = grid.total_used_splits() * slices * grid.lse_rows() * fp32_bytes}},
           {Tensor::key_lengths, key_length_traffic(grid, combine_blocks(grid))},
           {Tensor::o, {.sm_to_l2_bytes = rows * p.d * output_bytes(p.dtype)}},
-          {Tensor::lse, {.sm_to_l2_bytes = lse_of(grid.rows()).bytes_once(p.kv_instances())}}};
+          {Tensor::lse, {.sm_to_l2_bytes = lse_of(grid.rows()).single_visit_bytes(p.kv_instances())}}};
 }
 
 KernelWork partial_work(const SplitGrid& grid, const TileShape& tile) {

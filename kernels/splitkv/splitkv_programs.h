@@ -47,7 +47,7 @@ class SplitGrid {
   }
   /// Number of leading splits with keys, for the K/V heads of a batch entry.
   [[nodiscard]] std::int64_t used_splits(std::int64_t entry) const {
-    return splits_with_keys(static_cast<int>(key_length(p_, entry)), splits_);
+    return nonempty_split_count(static_cast<int>(key_length(p_, entry)), splits_);
   }
   /// Number of non-empty splits, summed over all K/V heads.
   [[nodiscard]] std::int64_t total_used_splits() const {

@@ -98,7 +98,7 @@ constexpr long long shared_bytes(int br, int bc, int d, int element, int stages,
 constexpr int min_stages = 1;
 constexpr int max_stages = 8;
 /// Steps of Bc keys that fit in `limit` bytes; at least min_stages.
-constexpr int stages_within(int br, int bc, int d, int element, bool paged, bool padded, long long limit) {
+constexpr int stages_for_limit(int br, int bc, int d, int element, bool paged, bool padded, long long limit) {
   int stages = max_stages;
   while (stages > min_stages && shared_bytes(br, bc, d, element, stages, paged, padded) > limit) {
     --stages;
@@ -121,7 +121,7 @@ constexpr SplitKeys split_keys(int length, int split, int splits) {
   return {first * fragment, last * fragment < length ? last * fragment : length};
 }
 /// Number of leading splits with keys.
-constexpr int splits_with_keys(int length, int splits) {
+constexpr int nonempty_split_count(int length, int splits) {
   const int fragments = (length + fragment - 1) / fragment;
   return fragments < splits ? fragments : splits;
 }

@@ -175,7 +175,7 @@ class ManifestCollector {
         next != next_.end() ? next->second.get() : dynamic_cast<const UserKernel*>(known_algorithms().find(name));
     // A registry that contains the kernel keeps it.
     if (kernel != nullptr ? std::exchange(first.has_law, false) : is_valid) {
-      next_[name] = kernel != nullptr ? kernel->without_law() : kernel_of(name, text)->without_law();
+      next_[name] = kernel != nullptr ? kernel->copy_without_law() : kernel_of(name, text)->copy_without_law();
       report(
           first.file == file_
               ? make_message("{}: two manifests of kernel {} differ; its law is unknown (load one with --kernel)",
@@ -235,7 +235,7 @@ Message load_known_kernel(const std::filesystem::path& file) {
   return error;
 }
 
-Result<std::string, Message> load_version(const std::filesystem::path& file) {
+Result<std::string, Message> load_kernel_version(const std::filesystem::path& file) {
   const std::filesystem::path whole = std::filesystem::absolute(file).lexically_normal();
   auto kernel = load_kernel(whole);
   for (int version = 2; kernel && known_algorithms().find((*kernel)->name()) != nullptr; ++version) {
@@ -266,7 +266,7 @@ Message load_inherited_kernels() {
   std::istringstream files(inherited_files());
   for (std::string file; std::getline(files, file);) {
     if (file.empty()) continue;
-    if (auto known = load_version(file); !known) return known.error();
+    if (auto known = load_kernel_version(file); !known) return known.error();
   }
   return {};
 }

@@ -19,7 +19,7 @@ namespace attnscope::user {
 /// in which case nothing changes; empty on success.
 [[nodiscard]] Message load_known_kernel(const std::filesystem::path& file);
 /// Loads a manifest in addition to others of the same name, as "NAME.2", "NAME.3", ... Returns the name.
-[[nodiscard]] Result<std::string, Message> load_version(const std::filesystem::path& file);
+[[nodiscard]] Result<std::string, Message> load_kernel_version(const std::filesystem::path& file);
 /// Files of a loaded kernel: manifest and sources.
 struct KernelFiles {
   std::filesystem::path manifest;

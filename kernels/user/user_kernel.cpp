@@ -242,13 +242,13 @@ std::optional<Refusal> UserKernel::problem_refusal(const AttentionProblem& p, co
   }
   if (auto refused = refuse_value("Br", config.tile.br, manifest_.br)) return refused;
   if (auto refused = refuse_value("Bc", config.tile.bc, manifest_.bc)) return refused;
-  if (auto refused = refuse_knobs(facts(), config.knobs)) return refused;
+  if (auto refused = check_knobs(facts(), config.knobs)) return refused;
   for (const KnobSpec& knob : manifest_.knobs) {
     const std::int64_t given = config.knobs.number(knob.name);
     if (given == 0) continue;
     if (auto refused = refuse_value(knob.name.c_str(), given, knob.values)) return refused;
   }
-  if (auto refused = refuse_features(name, p, config.tile, manifest_.features, false)) return refused;
+  if (auto refused = check_features(name, p, config.tile, manifest_.features, false)) return refused;
   if (!p.mask.has_window() && !p.mask.padded() && !p.mask.has_block_mask() && !manifest_.unmasked) {
     return user_shape_refusal(make_reason("refusal.feature", "{} does not support the full mask.", name));
   }
@@ -274,11 +274,11 @@ std::optional<Refusal> UserKernel::refusal(const AttentionProblem& p, const Conf
     const std::vector<BufferSpec> buffers = make_buffers(p, known);
     for (const LaunchSpec* launch : active_launches(p, known)) {
       const KernelModel model = model_of(*launch, p, known, device);
-      if (auto refused = refuse_resources({{.kernel = model.name,
-                                            .threads = model.threads_per_block(),
-                                            .registers = 0,
-                                            .shared_bytes = model.dynamic_shared_bytes}},
-                                          device)) {
+      if (auto refused = check_resources({{.kernel = model.name,
+                                           .threads = model.threads_per_block(),
+                                           .registers = 0,
+                                           .shared_bytes = model.dynamic_shared_bytes}},
+                                         device)) {
         return refused;
       }
       for (const ArgumentSpec& argument : launch->arguments) {
@@ -302,7 +302,7 @@ std::vector<std::filesystem::path> UserKernel::source_files() const {
   return files;
 }
 
-std::unique_ptr<const UserKernel> UserKernel::without_law() const {
+std::unique_ptr<const UserKernel> UserKernel::copy_without_law() const {
   KernelManifest without_bytes = manifest_;
   without_bytes.like.reset();
   for (LaunchSpec& launch : without_bytes.launches) launch.bytes.clear();

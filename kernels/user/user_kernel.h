@@ -16,7 +16,7 @@ class UserKernel final : public Algorithm {
   explicit UserKernel(KernelManifest);
 
   [[nodiscard]] std::vector<std::filesystem::path> source_files() const;
-  [[nodiscard]] std::unique_ptr<const UserKernel> without_law() const;
+  [[nodiscard]] std::unique_ptr<const UserKernel> copy_without_law() const;
 
   [[nodiscard]] Config default_config(const AttentionProblem&, const DeviceLimits&) const override;
   [[nodiscard]] std::optional<Refusal> refusal(const AttentionProblem&, const Config&,

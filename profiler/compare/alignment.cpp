@@ -111,7 +111,7 @@ Result<Alignment, Message> parse_alignment(std::span<const std::string> words, c
   return alignment;
 }
 
-Alignment alignment_of_split(const PointTable& table, std::span<const Row> base, std::span<const Row> other) {
+Alignment infer_alignment(const PointTable& table, std::span<const Row> base, std::span<const Row> other) {
   Alignment alignment;
   for (const FieldColumn& column : table.points().fields()) {
     const std::string_view name = column.field().name;

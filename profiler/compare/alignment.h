@@ -30,6 +30,6 @@ struct Alignment {
 
 /// Returns the alignment of two halves of one set of points: the fields, knobs and device that take the same set of
 /// values on both sides.
-[[nodiscard]] Alignment alignment_of_split(const PointTable&, std::span<const Row> base, std::span<const Row> other);
+[[nodiscard]] Alignment infer_alignment(const PointTable&, std::span<const Row> base, std::span<const Row> other);
 
 }  // namespace attnscope::analysis

@@ -79,7 +79,7 @@ class DisplayColumns {
                 .help = text(msg::compare::note_help{})},
                [&points, margin](const Line& line) {
                  return line.pair == nullptr ? skip_reason(points, *line.left)
-                                             : deciding_note(points, *line.pair, margin);
+                                             : undecided_note(points, *line.pair, margin);
                });
   }
   Table take() && { return std::move(table_).take(); }
@@ -310,7 +310,7 @@ Table comparison_data(const ComparisonView& view, std::span<const std::string> f
   columns.side("provenance", [&points](Row row) { return attnscope::to_string(points.points().origin(row)); });
   columns.judgment();
   columns.word("to_decide",
-               [&points, margin](const ComparedPair& pair) { return text(deciding_note(points, pair, margin)); });
+               [&points, margin](const ComparedPair& pair) { return text(undecided_note(points, pair, margin)); });
   columns.reason("skipped", [](const SkippedRows& left) { return to_string(left.why); });
   columns.reason("reason", [&points](const SkippedRows& left) { return text(skip_reason(points, left)); });
   for (std::size_t level = 0; level < compared_level_count; ++level) {

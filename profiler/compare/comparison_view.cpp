@@ -375,7 +375,7 @@ std::string ratio_text(const RatioInterval& ratio) {
                      ratio.assumed ? text(msg::compare::assumed{.interval = interval}) : interval);
 }
 
-std::string deciding_command(const PointTable& table, const ComparedPair& pair, double margin) {
+std::string suggested_command(const PointTable& table, const ComparedPair& pair, double margin) {
   const RowVerdict& verdict = pair.verdict;
   const Row base = pair.base.front();
   const Row other = pair.other.front();
@@ -391,7 +391,7 @@ std::string deciding_command(const PointTable& table, const ComparedPair& pair, 
   return rounds_command(table.spec(base), std::max(default_rounds, verdict.rounds));
 }
 
-Message deciding_note(const PointTable& table, const ComparedPair& pair, double margin) {
+Message undecided_note(const PointTable& table, const ComparedPair& pair, double margin) {
   const RowVerdict& verdict = pair.verdict;
   if (verdict.undecided == Undecided::decided) return {};
   const Message reason = undecided_reason(verdict.undecided);
@@ -401,7 +401,7 @@ Message deciding_note(const PointTable& table, const ComparedPair& pair, double 
   if (pair.paired && pair.same_point && verdict.rounds_needed) {
     return msg::compare::decide_with_rounds{.reason = reason, .rounds = *verdict.rounds_needed};
   }
-  const std::string command = deciding_command(table, pair, margin);
+  const std::string command = suggested_command(table, pair, margin);
   if (command.empty()) return msg::compare::at_margin{.reason = reason, .rounds = max_rounds};
   if (can_interleave(table, pair)) return msg::compare::decide_with_command{.command = command, .reason = reason};
   return msg::compare::decide_with_recordings{

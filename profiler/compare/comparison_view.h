@@ -121,9 +121,9 @@ struct ViewRequest {
 [[nodiscard]] std::string ratio_text(const RatioInterval&);
 /// Returns the command that would decide a pair. Empty if the pair has a verdict, more rounds would not decide it, or
 /// Attnscope cannot measure it.
-[[nodiscard]] std::string deciding_command(const PointTable&, const ComparedPair&, double margin);
+[[nodiscard]] std::string suggested_command(const PointTable&, const ComparedPair&, double margin);
 /// Returns why a pair is UNDECIDED and how to decide it. Empty if it has a verdict.
-[[nodiscard]] Message deciding_note(const PointTable&, const ComparedPair&, double margin);
+[[nodiscard]] Message undecided_note(const PointTable&, const ComparedPair&, double margin);
 [[nodiscard]] Message skip_reason(const PointTable&, const SkippedRows&);
 
 // Tables. They refer to the view's points and sides, which must outlive them.

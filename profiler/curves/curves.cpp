@@ -200,7 +200,7 @@ class CurveBuilder {
   bool is_same_problem(Row row) {
     const std::int64_t n_k = table_.n_k(row);
     const std::int64_t queries = table_.n_q(row) == n_k ? 0 : table_.n_q(row);
-    if (problem_ && fixed_queries(*problem_).value_or(0) != queries) return false;
+    if (problem_ && fixed_query_count(*problem_).value_or(0) != queries) return false;
     if (!problem_) problem_ = table_.problem(row);
     measured_lengths_.insert(n_k);
     return true;
@@ -209,7 +209,7 @@ class CurveBuilder {
   void prepare_lengths() {
     last_ = *measured_lengths_.rbegin();
     problem_ = at_length(*problem_, last_);
-    set_.queries = fixed_queries(*problem_);
+    set_.queries = fixed_query_count(*problem_);
     // Explicit length lists are valid only for the N that they were given for.
     lengths_ = problem_->mask.lengths == Mask::Lengths::list
                    ? std::vector<std::int64_t>(measured_lengths_.begin(), measured_lengths_.end())
@@ -237,7 +237,7 @@ class CurveBuilder {
     }
     std::ranges::sort(candidates, [&](const Candidate& a, const Candidate& b) {
       if (a.is_curve() != b.is_curve()) return a.is_curve();
-      return newer(table_, a.run, b.run);
+      return is_newer(table_, a.run, b.run);
     });
     const bool curve_leads = !candidates.empty() && candidates.front().is_curve();
     if (request_.axis || request_.tile.rule != TileSelection::Rule::widest || !curve_leads) return candidates;

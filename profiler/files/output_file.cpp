@@ -181,7 +181,7 @@ const FileKind png{"a PNG image", is_png};
 const FileKind svg{"an SVG image", is_svg};
 const FileKind pdf{"a PDF document", is_pdf};
 
-FileKind of_name(const std::filesystem::path& name) {
+FileKind for_file_name(const std::filesystem::path& name) {
   std::string suffix = name.extension().string();
   for (char& c : suffix) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   if (suffix == ".png") return png;
@@ -282,10 +282,10 @@ TemporaryFile::~TemporaryFile() {
   ::close(descriptor_);
 }
 
-void TemporaryFile::publish(Over over) {
+void TemporaryFile::publish(OverwriteMode over) {
   // Sync before the rename; otherwise a power loss could leave a truncated file under the final name.
   if (::fdatasync(descriptor_) != 0 && errno != EINVAL) throw write_error(place_, errno);
-  const int error = over == Over::nothing                          ? rename_without_replacing(path_, place_)
+  const int error = over == OverwriteMode::nothing                 ? rename_without_replacing(path_, place_)
                     : ::rename(path_.c_str(), place_.c_str()) == 0 ? 0
                                                                    : errno;
   if (error == EEXIST) throw write_error(place_, "another process just created it");
@@ -294,7 +294,8 @@ void TemporaryFile::publish(Over over) {
   sync_folder(place_);
 }
 
-OutputFile::OutputFile(const std::filesystem::path& target, const FileKind& kind, Existing existing) : target_(target) {
+OutputFile::OutputFile(const std::filesystem::path& target, const FileKind& kind, ExistingFile existing)
+    : target_(target) {
   struct stat there {};
   const bool exists = ::stat(target.c_str(), &there) == 0;
   if (!exists && errno != ENOENT) throw write_error(target, errno);
@@ -308,7 +309,7 @@ OutputFile::OutputFile(const std::filesystem::path& target, const FileKind& kind
     return;
   }
   target_ = resolve_symlinks(target);
-  if (exists && there.st_size > 0 && existing == Existing::same_kind && kind.is_one != nullptr) {
+  if (exists && there.st_size > 0 && existing == ExistingFile::same_kind && kind.is_one != nullptr) {
     int reason = 0;
     const std::string text = first_bytes(target_, reason);
     if (reason != 0) throw write_error(target, reason);
@@ -348,7 +349,7 @@ void OutputFile::write(std::string_view text) {
 }
 
 void OutputFile::commit() {
-  if (temporary_) return temporary_->publish(TemporaryFile::Over::existing_file);
+  if (temporary_) return temporary_->publish(TemporaryFile::OverwriteMode::existing_file);
   if (::close(std::exchange(direct_, -1)) != 0) throw write_error(target_, errno);
 }
 

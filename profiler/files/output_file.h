@@ -22,7 +22,7 @@ struct FileKind {
 namespace file_kind {
 extern const FileKind measurements, csv, json, tiles, png, svg, pdf;
 /// Returns the kind by file name suffix; an unknown suffix allows overwriting any file.
-[[nodiscard]] FileKind of_name(const std::filesystem::path&);
+[[nodiscard]] FileKind for_file_name(const std::filesystem::path&);
 }  // namespace file_kind
 
 /// Temporary file in the folder of `place`, with a random name, opened with O_EXCL and locked until the process ends.
@@ -38,10 +38,10 @@ class TemporaryFile {
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] int descriptor() const { return descriptor_; }
 
-  enum class Over { nothing, existing_file };
+  enum class OverwriteMode { nothing, existing_file };
   /// Syncs the data to disk and renames the file to `place`. Throws FileError, and removes the file, on an error or if
   /// `place` exists by now and may not be overwritten.
-  void publish(Over);
+  void publish(OverwriteMode);
 
  private:
   std::filesystem::path place_;
@@ -53,12 +53,12 @@ class TemporaryFile {
 /// devices, pipes and sockets are written in place.
 class OutputFile {
  public:
-  enum class Existing {
+  enum class ExistingFile {
     same_kind,  ///< replace only an empty file or one of the same kind
     any,        ///< replace any file (--force)
   };
   /// Throws FileError with the path if the target is a folder, a file of another kind, or not writable.
-  OutputFile(const std::filesystem::path& target, const FileKind&, Existing);
+  OutputFile(const std::filesystem::path& target, const FileKind&, ExistingFile);
   OutputFile(OutputFile&&) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
   ~OutputFile();

@@ -214,7 +214,7 @@ Verdict judge_memory(const Claim& claim, const Evidence& evidence) {
     if (const auto refusal = algorithm.refusal(claim.problem, config, evidence.gpu))
       return not_testable_verdict("refused", text(refusal->reason));
     kept.push_back(static_cast<double>(bytes_of(algorithm.buffers(claim.problem, config, evidence.gpu)) -
-                                       ledger_of(claim.problem).tensor_bytes()));
+                                       make_ledger(claim.problem).tensor_bytes()));
   }
   if (kept[1] <= 0) return not_testable_verdict("no_points", claim.to);
   Verdict verdict =

@@ -21,7 +21,7 @@ std::int64_t Ledger::score_traffic_bytes() const {
   return 2 * (find(Tensor::s)->all() + find(Tensor::p)->all());
 }
 
-Ledger ledger_of(const AttentionProblem& p) {
+Ledger make_ledger(const AttentionProblem& p) {
   const int in = bytes_per_element(p.dtype);
   const int out = output_bytes(p.dtype);
   const int sum = accumulator_bytes(p.dtype);
@@ -38,7 +38,7 @@ Ledger ledger_of(const AttentionProblem& p) {
                     line(Tensor::lse, q, p.n_q, 1, sum)}};
 }
 
-std::int64_t longest_n_within(std::int64_t bytes, DType dtype) {
+std::int64_t max_n_for_score_bytes(std::int64_t bytes, DType dtype) {
   const double elements = static_cast<double>(bytes) / static_cast<double>(bytes_per_element(dtype));
   auto n = static_cast<std::int64_t>(std::sqrt(std::max(0.0, elements)));
   while (n > 0 && n * n * bytes_per_element(dtype) > bytes) --n;

@@ -32,9 +32,9 @@ struct Ledger {
   [[nodiscard]] std::int64_t score_traffic_bytes() const;
 };
 /// Pre: invalid_reason() is empty.
-[[nodiscard]] Ledger ledger_of(const AttentionProblem&);
+[[nodiscard]] Ledger make_ledger(const AttentionProblem&);
 
 /// Returns the largest N for which one head's S fits into `bytes`; 0 if none.
-[[nodiscard]] std::int64_t longest_n_within(std::int64_t bytes, DType);
+[[nodiscard]] std::int64_t max_n_for_score_bytes(std::int64_t bytes, DType);
 
 }  // namespace attnscope::analysis::lesson

@@ -152,7 +152,7 @@ std::vector<TextFile> read_lesson_texts(const fs::path& folder) {
   return TextFolder(folder).files();
 }
 
-std::size_t write_lesson_texts(const fs::path& folder, OutputFile::Existing existing) {
+std::size_t write_lesson_texts(const fs::path& folder, OutputFile::ExistingFile existing) {
   const FileKind kind{"an empty file", [](std::string_view first) { return first.empty(); }};
   std::vector<OutputFile> files;
   for (const analysis::lesson::EmbeddedText& each : analysis::lesson::embedded_lesson()) {

@@ -22,7 +22,7 @@ struct LessonFileOptions {
   std::string language = "en";          ///< language of index.html
   analysis::lesson::WebOptions page{};  ///< without `others`
   std::filesystem::path answers{};      ///< answer sheet for teachers; empty: none
-  OutputFile::Existing existing = OutputFile::Existing::same_kind;
+  OutputFile::ExistingFile existing = OutputFile::ExistingFile::same_kind;
 };
 
 struct WrittenLesson {
@@ -47,8 +47,8 @@ struct WrittenLesson {
 [[nodiscard]] std::vector<analysis::lesson::TextFile> read_lesson_texts(const std::filesystem::path& folder);
 
 /// Writes all built-in texts below the folder for editing, or none. Returns their number. Throws FileError; existing
-/// files are replaced only with Existing::any.
-std::size_t write_lesson_texts(const std::filesystem::path& folder, OutputFile::Existing);
+/// files are replaced only with ExistingFile::any.
+std::size_t write_lesson_texts(const std::filesystem::path& folder, OutputFile::ExistingFile);
 
 /// Reads lesson/ in the user's data folder; empty without a home directory.
 [[nodiscard]] std::vector<analysis::lesson::TextFile> custom_lesson_texts();

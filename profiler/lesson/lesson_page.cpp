@@ -49,11 +49,11 @@ struct SizedSquare {
 /// scores with DRAM.
 std::vector<std::vector<SizedSquare>> ledger_squares(const LessonTexts& texts, const Setting& setting,
                                                      const DeviceLimits& gpu) {
-  const Ledger one = ledger_of(setting.one_head());
+  const Ledger one = make_ledger(setting.single_head_problem());
   const Hierarchy memories = hierarchy_of(gpu);
   const auto size = [&](MemoryLevel memory_level) { return memories.at(memory_level).bytes->value; };
   const auto scores = static_cast<double>(one.find(Tensor::s)->matrix_bytes());
-  const auto all = static_cast<double>(ledger_of(setting.all_heads()).find(Tensor::s)->all());
+  const auto all = static_cast<double>(make_ledger(setting.all_heads_problem()).find(Tensor::s)->all());
   return {{{"S", scores},
            {"P", scores},
            {"Q + K + V + O", static_cast<double>(one.tensor_bytes())},
@@ -84,7 +84,7 @@ std::vector<LedgerStep> ledger_frames(const LessonTexts& texts, const Setting& s
 
 /// Returns P and the tensors that the backward pass stores instead.
 std::vector<SizedSquare> backward_squares(const Setting& setting) {
-  const Ledger one = ledger_of(setting.one_head());
+  const Ledger one = make_ledger(setting.single_head_problem());
   const auto bytes = [&](Tensor tensor) { return static_cast<double>(one.find(tensor)->matrix_bytes()); };
   return {{"P", bytes(Tensor::p)},
           {"Q + K + V + O", static_cast<double>(one.tensor_bytes())},

@@ -42,7 +42,7 @@ Value level_value(const std::optional<HierarchyFigure>& figure, Unit unit) {
 }
 
 std::int64_t matrix_bytes(const Setting& setting, Tensor tensor) {
-  return ledger_of(setting.one_head()).find(tensor)->matrix_bytes();
+  return make_ledger(setting.single_head_problem()).find(tensor)->matrix_bytes();
 }
 
 /// Returns rows of full attention with as many queries as keys; `d` 0: any d.
@@ -188,7 +188,7 @@ Value timed_pair_occupancy(const Setting& setting, const Evidence& evidence, boo
 /// Returns the range of N in which the working set of all heads exceeds L2.
 Value l2_transition_text(const Setting& setting, const Evidence& evidence, std::string_view name) {
   const Algorithm* algorithm = evidence.registry.find(name);
-  const AttentionProblem p = setting.all_heads();
+  const AttentionProblem p = setting.all_heads_problem();
   if (algorithm == nullptr || !invalid_reason(p).empty()) return std::nullopt;
   const Config config = algorithm->default_config(p, evidence.gpu);
   if (algorithm->refusal(p, config, evidence.gpu)) return std::nullopt;
@@ -279,9 +279,9 @@ const std::array value_table{
     ValueDefinition{"qkv_passes", [](S s, E) { return modeled(3 * static_cast<double>(s.d) / static_cast<double>(s.tile), Unit::plain); }},
     ValueDefinition{"load_bytes", [](S s, E) { return Value({format_figure(static_cast<double>(s.load_bytes), Unit::bytes), ""}); }},
     ValueDefinition{"s_one", [](S s, E) { return modeled(matrix_bytes(s, Tensor::s), Unit::bytes); }},
-    ValueDefinition{"s_moved", [](S s, E) { return modeled(ledger_of(s.one_head()).score_traffic_bytes(), Unit::bytes); }},
-    ValueDefinition{"s_all", [](S s, E) { return modeled(ledger_of(s.all_heads()).find(Tensor::s)->all(), Unit::bytes); }},
-    ValueDefinition{"s_all_doubled", [](S s, E) { return modeled(4 * ledger_of(s.all_heads()).find(Tensor::s)->all(), Unit::bytes); }},
+    ValueDefinition{"s_moved", [](S s, E) { return modeled(make_ledger(s.single_head_problem()).score_traffic_bytes(), Unit::bytes); }},
+    ValueDefinition{"s_all", [](S s, E) { return modeled(make_ledger(s.all_heads_problem()).find(Tensor::s)->all(), Unit::bytes); }},
+    ValueDefinition{"s_all_doubled", [](S s, E) { return modeled(4 * make_ledger(s.all_heads_problem()).find(Tensor::s)->all(), Unit::bytes); }},
     ValueDefinition{"qkv_one", [](S s, E) { return modeled(matrix_bytes(s, Tensor::q) + matrix_bytes(s, Tensor::k) + matrix_bytes(s, Tensor::v), Unit::bytes); }},
     ValueDefinition{"ml_one", [](S s, E) { return modeled(matrix_bytes(s, Tensor::m) + matrix_bytes(s, Tensor::l), Unit::bytes); }},
     ValueDefinition{"lse_one", [](S s, E) { return modeled(matrix_bytes(s, Tensor::lse), Unit::bytes); }},
@@ -289,7 +289,7 @@ const std::array value_table{
     ValueDefinition{"shared", [](S, E e) { return level_value(memory_level(hierarchy(e), MemoryLevel::shared).bytes, Unit::bytes); }},
     ValueDefinition{"shared_block", [](S, E e) { return from_table(e.gpu.shared_bytes_per_block); }},
     ValueDefinition{"l2", [](S, E e) { return level_value(memory_level(hierarchy(e), MemoryLevel::l2).bytes, Unit::bytes); }},
-    ValueDefinition{"longest_in_l2", [](S, E e) { return modeled(longest_n_within(e.gpu.l2_bytes, DType::fp16), Unit::length); }},
+    ValueDefinition{"longest_in_l2", [](S, E e) { return modeled(max_n_for_score_bytes(e.gpu.l2_bytes, DType::fp16), Unit::length); }},
     ValueDefinition{"crossover_fast", [](S s, E e) { return crossover_range(s, e, s.fast); }},
     ValueDefinition{"crossover_first", [](S s, E e) { return crossover_range(s, e, s.first); }},
     ValueDefinition{"dram_rate", [](S, E e) { return level_value(memory_level(hierarchy(e), MemoryLevel::dram).bandwidth, Unit::bytes_per_second); }},
@@ -346,15 +346,15 @@ std::string_view origin_of(Provenance provenance) {
   return to_string(provenance == Provenance::measured ? Provenance::derived : provenance);
 }
 
-AttentionProblem Setting::one_head() const {
+AttentionProblem Setting::single_head_problem() const {
   AttentionProblem p;
   p.n_q = p.n_k = n;
   p.d = d;
   return p;
 }
 
-AttentionProblem Setting::all_heads() const {
-  AttentionProblem p = one_head();
+AttentionProblem Setting::all_heads_problem() const {
+  AttentionProblem p = single_head_problem();
   p.batch = batch;
   p.heads_q = p.heads_kv = heads;
   return p;

@@ -27,8 +27,8 @@ struct Setting {
   std::int64_t load_bytes = 128;  ///< bytes that a warp waits for
   std::size_t pair = 0;           ///< which pair of points questions compare, counted from the longest N
 
-  [[nodiscard]] AttentionProblem one_head() const;
-  [[nodiscard]] AttentionProblem all_heads() const;
+  [[nodiscard]] AttentionProblem single_head_problem() const;
+  [[nodiscard]] AttentionProblem all_heads_problem() const;
 };
 [[nodiscard]] Setting read_setting(FrontMatterReader&);
 /// Returns a variation of the setting; 0 returns it unchanged. Correct choices stay correct.

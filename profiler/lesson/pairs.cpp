@@ -104,7 +104,7 @@ std::vector<Pair> find_doubled_pairs(const PointTable& table, std::span<const Ro
   return pairs;
 }
 
-bool is_within_theorem(const PointTable& table, Row row) {
+bool theorem_applies(const PointTable& table, Row row) {
   const Algorithm* algorithm = table.algorithms().find(table.algorithm(row));
   if (algorithm == nullptr) return true;
   const PointSpec spec = table.spec(row);
@@ -116,7 +116,7 @@ bool is_within_theorem(const PointTable& table, Row row) {
 
 std::vector<Pair> representative_pairs(const PointTable& table, std::span<const Pair> pairs) {
   const auto rank = [&](const Pair& pair) {
-    return std::pair(is_within_theorem(table, pair.from) && is_within_theorem(table, pair.to), table.n_k(pair.from));
+    return std::pair(theorem_applies(table, pair.from) && theorem_applies(table, pair.to), table.n_k(pair.from));
   };
   std::vector<Pair> best;
   for (const Pair& pair : pairs) {

@@ -35,7 +35,7 @@ struct Pair {
 
 /// Returns whether Theorem 2 of the FlashAttention paper applies: M <= N d, where M is 4 d times the tile dimension
 /// that divides the traffic. True if no dimension does. d <= M holds for every tile.
-[[nodiscard]] bool is_within_theorem(const PointTable&, Row);
+[[nodiscard]] bool theorem_applies(const PointTable&, Row);
 
 /// Returns one pair per algorithm, in order of appearance: among the pairs within the theorem (or all, if there are
 /// none) the one with the longest N, the first in a tie.

@@ -178,7 +178,7 @@ std::string race_json(const LessonTexts& texts, const PlayerSettings& player_set
     all["lanes"].push_back(std::move(lane));
   }
   json least = json::array();
-  for (const std::int64_t n : curves->lengths) least.push_back(ledger_of(at_length(curves->like, n)).tensor_bytes());
+  for (const std::int64_t n : curves->lengths) least.push_back(make_ledger(at_length(curves->like, n)).tensor_bytes());
   const auto near = [&](std::int64_t n) { return std::abs(n - setting.n); };
   all["first"] = std::ranges::min(curves->lengths, {}, near);
   all["lengths"] = curves->lengths;

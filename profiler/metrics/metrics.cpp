@@ -252,7 +252,7 @@ class RecordValues final : public KernelValues {
   [[nodiscard]] double flops() const override { return pass_flops(point_.spec.problem); }
   [[nodiscard]] int gpus() const override { return point_.spec.problem.gpus; }
   [[nodiscard]] std::size_t rounds() const override { return whole_ != nullptr ? 0 : point_.rounds.size(); }
-  void each_round(const VisitRound& visit) const override {
+  void for_each_round(const VisitRound& visit) const override {
     for (std::size_t place = 0; place < rounds(); ++place) {
       const std::vector<KernelRecord>& kernels = point_.rounds[place].kernels;
       const auto found = std::ranges::find(kernels, kernel_.kernel, &KernelRecord::kernel);
@@ -284,7 +284,7 @@ template <class ValueOf>
 std::optional<EvaluatedMetric> median_over_rounds(const KernelValues& kernel, ValueOf&& value_of) {
   std::optional<EvaluatedMetric> value;
   std::vector<double> values;
-  kernel.each_round([&](std::size_t, const KernelValues& round_kernel) {
+  kernel.for_each_round([&](std::size_t, const KernelValues& round_kernel) {
     const std::optional<EvaluatedMetric> found = value_of(round_kernel);
     if (!found) return;
     if (!value) value = found;
@@ -302,7 +302,7 @@ std::optional<EvaluatedMetric> traffic_of(const KernelValues& kernel) {
 template <class ValueOf>
 std::optional<Quartiles> quartiles_of_rounds(const KernelValues& kernel, ValueOf&& value_of) {
   std::vector<double> values;
-  kernel.each_round([&](std::size_t, const KernelValues& round_kernel) {
+  kernel.for_each_round([&](std::size_t, const KernelValues& round_kernel) {
     const std::optional<EvaluatedMetric> value = value_of(round_kernel);
     if (value && value->provenance != Provenance::modeled) values.push_back(value->value);
   });
@@ -455,17 +455,17 @@ std::optional<double> reading(const PointRecord& point) {
   return (*point.clocks).*member;
 }
 
-using About = PointFact::About;
+using FactSubject = PointFact::FactSubject;
 
 // clang-format off
 constexpr std::array fact_table{
-    PointFact{"max_abs_error", message_of<msg::fact::max_abs_error>, "1", About::check, [](const PointRecord& p) { return p.max_abs_error; }},
-    PointFact{"error_bound", message_of<msg::fact::error_bound>, "1", About::check, [](const PointRecord& p) { return p.error_bound; }, true},
-    PointFact{"rms_error", message_of<msg::fact::rms_error>, "1", About::check, [](const PointRecord& p) { return p.rms_error; }},
-    PointFact{"sm_clock_hz", message_of<msg::fact::sm_clock_hz>, "hertz", About::device, reading<&ClockReading::sm_clock_hz>},
-    PointFact{"memory_clock_hz", message_of<msg::fact::memory_clock_hz>, "hertz", About::device, reading<&ClockReading::memory_clock_hz>},
-    PointFact{"temperature_c", message_of<msg::fact::temperature_c>, "celsius", About::device, reading<&ClockReading::temperature_c>},
-    PointFact{"power_w", message_of<msg::fact::power_w>, "watt", About::device, reading<&ClockReading::power_w>},
+    PointFact{"max_abs_error", message_of<msg::fact::max_abs_error>, "1", FactSubject::check, [](const PointRecord& p) { return p.max_abs_error; }},
+    PointFact{"error_bound", message_of<msg::fact::error_bound>, "1", FactSubject::check, [](const PointRecord& p) { return p.error_bound; }, true},
+    PointFact{"rms_error", message_of<msg::fact::rms_error>, "1", FactSubject::check, [](const PointRecord& p) { return p.rms_error; }},
+    PointFact{"sm_clock_hz", message_of<msg::fact::sm_clock_hz>, "hertz", FactSubject::device, reading<&ClockReading::sm_clock_hz>},
+    PointFact{"memory_clock_hz", message_of<msg::fact::memory_clock_hz>, "hertz", FactSubject::device, reading<&ClockReading::memory_clock_hz>},
+    PointFact{"temperature_c", message_of<msg::fact::temperature_c>, "celsius", FactSubject::device, reading<&ClockReading::temperature_c>},
+    PointFact{"power_w", message_of<msg::fact::power_w>, "watt", FactSubject::device, reading<&ClockReading::power_w>},
 };
 // clang-format on
 

@@ -143,7 +143,7 @@ class KernelValues {
   [[nodiscard]] virtual std::size_t rounds() const { return 0; }
   /// Calls `visit` for each round that has this kernel, with the index of the round.
   using VisitRound = std::function<void(std::size_t place, const KernelValues&)>;
-  virtual void each_round([[maybe_unused]] const VisitRound& visit) const {}
+  virtual void for_each_round([[maybe_unused]] const VisitRound& visit) const {}
 
  protected:
   KernelValues() = default;
@@ -201,12 +201,12 @@ enum class Combine { sum, weighted_mean, maximum, minimum };
 
 /// Value of a whole point, independent of its kernels: verification error or device state.
 struct PointFact {
-  enum class About { check, device };  ///< result verification; device state during the measurement
+  enum class FactSubject { check, device };  ///< result verification; device state during the measurement
 
   std::string_view key;  ///< column in exports, name in files: "max_abs_error"
   MessageFunction label = nullptr;
   std::string_view unit;  ///< "1", "hertz", "celsius", "watt"
-  About about = About::check;
+  FactSubject about = FactSubject::check;
   /// Empty if unknown.
   std::optional<double> (*get)(const PointRecord&) = nullptr;
   /// computed from inputs and types alone; else the provenance is the point's

@@ -127,7 +127,7 @@ void add_round(PointRecord& point, int round, const PointRecord& measured) {
   summarize_rounds(point);
 }
 
-void each_round(
+void for_each_round(
     const PointRecord& point,
     const std::function<void(int, std::span<const KernelRecord>, const std::optional<ClockReading>&)>& visit) {
   if (point.rounds.empty()) visit(0, point.kernels, point.clocks);
@@ -141,7 +141,7 @@ std::vector<std::optional<double>> round_values(std::string_view key, const Kern
   };
   if (kernel.rounds() == 0) return {value_of(kernel)};
   std::vector<std::optional<double>> values(kernel.rounds());
-  kernel.each_round(
+  kernel.for_each_round(
       [&](std::size_t place, const KernelValues& round_kernel) { values[place] = value_of(round_kernel); });
   return values;
 }

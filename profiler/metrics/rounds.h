@@ -27,8 +27,8 @@ void summarize_rounds(PointRecord&);
 void add_round(PointRecord& point, int round, const PointRecord& measured);
 
 /// Visits each round. A point without rounds is visited once, as round 0.
-void each_round(const PointRecord&, const std::function<void(int round, std::span<const KernelRecord> kernels,
-                                                             const std::optional<ClockReading>& clocks)>&);
+void for_each_round(const PointRecord&, const std::function<void(int round, std::span<const KernelRecord> kernels,
+                                                                 const std::optional<ClockReading>& clocks)>&);
 
 /// Returns a metric's value in each round, empty where it is missing; one element if there are no rounds.
 /// "time_median_ns" is the median of the round's own samples.

@@ -229,8 +229,8 @@ Result<Axis, AxisError> parse_values(const AxisDef& kind, std::string_view modif
 }  // namespace
 
 Message AxisDef::rejection_reason(std::string_view value, const Registry& registry) const {
-  if (sets == Sets::memory) return {};
-  if (sets == Sets::tile) {
+  if (sets == AxisTarget::memory) return {};
+  if (sets == AxisTarget::tile) {
     const auto tile = parse_tile(value);
     return tile ? Message() : tile.error();
   }
@@ -241,9 +241,9 @@ Message AxisDef::rejection_reason(std::string_view value, const Registry& regist
   return make_message("unknown algorithm '{}'; available: {}", value, fmt::join(known, ", "));
 }
 
-void AxisDef::set(Draft& draft, const std::string& value) const {
-  if (sets == Sets::memory) draft.m = std::stoll(value);
-  if (sets == Sets::tile) {
+void AxisDef::set(PartialPoint& draft, const std::string& value) const {
+  if (sets == AxisTarget::memory) draft.m = std::stoll(value);
+  if (sets == AxisTarget::tile) {
     const auto tile = *parse_tile(value);
     draft.auto_tile = !tile;
     draft.spec.tile = tile.value_or(TileShape{.br = 0, .bc = 0});
@@ -260,12 +260,12 @@ std::vector<AxisDef> axis_definitions(const Registry& registry) {
   for (const FieldPair& wide : field_pairs()) kinds.push_back(axis_of(wide));
   for (const Field& field : fields_and_knobs(point_fields(), registry.knobs())) kinds.push_back(axis_of(field));
   kinds.push_back({.name = std::string(tile_name),
-                   .sets = AxisDef::Sets::tile,
+                   .sets = AxisDef::AxisTarget::tile,
                    .words = true,
                    .can_be_infeasible = true,
                    .nesting = tile_nesting});
   kinds.push_back({.name = std::string(memory_name),
-                   .sets = AxisDef::Sets::memory,
+                   .sets = AxisDef::AxisTarget::memory,
                    .smallest = 1,
                    .largest = max_memory_elements,
                    .can_be_infeasible = true,

@@ -34,7 +34,7 @@ struct Axis {
 [[nodiscard]] std::vector<std::string> axis_help(const Registry&);
 
 /// Partial point during expansion. Tile sides and knobs that no axis sets are chosen later for the problem.
-struct Draft {
+struct PartialPoint {
   /// br and bc are 0 until an axis sets them
   PointSpec spec{.algorithm = {}, .problem = {}, .tile = {.br = 0, .bc = 0}};
   std::set<std::string, std::less<>> knobs = {};  ///< set by an axis, including to 0 (algorithm's choice)
@@ -45,11 +45,11 @@ struct Draft {
 /// Values that an axis accepts and the fields that it sets.
 struct AxisDef {
   /// Target of a value: `fields`, the whole tile, or the tile derived from an on-chip memory size.
-  enum class Sets { fields, tile, memory };
+  enum class AxisTarget { fields, tile, memory };
 
   std::string name;
   std::vector<Field> fields = {};  ///< one, or two for N and heads
-  Sets sets = Sets::fields;
+  AxisTarget sets = AxisTarget::fields;
   bool words = false;
   std::int64_t smallest = 0;
   std::int64_t largest = 0;
@@ -60,7 +60,7 @@ struct AxisDef {
   /// Returns why the axis does not accept the value; empty if it does. Pre: a number is in range.
   [[nodiscard]] Message rejection_reason(std::string_view value, const Registry&) const;
   /// Pre: the axis accepts the value.
-  void set(Draft&, const std::string& value) const;
+  void set(PartialPoint&, const std::string& value) const;
 };
 /// All axes in nesting order, outermost first.
 [[nodiscard]] std::vector<AxisDef> axis_definitions(const Registry&);

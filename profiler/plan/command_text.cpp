@@ -54,7 +54,7 @@ std::vector<std::string> axis_arguments(const PointSpec& spec) {
     if (field.role == FieldRole::tile && (spec.tile.br < 1 || spec.tile.bc < 1)) continue;
     if (!field.fallback.empty() && is_fallback(field, spec)) continue;
     const FieldPair* wide = field_pair_of(field.name);
-    const bool both = wide != nullptr && wide->equal_in(spec);
+    const bool both = wide != nullptr && wide->are_equal_in(spec);
     if (both && field.name == wide->second) continue;
     texts.push_back(fmt::format("{}={}", both ? wide->name : field.name, field_text(field, spec)));
   }

@@ -283,7 +283,7 @@ const Field& FieldPair::leader() const {
   return one.follows.empty() ? one : *find_field(one.follows);
 }
 
-bool FieldPair::equal_in(const PointSpec& spec) const {
+bool FieldPair::are_equal_in(const PointSpec& spec) const {
   return find_field(first)->get(spec) == find_field(second)->get(spec);
 }
 

@@ -138,7 +138,7 @@ struct FieldPair {
   [[nodiscard]] bool has(std::string_view field) const { return field == first || field == second; }
   /// Returns the field that the other one follows.
   [[nodiscard]] const Field& leader() const;
-  [[nodiscard]] bool equal_in(const PointSpec&) const;
+  [[nodiscard]] bool are_equal_in(const PointSpec&) const;
 };
 [[nodiscard]] std::span<const FieldPair> field_pairs();
 /// Returns the wide field that contains `field`; nullptr if there is none.

@@ -52,7 +52,7 @@ struct LongestN {
 // Without a tile axis, all points of a curve over N use the best tile of the largest N, because a change of tile would
 // look like a dependence on N. Exceptions: the tile is infeasible at this N, or the algorithm decodes and reads K and V
 // once with any tile.
-Config curve_config(const Algorithm& algorithm, const Draft& draft, const LongestN& longest,
+Config curve_config(const Algorithm& algorithm, const PartialPoint& draft, const LongestN& longest,
                     const DeviceLimits& limits) {
   const AttentionProblem& problem = draft.spec.problem;
   if (!draft.auto_tile && !algorithm.facts().for_decoding) {
@@ -67,7 +67,7 @@ Config curve_config(const Algorithm& algorithm, const Draft& draft, const Longes
 
 // Config from the axes, completed by the algorithm. A tile side without an axis shrinks until the tile fits, down to
 // 16. If none fits, it keeps its size, so that the refusal names the requested configuration.
-Config choose_config(const Algorithm& algorithm, const Draft& draft, const LongestN& longest,
+Config choose_config(const Algorithm& algorithm, const PartialPoint& draft, const LongestN& longest,
                      const DeviceLimits& limits) {
   Config config = curve_config(algorithm, draft, longest, limits);
   // M has no effect if the algorithm's traffic depends on no tile side.
@@ -132,7 +132,7 @@ class SweepExpander {
     if (count > static_cast<double>(max_points)) {
       return make_message("the axes expand to {:.0f} points; the maximum is {}", count, max_points);
     }
-    Draft draft;
+    PartialPoint draft;
     draft.spec.cache = cache_;
     return expand(axes, draft);
   }
@@ -141,18 +141,18 @@ class SweepExpander {
 
  private:
   // NOLINTNEXTLINE(misc-no-recursion): one level an axis
-  Message expand(std::span<const Axis> axes, const Draft& draft) {
+  Message expand(std::span<const Axis> axes, const PartialPoint& draft) {
     if (axes.empty()) return finish(draft);
     const AxisDef& kind = *std::ranges::find(kinds_, axes.front().name, &AxisDef::name);
     for (const std::string& value : axes.front().values) {
-      Draft next = draft;
+      PartialPoint next = draft;
       kind.set(next, value);
       if (Message wrong = expand(axes.subspan(1), next); !wrong.empty()) return wrong;
     }
     return {};
   }
 
-  Message finish(const Draft& draft) {
+  Message finish(const PartialPoint& draft) {
     if (cancelled_ && cancelled_()) return "planning was cancelled";
     PointSpec spec = draft.spec;
     if (Message wrong = invalid_reason(spec.problem); !wrong.empty()) return wrong;
@@ -293,7 +293,7 @@ Result<SweepPlan, Message> make_plan(const SweepRequest& request, const DeviceLi
 Result<PointSpec, Message> make_spec(std::string algorithm, std::span<const Axis> axes, const Registry& registry) {
   if (Message wrong = axis_overlap(axes); !wrong.empty()) return Error{std::move(wrong)};
   const std::vector<AxisDef> kinds = axis_definitions(registry);
-  Draft draft;
+  PartialPoint draft;
   for (const Axis& axis : complete({axes.begin(), axes.end()}, kinds)) {
     if (axis.values.size() != 1) {
       return Error{make_message("axis {} has {} values; a point takes one", axis.name, axis.values.size())};

@@ -146,13 +146,13 @@ void KernelColumns::add(const KernelRecord& kernel, Provenance origin) {
   times_.push_back(summarize(kernel.samples_ns).value_or(SampleSummary()));
   std::size_t nth = 0;
   for (const MetricValue& metric : kernel.metrics) {
-    MetricColumn& column = metrics_[metric_place(metric.name, metric.unit, nth++)];
+    MetricColumn& column = metrics_[metric_column_index(metric.name, metric.unit, nth++)];
     // The first of duplicate metrics wins.
     if (!column.has(place)) column.push(place, metric.value, static_cast<std::uint8_t>(metric.provenance));
   }
 }
 
-std::uint32_t KernelColumns::metric_place(const std::string& name, const std::string& unit, std::size_t nth) {
+std::uint32_t KernelColumns::metric_column_index(const std::string& name, const std::string& unit, std::size_t nth) {
   const auto is_it = [&](std::uint32_t place) { return metrics_[place].name == name && metrics_[place].unit == unit; };
   if (nth < last_metrics_.size() && is_it(last_metrics_[nth])) return last_metrics_[nth];
   std::vector<std::uint32_t>& known = metrics_by_name_[name];
@@ -177,7 +177,7 @@ void KernelColumns::append(const KernelColumns& from, std::span<const std::uint3
     MetricColumn* ours = nullptr;
     for (std::uint32_t i = 0; i < places.size(); ++i) {
       if (!theirs.has(places[i])) continue;
-      if (ours == nullptr) ours = &metrics_[metric_place(theirs.name, theirs.unit, metric)];
+      if (ours == nullptr) ours = &metrics_[metric_column_index(theirs.name, theirs.unit, metric)];
       const std::uint32_t place = places[i] - theirs.first;
       ours->push(first + i, theirs.values[place], theirs.origins[place]);
     }
@@ -238,7 +238,7 @@ std::size_t RowKernel::rounds() const {
   return rounds == nullptr ? 0 : rounds->count;
 }
 
-void RowKernel::each_round(const VisitRound& visit) const {
+void RowKernel::for_each_round(const VisitRound& visit) const {
   const PointColumns::RowRounds* rounds = round_kernel_ ? nullptr : columns_->rounds_of(row_);
   if (rounds == nullptr) return;
   for (std::uint32_t i = 0; i < rounds->count; ++i) {
@@ -328,7 +328,7 @@ std::size_t PointColumns::rounds(Row row) const {
   return rounds == nullptr ? 1 : rounds->count;
 }
 
-std::optional<std::uint32_t> PointColumns::kernel_place(Row row, std::string_view name) const {
+std::optional<std::uint32_t> PointColumns::kernel_index(Row row, std::string_view name) const {
   for (std::uint32_t place = kernels_begin_[row]; place < kernels_begin_[row + 1]; ++place) {
     if (kernels_.name(place) == name) return place;
   }
@@ -337,7 +337,7 @@ std::optional<std::uint32_t> PointColumns::kernel_place(Row row, std::string_vie
 
 std::vector<std::optional<double>> PointColumns::round_values(Row row, std::string_view metric,
                                                               std::string_view kernel) const {
-  const std::optional<std::uint32_t> place = kernel_place(row, kernel);
+  const std::optional<std::uint32_t> place = kernel_index(row, kernel);
   if (!place) return std::vector<std::optional<double>>(rounds(row));
   return attnscope::round_values(metric, RowKernel(*this, row, *place));
 }
@@ -427,10 +427,10 @@ bool PointColumns::same(const PointColumns& a, Row row_of_a, const PointColumns&
   for (std::uint32_t i = 0; i < kernels; ++i) {
     if (!KernelColumns::same(a.kernels_, begin_of_a + i, b.kernels_, begin_of_b + i)) return false;
   }
-  return same_rounds(a, row_of_a, b, row_of_b);
+  return equal_rounds(a, row_of_a, b, row_of_b);
 }
 
-bool PointColumns::same_rounds(const PointColumns& a, Row row_of_a, const PointColumns& b, Row row_of_b) {
+bool PointColumns::equal_rounds(const PointColumns& a, Row row_of_a, const PointColumns& b, Row row_of_b) {
   const RowRounds* in_a = a.rounds_of(row_of_a);
   const RowRounds* in_b = b.rounds_of(row_of_b);
   if (in_a == nullptr || in_b == nullptr) return in_a == in_b;

@@ -130,7 +130,7 @@ class KernelColumns {
   };
   /// Returns the index of a metric's column, created if missing. `nth`, the position in the kernel's metric list,
   /// speeds up the search: kernels usually have the same metrics in the same order.
-  std::uint32_t metric_place(const std::string& name, const std::string& unit, std::size_t nth);
+  std::uint32_t metric_column_index(const std::string& name, const std::string& unit, std::size_t nth);
 
   Words names_;
   std::vector<std::uint8_t> origins_;
@@ -159,7 +159,7 @@ class RowKernel final : public KernelValues {
   [[nodiscard]] double flops() const override;
   [[nodiscard]] int gpus() const override;
   [[nodiscard]] std::size_t rounds() const override;
-  void each_round(const VisitRound&) const override;
+  void for_each_round(const VisitRound&) const override;
 
  private:
   const PointColumns* columns_;
@@ -247,8 +247,8 @@ class PointColumns {
   [[nodiscard]] const RowRounds* rounds_of(Row row) const;
   void add_rounds(const PointRecord&);
   void add_rounds(const PointColumns& from, Row row_of_from);
-  [[nodiscard]] std::optional<std::uint32_t> kernel_place(Row row, std::string_view name) const;
-  [[nodiscard]] static bool same_rounds(const PointColumns& a, Row row_of_a, const PointColumns& b, Row row_of_b);
+  [[nodiscard]] std::optional<std::uint32_t> kernel_index(Row row, std::string_view name) const;
+  [[nodiscard]] static bool equal_rounds(const PointColumns& a, Row row_of_a, const PointColumns& b, Row row_of_b);
 
   std::span<const Field> field_table_;
   std::vector<FieldColumn> fields_;

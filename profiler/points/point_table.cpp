@@ -168,7 +168,7 @@ TableSubset extract_rows(const PointTable& all, std::span<const Row> rows) {
   return {std::move(table), std::move(runs)};
 }
 
-bool newer(const PointTable& table, RunIndex a, RunIndex b) {
+bool is_newer(const PointTable& table, RunIndex a, RunIndex b) {
   return std::tie(table.runs()[a].started_at, a) > std::tie(table.runs()[b].started_at, b);
 }
 

@@ -243,7 +243,7 @@ struct TableSubset {
 }
 
 /// Returns true if run `a` started later, or at the same time and has the higher index.
-[[nodiscard]] bool newer(const PointTable&, RunIndex a, RunIndex b);
+[[nodiscard]] bool is_newer(const PointTable&, RunIndex a, RunIndex b);
 
 /// Device name without vendor: "H200", "A100-SXM4-80GB". GPUs of one model are distinguished by the start of their ids.
 [[nodiscard]] std::string device_title(const PointTable&, RunIndex);

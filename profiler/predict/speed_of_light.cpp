@@ -53,7 +53,7 @@ Message bound_text(const SpeedOfLight& light) {
     return msg::bound::busy{.percent = percent(light.of(*bound)), .unit = title_of(*bound)};
   }
   if (light.is_wait_bound()) return msg::bound::other_gpus{.percent = percent(light.waiting)};
-  if (light.starved()) return msg::bound::empty_sms{.empty = light.empty_sms, .sms = light.sms};
+  if (light.is_grid_limited()) return msg::bound::empty_sms{.empty = light.empty_sms, .sms = light.sms};
   const GpuUnit most = light.busiest();
   return msg::bound::no_unit{
       .least = percent(bottleneck_threshold), .percent = percent(light.of(most)), .unit = title_of(most)};

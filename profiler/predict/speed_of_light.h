@@ -32,7 +32,7 @@ struct SpeedOfLight {
   /// Empty if no unit is busy enough.
   [[nodiscard]] std::optional<GpuUnit> bound() const;
   /// True if no unit bounds the kernel and SMs without blocks cost more time than launching and the rest.
-  [[nodiscard]] bool starved() const { return !bound() && empty_sms > 0 && idle > rest && idle > launch; }
+  [[nodiscard]] bool is_grid_limited() const { return !bound() && empty_sms > 0 && idle > rest && idle > launch; }
 };
 /// For launches that run in sequence. Pre: not empty.
 [[nodiscard]] SpeedOfLight speed_of_light(std::span<const LaunchTime>);

@@ -50,7 +50,7 @@ std::string key_of(const LineChart& chart) {
     if (there) key += (key.empty() ? "" : " ") + text(words);
   };
   add(kinds.contains(Provenance::measured) || kinds.contains(Provenance::derived), msg::report::key{});
-  add(kinds.contains(Provenance::modeled), msg::report::key_modelled{});
+  add(kinds.contains(Provenance::modeled), msg::report::key_modeled{});
   add(kinds.contains(Provenance::simulated) || kinds.contains(Provenance::extrapolated), msg::report::key_simulated{});
   add(kinds.contains(Provenance::imported), msg::report::key_imported{});
   add(spread, msg::report::key_spread{});
@@ -92,7 +92,7 @@ void add_figure(const Context& context, PlotKind kind, const std::string& id, st
   chart.y = {bytes ? text(msg::report::axis_bytes{}) : text(msg::report::axis_time{}),
              bytes ? Quantity::bytes : Quantity::nanoseconds, true};
   const std::string name = bytes ? text(msg::report::dram_bytes{}) : text(msg::report::median_time{});
-  Figure figure{.id = id, .caption = key_of(chart) + context.undrawn_note(kind), .chart = {}};
+  Figure figure{.id = id, .caption = key_of(chart) + context.unplotted_note(kind), .chart = {}};
   figure.chart.title = fmt::format("{} · {}", name, plot->filter.summary());
   figure.chart.alt = text(msg::report::alt_curves{.lines = chart.lines.size(),
                                                   .list = fmt::format("{}", fmt::join(labels, ", ")),

@@ -120,7 +120,7 @@ const analysis::Plot* Context::plot(analysis::PlotKind kind) const {
   return most;
 }
 
-std::string Context::undrawn_note(analysis::PlotKind kind) const {
+std::string Context::unplotted_note(analysis::PlotKind kind) const {
   const auto plots_of_kind = static_cast<std::size_t>(std::ranges::count(plots, kind, &analysis::Plot::kind));
   if (plots_of_kind < 2) return {};
   const std::size_t others = plots_of_kind - 1;

@@ -13,18 +13,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void write_page(const report::Document& document, const fs::path& output, OutputFile::Existing existing) {
-  OutputFile page(output, file_kind::of_name(output), existing);
+void write_page(const report::Document& document, const fs::path& output, OutputFile::ExistingFile existing) {
+  OutputFile page(output, file_kind::for_file_name(output), existing);
   page.write(report::to_html(document));
   page.commit();
 }
 
 /// Writes pictures and tables to a separate folder. All files are written before any is renamed to its final name, the
 /// text last.
-void write_markdown(const report::Document& document, const fs::path& output, OutputFile::Existing existing) {
+void write_markdown(const report::Document& document, const fs::path& output, OutputFile::ExistingFile existing) {
   const std::string name = output.stem().string() + "-figures";
   const report::MarkdownFiles files = report::to_markdown(document, name);
-  OutputFile page(output, file_kind::of_name(output), existing);
+  OutputFile page(output, file_kind::for_file_name(output), existing);
   page.write(files.text);
   const fs::path folder = output.parent_path() / name;
   const bool made = fs::create_directory(folder);
@@ -51,7 +51,7 @@ bool is_report_name(const fs::path& output) {
   return output.extension() == ".html" || output.extension() == ".md";
 }
 
-void write_report(const report::Document& document, const fs::path& output, OutputFile::Existing existing) {
+void write_report(const report::Document& document, const fs::path& output, OutputFile::ExistingFile existing) {
   try {
     output.extension() == ".md" ? write_markdown(document, output, existing) : write_page(document, output, existing);
   } catch (const fs::filesystem_error& error) {

@@ -13,6 +13,6 @@ namespace attnscope {
 [[nodiscard]] bool is_report_name(const std::filesystem::path&);
 /// Writes NAME.html, or NAME.md with pictures and tables in NAME-figures next to it. Throws FileError and then leaves
 /// no partial files. Pre: is_report_name().
-void write_report(const report::Document&, const std::filesystem::path& output, OutputFile::Existing);
+void write_report(const report::Document&, const std::filesystem::path& output, OutputFile::ExistingFile);
 
 }  // namespace attnscope

@@ -34,7 +34,7 @@ struct Context {
   [[nodiscard]] const analysis::PointTable& table() const { return input.table; }
   [[nodiscard]] const analysis::Plot* plot(analysis::PlotKind) const;
   /// Returns a note on problems that are not drawn: "3 more problems ..."; empty if none.
-  [[nodiscard]] std::string undrawn_note(analysis::PlotKind) const;
+  [[nodiscard]] std::string unplotted_note(analysis::PlotKind) const;
 };
 
 void add_findings(const Context&, std::vector<Block>&);

@@ -115,7 +115,7 @@ Figure map_figure(const Context& context, const Plot& plot, const TileMap& map) 
                   .others = map.best.size() - 1, .tile = tile, .value = value_text(*map.at(best).value, map.unit)});
   }
   figure.chart.picture = std::move(picture);
-  figure.caption += context.undrawn_note(PlotKind::maps);
+  figure.caption += context.unplotted_note(PlotKind::maps);
   return figure;
 }
 
@@ -183,7 +183,7 @@ std::optional<Figure> roofline_figure(const Context& context, const Plot& plot, 
     if (hue == algorithms.size()) algorithms.push_back(series.algorithm);
     const int color = palette_color(hue, std::ranges::any_of(report.series, [&](const analysis::RooflineSeries& other) {
                                       return other.algorithm == series.algorithm &&
-                                             analysis::newer(context.table(), other.run, series.run);
+                                             analysis::is_newer(context.table(), other.run, series.run);
                                     }));
     Line line{words, color, Provenance::derived, {}};
     for (const analysis::RooflinePoint& point : series.points) {

@@ -108,10 +108,11 @@ class TileMapBuilder {
     if (candidates.empty()) candidates.swap(one_by_one);
     const auto first = [&](const Candidate& a, const Candidate& b) {
       if (a.is_map() != b.is_map()) return a.is_map();
-      return newer(table_, a.run, b.run);
+      return is_newer(table_, a.run, b.run);
     };
     std::ranges::sort(candidates, first);
-    std::ranges::sort(one_by_one, [&](const Candidate& a, const Candidate& b) { return newer(table_, b.run, a.run); });
+    std::ranges::sort(one_by_one,
+                      [&](const Candidate& a, const Candidate& b) { return is_newer(table_, b.run, a.run); });
     return candidates;
   }
 
@@ -137,8 +138,9 @@ class TileMapBuilder {
       }
     }
     for (const Candidate& asked : one_by_one) replace_cells(asked, shown);
-    std::ranges::sort(map_.shown_runs, [&](RunIndex a, RunIndex b) { return newer(table_, a, b); });
-    std::ranges::sort(map_.hidden, [&](const HiddenRun& a, const HiddenRun& b) { return newer(table_, a.run, b.run); });
+    std::ranges::sort(map_.shown_runs, [&](RunIndex a, RunIndex b) { return is_newer(table_, a, b); });
+    std::ranges::sort(map_.hidden,
+                      [&](const HiddenRun& a, const HiddenRun& b) { return is_newer(table_, a.run, b.run); });
     std::ranges::sort(shown);
     return shown;
   }

@@ -30,7 +30,7 @@ void JsonWriter::operator()(const char* key, const Message& message) {
 void JsonWriter::operator()(const PointSpec& spec) {
   write_fields(json, spec);
   Json& knobs = json["knobs"] = Json::object();
-  for (const auto& [name, held] : spec.knobs) knobs[name] = json_of(held);
+  for (const auto& [name, held] : spec.knobs) knobs[name] = to_json_value(held);
 }
 
 void JsonReader::operator()(const char* key, Message& message) {

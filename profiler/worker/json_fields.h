@@ -26,13 +26,13 @@ namespace attnscope {
 using Json = nlohmann::ordered_json;
 
 template <class... Held>
-[[nodiscard]] Json json_of(const std::variant<Held...>& value) {
+[[nodiscard]] Json to_json_value(const std::variant<Held...>& value) {
   return std::visit([](const auto& held) { return Json(held); }, value);
 }
 
 /// Writes every point field by name, but no knobs.
 inline void write_fields(Json& json, const PointSpec& spec) {
-  for (const Field& field : point_fields()) json[std::string(field.name)] = json_of(field.get(spec));
+  for (const Field& field : point_fields()) json[std::string(field.name)] = to_json_value(field.get(spec));
 }
 
 /// Text of a JSON string, number or boolean in the syntax of an axis value.

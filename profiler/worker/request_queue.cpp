@@ -58,7 +58,7 @@ bool RequestQueue::closed() const {
   return closed_;
 }
 
-bool RequestQueue::drained() const {
+bool RequestQueue::is_drained() const {
   const std::scoped_lock lock(mutex_);
   return closed_ && waiting_.empty() && in_flight_.empty();
 }
@@ -80,7 +80,7 @@ void RequestQueue::mark_answered() {
   in_flight_.clear();
 }
 
-void RequestQueue::put_back(MeasureRequest request) {
+void RequestQueue::requeue(MeasureRequest request) {
   const std::scoped_lock lock(mutex_);
   in_flight_.clear();
   insert(in_flight_place_, std::move(request));

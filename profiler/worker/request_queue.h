@@ -19,7 +19,7 @@
 
 namespace attnscope {
 
-/// All members are thread-safe. Only the measuring thread calls take(), answered(), put_back() and in_flight().
+/// All members are thread-safe. Only the measuring thread calls take(), answered(), requeue() and in_flight().
 class RequestQueue {
  public:
   static constexpr std::size_t max_waiting = 100'000;
@@ -41,7 +41,7 @@ class RequestQueue {
   void close();
   [[nodiscard]] bool closed() const;
   /// Returns true if closed and no request is waiting or in flight.
-  [[nodiscard]] bool drained() const;
+  [[nodiscard]] bool is_drained() const;
 
   /// Returns the next request, now in flight. Returns nothing after `patience` or if the queue is closed and empty.
   [[nodiscard]] std::optional<MeasureRequest> take(std::chrono::milliseconds patience);
@@ -50,7 +50,7 @@ class RequestQueue {
   /// Marks the request in flight as answered; its id can be reused.
   void mark_answered();
   /// Returns the unanswered request in flight to its old place in the queue.
-  void put_back(MeasureRequest request);
+  void requeue(MeasureRequest request);
 
   [[nodiscard]] std::size_t open() const;  ///< Waiting or in flight.
 

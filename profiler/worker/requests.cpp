@@ -154,7 +154,7 @@ std::string measure_line(std::string_view id, std::int64_t priority, const Point
   if (const Algorithm* algorithm = registry.find(spec.algorithm)) {
     for (const Knob& knob : algorithm->facts().knobs) knobs[knob.name] = knob_text(knob, spec.knobs);
   }
-  for (const auto& [name, value] : spec.knobs) knobs[name] = json_of(value);
+  for (const auto& [name, value] : spec.knobs) knobs[name] = to_json_value(value);
   return line_of(json);
 }
 

@@ -5,7 +5,7 @@
 
 namespace attnscope {
 
-void WorkerLoop::introduce(std::string_view app_version, std::string_view simulation_reason) const {
+void WorkerLoop::send_device_event(std::string_view app_version, std::string_view simulation_reason) const {
   send_(DeviceEvent{.protocol = worker_protocol,
                     .app_version = std::string(app_version),
                     .device = device_.info(),

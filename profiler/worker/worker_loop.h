@@ -20,7 +20,7 @@ class WorkerLoop {
   WorkerLoop(Device& device, Send send) : device_(device), send_(std::move(send)) {}
 
   /// Sends the device event.
-  void introduce(std::string_view app_version, std::string_view simulation_reason) const;
+  void send_device_event(std::string_view app_version, std::string_view simulation_reason) const;
   /// Executes a request other than `cancel`, which the caller handles by cancelling the token.
   void answer(const WorkerRequest&, const CancelToken&);
 

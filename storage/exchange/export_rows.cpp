@@ -110,8 +110,9 @@ Column knob_column(const Knob& knob) {
 Column fact_column(std::string_view key) {
   const PointFact& fact = *find_point_fact(key);
   return {std::string(key), [&fact](const Row& row) {
-            return fact.about == PointFact::About::device || row.is_whole_point() ? number_cell(fact.get(row.record()))
-                                                                                  : Cell();
+            return fact.about == PointFact::FactSubject::device || row.is_whole_point()
+                       ? number_cell(fact.get(row.record()))
+                       : Cell();
           }};
 }
 

@@ -29,7 +29,7 @@ class HostMachine {
   HostMachine(const AttentionPlan& plan, const AttentionProblem& problem, const AttentionInputs& inputs)
       : plan_(plan), problem_(problem) {
     for (const BufferSpec& buffer : plan.buffers) {
-      if (!buffer.place.is_part()) {
+      if (!buffer.place.is_view()) {
         const auto poison = buffer.fill == BufferFill::zeros ? std::byte{0} : std::byte{0xff};
         memory_.emplace(buffer.name, std::vector<std::byte>(static_cast<std::size_t>(buffer.bytes), poison));
       }

@@ -146,8 +146,8 @@ class EmulatedKernel {
     for (std::int64_t row = 0; row < p_.n_q; ++row) {
       const std::int64_t tile = row / grid_.tile().br;
       const std::int64_t kept = grid_.keys_in_state(tile);
-      const int seen =
-          linattn::seen_keys(static_cast<int>(row), static_cast<int>(p_.n_q), static_cast<int>(p_.n_k), grid_.causal());
+      const int seen = linattn::visible_key_count(static_cast<int>(row), static_cast<int>(p_.n_q),
+                                                  static_cast<int>(p_.n_k), grid_.causal());
       const float* q = row_of(q_, instance * p_.n_q + row);
       std::vector<float> o(d_, 0);
       float l = 0;

@@ -116,7 +116,7 @@ TEST(MultiGpuSequence, CombineClosedFormMatchesProgram) {
     for (const std::int64_t instances : {1, 3, 16, 19}) {
       for (const std::int64_t first : {std::int64_t{0}, std::int64_t{1}, rows / 2, rows}) {
         for (const int later : {0, 2}) {
-          const ringattn::Parts parts{
+          const ringattn::PartialResults parts{
               .d = 48, .instances = instances, .rows = rows, .whole = 2, .later = later, .first = first};
           const KernelLaunch launch = ringattn::combine_launch(parts, "combine");
           ASSERT_EQ(launch.traffic, walk(*launch.program)) << rows << " " << instances << " " << first << " " << later;

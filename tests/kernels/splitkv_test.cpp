@@ -175,7 +175,7 @@ TEST(SplitKv, SplitsAreBalancedAndTheLastOnesAreEmpty) {
         ++used;
       }
       EXPECT_EQ(at, length);
-      EXPECT_EQ(used, splitkv::splits_with_keys(length, splits));
+      EXPECT_EQ(used, splitkv::nonempty_split_count(length, splits));
     }
   }
 }

@@ -255,7 +255,7 @@ TEST_F(Noise, applies_to_one_gpu_driver_and_day) {
   run.environment = header_.environment;
   const auto at = [&](const char* time) {
     run.started_at = time;
-    return noise_for(run, sets);
+    return find_noise_model(run, sets);
   };
   EXPECT_EQ(at("2026-03-01T11:59:59Z"), sets[0].model);
   EXPECT_EQ(at("2026-03-01T12:00:01Z"), sets[1].model);
@@ -268,7 +268,7 @@ TEST_F(Noise, applies_to_one_gpu_driver_and_day) {
     RunSummary other = run;
     other.started_at = "2026-03-01T11:00:00Z";
     change(other);
-    return noise_for(other, sets);
+    return find_noise_model(other, sets);
   };
   EXPECT_EQ(without([](RunSummary&) {}), sets[0].model);
   EXPECT_EQ(without([](RunSummary& other) { other.device_uuid += "0"; }), nullptr);

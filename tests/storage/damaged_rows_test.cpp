@@ -94,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(
         Damage{"UPDATE points SET run_id = 99 WHERE id = 2", without_second, "point 2", "run 99"}));
 
 INSTANTIATE_TEST_SUITE_P(
-    Parts, DamagedRows,
+    PartialResults, DamagedRows,
     ::testing::Values(
         Damage{"UPDATE metric_values SET value = 9e999 WHERE kernel_id = 3 AND metric_id = 3", without_second,
                "point 2", "inf"},

@@ -30,7 +30,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Kind = FileError::Kind;
 using Mode = RunStore::Mode;
-using Existing = OutputFile::Existing;
+using ExistingFile = OutputFile::ExistingFile;
 using Collecting = FileTest;
 using NewFiles = FileTest;
 using Locks = FileTest;
@@ -204,7 +204,7 @@ TEST_F(Locks, waiting_can_be_cancelled) {
 }
 
 /// Writes `text` as an exported table.
-void write_table(const fs::path& target, const std::string& text, Existing existing = Existing::same_kind) {
+void write_table(const fs::path& target, const std::string& text, ExistingFile existing = ExistingFile::same_kind) {
   OutputFile file(target, file_kind::csv, existing);
   file.write(text);
   file.commit();
@@ -245,7 +245,7 @@ TEST_F(OutputFiles, do_not_replace_other_kinds_of_files) {
   const FileError error = storage_error_of([&] { write_table(folder / "notes.txt", "algorithm\n"); });
   EXPECT_THAT(error.what(), AllOf(HasSubstr("notes.txt"), HasSubstr("--force")));
   EXPECT_EQ(content(folder / "notes.txt"), notes);
-  write_table(folder / "notes.txt", "algorithm\n", Existing::any);
+  write_table(folder / "notes.txt", "algorithm\n", ExistingFile::any);
   EXPECT_EQ(content(folder / "notes.txt"), "algorithm\n");
 }
 
@@ -262,20 +262,20 @@ TEST_F(OutputFiles, detect_file_kinds) {
     for (const auto& [other, text] : examples) {
       std::ofstream(folder / "there", std::ios::binary | std::ios::trunc) << text;
       if (kind == other) {
-        EXPECT_NO_THROW(OutputFile(folder / "there", *kind, Existing::same_kind)) << kind->noun;
+        EXPECT_NO_THROW(OutputFile(folder / "there", *kind, ExistingFile::same_kind)) << kind->noun;
       } else {
-        EXPECT_THROW(OutputFile(folder / "there", *kind, Existing::same_kind), FileError)
+        EXPECT_THROW(OutputFile(folder / "there", *kind, ExistingFile::same_kind), FileError)
             << kind->noun << " over " << other->noun;
       }
     }
   }
   std::ofstream(folder / "there", std::ios::trunc) << "# what these tiles are\n# and more\nalgorithm,pass,arch\n";
-  EXPECT_NO_THROW(OutputFile(folder / "there", file_kind::tiles, Existing::same_kind));
+  EXPECT_NO_THROW(OutputFile(folder / "there", file_kind::tiles, ExistingFile::same_kind));
 }
 
 TEST_F(OutputFiles, uncommitted_output_keeps_the_old_file) {
   write_table(folder / "a.csv", "algorithm\nold\n");
-  { OutputFile(folder / "a.csv", file_kind::csv, Existing::same_kind).write("half"); }
+  { OutputFile(folder / "a.csv", file_kind::csv, ExistingFile::same_kind).write("half"); }
   EXPECT_EQ(content(folder / "a.csv"), "algorithm\nold\n");
   EXPECT_EQ(names_in(folder.path()), std::set<std::string>{"a.csv"});
 }
@@ -283,14 +283,14 @@ TEST_F(OutputFiles, uncommitted_output_keeps_the_old_file) {
 TEST_F(OutputFiles, have_unpredictable_temporary_names) {
   std::ofstream(folder / "victim") << "mine";
   fs::create_symlink(folder / "victim", folder / "a.csv.part");
-  const OutputFile first(folder / "a.csv", file_kind::csv, Existing::same_kind);
-  const OutputFile second(folder / "a.csv", file_kind::csv, Existing::same_kind);
+  const OutputFile first(folder / "a.csv", file_kind::csv, ExistingFile::same_kind);
+  const OutputFile second(folder / "a.csv", file_kind::csv, ExistingFile::same_kind);
   EXPECT_NE(first.temporary_path(), second.temporary_path());
   EXPECT_EQ(content(folder / "victim"), "mine");
 }
 
 TEST_F(OutputFiles, remove_only_leftovers_of_killed_writers) {
-  const auto writing = std::make_unique<OutputFile>(folder / "a.csv", file_kind::csv, Existing::same_kind);
+  const auto writing = std::make_unique<OutputFile>(folder / "a.csv", file_kind::csv, ExistingFile::same_kind);
   const fs::path left = folder / ".a.csv.0123456789abcdef.part";
   const fs::path another = folder / ".a.csv.0123456789abcdeg.part";
   for (const fs::path& part : {left, another}) std::ofstream(part) << "half";

@@ -64,7 +64,8 @@ class Merge : public ::testing::Test {
     store.finish_run(run, StoredRunState::complete);
     return copy;
   }
-  MergeReport merge(const std::string& name, const Paths& files, OnDamaged damaged = OnDamaged::refuse) {
+  MergeReport merge(const std::string& name, const Paths& files,
+                    DamagedFilePolicy damaged = DamagedFilePolicy::refuse) {
     return merge_files(files, folder_ / name, damaged);
   }
   /// Changes the file and updates its checksum, as if it had been recorded so.
@@ -74,7 +75,7 @@ class Merge : public ::testing::Test {
     const int runs = database.execAndGet("SELECT max(id) FROM runs").getInt();
     for (int run = 1; run <= runs; ++run) store_checksum(database, run);
   }
-  static RunHeader header_of(const std::string& plan, std::size_t planned) {
+  static RunHeader run_header(const std::string& plan, std::size_t planned) {
     RunHeader header = full_header();
     header.plan_hash = plan;
     header.planned_points = planned;
@@ -95,7 +96,7 @@ TEST_F(Merge, is_commutative_and_idempotent) {
     other.environment.driver_version = "590.2";
     store.add_complete_runs({{CompleteRun{other, {simple_record(128)}}}});
   }
-  const fs::path b = write("b.attnscope", header_of("b", 2), {256, 512});
+  const fs::path b = write("b.attnscope", run_header("b", 2), {256, 512});
   const Paths files{a, b, ATTNSCOPE_SECOND_SAMPLE, ATTNSCOPE_LAW_SAMPLE};
 
   MergeReport report = merge("forth.attnscope", files);
@@ -132,9 +133,9 @@ TEST_F(Merge, is_commutative_and_idempotent) {
 }
 
 TEST_F(Merge, writes_a_compact_file_without_journals) {
-  const fs::path a = write("a.attnscope", header_of("a", 1), {64});
+  const fs::path a = write("a.attnscope", run_header("a", 1), {64});
   const fs::path b =
-      resume(write("b.attnscope", header_of("b", 2), {128}, StoredRunState::interrupted), "c.attnscope", {256});
+      resume(write("b.attnscope", run_header("b", 2), {128}, StoredRunState::interrupted), "c.attnscope", {256});
   (void)merge("all.attnscope", {a, b});
   std::set<std::string> names;
   for (const auto& entry : fs::directory_iterator(folder_.path())) names.insert(entry.path().filename().string());
@@ -166,7 +167,7 @@ class MergedCopies : public Merge, public ::testing::WithParamInterface<Copies> 
 
 TEST_P(MergedCopies, merge_into_one_run_in_any_order) {
   const Copies& copies = GetParam();
-  const RunHeader header = header_of("plan", 4);
+  const RunHeader header = run_header("plan", 4);
   const fs::path begun = write("begun.attnscope", header, {64}, StoredRunState::interrupted);
   const auto went_on = [&](const char* name, const std::vector<std::int64_t>& lengths) {
     fs::path copy = folder_ / name;
@@ -207,7 +208,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& of) { return std::string(of.param.name); });
 
 TEST_F(Merge, conflicting_points_are_an_error_naming_both_files) {
-  const RunHeader header = header_of("plan", 3);
+  const RunHeader header = run_header("plan", 3);
   const fs::path begun = write("begun.attnscope", header, {64}, StoredRunState::interrupted);
   const fs::path one = resume(begun, "one.attnscope", {128, 256});
   const fs::path two = resume(begun, "two.attnscope", {128, 256});
@@ -232,7 +233,7 @@ TEST_F(Merge, conflicting_points_are_an_error_naming_both_files) {
 }
 
 TEST_F(Merge, conflicting_plans_are_an_error) {
-  RunHeader header = header_of("plan", 1);
+  RunHeader header = run_header("plan", 1);
   header.uid = "0123456789abcdef0123456789abcdef";
   const fs::path one = write("one.attnscope", header, {64});
   header.plan_hash = "another";
@@ -241,11 +242,11 @@ TEST_F(Merge, conflicting_plans_are_an_error) {
 }
 
 TEST_F(Merge, runs_are_sorted_by_first_start) {
-  RunHeader header = header_of("plan", 2);
+  RunHeader header = run_header("plan", 2);
   header.uid = "0123456789abcdef0123456789abcdef";
   const fs::path first = write("first.attnscope", header, {64});
   const fs::path second = write("second.attnscope", header, {128}, StoredRunState::complete, 1);
-  const fs::path between = write("between.attnscope", header_of("other", 1), {256});
+  const fs::path between = write("between.attnscope", run_header("other", 1), {256});
   const auto begun_in = [&](const fs::path& file, const std::string& year) {
     alter(file, "UPDATE runs SET started_at = '" + year + "-01-01T00:00:00Z'");
   };
@@ -260,7 +261,7 @@ TEST_F(Merge, runs_are_sorted_by_first_start) {
 }
 
 TEST_F(Merge, shards_become_one_run_with_per_point_devices) {
-  RunHeader header = header_of("plan", 4);
+  RunHeader header = run_header("plan", 4);
   header.uid = "0123456789abcdef0123456789abcdef";
   header.device.uuid = "GPU-A";
   const fs::path a = write("a.attnscope", header, {64, 128});
@@ -292,8 +293,8 @@ TEST_F(Merge, shards_become_one_run_with_per_point_devices) {
 }
 
 TEST_F(Merge, runs_of_one_plan_stay_separate) {
-  const fs::path a = write("a.attnscope", header_of("plan", 2), {64});
-  const fs::path b = write("b.attnscope", header_of("plan", 2), {128}, StoredRunState::complete, 1);
+  const fs::path a = write("a.attnscope", run_header("plan", 2), {64});
+  const fs::path b = write("b.attnscope", run_header("plan", 2), {128}, StoredRunState::complete, 1);
   const MergeReport report = merge("all.attnscope", {a, b});
   EXPECT_TRUE(report.whole());
   EXPECT_EQ(report.runs, 2U);
@@ -301,7 +302,7 @@ TEST_F(Merge, runs_of_one_plan_stay_separate) {
 
 TEST_F(Merge, running_run_is_merged_partially) {
   RunStore writing = RunStore::open(folder_ / "a.attnscope", Mode::collect);
-  const std::int64_t run = writing.begin_run(header_of("plan", 4));
+  const std::int64_t run = writing.begin_run(run_header("plan", 4));
   writing.add_point(run, 0, simple_record(64));
   EXPECT_TRUE(merge("all.attnscope", {folder_ / "a.attnscope"}).whole());
   writing.add_point(run, 1, simple_record(128));
@@ -313,8 +314,8 @@ TEST_F(Merge, running_run_is_merged_partially) {
 }
 
 TEST_F(Merge, damaged_file_is_an_error_unless_skipped) {
-  const fs::path good = write("good.attnscope", header_of("plan", 1), {64});
-  const fs::path bad = write("bad.attnscope", header_of("plan", 1), {128});
+  const fs::path good = write("good.attnscope", run_header("plan", 1), {64});
+  const fs::path bad = write("bad.attnscope", run_header("plan", 1), {128});
   change_rows(bad, "UPDATE points SET n_q = 129");
   const fs::path none = folder_ / "none.attnscope";
   std::ofstream(none) << "not a database, by far";
@@ -322,7 +323,7 @@ TEST_F(Merge, damaged_file_is_an_error_unless_skipped) {
     EXPECT_THAT(storage_error_of([&] { (void)merge("all.attnscope", {good, file}); }).what(), HasSubstr(file.string()));
     EXPECT_FALSE(fs::exists(folder_ / "all.attnscope"));
   }
-  const MergeReport report = merge("all.attnscope", {bad, good, none}, OnDamaged::skip);
+  const MergeReport report = merge("all.attnscope", {bad, good, none}, DamagedFilePolicy::skip);
   EXPECT_EQ(report.files, 1U);
   EXPECT_FALSE(report.whole());
   ASSERT_THAT(report.left_out, SizeIs(2));
@@ -330,11 +331,11 @@ TEST_F(Merge, damaged_file_is_an_error_unless_skipped) {
   EXPECT_THAT(text(report.left_out[1]), HasSubstr(none.string()));
   EXPECT_THAT(lengths_in(folder_ / "all.attnscope"), ElementsAre(64));
   EXPECT_EQ(storage_error_of([&] {
-              (void)merge("more.attnscope", {good, folder_ / "missing.attnscope"}, OnDamaged::skip);
+              (void)merge("more.attnscope", {good, folder_ / "missing.attnscope"}, DamagedFilePolicy::skip);
             }).kind(),
             FileError::Kind::not_found);
   EXPECT_EQ(storage_error_of([&] {
-              (void)merge("more.attnscope", {bad, none}, OnDamaged::skip);
+              (void)merge("more.attnscope", {bad, none}, DamagedFilePolicy::skip);
             }).kind(),
             FileError::Kind::damaged)
       << "a file of nothing would say that there was nothing";
@@ -342,14 +343,14 @@ TEST_F(Merge, damaged_file_is_an_error_unless_skipped) {
 }
 
 TEST_F(Merge, existing_target_is_not_overwritten) {
-  const fs::path a = write("a.attnscope", header_of("plan", 1), {64});
-  const fs::path b = write("b.attnscope", header_of("plan", 1), {128});
+  const fs::path a = write("a.attnscope", run_header("plan", 1), {64});
+  const fs::path b = write("b.attnscope", run_header("plan", 1), {128});
   EXPECT_THAT(storage_error_of([&] { (void)merge("b.attnscope", {a}); }).what(), HasSubstr("b.attnscope"));
   EXPECT_THAT(lengths_in(b), ElementsAre(128));
 }
 
 TEST_F(Merge, reports_objects_that_are_not_copied) {
-  const fs::path a = write("a.attnscope", header_of("plan", 1), {64});
+  const fs::path a = write("a.attnscope", run_header("plan", 1), {64});
   alter(a, "CREATE TABLE notes (text)");
   const MergeReport report = merge("all.attnscope", {a});
   EXPECT_TRUE(report.whole());

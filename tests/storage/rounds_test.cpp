@@ -179,8 +179,8 @@ TEST_F(StoredRounds, MergeKeepsTheCopyWithMoreRounds) {
   }
   for (const bool early_first : {true, false}) {
     const auto target = folder / (early_first ? "a.attnscope" : "b.attnscope");
-    const MergeReport report =
-        merge_files(early_first ? std::vector{early, late} : std::vector{late, early}, target, OnDamaged::refuse);
+    const MergeReport report = merge_files(early_first ? std::vector{early, late} : std::vector{late, early}, target,
+                                           DamagedFilePolicy::refuse);
     EXPECT_TRUE(report.whole());
     const RunStore store = RunStore::open(target, Mode::read_only);
     ASSERT_THAT(store.points(), SizeIs(1));

@@ -89,7 +89,7 @@ analysis::TileMap heatmap_of(const PointSet& points, std::string_view metric) {
 
 namespace {
 
-RunHeader header_of(const TestRun& run) {
+RunHeader run_header(const TestRun& run) {
   RunHeader header;
   header.device = device(run.simulated);
   if (!run.gpu.empty()) {
@@ -113,7 +113,7 @@ RunHeader header_of(const TestRun& run) {
 void write_file(const QString& path, const std::vector<TestRun>& runs) {
   RunStore store = RunStore::open(path.toStdString(), RunStore::Mode::collect);
   for (const TestRun& run : runs) {
-    const std::int64_t id = store.begin_run(header_of(run));
+    const std::int64_t id = store.begin_run(run_header(run));
     for (std::size_t i = 0; i < run.points.size(); ++i) store.add_point(id, i, run.points[i]);
     store.finish_run(id, StoredRunState::complete);
   }
@@ -121,7 +121,7 @@ void write_file(const QString& path, const std::vector<TestRun>& runs) {
 
 void write_in_transaction(const QString& path, TestRun run) {
   RunStore store = RunStore::open(path.toStdString(), RunStore::Mode::collect);
-  CompleteRun whole{.header = header_of(run), .points = std::move(run.points)};
+  CompleteRun whole{.header = run_header(run), .points = std::move(run.points)};
   (void)store.add_complete_runs({&whole, 1});
 }
 

@@ -75,7 +75,7 @@ class Walk {
   void isolate_series() {
     window_.query().set_text({});
     window_.show_page(QStringLiteral("io"));
-    settle();
+    wait_until_idle();
     IoPlot& plot = *io().plot();
     const PlotLegend::ShownEntry* wanted = nullptr;
     QPoint at;
@@ -144,13 +144,13 @@ class Walk {
       if (!map.isVisible() || !map.is_up_to_date() || !map.has_map()) return false;
       return map.heatmap()->points().run_of(map.heatmap()->map().rows().front())->file == file;
     });
-    settle();
+    wait_until_idle();
     picture("around");
   }
 
   void change_what_if() {
     window_.show_page(QStringLiteral("explorer"));
-    settle();
+    wait_until_idle();
     auto* spin = explorer().findChild<QSpinBox*>(QStringLiteral("what_if_dram"));
     check("the DRAM rate has a what-if factor", spin != nullptr);
     const auto dram_ns = [this] {
@@ -177,7 +177,7 @@ class Walk {
     window_.show_page(QStringLiteral("law"));
     const std::size_t before = window_.workspace().visible()->size();
     wait("points of the law sample", [&] { return window_.workspace().visible()->size() > before; });
-    settle();
+    wait_until_idle();
     picture("law");
   }
 
@@ -224,7 +224,7 @@ class Walk {
   }
   /// Saves a screenshot of the window's area, including popups.
   void picture(const char* name) {
-    settle();
+    wait_until_idle();
     QTest::qWait(200);  // Animations of docks and menus.
     const QPixmap shown = window_.screen()->grabWindow(0, window_.x(), window_.y(), window_.width(), window_.height());
     const QString file = QStringLiteral("%1/%2-%3.png")

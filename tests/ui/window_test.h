@@ -39,7 +39,7 @@ class OpenedWindowTest : public WindowTest {
  protected:
   void SetUp() override {
     WindowTest::SetUp();
-    ASSERT_EQ(window.workspace().open_now(file), QString());
+    ASSERT_EQ(window.workspace().open_blocking(file), QString());
   }
   MainWindow window{false};
 };
@@ -57,7 +57,7 @@ inline QString text_before_arguments(const Message& message) {
 }
 
 /// Processes queued layouts and replots.
-inline void settle() {
+inline void wait_until_idle() {
   for (int i = 0; i < 10; ++i) QApplication::processEvents();
 }
 

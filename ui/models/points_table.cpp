@@ -293,10 +293,10 @@ PointsTableModel::PointsTableModel(const Registry& registry, QObject* parent, st
 void PointsTableModel::set_contents(std::shared_ptr<const PointsTable> contents, std::vector<Row> order) {
   const std::shared_ptr<const PointsTable> before = std::exchange(contents_, std::move(contents));
   const TablePtr table{contents_, &contents_->table};
-  const bool goes_on =
+  const bool is_continued =
       before != nullptr && is_prefix(*before->points, *contents_->points) &&
       std::ranges::equal(before->table.columns, table->columns, {}, &analysis::Column::key, &analysis::Column::key);
-  goes_on ? extend_table(table, std::move(order)) : set_table(table, nullptr, std::move(order));
+  is_continued ? extend_table(table, std::move(order)) : set_table(table, nullptr, std::move(order));
 }
 
 std::optional<int> PointsTableModel::row_of(const ShownPoint& point) const {

@@ -110,7 +110,7 @@ class Choices {
   void add(const char* key, QDoubleSpinBox& number);
   /// Keeps an object that has state() and restore().
   template <class Group>
-  void keep_group(const char* key, Group& group) {
+  void add_group(const char* key, Group& group) {
     add([key, &group](QJsonObject& state) { state[QLatin1String(key)] = group.state(); },
         [key, &group](const QJsonObject& state) { group.restore(state[QLatin1String(key)].toObject()); });
   }

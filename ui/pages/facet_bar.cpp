@@ -38,7 +38,7 @@ FacetBar::FacetBar(ProblemFilter& filter, QWidget* parent)
   more_->hide();
   connect(more_->menu(), &QMenu::aboutToShow, this, &FacetBar::fill_options_menu);
   flow_->addWidget(more_);
-  add_chips_of_filter();
+  add_filter_chips();
 }
 
 void FacetBar::add_leading_chip(FacetChip* chip) {
@@ -46,7 +46,7 @@ void FacetBar::add_leading_chip(FacetChip* chip) {
   leading_chips_.push_back(chip);
 }
 
-void FacetBar::add_chips_of_filter() {
+void FacetBar::add_filter_chips() {
   for (std::size_t f = chips_.size(); f < filter_.facets().size(); ++f) {
     const analysis::Facet& facet = *filter_.facets()[f];
     auto* chip = new FacetChip(qtext(facet.label), qtext(facet.help), this);
@@ -173,7 +173,7 @@ FacetChip* FacetBar::add_option(IdChoice& choice, const QString& label, const QS
 }
 
 void FacetBar::refresh(const Texts& texts) {
-  add_chips_of_filter();
+  add_filter_chips();
   for (std::size_t f = 0; f < chips_.size(); ++f) {
     chips_[f]->set_texts(texts[f]);
     chips_[f]->setVisible(filter_.is_active(f) &&

@@ -58,7 +58,7 @@ class FacetBar : public QWidget {
 
  private:
   /// Adds chips for new facets, after the other chips of the filter.
-  void add_chips_of_filter();
+  void add_filter_chips();
   /// Deferred: folding during a show event would leave a chip both hidden and shown.
   void schedule_fold();
   void fold();

@@ -44,7 +44,7 @@ void Page::handle_result() {
 }
 
 bool Page::is_waiting() const {
-  return is_busy() || (workspace_ != nullptr && workspace_->gathering());
+  return is_busy() || (workspace_ != nullptr && workspace_->is_gathering());
 }
 
 bool Page::is_up_to_date() const {
@@ -93,8 +93,8 @@ QString Page::overlay_text() const {
   return overlay_label_ == nullptr || overlay_label_->isHidden() ? QString() : overlay_label_->text();
 }
 
-void Page::settle() {
-  if (workspace_ != nullptr) workspace_->settle();
+void Page::wait_until_idle() {
+  if (workspace_ != nullptr) workspace_->wait_until_idle();
   refresh_if_outdated();
   // A result may start another request.
   while (is_busy()) std::ranges::for_each(watched_work_, &BackgroundWork::wait);
@@ -121,7 +121,7 @@ void Page::contextMenuEvent(QContextMenuEvent* event) {
   menu->isEmpty() ? menu->deleteLater() : menu->popup(event->globalPos());
 }
 
-void Page::follow_points_of(Workspace& workspace) {
+void Page::follow_visible_points(Workspace& workspace) {
   workspace_ = &workspace;
   connect(&workspace, &Workspace::points_pending, this, [this] {
     if (is_on_screen()) schedule_overlay();
@@ -180,7 +180,7 @@ void Page::setVisible(bool visible) {
   QWidget::setVisible(visible);
 }
 
-void keep_zoom(Choices& choices, LegendPlot& plot) {
+void register_zoom(Choices& choices, LegendPlot& plot) {
   choices.add(
       [&plot](QJsonObject& state) {
         if (const QJsonObject zoom = plot.zoom(); !zoom.isEmpty()) state[zoom_key()] = zoom;

@@ -67,7 +67,7 @@ class Page : public QWidget {
   /// background thread.
   [[nodiscard]] bool is_up_to_date() const;
   /// Waits until the page is up to date; for pictures and files.
-  void settle();
+  void wait_until_idle();
   /// Pages take the height that the window gives them. Otherwise each text change would query all pages, hidden ones
   /// included, for their height at several widths.
   [[nodiscard]] bool hasHeightForWidth() const override { return false; }
@@ -77,14 +77,14 @@ class Page : public QWidget {
   void mark(const ShownPoint& point);
   [[nodiscard]] const std::optional<ShownPoint>& marked() const { return marked_; }
   /// Returns whether the marked point is visible on the page.
-  [[nodiscard]] bool shows_marked() const { return mark_shown_; }
+  [[nodiscard]] bool is_mark_shown() const { return mark_shown_; }
 
  signals:
   void point_selected(const attnscope::ui::ShownPoint& point);
   /// Emitted after a background update if the content now shows the marked point.
   void mark_found();
   /// Requests to explore this point, or to pin it.
-  void explore_wanted(const attnscope::PointSpec& spec, const QString& gpu);
+  void explore_requested(const attnscope::PointSpec& spec, const QString& gpu);
   void pin_requested(const attnscope::PointSpec& spec, const QString& gpu);
   /// Requests a tile map with this point; `point`: its id in `file`.
   void map_requested(const QString& file, qint64 point);
@@ -118,11 +118,11 @@ class Page : public QWidget {
   /// Marks the page as outdated. A visible page refreshes at once, a hidden one when shown.
   void mark_stale();
   /// Refreshes the page whenever the visible points change.
-  void follow_points_of(Workspace& workspace);
+  void follow_visible_points(Workspace& workspace);
 
   /// Shows an overlay while `work` takes long, and its error if it fails. `work` has to live as long as the page.
   void watch(BackgroundWork& work);
-  /// Makes settle() wait for `work`, without an overlay.
+  /// Makes wait_until_idle() wait for `work`, without an overlay.
   void wait_for(BackgroundWork& work) { awaited_work_.push_back(&work); }
   [[nodiscard]] bool is_waiting() const;
   /// Shows the overlay if the update is pending or failed; hides it otherwise.
@@ -160,6 +160,6 @@ inline QString zoom_key() {
   return QStringLiteral("zoom");
 }
 /// Saves and restores the zoom of the plot with the page's choices.
-void keep_zoom(Choices& choices, LegendPlot& plot);
+void register_zoom(Choices& choices, LegendPlot& plot);
 
 }  // namespace attnscope::ui

@@ -35,9 +35,9 @@ ProblemPage::ProblemPage(Workspace& workspace, const FilterFactory& filter_facto
   column->setContentsMargins(10, 5, 10, 4);
   column->setSpacing(5);
   column->addWidget(facets_);
-  choices().keep_group("choices", *facets_);
+  choices().add_group("choices", *facets_);
   connect(facets_, &FacetBar::chosen, this, [this] { show_problem(); });
-  follow_points_of(workspace);
+  follow_visible_points(workspace);
   watch(search_);
 }
 
@@ -88,7 +88,7 @@ void ProblemPage::choose(const QString& field, const QString& id) {
 }
 
 void ProblemPage::search_points(const std::string& of, Find find, std::function<void()> show) {
-  if (workspace_.gathering()) return cancel_search();  // points_changed() follows.
+  if (workspace_.is_gathering()) return cancel_search();  // points_changed() follows.
   FilteredPoints before = narrowed(workspace_.query());
   before.points = workspace_.visible();
   const bool has_texts = texts_ != nullptr && texts_->size() == filter_.facets().size();
@@ -135,7 +135,7 @@ void ProblemPage::apply_search(FilteredPoints now) {
 
 bool ProblemPage::show_problem_of(const std::function<bool(const ShownPoint&)>& wanted) {
   refresh_if_outdated();
-  settle();
+  wait_until_idle();
   const auto is_wanted = [&](Row row) { return wanted((*points_)[row]); };
   const auto row = std::ranges::find_if(*candidates_, is_wanted);
   if (row == candidates_->end()) return false;

@@ -97,7 +97,7 @@ class ProblemPage : public Page {
   static FilteredPoints find_points(const SearchRequest& asked, const StaleCheck& outdated);
   std::string search_key_;  ///< `of` of the last search.
   std::function<void()> found_;
-  Live<SearchRequest, FilteredPoints> search_;
+  BackgroundTask<SearchRequest, FilteredPoints> search_;
 };
 
 /// Map layouts as offered and saved: keys of the axes, rows first.

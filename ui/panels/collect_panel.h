@@ -24,7 +24,7 @@ class CollectPanel : public QWidget {
   [[nodiscard]] CollectorProcess& collector() { return collector_; }
   [[nodiscard]] CollectForm& form() { return *form_; }
   /// Returns why Start is disabled; empty if it is enabled.
-  [[nodiscard]] QString blocker() const { return blocker_; }
+  [[nodiscard]] QString start_blocker_text() const { return blocker_; }
   [[nodiscard]] CollectRequest request() const { return form_->request(); }
   /// Returns the point being measured, shortened; empty if none.
   [[nodiscard]] QString in_flight() const { return in_flight_->text(); }

@@ -236,7 +236,7 @@ void add_kernels(HtmlTable& html, const PointRecord& record) {
   }
 }
 
-void add_facts(HtmlTable& html, const PointRecord& record, PointFact::About about) {
+void add_facts(HtmlTable& html, const PointRecord& record, PointFact::FactSubject about) {
   for (const PointFact& fact : point_facts()) {
     const auto value = fact.about == about ? value_of(fact, record) : std::nullopt;
     if (value) html.row(qtext(fact.label()), format_metric(*value), word_of(value->provenance));
@@ -246,13 +246,13 @@ void add_facts(HtmlTable& html, const PointRecord& record, PointFact::About abou
 void add_check(HtmlTable& html, const PointRecord& record) {
   if (!record.max_abs_error) return;
   html.heading(qtext(msg::details::verification{}));
-  add_facts(html, record, PointFact::About::check);
+  add_facts(html, record, PointFact::FactSubject::check);
 }
 
 void add_clocks(HtmlTable& html, const PointRecord& record) {
   if (!record.clocks) return;
   html.heading(qtext(msg::details::gpu{}));
-  add_facts(html, record, PointFact::About::device);
+  add_facts(html, record, PointFact::FactSubject::device);
   if (record.clocks->throttled) {
     html.paragraph(
         qtext(msg::details::throttled{.reasons = describe_throttle_reasons(record.clocks->throttle_reasons)}),
@@ -316,7 +316,7 @@ DetailsPanel::DetailsPanel(QWidget* parent) : QTextBrowser(parent) {
   setAccessibleName(qtext(msg::details::name{}));
   document()->setDocumentMargin(10);
   setOpenLinks(false);  // links in file texts are not followed
-  connect(this, &QTextBrowser::anchorClicked, this, &DetailsPanel::explore_wanted);
+  connect(this, &QTextBrowser::anchorClicked, this, &DetailsPanel::explore_requested);
   render();
 }
 

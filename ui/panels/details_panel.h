@@ -31,7 +31,7 @@ class DetailsPanel : public QTextBrowser {
   [[nodiscard]] const std::optional<ShownPoint>& point() const { return point_; }
 
  signals:
-  void explore_wanted();
+  void explore_requested();
   /// The file of the run was replaced by another file since the run was read.
   void file_replaced(const attnscope::ui::RunPtr& run);
 

@@ -69,7 +69,7 @@ ReportOutcome write_unchecked(const ReportOptions& report_options) {
   const report::Input input = report_input(std::move(loaded), program_version(), report_options.filter, all);
   const Result<report::Document, Message> document = report::make_report(input, request);
   if (!document.ok()) return {qtext(document.error()), {}};
-  write_report(*document, report_options.output, OutputFile::Existing::any);
+  write_report(*document, report_options.output, OutputFile::ExistingFile::any);
   if (!document->warnings.empty()) outcome.warning = to_qstring(document->warnings.front());
   return outcome;
 }

@@ -47,7 +47,7 @@ class ReportDialog : public QDialog {
   explicit ReportDialog(const Workspace& workspace, QWidget* parent = nullptr);
 
   /// Sets the function that opens the written page; default: the desktop's browser. Returns false on failure.
-  void open_with(std::function<bool(const QString& path)> open) { open_ = std::move(open); }
+  void set_browser(std::function<bool(const QString& path)> open) { open_ = std::move(open); }
   [[nodiscard]] QString state() const;
   [[nodiscard]] bool is_busy() const { return writer_.is_busy(); }
 
@@ -77,7 +77,7 @@ class ReportDialog : public QDialog {
   QString confirmed_path_;  ///< existing file that the user agreed to replace
   QString target_path_;
   std::function<bool(const QString&)> open_;
-  Live<ReportOptions, ReportOutcome> writer_;
+  BackgroundTask<ReportOptions, ReportOutcome> writer_;
 };
 
 }  // namespace attnscope::ui

@@ -110,7 +110,7 @@ void HoverOverlay::paintEvent(QPaintEvent*) {
   const QRect box = place_box({inner_width + 2 * box_padding, height + 2 * box_padding});
 
   painter.setPen(QPen(colors.axis, 1));
-  const QColor panel = faded(colors.panel, 244 / 255.0);
+  const QColor panel = with_opacity(colors.panel, 244 / 255.0);
   painter.setBrush(panel);
   painter.drawRoundedRect(QRectF(box).adjusted(0.5, 0.5, -0.5, -0.5), 5, 5);
 

@@ -158,7 +158,8 @@ void LineLabels::set(const std::vector<Curve>& curves, const PlotColors& colors)
     item->setTextAlignment(Qt::AlignLeft);
     item->position->setType(QCPItemPosition::ptAbsolute);
     item->setText({});
-    item->setBrush(faded(colors.background, 200 / 255.0));  // Translucent, so that curves behind a label stay visible.
+    item->setBrush(
+        with_opacity(colors.background, 200 / 255.0));  // Translucent, so that curves behind a label stay visible.
     item->setVisible(false);
     items_.push_back(item);
   }
@@ -182,7 +183,7 @@ std::vector<LineLabels::Label> LineLabels::merge_labels(double line) const {
   for (const CurveEnd& end : ends_) {
     const auto at = visible_end(end.points, plot_.xAxis->range(), plot_.yAxis->range());
     if (!at) continue;
-    const QPointF pixel = pixel_of(*plot_.axisRect(), *at);
+    const QPointF pixel = to_pixels(*plot_.axisRect(), *at);
     labels.push_back(
         {.owners = {end.owner}, .quantity = end.quantity, .color = end.color, .end = pixel, .y = pixel.y()});
     last = std::max(last, pixel.x());
@@ -242,7 +243,7 @@ void LineLabels::place() {
   std::vector<QPolygonF> lines;
   for (const CurveEnd& end : ends_) {
     QPolygonF& pixels = lines.emplace_back();
-    for (const QPointF& at : end.points) pixels << pixel_of(*plot_.axisRect(), at);
+    for (const QPointF& at : end.points) pixels << to_pixels(*plot_.axisRect(), at);
   }
   std::vector<QRectF> taken;
   for (auto label = within; label != labels.end(); ++label) {

@@ -29,7 +29,7 @@ QImage image_of(const PlotPicture& picture, const QSize& size, double scale) {
   return image;
 }
 
-QString save_picture(const QString& file, const QSize& size, const PlotPicture& picture, Existing existing,
+QString save_picture(const QString& file, const QSize& size, const PlotPicture& picture, ExistingFile existing,
                      double png_scale) {
   const auto has_extension = [&](const char* suffix) {
     return file.endsWith(QLatin1String(suffix), Qt::CaseInsensitive);

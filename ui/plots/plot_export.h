@@ -27,6 +27,6 @@ inline constexpr QSize picture_size{1100, 720};
 /// Writes PNG (at twice the resolution), SVG or PDF, by file name extension. Returns the error; empty on success, as
 /// save_file().
 [[nodiscard]] QString save_picture(const QString& file, const QSize& size, const PlotPicture& picture,
-                                   Existing existing = Existing::any, double png_scale = 2);
+                                   ExistingFile existing = ExistingFile::any, double png_scale = 2);
 
 }  // namespace attnscope::ui

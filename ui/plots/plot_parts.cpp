@@ -16,7 +16,7 @@ void style_axis(QCPAxis& axis, const PlotColors& colors, const QFont& font) {
   axis.grid()->setSubGridVisible(false);
 }
 
-QColor faded(QColor color, double opacity) {
+QColor with_opacity(QColor color, double opacity) {
   color.setAlphaF(static_cast<float>(opacity));
   return color;
 }
@@ -26,7 +26,7 @@ QFont bold(QFont font) {
   return font;
 }
 
-QPointF pixel_of(const QCPAxisRect& panel, const QPointF& point) {
+QPointF to_pixels(const QCPAxisRect& panel, const QPointF& point) {
   return {panel.axis(QCPAxis::atBottom)->coordToPixel(point.x()), panel.axis(QCPAxis::atLeft)->coordToPixel(point.y())};
 }
 

@@ -29,9 +29,9 @@ struct Extent {
 /// Sets colors and font of an axis and its grid; grid lines at ticks only.
 void style_axis(QCPAxis& axis, const PlotColors& colors, const QFont& font);
 /// `opacity`: 0 (transparent) to 1 (opaque).
-[[nodiscard]] QColor faded(QColor color, double opacity);
+[[nodiscard]] QColor with_opacity(QColor color, double opacity);
 [[nodiscard]] QFont bold(QFont font);
-[[nodiscard]] QPointF pixel_of(const QCPAxisRect& panel, const QPointF& point);
+[[nodiscard]] QPointF to_pixels(const QCPAxisRect& panel, const QPointF& point);
 
 QCPGraph* add_line(const QCPAxisRect& panel, const QPen& pen);
 /// Adds markers without a line.

@@ -47,7 +47,7 @@ class OpaqueBuffer : public QCPAbstractPaintBuffer {
 
 }  // namespace
 
-FramePlot::FramePlot(QWidget* parent) : QCustomPlot(parent) {
+FrameSyncedPlot::FrameSyncedPlot(QWidget* parent) : QCustomPlot(parent) {
   mPaintBuffers = {QSharedPointer<OpaqueBuffer>::create(size(), bufferDevicePixelRatio(),
                                                         [this] { return mBackgroundBrush.color(); })};
   setPlottingHint(QCP::phImmediateRefresh, false);
@@ -56,7 +56,7 @@ FramePlot::FramePlot(QWidget* parent) : QCustomPlot(parent) {
   connect(this, &QCustomPlot::afterReplot, this, [this] { due_ = false; });
 }
 
-void FramePlot::replot(RefreshPriority priority) {
+void FrameSyncedPlot::replot(RefreshPriority priority) {
   if (priority != rpQueuedReplot) return QCustomPlot::replot(priority);
   due_ = true;
   update();
@@ -68,7 +68,7 @@ void FramePlot::replot(RefreshPriority priority) {
   QMetaObject::invokeMethod(this, unpainted, Qt::QueuedConnection);
 }
 
-void FramePlot::draw_pending() {
+void FrameSyncedPlot::draw_pending() {
   if (!due_) return;
   // Prevents QCustomPlot from scheduling another paint event.
   setAttribute(Qt::WA_UpdatesDisabled);
@@ -76,12 +76,12 @@ void FramePlot::draw_pending() {
   setAttribute(Qt::WA_UpdatesDisabled, false);
 }
 
-void FramePlot::resizeEvent(QResizeEvent* /*event*/) {
+void FrameSyncedPlot::resizeEvent(QResizeEvent* /*event*/) {
   setViewport(rect());
   replot(rpQueuedReplot);
 }
 
-void FramePlot::paintEvent(QPaintEvent* /*event*/) {
+void FrameSyncedPlot::paintEvent(QPaintEvent* /*event*/) {
   if (!qFuzzyCompare(bufferDevicePixelRatio(), devicePixelRatioF())) {
     setBufferDevicePixelRatio(devicePixelRatioF());
     due_ = true;
@@ -121,7 +121,7 @@ QString selection_layer() {
 }
 
 PointPlot::PointPlot(QWidget* parent)
-    : FramePlot(parent), title_(new QCPTextElement(this)), overlay_(new HoverOverlay(this)) {
+    : FrameSyncedPlot(parent), title_(new QCPTextElement(this)), overlay_(new HoverOverlay(this)) {
   setMinimumSize(320, 240);
   setFocusPolicy(Qt::StrongFocus);
   // QCustomPlot sets this attribute; the page needs the context menu events.
@@ -215,7 +215,7 @@ const PointPlot::Mark* PointPlot::mark_near(const QPointF& position) const {
   const Mark* nearest = nullptr;
   double best = reach;
   for (const Mark& mark : marks_) {
-    QPointF pixel = pixel_of(*mark.panel, {mark.x, mark.y});
+    QPointF pixel = to_pixels(*mark.panel, {mark.x, mark.y});
     if (mark.is_axis_fraction) pixel.setY(mark.panel->top() + mark.y * mark.panel->height());
     const double away = QLineF(pixel, position).length();
     if (away > best) continue;
@@ -262,7 +262,7 @@ void PointPlot::keyPressEvent(QKeyEvent* event) {
   auto next = left ? order.end() - 1 : order.begin();
   if (now != order.end())
     next = left ? (now == order.begin() ? now : now - 1) : (now + 1 == order.end() ? now : now + 1);
-  const QPointF at = pixel_of(*(*next)->panel, {(*next)->x, (*next)->y});
+  const QPointF at = to_pixels(*(*next)->panel, {(*next)->x, (*next)->y});
   click_mark(Mark(**next));  // Copied, because the selection may rebuild all marks.
   hover_at(at);
 }
@@ -289,7 +289,7 @@ void PointPlot::leaveEvent(QEvent* event) {
 
 void PointPlot::resizeEvent(QResizeEvent* event) {
   fit(event->size(), PlotTarget::screen);
-  FramePlot::resizeEvent(event);
+  FrameSyncedPlot::resizeEvent(event);
   overlay_->clear();
 }
 
@@ -299,7 +299,7 @@ void PointPlot::changeEvent(QEvent* event) {
 }
 
 void PointPlot::paintEvent(QPaintEvent* event) {
-  FramePlot::paintEvent(event);
+  FrameSyncedPlot::paintEvent(event);
   draw_focus_frame(*this);
 }
 

@@ -17,10 +17,10 @@ namespace attnscope::ui {
 // A plot that is drawn at most once per frame. QCustomPlot draws at once on each resize and each request, and paints
 // each drawing separately.
 
-class FramePlot : public QCustomPlot {
+class FrameSyncedPlot : public QCustomPlot {
   Q_OBJECT
  public:
-  explicit FramePlot(QWidget* parent = nullptr);
+  explicit FrameSyncedPlot(QWidget* parent = nullptr);
 
   /// Like QCustomPlot::replot(), but a queued drawing happens with the next frame, at the plot's size by then, or on
   /// return to the event loop if no frame is painted.
@@ -46,7 +46,7 @@ class PointPlot;
 /// Layer above all data; pictures in files do not contain it.
 [[nodiscard]] QString selection_layer();
 
-class PointPlot : public FramePlot {
+class PointPlot : public FrameSyncedPlot {
   Q_OBJECT
  public:
   [[nodiscard]] QString title() const { return title_text_; }

@@ -59,10 +59,10 @@ class BackgroundWork : public QObject {
 
 /// Computes an output from inputs: `work` runs in any thread, `show` in this one.
 template <class Inputs, class Output>
-class Live : public BackgroundWork {
+class BackgroundTask : public BackgroundWork {
  public:
   using Work = std::function<Output(const Inputs&, const StaleCheck&)>;
-  Live(Work work, std::function<void(Output)> show) : work_(std::move(work)), show_(std::move(show)) {}
+  BackgroundTask(Work work, std::function<void(Output)> show) : work_(std::move(work)), show_(std::move(show)) {}
 
   /// `points`: amount of work; few points are processed at once. Data that the inputs point to must not change while
   /// work runs.

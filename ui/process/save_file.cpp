@@ -12,10 +12,10 @@
 
 namespace attnscope::ui {
 
-QString save_file(const QString& path, const std::function<bool(QIODevice&)>& write, Existing existing) {
+QString save_file(const QString& path, const std::function<bool(QIODevice&)>& write, ExistingFile existing) {
   try {
     const std::filesystem::path target(QFile::encodeName(path).toStdString());
-    OutputFile out(target, file_kind::of_name(target), existing);
+    OutputFile out(target, file_kind::for_file_name(target), existing);
     QFile file;
     if (file.open(out.descriptor(), QIODevice::WriteOnly) && write(file) && file.flush()) {
       out.commit();
@@ -43,7 +43,7 @@ bool write_all(QIODevice& out, const QByteArray& bytes) {
   return true;
 }
 
-QString save_image(const QString& path, const QImage& image, const char* format, Existing existing) {
+QString save_image(const QString& path, const QImage& image, const char* format, ExistingFile existing) {
   // Encode before writing: libpng would print errors to stderr.
   QBuffer encoded;
   encoded.open(QIODevice::WriteOnly);

@@ -14,7 +14,7 @@
 
 namespace attnscope::ui {
 
-bool KnownFile::continues_in(const FileStamp& there, const std::vector<RunSummary>& current_runs) const {
+bool KnownFile::was_only_appended(const FileStamp& there, const std::vector<RunSummary>& current_runs) const {
   if (!stamp.same_file(there)) return false;
   return std::ranges::all_of(runs, [&](const auto& run) {
     const auto same = std::ranges::find(current_runs, run.first, &RunSummary::id);
@@ -81,10 +81,10 @@ bool read_once(FileContents& contents, const std::optional<KnownFile>& known, st
   contents.runs = store.runs();
   contents.ceilings = store.ceilings();
   contents.noise = store.noise();
-  contents.whole = !known || known->edited || !known->continues_in(contents.stamp, contents.runs) ||
+  contents.whole = !known || known->edited || !known->was_only_appended(contents.stamp, contents.runs) ||
                    restores_deleted(contents.runs, *known);
   // A file with deleted runs is still the same file.
-  contents.edited = contents.whole && known && known->continues_in(contents.stamp, store.runs(true));
+  contents.edited = contents.whole && known && known->was_only_appended(contents.stamp, store.runs(true));
   const auto points = std::transform_reduce(contents.runs.begin(), contents.runs.end(), std::size_t{0}, std::plus<>(),
                                             [](const RunSummary& run) { return run.points; });
   if (contents.whole && most && points > *most) throw TooManyPoints{points};
@@ -100,7 +100,7 @@ bool read_once(FileContents& contents, const std::optional<KnownFile>& known, st
 
 }  // namespace
 
-QString too_many_points(const QString& path, std::size_t points, std::size_t room) {
+QString too_many_points_error(const QString& path, std::size_t points, std::size_t room) {
   return qtext(
       "{0} has {1} points, but only {2} more fit into memory (close files, or delete runs: 'attnscope edit {0} --run N "
       "--delete')",
@@ -127,7 +127,7 @@ FileContents read_file(const QString& path, const std::optional<KnownFile>& know
     }
     fail(qtext("{} was replaced repeatedly while it was read (open it again later)", path.toStdString()));
   } catch (const TooManyPoints& many) {
-    fail(too_many_points(path, many.points, *most));
+    fail(too_many_points_error(path, many.points, *most));
   } catch (const std::bad_alloc&) {
     fail({});  // frees memory before creating the message
     contents.error = out_of_memory_error(path);

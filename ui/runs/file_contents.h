@@ -30,7 +30,7 @@ struct KnownFile {
 
   /// Returns true if the file is the same and was only appended to. Runs are compared, too, because a new file may
   /// reuse an inode.
-  [[nodiscard]] bool continues_in(const FileStamp& there, const std::vector<RunSummary>& current_runs) const;
+  [[nodiscard]] bool was_only_appended(const FileStamp& there, const std::vector<RunSummary>& current_runs) const;
 };
 
 /// Result of one read. If `error` (one sentence) is set, nothing else is.
@@ -55,7 +55,7 @@ struct FileContents {
                                      std::optional<std::size_t> most = {});
 
 /// Returns the error of a file with more points than the window has room for.
-[[nodiscard]] QString too_many_points(const QString& path, std::size_t points, std::size_t room);
+[[nodiscard]] QString too_many_points_error(const QString& path, std::size_t points, std::size_t room);
 
 [[nodiscard]] QString out_of_memory_error(const QString& path);
 

@@ -40,7 +40,7 @@ void RunPoints::add_to_order(Row row) {
   }
 }
 
-void RunPoints::shrink() {}
+void RunPoints::release_unused_memory() {}
 
 std::vector<Row> RunPoints::distinct_settings() const {
   constexpr std::array<std::string_view, 3> excluded_fields{"n_k", "br", "bc"};

@@ -31,7 +31,7 @@ class RunPoints {
   /// Adds a point. A point at the same plan index is replaced, because a resumed run measured it again.
   void add(const StoredPoint&);
   void add(RunPoints later);
-  void shrink();
+  void release_unused_memory();
 
   [[nodiscard]] std::size_t size() const { return order_.size(); }
   [[nodiscard]] bool empty() const { return order_.empty(); }

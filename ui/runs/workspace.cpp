@@ -35,7 +35,7 @@ Workspace::Workspace(QObject* parent, std::size_t most)
     : QObject(parent),
       max_points_(most),
       gather_(
-          [](Gathered asked, const StaleCheck& outdated) {
+          [](GatherTask asked, const StaleCheck& outdated) {
             if (asked.checked == nullptr) asked.checked = make_background_deleted<PointSet>(asked.parts);
             if (!outdated() && !asked.query.empty()) {
               asked.visible =
@@ -43,7 +43,7 @@ Workspace::Workspace(QObject* parent, std::size_t most)
             }
             return asked;
           },
-          [this](const Gathered& found) {
+          [this](const GatherTask& found) {
             // A call of visible() may have computed the sets already.
             if (checked_ == nullptr) checked_ = found.checked;
             if (visible_ == nullptr) visible_ = found.visible;
@@ -73,7 +73,7 @@ void Workspace::open(const QString& path) {
     end_opening(contents.path);
     // Other files may have been opened since.
     const std::size_t room = remaining_points(contents.path);
-    if (contents.size() > room) contents.error = too_many_points(contents.path, contents.size(), room);
+    if (contents.size() > room) contents.error = too_many_points_error(contents.path, contents.size(), room);
     accept(contents, true);
   });
 }
@@ -122,10 +122,10 @@ QString Workspace::opening() const {
   return names.join(QStringLiteral(", "));
 }
 
-QString Workspace::open_now(const QString& path) {
+QString Workspace::open_blocking(const QString& path) {
   FileContents contents = read_file(canonical(path));
   accept(contents, true);
-  settle();
+  wait_until_idle();
   return contents.error;
 }
 
@@ -306,14 +306,14 @@ void Workspace::accept(FileContents& contents, bool first) {
 void Workspace::add_contents(FileContents& contents, bool first) {
   const QString& path = contents.path;
   const std::optional<KnownFile> before = known(path);
-  const bool goes_on = before && before->continues_in(contents.stamp, contents.runs);
-  if (!contents.whole && !goes_on) return read_in_background(path);  // the file was replaced, so reread all points
+  const bool is_continued = before && before->was_only_appended(contents.stamp, contents.runs);
+  if (!contents.whole && !is_continued) return read_in_background(path);  // the file was replaced, so reread all points
   stop_gathering();
   if (first && !files_.contains(path)) {
     files_.append(path);
     file_names_ = distinct_file_names(files_);
   }
-  const bool replaced = before && !goes_on && !contents.edited;
+  const bool replaced = before && !is_continued && !contents.edited;
   if (replaced) {
     skipped_.erase(path);
     notify_replaced(path);
@@ -427,7 +427,7 @@ void Workspace::name_runs() {
   analysis::name_devices(devices);
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     const RunInfo& info = *runs_[i].info;
-    const auto own_noise = noise_for(info.summary, noise);
+    const auto own_noise = find_noise_model(info.summary, noise);
     if (info.title == titles[i] && info.device == devices[i].device && info.noise == own_noise) continue;
     RunInfo named = info;
     named.noise = own_noise;
@@ -496,7 +496,7 @@ void Workspace::end_gathering() {
 }
 
 void Workspace::resume_gathering() {
-  if (points_pending_ && !gathering()) gather();
+  if (points_pending_ && !is_gathering()) gather();
 }
 
 void Workspace::announce_points() {

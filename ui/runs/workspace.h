@@ -43,7 +43,7 @@ class Workspace : public QObject {
   void open(const QString& path);
   /// Opens a file synchronously and without the limit of points, for programs without a window. Returns the error;
   /// empty on success.
-  QString open_now(const QString& path);
+  QString open_blocking(const QString& path);
   void close(const QString& path);
   /// Reads points that a collector adds, repeatedly while a run of the file is running.
   void follow(const QString& path);
@@ -69,9 +69,9 @@ class Workspace : public QObject {
   [[nodiscard]] std::shared_ptr<const PointSet> visible() const;
   /// Returns true while visible() is being recomputed in the background; points_changed() follows. Calling visible()
   /// before that computes it at once.
-  [[nodiscard]] bool gathering() const { return gather_.is_busy(); }
+  [[nodiscard]] bool is_gathering() const { return gather_.is_busy(); }
   /// Blocks until gathering is done.
-  void settle() { gather_.wait(); }
+  void wait_until_idle() { gather_.wait(); }
   [[nodiscard]] std::size_t checked_points() const;
   /// Sets the query that filters visible points (profiler/points/point_query.h); empty: all. Returns the error; empty
   /// on success. On error the query is unchanged.
@@ -168,13 +168,13 @@ class Workspace : public QObject {
   QThreadPool reader_;
   int pending_reads_ = 0;
   bool points_pending_ = false;  ///< points_pending() was emitted, points_changed() not yet
-  struct Gathered {
+  struct GatherTask {
     std::vector<PointSet::Part> parts;  ///< empty if `checked` is already computed
     analysis::PointQuery query;
     std::shared_ptr<const PointSet> checked;
     std::shared_ptr<const PointSet> visible;
   };
-  Live<Gathered, Gathered> gather_;  ///< last member: its work reads runs_
+  BackgroundTask<GatherTask, GatherTask> gather_;  ///< last member: its work reads runs_
 };
 
 }  // namespace attnscope::ui

@@ -101,7 +101,7 @@ void Banner::remove_messages(const QString& about) {
   refresh();
 }
 
-void Banner::keep_only(const QStringList& open) {
+void Banner::keep_for_open_files(const QStringList& open) {
   std::erase_if(messages_, [&](const Message& message) {
     const bool is_about_shown = message.topic == Topic::rows || message.topic == Topic::replaced;
     return (is_about_shown || message.act != nullptr) && !message.about.isEmpty() && !open.contains(message.about);

@@ -35,7 +35,7 @@ class Banner : public QFrame {
   void remove_messages(Topic topic, const QString& about);
   void remove_messages(const QString& about);
   /// Removes messages about rows and replaced files unless their file is in `open`.
-  void keep_only(const QStringList& open);
+  void keep_for_open_files(const QStringList& open);
   void clear_all();
   /// Adds a message with a button that runs `act` once.
   void offer(Topic topic, const QString& message, const QString& about, const QString& action,

@@ -103,7 +103,7 @@ void NumberEditor::set_range(int least, int most) {
   spin_->setRange(least, most);
 }
 
-std::vector<int> round_stops(int least, int most) {
+std::vector<int> slider_stops(int least, int most) {
   std::vector<int> stops{least, most};
   for (std::int64_t power = 1; power <= most; power *= 2) {
     for (const std::int64_t stop : {power, power * 3 / 2}) {

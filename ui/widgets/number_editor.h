@@ -41,6 +41,6 @@ class NumberEditor : public QObject {
 };
 
 /// Returns 1, 2, 3, 4, 6, 8, 12, ... within these bounds, and the bounds.
-[[nodiscard]] std::vector<int> round_stops(int least, int most);
+[[nodiscard]] std::vector<int> slider_stops(int least, int most);
 
 }  // namespace attnscope::ui

@@ -40,7 +40,7 @@ ExportActions::ExportActions(std::function<Page*()> page, ReportResult say, QMai
            QStringLiteral("This page has no plot (use Export values shown)")};
   values_kind_ = {[](const Page& shown) { return shown.has_values(); }, QStringLiteral("This page has no values.")};
   const Kind command{[](const Page& shown) {
-                       return shown.marked() && shown.shows_marked() &&
+                       return shown.marked() && shown.is_mark_shown() &&
                               known_algorithms().find(shown.marked()->spec.algorithm) != nullptr;
                      },
                      QStringLiteral("No measurable point is selected on this page.")};
@@ -62,8 +62,8 @@ ExportActions::ExportActions(std::function<Page*()> page, ReportResult say, QMai
       add(qtext(msg::window::export_values{}), {}, values_kind_, [this](Page& shown) { save_values(shown); })};
 }
 
-bool ExportActions::still(Page& page, const Kind& kind) {
-  page.settle();
+bool ExportActions::recheck(Page& page, const Kind& kind) {
+  page.wait_until_idle();
   if (kind.there(page)) return true;
   report_result_({}, kind.otherwise, Banner::Topic::choice);
   return false;
@@ -75,7 +75,7 @@ QAction* ExportActions::add(const QString& text, const QString& key, const Kind&
   if (!key.isEmpty()) action->setShortcut(QKeySequence(key));
   connect(action, &QAction::triggered, this, [this, kind, then = std::move(then)] {
     Page& page = *page_();
-    if (still(page, kind)) then(page);
+    if (recheck(page, kind)) then(page);
   });
   entries_.push_back({action, kind.there});
   return action;
@@ -122,7 +122,7 @@ void ExportActions::save(Page& page) {
 
 void ExportActions::save_to(const QString& path) {
   Page& page = *page_();
-  if (!still(page, plot_)) return;
+  if (!recheck(page, plot_)) return;
   report_result_(qtext(msg::window::written{.file = one_line(path).toStdString()}),
                  save_picture(path, picture_size, page.picture()), Banner::Topic::write);
 }
@@ -131,7 +131,7 @@ void ExportActions::save_values(Page& page) {
   const QString stem = page.file_stem().isEmpty() ? QStringLiteral("values") : page.file_stem();
   const QString path = ask_for_file(window_, qtext(msg::window::export_values_title{}), stem,
                                     qtext(msg::window::values_filter{}), {QStringLiteral(".csv")});
-  if (path.isEmpty() || !still(page, values_kind_)) return;
+  if (path.isEmpty() || !recheck(page, values_kind_)) return;
   const QByteArray text = to_csv(page.values());
   report_result_(qtext(msg::window::written{.file = one_line(path).toStdString()}),
                  save_file(path, [&](QIODevice& out) { return write_all(out, text); }), Banner::Topic::write);

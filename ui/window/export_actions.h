@@ -40,7 +40,7 @@ class ExportActions : public QObject {
   void save(Page& page);
   void save_values(Page& page);
   /// Checks the condition again: the page may have changed while a file dialog was open.
-  [[nodiscard]] bool still(Page& page, const Kind& kind);
+  [[nodiscard]] bool recheck(Page& page, const Kind& kind);
   void add(QMenu& menu, const std::vector<QAction*>& actions);
 
   std::function<Page*()> page_;

@@ -78,8 +78,8 @@ class LessonLauncher : public QObject {
   QStatusBar& status_;
   QWidget* window_;
   bool wanted_ = false;
-  Live<LessonTask, LessonFile> shown_;
-  Live<LessonTask, LessonFile> saved_;
+  BackgroundTask<LessonTask, LessonFile> shown_;
+  BackgroundTask<LessonTask, LessonFile> saved_;
 };
 
 }  // namespace attnscope::ui

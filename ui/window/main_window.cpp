@@ -122,7 +122,7 @@ void MainWindow::build_center() {
     connect(page, &Page::mark_found, this, [this, page] {
       if (page == current_page()) show_details_of_page();
     });
-    connect(page, &Page::explore_wanted, this,
+    connect(page, &Page::explore_requested, this,
             [this](const PointSpec& spec, const QString& gpu) { explore(&ExplorerPage::explore, spec, gpu); });
     connect(page, &Page::pin_requested, this,
             [this](const PointSpec& spec, const QString& gpu) { explore(&ExplorerPage::pin_point, spec, gpu); });
@@ -138,7 +138,7 @@ void MainWindow::build_center() {
 void MainWindow::show_details_of_page() {
   if (details_ == nullptr) return;
   // A point selected on another page is shown here, too, if this page has it.
-  if (const Page* page = current_page(); page != nullptr && page->shows_marked()) {
+  if (const Page* page = current_page(); page != nullptr && page->is_mark_shown()) {
     selected_.insert_or_assign(page, *page->marked());
   }
   const auto known = selected_.find(current_page());
@@ -186,7 +186,7 @@ void MainWindow::follow_workspace() {
     banner_->remove_messages(Banner::Topic::open, path);
     banner_->add(Banner::Topic::open, reason, path);
   });
-  connect(&workspace_, &Workspace::runs_changed, this, [this] { banner_->keep_only(workspace_.files()); });
+  connect(&workspace_, &Workspace::runs_changed, this, [this] { banner_->keep_for_open_files(workspace_.files()); });
   connect(&workspace_, &Workspace::rows_skipped, this, [this](const QString& path, const QString& what) {
     banner_->remove_messages(Banner::Topic::rows, path);
     banner_->add(Banner::Topic::rows, what, path);
@@ -197,7 +197,7 @@ void MainWindow::follow_workspace() {
     clear_details_of(path);
   });
   connect(&workspace_, &Workspace::points_changed, this, [this] { banner_->clear(Banner::Topic::choice); });
-  connect(details_, &DetailsPanel::explore_wanted, this, &MainWindow::explore_selected);
+  connect(details_, &DetailsPanel::explore_requested, this, &MainWindow::explore_selected);
   // Queued, because reloading changes the page that handles the click.
   connect(
       details_, &DetailsPanel::file_replaced, this, [this](const RunPtr& run) { workspace_.reload(*run); },
@@ -424,7 +424,7 @@ void MainWindow::handle_saved_kernels(const QStringList& files) {
     } else if (stated) {
       open_kernel(manifest);
     } else {
-      explorer_->sources_saved();
+      explorer_->handle_sources_saved();
     }
   }
 }

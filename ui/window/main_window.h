@@ -52,7 +52,7 @@ class MainWindow : public QMainWindow {
   /// Selects the point on all pages that have it and shows its details.
   void select(const ShownPoint& point);
   /// Keeps panels open in a narrow window.
-  void keep_panels() { hide_panels_initially_ = false; }
+  void keep_panels_open() { hide_panels_initially_ = false; }
   /// Shows a result in the status bar, or an error in the banner.
   void show_result(const QString& words, const QString& error, Banner::Topic topic = Banner::Topic::write);
   void set_theme(ThemeChoice choice);
@@ -61,11 +61,11 @@ class MainWindow : public QMainWindow {
 
   /// Manifest of a user-defined kernel to load in the next window; empty if none. This window does not load it, because
   /// its workers use the known kernels.
-  [[nodiscard]] const QString& kernel_to_open() const { return kernel_to_open_; }
+  [[nodiscard]] const QString& pending_kernel() const { return kernel_to_open_; }
   /// Returns true if the window was active when it closed to load that kernel.
   [[nodiscard]] bool was_active() const { return was_active_; }
   /// Returns true if the window closed so that the program restarts with the same view.
-  [[nodiscard]] bool restarts() const { return restarts_; }
+  [[nodiscard]] bool should_restart() const { return restarts_; }
 
   [[nodiscard]] Workspace& workspace() { return workspace_; }
   [[nodiscard]] DetailsPanel* details() const { return details_; }

@@ -26,7 +26,7 @@ QString open_all(Workspace& workspace, QStringList files) {
   if (files.isEmpty()) files = sample_paths();
   if (files.isEmpty()) return QStringLiteral("no file given, and the recorded sample is not installed");
   for (const QString& file : files) {
-    if (QString error = workspace.open_now(file); !error.isEmpty()) return error;
+    if (QString error = workspace.open_blocking(file); !error.isEmpty()) return error;
   }
   return {};
 }
@@ -40,7 +40,7 @@ void collect_skipped(const Workspace& workspace, QStringList* skipped) {
 /// Writes pictures of plots, reusing one set of views.
 class PictureWriter {
  public:
-  PictureWriter(std::shared_ptr<const PointSet> points, const QDir& folder, Existing existing, QStringList* written)
+  PictureWriter(std::shared_ptr<const PointSet> points, const QDir& folder, ExistingFile existing, QStringList* written)
       : points_(std::move(points)), folder_(folder), existing_(existing), written_(written) {
     curves_.resize(picture_size);
     map_.resize(picture_size);
@@ -80,7 +80,7 @@ class PictureWriter {
 
   std::shared_ptr<const PointSet> points_;
   QDir folder_;
-  Existing existing_;
+  ExistingFile existing_;
   QStringList* written_;
   IoPlot curves_;
   HeatmapView map_;
@@ -88,7 +88,7 @@ class PictureWriter {
 
 }  // namespace
 
-QString write_plots(const QStringList& files, const QString& folder, QStringList* written, Existing existing,
+QString write_plots(const QStringList& files, const QString& folder, QStringList* written, ExistingFile existing,
                     QStringList* skipped) {
   if (!QDir().mkpath(folder)) return qtext("cannot create folder {}", folder.toStdString());
   apply_theme(ThemeChoice::light);
@@ -123,14 +123,14 @@ QString write_screenshot(const QStringList& files, const Screenshot& shot, QStri
   window.show_page(shot.page);
   window.show();
   // Layout and queued replots need several passes of the event loop.
-  const auto settle = [] {
+  const auto wait_until_idle = [] {
     for (int i = 0; i < 10; ++i) QApplication::processEvents();
   };
-  settle();
+  wait_until_idle();
   Page* page = window.page(window.page_id());
-  page->settle();
+  page->wait_until_idle();
   page->prepare_screenshot();
-  settle();
+  wait_until_idle();
   const QPixmap picture = window.grab();
   return save_image(shot.file, picture.toImage(), format.constData(), shot.existing);
 }

@@ -16,7 +16,7 @@ namespace attnscope::ui {
 /// file. Axes that no page facet covers (warps, stages, raster, too few tiles for a map) yield one curve, of the widest
 /// tile. Returns the error, empty on success. `written`: paths; `skipped`: one sentence per file with skipped rows.
 [[nodiscard]] QString write_plots(const QStringList& files, const QString& folder, QStringList* written,
-                                  Existing existing = Existing::same_kind, QStringList* skipped = nullptr);
+                                  ExistingFile existing = ExistingFile::same_kind, QStringList* skipped = nullptr);
 
 struct Screenshot {
   QString file;
@@ -24,7 +24,7 @@ struct Screenshot {
   QSize size{1280, 800};
   ThemeChoice theme = ThemeChoice::light;
   QString filter = {};  ///< query of the query bar
-  Existing existing = Existing::same_kind;
+  ExistingFile existing = ExistingFile::same_kind;
   std::string explored = {};  ///< algorithm shown in the explorer; empty: default
 };
 /// Renders the whole window with these files. Returns the error, empty on success. `skipped`: as for write_plots().

@@ -103,7 +103,7 @@ void QueryBar::show_state() {
   const QString longest = qtext(msg::query::shown{.all = all, .shown = all});
   // Reserves the maximum width, so that the error text does not move.
   count_->setMinimumWidth(count_->fontMetrics().horizontalAdvance(longest) + 2);
-  if (workspace_.gathering()) return count_->setText(qtext(msg::query::selecting{.all = all}));
+  if (workspace_.is_gathering()) return count_->setText(qtext(msg::query::selecting{.all = all}));
   if (workspace_.query().isEmpty()) return count_->setText(qtext(points_text(all)));
   const Message points = msg::query::shown{.all = all, .shown = workspace_.visible()->size()};
   const bool holds = field_->text().trimmed() == workspace_.query();

@@ -80,7 +80,7 @@ QString write_view(const QString& path, QJsonObject view) {
   return save_file(path, [&](QIODevice& out) { return write_all(out, QJsonDocument(view).toJson()); });
 }
 
-QJsonObject without_files(QJsonObject view) {
+QJsonObject remove_file_state(QJsonObject view) {
   for (const char* key : {"files", "filter", "unticked", "ticked", "selection"}) view.remove(QLatin1String(key));
   QJsonObject pages = view.value(QLatin1String("pages")).toObject();
   for (const QString& id : pages.keys()) {
@@ -107,11 +107,11 @@ std::unique_ptr<QLockFile> lock_of(const QString& path) {
 
 }  // namespace
 
-SessionFile::SessionFile(Begin begin) {
+SessionFile::SessionFile(SessionStart begin) {
   const QString folder =
       QStandardPaths::writableLocation(QStandardPaths::AppDataLocation) + QStringLiteral("/sessions");
   QDir().mkpath(folder);
-  if (begin == Begin::most_recent) {
+  if (begin == SessionStart::most_recent) {
     for (const QFileInfo& session : sessions_in(folder)) {
       if (try_lock(session.filePath())) return;
       if (!problem_.isEmpty()) {
@@ -232,7 +232,7 @@ void Session::open_window() {
   place.remove(QStringLiteral("geometry"));  // the new window must not cover this window
   copy[QStringLiteral("window")] = place;
   // The new window takes the newest unlocked session.
-  report_problem(SessionFile(SessionFile::Begin::fresh).write(copy));
+  report_problem(SessionFile(SessionFile::SessionStart::fresh).write(copy));
   const QString program = QCoreApplication::applicationFilePath();
   if (QProcess::startDetached(program, {QStringLiteral("--lang"), qtext(msg::language::code{})})) return;
   window_.banner().add(Banner::Topic::choice,

@@ -23,16 +23,16 @@ struct ViewDocument {
 /// one line with path and cause on error, otherwise empty.
 [[nodiscard]] QString write_view(const QString& path, QJsonObject view);
 /// Returns the view without the state that depends on open files.
-[[nodiscard]] QJsonObject without_files(QJsonObject view);
+[[nodiscard]] QJsonObject remove_file_state(QJsonObject view);
 
 /// Session file of a window; locked while the window is open.
 class SessionFile {
  public:
-  enum class Begin {
+  enum class SessionStart {
     most_recent,  ///< the most recent session that no window has open; a new one if there is none
     fresh
   };
-  explicit SessionFile(Begin begin);
+  explicit SessionFile(SessionStart begin);
 
   /// Returns the saved view; empty for a new session. An unreadable file is renamed and reported.
   [[nodiscard]] ViewDocument read();

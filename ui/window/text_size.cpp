@@ -25,7 +25,7 @@ void TextSize::add_actions(QMenu& menu) {
 }
 
 void TextSize::set_scale(double scale) {
-  scale_ = scale > 0 ? std::clamp(scale, least_scale, most_scale) : 1;  // settings may contain any value
+  scale_ = scale > 0 ? std::clamp(scale, min_scale, max_scale) : 1;  // settings may contain any value
   QFont font = QApplication::font();
   font.setPointSizeF(system_text_size() * scale_);
   if (font != QApplication::font()) QApplication::setFont(font);

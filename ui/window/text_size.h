@@ -14,8 +14,8 @@ class TextSize : public QObject {
 
   void add_actions(QMenu& menu);
 
-  static constexpr double least_scale = 0.75;
-  static constexpr double most_scale = 3;
+  static constexpr double min_scale = 0.75;
+  static constexpr double max_scale = 3;
   [[nodiscard]] double scale() const { return scale_; }
   /// Clamped to the bounds; 1 if not positive.
   void set_scale(double scale);

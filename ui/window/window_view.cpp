@@ -128,7 +128,7 @@ void WindowView::restore_files(const QJsonObject& view) {
 void WindowView::restore_panels(const QJsonObject& view) {
   const QJsonObject place = view[QStringLiteral("window")].toObject();
   window_.restoreGeometry(as_bytes(place[QStringLiteral("geometry")]));
-  if (window_.restoreState(as_bytes(place[QStringLiteral("docks")]), docks_version)) window_.keep_panels();
+  if (window_.restoreState(as_bytes(place[QStringLiteral("docks")]), docks_version)) window_.keep_panels_open();
   if (place.contains(QStringLiteral("text"))) {
     window_.text_size().set_scale(place[QStringLiteral("text")].toDouble());
   }
@@ -136,7 +136,7 @@ void WindowView::restore_panels(const QJsonObject& view) {
   for (QDockWidget* dock : window_.findChildren<QDockWidget*>()) {
     if (!panels[dock->objectName()].isBool()) continue;
     dock->setVisible(panels[dock->objectName()].toBool());
-    window_.keep_panels();
+    window_.keep_panels_open();
   }
 }
 

@@ -78,7 +78,7 @@ struct RangeBuilder {
     if (cancel.cancelled())
       throw PointAbort(Disposition::cancelled, "point.cancelled_counting", "Cancelled during counting.");
     if (point.cache == CacheState::cold) {
-      runner.enqueue_cold_cache();
+      runner.enqueue_l2_clear();
     } else if (first) {
       for (PreparedLaunch& launch : point.launches) launch.enqueue(runner.cuda(), runner.stream());
     }
@@ -127,7 +127,7 @@ void CounterCollector::configure(std::span<const std::string> extra_metrics) {
     config_.emplace(make_config());
   } catch (const CuptiError&) {
     // If the chip lacks one of the counters, collect the others.
-    std::erase_if(counters_, [&](const CounterMetric& metric) { return !host().knows(metric.counter); });
+    std::erase_if(counters_, [&](const CounterMetric& metric) { return !host().has_metric(metric.counter); });
     config_.emplace(make_config());
   }
   extra_metrics_.assign(extra_metrics.begin(), extra_metrics.end());

@@ -63,13 +63,13 @@ void check_nvrtc(const std::string& driver_version, Checks& checks) {
                       "Install NVRTC of CUDA 13 (cuda-nvrtc-13-0), or set ATTNSCOPE_NVRTC_LIBRARY to its path."});
     return;
   }
-  const bool newer = !driver_version.empty() && std::stoi(nvrtc->version()) > std::stoi(driver_version);
+  const bool is_newer = !driver_version.empty() && std::stoi(nvrtc->version()) > std::stoi(driver_version);
   const std::string detail = format_version("NVRTC", nvrtc->version(), nvrtc->path());
-  checks.push_back({"NVRTC", !newer,
-                    newer ? fmt::format("{} is newer than the driver (CUDA {}), which may reject its kernels", detail,
-                                        driver_version)
-                          : detail,
-                    newer ? "Update the driver, or install NVRTC of the driver's CUDA version." : ""});
+  checks.push_back({"NVRTC", !is_newer,
+                    is_newer ? fmt::format("{} is newer than the driver (CUDA {}), which may reject its kernels",
+                                           detail, driver_version)
+                             : detail,
+                    is_newer ? "Update the driver, or install NVRTC of the driver's CUDA version." : ""});
 }
 
 void check_counters(const CudaApi* cuda, const StartedDriver& started, Checks& checks) {

@@ -77,7 +77,7 @@ std::vector<Device::UnknownMetric> GpuDevice::unknown_metrics(std::span<const st
   if (!cupti_) return unknown;  // counters() reports that no counters are available
   const auto ask = [&](const CounterHost& host) {
     for (const std::string& name : names) {
-      if (!host.knows(name)) unknown.push_back({name, host.similar_names(name)});
+      if (!host.has_metric(name)) unknown.push_back({name, host.similar_names(name)});
     }
   };
   try {

@@ -116,7 +116,7 @@ class GpuDevice final : public Device {
     std::optional<std::size_t> fatal_point = {};  ///< Index of the point that made the device unusable.
     bool cancelled = false;
 
-    [[nodiscard]] bool goes_on() const;
+    [[nodiscard]] bool is_continued() const;
   };
 
   void measure_phases(PointRecord& record, const MeasureOptions& options, const CancelToken& cancel);

@@ -179,7 +179,7 @@ void GpuGroup::prepare(const AttentionPlan& plan, const std::vector<BufferSpec>&
   const FirstContextGuard context_guard(*this);
   schedule_ = &plan.schedule;
   for (const BufferSpec& buffer : others) {
-    if (buffer.place.is_part()) continue;
+    if (buffer.place.is_view()) continue;
     Gpu& gpu = *gpus_.at(static_cast<std::size_t>(buffer.gpu));
     gpu.context->make_current();
     try {
@@ -353,7 +353,7 @@ ScheduleTimes GpuGroup::run(CacheState cache, std::chrono::milliseconds limit) {
   const std::span used(gpus_.data(), static_cast<std::size_t>(schedule_->gpus));
   for (const auto& gpu : used) {
     gpu->context->make_current();
-    if (cache == CacheState::cold) gpu->runner->enqueue_cold_cache();
+    if (cache == CacheState::cold) gpu->runner->enqueue_l2_clear();
     if (gpu == gpus_.front()) continue;
     cuda_.check(cuda_.cuEventRecord(gpu->launches_end.get(), gpu->launches), "cuEventRecord");
     wait(first_.stream, gpu->launches_end.get());  // wait until all GPUs are ready

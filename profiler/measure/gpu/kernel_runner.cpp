@@ -277,7 +277,7 @@ void KernelRunner::sweep(CUfunction function, CUdeviceptr address, std::int64_t 
   launch_service(function, static_cast<unsigned>(8 * limits_.sm_count), service_threads, arguments);
 }
 
-void KernelRunner::enqueue_cold_cache() {
+void KernelRunner::enqueue_l2_clear() {
   if (may_have_persisting_lines_) {
     sweep(displace_l2_, fill_buffer_.get(), fill_bytes_);
     sweep(discard_l2_, fill_buffer_.get(), fill_bytes_);

@@ -84,7 +84,7 @@ class KernelRunner {
   /// Clears L2: writes a buffer of twice its size and discards it, so that L2 has no lines of a plan and no dirty
   /// lines. If user-defined kernels are loaded, which may have set lines to persist, uses two kinds of stores. As with
   /// ncu, dirty lines left at the end of a kernel are not counted.
-  void enqueue_cold_cache();
+  void enqueue_l2_clear();
   /// Size of the noise buffer: four times L2. Reading twice L2 leaves 0.24% of the dirty lines, in one case 14% (H200).
   [[nodiscard]] std::int64_t noise_bytes() const { return 2 * fill_bytes_; }
   void enqueue_store_noise(CUdeviceptr noise, std::int64_t bytes);

@@ -191,7 +191,7 @@ std::vector<Oracle::Digest> Oracle::digest(Part part, const AttentionPlan& plan,
   if (!counter_) counter_ = allocate(cuda_, sizeof(std::uint64_t));
   std::vector<Digest> digests;
   for (const BufferSpec& buffer : plan.buffers) {
-    if (buffer.place.is_part()) continue;
+    if (buffer.place.is_view()) continue;
     const bool output = std::ranges::any_of(plan.buffers, [&](const BufferSpec& each) {
       return (each.name == buffer.name || each.place.within == buffer.name) &&
              std::ranges::find(output_names, each.name) != output_names.end();

@@ -105,7 +105,7 @@ std::size_t PlanMemory::find_input_set(std::size_t slot, const AttentionPlan& pl
                                        bool front_guard) const {
   const auto has_all = [&](std::size_t set) {
     return std::ranges::all_of(plan.buffers, [&](const BufferSpec& buffer) {
-      return !is_input(buffer) || buffer.place.is_part() || fits({{set, buffer.name}, buffer.bytes, true, front_guard});
+      return !is_input(buffer) || buffer.place.is_view() || fits({{set, buffer.name}, buffer.bytes, true, front_guard});
     });
   };
   for (const auto& [set, held] : inputs_) {
@@ -148,7 +148,7 @@ void PlanMemory::reserve(std::size_t slot, const AttentionPlan& plan, const Inpu
   for (const BufferSpec& buffer : plan.buffers) {
     locations_[slot].insert_or_assign(
         buffer.name, BufferLocation{key_of(slot, enclosing_buffer(plan.buffers, buffer)), buffer.place.offset});
-    if (!buffer.place.is_part())
+    if (!buffer.place.is_view())
       requests.push_back({key_of(slot, buffer), buffer.bytes, is_input(buffer), buffer_options.front_guard});
   }
   const std::int64_t noise_bytes = buffer_options.noise ? runner_.noise_bytes() : 0;
@@ -283,7 +283,7 @@ void PlanMemory::fill(std::size_t slot, const AttentionPlan& plan, const Inputs&
     const CUdeviceptr start = address(slot, buffer.name);
     const bool keep = is_input(buffer) && reuse;
     if (keep) continue;
-    if (!buffer.place.is_part()) poison_guards(slot, buffer);
+    if (!buffer.place.is_view()) poison_guards(slot, buffer);
     switch (buffer.fill) {
       case BufferFill::input_q:
         upload(*generator, Tensor::q, inputs, buffer, start);
@@ -323,7 +323,7 @@ std::vector<std::byte> PlanMemory::sample_outputs(std::size_t slot, const Attent
   constexpr std::int64_t most = 256;
   std::vector<std::byte> seen;
   for (const BufferSpec& buffer : plan.buffers) {
-    if (!attnscope::is_written(buffer.fill) || buffer.place.is_part()) continue;
+    if (!attnscope::is_written(buffer.fill) || buffer.place.is_view()) continue;
     const std::int64_t bytes = std::min(buffer.bytes, most);
     for (const std::int64_t from : {std::int64_t{0}, (buffer.bytes - bytes) / 2, buffer.bytes - bytes}) {
       const std::size_t before = seen.size();
@@ -343,7 +343,7 @@ Message PlanMemory::stray_write(std::size_t slot, const AttentionPlan& plan) con
     return std::ranges::any_of(guard, [](unsigned char byte) { return byte != poison; });
   };
   for (const BufferSpec& buffer : plan.buffers) {
-    if (buffer.place.is_part()) continue;
+    if (buffer.place.is_view()) continue;
     const CUdeviceptr start = address(slot, buffer.name);
     if (written(start + static_cast<CUdeviceptr>(buffer.bytes)))
       return make_reason("oracle.overrun", "A kernel wrote beyond the end of {}.", buffer.name);

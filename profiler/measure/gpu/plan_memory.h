@@ -55,7 +55,7 @@ class PlanMemory {
   /// finished. Throws DriverError. Pre: reserve() with these inputs.
   void fill(std::size_t slot, const AttentionPlan& plan, const Inputs& inputs);
   /// Allows the buffers of this slot and all higher ones to be reused.
-  void release_from(std::size_t slot) { filled_.erase(filled_.lower_bound(slot), filled_.end()); }
+  void release_slots_from(std::size_t slot) { filled_.erase(filled_.lower_bound(slot), filled_.end()); }
 
   /// Marks the slot's inputs as possibly overwritten: they are uploaded again on the next use, for all slots that share
   /// them.

@@ -64,7 +64,7 @@ Device::MeasurementResult GpuDevice::measure_deferred(const PointSpec& spec, con
   }
   try {
     session_->context.make_current();
-    session_->workspace.release_from(waiting_);
+    session_->workspace.release_slots_from(waiting_);
     prepared_.erase(prepared_.lower_bound(waiting_), prepared_.end());  // release libraries' resources
     measure_phases(point.record, options, cancel);
     point.counters_pending = options.counters;

@@ -8,7 +8,7 @@
 #include "profiler/measure/gpu/point_abort.h"
 
 namespace attnscope::gpu {
-bool GpuDevice::Batch::goes_on() const {
+bool GpuDevice::Batch::is_continued() const {
   return !cancelled && std::ranges::find(whole, false) != whole.end();
 }
 
@@ -25,7 +25,7 @@ Device::CountResult GpuDevice::count(std::span<PointRecord* const> records, cons
               .cancel = cancel,
               .whole = std::vector<bool>(records.size(), false),
               .alone = false};
-  while (usable_ && batch.goes_on()) count_session(batch);
+  while (usable_ && batch.is_continued()) count_session(batch);
   for (PointRecord* record : records)
     record->wall_seconds += seconds_since(begin) / static_cast<double>(records.size());
   return {.whole = batch.whole, .fatal_point = batch.fatal_point};

@@ -30,7 +30,7 @@ void write(const fs::path& file, const std::string& text) {
   std::ofstream(file, std::ios::binary) << text;
 }
 
-class OwnKernel : public ::testing::Test {
+class UserKernelTest : public ::testing::Test {
  protected:
   void SetUp() override {
     for (const char* variable : libraries) setenv(variable, ATTNSCOPE_FAKE_GPU_LIBRARY, 1);
@@ -72,7 +72,7 @@ class OwnKernel : public ::testing::Test {
   MeasureOptions options_;
 };
 
-TEST_F(OwnKernel, RecordsManifestAndSources) {
+TEST_F(UserKernelTest, RecordsManifestAndSources) {
   write(source_.parent_path() / "mine.cuh", "// one\n#include \"deep/mine.cuh\"\n");
   write(source_.parent_path() / "deep/mine.cuh", "// another\n");
   write(source_, "#include \"mine.cuh\"\n#include \"mine.cuh\"\n" + testing::content(source_));
@@ -96,7 +96,7 @@ TEST_F(OwnKernel, RecordsManifestAndSources) {
   EXPECT_EQ(digest_of(*kept.manifest), digest_of(*record.manifest)) << "kept sources do not change the digest";
 }
 
-TEST_F(OwnKernel, ListsSameNamedFilesOfTwoFolders) {
+TEST_F(UserKernelTest, ListsSameNamedFilesOfTwoFolders) {
   write(source_.parent_path() / "a/part.cuh", "#include \"same.cuh\"\n");
   write(source_.parent_path() / "a/same.cuh", "// a\n");
   write(source_.parent_path() / "same.cuh", "// top\n");
@@ -108,7 +108,7 @@ TEST_F(OwnKernel, ListsSameNamedFilesOfTwoFolders) {
   EXPECT_THAT(names, ElementsAre("a/part.cuh", "mine.cu", "same.cuh", "same.cuh (2)"));
 }
 
-TEST_F(OwnKernel, KeepsAtMost16MiBOfSources) {
+TEST_F(UserKernelTest, KeepsAtMost16MiBOfSources) {
   write(source_.parent_path() / "large.cuh", "//" + std::string(max_stored_source_bytes - 2, 'x'));
   write(source_, testing::content(source_) + "#include \"large.cuh\"\n");
   options_.keep_sources = true;
@@ -118,7 +118,7 @@ TEST_F(OwnKernel, KeepsAtMost16MiBOfSources) {
   EXPECT_TRUE(record.manifest->sources[1].content.has_value());
 }
 
-TEST_F(OwnKernel, DigestChangesWithAnyFile) {
+TEST_F(UserKernelTest, DigestChangesWithAnyFile) {
   const fs::path header = source_.parent_path() / "mine.cuh";
   write(header, "// one\n");
   write(source_, "#include \"mine.cuh\"\n" + testing::content(source_));
@@ -146,7 +146,7 @@ TEST_F(OwnKernel, DigestChangesWithAnyFile) {
   EXPECT_EQ(statements.size(), 4U);
 }
 
-TEST_F(OwnKernel, KernelFromResultFileIsNotMeasured) {
+TEST_F(UserKernelTest, KernelFromResultFileIsNotMeasured) {
   auto parsed = user::parse_manifest(testing::content(manifest_), std::nullopt);
   ASSERT_TRUE(parsed) << parsed.error();
   Registry registry;
@@ -160,7 +160,7 @@ TEST_F(OwnKernel, KernelFromResultFileIsNotMeasured) {
   EXPECT_EQ(record.manifest, nullptr);
 }
 
-TEST_F(OwnKernel, BuiltInKernelHasNoManifest) {
+TEST_F(UserKernelTest, BuiltInKernelHasNoManifest) {
   auto device = open_gpu_device({}, built_in_algorithms());
   ASSERT_TRUE(device) << device.error().message();
   PointSpec spec{.algorithm = "fa2", .problem = {.n_q = 64, .n_k = 64, .d = 64}, .tile = {.br = 64, .bc = 64}};

@@ -43,7 +43,7 @@ TEST_F(CounterHostTest, DefaultCountersExistOnEveryChip) {
     int major;
   } chips[] = {{"GA100", 8}, {"AD102", 8}, {"GH100", 9}, {"GB202", 12}};
   for (const auto& [chip, major] : chips) {
-    for (const std::string& name : defaults(major)) EXPECT_TRUE(host(chip).knows(name)) << chip << " " << name;
+    for (const std::string& name : defaults(major)) EXPECT_TRUE(host(chip).has_metric(name)) << chip << " " << name;
   }
 }
 
@@ -52,10 +52,10 @@ TEST_F(CounterHostTest, WhyMetricsExistOnEveryChip) {
   for (const Metric& metric : metrics_table()) {
     if (metric.why == CounterGroup::none || metric.counter.empty()) continue;
     const std::string counter(metric.counter);
-    EXPECT_TRUE(host("GH100").knows(counter)) << counter;
+    EXPECT_TRUE(host("GH100").has_metric(counter)) << counter;
     for (const char* chip : {"GA100", "AD102", "GB202"}) {
       // Stalls for wgmma and constants do not exist on every chip; unit utilizations do.
-      EXPECT_TRUE(metric.why != CounterGroup::use || host(chip).knows(counter)) << chip << " " << counter;
+      EXPECT_TRUE(metric.why != CounterGroup::use || host(chip).has_metric(counter)) << chip << " " << counter;
     }
     all.push_back(counter);
   }
@@ -73,10 +73,10 @@ TEST_F(CounterHostTest, DefaultCountersNeedFewPasses) {
 }
 
 TEST_F(CounterHostTest, RejectsUnknownNames) {
-  EXPECT_FALSE(host("GH100").knows("dram__byte_read.sum"));
-  EXPECT_FALSE(host("GH100").knows("dram__bytes_read"));
-  EXPECT_FALSE(host("GH100").knows("dram__bytes_read.total"));
-  EXPECT_FALSE(host("GH100").knows("dram__bytes_op_read.sum"));
+  EXPECT_FALSE(host("GH100").has_metric("dram__byte_read.sum"));
+  EXPECT_FALSE(host("GH100").has_metric("dram__bytes_read"));
+  EXPECT_FALSE(host("GH100").has_metric("dram__bytes_read.total"));
+  EXPECT_FALSE(host("GH100").has_metric("dram__bytes_op_read.sum"));
   EXPECT_THROW((void)host("GH100").configure({"dram__bytes_read.sum", "nothing__at_all.sum"}), CuptiError);
   EXPECT_THROW((void)host("XX999").configure({"dram__bytes_read.sum"}), CuptiError);
 }
@@ -87,7 +87,7 @@ TEST_F(CounterHostTest, SuggestsSimilarNames) {
   const auto without_rollup = host("GH100").similar_names("dram__bytes_read");
   EXPECT_EQ(without_rollup.size(), 3U);
   EXPECT_THAT(without_rollup, Each(StartsWith("dram__bytes_read.")));
-  for (const std::string& name : without_rollup) EXPECT_TRUE(host("GH100").knows(name)) << name;
+  for (const std::string& name : without_rollup) EXPECT_TRUE(host("GH100").has_metric(name)) << name;
 }
 
 TEST_F(CounterHostTest, Units) {
@@ -100,7 +100,7 @@ TEST_F(CounterHostTest, Units) {
 TEST_F(CounterHostTest, ChipsByComputeCapability) {
   for (const int compute : {80, 86, 87, 89, 90, 100, 120}) {
     const std::string chip = default_chip(compute / 10, compute % 10);
-    EXPECT_TRUE(host(chip.c_str()).knows("sm__cycles_elapsed.max")) << compute << " " << chip;
+    EXPECT_TRUE(host(chip.c_str()).has_metric("sm__cycles_elapsed.max")) << compute << " " << chip;
   }
   EXPECT_EQ(default_chip(7, 5), "");
 }

@@ -37,7 +37,7 @@ TEST(TileGrid, FullMaskSeesEverything) {
   EXPECT_EQ(grid.k_tiles(), 4);
   EXPECT_EQ(grid.q_rows(2), 2);
   EXPECT_EQ(grid.k_rows(3), 4);
-  EXPECT_EQ(grid.k_tiles_seen(0), 4);
+  EXPECT_EQ(grid.visible_k_tiles(0), 4);
   EXPECT_EQ(grid.q_begin(3), 0);
   EXPECT_EQ(tiles_of(grid), 12);
   EXPECT_EQ(grid.counts(grid.row_runs()).key_rows_read, 300);
@@ -47,19 +47,19 @@ TEST(TileGrid, FullMaskSeesEverything) {
 TEST(TileGrid, CausalByHand) {
   // 4 x 2 tiles of 64 x 128: rows 0..63 see keys 0..63, and so on.
   const TileGrid square({.mask = Mask::causal, .n_q = 256, .n_k = 256}, {.br = 64, .bc = 128});
-  EXPECT_EQ(square.k_tiles_seen(0), 1);
-  EXPECT_EQ(square.k_tiles_seen(1), 1);
-  EXPECT_EQ(square.k_tiles_seen(2), 2);
-  EXPECT_EQ(square.k_tiles_seen(3), 2);
+  EXPECT_EQ(square.visible_k_tiles(0), 1);
+  EXPECT_EQ(square.visible_k_tiles(1), 1);
+  EXPECT_EQ(square.visible_k_tiles(2), 2);
+  EXPECT_EQ(square.visible_k_tiles(3), 2);
   EXPECT_EQ(square.q_begin(1), 2);
   EXPECT_EQ(tiles_of(square), 6);
   EXPECT_EQ(square.counts(square.row_runs()).key_rows_read, 6 * 128);
 
   // 5 queries, 2 keys: queries 0..2 see no key.
   const TileGrid tall({.mask = Mask::causal, .n_q = 5, .n_k = 2}, {.br = 1, .bc = 1});
-  EXPECT_EQ(tall.k_tiles_seen(2), 0);
-  EXPECT_EQ(tall.k_tiles_seen(3), 1);
-  EXPECT_EQ(tall.k_tiles_seen(4), 2);
+  EXPECT_EQ(tall.visible_k_tiles(2), 0);
+  EXPECT_EQ(tall.visible_k_tiles(3), 1);
+  EXPECT_EQ(tall.visible_k_tiles(4), 2);
   EXPECT_EQ(tall.q_begin(0), 3);
   EXPECT_EQ(tall.q_begin(1), 4);
 }
@@ -111,7 +111,7 @@ void expect_counts(const AttentionProblem& p, const Tiling& tile, std::int64_t e
     for (std::size_t n = 0; n < k_tiles.size(); ++n) {
       ASSERT_EQ(grid.nth_k_tile(i, static_cast<std::int64_t>(n)), k_tiles[n]) << label;
     }
-    ASSERT_EQ(grid.k_tiles_seen(i), std::ssize(k_tiles)) << label;
+    ASSERT_EQ(grid.visible_k_tiles(i), std::ssize(k_tiles)) << label;
     row_sizes.push_back(std::ssize(k_tiles));
     queries_touched += k_tiles.empty() ? 0 : grid.q_rows(i);
   }
@@ -124,7 +124,7 @@ void expect_counts(const AttentionProblem& p, const Tiling& tile, std::int64_t e
     for (std::size_t n = 0; n < seen.size(); ++n) {
       ASSERT_EQ(grid.nth_q_tile(j, static_cast<std::int64_t>(n)), seen[n]) << label;
     }
-    ASSERT_EQ(grid.q_tiles_seen(j), std::ssize(seen)) << label;
+    ASSERT_EQ(grid.visible_q_tiles(j), std::ssize(seen)) << label;
     column_sizes.push_back(std::ssize(seen));
     keys_touched += seen.empty() ? 0 : grid.k_rows(j);
     tiles_touched += seen.empty() ? 0 : 1;
@@ -250,13 +250,13 @@ TEST(BatchGrid, SumsInstancesPerEntry) {
       columns.key_rows_touched += of_head.key_rows_touched;
     }
     EXPECT_EQ(batch.counts(batch.row_runs()), sum) << text;
-    EXPECT_EQ(batch.columns_kv(batch.column_runs()), columns) << text;
+    EXPECT_EQ(batch.kv_columns(batch.column_runs()), columns) << text;
     for (std::int64_t i = 0; i < p.instances(); ++i) {
       EXPECT_EQ(tiles_of(batch.of(i)), tiles_of(TileGrid(p, tile, i / 6))) << text << ' ' << i;
       EXPECT_EQ(batch.of(i).k_end(1), TileGrid(p, tile, i / 6).k_end(1)) << text << ' ' << i;
     }
     for (std::int64_t i = 0; i < p.kv_instances(); ++i) {
-      EXPECT_EQ(tiles_of(batch.of_kv(i)), tiles_of(TileGrid(p, tile, i / 2))) << text << ' ' << i;
+      EXPECT_EQ(tiles_of(batch.kv_grid(i)), tiles_of(TileGrid(p, tile, i / 2))) << text << ' ' << i;
     }
   }
 }

@@ -113,8 +113,8 @@ TEST(Inputs, NormalHasUnitVarianceAndFewOutliers) {
 TEST(Inputs, FillIsPoolShiftedByInstance) {
   const InputGenerator generator(problem, InputKind::normal, 9);
   std::set<std::int64_t> shifts;
-  const AttentionProblem long_rows{.n_q = 3000, .n_k = 1, .d = 64};
-  const InputGenerator wrapping(long_rows, InputKind::normal, 9);
+  const AttentionProblem has_long_rows{.n_q = 3000, .n_k = 1, .d = 64};
+  const InputGenerator wrapping(has_long_rows, InputKind::normal, 9);
   std::vector<std::uint16_t> out(3000UL * 64);  // exceeds the pool, which wraps around
   wrapping.fill(Tensor::q, 5, out);
   const auto pool = wrapping.pool(Tensor::q);

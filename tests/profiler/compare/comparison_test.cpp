@@ -296,7 +296,7 @@ TEST(Comparison, AlignsHalves) {
   const auto [table, result] = compared(runs_of({{fa1(100), timed(brain, 200)}}));
   EXPECT_TRUE(result.pairs.empty());  // different problems
   ComparisonRequest request = request_for(table, {0}, {1});
-  request.alignment = alignment_of_split(table, request.base, request.other);
+  request.alignment = infer_alignment(table, request.base, request.other);
   EXPECT_EQ(std::ranges::count(request.alignment.fields, "dtype"), 0);
   EXPECT_EQ(std::ranges::count(request.alignment.fields, "n_q"), 1);
   EXPECT_NEAR(compare(table, request).pairs.at(0).verdict.time.ratio, 2, 1e-12);

@@ -49,8 +49,8 @@ TEST(Pairs, SelectsLongestPairWithinTheorem) {
            fixtures::ok_point(fixtures::spec("fa2", 256, 128)), fixtures::ok_point(fixtures::spec("fa2", 512, 128)),
            fixtures::ok_point(fixtures::spec("naive", 512)), fixtures::ok_point(fixtures::spec("naive", 1024))})
           .table();
-  EXPECT_FALSE(is_within_theorem(table, 1));
-  EXPECT_TRUE(is_within_theorem(table, 2));
+  EXPECT_FALSE(theorem_applies(table, 1));
+  EXPECT_TRUE(theorem_applies(table, 2));
   const auto pairs = find_doubled_pairs(table, table.rows(), DoubledParameter::n, metric_key::l2_sm_bytes);
   ASSERT_EQ(pairs.size(), 5U);
   const auto telling = representative_pairs(table, pairs);
@@ -58,9 +58,9 @@ TEST(Pairs, SelectsLongestPairWithinTheorem) {
   EXPECT_EQ(telling[0].from, 3U);  // 4096 to 8192
   EXPECT_NEAR(telling[0].ratio(), 4, 0.15);
   EXPECT_EQ(telling[1].from, 5U);  // none within the theorem: the longest N
-  EXPECT_FALSE(is_within_theorem(table, telling[1].from));
+  EXPECT_FALSE(theorem_applies(table, telling[1].from));
   EXPECT_EQ(telling[2].from, 7U);  // S in memory: O(N^2) for every tile
-  EXPECT_TRUE(is_within_theorem(table, telling[2].from));
+  EXPECT_TRUE(theorem_applies(table, telling[2].from));
 }
 
 TEST(Pairs, DoublesBc) {
@@ -119,7 +119,7 @@ AttentionProblem square(std::int64_t n, std::int64_t heads = 1, std::int64_t bat
 }
 
 TEST(Ledger, SizesOfOneHead) {
-  const Ledger ledger = ledger_of(square(8192));
+  const Ledger ledger = make_ledger(square(8192));
   EXPECT_EQ(ledger.find(Tensor::s)->matrix_bytes(), 128 * mib);
   EXPECT_EQ(ledger.find(Tensor::p)->matrix_bytes(), 128 * mib);
   EXPECT_EQ(ledger.score_traffic_bytes(), 512 * mib);
@@ -131,21 +131,21 @@ TEST(Ledger, SizesOfOneHead) {
 
 TEST(Ledger, LongestNWithinBytes) {
   // 5608^2 x 2 = 62,899,328 of 62,914,560 bytes; 5609^2 x 2 = 62,921,762.
-  EXPECT_EQ(longest_n_within(60 * mib, DType::fp16), 5608);
-  EXPECT_EQ(longest_n_within(1, DType::fp16), 0);
+  EXPECT_EQ(max_n_for_score_bytes(60 * mib, DType::fp16), 5608);
+  EXPECT_EQ(max_n_for_score_bytes(1, DType::fp16), 0);
 }
 
 TEST(Ledger, HeadsAndGroups) {
   // Article 003: 32 heads x batch 8 at N 4096 give 8 GiB of scores.
-  EXPECT_EQ(ledger_of(square(4096, 32, 8)).find(Tensor::s)->all(), std::int64_t{8} << 30);
+  EXPECT_EQ(make_ledger(square(4096, 32, 8)).find(Tensor::s)->all(), std::int64_t{8} << 30);
   AttentionProblem grouped = square(2048, 8);
   grouped.heads_kv = 2;
-  EXPECT_EQ(ledger_of(grouped).tensor_bytes(), (8 + 2 + 2 + 8) * (mib / 4));
+  EXPECT_EQ(make_ledger(grouped).tensor_bytes(), (8 + 2 + 2 + 8) * (mib / 4));
 }
 
 TEST(Ledger, MatchesStandardAttentionBytes) {
   // 4 N^2 + 4 N d: the ledger's sum equals the papers' count.
-  const Ledger ledger = ledger_of(square(1000, 3));
+  const Ledger ledger = make_ledger(square(1000, 3));
   EXPECT_EQ(ledger.score_traffic_bytes() + ledger.tensor_bytes(), standard_attention_bytes(ledger.problem));
 }
 

@@ -115,12 +115,13 @@ TEST(Rounds, OneRoundEqualsThePoint) {
   const PointRecord point = one_round(100, 10, 5, 1000);
   EXPECT_THAT(round_values("dram_settled_bytes", point), ElementsAre(Optional(115)));
   int visits = 0;
-  each_round(point, [&](int round, std::span<const KernelRecord> kernels, const std::optional<ClockReading>& clocks) {
-    ++visits;
-    EXPECT_EQ(round, 0);
-    EXPECT_EQ(kernels.size(), 1U);
-    EXPECT_EQ(clocks, point.clocks);
-  });
+  for_each_round(point,
+                 [&](int round, std::span<const KernelRecord> kernels, const std::optional<ClockReading>& clocks) {
+                   ++visits;
+                   EXPECT_EQ(round, 0);
+                   EXPECT_EQ(kernels.size(), 1U);
+                   EXPECT_EQ(clocks, point.clocks);
+                 });
   EXPECT_EQ(visits, 1);
   PointRecord read = point;
   read.rounds = {{.round = 0, .kernels = point.kernels, .clocks = point.clocks}};

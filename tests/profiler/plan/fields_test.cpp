@@ -44,9 +44,9 @@ TEST(FieldAttributes, AFieldPairSetsTwoEqualFields) {
   EXPECT_EQ(n, field_pair_of("n_k"));
   EXPECT_EQ(n->name, "N");
   EXPECT_EQ(n->leader().name, "n_k");
-  EXPECT_TRUE(n->equal_in(spec));
+  EXPECT_TRUE(n->are_equal_in(spec));
   spec.problem.n_q = 1;
-  EXPECT_FALSE(n->equal_in(spec));
+  EXPECT_FALSE(n->are_equal_in(spec));
   EXPECT_EQ(field_pair_of("heads_kv")->leader().name, "heads_q");
   EXPECT_EQ(field_pair_of("batch"), nullptr);
 }

@@ -34,7 +34,7 @@ Exploration explored(bool law) {
   return explore({.spec = fixtures::spec("own", 4096, 64, 32)}, fixtures::h200(), with_kernel(law));
 }
 
-TEST(OwnKernel, HasNoTimeAndTheBytesOfItsLaw) {
+TEST(UserKernelTest, HasNoTimeAndTheBytesOfItsLaw) {
   const Exploration e = explored(true);
   ASSERT_FALSE(e.refusal);
   EXPECT_EQ(e.ns, 0);
@@ -45,7 +45,7 @@ TEST(OwnKernel, HasNoTimeAndTheBytesOfItsLaw) {
   EXPECT_EQ(e.kernels.at(0).occupancy.blocks_per_sm, 8) << "256 threads per block";
 }
 
-TEST(OwnKernel, UnknownValuesAreEmpty) {
+TEST(UserKernelTest, UnknownValuesAreEmpty) {
   const Exploration law = explored(true);
   const Exploration none = explored(false);
   const Table table = exploration_table({.exploration = &law}, ExploredColumn{.exploration = &none}, with_kernel(true));

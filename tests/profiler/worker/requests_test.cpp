@@ -224,7 +224,7 @@ TEST_F(RequestQueueTest, PutBackKeepsPosition) {
   auto first = queue.take({});
   ASSERT_TRUE(first);
   EXPECT_TRUE(queue.add(request("c")).empty());
-  queue.put_back(*std::move(first));
+  queue.requeue(*std::move(first));
   EXPECT_EQ(queue.open(), 3U);
   EXPECT_THAT(take_all(), ElementsAre("a", "b", "c"));
 }
@@ -233,11 +233,11 @@ TEST_F(RequestQueueTest, DrainedWhenClosedAndAnswered) {
   EXPECT_TRUE(queue.add(request("a")).empty());
   queue.close();
   EXPECT_THAT(text(queue.add(request("b"))), HasSubstr("ending"));
-  EXPECT_FALSE(queue.drained());
+  EXPECT_FALSE(queue.is_drained());
   ASSERT_TRUE(queue.take({}));
-  EXPECT_FALSE(queue.drained());
+  EXPECT_FALSE(queue.is_drained());
   queue.mark_answered();
-  EXPECT_TRUE(queue.drained());
+  EXPECT_TRUE(queue.is_drained());
 }
 
 TEST_F(RequestQueueTest, WakesWaitingThread) {

@@ -36,7 +36,7 @@ class FakeWorker {
  public:
   explicit FakeWorker(Device& device)
       : loop_(device, [this](const Event& event) { lines.push_back(to_json_line(event)); }) {
-    loop_.introduce(version, "");
+    loop_.send_device_event(version, "");
   }
   void take(std::string_view line) {
     const auto request = parse_worker_request(line.substr(0, line.size() - 1));

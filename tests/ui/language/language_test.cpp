@@ -215,10 +215,10 @@ TEST_F(LanguageTest, WidgetsAreTranslated) {
   add_widgets(window, empty);
   EXPECT_EQ(empty.untranslated(), "") << "before a file is open";
 
-  ASSERT_EQ(window.workspace().open_now(sample_path()), QString());
+  ASSERT_EQ(window.workspace().open_blocking(sample_path()), QString());
   for (const char* page : {"explorer", "table", "tiles", "io"}) {
     window.show_page(QString::fromUtf8(page));
-    settle();
+    wait_until_idle();
     Texts texts;
     add_widgets(window, texts);
     // File names, and their paths in tooltips.
@@ -230,7 +230,7 @@ TEST_F(LanguageTest, WidgetsAreTranslated) {
 
 TEST_F(LanguageTest, ChoicesAreTranslated) {
   MainWindow window(false);
-  ASSERT_EQ(window.workspace().open_now(file), QString());
+  ASSERT_EQ(window.workspace().open_blocking(file), QString());
   Texts texts;
   for (const QComboBox* combo : window.findChildren<QComboBox*>()) {
     const bool of_facet =
@@ -341,12 +341,12 @@ TEST_F(LanguageTest, EmptyPagesAreTranslated) {
     texts.add(words.text, "text");
   };
   add();
-  ASSERT_EQ(workspace.open_now(file), QString());
+  ASSERT_EQ(workspace.open_blocking(file), QString());
   for (std::size_t i = 0; i < workspace.runs().size(); ++i) workspace.set_run_visible(i, false);
   add();
   const QString beginning = folder.filePath("beginning.attnscope");
   fixtures::write_file(beginning, {{"quick", {}}});
-  ASSERT_EQ(workspace.open_now(beginning), QString());
+  ASSERT_EQ(workspace.open_blocking(beginning), QString());
   add();
   workspace.set_run_visible(0, true);
   ASSERT_TRUE(workspace.set_query(QStringLiteral("nonsense")).empty());
@@ -358,7 +358,7 @@ TEST_F(LanguageTest, EmptyPagesAreTranslated) {
 TEST_F(LanguageTest, RunsAreTranslated) {
   Workspace workspace;
   RunsPanel panel(workspace);
-  ASSERT_EQ(workspace.open_now(file), QString());
+  ASSERT_EQ(workspace.open_blocking(file), QString());
   const QModelIndex index = panel.model()->index(0, 0);
   for (const int role : {int{RunsModel::detail_role}, int{Qt::ToolTipRole}, int{Qt::AccessibleTextRole}}) {
     EXPECT_TRUE(marked(index.data(role).toString())) << index.data(role).toString().toStdString();
@@ -373,9 +373,9 @@ TEST_F(LanguageTest, ExportedValuesAreNotTranslated) {
   const auto points = fixtures::set_of(fixtures::shown(fixtures::tile_sweep()));
   const ShownValues maps = values_of(*points, fixtures::heatmap_of(*points, metric_key::time_median_ns));
   MainWindow window(false);
-  ASSERT_EQ(window.workspace().open_now(file), QString());
+  ASSERT_EQ(window.workspace().open_blocking(file), QString());
   window.show_page(QStringLiteral("table"));
-  settle();
+  wait_until_idle();
   const ShownValues table = page_of<PointsPage>(window).values();
   const auto result = table.keys.indexOf(qtext(msg::points_table::result{}));
   ASSERT_GE(result, 0);
@@ -435,7 +435,7 @@ TEST_F(LanguageTest, CollectPanelIsTranslated) {
   panel.form().set_preset(QString());
   panel.form().set_database(folder.filePath("c.attnscope"));
   panel.form().set_axes(QStringLiteral("N=1024"));
-  EXPECT_EQ(panel.blocker(), QString());
+  EXPECT_EQ(panel.start_blocker_text(), QString());
   texts.add(panel.form().check().plan, "plan");
 
   auto* log = panel.findChild<QListWidget*>();
@@ -462,10 +462,10 @@ TEST_F(LanguageTest, CollectPanelIsTranslated) {
 // Settings do not depend on the language.
 TEST_F(LanguageTest, SettingsAreLanguageIndependent) {
   MainWindow window(false);
-  ASSERT_EQ(window.workspace().open_now(file), QString());
+  ASSERT_EQ(window.workspace().open_blocking(file), QString());
   window.show();
   window.show_page(QStringLiteral("table"));
-  settle();
+  wait_until_idle();
   auto& table = page_of<PointsPage>(window);
   const int time = dynamic_cast<const ResultModel&>(*table.table()->model()).find_column_index(QStringLiteral("time"));
   ASSERT_GE(time, 0);

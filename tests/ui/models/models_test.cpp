@@ -254,7 +254,7 @@ TEST(RunsModel, MarksImportedRuns) {
   fixtures::write_file(file, {{"import:peers", fixtures::peers(), false, true}});
   Workspace workspace;
   const RunsModel model(workspace);
-  ASSERT_EQ(workspace.open_now(file), QString());
+  ASSERT_EQ(workspace.open_blocking(file), QString());
   EXPECT_EQ(model.index(0).data(RunsModel::origin_role).toString(), "imported");
   EXPECT_EQ(model.index(0).data(RunsModel::title_role).toString(), "peers");
   EXPECT_TRUE(model.index(0).data(Qt::AccessibleTextRole).toString().endsWith("imported"));
@@ -267,7 +267,7 @@ TEST(RunsModel, ListsRunsAndChecksThem) {
   Workspace workspace;
   RunsModel model(workspace);
   const QAbstractItemModelTester tester(&model, Mode::Fatal);
-  ASSERT_EQ(workspace.open_now(file), QString());
+  ASSERT_EQ(workspace.open_blocking(file), QString());
   ASSERT_EQ(model.rowCount(), 2);
   EXPECT_EQ(model.index(0).data().toString(), "quick");
   EXPECT_EQ(model.index(0).data(RunsModel::origin_role).toString(), "");

@@ -47,7 +47,7 @@ TEST_F(CeilingsPageTest, ShowsStoredCeilings) {
   CeilingsPage page(workspace);
   const QAbstractItemModelTester tester(page.table()->model());
   EXPECT_EQ(page.table()->model()->rowCount(), 0);
-  ASSERT_EQ(workspace.open_now(kept()), QString());
+  ASSERT_EQ(workspace.open_blocking(kept()), QString());
   ASSERT_EQ(page.sets().size(), 1U);
   EXPECT_TRUE(page.sets()[0].title.startsWith("NVIDIA H200 · ")) << page.sets()[0].title.toStdString();
   EXPECT_TRUE(page.sets()[0].title.endsWith(" · ceilings.attnscope"));
@@ -72,7 +72,7 @@ TEST_F(CeilingsPageTest, DatasheetPeaksReplaceMissingMeasurements) {
   fixtures::write_file(other, {{"naive", fixtures::simulated_naive({1024}), true, false, "A100"}});
   Workspace workspace;
   CeilingsPage page(workspace);
-  ASSERT_EQ(workspace.open_now(other), QString());
+  ASSERT_EQ(workspace.open_blocking(other), QString());
   ASSERT_EQ(page.sets().size(), 1U);
   EXPECT_FALSE(page.sets()[0].measured);
   EXPECT_TRUE(page.note().contains("A100")) << page.note().toStdString();
@@ -86,8 +86,8 @@ TEST_F(CeilingsPageTest, DatasheetPeaksReplaceMissingMeasurements) {
   const QString set = kept();
   const QString copy = folder.filePath("copy.attnscope");
   ASSERT_TRUE(QFile::copy(set, copy));
-  ASSERT_EQ(workspace.open_now(set), QString());
-  ASSERT_EQ(workspace.open_now(copy), QString());
+  ASSERT_EQ(workspace.open_blocking(set), QString());
+  ASSERT_EQ(workspace.open_blocking(copy), QString());
   ASSERT_EQ(page.sets().size(), 2U);
   EXPECT_TRUE(page.sets()[0].measured);
   EXPECT_FALSE(page.sets()[1].measured);

@@ -58,11 +58,11 @@ class ComparePageTest : public ::testing::Test {
   void open(const std::vector<fixtures::TestRun>& runs) {
     const QString path = folder.filePath("sides.attnscope");
     fixtures::write_file(path, runs);
-    ASSERT_EQ(workspace.open_now(path), QString());
+    ASSERT_EQ(workspace.open_blocking(path), QString());
     page.resize(1100, 700);
     page.show();
-    page.settle();
-    settle();
+    page.wait_until_idle();
+    wait_until_idle();
   }
   /// Opens two runs; the second has these factors and one more point.
   void open_two_runs(const std::map<std::pair<std::int64_t, int>, double>& factors) {
@@ -163,7 +163,7 @@ TEST_F(ComparePageTest, UsesTheMarginAndTheLastRequest) {
   open_two_runs(changed_factors);
   page.set_margin(20);
   page.set_margin(45);
-  page.settle();
+  page.wait_until_idle();
   EXPECT_DOUBLE_EQ(page.comparison()->view.margin, 0.45);
   EXPECT_EQ(column("verdict").count("SLOWER"), 1) << "only 1.6 exceeds the margin";
   EXPECT_TRUE(page.is_up_to_date());
@@ -184,7 +184,7 @@ TEST_F(ComparePageTest, ComparesEachCandidateWithTheBaseline) {
   EXPECT_EQ(column("verdict").size(), 6);
   EXPECT_EQ(page.model().find_column_index("side"), -1);
   page.set_baseline("b");
-  page.settle();
+  page.wait_until_idle();
   EXPECT_EQ(page.comparison()->base_name(), "b");
   const QStringList ratios = column("ratio");
   EXPECT_TRUE(std::ranges::any_of(ratios, [](const QString& text) { return text.startsWith("1.0667 ["); }))
@@ -196,7 +196,7 @@ TEST_F(ComparePageTest, OmitsSidesWithoutCommonPoints) {
         {"b", grid_of(changed_factors)},
         {"explored", {point_with_time(fixtures::spec("fa2", 512, 64), 1e6)}}});
   page.set_side_axis("run");
-  page.settle();
+  page.wait_until_idle();
   ASSERT_EQ(page.comparison()->view.sides.size(), 1U);
   EXPECT_EQ(page.comparison()->name_of(0), "b");
   EXPECT_EQ(page.comparison()->base_name(), "a");
@@ -217,7 +217,7 @@ TEST_F(ComparePageTest, SidesCanBeAlgorithmsOrGpusOfOneRun) {
   EXPECT_EQ(column("verdict"), (QStringList{"FASTER", "FASTER"}));
   EXPECT_EQ(page.model().find_column_index("algorithm"), -1) << "the sides are algorithms";
   page.set_side_axis("n");
-  page.settle();
+  page.wait_until_idle();
   EXPECT_EQ(page.comparison()->axis().values, (std::vector<QString>{"1024", "2048"}));
   EXPECT_EQ(column("verdict").size(), 2);
 }
@@ -242,8 +242,8 @@ TEST_F(ComparePageTest, ListsCopiedFiles) {
   open_two_runs(changed_factors);
   const QString copy = folder.filePath("copied.attnscope");
   ASSERT_TRUE(QFile::copy(folder.filePath("sides.attnscope"), copy));
-  ASSERT_EQ(workspace.open_now(copy), QString());
-  page.settle();
+  ASSERT_EQ(workspace.open_blocking(copy), QString());
+  page.wait_until_idle();
   EXPECT_EQ(page.summary_view().copies(), qtext(msg::compare_page::copies{.files = "copied.attnscope"}));
 }
 
@@ -280,7 +280,7 @@ TEST_F(ComparePageTest, PlotGroupsRatiosByAlgorithmAndD) {
   open({{"before", before}, {"after", two_widths}});
   EXPECT_FALSE(page.has_plot());
   page.set_view(ComparePage::View::plot);
-  settle();
+  wait_until_idle();
   RatioPlot& plot = *page.plot();
   ASSERT_TRUE(page.has_plot());
   EXPECT_EQ(plot.groups(), (QStringList{"FA2 d 64", "FA2 d 128"}));
@@ -319,12 +319,12 @@ TEST_F(ComparePageTest, RestoresChoices) {
   page.set_baseline("after");
   page.set_margin(2.5);
   page.set_view(ComparePage::View::plot);
-  page.settle();
+  page.wait_until_idle();
   const QJsonObject state = page.state();
   ComparePage again(workspace);
   again.restore(state);
   again.show();
-  again.settle();
+  again.wait_until_idle();
   ASSERT_NE(again.comparison(), nullptr);
   EXPECT_EQ(again.comparison()->base_name(), "after");
   EXPECT_DOUBLE_EQ(again.comparison()->view.margin, 0.025);
@@ -346,7 +346,7 @@ TEST_F(ComparePageTest, EscapesFileNames) {
 TEST_F(ComparePageTest, UsesTheWindowFilter) {
   open_two_runs(changed_factors);
   ASSERT_EQ(workspace.set_query("N:4096").id, std::string());
-  page.settle();
+  page.wait_until_idle();
   EXPECT_EQ(column("verdict"), (QStringList{"SLOWER", "FASTER"}));
 }
 
@@ -366,11 +366,11 @@ TEST_F(ComparePageTest, MarksTheSelectedPointOnAllPages) {
   MainWindow window(false);
   window.resize(1280, 800);
   window.show();
-  ASSERT_EQ(window.workspace().open_now(path), QString());
+  ASSERT_EQ(window.workspace().open_blocking(path), QString());
   window.show_page(QStringLiteral("compare"));
   auto& compare = page_of<ComparePage>(window);
-  compare.settle();
-  settle();
+  compare.wait_until_idle();
+  wait_until_idle();
   const auto row_of = [&](const QString& n, const QString& br) {
     const QAbstractItemModel& rows = *compare.table()->model();
     for (int row = 0; row < rows.rowCount(); ++row) {
@@ -388,7 +388,7 @@ TEST_F(ComparePageTest, MarksTheSelectedPointOnAllPages) {
 
   window.show_page(QStringLiteral("table"));
   auto& table = page_of<PointsPage>(window);
-  table.settle();
+  table.wait_until_idle();
   EXPECT_EQ(table.table()->selectionModel()->selectedRows().size(), 1);
   EXPECT_EQ(to_tsv(table.table()->selected_values()).count("4096"), 1)
       << to_tsv(table.table()->selected_values()).toStdString();
@@ -405,7 +405,7 @@ TEST_F(ComparePageTest, MarksTheSelectedPointOnAllPages) {
 
   window.show_page(QStringLiteral("io"));
   auto& curves = page_of<IoCurvePage>(window);
-  EXPECT_TRUE(curves.shows_marked());
+  EXPECT_TRUE(curves.is_mark_shown());
   EXPECT_EQ(rings_in(*curves.plot()), (std::vector<std::pair<double, double>>{{4096, 4e6}}));
 
   const PointSet& all = *curves.curves().points;

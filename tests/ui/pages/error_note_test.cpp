@@ -47,23 +47,23 @@ TEST_F(ErrorNoteTest, IsShownForSimulatedPointsOnly) {
   TileHeatmapPage map(workspace);
   page.resize(1000, 700);
   page.show();
-  ASSERT_EQ(workspace.open_now(file), QString());
-  settle();
+  ASSERT_EQ(workspace.open_blocking(file), QString());
+  wait_until_idle();
   EXPECT_FALSE(page.error_note().isVisible());
   EXPECT_FALSE(map.error_note().isVisibleTo(&map));
 
   workspace.close(file);
-  ASSERT_EQ(workspace.open_now(simulated_on("H200")), QString());
-  settle();
+  ASSERT_EQ(workspace.open_blocking(simulated_on("H200")), QString());
+  wait_until_idle();
   ASSERT_TRUE(page.error_note().isVisible());
   const QString words = page.error_note().text();
   EXPECT_TRUE(words.startsWith(errors_on("H200") + "Naive " + figures("H200"))) << words.toStdString();
   EXPECT_FALSE(words.contains("FA1")) << "it is not shown";
   page.resize(330, 700);
-  settle();
+  wait_until_idle();
   EXPECT_LE(page.error_note().width(), 330) << "the line ends in an ellipsis";
   workspace.set_run_visible(0, false);
-  settle();
+  wait_until_idle();
   EXPECT_FALSE(page.error_note().isVisible());
 }
 
@@ -71,13 +71,13 @@ TEST_F(ErrorNoteTest, ShowsErrorsPerGpu) {
   Workspace workspace;
   IoCurvePage page(workspace);
   page.show();
-  ASSERT_EQ(workspace.open_now(simulated_on("H100")), QString());
-  settle();
+  ASSERT_EQ(workspace.open_blocking(simulated_on("H100")), QString());
+  wait_until_idle();
   ASSERT_NE(figures("H100"), figures("H200"));
   const QString of_h100 = page.error_note().text();
   EXPECT_TRUE(of_h100.startsWith(errors_on("H100 80GB HBM3") + "Naive " + figures("H100"))) << of_h100.toStdString();
-  ASSERT_EQ(workspace.open_now(simulated_on("H200")), QString());
-  settle();
+  ASSERT_EQ(workspace.open_blocking(simulated_on("H200")), QString());
+  wait_until_idle();
   const QString of_both = page.error_note().text();
   EXPECT_TRUE(of_both.contains(figures("H100") + " · " + errors_on("H200") + "Naive " + figures("H200")))
       << of_both.toStdString();
@@ -86,9 +86,9 @@ TEST_F(ErrorNoteTest, ShowsErrorsPerGpu) {
 TEST_F(ErrorNoteTest, WarnsAboutUnvalidatedGpu) {
   Workspace workspace;
   IoCurvePage page(workspace);
-  ASSERT_EQ(workspace.open_now(simulated_on("A100")), QString());
+  ASSERT_EQ(workspace.open_blocking(simulated_on("A100")), QString());
   page.show();
-  settle();
+  wait_until_idle();
   const QString words = page.error_note().text();
   EXPECT_EQ(words, qtext(msg::prediction::not_validated{.what = "A100 80GB"}) + " · " +
                        qtext(msg::prediction::l2_source{.gpu = "H200", .what = "A100 80GB"}))

@@ -25,21 +25,21 @@ TEST(ExplorerGpuTest, KeepsAGpuFromAFileInTheList) {
   const QTemporaryDir folder;
   Workspace workspace;
   ExplorerPage page(workspace);
-  settle();
+  wait_until_idle();
   const QString fat = R"({"name": "fat", "from": "H200", "values": {"shared_kib_per_sm": 456}})";
   ASSERT_EQ(page.open_gpu(gpu_file(folder, qPrintable(fat))), QString());
-  settle();
+  wait_until_idle();
   EXPECT_EQ(page.shown()->exploration.device, "fat");
   EXPECT_EQ(page.shown()->exploration.kernels.at(0).shared.sm_bytes, 456 * 1024);
   EXPECT_TRUE(page.shown()->exploration.rates_inherited);
   const QJsonObject state = page.state();
   page.edit("device", "NVIDIA H200", -1);
   page.edit("device", "fat", -1);
-  settle();
+  wait_until_idle();
   EXPECT_EQ(page.shown()->exploration.device, "fat");
   page.edit("device", "NVIDIA H200", -1);
   page.restore(state);
-  settle();
+  wait_until_idle();
   EXPECT_EQ(page.shown()->exploration.device, "fat");
   const auto* devices = page.findChild<QComboBox*>(QStringLiteral("device"));
   EXPECT_EQ(devices->currentText(), "fat");
@@ -47,10 +47,10 @@ TEST(ExplorerGpuTest, KeepsAGpuFromAFileInTheList) {
   EXPECT_TRUE(wrong.contains("gpu.json") && wrong.contains("'sms'")) << wrong.toStdString();
   EXPECT_EQ(page.chosen_state().choices.device, "fat");
   ASSERT_EQ(page.open_gpu(gpu_file(folder, qPrintable(QString(fat).replace("456", "300")))), QString());
-  settle();
+  wait_until_idle();
   EXPECT_EQ(page.shown()->exploration.kernels.at(0).shared.sm_bytes, 300 * 1024);
   page.undo_stack().undo();
-  settle();
+  wait_until_idle();
   EXPECT_EQ(page.shown()->exploration.kernels.at(0).shared.sm_bytes, 456 * 1024);
   EXPECT_EQ(devices->findText("fat"), devices->count() - 1) << "once";
 }
@@ -58,12 +58,12 @@ TEST(ExplorerGpuTest, KeepsAGpuFromAFileInTheList) {
 TEST(ExplorerGpuTest, AppliesAndUndoesWhatIfFactors) {
   Workspace workspace;
   ExplorerPage page(workspace);
-  settle();
+  wait_until_idle();
   const auto dram_ns = [](const analysis::Exploration& e) { return e.light.of(GpuUnit::dram) * e.ns; };
   const double before = dram_ns(page.shown()->exploration);
   page.edit("what_if_dram", "200", -1);
   page.edit("what_if_shared", "200", -1);
-  settle();
+  wait_until_idle();
   const analysis::Exploration& doubled = page.shown()->exploration;
   const std::string name = doubled.device;
   EXPECT_TRUE(name.starts_with("NVIDIA H200, ")) << name;
@@ -73,11 +73,11 @@ TEST(ExplorerGpuTest, AppliesAndUndoesWhatIfFactors) {
   page.edit("what_if_dram", "a lot", -1);
   page.edit("what_if_dram", "nan", -1);
   page.edit("what_if_dram", "100000", -1);
-  settle();
+  wait_until_idle();
   EXPECT_EQ(page.shown()->exploration.device, name);
   ExplorerPage other(workspace);
   other.restore(page.state());
-  settle();
+  wait_until_idle();
   EXPECT_EQ(other.shown()->exploration.device, page.shown()->exploration.device);
   const auto* measure = page.findChild<QPushButton*>(QStringLiteral("measure"));
   ASSERT_NE(measure, nullptr);

@@ -45,18 +45,18 @@ class ExplorerPageTest : public ::testing::Test {
   void SetUp() override {
     page.resize(1100, 800);
     page.show();
-    settle();
+    wait_until_idle();
   }
   void choose(const char* name, const QString& text) {
     page.edit(QString::fromLatin1(name), text, -1);
-    settle();
+    wait_until_idle();
   }
   /// Enters a value like a user.
   void type(const char* name, int value) {
     auto* spin = page.findChild<QSpinBox*>(QString::fromLatin1(name));
     ASSERT_NE(spin, nullptr) << name;
     spin->setValue(value);
-    settle();
+    wait_until_idle();
   }
   void wait_until_drawn() {
     QElapsedTimer timer;
@@ -161,8 +161,8 @@ TEST_F(ExplorerPageTest, UsesMeasuredRatesOfOpenFiles) {
                              std::vector<Ceiling>{{.name = "dram_read", .value = 4e11, .unit = "byte/s"},
                                                   {.name = "dram_copy", .value = 4e11, .unit = "byte/s"}});
   }
-  ASSERT_EQ(workspace.open_now(path), QString());
-  settle();
+  ASSERT_EQ(workspace.open_blocking(path), QString());
+  wait_until_idle();
   EXPECT_GT(page.shown()->exploration.ns, 2 * by_table) << "a tenth of the DRAM rate";
   EXPECT_TRUE(note->text().startsWith(qtext(msg::explorer_page::rates_of_dram{}))) << note->text().toStdString();
   EXPECT_TRUE(note->text().contains(uuid)) << note->text().toStdString();
@@ -175,7 +175,7 @@ TEST_F(ExplorerPageTest, UsesMeasuredRatesOfOpenFiles) {
       << note->text().toStdString();
   type("what_if_dram", 100);
   workspace.close(path);
-  settle();
+  wait_until_idle();
   EXPECT_EQ(page.shown()->exploration.ns, by_table);
   EXPECT_TRUE(note->text().contains(datasheet));
 }
@@ -186,7 +186,7 @@ TEST_F(ExplorerPageTest, SlidersUpdateAllCards) {
   auto* slider = page.findChild<QSlider*>("br-slider");
   ASSERT_NE(slider, nullptr);
   slider->setValue(slider->value() - 4);  // Steps of 16.
-  settle();
+  wait_until_idle();
   EXPECT_EQ(page.chosen_state().choices.point.spec.tile.br, 64);
   EXPECT_EQ(page.findChild<QSpinBox*>("br")->value(), 64);
   EXPECT_NE(figure(msg::explorer::l2_bytes{}), before);
@@ -222,7 +222,7 @@ TEST_F(ExplorerPageTest, InfeasiblePointShowsReasonAndNearestTile) {
   EXPECT_EQ(page.operands()->model()->rowCount(), 0);
   ASSERT_FALSE(button("nearest")->isHidden());
   button("nearest")->click();
-  settle();
+  wait_until_idle();
   EXPECT_FALSE(exploration().refusal);
   EXPECT_TRUE(button("nearest")->isHidden());
   choose("algorithm", "fa3");
@@ -269,7 +269,7 @@ TEST_F(ExplorerPageTest, ComparesWithThePin) {
   type("br", 128);
   type("bc", 64);
   page.pin();
-  settle();
+  wait_until_idle();
   type("br", 64);
   const QAbstractItemModel& model = *page.figures()->model();
   ASSERT_EQ(model.columnCount(), 3);
@@ -291,10 +291,10 @@ TEST_F(ExplorerPageTest, ComparesWithThePin) {
     }
   }
   button("pin")->click();
-  settle();
+  wait_until_idle();
   EXPECT_EQ(model.headerData(2, Qt::Horizontal).toString(), "A · FA2 64 × 64") << "replaces the previous pin";
   button("unpin")->click();
-  settle();
+  wait_until_idle();
   EXPECT_FALSE(page.chosen_state().pin);
   EXPECT_EQ(model.columnCount(), 2);
 }
@@ -303,16 +303,16 @@ TEST_F(ExplorerPageTest, UndoRestoresChoicesAndPins) {
   type("br", 128);
   const ExplorerPage::State first = page.chosen_state();
   page.pin();
-  settle();
+  wait_until_idle();
   type("d", 64);
   choose("mask", "causal");
   const ExplorerPage::State last = page.chosen_state();
   for (int i = 0; i < 3; ++i) page.undo_stack().undo();
-  settle();
+  wait_until_idle();
   EXPECT_EQ(page.chosen_state(), first);
   EXPECT_EQ(page.findChild<QSpinBox*>("d")->value(), 128);
   for (int i = 0; i < 3; ++i) page.undo_stack().redo();
-  settle();
+  wait_until_idle();
   EXPECT_EQ(page.chosen_state(), last);
   EXPECT_TRUE(figure(msg::explorer::time{}).startsWith(qtext(Nanoseconds(exploration().ns))))
       << figure(msg::explorer::time{}).toStdString();
@@ -325,7 +325,7 @@ TEST_F(ExplorerPageTest, MergesADragIntoOneUndoStep) {
   slider->setSliderDown(true);
   for (int i = 0; i < 5; ++i) {
     slider->setValue(slider->value() - 1);
-    settle();
+    wait_until_idle();
   }
   slider->setSliderDown(false);
   EXPECT_EQ(page.undo_stack().count(), steps + 1);
@@ -335,7 +335,7 @@ TEST_F(ExplorerPageTest, MergesADragIntoOneUndoStep) {
   EXPECT_EQ(page.undo_stack().count(), steps + 2) << "another drag is another step";
   page.undo_stack().undo();
   page.undo_stack().undo();
-  settle();
+  wait_until_idle();
   EXPECT_EQ(page.chosen_state().choices.point.spec.problem.n_k, 4096);
 }
 
@@ -354,11 +354,11 @@ TEST_F(ExplorerPageTest, RestoresNonSquareProblems) {
   ASSERT_EQ(page.chosen_state().choices.point.spec.problem.n_q, 4096);
   ExplorerPage other(workspace);
   other.restore(page.state());
-  settle();
+  wait_until_idle();
   EXPECT_EQ(other.chosen_state(), page.chosen_state());
   (void)other.explore(page.chosen_state().choices.point.spec,
                       QString::fromStdString(page.chosen_state().choices.device));
-  settle();
+  wait_until_idle();
   EXPECT_EQ(other.chosen_state().choices.point.spec.problem, page.chosen_state().choices.point.spec.problem);
   // Larger values would overflow.
   QJsonObject state = page.state();
@@ -366,7 +366,7 @@ TEST_F(ExplorerPageTest, RestoresNonSquareProblems) {
   choices["padding"] = "9223372036854775807";
   state["choices"] = choices;
   other.restore(state);
-  settle();
+  wait_until_idle();
   EXPECT_EQ(other.chosen_state().choices.point.padding_bytes, 0);
 }
 
@@ -376,13 +376,13 @@ TEST_F(ExplorerPageTest, RestoresTheState) {
   choose("mask", "causal");
   type("d", 64);
   page.pin();
-  settle();
+  wait_until_idle();
   choose("device", "NVIDIA H100 SXM");
   type("padding", 8);
   const QJsonObject state = page.state();
   ExplorerPage other(workspace);
   other.restore(state);
-  settle();
+  wait_until_idle();
   EXPECT_EQ(other.chosen_state(), page.chosen_state());
   EXPECT_EQ(other.state(), state);
   // Invalid or unknown entries are ignored.
@@ -395,7 +395,7 @@ TEST_F(ExplorerPageTest, RestoresTheState) {
   odd["choices"] = choices;
   odd["pin"] = "two";
   other.restore(odd);
-  settle();
+  wait_until_idle();
   EXPECT_EQ(other.chosen_state().choices.point.spec.problem.mask, Mask::causal);
   EXPECT_EQ(other.chosen_state().choices.device, "NVIDIA H100 SXM");
   EXPECT_EQ(other.chosen_state().pin, page.chosen_state().pin);
@@ -416,18 +416,18 @@ TEST_F(ExplorerPageTest, ShowsAGivenPoint) {
   PointSpec spec = fixtures::spec("fa1", 2048, 64, 128, 64);
   spec.problem.mask = Mask::causal;
   EXPECT_TRUE(page.explore(spec, "NVIDIA A100 80GB"));
-  settle();
+  wait_until_idle();
   EXPECT_EQ(page.chosen_state().choices.point.spec, spec);
   EXPECT_EQ(page.chosen_state().choices.device, "NVIDIA A100 80GB");
   page.undo_stack().undo();
-  settle();
+  wait_until_idle();
   EXPECT_EQ(page.chosen_state().choices.point.spec.algorithm, "fa2");
 }
 
 TEST_F(ExplorerPageTest, KeepsTheChosenGpuForPointsOfUnknownGpus) {
   const std::string before = page.chosen_state().choices.device;
   EXPECT_FALSE(page.explore(fixtures::spec("fa2", 1024, 64, 64, 64), "NVIDIA Imaginary 1"));
-  settle();
+  wait_until_idle();
   EXPECT_EQ(page.chosen_state().choices.device, before);
   EXPECT_EQ(page.chosen_state().choices.point.spec.problem.n_k, 1024);
 }
@@ -449,9 +449,9 @@ TEST_F(ExplorerPageTest, UsesRecordedLimitsOfAnUnlistedGpu) {
     store.add_point(run, 0, fixtures::ok_point(spec));
     store.finish_run(run, StoredRunState::complete);
   }
-  ASSERT_EQ(workspace.open_now(path), QString());
+  ASSERT_EQ(workspace.open_blocking(path), QString());
   EXPECT_TRUE(page.explore(spec, "NVIDIA Unlisted 7"));
-  settle();
+  wait_until_idle();
   EXPECT_EQ(page.chosen_state().choices.device, "NVIDIA Unlisted 7");
   EXPECT_EQ(exploration().device, "NVIDIA Unlisted 7");
   EXPECT_EQ(limits_of(page.chosen_state().choices).sm_count, find_gpu("A100 80GB")->sm_count);
@@ -460,7 +460,7 @@ TEST_F(ExplorerPageTest, UsesRecordedLimitsOfAnUnlistedGpu) {
       combos, [](const QComboBox* combo) { return combo->currentText() == QLatin1String("NVIDIA Unlisted 7"); }));
   page.edit("device", "NVIDIA H200", -1);
   page.edit("device", "NVIDIA Unlisted 7", -1);
-  settle();
+  wait_until_idle();
   EXPECT_EQ(page.chosen_state().choices.device, "NVIDIA Unlisted 7") << "chosen by hand";
 }
 
@@ -499,8 +499,8 @@ TEST_F(ExplorerPageTest, ShowsRecordedValuesOfThePoint) {
   dropped.spec.problem.dropout = 0.25;
   dropped.kernels.front().samples_ns = {9e5};
   fixtures::write_file(path, {{"quick", {record, dropped}}});
-  ASSERT_EQ(workspace.open_now(path), QString());
-  settle();
+  ASSERT_EQ(workspace.open_blocking(path), QString());
+  wait_until_idle();
   EXPECT_EQ(page.unit_bars()->measured_text(), qtext(Nanoseconds(4e5)));
   EXPECT_EQ(page.unit_bars()->utilization_text(GpuUnit::tensor),
             qtext(msg::explorer_page::use_while_active{.percent = "51"}));
@@ -537,12 +537,12 @@ TEST_F(ExplorerPageTest, ModelsPassTheQtModelTester) {
   const QAbstractItemModelTester figures(page.figures()->model());
   const QAbstractItemModelTester operands(page.operands()->model());
   page.pin();
-  settle();
+  wait_until_idle();
   type("br", 64);
   type("br", 512);
   type("bc", 512);
   page.undo_stack().undo();
-  settle();
+  wait_until_idle();
 }
 
 /// Name of a known local GPU; empty until one is found, which happens after the simulated devices are listed.
@@ -573,7 +573,7 @@ class ExplorerMeasuringTest : public ExplorerPageTest {
     if (page.measurement_card().measurer().devices_of(page.chosen_state().choices.device).empty())
       (void)found.wait(patience_ms);
     type("n_k", 512);
-    settle();
+    wait_until_idle();
   }
   void TearDown() override { qunsetenv("ATTNSCOPE_COLLECTOR"); }
   bool wait_for_answers() {
@@ -721,7 +721,7 @@ TEST_F(ExplorerMeasuringTest, HidesMeasurementsOfOtherPoints) {
   type("padding", 8);
   EXPECT_EQ(page.unit_bars()->measured_text(), QString()) << "nothing was measured with padding";
   page.undo_stack().undo();
-  settle();
+  wait_until_idle();
   EXPECT_FALSE(page.unit_bars()->measured_text().isEmpty());
 }
 
@@ -741,7 +741,7 @@ TEST_F(ExplorerMeasuringTest, SweepsAroundInTheBackground) {
 
 TEST_F(ExplorerMeasuringTest, CancelsPendingPoints) {
   type("n_k", 16384);  // Long enough that some are pending when they are cancelled.
-  settle();
+  wait_until_idle();
   button("around")->click();
   button("cancel-measuring")->click();
   ASSERT_TRUE(wait_for_answers());
@@ -757,7 +757,7 @@ TEST_F(ExplorerMeasuringTest, CancelsPendingPoints) {
 TEST_F(ExplorerMeasuringTest, DisablesMeasuringOfUnsupportedPoints) {
   type("padding", 8);
   EXPECT_FALSE(button("measure")->isEnabled());
-  EXPECT_EQ(page.findChild<QLabel*>("measuring")->text(), qtext(msg::explorer_page::padding_is_modelled{}));
+  EXPECT_EQ(page.findChild<QLabel*>("measuring")->text(), qtext(msg::explorer_page::padding_is_modeled{}));
   type("padding", 0);
   type("br", 512);
   type("bc", 512);

@@ -37,8 +37,8 @@ TEST_F(FacetBarTest, ChipShowsItsFacetAndValues) {
   IoCurvePage page(workspace);
   page.resize(1000, 700);
   page.show();
-  ASSERT_EQ(workspace.open_now(path), QString());
-  settle();
+  ASSERT_EQ(workspace.open_blocking(path), QString());
+  wait_until_idle();
 
   FacetChip& d = chip(page, "d");
   EXPECT_EQ(d.text(), "d 128");

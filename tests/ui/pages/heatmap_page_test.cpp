@@ -49,10 +49,10 @@ class HeatmapPageTest : public WindowTest {
   void open(const std::vector<fixtures::TestRun>& runs) {
     path = folder.filePath("maps.attnscope");
     fixtures::write_file(path, runs);
-    ASSERT_EQ(workspace.open_now(path), QString());
+    ASSERT_EQ(workspace.open_blocking(path), QString());
     page.resize(1000, 700);
     page.show();
-    settle();
+    wait_until_idle();
   }
   /// Color of a cell, next to its value.
   [[nodiscard]] QColor color_of(TileMap::Place place) const {
@@ -66,7 +66,7 @@ class HeatmapPageTest : public WindowTest {
 };
 
 TEST_F(HeatmapPageTest, UsesAnyTwoAxes) {
-  ASSERT_EQ(workspace.open_now(file), QString());
+  ASSERT_EQ(workspace.open_blocking(file), QString());
   page.set_axes("algorithm", "n");
   page.set_metric(metric_key::l2_sm_bytes);
   const TileMap& map = page.heatmap()->map();
@@ -200,19 +200,19 @@ TEST_F(HeatmapPageTest, CellMenuCopiesValueAndCommandAndPins) {
   page.run_cell_action({0, 1}, TileHeatmapPage::CellAction::launch_command);
   EXPECT_TRUE(QGuiApplication::clipboard()->text().startsWith("attnscope launch algorithm=fa2 "));
   MainWindow window(false);
-  ASSERT_EQ(window.workspace().open_now(path), QString());
+  ASSERT_EQ(window.workspace().open_blocking(path), QString());
   auto& tiles = page_of<TileHeatmapPage>(window);
   auto& explorer = page_of<ExplorerPage>(window);
   for (int column = 0; column < 4; ++column) {
     tiles.run_cell_action({0, column}, TileHeatmapPage::CellAction::pin);
   }
-  settle();
+  wait_until_idle();
   const auto& pin = explorer.chosen_state().pin;
   ASSERT_TRUE(pin) << "replaces the previous pin";
   EXPECT_EQ(pin->point.spec.tile, (TileShape{32, 128}));
   EXPECT_EQ(pin->device, "NVIDIA H200");
   tiles.run_cell_action({1, 1}, TileHeatmapPage::CellAction::explore);
-  settle();
+  wait_until_idle();
   EXPECT_EQ(window.page_id(), QStringLiteral("explorer"));
   EXPECT_EQ(explorer.chosen_state().choices.point.spec.tile, (TileShape{64, 64}));
 }

@@ -38,8 +38,8 @@ class HiddenPagesTest : public WindowTest {
 };
 
 TEST_F(HiddenPagesTest, DefersUpdatesOfHiddenPages) {
-  ASSERT_EQ(window.workspace().open_now(file), QString());
-  settle();
+  ASSERT_EQ(window.workspace().open_blocking(file), QString());
+  wait_until_idle();
   auto& map = unrefreshed_page<TileHeatmapPage>();
   auto& curves = unrefreshed_page<IoCurvePage>();
   EXPECT_FALSE(unrefreshed_page<PointsPage>().is_outdated()) << "the visible page";
@@ -57,7 +57,7 @@ TEST_F(HiddenPagesTest, DefersUpdatesOfHiddenPages) {
 }
 
 TEST_F(HiddenPagesTest, FilterUpdatesTheVisiblePageFirst) {
-  ASSERT_EQ(window.workspace().open_now(file), QString());
+  ASSERT_EQ(window.workspace().open_blocking(file), QString());
   window.show_page(QStringLiteral("io"));
   auto& curves = unrefreshed_page<IoCurvePage>();
   const std::shared_ptr<const PointSet> all = curves.curves().points;
@@ -75,7 +75,7 @@ TEST_F(HiddenPagesTest, FilterUpdatesTheVisiblePageFirst) {
 }
 
 TEST_F(HiddenPagesTest, UpdatesEachPageWhenShown) {
-  ASSERT_EQ(window.workspace().open_now(file), QString());
+  ASSERT_EQ(window.workspace().open_blocking(file), QString());
   for (const PageKind& kind : page_kinds()) {
     window.show_page(id_of(kind));
     EXPECT_FALSE(window.page(id_of(kind))->is_outdated()) << kind.id;

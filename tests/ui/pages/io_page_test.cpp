@@ -33,7 +33,7 @@ class IoPageTest : public WindowTest {
   void show(const QStringList& files) {
     page.resize(1000, 700);
     page.show();
-    for (const QString& each : files) ASSERT_EQ(workspace.open_now(each), QString());
+    for (const QString& each : files) ASSERT_EQ(workspace.open_blocking(each), QString());
     QApplication::processEvents();
   }
   Workspace workspace;
@@ -50,7 +50,7 @@ class IoLegendTest : public IoPageTest {
   }
   void resize(int width, int height) {
     page.resize(width, height);
-    settle();
+    wait_until_idle();
     plot->replot();
   }
   [[nodiscard]] QCPAbstractLegendItem* item(const QString& part) const {
@@ -161,7 +161,7 @@ TEST_F(IoPageTest, LabelsCurvesAtTheirEnds) {
     }
   }
   page.resize(420, 700);
-  settle();
+  wait_until_idle();
   plot->replot();
   EXPECT_TRUE(plot->line_labels().isEmpty()) << "too narrow for labels";
 }
@@ -323,7 +323,7 @@ TEST_F(WindowTest, ImportedProgramsHaveChipsWhileOpen) {
   fixtures::write_file(peers, {{"peers", fixtures::peers(), false, true}});
   Workspace workspace;
   IoCurvePage page(workspace);
-  ASSERT_EQ(workspace.open_now(file), QString());
+  ASSERT_EQ(workspace.open_blocking(file), QString());
   const auto chips = [&](bool enabled_only) {
     QStringList texts;
     for (const MultiChoiceChip::Item& item : page.algorithms().items()) {
@@ -338,7 +338,7 @@ TEST_F(WindowTest, ImportedProgramsHaveChipsWhileOpen) {
   ours.sort();
   EXPECT_EQ(chips(false), ours);
   EXPECT_EQ(chips(true), (QStringList{"FA1", "FA2", "Naive"}));
-  ASSERT_EQ(workspace.open_now(peers), QString());
+  ASSERT_EQ(workspace.open_blocking(peers), QString());
   EXPECT_EQ(chips(false), ours + QStringList({"torch-cudnn", "torch-flash"}));
   EXPECT_EQ(chips(true), (QStringList{"FA1", "FA2", "Naive"})) << "imported points have no bytes";
   const auto tip = [&] {

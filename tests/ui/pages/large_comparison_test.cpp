@@ -46,11 +46,11 @@ class LargeComparisonTest : public ::testing::Test {
   }
   static void TearDownTestSuite() { folder.reset(); }
   void SetUp() override {
-    ASSERT_EQ(workspace.open_now(file()), QString());
+    ASSERT_EQ(workspace.open_blocking(file()), QString());
     ASSERT_GT(workspace.visible()->size(), max_synchronous_points);
     page.resize(1100, 700);
     page.show();
-    page.settle();
+    page.wait_until_idle();
     ASSERT_EQ(page.replacement_text(), QString());
   }
   static QString file() { return folder->filePath(QStringLiteral("many.attnscope")); }
@@ -85,14 +85,14 @@ TEST_F(LargeComparisonTest, SortsInTheBackgroundByTheLastRequest) {
   page.table()->sortByColumn(ratio, Qt::AscendingOrder);
   EXPECT_FALSE(page.is_up_to_date());
   page.table()->sortByColumn(ratio, Qt::DescendingOrder);
-  page.settle();
+  page.wait_until_idle();
   EXPECT_TRUE(page.is_up_to_date());
   EXPECT_TRUE(std::ranges::is_sorted(ratios(), std::greater()));
   EXPECT_GT(ratios().front(), 1.4);
   EXPECT_DOUBLE_EQ(ratios().back(), 1);
   EXPECT_EQ(page.state()["sorted_by"], "ratio");
   page.set_margin(3);  // Compared again, and shown in that order.
-  page.settle();
+  page.wait_until_idle();
   EXPECT_TRUE(std::ranges::is_sorted(ratios(), std::greater()));
   EXPECT_DOUBLE_EQ(page.comparison()->view.margin, 0.03);
 }
@@ -102,7 +102,7 @@ TEST_F(LargeComparisonTest, KeepsChoicesMadeDuringAFilter) {
   ASSERT_TRUE(workspace.set_query(QStringLiteral("heads<=650 heads>=11")).empty());
   page.set_view(ComparePage::View::plot);
   EXPECT_FALSE(page.is_up_to_date());
-  page.settle();
+  page.wait_until_idle();
   EXPECT_EQ(page.comparison()->points(), workspace.visible());
   EXPECT_EQ(ratios().size(), 4U * 640);
   EXPECT_EQ(page.view(), page.plot()) << "the view that was chosen last";
@@ -112,7 +112,7 @@ TEST_F(LargeComparisonTest, KeepsChoicesMadeDuringAFilter) {
   EXPECT_EQ(view.count(analysis::Verdict::faster) + view.count(analysis::Verdict::same) + view.left_out, 0U);
   ASSERT_TRUE(workspace.set_query(QString()).empty());
   page.set_view(ComparePage::View::table);
-  page.settle();
+  page.wait_until_idle();
   EXPECT_EQ(page.view(), page.table());
   EXPECT_EQ(ratios().size(), 4U * many_heads);
 }

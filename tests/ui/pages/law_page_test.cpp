@@ -70,7 +70,7 @@ TEST_F(LawPageTest, TableShowsFittedTheoremAndModelExponents) {
   LawPage page(workspace);
   const QAbstractItemModelTester tester(page.table()->model());
   EXPECT_FALSE(page.has_plot());
-  ASSERT_EQ(workspace.open_now(written({{"law", law_points({32, 64}), false}})), QString());
+  ASSERT_EQ(workspace.open_blocking(written({{"law", law_points({32, 64}), false}})), QString());
   ASSERT_TRUE(page.has_plot()) << page.replacement_text().toStdString();
   ASSERT_EQ(page.laws().families.size(), 2U) << "SM-L2 bytes only";
   ASSERT_EQ(page.table()->model()->rowCount(), 5);
@@ -90,7 +90,7 @@ TEST_F(LawPageTest, TableShowsFittedTheoremAndModelExponents) {
 TEST_F(LawPageTest, RingsAPointSelectedOnAnotherPage) {
   Workspace workspace;
   LawPage page(workspace);
-  ASSERT_EQ(workspace.open_now(written({{"law", law_points({32, 64}), false}})), QString());
+  ASSERT_EQ(workspace.open_blocking(written({{"law", law_points({32, 64}), false}})), QString());
   // A copy: a refresh of the page replaces the points.
   const analysis::LawPoint point = page.laws().families[0].points[3];
   const LawPlot& plot = *dynamic_cast<LawPlot*>(page.view());
@@ -105,7 +105,7 @@ TEST_F(LawPageTest, RingsAPointSelectedOnAnotherPage) {
   };
   page.mark((*page.laws().points)[point.row]);
   page.refresh_if_outdated();
-  EXPECT_TRUE(page.shows_marked());
+  EXPECT_TRUE(page.is_mark_shown());
   const std::vector<QPointF> ringed = rings();
   ASSERT_EQ(ringed.size(), 3U) << "in each panel";
   for (std::size_t k = 0; k < 3; ++k) {
@@ -116,7 +116,7 @@ TEST_F(LawPageTest, RingsAPointSelectedOnAnotherPage) {
 TEST_F(LawPageTest, DrawsEveryPointInEveryPanel) {
   Workspace workspace;
   LawPage page(workspace);
-  ASSERT_EQ(workspace.open_now(written({{"law", law_points({32, 64}), false}})), QString());
+  ASSERT_EQ(workspace.open_blocking(written({{"law", law_points({32, 64}), false}})), QString());
   page.resize(1000, 700);
   ASSERT_EQ(page.plot()->panels().size(), 3U);
   for (const QCPAxisRect* panel : page.plot()->panels()) {
@@ -137,10 +137,10 @@ TEST_F(LawPageTest, DrawsEveryPointInEveryPanel) {
 TEST_F(LawPageTest, HoverShowsThePointAndAClickSelectsIt) {
   Workspace workspace;
   LawPage page(workspace);
-  ASSERT_EQ(workspace.open_now(written({{"law", law_points({32, 64}, true), true}})), QString());
+  ASSERT_EQ(workspace.open_blocking(written({{"law", law_points({32, 64}, true), true}})), QString());
   page.resize(1000, 700);
   page.show();
-  settle();
+  wait_until_idle();
   LawPlot& plot = *page.plot();
   plot.replot();
   const QCPAxisRect* panel = plot.panels().front();
@@ -168,10 +168,10 @@ TEST_F(LawPageTest, PrefersProblemsWithAFit) {
   for (PointRecord& point : few) point.spec.problem.heads_q = point.spec.problem.heads_kv = 64;
   const QString quick = folder.filePath("quick.attnscope");
   fixtures::write_file(quick, {{"quick", few, false}});
-  ASSERT_EQ(workspace.open_now(quick), QString());
+  ASSERT_EQ(workspace.open_blocking(quick), QString());
   EXPECT_TRUE(page.laws().families.front().refusal);
   EXPECT_TRUE(cell(page, 1, "note").startsWith(text_before_arguments(msg::law::no_fit{.reason = "|"})));
-  ASSERT_EQ(workspace.open_now(written({{"law", law_points({32, 64}), false}})), QString());
+  ASSERT_EQ(workspace.open_blocking(written({{"law", law_points({32, 64}), false}})), QString());
   EXPECT_EQ(page.laws().families.front().points.size(), 12U);
   // A fit, or a choice of the user, is kept when points are added.
   const QString later = folder.filePath("later.attnscope");
@@ -182,14 +182,14 @@ TEST_F(LawPageTest, PrefersProblemsWithAFit) {
   page.choose(QStringLiteral("heads"), *of_the_few);
   const std::size_t chosen = page.laws().families.front().points.size();
   ASSERT_EQ(chosen, 6U) << "chosen by the user";
-  ASSERT_EQ(workspace.open_now(later), QString());
+  ASSERT_EQ(workspace.open_blocking(later), QString());
   EXPECT_EQ(page.laws().families.front().points.size(), chosen);
 }
 
 TEST_F(LawPageTest, WritesPicturesNamedByTheirChoices) {
   Workspace workspace;
   LawPage page(workspace);
-  ASSERT_EQ(workspace.open_now(written({{"law", law_points({32, 64}), false}})), QString());
+  ASSERT_EQ(workspace.open_blocking(written({{"law", law_points({32, 64}), false}})), QString());
   EXPECT_TRUE(page.file_stem().startsWith("law-sm_l2-")) << page.file_stem().toStdString();
   for (const char* ending : {".png", ".svg", ".pdf"}) {
     const QString path = folder.filePath(page.file_stem() + QLatin1String(ending));
@@ -204,8 +204,8 @@ TEST_F(LawPageTest, OffersARecordedSampleWithoutAFit) {
   Workspace workspace;
   LawPage page(workspace);
   page.show();
-  ASSERT_EQ(workspace.open_now(written({{"memory-wall", fixtures::memory_wall(), false}})), QString());
-  settle();
+  ASSERT_EQ(workspace.open_blocking(written({{"memory-wall", fixtures::memory_wall(), false}})), QString());
+  wait_until_idle();
   ASSERT_TRUE(page.replacement_text().contains(qtext(msg::empty_page::open_sample{.sample = attnscope::law_sample})))
       << page.replacement_text().toStdString();
   emit page.findChild<EmptyState*>()->linkActivated(sample);

@@ -20,8 +20,8 @@ class PointsPageTest : public WindowTest {
     fixtures::write_file(path, {{"custom", records, false}});
     page.resize(1200, 700);
     page.show();
-    ASSERT_EQ(workspace.open_now(path), QString());
-    settle();
+    ASSERT_EQ(workspace.open_blocking(path), QString());
+    wait_until_idle();
   }
   [[nodiscard]] int column(const char* key) const {
     return dynamic_cast<const ResultModel&>(*table->model()).find_column_index(QLatin1String(key));
@@ -171,8 +171,8 @@ TEST_F(PointsPageTest, FilterTextMatchesPointsOnly) {
   fixtures::write_file(path, {{"tiles fa1/fa2 fwd/bwd", records, false}});
   page.resize(1200, 700);
   page.show();
-  ASSERT_EQ(workspace.open_now(path), QString());
-  settle();
+  ASSERT_EQ(workspace.open_blocking(path), QString());
+  wait_until_idle();
   const auto left = [&](const char* words) {
     EXPECT_TRUE(workspace.set_query(QString::fromUtf8(words)).empty()) << words;
     return shown("n");

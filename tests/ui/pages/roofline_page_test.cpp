@@ -26,7 +26,7 @@ class RooflinePageTest : public ::testing::Test {
     fixtures::write_file(file, {{"memory-wall", fixtures::memory_wall(), false}});
     page.resize(1200, 800);
   }
-  void open() { ASSERT_EQ(workspace.open_now(file), QString()); }
+  void open() { ASSERT_EQ(workspace.open_blocking(file), QString()); }
   [[nodiscard]] QString cell(int row, int column) const {
     return page.table()->model()->index(row, column).data().toString();
   }
@@ -77,7 +77,7 @@ TEST_F(RooflinePageTest, ExplainsWhyNoPointRan) {
   }
   const QString nothing = file + ".none.attnscope";
   fixtures::write_file(nothing, {{"too-large", records, false}});
-  ASSERT_EQ(workspace.open_now(nothing), QString());
+  ASSERT_EQ(workspace.open_blocking(nothing), QString());
   EXPECT_FALSE(page.has_plot());
   EXPECT_TRUE(page.replacement_text().contains(qtext(msg::empty_page::no_result{.points = points_text(2)})))
       << page.replacement_text().toStdString();
@@ -105,7 +105,7 @@ TEST_F(RooflinePageTest, ShowsALinkRoofForLinkTraffic) {
   const QString two = file + ".two.attnscope";
   fixtures::write_file(two, {{"two", records, false}});
   workspace.close(file);
-  ASSERT_EQ(workspace.open_now(two), QString());
+  ASSERT_EQ(workspace.open_blocking(two), QString());
   ASSERT_TRUE(page.has_plot()) << page.replacement_text().toStdString();
   ASSERT_NE(line_of(to_qstring(to_string(analysis::Bound::link))), nullptr);
   EXPECT_GE(place_of(link_intensity), 0);
@@ -137,7 +137,7 @@ TEST_F(RooflinePageTest, DrawsPointsAtIntensityAndRate) {
 TEST_F(RooflinePageTest, HoverShowsBoundsAndAClickOpensDetails) {
   open();
   page.show();
-  settle();
+  wait_until_idle();
   const RooflineSeries& series = page.shown().report.series[2];
   const RooflinePoint& point = series.points.back();
   const QPointF at(page.plot()->xAxis->coordToPixel(*point.intensity(RooflineLevel::dram)),
@@ -180,7 +180,7 @@ TEST_F(RooflinePageTest, RingsAndSelectsAPointOfAnotherPage) {
   const RooflinePoint point = page.shown().report.series[0].points[1];
   page.mark((*page.shown().points)[point.row]);
   page.refresh_if_outdated();
-  EXPECT_TRUE(page.shows_marked());
+  EXPECT_TRUE(page.is_mark_shown());
   const auto ring = [&]() -> const QCPGraph* {
     for (int i = 0; i < page.plot()->graphCount(); ++i) {
       if (page.plot()->graph(i)->layer()->name() == selection_layer()) return page.plot()->graph(i);
@@ -200,7 +200,7 @@ TEST_F(RooflinePageTest, RingsAndSelectsAPointOfAnotherPage) {
   ASSERT_TRUE(workspace.set_query(QStringLiteral("algo:nothing")).empty());
   page.refresh_if_outdated();
   EXPECT_EQ(ring(), nullptr);
-  EXPECT_FALSE(page.shows_marked());
+  EXPECT_FALSE(page.is_mark_shown());
 }
 
 TEST_F(RooflinePageTest, CountsSkippedPoints) {
@@ -212,7 +212,7 @@ TEST_F(RooflinePageTest, CountsSkippedPoints) {
   std::erase_if(fa2->kernels.front().metrics, [](const MetricValue& value) { return value.unit == "byte"; });
   const QString path = folder.filePath("some.attnscope");
   fixtures::write_file(path, {{"memory-wall", points, false}});
-  ASSERT_EQ(workspace.open_now(path), QString());
+  ASSERT_EQ(workspace.open_blocking(path), QString());
   ASSERT_TRUE(page.has_plot());
   const auto labels = page.findChildren<QLabel*>();
   const QString note = qtext(msg::roofline_page::not_shown{.bytes = 1, .time = 0});
@@ -229,7 +229,7 @@ TEST_F(RooflinePageTest, CountsPointsOfOtherDevices) {
   };
   const QString path = folder.filePath("a100.attnscope");
   fixtures::write_file(path, {{"memory-wall", fixtures::memory_wall(), false, false, "A100"}});
-  ASSERT_EQ(workspace.open_now(path), QString());
+  ASSERT_EQ(workspace.open_blocking(path), QString());
   std::size_t of_others = 0;
   for (const PointRecord& point : fixtures::memory_wall()) of_others += point.disposition == Disposition::ok ? 1 : 0;
   EXPECT_TRUE(has_note(of_others));
@@ -249,7 +249,7 @@ TEST_F(RooflinePageTest, RestoresSavedChoices) {
 TEST_F(RooflinePageTest, TimesWithoutBytesHaveNoIntensity) {
   const QString path = folder.filePath("peers.attnscope");
   fixtures::write_file(path, {{"import:peers", fixtures::peers(), false, true}});
-  ASSERT_EQ(workspace.open_now(path), QString());
+  ASSERT_EQ(workspace.open_blocking(path), QString());
   EXPECT_FALSE(page.has_plot());
   EXPECT_TRUE(page.replacement_text().contains(qtext(msg::roofline_page::none_help{})))
       << page.replacement_text().toStdString();

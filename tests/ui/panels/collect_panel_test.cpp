@@ -24,14 +24,15 @@ TEST_F(WindowTest, EveryPresetCanStart) {
   panel.form().set_database(folder.filePath("c.attnscope"));
   for (const PresetInfo& preset : presets()) {
     panel.form().set_preset(QString::fromUtf8(preset.name.data(), static_cast<qsizetype>(preset.name.size())));
-    EXPECT_EQ(panel.blocker(), QString()) << preset.name;
+    EXPECT_EQ(panel.start_blocker_text(), QString()) << preset.name;
   }
   panel.form().set_preset(QStringLiteral("memory-wall"));
   panel.form().set_axes(QStringLiteral("pass=bwd mask=[causal,window:256:0]"));
-  EXPECT_EQ(panel.blocker(), QString());
+  EXPECT_EQ(panel.start_blocker_text(), QString());
   EXPECT_EQ(panel.request().axes, (QStringList{"pass=bwd", "mask=[causal,window:256:0]"}));
   panel.form().set_axes(QStringLiteral("mask=diagonal"));
-  EXPECT_TRUE(panel.blocker().contains(QStringLiteral("diagonal"))) << panel.blocker().toStdString();
+  EXPECT_TRUE(panel.start_blocker_text().contains(QStringLiteral("diagonal")))
+      << panel.start_blocker_text().toStdString();
   qunsetenv("ATTNSCOPE_COLLECTOR");
 }
 
@@ -41,20 +42,20 @@ TEST(CollectPanel, DisabledStartShowsTheReason) {
   CollectPanel panel;
   panel.form().set_database(folder.filePath("new.attnscope"));
   panel.form().set_preset(QStringLiteral("quick"));
-  EXPECT_EQ(panel.blocker(), QString());
+  EXPECT_EQ(panel.start_blocker_text(), QString());
   panel.form().set_axes(QStringLiteral("N=[1024,oops"));
-  EXPECT_FALSE(panel.blocker().isEmpty());
+  EXPECT_FALSE(panel.start_blocker_text().isEmpty());
   panel.form().set_axes(QStringLiteral("N=0"));
-  EXPECT_FALSE(panel.blocker().isEmpty()) << "valid syntax, invalid problem";
+  EXPECT_FALSE(panel.start_blocker_text().isEmpty()) << "valid syntax, invalid problem";
   panel.form().set_axes({});
-  EXPECT_EQ(panel.blocker(), QString());
+  EXPECT_EQ(panel.start_blocker_text(), QString());
   panel.form().set_database(QStringLiteral("/dev/null/new.attnscope"));
-  EXPECT_TRUE(panel.blocker().contains("/dev/null"));
+  EXPECT_TRUE(panel.start_blocker_text().contains("/dev/null"));
   panel.form().set_database({});
-  EXPECT_FALSE(panel.blocker().isEmpty());
+  EXPECT_FALSE(panel.start_blocker_text().isEmpty());
   qputenv("ATTNSCOPE_COLLECTOR", "/nonexistent");
   panel.form().set_database(folder.filePath("new.attnscope"));
-  EXPECT_TRUE(panel.blocker().contains("attnscope"));
+  EXPECT_TRUE(panel.start_blocker_text().contains("attnscope"));
   qunsetenv("ATTNSCOPE_COLLECTOR");
 }
 

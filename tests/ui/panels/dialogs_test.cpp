@@ -84,7 +84,7 @@ class ImportDialogTest : public WindowTest {
   void wait() {
     ASSERT_TRUE(QTest::qWaitFor(
         [this] { return (dialog == nullptr || !dialog->is_busy()) && !window.workspace().is_loading(); }, 60'000));
-    settle();
+    wait_until_idle();
   }
   template <class Widget>
   Widget* part(const char* name) {
@@ -117,7 +117,7 @@ class ImportDialogTest : public WindowTest {
     const QPointer<ImportDialog> before = dialog;
     QTest::mouseClick(button(), Qt::LeftButton);
     EXPECT_TRUE(QTest::qWaitFor([&] { return before.isNull() || !before->is_busy(); }, 60'000));
-    settle();
+    wait_until_idle();
     dialog = before;
     EXPECT_TRUE(QTest::qWaitFor([this] { return !window.workspace().is_loading(); }, 60'000));
     return target;
@@ -267,7 +267,7 @@ class ReportDialogTest : public WindowTest {
  protected:
   void SetUp() override {
     WindowTest::SetUp();
-    ASSERT_EQ(window.workspace().open_now(file), QString());
+    ASSERT_EQ(window.workspace().open_blocking(file), QString());
     window.show();
     open_dialog();
   }
@@ -275,10 +275,10 @@ class ReportDialogTest : public WindowTest {
     for (QAction* action : window.findChildren<QAction*>()) {
       if (action->shortcut() == QKeySequence(QStringLiteral("Ctrl+R"))) action->trigger();
     }
-    settle();
+    wait_until_idle();
     dialog = window.findChild<ReportDialog*>();
     ASSERT_NE(dialog, nullptr);
-    dialog->open_with([this](const QString& path) {
+    dialog->set_browser([this](const QString& path) {
       opened << path;
       return opens;
     });
@@ -294,7 +294,7 @@ class ReportDialogTest : public WindowTest {
   QString written() {
     QTest::mouseClick(part<QPushButton>("report-write"), Qt::LeftButton);
     EXPECT_TRUE(QTest::qWaitFor([&] { return !dialog->is_busy(); }, 60'000));
-    settle();
+    wait_until_idle();
     return dialog->state();
   }
   [[nodiscard]] QString written_text() const {
@@ -354,9 +354,9 @@ TEST_F(ReportDialogTest, UsesSelectedRunsAndTitle) {
 TEST_F(ReportDialogTest, ComparesRunsWithABaseline) {
   const QString later = folder.filePath(QStringLiteral("later.attnscope"));
   fixtures::write_file(later, {{"memory-wall", fixtures::memory_wall(), false}});
-  ASSERT_EQ(window.workspace().open_now(later), QString());
+  ASSERT_EQ(window.workspace().open_blocking(later), QString());
   dialog->close();
-  settle();
+  wait_until_idle();
   open_dialog();
   ASSERT_EQ(part<QListWidget>("report-runs")->count(), 3);
   auto* baseline = part<QComboBox>("report-baseline");
@@ -412,9 +412,9 @@ TEST_F(ReportDialogTest, ReportsThatNoBrowserStarted) {
 TEST_F(ReportDialogTest, EscapesNamesFromFiles) {
   const QString hostile = folder.filePath(QStringLiteral("<img src=x>.attnscope"));
   fixtures::write_file(hostile, {{"<b>bold</b>\n\x1b[2J", fixtures::memory_wall(), false}});
-  ASSERT_EQ(window.workspace().open_now(hostile), QString());
+  ASSERT_EQ(window.workspace().open_blocking(hostile), QString());
   dialog->close();
-  settle();
+  wait_until_idle();
   open_dialog();
   const QListWidgetItem* item = part<QListWidget>("report-runs")->item(2);
   ASSERT_NE(item, nullptr);

@@ -28,8 +28,8 @@ class CurveAxesTest : public WindowTest {
   void open(const std::vector<PointRecord>& records) {
     const QString path = folder.filePath("curves.attnscope");
     fixtures::write_file(path, {{"custom", records, false}});
-    ASSERT_EQ(workspace.open_now(path), QString());
-    settle();
+    ASSERT_EQ(workspace.open_blocking(path), QString());
+    wait_until_idle();
   }
   [[nodiscard]] QCPGraph* graph_named(const QString& name) const {
     for (int i = 0; i < page.plot()->graphCount(); ++i) {
@@ -71,7 +71,7 @@ TEST_F(CurveAxesTest, LabelsOverlaidTiles) {
   EXPECT_DOUBLE_EQ(small->dataMainValue(1), 4096 * 2000.0);
   EXPECT_DOUBLE_EQ(large->dataMainValue(1), 4096 * 1000.0);
   EXPECT_NE(small->pen().color(), large->pen().color());
-  settle();
+  wait_until_idle();
   EXPECT_THAT(page.plot()->line_labels(), ::testing::UnorderedElementsAre("FA2 64 × 64", "FA2 128 × 64"));
   // Error bars show the quartiles.
   bool bars = false;
@@ -110,7 +110,7 @@ TEST_F(CurveAxesTest, PlotsAnyMetricOverTileSize) {
 }
 
 TEST_F(CurveAxesTest, SupportsLogarithmicAndLinearScales) {
-  ASSERT_EQ(workspace.open_now(file), QString());
+  ASSERT_EQ(workspace.open_blocking(file), QString());
   const auto logarithmic = [&] {
     return std::pair(page.plot()->yAxis->scaleType() == QCPAxis::stLogarithmic,
                      page.plot()->xAxis->scaleType() == QCPAxis::stLogarithmic);
@@ -126,10 +126,10 @@ TEST_F(CurveAxesTest, SupportsLogarithmicAndLinearScales) {
 }
 
 TEST_F(CurveAxesTest, ShowsResidualsBelowThePlot) {
-  ASSERT_EQ(workspace.open_now(file), QString());
+  ASSERT_EQ(workspace.open_blocking(file), QString());
   EXPECT_EQ(page.plot()->residuals().rect(), nullptr);
   page.set_residuals(true);
-  settle();
+  wait_until_idle();
   QCPAxisRect* panel = page.plot()->residuals().rect();
   ASSERT_NE(panel, nullptr);
   const Curve* measured = nullptr;
@@ -150,7 +150,7 @@ TEST_F(CurveAxesTest, ShowsResidualsBelowThePlot) {
   EXPECT_TRUE(panel->axis(QCPAxis::atLeft)->range().contains(1));
   EXPECT_EQ(panel->axis(QCPAxis::atBottom)->range(), page.plot()->xAxis->range());
   page.set_residuals(false);
-  settle();
+  wait_until_idle();
   EXPECT_EQ(page.plot()->residuals().rect(), nullptr);
 }
 

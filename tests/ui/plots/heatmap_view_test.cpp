@@ -22,7 +22,7 @@ TEST_F(WindowTest, ArrowKeysSelectTiles) {
   TileHeatmapPage page(workspace);
   page.resize(900, 700);
   page.show();
-  ASSERT_EQ(workspace.open_now(file), QString());
+  ASSERT_EQ(workspace.open_blocking(file), QString());
   QApplication::processEvents();
   HeatmapView* view = page.heatmap();
   view->select(TileMap::Place{0, 0});
@@ -44,8 +44,8 @@ TEST_F(WindowTest, HeatmapDoesNotMixSimulatedAndMeasured) {
   fixtures::write_file(other, {{"tiles", simulated, true}});
   Workspace workspace;
   TileHeatmapPage page(workspace);
-  ASSERT_EQ(workspace.open_now(file), QString());
-  ASSERT_EQ(workspace.open_now(other), QString());
+  ASSERT_EQ(workspace.open_blocking(file), QString());
+  ASSERT_EQ(workspace.open_blocking(other), QString());
   ASSERT_TRUE(page.has_map());
   int cells = 0;
   for (const auto& row : page.heatmap()->map().cells) {
@@ -80,7 +80,7 @@ TEST_F(WindowTest, CellReadOutNamesItsRun) {
   Workspace workspace;
   TileHeatmapPage page(workspace);
   page.resize(900, 700);
-  ASSERT_EQ(workspace.open_now(two), QString());
+  ASSERT_EQ(workspace.open_blocking(two), QString());
   const TileMap& map = page.heatmap()->map();
   ASSERT_FALSE(map.empty());
   EXPECT_TRUE(
@@ -110,7 +110,7 @@ TEST_F(WindowTest, InfeasibleCellsShowTheReason) {
   fixtures::write_file(small, {{"tiles", records, false}});
   Workspace workspace;
   TileHeatmapPage page(workspace);
-  ASSERT_EQ(workspace.open_now(small), QString());
+  ASSERT_EQ(workspace.open_blocking(small), QString());
   ASSERT_TRUE(page.has_map());
   const HoverContent content = page.heatmap()->describe_cell({1, 1});
   ASSERT_FALSE(content.notes.isEmpty());
@@ -127,10 +127,10 @@ TEST_F(WindowTest, KeepsTheMapWhenALargerOneIsAdded) {
   fixtures::write_file(small, {{"tiles", few, false}});
   Workspace workspace;
   TileHeatmapPage page(workspace);
-  ASSERT_EQ(workspace.open_now(small), QString());
+  ASSERT_EQ(workspace.open_blocking(small), QString());
   const QString before = page.heatmap()->title().of;
   ASSERT_EQ(page.heatmap()->map().collected, 4);
-  ASSERT_EQ(workspace.open_now(file), QString());
+  ASSERT_EQ(workspace.open_blocking(file), QString());
   EXPECT_EQ(page.heatmap()->title().of, before);
   EXPECT_EQ(page.heatmap()->map().collected, 4);
   EXPECT_TRUE(page.options(QStringLiteral("algorithm")).contains("fa2")) << "can be chosen";

@@ -32,7 +32,7 @@
 namespace attnscope::ui {
 namespace {
 
-TEST(Live, ReturnsTheLastResult) {
+TEST(BackgroundTask, ReturnsTheLastResult) {
   std::vector<int> told;
   std::promise<void> begun;
   const QThread* worker_thread = nullptr;
@@ -43,7 +43,7 @@ TEST(Live, ReturnsTheLastResult) {
     while (!outdated()) QThread::yieldCurrentThread();
     return 1;
   };
-  Live<int, int> live(work, [&](int value) { told.push_back(value); });
+  BackgroundTask<int, int> live(work, [&](int value) { told.push_back(value); });
   live.request(1, always_in_background);
   begun.get_future().wait();
   EXPECT_TRUE(live.is_busy());
@@ -55,10 +55,10 @@ TEST(Live, ReturnsTheLastResult) {
   EXPECT_NE(worker_thread, QThread::currentThread());
 }
 
-TEST(Live, RunsSmallRequestsSynchronously) {
+TEST(BackgroundTask, RunsSmallRequestsSynchronously) {
   std::vector<int> told;
-  Live<int, int> live([](const int& asked, const StaleCheck&) { return asked; },
-                      [&](int value) { told.push_back(value); });
+  BackgroundTask<int, int> live([](const int& asked, const StaleCheck&) { return asked; },
+                                [&](int value) { told.push_back(value); });
   live.request(1, always_in_background);
   live.request(2, max_synchronous_points);
   EXPECT_EQ(told, std::vector<int>{2});
@@ -67,9 +67,9 @@ TEST(Live, RunsSmallRequestsSynchronously) {
   EXPECT_EQ(told, std::vector<int>{2});
 }
 
-TEST(Live, DropsPendingResults) {
+TEST(BackgroundTask, DropsPendingResults) {
   bool told = false;
-  Live<int, int> live([](const int& asked, const StaleCheck&) { return asked; }, [&](int) { told = true; });
+  BackgroundTask<int, int> live([](const int& asked, const StaleCheck&) { return asked; }, [&](int) { told = true; });
   live.request(1, always_in_background);
   live.discard();
   EXPECT_FALSE(live.is_busy());
@@ -78,15 +78,15 @@ TEST(Live, DropsPendingResults) {
   EXPECT_FALSE(told);
 }
 
-TEST(Live, AcceptsRequestsDuringANotification) {
+TEST(BackgroundTask, AcceptsRequestsDuringANotification) {
   int finished = 0;
   std::vector<int> told;
-  Live<int, int>* itself = nullptr;
-  Live<int, int> live([](const int& asked, const StaleCheck&) { return asked; },
-                      [&](int value) {
-                        told.push_back(value);
-                        if (value == 1) itself->request(2, always_in_background);
-                      });
+  BackgroundTask<int, int>* itself = nullptr;
+  BackgroundTask<int, int> live([](const int& asked, const StaleCheck&) { return asked; },
+                                [&](int value) {
+                                  told.push_back(value);
+                                  if (value == 1) itself->request(2, always_in_background);
+                                });
   itself = &live;
   QObject::connect(&live, &BackgroundWork::finished, [&] { ++finished; });
   live.request(1, always_in_background);
@@ -95,10 +95,10 @@ TEST(Live, AcceptsRequestsDuringANotification) {
   EXPECT_EQ(finished, 1) << "not settled between the two";
 }
 
-TEST(Live, ReportsExceptions) {
+TEST(BackgroundTask, ReportsExceptions) {
   QString why;
-  Live<int, int> live([](const int&, const StaleCheck&) -> int { throw std::runtime_error("no room"); },
-                      [](int) { FAIL(); });
+  BackgroundTask<int, int> live([](const int&, const StaleCheck&) -> int { throw std::runtime_error("no room"); },
+                                [](int) { FAIL(); });
   live.on_failure([&](const QString& reason) { why = reason; });
   live.request(1, always_in_background);
   live.wait();
@@ -135,7 +135,7 @@ class ManyPointsTest : public ::testing::Test {
     window.resize(1280, 800);
     window.show();
     window.show_page(QStringLiteral("io"));
-    ASSERT_EQ(window.workspace().open_now(file()), QString());
+    ASSERT_EQ(window.workspace().open_blocking(file()), QString());
     ASSERT_EQ(window.workspace().visible()->size(), points);
   }
 
@@ -159,7 +159,7 @@ QTemporaryDir* ManyPointsTest::folder = nullptr;
 
 TEST_F(ManyPointsTest, KeepsThePictureUntilTheUpdateIsDone) {
   auto& page = shown<IoCurvePage>(QStringLiteral("io"));
-  page.settle();
+  page.wait_until_idle();
   EXPECT_TRUE(page.is_up_to_date());
   ASSERT_EQ(algorithms_of(page.curves()), (std::set<std::string>{"fa1", "fa2", "naive"}));
   EXPECT_FALSE(page.curves().axis.has_value());
@@ -168,43 +168,43 @@ TEST_F(ManyPointsTest, KeepsThePictureUntilTheUpdateIsDone) {
   EXPECT_FALSE(page.is_up_to_date());
   EXPECT_FALSE(page.curves().axis.has_value()) << "the previous curves are still drawn";
   EXPECT_FALSE(page.curves().empty());
-  page.settle();
+  page.wait_until_idle();
   ASSERT_TRUE(page.curves().axis.has_value());
   EXPECT_EQ(page.curves().axis->key(), "br");
 
   // The last choice counts.
   page.set_axis(QStringLiteral("bc"));
   page.set_axis(QStringLiteral("n"));
-  page.settle();
+  page.wait_until_idle();
   EXPECT_FALSE(page.curves().axis.has_value());
 }
 
 TEST_F(ManyPointsTest, FiltersInTheBackground) {
   auto& page = shown<IoCurvePage>(QStringLiteral("io"));
-  page.settle();
+  page.wait_until_idle();
   window.query().set_text(QStringLiteral("fa2"));
   EXPECT_FALSE(page.is_up_to_date());
   EXPECT_EQ(algorithms_of(page.curves()).size(), 3U);
-  page.settle();
+  page.wait_until_idle();
   EXPECT_EQ(algorithms_of(page.curves()), std::set<std::string>{"fa2"});
   // The last filter counts; few points need no background work.
   window.query().set_text({});
   window.query().set_text(QStringLiteral("fa1 heads:1"));
-  window.workspace().settle();
+  window.workspace().wait_until_idle();
   EXPECT_TRUE(page.is_up_to_date());
   EXPECT_EQ(algorithms_of(page.curves()), std::set<std::string>{"fa1"});
 }
 
 TEST_F(ManyPointsTest, MatchesTheSynchronousResult) {
   auto& page = shown<IoCurvePage>(QStringLiteral("io"));
-  page.settle();
+  page.wait_until_idle();
   ASSERT_FALSE(page.curves().empty());
   const Row first = drawn_rows(page.curves()).front();
   const std::int64_t heads = page.curves().points->table().problem(first).heads_q;
   const CurveSet aside = page.curves();
   // The same problem alone has few points.
   window.query().set_text(QStringLiteral("heads:%1").arg(heads));
-  page.settle();
+  page.wait_until_idle();
   ASSERT_LE(window.workspace().visible()->size(), 1000U);
   const CurveSet& at_once = page.curves();
   ASSERT_EQ(aside.curves.size(), at_once.curves.size());
@@ -222,13 +222,13 @@ TEST_F(ManyPointsTest, UpdatesPagesWhenShown) {
   auto& map = shown<TileHeatmapPage>(QStringLiteral("tiles"));
   EXPECT_FALSE(map.is_up_to_date());
   EXPECT_FALSE(map.has_map());
-  map.settle();
+  map.wait_until_idle();
   EXPECT_TRUE(map.has_map());
   auto& roofline = shown<RooflinePage>(QStringLiteral("roofline"));
-  roofline.settle();
+  roofline.wait_until_idle();
   EXPECT_TRUE(roofline.has_plot());
   auto& law = shown<LawPage>(QStringLiteral("law"));
-  law.settle();
+  law.wait_until_idle();
   EXPECT_TRUE(law.has_plot() || !law.replacement_text().isEmpty());
   // Shown again, it has nothing to do.
   window.show_page(QStringLiteral("tiles"));
@@ -244,22 +244,22 @@ class FailingPage : public Page {
   int shown = 0;
 
  private:
-  Live<bool, int> found_{[](const bool& fails, const StaleCheck& /*outdated*/) -> int {
-                           if (fails) throw std::runtime_error("no room");
-                           return 1;
-                         },
-                         [this](int value) { shown += value; }};
+  BackgroundTask<bool, int> found_{[](const bool& fails, const StaleCheck& /*outdated*/) -> int {
+                                     if (fails) throw std::runtime_error("no room");
+                                     return 1;
+                                   },
+                                   [this](int value) { shown += value; }};
 };
 
 TEST(FailingPageTest, ShowsAnOverlayWithTheError) {
   FailingPage page;
   page.resize(400, 300);
   page.look(true);
-  page.settle();
+  page.wait_until_idle();
   EXPECT_EQ(page.shown, 0);
   EXPECT_TRUE(page.overlay_text().contains(QStringLiteral("no room"))) << page.overlay_text().toStdString();
   page.look(false);
-  page.settle();
+  page.wait_until_idle();
   EXPECT_EQ(page.shown, 1);
   EXPECT_TRUE(page.overlay_text().isEmpty());
 }
@@ -268,7 +268,7 @@ TEST_F(ManyPointsTest, EmptyPageShowsTheOverlayAtOnce) {
   auto& map = shown<TileHeatmapPage>(QStringLiteral("tiles"));
   ASSERT_FALSE(map.is_up_to_date());
   EXPECT_FALSE(map.overlay_text().isEmpty());
-  map.settle();
+  map.wait_until_idle();
   EXPECT_TRUE(map.overlay_text().isEmpty());
 }
 
@@ -276,39 +276,39 @@ TEST_F(ManyPointsTest, CanBeDestroyedDuringASearch) {
   auto other = std::make_unique<MainWindow>(false);
   other->show();
   other->show_page(QStringLiteral("law"));
-  ASSERT_EQ(other->workspace().open_now(file()), QString());
+  ASSERT_EQ(other->workspace().open_blocking(file()), QString());
   auto* law = other->findChild<LawPage*>();
   ASSERT_FALSE(law->is_up_to_date());
   other->query().set_text(QStringLiteral("fa2"));
-  ASSERT_TRUE(other->workspace().gathering());
+  ASSERT_TRUE(other->workspace().is_gathering());
   other.reset();
   QApplication::processEvents();  // A destroyed Live notifies nobody.
 }
 
 TEST_F(ManyPointsTest, RestoresTheMarkAfterAnUpdate) {
   auto& io = shown<IoCurvePage>(QStringLiteral("io"));
-  io.settle();
+  io.wait_until_idle();
   ASSERT_FALSE(io.curves().empty());
   const ShownPoint point = io.curves().at(drawn_rows(io.curves()).front());
   auto& table = shown<PointsPage>(QStringLiteral("table"));
-  table.settle();
+  table.wait_until_idle();
   table.mark(point);
-  ASSERT_TRUE(table.shows_marked());
+  ASSERT_TRUE(table.is_mark_shown());
   const QString selected = to_tsv(table.table()->selected_values());
   // A filter that keeps the point: marked again when the result is there, not before.
   window.query().set_text(QStringLiteral("heads>=1"));
   EXPECT_FALSE(table.is_up_to_date());
-  table.settle();
-  EXPECT_TRUE(table.shows_marked());
+  table.wait_until_idle();
+  EXPECT_TRUE(table.is_mark_shown());
   EXPECT_EQ(to_tsv(table.table()->selected_values()), selected);
   // A hidden page marks the point once it is shown and up to date.
   io.mark(point);
-  EXPECT_FALSE(io.shows_marked());
+  EXPECT_FALSE(io.is_mark_shown());
   window.show_page(QStringLiteral("io"));
   EXPECT_FALSE(io.is_up_to_date());
-  EXPECT_FALSE(io.shows_marked());
-  io.settle();
-  EXPECT_TRUE(io.shows_marked());
+  EXPECT_FALSE(io.is_mark_shown());
+  io.wait_until_idle();
+  EXPECT_TRUE(io.is_mark_shown());
 }
 
 TEST_F(ManyPointsTest, CountsPointsOnceLoaded) {
@@ -320,7 +320,7 @@ TEST_F(ManyPointsTest, CountsPointsOnceLoaded) {
   EXPECT_EQ(changed.count(), 0);
   const auto* count = window.query().findChild<QLabel*>();
   EXPECT_EQ(count->text(), qtext(msg::query::selecting{.all = points}));
-  window.workspace().settle();
+  window.workspace().wait_until_idle();
   EXPECT_EQ(changed.count(), 1) << "for the last filter only";
   std::set<std::string> algorithms;
   const std::shared_ptr<const PointSet> visible = window.workspace().visible();
@@ -328,15 +328,15 @@ TEST_F(ManyPointsTest, CountsPointsOnceLoaded) {
   EXPECT_EQ(algorithms, std::set<std::string>{"fa2"});
   // visible() waits for the current filter.
   window.query().set_text(QStringLiteral("naive"));
-  ASSERT_TRUE(window.workspace().gathering());
+  ASSERT_TRUE(window.workspace().is_gathering());
   EXPECT_EQ(window.workspace().visible()->table().algorithm(0), "naive");
-  window.workspace().settle();
+  window.workspace().wait_until_idle();
   EXPECT_EQ(window.workspace().visible()->table().algorithm(0), "naive");
 }
 
 TEST_F(ManyPointsTest, SortsInTheBackground) {
   auto& page = shown<PointsPage>(QStringLiteral("table"));
-  page.settle();
+  page.wait_until_idle();
   const QAbstractItemModel& rows = *page.table()->model();
   const int time = dynamic_cast<const ResultModel&>(rows).find_column_index(QStringLiteral("time"));
   ASSERT_GE(time, 0);
@@ -360,17 +360,17 @@ TEST_F(ManyPointsTest, SortsInTheBackground) {
   page.table()->sortByColumn(time, Qt::AscendingOrder);
   EXPECT_FALSE(page.is_up_to_date());
   EXPECT_EQ(times(), unsorted) << "until the sort is done";
-  page.settle();
+  page.wait_until_idle();
   EXPECT_EQ(rows.rowCount(), static_cast<int>(points));
   EXPECT_TRUE(stand(std::less()));
   EXPECT_EQ(to_tsv(page.table()->selected_values()), chosen) << "the selection follows the point";
   page.table()->sortByColumn(time, Qt::AscendingOrder);
   page.table()->sortByColumn(time, Qt::DescendingOrder);
-  page.settle();
+  page.wait_until_idle();
   EXPECT_TRUE(stand(std::greater()));
   // Filtered rows are sorted from the start.
   window.query().set_text(QStringLiteral("algo:fa1,fa2"));
-  page.settle();
+  page.wait_until_idle();
   EXPECT_LT(rows.rowCount(), static_cast<int>(points));
   EXPECT_TRUE(stand(std::greater()));
 }
@@ -378,23 +378,23 @@ TEST_F(ManyPointsTest, SortsInTheBackground) {
 TEST_F(ManyPointsTest, ComparesOnceTheSidesAreKnown) {
   auto& page = shown<ComparePage>(QStringLiteral("compare"));
   EXPECT_FALSE(page.is_up_to_date());
-  page.settle();
+  page.wait_until_idle();
   ASSERT_NE(page.comparison(), nullptr);
   page.set_side_axis(QStringLiteral("algorithm"));
-  page.settle();
+  page.wait_until_idle();
   ASSERT_EQ(page.comparison()->axis().key, QStringLiteral("algorithm"));
   const QString last = page.comparison()->axis().values.back();
   ASSERT_NE(page.comparison()->base_name(), last);
   page.set_baseline(last);
   EXPECT_FALSE(page.is_up_to_date());
   EXPECT_NE(page.comparison()->base_name(), last) << "the previous comparison is still shown";
-  page.settle();
+  page.wait_until_idle();
   EXPECT_EQ(page.comparison()->base_name(), last);
 }
 
 TEST_F(ManyPointsTest, PictureWaitsForTheUpdate) {
   auto& page = shown<IoCurvePage>(QStringLiteral("io"));
-  page.settle();
+  page.wait_until_idle();
   window.query().set_text(QStringLiteral("fa2"));
   ASSERT_FALSE(page.is_up_to_date());
   window.export_actions().save_to(folder->filePath(QStringLiteral("io.svg")));

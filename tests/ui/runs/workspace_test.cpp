@@ -73,9 +73,9 @@ TEST(Workspace, ReportsMissingAndDamagedFiles) {
   file.close();
 
   Workspace workspace;
-  ASSERT_EQ(workspace.open_now(good), QString());
-  EXPECT_TRUE(workspace.open_now(damaged).contains("damaged.attnscope"));
-  EXPECT_TRUE(workspace.open_now(folder.filePath("nowhere.attnscope")).contains("nowhere.attnscope"));
+  ASSERT_EQ(workspace.open_blocking(good), QString());
+  EXPECT_TRUE(workspace.open_blocking(damaged).contains("damaged.attnscope"));
+  EXPECT_TRUE(workspace.open_blocking(folder.filePath("nowhere.attnscope")).contains("nowhere.attnscope"));
   EXPECT_EQ(workspace.files().size(), 1);
   EXPECT_EQ(workspace.visible()->size(), 21U);
 }
@@ -94,7 +94,7 @@ TEST(Workspace, DistinguishesEqualTitlesByContent) {
                               import_of(fixtures::decode_spec("fa2", 4096).problem),
                               import_of(forward)});
   Workspace workspace;
-  ASSERT_EQ(workspace.open_now(file), QString());
+  ASSERT_EQ(workspace.open_blocking(file), QString());
   const auto titles = [&] {
     QStringList all;
     for (const LoadedRun& run : workspace.runs()) all << run.info->title;
@@ -105,7 +105,7 @@ TEST(Workspace, DistinguishesEqualTitlesByContent) {
   // Equal titles are numbered.
   const QString again = folder.filePath("b.attnscope");
   fixtures::write_file(again, {{"quick", fixtures::memory_wall(), false}});
-  ASSERT_EQ(workspace.open_now(again), QString());
+  ASSERT_EQ(workspace.open_blocking(again), QString());
   EXPECT_EQ(titles().constLast(), "quick (2)");
   workspace.close(file);
   EXPECT_EQ(titles(), QStringList{"quick"});
@@ -121,7 +121,7 @@ TEST(Workspace, DistinguishesEqualTitlesByAlgorithmAndPage) {
   const QString file = folder.filePath("a.attnscope");
   fixtures::write_file(file, {import_of("torch-flash", 0), import_of("torch-cudnn", 0), import_of("torch-cudnn", 256)});
   Workspace workspace;
-  ASSERT_EQ(workspace.open_now(file), QString());
+  ASSERT_EQ(workspace.open_blocking(file), QString());
   QStringList titles;
   for (const LoadedRun& run : workspace.runs()) titles << run.info->title;
   EXPECT_EQ(titles.mid(0, 2),
@@ -154,7 +154,7 @@ TEST(Workspace, FollowsAGrowingRun) {
   store.add_point(run, 0, records[0]);
 
   Workspace workspace;
-  ASSERT_EQ(workspace.open_now(file), QString());
+  ASSERT_EQ(workspace.open_blocking(file), QString());
   EXPECT_EQ(workspace.visible()->size(), 1U);
   EXPECT_EQ(workspace.runs()[0].info->summary.state, StoredRunState::running);
   const std::int64_t first = workspace.visible()->id(0);
@@ -186,7 +186,7 @@ TEST(Workspace, FollowsRoundsOfAGrowingRun) {
   store.add_point(run, 0, record);
 
   Workspace workspace;
-  ASSERT_EQ(workspace.open_now(file), QString());
+  ASSERT_EQ(workspace.open_blocking(file), QString());
   const auto rounds = [&] {
     return workspace.visible()->size() == 1 ? workspace.runs()[0].points.columns().rounds(0) : 0;
   };
@@ -209,15 +209,15 @@ TEST(Workspace, IgnoresCopiesOfRuns) {
   const QString other = folder.filePath("other.attnscope");
   fixtures::write_file(other, {{"quick", fixtures::memory_wall(), false}});
   Workspace workspace;
-  ASSERT_EQ(workspace.open_now(first), QString());
-  ASSERT_EQ(workspace.open_now(copy), QString());
+  ASSERT_EQ(workspace.open_blocking(first), QString());
+  ASSERT_EQ(workspace.open_blocking(copy), QString());
   const std::size_t points = fixtures::memory_wall().size();
   EXPECT_EQ(workspace.visible()->size(), points);
   EXPECT_EQ(workspace.runs()[1].info->title, qtext(msg::run_list::copy_of{.run = "quick"}));
   workspace.set_run_visible(0, false);
   EXPECT_EQ(workspace.visible()->size(), points) << "the copy is shown instead";
   workspace.set_run_visible(0, true);
-  ASSERT_EQ(workspace.open_now(other), QString());
+  ASSERT_EQ(workspace.open_blocking(other), QString());
   EXPECT_EQ(workspace.visible()->size(), 2 * points) << "another recording of the same points";
 }
 
@@ -244,7 +244,7 @@ void edit(const QString& file, const std::function<void(RunEdit&)>& change) {
 
 TEST_F(WindowTest, ShowsTwoEditsInARow) {
   Workspace workspace;
-  ASSERT_EQ(workspace.open_now(file), QString());
+  ASSERT_EQ(workspace.open_blocking(file), QString());
   QSignalSpy changed(&workspace, &Workspace::runs_changed);
   QSignalSpy replaced(&workspace, &Workspace::file_replaced);
   edit(file, [](RunEdit& words) { words.deleted = true; });
@@ -258,7 +258,7 @@ TEST_F(WindowTest, ShowsTwoEditsInARow) {
 
 TEST_F(WindowTest, ShowsEditsByAnotherProgram) {
   Workspace workspace;
-  ASSERT_EQ(workspace.open_now(file), QString());
+  ASSERT_EQ(workspace.open_blocking(file), QString());
   const Counts before = counts_of(workspace);
   QSignalSpy replaced(&workspace, &Workspace::file_replaced);
   workspace.set_run_visible(1, false);
@@ -284,7 +284,7 @@ TEST_F(WindowTest, ShowsEditsByAnotherProgram) {
 TEST_F(WindowTest, SavesChangedRunSelections) {
   edit(file, [](RunEdit& words) { words.hidden = true; });
   Workspace workspace;
-  ASSERT_EQ(workspace.open_now(file), QString());
+  ASSERT_EQ(workspace.open_blocking(file), QString());
   EXPECT_EQ(ticks_of(workspace), (std::vector{false, true}));
   EXPECT_TRUE(workspace.checked_runs().empty());
   workspace.set_run_visible(0, true);
@@ -292,7 +292,7 @@ TEST_F(WindowTest, SavesChangedRunSelections) {
   const Workspace::CheckedRuns by_hand = workspace.checked_runs();
   Workspace again;
   again.set_checked_runs(by_hand);
-  ASSERT_EQ(again.open_now(file), QString());
+  ASSERT_EQ(again.open_blocking(file), QString());
   EXPECT_EQ(ticks_of(again), (std::vector{true, false}));
   EXPECT_EQ(again.checked_runs(), by_hand);
   again.set_checked_runs({});
@@ -304,7 +304,7 @@ TEST(Workspace, ShowOnlyHidesOtherRuns) {
   const QString file = folder.filePath("b.attnscope");
   fixtures::write_file(file, {{"quick", fixtures::memory_wall(), false}, {"tiles", fixtures::tile_sweep(), false}});
   Workspace workspace;
-  ASSERT_EQ(workspace.open_now(file), QString());
+  ASSERT_EQ(workspace.open_blocking(file), QString());
   workspace.show_only(0);
   const std::shared_ptr<const PointSet> shown = workspace.visible();
   for (Row row = 0; row < shown->size(); ++row) EXPECT_EQ(shown->run_of(row)->summary.preset, "quick");
@@ -346,7 +346,7 @@ class ReplacedFileTest : public WindowTest {
 
 TEST_F(ReplacedFileTest, IsReloadedIfFollowed) {
   Workspace workspace;
-  ASSERT_EQ(workspace.open_now(file), QString());
+  ASSERT_EQ(workspace.open_blocking(file), QString());
   ASSERT_EQ(workspace.runs().size(), 2U);
   QSignalSpy replaced(&workspace, &Workspace::file_replaced);
   ASSERT_NO_FATAL_FAILURE(replace());
@@ -375,7 +375,7 @@ TEST_F(ReplacedFileTest, IsReloadedIfFollowed) {
 
 TEST_F(ReplacedFileTest, IsDetectedByItsRuns) {
   Workspace workspace;
-  ASSERT_EQ(workspace.open_now(file), QString());
+  ASSERT_EQ(workspace.open_blocking(file), QString());
   const FileStamp before = file_stamp(file.toStdString());
   ASSERT_NO_FATAL_FAILURE(overwrite_file());
   ASSERT_TRUE(before.same_file(file_stamp(file.toStdString())));
@@ -411,7 +411,7 @@ TEST_F(ReplacedFileTest, IsContinuedOnlyIfUnchanged) {
 TEST_F(ReplacedFileTest, IsReloadedWhenAPointIsRead) {
   MainWindow window(false);
   window.resize(1280, 800);
-  ASSERT_EQ(window.workspace().open_now(file), QString());
+  ASSERT_EQ(window.workspace().open_blocking(file), QString());
   const ShownPoint chosen = (*window.workspace().visible())[1];
   emit window.page(QStringLiteral("io"))->point_selected(chosen);
   ASSERT_TRUE(window.details()->point());
@@ -427,7 +427,7 @@ class PointRecordsTest : public WindowTest {
  protected:
   PointRecordsTest() {
     fixtures::write_file(path, {{"quick", fixtures::memory_wall(), false}});
-    EXPECT_EQ(workspace.open_now(path), QString());
+    EXPECT_EQ(workspace.open_blocking(path), QString());
   }
   [[nodiscard]] ShownPoint point(Row row) const { return (*workspace.visible())[row]; }
 
@@ -478,7 +478,7 @@ TEST_F(PointRecordsTest, DetectsAReplacedFile) {
   EXPECT_TRUE(read.error.contains(path)) << read.error.toStdString();
   EXPECT_FALSE(read.error.contains('\n'));
   workspace.close(path);
-  ASSERT_EQ(workspace.open_now(path), QString());
+  ASSERT_EQ(workspace.open_blocking(path), QString());
   EXPECT_NE(records.read(point(1)).record, nullptr);
   EXPECT_NE(records.read(point(0)).record, nullptr);
 }

@@ -51,7 +51,7 @@ void write(const QString& path, const QString& text) {
 }
 
 /// One kernel for all tests, since a process cannot forget it.
-class OwnKernel : public ::testing::Test {
+class UserKernelTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     kept().emplace();
@@ -116,26 +116,26 @@ class OwnKernel : public ::testing::Test {
 };
 
 /// A window with the kernel.
-class UserKernelWindow : public OwnKernel {
+class UserKernelWindow : public UserKernelTest {
  protected:
   void SetUp() override {
-    OwnKernel::SetUp();
+    UserKernelTest::SetUp();
     window.emplace(false);
     window->resize(1280, 800);
     window->show_page("explorer");
     window->explore_algorithm(name);
     window->show();
-    settle();
+    wait_until_idle();
   }
   void TearDown() override {
     window.reset();
-    OwnKernel::TearDown();
+    UserKernelTest::TearDown();
   }
   ExplorerPage& page() { return page_of<ExplorerPage>(*window); }
   [[nodiscard]] QString words(const char* label) { return page().findChild<QLabel*>(label)->text(); }
   void choose(const char* choice, const char* value) {
     page().edit(choice, value, -1);
-    settle();
+    wait_until_idle();
   }
 
   [[nodiscard]] QString figure(const Message& label, int column = 1) {
@@ -150,7 +150,7 @@ class UserKernelWindow : public OwnKernel {
     fixtures::write_file(file, {{"sweep", points, false}});
     window->open_files({file});
     ASSERT_TRUE(QTest::qWaitFor([&] { return window->workspace().visible()->size() == points.size(); }, patience_ms));
-    settle();
+    wait_until_idle();
   }
 
   std::optional<MainWindow> window;
@@ -167,7 +167,7 @@ TEST_F(UserKernelWindow, ExplorerStartsWithTheGivenKernel) {
   ASSERT_NE(page().shown(), nullptr);
   EXPECT_FALSE(page().shown()->exploration.refusal) << page().verdict().toStdString();
   window->explore_algorithm("none of that name");
-  settle();
+  wait_until_idle();
   EXPECT_EQ(page().chosen_state().choices.point.spec.algorithm, name);
 }
 
@@ -189,7 +189,7 @@ TEST_F(UserKernelWindow, SlidersUseTheValuesOfTheManifest) {
   EXPECT_EQ(stops("br-slider"), 4) << "16, 32, 64, 128";
   EXPECT_EQ(stops("unroll-slider"), 4) << "the kernel's choice, 1, 2, 8";
   page().findChild<QSlider*>("unroll-slider")->setValue(3);
-  settle();
+  wait_until_idle();
   EXPECT_EQ(page().chosen_state().choices.point.spec.knobs.number("unroll"), 8);
   EXPECT_FALSE(page().shown()->exploration.refusal);
   auto* unroll = page().findChild<QSpinBox*>("unroll");
@@ -202,7 +202,7 @@ TEST_F(UserKernelWindow, SlidersUseTheValuesOfTheManifest) {
   br->stepUp();
   EXPECT_EQ(br->value(), 64);
   br->setValue(48);
-  settle();
+  wait_until_idle();
   ASSERT_TRUE(page().shown()->exploration.refusal);
   EXPECT_TRUE(page().shown()->exploration.nearest) << "one of the manifest's tiles";
   br->stepDown();
@@ -216,7 +216,7 @@ TEST_F(UserKernelWindow, ExplainsWhyNoSimulatedGpuIsOffered) {
   PointMeasurer& measurer = page().measurement_card().measurer();
   const std::string gpu = page().chosen_state().choices.device;
   ASSERT_TRUE(QTest::qWaitFor([&] { return !measurer.devices_of(gpu).empty(); }, patience_ms));
-  settle();
+  wait_until_idle();
   EXPECT_TRUE(measurer.devices_of(gpu, name).empty());
   const QString needs_gpu = qtext(msg::explorer_page::needs_local_gpu{.gpu = gpu});
   for (const char* button : {"measure", "around"}) {
@@ -238,7 +238,7 @@ TEST_F(UserKernelWindow, KnobsOfFilesAreAxesAndGroups) {
   read_only("axes", "parts");
   open({point_of("axes", "parts", 1), point_of("axes", "parts", 2)});
   curves.refresh_if_outdated();
-  curves.settle();
+  curves.wait_until_idle();
   const auto offers = [&](const QString& label, const QString& what) {
     const auto chips = curves.findChildren<FacetChip*>();
     return std::ranges::any_of(chips, [&](const FacetChip* chip) {
@@ -249,13 +249,13 @@ TEST_F(UserKernelWindow, KnobsOfFilesAreAxesAndGroups) {
   EXPECT_TRUE(offers(qtext(msg::curve_page::group{}), "parts"));
   curves.set_axis("parts");
   curves.set_ordinate(Ordinate::time);
-  curves.settle();
+  curves.wait_until_idle();
   ASSERT_TRUE(curves.curves().axis);
   EXPECT_EQ(curves.curves().axis->key(), "parts");
   ASSERT_FALSE(curves.curves().empty());
   EXPECT_EQ(curves.curves().curves.front().points.size(), 2U);
   curves.set_axis("br");
-  curves.settle();
+  curves.wait_until_idle();
   EXPECT_EQ(curves.options("parts").size(), 2) << "over Br, one value of the knob is shown";
 }
 
@@ -286,12 +286,12 @@ TEST_F(UserKernelWindow, ListsKernelsOfFiles) {
   open({point});
   EXPECT_GE(list->findData("listed"), 0);
   EXPECT_TRUE(page().explore(point.spec, "NVIDIA H200"));
-  settle();
+  wait_until_idle();
   EXPECT_EQ(list->currentData().toString(), "listed");
   ASSERT_NE(page().findChild<QSpinBox*>("chunks"), nullptr);
   EXPECT_EQ(page().findChild<QSpinBox*>("chunks")->value(), 2);
   page().findChild<QSpinBox*>("chunks")->setValue(8);
-  settle();
+  wait_until_idle();
   EXPECT_EQ(page().chosen_state().choices.point.spec.knobs.number("chunks"), 8);
   choose("algorithm", "fa2");
   EXPECT_TRUE(page().findChild<QSpinBox*>("chunks")->isHidden());
@@ -309,14 +309,14 @@ TEST_F(UserKernelWindow, ExplorerShowsRecordedValues) {
   choose("algorithm", "recorded");
   EXPECT_EQ(page().unit_bars()->measured_text(), "") << "another point";
   page().explore(point.spec, "NVIDIA H200");
-  settle();
+  wait_until_idle();
   ASSERT_EQ(page().chosen_state().choices.point.spec, point.spec);
   EXPECT_FALSE(page().unit_bars()->measured_text().isEmpty());
   EXPECT_TRUE(words("terms-note").contains("63%")) << words("terms-note").toStdString();
   EXPECT_TRUE(figure(msg::explorer::time{}).contains("(measured)")) << figure(msg::explorer::time{}).toStdString();
   EXPECT_NE(figure(msg::explorer::dram_bytes{}), no_value);
   page().edit("folds", "8", -1);
-  settle();
+  wait_until_idle();
   EXPECT_EQ(page().unit_bars()->measured_text(), "");
   EXPECT_EQ(figure(msg::explorer::time{}), no_value);
 }
@@ -324,7 +324,7 @@ TEST_F(UserKernelWindow, ExplorerShowsRecordedValues) {
 TEST_F(UserKernelWindow, ShowsNoDifferenceForMissingValues) {
   choose("algorithm", "fa2");
   page().pin();
-  settle();
+  wait_until_idle();
   choose("algorithm", name.c_str());
   EXPECT_EQ(figure(msg::explorer::occupancy{}), no_value);
   EXPECT_TRUE(figure(msg::explorer::occupancy{}, 2).contains('%'))
@@ -360,8 +360,8 @@ TEST_F(UserKernelWindow, HeadingsShowMissingRegisterCounts) {
 TEST_F(UserKernelWindow, ReloadsASavedManifest) {
   QString text = read(manifest());
   write(manifest(), text.replace("\"d\": [32,", "\"d\": [32, 48,"));
-  ASSERT_TRUE(QTest::qWaitFor([&] { return !window->kernel_to_open().isEmpty(); }, patience_ms));
-  EXPECT_EQ(window->kernel_to_open(), manifest());
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !window->pending_kernel().isEmpty(); }, patience_ms));
+  EXPECT_EQ(window->pending_kernel(), manifest());
   EXPECT_FALSE(window->isVisible());
 }
 
@@ -371,11 +371,11 @@ TEST_F(UserKernelWindow, ReportsAnInvalidManifestAndKeepsTheOldOne) {
   ASSERT_TRUE(QTest::qWaitFor([&] { return window->banner().text().contains("own.json"); }, patience_ms))
       << window->banner().text().toStdString();
   EXPECT_TRUE(window->isVisible());
-  EXPECT_TRUE(window->kernel_to_open().isEmpty());
+  EXPECT_TRUE(window->pending_kernel().isEmpty());
   // Editors replace the file instead of writing into it.
   write(manifest() + ".new", text + "\n");
   ASSERT_EQ(std::rename(qPrintable(manifest() + ".new"), qPrintable(manifest())), 0);
-  ASSERT_TRUE(QTest::qWaitFor([&] { return !window->kernel_to_open().isEmpty(); }, patience_ms));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !window->pending_kernel().isEmpty(); }, patience_ms));
 }
 
 TEST_F(UserKernelWindow, IgnoresAnUnchangedManifest) {
@@ -385,7 +385,7 @@ TEST_F(UserKernelWindow, IgnoresAnUnchangedManifest) {
   write(manifest(), text);
   ASSERT_TRUE(QTest::qWaitFor([&] { return window->banner().text().isEmpty(); }, patience_ms));
   EXPECT_TRUE(window->isVisible());
-  EXPECT_TRUE(window->kernel_to_open().isEmpty());
+  EXPECT_TRUE(window->pending_kernel().isEmpty());
 }
 
 TEST_F(UserKernelWindow, OffersReloadingDuringAMeasurement) {
@@ -400,14 +400,14 @@ TEST_F(UserKernelWindow, OffersReloadingDuringAMeasurement) {
       [&] { return window->banner().text().contains(qtext(msg::window::kernel_changed{.file = "own.json"})); },
       patience_ms));
   EXPECT_TRUE(window->isVisible());
-  EXPECT_TRUE(window->kernel_to_open().isEmpty());
+  EXPECT_TRUE(window->pending_kernel().isEmpty());
   page().measurement_card().measurer().cancel();
 }
 
 TEST_F(UserKernelWindow, LongTitlesDoNotWidenTheWindow) {
   for (const QSize size : {QSize(1024, 600), QSize(1280, 800)}) {
     window->resize(size);
-    settle();
+    wait_until_idle();
     EXPECT_EQ(window->size(), size);
     EXPECT_LE(page().minimumSizeHint().width(), size.width());
   }

@@ -29,12 +29,12 @@ TEST_F(AccessibilityTest, PlotsDescribeTheSelection) {
   MainWindow window(false);
   window.resize(1280, 800);
   window.show();
-  ASSERT_EQ(window.workspace().open_now(file), QString());
+  ASSERT_EQ(window.workspace().open_blocking(file), QString());
   for (const char* id : {"io", "roofline"}) {
     window.show_page(QString::fromLatin1(id));
-    settle();
+    wait_until_idle();
     Page& page = *window.page(QString::fromLatin1(id));
-    page.settle();
+    page.wait_until_idle();
     QWidget& plot = *page.view();
     QTest::keyClick(&plot, Qt::Key_Right);
     const QString first = plot.accessibleDescription();
@@ -46,7 +46,7 @@ TEST_F(AccessibilityTest, PlotsDescribeTheSelection) {
     EXPECT_FALSE(plot.accessibleName().isEmpty()) << id;
   }
   window.show_page(QStringLiteral("tiles"));
-  settle();
+  wait_until_idle();
   auto& map = *page_of<TileHeatmapPage>(window).heatmap();
   ASSERT_FALSE(map.map().empty());
   map.select(map.initial_cell());
@@ -58,11 +58,11 @@ TEST_F(AccessibilityTest, LargeTextFits) {
   MainWindow window(false);
   window.resize(1280, 800);
   window.show();
-  ASSERT_EQ(window.workspace().open_now(file), QString());
+  ASSERT_EQ(window.workspace().open_blocking(file), QString());
   window.text_size().set_scale(1.5);
   for (const PageKind& kind : page_kinds()) {
     window.show_page(to_qstring(kind.id));
-    settle();
+    wait_until_idle();
     EXPECT_LE(window.width(), 1280) << kind.id;
     EXPECT_LE(window.height(), 800) << kind.id;
     for (const auto* button : window.findChildren<QAbstractButton*>()) {

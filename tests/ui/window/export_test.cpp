@@ -25,9 +25,9 @@ class ExportTest : public WindowTest {
   void show_page(const char* id) {
     window.resize(1280, 800);
     window.show();
-    ASSERT_EQ(window.workspace().open_now(file), QString());
+    ASSERT_EQ(window.workspace().open_blocking(file), QString());
     window.show_page(QString::fromLatin1(id));
-    settle();
+    wait_until_idle();
   }
   /// Opens the context menu by keyboard.
   [[nodiscard]] QMenu* open_menu() {
@@ -80,7 +80,7 @@ TEST_F(ExportTest, CopiesTheCommandOfTheSelectedPoint) {
   ASSERT_NO_FATAL_FAILURE(show_page("table"));
   auto& page = page_of<PointsPage>(window);
   page.table()->select_only_row(0);
-  settle();
+  wait_until_idle();
   QMenu* menu = open_menu();
   ASSERT_NE(menu, nullptr);
   QAction* copy = entry(*menu, qtext(msg::window::copy_command{}));

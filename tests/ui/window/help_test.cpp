@@ -138,7 +138,7 @@ class BrowserLessonTest : public WindowTest {
  protected:
   void SetUp() override {
     WindowTest::SetUp();
-    EXPECT_EQ(window_.workspace().open_now(file), QString());
+    EXPECT_EQ(window_.workspace().open_blocking(file), QString());
   }
   void ask() {
     for (QAction* action : window_.findChildren<QAction*>()) {

@@ -57,7 +57,7 @@ TEST_F(WindowTest, ShowsTheFileOnEveryPage) {
   window.resize(1280, 800);
   window.show();
   EXPECT_TRUE(page_of<IoCurvePage>(window).curves().empty());
-  ASSERT_EQ(window.workspace().open_now(file), QString());
+  ASSERT_EQ(window.workspace().open_blocking(file), QString());
   EXPECT_FALSE(page_of<IoCurvePage>(window).curves().empty());
   EXPECT_TRUE(page_of<TileHeatmapPage>(window).has_map());
   window.show_page(QStringLiteral("table"));
@@ -99,7 +99,7 @@ TEST_F(WindowTest, SpaceTogglesTheCurrentRun) {
   Workspace workspace;
   RunsPanel panel(workspace);
   panel.show();
-  ASSERT_EQ(workspace.open_now(file), QString());
+  ASSERT_EQ(workspace.open_blocking(file), QString());
   const std::size_t all = workspace.visible()->size();
   panel.setCurrentIndex(panel.model()->index(0, 0));
   QTest::keyClick(&panel, Qt::Key_Space);
@@ -114,7 +114,7 @@ TEST(RecordedSample, HasMeasurementsForEveryPage) {
   Workspace workspace;
   IoCurvePage io(workspace);
   TileHeatmapPage tiles(workspace);
-  ASSERT_EQ(workspace.open_now(sample), QString());
+  ASSERT_EQ(workspace.open_blocking(sample), QString());
   ASSERT_FALSE(io.curves().empty());
   for (const QString& d : {QStringLiteral("64"), QStringLiteral("128")}) {
     io.choose(QStringLiteral("d"), d);
@@ -166,7 +166,7 @@ TEST_F(WindowTest, CountsDuplicatePointsOnceWithANote) {
   MainWindow window(false);
   const QString copy = folder.filePath("copy.attnscope");
   ASSERT_TRUE(QFile::copy(file, copy));
-  ASSERT_EQ(window.workspace().open_now(file), QString());
+  ASSERT_EQ(window.workspace().open_blocking(file), QString());
   const std::size_t points = window.workspace().checked_points();
   const auto shows = [&](const Message& text) {
     return std::ranges::any_of(window.statusBar()->findChildren<QLabel*>(),
@@ -178,7 +178,7 @@ TEST_F(WindowTest, CountsDuplicatePointsOnceWithANote) {
   const auto duplicates = [](std::size_t count) { return msg::window::duplicates_counted_once{.points = count}; };
   EXPECT_TRUE(shows(measured(points)));
   EXPECT_FALSE(shows(duplicates(points)));
-  ASSERT_EQ(window.workspace().open_now(copy), QString());
+  ASSERT_EQ(window.workspace().open_blocking(copy), QString());
   EXPECT_TRUE(shows(measured(points))) << "as many as are drawn";
   EXPECT_TRUE(shows(duplicates(points)));
   ASSERT_TRUE(window.workspace().set_query("fa1").empty());
@@ -201,16 +201,16 @@ TEST_F(WindowTest, LanguageChangesAfterARestart) {
   const QString chinese = QStringLiteral("中文");
   choose(chinese);
   EXPECT_EQ(remembered_language(), "zh");
-  ASSERT_EQ(window.workspace().open_now(file), QString());
+  ASSERT_EQ(window.workspace().open_blocking(file), QString());
   EXPECT_EQ(window.banner().text(), qtext(msg::window::language_after_restart{.language = chinese.toStdString()}));
   QToolButton* restart = nullptr;
   for (auto* button : window.banner().findChildren<QToolButton*>()) {
     if (button->text() == qtext(msg::window::restart{})) restart = button;
   }
   ASSERT_NE(restart, nullptr);
-  EXPECT_FALSE(window.restarts());
+  EXPECT_FALSE(window.should_restart());
   restart->click();
-  EXPECT_TRUE(window.restarts());
+  EXPECT_TRUE(window.should_restart());
   EXPECT_FALSE(window.isVisible());
   QSettings().remove("window/language");
 }
@@ -220,11 +220,11 @@ TEST_F(WindowTest, BannerDropsOutdatedMessages) {
   const QString late = folder.filePath("late.attnscope");
   Workspace& workspace = window.workspace();
   // A file that could not be opened, and now can.
-  EXPECT_NE(workspace.open_now(late), QString());
+  EXPECT_NE(workspace.open_blocking(late), QString());
   emit workspace.open_failed(late, QStringLiteral("late.attnscope does not exist"));
   EXPECT_TRUE(window.banner().text().contains("late.attnscope"));
   ASSERT_TRUE(QFile::copy(file, late));
-  ASSERT_EQ(workspace.open_now(late), QString());
+  ASSERT_EQ(workspace.open_blocking(late), QString());
   EXPECT_EQ(window.banner().text(), QString());
   // Skipped rows: a new message, then the file is closed.
   emit workspace.rows_skipped(late, QStringLiteral("1 row of late.attnscope"));
@@ -233,7 +233,7 @@ TEST_F(WindowTest, BannerDropsOutdatedMessages) {
   workspace.close(late);
   EXPECT_EQ(window.banner().text(), QString());
   // No plot on one page, then another page.
-  ASSERT_EQ(workspace.open_now(file), QString());
+  ASSERT_EQ(workspace.open_blocking(file), QString());
   window.show_page(QStringLiteral("table"));
   trigger(window, QKeySequence(QStringLiteral("Ctrl+E")));
   EXPECT_NE(window.banner().text(), QString()) << "the table has no plot";
@@ -259,9 +259,9 @@ TEST_F(WindowTest, DistinguishesEqualFileNames) {
     }
     return names;
   };
-  ASSERT_EQ(window.workspace().open_now(first), QString());
+  ASSERT_EQ(window.workspace().open_blocking(first), QString());
   EXPECT_EQ(files_of_runs(), QStringList{"sweep.attnscope"});
-  ASSERT_EQ(window.workspace().open_now(second), QString());
+  ASSERT_EQ(window.workspace().open_blocking(second), QString());
   EXPECT_EQ(files_of_runs(), (QStringList{"a/x/sweep.attnscope", "b/x/sweep.attnscope"}));
   EXPECT_TRUE(window.windowTitle().contains("a/x/sweep.attnscope, b/x/sweep.attnscope"))
       << window.windowTitle().toStdString();
@@ -272,7 +272,7 @@ QStringList page_texts(MainWindow& window) {
   QStringList words;
   for (const char* id : {"io", "tiles", "table"}) {
     window.show_page(QString::fromLatin1(id));
-    settle();
+    wait_until_idle();
     for (const EmptyState* state : window.page(QString::fromLatin1(id))->findChildren<EmptyState*>()) {
       words << (state->isVisible() ? state->text() : QString());
     }
@@ -344,7 +344,7 @@ TEST_F(WindowTest, PagesReportThatAllPointsAreDamaged) {
   }
   MainWindow window(false);
   window.show();
-  ASSERT_EQ(window.workspace().open_now(file), QString());
+  ASSERT_EQ(window.workspace().open_blocking(file), QString());
   ASSERT_EQ(window.workspace().visible()->size(), 0U);
   for (const QString& words : page_texts(window)) {
     EXPECT_TRUE(words.contains(qtext(msg::empty_page::all_damaged_help{.points = points_text(21)})))
@@ -366,7 +366,7 @@ TEST(ApplicationEventTest, ReportsOutOfMemoryAndContinues) {
   application->on_error([&](const QString& what) { reports << what; });
   Greedy greedy;
   QCoreApplication::postEvent(&greedy, new QEvent(QEvent::User));
-  settle();
+  wait_until_idle();
   application->on_error({});
   ASSERT_EQ(reports.size(), 1);
   EXPECT_FALSE(reports[0].isEmpty());
@@ -455,7 +455,7 @@ TEST_F(OpenedWindowTest, SavesAndRestoresChoicesOfEveryPage) {
     EXPECT_EQ(QJsonDocument(to->state()).toJson(), text) << kind.id;
   }
   // The choices apply to points that are loaded later.
-  ASSERT_EQ(other.workspace().open_now(file), QString());
+  ASSERT_EQ(other.workspace().open_blocking(file), QString());
   EXPECT_EQ(page_of<IoCurvePage>(other).curves().ordinate, Ordinate::time);
   EXPECT_EQ(page_of<TileHeatmapPage>(other).heatmap()->map().metric, metric_key::l2_sm_bytes);
   EXPECT_TRUE(page_of<TileHeatmapPage>(other).file_stem().startsWith("tiles-fa1-"));
@@ -480,7 +480,7 @@ TEST(FirstWindow, ShowsASampleNoteUntilTheSampleIsClosed) {
   const QTemporaryDir folder;
   const QString own = folder.filePath("own.attnscope");
   fixtures::write_file(own, {{"memory-wall", fixtures::memory_wall(), false}});
-  ASSERT_EQ(other.workspace().open_now(own), QString());
+  ASSERT_EQ(other.workspace().open_blocking(own), QString());
   EXPECT_NE(other.banner().text(), QString()) << "points of the sample are still shown";
   other.workspace().close(sample_path());
   EXPECT_EQ(other.banner().text(), QString());
@@ -492,8 +492,8 @@ class FileWatchTest : public WindowTest {
  protected:
   void open() {
     window.show();
-    ASSERT_EQ(window.workspace().open_now(file), QString());
-    settle();
+    ASSERT_EQ(window.workspace().open_blocking(file), QString());
+    wait_until_idle();
     points = window.workspace().visible()->size();
   }
   [[nodiscard]] bool shows_point_count(Row wanted) {

@@ -146,7 +146,7 @@ TEST_F(WindowTest, PicturesReplaceOnlyPicturesUnlessForced) {
   EXPECT_TRUE(error.contains("notes.png") && error.contains("--force")) << error.toStdString();
   EXPECT_EQ(content(), "my notes");
   ASSERT_TRUE(QFile::setPermissions(notes, QFile::ReadOwner | QFile::WriteOwner));
-  shot.existing = Existing::any;
+  shot.existing = ExistingFile::any;
   EXPECT_EQ(write_screenshot({file}, shot), QString());
   EXPECT_TRUE(content().startsWith("\x89PNG"));
   EXPECT_FALSE(QFile::permissions(notes) & QFile::ReadOther) << "the mode is kept";
@@ -169,7 +169,7 @@ TEST_F(WindowTest, KeepsTheOldPlotOnAWriteError) {
       write_screenshot({file}, {QStringLiteral("/proc/version"), QStringLiteral("io")}).contains("/proc/version"));
 
   MainWindow window(false);
-  ASSERT_EQ(window.workspace().open_now(file), QString());
+  ASSERT_EQ(window.workspace().open_blocking(file), QString());
   for (const char* name : {"/proc/version", "/proc/new.png", "/proc/new.svg", "/proc/new.pdf"}) {
     window.banner().clear_all();
     window.export_actions().save_to(QString::fromUtf8(name));
@@ -216,11 +216,11 @@ TEST_F(WindowTest, PicturesShowTheirSourceButNoHoverHints) {
   EXPECT_EQ(pictures, 3 + 2 * 3);
 }
 
-TEST(FramePlot, DrawsOncePerFrame) {
-  FramePlot plot;
+TEST(FrameSyncedPlot, DrawsOncePerFrame) {
+  FrameSyncedPlot plot;
   plot.resize(400, 300);
   plot.show();
-  settle();
+  wait_until_idle();
   const QSignalSpy drawn(&plot, &QCustomPlot::afterReplot);
   plot.resize(500, 300);
   plot.xAxis->setRange(0, 7);
@@ -228,17 +228,17 @@ TEST(FramePlot, DrawsOncePerFrame) {
   plot.resize(500, 340);
   plot.replot(QCustomPlot::rpQueuedReplot);
   EXPECT_EQ(drawn.count(), 0) << "the frame is drawn later";
-  settle();
+  wait_until_idle();
   EXPECT_EQ(drawn.count(), 1);
   EXPECT_EQ(plot.viewport(), QRect(0, 0, 500, 340));
 }
 
-TEST(FramePlot, RedrawsAtTheCurrentSize) {
-  FramePlot plot;
+TEST(FrameSyncedPlot, RedrawsAtTheCurrentSize) {
+  FrameSyncedPlot plot;
   plot.setBackground(QBrush(Qt::red));
   plot.resize(400, 300);
   plot.show();
-  settle();
+  wait_until_idle();
   plot.xAxis->setRange(3, 4);
   plot.resize(700, 500);
   const QSignalSpy drawn(&plot, &QCustomPlot::afterReplot);
@@ -249,13 +249,13 @@ TEST(FramePlot, RedrawsAtTheCurrentSize) {
   EXPECT_GT(plot.axisRect()->right(), 600);
 }
 
-TEST(FramePlot, DrawsWhileHidden) {
-  FramePlot plot;
+TEST(FrameSyncedPlot, DrawsWhileHidden) {
+  FrameSyncedPlot plot;
   plot.resize(400, 300);
   const QSignalSpy drawn(&plot, &QCustomPlot::afterReplot);
   plot.replot(QCustomPlot::rpQueuedReplot);
   plot.replot(QCustomPlot::rpQueuedReplot);
-  settle();
+  wait_until_idle();
   EXPECT_EQ(drawn.count(), 1);
 }
 

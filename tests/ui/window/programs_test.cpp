@@ -231,14 +231,14 @@ TEST(Window, CollectsOnTheSimulatedDeviceAndDrawsPoints) {
   panel.form().set_preset(QStringLiteral("quick"));
   panel.form().set_axes(QStringLiteral("N=[256,512] d=64 algorithm=[fa1,fa2]"));
   panel.form().set_database(folder.filePath("new/collected.attnscope"));
-  ASSERT_EQ(panel.blocker(), QString());
+  ASSERT_EQ(panel.start_blocker_text(), QString());
   QSignalSpy finished(&panel.collector(), &CollectorProcess::finished);
   QSignalSpy failed(&panel.collector(), &CollectorProcess::failed);
   QStringList in_flight;
   QObject::connect(&panel.collector(), &CollectorProcess::point_started,
                    [&](const StartedEvent&) { in_flight << panel.in_flight(); });
   panel.findChild<QPushButton*>(QStringLiteral("start"))->click();
-  EXPECT_FALSE(panel.blocker().isEmpty()) << "a second start is refused while one runs";
+  EXPECT_FALSE(panel.start_blocker_text().isEmpty()) << "a second start is refused while one runs";
   ASSERT_TRUE(finished.wait(60'000)) << (failed.isEmpty() ? "" : failed[0][0].toString().toStdString());
   ASSERT_TRUE(QTest::qWaitFor([&] {
     return !window.workspace().runs().empty() &&
@@ -262,9 +262,9 @@ TEST(Window, SelectsAndShowsAFinishedSweep) {
   const BuildCollector collector;
   MainWindow window(false);
   window.resize(1024, 700);
-  ASSERT_EQ(window.workspace().open_now(others), QString());
+  ASSERT_EQ(window.workspace().open_blocking(others), QString());
   window.show();
-  settle();
+  wait_until_idle();
   RunsPanel& list = *window.runs_panel();
   list.setCurrentIndex(list.model()->index(0, 0));
   CollectForm& form = window.collect()->form();
@@ -278,7 +278,7 @@ TEST(Window, SelectsAndShowsAFinishedSweep) {
     return window.workspace().runs().size() == 21 &&
            window.workspace().runs()[20].info->summary.state == StoredRunState::complete;
   }));
-  settle();
+  wait_until_idle();
   EXPECT_EQ(list.currentIndex().row(), 20);
   EXPECT_TRUE(list.viewport()->rect().contains(list.visualRect(list.model()->index(20, 0))));
 }

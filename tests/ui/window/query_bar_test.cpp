@@ -27,7 +27,7 @@ class QueryBarTest : public OpenedWindowTest {
     OpenedWindowTest::SetUp();
     window.resize(1280, 800);
     window.show();
-    settle();
+    wait_until_idle();
   }
   QStringList candidates() const {
     QStringList all;
@@ -55,21 +55,21 @@ TEST_F(QueryBarTest, IncompleteFilterKeepsTheChoices) {
   }
   const QString second = file + ".causal.attnscope";
   fixtures::write_file(second, {{"causal", causal, false}});
-  ASSERT_EQ(window.workspace().open_now(second), QString());
-  settle();
+  ASSERT_EQ(window.workspace().open_blocking(second), QString());
+  wait_until_idle();
   const IoCurvePage& page = page_of<IoCurvePage>(window);
   const QString before = page.file_stem();
   ASSERT_FALSE(before.contains("causal")) << before.toStdString();
   bar.set_text("causal");
-  settle();
+  wait_until_idle();
   ASSERT_TRUE(page.file_stem().contains("causal")) << "all other points are hidden";
   bar.set_text("N>=1024");
-  settle();
+  wait_until_idle();
   EXPECT_EQ(page.file_stem(), before);
   bar.set_text("causal");
-  settle();
+  wait_until_idle();
   bar.set_text({});
-  settle();
+  wait_until_idle();
   EXPECT_EQ(page.file_stem(), before);
 }
 
@@ -97,7 +97,7 @@ TEST_F(QueryBarTest, AppliesToEveryPage) {
   ASSERT_FALSE(view.map().empty());
   for (const Row row : view.map().rows()) EXPECT_EQ(view.points().table().algorithm(row), "fa2");
   window.show_page(QStringLiteral("table"));
-  settle();
+  wait_until_idle();
   EXPECT_EQ(page_of<PointsPage>(window).table()->model()->rowCount(), static_cast<int>(left->size()));
   // The status bar shows the same number.
   EXPECT_TRUE(window.statusBar()->findChildren<QLabel*>().last()->text().contains(QString::number(left->size())));
@@ -153,7 +153,7 @@ TEST_F(QueryBarTest, CompletesFieldsThenValues) {
   EXPECT_EQ(candidates(), (QStringList{"algo:", "algorithm:"}));
   QTest::keyClick(bar.completer()->popup(), Qt::Key_Tab);
   EXPECT_EQ(line.text(), "-causal algo:");
-  settle();
+  wait_until_idle();
   EXPECT_TRUE(bar.completer()->popup()->isVisible());
   EXPECT_EQ(candidates(), (QStringList{"fa1", "fa2", "naive"}));
   bar.completer()->popup()->setCurrentIndex(bar.completer()->popup()->model()->index(1, 0));
@@ -169,7 +169,7 @@ TEST_F(QueryBarTest, EmptyPagesOfferToClearTheFilter) {
       qtext(msg::empty_page::all_filtered{.points = points_text(window.workspace().checked_points())});
   for (const char* id : {"io", "tiles", "table", "law"}) {
     window.show_page(QString::fromLatin1(id));
-    settle();
+    wait_until_idle();
     const auto* words = window.page(QString::fromLatin1(id))->findChild<EmptyState*>();
     ASSERT_TRUE(words != nullptr && words->isVisible()) << id;
     EXPECT_TRUE(words->text().contains(all_filtered)) << id << words->text().toStdString();
@@ -181,7 +181,7 @@ TEST_F(QueryBarTest, EmptyPagesOfferToClearTheFilter) {
   // A page that the filter leaves empty mentions the filter.
   bar.set_text("N:512");
   window.show_page("tiles");
-  settle();
+  wait_until_idle();
   const QString words = window.page("tiles")->findChild<EmptyState*>()->text();
   EXPECT_TRUE(words.contains("href=\"clear\"")) << words.toStdString();
 }

@@ -23,14 +23,14 @@ class RunEditsTest : public WindowTest {
   void SetUp() override {
     WindowTest::SetUp();
     qputenv("ATTNSCOPE_COLLECTOR", ATTNSCOPE_COMMAND_PROGRAM);
-    ASSERT_EQ(window->workspace().open_now(file), QString());
+    ASSERT_EQ(window->workspace().open_blocking(file), QString());
     editor = window->findChild<RunEditor*>();
     ASSERT_NE(editor, nullptr);
   }
   void TearDown() override { qunsetenv("ATTNSCOPE_COLLECTOR"); }
   void wait() {
     ASSERT_TRUE(QTest::qWaitFor([this] { return !editor->is_running() && !window->workspace().is_loading(); }, 30'000));
-    settle();
+    wait_until_idle();
   }
   void edit(const QStringList& words) {
     emit window->runs_panel()->edit_requested(window->workspace().files().first(), words);
@@ -77,7 +77,7 @@ TEST_F(RunEditsTest, AreShownAtOnceAndDeletionCanBeUndone) {
 TEST_F(RunEditsTest, DoNotChangeRecordedSamples) {
   const QString sample = sample_path();
   if (sample.isEmpty()) GTEST_SKIP() << "assets/samples/h200.attnscope is not there";
-  ASSERT_EQ(window->workspace().open_now(sample), QString());
+  ASSERT_EQ(window->workspace().open_blocking(sample), QString());
   QFile before(sample);
   ASSERT_TRUE(before.open(QIODevice::ReadOnly));
   const QByteArray bytes = before.readAll();

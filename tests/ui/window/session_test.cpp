@@ -88,7 +88,7 @@ class SessionTest : public WindowTest {
   }
   void read_all(MainWindow& window) const {
     ASSERT_TRUE(QTest::qWaitFor([&] { return !window.workspace().is_loading(); }, 60'000));
-    settle();
+    wait_until_idle();
   }
 
   QTemporaryDir data_;
@@ -136,7 +136,7 @@ TEST_F(SessionTest, RestoresTheWholeWindow) {
     window.workspace().set_run_visible(1, false);
     auto& io = page_of<IoCurvePage>(window);
     io.set_ordinate(Ordinate::time);
-    settle();
+    wait_until_idle();
     const QCPRange whole = io.plot()->xAxis->range();
     zoom_in(*io.plot());
     zoomed = io.plot()->xAxis->range();
@@ -144,7 +144,7 @@ TEST_F(SessionTest, RestoresTheWholeWindow) {
     auto& explorer = page_of<ExplorerPage>(window);
     explorer.pin();
     explorer.edit(QStringLiteral("what_if_dram"), QStringLiteral("50"), -1);
-    settle();
+    wait_until_idle();
     window.select((*window.workspace().visible())[2]);
     ASSERT_TRUE(window.details()->point().has_value());
     CollectForm& form = window.collect()->form();
@@ -191,11 +191,11 @@ TEST_F(SessionTest, RestoresOpenPanels) {
   MainWindow window(false);
   window.resize(1440, 900);
   window.show();
-  settle();
+  wait_until_idle();
   const QJsonObject open = window.shown_view().view();
   ASSERT_TRUE(open["panels"].toObject()["runs"].toBool());
   window.close();
-  settle();
+  wait_until_idle();
   const QJsonObject left = window.shown_view().view();
   EXPECT_EQ(left["panels"], open["panels"]);
   EXPECT_EQ(left["window"], open["window"]);
@@ -206,7 +206,7 @@ TEST_F(SessionTest, RestoresOnlyChoicesWithOtherFiles) {
   const QJsonObject view{
       {"files", QJsonArray{file}}, {"filter", "d:64"},           {"page", "io"},
       {"unticked", QJsonArray{}},  {"selection", QJsonObject{}}, {"pages", QJsonObject{{"io", zoom}}}};
-  EXPECT_EQ(without_files(view),
+  EXPECT_EQ(remove_file_state(view),
             (QJsonObject{{"page", "io"}, {"pages", QJsonObject{{"io", QJsonObject{{"tile", "64x64"}}}}}}));
 }
 
@@ -248,26 +248,26 @@ TEST_F(SessionTest, ReportsUnreadableSessionsInOneLine) {
 }
 
 TEST_F(SessionTest, UsesOneFilePerWindow) {
-  auto first = std::make_unique<SessionFile>(SessionFile::Begin::most_recent);
+  auto first = std::make_unique<SessionFile>(SessionFile::SessionStart::most_recent);
   EXPECT_TRUE(first->read().view.isEmpty());
   EXPECT_EQ(first->read().problem, QString());
   ASSERT_EQ(first->write({{"page", "law"}}), QString());
-  SessionFile second(SessionFile::Begin::most_recent);
+  SessionFile second(SessionFile::SessionStart::most_recent);
   EXPECT_TRUE(second.read().view.isEmpty()) << "the first is still open";
   ASSERT_EQ(second.write({{"page", "table"}}), QString());
   EXPECT_EQ(kept().size(), 2);
   first.reset();
-  SessionFile third(SessionFile::Begin::most_recent);
+  SessionFile third(SessionFile::SessionStart::most_recent);
   EXPECT_EQ(third.read().view["page"].toString(), QStringLiteral("law"))
       << "of the first window; the second is still open";
 }
 
 TEST_F(SessionTest, IgnoresALockWithoutOwner) {
-  ASSERT_EQ(SessionFile(SessionFile::Begin::most_recent).write({{"page", "law"}}), QString());
+  ASSERT_EQ(SessionFile(SessionFile::SessionStart::most_recent).write({{"page", "law"}}), QString());
   const QString lock = sessions().filePath(kept().first() + ".lock");
   for (const char* left : {"", "rubbish"}) {
     write(lock, left);
-    EXPECT_EQ(SessionFile(SessionFile::Begin::most_recent).read().view["page"].toString(), QStringLiteral("law"))
+    EXPECT_EQ(SessionFile(SessionFile::SessionStart::most_recent).read().view["page"].toString(), QStringLiteral("law"))
         << left;
   }
   EXPECT_EQ(kept().size(), 1);
@@ -275,16 +275,16 @@ TEST_F(SessionTest, IgnoresALockWithoutOwner) {
 
 TEST_F(SessionTest, RemovesTheOldestSessions) {
   for (qsizetype i = 0; i < SessionFile::max_sessions + 2; ++i) {
-    EXPECT_EQ(SessionFile(SessionFile::Begin::fresh).write({{"page", "law"}}), QString());
+    EXPECT_EQ(SessionFile(SessionFile::SessionStart::fresh).write({{"page", "law"}}), QString());
   }
   EXPECT_EQ(kept().size(), SessionFile::max_sessions);
 }
 
 TEST_F(SessionTest, RenamesADamagedFile) {
-  EXPECT_EQ(SessionFile(SessionFile::Begin::fresh).write({}), QString());
+  EXPECT_EQ(SessionFile(SessionFile::SessionStart::fresh).write({}), QString());
   const QString path = sessions().filePath(kept().value(0));
   write(path, "{\"format\"");
-  SessionFile again(SessionFile::Begin::most_recent);
+  SessionFile again(SessionFile::SessionStart::most_recent);
   const ViewDocument left = again.read();
   EXPECT_TRUE(left.view.isEmpty());
   EXPECT_TRUE(left.problem.contains(path + ".unread")) << left.problem.toStdString();
@@ -295,7 +295,7 @@ TEST_F(SessionTest, RenamesADamagedFile) {
 TEST_F(SessionTest, WarnsOnceIfNothingCanBeSaved) {
   // A file instead of the folder: even root cannot write below it.
   write(data_.filePath("attnscope-tests"), "");
-  const SessionFile unwritable_session(SessionFile::Begin::most_recent);
+  const SessionFile unwritable_session(SessionFile::SessionStart::most_recent);
   MainWindow window(false);
   {
     const Session session(window, unwritable_session);
@@ -307,7 +307,7 @@ TEST_F(SessionTest, WarnsOnceIfNothingCanBeSaved) {
 }
 
 TEST_F(SessionTest, SavesUserChoicesPromptly) {
-  SessionFile kept_in(SessionFile::Begin::fresh);
+  SessionFile kept_in(SessionFile::SessionStart::fresh);
   MainWindow window(false);
   window.show();
   const Session session(window, kept_in);
@@ -318,7 +318,7 @@ TEST_F(SessionTest, SavesUserChoicesPromptly) {
 }
 
 TEST_F(SessionTest, ClosingSavesTheSession) {
-  SessionFile kept_in(SessionFile::Begin::fresh);
+  SessionFile kept_in(SessionFile::SessionStart::fresh);
   MainWindow window(false);
   {
     const Session session(window, kept_in);

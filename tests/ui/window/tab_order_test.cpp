@@ -101,7 +101,7 @@ class TabOrderTest : public WindowTest {
   static int walk(QWidget& window, const std::string& where) {
     window.activateWindow();
     EXPECT_TRUE(QTest::qWaitForWindowActive(&window)) << where;
-    settle();
+    wait_until_idle();
     constexpr int most = 300;
     std::vector<const QWidget*> stops;
     const QWidget* before = nullptr;
@@ -110,7 +110,7 @@ class TabOrderTest : public WindowTest {
     for (int i = 0; i < most; ++i) {
       QWidget* const from = QApplication::focusWidget();
       QTest::keyClick(from == nullptr ? &window : from, Qt::Key_Tab);
-      settle();
+      wait_until_idle();
       QWidget* const stop = QApplication::focusWidget();
       if (stop == nullptr) {
         ADD_FAILURE() << where << ": no focus after " << (from == nullptr ? "" : path_of(*from));
@@ -150,10 +150,10 @@ class TabOrderTest : public WindowTest {
     }
     const QImage with = stop.grab().toImage();
     stop.clearFocus();
-    settle();
+    wait_until_idle();
     const QImage without = stop.grab().toImage();
     stop.setFocus(Qt::TabFocusReason);
-    settle();
+    wait_until_idle();
     EXPECT_NE(with, without) << "no focus mark: " << location();
     EXPECT_EQ(QApplication::focusWidget(), &stop) << location();
   }
@@ -220,11 +220,11 @@ TEST_F(TabOrderTest, PageTabStopsAreNamedVisibleAndOrdered) {
   MainWindow window(false);
   window.resize(1600, 1000);
   window.show();
-  ASSERT_EQ(window.workspace().open_now(file), QString());
+  ASSERT_EQ(window.workspace().open_blocking(file), QString());
   for (const PageKind& kind : page_kinds()) {
     window.show_page(to_qstring(kind.id));
-    settle();
-    window.page(to_qstring(kind.id))->settle();
+    wait_until_idle();
+    window.page(to_qstring(kind.id))->wait_until_idle();
     EXPECT_GT(walk(window, std::string(kind.id)), 4) << kind.id;
   }
 }
@@ -240,7 +240,7 @@ TEST_F(TabOrderTest, DialogTabStopsAreNamedVisibleAndOrdered) {
     MainWindow window(false);
     window.set_theme(theme);
     window.show();
-    ASSERT_EQ(window.workspace().open_now(file), QString());
+    ASSERT_EQ(window.workspace().open_blocking(file), QString());
     const std::pair<const char*, std::function<QDialog*()>> dialogs[] = {
         {"import", [&] { return new ImportDialog(table, &window); }},
         {"report", [&] { return new ReportDialog(window.workspace(), &window); }},
@@ -251,7 +251,7 @@ TEST_F(TabOrderTest, DialogTabStopsAreNamedVisibleAndOrdered) {
       if (const auto* imports = qobject_cast<ImportDialog*>(dialog.get())) {
         ASSERT_TRUE(QTest::qWaitFor([&] { return !imports->is_busy(); }, 60'000));
       }
-      settle();
+      wait_until_idle();
       const std::string where = std::string(name) + " " + to_string(theme).toStdString();
       EXPECT_FALSE(dialog->windowTitle().isEmpty()) << where;
       EXPECT_GT(walk(*dialog, where), 2) << where;
@@ -265,14 +265,14 @@ TEST_F(TabOrderTest, ScreenReadersGetColumnsAndValues) {
   MainWindow window(false);
   window.resize(1600, 1000);
   window.show();
-  ASSERT_EQ(window.workspace().open_now(file), QString());
+  ASSERT_EQ(window.workspace().open_blocking(file), QString());
   int cells = 0;
   int chips = 0;
   for (const PageKind& kind : page_kinds()) {
     window.show_page(to_qstring(kind.id));
-    settle();
+    wait_until_idle();
     Page& page = *window.page(to_qstring(kind.id));
-    page.settle();
+    page.wait_until_idle();
     for (auto* table : page.findChildren<QTableView*>()) {
       if (!table->isVisible() || table->model()->rowCount() == 0) continue;
       QAccessibleInterface* reader = QAccessible::queryAccessibleInterface(table);
@@ -308,14 +308,14 @@ TEST_F(TabOrderTest, ScreenReadersGetColumnsAndValues) {
 TEST_F(TabOrderTest, ControlsFitAtEveryWindowSize) {
   MainWindow window(false);
   window.show();
-  ASSERT_EQ(window.workspace().open_now(file), QString());
+  ASSERT_EQ(window.workspace().open_blocking(file), QString());
   for (const QSize size : {QSize(800, 600), QSize(1024, 600), QSize(1280, 800), QSize(2560, 1440), QSize(3840, 2160)}) {
     window.resize(size);
     for (const PageKind& kind : page_kinds()) {
       window.show_page(to_qstring(kind.id));
-      settle();
-      window.page(to_qstring(kind.id))->settle();
-      settle();
+      wait_until_idle();
+      window.page(to_qstring(kind.id))->wait_until_idle();
+      wait_until_idle();
       const std::string where = std::string(kind.id) + " " + std::to_string(size.width());
       EXPECT_EQ(window.width(), size.width()) << where;
       EXPECT_EQ(window.height(), size.height()) << where;

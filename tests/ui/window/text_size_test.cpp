@@ -23,7 +23,7 @@ class TextSizeTest : public WindowTest {
   }
   static void press(MainWindow& window, Qt::Key key, Qt::KeyboardModifiers modifiers = Qt::NoModifier) {
     QTest::keyClick(&window, key, modifiers);
-    settle();
+    wait_until_idle();
   }
   void TearDown() override { QApplication::setFont(before); }
   QFont before = QApplication::font();
@@ -34,7 +34,7 @@ TEST_F(TextSizeTest, KeysTogglePanels) {
   window.resize(1024, 600);
   window.show();
   window.activateWindow();
-  settle();
+  wait_until_idle();
   press(window, Qt::Key_F7);
   EXPECT_TRUE(open(window, "runs"));
   EXPECT_FALSE(open(window, "collect"));
@@ -48,7 +48,7 @@ TEST_F(TextSizeTest, TextSizeHasLimits) {
   MainWindow window(false);
   window.show();
   window.activateWindow();
-  settle();
+  wait_until_idle();
   const double own = before.pointSizeF();
   press(window, Qt::Key_Plus, Qt::ControlModifier);
   EXPECT_NEAR(QApplication::font().pointSizeF() / own, 1.15, 1e-9);
@@ -59,9 +59,9 @@ TEST_F(TextSizeTest, TextSizeHasLimits) {
   press(window, Qt::Key_0, Qt::ControlModifier);
   EXPECT_NEAR(QApplication::font().pointSizeF(), own, 1e-9);
   window.text_size().set_scale(100);
-  EXPECT_EQ(window.text_size().scale(), TextSize::most_scale);
+  EXPECT_EQ(window.text_size().scale(), TextSize::max_scale);
   window.text_size().set_scale(0.01);
-  EXPECT_EQ(window.text_size().scale(), TextSize::least_scale);
+  EXPECT_EQ(window.text_size().scale(), TextSize::min_scale);
   window.text_size().set_scale(std::numeric_limits<double>::quiet_NaN());
   EXPECT_EQ(window.text_size().scale(), 1);
 }

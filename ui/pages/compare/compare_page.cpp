@@ -58,10 +58,10 @@ ComparePage::ComparePage(Workspace& workspace, QWidget* parent)
              }),
       found_(&view_of, [this](CompareResult found) { apply_result(std::move(found)); }) {
   add_controls();
-  keep_choices();
+  register_choices();
   add_content();
   add_keys();
-  follow_points_of(workspace);
+  follow_visible_points(workspace);
   watch(sides_);
   watch(found_);
   found_.on_failure([this](const QString& reason) { show_failure(reason); });
@@ -113,7 +113,7 @@ void ComparePage::add_controls() {
   connect(margin_, &QDoubleSpinBox::valueChanged, this, [this] { request_comparison(); });
 }
 
-void ComparePage::keep_choices() {
+void ComparePage::register_choices() {
   choices().add("view", view_);
   choices().add("by", axis_choice_);
   choices().add("baseline", baseline_choice_);
@@ -214,7 +214,7 @@ PlotPicture ComparePage::picture() const {
 }
 
 void ComparePage::prepare_screenshot() {
-  settle();
+  wait_until_idle();
   if (!replacement_text().isEmpty()) return;
   if (view() == table_ && model_->rowCount() > 0) table_->select_only_row(0);
 }
@@ -236,7 +236,7 @@ void ComparePage::show_failure(const QString& reason) {
 
 void ComparePage::refresh() {
   found_.discard();
-  if (workspace_.gathering()) return sides_.discard();  // points_changed() will call refresh() again.
+  if (workspace_.is_gathering()) return sides_.discard();  // points_changed() will call refresh() again.
   const std::shared_ptr<const PointSet> points = workspace_.visible();
   sides_.request({.points = points,
                   .axes = points == visible_ ? axes_ : std::vector<SideAxis>(),
@@ -256,13 +256,13 @@ ComparePage::Sides ComparePage::sides_of(const SidesRequest& asked, const StaleC
   } else {
     // Default axis: the first whose sides share points.
     for (std::size_t i = 0; i < sides.axes.size() && !default_side; ++i) {
-      default_side = side_with_most_partners(points, sides.axes[i]);
+      default_side = best_matched_side(points, sides.axes[i]);
       if (default_side) sides.axis = i;
     }
   }
   const SideAxis& axis = sides.axes[sides.axis];
   const std::optional<std::uint32_t> named = axis.side_named(asked.base);
-  if (!named && !default_side) default_side = side_with_most_partners(points, axis);
+  if (!named && !default_side) default_side = best_matched_side(points, axis);
   sides.baseline = named ? *named : default_side.value_or(0);
   return sides;
 }
@@ -434,7 +434,7 @@ void ComparePage::fill_menu(QMenu& menu) {
   }
   const analysis::ComparedPair* pair = shown_->pair(line_of(row));
   if (const std::string command =
-          pair == nullptr ? std::string() : analysis::deciding_command(set_->table(), *pair, set_->view.margin);
+          pair == nullptr ? std::string() : analysis::suggested_command(set_->table(), *pair, set_->view.margin);
       !command.empty()) {
     menu.addAction(qtext(msg::compare_page::copy_command{}), this,
                    [command] { QApplication::clipboard()->setText(QString::fromStdString(command)); });

@@ -68,7 +68,7 @@ class ComparePage : public Page {
 
  private:
   void add_controls();
-  void keep_choices();
+  void register_choices();
   void add_content();
   void add_keys();
   /// Requests the comparison of the visible points with the current choices.
@@ -133,8 +133,8 @@ class ComparePage : public Page {
   std::shared_ptr<const ComparisonSet> set_;
   std::shared_ptr<const ComparisonTable> shown_;
   std::vector<std::vector<TextSample>> longest_;
-  Live<SidesRequest, Sides> sides_;
-  Live<CompareRequest, CompareResult> found_;
+  BackgroundTask<SidesRequest, Sides> sides_;
+  BackgroundTask<CompareRequest, CompareResult> found_;
 };
 
 }  // namespace attnscope::ui

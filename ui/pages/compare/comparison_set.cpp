@@ -187,7 +187,7 @@ void ComparisonTable::make_table() {
   const auto verdict = std::ranges::find(table_.columns, "verdict", &analysis::Column::key);
   verdict->tip = [this, words = verdict->tip](std::size_t line) {
     const ComparedPair* of = pair(line);
-    const Message decision_text = of == nullptr ? Message() : deciding_note(set_->table(), *of, view_.margin);
+    const Message decision_text = of == nullptr ? Message() : undecided_note(set_->table(), *of, view_.margin);
     return decision_text.empty() ? words(line) : text(decision_text) + '\n' + words(line);
   };
   if (const auto note = std::ranges::find(table_.columns, "note", &analysis::Column::key);

@@ -75,7 +75,7 @@ void RatioPlot::draw_contents() {
   auto* band = new QCPItemRect(this);
   band->setLayer(QStringLiteral("background"));
   band->setPen(Qt::NoPen);
-  band->setBrush(faded(colors.muted, 0.22));
+  band->setBrush(with_opacity(colors.muted, 0.22));
   for (QCPItemPosition* corner : {band->topLeft, band->bottomRight}) corner->setTypeY(QCPItemPosition::ptAxisRectRatio);
   band->topLeft->setCoords(1 / (1 + margin), 0);
   band->bottomRight->setCoords(1 + margin, 1);
@@ -156,8 +156,8 @@ HoverContent RatioPlot::read_out(const Mark& mark) const {
   content.rows.push_back({color, SampleMark::none, qtext(msg::compare_page::ratio_of{.side = name.toStdString()}),
                           to_qstring(analysis::ratio_text(pair.verdict.time))});
   content.notes << qtext(analysis::verdict_title(pair.verdict.verdict));
-  const Message settle = analysis::deciding_note(table, pair, shown_->view().margin);
-  if (!settle.empty()) content.notes << qtext(settle);
+  const Message wait_until_idle = analysis::undecided_note(table, pair, shown_->view().margin);
+  if (!wait_until_idle.empty()) content.notes << qtext(wait_until_idle);
   return content;
 }
 

@@ -25,7 +25,7 @@ class Runs {
   explicit Runs(const PointSet& points) : points_(points) {
     const analysis::PointTable& table = points.table();
     for (std::size_t i = 0; i < table.runs().size(); ++i) order_.push_back(static_cast<analysis::RunIndex>(i));
-    std::ranges::stable_sort(order_, [&](auto a, auto b) { return analysis::newer(table, b, a); });
+    std::ranges::stable_sort(order_, [&](auto a, auto b) { return analysis::is_newer(table, b, a); });
     for (const analysis::RunIndex run : order_) {
       const QString& file = points.run(run).file;
       paths_[QFileInfo(file).fileName()].insert(file);
@@ -146,7 +146,7 @@ std::vector<SideAxis> side_axes(const PointSet& points) {
   return axes;
 }
 
-std::optional<std::uint32_t> side_with_most_partners(const PointSet& points, const SideAxis& axis) {
+std::optional<std::uint32_t> best_matched_side(const PointSet& points, const SideAxis& axis) {
   // For each row: code of the fields that are not on the axis, and side; sorted, without duplicates.
   const std::vector<std::uint64_t> beside = analysis::combined_codes(points.table(), fixed_facets(axis));
   std::vector<std::pair<std::uint64_t, std::uint32_t>> places;

@@ -29,7 +29,7 @@ struct SideAxis {
 [[nodiscard]] std::vector<SideAxis> side_axes(const PointSet& points);
 /// Returns the side with the most points that another side also has (the first of several). Null if no two sides share
 /// a point.
-[[nodiscard]] std::optional<std::uint32_t> side_with_most_partners(const PointSet& points, const SideAxis& axis);
+[[nodiscard]] std::optional<std::uint32_t> best_matched_side(const PointSet& points, const SideAxis& axis);
 /// Aligns points by all fields except those that define the sides.
 [[nodiscard]] analysis::Alignment alignment_except(const analysis::PointTable& table, const SideAxis& axis,
                                                    const std::vector<Row>& base, const std::vector<Row>& other);

@@ -242,8 +242,8 @@ void add_band(QCustomPlot& plot, const analysis::L2Boundary& at, const QColor& c
   band->setLayer(QStringLiteral("grid"));  // Below all data.
   place(band->topLeft, at.n_low, 0);
   place(band->bottomRight, at.n_high, 1);
-  band->setPen(QPen(faded(color, edge_opacity), filled ? 1 : 1.6, filled ? Qt::DotLine : Qt::DashLine));
-  if (filled) band->setBrush(faded(color, band_opacity));
+  band->setPen(QPen(with_opacity(color, edge_opacity), filled ? 1 : 1.6, filled ? Qt::DotLine : Qt::DashLine));
+  if (filled) band->setBrush(with_opacity(color, band_opacity));
 }
 
 void add_tick(QCustomPlot& plot, double n, const QColor& color) {
@@ -267,8 +267,8 @@ void add_label(QCustomPlot& plot, const Boundary& boundary, double n, bool left,
   label->setFont(plot.font());
   label->setColor(color);
   label->setRotation(-90);
-  label->setBrush(faded(plot_colors(plot.palette()).background,
-                        label_background_opacity));  // A translucent background keeps crossing curves visible.
+  label->setBrush(with_opacity(plot_colors(plot.palette()).background,
+                               label_background_opacity));  // A translucent background keeps crossing curves visible.
   label->setPositionAlignment(Qt::AlignRight | (left ? Qt::AlignBottom : Qt::AlignTop));
   place(label->position, n, label_top);
 }
@@ -300,7 +300,7 @@ void add_bars(QCustomPlot& plot, const std::vector<Boundary>& boundaries, const 
     place_with_offset(plot, bar->topLeft, {boundary.at.n_low, 0}, {0, top}, true);
     place_with_offset(plot, bar->bottomRight, {boundary.at.n_high, 0}, {0, top + height}, true);
     bar->setPen(Qt::NoPen);
-    bar->setBrush(faded(color, bar_opacity));
+    bar->setBrush(with_opacity(color, bar_opacity));
     for (QCPAbstractItem* item : {static_cast<QCPAbstractItem*>(tick), static_cast<QCPAbstractItem*>(label),
                                   static_cast<QCPAbstractItem*>(bar)}) {
       item->setLayer(QStringLiteral("grid"));  // Below all data.

@@ -97,7 +97,7 @@ IoCurvePage::IoCurvePage(Workspace& workspace, QWidget* parent)
   add_choices();
   add_toggles();
   add_plot();
-  keep_choices();
+  register_choices();
   refresh(false);
 }
 
@@ -124,13 +124,13 @@ void IoCurvePage::add_choices() {
   facets().add_option(scale_, qtext(msg::curve_page::scale{}), qtext(msg::curve_page::scale_help{}));
 }
 
-void IoCurvePage::keep_choices() {
+void IoCurvePage::register_choices() {
   choices().add("tile", tile_);
   choices().add("over", axis_);
   choices().add("group", group_);
   choices().add("scale", scale_);
-  choices().keep_group("show", facets().toggles());
-  keep_zoom(choices(), *plot_);
+  choices().add_group("show", facets().toggles());
+  register_zoom(choices(), *plot_);
   choices().add(
       [this](QJsonObject& state) {
         state[QStringLiteral("plot")] = word_of(ordinate_);
@@ -268,7 +268,7 @@ std::string IoCurvePage::shown_metric() const {
   return {};
 }
 
-void IoCurvePage::narrow_to_axes() {
+void IoCurvePage::restrict_to_axes() {
   if (is_over_n()) return restrict_to(analysis::curve_facets(), analysis::key_length_facet());
   restrict_to(analysis::fixed_curve_facets(*axis(), group()), axis()->facet);
 }
@@ -340,7 +340,7 @@ CurveRequest IoCurvePage::request() const {
 void IoCurvePage::refresh(bool keep_view) {
   if (plot_ == nullptr) return;  // Called during construction.
   update_axes();
-  narrow_to_axes();
+  restrict_to_axes();
   // Keeps the zoom only if this request and all pending ones keep it.
   keep_view_ = keep_view && (keep_view_ || !is_searching());
   using Axes = std::vector<analysis::PointAxis>;

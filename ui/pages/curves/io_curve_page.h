@@ -78,14 +78,14 @@ class IoCurvePage : public ProblemPage {
   [[nodiscard]] std::string shown_metric() const;
   [[nodiscard]] const analysis::PointAxis* axis() const;
   [[nodiscard]] analysis::FacetPtr group() const;
-  void narrow_to_axes();
+  void restrict_to_axes();
   /// Key of the plotted metric; empty if an ordinate is plotted.
   [[nodiscard]] QString metric_key() const;
   /// Resolves a conflict if axis and group are the same.
   void resolve_axis_conflict();
   void offer_plots();
   void offer_axes();
-  void keep_choices();
+  void register_choices();
   [[nodiscard]] static std::vector<Choice<Scales>::Value> all_scales();
 
   CurveSet curves_;

@@ -277,7 +277,7 @@ void IoPlot::draw_contents() {
   const auto hidden_curves = static_cast<std::int64_t>(hidden().size());
   QStringList words;
   if (hidden_curves > 0) words << qtext(msg::curve_plot::curves_hidden{.curves = hidden_curves});
-  if (residuals_folded()) words << qtext(msg::curve_plot::residuals_hidden{});
+  if (are_residuals_hidden()) words << qtext(msg::curve_plot::residuals_hidden{});
   legend_.set_hidden(hidden(), words.join(QStringLiteral(" · ")));
   add_curve_graphs(*this, set_.curves, legend_,
                    [this](const Curve& curve) { return is_hidden(to_qstring(curve.label)); });

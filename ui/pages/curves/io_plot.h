@@ -41,7 +41,7 @@ class IoPlot : public LegendPlot {
   void set_scales(Scale x, Scale y);
   [[nodiscard]] const ResidualPanel& residuals() const { return residuals_; }
   /// Returns whether the panel is enabled but does not fit; the legend then has a note.
-  [[nodiscard]] bool residuals_folded() const { return residuals_shown_ && low_; }
+  [[nodiscard]] bool are_residuals_hidden() const { return residuals_shown_ && low_; }
   /// Labels at the curve ends, top to bottom.
   [[nodiscard]] QStringList line_labels() const { return labels_.texts(); }
   /// Shows the read-out at the N nearest to a position. Returns false if none is near.

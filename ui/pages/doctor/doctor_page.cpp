@@ -63,7 +63,7 @@ DoctorPage::DoctorPage(Workspace& /*workspace*/, QWidget* parent) : Page(parent)
   area_->setFocusPolicy(Qt::NoFocus);
   area_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   column->addWidget(area_, 1);
-  add_measuring(*column);
+  add_ceilings_controls(*column);
   connect(&program_, &JsonProgram::ended, this, &DoctorPage::read);
   connect(&devices_, &DeviceList::changed, this, &DoctorPage::show_devices);
   update_measure_buttons();
@@ -91,7 +91,7 @@ void DoctorPage::add_head(QLayout& column) {
   connect(copy_all_, &QPushButton::clicked, this, [this] { QGuiApplication::clipboard()->setText(as_text()); });
 }
 
-void DoctorPage::add_measuring(QLayout& column) {
+void DoctorPage::add_ceilings_controls(QLayout& column) {
   auto* line = new QFrame(this);
   line->setFrameShape(QFrame::HLine);
   column.addWidget(line);

@@ -50,7 +50,7 @@ class DoctorPage : public Page {
 
  private:
   void add_head(QLayout& column);
-  void add_measuring(QLayout& column);
+  void add_ceilings_controls(QLayout& column);
   void run_checks();
   void read(const QJsonObject& answer, const QString& why);
   void show_devices();

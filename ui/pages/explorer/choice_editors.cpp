@@ -50,12 +50,12 @@ std::vector<int> default_stops(const Field& field) {
   const OfferedRange& offered = field.offered;
   if (field.role == FieldRole::knob && field.largest > few) {
     std::vector<int> stops{0};  // 0: the algorithm chooses.
-    std::ranges::copy(round_stops(1, to_int(field.largest)), std::back_inserter(stops));
+    std::ranges::copy(slider_stops(1, to_int(field.largest)), std::back_inserter(stops));
     return stops;
   }
   const int least = offered.most > 0 ? offered.least : to_int(field.smallest);
   const int most = offered.most > 0 ? offered.most : to_int(field.largest);
-  if (!offered.multiples && field.role != FieldRole::knob) return round_stops(least, most);
+  if (!offered.multiples && field.role != FieldRole::knob) return slider_stops(least, most);
   return every(offered.step, least, most);
 }
 
@@ -168,9 +168,9 @@ void ChoiceEditors::add_field(const Field& field) {
   const QString help = sentence(field.help());
   switch (field.type) {
     case FieldType::integer:
-      return add_whole_number(field);
+      return add_integer_editor(field);
     case FieldType::real:
-      return add_real_number(field);
+      return add_double_editor(field);
     case FieldType::flag: {
       auto* box = new QCheckBox(this);
       box->setObjectName(name);
@@ -195,7 +195,7 @@ void ChoiceEditors::add_field(const Field& field) {
   }
 }
 
-void ChoiceEditors::add_whole_number(const Field& field) {
+void ChoiceEditors::add_integer_editor(const Field& field) {
   const QString name = to_qstring(field.name);
   NumberEditor* editor = add_number(name, qtext(field.label()), sentence(field.help()), to_int(field.smallest),
                                     to_int(field.largest), field.offered.step, default_stops(field));
@@ -207,7 +207,7 @@ void ChoiceEditors::add_whole_number(const Field& field) {
     const PointSpec& spec = choices.point.spec;
     if (wide != nullptr) {
       // One editor changes both fields while they are equal.
-      const bool both = wide->equal_in(spec);
+      const bool both = wide->are_equal_in(spec);
       const QString words = qtext(both ? wide->label() : field.label());
       const QString tip = plain_tooltip(sentence(both ? wide->help() : field.help()));
       const Row& row = rows_[name];
@@ -224,7 +224,7 @@ void ChoiceEditors::add_whole_number(const Field& field) {
   };
 }
 
-void ChoiceEditors::add_real_number(const Field& field) {
+void ChoiceEditors::add_double_editor(const Field& field) {
   constexpr int decimals = 2;
   constexpr double last = 0.01;  // Keeps an exclusive upper bound out of reach.
   constexpr int steps = 20;

@@ -47,8 +47,8 @@ class ChoiceEditors : public QWidget {
   };
 
   void add_field(const Field& field);
-  void add_whole_number(const Field& field);
-  void add_real_number(const Field& field);
+  void add_integer_editor(const Field& field);
+  void add_double_editor(const Field& field);
   void add_m();
   void add_padding();
   void add_what_if();

@@ -151,7 +151,7 @@ void ExplorerPage::build_cards() {
   card_area_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
 }
 
-void ExplorerPage::connect_measuring() {
+void ExplorerPage::connect_measurement_card() {
   connect(measuring_, &MeasurementCard::measure_requested, this, &ExplorerPage::measure);
   connect(measuring_, &MeasurementCard::sweep_around_requested, this, &ExplorerPage::sweep_around);
   connect(measuring_, &MeasurementCard::map_requested, this, &ExplorerPage::map_requested);

@@ -114,7 +114,7 @@ ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent)
   build_editors();
   row->addWidget(editor_area_);
   build_cards();
-  connect_measuring();
+  connect_measurement_card();
   row->addWidget(card_area_, 1);
   column->addWidget(measuring_);
 
@@ -122,7 +122,7 @@ ExplorerPage::ExplorerPage(Workspace& workspace, QWidget* parent)
   connect(&workspace_, &Workspace::runs_changed, this, &ExplorerPage::update_algorithm_list);
   connect(&workspace_, &Workspace::ceilings_changed, this, &ExplorerPage::update_rates);
   connect(&workspace_, &Workspace::points_changed, this, &ExplorerPage::mark_stale);
-  keep_choices();
+  register_choices();
   apply({.choices = default_choices(), .pin = {}});
 }
 
@@ -209,7 +209,7 @@ QWidget* ExplorerPage::view() {
   return findChild<QSpinBox*>(QStringLiteral("br"));
 }
 
-void ExplorerPage::keep_choices() {
+void ExplorerPage::register_choices() {
   choices().add(
       [this](QJsonObject& state) {
         state[QStringLiteral("choices")] = to_json(chosen_.choices);
@@ -262,7 +262,7 @@ void ExplorerPage::explore_algorithm(const std::string& name) {
   if (next != chosen_) change(std::move(next), qtext(msg::explorer_page::did_choose{.what = "algorithm"}));
 }
 
-void ExplorerPage::sources_saved() {
+void ExplorerPage::handle_sources_saved() {
   measuring_->measurer().restart_collector();  // A collector process loads the sources once, so restart it.
 }
 

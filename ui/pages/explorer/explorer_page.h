@@ -38,7 +38,7 @@ class ExplorerPage : public Page {
   /// Changes the algorithm; other choices stay as far as the algorithm supports them.
   void explore_algorithm(const std::string& name);
   /// Call after the sources of a user-defined kernel changed, but not its manifest.
-  void sources_saved();
+  void handle_sources_saved();
   /// Pending measurements, which closing the window would cancel: "3 pending, output FILE"; empty: none.
   [[nodiscard]] QString pending_work_text() const;
   void cancel_work();
@@ -86,7 +86,7 @@ class ExplorerPage : public Page {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
-  void keep_choices();
+  void register_choices();
   void build_bar();
   void update_device_list();
   /// Fills the list, including user-defined kernels of open files.
@@ -100,7 +100,7 @@ class ExplorerPage : public Page {
   /// Takes the values of the point that a known kernel supports. Returns false, and keeps the chosen GPU, if the GPU is
   /// unknown.
   bool apply_point(ExplorerChoices& choices, const PointSpec& spec, const QString& gpu) const;
-  void connect_measuring();
+  void connect_measurement_card();
   void fit_editors();
   void build_cards();
   /// Pushes the change on the undo stack. Changes of one `gesture` are merged; negative: never merged.
@@ -162,8 +162,8 @@ class ExplorerPage : public Page {
   FittedTable* operands_view_ = nullptr;
   QLabel* no_operands_ = nullptr;
   // Models of block masks take longer than a frame.
-  Live<ExplorerChoices, std::shared_ptr<const ExplorerResult>> explored_;
-  Live<ExplorerChoices, std::shared_ptr<const ExplorerResult>> explored_pin_;
+  BackgroundTask<ExplorerChoices, std::shared_ptr<const ExplorerResult>> explored_;
+  BackgroundTask<ExplorerChoices, std::shared_ptr<const ExplorerResult>> explored_pin_;
 };
 
 }  // namespace attnscope::ui

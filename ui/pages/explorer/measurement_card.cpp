@@ -225,8 +225,8 @@ QString MeasurementCard::pending_points_text() const {
 
 QString MeasurementCard::state_text() const {
   if (!trouble_.isEmpty()) return trouble_;
-  if (is_padded()) return qtext(msg::explorer_page::padding_is_modelled{});
-  if (is_hypothetical()) return qtext(msg::explorer_page::what_if_is_modelled{});
+  if (is_padded()) return qtext(msg::explorer_page::padding_is_modeled{});
+  if (is_hypothetical()) return qtext(msg::explorer_page::what_if_is_modeled{});
   if (measurer_.open() > 0) return pending_points_text();
   if (!runs_) return qtext(msg::explorer_page::cannot_be_measured{});
   if (QString why = no_device_text(); !why.isEmpty()) return why;

@@ -52,7 +52,7 @@ std::optional<UnitBars::MeasuredValues> measured_values(const PointRecord& recor
 
 std::shared_ptr<const PointRecord> recorded_point(const Workspace& workspace, PointRecordReader& records,
                                                   const ExplorerChoices& choices) {
-  if (choices.point.padding_bytes > 0 || !choices.what_if.is_identity() || workspace.gathering()) return nullptr;
+  if (choices.point.padding_bytes > 0 || !choices.what_if.is_identity() || workspace.is_gathering()) return nullptr;
   const PointSpec& spec = choices.point.spec;
   const PointSet& points = *workspace.visible();
   const analysis::PointTable& table = points.table();

@@ -78,8 +78,8 @@ void UnitBars::build_lines() {
     lines_.push_back({.title = title, .ns = share * times_->ns, .words = percent_text(share), .bound = bound});
   };
   add(qtext(msg::explorer_page::launch{}), light.launch, false);
-  add(qtext(msg::explorer_page::idle{}), light.idle, light.starved());
-  add(qtext(msg::explorer_page::latency{}), light.rest, !light.bound() && !light.starved());
+  add(qtext(msg::explorer_page::idle{}), light.idle, light.is_grid_limited());
+  add(qtext(msg::explorer_page::latency{}), light.rest, !light.bound() && !light.is_grid_limited());
 }
 
 std::size_t UnitBars::index_of(GpuUnit unit) const {

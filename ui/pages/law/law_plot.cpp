@@ -215,7 +215,7 @@ void LawPlot::draw_growth_of(QCPAxisRect* panel, LawVariable variable, std::size
   const std::vector<Slice> slices = slices_of(family, variable);
   const std::size_t strong = main_slice(slices);
   for (std::size_t i = 0; i < slices.size(); ++i) {
-    QCPGraph* line = add_line(*panel, QPen(faded(color, i == strong ? 1 : faint), i == strong ? 1.6 : 1));
+    QCPGraph* line = add_line(*panel, QPen(with_opacity(color, i == strong ? 1 : faint), i == strong ? 1.6 : 1));
     for (const std::size_t point : slices[i]) {
       line->addData(family.points[point].value(variable), family.points[point].bytes);
     }
@@ -238,7 +238,7 @@ void LawPlot::draw_growth_of(QCPAxisRect* panel, LawVariable variable, std::size
 
 void LawPlot::draw_marks(QCPAxisRect* panel, std::size_t place, const std::vector<std::size_t>& points, bool strong) {
   const LawFamily& family = set_.families[place];
-  const QColor color = faded(color_of(place), strong ? 1 : 0.7);
+  const QColor color = with_opacity(color_of(place), strong ? 1 : 0.7);
   const QColor background = plot_colors(palette()).background;
   MarkerGraphs graphs(*panel, [&](SampleMark mark) {
     QCPScatterStyle style = scatter_of(mark, color, background);

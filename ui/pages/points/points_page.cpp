@@ -35,9 +35,9 @@ PointsPage::PointsPage(Workspace& workspace, QWidget* parent)
   column->setContentsMargins(10, 10, 10, 6);
   column->setSpacing(7);
   add_table();
-  keep_order();
+  register_order();
   watch(found_);
-  follow_points_of(workspace_);
+  follow_visible_points(workspace_);
   refresh();
 }
 
@@ -87,7 +87,7 @@ std::vector<std::pair<QString, QString>> PointsPage::shortcuts() const {
   return {{QStringLiteral("Ctrl+C"), qtext(msg::points_table::key_copy{})}};
 }
 
-void PointsPage::keep_order() {
+void PointsPage::register_order() {
   const auto save = [this](QJsonObject& state) {
     const auto keys = [](const std::set<QString>& of) {
       return QJsonArray::fromStringList(QStringList(of.begin(), of.end()));
@@ -116,7 +116,7 @@ void PointsPage::keep_order() {
 }
 
 void PointsPage::refresh() {
-  if (workspace_.gathering()) return found_.discard();  // points_changed() will call refresh() again.
+  if (workspace_.is_gathering()) return found_.discard();  // points_changed() will call refresh() again.
   const std::shared_ptr<const PointSet> points = workspace_.visible();
   found_.request({.points = points, .known = model_->contents(), .sorted_by = sorted_by_, .order = order_},
                  points->size());
@@ -134,7 +134,7 @@ PointsPage::FindResult PointsPage::find(const TableRequest& asked) {
 }
 
 void PointsPage::apply_result(FindResult found) {
-  if (workspace_.gathering()) return;  // The result is outdated; points_changed() will request a new one.
+  if (workspace_.is_gathering()) return;  // The result is outdated; points_changed() will request a new one.
   model_->set_contents(std::move(found.contents), std::move(found.rows));
   {
     const QSignalBlocker quiet(table_->horizontalHeader());  // The table is already sorted.

@@ -48,7 +48,7 @@ class PointsPage : public Page {
   };
   [[nodiscard]] static FindResult find(const TableRequest& asked);
   void add_table();
-  void keep_order();
+  void register_order();
   void sort_by(int column, Qt::SortOrder order);
   /// Updates from the visible points, in the chosen order.
   void refresh();
@@ -71,7 +71,7 @@ class PointsPage : public Page {
   std::map<QString, int> widths_;  ///< In pixels, for the widest text so far.
   std::set<QString> sized_by_user_;
   bool sizing_ = false;
-  Live<TableRequest, FindResult> found_;
+  BackgroundTask<TableRequest, FindResult> found_;
 };
 
 }  // namespace attnscope::ui

@@ -41,7 +41,7 @@ void RooflineLabels::place_roof(const Label& label, std::vector<QPolygonF>& take
   const double angle = roof_angle();
   const QPointF along(std::cos(angle), -std::sin(angle));
   const QPointF across(-std::sin(angle), -std::cos(angle));  // Up and left of the line.
-  const QPointF through = pixel_of(*plot_.axisRect(), label.at);
+  const QPointF through = to_pixels(*plot_.axisRect(), label.at);
   // The line enters the axes at the left or at the bottom.
   const double to_left = (area.left() - through.x()) / along.x();
   const double to_bottom = (area.bottom() - through.y()) / along.y();
@@ -70,7 +70,7 @@ void RooflineLabels::place_roof(const Label& label, std::vector<QPolygonF>& take
   }
   corners.emplace_back(enters.x() + 2 * line_label_gap, highest - line_label_gap);
   label.item->setRotation(0);
-  place_off_ceilings(label, corners, taken);
+  place_clear_of_ceilings(label, corners, taken);
 }
 
 double RooflineLabels::roof_angle() const {
@@ -89,7 +89,7 @@ std::vector<QPolygonF> RooflineLabels::roof_lines() const {
   std::vector<QPolygonF> lines;
   for (const Label& label : labels_) {
     if (label.kind != Kind::roof) continue;
-    const QPointF through = pixel_of(*plot_.axisRect(), label.at);
+    const QPointF through = to_pixels(*plot_.axisRect(), label.at);
     const auto at = [&](double y) { return QPointF(through.x() + (through.y() - y) / rise, y); };
     const QPointF wide(2, 0);
     lines.push_back(QPolygonF({at(area.bottom()), at(top), at(top) + wide, at(area.bottom()) + wide}));
@@ -107,8 +107,8 @@ std::vector<QRectF> RooflineLabels::ceiling_rows(const Label& except) const {
   return lines;
 }
 
-void RooflineLabels::place_off_ceilings(const Label& label, const std::vector<QPointF>& corners,
-                                        std::vector<QPolygonF>& taken) const {
+void RooflineLabels::place_clear_of_ceilings(const Label& label, const std::vector<QPointF>& corners,
+                                             std::vector<QPolygonF>& taken) const {
   std::vector<QPolygonF> taken_or_lines = taken;
   for (const QRectF& line : ceiling_rows(label)) taken_or_lines.emplace_back(line);
   place_upright(label, corners, taken_or_lines);
@@ -152,21 +152,21 @@ void RooflineLabels::place() {
                                          {x - width - 8 * line_label_gap, y - line_label_gap}};
       std::vector<QPolygonF> taken_or_roofs = taken;
       std::ranges::move(roof_lines(), std::back_inserter(taken_or_roofs));
-      place_off_ceilings(label, corners, taken_or_roofs);
+      place_clear_of_ceilings(label, corners, taken_or_roofs);
       if (label.item->visible()) {
         taken.push_back(taken_or_roofs.back());
       } else {
-        place_off_ceilings(label, corners, taken);
+        place_clear_of_ceilings(label, corners, taken);
       }
     } else {
       if (!marks_taken) {
         for (const QPointF& each : marks_) {
-          taken.emplace_back(QRectF(pixel_of(*plot_.axisRect(), each), QSizeF())
+          taken.emplace_back(QRectF(to_pixels(*plot_.axisRect(), each), QSizeF())
                                  .adjusted(-half_mark_size, -half_mark_size, half_mark_size, half_mark_size));
         }
         marks_taken = true;
       }
-      const QPointF mark = pixel_of(*plot_.axisRect(), label.at);
+      const QPointF mark = to_pixels(*plot_.axisRect(), label.at);
       const double middle = mark.y() + line / 2;
       place_upright(label,
                     {{mark.x() - width / 2, mark.y() - mark_label_gap},

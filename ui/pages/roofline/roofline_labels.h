@@ -21,7 +21,7 @@ class RooflineLabels {
     marks_.clear();
   }
   /// Length labels avoid this mark.
-  void reserve_mark(const QPointF& mark) { marks_.push_back(mark); }
+  void avoid_mark(const QPointF& mark) { marks_.push_back(mark); }
   /// Label along a line of slope 1 (log-log) through a point.
   void add_roof(const QPointF& through, const QString& text, const QColor& color) {
     add(Kind::roof, through, text, color);
@@ -43,7 +43,8 @@ class RooflineLabels {
   /// Tries positions for a horizontal text, given as lower left corners.
   void place_upright(const Label& label, const std::vector<QPointF>& corners, std::vector<QPolygonF>& taken) const;
   /// Like place_upright(); the label also avoids other ceilings.
-  void place_off_ceilings(const Label& label, const std::vector<QPointF>& corners, std::vector<QPolygonF>& taken) const;
+  void place_clear_of_ceilings(const Label& label, const std::vector<QPointF>& corners,
+                               std::vector<QPolygonF>& taken) const;
   [[nodiscard]] std::vector<QRectF> ceiling_rows(const Label& except) const;
   /// Slanted lines, up to the highest ceiling.
   [[nodiscard]] std::vector<QPolygonF> roof_lines() const;

@@ -64,7 +64,7 @@ void RooflinePage::add_controls() {
 
 void RooflinePage::add_content() {
   plot_ = new RooflinePlot(this);
-  keep_zoom(choices(), *plot_);
+  register_zoom(choices(), *plot_);
   model_ = new ResultModel(this);
   skipped_label_ = new QLabel(this);
   skipped_label_->setTextFormat(Qt::PlainText);

@@ -124,7 +124,7 @@ void RooflinePlot::draw_contents() {
   find_marks();
   for (const Roof& roof : set_.report.roofs) is_bandwidth_bound(roof.bound) ? draw_roof(roof) : draw_ceiling(roof);
   for (std::size_t i = 0; i < set_.report.series.size(); ++i) draw_series(i);
-  for (const Mark& mark : marks_) labels_.reserve_mark({mark.x, mark.y});
+  for (const Mark& mark : marks_) labels_.avoid_mark({mark.x, mark.y});
   if (set_.points) add_keys();
   for (QCPAxis* axis : axisRect()->axes()) style_axis(*axis, plot_colors(palette()), font());
   const std::string level = level_label(set_.level).toStdString();
@@ -164,7 +164,7 @@ QCPGraph* RooflinePlot::add_roof_line(const QPen& pen) {
 void RooflinePlot::draw_roof(const Roof& roof) {
   const PlotColors colors = plot_colors(palette());
   const bool strong = is_of_level(roof, set_.level);
-  const QColor color = strong ? colors.text : faded(colors.text, other_level_opacity);
+  const QColor color = strong ? colors.text : with_opacity(colors.text, other_level_opacity);
   QCPGraph* line = add_roof_line(pen_of(roof.source, color, strong ? 2.2 : 1.2));
   line->setName(roof_text(set_, roof));
   const double highest = ceilings().high;

@@ -64,7 +64,7 @@ TileHeatmapPage::TileHeatmapPage(Workspace& workspace, QWidget* parent)
 
 void TileHeatmapPage::add_chips() {
   constexpr int widest = 110;
-  chip_of_[&metric_] = facets().add_chip(metric_, qtext(msg::tile_map::colour{}), qtext(msg::tile_map::colour_help{}));
+  chip_of_[&metric_] = facets().add_chip(metric_, qtext(msg::tile_map::colour{}), qtext(msg::tile_map::color_help{}));
   chip_of_[&axes_] = facets().add_chip(axes_, qtext(msg::tile_map::axes{}), qtext(msg::tile_map::axes_help{}));
   for (const IdChoice* choice : {&metric_, &axes_}) {
     chip_of_[choice]->hide_label();
@@ -225,8 +225,8 @@ analysis::MapRequest TileHeatmapPage::request() const {
 }
 
 void TileHeatmapPage::refresh() {
-  if (view_ == nullptr) return;                         // Called during construction.
-  if (workspace().gathering()) return cancel_search();  // points_changed() will call refresh() again.
+  if (view_ == nullptr) return;                            // Called during construction.
+  if (workspace().is_gathering()) return cancel_search();  // points_changed() will call refresh() again.
   restrict_to(analysis::fixed_facets(layout_, workspace().visible()->table().algorithms()),
               analysis::combined_facet(layout_.x, layout_.y));
   const auto varying = std::make_shared<std::optional<std::vector<analysis::PointAxis>>>();
@@ -287,7 +287,7 @@ void TileHeatmapPage::run_cell_action(TileMap::Place place, CellAction action) {
   const QString gpu = QString::fromStdString(view_->points().table().run(map.rows().front()).device_name);
   switch (action) {
     case CellAction::explore:
-      emit explore_wanted(*point, gpu);
+      emit explore_requested(*point, gpu);
       break;
     case CellAction::pin:
       emit pin_requested(*point, gpu);

@@ -142,7 +142,7 @@ CeilingBench::Sample CeilingBench::measure_sample(SampledLoad& sampled) {
   KernelRunner& runner = place_.runner;
   const CeilingLoad& load = sampled.load;
   at_ = find_ceiling(load.key);
-  if (load.cold) runner.enqueue_cold_cache();
+  if (load.cold) runner.enqueue_l2_clear();
   if (load.warm) enqueue(sampled);
   runner.enqueue_delay(load.method == Method::launches ? launch_batch_delay : launch_delay);
   cuda_.check(cuda_.cuEventRecord(begin_.get(), runner.stream()), "cuEventRecord");
@@ -297,9 +297,9 @@ CeilingSet CeilingBench::measure(const CeilingOptions& options, const CancelToke
   CeilingSet set;
   std::vector<CeilingLoad> loads = ceiling_loads(place_.limits, sizes_);
   const std::size_t kernels = loads.size() + 1;  // and attn_ceiling_link
-  const std::size_t each_round = count_ceilings(loads);
+  const std::size_t for_each_round = count_ceilings(loads);
   done_ = 0;
-  steps_ = kernels + loads.size() + static_cast<std::size_t>(options.rounds) * each_round;
+  steps_ = kernels + loads.size() + static_cast<std::size_t>(options.rounds) * for_each_round;
   begin(loads);
   calibrate_loads(std::move(loads), set);
   std::vector<std::size_t> order(loads_.size());
@@ -312,7 +312,7 @@ CeilingSet CeilingBench::measure(const CeilingOptions& options, const CancelToke
       record_sample(loads_[i]);
       advance();
     }
-    advance(each_round - loads_.size());  // loads that failed
+    advance(for_each_round - loads_.size());  // loads that failed
   }
   for (const SampledLoad& sampled : loads_) add_ceilings(sampled, set);
   add_capacities(set);

@@ -91,7 +91,7 @@ CounterConfig CounterHost::configure(std::vector<std::string> metrics) const {
   return config;
 }
 
-bool CounterHost::knows(const std::string& metric) const {
+bool CounterHost::has_metric(const std::string& metric) const {
   // CUPTI can validate a full name only by adding it, and a failed add invalidates the object.
   const CounterConfig object = make_host_object();
   const char* name = metric.c_str();

@@ -49,7 +49,7 @@ class CounterHost {
   [[nodiscard]] const std::string& chip() const { return chip_; }
 
   /// Returns true if the chip can collect the metric with this full name ("dram__bytes_read.sum").
-  [[nodiscard]] bool knows(const std::string& metric) const;
+  [[nodiscard]] bool has_metric(const std::string& metric) const;
   /// Full names similar to an unknown one. If the base name is valid, these differ only in the rollup.
   [[nodiscard]] std::vector<std::string> similar_names(std::string_view metric) const;
   /// Unit of the metric as the metrics table spells it ("byte", "percent", "cycle", ...); "1" if it has none.

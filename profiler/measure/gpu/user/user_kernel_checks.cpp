@@ -70,7 +70,7 @@ Message GpuDevice::run_guarded(std::size_t slot, const PreparedPoint& point, con
       "cuDeviceGetAttribute");
   std::int64_t needed = 0;
   for (const BufferSpec& buffer : point.plan.buffers) {
-    if (can_map != 0 && !buffer.place.is_part())
+    if (can_map != 0 && !buffer.place.is_view())
       needed += GuardedBuffer::mapped_bytes(cuda_, session_->device, buffer.bytes);
   }
   // Some virtual GPUs cannot map memory, and a point may leave no room for guard pages. Guard areas are checked in any
@@ -82,7 +82,7 @@ Message GpuDevice::run_guarded(std::size_t slot, const PreparedPoint& point, con
     return make_reason("point.no_room_for_guard_pages",
                        "Checked without guard pages for lack of device memory: stray reads may be undetected.");
   for (const BufferSpec& buffer : point.plan.buffers) {
-    if (buffer.place.is_part()) continue;
+    if (buffer.place.is_view()) continue;
     const auto [place, is_new] = guarded.try_emplace(buffer.name, cuda_, session_->device, stream, buffer.bytes, flush);
     if (!is_new || buffer.fill == BufferFill::poison) continue;
     cuda_.check(cuda_.cuMemcpyDtoDAsync(place->second.address(), session_->workspace.address(slot, buffer.name),
