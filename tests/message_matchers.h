@@ -37,8 +37,9 @@ inline std::vector<std::string> words_of(std::string_view quoted) {
 
 inline bool has_words(std::string_view text, std::string_view expected) {
   const std::vector<std::string> words = words_of(text);
-  return !words.empty() && std::ranges::all_of(words_of(expected),
-                             [&](const std::string& word) { return std::ranges::find(words, word) != words.end(); });
+  return !words.empty() && std::ranges::all_of(words_of(expected), [&](const std::string& word) {
+    return std::ranges::find(words, word) != words.end();
+  });
 }
 
 /// The text is not empty and has all these words, in any order: HasWords("d 72") matches "d must be 64, not 72".

@@ -354,7 +354,7 @@ SENTENCES = [
     (pattern('report.ended', count=COUNT, all=COUNT, outcome=r'\S+', alike=COUNT), Report.failures),
     (rf'{ENGLISH["median_time"]} \[\S+\] · (?P<problem>[^.]*)\. {pattern("report.map_key")} {pattern("report.map_struck")} '
      + pattern('report.map_best', tile=TILE, value=QUANTITY, others=COUNT) + NOT_PLOTTED, Report.tiles),
-    (rf'{ENGLISH["dram_bytes"]} · (?P<problem>[^.]*)\. {pattern("report.key")} {pattern("report.key_modelled")}'
+    (rf'{ENGLISH["dram_bytes"]} · (?P<problem>[^.]*)\. {pattern("report.key")} {pattern("report.key_modeled")}'
      + NOT_PLOTTED, Report.curves),
     (rf'{ENGLISH["median_time"]} · (?P<problem>[^.]*)\. {pattern("report.key")} {pattern("report.key_spread")}'
      + NOT_PLOTTED, Report.curves),

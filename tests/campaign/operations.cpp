@@ -112,7 +112,7 @@ Operation importing(bool into_file) {
     if (into_file) fs::copy_file(fixture.earlier, file(folder));
   };
   operation.words = [=](const Fixture& fixture, const fs::path& folder) {
-    return Words{"import", fixture.table, "-o", file(folder)};
+    return Words{"import", fixture.table, "-a", "cache=cold", "-o", file(folder)};
   };
   operation.judge = [=](const Fixture& fixture, const fs::path& folder, const std::string& out, CaseReport&) {
     if (!into_file && !fs::exists(file(folder))) return require(out.empty(), "the import was reported but is lost");

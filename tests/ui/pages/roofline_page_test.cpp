@@ -154,8 +154,8 @@ TEST_F(RooflinePageTest, HoverShowsBoundsAndAClickOpensDetails) {
   EXPECT_TRUE(has(msg::roofline_page::intensity{.level = msg::roofline_page::sm_l2{}}));
   EXPECT_TRUE(has(msg::roofline_page::share{.bound = "exp2"}));
   EXPECT_TRUE(has(msg::roofline_page::share{.bound = "mma.sync"})) << "FA2 runs no wgmma";
-  EXPECT_TRUE(content.notes.contains(qtext(msg::roofline_page::nearest_roof{.bound = bound_text(point).toStdString(),
-                                                                            .percent = text(Share(point.reached()))})));
+  EXPECT_TRUE(content.notes.contains(qtext(msg::roofline_page::nearest_roof{
+      .bound = bound_text(point).toStdString(), .percent = text(Share(point.roof_share()))})));
   EXPECT_FALSE(content.notes.contains(qtext(msg::roofline_page::upper_bound{})));
 
   QSignalSpy spy(&page, &Page::point_selected);
