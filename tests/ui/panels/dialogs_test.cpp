@@ -202,7 +202,7 @@ TEST_F(ImportDialogTest, ImportsSeveralTablesIntoOneFile) {
   drop({file, first, second});
   EXPECT_EQ(window.workspace().files(), QStringList{file}) << "the file with measurements is opened";
   ASSERT_NE(dialog, nullptr);
-  EXPECT_TRUE(words().split('\n').last().startsWith("1 ")) << "one row has no number: " << words().toStdString();
+  EXPECT_TRUE(words().contains("\n1 ")) << "one row has no number: " << words().toStdString();
   EXPECT_TRUE(is_skipped("note"));
   // If another program writes to the target, no data is lost.
   const std::vector<double> before = medians(file);
