@@ -30,8 +30,7 @@ std::string file_or_sample(const std::string& given) {
 }
 
 CLI::Option* add_filter_option(CLI::App& command, std::string& words) {
-  return command.add_option("--filter", words, "Only matching points, such as \"algo:fa2 d:128 N>=4096\"")
-      ->type_name("FILTER");
+  return command.add_option("--filter", words, "Only matching points, such as \"d:128 N>=4096\"")->type_name("FILTER");
 }
 
 std::vector<analysis::Row> matching_rows(const std::string& words, const analysis::PointTable& table) {

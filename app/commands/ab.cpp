@@ -428,7 +428,7 @@ Action add_ab(CLI::App& command, Arguments arguments) {
   CLI::Option* base =
       command
           .add_option("--baseline", options->sides[0],
-                      "Axes of the baseline: algorithm=fa2 tile=128x64; kernel=FILE for a user-defined kernel")
+                      "Axes of the baseline: algorithm=NAME tile=128x64; kernel=FILE for a user-defined kernel")
           ->type_name("AXIS");
   CLI::Option* with =
       command.add_option("--candidate", options->sides[1], "Axes of the candidate, like --baseline")->type_name("AXIS");

@@ -436,7 +436,7 @@ Action add_collect(CLI::App& command, Arguments arguments) {
   CLI::Option* serve = command.add_flag(
       "--serve", given->serve,
       "Measure the points requested on stdin as JSON lines such as "
-      "{\"request\":\"measure\",\"id\":\"1\",\"point\":{\"algorithm\":\"fa2\",\"N\":4096}}; further requests: cancel, "
+      "{\"request\":\"measure\",\"id\":\"1\",\"point\":{\"algorithm\":NAME,\"N\":4096}}; further requests: cancel, "
       "end; prints events as --jsonl does");
   for (const char* name : {"--preset", "--axis", "--algorithms", "--dry-run", "--resume", "--rounds", "--shard"}) {
     command.get_option(name)->excludes(serve);

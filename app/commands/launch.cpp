@@ -93,7 +93,7 @@ Action add_launch(CLI::App& command) {
   add_kernel_option(command);
   command
       .add_option("AXES", options->axes,
-                  "Axes with one value each: algorithm=fa2 N=4096 d=128; see `attnscope help axes`")
+                  "Axes with one value each: algorithm=NAME N=4096 d=128; see `attnscope help axes`")
       ->required();
   command.add_option("-d,--device", options->device, "GPU number, or gpu (the first; default)")->type_name("DEVICE");
   command.add_option("--repeat", options->repeat, "Number of launches; there is no warm-up")

@@ -324,9 +324,8 @@ std::vector<std::string> axis_help(const Registry& registry) {
 Result<Axis, Message> parse_axis(std::string_view text, const Registry& registry) {
   const auto fail = [&](Message why, bool syntax = true) -> Failure<Message> {
     if (syntax)
-      return {make_message(
-          "axis '{}': {} (examples: algorithm=fa2, N=1024, N=[1024,2048], N=[1024:4096:1024], N[pow2]=[8,14])",
-          shortened(text), why)};
+      return {make_message("axis '{}': {} (examples: N=1024, N=[1024,2048], N=[1024:4096:1024], N[pow2]=[8,14])",
+                           shortened(text), why)};
     return {make_message("axis '{}': {}", shortened(text), why)};
   };
   const std::size_t equals = text.find('=');
