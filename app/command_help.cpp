@@ -129,16 +129,16 @@ constexpr auto commands = std::to_array<CommandHelp>({
 });
 
 /// "kernels build"; empty for the program.
-std::string path_of(const CLI::App& command) {
+std::string help_key(const CLI::App& command) {
   const CLI::App* parent = command.get_parent();
   if (parent == nullptr) return {};
-  const std::string before = path_of(*parent);
+  const std::string before = help_key(*parent);
   return before.empty() ? command.get_name() : before + " " + command.get_name();
 }
 
 const CommandHelp& help_of(const CLI::App& command) {
-  const auto* const found = std::ranges::find(commands, path_of(command), &CommandHelp::command);
-  if (found == commands.end()) throw std::logic_error("no help for command " + path_of(command));
+  const auto* const found = std::ranges::find(commands, help_key(command), &CommandHelp::command);
+  if (found == commands.end()) throw std::logic_error("no help for command " + help_key(command));
   return *found;
 }
 

@@ -16,10 +16,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-std::string scalar(const Json& value) {
-  return value.is_string() ? value.get<std::string>() : value.dump();
-}
-
 /// Parses a cache, which lacks its closing braces while the tuner runs or after it was stopped.
 Json parse_cache(std::string_view text) {
   if (Json::accept(text)) return parse_foreign_json(text);
@@ -49,11 +45,11 @@ ForeignTable read_kernel_tuner(std::string_view text, const ImportRequest& reque
     // The time is a mean of the samples; a text such as "CompilationFailedConfig" is a failure.
     row.fields.push_back(time.is_number() && samples.empty() ? time.dump() : std::string());
     for (std::size_t i = 3; i + 1 < table.header.fields.size(); ++i) {
-      row.fields.push_back(scalar(result.value(table.header.fields[i], Json(""))));
+      row.fields.push_back(scalar_text(result.value(table.header.fields[i], Json(""))));
     }
     std::string algorithm = document.value("kernel_name", "kernel");
     for (const std::string& key : variants)
-      algorithm += fmt::format(" {}={}", key, scalar(result.value(key, Json(""))));
+      algorithm += fmt::format(" {}={}", key, scalar_text(result.value(key, Json(""))));
     row.fields.push_back(std::move(algorithm));
   }
   if (!variants.empty()) {

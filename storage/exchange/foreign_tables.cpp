@@ -102,6 +102,10 @@ void name_algorithm(ForeignTable& table, std::string_view column, const ImportRe
   if (!given && !other) *place = "algorithm";
 }
 
+std::string scalar_text(const nlohmann::json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
 nlohmann::json parse_foreign_json(std::string_view text) {
   static constexpr int max_depth = 32;
   constexpr std::size_t max_bytes = std::size_t{64} << 20U;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -34,6 +35,9 @@ struct ForeignTable {
 /// Parses a JSON document of another program. Throws ImportError if it is malformed, nested deeper than 32 levels or
 /// larger than 64 MiB.
 [[nodiscard]] nlohmann::json parse_foreign_json(std::string_view text);
+
+/// Returns a string's text, or the JSON of any other value.
+[[nodiscard]] std::string scalar_text(const nlohmann::json& value);
 
 /// Renames the column to "algorithm" unless another column or the user names the algorithm.
 void name_algorithm(ForeignTable&, std::string_view column, const ImportRequest&);

@@ -100,7 +100,7 @@ class LongTableReader {
     described.unknown.clear();
     Point& point = point_of(described);
     const std::map<std::string, std::string> ignored = described.ignored;
-    ImportRow& row = row_of(point, std::move(described), line);
+    ImportRow& row = row_of(point, described, line);
     const std::string metric = field(line, long_column::metric);
     const std::string text = field(line, long_column::value);
     if (text.empty()) return;  // row of a point without values
@@ -186,11 +186,11 @@ class LongTableReader {
     return points_[place->second];
   }
 
-  ImportRow& row_of(Point& point, ImportRow described, const CsvLine& line) {
+  ImportRow& row_of(Point& point, const ImportRow& described, const CsvLine& line) {
     std::string kernel = field(line, long_column::kernel);
     if (kernel == "all") kernel.clear();
     const std::string round = field(line, round_column::round);
-    const auto [place, is_new] = point.rows.try_emplace({round, kernel}, std::move(described));
+    const auto [place, is_new] = point.rows.try_emplace({round, kernel}, described);
     ImportRow& row = place->second;
     if (!is_new) return row;
     if (!kernel.empty()) row.fields[std::string(long_column::kernel)] = kernel;

@@ -14,6 +14,7 @@
 #include "storage/bounds.h"
 #include "storage/exchange/column_names.h"
 #include "storage/exchange/export.h"
+#include "storage/exchange/foreign_tables.h"
 #include "storage/exchange/import_rows.h"
 #include "storage/exchange/import_values.h"
 
@@ -21,10 +22,6 @@ namespace attnscope::exchange {
 namespace {
 
 using Json = nlohmann::json;
-
-std::string scalar(const Json& value) {
-  return value.is_string() ? value.get<std::string>() : value.dump();
-}
 
 MetricValue metric_from(const FileLocation& place, const std::string& name, const Json& value) {
   const Json* amount = &value;
@@ -101,7 +98,7 @@ void note_metrics(const Json& metrics, ColumnList& columns) {
     if (!column.example.empty()) continue;
     if (const Metric* metric = metric_of(name)) columns.keep(metric->key);
     if (value.is_object()) column.unit = value.value("unit", std::string());
-    column.example = shorten_example(scalar(value.is_object() ? value["value"] : value));
+    column.example = shorten_example(scalar_text(value.is_object() ? value["value"] : value));
   }
 }
 
@@ -119,7 +116,7 @@ ImportRow row_from(const Json& point, const FileLocation& place, PointBuilder& b
     const ColumnUse& column_use = *use++;
     ImportedColumn& column = builder.columns()[name];
     if (value.is_null()) continue;
-    if (column.example.empty()) column.example = shorten_example(scalar(value));
+    if (column.example.empty()) column.example = shorten_example(scalar_text(value));
     if (name == "metrics") {
       row.metrics = metrics_from(place, value);
       note_metrics(value, builder.columns());
@@ -129,7 +126,7 @@ ImportRow row_from(const Json& point, const FileLocation& place, PointBuilder& b
       row.rounds = rounds_from(place, value);
     } else if (column_use.kind == ColumnUse::Kind::read && value.is_structured()) {
       fail(row.at(name), "not a single value");
-    } else if (std::string text = scalar(value); !text.empty()) {
+    } else if (std::string text = scalar_text(value); !text.empty()) {
       row.set(name, column_use, text);
     }
   }
