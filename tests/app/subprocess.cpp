@@ -9,14 +9,27 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
+#include <string>
+#include <thread>
 
 namespace attnscope::testing {
 namespace {
+
+/// Returns true if the process runs and has not yet received the signal.
+bool is_pending(pid_t pid, int signal) {
+  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+  for (std::string key, value; status >> key && std::getline(status, value);) {
+    if (key == "State:" && value.find_first_of("ZXT") != std::string::npos) return false;
+    if (key == "ShdPnd:") return (std::stoull(value, nullptr, 16) >> (static_cast<unsigned>(signal) - 1U) & 1U) != 0;
+  }
+  return false;
+}
 
 std::vector<char*> pointers(std::vector<std::string>& words) {
   std::vector<char*> result;
@@ -137,6 +150,9 @@ void Process::close_stdout() {
 
 void Process::send(int signal) const {
   ::kill(pid_, signal);
+  // Output that is read from here on was written after the delivery.
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (is_pending(pid_, signal) && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
 }
 
 Outcome Process::wait() {
