@@ -388,6 +388,7 @@ void PointBuilder::require_constant_unknown() {
   import_.ignored.insert(import_.ignored.end(), request_.ignore.begin(), request_.ignore.end());
   if (varying.empty()) return;
   std::vector<std::string> options;
+  options.reserve(varying.size());
   for (const std::string& name : varying) {
     options.push_back(fmt::format("--map '{}=FIELD' or --ignore '{}'", name, name));
   }
