@@ -47,7 +47,7 @@ class MeasuredPoints {
   struct Point {
     const PointRecord& record;
     const RunSummary* run = nullptr;  ///< unique by uid
-    const std::string& device_uuid;   ///< of the device that measured it
+    const std::string& device_uuid;   ///< UUID of the measuring device
   };
   [[nodiscard]] const std::vector<Point>& points() const { return points_; }
   [[nodiscard]] const std::vector<StoredCeilings>& ceilings() const { return loaded_.ceilings; }

@@ -145,7 +145,7 @@ using BlockLocation = HeadBlock<std::int64_t>;
 [[nodiscard]] BlockLocation block_location(std::int64_t block, Raster, std::int64_t tiles, std::int64_t instances,
                                            std::int64_t heads_per_group = 1, bool last_tile_first = false);
 
-/// Base of algorithms whose backward pass uses the results of their own forward pass. The launches of the forward pass
+/// Base of algorithms whose backward pass uses the results of the forward pass. The launches of the forward pass
 /// come first; they are setup if only the backward pass is measured.
 class TwoPassAlgorithm : public Algorithm {
  public:

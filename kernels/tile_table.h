@@ -17,7 +17,7 @@
 namespace attnscope {
 
 /// One line of the table. `d` is the upper end of a range of head dimensions that begins above the next smaller d with
-/// the same algorithm, pass, architecture and mask. Likewise `n` for n_k among lines of one d; the line with the
+/// the same algorithm, pass, architecture and mask. `n` is the same for n_k among lines of one d; the line with the
 /// largest n also covers all longer lengths.
 struct TileChoice {
   std::string algorithm;

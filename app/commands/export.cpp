@@ -25,7 +25,7 @@ struct ExportOptions {
   Output output;
   std::vector<std::int64_t> runs;
   std::string filter;
-  bool has_long_rows = false;
+  bool long_rows = false;
 };
 
 /// Returns the ids of matching points; nullopt (all points) without a filter.
@@ -36,7 +36,7 @@ std::optional<std::vector<std::int64_t>> points_of_filter(const ExportOptions& o
 
 void write(const RunStore& store, const ExportOptions& options, std::ostream& out) {
   const std::vector<ExportSource> source{{&store, options.runs, points_of_filter(options)}};
-  if (options.has_long_rows) {
+  if (options.long_rows) {
     export_long_csv(source, out);
   } else if (options.output.has_format("csv")) {
     export_csv(source, out);
@@ -84,7 +84,7 @@ ExitCode export_files(ExportOptions& options) {
   options.output.choose_format();
   options.files = files_or_samples(options.files, sample_paths({main_sample}));
   const std::string& format = options.output.format();
-  if (options.has_long_rows && format != "csv") {
+  if (options.long_rows && format != "csv") {
     throw CommandError(ExitCode::usage, "--long applies to CSV only (omit it with --format {})", format);
   }
   if (format == "attnscope") return copy(options);
@@ -101,7 +101,7 @@ Action add_export(CLI::App& command) {
   add_kernel_option(command);
   command.add_option("FILE", options->files,
                      ".attnscope file; several with --format attnscope (default: the recorded sample)");
-  command.add_flag("--long", options->has_long_rows,
+  command.add_flag("--long", options->long_rows,
                    "CSV in long form: one row per value, with kernel, unit, provenance and quartiles");
   command.add_option("--run", options->runs, "Export only this run; repeatable")
       ->type_name("N")

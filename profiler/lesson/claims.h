@@ -102,7 +102,7 @@ struct Claim {
 };
 
 struct ClaimTest {
-  std::string_view word;                ///< name in the front matter: `test: judge_versus`
+  std::string_view word;                ///< name in the front matter: `test: versus`
   std::vector<std::string_view> needs;  ///< required keys
   std::vector<std::string_view> takes;  ///< optional keys
   bool has_bounds = true;               ///< the card claims a number or bounds

@@ -101,17 +101,16 @@ struct AlgorithmPair {
 
 /// Returns the pair that questions use: the one with the longest N, or an earlier one by `setting.pair`.
 std::optional<Pair> find_timed_pair(const Setting& setting, const Evidence& evidence, std::span<const Row> rows,
-                                    AlgorithmPair judge_versus) {
-  const auto pairs =
-      pairs_of_algorithms(evidence.points, rows, judge_versus.from, judge_versus.to, metric_key::time_median_ns);
+                                    AlgorithmPair compared) {
+  const auto pairs = pairs_of_algorithms(evidence.points, rows, compared.from, compared.to, metric_key::time_median_ns);
   if (pairs.empty()) return std::nullopt;
   return pairs[pairs.size() - 1 - std::min(setting.pair, (pairs.size() - 1) / 2)];
 }
 
 /// Returns the problem of timed_pair_ratio().
 Value timed_pair_problem(const Setting& setting, const Evidence& evidence, std::span<const Row> rows,
-                         AlgorithmPair judge_versus) {
-  const auto pair = find_timed_pair(setting, evidence, rows, judge_versus);
+                         AlgorithmPair compared) {
+  const auto pair = find_timed_pair(setting, evidence, rows, compared);
   if (!pair) return std::nullopt;
   const AttentionProblem like = evidence.points.problem(pair->to);
   return LessonValue{fmt::format("N {}, {}", like.n_k, sweep_text(like)), ""};
@@ -119,10 +118,10 @@ Value timed_pair_problem(const Setting& setting, const Evidence& evidence, std::
 
 /// Returns the metric's ratio for that pair; nullopt if the pair lacks the metric.
 Value timed_pair_ratio(const Setting& setting, const Evidence& evidence, std::span<const Row> rows,
-                       AlgorithmPair judge_versus, std::string_view metric) {
-  const auto timed = find_timed_pair(setting, evidence, rows, judge_versus);
+                       AlgorithmPair compared, std::string_view metric) {
+  const auto timed = find_timed_pair(setting, evidence, rows, compared);
   if (!timed) return std::nullopt;
-  for (const Pair& pair : pairs_of_algorithms(evidence.points, rows, judge_versus.from, judge_versus.to, metric)) {
+  for (const Pair& pair : pairs_of_algorithms(evidence.points, rows, compared.from, compared.to, metric)) {
     if (pair.from != timed->from || pair.to != timed->to) continue;
     return LessonValue{format_figure(1 / pair.ratio(), Unit::ratio), origin_of(pair.provenance)};
   }

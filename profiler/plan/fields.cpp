@@ -96,7 +96,7 @@ Set set(PointSpec& spec, const FieldValue& value) {
   return std::monostate();
 }
 
-/// Sets a problem field only if invalid_reason() accepts the value by itself.
+/// Sets a problem field only if invalid_reason() accepts the value alone.
 template <auto... path>
 Set set_valid(PointSpec& spec, const FieldValue& value) {
   PointSpec alone;

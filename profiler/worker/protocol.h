@@ -118,7 +118,7 @@ struct DoneEvent {    ///< "done": last line. Unanswered requests of a session w
   std::size_t ok = 0;
   std::size_t not_ok = 0;
   int exit_code = 0;
-  std::size_t infeasible = 0;  ///< of not_ok
+  std::size_t infeasible = 0;  ///< part of not_ok
 };
 struct DeviceEvent {  ///< "device": first line of a worker.
   int protocol = 0;

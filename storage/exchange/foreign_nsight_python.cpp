@@ -52,7 +52,7 @@ ForeignTable read_nsight_python(std::string_view text, const ImportRequest& requ
     const auto mean = number(text_of(line, "AvgValue"));
     const auto deviation = number(text_of(line, "StdDev"));
     const bool spread = is_time && mean && deviation && *deviation > 0 && *deviation < *mean;
-    constexpr double quartile = 0.67448975;  // of the standard normal distribution
+    constexpr double quartile = 0.67448975;  // third quartile of the standard normal distribution
     row.fields.push_back(spread ? fmt::format("{}", *mean - quartile * *deviation) : std::string());
     row.fields.push_back(spread ? fmt::format("{}", *mean + quartile * *deviation) : std::string());
     row.fields.push_back(is_time ? text_of(line, "NumRuns") : std::string());

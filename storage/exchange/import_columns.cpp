@@ -49,7 +49,7 @@ std::optional<ScaledColumn> resolve(const std::string& name, bool is_long, const
   return parse_synonym(name, registry);
 }
 
-/// Names of columns that hold the reason of a failed row, beside a column of dispositions.
+/// Returns true for columns with the reason of a failed row, in files that also have a disposition.
 bool is_note_name(std::string_view name) {
   const std::string low = lower_case(name);
   return low == "note" || low == "error" || low == "message" || low == "error_message";

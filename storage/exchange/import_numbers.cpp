@@ -142,7 +142,7 @@ class RowNumbers {
       return;
     const auto median = kernel_.metric(metric_key::time_median_ns);
     if (!median) return;
-    constexpr double quartile = 0.67448975;  // of the standard normal distribution
+    constexpr double quartile = 0.67448975;  // third quartile of the standard normal distribution
     constexpr double least = 1e-3;           // quartiles are times > 0
     put(metric_key::time_q1_ns, std::max(*median - quartile * *deviation, least * *median));
     put(metric_key::time_q3_ns, *median + quartile * *deviation);

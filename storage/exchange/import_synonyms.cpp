@@ -249,7 +249,7 @@ struct Measurement {
   const Word* rate = nullptr;
   const Word* statistic = nullptr;
   bool time = false;
-  bool only_rate = false;  ///< a word that occurs only beside rates
+  bool only_rate = false;  ///< has a word that only names of rates contain
   bool memory = false;
 };
 

@@ -71,7 +71,7 @@ EmptyStateText no_points_text(const Workspace& workspace) {
     return {qtext(msg::empty_page::no_points{.run = run_text(*checked->info).toStdString()}),
             qtext(msg::empty_page::no_points_help{.state = title(checked->info->summary.state)})};
   }
-  return {qtext(msg::empty_page::no_such_run{}), qtext(msg::empty_page::no_run_help{})};
+  return {qtext(msg::empty_page::no_run{}), qtext(msg::empty_page::no_run_help{})};
 }
 
 std::optional<EmptyStateText> none_ran_text(const analysis::PointTable& table) {

@@ -15,7 +15,7 @@
 
 #include "ui/pages/choice.h"
 #include "ui/plots/plot_export.h"
-#include "ui/process/live.h"
+#include "ui/process/background_task.h"
 #include "ui/runs/workspace.h"
 #include "ui/text/values.h"
 

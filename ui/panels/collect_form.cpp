@@ -108,7 +108,7 @@ void CollectForm::add_cache(QFormLayout& form) {
   rounds_label->setBuddy(rounds_);
   auto* cache_label = new QLabel(qtext(msg::collect_panel::cache{}), this);
   cache_label->setBuddy(cache_);
-  // Rows of their own, because the panel is narrow.
+  // One row each, because the panel is narrow.
   form.addRow(cache_label, cache_);
   form.addRow(rounds_label, rounds_);
 }

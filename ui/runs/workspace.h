@@ -21,7 +21,7 @@
 #include "profiler/files/file_system.h"
 #include "profiler/points/point_query.h"
 #include "storage/run_store.h"
-#include "ui/process/live.h"
+#include "ui/process/background_task.h"
 #include "ui/runs/file_contents.h"
 #include "ui/runs/loaded_runs.h"
 #include "ui/runs/point_set.h"

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "ui/process/live.h"
+#include "ui/process/background_task.h"
 #include "ui/runs/workspace.h"
 #include "ui/widgets/banner.h"
 

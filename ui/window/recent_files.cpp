@@ -62,9 +62,9 @@ void show_sample_origin(Workspace& workspace, Banner& banner, std::function<void
     for (const LoadedRun& run : workspace.runs()) {
       if (run.info->file != sample) continue;
       const Message words =
-          msg::window::sample_path{.date = run.info->summary.started_at.substr(0, std::size("2026-11-27") - 1),
-                                   .file = workspace.file_name(sample).toStdString(),
-                                   .gpu = device_title(run.info->summary).toStdString()};
+          msg::window::recorded_sample{.date = run.info->summary.started_at.substr(0, std::size("2026-11-27") - 1),
+                                       .file = workspace.file_name(sample).toStdString(),
+                                       .gpu = device_title(run.info->summary).toStdString()};
       return banner.offer(Banner::Topic::sample, qtext(words), sample, qtext(msg::window::collect_here{}), collect);
     }
   };

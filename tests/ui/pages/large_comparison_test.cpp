@@ -10,7 +10,7 @@
 
 #include "tests/ui/window_test.h"
 #include "ui/pages/compare/compare_page.h"
-#include "ui/process/live.h"
+#include "ui/process/background_task.h"
 
 namespace attnscope::ui {
 namespace {

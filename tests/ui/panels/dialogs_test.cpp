@@ -37,7 +37,7 @@
 namespace attnscope::ui {
 namespace {
 
-constexpr const char* find_ncu_table =
+constexpr const char* ncu_table =
     "==PROF== Connected\n\"ID\",\"Kernel Name\",\"CC\",\"Stream\",\"dram__bytes_read.sum\",\"gpu__time_duration.sum\"\n"
     "\"\",\"\",\"\",\"\",\"Mbyte\",\"msecond\"\n\"0\",\"flash_fwd\",\"9.0\",\"7\",\"12.5\",\"1.5\"\n";
 
@@ -156,7 +156,7 @@ TEST_F(ImportDialogTest, ImportsExportedTables) {
 }
 
 TEST_F(ImportDialogTest, AddsSettingsToAnNcuTable) {
-  drop({write("peer.csv", find_ncu_table)});
+  drop({write("peer.csv", ncu_table)});
   ASSERT_NE(dialog, nullptr);
   EXPECT_TRUE(words().startsWith(qtext(msg::import_dialog::ncu{}))) << words().toStdString();
   EXPECT_TRUE(words().contains(qtext(msg::import_dialog::problem_missing{})));

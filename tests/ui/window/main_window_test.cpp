@@ -303,7 +303,7 @@ TEST_F(WindowTest, PagesShowARunningSweep) {
   }
   window.workspace().set_run_visible(0, false);
   for (const QString& words : page_texts(window)) {
-    EXPECT_TRUE(words.contains(qtext(msg::empty_page::no_such_run{}))) << words.toStdString();
+    EXPECT_TRUE(words.contains(qtext(msg::empty_page::no_run{}))) << words.toStdString();
   }
   window.workspace().set_run_visible(0, true);
   store.finish_run(run, StoredRunState::cancelled);
@@ -467,7 +467,7 @@ TEST(FirstWindow, ShowsASampleNoteUntilTheSampleIsClosed) {
   window.open_files({});
   ASSERT_TRUE(QTest::qWaitFor([&] { return !window.banner().text().isEmpty(); }));
   EXPECT_EQ(window.banner().text(),
-            qtext(msg::window::sample_path{.date = "2026-11-29", .file = "h200.attnscope", .gpu = "NVIDIA H200"}));
+            qtext(msg::window::recorded_sample{.date = "2026-11-29", .file = "h200.attnscope", .gpu = "NVIDIA H200"}));
   window.show();
   auto* collect = window.findChild<QDockWidget*>(QStringLiteral("collect"));
   EXPECT_FALSE(collect->isVisible());

@@ -77,8 +77,7 @@ void ComparePage::add_controls() {
   const auto chip = [controls](const Message& name, const Message& help) {
     return new FacetChip(qtext(name), qtext(help), controls);
   };
-  axis_chip_ =
-      axis_choice_.attach_editor(chip(msg::compare_page::set_side_axis{}, msg::compare_page::compare_by_help{}));
+  axis_chip_ = axis_choice_.attach_editor(chip(msg::compare_page::compare_by{}, msg::compare_page::compare_by_help{}));
   baseline_chip_ = baseline_choice_.attach_editor(chip(msg::compare::baseline{}, msg::compare_page::baseline_help{}));
   candidate_chip_ =
       candidate_choice_.attach_editor(chip(msg::compare::candidate_time_label{}, msg::compare_page::other_help{}));

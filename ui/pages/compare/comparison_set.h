@@ -12,7 +12,7 @@
 #include "ui/models/result_model.h"
 #include "ui/pages/compare/side_axis.h"
 #include "ui/pages/error_note.h"
-#include "ui/process/live.h"
+#include "ui/process/background_task.h"
 #include "ui/runs/point_settings.h"
 
 namespace attnscope::ui {

@@ -156,8 +156,8 @@ HoverContent RatioPlot::read_out(const Mark& mark) const {
   content.rows.push_back({color, SampleMark::none, qtext(msg::compare_page::ratio_of{.side = name.toStdString()}),
                           to_qstring(analysis::ratio_text(pair.verdict.time))});
   content.notes << qtext(analysis::verdict_title(pair.verdict.verdict));
-  const Message wait_until_idle = analysis::undecided_note(table, pair, shown_->view().margin);
-  if (!wait_until_idle.empty()) content.notes << qtext(wait_until_idle);
+  const Message note = analysis::undecided_note(table, pair, shown_->view().margin);
+  if (!note.empty()) content.notes << qtext(note);
   return content;
 }
 

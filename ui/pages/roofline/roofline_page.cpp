@@ -32,15 +32,15 @@ std::vector<Choice<RooflineLevel>::Value> levels() {
 std::vector<Row> rows_with_bytes(const analysis::PointTable& table) {
   const std::vector<std::uint64_t> problems = analysis::combined_codes(table, analysis::curve_facets());
   std::set<std::uint64_t> with_bytes;
-  std::vector<Row> has_valid_times;
+  std::vector<Row> with_time;
   for (Row row = 0; row < table.size(); ++row) {
     const Disposition disposition = table.disposition(row);
     if (disposition != Disposition::ok && disposition != Disposition::no_counters) continue;
-    has_valid_times.push_back(row);
+    with_time.push_back(row);
     if (analysis::has_bytes(table, row)) with_bytes.insert(problems[row]);
   }
-  std::erase_if(has_valid_times, [&](Row row) { return !with_bytes.contains(problems[row]); });
-  return has_valid_times;
+  std::erase_if(with_time, [&](Row row) { return !with_bytes.contains(problems[row]); });
+  return with_time;
 }
 
 }  // namespace

@@ -25,7 +25,7 @@
 #include "ui/pages/points/points_page.h"
 #include "ui/pages/roofline/roofline_page.h"
 #include "ui/pages/tiles/tile_heatmap_page.h"
-#include "ui/process/live.h"
+#include "ui/process/background_task.h"
 #include "ui/window/export_actions.h"
 #include "ui/window/query_bar.h"
 
@@ -282,7 +282,7 @@ TEST_F(ManyPointsTest, CanBeDestroyedDuringASearch) {
   other->query().set_text(QStringLiteral("fa2"));
   ASSERT_TRUE(other->workspace().is_gathering());
   other.reset();
-  QApplication::processEvents();  // A destroyed Live notifies nobody.
+  QApplication::processEvents();  // A destroyed task notifies nobody.
 }
 
 TEST_F(ManyPointsTest, RestoresTheMarkAfterAnUpdate) {

@@ -24,7 +24,7 @@ inline constexpr std::size_t always_in_background = max_synchronous_points + 1;
 /// Returns true if the result is no longer needed; work may then return early.
 using StaleCheck = std::function<bool()>;
 
-/// Base class of Live: runs the latest request.
+/// Base class of BackgroundTask: runs the latest request.
 class BackgroundWork : public QObject {
   Q_OBJECT
  public:

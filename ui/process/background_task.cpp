@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/process/live.h"
+#include "ui/process/background_task.h"
 
 #include <QCoreApplication>
 #include <QEvent>
