@@ -28,8 +28,8 @@ struct TrafficTolerance {
 };
 
 /// Key lengths and block masks that are not operands are read through L1, once per SM. Two requests of a block that
-/// store adjacent row values to one sector may be merged on the way to L2; observed for D only, where a block stores
-/// little else in between.
+/// store adjacent row values to one sector may be merged on the way to L2; observed where a block stores little else in
+/// between: for D, and for l and m when a block's first step clears them.
 TrafficTolerance traffic_tolerance(const KernelLaunch& launch, const AttentionProblem& p, const DeviceLimits& limits) {
   const auto sms = static_cast<double>(std::min<std::int64_t>(launch.blocks(), limits.sm_count));
   const auto sectors = [](std::int64_t bytes) { return static_cast<double>(ceil_div(bytes, sector_bytes)); };
@@ -40,13 +40,13 @@ TrafficTolerance traffic_tolerance(const KernelLaunch& launch, const AttentionPr
     metadata += sectors(ceil_div(p.n_q, p.mask.block_size) * ceil_div(p.n_k, p.mask.block_size));
   TrafficTolerance unsaid{.more = sms * metadata * static_cast<double>(sector_bytes)};
   std::vector<TileAccess> accesses;
-  for (std::int64_t block = 0; launch.name == "dot" && block < launch.program->blocks(); ++block) {
-    for (std::int64_t step = 0; step < launch.program->steps(block); ++step) {
-      launch.program->visit(block, step, accesses);
-    }
+  for (std::int64_t block = 0; block < launch.program->blocks(); ++block) {
+    const std::int64_t steps = launch.name == "dot" ? launch.program->steps(block) : 1;
+    for (std::int64_t step = 0; step < steps; ++step) launch.program->visit(block, step, accesses);
   }
   for (const TileAccess& access : accesses) {
-    if (access.tensor != Tensor::delta) continue;
+    const bool row_values = access.tensor == Tensor::delta || access.tensor == Tensor::l || access.tensor == Tensor::m;
+    if (!row_values || access.access != Access::store) continue;
     unsaid.fewer += static_cast<double>(access.moved_bytes()) -
                     sectors((access.place + access.rows) * 4) * static_cast<double>(sector_bytes);
   }
