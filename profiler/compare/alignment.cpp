@@ -23,15 +23,29 @@ bool of_problem(std::string_view field) {
   return field != algorithm_name && std::ranges::find(tile_names, field) == tile_names.end();
 }
 
-void add_problem(const PointTable& table, Alignment& alignment) {
+bool is_device_state(std::string_view field) {
+  const Field* found = find_field(field);
+  return found != nullptr && found->role == FieldRole::device_state;
+}
+
+/// Returns true if no row states the L2's state (imports).
+bool has_unknown_l2(const PointTable& table, std::span<const Row> rows) {
+  const FieldColumn& cache = table.points().field("cache");
+  return std::ranges::all_of(rows, [&](Row row) { return cache.text_value(row) == to_string(CacheState::unknown); });
+}
+
+/// Adds the fields of the problem. An L2 state that one side does not state matches any.
+void add_problem(const PointTable& table, std::span<const Row> base, std::span<const Row> other, Alignment& alignment) {
+  const bool skips_state = has_unknown_l2(table, base) != has_unknown_l2(table, other);
   for (const FieldColumn& column : table.points().fields()) {
-    if (of_problem(column.field().name)) alignment.fields.emplace_back(column.field().name);
+    const std::string_view name = column.field().name;
+    if (of_problem(name) && !(skips_state && is_device_state(name))) alignment.fields.emplace_back(name);
   }
 }
 
 Alignment shared_alignment(const PointTable& table, std::span<const Row> base, std::span<const Row> other) {
   Alignment alignment;
-  add_problem(table, alignment);
+  add_problem(table, base, other, alignment);
   if (have_common_key(key_of_field(table, algorithm_name), base, other)) alignment.fields.emplace_back(algorithm_name);
   if (have_common_key(key_of_extents(table), base, other)) {
     alignment.fields.insert(alignment.fields.end(), tile_names.begin(), tile_names.end());
@@ -45,8 +59,9 @@ Alignment shared_alignment(const PointTable& table, std::span<const Row> base, s
 
 std::vector<std::string> Alignment::keywords() const {
   const auto has = [&](std::string_view name) { return std::ranges::find(fields, name) != fields.end(); };
-  const bool problem = std::ranges::all_of(
-      point_fields(), [&](const Field& field) { return !of_problem(field.name) || has(field.name); });
+  const bool problem = std::ranges::all_of(point_fields(), [&](const Field& field) {
+    return !of_problem(field.name) || is_device_state(field.name) || has(field.name);
+  });
   const bool tile = std::ranges::all_of(tile_names, has);
   std::vector<std::string> result;
   if (problem) result.emplace_back("problem");
@@ -81,7 +96,7 @@ Result<Alignment, Message> parse_alignment(std::span<const std::string> words, c
   for (const std::string& given : words) {
     const std::string word = lower_case(given);
     if (word == "problem") {
-      add_problem(table, alignment);
+      add_problem(table, base, other, alignment);
       narrowed = true;
     } else if (word == "tile") {
       fields.insert(fields.end(), tile_names.begin(), tile_names.end());
@@ -104,7 +119,7 @@ Result<Alignment, Message> parse_alignment(std::span<const std::string> words, c
                                   fmt::join(near.empty() ? known : near, ", "))};
     }
   }
-  if (!narrowed) add_problem(table, alignment);
+  if (!narrowed) add_problem(table, base, other, alignment);
   for (std::string& field : fields) {
     if (std::ranges::find(alignment.fields, field) == alignment.fields.end()) alignment.fields.push_back(field);
   }

@@ -22,9 +22,10 @@ struct Alignment {
   [[nodiscard]] std::vector<std::string> keywords() const;
 };
 
-/// Parses an alignment. `words`: names of fields and knobs, or "N", "problem" (all fields except algorithm and tile),
-/// "tile", "knobs", "device". All problem fields are used if none is named. If `words` is empty: the problem, and each
-/// of algorithm, tile, knobs and device for which both sides share a value. The error names the unknown keyword.
+/// Parses an alignment. `words`: names of fields and knobs, or "N", "problem" (all fields except algorithm and tile;
+/// without the L2's state if exactly one side does not state it), "tile", "knobs", "device". All problem fields are
+/// used if none is named. If `words` is empty: the problem, and each of algorithm, tile, knobs and device for which
+/// both sides share a value. The error names the unknown keyword.
 [[nodiscard]] Result<Alignment, Message> parse_alignment(std::span<const std::string> words, const PointTable&,
                                                          std::span<const Row> base, std::span<const Row> other);
 

@@ -284,8 +284,10 @@ void summarize_pair(const ComparisonCache& looked, const ComparedRow& row, Compa
     pair.levels.at(level) = {.base = median_of_rows(column, pair.base), .other = median_of_rows(column, pair.other)};
   }
   // Cold-L2 simulation counts dirty lines as written DRAM bytes, GPU counters do not. Compare only settled bytes then.
-  const bool settles = is_computed(table, pair.base) != is_computed(table, pair.other);
-  if (settles && table.spec(pair.base.front()).cache == CacheState::cold) pair.levels.front() = {};
+  const bool computed = is_computed(table, pair.base);
+  const Row simulated = computed ? pair.base.front() : pair.other.front();
+  const bool settles = computed != is_computed(table, pair.other);
+  if (settles && table.spec(simulated).cache == CacheState::cold) pair.levels.front() = {};
 }
 
 /// Returns whether the rows are repeated measurements of one point: equal spec, device, origin and, if known, kernel

@@ -236,7 +236,7 @@ std::string problem_text(const LawFamily& family) {
   std::string text = fmt::format("{} {} {} {}", to_string(family.like.pass), mask_text(family.like.mask),
                                  to_string(family.like.dtype), heads_text(family.like));
   text += describe(family.knobs);
-  return fmt::format("{} {}", text, to_string(family.cache));
+  return fmt::format("{} {}", text, brief_text(family.cache));
 }
 
 Message refusal_text(const LawFamily& family) {

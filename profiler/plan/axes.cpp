@@ -234,7 +234,11 @@ Message AxisDef::rejection_reason(std::string_view value, const Registry& regist
     const auto tile = parse_tile(value);
     return tile ? Message() : tile.error();
   }
-  if (fields.front().role != FieldRole::algorithm) return value_error(fields.front(), value);
+  const Field& field = fields.front();
+  if (field.role == FieldRole::device_state && std::ranges::count(field.words, value) == 0) {
+    return make_message("{} '{}' cannot be set; expected {}", field.name, value, fmt::join(field.words, " or "));
+  }
+  if (field.role != FieldRole::algorithm) return value_error(field, value);
   if (registry.find(value) != nullptr) return {};
   std::vector<std::string> known;
   for (const Algorithm* algorithm : registry.algorithms()) known.push_back(algorithm->name());

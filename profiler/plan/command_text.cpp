@@ -53,6 +53,7 @@ std::vector<std::string> axis_arguments(const PointSpec& spec) {
   for (const Field& field : point_fields()) {
     if (field.role == FieldRole::tile && (spec.tile.br < 1 || spec.tile.bc < 1)) continue;
     if (!field.fallback.empty() && is_fallback(field, spec)) continue;
+    if (field.role == FieldRole::device_state && spec.cache == CacheState::unknown) continue;  // collect cannot set it
     const FieldPair* wide = field_pair_of(field.name);
     const bool both = wide != nullptr && wide->are_equal_in(spec);
     if (both && field.name == wide->second) continue;

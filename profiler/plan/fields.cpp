@@ -190,7 +190,7 @@ const auto& fields() {
           .offered = tile_sides, .can_be_infeasible = true, .nesting = 155}),
       field<&PointSpec::cache>({.name = "cache", .label = message_of<msg::field::cache>, .help = message_of<msg::field_help::cache>, .meaning = message_of<msg::facet_help::cache>,
           .role = FieldRole::device_state, .fallback = "cold", .words = words_of(std::array{CacheState::cold, CacheState::warm}), .nesting = 170, .shown = FieldVisibility::in_details,
-          .in_title = [](std::string_view text) { return Message(msg::value::l2_state{.state = text}); }}),
+          .in_title = [](std::string_view text) { return text == to_string(CacheState::unknown) ? Message(msg::value::l2_state_unknown{}) : Message(msg::value::l2_state{.state = text}); }}),
       field<problem, &AttentionProblem::dropout>({.name = "dropout", .label = message_of<msg::field::dropout>, .help = message_of<msg::field_help::dropout>, .meaning = message_of<msg::facet_help::dropout>,
           .fallback = "0", .below = 1, .can_be_infeasible = true, .nesting = 40, .stem = "dropout", .set = set_valid<problem, &AttentionProblem::dropout>}),
       field<problem, &AttentionProblem::page>({.name = "page", .label = message_of<msg::field::page>, .help = message_of<msg::field_help::page>, .meaning = message_of<msg::facet_help::page>,
@@ -396,7 +396,7 @@ bool is_fallback(const Field& field, const PointSpec& spec) {
 std::string describe(const PointSpec& spec, std::span<const Field> known) {
   return fmt::format("{} {}{}{}{}{}", spec.algorithm, describe_shape(spec.problem), set_fields_text(spec, known),
                      spec.tile.br > 0 ? fmt::format(" tile {}", describe(spec.tile)) : "", describe(spec.knobs),
-                     spec.cache == CacheState::warm ? " warm" : "");
+                     spec.cache == CacheState::cold ? "" : fmt::format(" {}", brief_text(spec.cache)));
 }
 
 std::string canonical_text(const PointSpec& spec) {

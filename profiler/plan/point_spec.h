@@ -14,9 +14,11 @@ namespace attnscope {
 
 /// L2 state before each timed or counted launch: overwritten with unrelated lines (cold), or as the previous launch
 /// left it (warm). The time of a plan with several launches ("all") covers the sequence; only its first launch starts
-/// cold.
-enum class CacheState { cold, warm };
+/// cold. `unknown`: an imported file does not state it; never measured or simulated.
+enum class CacheState { cold, warm, unknown };
 [[nodiscard]] std::string_view to_string(CacheState);
+/// "cold", "warm" or "L2 unknown", for titles that list values only.
+[[nodiscard]] std::string_view brief_text(CacheState);
 [[nodiscard]] Result<CacheState, Message> parse_cache_state(std::string_view);
 
 struct PointSpec {

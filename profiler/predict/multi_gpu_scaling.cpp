@@ -96,9 +96,8 @@ std::string problem_of(const MultiGpuPoint& point) {
   const AttentionProblem& p = point.spec.problem;
   const std::string heads =
       p.heads_q == p.heads_kv ? fmt::format("{}", p.heads_q) : fmt::format("{}/{}", p.heads_q, p.heads_kv);
-  const std::string warm = point.spec.cache == CacheState::warm ? " L2 warm" : "";
-  return fmt::format("{} {} batch {} heads {} d {}{}", to_string(p.dtype), mask_text(p.mask), p.batch, heads, p.d,
-                     warm);
+  const std::string l2 = point.spec.cache == CacheState::cold ? "" : fmt::format(" L2 {}", to_string(point.spec.cache));
+  return fmt::format("{} {} batch {} heads {} d {}{}", to_string(p.dtype), mask_text(p.mask), p.batch, heads, p.d, l2);
 }
 
 }  // namespace

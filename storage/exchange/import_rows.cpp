@@ -58,6 +58,7 @@ PointSpec spec_of(const ImportRow& row, const Registry& registry) {
   const auto missing = missing_fields([&](std::string_view name) { return row.find(name) != nullptr; });
   if (!missing.empty()) fail(row.place, missing_fields_message(missing));
   PointSpec spec;
+  spec.cache = CacheState::unknown;
   spec.algorithm = row.text("algorithm");
   require_valid_name(row.place, "algorithm", spec.algorithm);
   for (const Field& field : point_fields()) {

@@ -107,6 +107,20 @@ TEST(Comparison, ColdDramBytesAreNotComparedWithSimulation) {
   }
 }
 
+// Files of other programs rarely state the L2's state; their points still match measured ones.
+TEST(Comparison, AnUnknownL2StateMatchesAndIsADifference) {
+  PointSpec imported = fixtures::spec("fa1", 512);
+  imported.cache = CacheState::unknown;
+  const Compared of = compared(runs_of({{timed(imported, 1000)}, {fa1(1100)}}));
+  ASSERT_EQ(of.result.pairs.size(), 1U);
+  const auto found = std::ranges::find(of.result.differences, Message(msg::difference::cache{}), &Difference::name);
+  ASSERT_NE(found, of.result.differences.end());
+  EXPECT_EQ(text(found->base.at(0)) + "/" + text(found->other.at(0)), "unknown/cold");
+  PointSpec warm = fixtures::spec("fa1", 512);
+  warm.cache = CacheState::warm;
+  EXPECT_TRUE(compared(runs_of({{timed(warm, 1000)}, {fa1(1100)}})).result.pairs.empty());
+}
+
 TEST(Comparison, ComparesTwoRecordings) {
   const fixtures::Points points = runs_of({{timed(fixtures::spec("fa1", 512), 1000, 4e6), fa1(4000, 1024)},
                                            {timed(fixtures::spec("fa1", 512), 1300, 3e6), fa1(4040, 1024)}});

@@ -36,7 +36,7 @@ TEST(Words, ProvenanceAndCacheStateRoundTrip) {
   for (const auto value : {Provenance::measured, Provenance::derived, Provenance::modeled, Provenance::simulated}) {
     EXPECT_EQ(*parse_provenance(to_string(value)), value);
   }
-  for (const auto value : {CacheState::cold, CacheState::warm}) {
+  for (const auto value : {CacheState::cold, CacheState::warm, CacheState::unknown}) {
     EXPECT_EQ(*parse_cache_state(to_string(value)), value);
   }
 }
@@ -54,6 +54,8 @@ TEST(Describe, APointInOneLine) {
   EXPECT_EQ(describe(spec), "fa2 fp16 causal batch 1 heads 16 N 4096 d 128 tile 128x64");
   spec.cache = CacheState::warm;
   EXPECT_EQ(describe(spec), "fa2 fp16 causal batch 1 heads 16 N 4096 d 128 tile 128x64 warm");
+  spec.cache = CacheState::unknown;
+  EXPECT_TRUE(describe(spec).ends_with("L2 unknown")) << describe(spec);
 }
 
 TEST(Origin, OnlyIncompleteSimulationsAreExtrapolated) {

@@ -150,6 +150,7 @@ TEST(ParseAxis, ErrorsNameTheTextAndTheProblem) {
       {"page=48", "page 16 2^24 48"},
       {"page=-16", "page 0 -16"},
       {"deterministic=maybe", "maybe yes no"},
+      {"cache=unknown", "unknown cold warm"},
       {"splits=-1", "splits 0 -1"},
       {"stages=65", "stages 65"},
       {"tile=64", "64 auto BrxBc"},

@@ -57,7 +57,7 @@ TEST(ImportCsv, ReadsColumnsByName) {
                                        .n_k = 4096,
                                        .d = 128},
                            .tile = {.br = 0, .bc = 0},
-                           .cache = CacheState::cold};
+                           .cache = CacheState::unknown};
   EXPECT_EQ(point.spec, expected);
   EXPECT_EQ(point.provenance, Provenance::imported);
   EXPECT_EQ(value_of(point, metric_key::time_median_ns), 2000);

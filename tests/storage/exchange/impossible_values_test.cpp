@@ -45,10 +45,19 @@ TEST(ImpossibleValues, FewerBytesThanCompulsory) {
 }
 
 TEST(ImpossibleValues, StateOfTheL2IsUnknownUnlessStated) {
-  EXPECT_TRUE(imported("algorithm,N,heads,d,time_ns\na,64,1,64,5\n").l2_unknown);
-  EXPECT_FALSE(imported("algorithm,N,heads,d,cache,time_ns\na,64,1,64,warm,5\n").l2_unknown);
-  EXPECT_FALSE(imported("algorithm,N,heads,d,time_ns\na,64,1,64,5\n", ImportFormat::csv, {.given = {{"cache", "cold"}}})
-                   .l2_unknown);
+  const auto cache_of = [](const Import& import) { return import.devices.at(0).points.at(0).spec.cache; };
+  const Import none = imported("algorithm,N,heads,d,time_ns\na,64,1,64,5\n");
+  EXPECT_TRUE(none.l2_unknown);
+  EXPECT_EQ(cache_of(none), CacheState::unknown);
+  const Import empty = imported("algorithm,N,heads,d,cache,time_ns\na,64,1,64,,5\na,128,1,64,cold,5\n");
+  EXPECT_EQ(cache_of(empty), CacheState::unknown);
+  const Import warm = imported("algorithm,N,heads,d,cache,time_ns\na,64,1,64,warm,5\n");
+  EXPECT_FALSE(warm.l2_unknown);
+  EXPECT_EQ(cache_of(warm), CacheState::warm);
+  const Import cold =
+      imported("algorithm,N,heads,d,time_ns\na,64,1,64,5\n", ImportFormat::csv, {.given = {{"cache", "cold"}}});
+  EXPECT_FALSE(cold.l2_unknown);
+  EXPECT_EQ(cache_of(cold), CacheState::cold);
 }
 
 }  // namespace
