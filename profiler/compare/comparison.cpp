@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -86,10 +87,11 @@ struct ComparisonCache {
       : table(of), moments(of), times(of.values(metric_key::time_median_ns)) {
     std::ranges::transform(level_keys, levels.begin(), [&](std::string_view key) { return &of.values(key); });
   }
-  [[nodiscard]] const PublishedErrors& errors(Row row) {
-    const PublishedErrors*& known = errors_[table.run_index(row)];
-    if (known == nullptr) known = &published_errors(table.run(row).device_name);
-    return *known;
+  /// Returns nullptr if the simulator was not validated on the row's GPU.
+  [[nodiscard]] const PublishedErrors* errors(Row row) {
+    const auto [known, first] = errors_.try_emplace(table.run_index(row));
+    if (first) known->second = validated_errors(table.run(row).device_name);
+    return known->second;
   }
   /// Returns the run whose rounds the row belongs to; interleaved runs share the first one.
   [[nodiscard]] RunIndex session(Row row) const {
@@ -198,7 +200,51 @@ void drop_partial_cycles(ComparedRow& row) {
   row.other.cycles.clear();
 }
 
+SampleSpread spread_of(double q1, double q3, double samples) {
+  return {.log_range = std::log(q3 / q1), .samples = samples};
+}
+
+/// Returns the scatter of the samples of a row, or what an imported file states about it.
+std::optional<SampleSpread> sample_spread(const PointTable& table, Row row) {
+  const std::optional<RowKernel> sum = table.points().sum(row);
+  if (!sum) return std::nullopt;
+  if (const std::optional<SampleSummary> times = sum->times(); times && times->count > 1)
+    return spread_of(times->q1, times->q3, static_cast<double>(times->count));
+  const auto stated = [&](std::string_view key) {
+    const std::optional<EvaluatedMetric> metric = sum->stored(key);
+    return metric && std::isfinite(metric->value) ? metric->value : -1;
+  };
+  const double samples = std::max(stated(metric_key::time_samples), 0.0);
+  const double q1 = stated(metric_key::time_q1_ns);
+  const double q3 = stated(metric_key::time_q3_ns);
+  if (q1 > 0 && q3 >= q1) return spread_of(q1, q3, samples);
+  const double range = stated(metric_key::time_spread);
+  if (range < 0) return std::nullopt;
+  return SampleSpread{.log_range = 2 * std::asinh(range / 2), .samples = samples};
+}
+
+/// Sets the spread of samples, which only rows with few rounds use. Rows that repeat a point in one import are samples.
+void add_sample_spreads(const PointTable& table, const std::vector<Row>& rows, SideRounds& side) {
+  if (side.ns.size() >= min_rounds) return;
+  std::map<RunIndex, std::vector<double>> repeated;
+  for (const Row row : rows) {
+    const bool imported = table.run(row).provenance == Provenance::imported;
+    const auto same_run = [&](Row other) { return table.run_index(other) == table.run_index(row); };
+    if (imported && std::ranges::count_if(rows, same_run) > 1) {
+      if (const auto ns = table.values(metric_key::time_median_ns).at(row))
+        repeated[table.run_index(row)].push_back(*ns);
+    } else if (const std::optional<SampleSpread> spread = sample_spread(table, row)) {
+      side.sampled.push_back(*spread);
+    }
+  }
+  for (const auto& [run, times] : repeated) {
+    if (const auto found = summarize(times))
+      side.sampled.push_back(spread_of(found->q1, found->q3, static_cast<double>(times.size())));
+  }
+}
+
 ComparedRow compared_row(ComparisonCache& looked, const ComparedPair& pair) {
+  constexpr double unknown_error = std::numeric_limits<double>::infinity();
   const PointTable& table = looked.table;
   const std::vector<RoundSample> base = rounds_of(looked, pair.base);
   const std::vector<RoundSample> other = rounds_of(looked, pair.other);
@@ -235,13 +281,13 @@ ComparedRow compared_row(ComparisonCache& looked, const ComparedPair& pair) {
       const PointSpec base_spec = table.spec(first);
       const PointSpec other_spec = table.spec(second);
       row.model_error =
-          published_ratio_error({base_spec, looked.errors(first)}, {other_spec, looked.errors(second)}, one_device);
+          published_ratio_error({base_spec, looked.errors(first)}, {other_spec, looked.errors(second)}, one_device)
+              .value_or(unknown_error);
     }
   } else if (is_base_computed || is_other_computed) {
     const Row computed = is_base_computed ? pair.base.front() : pair.other.front();
-    const AttentionProblem problem = table.problem(computed);
-    row.model_error = published_time_error(looked.errors(computed),
-                                           error_group(table.algorithm(computed), problem.dtype), problem.pass);
+    const PointSpec spec = table.spec(computed);
+    row.model_error = published_time_error({spec, looked.errors(computed)}).value_or(unknown_error);
   }
   for (SideRounds* side : {&row.base, &row.other}) {
     if (!row.paired || side->moments.size() != side->ns.size()) side->moments.clear();
@@ -251,6 +297,8 @@ ComparedRow compared_row(ComparisonCache& looked, const ComparedPair& pair) {
   if (pair.same_point && one_gpu && !is_base_computed && !is_other_computed) normalize_clock(row);
   add_noise(table, pair.base, row.one_clock, row.base);
   add_noise(table, pair.other, row.one_clock, row.other);
+  add_sample_spreads(table, pair.base, row.base);
+  add_sample_spreads(table, pair.other, row.other);
   return row;
 }
 
@@ -440,9 +488,10 @@ AlignedComparison align(const PointTable& table, const ComparisonRequest& reques
     pair.same_point = equal_specs(table, pair.base.front(), pair.other.front());
     sides.rows.push_back(compared_row(looked, pair));
     summarize_pair(looked, sides.rows.back(), pair);
-    if (sides.rows.back().model_error <= 0) continue;
+    const double error = sides.rows.back().model_error;
+    if (error <= 0 || !std::isfinite(error)) continue;
     for (const std::vector<Row>* rows : {&pair.base, &pair.other}) {
-      if (is_computed(table, *rows)) result.error_gpus.insert(looked.errors(rows->front()).device);
+      if (is_computed(table, *rows)) result.error_gpus.insert(looked.errors(rows->front())->device);
     }
   }
   const bool together = std::ranges::all_of(

@@ -218,7 +218,7 @@ struct ExportColumns {
     const auto add = [&](const std::string& key, auto part) {
       number(key, [of, part](const ComparedPair& pair) {
         const std::optional<RatioInterval> found = of(pair.verdict);
-        return found ? Number(part(*found)) : Number();
+        return found && !found->unknown ? Number(part(*found)) : Number();
       });
     };
     add(ratio, [](const RatioInterval& found) { return found.ratio; });
@@ -400,9 +400,12 @@ Table answer_data(const ComparisonView& view) {
     return answer.algorithm.empty() ? std::string_view() : to_string(answer.pass);
   });
   add("points", [](const ComparisonAnswer& answer) { return static_cast<double>(answer.points); });
-  add("mean_ratio", [](const ComparisonAnswer& answer) { return answer.mean.ratio; });
-  add("mean_low", [](const ComparisonAnswer& answer) { return answer.mean.interval.low; });
-  add("mean_high", [](const ComparisonAnswer& answer) { return answer.mean.interval.high; });
+  const auto add_mean = [&](const std::string& key, auto part) {
+    add(key, [part](const ComparisonAnswer& answer) { return answer.mean.unknown ? Number() : part(answer.mean); });
+  };
+  add_mean("mean_ratio", [](const RatioInterval& mean) { return Number(mean.ratio); });
+  add_mean("mean_low", [](const RatioInterval& mean) { return Number(mean.interval.low); });
+  add_mean("mean_high", [](const RatioInterval& mean) { return Number(mean.interval.high); });
   add("spread_source", [](const ComparisonAnswer& answer) {
     return answer.mean.assumed ? to_string(SpreadFloor::assumed_percent) : std::string_view();
   });

@@ -20,7 +20,7 @@ namespace {
 
 /// True if both sides are computed.
 bool has_no_spread(const ComparedPair& pair) {
-  return pair.verdict.time.interval.low >= pair.verdict.time.interval.high;
+  return pair.verdict.time.interval.low >= pair.verdict.time.interval.high && !pair.verdict.time.unknown;
 }
 
 /// Returns whether Attnscope measured both sides and can do so again.
@@ -31,14 +31,19 @@ bool can_measure(const PointTable& table, const ComparedPair& pair) {
   });
 }
 
-/// Returns whether one process can measure both sides in the same rounds.
+/// Returns whether one process can measure both sides in the same rounds: different points of one GPU.
 bool can_interleave(const PointTable& table, const ComparedPair& pair) {
   if (pair.paired) return true;
   const Row base = pair.base.front();
   const Row other = pair.other.front();
   const FieldColumn& cache = table.points().field("cache");
-  return !pair.same_point && table.run(base).device_name == table.run(other).device_name &&
+  return !pair.same_point && table.run(base).device_id == table.run(other).device_id &&
          cache.key(base) == cache.key(other);
+}
+
+/// Returns whether the spread between rounds was measured. Only then a number of rounds or recordings can be advised.
+bool has_known_spread(const RowVerdict& row) {
+  return row.floor != SpreadFloor::assumed_percent && row.floor != SpreadFloor::few_samples;
 }
 
 Message undecided_reason(Undecided undecided) {
@@ -53,6 +58,8 @@ Message undecided_reason(Undecided undecided) {
       return msg::compare::clocks{};
     case Undecided::computed:
       return msg::compare::model_error{};
+    case Undecided::not_validated:
+      return msg::compare::not_validated{};
     case Undecided::spread:
     case Undecided::decided:
       break;
@@ -74,6 +81,7 @@ struct JudgedPair {
 RatioInterval mean_value(std::span<const JudgedPair> judged) {
   double sum = 0;
   bool assumed = false;
+  bool unknown = false;
   std::map<const ComparisonResult*, double> squares;  // squared half-widths of paired points, by result
   double half = 0;                                    // sum of the other half-widths
   for (const auto& [pair, result] : judged) {
@@ -81,6 +89,7 @@ RatioInterval mean_value(std::span<const JudgedPair> judged) {
     const double width = std::log(time.interval.high / time.interval.low) / 2;
     sum += std::log(time.ratio);
     assumed = assumed || time.assumed;
+    unknown = unknown || time.unknown;
     const bool independent = pair->paired && pair->verdict.floor == SpreadFloor::none;
     (independent ? squares[result] : half) += independent ? width * width : width;
   }
@@ -88,7 +97,8 @@ RatioInterval mean_value(std::span<const JudgedPair> judged) {
   const auto count = static_cast<double>(judged.size());
   return {.ratio = std::exp(sum / count),
           .interval = {.low = std::exp((sum - half) / count), .high = std::exp((sum + half) / count)},
-          .assumed = assumed};
+          .assumed = assumed,
+          .unknown = unknown};
 }
 
 ComparisonAnswer answer_of(const PointTable& table, std::span<const JudgedPair> judged) {
@@ -199,6 +209,7 @@ std::vector<Message> spread_notes(const ComparisonView& view) {
   const std::string gpus = fmt::format("{}", fmt::join(error_gpus, ", "));
   const std::size_t by_rounds = rows[SpreadFloor::of_rounds];
   const std::size_t assumed_rows = rows[SpreadFloor::assumed_percent];
+  const std::size_t few_samples = rows[SpreadFloor::few_samples];
   const std::size_t calibrated = rows[SpreadFloor::calibrated];
   const std::size_t model_rows = rows[SpreadFloor::model_error_floor] - rows_by_tiles;
   const std::size_t often = rows[SpreadFloor::none] - paired;
@@ -208,6 +219,8 @@ std::vector<Message> spread_notes(const ComparisonView& view) {
   };
   add(on_both_sides, msg::compare::on_both_sides{.rows = on_both_sides});
   add(assumed_rows, msg::compare::floor_percent{.fewest = min_rounds, .rows = assumed_rows});
+  add(few_samples, msg::compare::floor_samples{.fewest = min_rounds, .rows = few_samples});
+  add(rows[SpreadFloor::unknown], msg::compare::floor_unknown{.rows = rows[SpreadFloor::unknown]});
   add(by_rounds, msg::compare::floor_rounds{.rows = by_rounds});
   add(calibrated, msg::compare::floor_calibrated{.rows = calibrated});
   add(model_rows, msg::compare::floor_model{.gpus = gpus, .rows = model_rows});
@@ -218,7 +231,8 @@ std::vector<Message> spread_notes(const ComparisonView& view) {
   add(one_clock, msg::compare::clock_normalization{.rows = one_clock});
   add(shifted, msg::compare::clock_shift{.most = text(Share(std::expm1(max_clock_shift))), .rows = shifted});
   if (view.looks > 1) {
-    add(rows[SpreadFloor::none] + by_rounds + assumed_rows, msg::compare::interim_analyses{.looks = view.looks});
+    add(rows[SpreadFloor::none] + by_rounds + assumed_rows + few_samples,
+        msg::compare::interim_analyses{.looks = view.looks});
   }
   add(exact, msg::compare::computed{.rows = exact});
   return words;
@@ -369,6 +383,7 @@ Message verdict_title(Verdict verdict) {
 }
 
 std::string ratio_text(const RatioInterval& ratio) {
+  if (ratio.unknown) return text(msg::compare::unknown_ratio{});
   if (ratio.interval.low >= ratio.interval.high) return fmt::format("{:.4f}", ratio.ratio);
   const std::string interval = fmt::format("{:.4f}, {:.4f}", ratio.interval.low, ratio.interval.high);
   return fmt::format("{:.4f} [{}]", ratio.ratio,
@@ -380,14 +395,15 @@ std::string suggested_command(const PointTable& table, const ComparedPair& pair,
   const Row base = pair.base.front();
   const Row other = pair.other.front();
   if (verdict.undecided == Undecided::decided || !can_measure(table, pair)) return {};
-  if (can_interleave(table, pair)) {
-    if (!verdict.rounds_needed || pair.same_point) return {};
+  const bool spread_known = has_known_spread(verdict);
+  if (can_interleave(table, pair) && (spread_known || !pair.same_point)) {
+    if ((spread_known && !verdict.rounds_needed) || pair.same_point) return {};
     return interleaved_command(table.spec(base), table.spec(other),
-                               {.rounds = *verdict.rounds_needed,
+                               {.rounds = verdict.rounds_needed.value_or(default_rounds),
                                 .margin = margin,
                                 .samples = std::max(samples_per_round(table, base), samples_per_round(table, other))});
   }
-  if (!verdict.recordings_needed) return {};
+  if (spread_known && !verdict.recordings_needed) return {};
   return rounds_command(table.spec(base), std::max(default_rounds, verdict.rounds));
 }
 
@@ -396,12 +412,14 @@ Message undecided_note(const PointTable& table, const ComparedPair& pair, double
   if (verdict.undecided == Undecided::decided) return {};
   const Message reason = undecided_reason(verdict.undecided);
   if (verdict.undecided == Undecided::clocks) return msg::compare::decide_with_locked_clocks{.reason = reason};
-  if (verdict.undecided == Undecided::computed) return msg::compare::decide_by_measuring{.reason = reason};
+  if (verdict.undecided == Undecided::computed || verdict.undecided == Undecided::not_validated)
+    return msg::compare::decide_by_measuring{.reason = reason};
   if (!can_measure(table, pair)) return msg::compare::decide_with_original_program{.reason = reason};
   if (pair.paired && pair.same_point && verdict.rounds_needed) {
     return msg::compare::decide_with_rounds{.reason = reason, .rounds = *verdict.rounds_needed};
   }
   const std::string command = suggested_command(table, pair, margin);
+  if (!has_known_spread(verdict)) return msg::compare::decide_with_more_rounds{.command = command, .reason = reason};
   if (command.empty()) return msg::compare::at_margin{.reason = reason, .rounds = max_rounds};
   if (can_interleave(table, pair)) return msg::compare::decide_with_command{.command = command, .reason = reason};
   return msg::compare::decide_with_recordings{

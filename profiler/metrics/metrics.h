@@ -95,6 +95,7 @@ inline constexpr std::string_view time_median_ns = "time_median_ns";
 inline constexpr std::string_view time_q1_ns = "time_q1_ns";
 inline constexpr std::string_view time_q3_ns = "time_q3_ns";
 inline constexpr std::string_view time_spread = "time_spread";
+inline constexpr std::string_view time_samples = "time_samples";  // imported: samples behind stated quartiles
 inline constexpr std::string_view tflops = "tflops";
 inline constexpr std::string_view dram_bytes = "dram_bytes";
 inline constexpr std::string_view dram_settled_bytes = "dram_settled_bytes";

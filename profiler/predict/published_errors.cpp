@@ -66,14 +66,9 @@ const PublishedErrors* validated_errors(std::string_view gpu) {
   return found == tables.end() ? nullptr : found;
 }
 
-const PublishedErrors& published_errors(std::string_view gpu) {
-  const PublishedErrors* found = validated_errors(gpu);
-  return found != nullptr ? *found : *validated_errors("NVIDIA H200");
-}
-
-double published_time_error(const PublishedErrors& table, std::string_view algorithm, Pass pass) {
+std::optional<double> published_time_error(const PublishedErrors& table, std::string_view algorithm, Pass pass) {
   constexpr std::size_t enough_points = 20;  // fewer points do not determine the 95th percentile
-  double p95_of_few = 0;
+  std::optional<double> p95_of_few;
   double of_all = 0;
   for (const ErrorRow& error : table.rows) {
     if (error.quantity != "time" || error.half != "held out") continue;
@@ -82,34 +77,38 @@ double published_time_error(const PublishedErrors& table, std::string_view algor
     if (error.points >= enough_points) return error.p95;
     p95_of_few = error.p95;
   }
-  return std::max({p95_of_few, of_all, assumed_spread});
+  if (!p95_of_few) return std::nullopt;
+  return std::max({*p95_of_few, of_all, assumed_spread});
 }
 
-double published_tile_error(const PublishedErrors& table, std::string_view algorithm, Pass pass) {
-  double found = 0;
-  double worst = 0;
+std::optional<double> published_tile_error(const PublishedErrors& table, std::string_view algorithm, Pass pass) {
+  std::optional<double> found;
   for (const ErrorRow& error : table.rows) {
-    if (error.quantity != "tile_ratio") continue;
-    worst = std::max(worst, error.p95);
-    if (error.algorithm == algorithm && error.pass == to_string(pass)) found = std::max(found, error.p95);
+    if (error.quantity != "tile_ratio" || error.algorithm != algorithm || error.pass != to_string(pass)) continue;
+    found = std::max(found.value_or(0), error.p95);
   }
-  return found > 0 ? found : worst;
+  return found;
 }
 
-double published_ratio_error(const SimulatedPoint& base, const SimulatedPoint& other, bool one_device) {
-  const auto time_error = [](const SimulatedPoint& point) {
-    return published_time_error(point.errors, error_group(point.spec.algorithm, point.spec.problem.dtype),
-                                point.spec.problem.pass);
-  };
-  const bool tiles = one_device && base.spec.algorithm == other.spec.algorithm &&
-                     base.spec.problem == other.spec.problem && base.spec.cache == other.spec.cache;
-  if (tiles) {
-    return published_tile_error(base.errors, error_group(base.spec.algorithm, base.spec.problem.dtype),
-                                base.spec.problem.pass);
+std::optional<double> published_time_error(const SimulatedPoint& point) {
+  if (point.errors == nullptr) return std::nullopt;
+  const AttentionProblem& problem = point.spec.problem;
+  return published_time_error(*point.errors, error_group(point.spec.algorithm, problem.dtype), problem.pass);
+}
+
+std::optional<double> published_ratio_error(const SimulatedPoint& base, const SimulatedPoint& other, bool one_device) {
+  const AttentionProblem& problem = base.spec.problem;
+  const bool tiles = one_device && base.spec.algorithm == other.spec.algorithm && problem == other.spec.problem &&
+                     base.spec.cache == other.spec.cache;
+  if (tiles && base.errors != nullptr) {
+    const auto error =
+        published_tile_error(*base.errors, error_group(base.spec.algorithm, problem.dtype), problem.pass);
+    if (error) return error;
   }
-  const double of_base = std::log1p(time_error(base));
-  const double of_other = std::log1p(time_error(other));
-  return std::expm1(std::sqrt(of_base * of_base + of_other * of_other));
+  const std::optional<double> of_base = published_time_error(base);
+  const std::optional<double> of_other = published_time_error(other);
+  if (!of_base || !of_other) return std::nullopt;
+  return std::expm1(std::hypot(std::log1p(*of_base), std::log1p(*of_other)));
 }
 
 }  // namespace attnscope::analysis

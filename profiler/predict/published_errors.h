@@ -3,6 +3,7 @@
 // --against` for these samples, checked by a test. Used by reports, verdicts and the window.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,22 +30,23 @@ struct PublishedErrors {
 
 /// Errors for a GPU, by any name that same_gpu() accepts; nullptr if the simulator was not validated on it.
 [[nodiscard]] const PublishedErrors* validated_errors(std::string_view gpu);
-/// The same, with the H200's errors for other GPUs.
-[[nodiscard]] const PublishedErrors& published_errors(std::string_view gpu);
 
-/// 95th percentile of the relative time error on held-out problems, for an algorithm and pass. With few points, at
-/// least that of all algorithms.
-[[nodiscard]] double published_time_error(const PublishedErrors&, std::string_view algorithm, Pass pass);
-/// 95th percentile of the relative error of tile time ratios, for an algorithm and pass, in the worse half; the overall
-/// maximum if not published.
-[[nodiscard]] double published_tile_error(const PublishedErrors&, std::string_view algorithm, Pass pass);
-/// A simulated point and the published errors of its GPU.
+/// 95th percentile of the relative time error on held-out problems, for an algorithm and pass; nullopt if not
+/// published. With few points, at least that of all algorithms.
+[[nodiscard]] std::optional<double> published_time_error(const PublishedErrors&, std::string_view algorithm, Pass pass);
+/// 95th percentile of the relative error of tile time ratios, for an algorithm and pass, in the worse half; nullopt if
+/// not published.
+[[nodiscard]] std::optional<double> published_tile_error(const PublishedErrors&, std::string_view algorithm, Pass pass);
+/// A simulated point and the published errors of its GPU; null if not validated.
 struct SimulatedPoint {
   const PointSpec& spec;
-  const PublishedErrors& errors;
+  const PublishedErrors* errors;
 };
-/// The same for the ratio of two points. For tiles of one problem on one device it is the tile ratio error, because
-/// common errors cancel; else both time errors combined.
-[[nodiscard]] double published_ratio_error(const SimulatedPoint& base, const SimulatedPoint& other, bool one_device);
+/// Time error of a simulated point; nullopt if not published for its GPU, algorithm and pass.
+[[nodiscard]] std::optional<double> published_time_error(const SimulatedPoint&);
+/// The same for the ratio of two points. For tiles of one problem on one device it is the tile ratio error if
+/// published, because common errors cancel; else both time errors combined.
+[[nodiscard]] std::optional<double> published_ratio_error(const SimulatedPoint& base, const SimulatedPoint& other,
+                                                          bool one_device);
 
 }  // namespace attnscope::analysis

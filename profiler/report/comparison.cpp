@@ -88,8 +88,9 @@ std::vector<std::string> ratio_line_labels(const Context& context, const Compare
 std::vector<RatioLine> ratio_lines(const Context& context, const CandidateComparison& compared) {
   constexpr std::size_t most_lines = 6;
   std::map<std::vector<std::string>, std::vector<const ComparedPair*>> groups;
-  for (const ComparedPair& pair : compared.side().result.pairs)
-    groups[ratio_line_labels(context, pair, false)].push_back(&pair);
+  for (const ComparedPair& pair : compared.side().result.pairs) {
+    if (!pair.verdict.time.unknown) groups[ratio_line_labels(context, pair, false)].push_back(&pair);
+  }
   std::map<std::vector<std::string>, RatioLine> lines;
   for (const auto& [words, pairs] : groups) {
     std::set<std::int64_t> lengths;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numbers>
 #include <numeric>
 #include <set>
 #include <tuple>
@@ -57,11 +58,61 @@ std::vector<double> subsampled(std::vector<double> values) {
   return kept;
 }
 
-void assume_spread(RatioEstimate& estimate) {
+/// Expected interquartile range of `count` standard normal samples, with quartiles interpolated as by summarize()
+/// (Blom's approximation of order statistics); 0 for one sample.
+double expected_range(double count) {
+  return 2 * boost::math::quantile(standard_normal, (0.75 * (count - 1) + 0.625) / (count + 0.25));
+}
+
+/// Returns the variance of one sample's log. A range of quartiles determines it like 0.37 times as many samples.
+VarianceEstimate sample_log_variance(const SampleSpread& spread) {
+  constexpr double efficiency = 0.37;
+  constexpr double normal_range = 1.349;
+  constexpr double dof_of_unknown = 4;
+  const bool known = spread.samples > 1;
+  const double deviation = spread.log_range / (known ? expected_range(spread.samples) : normal_range);
+  const double dof = known ? std::max(1.0, efficiency * (spread.samples - 1)) : dof_of_unknown;
+  return {.variance = deviation * deviation, .dof = dof};
+}
+
+/// Returns the variance of a side's log time from the spread of its samples; `single_draw`: as if it were one sample.
+VarianceEstimate sampling_variance(const std::vector<SampleSpread>& sampled, bool single_draw) {
+  const auto count = static_cast<double>(sampled.size());
+  VarianceEstimate sum{.variance = 0, .dof = 0};
+  double doubt = 0;
+  for (const SampleSpread& spread : sampled) {
+    VarianceEstimate each = sample_log_variance(spread);
+    if (!single_draw && spread.samples > 1) each.variance *= std::numbers::pi / 2 / spread.samples;  // of a median
+    sum.variance += each.variance / (count * count);
+    doubt += each.variance * each.variance / each.dof / std::pow(count, 4);
+    sum.dof = std::max(sum.dof, each.dof);
+  }
+  if (doubt > 0) sum.dof = sum.variance * sum.variance / doubt;
+  return sum;
+}
+
+VarianceEstimate wider(const VarianceEstimate& a, const VarianceEstimate& b) {
+  return a.variance >= b.variance ? a : b;
+}
+
+/// Variance of a sum (Welch and Satterthwaite).
+VarianceEstimate sum_of(const VarianceEstimate& a, const VarianceEstimate& b) {
+  const double variance = a.variance + b.variance;
+  double doubt = 0;
+  for (const VarianceEstimate& each : {a, b}) {
+    if (each.variance > 0) doubt += each.variance * each.variance / each.dof;
+  }
+  return {.variance = variance, .dof = doubt > 0 ? variance * variance / doubt : std::max(a.dof, b.dof)};
+}
+
+/// Sets the error of a row with too few rounds. `seen`: variance of the log ratio, as far as it was observed.
+void assume_spread(const VarianceEstimate& seen, RatioEstimate& estimate) {
   static const double error = std::log1p(assumed_spread) / boost::math::quantile(standard_normal, 0.975);
-  estimate.error = error;
-  estimate.dof = std::numeric_limits<double>::infinity();
-  estimate.floor = SpreadFloor::assumed_percent;
+  const VarianceEstimate assumed{.variance = error * error, .dof = std::numeric_limits<double>::infinity()};
+  const VarianceEstimate sum = sum_of(seen, assumed);
+  estimate.error = std::sqrt(sum.variance);
+  estimate.dof = sum.dof;
+  estimate.floor = seen.variance > assumed.variance ? SpreadFloor::few_samples : SpreadFloor::assumed_percent;
 }
 
 using PointIndices = std::vector<std::size_t>;
@@ -70,6 +121,21 @@ double sample_variance(const std::vector<double>& values, double mean) {
   double squares = 0;
   for (const double value : values) squares += (value - mean) * (value - mean);
   return values.size() < 2 ? 0 : squares / static_cast<double>(values.size() - 1);
+}
+
+VarianceEstimate variance_of_mean(const std::vector<double>& values) {
+  if (values.size() < 2) return {};
+  const auto count = static_cast<double>(values.size());
+  return {.variance = sample_variance(values, mean_value(values)) / count, .dof = count - 1};
+}
+
+/// Returns the variance of the log ratio from the samples of both sides. A side that states no spread is taken as one
+/// draw of the other side's. Zero degrees of freedom if neither states one.
+VarianceEstimate sampling_variance(const ComparedRow& row) {
+  const auto of_side = [](const SideRounds& side, const SideRounds& opposite) {
+    return side.sampled.empty() ? sampling_variance(opposite.sampled, true) : sampling_variance(side.sampled, false);
+  };
+  return sum_of(of_side(row.base, row.other), of_side(row.other, row.base));
 }
 
 using Ratios = std::vector<std::vector<double>>;
@@ -143,7 +209,7 @@ void estimate_paired(std::span<const ComparedRow> rows, const PointIndices& plac
   for (std::size_t i = 0; i < places.size(); ++i) {
     RatioEstimate& estimate = estimates[places[i]];
     if (!(found[i].dof > 0)) {
-      assume_spread(estimate);
+      assume_spread(wider(variance_of_mean(ratios[i]), sampling_variance(rows[places[i]])), estimate);
       continue;
     }
     estimate.spread = estimate.apart = std::sqrt(variances[i].variance);
@@ -343,14 +409,12 @@ void estimate_unpaired(std::span<const ComparedRow> rows, const PointIndices& pl
   for (std::size_t i = 0; i < places.size(); ++i) {
     RatioEstimate& estimate = estimates[places[i]];
     if (!(found[i].dof > 0)) {
-      assume_spread(estimate);
-      // If recordings of one side differ by more than the floor, use their spread instead.
-      const VarianceEstimate& between = of_units[i].between;
-      const double seen = std::sqrt(between.variance * of_units[i].share);
-      if (between.dof > 0 && seen > estimate.error) {
-        estimate.error = seen;
-        estimate.dof = between.dof;
-      }
+      const ComparedRow& row = rows[places[i]];
+      VarianceEstimate between = of_units[i].between;
+      between.variance *= of_units[i].share;
+      const VarianceEstimate of_few =
+          sum_of(variance_of_mean(logs_of(row.base.*values)), variance_of_mean(logs_of(row.other.*values)));
+      assume_spread(wider(wider(between, of_few), sampling_variance(row)), estimate);
       continue;
     }
     const double seen = common.variance + variances[i].variance;
@@ -392,7 +456,7 @@ void estimate_computed(const ComparedRow& row, ValueMember values, RatioEstimate
   estimate.mean = estimate.center = median_of(logs_of(row.other.*values)) - median_of(logs_of(row.base.*values));
   estimate.error = std::log1p(row.model_error) / boost::math::quantile(standard_normal, 0.975);
   estimate.dof = std::numeric_limits<double>::infinity();
-  estimate.floor = SpreadFloor::model_error_floor;
+  estimate.floor = std::isfinite(row.model_error) ? SpreadFloor::model_error_floor : SpreadFloor::unknown;
 }
 
 }  // namespace

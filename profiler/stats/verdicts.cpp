@@ -53,6 +53,10 @@ RatioInterval ratio_of(const RatioEstimate& estimate, Quantiles& quantiles) {
           .assumed = estimate.floor == SpreadFloor::assumed_percent};
 }
 
+bool is_unknown(const RatioEstimate& estimate) {
+  return estimate.floor == SpreadFloor::unknown;
+}
+
 struct CorrectedTests {
   std::vector<bool> found;  ///< per row
   double next = 0;          ///< largest p-value at which one more row would be found
@@ -126,7 +130,7 @@ std::optional<std::size_t> smallest_sufficient(std::size_t least, std::size_t mo
 }
 
 std::optional<std::size_t> needed_rounds(const RatioEstimate& estimate, const VerdictOptions& options, Tails& tails) {
-  if (!(estimate.spread > 0)) return default_rounds;
+  if (!(estimate.spread > 0)) return std::nullopt;
   return smallest_sufficient(min_rounds, max_rounds, [&](std::size_t rounds) {
     // The suggested measurement pays for its own interim analyses only, not for those already done.
     const double level = options.level / static_cast<double>(analysis_count(rounds));
@@ -139,7 +143,7 @@ std::optional<std::size_t> needed_rounds(const RatioEstimate& estimate, const Ve
 std::optional<std::size_t> needed_recordings(const RatioEstimate& estimate, const VerdictOptions& options,
                                              Tails& tails) {
   constexpr std::size_t fewest = min_recordings_for_spread / 2;
-  if (!(estimate.apart > 0)) return fewest;
+  if (!(estimate.apart > 0)) return std::nullopt;
   const bool calibrated = estimate.floor == SpreadFloor::calibrated;
   return smallest_sufficient(calibrated ? 1 : fewest, max_recordings, [&](std::size_t recordings) {
     const auto count = static_cast<double>(recordings);
@@ -170,6 +174,15 @@ void check(const ComparedRow& row) {
   }
   if (row.paired && row.base.ns.size() != row.other.ns.size())
     throw std::invalid_argument("paired sides must have equally many rounds");
+}
+
+/// `by_time`: the time alone, without clocks, would have decided.
+Undecided undecided_reason(SpreadFloor floor, bool by_time) {
+  if (floor == SpreadFloor::assumed_percent) return Undecided::few_rounds;
+  if (floor == SpreadFloor::model_error_floor) return Undecided::computed;
+  if (by_time) return Undecided::clocks;
+  if (floor == SpreadFloor::of_rounds) return Undecided::apart;
+  return floor == SpreadFloor::calibrated ? Undecided::noise : Undecided::spread;
 }
 
 /// Returns the p-value of "cycles did not change in the direction of the time".
@@ -207,6 +220,8 @@ std::string_view to_string(Undecided undecided) {
       return "computed";
     case Undecided::noise:
       return "noise";
+    case Undecided::not_validated:
+      return "not-validated";
     case Undecided::decided:
       break;
   }
@@ -223,6 +238,10 @@ std::string_view to_string(SpreadFloor floor) {
       return "model";
     case SpreadFloor::calibrated:
       return "calibrated";
+    case SpreadFloor::few_samples:
+      return "samples";
+    case SpreadFloor::unknown:
+      return "unknown";
     case SpreadFloor::none:
       break;
   }
@@ -258,7 +277,7 @@ std::vector<RowVerdict> judge(std::span<const ComparedRow> rows, const VerdictOp
   std::vector<bool> uncertain(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const double distance = std::abs(times[i].mean);
-    uncertain[i] = !rows[i].exact;
+    uncertain[i] = !rows[i].exact && !is_unknown(times[i]);
     change[i] = p_value_above(times[i], distance, margin);
     if (times[i].error > 0) change[i] += p_value_above(times[i], distance, -margin);
     same[i] = times[i].error > 0 ? p_value_above(times[i], margin - distance, 0) : (distance > margin ? 1 : 0);
@@ -277,16 +296,22 @@ std::vector<RowVerdict> judge(std::span<const ComparedRow> rows, const VerdictOp
   std::vector<RowVerdict> verdicts(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     RowVerdict& row = verdicts[i];
+    row.rounds = std::min(rows[i].base.ns.size(), rows[i].other.ns.size());
+    row.floor = times[i].floor;
+    if (is_unknown(times[i])) {
+      const double ratio = std::exp(times[i].center);
+      row.time = {.ratio = ratio, .interval = {.low = ratio, .high = ratio}, .unknown = true};
+      row.undecided = Undecided::not_validated;
+      continue;
+    }
     row.time = ratio_of(times[i], quantiles);
     if (clocked[i]) row.cycles = ratio_of(cycles[i], quantiles);
     const Interval together = ratio_of(times[i], of_all).interval;
     row.certain_change = times[i].mean < 0 ? 1 - together.high : together.low - 1;
-    row.floor = times[i].floor;
     row.steadied = times[i].steadied;
     row.one_clock = rows[i].one_clock;
     row.clock_shift = rows[i].clock_shift;
     row.clocks_differ = rows[i].clocks_differ;
-    row.rounds = std::min(rows[i].base.ns.size(), rows[i].other.ns.size());
     row.spread = times[i].spread;
     row.p_change = confirmed[i];
     row.p_same = same[i];
@@ -299,13 +324,7 @@ std::vector<RowVerdict> judge(std::span<const ComparedRow> rows, const VerdictOp
     } else if ((alike.found[i] && inside) || (rows[i].exact && same[i] <= 0)) {
       row.verdict = Verdict::same;
     } else {
-      const bool by_time = change[i] <= changed.next;
-      row.undecided = row.floor == SpreadFloor::assumed_percent     ? Undecided::few_rounds
-                      : row.floor == SpreadFloor::model_error_floor ? Undecided::computed
-                      : by_time || alike.found[i]                   ? Undecided::clocks
-                      : row.floor == SpreadFloor::of_rounds         ? Undecided::apart
-                      : row.floor == SpreadFloor::calibrated        ? Undecided::noise
-                                                                    : Undecided::spread;
+      row.undecided = undecided_reason(row.floor, change[i] <= changed.next || alike.found[i]);
       if (row.undecided != Undecided::clocks && row.undecided != Undecided::computed) {
         row.rounds_needed = needed_rounds(times[i], options, tails);
         row.recordings_needed = needed_recordings(times[i], options, tails);

@@ -12,10 +12,10 @@
 // recordings, the unit is a recording's mean; with fewer, the spread between rounds is used as the spread between
 // recordings. Effects common to all rows of a round or recording are estimated separately and not moderated, with one
 // degree of freedom per recording if rounds are the unit, because a clock step persists. The spread between recordings
-// is never less than between rounds. Below `min_rounds` the spread is unknown and a floor of 5% is used. If repeated
-// recordings of one build were calibrated (recording_noise.h), their variance is the spread, and a side's time is the
-// mean of the faster half of its rounds, which excludes rounds throttled at the power cap. For a computed side the
-// model's error is the spread.
+// is never less than between rounds. Below `min_rounds` the spread between recordings is unknown: the error is that of
+// the samples (SampleSpread) or of the few rounds, added to an assumed one of 5%. If repeated recordings of one build
+// were calibrated (recording_noise.h), their variance is the spread, and a side's time is the mean of the faster half
+// of its rounds, which excludes rounds throttled at the power cap. For a computed side the model's error is the spread.
 //
 // If both sides are the same point in different builds or recordings, their times are normalized to one clock first
 // (clock_normalization.h), because rounds differ mostly by clock. The verdict is then reported only if the ratio
@@ -46,12 +46,13 @@ enum class Verdict { faster, slower, same, ambiguous };
 /// Reason why a row is UNDECIDED.
 enum class Undecided {
   decided,
-  few_rounds,  ///< fewer than `min_rounds`, and within the assumed floor of their spread
-  apart,       ///< separate recordings: more rounds would not decide
-  spread,      ///< too few rounds for their spread
-  clocks,      ///< times changed but cycles did not or vice versa, or clock normalization changes the verdict
-  computed,    ///< the ratio is within the error of a computed side
-  noise,       ///< too few recordings for their calibrated spread
+  few_rounds,     ///< fewer than `min_rounds`, and within the assumed floor of their spread
+  apart,          ///< separate recordings: more rounds would not decide
+  spread,         ///< too few rounds for their spread
+  clocks,         ///< times changed but cycles did not or vice versa, or clock normalization changes the verdict
+  computed,       ///< the ratio is within the error of a computed side
+  noise,          ///< too few recordings for their calibrated spread
+  not_validated,  ///< the error of a computed side is unknown
 };
 [[nodiscard]] std::string_view to_string(Undecided);
 
@@ -59,11 +60,19 @@ enum class Undecided {
 enum class SpreadFloor {
   none,               ///< measured in the same rounds, or enough recordings to estimate their spread
   of_rounds,          ///< spread of rounds, and at least the assumed spread between recordings
-  assumed_percent,    ///< too few rounds: 5%
+  assumed_percent,    ///< too few rounds: mostly the assumed 5%
+  few_samples,        ///< too few rounds: mostly the scatter of samples or rounds, which exceeds 5%
   model_error_floor,  ///< error of the model that computed one side
   calibrated,         ///< spread between repeated recordings of one build
+  unknown,            ///< a computed side whose error nobody measured
 };
 [[nodiscard]] std::string_view to_string(SpreadFloor);
+
+/// Scatter of the samples behind a time, as recorded or as stated by an imported file.
+struct SampleSpread {
+  double log_range = 0;  ///< log(third quartile / first quartile)
+  double samples = 0;    ///< 0 if unknown: the quartiles are then taken as those of a single draw
+};
 
 /// One side of a row: one value per round, in order.
 struct SideRounds {
@@ -77,6 +86,8 @@ struct SideRounds {
   std::vector<double> moments = {};
   /// Unpaired rows only: variance of a recording's log time (recording_noise.h). Zero degrees of freedom if unknown.
   VarianceEstimate place = {};
+  /// Per recording, or empty if none states its spread. Used below `min_rounds`.
+  std::vector<SampleSpread> sampled = {};
 };
 
 struct ComparedRow {
@@ -90,7 +101,7 @@ struct ComparedRow {
   /// Log time ratio other / base that the clock difference explains, removed from `ns` by normalization.
   double clock_shift = 0;
   bool clocks_differ = false;  ///< significantly
-  /// Relative error bound (95%) of a ratio with one computed side; 0 if no side is computed.
+  /// Relative error bound (95%) of a ratio with a computed side; 0 if no side is computed, infinite if unknown.
   double model_error = 0;
 };
 
@@ -99,6 +110,8 @@ struct RatioInterval {
   Interval interval;  ///< 95% by default, for this row alone
   /// True if the width is assumed (`assumed_spread`) because there are too few rounds.
   bool assumed = false;
+  /// True if neither ratio nor width can be claimed: the error of a computed side is unknown.
+  bool unknown = false;
 };
 
 struct RowVerdict {
@@ -120,10 +133,10 @@ struct RowVerdict {
   double certain_change = 0;
   double detectable = 0;  ///< minimum detectable change of this row alone at 90% power, relative; 0 if exact
   /// Rounds of `attnscope ab` (both sides interleaved) that decide an UNDECIDED row with 90% power if ratio and spread
-  /// are as estimated. nullopt above `max_rounds`: the change is close to the margin. `default_rounds` if the spread
-  /// is unknown.
+  /// are as estimated. nullopt above `max_rounds`, because the change is close to the margin, and if the spread is
+  /// unknown.
   std::optional<std::size_t> rounds_needed = std::nullopt;
-  /// Recordings per side that decide the row if the sides cannot be interleaved.
+  /// Recordings per side that decide the row if the sides cannot be interleaved; nullopt as above.
   std::optional<std::size_t> recordings_needed = std::nullopt;
 };
 

@@ -167,7 +167,12 @@ std::vector<Column> common_columns() {
       {"throttled", [](const Row& r) { return r.record().clocks ? Cell(r.record().clocks->throttled) : Cell(); }},
       fact_column("error_bound"),
       fact_column("rms_error"),
-      {"samples", [](const Row& r) { return Cell(static_cast<std::int64_t>(r.kernel.samples_ns.size())); }},
+      {"samples",
+       [](const Row& r) {
+         const std::optional<double> stated = r.kernel.metric(metric_key::time_samples);
+         if (stated && r.kernel.samples_ns.empty()) return number_cell(*stated);
+         return Cell(static_cast<std::int64_t>(r.kernel.samples_ns.size()));
+       }},
       of_field(*find_field("cache")),
       {"device", [](const Row& r) { return text_cell(r.run.device_name); }},
       {"run", [](const Row& r) { return Cell(r.run.id); }},

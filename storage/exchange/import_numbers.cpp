@@ -34,6 +34,7 @@ class RowNumbers {
     // The table lists derived metrics after their inputs.
     for (const Metric& metric : metrics_table()) add_metric(metric);
     add_quartiles();
+    add_sample_count();
     for (const auto& [name, text] : row_.fields) add_counter(name);
     kernel_.occupancy_limiter = row_.text("occupancy_limiter");
   }
@@ -147,6 +148,15 @@ class RowNumbers {
     put(metric_key::time_q1_ns, std::max(*median - quartile * *deviation, least * *median));
     put(metric_key::time_q3_ns, *median + quartile * *deviation);
     ++remarks_.normal_quartiles;
+  }
+
+  /// Keeps the stated number of samples, which determines what the quartiles mean for the median.
+  void add_sample_count() {
+    const auto count = row_.integer("samples");
+    if (!kernel_.samples_ns.empty() || !has_median() || !count || *count < 1 || has(kernel_, metric_key::time_samples))
+      return;
+    kernel_.metrics.push_back(
+        {std::string(metric_key::time_samples), static_cast<double>(*count), "1", Provenance::imported});
   }
 
   void add_counter(const std::string& name) {

@@ -117,7 +117,8 @@ std::optional<int> round_of(const ImportRow& row) {
 }
 
 bool is_time_metric(std::string_view metric) {
-  return metric == metric_key::time_median_ns || metric == metric_key::time_q1_ns || metric == metric_key::time_q3_ns;
+  return metric == metric_key::time_median_ns || metric == metric_key::time_q1_ns || metric == metric_key::time_q3_ns ||
+         metric == metric_key::time_samples;
 }
 
 /// Adds values of the whole point; exports have them in the point's first row.

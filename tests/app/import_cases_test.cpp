@@ -5,6 +5,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
 
 #include "storage/run_store.h"
 #include "subprocess.h"
@@ -40,6 +43,40 @@ TEST_F(ImportCases, ProblemsThatDifferByASynonymAreNotCompared) {
   const fs::path two = imported("two.csv", header + "mine,4,2048,16,128,0,1.7\nmine,8,2048,16,128,0,3.4\n");
   const std::string text = run(folder_, {"compare", one, "--candidate", two}).out;
   EXPECT_THAT(text, AllOf(HasSubstr("0 FASTER, 0 SLOWER"), HasSubstr("2 not compared")));
+}
+
+TEST_F(ImportCases, StatedSpreadDecidesTheInterval) {
+  const auto file = [&](const std::string& name, const std::string& columns, const std::string& values) {
+    const std::string problem = "algorithm,N,heads,d,device,time_median_ns,";
+    return imported(name, problem + columns + "\nu32,1024,16,64,H200," + values + '\n');
+  };
+  const auto row_of = [&](const fs::path& base, const fs::path& other) {
+    const Outcome outcome = run(folder_, {"compare", base, "--candidate", other, "--format", "json"});
+    return nlohmann::json::parse(outcome.out)["rows"].at(0);
+  };
+  const std::string quartiles = "time_q1_ns,time_q3_ns,samples";
+  const fs::path ref = file("ref.csv", quartiles, "10914,9000,13500,5");
+  const fs::path plain = file("plain.csv", "heads_k", "10089,16");
+  const auto expect_open = [&](const nlohmann::json& row, const std::string& name) {
+    EXPECT_EQ(row["verdict"], "UNDECIDED") << name;
+    EXPECT_LT(row["ratio_low"].get<double>(), 0.75) << name;
+    EXPECT_GT(row["ratio_high"].get<double>(), 1.25) << name;
+    EXPECT_EQ(row["spread_source"], "samples") << name;
+  };
+  expect_open(row_of(ref, file("new.csv", quartiles, "10089,8500,13000,5")), "quartiles");
+  expect_open(row_of(ref, file("q.csv", "time_q1_ns,time_q3_ns", "10089,8500,13000")), "no count");
+  expect_open(row_of(ref, file("sd.csv", "stddev_ns,samples", "10089,3300,5")), "deviation");
+  expect_open(row_of(ref, file("s.csv", "samples_ns", "10089 8500 13000 8400 13100")), "samples");
+  expect_open(row_of(ref, plain), "one side without");
+  expect_open(row_of(plain, ref), "one side without");
+  const fs::path tight = file("tight.csv", quartiles, "10914,10850,10950,50");
+  EXPECT_EQ(row_of(tight, file("slow.csv", quartiles, "13100,13050,13200,50"))["verdict"], "SLOWER");
+  // Exporting and importing again keeps the number of samples.
+  ASSERT_EQ(run(folder_, {"export", ref, "--format", "csv", "-o", folder_ / "again.csv"}).exit_code, 0);
+  std::ifstream again(folder_ / "again.csv");
+  const fs::path copy = imported("copy.csv", std::string(std::istreambuf_iterator<char>(again), {}));
+  const fs::path wide = file("wide.csv", quartiles, "9000,7000,11000,5");
+  EXPECT_EQ(row_of(copy, wide)["ratio_low"], row_of(ref, wide)["ratio_low"]);
 }
 
 TEST_F(ImportCases, ClocksOfNcuTablesAreNamed) {

@@ -235,7 +235,7 @@ TEST(SamplePredictions, SimulatedVerdictsMatchMeasuredOnes) {
   }
   const analysis::PointTable table = std::move(builder).finish();
   const std::array<std::string, 2> words{"problem", "algorithm"};
-  const analysis::PublishedErrors& published = analysis::published_errors(run.device_name);
+  const analysis::PublishedErrors& published = *analysis::validated_errors(run.device_name);
   std::map<analysis::Verdict, std::size_t> verdicts;
   std::size_t opposite = 0;
   for (analysis::Row base = 0; base < table.size(); ++base) {
@@ -248,7 +248,7 @@ TEST(SamplePredictions, SimulatedVerdictsMatchMeasuredOnes) {
       const analysis::ComparisonResult result = compare(table, request);
       ASSERT_EQ(result.pairs.size(), 1U);
       const analysis::RowVerdict& row = result.pairs[0].verdict;
-      const double error = analysis::published_tile_error(published, table.algorithm(base), Pass::fwd);
+      const double error = analysis::published_tile_error(published, table.algorithm(base), Pass::fwd).value();
       EXPECT_NEAR(row.time.interval.high / row.time.ratio, 1 + error, 1e-9);
       EXPECT_NEAR(row.time.ratio / row.time.interval.low, 1 + error, 1e-9);
       const bool within = row.time.ratio <= 1 + error && row.time.ratio >= 1 / (1 + error);

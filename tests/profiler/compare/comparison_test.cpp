@@ -426,7 +426,7 @@ TEST(Comparison, CountsNewFailures) {
 }
 
 double time_error_of(std::string_view algorithm, std::string_view gpu = "NVIDIA H200") {
-  return published_time_error(published_errors(gpu), algorithm, Pass::fwd);
+  return published_time_error(*validated_errors(gpu), algorithm, Pass::fwd).value();
 }
 
 /// Expects an interval of this relative half width.
@@ -458,7 +458,7 @@ TEST(Comparison, UsesRatioErrorOfTiles) {
   const PointSpec tile = fixtures::spec("fa2", 1024);
   PointSpec other_tile = tile;
   other_tile.tile.br *= 2;
-  const double error = published_tile_error(published_errors("NVIDIA H200"), "fa2", Pass::fwd);
+  const double error = published_tile_error(*validated_errors("NVIDIA H200"), "fa2", Pass::fwd).value();
   ASSERT_GT(error, 0.02);
   for (const auto& [ratio, verdict] : {std::pair(1 + error * 0.9, Verdict::ambiguous),
                                        {1.0, Verdict::ambiguous},
@@ -480,6 +480,35 @@ TEST(Comparison, CombinesErrorsOfAlgorithms) {
   const double naive = std::log(1 + time_error_of("naive"));
   const double fa2 = std::log(1 + time_error_of("fa2"));
   EXPECT_NEAR(std::log(of.verdict().time.interval.high / 0.7), std::sqrt(naive * naive + fa2 * fa2), 1e-9);
+}
+
+TEST(Comparison, ErrorsApplyToTheirGpuAndAlgorithmOnly) {
+  analysis::Run a100 = fixtures::run(Provenance::simulated, "simulated");
+  a100.device_name = "NVIDIA A100-SXM4-80GB";
+  analysis::Run h200 = a100;
+  h200.device_name = "NVIDIA H200";
+  const auto verdict = [](const analysis::Run& run, const std::string& algorithm, const std::string& candidate) {
+    const bool is_measured = candidate.empty();
+    fixtures::Points points;
+    points.add({simulated(fixtures::spec(algorithm, 1024), 1000)}, run);
+    PointSpec spec = fixtures::spec(is_measured ? algorithm : candidate, 1024);
+    if (!is_measured && candidate == algorithm) spec.tile.br *= 2;
+    is_measured ? points.add({timed(spec, 9000)}) : points.add({simulated(spec, 9000)}, run);
+    return compared(points, {0}, {1}, {"problem"}).verdict();
+  };
+  EXPECT_EQ(verdict(h200, "fa2", "").verdict, Verdict::slower);
+  EXPECT_EQ(verdict(h200, "fa2", "fa2").verdict, Verdict::slower);
+  for (const auto& [run, algorithm, candidate] : {std::tuple(a100, "fa2", ""),
+                                                  {a100, "fa2", "fa2"},
+                                                  {a100, "fa2", "fa1"},
+                                                  {h200, "mine", ""},
+                                                  {h200, "fa2", "mine"}}) {
+    const RowVerdict unknown = verdict(run, algorithm, candidate);
+    EXPECT_EQ(unknown.verdict, Verdict::ambiguous) << algorithm << candidate;
+    EXPECT_EQ(unknown.undecided, Undecided::not_validated) << algorithm << candidate;
+    EXPECT_TRUE(unknown.time.unknown) << algorithm << candidate;
+    EXPECT_EQ(unknown.floor, SpreadFloor::unknown) << algorithm << candidate;
+  }
 }
 
 TEST(Comparison, UsesErrorsOfSimulatedGpu) {

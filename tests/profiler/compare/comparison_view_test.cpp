@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "messages/compare.h"
+#include "profiler/metrics/rounds.h"
 #include "profiler/stats/verdicts.h"
 #include "tests/message_matchers.h"
 #include "tests/profiler/points/fixtures.h"
@@ -22,6 +23,7 @@ namespace {
 using test::MatchesMessage;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 using Lines = ComparisonView::Lines;
 
@@ -350,6 +352,78 @@ TEST_F(ComparisonTables, ExportTableListsEachRow) {
   EXPECT_THAT(texts_of(table, "skipped"), ElementsAre("", "", "", "unmatched", "unmatched"));
   EXPECT_THAT(texts_of(table, "reason").back(), text(msg::compare::not_in_baseline{}));
   EXPECT_THAT(texts_of(table, "verdict"), ElementsAre("SLOWER", "FASTER", "UNDECIDED", "", ""));
+}
+
+/// Compares fa2 in `base` with fa1 in `other` at times within the assumed spread.
+struct Advice {
+  Advice(const analysis::Run& base, const analysis::Run& other, std::size_t rounds = 1) {
+    fixtures::Points points;
+    for (const auto& [run, algorithm] : {std::pair(base, "fa2"), std::pair(other, "fa1")}) {
+      PointRecord record = timed_at(512, 1e5);
+      record.spec = fixtures::spec(algorithm, 512);
+      record.provenance = run.provenance;
+      const PointRecord first = record;
+      for (std::size_t k = 1; k < rounds; ++k) {
+        PointRecord again = first;
+        again.kernels[0].samples_ns[1] = 1e5 * (1 + 0.005 * static_cast<double>(k));
+        again.kernels[0].samples_ns[2] = again.kernels[0].samples_ns[1];
+        add_round(record, static_cast<int>(k), again);
+      }
+      points.add({record}, run);
+    }
+    const PointTable table = points.table();
+    const std::vector<std::string> by_problem{"problem"};
+    const std::vector<Row> first{0};
+    const std::vector<Row> second{1};
+    const ComparisonView view =
+        view_of(table, {.sides = {{.base_name = "a",
+                                   .name = "b",
+                                   .base = first,
+                                   .other = second,
+                                   .alignment = parse_alignment(by_problem, table, first, second).value()}}});
+    const ComparedPair& pair = view.sides.at(0)->result.pairs.at(0);
+    command = suggested_command(table, pair, 0.01);
+    note = text(undecided_note(table, pair, 0.01));
+    ratio = ratio_text(view.answers.front().mean);
+    answer = view.answers.front();
+  }
+  std::string command;
+  std::string note;
+  std::string ratio;
+  ComparisonAnswer answer;
+};
+
+TEST(Advice, FewRoundsAdviseRoundsAndNoNumber) {
+  const analysis::Run measured = fixtures::run(Provenance::measured, "a");
+  const Advice few(measured, measured);
+  EXPECT_THAT(few.command, StartsWith("attnscope ab "));
+  EXPECT_THAT(few.note, HasSubstr(few.command));
+  EXPECT_EQ(few.answer.by_rounds.rows + few.answer.by_recordings.rows, 0U) << "nobody knows the spread";
+}
+
+TEST(Advice, InterleavesOneGpuOnly) {
+  const analysis::Run here = fixtures::run(Provenance::measured, "a");
+  analysis::Run there = here;
+  there.device_id = "GPU-of-the-same-name";
+  for (const std::size_t rounds : {1U, 5U}) {
+    const Advice two(here, there, rounds);
+    EXPECT_THAT(two.command, StartsWith("attnscope collect")) << rounds;
+    EXPECT_THAT(two.note, Not(HasSubstr("attnscope ab"))) << rounds;
+    EXPECT_EQ(two.answer.by_rounds.rows, 0U) << rounds;
+    EXPECT_EQ(two.answer.by_recordings.rows, rounds == 1 ? 0U : 1U) << rounds;
+  }
+}
+
+TEST(Advice, ImportsAndUnknownErrorsHaveNoCommand) {
+  const analysis::Run measured = fixtures::run(Provenance::measured, "a");
+  const analysis::Run imported = fixtures::run(Provenance::imported, "b");
+  EXPECT_EQ(Advice(measured, imported).command, "");
+  analysis::Run a100 = fixtures::run(Provenance::simulated, "c");
+  a100.device_name = "NVIDIA A100-SXM4-80GB";
+  const Advice unknown(measured, a100);
+  EXPECT_EQ(unknown.command, "");
+  EXPECT_EQ(unknown.ratio, text(msg::compare::unknown_ratio{}));
+  EXPECT_THAT(unknown.note, HasSubstr(text(msg::compare::not_validated{})));
 }
 
 TEST(VerdictOrder, SortsByVerdictAndChange) {

@@ -88,6 +88,7 @@ void RatioPlot::set_up_axes() {
   for (const double edge : {1 / margin, margin}) ratios.include(edge);
   for (const auto& side : shown_->view().sides) {
     for (const ComparedPair& pair : side->result.pairs) {
+      if (pair.verdict.time.unknown) continue;
       ratios.include(pair.verdict.time.ratio);
       if (pair.verdict.verdict == Verdict::ambiguous) continue;
       ratios.include(pair.verdict.time.interval.low);
@@ -127,6 +128,7 @@ void RatioPlot::draw_group(std::size_t group, const std::vector<std::size_t>& li
   for (const std::size_t line : lines) {
     const ComparedPair& pair = *shown_->pair(line);
     const analysis::RatioInterval& time = pair.verdict.time;
+    if (time.unknown) continue;
     const bool changed = pair.verdict.verdict == Verdict::faster || pair.verdict.verdict == Verdict::slower;
     if (changed) {
       decided->addData(time.ratio, y);
