@@ -8,6 +8,7 @@
 #include <limits>
 #include <optional>
 #include <set>
+#include <span>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -83,8 +84,8 @@ Message kernel_error(const KernelRecord& kernel) {
     if (Message wrong = bounds_error(metric); !wrong.empty()) return wrong;
   }
   for (const double ns : kernel.samples_ns) {
-    if (ns >= 0 && ns <= max_time_ns) continue;
-    return make_message("a timing sample of {} is not within {} .. {}", ns, 0, max_time_ns);
+    if (ns == 0 || (ns >= min_time_ns && ns <= max_time_ns)) continue;
+    return make_message("a timing sample of {} ns is not within {} .. {}", ns, min_time_ns, max_time_ns);
   }
   return kernel.launch ? launch_error(*kernel.launch) : Message();
 }
@@ -116,6 +117,21 @@ Message wrong_round(const RoundRecord& round) {
   return round.clocks ? clocks_error(*round.clocks) : Message();
 }
 
+/// Counts at least what PointsReader counts for the stored record.
+Message record_size_error(const PointRecord& point) {
+  std::size_t values = (kernel_weight + 1) * point.kernels.size() + point.others.size();
+  values += static_cast<std::size_t>(std::ranges::distance(point.spec.knobs.begin(), point.spec.knobs.end()));
+  std::size_t samples = 0;
+  for_each_round(point, [&](int /*round*/, std::span<const KernelRecord> kernels, const auto& /*clocks*/) {
+    values += round_weight + 1;
+    for (const KernelRecord& kernel : kernels) {
+      values += kernel_weight + 1 + kernel.metrics.size();
+      samples += kernel.samples_ns.size();
+    }
+  });
+  return point_size_error(values, samples);
+}
+
 Message error_measure_error(std::string_view what, const std::optional<double>& error) {
   // The error of an incorrect result may be infinite.
   return error ? outside(what, *error, 0, std::numeric_limits<double>::infinity()) : Message();
@@ -142,8 +158,11 @@ void drop_invalid_metrics(std::vector<KernelRecord>& kernels) {
 
 Message bounds_error(const MetricValue& metric) {
   if (Message wrong = no_name("metric", metric.name); !wrong.empty()) return wrong;
-  const double most = metric.unit == "ns" ? max_time_ns : max_value;
-  if (std::abs(metric.value) <= most) return {};
+  const bool is_time = metric.unit == "ns";
+  const double most = is_time ? max_time_ns : max_value;
+  const double size = std::abs(metric.value);
+  if (is_time && size > 0 && size < min_time_ns) return outside(metric.name, metric.value, min_time_ns, most);
+  if (size <= most) return {};
   return outside(metric.name, metric.value, -most, most);
 }
 
@@ -157,6 +176,7 @@ Message bounds_error(const PointRecord& point) {
     if (Message wrong = kernel_error(kernel); !wrong.empty()) return wrong;
   }
   if (Message wrong = sample_count_error(point.kernels); point.rounds.empty() && !wrong.empty()) return wrong;
+  if (Message wrong = record_size_error(point); !wrong.empty()) return wrong;
   constexpr double max_seconds = max_time_ns / 1e9;
   Message wrong = first_of(
       {error_measure_error("max_abs_error", point.max_abs_error), error_measure_error("error_bound", point.error_bound),
@@ -186,6 +206,13 @@ Message bounds_error(const StoredManifest& manifest) {
     }
     if (!names.insert(name).second) return make_message("the kernel manifest has source {} twice", name);
   }
+  return {};
+}
+
+Message point_size_error(std::size_t values, std::size_t samples, const ReadLimits& limits) {
+  if (values > limits.point_values)
+    return make_message("too many rounds and values (maximum: {})", limits.point_values);
+  if (samples > limits.point_samples) return make_message("more than {} timing samples", limits.point_samples);
   return {};
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "kernels/messages/message.h"
 #include "profiler/measure/device.h"
@@ -13,6 +14,8 @@
 namespace attnscope {
 
 inline constexpr double max_time_ns = 1e18;  ///< Upper bound of a time: 31 years.
+/// Lower bound of a time other than 0: 1 ps. Rates of shorter times overflow.
+inline constexpr double min_time_ns = 1e-3;
 /// Upper bound of any other amount; sums and products of a few stay finite.
 inline constexpr double max_value = 1e30;
 inline constexpr std::size_t max_name_length =
@@ -24,6 +27,25 @@ inline constexpr std::size_t max_round_samples =
 inline constexpr std::size_t max_manifest_bytes = std::size_t{1} << 20U;  ///< Bytes of a kernel's manifest.
 inline constexpr std::size_t max_manifest_sources = 10'000;
 
+/// Memory that a row takes while points are read, in units of about 100 bytes; a row of any other table takes 1.
+inline constexpr std::size_t kernel_weight = 5;
+inline constexpr std::size_t round_weight = 2;
+inline constexpr std::size_t point_weight = 10;  ///< of the point itself; counts for the total only
+
+inline constexpr std::size_t max_table_rows = 100'000;  ///< Runs of a file, metrics of a file, rows of a set.
+/// Invalid rows that are named. Further ones are skipped, too.
+inline constexpr std::size_t max_invalid_rows = 100'000;
+
+/// Limits of memory while points are read.
+struct ReadLimits {
+  std::size_t point_values = 1'000'000;    ///< weight of all rows that refer to a point or its kernels
+  std::size_t point_samples = 16'000'000;  ///< timing samples of all rounds and kernels
+  std::size_t total_values = std::numeric_limits<std::size_t>::max();  ///< of all points of the read
+  std::size_t total_samples = std::numeric_limits<std::size_t>::max();
+};
+/// Limits of reads that keep all points.
+inline constexpr ReadLimits kept_points_limits{.total_values = 20'000'000, .total_samples = 250'000'000};
+
 inline constexpr int max_rounds = 1'000'000;  ///< Rounds per run; round numbers are 0 .. max_rounds - 1.
 
 /// Returns the first violation as part of a sentence, "Br 9999 is not within 1 .. 4096"; empty if there is none.
@@ -33,6 +55,8 @@ inline constexpr int max_rounds = 1'000'000;  ///< Rounds per run; round numbers
 [[nodiscard]] Message bounds_error(const MetricValue&);
 /// Checks the size and that source names are unique. The check of a point does not include its manifest.
 [[nodiscard]] Message bounds_error(const StoredManifest&);
+/// Applies ReadLimits to a point.
+[[nodiscard]] Message point_size_error(std::size_t values, std::size_t samples, const ReadLimits& limits = {});
 [[nodiscard]] Message round_index_error(std::int64_t round);
 [[nodiscard]] Message round_count_error(std::int64_t rounds);
 

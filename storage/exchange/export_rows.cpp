@@ -52,6 +52,7 @@ std::string csv_field(const Cell& cell) {
     std::string operator()(const std::string& text) const { return quote_csv_field(text); }
     std::string operator()(std::int64_t value) const { return std::to_string(value); }
     std::string operator()(double value) const {
+      if (!std::isfinite(value)) return {};
       return is_whole(value) ? fmt::format("{:.0f}", value) : fmt::format("{}", value);
     }
     std::string operator()(bool value) const { return value ? "true" : "false"; }
@@ -66,6 +67,7 @@ nlohmann::ordered_json json_value(const Cell& cell) {
     Json operator()(const std::string& value) const { return value; }
     Json operator()(std::int64_t value) const { return value; }
     Json operator()(double value) const {
+      if (!std::isfinite(value)) return nullptr;
       return is_whole(value) ? Json(static_cast<std::int64_t>(value)) : Json(value);
     }
     Json operator()(bool value) const { return value; }

@@ -33,7 +33,8 @@ using Cell = std::variant<std::monostate, std::string, std::int64_t, double, boo
 /// rows.
 [[nodiscard]] Cell samples_cell(const PointRecord& record, const KernelRecord& kernel);
 
-/// Quotes a text with quote_csv_field(); formats a number as short as possible.
+/// Quotes a text with quote_csv_field(); formats a number as short as possible. A number that is not finite is empty,
+/// null in JSON.
 [[nodiscard]] std::string csv_field(const Cell& cell);
 [[nodiscard]] nlohmann::ordered_json json_value(const Cell& cell);
 

@@ -61,8 +61,9 @@ std::optional<double> checked(const FileLocation& place, std::optional<double> v
 void require_plausible(const FileLocation& place, std::string_view metric, double value) {
   const Metric* row = find_metric(metric);
   const bool may_be_zero = metric == metric_key::gpu_combine_ns || metric == metric_key::gpu_exposed_ns;
-  if (row != nullptr && row->unit == "ns" && value == 0 && !may_be_zero)
-    fail(place, "a time of 0 ns is invalid (leave the field empty if nothing was measured)");
+  if (row != nullptr && row->unit == "ns" && std::abs(value) < min_time_ns && !(may_be_zero && value == 0))
+    fail(place, make_message("a time of {} ns is invalid (minimum: {}; leave the field empty if nothing was measured)",
+                             value, min_time_ns));
   if (metric != metric_key::achieved_occupancy_pct && metric != metric_key::theoretical_occupancy_pct) return;
   constexpr double most = 100.05;  // allows for rounding to one decimal
   if (value > most) fail(place, make_message("an occupancy of {}% is impossible", value));

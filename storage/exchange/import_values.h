@@ -55,7 +55,7 @@ inline constexpr const char* member = ", '{}'";
 /// Returns nullopt for NaN. Throws ImportError if the value is infinite, or negative for a metric that cannot be.
 [[nodiscard]] std::optional<double> checked(const FileLocation&, std::optional<double> value,
                                             const Metric* metric = nullptr);
-/// Throws ImportError if the metric cannot have the value: an occupancy over 100%, a time of 0 ns.
+/// Throws ImportError if the metric cannot have the value: an occupancy over 100%, a time below min_time_ns.
 void require_plausible(const FileLocation&, std::string_view metric, double value);
 /// Converts a unit: returns the base unit and the factor to it. "Mbyte/second" gives "byte/s" and 1e6, "Kbyte/block"
 /// gives "byte" and 1e3. Unknown units are returned unchanged.

@@ -5,13 +5,16 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <sstream>
 #include <vector>
 
 #include "kernels/registry.h"
 #include "kernels/user/manifest.h"
+#include "storage/bounds.h"
 #include "storage/exchange/export_rows.h"
 #include "tests/message_matchers.h"
 #include "tests/storage/exchange/tables.h"
@@ -55,6 +58,48 @@ constexpr std::string_view documented =
     "time_median_ns,time_q1_ns,time_q3_ns,tflops,dram_read_bytes,dram_write_bytes,l2_to_sm_bytes,sm_to_l2_bytes,"
     "achieved_occupancy_pct,theoretical_occupancy_pct,occupancy_limiter,registers,shared_bytes,local_bytes,"
     "model_l2_to_sm_bytes,model_sm_to_l2_bytes,model_compulsory_bytes,max_abs_error,sm_clock_hz";
+
+// Any values that a file can have.
+TEST_F(Export, never_prints_infinity_or_nan) {
+  std::mt19937 random(1);
+  const std::vector<double> extremes{
+      0, 5e-324, 1e-310, 1e-30, 1e-3, 0.002, 1, 1e9, 1e15, 1e18, 1e30, -1, std::numeric_limits<double>::infinity()};
+  const auto any = [&] { return extremes[random() % extremes.size()]; };
+  std::size_t stored = 0;
+  for (std::size_t i = 0; i < 3000; ++i) {
+    PointRecord record = i % 2 == 0 ? full_record() : simple_record(64);
+    for (KernelRecord& kernel : record.kernels) {
+      for (MetricValue& metric : kernel.metrics) {
+        if (random() % 4 == 0) metric.value = any();
+      }
+      for (double& sample : kernel.samples_ns) {
+        if (random() % 4 == 0) sample = any();
+      }
+    }
+    if (record.clocks) record.clocks->sm_clock_hz = any();
+    record.max_abs_error = any();
+    record.rms_error = any();
+    if (!bounds_error(stored_form(record)).empty()) continue;
+    store_.add_point(second_, 2 + stored++, record);
+  }
+  ASSERT_GT(stored, 100U);
+  const auto expect_finite = [](const std::string& text) {
+    for (const auto& row : parse_csv(text)) {
+      for (const std::string& field : row) {
+        EXPECT_FALSE(field == "inf" || field == "-inf" || field == "nan" || field == "-nan") << field;
+      }
+    }
+  };
+  std::ostringstream wide;
+  export_csv(store_, {}, wide);
+  expect_finite(wide.str());
+  std::ostringstream long_table;
+  export_long_csv(store_, {}, long_table);
+  expect_finite(long_table.str());
+  std::ostringstream json;
+  export_json(store_, {}, json);
+  EXPECT_FALSE(nlohmann::json::parse(json.str()).empty()) << "JSON has no infinity";
+}
 
 TEST_F(Export, columns_match_the_documentation) {
   std::ostringstream out;

@@ -34,6 +34,25 @@ double value_of(const PointRecord& point, std::string_view key, std::string_view
   return metric->value;
 }
 
+/// Times below one picosecond give rates that are infinite.
+TEST(Import, RejectsTimesThatAreNotPlausible) {
+  const std::string csv = "algorithm,d,N,heads,";
+  const std::vector<std::string> times{"1e-310", "5e-324", "1e-20", "9e-4", "0", "-1e-310"};
+  for (const std::string& time : times) {
+    for (const char* column : {"time_ns", "time_ms", "time_median_ns", "time_q1_ns", "samples_ns"}) {
+      const bool is_quartile = column == std::string_view("time_q1_ns");
+      const std::string more_columns = is_quartile ? ",time_median_ns,time_q3_ns" : "";
+      const std::string more = is_quartile ? ",1000,2000" : "";
+      if (column == std::string_view("time_ms") && time == "9e-4") continue;  // 0.9 ns
+      EXPECT_THAT(import_error(csv + column + more_columns + "\nfa2,64,512,8,1000" + more + "\nfa2,64,1024,8," + time +
+                               more + "\n"),
+                  HasWords("line 3"))
+          << column << ' ' << time;
+    }
+  }
+  EXPECT_THAT(import_error(csv + "tflops\nfa2,64,1024,8,1e308\n"), HasWords("line 2"));
+}
+
 TEST(ImportCsv, ReadsColumnsByName) {
   const Import import = imported(
       "device,d,algorithm,N,heads,time_ns,dram__bytes_read.sum,dram_write_bytes,lts__t_sectors.sum,pass,mask,note\r\n"
