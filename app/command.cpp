@@ -131,6 +131,7 @@ void log_interrupted_runs(const RunStore& store) {
 
 ExitCode log_skipped_rows(const RunStore& store, ExitCode code) {
   log_interrupted_runs(store);
+  for (const Message& warning : store.warnings()) spdlog::warn("{}", printable(text(warning)));
   const std::vector<InvalidRow> rows = store.invalid_rows();
   const std::string file = printable(store.file().string());
   if (rows.empty()) return code;

@@ -71,27 +71,30 @@ std::unique_ptr<SQLite::Database> open_database(const std::filesystem::path& fil
   return database;
 }
 
-bool CheckedFiles::has(const std::filesystem::path& file, const FileStamp& stamp) {
+bool PassedChecks::has(const std::string& check, const std::filesystem::path& file, const std::string& version) {
   const std::lock_guard lock(mutex_);
-  const auto known = known_.find(file.string());
-  return known != known_.end() && known->second == stamp;
+  const auto known = versions_.find({check, file.string()});
+  return known != versions_.end() && known->second == version && !version.empty();
 }
 
-void CheckedFiles::add(const std::filesystem::path& file, const FileStamp& stamp) {
+void PassedChecks::add(const std::string& check, const std::filesystem::path& file, const std::string& version) {
+  const std::lock_guard lock(mutex_);
+  versions_[{check, file.string()}] = version;
+}
+
+PassedChecks& passed_checks() {
+  static PassedChecks checks;
+  return checks;
+}
+
+std::string large_file_version(const std::filesystem::path& file, const FileStamp& stamp) {
   constexpr std::int64_t min_size = std::int64_t{16} << 20;  // bytes
-  if (stamp.size < min_size || has_journal(file)) return;    // the stamp does not cover the journal
-  const std::lock_guard lock(mutex_);
-  known_[file.string()] = stamp;
+  // The stamp does not cover a log.
+  return stamp.size < min_size || has_journal(file) ? std::string() : to_string(stamp);
 }
 
-CheckedFiles& intact_files() {
-  static CheckedFiles files;
-  return files;
-}
-
-CheckedFiles& verified_files() {
-  static CheckedFiles files;
-  return files;
+std::string to_string(const FileStamp& stamp) {
+  return fmt::format("{} {} {} {}", stamp.device, stamp.inode, stamp.size, stamp.modified_ns);
 }
 
 std::vector<std::string> require_attnscope_database(SQLite::Database& database, const std::filesystem::path& file,
@@ -112,14 +115,14 @@ std::vector<std::string> require_attnscope_database(SQLite::Database& database, 
                     file.string(), version, schema_version);
   }
   std::vector<std::string> other_objects = require_schema(database, file);
-  if (!has_journal(file) && intact_files().has(file, stamp)) return other_objects;
+  if (passed_checks().has("structure", file, large_file_version(file, stamp))) return other_objects;
   const std::string check = database.execAndGet("PRAGMA quick_check(1)").getString();
   if (check != "ok") {
     const std::string finding = strip_heading(check);
     throw FileError(Kind::damaged, "{} is damaged: {} (restore a backup, or recover data with `sqlite3 FILE .recover`)",
                     file.string(), finding.substr(0, finding.find('\n')));
   }
-  intact_files().add(file, stamp);
+  passed_checks().add("structure", file, large_file_version(file, stamp));
   return other_objects;
 }
 
@@ -253,14 +256,13 @@ std::vector<std::string> require_schema(SQLite::Database& database, const std::f
   for (const auto& [name, definition] : found) {
     const std::string described = fmt::format("{} {}", definition.type, printable(name));
     const auto known = ours().find(name);
-    if (definition.type == "trigger") refuse(file, make_message("contains {}", described));
     if (known != ours().end()) {
       if (known->second != definition) refuse(file, make_message("has a modified {}", described));
     } else if (definition.type == "index") {
       if (ours().contains(definition.table)) {
         refuse(file, make_message("has an unexpected {} on table {}", described, definition.table));
       }
-    } else if (!name.starts_with("sqlite_")) {
+    } else if (definition.type != "table" || !name.starts_with("sqlite_")) {
       other_objects.push_back(described);
     }
   }
@@ -313,18 +315,11 @@ bool is_blank(SQLite::Database& database) {
 
 bool is_blank(const std::filesystem::path& file) {
   try {
-    return is_blank(*open_database(file, has_journal(file) ? DatabaseAccess::read_only : DatabaseAccess::immutable));
+    return is_blank(*open_database(file, DatabaseAccess::immutable)) &&
+           (!has_journal(file) || is_blank(*open_database(file, DatabaseAccess::read_only)));
   } catch (const SQLite::Exception&) {  // opening the file reports the error
     return false;
   }
-}
-
-void require_no_orphaned_log(const std::filesystem::path& file) {
-  if (file_stamp(file).size > 0 || !has_journal(file)) return;
-  throw FileError(
-      FileError::Kind::other,
-      "{} belongs to a file that was moved or removed (restore that file, delete the log, or use another name)",
-      file.string() + "-wal");
 }
 
 void LockWaiter::attach(SQLite::Database& database) {

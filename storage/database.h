@@ -35,28 +35,31 @@ std::string database_uri(const std::filesystem::path&, DatabaseAccess);
 /// Opens a hardened connection with foreign keys on. Throws SQLite::Exception.
 std::unique_ptr<SQLite::Database> open_database(const std::filesystem::path&, DatabaseAccess);
 
-/// Large files that this process has checked; they are checked again only after they change. Thread-safe.
-class CheckedFiles {
+/// Checks that this process has made, each of one version of a file; viewers open files often. Thread-safe.
+class PassedChecks {
  public:
-  [[nodiscard]] bool has(const std::filesystem::path&, const FileStamp&);
-  void add(const std::filesystem::path&, const FileStamp&);
+  /// False if `version` is empty.
+  [[nodiscard]] bool has(const std::string& check, const std::filesystem::path&, const std::string& version);
+  void add(const std::string& check, const std::filesystem::path&, const std::string& version);
 
  private:
   std::mutex mutex_;
-  std::map<std::string, FileStamp> known_;
+  std::map<std::pair<std::string, std::string>, std::string> versions_;
 };
-[[nodiscard]] CheckedFiles& intact_files();
-[[nodiscard]] CheckedFiles& verified_files();
+[[nodiscard]] PassedChecks& passed_checks();
+/// Returns the version of a large file; empty for others, which are checked again each time.
+[[nodiscard]] std::string large_file_version(const std::filesystem::path&, const FileStamp&);
+[[nodiscard]] std::string to_string(const FileStamp&);
 
-/// Throws FileError unless the file is an intact database of this schema. Returns its other tables and views, which are
-/// ignored. `stamp`: stamp of the file before it was opened.
+/// Throws FileError unless the file is an intact database of this schema. Returns require_schema(). `stamp`: stamp of
+/// the file before it was opened.
 std::vector<std::string> require_attnscope_database(SQLite::Database&, const std::filesystem::path&,
                                                     const FileStamp& stamp);
 
 /// Returns SQLite's findings without the heading line that names the database.
 [[nodiscard]] std::string strip_heading(const std::string& findings);
 
-/// Returns true if a rollback journal or write-ahead log with content exists.
+/// Returns true if a rollback journal or write-ahead log with content exists; it may belong to another file.
 [[nodiscard]] bool has_journal(const std::filesystem::path&);
 
 /// Returns the network file system ("NFS") that the file is or would be on; empty if none is known. A write-ahead log
@@ -78,9 +81,9 @@ auto with_file_errors(const std::filesystem::path& file, Action&& action) {
 /// unsafe functions in the schema. A writer opens a file only after a reader has verified its schema.
 void restrict_connection(SQLite::Database&, bool read_only_access);
 
-/// Compares tables, indexes and views with schema_text(). Throws FileError if anything is missing or differs, or for a
-/// trigger or an additional index on a table of the schema. Returns other tables and views, which are ignored: "table
-/// notes".
+/// Compares tables, indexes and views with schema_text(). Throws FileError if anything is missing or differs, or for an
+/// additional index on a table of the schema, which may lack rows. Returns other tables, views and triggers, which
+/// readers ignore: "table notes".
 [[nodiscard]] std::vector<std::string> require_schema(SQLite::Database&, const std::filesystem::path&);
 
 /// Creates a database with the schema under a temporary name, calls `fill`, then renames it to `file`. Replaces an
@@ -96,8 +99,15 @@ void enable_wal(SQLite::Database&);
 [[nodiscard]] bool is_blank(SQLite::Database&);
 [[nodiscard]] bool is_blank(const std::filesystem::path&);
 
-/// Throws FileError if a write-ahead log exists without its file. Call before creating a file: SQLite would replay the
-/// log into it.
+/// Returns the logs beside an intact file that belong to another file: with them it is damaged, or lacks content that
+/// it has without them. Empty if there are none. Pre: no collector writes the file. Throws SQLite::Exception and
+/// FileError.
+[[nodiscard]] std::string foreign_log(const std::filesystem::path& file);
+
+/// Throws FileError if foreign_log() is not empty. Call before writing to a file: SQLite would replay the log into it.
+void require_no_foreign_log(const std::filesystem::path& file);
+
+/// Throws FileError if a log exists without its file. Call before creating a file.
 void require_no_orphaned_log(const std::filesystem::path& file);
 
 /// Busy handler: while another program holds a lock, calls `waiting` every few milliseconds with the milliseconds

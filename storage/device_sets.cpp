@@ -161,6 +161,7 @@ std::vector<StoredCeilings> RunStore::ceilings() const {
           id);
       while (query.executeStep()) {
         Reader in(query);
+        if (set.ceilings.size() >= max_table_rows) throw RowError("it has too many rows");
         Ceiling& ceiling = set.ceilings.emplace_back();
         in >> ceiling.name >> ceiling.argument >> ceiling.value >> ceiling.q1 >> ceiling.q3 >> ceiling.unit;
         ceiling.source = parse_source(in.text());
@@ -195,6 +196,7 @@ std::vector<StoredNoise> RunStore::noise() const {
       SQLite::Statement& query = impl_->prepare_bound("SELECT point, name, value FROM noise WHERE set_id = ?", id);
       while (query.executeStep()) {
         Reader in(query);
+        if (set.noise.points.size() >= max_table_rows) throw RowError("it has too many rows");
         const std::string point = in.text();
         const std::string name = in.text();
         const auto* const value = std::ranges::find(noise_values, name, &NoiseValue::name);

@@ -135,10 +135,7 @@ void Join::look_at(const fs::path& name) {
     throw FileError(Kind::damaged, "{} is damaged: {} (restore a backup, then merge again)", name.string(), why);
   }
   const RunStore store = RunStore::open(name, RunStore::Mode::read_only);
-  if (!check.other_objects.empty()) {
-    report_.not_copied.emplace_back(make_message("{}: not copied, not part of the schema: {}", name.string(),
-                                                 fmt::join(check.other_objects, ", ")));
-  }
+  report_.not_copied.insert(report_.not_copied.end(), check.warnings.begin(), check.warnings.end());
   std::int64_t ids_before = 0;
   for (const MergedRun& run : runs_) ids_before = std::max(ids_before, run.target);
   for (const RunSummary& run : store.runs(true)) {
@@ -147,8 +144,7 @@ void Join::look_at(const fs::path& name) {
     runs_[found->second].members.push_back(
         {sources_.size(), run.id, run.started_at, run.points, run.state, run.shards.size()});
   }
-  const bool written = CollectorLock::held(store.file()) || has_journal(store.file());
-  sources_.push_back({name, store.file(), written, file_stamp(store.file())});
+  sources_.push_back({name, store.file(), store.reads_log(), file_stamp(store.file())});
 }
 
 void Join::sort_runs() {
@@ -352,9 +348,11 @@ void send(const fs::path& file, OutputFile& out) {
   }
 }
 
-/// Removes a log that a killed collector left, which SQLite would replay into the new file.
+/// Removes a log that a killed collector left, which SQLite would replay into the new file. Throws FileError for a log
+/// of another file.
 void remove_journals(const fs::path& file) {
   if (!has_journal(file)) return;
+  with_file_errors(file, [&] { require_no_foreign_log(file); });
   try {  // closing the last connection checkpoints the log
     open_database(file, DatabaseAccess::read_write)->execAndGet("SELECT count(*) FROM sqlite_schema");
   } catch (const SQLite::Exception&) {  // not a database, or damaged

@@ -22,7 +22,7 @@ struct MergeReport {
   std::size_t points = 0;
   std::vector<Message> missing;     ///< shards of a plan that are missing or incomplete
   std::vector<Message> left_out;    ///< damaged files that were skipped
-  std::vector<Message> not_copied;  ///< other tables and views in merged files
+  std::vector<Message> not_copied;  ///< RunStore::warnings() of the merged files
 
   [[nodiscard]] bool whole() const { return missing.empty() && left_out.empty(); }
 };

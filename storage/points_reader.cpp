@@ -66,6 +66,11 @@ std::string_view without_version(std::string_view name) {
   return has_one ? name.substr(0, last) : name;
 }
 
+/// Thrown when the limits of a point are exceeded.
+struct TooLarge {
+  Message why;
+};
+
 /// Returns true if points of that algorithm may refer to the manifest. Versions compared by `ab` ("mine", "mine.2")
 /// share one.
 bool is_of(const ManifestRow& row, std::string_view algorithm) {
@@ -108,7 +113,12 @@ void PointsReader::each_row(SQLite::Statement& query, const PointIndices& places
       return place;
     }
   };
+  struct ResetAtEnd {
+    SQLite::Statement& query;
+    ~ResetAtEnd() { query.tryReset(); }
+  } const reset{query};
   while (query.executeStep()) {
+    count(1, 0);
     Reader in(query);
     // A parent may have failed or not exist; the checks of the whole file report orphans.
     const auto place = places.find(query.getColumn(0).getInt64());
@@ -122,15 +132,30 @@ void PointsReader::each_row(SQLite::Statement& query, const PointIndices& places
   }
 }
 
-std::vector<StoredPoint> PointsReader::read() {
+std::optional<std::vector<StoredPoint>> PointsReader::read() {
   points_.clear();
   point_index_.clear();
-  kernel_index_.clear();
-  later_rounds_.clear();
   failed_.clear();
+  drop_children();
   if (metrics_.empty()) read_metric_names();
   if (!statements_) read_manifest_rows();
   read_points();
+  try {
+    read_children();
+  } catch (const TooLarge& error) {
+    if (points_.size() > 1) return std::nullopt;
+    drop_children();
+    failed_.insert_or_assign(0, error.why);
+  }
+  total_values_ += values_ + point_weight * points_.size();
+  total_samples_ += samples_;
+  if (is_full()) return std::vector<StoredPoint>();
+  assemble_rounds();
+  remove_invalid_points();
+  return std::move(points_);
+}
+
+void PointsReader::read_children() {
   read_knobs();
   read_other_gpus();
   read_kernels();
@@ -138,9 +163,23 @@ std::vector<StoredPoint> PointsReader::read() {
   read_samples();
   read_launches();
   read_clocks();
-  assemble_rounds();
-  remove_invalid_points();
-  return std::move(points_);
+}
+
+void PointsReader::drop_children() {
+  values_ = samples_ = 0;
+  kernel_index_.clear();
+  later_rounds_.clear();
+  for (StoredPoint& point : points_) {
+    point.record.kernels.clear();
+    point.record.others.clear();
+    point.record.spec.knobs = {};
+  }
+}
+
+void PointsReader::count(std::size_t values, std::size_t samples) {
+  values_ += values;
+  samples_ += samples;
+  if (Message why = point_size_error(values_, samples_, limits_); !why.empty()) throw TooLarge{std::move(why)};
 }
 
 void PointsReader::remove_invalid_points() {
@@ -152,7 +191,7 @@ void PointsReader::remove_invalid_points() {
     if (why.empty()) {
       if (kept != i) points_[kept] = std::move(point);
       ++kept;
-    } else if (!runs_.bad.contains(point.run_id)) {
+    } else if (!runs_.bad.contains(point.run_id) && invalid_rows_.size() < max_invalid_rows) {
       invalid_rows_.push_back({make_message("point {} (run {}, plan index {})", point.id, point.run_id, point.index),
                                std::move(why), point.id});
     }
@@ -161,7 +200,8 @@ void PointsReader::remove_invalid_points() {
 }
 
 void PointsReader::read_metric_names() {
-  SQLite::Statement& query = select_("SELECT id, name, unit FROM metrics");
+  SQLite::Statement& query =
+      select_(fmt::format("SELECT id, name, unit FROM metrics ORDER BY id LIMIT {}", max_table_rows));
   while (query.executeStep()) {
     Reader in(query);
     try {
@@ -244,6 +284,7 @@ void PointsReader::read_kernels() {
       "SELECT k.point_id, k.id, k.name, k.occupancy_limiter, k.complete FROM points p CROSS JOIN kernels k ON "
       "k.point_id = p.id WHERE {} ORDER BY k.id");
   each_row(query, point_index_, [this](std::size_t place, Reader& in) {
+    count(kernel_weight - 1, 0);
     std::vector<KernelRecord>& kernels = points_[place].record.kernels;
     kernel_index_[in.integer()] = {.point = place, .kernel = kernels.size()};
     KernelRecord& kernel = kernels.emplace_back();
@@ -276,16 +317,19 @@ void PointsReader::read_samples() {
     if (std::ranges::count(list, ',') >= static_cast<std::ptrdiff_t>(max_round_samples)) {
       throw RowError(make_message("more than {} timing samples in one round", max_round_samples));
     }
-    kernel_of_round(place, round).samples_ns = parsed<std::vector<double>>(list);
+    std::vector<double>& samples = kernel_of_round(place, round).samples_ns;
+    samples = parsed<std::vector<double>>(list);
+    count(0, samples.size());
   });
 }
 
 RoundRecord& PointsReader::round_record(std::size_t point, std::int64_t round) {
   if (Message wrong = round_index_error(round); !wrong.empty()) throw RowError(wrong);
   const int number = static_cast<int>(round);
-  RoundRecord& found = later_rounds_[point][number];
-  found.round = number;
-  return found;
+  const auto [found, is_new] = later_rounds_[point].try_emplace(number);
+  if (is_new) count(round_weight, 0);
+  found->second.round = number;
+  return found->second;
 }
 
 KernelRecord& PointsReader::kernel_of_round(const KernelIndex& place, std::int64_t round) {
@@ -294,6 +338,7 @@ KernelRecord& PointsReader::kernel_of_round(const KernelIndex& place, std::int64
   std::vector<KernelRecord>& kernels = round_record(place.point, round).kernels;
   const auto found = std::ranges::find(kernels, own.kernel, &KernelRecord::kernel);
   if (found != kernels.end()) return *found;
+  count(kernel_weight, 0);
   KernelRecord& added = kernels.emplace_back();
   added.kernel = own.kernel;
   return added;

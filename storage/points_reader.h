@@ -15,6 +15,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "storage/bounds.h"
 #include "storage/rows.h"
 #include "storage/run_store.h"
 
@@ -43,9 +44,16 @@ class PointsReader {
   /// Prepares a statement. "{}" in it is replaced by the condition on the points p, which may differ between calls of
   /// read().
   using Select = std::function<SQLite::Statement&(std::string_view)>;
-  PointsReader(Select select, const RunIds& runs) : select_(std::move(select)), runs_(runs) {}
+  PointsReader(Select select, const RunIds& runs, const ReadLimits& limits)
+      : select_(std::move(select)), runs_(runs), limits_(limits) {}
 
-  [[nodiscard]] std::vector<StoredPoint> read();
+  /// Returns nullopt if the points together exceed the limits of one: read fewer at once. A point that exceeds them
+  /// alone is invalid and takes no more memory than the limits.
+  [[nodiscard]] std::optional<std::vector<StoredPoint>> read();
+  /// Returns true if the points read so far exceed the total; the points that were read last are not returned then.
+  [[nodiscard]] bool is_full() const {
+    return total_values_ > limits_.total_values || total_samples_ > limits_.total_samples;
+  }
   [[nodiscard]] const std::vector<InvalidRow>& invalid_rows() const { return invalid_rows_; }
 
  private:
@@ -60,6 +68,11 @@ class PointsReader {
   void read_metric_names();
   void read_manifest_rows();
   void read_points();
+  void read_children();
+  /// Throws TooLarge above the limits of a point.
+  void count(std::size_t values, std::size_t samples);
+  /// Keeps the points, which have no children then.
+  void drop_children();
   void read_point_row(Reader& in, StoredPoint& point);
   void read_knobs();
   void read_other_gpus();
@@ -84,6 +97,11 @@ class PointsReader {
 
   Select select_;
   const RunIds& runs_;
+  ReadLimits limits_;
+  std::size_t values_ = 0;   ///< of the points of this read
+  std::size_t samples_ = 0;  ///< of the points of this read
+  std::size_t total_values_ = 0;
+  std::size_t total_samples_ = 0;
   std::vector<StoredPoint> points_;
   std::unordered_map<std::int64_t, MetricName> metrics_;
   std::optional<std::unordered_map<std::int64_t, ManifestRow>> statements_;

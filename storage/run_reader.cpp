@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the rows of runs and points; reports invalid rows.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <mutex>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -110,28 +109,6 @@ RunSummary read_run(Reader& in) {
   return run;
 }
 
-/// Checksums of runs in files that other processes append to; verified once per process.
-class FollowedRuns {
- public:
-  [[nodiscard]] bool has(const std::pair<std::string, std::string>& file_and_checksum) {
-    const std::lock_guard hold(mutex_);
-    return verified_.contains(file_and_checksum);
-  }
-  void add(std::pair<std::string, std::string> file_and_checksum) {
-    const std::lock_guard hold(mutex_);
-    verified_.insert(std::move(file_and_checksum));
-  }
-
- private:
-  std::mutex mutex_;
-  std::set<std::pair<std::string, std::string>> verified_;
-};
-
-FollowedRuns& followed_runs() {
-  static FollowedRuns runs;
-  return runs;
-}
-
 }  // namespace
 
 std::string_view to_string(StoredRunState wanted) {
@@ -162,11 +139,13 @@ RunIntegrity RunStore::Impl::integrity_of(std::int64_t run, StoredRunState state
   const bool ended = state != StoredRunState::running && state != StoredRunState::interrupted;
   if (!checksum) return ended ? RunIntegrity::damaged : RunIntegrity::unverified;
   if (content_verified) return RunIntegrity::verified;
-  if (followed && followed_runs().has({file.string(), *checksum})) return RunIntegrity::verified;
+  // A run that ended in a file to which another process appends is verified once per process.
+  const std::string check = "run " + *checksum;
+  if (followed && passed_checks().has(check, file, *checksum)) return RunIntegrity::verified;
   Verified& known = verified[run];
   if (known.checksum != *checksum) {
     known = {.checksum = *checksum, .equal = parse_digest(*checksum) == checksum_of_run(*database, run)};
-    if (followed && known.equal) followed_runs().add({file.string(), *checksum});
+    if (followed && known.equal) passed_checks().add(check, file, *checksum);
   }
   return known.equal ? RunIntegrity::verified : RunIntegrity::damaged;
 }
@@ -205,6 +184,11 @@ std::vector<RunSummary> RunStore::Impl::read_runs(RunIds* known, bool include_de
   bool any_damaged = false;
   while (query.executeStep()) {
     const std::int64_t id = query.getColumn(0).getInt64();
+    if (summaries.size() >= max_table_rows) {
+      note({make_message("runs from run {}", id), make_message("skipped (maximum: {} runs)", max_table_rows)});
+      query.tryReset();
+      break;
+    }
     Message why;
     try {
       Reader in(query);
@@ -234,7 +218,7 @@ std::vector<RunSummary> RunStore::Impl::read_runs(RunIds* known, bool include_de
     if (is_skipped) summaries.pop_back();
   }
   note_missing_runs();
-  if (immutable && !any_damaged) verified_files().add(file, stamp);
+  if (immutable && !any_damaged) passed_checks().add("content", file, large_file_version(file, stamp));
   return summaries;
 }
 
@@ -252,8 +236,8 @@ std::vector<std::int64_t> RunStore::Impl::point_ids(std::span<const std::int64_t
 }
 
 void RunStore::Impl::read_points(std::span<const std::int64_t> ids, const std::function<void(StoredPoint&&)>& visit,
-                                 bool include_deleted) {
-  constexpr std::size_t batch_size = 256;  // small enough for SQLite's page cache
+                                 bool include_deleted, const ReadLimits& limits) {
+  std::size_t batch_size = 256;  // small enough for SQLite's page cache
   RunIds known;
   (void)read_runs(&known, include_deleted);
   std::string wanted;
@@ -263,11 +247,23 @@ void RunStore::Impl::read_points(std::span<const std::int64_t> ids, const std::f
     if (what.find("{}") != std::string_view::npos) query.bind(1, wanted);
     return query;
   };
-  PointsReader reader(select, known);
-  for (std::size_t first = 0; first < ids.size(); first += batch_size) {
+  PointsReader reader(select, known, limits);
+  for (std::size_t first = 0; first < ids.size();) {
     const auto some = ids.subspan(first, std::min(batch_size, ids.size() - first));
     wanted = json(std::vector<std::int64_t>(some.begin(), some.end())).dump();
-    for (StoredPoint& point : reader.read()) visit(std::move(point));
+    std::optional<std::vector<StoredPoint>> points = reader.read();
+    if (reader.is_full()) {
+      note({make_message("{} of {} points", ids.size() - first, ids.size()),
+            make_message("skipped, because the points before have too many values (maximum: {} and {} timing samples)",
+                         limits.total_values, limits.total_samples)});
+      break;
+    }
+    if (!points) {
+      batch_size = some.size() / 2;
+      continue;
+    }
+    for (StoredPoint& point : *points) visit(std::move(point));
+    first += some.size();
   }
   for (const InvalidRow& row : reader.invalid_rows()) note(row);
 }
@@ -312,25 +308,31 @@ std::vector<RunSummary> RunStore::runs(bool include_deleted) const {
   return impl_->read([&] { return impl_->read_runs(nullptr, include_deleted); });
 }
 
+void RunStore::Impl::visit_points(std::span<const std::int64_t> runs, std::int64_t after_id,
+                                  const std::function<void()>& begin, const std::function<void(StoredPoint&&)>& visit,
+                                  bool include_deleted, const ReadLimits& limits) {
+  read([&] {
+    begin();
+    SQLite::Transaction snapshot(*database);
+    read_points(point_ids(runs, after_id), visit, include_deleted, limits);
+    snapshot.commit();
+    return true;
+  });
+}
+
 std::vector<StoredPoint> RunStore::points(std::span<const std::int64_t> runs, std::int64_t after_id,
                                           bool include_deleted) const {
   std::vector<StoredPoint> points;
-  visit_points(
+  impl_->visit_points(
       runs, after_id, [&] { points.clear(); }, [&](StoredPoint&& point) { points.push_back(std::move(point)); },
-      include_deleted);
+      include_deleted, kept_points_limits);
   return points;
 }
 
 void RunStore::visit_points(std::span<const std::int64_t> runs, std::int64_t after_id,
                             const std::function<void()>& begin, const std::function<void(StoredPoint&&)>& visit,
                             bool include_deleted) const {
-  impl_->read([&] {
-    begin();
-    SQLite::Transaction snapshot(*impl_->database);
-    impl_->read_points(impl_->point_ids(runs, after_id), visit, include_deleted);
-    snapshot.commit();
-    return true;
-  });
+  impl_->visit_points(runs, after_id, begin, visit, include_deleted, {});
 }
 
 std::optional<StoredPoint> RunStore::point(std::int64_t id) const {
@@ -376,8 +378,24 @@ std::vector<InvalidRow> RunStore::invalid_rows() const {
   return rows;
 }
 
-std::vector<std::string> RunStore::other_objects() const {
-  return impl_->other_objects;
+std::vector<Message> RunStore::warnings() const {
+  const std::string name = file().string();
+  std::vector<Message> all;
+  if (!impl_->other_log.empty()) {
+    all.push_back(
+        make_message("{} is read without {}, which does not match it (the log of a replaced file: rename it, or remove "
+                     "it if that file is not needed)",
+                     name, impl_->other_log));
+  }
+  if (!impl_->other_objects.empty()) {
+    all.push_back(
+        make_message("{}: ignored, not created by attnscope: {}", name, fmt::join(impl_->other_objects, ", ")));
+  }
+  return all;
+}
+
+bool RunStore::reads_log() const {
+  return !impl_->immutable;
 }
 
 std::vector<Message> RunStore::check_structure() const {
@@ -420,6 +438,10 @@ FileCheck check_file(const std::filesystem::path& file) {
   FileCheck check;
   const std::vector<RunSummary> runs = store.runs(true);
   check.runs = runs.size();
+  for (const RunSummary& run : runs) {
+    check.deleted += run.annotations.deleted ? 1 : 0;
+    check.hidden += run.annotations.hidden && !run.annotations.deleted ? 1 : 0;
+  }
   check.unverified =
       static_cast<std::size_t>(std::ranges::count(runs, RunIntegrity::unverified, &RunSummary::integrity));
   store.visit_points(
@@ -429,7 +451,7 @@ FileCheck check_file(const std::filesystem::path& file) {
   (void)store.noise();
   check.invalid_rows = store.invalid_rows();
   check.damage = store.check_structure();
-  check.other_objects = store.other_objects();
+  check.warnings = store.warnings();
   return check;
 }
 

@@ -3,6 +3,7 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sqlite3.h>
 #include <unistd.h>
 
@@ -33,11 +34,12 @@ void RunStore::Impl::open_for_reading() {
   stamp = file_stamp(file);
   // Files that are being written, or were left with a log, need locks and a -shm file.
   followed = !lock && CollectorLock::held(file);
-  immutable = !followed && !has_journal(file);
   try {
+    other_log = followed ? std::string() : foreign_log(file);
+    immutable = !followed && (!other_log.empty() || !has_journal(file));
     connect(immutable ? DatabaseAccess::immutable : DatabaseAccess::read_only);
     other_objects = require_attnscope_database(*database, file, stamp);
-    content_verified = immutable && verified_files().has(file, stamp);
+    content_verified = immutable && passed_checks().has("content", file, large_file_version(file, stamp));
   } catch (const SQLite::Exception& error) {
     if ((error.getErrorCode() & 0xFF) == SQLITE_CANTOPEN && has_journal(file) && ::access(file.c_str(), R_OK) == 0) {
       throw FileError(Kind::other, "{} has a write-ahead log, which needs a writable folder (copy both files to one)",
@@ -66,6 +68,13 @@ void RunStore::Impl::open_for_collecting() {
   } else if (!is_blank(file)) {
     // Verify the file without write access, so that a damaged or unrelated file is not changed.
     open_for_reading();
+    require_no_foreign_log(file);
+    if (!other_objects.empty()) {
+      throw FileError(Kind::foreign,
+                      "cannot write {}: it contains {}, not created by attnscope (write to a copy without: `attnscope "
+                      "export {} --format attnscope -o NEW`)",
+                      file.string(), fmt::join(other_objects, ", "), file.string());
+    }
   }
   with_file_errors(file, [&] {
     connect(DatabaseAccess::read_write);

@@ -220,7 +220,7 @@ class RunStore {
   /// `include_deleted`: includes deleted runs. Only runs(), points() and visit_points() can return them.
   [[nodiscard]] std::vector<RunSummary> runs(bool include_deleted = false) const;
   /// Returns points of the given runs (empty: all), by run, then index. `after_id`: only points with a larger id, for
-  /// viewers that follow a running collector.
+  /// viewers that follow a running collector. Points beyond kept_points_limits are skipped and noted.
   [[nodiscard]] std::vector<StoredPoint> points(std::span<const std::int64_t> runs = {}, std::int64_t after_id = 0,
                                                 bool include_deleted = false) const;
   /// Visits the same points in the same order and in one snapshot, with a few hundred in memory at a time. `begin` is
@@ -238,8 +238,11 @@ class RunStore {
   [[nodiscard]] std::vector<StoredNoise> noise() const;
   /// Returns the rows that reads have skipped so far, each once.
   [[nodiscard]] std::vector<InvalidRow> invalid_rows() const;
-  /// Returns other tables and views in the file, which are ignored: "table notes".
-  [[nodiscard]] std::vector<std::string> other_objects() const;
+  /// Returns one sentence for each thing that readers ignore: a log of another file; other tables, views and triggers.
+  /// Writers reject such files.
+  [[nodiscard]] std::vector<Message> warnings() const;
+  /// Returns true if the file is read with a log, or while a collector writes it.
+  [[nodiscard]] bool reads_log() const;
   /// Checks the structure and references of the whole file with SQLite; returns one sentence per finding. Values are
   /// checked by points().
   [[nodiscard]] std::vector<Message> check_structure() const;
@@ -261,12 +264,14 @@ class RunStore {
 [[nodiscard]] Message title(StoredRunState);
 
 struct FileCheck {
-  std::size_t runs = 0;  ///< including deleted ones, which an edit can restore
+  std::size_t runs = 0;  ///< including hidden ones, and deleted ones, which an edit can restore
+  std::size_t hidden = 0;
+  std::size_t deleted = 0;
   std::size_t points = 0;
   std::size_t unverified = 0;  ///< runs without a checksum
   std::vector<InvalidRow> invalid_rows;
-  std::vector<Message> damage;             ///< structural damage, one sentence each
-  std::vector<std::string> other_objects;  ///< other tables and views: "table notes"
+  std::vector<Message> damage;    ///< structural damage, one sentence each
+  std::vector<Message> warnings;  ///< RunStore::warnings()
 
   [[nodiscard]] bool ok() const { return invalid_rows.empty() && damage.empty(); }
 };

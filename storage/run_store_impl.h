@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "kernels/messages/message.h"
+#include "storage/bounds.h"
 #include "storage/collector_lock.h"
 #include "storage/database.h"
 #include "storage/points_reader.h"
@@ -61,6 +62,7 @@ struct RunStore::Impl {
   std::optional<LockWaiter> patience;
   std::unique_ptr<SQLite::Database> database;
   bool immutable = false;
+  std::string other_log;  ///< foreign_log(), which is not read
   bool followed = false;  ///< another process appends to the file
   FileStamp stamp;
   std::map<std::string, SQLite::Statement> statement_cache;
@@ -123,7 +125,9 @@ struct RunStore::Impl {
   /// Sets whether commits wait until data is on disk.
   void set_synchronous(bool waits);
 
-  void note(const InvalidRow& row) { bad.try_emplace(english_text(row.where), row); }
+  void note(const InvalidRow& row) {
+    if (bad.size() < max_invalid_rows) bad.try_emplace(english_text(row.where), row);
+  }
 
   /// Runs a read; retries with a new connection if the file changed under an immutable one.
   template <class Query>
@@ -133,8 +137,9 @@ struct RunStore::Impl {
       bad = earlier_invalid;  // discard findings of an attempt during which the file changed
       if (mode == Mode::read_only) {
         const FileStamp now = file_stamp(file);
-        const bool stale =
-            immutable ? now != stamp || CollectorLock::held(file) || has_journal(file) : !now.same_file(stamp);
+        const bool stale = immutable
+                               ? now != stamp || CollectorLock::held(file) || (other_log.empty() && has_journal(file))
+                               : !now.same_file(stamp);
         if (stale) open_for_reading();
       }
       const auto untouched = [&] { return !immutable || attempt >= 3 || file_stamp(file) == stamp; };
@@ -225,7 +230,10 @@ struct RunStore::Impl {
   std::vector<std::int64_t> point_ids(std::span<const std::int64_t> runs, std::int64_t after_id);
   /// Reads these points in batches; skipped rows are noted.
   void read_points(std::span<const std::int64_t> ids, const std::function<void(StoredPoint&&)>& visit,
-                   bool include_deleted = false);
+                   bool include_deleted = false, const ReadLimits& limits = {});
+  /// RunStore::visit_points().
+  void visit_points(std::span<const std::int64_t> runs, std::int64_t after_id, const std::function<void()>& begin,
+                    const std::function<void(StoredPoint&&)>& visit, bool include_deleted, const ReadLimits& limits);
   /// Returns the point counts of each run. Pre: immutable.
   [[nodiscard]] std::unordered_map<std::int64_t, PointCount> count_points();
   /// Returns the valid runs; others are noted. `known`: receives the ids of valid and skipped runs; counts are not read

@@ -276,6 +276,7 @@ std::int64_t RunStore::Impl::extend_point(std::int64_t run, std::size_t index, i
   PointRecord record = before->record;
   const std::size_t kernels_before = record.kernels.size();
   attnscope::add_round(record, round, measured);
+  require_storable(bounds_error(record));
   execute("UPDATE points SET disposition = ?, reason = ?, reason_code = nullif(?, ''), wall_seconds = ? WHERE id = ?",
           to_string(record.disposition), english_text(record.reason), record.reason.id, record.wall_seconds,
           before->id);

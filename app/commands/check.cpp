@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
 
 #include <memory>
 #include <string>
@@ -29,14 +30,13 @@ struct Checked {
   FileCheck found;
   std::string verdict;
   std::vector<std::string> problems;
-  std::string not_ours;
 };
 
 Checked judged(const std::string& file) {
-  Checked checked{
-      .file = printable(file), .state = {}, .found = check_file(file), .verdict = {}, .problems = {}, .not_ours = {}};
+  Checked checked{.file = printable(file), .state = {}, .found = check_file(file), .verdict = {}, .problems = {}};
   const FileCheck& found = checked.found;
-  const Message holds = make_message("{}: {}, {}", checked.file, runs_text(found.runs), points_text(found.points));
+  const Message holds = make_message("{}: {}, {}", checked.file, runs_text(found.runs, found.hidden, found.deleted),
+                                     points_text(found.points));
   const bool unverified = found.unverified > 0;
   checked.state = !found.ok() ? "damaged" : unverified ? "unverified" : "ok";
   checked.verdict =
@@ -48,27 +48,30 @@ Checked judged(const std::string& file) {
     checked.problems.push_back(fmt::format("{}: {}", printable(text(row.where)), printable(text(row.why))));
   }
   for (const Message& damage : found.damage) checked.problems.push_back(printable(text(damage)));
-  if (!found.other_objects.empty()) {
-    checked.not_ours = format_text("ignored, not created by attnscope: {}", fmt::join(found.other_objects, ", "));
-  }
   return checked;
 }
 
 void print_text(const Checked& checked, Output& out) {
   out.line(checked.verdict);
   for (const std::string& problem : checked.problems) out.line("  " + problem);
-  if (!checked.not_ours.empty()) out.line("  " + checked.not_ours);
 }
 
 void print(const std::vector<Checked>& all, Output& out) {
   TableRows rows;
   for (const Checked& each : all) {
     const std::string problems = fmt::format("{}", fmt::join(each.problems, "; "));
-    rows.push_back(
-        {each.file, each.state, fmt::to_string(each.found.runs), fmt::to_string(each.found.points), problems});
+    const FileCheck& found = each.found;
+    rows.push_back({each.file, each.state, fmt::to_string(found.runs), fmt::to_string(found.hidden),
+                    fmt::to_string(found.deleted), fmt::to_string(found.points), problems});
   }
-  out.table(
-      text_table({{"file"}, {"state"}, number_column("runs"), number_column("points"), {"problems"}}, std::move(rows)));
+  out.table(text_table({{"file"},
+                        {"state"},
+                        number_column("runs"),
+                        number_column("hidden"),
+                        number_column("deleted"),
+                        number_column("points"),
+                        {"problems"}},
+                       std::move(rows)));
 }
 
 /// Damaged files give exit code 5, files that cannot be opened 1.
@@ -87,13 +90,13 @@ ExitCode check(CheckOptions& options) {
                      .state = damaged ? "damaged" : "unreadable",
                      .found = {},
                      .verdict = why,
-                     .problems = {},
-                     .not_ours = {}});
+                     .problems = {}});
       if (!options.output.has_format("text")) all.back().problems.push_back(why);
       if (!damaged) code = ExitCode::error;
       if (code == ExitCode::ok) code = ExitCode::partial;
     }
     if (options.output.has_format("text") && all.back().state != "unreadable") print_text(all.back(), options.output);
+    for (const Message& warning : all.back().found.warnings) spdlog::warn("{}", printable(text(warning)));
     if (all.back().state == "unreadable") fmt::print(stderr, "error: {}\n", one_line(all.back().verdict));
   }
   if (!options.output.has_format("text")) print(all, options.output);

@@ -153,11 +153,22 @@ void print_manifests(const std::map<std::int64_t, PointSummary>& seen, Output& o
   }
 }
 
-void print_file_summary(const RunStore& store, std::span<const RunSummary> runs,
+struct RunCounts {
+  std::size_t all = 0;
+  std::size_t hidden = 0;  ///< not deleted
+  std::size_t deleted = 0;
+};
+
+RunCounts count_runs(std::span<const RunSummary> shown, std::size_t all) {
+  const auto hidden = std::ranges::count_if(shown, [](const RunSummary& run) { return run.annotations.hidden; });
+  return {.all = all, .hidden = static_cast<std::size_t>(hidden), .deleted = all - shown.size()};
+}
+
+void print_file_summary(const RunStore& store, std::span<const RunSummary> runs, const RunCounts& counts,
                         const std::map<std::int64_t, PointSummary>& seen, Output& out) {
   const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(store.file()));
-  out.line(format_text("{}: schema version {}, {}, {}", store.file().string(), schema_version, runs_text(runs.size()),
-                       text(Capacity(bytes))));
+  out.line(format_text("{}: schema version {}, {}, {}", store.file().string(), schema_version,
+                       runs_text(counts.all, counts.hidden, counts.deleted), text(Capacity(bytes))));
   std::map<std::string, const RunSummary*> devices;
   for (const RunSummary& run : runs) devices[run.device_uuid] = &run;
   for (const auto& [uuid, run] : devices) {
@@ -199,29 +210,31 @@ ExitCode info(InfoOptions& options) {
                     run.environment.app_version, run.environment.driver_version, run.environment.cupti_version});
   }
   Output& out = options.output;
-  if (out.is_text_output()) print_file_summary(store, runs, seen, out);
-  if (!out.is_text_output() || !runs.empty()) {
-    out.table(text_table({number_column("run"),
-                          {"name"},
-                          {"preset"},
-                          {"state"},
-                          {"device"},
-                          {"provenance"},
-                          {"started_at"},
-                          {"finished_at"},
-                          number_column("planned"),
-                          number_column("points"),
-                          {"dispositions"},
-                          {"contents"},
-                          {"tags"},
-                          {"note"},
-                          {"app"},
-                          {"driver"},
-                          {"cupti"}},
-                         std::move(rows)));
-  }
-  if (const std::vector<std::string> other_objects = store.other_objects(); !other_objects.empty()) {
-    spdlog::warn("{}", format_text("ignored, not created by attnscope: {}", fmt::join(other_objects, ", ")));
+  const RunCounts counts = count_runs(runs, store.runs(true).size());
+  if (out.is_text_output()) print_file_summary(store, runs, counts, seen, out);
+  const analysis::Table table = text_table({number_column("run"),
+                                            {"name"},
+                                            {"preset"},
+                                            {"state"},
+                                            {"device"},
+                                            {"provenance"},
+                                            {"started_at"},
+                                            {"finished_at"},
+                                            number_column("planned"),
+                                            number_column("points"),
+                                            {"dispositions"},
+                                            {"contents"},
+                                            {"tags"},
+                                            {"note"},
+                                            {"app"},
+                                            {"driver"},
+                                            {"cupti"}},
+                                           std::move(rows));
+  if (out.has_format("json")) {
+    out.object(
+        {{"runs", counts.all}, {"hidden", counts.hidden}, {"deleted", counts.deleted}, {"rows", rows_of(table)}});
+  } else if (!out.is_text_output() || !runs.empty()) {
+    out.table(table);
   }
   const std::vector<InvalidRow> skipped = store.invalid_rows();
   // CSV and JSON do not contain damaged rows; they go to stderr.

@@ -186,9 +186,13 @@ Message points_text(std::size_t points, int rounds) {
   return words;
 }
 
-Message runs_text(std::size_t runs) {
-  if (runs == 1) return msg::terminal::one_run{};
-  return msg::terminal::runs{.runs = runs};
+Message runs_text(std::size_t runs, std::size_t hidden, std::size_t deleted) {
+  Message words = msg::terminal::one_run{};
+  if (runs != 1) words = msg::terminal::runs{.runs = runs};
+  if (hidden > 0 && deleted > 0) return make_message("{} ({} hidden, {} deleted)", words, hidden, deleted);
+  if (hidden > 0) return make_message("{} ({} hidden)", words, hidden);
+  if (deleted > 0) return make_message("{} ({} deleted)", words, deleted);
+  return words;
 }
 
 }  // namespace attnscope

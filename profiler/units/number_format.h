@@ -81,7 +81,7 @@ struct UnitScale {
 
 /// "1 point", "21 points", "21 points in 3 rounds".
 [[nodiscard]] Message points_text(std::size_t points, int rounds = 1);
-/// "1 run", "3 runs".
-[[nodiscard]] Message runs_text(std::size_t runs);
+/// "1 run", "3 runs (1 hidden, 1 deleted)". `runs`: including hidden and deleted ones.
+[[nodiscard]] Message runs_text(std::size_t runs, std::size_t hidden = 0, std::size_t deleted = 0);
 
 }  // namespace attnscope

@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "storage/run_store.h"
@@ -89,6 +91,74 @@ TEST_F(HostileFile, merge_skips_damaged_file_if_requested) {
   EXPECT_THAT(merged.err, AllOf(HasSubstr("skipped: " + file_), HasSubstr("bc 0")));
   EXPECT_THAT(merged.out, HasSubstr(std::to_string(points_) + " points"));
   EXPECT_THAT(expect_exit(1, run(folder_, {"merge", "-o", all, good})).err, HasSubstr("all.attnscope"));
+}
+
+TEST_F(HostileFile, trigger_or_foreign_table_warns_readers_and_stops_writers) {
+  {
+    SQLite::Database database(file_, SQLite::OPEN_READWRITE);
+    database.exec("CREATE TRIGGER t AFTER INSERT ON points BEGIN DELETE FROM runs; END; CREATE TABLE notes (text)");
+  }
+  const std::string before = content(file_);
+  const auto named = AllOf(HasSubstr("trigger t"), HasSubstr("table notes"));
+  const std::string all = (folder_ / "all.attnscope").string();
+  for (const Words& reading : {Words{"info", file_}, Words{"info", file_, "--json"}, Words{"export", file_},
+                               Words{"check", file_}, Words{"paper", file_}, Words{"merge", "-o", all, file_}}) {
+    EXPECT_THAT(expect_exit(0, run(folder_, reading)).err, named) << reading[0];
+  }
+  for (const Words& writing : {Words{"collect", "--preset", "quick", "--device", "simulated", "-q", "-o", file_},
+                               Words{"edit", file_, "--run", "1", "--hide"}, Words{"merge", "-o", file_, all}}) {
+    const Outcome outcome = run(folder_, writing);
+    EXPECT_EQ(outcome.exit_code, 1) << writing[0] << outcome.err;
+    EXPECT_TRUE(content(file_) == before) << writing[0];
+  }
+  EXPECT_THAT(run(folder_, {"edit", file_, "--run", "1", "--hide"}).err, AllOf(named, HasSubstr("--format attnscope")));
+  const std::string copy = (folder_ / "copy.attnscope").string();
+  EXPECT_THAT(expect_exit(0, run(folder_, {"export", file_, "--format", "attnscope", "-o", copy})).err, named);
+  expect_exit(0, run(folder_, {"edit", copy, "--run", "1", "--hide"}));
+}
+
+TEST_F(HostileFile, log_of_another_file_is_named_and_not_read) {
+  const std::string log = file_ + "-wal";
+  const std::string other = (folder_ / "other.attnscope").string();
+  expect_exit(0, run(folder_, {"collect", "--preset", "quick", "--device", "simulated", "-q", "-o", other}));
+  {
+    SQLite::Database database(other, SQLite::OPEN_READWRITE);
+    database.exec("UPDATE runs SET preset = 'of-the-log'");
+    std::filesystem::copy_file(other + "-wal", log);
+  }
+  const std::string before = content(file_) + content(log);
+  for (const Words& reading :
+       {Words{"info", file_}, Words{"export", file_}, Words{"check", file_}, Words{"paper", file_}}) {
+    const Outcome outcome = expect_exit(0, run(folder_, reading));
+    EXPECT_THAT(outcome.err, HasSubstr(log)) << reading[0];
+    EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
+    EXPECT_THAT(outcome.out, Not(HasSubstr("of-the-log"))) << reading[0];
+  }
+  for (const Words& writing : {Words{"collect", "--preset", "quick", "--device", "simulated", "-q", "-o", file_},
+                               Words{"edit", file_, "--run", "1", "--hide"}}) {
+    EXPECT_THAT(expect_error(1, run(folder_, writing)).err, HasSubstr(log)) << writing[0];
+  }
+  EXPECT_TRUE(content(file_) + content(log) == before);
+}
+
+TEST_F(HostileFile, hidden_and_deleted_runs_are_counted) {
+  for (const char* preset : {"quick", "paper"}) {
+    expect_exit(0, run(folder_, {"collect", "--preset", preset, "--algorithms", "fa2", "--device", "simulated", "-a",
+                                 "N=1024", "-q", "-o", file_}));
+  }
+  expect_exit(0, run(folder_, {"edit", file_, "--run", "2", "--hide"}));
+  expect_exit(0, run(folder_, {"edit", file_, "--run", "3", "--delete"}));
+  for (const char* command : {"info", "check"}) {
+    EXPECT_THAT(expect_exit(0, run(folder_, {command, file_})).out,
+                AllOf(HasSubstr("3 runs"), HasSubstr("1 hidden"), HasSubstr("1 deleted")));
+    const auto document = nlohmann::json::parse(run(folder_, {command, file_, "--json"}).out);
+    const auto& counts = command == std::string("info") ? document : document["rows"][0];
+    EXPECT_EQ(counts["runs"], 3) << command;
+    EXPECT_EQ(counts["hidden"], 1) << command;
+    EXPECT_EQ(counts["deleted"], 1) << command;
+  }
+  damage("UPDATE points SET bc = 0 WHERE run_id = 3");
+  EXPECT_THAT(expect_exit(5, run(folder_, {"check", file_})).out, HasSubstr("run 3"));
 }
 
 TEST_F(HostileFile, run_with_invalid_options_is_skipped) {

@@ -121,10 +121,13 @@ TEST_F(Checksum, detects_every_missing_row) {
 
 TEST_F(Checksum, counts_orphaned_rows_per_table) {
   write_runs(file);
-  SQLite::Database database(file.string(), SQLite::OPEN_READWRITE);
-  const int values = database.execAndGet("SELECT count(*) FROM metric_values WHERE kernel_id = 1").getInt();
+  int values = 0;
+  {
+    SQLite::Database database(file.string(), SQLite::OPEN_READWRITE);
+    values = database.execAndGet("SELECT count(*) FROM metric_values WHERE kernel_id = 1").getInt();
+    database.exec("PRAGMA foreign_keys = OFF; DELETE FROM kernels WHERE id = 1");
+  }
   ASSERT_GT(values, 1);
-  database.exec("PRAGMA foreign_keys = OFF; DELETE FROM kernels WHERE id = 1");
   std::vector<std::string> damage;
   for (const Message& found : check_file(file).damage) damage.push_back(text(found));
   EXPECT_THAT(damage, ::testing::Contains(test::HasWords(fmt::format("{} metric_values kernels", values))));

@@ -7,13 +7,17 @@
 
 #include <algorithm>
 #include <limits>
+#include <list>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "profiler/plan/text.h"
 #include "storage/bounds.h"
 #include "storage/database.h"
 #include "storage/exchange/import.h"
+#include "storage/merge.h"
+#include "storage/points_reader.h"
 #include "storage/run_store.h"
 #include "tests/message_matchers.h"
 #include "tests/storage/store_test.h"
@@ -246,9 +250,6 @@ TEST_P(ModifiedSchema, is_rejected_by_readers_and_collectors) {
 INSTANTIATE_TEST_SUITE_P(
     Schemas, ModifiedSchema,
     ::testing::Values(
-        SchemaChange{"CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM points; END", "trigger t"},
-        SchemaChange{"CREATE TABLE x (y); CREATE TRIGGER t AFTER INSERT ON x BEGIN DELETE FROM points; END",
-                     "trigger t"},
         // Renaming also changes the tables that refer to points.
         SchemaChange{"ALTER TABLE points RENAME TO p; CREATE VIEW points AS SELECT * FROM p", "table clocks"},
         SchemaChange{
@@ -267,21 +268,145 @@ INSTANTIATE_TEST_SUITE_P(
             "'equal plans ') WHERE name = 'runs'",
             "table runs"}));
 
-TEST(Hardening, additional_tables_and_views_are_ignored_and_listed) {
+class OtherObjects : public ::testing::TestWithParam<SchemaChange> {};
+
+TEST_P(OtherObjects, warn_readers_and_stop_writers) {
   const TemporaryFolder folder;
   const auto file = folder / "a.attnscope";
   write_run(file, {full_record(), simple_record(64)});
-  change_rows(
-      file,
-      "CREATE TABLE notes (text); CREATE INDEX by_text ON notes (text); CREATE VIEW slow AS SELECT * FROM points");
-  const RunStore store = RunStore::open(file, Mode::read_only);
-  EXPECT_EQ(store.points().size(), 2U);
-  EXPECT_TRUE(store.invalid_rows().empty());
-  EXPECT_THAT(store.other_objects(), ElementsAre("table notes", "view slow"));
-  RunStore::open(file, Mode::collect).begin_run(full_header());
+  change_rows(file, GetParam().sql);
+  const std::string before = content(file);
+  {
+    const RunStore store = RunStore::open(file, Mode::read_only);
+    EXPECT_EQ(store.points().size(), 2U);
+    EXPECT_TRUE(store.invalid_rows().empty());
+    ASSERT_EQ(store.warnings().size(), 1U);
+    EXPECT_THAT(text(store.warnings()[0]), HasWords(GetParam().words));
+  }
   EXPECT_TRUE(check_file(file).ok());
-  SQLite::Database database(file.string());
-  EXPECT_EQ(database.execAndGet("SELECT count(*) FROM notes").getInt(), 0) << "the table is kept";
+  EXPECT_EQ(check_file(file).warnings.size(), 1U);
+  const FileError error = storage_error_of([&] { RunStore::open(file, Mode::collect); });
+  EXPECT_EQ(error.kind(), Kind::foreign);
+  EXPECT_THAT(error.what(), HasWords(GetParam().words));
+  EXPECT_TRUE(content(file) == before) << "no statement of the file is executed";
+  // The copy that the error recommends.
+  write_compact_copy({file}, folder / "copy.attnscope");
+  RunStore::open(folder / "copy.attnscope", Mode::collect).begin_run(full_header());
+  EXPECT_EQ(lengths_in(folder / "copy.attnscope").size(), 2U);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Schemas, OtherObjects,
+    ::testing::Values(
+        SchemaChange{"CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM points; END", "trigger t"},
+        SchemaChange{"CREATE TRIGGER t INSTEAD OF UPDATE ON v_points BEGIN DELETE FROM points; END", "trigger t"},
+        SchemaChange{"CREATE TABLE x (y); CREATE TRIGGER t AFTER INSERT ON x BEGIN DELETE FROM points; END",
+                     "trigger t table x"},
+        SchemaChange{"CREATE TABLE notes (text); CREATE INDEX by_text ON notes (text)", "table notes"},
+        SchemaChange{"CREATE VIEW slow AS SELECT * FROM points", "view slow"},
+        SchemaChange{"CREATE VIEW endless AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT "
+                     "i FROM n",
+                     "view endless"}));
+
+/// Adds rows without the schema's checks, numbered from 1 in column i.
+void add_rows(const std::filesystem::path& file, int rows, const std::string& insert_into, const std::string& values) {
+  change_rows(file, "INSERT INTO " + insert_into + " WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n " +
+                        "WHERE i < " + std::to_string(rows) + ") SELECT " + values + " FROM n");
+}
+
+struct TooManyRows {
+  int rows;
+  const char* table;
+  const char* values;  ///< of row i, which refers to kernel or point 1
+};
+
+std::ostream& operator<<(std::ostream& out, const TooManyRows& rows) {
+  return out << rows.table;
+}
+
+class PointsOfManyRows : public ::testing::TestWithParam<TooManyRows> {};
+
+TEST_P(PointsOfManyRows, are_skipped_and_the_rest_is_read) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  write_run(file, {simple_record(1), simple_record(2), simple_record(3)}, StoredRunState::interrupted);
+  change_rows(file, "UPDATE runs SET checksum = NULL");
+  add_rows(file, GetParam().rows, GetParam().table, GetParam().values);
+  const RunStore store = RunStore::open(file, Mode::read_only);
+  std::vector<std::int64_t> left;
+  for (const StoredPoint& point : store.points()) left.push_back(point.record.spec.problem.n_q);
+  EXPECT_THAT(left, ElementsAre(2, 3));
+  ASSERT_EQ(store.invalid_rows().size(), 1U);
+  EXPECT_EQ(store.invalid_rows()[0].point, 1);
+  EXPECT_THAT(text(store.invalid_rows()[0].why), HasSubstr(std::to_string(ReadLimits().point_values)));
+  EXPECT_FALSE(store.point(1).has_value());
+}
+
+INSTANTIATE_TEST_SUITE_P(Tables, PointsOfManyRows,
+                         ::testing::Values(TooManyRows{130'000, "metric_values", "1, 1, i, 0, 'measured'"},
+                                           TooManyRows{130'000, "timing_samples", "1, i, '[]'"},
+                                           TooManyRows{400'000, "clocks", "1, i, 0, 0, 0, 0, 0, 0"},
+                                           TooManyRows{250'000, "kernels (point_id, name, occupancy_limiter)",
+                                                       "1, 'k' || i, ''"},
+                                           TooManyRows{1'000'000, "point_knobs", "1, 'k' || i, 0"},
+                                           TooManyRows{1'000'000, "point_devices", "1, i, 1"}));
+
+/// Reads all points of a file in one piece.
+struct PieceReader {
+  explicit PieceReader(const std::filesystem::path& file, const ReadLimits& limits)
+      : database(file.string()),
+        reader([this](std::string_view sql) -> SQLite::Statement& { return prepare(sql); }, runs, limits) {}
+  SQLite::Statement& prepare(std::string_view sql) {
+    std::string text(sql);
+    if (const std::size_t condition = text.find("{}"); condition != std::string::npos) {
+      text.replace(condition, 2, "p.id BETWEEN " + range);
+    }
+    return statements.emplace_back(database, text);
+  }
+  SQLite::Database database;
+  std::list<SQLite::Statement> statements;
+  std::string range;
+  RunIds runs{.good = {1}, .bad = {}};
+  PointsReader reader;
+};
+
+TEST(ReadLimits, apply_to_a_point_and_to_the_total) {
+  const TemporaryFolder folder;
+  const auto file = folder / "a.attnscope";
+  PointRecord sampled = simple_record(4);
+  sampled.kernels[0].samples_ns.assign(1000, 5.0);
+  write_run(file, {simple_record(1), simple_record(2), simple_record(3), sampled});
+  const auto read = [&](const char* range, const ReadLimits& limits) {
+    PieceReader piece(file, limits);
+    piece.range = range;
+    auto points = piece.reader.read();
+    return std::tuple{points ? static_cast<int>(points->size()) : -1, piece.reader.is_full(),
+                      piece.reader.invalid_rows().size()};
+  };
+  const ReadLimits most;
+  EXPECT_EQ(read("1 AND 4", most), std::tuple(4, false, 0U));
+  ReadLimits few_samples = most;
+  few_samples.point_samples = 100;
+  EXPECT_EQ(read("1 AND 4", few_samples), std::tuple(-1, false, 0U)) << "to be read in smaller pieces";
+  EXPECT_EQ(read("4 AND 4", few_samples), std::tuple(0, false, 1U));
+  EXPECT_EQ(read("1 AND 3", few_samples), std::tuple(3, false, 0U));
+  ReadLimits small_total = most;
+  small_total.total_samples = 100;
+  EXPECT_EQ(read("1 AND 4", small_total), std::tuple(0, true, 0U));
+  small_total = most;
+  small_total.total_values = 3;
+  EXPECT_EQ(read("1 AND 3", small_total), std::tuple(0, true, 0U));
+}
+
+// A collector must not write what readers skip.
+TEST(ReadLimits, apply_to_writers) {
+  PointRecord large = simple_record(64);
+  for (std::size_t i = 0; i < ReadLimits().point_values; ++i) {
+    large.kernels[0].metrics.push_back({std::to_string(i), 1, "1", Provenance::measured});
+  }
+  EXPECT_FALSE(bounds_error(large).empty());
+  large.kernels[0].metrics.resize(100);
+  EXPECT_TRUE(bounds_error(large).empty());
 }
 
 TEST(Text, control_characters_are_escaped) {

@@ -92,6 +92,7 @@ bool read_once(FileContents& contents, const std::optional<KnownFile>& known, st
   store.visit_points({}, contents.whole ? 0 : known->last_point, begin,
                      [&](StoredPoint&& point) { contents.points[point.run_id].add(point); });
   if (!contents.whole) reread_grown(store, contents, *known);
+  for (const Message& warning : store.warnings()) left_out << qtext(warning);
   contents.skipped = (left_out << skipped_rows(QString::fromStdString(store.file().string()), store.invalid_rows()))
                          .join(QLatin1Char(' '))
                          .trimmed();

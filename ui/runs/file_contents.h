@@ -44,7 +44,7 @@ struct FileContents {
   std::map<std::int64_t, RunPoints> points;  ///< keyed by run id
   std::vector<StoredCeilings> ceilings;
   std::vector<StoredNoise> noise;
-  QString skipped;  ///< one or more sentences about skipped rows and manifests; empty if none
+  QString skipped;  ///< sentences about skipped rows and manifests and RunStore::warnings(); empty if none
   QString error;
 
   [[nodiscard]] std::size_t size() const;
