@@ -103,7 +103,8 @@ analysis::RunConditions run_conditions(const RunSummary& run) {
           {msg::difference::system{}, Message::verbatim(environment.operating_system)},
           {msg::difference::l2_of{}, l2_of},
           {msg::difference::rates_measured_on{}, Message::verbatim(run.rates_source)},
-          {msg::difference::samples{}, msg::difference::range{.high = options.max_samples, .low = options.min_samples}},
+          {msg::difference::samples{}, msg::difference::range{.high = fmt::to_string(options.max_samples),
+                                                              .low = fmt::to_string(options.min_samples)}},
           {msg::difference::noise{}, Message::verbatim(fmt::to_string(options.max_noise))},
           {msg::difference::rounds{}, Message::verbatim(fmt::to_string(run.rounds))},
           {msg::difference::seed{}, Message::verbatim(fmt::to_string(options.seed))}};

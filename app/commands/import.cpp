@@ -110,13 +110,15 @@ std::string read(const std::string& file) {
   std::array<char, std::size_t{1} << 16> piece{};
   while (std::feof(in.get()) == 0 && std::ferror(in.get()) == 0 && text.size() <= largest) {
     const std::string_view got(piece.data(), std::fread(piece.data(), 1, piece.size(), in.get()));
-    if (const std::size_t zero = got.find('\0'); zero != std::string_view::npos) {
+    const std::string_view start = text.empty() ? got : std::string_view(text);
+    const bool utf16 = start.starts_with("\xFF\xFE") || start.starts_with("\xFE\xFF");
+    if (const std::size_t zero = got.find('\0'); zero != std::string_view::npos && !utf16) {
       if (file.ends_with(".ncu-rep") || (text + std::string(got)).starts_with("NVR")) {
         throw CommandError(ExitCode::error,
                            "{} is a report of Nsight Compute (convert it: ncu --import {} --csv --page raw > FILE.csv)",
                            file, file);
       }
-      throw CommandError(ExitCode::error, "{} is binary or UTF-16: byte {} is zero (save it as UTF-8)", file,
+      throw CommandError(ExitCode::error, "{} is binary: byte {} is zero (save it as UTF-8)", file,
                          text.size() + zero + 1);
     }
     text += got;
@@ -128,7 +130,7 @@ std::string read(const std::string& file) {
     throw CommandError(ExitCode::error, "cannot read {}: {} (check path and permissions)", file, std::strerror(errno));
   if (pipe && text.empty())
     throw CommandError(ExitCode::error, "{} is a pipe without a writer (name a file, or start the writer)", file);
-  return text;
+  return as_utf8(std::move(text));
 }
 
 /// Fields of the problem that the file lacks, from --algorithm and -a.

@@ -25,7 +25,8 @@ void require_length(std::size_t length, std::size_t line, std::size_t place) {
 }  // namespace
 
 char detect_separator(std::string_view text) {
-  text.remove_prefix(std::min(text.find_first_not_of("\r\n"), text.size()));
+  const auto skip_blank = [&] { text.remove_prefix(std::min(text.find_first_not_of("\r\n"), text.size())); };
+  for (skip_blank(); text.starts_with('#'); skip_blank()) text.remove_prefix(std::min(text.find('\n'), text.size()));
   constexpr std::array<char, 3> separators{',', ';', '\t'};
   std::array<int, separators.size()> counts{};
   bool quoted = false;
@@ -72,6 +73,11 @@ std::string CsvReader::plain(std::size_t place) {
 
 std::optional<CsvLine> CsvReader::next() {
   while (!ended()) {
+    if (text_[at_] == '#') {
+      at_ = std::min(text_.find('\n', at_), text_.size() - 1) + 1;
+      ++line_;
+      continue;
+    }
     CsvLine record{.number = line_, .fields = {}};
     for (;;) {
       const std::size_t place = record.fields.size() + 1;
@@ -88,6 +94,44 @@ std::optional<CsvLine> CsvReader::next() {
     if (record.fields.size() > 1 || !record.fields[0].empty()) return record;
   }
   return std::nullopt;
+}
+
+CsvReader table_reader(std::string_view text) {
+  constexpr std::string_view mark = "sep=";
+  const bool marked = text.starts_with(mark) && text.size() > mark.size();
+  const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
+  return marked ? CsvReader(text.substr(end), 2, text[mark.size()]) : CsvReader(text, 1, detect_separator(text));
+}
+
+bool has_decimal_comma(std::string_view text, char separator) {
+  if (separator == ',') return false;
+  constexpr std::string_view digits = "0123456789";
+  std::size_t commas = 0;
+  std::size_t points = 0;
+  std::string unclear;
+  CsvReader lines(text, 1, separator);
+  while (const auto line = lines.next()) {
+    for (const std::string& field : line->fields) {
+      const std::size_t at = field.find_last_of(",.");
+      const bool plain = field.find_first_not_of("0123456789.,+-eE") == std::string::npos;
+      if (!plain || at == std::string::npos || at == 0 || digits.find(field[at - 1]) == std::string_view::npos)
+        continue;
+      const std::size_t after = std::min(field.find_first_not_of(digits, at + 1), field.size()) - at - 1;
+      const bool ambiguous = after == 3 && field.find_first_of(".,") == at && field[0] != '0';
+      if (ambiguous && field[at] == ',') unclear = field;
+      if (ambiguous) continue;
+      ++(field[at] == ',' ? commas : points);
+    }
+  }
+  if (commas > 0 && points > 0)
+    fail("numbers with a decimal comma and with a decimal point (save the table with one of them)");
+  if (commas + points == 0 && !unclear.empty()) {
+    fail(
+        make_message("'{}' is ambiguous: a decimal comma, or a separator of thousands (save the table without "
+                     "separators of thousands)",
+                     unclear));
+  }
+  return commas > 0;
 }
 
 void require_field_count(const CsvLine& header, const CsvLine& line) {

@@ -15,11 +15,12 @@ struct CsvLine {
   std::vector<std::string> fields;
 };
 
-/// Returns the column separator: the comma, semicolon or tab that occurs most often in the first line.
+/// Returns the column separator: the comma, semicolon or tab that occurs most often in the first line that is no
+/// comment.
 [[nodiscard]] char detect_separator(std::string_view text);
 
-/// Reads RFC 4180 with LF or CR LF line ends; skips blank lines. Throws ImportError for an unterminated quoted field,
-/// text after a closing quote, more than 4096 fields, or a field of more than 1 MiB.
+/// Reads RFC 4180 with LF or CR LF line ends; skips blank lines and lines that begin with '#'. Throws ImportError for
+/// an unterminated quoted field, text after a closing quote, more than 4096 fields, or a field of more than 1 MiB.
 class CsvReader {
  public:
   /// `text` must outlive the reader. `first`: line number of its first line.
@@ -31,6 +32,7 @@ class CsvReader {
   /// Returns the unread text; line() is the number of its first line.
   [[nodiscard]] std::string_view rest() const { return text_.substr(at_); }
   [[nodiscard]] std::size_t line() const { return line_; }
+  [[nodiscard]] char separator() const { return separator_; }
 
  private:
   [[nodiscard]] std::string quoted(std::size_t place);
@@ -42,6 +44,12 @@ class CsvReader {
   std::size_t line_;
   char separator_;
 };
+
+/// Returns a reader of a table with its separator, below a line "sep=;" of a spreadsheet.
+[[nodiscard]] CsvReader table_reader(std::string_view text);
+
+/// Returns true if numbers have a decimal comma: "0,15" or "1.234,5". Throws ImportError if some have a decimal point.
+[[nodiscard]] bool has_decimal_comma(std::string_view text, char separator);
 
 /// Throws ImportError if the line's number of fields differs from the header's.
 void require_field_count(const CsvLine& header, const CsvLine& line);

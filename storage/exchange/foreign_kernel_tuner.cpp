@@ -32,7 +32,9 @@ ForeignTable read_kernel_tuner(std::string_view text, const ImportRequest& reque
   for (const std::string& key : keys) {
     const bool mapped =
         std::ranges::count(request.map, key, &ColumnMapping::column) > 0 || std::ranges::count(request.ignore, key) > 0;
-    (mapped || is_recognized_column(key, *request.registry) ? table.header.fields : variants).push_back(key);
+    // Short names such as "bs" are block sizes here.
+    const bool field = key.size() > 2 && is_recognized_column(key, *request.registry);
+    (mapped || field ? table.header.fields : variants).push_back(key);
   }
   table.header.fields.emplace_back("algorithm");
   for (const auto& [name, result] : document.at("cache").items()) {
@@ -41,9 +43,13 @@ ForeignTable read_kernel_tuner(std::string_view text, const ImportRequest& reque
     row.fields.push_back(document.value("device_name", ""));
     std::string samples;
     for (const Json& each : result.value("times", Json::array())) samples += (samples.empty() ? "" : " ") + each.dump();
-    row.fields.push_back(time.is_number() ? samples : std::string());
-    // The time is a mean of the samples; a text such as "CompilationFailedConfig" is a failure.
-    row.fields.push_back(time.is_number() && samples.empty() ? time.dump() : std::string());
+    // A failure is a text such as "CompilationFailedConfig", or a time of 1e20 in old files.
+    constexpr double failed = 1e19;
+    const bool timed = time.is_number() && time.get<double>() < failed;
+    row.fields.push_back(timed ? samples : std::string());
+    row.fields.push_back(!timed            ? (time.is_string() ? time.get<std::string>() : "failed")
+                         : samples.empty() ? time.dump()
+                                           : "");
     for (std::size_t i = 3; i + 1 < table.header.fields.size(); ++i) {
       row.fields.push_back(scalar_text(result.value(table.header.fields[i], Json(""))));
     }

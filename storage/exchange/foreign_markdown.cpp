@@ -17,11 +17,8 @@ std::string trimmed(std::string_view cell) {
   return std::string(cell.substr(first, cell.find_last_not_of(ends) - first + 1));
 }
 
-/// Returns the cells of "| a | b |"; empty if the line is not of a table.
+/// Returns the cells of "| a | b |" or "a | b"; empty if the line has no '|'.
 std::vector<std::string> cells(std::string_view line) {
-  const std::size_t first = line.find_first_not_of(" \t");
-  if (first == std::string_view::npos || line[first] != '|') return {};
-  line.remove_prefix(first + 1);
   std::vector<std::string> all;
   std::string cell;
   for (std::size_t i = 0; i < line.size(); ++i) {
@@ -34,6 +31,8 @@ std::vector<std::string> cells(std::string_view line) {
       cell += line[i];
     }
   }
+  if (all.empty()) return {};
+  if (all.front().empty() && line[line.find_first_not_of(" \t")] == '|') all.erase(all.begin());
   if (std::string last = trimmed(cell); !last.empty()) all.push_back(std::move(last));
   return all;
 }
@@ -44,31 +43,52 @@ bool is_rule(const std::vector<std::string>& row) {
   });
 }
 
+/// Renames columns that NVBench names twice: "Noise" after "GPU Time" is "GPU Time Noise".
+void rename_repeated(std::vector<std::string>& names) {
+  for (std::size_t i = 1; i < names.size(); ++i) {
+    if (std::ranges::count(names, names[i]) > 1) names[i] = names[i - 1] + " " + names[i];
+  }
+}
+
 }  // namespace
+
+bool has_markdown_rule(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    if (is_rule(cells(text.substr(at, end - at)))) return true;
+    at = end + 1;
+  }
+  return false;
+}
 
 ForeignTable read_markdown(std::string_view text, const ImportRequest& /*request*/) {
   ForeignTable table;
-  bool ended = false;
+  CsvLine before;
+  bool inside = false;
   std::size_t number = 0;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
-    std::vector<std::string> row = cells(text.substr(at, end - at));
+    CsvLine line{.number = ++number, .fields = cells(text.substr(at, end - at))};
     at = end + 1;
-    ++number;
-    if (row.empty()) {
-      ended = ended || !table.header.fields.empty();
-      continue;
-    }
-    if (ended) fail(line_place(number), "a second table follows the first (import each table separately)");
-    if (is_rule(row)) continue;
-    if (table.header.fields.empty()) {
-      table.header = {.number = number, .fields = std::move(row)};
+    if (is_rule(line.fields)) {
+      if (!table.header.fields.empty()) {
+        fail(line_place(number), "a second table follows the first (import each table separately)");
+      }
+      if (before.fields.empty()) fail(line_place(number), "a table without a heading");
+      table.header = std::move(before);
+      inside = true;
+    } else if (inside && !line.fields.empty()) {
+      line.fields.resize(std::max(line.fields.size(), table.header.fields.size()));
+      table.rows.push_back(line);
     } else {
-      table.rows.push_back({.number = number, .fields = std::move(row)});
-      table.rows.back().fields.resize(std::max(table.rows.back().fields.size(), table.header.fields.size()));
+      const bool more = !table.header.fields.empty() && line.fields.size() > 1;
+      if (more && !inside) fail(line_place(number), "rows follow below the table (remove the blank line above them)");
+      inside = false;
     }
+    before = std::move(line);
   }
-  if (table.header.fields.empty()) fail("no table found: no line begins with '|'");
+  if (table.header.fields.empty()) fail("no table found: no line of '---' between '|'");
+  rename_repeated(table.header.fields);
   return table;
 }
 

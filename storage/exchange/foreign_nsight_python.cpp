@@ -14,9 +14,10 @@ namespace attnscope::exchange {
 namespace {
 
 /// Columns about the run, the spread and the machine; all others are the configuration.
-constexpr std::array<std::string_view, 16> other_columns{
+constexpr std::array<std::string_view, 18> other_columns{
     "AvgValue",          "StdDev", "MinValue", "MaxValue", "NumRuns", "CI95_Lower", "CI95_Upper",   "RelativeStdDevPct",
-    "StableMeasurement", "Metric", "Unit",     "Kernel",   "GPU",     "Host",       "ComputeClock", "MemoryClock"};
+    "StableMeasurement", "Metric", "Unit",     "Kernel",   "GPU",     "Host",       "ComputeClock", "MemoryClock",
+    "Normalized",        ""};
 
 }  // namespace
 
@@ -39,6 +40,11 @@ ForeignTable read_nsight_python(std::string_view text, const ImportRequest& requ
   std::size_t means = 0;
   for (const CsvLine& line : source.rows) {
     require_field_count(source.header, line);
+    const std::string baseline = text_of(line, "Normalized");
+    if (!is_missing(baseline) && baseline != "False") {
+      fail(line_place(line.number),
+           make_message("the values are ratios to {} (write the table without normalize_against)", baseline));
+    }
     CsvLine& row = table.rows.emplace_back(CsvLine{.number = line.number, .fields = {}});
     for (const std::size_t i : configuration) row.fields.push_back(line.fields[i]);
     row.fields.push_back(text_of(line, "GPU"));
@@ -57,6 +63,12 @@ ForeignTable read_nsight_python(std::string_view text, const ImportRequest& requ
     row.fields.push_back(spread ? fmt::format("{}", *mean + quartile * *deviation) : std::string());
     row.fields.push_back(is_time ? text_of(line, "NumRuns") : std::string());
     means += is_time ? 1 : 0;
+    const std::string clock = is_time ? text_of(line, "ComputeClock") : "";
+    if (is_missing(clock)) continue;
+    CsvLine of_clock = row;
+    const auto values = of_clock.fields.end() - 6;  // metric, value, unit, q1, q3, samples
+    std::ranges::move(std::array<std::string, 6>{"sm_clock_hz", clock, "MHz", "", "", ""}, values);
+    table.rows.push_back(std::move(of_clock));
   }
   if (means > 0) {
     table.notes.emplace_back("times are means; their quartiles follow from StdDev, assuming a normal distribution");

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -17,6 +19,17 @@ using Json = nlohmann::json;
 
 constexpr std::string_view mean_column = "GPU time mean [s]";
 constexpr std::string_view deviation_column = "GPU time stddev [s]";
+constexpr const char* skipped_state = "infeasible";  ///< disposition of a state that the benchmark skipped
+
+/// Summaries, and the columns of their values.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> summary_columns{{
+    {"nv/cold/time/gpu/mean", mean_column},
+    {"nv/cold/time/gpu/median", "GPU time median [s]"},
+    {"nv/cold/time/gpu/q1", "GPU time q1 [s]"},
+    {"nv/cold/time/gpu/q3", "GPU time q3 [s]"},
+    {"nv/cold/sample_size", "samples"},
+    {"nv/cold/sm_clock_rate/mean", "sm_clock_hz"},
+}};
 
 /// Returns the value of a summary such as "nv/cold/time/gpu/mean"; nullopt if there is none.
 std::optional<double> summary_value(const Json& state, std::string_view tag) {
@@ -41,15 +54,19 @@ std::map<std::string, std::string> state_texts(const Json& state, const std::map
   if (const auto device = devices.find(state.value("device", -1)); device != devices.end()) {
     texts["device"] = device->second;
   }
-  if (state.value("is_skipped", false)) return texts;
-  const auto mean = summary_value(state, "nv/cold/time/gpu/mean");
-  if (!mean) return texts;
-  texts[std::string(mean_column)] = fmt::format("{}", *mean);
-  if (const auto noise = summary_value(state, "nv/cold/time/gpu/stdev/relative")) {
-    texts[std::string(deviation_column)] = fmt::format("{}", *noise * *mean);
+  if (state.value("is_skipped", false)) {
+    texts["disposition"] = skipped_state;
+    texts["reason"] = state.value("skip_reason", "");
+    return texts;
   }
-  if (const auto samples = summary_value(state, "nv/cold/sample_size")) {
-    texts["samples"] = fmt::format("{}", *samples);
+  for (const auto& [tag, column] : summary_columns) {
+    const auto value = summary_value(state, tag);
+    if (value && std::isfinite(*value)) texts[std::string(column)] = fmt::format("{}", *value);
+  }
+  const auto mean = summary_value(state, summary_columns.front().first);
+  const auto noise = summary_value(state, "nv/cold/time/gpu/stdev/relative");
+  if (mean && noise && std::isfinite(*mean * *noise)) {
+    texts[std::string(deviation_column)] = fmt::format("{}", *noise * *mean);
   }
   return texts;
 }
@@ -96,14 +113,16 @@ ForeignTable read_table(std::string_view text) {
   ForeignTable table{.header = {.number = source.header.number, .fields = {}}, .rows = {}};
   for (const auto& [name, column] : kept) table.header.fields.push_back(name);
   if (has_noise) table.header.fields.emplace_back(deviation_column);
+  if (skipped < names.size()) table.header.fields.emplace_back("disposition");
   for (const CsvLine& line : source.rows) {
     require_field_count(source.header, line);
     CsvLine& row = table.rows.emplace_back(CsvLine{.number = line.number, .fields = {}});
     for (const auto& [name, column] : kept) row.fields.push_back(line.fields[column]);
-    if (!has_noise) continue;
     const auto mean = number(line.fields[gpu]);
-    const auto percent = number(line.fields[gpu + 1]);
-    row.fields.push_back(mean && percent ? fmt::format("{}", *mean * *percent / 100) : std::string());
+    const auto percent = has_noise ? number(line.fields[gpu + 1]) : std::nullopt;
+    const bool spread = mean && percent && std::isfinite(*mean * *percent);
+    if (has_noise) row.fields.push_back(spread ? fmt::format("{}", *mean * *percent / 100) : std::string());
+    if (skipped < names.size()) row.fields.emplace_back(line.fields[skipped].starts_with('Y') ? skipped_state : "");
   }
   return table;
 }

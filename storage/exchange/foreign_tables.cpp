@@ -12,84 +12,6 @@
 #include "storage/exchange/import_values.h"
 
 namespace attnscope::exchange {
-namespace {
-
-struct ProviderColumn {
-  std::size_t place = 0;
-  std::string provider;
-  ScaledColumn measurement;
-
-  /// Returns the value in the program's unit; a text that is no number unchanged.
-  [[nodiscard]] std::string value(const CsvLine& line) const {
-    const std::string& text = line.fields[place];
-    const auto amount = number(text);
-    return amount ? fmt::format("{}", *amount * measurement.scale) : text;
-  }
-};
-
-/// Parses "Triton [FP16] (TFLOPS)"; nullopt for columns without a provider and a unit.
-std::optional<ProviderColumn> parse_provider_column(std::size_t place, const std::string& name,
-                                                    const Registry& registry) {
-  const bool bracket = name.ends_with(')') || name.ends_with(']');
-  const std::size_t at = name.find_last_of("([");
-  if (!bracket || at == std::string::npos || at == 0 || is_recognized_column(name, registry)) return std::nullopt;
-  const std::string unit = name.substr(at + 1, name.size() - at - 2);
-  std::string provider = name.substr(0, at);
-  provider.erase(provider.find_last_not_of(' ') + 1);
-  const auto rate = parse_synonym(unit, registry);
-  const auto time = parse_synonym("time " + unit, registry);
-  const bool is_rate = rate && rate->name == metric_key::tflops && rate->skipped.empty();
-  const bool is_time = time && time->name == time_column::time;
-  if (provider.empty() || (!is_rate && !is_time)) return std::nullopt;
-  return ProviderColumn{place, std::move(provider), is_rate ? *rate : *time};
-}
-
-std::vector<ProviderColumn> provider_columns(std::span<const std::string> header, const ImportRequest& request) {
-  std::vector<ProviderColumn> providers;
-  for (std::size_t i = 0; i < header.size(); ++i) {
-    const bool decided = std::ranges::count(request.ignore, header[i]) > 0 ||
-                         std::ranges::count(request.map, header[i], &ColumnMapping::column) > 0;
-    auto column = decided ? std::nullopt : parse_provider_column(i, header[i], *request.registry);
-    if (column) providers.push_back(std::move(*column));
-  }
-  return providers;
-}
-
-}  // namespace
-
-bool has_provider_columns(std::span<const std::string> header, const ImportRequest& request) {
-  return !provider_columns(header, request).empty();
-}
-
-ForeignTable split_providers(ForeignTable table, const ImportRequest& request) {
-  const std::vector<ProviderColumn> providers = provider_columns(table.header.fields, request);
-  if (providers.empty()) return table;
-  ForeignTable split{.header = {.number = table.header.number, .fields = {}}, .rows = {}, .notes = table.notes};
-  std::vector<std::size_t> shared;
-  for (std::size_t i = 0; i < table.header.fields.size(); ++i) {
-    if (std::ranges::count(providers, i, &ProviderColumn::place) == 0) shared.push_back(i);
-  }
-  std::vector<std::string>& names = split.header.fields;
-  for (const std::size_t i : shared) names.push_back(table.header.fields[i]);
-  names.emplace_back("algorithm");
-  for (const ProviderColumn& provider : providers) {
-    if (std::ranges::count(names, provider.measurement.name) == 0) names.push_back(provider.measurement.name);
-  }
-  for (const CsvLine& line : table.rows) {
-    require_field_count(table.header, line);
-    for (const ProviderColumn& provider : providers) {
-      CsvLine& row = split.rows.emplace_back(CsvLine{.number = line.number, .fields = {}});
-      for (const std::size_t i : shared) row.fields.push_back(line.fields[i]);
-      row.fields.push_back(provider.provider);
-      for (std::size_t i = row.fields.size(); i < names.size(); ++i) {
-        const bool is_value = names[i] == provider.measurement.name;
-        row.fields.push_back(is_value ? provider.value(line) : std::string());
-      }
-    }
-  }
-  return split;
-}
-
 void name_algorithm(ForeignTable& table, std::string_view column, const ImportRequest& request) {
   const auto place = std::ranges::find(table.header.fields, column);
   if (place == table.header.fields.end()) return;
@@ -124,7 +46,7 @@ nlohmann::json parse_foreign_json(std::string_view text) {
 }
 
 ForeignTable read_csv(std::string_view text) {
-  CsvReader lines(text, 1, detect_separator(text));
+  CsvReader lines = table_reader(text);
   std::optional<CsvLine> header = lines.next();
   if (!header) fail("the file is empty");
   ForeignTable table{.header = std::move(*header), .rows = {}};
@@ -144,9 +66,10 @@ std::optional<ImportFormat> detect_foreign_format(std::string_view text) {
     if (has("\"benchmarks\"") && text.find("\"states\"") != std::string_view::npos) return ImportFormat::nvbench;
     return std::nullopt;
   }
+  if (has_markdown_rule(start)) return ImportFormat::markdown;
   std::vector<std::string> header;
   try {
-    CsvReader lines(start, 1, detect_separator(text));
+    CsvReader lines = table_reader(start);
     if (auto line = lines.next()) header = std::move(line->fields);
   } catch (const ImportError&) {
     return std::nullopt;  // the reader of the format reports it
@@ -154,8 +77,9 @@ std::optional<ImportFormat> detect_foreign_format(std::string_view text) {
   const auto named = [&](std::string_view name) { return std::ranges::count(header, name) > 0; };
   if (named("AvgValue") && named("Metric")) return ImportFormat::nsight_python;
   if (named("GPU Time (sec)") && named("Benchmark")) return ImportFormat::nvbench;
-  if (has("|---") || has("| ---") || has("|:--") || has("| :--")) return ImportFormat::markdown;
-  if (has_provider_columns(header, {})) return ImportFormat::providers;
+  ColumnList columns;
+  if (!plan_columns(header, {}, false, false, {}, columns).groups.front().provider.empty())
+    return ImportFormat::providers;
   return std::nullopt;
 }
 

@@ -29,6 +29,8 @@ struct ForeignTable {
 [[nodiscard]] ForeignTable read_nsight_python(std::string_view text, const ImportRequest&);
 /// The first table of a Markdown document.
 [[nodiscard]] ForeignTable read_markdown(std::string_view text, const ImportRequest&);
+/// Returns true if a line separates the heading of a Markdown table from its rows.
+[[nodiscard]] bool has_markdown_rule(std::string_view text);
 /// A CSV table.
 [[nodiscard]] ForeignTable read_csv(std::string_view text);
 
@@ -41,11 +43,6 @@ struct ForeignTable {
 
 /// Renames the column to "algorithm" unless another column or the user names the algorithm.
 void name_algorithm(ForeignTable&, std::string_view column, const ImportRequest&);
-
-/// Returns true if columns are times or rates of one provider each: "flash (ms)", "Triton [FP16] (TFLOPS)".
-[[nodiscard]] bool has_provider_columns(std::span<const std::string> header, const ImportRequest&);
-/// Converts a table with one column per provider to one row per provider; other tables are returned unchanged.
-[[nodiscard]] ForeignTable split_providers(ForeignTable, const ImportRequest&);
 
 /// Returns the format of a CSV or Markdown table, or of a JSON document that is no export; nullopt for others.
 [[nodiscard]] std::optional<ImportFormat> detect_foreign_format(std::string_view text);

@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <utility>
@@ -32,6 +34,31 @@ Import import_foreign(ForeignTable table, const ImportRequest& request) {
 
 }  // namespace
 
+std::string as_utf8(std::string text) {
+  const bool little = text.starts_with("\xFF\xFE");
+  if (little || text.starts_with("\xFE\xFF")) {
+    std::string utf8;
+    const auto unit = [&](std::size_t at) {
+      const auto first = static_cast<unsigned char>(text[at]);
+      const auto second = static_cast<unsigned char>(text[at + 1]);
+      return static_cast<std::uint32_t>(little ? first | second << 8U : first << 8U | second);
+    };
+    for (std::size_t at = 2; at + 1 < text.size(); at += 2) {
+      std::uint32_t code = unit(at);
+      const bool pair = code >= 0xD800 && code < 0xDC00 && at + 3 < text.size();
+      if (pair) code = 0x10000 + ((code - 0xD800) << 10U) + (unit(at += 2) - 0xDC00);
+      const auto tail = [&](unsigned shift) { utf8 += static_cast<char>(0x80U | (code >> shift & 0x3FU)); };
+      const unsigned length = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+      constexpr std::array<unsigned, 5> first_bits{0, 0, 0xC0, 0xE0, 0xF0};
+      utf8 += static_cast<char>(first_bits.at(length) | code >> (6 * (length - 1)));
+      for (unsigned left = length - 1; left > 0; --left) tail(6 * (left - 1));
+    }
+    text = std::move(utf8);
+  }
+  if (text.find('\n') == std::string::npos) std::ranges::replace(text, '\r', '\n');
+  return text;
+}
+
 Result<ImportFormat, Message> parse_import_format(std::string_view text) {
   const auto* const found = std::ranges::find(import_format_names, text);
   if (found != import_format_names.end()) return static_cast<ImportFormat>(found - import_format_names.begin());
@@ -55,12 +82,14 @@ Result<Import, Message> import_points(std::string_view text, ImportFormat format
   try {
     if (const std::size_t at = first_invalid_utf8(text); at != std::string_view::npos) {
       const auto above = static_cast<std::size_t>(std::ranges::count(text.substr(0, at), '\n'));
-      fail(line_place(above + 1), make_message("byte {} is not valid UTF-8", at - (text.rfind('\n', at) + 1) + 1));
+      fail(line_place(above + 1),
+           make_message("byte {} is not valid UTF-8 (save the file as UTF-8)", at - (text.rfind('\n', at) + 1) + 1));
     }
     switch (format) {
       case ImportFormat::json:
         return import_json(text, request);
       case ImportFormat::csv:
+      case ImportFormat::providers:
         return import_csv(text, request);
       case ImportFormat::ncu:
         return import_ncu(text, request);
@@ -68,12 +97,10 @@ Result<Import, Message> import_points(std::string_view text, ImportFormat format
         return import_foreign(read_nvbench(text, request), request);
       case ImportFormat::kernel_tuner:
         return import_foreign(read_kernel_tuner(text, request), request);
-      case ImportFormat::providers:
-        return import_foreign(split_providers(read_csv(text), request), request);
       case ImportFormat::nsight_python:
         return import_foreign(read_nsight_python(text, request), request);
       case ImportFormat::markdown:
-        return import_foreign(split_providers(read_markdown(text, request), request), request);
+        return import_foreign(read_markdown(text, request), request);
     }
     throw std::logic_error("unknown import format");
   } catch (const ImportError& wrong) {

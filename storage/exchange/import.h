@@ -28,6 +28,8 @@ inline constexpr std::array<std::string_view, 8> import_format_names{
 [[nodiscard]] constexpr std::string_view to_string(ImportFormat format) {
   return import_format_names.at(static_cast<std::size_t>(format));
 }
+/// Returns the text of a file in UTF-8 with LF: UTF-16 with a byte order mark is converted, and CR alone ends a line.
+[[nodiscard]] std::string as_utf8(std::string text);
 [[nodiscard]] Result<ImportFormat, Message> parse_import_format(std::string_view);
 /// Detects the format from the first characters and the header.
 [[nodiscard]] ImportFormat detect_import_format(std::string_view text);

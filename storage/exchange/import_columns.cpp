@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "profiler/metrics/metrics.h"
@@ -12,16 +13,14 @@
 #include "profiler/plan/text.h"
 #include "storage/exchange/column_names.h"
 #include "storage/exchange/import_values.h"
+#include "storage/exchange/units.h"
 
 namespace attnscope::exchange {
 namespace {
 
 /// Columns that can be imported, besides fields, knobs, metrics and point facts.
-constexpr std::array<std::string_view, 21> known_columns{"kernel",
+constexpr std::array<std::string_view, 24> known_columns{"kernel",
                                                          "disposition",
-                                                         reason_column::words,
-                                                         reason_column::code,
-                                                         "provenance",
                                                          "throttled",
                                                          "samples",
                                                          "device",
@@ -29,21 +28,29 @@ constexpr std::array<std::string_view, 21> known_columns{"kernel",
                                                          "point",
                                                          "time_ns",
                                                          "metrics",
-                                                         round_column::round,
-                                                         round_column::samples,
                                                          "uid",
                                                          "simulated",
                                                          "planned_points",
                                                          "occupancy_limiter",
+                                                         "provenance",
+                                                         reason_column::words,
+                                                         reason_column::code,
+                                                         round_column::round,
+                                                         round_column::samples,
                                                          long_column::run_uid,
-                                                         long_column::plan_index};
+                                                         long_column::plan_index,
+                                                         partial_column::window,
+                                                         partial_column::window_left,
+                                                         partial_column::window_right,
+                                                         partial_column::group};
+
 /// Returns our column for a name of the file; nullopt if it has no meaning.
 std::optional<ScaledColumn> resolve(const std::string& name, bool is_long, const Registry& registry) {
   if (metric_of(name) != nullptr) return ScaledColumn{name};
   const bool known = is_known_column(name, registry);
   // A counter name may end in a unit; it is not a suffix then.
   if (!is_long && (!known || is_counter_name(name))) {
-    if (auto scaled = parse_scaled_column(name, registry)) return scaled;
+    if (auto scaled = parse_scaled_column(name)) return scaled;
   }
   if (known) return ScaledColumn{name};
   return parse_synonym(name, registry);
@@ -55,91 +62,217 @@ bool is_note_name(std::string_view name) {
   return low == "note" || low == "error" || low == "message" || low == "error_message";
 }
 
-/// Assigns columns in order of precedence: exact names, --map, synonyms. A target takes one column.
+}  // namespace
+
+bool is_measured(std::string_view name) {
+  return name == round_column::samples || name == time_column::mean || name == time_column::deviation ||
+         std::ranges::find(time_columns, name) != time_columns.end() || metric_of(name) != nullptr ||
+         is_counter_name(name);
+}
+
+namespace {
+
+bool is_number_column(std::string_view name, const Registry& registry) {
+  const Field* field = find_field(name);
+  const Knob* knob = registry.find_knob(name);
+  if (field != nullptr) return field->type == FieldType::integer || field->type == FieldType::real;
+  if (knob != nullptr) return knob->words.empty();
+  return is_measured(name) || std::ranges::count(field_pairs(), name, &FieldPair::name) > 0 ||
+         find_point_fact(name) != nullptr || name == partial_column::group || name == round_column::round;
+}
+
+/// Returns true for columns that state what follows from the problem.
+bool is_derived(std::string_view name) {
+  return name == partial_column::tokens || name == partial_column::hidden || name == partial_column::d_v;
+}
+
+/// Returns true for numbers of the problem. Another column with the same one is compared with it.
+bool is_problem_number(std::string_view name) {
+  const Field* field = find_field(name);
+  return (field != nullptr && field->type == FieldType::integer) ||
+         std::ranges::count(field_pairs(), name, &FieldPair::name) > 0;
+}
+
+/// Assigns columns in order of precedence: exact names, --map, synonyms, columns without a unit in their heading. A
+/// target takes one column, or one per provider and pass.
 class ColumnPlanner {
  public:
-  ColumnPlanner(std::span<const std::string> names, bool is_long, const ImportRequest& request, ColumnList& columns)
-      : names_(names), is_long_(is_long), request_(request), columns_(columns), uses_(names.size()) {}
+  ColumnPlanner(ColumnPlan& plan, std::span<const std::string> cells, bool is_long, const ImportRequest& request,
+                ColumnList& columns)
+      : plan_(plan), cells_(cells), is_long_(is_long), request_(request), columns_(columns) {
+    plan.uses.resize(plan.names.size());
+  }
 
-  std::vector<ColumnUse> plan() {
-    for (std::size_t i = 0; i < names_.size(); ++i) take_exact(i);
-    for (std::size_t i = 0; i < names_.size(); ++i) {
-      const auto mapped = std::ranges::find(request_.map, names_[i], &ColumnMapping::column);
-      if (!decided_.contains(i) && mapped != request_.map.end()) take_mapped(i, *mapped);
-    }
-    for (std::size_t i = 0; i < names_.size(); ++i) {
-      if (decided_.contains(i)) continue;
-      auto ours = resolved(names_[i]);
-      if (!ours && taken_.contains("disposition") && is_note_name(names_[i])) {
-        ours = ScaledColumn{std::string(reason_column::words)};
+  void plan() {
+    const auto each = [&](const auto& take) {
+      for (std::size_t i = 0; i < plan_.names.size(); ++i) {
+        if (!decided_.contains(i)) take(i);
       }
-      take(i, std::move(ours));
-    }
-    return std::move(uses_);
+    };
+    each([&](std::size_t i) { take_exact(i); });
+    each([&](std::size_t i) { take_mapped(i); });
+    std::map<std::size_t, ScaledColumn> found;
+    each([&](std::size_t i) {
+      if (auto ours = resolved(i)) found.emplace(i, std::move(*ours));
+    });
+    const auto fields_first = [&](bool field, bool unit_in_cells) {
+      each([&](std::size_t i) {
+        const auto ours = found.find(i);
+        if (ours == found.end() || ours->second.unit_in_cells != unit_in_cells) return;
+        if (field != is_measured(ours->second.name)) take(i, ours->second);
+      });
+    };
+    fields_first(true, false);
+    each([&](std::size_t i) {
+      const bool note = taken_.contains({"disposition", {}, {}}) && is_note_name(plan_.names[i]);
+      if (note) take(i, ScaledColumn{std::string(reason_column::words)});
+    });
+    has_algorithm_ = has_algorithm();
+    fields_first(false, false);
+    fields_first(false, true);
+    each([&](std::size_t i) { plan_.uses[i].kind = ColumnUse::Kind::unknown; });
+    assign_groups();
   }
 
  private:
-  [[nodiscard]] std::optional<ScaledColumn> resolved(const std::string& name) const {
-    return resolve(name, is_long_, *request_.registry);
+  using Kind = ColumnUse::Kind;
+  using Target = std::tuple<std::string, std::string, std::string>;  ///< column, provider, pass
+
+  [[nodiscard]] bool is_mapped(const std::string& name) const {
+    return std::ranges::count(request_.map, name, &ColumnMapping::column) > 0;
+  }
+  [[nodiscard]] bool is_given(std::string_view field) const {
+    return std::ranges::count(request_.given, field, &GivenField::field) > 0;
+  }
+  [[nodiscard]] bool has_algorithm() const {
+    const auto appended = [](const ColumnUse& use) { return use.kind == Kind::algorithm; };
+    return is_given(field_name::algorithm) || taken_.contains({std::string(field_name::algorithm), {}, {}}) ||
+           std::ranges::any_of(plan_.uses, appended);
+  }
+
+  /// Returns our column for a name; for a name without a meaning and cells such as "1.2 ms", a provider's time.
+  [[nodiscard]] std::optional<ScaledColumn> resolved(std::size_t i) const {
+    const std::string& name = plan_.names[i];
+    if (auto ours = resolve(name, is_long_, *request_.registry)) return ours;
+    if (is_long_ || i >= cells_.size()) return std::nullopt;
+    const auto cell = parse_cell(cells_[i], plan_.decimal_comma);
+    const bool timed = cell && cell->unit && cell->unit->base == "ns";
+    const bool rate = cell && cell->unit && cell->unit->base == "Tflop/s";
+    if (!timed && !rate) return std::nullopt;
+    return ScaledColumn{
+        .name = std::string(timed ? time_column::time : metric_key::tflops), .unit_in_cells = true, .provider = name};
   }
 
   void take_exact(std::size_t i) {
-    const std::string& name = names_[i];
+    const std::string& name = plan_.names[i];
     if (std::ranges::count(request_.ignore, name) > 0) {
       decided_.insert(i);
-      uses_[i].kind = ColumnUse::Kind::ignored;
+      plan_.uses[i].kind = Kind::ignored;
       columns_[name].left_out = "ignored on request";
       return;
     }
-    if (std::ranges::count(request_.map, name, &ColumnMapping::column) > 0) return;
+    if (is_mapped(name)) return;
     const bool value = is_long_ && is_long_value_column(name);
-    const auto ours = value ? ScaledColumn{name} : resolved(name);
+    const auto ours = value ? ScaledColumn{name} : resolve(name, is_long_, *request_.registry);
     if (!ours || ours->name != name || ours->scale != 1 || !ours->skipped.empty()) return;
-    decided_.insert(i);
-    uses_[i].column = {name};
-    taken_.insert(name);
+    if (!ours->provider.empty() || ours->unit_in_cells || is_derived(name)) return;
+    read(i, *ours);
+    taken_.insert({name, {}, {}});
     if (value) columns_[name].becomes = name;
   }
 
-  void take_mapped(std::size_t i, const ColumnMapping& mapping) {
-    auto ours = resolved(mapping.field);
-    if (!ours || !ours->skipped.empty()) {
+  void take_mapped(std::size_t i) {
+    const auto found = std::ranges::find(request_.map, plan_.names[i], &ColumnMapping::column);
+    if (found == request_.map.end()) return;
+    const ColumnMapping& mapping = *found;
+    auto ours = resolve(mapping.field, is_long_, *request_.registry);
+    if (!ours || !ours->skipped.empty() || !ours->provider.empty()) {
       fail(make_message("--map {}={}: '{}' is not a field, knob, metric or counter (see `attnscope help axes`)",
                         mapping.column, mapping.field, mapping.field));
     }
-    const bool is_given = std::ranges::count(request_.given, ours->name, &GivenField::field) > 0;
-    if (ours->name == field_name::algorithm && (taken_.contains(ours->name) || is_given)) {
+    // Several columns mapped to one time or rate are those of providers.
+    const auto same = [&](const ColumnMapping& other) { return other.field == mapping.field; };
+    if (is_measured(ours->name) && std::ranges::count_if(request_.map, same) > 1) ours->provider = plan_.names[i];
+    if (ours->name == field_name::algorithm && (taken_.contains(target(*ours)) || is_given(ours->name))) {
       decided_.insert(i);
-      uses_[i].kind = ColumnUse::Kind::algorithm;
-      columns_[names_[i]].becomes = field_name::algorithm;
-    } else if (taken_.contains(ours->name)) {
+      plan_.uses[i].kind = Kind::algorithm;
+      columns_[plan_.names[i]].becomes = field_name::algorithm;
+    } else if (taken_.contains(target(*ours))) {
       fail(make_message("--map {}={}: the file has another column for {} (ignore that one with --ignore)",
                         mapping.column, mapping.field, ours->name));
     } else {
-      take(i, std::move(ours));
+      take(i, *ours);
     }
   }
 
-  void take(std::size_t i, std::optional<ScaledColumn> ours) {
+  [[nodiscard]] static Target target(const ScaledColumn& ours) { return {ours.name, ours.provider, ours.pass}; }
+
+  void read(std::size_t i, const ScaledColumn& ours) {
     decided_.insert(i);
-    ColumnUse& use = uses_[i];
-    if (ours && !ours->skipped.empty()) {
-      use.kind = ColumnUse::Kind::skipped;
-      columns_[names_[i]].left_out = ours->skipped;
-    } else if (ours && taken_.insert(ours->name).second) {
-      columns_.map_column(names_[i], use.column = *ours);
-    } else {
-      use.kind = ColumnUse::Kind::unknown;
+    plan_.uses[i].column = ours;
+    plan_.uses[i].is_number = is_number_column(ours.name, *request_.registry);
+  }
+
+  /// Leaves the column undecided if its target is taken.
+  void take(std::size_t i, const ScaledColumn& ours) {
+    ColumnUse& use = plan_.uses[i];
+    const bool other_algorithm = !ours.provider.empty() && has_algorithm_;
+    const bool other_pass = !ours.pass.empty() && (is_given("pass") || taken_.contains({"pass", {}, {}}));
+    const bool other_row = is_long_ && (!ours.provider.empty() || !ours.pass.empty() || ours.unit_in_cells);
+    const std::string& name = plan_.names[i];
+    if (!ours.skipped.empty()) {
+      decided_.insert(i);
+      use.kind = Kind::skipped;
+      columns_[name].left_out = ours.skipped;
+    } else if (is_derived(ours.name) ||
+               (is_problem_number(ours.name) && taken_.contains(target(ours)) && name.size() > 1)) {
+      read(i, ours);
+      use.kind = Kind::stated;
+      columns_[name].left_out = "compared with the problem";
+    } else if (!other_algorithm && !other_pass && !other_row && taken_.insert(target(ours)).second) {
+      read(i, ours);
+      columns_.map_column(name, ours);
     }
   }
 
-  std::span<const std::string> names_;
+  /// Values that belong to no provider or pass while others do are unknown.
+  void assign_groups() {
+    for (ColumnUse& use : plan_.uses) {
+      const ScaledColumn& column = use.column;
+      if (use.kind != Kind::read || (column.provider.empty() && column.pass.empty())) continue;
+      const auto same = [&](const ColumnGroup& each) {
+        return each.provider == column.provider && each.pass == column.pass;
+      };
+      auto found = std::ranges::find_if(plan_.groups, same);
+      if (found == plan_.groups.end()) {
+        found = plan_.groups.insert(found, ColumnGroup{.provider = column.provider, .pass = column.pass});
+        if (!is_given("dtype") && !taken_.contains({"dtype", {}, {}})) found->dtype = dtype_in(column.provider);
+      }
+      use.group = static_cast<std::size_t>(found - plan_.groups.begin()) + 1;
+    }
+    if (plan_.groups.empty()) plan_.groups.emplace_back();
+    const bool has_groups = !plan_.groups.front().provider.empty() || !plan_.groups.front().pass.empty();
+    for (std::size_t i = 0; i < plan_.uses.size(); ++i) {
+      ColumnUse& use = plan_.uses[i];
+      if (use.kind != Kind::read) continue;
+      const bool alone =
+          use.group == 0 && (is_measured(use.column.name) || find_point_fact(use.column.name) != nullptr);
+      if (has_groups && alone) use = {.kind = Kind::unknown};
+      if (use.kind != Kind::read || use.column.name == plan_.names[i]) continue;
+      for (std::size_t g = 0; g < plan_.groups.size(); ++g) {
+        if (use.group == 0 || use.group == g + 1) plan_.groups[g].file_columns[use.column.name] = plan_.names[i];
+      }
+    }
+  }
+
+  ColumnPlan& plan_;
+  std::span<const std::string> cells_;
   bool is_long_;
   const ImportRequest& request_;
   ColumnList& columns_;
-  std::vector<ColumnUse> uses_;
   std::set<std::size_t> decided_;
-  std::set<std::string> taken_;  ///< targets
+  std::set<Target> taken_;
+  bool has_algorithm_ = false;
 };
 
 }  // namespace
@@ -148,26 +281,6 @@ bool is_known_column(std::string_view name, const Registry& registry) {
   return std::ranges::find(known_columns, name) != known_columns.end() || find_field(name) != nullptr ||
          std::ranges::count(field_pairs(), name, &FieldPair::name) > 0 || registry.find_knob(name) != nullptr ||
          find_point_fact(name) != nullptr || metric_of(name) != nullptr || is_counter_name(name);
-}
-
-std::optional<ScaledColumn> parse_scaled_column(std::string_view name, const Registry& registry) {
-  const bool bracket = name.ends_with(']') || name.ends_with(')');
-  const std::size_t at = name.find_last_of(bracket ? "[(" : "_");
-  if (at == std::string_view::npos || at == 0) return std::nullopt;
-  std::string_view unit = name.substr(at + 1);
-  if (bracket) unit.remove_suffix(1);
-  std::string stem(name.substr(0, at));
-  stem.erase(stem.find_last_not_of(' ') + 1);
-  const auto [base, scale] = base_unit(unit);
-  if (stem.ends_with("_" + base)) return std::nullopt;  // ambiguous: the name ends in the base unit, too
-  const Metric* metric = metric_of(stem);
-  if (metric != nullptr && metric->unit == base && metric->scale == 1)
-    return ScaledColumn{stem, std::string(unit), scale};
-  if (base == "ns" && stem == time_columns.back()) return ScaledColumn{stem, std::string(unit), scale};
-  if (stem == "duration" || stem == "latency") stem = "time";
-  stem += "_ns";
-  if (base != "ns" || is_counter_name(stem) || !is_known_column(stem, registry)) return std::nullopt;
-  return ScaledColumn{std::move(stem), std::string(unit), scale};
 }
 
 bool is_recognized_column(const std::string& name, const Registry& registry) {
@@ -241,15 +354,10 @@ bool is_long_value_column(std::string_view column) {
   return std::ranges::find(long_column::value_columns, column) != long_column::value_columns.end();
 }
 
-ColumnPlan plan_columns(std::vector<std::string> names, bool is_long, const ImportRequest& request,
-                        ColumnList& columns) {
-  std::vector<ColumnUse> uses = ColumnPlanner(names, is_long, request, columns).plan();
-  ColumnPlan plan{.names = std::move(names), .uses = std::move(uses), .file_columns = {}};
-  for (std::size_t i = 0; i < plan.names.size(); ++i) {
-    const ColumnUse& use = plan.uses[i];
-    const bool is_read = use.kind == ColumnUse::Kind::read && use.column.name != plan.names[i];
-    if (is_read) plan.file_columns[use.column.name] = plan.names[i];
-  }
+ColumnPlan plan_columns(std::vector<std::string> names, std::span<const std::string> cells, bool is_long,
+                        bool decimal_comma, const ImportRequest& request, ColumnList& columns) {
+  ColumnPlan plan{.names = std::move(names), .uses = {}, .groups = {}, .decimal_comma = decimal_comma};
+  ColumnPlanner(plan, cells, is_long, request, columns).plan();
   return plan;
 }
 

@@ -22,9 +22,8 @@ inline constexpr std::array<std::string_view, 2> time_columns{time_column::time,
 /// Returns true if the column has a meaning for imports.
 [[nodiscard]] bool is_known_column(std::string_view name, const Registry& registry);
 
-/// Parses a column name with a unit suffix: "time_ms" and "duration [us]" are time_ns with factors 1e6 and 1e3. Returns
-/// nullopt for unknown names.
-[[nodiscard]] std::optional<ScaledColumn> parse_scaled_column(std::string_view name, const Registry& registry);
+/// Returns true for columns of times, rates, metrics and counters.
+[[nodiscard]] bool is_measured(std::string_view name);
 
 /// Returns true if a column of this name, ours or a synonym, has a meaning.
 [[nodiscard]] bool is_recognized_column(const std::string& name, const Registry& registry);
@@ -60,22 +59,35 @@ struct ColumnUse {
     unknown,    ///< no meaning; may identify a problem
     ignored,    ///< by --ignore
     algorithm,  ///< appended to the algorithm's name by --map
+    stated,     ///< states what follows from fields, or a field that another column gives
   };
   Kind kind = Kind::read;
-  ScaledColumn column = {};  ///< Kind::read only
+  ScaledColumn column = {};  ///< Kind::read and Kind::stated only
+  bool is_number = false;    ///< Kind::read: the text is a number, or a list of numbers
+  std::size_t group = 0;     ///< Kind::read: 1 + index in ColumnPlan::groups; 0: of all groups
+};
+
+/// Columns of one provider or pass in a table whose other columns describe the problem: "flash_fwd_ms".
+struct ColumnGroup {
+  std::string provider;
+  std::string pass;
+  std::string dtype = {};  ///< named by the provider: "Triton [FP8]"
+  /// Names in the file of the columns that are read as another one.
+  std::map<std::string, std::string, std::less<>> file_columns = {};
 };
 
 struct ColumnPlan {
-  std::vector<std::string> names;  ///< columns of the file
-  std::vector<ColumnUse> uses;     ///< one per name
-  /// Names in the file of the columns that are read as another one.
-  std::map<std::string, std::string, std::less<>> file_columns;
+  std::vector<std::string> names;   ///< columns of the file
+  std::vector<ColumnUse> uses;      ///< one per name
+  std::vector<ColumnGroup> groups;  ///< at least one; a record has a row for each
+  bool decimal_comma = false;       ///< numbers are written 1.234,5
 };
 
-/// Decides and describes in `columns` how each column is used. Exact names take precedence over synonyms. Throws
-/// ImportError for a --map that fits no field or takes the place of another column.
-[[nodiscard]] ColumnPlan plan_columns(std::vector<std::string> names, bool is_long, const ImportRequest& request,
-                                      ColumnList& columns);
+/// Decides and describes in `columns` how each column is used. Exact names take precedence over synonyms. `cells`:
+/// texts of the first row, whose units make a column one of times ("1.2 ms"). Throws ImportError for a --map that fits
+/// no field or takes the place of another column.
+[[nodiscard]] ColumnPlan plan_columns(std::vector<std::string> names, std::span<const std::string> cells, bool is_long,
+                                      bool decimal_comma, const ImportRequest& request, ColumnList& columns);
 /// Returns true for columns that differ between the rows of one point in a long table.
 [[nodiscard]] bool is_long_value_column(std::string_view name);
 

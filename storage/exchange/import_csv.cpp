@@ -22,6 +22,10 @@
 namespace attnscope::exchange {
 namespace {
 
+bool has_column(const CsvLine& header, std::string_view name) {
+  return std::ranges::find(header.fields, name) != header.fields.end();
+}
+
 /// Throws unless the file and the request have all required fields.
 void require_columns(const CsvLine& header, const ColumnPlan& plan, const ImportRequest& request) {
   const auto missing = missing_fields([&](std::string_view wanted) {
@@ -29,9 +33,24 @@ void require_columns(const CsvLine& header, const ColumnPlan& plan, const Import
       const bool appended = use.kind == ColumnUse::Kind::algorithm && wanted == field_name::algorithm;
       return appended || (use.kind == ColumnUse::Kind::read && use.column.name == wanted);
     };
-    return std::ranges::any_of(plan.uses, reads) || std::ranges::count(request.given, wanted, &GivenField::field) > 0;
+    const bool provider = wanted == field_name::algorithm && !plan.groups.front().provider.empty();
+    return provider || std::ranges::any_of(plan.uses, reads) ||
+           std::ranges::count(request.given, wanted, &GivenField::field) > 0;
   });
-  if (!missing.empty()) fail(line_place(header.number), missing_fields_message(missing));
+  if (missing.empty()) return;
+  std::vector<std::string> unknown;
+  bool measured = has_column(header, long_column::metric);
+  for (std::size_t i = 0; i < plan.uses.size(); ++i) {
+    const ColumnUse& use = plan.uses[i];
+    if (use.kind == ColumnUse::Kind::unknown) unknown.push_back(plan.names[i]);
+    measured = measured || (use.kind == ColumnUse::Kind::read && is_measured(use.column.name));
+  }
+  const Message wrong = missing_fields_message(missing);
+  if (measured || unknown.empty()) fail(line_place(header.number), wrong);
+  fail(line_place(header.number),
+       make_message(
+           "{}; no column has a time or rate with its unit: '{}' (give --map '{}=time_ms' or --map '{}=tflops')", wrong,
+           fmt::join(unknown, "', '"), unknown.back(), unknown.back()));
 }
 
 /// Throws if an option names a column that the file lacks.
@@ -60,48 +79,25 @@ void require_distinct(const CsvLine& header) {
   }
 }
 
-bool has_column(const CsvLine& header, std::string_view name) {
-  return std::ranges::find(header.fields, name) != header.fields.end();
-}
-
-/// Reads the samples of a row, separated by spaces. Their number reveals lists that a spreadsheet truncated.
-void read_samples(ImportRow& row) {
-  const auto field = row.fields.find(round_column::samples);
-  if (field == row.fields.end()) return;
-  const FileLocation place = row.at(round_column::samples);
-  std::istringstream words(field->second);
-  for (std::string word; words >> word;) {
-    const auto time = checked(place, number(word));
-    if (!time) fail(place, "a sample is not a number");
-    require_plausible(place, metric_key::time_median_ns, *time);
-    row.samples_ns.push_back(*time);
-  }
-  const auto said = row.integer("samples");
-  if (said && *said != static_cast<std::int64_t>(row.samples_ns.size())) {
-    fail(place,
-         make_message("{} samples found, but column 'samples' has {}", grouped(row.samples_ns.size()), grouped(*said)));
-  }
-  row.fields.erase(field);
-}
-
 /// Combines a table with one row per value into one row per point and kernel. Rows may be in any order.
 class LongTableReader {
  public:
-  LongTableReader(const CsvLine& header, const ColumnPlan& plan, PointBuilder& builder)
-      : header_(header), plan_(plan), builder_(builder) {}
+  LongTableReader(const ColumnPlan& plan, PointBuilder& builder) : plan_(plan), builder_(builder) {}
 
   void add(const CsvLine& line) {
-    ImportRow described{.place = line_place(line.number), .file_columns = &plan_.file_columns};
+    ImportRow described{.place = line_place(line.number), .file_columns = &plan_.groups.front().file_columns};
     for (std::size_t i = 0; i < line.fields.size(); ++i) {
-      if (line.fields[i].empty() || is_long_value_column(plan_.names[i])) continue;
-      described.set(plan_.names[i], plan_.uses[i], line.fields[i]);
+      const ColumnUse& use = plan_.uses[i];
+      const bool value = use.kind == ColumnUse::Kind::read && is_long_value_column(use.column.name);
+      if (!line.fields[i].empty() && !value) described.set(plan_, i, line.fields[i]);
     }
     builder_.note_unknown(described.unknown);
     described.unknown.clear();
     Point& point = point_of(described);
     const std::map<std::string, std::string> ignored = described.ignored;
     ImportRow& row = row_of(point, described, line);
-    const std::string metric = field(line, long_column::metric);
+    const std::string unit = field(line, long_column::unit);
+    const std::string metric = known_metric(field(line, long_column::metric), unit);
     const std::string text = field(line, long_column::value);
     if (text.empty()) return;  // row of a point without values
     const auto at = [&](std::string_view column) { return line_place(line.number).at(place_part::column, column); };
@@ -110,7 +106,6 @@ class LongTableReader {
     const auto value = number(text);
     if (!value) fail(at(long_column::value), make_message("'{}' is not a number", text));
     require_first(row, metric, line.number, ignored);
-    const std::string unit = field(line, long_column::unit);
     ImportedColumn& seen = builder_.columns()[metric];
     if (seen.example.empty()) seen = {.name = metric, .unit = unit, .example = shorten_example(text)};
     if (metric == "time_ns") {
@@ -169,9 +164,25 @@ class LongTableReader {
   };
 
   [[nodiscard]] std::string field(const CsvLine& line, std::string_view name) const {
-    const auto found = std::ranges::find(header_.fields, name);
-    return found == header_.fields.end() ? std::string()
-                                         : line.fields[static_cast<std::size_t>(found - header_.fields.begin())];
+    const auto found = std::ranges::find_if(
+        plan_.uses, [&](const ColumnUse& use) { return use.kind == ColumnUse::Kind::read && use.column.name == name; });
+    return found == plan_.uses.end() ? std::string()
+                                     : line.fields[static_cast<std::size_t>(found - plan_.uses.begin())];
+  }
+
+  /// Returns our metric for another program's name, such as "latency" with a unit of time; other names unchanged.
+  [[nodiscard]] std::string known_metric(const std::string& name, const std::string& unit) {
+    const Registry& registry = builder_.registry();
+    if (is_known_column(name, registry) || name.empty()) return name;
+    auto ours = parse_synonym(unit.empty() ? name : fmt::format("{} ({})", name, unit), registry);
+    if (!ours) ours = parse_synonym(name, registry);
+    const bool fits =
+        ours && ours->skipped.empty() && ours->provider.empty() && ours->pass.empty() && is_measured(ours->name);
+    if (fits && unit.empty() && (ours->unit_in_cells || ours->scale != 1)) {
+      fail(make_message("metric '{}' has no unit (add a column 'unit')", name));
+    }
+    if (!fits) builder_.note_metric(name);
+    return fits ? ours->name : name;
   }
 
   /// Returns the point of a line. Lines belong to one point if all recognized columns about the point are equal.
@@ -217,7 +228,6 @@ class LongTableReader {
     fail(line_place(line), std::move(wrong));
   }
 
-  const CsvLine& header_;
   const ColumnPlan& plan_;
   PointBuilder& builder_;
   std::map<std::vector<std::string>, std::size_t> place_of_;
@@ -226,10 +236,18 @@ class LongTableReader {
   std::map<const ImportRow*, std::map<std::string, std::pair<std::size_t, std::map<std::string, std::string>>>> seen_;
 };
 
+/// Returns true for a row such as "Total" or "mean" below the others.
+bool is_summary_row(const CsvLine& line) {
+  constexpr std::array<std::string_view, 8> words{"total",   "totals", "sum",     "mean",
+                                                  "average", "avg",    "geomean", "overall"};
+  const auto first = std::ranges::find_if(line.fields, [](const std::string& text) { return !text.empty(); });
+  return first != line.fields.end() && std::ranges::find(words, lower_case(*first)) != words.end();
+}
+
 }  // namespace
 
 Import import_table(const CsvLine& header, const std::function<std::optional<CsvLine>()>& next,
-                    const ImportRequest& request) {
+                    const ImportRequest& request, bool decimal_comma) {
   require_distinct(header);
   require_option_columns(header, request);
   const bool is_long = has_column(header, long_column::metric);
@@ -239,14 +257,23 @@ Import import_table(const CsvLine& header, const std::function<std::optional<Csv
   }
   PointBuilder builder(request);
   for (const std::string& name : header.fields) (void)builder.columns()[name];
-  const ColumnPlan plan = plan_columns(header.fields, is_long, request, builder.columns());
+  std::optional<CsvLine> line = next();
+  const ColumnPlan plan = plan_columns(header.fields, line ? line->fields : std::vector<std::string>(), is_long,
+                                       decimal_comma, request, builder.columns());
   require_columns(header, plan, request);
   if (is_long) builder.set_long_table();
-  LongTableReader table(header, plan, builder);
+  LongTableReader table(plan, builder);
   std::set<std::size_t> unseen;
   for (std::size_t i = 0; i < header.fields.size(); ++i) unseen.insert(unseen.end(), i);
-  while (std::optional<CsvLine> line = next()) {
+  std::size_t summary = 0;  // line of the last row of totals
+  for (; line; line = next()) {
     if (request.cancellation_check) request.cancellation_check();
+    if (!is_long && is_summary_row(*line)) {
+      summary = line->number;
+      builder.skip_summary(summary);
+      continue;
+    }
+    if (summary > 0) fail(line_place(summary), "a row of totals or means between others (remove it)");
     require_field_count(header, *line);
     std::erase_if(unseen, [&](std::size_t i) {
       const std::string& value = line->fields[i];
@@ -257,25 +284,23 @@ Import import_table(const CsvLine& header, const std::function<std::optional<Csv
       table.add(*line);
       continue;
     }
-    ImportRow row{.place = line_place(line->number), .file_columns = &plan.file_columns};
-    for (std::size_t i = 0; i < line->fields.size(); ++i) {
-      if (!line->fields[i].empty()) row.set(plan.names[i], plan.uses[i], line->fields[i]);
+    for (ImportRow& row : rows_of(plan, line_place(line->number), line->fields)) {
+      read_samples(row);
+      builder.add(std::move(row));
     }
-    read_samples(row);
-    builder.add(std::move(row));
   }
   table.give();
   return builder.finish();
 }
 
 Import import_csv(std::string_view text, const ImportRequest& request) {
-  CsvReader lines(text, 1, detect_separator(text));
+  CsvReader lines = table_reader(text);
   const std::optional<CsvLine> header = lines.next();
   if (!header) fail("the file is empty");
   if (header->fields.size() == 1)
     fail(line_place(header->number), "only one column found (columns are separated by comma, semicolon or tab)");
   return import_table(
-      *header, [&] { return lines.next(); }, request);
+      *header, [&] { return lines.next(); }, request, has_decimal_comma(text, lines.separator()));
 }
 
 }  // namespace attnscope::exchange

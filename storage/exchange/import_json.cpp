@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <type_traits>
@@ -102,35 +103,69 @@ void note_metrics(const Json& metrics, ColumnList& columns) {
   }
 }
 
-/// Reads a point. `plan` is that of the preceding point, and is replaced if the members differ.
-ImportRow row_from(const Json& point, const FileLocation& place, PointBuilder& builder, ColumnPlan& plan) {
-  if (!point.is_object()) fail(place, "not a JSON object");
-  std::vector<std::string> names;
-  for (const auto& [name, value] : point.items()) names.push_back(name);
-  if (names != plan.names) {
-    plan = plan_columns(std::move(names), false, builder.request(), builder.columns());
-  }
-  ImportRow row{.place = place, .file_columns = &plan.file_columns};
-  auto use = plan.uses.begin();
-  for (const auto& [name, value] : point.items()) {
-    const ColumnUse& column_use = *use++;
-    ImportedColumn& column = builder.columns()[name];
-    if (value.is_null()) continue;
-    if (column.example.empty()) column.example = shorten_example(scalar_text(value));
-    if (name == "metrics") {
-      row.metrics = metrics_from(place, value);
-      note_metrics(value, builder.columns());
-    } else if (name == "samples_ns") {
-      row.samples_ns = samples_from(row.at(name), value);
-    } else if (name == "rounds") {
-      row.rounds = rounds_from(place, value);
-    } else if (column_use.kind == ColumnUse::Kind::read && value.is_structured()) {
-      fail(row.at(name), "not a single value");
-    } else if (std::string text = scalar_text(value); !text.empty()) {
-      row.set(name, column_use, text);
+/// Members of a point by name; those of nested objects by their own name, or by both if it is taken.
+void flatten(const Json& object, const std::string& outer, std::map<std::string, const Json*>& members) {
+  for (const auto& [name, value] : object.items()) {
+    const bool taken = !outer.empty() && members.contains(name);
+    const std::string key = taken ? outer + "." + name : name;
+    if (value.is_object() && name != "metrics") {
+      flatten(value, key, members);
+    } else {
+      members[key] = &value;
     }
   }
-  return row;
+}
+
+/// Returns the text of a value; an array of numbers is a list separated by spaces.
+std::string cell_text(const Json& value) {
+  if (value.is_null()) return {};
+  const bool list = value.is_array() && !value.empty() &&
+                    std::ranges::all_of(value, [](const Json& each) { return each.is_number(); });
+  if (!list) return scalar_text(value);
+  std::string text;
+  for (const Json& each : value) text += (text.empty() ? "" : " ") + each.dump();
+  return text;
+}
+
+/// Reads a point. `plan` is that of the preceding point, and is replaced if the members differ.
+std::vector<ImportRow> rows_from(const Json& point, const FileLocation& place, PointBuilder& builder,
+                                 ColumnPlan& plan) {
+  if (!point.is_object()) fail(place, "not a JSON object");
+  std::map<std::string, const Json*> members;
+  flatten(point, {}, members);
+  std::vector<std::string> names;
+  std::vector<std::string> texts;
+  for (const auto& [name, value] : members) {
+    names.push_back(name);
+    const bool own = name == "metrics" || name == "samples_ns" || name == "rounds";
+    texts.push_back(own ? std::string() : cell_text(*value));
+  }
+  if (names != plan.names)
+    plan = plan_columns(std::move(names), texts, false, false, builder.request(), builder.columns());
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    ImportedColumn& column = builder.columns()[plan.names[i]];
+    const Json& value = *members.at(plan.names[i]);
+    if (column.example.empty() && !value.is_null()) column.example = shorten_example(scalar_text(value));
+    const ColumnUse& use = plan.uses[i];
+    const bool list = use.column.name == time_column::time || use.column.name == round_column::samples;
+    const bool single = texts[i].empty() || use.kind != ColumnUse::Kind::read || !value.is_structured();
+    if (!single && !list) fail(place.at(place_part::column, plan.names[i]), "not a single value");
+  }
+  std::vector<ImportRow> rows = rows_of(plan, place, texts);
+  for (ImportRow& row : rows) {
+    const auto member = [&](const char* name) {
+      const auto found = members.find(name);
+      return found == members.end() || found->second->is_null() ? nullptr : found->second;
+    };
+    if (const Json* metrics = member("metrics")) {
+      row.metrics = metrics_from(place, *metrics);
+      note_metrics(*metrics, builder.columns());
+    }
+    if (const Json* samples = member("samples_ns")) row.samples_ns = samples_from(row.at("samples_ns"), *samples);
+    if (const Json* rounds = member("rounds")) row.rounds = rounds_from(place, *rounds);
+    read_samples(row);
+  }
+  return rows;
 }
 
 DeviceLimits limits_from(const Json& block, const FileLocation& place, DeviceLimits limits) {
@@ -169,6 +204,12 @@ DeviceLimits limits_from(const Json& block, const FileLocation& place, DeviceLim
 
 namespace {
 
+/// Returns true for names that programs give to their list of results.
+bool is_point_list(std::string_view key) {
+  constexpr std::array<std::string_view, 6> names{"points", "results", "data", "rows", "records", "measurements"};
+  return std::ranges::find(names, key) != names.end();
+}
+
 /// Converts points to rows while the document is parsed. The whole document as JSON values would take twenty times its
 /// size.
 class PointStream {
@@ -190,7 +231,7 @@ class PointStream {
     }
     if (event == Event::key && depth == 1) key_ = parsed.get<std::string>();
     if (inside_ && depth == inside_depth_) return element(event, parsed);
-    const bool opens = event == Event::array_start && (depth == 0 || (depth == 1 && key_ == "points"));
+    const bool opens = event == Event::array_start && (depth == 0 || (depth == 1 && is_point_list(key_)));
     if (opens && !inside_) {
       inside_ = true;
       inside_depth_ = depth + 1;
@@ -207,7 +248,7 @@ class PointStream {
     if (event == Event::object_start) return true;
     const FileLocation place{.whole = "points[{}]", .number = index_};
     if (event != Event::object_end) fail(place, "not a JSON object");
-    builder_.add(row_from(parsed, place, builder_, plan_));
+    for (ImportRow& row : rows_from(parsed, place, builder_, plan_)) builder_.add(std::move(row));
     ++index_;
     return false;
   }
@@ -222,6 +263,35 @@ class PointStream {
   int inside_depth_ = 0;
   std::size_t index_ = 0;
 };
+
+/// Returns the text with Python's NaN, Infinity and -Infinity as null, and JSON lines as one array.
+std::string standard_json(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  const std::size_t end = first == std::string_view::npos ? first : text.find('\n', first);
+  const bool lines =
+      end != std::string_view::npos && text[first] == '{' && Json::accept(text.substr(first, end - first));
+  std::string json = lines ? "[" : "";
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"') quoted = !quoted;
+    if (quoted && c == '\\' && i + 1 < text.size()) json += text[i++];
+    if (!quoted && (c == 'N' || c == 'I' || c == '-')) {
+      std::string_view rest = text.substr(i);
+      if (rest.starts_with("-I")) rest.remove_prefix(1);
+      for (const std::string_view word : {"NaN", "Infinity"}) {
+        if (!rest.starts_with(word)) continue;
+        i += word.size() + (c == '-' ? 1 : 0);
+        json += "null";
+        break;
+      }
+      if (i >= text.size()) break;
+    }
+    const bool next_line = lines && text[i] == '\n' && text.find_first_not_of(" \t\r\n", i) != std::string_view::npos;
+    json += next_line && !quoted ? ",\n" : std::string(1, text[i]);
+  }
+  return lines ? json + "]" : json;
+}
 
 Json parse(std::string_view text, PointBuilder& builder) {
   PointStream stream(builder);
@@ -238,16 +308,20 @@ Json parse(std::string_view text, PointBuilder& builder) {
 
 Import import_json(std::string_view text, const ImportRequest& request) {
   PointBuilder builder(request);
-  const Json document = parse(text, builder);
+  const Json document = parse(standard_json(text), builder);
   if (document.is_object()) {
     if (document.value("format", Json()) == export_format && document.value("version", Json()) != json_version) {
       fail(make_message("export version {} is not supported (this attnscope supports {})",
                         document.value("version", Json()).dump(), json_version));
     }
-    if (!document.contains("points")) fail("missing \"points\" (see `attnscope import --help`)");
   }
-  const bool array = document.is_array() || (document.is_object() && document["points"].is_array());
-  if (!array) fail("\"points\" is not an array");
+  const auto is_list = [](const auto& member) { return is_point_list(member.key()) && member.value().is_array(); };
+  bool found = document.is_array();
+  for (auto member = document.begin(); document.is_object() && member != document.end(); ++member) {
+    found = found || is_list(member);
+  }
+  if (!found)
+    fail("no list of points: expected an array of objects, or an object with an array \"points\" or \"results\"");
 
   Import import = builder.finish();
   if (document.is_object() && document.contains("ceilings")) {

@@ -21,7 +21,6 @@
 #include "storage/exchange/csv_reader.h"
 #include "storage/exchange/import_rows.h"
 #include "storage/exchange/import_values.h"
-#include "storage/exchange/kernel_names.h"
 
 namespace attnscope::exchange {
 namespace {

@@ -118,22 +118,32 @@ class RowNumbers {
     constexpr double tolerance = 0.02;
     const auto agrees = [&](double rate) { return std::abs(stated - rate) <= tolerance * rate; };
     if (agrees(follows)) return;
-    AttentionProblem full = alone_.spec.problem;
+    const AttentionProblem& problem = alone_.spec.problem;
+    AttentionProblem full = problem;
     full.mask = Mask::none;
-    const double full_ratio = pass_flops(full) / pass_flops(alone_.spec.problem);
-    if (alone_.spec.problem.mask != Mask::none && agrees(follows * full_ratio)) {
-      ++remarks_.causal_counted_full;
-      return;
-    }
+    const double full_rate = follows * pass_flops(full) / pass_flops(problem);
     const auto mean = amount(time_column::mean);
     const auto median = evaluate(metric_key::time_median_ns, alone_, kernel_.kernel);
-    if (mean && median && agrees(follows * median->value / *mean)) {
-      ++remarks_.rates_of_the_mean;
+    const double passes = problem.pass == Pass::bwd ? 2 / 2.5 : problem.pass == Pass::fwd_bwd ? 3 / 3.5 : 1;
+    for (const double backward : {1.0, passes}) {
+      std::size_t* convention = nullptr;
+      if (agrees(follows * backward)) convention = &remarks_.backward_counted_twice;
+      if (problem.mask != Mask::none && agrees(full_rate * backward)) convention = &remarks_.causal_counted_full;
+      if (problem.mask == Mask::causal && agrees(full_rate * backward / 2)) convention = &remarks_.causal_counted_half;
+      if (mean && median && agrees(follows * backward * median->value / *mean))
+        convention = &remarks_.rates_of_the_mean;
+      if (convention == nullptr) continue;
+      ++*convention;
+      if (backward != 1 && convention != &remarks_.backward_counted_twice) ++remarks_.backward_counted_twice;
       return;
     }
-    fail(place, make_message("{:.4g} TFLOP/s contradicts {:.4g} TFLOP/s, which follows from time and problem (correct "
-                             "the problem, or ignore the column)",
-                             stated, follows));
+    const char* cause = agrees(follows / 2)   ? "; a multiply-add may be counted as one operation"
+                        : agrees(follows * 2) ? "; the masked part or multiply-adds may be counted twice"
+                                              : "";
+    fail(place,
+         make_message("{:.4g} TFLOP/s contradicts {:.4g} TFLOP/s, which follows from time and problem{} (correct "
+                      "the problem, or ignore the column)",
+                      stated, follows, cause));
   }
 
   /// Replaces a standard deviation by the quartiles of a normal distribution.
@@ -191,6 +201,9 @@ std::vector<Message> NumberRemarks::notes() const {
   add(mean_times, "the time is a mean");
   add(normal_quartiles, "quartiles follow from the standard deviation, assuming a normal distribution");
   add(causal_counted_full, "the stated TFLOP/s counts the masked part, too; TFLOP/s here does not");
+  add(causal_counted_half,
+      "the stated TFLOP/s counts half of all pairs; TFLOP/s here counts those that the mask shows");
+  add(backward_counted_twice, "the stated TFLOP/s counts the backward pass as 2 forward passes; TFLOP/s here as 2.5");
   add(rates_of_the_mean, "the stated TFLOP/s is that of the mean time; TFLOP/s here is that of the median");
   return notes;
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <span>
 #include <sstream>
@@ -80,19 +81,80 @@ PointSpec spec_of(const ImportRow& row, const Registry& registry) {
   return spec;
 }
 
-/// Returns one or several numbers, multiplied by `scale`.
-std::string scaled(const FileLocation& place, const std::string& field, double scale) {
-  if (scale == 1) return field;
-  std::vector<double> values;
-  std::istringstream words(field);
-  for (std::string word; words >> word;) {
-    const auto value = number(word);
-    if (!value && word.find(',') != std::string::npos)
-      fail(place, make_message("'{}' is not a number (use a decimal point and no thousands separators)", word));
-    if (!value) fail(place, make_message("'{}' is not a number", word));
-    values.push_back(*value * scale);
+/// Converts flash-attn's window_size, one column "(256, 0)" or two, to a mask. A negative number is unlimited.
+void apply_window(ImportRow& row) {
+  std::array<std::int64_t, 2> sides{Mask::unlimited, Mask::unlimited};
+  std::string_view column = partial_column::window;
+  if (const std::string* text = row.find(column)) {
+    const auto cell = parse_cell(*text, false);
+    const bool none = is_missing(*text) || (cell && cell->values.size() == 1 && cell->values.front() <= 0);
+    if (!none && (!cell || cell->values.size() != 2)) {
+      fail(row.at(column), make_message("'{}' has no two sides (ignore the column and state the mask with -a "
+                                        "mask=window:LEFT:RIGHT)",
+                                        *text));
+    }
+    for (std::size_t i = 0; !none && i < sides.size(); ++i) sides.at(i) = static_cast<std::int64_t>(cell->values[i]);
   }
-  return fmt::format("{}", fmt::join(values, " "));
+  for (const auto& [name, side] :
+       {std::pair{partial_column::window_left, 0U}, std::pair{partial_column::window_right, 1U}}) {
+    if (const auto value = row.integer(name)) sides.at(side) = *value;
+    if (row.find(name) != nullptr) column = name;
+  }
+  std::string& mask = row.fields["mask"];
+  if (sides.at(0) >= 0 || sides.at(1) >= 0) {
+    if (!mask.empty() && mask != "full" && mask != "causal") {
+      fail(row.at(column), make_message("a window and mask {} (ignore one of them)", mask));
+    }
+    const bool causal = mask == "causal" || sides.at(1) == 0;
+    const auto text = [](std::int64_t side) { return side < 0 ? std::string("inf") : std::to_string(side); };
+    mask = causal && sides.at(0) < 0 ? "causal"
+                                     : fmt::format("window:{}:{}", text(sides.at(0)), causal ? "0" : text(sides.at(1)));
+  }
+  if (mask.empty()) row.fields.erase("mask");
+}
+
+/// Sets the K/V heads from the number of query heads of each.
+void apply_group(ImportRow& row) {
+  const auto group = row.integer(partial_column::group);
+  const FieldPair& heads = *field_pair_of("heads_q");
+  if (!group || row.find(heads.second) != nullptr) return;
+  auto count = row.integer(heads.first);
+  if (!count) count = row.integer(heads.name);
+  if (!count) return;  // spec_of() reports it
+  if (*group < 1 || *count % *group != 0) {
+    fail(row.at(partial_column::group), make_message("{} does not divide {} heads", *group, *count));
+  }
+  row.fields[std::string(heads.second)] = std::to_string(*count / *group);
+}
+
+/// Throws if a column that states what follows from the problem contradicts it.
+void require_stated(const ImportRow& row, const PointSpec& spec) {
+  const AttentionProblem& p = spec.problem;
+  for (const auto& [column, stated] : row.stated) {
+    const auto& [name, text] = stated;
+    std::vector<std::int64_t> follows;
+    if (name == partial_column::tokens) follows = {p.batch * p.n_q, p.batch * p.n_k};
+    if (name == partial_column::hidden) follows = {p.heads_q * p.d, p.d};
+    if (name == partial_column::d_v) follows = {p.d};
+    const FieldPair* pair = nullptr;
+    for (const FieldPair& each : field_pairs()) pair = each.name == name ? &each : pair;
+    for (const std::string_view field :
+         {pair ? pair->first : std::string_view(name), pair ? pair->second : std::string_view()}) {
+      if (const Field* found = find_field(field)) follows.push_back(std::get<std::int64_t>(found->get(spec)));
+    }
+    if (follows.size() == 2 && follows[0] == follows[1]) {
+      follows.pop_back();
+    }
+    const auto cell = parse_cell(text, false);
+    const auto equals = [&](std::int64_t value) {
+      return cell && cell->values == std::vector{static_cast<double>(value)};
+    };
+    if (is_missing(text) || follows.empty() || std::ranges::any_of(follows, equals)) continue;
+    fail(row.place.at(place_part::column, column),
+         make_message("'{}' contradicts {}, which follows from the other columns (correct one of them, or give --map "
+                      "'{}=algorithm' to keep it in the name)",
+                      text, fmt::join(follows, " or "), column));
+  }
 }
 
 /// Returns the file's provenance if it is `simulated` or `extrapolated`, otherwise `imported`.
@@ -114,6 +176,20 @@ std::optional<int> round_of(const ImportRow& row) {
     fail(row.at(round_column::round), make_message("'round' must be an integer >= 0 and < {}", grouped(max_rounds)));
   }
   return static_cast<int>(*round);
+}
+
+bool is_time_column(std::string_view name) {
+  const Metric* metric = metric_of(name);
+  return name == time_column::mean || name == time_column::deviation || name == round_column::samples ||
+         std::ranges::find(time_columns, name) != time_columns.end() || (metric != nullptr && metric->unit == "ns");
+}
+
+/// Returns the unit in which a column's values are stored.
+std::string base_of(std::string_view name) {
+  if (is_time_column(name)) return "ns";
+  const Metric* metric = metric_of(name);
+  const PointFact* fact = find_point_fact(name);
+  return std::string(metric != nullptr ? metric->unit : fact != nullptr ? fact->unit : std::string_view("1"));
 }
 
 bool is_time_metric(std::string_view metric) {
@@ -253,23 +329,76 @@ std::string ImportRow::text(std::string_view name) const {
   return field != nullptr ? *field : std::string();
 }
 
-void ImportRow::set(const std::string& column, const ColumnUse& use, const std::string& text) {
+void ImportRow::set(const ColumnPlan& plan, std::size_t column, const std::string& text) {
+  const ColumnUse& use = plan.uses[column];
+  const std::string& name = plan.names[column];
   switch (use.kind) {
     case ColumnUse::Kind::read:
-      fields[use.column.name] = scaled(at(use.column.name), text, use.column.scale);
+      if (!use.is_number && !is_missing(text)) fields[use.column.name] = text;
+      if (use.is_number) set_number(use.column, text, plan.decimal_comma);
+      return;
+    case ColumnUse::Kind::stated:
+      stated[name] = {use.column.name, text};
       return;
     case ColumnUse::Kind::unknown:
-      unknown[column] = text;
+      unknown[name] = text;
       return;
     case ColumnUse::Kind::ignored:
-      ignored[column] = text;
+      ignored[name] = text;
       return;
     case ColumnUse::Kind::algorithm:
-      algorithm_suffix += fmt::format(" {}={}", column, text);
+      algorithm_suffix += fmt::format(" {}={}", name, text);
       return;
     case ColumnUse::Kind::skipped:
       return;
   }
+}
+
+void ImportRow::set_number(const ScaledColumn& ours, const std::string& text, bool decimal_comma) {
+  if (is_missing(text)) return;
+  const FileLocation where = at(ours.name);
+  const auto cell = parse_cell(text, decimal_comma);
+  if (!cell) {
+    const bool failed = parse_disposition(normalized_value("disposition", text)).ok();
+    const bool measured = is_time_column(ours.name) || ours.name == metric_key::tflops;
+    fields[failed && measured ? "disposition" : ours.name] = text;
+    return;
+  }
+  if (ours.unit_in_cells && !cell->unit) {
+    fail(where, make_message("'{}' has no unit (name it with --map '{}=time_ms')", text, column(ours.name)));
+  }
+  double scale = ours.scale;
+  if (cell->unit) {
+    const std::string base = base_of(ours.name);
+    if (cell->unit->base != base) fail(where, make_message("the unit is '{}'; expected {}", cell->unit_text, base));
+    scale = cell->unit->scale;
+  }
+  std::vector<double> values = cell->values;
+  for (double& value : values) value *= scale;
+  const bool samples = values.size() > 1 && ours.name == time_column::time;
+  const bool plain = scale == 1 && !decimal_comma && number(text).has_value();
+  fields[samples ? std::string(round_column::samples) : ours.name] =
+      plain ? text : fmt::format("{}", fmt::join(values, " "));
+  if (cell->deviation && is_time_column(ours.name)) {
+    fields.try_emplace(std::string(time_column::deviation), fmt::format("{}", *cell->deviation * scale));
+  }
+}
+
+std::vector<ImportRow> rows_of(const ColumnPlan& plan, const FileLocation& place, std::span<const std::string> texts) {
+  std::vector<ImportRow> rows;
+  rows.reserve(plan.groups.size());
+  for (std::size_t g = 0; g < plan.groups.size(); ++g) {
+    const ColumnGroup& group = plan.groups[g];
+    ImportRow& row = rows.emplace_back(ImportRow{.place = place, .file_columns = &group.file_columns});
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      const bool here = plan.uses[i].group == 0 || plan.uses[i].group == g + 1;
+      if (here && !texts[i].empty()) row.set(plan, i, texts[i]);
+    }
+    if (!group.provider.empty()) row.fields[std::string(field_name::algorithm)] = group.provider;
+    if (!group.pass.empty()) row.fields["pass"] = group.pass;
+    if (!group.dtype.empty()) row.fields["dtype"] = group.dtype;
+  }
+  return rows;
 }
 
 std::optional<double> ImportRow::real(std::string_view name) const {
@@ -292,16 +421,41 @@ std::optional<std::int64_t> ImportRow::integer(std::string_view name) const {
   return static_cast<std::int64_t>(*value);
 }
 
+namespace {
+
+std::optional<bool> row_flag(std::string_view text) {
+  const std::string low = lower_case(text);
+  if (low == "true" || low == "yes" || low == "1") return true;
+  if (low == "false" || low == "no" || low == "0") return false;
+  return std::nullopt;
+}
+
+}  // namespace
+
 std::optional<bool> ImportRow::flag(std::string_view name) const {
   const std::string* field = find(name);
   if (field == nullptr) return std::nullopt;
-  for (const std::string_view yes : {"true", "True", "yes", "1"}) {
-    if (*field == yes) return true;
-  }
-  for (const std::string_view no : {"false", "False", "no", "0"}) {
-    if (*field == no) return false;
-  }
+  if (const auto flag = row_flag(*field)) return flag;
   fail(at(name), make_message("'{}' is neither true nor false", *field));
+}
+
+void read_samples(ImportRow& row) {
+  const auto field = row.fields.find(round_column::samples);
+  if (field == row.fields.end()) return;
+  const FileLocation place = row.at(round_column::samples);
+  std::istringstream words(field->second);
+  for (std::string word; words >> word;) {
+    const auto time = checked(place, number(word));
+    if (!time) fail(place, "a sample is not a number");
+    require_plausible(place, metric_key::time_median_ns, *time);
+    row.samples_ns.push_back(*time);
+  }
+  const auto said = row.integer("samples");
+  if (said && *said != static_cast<std::int64_t>(row.samples_ns.size())) {
+    fail(place,
+         make_message("{} samples found, but column 'samples' has {}", grouped(row.samples_ns.size()), grouped(*said)));
+  }
+  row.fields.erase(field);
 }
 
 std::string_view ImportRow::column(std::string_view name) const {
@@ -326,8 +480,14 @@ void PointBuilder::apply_given(ImportRow& row) {
   if (!row.algorithm_suffix.empty()) row.fields[std::string(field_name::algorithm)] += row.algorithm_suffix;
   for (const std::string_view name : {"mask", "dtype", "pass", "disposition"}) {
     const auto field = row.fields.find(name);
-    if (field != row.fields.end()) field->second = normalized_value(name, field->second);
+    if (field == row.fields.end()) continue;
+    std::string ours = normalized_value(name, field->second);
+    const bool failed = name == "disposition" && ours != field->second && ours != to_string(Disposition::ok);
+    if (failed) row.fields.try_emplace(std::string(reason_column::words), field->second);
+    field->second = std::move(ours);
   }
+  apply_window(row);
+  apply_group(row);
   for (const FieldPair& pair : field_pairs()) {
     const std::string* both = row.find(pair.name);
     const std::string* first = row.find(pair.first);
@@ -379,12 +539,30 @@ void PointBuilder::require_equal_ignored(const LatestPoint& before, const Import
   }
 }
 
+/// Throws if the text of a constant column without a meaning is a pass, dtype or mask that a point does not have.
+void PointBuilder::require_consistent_word(const std::string& column, const std::string& text) const {
+  for (const std::string_view name : {"pass", "dtype", "mask"}) {
+    const Field& field = *find_field(name);
+    const std::string ours = normalized_value(name, text);
+    const bool is_word = std::ranges::find(field.words, ours) != field.words.end() && !is_missing(text) &&
+                         std::isalpha(static_cast<unsigned char>(text.front())) != 0 && !row_flag(text);
+    if (!is_word) continue;
+    for (const ImportedDevice& device : import_.devices) {
+      const auto differs = [&](const PointRecord& point) { return to_string(field.get(point.spec)) != ours; };
+      if (std::ranges::none_of(device.points, differs)) continue;
+      fail(make_message("column '{0}' is not recognized, but '{1}' is a {2} (give --map '{0}={2}' or --ignore '{0}')",
+                        column, text, name));
+    }
+  }
+}
+
 /// Throws if a column without a meaning varies: its rows may be of different problems.
 void PointBuilder::require_constant_unknown() {
   std::vector<std::string> varying;
   for (const auto& [name, column] : unknown_) {
     const bool varies = column.varies || column.rows < rows_;
     if (varies && !(is_long_ && column.numeric)) varying.push_back(name);
+    if (!varies) require_consistent_word(name, column.first);
     import_.ignored.push_back(name);
   }
   import_.ignored.insert(import_.ignored.end(), request_.ignore.begin(), request_.ignore.end());
@@ -411,6 +589,7 @@ void PointBuilder::add(ImportRow row) {
   apply_given(row);
   PointRecord point;
   point.spec = spec_of(row, registry());
+  require_stated(row, point.spec);
   for (const FieldPair& wide : field_pairs()) {
     if (row.find(wide.first) == nullptr || row.find(wide.second) == nullptr) columns_.keep(wide.name);
   }
@@ -522,6 +701,13 @@ Import PointBuilder::finish() {
                                                     ? first_impossible_
                                                     : make_message("{} impossible points, the first: {}",
                                                                    grouped(impossible_), first_impossible_));
+  }
+  if (!unknown_metrics_.empty()) {
+    import_.notes.push_back(
+        make_message("metrics without a meaning, kept by name: {}", fmt::join(unknown_metrics_, ", ")));
+  }
+  if (!summaries_.empty()) {
+    import_.notes.push_back(make_message("rows of totals or means skipped: lines {}", fmt::join(summaries_, ", ")));
   }
   import_.l2_unknown =
       !is_own_ && !states_cache_ && std::ranges::count(request_.given, "cache", &GivenField::field) == 0;

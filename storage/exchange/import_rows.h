@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -30,9 +31,11 @@ struct ImportRow {
   std::map<std::string, std::string> unknown = {};  ///< non-empty texts of columns without a meaning
   std::map<std::string, std::string> ignored = {};  ///< non-empty texts of columns that the user ignores
   std::string algorithm_suffix = {};                ///< texts of columns mapped to the algorithm's name
+  /// texts of columns that state what follows from fields: column of the program and text by column
+  std::map<std::string, std::pair<std::string, std::string>> stated = {};
 
   /// Sets the non-empty text of a column of the file.
-  void set(const std::string& column, const ColumnUse& use, const std::string& text);
+  void set(const ColumnPlan& plan, std::size_t column, const std::string& text);
 
   [[nodiscard]] const std::string* find(std::string_view name) const;
   /// Returns an empty text if the field is absent.
@@ -45,7 +48,14 @@ struct ImportRow {
   /// Also accepts integers written as real numbers ("1024.0").
   [[nodiscard]] std::optional<std::int64_t> integer(std::string_view name) const;
   [[nodiscard]] std::optional<bool> flag(std::string_view name) const;
+
+ private:
+  void set_number(const ScaledColumn& ours, const std::string& text, bool decimal_comma);
 };
+
+/// Returns one row per group of the plan. `texts`: one per column.
+[[nodiscard]] std::vector<ImportRow> rows_of(const ColumnPlan& plan, const FileLocation& place,
+                                             std::span<const std::string> texts);
 
 /// Counts of the rows whose numbers were converted in a way that the reader of the result must know.
 struct NumberRemarks {
@@ -53,7 +63,9 @@ struct NumberRemarks {
   std::size_t mean_times = 0;
   std::size_t normal_quartiles = 0;     ///< quartiles from a standard deviation
   std::size_t causal_counted_full = 0;  ///< stated rates
-  std::size_t rates_of_the_mean = 0;    ///< stated rates
+  std::size_t causal_counted_half = 0;
+  std::size_t backward_counted_twice = 0;
+  std::size_t rates_of_the_mean = 0;
 
   [[nodiscard]] std::vector<Message> notes() const;
 };
@@ -75,6 +87,10 @@ class PointBuilder {
   /// The caller then notes the texts of each line with note_unknown().
   void set_long_table() { is_long_ = true; }
   void note_unknown(const std::map<std::string, std::string>& texts);
+  /// Notes a metric of a long table that has no meaning and is kept by its name.
+  void note_metric(const std::string& name) { unknown_metrics_.insert(name); }
+  /// Counts a row of totals or means.
+  void skip_summary(std::size_t line) { summaries_.push_back(line); }
   [[nodiscard]] const ImportRequest& request() const { return request_; }
   [[nodiscard]] ColumnList& columns() { return columns_; }
   /// Returns the required fields that the request does not give.
@@ -106,6 +122,7 @@ class PointBuilder {
   void apply_given(ImportRow& row);
   void place(const ImportRow& row, PointRecord point, KernelRecord kernel);
   void require_equal_ignored(const LatestPoint& before, const ImportRow& row) const;
+  void require_consistent_word(const std::string& column, const std::string& text) const;
   void require_constant_unknown();
 
   const ImportRequest& request_;
@@ -119,18 +136,23 @@ class PointBuilder {
   bool is_own_ = false;                 ///< an export of this program
   bool states_cache_ = false;           ///< some row states the L2's state
   NumberRemarks remarks_;
+  std::set<std::string> unknown_metrics_;
+  std::vector<std::size_t> summaries_;  ///< lines of skipped rows of totals
   bool is_long_ = false;
   ColumnList columns_;
   std::map<Identity, LatestPoint> latest_;
   std::size_t repeated_rows_ = 0;  ///< rows that repeat a point without a round
 };
 
+/// Reads the samples of a row, separated by spaces. Their number reveals lists that a spreadsheet truncated.
+void read_samples(ImportRow& row);
+
 // Readers of the file formats. All throw ImportError.
 
 /// Reads one row per point and kernel, or one row per value if there is a column "metric". `next` returns the rows
 /// below the header; nullopt at the end.
 [[nodiscard]] Import import_table(const CsvLine& header, const std::function<std::optional<CsvLine>()>& next,
-                                  const ImportRequest&);
+                                  const ImportRequest&, bool decimal_comma = false);
 [[nodiscard]] Import import_json(std::string_view text, const ImportRequest&);
 [[nodiscard]] Import import_csv(std::string_view text, const ImportRequest&);
 /// Pre: the request has a spec or is columns_only.

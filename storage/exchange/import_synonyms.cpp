@@ -10,314 +10,276 @@
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/fields.h"
 #include "profiler/plan/text.h"
-#include "storage/exchange/import_rows.h"
+#include "storage/exchange/column_names.h"
+#include "storage/exchange/import_columns.h"
+#include "storage/exchange/import_values.h"
+#include "storage/exchange/units.h"
 
 namespace attnscope::exchange {
 namespace {
 
-using Pair = std::pair<std::string_view, std::string_view>;
+/// Our word, then others for it, separated by spaces.
+using Synonyms = std::pair<std::string_view, std::string_view>;
 
-/// In lower case, with one underscore between words.
+/// Column names in lower case, with one underscore between words.
 constexpr std::array field_synonyms{
-    Pair{"algo", "algorithm"},
-    Pair{"impl", "algorithm"},
-    Pair{"implementation", "algorithm"},
-    Pair{"provider", "algorithm"},
-    Pair{"annotation", "algorithm"},
-    Pair{"direction", "pass"},
-    Pair{"data_type", "dtype"},
-    Pair{"precision", "dtype"},
-    Pair{"b", "batch"},
-    Pair{"bs", "batch"},
-    Pair{"bsz", "batch"},
-    Pair{"batch_size", "batch"},
-    Pair{"batchsize", "batch"},
-    Pair{"n", "N"},
-    Pair{"n_ctx", "N"},
-    Pair{"seq", "N"},
-    Pair{"seqlen", "N"},
-    Pair{"seq_len", "N"},
-    Pair{"seq_length", "N"},
-    Pair{"sequence_length", "N"},
-    Pair{"context_length", "N"},
-    Pair{"seqlen_q", "n_q"},
-    Pair{"seq_len_q", "n_q"},
-    Pair{"q_len", "n_q"},
-    Pair{"n_ctx_q", "n_q"},
-    Pair{"nq", "n_q"},
-    Pair{"seqlen_k", "n_k"},
-    Pair{"seqlen_kv", "n_k"},
-    Pair{"seq_len_k", "n_k"},
-    Pair{"seq_len_kv", "n_k"},
-    Pair{"k_len", "n_k"},
-    Pair{"kv_len", "n_k"},
-    Pair{"n_ctx_k", "n_k"},
-    Pair{"n_ctx_kv", "n_k"},
-    Pair{"nk", "n_k"},
-    Pair{"n_kv", "n_k"},
-    Pair{"h", "heads"},
-    Pair{"nheads", "heads"},
-    Pair{"n_heads", "heads"},
-    Pair{"num_heads", "heads"},
-    Pair{"hq", "heads_q"},
-    Pair{"h_q", "heads_q"},
-    Pair{"nheads_q", "heads_q"},
-    Pair{"n_heads_q", "heads_q"},
-    Pair{"num_heads_q", "heads_q"},
-    Pair{"num_q_heads", "heads_q"},
-    Pair{"num_qo_heads", "heads_q"},
-    Pair{"hk", "heads_kv"},
-    Pair{"h_k", "heads_kv"},
-    Pair{"hkv", "heads_kv"},
-    Pair{"h_kv", "heads_kv"},
-    Pair{"nheads_k", "heads_kv"},
-    Pair{"nheads_kv", "heads_kv"},
-    Pair{"n_heads_kv", "heads_kv"},
-    Pair{"n_kv_heads", "heads_kv"},
-    Pair{"num_heads_k", "heads_kv"},
-    Pair{"num_heads_kv", "heads_kv"},
-    Pair{"num_kv_heads", "heads_kv"},
-    Pair{"headdim", "d"},
-    Pair{"head_dim", "d"},
-    Pair{"head_size", "d"},
-    Pair{"d_head", "d"},
-    Pair{"dim_head", "d"},
-    Pair{"causal", "mask"},
-    Pair{"is_causal", "mask"},
-    Pair{"use_causal", "mask"},
-    Pair{"dropout_p", "dropout"},
-    Pair{"page_size", "page"},
-    Pair{"block_m", "br"},
-    Pair{"block_n", "bc"},
-    Pair{"gpu", "device"},
-    Pair{"gpu_name", "device"},
-    Pair{"device_name", "device"},
-    Pair{"kernel_name", "kernel"},
-    Pair{"status", "disposition"},
-    Pair{"num_runs", "samples"},
-    Pair{"numruns", "samples"},
-    Pair{"n_samples", "samples"},
-    Pair{"num_samples", "samples"},
+    Synonyms{"algorithm", "algo impl implementation provider annotation backend method solution"},
+    Synonyms{"pass", "direction is_backward backward is_bwd"},
+    Synonyms{"dtype", "data_type precision"},
+    Synonyms{"batch", "b bs bsz batch_size batchsize"},
+    Synonyms{"N", "n n_ctx ctx_len seq seqlen seq_len seq_length sequence_length context_length max_seqlen s"},
+    Synonyms{"n_q", "seqlen_q seq_len_q q_len len_q n_ctx_q nq sq lq s_q s_qo max_seqlen_q qo_len"},
+    Synonyms{"n_k",
+             "seqlen_k seqlen_kv seq_len_k seq_len_kv k_len kv_len len_k len_kv n_ctx_k n_ctx_kv nk n_kv sk skv "
+             "lk lkv s_k s_kv max_seqlen_k max_seqlen_kv"},
+    Synonyms{"heads", "h nheads n_heads num_heads nhead num_head"},
+    Synonyms{"heads_q", "hq h_q nheads_q n_heads_q num_heads_q num_q_heads num_qo_heads num_attention_heads"},
+    Synonyms{"heads_kv",
+             "hk h_k hkv h_kv nheads_k nheads_kv n_heads_kv n_kv_heads num_heads_k num_heads_kv "
+             "num_kv_heads num_key_value_heads"},
+    Synonyms{"d", "headdim head_dim head_size d_head dim_head head_dim_qk headdim_qk d_qk qk_head_dim"},
+    Synonyms{"mask", "causal is_causal use_causal mask_type attn_mask attention_mask"},
+    Synonyms{"dropout", "dropout_p p_dropout dropout_prob"},
+    Synonyms{"page", "page_size"},
+    Synonyms{"br", "block_m"},
+    Synonyms{"bc", "block_n"},
+    Synonyms{"device", "gpu gpu_name device_name"},
+    Synonyms{"kernel", "kernel_name"},
+    Synonyms{"disposition", "status"},
+    Synonyms{"samples", "num_runs numruns n_samples num_samples"},
+    Synonyms{"round", "iteration iter repetition rep trial"},
+    Synonyms{partial_column::window, "window_size sliding_window"},
+    Synonyms{partial_column::window_left, "window_size_left"},
+    Synonyms{partial_column::window_right, "window_size_right"},
+    Synonyms{partial_column::group, "gqa_ratio group_size gqa_group_size q_per_kv"},
+    Synonyms{partial_column::tokens, "num_tokens tokens"},
+    Synonyms{partial_column::hidden, "hidden hidden_dim embed_dim d_model dim"},
+    Synonyms{partial_column::d_v, "headdim_v d_v dv head_dim_vo v_head_dim"},
 };
 
-/// Values of other programs that no metric holds. Their columns never identify a problem.
-constexpr std::array unused_values{
-    std::string_view("stddev"),
-    std::string_view("std"),
-    std::string_view("std_dev"),
-    std::string_view("ci95_lower"),
-    std::string_view("ci95_upper"),
-    std::string_view("relative_std_dev_pct"),
-    std::string_view("peak_memory"),
-    std::string_view("peak_mem_bytes"),
-    std::string_view("peak_mem_mb"),
-    std::string_view("max_memory_allocated"),
-    std::string_view("peak_mem_gb"),
-    std::string_view("relativestddevpct"),
-    std::string_view("cv"),
-    std::string_view("noise"),
-    std::string_view("stablemeasurement"),
-};
+/// Columns that never identify a problem: values that no metric holds, and where and when they were measured.
+constexpr std::string_view unused_columns =
+    " stddev std std_dev ci95_lower ci95_upper relative_std_dev_pct relativestddevpct cv noise stablemeasurement"
+    " peak_memory peak_mem max_memory memory mem memory_usage max_memory_allocated memory_allocated peak_memory_usage"
+    " speedup speedup_factor speed_up utilization util mfu efficiency bw_util bwutil sm_util sol"
+    " timestamp date datetime time_stamp host hostname commit git_sha index unnamed_0 cpu_time_noise gpu_time_noise "
+    "batch_gpu ";
 
-/// Dtype names of PyTorch, Triton and CUDA, without "torch." or "tl.".
 constexpr std::array dtype_synonyms{
-    Pair{"float16", "fp16"},      Pair{"half", "fp16"},       Pair{"f16", "fp16"},     Pair{"bfloat16", "bf16"},
-    Pair{"float8_e4m3fn", "fp8"}, Pair{"float8_e4m3", "fp8"}, Pair{"fp8_e4m3", "fp8"}, Pair{"float8e4nv", "fp8"},
-    Pair{"e4m3", "fp8"},          Pair{"fp8_e4m3fn", "fp8"},
+    Synonyms{"fp16", "float16 half f16"},
+    Synonyms{"bf16", "bfloat16"},
+    Synonyms{"fp8", "float8_e4m3fn float8_e4m3 fp8_e4m3 float8e4nv e4m3 fp8_e4m3fn"},
 };
 
 constexpr std::array disposition_synonyms{
-    Pair{"success", "ok"},        Pair{"passed", "ok"},
-    Pair{"oom", "out-of-memory"}, Pair{"cuda-oom", "out-of-memory"},
-    Pair{"timed-out", "timeout"}, Pair{"mismatch", "incorrect"},
+    Synonyms{"ok", "success passed pass"},
+    Synonyms{"out-of-memory", "oom cuda-oom"},
+    Synonyms{"timeout", "timed-out"},
+    Synonyms{"incorrect", "mismatch incorrect-numerical incorrect-shape incorrect-dtype"},
+    Synonyms{"compile-error", "compilationfailedconfig compile-failed"},
+    Synonyms{"crashed", "error err failed fail exception crash runtimefailedconfig errorconfig runtime-error"},
+    Synonyms{"infeasible", "skip skipped unsupported not-supported invalid invalidconfig"},
 };
 
-template <std::size_t count>
-std::optional<std::string_view> find_pair(const std::array<Pair, count>& table, std::string_view key) {
-  const auto* const found = std::ranges::find(table, key, &Pair::first);
-  return found == table.end() ? std::nullopt : std::optional(found->second);
+bool has_word(std::string_view words, std::string_view word) {
+  for (std::size_t at = words.find(word); at != std::string_view::npos; at = words.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || words[at - 1] == ' ') && (end == words.size() || words[end] == ' ')) return true;
+  }
+  return false;
 }
 
-/// Splits at everything that is not a letter, digit or part of a multi-byte character; in lower case.
-std::vector<std::string> words_in(std::string_view name) {
-  std::vector<std::string> words;
+template <std::size_t count>
+std::optional<std::string_view> find_synonym(const std::array<Synonyms, count>& table, std::string_view word) {
+  for (const auto& [ours, others] : table) {
+    if (word == ours || has_word(others, word)) return ours;
+  }
+  return std::nullopt;
+}
+
+/// A run of letters, digits, '%' and multi-byte characters of a name.
+struct Word {
+  std::string text;  ///< in lower case
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+std::vector<Word> words_in(std::string_view name) {
+  std::vector<Word> words;
   bool inside = false;
-  for (const char c : lower_case(name)) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool part = byte >= 0x80 || std::isalnum(byte) != 0 || c == '%';
-    if (part && !inside) words.emplace_back();
-    if (part) words.back() += c;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(name[i]);
+    const bool part = byte >= 0x80 || std::isalnum(byte) != 0 || byte == '%';
+    if (part && !inside) words.push_back({.text = {}, .begin = i, .end = i});
+    if (part) words.back().text += static_cast<char>(std::tolower(byte));
+    if (part) words.back().end = i + 1;
     inside = part;
   }
   return words;
 }
 
-enum class Role {
-  neutral,
-  time_word,
-  rate_neutral,
-  unit,
-  flops,
-  bytes,
-  median,
-  mean,
-  deviation,
-  q1,
-  q3,
-  unused,
-  memory
-};
-struct Word {
-  std::string_view text;
-  Role role;
-  double scale = 1;  ///< units: ns; rates: Tflop/s or byte/s
-};
+std::string joined(const std::vector<Word>& words) {
+  std::string text;
+  for (const Word& word : words) text += (text.empty() ? "" : "_") + word.text;
+  return text;
+}
 
-/// Words of names of time and rate columns.
-constexpr std::array measurement_words{
-    Word{"time", Role::time_word},
-    Word{"times", Role::time_word},
-    Word{"latency", Role::time_word},
-    Word{"duration", Role::time_word},
-    Word{"elapsed", Role::time_word},
-    Word{"runtime", Role::time_word},
-    Word{"gpu", Role::neutral},
-    Word{"kernel", Role::neutral},
-    Word{"cuda", Role::neutral},
-    Word{"ns", Role::unit, 1},
-    Word{"nsec", Role::unit, 1},
-    Word{"nanoseconds", Role::unit, 1},
-    Word{"us", Role::unit, 1e3},
-    Word{"µs", Role::unit, 1e3},
-    Word{"μs", Role::unit, 1e3},
-    Word{"usec", Role::unit, 1e3},
-    Word{"microseconds", Role::unit, 1e3},
-    Word{"ms", Role::unit, 1e6},
-    Word{"msec", Role::unit, 1e6},
-    Word{"milliseconds", Role::unit, 1e6},
-    Word{"s", Role::unit, 1e9},
-    Word{"sec", Role::unit, 1e9},
-    Word{"seconds", Role::unit, 1e9},
-    Word{"second", Role::unit, 1e9},
-    Word{"median", Role::median},
-    Word{"p50", Role::median},
-    Word{"mean", Role::mean},
-    Word{"avg", Role::mean},
-    Word{"average", Role::mean},
-    Word{"std", Role::deviation},
-    Word{"stddev", Role::deviation},
-    Word{"stdev", Role::deviation},
-    Word{"q1", Role::q1},
-    Word{"p25", Role::q1},
-    Word{"q3", Role::q3},
-    Word{"p75", Role::q3},
-    Word{"min", Role::unused},
-    Word{"minimum", Role::unused},
-    Word{"max", Role::unused},
-    Word{"maximum", Role::unused},
-    Word{"best", Role::unused},
-    Word{"p10", Role::unused},
-    Word{"p20", Role::unused},
-    Word{"p80", Role::unused},
-    Word{"p90", Role::unused},
-    Word{"p95", Role::unused},
-    Word{"p99", Role::unused},
-    Word{"cpu", Role::unused},
-    Word{"host", Role::unused},
-    Word{"tflops", Role::flops, 1},
-    Word{"tflop", Role::flops, 1},
-    Word{"gflops", Role::flops, 1e-3},
-    Word{"gflop", Role::flops, 1e-3},
-    Word{"gb", Role::bytes, 1e9},
-    Word{"gbyte", Role::bytes, 1e9},
-    Word{"gbps", Role::bytes, 1e9},
-    Word{"tb", Role::bytes, 1e12},
-    Word{"achieved", Role::rate_neutral},
-    Word{"effective", Role::rate_neutral},
-    Word{"throughput", Role::rate_neutral},
-    Word{"bandwidth", Role::rate_neutral},
-    Word{"bw", Role::rate_neutral},
-    Word{"perf", Role::rate_neutral},
-    Word{"performance", Role::rate_neutral},
-    Word{"dram", Role::memory},
-    Word{"hbm", Role::memory},
-};
+enum class Role { neutral, other_time, time, rate, memory, pass, median, mean, deviation, q1, q3, unused };
 
-/// Words of one column name, by role.
+/// Words of names of time and rate columns, besides units. Neutral words and other times may be part of a provider's
+/// name.
+constexpr std::array<std::pair<Role, std::string_view>, 12> role_words{{
+    {Role::neutral, "gpu kernel cuda in"},
+    {Role::other_time, "compile compilation build wall total overhead warmup"},
+    {Role::time, "time times latency duration elapsed runtime"},
+    {Role::rate, "achieved effective throughput bandwidth bw perf performance"},
+    {Role::memory, "dram hbm"},
+    {Role::pass, "fwd forward bwd backward"},
+    {Role::median, "median p50"},
+    {Role::mean, "mean avg average"},
+    {Role::deviation, "std stddev stdev"},
+    {Role::q1, "q1 p25"},
+    {Role::q3, "q3 p75"},
+    {Role::unused, "min minimum max maximum best p10 p20 p80 p90 p95 p99 cpu host ci95 peak mem memory util"},
+}};
+
+std::optional<Role> role_of(std::string_view word) {
+  for (const auto& [role, words] : role_words) {
+    if (has_word(words, word)) return role;
+  }
+  return std::nullopt;
+}
+
+/// Parts of the name of a column of numbers.
 struct Measurement {
-  const Word* unit = nullptr;
-  const Word* rate = nullptr;
-  const Word* statistic = nullptr;
+  std::optional<Unit> unit;
+  std::string unit_text;
+  std::string stem;  ///< words besides the unit
+  std::optional<Role> statistic;
   bool time = false;
-  bool only_rate = false;  ///< has a word that only names of rates contain
+  bool rate = false;  ///< has a word that only names of rates contain
   bool memory = false;
+  bool bracketed = false;  ///< the unit
+  std::string pass;
+  std::string provider;
 };
 
-/// Returns nullopt if a word is unknown, or a unit or statistic is given twice.
-std::optional<Measurement> parse_measurement(const std::vector<std::string>& words) {
+/// Removes the last unit from the words: "ms", or two words as in "GB/s". Returns false if two times are named, or the
+/// unit is one of a rate ("tokens/s").
+bool take_unit(std::string_view name, std::vector<Word>& words, Measurement& all) {
+  const auto is_time = [](const Word& word) {
+    const auto unit = parse_unit(word.text);
+    return unit && unit->base == "ns";
+  };
+  for (std::size_t i = words.size(); i-- > 0;) {
+    const bool second = i > 0 && is_time(words[i]) && words[i].text.front() == 's';
+    const auto pair = second ? parse_unit(words[i - 1].text + "/s") : std::nullopt;
+    const auto unit = pair ? pair : parse_unit(words[i].text);
+    const std::size_t begin = pair ? i - 1 : i;
+    const bool is_count = unit && !pair && unit->base == "Tflop/s" && words[i].text.starts_with("flop");
+    if (!unit || is_count || words[i].text == "b") continue;
+    const bool per = begin > 0 && (name[words[begin].begin - 1] == '/' || words[begin - 1].text == "per");
+    if (per && unit->base == "ns") return false;
+    all.unit = unit;
+    all.unit_text = std::string(name.substr(words[begin].begin, words[i].end - words[begin].begin));
+    all.bracketed =
+        words[begin].begin > 0 && std::string_view("([").find(name[words[begin].begin - 1]) != std::string_view::npos;
+    words.erase(words.begin() + static_cast<std::ptrdiff_t>(begin), words.begin() + static_cast<std::ptrdiff_t>(i + 1));
+    return unit->base != "ns" || std::ranges::none_of(words, is_time);
+  }
+  return true;
+}
+
+/// Returns the name's text from the first to the last word, with brackets that it closes: "Triton [FP16]".
+std::string provider_text(std::string_view name, const Word& first, const Word& last) {
+  const std::size_t end = std::min(name.find_first_of(" _-,:([/", last.end), name.size());
+  std::string text(name.substr(first.begin, end - first.begin));
+  const auto closes = [&](char open, char close) {
+    return text.ends_with(close) && std::ranges::count(text, close) > std::ranges::count(text, open);
+  };
+  while (closes('(', ')') || closes('[', ']')) text.pop_back();
+  return text;
+}
+
+/// Returns nullopt if a statistic is named twice, or unknown words are not next to each other.
+std::optional<Measurement> parse_measurement(std::string_view name) {
   Measurement all;
-  for (const std::string& word : words) {
-    const auto* const found = std::ranges::find(measurement_words, word, &Word::text);
-    if (found == measurement_words.end()) return std::nullopt;
-    const auto once = [&](const Word*& slot) { return std::exchange(slot, found) == nullptr; };
-    bool fits = true;
-    switch (found->role) {
-      case Role::neutral:
-        break;
-      case Role::time_word:
-        all.time = true;
-        break;
-      case Role::rate_neutral:
-        all.only_rate = true;
-        break;
-      case Role::memory:
-        all.memory = true;
-        break;
-      case Role::unit:
-        fits = once(all.unit);
-        break;
-      case Role::flops:
-      case Role::bytes:
-        fits = once(all.rate);
-        break;
-      default:
-        fits = once(all.statistic);
+  std::vector<Word> words = words_in(name);
+  if (!take_unit(name, words, all)) return std::nullopt;
+  all.stem = joined(words);
+  const auto is_soft = [](const Word& word) {
+    const auto role = role_of(word.text);
+    return !role || *role == Role::neutral || *role == Role::other_time;
+  };
+  const bool has_unknown = std::ranges::any_of(words, [](const Word& word) { return !role_of(word.text); });
+  const auto first = std::ranges::find_if(words, is_soft);
+  const auto last = std::find_if(words.rbegin(), words.rend(), is_soft).base();
+  if (has_unknown) {
+    if (!std::all_of(first, last, is_soft)) return std::nullopt;
+    all.provider = provider_text(name, *first, *(last - 1));
+  }
+  for (const Word& word : words) {
+    const Role role = role_of(word.text).value_or(Role::neutral);
+    if (role == Role::neutral || (role == Role::other_time && has_unknown)) continue;
+    all.time = all.time || role == Role::time;
+    all.rate = all.rate || role == Role::rate;
+    all.memory = all.memory || role == Role::memory;
+    if (role == Role::pass) {
+      const std::string pass = word.text.starts_with('f') ? "fwd" : "bwd";
+      all.pass = all.pass.empty() || all.pass == pass ? pass : "fwd+bwd";
     }
-    if (!fits) return std::nullopt;
+    if (role != Role::other_time && role < Role::median) continue;
+    if (all.statistic && all.statistic != role) return std::nullopt;
+    all.statistic = role;
   }
   return all;
 }
 
-std::optional<ScaledColumn> rate_column(const Measurement& all) {
-  // "GFLOP/s" and "tflop_s" are the words gflop and s.
-  if (all.time || (all.unit != nullptr && all.unit->text != "s" && all.unit->text != "sec")) return std::nullopt;
-  const bool unused =
-      all.statistic != nullptr && all.statistic->role != Role::median && all.statistic->role != Role::mean;
-  if (all.rate->role == Role::flops) {
-    ScaledColumn column{std::string(metric_key::tflops), std::string(all.rate->text), all.rate->scale};
-    if (unused) column.skipped = "spread of a rate";
-    return column;
+/// Returns the column of a metric, point fact or list of samples that the stem names, with or without its unit.
+std::optional<ScaledColumn> scaled_metric(const std::string& stem, const Unit& unit, std::string_view unit_text) {
+  constexpr std::array<Synonyms, 4> suffixes{
+      {{"ns", "_ns"}, {"byte", "_bytes"}, {"hertz", "_hz"}, {"percent", "_pct"}}};
+  const auto* const suffix = std::ranges::find(suffixes, unit.base, &Synonyms::first);
+  for (const std::string& name : {stem, suffix != suffixes.end() ? stem + std::string(suffix->second) : stem}) {
+    const Metric* metric = metric_of(name);
+    const PointFact* fact = find_point_fact(name);
+    const bool fits = (metric != nullptr && metric->unit == unit.base && metric->scale == 1) ||
+                      (fact != nullptr && fact->unit == unit.base) ||
+                      (unit.base == "ns" && (name == time_columns.back() || name == round_column::samples));
+    if (fits) return ScaledColumn{.name = name, .unit = std::string(unit_text), .scale = unit.scale};
   }
-  const bool per_second = all.unit != nullptr || all.rate->text == "gbps" || all.only_rate;
-  if (!per_second) return std::nullopt;
-  ScaledColumn column{std::string(metric_key::dram_bandwidth), "Gbyte/s", all.rate->scale};
-  if (unused) column.skipped = "spread of a rate";
-  if (!all.memory) column.skipped = "rate of unknown bytes";
+  return std::nullopt;
+}
+
+std::optional<ScaledColumn> rate_column(const Measurement& all) {
+  if (all.time) return std::nullopt;
+  const bool flops = all.unit->base == "Tflop/s";
+  ScaledColumn column{.name = std::string(flops ? metric_key::tflops : metric_key::dram_bandwidth),
+                      .unit = all.unit_text,
+                      .scale = all.unit->scale,
+                      .provider = all.provider,
+                      .pass = all.pass};
+  if (!flops && !all.memory) column.skipped = "rate of unknown bytes";
+  if (all.statistic && *all.statistic != Role::median && *all.statistic != Role::mean)
+    column.skipped = "spread of a rate";
   return column;
 }
 
-std::optional<ScaledColumn> measurement_column(std::string_view name) {
-  const std::vector<std::string> words = words_in(name);
-  const auto all = parse_measurement(words);
-  if (!all) return std::nullopt;
-  if (all->rate != nullptr) return rate_column(*all);
-  const bool bare = words.size() == 1 && words.front() != "s";  // a column "ms"
-  if (all->unit == nullptr || all->memory || all->only_rate || (!all->time && !bare && all->statistic == nullptr)) {
-    return std::nullopt;
-  }
-  ScaledColumn column{std::string(time_column::time), std::string(all->unit->text), all->unit->scale};
-  if (all->statistic == nullptr) return column;
-  switch (all->statistic->role) {
+std::optional<ScaledColumn> time_measurement(const Measurement& all) {
+  const bool other = all.memory || all.rate;
+  const bool named = all.time || all.statistic || !all.pass.empty();
+  if (other || (!all.unit && (!all.time || !all.provider.empty()))) return std::nullopt;
+  const bool letter = all.unit_text.size() == 1;  // "s" alone, or "num_s"
+  if (letter && !named && !(all.bracketed && !all.provider.empty())) return std::nullopt;
+  ScaledColumn column{.name = std::string(time_column::time),
+                      .unit = all.unit_text,
+                      .scale = all.unit ? all.unit->scale : 1,
+                      .unit_in_cells = !all.unit,
+                      .provider = all.provider,
+                      .pass = all.pass};
+  switch (all.statistic.value_or(Role::neutral)) {
+    case Role::neutral:
+      break;
     case Role::median:
       column.name = metric_key::time_median_ns;
       break;
@@ -334,46 +296,91 @@ std::optional<ScaledColumn> measurement_column(std::string_view name) {
       column.name = metric_key::time_q3_ns;
       break;
     default:
-      column.skipped = "no metric holds this statistic";
+      column.skipped = "no metric holds this time";
   }
   return column;
 }
 
+std::optional<ScaledColumn> measurement_column(std::string_view name) {
+  auto all = parse_measurement(name);
+  if (!all) return std::nullopt;
+  std::string stem = all->stem;
+  if (stem.starts_with("hbm_")) stem.replace(0, 3, "dram");
+  if (all->unit) {
+    if (auto metric = scaled_metric(stem, *all->unit, all->unit_text)) return metric;
+    if (all->unit->base == "byte" && all->rate) all->unit->base = "byte/s";
+    if (all->unit->base == "byte/s" || all->unit->base == "Tflop/s") return rate_column(*all);
+  }
+  if (!all->unit || all->unit->base == "ns") return time_measurement(*all);
+  // Peak memory, utilization.
+  if (all->statistic == Role::unused || has_word(unused_columns, stem)) {
+    return ScaledColumn{.name = stem, .skipped = "no metric holds this value"};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+std::optional<ScaledColumn> parse_scaled_column(std::string_view name) {
+  const bool bracket = name.ends_with(']') || name.ends_with(')');
+  const std::size_t at = name.find_last_of(bracket ? "[(" : "_");
+  if (at == std::string_view::npos || at == 0) return std::nullopt;
+  std::string_view text = name.substr(at + 1);
+  if (bracket) text.remove_suffix(1);
+  std::string stem(name.substr(0, at));
+  stem.erase(stem.find_last_not_of(' ') + 1);
+  const auto unit = parse_unit(text);
+  if (!unit || stem.ends_with("_" + unit->base)) return std::nullopt;  // ambiguous: two units
+  return scaled_metric(stem, *unit, text);
+}
 
 std::optional<ScaledColumn> parse_synonym(std::string_view name, const Registry& registry) {
   if (is_counter_name(name)) return std::nullopt;
-  std::string joined;
-  for (const std::string& word : words_in(name)) joined += (joined.empty() ? "" : "_") + word;
-  if (const auto field = find_pair(field_synonyms, joined)) return ScaledColumn{std::string(*field)};
-  if (std::ranges::find(unused_values, joined) != unused_values.end()) {
-    return ScaledColumn{.name = joined, .skipped = "no metric holds this value"};
+  const std::string words = joined(words_in(name));
+  if (const auto field = find_synonym(field_synonyms, words)) return ScaledColumn{std::string(*field)};
+  if (words.empty() || has_word(unused_columns, words)) {
+    return ScaledColumn{.name = words, .skipped = "no metric holds this value"};
   }
   if (auto measured = measurement_column(name)) return measured;
-  if (is_known_column(joined, registry)) return ScaledColumn{joined};  // "Batch", "Heads Q"
+  if (is_known_column(words, registry)) return ScaledColumn{words};  // "Batch", "Heads Q"
   return std::nullopt;
+}
+
+std::string dtype_in(std::string_view name) {
+  std::string found;
+  for (const Word& word : words_in(name)) {
+    const std::string dtype = normalized_value("dtype", word.text);
+    if (!parse_dtype(dtype) || dtype == found) continue;
+    if (!found.empty()) return {};
+    found = dtype;
+  }
+  return found;
 }
 
 std::string normalized_value(std::string_view field, std::string_view text) {
   std::string low = lower_case(text);
+  const bool yes = has_word("true 1 yes 1.0", low);
+  const bool no = has_word("false 0 no 0.0", low);
   if (field == "mask") {
-    if (low == "true" || low == "1" || low == "yes" || low == "1.0") return "causal";
-    if (low == "false" || low == "0" || low == "no" || low == "0.0") return "full";
+    if (yes || has_word("causal causal_mask is_causal", low)) return "causal";
+    if (no || has_word("none no_mask nomask noncausal non-causal non_causal dense", low)) return "full";
   } else if (field == "dtype") {
     for (const std::string_view prefix : {"torch.", "tl."}) {
       if (low.starts_with(prefix)) low.erase(0, prefix.size());
     }
-    if (const auto ours = find_pair(dtype_synonyms, low)) return std::string(*ours);
-    return find_field(field)->words.end() != std::ranges::find(find_field(field)->words, low) ? low : std::string(text);
+    if (const auto ours = find_synonym(dtype_synonyms, low)) return std::string(*ours);
   } else if (field == "pass") {
-    if (low == "forward") return "fwd";
-    if (low == "backward") return "bwd";
+    if (no || low == "forward") return "fwd";
+    if (yes || low == "backward") return "bwd";
+    if (has_word("fwd_bwd fwdbwd both forward+backward", low)) return "fwd+bwd";
   } else if (field == "disposition") {
     std::ranges::replace(low, '_', '-');
     std::ranges::replace(low, ' ', '-');
-    return std::string(find_pair(disposition_synonyms, low).value_or(low));
+    return std::string(find_synonym(disposition_synonyms, low).value_or(low));
+  } else {
+    return std::string(text);
   }
-  return std::string(text);
+  return find_field(field)->words.end() != std::ranges::find(find_field(field)->words, low) ? low : std::string(text);
 }
 
 }  // namespace attnscope::exchange

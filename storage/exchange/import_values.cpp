@@ -8,29 +8,10 @@
 #include <charconv>
 #include <cmath>
 
+#include "profiler/plan/text.h"
 #include "storage/bounds.h"
 
 namespace attnscope::exchange {
-namespace {
-
-struct Unit {
-  std::string_view base;
-  double scale = 1;
-};
-
-constexpr std::array<std::pair<std::string_view, Unit>, 24> units{{
-    {"byte", {"byte", 1}},    {"Kbyte", {"byte", 1e3}},  {"Mbyte", {"byte", 1e6}},
-    {"Gbyte", {"byte", 1e9}}, {"Tbyte", {"byte", 1e12}}, {"nsecond", {"ns", 1}},
-    {"usecond", {"ns", 1e3}}, {"msecond", {"ns", 1e6}},  {"second", {"ns", 1e9}},
-    {"ns", {"ns", 1}},        {"us", {"ns", 1e3}},       {"ms", {"ns", 1e6}},
-    {"s", {"ns", 1e9}},       {"%", {"percent", 1}},     {"percent", {"percent", 1}},
-    {"cycle", {"cycle", 1}},  {"hz", {"hertz", 1}},      {"Khz", {"hertz", 1e3}},
-    {"Mhz", {"hertz", 1e6}},  {"Ghz", {"hertz", 1e9}},   {"register", {"register", 1}},
-    {"µs", {"ns", 1e3}},      {"μs", {"ns", 1e3}},       {"", {"1", 1}},
-}};
-
-}  // namespace
-
 std::string FileLocation::text() const {
   return fmt::format(fmt::runtime(whole), number) + fmt::format(fmt::runtime(part), name);
 }
@@ -48,6 +29,94 @@ std::optional<double> number(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
+}
+
+std::optional<double> parse_amount(std::string_view text, bool decimal_comma) {
+  const char group = decimal_comma ? '.' : ',';
+  if (text.starts_with('+')) text.remove_prefix(1);
+  const std::size_t end = std::min(text.find_first_of(decimal_comma ? ",eE" : ".eE"), text.size());
+  const std::string_view whole = text.substr(0, end);
+  std::string digits;
+  for (std::size_t at = 0;;) {
+    const std::size_t next = std::min(whole.find(group, at), whole.size());
+    const std::string_view part = whole.substr(at, next - at);
+    const std::size_t size = part.size() - (part.starts_with('-') ? 1 : 0);
+    const bool grouped = at > 0 || next < whole.size();
+    if (grouped && (at > 0 ? size != 3 : size < 1 || size > 3)) return std::nullopt;
+    digits += part;
+    if (next == whole.size()) break;
+    at = next + 1;
+  }
+  digits += text.substr(end);
+  if (decimal_comma) std::ranges::replace(digits, ',', '.');
+  return number(digits);
+}
+
+namespace {
+
+/// Returns the length of the number at the beginning of the text.
+std::size_t number_length(std::string_view text) {
+  constexpr std::string_view digits = "0123456789.,+-";
+  std::size_t end = std::min(text.find_first_not_of(digits), text.size());
+  const bool exponent = end > 0 && end + 1 < text.size() && (text[end] == 'e' || text[end] == 'E') &&
+                        std::string_view("0123456789+-").find(text[end + 1]) != std::string_view::npos;
+  if (exponent) end = std::min(text.find_first_not_of(digits, end + 1), text.size());
+  return end;
+}
+
+/// Returns 1,024 for "8k", whose number must be a power of two: 10k may be 10,000.
+std::optional<double> binary_factor(std::string_view suffix, double value) {
+  int exponent = 0;
+  if (std::frexp(value, &exponent) != 0.5) return std::nullopt;
+  if (suffix == "k" || suffix == "K") return 1024;
+  if (suffix == "m" || suffix == "M") return 1024 * 1024;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<NumberCell> parse_cell(std::string_view text, bool decimal_comma) {
+  NumberCell cell;
+  const bool list =
+      text.size() > 1 && ((text.front() == '[' && text.back() == ']') || (text.front() == '(' && text.back() == ')'));
+  if (list) text = text.substr(1, text.size() - 2);
+  bool is_deviation = false;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t begin = text.find_first_not_of(" ;", at);
+    if (begin == std::string_view::npos) break;
+    at = std::min(text.find_first_of(" ;", begin), text.size());
+    std::string_view word = text.substr(begin, at - begin);
+    if (word.ends_with(',')) word.remove_suffix(1);
+    if (word == "±" || word == "+/-" || word == "+-") {
+      if (std::exchange(is_deviation, true) || cell.values.size() != 1) return std::nullopt;
+      continue;
+    }
+    const std::size_t length = number_length(word);
+    if (length > 0) {
+      const auto value = parse_amount(word.substr(0, length), decimal_comma);
+      if (!value || cell.deviation) return std::nullopt;
+      if (is_deviation) cell.deviation = value;
+      if (!is_deviation) cell.values.push_back(*value);
+      word.remove_prefix(length);
+      if (word.empty()) continue;
+      if (const auto factor = binary_factor(word, *value)) {
+        cell.values.back() *= *factor;
+        continue;
+      }
+    }
+    const auto unit = parse_unit(word);
+    if (!unit || cell.values.empty() || (cell.unit && cell.unit->scale != unit->scale)) return std::nullopt;
+    cell.unit = unit;
+    cell.unit_text = word;
+  }
+  if (cell.values.empty() || (is_deviation && !cell.deviation)) return std::nullopt;
+  return cell;
+}
+
+bool is_missing(std::string_view text) {
+  const std::string low = lower_case(text);
+  constexpr std::array<std::string_view, 11> marks{"", "-", "--", "–", "—", "n/a", "na", "nan", "null", "none", "<na>"};
+  return std::ranges::find(marks, low) != marks.end();
 }
 
 std::optional<double> checked(const FileLocation& place, std::optional<double> value, const Metric* metric) {
@@ -69,23 +138,8 @@ void require_plausible(const FileLocation& place, std::string_view metric, doubl
   if (value > most) fail(place, make_message("an occupancy of {}% is impossible", value));
 }
 
-std::pair<std::string, double> base_unit(std::string_view text) {
-  const std::size_t slash = text.find('/');
-  const std::string_view above = text.substr(0, slash);
-  const std::string_view below = slash == std::string_view::npos ? std::string_view() : text.substr(slash + 1);
-  const auto find = [](std::string_view word) {
-    return std::ranges::find(units, word, &std::pair<std::string_view, Unit>::first);
-  };
-  const auto* unit = find(above);
-  if (unit == units.end()) return {std::string(text), 1};
-  if (below.empty() || below == "block" || below == "thread")
-    return {std::string(unit->second.base), unit->second.scale};
-  const auto* time = find(below);
-  if (time == units.end() || time->second.base != "ns" || unit->second.base == "ns") return {std::string(text), 1};
-  return {fmt::format("{}/s", unit->second.base), unit->second.scale / (time->second.scale / 1e9)};
-}
-
 const Metric* metric_of(std::string_view name) {
+  if (name.empty()) return nullptr;
   for (const Metric& metric : metrics_table()) {
     const bool counter = !metric.counter.empty() && (metric.counter == name || metric.counter_cc12 == name);
     if (metric.key == name || counter) return &metric;
@@ -121,6 +175,54 @@ MetricValue imported_value(const FileLocation& place, const std::string& name, d
   }
   require_plausible(place, metric->key, *number);
   return {std::string(metric->key), *number, std::string(metric->unit), Provenance::imported};
+}
+
+namespace {
+
+/// Returns the position of the bracket that the last character closes; npos if there is none.
+std::size_t opening(std::string_view text, char open, char close) {
+  int depth = 0;
+  for (std::size_t i = text.size(); i > 0; --i) {
+    if (text[i - 1] == close) ++depth;
+    if (text[i - 1] == open && --depth == 0) return i - 1;
+  }
+  return std::string_view::npos;
+}
+
+/// Returns the position after the last `separator` outside of brackets; 0 if there is none.
+std::size_t after_last(std::string_view text, std::string_view separator) {
+  int depth = 0;
+  for (std::size_t i = text.size(); i > 0; --i) {
+    const char c = text[i - 1];
+    if (c == '>' || c == ')' || c == '}' || c == ']') ++depth;
+    if (c == '<' || c == '(' || c == '{' || c == '[') --depth;
+    if (depth == 0 && text.substr(i - 1).starts_with(separator)) return i - 1 + separator.size();
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::string short_kernel_name(std::string_view text) {
+  std::string_view name = text;
+  const auto trim = [&] {
+    while (!name.empty() && name.back() == ' ') name.remove_suffix(1);
+  };
+  trim();
+  // Removes parameters, then template arguments. If brackets do not match, the text is kept.
+  for (const auto& [open, close] : {std::pair{'(', ')'}, std::pair{'<', '>'}}) {
+    if (name.empty() || name.back() != close) continue;
+    const std::size_t at = opening(name, open, close);
+    // Keep "(anonymous namespace)" and "<unnamed>": they are part of a scope.
+    if (at == std::string_view::npos || at == 0 || name[at - 1] == ':' || name[at - 1] == ' ') continue;
+    name = name.substr(0, at);
+    trim();
+  }
+  name.remove_prefix(after_last(name, "::"));
+  name.remove_prefix(after_last(name, " "));
+  if (name.empty()) name = text;
+  name = name.substr(0, max_name_length);
+  return std::string(name.substr(0, first_invalid_utf8(name)));  // drops an incomplete character at the end
 }
 
 }  // namespace attnscope::exchange

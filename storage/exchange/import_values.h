@@ -8,9 +8,11 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "kernels/messages/message.h"
 #include "profiler/metrics/metrics.h"
+#include "storage/exchange/units.h"
 
 namespace attnscope::exchange {
 
@@ -52,15 +54,26 @@ inline constexpr const char* member = ", '{}'";
 
 /// Returns nullopt unless the whole text is a number.
 [[nodiscard]] std::optional<double> number(std::string_view text);
+/// Parses a number with or without groups of three digits: "1,048,576.5", with `decimal_comma` "1.048.576,5".
+[[nodiscard]] std::optional<double> parse_amount(std::string_view text, bool decimal_comma);
+
+/// Content of a field of numbers: "1.5", "1.2 ms", "1.20 ± 0.03", "[1, 2]", "8k".
+struct NumberCell {
+  std::vector<double> values;
+  std::optional<Unit> unit = {};
+  std::string unit_text = {};
+  std::optional<double> deviation = {};
+};
+/// Returns nullopt unless the whole text is numbers with at most one unit.
+[[nodiscard]] std::optional<NumberCell> parse_cell(std::string_view text, bool decimal_comma);
+/// Returns true for "-", "n/a" and similar marks of an absent value.
+[[nodiscard]] bool is_missing(std::string_view text);
+
 /// Returns nullopt for NaN. Throws ImportError if the value is infinite, or negative for a metric that cannot be.
 [[nodiscard]] std::optional<double> checked(const FileLocation&, std::optional<double> value,
                                             const Metric* metric = nullptr);
 /// Throws ImportError if the metric cannot have the value: an occupancy over 100%, a time below min_time_ns.
 void require_plausible(const FileLocation&, std::string_view metric, double value);
-/// Converts a unit: returns the base unit and the factor to it. "Mbyte/second" gives "byte/s" and 1e6, "Kbyte/block"
-/// gives "byte" and 1e3. Unknown units are returned unchanged.
-[[nodiscard]] std::pair<std::string, double> base_unit(std::string_view text);
-
 /// Returns the metric with this key or counter name; null if none.
 [[nodiscard]] const Metric* metric_of(std::string_view name);
 [[nodiscard]] bool is_counter_name(std::string_view name);
@@ -69,5 +82,8 @@ void require_valid_name(const FileLocation&, std::string_view what, std::string_
 /// Returns a metric's or counter's value. `unit` empty: base unit.
 [[nodiscard]] MetricValue imported_value(const FileLocation&, const std::string& name, double value,
                                          const std::string& unit);
+
+/// Returns "softmax_warp_forward" for "void at::<unnamed>::softmax_warp_forward<float, 4>(T1 *)".
+[[nodiscard]] std::string short_kernel_name(std::string_view text);
 
 }  // namespace attnscope::exchange

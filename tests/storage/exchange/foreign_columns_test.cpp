@@ -83,22 +83,24 @@ TEST(ImportIdentity, TimesHaveTheirUnitAnywhere) {
     ASSERT_EQ(import.devices.size(), 1U) << name;
     EXPECT_EQ(median_of(points_of(import)[0]), nanoseconds) << name;
   }
-  for (const char* name : {"fwd_bwd_ms", "time", "tokens_per_s", "s"}) {
+  for (const char* name : {"tokens_per_s", "tokens/s", "num_s", "total_flops", "compile_ms"}) {
     EXPECT_THAT(import_error(fmt::format("algorithm,N,heads,d,{}\na,64,1,64,2\n", name)),
                 HasSubstr("no row has a time"))
         << name;
   }
+  EXPECT_THAT(import_error("algorithm,N,heads,d,time\na,64,1,64,2\n"),
+              AllOf(HasSubstr("column 'time'"), HasSubstr("no unit"), HasSubstr("--map 'time=time_ms'")));
 }
 
 TEST(ImportIdentity, UnknownColumnThatVariesIsAnError) {
-  const std::string table = "algorithm,N,heads,d,window,time_ns\na,64,1,64,0,5\na,64,1,64,128,7\n";
+  const std::string table = "algorithm,N,heads,d,sink,time_ns\na,64,1,64,0,5\na,64,1,64,128,7\n";
   EXPECT_EQ(import_error(table),
-            "column 'window' is not recognized and differs between rows (give --map 'window=FIELD' or --ignore "
-            "'window')");
+            "column 'sink' is not recognized and differs between rows (give --map 'sink=FIELD' or --ignore "
+            "'sink')");
   EXPECT_THAT(import_error("algorithm,N,heads,d,x,y,time_ns\na,64,1,64,0,1,5\na,64,1,64,,2,7\n"),
               AllOf(HasSubstr("columns 'x', 'y' are not recognized"), HasSubstr("--map 'y=FIELD'")));
-  EXPECT_THAT(import_error(table, ImportFormat::csv, {.ignore = {"window"}}),
-              HasSubstr("line 3, column 'window': the row equals line 2 except for this ignored column"));
+  EXPECT_THAT(import_error(table, ImportFormat::csv, {.ignore = {"sink"}}),
+              HasSubstr("line 3, column 'sink': the row equals line 2 except for this ignored column"));
 }
 
 TEST(ImportIdentity, ConstantUnknownColumnIsIgnored) {
@@ -137,9 +139,9 @@ TEST(ImportIdentity, ExtraColumnOfALongTableDoesNotSplitAPoint) {
     EXPECT_DOUBLE_EQ(evaluate(metric_key::dram_bytes, points_of(import)[0])->value, 153.6e6);
   }
   // It may be a parameter of the problem if values repeat.
-  EXPECT_THAT(import_error(header + "window\na,64,64,1,time_ns,5,,0\na,64,64,1,time_ns,7,,128\n"),
+  EXPECT_THAT(import_error(header + "sink\na,64,64,1,time_ns,5,,0\na,64,64,1,time_ns,7,,128\n"),
               HasSubstr("line 3: duplicate value of time_ns for this point and kernel, after line 2 (if a column tells "
-                        "them apart, give --map 'window=FIELD')"));
+                        "them apart, give --map 'sink=FIELD')"));
   EXPECT_THAT(import_error(header + "variant\na,64,64,1,time_ns,5,,x\na,64,64,1,dram_read_bytes,7,,y\n"),
               HasSubstr("column 'variant' is not recognized"));
 }
