@@ -43,8 +43,8 @@ TEST(ForeignTables, NvbenchJson) {
   ASSERT_EQ(import.devices.size(), 1U);
   EXPECT_EQ(import.devices[0].info.limits.name, "NVIDIA H200");
   const std::vector<PointRecord>& points = import.devices[0].points;
-  ASSERT_EQ(points.size(), 2U);
-  EXPECT_EQ(import.empty_rows, 1U);
+  ASSERT_EQ(points.size(), 3U);
+  EXPECT_EQ(points[2].disposition, Disposition::infeasible);
   EXPECT_EQ(points[1].spec.algorithm, "prefill");
   EXPECT_EQ(points[1].spec.problem.n_q, 2048);
   EXPECT_DOUBLE_EQ(metric_value(points[1], metric_key::time_median_ns), 4e6);
@@ -84,7 +84,8 @@ TEST(ForeignTables, KernelTunerCache) {
   for (const std::string& cache : {open.substr(0, open.size() - 1) + "}}", open}) {
     const Import import = detected(cache, ImportFormat::kernel_tuner, request);
     const std::vector<PointRecord>& points = import.devices.at(0).points;
-    ASSERT_EQ(points.size(), 2U);
+    ASSERT_EQ(points.size(), 3U);
+    EXPECT_EQ(points[2].disposition, Disposition::compile_error);
     EXPECT_EQ(points[0].spec.algorithm, "decode unroll=2");
     EXPECT_EQ(points[0].spec.problem.d, 64);
     EXPECT_THAT(points[0].kernel("all")->samples_ns, ElementsAre(1.4e6, 1.5e6, 1.7e6));
@@ -140,7 +141,7 @@ TEST(ForeignTables, Markdown) {
                                ImportFormat::markdown, given_heads_and_d());
   EXPECT_EQ(wide.devices.at(0).points.size(), 4U);
   EXPECT_THAT(import_error("| N | a (ms) |\n|--|--|\n| 64 | 1 |\n\n| 128 | 2 |\n", ImportFormat::markdown),
-              HasSubstr("line 5: a second table"));
+              HasSubstr("line 5: rows follow below the table"));
 }
 
 }  // namespace

@@ -169,7 +169,7 @@ TEST(ImportCsv, ErrorsNameLineAndColumn) {
       {"algorithm,n_q,heads,d\n", "line 1 n_k"},
       {"algorithm,N,heads,d,d\n", "line 1 column d"},
       {header, ""},
-      {"algorithm,N,heads,d,time\na,64,1,64,5\n", "time time_ms"},
+      {"algorithm,N,heads,d,time\na,64,1,64,5\n", "line 2 column time unit"},
       {"algorithm,N,heads,d,time_ms\na,64,1,64,5x\n", "line 2 column time_ms 5x"},
       {"algorithm\tN\theads\td\ttime_ns\na\t64\t1\t64\t1,024\n", "1,024"},
       {"algorithm;N;heads;d;time_ns;tflops\na;64;1;64;1,5;2.5\n", "decimal"},
