@@ -78,8 +78,7 @@ void fit(LawFamily& family) {
     return interval.high - interval.low > 2 * max_exponent_half_width;
   };
   if (std::ranges::any_of(found.intervals, vague)) return refuse(ExponentRefusal::vague);
-  if (found.worst() > max_accepted_residual && found.max_studentized > found.max_studentized_limit)
-    return refuse(ExponentRefusal::misses);
+  if (found.worst() > max_accepted_residual) return refuse(ExponentRefusal::misses);
 }
 
 void summarize_family(LawFamily& family) {
@@ -275,10 +274,6 @@ Cell share_cell(double value) {
   return {.text = text(Share(value)), .number = value};
 }
 
-const PowerLawFit* shown_fit(const LawFamily& family) {
-  return family.refusal || !family.fit ? nullptr : &*family.fit;
-}
-
 std::string note_of(const LawFamily& family) {
   std::vector<std::string> notes;
   if (family.refusal) notes.push_back(text(msg::law::no_fit{.reason = refusal_text(family)}));
@@ -315,7 +310,7 @@ void add_exponent(TableBuilder<LawLine>& table, std::size_t k) {
   const std::string name(to_string(variable));
   add(table, {.key = name, .title = name, .kind = ColumnKind::number},
       {[k](const LawFamily& family) {
-         const PowerLawFit* fit = shown_fit(family);
+         const PowerLawFit* fit = family.reported_fit();
          if (fit == nullptr) return Cell{};
          const Interval& interval = fit->intervals[k];
          return Cell{.text = fmt::format("{} ± {}", exponent_text(fit->exponents[k]),
@@ -330,7 +325,7 @@ void add_exponent(TableBuilder<LawLine>& table, std::size_t k) {
          return Cell{.text = fmt::to_string(law.exponent(variable)), .number = law.exponent(variable)};
        },
        [k](const LawFamily& family) {
-         const PowerLawFit* fit = shown_fit(family);
+         const PowerLawFit* fit = family.reported_fit();
          if (fit == nullptr) return std::string();
          const Interval& interval = fit->intervals[k];
          return text(msg::law::interval{.high = exponent_text(interval.high), .low = exponent_text(interval.low)});
@@ -345,7 +340,7 @@ void add_figures(TableBuilder<LawLine>& table) {
        .kind = number,
        .help = text(msg::law::max_residual_help{})},
       {[](const LawFamily& family) {
-         const PowerLawFit* fit = shown_fit(family);
+         const PowerLawFit* fit = family.reported_fit();
          return fit == nullptr ? Cell{} : share_cell(fit->worst());
        },
        [](const LawFamily& family) { return share_cell(family.closed_form->worst()); }});
@@ -383,7 +378,7 @@ std::vector<LawLine> law_lines(std::span<const LawFamily> families) {
   }
   for (const LawFamily& family : families) {
     lines.push_back({LawLine::Kind::found, &family});
-    if (shown_fit(family) != nullptr && family.closed_form) lines.push_back({LawLine::Kind::closed_form, &family});
+    if (family.reported_fit() != nullptr && family.closed_form) lines.push_back({LawLine::Kind::closed_form, &family});
   }
   return lines;
 }
@@ -427,7 +422,7 @@ Table law_data(const PointTable& points, std::span<const LawFamily> families, st
   };
   const auto fit_value = [](auto value) {
     return [value](const Family& family) {
-      const PowerLawFit* fit = shown_fit(family);
+      const PowerLawFit* fit = family.reported_fit();
       return fit == nullptr ? Number() : Number(value(*fit));
     };
   };

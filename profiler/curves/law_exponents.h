@@ -49,7 +49,7 @@ enum class ExponentRefusal {
   constant,   ///< N, d or M has only one value
   entangled,  ///< N, d and M are collinear
   vague,      ///< an interval is wider than ± `max_exponent_half_width`
-  misses,     ///< the largest residual is an outlier and exceeds `max_accepted_residual`
+  misses,     ///< a point is off the fit by more than `max_accepted_residual`
 };
 
 /// Twice the number of fitted parameters.
@@ -78,7 +78,7 @@ struct LawFamily {
 
   std::optional<ExponentRefusal> refusal;
   std::optional<LawVariable> fixed;        ///< with ExponentRefusal::constant
-  std::optional<PowerLawFit> fit;          ///< exponents in the order of LawVariable; do not show with a refusal
+  std::optional<PowerLawFit> fit;          ///< exponents in the order of LawVariable; show reported_fit()
   std::optional<PowerLawFit> closed_form;  ///< fit of the modeled bytes at the same points, if all have them
 
   struct Band {
@@ -90,6 +90,9 @@ struct LawFamily {
   Band band;
   /// Largest over smallest bytes.
   double bytes_ratio = 0;
+
+  /// Returns the fit if its exponents are reported: without a refusal. Null otherwise.
+  [[nodiscard]] const PowerLawFit* reported_fit() const { return refusal || !fit ? nullptr : &*fit; }
 };
 
 struct LawReport {

@@ -141,8 +141,9 @@ Verdict exponent(const Claim& claim, const Evidence& evidence) {
   std::vector<ClaimFigure> found;
   std::vector<Row> points;
   for (const LawFamily& family : fit_law_exponents(evidence.points, rows_of(claim, evidence)).families) {
-    if (family.refusal || !family.fit || (claim.level == "dram") != (family.level == LawLevel::dram)) continue;
-    found.push_back({"each", family.fit->exponents[static_cast<std::size_t>(claim.of)], Unit::plain, family.provenance,
+    const PowerLawFit* fit = family.reported_fit();
+    if (fit == nullptr || (claim.level == "dram") != (family.level == LawLevel::dram)) continue;
+    found.push_back({"each", fit->exponents[static_cast<std::size_t>(claim.of)], Unit::plain, family.provenance,
                      device_of(evidence.points, family.points.front().row) +
                          std::string(short_title(evidence.points.algorithms(), family.algorithm))});
     for (const LawPoint& point : family.points) points.push_back(point.row);

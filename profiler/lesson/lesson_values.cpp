@@ -145,9 +145,10 @@ Value doubled_value(const Evidence& evidence, std::string_view algorithm, Double
 Value exponent_value(const Evidence& evidence, LawVariable variable, LawLevel level, std::string_view algorithm) {
   const LawReport report = fit_law_exponents(evidence.points, evidence.rows);
   for (const LawFamily& family : report.families) {
-    if (family.refusal || !family.fit || family.level != level) continue;
+    const PowerLawFit* fit = family.reported_fit();
+    if (fit == nullptr || family.level != level) continue;
     if (family.algorithm != algorithm) continue;
-    return LessonValue{fmt::format("{:.2f}", family.fit->exponents[static_cast<std::size_t>(variable)]),
+    return LessonValue{fmt::format("{:.2f}", fit->exponents[static_cast<std::size_t>(variable)]),
                        to_string(family.provenance)};
   }
   return std::nullopt;

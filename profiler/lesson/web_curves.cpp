@@ -106,7 +106,8 @@ struct LawSlices {
 std::optional<LawSlices> law_slices(const Evidence& evidence, std::string_view algorithm) {
   LawSlices best;
   for (LawFamily& family : fit_law_exponents(evidence.points, evidence.rows).families) {
-    const bool fits = family.algorithm == algorithm && family.level == LawLevel::sm_l2 && !family.refusal;
+    const bool fits =
+        family.algorithm == algorithm && family.level == LawLevel::sm_l2 && family.reported_fit() != nullptr;
     if (fits && family.points.size() > best.family.points.size()) best.family = std::move(family);
   }
   if (best.family.points.empty()) return std::nullopt;
@@ -220,7 +221,7 @@ std::string law_json(const LessonTexts& texts, const std::string& name, const Ev
                      {"fixed", fixed},
                      {"points", points},
                      {"theorem", family.law.exponent(slice.variable)},
-                     {"found", family.fit->exponents.at(i)},
+                     {"found", family.reported_fit()->exponents.at(i)},
                      {"origin", origin_of(family.provenance)}});
   }
   return json{{"plots", plots},

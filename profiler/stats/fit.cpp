@@ -95,18 +95,6 @@ std::optional<PowerLawFit> fit_power_law(std::span<const std::vector<double>> x,
     fit.residuals.push_back(std::expm1(off(i)));
     if (std::abs(fit.residuals.back()) > fit.worst()) fit.worst_point = static_cast<std::size_t>(i);
   }
-  if (dof < 2) return fit;
-  // Bonferroni limit for the largest of n.
-  const boost::math::students_t distribution(static_cast<double>(dof - 1));
-  fit.max_studentized_limit =
-      boost::math::quantile(boost::math::complement(distribution, 0.025 / static_cast<double>(n)));
-  for (Eigen::Index i = 0; i < rows; ++i) {
-    const double left = 1 - 1 / static_cast<double>(n) - (a.row(i) * covariance * a.row(i).transpose())(0);
-    if (left <= 0) continue;  // leverage 1: the fit passes through this point by construction
-    const double others = std::max(0.0, off.squaredNorm() - off(i) * off(i) / left) / static_cast<double>(dof - 1);
-    const double errors = others > 0 ? std::abs(off(i)) / std::sqrt(others * left) : off(i) == 0 ? 0 : infinity;
-    fit.max_studentized = std::max(fit.max_studentized, errors);
-  }
   return fit;
 }
 

@@ -24,10 +24,6 @@ struct PowerLawFit {
   Interval coefficient_interval;
   std::vector<double> residuals;  ///< y / fit - 1 per point
   std::size_t worst_point = 0;    ///< index of the residual of largest magnitude
-  /// Largest externally studentized residual, and its 95% limit (Bonferroni over all points). Both 0 with fewer than
-  /// two degrees of freedom.
-  double max_studentized = 0;
-  double max_studentized_limit = 0;
 
   [[nodiscard]] double worst() const;
   [[nodiscard]] double at(std::span<const double> x) const;

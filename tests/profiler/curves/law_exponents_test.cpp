@@ -195,6 +195,15 @@ TEST(LawExponents, WithholdsUnreliableExponents) {
   EXPECT_EQ(outlier.refusal, ExponentRefusal::misses);
   EXPECT_THAT(words(outlier), test::HasWords("6,144 64 32,768"));
 
+  // Alternating points 15% off: no outlier, but not a power law either.
+  bool up = false;
+  const LawFamily scattered = of(preset_points(), [&](const PointSpec& spec, const At& at) {
+    up = !up;
+    return triple_law_bytes(spec, at) * (up ? 1.15 : 1 / 1.15);
+  });
+  EXPECT_EQ(scattered.refusal, ExponentRefusal::misses);
+  EXPECT_EQ(scattered.reported_fit(), nullptr);
+
   std::mt19937_64 random(7);
   std::normal_distribution<double> scatter(0, 3);
   const LawFamily noise = of(preset_points(), [&](const PointSpec& spec, const At& at) {

@@ -62,7 +62,7 @@ PlotPicture LawPage::picture() const {
 
 void LawPage::refresh() {
   // If the shown problem has no fit, new points may allow one for another problem.
-  if (std::ranges::none_of(laws_.families, [](const LawFamily& family) { return family.fit && !family.refusal; })) {
+  if (std::ranges::none_of(laws_.families, &LawFamily::reported_fit)) {
     reset_automatic();
   }
   const auto report = std::make_shared<std::optional<analysis::LawReport>>();

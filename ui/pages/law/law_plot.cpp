@@ -183,9 +183,10 @@ void LawPlot::draw_growth() {
     QStringList heading;
     for (const std::size_t place : drawn_) {
       const LawFamily& family = set_.families[place];
-      if (family.refusal) continue;
+      const PowerLawFit* fit = family.reported_fit();
+      if (fit == nullptr) continue;
       heading << qtext(msg::law_page::panel_of{.algorithm = family_title(set_, family).toStdString(),
-                                               .exponent = number_text(family.fit->exponents[k]),
+                                               .exponent = number_text(fit->exponents[k]),
                                                .variable = to_string(variable)});
     }
     constexpr qsizetype most_named = 3;  // The table below lists all families.
@@ -222,7 +223,8 @@ void LawPlot::draw_growth_of(QCPAxisRect* panel, LawVariable variable, std::size
     if (i != strong) draw_marks(panel, place, slices[i], false);
   }
   draw_marks(panel, place, slices[strong], true);
-  if (family.refusal) return;
+  const PowerLawFit* fit = family.reported_fit();
+  if (fit == nullptr) return;
   // Line of the fit through the emphasized slice, extended beyond its points.
   QPen dashes(plot_colors(palette()).text, 1.2);
   dashes.setDashPattern({6, 4});
@@ -231,9 +233,9 @@ void LawPlot::draw_growth_of(QCPAxisRect* panel, LawVariable variable, std::size
   double& x = at.at(static_cast<std::size_t>(variable));
   const double last = family.points[slices[strong].back()].value(variable) * point_margin;
   x /= point_margin;
-  fitted->addData(x, family.fit->at(at));
+  fitted->addData(x, fit->at(at));
   x = last;
-  fitted->addData(x, family.fit->at(at));
+  fitted->addData(x, fit->at(at));
 }
 
 void LawPlot::draw_marks(QCPAxisRect* panel, std::size_t place, const std::vector<std::size_t>& points, bool strong) {
@@ -273,9 +275,9 @@ HoverContent LawPlot::read_out(const Mark& mark) const {
     content.rows.push_back({plot_colors(palette()).text, SampleMark::dashes, qtext(msg::law_page::closed{}),
                             qtext(Bytes(*point.model_bytes))});
   }
-  if (!family.refusal) {
+  if (const PowerLawFit* fit = family.reported_fit()) {
     content.rows.push_back({plot_colors(palette()).text, SampleMark::dashes, qtext(msg::law_page::fitted{}),
-                            qtext(Bytes(family.fit->at(point.at)))});
+                            qtext(Bytes(fit->at(point.at)))});
   }
   content.rows.push_back({color, SampleMark::none, qtext(msg::law_page::ratio{}), format_number(point.ratio())});
   const std::string tile = format_tile(points_->table().tile_of(point.row)).toStdString();
