@@ -11,6 +11,7 @@
 #include "profiler/files/recorded_samples.h"
 #include "profiler/plan/text.h"
 #include "profiler/points/point_query.h"
+#include "profiler/points/query_fields.h"
 
 namespace attnscope {
 
@@ -30,7 +31,13 @@ std::string file_or_sample(const std::string& given) {
 }
 
 CLI::Option* add_filter_option(CLI::App& command, std::string& words) {
-  return command.add_option("--filter", words, "Only matching points, such as \"d:128 N>=4096\"")->type_name("FILTER");
+  static const std::string help = [] {
+    std::vector<analysis::QueryField> fields = analysis::query_fields(analysis::PointTableBuilder().finish());
+    std::erase_if(fields, &analysis::QueryField::metric);
+    return fmt::format("Only matching points, such as \"d:128 N>=4096\"; fields: {}, and metrics by key",
+                       fmt::join(analysis::query_names(fields), ", "));
+  }();
+  return command.add_option("--filter", words, help)->type_name("FILTER");
 }
 
 std::vector<analysis::Row> matching_rows(const std::string& words, const analysis::PointTable& table) {

@@ -66,6 +66,7 @@ analysis::Run analysis_run(const RunSummary& run) {
       .provenance = run.provenance,
       .limits = run.limits,
       .l2_source = run.l2_source,
+      .preset = run.preset,
       .name = run.annotations.name,
       .tags = run.annotations.tags};
   set_rounds(run, row);

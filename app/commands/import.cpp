@@ -196,7 +196,7 @@ std::vector<std::int64_t> store(const std::filesystem::path& file, const std::ve
   return ids;
 }
 
-void keep_matching(Import& import, const std::string& filter) {
+void keep_matching(Import& import, const std::string& filter, const std::string& preset) {
   analysis::PointTableBuilder builder;
   for (const ImportedDevice& device : import.devices) {
     const analysis::RunIndex run = builder.add_run({.device_id = device.info.uuid,
@@ -205,7 +205,8 @@ void keep_matching(Import& import, const std::string& filter) {
                                                     .label = {},
                                                     .started_at = {},
                                                     .provenance = Provenance::imported,
-                                                    .limits = device.info.limits});
+                                                    .limits = device.info.limits,
+                                                    .preset = preset});
     for (const PointRecord& point : device.points) builder.add(run, point);
   }
   const std::vector<analysis::Row> rows = matching_rows(filter, std::move(builder).finish());
@@ -289,7 +290,9 @@ ExitCode run_import(ImportOptions& options) {
     options.output.object({{"detected_format", to_string(format)}}, "attnscope-import-preview");
   }
   if (!import) throw CommandError(ExitCode::error, "{}: {}", options.file, import.error());
-  if (!options.filter.empty()) keep_matching(*import, options.filter);
+  const std::string label = options.label.empty() ? std::filesystem::path(options.file).stem().string() : options.label;
+  const std::string preset = "import:" + label;  // the prefix distinguishes imports from presets
+  if (!options.filter.empty()) keep_matching(*import, options.filter, preset);
   if (options.preview) return preview(options, format, *import);
   if (!import->ignored.empty()) {
     spdlog::warn("{}", format_text("ignored columns: {}", fmt::join(import->ignored, ", ")));
@@ -298,13 +301,12 @@ ExitCode run_import(ImportOptions& options) {
   for (const Message& note : import->notes) spdlog::info("{}", attnscope::text(note));
   if (import->empty_rows > 0) spdlog::warn("{}", attnscope::text(skipped_rows_text(*import)));
 
-  const std::string label = options.label.empty() ? std::filesystem::path(options.file).stem().string() : options.label;
   std::vector<CompleteRun> runs;
   for (ImportedDevice& device : import->devices) {
     CompleteRun& run = runs.emplace_back();
     run.header.device = device.info;
     run.header.environment.app_version = program_version();
-    run.header.preset = "import:" + label;  // the prefix distinguishes imports from presets
+    run.header.preset = preset;
     run.header.argv = {options.arguments.begin(), options.arguments.end()};
     run.header.plan_hash = "imported";
     run.header.planned_points = device.points.size();

@@ -243,10 +243,12 @@ bool matches_number(const Term& term, double value) {
   return false;
 }
 
-bool matches_field(const Term& term, const QueryValue& value) {
+bool matches_field(const Term& term, const QueryField& field, const QueryValue& value) {
   if (value.number && matches_number(term, *value.number)) return true;
   return std::ranges::any_of(term.words, [&](const std::string& wanted) {
-    return std::ranges::any_of(value.texts, [&](const std::string& text) { return has_delimited_match(text, wanted); });
+    return std::ranges::any_of(value.texts, [&](const std::string& text) {
+      return field.whole ? lower_case(text) == wanted : has_delimited_match(text, wanted);
+    });
   });
 }
 
@@ -293,7 +295,7 @@ std::vector<CachedPredicate> predicates_of(const Term& term, const std::vector<Q
   };
   if (!term.field.empty()) {
     if (const QueryField* field = find_query_field(fields, term.field)) {
-      add(*field, [&term](const QueryValue& value) { return matches_field(term, value); });
+      add(*field, [&term, field](const QueryValue& value) { return matches_field(term, *field, value); });
     }
     return all;
   }

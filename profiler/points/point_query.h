@@ -3,7 +3,8 @@
 // must match:
 //
 //   field:value,value   any of the values: d:64,128 mask:causal device:H200. '=' works like ':'. A value matches the
-//                       whole text or a part delimited by space, comma or colon (mask:window, device:A100).
+//                       whole text or a part delimited by space, comma or colon (mask:window, device:A100). Presets
+//                       match as a whole, because the label of an import may contain the name of a preset.
 //   field>=number       also > < <= =; for number fields (N, d, br, warps, ...) and all metrics by key: time<1ms
 //                       dram_bytes>1e9 l2_sm_bytes<=64MiB achieved_occupancy_pct>50
 //   causal              substring of algorithm, pass, mask, type, status, provenance or reason

@@ -62,7 +62,7 @@ struct Run {
   std::string device_id;    ///< distinguishes GPUs of one model
   std::string device_name;  ///< "NVIDIA H200"
   std::string title;        ///< display name, unique among the runs of one device
-  std::string label;        ///< preset, or label of an imported run
+  std::string label;        ///< shown with the curves of an imported run; else the preset
   std::string started_at;   ///< ISO 8601, UTC
   Provenance provenance = Provenance::measured;
   DeviceLimits limits;
@@ -76,6 +76,7 @@ struct Run {
   std::string device = {};
   /// Noise between recordings on this GPU, driver and day; null if unknown.
   std::shared_ptr<const NoiseModel> noise = nullptr;
+  std::string preset = {};  ///< preset, or "import:" and the label of an imported run
   // Name given by the user; the title may be longer.
   std::string name = {};
   std::vector<std::string> tags = {};

@@ -159,7 +159,7 @@ QueryColumn tag_column(const PointTable& table) {
 }
 
 QueryColumn preset_column(const PointTable& table) {
-  return of_run(table, [](const PointTable& t, RunIndex run) { return words(t.runs()[run].label); });
+  return of_run(table, [](const PointTable& t, RunIndex run) { return words(t.runs()[run].preset); });
 }
 
 QueryColumn reason_column(const PointTable& table) {
@@ -178,7 +178,7 @@ std::vector<QueryField> extra_fields() {
       {.name = "device", .of = device_column},
       {.name = "run", .of = run_column},
       {.name = "tag", .of = tag_column},
-      {.name = "preset", .of = preset_column},
+      {.name = "preset", .whole = true, .of = preset_column},
       {.name = "reason", .bare = true, .of = reason_column},
   };
   // clang-format on

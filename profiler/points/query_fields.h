@@ -31,6 +31,7 @@ struct QueryField {
   std::string name;                     ///< "d", "status"
   bool bare = false;                    ///< words without a field name are searched in its texts
   bool number = false;                  ///< supports comparisons
+  bool whole = false;                   ///< a word matches the whole text, not a part of it
   std::vector<std::string> words = {};  ///< complete list of words, if finite; for numbers, accepted non-numbers
   bool metric = false;
   std::string_view unit = {};  ///< metrics table unit, see query_units()

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -132,6 +133,20 @@ TEST_F(Results, FilterSelectsPoints) {
   EXPECT_THAT(std::string(all[0]["contents"]), HasSubstr("d 64, 128; N 256 to 512; fa1, fa2, naive"));
   const json some = rows({"info", file(), "--filter", "d:64 -naive N:512"});
   EXPECT_THAT(std::string(some[0]["contents"]), HasSubstr("d 64; N 512; fa1, fa2"));
+
+  // Every preset as `info` prints it, also of imported runs.
+  std::map<std::string, double> points_of;
+  for (const json& run : rows({"info", ATTNSCOPE_SAMPLE}))
+    points_of[run["preset"].get<std::string>()] += run["points"].get<double>();
+  EXPECT_EQ(points_of.count("import:PyTorch wall"), 1U);
+  for (const auto& [preset, points] : points_of) {
+    double selected = 0;
+    for (const json& run : rows({"info", ATTNSCOPE_SAMPLE, "--filter", "preset:\"" + preset + "\""}))
+      selected += run["points"].get<double>();
+    EXPECT_EQ(selected, points) << preset;
+  }
+  for (const char* command : {"info", "export", "report", "compare", "law", "import"})
+    EXPECT_THAT(asked({command, "--help"}).out, AllOf(HasSubstr("preset"), HasSubstr("reason"), HasSubstr("tile")));
 
   json of_fa2 = json::array();
   for (const json& row : rows({"law", ATTNSCOPE_SAMPLE})) {

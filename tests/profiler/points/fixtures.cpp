@@ -236,6 +236,7 @@ analysis::Run run(Provenance provenance, const std::string& title, const std::st
   run.device_name = h200().name;
   run.title = title;
   run.label = title;
+  run.preset = title;
   run.started_at = started_at;
   run.provenance = provenance;
   run.limits = h200();

@@ -108,6 +108,14 @@ TEST_F(PointQueryTest, ValuesAreAlternatives) {
   EXPECT_THAT(rows("pass:bwd"), ElementsAre(3));
   EXPECT_THAT(rows("heads:64"), ElementsAre(4));
   EXPECT_THAT(rows("preset:test device:h200"), ElementsAre(0, 1, 2, 3, 4, 5));
+  analysis::Run imported = fixtures::run(Provenance::imported, "1 (import:PyTorch wall)");
+  imported.label.clear();
+  imported.preset = "import:PyTorch wall";
+  const PointTable of_import =
+      fixtures::Points().add({fixtures::ok_point(fixtures::spec("fa2", 512))}, imported).table();
+  for (const char* words : {"preset:\"import:PyTorch wall\"", "preset:\"IMPORT:pytorch wall\",quick"})
+    EXPECT_EQ(PointQuery::parse(words, of_import)->rows(of_import).size(), 1U) << words;
+  EXPECT_THAT(PointQuery::parse("preset:wall", of_import)->rows(of_import), IsEmpty());
   EXPECT_THAT(rows("device:\"nvidia h200\""), ElementsAre(0, 1, 2, 3, 4, 5));
   EXPECT_THAT(rows("device:a100"), IsEmpty());
 }
