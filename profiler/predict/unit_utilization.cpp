@@ -20,7 +20,7 @@ std::vector<UnitUtilization> by_value(const Wanted& wanted, const PointRecord& p
   for (const Metric& metric : metrics_table()) {
     if (!wanted(metric)) continue;
     const auto value = evaluate(metric.key, point, kernel);
-    if (value) values.push_back({&metric, value->value, value->provenance});
+    if (value) values.push_back({.metric = &metric, .value = value->value, .provenance = value->provenance});
   }
   std::ranges::stable_sort(values, std::ranges::greater(), &UnitUtilization::value);
   return values;
@@ -47,11 +47,6 @@ constexpr std::array counted_units{
 
 constexpr double bottleneck_threshold_pct = 100 * bottleneck_threshold;
 
-const CountedUnit* counted_unit(std::string_view use) {
-  const auto* found = std::ranges::find(counted_units, use, &CountedUnit::use);
-  return found == counted_units.end() ? nullptr : found;
-}
-
 }  // namespace
 
 bool is_relative_to_kernel(const PointRecord& point, std::string_view kernel) {
@@ -63,15 +58,25 @@ bool is_relative_to_kernel(const PointRecord& point, std::string_view kernel) {
          std::ranges::all_of(scales, [&](std::string_view key) { return record->metric(key).has_value(); });
 }
 
-std::optional<double> counted_utilization(GpuUnit unit, const PointRecord& point, std::string_view kernel) {
+namespace {
+
+/// Returns the factor from a unit's share of the kernel's cycles to its share of the kernel's time.
+std::optional<double> time_over_cycles(std::string_view use, const PointRecord& point, std::string_view kernel) {
   if (!is_relative_to_kernel(point, kernel)) return std::nullopt;
-  const auto* counted = std::ranges::find(counted_units, std::optional(unit), &CountedUnit::unit);
-  const auto use = evaluate(counted->use, point, kernel);
-  if (!use || unit == GpuUnit::dram) return use ? std::optional(use->value) : std::nullopt;
+  if (find_metric(use)->counter.starts_with("dram__")) return 1;
   const auto cycles = evaluate(metric_key::sm_active_cycles, point, kernel);
   const auto ns = evaluate(metric_key::time_median_ns, point, kernel);
   if (!point.clocks || !(point.clocks->sm_clock_hz > 0) || !cycles || !ns) return std::nullopt;
-  return use->value * cycles->value / (ns->value * 1e-9 * point.clocks->sm_clock_hz);
+  return cycles->value / (ns->value * 1e-9 * point.clocks->sm_clock_hz);
+}
+
+}  // namespace
+
+std::optional<double> counted_utilization(GpuUnit unit, const PointRecord& point, std::string_view kernel) {
+  const auto* counted = std::ranges::find(counted_units, std::optional(unit), &CountedUnit::unit);
+  const auto use = evaluate(counted->use, point, kernel);
+  const auto factor = time_over_cycles(counted->use, point, kernel);
+  return use && factor ? std::optional(use->value * *factor) : std::nullopt;
 }
 
 std::vector<UnitUtilization> predicted_utilizations(const PointRecord& point, std::string_view kernel) {
@@ -80,15 +85,23 @@ std::vector<UnitUtilization> predicted_utilizations(const PointRecord& point, st
 
 namespace {
 
-std::optional<MetricValue> counted_value(const CountedUnit& unit, const PointRecord& point, std::string_view kernel) {
-  auto counted = evaluate(unit.use, point, kernel);
-  if (counted && unit.unit) counted->value = counted_utilization(*unit.unit, point, kernel).value_or(counted->value);
-  return counted;
+/// Counted utilization over the kernel's time; over its cycles if the clock is unknown.
+std::optional<UnitUtilization> counted_value(const CountedUnit& unit, const PointRecord& point,
+                                             std::string_view kernel) {
+  const auto use = evaluate(unit.use, point, kernel);
+  if (!use) return std::nullopt;
+  const auto factor = time_over_cycles(unit.use, point, kernel);
+  return UnitUtilization{.metric = find_metric(unit.use),
+                         .value = use->value * factor.value_or(1),
+                         .provenance = use->provenance,
+                         .of_time = factor.has_value()};
 }
 
 Message with_percent(const UnitUtilization& busiest, bool binds) {
   if (!binds) return display_text(busiest, binds);
-  return msg::bound::unit_at{.percent = fmt::format("{:.0f}", busiest.value), .unit = display_text(busiest, binds)};
+  const std::string percent = fmt::format("{:.0f}", busiest.value);
+  if (!busiest.of_time) return msg::bound::unit_at_cycles{.percent = percent, .unit = display_text(busiest, binds)};
+  return msg::bound::unit_at{.percent = percent, .unit = display_text(busiest, binds)};
 }
 
 }  // namespace
@@ -101,13 +114,14 @@ std::optional<BoundComparison> compare_bounds(const PointRecord& point, std::str
   for (const CountedUnit& each : counted_units) {
     const auto counted = counted_value(each, point, kernel);
     const auto predicted = each.unit ? evaluate(metric_of(*each.unit).key, point, kernel) : std::nullopt;
-    const auto take = [&](UnitUtilization& busiest, const auto& use, double& other, const auto& of_other) {
+    const auto take = [&](UnitUtilization& busiest, const auto& use, bool of_time, double& other,
+                          const auto& of_other) {
       if (!use || (busiest.metric != nullptr && use->value <= busiest.value)) return;
-      busiest = {find_metric(each.use), use->value, use->provenance};
+      busiest = {find_metric(each.use), use->value, use->provenance, of_time};
       other = of_other ? of_other->value : 0;
     };
-    take(both.predicted, predicted, counted_for_predicted, counted);
-    take(both.counted, counted, predicted_for_counted, predicted);
+    take(both.predicted, predicted, true, counted_for_predicted, counted);
+    take(both.counted, counted, counted && counted->of_time, predicted_for_counted, predicted);
   }
   if (both.predicted.metric == nullptr || both.counted.metric == nullptr) return std::nullopt;
   both.predicted_binds = both.predicted.value >= bottleneck_threshold_pct;
@@ -136,7 +150,7 @@ std::optional<CountedBound> counted_bound(const PointRecord& point, std::string_
   for (const CountedUnit& each : counted_units) {
     const auto counted = counted_value(each, point, kernel);
     if (!counted || (bound.busiest.metric != nullptr && counted->value <= bound.busiest.value)) continue;
-    bound.busiest = {find_metric(each.use), counted->value, counted->provenance};
+    bound.busiest = *counted;
   }
   if (bound.busiest.metric == nullptr) return std::nullopt;
   bound.binds = bound.busiest.value >= bottleneck_threshold_pct;
@@ -152,10 +166,8 @@ std::vector<UnitUtilization> unit_utilizations(const PointRecord& point, std::st
 }
 
 std::optional<UnitUtilization> busiest_unit(const PointRecord& point, std::string_view kernel) {
-  const std::vector<UnitUtilization> uses = unit_utilizations(point, kernel);
-  const auto busiest =
-      std::ranges::find_if(uses, [](const UnitUtilization& use) { return counted_unit(use.metric->key) != nullptr; });
-  return busiest == uses.end() ? std::nullopt : std::optional(*busiest);
+  const std::optional<CountedBound> bound = counted_bound(point, kernel);
+  return bound ? std::optional(bound->busiest) : std::nullopt;
 }
 
 std::vector<UnitUtilization> top_stalls(const PointRecord& point, std::string_view kernel, std::size_t most) {

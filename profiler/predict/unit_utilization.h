@@ -17,12 +17,13 @@ struct UnitUtilization {
   /// Percent of the unit's peak; stalls: warps per issue cycle.
   double value = 0;
   Provenance provenance = Provenance::measured;
+  bool of_time = false;  ///< over the kernel's time, launch latency included; false: over its cycles
 };
 
-/// Counted units, the busiest first. SM units are relative to cycles with active warps.
+/// Counted units, the busiest first, as the metrics have them: SM units over the kernel's cycles, memory over its time.
 [[nodiscard]] std::vector<UnitUtilization> unit_utilizations(const PointRecord& point, std::string_view kernel = "all");
-/// Busiest counted unit; empty if none was counted. Excludes issue slots, and the L2 counters, which include traffic
-/// between the L2 partitions or underestimate what SMs receive.
+/// Busiest counted unit, as of counted_bound(); empty if none was counted. Excludes issue slots, and the L2 counters,
+/// which include traffic between the L2 partitions or underestimate what SMs receive.
 [[nodiscard]] std::optional<UnitUtilization> busiest_unit(const PointRecord& point, std::string_view kernel = "all");
 
 /// Returns true if utilizations are relative to the kernel's time. Without `sm_active_cycles` (old runs, some GPUs)

@@ -105,6 +105,20 @@ TEST(UnitUtilization, CountedUtilizationUsesTheWholeTime) {
   EXPECT_FALSE(counted_utilization(GpuUnit::exponential, record)) << "not counted";
 }
 
+TEST(UnitUtilization, AllUnitsOfABoundAreSharesOfTheTime) {
+  // 62% of the cycles are 46.5% of the time, which is less than DRAM's 50%.
+  PointRecord record = counted({{"alu_utilization_pct", 62},
+                                {"dram_utilization_pct", 50},
+                                {"sm_active_cycles", 1500},
+                                {"sm_cycles", 4000},
+                                {"counted_range_ns", 3000}});
+  record.kernels.front().samples_ns = {1000};
+  record.clocks.emplace().sm_clock_hz = 2e9;
+  EXPECT_EQ(counted_bound(record)->busiest.metric->key, "dram_utilization_pct");
+  EXPECT_TRUE(counted_bound(record)->busiest.of_time);
+  EXPECT_EQ(busiest_unit(record)->metric->key, "dram_utilization_pct");
+}
+
 TEST(UnitUtilization, EveryModeledUnitHasAMetric) {
   constexpr std::array keys{"model_tensor_utilization_pct", "model_xu_utilization_pct", "model_shared_utilization_pct",
                             "model_l2_port_utilization_pct", "model_dram_utilization_pct"};
@@ -121,17 +135,21 @@ TEST(UnitUtilization, ReportsContradictingBounds) {
   const auto at = [](const char* unit, const char* percent) {
     return Message(msg::bound::unit_at{.percent = percent, .unit = find_metric(unit)->label()});
   };
+  // Without a clock the counters are shares of cycles, not of the time.
+  const auto of_cycles = [](const char* unit, const char* percent) {
+    return Message(msg::bound::unit_at_cycles{.percent = percent, .unit = find_metric(unit)->label()});
+  };
   const char* const tensor = "tensor_utilization_pct";
   EXPECT_EQ(display_text(*same),
-            Message(msg::bound::agree{.counted = at(tensor, "72"), .predicted = at(tensor, "70")}));
+            Message(msg::bound::agree{.counted = of_cycles(tensor, "72"), .predicted = at(tensor, "70")}));
   const auto other = compare_bounds(counted({{"model_tensor_utilization_pct", 70},
                                              {"model_dram_utilization_pct", 20},
                                              {"tensor_utilization_pct", 31},
                                              {"dram_utilization_pct", 82}}));
   ASSERT_TRUE(other);
   EXPECT_FALSE(other->agree);
-  EXPECT_EQ(display_text(*other),
-            Message(msg::bound::differ{.counted = at("dram_utilization_pct", "82"), .predicted = at(tensor, "70")}));
+  EXPECT_EQ(display_text(*other), Message(msg::bound::differ{.counted = of_cycles("dram_utilization_pct", "82"),
+                                                             .predicted = at(tensor, "70")}));
   const auto agree = [](Counts values) { return compare_bounds(counted(values))->agree; };
   EXPECT_TRUE(
       agree({{"model_tensor_utilization_pct", 70}, {"tensor_utilization_pct", 68}, {"shared_utilization_pct", 72}}))
