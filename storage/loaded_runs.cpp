@@ -17,25 +17,43 @@ namespace {
 
 using analysis::RunIndex;
 
+/// Returns the file's name, with as many of its folders as distinguish it from the other files.
+std::string display_name(const std::filesystem::path& file, const std::set<std::filesystem::path>& files) {
+  const auto end_of = [](const std::filesystem::path& path, std::ptrdiff_t parts) {
+    std::filesystem::path name;
+    for (auto part = std::prev(path.end(), std::min(parts, std::distance(path.begin(), path.end())));
+         part != path.end(); ++part)
+      name /= *part;
+    return name;
+  };
+  std::ptrdiff_t parts = 1;
+  const auto same_end = [&](const std::filesystem::path& other) {
+    return other != file && end_of(other, parts) == end_of(file, parts);
+  };
+  while (std::ranges::any_of(files, same_end) && parts < std::distance(file.begin(), file.end())) ++parts;
+  return end_of(file, parts).string();
+}
+
 class RunLoader {
  public:
-  explicit RunLoader(const LoadRequest& request, bool several_files)
-      : request_(request), several_files_(several_files), noise_(request.noise) {}
+  RunLoader(const LoadRequest& request, const std::vector<RunSource>& sources)
+      : request_(request), noise_(request.noise) {
+    for (const RunSource& source : sources) files_.insert(source.file);
+  }
 
   void read(const RunSource& source, const RunStore& store) {
-    // Titles show the file name without its folder.
-    const std::string name = source.file.filename().string();
+    const std::string name = display_name(source.file, files_);
     std::map<std::int64_t, RunSummary> wanted;
     std::vector<std::int64_t> ids;
-    for (RunSummary& run : store.runs()) {
+    std::vector<RunSummary> runs = store.runs();
+    for (RunSummary& run : runs) {
       if (!source.runs.empty() && std::ranges::count(source.runs, run.id) == 0) continue;
       if (run.uid.empty()) run.uid = fmt::format("{} of {}", run.id, source.file.string());
       const auto [known, first] = by_uid_.try_emplace(run.uid, static_cast<RunIndex>(loaded_.runs.size()));
       if (first) {
         analysis::Run& row = rows_.emplace_back(analysis_run(run));
         if (request_.file_names_in_titles) {
-          row.title = several_files_ ? fmt::format("{} {} ({})", name, run.id, run.preset)
-                                     : fmt::format("{} ({})", run.id, run.preset);
+          if (files_.size() > 1) row.title = runs.size() > 1 ? fmt::format("{} {}", name, row.title) : name;
           if (run.provenance == Provenance::imported) row.label = run.preset;
         }
         loaded_.runs.push_back(run);
@@ -139,7 +157,7 @@ class RunLoader {
   }
 
   const LoadRequest& request_;
-  bool several_files_;
+  std::set<std::filesystem::path> files_;
   LoadedRuns loaded_;
   std::vector<analysis::Run> rows_;
   std::map<std::string, RunIndex> by_uid_;
@@ -150,10 +168,11 @@ class RunLoader {
   std::set<std::string> sets_;  ///< uids of ceilings
 };
 
-report::RunFacts facts_of(const RunSummary& run, const std::filesystem::path& file) {
-  return {.file = file.filename().string(),
+report::RunFacts facts_of(const RunSummary& run, const std::string& file) {
+  return {.file = file,
           .state = text(title(run.state)),
           .started_at = run.started_at,
+          .finished_at = run.finished_at,
           .argv = run.argv,
           .program = run.environment.app_version,
           .driver = run.environment.driver_version,
@@ -175,7 +194,7 @@ report::RunFacts facts_of(const RunSummary& run, const std::filesystem::path& fi
 }  // namespace
 
 LoadedRuns load_runs(const std::vector<RunSource>& sources, const LoadRequest& request) {
-  RunLoader loader(request, sources.size() > 1);
+  RunLoader loader(request, sources);
   for (const RunSource& source : sources) {
     const RunStore store = RunStore::open(source.file, RunStore::Mode::read_only);
     if (request.opened) request.opened(store);
@@ -210,8 +229,9 @@ void LoadedRuns::keep(std::span<const analysis::Row> rows) {
 
 report::Input report_input(LoadedRuns loaded, const std::string& version, const std::string& filter, std::size_t all) {
   report::Input input;
+  const std::set<std::filesystem::path> files(loaded.files.begin(), loaded.files.end());
   for (std::size_t run = 0; run < loaded.runs.size(); ++run)
-    input.runs.push_back(facts_of(loaded.runs[run], loaded.files[run]));
+    input.runs.push_back(facts_of(loaded.runs[run], display_name(loaded.files[run], files)));
   for (StoredCeilings& set : loaded.ceilings) {
     input.ceilings.push_back({.device_id = std::move(set.device_uuid),
                               .device_name = std::move(set.device_name),

@@ -354,13 +354,16 @@ bool repeats(const PointTable& table, const std::vector<Row>& rows) {
   });
 }
 
+bool same_failure(const PointTable& table, Row a, Row b) {
+  return table.disposition(a) == table.disposition(b) && table.reason(a) == table.reason(b);
+}
+
 /// Groups failed rows of one side by spec, disposition and reason.
 std::vector<std::vector<Row>> group_by_failure(const PointTable& table, std::span<const Row> rows) {
   std::vector<std::vector<Row>> ends;
   for (const Row row : rows) {
     const auto found = std::ranges::find_if(ends, [&](const std::vector<Row>& end) {
-      return equal_specs(table, end.front(), row) && table.disposition(end.front()) == table.disposition(row) &&
-             table.reason(end.front()) == table.reason(row);
+      return equal_specs(table, end.front(), row) && same_failure(table, end.front(), row);
     });
     if (found == ends.end()) {
       ends.push_back({row});
@@ -392,7 +395,9 @@ void classify_rows(const PointTable& table, const ValueColumn& times, const RowG
     if (ran.at(side).empty()) {
       const SkipReason why = ran.at(1 - side).empty() ? SkipReason::failed_on_both_sides : SkipReason::failed;
       for (std::vector<Row>& rows : group_by_failure(table, sides.at(side))) {
-        result.left_out.push_back({.why = why, .of_other = of_other, .rows = std::move(rows)});
+        const bool alike = std::ranges::any_of(
+            sides.at(1 - side), [&](Row row) { return untimed(row) && same_failure(table, row, rows.front()); });
+        result.left_out.push_back({.why = why, .of_other = of_other, .rows = std::move(rows), .alike = alike});
       }
       whole = false;
     } else if (!repeats(table, ran.at(side))) {

@@ -69,6 +69,10 @@ struct SkippedRows {
   bool of_other = false;  ///< excluded rows are the candidate's
   std::vector<Row> rows;
   bool shared = false;  ///< unmatched because the same row of the same run is on both sides
+  bool alike = false;   ///< the other side's point failed in the same way
+
+  /// False if the baseline's rows already stand for it in counts and lists.
+  [[nodiscard]] bool is_listed() const { return !alike || !of_other; }
 };
 [[nodiscard]] std::string_view to_string(SkippedRows::SkipReason);
 

@@ -85,10 +85,9 @@ class DisplayColumns {
   Table take() && { return std::move(table_).take(); }
 
  private:
-  /// Adds a numeric column. `rows`: the point that a cell links to. `optional`: omits the column if no pair has a
-  /// value.
+  /// Adds a numeric column. `row`: the point that a cell links to. `optional`: omits the column if no pair has a value.
   void add_number(Column column, const PairNumber& number, std::function<std::string(const ComparedPair&)> words,
-                  std::vector<Row> ComparedPair::*rows = nullptr, bool optional = false) {
+                  std::function<std::optional<Row>(const ComparedPair&)> row = nullptr, bool optional = false) {
     const auto line_function = [number](const Line& line) {
       return line.pair == nullptr ? Number() : number(*line.pair);
     };
@@ -98,12 +97,10 @@ class DisplayColumns {
     }
     column.kind = ColumnKind::number;
     column.number = table_.of(line_function);
-    table_.add(std::move(column), [line_function, words = std::move(words), rows](const Line& line) {
+    table_.add(std::move(column), [line_function, words = std::move(words), row](const Line& line) {
       const Number found = line_function(line);
       if (!found) return Cell{};
-      return Cell{.text = words(*line.pair),
-                  .number = found,
-                  .row = rows == nullptr ? std::nullopt : std::optional((line.pair->*rows).front())};
+      return Cell{.text = words(*line.pair), .number = found, .row = row ? row(*line.pair) : std::nullopt};
     });
   }
 
@@ -145,10 +142,17 @@ class DisplayColumns {
   }
 
   void add_times(const PointTable& points) {
+    const ValueColumn& times = points.values(metric_key::time_median_ns);
     const auto add = [&](Column column, double ComparedPair::*ns, std::vector<Row> ComparedPair::*rows) {
       add_number(
           std::move(column), [ns](const ComparedPair& pair) { return pair.*ns; },
-          [&points, ns, rows](const ComparedPair& pair) { return time_text(points, pair.*ns, pair.*rows); }, rows);
+          [&points, ns, rows](const ComparedPair& pair) { return time_text(points, pair.*ns, pair.*rows); },
+          [&times, ns, rows](const ComparedPair& pair) -> std::optional<Row> {
+            // The median over an even number of recordings is the time of none of them.
+            const auto found =
+                std::ranges::find(pair.*rows, std::optional(pair.*ns), [&](Row row) { return times.at(row); });
+            return found == (pair.*rows).end() ? std::nullopt : std::optional(*found);
+          });
     };
     add({.key = "baseline_ns", .title = text(msg::compare::base_time{}), .help = text(msg::compare::base_time_help{})},
         &ComparedPair::base_ns, &ComparedPair::base);
@@ -334,10 +338,11 @@ Table skipped_table(const ComparisonView& view) {
   const PointTable& points = *view.points;
   std::vector<SkippedRows> all;
   for (const auto& side : view.sides) {
-    all.insert(all.end(), side->result.left_out.begin(), side->result.left_out.end());
+    std::ranges::copy_if(side->result.left_out, std::back_inserter(all), &SkippedRows::is_listed);
   }
   TableBuilder<SkippedRows> table(std::move(all));
   table.add({.key = "side", .title = text(msg::compare::side{})}, [](const SkippedRows& left) {
+    if (left.alike) return Message(msg::compare::both_sides{});
     return left.of_other ? Message(msg::compare::candidate_time_label{}) : msg::compare::baseline{};
   });
   table.add({.key = "point", .title = text(msg::compare::point{}), .kind = ColumnKind::sentence},

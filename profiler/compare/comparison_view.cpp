@@ -242,7 +242,7 @@ ComparisonView with_summary(ComparisonView view) {
   view.counts = {};
   view.left_out = 0;
   for (const auto& side : view.sides) {
-    view.left_out += side->result.left_out.size();
+    view.left_out += static_cast<std::size_t>(std::ranges::count_if(side->result.left_out, &SkippedRows::is_listed));
     for (const ComparedPair& pair : side->result.pairs)
       ++view.counts.at(static_cast<std::size_t>(pair.verdict.verdict));
   }
@@ -308,7 +308,7 @@ std::vector<ComparisonLine> ComparisonView::lines(Lines which) const {
   }
   for (std::size_t side = 0; which != Lines::pairs && side < sides.size(); ++side) {
     for (const SkippedRows& left : sides[side]->result.left_out) {
-      const std::size_t members = which == Lines::each_row ? left.rows.size() : 1;
+      const std::size_t members = which == Lines::each_row ? left.rows.size() : left.is_listed() ? 1 : 0;
       for (std::size_t member = 0; member < members; ++member) {
         lines.push_back({.side = side, .left = &left, .member = member});
       }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <set>
@@ -32,18 +33,6 @@ Provenance kind_of(const analysis::PointTable& table, Row row) {
   return table.run(row).provenance;
 }
 
-std::string name_of_side(const analysis::PointTable& table, const std::vector<Row>& rows) {
-  constexpr std::size_t most_named = 3;
-  std::set<RunIndex> runs;
-  for (const Row row : rows) runs.insert(table.run_index(row));
-  if (runs.size() > most_named)
-    return text(msg::report::runs_named{.first = table.runs()[*runs.begin()].title, .more = runs.size() - 1});
-  std::vector<std::string> titles;
-  titles.reserve(runs.size());
-  for (const RunIndex run : runs) titles.push_back(table.runs()[run].title);
-  return fmt::format("{}", fmt::join(titles, ", "));
-}
-
 std::string origins_of(const analysis::PointTable& table, const ComparedPair& pair) {
   const auto origin = [&](const std::vector<Row>& rows) {
     const bool throttled = std::ranges::any_of(rows, [&](Row row) { return table.throttled(row); });
@@ -64,8 +53,16 @@ analysis::Table pair_table(const CandidateComparison& compared, std::size_t coun
 
 struct RatioLine {
   std::vector<std::string> words;  ///< axes of the point without N, algorithm first
-  std::map<double, const ComparedPair*> at;
+  std::vector<std::string> group;  ///< the same without the tile
+  std::multimap<double, const ComparedPair*> at;
 };
+
+struct RatioLines {
+  std::vector<RatioLine> drawn;
+  std::vector<RatioLine> one_length;  ///< not drawn: points at one N only
+  std::vector<RatioLine> excess;      ///< not drawn: more than max_ratio_lines have several N
+};
+constexpr std::size_t max_ratio_lines = 6;
 
 /// Returns the candidate's axes without N, optionally without the tile; the algorithm by title.
 std::vector<std::string> ratio_line_labels(const Context& context, const ComparedPair& pair, bool tile) {
@@ -83,50 +80,82 @@ std::vector<std::string> ratio_line_labels(const Context& context, const Compare
   return words;
 }
 
-/// Returns the lines with the most points, limited to a readable number. A line with several tiles at one N is split by
-/// tile.
-std::vector<RatioLine> ratio_lines(const Context& context, const CandidateComparison& compared) {
-  constexpr std::size_t most_lines = 6;
+/// Returns the lines, those with the most points first. A line with several tiles at one N is split by tile.
+RatioLines ratio_lines(const Context& context, const CandidateComparison& compared) {
   std::map<std::vector<std::string>, std::vector<const ComparedPair*>> groups;
   for (const ComparedPair& pair : compared.side().result.pairs) {
     if (!pair.verdict.time.unknown) groups[ratio_line_labels(context, pair, false)].push_back(&pair);
   }
   std::map<std::vector<std::string>, RatioLine> lines;
-  for (const auto& [words, pairs] : groups) {
+  for (const auto& [group, pairs] : groups) {
     std::set<std::int64_t> lengths;
     for (const ComparedPair* pair : pairs) lengths.insert(context.table().n_k(pair->other.front()));
     const bool by_tile = lengths.size() < pairs.size();
     for (const ComparedPair* pair : pairs) {
-      const std::vector<std::string> own = by_tile ? ratio_line_labels(context, *pair, true) : words;
-      RatioLine& line = lines[own];
-      line.words = own;
+      const std::vector<std::string> words = by_tile ? ratio_line_labels(context, *pair, true) : group;
+      RatioLine& line = lines[words];
+      line.words = words;
+      line.group = group;
       line.at.emplace(static_cast<double>(context.table().n_k(pair->other.front())), pair);
     }
   }
-  std::vector<RatioLine> drawn;
+  RatioLines all;
   for (auto& [words, line] : lines) {
-    if (line.at.size() > 1) drawn.push_back(std::move(line));
+    const bool several = line.at.begin()->first < line.at.rbegin()->first;
+    (several ? all.drawn : all.one_length).push_back(std::move(line));
   }
-  std::ranges::stable_sort(drawn, std::greater<>(), [](const RatioLine& line) { return line.at.size(); });
-  if (drawn.size() > most_lines) drawn.resize(most_lines);
-  return drawn;
+  std::ranges::stable_sort(all.drawn, std::greater<>(), [](const RatioLine& line) { return line.at.size(); });
+  if (all.drawn.size() > max_ratio_lines) {
+    const auto first = all.drawn.begin() + max_ratio_lines;
+    std::move(first, all.drawn.end(), std::back_inserter(all.excess));
+    all.drawn.erase(first, all.drawn.end());
+  }
+  return all;
 }
 
-/// Returns the algorithm and the axes that differ between lines.
-std::string line_title(const RatioLine& line, const std::vector<RatioLine>& all) {
-  std::string label = line.words.front();
-  for (std::size_t k = 1; k < line.words.size(); ++k) {
-    const std::string& word = line.words[k];
-    const bool everywhere =
-        std::ranges::all_of(all, [&](const RatioLine& other) { return std::ranges::count(other.words, word) > 0; });
-    if (!everywhere) label += " " + word;
+/// Returns the algorithm and the axes that differ between `all`.
+std::string line_title(const std::vector<std::string>& words, const std::vector<std::vector<std::string>>& all) {
+  std::string label = words.front();
+  for (std::size_t k = 1; k < words.size(); ++k) {
+    const bool everywhere = std::ranges::all_of(
+        all, [&](const std::vector<std::string>& other) { return std::ranges::count(other, words[k]) > 0; });
+    if (!everywhere) label += " " + words[k];
   }
   return label;
 }
 
+/// Returns the titles of lines, several that differ only in their tile as one: "FA1 d=64; FA2 d=64 (12 tiles)".
+std::string list_of(const std::vector<RatioLine>& lines, const std::vector<std::vector<std::string>>& all) {
+  std::map<std::vector<std::string>, std::vector<const RatioLine*>> groups;
+  for (const RatioLine& line : lines) groups[line.group].push_back(&line);
+  std::vector<std::string> titles;
+  for (const auto& [group, of_group] : groups) {
+    titles.push_back(of_group.size() == 1
+                         ? line_title(of_group.front()->words, all)
+                         : text(msg::report::ratio_tiles{.line = line_title(group, all), .tiles = of_group.size()}));
+  }
+  return fmt::format("{}", fmt::join(titles, "; "));
+}
+
+/// Names the lines that are not drawn and why; empty if there are none.
+std::string not_drawn_note(const RatioLines& lines) {
+  std::vector<std::vector<std::string>> all;
+  for (const auto* each : {&lines.drawn, &lines.one_length, &lines.excess}) {
+    for (const RatioLine& line : *each) all.push_back(line.words);
+  }
+  std::string note;
+  if (!lines.one_length.empty())
+    note += " " + text(msg::report::ratio_one_length{.lines = list_of(lines.one_length, all)});
+  if (!lines.excess.empty()) {
+    note += " " + text(msg::report::ratio_excess{.lines = list_of(lines.excess, all), .most = max_ratio_lines});
+  }
+  return note;
+}
+
 /// Returns a figure of ratios with intervals over N; nullopt if no line has two points.
 std::optional<Figure> ratio_figure(const Context& context, const CandidateComparison& compared, const std::string& id) {
-  const std::vector<RatioLine> drawn = ratio_lines(context, compared);
+  const RatioLines lines = ratio_lines(context, compared);
+  const std::vector<RatioLine>& drawn = lines.drawn;
   if (drawn.empty()) return std::nullopt;
   LineChart chart;
   chart.x = {text(msg::report::axis_length{}), Quantity::length, true};
@@ -134,8 +163,10 @@ std::optional<Figure> ratio_figure(const Context& context, const CandidateCompar
   double least = drawn.front().at.begin()->first;
   double most = least;
   std::string list;
+  std::vector<std::vector<std::string>> words;
+  for (const RatioLine& each : drawn) words.push_back(each.words);
   for (const RatioLine& each : drawn) {
-    const std::string label = line_title(each, drawn);
+    const std::string label = line_title(each.words, words);
     const ComparedPair& first = *each.at.begin()->second;
     Line line{label, static_cast<int>(chart.lines.size()), kind_of(context.table(), first.other.front()), {}};
     for (const auto& [n, pair] : each.at) {
@@ -165,12 +196,24 @@ std::optional<Figure> ratio_figure(const Context& context, const CandidateCompar
   figure.chart.title = text(msg::compare::ratio_title{.base = side.base, .other = side.name});
   figure.chart.alt =
       text(msg::report::alt_ratio{.base = side.base, .lines = drawn.size(), .list = list, .other = side.name});
-  figure.caption = text(msg::report::ratio_key{.margin = fmt::format("{}", 100 * margin)});
+  figure.caption = text(msg::report::ratio_key{.margin = fmt::format("{}", 100 * margin)}) + not_drawn_note(lines);
   figure.chart.picture = std::move(chart);
   return figure;
 }
 
 }  // namespace
+
+std::string run_names(const analysis::PointTable& table, const std::vector<Row>& rows) {
+  constexpr std::size_t most_named = 3;
+  std::set<RunIndex> runs;
+  for (const Row row : rows) runs.insert(table.run_index(row));
+  if (runs.size() > most_named)
+    return text(msg::report::runs_named{.first = table.runs()[*runs.begin()].title, .more = runs.size() - 1});
+  std::vector<std::string> titles;
+  titles.reserve(runs.size());
+  for (const RunIndex run : runs) titles.push_back(table.runs()[run].title);
+  return fmt::format("{}", fmt::join(titles, ", "));
+}
 
 Message no_partners(const CandidateComparison& compared) {
   const analysis::ComparedSide& side = compared.side();
@@ -197,8 +240,8 @@ std::vector<CandidateComparison> compare_with_baseline(const Input& input, const
   for (const auto& [kind, rows] : others) {
     const auto baseline_of_kind = base.find(kind);
     const std::vector<Row>& baseline = baseline_of_kind != base.end() ? baseline_of_kind->second : base.begin()->second;
-    asked.sides.push_back({.base_name = name_of_side(input.table, baseline),
-                           .name = name_of_side(input.table, rows),
+    asked.sides.push_back({.base_name = run_names(input.table, baseline),
+                           .name = run_names(input.table, rows),
                            .base = baseline,
                            .other = rows,
                            .alignment = *analysis::parse_alignment({}, input.table, baseline, rows)});
@@ -246,6 +289,8 @@ void add_method(const Context& context, std::vector<Block>& blocks) {
     if (compared.order.empty()) continue;
     for (const Message& words : compared.view.method) blocks.emplace_back(plain_paragraph(words));
     for (const Message& words : compared.view.spreads) blocks.emplace_back(plain_paragraph(words));
+    if (const RatioLines lines = ratio_lines(context, compared); lines.drawn.empty())
+      blocks.emplace_back(plain_paragraph(msg::report::no_ratio_figure{.reasons = not_drawn_note(lines)}));
   }
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/report/document.h"
 
+#include <algorithm>
+#include <ranges>
 #include <utility>
 
 namespace attnscope::report {
@@ -19,15 +21,17 @@ Table fill_table(const analysis::Table& result, std::string key, std::string cap
 
 Paragraph sentence(const std::string& text, const std::vector<LinkedText>& links) {
   Paragraph paragraph;
-  std::size_t done = 0;
-  for (const LinkedText& link : links) {
-    const std::size_t at = link.text.empty() ? std::string::npos : text.find(link.text, done);
+  std::size_t end = text.size();
+  for (const LinkedText& link : links | std::views::reverse) {
+    const std::size_t size = link.text.size();
+    const std::size_t at = size == 0 || size > end ? std::string::npos : text.rfind(link.text, end - size);
     if (at == std::string::npos) continue;
-    if (at > done) paragraph.words.push_back({text.substr(done, at - done)});
+    if (at + size < end) paragraph.words.push_back({text.substr(at + size, end - at - size)});
     paragraph.words.push_back(link);
-    done = at + link.text.size();
+    end = at;
   }
-  if (done < text.size()) paragraph.words.push_back({text.substr(done)});
+  if (end > 0) paragraph.words.push_back({text.substr(0, end)});
+  std::ranges::reverse(paragraph.words);
   return paragraph;
 }
 

@@ -51,8 +51,8 @@ struct Document {
   std::vector<std::string> warnings;  ///< requested parts that are missing; one line each on stderr
 };
 
-/// Returns a sentence in which each of `links` is linked at its first occurrence after the previous link. Texts that do
-/// not occur are ignored.
+/// Returns a sentence in which each of `links` is linked at its last occurrence before the next link, because a name in
+/// front may contain the same number. Texts that do not occur are ignored.
 [[nodiscard]] Paragraph sentence(const std::string& text, const std::vector<LinkedText>& links);
 
 }  // namespace attnscope::report

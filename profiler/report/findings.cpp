@@ -8,12 +8,14 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "messages/report.h"
 #include "profiler/curves/curve_values.h"
 #include "profiler/metrics/metrics.h"
+#include "profiler/plan/fields.h"
 #include "profiler/report/report_parts.h"
 #include "profiler/roofline/roofline.h"
 #include "profiler/units/number_format.h"
@@ -175,56 +177,75 @@ void add_device_sentences(const Context& context, const Plot& plot, std::vector<
   }
 }
 
-/// Adds, for each algorithm, the N from which an SM unit bounds it rather than memory. Returns whether a sentence uses
-/// the datasheet's tensor-core peak, which does not name an instruction.
+/// Returns the points of a time curve that have a bottleneck, by N.
+std::vector<const analysis::RooflinePoint*> bounded_points(const Curve& curve, const analysis::RooflineReport& report) {
+  std::vector<const analysis::RooflinePoint*> points;
+  for (const CurvePoint& of_curve : curve.points) {
+    for (const analysis::RooflineSeries& series : report.series) {
+      const auto found = std::ranges::find(series.points, of_curve.row.value(), &analysis::RooflinePoint::row);
+      if (found != series.points.end() && !found->shares.empty() && found->intensity(analysis::RooflineLevel::dram))
+        points.push_back(&*found);
+    }
+  }
+  return points;
+}
+
+/// Returns from which N on an SM unit bounds a series rather than memory, linked to the points.
+Paragraph bound_sentence(const std::string& name, const std::vector<const analysis::RooflinePoint*>& points,
+                         bool has_links) {
+  const auto of_bytes = [](const analysis::RooflinePoint* point) {
+    return analysis::is_bandwidth_bound(point->shares.front().bound);
+  };
+  const auto n_of = [](const analysis::RooflinePoint& point) { return exact_text(static_cast<double>(point.n)); };
+  const auto bound_of = [](const analysis::RooflinePoint& point) {
+    return analysis::to_string(point.shares.front().bound);
+  };
+  const auto last = std::ranges::find_if(points.rbegin(), points.rend(), of_bytes);
+  const analysis::RooflinePoint& first = *points.front();
+  const analysis::RooflinePoint& longest = *points.back();
+  const std::string origin = origin_text(longest.provenance, longest.throttled);
+  const bool by_link = last != points.rend() && (*last)->shares.front().bound == analysis::Bound::link;
+  const Message bytes = by_link ? Message(msg::report::by_link{}) : Message(msg::report::by_memory{});
+  if (last == points.rbegin()) {
+    return sentence(
+        text(msg::report::stays_memory{
+            .bound = bound_of(longest), .bytes = bytes, .n = n_of(longest), .origin = origin, .series = name}),
+        {{n_of(longest), longest.row}});
+  }
+  if (last == points.rend()) {
+    return sentence(text(msg::report::never_memory{.bytes = has_links ? Message(msg::report::by_either{}) : bytes,
+                                                   .first = n_of(first),
+                                                   .last = n_of(longest),
+                                                   .origin = origin,
+                                                   .series = name}),
+                    {{n_of(first), first.row}, {n_of(longest), longest.row}});
+  }
+  const analysis::RooflinePoint& from = **(last.base());
+  return sentence(text(msg::report::leaves_memory{
+                      .bound = bound_of(from), .bytes = bytes, .n = n_of(from), .origin = origin, .series = name}),
+                  {{n_of(from), from.row}});
+}
+
+/// Adds a bottleneck sentence for each leading time curve. Returns whether one uses the datasheet's tensor-core peak,
+/// which does not name an instruction.
 bool add_bound_sentences(const Context& context, const Plot& plot, std::vector<Block>& blocks) {
   bool by_datasheet = false;
+  const analysis::CurveSet set = curves_of(context, plot);
   for (const DeviceRoofline& roofs : make_rooflines(context, plot)) {
-    const analysis::RooflineReport& report = roofs.report;
-    std::set<std::string> told;
+    const bool has_links = analysis::find_roof(roofs.report.roofs, analysis::Bound::link) != nullptr;
     std::vector<Block> bounds;
-    for (const analysis::RooflineSeries& series : report.series) {
-      std::vector<const analysis::RooflinePoint*> points;
-      for (const analysis::RooflinePoint& point : series.points) {
-        if (!point.shares.empty() && point.intensity(analysis::RooflineLevel::dram)) points.push_back(&point);
-      }
-      if (points.size() < 2 || !told.insert(series.algorithm).second) continue;
-      const auto of_bytes = [](const analysis::RooflinePoint* point) {
-        return analysis::is_bandwidth_bound(point->shares.front().bound);
-      };
-      const std::string name = analysis::short_title(context.table().algorithms(), series.algorithm);
-      const auto last = std::ranges::find_if(points.rbegin(), points.rend(), of_bytes);
-      const analysis::RooflinePoint& longest = *points.back();
-      const std::string last_n = exact_text(static_cast<double>(longest.n));
-      const std::string first_n = exact_text(static_cast<double>(points.front()->n));
-      const std::string origin = origin_text(longest.provenance, longest.throttled);
-      const auto name_bound = [&](const analysis::RooflinePoint& point) {
-        const analysis::Bound bound = point.shares.front().bound;
-        by_datasheet = by_datasheet || bound == analysis::Bound::tensor;
-        return analysis::to_string(bound);
-      };
-      const bool by_link = last != points.rend() && (*last)->shares.front().bound == analysis::Bound::link;
-      const Message bytes = by_link ? Message(msg::report::by_link{}) : Message(msg::report::by_memory{});
-      if (last == points.rbegin()) {
-        const std::string words = text(msg::report::stays_memory{
-            .bound = name_bound(longest), .bytes = bytes, .n = last_n, .origin = origin, .series = name});
-        bounds.emplace_back(sentence(words, {{last_n, longest.row}}));
-      } else if (last == points.rend()) {
-        const bool links = analysis::find_roof(report.roofs, analysis::Bound::link) != nullptr;
-        const std::string words =
-            text(msg::report::never_memory{.bytes = links ? Message(msg::report::by_either{}) : bytes,
-                                           .first = first_n,
-                                           .last = last_n,
-                                           .origin = origin,
-                                           .series = name});
-        bounds.emplace_back(sentence(words, {{first_n, points.front()->row}, {last_n, longest.row}}));
-      } else {
-        const analysis::RooflinePoint& from = **(last.base());
-        const std::string n = exact_text(static_cast<double>(from.n));
-        const std::string words = text(msg::report::leaves_memory{
-            .bound = name_bound(from), .bytes = bytes, .n = n, .origin = origin, .series = name});
-        bounds.emplace_back(sentence(words, {{n, from.row}}));
-      }
+    for (const Curve& curve : set.curves) {
+      if (curve.kind != CurveKind::measured || curve.name.age > 0) continue;
+      const std::vector<const analysis::RooflinePoint*> points = bounded_points(curve, roofs.report);
+      if (points.size() < 2) continue;
+      const bool one_tile = std::ranges::all_of(
+          points, [&](const analysis::RooflinePoint* each) { return each->tile == points.front()->tile; });
+      const std::string name = series_of(context, curve.name);
+      bounds.emplace_back(
+          bound_sentence(one_tile ? with_tile(context, name, points.back()->row) : name, points, has_links));
+      by_datasheet = by_datasheet || std::ranges::any_of(points, [](const analysis::RooflinePoint* point) {
+                       return point->shares.front().bound == analysis::Bound::tensor;
+                     });
     }
     if (bounds.empty()) continue;
     blocks.emplace_back(heading_paragraph(msg::report::bounds_on{
@@ -253,10 +274,16 @@ void add_residual_sentence(const Context& context, std::vector<Block>& blocks) {
 }
 
 void add_failures(const Context& context, std::vector<Block>& blocks) {
+  // Recordings of one configuration on one GPU count once.
+  std::set<std::pair<std::string, std::string>> all;
   std::map<Disposition, std::vector<Row>> ends;
+  std::set<std::tuple<Disposition, std::string, std::string>> ended;
   for (const Row row : context.table().rows()) {
     const Disposition end = context.table().disposition(row);
-    if (end != Disposition::ok) ends[end].push_back(row);
+    std::string gpu = context.table().run(row).device_id;
+    std::string spec = canonical_text(context.table().spec(row));
+    all.emplace(gpu, spec);
+    if (end != Disposition::ok && ended.emplace(end, std::move(gpu), std::move(spec)).second) ends[end].push_back(row);
   }
   if (!ends.empty()) blocks.emplace_back(heading_paragraph(msg::report::failures{}));
   for (const auto& [end, rows] : ends) {
@@ -266,15 +293,14 @@ void add_failures(const Context& context, std::vector<Block>& blocks) {
     const auto most = std::ranges::max_element(by_reason, [](const auto& a, const auto& b) {
       return std::pair(a.second.size(), b.second.front()) < std::pair(b.second.size(), a.second.front());
     });
-    const std::string& reason = most->first;
     const Row example = most->second.front();
     const std::string point = describe(context.table().spec(example));
     const Message told = msg::report::ended{.alike = most->second.size(),
-                                            .all = context.table().size(),
+                                            .all = all.size(),
                                             .count = rows.size(),
                                             .outcome = title(end),
                                             .point = point,
-                                            .reason = reason};
+                                            .reason = most->first};
     blocks.emplace_back(sentence(text(told), {{point, example}}));
   }
 }

@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "messages/report.h"
 #include "profiler/compare/compared_values.h"
+#include "profiler/metrics/metrics.h"
 #include "profiler/plan/text.h"
 #include "profiler/report/report_parts.h"
 
@@ -30,7 +32,7 @@ std::string subtitle(const Input& input) {
   for (const RunFacts& run : input.runs) {
     files.insert(run.file);
     if (first.empty() || run.started_at < first) first = run.started_at;
-    last = std::max(last, run.started_at);
+    last = std::max({last, run.started_at, run.finished_at});
   }
   const std::string all = join_texts(files);
   const std::size_t runs = input.runs.size();
@@ -92,7 +94,10 @@ void add_source_notes(const Context& context, std::vector<Block>& blocks) {
 
 Result<Document, Message> make_report(const Input& input, const Request& request) {
   if (input.table.empty()) return Failure{Message(msg::report::no_points{})};
-  const Context context{input, analysis::plan_plots(input.table), compare_with_baseline(input, request)};
+  const Context context{input,
+                        analysis::plan_plots(input.table),
+                        compare_with_baseline(input, request),
+                        {request.baseline.begin(), request.baseline.end()}};
   Document document;
   document.title = request.title.empty() ? title_of(context) : request.title;
   document.subtitle = subtitle(input);
@@ -128,12 +133,42 @@ std::string Context::unplotted_note(analysis::PlotKind kind) const {
                             : text(msg::report::problems_not_plotted{.problems = others}));
 }
 
+namespace {
+
+analysis::CurveSet curves_over(const Context& context, const analysis::Plot& plot, std::span<const analysis::Row> rows,
+                               analysis::Ordinate ordinate) {
+  analysis::CurveRequest request{.ordinate = ordinate, .tile = plot.tile};
+  for (const analysis::Row row : rows) request.algorithms.insert(context.table().algorithm(row));
+  return analysis::build_curves(context.table(), rows, request);
+}
+
+}  // namespace
+
+std::vector<analysis::Row> shown_rows(const Context& context, const analysis::Plot& plot) {
+  const analysis::PointTable& table = context.table();
+  const auto place = [&](analysis::Row row) {
+    return std::tuple(table.run_index(row), table.algorithm(row), table.n_q(row), table.n_k(row));
+  };
+  std::set<analysis::Row> shown;
+  std::set<decltype(place(0))> timed;
+  for (const analysis::Curve& curve : curves_over(context, plot, plot.filter.rows(), analysis::Ordinate::time).curves) {
+    for (const analysis::CurvePoint& point : curve.points) {
+      if (!point.row) continue;
+      shown.insert(*point.row);
+      timed.insert(place(*point.row));
+    }
+  }
+  const analysis::ValueColumn& times = table.values(metric_key::time_median_ns);
+  for (const analysis::Row row : plot.filter.rows()) {
+    if (!times.has(row) && !timed.contains(place(row))) shown.insert(row);
+  }
+  return {shown.begin(), shown.end()};
+}
+
 analysis::CurveSet curves_of(const Context& context, const analysis::Plot& plot) {
-  analysis::CurveRequest request;
-  for (const analysis::Row row : plot.filter.rows()) request.algorithms.insert(context.table().algorithm(row));
-  request.ordinate = plot.ordinate();
-  request.tile = plot.tile;
-  return analysis::build_curves(context.table(), plot.filter.rows(), request);
+  if (plot.kind == analysis::PlotKind::time)
+    return curves_over(context, plot, plot.filter.rows(), analysis::Ordinate::time);
+  return curves_over(context, plot, shown_rows(context, plot), plot.ordinate());
 }
 
 std::string series_text(const Context& context, const analysis::SeriesName& name) {

@@ -23,6 +23,7 @@ struct RunFacts {
   std::string file;
   std::string state;  ///< "complete"
   std::string started_at;
+  std::string finished_at;  ///< empty if the run did not end
   std::vector<std::string> argv;
   std::string program;
   std::string driver;

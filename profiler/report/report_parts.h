@@ -30,9 +30,11 @@ struct Context {
   const Input& input;
   std::vector<analysis::Plot> plots;
   std::vector<CandidateComparison> compared;  ///< empty without a baseline
+  std::set<analysis::RunIndex> baseline;
 
   [[nodiscard]] const analysis::PointTable& table() const { return input.table; }
   [[nodiscard]] const analysis::Plot* plot(analysis::PlotKind) const;
+  [[nodiscard]] bool is_baseline(analysis::Row row) const { return baseline.contains(table().run_index(row)); }
   /// Returns a note on problems that are not drawn: "3 more problems ..."; empty if none.
   [[nodiscard]] std::string unplotted_note(analysis::PlotKind) const;
 };
@@ -48,6 +50,8 @@ std::vector<Table> appendix(const Context&);
 void add_verdicts(const Context&, std::vector<Block>&);
 void add_method(const Context&, std::vector<Block>&);
 void add_verdict_tables(const Context&, std::vector<Table>&);
+/// Returns the titles of the rows' runs: "1 (quick), 2 (paper)".
+[[nodiscard]] std::string run_names(const analysis::PointTable&, const std::vector<analysis::Row>& rows);
 /// Returns "Nothing is compared ..." for a candidate without common points.
 [[nodiscard]] Message no_partners(const CandidateComparison&);
 void add_simulator_errors(const Context&, std::vector<Block>&);
@@ -68,6 +72,9 @@ struct DeviceRoofline {
 /// Returns the source of a roof: "measured on this GPU, 2026-11-21T04:12:00Z".
 [[nodiscard]] std::string source_text(const DeviceCeilings&, const analysis::Roof&, const std::string& device);
 
+/// Rows of a problem from which times, bytes and bottlenecks are taken: those of its time curves, one per series and N.
+/// Rows without a time are added where their run has no time at that N.
+[[nodiscard]] std::vector<analysis::Row> shown_rows(const Context&, const analysis::Plot&);
 [[nodiscard]] analysis::CurveSet curves_of(const Context&, const analysis::Plot&);
 /// Returns algorithm, label and other distinguishing parts: "FA2 · H200".
 [[nodiscard]] std::string series_text(const Context&, const analysis::SeriesName&);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <set>
@@ -9,6 +10,7 @@
 
 #include "messages/report.h"
 #include "profiler/metrics/metrics.h"
+#include "profiler/plan/fields.h"
 #include "profiler/report/report_parts.h"
 #include "profiler/roofline/roofline.h"
 #include "profiler/tilemap/tile_map.h"
@@ -70,16 +72,26 @@ std::string map_legend(const HeatMap& map) {
   return key;
 }
 
-Figure map_figure(const Context& context, const Plot& plot, const TileMap& map) {
+struct LabeledMap {
+  std::string id;
+  std::string label;  ///< side of a comparison; empty if there is none
+  const Plot* plot;
+  TileMap map;
+};
+
+/// `low`, `high`: ends of the color scale, in the map's unit.
+Figure map_figure(const Context& context, const LabeledMap& labeled, double low, double high) {
+  const TileMap& map = labeled.map;
   const Metric* metric = find_metric(map.metric);
   const std::string name = metric != nullptr ? text(metric->label()) : map.metric;
-  const UnitScale shown = unit_scale(map.maximum.value_or(0), map.unit);
+  const UnitScale shown = unit_scale(high, map.unit);
+  const std::string problem = labeled.plot->filter.summary();
   HeatMap picture;
   picture.x_title = "Bc";
   picture.y_title = "Br";
   picture.less_is_better = map.better != BetterDirection::more;
-  picture.low = map.minimum.value_or(0) * shown.factor;
-  picture.high = map.maximum.value_or(0) * shown.factor;
+  picture.low = low * shown.factor;
+  picture.high = high * shown.factor;
   picture.unit_text = shown.suffix;
   picture.digits = distinguishing_digits(picture.low, picture.high);
   for (const analysis::FacetValue& value : map.x.values) picture.columns.push_back(value.text);
@@ -102,10 +114,12 @@ Figure map_figure(const Context& context, const Plot& plot, const TileMap& map) 
     }
   }
   Figure figure;
-  figure.id = "tiles";
-  figure.chart.title = fmt::format("{} [{}] · {}", name, shown.suffix, plot.filter.summary());
-  figure.chart.alt = text(
-      msg::report::alt_map{.metric = name, .problem = plot.filter.summary(), .ran = map.ok, .tiles = map.collected});
+  figure.id = labeled.id;
+  const std::string runs = labeled.label.empty() ? text(analysis::runs_text(context.table(), map)) : labeled.label;
+  figure.chart.title = fmt::format("{} [{}] · {}{}{}", name, shown.suffix, runs, runs.empty() ? "" : " · ", problem);
+  figure.chart.alt =
+      text(msg::report::alt_map{.metric = name, .problem = problem, .ran = map.ok, .tiles = map.collected});
+  if (!labeled.label.empty()) figure.chart.alt = fmt::format("{}: {}", labeled.label, figure.chart.alt);
   figure.caption = map_legend(picture);
   if (!map.best.empty()) {
     const TileMap::Place best = map.best.front();
@@ -219,8 +233,44 @@ std::optional<Figure> roofline_figure(const Context& context, const Plot& plot, 
 void add_tile_map(const Context& context, std::vector<Figure>& figures) {
   const Plot* plot = context.plot(PlotKind::maps);
   if (plot == nullptr) return;
-  const TileMap map = analysis::build_tile_map(context.table(), plot->filter.rows(), plot->metric);
-  if (!map.empty()) figures.push_back(map_figure(context, *plot, map));
+  const analysis::PointTable& table = context.table();
+  std::vector<LabeledMap> maps;
+  const auto add = [&](std::string id, std::string label, const Plot& of, std::span<const analysis::Row> rows) {
+    TileMap map = analysis::build_tile_map(table, rows, of.metric);
+    if (!map.empty()) maps.push_back({std::move(id), std::move(label), &of, std::move(map)});
+  };
+  if (context.baseline.empty()) {
+    add("tiles", {}, *plot, plot->filter.rows());
+  } else {
+    // The same problem and algorithm on both sides; the devices may differ.
+    const auto problem_of = [&](const Plot& each) {
+      PointSpec spec = table.spec(each.filter.rows().front());
+      spec.tile = {};
+      return each.metric + canonical_text(spec);
+    };
+    for (const bool of_baseline : {true, false}) {
+      for (const Plot& each : context.plots) {
+        if (each.kind != PlotKind::maps || problem_of(each) != problem_of(*plot)) continue;
+        std::vector<analysis::Row> rows;
+        std::ranges::copy_if(each.filter.rows(), std::back_inserter(rows),
+                             [&](analysis::Row row) { return context.is_baseline(row) == of_baseline; });
+        if (rows.empty()) continue;
+        const std::string runs = run_names(table, rows);
+        add(fmt::format("tiles-{}", maps.size() + 1),
+            of_baseline ? text(msg::report::baseline_map{.runs = runs})
+                        : text(msg::report::candidate_map{.runs = runs}),
+            each, rows);
+      }
+    }
+  }
+  // One color scale, so that maps can be compared.
+  std::optional<double> low;
+  double high = 0;
+  for (const LabeledMap& each : maps) {
+    if (each.map.minimum) low = std::min(low.value_or(*each.map.minimum), *each.map.minimum);
+    high = std::max(high, each.map.maximum.value_or(0));
+  }
+  for (const LabeledMap& each : maps) figures.push_back(map_figure(context, each, low.value_or(0), high));
 }
 
 void add_roofline(const Context& context, std::vector<Figure>& figures) {

@@ -80,7 +80,7 @@ std::string source_text(const DeviceCeilings& known, const analysis::Roof& roof,
 
 std::vector<DeviceRoofline> make_rooflines(const Context& context, const analysis::Plot& plot) {
   std::vector<DeviceRoofline> all;
-  const std::span<const Row> rows = plot.filter.rows();
+  const std::vector<Row> rows = shown_rows(context, plot);
   for (const std::string& device : analysis::roofline_devices(context.table(), rows)) {
     const auto of_device =
         std::ranges::find_if(rows, [&](Row row) { return context.table().run(row).device_id == device; });

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/tilemap/tile_map.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,6 +13,7 @@
 #include <set>
 #include <utility>
 
+#include "messages/tile_map.h"
 #include "profiler/plan/fields.h"
 
 namespace attnscope::analysis {
@@ -102,7 +106,7 @@ class TileMapBuilder {
     std::vector<Candidate> candidates;
     for (auto& [run, candidate] : of_run) {
       const Run& of = table_.runs()[run];
-      const bool asked = of.label == explorer_preset && of.provenance != Provenance::imported;
+      const bool asked = of.preset == explorer_preset;
       (asked ? one_by_one : candidates).push_back(std::move(candidate));
     }
     if (candidates.empty()) candidates.swap(one_by_one);
@@ -395,6 +399,10 @@ bool MapLayout::has_one_problem() const {
   return std::ranges::all_of(x.names, of_the_kernel) && std::ranges::all_of(y.names, of_the_kernel);
 }
 
+bool TileMap::has_plateau() const {
+  return std::ranges::any_of(plateau, [&](Place place) { return std::ranges::find(best, place) == best.end(); });
+}
+
 std::vector<Row> TileMap::rows() const {
   std::vector<Row> rows;
   for (const auto& line : cells) {
@@ -449,6 +457,17 @@ TileMap build_map(const PointTable& table, std::span<const Row> rows, const MapR
 
 TileMap build_tile_map(const PointTable& table, std::span<const Row> rows, std::string_view metric) {
   return build_map(table, rows, {.shown = {.metric = std::string(metric)}});
+}
+
+Message runs_text(const PointTable& table, const TileMap& map) {
+  if (table.runs().size() < 2) return {};
+  std::vector<std::string> shown;
+  for (const RunIndex run : map.shown_runs) shown.push_back(table.runs()[run].title);
+  const std::string runs = fmt::format("{}", fmt::join(shown, ", "));
+  if (map.hidden.empty()) return msg::tile_map::shown_runs{.runs = runs};
+  std::vector<std::string> hidden;
+  for (const HiddenRun& run : map.hidden) hidden.push_back(table.runs()[run.run].title);
+  return msg::tile_map::hidden_runs{.hidden = fmt::format("{}", fmt::join(hidden, ", ")), .runs = runs};
 }
 
 std::vector<Row> swept_rows(const PointTable& table, std::span<const Row> rows, const MapLayout& layout) {

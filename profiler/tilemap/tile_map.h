@@ -107,12 +107,17 @@ struct TileMap {
   std::vector<HiddenRun> hidden;     ///< newest first
 
   [[nodiscard]] bool empty() const { return cells.empty(); }
+  /// Returns whether the plateau has tiles that are not marked as best.
+  [[nodiscard]] bool has_plateau() const;
   [[nodiscard]] std::vector<Row> rows() const;
   [[nodiscard]] std::optional<Place> index_of(Row point) const;
   [[nodiscard]] const TileCell& at(Place place) const {
     return cells[static_cast<std::size_t>(place.row)][static_cast<std::size_t>(place.column)];
   }
 };
+
+/// Names the runs that are shown, and those that newer runs hide; empty if the table has one run.
+[[nodiscard]] Message runs_text(const PointTable&, const TileMap&);
 
 /// Builds a map. `rows` must agree in all fields that are not on an axis (fixed_facets()); rows without a value on an
 /// axis are ignored. The newest run with enough tiles for a map leads; runs without common cells are added; points of

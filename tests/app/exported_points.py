@@ -100,6 +100,14 @@ class Point(Kernel):
         return ' · '.join(f'{in_sentence(message(label))} {value}' for label, value in values.items())
 
     @property
+    def configuration(self):
+        """Equal for recordings of one configuration on one GPU."""
+        fields = ('device', 'provenance', 'algorithm', 'pass', 'dtype', 'batch', 'heads_q', 'heads_kv', 'n_q', 'n_k', 'd',
+                  'mask', 'br', 'bc', 'raster', 'cache', 'dropout', 'page', 'deterministic', 'gpus', 'gpu_order',
+                  'splits', 'warps', 'stages')
+        return tuple(self.row[field] for field in fields)
+
+    @property
     def label(self):
         """The name of the point in the sentences of the report."""
         words = [self.algorithm, self.row['dtype']]

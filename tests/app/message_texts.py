@@ -22,6 +22,9 @@ def pattern(name, **of_placeholders):
         raise LookupError(f'{name} has no placeholder {", ".join(sorted(unknown))}')
     for place in range(0, len(pieces), 2):
         pieces[place] = re.escape(pieces[place])
+    names = pieces[1::2]
     for place in range(1, len(pieces), 2):
-        pieces[place] = f'(?P<{pieces[place]}>{of_placeholders.get(pieces[place], ".+?")})'
+        name = pieces[place]
+        repeated = name in names[:place // 2]
+        pieces[place] = f'(?P={name})' if repeated else f'(?P<{name}>{of_placeholders.get(name, ".+?")})'
     return ''.join(pieces)

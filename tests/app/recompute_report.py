@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Recomputes every number of the sample report from `attnscope export` of the same file.
+"""Recomputes every number of the sample report from `attnscope export` of the same file, and follows the links of reports.
 
-    recompute_report.py ATTNSCOPE SAMPLE
+    recompute_report.py ATTNSCOPE SAMPLES
+
+SAMPLES: folder of the recorded samples. Links are followed in reports of each sample, of two samples, of a comparison of
+two, and of five recordings of one sweep and their comparison.
 
 Each line of the Markdown report with a digit must match a known message of assets/messages/en.json. Its numbers, and each
 row of the report's CSV tables, must equal values recomputed from the exported rows: medians and quartiles of the raw
@@ -23,8 +26,11 @@ import tempfile
 
 from exported_points import Point, in_sentence
 from message_texts import message, pattern
+from recordings import import_recordings
+from report_links import Page
 
 UNITS = {'B': 1, 'KB': 1e3, 'MB': 1e6, 'GB': 1e9, 'TB': 1e12, 'ns': 1, 'µs': 1e3, 'ms': 1e6, 's': 1e9}
+PARTIAL = 5  # exit code with a warning: a candidate without common points
 TILES_OF_A_MAP = 4  # minimum tiles of a problem for which the report draws maps (time, and bytes at two levels)
 NAMES = {'naive': 'Naive', 'fa1': 'FA1', 'fa2': 'FA2', 'fa3': 'FA3', 'splitkv': 'Split-KV'}
 SM_UNITS = ('wgmma', 'mma.sync')
@@ -227,17 +233,15 @@ class Report:
         self.check_bound(place, found, check)
 
     def check_bound(self, place, found, check_roofs):
+        times = [line for line in self.lines if re.fullmatch(pattern('report.faster'), line)]
+        expect(any(found['series'] in line for line in times), 'no time of this tile')
         matching = [point for point in self.points if point.problem == self.heading_above(place)['problem'] and
-                    point.has_values and NAMES.get(point.algorithm) == found['series']]
+                    point.has_values and f'{NAMES.get(point.algorithm)} ({point.br} × {point.bc})' == found['series']]
 
         def check(run):
-            by_length = collections.defaultdict(list)
-            for point in matching:
-                if point.run == run:
-                    by_length[point.n_q].append(point)
-            fastest = {n: min(points, key=lambda point: point.time) for n, points in by_length.items()}
-            expect_equal(found['origin'], self.origin(DERIVED, fastest[max(fastest)]))
-            check_roofs({n: point.nearest_ceiling(self.ceilings)[0] for n, point in fastest.items()})
+            by_length = {point.n_q: point for point in matching if point.run == run}
+            expect_equal(found['origin'], self.origin(DERIVED, by_length[max(by_length)]))
+            check_roofs({n: point.nearest_ceiling(self.ceilings)[0] for n, point in by_length.items()})
             self.numbers += 1
 
         check_any(sorted({point.run for point in matching}), check)
@@ -251,9 +255,11 @@ class Report:
         expect_equal(found['point'], farthest.label)
 
     def failures(self, _, found):
-        ended = [point for point in self.points if point.row['disposition'] == found['outcome']]
+        # Recordings of one configuration count once.
+        ended = {point.configuration: point for point in reversed(self.points)
+                 if point.row['disposition'] == found['outcome']}.values()
         self.count(found['count'], len(ended))
-        self.count(found['all'], len(self.points))
+        self.count(found['all'], len({point.configuration for point in self.points}))
         reasons = collections.Counter(point.row['reason'] for point in ended)
         self.count(found['alike'], max(reasons.values()))
         expect_equal(reasons[found['reason']], max(reasons.values()))
@@ -268,6 +274,8 @@ class Report:
             if point.has_values and point.br and of_point <= set(found['problem'].split(' · ')):
                 runs[point.run].append(point)
         of_map = max(runs.values(), key=len)
+        run = next(run for run in self.document['runs'] if run['run'] == of_map[0].run)
+        expect(f'{run["run"]} ({run["preset"]})' in found['problem'], 'the map names another run')
         best = min(of_map, key=lambda point: point.time)
         expect_equal(found['tile'], f'{best.br} × {best.bc}')
         self.quantity(found['value'], best.time)
@@ -294,8 +302,8 @@ class Report:
 
     def summary(self, _, found):
         runs = self.document['runs']
-        starts = [run['started_at'] for run in runs]
-        expect_equal((found['first'], found['last']), (min(starts), max(starts)))
+        expect_equal((found['first'], found['last']),
+                     (min(run['started_at'] for run in runs), max(run['finished_at'] for run in runs)))
         self.count(found['runs'], len(runs))
         self.count(found['points'], len(self.points))
 
@@ -346,10 +354,10 @@ SENTENCES = [
      Report.fewer_bytes),
     (pattern('report.faster', series=SERIES, other=SERIES, ratio=NUMBER, own_time=QUANTITY, other_time=QUANTITY),
      Report.faster),
-    (pattern('report.stays_memory', series=r'\S+', bytes=message('report.by_memory'), n=COUNT), Report.stays_memory),
-    (pattern('report.never_memory', series=r'\S+', bytes=message('report.by_memory'), first=COUNT, last=COUNT),
+    (pattern('report.stays_memory', series=SERIES, bytes=message('report.by_memory'), n=COUNT), Report.stays_memory),
+    (pattern('report.never_memory', series=SERIES, bytes=message('report.by_memory'), first=COUNT, last=COUNT),
      Report.never_memory),
-    (pattern('report.leaves_memory', series=r'\S+', bytes=message('report.by_memory'), n=COUNT), Report.leaves_memory),
+    (pattern('report.leaves_memory', series=SERIES, bytes=message('report.by_memory'), n=COUNT), Report.leaves_memory),
     (pattern('report.residual', percent=rf'{NUMBER}%', points=COUNT), Report.closed_form),
     (pattern('report.ended', count=COUNT, all=COUNT, outcome=r'\S+', alike=COUNT), Report.failures),
     (rf'{ENGLISH["median_time"]} \[\S+\] · (?P<problem>[^.]*)\. {pattern("report.map_key")} {pattern("report.map_struck")} '
@@ -369,28 +377,54 @@ def read_table(file):
         return list(csv.DictReader(rows))
 
 
+def check_sample(program, sample, folder):
+    """Returns the lines of a sample's report that differ from its export."""
+    for arguments in (['report', sample, '-o', folder / 'report.md'],
+                      ['export', sample, '--format', 'csv', '-o', folder / 'rows.csv'],
+                      ['export', sample, '--format', 'json', '-o', folder / 'document.json']):
+        subprocess.run([program, *map(str, arguments)], check=True)
+    ceilings = subprocess.run([program, 'ceilings', sample, '--json'], check=True, stdout=subprocess.PIPE)
+    report = Report((folder / 'report.md').read_text(encoding='utf-8'), read_table(folder / 'rows.csv'),
+                    json.loads((folder / 'document.json').read_text(encoding='utf-8')), json.loads(ceilings.stdout),
+                    sqlite3.connect(f'file:{sample}?mode=ro&immutable=1', uri=True))
+    wrong = report.check()
+    points = read_table(folder / 'report-figures/points.csv')
+    expect(len(points) == len(report.points), 'points.csv lacks points')
+    wrong += report.check_table('points.csv', points, report.point_row)
+    wrong += report.check_table('runs.csv', read_table(folder / 'report-figures/runs.csv'), report.run_row)
+    print(f'{sample}: {report.numbers:,} numbers recomputed')
+    expect(report.numbers >= 6000, 'numbers are missing')
+    return wrong
+
+
+def check_links(program, arguments, folder):
+    """Returns the links of a report that lead to a row with another number."""
+    file = folder / 'links.html'
+    outcome = subprocess.run([program, 'report', *map(str, arguments), '-o', file], stderr=subprocess.PIPE, text=True)
+    expect(outcome.returncode in (0, PARTIAL), outcome.stderr)
+    page = Page(file.read_text(encoding='utf-8'))
+    print(f'{" ".join(pathlib.Path(word).name for word in arguments)}: {len(page.links):,} links followed')
+    expect(page.links, 'the report has no links')
+    return page.check()
+
+
 def main():
-    program, sample = sys.argv[1:3]
+    program, samples = sys.argv[1], pathlib.Path(sys.argv[2])
     csv.field_size_limit(1 << 24)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for arguments in (['report', sample, '-o', folder / 'report.md'],
-                          ['export', sample, '--format', 'csv', '-o', folder / 'rows.csv'],
-                          ['export', sample, '--format', 'json', '-o', folder / 'document.json']):
-            subprocess.run([program, *map(str, arguments)], check=True)
-        ceilings = subprocess.run([program, 'ceilings', sample, '--json'], check=True, stdout=subprocess.PIPE)
-        report = Report((folder / 'report.md').read_text(encoding='utf-8'), read_table(folder / 'rows.csv'),
-                        json.loads((folder / 'document.json').read_text(encoding='utf-8')), json.loads(ceilings.stdout),
-                        sqlite3.connect(f'file:{sample}?mode=ro&immutable=1', uri=True))
-        wrong = report.check()
-        points = read_table(folder / 'report-figures/points.csv')
-        expect(len(points) == len(report.points), 'points.csv lacks points')
-        wrong += report.check_table('points.csv', points, report.point_row)
-        wrong += report.check_table('runs.csv', read_table(folder / 'report-figures/runs.csv'), report.run_row)
+        wrong = check_sample(program, samples / 'h200.attnscope', folder)
+        recorded, baseline, candidate = import_recordings(program, folder)
+        both = [samples / 'h200.attnscope', samples / 'h100.attnscope']
+        one_run = samples / 'h200-race.attnscope'
+        for arguments in (*([each] for each in sorted(samples.glob('h?00*.attnscope')) if 'ceilings' not in each.name),
+                          both, [both[0], '--baseline', both[1]], recorded, [candidate, '--baseline', baseline],
+                          [one_run, '--filter', 'N>=4096'], [both[0], '--filter', 'preset:quick,tiles']):
+            wrong += check_links(program, arguments, folder)
     for each in wrong[:40]:
         print(each)
-    print(f'{report.numbers:,} numbers recomputed, {len(wrong)} lines differ')
-    return 1 if wrong or report.numbers < 6000 else 0
+    print(f'{len(wrong)} lines or links differ')
+    return 1 if wrong else 0
 
 
 if __name__ == '__main__':

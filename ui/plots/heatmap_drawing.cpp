@@ -455,8 +455,7 @@ void draw_heatmap_cells(QPainter& painter, const HeatmapDrawing& drawing, const 
       }
     }
   }
-  // A plateau of only the best tile has the outline of the best.
-  if (map.plateau.size() > 1) draw_outer_edges(painter, drawing, layout, map.plateau);
+  if (map.has_plateau()) draw_outer_edges(painter, drawing, layout, map.plateau);
   for (const TileMap::Place place : map.fastest) {
     if (std::ranges::find(map.best, place) != map.best.end()) continue;
     draw_outline(painter, drawing, layout.cell(map, place), Qt::DashLine);

@@ -81,21 +81,6 @@ QString extents(const TileMap& map, TileMap::Place place) {
       .arg(text_at(map.y, place.row), text_at(map.x, place.column));
 }
 
-/// Names the runs that are shown, and those that newer runs hide.
-QString run_text(const PointSet& points, const TileMap& map) {
-  if (map.hidden.empty()) return {};
-  const auto title = [&](analysis::RunIndex run) {
-    const RunInfo& info = points.run(run);
-    return info.title.isEmpty() ? run_title(info.summary) : info.title;
-  };
-  QStringList shown;
-  for (const analysis::RunIndex run : map.shown_runs) shown << title(run);
-  QStringList hidden;
-  for (const analysis::HiddenRun& run : map.hidden) hidden << title(run.run);
-  return qtext(msg::tile_map::hidden_runs{.hidden = hidden.join(QStringLiteral(", ")).toStdString(),
-                                          .runs = shown.join(QStringLiteral(", ")).toStdString()});
-}
-
 /// Returns the first tile and the number of equivalent ones.
 QString equal_tiles_text(const TileMap& map, const std::vector<TileMap::Place>& places) {
   QString tile = extents(map, places.front());
@@ -253,14 +238,14 @@ QString heatmap_caption(const PointSet& points, const TileMap& map, bool figures
   if (!map.best.empty())
     parts << qtext(msg::tile_map::outlined{.tiles = equal_tiles_text(map, map.best).toStdString(),
                                            .what = best_label(map).toStdString()});
-  if (map.plateau.size() > 1) {
+  if (map.has_plateau()) {
     parts << qtext(
         msg::tile_map::plateau{.percent = qRound(100 * analysis::plateau_share), .tiles = map.plateau.size()});
   }
   if (!map.fastest.empty() && map.fastest != map.best) {
     parts << qtext(msg::tile_map::dashed{.tiles = equal_tiles_text(map, map.fastest).toStdString()});
   }
-  if (const QString runs = run_text(points, map); !runs.isEmpty()) parts << runs;
+  if (const Message runs = analysis::runs_text(points.table(), map); !runs.empty()) parts << qtext(runs);
   QString text = parts.join(QStringLiteral(" · "));
   return text;
 }

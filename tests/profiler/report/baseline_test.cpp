@@ -13,6 +13,7 @@
 #include "messages/compare.h"
 #include "messages/difference.h"
 #include "messages/report.h"
+#include "profiler/metrics/metrics.h"
 #include "profiler/predict/published_errors.h"
 #include "profiler/report/writers.h"
 #include "profiler/units/number_format.h"
@@ -133,6 +134,81 @@ TEST(ReportBaseline, VerdictsFollowData) {
   EXPECT_EQ(count_of(verdict, "SLOWER"), 1U);
   EXPECT_EQ(documents::column(verdict, "point").front(), describe(changed->spec));
   EXPECT_THAT(documents::column(verdict, "ratio").front(), HasSubstr("1.5000"));
+}
+
+TEST(ReportBaseline, TimesLeadToRowsWithTheSameTime) {
+  const std::vector<PointRecord> records = fixtures::memory_wall();
+  fixtures::Points points;
+  std::size_t run = 0;
+  for (const double by : {1.0, 1.01, 0.97, 1.02, 0.99}) {
+    std::vector<PointRecord> repeated = records;
+    for (const char* algorithm : {"naive", "fa1", "fa2"}) repeated = slowed(std::move(repeated), algorithm, by);
+    points.add(repeated, fixtures::run(Provenance::measured, fmt::format("run {}", run++)));
+  }
+  const Input input = documents::input_of(points);
+  const analysis::ValueColumn& times = input.table.values(metric_key::time_median_ns);
+  const auto links_of = [&](const std::vector<analysis::RunIndex>& baseline) {
+    const Document document = make_report(input, {.baseline = baseline}).value();
+    const Table verdicts = verdicts_of(document);
+    std::map<std::string, std::size_t> links;
+    for (std::size_t k = 0; k < verdicts.columns.size(); ++k) {
+      for (const std::vector<analysis::Cell>& row : verdicts.rows) {
+        if (!row[k].row) continue;
+        ++links[verdicts.columns[k].key];
+        EXPECT_EQ(row[k].number, times.at(*row[k].row)) << row[k].text;
+      }
+    }
+    return links;
+  };
+  using Links = std::map<std::string, std::size_t>;
+  EXPECT_EQ(links_of({0}), (Links{{"baseline_ns", 20}})) << "the median of four recordings is the time of none";
+  EXPECT_EQ(links_of({0, 1}), (Links{{"candidate_ns", 20}}));
+}
+
+TEST(ReportBaseline, ListsAPointThatFailsOnBothSidesOnce) {
+  const std::vector<PointRecord> before = fixtures::memory_wall();
+  const Document document = compared_document(two_runs_of(before, before));
+  EXPECT_THAT(documents::column(documents::table(document, "not-compared-1"), "side"),
+              ElementsAre(text(msg::compare::both_sides{})));
+  EXPECT_THAT(documents::sentences(document).at(0),
+              MatchesMessage(make_message("{}*", text(msg::compare::answer{.base = "before",
+                                                                           .faster = "*",
+                                                                           .left = 1,
+                                                                           .mean = "*",
+                                                                           .other = "after",
+                                                                           .same = "*",
+                                                                           .slower = "*",
+                                                                           .undecided = "*"}))));
+}
+
+TEST(ReportBaseline, NamesLinesThatAreNotDrawn) {
+  const auto key = [](const Message& message) {
+    const std::string words = text(message);
+    return words.substr(0, words.find('*'));
+  };
+  std::vector<PointRecord> records = fixtures::memory_wall();
+  records.push_back(fixtures::ok_point(fixtures::spec("fa3", 1024)));
+  const std::vector<Figure> with_single =
+      documents::figures(compared_document(two_runs_of(records, records)), "comparison");
+  ASSERT_EQ(with_single.size(), 1U);
+  EXPECT_THAT(with_single.front().caption, HasSubstr(text(msg::report::ratio_one_length{.lines = "FA3"})));
+  // Eight lines of two points.
+  records.clear();
+  for (const std::int64_t d : {32, 48, 64, 80, 96, 112, 128, 144}) {
+    for (const std::int64_t n : {1024, 2048})
+      records.push_back(fixtures::ok_point(fixtures::spec("fa2", n, 64, 64, d)));
+  }
+  const std::vector<Figure> many = documents::figures(compared_document(two_runs_of(records, records)), "comparison");
+  ASSERT_EQ(many.size(), 1U);
+  EXPECT_THAT(many.front().caption, HasSubstr(key(msg::report::ratio_excess{.lines = "*", .most = 6})));
+  for (const std::int64_t d : {32, 48, 64, 80, 96, 112, 128, 144}) {
+    EXPECT_THAT(many.front().chart.alt + many.front().caption, HasSubstr(fmt::format("d={}", d)));
+  }
+  // Tiles at one N have no figure; the text names them.
+  const Document tiles = compared_document(two_runs_of(fixtures::tile_sweep(), fixtures::tile_sweep()));
+  EXPECT_THAT(documents::figures(tiles, "comparison"), IsEmpty());
+  EXPECT_THAT(documents::sentences(tiles),
+              Contains(MatchesMessage(Message(msg::report::no_ratio_figure{.reasons = "*FA1*FA2*"}))));
 }
 
 TEST(ReportBaseline, UndecidedRowsHaveNotes) {

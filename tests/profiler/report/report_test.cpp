@@ -5,10 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <regex>
 #include <set>
 
 #include "messages/report.h"
+#include "messages/tile_map.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/text.h"
 #include "profiler/report/svg.h"
@@ -65,6 +67,108 @@ TEST(Report, LinksRatiosToPoints) {
       words_of(first),
       MatchesMessage(documents::fewer_bytes(number_text(dram_of(records[rows[1]]) / dram_of(records[rows[0]])))));
   EXPECT_THAT(sentences(document), Contains(MatchesMessage(ended("1", "out-of-memory"))));
+}
+
+/// Rows linked from the sentences on bytes, times and bottlenecks.
+std::vector<analysis::Row> linked_rows(const Document& document) {
+  std::vector<analysis::Row> rows;
+  for (const Block& block : document.answer) {
+    const auto* paragraph = std::get_if<Paragraph>(&block);
+    if (paragraph != nullptr && words_of(*paragraph) == text(msg::report::against_model{})) break;
+    for (std::size_t k = 0; paragraph != nullptr && k < paragraph->words.size(); ++k) {
+      if (paragraph->words[k].row) rows.push_back(*paragraph->words[k].row);
+    }
+  }
+  return rows;
+}
+
+TEST(Report, BottlenecksAreThoseOfTheTimes) {
+  // Another tile is faster, and bound by L2, at the longest N only.
+  std::vector<PointRecord> records;
+  for (const char* algorithm : {"fa1", "fa2"}) {
+    for (const std::int64_t n : {1024, 2048, 4096}) records.push_back(fixtures::ok_point(fixtures::spec(algorithm, n)));
+    records.push_back(fixtures::ok_point(fixtures::spec(algorithm, 4096, 64, 64)));
+    for (double& ns : records.back().kernels.front().samples_ns)
+      ns = 0.9 * records.at(records.size() - 2).kernels.front().samples_ns.front();
+    for (MetricValue& metric : records.back().kernels.front().metrics) {
+      if (metric.name == metric_key::l2_to_sm_bytes) metric.value *= 30;
+    }
+  }
+  const Document document = document_of(records);
+  const std::vector<analysis::Row> rows = linked_rows(document);
+  std::map<std::string, std::set<analysis::Row>> longest;
+  for (const analysis::Row row : rows) {
+    if (records[row].spec.problem.n_k == 4096 && records[row].disposition == Disposition::ok)
+      longest[records[row].spec.algorithm].insert(row);
+  }
+  for (const auto& [algorithm, of_algorithm] : longest) EXPECT_EQ(of_algorithm.size(), 1U) << algorithm;
+  const Message bound = msg::report::never_memory{
+      .bytes = "*", .first = "1024", .last = "4096", .origin = "*", .series = "FA2 (128 × 64)"};
+  const Message memory =
+      msg::report::stays_memory{.bound = "DRAM", .bytes = "*", .n = "4096", .origin = "*", .series = "FA2 (128 × 64)"};
+  EXPECT_THAT(sentences(document), Contains(::testing::AnyOf(MatchesMessage(bound), MatchesMessage(memory))));
+  // The figures show the same tile.
+  for (const Figure& figure : document.figures) {
+    for (const Line& line : std::get<LineChart>(figure.chart.picture).lines) {
+      for (const Mark& mark : line.marks) EXPECT_THAT(mark.read_out_text, Not(HasSubstr("nearest roof L2")));
+    }
+  }
+}
+
+TEST(Report, LinksTheNumberAndNotTheTile) {
+  const Paragraph linked = sentence("FA2 (128 × 64) from N 64 to 128", {{"64", 3}, {"128", 5}});
+  EXPECT_EQ(words_of(linked), "FA2 (128 × 64) from N 64 to 128");
+  ASSERT_EQ(linked.words.size(), 4U);
+  EXPECT_EQ(linked.words[0].text, "FA2 (128 × 64) from N ");
+  EXPECT_EQ(linked.words[1].row, 3U);
+  EXPECT_EQ(linked.words[3].row, 5U);
+}
+
+TEST(Report, RecordingEndsWithTheLastRun) {
+  Input input = input_of(fixtures::Points(fixtures::memory_wall()));
+  const auto ends = [&](const std::string& last) {
+    return MatchesMessage(Message(msg::report::subtitle{
+        .files = "*", .first = "2026-01-01T00:00:00Z", .last = last, .points = "*", .runs = "*"}));
+  };
+  input.runs.front().finished_at = "2026-01-01T00:00:09Z";
+  EXPECT_THAT(make_report(input, {}).value().subtitle, ends("2026-01-01T00:00:09Z"));
+  input.runs.push_back(input.runs.front());
+  input.runs.back().started_at = "2026-01-01T00:00:05Z";
+  input.runs.back().finished_at.clear();
+  EXPECT_THAT(make_report(input, {}).value().subtitle, ends("2026-01-01T00:00:09Z")) << "the other run did not end";
+}
+
+TEST(Report, CountsAConfigurationOnce) {
+  const std::vector<PointRecord> records{
+      fixtures::ok_point(fixtures::spec("fa2", 512)),
+      fixtures::failed_point(fixtures::spec("fa2", 1024), Disposition::infeasible, "too much shared memory")};
+  fixtures::Points points;
+  for (const char* name : {"a", "b", "c"}) points.add(records, fixtures::run(Provenance::measured, name));
+  EXPECT_THAT(sentences(document_of(points)),
+              Contains(MatchesMessage(Message(msg::report::ended{.alike = 1,
+                                                                 .all = 2,
+                                                                 .count = 1,
+                                                                 .outcome = title(Disposition::infeasible),
+                                                                 .point = "*",
+                                                                 .reason = "too much shared memory"}))));
+}
+
+TEST(Report, MapsNameTheirRuns) {
+  fixtures::Points points;
+  points.add(fixtures::tile_sweep(), fixtures::run(Provenance::measured, "first"));
+  points.add(fixtures::tile_sweep(), fixtures::run(Provenance::measured, "second", "2026-02-01T00:00:00Z"));
+  const std::vector<Figure> one = figures(document_of(points), "tiles");
+  ASSERT_EQ(one.size(), 1U);
+  EXPECT_THAT(one.front().chart.title,
+              HasSubstr(text(msg::tile_map::hidden_runs{.hidden = "first", .runs = "second"})));
+  const std::vector<Figure> both = figures(document_of(points, {.baseline = {0}}), "tiles");
+  ASSERT_EQ(both.size(), 2U);
+  EXPECT_THAT(both[0].chart.title, HasSubstr(text(msg::report::baseline_map{.runs = "first"})));
+  EXPECT_THAT(both[1].chart.title, HasSubstr(text(msg::report::candidate_map{.runs = "second"})));
+  EXPECT_NE(both[0].id, both[1].id);
+  const auto& before = std::get<HeatMap>(both[0].chart.picture);
+  const auto& after = std::get<HeatMap>(both[1].chart.picture);
+  EXPECT_EQ(std::pair(before.low, before.high), std::pair(after.low, after.high)) << "one color scale";
 }
 
 TEST(Report, SentencesFollowData) {

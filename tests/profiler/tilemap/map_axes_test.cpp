@@ -210,7 +210,7 @@ TEST(ExploredPoints, ReplaceMapPoints) {
   Points points;
   points.add(sweep, fixtures::run(Provenance::measured, "tiles"));
   analysis::Run explored = fixtures::run(Provenance::measured, "explore", "2026-03-01T00:00:00Z");
-  explored.label = explorer_preset;
+  explored.preset = explorer_preset;
   points.add(asked, explored);
   const PointTable table = points.table();
   const TileMap map = build_tile_map(table, table.rows(), "time_median_ns");
@@ -228,7 +228,7 @@ TEST(ExploredPoints, NewestLeadsIfAlone) {
   Points points;
   for (const char* when : {"2026-03-01T00:00:00Z", "2026-03-02T00:00:00Z"}) {
     analysis::Run explored = fixtures::run(Provenance::measured, when, when);
-    explored.label = explorer_preset;
+    explored.preset = explorer_preset;
     points.add({timed_at(64, 64, 10)}, explored);
   }
   const PointTable table = points.table();

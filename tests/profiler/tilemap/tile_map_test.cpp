@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "messages/tile_map.h"
 #include "tests/profiler/points/fixtures.h"
 
 namespace attnscope::analysis {
@@ -296,6 +297,23 @@ TEST(TileMap, JoinsRunsWithoutCommonTiles) {
   EXPECT_THAT(mapped.map.shown_runs, testing::ElementsAre(1U, 0U));
   EXPECT_TRUE(mapped.map.hidden.empty());
   EXPECT_EQ(mapped.map.collected, static_cast<int>(records.size()));
+  EXPECT_EQ(runs_text(mapped.table, mapped.map), Message(msg::tile_map::shown_runs{.runs = "high, low"}));
+}
+
+TEST(TileMap, OneRunNeedsNoName) {
+  const Mapped mapped(sweep_of("fa2"), metric_key::time_median_ns);
+  EXPECT_TRUE(runs_text(mapped.table, mapped.map).empty());
+}
+
+TEST(TileMap, PlateauHasTilesBesidesTheBest) {
+  // 64 x 32 is within the interval of the best, 64 x 64 within 3% of it only.
+  std::vector<PointRecord> records{timed(64, 16, 1000, 15), timed(64, 32, 1010, 15), timed(128, 16, 3000, 15),
+                                   timed(128, 32, 3000, 15)};
+  EXPECT_FALSE(Mapped(records, metric_key::time_median_ns).map.has_plateau());
+  records.push_back(timed(64, 64, 1028, 15));
+  const Mapped mapped(records, metric_key::time_median_ns);
+  EXPECT_EQ(mapped.map.best.size(), 2U);
+  EXPECT_TRUE(mapped.map.has_plateau());
 }
 
 TEST(TileMap, SingleTileDoesNotHideMap) {
