@@ -3,13 +3,12 @@
 
 #include <spdlog/spdlog.h>
 
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "app/command.h"
+#include "kernels/files/regular_file.h"
 #include "kernels/registry.h"
 #include "kernels/user/known_kernels.h"
 #include "profiler/metrics/manifest.h"
@@ -39,10 +38,9 @@ void add_kernel_option(CLI::App& command) {
 std::string user_kernels_digest() {
   std::string all;
   const auto add = [&](const std::filesystem::path& file) {
-    std::ifstream in(file, std::ios::binary);
-    std::ostringstream text;
-    text << in.rdbuf();
-    all += uuid_of(std::move(text).str());
+    constexpr std::uintmax_t max_bytes = std::uintmax_t{1} << 30U;
+    const auto content = read_regular_file(file, max_bytes);
+    all += uuid_of(content ? *content : std::string());
   };
   for (const user::KernelFiles& each : user::loaded_kernel_files()) {
     add(each.manifest);

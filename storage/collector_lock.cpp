@@ -80,7 +80,7 @@ CollectorLock CollectorLock::acquire(const std::filesystem::path& file) {
 }
 
 bool CollectorLock::held(const std::filesystem::path& file) {
-  const int descriptor = ::open(lock_path(file).c_str(), O_RDONLY | O_CLOEXEC);
+  const int descriptor = ::open(lock_path(file).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return false;
   struct flock request = whole_file(F_RDLCK);
   const bool held = ::fcntl(descriptor, F_OFD_GETLK, &request) == 0 && request.l_type != F_UNLCK;

@@ -3,11 +3,9 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
-#include <system_error>
 #include <utility>
 
+#include "kernels/files/regular_file.h"
 #include "kernels/registry.h"
 #include "kernels/user/user_kernel.h"
 #include "profiler/metrics/manifest.h"
@@ -26,15 +24,11 @@ std::shared_ptr<const StoredManifest> read_contents(const std::shared_ptr<const 
   std::size_t room = max_stored_source_bytes;
   for (const ManifestSource& each : whole->sources) room -= each.content ? each.content->size() : 0;
   const auto take = [&](ManifestSource& source, const std::filesystem::path& file) {
-    std::error_code error;
-    if (source.content || !std::filesystem::is_regular_file(file, error)) return;
-    if (std::filesystem::file_size(file, error) > room || error) return;
-    std::ostringstream text;
-    text << std::ifstream(file, std::ios::binary).rdbuf();
-    std::string content = std::move(text).str();
-    if (content.size() > room || uuid_of(content) != source.digest) return;
-    room -= content.size();
-    source.content = std::move(content);
+    if (source.content) return;
+    auto content = read_regular_file(file, room);
+    if (!content || uuid_of(*content) != source.digest) return;
+    room -= content->size();
+    source.content = std::move(content).value();
   };
   for (ManifestSource& source : whole->sources) {
     for (const std::filesystem::path& file : kernel->source_files()) {

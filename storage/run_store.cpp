@@ -19,6 +19,11 @@ namespace {
 
 using Kind = FileError::Kind;
 
+/// Checks the file and those that the collector and SQLite open beside it: opening a pipe blocks.
+void require_regular_files(const std::filesystem::path& file) {
+  for (const char* suffix : {"", "-lock", "-wal", "-shm", "-journal"}) require_regular_file(file.string() + suffix);
+}
+
 }  // namespace
 
 void RunStore::Impl::connect(DatabaseAccess access) {
@@ -142,7 +147,7 @@ RunStore RunStore::open(const std::filesystem::path& file, Mode mode, std::funct
   if (std::filesystem::is_directory(impl->file, error)) {
     throw FileError(Kind::not_a_database, "{} is a folder (expected a file)", file.string());
   }
-  require_regular_file(impl->file);
+  require_regular_files(impl->file);
   if (mode == Mode::collect) {
     impl->open_for_collecting();
     return RunStore(std::move(impl));
@@ -162,7 +167,7 @@ void RunStore::create(const std::filesystem::path& file, const std::function<voi
   auto impl = std::make_unique<Impl>();
   const std::filesystem::path place = impl->file = resolve_symlinks(file);
   impl->mode = Mode::collect;
-  require_regular_file(place);
+  require_regular_files(place);
   RunStore store(std::move(impl));
   const CollectorLock lock = CollectorLock::acquire(place);
   require_no_orphaned_log(place);

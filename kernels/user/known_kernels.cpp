@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <functional>
 #include <map>
 #include <memory>
@@ -18,6 +17,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/files/regular_file.h"
 #include "kernels/registry.h"
 #include "kernels/user/user_kernel.h"
 
@@ -256,10 +256,8 @@ const std::vector<KernelFiles>& loaded_kernel_files() {
 
 bool is_unchanged(const KernelFiles& kernel) {
   const auto* const known = dynamic_cast<const UserKernel*>(known_algorithms().find(kernel.name));
-  std::ifstream in(kernel.manifest, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return known != nullptr && in && text.str() == known->text();
+  const auto text = read_regular_file(kernel.manifest, max_manifest_bytes);
+  return known != nullptr && text && *text == known->text();
 }
 
 Message load_inherited_kernels() {

@@ -3,15 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <iterator>
 #include <limits>
-#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/files/regular_file.h"
 #include "kernels/model/integer.h"
 #include "kernels/registry.h"
 #include "messages/own_kernel.h"
@@ -465,20 +464,17 @@ AttentionPlan UserKernel::plan(const AttentionProblem& p, const Config& config, 
 Result<std::unique_ptr<const UserKernel>, Message> load_kernel(const std::filesystem::path& file,
                                                                const std::string& suffix) {
   const auto failed = [&](Message what) { return Failure{make_message("{}: {}", file.string(), what)}; };
-  constexpr std::uintmax_t most_bytes = 1 << 20;
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(file, error)) return failed("file not found");
-  if (std::filesystem::file_size(file, error) > most_bytes || error) return failed("the manifest exceeds 1 MiB");
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in) return failed("cannot read the file");
-  auto manifest = parse_manifest(text.str(), file.parent_path());
+  const auto text = read_regular_file(file, max_manifest_bytes);
+  if (!text) return failed(text.error());
+  if (const std::size_t first = text->find_first_not_of(" \t\r\n"); first == std::string::npos || (*text)[first] != '{')
+    return failed("not a manifest: expected a JSON object (`attnscope kernels new` creates one)");
+  auto manifest = parse_manifest(*text, file.parent_path());
   if (!manifest) return failed(manifest.error());
   manifest->name += suffix;
   for (const LaunchSpec& launch : manifest->launches) {
-    if (std::filesystem::is_regular_file(launch.source->file, error)) continue;
-    return failed(make_message("source file {} not found (correct 'source')", launch.source->file.string()));
+    const Message error = regular_file_error(launch.source->file);
+    if (error.empty()) continue;
+    return failed(make_message("source {}: {} (correct 'source')", launch.source->file.string(), error));
   }
   return std::unique_ptr<const UserKernel>(std::make_unique<UserKernel>(std::move(manifest).value()));
 }

@@ -2,6 +2,7 @@
 // A user-defined kernel as an Algorithm, based on its manifest.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <vector>
@@ -52,6 +53,8 @@ class UserKernel final : public Algorithm {
   KernelManifest manifest_;
   const Algorithm* law_algorithm_ = nullptr;  ///< algorithm that provides the law
 };
+
+inline constexpr std::uintmax_t max_manifest_bytes = 1 << 20;
 
 /// Loads a manifest file; `suffix` is appended to the kernel's name. The error is one line: file, line, cause.
 [[nodiscard]] Result<std::unique_ptr<const UserKernel>, Message> load_kernel(const std::filesystem::path& file,

@@ -13,6 +13,8 @@
 #include <fstream>
 #include <vector>
 
+#include "kernels/files/regular_file.h"
+
 namespace attnscope {
 
 FileStamp file_stamp(const std::filesystem::path& file) {
@@ -51,6 +53,7 @@ std::filesystem::path private_folder(const std::filesystem::path& parent) {
 }
 
 std::string file_digest(const std::filesystem::path& path) {
+  if (!regular_file_error(path).empty()) return {};
   std::ifstream file(path, std::ios::binary);
   if (!file) return {};
   XXH3_state_t* state = XXH3_createState();

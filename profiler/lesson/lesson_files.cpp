@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <fstream>
 #include <iterator>
 #include <set>
 #include <string>
@@ -11,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "kernels/files/regular_file.h"
 #include "kernels/registry.h"
 #include "profiler/files/file_error.h"
 #include "profiler/files/file_system.h"
@@ -83,13 +83,9 @@ class TextFolder {
   }
 
   void read_text(const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::string text(lesson::max_text_bytes + 1, '\0');
-    file.read(text.data(), static_cast<std::streamsize>(text.size()));
-    if (!file.is_open() || file.bad()) return add(path, {}, "cannot read file");
-    text.resize(static_cast<std::size_t>(file.gcount()));
-    if (text.size() <= lesson::max_text_bytes) return add(path, std::move(text));
-    add(path, {}, make_message("file exceeds the limit of {} bytes", grouped(lesson::max_text_bytes)));
+    auto text = read_regular_file(path, lesson::max_text_bytes);
+    if (text) return add(path, std::move(text).value());
+    add(path, {}, text.error());
   }
 
   fs::path root_;

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -57,6 +58,20 @@ TEST_F(FileErrors, missing) {
   const FileError error = storage_error_of([&] { RunStore::open(folder / "no.attnscope", Mode::read_only); });
   EXPECT_EQ(error.kind(), Kind::not_found);
   EXPECT_THAT(error.what(), HasSubstr("no.attnscope"));
+}
+
+TEST_F(FileErrors, pipes_beside_a_file_are_not_opened) {
+  { const RunStore store = RunStore::open(file, Mode::collect); }
+  for (const char* suffix : {"-lock", "-wal", "-shm", "-journal"}) {
+    const std::filesystem::path beside = file.string() + suffix;
+    std::filesystem::remove(beside);
+    ASSERT_EQ(::mkfifo(beside.c_str(), 0600), 0);
+    for (const Mode mode : {Mode::read_only, Mode::collect}) {
+      const FileError error = storage_error_of([&] { (void)RunStore::open(file, mode); });
+      EXPECT_THAT(error.what(), HasSubstr(beside.filename().string()));
+    }
+    std::filesystem::remove(beside);
+  }
 }
 
 TEST_F(FileErrors, a_folder) {

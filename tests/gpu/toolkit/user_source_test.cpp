@@ -2,8 +2,10 @@
 // User-defined sources and their digests, with the real NVRTC.
 #include "profiler/measure/gpu/user/user_source.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <fstream>
 #include <memory>
@@ -106,6 +108,27 @@ TEST_F(UserSourceTest, RejectsTooManyIncludes) {
   fs::create_directory_symlink(".", folder_ / "t");
   write("kernel.cu", "#pragma once\n#include \"s/kernel.cu\"\n#include \"t/kernel.cu\"\n");
   EXPECT_EQ(read_user_source(*source(), {})->files.size(), 1U);
+}
+
+TEST_F(UserSourceTest, RejectsIncludesThatAreNoRegularFiles) {
+  ASSERT_EQ(::mkfifo((folder_ / "pipe.h").c_str(), 0600), 0);
+  fs::create_symlink("/dev/zero", folder_ / "include/zero.h");
+  fs::create_symlink("loop.h", folder_ / "loop.h");
+  std::ofstream(folder_ / "huge.h") << "";
+  fs::resize_file(folder_ / "huge.h", std::uintmax_t{1} << 36U);
+  fs::create_directory(folder_ / "folder.h");
+  for (const char* name : {"pipe.h", "zero.h", "loop.h", "huge.h"}) {
+    for (const char* form : {"#include \"{}\"\n", "#if __has_include(\"{}\")\n#endif\n"}) {
+      write("one.h", fmt::format(fmt::runtime(form), name));
+      const auto read = read_user_source(*source(), {});
+      ASSERT_FALSE(read.ok()) << name;
+      EXPECT_EQ(read.error().id, "compile.own_unreadable");
+      EXPECT_THAT(read.error().words, AllOf(HasSubstr((folder_ / "one.h").string()), HasSubstr(name)));
+    }
+    EXPECT_EQ(read_user_source(*source(UserSource::Kind::ptx, name), {}).ok(), false) << name;
+  }
+  write("one.h", "#include \"folder.h\"\n");
+  EXPECT_TRUE(read_user_source(*source(), {}).ok()) << "compilers skip folders";
 }
 
 TEST_F(UserSourceTest, CompilesWithIncludesAndIsCached) {

@@ -5,11 +5,11 @@
 
 #include <atomic>
 #include <fstream>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "kernels/files/regular_file.h"
 #include "profiler/measure/gpu/user/source_text.h"
 #include "profiler/metrics/manifest.h"
 
@@ -17,13 +17,7 @@ namespace attnscope::gpu {
 namespace fs = std::filesystem;
 namespace {
 
-std::optional<std::string> read_file(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) return std::nullopt;
-  std::ostringstream text;
-  text << in.rdbuf();
-  return std::move(text).str();
-}
+constexpr std::uintmax_t max_file_bytes = std::uintmax_t{1} << 30U;
 
 /// Writes to a temporary file and renames it, so that readers never see a partial file.
 bool write_file(const fs::path& file, const std::string& content) {
@@ -60,8 +54,8 @@ std::string CubinKey::digest() const {
 std::optional<Compiled> CubinCache::find(const CubinKey& key) const {
   if (folder_.empty()) return std::nullopt;
   const fs::path stem = folder_ / key.digest();
-  auto cubin = read_file(fs::path(stem).replace_extension(".cubin"));
-  const auto facts = read_file(fs::path(stem).replace_extension(".json"));
+  auto cubin = read_regular_file(fs::path(stem).replace_extension(".cubin"), max_file_bytes);
+  const auto facts = read_regular_file(fs::path(stem).replace_extension(".json"), max_file_bytes);
   if (!cubin || !facts) return std::nullopt;
   try {
     const auto json = nlohmann::json::parse(*facts);

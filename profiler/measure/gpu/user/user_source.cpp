@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <fstream>
-#include <optional>
 #include <set>
 #include <sstream>
 #include <string_view>
@@ -12,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/files/regular_file.h"
 #include "profiler/measure/gpu/user/source_text.h"
 #include "profiler/metrics/manifest.h"
 #include "profiler/plan/text.h"
@@ -26,16 +25,6 @@ constexpr std::size_t max_source_files = 4096;
 constexpr int max_include_depth = 200;  // NVRTC's limit
 constexpr std::uintmax_t max_image_bytes = std::uintmax_t{1} << 30U;
 constexpr std::string_view blanks = " \t\f\v\r";
-
-std::optional<std::string> text_of(const fs::path& file, std::uintmax_t most) {
-  std::error_code error;
-  if (!fs::is_regular_file(file, error) || fs::file_size(file, error) > most || error) return std::nullopt;
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in) return std::nullopt;
-  return std::move(text).str();
-}
 
 struct Include {
   std::string name;  ///< Empty if the name is a macro.
@@ -108,14 +97,24 @@ class IncludeClosure {
   [[nodiscard]] const std::string& macro_include_file() const { return macro_include_file_; }
   /// Returns true if a limit on size, files or depth was exceeded.
   [[nodiscard]] bool full() const { return full_; }
+  /// First include that exists and cannot be read; empty if there is none. NVRTC would open a FIFO or device, too.
+  [[nodiscard]] const Message& error() const { return error_; }
 
  private:
   void follow(const fs::path& from, const Include& include, bool own) {
     const auto found = [&](const fs::path& folder, bool is_own) {
       const fs::path file = folder / include.name;
-      const auto text = text_of(file, max_source_bytes);
+      std::error_code unknown;
+      const fs::file_status status = fs::status(file, unknown);
+      if (unknown != std::errc::too_many_symbolic_link_levels && (!fs::exists(status) || fs::is_directory(status)))
+        return false;
+      const auto text = read_regular_file(file, max_source_bytes);
       if (text) add(file, include.name, *text, is_own && !is_toolkit_file(file));
-      return text.has_value();
+      if (!text && error_.empty()) {
+        error_ =
+            make_reason("compile.own_unreadable", "{} includes {}: {}.", from.string(), file.string(), text.error());
+      }
+      return true;
     };
     if (include.quoted && found(from.parent_path(), own)) return;
     for (std::size_t i = 0; i < folders_.size(); ++i) {
@@ -140,6 +139,7 @@ class IncludeClosure {
   std::string all_;
   std::vector<ManifestSource> files_;
   std::string macro_include_file_;
+  Message error_;
   int depth_ = 0;
   bool full_ = false;
 };
@@ -176,11 +176,8 @@ Result<UserSourceText, Message> read_user_source(const UserSource& source, const
                     "Source {} of this kernel is not in the results file (open the kernel's manifest with --kernel).",
                     source.name)};
   const bool compiled = source.kind == UserSource::Kind::cuda;
-  auto text = text_of(source.file, compiled ? max_source_bytes : max_image_bytes);
-  if (!text)
-    return Failure{make_reason("compile.own_unreadable",
-                               "{} cannot be read or is too large (limits: source 64 MiB, binary 1 GiB).",
-                               source.file.string())};
+  const auto text = read_regular_file(source.file, compiled ? max_source_bytes : max_image_bytes);
+  if (!text) return Failure{make_reason("compile.own_unreadable", "{}: {}.", source.file.string(), text.error())};
   UserSourceText own{.text = *text, .digest = {}, .files = {}};
   if (!compiled) {
     own.digest = uuid_of(fmt::format("{}\n{}", source.manifest, *text));
@@ -189,6 +186,7 @@ Result<UserSourceText, Message> read_user_source(const UserSource& source, const
   }
   IncludeClosure include_closure(include_search_path(source, toolkit), toolkit.size());
   include_closure.add(source.file, source.name, *text);
+  if (!include_closure.error().empty()) return Failure{include_closure.error()};
   if (include_closure.full())
     return Failure{make_reason("compile.own_too_much", "{}: its includes exceed 64 MiB, 4096 files or a depth of 200.",
                                source.file.string())};
