@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <iterator>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "kernels/files/json_check.h"
 
 namespace attnscope::user {
 namespace {
@@ -42,8 +43,9 @@ class LineTracker {
   /// `last`: position of the last character read.
   explicit LineTracker(const char* const* last) : last_(last), counted_(*last) {}
 
-  void take(Json::parse_event_t event, const Json& parsed) {
+  void take(int depth, Json::parse_event_t event, const Json& parsed) {
     using Event = Json::parse_event_t;
+    if (const Message error = check_(depth, event, parsed); !error.empty()) fail(error);
     if (event == Event::key) return take_key(parsed.get_ref<const std::string&>());
     if (event == Event::object_end || event == Event::array_end) return open_.pop_back();
     if (parsed.is_string()) reject_nul(parsed.get_ref<const std::string&>());
@@ -54,8 +56,6 @@ class LineTracker {
     }
     lines_.emplace(pointer, line());
     if (event == Event::value) return;
-    constexpr std::size_t max_depth = 32;
-    if (open_.size() >= max_depth) fail("more than 32 levels of nesting");
     open_.push_back({.pointer = std::move(pointer), .list = event == Event::array_start});
   }
   [[nodiscard]] std::map<std::string, std::size_t, std::less<>>& lines() { return lines_; }
@@ -67,15 +67,14 @@ class LineTracker {
     bool list = false;
     std::size_t size = 0;
     std::string key = {};
-    std::set<std::string> keys = {};
+    std::size_t members = 0;
   };
 
   void take_key(const std::string& name) {
     constexpr std::size_t most = 1000;
     OpenContainer& object = open_.back();
     reject_nul(name);
-    if (object.keys.size() >= most) fail(make_message("an object has more than {} members", most));
-    if (!object.keys.insert(name).second) fail(make_message("duplicate key '{}'", name));
+    if (object.members++ >= most) fail(make_message("an object has more than {} members", most));
     object.key = name;
   }
   void reject_nul(const std::string& text) {
@@ -89,6 +88,9 @@ class LineTracker {
   }
   [[noreturn]] void fail(const Message& why) { throw make_message("line {}: {}", line(), why); }
 
+  static constexpr int max_depth = 32;
+
+  JsonCheck check_{max_depth};
   const char* const* last_;
   const char* counted_;
   std::size_t line_ = 1;
@@ -103,8 +105,8 @@ Result<JsonWithLines, Message> parse_json_with_lines(std::string_view text) {
   LineTracker notes(&last);
   try {
     Json json = Json::parse(TrackingIterator(text.data(), &last), TrackingIterator(text.data() + text.size(), &last),
-                            [&](int /*depth*/, Json::parse_event_t event, Json& parsed) {
-                              notes.take(event, parsed);
+                            [&](int depth, Json::parse_event_t event, Json& parsed) {
+                              notes.take(depth, event, parsed);
                               return true;
                             });
     return JsonWithLines{.json = std::move(json), .lines = std::move(notes.lines())};

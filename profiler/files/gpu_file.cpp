@@ -5,11 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "kernels/files/json_check.h"
+#include "kernels/files/regular_file.h"
 #include "kernels/model/gpu_values.h"
 
 namespace attnscope {
@@ -22,7 +23,13 @@ constexpr std::size_t largest_bytes = std::size_t{64} * 1024;
 
 Gpu parse_gpu(std::string_view text, const std::string& file) {
   const auto fail = [&](const std::string& why) { return Failure{fmt::format("{}: {}", file, why)}; };
-  const auto json = nlohmann::json::parse(text, nullptr, false);
+  nlohmann::ordered_json json;
+  try {
+    json = parse_checked_json(text);
+  } catch (const Message& why) {
+    return fail(english_text(why));
+  } catch (const nlohmann::json::exception&) {  // reported below
+  }
   const auto entry = [&](const char* name) { return json.is_object() ? json.find(name) : json.end(); };
   const auto name = entry("name");
   const auto from = entry("from");
@@ -49,20 +56,9 @@ Gpu parse_gpu(std::string_view text, const std::string& file) {
 }
 
 Gpu read_gpu(const std::filesystem::path& file) {
-  std::error_code error;
-  // Opening a FIFO would block until it has a writer.
-  if (!std::filesystem::is_regular_file(file, error)) {
-    return Failure{fmt::format("{}: {}", file.string(), error ? error.message() : "not a regular file")};
-  }
-  std::ifstream in(file, std::ios::binary);
-  std::string text(largest_bytes + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (!in.is_open() || in.bad()) return Failure{fmt::format("{}: cannot read the file", file.string())};
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  if (text.size() > largest_bytes) {
-    return Failure{fmt::format("{}: file is larger than {} KiB", file.string(), largest_bytes / 1024)};
-  }
-  return parse_gpu(text, file.string());
+  const auto content = read_regular_file(file, largest_bytes);
+  if (!content) return Failure{fmt::format("{}: {}", file.string(), english_text(content.error()))};
+  return parse_gpu(*content, file.string());
 }
 
 std::string gpu_text(const DeviceLimits& gpu) {

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "kernels/files/json_check.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/worker/json_fields.h"
 
@@ -426,9 +427,11 @@ bool read_any(const Json& json, std::string_view name, Event& out, std::type_ide
 template <class T, class Read>
 Result<T, Message> parsed(std::string_view line, const Read& read) {
   try {
-    const Json json = Json::parse(line);
+    const Json json = parse_checked_json(line);
     if (!json.is_object()) return Failure{"the line is not a JSON object"};
     return read(json);
+  } catch (const Message& why) {
+    return Failure{why};
   } catch (const InvalidLine& wrong) {
     return Failure{wrong.why};
   } catch (const std::exception& error) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "kernels/files/json_check.h"
 #include "storage/exchange/import_columns.h"
 #include "storage/exchange/import_values.h"
 
@@ -29,15 +30,12 @@ std::string scalar_text(const nlohmann::json& value) {
 }
 
 nlohmann::json parse_foreign_json(std::string_view text) {
-  static constexpr int max_depth = 32;
   constexpr std::size_t max_bytes = std::size_t{64} << 20U;
   if (text.size() > max_bytes) fail("the JSON document is larger than 64 MiB (import it in parts)");
-  const auto limit = [](int depth, nlohmann::json::parse_event_t /*event*/, nlohmann::json& /*parsed*/) {
-    if (depth > max_depth) fail(make_message("JSON nested deeper than {} levels", max_depth));
-    return true;
-  };
   try {
-    return nlohmann::json::parse(text, limit);
+    return parse_checked_json<nlohmann::json>(text);
+  } catch (const Message& why) {
+    fail(why);
   } catch (const nlohmann::json::parse_error& error) {
     fail(make_message("invalid JSON at byte {}", error.byte));
   } catch (const nlohmann::json::out_of_range&) {

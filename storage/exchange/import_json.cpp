@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <type_traits>
-#include <unordered_set>
 #include <utility>
 
+#include "kernels/files/json_check.h"
 #include "storage/bounds.h"
 #include "storage/exchange/column_names.h"
 #include "storage/exchange/export.h"
@@ -219,15 +219,9 @@ class PointStream {
   /// Callback of Json::parse(); returns whether the parsed value is kept in the document.
   bool operator()(int depth, Json::parse_event_t event, Json& parsed) {
     using Event = Json::parse_event_t;
-    if (depth > max_depth) fail(make_message("JSON nested deeper than {} levels", max_depth));
-    const auto level = static_cast<std::size_t>(depth);
-    if (event == Event::object_start) keys_.at(level + 1).clear();
-    if (event == Event::key && !keys_.at(level).insert(parsed.get_ref<const std::string&>()).second) {
-      // Duplicate keys are ambiguous.
-      if (inside_)
-        fail(FileLocation{.whole = "points[{}]", .number = index_},
-             make_message("duplicate key '{}'", parsed.get<std::string>()));
-      fail(make_message("duplicate key '{}'", parsed.get<std::string>()));
+    if (const Message error = check_(depth, event, parsed); !error.empty()) {
+      if (inside_) fail(FileLocation{.whole = "points[{}]", .number = index_}, error);
+      fail(error);
     }
     if (event == Event::key && depth == 1) key_ = parsed.get<std::string>();
     if (inside_ && depth == inside_depth_) return element(event, parsed);
@@ -257,8 +251,8 @@ class PointStream {
 
   PointBuilder& builder_;
   ColumnPlan plan_;
-  std::array<std::unordered_set<std::string>, max_depth + 2> keys_;  ///< keys seen in the open object of each depth
-  std::string key_;                                                  ///< last top-level key
+  JsonCheck check_{max_depth};
+  std::string key_;  ///< last top-level key
   bool inside_ = false;
   int inside_depth_ = 0;
   std::size_t index_ = 0;

@@ -67,7 +67,7 @@ std::vector<std::string> corpus_of(const fs::path& folder) {
   return inputs;
 }
 
-/// Mutates bytes and numbers, duplicates pieces and splices in pieces of other inputs.
+/// Mutates bytes and numbers, duplicates pieces and JSON keys, and splices in pieces of other inputs.
 class Mutator {
  public:
   Mutator(std::uint64_t seed, const std::vector<std::string>& corpus) : random_(seed), corpus_(corpus) {}
@@ -113,7 +113,7 @@ class Mutator {
                                                             "lengths:ramp"};
     const std::size_t at = text.empty() ? 0 : below(text.size() + 1);
     const std::size_t length = text.size() == at ? 0 : below(std::min<std::size_t>(text.size() - at, 64)) + 1;
-    switch (below(6)) {
+    switch (below(7)) {
       case 0:
         text.insert(at, words.at(below(words.size())));
         break;
@@ -129,6 +129,9 @@ class Mutator {
       case 4:
         if (at < text.size()) text[at] = static_cast<char>(below(256));
         break;
+      case 5:
+        repeat_member(text, at);
+        break;
       default: {
         const std::string& other = corpus_[below(corpus_.size())];
         if (!other.empty()) {
@@ -137,6 +140,13 @@ class Mutator {
         }
       }
     }
+  }
+
+  /// Gives a JSON object two values for the key that ends at or before `at`.
+  static void repeat_member(std::string& text, std::size_t at) {
+    const std::size_t end = text.rfind("\":", at);
+    const std::size_t begin = end == 0 || end == std::string::npos ? end : text.rfind('"', end - 1);
+    if (begin < text.size()) text.insert(begin, text.substr(begin, end + 2 - begin) + "0,");
   }
 
   std::mt19937_64 random_;

@@ -3,9 +3,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 
 #include "kernels/model/gpu_values.h"
@@ -203,6 +205,38 @@ TEST(LoadKernel, ErrorsHaveFileAndLine) {
   fs::remove(folder / "new-one" / "new-one.cu");
   EXPECT_THAT(english_text(load_kernel(folder / "none.json").error()), HasSubstr("none.json"));
   EXPECT_THAT(english_text(load_kernel(folder).error()), HasSubstr(folder.string()));
+}
+
+TEST(LoadKernel, RejectsFilesThatAreNoManifest) {
+  const testing::TemporaryFolder folder;
+  const auto manifest = write_new_kernel("mine", folder.path());
+  ASSERT_TRUE(manifest.ok());
+  const fs::path source = folder / "mine" / "mine.cu";
+  EXPECT_THAT(english_text(load_kernel(source).error()), AllOf(HasSubstr("mine.cu"), HasWords("manifest JSON")));
+
+  const fs::path other = folder / "other.json";
+  for (const char* target : {"/dev/zero", "other.json"}) {
+    fs::create_symlink(target, other);
+    EXPECT_THAT(english_text(load_kernel(other).error()), HasSubstr(other.string()));
+    fs::remove(other);
+  }
+  for (const fs::path& file : {other, source}) {  // a manifest, and the source of one
+    fs::remove(file);
+    ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
+    EXPECT_THAT(english_text(load_kernel(file == source ? *manifest : file).error()),
+                AllOf(HasSubstr(file.string()), HasWords("pipe")));
+  }
+}
+
+TEST(LoadKernel, NamesADuplicateKey) {
+  const testing::TemporaryFolder folder;
+  const auto manifest = write_new_kernel("mine", folder.path());
+  std::ifstream in(*manifest);
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  text.insert(text.find('{') + 1, "\n\"name\": \"first\",");
+  std::ofstream(*manifest) << text;
+  EXPECT_THAT(english_text(load_kernel(*manifest).error()),
+              AllOf(HasSubstr("mine.json"), HasWords("line duplicate name")));
 }
 
 }  // namespace

@@ -10,8 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "tests/message_matchers.h"
+
 namespace attnscope {
 namespace {
+
+using test::HasWords;
 
 PointSpec full_spec() {
   return {.algorithm = "naive",
@@ -210,6 +214,7 @@ TEST(Protocol, RejectsInvalidEvents) {
         R"({"event":"started","index":1.5})", R"({"event":"started","index":"1"})", R"({"event":"started","point":3})",
         R"({"event":"progress","elapsed_s":"long"})", R"({"event":"plan","simulated":"yes"})",
         R"({"event":"point","mask":"diagonal"})", R"({"event":"done","exit_code":4294967296})",
+        R"({"event":"started","index":1,"index":1})", R"({"event":"started","point":{"d":64,"d":64}})",
         R"({"event":"record","records":7})", R"({"event":"started")"}) {
     const auto parsed = parse_event(line);
     EXPECT_FALSE(parsed.ok()) << line;
@@ -217,6 +222,16 @@ TEST(Protocol, RejectsInvalidEvents) {
       EXPECT_FALSE(parsed.error().empty()) << line;
     }
   }
+}
+
+TEST(Protocol, NamesADuplicateKey) {
+  const auto event = parse_event(R"({"event":"progress","done":4,"total":9,"done":5})");
+  EXPECT_THAT(english_text(event.error()), HasWords("duplicate done"));
+  const std::string line = to_json_line(WorkerRequest{});
+  ASSERT_TRUE(parse_worker_request(line).ok());
+  const std::string key = line.substr(1, line.find(':'));
+  EXPECT_THAT(english_text(parse_worker_request("{" + key + "null," + line.substr(1)).error()),
+              HasWords("duplicate " + key.substr(1, key.size() - 3)));
 }
 
 // An invalid value affects only its own point.

@@ -56,6 +56,8 @@ TEST(ForeignTables, NvbenchJson) {
   EXPECT_THAT(import_error(R"({"benchmarks":)" + std::string(100'000, '['), ImportFormat::nvbench),
               HasSubstr("deeper than 32"));
   EXPECT_EQ(import_error(R"({"benchmarks":)", ImportFormat::nvbench), "invalid JSON at byte 15");
+  EXPECT_THAT(import_error(R"({"benchmarks":[{"states":[],"states":[]}]})", ImportFormat::nvbench),
+              HasSubstr("duplicate key 'states'"));
   EXPECT_THAT(import_error(R"({"tune_params_keys":[)" + std::string(100'000, '['), ImportFormat::kernel_tuner),
               HasSubstr("deeper than 32"));
 }
