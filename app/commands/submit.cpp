@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "app/command.h"
+#include "app/interrupt.h"
 #include "profiler/files/file_system.h"
 #include "profiler/plan/command_text.h"
 #include "profiler/plan/shards.h"
@@ -29,6 +30,7 @@ struct SubmitOptions {
   int shards = 0;
   std::string output;
   bool dry_run = false;
+  double timeout_seconds = 60;  ///< for each sbatch
   std::vector<std::string> collect;
   std::vector<std::string> sbatch;
 };
@@ -60,20 +62,34 @@ std::string shell_pattern(const fs::path& folder) {
 struct CommandOutput {
   std::string line;   ///< last line of stdout
   std::string error;  ///< last line of stderr; empty if the command succeeded
+  bool killed = false;
 };
 
-CommandOutput run_to_end(const std::vector<std::string>& words) {
+/// Runs a command to its end. Kills it, with the processes that it started, after `limit` seconds or on cancellation.
+CommandOutput run_to_end(const std::vector<std::string>& words, double limit) {
+  const CancelToken& cancel = cancel_on_signals();
   auto link = worker::start_child(words);
-  if (!link) throw failure(ExitCode::error, fmt::format("cannot start {}: {}", words.front(), link.error()));
+  if (!link) return {.line = {}, .error = fmt::format("cannot start {}: {}", words.front(), link.error())};
+  const auto start = std::chrono::steady_clock::now();
   CommandOutput output;
+  const auto kill_with = [&](std::string why) {
+    (*link)->kill_peer();
+    return CommandOutput{.line = {}, .error = std::move(why), .killed = true};
+  };
   for (std::string line;;) {
-    const auto got = (*link)->receive(line, std::chrono::seconds(1));
+    constexpr std::chrono::milliseconds poll_interval{100};
+    const auto got = (*link)->receive(line, poll_interval);
     if (got == worker::Link::ReceiveStatus::end) break;
     if (got == worker::Link::ReceiveStatus::line) output.line = line;
+    if (cancel.cancelled()) return kill_with("cancelled");
+    if (std::chrono::steady_clock::now() - start >= std::chrono::duration<double>(limit))
+      return kill_with(fmt::format("no answer within {} s", limit));
   }
   const worker::Link::ExitStatus end = (*link)->end();
   if (end.exit_code == 0) return output;
+  if (end.exit_code < 0 && end.signal == 0) return kill_with("closed its output without ending");
   output.error = worker::last_line(end.stderr_tail);
+  if (output.error.empty() && end.signal != 0) output.error = fmt::format("ended by signal {}", end.signal);
   if (output.error.empty()) output.error = fmt::format("exit code {}", end.exit_code);
   return output;
 }
@@ -87,11 +103,12 @@ std::vector<std::string> collect_arguments(const SubmitOptions& options) {
 }
 
 /// Plans the first shard, so that an invalid option is reported before a job is queued.
-void check_plan(std::vector<std::string> words, int shards) {
+void check_plan(std::vector<std::string> words, const SubmitOptions& options) {
   words.insert(words.begin(), executable_path);
-  words.insert(words.end(), {"--shard", fmt::format("1/{}", shards), "--device", "simulated", "--dry-run"});
-  std::string error = run_to_end(words).error;
+  words.insert(words.end(), {"--shard", fmt::format("1/{}", options.shards), "--device", "simulated", "--dry-run"});
+  auto [line, error, killed] = run_to_end(words, options.timeout_seconds);
   if (error.empty()) return;
+  if (killed) throw failure(ExitCode::error, "cannot check the options of collect: " + error);
   if (error.starts_with("error: ")) error.erase(0, 7);
   throw failure(ExitCode::usage, "invalid option of collect: " + error);
 }
@@ -153,13 +170,17 @@ void write(const fs::path& file, const std::string& text) {
   if (!out) throw failure(ExitCode::error, fmt::format("cannot write {}", file.string()));
 }
 
-std::string queue(const std::string& option, const fs::path& script) {
-  const CommandOutput output = run_to_end({"sbatch", "--parsable", option, script.string()});
-  if (!output.error.empty()) {
-    throw failure(ExitCode::error,
-                  fmt::format("sbatch failed: {}; the scripts are in {}", output.error, script.parent_path().string()));
-  }
-  return output.line.substr(0, output.line.find(';'));
+/// Queues a script and returns its job ID. `consequence`: end of the error message.
+std::string queue(const std::string& option, const fs::path& script, double limit, const std::string& consequence) {
+  CommandOutput output = run_to_end({"sbatch", "--parsable", option, script.string()}, limit);
+  output.line.resize(std::min(output.line.size(), output.line.find(';')));
+  const bool is_job = !output.line.empty() && output.line.find_first_not_of("0123456789") == std::string::npos;
+  if (output.error.empty() && !is_job) output.error = fmt::format("'{}' is not a job ID", printable(output.line));
+  if (output.error.empty()) return output.line;
+  throw failure(ExitCode::error,
+                fmt::format("sbatch failed: {} (check Slurm with `scontrol ping`, and `squeue --me` for a queued job); "
+                            "{}",
+                            printable(output.error), consequence));
 }
 
 ExitCode submit(const SubmitOptions& options) {
@@ -180,7 +201,7 @@ ExitCode submit(const SubmitOptions& options) {
     if (fs::exists(place))
       throw failure(ExitCode::usage, fmt::format("{} already exists (choose another name with -o)", place.string()));
   }
-  check_plan(collect, options.shards);
+  check_plan(collect, options);
   if (options.dry_run) {
     std::cout << scripts.array << '\n' << scripts.merge;
     return ExitCode::ok;
@@ -190,8 +211,13 @@ ExitCode submit(const SubmitOptions& options) {
   const fs::path merge_file = scripts.folder / "merge.sh";
   write(array_file, scripts.array);
   write(merge_file, scripts.merge);
-  const std::string array = queue(fmt::format("--array=1-{}", options.shards), array_file);
-  const std::string merge = queue(fmt::format("--dependency=afterok:{}", array), merge_file);
+  const std::string array = queue(fmt::format("--array=1-{}", options.shards), array_file, options.timeout_seconds,
+                                  fmt::format("the scripts are in {}", printable(scripts.folder.string())));
+  const std::string merge =
+      queue(fmt::format("--dependency=afterok:{}", array), merge_file, options.timeout_seconds,
+            fmt::format("the shards are queued as job {} (cancel them with `scancel {}`, or queue "
+                        "the merge with `sbatch --dependency=afterok:{} {}`)",
+                        array, array, array, shell_quoted(merge_file.string())));
   fmt::print(
       "{shards} shards: job {array}. Merge into {output}: job {merge}. Logs: {folder}/*.log\n"
       "watch:   squeue --jobs={array},{merge}\n"
@@ -212,6 +238,9 @@ Action add_submit(CLI::App& command, Arguments arguments) {
   command.add_option("-o,--output", options->output, "File of the merged run, in a folder shared by all nodes")
       ->type_name("FILE")
       ->required();
+  command.add_option("--sbatch-timeout", options->timeout_seconds, "Time limit for each call of sbatch in seconds")
+      ->check(number_in_range(0.001, 86400.0))
+      ->capture_default_str();
   command.add_flag("--dry-run", options->dry_run, "Print the job scripts without queuing them");
   command.allow_extras();
   const auto dashes =

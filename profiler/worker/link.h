@@ -27,7 +27,7 @@ class Link {
   virtual ReceiveStatus receive(std::string& line, std::chrono::milliseconds patience) = 0;
   [[nodiscard]] virtual std::chrono::steady_clock::time_point now() const { return std::chrono::steady_clock::now(); }
 
-  /// Kills the peer immediately.
+  /// Kills the peer and the processes that it started.
   virtual void kill_peer() = 0;
   /// How the peer ended.
   struct ExitStatus {

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shards of a plan: collected into separate files and merged.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -258,6 +262,45 @@ TEST_F(Submit, InvalidOptionsWriteNothing) {
     EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
     EXPECT_FALSE(fs::exists(shards_));
   }
+}
+
+/// sbatch that queues the array if `queues_array`, and else never answers. It and its child hold `alive` open.
+void write_hanging_sbatch(const fs::path& file, const fs::path& alive, bool queues_array) {
+  std::ofstream(file) << fmt::format(
+      "#!/bin/sh\n{}exec 9>'{}'\necho started >&9\n/bin/sleep 1000 &\nwait\n",
+      queues_array ? "case \"$*\" in *--array=*) echo '17;cluster'; exit 0;; esac\n" : "", alive.string());
+  fs::permissions(file, fs::perms::owner_all);
+}
+
+TEST_F(Submit, HangingSbatchIsKilledWithItsChildren) {
+  const fs::path alive = folder_ / "alive";
+  fs::create_directory(folder_ / "bin");
+  ASSERT_EQ(::mkfifo(alive.c_str(), 0600), 0);
+  for (const bool queues_array : {false, true}) {
+    write_hanging_sbatch(folder_ / "bin/sbatch", alive, queues_array);
+    const int reader = ::open(alive.c_str(), O_RDONLY | O_NONBLOCK);
+    const Outcome outcome = expect_exit(1, run(folder_, submitting({"--sbatch-timeout", "2"}),
+                                               {.environment = {{"PATH", (folder_ / "bin").string()}}}));
+    EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
+    EXPECT_THAT(outcome.err, AllOf(HasSubstr("sbatch"), HasSubstr("2 s"), HasSubstr(shards_.string())));
+    EXPECT_EQ(outcome.err.find("scancel 17") != std::string::npos, queues_array);
+    EXPECT_EQ(outcome.err.find("--dependency=afterok:17 ") != std::string::npos, queues_array);
+    // Reads to the end of file: every process that held the pipe is gone.
+    ::fcntl(reader, F_SETFL, 0);
+    std::array<char, 64> text{};
+    EXPECT_EQ(::read(reader, text.data(), text.size()), 8) << "started";
+    EXPECT_EQ(::read(reader, text.data(), text.size()), 0);
+    ::close(reader);
+    fs::remove_all(shards_);
+  }
+}
+
+TEST_F(Submit, SbatchOutputThatIsNoJobIsRejected) {
+  fs::create_directory(folder_ / "bin");
+  std::ofstream(folder_ / "bin/sbatch") << "#!/bin/sh\necho 'try later; $(reboot)'\n";
+  fs::permissions(folder_ / "bin/sbatch", fs::perms::owner_all);
+  EXPECT_THAT(expect_exit(1, run(folder_, submitting(), {.environment = {{"PATH", (folder_ / "bin").string()}}})).err,
+              AllOf(HasSubstr("sbatch"), HasSubstr("try later")));
 }
 
 TEST_F(Submit, SbatchFailurePrintsReasonAndScripts) {
