@@ -289,6 +289,8 @@ class Collection {
     if (outcome.complete) {
       store_.finish_run(recording_.run(), StoredRunState::complete);
       const ExitCode code = exit_code_of_run(store_, recording_.run(), options_.measure);
+      if (code == ExitCode::ok && recording_.total() > 0 && !has_measured_points())
+        return done("complete", "no point was measured", ExitCode::partial);
       return done("complete", {}, code == ExitCode::ok && gone_ > 0 ? ExitCode::partial : code);
     }
     if (outcome.cancelled) {
@@ -303,6 +305,14 @@ class Collection {
     }
     store_.finish_run(recording_.run(), StoredRunState::failed);
     return done("device-lost", "no device left; continue with --resume", ExitCode::partial);
+  }
+
+  [[nodiscard]] bool has_measured_points() const {
+    const std::vector<RunSummary> runs = store_.runs();
+    if (std::ranges::find(runs, recording_.run(), &RunSummary::id)->ok_points > 0) return true;
+    const std::vector<StoredPoint> points = store_.points({{recording_.run()}});
+    return std::ranges::any_of(
+        points, [](const StoredPoint& point) { return point.record.disposition == Disposition::no_counters; });
   }
 
   ExitCode done(const std::string& state, const Message& reason, ExitCode code) {

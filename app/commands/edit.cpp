@@ -58,7 +58,13 @@ std::int64_t run_of(const std::string& word, const std::vector<RunSummary>& runs
                          fmt::join(found, ", "), file, word);
     }
   }
-  throw CommandError(ExitCode::usage, "{} has no run {} (`attnscope edit FILE --list` lists its runs)", file, word);
+  std::vector<std::int64_t> ids;
+  constexpr std::size_t most_ids = 12;
+  for (const RunSummary& run : runs) ids.push_back(run.id);
+  const bool all = ids.size() <= most_ids;
+  ids.resize(std::min(ids.size(), most_ids));
+  throw CommandError(ExitCode::usage, "{} has no run {}, only {}{} (`attnscope edit FILE --list` lists its runs)", file,
+                     word, ids.empty() ? "none" : fmt::format("{}", fmt::join(ids, ", ")), all ? "" : ", ...");
 }
 
 void print_annotations(const std::vector<EditedRun>& runs, Output& out) {

@@ -67,16 +67,27 @@ ExitCode build(BuildOptions& options) {
   const DeviceLimits limits = options.gpu.empty() ? limits_of(options.arch) : load_gpu_limits(options.gpu);
   const SweepPlan plan = options.sweep.plan(limits);
   std::vector<KernelLaunch> launches;
+  std::size_t infeasible = 0;
+  Message first_reason;
   for (const PointSpec& point : plan.points) {
     const Algorithm& algorithm = *known_algorithms().find(point.algorithm);
-    if (algorithm.refusal(point.problem, point.config(), limits)) continue;
+    if (const auto refusal = algorithm.refusal(point.problem, point.config(), limits)) {
+      if (infeasible++ == 0) first_reason = make_message("{}: {}", describe(point), refusal->reason);
+      continue;
+    }
     for (KernelLaunch& launch : algorithm.plan(point.problem, point.config(), limits).launches) {
       launches.push_back(std::move(launch));
     }
   }
   if (launches.empty())
-    throw CommandError(ExitCode::usage,
-                       "no point of this sweep is feasible on {} (choose smaller tiles or another --gpu)", limits.name);
+    throw CommandError(
+        ExitCode::usage,
+        "no point of this sweep is feasible on {} (choose smaller tiles or another --gpu); the first: {}", limits.name,
+        first_reason);
+  if (infeasible > 0) {
+    spdlog::warn("{}", format_text("{} of {} points are infeasible on {} and not built; the first: {}", infeasible,
+                                   plan.points.size(), limits.name, text(first_reason)));
+  }
 
   const auto start = std::chrono::steady_clock::now();
   const CancelToken& cancel = cancel_on_signals();

@@ -357,6 +357,18 @@ TEST_F(Collect, simulates_gpu_from_file) {
   EXPECT_EQ(RunStore::open(file_, RunStore::Mode::read_only).runs().size(), 1U) << "the run records its GPU";
 }
 
+TEST_F(Collect, is_incomplete_if_no_point_is_measured) {
+  expect_exit(0, run(folder_, {"kernels", "new", "mine", "-o", folder_.path()}));
+  const Words collecting{"collect",     "--kernel",  (folder_ / "mine/mine.json").string(),
+                         "--device",    "simulated", "-a",
+                         "N=256",       "-a",        "d=64",
+                         "--quiet",     "-o",        file_,
+                         "--algorithms"};
+  expect_exit(5, run(folder_, collecting + Words{"mine"}));
+  ASSERT_EQ(RunStore::open(file_, Mode::read_only).points().size(), 1U) << "with its reason";
+  expect_exit(0, run(folder_, collecting + Words{"mine,fa2"}));
+}
+
 TEST_F(Collect, unsupported_knobs_are_infeasible) {
   const Outcome outcome =
       expect_exit(0, run(folder_, {"collect", "--device", "simulated", "-a", "N=128", "-a", "splits=[0,2]",

@@ -72,7 +72,7 @@ TEST_F(Edit, deletes_and_restores) {
 }
 
 TEST_F(Edit, rejects_invalid_arguments) {
-  EXPECT_THAT(refused(2, {"--run", "7", "--hide"}), AllOf(HasSubstr("run 7"), HasSubstr("--list")));
+  EXPECT_THAT(refused(2, {"--run", "7", "--hide"}), AllOf(HasSubstr("run 7"), HasSubstr("1, 2"), HasSubstr("--list")));
   EXPECT_THAT(refused(2, {"--run", "1"}), HasSubstr("--name"));
   EXPECT_THAT(refused(2, {"--hide"}), HasSubstr("--run"));
   EXPECT_THAT(refused(2, {"--list", "--run", "1"}), HasSubstr("--list"));
