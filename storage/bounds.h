@@ -42,6 +42,7 @@ struct ReadLimits {
   std::size_t point_samples = 16'000'000;  ///< timing samples of all rounds and kernels
   std::size_t total_values = std::numeric_limits<std::size_t>::max();  ///< of all points of the read
   std::size_t total_samples = std::numeric_limits<std::size_t>::max();
+  std::size_t total_rounds = 3'000'000;  ///< kernels of rounds after the first, over all points of the read
 };
 /// Limits of reads that keep all points.
 inline constexpr ReadLimits kept_points_limits{.total_values = 20'000'000, .total_samples = 250'000'000};

@@ -149,6 +149,7 @@ std::optional<std::vector<StoredPoint>> PointsReader::read() {
   }
   total_values_ += values_ + point_weight * points_.size();
   total_samples_ += samples_;
+  total_rounds_ += rounds_;
   if (is_full()) return std::vector<StoredPoint>();
   assemble_rounds();
   remove_invalid_points();
@@ -166,7 +167,7 @@ void PointsReader::read_children() {
 }
 
 void PointsReader::drop_children() {
-  values_ = samples_ = 0;
+  values_ = samples_ = rounds_ = 0;
   kernel_index_.clear();
   later_rounds_.clear();
   for (StoredPoint& point : points_) {
@@ -339,6 +340,7 @@ KernelRecord& PointsReader::kernel_of_round(const KernelIndex& place, std::int64
   const auto found = std::ranges::find(kernels, own.kernel, &KernelRecord::kernel);
   if (found != kernels.end()) return *found;
   count(kernel_weight, 0);
+  ++rounds_;
   KernelRecord& added = kernels.emplace_back();
   added.kernel = own.kernel;
   return added;

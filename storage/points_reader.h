@@ -52,7 +52,8 @@ class PointsReader {
   [[nodiscard]] std::optional<std::vector<StoredPoint>> read();
   /// Returns true if the points read so far exceed the total; the points that were read last are not returned then.
   [[nodiscard]] bool is_full() const {
-    return total_values_ > limits_.total_values || total_samples_ > limits_.total_samples;
+    return total_values_ > limits_.total_values || total_samples_ > limits_.total_samples ||
+           total_rounds_ > limits_.total_rounds;
   }
   [[nodiscard]] const std::vector<InvalidRow>& invalid_rows() const { return invalid_rows_; }
 
@@ -100,7 +101,9 @@ class PointsReader {
   ReadLimits limits_;
   std::size_t values_ = 0;   ///< of the points of this read
   std::size_t samples_ = 0;  ///< of the points of this read
+  std::size_t rounds_ = 0;   ///< kernels of later rounds, of the points of this read
   std::size_t total_values_ = 0;
+  std::size_t total_rounds_ = 0;
   std::size_t total_samples_ = 0;
   std::vector<StoredPoint> points_;
   std::unordered_map<std::int64_t, MetricName> metrics_;

@@ -254,8 +254,7 @@ void RunStore::Impl::read_points(std::span<const std::int64_t> ids, const std::f
     std::optional<std::vector<StoredPoint>> points = reader.read();
     if (reader.is_full()) {
       note({make_message("{} of {} points", ids.size() - first, ids.size()),
-            make_message("skipped, because the points before have too many values (maximum: {} and {} timing samples)",
-                         limits.total_values, limits.total_samples)});
+            "skipped, because the points before have too many values, samples or rounds (read fewer runs at once)"});
       break;
     }
     if (!points) {

@@ -12,6 +12,7 @@
 #include <tuple>
 #include <vector>
 
+#include "profiler/metrics/rounds.h"
 #include "profiler/plan/text.h"
 #include "storage/bounds.h"
 #include "storage/database.h"
@@ -375,7 +376,9 @@ TEST(ReadLimits, apply_to_a_point_and_to_the_total) {
   const auto file = folder / "a.attnscope";
   PointRecord sampled = simple_record(4);
   sampled.kernels[0].samples_ns.assign(1000, 5.0);
-  write_run(file, {simple_record(1), simple_record(2), simple_record(3), sampled});
+  PointRecord rounds = simple_record(5);
+  add_round(rounds, 1, simple_record(5));
+  write_run(file, {simple_record(1), simple_record(2), simple_record(3), sampled, rounds});
   const auto read = [&](const char* range, const ReadLimits& limits) {
     PieceReader piece(file, limits);
     piece.range = range;
@@ -393,6 +396,11 @@ TEST(ReadLimits, apply_to_a_point_and_to_the_total) {
   ReadLimits small_total = most;
   small_total.total_samples = 100;
   EXPECT_EQ(read("1 AND 4", small_total), std::tuple(0, true, 0U));
+  small_total = most;
+  small_total.total_rounds = 0;
+  EXPECT_EQ(read("1 AND 4", small_total), std::tuple(4, false, 0U));
+  EXPECT_EQ(read("5 AND 5", most), std::tuple(1, false, 0U));
+  EXPECT_EQ(read("5 AND 5", small_total), std::tuple(0, true, 0U)) << "it has several rounds";
   small_total = most;
   small_total.total_values = 3;
   EXPECT_EQ(read("1 AND 3", small_total), std::tuple(0, true, 0U));
