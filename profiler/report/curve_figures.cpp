@@ -92,7 +92,10 @@ void add_figure(const Context& context, PlotKind kind, const std::string& id, st
   chart.y = {bytes ? text(msg::report::axis_bytes{}) : text(msg::report::axis_time{}),
              bytes ? Quantity::bytes : Quantity::nanoseconds, true};
   const std::string name = bytes ? text(msg::report::dram_bytes{}) : text(msg::report::median_time{});
-  Figure figure{.id = id, .caption = key_of(chart) + context.unplotted_note(kind), .chart = {}};
+  const auto is_unknown = [&](analysis::Row row) { return context.table().spec(row).cache == CacheState::unknown; };
+  const bool unknown = bytes && std::ranges::any_of(plot->filter.rows(), is_unknown);
+  const std::string of_warm = unknown ? " " + text(msg::report::warm_below_compulsory{}) : "";
+  Figure figure{.id = id, .caption = key_of(chart) + of_warm + context.unplotted_note(kind), .chart = {}};
   figure.chart.title = fmt::format("{} · {}", name, plot->filter.summary());
   figure.chart.alt = text(msg::report::alt_curves{.lines = chart.lines.size(),
                                                   .list = fmt::format("{}", fmt::join(labels, ", ")),

@@ -62,7 +62,8 @@ std::vector<ComparablePoint> comparable_points(const Context& context, const ana
   for (const Curve& curve : set.curves) {
     if (curve.kind != CurveKind::measured || curve.quantity != quantity || curve.name.age > 0) continue;
     for (const CurvePoint& point : curve.points) {
-      if (point.row) at[{context.table().run(*point.row).device_id, point.n}].push_back({curve.name, point});
+      if (!point.row || analysis::impossible_value(context.table(), *point.row)) continue;
+      at[{context.table().run(*point.row).device_id, point.n}].push_back({curve.name, point});
     }
   }
   std::vector<ComparablePoint> best;
@@ -140,7 +141,7 @@ void add_device_sentences(const Context& context, const Plot& plot, std::vector<
   for (const Curve& curve : set.curves) {
     if (curve.kind != CurveKind::measured || curve.quantity != analysis::Quantity::time || curve.name.age > 0) continue;
     for (const CurvePoint& point : curve.points) {
-      if (!point.row) continue;
+      if (!point.row || analysis::impossible_value(context.table(), *point.row)) continue;
       analysis::SeriesName name = curve.name;
       name.runs.clear();
       at[point.n][series_of(context, name)].try_emplace(gpu_of(context, context.table().run_index(*point.row)), point);

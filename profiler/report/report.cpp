@@ -14,6 +14,8 @@
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/text.h"
 #include "profiler/report/report_parts.h"
+#include "profiler/roofline/impossible_values.h"
+#include "profiler/units/number_format.h"
 
 namespace attnscope::report {
 
@@ -48,6 +50,41 @@ std::string title_of(const Context& context) {
   return text(msg::report::title_compared{.base = context.compared.front().side().base, .devices = devices});
 }
 
+/// Adds one sentence per limit that imported values break, linked to the worst point.
+void add_impossible(const Input& input, std::vector<Block>& blocks) {
+  struct Kind {
+    std::size_t count = 0;
+    analysis::ImpossibleValue worst;
+    analysis::Row row = 0;
+  };
+  std::map<analysis::BrokenLimit, Kind> kinds;
+  std::size_t points = 0;
+  for (const analysis::Row row : input.table.rows()) {
+    const auto found = analysis::impossible_value(input.table, row);
+    if (!found) continue;
+    ++points;
+    Kind& kind = kinds[found->limit];
+    const bool is_low = found->limit == analysis::BrokenLimit::compulsory_bytes;
+    const bool worse = is_low ? found->ratio() < kind.worst.ratio() : found->ratio() > kind.worst.ratio();
+    if (kind.count++ == 0 || worse) std::tie(kind.worst, kind.row) = std::tie(*found, row);
+  }
+  if (points == 0) return;
+  blocks.emplace_back(heading_paragraph(msg::report::impossible{.all = input.table.size(), .points = points}));
+  for (const auto& [limit, kind] : kinds) {
+    const std::string percent = text(Share(kind.worst.ratio()));
+    const std::size_t count = kind.count;
+    Message words = msg::report::above_dram_rate{.percent = percent, .points = count};
+    if (limit == analysis::BrokenLimit::flop_rate) {
+      words = msg::report::above_flop_rate{.percent = percent, .points = count};
+    } else if (limit == analysis::BrokenLimit::compulsory_bytes) {
+      words = msg::report::below_compulsory{.percent = percent, .points = count};
+    }
+    std::string line = text(words);
+    if (kind.worst.is_likely_unit_error()) line += " " + text(msg::report::unit_error{});
+    blocks.emplace_back(sentence(line, {{percent, kind.row}}));
+  }
+}
+
 /// Adds devices and software, then skipped data and caveats.
 void add_source_notes(const Context& context, std::vector<Block>& blocks) {
   const Input& input = context.input;
@@ -67,7 +104,8 @@ void add_source_notes(const Context& context, std::vector<Block>& blocks) {
     devices.insert(fmt::format("{} ({}{}{})", run.device_name, origin_text(run.provenance),
                                software.empty() ? "" : ", ", join_texts(software)));
     const Message& note = input.table.reason(row);
-    if (input.table.disposition(row) == Disposition::ok && !note.empty()) ++notes[text(note)];
+    const bool noted = input.table.disposition(row) == Disposition::ok && !note.empty();
+    if (noted && !analysis::impossible_value(input.table, row)) ++notes[text(note)];
     if (!analysis::has_values(input.table.disposition(row))) continue;  // failed points have no data
     ++with_values;
     if (is_simulated(run.provenance)) ++simulated;
@@ -102,6 +140,7 @@ Result<Document, Message> make_report(const Input& input, const Request& request
   document.title = request.title.empty() ? title_of(context) : request.title;
   document.subtitle = subtitle(input);
   document.version = text(msg::report::made_by{.version = input.version});
+  add_impossible(input, document.answer);
   add_verdicts(context, document.answer);
   add_source_notes(context, document.answer);
   add_findings(context, document.answer);

@@ -165,16 +165,23 @@ void add_roofs(LineChart& chart, const analysis::RooflineReport& report, const D
 
 void add_point(Line& line, const analysis::RooflinePoint& point, double intensity) {
   const double rate = point.flops_per_second() * 1e-12;
-  const bool bounded = !point.shares.empty();
-  line.marks.push_back(
-      {intensity, rate, 0, 0,
-       text(msg::report::point_read_out{.bound = bounded ? analysis::to_string(point.shares.front().bound) : "",
-                                        .intensity = number_text(intensity),
-                                        .n = exact_text(static_cast<double>(point.n)),
-                                        .origin = origin_text(point.provenance, point.throttled),
-                                        .rate = number_text(rate),
-                                        .reached = bounded ? text(Share(point.roof_share())) : "",
-                                        .series = line.label})});
+  const std::string n = exact_text(static_cast<double>(point.n));
+  const std::string origin = origin_text(point.provenance, point.throttled);
+  const Message words =
+      point.shares.empty()
+          ? Message(msg::report::unbounded_read_out{.intensity = number_text(intensity),
+                                                    .n = n,
+                                                    .origin = origin,
+                                                    .rate = number_text(rate),
+                                                    .series = line.label})
+          : Message(msg::report::point_read_out{.bound = analysis::to_string(point.shares.front().bound),
+                                                .intensity = number_text(intensity),
+                                                .n = n,
+                                                .origin = origin,
+                                                .rate = number_text(rate),
+                                                .reached = text(Share(point.roof_share())),
+                                                .series = line.label});
+  line.marks.push_back({intensity, rate, 0, 0, text(words)});
 }
 
 /// Returns the roofline of one device; nullopt if no point has a time and DRAM bytes.

@@ -240,7 +240,8 @@ class RooflineBuilder {
         if (known) point.model_bytes.at(level) = counted->bytes.at(level);
       }
     }
-    add_shares(point, problem, algorithm, counted);
+    point.impossible = impossible_value(table_, row);
+    if (!point.impossible) add_shares(point, problem, algorithm, counted);
     scale_to_one_gpu(point, problem.gpus);
     std::ranges::stable_sort(point.shares, std::greater{}, &BoundShare::ns);
     return point;

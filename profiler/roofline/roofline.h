@@ -15,6 +15,7 @@
 #include "kernels/model/ceilings.h"
 #include "kernels/model/kernel_work.h"
 #include "profiler/points/point_table.h"
+#include "profiler/roofline/impossible_values.h"
 #include "profiler/tilemap/tile_selection.h"
 
 namespace attnscope::analysis {
@@ -104,7 +105,8 @@ struct RooflinePoint {
   std::array<std::optional<double>, roofline_levels.size()> model_bytes{};
   Provenance provenance = Provenance::derived;  ///< provenance of the rate
   bool throttled = false;
-  std::vector<BoundShare> shares;  ///< known bounds, the largest first
+  std::vector<BoundShare> shares;  ///< known bounds, the largest first; empty if the point's values are impossible
+  std::optional<ImpossibleValue> impossible = std::nullopt;
 
   [[nodiscard]] double flops_per_second() const { return flops / ns * 1e9; }
   /// Executed over nominal FLOPs; 1 if unknown.

@@ -104,8 +104,14 @@ Column of_field(const Field& field) {
   return {std::string(field.name), [&field](const Row& row) { return field_cell(field, row.record().spec); }};
 }
 
+/// An algorithm of another program has no defaults.
 Column knob_column(const Knob& knob) {
-  return {knob.name, [field = knob_field(knob)](const Row& row) { return field_cell(field, row.record().spec); }};
+  return {knob.name, [field = knob_field(knob)](const Row& row) {
+            const PointSpec& spec = row.record().spec;
+            const bool known =
+                spec.knobs.find(field.name) != nullptr || known_algorithms().find(spec.algorithm) != nullptr;
+            return known ? field_cell(field, spec) : Cell();
+          }};
 }
 
 /// Errors appear only in the first row of a point; clocks appear in every row.

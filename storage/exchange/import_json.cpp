@@ -200,6 +200,19 @@ DeviceLimits limits_from(const Json& block, const FileLocation& place, DeviceLim
   return limits;
 }
 
+void set_limits(const Json& blocks, std::span<ImportedDevice> devices) {
+  std::size_t place = 0;
+  for (const Json& block : blocks) {
+    const FileLocation here{.whole = "devices[{}]", .number = place++};
+    if (!block.is_object() || !block.contains("name") || !block["name"].is_string()) continue;
+    for (ImportedDevice& device : devices) {
+      if (device.info.limits.name == block["name"].get<std::string>()) {
+        device.info.limits = limits_from(block, here, device.info.limits);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 namespace {
@@ -317,22 +330,14 @@ Import import_json(std::string_view text, const ImportRequest& request) {
   if (!found)
     fail("no list of points: expected an array of objects, or an object with an array \"points\" or \"results\"");
 
+  if (document.is_object() && document.contains("devices") && document["devices"].is_array()) {
+    set_limits(document["devices"], builder.devices());
+  }
   Import import = builder.finish();
   if (document.is_object() && document.contains("ceilings")) {
     import.notes.emplace_back(
         make_message("Skipped ceiling sets: {} (`attnscope merge` copies ceilings from .attnscope files).",
                      document["ceilings"].size()));
-  }
-  if (!document.is_object() || !document.contains("devices") || !document["devices"].is_array()) return import;
-  std::size_t place = 0;
-  for (const Json& block : document["devices"]) {
-    const FileLocation here{.whole = "devices[{}]", .number = place++};
-    if (!block.is_object() || !block.contains("name") || !block["name"].is_string()) continue;
-    for (ImportedDevice& device : import.devices) {
-      if (device.info.limits.name == block["name"].get<std::string>()) {
-        device.info.limits = limits_from(block, here, device.info.limits);
-      }
-    }
   }
   return import;
 }

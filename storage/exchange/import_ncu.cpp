@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdio>
 #include <map>
 #include <optional>
 #include <set>
@@ -437,6 +438,15 @@ std::optional<ClockReading> clock_of(std::span<const NcuLaunch> launches) {
   return ClockReading{.sm_clock_hz = summary->median};
 }
 
+/// "9.0"; other texts are ignored.
+void set_compute_capability(DeviceLimits& limits, const std::string& text) {
+  int major = 0;
+  int minor = 0;
+  if (std::sscanf(text.c_str(), "%d.%d", &major, &minor) != 2) return;  // NOLINT(cert-err34-c)
+  limits.compute_major = major;
+  limits.compute_minor = minor;
+}
+
 double median(const std::vector<double>& values) {
   return summarize(values)->median;
 }
@@ -554,7 +564,9 @@ Import import_ncu(std::string_view text, const ImportRequest& request) {
   if (device.empty() && !capability.empty()) device = fmt::format("unnamed GPU of compute capability {}", capability);
   require_valid_name({.whole = "the table"}, "device", device);
 
-  builder.device_of(device.empty() ? "unnamed GPU" : device).points.push_back(std::move(point));
+  ImportedDevice& on = builder.device_of(device.empty() ? "unnamed GPU" : device);
+  if (on.info.limits.sm_count == 0) set_compute_capability(on.info.limits, capability);
+  on.points.push_back(std::move(point));
   Import import = builder.finish();
   for (Message& note : notes_of(launches.size(), length, times)) import.notes.push_back(std::move(note));
   if (!reader.absent().empty()) {

@@ -110,8 +110,7 @@ class RowNumbers {
                                text(Nanoseconds(stated)), text(Nanoseconds(follows))));
     }
     // A rate in our exports is the median of rounds.
-    const bool is_own = row_.find(long_column::run_uid) != nullptr;
-    if (key == metric_key::tflops && !is_own) require_equal_rate(place, stated, follows);
+    if (key == metric_key::tflops && !row_.is_own()) require_equal_rate(place, stated, follows);
   }
 
   void require_equal_rate(const FileLocation& place, double stated, double follows) {

@@ -17,12 +17,12 @@
 #include "profiler/metrics/rounds.h"
 #include "profiler/plan/fields.h"
 #include "profiler/plan/text.h"
+#include "profiler/roofline/impossible_values.h"
 #include "profiler/units/number_format.h"
 #include "storage/bounds.h"
 #include "storage/exchange/column_names.h"
 #include "storage/exchange/import_numbers.h"
 #include "storage/exchange/import_values.h"
-#include "storage/exchange/impossible_values.h"
 
 namespace attnscope::exchange {
 namespace {
@@ -55,13 +55,19 @@ std::int64_t integer_of(const ImportRow& row, const Field& field, const PointSpe
   return *value;
 }
 
+/// Returns the row's algorithm. A registered name in a file of another program is another algorithm of that name.
+std::string algorithm_of(const ImportRow& row, const Registry& registry) {
+  std::string name = row.text(field_name::algorithm);
+  require_valid_name(row.place, field_name::algorithm, name);
+  return row.is_own() || registry.find(name) == nullptr ? name : name + " (imported)";
+}
+
 PointSpec spec_of(const ImportRow& row, const Registry& registry) {
   const auto missing = missing_fields([&](std::string_view name) { return row.find(name) != nullptr; });
   if (!missing.empty()) fail(row.place, missing_fields_message(missing));
   PointSpec spec;
   spec.cache = CacheState::unknown;
-  spec.algorithm = row.text("algorithm");
-  require_valid_name(row.place, "algorithm", spec.algorithm);
+  spec.algorithm = algorithm_of(row, registry);
   for (const Field& field : point_fields()) {
     if (field.role == FieldRole::algorithm) continue;
     if (field.type == FieldType::integer) {
@@ -401,6 +407,10 @@ std::vector<ImportRow> rows_of(const ColumnPlan& plan, const FileLocation& place
   return rows;
 }
 
+bool ImportRow::is_own() const {
+  return find(long_column::run_uid) != nullptr || find(long_column::plan_index) != nullptr;
+}
+
 std::optional<double> ImportRow::real(std::string_view name) const {
   const std::string* field = find(name);
   if (field == nullptr) return std::nullopt;
@@ -617,7 +627,7 @@ void PointBuilder::place(const ImportRow& row, PointRecord point, KernelRecord k
   require_valid_name(row.place, "device", device);
   const std::optional<int> round = round_of(row);
   const std::string* uid = row.find(long_column::run_uid);
-  is_own_ = is_own_ || uid != nullptr || row.find(long_column::plan_index) != nullptr;
+  is_own_ = is_own_ || row.is_own();
   states_cache_ = states_cache_ || row.find("cache") != nullptr;
   const bool simulated = point.provenance == Provenance::simulated;
   ImportedDevice& of_device = device_of(device, uid != nullptr ? *uid : row.text("run"), simulated);
@@ -666,9 +676,9 @@ ImportedDevice& PointBuilder::device_of(const std::string& name, const std::stri
 
 /// Marks a point whose values its GPU cannot have produced.
 void PointBuilder::flag_impossible(PointRecord& point, const DeviceLimits& limits) {
-  if (point.provenance != Provenance::imported || is_own_) return;
-  Message reason = impossible_reason(point, limits);
-  if (reason.empty()) return;
+  const auto impossible = analysis::impossible_value(point, limits);
+  if (!impossible) return;
+  Message reason = describe(*impossible, limits);
   if (impossible_++ == 0) first_impossible_ = make_message("{}: {}", describe(point.spec), reason);
   if (point.reason.empty()) point.reason = std::move(reason);
 }

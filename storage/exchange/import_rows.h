@@ -37,6 +37,8 @@ struct ImportRow {
   /// Sets the non-empty text of a column of the file.
   void set(const ColumnPlan& plan, std::size_t column, const std::string& text);
 
+  /// Returns true for a row of this program's exports.
+  [[nodiscard]] bool is_own() const;
   [[nodiscard]] const std::string* find(std::string_view name) const;
   /// Returns an empty text if the field is absent.
   [[nodiscard]] std::string text(std::string_view name) const;
@@ -92,6 +94,7 @@ class PointBuilder {
   /// Counts a row of totals or means.
   void skip_summary(std::size_t line) { summaries_.push_back(line); }
   [[nodiscard]] const ImportRequest& request() const { return request_; }
+  [[nodiscard]] std::vector<ImportedDevice>& devices() { return import_.devices; }
   [[nodiscard]] ColumnList& columns() { return columns_; }
   /// Returns the required fields that the request does not give.
   [[nodiscard]] std::vector<std::string> missing_given() const;

@@ -6,9 +6,13 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
+#include "kernels/registry.h"
+#include "profiler/metrics/metrics.h"
 #include "storage/run_store.h"
 #include "subprocess.h"
 #include "sweeps.h"
@@ -18,6 +22,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 namespace fs = std::filesystem;
 
 class ImportCases : public ::testing::Test {
@@ -27,21 +32,87 @@ class ImportCases : public ::testing::Test {
     const fs::path table = folder_ / name;
     std::ofstream(table) << text;
     const fs::path file = folder_ / (name + ".attnscope");
+    fs::remove(file);
     Words words{"import", table, "-o", file};
     words.insert(words.end(), options.begin(), options.end());
     err_ = expect_exit(0, run(folder_, words)).err;
     return file;
   }
 
+  /// Imports one of the files in tests/app/cases.
+  fs::path imported_case(const std::string& name, const Words& options = {}) {
+    std::ifstream file(fs::path(ATTNSCOPE_CASES) / name);
+    return imported(name, {std::istreambuf_iterator<char>(file), {}}, options);
+  }
+  static std::vector<StoredPoint> points_of(const fs::path& file) {
+    return RunStore::open(file, RunStore::Mode::read_only).points();
+  }
+  std::string compared(const std::string& base, const std::string& other, const Words& options = {}) {
+    const fs::path first = imported_case(base, options);
+    return run(folder_, {"compare", first, "--candidate", imported_case(other, options)}).out;
+  }
+  std::string report_of(const fs::path& file) {
+    const fs::path page = file.string() + ".md";
+    expect_exit(0, run(folder_, {"report", file, "-o", page}));
+    std::ifstream text(page);
+    return {std::istreambuf_iterator<char>(text), {}};
+  }
+
   TemporaryFolder folder_;
   std::string err_;
 };
 
+const Words flash{"--algorithm", "flash", "-a", "N=4096", "-a", "d=128", "-a", "heads=32"};
+const Words shape{"-a", "d=128", "-a", "heads=32"};
+
+TEST_F(ImportCases, EveryFormatGivesItsPoints) {
+  struct Case {
+    const char* file;
+    Words options;
+    std::vector<double> times_ns;  ///< one per point; 0: none
+  };
+  const Case cases[] = {
+      {"ncu_details_rules.csv", flash, {1510e3}},
+      {"long_extra_column.csv", {}, {690e3}},
+      {"bench_wide_raw.csv", {}, {430e3, 459e3, 105e3, 56e3, 0}},
+      {"nvbench_min.json", shape, {1510e3}},
+      {"nvbench_csv.csv", shape, {1510e3}},
+      {"nsight_python_processed.csv", {}, {1510e3}},
+      {"md_table.md", {}, {1510e3, 6020e3}},
+      // 4 N² d heads FLOPs at 210.5, 190.1, 260.2 and 230.3 TFLOP/s.
+      {"triton_perf_report.csv", shape, {81615, 90374, 264108, 298398}},
+  };
+  for (const auto& [file, options, times] : cases) {
+    SCOPED_TRACE(file);
+    const std::vector<StoredPoint> points = points_of(imported_case(file, options));
+    ASSERT_EQ(points.size(), times.size());
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      const PointRecord& record = points[i].record;
+      EXPECT_EQ(record.spec.cache, CacheState::unknown);
+      const auto time = evaluate(metric_key::time_median_ns, record);
+      EXPECT_EQ(time.has_value(), times[i] > 0);
+      EXPECT_NEAR(time ? time->value : 0, times[i], 1e-4 * times[i]);
+    }
+  }
+}
+
+TEST_F(ImportCases, OtherColumnsKeepTheirMeaning) {
+  const PointRecord details = points_of(imported_case("ncu_details_rules.csv", flash)).at(0).record;
+  EXPECT_TRUE(evaluate(metric_key::dram_bytes, details));
+  const PointRecord long_table = points_of(imported_case("long_extra_column.csv")).at(0).record;
+  EXPECT_EQ(evaluate(metric_key::dram_bytes, long_table)->value, 153.6e6);
+  const std::vector<StoredPoint> wide = points_of(imported_case("bench_wide_raw.csv"));
+  EXPECT_EQ(wide.at(1).record.spec.problem.mask, Mask::causal);
+  EXPECT_EQ(wide.at(4).record.disposition, Disposition::out_of_memory);
+  for (const char* file : {"nvbench_min.json", "nvbench_csv.csv", "nsight_python_processed.csv"}) {
+    SCOPED_TRACE(file);
+    const PointRecord spread = points_of(imported_case(file, shape)).at(0).record;
+    EXPECT_GT(evaluate(metric_key::time_spread, spread)->value, 0);
+  }
+}
+
 TEST_F(ImportCases, ProblemsThatDifferByASynonymAreNotCompared) {
-  const std::string header = "algorithm,batch_size,N,heads,d,is_causal,time_ms\n";
-  const fs::path one = imported("one.csv", header + "mine,4,2048,16,128,0,1.7\nmine,4,2048,16,128,1,0.9\n");
-  const fs::path two = imported("two.csv", header + "mine,4,2048,16,128,0,1.7\nmine,8,2048,16,128,0,3.4\n");
-  const std::string text = run(folder_, {"compare", one, "--candidate", two}).out;
+  const std::string text = compared("dup_a.csv", "dup_b.csv");
   EXPECT_THAT(text, AllOf(HasSubstr("0 FASTER, 0 SLOWER"), HasSubstr("2 not compared")));
 }
 
@@ -80,28 +151,55 @@ TEST_F(ImportCases, StatedSpreadDecidesTheInterval) {
 }
 
 TEST_F(ImportCases, ClocksOfNcuTablesAreNamed) {
-  const auto table = [](const std::string& clock, const std::string& duration) {
-    const std::string launch = R"csv("0","fwd(Params)","9.0","Speed Of Light",)csv";
-    std::string text = R"csv("ID","Kernel Name","CC","Section Name","Metric Name","Metric Unit","Metric Value")csv"
-                       "\n";
-    text += launch + R"csv("SM Frequency","Ghz",")csv" + clock + "\"\n";
-    text += launch + R"csv("Elapsed Cycles","cycle","1,500,000")csv" + "\n";
-    text += launch + R"csv("Duration","ms",")csv" + duration + "\"\n";
-    return text;
-  };
-  const Words problem{"--algorithm", "mine", "-a", "N=4096", "-a", "d=128", "-a", "heads=32"};
-  const fs::path slow = imported("slow.csv", table("1.00", "1.50"), problem);
-  const fs::path fast = imported("fast.csv", table("1.50", "1.00"), problem);
-  const std::string text = run(folder_, {"compare", slow, "--candidate", fast}).out;
-  EXPECT_THAT(text, AllOf(HasSubstr("0 FASTER, 0 SLOWER"), HasSubstr("1000 MHz"), HasSubstr("1500 MHz"),
+  const std::string text = compared("ncu_clock_base.csv", "ncu_clock_boost.csv", flash);
+  EXPECT_THAT(text, AllOf(HasSubstr("0 FASTER, 0 SLOWER"), HasSubstr("1100 MHz"), HasSubstr("1980 MHz"),
                           HasSubstr("1.0000 [")));
 }
 
-TEST_F(ImportCases, ImpossibleValuesAreReported) {
-  imported("roof.csv", "algorithm,N,heads,d,time_ms,dram_read_bytes\nmine,32768,32,128,300,1e12\n",
-           {"--device-name", "A100 40GB"});
-  EXPECT_THAT(err_, AllOf(HasSubstr("impossible: 214% of the DRAM rate of A100 40GB"),
+TEST_F(ImportCases, ImpossibleValuesComeFirstAndNameNoBound) {
+  const fs::path roof = imported_case("above_roof.csv", {"--device-name", "A100 40GB"});
+  EXPECT_THAT(err_, AllOf(HasSubstr("impossible: 230% of the DRAM rate of A100 40GB"),
                           HasSubstr("state of the L2 is unknown")));
+  const std::string report = report_of(roof);
+  EXPECT_THAT(report, HasSubstr("230%"));
+  EXPECT_LT(report.find("230%"), report.find("Devices: A100 40GB"));
+  EXPECT_THAT(report, Not(HasSubstr("DRAM-bound")));
+  EXPECT_THAT(report, Not(HasSubstr("-bound")));
+
+  const fs::path warm = imported_case("ncu_warm_l2.csv", flash);
+  EXPECT_THAT(err_, HasSubstr("impossible: 13.5 MB of DRAM traffic"));
+  EXPECT_THAT(report_of(warm),
+              AllOf(HasSubstr("compulsory minus L2"), HasSubstr("L2 before launch unknown"), Not(HasSubstr("cold"))));
+}
+
+TEST_F(ImportCases, ARegisteredNameIsNotOurAlgorithm) {
+  const std::string header = "device,algorithm,N,heads,d,br,bc,time_ms,l2_to_sm_bytes,sm_to_l2_bytes\n";
+  const fs::path theirs = imported("fa2.csv", header + "H200,fa2,4096,32,128,128,64,1.5,1e9,1e8\n");
+  const PointSpec spec = points_of(theirs).at(0).record.spec;
+  EXPECT_EQ(spec.algorithm, "fa2 (imported)");
+  EXPECT_EQ(built_in_algorithms().find(spec.algorithm), nullptr);
+  const std::string table = run(folder_, {"export", theirs}).out;
+  EXPECT_THAT(table, Not(HasSubstr("q_fastest"))) << "no default of a knob";
+  EXPECT_EQ(points_of(theirs).at(0).record.kernel("all")->metric(metric_key::model_l2_to_sm_bytes), std::nullopt);
+  // Against our own at the same problem and tile: aligned without the algorithm, measured differently, no model.
+  expect_exit(
+      0, run(folder_, {"collect", "-q", "--device", "simulated", "-a", "N=4096", "-a", "d=128", "-a", "heads=32", "-a",
+                       "tile=128x64", "--algorithms", "fa2", "-o", folder_ / "own.attnscope"}));
+  const std::string json =
+      run(folder_, {"compare", folder_ / "own.attnscope", "--candidate", theirs, "--format", "json"}).out;
+  EXPECT_THAT(json, HasSubstr("fa2 (imported)"));
+  // Our own export comes back as what it was.
+  const fs::path own = folder_ / "own.attnscope";
+  for (const char* suffix : {"csv", "json"}) {
+    SCOPED_TRACE(suffix);
+    const fs::path exported = folder_ / (std::string("own.") + suffix);
+    expect_exit(0, run(folder_, {"export", own, "-o", exported}));
+    const fs::path back = folder_ / (std::string("back-") + suffix + ".attnscope");
+    expect_exit(0, run(folder_, {"import", exported, "-o", back}));
+    const PointRecord record = points_of(back).at(0).record;
+    EXPECT_EQ(record.spec, points_of(own).at(0).record.spec);
+    EXPECT_TRUE(record.kernel("all")->metric(metric_key::model_l2_to_sm_bytes));
+  }
 }
 
 TEST_F(ImportCases, OptionsCompleteATable) {

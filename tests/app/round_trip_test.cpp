@@ -183,7 +183,7 @@ TEST_F(RoundTrip, repeated_rows_are_not_rounds) {
   std::ofstream(folder_ / "twice.csv") << declared << "3,GPU X,mine,512,16,64,1003\n";
   const Outcome twice =
       expect_exit(1, run(folder_, {"import", folder_ / "twice.csv", "-o", folder_ / "twice.attnscope"}));
-  EXPECT_THAT(twice.err, HasSubstr("mine fp16 batch 1 heads 16 N 512 d 64 on GPU X: duplicate round 3"));
+  EXPECT_THAT(twice.err, HasSubstr("mine fp16 batch 1 heads 16 N 512 d 64 L2 unknown on GPU X: duplicate round 3"));
   std::ofstream(folder_ / "cut.csv") << "algorithm,N,heads,d,samples,samples_ns\nmine,512,16,64,3,10 20\n";
   EXPECT_THAT(run(folder_, {"import", folder_ / "cut.csv", "-o", folder_ / "cut.attnscope"}).err,
               HasSubstr("line 2, column 'samples_ns': 2 samples"));

@@ -18,6 +18,7 @@
 #include "profiler/curves/curves.h"
 #include "profiler/curves/law_exponents.h"
 #include "profiler/metrics/metrics.h"
+#include "profiler/roofline/impossible_values.h"
 #include "profiler/tilemap/plot_list.h"
 #include "storage/run_store.h"
 
@@ -195,6 +196,16 @@ TEST(Sample, BytesAreAtLeastCompulsory) {
   }
   EXPECT_EQ(counted, 627);
   EXPECT_EQ(below_without_write_back, 280) << "without write-back bytes, points fall below the bound";
+}
+
+// A file of another program with the same values is not flagged.
+TEST(Sample, NoValueIsImpossible) {
+  for (const StoredPoint& point : sample().points()) {
+    PointRecord record = point.record;
+    record.provenance = Provenance::imported;
+    const auto found = analysis::impossible_value(record, sample().run_of(point).limits);
+    EXPECT_FALSE(found) << text(describe(*found, sample().run_of(point).limits));
+  }
 }
 
 // Beyond L2 capacity, K and V still come from DRAM once for any N: each byte is read N/Br times and hits in L2.

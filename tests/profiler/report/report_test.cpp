@@ -210,6 +210,22 @@ TEST(Report, MarksSimulatedData) {
   EXPECT_THAT(svg, Not(HasSubstr("class=\"f0\"")));
 }
 
+TEST(Report, BeginsWithImpossibleValues) {
+  std::vector<PointRecord> records = fixtures::peers();
+  const auto impossible = MatchesMessage(msg::report::impossible{.all = "*", .points = "*"});
+  const auto import_of = [&] {
+    fixtures::Points points;
+    points.add(records, fixtures::run(Provenance::imported));
+    return sentences(document_of(points));
+  };
+  EXPECT_THAT(import_of(), Not(Contains(impossible)));
+  for (PointRecord& record : records) record.kernels.front().metrics.clear();
+  records.front().kernels.front().samples_ns = {100};  // instead of microseconds
+  const std::vector<std::string> flagged = import_of();
+  EXPECT_THAT(flagged.at(0), MatchesMessage(msg::report::impossible{.all = "*", .points = "1"}));
+  EXPECT_THAT(flagged.at(1), MatchesMessage(msg::report::above_flop_rate{.percent = "*", .points = "1"}));
+}
+
 TEST(Report, DrawsOneRooflineLinePerRun) {
   fixtures::Points points;
   points.add(fixtures::memory_wall(), fixtures::run(Provenance::measured, "before"));

@@ -212,6 +212,24 @@ TEST(Roofline, SharesAreSortedByBound) {
   EXPECT_NEAR(point.roof_share(), 0.6872, 1e-4);
 }
 
+TEST(Roofline, ImpossibleValuesHaveNoBound) {
+  // 5e9 bytes in 1 ms: 5 TB/s, 104% of an H200's DRAM rate; in 0.9 ms 116%.
+  const PointSpec spec = fixtures::spec("elsewhere", 1024);
+  const auto point_of = [&](double ns, Provenance provenance) {
+    Points points;
+    points.add({timed_point(spec, ns, 5e9, 5e9, provenance)}, fixtures::run(provenance));
+    return report_of(points).series.at(0).points.at(0);
+  };
+  EXPECT_FALSE(point_of(1e6, Provenance::imported).impossible);
+  EXPECT_EQ(point_of(1e6, Provenance::imported).shares.front().bound, Bound::dram);
+  const RooflinePoint above = point_of(0.9e6, Provenance::imported);
+  ASSERT_TRUE(above.impossible);
+  EXPECT_EQ(above.impossible->limit, BrokenLimit::dram_rate);
+  EXPECT_NEAR(above.impossible->ratio(), 5e9 / 0.9e-3 / h200().dram_bytes_per_second, 1e-9);
+  EXPECT_TRUE(above.shares.empty());
+  EXPECT_FALSE(point_of(0.9e6, Provenance::measured).impossible) << "only what others state";
+}
+
 TEST(Roofline, RepeatedPointsUseTheFaster) {
   const PointSpec spec = fixtures::spec("fa2", 1024);
   Points points;

@@ -28,6 +28,7 @@ TEST(ImpossibleValues, AboveTheDramRoof) {
   ASSERT_FALSE(import.notes.empty());
   EXPECT_THAT(text(import.notes.front()), AllOf(HasSubstr("N 32768"), HasSubstr("214% of the DRAM rate")));
   EXPECT_TRUE(on("Some GPU", "a,32768,32,128,300,1e12,1e6\n").notes.empty()) << "its roof is not known";
+  EXPECT_THAT(reason_of(on("Some GPU", "a,32768,32,128,0.3,1e12,1e6\n")), HasSubstr("a unit off by 1,000 is likely"));
 }
 
 TEST(ImpossibleValues, AboveTheFlopPeak) {

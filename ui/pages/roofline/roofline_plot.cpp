@@ -338,6 +338,7 @@ HoverContent RooflinePlot::read_out(const Mark& mark) const {
     const auto by_datasheet = [](const analysis::BoundShare& share) { return share.bound == analysis::Bound::tensor; };
     if (std::ranges::any_of(point.shares, by_datasheet)) content.notes << qtext(msg::roofline_page::upper_bound{});
   }
+  if (point.impossible) content.notes << qtext(describe(*point.impossible, table.run(point.row).limits));
   content.notes << qtext(msg::roofline_page::tile{.tile = format_tile(table.tile_of(point.row)).toStdString()});
   if (point.throttled) content.notes << qtext(msg::roofline_page::throttled{});
   content.notes << run_text(point.row);

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profiler/roofline/impossible_values.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "kernels/model/attention.h"
+#include "kernels/model/io_model.h"
+#include "profiler/metrics/metrics.h"
+
+namespace attnscope::analysis {
+namespace {
+
+constexpr double dram_tolerance = 1.05;
+
+/// Replaces unknown limits by the largest of the known GPUs of this compute capability. If it is unknown, too, the GPU
+/// may be one that this program does not know, so the largest limits of all are doubled.
+DeviceLimits bounding_limits(const DeviceLimits& limits) {
+  const bool any = limits.compute_major == 0;
+  DeviceLimits bounding = limits;
+  for (const DeviceLimits& gpu : known_gpus()) {
+    const bool same = gpu.compute_major == limits.compute_major && gpu.compute_minor == limits.compute_minor;
+    if (!any && !same) continue;
+    const auto raise = [&](auto member) {
+      if (limits.*member <= 0) bounding.*member = std::max(bounding.*member, gpu.*member * (any ? 2 : 1));
+    };
+    raise(&DeviceLimits::l2_bytes);
+    raise(&DeviceLimits::dram_bytes_per_second);
+    raise(&DeviceLimits::tensor_flops);
+  }
+  return bounding;
+}
+
+std::optional<ImpossibleValue> find_impossible(const KernelValues& all, const AttentionProblem& problem,
+                                               const DeviceLimits& limits) {
+  const auto value = [&](std::string_view key) -> double {
+    const auto metric = evaluate(key, all);
+    return metric ? metric->value : 0;
+  };
+  const DeviceLimits bounding = bounding_limits(limits);
+  const double time = value(metric_key::time_median_ns);
+  const double read_rate = time > 0 ? value(metric_key::dram_read_bytes) / time * 1e9 : 0;
+  const double rate = std::max(value(metric_key::dram_bandwidth), read_rate / problem.gpus);  // writes may be unknown
+  const double roof = bounding.dram_bytes_per_second;
+  if (roof > 0 && rate > dram_tolerance * roof) return ImpossibleValue{BrokenLimit::dram_rate, rate, roof};
+  const double tflops = value(metric_key::tflops);
+  const double peak = bounding.tensor_flops * relative_throughput(problem.dtype) / 1e12;
+  if (peak > 0 && tflops > peak) return ImpossibleValue{BrokenLimit::flop_rate, tflops, peak};
+  const double bytes = value(metric_key::dram_bytes);
+  const double least =
+      static_cast<double>(compulsory_traffic(problem).total()) - static_cast<double>(bounding.l2_bytes) * problem.gpus;
+  if (bytes > 0 && bounding.l2_bytes > 0 && bytes < least) {
+    return ImpossibleValue{BrokenLimit::compulsory_bytes, bytes, least};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool ImpossibleValue::is_likely_unit_error() const {
+  constexpr double unit_step = 1000;
+  return std::max(ratio(), 1 / ratio()) > unit_step / 10;
+}
+
+std::optional<ImpossibleValue> impossible_value(const PointRecord& point, const DeviceLimits& limits) {
+  if (point.provenance != Provenance::imported) return std::nullopt;
+  const std::unique_ptr<KernelValues> all = kernel_values(point);
+  return all ? find_impossible(*all, point.spec.problem, limits) : std::nullopt;
+}
+
+std::optional<ImpossibleValue> impossible_value(const PointTable& table, Row row) {
+  if (table.points().origin(row) != Provenance::imported) return std::nullopt;
+  const std::optional<RowKernel> all = table.points().sum(row);
+  return all ? find_impossible(*all, table.problem(row), table.run(row).limits) : std::nullopt;
+}
+
+Message describe(const ImpossibleValue& impossible, const DeviceLimits& limits) {
+  const std::string hint = impossible.is_likely_unit_error() ? "; a unit off by 1,000 is likely" : "";
+  if (impossible.limit == BrokenLimit::compulsory_bytes) {
+    return make_message("impossible: {:.3g} MB of DRAM traffic; at least {:.3g} MB must pass even if the L2 is warm{}",
+                        impossible.value / 1e6, impossible.bound / 1e6, hint);
+  }
+  const bool dram = impossible.limit == BrokenLimit::dram_rate;
+  const bool known = (dram ? limits.dram_bytes_per_second : limits.tensor_flops) > 0;
+  return make_message("impossible: {:.0f}% of the {} rate of {}{}", impossible.ratio() * 100, dram ? "DRAM" : "FLOP",
+                      known ? limits.name : "any such GPU", hint);
+}
+
+}  // namespace attnscope::analysis

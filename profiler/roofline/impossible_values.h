@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Imported values that the GPU cannot have produced.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "kernels/messages/message.h"
+#include "kernels/model/device_limits.h"
+#include "profiler/points/point_table.h"
+
+namespace attnscope::analysis {
+
+enum class BrokenLimit : std::uint8_t {
+  dram_rate,         ///< above 105% of the DRAM roof
+  flop_rate,         ///< above the peak
+  compulsory_bytes,  ///< fewer DRAM bytes than compulsory minus the L2, which may be warm
+};
+
+struct ImpossibleValue {
+  BrokenLimit limit = BrokenLimit::dram_rate;
+  double value = 0;  ///< byte/s, Tflop/s or bytes
+  double bound = 0;
+
+  [[nodiscard]] double ratio() const { return value / bound; }
+  /// Returns true if a unit off by 1,000 is the likely cause.
+  [[nodiscard]] bool is_likely_unit_error() const;
+};
+
+/// Returns the first limit that an imported point breaks. Unknown limits of a GPU are the largest of the known GPUs of
+/// its compute capability, or twice the largest of all. Points of other provenance break none.
+[[nodiscard]] std::optional<ImpossibleValue> impossible_value(const PointRecord&, const DeviceLimits&);
+[[nodiscard]] std::optional<ImpossibleValue> impossible_value(const PointTable&, Row);
+/// "impossible: 230% of the DRAM rate of NVIDIA A100"; English, as stored reasons are.
+[[nodiscard]] Message describe(const ImpossibleValue&, const DeviceLimits&);
+
+}  // namespace attnscope::analysis
