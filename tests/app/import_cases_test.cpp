@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
