@@ -104,6 +104,7 @@ void print_json(const ComparedSides& sides, const ComparisonView& view, Output& 
   document["baseline"] = sides.base_name;
   document["candidate"] = sides.other_name;
   document["aligned"] = view.sides.front()->alignment.keywords();
+  document["tiles"] = to_string(view.sides.front()->alignment.tiles);
   document["margin"] = view.margin;
   document["level"] = view.level;
   document["notes"] = notes_of(view);
@@ -119,10 +120,24 @@ void print_json(const ComparedSides& sides, const ComparisonView& view, Output& 
 
 }  // namespace
 
-ComparisonView view_of(const ComparedSides& sides, const std::vector<std::string>& align, double margin_percent) {
+void add_tiles_option(CLI::App& command, std::optional<analysis::ComparedTiles>& tiles) {
+  std::vector<std::string> words;
+  for (const analysis::ComparedTiles each : analysis::tile_choices) words.emplace_back(to_string(each));
+  command
+      .add_option_function<std::string>(
+          "--tiles", [&tiles](const std::string& word) { tiles = analysis::parse_compared_tiles(word); },
+          "Compared tiles: each side's fastest correct one of a problem (best), its automatic one in this version, or "
+          "equal tiles and "
+          "knobs (default: best for different GPU models or if the sides share no tile, else equal)")
+      ->check(CLI::IsMember(words));
+}
+
+ComparisonView view_of(const ComparedSides& sides, const std::vector<std::string>& align, double margin_percent,
+                       std::optional<analysis::ComparedTiles> tiles) {
   const Result<analysis::Alignment, Message> alignment =
-      sides.halves && align.empty() ? analysis::infer_alignment(sides.table, sides.base, sides.other)
-                                    : analysis::parse_alignment(align, sides.table, sides.base, sides.other);
+      sides.halves && align.empty() && !tiles
+          ? analysis::infer_alignment(sides.table, sides.base, sides.other)
+          : analysis::parse_alignment(align, sides.table, sides.base, sides.other, tiles);
   if (!alignment) throw CommandError(ExitCode::usage, alignment.error());
   return analysis::view_of(sides.table,
                            {.sides = {{.base_name = printable(sides.base_name),

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct CompareOptions {
   std::vector<std::string> base;
   std::vector<std::string> other;
   std::vector<std::string> align;
+  std::optional<analysis::ComparedTiles> tiles;
   std::string noise;
   double margin_percent = 0;       ///< 0 for the default
   double regression_percent = -1;  ///< negative if not requested
@@ -47,7 +49,7 @@ Message failure(const analysis::PointTable& table, const std::vector<const analy
 
 ExitCode compare_sides(CompareOptions& options) {
   const ComparedSides sides = compared_sides(options.base, options.other, options.noise, options.filter);
-  const analysis::ComparisonView view = view_of(sides, options.align, options.margin_percent);
+  const analysis::ComparisonView view = view_of(sides, options.align, options.margin_percent, options.tiles);
   const analysis::ComparedSide& side = *view.sides.front();
   if (!has_match(side.result)) {
     throw CommandError(ExitCode::error,
@@ -89,9 +91,10 @@ Action add_compare(CLI::App& command) {
       .add_option(
           "--align", options->align,
           "Fields that matching points share, separated by commas: problem, N, d, algorithm, tile, knobs, device, ... "
-          "(default: problem, and other fields with common values)")
+          "(default: problem, and algorithm and device with common values)")
       ->type_name("FIELDS")
       ->delimiter(',');
+  add_tiles_option(command, options->tiles);
   command
       .add_option(
           "--noise", options->noise,

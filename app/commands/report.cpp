@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/comparison_output.h"
 #include "app/loaded_points.h"
 #include "app/program.h"
 #include "app/user_kernels.h"
@@ -169,6 +170,8 @@ Action add_report(CLI::App& command) {
       .add_option("--baseline", options->baseline,
                   "Compare all other runs with this one: run number, FILE (all its runs) or FILE:NUMBER")
       ->type_name("RUN");
+  add_tiles_option(command, options->request.tiles);
+  command.get_option("--tiles")->needs("--baseline");
   add_filter_option(command, options->filter);
   add_language_option(command, options->language, "Language of the report");
   command.add_option("--title", options->request.title, "Title (default: names of the GPUs)")->type_name("TITLE");

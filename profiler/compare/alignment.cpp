@@ -8,7 +8,9 @@
 #include <array>
 #include <set>
 #include <string_view>
+#include <utility>
 
+#include "kernels/model/device_limits.h"
 #include "profiler/plan/fields.h"
 #include "profiler/plan/text.h"
 #include "profiler/points/row_keys.h"
@@ -21,6 +23,16 @@ constexpr std::string_view algorithm_name = "algorithm";
 
 bool of_problem(std::string_view field) {
   return field != algorithm_name && std::ranges::find(tile_names, field) == tile_names.end();
+}
+
+/// Returns whether some GPU model occurs on both sides.
+bool share_gpu(const PointTable& table, std::span<const Row> base, std::span<const Row> other) {
+  std::array<std::set<std::string_view>, 2> names;
+  for (const Row row : base) names[0].insert(table.run(row).device_name);
+  for (const Row row : other) names[1].insert(table.run(row).device_name);
+  return std::ranges::any_of(names[0], [&](std::string_view one) {
+    return std::ranges::any_of(names[1], [&](std::string_view two) { return same_gpu(one, two); });
+  });
 }
 
 bool is_device_state(std::string_view field) {
@@ -43,15 +55,36 @@ void add_problem(const PointTable& table, std::span<const Row> base, std::span<c
   }
 }
 
-Alignment shared_alignment(const PointTable& table, std::span<const Row> base, std::span<const Row> other) {
+Alignment shared_alignment(const PointTable& table, std::span<const Row> base, std::span<const Row> other,
+                           std::optional<ComparedTiles> tiles) {
   Alignment alignment;
   add_problem(table, base, other, alignment);
   if (have_common_key(key_of_field(table, algorithm_name), base, other)) alignment.fields.emplace_back(algorithm_name);
-  if (have_common_key(key_of_extents(table), base, other)) {
-    alignment.fields.insert(alignment.fields.end(), tile_names.begin(), tile_names.end());
-  }
-  alignment.all_knobs = have_common_key(key_of_knobs(table), base, other);
   alignment.device = have_common_key(key_of_device(table), base, other);
+  const bool share_tile = share_gpu(table, base, other) && have_common_key(key_of_extents(table), base, other);
+  alignment.tiles = tiles.value_or(share_tile ? ComparedTiles::equal : ComparedTiles::best);
+  if (alignment.tiles != ComparedTiles::equal) return alignment;
+  alignment.fields.insert(alignment.fields.end(), tile_names.begin(), tile_names.end());
+  alignment.all_knobs = tiles.has_value() || have_common_key(key_of_knobs(table), base, other);
+  return alignment;
+}
+
+/// Applies the choice to an alignment whose keys the user named.
+Result<Alignment, Message> with_tiles(Alignment alignment, std::optional<ComparedTiles> tiles, bool one_gpu) {
+  const bool named = alignment.all_knobs || !alignment.knobs.empty() ||
+                     std::ranges::any_of(alignment.fields, [](const std::string& field) {
+                       return std::ranges::find(tile_names, field) != tile_names.end();
+                     });
+  if (tiles == ComparedTiles::equal) {
+    for (const std::string_view name : tile_names) {
+      if (std::ranges::find(alignment.fields, name) == alignment.fields.end()) alignment.fields.emplace_back(name);
+    }
+    alignment.all_knobs = true;
+  } else if (tiles && named) {
+    return Failure{
+        make_message("--align with tile or knobs compares equal ones; omit them or --tiles {}", to_string(*tiles))};
+  }
+  alignment.tiles = tiles.value_or(!one_gpu && !named ? ComparedTiles::best : ComparedTiles::any);
   return alignment;
 }
 
@@ -76,9 +109,20 @@ std::vector<std::string> Alignment::keywords() const {
   return result;
 }
 
+std::string_view to_string(ComparedTiles tiles) {
+  constexpr std::array<std::string_view, 4> names{"any", "equal", "best", "automatic"};
+  return names.at(static_cast<std::size_t>(tiles));
+}
+
+std::optional<ComparedTiles> parse_compared_tiles(std::string_view word) {
+  const auto found = std::ranges::find(tile_choices, word, [](ComparedTiles tiles) { return to_string(tiles); });
+  return found == tile_choices.end() ? std::nullopt : std::optional(*found);
+}
+
 Result<Alignment, Message> parse_alignment(std::span<const std::string> words, const PointTable& table,
-                                           std::span<const Row> base, std::span<const Row> other) {
-  if (words.empty()) return shared_alignment(table, base, other);
+                                           std::span<const Row> base, std::span<const Row> other,
+                                           std::optional<ComparedTiles> tiles) {
+  if (words.empty()) return shared_alignment(table, base, other, tiles);
   std::set<std::uint32_t> kinds;
   for (const std::span<const Row> rows : {base, other}) {
     for (const Row row : rows) kinds.insert(table.points().knobs().code(row));
@@ -123,7 +167,7 @@ Result<Alignment, Message> parse_alignment(std::span<const std::string> words, c
   for (std::string& field : fields) {
     if (std::ranges::find(alignment.fields, field) == alignment.fields.end()) alignment.fields.push_back(field);
   }
-  return alignment;
+  return with_tiles(std::move(alignment), tiles, share_gpu(table, base, other));
 }
 
 Alignment infer_alignment(const PointTable& table, std::span<const Row> base, std::span<const Row> other) {
@@ -135,6 +179,14 @@ Alignment infer_alignment(const PointTable& table, std::span<const Row> base, st
   alignment.all_knobs = have_equal_keys(key_of_knobs(table), base, other);
   alignment.device = have_equal_keys(key_of_device(table), base, other);
   return alignment;
+}
+
+std::vector<std::string> fields_without_tile(const PointTable& table) {
+  std::vector<std::string> names;
+  for (const FieldColumn& column : table.points().fields()) {
+    if (column.field().role != FieldRole::tile) names.emplace_back(column.field().name);
+  }
+  return names;
 }
 
 }  // namespace attnscope::analysis

@@ -12,6 +12,7 @@
 #include <tuple>
 
 #include "profiler/compare/compared_values.h"
+#include "profiler/compare/tile_selector.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/fields.h"
 #include "profiler/points/row_keys.h"
@@ -375,26 +376,39 @@ std::vector<std::vector<Row>> group_by_failure(const PointTable& table, std::spa
 }
 
 /// Adds the rows of one key to `result`, as a pair or as excluded rows.
-void classify_rows(const PointTable& table, const ValueColumn& times, const RowGroups::Sides& sides,
-                   ComparisonResult& result) {
+void classify_rows(const PointTable& table, const ValueColumn& times, const TileSelector& tiles,
+                   const RowGroups::Sides& sides, ComparisonResult& result) {
   using SkipReason = SkippedRows::SkipReason;
   const auto untimed = [&](Row row) { return !has_time(table, times, row); };
+  ComparedPair pair;
+  std::array<std::vector<Row>, 2> candidates;
   std::array<std::vector<Row>, 2> ran;
   for (const std::size_t side : {0U, 1U}) {
-    std::vector<Row> rows(sides.at(side).begin(), sides.at(side).end());
     if (sides.at(1 - side).empty()) {
-      result.left_out.push_back({.why = SkipReason::unmatched, .of_other = side == 1, .rows = std::move(rows)});
+      result.left_out.push_back({.why = SkipReason::unmatched,
+                                 .of_other = side == 1,
+                                 .rows = {sides.at(side).begin(), sides.at(side).end()}});
       return;
     }
-    ran.at(side) = std::move(rows);
+    candidates.at(side) = tiles.candidates(sides.at(side));
+    ran.at(side) = candidates.at(side);
     std::erase_if(ran.at(side), untimed);
+    pair.tiles.at(side) = tiles.keep_best(ran.at(side));
+    if (pair.tiles.at(side) > 0) candidates.at(side) = ran.at(side);
   }
   bool whole = true;
   for (const std::size_t side : {0U, 1U}) {
     const bool of_other = side == 1;
-    if (ran.at(side).empty()) {
+    if (candidates.at(side).empty()) {
+      result.left_out.push_back({.why = SkipReason::other_tiles,
+                                 .of_other = of_other,
+                                 .rows = {sides.at(side).begin(), sides.at(side).end()}});
+      whole = false;
+    } else if (ran.at(side).empty()) {
       const SkipReason why = ran.at(1 - side).empty() ? SkipReason::failed_on_both_sides : SkipReason::failed;
-      for (std::vector<Row>& rows : group_by_failure(table, sides.at(side))) {
+      std::vector<std::vector<Row>> ends{candidates.at(side)};
+      if (tiles.tiles() != ComparedTiles::best) ends = group_by_failure(table, candidates.at(side));
+      for (std::vector<Row>& rows : ends) {
         const bool alike = std::ranges::any_of(
             sides.at(1 - side), [&](Row row) { return untimed(row) && same_failure(table, row, rows.front()); });
         result.left_out.push_back({.why = why, .of_other = of_other, .rows = std::move(rows), .alike = alike});
@@ -403,14 +417,13 @@ void classify_rows(const PointTable& table, const ValueColumn& times, const RowG
     } else if (!repeats(table, ran.at(side))) {
       result.left_out.push_back({.why = SkipReason::several, .of_other = of_other, .rows = ran.at(side)});
       whole = false;
-    } else if (ran.at(side).size() < sides.at(side).size()) {
+    } else if (ran.at(side).size() < candidates.at(side).size()) {
       std::vector<Row> failed;
-      std::ranges::copy_if(sides.at(side), std::back_inserter(failed), untimed);
+      std::ranges::copy_if(candidates.at(side), std::back_inserter(failed), untimed);
       result.left_out.push_back({.why = SkipReason::failed, .of_other = of_other, .rows = std::move(failed)});
     }
   }
   if (!whole) return;
-  ComparedPair pair;
   pair.base = std::move(ran.at(0));
   pair.other = std::move(ran.at(1));
   result.pairs.push_back(std::move(pair));
@@ -435,6 +448,8 @@ std::string_view to_string(SkippedRows::SkipReason why) {
       return "failed";
     case SkippedRows::SkipReason::failed_on_both_sides:
       return "both-failed";
+    case SkippedRows::SkipReason::other_tiles:
+      return "no-automatic-tile";
     case SkippedRows::SkipReason::several:
       break;
   }
@@ -480,7 +495,10 @@ AlignedComparison align(const PointTable& table, const ComparisonRequest& reques
   result.on_both_sides = request.other.size() - others.size();
   const RowGroups groups(alignment_keys(table, request.alignment), request.base, others);
   ComparisonCache looked(table);
-  for (std::size_t group = 0; group < groups.size(); ++group) classify_rows(table, looked.times, groups[group], result);
+  const TileSelector tiles(table, request.alignment.tiles, request.base, others);
+  for (std::size_t group = 0; group < groups.size(); ++group) {
+    classify_rows(table, looked.times, tiles, groups[group], result);
+  }
   if (result.on_both_sides > 0) {
     const std::set<Row> of_other(request.other.begin(), request.other.end());
     for (SkippedRows& left : result.left_out) {

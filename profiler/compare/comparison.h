@@ -53,6 +53,8 @@ struct ComparedPair {
   bool computed = false;       ///< both sides are computed and are different points: the model's error is the spread
   std::size_t recordings = 0;  ///< of both sides together; 1 if paired
   bool same_point = false;     ///< equal fields and knobs: only build, device or recording differ
+  /// Number of tiles of the baseline and of the candidate from which the best was chosen; 0 if none was.
+  std::array<std::size_t, 2> tiles{};
   std::array<ComparedLevel, compared_level_count> levels;
   RowVerdict verdict;
 };
@@ -63,7 +65,8 @@ struct SkippedRows {
     unmatched,
     failed,  ///< no time on this side, but the matched point or a repeat has one
     failed_on_both_sides,
-    several,  ///< matching points of one side that differ in unaligned fields, origin or kernel sources
+    several,      ///< matching points of one side that differ in unaligned fields, origin or kernel sources
+    other_tiles,  ///< none has the automatic tile
   };
   SkipReason why = SkipReason::unmatched;
   bool of_other = false;  ///< excluded rows are the candidate's
@@ -76,10 +79,22 @@ struct SkippedRows {
 };
 [[nodiscard]] std::string_view to_string(SkippedRows::SkipReason);
 
+/// A property in which the two points of a pair differ.
+struct PointDifference {
+  std::string key;  ///< field, knob, "tile", "device", "provenance", "kernel_source" or "sm_clock"
+  Message name;
+  Message base;
+  Message other;
+};
+inline constexpr std::string_view device_difference = "device";
+/// Clocks that differ by 1% or less are equal; unknown clocks and kernel sources are not compared.
+[[nodiscard]] std::vector<PointDifference> point_differences(const PointTable&, const ComparedPair&);
+
 struct Difference {
   Message name;
-  std::vector<Message> base;  ///< distinct, sorted by English text
-  std::vector<Message> other;
+  std::vector<Message> base = {};  ///< distinct, sorted by English text; empty if too many
+  std::vector<Message> other = {};
+  std::size_t rows = 0;  ///< pairs that differ; 0 if the property is one of the runs
 };
 [[nodiscard]] std::string display_text(std::span<const Message> values);
 
@@ -108,7 +123,7 @@ struct AlignedComparison {
 [[nodiscard]] AlignedComparison align(const PointTable&, const ComparisonRequest&);
 [[nodiscard]] ComparisonResult add_verdicts(AlignedComparison, std::size_t looks, double margin);
 
-/// Sets result.differences: GPUs, origins, clocks, versions and kernel sources of the compared pairs.
+/// Sets result.differences: GPUs, conditions of the runs and throttling, then point_differences() of all pairs.
 void add_differences(const PointTable&, const ComparisonRequest&, ComparisonResult&);
 
 /// Returns pairs with verdict SLOWER whose ratio exceeds 1 + share (0.05 is 5%), largest first. `proven`:

@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <set>
 #include <utility>
 
 #include "messages/compare.h"
+#include "messages/difference.h"
 #include "profiler/compare/comparison_view.h"
 #include "profiler/metrics/metrics.h"
-#include "profiler/plan/command_text.h"
 #include "profiler/units/number_format.h"
 
 namespace attnscope::analysis {
@@ -20,15 +21,26 @@ using Line = ComparisonLine;
 using Number = std::optional<double>;
 using PairNumber = std::function<Number(const ComparedPair&)>;
 
-/// Returns the axes in which the candidate's point differs from the baseline's.
-std::string axis_difference(const PointTable& points, const ComparedPair& pair) {
-  const Row base = pair.base.front();
-  const Row other = pair.other.front();
-  const std::vector<std::string> known = axis_arguments(points.spec(base));
-  std::vector<std::string> words = axis_arguments(points.spec(other));
-  std::erase_if(words, [&](const std::string& word) { return std::ranges::find(known, word) != known.end(); });
-  if (points.run(base).device_name != points.run(other).device_name) words.push_back(points.run(other).device_name);
-  return fmt::format("{}", fmt::join(words, " "));
+constexpr std::array<std::size_t, 2> no_choice{};
+
+/// Returns "tile 128x64 → 64x64; stages 2 → 3". `device`: with the GPU.
+std::string change_text(const PointTable& points, const ComparedPair& pair, bool device) {
+  std::vector<std::string> words;
+  for (const PointDifference& each : point_differences(points, pair)) {
+    if (!device && each.key == device_difference) continue;
+    words.push_back(text(msg::difference::change{.base = each.base, .name = each.name, .other = each.other}));
+  }
+  return fmt::format("{}", fmt::join(words, "; "));
+}
+
+/// Returns whether all pairs have the same two GPUs, which the summary names.
+bool have_equal_gpus(const PointTable& points, const std::vector<Line>& lines) {
+  std::set<std::pair<std::string_view, std::string_view>> gpus;
+  for (const Line& line : lines) {
+    if (line.pair == nullptr) continue;
+    gpus.emplace(points.run(line.pair->base.front()).device_name, points.run(line.pair->other.front()).device_name);
+  }
+  return gpus.size() < 2;
 }
 
 std::string with_remark(const std::string& what, const Message& remark) {
@@ -59,13 +71,19 @@ class DisplayColumns {
                  const bool of_other = line.pair == nullptr && line.left->of_other;
                  return describe(points.spec(*line.point(of_other)));
                });
-    table_.add({.key = "against", .title = text(msg::compare::candidate_differs{})}, [&points](const Line& line) {
-      return line.pair == nullptr ? std::string() : axis_difference(points, *line.pair);
-    });
     add_number(
         {.key = "ratio", .title = text(msg::compare::ratio{}), .help = text(msg::compare::ratio_help{})},
         [](const ComparedPair& pair) { return pair.verdict.time.ratio; },
         [](const ComparedPair& pair) { return ratio_text(pair.verdict.time); });
+    const bool device = !have_equal_gpus(points, table_.lines());
+    table_.add({.key = "differs",
+                .title = text(msg::compare::differs{}),
+                .kind = ColumnKind::sentence,
+                .help = text(msg::compare::differs_help{})},
+               [&points, device](const Line& line) {
+                 return line.pair == nullptr ? std::string() : change_text(points, *line.pair, device);
+               });
+    add_tiles();
     add_side(view);
     add_times(points);
     for (std::size_t level = 0; level < compared_level_count; ++level) add_level(level);
@@ -139,6 +157,17 @@ class DisplayColumns {
     table_.add(
         {.key = "side", .title = text(msg::compare::other_side{}), .help = text(msg::compare::other_side_help{})},
         [names](const Line& line) { return Cell{.text = names[line.side], .number = static_cast<double>(line.side)}; });
+  }
+
+  void add_tiles() {
+    const auto chosen = [](const Line& line) { return line.pair != nullptr && line.pair->tiles != no_choice; };
+    if (std::ranges::none_of(table_.lines(), chosen)) return;
+    table_.add({.key = "tiles", .title = text(msg::compare::tiles{}), .help = text(msg::compare::tiles_help{})},
+               [chosen](const Line& line) {
+                 if (!chosen(line)) return std::string();
+                 const auto& [base, other] = line.pair->tiles;
+                 return text(msg::compare::best_of{.base = base, .other = other});
+               });
   }
 
   void add_times(const PointTable& points) {
@@ -274,6 +303,10 @@ Table table_of_differences(const ComparisonResult& result, Text text_of) {
             [words](const Difference& each) { return words(each.base); });
   table.add({.key = "candidate", .title = text(msg::compare::candidate_time_label{})},
             [words](const Difference& each) { return words(each.other); });
+  const auto rows = [all = result.pairs.size()](const Difference& each) {
+    return each.rows == 0 ? Cell{} : Cell{.text = fmt::format("{}/{}", each.rows, all)};
+  };
+  table.add({.key = "rows", .title = text(msg::compare::rows{})}, rows);
   return std::move(table).take();
 }
 
@@ -313,6 +346,17 @@ Table comparison_data(const ComparisonView& view, std::span<const std::string> f
   columns.side("point", [&points](Row row) { return describe(points.spec(row)); });
   columns.side("provenance", [&points](Row row) { return attnscope::to_string(points.points().origin(row)); });
   columns.judgment();
+  columns.word("differs", [&points](const ComparedPair& pair) {
+    std::vector<std::string> keys;
+    for (const PointDifference& each : point_differences(points, pair)) keys.push_back(each.key);
+    return fmt::format("{}", fmt::join(keys, " "));
+  });
+  columns.word("differences", [&points](const ComparedPair& pair) { return change_text(points, pair, true); });
+  for (const std::size_t side : {0U, 1U}) {
+    columns.number(side == 0 ? "baseline_tiles" : "candidate_tiles", [side](const ComparedPair& pair) {
+      return pair.tiles.at(side) > 0 ? Number(static_cast<double>(pair.tiles.at(side))) : Number();
+    });
+  }
   columns.word("to_decide",
                [&points, margin](const ComparedPair& pair) { return text(undecided_note(points, pair, margin)); });
   columns.reason("skipped", [](const SkippedRows& left) { return to_string(left.why); });
@@ -364,6 +408,8 @@ Table answer_table(const ComparisonView& view) {
   });
   table.add({.key = "points", .title = text(msg::compare::points{})},
             [](const ComparisonAnswer& answer) { return static_cast<double>(answer.points); });
+  table.add({.key = "problems", .title = text(msg::compare::problems{})},
+            [](const ComparisonAnswer& answer) { return static_cast<double>(answer.problems); });
   for (const Verdict verdict : {Verdict::faster, Verdict::slower, Verdict::same, Verdict::ambiguous}) {
     table.add({.key = std::string(to_string(verdict)), .title = text(verdict_title(verdict))},
               [verdict](const ComparisonAnswer& answer) {
@@ -405,6 +451,7 @@ Table answer_data(const ComparisonView& view) {
     return answer.algorithm.empty() ? std::string_view() : to_string(answer.pass);
   });
   add("points", [](const ComparisonAnswer& answer) { return static_cast<double>(answer.points); });
+  add("problems", [](const ComparisonAnswer& answer) { return static_cast<double>(answer.problems); });
   const auto add_mean = [&](const std::string& key, auto part) {
     add(key, [part](const ComparisonAnswer& answer) { return answer.mean.unknown ? Number() : part(answer.mean); });
   };

@@ -13,6 +13,7 @@
 #include "messages/compare.h"
 #include "profiler/compare/compared_values.h"
 #include "profiler/plan/command_text.h"
+#include "profiler/points/row_keys.h"
 #include "profiler/units/number_format.h"
 
 namespace attnscope::analysis {
@@ -76,27 +77,31 @@ std::size_t samples_per_round(const PointTable& table, Row row) {
 struct JudgedPair {
   const ComparedPair* pair = nullptr;
   const ComparisonResult* result = nullptr;
+  std::uint64_t problem = 0;  ///< equal for equal problems and algorithms
 };
 
+/// Geometric mean over problems; the rows of one problem and candidate have its weight together.
 RatioInterval mean_value(std::span<const JudgedPair> judged) {
+  std::map<std::pair<const ComparisonResult*, std::uint64_t>, double> rows;
+  for (const JudgedPair& each : judged) ++rows[{each.result, each.problem}];
   double sum = 0;
   bool assumed = false;
   bool unknown = false;
   std::map<const ComparisonResult*, double> squares;  // squared half-widths of paired points, by result
   double half = 0;                                    // sum of the other half-widths
-  for (const auto& [pair, result] : judged) {
+  for (const auto& [pair, result, problem] : judged) {
     const RatioInterval& time = pair->verdict.time;
-    const double width = std::log(time.interval.high / time.interval.low) / 2;
-    sum += std::log(time.ratio);
+    const double weight = 1 / (static_cast<double>(rows.size()) * rows.at({result, problem}));
+    const double width = weight * std::log(time.interval.high / time.interval.low) / 2;
+    sum += weight * std::log(time.ratio);
     assumed = assumed || time.assumed;
     unknown = unknown || time.unknown;
     const bool independent = pair->paired && pair->verdict.floor == SpreadFloor::none;
     (independent ? squares[result] : half) += independent ? width * width : width;
   }
   for (const auto& [result, of_result] : squares) half += std::sqrt(of_result);
-  const auto count = static_cast<double>(judged.size());
-  return {.ratio = std::exp(sum / count),
-          .interval = {.low = std::exp((sum - half) / count), .high = std::exp((sum + half) / count)},
+  return {.ratio = std::exp(sum),
+          .interval = {.low = std::exp(sum - half), .high = std::exp(sum + half)},
           .assumed = assumed,
           .unknown = unknown};
 }
@@ -108,7 +113,9 @@ ComparisonAnswer answer_of(const PointTable& table, std::span<const JudgedPair> 
   std::vector<double> detectable;
   std::vector<std::size_t> recordings;
   std::vector<std::size_t> rounds;
-  for (const auto& [pair, result] : judged) {
+  std::set<std::uint64_t> problems;
+  for (const auto& [pair, result, problem] : judged) {
+    problems.insert(problem);
     const RowVerdict& row = pair->verdict;
     answer.margin = std::max(answer.margin, result->margin);
     if ((row.rounds_needed || row.recordings_needed) && can_measure(table, *pair)) {
@@ -124,6 +131,7 @@ ComparisonAnswer answer_of(const PointTable& table, std::span<const JudgedPair> 
     if (row.verdict == Verdict::slower) answer.slower_by = std::max(answer.slower_by, row.certain_change);
     if (row.verdict == Verdict::faster) answer.faster_by = std::max(answer.faster_by, row.certain_change);
   }
+  answer.problems = problems.size();
   answer.by_recordings = required_samples(std::move(recordings));
   answer.by_rounds = required_samples(std::move(rounds));
   if (!detectable.empty()) {
@@ -138,13 +146,20 @@ std::vector<ComparisonAnswer> make_answers(const ComparisonView& view) {
   const FieldColumn& algorithms = table.points().field("algorithm");
   const FieldColumn& passes = table.points().field("pass");
   std::vector<JudgedPair> all;
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<JudgedPair>> groups;
+  std::vector<Row> rows;
   for (const auto& side : view.sides) {
     for (const ComparedPair& pair : side->result.pairs) {
-      const Row row = pair.other.front();
       all.push_back({&pair, &side->result});
-      groups[{algorithms.key(row), passes.key(row)}].push_back(all.back());
+      rows.push_back(pair.other.front());
     }
+  }
+  std::vector<RowKey> keys;
+  for (const std::string& field : fields_without_tile(table)) keys.push_back(key_of_field(table, field));
+  const std::vector<std::uint64_t> problems = group_numbers(keys, rows);
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<JudgedPair>> groups;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i].problem = problems[i];
+    groups[{algorithms.key(rows[i]), passes.key(rows[i])}].push_back(all[i]);
   }
   std::vector<ComparisonAnswer> answers;
   for (const auto& [key, pairs] : groups) {
@@ -172,6 +187,34 @@ std::vector<Message> make_evidence(const ComparisonAnswer& answer) {
     words.emplace_back(msg::compare::decide_by_rounds{.open = open, .rounds = times, .rows = rows});
   }
   return words;
+}
+
+/// Returns a note if one side chose the best of several tiles and the other had one. Empty if none did.
+Message unequal_choice_note(const ComparisonView& view) {
+  std::size_t rows = 0;
+  std::size_t most = 0;
+  for (const auto& side : view.sides) {
+    for (const ComparedPair& pair : side->result.pairs) {
+      const auto [least, largest] = std::minmax(pair.tiles[0], pair.tiles[1]);
+      if (least != 1 || largest == 1) continue;
+      ++rows;
+      most = std::max(most, largest);
+    }
+  }
+  return rows == 0 ? Message() : msg::compare::unequal_choice{.most = most, .rows = rows};
+}
+
+Message tiles_note(ComparedTiles tiles) {
+  switch (tiles) {
+    case ComparedTiles::best:
+      return msg::compare::tiles_best{};
+    case ComparedTiles::automatic:
+      return msg::compare::tiles_automatic{};
+    case ComparedTiles::equal:
+    case ComparedTiles::any:
+      break;
+  }
+  return {};
 }
 
 /// Returns one sentence per source of interval width.
@@ -259,14 +302,19 @@ ComparisonView with_summary(ComparisonView view) {
                                        .left = view.left_out,
                                        .mean = ratio_text(view.answers.front().mean),
                                        .other = other,
+                                       .problems = view.answers.front().problems,
                                        .same = view.count(Verdict::same),
                                        .slower = view.count(Verdict::slower),
                                        .undecided = view.count(Verdict::ambiguous)};
     view.evidence = make_evidence(view.answers.front());
+    if (Message note = unequal_choice_note(view); !note.empty()) view.evidence.push_back(std::move(note));
   }
   if (view.sides.size() == 1) {
     const std::string alignment = fmt::format("{}", fmt::join(view.sides.front()->alignment.keywords(), ", "));
     view.method.emplace_back(msg::compare::aligned{.alignment = alignment});
+    if (Message note = tiles_note(view.sides.front()->alignment.tiles); !note.empty()) {
+      view.method.push_back(std::move(note));
+    }
   }
   view.method.emplace_back(msg::compare::method{.level = fmt::format("{}", 100 * view.level),
                                                 .margin = fmt::format("{}", 100 * view.margin),
@@ -428,6 +476,7 @@ Message undecided_note(const PointTable& table, const ComparedPair& pair, double
 
 Message skip_reason(const PointTable& table, const SkippedRows& left) {
   if (left.why == SkippedRows::SkipReason::several) return msg::compare::not_unique{.points = left.rows.size()};
+  if (left.why == SkippedRows::SkipReason::other_tiles) return msg::compare::no_automatic_tile{};
   if (left.why == SkippedRows::SkipReason::unmatched) {
     if (left.shared) return msg::compare::same_measurement{};
     return left.of_other ? Message(msg::compare::not_in_baseline{}) : msg::compare::only_in_baseline{};

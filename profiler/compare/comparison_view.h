@@ -39,9 +39,10 @@ struct ComparisonAnswer {
   Pass pass = Pass::fwd;
   std::array<std::size_t, 4> verdicts{};  ///< index: Verdict
   std::size_t points = 0;
-  /// Geometric mean of the ratios, with an interval for the mean of these points. Paired points have independent
-  /// errors, so their half-widths are added in quadrature. Half-widths of separate recordings, of several candidates of
-  /// one baseline, and of unknown spread are averaged, because their errors may be correlated.
+  std::size_t problems = 0;  ///< distinct problems and algorithms
+  /// Geometric mean over problems (of the rows of each), with an interval for the mean of these points. Paired points
+  /// have independent errors, so their half-widths are added in quadrature. Half-widths of separate recordings, of
+  /// several candidates of one baseline, and of unknown spread are averaged, because their errors may be correlated.
   RatioInterval mean;
   double margin = 0;  ///< margin of all verdicts
   /// Largest RowVerdict::certain_change above the margin among SLOWER (FASTER) points; 0 if none or if both sides are

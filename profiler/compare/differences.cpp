@@ -12,49 +12,86 @@
 
 #include "messages/difference.h"
 #include "profiler/metrics/metrics.h"
+#include "profiler/metrics/point.h"
 #include "profiler/plan/fields.h"
+#include "profiler/units/number_format.h"
 
 namespace attnscope::analysis {
 namespace {
 
-using ComparedRows = std::array<std::vector<Row>, 2>;
-
-/// Returns the rows of all pairs, or all rows of both sides if there are no pairs.
-ComparedRows compared_rows(const ComparisonRequest& request, const ComparisonResult& result) {
-  if (result.pairs.empty()) return {request.base, request.other};
-  ComparedRows sides;
-  for (const ComparedPair& pair : result.pairs) {
-    sides[0].insert(sides[0].end(), pair.base.begin(), pair.base.end());
-    sides[1].insert(sides[1].end(), pair.other.begin(), pair.other.end());
-  }
-  return sides;
-}
-
 /// Relative clock difference below which clocks count as equal.
 constexpr double one_clock = 0.01;
+/// Values of one side that a difference lists; if there are more, only the number of rows is given.
+constexpr std::size_t max_listed_values = 3;
+constexpr std::size_t digest_digits = 8;
 
-void add_clocks(const PointTable& table, const ComparedRows& sides, ComparisonResult& result) {
-  std::array<std::optional<SampleSummary>, 2> clocks;
-  std::array<Message, 2> words;
-  for (const std::size_t side : {0U, 1U}) {
-    std::vector<double> megahertz;
-    for (const Row row : sides.at(side)) {
-      for (const RoundClock& clock : table.points().round_clocks(row)) {
-        if (clock.sm_hz > 0) megahertz.push_back(clock.sm_hz / 1e6);
-      }
-    }
-    const auto [least, most] = std::ranges::minmax_element(megahertz);
-    if (megahertz.empty()) continue;
-    const std::string low = fmt::format("{:.0f}", *least);
-    const std::string high = fmt::format("{:.0f}", *most);
-    words.at(side) = *most - *least > one_clock * *least ? Message(msg::difference::megahertz{.high = high, .low = low})
-                                                         : Message::verbatim(low + " MHz");
-    // Avoids sorting many equal values.
-    clocks.at(side) = *least == *most ? summarize({*least}) : summarize(megahertz);
+/// Returns the median SM clock; 0 if unknown.
+double clock_of(const PointTable& table, const std::vector<Row>& rows) {
+  std::vector<double> hertz;
+  for (const Row row : rows) {
+    if (table.points().sm_clock_hz(row) > 0) hertz.push_back(table.points().sm_clock_hz(row));
   }
-  if (!clocks[0] || !clocks[1]) return;
-  if (std::abs(clocks[1]->median / clocks[0]->median - 1) <= one_clock) return;
-  result.differences.push_back({.name = msg::difference::sm_clock{}, .base = {words[0]}, .other = {words[1]}});
+  const std::optional<SampleSummary> summary = summarize(hertz);
+  return summary ? summary->median : 0;
+}
+
+Message tile_text(const TileShape& tile) {
+  if (!has_tile(tile)) return msg::difference::unknown{};
+  return Message::verbatim(describe(tile));
+}
+
+Message knob_text(const Knobs& knobs, std::string_view name) {
+  const KnobValue* value = knobs.find(name);
+  return value == nullptr ? Message(msg::difference::default_value{}) : Message::verbatim(attnscope::to_string(*value));
+}
+
+using Differences = std::vector<PointDifference>;
+
+void add(Differences& found, std::string_view key, const Message& name, const Message& base, const Message& other) {
+  found.push_back({.key = std::string(key), .name = name, .base = base, .other = other});
+}
+
+void add_fields(const PointTable& table, Row base, Row other, Differences& found) {
+  for (const FieldColumn& column : table.points().fields()) {
+    const Field& field = column.field();
+    if (field.role == FieldRole::tile || column.key(base) == column.key(other)) continue;
+    const std::string before = attnscope::to_string(column.value(base));
+    const std::string after = attnscope::to_string(column.value(other));
+    if (before != after) add(found, field.name, field.label(), Message::verbatim(before), Message::verbatim(after));
+  }
+}
+
+void add_tile(const PointTable& table, Row base, Row other, Differences& found) {
+  if (table.tile_code(base) == table.tile_code(other)) return;
+  const Config& before = table.tile_of(base);
+  const Config& after = table.tile_of(other);
+  if (before.tile != after.tile) {
+    add(found, "tile", msg::difference::tile{}, tile_text(before.tile), tile_text(after.tile));
+  }
+  std::set<std::string> names;
+  for (const Config* config : {&before, &after}) {
+    for (const Knobs::Entry& knob : config->knobs) names.insert(knob.first);
+  }
+  for (const std::string& name : names) {
+    const Message one = knob_text(before.knobs, name);
+    const Message two = knob_text(after.knobs, name);
+    if (one != two) add(found, name, Message::verbatim(name), one, two);
+  }
+}
+
+/// Digests depend on the tile, so they are compared only between equal points.
+void add_sources(const PointTable& table, const ComparedPair& pair, Differences& found) {
+  const std::string& base = table.points().sources(pair.base.front());
+  const std::string& other = table.points().sources(pair.other.front());
+  if (!pair.same_point || base.empty() || other.empty() || base == other) return;
+  // Begins with the first digest that differs.
+  const auto place = static_cast<std::size_t>(std::ranges::mismatch(base, other).in1 - base.begin());
+  const std::size_t space = place == 0 ? std::string::npos : base.rfind(' ', place - 1);
+  const std::size_t begin = space == std::string::npos ? 0 : space + 1;
+  const auto digest = [&](const std::string& all) {
+    return Message::verbatim(begin < all.size() ? all.substr(begin, digest_digits) : "-");
+  };
+  add(found, "kernel_source", msg::difference::kernel_sources{}, digest(base), digest(other));
 }
 
 /// Values of one condition on each side, keyed by English text.
@@ -101,63 +138,96 @@ void add_throttling(const PointTable& table, ComparisonResult& result) {
       {.name = msg::difference::throttled{}, .base = {words(throttled[0])}, .other = {words(throttled[1])}});
 }
 
+/// Adds what differs within pairs, with the number of pairs.
+void add_point_differences(const PointTable& table, ComparisonResult& result) {
+  struct Found {
+    std::string key;
+    Difference difference;
+    std::array<std::map<std::string, Message>, 2> values{};
+    std::size_t rows = 0;
+  };
+  std::vector<Found> all;
+  for (const ComparedPair& pair : result.pairs) {
+    for (const PointDifference& each : point_differences(table, pair)) {
+      if (each.key == device_difference) continue;  // listed with the conditions of the runs
+      auto found = std::ranges::find(all, each.key, &Found::key);
+      if (found == all.end()) found = all.insert(found, {.key = each.key, .difference = {.name = each.name}});
+      ++found->rows;
+      for (const auto& [side, value] : {std::pair(0U, &each.base), std::pair(1U, &each.other)}) {
+        auto& values = found->values.at(side);
+        if (values.size() <= max_listed_values) values.try_emplace(english_text(*value), *value);
+      }
+    }
+  }
+  for (Found& found : all) {
+    if (std::ranges::all_of(found.values, [](const auto& side) { return side.size() <= max_listed_values; })) {
+      found.difference.base = values_of(found.values[0]);
+      found.difference.other = values_of(found.values[1]);
+    }
+    found.difference.rows = found.rows;
+    result.differences.push_back(std::move(found.difference));
+  }
+}
+
 }  // namespace
 
+std::vector<PointDifference> point_differences(const PointTable& table, const ComparedPair& pair) {
+  const Row base = pair.base.front();
+  const Row other = pair.other.front();
+  std::vector<PointDifference> found;
+  add_fields(table, base, other, found);
+  add_tile(table, base, other, found);
+  const std::string& before = table.run(base).device_name;
+  const std::string& after = table.run(other).device_name;
+  if (before != after) {
+    add(found, device_difference, msg::difference::gpu{}, Message::verbatim(before), Message::verbatim(after));
+  }
+  const Provenance origin = table.points().origin(base);
+  if (origin != table.points().origin(other)) {
+    add(found, "provenance", msg::difference::values{}, title(origin), title(table.points().origin(other)));
+  }
+  add_sources(table, pair, found);
+  const double clock = clock_of(table, pair.base);
+  const double other_clock = clock_of(table, pair.other);
+  if (clock > 0 && other_clock > 0 && std::abs(other_clock / clock - 1) > one_clock) {
+    add(found, "sm_clock", msg::difference::sm_clock{}, Message::verbatim(text(Hertz(clock))),
+        Message::verbatim(text(Hertz(other_clock))));
+  }
+  return found;
+}
+
 void add_differences(const PointTable& table, const ComparisonRequest& request, ComparisonResult& result) {
-  const Message gpu = msg::difference::gpu{};
-  const Message values = msg::difference::values{};
-  const Message at_start = msg::difference::cache{};
-  Conditions conditions{{gpu, {}}, {values, {}}, {at_start, {}}};
-  const ComparedRows sides = compared_rows(request, result);
   std::array<std::set<RunIndex>, 2> runs;
+  for (const ComparedPair& pair : result.pairs) {
+    for (const Row row : pair.base) runs[0].insert(table.run_index(row));
+    for (const Row row : pair.other) runs[1].insert(table.run_index(row));
+  }
+  if (result.pairs.empty()) {
+    for (const Row row : request.base) runs[0].insert(table.run_index(row));
+    for (const Row row : request.other) runs[1].insert(table.run_index(row));
+  }
   std::map<std::string, std::set<std::string>> ids;
-  const FieldColumn& cache = table.points().field("cache");
-  for (const std::size_t side : {0U, 1U}) {
-    std::optional<Row> before;
-    for (const Row row : sides.at(side)) {
-      const bool again = before && table.run_index(row) == table.run_index(*before) &&
-                         cache.key(row) == cache.key(*before) &&
-                         table.points().origin(row) == table.points().origin(*before);
-      before = row;
-      if (again) continue;  // fast path for most rows
-      runs.at(side).insert(table.run_index(row));
-      add(conditions, at_start, side, Message::verbatim(attnscope::to_string(cache.value(row))));
-      add(conditions, values, side, title(table.points().origin(row)));
-    }
-    for (const RunIndex run : runs.at(side)) {
+  for (const std::set<RunIndex>& of_side : runs) {
+    for (const RunIndex run : of_side) {
       const Run& of_run = table.runs()[run];
       if (of_run.provenance == Provenance::measured) ids[of_run.device_name].insert(of_run.device_id);
     }
   }
+  Conditions conditions{{msg::difference::gpu{}, {}}};
   for (const std::size_t side : {0U, 1U}) {
     for (const RunIndex run : runs.at(side)) {
       const bool apart = ids[table.runs()[run].device_name].size() > 1;
-      add(conditions, gpu, side, Message::verbatim(gpu_text(table, run, apart)));
+      add(conditions, msg::difference::gpu{}, side, Message::verbatim(gpu_text(table, run, apart)));
       if (run >= request.conditions.size()) continue;
-      for (const auto& [name, value] : request.conditions[run]) {
-        add(conditions, name, side, value);
-      }
+      for (const auto& [name, value] : request.conditions[run]) add(conditions, name, side, value);
     }
   }
   for (const auto& [name, of_sides] : conditions) {
     const auto& [base, other] = of_sides;
-    if (base == other) continue;
-    result.differences.push_back({.name = name, .base = values_of(base), .other = values_of(other)});
+    if (base != other) result.differences.push_back({.name = name, .base = values_of(base), .other = values_of(other)});
   }
   add_throttling(table, result);
-  add_clocks(table, sides, result);
-  std::size_t differ = 0;
-  std::size_t same = 0;
-  for (const ComparedPair& pair : result.pairs) {
-    const std::string& base = table.points().sources(pair.base.front());
-    const std::string& other = table.points().sources(pair.other.front());
-    if (!pair.same_point || base.empty() || other.empty()) continue;
-    ++(base == other ? same : differ);
-  }
-  if (differ > 0) {
-    const Message of_all = Message::verbatim(fmt::format("{}/{}", differ, differ + same));
-    result.differences.push_back({.name = msg::difference::kernel_sources{}, .base = {}, .other = {of_all}});
-  }
+  add_point_differences(table, result);
 }
 
 std::string display_text(std::span<const Message> values) {

@@ -51,20 +51,6 @@ std::uint64_t renumber(std::vector<std::uint64_t>& values) {
   return known.size();
 }
 
-/// Group number of each row, in order of first occurrence.
-std::vector<std::uint64_t> groups_of(std::span<const RowKey> keys, const std::vector<Row>& rows) {
-  std::vector<std::uint64_t> groups(rows.size());
-  std::vector<std::uint64_t> column(rows.size());
-  for (const RowKey& key : keys) {
-    std::ranges::transform(rows, column.begin(), [&](Row row) { return key(row); });
-    const std::uint64_t count = renumber(column);
-    if (count < 2) continue;
-    for (std::size_t i = 0; i < rows.size(); ++i) groups[i] = groups[i] * count + column[i];
-    renumber(groups);
-  }
-  return groups;
-}
-
 }  // namespace
 
 RowKey key_of_field(const PointTable& table, std::string_view field) {
@@ -113,10 +99,23 @@ bool have_equal_keys(const RowKey& key, std::span<const Row> base, std::span<con
   return keys_of(key, base) == keys_of(key, other);
 }
 
+std::vector<std::uint64_t> group_numbers(std::span<const RowKey> keys, const std::vector<Row>& rows) {
+  std::vector<std::uint64_t> groups(rows.size());
+  std::vector<std::uint64_t> column(rows.size());
+  for (const RowKey& key : keys) {
+    std::ranges::transform(rows, column.begin(), [&](Row row) { return key(row); });
+    const std::uint64_t count = renumber(column);
+    if (count < 2) continue;
+    for (std::size_t i = 0; i < rows.size(); ++i) groups[i] = groups[i] * count + column[i];
+    renumber(groups);
+  }
+  return groups;
+}
+
 RowGroups::RowGroups(std::span<const RowKey> keys, std::span<const Row> base, std::span<const Row> other) {
   std::vector<Row> rows(base.begin(), base.end());
   rows.insert(rows.end(), other.begin(), other.end());
-  const std::vector<std::uint64_t> groups = groups_of(keys, rows);
+  const std::vector<std::uint64_t> groups = group_numbers(keys, rows);
   const std::size_t count = groups.empty() ? 0 : *std::ranges::max_element(groups) + 1;
   const auto side_of = [&](std::size_t line) { return 2 * groups[line] + (line < base.size() ? 0 : 1); };
   begin_.assign(2 * count + 1, 0);

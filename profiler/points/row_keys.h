@@ -34,6 +34,9 @@ using RowKey = std::function<std::uint64_t(Row)>;
 /// Returns true if both sides have the same set of keys.
 [[nodiscard]] bool have_equal_keys(const RowKey&, std::span<const Row> base, std::span<const Row> other);
 
+/// Group number of each row, in order of first occurrence.
+[[nodiscard]] std::vector<std::uint64_t> group_numbers(std::span<const RowKey>, const std::vector<Row>&);
+
 /// Groups the rows of two sides by equal keys. Groups are ordered by their first row, base before other; rows keep
 /// their order.
 class RowGroups {

@@ -244,7 +244,7 @@ std::vector<CandidateComparison> compare_with_baseline(const Input& input, const
                            .name = run_names(input.table, rows),
                            .base = baseline,
                            .other = rows,
-                           .alignment = *analysis::parse_alignment({}, input.table, baseline, rows)});
+                           .alignment = *analysis::parse_alignment({}, input.table, baseline, rows, request.tiles)});
   }
   const analysis::ComparisonView view = analysis::view_of(input.table, asked);
   for (std::size_t i = 0; i < view.sides.size(); ++i) {
@@ -270,7 +270,7 @@ void add_verdicts(const Context& context, std::vector<Block>& blocks) {
     const std::size_t rows = std::min(significant, max_first_page_rows);
     if (rows == 0) continue;
     analysis::Table worst = pair_table(compared, rows);
-    constexpr std::array<std::string_view, 6> shown{"verdict", "point",       "against",
+    constexpr std::array<std::string_view, 7> shown{"verdict", "point",       "differs",     "tiles",
                                                     "ratio",   "baseline_ns", "candidate_ns"};
     std::erase_if(worst.columns,
                   [&](const analysis::Column& column) { return std::ranges::count(shown, column.key) == 0; });

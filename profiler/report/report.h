@@ -77,6 +77,7 @@ struct Request {
   std::string title = {};  ///< empty: generated from the contents
   /// Baseline runs of the table; empty: no comparison.
   std::vector<analysis::RunIndex> baseline = {};
+  std::optional<analysis::ComparedTiles> tiles = {};  ///< default: see parse_alignment()
 };
 
 /// Fails if there are no points.

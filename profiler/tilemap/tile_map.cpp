@@ -433,12 +433,15 @@ std::vector<FacetPtr> fixed_facets(const MapLayout& layout, const Algorithms& al
   const std::array axes{layout.x, layout.y};
   std::vector<FacetPtr> facets = fixed_facets(axes, algorithms);
   if (sets_tile_size(layout)) return facets;
-  // Each cell uses its fastest tile with its knobs.
+  remove_tile_facets(facets, algorithms);  // Each cell uses its fastest tile with its knobs.
+  return facets;
+}
+
+void remove_tile_facets(std::vector<FacetPtr>& facets, const Algorithms& algorithms) {
   std::erase_if(facets, [&](const FacetPtr& facet) {
     return facet->key == "tile" ||
            std::ranges::find(algorithms.knobs(), facet->key, &Knob::name) != algorithms.knobs().end();
   });
-  return facets;
 }
 
 int MapAxis::index_of(double number) const {

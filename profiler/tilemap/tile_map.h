@@ -35,6 +35,7 @@ struct MapLayout {
 /// Returns the facets that must be fixed for one map of this layout. If no axis sets the tile, neither tile nor knobs
 /// are facets: each cell uses its fastest tile.
 [[nodiscard]] std::vector<FacetPtr> fixed_facets(const MapLayout&, const Algorithms& = Algorithms::known());
+void remove_tile_facets(std::vector<FacetPtr>&, const Algorithms&);
 
 struct MapRequest {
   MapLayout layout = tile_layout();

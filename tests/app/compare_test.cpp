@@ -142,7 +142,7 @@ TEST_F(Compare, compares_two_algorithms_of_one_file) {
   const Outcome outcome = compared({sample + ":algo:fa1 status:ok", "--candidate", sample + ":algo:fa2 status:ok"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out,
-              AllOf(HasSubstr("problem, tile, knobs, device"), HasSubstr("algorithm=fa2"), HasSubstr("attnscope ab ")));
+              AllOf(HasSubstr("problem, tile, knobs, device"), HasSubstr("fa1 → fa2"), HasSubstr("attnscope ab ")));
 }
 
 /// Returns the words of the first command in a sentence.

@@ -563,8 +563,9 @@ TEST(Comparison, ListsDifferentConditions) {
   EXPECT_EQ(display_text(differences[1].base), "580");
   EXPECT_EQ(display_text(differences[1].other), "570");
   EXPECT_EQ(text(differences[2].name), text(msg::difference::kernel_sources{}));
-  EXPECT_EQ(display_text(differences[2].base), "");
-  EXPECT_EQ(display_text(differences[2].other), "1/1");
+  EXPECT_EQ(display_text(differences[2].base), "abc");
+  EXPECT_EQ(display_text(differences[2].other), "abd");
+  EXPECT_EQ(differences[2].rows, 1U);
 }
 
 }  // namespace

@@ -211,17 +211,18 @@ TEST(ComparisonView, Sentences) {
   const Judged slower{.ratio = 1.1, .low = 1.08, .high = 1.21 / 1.08, .verdict = Verdict::slower};
   const Judged faster{.ratio = 0.9, .low = 0.88, .high = 0.93, .verdict = Verdict::faster, .detectable = 0.04};
   const Case one({slower});
-  const auto answer = [](std::array<int, 4> counts, const Message& mean) {
+  const auto answer = [](std::array<int, 4> counts, const Message& mean, int problems = 4) {
     return text(msg::compare::answer{.base = "before",
                                      .faster = counts[0],
                                      .left = 0,
                                      .mean = mean,
                                      .other = "after",
+                                     .problems = problems,
                                      .same = counts[2],
                                      .slower = counts[1],
                                      .undecided = counts[3]});
   };
-  EXPECT_EQ(text(one.view.answer), answer({0, 1, 0, 0}, "1.1000 [1.0800, 1.1204]"));
+  EXPECT_EQ(text(one.view.answer), answer({0, 1, 0, 0}, "1.1000 [1.0800, 1.1204]", 1));
   const Case several({slower, faster, {}, {.verdict = Verdict::ambiguous}});
   EXPECT_THAT(text(several.view.answer), MatchesMessage(make_message("{}", answer({1, 1, 1, 1}, "*"))));
   ASSERT_EQ(several.view.evidence.size(), 1U);
@@ -336,15 +337,16 @@ TEST_F(ComparisonTables, ExportTableListsEachRow) {
   std::vector<std::string> keys;
   for (const Column& column : table.columns) keys.push_back(column.key);
   EXPECT_THAT(
-      keys, ElementsAre("baseline_file", "candidate_file", "baseline_run", "candidate_run", "baseline_device",
-                        "candidate_device", "baseline_point", "candidate_point", "baseline_provenance",
-                        "candidate_provenance", "baseline_ns", "candidate_ns", "ratio", "ratio_low", "ratio_high",
-                        "baseline_cycles", "candidate_cycles", "cycles_ratio", "cycles_low", "cycles_high", "rounds",
-                        "recordings", "interleaved", "spread_source", "clock_normalized", "clock_shift", "spread",
-                        "p_change", "p_same", "verdict", "undecided", "rounds_needed", "to_decide", "skipped", "reason",
-                        "baseline_dram_bytes", "candidate_dram_bytes", "ratio_dram_bytes",
-                        "baseline_dram_settled_bytes", "candidate_dram_settled_bytes", "ratio_dram_settled_bytes",
-                        "baseline_l2_sm_bytes", "candidate_l2_sm_bytes", "ratio_l2_sm_bytes"));
+      keys,
+      ElementsAre("baseline_file", "candidate_file", "baseline_run", "candidate_run", "baseline_device",
+                  "candidate_device", "baseline_point", "candidate_point", "baseline_provenance",
+                  "candidate_provenance", "baseline_ns", "candidate_ns", "ratio", "ratio_low", "ratio_high",
+                  "baseline_cycles", "candidate_cycles", "cycles_ratio", "cycles_low", "cycles_high", "rounds",
+                  "recordings", "interleaved", "spread_source", "clock_normalized", "clock_shift", "spread", "p_change",
+                  "p_same", "verdict", "undecided", "rounds_needed", "differs", "differences", "baseline_tiles",
+                  "candidate_tiles", "to_decide", "skipped", "reason", "baseline_dram_bytes", "candidate_dram_bytes",
+                  "ratio_dram_bytes", "baseline_dram_settled_bytes", "candidate_dram_settled_bytes",
+                  "ratio_dram_settled_bytes", "baseline_l2_sm_bytes", "candidate_l2_sm_bytes", "ratio_l2_sm_bytes"));
   EXPECT_THAT(texts_of(table, "baseline_ns"), ElementsAre("1000", "4000", "8000", "", ""));
   EXPECT_THAT(texts_of(table, "baseline_file"),
               ElementsAre("a.attnscope", "a.attnscope", "a.attnscope", "a.attnscope", ""));

@@ -77,6 +77,7 @@ Message answer(const std::string& other, const MessageValue& faster = "*", const
                                                        .left = "*",
                                                        .mean = "*",
                                                        .other = other,
+                                                       .problems = "*",
                                                        .same = "*",
                                                        .slower = slower,
                                                        .undecided = "*"}));

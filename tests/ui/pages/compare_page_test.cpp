@@ -233,8 +233,9 @@ TEST_F(ComparePageTest, ShowsDifferencesFirst) {
   expect_answer({{analysis::Verdict::faster, 0}, {analysis::Verdict::slower, 6}}, 0);
   const QString differs = text_before_arguments(msg::compare_page::differs{.differences = "|"});
   EXPECT_TRUE(page.summary().contains("\n" + differs)) << page.summary().toStdString();
-  EXPECT_TRUE(page.summary().contains(qtext(
-      msg::compare_page::difference{.base = "measured", .name = msg::difference::values{}, .other = "simulated"})))
+  const Message change =
+      msg::difference::change{.base = "measured", .name = msg::difference::values{}, .other = "simulated"};
+  EXPECT_TRUE(page.summary().contains(qtext(msg::compare_page::in_rows{.rows = 6, .what = change})))
       << page.summary().toStdString();
 }
 

@@ -11,6 +11,7 @@
 #include <QSignalBlocker>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <array>
 
 #include "messages/compare.h"
 #include "messages/compare_page.h"
@@ -44,6 +45,10 @@ ComparePage::ComparePage(Workspace& workspace, QWidget* parent)
       }),
       baseline_choice_([this] { refresh(); }),
       candidate_choice_([this] { show_comparison(); }),
+      tiles_choice_([this] { show_comparison(); }, {},
+                    [](const QString& id) {
+                      return id.isEmpty() || analysis::parse_compared_tiles(id.toStdString()).has_value();
+                    }),
       view_([this] { show_comparison(); },
             {{View::table, {.text = qtext(msg::compare_page::table{}), .id = QStringLiteral("table")}},
              {View::plot, {.text = qtext(msg::compare_page::plot{}), .id = QStringLiteral("plot")}}}),
@@ -81,7 +86,8 @@ void ComparePage::add_controls() {
   baseline_chip_ = baseline_choice_.attach_editor(chip(msg::compare::baseline{}, msg::compare_page::baseline_help{}));
   candidate_chip_ =
       candidate_choice_.attach_editor(chip(msg::compare::candidate_time_label{}, msg::compare_page::other_help{}));
-  for (FacetChip* each : {axis_chip_, baseline_chip_, candidate_chip_}) {
+  tiles_chip_ = tiles_choice_.attach_editor(chip(msg::compare_page::tiles{}, msg::compare_page::tiles_choice_help{}));
+  for (FacetChip* each : {axis_chip_, baseline_chip_, candidate_chip_, tiles_chip_}) {
     each->set_max_value_width(max_chip_value_width);
     flow->addWidget(each);
   }
@@ -117,6 +123,7 @@ void ComparePage::register_choices() {
   choices().add("by", axis_choice_);
   choices().add("baseline", baseline_choice_);
   choices().add("candidate", candidate_choice_);
+  choices().add("tiles", tiles_choice_);
   choices().add("margin", *margin_);
   choices().add("sorted_by", sorted_by_);
   choices().add(
@@ -284,6 +291,7 @@ void ComparePage::request_comparison() {
     discard_results();
     candidate_choice_.offer({});
     candidate_chip_->hide();
+    tiles_chip_->hide();
     const QString copies = copies_text(workspace_.runs()).toHtmlEscaped();
     const QString help =
         (QStringList{copies} << qtext(msg::compare_page::no_second_side_help{})).join(QLatin1Char(' '));
@@ -297,14 +305,16 @@ void ComparePage::request_comparison() {
   CompareRequest asked{.sides = {.points = visible_,
                                  .axis = *sides,
                                  .base = baseline_,
-                                 .margin = margin_->value() > 0 ? std::optional(margin_->value() / 100) : std::nullopt},
+                                 .margin = margin_->value() > 0 ? std::optional(margin_->value() / 100) : std::nullopt,
+                                 .tiles = analysis::parse_compared_tiles(tiles_choice_.key())},
                        .known = nullptr,
                        .table = shown_,
                        .other = candidate_choice_.id(),
                        .sorted_by = sorted_by_,
                        .order = sort_order_};
   const bool compared = set_ != nullptr && set_->points() == visible_ && set_->axis().key == sides->key &&
-                        set_->asked.base == baseline_ && set_->asked.margin == asked.sides.margin;
+                        set_->asked.base == baseline_ && set_->asked.margin == asked.sides.margin &&
+                        set_->asked.tiles == asked.sides.tiles;
   if (compared) asked.known = set_;
   found_.request(std::move(asked), compared ? visible_->size() : always_in_background);
 }
@@ -326,9 +336,26 @@ void ComparePage::offer_candidates() {
   candidate_choice_.offer(std::move(others));
 }
 
+void ComparePage::offer_tiles() {
+  constexpr std::array titles{message_of<msg::compare_page::tiles_best>, message_of<msg::compare_page::tiles_automatic>,
+                              message_of<msg::compare_page::tiles_equal>};
+  const auto& sides = set_->view.sides;
+  const auto used = sides.empty() ? analysis::ComparedTiles::best : sides.front()->alignment.tiles;
+  std::vector<Option> options;
+  int shown = 0;
+  for (std::size_t i = 0; i < analysis::tile_choices.size(); ++i) {
+    if (analysis::tile_choices.at(i) == used) shown = static_cast<int>(i);
+    options.push_back(
+        {.text = qtext(titles.at(i)()), .id = to_qstring(analysis::to_string(analysis::tile_choices.at(i)))});
+  }
+  tiles_chip_->show();
+  tiles_choice_.offer(std::move(options), shown);
+}
+
 void ComparePage::apply_result(CompareResult found) {
   set_ = found.set;
   offer_candidates();
+  offer_tiles();
   if (found.table == shown_) {
     model_->set_order(std::move(found.rows));
   } else {

@@ -42,6 +42,8 @@ class ComparePage : public Page {
   void set_baseline(const QString& side) { baseline_choice_.choose(side); }
   /// One candidate; empty: all.
   void set_candidate(const QString& side) { candidate_choice_.choose(side); }
+  /// "best", "automatic" or "equal"; empty: the default for the sides.
+  void set_tiles(const QString& key) { tiles_choice_.choose(key); }
   void set_margin(double percent) { margin_->setValue(percent); }
 
   /// The shown comparison; null before the first.
@@ -98,6 +100,7 @@ class ComparePage : public Page {
   void show_text(const EmptyStateText& words);
   void show_failure(const QString& reason);
   void offer_candidates();
+  void offer_tiles();
   void size_columns();
   [[nodiscard]] std::size_t line_of(int row) const { return static_cast<std::size_t>(model_->line_of(row)); }
   void select_point_of(int row, bool of_other);
@@ -109,6 +112,7 @@ class ComparePage : public Page {
   IdChoice axis_choice_;  ///< This and the next two: empty for an automatic choice.
   IdChoice baseline_choice_;
   IdChoice candidate_choice_;  ///< Empty: all candidates.
+  IdChoice tiles_choice_;      ///< Empty: the default for the sides.
   Choice<View> view_;
   QString sorted_by_ = QStringLiteral("verdict");
   Qt::SortOrder sort_order_ = Qt::AscendingOrder;
@@ -116,6 +120,7 @@ class ComparePage : public Page {
   FacetChip* axis_chip_ = nullptr;
   FacetChip* baseline_chip_ = nullptr;
   FacetChip* candidate_chip_ = nullptr;
+  FacetChip* tiles_chip_ = nullptr;
   QDoubleSpinBox* margin_ = nullptr;
   ComparisonSummary* words_ = nullptr;
   QStackedLayout* stack_ = nullptr;

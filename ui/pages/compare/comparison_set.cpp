@@ -7,6 +7,7 @@
 
 #include "messages/compare.h"
 #include "messages/compare_page.h"
+#include "messages/difference.h"
 #include "storage/compared_runs.h"
 #include "ui/models/points_table.h"
 #include "ui/process/background_delete.h"
@@ -28,6 +29,7 @@ QStringList side_differences(const analysis::ComparisonView& view, bool of_sever
     QString name;
     QString base;
     QStringList others;
+    std::size_t rows = 0;
   };
   std::vector<FindResult> found;
   for (const SidePtr& side : view.sides) {
@@ -38,6 +40,7 @@ QStringList side_differences(const analysis::ComparisonView& view, bool of_sever
         const QString base = one_line(to_qstring(analysis::display_text(difference.base)));
         known = found.insert(found.end(), {.name = name, .base = base, .others = {}});
       }
+      known->rows += difference.rows;
       const QString there = one_line(to_qstring(analysis::display_text(difference.other)));
       if (there.isEmpty() || known->others.contains(there)) continue;
       known->others << (of_several ? qtext(msg::compare_page::of_side{.side = side->name, .value = there.toStdString()})
@@ -48,9 +51,12 @@ QStringList side_differences(const analysis::ComparisonView& view, bool of_sever
     return (text.isEmpty() ? qtext(msg::compare_page::none_recorded{}) : shortened(text, 80)).toStdString();
   };
   QStringList words;
-  for (const auto& [name, base, others] : found) {
-    words << qtext(msg::compare_page::difference{
-        .base = or_none(base), .name = name.toStdString(), .other = or_none(others.join(QStringLiteral(", ")))});
+  for (const auto& [name, base, others, rows] : found) {
+    const Message change = msg::difference::change{
+        .base = or_none(base), .name = name.toStdString(), .other = or_none(others.join(QStringLiteral(", ")))};
+    const bool listed = rows == 0 || !others.isEmpty();
+    const std::string what = listed ? text(change) : name.toStdString();
+    words << (rows == 0 ? to_qstring(what) : qtext(msg::compare_page::in_rows{.rows = rows, .what = what}));
   }
   return words;
 }
@@ -102,7 +108,7 @@ std::shared_ptr<const ComparisonSet> compare_sides(const SideComparisonRequest& 
                              .name = names[code].toStdString(),
                              .base = rows[ask.base],
                              .other = rows[code],
-                             .alignment = alignment_except(table, ask.axis, rows[ask.base], rows[code])});
+                             .alignment = alignment_except(table, ask.axis, rows[ask.base], rows[code], ask.tiles)});
   }
   const auto set = make_background_deleted<ComparisonSet>(ComparisonSet{ask, analysis::view_of(table, request)});
   return cancelled && cancelled() ? nullptr : set;
@@ -182,7 +188,6 @@ void ComparisonTable::make_table() {
     settings.push_back(setting_column(
         *setting, [this](std::size_t line) { return set_->table().spec(rows_[line]); }, rows_.size()));
   }
-  table_.drop("against");
   // The tooltip of an UNDECIDED verdict says what would decide it; the menu offers the command.
   const auto verdict = std::ranges::find(table_.columns, "verdict", &analysis::Column::key);
   verdict->tip = [this, words = verdict->tip](std::size_t line) {
@@ -200,9 +205,16 @@ void ComparisonTable::make_table() {
   const auto place = std::ranges::find(table_.columns, "point", &analysis::Column::key);
   table_.columns.insert(table_.columns.erase(place), std::make_move_iterator(settings.begin()),
                         std::make_move_iterator(settings.end()));
-  // Puts the ratio second, so that it is visible without scrolling.
-  const auto ratio = std::ranges::find(table_.columns, "ratio", &analysis::Column::key);
-  if (ratio != table_.columns.end()) std::rotate(table_.columns.begin() + 1, ratio, ratio + 1);
+  const auto differ = [](const SidePtr& side) {
+    return std::ranges::any_of(side->result.differences, [](const auto& each) { return each.rows > 0; });
+  };
+  if (std::ranges::none_of(view_.sides, differ)) table_.drop("differs");
+  // Puts the ratio and what else differs second, so that they are visible without scrolling.
+  const auto is_first = [](const analysis::Column& column) {
+    return column.key == "ratio" || column.key == "differs" || column.key == "tiles";
+  };
+  const auto ratio = std::ranges::find_if(table_.columns, is_first);
+  std::rotate(table_.columns.begin() + 1, ratio, std::find_if_not(ratio, table_.columns.end(), is_first));
 }
 
 CompareResult view_of(const CompareRequest& asked, const StaleCheck& outdated) {

@@ -22,6 +22,7 @@ struct SideComparisonRequest {
   SideAxis axis;
   std::uint32_t base = 0;                       ///< Code of the baseline on the axis.
   std::optional<double> margin = std::nullopt;  ///< Null: default margin for the way the sides were recorded.
+  std::optional<analysis::ComparedTiles> tiles = std::nullopt;  ///< Null: default for the sides.
 };
 
 struct ComparisonSet {

@@ -101,13 +101,16 @@ SideAxis axis_of_points(const PointSet& points, const analysis::PointAxis& axis)
   return sides;
 }
 
-/// Returns the fields in which compared points must agree.
-std::vector<analysis::FacetPtr> fixed_facets(const SideAxis& sides) {
+/// Returns the fields in which compared points must agree; tiles may differ.
+std::vector<analysis::FacetPtr> fixed_facets(const SideAxis& sides, const analysis::Algorithms& algorithms) {
   const std::vector<analysis::PointAxis> known = analysis::point_axes();
   const analysis::PointAxis* own = analysis::find_axis(known, sides.key.toStdString());
   // Sides defined by a run property may also differ in the device.
   if (own == nullptr) own = analysis::find_axis(known, analysis::device_facet_key);
-  return analysis::fixed_facets(own == nullptr ? std::vector<analysis::PointAxis>() : std::vector{*own});
+  std::vector<analysis::FacetPtr> facets =
+      analysis::fixed_facets(own == nullptr ? std::vector<analysis::PointAxis>() : std::vector{*own});
+  analysis::remove_tile_facets(facets, algorithms);
+  return facets;
 }
 
 }  // namespace
@@ -148,7 +151,7 @@ std::vector<SideAxis> side_axes(const PointSet& points) {
 
 std::optional<std::uint32_t> best_matched_side(const PointSet& points, const SideAxis& axis) {
   // For each row: code of the fields that are not on the axis, and side; sorted, without duplicates.
-  const std::vector<std::uint64_t> beside = analysis::combined_codes(points.table(), fixed_facets(axis));
+  const std::vector<std::uint64_t> beside = analysis::combined_codes(points.table(), fixed_facets(axis, points.table().algorithms()));
   std::vector<std::pair<std::uint64_t, std::uint32_t>> places;
   places.reserve(beside.size());
   for (std::size_t row = 0; row < beside.size(); ++row) places.emplace_back(beside[row], axis.codes[row]);
@@ -166,11 +169,13 @@ std::optional<std::uint32_t> best_matched_side(const PointSet& points, const Sid
 }
 
 analysis::Alignment alignment_except(const analysis::PointTable& table, const SideAxis& axis,
-                                     const std::vector<Row>& base, const std::vector<Row>& other) {
-  analysis::Alignment alignment = *analysis::parse_alignment({}, table, base, other);
+                                     const std::vector<Row>& base, const std::vector<Row>& other,
+                                     std::optional<analysis::ComparedTiles> tiles) {
+  analysis::Alignment alignment = *analysis::parse_alignment({}, table, base, other, tiles);
   const auto is_side = [&](const std::string& name) { return std::ranges::find(axis.names, name) != axis.names.end(); };
   std::erase_if(alignment.fields, is_side);
-  if (std::ranges::any_of(axis.names, [](const std::string& name) { return find_field(name) == nullptr; })) {
+  const auto is_knob = [](const std::string& name) { return find_field(name) == nullptr; };
+  if (alignment.tiles == analysis::ComparedTiles::equal && std::ranges::any_of(axis.names, is_knob)) {
     std::set<std::string> knobs;
     for (const Knobs& given : table.points().knobs().values()) {
       for (const Knobs::Entry& entry : given) knobs.insert(entry.first);

@@ -32,6 +32,7 @@ struct SideAxis {
 [[nodiscard]] std::optional<std::uint32_t> best_matched_side(const PointSet& points, const SideAxis& axis);
 /// Aligns points by all fields except those that define the sides.
 [[nodiscard]] analysis::Alignment alignment_except(const analysis::PointTable& table, const SideAxis& axis,
-                                                   const std::vector<Row>& base, const std::vector<Row>& other);
+                                                   const std::vector<Row>& base, const std::vector<Row>& other,
+                                                   std::optional<analysis::ComparedTiles> tiles);
 
 }  // namespace attnscope::ui
