@@ -28,9 +28,10 @@ using ::testing::Not;
 class Compare : public ::testing::Test {
  protected:
   /// Imports times into a file; one row per point: algorithm, N, time in ns.
-  fs::path imported(const std::string& name, const std::string& rows) {
+  fs::path imported(const std::string& name, const std::string& rows,
+                    const std::string& header = "device,algorithm,N,heads,d,time_ns") {
     const fs::path table = folder_ / (name + ".csv");
-    std::ofstream(table) << "device,algorithm,N,heads,d,time_ns\n" << rows;
+    std::ofstream(table) << header << '\n' << rows;
     const fs::path file = folder_ / (name + ".attnscope");
     const Outcome outcome = run(folder_, {"import", table, "-o", file});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -143,6 +144,42 @@ TEST_F(Compare, compares_two_algorithms_of_one_file) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out,
               AllOf(HasSubstr("problem, tile, knobs, device"), HasSubstr("fa1 → fa2"), HasSubstr("attnscope ab ")));
+}
+
+TEST_F(Compare, tiles_of_two_gpus) {
+  const std::string header = "device,algorithm,N,heads,d,br,bc,time_ns";
+  const fs::path before = imported("map",
+                                   "GPU X,mine,512,16,64,64,64,1000\nGPU X,mine,512,16,64,128,64,900\n"
+                                   "GPU X,mine,512,16,64,128,128,1100\nGPU X,mine,1024,16,64,64,64,4000\n",
+                                   header);
+  const fs::path after =
+      imported("sweep", "GPU Y,mine,512,16,64,64,64,450\nGPU Y,mine,1024,16,64,64,64,8000\n", header);
+  const auto document = [&](const Words& words) {
+    const Outcome outcome = compared(Words{before, "--candidate", after, "--format", "json"} + words);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return nlohmann::json::parse(outcome.out);
+  };
+  const nlohmann::json best = document({});
+  EXPECT_EQ(best["tiles"], "best");
+  ASSERT_EQ(best["rows"].size(), 2U);
+  const nlohmann::json& row = best["rows"][0];
+  EXPECT_NEAR(row["ratio"].get<double>(), 0.5, 1e-12);
+  EXPECT_EQ(row["differs"], "tile device");
+  EXPECT_THAT(row["differences"], HasSubstr("128x64 → 64x64"));
+  EXPECT_EQ(row["baseline_tiles"], 3);
+  EXPECT_EQ(row["candidate_tiles"], 1);
+  EXPECT_EQ(best["answers"][0]["problems"], 2);
+  EXPECT_NEAR(best["answers"][0]["mean_ratio"].get<double>(), 1, 1e-12);
+  const nlohmann::json equal = document({"--tiles", "equal"});
+  EXPECT_NEAR(equal["rows"][0]["ratio"].get<double>(), 0.45, 1e-12);
+  EXPECT_EQ(equal["rows"][0]["differs"], "device");
+  EXPECT_EQ(equal["rows"].size(), 4U) << "two tiles have no partner";
+  EXPECT_THAT(document({"--tiles", "automatic"})["rows"][0]["skipped"], "no-automatic-tile");
+  EXPECT_EQ(compared({before, "--candidate", after, "--tiles", "any"}).exit_code, 2);
+  EXPECT_EQ(compared({before, "--candidate", after, "--tiles", "best", "--align", "tile"}).exit_code, 2);
+  const std::string page = folder_ / "page.md";
+  EXPECT_EQ(run(folder_, {"report", before, after, "--tiles", "best", "-o", page}).exit_code, 2) << "no --baseline";
+  EXPECT_EQ(run(folder_, {"report", after, "--baseline", before, "--tiles", "equal", "-o", page}).exit_code, 0);
 }
 
 /// Returns the words of the first command in a sentence.

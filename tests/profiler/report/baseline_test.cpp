@@ -316,6 +316,26 @@ TEST(ReportBaseline, ListsUnmatchedPointsAndDifferences) {
             3U);
 }
 
+TEST(ReportBaseline, ComparesBestTilesOfTwoGpus) {
+  const auto tile_of = [](int br, double by) {
+    PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024, br));
+    for (double& ns : record.kernels.front().samples_ns) ns = 1000 * by * (1 + 1e-6 * ns / 1e9);
+    return record;
+  };
+  analysis::Run h100 = fixtures::run(Provenance::measured, "after", "2026-02-01T00:00:00Z");
+  h100.device_name = "NVIDIA H100 80GB HBM3";
+  fixtures::Points points;
+  points.add({tile_of(64, 1), tile_of(128, 0.9)}, fixtures::run(Provenance::measured, "before"));
+  points.add({tile_of(64, 1.8)}, h100);
+  Request request{.baseline = {0}};
+  const auto verdicts = [&] { return verdicts_of(make_report(documents::input_of(points), request).value()); };
+  EXPECT_THAT(documents::column(verdicts(), "ratio"), ElementsAre(HasSubstr("2.0000")));
+  EXPECT_THAT(documents::column(verdicts(), "differs"), ElementsAre(HasSubstr("128x64 → 64x64")));
+  EXPECT_THAT(documents::column(verdicts(), "tiles"), ElementsAre(text(msg::compare::best_of{.base = 2, .other = 1})));
+  request.tiles = analysis::ComparedTiles::equal;
+  EXPECT_THAT(documents::column(verdicts(), "ratio"), ElementsAre(HasSubstr("1.8000")));
+}
+
 TEST(ReportBaseline, SimulatedPointsAreSeparateCandidate) {
   const std::vector<PointRecord> before = fixtures::memory_wall();
   fixtures::Points points = two_runs_of(before, slowed(before, "fa2", 1.2));

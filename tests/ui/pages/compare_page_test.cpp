@@ -239,6 +239,46 @@ TEST_F(ComparePageTest, ShowsDifferencesFirst) {
       << page.summary().toStdString();
 }
 
+TEST_F(ComparePageTest, ComparesBestTilesOfTwoGpus) {
+  auto one_tile = unchanged_factors;
+  std::erase_if(one_tile, [](const auto& entry) { return entry.first.second == 128; });
+  for (auto& [at, factor] : one_tile) factor = 0.5;
+  auto faster_large = unchanged_factors;
+  for (auto& [at, factor] : faster_large) factor = at.second == 128 ? 0.8 : 1;
+  open({{"before", grid_of(faster_large)}, {"after", grid_of(one_tile), false, false, "H100"}});
+  const auto tiles = [&] { return page.comparison()->view.sides.front()->alignment.tiles; };
+  EXPECT_EQ(tiles(), analysis::ComparedTiles::best);
+  const QStringList changes = column("differs");
+  ASSERT_EQ(changes.size(), 3);
+  const std::string tile =
+      text(msg::difference::change{.base = "128x64", .name = msg::difference::tile{}, .other = "64x64"});
+  EXPECT_EQ(changes.count(QString::fromStdString(tile)), 3) << changes.join('|').toStdString();
+  EXPECT_TRUE(column("ratio").front().startsWith("0.6250 [")) << column("ratio").front().toStdString();
+  EXPECT_EQ(column("tiles").count(qtext(msg::compare::best_of{.base = 2, .other = 1})), 3);
+  EXPECT_TRUE(page.summary().contains(qtext(msg::compare::unequal_choice{.most = 2, .rows = 3})));
+  page.set_tiles("equal");
+  page.wait_until_idle();
+  EXPECT_EQ(tiles(), analysis::ComparedTiles::equal);
+  EXPECT_TRUE(column("ratio").front().startsWith("0.5000 [")) << column("ratio").front().toStdString();
+  EXPECT_EQ(column("verdict").count(not_compared), 3) << "the second tile of the baseline";
+  EXPECT_EQ(page.model().find_column_index("differs"), -1);
+  const QJsonObject state = page.state();
+  EXPECT_EQ(state["tiles"], "equal");
+  ComparePage again(workspace);
+  again.restore(state);
+  again.show();
+  again.wait_until_idle();
+  EXPECT_EQ(again.comparison()->view.sides.front()->alignment.tiles, analysis::ComparedTiles::equal);
+}
+
+// Two GPUs with no tile in common still are the sides.
+TEST_F(ComparePageTest, SidesMatchWithoutCommonTile) {
+  open({{"before", {point_with_time(fixtures::spec("fa2", 1024, 128), 1e6)}},
+        {"after", {point_with_time(fixtures::spec("fa2", 1024, 64), 5e5)}, false, false, "H100"}});
+  EXPECT_EQ(page.comparison()->axis().key, "run");
+  EXPECT_EQ(column("verdict"), (QStringList{"FASTER"}));
+}
+
 TEST_F(ComparePageTest, ListsCopiedFiles) {
   open_two_runs(changed_factors);
   const QString copy = folder.filePath("copied.attnscope");
