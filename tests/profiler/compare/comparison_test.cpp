@@ -13,6 +13,7 @@
 
 #include "messages/compare.h"
 #include "messages/difference.h"
+#include "messages/field.h"
 #include "profiler/compare/comparison_view.h"
 #include "profiler/metrics/rounds.h"
 #include "profiler/plan/round_order.h"
@@ -113,7 +114,7 @@ TEST(Comparison, AnUnknownL2StateMatchesAndIsADifference) {
   imported.cache = CacheState::unknown;
   const Compared of = compared(runs_of({{timed(imported, 1000)}, {fa1(1100)}}));
   ASSERT_EQ(of.result.pairs.size(), 1U);
-  const auto found = std::ranges::find(of.result.differences, Message(msg::difference::cache{}), &Difference::name);
+  const auto found = std::ranges::find(of.result.differences, Message(msg::field::cache{}), &Difference::name);
   ASSERT_NE(found, of.result.differences.end());
   EXPECT_EQ(text(found->base.at(0)) + "/" + text(found->other.at(0)), "unknown/cold");
   PointSpec warm = fixtures::spec("fa1", 512);
