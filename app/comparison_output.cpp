@@ -126,9 +126,8 @@ void add_tiles_option(CLI::App& command, std::optional<analysis::ComparedTiles>&
   command
       .add_option_function<std::string>(
           "--tiles", [&tiles](const std::string& word) { tiles = analysis::parse_compared_tiles(word); },
-          "Compared tiles: each side's fastest correct one of a problem (best), its automatic one in this version, or "
-          "equal tiles and "
-          "knobs (default: best for different GPU models or if the sides share no tile, else equal)")
+          "Compared tiles: best (each side's fastest correct one of a problem), automatic (of this version) or equal "
+          "(default: best for different GPU models or without a shared tile, else equal)")
       ->check(CLI::IsMember(words));
 }
 
