@@ -177,6 +177,7 @@ TEST(ReportBaseline, ListsAPointThatFailsOnBothSidesOnce) {
                                                                            .left = 1,
                                                                            .mean = "*",
                                                                            .other = "after",
+                                                                           .problems = "*",
                                                                            .same = "*",
                                                                            .slower = "*",
                                                                            .undecided = "*"}))));
@@ -370,7 +371,7 @@ TEST(ReportChecks, ShowsPublishedErrors) {
   EXPECT_EQ(count_of(lines(fixtures::Points(fixtures::memory_wall())), of_errors), 0U);
   const std::vector<std::string> sentences = lines(fixtures::Points(fixtures::memory_wall(true)));
   EXPECT_EQ(count_of(sentences, msg::report::errors_none{.what = "*"}), 0U);
-  const analysis::PublishedErrors& errors = analysis::published_errors("NVIDIA H200");
+  const analysis::PublishedErrors& errors = *analysis::validated_errors("NVIDIA H200");
   for (const char* algorithm : {"naive", "fa1", "fa2"}) {
     const analysis::ErrorRow* row = errors.find(algorithm, Pass::fwd, "time");
     ASSERT_NE(row, nullptr) << algorithm;
