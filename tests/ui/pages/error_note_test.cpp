@@ -21,7 +21,7 @@ QString errors_on(const char* gpu) {
 
 /// Published errors of the naive algorithm.
 QString figure(const char* gpu, const char* key, const Message& quantity) {
-  const analysis::ErrorRow* row = analysis::published_errors(gpu).find("naive", Pass::fwd, key);
+  const analysis::ErrorRow* row = analysis::validated_errors(gpu)->find("naive", Pass::fwd, key);
   return qtext(
       msg::prediction::figure{.median = text(Share(row->median)), .p95 = text(Share(row->p95)), .quantity = quantity});
 }
