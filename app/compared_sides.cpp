@@ -14,6 +14,8 @@
 
 #include "app/loaded_points.h"
 #include "app/user_kernels.h"
+#include "messages/compare.h"
+#include "profiler/compare/recordings.h"
 #include "profiler/points/point_query.h"
 #include "storage/compared_runs.h"
 #include "storage/loaded_runs.h"
@@ -85,51 +87,104 @@ class Loader {
                          "{} has only one run (give a candidate with --candidate FILE, FILE:RUN or FILE:FILTER)",
                          word.text);
     }
+    std::map<RunIndex, std::vector<Row>> others;
     for (const Row row : meant) {
       const RunIndex run = loaded_.table.run_index(row);
       const bool of_other = sides_.halves ? is_candidate_side(loaded_.runs[run], loaded_.table.points().place(row))
                                           : run != *runs.begin();
-      (of_other ? sides_.other : sides_.base).push_back(row);
+      (of_other ? others[sides_.halves ? 0 : run] : sides_.base).push_back(row);
     }
-    if (sides_.base.empty() || sides_.other.empty()) {
+    if (sides_.base.empty() || others.empty()) {
       throw CommandError(ExitCode::error,
                          "'{}' has only one of its two sides: the other was not measured, or the filter excludes it",
                          word.text);
     }
-    sides_.base_name = sides_.halves ? format_text("baseline of {}", word.text)
-                                     : format_text("{} run {}", word.text, loaded_.table.runs()[*runs.begin()].title);
-    sides_.other_name = sides_.halves ? "candidate" : format_text("{}, other runs", word.text);
+    if (sides_.halves) {
+      sides_.base_name = format_text("baseline of {}", word.text);
+      sides_.candidates = {{"candidate", std::move(others.begin()->second)}};
+      return;
+    }
+    sides_.base_name = run_name(word.text, *runs.begin());
+    std::vector<std::vector<Row>> sources;
+    Words names;
+    for (auto& [run, rows] : others) {
+      names.push_back(run_name(word.text, run));
+      sources.push_back(std::move(rows));
+    }
+    add_candidates(names, sources);
   }
 
   void take(const Words& base, const Words& other) {
-    sides_.base = rows_of(base);
-    sides_.other = rows_of(other);
     sides_.base_name = fmt::format("{}", fmt::join(base, ", "));
-    sides_.other_name = fmt::format("{}", fmt::join(other, ", "));
-    if (sides_.base != sides_.other) return;
+    take_baseline(rows_of(base));
+    std::vector<std::vector<Row>> sources;
+    for (const std::string& word : other) sources.push_back(rows_of(Words{word}));
+    add_candidates(other, sources);
+    const std::string name = sides_.candidates.front().name;
+    std::erase_if(sides_.candidates, [&](const auto& candidate) { return candidate.rows == sides_.base; });
+    if (!sides_.candidates.empty()) return;
     throw CommandError(
         ExitCode::usage,
         base.front() != other.front()
             ? make_message("{} and {} contain the same points of the same runs: one is a copy of the other",
-                           sides_.base_name, sides_.other_name)
+                           sides_.base_name, name)
             : "baseline and candidate are the same points (set --candidate to FILE, FILE:RUN or FILE:FILTER)");
   }
 
   ComparedSides finish(const std::string& filter) && {
     const std::vector<Row> fitting = matching_rows(filter, loaded_.table);
-    for (std::vector<Row>* rows : {&sides_.base, &sides_.other}) {
-      std::erase_if(*rows, [&](Row row) { return !std::ranges::binary_search(fitting, row); });
-      require_points(*rows, rows == &sides_.base ? sides_.base_name : sides_.other_name);
-      for (const Row row : *rows) {
+    const auto finish_side = [&](std::vector<Row>& rows, const std::string& name) {
+      std::erase_if(rows, [&](Row row) { return !std::ranges::binary_search(fitting, row); });
+      require_points(rows, name);
+      for (const Row row : rows) {
         sides_.looks = std::max(sides_.looks, interim_analysis_count(loaded_.runs[loaded_.table.run_index(row)]));
       }
-    }
+    };
+    finish_side(sides_.base, sides_.base_name);
+    for (ComparedSides::Candidate& candidate : sides_.candidates) finish_side(candidate.rows, candidate.name);
     sides_.table = std::move(loaded_.table);
     sides_.files = std::move(loaded_.files);
     return std::move(sides_);
   }
 
  private:
+  [[nodiscard]] std::string run_name(const std::string& word, RunIndex run) const {
+    return format_text("{} run {}", word, loaded_.table.runs()[run].title);
+  }
+
+  static std::string pooled_name(const std::string& name, const analysis::RecordingGroup& group) {
+    return group.pooled < 2 ? name : text(msg::compare::pooled{.name = name, .recordings = group.pooled});
+  }
+
+  void take_baseline(std::vector<Row> rows) {
+    const std::vector<analysis::RecordingGroup> groups = analysis::group_recordings(loaded_.table, std::array{rows});
+    if (groups.size() > 1) {
+      Words names;
+      for (const Message& each : groups[1].differences) names.push_back(english_text(each));
+      throw CommandError(ExitCode::usage,
+                         "the baseline's recordings are not repeats of one another: run {} and run {} differ in {} "
+                         "(choose one with FILE:RUN)",
+                         loaded_.table.runs()[groups[0].runs.front()].title,
+                         loaded_.table.runs()[groups[1].runs.front()].title, fmt::join(names, ", "));
+    }
+    sides_.base = std::move(rows);
+    sides_.base_name = pooled_name(sides_.base_name, groups.front());
+  }
+
+  /// Adds one candidate per group of recordings. `names`: of the sources.
+  void add_candidates(const Words& names, const std::vector<std::vector<Row>>& sources) {
+    const std::vector<analysis::RecordingGroup> groups = analysis::group_recordings(loaded_.table, sources);
+    for (const analysis::RecordingGroup& group : groups) {
+      Words parts;
+      for (const std::size_t source : group.sources) {
+        const auto split = std::ranges::count_if(
+            groups, [&](const auto& each) { return std::ranges::count(each.sources, source) > 0; });
+        parts.push_back(split > 1 ? run_name(names[source], group.runs.front()) : names[source]);
+      }
+      sides_.candidates.push_back({pooled_name(fmt::format("{}", fmt::join(parts, ", ")), group), group.rows});
+    }
+  }
+
   std::vector<StoredNoise> read_noise(const std::string& file) {
     const RunStore store = RunStore::open(file, RunStore::Mode::read_only);
     std::vector<StoredNoise> noise = store.noise();

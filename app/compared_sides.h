@@ -15,11 +15,14 @@ namespace attnscope {
 /// All runs of all files in one table, and the rows of each side. A run in several files is loaded once; for each
 /// point, the copy with the most rounds.
 struct ComparedSides {
+  struct Candidate {
+    std::string name;
+    std::vector<analysis::Row> rows;
+  };
   analysis::PointTable table;
   std::vector<analysis::Row> base;
-  std::vector<analysis::Row> other;
   std::string base_name;
-  std::string other_name;
+  std::vector<Candidate> candidates;  ///< one per argument or run; repeated recordings of one thing are one candidate
   std::vector<analysis::RunConditions> conditions;  ///< one per run
   std::vector<std::string> files;  ///< by run: the file with its most complete copy, as given by the user
   bool halves = false;    ///< both sides come from runs of two sides (storage/compared_runs.h) and need no alignment
@@ -29,8 +32,8 @@ struct ComparedSides {
 
 /// Loads both sides. If `other` is empty, compares the first file with the rest; or a single file's first run with its
 /// other runs; or the two sides within its runs (storage/compared_runs.h). Throws CommandError for an unknown file or
-/// run, and for equal sides. `noise`: file with an additional noise floor; may be empty. `filter`: applied to both
-/// sides (loaded_points.h).
+/// run, for equal sides, and for a baseline whose recordings differ (profiler/compare/recordings.h). `noise`: file with
+/// an additional noise floor; may be empty. `filter`: applied to both sides (loaded_points.h).
 [[nodiscard]] ComparedSides compared_sides(std::vector<std::string> base, std::vector<std::string> other,
                                            const std::string& noise, const std::string& filter = {});
 

@@ -17,8 +17,15 @@ namespace {
 using analysis::ComparisonView;
 using analysis::Verdict;
 
-std::string title_of(const ComparedSides& sides) {
-  return format_text("{} compared with {}", printable(sides.other_name), printable(sides.base_name));
+/// Names of the view's candidates.
+std::string candidate_names(const ComparisonView& view) {
+  std::string names;
+  for (const auto& side : view.sides) names += (names.empty() ? "" : ", ") + side->name;
+  return names;
+}
+
+std::string title_of(const ComparedSides& sides, const ComparisonView& view) {
+  return format_text("{} compared with {}", candidate_names(view), printable(sides.base_name));
 }
 
 std::vector<std::string> notes_of(const ComparisonView& view) {
@@ -29,9 +36,10 @@ std::vector<std::string> notes_of(const ComparisonView& view) {
   return notes;
 }
 
+/// Pre: one candidate.
 void print_for_people(const ComparedSides& sides, const ComparisonView& view, Output& out) {
   const analysis::ComparisonResult& result = view.sides.front()->result;
-  out.title(title_of(sides));
+  out.title(title_of(sides, view));
   if (!view.answer.empty()) out.line(text(view.answer));
   for (const Message& words : view.evidence) out.line(text(words));
   out.blank_line();
@@ -72,7 +80,7 @@ void print_junit(const ComparedSides& sides, const ComparisonView& view,
                                 "<skipped message=\"{}\"/>"};
   std::array<std::size_t, elements.size()> counts{};
   std::string cases;
-  const auto add = [&](Outcome outcome, analysis::Row row, const char* side, const std::string& message) {
+  const auto add = [&](Outcome outcome, analysis::Row row, const std::string& side, const std::string& message) {
     ++counts.at(outcome);
     const PointSpec spec = points.spec(row);
     cases +=
@@ -80,29 +88,31 @@ void print_junit(const ComparedSides& sides, const ComparisonView& view,
                     markup(describe(spec) + side), fmt::format(fmt::runtime(elements.at(outcome)), markup(message)));
   };
   for (const analysis::ComparisonLine& line : view.lines(ComparisonView::Lines::all)) {
+    const std::string candidate = view.sides.size() > 1 ? ", " + view.sides[line.side]->name : std::string();
     if (line.pair != nullptr) {
       const analysis::RowVerdict& row = line.pair->verdict;
       const bool fails = std::ranges::find(failing, line.pair) != failing.end();
       add(fails                               ? failure
           : row.verdict == Verdict::ambiguous ? skipped
                                               : passed,
-          line.pair->other.front(), "", fmt::format("{} {}", to_string(row.verdict), analysis::ratio_text(row.time)));
+          line.pair->other.front(), candidate,
+          fmt::format("{} {}", to_string(row.verdict), analysis::ratio_text(row.time)));
     } else {
       add(newly_failed(points, *line.left) > 0 ? error : skipped, line.left->rows.front(),
-          line.left->of_other ? " (candidate)" : " (baseline)", text(skip_reason(points, *line.left)));
+          (line.left->of_other ? " (candidate)" : " (baseline)") + candidate, text(skip_reason(points, *line.left)));
     }
   }
   std::cout << fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
       "<testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\">\n{}</testsuite>\n",
-      markup(title_of(sides)), counts[passed] + counts[failure] + counts[error] + counts[skipped], counts[failure],
-      counts[error], counts[skipped], cases);
+      markup(title_of(sides, view)), counts[passed] + counts[failure] + counts[error] + counts[skipped],
+      counts[failure], counts[error], counts[skipped], cases);
 }
 
 void print_json(const ComparedSides& sides, const ComparisonView& view, Output& out) {
   nlohmann::ordered_json document;
   document["baseline"] = sides.base_name;
-  document["candidate"] = sides.other_name;
+  document["candidate"] = candidate_names(view);
   document["aligned"] = view.sides.front()->alignment.keywords();
   document["tiles"] = to_string(view.sides.front()->alignment.tiles);
   document["margin"] = view.margin;
@@ -114,6 +124,12 @@ void print_json(const ComparedSides& sides, const ComparisonView& view, Output& 
   document["counts"]["skipped"] = view.left_out;
   document["answers"] = rows_of(answer_data(view));
   document["differences"] = rows_of(difference_data(view.sides.front()->result));
+  for (std::size_t i = 0; view.sides.size() > 1 && i < view.sides.size(); ++i) {
+    document["candidates"].push_back({{"candidate", view.sides[i]->name},
+                                      {"aligned", view.sides[i]->alignment.keywords()},
+                                      {"answers", rows_of(answer_data(view.select_side(i)))},
+                                      {"differences", rows_of(difference_data(view.sides[i]->result))}});
+  }
   document["rows"] = rows_of(comparison_data(view, sides.files));
   out.object(std::move(document), "attnscope-comparison");
 }
@@ -133,20 +149,24 @@ void add_tiles_option(CLI::App& command, std::optional<analysis::ComparedTiles>&
 
 ComparisonView view_of(const ComparedSides& sides, const std::vector<std::string>& align, double margin_percent,
                        std::optional<analysis::ComparedTiles> tiles) {
-  const Result<analysis::Alignment, Message> alignment =
-      sides.halves && align.empty() && !tiles
-          ? analysis::infer_alignment(sides.table, sides.base, sides.other)
-          : analysis::parse_alignment(align, sides.table, sides.base, sides.other, tiles);
-  if (!alignment) throw CommandError(ExitCode::usage, alignment.error());
-  return analysis::view_of(sides.table,
-                           {.sides = {{.base_name = printable(sides.base_name),
-                                       .name = printable(sides.other_name),
-                                       .base = sides.base,
-                                       .other = sides.other,
-                                       .alignment = *alignment}},
-                            .margin = margin_percent > 0 ? std::optional(margin_percent / 100) : std::nullopt,
-                            .looks = sides.looks,
-                            .conditions = sides.conditions});
+  analysis::ViewRequest request{.sides = {},
+                                .margin = margin_percent > 0 ? std::optional(margin_percent / 100) : std::nullopt,
+                                .looks = sides.looks,
+                                .conditions = sides.conditions,
+                                .hide_unmatched = true};
+  for (const ComparedSides::Candidate& candidate : sides.candidates) {
+    const Result<analysis::Alignment, Message> alignment =
+        sides.halves && align.empty() && !tiles
+            ? analysis::infer_alignment(sides.table, sides.base, candidate.rows)
+            : analysis::parse_alignment(align, sides.table, sides.base, candidate.rows, tiles);
+    if (!alignment) throw CommandError(ExitCode::usage, alignment.error());
+    request.sides.push_back({.base_name = printable(sides.base_name),
+                             .name = printable(candidate.name),
+                             .base = sides.base,
+                             .other = candidate.rows,
+                             .alignment = *alignment});
+  }
+  return analysis::view_of(sides.table, request);
 }
 
 void print(const ComparedSides& sides, const ComparisonView& view, Output& out,
@@ -154,7 +174,10 @@ void print(const ComparedSides& sides, const ComparisonView& view, Output& out,
   if (out.has_format("json")) return print_json(sides, view, out);
   if (out.has_format("junit")) return print_junit(sides, view, failing);
   if (out.has_format("csv")) return out.table(comparison_data(view, sides.files));
-  print_for_people(sides, view, out);
+  for (std::size_t i = 0; i < view.sides.size(); ++i) {
+    if (i > 0) out.blank_line();
+    print_for_people(sides, view.select_side(i), out);
+  }
 }
 
 }  // namespace attnscope

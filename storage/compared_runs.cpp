@@ -2,6 +2,7 @@
 #include "storage/compared_runs.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <ctime>
@@ -24,6 +25,11 @@ std::optional<double> parse_utc_time(const std::string& time) {
   in >> std::get_time(&parts, "%Y-%m-%dT%H:%M:%S");
   if (in.fail()) return std::nullopt;
   return static_cast<double>(::timegm(&parts));
+}
+
+std::string options_text(const MeasureOptions& options) {
+  return fmt::format("{} {} {} {} {} {} [{}]", options.counters, options.verify, options.min_samples,
+                     options.max_samples, options.max_noise, options.seed, fmt::join(options.extra_metrics, ","));
 }
 
 bool is_of_program_comparison(const RunSummary& run) {
@@ -67,6 +73,9 @@ analysis::Run analysis_run(const RunSummary& run) {
       .limits = run.limits,
       .l2_source = run.l2_source,
       .preset = run.preset,
+      .plan = run.plan_hash,
+      .program = run.environment.app_version,
+      .options = options_text(run.options),
       .name = run.annotations.name,
       .tags = run.annotations.tags};
   set_rounds(run, row);

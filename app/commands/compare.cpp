@@ -51,21 +51,26 @@ ExitCode compare_sides(CompareOptions& options) {
   const ComparedSides sides = compared_sides(options.base, options.other, options.noise, options.filter);
   const analysis::ComparisonView view = view_of(sides, options.align, options.margin_percent, options.tiles);
   const analysis::ComparedSide& side = *view.sides.front();
-  if (!has_match(side.result)) {
+  if (std::ranges::none_of(view.sides, [](const auto& each) { return has_match(each->result); })) {
     throw CommandError(ExitCode::error,
                        "no point of the baseline matches one of the candidate, aligned by {} (change --align)",
                        fmt::join(side.alignment.keywords(), ", "));
   }
   const bool proven = options.proven_percent >= 0;
   const double percent = proven ? options.proven_percent : options.regression_percent;
-  const std::vector<const analysis::ComparedPair*> failing =
-      analysis::regressions(side.result, std::max(percent, 0.0) / 100, proven);
+  std::vector<const analysis::ComparedPair*> failing;
+  std::size_t broken = 0;
+  for (const auto& each : view.sides) {
+    const auto slower = analysis::regressions(each->result, std::max(percent, 0.0) / 100, proven);
+    failing.insert(failing.end(), slower.begin(), slower.end());
+    broken += each->result.newly_failed(sides.table);
+  }
   print(sides, view, options.output, failing);
   if (percent < 0) return sides.code;
   std::cout.flush();
   if (!failing.empty()) throw CommandError(ExitCode::regression, failure(sides.table, failing, percent));
   // Points that newly fail in the candidate are not compared, but must not pass.
-  if (const std::size_t broken = side.result.newly_failed(sides.table); broken > 0) {
+  if (broken > 0) {
     throw CommandError(ExitCode::partial,
                        "{} points that were ok in the baseline crashed, timed out or were incorrect in the candidate",
                        grouped(broken));
@@ -83,9 +88,12 @@ Action add_compare(CLI::App& command) {
       .add_option(
           "BASELINE", options->base,
           "FILE, FILE:RUN (run number) or FILE:FILTER; without --candidate, compares the first file with the others, "
-          "the first run of a file with its other runs, or the two sides recorded by ab")
+          "the first run of a file with each other run, or the two sides recorded by ab")
       ->required();
-  command.add_option("--candidate", options->other, "Side to compare with the baseline: FILE, FILE:RUN or FILE:FILTER")
+  command
+      .add_option("--candidate", options->other,
+                  "Sides to compare with the baseline one by one: FILE, FILE:RUN or FILE:FILTER; "
+                  "repeated recordings are pooled")
       ->type_name("SIDE");
   command
       .add_option(

@@ -12,6 +12,7 @@
 #include <tuple>
 
 #include "profiler/compare/compared_values.h"
+#include "profiler/compare/recordings.h"
 #include "profiler/compare/tile_selector.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/fields.h"
@@ -339,17 +340,18 @@ void summarize_pair(const ComparisonCache& looked, const ComparedRow& row, Compa
   if (settles && table.spec(simulated).cache == CacheState::cold) pair.levels.front() = {};
 }
 
-/// Returns whether the rows are repeated measurements of one point: equal spec, device, origin and, if known, kernel
-/// sources. Computed rows must also have equal times.
+/// Returns whether the rows are repeated measurements of one point: equal spec, conditions, origin and, if known,
+/// kernel sources. Computed rows must also have equal times.
 bool repeats(const PointTable& table, const std::vector<Row>& rows) {
   if (rows.size() == 1) return true;
   const Row first = rows.front();
+  const RunIndex run = table.run_index(first);
   const std::string& sources = table.points().sources(first);
   const bool computed = is_computed(table, rows);
   const ValueColumn& times = table.values(metric_key::time_median_ns);
   return std::ranges::all_of(rows, [&](Row row) {
     const std::string& of_row = table.points().sources(row);
-    return equal_specs(table, row, first) && table.run(row).device_name == table.run(first).device_name &&
+    return equal_specs(table, row, first) && recording_differences(table, table.run_index(row), run).empty() &&
            table.points().origin(row) == table.points().origin(first) &&
            (of_row.empty() || sources.empty() || of_row == sources) && (!computed || times.at(row) == times.at(first));
   });

@@ -340,6 +340,9 @@ Table comparison_data(const ComparisonView& view, std::span<const std::string> f
   const PointTable& points = *view.points;
   const double margin = view.margin;
   ExportColumns columns{TableBuilder<Line>(view.lines(ComparisonView::Lines::each_row))};
+  if (view.sides.size() > 1) {
+    columns.table.add({.key = "candidate"}, [&view](const Line& line) { return view.sides[line.side]->name; });
+  }
   columns.side("file", [&points, files](Row row) { return files[points.run_index(row)]; });
   columns.side("run", [&points](Row row) { return points.run(row).title; });
   columns.side("device", [&points](Row row) { return points.run(row).device_name; });

@@ -13,6 +13,7 @@
 #include "messages/compare.h"
 #include "messages/report.h"
 #include "profiler/compare/comparison_view.h"
+#include "profiler/compare/recordings.h"
 #include "profiler/plan/command_text.h"
 #include "profiler/report/report_parts.h"
 #include "profiler/units/number_format.h"
@@ -236,15 +237,22 @@ std::vector<CandidateComparison> compare_with_baseline(const Input& input, const
     asked.conditions.push_back(run.conditions);
     asked.looks = std::max(asked.looks, run.looks);
   }
-  // Measured, simulated and imported points form separate sides.
+  // Measured, simulated and imported points form separate sides, and so do recordings that do not repeat each other.
+  std::vector<std::pair<Provenance, analysis::RecordingGroup>> candidates;
   for (const auto& [kind, rows] : others) {
+    for (analysis::RecordingGroup& group : analysis::group_recordings(input.table, std::array{rows}))
+      candidates.emplace_back(kind, std::move(group));
+  }
+  for (const auto& [kind, group] : candidates) {
     const auto baseline_of_kind = base.find(kind);
     const std::vector<Row>& baseline = baseline_of_kind != base.end() ? baseline_of_kind->second : base.begin()->second;
-    asked.sides.push_back({.base_name = run_names(input.table, baseline),
-                           .name = run_names(input.table, rows),
-                           .base = baseline,
-                           .other = rows,
-                           .alignment = *analysis::parse_alignment({}, input.table, baseline, rows, request.tiles)});
+    const std::string name = run_names(input.table, group.rows);
+    asked.sides.push_back(
+        {.base_name = run_names(input.table, baseline),
+         .name = group.pooled < 2 ? name : text(msg::compare::pooled{.name = name, .recordings = group.pooled}),
+         .base = baseline,
+         .other = group.rows,
+         .alignment = *analysis::parse_alignment({}, input.table, baseline, group.rows, request.tiles)});
   }
   const analysis::ComparisonView view = analysis::view_of(input.table, asked);
   for (std::size_t i = 0; i < view.sides.size(); ++i) {

@@ -9,11 +9,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 
 #include "fake_driver.h"
+#include "messages/compare.h"
 #include "subprocess.h"
 #include "sweeps.h"
 
@@ -215,6 +217,63 @@ TEST_F(Compare, imported_points_have_no_suggested_command) {
   const fs::path after = imported("after", "GPU X,mine,512,16,64,1010\nGPU X,mine,1024,16,64,4010\n");
   const Outcome outcome = compared({before_, "--candidate", after});
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("2 UNDECIDED"), Not(HasSubstr("attnscope collect"))));
+}
+
+TEST_F(Compare, several_candidates_are_compared_one_by_one) {
+  const fs::path slow = imported("slow", "GPU X,mine,512,16,64,1500\nGPU X,mine,1024,16,64,4010\n");
+  const fs::path fast = imported("fast", "GPU X,mine,512,16,64,500\n");
+  const auto expect_two = [&](const Words& words) {
+    const nlohmann::json document = nlohmann::json::parse(compared(words + Words{"--format", "json"}).out);
+    ASSERT_EQ(document["candidates"].size(), 2U);
+    std::map<std::string, std::string> verdicts;  // of N 512, by candidate
+    for (const nlohmann::json& row : document["rows"]) {
+      const bool of_512 = row["baseline_point"].get<std::string>().find(" N 512 ") != std::string::npos;
+      if (of_512 && !row["verdict"].is_null()) verdicts[row["candidate"].get<std::string>()] = row["verdict"];
+    }
+    ASSERT_EQ(verdicts.size(), 2U);
+    EXPECT_EQ(verdicts[document["candidates"][0]["candidate"]], "SLOWER");
+    EXPECT_EQ(verdicts[document["candidates"][1]["candidate"]], "FASTER");
+    EXPECT_EQ(document["counts"]["SLOWER"], 1);
+    EXPECT_EQ(document["counts"]["FASTER"], 1);
+  };
+  expect_two({before_, "--candidate", slow, fast});
+  expect_two({before_, slow, fast});
+  EXPECT_THAT(compared({before_, "--candidate", slow, fast}).out,
+              AllOf(HasSubstr("1.5000 [1.4286"), HasSubstr("0.5000 [0.4762"), HasSubstr("1 FASTER, 0 SLOWER"),
+                    HasSubstr("0 FASTER, 1 SLOWER")));
+  EXPECT_EQ(compared({before_, "--candidate", fast, slow, "--fail-on-regression", "10"}).exit_code, 4);
+  const fs::path all = folder_ / "all.attnscope";
+  ASSERT_EQ(run(folder_, {"merge", before_, slow, fast, "-o", all}).exit_code, 0);
+  const nlohmann::json of_file = nlohmann::json::parse(compared({all, "--format", "json"}).out);
+  EXPECT_EQ(of_file["candidates"].size(), 2U);
+  expect_refusal({all, "--candidate", slow}, 2, "FILE:RUN");
+}
+
+TEST_F(Compare, only_repeated_recordings_are_pooled) {
+  const auto recorded = [&](const std::string& name, const Words& options = {}) {
+    const std::string file = folder_ / (name + ".attnscope");
+    EXPECT_EQ(run(folder_, Words{"collect", "-d", "simulated", "-a", "algorithm=fa2", "-a", "N=256", "-a", "d=64", "-a",
+                                 "heads=1", "-o", file} +
+                               options)
+                  .exit_code,
+              0);
+    return file;
+  };
+  const std::string one = recorded("one");
+  const std::string two = recorded("two");
+  const std::string three = recorded("three");
+  const std::string other = recorded("other", {"--min-samples", "5"});
+  const auto document = [&](const Words& words) {
+    return nlohmann::json::parse(compared(words + Words{"--format", "json"}).out);
+  };
+  const nlohmann::json pooled = document({one, "--candidate", two, three});
+  EXPECT_FALSE(pooled.contains("candidates"));
+  EXPECT_EQ(pooled["candidate"], text(msg::compare::pooled{.name = two + ", " + three, .recordings = 2}));
+  EXPECT_EQ(pooled["rows"][0]["recordings"], 3);
+  EXPECT_EQ(document({one, two, "--candidate", three})["baseline"],
+            text(msg::compare::pooled{.name = one + ", " + two, .recordings = 2}));
+  EXPECT_EQ(document({one, "--candidate", two, other})["candidates"].size(), 2U);
+  expect_refusal({one, other, "--candidate", two}, 2, "options");
 }
 
 #ifdef ATTNSCOPE_FAKE_GPU_LIBRARY
