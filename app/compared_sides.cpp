@@ -162,10 +162,11 @@ class Loader {
       Words names;
       for (const Message& each : groups[1].differences) names.push_back(english_text(each));
       throw CommandError(ExitCode::usage,
-                         "the baseline's recordings are not repeats of one another: run {} and run {} differ in {} "
+                         "the baseline's recordings are not known to repeat one another: {} and {} may differ in {} "
                          "(choose one with FILE:RUN)",
-                         loaded_.table.runs()[groups[0].runs.front()].title,
-                         loaded_.table.runs()[groups[1].runs.front()].title, fmt::join(names, ", "));
+                         run_name(loaded_.files[groups[0].runs.front()], groups[0].runs.front()),
+                         run_name(loaded_.files[groups[1].runs.front()], groups[1].runs.front()),
+                         fmt::join(names, ", "));
     }
     sides_.base = std::move(rows);
     sides_.base_name = pooled_name(sides_.base_name, groups.front());

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <ranges>
 #include <set>
 #include <tuple>
 
@@ -276,7 +277,8 @@ ComparedRow compared_row(ComparisonCache& looked, const ComparedPair& pair) {
     // If both sides were simulated with the rates of one GPU, they have the same model error.
     const bool same_simulation =
         looked.session(first) == looked.session(second) ||
-        (row.base.ns == row.other.ns && table.run(first).device_name == table.run(second).device_name);
+        (std::ranges::equal(row.base.ns | std::views::take(1), row.other.ns | std::views::take(1)) &&
+         table.run(first).device_name == table.run(second).device_name);
     row.exact = same_simulation && equal_specs(table, first, second);
     if (!row.exact) {
       const bool one_device = table.run(first).device_name == table.run(second).device_name;

@@ -79,7 +79,9 @@ std::vector<Message> recording_differences(const PointTable& table, RunIndex a, 
     if (!equal) differences.push_back(std::move(name));
   };
   compare(one.device_id == two.device_id, msg::difference::gpu{});
-  compare(one.provenance == two.provenance && one.provenance != Provenance::imported, msg::difference::values{});
+  compare(one.provenance == two.provenance, msg::difference::values{});
+  const bool imported = one.provenance == Provenance::imported && two.provenance == Provenance::imported;
+  compare(!imported, msg::difference::kernel_sources{});  // nobody states them
   compare(one.program == two.program, msg::difference::program{});
   compare(one.options == two.options, msg::difference::options{});
   compare(one.l2_source == two.l2_source, msg::difference::l2_of{});

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -35,21 +37,19 @@ struct TwoRecordings {
     std::vector<PointRecord> made;
     for (const std::int64_t n : lengths) {
       PointRecord record = fixtures::ok_point(fixtures::spec("fa2", n));
-      if (!sources.empty()) record.kernels[0].launch = LaunchRecord{.kernel = "fwd", .digest = sources};
+      if (!sources.empty()) record.kernels[0].launch.emplace().digest = sources;
       made.push_back(record);
     }
     return made;
   }
 
   /// As two arguments.
-  [[nodiscard]] std::vector<RecordingGroup> apart() const {
-    return group_recordings(table, std::vector{rows[0], rows[1]});
-  }
+  [[nodiscard]] std::vector<RecordingGroup> apart() const { return group_recordings(table, rows); }
   /// As one argument.
   [[nodiscard]] std::vector<RecordingGroup> together() const {
     std::vector<Row> all = rows[0];
     all.insert(all.end(), rows[1].begin(), rows[1].end());
-    return group_recordings(table, std::vector{all});
+    return group_recordings(table, std::array{all});
   }
 
   PointTable table;
@@ -57,7 +57,7 @@ struct TwoRecordings {
 };
 
 TEST(Recordings, RepeatsArePooled) {
-  const TwoRecordings repeated([](Run&) {});
+  const TwoRecordings repeated([](analysis::Run&) {});
   for (const auto& groups : {repeated.apart(), repeated.together()}) {
     ASSERT_EQ(groups.size(), 1U);
     EXPECT_EQ(groups[0].pooled, 2U);
@@ -67,9 +67,10 @@ TEST(Recordings, RepeatsArePooled) {
 }
 
 TEST(Recordings, OtherConditionsAreNotPooled) {
-  const std::vector<std::function<void(Run&)>> changes{
-      [](Run& run) { run.device_id = "GPU-of-the-same-name"; }, [](Run& run) { run.program = "1.1"; },
-      [](Run& run) { run.options = "5 to 200"; }, [](Run& run) { run.provenance = Provenance::imported; }};
+  const std::vector<std::function<void(analysis::Run&)>> changes{
+      [](analysis::Run& run) { run.device_id = "GPU-of-the-same-name"; },
+      [](analysis::Run& run) { run.program = "1.1"; }, [](analysis::Run& run) { run.options = "5 to 200"; },
+      [](analysis::Run& run) { run.provenance = Provenance::imported; }};
   for (std::size_t i = 0; i < changes.size(); ++i) {
     const TwoRecordings two(changes[i]);
     for (const auto& groups : {two.apart(), two.together()}) {
@@ -78,12 +79,12 @@ TEST(Recordings, OtherConditionsAreNotPooled) {
       EXPECT_EQ(groups[0].pooled, 1U) << i;
     }
   }
-  EXPECT_EQ(TwoRecordings([](Run&) {}, {512, 1024}, "other kernel").together().size(), 2U);
-  EXPECT_EQ(TwoRecordings([](Run&) {}, {512, 1024}, "kernel").together().size(), 1U);
+  EXPECT_EQ(TwoRecordings([](analysis::Run&) {}, {512, 1024}, "other kernel").together().size(), 2U);
+  EXPECT_EQ(TwoRecordings([](analysis::Run&) {}, {512, 1024}, "kernel").together().size(), 1U);
 }
 
 TEST(Recordings, RunsOfOneFileMayCompleteEachOther) {
-  const auto other_plan = [](Run& run) {
+  const auto other_plan = [](analysis::Run& run) {
     run.plan = "other";
     run.program = "1.1";
   };
@@ -91,8 +92,8 @@ TEST(Recordings, RunsOfOneFileMayCompleteEachOther) {
   ASSERT_EQ(complementary.together().size(), 1U);
   EXPECT_EQ(complementary.together()[0].pooled, 1U);
   EXPECT_EQ(complementary.apart().size(), 2U);
-  EXPECT_EQ(TwoRecordings([](Run& run) { run.plan = "other"; }, {1024, 2048}).together()[0].pooled, 2U);
-  EXPECT_EQ(TwoRecordings([](Run& run) { run.plan = "other"; }, {1024, 2048}).apart().size(), 2U);
+  EXPECT_EQ(TwoRecordings([](analysis::Run& run) { run.plan = "other"; }, {1024, 2048}).together()[0].pooled, 2U);
+  EXPECT_EQ(TwoRecordings([](analysis::Run& run) { run.plan = "other"; }, {1024, 2048}).apart().size(), 2U);
 }
 
 }  // namespace
