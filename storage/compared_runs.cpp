@@ -72,10 +72,10 @@ analysis::Run analysis_run(const RunSummary& run) {
       .provenance = run.provenance,
       .limits = run.limits,
       .l2_source = run.l2_source,
-      .preset = run.preset,
       .plan = run.plan_hash,
       .program = run.environment.app_version,
       .options = options_text(run.options),
+      .preset = run.preset,
       .name = run.annotations.name,
       .tags = run.annotations.tags};
   set_rounds(run, row);
