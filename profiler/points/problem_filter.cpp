@@ -6,41 +6,45 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
-#include <iterator>
 
 namespace attnscope::analysis {
 namespace {
 
-/// Number of spread values that each facet value covers, among this program's points and among all. This program's
-/// points take precedence over imported ones.
-class Coverage {
- public:
-  Coverage(std::size_t values, std::size_t places)
-      : places_(places), ours_(values * places), all_(values * places), ours_counts_(values), all_counts_(values) {}
-
-  void add(std::size_t value, std::size_t place, bool ours) {
-    count(all_, all_counts_, value, place);
-    if (ours) count(ours_, ours_counts_, value, place);
-  }
-  [[nodiscard]] bool any(std::size_t value) const { return all_counts_[value] > 0; }
-  [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> of(std::size_t value) const {
-    return {ours_counts_[value], all_counts_[value]};
-  }
-
- private:
-  void count(std::vector<bool>& seen, std::vector<std::uint32_t>& counts, std::size_t value, std::size_t place) const {
-    const std::size_t bit = value * places_ + place;
-    if (seen[bit]) return;
-    seen[bit] = true;
-    ++counts[value];
-  }
-
-  std::size_t places_;
-  std::vector<bool> ours_;
-  std::vector<bool> all_;
-  std::vector<std::uint32_t> ours_counts_;
-  std::vector<std::uint32_t> all_counts_;
+/// Number of spread values that a facet value covers, among this program's points and among all. This program's points
+/// take precedence over imported ones.
+struct Coverage {
+  std::uint32_t code = 0;
+  std::uint32_t ours = 0;
+  std::uint32_t all = 0;
 };
+
+/// Returns the coverage of each code of `facet` among the rows, in ascending order. Takes O(rows log rows) steps,
+/// however many values the table has.
+std::vector<Coverage> coverage_of(const PointTable& table, const CodeColumn& facet, const CodeColumn& spread,
+                                  const std::vector<Row>& rows) {
+  struct Place {
+    std::uint32_t code;
+    std::uint32_t spread;
+    bool imported;  ///< this program's points come first
+    auto operator<=>(const Place&) const = default;
+  };
+  std::vector<Place> places;
+  places.reserve(rows.size());
+  for (const Row row : rows) {
+    const Place place{facet.codes[row], spread.codes[row], table.run(row).provenance == Provenance::imported};
+    if (places.empty() || places.back() != place) places.push_back(place);
+  }
+  std::ranges::sort(places);
+  std::vector<Coverage> coverage;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const Place& place = places[i];
+    if (coverage.empty() || coverage.back().code != place.code) coverage.push_back({.code = place.code});
+    if (i > 0 && places[i - 1].code == place.code && places[i - 1].spread == place.spread) continue;
+    ++coverage.back().all;
+    if (!place.imported) ++coverage.back().ours;
+  }
+  return coverage;
+}
 
 /// 32-bit FNV-1a, deterministic across machines.
 std::uint32_t short_hash(std::string_view text) {
@@ -97,20 +101,18 @@ std::vector<std::uint32_t> ProblemFilter::compute_options(std::size_t facet, con
                                                           const std::vector<Row>& rows) {
   const CodeColumn& spread = table.codes(*spread_);
   const CodeColumn& column = table.codes(*facets_[facet]);
-  Coverage coverage(column.values.size(), spread.values.size());
-  for (const Row row : rows) {
-    coverage.add(column.codes[row], spread.codes[row], table.run(row).provenance != Provenance::imported);
+  const std::vector<Coverage> coverage = coverage_of(table, column, spread, rows);
+  std::vector<std::uint32_t> codes;
+  std::vector<FacetValue> options;
+  for (const Coverage& each : coverage) {
+    codes.push_back(each.code);
+    options.push_back(column.values[each.code]);
   }
   State& state = states_[facet];
-  state.options.clear();
-  std::vector<std::uint32_t> codes;
-  for (std::uint32_t code = 0; code < column.values.size(); ++code) {
-    if (!coverage.any(code)) continue;
-    codes.push_back(code);
-    state.options.push_back(column.values[code]);
-  }
-  const auto widest = std::ranges::max_element(codes, [&](auto a, auto b) { return coverage.of(a) < coverage.of(b); });
-  state.current = codes.empty() ? -1 : static_cast<int>(widest - codes.begin());
+  state.options = FacetOptions(std::move(options));
+  const auto widest =
+      std::ranges::max_element(coverage, {}, [](const Coverage& each) { return std::pair(each.ours, each.all); });
+  state.current = codes.empty() ? -1 : static_cast<int>(widest - coverage.begin());
   const std::string_view usual = facets_[facet]->quiet ? facets_[facet]->usual : std::string_view();
   // In increasing priority: the last available one is used.
   for (const std::string_view wanted :
@@ -180,11 +182,14 @@ void ProblemFilter::visit_combinations(std::size_t facet, const PointTable& tabl
   if (!active_[facet]) return visit_combinations(facet + 1, table, std::move(rows), visit);
   const std::vector<std::uint32_t> codes = compute_options(facet, table, rows);
   const CodeColumn& column = table.codes(*facets_[facet]);
+  std::vector<std::vector<Row>> matching(codes.size());
+  for (const Row row : rows) {
+    const auto code = std::ranges::lower_bound(codes, column.codes[row]);
+    matching[static_cast<std::size_t>(code - codes.begin())].push_back(row);
+  }
   for (std::size_t i = 0; i < codes.size(); ++i) {
     states_[facet].current = static_cast<int>(i);
-    std::vector<Row> matching;
-    std::ranges::copy_if(rows, std::back_inserter(matching), [&](Row row) { return column.codes[row] == codes[i]; });
-    visit_combinations(facet + 1, table, std::move(matching), visit);
+    visit_combinations(facet + 1, table, std::move(matching[i]), visit);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +16,22 @@
 
 namespace attnscope::analysis {
 
+/// Options of a facet. Copies share them: each of 10^5 plots of a file with 10^5 masks has a filter.
+class FacetOptions {
+ public:
+  FacetOptions() : FacetOptions(std::vector<FacetValue>()) {}
+  explicit FacetOptions(std::vector<FacetValue> values)
+      : values_(std::make_shared<const std::vector<FacetValue>>(std::move(values))) {}
+
+  [[nodiscard]] auto begin() const { return values_->begin(); }
+  [[nodiscard]] auto end() const { return values_->end(); }
+  [[nodiscard]] std::size_t size() const { return values_->size(); }
+  [[nodiscard]] const FacetValue& operator[](std::size_t index) const { return (*values_)[index]; }
+
+ private:
+  std::shared_ptr<const std::vector<FacetValue>> values_;
+};
+
 class ProblemFilter {
  public:
   /// `spread` is the facet that a view draws along (N or tile). Facets without an explicit choice default to the value
@@ -22,7 +39,7 @@ class ProblemFilter {
   ProblemFilter(std::vector<FacetPtr> facets, FacetPtr spread);
 
   struct State {
-    std::vector<FacetValue> options;
+    FacetOptions options;
     int current = -1;  ///< -1 if there are no points
 
     /// Pre: current >= 0.

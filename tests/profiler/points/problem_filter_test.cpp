@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
 
 #include "tests/message_matchers.h"
 #include "tests/profiler/points/fixtures.h"
@@ -48,6 +49,33 @@ TEST(ProblemFilter, OptionsDependOnEarlierChoices) {
   EXPECT_EQ(state_of(filter, "d").options.size(), 2U);
   EXPECT_EQ(chosen(filter, "mask"), "causal");
   EXPECT_EQ(filter.rows(), (std::vector<Row>{3}));
+}
+
+TEST(ProblemFilter, CopiesShareTheirOptions) {
+  const Points points({fixtures::ok_point(fixtures::spec("fa2", 256))});
+  const PointTable table = points.table();
+  ProblemFilter filter = curves_filter();
+  filter.update(table, table.rows());
+  const ProblemFilter copy = filter;
+  EXPECT_EQ(&state_of(copy, "d").options[0], &state_of(filter, "d").options[0]);
+}
+
+TEST(ProblemFilter, VisitsEveryCombinationOnce) {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n : {256, 512}) {
+    for (const int window : {1, 2, 3, 4, 5}) {
+      records.push_back(fixtures::ok_point(fixtures::spec("fa2", n)));
+      records.back().spec.problem.mask = *parse_mask("window:" + std::to_string(window) + ":0");
+    }
+  }
+  const Points points(records);
+  const PointTable table = points.table();
+  std::vector<std::vector<Row>> problems;
+  curves_filter().for_each_problem(table, table.rows(),
+                                   [&](const ProblemFilter& filter) { problems.push_back(filter.rows()); });
+  EXPECT_THAT(problems,
+              testing::UnorderedElementsAre(std::vector<Row>{0, 5}, std::vector<Row>{1, 6}, std::vector<Row>{2, 7},
+                                            std::vector<Row>{3, 8}, std::vector<Row>{4, 9}));
 }
 
 TEST(ProblemFilter, DefaultsAreChosenAndNotInTitles) {
@@ -112,7 +140,7 @@ TEST(ProblemFilter, MasksWithEqualShortTextsStayDistinct) {
   const PointTable table = points.table();
   ProblemFilter filter = curves_filter();
   filter.update(table, table.rows());
-  const std::vector<FacetValue> options = state_of(filter, "mask").options;
+  const FacetOptions& options = state_of(filter, "mask").options;
   ASSERT_EQ(options.size(), 2U);
   EXPECT_EQ(options[0].text, "lengths:100/200/…/500 (5 lengths, 1500 keys)");
   EXPECT_EQ(options[0].text, options[1].text);
