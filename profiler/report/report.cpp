@@ -149,6 +149,7 @@ Result<Document, Message> make_report(const Input& input, const Request& request
   add_curves(context, document.figures);
   add_tile_map(context, document.figures);
   add_roofline(context, document.figures);
+  for (Figure& figure : document.figures) limit_marks(figure);
   document.appendix = appendix(context);
   for (const CandidateComparison& compared : context.compared) {
     if (compared.order.empty()) document.warnings.push_back(text(no_partners(compared)));

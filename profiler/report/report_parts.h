@@ -45,6 +45,8 @@ void add_ratios(const Context&, std::vector<Figure>&);
 void add_curves(const Context&, std::vector<Figure>&);
 void add_tile_map(const Context&, std::vector<Figure>&);
 void add_roofline(const Context&, std::vector<Figure>&);
+/// Limits the lines and marks of a line chart. The caption names the reduction.
+void limit_marks(Figure&);
 std::vector<Table> appendix(const Context&);
 
 void add_verdicts(const Context&, std::vector<Block>&);

@@ -67,6 +67,10 @@ CurveSet build_curves(std::shared_ptr<const PointSet> points, const ProblemFilte
                       const CurveRequest& request) {
   CurveSet set;
   static_cast<analysis::CurveSet&>(set) = analysis::build_curves(points->table(), filter.rows(), request);
+  if (set.curves.size() > max_drawn_curves) {
+    set.undrawn_curves = set.curves.size() - max_drawn_curves;
+    set.curves.erase(set.curves.begin() + max_drawn_curves, set.curves.end());
+  }
   name_curves(set, static_cast<int>(category_colors));
   set.title = QString::fromStdString(filter.summary());
   if (!request.axis && request.tile.swept) set.title += QStringLiteral(" · ") + format_swept(*request.tile.swept);

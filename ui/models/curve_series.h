@@ -26,8 +26,12 @@ using analysis::Ordinate;
 using analysis::Quantity;
 using analysis::TileSelection;
 
+/// Maximum number of curves or series in a plot. Legends and labels of thousands would freeze the window.
+inline constexpr std::size_t max_drawn_curves = 100;
+
 struct CurveSet : analysis::CurveSet {
   QString title;
+  std::size_t undrawn_curves = 0;  ///< Curves beyond max_drawn_curves.
   std::shared_ptr<const PointSet> points;
 
   [[nodiscard]] ShownPoint at(Row row) const { return (*points)[row]; }

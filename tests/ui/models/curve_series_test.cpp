@@ -113,5 +113,17 @@ TEST(CurveSeries, MapsRowsToPoints) {
   }
 }
 
+TEST(CurveSeries, PlotHasALimitedNumberOfCurves) {
+  std::vector<PointRecord> records;
+  std::set<std::string> algorithms;
+  for (std::size_t i = 0; i < max_drawn_curves + 7; ++i) {
+    records.push_back(fixtures::ok_point(fixtures::spec("mine" + std::to_string(i), 256)));
+    algorithms.insert(records.back().spec.algorithm);
+  }
+  const CurveSet set = fixtures::curves_of(fixtures::shown(records), request_of(algorithms, Ordinate::time));
+  EXPECT_EQ(set.curves.size(), max_drawn_curves);
+  EXPECT_EQ(set.undrawn_curves, 7U);
+}
+
 }  // namespace
 }  // namespace attnscope::ui

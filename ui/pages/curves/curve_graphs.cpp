@@ -178,6 +178,10 @@ void add_legend_notes(QCustomPlot& plot, const CurveSet& set, PlotLegend& legend
   } else if (!set.boundaries.empty()) {
     add({}, qtext(msg::curve_plot::band{}), qtext(msg::curve_plot::band{}));
   }
+  if (set.undrawn_curves > 0) {
+    const QString words = qtext(msg::curve_plot::curves_undrawn{.curves = set.undrawn_curves});
+    add({}, words, words);
+  }
   if (set.hues > category_colors) {
     const QString words = qtext(msg::curve_plot::colors_repeat{.colors = category_colors});
     add({}, words, words);

@@ -211,6 +211,9 @@ void RooflinePage::show_skipped() {
         std::ranges::count_if(series.points, [&](const RooflinePoint& point) { return !point.intensity(level()); }));
   }
   QStringList lines;
+  if (const std::size_t undrawn = set_->report.series.size() - set_->drawn_series(); undrawn > 0) {
+    lines << qtext(msg::roofline_page::series_undrawn{.series = undrawn});
+  }
   if (without_bytes + set_->report.without_time > 0) {
     lines << qtext(msg::roofline_page::not_shown{.bytes = without_bytes, .time = set_->report.without_time});
   }

@@ -103,7 +103,7 @@ Extent RooflinePlot::ceilings() const {
 }
 
 void RooflinePlot::find_marks() {
-  for (std::size_t i = 0; i < set_.report.series.size(); ++i) {
+  for (std::size_t i = 0; i < set_.drawn_series(); ++i) {
     const RooflineSeries& series = set_.report.series[i];
     if (is_hidden(series_title(set_, series))) continue;
     for (std::size_t k = 0; k < series.points.size(); ++k) {
@@ -123,7 +123,7 @@ void RooflinePlot::draw_contents() {
                      hidden_series == 0 ? QString() : qtext(msg::roofline_page::hidden{.series = hidden_series}));
   find_marks();
   for (const Roof& roof : set_.report.roofs) is_bandwidth_bound(roof.bound) ? draw_roof(roof) : draw_ceiling(roof);
-  for (std::size_t i = 0; i < set_.report.series.size(); ++i) draw_series(i);
+  for (std::size_t i = 0; i < set_.drawn_series(); ++i) draw_series(i);
   for (const Mark& mark : marks_) labels_.avoid_mark({mark.x, mark.y});
   if (set_.points) add_keys();
   for (QCPAxis* axis : axisRect()->axes()) style_axis(*axis, plot_colors(palette()), font());

@@ -2,11 +2,13 @@
 // Points under the roofs of a device, with their names, colors and table.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "profiler/roofline/roofline.h"
+#include "ui/models/curve_series.h"
 #include "ui/models/result_model.h"
 #include "ui/runs/point_set.h"
 
@@ -24,6 +26,8 @@ struct RooflineSet {
   QString device;  ///< Device of the roofs: device_title().
   QString gpu;
   QString problem;  ///< Settings common to all points.
+
+  [[nodiscard]] std::size_t drawn_series() const { return std::min(report.series.size(), max_drawn_curves); }
 };
 
 [[nodiscard]] QString level_label(RooflineLevel level);

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Limits on what a figure draws, so that it stays readable.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "messages/report.h"
+#include "profiler/report/report_parts.h"
+
+namespace attnscope::report {
+namespace {
+
+/// Labels at the line ends overlap beyond this.
+constexpr std::size_t max_lines = 40;
+constexpr std::size_t max_marks = 2000;
+
+/// Keeps the lowest and the highest mark of each of `intervals` equal parts of the axis, and the ends of the line.
+std::vector<Mark> thin_out(std::vector<Mark> marks, bool log, std::size_t intervals) {
+  const auto position = [&](const Mark& mark) { return log ? std::log(std::max(mark.x, 1e-300)) : mark.x; };
+  const double first = position(marks.front());
+  const double extent = position(marks.back()) - first;
+  std::map<double, std::pair<std::size_t, std::size_t>> extremes;  // key: interval; value: lowest, highest
+  for (std::size_t i = 0; i < marks.size(); ++i) {
+    const double part = extent > 0 ? (position(marks[i]) - first) / extent * static_cast<double>(intervals) : 0;
+    const double interval = std::min(std::floor(part), static_cast<double>(intervals - 1));
+    auto& [lowest, highest] = extremes.try_emplace(interval, i, i).first->second;
+    if (marks[i].y < marks[lowest].y) lowest = i;
+    if (marks[i].y > marks[highest].y) highest = i;
+  }
+  std::vector<std::size_t> kept{0, marks.size() - 1};
+  for (const auto& [interval, pair] : extremes) kept.insert(kept.end(), {pair.first, pair.second});
+  std::ranges::sort(kept);
+  const auto repeated = std::ranges::unique(kept);
+  kept.erase(repeated.begin(), repeated.end());
+  std::vector<Mark> thinned;
+  thinned.reserve(kept.size());
+  for (const std::size_t i : kept) thinned.push_back(std::move(marks[i]));
+  return thinned;
+}
+
+std::size_t count_marks(const LineChart& chart) {
+  std::size_t marks = 0;
+  for (const Line& line : chart.lines) marks += line.marks.size();
+  return marks;
+}
+
+}  // namespace
+
+void limit_marks(Figure& figure) {
+  auto* const chart = std::get_if<LineChart>(&figure.chart.picture);
+  if (chart == nullptr) return;
+  if (const std::size_t all = chart->lines.size(); all > max_lines) {
+    chart->lines.erase(chart->lines.begin() + max_lines, chart->lines.end());
+    figure.caption += " " + text(msg::report::lines_limited{.all = all, .shown = max_lines});
+  }
+  const std::size_t all = count_marks(*chart);
+  if (all <= max_marks) return;
+  const std::size_t per_line = max_marks / chart->lines.size();
+  for (Line& line : chart->lines) {
+    // Two marks per interval, and the two ends.
+    if (line.marks.size() > per_line) line.marks = thin_out(std::move(line.marks), chart->x.log, per_line / 2 - 1);
+  }
+  figure.caption += " " + text(msg::report::marks_limited{.all = all, .shown = count_marks(*chart)});
+}
+
+}  // namespace attnscope::report
