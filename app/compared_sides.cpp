@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "app/loaded_points.h"
+#include "app/status_line.h"
 #include "app/user_kernels.h"
 #include "messages/compare.h"
 #include "profiler/compare/recordings.h"
@@ -52,8 +53,14 @@ void require_points(const std::vector<Row>& rows, const std::string& side) {
 class Loader {
  public:
   explicit Loader(const std::string& noise, std::span<const Words* const> sides) {
+    StatusLine status;
     LoadRequest request{.opened = {},
-                        .read = [&](const RunStore& store) { sides_.code = log_skipped_rows(store, sides_.code); }};
+                        .read =
+                            [&](const RunStore& store) {
+                              status.clear();
+                              sides_.code = log_skipped_rows(store, sides_.code);
+                            },
+                        .progress = [&](std::size_t points) { status.show_points_read(points); }};
     std::vector<RunSource> sources;
     for (const Words* words : sides) {
       for (const std::string& word : *words) {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "app/status_line.h"
 #include "app/user_kernels.h"
 #include "profiler/files/recorded_samples.h"
 #include "profiler/plan/text.h"
@@ -60,8 +61,14 @@ LoadedPoints load_points(const std::vector<std::string>& files, const std::strin
   sources.reserve(files.size());
   for (const std::string& file : files) sources.push_back({file});
   ExitCode code = ExitCode::ok;
+  StatusLine status;
   const LoadRequest request{.opened = [](const RunStore& store) { register_stored_kernels(store); },
-                            .read = [&](const RunStore& store) { code = log_skipped_rows(store, code); },
+                            .read =
+                                [&](const RunStore& store) {
+                                  status.clear();
+                                  code = log_skipped_rows(store, code);
+                                },
+                            .progress = [&](std::size_t points) { status.show_points_read(points); },
                             .keep_points = keep_points};
   LoadedPoints loaded{load_runs(sources, request), code};
   if (!filter.empty()) loaded.keep(matching_rows(filter, loaded.table));

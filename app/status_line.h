@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <string>
 
 namespace attnscope {
@@ -10,8 +11,13 @@ namespace attnscope {
 class StatusLine {
  public:
   StatusLine();
+  StatusLine(const StatusLine&) = delete;
+  StatusLine& operator=(const StatusLine&) = delete;
+  ~StatusLine() { clear(); }
 
   void show(const std::string& text);
+  /// Number of points read so far.
+  void show_points_read(std::size_t points);
   void clear();
 
  private:

@@ -135,6 +135,8 @@ class RunLoader {
                                  .error_bound = point.record.error_bound,
                                  .manifest = point.record.manifest});
           if (request_.keep_points) piece.points.push_back(std::move(point));
+          constexpr std::size_t progress_step = 1000;
+          if (request_.progress && ++read_points_ % progress_step == 0) request_.progress(read_points_);
         });
     for (analysis::Row row = 0; row < piece.columns.size(); ++row) {
       const RunIndex run = piece.runs[row];
@@ -162,6 +164,7 @@ class RunLoader {
   std::vector<analysis::Run> rows_;
   std::map<std::string, RunIndex> by_uid_;
   std::vector<Piece> pieces_;
+  std::size_t read_points_ = 0;
   std::vector<Copy> copies_;                                            ///< indexed by row of the table
   std::map<std::pair<RunIndex, std::uint32_t>, std::size_t> place_of_;  ///< by run and plan index
   std::vector<StoredNoise> noise_;

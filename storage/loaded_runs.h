@@ -26,6 +26,7 @@ struct RunSource {
 struct LoadRequest {
   std::function<void(const RunStore&)> opened = {};  ///< called before the points of a file are read
   std::function<void(const RunStore&)> read = {};    ///< called after the points of a file were read
+  std::function<void(std::size_t)> progress = {};    ///< called every 1000 points with the number read so far
   std::vector<StoredNoise> noise = {};               ///< added to the noise stored in the files
   bool file_names_in_titles = false;                 ///< run titles include the file name if there are several files
   bool keep_points = false;                          ///< fills LoadedRuns::points

@@ -18,6 +18,7 @@
 #include "app/comparison_output.h"
 #include "app/loaded_points.h"
 #include "app/program.h"
+#include "app/status_line.h"
 #include "app/user_kernels.h"
 #include "profiler/files/recorded_samples.h"
 #include "profiler/measure/host_environment.h"
@@ -126,7 +127,13 @@ ExitCode report_on(ReportOptions options) {
                        options.output);
   for (const RunSource& source : sources) register_stored_kernels(source.file);
   ExitCode code = ExitCode::ok;
-  const LoadRequest request{.read = [&](const RunStore& store) { code = log_skipped_rows(store, code); },
+  StatusLine status;
+  const LoadRequest request{.read =
+                                [&](const RunStore& store) {
+                                  status.clear();
+                                  code = log_skipped_rows(store, code);
+                                },
+                            .progress = [&](std::size_t points) { status.show_points_read(points); },
                             .file_names_in_titles = true};
   LoadedRuns loaded = load_runs(sources, request);
   const std::size_t all = loaded.table.size();
@@ -144,10 +151,13 @@ ExitCode report_on(ReportOptions options) {
     }
     if (baseline) options.request.baseline = baseline_runs(loaded, *baseline, options.baseline);
   }
+  status.show(fmt::format("Analyzing {} points", grouped(all)));
   const report::Input input = report_input(std::move(loaded), program_version(), options.filter, all);
   const Result<report::Document, Message> document = report::make_report(input, options.request);
   if (!document.ok()) throw CommandError(ExitCode::error, document.error());
+  status.show("Writing the report");
   write_report(*document, output, options.force ? OutputFile::ExistingFile::any : OutputFile::ExistingFile::same_kind);
+  status.clear();
   for (const std::string& warning : document->warnings) {
     spdlog::warn("{}", printable(warning));
     if (code == ExitCode::ok) code = ExitCode::partial;
