@@ -95,7 +95,7 @@ TEST(ReportBaseline, ShowsAnswerAndWorstRows) {
       count_of(sentences, msg::compare::decide_by_rounds{.open = "*", .rounds = "*", .rows = "*"});
   const std::size_t of_recordings =
       count_of(sentences, msg::compare::decide_by_recordings{.open = "*", .rows = "*", .times = "*"});
-  EXPECT_EQ(of_rounds + of_recordings, 1U);
+  EXPECT_EQ(of_rounds + of_recordings, 0U) << "the spread between rounds is unknown";
   const auto worst =
       std::ranges::find_if(document.answer, [](const Block& block) { return std::holds_alternative<Table>(block); });
   ASSERT_NE(worst, document.answer.end());
