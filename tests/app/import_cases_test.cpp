@@ -136,7 +136,7 @@ TEST_F(ImportCases, StatedSpreadDecidesTheInterval) {
   expect_open(row_of(ref, file("new.csv", quartiles, "10089,8500,13000,5")), "quartiles");
   expect_open(row_of(ref, file("q.csv", "time_q1_ns,time_q3_ns", "10089,8500,13000")), "no count");
   expect_open(row_of(ref, file("sd.csv", "stddev_ns,samples", "10089,3300,5")), "deviation");
-  expect_open(row_of(ref, file("s.csv", "samples_ns", "10089 8500 13000 8400 13100")), "samples");
+  expect_open(row_of(ref, file("s.csv", "samples_ns", "10089,10089 8500 13000 8400 13100")), "samples");
   expect_open(row_of(ref, plain), "one side without");
   expect_open(row_of(plain, ref), "one side without");
   const fs::path tight = file("tight.csv", quartiles, "10914,10850,10950,50");
