@@ -43,6 +43,15 @@ bool is_rule(const std::vector<std::string>& row) {
   });
 }
 
+/// Removes the "x" of NVBench's counts: "499x".
+void trim_counts(ForeignTable& table) {
+  const auto samples = std::ranges::find(table.header.fields, "Samples") - table.header.fields.begin();
+  for (CsvLine& row : table.rows) {
+    const auto at = static_cast<std::size_t>(samples);
+    if (at < row.fields.size() && row.fields[at].ends_with('x')) row.fields[at].pop_back();
+  }
+}
+
 /// Renames columns that NVBench names twice: "Noise" after "GPU Time" is "GPU Time Noise".
 void rename_repeated(std::vector<std::string>& names) {
   for (std::size_t i = 1; i < names.size(); ++i) {
@@ -89,6 +98,7 @@ ForeignTable read_markdown(std::string_view text, const ImportRequest& /*request
   }
   if (table.header.fields.empty()) fail("no table found: no line of '---' between '|'");
   rename_repeated(table.header.fields);
+  trim_counts(table);
   return table;
 }
 

@@ -95,32 +95,17 @@ std::optional<double> ncu_number(const FileLocation& place, std::string_view tex
                              text.find_first_of("0123456789") != std::string_view::npos &&
                              text.find_first_of("eE") != 0;
   if (!looks_numeric) return std::nullopt;
-  const auto wrong = [&] {
-    fail(place, make_message("'{}' is not a number like 1,048,576.5 (run ncu with LC_ALL=C)", text));
-  };
-  std::string digits;
-  const std::size_t point = std::min(text.find_first_of(".eE"), text.size());
-  const std::string_view whole = text.substr(0, point);
-  if (text.substr(point).find(',') != std::string_view::npos) wrong();
-  const bool grouped = whole.find(',') != std::string_view::npos;
-  std::size_t group = 0;  // digits since the last comma
-  bool first_group = true;
-  for (const char c : whole) {
-    if (c != ',') {
-      digits += c;
-      group += is_digit(c) ? 1U : 0U;
-      continue;
-    }
-    if (first_group ? group < 1 || group > 3 : group != 3) wrong();
-    first_group = false;
-    group = 0;
-  }
-  if (grouped && group != 3) wrong();
-  digits += text.substr(point);
-  if (digits.starts_with('+')) digits.erase(0, 1);
-  const auto value = number(digits);
-  if (!value) wrong();
+  const auto value = parse_amount(text, false);
+  if (!value) fail(place, make_message("'{}' is not a number like 1,048,576.5 (run ncu with LC_ALL=C)", text));
   return value;
+}
+
+/// Returns true for "n/a", "(!) n/a", NaN and a list of instances without a sum.
+bool has_no_value(std::string_view text) {
+  const std::string low = lower_case(text);
+  return is_missing(low) ? !low.empty()
+                         : low.find("n/a") != std::string::npos || low.find("nan") != std::string::npos ||
+                               (low.starts_with('(') && low.find(';') != std::string::npos);
 }
 
 /// Columns that identify a launch; not imported as metrics.
@@ -147,7 +132,7 @@ class LaunchReader {
     return std::move(launches_);
   }
 
-  /// Returns the counters that ncu could not read in some launch.
+  /// Returns the counters without a value in some launch.
   [[nodiscard]] const std::set<std::string>& absent() const { return absent_; }
 
  private:
@@ -163,7 +148,7 @@ class LaunchReader {
 
   void note_column(const std::string& counter, const std::string& unit, const std::string& example) {
     ImportedColumn& column = columns_[counter];
-    if (lower_case(example) == "n/a") absent_.insert(counter);
+    if (is_counter_name(counter) && has_no_value(example)) absent_.insert(counter);
     if (!column.example.empty()) return;
     column.unit = unit;
     column.example = shorten_example(example);
@@ -326,7 +311,7 @@ class LaunchReader {
   ColumnList& columns_;
   CsvLine header_;
   std::size_t count_ = 0;            ///< launches, selected or not
-  std::set<std::string> absent_;     ///< counters that are "n/a" in a launch
+  std::set<std::string> absent_;     ///< counters without a value in a launch
   std::optional<NcuLaunch> launch_;  ///< current
   std::set<std::string> counters_;   ///< counters of the current launch
   std::optional<double> shared_;     ///< shared memory per block of the current launch, static and dynamic
@@ -571,7 +556,7 @@ Import import_ncu(std::string_view text, const ImportRequest& request) {
   for (Message& note : notes_of(launches.size(), length, times)) import.notes.push_back(std::move(note));
   if (!reader.absent().empty()) {
     import.notes.push_back(
-        make_message("ncu could not read these counters (n/a): {}", fmt::join(reader.absent(), ", ")));
+        make_message("no value of these counters (n/a, or only instances): {}", fmt::join(reader.absent(), ", ")));
   }
   import.missing = missing;
   return import;

@@ -55,6 +55,13 @@ struct ImportRow {
   void set_number(const ScaledColumn& ours, const std::string& text, bool decimal_comma);
 };
 
+/// Converts flash-attn's window_size, one column "(256, 0)" or two, to a mask. A negative number is unlimited.
+void apply_window(ImportRow& row);
+/// Sets the K/V heads from the number of query heads of each.
+void apply_group(ImportRow& row);
+/// Throws if a column that states what follows from the problem contradicts it.
+void require_stated(const ImportRow& row, const PointSpec& spec);
+
 /// Returns one row per group of the plan. `texts`: one per column.
 [[nodiscard]] std::vector<ImportRow> rows_of(const ColumnPlan& plan, const FileLocation& place,
                                              std::span<const std::string> texts);

@@ -113,6 +113,13 @@ std::optional<NumberCell> parse_cell(std::string_view text, bool decimal_comma) 
   return cell;
 }
 
+std::optional<bool> parse_flag(std::string_view text) {
+  const std::string low = lower_case(text);
+  if (low == "true" || low == "yes" || low == "1") return true;
+  if (low == "false" || low == "no" || low == "0") return false;
+  return std::nullopt;
+}
+
 bool is_missing(std::string_view text) {
   const std::string low = lower_case(text);
   constexpr std::array<std::string_view, 11> marks{"", "-", "--", "–", "—", "n/a", "na", "nan", "null", "none", "<na>"};

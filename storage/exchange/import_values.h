@@ -66,6 +66,7 @@ struct NumberCell {
 };
 /// Returns nullopt unless the whole text is numbers with at most one unit.
 [[nodiscard]] std::optional<NumberCell> parse_cell(std::string_view text, bool decimal_comma);
+[[nodiscard]] std::optional<bool> parse_flag(std::string_view text);
 /// Returns true for "-", "n/a" and similar marks of an absent value.
 [[nodiscard]] bool is_missing(std::string_view text);
 

@@ -89,8 +89,8 @@ TEST(ForeignShapes, ProvidersWithoutAUnitAreMapped) {
 TEST(ForeignShapes, UnitsInCells) {
   EXPECT_THAT(points_in(header + "latency\na,64,16,64,1.2 ms\na,128,16,64,900us\n"),
               ElementsAre("a fwd fp16 b1 16/16 64x64 d64 full 1200", "a fwd fp16 b1 16/16 128x128 d64 full 900"));
-  EXPECT_THAT(points_in("| N | naive | flash |\n|---|---|---|\n| 8k | 1.2 ms | 950 µs |\n", given_shape),
-              ElementsAre("naive fwd fp16 b1 32/32 8192x8192 d128 full 1200",
+  EXPECT_THAT(points_in("| N | slow | flash |\n|---|---|---|\n| 8k | 1.2 ms | 950 µs |\n", given_shape),
+              ElementsAre("slow fwd fp16 b1 32/32 8192x8192 d128 full 1200",
                           "flash fwd fp16 b1 32/32 8192x8192 d128 full 950"));
   EXPECT_THAT(error_in(header + "latency\na,64,16,64,3 GB\n"), AllOf(HasSubstr("'GB'"), HasSubstr("expected ns")));
   EXPECT_THAT(error_in("impl,N,H,D,ms\na,10k,16,64,1\n"), HasSubstr("'10k'"));

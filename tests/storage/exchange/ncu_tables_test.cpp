@@ -90,7 +90,15 @@ TEST(NcuTables, OtherCountsOfBytes) {
 TEST(NcuTables, ReportsAbsentCounters) {
   const Import import =
       imported(counter_table("dram__bytes_read.sum", "byte", "n/a"), ImportFormat::ncu, flash_request());
-  EXPECT_EQ(text(import.notes.back()), "ncu could not read these counters (n/a): dram__bytes_read.sum");
+  EXPECT_THAT(text(import.notes.back()), AllOf(HasSubstr("n/a"), HasSubstr("dram__bytes_read.sum")));
+  for (const char* none : {"(!) n/a", "nan", "(16; 17.5)"}) {
+    const Import absent =
+        imported(counter_table("dram__bytes_read.sum", "byte", none), ImportFormat::ncu, flash_request());
+    EXPECT_THAT(text(absent.notes.back()), HasSubstr("dram__bytes_read.sum")) << none;
+  }
+  const Import sectors =
+      imported(counter_table("dram__sectors_read.sum", "Msector", "2"), ImportFormat::ncu, flash_request());
+  EXPECT_EQ(metric_value(sectors.devices[0].points[0], metric_key::dram_read_bytes), 64e6);
 }
 
 TEST(NcuTables, ShapesAreNotAveragedOverKernels) {
