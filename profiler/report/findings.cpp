@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -178,15 +179,24 @@ void add_device_sentences(const Context& context, const Plot& plot, std::vector<
   }
 }
 
+using PointsByRow = std::unordered_map<Row, const analysis::RooflinePoint*>;
+
+/// Returns the points that have a bottleneck.
+PointsByRow bounded_points(const analysis::RooflineReport& report) {
+  PointsByRow points;
+  for (const analysis::RooflineSeries& series : report.series) {
+    for (const analysis::RooflinePoint& point : series.points) {
+      if (!point.shares.empty() && point.intensity(analysis::RooflineLevel::dram)) points.emplace(point.row, &point);
+    }
+  }
+  return points;
+}
+
 /// Returns the points of a time curve that have a bottleneck, by N.
-std::vector<const analysis::RooflinePoint*> bounded_points(const Curve& curve, const analysis::RooflineReport& report) {
+std::vector<const analysis::RooflinePoint*> points_of(const Curve& curve, const PointsByRow& bounded) {
   std::vector<const analysis::RooflinePoint*> points;
   for (const CurvePoint& of_curve : curve.points) {
-    for (const analysis::RooflineSeries& series : report.series) {
-      const auto found = std::ranges::find(series.points, of_curve.row.value(), &analysis::RooflinePoint::row);
-      if (found != series.points.end() && !found->shares.empty() && found->intensity(analysis::RooflineLevel::dram))
-        points.push_back(&*found);
-    }
+    if (const auto found = bounded.find(of_curve.row.value()); found != bounded.end()) points.push_back(found->second);
   }
   return points;
 }
@@ -234,10 +244,11 @@ bool add_bound_sentences(const Context& context, const Plot& plot, std::vector<B
   const analysis::CurveSet set = curves_of(context, plot);
   for (const DeviceRoofline& roofs : make_rooflines(context, plot)) {
     const bool has_links = analysis::find_roof(roofs.report.roofs, analysis::Bound::link) != nullptr;
+    const PointsByRow bounded = bounded_points(roofs.report);
     std::vector<Block> bounds;
     for (const Curve& curve : set.curves) {
       if (curve.kind != CurveKind::measured || curve.name.age > 0) continue;
-      const std::vector<const analysis::RooflinePoint*> points = bounded_points(curve, roofs.report);
+      const std::vector<const analysis::RooflinePoint*> points = points_of(curve, bounded);
       if (points.size() < 2) continue;
       const bool one_tile = std::ranges::all_of(
           points, [&](const analysis::RooflinePoint* each) { return each->tile == points.front()->tile; });
