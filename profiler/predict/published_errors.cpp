@@ -108,7 +108,9 @@ std::optional<double> published_ratio_error(const SimulatedPoint& base, const Si
   const std::optional<double> of_base = published_time_error(base);
   const std::optional<double> of_other = published_time_error(other);
   if (!of_base || !of_other) return std::nullopt;
-  return std::expm1(std::hypot(std::log1p(*of_base), std::log1p(*of_other)));
+  const double base_log = std::log1p(*of_base);
+  const double other_log = std::log1p(*of_other);
+  return std::expm1(std::sqrt(base_log * base_log + other_log * other_log));  // std::hypot would require glibc 2.35
 }
 
 }  // namespace attnscope::analysis

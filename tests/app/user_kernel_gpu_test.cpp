@@ -124,7 +124,7 @@ TEST_F(UserKernelCommands, InvalidManifestPrintsOneLine) {
 
 TEST_F(UserKernelCommands, CannotBeSimulated) {
   expect_exit(
-      0, run(folder_, {"collect", "--device", "simulated:H100", "--quiet", "--kernel", (folder_ / "mine.json").string(),
+      5, run(folder_, {"collect", "--device", "simulated:H100", "--quiet", "--kernel", (folder_ / "mine.json").string(),
                        "--algorithms", "mine", "-a", "N=64", "-a", "d=64", "-o", file_}));
   ASSERT_EQ(points().size(), 1U);
   EXPECT_EQ(points()[0].record.disposition, Disposition::infeasible);

@@ -58,7 +58,7 @@ TEST(LessonTextFolder, ReportsIgnoredFiles) {
     return AllOf(StartsWith(file + ": "), HasSubstr(".md"), Not(HasSubstr("bytes")));
   };
   EXPECT_THAT(read_results(folder.path()),
-              ElementsAre(AllOf(StartsWith("claims/large.md: "), HasSubstr("1,048,576")),
+              ElementsAre(AllOf(StartsWith("claims/large.md: "), HasSubstr("1024 KiB")),
                           "claims/most.md: 1048576 bytes", ignored("en/out.md"), ignored("en/pipe.md"),
                           "en/step-1.md: 4 bytes", ignored("en/step-2.md.txt"), ignored("en/step-3.md")));
 }

@@ -290,7 +290,10 @@ TEST(ReportBaseline, ReportsMissingMatchesInOneLine) {
   ASSERT_EQ(document.warnings.size(), 1U);
   EXPECT_THAT(document.warnings.front(),
               MatchesMessage(msg::report::no_partners{
-                  .alignment = "*", .base = "before", .other = msg::report::runs_named{.first = "after", .more = 3}}));
+                  .alignment = "*",
+                  .base = "before",
+                  .other = msg::compare::pooled{.name = msg::report::runs_named{.first = "after", .more = 3},
+                                                .recordings = 4}}));
   EXPECT_THAT(documents::sentences(document), Contains(document.warnings.front()));
 }
 

@@ -117,7 +117,8 @@ TEST(CurveSeries, PlotHasALimitedNumberOfCurves) {
   std::vector<PointRecord> records;
   std::set<std::string> algorithms;
   for (std::size_t i = 0; i < max_drawn_curves + 7; ++i) {
-    records.push_back(fixtures::ok_point(fixtures::spec("mine" + std::to_string(i), 256)));
+    records.push_back(fixtures::ok_point(fixtures::spec("fa2", 256)));
+    records.back().spec.algorithm = "mine" + std::to_string(i);
     algorithms.insert(records.back().spec.algorithm);
   }
   const CurveSet set = fixtures::curves_of(fixtures::shown(records), request_of(algorithms, Ordinate::time));

@@ -151,7 +151,8 @@ std::vector<SideAxis> side_axes(const PointSet& points) {
 
 std::optional<std::uint32_t> best_matched_side(const PointSet& points, const SideAxis& axis) {
   // For each row: code of the fields that are not on the axis, and side; sorted, without duplicates.
-  const std::vector<std::uint64_t> beside = analysis::combined_codes(points.table(), fixed_facets(axis, points.table().algorithms()));
+  const std::vector<std::uint64_t> beside =
+      analysis::combined_codes(points.table(), fixed_facets(axis, points.table().algorithms()));
   std::vector<std::pair<std::uint64_t, std::uint32_t>> places;
   places.reserve(beside.size());
   for (std::size_t row = 0; row < beside.size(); ++row) places.emplace_back(beside[row], axis.codes[row]);
