@@ -17,6 +17,7 @@
 #include "profiler/compare/tile_selector.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/fields.h"
+#include "profiler/points/impossible_values.h"
 #include "profiler/points/row_keys.h"
 #include "profiler/predict/published_errors.h"
 #include "profiler/stats/clock_normalization.h"
@@ -379,6 +380,14 @@ std::vector<std::vector<Row>> group_by_failure(const PointTable& table, std::spa
   return ends;
 }
 
+/// Removes and returns the rows whose values the GPU cannot have produced.
+std::vector<Row> remove_impossible(const PointTable& table, std::vector<Row>& rows) {
+  const auto impossible = std::ranges::stable_partition(rows, [&](Row row) { return !impossible_value(table, row); });
+  std::vector<Row> removed(impossible.begin(), impossible.end());
+  rows.erase(impossible.begin(), impossible.end());
+  return removed;
+}
+
 /// Adds the rows of one key to `result`, as a pair or as excluded rows.
 void classify_rows(const PointTable& table, const ValueColumn& times, const TileSelector& tiles,
                    const RowGroups::Sides& sides, ComparisonResult& result) {
@@ -387,6 +396,7 @@ void classify_rows(const PointTable& table, const ValueColumn& times, const Tile
   ComparedPair pair;
   std::array<std::vector<Row>, 2> candidates;
   std::array<std::vector<Row>, 2> ran;
+  bool whole = true;
   for (const std::size_t side : {0U, 1U}) {
     if (sides.at(1 - side).empty()) {
       result.left_out.push_back({.why = SkipReason::unmatched,
@@ -395,12 +405,16 @@ void classify_rows(const PointTable& table, const ValueColumn& times, const Tile
       return;
     }
     candidates.at(side) = tiles.candidates(sides.at(side));
+    if (std::vector<Row> rows = remove_impossible(table, candidates.at(side)); !rows.empty()) {
+      result.left_out.push_back({.why = SkipReason::impossible, .of_other = side == 1, .rows = std::move(rows)});
+      whole = whole && !candidates.at(side).empty();
+    }
     ran.at(side) = candidates.at(side);
     std::erase_if(ran.at(side), untimed);
     pair.tiles.at(side) = tiles.keep_best(ran.at(side));
     if (pair.tiles.at(side) > 0) candidates.at(side) = ran.at(side);
   }
-  bool whole = true;
+  if (!whole) return;
   for (const std::size_t side : {0U, 1U}) {
     const bool of_other = side == 1;
     if (candidates.at(side).empty()) {
@@ -454,6 +468,8 @@ std::string_view to_string(SkippedRows::SkipReason why) {
       return "both-failed";
     case SkippedRows::SkipReason::other_tiles:
       return "no-automatic-tile";
+    case SkippedRows::SkipReason::impossible:
+      return "impossible-value";
     case SkippedRows::SkipReason::several:
       break;
   }

@@ -67,6 +67,7 @@ struct SkippedRows {
     failed_on_both_sides,
     several,      ///< matching points of one side that differ in unaligned fields, origin or kernel sources
     other_tiles,  ///< none has the automatic tile
+    impossible,   ///< values that the GPU cannot have produced
   };
   SkipReason why = SkipReason::unmatched;
   bool of_other = false;  ///< excluded rows are the candidate's

@@ -13,6 +13,7 @@
 #include "messages/compare.h"
 #include "profiler/compare/compared_values.h"
 #include "profiler/plan/command_text.h"
+#include "profiler/points/impossible_values.h"
 #include "profiler/points/row_keys.h"
 #include "profiler/units/number_format.h"
 
@@ -452,7 +453,10 @@ std::string suggested_command(const PointTable& table, const ComparedPair& pair,
                                 .samples = std::max(samples_per_round(table, base), samples_per_round(table, other))});
   }
   if (spread_known && !verdict.recordings_needed) return {};
-  return rounds_command(table.spec(base), std::max(default_rounds, verdict.rounds));
+  const std::size_t rounds = std::max(default_rounds, verdict.rounds);
+  if (pair.same_point) return rounds_command(table.spec(base), rounds);
+  return rounds_command(table.spec(base), rounds, "baseline.attnscope") + "; " +
+         rounds_command(table.spec(other), rounds, "candidate.attnscope");
 }
 
 Message undecided_note(const PointTable& table, const ComparedPair& pair, double margin) {
@@ -482,6 +486,8 @@ Message skip_reason(const PointTable& table, const SkippedRows& left) {
     return left.of_other ? Message(msg::compare::not_in_baseline{}) : msg::compare::only_in_baseline{};
   }
   const Row row = left.rows.front();
+  if (left.why == SkippedRows::SkipReason::impossible)
+    return describe(*impossible_value(table, row), table.run(row).limits);
   if (has_values(table.disposition(row))) return msg::compare::no_time{};
   return msg::compare::failed{.disposition = title(table.disposition(row)), .reason = table.reason(row)};
 }

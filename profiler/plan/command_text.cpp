@@ -67,9 +67,9 @@ std::string collect_command(const PointSpec& spec) {
   return "attnscope collect" + kernel_option(spec) + joined_axis_arguments(spec, " -a ") + " -o point.attnscope";
 }
 
-std::string rounds_command(const PointSpec& spec, std::size_t rounds) {
-  return fmt::format("attnscope collect{} --rounds {}{} -o rounds.attnscope", kernel_option(spec), rounds,
-                     joined_axis_arguments(spec, " -a "));
+std::string rounds_command(const PointSpec& spec, std::size_t rounds, std::string_view file) {
+  return fmt::format("attnscope collect{} --rounds {}{} -o {}", kernel_option(spec), rounds,
+                     joined_axis_arguments(spec, " -a "), file);
 }
 
 std::string interleaved_command(const PointSpec& base, const PointSpec& other, const InterleavedOptions& options) {

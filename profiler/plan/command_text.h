@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "profiler/plan/point_spec.h"
@@ -17,7 +18,8 @@ namespace attnscope {
 /// "attnscope collect -a algorithm=fa2 ... -o point.attnscope", shell-quoted.
 [[nodiscard]] std::string collect_command(const PointSpec&);
 /// "attnscope collect --rounds 10 -a algorithm=fa2 ... -o rounds.attnscope"
-[[nodiscard]] std::string rounds_command(const PointSpec&, std::size_t rounds);
+[[nodiscard]] std::string rounds_command(const PointSpec&, std::size_t rounds,
+                                         std::string_view file = "rounds.attnscope");
 /// Options of an interleaved comparison of two points; default values are omitted from the command.
 struct InterleavedOptions {
   std::size_t rounds = 0;

@@ -13,8 +13,8 @@
 #include "profiler/compare/compared_values.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/text.h"
+#include "profiler/points/impossible_values.h"
 #include "profiler/report/report_parts.h"
-#include "profiler/roofline/impossible_values.h"
 #include "profiler/units/number_format.h"
 
 namespace attnscope::report {

@@ -14,8 +14,8 @@
 
 #include "kernels/model/ceilings.h"
 #include "kernels/model/kernel_work.h"
+#include "profiler/points/impossible_values.h"
 #include "profiler/points/point_table.h"
-#include "profiler/roofline/impossible_values.h"
 #include "profiler/tilemap/tile_selection.h"
 
 namespace attnscope::analysis {

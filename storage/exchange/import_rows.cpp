@@ -16,7 +16,7 @@
 #include "profiler/metrics/rounds.h"
 #include "profiler/plan/fields.h"
 #include "profiler/plan/text.h"
-#include "profiler/roofline/impossible_values.h"
+#include "profiler/points/impossible_values.h"
 #include "profiler/units/number_format.h"
 #include "storage/bounds.h"
 #include "storage/exchange/column_names.h"

@@ -18,7 +18,7 @@
 #include "profiler/curves/curves.h"
 #include "profiler/curves/law_exponents.h"
 #include "profiler/metrics/metrics.h"
-#include "profiler/roofline/impossible_values.h"
+#include "profiler/points/impossible_values.h"
 #include "profiler/tilemap/plot_list.h"
 #include "storage/run_store.h"
 

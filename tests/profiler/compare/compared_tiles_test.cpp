@@ -11,6 +11,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,14 +19,18 @@
 #include "messages/compare.h"
 #include "messages/difference.h"
 #include "profiler/compare/comparison_view.h"
+#include "profiler/metrics/metrics.h"
 #include "tests/message_matchers.h"
 #include "tests/profiler/points/fixtures.h"
 
 namespace attnscope::analysis {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::UnorderedElementsAre;
 using Tiles = ComparedTiles;
 using SkipReason = SkippedRows::SkipReason;
@@ -160,6 +165,48 @@ TEST(ComparedTiles, FailedTilesOfOneProblemAreOneEntry) {
   EXPECT_EQ(of.result().newly_failed(of.table), 1U);
 }
 
+TEST(ComparedTiles, AdviceNamesTheTileOfEachSide) {
+  const auto command = [](int br) {
+    const TwoGpus of({tile_point(64, 64, 1000)}, {tile_point(br, 64, 1000)});
+    return suggested_command(of.table, of.result().pairs.at(0), 0.015);
+  };
+  EXPECT_THAT(command(128), AllOf(HasSubstr("br=64 "), HasSubstr("br=128 ")));
+  EXPECT_THAT(command(64), AllOf(HasSubstr("br=64 "), Not(HasSubstr(";")))) << "both sides run the same point";
+}
+
+// An import may state what its GPU cannot have produced: 10 GB of DRAM traffic in 1 ms.
+TEST(ComparedTiles, ImpossibleValuesAreNotCompared) {
+  const auto imported = [](int br, double ns) {
+    PointRecord record = tile_point(br, 64, ns);
+    record.provenance = Provenance::imported;
+    for (const std::string_view key : {metric_key::dram_read_bytes, metric_key::dram_write_bytes}) {
+      record.kernels.front().metrics.push_back({std::string(key), 5e9, "byte", Provenance::imported});
+    }
+    return record;
+  };
+  const PointRecord impossible = imported(64, 1e6);
+  const PointRecord possible = imported(128, 3e6);
+  const auto compared = [](const std::vector<PointRecord>& base, const std::vector<PointRecord>& other) {
+    analysis::Run run = fixtures::run(Provenance::imported);
+    const PointTable table = fixtures::Points().add(base, run).add(other, run).table();
+    std::vector<Row> rows[2];
+    for (const Row row : table.rows()) rows[table.run_index(row)].push_back(row);
+    const Alignment alignment = parse_alignment({}, table, rows[0], rows[1], Tiles::best).value();
+    return compare(table, {.base = rows[0], .other = rows[1], .alignment = alignment});
+  };
+  for (const bool swapped : {false, true}) {
+    const ComparisonResult none = swapped ? compared({impossible}, {possible}) : compared({possible}, {impossible});
+    EXPECT_THAT(none.pairs, IsEmpty());
+    ASSERT_EQ(none.left_out.size(), 1U);
+    EXPECT_EQ(none.left_out[0].why, SkipReason::impossible);
+    EXPECT_EQ(none.left_out[0].of_other, !swapped);
+  }
+  const ComparisonResult best = compared({possible}, {impossible, possible});
+  ASSERT_EQ(best.pairs.size(), 1U);
+  EXPECT_DOUBLE_EQ(best.pairs[0].verdict.time.ratio, 1) << "the impossible tile is not the best one";
+  EXPECT_EQ(best.left_out.at(0).why, SkipReason::impossible);
+}
+
 TEST(ComparedTiles, EqualTilesOnly) {
   const TwoGpus of({tile_point(64, 64, 1000), tile_point(128, 64, 900)},
                    {tile_point(64, 64, 500), tile_point(128, 128, 400)}, Tiles::equal);
@@ -215,7 +262,7 @@ TEST(ComparedTiles, AutomaticTileOfSweep) {
 
 TEST(ComparedTiles, UnknownTilesCountAsAutomatic) {
   AttentionProblem problem = fixtures::spec("fa2", 1024).problem;
-  const std::vector<PointRecord> imported{fixtures::imported_point("torch-cudnn", problem, 1000)};
+  const std::vector<PointRecord> imported{fixtures::imported_point("torch-cudnn", problem, 1e6)};
   EXPECT_EQ(TwoGpus(imported, imported, Tiles::automatic).result().pairs.size(), 1U);
 }
 
@@ -300,7 +347,7 @@ std::vector<PointRecord> random_side(std::mt19937_64& random) {
   for (int count = pick(1, 5, 20, 40); count > 0; --count) {
     PointRecord record = record_with_time(
         fixtures::spec(pick("fa1", "fa2", "mine"), pick(512, 1024), pick(0, 64, 64, 128), pick(32, 64)),
-        1000 * std::exp(std::uniform_real_distribution<double>(-1, 1)(random)));
+        1e7 * std::exp(std::uniform_real_distribution<double>(-1, 1)(random)));
     if (record.spec.tile.br == 0) record.spec.tile.bc = 0;
     if (record.spec.algorithm != "mine" && pick(0, 0, 1) == 1) {
       const Algorithm& algorithm = *known_algorithms().find(record.spec.algorithm);

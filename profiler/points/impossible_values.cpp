@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler/roofline/impossible_values.h"
+#include "profiler/points/impossible_values.h"
 
 #include <algorithm>
 #include <memory>
