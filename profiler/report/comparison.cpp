@@ -218,6 +218,7 @@ std::string run_names(const analysis::PointTable& table, const std::vector<Row>&
 
 Message no_partners(const CandidateComparison& compared) {
   const analysis::ComparedSide& side = compared.side();
+  if (analysis::has_match(side.result)) return msg::report::no_pairs{.base = side.base, .other = side.name};
   const std::string alignment = fmt::format("{}", fmt::join(side.alignment.keywords(), ", "));
   return msg::report::no_partners{.alignment = alignment, .base = side.base, .other = side.name};
 }

@@ -53,7 +53,7 @@ std::string gpu_of(const Context& context, RunIndex run) {
 std::string both_origins_text(const CurvePoint& one, const CurvePoint& other, bool of_clocks) {
   const std::string first = origin_text(one.provenance, of_clocks && one.throttled);
   const std::string second = origin_text(other.provenance, of_clocks && other.throttled);
-  return first == second ? first : fmt::format("{}, {}", first, second);
+  return first == second ? first : fmt::format("{}; {}", first, second);
 }
 
 /// Returns the points of one device at the longest N that at least two of its series cover, largest value first.

@@ -297,6 +297,15 @@ TEST(ReportBaseline, ReportsMissingMatchesInOneLine) {
   EXPECT_THAT(documents::sentences(document), Contains(document.warnings.front()));
 }
 
+TEST(ReportBaseline, ReportsMatchesWithoutValues) {
+  const std::vector<PointRecord> before{fixtures::ok_point(fixtures::spec("fa2", 512))};
+  std::vector<PointRecord> after = before;
+  after.front().disposition = Disposition::crashed;
+  const Document document = compared_document(two_runs_of(before, after));
+  ASSERT_EQ(document.warnings.size(), 1U);
+  EXPECT_THAT(document.warnings.front(), MatchesMessage(msg::report::no_pairs{.base = "before", .other = "after"}));
+}
+
 TEST(ReportBaseline, ListsUnmatchedPointsAndDifferences) {
   std::vector<PointRecord> before = fixtures::memory_wall();
   const std::vector<PointRecord> after = before;
