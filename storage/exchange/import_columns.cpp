@@ -65,7 +65,8 @@ bool is_note_name(std::string_view name) {
 }  // namespace
 
 bool is_measured(std::string_view name) {
-  return name == round_column::samples || name == time_column::mean || name == time_column::deviation ||
+  return name == round_column::samples || name == time_column::mean ||
+         std::ranges::count(time_column::spread, name) > 0 ||
          std::ranges::find(time_columns, name) != time_columns.end() || metric_of(name) != nullptr ||
          is_counter_name(name);
 }
@@ -325,7 +326,7 @@ void ColumnList::describe(ImportedColumn& column, const Registry& registry) cons
     becomes(fmt::format("{}, {}", wide->first, wide->second), {});
     if (!kept_.contains(name))
       column.left_out = make_message("replaced by columns {} and {}", wide->first, wide->second);
-  } else if (name == time_column::deviation) {
+  } else if (std::ranges::count(time_column::spread, name) > 0) {
     becomes(fmt::format("{}, {}", metric_key::time_q1_ns, metric_key::time_q3_ns), {}, "ns");
   } else if (const PointFact* fact = find_point_fact(name)) {
     becomes(name, fact->label(), fact->unit);

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/math/distributions/normal.hpp>
 #include <cmath>
+#include <cstdint>
 
 #include "kernels/model/attention.h"
 #include "profiler/metrics/metrics.h"
@@ -52,8 +54,10 @@ class RowNumbers {
 
   /// Returns whether the time is one of several, and therefore a median.
   [[nodiscard]] bool has_spread() const {
+    const auto shortest = row_.real(time_column::shortest);
+    const auto longest = row_.real(time_column::longest);
     return row_.real(metric_key::time_q1_ns) || row_.real(metric_key::time_q3_ns) ||
-           row_.real(time_column::deviation).value_or(0) > 0;
+           row_.real(time_column::deviation).value_or(0) > 0 || (shortest && longest && *longest > *shortest);
   }
 
   void add_time(std::string_view name) {
@@ -145,17 +149,29 @@ class RowNumbers {
                       stated, follows, cause));
   }
 
-  /// Replaces a standard deviation by the quartiles of a normal distribution.
+  /// Returns the standard deviation that the row states, or that of normal samples with its extremes.
+  [[nodiscard]] std::optional<double> deviation() const {
+    if (const auto stated = amount(time_column::deviation); stated && *stated > 0) return stated;
+    const auto shortest = amount(time_column::shortest);
+    const auto longest = amount(time_column::longest);
+    if (!shortest || !longest || !(*longest > *shortest)) return std::nullopt;
+    constexpr std::int64_t fewest = 2;  // an unknown number of samples gives the widest quartiles
+    const auto samples = static_cast<double>(std::max(fewest, row_.integer("samples").value_or(fewest)));
+    // Blom: expected largest of n standard normal samples.
+    const double extreme = boost::math::quantile(boost::math::normal(), (samples - 0.375) / (samples + 0.25));
+    return (*longest - *shortest) / (2 * extreme);
+  }
+
+  /// Replaces a stated spread by the quartiles of a normal distribution.
   void add_quartiles() {
-    const auto deviation = amount(time_column::deviation);
-    if (!deviation || !(*deviation > 0) || has(kernel_, metric_key::time_q1_ns) || has(kernel_, metric_key::time_q3_ns))
-      return;
+    if (has(kernel_, metric_key::time_q1_ns) || has(kernel_, metric_key::time_q3_ns)) return;
     const auto median = kernel_.metric(metric_key::time_median_ns);
-    if (!median) return;
+    const auto spread = median ? deviation() : std::nullopt;
+    if (!spread) return;
     constexpr double quartile = 0.67448975;  // third quartile of the standard normal distribution
     constexpr double least = 1e-3;           // quartiles are times > 0
-    put(metric_key::time_q1_ns, std::max(*median - quartile * *deviation, least * *median));
-    put(metric_key::time_q3_ns, *median + quartile * *deviation);
+    put(metric_key::time_q1_ns, std::max(*median - quartile * *spread, least * *median));
+    put(metric_key::time_q3_ns, *median + quartile * *spread);
     ++remarks_.normal_quartiles;
   }
 
@@ -198,7 +214,7 @@ std::vector<Message> NumberRemarks::notes() const {
   add(times_from_rates,
       "the time follows from the stated TFLOP/s and the FLOPs of the problem (a causal mask counts as half)");
   add(mean_times, "the time is a mean");
-  add(normal_quartiles, "quartiles follow from the standard deviation, assuming a normal distribution");
+  add(normal_quartiles, "quartiles follow from the standard deviation or the range, assuming a normal distribution");
   add(causal_counted_full, "the stated TFLOP/s counts the masked part, too; TFLOP/s here does not");
   add(causal_counted_half,
       "the stated TFLOP/s counts half of all pairs; TFLOP/s here counts those that the mask shows");

@@ -21,8 +21,9 @@ namespace {
 
 bool is_time_column(std::string_view name) {
   const Metric* metric = metric_of(name);
-  return name == time_column::mean || name == time_column::deviation || name == round_column::samples ||
-         std::ranges::find(time_columns, name) != time_columns.end() || (metric != nullptr && metric->unit == "ns");
+  return name == time_column::mean || std::ranges::count(time_column::spread, name) > 0 ||
+         name == round_column::samples || std::ranges::find(time_columns, name) != time_columns.end() ||
+         (metric != nullptr && metric->unit == "ns");
 }
 
 /// Returns the unit in which a column's values are stored.

@@ -70,7 +70,7 @@ void require_stated(const ImportRow& row, const PointSpec& spec);
 struct NumberRemarks {
   std::size_t times_from_rates = 0;
   std::size_t mean_times = 0;
-  std::size_t normal_quartiles = 0;     ///< quartiles from a standard deviation
+  std::size_t normal_quartiles = 0;     ///< quartiles from a standard deviation or a range
   std::size_t causal_counted_full = 0;  ///< stated rates
   std::size_t causal_counted_half = 0;
   std::size_t backward_counted_twice = 0;

@@ -124,11 +124,26 @@ std::string joined(const std::vector<Word>& words) {
   return text;
 }
 
-enum class Role { neutral, other_time, time, rate, memory, pass, median, mean, deviation, q1, q3, unused };
+enum class Role {
+  neutral,
+  other_time,
+  time,
+  rate,
+  memory,
+  pass,
+  median,
+  mean,
+  deviation,
+  q1,
+  q3,
+  shortest,
+  longest,
+  unused
+};
 
 /// Words of names of time and rate columns, besides units. Neutral words and other times may be part of a provider's
 /// name.
-constexpr std::array<std::pair<Role, std::string_view>, 12> role_words{{
+constexpr std::array<std::pair<Role, std::string_view>, 14> role_words{{
     {Role::neutral, "gpu kernel cuda in"},
     {Role::other_time, "compile compilation build wall total overhead warmup"},
     {Role::time, "time times latency duration elapsed runtime"},
@@ -140,7 +155,9 @@ constexpr std::array<std::pair<Role, std::string_view>, 12> role_words{{
     {Role::deviation, "std stddev stdev"},
     {Role::q1, "q1 p25"},
     {Role::q3, "q3 p75"},
-    {Role::unused, "min minimum max maximum best p10 p20 p80 p90 p95 p99 cpu host ci95 peak mem memory util"},
+    {Role::shortest, "min minimum"},
+    {Role::longest, "max maximum"},
+    {Role::unused, "best p10 p20 p80 p90 p95 p99 cpu host ci95 peak mem memory util"},
 }};
 
 std::optional<Role> role_of(std::string_view word) {
@@ -229,8 +246,9 @@ std::optional<Measurement> parse_measurement(std::string_view name) {
       all.pass = all.pass.empty() || all.pass == pass ? pass : "fwd+bwd";
     }
     if (role != Role::other_time && role < Role::median) continue;
-    if (all.statistic && all.statistic != role) return std::nullopt;
-    all.statistic = role;
+    const bool unused = all.statistic >= Role::shortest && role >= Role::shortest;  // such as "max_mem"
+    if (all.statistic && all.statistic != role && !unused) return std::nullopt;
+    all.statistic = all.statistic && all.statistic != role ? Role::unused : role;
   }
   return all;
 }
@@ -295,6 +313,12 @@ std::optional<ScaledColumn> time_measurement(const Measurement& all) {
     case Role::q3:
       column.name = metric_key::time_q3_ns;
       break;
+    case Role::shortest:
+      column.name = time_column::shortest;
+      break;
+    case Role::longest:
+      column.name = time_column::longest;
+      break;
     default:
       column.skipped = "no metric holds this time";
   }
@@ -313,7 +337,7 @@ std::optional<ScaledColumn> measurement_column(std::string_view name) {
   }
   if (!all->unit || all->unit->base == "ns") return time_measurement(*all);
   // Peak memory, utilization.
-  if (all->statistic == Role::unused || has_word(unused_columns, stem)) {
+  if (all->statistic >= Role::shortest || has_word(unused_columns, stem)) {
     return ScaledColumn{.name = stem, .skipped = "no metric holds this value"};
   }
   return std::nullopt;

@@ -2,6 +2,7 @@
 // Names that other programs give to fields and values, and their columns' units. Internal to storage/exchange.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,11 +23,15 @@ struct ScaledColumn {
   std::string pass = {};        ///< "fwd" in "flash_fwd_ms"
 };
 
-/// Columns of a row that hold a mean and a standard deviation of its times.
+/// Columns of a row that hold a mean, a standard deviation and extremes of its times.
 namespace time_column {
 inline constexpr std::string_view time = "time_ns";
 inline constexpr std::string_view mean = "time_mean_ns";
 inline constexpr std::string_view deviation = "time_stddev_ns";
+inline constexpr std::string_view shortest = "time_min_ns";
+inline constexpr std::string_view longest = "time_max_ns";
+/// Columns that state the spread of times that a row does not list; they are replaced by quartiles.
+inline constexpr std::array spread{deviation, shortest, longest};
 }  // namespace time_column
 
 /// Columns that no field has: they give a part of one, or state what follows from fields (PointBuilder).

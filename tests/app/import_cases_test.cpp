@@ -136,6 +136,9 @@ TEST_F(ImportCases, StatedSpreadDecidesTheInterval) {
   expect_open(row_of(ref, file("new.csv", quartiles, "10089,8500,13000,5")), "quartiles");
   expect_open(row_of(ref, file("q.csv", "time_q1_ns,time_q3_ns", "10089,8500,13000")), "no count");
   expect_open(row_of(ref, file("sd.csv", "stddev_ns,samples", "10089,3300,5")), "deviation");
+  // The range of 5 normal samples is about 2.3 standard deviations.
+  expect_open(row_of(ref, file("range.csv", "min_ns,max_ns,samples", "10089,6300,13900,5")), "range");
+  expect_open(row_of(ref, file("r.csv", "min_us,max_us", "10089,6.3,13.9")), "range without count");
   expect_open(row_of(ref, file("s.csv", "samples_ns", "10089,10089 8500 13000 8400 13100")), "samples");
   expect_open(row_of(ref, plain), "one side without");
   expect_open(row_of(plain, ref), "one side without");
@@ -169,6 +172,18 @@ TEST_F(ImportCases, ImpossibleValuesComeFirstAndNameNoBound) {
   EXPECT_THAT(err_, HasSubstr("impossible: 13.5 MB of DRAM traffic"));
   EXPECT_THAT(report_of(warm),
               AllOf(HasSubstr("compulsory minus L2"), HasSubstr("L2 before launch unknown"), Not(HasSubstr("cold"))));
+}
+
+TEST_F(ImportCases, ImpossibleValuesAreNotCompared) {
+  const Words gpu{"--device-name", "A100 40GB"};
+  const std::string columns = "algorithm,N,heads,d,time_us,dram_bytes\n";
+  const fs::path base = imported("base.csv", columns + "x,4096,32,128,1000,2e8\n", gpu);
+  const fs::path other = imported("other.csv", columns + "x,4096,32,128,1,2e8\n", gpu);
+  for (const bool swapped : {false, true}) {
+    const Outcome result = run(folder_, {"compare", swapped ? other : base, "--candidate", swapped ? base : other});
+    EXPECT_THAT(result.out + result.err,
+                AllOf(HasSubstr("impossible"), Not(HasSubstr("1 FASTER")), Not(HasSubstr("1 SLOWER"))));
+  }
 }
 
 TEST_F(ImportCases, ARegisteredNameIsNotOurAlgorithm) {
