@@ -178,9 +178,9 @@ void check(const ComparedRow& row) {
 
 /// `by_time`: the time alone, without clocks, would have decided.
 Undecided undecided_reason(SpreadFloor floor, bool by_time) {
-  if (floor == SpreadFloor::assumed_percent) return Undecided::few_rounds;
   if (floor == SpreadFloor::model_error_floor) return Undecided::computed;
   if (by_time) return Undecided::clocks;
+  if (floor == SpreadFloor::assumed_percent) return Undecided::few_rounds;
   if (floor == SpreadFloor::of_rounds) return Undecided::apart;
   return floor == SpreadFloor::calibrated ? Undecided::noise : Undecided::spread;
 }

@@ -148,6 +148,16 @@ TEST(FewRounds, ScatterOfTwoRoundsCounts) {
   }
 }
 
+TEST(FewRounds, EqualCyclesNameTheClocks) {
+  ComparedRow row = few_rounds_row(single_round(1000, 0, {}), single_round(1800, 1, {}));
+  for (SideRounds* side : {&row.base, &row.other}) side->cycles = {2000};
+  const RowVerdict verdict = verdict_of(row);
+  EXPECT_EQ(verdict.verdict, Verdict::ambiguous);
+  EXPECT_EQ(verdict.undecided, Undecided::clocks);
+  row.other.cycles = {3600};
+  EXPECT_EQ(verdict_of(row).verdict, Verdict::slower);
+}
+
 TEST(FewRounds, UnknownModelErrorClaimsNothing) {
   ComparedRow row = few_rounds_row(single_round(1000, 0, {}), single_round(9000, 1, {}));
   row.model_error = std::numeric_limits<double>::infinity();
