@@ -241,13 +241,13 @@ ExitCode preview(ImportOptions& options, ImportFormat format, const Import& impo
   if (import.empty_rows > 0) add_line(skipped_rows_text(import));
   for (const Message& note : import.notes) add_line(note);
   if (import.l2_unknown) add_line(l2_unknown_note);
-  const bool lacks = !import.missing.empty();
+  if (!import.missing.empty()) add_line(import.missing);
   const analysis::Table table = imported_column_table(import.columns);
   if (options.output.has_format("json")) {
     options.output.object({{"detected_format", to_string(format)},
                            {"points", points},
                            {"skipped_rows", import.empty_rows},
-                           {"needs_problem", lacks},
+                           {"needs_problem", !import.missing.empty()},
                            {"lines", lines},
                            {"default_output", new_run_file("imported").string()},
                            {"rows", rows_of(table)}},
@@ -256,9 +256,6 @@ ExitCode preview(ImportOptions& options, ImportFormat format, const Import& impo
   }
   options.output.line(format_text("{}: read as {}", printable(options.file), to_string(format)));
   for (const std::string& line : lines) options.output.line(line);
-  if (lacks)
-    options.output.line(format_text("the table has no {} (give --algorithm and -a N=... as for collect)",
-                                    fmt::join(import.missing, ", ")));
   options.output.table(table);
   return ExitCode::ok;
 }

@@ -53,12 +53,12 @@ struct ImportedColumn {
 
 struct Import {
   std::vector<ImportedDevice> devices;
-  std::vector<ImportedColumn> columns;    ///< in the file's order
-  std::size_t empty_rows = 0;             ///< skipped rows without any number
-  std::vector<std::string> ignored;       ///< unknown columns
-  std::vector<Message> notes;             ///< remarks on how rows were combined
-  bool l2_unknown = false;                ///< no row states whether the L2 was cold or warm
-  std::vector<std::string> missing = {};  ///< ncu, columns_only: fields of the problem that are not given
+  std::vector<ImportedColumn> columns;  ///< in the file's order
+  std::size_t empty_rows = 0;           ///< skipped rows without any number
+  std::vector<std::string> ignored;     ///< unknown columns
+  std::vector<Message> notes;           ///< remarks on how rows were combined
+  bool l2_unknown = false;              ///< no row states whether the L2 was cold or warm
+  Message missing = Message();          ///< columns_only: fields that the file lacks, and the options that give them
 };
 
 /// Selects launches of an ncu table and how often they repeat.
@@ -93,7 +93,7 @@ struct ImportRequest {
   std::vector<std::string> ignore = {};  ///< columns of the file
   /// Algorithms whose knobs are recognized as columns.
   const Registry* registry = &known_algorithms();
-  bool columns_only = false;                      ///< the caller needs only the columns; ncu needs no problem then
+  bool columns_only = false;                      ///< the caller needs only the columns; missing fields are no error
   std::function<void()> cancellation_check = {};  ///< called before each record; an exception cancels the import
 };
 

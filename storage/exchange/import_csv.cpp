@@ -26,8 +26,8 @@ bool has_column(const CsvLine& header, std::string_view name) {
   return std::ranges::find(header.fields, name) != header.fields.end();
 }
 
-/// Throws unless the file and the request have all required fields.
-void require_columns(const CsvLine& header, const ColumnPlan& plan, const ImportRequest& request) {
+/// Returns an error unless the file and the request have all required fields.
+Message missing_columns(const CsvLine& header, const ColumnPlan& plan, const ImportRequest& request) {
   const auto missing = missing_fields([&](std::string_view wanted) {
     const auto reads = [&](const ColumnUse& use) {
       const bool appended = use.kind == ColumnUse::Kind::algorithm && wanted == field_name::algorithm;
@@ -37,7 +37,7 @@ void require_columns(const CsvLine& header, const ColumnPlan& plan, const Import
     return provider || std::ranges::any_of(plan.uses, reads) ||
            std::ranges::count(request.given, wanted, &GivenField::field) > 0;
   });
-  if (missing.empty()) return;
+  if (missing.empty()) return {};
   std::vector<std::string> unknown;
   bool measured = has_column(header, long_column::metric);
   for (std::size_t i = 0; i < plan.uses.size(); ++i) {
@@ -45,12 +45,11 @@ void require_columns(const CsvLine& header, const ColumnPlan& plan, const Import
     if (use.kind == ColumnUse::Kind::unknown) unknown.push_back(plan.names[i]);
     measured = measured || (use.kind == ColumnUse::Kind::read && is_measured(use.column.name));
   }
-  const Message wrong = missing_fields_message(missing);
-  if (measured || unknown.empty()) fail(line_place(header.number), wrong);
-  fail(line_place(header.number),
-       make_message(
-           "{}; no column has a time or rate with its unit: '{}' (give --map '{}=time_ms' or --map '{}=tflops')", wrong,
-           fmt::join(unknown, "', '"), unknown.back(), unknown.back()));
+  Message wrong = missing_fields_message(missing);
+  if (measured || unknown.empty()) return wrong;
+  return make_message(
+      "{}; no column has a time or rate with its unit: '{}' (give --map '{}=time_ms' or --map '{}=tflops')", wrong,
+      fmt::join(unknown, "', '"), unknown.back(), unknown.back());
 }
 
 /// Throws if an option names a column that the file lacks.
@@ -260,7 +259,16 @@ Import import_table(const CsvLine& header, const std::function<std::optional<Csv
   std::optional<CsvLine> line = next();
   const ColumnPlan plan = plan_columns(header.fields, line ? line->fields : std::vector<std::string>(), is_long,
                                        decimal_comma, request, builder.columns());
-  require_columns(header, plan, request);
+  if (Message missing = missing_columns(header, plan, request); !missing.empty()) {
+    if (!request.columns_only) fail(line_place(header.number), std::move(missing));
+    for (const ColumnUse& use : plan.uses) builder.columns().keep(use.column.name);
+    for (std::size_t i = 0; line && i < std::min(header.fields.size(), line->fields.size()); ++i)
+      builder.columns()[header.fields[i]].example = shorten_example(line->fields[i]);
+    Import columns_only{
+        .devices = {}, .columns = builder.columns().take(builder.registry()), .ignored = {}, .notes = {}};
+    columns_only.missing = std::move(missing);
+    return columns_only;
+  }
   if (is_long) builder.set_long_table();
   LongTableReader table(plan, builder);
   std::set<std::size_t> unseen;

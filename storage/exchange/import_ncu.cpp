@@ -558,7 +558,7 @@ Import import_ncu(std::string_view text, const ImportRequest& request) {
     import.notes.push_back(
         make_message("no value of these counters (n/a, or only instances): {}", fmt::join(reader.absent(), ", ")));
   }
-  import.missing = missing;
+  if (!missing.empty()) import.missing = missing_fields_message(missing, false);
   return import;
 }
 

@@ -458,7 +458,7 @@ Import PointBuilder::finish() {
   }
   if (repeated_rows_ > 0)
     import_.notes.emplace_back(
-        make_message("{} rows repeat a point and are imported as separate points. Add a column 'round' (0, 1, ...) to "
+        make_message("rows that repeat a point: {}, imported as separate points. Add a column 'round' (0, 1, ...) to "
                      "import rounds.",
                      grouped(repeated_rows_)));
   if (impossible_ > 0) {

@@ -320,7 +320,7 @@ std::optional<ScaledColumn> time_measurement(const Measurement& all) {
       column.name = time_column::longest;
       break;
     default:
-      column.skipped = "no metric holds this time";
+      column.skipped = "no metric for this time";
   }
   return column;
 }

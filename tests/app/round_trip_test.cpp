@@ -170,7 +170,7 @@ TEST_F(RoundTrip, repeated_rows_are_not_rounds) {
     declared += fmt::format("{},GPU X,mine,512,16,64,{}\n", 5 - round, 1000 + round % 3);
     declared_other += fmt::format("{},GPU X,mine,512,16,64,{}\n", round, 1050 + round % 3);
   }
-  const std::string says = "5 rows repeat a point";
+  const std::string says = "repeat a point: 5";
   const nlohmann::json undeclared =
       rows(imported("one", header + rows_of_one, says), imported("two", header + rows_of_two, says));
   ASSERT_EQ(undeclared.size(), 1U);

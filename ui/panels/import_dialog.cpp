@@ -17,6 +17,7 @@
 #include <QRegularExpression>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <map>
 #include <memory>
 
 #include "messages/import_dialog.h"
@@ -85,9 +86,29 @@ QLabel* plain_label(QWidget* parent) {
 }
 
 QString name_of(const QString& format) {
-  if (format == QLatin1String("ncu")) return qtext(msg::import_dialog::ncu{});
-  if (format == QLatin1String("json")) return qtext(msg::import_dialog::json{});
-  return format == QLatin1String("csv") ? qtext(msg::import_dialog::csv{}) : format;
+  static const std::map<QString, MessageFunction> names{
+      {QStringLiteral("csv"), attnscope::message_of<msg::import_dialog::csv>},
+      {QStringLiteral("json"), attnscope::message_of<msg::import_dialog::json>},
+      {QStringLiteral("kernel-tuner"), attnscope::message_of<msg::import_dialog::kernel_tuner>},
+      {QStringLiteral("markdown"), attnscope::message_of<msg::import_dialog::markdown>},
+      {QStringLiteral("ncu"), attnscope::message_of<msg::import_dialog::ncu>},
+      {QStringLiteral("nvbench"), attnscope::message_of<msg::import_dialog::nvbench>},
+      {QStringLiteral("providers"), attnscope::message_of<msg::import_dialog::providers>}};
+  const auto found = names.find(format);
+  return found == names.end() ? format : qtext(found->second());
+}
+
+/// Replaces the options of `attnscope import` in a message by the labels of the dialog's fields.
+QString with_field_labels(QString text) {
+  static const QRegularExpression quoted(QStringLiteral("(--map|--ignore) '([^']*)'"));
+  text.replace(quoted, QStringLiteral("\\1 \\2"));
+  text.replace(QLatin1String("=VALUE -a "), QLatin1String("=VALUE "));
+  text.replace(QLatin1String("-a "), axis_option + QLatin1Char(' '));
+  for (const OptionField& option : option_fields) {
+    const QRegularExpression name(option.name + QLatin1String("(?![-\\w])"));
+    text.replace(name, QStringLiteral("“%1”").arg(qtext(option.label())));
+  }
+  return text;
 }
 
 }  // namespace
@@ -127,7 +148,7 @@ ImportDialog::ImportDialog(const QString& file, QWidget* parent)
   connect(&debounce_timer_, &QTimer::timeout, this, &ImportDialog::preview_file);
   connect(&preview_, &JsonProgram::ended, this, &ImportDialog::show_preview);
   connect(&import_, &JsonProgram::ended, this, [this](const QJsonObject& /*said*/, const QString& why) {
-    if (!why.isEmpty()) return show_state(why);
+    if (!why.isEmpty()) return show_state(with_field_labels(why));
     emit imported(target());
     accept();
   });
@@ -198,14 +219,12 @@ void ImportDialog::show_preview(const QJsonObject& said, const QString& why) {
   // Invalid options fail before the file is read.
   if (!format.isEmpty()) show_option_fields(format == QLatin1String("ncu"));
   show_columns(said[QLatin1String("rows")].toArray());
-  const bool lacks = said[QLatin1String("needs_problem")].toBool();
-  ready_ = why.isEmpty() && !lacks;
+  ready_ = why.isEmpty() && !said[QLatin1String("needs_problem")].toBool();
   QStringList lines{name_of(format)};
   for (const auto& line : said[QLatin1String("lines")].toArray()) lines << line.toString();
-  if (lacks) lines << qtext(msg::import_dialog::problem_missing{});
   lines << why;
   lines.removeAll(QString());
-  show_text(lines.join(QLatin1Char('\n')));
+  show_text(with_field_labels(lines.join(QLatin1Char('\n'))));
   const QString output = said[QLatin1String("default_output")].toString();
   if (default_target_.isEmpty() && !output.isEmpty()) {
     default_target_ = output;

@@ -159,7 +159,8 @@ TEST_F(ImportDialogTest, AddsSettingsToAnNcuTable) {
   drop({write("peer.csv", ncu_table)});
   ASSERT_NE(dialog, nullptr);
   EXPECT_TRUE(words().startsWith(qtext(msg::import_dialog::ncu{}))) << words().toStdString();
-  EXPECT_TRUE(words().contains(qtext(msg::import_dialog::problem_missing{})));
+  for (const Message& label : {Message(msg::import_dialog::algorithm{}), Message(msg::import_dialog::problem{})})
+    EXPECT_TRUE(words().contains(QStringLiteral("“%1”").arg(qtext(label)))) << words().toStdString();
   EXPECT_EQ(import_outcome("dram__bytes_read.sum"), (QStringList{"dram_read_bytes", "byte", ""}));
   EXPECT_TRUE(is_skipped("Stream"));
   EXPECT_FALSE(button()->isEnabled());
@@ -176,6 +177,20 @@ TEST_F(ImportDialogTest, AddsSettingsToAnNcuTable) {
   EXPECT_EQ(
       RunStore::open(target.toStdString() + ".attnscope", RunStore::Mode::read_only).points()[0].record.spec.problem.d,
       128);
+}
+
+TEST_F(ImportDialogTest, ShowsTheColumnsOfATableThatLacksFields) {
+  drop({write("providers.csv", "T,Triton (ms),cuDNN (ms)\n1024,0.5,0.25\n2048,2,1\n")});
+  ASSERT_NE(dialog, nullptr);
+  EXPECT_TRUE(words().startsWith(qtext(msg::import_dialog::providers{}))) << words().toStdString();
+  EXPECT_FALSE(words().contains("--")) << "options of the command line: " << words().toStdString();
+  for (const char* missing : {"N=VALUE", "heads=VALUE", "d=VALUE"}) EXPECT_TRUE(words().contains(missing)) << missing;
+  EXPECT_EQ(part<QTableView>("import-columns")->model()->rowCount(), 3);
+  EXPECT_FALSE(button()->isEnabled());
+  type("import--map", "T=N");
+  EXPECT_EQ(import_outcome("T"), (QStringList{"n_q, n_k", "", ""}));
+  type("import--axis", "heads=16 d=128");
+  EXPECT_TRUE(button()->isEnabled()) << words().toStdString();
 }
 
 TEST_F(ImportDialogTest, ReportsInvalidTablesInOneLine) {
