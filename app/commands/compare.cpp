@@ -71,9 +71,10 @@ ExitCode compare_sides(CompareOptions& options) {
   if (!failing.empty()) throw CommandError(ExitCode::regression, failure(sides.table, failing, percent));
   // Points that newly fail in the candidate are not compared, but must not pass.
   if (broken > 0) {
-    throw CommandError(ExitCode::partial,
-                       "{} points that were ok in the baseline crashed, timed out or were incorrect in the candidate",
-                       grouped(broken));
+    throw CommandError(
+        ExitCode::partial,
+        "points that were ok in the baseline and crashed, timed out or were incorrect in the candidate: {}",
+        grouped(broken));
   }
   if (view.pairs() == 0) throw CommandError(ExitCode::partial, "no point could be compared");
   return sides.code;

@@ -149,7 +149,7 @@ void print_manifests(const std::map<std::int64_t, PointSummary>& seen, Output& o
     out.line(format_text("user-defined kernel {}: manifest {}", printable(kernel), printable(manifest)));
   }
   for (const auto& [note, count] : notes) {
-    out.line(format_text("{} points: {}", grouped(count), printable(note)));
+    out.line(format_text("{} (points: {})", printable(note), grouped(count)));
   }
 }
 

@@ -71,6 +71,7 @@ class DisplayColumns {
                  const bool of_other = line.pair == nullptr && line.left->of_other;
                  return describe(points.spec(*line.point(of_other)));
                });
+    add_side(view);
     add_number(
         {.key = "ratio", .title = text(msg::compare::ratio{}), .help = text(msg::compare::ratio_help{})},
         [](const ComparedPair& pair) { return pair.verdict.time.ratio; },
@@ -84,7 +85,6 @@ class DisplayColumns {
                  return line.pair == nullptr ? std::string() : change_text(points, *line.pair, device);
                });
     add_tiles();
-    add_side(view);
     add_times(points);
     for (std::size_t level = 0; level < compared_level_count; ++level) add_level(level);
     add_number(

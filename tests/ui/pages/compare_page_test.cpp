@@ -176,6 +176,7 @@ TEST_F(ComparePageTest, ComparesEachCandidateWithTheBaseline) {
   ASSERT_EQ(page.comparison()->view.sides.size(), 2U);
   EXPECT_EQ(column("verdict").size(), 12);
   EXPECT_EQ(column("side").count("b"), 6);
+  EXPECT_LT(page.model().find_column_index("side"), page.model().find_column_index("ratio"));
   EXPECT_TRUE(page.method().startsWith(qtext(msg::compare::floor_percent{.fewest = 3, .rows = 12})))
       << page.method().toStdString();
   page.set_candidate("c");
@@ -277,6 +278,8 @@ TEST_F(ComparePageTest, SidesMatchWithoutCommonTile) {
         {"after", {point_with_time(fixtures::spec("fa2", 1024, 64), 5e5)}, false, false, "H100"}});
   EXPECT_EQ(page.comparison()->axis().key, "run");
   EXPECT_EQ(column("verdict"), (QStringList{"FASTER"}));
+  EXPECT_TRUE(page.shown().common_settings().contains("Bc")) << page.shown().common_settings().toStdString();
+  EXPECT_FALSE(page.shown().common_settings().contains("Br")) << page.shown().common_settings().toStdString();
 }
 
 TEST_F(ComparePageTest, ListsCopiedFiles) {

@@ -162,7 +162,15 @@ bool ComparisonTable::defines_sides(const Field& setting) const {
   });
 }
 
-/// Each setting either has a column or is common to all lines.
+bool ComparisonTable::differs_between_sides(const Field& setting) const {
+  return std::ranges::any_of(lines_, [&](const auto& line) {
+    if (line.pair == nullptr) return false;
+    const auto text = [&](Row row) { return setting_value(setting, set_->table().spec(row)).text; };
+    return text(line.pair->base.front()) != text(line.pair->other.front());
+  });
+}
+
+/// Each setting has a column, is common to all lines, or differs between the sides.
 void ComparisonTable::find_settings() {
   if (lines_.empty()) return;
   static const std::vector<Field> settings = point_settings();
@@ -176,7 +184,8 @@ void ComparisonTable::find_settings() {
     }
     if (!is_always_shown(setting) && !is_set(setting, first)) continue;  // Default values are not listed.
     const QString text = setting_value(setting, first).text;
-    if (!text.isEmpty()) words << QStringLiteral("%1 %2").arg(qtext(setting.label()), text);
+    if (!text.isEmpty() && !differs_between_sides(setting))
+      words << QStringLiteral("%1 %2").arg(qtext(setting.label()), text);
   }
   common_ = words.join(QStringLiteral(" · "));
 }
@@ -209,9 +218,9 @@ void ComparisonTable::make_table() {
     return std::ranges::any_of(side->result.differences, [](const auto& each) { return each.rows > 0; });
   };
   if (std::ranges::none_of(view_.sides, differ)) table_.drop("differs");
-  // Puts the ratio and what else differs second, so that they are visible without scrolling.
+  // Puts the candidate, the ratio and what else differs second, so that they are visible without scrolling.
   const auto is_first = [](const analysis::Column& column) {
-    return column.key == "ratio" || column.key == "differs" || column.key == "tiles";
+    return column.key == "side" || column.key == "ratio" || column.key == "differs" || column.key == "tiles";
   };
   const auto ratio = std::ranges::find_if(table_.columns, is_first);
   std::rotate(table_.columns.begin() + 1, ratio, std::find_if_not(ratio, table_.columns.end(), is_first));

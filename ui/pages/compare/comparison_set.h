@@ -67,6 +67,8 @@ class ComparisonTable {
   [[nodiscard]] bool varies(const Field& setting) const;
   /// Returns whether the setting is part of the side names.
   [[nodiscard]] bool defines_sides(const Field& setting) const;
+  /// Returns true if the two points of some line differ in it.
+  [[nodiscard]] bool differs_between_sides(const Field& setting) const;
   void find_settings();
   void make_table();
 
