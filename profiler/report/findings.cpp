@@ -84,6 +84,14 @@ std::string with_tile(const Context& context, const std::string& words, Row row)
   return tile.br > 0 ? fmt::format("{} ({} × {})", words, tile.br, tile.bc) : words;
 }
 
+/// Adds the sentences; of many only the last, which of ratios are the largest.
+void add_sentences(std::vector<Block>& blocks, const std::vector<Block>& sentences) {
+  constexpr std::size_t most = 12;
+  const std::size_t omitted = sentences.size() > most ? sentences.size() - most : 0;
+  blocks.insert(blocks.end(), sentences.begin() + static_cast<std::ptrdiff_t>(omitted), sentences.end());
+  if (omitted > 0) blocks.emplace_back(plain_paragraph(msg::report::sentences_omitted{.omitted = omitted}));
+}
+
 /// Adds a sentence such as "12.3 times fewer"; none if the values do not differ significantly.
 void add_ratio_sentences(const Context& context, const Plot& plot, analysis::Quantity quantity,
                          std::vector<Block>& blocks) {
@@ -129,7 +137,7 @@ void add_ratio_sentences(const Context& context, const Plot& plot, analysis::Qua
   const std::string problem = plot.filter.summary();
   blocks.emplace_back(bytes ? heading_paragraph(msg::report::bytes_at{.device = device, .n = n, .problem = problem})
                             : heading_paragraph(msg::report::times_at{.device = device, .n = n, .problem = problem}));
-  blocks.insert(blocks.end(), told.begin(), told.end());
+  add_sentences(blocks, told);
 }
 
 /// Points of one algorithm at one N by GPU.
@@ -174,7 +182,7 @@ void add_device_sentences(const Context& context, const Plot& plot, std::vector<
     if (told.empty()) continue;
     blocks.emplace_back(
         heading_paragraph(msg::report::devices_at{.n = exact_text(length->first), .problem = plot.filter.summary()}));
-    blocks.insert(blocks.end(), told.begin(), told.end());
+    add_sentences(blocks, told);
     return;
   }
 }
@@ -262,7 +270,7 @@ bool add_bound_sentences(const Context& context, const Plot& plot, std::vector<B
     if (bounds.empty()) continue;
     blocks.emplace_back(heading_paragraph(msg::report::bounds_on{
         .device = gpu_of(context, roofs.run), .problem = plot.filter.summary(), .sources = roofs.sources}));
-    blocks.insert(blocks.end(), bounds.begin(), bounds.end());
+    add_sentences(blocks, bounds);
   }
   return by_datasheet;
 }

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double plot_left = 74;
 constexpr double plot_top = 30;
-constexpr double plot_bottom = 340;
+constexpr double shortest_plot = 310;
 constexpr double label_height = 14;
 constexpr double widest_label = 230;
 
@@ -74,7 +74,8 @@ std::string shape(double x, double y, int color, std::string_view classes) {
 
 class LineChartPainter {
  public:
-  explicit LineChartPainter(const LineChart& chart) : chart_(chart), right_(right_edge(chart)) {
+  explicit LineChartPainter(const LineChart& chart)
+      : chart_(chart), right_(right_edge(chart)), bottom_(bottom_edge(chart)) {
     Extent x;
     Extent y;
     for (const Line& line : chart.lines) {
@@ -89,7 +90,7 @@ class LineChartPainter {
     if (x.low > x.high) x = {1, 2};
     if (y.low > y.high) y = {1, 2};
     x_ = Scale(chart.x, x.low, x.high, plot_left, right_);
-    y_ = Scale(chart.y, y.low, y.high, plot_bottom, plot_top);
+    y_ = Scale(chart.y, y.low, y.high, bottom_, plot_top);
   }
 
   void draw_on(Svg& svg) const {
@@ -98,12 +99,17 @@ class LineChartPainter {
     for (const Line& line : chart_.lines) draw_marks(svg, line);
     draw_labels(svg);
   }
+  [[nodiscard]] double height() const { return bottom_ + 48; }
 
  private:
   static double right_edge(const LineChart& chart) {
     double widest = 60;
     for (const Line& line : chart.lines) widest = std::max(widest, width_of(line.label) + 22);
     return picture_width - std::min(widest, widest_label);
+  }
+  /// The plot is as tall as its labels.
+  static double bottom_edge(const LineChart& chart) {
+    return plot_top + std::max(shortest_plot, label_height * static_cast<double>(chart.lines.size()));
   }
   [[nodiscard]] bool drawable(const Mark& mark) const {
     return std::isfinite(mark.x) && std::isfinite(mark.y) && (!chart_.x.log || mark.x > 0) &&
@@ -116,13 +122,13 @@ class LineChartPainter {
       svg.text(plot_left - 6, y_.at(tick.at) + 4, tick.label, Svg::Anchor::end);
     }
     for (const Scale::Tick& tick : x_.ticks()) {
-      svg.line(x_.at(tick.at), plot_bottom, x_.at(tick.at), plot_bottom + 4, "a");
-      svg.text(x_.at(tick.at), plot_bottom + 17, tick.label, Svg::Anchor::middle);
+      svg.line(x_.at(tick.at), bottom_, x_.at(tick.at), bottom_ + 4, "a");
+      svg.text(x_.at(tick.at), bottom_ + 17, tick.label, Svg::Anchor::middle);
     }
-    svg.line(plot_left, plot_bottom, right_, plot_bottom, "a");
-    svg.line(plot_left, plot_top, plot_left, plot_bottom, "a");
-    svg.text((plot_left + right_) / 2, plot_bottom + 34, chart_.x.title, Svg::Anchor::middle);
-    svg.vertical_text(14, (plot_top + plot_bottom) / 2, chart_.y.title);
+    svg.line(plot_left, bottom_, right_, bottom_, "a");
+    svg.line(plot_left, plot_top, plot_left, bottom_, "a");
+    svg.text((plot_left + right_) / 2, bottom_ + 34, chart_.x.title, Svg::Anchor::middle);
+    svg.vertical_text(14, (plot_top + bottom_) / 2, chart_.y.title);
   }
 
   void draw_path(Svg& svg, const Line& line) const {
@@ -185,7 +191,7 @@ class LineChartPainter {
     std::ranges::stable_sort(labels, {}, &Label::wanted);
     double above = plot_top - label_height;
     for (Label& label : labels) above = label.y = std::max(label.y, above + label_height);
-    double below = plot_bottom + label_height;
+    double below = bottom_ + label_height;
     for (auto label = labels.rbegin(); label != labels.rend(); ++label)
       below = label->y = std::min(label->y, below - label_height);
     for (const Label& label : labels) {
@@ -198,6 +204,7 @@ class LineChartPainter {
 
   const LineChart& chart_;
   double right_;
+  double bottom_;
   Scale x_;
   Scale y_;
 };
@@ -207,8 +214,9 @@ class LineChartPainter {
 std::string draw(const Chart& chart, const LineChart& lines, const std::string& id, Placement placed) {
   Svg svg;
   svg.title(plot_left, chart.title);
-  LineChartPainter(lines).draw_on(svg);
-  return svg.finish(chart, id, 388, placed);
+  const LineChartPainter painter(lines);
+  painter.draw_on(svg);
+  return svg.finish(chart, id, painter.height(), placed);
 }
 
 }  // namespace attnscope::report
