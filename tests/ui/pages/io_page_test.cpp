@@ -347,11 +347,11 @@ TEST_F(WindowTest, ImportedProgramsHaveChipsWhileOpen) {
     }
     return QString();
   };
-  EXPECT_TRUE(tip().contains(qtext(msg::curve_page::imported_run_without_bytes{}))) << tip().toStdString();
+  EXPECT_TRUE(tip().contains(qtext(msg::curve_page::points_without_bytes{}))) << tip().toStdString();
   page.set_ordinate(Ordinate::time);
   EXPECT_EQ(chips(true), (QStringList{"FA1", "FA2", "Naive", "torch-cudnn", "torch-flash"}));
-  EXPECT_FALSE(tip().contains(qtext(msg::curve_page::imported_run_without_bytes{}))) << tip().toStdString();
-  EXPECT_FALSE(tip().contains(qtext(msg::curve_page::imported_run_without_times{}))) << tip().toStdString();
+  EXPECT_FALSE(tip().contains(qtext(msg::curve_page::points_without_bytes{}))) << tip().toStdString();
+  EXPECT_FALSE(tip().contains(qtext(msg::curve_page::points_without_times{}))) << tip().toStdString();
   EXPECT_EQ(page.curves().curves.size(), 5U);
   page.show_algorithm("torch-flash", false);
   EXPECT_EQ(page.curves().curves.size(), 4U);

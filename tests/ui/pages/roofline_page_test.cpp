@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Roofline page: drawing, table and choices.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <QAbstractItemModelTester>
@@ -244,6 +245,23 @@ TEST_F(RooflinePageTest, RestoresSavedChoices) {
   EXPECT_EQ(other.state(), page.state());
   other.restore({{"level", 7}, {"device", QJsonArray()}});
   EXPECT_EQ(other.shown().level, RooflineLevel::sm_l2);
+}
+
+TEST_F(RooflinePageTest, NamesNoRoofForImpossibleValues) {
+  const AttentionProblem problem{.heads_q = 32, .heads_kv = 32, .n_q = 4096, .n_k = 4096, .d = 128};
+  PointRecord possible = fixtures::imported_point("possible", problem, 1e6);
+  PointRecord impossible = fixtures::imported_point("impossible", problem, 1e6);
+  for (auto* const point : {&possible, &impossible}) {
+    const double bytes = point == &possible ? 2e9 : 1e12;  // 1 TB in 1 ms
+    point->kernels.front().metrics.push_back(
+        {std::string(metric_key::dram_bytes), bytes, "byte", Provenance::imported});
+  }
+  const QString path = folder.filePath("impossible.attnscope");
+  fixtures::write_file(path, {{"import:peers", {possible, impossible}, false, true}});
+  ASSERT_EQ(workspace.open_blocking(path), QString());
+  const QString reason = qtext(msg::roofline_page::impossible{});
+  EXPECT_THAT(column(qtext(msg::roofline_page::column_bound{})), ::testing::UnorderedElementsAre("DRAM", reason));
+  EXPECT_EQ(place_of(qtext(msg::roofline_page::column_executed{})), -1) << "imported points have no closed form";
 }
 
 TEST_F(RooflinePageTest, TimesWithoutBytesHaveNoIntensity) {

@@ -53,13 +53,6 @@ ProblemFilter make_curve_filter() {
 constexpr char length_key[] = "n";
 constexpr std::size_t sampled_rows_for_metrics = 64;
 
-Message lacks(bool imported, bool bytes) {
-  if (imported && bytes) return msg::curve_page::imported_run_without_bytes{};
-  if (imported) return msg::curve_page::imported_run_without_times{};
-  if (bytes) return msg::curve_page::points_without_bytes{};
-  return msg::curve_page::points_without_times{};
-}
-
 }  // namespace
 
 IoCurvePage::IoCurvePage(Workspace& workspace, QWidget* parent)
@@ -407,21 +400,17 @@ void IoCurvePage::update_toggles() {
 }
 
 void IoCurvePage::refresh_algorithms() {
-  struct Present {
-    bool shown = false;
-    bool imported = true;
-  };
-  std::map<std::string, Present> present;
+  std::map<std::string, bool> present;  // whether the algorithm has something to show
   const analysis::PointTable& table = points()->table();
   for (const Row row : filter().rows()) {
-    Present& entry = present[table.algorithm(row)];
-    entry.shown = entry.shown || !is_over_n() || analysis::has_result(table, row, ordinate());
-    entry.imported = entry.imported && table.run(row).provenance == Provenance::imported;
+    bool& shown = present[table.algorithm(row)];
+    shown = shown || !is_over_n() || analysis::has_result(table, row, ordinate());
   }
-  const bool bytes = ordinate() == Ordinate::bytes;
-  const auto offer = [&](const std::string& name, const Present* there) {
-    const Message why = there == nullptr ? Message(msg::curve_page::no_point{}) : lacks(there->imported, bytes);
-    const bool shown = there != nullptr && there->shown;
+  const Message lacks = ordinate() == Ordinate::bytes ? Message(msg::curve_page::points_without_bytes{})
+                                                      : msg::curve_page::points_without_times{};
+  const auto offer = [&](const std::string& name, const bool* there) {
+    const Message why = there == nullptr ? Message(msg::curve_page::no_point{}) : lacks;
+    const bool shown = there != nullptr && *there;
     offered_algorithms_.push_back(
         {name, shown, about_algorithm(name) + (shown ? QString() : QLatin1Char('\n') + qtext(why))});
   };
@@ -431,7 +420,7 @@ void IoCurvePage::refresh_algorithms() {
     offer(std::string(algorithm->name()), there.empty() ? nullptr : &there.mapped());
   }
   // Imported programs are offered only while they have points.
-  for (const auto& [name, entry] : present) offer(name, &entry);
+  for (const auto& [name, shown] : present) offer(name, &shown);
   show_algorithms();
 }
 

@@ -21,7 +21,7 @@ namespace {
 constexpr int cell_padding = 16;    ///< Horizontal padding of a cell.
 constexpr int header_padding = 12;  ///< Horizontal padding of a heading.
 constexpr int arrow_room = 12;      ///< Room for the sort arrow.
-constexpr int max_mask_chars = 12;  ///< In characters; longer masks are cut.
+constexpr int max_text_chars = 20;  ///< Longer masks and names are cut.
 constexpr int max_column_width = 340;
 
 }  // namespace
@@ -207,7 +207,7 @@ void PointsPage::size_columns() {
     const bool word =
         column < model_->find_column_index(result_key) && !longest.isEmpty() && !longest.front().isDigit();
     const int text = metrics.horizontalAdvance(longest);
-    const int needed = word ? std::min(text, metrics.averageCharWidth() * max_mask_chars) : text;
+    const int needed = word ? std::min(text, metrics.averageCharWidth() * max_text_chars) : text;
     int& width = widths_[model_->key_of(column)];
     width = std::max({width, needed + cell_padding, metrics.horizontalAdvance(heading_of(column)) + header_padding});
     if (!sized_by_user_.contains(model_->key_of(column)))

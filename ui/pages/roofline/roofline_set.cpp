@@ -100,6 +100,7 @@ QString roof_text(const RooflineSet& set, const analysis::Roof& roof) {
 }
 
 QString bound_text(const RooflinePoint& point) {
+  if (point.impossible) return qtext(msg::roofline_page::impossible{});
   return point.shares.empty() ? QString() : to_qstring(to_string(point.shares.front().bound));
 }
 
@@ -169,7 +170,9 @@ analysis::Table roofline_table(const std::shared_ptr<const RooflineSet>& set) {
     const std::string& run = set.points->table().runs()[line.series->run].title;
     return Cell{.text = fmt::format("{} · {}", text(title(line.point->provenance)), run)};
   });
-  return std::move(table).take();
+  analysis::Table made = std::move(table).take();
+  made.drop_empty_columns();
+  return made;
 }
 
 }  // namespace attnscope::ui

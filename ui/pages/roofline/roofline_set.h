@@ -37,7 +37,7 @@ struct RooflineSet {
 [[nodiscard]] QColor series_color(const RooflineSet& set, const RooflineSeries& series, bool dark);
 /// "wgmma 781 TFLOP/s at 1520 MHz · measured", "exp2 4.14 Top/s = 1.06 PFLOP/s · datasheet".
 [[nodiscard]] QString roof_text(const RooflineSet& set, const analysis::Roof& roof);
-/// "wgmma"; empty for a point without a bound.
+/// "wgmma"; "impossible" for impossible values; empty for a point without a bound.
 [[nodiscard]] QString bound_text(const RooflinePoint& point);
 /// Provenance of the bytes in the intensity.
 [[nodiscard]] Provenance intensity_provenance(const RooflineSet& set, const RooflinePoint& point, RooflineLevel level);
