@@ -153,18 +153,18 @@ void print_manifests(const std::map<std::int64_t, PointSummary>& seen, Output& o
   }
 }
 
-struct RunCounts {
+struct FileRuns {
   std::size_t all = 0;
   std::size_t hidden = 0;  ///< not deleted
   std::size_t deleted = 0;
 };
 
-RunCounts count_runs(std::span<const RunSummary> shown, std::size_t all) {
+FileRuns count_file_runs(std::span<const RunSummary> shown, std::size_t all) {
   const auto hidden = std::ranges::count_if(shown, [](const RunSummary& run) { return run.annotations.hidden; });
   return {.all = all, .hidden = static_cast<std::size_t>(hidden), .deleted = all - shown.size()};
 }
 
-void print_file_summary(const RunStore& store, std::span<const RunSummary> runs, const RunCounts& counts,
+void print_file_summary(const RunStore& store, std::span<const RunSummary> runs, const FileRuns& counts,
                         const std::map<std::int64_t, PointSummary>& seen, Output& out) {
   const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(store.file()));
   out.line(format_text("{}: schema version {}, {}, {}", store.file().string(), schema_version,
@@ -210,7 +210,7 @@ ExitCode info(InfoOptions& options) {
                     run.environment.app_version, run.environment.driver_version, run.environment.cupti_version});
   }
   Output& out = options.output;
-  const RunCounts counts = count_runs(runs, store.runs(true).size());
+  const FileRuns counts = count_file_runs(runs, store.runs(true).size());
   if (out.is_text_output()) print_file_summary(store, runs, counts, seen, out);
   const analysis::Table table = text_table({number_column("run"),
                                             {"name"},

@@ -8,7 +8,6 @@
 #include <iterator>
 #include <limits>
 #include <map>
-#include <ranges>
 #include <set>
 #include <tuple>
 
@@ -278,7 +277,7 @@ ComparedRow compared_row(ComparisonCache& looked, const ComparedPair& pair) {
     // If both sides were simulated with the rates of one GPU, they have the same model error.
     const bool same_simulation =
         looked.session(first) == looked.session(second) ||
-        (std::ranges::equal(row.base.ns | std::views::take(1), row.other.ns | std::views::take(1)) &&
+        (!row.base.ns.empty() && !row.other.ns.empty() && row.base.ns.front() == row.other.ns.front() &&
          table.run(first).device_name == table.run(second).device_name);
     row.exact = same_simulation && equal_specs(table, first, second);
     if (!row.exact) {

@@ -115,7 +115,7 @@ class DisplayColumns {
     }
     column.kind = ColumnKind::number;
     column.number = table_.of(line_function);
-    table_.add(std::move(column), [line_function, words = std::move(words), row](const Line& line) {
+    table_.add(std::move(column), [line_function, words = std::move(words), row = std::move(row)](const Line& line) {
       const Number found = line_function(line);
       if (!found) return Cell{};
       return Cell{.text = words(*line.pair), .number = found, .row = row ? row(*line.pair) : std::nullopt};

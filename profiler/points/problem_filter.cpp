@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
+#include <tuple>
 
 namespace attnscope::analysis {
 namespace {
@@ -26,7 +27,7 @@ std::vector<Coverage> coverage_of(const PointTable& table, const CodeColumn& fac
     std::uint32_t code;
     std::uint32_t spread;
     bool imported;  ///< this program's points come first
-    auto operator<=>(const Place&) const = default;
+    bool operator==(const Place&) const = default;
   };
   std::vector<Place> places;
   places.reserve(rows.size());
@@ -34,7 +35,7 @@ std::vector<Coverage> coverage_of(const PointTable& table, const CodeColumn& fac
     const Place place{facet.codes[row], spread.codes[row], table.run(row).provenance == Provenance::imported};
     if (places.empty() || places.back() != place) places.push_back(place);
   }
-  std::ranges::sort(places);
+  std::ranges::sort(places, {}, [](const Place& place) { return std::tie(place.code, place.spread, place.imported); });
   std::vector<Coverage> coverage;
   for (std::size_t i = 0; i < places.size(); ++i) {
     const Place& place = places[i];

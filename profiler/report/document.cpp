@@ -2,7 +2,6 @@
 #include "profiler/report/document.h"
 
 #include <algorithm>
-#include <ranges>
 #include <utility>
 
 namespace attnscope::report {
@@ -22,7 +21,8 @@ Table fill_table(const analysis::Table& result, std::string key, std::string cap
 Paragraph sentence(const std::string& text, const std::vector<LinkedText>& links) {
   Paragraph paragraph;
   std::size_t end = text.size();
-  for (const LinkedText& link : links | std::views::reverse) {
+  for (auto at_link = links.rbegin(); at_link != links.rend(); ++at_link) {
+    const LinkedText& link = *at_link;
     const std::size_t size = link.text.size();
     const std::size_t at = size == 0 || size > end ? std::string::npos : text.rfind(link.text, end - size);
     if (at == std::string::npos) continue;

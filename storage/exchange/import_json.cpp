@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -107,7 +109,7 @@ void note_metrics(const Json& metrics, ColumnList& columns) {
 void flatten(const Json& object, const std::string& outer, std::map<std::string, const Json*>& members) {
   for (const auto& [name, value] : object.items()) {
     const bool taken = !outer.empty() && members.contains(name);
-    const std::string key = taken ? outer + "." + name : name;
+    const std::string key = taken ? fmt::format("{}.{}", outer, name) : name;
     if (value.is_object() && name != "metrics") {
       flatten(value, key, members);
     } else {
