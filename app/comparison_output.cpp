@@ -138,6 +138,7 @@ void print_json(const ComparedSides& sides, const ComparisonView& view, Output& 
 
 void add_tiles_option(CLI::App& command, std::optional<analysis::ComparedTiles>& tiles) {
   std::vector<std::string> words;
+  words.reserve(std::size(analysis::tile_choices));
   for (const analysis::ComparedTiles each : analysis::tile_choices) words.emplace_back(to_string(each));
   command
       .add_option_function<std::string>(

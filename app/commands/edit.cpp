@@ -60,6 +60,7 @@ std::int64_t run_of(const std::string& word, const std::vector<RunSummary>& runs
   }
   std::vector<std::int64_t> ids;
   constexpr std::size_t most_ids = 12;
+  ids.reserve(runs.size());
   for (const RunSummary& run : runs) ids.push_back(run.id);
   const bool all = ids.size() <= most_ids;
   ids.resize(std::min(ids.size(), most_ids));
