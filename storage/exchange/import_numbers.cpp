@@ -54,10 +54,7 @@ class RowNumbers {
 
   /// Returns whether the time is one of several, and therefore a median.
   [[nodiscard]] bool has_spread() const {
-    const auto shortest = row_.real(time_column::shortest);
-    const auto longest = row_.real(time_column::longest);
-    return row_.real(metric_key::time_q1_ns) || row_.real(metric_key::time_q3_ns) ||
-           row_.real(time_column::deviation).value_or(0) > 0 || (shortest && longest && *longest > *shortest);
+    return row_.real(metric_key::time_q1_ns) || row_.real(metric_key::time_q3_ns) || deviation();
   }
 
   void add_time(std::string_view name) {
@@ -149,17 +146,25 @@ class RowNumbers {
                       stated, follows, cause));
   }
 
-  /// Returns the standard deviation that the row states, or that of normal samples with its extremes.
+  /// Returns `high` - `low` if the row has both.
+  [[nodiscard]] std::optional<double> range(std::string_view low, std::string_view high) const {
+    const auto from = amount(low);
+    const auto to = amount(high);
+    return from && to && *to > *from ? std::optional(*to - *from) : std::nullopt;
+  }
+
+  /// Returns the standard deviation that the row states, or that of normal times with its quantiles or extremes.
   [[nodiscard]] std::optional<double> deviation() const {
     if (const auto stated = amount(time_column::deviation); stated && *stated > 0) return stated;
-    const auto shortest = amount(time_column::shortest);
-    const auto longest = amount(time_column::longest);
-    if (!shortest || !longest || !(*longest > *shortest)) return std::nullopt;
+    for (const auto& [low, high, deviations] : time_column::quantiles) {
+      if (const auto between = range(low, high)) return *between / deviations;
+    }
+    const auto extremes = range(time_column::shortest, time_column::longest);
+    if (!extremes) return std::nullopt;
     constexpr std::int64_t fewest = 2;  // an unknown number of samples gives the widest quartiles
     const auto samples = static_cast<double>(std::max(fewest, row_.integer("samples").value_or(fewest)));
     // Blom: expected largest of n standard normal samples.
-    const double extreme = boost::math::quantile(boost::math::normal(), (samples - 0.375) / (samples + 0.25));
-    return (*longest - *shortest) / (2 * extreme);
+    return *extremes / (2 * boost::math::quantile(boost::math::normal(), (samples - 0.375) / (samples + 0.25)));
   }
 
   /// Replaces a stated spread by the quartiles of a normal distribution.
@@ -214,7 +219,8 @@ std::vector<Message> NumberRemarks::notes() const {
   add(times_from_rates,
       "the time follows from the stated TFLOP/s and the FLOPs of the problem (a causal mask counts as half)");
   add(mean_times, "the time is a mean");
-  add(normal_quartiles, "quartiles follow from the standard deviation or the range, assuming a normal distribution");
+  add(normal_quartiles,
+      "quartiles follow from the standard deviation, quantiles or range, assuming a normal distribution");
   add(causal_counted_full, "the stated TFLOP/s counts the masked part, too; TFLOP/s here does not");
   add(causal_counted_half,
       "the stated TFLOP/s counts half of all pairs; TFLOP/s here counts those that the mask shows");

@@ -138,12 +138,16 @@ enum class Role {
   q3,
   shortest,
   longest,
+  p10,
+  p20,
+  p80,
+  p90,
   unused
 };
 
 /// Words of names of time and rate columns, besides units. Neutral words and other times may be part of a provider's
 /// name.
-constexpr std::array<std::pair<Role, std::string_view>, 14> role_words{{
+constexpr std::array<std::pair<Role, std::string_view>, 18> role_words{{
     {Role::neutral, "gpu kernel cuda in"},
     {Role::other_time, "compile compilation build wall total overhead warmup"},
     {Role::time, "time times latency duration elapsed runtime"},
@@ -157,7 +161,11 @@ constexpr std::array<std::pair<Role, std::string_view>, 14> role_words{{
     {Role::q3, "q3 p75"},
     {Role::shortest, "min minimum"},
     {Role::longest, "max maximum"},
-    {Role::unused, "best p10 p20 p80 p90 p95 p99 cpu host ci95 peak mem memory util"},
+    {Role::p10, "p10"},
+    {Role::p20, "p20"},
+    {Role::p80, "p80"},
+    {Role::p90, "p90"},
+    {Role::unused, "best p95 p99 cpu host ci95 peak mem memory util"},
 }};
 
 std::optional<Role> role_of(std::string_view word) {
@@ -283,6 +291,21 @@ std::optional<ScaledColumn> rate_column(const Measurement& all) {
   return column;
 }
 
+/// Columns of the statistics of a row's times.
+constexpr std::array<std::pair<Role, std::string_view>, 11> statistic_columns{{
+    {Role::median, metric_key::time_median_ns},
+    {Role::mean, time_column::mean},
+    {Role::deviation, time_column::deviation},
+    {Role::q1, metric_key::time_q1_ns},
+    {Role::q3, metric_key::time_q3_ns},
+    {Role::shortest, time_column::shortest},
+    {Role::longest, time_column::longest},
+    {Role::p10, time_column::quantiles[1].low},
+    {Role::p20, time_column::quantiles[0].low},
+    {Role::p80, time_column::quantiles[0].high},
+    {Role::p90, time_column::quantiles[1].high},
+}};
+
 std::optional<ScaledColumn> time_measurement(const Measurement& all) {
   const bool other = all.memory || all.rate;
   const bool named = all.time || all.statistic || !all.pass.empty();
@@ -295,32 +318,12 @@ std::optional<ScaledColumn> time_measurement(const Measurement& all) {
                       .unit_in_cells = !all.unit,
                       .provider = all.provider,
                       .pass = all.pass};
-  switch (all.statistic.value_or(Role::neutral)) {
-    case Role::neutral:
-      break;
-    case Role::median:
-      column.name = metric_key::time_median_ns;
-      break;
-    case Role::mean:
-      column.name = time_column::mean;
-      break;
-    case Role::deviation:
-      column.name = time_column::deviation;
-      break;
-    case Role::q1:
-      column.name = metric_key::time_q1_ns;
-      break;
-    case Role::q3:
-      column.name = metric_key::time_q3_ns;
-      break;
-    case Role::shortest:
-      column.name = time_column::shortest;
-      break;
-    case Role::longest:
-      column.name = time_column::longest;
-      break;
-    default:
-      column.skipped = "no metric for this time";
+  const auto* const found =
+      std::ranges::find(statistic_columns, all.statistic, &std::pair<Role, std::string_view>::first);
+  if (found != statistic_columns.end()) {
+    column.name = found->second;
+  } else if (all.statistic) {
+    column.skipped = "no metric for this time";
   }
   return column;
 }

@@ -30,8 +30,17 @@ inline constexpr std::string_view mean = "time_mean_ns";
 inline constexpr std::string_view deviation = "time_stddev_ns";
 inline constexpr std::string_view shortest = "time_min_ns";
 inline constexpr std::string_view longest = "time_max_ns";
+/// A lower and an upper quantile of the times.
+struct Quantiles {
+  std::string_view low;
+  std::string_view high;
+  double deviations = 0;  ///< of a normal distribution, between the two
+};
+inline constexpr std::array quantiles{Quantiles{"time_p20_ns", "time_p80_ns", 2 * 0.84162123},
+                                      Quantiles{"time_p10_ns", "time_p90_ns", 2 * 1.28155157}};
 /// Columns that state the spread of times that a row does not list; they are replaced by quartiles.
-inline constexpr std::array spread{deviation, shortest, longest};
+inline constexpr std::array spread{deviation,         shortest,         longest,          quantiles[0].low,
+                                   quantiles[0].high, quantiles[1].low, quantiles[1].high};
 }  // namespace time_column
 
 /// Columns that no field has: they give a part of one, or state what follows from fields (PointBuilder).

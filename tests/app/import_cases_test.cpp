@@ -139,6 +139,7 @@ TEST_F(ImportCases, StatedSpreadDecidesTheInterval) {
   // The range of 5 normal samples is about 2.3 standard deviations.
   expect_open(row_of(ref, file("range.csv", "min_ns,max_ns,samples", "10089,6300,13900,5")), "range");
   expect_open(row_of(ref, file("r.csv", "min_us,max_us", "10089,6.3,13.9")), "range without count");
+  expect_open(row_of(ref, file("p.csv", "p20_us,p80_us,samples", "10089,8,13.5,5")), "quantiles");
   expect_open(row_of(ref, file("s.csv", "samples_ns", "10089,10089 8500 13000 8400 13100")), "samples");
   expect_open(row_of(ref, plain), "one side without");
   expect_open(row_of(plain, ref), "one side without");
