@@ -91,7 +91,7 @@ TEST_F(Compare, points_that_no_longer_run_fail) {
   EXPECT_EQ(compared({before_, "--candidate", after}).exit_code, 0);
   const Outcome failed = compared({before_, "--candidate", after, "--fail-on-regression", "5"});
   EXPECT_EQ(failed.exit_code, 5);
-  EXPECT_THAT(failed.err, HasSubstr("1 points "));
+  EXPECT_THAT(failed.err, HasSubstr("in the candidate: 1\n"));
   EXPECT_THAT(compared({before_, "--candidate", after, "--format", "junit"}).out,
               AllOf(HasSubstr("failures=\"0\" errors=\"1\" skipped=\"1\""),
                     HasSubstr(" (candidate)\"><error message=\"crashed: boom\"/>")));
