@@ -7,7 +7,6 @@
 #include <array>
 #include <memory>
 #include <stdexcept>
-#include <vector>
 
 namespace attnscope {
 namespace {

@@ -4,7 +4,6 @@
 #include <spdlog/spdlog.h>
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "app/command.h"

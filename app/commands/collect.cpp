@@ -8,7 +8,6 @@
 #include <cmath>
 #include <csignal>
 #include <functional>
-#include <iostream>
 #include <memory>
 #include <numeric>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // help: prints the documents of assets/docs, the axes and the presets.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iostream>

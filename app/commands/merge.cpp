@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/merge.h"
 
-#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <string>

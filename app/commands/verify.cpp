@@ -5,7 +5,6 @@
 #include <spdlog/spdlog.h>
 
 #include <chrono>
-#include <iostream>
 #include <map>
 #include <memory>
 #include <tuple>
