@@ -15,6 +15,7 @@
 #include <variant>
 #include <vector>
 
+#include "kernels/user/user_kernel.h"
 #include "profiler/metrics/rounds.h"
 #include "profiler/plan/fields.h"
 
@@ -190,8 +191,9 @@ Message bounds_error(const PointRecord& point) {
 
 Message bounds_error(const StoredManifest& manifest) {
   constexpr std::size_t max_path_bytes = 4096;
-  if (manifest.text.size() > max_manifest_bytes) {
-    return make_message("the kernel manifest has {} bytes (maximum: {})", manifest.text.size(), max_manifest_bytes);
+  if (manifest.text.size() > user::max_manifest_bytes) {
+    return make_message("the kernel manifest has {} bytes (maximum: {})", manifest.text.size(),
+                        user::max_manifest_bytes);
   }
   if (manifest.sources.size() > max_manifest_sources) {
     return make_message("the kernel manifest has {} sources (maximum: {})", manifest.sources.size(),

@@ -24,13 +24,12 @@ inline constexpr std::size_t max_name_length =
 inline constexpr std::size_t max_round_samples =
     800'000;  ///< Samples per kernel and round: eight times the maximum of --min-samples, about 16 MiB of text.
 
-inline constexpr std::size_t max_manifest_bytes = std::size_t{1} << 20U;  ///< Bytes of a kernel's manifest.
 inline constexpr std::size_t max_manifest_sources = 10'000;
 
 /// Memory that a row takes while points are read, in units of about 100 bytes; a row of any other table takes 1.
 inline constexpr std::size_t kernel_weight = 5;
 inline constexpr std::size_t round_weight = 2;
-inline constexpr std::size_t point_weight = 10;  ///< of the point itself; counts for the total only
+inline constexpr std::size_t point_weight = 10;  ///< the point itself; counts for the total only
 
 inline constexpr std::size_t max_table_rows = 100'000;  ///< Runs of a file, metrics of a file, rows of a set.
 /// Invalid rows that are named. Further ones are skipped, too.
@@ -40,7 +39,7 @@ inline constexpr std::size_t max_invalid_rows = 100'000;
 struct ReadLimits {
   std::size_t point_values = 1'000'000;    ///< weight of all rows that refer to a point or its kernels
   std::size_t point_samples = 16'000'000;  ///< timing samples of all rounds and kernels
-  std::size_t total_values = std::numeric_limits<std::size_t>::max();  ///< of all points of the read
+  std::size_t total_values = std::numeric_limits<std::size_t>::max();  ///< weight of all points of the read
   std::size_t total_samples = std::numeric_limits<std::size_t>::max();
   std::size_t total_rounds = 3'000'000;  ///< kernels of rounds after the first, over all points of the read
 };

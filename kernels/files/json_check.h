@@ -17,7 +17,7 @@ namespace attnscope {
 /// Call it for every event of a parser callback.
 class JsonCheck {
  public:
-  explicit JsonCheck(int max_depth) : max_depth_(max_depth) {}
+  explicit JsonCheck(int max_depth = 32) : max_depth_(max_depth) {}
 
   /// Returns an error for a duplicate key or nesting that is too deep, else an empty message.
   template <class Json>
@@ -39,10 +39,11 @@ class JsonCheck {
   std::vector<std::unordered_set<std::string>> keys_;  ///< keys seen in the open object of each depth
 };
 
-/// Parses text as JSON without duplicate keys. Throws Message, or an exception of nlohmann-json for invalid JSON.
+/// Parses text as JSON without duplicate keys or deep nesting. Throws Message, or an exception of nlohmann-json for
+/// invalid JSON.
 template <class Json = nlohmann::ordered_json>
-[[nodiscard]] Json parse_checked_json(std::string_view text, int max_depth = 32) {
-  JsonCheck check(max_depth);
+[[nodiscard]] Json parse_checked_json(std::string_view text) {
+  JsonCheck check;
   return Json::parse(text, [&](int depth, nlohmann::json::parse_event_t event, const Json& parsed) {
     if (Message error = check(depth, event, parsed); !error.empty()) throw error;
     return true;

@@ -88,9 +88,7 @@ class LineTracker {
   }
   [[noreturn]] void fail(const Message& why) { throw make_message("line {}: {}", line(), why); }
 
-  static constexpr int max_depth = 32;
-
-  JsonCheck check_{max_depth};
+  JsonCheck check_;
   const char* const* last_;
   const char* counted_;
   std::size_t line_ = 1;

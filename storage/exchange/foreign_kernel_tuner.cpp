@@ -30,8 +30,7 @@ ForeignTable read_kernel_tuner(std::string_view text, const ImportRequest& reque
   ForeignTable table{.header = {.number = 1, .fields = {"device", "samples_ms", "time_ms"}}, .rows = {}};
   std::vector<std::string> variants;  // parameters that are no fields
   for (const std::string& key : keys) {
-    const bool mapped =
-        std::ranges::count(request.map, key, &ColumnMapping::column) > 0 || std::ranges::count(request.ignore, key) > 0;
+    const bool mapped = request.maps(key) || std::ranges::count(request.ignore, key) > 0;
     // Short names such as "bs" are block sizes here.
     const bool field = key.size() > 2 && is_recognized_column(key, *request.registry);
     (mapped || field ? table.header.fields : variants).push_back(key);

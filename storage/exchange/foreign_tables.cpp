@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -13,11 +12,12 @@
 #include "storage/exchange/import_values.h"
 
 namespace attnscope::exchange {
+
 void name_algorithm(ForeignTable& table, std::string_view column, const ImportRequest& request) {
   const auto place = std::ranges::find(table.header.fields, column);
   if (place == table.header.fields.end()) return;
-  const bool given = std::ranges::count(request.given, "algorithm", &GivenField::field) > 0 ||
-                     std::ranges::count(request.map, "algorithm", &ColumnMapping::field) > 0;
+  const bool given =
+      request.gives("algorithm") || std::ranges::count(request.map, "algorithm", &ColumnMapping::field) > 0;
   const bool other = std::ranges::any_of(table.header.fields, [&](const std::string& name) {
     const auto synonym = parse_synonym(name, *request.registry);
     return name != column && (name == "algorithm" || (synonym && synonym->name == "algorithm"));

@@ -59,6 +59,14 @@ std::string as_utf8(std::string text) {
   return text;
 }
 
+bool ImportRequest::gives(std::string_view field) const {
+  return std::ranges::count(given, field, &GivenField::field) > 0;
+}
+
+bool ImportRequest::maps(std::string_view column) const {
+  return std::ranges::count(map, column, &ColumnMapping::column) > 0;
+}
+
 Result<ImportFormat, Message> parse_import_format(std::string_view text) {
   const auto* const found = std::ranges::find(import_format_names, text);
   if (found != import_format_names.end()) return static_cast<ImportFormat>(found - import_format_names.begin());

@@ -95,6 +95,11 @@ struct ImportRequest {
   const Registry* registry = &known_algorithms();
   bool columns_only = false;                      ///< the caller needs only the columns; missing fields are no error
   std::function<void()> cancellation_check = {};  ///< called before each record; an exception cancels the import
+
+  /// Returns true if `given` has the field.
+  [[nodiscard]] bool gives(std::string_view field) const;
+  /// Returns true if `map` has the column.
+  [[nodiscard]] bool maps(std::string_view column) const;
 };
 
 [[nodiscard]] analysis::Table imported_column_table(std::vector<ImportedColumn> columns);

@@ -13,7 +13,6 @@
 #include "profiler/plan/text.h"
 #include "storage/exchange/column_names.h"
 #include "storage/exchange/import_values.h"
-#include "storage/exchange/units.h"
 
 namespace attnscope::exchange {
 namespace {
@@ -64,11 +63,15 @@ bool is_note_name(std::string_view name) {
 
 }  // namespace
 
-bool is_measured(std::string_view name) {
+bool is_time_column(std::string_view name) {
+  const Metric* metric = metric_of(name);
   return name == round_column::samples || name == time_column::mean ||
          std::ranges::count(time_column::spread, name) > 0 ||
-         std::ranges::find(time_columns, name) != time_columns.end() || metric_of(name) != nullptr ||
-         is_counter_name(name);
+         std::ranges::find(time_columns, name) != time_columns.end() || (metric != nullptr && metric->unit == "ns");
+}
+
+bool is_measured(std::string_view name) {
+  return is_time_column(name) || metric_of(name) != nullptr || is_counter_name(name);
 }
 
 namespace {
@@ -139,15 +142,9 @@ class ColumnPlanner {
   using Kind = ColumnUse::Kind;
   using Target = std::tuple<std::string, std::string, std::string>;  ///< column, provider, pass
 
-  [[nodiscard]] bool is_mapped(const std::string& name) const {
-    return std::ranges::count(request_.map, name, &ColumnMapping::column) > 0;
-  }
-  [[nodiscard]] bool is_given(std::string_view field) const {
-    return std::ranges::count(request_.given, field, &GivenField::field) > 0;
-  }
   [[nodiscard]] bool has_algorithm() const {
     const auto appended = [](const ColumnUse& use) { return use.kind == Kind::algorithm; };
-    return is_given(field_name::algorithm) || taken_.contains({std::string(field_name::algorithm), {}, {}}) ||
+    return request_.gives(field_name::algorithm) || taken_.contains({std::string(field_name::algorithm), {}, {}}) ||
            std::ranges::any_of(plan_.uses, appended);
   }
 
@@ -172,7 +169,7 @@ class ColumnPlanner {
       columns_[name].left_out = "ignored on request";
       return;
     }
-    if (is_mapped(name)) return;
+    if (request_.maps(name)) return;
     const bool value = is_long_ && is_long_value_column(name);
     const auto ours = value ? ScaledColumn{name} : resolve(name, is_long_, *request_.registry);
     if (!ours || ours->name != name || ours->scale != 1 || !ours->skipped.empty()) return;
@@ -194,7 +191,7 @@ class ColumnPlanner {
     // Several columns mapped to one time or rate are those of providers.
     const auto same = [&](const ColumnMapping& other) { return other.field == mapping.field; };
     if (is_measured(ours->name) && std::ranges::count_if(request_.map, same) > 1) ours->provider = plan_.names[i];
-    if (ours->name == field_name::algorithm && (taken_.contains(target(*ours)) || is_given(ours->name))) {
+    if (ours->name == field_name::algorithm && (taken_.contains(target(*ours)) || request_.gives(ours->name))) {
       decided_.insert(i);
       plan_.uses[i].kind = Kind::algorithm;
       columns_[plan_.names[i]].becomes = field_name::algorithm;
@@ -218,7 +215,7 @@ class ColumnPlanner {
   void take(std::size_t i, const ScaledColumn& ours) {
     ColumnUse& use = plan_.uses[i];
     const bool other_algorithm = !ours.provider.empty() && has_algorithm_;
-    const bool other_pass = !ours.pass.empty() && (is_given("pass") || taken_.contains({"pass", {}, {}}));
+    const bool other_pass = !ours.pass.empty() && (request_.gives("pass") || taken_.contains({"pass", {}, {}}));
     const bool other_row = is_long_ && (!ours.provider.empty() || !ours.pass.empty() || ours.unit_in_cells);
     const std::string& name = plan_.names[i];
     if (!ours.skipped.empty()) {
@@ -247,7 +244,7 @@ class ColumnPlanner {
       auto found = std::ranges::find_if(plan_.groups, same);
       if (found == plan_.groups.end()) {
         found = plan_.groups.insert(found, ColumnGroup{.provider = column.provider, .pass = column.pass});
-        if (!is_given("dtype") && !taken_.contains({"dtype", {}, {}})) found->dtype = dtype_in(column.provider);
+        if (!request_.gives("dtype") && !taken_.contains({"dtype", {}, {}})) found->dtype = dtype_in(column.provider);
       }
       use.group = static_cast<std::size_t>(found - plan_.groups.begin()) + 1;
     }
@@ -314,8 +311,7 @@ void ColumnList::describe(ImportedColumn& column, const Registry& registry) cons
   const auto as = read_as_.find(column.name);
   const std::string_view name = as == read_as_.end() ? column.name : as->second;
   const auto wide = std::ranges::find(field_pairs(), name, &FieldPair::name);
-  const bool time = name == round_column::samples || name == time_column::mean ||
-                    std::ranges::find(time_columns, name) != time_columns.end();
+  const bool time = metric_of(name) == nullptr && is_time_column(name);
   const bool shared = name.starts_with("launch__shared_mem_per_block_");
   const Metric* metric = time     ? find_metric(metric_key::time_median_ns)
                          : shared ? find_metric(metric_key::shared_bytes)

@@ -22,6 +22,8 @@ inline constexpr std::array<std::string_view, 2> time_columns{time_column::time,
 /// Returns true if the column has a meaning for imports.
 [[nodiscard]] bool is_known_column(std::string_view name, const Registry& registry);
 
+/// Returns true for columns of times: samples, medians, means, quartiles and deviations.
+[[nodiscard]] bool is_time_column(std::string_view name);
 /// Returns true for columns of times, rates, metrics and counters.
 [[nodiscard]] bool is_measured(std::string_view name);
 
@@ -55,7 +57,7 @@ class ColumnList {
 struct ColumnUse {
   enum class Kind {
     read,       ///< has a meaning
-    skipped,    ///< a recognized value that no metric holds; never identifies a problem
+    skipped,    ///< a recognized value without a metric; never identifies a problem
     unknown,    ///< no meaning; may identify a problem
     ignored,    ///< by --ignore
     algorithm,  ///< appended to the algorithm's name by --map

@@ -8,7 +8,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <sstream>
 #include <utility>
 
 #include "profiler/metrics/metrics.h"
@@ -34,8 +33,7 @@ Message missing_columns(const CsvLine& header, const ColumnPlan& plan, const Imp
       return appended || (use.kind == ColumnUse::Kind::read && use.column.name == wanted);
     };
     const bool provider = wanted == field_name::algorithm && !plan.groups.front().provider.empty();
-    return provider || std::ranges::any_of(plan.uses, reads) ||
-           std::ranges::count(request.given, wanted, &GivenField::field) > 0;
+    return provider || std::ranges::any_of(plan.uses, reads) || request.gives(wanted);
   });
   if (missing.empty()) return {};
   std::vector<std::string> unknown;

@@ -242,7 +242,7 @@ class PointStream {
     if (inside_ && depth == inside_depth_) return element(event, parsed);
     const bool opens = event == Event::array_start && (depth == 0 || (depth == 1 && is_point_list(key_)));
     if (opens && !inside_) {
-      inside_ = true;
+      inside_ = found_ = true;
       inside_depth_ = depth + 1;
     } else if (event == Event::array_end && inside_ && depth == inside_depth_ - 1) {
       inside_ = false;
@@ -250,6 +250,8 @@ class PointStream {
     }
     return true;
   }
+  /// Returns true if the document has a list of points.
+  [[nodiscard]] bool found() const { return found_; }
 
  private:
   bool element(Json::parse_event_t event, const Json& parsed) {
@@ -269,6 +271,7 @@ class PointStream {
   JsonCheck check_{max_depth};
   std::string key_;  ///< last top-level key
   bool inside_ = false;
+  bool found_ = false;
   int inside_depth_ = 0;
   std::size_t index_ = 0;
 };
@@ -302,8 +305,7 @@ std::string standard_json(std::string_view text) {
   return lines ? json + "]" : json;
 }
 
-Json parse(std::string_view text, PointBuilder& builder) {
-  PointStream stream(builder);
+Json parse(std::string_view text, PointStream& stream) {
   try {
     return Json::parse(text, std::ref(stream));
   } catch (const Json::exception& error) {  // also out_of_range, for 1e999
@@ -317,19 +319,14 @@ Json parse(std::string_view text, PointBuilder& builder) {
 
 Import import_json(std::string_view text, const ImportRequest& request) {
   PointBuilder builder(request);
-  const Json document = parse(standard_json(text), builder);
-  if (document.is_object()) {
-    if (document.value("format", Json()) == export_format && document.value("version", Json()) != json_version) {
-      fail(make_message("export version {} is not supported (this attnscope supports {})",
-                        document.value("version", Json()).dump(), json_version));
-    }
+  PointStream stream(builder);
+  const Json document = parse(standard_json(text), stream);
+  if (document.is_object() && document.value("format", Json()) == export_format &&
+      document.value("version", Json()) != json_version) {
+    fail(make_message("export version {} is not supported (this attnscope supports {})",
+                      document.value("version", Json()).dump(), json_version));
   }
-  const auto is_list = [](const auto& member) { return is_point_list(member.key()) && member.value().is_array(); };
-  bool found = document.is_array();
-  for (auto member = document.begin(); document.is_object() && member != document.end(); ++member) {
-    found = found || is_list(member);
-  }
-  if (!found)
+  if (!stream.found())
     fail("no list of points: expected an array of objects, or an object with an array \"points\" or \"results\"");
 
   if (document.is_object() && document.contains("devices") && document["devices"].is_array()) {

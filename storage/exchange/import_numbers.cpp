@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/exchange/import_numbers.h"
-
+// Numbers of one row of an imported file.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include "profiler/metrics/metrics.h"
 #include "profiler/units/number_format.h"
 #include "storage/exchange/column_names.h"
+#include "storage/exchange/import_rows.h"
 
 namespace attnscope::exchange {
 namespace {

@@ -19,13 +19,6 @@
 namespace attnscope::exchange {
 namespace {
 
-bool is_time_column(std::string_view name) {
-  const Metric* metric = metric_of(name);
-  return name == time_column::mean || std::ranges::count(time_column::spread, name) > 0 ||
-         name == round_column::samples || std::ranges::find(time_columns, name) != time_columns.end() ||
-         (metric != nullptr && metric->unit == "ns");
-}
-
 /// Returns the unit in which a column's values are stored.
 std::string base_of(std::string_view name) {
   if (is_time_column(name)) return "ns";
@@ -160,10 +153,10 @@ void read_samples(ImportRow& row) {
     require_plausible(place, metric_key::time_median_ns, *time);
     row.samples_ns.push_back(*time);
   }
-  const auto said = row.integer("samples");
-  if (said && *said != static_cast<std::int64_t>(row.samples_ns.size())) {
-    fail(place,
-         make_message("{} samples found, but column 'samples' has {}", grouped(row.samples_ns.size()), grouped(*said)));
+  const auto stated = row.integer("samples");
+  if (stated && *stated != static_cast<std::int64_t>(row.samples_ns.size())) {
+    fail(place, make_message("{} samples found, but column 'samples' has {}", grouped(row.samples_ns.size()),
+                             grouped(*stated)));
   }
   row.fields.erase(field);
 }
@@ -186,7 +179,7 @@ void apply_window(ImportRow& row) {
     const auto cell = parse_cell(*text, false);
     const bool none = is_missing(*text) || (cell && cell->values.size() == 1 && cell->values.front() <= 0);
     if (!none && (!cell || cell->values.size() != 2)) {
-      fail(row.at(column), make_message("'{}' has no two sides (ignore the column and state the mask with -a "
+      fail(row.at(column), make_message("'{}' does not have two sides (ignore the column and state the mask with -a "
                                         "mask=window:LEFT:RIGHT)",
                                         *text));
     }

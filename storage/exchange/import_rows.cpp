@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cmath>
-#include <span>
 #include <utility>
 
 #include "kernels/model/io_model.h"
@@ -20,7 +18,6 @@
 #include "profiler/units/number_format.h"
 #include "storage/bounds.h"
 #include "storage/exchange/column_names.h"
-#include "storage/exchange/import_numbers.h"
 #include "storage/exchange/import_values.h"
 
 namespace attnscope::exchange {
@@ -270,8 +267,7 @@ void PointBuilder::apply_given(ImportRow& row) {
 }
 
 std::vector<std::string> PointBuilder::missing_given() const {
-  return missing_fields(
-      [&](std::string_view name) { return std::ranges::count(request_.given, name, &GivenField::field) > 0; });
+  return missing_fields([&](std::string_view name) { return request_.gives(name); });
 }
 
 PointSpec PointBuilder::given_spec() {
@@ -474,8 +470,7 @@ Import PointBuilder::finish() {
   if (!summaries_.empty()) {
     import_.notes.push_back(make_message("rows of totals or means skipped: lines {}", fmt::join(summaries_, ", ")));
   }
-  import_.l2_unknown =
-      !is_own_ && !states_cache_ && std::ranges::count(request_.given, "cache", &GivenField::field) == 0;
+  import_.l2_unknown = !is_own_ && !states_cache_ && !request_.gives("cache");
   for (const std::string& field : contradicted_) {
     import_.notes.push_back(make_message("the file states {}; the value of the options is not used", field));
   }

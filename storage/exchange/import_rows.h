@@ -79,6 +79,15 @@ struct NumberRemarks {
   [[nodiscard]] std::vector<Message> notes() const;
 };
 
+[[nodiscard]] inline bool has(const KernelRecord& kernel, std::string_view name) {
+  return kernel.metric(name).has_value();
+}
+
+/// Adds the row's numbers to `kernel`, except those derived from others (a median from samples, TFLOP/s from a time).
+/// Throws ImportError for impossible numbers and for two that contradict each other.
+void add_numbers(const ImportRow& row, const PointRecord& point, KernelRecord& kernel, ColumnList& columns,
+                 NumberRemarks& remarks);
+
 /// Combines rows into points, grouped by device.
 class PointBuilder {
  public:

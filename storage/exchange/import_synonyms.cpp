@@ -13,7 +13,6 @@
 #include "storage/exchange/column_names.h"
 #include "storage/exchange/import_columns.h"
 #include "storage/exchange/import_values.h"
-#include "storage/exchange/units.h"
 
 namespace attnscope::exchange {
 namespace {
@@ -57,7 +56,7 @@ constexpr std::array field_synonyms{
     Synonyms{partial_column::d_v, "headdim_v d_v dv head_dim_vo v_head_dim"},
 };
 
-/// Columns that never identify a problem: values that no metric holds, and where and when they were measured.
+/// Columns that never identify a problem: values without a metric, and where and when they were measured.
 constexpr std::string_view unused_columns =
     " stddev std std_dev ci95_lower ci95_upper relative_std_dev_pct relativestddevpct cv noise stablemeasurement"
     " peak_memory peak_mem max_memory memory mem memory_usage max_memory_allocated memory_allocated peak_memory_usage"
@@ -341,7 +340,7 @@ std::optional<ScaledColumn> measurement_column(std::string_view name) {
   if (!all->unit || all->unit->base == "ns") return time_measurement(*all);
   // Peak memory, utilization.
   if (all->statistic >= Role::shortest || has_word(unused_columns, stem)) {
-    return ScaledColumn{.name = stem, .skipped = "no metric holds this value"};
+    return ScaledColumn{.name = stem, .skipped = "no metric for this value"};
   }
   return std::nullopt;
 }
@@ -366,7 +365,7 @@ std::optional<ScaledColumn> parse_synonym(std::string_view name, const Registry&
   const std::string words = joined(words_in(name));
   if (const auto field = find_synonym(field_synonyms, words)) return ScaledColumn{std::string(*field)};
   if (words.empty() || has_word(unused_columns, words)) {
-    return ScaledColumn{.name = words, .skipped = "no metric holds this value"};
+    return ScaledColumn{.name = words, .skipped = "no metric for this value"};
   }
   if (auto measured = measurement_column(name)) return measured;
   if (is_known_column(words, registry)) return ScaledColumn{words};  // "Batch", "Heads Q"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/exchange/units.h"
-
+// Units in imported files.
 #include <algorithm>
 #include <array>
 
 #include "profiler/plan/text.h"
+#include "storage/exchange/import_values.h"
 
 namespace attnscope::exchange {
 namespace {

@@ -12,6 +12,7 @@
 
 #include "kernels/registry.h"
 #include "kernels/user/new_kernel.h"
+#include "kernels/user/user_kernel.h"
 #include "profiler/metrics/manifest.h"
 #include "storage/bounds.h"
 #include "storage/merge.h"
@@ -165,7 +166,7 @@ TEST_F(StoredManifests, OutOfBoundsManifestsAreRejected) {
   StoredManifest twice = full_;
   twice.sources.push_back(twice.sources.front());
   StoredManifest large = full_;
-  large.text.resize(max_manifest_bytes + 1, ' ');
+  large.text.resize(user::max_manifest_bytes + 1, ' ');
   for (const auto& [manifest, why] : {std::pair(twice, "twice"), std::pair(large, "1048577 bytes")}) {
     const PointRecord kept = make_storable(stated_by(manifest));
     EXPECT_EQ(kept.disposition, Disposition::crashed);
