@@ -15,7 +15,6 @@
 #include "app/loaded_points.h"
 #include "app/status_line.h"
 #include "app/user_kernels.h"
-#include "messages/compare.h"
 #include "profiler/compare/recordings.h"
 #include "profiler/points/point_query.h"
 #include "storage/compared_runs.h"
@@ -54,13 +53,7 @@ class Loader {
  public:
   explicit Loader(const std::string& noise, std::span<const Words* const> sides) {
     StatusLine status;
-    LoadRequest request{.opened = {},
-                        .read =
-                            [&](const RunStore& store) {
-                              status.clear();
-                              sides_.code = log_skipped_rows(store, sides_.code);
-                            },
-                        .progress = [&](std::size_t points) { status.show_points_read(points); }};
+    LoadRequest request = load_request(status, sides_.code);
     std::vector<RunSource> sources;
     for (const Words* words : sides) {
       for (const std::string& word : *words) {
@@ -159,10 +152,6 @@ class Loader {
     return format_text("{} run {}", word, loaded_.table.runs()[run].title);
   }
 
-  static std::string pooled_name(const std::string& name, const analysis::RecordingGroup& group) {
-    return group.pooled < 2 ? name : text(msg::compare::pooled{.name = name, .recordings = group.pooled});
-  }
-
   void take_baseline(std::vector<Row> rows) {
     const std::vector<analysis::RecordingGroup> groups = analysis::group_recordings(loaded_.table, std::array{rows});
     if (groups.size() > 1) {
@@ -176,7 +165,7 @@ class Loader {
                          fmt::join(names, ", "));
     }
     sides_.base = std::move(rows);
-    sides_.base_name = pooled_name(sides_.base_name, groups.front());
+    sides_.base_name = groups.front().title(sides_.base_name);
   }
 
   /// Adds one candidate per group of recordings. `names`: of the sources.
@@ -189,7 +178,7 @@ class Loader {
             groups, [&](const auto& each) { return std::ranges::count(each.sources, source) > 0; });
         parts.push_back(split > 1 ? run_name(names[source], group.runs.front()) : names[source]);
       }
-      sides_.candidates.push_back({pooled_name(fmt::format("{}", fmt::join(parts, ", ")), group), group.rows});
+      sides_.candidates.push_back({group.title(fmt::format("{}", fmt::join(parts, ", "))), group.rows});
     }
   }
 

@@ -143,8 +143,8 @@ void add_tiles_option(CLI::App& command, std::optional<analysis::ComparedTiles>&
   command
       .add_option_function<std::string>(
           "--tiles", [&tiles](const std::string& word) { tiles = analysis::parse_compared_tiles(word); },
-          "Compared tiles: best (each side's fastest correct one of a problem), automatic (of this version) or equal "
-          "(default: best for different GPU models or without a shared tile, else equal)")
+          "Tiles to compare: best (each side's fastest correct one), automatic or equal (default: equal for one GPU "
+          "model with shared tiles, else best)")
       ->check(CLI::IsMember(words));
 }
 

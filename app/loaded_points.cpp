@@ -7,7 +7,6 @@
 
 #include <algorithm>
 
-#include "app/status_line.h"
 #include "app/user_kernels.h"
 #include "profiler/files/recorded_samples.h"
 #include "profiler/plan/text.h"
@@ -56,20 +55,24 @@ std::vector<std::int64_t> LoadedPoints::ids() const {
   return all;
 }
 
+LoadRequest load_request(StatusLine& status, ExitCode& code) {
+  return {.read =
+              [&](const RunStore& store) {
+                status.clear();
+                code = log_skipped_rows(store, code);
+              },
+          .progress = [&](std::size_t points) { status.show(fmt::format("Reading: {} points", grouped(points))); }};
+}
+
 LoadedPoints load_points(const std::vector<std::string>& files, const std::string& filter, bool keep_points) {
   std::vector<RunSource> sources;
   sources.reserve(files.size());
   for (const std::string& file : files) sources.push_back({file});
   ExitCode code = ExitCode::ok;
   StatusLine status;
-  const LoadRequest request{.opened = [](const RunStore& store) { register_stored_kernels(store); },
-                            .read =
-                                [&](const RunStore& store) {
-                                  status.clear();
-                                  code = log_skipped_rows(store, code);
-                                },
-                            .progress = [&](std::size_t points) { status.show_points_read(points); },
-                            .keep_points = keep_points};
+  LoadRequest request = load_request(status, code);
+  request.opened = [](const RunStore& store) { register_stored_kernels(store); };
+  request.keep_points = keep_points;
   LoadedPoints loaded{load_runs(sources, request), code};
   if (!filter.empty()) loaded.keep(matching_rows(filter, loaded.table));
   return loaded;

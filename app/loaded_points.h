@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/status_line.h"
 #include "profiler/points/point_table.h"
 #include "storage/loaded_runs.h"
 
@@ -25,6 +26,9 @@ CLI::Option* add_filter_option(CLI::App& command, std::string& words);
 /// Returns the matching rows in ascending order; all rows if `words` is empty. Throws CommandError for an invalid
 /// filter (usage) or if no point matches.
 [[nodiscard]] std::vector<analysis::Row> matching_rows(const std::string& words, const analysis::PointTable& table);
+
+/// Returns a request that shows progress and reports skipped rows, which change `code`. Both must outlive it.
+[[nodiscard]] LoadRequest load_request(StatusLine& status, ExitCode& code);
 
 struct LoadedPoints : LoadedRuns {
   ExitCode code = ExitCode::ok;  ///< partial if damaged rows were skipped

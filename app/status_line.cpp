@@ -8,8 +8,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "kernels/messages/message.h"
-
 namespace attnscope {
 
 StatusLine::StatusLine() : terminal_(::isatty(STDERR_FILENO) == 1) {}
@@ -26,10 +24,6 @@ void StatusLine::show(const std::string& text) {
   fmt::print(stderr, "\r\033[K{}", text.substr(0, end));
   std::fflush(stderr);
   shown_ = true;
-}
-
-void StatusLine::show_points_read(std::size_t points) {
-  show(fmt::format("Reading: {} points", grouped(points)));
 }
 
 void StatusLine::clear() {

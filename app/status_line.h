@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <cstddef>
 #include <string>
 
 namespace attnscope {
@@ -16,8 +15,6 @@ class StatusLine {
   ~StatusLine() { clear(); }
 
   void show(const std::string& text);
-  /// Number of points read so far.
-  void show_points_read(std::size_t points);
   void clear();
 
  private:

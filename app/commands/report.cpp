@@ -18,7 +18,6 @@
 #include "app/comparison_output.h"
 #include "app/loaded_points.h"
 #include "app/program.h"
-#include "app/status_line.h"
 #include "app/user_kernels.h"
 #include "profiler/files/recorded_samples.h"
 #include "profiler/measure/host_environment.h"
@@ -128,13 +127,8 @@ ExitCode report_on(ReportOptions options) {
   for (const RunSource& source : sources) register_stored_kernels(source.file);
   ExitCode code = ExitCode::ok;
   StatusLine status;
-  const LoadRequest request{.read =
-                                [&](const RunStore& store) {
-                                  status.clear();
-                                  code = log_skipped_rows(store, code);
-                                },
-                            .progress = [&](std::size_t points) { status.show_points_read(points); },
-                            .file_names_in_titles = true};
+  LoadRequest request = load_request(status, code);
+  request.file_names_in_titles = true;
   LoadedRuns loaded = load_runs(sources, request);
   const std::size_t all = loaded.table.size();
   if (all > 0) {

@@ -205,19 +205,6 @@ Message unequal_choice_note(const ComparisonView& view) {
   return rows == 0 ? Message() : msg::compare::unequal_choice{.most = most, .rows = rows};
 }
 
-Message tiles_note(ComparedTiles tiles) {
-  switch (tiles) {
-    case ComparedTiles::best:
-      return msg::compare::tiles_best{};
-    case ComparedTiles::automatic:
-      return msg::compare::tiles_automatic{};
-    case ComparedTiles::equal:
-    case ComparedTiles::any:
-      break;
-  }
-  return {};
-}
-
 /// Returns one sentence per source of interval width.
 std::vector<Message> spread_notes(const ComparisonView& view) {
   std::map<SpreadFloor, std::size_t> rows;
@@ -313,9 +300,9 @@ ComparisonView with_summary(ComparisonView view) {
   if (view.sides.size() == 1) {
     const std::string alignment = fmt::format("{}", fmt::join(view.sides.front()->alignment.keywords(), ", "));
     view.method.emplace_back(msg::compare::aligned{.alignment = alignment});
-    if (Message note = tiles_note(view.sides.front()->alignment.tiles); !note.empty()) {
-      view.method.push_back(std::move(note));
-    }
+    const ComparedTiles tiles = view.sides.front()->alignment.tiles;
+    if (tiles == ComparedTiles::best) view.method.emplace_back(msg::compare::tiles_best{});
+    if (tiles == ComparedTiles::automatic) view.method.emplace_back(msg::compare::tiles_automatic{});
   }
   view.method.emplace_back(msg::compare::method{.level = fmt::format("{}", 100 * view.level),
                                                 .margin = fmt::format("{}", 100 * view.margin),

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <map>
-#include <string>
 
+#include "messages/compare.h"
 #include "messages/difference.h"
 #include "profiler/plan/fields.h"
 
@@ -69,6 +69,10 @@ std::vector<Message> part_differences(const PointTable& table, const RecordingPa
 }
 
 }  // namespace
+
+std::string RecordingGroup::title(const std::string& name) const {
+  return pooled < 2 ? name : text(msg::compare::pooled{.name = name, .recordings = pooled});
+}
 
 std::vector<Message> recording_differences(const PointTable& table, RunIndex a, RunIndex b) {
   std::vector<Message> differences;

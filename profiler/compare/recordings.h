@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "profiler/points/point_table.h"
@@ -20,6 +21,9 @@ struct RecordingGroup {
   std::vector<RunIndex> runs;
   std::size_t pooled = 1;                 ///< recordings of the point that has the most
   std::vector<Message> differences = {};  ///< from the first group
+
+  /// Returns `name` with the number of pooled recordings, if several are.
+  [[nodiscard]] std::string title(const std::string& name) const;
 };
 /// Groups the rows of each source (an argument of the command line) by run. Runs of one source form a group unless they
 /// repeat a point in other conditions or with other kernel sources, or ran on another device. Runs of different sources

@@ -247,10 +247,9 @@ std::vector<CandidateComparison> compare_with_baseline(const Input& input, const
   for (const auto& [kind, group] : candidates) {
     const auto baseline_of_kind = base.find(kind);
     const std::vector<Row>& baseline = baseline_of_kind != base.end() ? baseline_of_kind->second : base.begin()->second;
-    const std::string name = run_names(input.table, group.rows);
     asked.sides.push_back(
         {.base_name = run_names(input.table, baseline),
-         .name = group.pooled < 2 ? name : text(msg::compare::pooled{.name = name, .recordings = group.pooled}),
+         .name = group.title(run_names(input.table, group.rows)),
          .base = baseline,
          .other = group.rows,
          .alignment = *analysis::parse_alignment({}, input.table, baseline, group.rows, request.tiles)});
