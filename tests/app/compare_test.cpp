@@ -225,7 +225,7 @@ TEST_F(Compare, several_candidates_are_compared_one_by_one) {
   const auto expect_two = [&](const Words& words) {
     const nlohmann::json document = nlohmann::json::parse(compared(words + Words{"--format", "json"}).out);
     ASSERT_EQ(document["candidates"].size(), 2U);
-    std::map<std::string, std::string> verdicts;  // of N 512, by candidate
+    std::map<std::string, std::string> verdicts;  // at N 512, by candidate
     for (const nlohmann::json& row : document["rows"]) {
       const bool of_512 = row["baseline_point"].get<std::string>().find(" N 512 ") != std::string::npos;
       if (of_512 && !row["verdict"].is_null()) verdicts[row["candidate"].get<std::string>()] = row["verdict"];

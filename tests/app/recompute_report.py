@@ -27,9 +27,8 @@ import tempfile
 from exported_points import Point, in_sentence
 from message_texts import message, pattern
 from recordings import import_recordings
-from report_links import Page
+from report_links import UNITS, Page
 
-UNITS = {'B': 1, 'KB': 1e3, 'MB': 1e6, 'GB': 1e9, 'TB': 1e12, 'ns': 1, 'µs': 1e3, 'ms': 1e6, 's': 1e9}
 PARTIAL = 5  # exit code with a warning: a candidate without common points
 TILES_OF_A_MAP = 4  # minimum tiles of a problem for which the report draws maps (time, and bytes at two levels)
 NAMES = {'naive': 'Naive', 'fa1': 'FA1', 'fa2': 'FA2', 'fa3': 'FA3', 'splitkv': 'Split-KV'}

@@ -5,7 +5,7 @@ import re
 
 from message_texts import message
 
-SCALE = {'B': 1, 'KB': 1e3, 'MB': 1e6, 'GB': 1e9, 'TB': 1e12, 'ns': 1, 'µs': 1e3, 'ms': 1e6, 's': 1e9}
+UNITS = {'B': 1, 'KB': 1e3, 'MB': 1e6, 'GB': 1e9, 'TB': 1e12, 'ns': 1, 'µs': 1e3, 'ms': 1e6, 's': 1e9}
 TIME, DRAM, OVER = message('report.column_time'), message('report.column_dram'), message('report.column_over')
 POINT, RUN = message('report.column_point'), message('report.column_run')
 
@@ -50,7 +50,7 @@ class Page:
         number, unit = found.groups()
         if unit == '':
             return row['N'][1] == float(number.replace(',', ''))
-        title, scale, offset = (OVER, 0.01, 1) if unit == '%' else (DRAM if 'B' in unit else TIME, SCALE[unit], 0)
+        title, scale, offset = (OVER, 0.01, 1) if unit == '%' else (DRAM if 'B' in unit else TIME, UNITS[unit], 0)
         value = row[title][1]
         return value is not None and close(number, (value - offset) / scale)
 

@@ -318,7 +318,7 @@ void add_rows(const std::filesystem::path& file, int rows, const std::string& in
 struct TooManyRows {
   int rows;
   const char* table;
-  const char* values;  ///< of row i, which refers to kernel or point 1
+  const char* values;  ///< columns of row i, which refers to kernel or point 1
 };
 
 std::ostream& operator<<(std::ostream& out, const TooManyRows& rows) {

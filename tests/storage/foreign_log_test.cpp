@@ -50,9 +50,9 @@ void write_killed(const fs::path& file, const Lengths& lengths, const Lengths& b
 
 struct LogCase {
   const char* name;
-  /// Writes the file and the log beside it.
+  /// Writes the file and its log.
   void (*write)(const fs::path& file);
-  Lengths lengths;              ///< of the points to read
+  Lengths lengths;              ///< N of the points to read
   const char* suffix = "-wal";  ///< of the log
 };
 

@@ -92,12 +92,12 @@ TEST(GpuFile, ErrorsAreOneLine) {
   }
 }
 
-// Opening a pipe would block.
 TEST(GpuFile, NamesADuplicateKey) {
   EXPECT_THAT(parse_gpu(with_values(R"("l2_mib": 120, "l2_mib": 60)"), "gpu.json").error(),
               HasWords("duplicate l2_mib"));
 }
 
+// Opening a pipe would block.
 TEST(GpuFile, RejectsSpecialAndLargeFiles) {
   const testing::TemporaryFolder folder;
   ASSERT_EQ(::mkfifo((folder / "pipe.json").c_str(), 0600), 0);

@@ -291,7 +291,7 @@ TEST(PointDifferences, NamesEachProperty) {
            {recorded("abd", 1.1e9, measured, 128, 4, CacheState::warm), {"cache", "tile", "splits", "sm_clock"}}}) {
     const TwoGpus of({base}, {other}, {}, h200_name, {"N"});
     EXPECT_EQ(of.differences(), keys);
-    std::vector<std::string> rows;  // of the summary
+    std::vector<std::string> rows;  // names in the summary
     for (const Difference& each : of.result().differences) rows.push_back(text(each.name));
     EXPECT_EQ(rows.size(), keys.size());
   }

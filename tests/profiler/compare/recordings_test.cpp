@@ -43,9 +43,9 @@ struct TwoRecordings {
     return made;
   }
 
-  /// As two arguments.
+  /// Groups of two arguments.
   [[nodiscard]] std::vector<RecordingGroup> apart() const { return group_recordings(table, rows); }
-  /// As one argument.
+  /// Groups of one argument.
   [[nodiscard]] std::vector<RecordingGroup> together() const {
     std::vector<Row> all = rows[0];
     all.insert(all.end(), rows[1].begin(), rows[1].end());
