@@ -99,8 +99,8 @@ void enable_wal(SQLite::Database&);
 [[nodiscard]] bool is_blank(SQLite::Database&);
 [[nodiscard]] bool is_blank(const std::filesystem::path&);
 
-/// Returns the logs beside an intact file that belong to another file: with them it is damaged, or lacks content that
-/// it has without them. Empty if there are none. Pre: no collector writes the file. Throws SQLite::Exception and
+/// Returns the logs of an intact file that belong to another file: with them it is damaged, or lacks content that it
+/// has without them. Empty if there are none. Pre: no collector writes the file. Throws SQLite::Exception and
 /// FileError.
 [[nodiscard]] std::string foreign_log(const std::filesystem::path& file);
 

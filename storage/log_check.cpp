@@ -47,7 +47,7 @@ struct Progress {
   std::int64_t last_run = 0;
   std::int64_t last_point = 0;
   std::int64_t values = 0;
-  std::int64_t sets = 0;  ///< of ceilings and noise
+  std::int64_t sets = 0;  ///< sets of ceilings and noise
   std::string last_edit;
 
   [[nodiscard]] bool continues(const Progress& earlier) const {
@@ -140,8 +140,7 @@ void require_no_foreign_log(const std::filesystem::path& file) {
   const std::string log = foreign_log(file);
   if (log.empty()) return;
   throw FileError(Kind::other,
-                  "cannot write {}: {} does not match it (the log of a replaced file: rename it, or remove it if that "
-                  "file is not needed)",
+                  "cannot write {}: {} is the log of another file (rename it, or remove it if that file is not needed)",
                   file.string(), log);
 }
 

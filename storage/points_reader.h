@@ -99,9 +99,10 @@ class PointsReader {
   Select select_;
   const RunIds& runs_;
   ReadLimits limits_;
-  std::size_t values_ = 0;   ///< of the points of this read
-  std::size_t samples_ = 0;  ///< of the points of this read
-  std::size_t rounds_ = 0;   ///< kernels of later rounds, of the points of this read
+  // Counts of the points of this read, then of all reads. Rounds: kernels of later rounds.
+  std::size_t values_ = 0;
+  std::size_t samples_ = 0;
+  std::size_t rounds_ = 0;
   std::size_t total_values_ = 0;
   std::size_t total_rounds_ = 0;
   std::size_t total_samples_ = 0;

@@ -382,8 +382,8 @@ std::vector<Message> RunStore::warnings() const {
   std::vector<Message> all;
   if (!impl_->other_log.empty()) {
     all.push_back(
-        make_message("{} is read without {}, which does not match it (the log of a replaced file: rename it, or remove "
-                     "it if that file is not needed)",
+        make_message("{} is read without {}, the log of another file (rename the log, or remove it if that file is not "
+                     "needed)",
                      name, impl_->other_log));
   }
   if (!impl_->other_objects.empty()) {

@@ -19,7 +19,7 @@ namespace {
 
 using Kind = FileError::Kind;
 
-/// Checks the file and those that the collector and SQLite open beside it: opening a pipe blocks.
+/// Checks the file, its lock and its logs: opening a pipe blocks.
 void require_regular_files(const std::filesystem::path& file) {
   for (const char* suffix : {"", "-lock", "-wal", "-shm", "-journal"}) require_regular_file(file.string() + suffix);
 }
@@ -75,10 +75,11 @@ void RunStore::Impl::open_for_collecting() {
     open_for_reading();
     require_no_foreign_log(file);
     if (!other_objects.empty()) {
-      throw FileError(Kind::foreign,
-                      "cannot write {}: it contains {}, not created by attnscope (write to a copy without: `attnscope "
-                      "export {} --format attnscope -o NEW`)",
-                      file.string(), fmt::join(other_objects, ", "), file.string());
+      throw FileError(
+          Kind::foreign,
+          "cannot write {}: it contains {}, not created by attnscope (write to a copy without them: `attnscope "
+          "export {} --format attnscope -o NEW`)",
+          file.string(), fmt::join(other_objects, ", "), file.string());
     }
   }
   with_file_errors(file, [&] {

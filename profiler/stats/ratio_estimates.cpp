@@ -82,7 +82,7 @@ VarianceEstimate sampling_variance(const std::vector<SampleSpread>& sampled, boo
   double doubt = 0;
   for (const SampleSpread& spread : sampled) {
     VarianceEstimate each = sample_log_variance(spread);
-    if (!single_draw && spread.samples > 1) each.variance *= std::numbers::pi / 2 / spread.samples;  // of a median
+    if (!single_draw && spread.samples > 1) each.variance *= std::numbers::pi / 2 / spread.samples;  // for a median
     sum.variance += each.variance / (count * count);
     doubt += each.variance * each.variance / each.dof / std::pow(count, 4);
     sum.dof = std::max(sum.dof, each.dof);
