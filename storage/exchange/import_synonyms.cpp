@@ -253,7 +253,7 @@ std::optional<Measurement> parse_measurement(std::string_view name) {
       all.pass = all.pass.empty() || all.pass == pass ? pass : "fwd+bwd";
     }
     if (role != Role::other_time && role < Role::median) continue;
-    const bool unused = all.statistic >= Role::shortest && role >= Role::shortest;  // such as "max_mem"
+    const bool unused = all.statistic >= Role::shortest && role >= Role::shortest;  // "max_mem"
     if (all.statistic && all.statistic != role && !unused) return std::nullopt;
     all.statistic = all.statistic && all.statistic != role ? Role::unused : role;
   }
