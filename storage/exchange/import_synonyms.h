@@ -34,7 +34,7 @@ inline constexpr std::string_view longest = "time_max_ns";
 struct Quantiles {
   std::string_view low;
   std::string_view high;
-  double deviations = 0;  ///< of a normal distribution, between the two
+  double deviations = 0;  ///< between the two, for a normal distribution
 };
 inline constexpr std::array quantiles{Quantiles{"time_p20_ns", "time_p80_ns", 2 * 0.84162123},
                                       Quantiles{"time_p10_ns", "time_p90_ns", 2 * 1.28155157}};
