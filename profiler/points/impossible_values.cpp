@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "kernels/model/attention.h"
 #include "kernels/model/io_model.h"
@@ -46,11 +47,15 @@ std::optional<ImpossibleValue> find_impossible(const KernelValues& all, const At
   const double tflops = value(metric_key::tflops);
   const double peak = bounding.tensor_flops * relative_throughput(problem.dtype) / 1e12;
   if (peak > 0 && tflops > peak) return ImpossibleValue{BrokenLimit::flop_rate, tflops, peak};
-  const double bytes = value(metric_key::dram_bytes);
-  const double least =
-      static_cast<double>(compulsory_traffic(problem).total()) - static_cast<double>(bounding.l2_bytes) * problem.gpus;
-  if (bytes > 0 && bounding.l2_bytes > 0 && bytes < least) {
-    return ImpossibleValue{BrokenLimit::compulsory_bytes, bytes, least};
+  if (bounding.l2_bytes <= 0) return std::nullopt;
+  const Traffic least = compulsory_traffic(problem);
+  const double l2 = static_cast<double>(bounding.l2_bytes) * problem.gpus;
+  const double by_rate = value(metric_key::dram_bandwidth) * time / 1e9 * problem.gpus;
+  const double total = value(metric_key::dram_bytes) > 0 ? value(metric_key::dram_bytes) : by_rate;
+  for (const auto& [bytes, bound] :
+       {std::pair{total, static_cast<double>(least.total()) - l2},
+        std::pair{value(metric_key::dram_read_bytes), static_cast<double>(least.l2_to_sm_bytes) - l2}}) {
+    if (bytes > 0 && bytes < bound) return ImpossibleValue{BrokenLimit::compulsory_bytes, bytes, bound};
   }
   return std::nullopt;
 }

@@ -52,10 +52,15 @@ void trim_counts(ForeignTable& table) {
   }
 }
 
-/// Renames columns that NVBench names twice: "Noise" after "GPU Time" is "GPU Time Noise".
+/// Renames columns that NVBench names twice: "Noise" after "GPU Time" is "GPU Time Noise", and the second "Samples" is
+/// that of the batch.
 void rename_repeated(std::vector<std::string>& names) {
+  const std::vector<std::string> before = names;
   for (std::size_t i = 1; i < names.size(); ++i) {
-    if (std::ranges::count(names, names[i]) > 1) names[i] = names[i - 1] + " " + names[i];
+    if (std::ranges::count(before, before[i]) < 2) continue;
+    if (before[i] == "Noise") names[i] = before[i - 1] + " Noise";
+    const bool again = std::ranges::find(before, before[i]) - before.begin() < static_cast<std::ptrdiff_t>(i);
+    if (before[i] == "Samples" && again) names[i] = "Batch Samples";
   }
 }
 

@@ -12,6 +12,7 @@
 #include "profiler/plan/fields.h"
 #include "profiler/plan/text.h"
 #include "storage/exchange/column_names.h"
+#include "storage/exchange/import_spread.h"
 #include "storage/exchange/import_values.h"
 
 namespace attnscope::exchange {
@@ -65,13 +66,12 @@ bool is_note_name(std::string_view name) {
 
 bool is_time_column(std::string_view name) {
   const Metric* metric = metric_of(name);
-  return name == round_column::samples || name == time_column::mean ||
-         std::ranges::count(time_column::spread, name) > 0 ||
+  return name == round_column::samples || name == time_column::mean || spread_unit(name) == "ns" ||
          std::ranges::find(time_columns, name) != time_columns.end() || (metric != nullptr && metric->unit == "ns");
 }
 
 bool is_measured(std::string_view name) {
-  return is_time_column(name) || metric_of(name) != nullptr || is_counter_name(name);
+  return is_time_column(name) || !spread_unit(name).empty() || metric_of(name) != nullptr || is_counter_name(name);
 }
 
 namespace {
@@ -122,7 +122,7 @@ class ColumnPlanner {
     const auto fields_first = [&](bool field, bool unit_in_cells) {
       each([&](std::size_t i) {
         const auto ours = found.find(i);
-        if (ours == found.end() || ours->second.unit_in_cells != unit_in_cells) return;
+        if (ours == found.end() || ours->second.unit_in_cells != unit_in_cells || ours->second.of_time) return;
         if (field != is_measured(ours->second.name)) take(i, ours->second);
       });
     };
@@ -134,7 +134,11 @@ class ColumnPlanner {
     has_algorithm_ = has_algorithm();
     fields_first(false, false);
     fields_first(false, true);
+    each([&](std::size_t i) {
+      if (const auto ours = found.find(i); ours != found.end() && ours->second.of_time) take_spread(i, ours->second);
+    });
     each([&](std::size_t i) { plan_.uses[i].kind = ColumnUse::Kind::unknown; });
+    skip_single_bounds();
     assign_groups();
   }
 
@@ -188,6 +192,10 @@ class ColumnPlanner {
       fail(make_message("--map {}={}: '{}' is not a field, knob, metric or counter (see `attnscope help axes`)",
                         mapping.column, mapping.field, mapping.field));
     }
+    if (ours->of_time && ours->unit.empty() && spread_unit(ours->name) != "1") {
+      fail(make_message("--map {}={}: a spread needs its unit, such as {}_ms", mapping.column, mapping.field,
+                        mapping.field));
+    }
     // Several columns mapped to one time or rate are those of providers.
     const auto same = [&](const ColumnMapping& other) { return other.field == mapping.field; };
     if (is_measured(ours->name) && std::ranges::count_if(request_.map, same) > 1) ours->provider = plan_.names[i];
@@ -230,6 +238,50 @@ class ColumnPlanner {
     } else if (!other_algorithm && !other_pass && !other_row && taken_.insert(target(ours)).second) {
       read(i, ours);
       columns_.map_column(name, ours);
+    }
+  }
+
+  /// Takes the spread of the time, or rate, of the same provider and pass. Leaves it undecided if a provider has none.
+  void take_spread(std::size_t i, ScaledColumn ours) {
+    if (is_long_) {
+      if (ours.name == metric_key::time_q1_ns) ours.name = long_column::q1;
+      if (ours.name == metric_key::time_q3_ns) ours.name = long_column::q3;
+      return take(i, ours);
+    }
+    constexpr std::array<std::string_view, 5> times{time_column::time, metric_key::time_median_ns, time_column::mean,
+                                                    "gpu__time_duration.sum", metric_key::tflops};
+    const auto column_of = [&](std::string_view name) {
+      return std::ranges::find_if(plan_.uses, [&](const ColumnUse& use) {
+        const ScaledColumn& column = use.column;
+        return use.kind == Kind::read && column.name == name && column.provider == ours.provider &&
+               column.pass == ours.pass;
+      });
+    };
+    for (const std::string_view name : times) {
+      const auto time = column_of(name);
+      if (time == plan_.uses.end()) continue;
+      const bool rate = name == metric_key::tflops;
+      if (rate && ours.unit.empty() && !spread_of_rate(ours.name).empty()) ours.name = spread_of_rate(ours.name);
+      if (spread_unit(ours.name) == "1" || !ours.unit.empty()) return take(i, ours);
+      if (rate != (spread_unit(ours.name) == "Tflop/s")) continue;
+      ours.unit = time->column.unit;
+      ours.scale = time->column.scale;
+      ours.unit_in_cells = time->column.unit_in_cells;
+      return take(i, ours);
+    }
+    if (!ours.provider.empty()) return;
+    ours.skipped = "no time to which it belongs";
+    take(i, ours);
+  }
+
+  /// Skips quantiles without their opposite.
+  void skip_single_bounds() {
+    for (std::size_t i = 0; i < plan_.uses.size(); ++i) {
+      ColumnUse& use = plan_.uses[i];
+      const std::string_view opposite = use.kind == Kind::read ? opposite_bound(use.column.name) : "";
+      if (opposite.empty() || taken_.contains({std::string(opposite), use.column.provider, use.column.pass})) continue;
+      use = {.kind = Kind::skipped};
+      columns_[plan_.names[i]].left_out = "no metric holds this time";
     }
   }
 
@@ -322,7 +374,7 @@ void ColumnList::describe(ImportedColumn& column, const Registry& registry) cons
     becomes(fmt::format("{}, {}", wide->first, wide->second), {});
     if (!kept_.contains(name))
       column.left_out = make_message("replaced by columns {} and {}", wide->first, wide->second);
-  } else if (std::ranges::count(time_column::spread, name) > 0) {
+  } else if (name != metric_key::time_spread && !spread_unit(name).empty()) {
     becomes(fmt::format("{}, {}", metric_key::time_q1_ns, metric_key::time_q3_ns), {}, "ns");
   } else if (const PointFact* fact = find_point_fact(name)) {
     becomes(name, fact->label(), fact->unit);

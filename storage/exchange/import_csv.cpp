@@ -16,6 +16,7 @@
 #include "storage/exchange/column_names.h"
 #include "storage/exchange/csv_reader.h"
 #include "storage/exchange/import_rows.h"
+#include "storage/exchange/import_spread.h"
 #include "storage/exchange/import_values.h"
 
 namespace attnscope::exchange {
@@ -85,7 +86,8 @@ class LongTableReader {
     ImportRow described{.place = line_place(line.number), .file_columns = &plan_.groups.front().file_columns};
     for (std::size_t i = 0; i < line.fields.size(); ++i) {
       const ColumnUse& use = plan_.uses[i];
-      const bool value = use.kind == ColumnUse::Kind::read && is_long_value_column(use.column.name);
+      const bool value = use.kind == ColumnUse::Kind::read &&
+                         (is_long_value_column(use.column.name) || !spread_unit(use.column.name).empty());
       if (!line.fields[i].empty() && !value) described.set(plan_, i, line.fields[i]);
     }
     builder_.note_unknown(described.unknown);
@@ -108,6 +110,7 @@ class LongTableReader {
     if (metric == "time_ns") {
       const std::string time(metric_key::time_median_ns);
       row.fields[metric] = fmt::format("{}", imported_value(at(long_column::value), time, *value, unit).value);
+      add_time_columns(row, line, unit);
       return;
     }
     if (const PointFact* fact = find_point_fact(metric)) {
@@ -119,6 +122,10 @@ class LongTableReader {
       row.fields[metric] = in_base_unit ? text : fmt::format("{}", *value * scale);
       return;
     }
+    if (!spread_unit(metric).empty()) {
+      row.fields[metric] = fmt::format("{}", *value * spread_scale(unit, spread_unit(metric), at(long_column::value)));
+      return;
+    }
     MetricValue stored = imported_value(at(long_column::value), metric, *value, unit);
     if (find_metric(stored.name) == nullptr) {
       row.metrics.push_back(std::move(stored));
@@ -126,21 +133,9 @@ class LongTableReader {
     }
     row.fields[stored.name] = fmt::format("{}", stored.value);
     if (stored.name != metric_key::time_median_ns) return;
+    add_time_columns(row, line, unit);
     const auto said = parse_provenance(field(line, long_column::provenance));
     if (said.ok() && is_simulated(*said)) point.simulated = *said;
-    for (const std::string_view column : {long_column::samples, round_column::samples}) {
-      if (std::string its = field(line, column); !its.empty()) row.fields[std::string(column)] = std::move(its);
-    }
-    // Rows with the quartiles' own metrics take precedence; they have the same values.
-    for (const auto& [column, key] :
-         {std::pair{long_column::q1, metric_key::time_q1_ns}, std::pair{long_column::q3, metric_key::time_q3_ns}}) {
-      const std::string quartile_text = field(line, column);
-      if (quartile_text.empty()) continue;
-      const auto quartile = number(quartile_text);
-      if (!quartile) fail(at(column), make_message("'{}' is not a number", quartile_text));
-      const MetricValue stored_form = imported_value(at(column), metric, *quartile, unit);
-      row.fields.try_emplace(std::string(key), fmt::format("{}", stored_form.value));
-    }
   }
 
   void give() {
@@ -160,6 +155,49 @@ class LongTableReader {
     std::optional<Provenance> simulated = std::nullopt;             ///< provenance of its times, if simulated
   };
 
+  /// Returns the factor to the base unit of a spread. An empty unit is the base unit.
+  static double spread_scale(const std::string& text, std::string_view base, const FileLocation& place) {
+    const auto unit = parse_unit(text);
+    if (text.empty() || text == base) return 1;
+    if (unit && unit->base == base) return unit->scale;
+    if (unit && unit->base == "percent" && base == "1") return unit->scale / 100;
+    fail(place, make_message("the unit is '{}'; expected {}", text, base));
+  }
+
+  /// Adds the columns that describe a row's time: samples, their number, quartiles and other spreads.
+  void add_time_columns(ImportRow& row, const CsvLine& line, const std::string& unit) {
+    for (const std::string_view column : {long_column::samples, round_column::samples}) {
+      if (std::string its = field(line, column); !its.empty()) row.fields[std::string(column)] = std::move(its);
+    }
+    // Rows with the quartiles' own metrics take precedence; they have the same values.
+    for (const auto& [column, key] :
+         {std::pair{long_column::q1, metric_key::time_q1_ns}, std::pair{long_column::q3, metric_key::time_q3_ns}}) {
+      const std::string text = field(line, column);
+      if (text.empty()) continue;
+      const FileLocation place = line_place(line.number).at(place_part::column, column);
+      const auto quartile = number(text);
+      if (!quartile) fail(place, make_message("'{}' is not a number", text));
+      const MetricValue stored = imported_value(place, std::string(metric_key::time_median_ns), *quartile, unit);
+      row.fields.try_emplace(std::string(key), fmt::format("{}", stored.value));
+    }
+    add_spread(row, line, unit);
+  }
+
+  /// Adds the columns of spreads, which have the unit of the row's time unless they name one.
+  void add_spread(ImportRow& row, const CsvLine& line, const std::string& unit) {
+    for (std::size_t i = 0; i < plan_.uses.size(); ++i) {
+      const ColumnUse& use = plan_.uses[i];
+      const std::string_view base = use.kind == ColumnUse::Kind::read ? spread_unit(use.column.name) : "";
+      if (base.empty() || line.fields[i].empty()) continue;
+      ImportRow one{.place = row.place};
+      ColumnUse scaled = use;
+      if (base == "ns" && use.column.unit.empty())
+        scaled.column.scale = spread_scale(unit, base, row.place.at(place_part::column, plan_.names[i]));
+      one.set_number(scaled.column, line.fields[i], plan_.decimal_comma);
+      row.fields.merge(one.fields);
+    }
+  }
+
   [[nodiscard]] std::string field(const CsvLine& line, std::string_view name) const {
     const auto found = std::ranges::find_if(
         plan_.uses, [&](const ColumnUse& use) { return use.kind == ColumnUse::Kind::read && use.column.name == name; });
@@ -175,7 +213,8 @@ class LongTableReader {
     if (!ours) ours = parse_synonym(name, registry);
     const bool fits =
         ours && ours->skipped.empty() && ours->provider.empty() && ours->pass.empty() && is_measured(ours->name);
-    if (fits && unit.empty() && (ours->unit_in_cells || ours->scale != 1)) {
+    const bool no_unit = fits && ours->of_time && spread_unit(ours->name) == "ns" && ours->unit.empty();
+    if (fits && unit.empty() && (no_unit || ours->unit_in_cells || ours->scale != 1)) {
       fail(make_message("metric '{}' has no unit (add a column 'unit')", name));
     }
     if (!fits) builder_.note_metric(name);

@@ -27,6 +27,8 @@ namespace attnscope::exchange {
 namespace {
 
 constexpr std::string_view clock_counter = "smsp__cycles_elapsed.avg.per_second";
+/// Units that run at the SM clock; the last is within 1% of it.
+constexpr std::array<std::string_view, 3> clocked_units{"smsp", "sm", "gpc"};
 
 /// Sectors of 32 bytes, and the metric of their bytes.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> sector_counters{{
@@ -71,6 +73,7 @@ struct NcuLaunch {
   std::string process_name;
   KernelRecord record = {};
   std::optional<double> clock_hz = {};              ///< SM clock
+  double cycles = 0;                                ///< SM cycles; 0: unknown
   std::optional<double> dram_rate = {};             ///< byte/s, section "Memory Workload Analysis"
   std::map<std::string_view, double> sectors = {};  ///< bytes by metric, from sector counts
 };
@@ -188,6 +191,8 @@ class LaunchReader {
     if (!launch_ || !chosen(selection_, *launch_)) return;
     KernelRecord& kernel = launch_->record;
     add_converted_bytes(*launch_);
+    if (!launch_->clock_hz && launch_->cycles > 0 && !kernel.samples_ns.empty())
+      launch_->clock_hz = launch_->cycles / kernel.samples_ns.front() * 1e9;
     if (shared_) {
       kernel.metrics.push_back({std::string(metric_key::shared_bytes), *shared_, "byte", Provenance::imported});
     }
@@ -198,6 +203,26 @@ class LaunchReader {
     launch_.reset();
     shared_.reset();
     counters_.clear();
+  }
+
+  static bool is_clock(std::string_view counter) {
+    return std::ranges::any_of(clocked_units, [&](std::string_view unit) {
+      return counter == fmt::format("{}__cycles_elapsed.avg.per_second", unit);
+    });
+  }
+
+  /// Keeps a clock, or cycles from which it follows.
+  void take_clock(std::string_view counter, double value, std::string_view unit) {
+    if (is_clock(counter)) {
+      const bool first = !launch_->clock_hz || !counter.starts_with(clocked_units.back());
+      if (first && (unit == "hertz" || unit == "cycle/s")) launch_->clock_hz = value;
+      return;
+    }
+    for (const std::string_view name : clocked_units) {
+      const bool cycles = counter == fmt::format("{}__cycles_elapsed.max", name) ||
+                          counter == fmt::format("{}__cycles_elapsed.avg", name);
+      if (cycles && unit == "cycle") launch_->cycles = std::max(launch_->cycles, value);
+    }
   }
 
   /// Adds bytes that follow from sectors, or from a DRAM rate and the duration, unless they are counted.
@@ -233,10 +258,8 @@ class LaunchReader {
     const auto* const sectors =
         std::ranges::find(sector_counters, counter, [](const auto& pair) { return pair.first; });
     if (sectors != sector_counters.end()) launch_->sectors[sectors->second] = *value * sector_bytes;
-    if (counter == clock_counter || counter == "sm__cycles_elapsed.avg.per_second") {
-      if (unit == "hertz" || unit == "cycle/s") launch_->clock_hz = *value;
-      return;
-    }
+    take_clock(counter, *value, unit);
+    if (is_clock(counter)) return;
     if (counter == "gpu__time_duration.sum") {
       require_unit("ns");
       require_plausible(place, metric_key::time_median_ns, *value);

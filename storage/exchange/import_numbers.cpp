@@ -3,15 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/math/distributions/normal.hpp>
 #include <cmath>
-#include <cstdint>
 
 #include "kernels/model/attention.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/units/number_format.h"
 #include "storage/exchange/column_names.h"
 #include "storage/exchange/import_rows.h"
+#include "storage/exchange/import_spread.h"
 
 namespace attnscope::exchange {
 namespace {
@@ -52,20 +51,22 @@ class RowNumbers {
     kernel_.metrics.push_back({std::string(key), value, std::string(find_metric(key)->unit), Provenance::imported});
   }
 
-  /// Returns whether the time is one of several, and therefore a median.
-  [[nodiscard]] bool has_spread() const {
-    return row_.real(metric_key::time_q1_ns) || row_.real(metric_key::time_q3_ns) || deviation();
+  /// Adds a time. With a spread it is one of several, and therefore a median.
+  void put_time(double time) {
+    if (!kernel_.samples_ns.empty()) return;
+    const bool quartiles = row_.real(metric_key::time_q1_ns) || row_.real(metric_key::time_q3_ns);
+    if (!has_median() && (quartiles || stated_deviation(row_, time))) {
+      put(metric_key::time_median_ns, time);
+    } else {
+      kernel_.samples_ns = {time};
+    }
   }
 
   void add_time(std::string_view name) {
     const auto time = amount(name);
     if (!time) return;
     require_plausible(row_.at(name), metric_key::time_median_ns, *time);
-    if (has_spread() && !has_median()) {
-      put(metric_key::time_median_ns, *time);
-    } else if (kernel_.samples_ns.empty()) {
-      kernel_.samples_ns = {*time};
-    }
+    put_time(*time);
   }
 
   void add_mean() {
@@ -82,7 +83,7 @@ class RowNumbers {
     if (!(*rate > 0)) fail(row_.at(metric_key::tflops), "a rate of 0 is invalid (leave the field empty)");
     const double time = pass_flops(alone_.spec.problem) / *rate / 1e3;  // Tflop/s to flop/ns
     if (!std::isfinite(time)) fail(row_.at(metric_key::tflops), make_message("{} is out of range", *rate));
-    kernel_.samples_ns = {time};
+    put_time(time);
     ++remarks_.times_from_rates;
   }
 
@@ -137,7 +138,10 @@ class RowNumbers {
       if (backward != 1 && convention != &remarks_.backward_counted_twice) ++remarks_.backward_counted_twice;
       return;
     }
-    const char* cause = agrees(follows / 2)   ? "; a multiply-add may be counted as one operation"
+    const double steps = std::round(std::log10(stated / follows) / 3);
+    const bool unit = std::isfinite(steps) && steps != 0 && agrees(follows * std::pow(1e3, steps));
+    const char* cause = unit                  ? "; a unit off by 1,000 is likely"
+                        : agrees(follows / 2) ? "; a multiply-add may be counted as one operation"
                         : agrees(follows * 2) ? "; the masked part or multiply-adds may be counted twice"
                                               : "";
     fail(place,
@@ -146,37 +150,19 @@ class RowNumbers {
                       stated, follows, cause));
   }
 
-  /// Returns `high` - `low` if the row has both.
-  [[nodiscard]] std::optional<double> range(std::string_view low, std::string_view high) const {
-    const auto from = amount(low);
-    const auto to = amount(high);
-    return from && to && *to > *from ? std::optional(*to - *from) : std::nullopt;
-  }
-
-  /// Returns the standard deviation that the row states, or that of normal times with its quantiles or extremes.
-  [[nodiscard]] std::optional<double> deviation() const {
-    if (const auto stated = amount(time_column::deviation); stated && *stated > 0) return stated;
-    for (const auto& [low, high, deviations] : time_column::quantiles) {
-      if (const auto between = range(low, high)) return *between / deviations;
-    }
-    const auto extremes = range(time_column::shortest, time_column::longest);
-    if (!extremes) return std::nullopt;
-    constexpr std::int64_t fewest = 2;  // an unknown number of samples gives the widest quartiles
-    const auto samples = static_cast<double>(std::max(fewest, row_.integer("samples").value_or(fewest)));
-    // Blom: expected largest of n standard normal samples.
-    return *extremes / (2 * boost::math::quantile(boost::math::normal(), (samples - 0.375) / (samples + 0.25)));
-  }
-
   /// Replaces a stated spread by the quartiles of a normal distribution.
   void add_quartiles() {
-    if (has(kernel_, metric_key::time_q1_ns) || has(kernel_, metric_key::time_q3_ns)) return;
     const auto median = kernel_.metric(metric_key::time_median_ns);
-    const auto spread = median ? deviation() : std::nullopt;
-    if (!spread) return;
+    const auto q1 = kernel_.metric(metric_key::time_q1_ns);
+    const auto q3 = kernel_.metric(metric_key::time_q3_ns);
+    if (q1 && q3 && *q1 > *q3) fail(row_.at(metric_key::time_q1_ns), "the first quartile exceeds the third");
+    if (!median || q1 || q3) return;
+    const auto deviation = stated_deviation(row_, *median);
+    if (!deviation) return;
     constexpr double quartile = 0.67448975;  // third quartile of the standard normal distribution
     constexpr double least = 1e-3;           // quartiles are times > 0
-    put(metric_key::time_q1_ns, std::max(*median - quartile * *spread, least * *median));
-    put(metric_key::time_q3_ns, *median + quartile * *spread);
+    put(metric_key::time_q1_ns, std::max(*median - quartile * *deviation, least * *median));
+    put(metric_key::time_q3_ns, *median + quartile * *deviation);
     ++remarks_.normal_quartiles;
   }
 
@@ -220,7 +206,8 @@ std::vector<Message> NumberRemarks::notes() const {
       "the time follows from the stated TFLOP/s and the FLOPs of the problem (a causal mask counts as half)");
   add(mean_times, "the time is a mean");
   add(normal_quartiles,
-      "quartiles follow from the standard deviation, quantiles or range, assuming a normal distribution");
+      "quartiles follow from the stated spread (standard deviation, quantiles or range), assuming a normal "
+      "distribution");
   add(causal_counted_full, "the stated TFLOP/s counts the masked part, too; TFLOP/s here does not");
   add(causal_counted_half,
       "the stated TFLOP/s counts half of all pairs; TFLOP/s here counts those that the mask shows");

@@ -15,6 +15,7 @@
 #include "profiler/units/number_format.h"
 #include "storage/exchange/column_names.h"
 #include "storage/exchange/import_rows.h"
+#include "storage/exchange/import_spread.h"
 
 namespace attnscope::exchange {
 namespace {
@@ -22,6 +23,7 @@ namespace {
 /// Returns the unit in which a column's values are stored.
 std::string base_of(std::string_view name) {
   if (is_time_column(name)) return "ns";
+  if (!spread_unit(name).empty()) return std::string(spread_unit(name));
   const Metric* metric = metric_of(name);
   const PointFact* fact = find_point_fact(name);
   return std::string(metric != nullptr ? metric->unit : fact != nullptr ? fact->unit : std::string_view("1"));
@@ -69,6 +71,8 @@ void ImportRow::set_number(const ScaledColumn& ours, const std::string& text, bo
   const FileLocation where = at(ours.name);
   const auto cell = parse_cell(text, decimal_comma);
   if (!cell) {
+    const bool endless = !spread_unit(ours.name).empty() && lower_case(text).starts_with("inf");
+    if (endless) return;  // the deviation of one sample
     const bool failed = parse_disposition(normalized_value("disposition", text)).ok();
     const bool measured = is_time_column(ours.name) || ours.name == metric_key::tflops;
     fields[failed && measured ? "disposition" : ours.name] = text;
@@ -78,10 +82,16 @@ void ImportRow::set_number(const ScaledColumn& ours, const std::string& text, bo
     fail(where, make_message("'{}' has no unit (name it with --map '{}=time_ms')", text, column(ours.name)));
   }
   double scale = ours.scale;
-  if (cell->unit) {
-    const std::string base = base_of(ours.name);
+  const std::string base = base_of(ours.name);
+  if (cell->unit && base == "1" && cell->unit->base == "percent") {
+    scale = cell->unit->scale / 100;
+  } else if (cell->unit) {
     if (cell->unit->base != base) fail(where, make_message("the unit is '{}'; expected {}", cell->unit_text, base));
     scale = cell->unit->scale;
+  }
+  if (base == "1" && ours.of_time && ours.unit.empty() && !cell->unit && cell->values.front() > 1) {
+    fail(where, make_message("'{}' is a fraction above 1 (if it is in percent, give --map '{}=stddev_pct')", text,
+                             column(ours.name)));
   }
   std::vector<double> values = cell->values;
   for (double& value : values) value *= scale;
@@ -90,7 +100,8 @@ void ImportRow::set_number(const ScaledColumn& ours, const std::string& text, bo
   fields[samples ? std::string(round_column::samples) : ours.name] =
       plain ? text : fmt::format("{}", fmt::join(values, " "));
   if (cell->deviation && is_time_column(ours.name)) {
-    fields.try_emplace(std::string(time_column::deviation), fmt::format("{}", *cell->deviation * scale));
+    fields.try_emplace(std::string(cell->relative ? spread_column::relative_deviation : spread_column::deviation),
+                       fmt::format("{}", *cell->deviation * (cell->relative ? 1 : scale)));
   }
 }
 

@@ -36,6 +36,8 @@ struct ImportRow {
 
   /// Sets the non-empty text of a column of the file.
   void set(const ColumnPlan& plan, std::size_t column, const std::string& text);
+  /// Sets the numbers of a cell of our column.
+  void set_number(const ScaledColumn& ours, const std::string& text, bool decimal_comma);
 
   /// Returns true for a row of this program's exports.
   [[nodiscard]] bool is_own() const;
@@ -50,9 +52,6 @@ struct ImportRow {
   /// Also accepts integers written as real numbers ("1024.0").
   [[nodiscard]] std::optional<std::int64_t> integer(std::string_view name) const;
   [[nodiscard]] std::optional<bool> flag(std::string_view name) const;
-
- private:
-  void set_number(const ScaledColumn& ours, const std::string& text, bool decimal_comma);
 };
 
 /// Converts flash-attn's window_size, one column "(256, 0)" or two, to a mask. A negative number is unlimited.

@@ -12,9 +12,18 @@
 #include "profiler/plan/text.h"
 #include "storage/exchange/column_names.h"
 #include "storage/exchange/import_columns.h"
+#include "storage/exchange/import_spread.h"
 #include "storage/exchange/import_values.h"
 
 namespace attnscope::exchange {
+bool has_word(std::string_view words, std::string_view word) {
+  for (std::size_t at = words.find(word); at != std::string_view::npos; at = words.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || words[at - 1] == ' ') && (end == words.size() || words[end] == ' ')) return true;
+  }
+  return false;
+}
+
 namespace {
 
 /// Our word, then others for it, separated by spaces.
@@ -32,10 +41,10 @@ constexpr std::array field_synonyms{
              "seqlen_k seqlen_kv seq_len_k seq_len_kv k_len kv_len len_k len_kv n_ctx_k n_ctx_kv nk n_kv sk skv "
              "lk lkv s_k s_kv max_seqlen_k max_seqlen_kv"},
     Synonyms{"heads", "h nheads n_heads num_heads nhead num_head"},
-    Synonyms{"heads_q", "hq h_q nheads_q n_heads_q num_heads_q num_q_heads num_qo_heads num_attention_heads"},
+    Synonyms{"heads_q", "hq h_q nheads_q n_heads_q num_heads_q num_q_heads num_qo_heads num_attention_heads q_heads"},
     Synonyms{"heads_kv",
              "hk h_k hkv h_kv nheads_k nheads_kv n_heads_kv n_kv_heads num_heads_k num_heads_kv "
-             "num_kv_heads num_key_value_heads"},
+             "num_kv_heads num_key_value_heads kv_heads"},
     Synonyms{"d", "headdim head_dim head_size d_head dim_head head_dim_qk headdim_qk d_qk qk_head_dim"},
     Synonyms{"mask", "causal is_causal use_causal mask_type attn_mask attention_mask"},
     Synonyms{"dropout", "dropout_p p_dropout dropout_prob"},
@@ -58,11 +67,16 @@ constexpr std::array field_synonyms{
 
 /// Columns that never identify a problem: values without a metric, and where and when they were measured.
 constexpr std::string_view unused_columns =
-    " stddev std std_dev ci95_lower ci95_upper relative_std_dev_pct relativestddevpct cv noise stablemeasurement"
+    " relativestddevpct stablemeasurement max_err max_error max_diff max_abs_err max_abs_diff mean_err mean_error"
+    " mean_diff"
     " peak_memory peak_mem max_memory memory mem memory_usage max_memory_allocated memory_allocated peak_memory_usage"
     " speedup speedup_factor speed_up utilization util mfu efficiency bw_util bwutil sm_util sol"
-    " timestamp date datetime time_stamp host hostname commit git_sha index unnamed_0 cpu_time_noise gpu_time_noise "
-    "batch_gpu ";
+    " timestamp date datetime time_stamp index unnamed_0 cpu_time_noise batch_gpu "
+    "batch_samples elem_s globalmem_bw ";
+
+/// Columns of the SM clock, besides their unit.
+constexpr std::string_view clock_names =
+    "clock gpu_clock core_clock graphics_clock sm_freq sm_frequency gpu_freq gpu_frequency";
 
 constexpr std::array dtype_synonyms{
     Synonyms{"fp16", "float16 half f16"},
@@ -79,14 +93,6 @@ constexpr std::array disposition_synonyms{
     Synonyms{"crashed", "error err failed fail exception crash runtimefailedconfig errorconfig runtime-error"},
     Synonyms{"infeasible", "skip skipped unsupported not-supported invalid invalidconfig"},
 };
-
-bool has_word(std::string_view words, std::string_view word) {
-  for (std::size_t at = words.find(word); at != std::string_view::npos; at = words.find(word, at + 1)) {
-    const std::size_t end = at + word.size();
-    if ((at == 0 || words[at - 1] == ' ') && (end == words.size() || words[end] == ' ')) return true;
-  }
-  return false;
-}
 
 template <std::size_t count>
 std::optional<std::string_view> find_synonym(const std::array<Synonyms, count>& table, std::string_view word) {
@@ -123,55 +129,58 @@ std::string joined(const std::vector<Word>& words) {
   return text;
 }
 
-enum class Role {
-  neutral,
-  other_time,
-  time,
-  rate,
-  memory,
-  pass,
-  median,
-  mean,
-  deviation,
-  q1,
-  q3,
-  shortest,
-  longest,
-  p10,
-  p20,
-  p80,
-  p90,
-  unused
-};
+enum class Role { neutral, other_time, time, rate, memory, relative, pass, median, mean, q1, q3, spread, unused };
 
 /// Words of names of time and rate columns, besides units. Neutral words and other times may be part of a provider's
 /// name.
-constexpr std::array<std::pair<Role, std::string_view>, 18> role_words{{
-    {Role::neutral, "gpu kernel cuda in"},
+constexpr std::array<std::pair<Role, std::string_view>, 12> role_words{{
+    {Role::neutral, "gpu kernel cuda in of"},
     {Role::other_time, "compile compilation build wall total overhead warmup"},
     {Role::time, "time times latency duration elapsed runtime"},
     {Role::rate, "achieved effective throughput bandwidth bw perf performance"},
     {Role::memory, "dram hbm"},
     {Role::pass, "fwd forward bwd backward"},
-    {Role::median, "median p50"},
+    {Role::median, "median p50 q50 50%"},
     {Role::mean, "mean avg average"},
-    {Role::deviation, "std stddev stdev"},
-    {Role::q1, "q1 p25"},
-    {Role::q3, "q3 p75"},
-    {Role::shortest, "min minimum"},
-    {Role::longest, "max maximum"},
-    {Role::p10, "p10"},
-    {Role::p20, "p20"},
-    {Role::p80, "p80"},
-    {Role::p90, "p90"},
-    {Role::unused, "best p95 p99 cpu host ci95 peak mem memory util"},
+    {Role::relative, "rel relative"},
+    {Role::q1, "q1 p25 q25 25%"},
+    {Role::q3, "q3 p75 q75 75%"},
+    {Role::unused, "cpu host peak mem memory util"},
 }};
 
 std::optional<Role> role_of(std::string_view word) {
   for (const auto& [role, words] : role_words) {
     if (has_word(words, word)) return role;
   }
+  if (!spread_column_named(word, false).empty() || !spread_column_named(word, true).empty()) return Role::spread;
   return std::nullopt;
+}
+
+/// Names of statistics of two words, and one word for each.
+constexpr std::array phrases{
+    Synonyms{"stddev", "std_dev std_deviation standard_deviation st_dev"},
+    Synonyms{"stderr", "std_err std_error standard_error"},
+    Synonyms{"ci95_low", "ci95_lower ci95_lo ci95_low ci_lower ci_low ci_lo lower_ci lower_ci95"},
+    Synonyms{"ci95_high", "ci95_upper ci95_hi ci95_high ci_upper ci_high ci_hi upper_ci upper_ci95"},
+    Synonyms{"q1", "lower_quartile first_quartile"},
+    Synonyms{"q3", "upper_quartile third_quartile"},
+};
+
+/// Joins the words of a statistic, and splits "std%".
+void normalize_statistics(std::vector<Word>& words) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i].text.size() > 1 && words[i].text.ends_with('%') && role_of(words[i].text) == std::nullopt) {
+      words.insert(words.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                   {.text = "%", .begin = words[i].end - 1, .end = words[i].end});
+      words[i].text.pop_back();
+      --words[i].end;
+    }
+    if (i + 1 == words.size()) return;
+    const auto one = find_synonym(phrases, words[i].text + "_" + words[i + 1].text);
+    if (!one) continue;
+    words[i] = {.text = std::string(*one), .begin = words[i].begin, .end = words[i + 1].end};
+    words.erase(words.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+  }
 }
 
 /// Parts of the name of a column of numbers.
@@ -183,6 +192,8 @@ struct Measurement {
   bool time = false;
   bool rate = false;  ///< has a word that only names of rates contain
   bool memory = false;
+  bool relative = false;
+  std::string spread;      ///< its word
   bool bracketed = false;  ///< the unit
   std::string pass;
   std::string provider;
@@ -229,6 +240,7 @@ std::string provider_text(std::string_view name, const Word& first, const Word& 
 std::optional<Measurement> parse_measurement(std::string_view name) {
   Measurement all;
   std::vector<Word> words = words_in(name);
+  normalize_statistics(words);
   if (!take_unit(name, words, all)) return std::nullopt;
   all.stem = joined(words);
   const auto is_soft = [](const Word& word) {
@@ -248,14 +260,18 @@ std::optional<Measurement> parse_measurement(std::string_view name) {
     all.time = all.time || role == Role::time;
     all.rate = all.rate || role == Role::rate;
     all.memory = all.memory || role == Role::memory;
+    all.relative = all.relative || role == Role::relative;
+    if (role == Role::spread && all.statistic != Role::unused && !std::exchange(all.spread, word.text).empty())
+      return std::nullopt;
     if (role == Role::pass) {
       const std::string pass = word.text.starts_with('f') ? "fwd" : "bwd";
       all.pass = all.pass.empty() || all.pass == pass ? pass : "fwd+bwd";
     }
     if (role != Role::other_time && role < Role::median) continue;
-    const bool unused = all.statistic >= Role::shortest && role >= Role::shortest;  // "max_mem"
+    const bool unused = all.statistic == Role::unused || role == Role::unused;  // such as "max_mem"
     if (all.statistic && all.statistic != role && !unused) return std::nullopt;
-    all.statistic = all.statistic && all.statistic != role ? Role::unused : role;
+    all.statistic = unused ? Role::unused : role;
+    if (unused) all.spread.clear();
   }
   return all;
 }
@@ -285,25 +301,38 @@ std::optional<ScaledColumn> rate_column(const Measurement& all) {
                       .provider = all.provider,
                       .pass = all.pass};
   if (!flops && !all.memory) column.skipped = "rate of unknown bytes";
-  if (all.statistic && *all.statistic != Role::median && *all.statistic != Role::mean)
+  const std::string_view spread = spread_of_rate(spread_column_named(all.spread, false));
+  if (!spread.empty() && flops && !all.relative) {
+    column.name = spread;
+  } else if (all.statistic && *all.statistic != Role::median && *all.statistic != Role::mean) {
     column.skipped = "spread of a rate";
+  }
   return column;
 }
 
-/// Columns of the statistics of a row's times.
-constexpr std::array<std::pair<Role, std::string_view>, 11> statistic_columns{{
-    {Role::median, metric_key::time_median_ns},
-    {Role::mean, time_column::mean},
-    {Role::deviation, time_column::deviation},
-    {Role::q1, metric_key::time_q1_ns},
-    {Role::q3, metric_key::time_q3_ns},
-    {Role::shortest, time_column::shortest},
-    {Role::longest, time_column::longest},
-    {Role::p10, time_column::quantiles[1].low},
-    {Role::p20, time_column::quantiles[0].low},
-    {Role::p80, time_column::quantiles[0].high},
-    {Role::p90, time_column::quantiles[1].high},
-}};
+/// Returns the column of a spread of times, absolute or relative to them.
+std::optional<ScaledColumn> spread_measurement(const Measurement& all) {
+  const bool percent = all.unit && all.unit->base == "percent";
+  // Times besides the row's time, whose unit they take.
+  const bool unnamed =
+      all.statistic == Role::q1 || all.statistic == Role::q3 || (all.statistic == Role::mean && !all.time);
+  if ((all.spread.empty() && (!unnamed || all.unit)) || all.memory || all.rate) return std::nullopt;
+  if (all.unit && !percent && all.unit->base != "ns") return std::nullopt;
+  const bool relative = percent || (!all.unit && (all.relative || is_relative_width(all.spread)));
+  const std::string_view name = all.statistic == Role::q1   ? metric_key::time_q1_ns
+                                : all.statistic == Role::q3 ? metric_key::time_q3_ns
+                                : unnamed                   ? time_column::mean
+                                                            : spread_column_named(all.spread, relative);
+  if (name.empty()) return std::nullopt;
+  return ScaledColumn{.name = std::string(name),
+                      .unit = all.unit_text,
+                      .scale = percent    ? all.unit->scale / 100
+                               : all.unit ? all.unit->scale
+                                          : 1,
+                      .provider = all.provider,
+                      .pass = all.pass,
+                      .of_time = true};
+}
 
 std::optional<ScaledColumn> time_measurement(const Measurement& all) {
   const bool other = all.memory || all.rate;
@@ -317,12 +346,23 @@ std::optional<ScaledColumn> time_measurement(const Measurement& all) {
                       .unit_in_cells = !all.unit,
                       .provider = all.provider,
                       .pass = all.pass};
-  const auto* const found =
-      std::ranges::find(statistic_columns, all.statistic, &std::pair<Role, std::string_view>::first);
-  if (found != statistic_columns.end()) {
-    column.name = found->second;
-  } else if (all.statistic) {
-    column.skipped = "no metric for this time";
+  switch (all.statistic.value_or(Role::neutral)) {
+    case Role::neutral:
+      break;
+    case Role::median:
+      column.name = metric_key::time_median_ns;
+      break;
+    case Role::mean:
+      column.name = time_column::mean;
+      break;
+    case Role::q1:
+      column.name = metric_key::time_q1_ns;
+      break;
+    case Role::q3:
+      column.name = metric_key::time_q3_ns;
+      break;
+    default:
+      column.skipped = "no metric for this time";
   }
   return column;
 }
@@ -332,15 +372,17 @@ std::optional<ScaledColumn> measurement_column(std::string_view name) {
   if (!all) return std::nullopt;
   std::string stem = all->stem;
   if (stem.starts_with("hbm_")) stem.replace(0, 3, "dram");
+  if (has_word(clock_names, stem)) stem = "sm_clock";
   if (all->unit) {
     if (auto metric = scaled_metric(stem, *all->unit, all->unit_text)) return metric;
     if (all->unit->base == "byte" && all->rate) all->unit->base = "byte/s";
     if (all->unit->base == "byte/s" || all->unit->base == "Tflop/s") return rate_column(*all);
   }
+  if (auto spread = spread_measurement(*all)) return spread;
   if (!all->unit || all->unit->base == "ns") return time_measurement(*all);
   // Peak memory, utilization.
-  if (all->statistic >= Role::shortest || has_word(unused_columns, stem)) {
-    return ScaledColumn{.name = stem, .skipped = "no metric for this value"};
+  if (all->statistic == Role::unused || has_word(unused_columns, stem)) {
+    return ScaledColumn{.name = stem, .skipped = "no metric holds this value"};
   }
   return std::nullopt;
 }

@@ -2,7 +2,6 @@
 // Names that other programs give to fields and values, and their columns' units. Internal to storage/exchange.
 #pragma once
 
-#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,26 +20,13 @@ struct ScaledColumn {
   bool unit_in_cells = false;   ///< a time or rate whose heading has no unit
   std::string provider = {};    ///< "flash" in "flash_fwd_ms": the algorithm of the values
   std::string pass = {};        ///< "fwd" in "flash_fwd_ms"
+  bool of_time = false;         ///< a spread; without a unit it has that of the time
 };
 
-/// Columns of a row that hold a mean, a standard deviation and extremes of its times.
+/// Columns of a row that hold its time.
 namespace time_column {
 inline constexpr std::string_view time = "time_ns";
 inline constexpr std::string_view mean = "time_mean_ns";
-inline constexpr std::string_view deviation = "time_stddev_ns";
-inline constexpr std::string_view shortest = "time_min_ns";
-inline constexpr std::string_view longest = "time_max_ns";
-/// A lower and an upper quantile of the times.
-struct Quantiles {
-  std::string_view low;
-  std::string_view high;
-  double deviations = 0;  ///< between the two, for a normal distribution
-};
-inline constexpr std::array quantiles{Quantiles{"time_p20_ns", "time_p80_ns", 2 * 0.84162123},
-                                      Quantiles{"time_p10_ns", "time_p90_ns", 2 * 1.28155157}};
-/// Columns that state the spread of times that a row does not list; they are replaced by quartiles.
-inline constexpr std::array spread{deviation,         shortest,         longest,          quantiles[0].low,
-                                   quantiles[0].high, quantiles[1].low, quantiles[1].high};
 }  // namespace time_column
 
 /// Columns that no field has: they give a part of one, or state what follows from fields (PointBuilder).
@@ -61,6 +47,9 @@ inline constexpr std::string_view d_v = "head_dim_v";
 
 /// Parses a metric, counter or time with a unit suffix: "dram__bytes_read.sum [Mbyte]", "samples_us".
 [[nodiscard]] std::optional<ScaledColumn> parse_scaled_column(std::string_view name);
+
+/// Returns true if one of `words`, separated by spaces, is `word`.
+[[nodiscard]] bool has_word(std::string_view words, std::string_view word);
 
 /// Returns the dtype that a word of the name states; empty if none or several.
 [[nodiscard]] std::string dtype_in(std::string_view name);

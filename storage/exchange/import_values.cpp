@@ -104,6 +104,11 @@ std::optional<NumberCell> parse_cell(std::string_view text, bool decimal_comma) 
         continue;
       }
     }
+    if (word == "%" && cell.deviation && !cell.relative) {
+      *cell.deviation /= 100;
+      cell.relative = true;
+      continue;
+    }
     const auto unit = parse_unit(word);
     if (!unit || cell.values.empty() || (cell.unit && cell.unit->scale != unit->scale)) return std::nullopt;
     cell.unit = unit;

@@ -74,6 +74,7 @@ struct NumberCell {
   std::optional<Unit> unit = {};
   std::string unit_text = {};
   std::optional<double> deviation = {};
+  bool relative = false;  ///< the deviation is a fraction of the value
 };
 /// Returns nullopt unless the whole text is numbers with at most one unit.
 [[nodiscard]] std::optional<NumberCell> parse_cell(std::string_view text, bool decimal_comma);

@@ -141,6 +141,32 @@ TEST_F(ImportCases, StatedSpreadDecidesTheInterval) {
   expect_open(row_of(ref, file("r.csv", "min_us,max_us", "10089,6.3,13.9")), "range without count");
   expect_open(row_of(ref, file("p.csv", "p20_us,p80_us,samples", "10089,8,13.5,5")), "quantiles");
   expect_open(row_of(ref, file("s.csv", "samples_ns", "10089,10089 8500 13000 8400 13100")), "samples");
+  const std::pair<const char*, const char*> stated[] = {
+      {"noise_pct", "20"},
+      {"noise", "20%"},
+      {"cv", "0.2"},
+      {"stddev_pct", "20"},
+      {"rsd", "0.2"},
+      {"rel_std", "0.2"},
+      {"std%", "20"},
+      {"time_spread", "0.3"},
+      {"time_spread_pct", "30"},
+      {"iqr_ns", "3000"},
+      {"iqr", "3000"},
+      {"std", "2000"},
+      {"sem_us,samples", "1,5"},
+      {"p25,p75", "8500,12000"},
+      {"min,max", "8500,13000"},
+      {"p20_us,p80_us", "8.5,12"},
+      {"ci95_lower,ci95_upper,samples", "8900,11200,9"},
+  };
+  for (const auto& [columns, values] : stated) {
+    const nlohmann::json row = row_of(file("base.csv", columns, std::string("10914,") + values),
+                                      file("other.csv", columns, std::string("10089,") + values));
+    EXPECT_EQ(row["verdict"], "UNDECIDED") << columns;
+    EXPECT_EQ(row["spread_source"], "samples") << columns;
+    EXPECT_GT(row["ratio_high"].get<double>(), 1.05) << columns;
+  }
   expect_open(row_of(ref, plain), "one side without");
   expect_open(row_of(plain, ref), "one side without");
   const fs::path tight = file("tight.csv", quartiles, "10914,10850,10950,50");

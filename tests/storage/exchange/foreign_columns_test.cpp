@@ -175,6 +175,95 @@ TEST(ImportIdentity, SpreadOfTheFileIsKept) {
   EXPECT_THAT(all_notes(import), AllOf(HasSubstr("1 row: the time is a mean"), HasSubstr("standard deviation")));
 }
 
+/// Returns the standard deviation of the first point's quartiles, relative to its median, in percent.
+double stated_percent(const std::string& columns, const std::string& values, const ImportRequest& request = {}) {
+  const Import import =
+      imported("algorithm,N,heads,d," + columns + "\na,64,1,64," + values + '\n', ImportFormat::csv, request);
+  const auto spread = evaluate(metric_key::time_spread, points_of(import)[0]);
+  return spread ? spread->value / 1.349 * 100 : 0;
+}
+
+TEST(ImportIdentity, BuildsAndMachinesAreNotDropped) {
+  const std::string header = "algorithm,N,heads,d,time_ns,";
+  for (const char* name : {"commit", "host"}) {
+    EXPECT_THAT(import_error(header + name + "\na,64,1,64,5,x\na,64,1,64,9,y\n"), HasSubstr(name)) << name;
+    EXPECT_EQ(points_of(imported(header + name + "\na,64,1,64,5,x\na,128,1,64,9,x\n")).size(), 2U) << name;
+  }
+  EXPECT_THAT(
+      import_error(header + "commit\na,64,1,64,5,x\na,64,1,64,9,y\n", ImportFormat::csv, {.ignore = {"commit"}}),
+      HasSubstr("instead of --ignore"));
+}
+
+TEST(ImportIdentity, ClocksOfOtherNames) {
+  for (const char* column : {"gpu_clock_mhz", "SM clock [MHz]", "clock (MHz)"}) {
+    const Import import = imported(std::string("algorithm,N,heads,d,time_ns,") + column + "\na,64,1,64,5,1980\n");
+    EXPECT_EQ(points_of(import)[0].clocks.value().sm_clock_hz, 1.98e9) << column;
+  }
+}
+
+TEST(ImportSpread, HasTheUnitOfItsTimeOrIsRelative) {
+  const std::tuple<const char*, const char*, double> cases[] = {
+      {"time_ms,std", "2,0.2", 10},
+      {"time_ms,std_us", "2,200", 10},
+      {"std,time_us", "0.2,2", 10},
+      {"mean (ms),std (ms)", "2,0.2", 10},
+      {"latency,std", "2 ms,0.2 ms", 10},
+      {"time_ms,noise", "2,10%", 10},
+      {"time_ms,noise_pct", "2,10", 10},
+      {"time_ms,cv", "2,0.1", 10},
+      {"time_ms", "2 ± 10%", 10},
+      {"tflops,tflops_std", "1e-3,1e-4", 10},
+      {"time_ms,iqr", "2,0.2698", 10},
+      {"time_ms,ci95_ms,samples", "2,0.196,4", 10},
+      {"time_ms,std of time [us]", "2,200", 10},
+      {"tflops,tflops_min,tflops_max,samples", "1e-3,0.882024e-3,1.117976e-3,5", 10},
+      {"tflops,min,max,samples", "1e-3,0.882024e-3,1.117976e-3,5", 10},
+      {"time_ms,mean,std", "2,2.1,0.2", 10},
+      {"time_ms,time_spread", "2,0.1349", 10},
+      {"time_ms,stderr,samples", "2,0.1,4", 10},
+      {"time_ms,q1,q3", "2,1.8651,2.1349", 10},
+      {"count,mean_ms,std,min,25%,50%,75%,max", "5,2,9,1,1.8651,2,2.1349,4", 10},
+      {"time_ms,p5,p95", "2,1.67103,2.32897", 10},
+      {"time_ms,std,std_of_two", "2,0,7", 0},
+      {"time_ms,max_ms", "2,9", 0},
+      {"time_ms,noise", "2,inf", 0},
+  };
+  for (const auto& [columns, values, percent] : cases) {
+    EXPECT_NEAR(stated_percent(columns, values), percent, 1e-2) << columns;
+  }
+  EXPECT_NEAR(stated_percent("time_ms,x", "2,10", {.map = {{"x", "stddev_pct"}}}), 10, 1e-2);
+  const std::string header = "algorithm,N,heads,d,";
+  EXPECT_THAT(import_error(header + "time_ms,cv\na,64,1,64,2,3.5\n"), HasSubstr("--map 'cv=stddev_pct'"));
+  EXPECT_THAT(import_error(header + "time_ms,min_us,max_us\na,64,1,64,2,1.9,2.2\n"), HasSubstr("unit"));
+  EXPECT_THAT(import_error(header + "time_ms,q1_ms,q3_ms\na,64,1,64,2,3,1\n"), HasSubstr("quartile"));
+  const Import samples = imported(header + "time_ms,samples_ms,std_ms\na,64,1,64,2,1 2 3,0.1\n");
+  EXPECT_EQ(points_of(samples)[0].kernel("all")->samples_ns.size(), 3U);
+  EXPECT_THAT(import_error(header + "time_ms,x\na,64,1,64,2,1\n", ImportFormat::csv, {.map = {{"x", "stddev"}}}),
+              HasSubstr("stddev_ms"));
+}
+
+TEST(ImportSpread, BelongsToItsProvider) {
+  const Import import = imported("N,heads,d,x (ms),y (ms),x std,y std (us)\n64,1,64,2,4,0.2,800\n");
+  ASSERT_EQ(points_of(import).size(), 2U);
+  EXPECT_NEAR(evaluate(metric_key::time_spread, points_of(import)[0])->value, 0.1349, 1e-4);
+  EXPECT_NEAR(evaluate(metric_key::time_spread, points_of(import)[1])->value, 0.2698, 1e-4);
+}
+
+TEST(ImportSpread, OfLongTables) {
+  const std::string header = "algorithm,N,heads,d,metric,value,unit";
+  const auto percent = [](const Import& import) {
+    EXPECT_EQ(points_of(import).size(), 1U);
+    return evaluate(metric_key::time_spread, points_of(import)[0])->value / 1.349 * 100;
+  };
+  const std::string rows = "\na,64,1,64,time_median_ns,200,us,20\na,64,1,64,dram_read_bytes,100,byte,3\n";
+  EXPECT_NEAR(percent(imported(header + ",stddev" + rows)), 10, 1e-2);
+  EXPECT_NEAR(percent(imported(header + ",stddev_pct" + rows)), 20, 1e-2);
+  EXPECT_NEAR(percent(imported(header + "\na,64,1,64,p50,200,us\na,64,1,64,std,20,us\na,64,1,64,min,1,us\n")), 10,
+              1e-2);
+  const std::string quartiles = ",p25,p75\na,64,1,64,time,200,us,186.51,213.49\na,64,1,64,dram_read_bytes,9,byte,8,9\n";
+  EXPECT_NEAR(percent(imported(header + quartiles)), 10, 1e-2);
+}
+
 TEST(ImportIdentity, StatedRateMustFollow) {
   // 4 N^2 d FLOPs per head: 0.0687 TFLOP in 1 ms.
   const std::string header = "algorithm,N,heads,d,causal,time_ms,";

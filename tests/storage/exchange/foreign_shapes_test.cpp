@@ -259,6 +259,16 @@ TEST(ForeignShapes, MarkdownShapes) {
                         "| 64 | 499x | 1.5 ms | 0.6% | 15 us | 0.1% |\n| 128 | 9x | 2 ms | 0.7% | 20 us | 0.2% |\n",
                         {.given = {{"algorithm", "a"}, {"d", "64"}, {"heads", "2"}}}),
               ElementsAre("a fwd fp16 b1 2/2 64x64 d64 full 15", "a fwd fp16 b1 2/2 128x128 d64 full 20"));
+  const Import bench = imported(
+      "| N | Samples | CPU Time | Noise | GPU Time | Noise | Elem/s | GlobalMem BW | BWUtil | Samples | Batch GPU "
+      "|\n|-|-|-|-|-|-|-|-|-|-|-|\n"
+      "| 64 | 499x | 1.5 ms | 0.6% | 15 us | 10% | 1G | 48 GB/s | 1% | 524x | 15 us |\n"
+      "| 128 | 1x | 2 ms | inf% | 20 us | inf% | 2G | 50 GB/s | 2% | 600x | 20 us |\n",
+      ImportFormat::markdown, {.given = {{"algorithm", "a"}, {"d", "64"}, {"heads", "2"}}});
+  const std::vector<PointRecord>& states = bench.devices.at(0).points;
+  EXPECT_NEAR(evaluate(metric_key::time_spread, states.at(0))->value, 0.1349, 1e-4);
+  EXPECT_EQ(evaluate(metric_key::time_samples, states.at(0))->value, 499);
+  EXPECT_EQ(evaluate(metric_key::time_q1_ns, states.at(1))->value, 20e3) << "one sample has no deviation";
   EXPECT_THAT(
       error_in("| N | a (ms) |\n|--|--|\n| 64 | 1 |\n\n# B\n\n| N | a (ms) |\n|--|--|\n| 128 | 2 |\n", given_shape),
       HasSubstr("line 7"));

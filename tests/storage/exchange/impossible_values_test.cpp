@@ -45,6 +45,16 @@ TEST(ImpossibleValues, FewerBytesThanCompulsory) {
   EXPECT_THAT(reason_of(on("H200", "a,8192,64,128,10,5e5,1e3\n")), HasSubstr("a unit off by 1,000 is likely"));
 }
 
+TEST(ImpossibleValues, FewerReadsThanCompulsory) {
+  // Q, K and V of 64 heads: 403 MB. Writes are unknown.
+  EXPECT_THAT(reason_of(on("H200", "a,8192,64,128,10,3e8,\n")), HasSubstr("300 MB of DRAM traffic"));
+  EXPECT_EQ(reason_of(on("H200", "a,8192,64,128,10,3.6e8,\n")), "");
+  const Import rate = imported("algorithm,N,heads,d,time_ms,DRAM (GB/s)\na,8192,64,128,10,4\na,8192,64,128,10,50\n",
+                               ImportFormat::csv, {.device_name = "H200"});
+  EXPECT_THAT(reason_of(rate), HasSubstr("40 MB of DRAM traffic"));
+  EXPECT_EQ(reason_of(rate, 1), "");
+}
+
 TEST(ImpossibleValues, StateOfTheL2IsUnknownUnlessStated) {
   const auto cache_of = [](const Import& import) { return import.devices.at(0).points.at(0).spec.cache; };
   const Import none = imported("algorithm,N,heads,d,time_ns\na,64,1,64,5\n");

@@ -87,6 +87,23 @@ TEST(NcuTables, OtherCountsOfBytes) {
   EXPECT_DOUBLE_EQ(point.clocks->sm_clock_hz, 1.98e9);
 }
 
+TEST(NcuTables, ClockFollowsFromAnyCountOfCycles) {
+  const auto clock_of = [](const char* counter, const char* unit, const char* value) {
+    const PointRecord point = ncu_point(std::string(details_header) + metric_row(0, "", counter, unit, value) +
+                                        metric_row(0, "", "gpu__time_duration.sum", "ms", "1.8"));
+    return point.clocks ? point.clocks->sm_clock_hz : 0;
+  };
+  for (const char* counter : {"smsp__cycles_elapsed.avg.per_second", "sm__cycles_elapsed.avg.per_second",
+                              "gpc__cycles_elapsed.avg.per_second"}) {
+    EXPECT_DOUBLE_EQ(clock_of(counter, "Ghz", "1.10"), 1.1e9) << counter;
+  }
+  for (const char* counter : {"sm__cycles_elapsed.max", "sm__cycles_elapsed.avg", "gpc__cycles_elapsed.max"}) {
+    EXPECT_DOUBLE_EQ(clock_of(counter, "cycle", "1,980,000"), 1.1e9) << counter;
+  }
+  EXPECT_EQ(clock_of("dram__cycles_elapsed.avg.per_second", "Ghz", "2.62"), 0);
+  EXPECT_EQ(clock_of("sm__cycles_active.max", "cycle", "1,980,000"), 0);
+}
+
 TEST(NcuTables, ReportsAbsentCounters) {
   const Import import =
       imported(counter_table("dram__bytes_read.sum", "byte", "n/a"), ImportFormat::ncu, flash_request());
