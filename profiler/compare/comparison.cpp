@@ -379,9 +379,10 @@ std::vector<std::vector<Row>> group_by_failure(const PointTable& table, std::spa
 
 /// Removes and returns the rows whose values the GPU cannot have produced.
 std::vector<Row> remove_impossible(const PointTable& table, std::vector<Row>& rows) {
-  const auto impossible = std::ranges::stable_partition(rows, [&](Row row) { return !impossible_value(table, row); });
-  std::vector<Row> removed(impossible.begin(), impossible.end());
-  rows.erase(impossible.begin(), impossible.end());
+  const auto impossible =
+      std::stable_partition(rows.begin(), rows.end(), [&](Row row) { return !impossible_value(table, row); });
+  std::vector<Row> removed(impossible, rows.end());
+  rows.erase(impossible, rows.end());
   return removed;
 }
 

@@ -123,8 +123,7 @@ std::vector<RecordingGroup> group_recordings(const PointTable& table, std::span<
       groups[k].rows.insert(groups[k].rows.end(), part.rows.begin(), part.rows.end());
     }
     std::ranges::sort(groups[k].rows);
-    const auto [first, last] = std::ranges::unique(groups[k].rows);
-    groups[k].rows.erase(first, last);
+    groups[k].rows.erase(std::unique(groups[k].rows.begin(), groups[k].rows.end()), groups[k].rows.end());
   }
   return groups;
 }

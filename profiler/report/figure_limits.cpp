@@ -31,8 +31,7 @@ std::vector<Mark> thin_out(std::vector<Mark> marks, bool log, std::size_t interv
   std::vector<std::size_t> kept{0, marks.size() - 1};
   for (const auto& [interval, pair] : extremes) kept.insert(kept.end(), {pair.first, pair.second});
   std::ranges::sort(kept);
-  const auto repeated = std::ranges::unique(kept);
-  kept.erase(repeated.begin(), repeated.end());
+  kept.erase(std::unique(kept.begin(), kept.end()), kept.end());
   std::vector<Mark> thinned;
   thinned.reserve(kept.size());
   for (const std::size_t i : kept) thinned.push_back(std::move(marks[i]));

@@ -119,9 +119,9 @@ std::set<std::string> placeholder_names(const std::string& text) {
 
 /// Terms that are equal in every language: units and names of programs, keys and options.
 const std::set<std::string>& terms() {
-  static const std::set<std::string> all{"attnscope", "Attnscope", "Spearman", "Br",     "Bc",  "dK",   "dV",
-                                         "dO",        "dP",        "dQ",       "dS",     "exp", "fp",   "max",
-                                         "inf",       "rowmax",    "rowsum",   "colsum", "phi", "wgmma"};
+  static const std::set<std::string> all{"attnscope", "Attnscope", "Spearman", "Br",     "Bc",  "dK",    "dV",
+                                         "dO",        "dP",        "dQ",       "dS",     "exp", "fp",    "max",
+                                         "inf",       "rowmax",    "rowsum",   "colsum", "phi", "wgmma", "NVBench"};
   return all;
 }
 
