@@ -130,6 +130,7 @@ std::string list_of(const std::vector<RatioLine>& lines, const std::vector<std::
   std::map<std::vector<std::string>, std::vector<const RatioLine*>> groups;
   for (const RatioLine& line : lines) groups[line.group].push_back(&line);
   std::vector<std::string> titles;
+  titles.reserve(groups.size());
   for (const auto& [group, of_group] : groups) {
     titles.push_back(of_group.size() == 1
                          ? line_title(of_group.front()->words, all)
@@ -165,6 +166,7 @@ std::optional<Figure> ratio_figure(const Context& context, const CandidateCompar
   double most = least;
   std::string list;
   std::vector<std::vector<std::string>> words;
+  words.reserve(drawn.size());
   for (const RatioLine& each : drawn) words.push_back(each.words);
   for (const RatioLine& each : drawn) {
     const std::string label = line_title(each.words, words);
