@@ -28,5 +28,10 @@ blocks='mask=[blocks:128:butterfly,blocks:128:stride4,blocks:128:random10,blocks
 blocks+='blocks:256:random25,blocks:256:butterfly,blocks:64:random25,causal+blocks:128:random50]'
 record --algorithms naive,fa1,fa2,fa3 -a heads=16 -a 'd=[64,128]' -a 'N=[4096,8192]' -a "$blocks"
 record --algorithms naive,fa1,fa2 -a pass=bwd -a heads=16 -a 'd=[64,128]' -a N=4096 -a "$blocks"
+# FP8 forward and decoding, in more shapes than the sample has.
+record --algorithms fa3 -a dtype=fp8 -a heads=24 -a 'd=[64,128]' -a 'N=[1000,3001,6000,12000]' -a 'mask=[full,causal,window:500:0]'
+record --algorithms fa3 -a dtype=fp8 -a batch=2 -a heads_q=32 -a heads_kv=4 -a d=128 -a 'N=[777,2500,9000]' -a 'mask=[full,causal]'
+record --algorithms splitkv -a 'dtype=[fp16,fp8]' -a n_q=1 -a 'n_k=[2048,6000,20000,65536]' -a heads_q=32 -a 'heads_kv=[4,8,32]' \
+  -a 'batch=[1,8]' -a 'd=[64,128]'
 attnscope ceilings --device gpu --output recorded.attnscope >/dev/null
 finish
