@@ -3,9 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <cstdint>
 #include <list>
 #include <map>
 #include <random>
+#include <set>
+#include <utility>
 
 namespace attnscope {
 namespace {
@@ -119,6 +123,38 @@ TEST(L2Cache, ClearDoesNotWriteBack) {
   EXPECT_EQ(cache.written_bytes(), 0);
   cache.load(2, 1, 300);
   EXPECT_EQ(cache.fetched_bytes(), 600);
+}
+
+// Random cells of as many granules as fit exactly: each cell is fetched once and written back once per flush that finds
+// it dirty.
+TEST(L2Cache, MatchesCellSetsOnRandomAccesses) {
+  constexpr std::int64_t cell = 8;
+  constexpr std::uint64_t granules = 5;
+  L2Cache cache(64 * cell * static_cast<std::int64_t>(granules));
+  std::set<std::pair<std::uint64_t, int>> resident;
+  std::set<std::pair<std::uint64_t, int>> dirty;
+  std::int64_t fetched = 0;
+  std::int64_t written = 0;
+  std::mt19937_64 random(3);
+  for (int i = 0; i < 3000; ++i) {
+    const std::uint64_t key = random() % granules;
+    const std::uint64_t cells = (random() & random()) | 1U << (random() % 32);
+    const bool store = random() % 4 == 0;
+    for (int bit = 0; bit < 64; ++bit) {
+      if ((cells >> bit & 1U) == 0) continue;
+      if (resident.emplace(key, bit).second && !store) fetched += cell;
+      if (store) dirty.emplace(key, bit);
+    }
+    store ? cache.store(key, cells, cell * std::popcount(cells)) : cache.load(key, cells, cell * std::popcount(cells));
+    if (i % 100 != 99) continue;
+    cache.flush();
+    written += cell * static_cast<std::int64_t>(dirty.size());
+    dirty.clear();
+    ASSERT_EQ(cache.written_bytes(), written) << i;
+  }
+  EXPECT_EQ(cache.fetched_bytes(), fetched);
+  EXPECT_EQ(cache.resident_bytes(), cell * static_cast<std::int64_t>(resident.size()));
+  EXPECT_EQ(cache.granules(), granules);
 }
 
 // Compares with a plain list over enough random accesses to wrap the hash table many times.

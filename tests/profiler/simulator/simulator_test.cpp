@@ -6,7 +6,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <array>
 #include <map>
 #include <memory>
 #include <string>
@@ -17,8 +16,6 @@
 #include "kernels/registry.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/simulator/traffic_simulation.h"
-
-#include "profiler/simulator/l2_behavior.h"
 #include "tests/kernels/programs.h"
 #include "tests/message_matchers.h"
 #include "tests/profiler/points/fixtures.h"
@@ -127,29 +124,6 @@ TEST(Simulation, BackwardPassesMatchTheClosedForm) {
       EXPECT_EQ((*results)[i].traffic, plan.launches[i].traffic) << name << plan.launches[i].name;
     }
   }
-}
-
-TEST(Simulation, ReductionsReadAndWriteL2) {
-  class Additions final : public TileProgram {
-    [[nodiscard]] std::int64_t blocks() const override { return 3; }
-    [[nodiscard]] std::int64_t steps(std::int64_t) const override { return 1; }
-    void visit(std::int64_t, std::int64_t, std::vector<TileAccess>& out) const override {
-      out.push_back({Tensor::dq_acc, Access::reduce, 0, 0, 64, 0, 64, 4});
-    }
-  };
-  constexpr std::int64_t tile = 64 * 64 * 4;
-  AttentionPlan plan;
-  KernelLaunch& launch = plan.launches.emplace_back();
-  launch.block = {128, 1, 1};
-  launch.registers_per_thread = 64;
-  launch.traffic = {.l2_to_sm_bytes = 0, .sm_to_l2_bytes = 3 * tile};
-  launch.program = std::make_shared<const Additions>();
-  EXPECT_EQ(walk(*launch.program), launch.traffic);
-  const auto results = simulate_traffic(plan, h200(), {}, CancelToken{});
-  ASSERT_TRUE(results.has_value());
-  EXPECT_EQ(results->front().traffic, launch.traffic);
-  EXPECT_EQ(results->front().dram_read_bytes, tile);
-  EXPECT_EQ(results->front().dram_write_bytes, tile);
 }
 
 TEST(Simulation, ProblemsThatFitInL2MoveOnlyCompulsoryBytes) {
@@ -348,38 +322,6 @@ TEST(Simulation, OneLaunchIsSimulatedOnce) {
     ASSERT_TRUE(found.has_value());
     EXPECT_EQ(found->front().dram_in_plan_bytes, found->front().dram_read_bytes + found->front().dram_write_bytes);
   }
-}
-
-// L2 capacity of one 64 KiB matrix: two matrices evict each other, with a write-back if dirty.
-TEST(Simulation, EvictionsAreChargedToTheAccess) {
-  class TwoMatrices final : public TileProgram {
-    [[nodiscard]] std::int64_t blocks() const override { return 1; }
-    [[nodiscard]] std::int64_t steps(std::int64_t) const override { return 4; }
-    void visit(std::int64_t, std::int64_t step, std::vector<TileAccess>& out) const override {
-      const Access access = step < 2 ? Access::store : Access::load;
-      out.push_back({Tensor::o, access, step % 2, 0, 256, 0, 64, 4});
-    }
-  };
-  constexpr std::int64_t matrix = 65'536;
-  AttentionPlan plan;
-  KernelLaunch& launch = plan.launches.emplace_back();
-  launch.block = {128, 1, 1};
-  launch.registers_per_thread = 64;
-  launch.traffic = {.l2_to_sm_bytes = 2 * matrix, .sm_to_l2_bytes = 2 * matrix};
-  launch.program = std::make_shared<const TwoMatrices>();
-  DeviceLimits small = h200();
-  small.l2_bytes = static_cast<std::int64_t>(static_cast<double>(matrix) / l2_behavior(small).effective_share) + 1;
-  std::vector<std::array<std::int64_t, 3>> seen;
-  const auto observe = [&](const SimulatedAccess& played) {
-    seen.push_back({played.l2_bytes, played.dram_read_bytes, played.dram_write_bytes});
-  };
-  const auto results = simulate_traffic(plan, small, {.observe = observe}, CancelToken{});
-  ASSERT_TRUE(results.has_value());
-  using Served = std::array<std::int64_t, 3>;
-  EXPECT_THAT(seen, testing::ElementsAre(Served{matrix, 0, 0}, Served{matrix, 0, matrix}, Served{0, matrix, matrix},
-                                         Served{0, matrix, 0}));
-  EXPECT_EQ(results->front().dram_flush_bytes, 0);
-  EXPECT_EQ(results->front().dram_write_bytes, 2 * matrix);
 }
 
 TEST(Simulation, AchievedOccupancyCountsResidentBlocks) {
