@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models of random shapes up to the largest valid ones: no count may overflow. With the undefined-behavior sanitizer,
-// intermediate sums are checked, too.
+// intermediate sums are checked, too. Models of random small shapes: no count is below the compulsory bytes.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "kernels/algorithm.h"
 #include "kernels/common_knobs.h"
 #include "kernels/model/io_model.h"
+#include "kernels/model/pipeline_model.h"
 #include "kernels/registry.h"
 
 namespace attnscope {
@@ -69,11 +73,65 @@ class Shapes {
     p.mask = parse_mask(mask(p.n_k)).value();
     return p;
   }
+  /// A valid small problem, often with rows that see nothing. Each rarely supported feature is in a part of them.
+  [[nodiscard]] AttentionProblem edge_problem() {
+    while (true) {
+      AttentionProblem p{.dtype = one_of<DType>({DType::fp16, DType::bf16, DType::fp8}),
+                         .pass = one_of<Pass>({Pass::fwd, Pass::bwd, Pass::fwd_bwd}),
+                         .batch = extent(2.5),
+                         .heads_kv = extent(3),
+                         .n_q = one_of<std::int64_t>({1, extent(4), extent(9)}),
+                         .n_k = one_of<std::int64_t>({1, extent(4), extent(9), extent(9)}),
+                         .d = one_of<std::int64_t>({16, 64, 64, 80, 128})};
+      p.heads_q = p.heads_kv * one_of<std::int64_t>({1, 1, 2, 3, 8});
+      if (flip()) p.n_q = p.n_k;
+      if (flip()) set_edge_mask(p);
+      if (flip()) set_edge_features(p);
+      if (invalid_reason(p).empty()) return p;
+    }
+  }
+  /// The default configuration, a random tile, or the default tile with a random knob.
+  [[nodiscard]] Config config(const Algorithm& algorithm, const AttentionProblem& p, const DeviceLimits& device) {
+    if (flip()) return {tile(), {}};
+    Config config = algorithm.default_config(p, device);
+    for (const Knob& knob : algorithm.facts().knobs) {
+      if (flip()) continue;
+      if (!knob.words.empty()) {
+        config.knobs.set(knob.name, one_of(knob.words) == knob.words.front() ? "" : knob.words.back());
+      } else {
+        config.knobs.set(knob.name, knob.values.empty() ? std::min(knob.largest, extent(4)) : one_of(knob.values));
+      }
+    }
+    return config;
+  }
   [[nodiscard]] TileShape tile() {
     return {.br = 16 * static_cast<int>(extent(4)), .bc = 16 * static_cast<int>(extent(4))};
   }
 
  private:
+  [[nodiscard]] bool flip() { return one_of<int>({0, 1}) == 0; }
+  void set_edge_features(AttentionProblem& p) {
+    p.dropout = one_of<double>({0, 0, 0.25});
+    p.page = one_of<std::int64_t>({0, 16, 64});
+    p.deterministic = flip();
+    p.gpus = one_of<int>({1, 2, 3});
+    p.gpu_order = one_of<GpuOrder>({gpu_orders.begin(), gpu_orders.end()});
+  }
+  void set_edge_mask(AttentionProblem& p) {
+    const auto side = [&] { return one_of<std::int64_t>({Mask::unlimited, Mask::unlimited, 0, extent(6)}); };
+    p.mask.left = side();
+    p.mask.right = side();
+    p.mask.lengths =
+        one_of<Mask::Lengths>({Mask::Lengths::full, Mask::Lengths::full, Mask::Lengths::ramp, Mask::Lengths::list});
+    for (std::int64_t b = 0; b < p.batch && p.mask.lengths == Mask::Lengths::list; ++b)
+      p.mask.length_list.push_back(one_of<std::int64_t>({0, extent(9) - 1, p.n_k}));
+    p.mask.blocks = one_of<Mask::Blocks>(
+        {Mask::Blocks::none, Mask::Blocks::none, Mask::Blocks::butterfly, Mask::Blocks::stride, Mask::Blocks::random});
+    if (p.mask.has_block_mask()) p.mask.block_size = 16 * extent(3);
+    if (p.mask.blocks == Mask::Blocks::stride || p.mask.blocks == Mask::Blocks::random)
+      p.mask.block_parameter = extent(5);
+  }
+
   std::mt19937_64 random_;
 };
 
@@ -148,6 +206,96 @@ TEST(RandomShapes, ClosedFormsMatchProgramsToTheSector) {
     }
   }
   EXPECT_GT(walked, 1000);
+}
+
+bool is_visible(const AttentionProblem& p, std::int64_t entry, std::int64_t i, std::int64_t j) {
+  const Mask& mask = p.mask;
+  const std::int64_t length = mask.lengths == Mask::Lengths::list   ? mask.length_list[static_cast<std::size_t>(entry)]
+                              : mask.lengths == Mask::Lengths::ramp ? (p.n_k * (entry + 1) + p.batch - 1) / p.batch
+                                                                    : p.n_k;
+  const std::int64_t diagonal = i + length - p.n_q;
+  return j < length && (mask.left == Mask::unlimited || j >= diagonal - mask.left) &&
+         (mask.right == Mask::unlimited || j <= diagonal + mask.right) &&
+         (mask.blocks == Mask::Blocks::none || mask.block_counts(i / mask.block_size, j / mask.block_size));
+}
+
+/// Compulsory bytes by marking the rows of every visible pair of every head.
+Traffic touched_bytes(const AttentionProblem& p) {
+  std::vector<bool> queries(static_cast<std::size_t>(p.batch * p.heads_q * p.n_q));
+  std::vector<bool> keys(static_cast<std::size_t>(p.batch * p.heads_kv * p.n_k));
+  for (std::int64_t entry = 0; entry < p.batch; ++entry) {
+    for (std::int64_t i = 0; i < p.n_q; ++i) {
+      for (std::int64_t j = 0; j < p.n_k; ++j) {
+        if (!is_visible(p, entry, i, j)) continue;
+        for (std::int64_t head = 0; head < p.heads_q; ++head) {
+          const std::int64_t kv_head = head / (p.heads_q / p.heads_kv);
+          queries[static_cast<std::size_t>((entry * p.heads_q + head) * p.n_q + i)] = true;
+          keys[static_cast<std::size_t>((entry * p.heads_kv + kv_head) * p.n_k + j)] = true;
+        }
+      }
+    }
+  }
+  const std::int64_t input = p.d * (p.dtype == DType::fp8 ? 1 : 2);
+  const std::int64_t output = 2 * p.d;
+  const std::int64_t q = std::ranges::count(queries, true);
+  Traffic bytes;
+  bytes.l2_to_sm_bytes = q * input + 2 * std::ranges::count(keys, true) * input;
+  if (p.pass != Pass::fwd) bytes.l2_to_sm_bytes += q * input;   // dO
+  if (p.pass == Pass::bwd) bytes.l2_to_sm_bytes += q * output;  // O
+  const std::int64_t outputs_like_q = p.pass == Pass::fwd_bwd ? 2 : 1;
+  bytes.sm_to_l2_bytes = outputs_like_q * std::ssize(queries) * output;
+  if (p.pass != Pass::fwd) bytes.sm_to_l2_bytes += 2 * std::ssize(keys) * output;
+  return bytes;
+}
+
+TEST(RandomShapes, CompulsoryBytesAreTheRowsOfVisiblePairs) {
+  Shapes shapes(20261201);
+  for (int i = 0; i < 3000; ++i) {
+    AttentionProblem p = shapes.edge_problem();
+    if (p.instances() * p.n_q * p.n_k > 300'000) continue;
+    EXPECT_EQ(compulsory_traffic(p), touched_bytes(p)) << describe(p);
+    p.mask.blocks = Mask::Blocks::none;
+    EXPECT_EQ(compulsory_traffic(p), touched_bytes(p)) << describe(p);
+  }
+}
+
+TEST(RandomShapes, NoModelIsBelowCompulsoryBytes) {
+  Shapes shapes(20261202);
+  const DeviceLimits& device = known_gpus().front();
+  std::map<std::string, int> modeled;
+  for (int i = 0; i < 10'000; ++i) {
+    const AttentionProblem p = shapes.edge_problem();
+    const Traffic least = compulsory_traffic(p);
+    for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
+      Config config = shapes.config(*algorithm, p, device);
+      AttentionModel model = algorithm->model(p, config, device);
+      if (model.refusal) model = algorithm->model(p, config = algorithm->default_config(p, device), device);
+      if (model.refusal) continue;
+      const std::string label = algorithm->name() + ' ' + describe(p) + " tile " + describe(config);
+      ++modeled[algorithm->name()];
+      double distinct = 0;
+      double dram = 0;
+      Traffic traffic;
+      std::vector<LaunchLoad> loads = predict_loads(model, device);
+      for (const KernelModel& kernel : model.kernels) {
+        if (kernel.setup) continue;
+        distinct += static_cast<double>(kernel.runs) * kernel.work.distinct_bytes;
+        traffic += kernel.runs * kernel.traffic;
+      }
+      for (const LaunchLoad& load : loads) dram += static_cast<double>(load.runs) * load.dram_bytes;
+      if (const auto paper = algorithm->facts().paper_column) {
+        EXPECT_GE(*paper == PaperColumn::standard ? standard_attention_bytes(p) : flash_paper_bytes(p, config.tile.bc),
+                  least.total())
+            << label;
+      }
+      EXPECT_GE(traffic.l2_to_sm_bytes, least.l2_to_sm_bytes) << label;
+      EXPECT_GE(traffic.sm_to_l2_bytes, least.sm_to_l2_bytes) << label;
+      EXPECT_GE(distinct, static_cast<double>(least.total())) << label;
+      EXPECT_GE(dram, static_cast<double>(least.total())) << label;
+    }
+  }
+  for (const Algorithm* algorithm : built_in_algorithms().algorithms())
+    EXPECT_GT(modeled[algorithm->name()], 100) << algorithm->name();
 }
 
 }  // namespace

@@ -84,8 +84,31 @@ TEST(IoModel, CompulsoryExcludesUnseenRows) {
       EXPECT_EQ(compulsory_traffic(p), both);
     }
   }
-  const AttentionProblem blocks{.mask = parse_mask("blocks:16:butterfly").value(), .n_q = 64, .n_k = 64};
-  EXPECT_EQ(compulsory_traffic(blocks), compulsory_traffic({.n_q = 64, .n_k = 64}));
+  // Row 0 of squares sees the squares 0, 1 and 2 of 4.
+  const AttentionProblem blocks{.mask = parse_mask("blocks:16:butterfly").value(), .n_q = 16, .n_k = 64, .d = 64};
+  EXPECT_EQ(compulsory_traffic(blocks), (Traffic{128 * (16 + 2 * 48), 128 * 16}));
+}
+
+TEST(IoModel, Fp8OutputsHave16Bits) {
+  AttentionProblem p{.dtype = DType::fp8, .heads_q = 4, .heads_kv = 2, .n_q = 3, .n_k = 5, .d = 10};
+  EXPECT_EQ(compulsory_traffic(p), (Traffic{120 + 2 * 100, 240}));
+  EXPECT_EQ(flash_paper_bytes(p, 8), 120 + 240 + 2 * 100) << "one tile: compulsory";
+  EXPECT_EQ(flash_paper_bytes(p, 4), 2 * 120 + 3 * 240 + 2 * 100);
+  p.pass = Pass::bwd;
+  EXPECT_EQ(compulsory_traffic(p), (Traffic{2 * 120 + 240 + 2 * 100, 240 + 2 * 200})) << "Q, dO; O; K, V";
+}
+
+TEST(IoModel, PaperCountsOfDecodingAndGroupedHeads) {
+  // One query, 131,072 keys, 16 query heads, 2 K/V heads, d 128, tiles of 128 keys: K and V dominate.
+  AttentionProblem p{.heads_q = 16, .heads_kv = 2, .n_q = 1, .n_k = 131'072, .d = 128};
+  constexpr std::int64_t q = 16 * 128;
+  constexpr std::int64_t k = 2 * 131'072 * 128;
+  constexpr std::int64_t scores = 16 * 131'072;
+  EXPECT_EQ(flash_paper_bytes(p, 128), 2 * ((3 * 1024 - 1) * q + 2 * k));
+  EXPECT_EQ(standard_attention_bytes(p), 2 * (4 * scores + 2 * q + 2 * k));
+  p.pass = Pass::bwd;
+  EXPECT_EQ(flash_paper_bytes(p, 128), 2 * (4 * 1024 * q + 4 * k));
+  EXPECT_EQ(standard_attention_bytes(p), 2 * (7 * scores + 4 * q + 4 * k));
 }
 
 TEST(IoModel, PaperTileOnAnH200) {
