@@ -110,8 +110,9 @@ bool theorem_applies(const PointTable& table, Row row) {
   const PointSpec spec = table.spec(row);
   const TileSide side = algorithm->facts().traffic_side(spec.problem.pass);
   if (side == TileSide::none) return true;
-  // 4 d side <= N d.
-  return 4 * std::int64_t{side == TileSide::br ? spec.tile.br : spec.tile.bc} <= spec.problem.n_k;
+  // 4 d side <= N d, where the side divides the N rows of its operand.
+  const AttentionProblem& p = spec.problem;
+  return side == TileSide::br ? 4 * std::int64_t{spec.tile.br} <= p.n_q : 4 * std::int64_t{spec.tile.bc} <= p.n_k;
 }
 
 std::vector<Pair> representative_pairs(const PointTable& table, std::span<const Pair> pairs) {

@@ -34,7 +34,8 @@ struct Pair {
                                                    std::string_view metric);
 
 /// Returns whether Theorem 2 of the FlashAttention paper applies: M <= N d, where M is 4 d times the tile dimension
-/// that divides the traffic. True if no dimension does. d <= M holds for every tile.
+/// that divides the traffic, and N the number of queries (Br) or keys (Bc). True if no dimension does. d <= M holds for
+/// every tile.
 [[nodiscard]] bool theorem_applies(const PointTable&, Row);
 
 /// Returns one pair per algorithm, in order of appearance: among the pairs within the theorem (or all, if there are

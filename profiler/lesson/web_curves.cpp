@@ -10,9 +10,9 @@
 #include <span>
 #include <utility>
 
+#include "kernels/model/io_model.h"
 #include "profiler/curves/law_exponents.h"
 #include "profiler/lesson/hierarchy.h"
-#include "profiler/lesson/ledger.h"
 #include "profiler/lesson/lesson_page.h"
 #include "profiler/lesson/pairs.h"
 #include "profiler/plan/fields.h"
@@ -179,7 +179,7 @@ std::string race_json(const LessonTexts& texts, const PlayerSettings& player_set
     all["lanes"].push_back(std::move(lane));
   }
   json least = json::array();
-  for (const std::int64_t n : curves->lengths) least.push_back(make_ledger(at_length(curves->like, n)).tensor_bytes());
+  for (const std::int64_t n : curves->lengths) least.push_back(compulsory_traffic(at_length(curves->like, n)).total());
   const auto near = [&](std::int64_t n) { return std::abs(n - setting.n); };
   all["first"] = std::ranges::min(curves->lengths, {}, near);
   all["lengths"] = curves->lengths;

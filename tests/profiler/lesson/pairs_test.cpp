@@ -63,6 +63,19 @@ TEST(Pairs, SelectsLongestPairWithinTheorem) {
   EXPECT_TRUE(theorem_applies(table, telling[2].from));
 }
 
+TEST(Pairs, TheoremNeedsManyRowsOfTheDividedSide) {
+  // One query and 65,536 keys: tiles of queries have nothing to divide.
+  std::vector<PointRecord> records;
+  for (const char* algorithm : {"fa1", "fa2"}) {
+    PointSpec spec = fixtures::spec(algorithm, 65'536, 64, 64);
+    spec.problem.n_q = 1;
+    records.push_back(fixtures::ok_point(spec));
+  }
+  const PointTable table = fixtures::Points(std::move(records)).table();
+  EXPECT_TRUE(theorem_applies(table, 0));
+  EXPECT_FALSE(theorem_applies(table, 1));
+}
+
 TEST(Pairs, DoublesBc) {
   const PointTable table = fixtures::Points({fixtures::ok_point(fixtures::spec("fa1", 4096, 64, 64)),
                                              fixtures::ok_point(fixtures::spec("fa1", 4096, 64, 128)),

@@ -17,6 +17,7 @@
 #include "profiler/metrics/metrics.h"
 #include "profiler/simulator/traffic_simulation.h"
 #include "tests/kernels/programs.h"
+#include "tests/kernels/random_shapes.h"
 #include "tests/message_matchers.h"
 #include "tests/profiler/points/fixtures.h"
 
@@ -65,6 +66,24 @@ TEST(Simulation, SmTrafficIsTheClosedFormToTheByte) {
       }
     }
   }
+}
+
+TEST(Simulation, ColdStartMovesCompulsoryBytes) {
+  test::Shapes shapes(20261203);
+  int simulated = 0;
+  for (int i = 0; i < 400; ++i) {
+    const AttentionProblem p = shapes.edge_problem();
+    for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
+      const Config config = shapes.config(*algorithm, p, h200());
+      if (p.gpus > 1 || algorithm->refusal(p, config, h200())) continue;
+      const auto launches = simulate_traffic(algorithm->plan(p, config, h200()), h200(), {}, CancelToken{});
+      ASSERT_TRUE(launches.has_value());
+      EXPECT_GE(dram_bytes(*launches), compulsory(p))
+          << algorithm->name() << ' ' << describe(p) << " tile " << describe(config);
+      ++simulated;
+    }
+  }
+  EXPECT_GT(simulated, 100);
 }
 
 // KernelWork::distinct_bytes is the minimum DRAM traffic in predictions without simulation: each accessed byte once.
