@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 #include <string>
+#include <tuple>
 
 #include "kernels/model/integer.h"
 #include "kernels/tile_table.h"
@@ -192,6 +193,56 @@ TEST(Exploration, TimesMatchThePipelineModel) {
   EXPECT_TRUE(explored(sixteen_heads("fa2"), 0, *find_gpu("A100")).rates_inherited);
 }
 
+// Sums over the operations of the schedule, which run each launch on several GPUs.
+TEST(Exploration, SeveralGpusSumOverOperations) {
+  for (const char* algorithm : {"ring", "allgather"}) {
+    PointSpec spec = sixteen_heads(algorithm, 128, 128);
+    spec.problem.mask = Mask::causal;
+    spec.problem.gpus = 4;
+    const Exploration e = explored(spec);
+    ASSERT_FALSE(e.refusal);
+    const AttentionPlan plan =
+        built_in_algorithms().find(algorithm)->plan(spec.problem, spec.config(), fixtures::h200());
+    Traffic traffic;
+    double tensor_flops = 0;
+    double dram_bytes = 0;
+    UnitValues busy{};  // of the last GPU, which sees the most keys
+    for (const Operation& each : plan.schedule.operations) {
+      if (each.is_transfer()) continue;
+      const KernelLaunch& launch = plan.launches[each.launch];
+      const ExploredKernel& kernel = *std::ranges::find(e.kernels, launch.name, &ExploredKernel::name);
+      traffic += launch.traffic;
+      tensor_flops += launch.work.tensor_flops;
+      dram_bytes += kernel.dram_bytes;
+      for (const GpuUnit unit : gpu_units) {
+        busy[static_cast<std::size_t>(unit)] += each.gpu == 3 ? kernel.time.busy(unit) : 0;
+      }
+    }
+    EXPECT_EQ(e.traffic, traffic) << algorithm;
+    EXPECT_EQ(sum_of(e.operands), traffic) << algorithm;
+    EXPECT_DOUBLE_EQ(e.tensor_flops, tensor_flops) << algorithm;
+    EXPECT_DOUBLE_EQ(e.dram_bytes, dram_bytes) << algorithm;
+    EXPECT_DOUBLE_EQ(e.flops_per_second(), 4 * 128 * 16.0 * 4096 * 4097 / 2 / 4 / e.ns * 1e9) << algorithm;
+    EXPECT_DOUBLE_EQ(e.light.waiting, e.sharing->exposed_ns / e.ns) << algorithm;
+    EXPECT_GT(e.light.waiting, 0) << algorithm;
+    for (const GpuUnit unit : gpu_units) {
+      EXPECT_NEAR(e.light.of(unit) * e.ns, busy[static_cast<std::size_t>(unit)], 1e-6 * e.ns) << to_string(unit);
+    }
+  }
+}
+
+TEST(Exploration, ResidentBlocksAreThoseOfTheFullestSm) {
+  for (const auto& [heads, n, blocks] :
+       {std::tuple(131, 64, 1), {132, 64, 1}, {133, 64, 2}, {132, 128, 2}, {1, 64, 1}, {1000, 4096, 1000}}) {
+    PointSpec spec = fixtures::spec("fa2", n, 64, 64);
+    spec.problem.heads_q = spec.problem.heads_kv = heads;
+    const ExploredKernel kernel = explored(spec).kernels.at(0);
+    ASSERT_GE(kernel.occupancy.blocks_per_sm, 2);
+    EXPECT_EQ(kernel.shared.blocks, std::min(blocks, kernel.occupancy.blocks_per_sm)) << heads << " heads, N " << n;
+    EXPECT_EQ(kernel.registers.blocks, kernel.shared.blocks);
+  }
+}
+
 TEST(Exploration, SetupKernelsAreExcluded) {
   PointSpec spec = sixteen_heads("fa2", 64, 64);
   spec.problem.pass = Pass::bwd;
@@ -201,6 +252,16 @@ TEST(Exploration, SetupKernelsAreExcluded) {
   EXPECT_EQ(e.kernels[0].name, "dot");
   EXPECT_EQ(e.kernels[e.longest()].name, "bwd");
   EXPECT_EQ(of(e, Tensor::dk).sm_to_l2_bytes, 16 * 4096 * 128 * 2);
+  // Padding that only the forward pass, a setup launch, has no room for.
+  spec = sixteen_heads("fa2", 16, 16);
+  spec.problem.pass = Pass::bwd;
+  std::int64_t most = 0;
+  for (const ExploredKernel& kernel : explored(spec).kernels) most = std::max(most, kernel.shared_bytes);
+  const AttentionModel model = built_in_algorithms().find("fa2")->model(spec.problem, spec.config(), fixtures::h200());
+  ASSERT_TRUE(model.kernels.at(0).setup);
+  ASSERT_GT(model.kernels.at(0).dynamic_shared_bytes, most);
+  EXPECT_FALSE(explored(spec, 227 * kib - most).refusal);
+  EXPECT_TRUE(explored(spec, 227 * kib - most + 1).refusal);
 }
 
 TEST(Exploration, PaddingChangesOnlyOccupancy) {
@@ -239,6 +300,11 @@ TEST(Exploration, OverrunMatchesTheRefusal) {
   std::erase(reason, ',');
   EXPECT_NE(reason.find(std::to_string(e.overrun[0].shared_bytes)), std::string::npos)
       << reason << "; " << e.overrun[0].shared_bytes;
+  // Refused for its padding alone: with any more memory FA1 would choose another team.
+  PointSpec teams = fixtures::spec("fa1", 512, 16, 848, 64);
+  const Exploration padded = explored(teams, 100 * kib);
+  ASSERT_EQ(padded.overrun.size(), 1U);
+  EXPECT_EQ(padded.overrun[0].shared_bytes, explored(teams).kernels.at(0).shared_bytes);
 }
 
 TEST(Exploration, InfeasibleTilesHaveAReasonAndANearestTile) {
@@ -266,6 +332,11 @@ TEST(Exploration, BlockMasksAreSlowToModel) {
   for (const auto& [batch, quick] : {std::pair(8, true), {9, false}, {64, false}}) {
     problem.batch = batch;
     EXPECT_EQ(is_fast_to_model(problem), quick) << batch;
+  }
+  problem.batch = 1;
+  for (const auto& [gpus, quick] : {std::pair(8, true), {9, false}}) {
+    problem.gpus = gpus;
+    EXPECT_EQ(is_fast_to_model(problem), quick) << gpus << " GPUs";
   }
 }
 

@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "messages/explorer.h"
+#include "messages/metric.h"
 #include "tests/profiler/points/fixtures.h"
 
 namespace attnscope::analysis {
@@ -74,6 +76,65 @@ TEST(ExplorationTable, DifferentProblemsAreNotRated) {
   const Shown bytes = shown(figures({&causal, &full}), text(msg::explorer::l2_bytes{}), 0);
   EXPECT_EQ(bytes.tone, Tone::plain);
   EXPECT_TRUE(bytes.text.ends_with("  −47%")) << bytes.text;
+}
+
+TEST(ExplorationTable, DifferencesArePercentOrFactors) {
+  const Exploration pinned = explored("fa2", 128, 64);
+  const auto time = [&](double factor, double pinned_factor = 1) {
+    Exploration now = pinned;
+    Exploration before = pinned;
+    now.ns *= factor;
+    before.ns *= pinned_factor;
+    return shown(figures({&now, &before}), text(msg::explorer::time{}), 0);
+  };
+  for (const auto& [factor, by] :
+       {std::pair(2.0, "×2"), {1.99, "+99%"}, {0.5, "×0.5"}, {0.51, "−49%"}, {3.5, "×3.50"}}) {
+    EXPECT_NE(time(factor).text.find(by), std::string::npos) << time(factor).text;
+    EXPECT_EQ(time(factor).tone, factor > 1 ? Tone::worse : Tone::better) << factor;
+  }
+  EXPECT_EQ(time(1 + 1e-14).tone, Tone::plain) << "rounding";
+  EXPECT_EQ(time(1, 0).text, shown(figures({&pinned}), text(msg::explorer::time{}), 0).text) << "no ratio to 0";
+}
+
+TEST(ExplorationTable, ValuesOfSeveralGpus) {
+  const auto on = [](int gpus) {
+    PointSpec spec = fixtures::spec("ring", 4096, 128, 128);
+    spec.problem.gpus = gpus;
+    return explore({.spec = spec}, fixtures::h200(), built_in_algorithms());
+  };
+  const Exploration one = on(1);
+  const Exploration four = on(4);
+  const std::string bytes = text(msg::metric::link_bytes{});
+  for (const bool pinned : {false, true}) {
+    const Table table = pinned ? figures({&one, &four}) : figures({&four, &one});
+    EXPECT_EQ(shown(table, bytes, pinned ? 1 : 0).number, static_cast<double>(four.link_bytes));
+    EXPECT_EQ(shown(table, bytes, pinned ? 0 : 1).text, "–");
+  }
+  // No waits are a value; 0 is unknown only without a time model.
+  Exploration balanced = four;
+  balanced.sharing->exposed_ns = 0;
+  EXPECT_EQ(shown(figures({&balanced}), text(msg::metric::gpu_exposed_ns{}), 0).number, 0);
+  balanced.can_predict_time = false;
+  EXPECT_FALSE(shown(figures({&balanced}), text(msg::metric::gpu_exposed_ns{}), 0).number);
+}
+
+TEST(OperandsTable, ListsBothDirectionsAndShares) {
+  Exploration e = explored("fa2", 128, 64);
+  e.operands = {{Tensor::q, {.l2_to_sm_bytes = 3'000'000}},
+                {Tensor::s, {.l2_to_sm_bytes = 1'000'000, .sm_to_l2_bytes = 4'000'000}}};
+  e.traffic = sum_of(e.operands);
+  const Table table = operands_table(e);
+  const auto texts = [&](std::size_t at) {
+    std::vector<std::string> all;
+    for (const Column& column : table.columns) all.push_back(column.cell(at).text);
+    return all;
+  };
+  EXPECT_EQ(texts(0), (std::vector<std::string>{"Q", "3 MB", "–", "37.5%"}));
+  EXPECT_EQ(texts(1), (std::vector<std::string>{"S", "1 MB", "4 MB", "62.5%"}));
+  EXPECT_EQ(texts(2)[1] + texts(2)[2] + texts(2)[3], "4 MB4 MB8 MB");
+  EXPECT_EQ(table.rows, 5U);
+  e.can_predict_time = false;
+  EXPECT_EQ(operands_table(e).rows, 4U) << "no DRAM bytes";
 }
 
 TEST(ExplorationTable, InfeasibleConfigurationsHaveNoValues) {

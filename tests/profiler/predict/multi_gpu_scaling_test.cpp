@@ -56,6 +56,59 @@ TEST(MultiGpuScaling, EfficiencyHiddenShareAndRates) {
   EXPECT_EQ(shown.find("link_bytes")->cell(0).number, 2 << 20);
 }
 
+// Each run has its own time on one GPU. Causal, 16 heads of d 128 and N 1024: 4.2992 GFLOP.
+TEST(MultiGpuScaling, FourGpusOfTheSecondRun) {
+  const auto causal_point = [](const char* algorithm, int gpus, double ns) {
+    PointRecord record = point_of(gpus, ns);
+    record.spec.algorithm = algorithm;
+    record.spec.problem.mask = Mask::causal;
+    return record;
+  };
+  const auto shared_point = [&](const char* algorithm, GpuOrder order, double exposed_ns, double copies_ns) {
+    PointRecord record = causal_point(algorithm, 4, 12'500);
+    record.spec.problem.gpu_order = order;
+    add_multi_gpu_metrics(kernel_record(record, "all"),
+                          {.ns = 12'500,
+                           .attention_ns = 10'000,
+                           .combine_ns = 0,
+                           .exposed_ns = exposed_ns,
+                           .copies_ns = copies_ns,
+                           .imbalance = 1.5},
+                          4 << 20, Provenance::simulated, Provenance::simulated);
+    return record;
+  };
+  PointTableBuilder builder;
+  const RunIndex first = builder.add_run({});
+  builder.add(first, causal_point("ring", 1, 20'000));
+  builder.add(first, causal_point("ring", 4, 25'000));
+  const RunIndex second = builder.add_run({});
+  builder.add(second, shared_point("ring", GpuOrder::zigzag, 6'000, 5'000));
+  builder.add(second, shared_point("ring", GpuOrder::contiguous, 2'500, 0));
+  builder.add(second, causal_point("ring", 2, 30'000));
+  builder.add(second, shared_point("allgather", GpuOrder::contiguous, 1'000, 5'000));
+  builder.add(second, causal_point("ring", 1, 40'000));
+  const PointTable table = std::move(builder).finish();
+  const std::vector<MultiGpuPoint> points = multi_gpu_points(table);
+  ASSERT_EQ(points.size(), 5U);
+  const std::vector<Row> order{1, 5, 4, 3, 2};  // by run, algorithm, order and number of GPUs
+  for (std::size_t i = 0; i < order.size(); ++i) EXPECT_EQ(points[i].row, order[i]) << i;
+  EXPECT_DOUBLE_EQ(points[0].efficiency.value(), 0.2) << "20 us, not the second run's 40 us";
+  EXPECT_FALSE(points[1].efficiency) << "another algorithm";
+  EXPECT_DOUBLE_EQ(points[1].hidden.value(), 0.8);
+  EXPECT_FALSE(points[1].hides_from) << "copies before it computes";
+  EXPECT_DOUBLE_EQ(points[2].efficiency.value(), 40.0 / 60);
+  EXPECT_EQ(points[2].tokens, 512);
+  EXPECT_FALSE(points[3].hidden || points[3].link_rate) << "no copies";
+  const MultiGpuPoint& zigzag = points[4];
+  EXPECT_DOUBLE_EQ(zigzag.efficiency.value(), 0.8);
+  EXPECT_EQ(zigzag.tokens, 256);
+  EXPECT_EQ(zigzag.hidden, 0) << "waits exceed the copies";
+  EXPECT_NEAR(zigzag.attention_rate.value(), 4.2991616e9 / 4 * 1.5 / 10e-6, 1e3);
+  EXPECT_NEAR(zigzag.link_rate.value(), (1 << 20) / 5e-6, 1);
+  // F/B, divided by 4 query heads per K/V head, doubled as each step computes half of its pairs.
+  EXPECT_NEAR(zigzag.hides_from.value(), 4.2991616e9 / 4 * 1.5 / 10 * 5 / (1 << 20) / 4 * 2, 1e-6);
+}
+
 // On one GPU the GPU order has no effect.
 TEST(MultiGpuScaling, OneGpuMatchesEveryGpuOrder) {
   PointRecord alone = point_of(1, 20'000);

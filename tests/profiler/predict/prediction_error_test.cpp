@@ -6,6 +6,8 @@
 
 #include <deque>
 #include <map>
+#include <string>
+#include <tuple>
 #include <vector>
 
 #include "profiler/metrics/metrics.h"
@@ -20,12 +22,15 @@ class Prediction {
   std::string device = "GPU-1";
   std::string run = "1";
   bool settled = true;
+  std::string algorithm = "fa2";
+  Pass pass = Pass::fwd;
+  DType dtype = DType::fp16;
 
   void add(std::int64_t n, TileShape tile, double measured_ns, double predicted_ns, double measured_bytes = 100 * mib,
            double predicted_bytes = 100 * mib) {
     PointSpec spec;
-    spec.algorithm = "fa2";
-    spec.problem = {.heads_q = 8, .heads_kv = 8, .n_q = n, .n_k = n, .d = 64};
+    spec.algorithm = algorithm;
+    spec.problem = {.dtype = dtype, .pass = pass, .heads_q = 8, .heads_kv = 8, .n_q = n, .n_k = n, .d = 64};
     spec.tile = tile;
     const PointRecord& measured = record(spec, measured_ns, measured_bytes);
     PointRecord& predicted = record(spec, predicted_ns, predicted_bytes);
@@ -33,8 +38,9 @@ class Prediction {
     for (MetricValue& value : predicted.kernels.front().metrics) value.provenance = Provenance::simulated;
     pairs_.push_back({&measured, &predicted, device, run});
   }
+  [[nodiscard]] std::vector<ErrorRow> rows() const { return prediction_errors(pairs_); }
   [[nodiscard]] ErrorRow sum(std::string_view quantity) const {
-    for (const ErrorRow& row : prediction_errors(pairs_)) {
+    for (const ErrorRow& row : rows()) {
       if (row.algorithm == "all" && row.half == "both" && row.quantity == quantity) return row;
     }
     return {};
@@ -97,6 +103,30 @@ TEST(PredictionError, DevicesCountSeparately) {
   for (int i = 0; i < 12; ++i) points.add(1024, {.br = 16 * (i + 1), .bc = 64}, 200 - i, 100 + i);
   EXPECT_EQ(points.sum("time").problems, 2U);
   EXPECT_EQ(points.sum("tile_ratio").problems, 2U);
+}
+
+TEST(PredictionError, AlgorithmsPassesAndTypesCountSeparately) {
+  Prediction points;
+  double predicted = 110;
+  for (const auto& [algorithm, pass, dtype] : {std::tuple("fa2", Pass::fwd, DType::fp16),
+                                               {"fa2", Pass::bwd, DType::fp16},
+                                               {"fa1", Pass::fwd, DType::fp16},
+                                               {"fa3", Pass::fwd, DType::bf16},
+                                               {"fa3", Pass::fwd, DType::fp8}}) {
+    points.algorithm = algorithm, points.pass = pass, points.dtype = dtype;
+    points.add(1024, {.br = 64, .bc = 64}, 100, predicted);
+    predicted += 10;
+  }
+  std::map<std::string, double> medians;
+  for (const ErrorRow& row : points.rows()) {
+    if (row.quantity == "time" && row.algorithm != "all") medians[row.algorithm + " " + row.pass] = row.median;
+  }
+  const std::map<std::string, double> expected{
+      {"fa1 fwd", 0.3}, {"fa2 bwd", 0.2}, {"fa2 fwd", 0.1}, {"fa3 fp8 fwd", 0.5}, {"fa3 fwd", 0.4}};
+  ASSERT_EQ(medians.size(), expected.size());
+  for (const auto& [group, median] : expected) EXPECT_NEAR(medians[group], median, 1e-12) << group;
+  EXPECT_EQ(points.sum("time").problems, 5U);
+  EXPECT_NEAR(points.sum("time").median, 0.3, 1e-12);
 }
 
 TEST(PredictionError, TilesMeasuredTwiceCountOnce) {
