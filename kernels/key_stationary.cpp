@@ -245,6 +245,7 @@ KernelWork main_work(const AttentionProblem& p, const Config& config, std::span<
   const auto tiles = static_cast<double>(counts.tiles);
   const double cells = tiles * tile.br * tile.bc;
   const auto query_rows = static_cast<double>(counts.query_rows_touched);
+  const double dq_rows = kernels.whole_tiles ? static_cast<double>(counts.q_tiles_touched * tile.br) : query_rows;
   // dQ is read, added to and written back in L2.
   return {.steps = static_cast<double>(counts.tiles + blocks + columns.k_tiles_touched),
           .order = main_block_order(p, raster_of(config), runs, rounds_per_tile),
@@ -255,7 +256,7 @@ KernelWork main_work(const AttentionProblem& p, const Config& config, std::span<
           .fp32_values = tiles * tile.br * d,
           .shared_bytes = tiles * static_cast<double>(kernels.operand_bytes),
           .distinct_bytes = static_cast<double>(2 * columns.key_rows_touched) * row +
-                            query_rows * (2 * row + 2 * fp32_bytes + 2 * d * fp32_bytes) +
+                            query_rows * (2 * row + 2 * fp32_bytes) + dq_rows * 2 * d * fp32_bytes +
                             static_cast<double>(2 * p.kv_instances() * p.n_k) * d * output_bytes(p.dtype)};
 }
 

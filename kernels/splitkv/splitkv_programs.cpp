@@ -288,9 +288,16 @@ KernelWork partial_work(const SplitGrid& grid, const TileShape& tile) {
   work.fp32_values = cells / static_cast<double>(chunk) * static_cast<double>(p.d);
   const std::int64_t fragments = tile.br / fragment;
   work.shared_bytes = processed_keys * 2 * static_cast<double>(p.d * bytes_per_element(p.dtype) * fragments);
-  // Excludes Q rereads per split; lengths and scales are the same few sectors for all blocks.
+  // Splits of a head read the same Q; lengths and scales are the same few sectors for all blocks.
   const Traffic lengths = key_length_traffic(grid, grid.splits() * p.kv_instances());
-  work.distinct_bytes = static_cast<double>(traffic.total() - lengths.total() - 2 * scale_traffic(grid).total());
+  std::int64_t heads_with_keys = 0;
+  for (std::int64_t entry = 0; entry < p.batch; ++entry) {
+    if (key_length(p, entry) > 0) heads_with_keys += p.heads_kv;
+  }
+  const std::int64_t q_rereads =
+      (grid.total_used_splits() - heads_with_keys) * grid.rows() * p.d * bytes_per_element(output_dtype(p.dtype));
+  work.distinct_bytes =
+      static_cast<double>(traffic.total() - q_rereads - lengths.total() - 2 * scale_traffic(grid).total());
   return work;
 }
 

@@ -113,6 +113,27 @@ TEST(Simulation, InfiniteL2ReadsDistinctBytes) {
   }
 }
 
+// Rows of the last tile and splits of few keys: the accumulator's padding is written, Q is read once per head.
+TEST(Simulation, DistinctBytesOfRaggedTilesAndShortSplits) {
+  const auto expect = [](const char* name, const AttentionProblem& problem, const char* kernel, const Config& config) {
+    const AttentionPlan plan = built_in_algorithms().find(name)->plan(problem, config, h200());
+    const auto simulated = simulate_traffic(plan, h200(), {}, CancelToken{});
+    ASSERT_TRUE(simulated.has_value());
+    auto result = simulated->begin();
+    for (const KernelLaunch& launch : plan.launches) {
+      if (launch.setup) continue;
+      const double dram = result->dram_read_bytes + result->dram_write_bytes;
+      ++result;
+      if (launch.name != kernel) continue;
+      EXPECT_NEAR(dram / launch.work.distinct_bytes, 1, 0.01) << kernel;
+    }
+  };
+  expect("fa3", {.pass = Pass::bwd, .heads_q = 10, .heads_kv = 5, .n_q = 129, .n_k = 129, .d = 64}, "bwd",
+         TileShape{.br = 128, .bc = 128});
+  expect("splitkv", {.batch = 3, .heads_q = 16, .heads_kv = 1, .n_q = 2, .n_k = 512, .d = 64}, "partial",
+         Config({.br = 32, .bc = 128}, {{knob::splits, std::int64_t{4}}}));
+}
+
 // The simulated part may end before the second head is read; plain extrapolation would miss its bytes.
 TEST(Simulation, ExtrapolatedLaunchesMoveAtLeastDistinctBytes) {
   struct Case {
