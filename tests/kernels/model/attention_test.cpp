@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/model/attention.h"
 #include "kernels/common_knobs.h"
+#include "kernels/model/law.h"
 #include "tests/kernels/tiling.h"
 #include "tests/message_matchers.h"
 
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <string>
 #include <tuple>
 
 namespace attnscope {
@@ -90,6 +92,13 @@ TEST(Describe, OneLine) {
                                       .page = 64,
                                       .deterministic = true}),
             "fp16 bwd window:64:0 batch 1 heads 1 N 4 d 64 dropout 0.1 page 64 deterministic");
+  AttentionProblem shared{.n_q = 4, .n_k = 4, .page = 16};
+  for (const auto& [gpus, order, words] : {std::tuple(1, GpuOrder::striped, " striped"),
+                                           {2, GpuOrder::contiguous, " on 2 GPUs"},
+                                           {4, GpuOrder::zigzag, " on 4 GPUs zigzag"}}) {
+    shared.gpus = gpus, shared.gpu_order = order;
+    EXPECT_EQ(describe(shared), std::string("fp16 batch 1 heads 1 N 4 d 64 page 16") + words);
+  }
   EXPECT_EQ(describe(Tiling{.br = 128, .bc = 64}), "128x64");
   EXPECT_EQ(describe(Tiling{.br = 128, .bc = 64, .splits = 8, .warps = 4, .stages = 2}),
             "128x64 splits 8 stages 2 warps 4");
@@ -118,7 +127,18 @@ TEST(InvalidReason, NamesWhatIsWrong) {
   for (const std::int64_t page : {-16, 1, 8, 24, 48, 100, 1 << 25}) {
     EXPECT_THAT(invalid_reason({.page = page}), IsReason("problem.page", "16 2^24")) << page;
   }
-  for (const std::int64_t page : {0, 16, 64, 4096}) EXPECT_TRUE(invalid_reason({.page = page}).empty()) << page;
+  for (const std::int64_t page : {0, 16, 64, 4096, 1 << 24})
+    EXPECT_TRUE(invalid_reason({.page = page}).empty()) << page;
+  AttentionProblem shared;
+  for (const auto& [gpus, valid] : {std::pair(0, false), {1, true}, {max_gpus, true}, {max_gpus + 1, false}}) {
+    shared.gpus = gpus;
+    EXPECT_EQ(invalid_reason(shared).empty(), valid) << gpus;
+  }
+  // 2^40 entries of one key: 2^46 elements, but 2^70 in pages of 2^24 keys.
+  AttentionProblem paged{.batch = std::int64_t{1} << 40, .d = 1};
+  EXPECT_TRUE(invalid_reason(paged).empty());
+  paged.page = 1 << 24;
+  EXPECT_THAT(invalid_reason(paged), IsReason("problem.too_large", "page"));
   const std::int64_t huge = std::int64_t{1} << 31;
   EXPECT_THAT(invalid_reason({.n_q = huge, .n_k = huge}), IsReason("problem.rows", "2147483648 2^28"));
   EXPECT_THAT(invalid_reason({.batch = std::numeric_limits<std::int64_t>::max()}),
@@ -153,6 +173,35 @@ TEST(InvalidReason, RejectsHugeProblems) {
   EXPECT_TRUE(with("lengths:ramp+blocks:16:butterfly", 32, 1 << 17).empty());
   EXPECT_THAT(with("lengths:ramp+blocks:16:butterfly", 33, 1 << 17),
               IsReason("problem.squares_of_batch", "8192 131072 33"));
+}
+
+TEST(PowerLaw, CountsAllQueryHeads) {
+  // 2 x 4 heads: 8 x 2 bytes x N^2 d^2 / M.
+  AttentionProblem p{.batch = 2, .heads_q = 4, .heads_kv = 2, .n_q = 8, .n_k = 16, .d = 32};
+  EXPECT_EQ(theorem_2().bytes(p, 64), 16.0 * 256 * 1024 / 64);
+  EXPECT_EQ(at_length(p, 100).n_q, 8) << "a fixed number of queries";
+  EXPECT_EQ(at_length(p, 100).n_k, 100);
+  p.n_q = 32;  // more queries than keys
+  EXPECT_EQ(fixed_query_count(p), 32);
+  p.n_q = 16;
+  EXPECT_EQ(at_length(p, 100).n_q, 100);
+}
+
+TEST(Knobs, KeepOrderAndDropDefaults) {
+  const Knobs knobs{{"warps", std::int64_t{1}}, {"raster", std::string("heads_fastest")}, {"stages", std::int64_t{2}}};
+  EXPECT_EQ(describe(knobs), " heads_fastest stages 2 warps 1");
+  EXPECT_EQ(knobs.number("warps"), 1);
+  Knobs reset = knobs;
+  reset.set("stages", std::int64_t{0});
+  EXPECT_EQ(describe(reset), " heads_fastest warps 1");
+  EXPECT_EQ(reset, (Knobs{{"raster", std::string("heads_fastest")}, {"warps", std::int64_t{1}}}));
+  Knob warps;
+  warps.name = "warps";
+  warps.largest = 8;
+  EXPECT_EQ(parse_knob(warps, "1").value(), KnobValue(std::int64_t{1}));
+  EXPECT_EQ(parse_knob(warps, "8").value(), KnobValue(std::int64_t{8}));
+  EXPECT_FALSE(parse_knob(warps, "0").value());
+  EXPECT_FALSE(parse_knob(raster_knob(), "q_fastest").value()) << "the default";
 }
 
 TEST(LengthCounts, MatchAllEntries) {
@@ -199,6 +248,8 @@ TEST(InvalidReason, BlockMasksAreBounded) {
   p.mask.blocks = Mask::Blocks::stride;
   p.mask.block_size = 16;
   EXPECT_THAT(invalid_reason(p), IsReason("problem.block_stride", "0"));
+  p.mask.block_parameter = 1;
+  EXPECT_TRUE(invalid_reason(p).empty());
 }
 
 }  // namespace

@@ -91,6 +91,13 @@ TEST(FindGpu, AcceptsCommonSpellings) {
   EXPECT_EQ(find_gpu(""), nullptr);
 }
 
+TEST(SameGpu, ComparesProductsAndUnknownNames) {
+  EXPECT_TRUE(same_gpu("H100", "NVIDIA H100 80GB HBM3"));
+  EXPECT_FALSE(same_gpu("H100", "H200"));
+  EXPECT_TRUE(same_gpu("mine", "mine"));
+  EXPECT_FALSE(same_gpu("mine", "yours")) << "both are unknown";
+}
+
 constexpr std::int64_t many_blocks = 1'000'000;
 
 void expect_occupancy(const LaunchFootprint& launch, int blocks, double pct, std::string_view limiter) {
@@ -109,6 +116,8 @@ TEST(Occupancy, Threads) {
 
 TEST(Occupancy, Blocks) {
   expect_occupancy({many_blocks, 32, 16, 0}, 32, 50, "blocks");
+  expect_occupancy({many_blocks, 64, 32, 0}, 32, 100, "threads");  // the first of equal limits
+  expect_occupancy({many_blocks, 33, 16, 0}, 32, 100, "threads");  // two warps
 }
 
 TEST(Occupancy, RegistersAreAllocatedInUnitsOf256PerWarp) {
@@ -120,6 +129,8 @@ TEST(Occupancy, RegistersAreAllocatedInUnitsOf256PerWarp) {
   expect_occupancy({many_blocks, 160, 128, 0}, 3, 23.4375, "registers");
   // 184 registers: 5,888 per warp; two warps per partition: 8 blocks of one warp.
   expect_occupancy({many_blocks, 32, 184, 0}, 8, 12.5, "registers");
+  EXPECT_EQ(allocated_register_bytes({.threads_per_block = 96, .registers_per_thread = 184}), 3 * 5888 * 4);
+  EXPECT_EQ(allocated_register_bytes({.threads_per_block = 97, .registers_per_thread = 3}), 4 * 256 * 4);
 }
 
 TEST(Occupancy, MaxRegistersAllowExactlyOneBlock) {
@@ -133,6 +144,7 @@ TEST(Occupancy, MaxRegistersAllowExactlyOneBlock) {
   EXPECT_EQ(max_registers_per_thread(h200(), 256), 255);
   EXPECT_EQ(max_registers_per_thread(h200(), 384), 168);
   EXPECT_EQ(max_registers_per_thread(h200(), 1024), 64);
+  EXPECT_EQ(max_registers_per_thread(h200(), 257), 168) << "9 warps, 3 of them on one partition";
 }
 
 TEST(Occupancy, SharedMemoryIncludesReservation) {
@@ -212,8 +224,12 @@ TEST(GpuValues, RejectsInvalidValues) {
     gpu.name = bad;
     EXPECT_FALSE(gpu_error(gpu).empty()) << bad;
   }
-  gpu.name = std::string(max_gpu_name_length + 1, 'x');
-  EXPECT_FALSE(gpu_error(gpu).empty());
+  for (const auto& [length, valid] : {std::pair(max_gpu_name_length, true), {max_gpu_name_length + 1, false}}) {
+    gpu.name = std::string(length, 'x');
+    EXPECT_EQ(gpu_error(gpu).empty(), valid) << length;
+  }
+  gpu.name = "my GPU";
+  EXPECT_TRUE(gpu_error(gpu).empty()) << "spaces within";
   gpu.name = "rtx 4090";
   EXPECT_NE(gpu_error(gpu).find("NVIDIA GeForce RTX 4090"), std::string::npos);
 }
@@ -296,6 +312,12 @@ TEST(Ceilings, DatasheetValuesMatchPublished) {
   EXPECT_FALSE(a100.contains("wgmma_fp16"));
   EXPECT_FALSE(datasheet("B200").contains("mma_fp16")) << "another instruction's, too";
   EXPECT_NEAR(datasheet("RTX 4090").at("fma_fp32"), 82.6e12, 0.2e12);
+  EXPECT_NEAR(datasheet("RTX 3090").at("fma_fp32"), 35.6e12, 0.1e12);
+  EXPECT_NEAR(datasheet("RTX 5090").at("mma_fp16"), 209.5e12, 1e9);
+  EXPECT_NEAR(h200.at("wgmma_fp8"), 1979e12, 1e12);
+  // 16 exponentials and 128 bytes per clock and SM.
+  EXPECT_NEAR(h200.at("exp2_fp32"), 16 * 132 * 1.98e9, 1);
+  EXPECT_NEAR(h200.at("shared_memory_read"), 128 * 132 * 1.98e9, 1);
 }
 
 TEST(Ceilings, UnknownClockOmitsClockBasedValues) {
@@ -317,11 +339,12 @@ TEST(Ceilings, RowsFollowTableOrderWithCurvesLast) {
   };
   std::vector<Ceiling> ceilings{ceiling("l2_private_miss", 0.5, 64), ceiling("latency_dram", 600),
                                 ceiling("dram_copy_clock", 1.9e9),   ceiling("l2_private_miss", 0.1, 16),
-                                ceiling("dram_copy", 4e12),          ceiling("of_a_later_program", 1)};
+                                ceiling("dram_copy", 4e12),          ceiling("of_a_later_program", 1),
+                                ceiling("l2_shared_read", 3e12, 32)};
   ceilings[4].q1 = 3.9e12;
   ceilings[4].q3 = 4.1e12;
   const std::vector<CeilingRow> lines = ceiling_rows(ceilings);
-  ASSERT_EQ(lines.size(), 4U);
+  ASSERT_EQ(lines.size(), 5U);
   EXPECT_EQ(lines[0].ceiling, ceilings[4]);
   EXPECT_EQ(lines[0].kind, find_ceiling("dram_copy"));
   EXPECT_EQ(lines[0].clock_hz, 1.9e9);
@@ -329,8 +352,12 @@ TEST(Ceilings, RowsFollowTableOrderWithCurvesLast) {
   EXPECT_EQ(lines[1].ceiling, ceilings[1]);
   EXPECT_FALSE(lines[1].clock_hz);
   EXPECT_FALSE(relative_spread(lines[1].ceiling)) << "not sampled";
-  EXPECT_EQ(lines[2].ceiling.argument, 16);
-  EXPECT_EQ(lines[3].ceiling.argument, 64);
+  EXPECT_EQ(lines[2].ceiling.name, "l2_shared_read") << "each curve by itself";
+  EXPECT_EQ(lines[3].ceiling.argument, 16);
+  EXPECT_EQ(lines[4].ceiling.argument, 64);
+  Ceiling negative = ceiling("l2_shared_miss", -2);
+  negative.q1 = -3, negative.q3 = -1;
+  EXPECT_EQ(relative_spread(negative), 0.5);
 }
 
 TEST(Ceilings, HalfMissSizeIsInterpolated) {

@@ -81,6 +81,33 @@ TEST(MaskText, ErrorsNameTheCauseAndAcceptedForms) {
   }
 }
 
+TEST(MaskText, LimitsStridesAndLengths) {
+  EXPECT_TRUE(parse_mask("blocks:64:stride1048576").ok());
+  EXPECT_FALSE(parse_mask("blocks:64:stride1048577").ok());
+  std::string lengths = "lengths:1";
+  for (int i = 1; i < 1 << 16; ++i) lengths += "/1";
+  EXPECT_TRUE(parse_mask(lengths).ok());
+  EXPECT_FALSE(parse_mask(lengths + "/1").ok());
+}
+
+TEST(MaskText, MasksAreOrderedByAllProperties) {
+  const std::vector<const char*> texts{"full",
+                                       "causal",
+                                       "window:5:0",
+                                       "window:5:1",
+                                       "lengths:ramp",
+                                       "lengths:1/2",
+                                       "lengths:1/3",
+                                       "blocks:16:butterfly",
+                                       "blocks:32:butterfly",
+                                       "blocks:16:stride2",
+                                       "blocks:16:stride3",
+                                       "blocks:16:random2"};
+  for (const char* a : texts) {
+    for (const char* b : texts) EXPECT_EQ(mask_of(a) < mask_of(b) || mask_of(b) < mask_of(a), a != b) << a << " " << b;
+  }
+}
+
 TEST(MaskBlocks, PatternsMatchTheirDefinitions) {
   const Mask butterfly = mask_of("blocks:16:butterfly");
   const Mask stride = mask_of("blocks:16:stride3");

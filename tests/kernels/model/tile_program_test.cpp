@@ -11,6 +11,7 @@
 #include <map>
 #include <vector>
 
+#include "kernels/model/tile_grid.h"
 #include "kernels/registry.h"
 #include "tests/kernels/programs.h"
 
@@ -29,6 +30,16 @@ TEST(TileProgram, WalkSumsBothDirections) {
     }
   };
   EXPECT_EQ(walk(TwoBlocks{}), (Traffic{.l2_to_sm_bytes = 144, .sm_to_l2_bytes = 20}));
+}
+
+TEST(TileProgram, BoxesAndSectorsMoveWhole) {
+  const TileAccess rows{Tensor::q, Access::load, 0, 0, 65, 0, 8, 2};
+  EXPECT_EQ(rows.moved_bytes(), 65 * 16);
+  EXPECT_EQ(rows.with_tma_boxes(64).moved_bytes(), 128 * 16);
+  EXPECT_EQ(rows.with_tma_boxes(80).moved_bytes(), 80 * 16);
+  // Values 5 to 24 of a head of fp32 numbers by requests of 16: sectors 0 to 2, then 2 and 3.
+  const RowValues values{.head_rows = 100, .tile_rows = 16, .request_rows = 16};
+  EXPECT_EQ(values.access(Tensor::lse, Access::load, 0, 5, 20).moved_bytes(), (3 + 2) * 32);
 }
 
 struct Extent {
@@ -142,6 +153,7 @@ TEST(PairFinder, PairsStationaryWithStreamedOperand) {
 TEST(TileProgram, TensorNames) {
   EXPECT_EQ(to_string(Tensor::o_acc), "O_acc");
   EXPECT_EQ(to_string(Tensor::lse), "LSE");
+  EXPECT_EQ(to_string(static_cast<Tensor>(tensor_count())), "?");
 }
 
 }  // namespace

@@ -83,14 +83,15 @@ TEST(MultiGpuScaling, FourGpusOfTheSecondRun) {
   builder.add(first, causal_point("ring", 4, 25'000));
   const RunIndex second = builder.add_run({});
   builder.add(second, shared_point("ring", GpuOrder::zigzag, 6'000, 5'000));
-  builder.add(second, shared_point("ring", GpuOrder::contiguous, 2'500, 0));
+  builder.add(second, shared_point("ring", GpuOrder::contiguous, 2'500, 5'000));
   builder.add(second, causal_point("ring", 2, 30'000));
   builder.add(second, shared_point("allgather", GpuOrder::contiguous, 1'000, 5'000));
   builder.add(second, causal_point("ring", 1, 40'000));
+  builder.add(second, shared_point("ring", GpuOrder::striped, 2'500, 0));
   const PointTable table = std::move(builder).finish();
   const std::vector<MultiGpuPoint> points = multi_gpu_points(table);
-  ASSERT_EQ(points.size(), 5U);
-  const std::vector<Row> order{1, 5, 4, 3, 2};  // by run, algorithm, order and number of GPUs
+  ASSERT_EQ(points.size(), 6U);
+  const std::vector<Row> order{1, 5, 4, 3, 2, 7};  // by run, algorithm, order and number of GPUs
   for (std::size_t i = 0; i < order.size(); ++i) EXPECT_EQ(points[i].row, order[i]) << i;
   EXPECT_DOUBLE_EQ(points[0].efficiency.value(), 0.2) << "20 us, not the second run's 40 us";
   EXPECT_FALSE(points[1].efficiency) << "another algorithm";
@@ -98,7 +99,7 @@ TEST(MultiGpuScaling, FourGpusOfTheSecondRun) {
   EXPECT_FALSE(points[1].hides_from) << "copies before it computes";
   EXPECT_DOUBLE_EQ(points[2].efficiency.value(), 40.0 / 60);
   EXPECT_EQ(points[2].tokens, 512);
-  EXPECT_FALSE(points[3].hidden || points[3].link_rate) << "no copies";
+  EXPECT_DOUBLE_EQ(points[3].hidden.value(), 0.5);
   const MultiGpuPoint& zigzag = points[4];
   EXPECT_DOUBLE_EQ(zigzag.efficiency.value(), 0.8);
   EXPECT_EQ(zigzag.tokens, 256);
@@ -107,6 +108,8 @@ TEST(MultiGpuScaling, FourGpusOfTheSecondRun) {
   EXPECT_NEAR(zigzag.link_rate.value(), (1 << 20) / 5e-6, 1);
   // F/B, divided by 4 query heads per K/V head, doubled as each step computes half of its pairs.
   EXPECT_NEAR(zigzag.hides_from.value(), 4.2991616e9 / 4 * 1.5 / 10 * 5 / (1 << 20) / 4 * 2, 1e-6);
+  EXPECT_DOUBLE_EQ(points[3].hides_from.value(), *zigzag.hides_from / 2) << "contiguous";
+  EXPECT_FALSE(points[5].hidden || points[5].link_rate || points[5].hides_from) << "no copies";
 }
 
 // On one GPU the GPU order has no effect.
