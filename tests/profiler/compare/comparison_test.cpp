@@ -241,16 +241,16 @@ TEST(Comparison, UsesCyclesOnlyIfComplete) {
   EXPECT_FALSE(compared(points, {1}, {0}).verdict().cycles);
 }
 
-/// Two algorithms at 100 lengths in five shuffled rounds; the clock drops by 3% in the middle of each round. The second
-/// algorithm is slower by 4%.
-fixtures::Points with_clock_steps(std::uint64_t recorded_seed) {
+/// Two algorithms at 100 lengths in five shuffled rounds; the clock drops by 3% within each round, later in later ones.
+/// The second algorithm is slower by 4%. `apart`: each algorithm has its own run, interleaved with the other.
+fixtures::Points with_clock_steps(std::uint64_t recorded_seed, bool apart = false) {
   const SweepRounds rounds{.count = 5, .seed = 77};
   constexpr std::size_t lengths = 100;
   std::vector<std::vector<double>> times(2 * lengths, std::vector<double>(5));
   for (int round = 0; round < rounds.count; ++round) {
     double place = 0;
     for (const std::size_t point : round_order(2 * lengths, round, rounds)) {
-      const double step = place++ < lengths ? 1 : 1.03;
+      const double step = place++ < 60.0 + 20 * round ? 1 : 1.03;
       const double jitter = 1 + 0.002 * std::sin(static_cast<double>(point) * 12.9898 + 78.233 * round);
       times[point][static_cast<std::size_t>(round)] = 1000 * (point < lengths ? 1 : 1.04) * step * jitter;
     }
@@ -264,8 +264,11 @@ fixtures::Points with_clock_steps(std::uint64_t recorded_seed) {
   run.planned_points = records.size();
   run.rounds = {.count = 5, .seed = recorded_seed};
   fixtures::Points points;
-  points.add(records, run);
-  return points;
+  if (!apart) return points.add(records, run);
+  run.turns = 9;
+  points.add({records.begin(), records.begin() + lengths}, run);
+  run.first_place = lengths;
+  return points.add({records.begin() + lengths, records.end()}, run);
 }
 
 TEST(Comparison, RemovesCommonDriftByOrder) {
@@ -276,9 +279,14 @@ TEST(Comparison, RemovesCommonDriftByOrder) {
   ASSERT_EQ(result.pairs.size(), 100U);
   for (const ComparedPair& pair : result.pairs) {
     EXPECT_TRUE(pair.verdict.steadied);
-    EXPECT_NEAR(pair.verdict.time.ratio, 1.04, 0.01);
+    EXPECT_NEAR(pair.verdict.time.ratio, 1.04, 0.012);
   }
   EXPECT_GE(result.count(Verdict::slower), 95U);
+  const ComparisonResult apart = compared(with_clock_steps(77, true), base, other).result;
+  ASSERT_EQ(apart.pairs.size(), 100U);
+  for (std::size_t i = 0; i < 100; ++i) {
+    EXPECT_EQ(apart.pairs[i].verdict.time.ratio, result.pairs[i].verdict.time.ratio) << "two runs share the order";
+  }
   // With the wrong seed the recorded order is wrong, so neighbors have nothing in common.
   const ComparisonResult disordered = compared(with_clock_steps(78), base, other).result;
   EXPECT_FALSE(disordered.pairs.front().verdict.steadied);

@@ -70,7 +70,8 @@ TEST(Recordings, OtherConditionsAreNotPooled) {
   const std::vector<std::function<void(analysis::Run&)>> changes{
       [](analysis::Run& run) { run.device_id = "GPU-of-the-same-name"; },
       [](analysis::Run& run) { run.program = "1.1"; }, [](analysis::Run& run) { run.options = "5 to 200"; },
-      [](analysis::Run& run) { run.provenance = Provenance::imported; }};
+      [](analysis::Run& run) { run.provenance = Provenance::imported; },
+      [](analysis::Run& run) { run.l2_source = "another GPU"; }};
   for (std::size_t i = 0; i < changes.size(); ++i) {
     const TwoRecordings two(changes[i]);
     for (const auto& groups : {two.apart(), two.together()}) {
@@ -81,6 +82,30 @@ TEST(Recordings, OtherConditionsAreNotPooled) {
   }
   EXPECT_EQ(TwoRecordings([](analysis::Run&) {}, {512, 1024}, "other kernel").together().size(), 2U);
   EXPECT_EQ(TwoRecordings([](analysis::Run&) {}, {512, 1024}, "kernel").together().size(), 1U);
+}
+
+TEST(Recordings, FilesNeedOnePlanAndCommonPoints) {
+  const auto same = [](analysis::Run&) {};
+  EXPECT_EQ(TwoRecordings(same, {2048}).apart().size(), 2U) << "no common points";
+  EXPECT_EQ(TwoRecordings(same, {2048}).together().size(), 1U);
+  EXPECT_EQ(TwoRecordings([](analysis::Run& run) { run.device_name = run.device_id = "NVIDIA H100"; }, {2048})
+                .together()
+                .size(),
+            2U)
+      << "of another GPU model";
+  const TwoRecordings repeated(same);
+  EXPECT_EQ(group_recordings(repeated.table, std::array{repeated.rows[0], repeated.rows[0]}).size(), 2U)
+      << "one run is not two recordings";
+  EXPECT_EQ(repeated.apart()[0].title("a").find("a"), 0U);
+  EXPECT_NE(repeated.apart()[0].title("a"), "a") << "names the number of recordings";
+  EXPECT_EQ(TwoRecordings(same, {2048}).apart()[0].title("a"), "a");
+}
+
+TEST(Recordings, ImportsAreNotPooled) {
+  fixtures::Points points;
+  for (int i = 0; i < 2; ++i)
+    points.add(TwoRecordings::records({512}, "kernel"), fixtures::run(Provenance::imported, "a"));
+  EXPECT_EQ(group_recordings(points.table(), std::array<std::vector<Row>, 2>{{{0}, {1}}}).size(), 2U);
 }
 
 TEST(Recordings, RunsOfOneFileMayCompleteEachOther) {

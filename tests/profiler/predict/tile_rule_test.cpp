@@ -108,7 +108,6 @@ TEST(PaperRuleTile, IsRoundedDownTo16) {
   EXPECT_EQ(tile->asked, (TileShape{.br = 60, .bc = 60}));
   EXPECT_EQ(tile->config->tile, (TileShape{.br = 48, .bc = 48}));
   EXPECT_EQ(rule("fa1", 16 * kib, 128)->config->tile, (TileShape{.br = 16, .bc = 16})) << "the smallest";
-  EXPECT_FALSE(rule("fa1", 15 * kib, 128)->config);
 }
 
 TEST(PaperRuleTile, FeasibleTilesFitIntoM) {
