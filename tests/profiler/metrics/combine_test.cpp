@@ -31,6 +31,17 @@ TEST(Combine, MetricKeysUseTheirCountersRule) {
   EXPECT_EQ(combine_rule("registers", "register"), Combine::maximum);
   EXPECT_EQ(combine_rule("shared_bytes", "byte"), Combine::maximum);
   EXPECT_EQ(combine_rule("local_bytes", "byte"), Combine::maximum);
+  // The unit alone and the name alone decide, too.
+  EXPECT_EQ(combine_rule("unknown", "percent"), Combine::weighted_mean);
+  EXPECT_EQ(combine_rule("unknown.sum", "percent"), Combine::weighted_mean);
+  EXPECT_EQ(combine_rule("unknown.sum", "byte/second"), Combine::weighted_mean);
+  EXPECT_EQ(combine_rule("unknown.sum.pct", ""), Combine::weighted_mean);
+  EXPECT_EQ(combine_rule("unknown.sum.per_second", ""), Combine::weighted_mean);
+  EXPECT_EQ(combine_rule("unknown.max", "ns"), Combine::sum);
+  EXPECT_EQ(combine_rule("unknown.max", "byte"), Combine::sum);
+  EXPECT_EQ(combine_rule("unknown", "instruction"), Combine::weighted_mean);
+  EXPECT_EQ(combine_rule("unknown.avg", ""), Combine::weighted_mean);
+  EXPECT_EQ(combine_rule("unknown.avg", "instruction"), Combine::sum);
 }
 
 TEST(Combine, Values) {
@@ -40,6 +51,10 @@ TEST(Combine, Values) {
   EXPECT_EQ(combine(Combine::maximum, values, weights), 40);
   EXPECT_EQ(combine(Combine::minimum, values, weights), 10);
   EXPECT_EQ(combine(Combine::weighted_mean, values, weights), 17.5);
+  const double three[] = {10, 40, 20};
+  const double three_weights[] = {1, 1, 2};
+  EXPECT_EQ(combine(Combine::sum, three, three_weights), 70);
+  EXPECT_EQ(combine(Combine::weighted_mean, three, three_weights), 22.5);
   const double none[] = {0, 0};
   EXPECT_EQ(combine(Combine::weighted_mean, values, none), 25);
 }

@@ -4,7 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <iterator>
 #include <set>
+#include <tuple>
 
 #include "kernels/model/io_model.h"
 #include "kernels/registry.h"
@@ -220,6 +223,83 @@ TEST(Evaluate, OneKernelOfSeveralHasNoTflops) {
   record.kernels[1].kernel = "qk";
   EXPECT_TRUE(evaluate(key::time_median_ns, record, "qk").has_value());
   EXPECT_FALSE(evaluate(key::tflops, record, "qk").has_value());
+}
+
+TEST(Evaluate, RatesOfSeveralGpusArePerGpu) {
+  PointRecord record = measured_point();
+  record.spec.problem.gpus = 2;
+  record.kernels.push_back(record.kernels[0]);
+  record.kernels[1].kernel = "fwd";
+  expect_metric(record, key::tflops, 1048576 / 2000e-9 / 1e12 / 2, "Tflop/s", Provenance::derived);
+  expect_metric(record, key::dram_bandwidth, 2e9, "byte/s", Provenance::derived);
+  expect_metric(record, key::l2_sm_bandwidth, 8.25e9, "byte/s", Provenance::derived);
+  EXPECT_DOUBLE_EQ(evaluate(key::dram_bandwidth, record, "fwd")->value, 4e9) << "one launch runs on one GPU";
+}
+
+TEST(Evaluate, QuartilesOfARateAreThoseOfItsTime) {
+  PointRecord record = measured_point();  // times 1500, 2000 and 2500 ns
+  const auto bandwidth = quartiles(key::dram_bandwidth, record);
+  ASSERT_TRUE(bandwidth);
+  EXPECT_DOUBLE_EQ(bandwidth->q1, 3.2e9);
+  EXPECT_DOUBLE_EQ(bandwidth->q3, 8e9 / 1.5);
+  const auto time = quartiles(key::time_median_ns, record);
+  ASSERT_TRUE(time);
+  EXPECT_EQ(time->q1, 1500);
+  EXPECT_EQ(time->q3, 2500);
+  EXPECT_FALSE(quartiles(key::time_q1_ns, record));
+  EXPECT_FALSE(quartiles(key::dram_bandwidth, record, "qk"));
+  record.kernels[0].samples_ns = {0, 0, 5};
+  EXPECT_FALSE(quartiles(key::tflops, record)) << "a quartile of zero";
+  record.kernels[0].samples_ns.clear();
+  EXPECT_FALSE(quartiles(key::dram_bandwidth, record));
+}
+
+TEST(Evaluate, ADivisorOfZeroHasNoValue) {
+  PointRecord record = measured_point();
+  record.kernels[0].metrics[6].value = 0;
+  EXPECT_FALSE(evaluate(key::dram_over_compulsory, record));
+  record.kernels[0].samples_ns = {0};
+  EXPECT_FALSE(evaluate(key::tflops, record));
+  EXPECT_FALSE(evaluate("no_such_metric", record));
+  record.kernels[0].metrics.erase(record.kernels[0].metrics.begin() + 1);  // written bytes
+  EXPECT_FALSE(evaluate(key::dram_bytes, record)) << "of two numbers one is missing";
+}
+
+TEST(ModelMetrics, SeveralGpusHaveTimesByPart) {
+  const ScheduleTimes times{.attention_ns = 1, .combine_ns = 2, .exposed_ns = 4, .copies_ns = 3, .imbalance = 5};
+  for (const auto& [given, computed] : {std::pair(Provenance::measured, Provenance::derived),
+                                        std::pair(Provenance::simulated, Provenance::simulated)}) {
+    KernelRecord all;
+    add_multi_gpu_metrics(all, times, 6, Provenance::modeled, given);
+    const std::tuple<std::string_view, double, Provenance> expected[] = {
+        {key::link_bytes, 6, Provenance::modeled}, {key::gpu_attention_ns, 1, given},
+        {key::gpu_combine_ns, 2, given},           {key::gpu_copies_ns, 3, given},
+        {key::gpu_exposed_ns, 4, computed},        {key::gpu_imbalance, 5, computed}};
+    ASSERT_EQ(all.metrics.size(), std::size(expected));
+    for (std::size_t i = 0; i < all.metrics.size(); ++i) {
+      const auto& [name, value, provenance] = expected[i];
+      EXPECT_EQ(all.metrics[i].name, name);
+      EXPECT_EQ(all.metrics[i].value, value) << name;
+      EXPECT_EQ(all.metrics[i].provenance, provenance) << name;
+    }
+  }
+}
+
+TEST(ModelMetrics, UtilizationIsThatOfAllLaunches) {
+  std::array<LaunchTime, 2> times;
+  for (std::size_t unit = 0; unit < gpu_units.size(); ++unit) {
+    times[0].busy_ns[unit] = static_cast<double>(unit);
+    times[1].busy_ns[unit] = 10;
+  }
+  times[0].ns = 20;
+  times[1].ns = 30;
+  KernelRecord all;
+  add_predicted_utilization(all, times, Provenance::modeled);
+  ASSERT_EQ(all.metrics.size(), gpu_units.size());
+  for (std::size_t unit = 0; unit < gpu_units.size(); ++unit) {
+    EXPECT_EQ(all.metrics[unit].name, metric_of(gpu_units[unit]).key);
+    EXPECT_DOUBLE_EQ(all.metrics[unit].value, 20 + 2.0 * static_cast<double>(unit)) << all.metrics[unit].name;
+  }
 }
 
 TEST(ModelMetrics, NaiveHasKernelsAndSum) {

@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <optional>
+#include <set>
 #include <tuple>
 
 #include "messages/throttle.h"
+#include "profiler/metrics/manifest.h"
 #include "profiler/metrics/metrics.h"
 #include "tests/message_matchers.h"
 
@@ -99,6 +102,12 @@ TEST(PointFacts, ErrorBoundIsModeledAndReadingsAreMeasured) {
 TEST(Throttle, ReasonsHaveNamesExceptIdle) {
   EXPECT_EQ(text(describe_throttle_reasons(0)), "");
   EXPECT_EQ(text(describe_throttle_reasons(0x1)), "");
+  const std::pair<std::uint64_t, Message> bits[] = {
+      {0x2, msg::throttle::application_clocks{}}, {0x4, msg::throttle::power_cap{}},
+      {0x8, msg::throttle::hardware_slowdown{}},  {0x10, msg::throttle::sync_boost{}},
+      {0x20, msg::throttle::thermal_slowdown{}},  {0x40, msg::throttle::hardware_thermal_slowdown{}},
+      {0x80, msg::throttle::power_brake{}},       {0x100, msg::throttle::display_clocks{}}};
+  for (const auto& [bit, words] : bits) EXPECT_EQ(text(describe_throttle_reasons(bit | 1U)), text(words)) << bit;
   const msg::throttle::several both{.first = msg::throttle::power_cap{}, .next = msg::throttle::thermal_slowdown{}};
   EXPECT_EQ(text(describe_throttle_reasons(0x4 | 0x20)), text(both));
 }
@@ -115,6 +124,44 @@ TEST(Summary, OneSampleEqualsItsQuartiles) {
   EXPECT_DOUBLE_EQ(summary->q3, 7);
   EXPECT_DOUBLE_EQ(summary->relative_spread, 0);
   EXPECT_EQ(summary->count, 1U);
+}
+
+TEST(Summary, AMedianOfZeroOrLessHasNoSpread) {
+  for (const double below : {-1.0, -5.0}) {
+    const auto summary = summarize({below, 0, -below, 0});
+    EXPECT_EQ(summary->median, 0);
+    EXPECT_EQ(summary->relative_spread, 0);
+  }
+  EXPECT_EQ(summarize({-3, -2, -1})->relative_spread, 0);
+}
+
+TEST(Manifest, DigestAndDescriptionCoverEverySource) {
+  const auto manifest = [](std::size_t count) {
+    StoredManifest made{.text = "{}", .host_code = false, .sources = {}};
+    for (std::size_t i = 0; i < count; ++i)
+      made.sources.push_back({.name = std::string(1, static_cast<char>('a' + i)), .digest = {}});
+    return made;
+  };
+  for (const auto& [count, ending] : {std::pair<std::size_t, std::string>(1, " (a)"),
+                                      {2, " (a, b)"},
+                                      {4, " (a, b, c, d)"},
+                                      {5, " (a, b, c, d, ... (5))"}}) {
+    EXPECT_EQ(describe(manifest(count)), digest_of(manifest(count)).substr(0, 8) + ending);
+  }
+  EXPECT_EQ(describe(manifest(0)).size(), 8U);
+  const StoredManifest three = manifest(3);
+  std::set<std::string> digests{digest_of(three), digest_of(manifest(2))};
+  for (std::size_t i = 0; i < 3; ++i) {
+    StoredManifest other = three;
+    other.sources[i].digest = "changed";
+    digests.insert(digest_of(other));
+    other.sources[i].name = "z";
+    digests.insert(digest_of(other));
+  }
+  EXPECT_EQ(digests.size(), 8U);
+  StoredManifest reordered = three;
+  std::ranges::reverse(reordered.sources);
+  EXPECT_EQ(digest_of(reordered), digest_of(three));
 }
 
 TEST(Summary, QuartilesInterpolateBetweenOrderStatistics) {

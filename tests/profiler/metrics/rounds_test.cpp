@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "profiler/metrics/metrics.h"
@@ -176,6 +177,64 @@ TEST(Rounds, KernelsMissingInARoundKeepOtherRounds) {
   EXPECT_FALSE(summary_over_rounds("time_median_ns", *kernel_values(point, "pv"))) << "one value has no spread";
   EXPECT_EQ(summary_over_rounds("dram_read_bytes", *kernel_values(point))->median, 102);
   EXPECT_THAT(round_values("time_median_ns", point, "none"), ElementsAre(std::nullopt, std::nullopt));
+}
+
+/// Adds a kernel with one count, in two units, and one sample.
+void add_kernel(PointRecord& point, const char* name, double count) {
+  KernelRecord& kernel = point.kernels.emplace_back();
+  kernel.kernel = name;
+  kernel.metrics = {{"sectors", count, "sector", Provenance::measured},
+                    {"sectors", 32 * count, "byte", Provenance::measured}};
+  kernel.samples_ns = {count};
+}
+
+TEST(Rounds, EveryKernelUnitAndReadingOfEveryRoundIsKept) {
+  PointRecord point = one_round(100, 10, 5, 1000);
+  point.clocks->throttle_reasons = 2;
+  PointRecord second = one_round(104, 30, 5, 3000);
+  second.clocks->throttle_reasons = 4;
+  PointRecord third = one_round(102, 20, 1, 2000);
+  third.clocks->throttle_reasons = 8;
+  add_kernel(point, "qk", 1);
+  for (PointRecord* later : {&second, &third}) {
+    const double count = later == &second ? 5 : 3;
+    add_kernel(*later, "qk", count);
+    add_kernel(*later, "pv", 10 * count);  // not in the first round
+    add_kernel(*later, "dq", 100 * count);
+  }
+  add_round(point, 1, second);
+  add_round(point, 2, third);
+  EXPECT_EQ(point.clocks->throttle_reasons, 14U);
+  ASSERT_EQ(point.kernels.size(), 4U);
+  const std::tuple<const char*, double, std::vector<double>> kernels[] = {
+      {"qk", 3, {1, 5, 3}}, {"pv", 40, {50, 30}}, {"dq", 400, {500, 300}}};
+  for (const auto& [name, count, samples] : kernels) {
+    const KernelRecord* kernel = point.kernel(name);
+    ASSERT_NE(kernel, nullptr) << name;
+    EXPECT_EQ(kernel->samples_ns, samples) << name;
+    ASSERT_EQ(kernel->metrics.size(), 2U) << name;
+    EXPECT_EQ(kernel->metrics[0].value, count) << name;
+    EXPECT_EQ(kernel->metrics[1].value, 32 * count) << name << " in bytes";
+  }
+  std::vector<double> clocks;
+  for_each_round(point,
+                 [&](int round, std::span<const KernelRecord> in_round, const std::optional<ClockReading>& read) {
+                   EXPECT_EQ(in_round.size(), 4U) << round;
+                   clocks.push_back(read->sm_clock_hz);
+                 });
+  EXPECT_THAT(clocks, ElementsAre(1e9, 3e9, 2e9));
+}
+
+TEST(Rounds, TheFirstFailureIsKept) {
+  PointRecord point = one_round(100, 10, 5, 1000);
+  for (const auto& [round, disposition] : {std::pair(1, Disposition::crashed), std::pair(2, Disposition::timeout)}) {
+    PointRecord failed;
+    failed.disposition = disposition;
+    failed.reason = make_reason("point.timing_crashed", "A kernel crashed during timing.");
+    add_round(point, round, failed);
+  }
+  EXPECT_EQ(point.disposition, Disposition::crashed);
+  EXPECT_THAT(point.reason, IsReason("point.in_round", "2"));
 }
 
 TEST(Rounds, ReasonsOfSkippedChecksAreKept) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -66,6 +67,41 @@ TEST(FieldAttributes, ShortTextOfValues) {
   EXPECT_THAT(texts("page"), testing::ElementsAre("64", "64"));
 }
 
+TEST(FieldAttributes, ListsOfFourLengthsAreShownWhole) {
+  PointSpec spec;
+  for (const auto& [given, shown] :
+       {std::pair("lengths:1", "lengths:1"), std::pair("lengths:9/8/7/6", "lengths:9/8/7/6"),
+        std::pair("lengths:9/8/7/6/1", "lengths:9/8/…/1 (5 lengths, 31 keys)")}) {
+    spec.problem.mask = *parse_mask(given);
+    EXPECT_EQ(mask_text(spec.problem.mask), shown);
+  }
+  spec.problem.page = 1;
+  EXPECT_EQ(short_text(*find_field("page"), spec), "1");
+}
+
+TEST(FieldAttributes, FlagsAndNumbersAreParsedWhole) {
+  const Field& flag = *find_field("deterministic");
+  for (const char* yes : {"yes", "true", "True", "1"}) EXPECT_EQ(parse_field(flag, yes).value(), FieldValue(true));
+  for (const char* no : {"no", "false", "False", "0"}) EXPECT_EQ(parse_field(flag, no).value(), FieldValue(false));
+  EXPECT_FALSE(parse_field(flag, "2").ok());
+  for (const char* wrong : {"", "1 ", "64x", "x64", "1e999", "nan", "99999999999999999999"}) {
+    EXPECT_FALSE(parse_field(*find_field("d"), wrong).ok()) << wrong;
+    EXPECT_FALSE(parse_field(*find_field("dropout"), wrong).ok() && std::string_view(wrong) != "99999999999999999999")
+        << wrong;
+  }
+  EXPECT_TRUE(value_error(*find_field("dropout"), "0").empty());
+  EXPECT_FALSE(value_error(*find_field("dropout"), "1").empty());
+}
+
+TEST(FieldAttributes, EveryKnobIsInTheCanonicalText) {
+  PointSpec spec;
+  const std::string plain = canonical_text(spec);
+  spec.knobs = {{"alpha", std::int64_t{3}}, {"raster", "heads_fastest"}, {"splits", std::int64_t{4}}, {"zeta", "deep"}};
+  const std::string text = canonical_text(spec);
+  EXPECT_TRUE(text.ends_with(" heads_fastest cold splits 4 alpha 3 zeta deep")) << text;
+  EXPECT_NE(text, plain);
+}
+
 TEST(FieldAttributes, AKnobIsAField) {
   const Field raster = knob_field(raster_knob());
   const Field splits = knob_field(splits_knob());
@@ -108,6 +144,78 @@ TEST(Text, ClosestMatchesAreSortedByDistance) {
   EXPECT_THAT(closest_matches("dram__byte_read.sum", names, 1), ElementsAre("dram__bytes_read.sum"));
 }
 
+TEST(Text, ClosestMatchesAreAThirdOfTheWordAway) {
+  struct {
+    const char* word;
+    const char* candidate;
+    bool matches;
+  } const cases[] = {
+      {"abcdef", "abcd", true},        // two deletions
+      {"abcdef", "abc", false},        // three
+      {"abcdef", "abcdxy", true},      // two substitutions
+      {"abcdef", "abcxyz", false},     // three
+      {"abcdef", "xaybcdef", true},    // two insertions
+      {"abcdef", "xaybzcdef", false},  // three
+      {"abcdef", "bacdfe", true},      // two swaps
+      {"abcd", "bacd", true},          // a swap at the begin
+      {"abcd", "abdc", true},          // at the end
+      {"abcd", "badc", false},         // two swaps, where one edit is allowed
+      {"abc", "bca", false},           // a rotation takes two edits
+      {"abcd", "acxd", false},         // only one of two characters swapped
+      {"abcd", "axbd", false},        {"abd", "abcd", true},
+      {"abc", "xxxxabcxxxx", true},                       // contained, three characters
+      {"ab", "xxxxabxxxx", false},    {"a", "b", false},  // nothing in common
+  };
+  for (const auto& [word, candidate, matches] : cases) {
+    EXPECT_EQ(closest_matches(word, std::vector<std::string>{candidate}).size(), matches ? 1U : 0U)
+        << word << ' ' << candidate;
+  }
+  EXPECT_THAT(closest_matches("abcd", std::vector<std::string>{"abce", "abcd", "abcf"}),
+              ElementsAre("abcd", "abce", "abcf"))
+      << "equal distances keep their order";
+}
+
+TEST(Text, LongTextIsShortened) {
+  EXPECT_EQ(shortened(std::string(60, 'a')), std::string(60, 'a'));
+  EXPECT_EQ(shortened(std::string(40, 'a') + std::string(21, 'b')), std::string(40, 'a') + "... (61 characters)");
+}
+
+std::string utf8(unsigned code) {
+  const auto byte = [](unsigned value) { return static_cast<char>(value); };
+  if (code < 0x80) return {byte(code)};
+  if (code < 0x800) return {byte(0xC0 | code >> 6U), byte(0x80 | (code & 0x3FU))};
+  return {byte(0xE0 | code >> 12U), byte(0x80 | (code >> 6U & 0x3FU)), byte(0x80 | (code & 0x3FU))};
+}
+
+TEST(Text, PrintableEscapesWhatATerminalInterprets) {
+  const auto interpreted = [](unsigned code) {
+    return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x200E || code == 0x200F ||
+           (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069) || code >= 0xFFFE;
+  };
+  for (unsigned code = 0; code <= 0xFFFF; ++code) {
+    if (code == 0xD800) code = 0xE000;
+    const std::string character = utf8(code);
+    const std::string shown = printable(character);
+    ASSERT_EQ(shown != character, interpreted(code)) << code;
+    if (code >= 0x80 && interpreted(code)) {
+      ASSERT_EQ(shown, fmt::format("\\u{:04x}", code));
+    }
+  }
+}
+
+TEST(Text, InvalidUtf8IsFound) {
+  for (const char* valid : {"", "a", "\xC2\x80", "\xDF\xBF", "\xE0\xA0\x80", "\xED\x9F\xBF", "\xEE\x80\x80",
+                            "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF"}) {
+    EXPECT_EQ(first_invalid_utf8(valid), std::string_view::npos) << printable(valid);
+    EXPECT_EQ(first_invalid_utf8(std::string(valid) + "\xFF"), std::string_view(valid).size());
+  }
+  for (const char* invalid :
+       {"\x80", "\xC1\xBF", "\xC2", "\xC2\x7F", "\xC2\xC0", "\xE0\x9F\xBF", "\xED\xA0\x80", "\xE2\x82", "\xE2\x82\x7F",
+        "\xF0\x8F\xBF\xBF", "\xF0\x90\x80", "\xF4\x90\x80\x80", "\xF5\x80\x80\x80"}) {
+    EXPECT_EQ(first_invalid_utf8("ab" + std::string(invalid)), 2U) << printable(invalid);
+  }
+}
+
 TEST(Text, ClosestMatchesIgnoreCase) {
   const std::vector<std::string> names{"N", "d"};
   EXPECT_THAT(closest_matches("n", names), ElementsAre("N"));
@@ -119,6 +227,7 @@ TEST(Text, JoinOr) {
   EXPECT_EQ(joined(3), "a, b or c");
   EXPECT_EQ(joined(2), "a or b");
   EXPECT_EQ(joined(1), "a");
+  EXPECT_EQ(joined(0), "");
 }
 
 }  // namespace

@@ -118,6 +118,19 @@ TEST(Shards, a_map_is_a_group_and_so_is_a_curve) {
   // Two tiles and five lengths: one group of two curves.
   EXPECT_EQ(comparison_groups(planned({"N=512,1024,2048,4096,8192", "br=64,128", "bc=64"}, {"fa2"})).size(), 1U);
   EXPECT_EQ(comparison_groups(planned({"N=512,1024,2048", "mask=full,causal"}, {"fa1", "fa2"})).size(), 4U);
+  // As many tiles as lengths are maps: one group per length. One tile more or less decides.
+  EXPECT_EQ(comparison_groups(planned({"N=512,1024", "br=64,128", "bc=64"}, {"fa2"})).size(), 2U);
+  EXPECT_EQ(comparison_groups(planned({"N=512,1024,2048", "br=64,128", "bc=64"}, {"fa2"})).size(), 1U);
+  EXPECT_EQ(comparison_groups(planned({"N=512", "br=64,128", "bc=64"}, {"fa2"})).size(), 1U);
+  EXPECT_EQ(comparison_groups(planned({"n_q=512,1024", "n_k=1024", "br=64", "bc=64"}, {"fa2"})).size(), 1U);
+  // Lengths of maps need not have the same number of tiles: the largest map decides.
+  std::vector<PointSpec> uneven = planned({"N=512,1024", "br=64,128", "bc=64"}, {"fa2"});
+  uneven.pop_back();
+  EXPECT_THAT(comparison_groups(uneven), ElementsAre(PointIndices{0, 1}, PointIndices{2}));
+  uneven.push_back(uneven[2]);
+  uneven.back().tile.br = 128;
+  uneven.erase(uneven.begin());
+  EXPECT_THAT(comparison_groups(uneven), ElementsAre(PointIndices{0}, PointIndices{1, 2}));
   EXPECT_TRUE(comparison_groups({}).empty());
 }
 
@@ -142,6 +155,33 @@ TEST(Shards, small_groups_with_equal_inputs_stay_together) {
   EXPECT_THAT(apart, ElementsAre(PointIndices{0}, PointIndices{1})) << "balance has priority over shared inputs";
 }
 
+TEST(Shards, adjacent_points_with_equal_inputs_join_their_groups) {
+  std::vector<PointSpec> points;
+  for (const char problem : std::string_view("PPQRRRSSSTT")) {
+    points.push_back({.algorithm = "fa2", .problem = {.batch = problem}});
+  }
+  // Points 5 and 6 are in no group. S joins the last two groups, T the last and the first.
+  const std::vector<PointIndices> groups{{0, 9}, {1}, {2, 3}, {4}, {7}, {8, 10}};
+  EXPECT_THAT(input_bundles(points, groups), ElementsAre(0, 0, 2, 2, 0, 0));
+  EXPECT_THAT(input_bundles({points.data(), 3}, std::vector<PointIndices>{{2}, {1}, {0}}), ElementsAre(0, 1, 1));
+  EXPECT_TRUE(input_bundles({}, {}).empty());
+}
+
+TEST(Shards, bundles_of_an_eighth_of_a_shard_stay_whole) {
+  for (const std::int64_t bundles : {16, 15}) {  // in two shards: a sixteenth of all, and more
+    std::vector<PointSpec> points;
+    for (std::int64_t batch = 1; batch <= bundles; ++batch) {
+      for (const char* algorithm : {"fa1", "fa2"}) {
+        points.push_back({.algorithm = algorithm, .problem = {.batch = batch, .n_q = 64, .n_k = 64, .d = 64}});
+      }
+    }
+    const auto shards = cut(points, std::vector<std::int64_t>(points.size(), 100), 2);
+    const bool whole = std::ranges::all_of(
+        shards[0], [&](std::size_t place) { return std::ranges::binary_search(shards[0], place ^ 1U); });
+    EXPECT_EQ(whole, bundles == 16) << bundles;
+  }
+}
+
 TEST(Shards, slower_points_cost_more_and_infeasible_ones_nothing) {
   const auto points = planned({"N=1024,16384", "d=64", "br=64", "bc=64,1024"}, {"fa2"});
   const std::vector<std::int64_t> ms = ms_of(points);
@@ -157,7 +197,11 @@ TEST(Shards, slower_points_cost_more_and_infeasible_ones_nothing) {
 }
 
 TEST(Shards, parse_shard_accepts_only_k_of_n) {
-  EXPECT_EQ(*parse_shard("3/8"), (Shard{3, 8}));
+  for (const Shard& shard : {Shard{3, 8}, Shard{1, 1}, Shard{8, 8}, Shard{1, 10000}}) {
+    const auto parsed = parse_shard(to_string(shard));
+    ASSERT_TRUE(parsed.ok()) << to_string(shard);
+    EXPECT_EQ(*parsed, shard);
+  }
   EXPECT_EQ(to_string(Shard{3, 8}), "3/8");
   for (const char* wrong :
        {"", "3", "3/", "/8", "0/8", "9/8", "-1/8", "3/8/2", "3/8 ", "a/b", "1/10001", "1/99999999999"}) {
@@ -169,9 +213,13 @@ TEST(Shards, parse_shard_accepts_only_k_of_n) {
 
 TEST(Shards, uid_depends_on_plan_shards_and_name) {
   const std::vector<PointIndices> two{{0, 1}, {2}};
-  std::set<std::string> uids{partition_uid("a", two, ""), partition_uid("b", two, ""), partition_uid("a", two, "again"),
-                             partition_uid("a", std::vector<PointIndices>{{0}, {1, 2}}, "")};
-  EXPECT_EQ(uids.size(), 4U);
+  std::set<std::string> uids{partition_uid("a", two, ""),
+                             partition_uid("b", two, ""),
+                             partition_uid("a", two, "again"),
+                             partition_uid("a", std::vector<PointIndices>{{0}, {1, 2}}, ""),
+                             partition_uid("a", std::vector<PointIndices>{{0, 1}, {3}}, ""),
+                             partition_uid("a", std::vector<PointIndices>{{0, 3}, {2}}, "")};
+  EXPECT_EQ(uids.size(), 6U);
   EXPECT_EQ(partition_uid("a", two, ""), *uids.find(partition_uid("a", two, "")));
   for (const std::string& uid : uids) EXPECT_EQ(uid.size(), 32U);
 }

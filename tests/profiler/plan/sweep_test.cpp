@@ -11,6 +11,7 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "kernels/model/io_model.h"
 #include "kernels/registry.h"
@@ -165,6 +166,41 @@ TEST(ParseAxis, ErrorsNameTheTextAndTheProblem) {
   }
 }
 
+std::string list_of(std::string_view name, int count, std::string_view value) {
+  std::string text = std::string(name) + "=[" + std::string(value);
+  for (int i = 1; i < count; ++i) text.append(",").append(value);
+  return text + "]";
+}
+
+TEST(ParseAxis, LimitsAreInclusive) {
+  const std::tuple<std::string, std::size_t, std::string> accepted[] = {
+      {"N=[1:4096]", 4096, "4096"},
+      {"N=[1:8192:2]", 4096, "8191"},
+      {list_of("N", 4096, "16"), 4096, "16"},
+      {list_of("mask", 4096, "full"), 4096, "full"},
+      {"N=[5:5]", 1, "5"},
+      {"N=1", 1, "1"},
+      {"N=16777216", 1, "16777216"},
+      {"batch[pow2]=[0,1]", 2, "2"},
+      {"batch[pow2]=0", 1, "1"},
+      {"M=2097152", 1, "2097152"},
+      {"tile=1x1", 1, "1x1"},
+      {"tile=4096x4096", 1, "4096x4096"},
+  };
+  for (const auto& [text, count, last] : accepted) {
+    const auto values = values_of(text);
+    ASSERT_EQ(values.size(), count) << text.substr(0, 40);
+    EXPECT_EQ(values.back(), last) << text.substr(0, 40);
+  }
+  for (const std::string& text :
+       {std::string("N=[1:4097]"), std::string("N=[1:8193:2]"), list_of("N", 4097, "16"), list_of("mask", 4097, "full"),
+        std::string("N=[5:4]"), std::string("N=16777217"), std::string("N[pow2]=63"), std::string("M=2097153"),
+        std::string("M=0"), std::string("tile=0x16"), std::string("tile=16x0"), std::string("tile=4097x16"),
+        std::string("tile=16x4097"), std::string("tile=16x16x")}) {
+    EXPECT_FALSE(parse_axis(text, built_in_algorithms()).ok()) << text.substr(0, 40);
+  }
+}
+
 TEST(MakePlan, ACurveHasOneTileUnlessTileIsAuto) {
   const Algorithm& fa3 = *built_in_algorithms().find("fa3");
   const auto at = [](std::int64_t n) {
@@ -221,7 +257,7 @@ TEST(MakePlan, AxesOverridePresets) {
 }
 
 TEST(MakePlan, ConflictingAxesAreAnError) {
-  EXPECT_THAT(plan_error(request_of({"N=1024", "d=64", "n=[2048,4096]"})), HasWords("N N=[1024,4096]"));
+  EXPECT_THAT(plan_error(request_of({"N=[1024,512]", "d=64", "n=[2048,4096]"})), HasWords("N N=[1024,4096]"));
   EXPECT_THAT(plan_error(request_of({"mask=full", "mask=causal"})), HasSubstr("mask=[full,causal]"));
   EXPECT_THAT(plan_error(request_of({"N=512", "n_k=1024"})), HasWords("N n_k"));
   EXPECT_THAT(plan_error(request_of({"n_q=512", "N=1024"})), HasWords("N n_q n_k"));

@@ -54,6 +54,9 @@ TEST(NumberFormat, WaitingTimes) {
                    {125, "2 min 05 s"},
                    {3599.5, "1 h 00 min"},
                    {3720, "1 h 02 min"},
+                   {60, "1 min 00 s"},
+                   {3600, "1 h 00 min"},
+                   {1e15, "1e+15 s"},
                    {endless, "– s"},
                    {none, "– s"}});
 }
@@ -92,19 +95,22 @@ TEST(NumberFormat, SharesAsPercent) {
 }
 
 TEST(NumberFormat, NumbersHaveSignificantDigits) {
-  const std::vector<Case> cases{{0, "0"},          {-0.0, "0"},         {0.0031, "0.00310"},
-                                {0.9995, "1.00"},  {0.9994, "0.999"},   {4.306, "4.31"},
-                                {9.996, "10.0"},   {99.96, "100"},      {2, "2"},
-                                {999.5, "1000"},   {9999.6, "10,000"},  {16384, "16,384"},
-                                {-85.27, "-85.3"}, {-16384, "-16,384"}, {1234567.8, "1,234,568"},
-                                {1e-5, "1e-05"},   {2.5e9, "2.5e+09"},  {endless, "–"},
+  const std::vector<Case> cases{{0, "0"},           {-0.0, "0"},         {0.0031, "0.00310"},
+                                {0.9995, "1.00"},   {0.9994, "0.999"},   {4.306, "4.31"},
+                                {9.996, "10.0"},    {99.96, "100"},      {2, "2"},
+                                {999.5, "1000"},    {9999.6, "10,000"},  {16384, "16,384"},
+                                {-85.27, "-85.3"},  {-16384, "-16,384"}, {1234567.8, "1,234,568"},
+                                {1e-5, "1e-05"},    {2.5e9, "2.5e+09"},  {endless, "–"},
+                                {0.001, "0.00100"}, {1e9, "1e+09"},      {999999999, "999,999,999"},
                                 {none, "–"}};
   for (const auto& [value, wanted] : cases) EXPECT_EQ(number_text(value), wanted) << value;
   EXPECT_EQ(number_text(138.6149, 5), "138.61");
   EXPECT_EQ(number_text(99.99996, 6), "100.000");
   EXPECT_EQ(number_text(123456.75, 12), "123,456.750000");
   EXPECT_EQ(exact_text(123456789), "123456789");
+  EXPECT_EQ(number_text(12345678.005, 12), "12,345,678") << "whole within one part in 10^9";
   EXPECT_EQ(exact_text(0.1), "0.1");
+  EXPECT_EQ(exact_text(1e300), "1e+300");
 }
 
 TEST(NumberFormat, DigitsDistinguishTwoNumbers) {
@@ -123,6 +129,9 @@ TEST(NumberFormat, ValuesOfTheMetricsTable) {
                                                                         {168, "register", "168 registers"},
                                                                         {1, "register", "1 register"},
                                                                         {1, "cycle", "1 cycle"},
+                                                                        {0, "cycle", "0 cycles"},
+                                                                        {0, "register", "0 registers"},
+                                                                        {2345678901, "cycle", "2345678901 cycles"},
                                                                         {1234567, "cycle", "1,234,567 cycles"},
                                                                         {781.2, "Tflop/s", "781 TFLOP/s"},
                                                                         {4.14e12, "op/s", "4.14 Top/s"},
@@ -140,7 +149,10 @@ TEST(NumberFormat, UnitScaleOfAnAxis) {
   EXPECT_DOUBLE_EQ(4.5e8 * scale.factor, 0.45);
   EXPECT_EQ(unit_scale(999, "ns").suffix, "ns");
   EXPECT_EQ(unit_scale(-2e6, "ns").suffix, "ms");
+  EXPECT_EQ(unit_scale(1000, "ns").suffix, "µs");
+  EXPECT_EQ(unit_scale(1e9, "byte").suffix, "GB");
   EXPECT_EQ(unit_scale(0, "byte").suffix, "B");
+  EXPECT_EQ(unit_scale(0.5, "byte").suffix, "B");
   EXPECT_EQ(unit_scale(50, "percent").suffix, "%");
   EXPECT_EQ(unit_scale(50, "Tflop/s").suffix, "TFLOP/s");
   EXPECT_EQ(unit_scale(1, "cycle").suffix, "cycles");
@@ -159,6 +171,12 @@ TEST(NumberFormat, CountsHaveSingularAndPlural) {
   EXPECT_EQ(text(points_text(21, 3)), "21 points in 3 rounds");
   EXPECT_EQ(text(runs_text(1)), "1 run");
   EXPECT_EQ(text(runs_text(0)), "0 runs");
+  EXPECT_EQ(text(points_text(0)), "0 points");
+  EXPECT_EQ(text(points_text(2, 1)), "2 points");
+  EXPECT_EQ(text(points_text(1, 2)), "1 point in 2 rounds");
+  EXPECT_EQ(text(runs_text(3, 1, 0)), "3 runs (1 hidden)");
+  EXPECT_EQ(text(runs_text(3, 0, 1)), "3 runs (1 deleted)");
+  EXPECT_EQ(text(runs_text(3, 1, 2)), "3 runs (1 hidden, 2 deleted)");
 }
 
 TEST(Csv, EscapesFormulas) {
