@@ -155,8 +155,9 @@ class Collection {
         store_(std::move(store)),
         event_(plan_event(planned)),
         recording_(store_, std::move(planned), infos_of(workers), recording_options()),
-        estimator_(recording_.plan().points, known_algorithms(), recording_.remaining_rounds(),
-                   [&] { return cancel.cancelled(); }),
+        estimator_(
+            recording_.plan().points, known_algorithms(), recording_.remaining_rounds(),
+            [&] { return cancel.cancelled(); }, workers.size()),
         by_worker_(workers.size()) {
     for (NamedWorker& worker : workers) {
       words_.push_back(worker.word);
@@ -248,6 +249,7 @@ class Collection {
     };
     observer.on_removed = [this](std::size_t worker, const std::string& why) {
       ++gone_;
+      estimator_.worker_lost();
       if (!several()) return;  // the run then ends with this reason
       warn(make_message("device {} ({}) is lost: {} Other devices take over its points.", words_[worker],
                         uuids_[worker], as_sentence(why)));
@@ -275,12 +277,10 @@ class Collection {
     for (const std::size_t points : by_worker_) done += points;
     done = std::min(done, recording_.total());  // points restarted on another worker are counted twice
     if (!pace_.is_due(done >= recording_.total())) return;
-    const std::optional<double> alone = estimator_.remaining_seconds();
-    const auto at_work = static_cast<double>(words_.size() - std::min(gone_, words_.size() - 1));
     reporter_.report(ProgressEvent{.done = done,
                                    .total = recording_.total(),
                                    .elapsed_s = pace_.elapsed_s(),
-                                   .remaining_s = alone ? *alone / at_work : -1,
+                                   .remaining_s = estimator_.remaining_seconds().value_or(-1),
                                    .by_device = several() ? by_worker_ : std::vector<std::size_t>()});
   }
 

@@ -7,8 +7,9 @@
 namespace attnscope {
 
 ProgressEstimator::ProgressEstimator(std::span<const PointSpec> points, const Registry& registry,
-                                     std::vector<std::size_t> times, const std::function<bool()>& cancelled)
-    : open_(std::move(times)) {
+                                     std::vector<std::size_t> times, const std::function<bool()>& cancelled,
+                                     std::size_t workers)
+    : workers_(workers), open_(std::move(times)) {
   open_.resize(points.size(), 1);
   work_.reserve(points.size());
   double (*counted)(const AttentionProblem&) = nullptr;
@@ -38,6 +39,10 @@ void ProgressEstimator::finished(std::size_t index, double seconds, bool measure
   done_work_seconds_ += work_[index] * seconds;
 }
 
+void ProgressEstimator::worker_lost() {
+  if (workers_ > 1) --workers_;
+}
+
 std::optional<double> ProgressEstimator::remaining_seconds() const {
   if (open_count_ == 0) return 0.0;
   if (done_count_ == 0) return std::nullopt;
@@ -49,7 +54,8 @@ std::optional<double> ProgressEstimator::remaining_seconds() const {
   // Negative coefficients are noise; clamp to a line through the origin or a constant.
   const double slope = std::clamp(rate, 0.0, mean_work > 0 ? mean_seconds / mean_work : 0.0);
   const double fixed = mean_seconds - (slope * mean_work);
-  return (fixed * static_cast<double>(open_count_)) + (slope * std::max(open_work_, 0.0));
+  const double alone = (fixed * static_cast<double>(open_count_)) + (slope * std::max(open_work_, 0.0));
+  return alone / static_cast<double>(workers_);
 }
 
 }  // namespace attnscope

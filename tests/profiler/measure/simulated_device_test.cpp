@@ -4,12 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <tuple>
+#include <vector>
 
 #include "kernels/model/device_rates.h"
 #include "kernels/registry.h"
 #include "messages/provenance.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/metrics/model_metrics.h"
+#include "profiler/plan/sweep.h"
 #include "tests/message_matchers.h"
 
 namespace attnscope {
@@ -58,17 +61,20 @@ TEST(SimulatedDevice, SimulatesMultiGpuSchedules) {
     EXPECT_EQ(value(*record, metric_key::l2_sm_bytes), value(*record, metric_key::model_l2_sm_bytes));
   }
   // Four diagonal and six earlier blocks, each with its individual traffic.
-  EXPECT_EQ(value(contiguous, metric_key::l2_to_sm_bytes),
-            4 * value(contiguous, metric_key::l2_to_sm_bytes, "diagonal") +
-                6 * value(contiguous, metric_key::l2_to_sm_bytes, "earlier") +
-                value(contiguous, metric_key::l2_to_sm_bytes, "combine 1+0") +
-                value(contiguous, metric_key::l2_to_sm_bytes, "combine 2+0") +
-                value(contiguous, metric_key::l2_to_sm_bytes, "combine 3+0") +
-                value(contiguous, metric_key::l2_to_sm_bytes, "combine"));
+  for (const std::string_view key : {metric_key::l2_to_sm_bytes, metric_key::sm_to_l2_bytes,
+                                     metric_key::dram_read_bytes, metric_key::dram_write_bytes}) {
+    EXPECT_DOUBLE_EQ(value(contiguous, key),
+                     4 * value(contiguous, key, "diagonal") + 6 * value(contiguous, key, "earlier") +
+                         value(contiguous, key, "combine 1+0") + value(contiguous, key, "combine 2+0") +
+                         value(contiguous, key, "combine 3+0") + value(contiguous, key, "combine"))
+        << key;
+  }
   EXPECT_NEAR(value(zigzag, metric_key::gpu_imbalance), 1, 0.02);
   EXPECT_GT(value(contiguous, metric_key::gpu_imbalance), 1.5);
   EXPECT_LT(value(zigzag, metric_key::time_median_ns), value(contiguous, metric_key::time_median_ns));
   EXPECT_GT(value(zigzag, metric_key::time_median_ns), alone / 4);
+  spec.problem.gpus = 8;
+  EXPECT_EQ(measured().disposition, Disposition::ok);
   spec.problem.gpus = 9;
   spec.problem.n_q = spec.problem.n_k = 18 * 1024;
   const PointRecord more = measured();
@@ -189,6 +195,53 @@ TEST(SimulatedDevice, NamesTheL2Source) {
   EXPECT_EQ(make_simulated_device(*find_gpu("H200"), built_in_algorithms())->info().l2_source, "");
 }
 
+TEST(SimulatedDevice, UnitsOfOneGpuDiffer) {
+  for (const auto& [unit, uuid, ordinal] : {std::tuple(0, "SIM-NVIDIA-H200", 0),
+                                            {1, "SIM-NVIDIA-H200#1", 0},
+                                            {2, "SIM-NVIDIA-H200#2", 1},
+                                            {12, "SIM-NVIDIA-H200#12", 11}}) {
+    const auto device = make_simulated_device(*find_gpu("H200"), built_in_algorithms(), {}, unit);
+    EXPECT_EQ(device->info().uuid, uuid);
+    EXPECT_EQ(device->info().ordinal, ordinal) << uuid;
+  }
+}
+
+TEST(SimulatedDevice, CountersAreOptional) {
+  const auto device = make_simulated_device(*find_gpu("H200"), built_in_algorithms());
+  const PointSpec spec{.algorithm = "fa2", .problem = {.n_q = 256, .n_k = 256, .d = 64}, .tile = {.br = 64, .bc = 64}};
+  MeasureOptions options;
+  options.extra_metrics = {"lts__t_bytes.sum", "dram__bytes_write.sum"};
+  const PointRecord counted = device->measure(spec, options, {});
+  EXPECT_EQ(counted.kernel("all")->metric("dram__bytes_write.sum"), counted.kernel("all")->metric("dram_write_bytes"));
+  EXPECT_FALSE(counted.kernel("all")->metric("dram__bytes_read.sum")) << "not asked for";
+  options.counters = false;
+  const PointRecord timed = device->measure(spec, options, {});
+  EXPECT_FALSE(timed.kernel("all")->metric("dram_write_bytes"));
+  EXPECT_EQ(timed.kernel("all")->samples_ns, counted.kernel("all")->samples_ns);
+  const std::vector<std::string> names{"dram__bytes_read.sum", "dram__bytes_wrote.sum", "sm__nothing"};
+  const auto unknown = device->unknown_metrics(names);
+  ASSERT_EQ(unknown.size(), 2U);
+  EXPECT_EQ(unknown[0].name, names[1]);
+  EXPECT_EQ(unknown[0].near.front(), "dram__bytes_write.sum");
+  EXPECT_EQ(unknown[1].name, names[2]);
+}
+
+TEST(SharedSession, HoldsSixteenPointsOfAQuarterOfTheMemory) {
+  const Registry& known = built_in_algorithms();
+  const auto spec = [](std::int64_t n) {
+    return PointSpec{.algorithm = "fa2", .problem = {.n_q = n, .n_k = n, .d = 64}, .tile = {.br = 64, .bc = 64}};
+  };
+  DeviceLimits limits = *find_gpu("H200");
+  EXPECT_TRUE(fits_in_session(std::vector(15, spec(64)), spec(64), limits, known));
+  EXPECT_FALSE(fits_in_session(std::vector(16, spec(64)), spec(64), limits, known));
+  const std::vector waiting{spec(256), spec(1024)};
+  limits.dram_bytes = 0;
+  for (const std::int64_t n : {256, 512, 1024}) limits.dram_bytes += 4 * required_memory_bytes(spec(n), limits, known);
+  EXPECT_TRUE(fits_in_session(waiting, spec(512), limits, known));
+  --limits.dram_bytes;
+  EXPECT_FALSE(fits_in_session(waiting, spec(512), limits, known));
+}
+
 /// Halving the measured DRAM rate doubles the time of a DRAM-bound kernel, and rates_source names the source.
 TEST(SimulatedDevice, UsesMeasuredRates) {
   const DeviceLimits& h200 = *find_gpu("H200");
@@ -208,6 +261,9 @@ TEST(SimulatedDevice, UsesMeasuredRates) {
   EXPECT_GT(time(*measured), 1.3 * time(*by_table)) << "naive is DRAM-bound";
   EXPECT_EQ(measured->info().rates_source, "another H200");
   EXPECT_EQ(by_table->info().rates_source, "");
+  MeasuredCeilings l2 = half;
+  l2.ceilings = {{.name = std::string(ceiling_key::l2_read), .value = 1e12, .unit = "byte/s"}};
+  EXPECT_EQ(make_simulated_device(h200, built_in_algorithms(), l2)->info().rates_source, "another H200");
   const MeasuredCeilings without{.ceilings = {{.name = "dram_copy_clock", .value = 1e9, .unit = "hertz"}},
                                  .from = "it"};
   EXPECT_EQ(make_simulated_device(h200, built_in_algorithms(), without)->info().rates_source, "") << "no rate was used";

@@ -161,6 +161,10 @@ TEST(VerifyCases, ExcludeUnsupportedShapes) {
 
 TEST(VerifyCases, SelectNamedAlgorithms) {
   for (const VerifyCase& one : few_cases(50)) EXPECT_EQ(one.spec.algorithm, "fa2");
+  const std::vector<std::string> two{"naive", "fa2"};
+  std::set<std::string> chosen;
+  for (const VerifyCase& one : verify_cases(two, h200(), built_in_algorithms())) chosen.insert(one.spec.algorithm);
+  EXPECT_EQ(chosen, std::set<std::string>(two.begin(), two.end()));
 }
 
 TEST(VerifyCases, GroupCasesByReference) {
@@ -186,42 +190,49 @@ TEST(VerifyCases, GroupCasesByReference) {
 }
 
 TEST(RunVerify, MapsDispositionsToOutcomes) {
+  struct Case {
+    Disposition disposition;
+    bool checked;
+    VerifyOutcome outcome;
+  };
+  const std::vector<Case> table{{Disposition::ok, true, VerifyOutcome::pass},
+                                {Disposition::no_counters, true, VerifyOutcome::pass},
+                                {Disposition::ok, false, VerifyOutcome::skip},  // not a pass if not checked
+                                {Disposition::no_counters, false, VerifyOutcome::skip},
+                                {Disposition::infeasible, true, VerifyOutcome::skip},
+                                {Disposition::out_of_memory, true, VerifyOutcome::skip},
+                                {Disposition::incorrect, true, VerifyOutcome::fail},
+                                {Disposition::compile_error, false, VerifyOutcome::fail},
+                                {Disposition::timeout, false, VerifyOutcome::fail},
+                                {Disposition::crashed, false, VerifyOutcome::fail}};
   FakeDevice device;
-  const std::vector<VerifyCase> cases = few_cases(6);
+  const std::vector<VerifyCase> cases = few_cases(table.size());
   std::size_t next = 0;
   device.answer = [&](PointRecord& record) {
-    const Disposition dispositions[] = {Disposition::ok,          Disposition::incorrect, Disposition::infeasible,
-                                        Disposition::no_counters, Disposition::ok,        Disposition::compile_error};
-    record.disposition = dispositions[next];
+    record.disposition = table[next].disposition;
     record.reason = Message::verbatim("why");
-    if (next != 4) record.max_abs_error = 0.25;
+    if (table[next].checked) record.max_abs_error = 0.25;
     record.error_bound = 0.5;
     record.rms_error = 0.125;
     ++next;
   };
-  std::vector<VerifyResult> results;
   VerifyObserver observer;
   observer.on_case = [&](std::size_t i, const VerifyCase& one, const VerifyResult& result) {
     EXPECT_EQ(one, cases[i]);
-    results.push_back(result);
+    EXPECT_EQ(i + 1, next);
+    EXPECT_EQ(result.outcome, table[i].outcome) << i;
+    EXPECT_DOUBLE_EQ(result.max_abs_error, table[i].checked ? 0.25 : 0);
+    EXPECT_DOUBLE_EQ(result.error_bound, 0.5);
+    EXPECT_DOUBLE_EQ(result.rms_error, 0.125);
+    EXPECT_EQ(text(result.reason) == "why", i != 2 && i != 3) << i;
   };
   const VerifySummary summary = run_verify(device, cases, {}, observer, CancelToken{});
-  EXPECT_EQ(summary.total, 6U);
+  EXPECT_EQ(next, table.size());
+  EXPECT_EQ(summary.total, 10U);
   EXPECT_EQ(summary.pass, 2U);
-  EXPECT_EQ(summary.fail, 2U);
-  EXPECT_EQ(summary.skip, 2U);
+  EXPECT_EQ(summary.fail, 4U);
+  EXPECT_EQ(summary.skip, 4U);
   EXPECT_TRUE(summary.stopped.empty());
-  ASSERT_EQ(results.size(), 6U);
-  EXPECT_EQ(results[0].outcome, VerifyOutcome::pass);
-  EXPECT_DOUBLE_EQ(results[0].max_abs_error, 0.25);
-  EXPECT_DOUBLE_EQ(results[0].error_bound, 0.5);
-  EXPECT_DOUBLE_EQ(results[0].rms_error, 0.125);
-  EXPECT_EQ(results[1].outcome, VerifyOutcome::fail);
-  EXPECT_EQ(text(results[1].reason), "why");
-  EXPECT_EQ(results[2].outcome, VerifyOutcome::skip);
-  EXPECT_EQ(results[3].outcome, VerifyOutcome::pass);
-  EXPECT_EQ(results[4].outcome, VerifyOutcome::skip);  // ok without a checked output is not a pass
-  EXPECT_EQ(results[5].outcome, VerifyOutcome::fail);
 }
 
 TEST(RunVerify, MeasuresOnceWithoutCounters) {
@@ -254,15 +265,28 @@ TEST(RunVerify, StopsWhenCancelledOrDeviceLost) {
   EXPECT_TRUE(run_verify(device, few_cases(3), {}, {}, cancel).cancelled);
   EXPECT_EQ(device.measured.size(), 1U);
 
+  FakeDevice within;
+  within.answer = [&](PointRecord& record) {
+    if (within.measured.size() == 2) record.disposition = Disposition::cancelled;
+  };
+  const VerifySummary second = run_verify(within, few_cases(3), {}, {}, CancelToken{});
+  EXPECT_TRUE(second.cancelled);
+  EXPECT_EQ(second.skip, 1U) << "the cancelled case is not counted";
+
   FakeDevice lost;
   lost.answer = [&](PointRecord& record) {
+    if (lost.measured.size() < 2) return;
     record.disposition = Disposition::crashed;
     record.reason = Message::verbatim("illegal address");
     lost.is_usable = false;
   };
-  const VerifySummary summary = run_verify(lost, few_cases(3), {}, {}, CancelToken{});
+  const std::vector<VerifyCase> cases = few_cases(3);
+  const VerifySummary summary = run_verify(lost, cases, {}, {}, CancelToken{});
   EXPECT_EQ(summary.fail, 1U);
+  EXPECT_EQ(lost.measured.size(), 2U);
+  EXPECT_FALSE(summary.cancelled);
   EXPECT_THAT(text(summary.stopped), HasSubstr("illegal address"));
+  EXPECT_THAT(text(summary.stopped), HasSubstr(text(describe(cases[1]))));
 }
 
 TEST(RunVerify, SimulatorRunsNothing) {

@@ -30,10 +30,43 @@ TEST(Progress, UnknownUntilAPointWasMeasured) {
 }
 
 TEST(Progress, FitsFixedCostAndRate) {
-  ProgressEstimator progress(points_of({1024, 2048, 4096, 16384}), built_in_algorithms(), {});
+  ProgressEstimator progress(points_of({1024, 2048, 4096, 16384, 8192}), built_in_algorithms(), {1, 1, 2, 1, 3});
   progress.finished(0, seconds(1024), true);
   progress.finished(1, seconds(2048), true);
+  progress.finished(1, 1000, true);  // it has no more runs
+  EXPECT_NEAR(progress.remaining_seconds().value(), (2 * seconds(4096)) + seconds(16384) + (3 * seconds(8192)), 1e-6);
+  progress.finished(4, 0, false, true);
+  EXPECT_NEAR(progress.remaining_seconds().value(), (2 * seconds(4096)) + seconds(16384), 1e-6);
+  progress.finished(2, 0, false);
   EXPECT_NEAR(progress.remaining_seconds().value(), seconds(4096) + seconds(16384), 1e-6);
+}
+
+// Least squares through (1, 1), (4, 3) and (9, 3) in units of N 1024: mean (14/3, 7/3), slope (40 - 98/3) / (98 -
+// 196/3).
+TEST(Progress, FitsAllMeasuredPoints) {
+  ProgressEstimator progress(points_of({1024, 2048, 3072, 4096}), built_in_algorithms(), {});
+  progress.finished(0, 1, true);
+  progress.finished(1, 3, true);
+  progress.finished(2, 3, true);
+  EXPECT_NEAR(progress.remaining_seconds().value(), (7.0 / 3) + ((22.0 / 98) * (16 - (14.0 / 3))), 1e-9);
+}
+
+TEST(Progress, FixedCostIsNeverNegative) {
+  ProgressEstimator progress(points_of({1024, 2048, 4096}), built_in_algorithms(), {});
+  progress.finished(0, 1, true);
+  progress.finished(1, 9, true);
+  EXPECT_NEAR(progress.remaining_seconds().value(), 32, 1e-9) << "mean of 10/5 seconds per N 1024";
+}
+
+// Adjacent points of one problem, whose algorithms differ in FLOPs.
+TEST(Progress, WorkDependsOnTheAlgorithm) {
+  std::vector<PointSpec> points = points_of({4096, 4096, 1024, 2048});
+  points[1].algorithm = "linattn";
+  ProgressEstimator progress(points, built_in_algorithms(), {});
+  progress.finished(2, seconds(1024), true);
+  progress.finished(3, seconds(2048), true);
+  progress.finished(0, seconds(4096), true);
+  EXPECT_NEAR(progress.remaining_seconds().value(), 1 + (1e-9 * 2 * 64 * 64 * 2 * 4096), 1e-6);
 }
 
 TEST(Progress, OneMeasuredPointScalesWithTheCount) {
@@ -47,6 +80,15 @@ TEST(Progress, SkippedAndInfeasiblePointsCostNothing) {
   progress.finished(1, 2, true);
   progress.finished(2, 0, false);
   EXPECT_NEAR(progress.remaining_seconds().value(), 2, 1e-9);
+}
+
+TEST(Progress, RemainingWorkersShareTheTime) {
+  ProgressEstimator progress(points_of({1024, 1024, 1024, 1024, 1024, 1024, 1024}), built_in_algorithms(), {}, {}, 3);
+  progress.finished(0, 2, true);
+  for (const double left : {4, 6, 12, 12}) {  // of three, two, one workers; the last loss ends the run
+    EXPECT_NEAR(progress.remaining_seconds().value(), left, 1e-9);
+    progress.worker_lost();
+  }
 }
 
 TEST(Progress, EndedPointHasNoMoreRounds) {
@@ -63,7 +105,7 @@ TEST(Progress, StopsCountingWhenCancelled) {
   ProgressEstimator progress(points_of({1024, 1024, 1024, 1024}), built_in_algorithms(), {},
                              [&] { return ++asked > 2; });
   EXPECT_EQ(asked, 3);
-  progress.finished(3, 2, true);
+  for (const std::size_t uncounted : {2U, 3U}) progress.finished(uncounted, 2, true);
   EXPECT_FALSE(progress.remaining_seconds().has_value());
   progress.finished(0, 2, true);
   EXPECT_NEAR(progress.remaining_seconds().value(), 2, 1e-9);

@@ -69,6 +69,8 @@ PointRecord full_record() {
                                .throttled = true};
   record.max_abs_error = 0.125;
   record.error_bound = 0.0625;
+  record.rms_error = 0.03125;
+  record.others = {"GPU-2", "GPU-3"};
   record.wall_seconds = 0.75;
   record.manifest = std::make_shared<const StoredManifest>(
       StoredManifest{.text = "{\n}", .host_code = true, .sources = {{.name = "my.so", .digest = "0f"}}});
@@ -158,29 +160,67 @@ TEST(Protocol, EventsRoundTrip) {
   EXPECT_EQ(record.kernels[0].samples_ns, full_record().kernels[0].samples_ns);
   EXPECT_EQ(record.kernels[1].launch, full_record().kernels[1].launch);
   EXPECT_EQ(record.clocks, full_record().clocks);
+  EXPECT_EQ(record.max_abs_error, 0.125);
+  EXPECT_EQ(record.error_bound, 0.0625);
+  EXPECT_EQ(record.rms_error, 0.03125);
+  EXPECT_EQ(record.others, full_record().others);
+  EXPECT_EQ(record.kernels[0].metrics, full_record().kernels[0].metrics);
+  EXPECT_EQ(record.kernels[0].occupancy_limiter, "registers");
+  EXPECT_EQ(record.kernels[1].complete, false);
   EXPECT_EQ(*record.manifest, *full_record().manifest);
 }
 
 TEST(Protocol, WorkerRequestsRoundTrip) {
   MeasureOptions options;
-  options.extra_metrics = {"lts__t_sector_hit_rate.pct"};
+  options.counters = options.verify = false;
+  options.min_samples = 3;
+  options.max_samples = 5;
+  options.extra_metrics = {"lts__t_sector_hit_rate.pct", "b"};
   options.max_noise = 0.031;
+  options.bare = true;
+  options.placement = 9;
   options.timeout = std::chrono::milliseconds(1'234);
   options.seed = 0xffff'ffff'ffff'fffeULL;
   options.input_kind = InputKind::ascending;
   const std::string line = to_json_line(WorkerRequest{.request = "measure",
                                                       .id = "12",
-                                                      .points = {full_spec()},
+                                                      .points = {full_spec(), PointSpec()},
                                                       .options = options,
                                                       .whole = true,
-                                                      .names = {"a"},
+                                                      .names = {"a", "c"},
                                                       .ceilings = CeilingOptions{.rounds = 3, .seed = 4}});
   const auto parsed = parse_worker_request(line);
   ASSERT_TRUE(parsed.ok()) << line;
   EXPECT_EQ(to_json_line(*parsed), line);
+  EXPECT_THAT(line, ::testing::HasSubstr(
+                        R"("options":{"counters":false,"verify":false,)"
+                        R"("extra_metrics":["lts__t_sector_hit_rate.pct","b"],"min_samples":3,"max_samples":5,)"
+                        R"("max_noise":0.031,"bare":true,"timeout_ms":1234,"seed":18446744073709551614,)"
+                        R"("input_kind":"ascending","placement":9},"whole":true,"names":["a","c"],)"
+                        R"("ceilings":{"rounds":3,"seed":4}})"));
   EXPECT_EQ(parsed->options->timeout, options.timeout);
   EXPECT_EQ(parsed->options->seed, options.seed);
-  EXPECT_EQ(parsed->points.at(0), full_spec());
+  EXPECT_EQ(parsed->points, (std::vector{full_spec(), PointSpec()}));
+}
+
+TEST(Protocol, EnumeratorsRoundTrip) {
+  DeviceEvent device;
+  for (int state = 0; state <= static_cast<int>(CounterState::not_requested); ++state) {
+    device.counters.state = static_cast<CounterState>(state);
+    const auto parsed = parse_event(to_json_line(device));
+    ASSERT_TRUE(parsed.ok()) << state;
+    EXPECT_EQ(std::get<DeviceEvent>(*parsed).counters.state, device.counters.state);
+  }
+  std::string line = to_json_line(device);
+  for (const char* state : {"-1", "6"}) {
+    EXPECT_FALSE(parse_event(std::string(line).replace(line.find("\"state\":") + 8, 1, state)).ok()) << state;
+  }
+  ReplyEvent reply;
+  reply.ceilings.emplace();
+  for (const CeilingSource source : {CeilingSource::datasheet, CeilingSource::measured, CeilingSource::derived}) {
+    reply.ceilings->ceilings.push_back({.name = "a", .argument = 3, .q3 = 5, .unit = "byte/s", .source = source});
+  }
+  EXPECT_EQ(std::get<ReplyEvent>(*parse_event(to_json_line(reply))).ceilings->ceilings, reply.ceilings->ceilings);
 }
 
 TEST(Protocol, LineFormatIsStable) {
@@ -206,6 +246,35 @@ TEST(Protocol, IgnoresUnknownFieldsAndDefaultsMissing) {
   EXPECT_EQ(progress.done, 4U);
   EXPECT_EQ(progress.total, 0U);
   EXPECT_DOUBLE_EQ(progress.remaining_s, 0);
+}
+
+TEST(Protocol, AcceptsTheWholeRangeOfANumber) {
+  for (const int code : {std::numeric_limits<int>::min(), std::numeric_limits<int>::max()}) {
+    DoneEvent done;
+    done.exit_code = code;
+    EXPECT_EQ(std::get<DoneEvent>(*parse_event(to_json_line(done))).exit_code, code);
+  }
+}
+
+TEST(Protocol, PointEventSummarizesTheRecord) {
+  PointRecord record = full_record();
+  record.disposition = Disposition::ok;
+  record.kernels[0].samples_ns = {300, 100, 200};
+  record.kernels[0].metrics = {{"dram_read_bytes", 5, "byte", Provenance::measured},
+                               {"dram_write_bytes", 7, "byte", Provenance::measured},
+                               {"l2_to_sm_bytes", 11, "byte", Provenance::measured},
+                               {"sm_to_l2_bytes", 13, "byte", Provenance::measured}};
+  const PointEvent event = point_event(8, 9, record);
+  EXPECT_EQ(event.index, 8U);
+  EXPECT_EQ(event.point_id, 9);
+  EXPECT_EQ(event.spec, record.spec);
+  EXPECT_EQ(event.disposition, "ok");
+  EXPECT_EQ(event.time_median_ns, 200);
+  EXPECT_EQ(event.dram_bytes, 12);
+  EXPECT_EQ(event.l2_sm_bytes, 24);
+  EXPECT_TRUE(event.throttled);
+  record.clocks->throttled = false;
+  EXPECT_FALSE(point_event(8, 9, record).throttled);
 }
 
 TEST(Protocol, RejectsInvalidEvents) {
@@ -240,16 +309,20 @@ TEST(Protocol, InvalidRecordBecomesCrashedPoint) {
   for (const auto& [from, to] : {std::pair{R"("registers":168)", R"("registers":1680000000000)"},
                                  {R"("value":49.75)", R"("value":null)"},
                                  {R"("unit":"byte")", R"("unit":"sector")"},
+                                 {R"("grid":[64,3,2])", R"("grid":[64,3])"},
                                  {R"("disposition":"incorrect")", R"("disposition":"fine")"}}) {
-    std::string wrong = line;
-    wrong.replace(wrong.find(from), std::string_view(from).size(), to);
-    const auto parsed = parse_event(wrong);
-    ASSERT_TRUE(parsed.ok()) << to;
-    const auto& records = std::get<RecordEvent>(*parsed).records;
-    ASSERT_EQ(records.size(), 2U) << to;
-    EXPECT_EQ(records[0].disposition, Disposition::crashed) << to;
-    EXPECT_THAT(text(records[0].reason), ::testing::HasSubstr("invalid")) << to;
-    EXPECT_EQ(records[1].spec, full_spec()) << to;
+    for (const std::size_t place : {0U, 1U}) {
+      std::string wrong = line;
+      wrong.replace(place == 0 ? wrong.find(from) : wrong.rfind(from), std::string_view(from).size(), to);
+      const auto parsed = parse_event(wrong);
+      ASSERT_TRUE(parsed.ok()) << to;
+      const auto& records = std::get<RecordEvent>(*parsed).records;
+      ASSERT_EQ(records.size(), 2U) << to;
+      EXPECT_EQ(records[place].disposition, Disposition::crashed) << to;
+      EXPECT_THAT(text(records[place].reason), ::testing::HasSubstr("invalid")) << to;
+      EXPECT_EQ(records[1 - place].spec, full_spec()) << to;
+      EXPECT_EQ(records[1 - place].disposition, Disposition::incorrect) << to;
+    }
   }
 }
 

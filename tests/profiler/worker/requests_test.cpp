@@ -67,6 +67,19 @@ TEST(Requests, AcceptsInfeasiblePoints) {
             72);
 }
 
+TEST(Requests, AcceptsLimits) {
+  for (const std::int64_t priority : {-1'000'000, 1'000'000}) {
+    const std::string id(max_request_id_bytes, 'x');
+    std::string line =
+        measure_line(id, priority, {.algorithm = "fa2", .problem = {}, .tile = {}}, built_in_algorithms());
+    line.resize(max_request_bytes, ' ');
+    const MeasureRequest read = measure_of(line);
+    EXPECT_EQ(read.id, id);
+    EXPECT_EQ(read.priority, priority);
+    EXPECT_THAT(text(import_error_of(line + ' ').reason), HasWords("65536"));
+  }
+}
+
 TEST(Requests, MeasureLineRoundTrips) {
   // An unset knob means the algorithm's default, not the value in the table of tiles.
   const PointSpec spec{.algorithm = "fa2",
@@ -127,6 +140,7 @@ TEST(Requests, RejectsInvalidRequestsWithId) {
            {R"({"request":"measure","id":7,"point":{}})", "measure", "", "id 128"},
            {R"({"request":"measure","id":")" + std::string(129, 'x') + "\"}", "measure", "", "id 128"},
            {R"({"request":"cancel"})", "cancel", "", "id 128"},
+           {R"({"request":"cancel","id":"7","point":{}})", "cancel", "7", "point"},
            {R"({"request":"end","id":"7"})", "end", "7", "id"},
            {measure + R"("priorty":1,"point":{}})", "measure", "7", "priorty priority"},
            {measure + R"("priority":1.5,"point":{}})", "measure", "7", "priority"},
@@ -147,6 +161,7 @@ TEST(Requests, RejectsInvalidRequestsWithId) {
            {measure + R"("point":{"algorithm":"fa2","sparkle":1}})", "measure", "7", "sparkle"},
            {measure + R"("point":{"algorithm":"fa2","knobs":3}})", "measure", "7", "knobs"},
            {measure + R"("point":{"algorithm":"fa2","knobs":{"splits":-1}}})", "measure", "7", "splits"},
+           {measure + R"("point":{"algorithm":"fa2","knobs":{"warps":4,"sparkle":1}}})", "measure", "7", "sparkle"},
        }) {
     const RefusedEvent refused = import_error_of(wrong.line);
     EXPECT_EQ(refused.request, wrong.request) << wrong.line;
@@ -154,7 +169,6 @@ TEST(Requests, RejectsInvalidRequestsWithId) {
     EXPECT_THAT(text(refused.reason), HasWords(wrong.words)) << wrong.line;
     EXPECT_EQ(text(refused.reason).find('\n'), std::string::npos) << wrong.line;
   }
-  EXPECT_THAT(text(import_error_of(std::string(max_request_bytes + 1, '[')).reason), HasWords("65536"));
   EXPECT_FALSE(parse(std::string(max_request_bytes, '[')).ok());
 }
 
@@ -200,6 +214,8 @@ TEST_F(RequestQueueTest, CancelsWaitingAndSignalsInFlight) {
   EXPECT_TRUE(queue.cancel("b", note));
   EXPECT_THAT(gone, ElementsAre("b"));
   EXPECT_FALSE(queue.cancel("b", note)) << "already removed";
+  EXPECT_TRUE(queue.add(request("b")).empty()) << "its id is free";
+  EXPECT_TRUE(queue.cancel("b", [](const std::string&) {}));
   EXPECT_FALSE(queue.in_flight().cancelled());
   EXPECT_TRUE(queue.cancel("a", note));
   EXPECT_TRUE(queue.in_flight().cancelled());
@@ -209,6 +225,21 @@ TEST_F(RequestQueueTest, CancelsWaitingAndSignalsInFlight) {
   EXPECT_FALSE(queue.in_flight().cancelled()) << "each request has its own token";
   session.cancel();
   EXPECT_TRUE(queue.in_flight().cancelled()) << "the session cancels all tokens";
+}
+
+TEST_F(RequestQueueTest, CancelsAll) {
+  EXPECT_EQ(queue.cancel_all(note), 0U);
+  for (const auto& [id, priority] : {std::pair("a", 0), {"b", 0}, {"c", 5}, {"d", 0}}) {
+    EXPECT_TRUE(queue.add(request(id, priority)).empty());
+  }
+  ASSERT_EQ(queue.take({})->id, "c");
+  EXPECT_EQ(queue.cancel_all(note), 4U);
+  EXPECT_THAT(gone, ElementsAre("a", "b", "d")) << "the measuring thread reports 'c'";
+  EXPECT_TRUE(queue.in_flight().cancelled());
+  EXPECT_FALSE(queue.cancel("d", note));
+  queue.mark_answered();
+  EXPECT_EQ(queue.open(), 0U);
+  EXPECT_TRUE(queue.add(request("a")).empty()) << "its id is free";
 }
 
 TEST_F(RequestQueueTest, RejectsWhenFull) {
@@ -223,10 +254,12 @@ TEST_F(RequestQueueTest, PutBackKeepsPosition) {
   for (const char* id : {"a", "b"}) EXPECT_TRUE(queue.add(request(id)).empty());
   auto first = queue.take({});
   ASSERT_TRUE(first);
-  EXPECT_TRUE(queue.add(request("c")).empty());
+  for (const auto& [id, priority] : {std::pair("c", 0), {"d", 1}}) {
+    EXPECT_TRUE(queue.add(request(id, priority)).empty());
+  }
   queue.requeue(*std::move(first));
-  EXPECT_EQ(queue.open(), 3U);
-  EXPECT_THAT(take_all(), ElementsAre("a", "b", "c"));
+  EXPECT_EQ(queue.open(), 4U);
+  EXPECT_THAT(take_all(), ElementsAre("d", "a", "b", "c"));
 }
 
 TEST_F(RequestQueueTest, DrainedWhenClosedAndAnswered) {

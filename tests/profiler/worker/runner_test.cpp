@@ -212,10 +212,22 @@ TEST_F(RunnerSharedSessions, UncountedPointsKeepOrder) {
   EXPECT_THAT(device.sessions[2], ElementsAre(64 * 4, 64 * 7, 64 * 8, 64 * 9));
 }
 
-TEST_F(RunnerSharedSessions, LongPointsAreCountedSoon) {
-  device.answer = [](PointRecord& record) { record.wall_seconds = 0.6; };
+TEST_F(RunnerSharedSessions, SessionsAreLimited) {
+  device.max_together = 1000;
+  plan.points.resize(1 + 2 + 4 + 8 + 16 + 32 + 64 + 64 + 1, plan.points.front());
   EXPECT_EQ(run().state, RunState::complete);
-  EXPECT_THAT(sizes(), ElementsAre(1, 2, 2, 2, 2, 2, 1));
+  EXPECT_THAT(sizes(), ElementsAre(1, 2, 4, 8, 16, 32, 64, 64, 1));
+}
+
+TEST_F(RunnerSharedSessions, LongPointsAreCountedSoon) {
+  for (const auto& [seconds, expected] : std::vector<std::pair<double, std::vector<std::size_t>>>{
+           {0.6, {1, 2, 2, 2, 2, 2, 1}}, {0.5, {1, 2, 2, 2, 2, 2, 1}}, {0.375, {1, 2, 3, 3, 3}}}) {
+    device.sessions.clear();
+    reported.clear();
+    device.answer = [seconds = seconds](PointRecord& record) { record.wall_seconds = seconds; };
+    EXPECT_EQ(run().state, RunState::complete);
+    EXPECT_EQ(sizes(), expected) << seconds;
+  }
 }
 
 TEST_F(RunnerSharedSessions, MissingCountersAffectOnlyOnePoint) {
@@ -296,7 +308,7 @@ TEST_F(RunnerSharedSessions, DeviceLossNamesTheFatalPoint) {
     record.reason = Message::verbatim("one call failed");
   };
   device.count_answer = [&](PointRecord& record) {
-    if (record.spec.problem.n_q != 64 * 4) return;
+    if (record.spec.problem.n_q != 64 * 6) return;
     record.disposition = Disposition::out_of_memory;
     record.reason = Message::verbatim("no memory, and then no device");
     device.is_usable = false;
@@ -383,8 +395,14 @@ TEST_F(RunnerRounds, EachRoundHasItsOwnOrder) {
 TEST_F(RunnerRounds, VerifiesOnlyInFirstRound) {
   (void)run_rounds(2);
   ASSERT_EQ(device.asked.size(), 6U);
-  for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(device.asked[i].verify, i < 3) << i;
+  for (std::size_t i = 0; i < 6; ++i) {
+    EXPECT_EQ(device.asked[i].verify, i < 3) << i;
+    EXPECT_EQ(device.asked[i].placement, i < 3 ? 8U : 9U) << "from seed 7, " << i;
+  }
   EXPECT_EQ(device.prepared.size(), 3U) << "compiled once";
+  device.asked.clear();
+  (void)run_rounds(1);
+  EXPECT_EQ(device.asked.at(1).placement, 0U) << "one round keeps the caller's";
 }
 
 TEST_F(RunnerRounds, FailedPointIsNotRepeated) {
@@ -410,9 +428,14 @@ TEST_F(RunnerRounds, ResumesAtEveryPosition) {
     SCOPED_TRACE(kept);
     std::vector<PointProgress> done(plan.points.size());
     for (std::size_t i = 0; i < kept; ++i) done[all[i].second].rounds.insert(all[i].first);
+    std::set<std::size_t> open;
+    for (std::size_t i = kept; i < all.size(); ++i) open.insert(all[i].second);
     measured.clear();
+    device.prepared.clear();
     const RunOutcome outcome = run_rounds(3, done);
     EXPECT_EQ(outcome.counts.skipped, kept);
+    EXPECT_EQ(outcome.counts.done, all.size() - kept);
+    EXPECT_EQ(device.prepared.size(), open.size());
     EXPECT_EQ(measured, (std::vector(all.begin() + static_cast<std::ptrdiff_t>(kept), all.end())));
   }
 }

@@ -31,7 +31,8 @@ TEST(SshTarget, RejectsInvalidTargets) {
         "ssh:a/\"", "ssh:a/$HOME", "ssh:a/--output=x", "ssh:a/ssh:b", "ssh:a'b", "ssh:a\nb", "ssh:a/0`id`"}) {
     EXPECT_FALSE(parse_ssh_target(word).ok()) << word;
   }
-  EXPECT_FALSE(parse_ssh_target("ssh:" + std::string(1000, 'a')).ok());
+  EXPECT_TRUE(parse_ssh_target("ssh:" + std::string(508, 'a')).ok()) << "512 bytes";
+  EXPECT_FALSE(parse_ssh_target("ssh:" + std::string(509, 'a')).ok());
 }
 
 TEST(SshFailure, ExplainsEachFailure) {
@@ -53,14 +54,31 @@ TEST(SshFailure, ExplainsEachFailure) {
                 "attnscope: error while loading shared libraries: libgcc_s.so.1: cannot open shared object file\n"),
       HasWords("gpubox glibc libgcc_s.so.1"));
   EXPECT_THAT(explained(126, "sh: 1: attnscope: Exec format error\n"), HasWords("gpubox Exec format error"));
+  EXPECT_THAT(explained(126, "sh: 1: attnscope: Permission denied\n"), HasWords("PATH gpubox scp"));
+  EXPECT_THAT(explained(1, "attnscope: version `GLIBC_2.34' not found\n"), HasSubstr("x86-64"));
   EXPECT_THAT(explained(1, "attnscope: out of luck\n"), HasWords("gpubox 1 attnscope out of luck"));
+  EXPECT_THAT(explained(2, "attnscope: invalid format\n"), HasWords("gpubox 2 attnscope invalid format"));
+  for (const int ssh_ended : {255, -1}) {
+    EXPECT_THAT(explained(ssh_ended, "a\nREMOTE HOST IDENTIFICATION HAS CHANGED\n"), HasSubstr("'ssh gpubox'"));
+    EXPECT_THAT(explained(ssh_ended, "Too many authentication failures\n"), HasWords("ssh-copy-id gpubox"));
+  }
+  OpenFailure late{.end = {.exit_code = 255, .stderr_tail = "words"}};
+  late.silent = true;
+  EXPECT_THAT(text(explain(target, late, "0.3")), HasWords("gpubox 90 s"));
+  OpenFailure foreign{.kind = OpenFailure::Kind::other_version};
+  foreign.words = "0.2";
+  EXPECT_THAT(text(explain(target, foreign, "0.3")), HasWords("gpubox 0.2 0.3"));
+  OpenFailure none{.kind = OpenFailure::Kind::no_device};
+  none.reason = Message::verbatim("no driver");
+  EXPECT_THAT(text(explain(target, none, "0.3")), HasWords("gpubox no driver"));
   const auto ended = [](int code) {
     OpenFailure failure;
     failure.end.exit_code = code;
     return failure;
   };
-  EXPECT_TRUE(is_transient(ended(255)));
-  EXPECT_FALSE(is_transient(ended(127)));
+  for (const auto& [code, transient] : {std::pair(255, true), {-1, true}, {0, false}, {127, false}, {254, false}}) {
+    EXPECT_EQ(is_transient(ended(code)), transient) << code;
+  }
   OpenFailure other;
   other.kind = OpenFailure::Kind::other_version;
   EXPECT_FALSE(is_transient(other));

@@ -77,6 +77,9 @@ class Supervisor : public ::testing::Test, public RecordSink {
   SupervisorOutcome run() {
     SupervisorObserver observer;
     observer.on_build = [this](std::size_t, std::size_t, const BuildReport&) { ++builds; };
+    observer.on_point_started = [this](std::size_t d, std::size_t place, int round) {
+      begun.insert({{place, round}, d});
+    };
     observer.on_restart = [this](std::size_t d, const std::string& why) {
       losses.push_back(fmt::format("{} restarted: {}", d, why));
     };
@@ -104,6 +107,7 @@ class Supervisor : public ::testing::Test, public RecordSink {
   std::function<void(std::size_t, FakeDevice&, PointRecord&)> answer;
   std::function<void(std::size_t, std::size_t)> on_point;
   std::map<std::pair<std::size_t, int>, std::size_t> measured;  ///< Device by (place, round).
+  std::map<std::pair<std::size_t, int>, std::size_t> begun;     ///< Likewise, when started.
   std::map<std::size_t, Disposition> dispositions;
   std::vector<std::string> losses;
   std::size_t builds = 0;
@@ -130,6 +134,7 @@ TEST_F(Supervisor, rounds_of_a_group_stay_on_one_device) {
   add_devices(3);
   EXPECT_TRUE(run().complete);
   EXPECT_EQ(measured.size(), 4 * points);
+  EXPECT_EQ(begun, measured);
   for (const PointIndices& group : shared.groups) EXPECT_EQ(devices_of(group).size(), 1U);
 }
 
@@ -141,23 +146,44 @@ TEST_F(Supervisor, started_group_continues_on_its_device) {
   EXPECT_TRUE(run().complete);
   EXPECT_EQ(measured.size(), points - 1);
   EXPECT_THAT(devices_of({7, 8}), ElementsAre(1U));
+  EXPECT_EQ(builds, points - 1) << "complete points are not compiled";
+}
+
+// A run of three rounds is continued with two.
+TEST_F(Supervisor, rounds_beyond_the_last_do_not_count) {
+  shared.rounds = {.count = 2, .seed = 7};
+  shared.done.resize(points, {.rounds = {0, 1, 2}, .ended = false});
+  shared.done[5].rounds = {0, 2};
+  add_devices(1);
+  EXPECT_TRUE(run().complete);
+  EXPECT_THAT(measured, ElementsAre(::testing::Pair(std::pair(std::size_t{5}, 1), 0U)));
 }
 
 TEST_F(Supervisor, devices_prefer_groups_with_their_inputs) {
-  shared.bundles = {0, 1, 0, 1};
-  // Keeps both devices in step, so that neither runs out of groups while the other has one to spare.
-  std::array<std::atomic<int>, 2> begun{};
-  answer = [&](std::size_t d, FakeDevice&, PointRecord&) {
-    const int mine = ++begun.at(d);
-    begun.at(d).notify_all();
-    std::atomic<int>& other = begun.at(1 - d);
-    const int needed = mine == 6 ? 4 : mine == 3 ? 1 : 0;
-    for (int now = other; now < needed; now = other) other.wait(now);
-  };
-  add_devices(2);
-  EXPECT_TRUE(run().complete);
-  EXPECT_EQ(devices_of({0, 1, 2, 6, 7, 8}).size(), 1U);
-  EXPECT_EQ(devices_of({3, 4, 5, 9, 10, 11}).size(), 1U);
+  for (const std::vector<std::size_t>& bundles : {std::vector<std::size_t>{0, 1, 0, 1}, {0, 0, 1, 1}}) {
+    shared.bundles = {bundles.begin(), bundles.end()};
+    measured.clear();
+    devices.clear();
+    // Keeps both devices in step, so that neither runs out of groups while the other has one to spare.
+    std::array<std::atomic<int>, 2> steps{};
+    answer = [&](std::size_t d, FakeDevice&, PointRecord&) {
+      const int mine = ++steps.at(d);
+      steps.at(d).notify_all();
+      std::atomic<int>& other = steps.at(1 - d);
+      const int needed = mine == 6 ? 4 : mine == 3 ? 1 : 0;
+      for (int now = other; now < needed; now = other) other.wait(now);
+    };
+    add_devices(2);
+    EXPECT_TRUE(run().complete);
+    for (const std::size_t bundle : {0U, 1U}) {
+      PointIndices places;
+      for (std::size_t group = 0; group < bundles.size(); ++group) {
+        if (bundles[group] == bundle)
+          places.insert(places.end(), shared.groups[group].begin(), shared.groups[group].end());
+      }
+      EXPECT_EQ(devices_of(places).size(), 1U) << bundle;
+    }
+  }
 }
 
 TEST_F(Supervisor, sessions_span_groups) {
@@ -167,6 +193,16 @@ TEST_F(Supervisor, sessions_span_groups) {
   std::vector<std::size_t> sessions;
   for (const auto& session : made[0].second->sessions) sessions.push_back(session.size());
   EXPECT_THAT(sessions, ElementsAre(1, 2, 4, 5));
+}
+
+TEST_F(Supervisor, later_rounds_use_large_sessions_at_once) {
+  shared.rounds = {.count = 2, .seed = 7};
+  add_devices(1);
+  made[0].second->max_together = 64;
+  EXPECT_TRUE(run().complete);
+  std::vector<std::size_t> sessions;
+  for (const auto& session : made[0].second->sessions) sessions.push_back(session.size());
+  EXPECT_THAT(sessions, ElementsAre(1, 2, 4, 5, 12));
 }
 
 TEST_F(Supervisor, restarts_after_a_fatal_point) {
@@ -184,13 +220,17 @@ TEST_F(Supervisor, restarts_after_a_fatal_point) {
   EXPECT_THAT(losses[0], ::testing::HasSubstr("restarted"));
 }
 
-TEST_F(Supervisor, groups_of_a_lost_device_restart_on_others) {
+/// How a point ends that loses its device.
+class SupervisorLoss : public Supervisor, public ::testing::WithParamInterface<Disposition> {};
+INSTANTIATE_TEST_SUITE_P(All, SupervisorLoss, ::testing::Values(Disposition::crashed, Disposition::timeout));
+
+TEST_P(SupervisorLoss, groups_of_a_lost_device_restart_on_others) {
   can_restart = false;
   std::atomic<bool> lost = false;
   answer = [&](std::size_t d, FakeDevice& device, PointRecord& record) {
     if (d == 0) return lost.wait(false);
     if (place_of(record.spec) % 3 != 1) return;  // the second point of each group
-    record.disposition = Disposition::crashed;
+    record.disposition = GetParam();
     device.is_usable = false;
     lost = true;
     lost.notify_all();
@@ -213,12 +253,29 @@ TEST_F(Supervisor, groups_of_a_lost_device_restart_on_others) {
 }
 
 TEST_F(Supervisor, does_not_restart_after_the_last_point) {
+  for (const int rounds : {1, 2}) {
+    shared.rounds = {.count = rounds, .seed = 7};
+    int asked = 0;
+    answer = [&](std::size_t, FakeDevice& device, PointRecord&) { device.is_usable = ++asked != 12; };
+    measured.clear();
+    devices.clear();
+    add_devices(1);
+    EXPECT_TRUE(run().complete);
+    EXPECT_EQ(measured.size(), points * static_cast<std::size_t>(rounds));
+    EXPECT_EQ(losses.size(), rounds == 1 ? 0U : 1U) << rounds;
+  }
+}
+
+TEST_F(Supervisor, a_successful_point_resets_the_losses) {
+  static_assert(points / 2 > max_consecutive_losses);
   answer = [](std::size_t, FakeDevice& device, PointRecord& record) {
-    device.is_usable = place_of(record.spec) + 1 < points;
+    if (place_of(record.spec) % 2 == 0) return;
+    record.disposition = Disposition::crashed;
+    device.is_usable = false;
   };
   add_devices(1);
   EXPECT_TRUE(run().complete);
-  EXPECT_THAT(losses, ElementsAre());
+  EXPECT_EQ(losses.size(), 5U) << "not after the last point";
 }
 
 TEST_F(Supervisor, run_is_incomplete_if_all_devices_are_lost) {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <limits>
 #include <memory>
@@ -55,6 +56,8 @@ class FakeWorker {
   bool silent = false;
   bool cut = false;
   bool abandoned = false;
+  std::chrono::milliseconds waited{0};
+  Link::ExitStatus exit{.exit_code = 255, .stderr_tail = "first\nConnection reset by peer\n"};
   std::string flood;  ///< Line that is received repeatedly when no other is queued.
   CancelToken cancel;
 
@@ -73,7 +76,7 @@ class FakeLink : public Link {
   }
   ReceiveStatus receive(std::string& line, std::chrono::milliseconds patience) override {
     if (fake_worker_.cut) return ReceiveStatus::end;
-    if (fake_worker_.lines.empty()) waited_ += patience;
+    if (fake_worker_.lines.empty()) fake_worker_.waited += patience;
     if (fake_worker_.lines.empty() && fake_worker_.flood.empty()) return ReceiveStatus::nothing;
     line = fake_worker_.flood;
     if (fake_worker_.lines.empty()) return ReceiveStatus::line;
@@ -81,14 +84,13 @@ class FakeLink : public Link {
     fake_worker_.lines.pop_front();
     return ReceiveStatus::line;
   }
-  [[nodiscard]] std::chrono::steady_clock::time_point now() const override { return begin_ + waited_; }
+  [[nodiscard]] std::chrono::steady_clock::time_point now() const override { return begin_ + fake_worker_.waited; }
   void kill_peer() override { fake_worker_.abandoned = true; }
-  ExitStatus end() override { return {.exit_code = 255, .stderr_tail = "first\nConnection reset by peer\n"}; }
+  ExitStatus end() override { return fake_worker_.exit; }
 
  private:
   FakeWorker& fake_worker_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  std::chrono::milliseconds waited_{0};
 };
 
 /// A feasible point.
@@ -236,6 +238,8 @@ TEST_F(WorkerDevice, CancelRefersToRequestInFlight) {
   cancel.cancel();
   EXPECT_TRUE(device->measure_deferred(point_of(256), {}, cancel).counters_pending);
   EXPECT_THAT(fake_worker.cancelled, ElementsAre("2"));
+  EXPECT_EQ(fake_worker.waited, std::chrono::milliseconds(1'600))
+      << "50 ms until the cancel is noticed, then more than 1.5 s";
   EXPECT_TRUE(fake_worker.abandoned) << "it did not answer the cancel";
 }
 
@@ -246,8 +250,69 @@ TEST_F(WorkerDevice, SilentPointTimesOut) {
   const Device::MeasurementResult point = device->measure_deferred(point_of(256), options, cancel);
   EXPECT_FALSE(point.counters_pending);
   EXPECT_EQ(point.record.disposition, Disposition::timeout);
-  EXPECT_THAT(text(point.record.reason), HasWords("gpubox fa2 0.5 --timeout"));
+  EXPECT_THAT(text(point.record.reason), HasWords("gpubox fa2 32.5 0.5 --timeout")) << "5 x 0.5 s + 30 s";
   EXPECT_FALSE(device->usable());
+}
+
+TEST_F(WorkerDevice, SilentCountTimesOutAfterAllPoints) {
+  fake_worker.silent = true;
+  MeasureOptions options;
+  options.timeout = std::chrono::milliseconds(500);
+  std::array<PointRecord, 3> records;
+  std::array<PointRecord*, 3> all{&records[0], &records[1], &records[2]};
+  EXPECT_EQ(device->count(all, options, cancel).whole, std::vector<bool>(3, false));
+  EXPECT_EQ(fake_worker.waited, std::chrono::milliseconds(37'550)) << "more than 3 x 5 x 0.5 s + 30 s";
+}
+
+TEST_F(WorkerDevice, CancelIncludesTheAnnouncedPoint) {
+  fake_worker.silent = true;
+  device->announce(plain(512), {});
+  cancel.cancel();
+  PointRecord record;
+  std::array<PointRecord*, 1> all{&record};
+  (void)device->count(all, {}, cancel);
+  EXPECT_THAT(fake_worker.cancelled, ElementsAre("2", "1"));
+}
+
+// Another point than the announced one gets its own request and record.
+TEST_F(WorkerDevice, MeasuresAnotherPointThanAnnounced) {
+  there.max_together = 4;
+  std::array<PointRecord, 1> records{device->measure_deferred(plain(256), {}, cancel).record};
+  device->announce(plain(512), {});
+  std::array<PointRecord*, 1> all{&records[0]};
+  EXPECT_EQ(device->count(all, {}, cancel).whole, std::vector<bool>{true});
+  EXPECT_EQ(device->measure_deferred(plain(1024), {}, cancel).record.spec, plain(1024));
+  EXPECT_TRUE(device->usable());
+}
+
+// Counting the second of three points loses the device: only its record is complete.
+TEST_F(WorkerDevice, NamesTheFatalPointOfASession) {
+  there.max_together = 4;
+  there.count_answer = [this](PointRecord& record) {
+    if (record.spec.problem.n_q != 512) return;
+    record.disposition = Disposition::crashed;
+    there.is_usable = false;
+  };
+  std::vector<PointRecord> records;
+  for (const std::int64_t n : {256, 512, 1024}) {
+    records.push_back(device->measure_deferred(plain(n), {}, cancel).record);
+  }
+  std::vector<PointRecord*> all;
+  for (PointRecord& record : records) all.push_back(&record);
+  const Device::CountResult counted = device->count(all, {}, cancel);
+  EXPECT_EQ(counted.whole, (std::vector<bool>{false, true, false}));
+  EXPECT_EQ(counted.fatal_point, 1U);
+  EXPECT_EQ(records[1].disposition, Disposition::crashed);
+  EXPECT_FALSE(device->usable());
+}
+
+TEST_F(WorkerDevice, ReportsEachBuildOnce) {
+  std::vector<std::string> reports;
+  const std::vector points{plain(256), plain(512)};
+  device->prepare(points, cancel, [&](std::size_t done, std::size_t total, const BuildReport& report) {
+    reports.push_back(fmt::format("{}/{} {}", done, total, report.kernel));
+  });
+  EXPECT_THAT(reports, ElementsAre("1/2 " + describe(points[0]), "2/2 " + describe(points[1])));
 }
 
 TEST_F(WorkerDevice, SessionCancelsRequestsWithoutToken) {
@@ -277,9 +342,14 @@ TEST_F(WorkerDevice, RefusalWithoutIdEndsRequest) {
 TEST_F(WorkerDevice, SplitsPrepareIntoLines) {
   std::vector<PointSpec> points;
   for (std::int64_t n = 1; n <= 9'000; ++n) points.push_back(plain(n));
-  device->prepare(points, cancel, [](std::size_t, std::size_t, const BuildReport&) {});
-  EXPECT_EQ(there.prepared, points);
-  EXPECT_EQ(std::ranges::count(fake_worker.asked, "prepare"), 3);
+  for (const auto& [count, lines] : {std::pair(9'000U, 3), {4'097U, 2}, {4'096U, 1}, {0U, 0}}) {
+    fake_worker.asked.clear();
+    there.prepared.clear();
+    points.resize(count);
+    device->prepare(points, cancel, [](std::size_t, std::size_t, const BuildReport&) {});
+    EXPECT_EQ(there.prepared, points);
+    EXPECT_EQ(std::ranges::count(fake_worker.asked, "prepare"), lines) << count;
+  }
 }
 
 TEST_F(WorkerDevice, RejectsRecordOfAnotherPoint) {
@@ -343,6 +413,13 @@ TEST_F(WorkerDevice, ProcessExitIsAttributedToThePoint) {
     EXPECT_THAT(text(point.record.reason), HasWords("255 Connection reset by peer"));
     EXPECT_FALSE(process->usable());
     EXPECT_TRUE(process->measure_deferred(point_of(512), {}, cancel).counters_pending) << "not caused by this point";
+  }
+  for (const std::string words : {"", "first\nlast\n"}) {
+    FakeWorker other(there);
+    const auto process = reopen(other);
+    other.exit = {.signal = 11, .stderr_tail = words};
+    other.cut = true;
+    EXPECT_THAT(text(process->measure(point_of(256), {}, cancel).reason), HasWords(words.empty() ? "11" : "11 last"));
   }
   for (const std::size_t together : {1U, 2U}) {
     FakeWorker other(there);
