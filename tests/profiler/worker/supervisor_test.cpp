@@ -241,6 +241,8 @@ TEST_P(SupervisorLoss, groups_of_a_lost_device_restart_on_others) {
   EXPECT_EQ(measured.size(), points);
   ASSERT_EQ(losses.size(), 1U);
   EXPECT_EQ(losses[0], "1 gone: GPU reset failed");
+  const auto fatal = [](const auto& each) { return each.second == GetParam(); };
+  EXPECT_EQ(std::ranges::count_if(dispositions, fatal), 1) << "the fatal point is not measured again";
   for (const PointIndices& group : shared.groups) {
     std::set<std::size_t> of_ok;
     for (const auto& [key, device] : measured) {
@@ -267,15 +269,14 @@ TEST_F(Supervisor, does_not_restart_after_the_last_point) {
 }
 
 TEST_F(Supervisor, a_successful_point_resets_the_losses) {
-  static_assert(points / 2 > max_consecutive_losses);
   answer = [](std::size_t, FakeDevice& device, PointRecord& record) {
-    if (place_of(record.spec) % 2 == 0) return;
+    if (place_of(record.spec) % 3 == 0) return;
     record.disposition = Disposition::crashed;
     device.is_usable = false;
   };
   add_devices(1);
   EXPECT_TRUE(run().complete);
-  EXPECT_EQ(losses.size(), 5U) << "not after the last point";
+  EXPECT_EQ(losses.size(), 7U) << "of 8 fatal points; none after the last one";
 }
 
 TEST_F(Supervisor, run_is_incomplete_if_all_devices_are_lost) {
