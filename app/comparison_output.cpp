@@ -144,7 +144,7 @@ void add_tiles_option(CLI::App& command, std::optional<analysis::ComparedTiles>&
       .add_option_function<std::string>(
           "--tiles", [&tiles](const std::string& word) { tiles = analysis::parse_compared_tiles(word); },
           "Tiles to compare: best (each side's fastest correct one), automatic or equal (default: equal for one GPU "
-          "model with shared tiles, else best)")
+          "model with a tile of one algorithm on both sides, else best)")
       ->check(CLI::IsMember(words));
 }
 

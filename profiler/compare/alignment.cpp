@@ -35,6 +35,16 @@ bool share_gpu(const PointTable& table, std::span<const Row> base, std::span<con
   });
 }
 
+/// Returns whether both sides have some tile of one algorithm.
+bool share_tile(const PointTable& table, std::span<const Row> base, std::span<const Row> other) {
+  const std::array keys{key_of_field(table, algorithm_name), key_of_extents(table)};
+  const RowGroups groups(keys, base, other);
+  for (std::size_t group = 0; group < groups.size(); ++group) {
+    if (std::ranges::none_of(groups[group], &std::span<const Row>::empty)) return true;
+  }
+  return false;
+}
+
 bool is_device_state(std::string_view field) {
   const Field* found = find_field(field);
   return found != nullptr && found->role == FieldRole::device_state;
@@ -61,8 +71,8 @@ Alignment shared_alignment(const PointTable& table, std::span<const Row> base, s
   add_problem(table, base, other, alignment);
   if (have_common_key(key_of_field(table, algorithm_name), base, other)) alignment.fields.emplace_back(algorithm_name);
   alignment.device = have_common_key(key_of_device(table), base, other);
-  const bool share_tile = share_gpu(table, base, other) && have_common_key(key_of_extents(table), base, other);
-  alignment.tiles = tiles.value_or(share_tile ? ComparedTiles::equal : ComparedTiles::best);
+  const bool equal = share_gpu(table, base, other) && share_tile(table, base, other);
+  alignment.tiles = tiles.value_or(equal ? ComparedTiles::equal : ComparedTiles::best);
   if (alignment.tiles != ComparedTiles::equal) return alignment;
   alignment.fields.insert(alignment.fields.end(), tile_names.begin(), tile_names.end());
   alignment.all_knobs = tiles.has_value() || have_common_key(key_of_knobs(table), base, other);

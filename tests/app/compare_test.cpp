@@ -82,6 +82,42 @@ TEST_F(Compare, fails_on_regression_only) {
   EXPECT_EQ(compared({after, "--candidate", before_, "--fail-on-regression", "1"}).exit_code, 0);
 }
 
+TEST_F(Compare, names_up_to_five_regressions) {
+  for (const auto& [rows, more] : {std::pair(5, false), {6, true}}) {
+    std::string before;
+    std::string after;
+    for (int i = 1; i <= rows; ++i) {
+      before += fmt::format("GPU X,mine,{},16,64,1000\n", 64 * i);
+      after += fmt::format("GPU X,mine,{},16,64,{}\n", 64 * i, 2000 - i);
+    }
+    const Outcome failed = compared({imported(fmt::format("b{}", rows), before), "--candidate",
+                                     imported(fmt::format("a{}", rows), after), "--fail-on-regression", "10"});
+    EXPECT_EQ(failed.exit_code, 4);
+    EXPECT_THAT(failed.err, AllOf(HasSubstr(fmt::format(" {} rows: ", rows)), HasSubstr(" N 320 d 64")));
+    EXPECT_EQ(failed.err.find("; ...") != std::string::npos, more);
+    EXPECT_EQ(failed.err.find(" N 384 ") != std::string::npos, false);
+  }
+}
+
+// The second of two candidates is slower in its second row, and no longer runs the first.
+TEST_F(Compare, judges_every_candidate) {
+  const fs::path same = imported("same", "GPU X,mine,512,16,64,1000\nGPU X,mine,1024,16,64,4000\n");
+  const fs::path slow = imported("slow", "GPU X,mine,512,16,64,1000\nGPU X,mine,1024,16,64,8000\n");
+  const std::string header = "device,algorithm,N,heads,d,disposition,reason,time_ns";
+  const fs::path broken =
+      imported("broken", "GPU X,mine,512,16,64,crashed,boom,\nGPU X,mine,1024,16,64,ok,,4000\n", header);
+  const fs::path wrong =
+      imported("wrong", "GPU X,mine,512,16,64,incorrect,off,\nGPU X,mine,1024,16,64,timeout,late,\n", header);
+  const auto judged = [&](const Words& candidates) {
+    return compared(Words{before_, "--candidate"} + candidates + Words{"--fail-on-regression", "10"});
+  };
+  EXPECT_EQ(judged({same, slow}).exit_code, 4);
+  EXPECT_THAT(judged({same, slow}).err, HasSubstr(" 1 row: mine fp16 batch 1 heads 16 N 1024 "));
+  EXPECT_EQ(judged({same, broken}).exit_code, 5);
+  EXPECT_THAT(judged({broken, wrong}).err, HasSubstr("in the candidate: 3\n"));
+  EXPECT_EQ(judged({broken, slow}).exit_code, 4) << "a regression is reported first";
+}
+
 TEST_F(Compare, points_that_no_longer_run_fail) {
   const fs::path table = folder_ / "crashed.csv";
   std::ofstream(table) << "device,algorithm,N,heads,d,disposition,reason,time_ns\n"
@@ -142,10 +178,13 @@ TEST_F(Compare, escapes_text_of_files) {
 
 TEST_F(Compare, compares_two_algorithms_of_one_file) {
   const std::string sample = ATTNSCOPE_SAMPLE;
-  const Outcome outcome = compared({sample + ":algo:fa1 status:ok", "--candidate", sample + ":algo:fa2 status:ok"});
+  const Words sides{sample + ":algo:fa1 status:ok", "--candidate", sample + ":algo:fa2 status:ok"};
+  const Outcome outcome = compared(sides);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out,
-              AllOf(HasSubstr("problem, tile, knobs, device"), HasSubstr("fa1 → fa2"), HasSubstr("attnscope ab ")));
+  EXPECT_THAT(outcome.out, HasSubstr("fa1 → fa2"));
+  const nlohmann::json document = nlohmann::json::parse(compared(sides + Words{"--format", "json"}).out);
+  EXPECT_EQ(document["aligned"], nlohmann::json::array({"problem", "device"}));
+  EXPECT_EQ(document["tiles"], "best");
 }
 
 TEST_F(Compare, tiles_of_two_gpus) {
@@ -196,8 +235,9 @@ Words command_in(const std::string& words) {
 
 TEST_F(Compare, suggested_command_runs) {
   const std::string sample = ATTNSCOPE_SAMPLE;
-  const Outcome outcome = compared({sample + ":algo:fa1 status:ok N:1024", "--candidate",
-                                    sample + ":algo:fa2 status:ok N:1024", "--margin", "40", "--format", "json"});
+  const Outcome outcome =
+      compared({sample + ":algo:fa1 status:ok N:1024", "--candidate", sample + ":algo:fa2 status:ok N:1024", "--margin",
+                "40", "--tiles", "equal", "--format", "json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   Words command;
   const nlohmann::json rows = nlohmann::json::parse(outcome.out)["rows"];

@@ -105,6 +105,23 @@ TEST(ComparedTiles, DefaultFollowsGpusAndSharedTiles) {
               test::HasWords("--align --tiles best"));
 }
 
+// Tiles of different algorithms are not the same choice.
+TEST(ComparedTiles, EqualTilesNeedASharedAlgorithm) {
+  const auto point = [](const std::string& algorithm, int br, double ns) {
+    return record_with_time(fixtures::spec(algorithm, 1024, br, 64), ns);
+  };
+  const std::vector base{point("fa1", 64, 1000), point("fa1", 128, 900)};
+  const TwoGpus others(base, {point("fa2", 64, 500), point("fa2", 128, 600)}, {}, h200_name);
+  EXPECT_EQ(others.alignment().tiles, Tiles::best);
+  ASSERT_EQ(others.result().pairs.size(), 1U);
+  EXPECT_NEAR(others.result().pairs[0].verdict.time.ratio, 500.0 / 900, 1e-12);
+  // The shared algorithm has no shared tile.
+  EXPECT_EQ(TwoGpus(base, {point("fa2", 64, 500), point("fa1", 32, 600)}, {}, h200_name).alignment().tiles,
+            Tiles::best);
+  EXPECT_EQ(TwoGpus(base, {point("fa2", 64, 500), point("fa1", 128, 600)}, {}, h200_name).alignment().tiles,
+            Tiles::equal);
+}
+
 // One GPU model has several names: of the product and of the driver.
 TEST(ComparedTiles, ProductAndDriverNamesAreOneGpu) {
   fixtures::Points points;

@@ -297,9 +297,10 @@ TEST(Comparison, AlignsBySharedKeys) {
   const fixtures::Points points =
       runs_of({{fa1(1000), timed(fixtures::spec("fa1", 512, 64), 1100), timed(fixtures::spec("fa2", 512), 500),
                 timed(fixtures::spec("fa2", 512, 64), 550)}});
-  const auto [table, result] = compared(points, {0, 1}, {2, 3});
-  EXPECT_THAT(request_for(table, {0, 1}, {2, 3}).alignment.keywords(),
-              ElementsAre("problem", "tile", "knobs", "device"));
+  const auto [table, result] = compared(points, {0, 1}, {2, 3}, {"problem", "tile", "knobs", "device"});
+  EXPECT_THAT(request_for(table, {0, 1}, {2, 3}).alignment.keywords(), ElementsAre("problem", "device"));
+  EXPECT_THAT(request_for(table, {0, 2}, {1, 2}).alignment.keywords(),
+              ElementsAre("problem", "algorithm", "tile", "knobs", "device"));
   ASSERT_EQ(result.pairs.size(), 2U);
   EXPECT_TRUE(result.pairs[0].paired);  // same recording
   EXPECT_THAT(result.pairs[0].base, ElementsAre(0U));
