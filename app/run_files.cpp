@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <functional>
 #include <string>
 
 #include "app/command.h"
@@ -37,7 +38,8 @@ std::vector<std::filesystem::path> run_files(std::string_view preset) {
       files.push_back(entry.path());
     }
   }
-  std::sort(files.rbegin(), files.rend());  // names end in date and time
+  // Names end in date and time, and for the second file of one second in "-2".
+  std::ranges::sort(files, std::greater(), [](const std::filesystem::path& file) { return file.stem(); });
   return files;
 }
 

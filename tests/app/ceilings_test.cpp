@@ -63,6 +63,26 @@ TEST_F(CeilingsCommand, shows_stored_ceilings) {
   EXPECT_THAT(info.out, HasSubstr("ceilings of NVIDIA H200 (GPU-1): 3 "));
   EXPECT_EQ(run(folder_, {"check", file}).exit_code, 0);
 
+  // A second GPU, and a second set of the first.
+  {
+    RunStore store = RunStore::open(file, RunStore::Mode::collect);
+    (void)store.add_ceilings(header.device, {},
+                             std::vector<Ceiling>{{.name = "dram_copy", .value = 3e12, .unit = "byte/s"}});
+    header.device.uuid = "GPU-2";
+    header.device.limits = *find_gpu("A100");
+    (void)store.add_ceilings(header.device, {},
+                             std::vector<Ceiling>{{.name = "dram_copy", .value = 1e12, .unit = "byte/s"}});
+  }
+  std::vector<std::pair<std::string, double>> sets;
+  const auto document = nlohmann::json::parse(run(folder_, {"ceilings", file, "--json"}).out);
+  for (const auto& row : document["rows"]) {
+    if (row["ceiling"] == "dram_copy") sets.emplace_back(row["device_uuid"], row["value"]);
+  }
+  EXPECT_THAT(sets,
+              ::testing::ElementsAre(std::pair("GPU-1", 4.1e12), std::pair("GPU-1", 3e12), std::pair("GPU-2", 1e12)));
+  EXPECT_THAT(run(folder_, {"ceilings", file}).out, AllOf(HasSubstr("\n\nNVIDIA H200 (GPU-1), measured "),
+                                                          HasSubstr("\n\nNVIDIA A100"), HasSubstr("1 TB/s")));
+
   for (const std::vector<std::string>& more :
        std::vector<std::vector<std::string>>{{"--device", "0"}, {"--rounds", "3"}}) {
     const Words arguments = Words{"ceilings", file} + more;

@@ -176,6 +176,34 @@ TEST_F(Collect, resume_rejects_damaged_runs) {
   EXPECT_FALSE(store.invalid_rows().empty());
 }
 
+// Two unfinished runs of one plan, among runs of other plans: the last one is continued.
+TEST_F(Collect, resume_continues_the_newest_run) {
+  const auto other = [&] {
+    expect_exit(0, run(folder_, {"collect", "--device", "simulated", "-a", "N=16", "-a", "heads=2", "--algorithms",
+                                 "fa1,fa2", "-q", "-o", file_}));
+  };
+  for (int i = 0; i < 2; ++i) {
+    other();
+    Process process(folder_, sweep + Words{"--jsonl", "-o", file_}, slow_reader);
+    read_points(process, 2);
+    process.send(SIGINT);
+    EXPECT_EQ(process.wait().exit_code, 5);
+  }
+  other();
+  Words without_device = sweep;
+  without_device.erase(without_device.begin() + 1, without_device.begin() + 3);
+  std::filesystem::copy_file(file_, folder_ / "copy.attnscope");
+  for (const auto& [words, file] : {std::pair(sweep, file_), {without_device, folder_ / "copy.attnscope"}}) {
+    expect_exit(0, run(folder_, words + Words{"-q", "--resume", "-o", file}));
+    const auto runs = RunStore::open(file, Mode::read_only).runs();
+    ASSERT_EQ(runs.size(), 5U);
+    EXPECT_EQ(runs[1].state, StoredRunState::cancelled);
+    EXPECT_LT(runs[1].points, sweep_points);
+    EXPECT_EQ(runs[3].state, StoredRunState::complete);
+    EXPECT_EQ(runs[3].points, sweep_points);
+  }
+}
+
 TEST_F(Collect, resume_of_a_complete_run_measures_nothing) {
   ASSERT_EQ(run(folder_, sweep + Words{"--quiet", "-o", file_}).exit_code, 0);
   const Outcome again = expect_exit(0, run(folder_, sweep + Words{"--resume", "-o", file_}));
@@ -367,6 +395,7 @@ TEST_F(Collect, is_incomplete_if_no_point_is_measured) {
   expect_exit(5, run(folder_, collecting + Words{"mine"}));
   ASSERT_EQ(RunStore::open(file_, Mode::read_only).points().size(), 1U) << "with its reason";
   expect_exit(0, run(folder_, collecting + Words{"mine,fa2"}));
+  expect_exit(5, run(folder_, collecting + Words{"mine"}));  // the second run of the file has a measured point
 }
 
 TEST_F(Collect, unsupported_knobs_are_infeasible) {
@@ -413,6 +442,23 @@ TEST_F(Collect, imported_points_are_exported) {
   EXPECT_EQ(RunStore::open(file_, Mode::read_only).runs().size(), 3U) << "imported runs cannot be resumed";
 }
 
+TEST_F(Collect, import_filters_each_device) {
+  const auto csv = folder_ / "peers.csv";
+  std::ofstream(csv) << "device,algorithm,N,heads,d,time_ns\nGPU X,a,64,1,64,1\nGPU X,b,64,1,64,2\n"
+                        "GPU Y,a,64,1,64,3\nGPU Y,b,64,1,64,4\nGPU Y,b,128,1,64,5\nGPU Z,a,64,1,64,6\n";
+  const auto preview = nlohmann::json::parse(run(folder_, {"import", csv, "--preview", "--json"}).out);
+  EXPECT_EQ(preview["points"], 6);
+  expect_exit(0, run(folder_, {"import", csv, "-o", file_, "--filter", "algo:b"}));
+  const RunStore store = RunStore::open(file_, Mode::read_only);
+  ASSERT_EQ(store.runs().size(), 2U);
+  std::vector<std::pair<std::string, double>> found;
+  for (const StoredPoint& point : store.points()) {
+    found.emplace_back(store.runs().at(static_cast<std::size_t>(point.run_id - 1)).device_name,
+                       evaluate(metric_key::time_median_ns, point.record)->value);
+  }
+  EXPECT_THAT(found, ::testing::ElementsAre(std::pair("GPU X", 2.0), std::pair("GPU Y", 4.0), std::pair("GPU Y", 5.0)));
+}
+
 TEST_F(Collect, invalid_file_imports_nothing) {
   const auto csv = folder_ / "peers.csv";
   std::ofstream(csv) << "algorithm,N,heads,d,time_ns\na,64,1,64,5\na,64,1,64,soon\n";
@@ -451,13 +497,27 @@ TEST_F(Collect, imports_ncu_table_as_one_point) {
   std::ofstream(csv) << "==PROF== Connected\n\"ID\",\"Kernel Name\",\"CC\",\"dram__bytes_read.sum\","
                         "\"gpu__time_duration.sum\"\n\"\",\"\",\"\",\"Mbyte\",\"msecond\"\n"
                         "\"0\",\"flash_fwd\",\"9.0\",\"12.5\",\"1.5\"\n";
-  expect_exit(0, run(folder_, {"import", csv, "-o", file_, "--algorithm", "torch-flash", "-a", "N=4096", "-a", "d=128",
-                               "-a", "heads=16", "-a", "mask=causal", "--device-name", "H200"}));
+  const Words import{"import",   csv,  "--algorithm", "torch-flash",   "-a",   "N=4096", "-a", "d=128", "-a",
+                     "heads=16", "-a", "mask=causal", "--device-name", "H200", "-o"};
+  expect_exit(0, run(folder_, import + Words{file_}));
   const std::vector<StoredPoint> points = RunStore::open(file_, Mode::read_only).points();
   ASSERT_EQ(points.size(), 1U);
   EXPECT_EQ(points[0].record.spec.problem.mask, Mask::causal);
   EXPECT_EQ(evaluate(metric_key::dram_read_bytes, points[0].record)->value, 12.5e6);
   EXPECT_EQ(evaluate(metric_key::time_median_ns, points[0].record)->value, 1.5e6);
+
+  std::ofstream(csv, std::ios::app) << "\"1\",\"flash_two\",\"9.0\",\"25\",\"0.25\"\n"
+                                       "\"2\",\"flash_three\",\"9.0\",\"50\",\"0.125\"\n";
+  int number = 0;
+  for (const auto& [range, mbyte] : {std::pair("0:2", 87.5), {"1", 25}, {"1:1", 25}, {"1:", 75}, {":1", 37.5}}) {
+    const auto file = folder_ / fmt::format("{}.attnscope", ++number);
+    expect_exit(0, run(folder_, import + Words{file, "--launches", range}));
+    const PointRecord record = RunStore::open(file, Mode::read_only).points().at(0).record;
+    EXPECT_EQ(evaluate(metric_key::dram_read_bytes, record)->value, 1e6 * mbyte) << range;
+  }
+  for (const char* wrong : {":", "2:1", "-1", "1:x", "1 "}) {
+    expect_error(2, run(folder_, import + Words{file_, std::string("--launches=") + wrong}));
+  }
 }
 
 TEST_F(Collect, import_preview_writes_nothing) {
@@ -645,11 +705,19 @@ TEST_F(Collect, default_file_is_in_data_folder) {
   read_points(process, 3);
   process.send(SIGTERM);
   EXPECT_EQ(process.wait().exit_code, 5);
-  expect_exit(0, run(folder_, sweep + Words{"--quiet", "--resume"}));
-  const std::vector<std::filesystem::path> files{std::filesystem::directory_iterator(runs), {}};
-  ASSERT_EQ(files.size(), 1U) << "continued in the same file";
+  std::vector<std::filesystem::path> files{std::filesystem::directory_iterator(runs), {}};
+  ASSERT_EQ(files.size(), 1U);
   EXPECT_THAT(files[0].filename().string(), ::testing::MatchesRegex("custom-[0-9]+-[0-9]+\\.attnscope"));
-  EXPECT_EQ(findings(files[0]), undisturbed());
+  // The newest file is the second one of its second; that of another preset is newer still.
+  const auto second = files[0].string().insert(files[0].string().size() - 10, "-2");
+  for (const std::string& copy : {second, (runs / "custom-20200101-000000.attnscope").string(),
+                                  (runs / "quick-20990101-000000.attnscope").string()}) {
+    std::filesystem::copy_file(files[0], copy);
+  }
+  expect_exit(0, run(folder_, sweep + Words{"--quiet", "--resume"}));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(runs), {}), 4) << "no new file";
+  EXPECT_LT(RunStore::open(files[0], Mode::read_only).points().size(), sweep_points);
+  EXPECT_EQ(findings(second), undisturbed());
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Version, language, exit codes, and one-line errors for invalid arguments.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -293,6 +294,21 @@ TEST_F(Model, text_omits_default_columns) {
   EXPECT_EQ(rows[0]["dropout"], 0);
   EXPECT_EQ(rows[0]["deterministic"], "no");
   EXPECT_EQ(rows[0]["pass"], "fwd");
+}
+
+TEST(DryRun, predicts_how_each_point_ends) {
+  const TemporaryFolder folder;
+  const auto rows = nlohmann::json::parse(
+      run(folder, {"collect", "--device", "simulated", "--dry-run", "-a", "N=256", "-a", "batch=[1,131072]", "-a",
+                   "tile=[64x64,256x1024]", "-a", "heads=16", "--algorithms", "fa2", "--json"})
+          .out)["rows"];
+  std::vector<std::string> expected;
+  for (const auto& row : rows) {
+    const std::string words = row["expected"].is_null() ? "" : row["expected"];
+    expected.push_back(
+        fmt::format("{} {} {}", row["index"].get<int>(), row["batch"].get<int>(), words.substr(0, words.find(':'))));
+  }
+  EXPECT_THAT(expected, ElementsAre("0 1 ", "1 1 infeasible", "2 131072 out-of-memory", "3 131072 infeasible"));
 }
 
 TEST(DryRun, prints_the_plan_and_writes_nothing) {

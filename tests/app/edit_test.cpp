@@ -28,6 +28,12 @@ class Edit : public CommandTest {
     }
   }
   Outcome edit(const Words& words) { return run(folder_, Words{"edit", file_.string()} + words); }
+  static RunHeader header() {
+    RunHeader header;
+    header.device.uuid = "GPU-1";
+    header.device.limits = *find_gpu("H200");
+    return header;
+  }
   json list() { return json::parse(edit({"--list", "--json"}).out)["rows"]; }
   std::string refused(int code, const Words& words) {
     const Outcome outcome = expect_error(code, edit(words));
@@ -69,6 +75,35 @@ TEST_F(Edit, deletes_and_restores) {
   EXPECT_EQ(list()[1]["deleted"], "yes");
   EXPECT_EQ(edit({"--run", "2", "--restore"}).exit_code, 0);
   EXPECT_THAT(run(folder_, {"export", file_}).out, HasSubstr(",256,"));
+}
+
+TEST_F(Edit, changes_the_second_run) {
+  EXPECT_EQ(edit({"--run", "1", "--name", "2"}).exit_code, 0);
+  EXPECT_EQ(edit({"--run", "2", "--name", "new", "--note", "why", "--hide"}).exit_code, 0) << "not the run named 2";
+  EXPECT_EQ(list()[0]["name"], "2");
+  EXPECT_EQ(list()[0]["hidden"], "no");
+  EXPECT_EQ(list()[1]["name"], "new");
+  EXPECT_EQ(list()[1]["hidden"], "yes");
+  EXPECT_EQ(edit({"--run", "new", "--no-name", "--show"}).exit_code, 0);
+  EXPECT_EQ(list()[1]["name"], "");
+  EXPECT_EQ(list()[1]["hidden"], "no");
+  EXPECT_EQ(list()[1]["note"], "why");
+  EXPECT_EQ(edit({"--run", "2", "--no-note"}).exit_code, 0);
+  EXPECT_EQ(list()[1]["note"], "");
+  const json unchanged = json::parse(edit({"--run", "1", "--run", "2", "--tag", "a", "--json"}).out)["rows"];
+  EXPECT_EQ(unchanged.size(), 2U);
+  EXPECT_THAT(edit({"--run", "2", "--tag", "a"}).out, HasSubstr("nothing to change"));
+}
+
+TEST_F(Edit, names_up_to_twelve_runs) {
+  for (const auto& [more, all] : {std::pair(10, true), {1, false}}) {
+    RunStore::open(file_, RunStore::Mode::collect)
+        .add_complete_runs(
+            std::vector<CompleteRun>(static_cast<std::size_t>(more), CompleteRun{.header = header(), .points = {}}));
+    const std::string said = refused(2, {"--run", "99", "--hide"});
+    EXPECT_THAT(said, HasSubstr("11, 12"));
+    EXPECT_EQ(said.find("12, ...") == std::string::npos, all) << said;
+  }
 }
 
 TEST_F(Edit, rejects_invalid_arguments) {

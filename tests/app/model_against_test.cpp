@@ -119,6 +119,42 @@ TEST_F(ModelAgainst, uses_rates_measured_on_the_gpu) {
   EXPECT_EQ(error(words), slow);
 }
 
+// Each GPU is simulated with its own rates, and named in a sentence of its own.
+TEST_F(ModelAgainst, each_gpu_has_its_own_rates) {
+  const auto add = [&](const std::string& uuid, double bytes_per_second) {
+    DeviceInfo device;
+    device.limits = *find_gpu("H200");
+    device.uuid = uuid;
+    RunStore store = RunStore::open(file_, RunStore::Mode::collect);
+    (void)store.add_ceilings(device, {}, dram_of(bytes_per_second));
+  };
+  std::vector<std::vector<PointRecord>> points;
+  for (const std::int64_t n : {2048, 1024, 512}) {
+    points.push_back({measured("naive", {.br = 64, .bc = 64}, 1e4, 0)});
+    points.back()[0].spec.problem.n_q = points.back()[0].spec.problem.n_k = n;
+  }
+  std::vector<double> alone;  // errors of the predicted times of each GPU
+  for (const double rate : {4e11, 2e12}) {
+    std::filesystem::remove(file_);
+    add_run("GPU-1", points[alone.size()]);
+    add("GPU-1", rate);
+    alone.push_back(row(rows({file_}), "time", "naive").at("median_error").get<double>());
+  }
+  std::filesystem::remove(file_);
+  add_run("GPU-1", points[0]);
+  add_run("GPU-2", points[1]);
+  add_run("GPU-3", points[2]);
+  add("GPU-1", 4e11);
+  add("GPU-2", 2e12);
+  const std::string people = run(folder_, {"model", "--against", file_}).out;
+  EXPECT_THAT(people, AllOf(HasSubstr("(GPU-1) at "), HasSubstr("DRAM 400 GB/s"), HasSubstr("(GPU-2) at "),
+                            HasSubstr("DRAM 2 TB/s"), HasSubstr("datasheet rates of NVIDIA H200")));
+  for (const auto& [filter, expected] : {std::pair("N:2048", alone[0]), {"N:1024", alone[1]}}) {
+    const Outcome outcome = expect_exit(0, run(folder_, {"model", "--json", "--against", file_, "--filter", filter}));
+    EXPECT_EQ(row(json::parse(outcome.out)["rows"], "time", "naive").at("median_error"), expected) << filter;
+  }
+}
+
 TEST_F(ModelAgainst, reports_missing_rates) {
   add_run("GPU-1", {measured("fa2", {.br = 64, .bc = 64}, 1e6, 0)});
   EXPECT_THAT(expect_exit(2, run(folder_, {"model", "--against", file_, "--ceilings", file_})).err,

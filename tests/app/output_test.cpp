@@ -125,7 +125,15 @@ TEST_F(Results, CheckPrintsOneRowPerFile) {
   EXPECT_EQ(states[0]["state"], "damaged");
   EXPECT_EQ(states[1]["state"], "ok");
   EXPECT_EQ(states[2]["state"], "unreadable");
-  EXPECT_EQ(asked({"check", file(), folder_ / "notes.attnscope"}).exit_code, 5);
+  const std::string damaged = folder_ / "notes.attnscope";
+  const std::string missing = folder_ / "missing.attnscope";
+  for (const auto& [files, code] : {std::pair(Words{file(), damaged}, 5),
+                                    {Words{damaged, file()}, 5},
+                                    {Words{missing, damaged}, 1},
+                                    {Words{damaged, missing, file()}, 1},
+                                    {Words{file(), file("b")}, 0}}) {
+    expect_exit(code, asked(Words{"check"} + files));
+  }
 }
 
 TEST_F(Results, FilterSelectsPoints) {
@@ -185,6 +193,25 @@ TEST_F(Results, FilterWithoutMatchIsAnError) {
     EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
     EXPECT_EQ(asked(words + Words{"--filter", "nothing>"}).exit_code, 2) << words[0];
   }
+}
+
+// Two runs of one preset, the second of which began in the same second.
+TEST_F(Results, PaperUsesTheNewestCompleteRun) {
+  const std::string both = folder_ / "both.attnscope";
+  std::filesystem::copy_file(file(), both);
+  const auto answer = [&] { return asked({"paper", both}).out; };
+  EXPECT_THAT(answer(), HasSubstr("; run 1 "));
+  {
+    RunStore store = RunStore::open(both, RunStore::Mode::collect);
+    RunHeader header;
+    header.device.uuid = "GPU-1";
+    header.device.limits = *find_gpu("H200");
+    header.preset = "paper";
+    const std::vector<PointRecord> points{store.points().front().record};
+    store.add_complete_runs(std::vector<CompleteRun>{{header, points}, {header, points}});
+    (void)store.begin_run(header);
+  }
+  EXPECT_THAT(answer(), HasSubstr("; run 3 ")) << "run 4 is not complete";
 }
 
 /// Returns all commands below `path`, from --help.

@@ -120,16 +120,27 @@ TEST_F(SeveralDevices, lost_process_loses_no_points) {
 TEST_F(SeveralDevices, invalid_arguments_print_one_line) {
   const std::vector<std::tuple<std::string, Words, std::string>> wrong{
       {"simulated,simulated", {}, "twice"},
+      {"simulated#1,simulated#2,simulated#1", {}, "simulated#1"},
       {"simulated:H200,simulated:H100", {}, "of one kind"},
+      {"simulated,simulated:H200#1,simulated:A100", {}, "A100"},
       {"simulated*0", {}, "1 to 64"},
+      {"simulated*65", {}, "1 to 64"},
       {"simulated*x", {}, "1 to 64"},
       {"simulated*2", {"--ceilings", "x"}, "--ceilings"},
       {"simulated:none,simulated", {}, "'none'"},
+      {"simulated,simulated:none", {}, "'none'"},
   };
   for (const auto& [device, more, says] : wrong) {
     EXPECT_THAT(expect_error(2, collect(device, more)).err, HasSubstr(says)) << device;
     EXPECT_FALSE(std::filesystem::exists(file_));
   }
+}
+
+TEST_F(SeveralDevices, lists_up_to_64) {
+  expect_exit(0, collect("simulated*64", {"--dry-run"}));
+  expect_exit(0, collect("simulated*1"));
+  EXPECT_EQ(points().size(), curve_points);
+  EXPECT_THAT(points().front().device_uuid, ::testing::EndsWith("#1"));
 }
 
 TEST_F(SeveralDevices, all_without_gpus_is_an_error) {
