@@ -187,12 +187,18 @@ TEST(Formula, RendersMathml) {
       {"a < -b", "<mi>a</mi><mo>&lt;</mo><mo>−</mo><mi>b</mi>"},
       {"(\\text{a<b}", "<mo stretchy=\"false\">(</mo><mtext>a&lt;b</mtext>"},
       {"m_i^{j}", "<msubsup><mi>m</mi><mi>i</mi><mrow><mi>j</mi></mrow></msubsup>"},
+      {"N_2^1.5", "<msubsup><mi>N</mi><mn>2</mn><mn>1.5</mn></msubsup>"},
+      {"x^2_1 10", "<msubsup><mi>x</mi><mn>1</mn><mn>2</mn></msubsup><mn>10</mn>"},
+      {"N_ 2", "<msub><mi>N</mi><mn>2</mn></msub>"},
+      {"\\sum^N a", "<mover><mo>∑</mo><mi>N</mi></mover><mi>a</mi>"},
+      {"\\sum_j", "<munder><mo>∑</mo><mi>j</mi></munder>"},
       {"\\ell \\le ≥", "<mi>ℓ</mi><mo>≤</mo><mo>≥</mo>"},
   };
   for (const auto& [formula, mathml] : formulas) {
     EXPECT_EQ(mathml_of(formula, false).value(), "<math><mrow>" + std::string(mathml) + "</mrow></math>");
   }
-  const std::string deep(200, '{');
+  EXPECT_TRUE(mathml_of(std::string(24, '{') + std::string(24, '}'), false).ok());
+  const std::string deep = std::string(25, '{') + std::string(25, '}');
   for (const char* wrong : {"^2", "a_", "\\frac{1}", "{a", "a}", "\\text{a", "\\text", deep.c_str()})
     EXPECT_FALSE(mathml_of(wrong, true).ok()) << wrong;
 }
