@@ -36,5 +36,44 @@ TEST(ComparisonSet, CorrectsForTheLargestNumberOfInterimAnalyses) {
   EXPECT_EQ(compare_sides({.points = points, .axis = *of_runs}, {})->view.looks, most);
 }
 
+// Runs of one title: with GPU, then with a number.
+TEST(SideAxes, RunsHaveDistinctNames) {
+  std::vector<fixtures::TestPoint> runs;
+  for (const std::int64_t run : {1, 2, 3, 4}) runs.push_back(point_of(run, run == 2 ? "other" : "test", 1));
+  const auto points = fixtures::set_of(runs);
+  const SideAxis axis = side_axes(*points).front();
+  EXPECT_EQ(axis.key, "run");
+  ASSERT_EQ(axis.values.size(), 4U);
+  EXPECT_EQ(axis.values[0], "test");
+  EXPECT_EQ(axis.values[1], "other");
+  EXPECT_TRUE(axis.values[2].startsWith(QStringLiteral("test · "))) << axis.values[2].toStdString();
+  EXPECT_EQ(axis.values[3], QStringLiteral("test · 2"));
+  EXPECT_EQ(axis.codes, (std::vector<std::uint32_t>{0, 1, 2, 3}));
+  EXPECT_EQ(axis.side_named("other"), 1U);
+  EXPECT_EQ(axis.side_named("another"), std::nullopt);
+}
+
+// The side with most partners; the first one of equals.
+TEST(SideAxes, BaselineSharesMostPoints) {
+  const std::vector<PointRecord> wall = fixtures::memory_wall();
+  const auto best = [&](const std::vector<std::vector<std::size_t>>& places) {
+    std::vector<fixtures::TestPoint> points;
+    for (std::size_t run = 0; run < places.size(); ++run) {
+      std::vector<PointRecord> records;
+      for (const std::size_t place : places[run]) records.push_back(wall[place]);
+      for (fixtures::TestPoint& point : fixtures::shown(records, false, static_cast<std::int64_t>(run) + 1)) {
+        points.push_back(std::move(point));
+      }
+    }
+    const auto set = fixtures::set_of(points);
+    return best_matched_side(*set, side_axes(*set).front());
+  };
+  EXPECT_EQ(best({{0, 1}, {0, 1}}), 0U);
+  EXPECT_EQ(best({{0}, {0, 1}, {0, 1}}), 1U);
+  EXPECT_EQ(best({{0}, {0, 1}, {1, 2}, {2}}), 1U);
+  EXPECT_EQ(best({{0, 1, 2}, {3, 4}, {3}}), 1U);
+  EXPECT_EQ(best({{0}, {1}}), std::nullopt);
+}
+
 }  // namespace
 }  // namespace attnscope::ui

@@ -16,6 +16,7 @@
 #include "ui/models/points_table.h"
 #include "ui/models/runs_model.h"
 #include "ui/panels/details_panel.h"
+#include "ui/runs/point_set.h"
 #include "ui/runs/point_settings.h"
 #include "ui/text/qtext.h"
 
@@ -248,6 +249,41 @@ TEST(PointsTableModel, AppendsRowsOfAGrowingRun) {
   EXPECT_EQ(model.rowCount(), 18);
 }
 
+// Points of two runs have the same ids.
+TEST(PointsTableModel, FindsThePointOfItsRun) {
+  PointsTableModel model;
+  std::vector<fixtures::TestPoint> points = fixtures::shown(fixtures::memory_wall());
+  for (const fixtures::TestPoint& point : fixtures::shown(fixtures::memory_wall(), false, 2)) points.push_back(point);
+  model.set_points(fixtures::set_of(points));
+  ASSERT_EQ(model.rowCount(), 42);
+  for (const int row : {0, 20, 21, 41}) EXPECT_EQ(model.row_of(model.point(row)), row);
+  EXPECT_EQ(model.point(41).run->summary.id, 2);
+}
+
+TEST(SourceNote, ListsUpToThreeDevicesAndTheDays) {
+  const auto run = [](const QString& file, const std::string& device, const std::string& time, Provenance from) {
+    auto info = std::make_shared<RunInfo>();
+    info->file = file;
+    info->summary.device_name = device;
+    info->summary.started_at = time;
+    info->summary.provenance = from;
+    return info;
+  };
+  std::vector<RunPtr> runs{run("/a/x.attnscope", "A", "2026-01-03T12:00:00", Provenance::measured)};
+  EXPECT_EQ(source_note(runs), QStringLiteral("A · 2026-01-03 · x.attnscope"));
+  runs.push_back(run("/a/x.attnscope", "A", "2026-01-01T12:00:00", Provenance::measured));
+  EXPECT_EQ(source_note(runs), QStringLiteral("A · 2026-01-01 – 2026-01-03 · x.attnscope"));
+  runs.push_back(run("/b/y.attnscope", "A", "2026-01-02T12:00:00", Provenance::simulated));
+  runs.push_back(run("/b/z.attnscope", "B", "2026-01-02T12:00:00", Provenance::measured));
+  EXPECT_EQ(source_note(runs), QStringLiteral("A, %1 A, B · 2026-01-01 – 2026-01-03 · x.attnscope, y.attnscope, "
+                                              "z.attnscope")
+                                   .arg(to_qstring(Provenance::simulated)));
+  runs.push_back(run("/c/w.attnscope", "C", "2026-01-02T12:00:00", Provenance::measured));
+  EXPECT_TRUE(source_note(runs).contains(QStringLiteral("B, … · "))) << source_note(runs).toStdString();
+  EXPECT_TRUE(source_note(runs).endsWith(QStringLiteral("z.attnscope, …")));
+  EXPECT_EQ(source_note({}), QString());
+}
+
 TEST(RunsModel, MarksImportedRuns) {
   const QTemporaryDir folder;
   const QString file = folder.filePath("peers.attnscope");
@@ -277,6 +313,23 @@ TEST(RunsModel, ListsRunsAndChecksThem) {
                   .toString()
                   .contains(qtext(msg::run_list::points_ok{.ok = 20, .points = points_text(21)})));
   EXPECT_EQ(model.index(0).data(RunsModel::state_role).toString(), "") << "complete runs have no badge";
+  const QString partial = folder.filePath("partial.attnscope");
+  {
+    RunStore store = RunStore::open(partial.toStdString(), RunStore::Mode::collect);
+    RunHeader header;
+    header.device = fixtures::device();
+    header.preset = "partial";
+    header.planned_points = 2;
+    const std::int64_t run = store.begin_run(header);
+    store.add_point(run, 0, fixtures::memory_wall()[0]);
+    store.finish_run(run, StoredRunState::cancelled);
+  }
+  ASSERT_EQ(workspace.open_blocking(partial), QString());
+  EXPECT_EQ(model.index(2).data().toString(), "partial");
+  EXPECT_EQ(model.index(2).data(RunsModel::state_role).toString(), qtext(title(StoredRunState::cancelled)));
+  const QString points = model.index(2).data(RunsModel::detail_role).toString();
+  EXPECT_TRUE(points.endsWith(qtext(msg::run_list::points_of{.planned = 2, .points = 1}))) << points.toStdString();
+  workspace.close(partial);
 
   EXPECT_EQ(workspace.visible()->size(), 42U);
   ASSERT_TRUE(model.setData(model.index(1), Qt::Unchecked, Qt::CheckStateRole));

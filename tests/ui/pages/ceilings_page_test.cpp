@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Ceilings page: sets of open files.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <QAbstractItemModelTester>
@@ -91,6 +92,36 @@ TEST_F(CeilingsPageTest, DatasheetPeaksReplaceMissingMeasurements) {
   ASSERT_EQ(page.sets().size(), 2U);
   EXPECT_TRUE(page.sets()[0].measured);
   EXPECT_FALSE(page.sets()[1].measured);
+}
+
+// Three sets of one GPU, and the datasheets of two others.
+TEST_F(CeilingsPageTest, ListsEverySetAndGpu) {
+  const QString path = kept();
+  for (const double value : {3e12, 2e12}) {
+    RunStore store = RunStore::open(path.toStdString(), RunStore::Mode::collect);
+    (void)store.add_ceilings(fixtures::device(), {},
+                             std::vector<Ceiling>{{.name = "dram_copy", .value = value, .unit = "byte/s"}});
+  }
+  const QString other = folder.filePath("gpus.attnscope");
+  fixtures::write_file(other, {{"naive", fixtures::simulated_naive({1024}), false, false},
+                               {"naive", fixtures::simulated_naive({1024}), true, false, "A100"},
+                               {"naive", fixtures::simulated_naive({1024}), true, false, "A100"},
+                               {"naive", fixtures::simulated_naive({1024}), true, false, "H100"}});
+  Workspace workspace;
+  CeilingsPage page(workspace);
+  ASSERT_EQ(workspace.open_blocking(path), QString());
+  ASSERT_EQ(workspace.open_blocking(other), QString());
+  ASSERT_EQ(page.sets().size(), 5U);
+  std::vector<double> first;
+  for (const ShownCeilings& set : page.sets()) {
+    for (const Ceiling& ceiling : set.ceilings) {
+      if (set.measured && ceiling.name == "dram_copy") first.push_back(ceiling.value);
+    }
+  }
+  EXPECT_THAT(first, ::testing::UnorderedElementsAre(3e12, 2e12, 4.1e12));
+  EXPECT_EQ(page.sets()[3].device_uuid, "GPU-A100");
+  EXPECT_EQ(page.sets()[4].device_uuid, "GPU-H100");
+  EXPECT_FALSE(page.sets()[4].measured);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "profiler/roofline/roofline.h"
 #include "tests/ui/window_test.h"
 #include "ui/pages/roofline/roofline_page.h"
+#include "ui/pages/roofline/roofline_set.h"
 #include "ui/plots/curve_style.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -271,6 +272,39 @@ TEST_F(RooflinePageTest, TimesWithoutBytesHaveNoIntensity) {
   EXPECT_FALSE(page.has_plot());
   EXPECT_TRUE(page.replacement_text().contains(qtext(msg::roofline_page::none_help{})))
       << page.replacement_text().toStdString();
+}
+
+// Three runs of one algorithm, and one of another.
+TEST_F(RooflinePageTest, NamesAndShadesEachRun) {
+  std::vector<PointRecord> wall = fixtures::memory_wall();
+  std::erase_if(wall, [](const PointRecord& point) { return point.spec.algorithm != "fa2"; });
+  std::vector<PointRecord> first = fixtures::memory_wall();
+  std::erase_if(first, [](const PointRecord& point) { return point.spec.algorithm == "fa1"; });
+  const QString path = folder.filePath("runs.attnscope");
+  fixtures::write_file(path, {{"a", first}, {"b", wall}, {"c", wall}});
+  ASSERT_EQ(workspace.open_blocking(path), QString());
+  page.refresh_if_outdated();
+  const RooflineSet& set = page.shown();
+  std::vector<const RooflineSeries*> fa2;
+  for (const RooflineSeries& series : set.report.series) {
+    if (series.algorithm == "fa2") fa2.push_back(&series);
+    if (series.algorithm != "naive") continue;
+    EXPECT_EQ(series_title(set, series), "Naive");
+    EXPECT_NEAR(series_color(set, series, false).lightness(), algorithm_color("naive", false).lightness(), 1);
+  }
+  ASSERT_EQ(fa2.size(), 3U);
+  for (const bool dark : {false, true}) {
+    EXPECT_NEAR(series_color(set, *fa2[0], dark).lightness(), algorithm_color("fa2", dark).lightness(), 1);
+    for (const std::size_t run : {1U, 2U}) {
+      const int change =
+          series_color(set, *fa2[run], dark).lightness() - series_color(set, *fa2[run - 1], dark).lightness();
+      EXPECT_LT(dark ? change : -change, 0);
+    }
+  }
+  for (const RooflineSeries* series : fa2) {
+    const std::string run = set.points->run(series->run).title.toStdString();
+    EXPECT_EQ(series_title(set, *series), qtext(msg::roofline_page::of_run{.run = run, .series = "FA2"}));
+  }
 }
 
 }  // namespace

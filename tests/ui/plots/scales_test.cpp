@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "ui/plots/axis_tickers.h"
 #include "ui/plots/curve_style.h"
@@ -130,6 +132,53 @@ TEST(ValueMarkerTest, DependOnProvenance) {
         Case{Provenance::imported, SampleMark::diamond, false}}) {
     EXPECT_EQ(mark_of_values(of.provenance), of.mark) << to_string(of.provenance);
     EXPECT_EQ(is_simulated(of.provenance), of.simulated) << to_string(of.provenance);
+  }
+}
+
+// Curves of several runs: marks by place, shades by GPU, opacity by age.
+TEST(CurveStyle, DistinguishesRunsAndGpus) {
+  Curve curve;
+  curve.kind = CurveKind::measured;
+  curve.provenance = Provenance::measured;
+  curve.name.algorithm = "fa2";
+  const std::vector<std::pair<Quantity, std::vector<SampleMark>>> marks{
+      {Quantity::dram,
+       {SampleMark::disc, SampleMark::crossed_disc, SampleMark::barred_disc, SampleMark::upright_disc,
+        SampleMark::disc}},
+      {Quantity::sm_l2,
+       {SampleMark::square, SampleMark::crossed_square, SampleMark::barred_square, SampleMark::upright_square,
+        SampleMark::square}}};
+  for (const auto& [quantity, expected] : marks) {
+    curve.quantity = quantity;
+    for (curve.marker_index = 0; curve.marker_index < 5; ++curve.marker_index) {
+      EXPECT_EQ(mark_of(curve), expected[static_cast<std::size_t>(curve.marker_index)]) << curve.marker_index;
+    }
+    curve.marker_index = 0;
+  }
+  for (const bool dark : {false, true}) {
+    PlotColors colors;
+    colors.dark = dark;
+    colors.background = dark ? Qt::black : Qt::white;
+    std::vector<QColor> shades;
+    for (curve.shade = 0; curve.shade < 4; ++curve.shade) shades.push_back(curve_color(curve, colors));
+    EXPECT_EQ(shades[0], algorithm_color("fa2", dark));
+    EXPECT_LT(shades[1].lightness(), shades[0].lightness());
+    EXPECT_GT(shades[2].lightness(), shades[0].lightness());
+    EXPECT_EQ(shades[3], shades[0]);
+    curve.shade = 0;
+    curve.lighter_shade = true;
+    const auto distance = [&](int age) {
+      curve.name.age = age;
+      return std::abs(curve_color(curve, colors).lightness() - colors.background.lightness());
+    };
+    const int newest = std::abs(shades[0].lightness() - colors.background.lightness());
+    EXPECT_LT(distance(1), newest);
+    EXPECT_LT(distance(2), distance(1));
+    EXPECT_EQ(distance(3), distance(2));
+    curve.lighter_shade = false;
+    curve.hue = 1;
+    EXPECT_EQ(curve_color(curve, colors), category_color(1, dark));
+    curve.hue = -1;
   }
 }
 

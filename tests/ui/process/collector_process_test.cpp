@@ -116,7 +116,9 @@ TEST(CollectRequest, ConvertsToACommandLine) {
             "collect --jsonl --preset tiles -a N=1024 -a d=64 --algorithms fa1,fa2 --device simulated:H200 "
             "--cache-control none -o /tmp/x.attnscope");
   request.resume = true;
-  EXPECT_TRUE(request.arguments().contains("--resume"));
+  request.rounds = 2;
+  request.warm_cache = false;
+  EXPECT_TRUE(request.arguments().join(' ').contains("--cache-control all --rounds 2 --resume -o "));
 }
 
 TEST(FindCollector, EnvironmentVariableHasPriority) {

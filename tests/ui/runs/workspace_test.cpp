@@ -42,7 +42,7 @@ TEST(Workspace, RejectsFilesWithTooManyPoints) {
   const QStringList files{folder.filePath("a.attnscope"), folder.filePath("b.attnscope"),
                           folder.filePath("c.attnscope")};
   for (const QString& file : files) fixtures::write_file(file, {{"quick", fixtures::memory_wall(), false}});
-  Workspace workspace(nullptr, 50);
+  Workspace workspace(nullptr, 42);
   QSignalSpy failed(&workspace, &Workspace::open_failed);
   // All files are read before the first is shown.
   for (const QString& file : files) workspace.open(file);
@@ -50,7 +50,7 @@ TEST(Workspace, RejectsFilesWithTooManyPoints) {
   EXPECT_EQ(workspace.files(), files.mid(0, 2));
   ASSERT_EQ(failed.count(), 1);
   const QString error = failed[0][1].toString();
-  EXPECT_TRUE(error.contains("c.attnscope") && error.contains("21") && error.contains("8")) << error.toStdString();
+  EXPECT_TRUE(error.contains("c.attnscope") && error.contains("21") && error.contains("0")) << error.toStdString();
   EXPECT_TRUE(error.contains("attnscope edit " + files[2] + " --run N --delete")) << error.toStdString();
   workspace.close(files[0]);
   workspace.open(files[2]);
@@ -60,6 +60,7 @@ TEST(Workspace, RejectsFilesWithTooManyPoints) {
   const FileContents contents = read_file(files[0], {}, 20);
   EXPECT_TRUE(contents.points.empty());
   EXPECT_TRUE(contents.error.contains("20")) << contents.error.toStdString();
+  EXPECT_EQ(read_file(files[0], {}, 21).error, QString());
 }
 
 TEST(Workspace, NamesALogOfAnotherFileAndATrigger) {

@@ -36,6 +36,24 @@ TEST(Format, FormatsUnits) {
   EXPECT_EQ(format_metric({std::string(metric_key::shared_bytes), 98304, "byte", Provenance::measured}), "96 KiB");
 }
 
+TEST(Format, ShortensLongTexts) {
+  EXPECT_EQ(shortened("abcd", 4), "abcd");
+  EXPECT_EQ(shortened("abcde", 4), QStringLiteral("abc…"));
+  EXPECT_EQ(compiler_error_line("a.cu(1): error: first\nb.cu(2): error: second"),
+            QStringLiteral("a.cu(1): error: first …"));
+}
+
+TEST(Format, RunTitlePrefersTheName) {
+  RunSummary run;
+  EXPECT_EQ(run_title(run), qtext(msg::common::custom{}));
+  run.preset = "import:peers";
+  EXPECT_EQ(run_title(run), "import:peers") << "not imported";
+  run.provenance = Provenance::imported;
+  EXPECT_EQ(run_title(run), "peers");
+  run.annotations.name = "mine";
+  EXPECT_EQ(run_title(run), "mine");
+}
+
 TEST(Format, DescribesMasks) {
   EXPECT_EQ(format_mask(Mask::none), "full");
   EXPECT_EQ(format_mask(Mask::causal), "causal");
@@ -61,6 +79,8 @@ TEST(Theme, NamesRoundTrip) {
 
 TEST(Theme, AlgorithmColorsAreDistinctInBothThemes) {
   for (const bool dark : {false, true}) {
+    EXPECT_EQ(algorithm_color("fa2", dark), algorithm_color("fa2", dark));
+    EXPECT_NE(algorithm_color("fa2", dark), algorithm_color("fa2", !dark));
     EXPECT_NE(algorithm_color("naive", dark), algorithm_color("fa1", dark));
     EXPECT_NE(algorithm_color("fa1", dark), algorithm_color("fa2", dark));
     EXPECT_NE(algorithm_color("naive", dark), algorithm_color("fa2", dark));

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Text size, panels, recent files and number editors.
 #include "ui/window/text_size.h"
 
 #include <QAction>
 #include <QDockWidget>
 #include <QMenuBar>
+#include <QSettings>
+#include <QSignalSpy>
+#include <QSlider>
+#include <QSpinBox>
 #include <QStatusBar>
 #include <QTest>
 #include <QToolButton>
@@ -11,6 +16,8 @@
 
 #include "tests/ui/window_test.h"
 #include "ui/pages/curves/io_curve_page.h"
+#include "ui/widgets/number_editor.h"
+#include "ui/window/recent_files.h"
 
 namespace attnscope::ui {
 namespace {
@@ -64,6 +71,64 @@ TEST_F(TextSizeTest, TextSizeHasLimits) {
   EXPECT_EQ(window.text_size().scale(), TextSize::min_scale);
   window.text_size().set_scale(std::numeric_limits<double>::quiet_NaN());
   EXPECT_EQ(window.text_size().scale(), 1);
+}
+
+TEST(RecentFilesMenu, ListsTheLastEightFilesOnce) {
+  QSettings().remove(QStringLiteral("files/recent"));
+  RecentFiles menu(true, nullptr);
+  EXPECT_FALSE(menu.isEnabled());
+  QStringList expected;
+  for (int i = 1; i <= 9; ++i) {
+    const QString path = QStringLiteral("/a/%1.attnscope").arg(i);
+    menu.add(path);
+    expected.prepend(path);
+  }
+  const auto paths = [](const RecentFiles& of) {
+    QStringList all;
+    for (const QAction* action : of.actions()) all << action->statusTip();
+    return all;
+  };
+  expected.removeLast();
+  EXPECT_EQ(paths(menu), expected);
+  menu.add(expected[3]);
+  expected.move(3, 0);
+  EXPECT_EQ(paths(menu), expected);
+  EXPECT_EQ(paths(RecentFiles(true, nullptr)), expected) << "saved";
+  EXPECT_TRUE(RecentFiles(false, nullptr).isEmpty());
+  QSignalSpy chosen(&menu, &RecentFiles::chosen);
+  menu.actions()[1]->trigger();
+  ASSERT_EQ(chosen.size(), 1);
+  EXPECT_EQ(chosen[0][0].toString(), expected[1]);
+  QSettings().remove(QStringLiteral("files/recent"));
+}
+
+TEST(NumberEditors, StepAlongTheirStops) {
+  EXPECT_EQ(slider_stops(3, 17), (std::vector{3, 4, 6, 8, 12, 16, 17}));
+  EXPECT_EQ(slider_stops(1, 1), std::vector{1});
+  QWidget parent;
+  NumberEditor editor(QStringLiteral("n"), 1, 200, 1, {16, 32, 64, 128}, &parent);
+  editor.set_stops({16, 32, 64, 128}, true);
+  struct Step {
+    int from;
+    int steps;
+    int to;
+  };
+  for (const Step& step : {Step{64, 1, 128}, Step{64, -1, 32}, Step{128, 1, 128}, Step{16, -1, 16}, Step{70, 1, 128},
+                           Step{70, -1, 64}, Step{16, 2, 64}, Step{1, 1, 16}, Step{200, -1, 128}}) {
+    editor.spin()->setValue(step.from);
+    editor.spin()->stepBy(step.steps);
+    EXPECT_EQ(editor.spin()->value(), step.to) << step.from << " " << step.steps;
+  }
+  // The slider shows the nearest stop, and the larger one of two at equal distance.
+  for (const auto& [value, place] : {std::pair(1, 0), {23, 0}, {24, 1}, {25, 1}, {95, 2}, {96, 3}, {200, 3}}) {
+    editor.show_value(value);
+    EXPECT_EQ(editor.slider()->value(), place) << value;
+  }
+  QSignalSpy chosen(&editor, &NumberEditor::value_chosen);
+  editor.slider()->setValue(1);
+  EXPECT_EQ(editor.spin()->value(), 32);
+  ASSERT_EQ(chosen.size(), 1);
+  EXPECT_EQ(chosen[0][0].toInt(), 32);
 }
 
 }  // namespace
