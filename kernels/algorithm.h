@@ -227,8 +227,10 @@ struct Facts {
   std::string source;                   ///< paper, section, algorithm number
   Message tile_meaning;                 ///< effect of Br and Bc, one sentence for tooltips
   std::optional<PowerLaw> power_law{};  ///< growth of the bytes in N, d and M, if sweeps can verify it
-  /// FLOPs of the matrix products of a pass, for any tile; the basis of TFLOP/s.
-  double (*flops)(const AttentionProblem&) = pass_flops;
+  /// Nominal FLOPs: matrix products of a pass over the visible pairs, for any tile. Basis of TFLOP/s and arithmetic
+  /// intensity. AttentionModel::executed_flops() are the FLOPs that the kernels run.
+  double (*nominal_flops)(const AttentionProblem&) = pass_flops;
+  /// Nominal FLOPs per exponential.
   double (*flops_per_exponential)(const AttentionProblem&) = softmax_flops_per_exponential;
   /// Bytes between GPUs, in closed form; nullptr for algorithms that run on one GPU.
   std::int64_t (*link_bytes)(const AttentionProblem&) = nullptr;
@@ -270,7 +272,7 @@ class Algorithm {
   [[nodiscard]] const Facts& facts() const { return facts_; }
   [[nodiscard]] const std::string& name() const { return facts_.name; }
 
-  [[nodiscard]] double flops(const AttentionProblem& problem) const { return facts_.flops(problem); }
+  [[nodiscard]] double nominal_flops(const AttentionProblem& problem) const { return facts_.nominal_flops(problem); }
   /// Returns a good configuration for the problem on this device. refusal() accepts it if it accepts any.
   [[nodiscard]] virtual Config default_config(const AttentionProblem&, const DeviceLimits&) const = 0;
   /// Returns the reason why the configuration cannot run on the device; empty if it can.

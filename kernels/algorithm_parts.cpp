@@ -159,15 +159,14 @@ std::optional<Refusal> check_resources(std::initializer_list<KernelResources> ke
 }
 
 KernelModel kernel_model(std::string name, std::int64_t blocks, const KernelResources& needs,
-                         std::vector<OperandTraffic> operands, double matrix_flops, std::vector<OnChipPart> on_chip,
-                         const KernelWork& work, const KernelTiming& timing) {
+                         std::vector<OperandTraffic> operands, std::vector<OnChipPart> on_chip, const KernelWork& work,
+                         const KernelTiming& timing) {
   const Traffic traffic = sum_of(operands);
   return {.name = std::move(name),
           .grid = grid_of(blocks),
           .block = block_of(needs.threads),
           .dynamic_shared_bytes = needs.shared_bytes,
           .registers_per_thread = needs.registers,
-          .matrix_flops = matrix_flops,
           .traffic = traffic,
           .operands = std::move(operands),
           .work = work,

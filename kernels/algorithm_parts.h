@@ -69,8 +69,8 @@ struct Features {
 [[nodiscard]] std::optional<Refusal> check_resources(std::initializer_list<KernelResources>, const DeviceLimits&);
 
 [[nodiscard]] KernelModel kernel_model(std::string name, std::int64_t blocks, const KernelResources&,
-                                       std::vector<OperandTraffic> operands, double matrix_flops,
-                                       std::vector<OnChipPart> on_chip, const KernelWork&, const KernelTiming&);
+                                       std::vector<OperandTraffic> operands, std::vector<OnChipPart> on_chip,
+                                       const KernelWork&, const KernelTiming&);
 /// On-chip data of a block: `bytes` in total, in `stages` buffers.
 [[nodiscard]] OnChipPart shared_memory_part(std::string name, std::int64_t bytes, int stages = 1);
 [[nodiscard]] OnChipPart register_part(std::string name, std::int64_t bytes);

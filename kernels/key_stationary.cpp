@@ -288,12 +288,11 @@ std::vector<KernelModel> models(const AttentionProblem& p, const Config& config,
   const std::int64_t row = p.d * output_bytes(p.dtype);
   const std::int64_t dot_bytes = p.instances() * p.n_q * (row + p.d * bytes_per_element(p.dtype) + fp32_bytes);
   return {
-      kernel_model("dot", row_blocks, row_kernel_resources(kernels), dot_traffic(p, tile, kernels), 0, {},
+      kernel_model("dot", row_blocks, row_kernel_resources(kernels), dot_traffic(p, tile, kernels), {},
                    row_kernel_work(p, row_blocks, dot_bytes + accumulator), kernels.dot_timing),
       kernel_model("bwd", blocks, kernels.needs, main_traffic(p, tile, rows, counts, columns, kernels.whole_tiles),
-                   backward_flops(p), kernels.on_chip, main_work(p, config, runs, counts, columns, kernels),
-                   kernels.timing),
-      kernel_model("convert", row_blocks, row_kernel_resources(kernels), convert_traffic(p, tile, kernels), 0, {},
+                   kernels.on_chip, main_work(p, config, runs, counts, columns, kernels), kernels.timing),
+      kernel_model("convert", row_blocks, row_kernel_resources(kernels), convert_traffic(p, tile, kernels), {},
                    row_kernel_work(p, row_blocks, accumulator + p.instances() * p.n_q * row), kernels.convert_timing)};
 }
 

@@ -200,10 +200,9 @@ KernelModel model(const AttentionProblem& p, const Config& config, const KernelR
   const BatchGrid grids(p, config.tile);
   const std::vector<std::vector<TileRun>> rows = grids.row_runs();
   const TileCounts counts = grids.counts(rows);
-  KernelModel model =
-      kernel_model("fwd", p.instances() * ceil_div(p.n_q, config.tile.br), needs,
-                   forward_traffic(p, config.tile, execution, rows, counts), forward_flops(p), std::move(on_chip),
-                   forward_work(p, config, grids, rows, counts, execution), execution.timing);
+  KernelModel model = kernel_model("fwd", p.instances() * ceil_div(p.n_q, config.tile.br), needs,
+                                   forward_traffic(p, config.tile, execution, rows, counts), std::move(on_chip),
+                                   forward_work(p, config, grids, rows, counts, execution), execution.timing);
   model.persistent_blocks = static_cast<std::uint32_t>(execution.persistent_blocks);
   return model;
 }

@@ -274,7 +274,6 @@ KernelModel forward_model(const AttentionProblem& p, const TileShape& tile, cons
   const std::int64_t chunk = fa1::chunk_columns(tile.br, tile.bc, d, p.dropout > 0);
   const std::int64_t kv = std::int64_t{tile.bc} * d * element;
   return kernel_model("fwd", p.instances(), needs(p, tile, teams), forward_traffic(p, tile, runs, counts, columns),
-                      forward_flops(p),
                       {shared_memory_part("K", kv), shared_memory_part("V", kv),
                        shared_memory_part("Q", std::int64_t{teams} * tile.br * d * element, teams),
                        register_part("S", rows * chunk * accumulator), register_part("P", rows * chunk * element),

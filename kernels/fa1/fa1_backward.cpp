@@ -247,7 +247,7 @@ KernelModel model(const AttentionProblem& p, const TileShape& tile, const Device
   const TileCounts counts = grids.counts(runs.rows);
   const ColumnCounts columns = grids.kv_columns(runs.columns);
   return kernel_model("bwd", p.kv_instances(), needs(p, tile), backward_traffic(p, tile, runs, counts, columns),
-                      backward_flops(p), gradient_layout(p, tile, {"Q", "dO", "O"}, "m, l"),
+                      gradient_layout(p, tile, {"Q", "dO", "O"}, "m, l"),
                       backward_work(p, tile, runs, counts, columns, device), backward_timing);
 }
 

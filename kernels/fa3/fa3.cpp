@@ -193,7 +193,7 @@ KernelModel quantize_model(const AttentionProblem& p, const Matrix& matrix, bool
                    {{matrix.from, {.l2_to_sm_bytes = read}},
                     {matrix.to, {.sm_to_l2_bytes = written}},
                     {matrix.scale, {.sm_to_l2_bytes = blocks * sector_bytes}}},
-                   0, {}, work, quantize_timing);
+                   {}, work, quantize_timing);
   made.setup = !measured;
   return made;
 }

@@ -81,7 +81,7 @@ std::vector<KernelLaunch> launches(const ChunkGrid& grid, const Config& config) 
   std::vector<KernelLaunch> all;
   if (grid.states() > 0) {
     KernelModel model = kernel_model(
-        "states", p.kv_instances(), states_needs(p, tile), states_traffic(grid), states_flops(grid),
+        "states", p.kv_instances(), states_needs(p, tile), states_traffic(grid),
         {shared_memory_part("K", keys), shared_memory_part("V", keys), register_part("KV", state * accumulator)},
         states_work(grid), states_timing);
     all.emplace_back(std::move(model),
@@ -101,7 +101,7 @@ std::vector<KernelLaunch> launches(const ChunkGrid& grid, const Config& config) 
   parts.push_back(register_part("l", std::int64_t{tile.br} * fp32_bytes));
   all.emplace_back(
       kernel_model("outputs", grid.row_tiles() * p.instances(), outputs_needs(grid), outputs_traffic(grid, sums),
-                   outputs_flops(grid, sums), std::move(parts), outputs_work(grid, sums), outputs_timing),
+                   std::move(parts), outputs_work(grid, sums), outputs_timing),
       KernelSource{"linattn/linattn_outputs.cuh", "attn_linattn_outputs",
                    kernel_defines({"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_MASK"}, p, config)},
       kernel_arguments({"q", "k", "v", "kv_state", "o"}, {group_size(p), p.n_q, p.n_k, grid.states()}),
@@ -123,7 +123,7 @@ class LinearAttention final : public Algorithm {
                    .source = "A. Katharopoulos et al., Transformers are RNNs (arXiv 2006.16236), equations 7 to 12",
                    .tile_meaning = msg::linattn::tile_meaning{},
                    .power_law = PowerLaw{.title = "Linear attention", .text = "N·d", .exponents = {1, 1, 0}},
-                   .flops = linear_flops,
+                   .nominal_flops = linear_flops,
                    .flops_per_exponential = linear_flops_per_exponential,
                    .reference = "linear",
                    .forward_side = TileSide::bc,

@@ -194,15 +194,4 @@ KernelWork outputs_work(const ChunkGrid& grid, const HeadSums& sums) {
           .distinct_bytes = read_once * element + heads * static_cast<double>(p.n_q) * d * output_bytes(p.dtype)};
 }
 
-double states_flops(const ChunkGrid& grid) {
-  const AttentionProblem& p = grid.problem();
-  return 2.0 * static_cast<double>(p.d * p.d) * static_cast<double>(p.kv_instances() * grid.states() * grid.chunk());
-}
-
-double outputs_flops(const ChunkGrid& grid, const HeadSums& sums) {
-  const AttentionProblem& p = grid.problem();
-  return static_cast<double>(p.instances()) *
-         (2.0 * static_cast<double>(p.d * p.d * sums.state_rows) + 4.0 * static_cast<double>(p.d * sums.pairs));
-}
-
 }  // namespace attnscope::linattn

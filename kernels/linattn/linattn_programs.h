@@ -81,11 +81,9 @@ struct HeadSums {
 [[nodiscard]] std::shared_ptr<const TileProgram> states_program(const ChunkGrid&);
 [[nodiscard]] std::vector<OperandTraffic> states_traffic(const ChunkGrid&);
 [[nodiscard]] KernelWork states_work(const ChunkGrid&);
-[[nodiscard]] double states_flops(const ChunkGrid&);
 
 [[nodiscard]] std::shared_ptr<const TileProgram> outputs_program(const ChunkGrid&);
 [[nodiscard]] std::vector<OperandTraffic> outputs_traffic(const ChunkGrid&, const HeadSums&);
 [[nodiscard]] KernelWork outputs_work(const ChunkGrid&, const HeadSums&);
-[[nodiscard]] double outputs_flops(const ChunkGrid&, const HeadSums&);
 
 }  // namespace attnscope::linattn

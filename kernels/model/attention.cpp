@@ -288,6 +288,10 @@ double pass_flops(const AttentionProblem& p) {
   return (p.pass == Pass::bwd ? 0 : forward_flops(p)) + (p.pass == Pass::fwd ? 0 : backward_flops(p));
 }
 
+double least_pass_flops(const AttentionProblem& p) {
+  return (p.pass == Pass::fwd ? 1.0 : p.pass == Pass::bwd ? 2.0 : 3.0) * forward_flops(p);
+}
+
 double softmax_flops_per_exponential(const AttentionProblem& p) {
   return (p.pass == Pass::fwd ? 4.0 : p.pass == Pass::bwd ? 10.0 : 7.0) * static_cast<double>(p.d);
 }

@@ -17,10 +17,11 @@ Traffic AttentionModel::traffic() const {
   return sum;
 }
 
-double AttentionModel::matrix_flops() const {
+std::optional<double> AttentionModel::executed_flops() const {
+  if (refusal || !can_predict_time) return std::nullopt;
   double sum = 0;
   for (const KernelModel& kernel : kernels)
-    sum += kernel.setup ? 0 : static_cast<double>(kernel.runs) * kernel.matrix_flops;
+    sum += kernel.setup ? 0 : static_cast<double>(kernel.runs) * kernel.work.tensor_flops;
   return sum;
 }
 

@@ -47,7 +47,7 @@ struct KernelModel {
   /// Its blocks may start while the previous launch still runs (programmatic dependent launch, compute capability 9.0).
   /// The kernel waits before it accesses that launch's results; see device/early_start.cuh.
   bool starts_early = false;
-  /// Number of launches over all GPUs. `traffic`, `operands`, `work` and `matrix_flops` are per launch.
+  /// Number of launches over all GPUs. `traffic`, `operands` and `work` are per launch.
   std::int64_t runs = 1;
   bool cooperative = false;  ///< all blocks are resident and may wait for each other
   std::array<std::uint32_t, 3> cluster{1, 1, 1};
@@ -57,7 +57,6 @@ struct KernelModel {
   std::array<std::uint32_t, 3> block{1, 1, 1};
   std::int64_t dynamic_shared_bytes = 0;
   int registers_per_thread = 0;          ///< estimate that refusal() uses; the compiler may need slightly more or fewer
-  double matrix_flops = 0;               ///< FLOPs of matrix products, without tile padding
   Traffic traffic;                       ///< closed form, exact
   std::vector<OperandTraffic> operands;  ///< one entry per matrix, also without traffic; sum to `traffic`
   KernelWork work{};                     ///< closed form; input of the time model
@@ -104,7 +103,9 @@ struct AttentionModel {
   bool can_predict_time = true;  ///< false: work and timing are meaningless
 
   [[nodiscard]] Traffic traffic() const;
-  [[nodiscard]] double matrix_flops() const;
+  /// FLOPs of the matrix instructions of all measured launches, recomputation and masked and ragged parts of tiles
+  /// included. Empty if unknown: with a refusal, or without `work`.
+  [[nodiscard]] std::optional<double> executed_flops() const;
 };
 
 }  // namespace attnscope

@@ -28,7 +28,7 @@ struct KernelWork {
   double concurrent_steps = 1;       ///< steps of one block that different warps process concurrently
   double rounds = 0;                 ///< dependent chunks of the steps: product, softmax, product
   double mask_reads = 0;             ///< squares of the block mask read sequentially to find the next tile
-  double tensor_flops = 0;           ///< issued by matrix instructions
+  double tensor_flops = 0;           ///< executed by matrix instructions, whole tiles counted
   double relative_throughput = 1;    ///< throughput relative to 16-bit operands
   double exponentials = 0;           ///< ex2
   double fp32_values = 0;            ///< accumulator values that are rescaled, converted or added

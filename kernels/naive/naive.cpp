@@ -142,12 +142,7 @@ struct ProductLaunch {
 class LaunchBuilder {
  public:
   LaunchBuilder(const AttentionProblem& problem, const Config& config)
-      : p_(problem),
-        config_(config),
-        tile_(config.tile),
-        // Masks do not reduce the products: S is computed whole.
-        product_flops_(2.0 * static_cast<double>(problem.d) *
-                       static_cast<double>(problem.instances() * problem.n_q * problem.n_k)) {}
+      : p_(problem), config_(config), tile_(config.tile) {}
 
   /// Product with the right matrix transposed; `out` has 16 bits.
   [[nodiscard]] KernelLaunch qk(const ProductLaunch& of) const {
@@ -155,7 +150,7 @@ class LaunchBuilder {
     const std::int64_t columns = naive::qk_chunk_columns(tile_.br, tile_.bc);
     return product(of, "qk", {"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_BC", "ATTN_HEADS_FASTEST"}, p_.instances(),
                    kernel_model(of.name, grid.q_tiles() * grid.k_tiles() * p_.instances(), qk_needs(p_, tile_),
-                                naive::qk_traffic(p_, tile_, of.product), product_flops_,
+                                naive::qk_traffic(p_, tile_, of.product),
                                 {shared_memory_part(of.on_chip[0], tile_.br * p_.d * element_),
                                  shared_memory_part(of.on_chip[1], tile_.bc * p_.d * element_),
                                  register_part(of.on_chip[2], tile_.br * columns * accumulator_)},
@@ -170,7 +165,7 @@ class LaunchBuilder {
         of, "pv", {"ATTN_BF16", "ATTN_D", "ATTN_BR", "ATTN_DROPOUT", "ATTN_HEADS_FASTEST"}, p_.instances(),
         kernel_model(
             of.name, p_.instances() * ceil_div(p_.n_q, tile_.br), pv_needs(p_, tile_),
-            naive::pv_traffic(p_, tile_, of.product), product_flops_,
+            naive::pv_traffic(p_, tile_, of.product),
             {shared_memory_part(of.on_chip[0], std::int64_t{stages} * naive::pv_step * tile_.br * element_, stages),
              shared_memory_part(of.on_chip[1], std::int64_t{stages} * naive::pv_step * d * element_, stages),
              register_part(of.on_chip[2],
@@ -185,7 +180,7 @@ class LaunchBuilder {
     return product(
         of, "tn", {"ATTN_BF16", "ATTN_D", "ATTN_BC", "ATTN_DROPOUT", "ATTN_HEADS_FASTEST"}, p_.kv_instances(),
         kernel_model(of.name, p_.kv_instances() * ceil_div(p_.n_k, tile_.bc), tn_needs(p_, tile_),
-                     naive::tn_traffic(p_, tile_, of.product), product_flops_,
+                     naive::tn_traffic(p_, tile_, of.product),
                      {shared_memory_part(of.on_chip[0], stages * naive::tn_step * tile_.bc * element_, stages),
                       shared_memory_part(of.on_chip[1], stages * naive::tn_step * p_.d * element_, stages),
                       register_part(of.on_chip[2], tile_.bc * p_.d * accumulator_)},
@@ -237,7 +232,7 @@ class LaunchBuilder {
       parts.push_back(register_part(on_chip_name(in), naive::rows_per_block(p_, work) * held * element_));
     }
     return {
-        kernel_model(name, row_blocks(p_, work), row_kernel_resources(needs, p_, work), naive::row_traffic(p_, work), 0,
+        kernel_model(name, row_blocks(p_, work), row_kernel_resources(needs, p_, work), naive::row_traffic(p_, work),
                      std::move(parts), row_kernel_work(work), work.out == Tensor::p ? softmax_timing : ds_timing),
         source(long_row ? name + "_long" : name, kernel_defines(macros, p_, config_)), std::move(arguments),
         naive::row_program(p_, work)};
@@ -317,7 +312,6 @@ class LaunchBuilder {
   std::int64_t stride_ = naive::row_stride(p_.n_k);
   int element_ = bytes_per_element(p_.dtype);
   int accumulator_ = accumulator_bytes(p_.dtype);
-  double product_flops_;
 };
 
 std::vector<KernelLaunch> launches(const AttentionProblem& p, const Config& config) {

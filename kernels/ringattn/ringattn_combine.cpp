@@ -138,7 +138,7 @@ KernelLaunch combine_launch(const PartialResults& parts, std::string name) {
   like.d = parts.d;
   const KernelResources needs{
       .kernel = "combine", .threads = combine_threads(static_cast<int>(parts.d)), .registers = combine_registers};
-  KernelModel model = kernel_model(std::move(name), parts.instances * tiles_of(parts), needs, traffic_of(parts), 0, {},
+  KernelModel model = kernel_model(std::move(name), parts.instances * tiles_of(parts), needs, traffic_of(parts), {},
                                    work_of(parts), splitkv::combine_timing);
   std::vector<Argument> arguments =
       kernel_arguments({"o_parts", "lse_parts", "o", "lse"}, {parts.rows, parts.whole, parts.later, parts.first});

@@ -179,7 +179,7 @@ KernelModel quantize_model(const AttentionProblem& p, const Matrix& matrix) {
       {{matrix.from, {.l2_to_sm_bytes = given * (blocks_of_head(p) + 1)}},
        {matrix.to, {.sm_to_l2_bytes = made}},
        {matrix.scale, {.sm_to_l2_bytes = p.kv_instances() * sector_bytes}}},
-      0, {}, work, splitkv::combine_timing);
+      {}, work, splitkv::combine_timing);
   model.setup = true;
   return model;
 }
@@ -215,9 +215,9 @@ std::vector<KernelModel> models(const SplitGrid& grid, const TileShape& tile, in
   combine.shared_bytes = 0;  // static shared memory, not part of the launch request
   std::vector<KernelModel> all;
   all.push_back(kernel_model("partial", grid.splits() * p.kv_instances(), partial_needs(p, tile, stages),
-                             splitkv::partial_traffic(grid), forward_flops(p), partial_layout(p, tile, stages),
+                             splitkv::partial_traffic(grid), partial_layout(p, tile, stages),
                              splitkv::partial_work(grid, tile), splitkv::partial_timing));
-  all.push_back(kernel_model("combine", combine_blocks(grid), combine, splitkv::combine_traffic(grid), 0, {},
+  all.push_back(kernel_model("combine", combine_blocks(grid), combine, splitkv::combine_traffic(grid), {},
                              splitkv::combine_work(grid), splitkv::combine_timing));
   all.back().starts_early = device.compute_major >= 9;
   return all;

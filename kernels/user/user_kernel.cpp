@@ -64,7 +64,7 @@ Facts facts_of(const KernelManifest& manifest) {
               .reports_traffic = manifest.reports_traffic()};
   for (const Algorithm* each : built_in_algorithms().algorithms()) {
     if (each->facts().reference != manifest.reference) continue;
-    facts.flops = each->facts().flops;
+    facts.nominal_flops = each->facts().nominal_flops;
     facts.flops_per_exponential = each->facts().flops_per_exponential;
     break;
   }
@@ -405,7 +405,6 @@ std::vector<KernelModel> UserKernel::kernels(const AttentionProblem& p, const Co
   std::vector<KernelModel> all;
   for (const LaunchSpec* launch : active_launches(p, known)) all.push_back(model_of(*launch, p, known, device));
   const auto measured = std::ranges::find(all, false, &KernelModel::setup);
-  measured->matrix_flops = flops(p);
   if (law_algorithm_ != nullptr) {
     measured->operands = law_traffic(p, known, device);
     measured->traffic = sum_of(measured->operands);

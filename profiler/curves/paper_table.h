@@ -15,7 +15,7 @@ namespace attnscope::analysis {
 struct PaperRow {
   std::string_view figure;  ///< "2 left": forward and backward; "2 middle": forward by block size
   Row row = 0;
-  std::string_view quantity;  ///< "products", "DRAM", "SM<->L2", "time", "device memory"
+  std::string_view quantity;  ///< "executed FLOPs", "DRAM", "SM<->L2", "time", "device memory"
   std::string_view unit;      ///< "GFLOP", "GB", "ms", "MB"
   std::optional<double> ours;
   std::optional<Provenance> provenance;  ///< set with `ours`
@@ -32,8 +32,8 @@ struct PaperTable {
   std::vector<Row> left_out;  ///< points with another workload or not part of the figures
 };
 
-/// "products" are executed FLOPs including recomputation (modeled). "device memory" is measured if available, otherwise
-/// computed from the buffers (modeled).
+/// Executed FLOPs are modeled (AttentionModel::executed_flops()), empty if unknown. "device memory" is measured if
+/// available, otherwise computed from the buffers (modeled).
 [[nodiscard]] PaperTable build_paper_table(const PointTable&, std::span<const Row> rows);
 
 /// Returns the rows of Fig. 2 left, then middle. `titles`: display titles instead of keys. Points and rows must outlive

@@ -192,7 +192,7 @@ Verdict judge_ceiling_ratio(const Claim& claim, const Evidence& evidence) {
   return judge_cases(claim.claimed, {{"found", *value / *under, Unit::ratio, Provenance::derived}}, Unit::ratio, {});
 }
 
-/// Tests the ratio of executed matrix FLOPs of two algorithms.
+/// Tests the ratio of executed FLOPs of two algorithms. Pre: both have a time model.
 Verdict operations(const Claim& claim, const Evidence& evidence) {
   std::vector<double> flops;
   for (const std::string& name : {claim.from, claim.to}) {
@@ -200,7 +200,7 @@ Verdict operations(const Claim& claim, const Evidence& evidence) {
     const AttentionModel model =
         algorithm.model(claim.problem, algorithm.default_config(claim.problem, evidence.gpu), evidence.gpu);
     if (model.refusal) return not_testable_verdict("refused", text(model.refusal->reason));
-    flops.push_back(model.matrix_flops());
+    flops.push_back(model.executed_flops().value());
   }
   return judge_cases(claim.claimed, {{"found", flops[0] / flops[1], Unit::ratio, Provenance::modeled}}, Unit::ratio,
                      {});

@@ -95,11 +95,11 @@ class MetricEvaluator {
   /// GPUs that a rate is divided by: a single launch runs on one.
   [[nodiscard]] int gpus() const { return kernel_.is_sum() ? kernel_.gpus() : 1; }
 
-  // The FLOPs are those of the whole pass, so they apply only to the sum of the kernels.
-  [[nodiscard]] Value flops() const {
+  // They are those of the whole pass, so they apply only to the sum of the kernels.
+  [[nodiscard]] Value nominal_flops() const {
     if (!kernel_.is_sum()) return std::nullopt;
     if (Value own = (*this)(key::model_flops)) return own;
-    return plain(kernel_.flops(), Provenance::modeled);
+    return plain(kernel_.nominal_flops(), Provenance::modeled);
   }
 
  private:
@@ -214,7 +214,7 @@ constexpr auto metric_table = std::to_array<Metric>({
     {.key = key::time_spread, .unit = "1", .label = message_of<msg::metric::time_spread>, .help = message_of<msg::metric_help::time_spread>,
         .computed = [](const MetricEvaluator& e) { return e.spread(); }},
     {.key = key::tflops, .unit = "Tflop/s", .label = message_of<msg::metric::tflops>, .help = message_of<msg::metric_help::tflops>, .on_heatmap = true, .better = BetterDirection::more, .depends_on_clock = true,
-        .computed = [](const MetricEvaluator& e) { return ratio(e.flops(), e(key::time_median_ns), 1e9 / 1e12 / e.gpus()); }},
+        .computed = [](const MetricEvaluator& e) { return ratio(e.nominal_flops(), e(key::time_median_ns), 1e9 / 1e12 / e.gpus()); }},
     {.key = key::dram_bytes, .unit = "byte", .label = message_of<msg::metric::dram_bytes>, .help = message_of<msg::metric_help::dram_bytes>, .on_heatmap = true, .better = BetterDirection::less, .level = "dram", .count_spread = dram_count_spread,
         .computed = [](const MetricEvaluator& e) { return sum(e(key::dram_read_bytes), e(key::dram_write_bytes)); }},
     {.key = key::dram_settled_bytes, .unit = "byte", .label = message_of<msg::metric::dram_settled_bytes>, .help = message_of<msg::metric_help::dram_settled_bytes>, .on_heatmap = true, .better = BetterDirection::less, .may_be_negative = true, .level = "dram", .count_spread = dram_count_spread,
@@ -230,7 +230,7 @@ constexpr auto metric_table = std::to_array<Metric>({
     {.key = key::dram_over_compulsory, .unit = "1", .label = message_of<msg::metric::dram_over_compulsory>, .help = message_of<msg::metric_help::dram_over_compulsory>, .on_heatmap = true, .may_be_negative = true, .level = "dram", .count_spread = dram_count_spread,
         .computed = [](const MetricEvaluator& e) { return ratio(e.traffic(), e(key::model_compulsory_bytes)); }},
     {.key = key::arithmetic_intensity, .unit = "flop/byte", .label = message_of<msg::metric::arithmetic_intensity>, .help = message_of<msg::metric_help::arithmetic_intensity>, .on_heatmap = true, .level = "dram", .count_spread = dram_count_spread,
-        .computed = [](const MetricEvaluator& e) { return ratio(e.flops(), e.traffic()); }},
+        .computed = [](const MetricEvaluator& e) { return ratio(e.nominal_flops(), e.traffic()); }},
 });
 // clang-format on
 
@@ -249,7 +249,7 @@ class RecordValues final : public KernelValues {
   [[nodiscard]] Provenance origin() const override { return point_.origin(kernel_.kernel); }
   [[nodiscard]] bool is_sum() const override { return kernel_.kernel == "all"; }
   [[nodiscard]] CacheState cache() const override { return point_.spec.cache; }
-  [[nodiscard]] double flops() const override { return pass_flops(point_.spec.problem); }
+  [[nodiscard]] double nominal_flops() const override { return pass_flops(point_.spec.problem); }
   [[nodiscard]] int gpus() const override { return point_.spec.problem.gpus; }
   [[nodiscard]] std::size_t rounds() const override { return whole_ != nullptr ? 0 : point_.rounds.size(); }
   void for_each_round(const VisitRound& visit) const override {

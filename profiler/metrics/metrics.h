@@ -136,7 +136,7 @@ class KernelValues {
   [[nodiscard]] virtual bool is_sum() const = 0;
   [[nodiscard]] virtual CacheState cache() const = 0;
   /// pass_flops() of the point's problem. A stored `model_flops` takes precedence.
-  [[nodiscard]] virtual double flops() const = 0;
+  [[nodiscard]] virtual double nominal_flops() const = 0;
 
   /// Number of GPUs that share the problem; rates are per GPU.
   [[nodiscard]] virtual int gpus() const { return 1; }

@@ -40,7 +40,9 @@ void add_model_metrics(const Algorithm& algorithm, const AttentionPlan& plan, co
   if (problem.gpus > 1) {
     add(all, metric_key::model_link_bytes, static_cast<double>(algorithm.facts().link_bytes(problem)));
   }
-  if (algorithm.facts().flops != pass_flops) add(all, metric_key::model_flops, algorithm.flops(problem));
+  if (algorithm.facts().nominal_flops != pass_flops) {
+    add(all, metric_key::model_flops, algorithm.nominal_flops(problem));
+  }
   if (!has_several_launches(plan.launches)) return;
   for (const KernelLaunch& launch : plan.launches) {
     if (!launch.setup && reports_traffic) add(kernel_record(record, launch.name), launch.traffic);

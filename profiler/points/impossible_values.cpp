@@ -44,7 +44,8 @@ std::optional<ImpossibleValue> find_impossible(const KernelValues& all, const At
   const double rate = std::max(value(metric_key::dram_bandwidth), read_rate / problem.gpus);  // writes may be unknown
   const double roof = bounding.dram_bytes_per_second;
   if (roof > 0 && rate > dram_tolerance * roof) return ImpossibleValue{BrokenLimit::dram_rate, rate, roof};
-  const double tflops = value(metric_key::tflops);
+  // The metric counts nominal FLOPs; an algorithm that recomputes nothing executes fewer.
+  const double tflops = value(metric_key::tflops) * least_pass_flops(problem) / pass_flops(problem);
   const double peak = bounding.tensor_flops * relative_throughput(problem.dtype) / 1e12;
   if (peak > 0 && tflops > peak) return ImpossibleValue{BrokenLimit::flop_rate, tflops, peak};
   if (bounding.l2_bytes <= 0) return std::nullopt;

@@ -13,13 +13,13 @@ namespace attnscope::analysis {
 
 enum class BrokenLimit : std::uint8_t {
   dram_rate,         ///< above 105% of the DRAM roof
-  flop_rate,         ///< above the peak
+  flop_rate,         ///< executed FLOPs above the peak
   compulsory_bytes,  ///< fewer DRAM bytes than compulsory minus the L2, which may be warm
 };
 
 struct ImpossibleValue {
   BrokenLimit limit = BrokenLimit::dram_rate;
-  double value = 0;  ///< byte/s, Tflop/s or bytes
+  double value = 0;  ///< byte/s, Tflop/s (executed at least) or bytes
   double bound = 0;
 
   [[nodiscard]] double ratio() const { return value / bound; }

@@ -259,7 +259,7 @@ CacheState RowKernel::cache() const {
   return columns_->spec(row_, cache).cache;
 }
 
-double RowKernel::flops() const {
+double RowKernel::nominal_flops() const {
   return pass_flops(columns_->spec(row_).problem);
 }
 

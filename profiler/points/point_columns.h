@@ -156,7 +156,7 @@ class RowKernel final : public KernelValues {
   [[nodiscard]] Provenance origin() const override;
   [[nodiscard]] bool is_sum() const override;
   [[nodiscard]] CacheState cache() const override;
-  [[nodiscard]] double flops() const override;
+  [[nodiscard]] double nominal_flops() const override;
   [[nodiscard]] int gpus() const override;
   [[nodiscard]] std::size_t rounds() const override;
   void for_each_round(const VisitRound&) const override;

@@ -72,7 +72,7 @@ ExploredKernel explored(const KernelModel& kernel, const DeviceLimits& limits, s
   result.registers = register_map(kernel, limits, at_once);
   result.operands = kernel.operands;
   result.dram_bytes = load.dram_bytes;
-  result.tensor_flops = kernel.work.tensor_flops;
+  result.executed_flops = kernel.work.tensor_flops;
   result.time = time;
   return result;
 }
@@ -144,15 +144,15 @@ std::size_t Exploration::longest() const {
 }
 
 double Exploration::l2_intensity() const {
-  return traffic.total() > 0 ? flops / static_cast<double>(traffic.total()) : 0;
+  return traffic.total() > 0 ? nominal_flops / static_cast<double>(traffic.total()) : 0;
 }
 
 double Exploration::dram_intensity() const {
-  return dram_bytes > 0 ? flops / dram_bytes : 0;
+  return dram_bytes > 0 ? nominal_flops / dram_bytes : 0;
 }
 
 double Exploration::flops_per_second() const {
-  return ns > 0 ? flops / point.spec.problem.gpus / ns * 1e9 : 0;
+  return ns > 0 ? nominal_flops / point.spec.problem.gpus / ns * 1e9 : 0;
 }
 
 Exploration explore(const ExploredPoint& point, const DeviceLimits& device, const Registry& registry,
@@ -172,7 +172,7 @@ Exploration explore(const ExploredPoint& point, const DeviceLimits& device, cons
     result.overrun = overrun_kernels(algorithm, spec, limits, point.padding_bytes);
     return result;
   }
-  result.flops = algorithm.flops(spec.problem);
+  result.nominal_flops = algorithm.nominal_flops(spec.problem);
   result.compulsory_bytes = compulsory_traffic(spec.problem).total();
   const DeviceRates rates = device_rates(limits, measured_ceilings);
   result.rates_measured_on = rates.measured_on;
@@ -195,6 +195,7 @@ Exploration explore(const ExploredPoint& point, const DeviceLimits& device, cons
     std::ranges::fill(loads, LaunchLoad());
     std::ranges::fill(times, LaunchTime());
   }
+  result.executed_flops = model.executed_flops().value_or(0);
   result.link_bytes = model.schedule.link_bytes();
   std::size_t measured = 0;
   for (const KernelModel& kernel : model.kernels) {
@@ -209,7 +210,6 @@ Exploration explore(const ExploredPoint& point, const DeviceLimits& device, cons
     const auto runs = static_cast<double>(kernel.runs);
     result.traffic += kernel.runs * kernel.traffic;
     result.dram_bytes += runs * result.kernels.back().dram_bytes;
-    result.tensor_flops += runs * kernel.work.tensor_flops;
   }
   return result;
 }

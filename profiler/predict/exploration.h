@@ -73,7 +73,7 @@ struct ExploredKernel {
   MemoryMap registers;
   std::vector<OperandTraffic> operands;  ///< SM<->L2
   double dram_bytes = 0;                 ///< closed form: KernelWork::distinct_bytes and L2 misses
-  double tensor_flops = 0;               ///< executed, whole tiles counted
+  double executed_flops = 0;             ///< see KernelWork::tensor_flops
   LaunchTime time;
 };
 
@@ -90,8 +90,8 @@ struct Exploration {
   Traffic traffic;
   std::int64_t compulsory_bytes = 0;  ///< each input read once, each output written once
   double dram_bytes = 0;
-  double flops = 0;  ///< see Facts::flops
-  double tensor_flops = 0;
+  double nominal_flops = 0;      ///< see Facts::nominal_flops
+  double executed_flops = 0;     ///< see AttentionModel::executed_flops()
   double ns = 0;                 ///< predicted, see point_ns()
   bool can_predict_time = true;  ///< if false, time, DRAM bytes and all values derived from them are 0 and invalid
   SpeedOfLight light{};          ///< several GPUs: of the busiest GPU while it computes

@@ -30,7 +30,7 @@ void add_rates(const PointTable& table, MultiGpuPoint& point) {
   const auto link_bytes = table.values(metric_key::link_bytes).at(point.row);
   if (link_bytes && copies_ns && *copies_ns > 0) point.link_rate = *link_bytes / p.gpus / *copies_ns * 1e9;
   if (algorithm == nullptr || !attention_ns || !imbalance || !(*attention_ns > 0)) return;
-  point.attention_rate = algorithm->flops(p) / p.gpus * *imbalance / *attention_ns * 1e9;
+  point.attention_rate = algorithm->nominal_flops(p) / p.gpus * *imbalance / *attention_ns * 1e9;
   if (!point.link_rate || !algorithm->facts().overlaps_copies) return;
   const double halved = p.mask.right == 0 && p.gpu_order != GpuOrder::contiguous ? 2 : 1;
   point.hides_from = halved * *point.attention_rate / *point.link_rate * static_cast<double>(p.heads_kv) /

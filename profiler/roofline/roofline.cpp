@@ -125,8 +125,7 @@ double flops_per_exponential(const AttentionProblem& problem, const Algorithm* a
 }
 
 struct ClosedFormCounts {
-  bool work = true;  ///< false: only SM<->L2 bytes are known
-  double tensor_flops = 0;
+  std::optional<double> executed_flops;  ///< empty: only SM<->L2 bytes are known
   double exponentials = 0;
   std::array<double, roofline_levels.size()> bytes{};
 };
@@ -135,9 +134,8 @@ std::optional<ClosedFormCounts> count_closed_form(const Algorithm& algorithm, co
                                                   const Config& config, const DeviceLimits& limits) {
   const AttentionModel model = algorithm.model(problem, config, limits);
   if (model.refusal || !model.reports_traffic) return std::nullopt;
-  ClosedFormCounts counted{.work = model.can_predict_time};
+  ClosedFormCounts counted{.executed_flops = model.executed_flops()};
   for (const LaunchLoad& load : predict_loads(model, limits)) {
-    counted.tensor_flops += load.runs * load.work.tensor_flops;
     counted.exponentials += load.runs * load.work.exponentials;
     counted.bytes[static_cast<std::size_t>(RooflineLevel::dram)] += load.runs * load.dram_bytes;
     counted.bytes[static_cast<std::size_t>(RooflineLevel::sm_l2)] += load.runs * load.l2_sm_bytes;
@@ -229,14 +227,14 @@ class RooflineBuilder {
     point.provenance = table_.values(metric_key::tflops).has(row) ? table_.values(metric_key::tflops).provenance(row)
                                                                   : times.provenance(row);
     const Algorithm* algorithm = table_.algorithms().find(table_.algorithm(row));
-    point.flops = algorithm == nullptr ? pass_flops(problem) : algorithm->flops(problem);
+    point.nominal_flops = algorithm == nullptr ? pass_flops(problem) : algorithm->nominal_flops(problem);
     std::optional<ClosedFormCounts> counted;
     if (algorithm != nullptr && is_fast_to_model(problem))
       counted = count_closed_form(*algorithm, problem, table_.tile_of(row), table_.run(row).limits);
     if (counted) {
-      if (counted->work) point.executed_flops = counted->tensor_flops;
+      point.executed_flops = counted->executed_flops;
       for (std::size_t level = 0; level < roofline_levels.size(); ++level) {
-        const bool known = counted->work || level != static_cast<std::size_t>(RooflineLevel::dram);
+        const bool known = counted->executed_flops || level != static_cast<std::size_t>(RooflineLevel::dram);
         if (known) point.model_bytes.at(level) = counted->bytes.at(level);
       }
     }
@@ -251,7 +249,7 @@ class RooflineBuilder {
   void scale_to_one_gpu(RooflinePoint& point, int gpus) const {
     if (gpus == 1) return;
     const double part = table_.values(metric_key::gpu_imbalance).at(point.row).value_or(1) / gpus;
-    point.flops *= part;
+    point.nominal_flops *= part;
     if (point.executed_flops) *point.executed_flops *= part;
     // Every GPU sends the same number of bytes.
     const auto part_of = [&](Bound bound) { return bound == Bound::link ? 1.0 / gpus : part; };
@@ -264,15 +262,15 @@ class RooflineBuilder {
     for (BoundShare& share : point.shares) share.ns *= part_of(share.bound);
   }
 
-  /// Units are charged with executed FLOPs, masked parts of tiles included.
+  /// Units are charged with executed FLOPs, or nominal FLOPs if those are unknown.
   void add_shares(RooflinePoint& point, const AttentionProblem& problem, const Algorithm* algorithm,
                   const std::optional<ClosedFormCounts>& counted) const {
     const auto add = [&](const Roof* roof, std::optional<double> amount) {
       if (roof != nullptr && amount && *amount > 0) point.shares.push_back({roof->bound, *amount / roof->rate * 1e9});
     };
-    const bool work = counted && counted->work;
-    const double tensor = work ? counted->tensor_flops : point.flops;
-    const double exponentials = work ? counted->exponentials : point.flops / flops_per_exponential(problem, algorithm);
+    const double tensor = point.executed_flops.value_or(point.nominal_flops);
+    const double exponentials =
+        point.executed_flops ? counted->exponentials : point.nominal_flops / flops_per_exponential(problem, algorithm);
     for (const RooflineLevel level : roofline_levels) {
       add(find_roof(report_.roofs, bytes_bound(level)), point.bytes.at(static_cast<std::size_t>(level)));
     }

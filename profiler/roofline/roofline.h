@@ -94,10 +94,10 @@ struct RooflinePoint {
   Row row = 0;
   std::int64_t n = 0;
   TileShape tile;
-  double ns = 0;     ///< median; several GPUs: from the first operation to the last
-  double flops = 0;  ///< by the algorithm's count; pass_flops() for imported algorithms
-  /// FLOPs of matrix instructions by the closed form, with whole tiles at masked and ragged edges. Empty for imported
-  /// algorithms and if slow to compute (is_fast_to_model()).
+  double ns = 0;             ///< median; several GPUs: from the first operation to the last
+  double nominal_flops = 0;  ///< of the algorithm; pass_flops() for imported algorithms
+  /// AttentionModel::executed_flops(). Empty for imported algorithms, user-defined kernels and if slow to compute
+  /// (is_fast_to_model()).
   std::optional<double> executed_flops = std::nullopt;
   /// Per GPU.
   std::array<std::optional<double>, roofline_levels.size()> bytes{};
@@ -108,9 +108,12 @@ struct RooflinePoint {
   std::vector<BoundShare> shares;  ///< known bounds, the largest first; empty if the point's values are impossible
   std::optional<ImpossibleValue> impossible = std::nullopt;
 
-  [[nodiscard]] double flops_per_second() const { return flops / ns * 1e9; }
+  /// Rate and intensities count nominal FLOPs.
+  [[nodiscard]] double flops_per_second() const { return nominal_flops / ns * 1e9; }
   /// Executed over nominal FLOPs; 1 if unknown.
-  [[nodiscard]] double executed_ratio() const { return executed_flops && flops > 0 ? *executed_flops / flops : 1; }
+  [[nodiscard]] double executed_ratio() const {
+    return executed_flops && nominal_flops > 0 ? *executed_flops / nominal_flops : 1;
+  }
   [[nodiscard]] std::optional<double> intensity(RooflineLevel level) const { return per_byte(bytes, level); }
   [[nodiscard]] std::optional<double> model_intensity(RooflineLevel level) const {
     return per_byte(model_bytes, level);
@@ -122,7 +125,7 @@ struct RooflinePoint {
   [[nodiscard]] std::optional<double> per_byte(const std::array<std::optional<double>, roofline_levels.size()>& of,
                                                RooflineLevel level) const {
     const std::optional<double>& count = of.at(static_cast<std::size_t>(level));
-    return count && *count > 0 ? std::optional(flops / *count) : std::nullopt;
+    return count && *count > 0 ? std::optional(nominal_flops / *count) : std::nullopt;
   }
 };
 
@@ -140,7 +143,7 @@ struct RooflineRequest {
 struct RooflineReport {
   std::vector<Roof> roofs;           ///< includes links only if there are points of several GPUs
   AttentionProblem like;             ///< of the first point; d, pass and dtype determine the ceilings
-  double flops_per_exponential = 1;  ///< of the first point's algorithm, for the exp2 ceiling
+  double flops_per_exponential = 1;  ///< nominal; of the first point's algorithm, for the exp2 ceiling
   std::vector<RooflineSeries> series;
   std::size_t without_time = 0;   ///< ok or no-counters points without a time
   std::size_t without_bytes = 0;  ///< points without bytes at any level

@@ -16,7 +16,7 @@ ProgressEstimator::ProgressEstimator(std::span<const PointSpec> points, const Re
   for (std::size_t i = 0; i < points.size() && !(cancelled && cancelled()); ++i) {
     // Adjacent points often share a problem, and computing the FLOPs of a block mask is slow.
     const Algorithm* algorithm = registry.find(points[i].algorithm);
-    const auto count = algorithm == nullptr ? pass_flops : algorithm->facts().flops;
+    const auto count = algorithm == nullptr ? pass_flops : algorithm->facts().nominal_flops;
     const bool as_before = i > 0 && points[i].problem == points[i - 1].problem && count == counted;
     work_.push_back(as_before ? work_.back() : count(points[i].problem));
     counted = count;

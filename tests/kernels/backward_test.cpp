@@ -191,9 +191,6 @@ TEST(Backward, PlansOfTheThreePasses) {
     sum += backward.traffic();
     EXPECT_EQ(both.traffic(), sum);
     EXPECT_EQ(both.launches[0].source, forward.launches[0].source);
-    double flops = 0;
-    for (const KernelLaunch& launch : both.launches) flops += launch.matrix_flops;
-    EXPECT_DOUBLE_EQ(flops, pass_flops(p));
   }
 }
 

@@ -85,9 +85,11 @@ TEST(KernelModel, SumsCountRunsWithoutSetup) {
   model.kernels[1].runs = 3;
   const std::vector<std::pair<double, Traffic>> each{{1e6, {1000, 1000}}, {10, {100, 1}}, {5, {20, 2}}};
   for (std::size_t i = 0; i < each.size(); ++i)
-    std::tie(model.kernels[i].matrix_flops, model.kernels[i].traffic) = each[i];
+    std::tie(model.kernels[i].work.tensor_flops, model.kernels[i].traffic) = each[i];
   EXPECT_EQ(model.traffic(), (Traffic{320, 5}));
-  EXPECT_EQ(model.matrix_flops(), 35);
+  EXPECT_EQ(model.executed_flops(), 35);
+  model.can_predict_time = false;
+  EXPECT_EQ(model.executed_flops(), std::nullopt) << "the kernels state no work";
   EXPECT_TRUE(has_several_launches(model.kernels));
   model.kernels.pop_back();
   EXPECT_TRUE(has_several_launches(model.kernels)) << "three runs";

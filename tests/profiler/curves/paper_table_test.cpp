@@ -61,16 +61,20 @@ TEST(PaperTable, ValuesHaveProvenance) {
   EXPECT_EQ(time->figure, "2 middle");
 }
 
-TEST(PaperTable, ProductsAreExecutedFlops) {
-  // 1024 heads, N 1024, d 64. Forward: 4 N² d. Backward recomputes S: 5 products of 2 N² d.
-  const Points points({paper_point("fa1", Pass::fwd_bwd)});
+TEST(PaperTable, CountsExecutedFlops) {
+  // 1024 heads, N 1024, d 64. Forward: 4 N² d. Backward: 4 products of 2 N² d, 5 if S is recomputed.
+  const Points points({paper_point("fa1", Pass::fwd_bwd), paper_point("naive", Pass::fwd_bwd)});
   const PointTable points_table = points.table();
   const PaperTable table = build_paper_table(points_table, points_table.rows());
-  const PaperRow* products = find(table.left, 0, "products");
+  const PaperRow* products = find(table.left, 0, "executed FLOPs");
   ASSERT_NE(products, nullptr);
   EXPECT_NEAR(*products->ours, 1024 * 14.0 * 1024 * 1024 * 64 * 1e-9, 1);
   EXPECT_EQ(products->provenance, Provenance::modeled);
   EXPECT_EQ(products->paper, 75.2);
+  const PaperRow* naive = find(table.left, 1, "executed FLOPs");
+  ASSERT_NE(naive, nullptr);
+  EXPECT_NEAR(*naive->ours, 1024 * 12.0 * 1024 * 1024 * 64 * 1e-9, 1);
+  EXPECT_EQ(naive->paper, 66.6);
 }
 
 TEST(PaperTable, MissingValueHasNoRatio) {

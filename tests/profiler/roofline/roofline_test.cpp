@@ -163,13 +163,13 @@ TEST(Roofs, SeveralGpusHaveALinkRoof) {
   EXPECT_EQ(find_roof(report.roofs, Bound::link)->rate, 400e9);
   const RooflinePoint& point = report.series.at(0).points.at(0);
   EXPECT_EQ(point.ns, 80e3) << "whole time, including waits for the link";
-  EXPECT_EQ(point.flops, 0.75 * 4 * 4096.0 * 4096 * 128);
-  EXPECT_EQ(point.intensity(RooflineLevel::link), point.flops / 20e6);
-  EXPECT_EQ(point.intensity(RooflineLevel::sm_l2), point.flops / 12e6);
+  EXPECT_EQ(point.nominal_flops, 0.75 * 4 * 4096.0 * 4096 * 128);
+  EXPECT_EQ(point.intensity(RooflineLevel::link), point.nominal_flops / 20e6);
+  EXPECT_EQ(point.intensity(RooflineLevel::sm_l2), point.nominal_flops / 12e6);
   EXPECT_EQ(point.shares.front().bound, Bound::link);
   EXPECT_DOUBLE_EQ(point.shares.front().ns, 50e3);
   // One GPU sends its K and V: 2·2048·128 elements of 2 bytes.
-  EXPECT_EQ(point.model_intensity(RooflineLevel::link), point.flops / (2 * 2048 * 128 * 2));
+  EXPECT_EQ(point.model_intensity(RooflineLevel::link), point.nominal_flops / (2 * 2048 * 128 * 2));
 }
 
 TEST(Roofs, Exp2CeilingDependsOnD) {
@@ -192,7 +192,7 @@ TEST(Roofline, SharesAreSortedByBound) {
   ASSERT_THAT(report.series, SizeIs(1));
   ASSERT_THAT(report.series.front().points, SizeIs(1));
   const RooflinePoint& point = report.series.front().points.front();
-  EXPECT_DOUBLE_EQ(point.flops, 137438953472.0);
+  EXPECT_DOUBLE_EQ(point.nominal_flops, 137438953472.0);
   EXPECT_DOUBLE_EQ(point.flops_per_second(), 137438953472.0 / 400e-6);
   EXPECT_DOUBLE_EQ(point.executed_ratio(), 1);
   ASSERT_TRUE(point.intensity(RooflineLevel::dram) && point.intensity(RooflineLevel::sm_l2));
@@ -286,7 +286,7 @@ TEST(Roofline, MaskedTilesCountAsExecuted) {
   points.add({timed_point(spec, 10e3, 1e6, 1e6)}, fixtures::run());
   const RooflineReport report = report_of(points);
   const RooflinePoint& point = report.series.at(0).points.at(0);
-  EXPECT_DOUBLE_EQ(point.flops, 4.0 * 128 * 32896);
+  EXPECT_DOUBLE_EQ(point.nominal_flops, 4.0 * 128 * 32896);
   EXPECT_DOUBLE_EQ(*point.executed_flops, 4.0 * 128 * 3 * 128 * 128);
   EXPECT_NEAR(point.executed_ratio(), 49152.0 / 32896, 1e-12);
   const auto exponentials = std::ranges::find(point.shares, Bound::exp2, &BoundShare::bound);

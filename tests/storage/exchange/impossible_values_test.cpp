@@ -38,6 +38,31 @@ TEST(ImpossibleValues, AboveTheFlopPeak) {
       << "0.7 µs for 0.7 ms";
 }
 
+// Nominal 1,187 and 1,286 TFLOP/s of 989: a backward pass that stores P executes 8 of the 10 nominal d per pair.
+TEST(ImpossibleValues, BackwardMayExecuteFewerFlopsThanNominal) {
+  const auto reason = [](const std::string& row) {
+    return reason_of(imported("algorithm,pass,N,heads,d,time_ms\n" + row, ImportFormat::csv, {.device_name = "H200"}));
+  };
+  EXPECT_EQ(reason("a,bwd,4096,32,128,0.579\n"), "");
+  EXPECT_THAT(reason("a,bwd,4096,32,128,0.534\n"), HasSubstr("104% of the FLOP rate"));
+  EXPECT_THAT(reason("a,fwd,4096,32,128,0.2316\n"), HasSubstr("120% of the FLOP rate"));
+}
+
+// 32 heads of 4096 rows of 128 values: O has 33.6 MB.
+TEST(HalfFilledSectors, AreNotedForTheFirstPoint) {
+  const std::string header = "algorithm,N,heads,d,time_ms,sm_to_l2_bytes\n";
+  const std::string twice = "a,4096,32,128,1,67108864\n";
+  const auto notes = [&](const std::string& rows) {
+    std::string all;
+    for (const Message& note : imported(header + rows, ImportFormat::csv, {.device_name = "H200"}).notes)
+      all += text(note) + "\n";
+    return all;
+  };
+  EXPECT_THAT(notes(twice), AllOf(HasSubstr("N 4096"), HasSubstr("2.00 times"), HasSubstr("32-byte sectors")));
+  EXPECT_THAT(notes(twice + "b,4096,32,128,1,67108864\n"), HasSubstr("2 points"));
+  EXPECT_THAT(notes("a,4096,32,128,1,33554432\n"), Not(HasSubstr("sectors")));
+}
+
 TEST(ImpossibleValues, FewerBytesThanCompulsory) {
   // Q, K, V and O of 64 heads: 537 MB; the L2 of an H200 holds 50 MiB.
   EXPECT_THAT(reason_of(on("H200", "a,8192,64,128,10,4e8,1e6\n")), HasSubstr("401 MB of DRAM traffic"));

@@ -280,7 +280,7 @@ TEST_F(ExplorerPageTest, ComparesWithThePin) {
   const QString worse = qtext(msg::explorer_page::worse{.by = "", .value = ""}).trimmed();
   EXPECT_TRUE(figure(msg::explorer::l2_bytes{}, 0).endsWith(worse));
   EXPECT_TRUE(figure(msg::explorer::l2_intensity{}, 0).endsWith(worse)) << "a lower intensity is worse";
-  EXPECT_EQ(figure(msg::explorer::flops{}, 1), figure(msg::explorer::flops{}, 0));
+  EXPECT_EQ(figure(msg::explorer::nominal_flops{}, 1), figure(msg::explorer::nominal_flops{}, 0));
   for (int row = 0; row < model.rowCount(); ++row) {
     const QModelIndex cell = model.index(row, 1);
     const QVariant ink = cell.data(Qt::ForegroundRole);

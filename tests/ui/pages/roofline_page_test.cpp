@@ -112,7 +112,7 @@ TEST_F(RooflinePageTest, ShowsALinkRoofForLinkTraffic) {
   ASSERT_NE(line_of(to_qstring(to_string(analysis::Bound::link))), nullptr);
   EXPECT_GE(place_of(link_intensity), 0);
   const RooflinePoint& point = page.shown().report.series.front().points.front();
-  EXPECT_TRUE(has_mark(point.flops / 5e5, point.flops_per_second() / 1e12)) << "each of two GPUs sends half";
+  EXPECT_TRUE(has_mark(point.nominal_flops / 5e5, point.flops_per_second() / 1e12)) << "each of two GPUs sends half";
 }
 
 TEST_F(RooflinePageTest, DrawsPointsAtIntensityAndRate) {

@@ -2,6 +2,7 @@
 #include "ui/pages/roofline/roofline_plot.h"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 #include <utility>
 
@@ -19,12 +20,16 @@ using analysis::Roof;
 using analysis::RoofSource;
 
 constexpr double tera = 1e12;
-constexpr double differs_significantly =
-    1.02;                                ///< Minimum ratio of executed to visible FLOPs for which the line is drawn.
 constexpr double points_margin = 2.5;    ///< Axis margin beyond marks, as a factor.
 constexpr double ceilings_margin = 1.8;  ///< Axis margin beyond the highest ceiling, as a factor.
 constexpr double ridge_margin = 4;       ///< Axis margin beyond the last ridge point, as a factor.
-constexpr double endless = 1e9;          ///< Length of lines that continue beyond the axes, as a factor.
+
+/// Returns true if the line to the executed FLOPs is drawn; a kernel that recomputes nothing executes fewer than
+/// nominal.
+bool differs(double executed_ratio) {
+  return std::abs(executed_ratio - 1) >= 0.02;
+}
+constexpr double endless = 1e9;  ///< Length of lines that continue beyond the axes, as a factor.
 constexpr double other_level_opacity = 0.45;
 
 SampleMark mark_of_roofline(const RooflinePoint& point) {
@@ -237,7 +242,7 @@ void RooflinePlot::draw_theory(std::size_t place) {
     const RooflinePoint& point = point_of(mark);
     if (const auto modeled = point.model_intensity(set_.level)) closed->addData(*modeled, mark.y);
     const double ratio = point.executed_ratio();
-    if (ratio < differs_significantly) continue;
+    if (!differs(ratio)) continue;
     QCPGraph* executed = add_roof_line(QPen(color, 1.3, Qt::DotLine));
     executed->addData(mark.x, mark.y);
     executed->addData(mark.x * ratio, mark.y * ratio);
@@ -285,7 +290,7 @@ void RooflinePlot::add_keys() {
   for (const Mark& mark : marks_) {
     const RooflinePoint& point = point_of(mark);
     closed = closed || point.model_intensity(set_.level).has_value();
-    executed = executed || point.executed_ratio() >= differs_significantly;
+    executed = executed || differs(point.executed_ratio());
     throttled = throttled || point.throttled;
   }
   if (closed) add_key_entry(msg::roofline_page::key_closed_form{}, QPen(Qt::NoPen), upright_dash(colors.muted));
