@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -17,6 +18,7 @@
 #include "profiler/curves/curve_values.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/plan/fields.h"
+#include "profiler/points/half_filled_sectors.h"
 #include "profiler/report/report_parts.h"
 #include "profiler/roofline/roofline.h"
 #include "profiler/units/number_format.h"
@@ -285,12 +287,37 @@ void add_residual_sentence(const Context& context, std::vector<Block>& blocks) {
     if (!worst || std::abs(ratios.value(row) - 1) > std::abs(ratios.value(*worst) - 1)) worst = row;
   }
   if (!worst) return;
-  blocks.emplace_back(heading_paragraph(msg::report::against_model{}));
   const std::string percent = text(Share(ratios.value(*worst) - 1));
   blocks.emplace_back(
       sentence(text(msg::report::residual{
                    .percent = percent, .point = describe(context.table().spec(*worst)), .points = points}),
                {{percent, worst}}));
+}
+
+/// Adds one sentence per algorithm whose stores are about twice the expected ones, linked to its first point.
+void add_store_sentences(const Context& context, std::vector<Block>& blocks) {
+  std::map<std::string, std::vector<Row>> by_algorithm;
+  for (const Row row : context.table().rows()) {
+    if (analysis::half_filled_sectors(context.table(), row))
+      by_algorithm[context.table().algorithm(row)].push_back(row);
+  }
+  for (const auto& [key, rows] : by_algorithm) {
+    const std::string algorithm = analysis::short_title(context.table().algorithms(), key);
+    const Message words =
+        msg::report::stores{.algorithm = algorithm,
+                            .points = rows.size(),
+                            .reason = describe(*analysis::half_filled_sectors(context.table(), rows.front()))};
+    blocks.emplace_back(sentence(text(words), {{algorithm, rows.front()}}));
+  }
+}
+
+void add_model_comparison(const Context& context, std::vector<Block>& blocks) {
+  std::vector<Block> sentences;
+  add_residual_sentence(context, sentences);
+  add_store_sentences(context, sentences);
+  if (sentences.empty()) return;
+  blocks.emplace_back(heading_paragraph(msg::report::against_model{}));
+  std::ranges::move(sentences, std::back_inserter(blocks));
 }
 
 void add_failures(const Context& context, std::vector<Block>& blocks) {
@@ -335,7 +362,7 @@ void add_findings(const Context& context, std::vector<Block>& blocks) {
     add_device_sentences(context, *plot, blocks);
     if (add_bound_sentences(context, *plot, blocks)) blocks.emplace_back(plain_paragraph(msg::report::tensor_bound{}));
   }
-  add_residual_sentence(context, blocks);
+  add_model_comparison(context, blocks);
   add_failures(context, blocks);
 }
 

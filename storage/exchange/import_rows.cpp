@@ -14,6 +14,7 @@
 #include "profiler/metrics/rounds.h"
 #include "profiler/plan/fields.h"
 #include "profiler/plan/text.h"
+#include "profiler/points/half_filled_sectors.h"
 #include "profiler/points/impossible_values.h"
 #include "profiler/units/number_format.h"
 #include "storage/bounds.h"
@@ -434,6 +435,12 @@ void PointBuilder::flag_impossible(PointRecord& point, const DeviceLimits& limit
   if (point.reason.empty()) point.reason = std::move(reason);
 }
 
+void PointBuilder::note_half_filled_sectors(const PointRecord& point) {
+  const auto found = analysis::half_filled_sectors(point);
+  if (!found || half_filled_++ > 0) return;
+  first_half_filled_ = make_message("{}: {}", describe(point.spec), analysis::describe(*found));
+}
+
 Import PointBuilder::finish() {
   require_constant_unknown();
   for (ImportedDevice& device : import_.devices) {
@@ -450,6 +457,7 @@ Import PointBuilder::finish() {
       // Sums of values in bounds may be out of bounds.
       if (Message wrong = bounds_error(point); !wrong.empty()) refuse(std::move(wrong));
       flag_impossible(point, device.info.limits);
+      note_half_filled_sectors(point);
     }
   }
   if (repeated_rows_ > 0)
@@ -462,6 +470,11 @@ Import PointBuilder::finish() {
                                                     ? first_impossible_
                                                     : make_message("{} impossible points, the first: {}",
                                                                    grouped(impossible_), first_impossible_));
+  }
+  if (half_filled_ > 0) {
+    import_.notes.push_back(half_filled_ == 1 ? first_half_filled_
+                                              : make_message("{} points with twice the expected stores, the first: {}",
+                                                             grouped(half_filled_), first_half_filled_));
   }
   if (!unknown_metrics_.empty()) {
     import_.notes.push_back(

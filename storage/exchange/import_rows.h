@@ -136,6 +136,7 @@ class PointBuilder {
   };
 
   void flag_impossible(PointRecord& point, const DeviceLimits& limits);
+  void note_half_filled_sectors(const PointRecord& point);
   /// Sets fields that the row lacks.
   void apply_given(ImportRow& row);
   void place(const ImportRow& row, PointRecord point, KernelRecord kernel);
@@ -150,6 +151,8 @@ class PointBuilder {
   std::size_t rows_ = 0;
   std::size_t impossible_ = 0;
   Message first_impossible_;
+  std::size_t half_filled_ = 0;
+  Message first_half_filled_;
   std::set<std::string> contradicted_;  ///< given fields that the file states otherwise
   bool is_own_ = false;                 ///< an export of this program
   bool states_cache_ = false;           ///< some row states the L2's state

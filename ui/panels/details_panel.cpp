@@ -10,6 +10,7 @@
 #include "messages/details.h"
 #include "profiler/metrics/manifest.h"
 #include "profiler/metrics/metrics.h"
+#include "profiler/points/half_filled_sectors.h"
 #include "profiler/predict/unit_utilization.h"
 #include "ui/runs/point_settings.h"
 #include "ui/text/format.h"
@@ -200,6 +201,9 @@ void add_counters(HtmlTable& html, const PointRecord& record) {
   if (all == nullptr) return;
   html.heading(qtext(msg::details::bytes{}));
   add_metrics(html, record, "all", is_bytes);
+  if (const auto found = analysis::half_filled_sectors(record)) {
+    html.paragraph(qtext(analysis::describe(*found)), html.colors().muted);
+  }
   html.heading(qtext(msg::details::other_values{}));
   add_metrics(html, record, "all", [](const Metric& metric) { return !is_time(metric) && !is_bytes(metric); });
   if (!all->occupancy_limiter.empty()) {

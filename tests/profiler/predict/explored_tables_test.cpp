@@ -61,7 +61,8 @@ TEST(ExplorationTable, RatingsFollowEachValuesDirection) {
   const Table table = figures({&low, &tall});
   EXPECT_EQ(shown(table, text(msg::explorer::l2_bytes{}), 0).tone, Tone::worse) << "more bytes";
   EXPECT_EQ(shown(table, text(msg::explorer::l2_intensity{}), 0).tone, Tone::worse) << "lower intensity";
-  EXPECT_EQ(shown(table, text(msg::explorer::nominal_flops{}), 1).text, shown(table, text(msg::explorer::nominal_flops{}), 0).text);
+  EXPECT_EQ(shown(table, text(msg::explorer::nominal_flops{}), 1).text,
+            shown(table, text(msg::explorer::nominal_flops{}), 0).text);
   const Shown memory = shown(table, text(msg::explorer::shared{}), 0);
   EXPECT_EQ(memory.tone, Tone::plain) << "no better direction";
   EXPECT_TRUE(memory.text.ends_with("%") || memory.text.find("×") != std::string::npos) << memory.text;

@@ -226,6 +226,17 @@ TEST(Report, BeginsWithImpossibleValues) {
   EXPECT_THAT(flagged.at(1), MatchesMessage(msg::report::above_flop_rate{.percent = "*", .points = "1"}));
 }
 
+TEST(Report, ExplainsStoresOfTwiceTheModel) {
+  std::vector<PointRecord> records = fixtures::memory_wall();
+  const auto explained = MatchesMessage(msg::report::stores{.algorithm = "*", .points = "1", .reason = "*"});
+  EXPECT_THAT(sentences(document_of(fixtures::Points(records))), Not(Contains(explained)));
+  std::vector<MetricValue>& metrics = records.front().kernels.front().metrics;
+  const double stored = std::ranges::find(metrics, metric_key::sm_to_l2_bytes, &MetricValue::name)->value;
+  std::erase_if(metrics, [](const MetricValue& metric) { return metric.name == metric_key::model_sm_to_l2_bytes; });
+  metrics.push_back({std::string(metric_key::model_sm_to_l2_bytes), stored / 2, "byte", Provenance::modeled});
+  EXPECT_THAT(sentences(document_of(fixtures::Points(records))), Contains(explained));
+}
+
 TEST(Report, DrawsOneRooflineLinePerRun) {
   fixtures::Points points;
   points.add(fixtures::memory_wall(), fixtures::run(Provenance::measured, "before"));
