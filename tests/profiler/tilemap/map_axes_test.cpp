@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "profiler/plan/axes.h"
 #include "profiler/plan/command_text.h"
@@ -222,6 +223,29 @@ TEST(ExploredPoints, ReplaceMapPoints) {
   EXPECT_DOUBLE_EQ(*map.at({2, 1}).value, 40) << "a failed point does not replace a value";
   EXPECT_TRUE(map.hidden.empty());
   EXPECT_THAT(map.shown_runs, testing::ElementsAre(1U, 0U));
+}
+
+TEST(ExploredPoints, EveryRunReplacesOlderOnes) {
+  Points points;
+  points.add({timed_at(64, 64, 10), timed_at(64, 128, 20), timed_at(128, 64, 30), timed_at(128, 128, 40)},
+             fixtures::run(Provenance::measured, "tiles"));
+  const auto explore = [&](const std::string& day, const std::vector<PointRecord>& asked) {
+    analysis::Run explored = fixtures::run(Provenance::measured, "explore " + day, "2026-03-" + day + "T00:00:00Z");
+    explored.preset = explorer_preset;
+    points.add(asked, explored);
+  };
+  explore("02", {timed_at(64, 64, 12), timed_at(128, 128, 42)});
+  explore("01", {timed_at(64, 64, 11), timed_at(64, 128, 21), timed_at(256, 64, 50)});
+  const PointTable table = points.table();
+  const TileMap map = build_tile_map(table, table.rows(), "time_median_ns");
+  const std::tuple<int, int, double, bool> cells[] = {
+      {0, 0, 12, true}, {0, 1, 21, true}, {1, 0, 30, false}, {1, 1, 42, true}, {2, 0, 50, false}};
+  for (const auto& [row, column, value, again] : cells) {
+    EXPECT_DOUBLE_EQ(*map.at({row, column}).value, value) << row << ' ' << column;
+    EXPECT_EQ(map.at({row, column}).again, again) << row << ' ' << column;
+    EXPECT_EQ(map.at({row, column}).repeats, 1) << row << ' ' << column;
+  }
+  EXPECT_THAT(map.shown_runs, testing::ElementsAre(1U, 2U, 0U));
 }
 
 TEST(ExploredPoints, NewestLeadsIfAlone) {

@@ -165,9 +165,112 @@ TEST(TileMap, FastestIncludesTilesWithinInterval) {
       << "bytes were counted: they have no interval";
 }
 
+TEST(TileMap, BoundsAreInclusiveAndTheFirstOfEqualsLeads) {
+  // The leader's third quartile is 1020. 1030 is exactly 3% from the best.
+  const Mapped bounds({timed(64, 64, 1020, 1), timed(64, 128, 1021, 1), timed(128, 64, 1030, 1),
+                       timed(128, 128, 1000, 20), timed(256, 64, 1005, 1), timed(256, 128, 1031, 1)},
+                      metric_key::time_median_ns);
+  EXPECT_THAT(bounds.map.best,
+              testing::ElementsAre(bounds.place(128, 128), bounds.place(256, 64), bounds.place(64, 64)));
+  EXPECT_EQ(bounds.map.fastest, bounds.map.best);
+  EXPECT_THAT(bounds.map.plateau,
+              testing::ElementsAre(bounds.place(64, 64), bounds.place(64, 128), bounds.place(128, 64),
+                                   bounds.place(128, 128), bounds.place(256, 64)));
+  EXPECT_EQ(bounds.map.minimum, 1000);
+  EXPECT_EQ(bounds.map.maximum, 1031);
+  for (const std::string_view metric : {metric_key::time_median_ns, metric_key::tflops}) {
+    const Mapped ties(
+        {timed(64, 64, 2000, 1), timed(64, 128, 1000, 1), timed(128, 64, 1000, 1), timed(128, 128, 1500, 1)}, metric);
+    EXPECT_THAT(ties.map.best, testing::ElementsAre(ties.place(64, 128), ties.place(128, 64))) << metric;
+    EXPECT_EQ(ties.map.fastest, ties.map.best) << metric;
+  }
+}
+
+TEST(TileMap, IntervalCoversAllRepeats) {
+  const Mapped mapped({timed(64, 64, 1000, 20), timed(64, 64, 1010, 60), timed(64, 64, 990, 5), timed(64, 128, 1200, 1),
+                       timed(64, 128, 1900, 2), timed(128, 64, 1500, 1), timed(128, 128, 1800, 1)},
+                      metric_key::time_median_ns);
+  const TileCell& cell = mapped.at(64, 64);
+  EXPECT_EQ(cell.value, 1000);
+  EXPECT_EQ(cell.low, 950);
+  EXPECT_EQ(cell.high, 1070);
+  EXPECT_EQ(mapped.at(64, 128).value, 1200) << "the lower of two";
+  EXPECT_EQ(mapped.at(64, 128).high, 1902);
+  EXPECT_EQ(mapped.map.spread, 61) << "widths 120, 703, 2 and 2";
+  EXPECT_THAT(mapped.map.fastest, testing::ElementsAre(mapped.place(64, 64)));
+}
+
+TEST(TileMap, SharesScaleValueAndInterval) {
+  const Points points(
+      {timed(64, 64, 1250, 50), timed(64, 128, 2000, 0), timed(128, 64, 1600, 40), timed(128, 128, 1000, 100)});
+  const PointTable table = points.table();
+  const auto map_of = [&](std::string_view metric) {
+    return build_map(table, table.rows(), {.shown = {.metric = std::string(metric), .as = Comparison::share_of_best}});
+  };
+  const TileMap time = map_of(metric_key::time_median_ns);
+  const std::tuple<int, int, double, double, double> cells[] = {{0, 0, 80, 100 / 1.3, 100 / 1.2},
+                                                                {0, 1, 50, 50, 50},
+                                                                {1, 0, 62.5, 100 / 1.64, 100 / 1.56},
+                                                                {1, 1, 100, 100 / 1.1, 100 / 0.9}};
+  for (const TileMap& map : {time, map_of(metric_key::tflops)}) {
+    for (const auto& [row, column, value, low, high] : cells) {
+      const TileCell& cell = map.at({row, column});
+      EXPECT_DOUBLE_EQ(*cell.value, value) << map.metric;
+      EXPECT_NEAR(cell.low, low, 1e-9) << map.metric;
+      EXPECT_NEAR(cell.high, high, 1e-9) << map.metric;
+      EXPECT_EQ(cell.provenance, Provenance::derived) << map.metric;
+    }
+    EXPECT_EQ(map.minimum, 50);
+    EXPECT_EQ(map.maximum, 100);
+    EXPECT_EQ(map.unit, "percent");
+  }
+  EXPECT_DOUBLE_EQ(*time.at({0, 0}).own, 1250);
+  EXPECT_DOUBLE_EQ(*time.at({0, 0}).over, 1000);
+  EXPECT_DOUBLE_EQ(*time.spread, 10) << "widths 100, 80 and 200 of 1000";
+}
+
+TEST(TileMap, PlacesAndRowsRoundTrip) {
+  const Mapped mapped({timed(64, 64, 1, 0), timed(64, 128, 2, 0), timed(128, 64, 3, 0)}, metric_key::time_median_ns);
+  EXPECT_THAT(mapped.map.rows(), testing::ElementsAre(0U, 1U, 2U));
+  EXPECT_EQ(mapped.map.index_of(Row{0}), mapped.place(64, 64));
+  EXPECT_EQ(mapped.map.index_of(Row{1}), mapped.place(64, 128));
+  EXPECT_EQ(mapped.map.index_of(Row{2}), mapped.place(128, 64));
+  EXPECT_EQ(mapped.map.index_of(Row{3}), std::nullopt);
+  for (const MapAxis* axis : {&mapped.map.x, &mapped.map.y}) {
+    for (std::size_t i = 0; i < axis->size(); ++i) EXPECT_EQ(axis->index_of(axis->values[i].id()), static_cast<int>(i));
+    EXPECT_EQ(axis->index_of("none"), -1);
+  }
+}
+
+TEST(TileMap, FourTilesAreAMap) {
+  const std::vector<PointRecord> four{timed(64, 64, 1, 0), timed(64, 128, 2, 0), timed(128, 64, 3, 0),
+                                      timed(128, 128, 4, 0)};
+  const std::vector<PointRecord> three(four.begin(), four.begin() + 3);
+  Points points;
+  points.add(four, fixtures::run(Provenance::measured, "four", "2026-01-01T00:00:00Z"));
+  for (const char* day : {"2026-01-02T00:00:00Z", "2026-01-03T00:00:00Z"}) {
+    points.add(three, fixtures::run(Provenance::measured, day, day));
+  }
+  const Mapped mapped(points, metric_key::time_median_ns);
+  EXPECT_THAT(mapped.map.shown_runs, testing::ElementsAre(0U));
+  ASSERT_EQ(mapped.map.hidden.size(), 2U);
+  EXPECT_EQ(mapped.map.hidden[0].run, 2U) << "newest first";
+  const std::string text = attnscope::text(runs_text(mapped.table, mapped.map));
+  EXPECT_NE(text.find("2026-01-02"), std::string::npos) << text;
+  EXPECT_NE(text.find("2026-01-03"), std::string::npos) << text;
+  // Two problems: one with four tiles, one with three.
+  std::vector<PointRecord> records = four;
+  for (PointRecord record : three) {
+    record.spec.problem.n_q = record.spec.problem.n_k = 2048;
+    records.push_back(record);
+  }
+  const PointTable table = Points(records).table();
+  EXPECT_THAT(swept_rows(table, table.rows()), testing::ElementsAre(0U, 1U, 2U, 3U));
+}
+
 TEST(TileMap, IsFlatWithinSpread) {
   const std::vector<PointRecord> alike{timed(64, 64, 1000, 20), timed(64, 128, 1010, 20), timed(128, 64, 1020, 20),
-                                       timed(128, 128, 1030, 20)};
+                                       timed(128, 128, 1040, 20)};  // as far apart as the spread
   const TileMap flat = Mapped(alike, metric_key::time_median_ns).map;
   EXPECT_TRUE(flat.flat);
   ASSERT_TRUE(flat.spread);
@@ -255,6 +358,9 @@ TEST(TileMap, RepeatsShowMedianAndPreferOk) {
     EXPECT_DOUBLE_EQ(*cell.value, each.values[each.shown]) << "of an even number the lower of the two";
     EXPECT_EQ(mapped.map.collected, 1);
     EXPECT_EQ(mapped.map.ok, 1);
+    const Mapped without(records, "tensor_utilization_pct");
+    EXPECT_EQ(without.map.at({0, 0}).row, each.values.size() - 1) << "the last ok point, not the failed one";
+    EXPECT_EQ(without.map.ok, 1);
   }
 }
 
