@@ -8,7 +8,12 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
+#include <utility>
+#include <vector>
+
+#include "profiler/files/output_file.h"
 
 namespace attnscope {
 namespace {
@@ -60,6 +65,92 @@ TEST_F(UserFolders, PrivateFolderBelongsToTheUser) {
   std::ofstream(folder) << "a file";
   EXPECT_EQ(private_folder(parent_), "");
   EXPECT_EQ(private_folder(parent_ / "missing"), "");
+}
+
+TEST_F(UserFolders, DataFolderIgnoresRelativePaths) {
+  const char* before = std::getenv("XDG_DATA_HOME");
+  const std::string kept = before != nullptr ? before : "";
+  setenv("HOME", "/somewhere", 1);
+  for (const auto& [word, folder] : {std::pair("/data", "/data/attnscope"),
+                                     {"data", "/somewhere/.local/share/attnscope"},
+                                     {"", "/somewhere/.local/share/attnscope"}}) {
+    setenv("XDG_DATA_HOME", word, 1);
+    EXPECT_EQ(data_folder(), folder) << word;
+  }
+  kept.empty() ? unsetenv("XDG_DATA_HOME") : setenv("XDG_DATA_HOME", kept.c_str(), 1);
+}
+
+// Files are read in pieces of 1 MiB; the last byte decides.
+TEST_F(UserFolders, DigestIncludesTheLastByte) {
+  const auto digest = [this](std::size_t size, char last) {
+    std::string content(size, 'x');
+    if (size > 0) content.back() = last;
+    std::ofstream(parent_ / "file", std::ios::trunc) << content;
+    return file_digest(parent_ / "file");
+  };
+  std::set<std::string> digests;
+  constexpr std::size_t piece = std::size_t{1} << 20U;
+  for (const std::size_t size : {std::size_t{1}, piece, piece + 1, 2 * piece, 2 * piece + 1}) {
+    digests.insert(digest(size, 'a'));
+    digests.insert(digest(size, 'b'));
+  }
+  EXPECT_EQ(digests.size(), 10U);
+  EXPECT_EQ(digest(0, 'x'), "99aa06d3014798d86001c324468d497f") << "of no bytes, as published for XXH3";
+  EXPECT_EQ(digest(piece + 1, 'a').size(), 32U);
+  EXPECT_EQ(file_digest(parent_ / "missing"), "");
+  EXPECT_EQ(file_digest(parent_), "");
+}
+
+TEST(FileKinds, RecognizesTablesByTheirHeader) {
+  for (const auto& [text, is_ours] :
+       std::vector<std::pair<std::string, bool>>{{"algorithm", true},
+                                                 {"run,algorithm\r\n", true},
+                                                 {"\xEF\xBB\xBF# note\n#\npass,algorithm,tile\n", true},
+                                                 {"run,name,preset\n", true},
+                                                 {"item,status,detail\n", true},
+                                                 {"file,state,runs\n", true},
+                                                 {"device_uuid,measured_at,ceiling\n", true},
+                                                 {"run,names\n", false},
+                                                 {"algorithms,pass\n", false},
+                                                 {"pass\nalgorithm\n", false},
+                                                 {"# algorithm", false},
+                                                 {"", false}}) {
+    EXPECT_EQ(file_kind::csv.is_one(text), is_ours) << text;
+  }
+  for (const auto& [text, is_ours] :
+       std::vector<std::pair<std::string, bool>>{{" \t\r\n[", true}, {"{", true}, {"a{", false}, {"  ", false}}) {
+    EXPECT_EQ(file_kind::json.is_one(text), is_ours) << text;
+  }
+  for (const auto& [name, noun] : {std::pair("a.PNG", file_kind::png.noun),
+                                   {"a.b.svg", file_kind::svg.noun},
+                                   {"a.Pdf", file_kind::pdf.noun},
+                                   {"a.csv", file_kind::csv.noun},
+                                   {"a.json", file_kind::json.noun}}) {
+    EXPECT_EQ(file_kind::for_file_name(name).noun, noun) << name;
+  }
+  EXPECT_EQ(file_kind::for_file_name("png").is_one, nullptr);
+}
+
+TEST_F(UserFolders, SymlinksAreResolvedToTheLastTarget) {
+  fs::create_directory(parent_ / "below");
+  fs::create_symlink("below/second", parent_ / "first");
+  fs::create_symlink("../third", parent_ / "below/second");
+  EXPECT_EQ(resolve_symlinks(parent_ / "first"), fs::canonical(parent_) / "third");
+  EXPECT_EQ(resolve_symlinks(parent_ / "plain"), fs::canonical(parent_) / "plain");
+}
+
+// A name of 255 bytes leaves no room for a suffix; leftovers of two such names are told apart by their first 200 bytes.
+TEST_F(UserFolders, LongNamesHaveTemporaryFiles) {
+  const fs::path file = parent_ / (std::string(250, 'n') + ".json");
+  const fs::path left = parent_ / ("." + std::string(200, 'n') + ".0123456789abcdef.part");
+  const fs::path other = parent_ / ("." + std::string(199, 'n') + ".0123456789abcdef.part");
+  for (const fs::path& part : {left, other}) std::ofstream(part) << "half";
+  OutputFile out(file, file_kind::json, OutputFile::ExistingFile::same_kind);
+  out.write("{}");
+  out.commit();
+  EXPECT_EQ(fs::file_size(file), 2U);
+  EXPECT_FALSE(fs::exists(left));
+  EXPECT_TRUE(fs::exists(other));
 }
 
 }  // namespace
