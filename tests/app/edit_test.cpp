@@ -85,11 +85,11 @@ TEST_F(Edit, changes_the_second_run) {
   EXPECT_EQ(list()[1]["name"], "new");
   EXPECT_EQ(list()[1]["hidden"], "yes");
   EXPECT_EQ(edit({"--run", "new", "--no-name", "--show"}).exit_code, 0);
-  EXPECT_EQ(list()[1]["name"], "");
+  EXPECT_TRUE(list()[1]["name"].is_null());
   EXPECT_EQ(list()[1]["hidden"], "no");
   EXPECT_EQ(list()[1]["note"], "why");
   EXPECT_EQ(edit({"--run", "2", "--no-note"}).exit_code, 0);
-  EXPECT_EQ(list()[1]["note"], "");
+  EXPECT_TRUE(list()[1]["note"].is_null());
   const json unchanged = json::parse(edit({"--run", "1", "--run", "2", "--tag", "a", "--json"}).out)["rows"];
   EXPECT_EQ(unchanged.size(), 2U);
   EXPECT_THAT(edit({"--run", "2", "--tag", "a"}).out, HasSubstr("nothing to change"));
