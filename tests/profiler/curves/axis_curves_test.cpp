@@ -68,6 +68,19 @@ TEST(AxisCurves, GroupsMetricByTile) {
   EXPECT_EQ(set.axis->key(), "n");
 }
 
+TEST(AxisCurves, PointsHaveIntervals) {
+  CurveRequest request = everything();
+  request.metric = metric_key::time_median_ns;
+  request.axis = axis_with_key("bc");
+  PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024, 64, 32));
+  record.kernels[0].samples_ns = {90, 100, 110, 120, 190};
+  const CurveSet set = curves_over(Points({record}), request);
+  ASSERT_FALSE(set.curves.empty());
+  EXPECT_EQ(set.curves[0].points[0].value, 110);
+  EXPECT_EQ(set.curves[0].points[0].low, 100);
+  EXPECT_EQ(set.curves[0].points[0].high, 120);
+}
+
 TEST(AxisCurves, OtherTileSideIsFacet) {
   const Points points(tile_length_grid());
   const PointTable table = points.table();

@@ -117,6 +117,17 @@ TEST(CurveRuns, HidesTileSweepAtOneN) {
   ASSERT_EQ(drawn.set.curves.size(), 1U);
   EXPECT_EQ(drawn.set.curves[0].name, (SeriesName{.algorithm = "fa2"}));
   EXPECT_EQ(drawn.set.curves[0].points.size(), 7U);
+  // Four tiles are a map, three are not.
+  for (const std::size_t tiles : {4U, 3U}) {
+    std::vector<PointRecord> records;
+    for (const auto& [br, bc] : {std::pair(64, 32), std::pair(64, 64), std::pair(64, 128), std::pair(128, 32)}) {
+      if (records.size() < tiles) records.push_back(fixtures::ok_point(fixtures::spec("fa2", 4096, br, bc)));
+    }
+    Points few;
+    few.add(memory_wall_of("fa2"), fixtures::run(Provenance::measured, "wall", "2026-01-01T00:00:00Z"));
+    few.add(records, fixtures::run(Provenance::measured, "tiles", "2026-01-02T00:00:00Z"));
+    EXPECT_EQ(Drawn(few, request).set.curves.size(), tiles == 4 ? 1U : 2U);
+  }
   // With the fastest tile per N, the sweep is drawn.
   request.tile.rule = TileSelection::Rule::fastest;
   const Drawn fastest(points, request);

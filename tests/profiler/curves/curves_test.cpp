@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -101,6 +103,78 @@ TEST(Curves, RepeatsShowMedianAndRange) {
     EXPECT_EQ(point->row, each.middle) << "the point that has this value, of two the lower";
     EXPECT_DOUBLE_EQ(point->low, 1e6);
     EXPECT_DOUBLE_EQ(point->high, 1.2e6);
+  }
+}
+
+PointRecord timed(std::int64_t n, double ns, double half_spread, int br = 128) {
+  PointRecord record = fixtures::ok_point(fixtures::spec("fa2", n, br));
+  record.kernels[0].samples_ns = {ns - half_spread, ns - half_spread, ns, ns + half_spread, ns + half_spread};
+  return record;
+}
+
+TEST(Curves, IntervalCoversAllRepeats) {
+  CurveRequest request = everything();
+  request.ordinate = Ordinate::time;
+  const Drawn drawn(Points({timed(1024, 1000, 20), timed(1024, 1010, 60), timed(1024, 990, 5)}), request);
+  const CurvePoint* point = at(drawn.find("fa2", CurveKind::measured, Quantity::time), 1024);
+  EXPECT_EQ(point->value, 1000);
+  EXPECT_EQ(point->low, 950);
+  EXPECT_EQ(point->high, 1070);
+  EXPECT_EQ(point->row, 0U);
+}
+
+TEST(Curves, ZerosAreNotPlotted) {
+  PointRecord record = timed(1024, 5, 5);  // the first quartile is 0
+  for (MetricValue& metric : record.kernels[0].metrics) {
+    if (metric.unit == "byte" && metric.provenance == Provenance::measured) metric.value = 0;
+  }
+  const PointTable table = Points({record, timed(2048, 0, 0)}).table();
+  for (const Quantity quantity : {Quantity::dram, Quantity::sm_l2, Quantity::rate}) {
+    EXPECT_FALSE(read_value(table, 0, quantity));
+  }
+  EXPECT_TRUE(read_value(table, 0, Quantity::time));
+  EXPECT_FALSE(read_value(table, 1, Quantity::time));
+  EXPECT_FALSE(read_value(table, 1, Quantity::rate));
+}
+
+TEST(Curves, CompulsoryBytesHaveTwelvePointsPerOctave) {
+  const Drawn drawn(fixtures::memory_wall());
+  std::vector<double> octave;
+  for (const CurvePoint& point : drawn.curve("", CurveKind::compulsory, Quantity::sm_l2)->points) {
+    EXPECT_EQ(point.n, 64 * std::round(point.n / 64));
+    if (point.n >= 8192) octave.push_back(point.n);
+  }
+  ASSERT_EQ(octave.size(), 13U);
+  EXPECT_EQ(octave.front(), 8192);
+  EXPECT_EQ(octave.back(), 16'384);
+  for (std::size_t i = 1; i < octave.size(); ++i) EXPECT_NEAR(octave[i] / octave[i - 1], 1.0595, 0.008);
+}
+
+TEST(Curves, ModelHasTheTileOfMostPoints) {
+  const Drawn drawn({timed(1024, 10, 1, 64), timed(2048, 20, 1, 128), timed(4096, 40, 1, 128)});
+  EXPECT_DOUBLE_EQ(at(drawn.find("fa2", CurveKind::model, Quantity::sm_l2), 1024)->value,
+                   model_bytes(fixtures::spec("fa2", 1024, 128)));
+}
+
+TEST(Curves, AFailureNextToAResultHasNoMarker) {
+  const PointSpec spec = fixtures::spec("fa2", 1024);
+  const PointRecord crashed = fixtures::failed_point(spec, Disposition::crashed, "crashed");
+  const PointRecord timeout = fixtures::failed_point(spec, Disposition::timeout, "too long");
+  EXPECT_TRUE(Drawn({fixtures::ok_point(spec), crashed}).set.failed.empty());
+  EXPECT_TRUE(Drawn({crashed, fixtures::ok_point(spec)}).set.failed.empty());
+  const Drawn both({crashed, timeout});
+  ASSERT_EQ(both.set.failed.size(), 1U);
+  EXPECT_EQ(both.set.failed[0].row, 1U) << "the last one";
+}
+
+TEST(Curves, BytesDifferBeyondTheirCountSpread) {
+  const PointTable none;
+  for (const Quantity quantity : {Quantity::dram, Quantity::sm_l2}) {  // 1.01 / 0.99 = 1.0202
+    for (const auto& [worse, better, differs] :
+         {std::tuple(1021.0, 1000.0, true), std::tuple(1020.0, 1000.0, false), std::tuple(1.021, 1.0, true),
+          std::tuple(1000.0, 1021.0, false), std::tuple(1.0, 0.0, false)}) {
+      EXPECT_EQ(differs_significantly(none, {.value = worse}, {.value = better}, quantity), differs) << worse;
+    }
   }
 }
 

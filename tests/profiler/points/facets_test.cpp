@@ -66,6 +66,35 @@ TEST(Facets, EveryFieldSeparatesPoints) {
   EXPECT_EQ(combined_codes(table, facets)[0], combined_codes(table, facets)[1]);
 }
 
+TEST(Facets, GroupsAreInNumericOrder) {
+  std::vector<PointRecord> records;
+  const auto add = [&](std::int64_t n_q, std::int64_t n_k, std::int64_t batch, int heads, int kv, int br, int bc) {
+    PointSpec spec = fixtures::spec("fa2", n_k, br, bc);
+    spec.problem.n_q = n_q;
+    spec.problem.batch = batch;
+    spec.problem.heads_q = heads;
+    spec.problem.heads_kv = kv;
+    records.push_back(fixtures::failed_point(spec, Disposition::infeasible, "not asked"));
+  };
+  add(1, 2048, 2, 4, 4, 128, 32);
+  add(2048, 1024, 1, 8, 8, 64, 128);
+  add(64, 1024, 1, 4, 2, 64, 32);
+  add(1024, 1024, 1, 16, 1, 128, 16);
+  const PointTable table = Points(records).table();
+  const auto texts = [&](const FacetPtr& facet) {
+    std::vector<std::string> values;
+    for (const FacetValue& value : table.codes(*facet).values) values.push_back(value.text);
+    return values;
+  };
+  const auto facets = map_facets();
+  const auto facet = [&](std::string_view key) {
+    return *std::ranges::find(facets, key, [](const FacetPtr& each) { return std::string_view(each->key); });
+  };
+  EXPECT_THAT(texts(facet("n")), testing::ElementsAre("1024", "64 × 1024", "2048 × 1024", "1 × 2048"));
+  EXPECT_THAT(texts(facet("heads")), testing::ElementsAre("1 × 4 (2 KV)", "1 × 8", "2 × 4", "1 × 16 (1 KV)"));
+  EXPECT_THAT(texts(tile_facet()), testing::ElementsAre("64 × 32", "64 × 128", "128 × 16", "128 × 32"));
+}
+
 TEST(Facets, EveryKnobSeparatesMaps) {
   for (const Knob& knob : built_in_algorithms().knobs()) {
     PointSpec changed = fixtures::spec("fa2", 1024);
