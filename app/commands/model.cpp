@@ -30,6 +30,7 @@
 #include "profiler/predict/model_rows.h"
 #include "profiler/predict/multi_gpu_scaling.h"
 #include "profiler/predict/prediction_error.h"
+#include "profiler/predict/published_rates.h"
 #include "profiler/predict/speed_of_light.h"
 #include "profiler/units/number_format.h"
 
@@ -43,6 +44,7 @@ struct ModelOptions {
   bool print_gpu = false;
   std::string ceilings;  ///< measured rates; empty: those in the files of `against`, else the architecture's
   std::vector<std::string> against;  ///< files with measured points
+  bool published = false;            ///< against published rates instead
   bool launches = false;             ///< one row per launch with the inputs of its predicted time
   std::string filter;                ///< applied to the points of `against`
   Output output;
@@ -255,6 +257,25 @@ std::string names_of(std::span<const MeasuredPoints::Point* const> points) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+/// Prints predictions compared with published rates (`--published`).
+ExitCode model_published(ModelOptions& options) {
+  Output& out = options.output;
+  const std::vector<analysis::PublishedRate>& published = analysis::published_rates();
+  if (options.launches) {
+    std::vector<PointRecord> records;
+    records.reserve(published.size());
+    std::vector<analysis::MeasuredRecord> measured;
+    for (const analysis::PublishedRate& rate : published) {
+      measured.push_back({&records.emplace_back(rate.record()), rate.gpu, rate.rates(), rate.half});
+    }
+    out.table(analysis::launch_table(measured, cancel_on_signals()), "attnscope-model-launches");
+    return ExitCode::ok;
+  }
+  out.table(analysis::rate_error_table(analysis::rate_errors(published), out.is_text_output()),
+            "attnscope-model-published");
+  return ExitCode::ok;
+}
+
 /// Prints predictions compared with measured values (`--against`).
 ExitCode model_against(ModelOptions& options) {
   Output& out = options.output;
@@ -336,14 +357,18 @@ Action add_model(CLI::App& command) {
     const bool goes_with_it = other == against || other == command.get_help_ptr() || other == ceilings;
     if (!goes_with_it) against->excludes(other);
   }
-  command
-      .add_flag("--per-launch", options->launches,
-                "With --against: one row per launch with the inputs of its predicted time")
-      ->needs(against);
+  CLI::Option* published = command.add_flag(
+      "--published", options->published, "Compare predictions with published FlashAttention-2 rates, by GPU and source");
+  command.add_flag("--per-launch", options->launches,
+                   "With --against or --published: one row per launch with the inputs of its predicted time");
+  published->excludes(against);
   add_filter_option(command, options->filter)->needs(against);
   options->output.add_to(command);
   return [options] {
-    return options->output.run([&] { return options->against.empty() ? model(*options) : model_against(*options); });
+    return options->output.run([&] {
+      if (options->published) return model_published(*options);
+      return options->against.empty() ? model(*options) : model_against(*options);
+    });
   };
 }
 

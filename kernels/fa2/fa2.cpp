@@ -20,29 +20,29 @@ namespace {
 
 /// mma.sync, whose peak on Hopper is 2/3 of the wgmma peak. One K and one V tile in flight.
 constexpr KernelTiming forward_timing{
-    .block_latency = 4830,
-    .step_latency = 354,
-    .round_latency = 678,
-    .mask_read_latency = 198,
-    .alone = {.tensor = 0.444, .exponential = 0.148, .fp32 = 0, .shared = 0, .l2 = 0.821},
-    .busy = {.tensor = 1.72, .exponential = 0.126, .fp32 = 0, .shared = 1.21, .l2 = 0},
-    .skew = 0.118,
-    .overlap = 1,
-    .launch_ns = 8760,
+    .block_latency = 6480,
+    .step_latency = 344,
+    .round_latency = 752,
+    .mask_read_latency = 237,
+    .alone = {.tensor = 0.67, .exponential = 0, .fp32 = 0, .shared = 0, .l2 = 0.821},
+    .busy = {.tensor = 1.15, .exponential = 0.361, .fp32 = 0, .shared = 1.37, .l2 = 0},
+    .skew = 0.0824,
+    .overlap = 1.28,
+    .launch_ns = 7430,
     .use = {.wavefronts = {.exponential = 0.331, .fp32 = 0.396, .shared = 1.13, .l2 = 0.193}},
 };
 
 /// mma.sync; dQ is accumulated in L2.
 constexpr KernelTiming backward_timing{
-    .block_latency = 2430,
-    .step_latency = 124,
-    .round_latency = 198,
-    .mask_read_latency = 235,
-    .alone = {.tensor = 0.614, .exponential = 0.695, .fp32 = 0.501, .shared = 0.537, .l2 = 0.571},
-    .busy = {.tensor = 1.75, .exponential = 0.795, .fp32 = 0.502, .shared = 0.876, .l2 = 0.843},
-    .skew = 0.12,
-    .overlap = 1.01,
-    .launch_ns = 6540,
+    .block_latency = 2630,
+    .step_latency = 50.7,
+    .round_latency = 667,
+    .mask_read_latency = 307,
+    .alone = {.tensor = 0.471, .exponential = 0.885, .fp32 = 0.492, .shared = 0.00344, .l2 = 0.43},
+    .busy = {.tensor = 1, .exponential = 0.187, .fp32 = 0.459, .shared = 0.964, .l2 = 0.842},
+    .skew = 0.0766,
+    .overlap = 1,
+    .launch_ns = 9000,
     .use = {.exponentials = 1.01, .wavefronts = {.exponential = 4.91, .shared = 0.811}},
 };
 
@@ -82,6 +82,17 @@ KernelResources needs(const AttentionProblem& p, const Config& config) {
           .threads = fa2::threads(tile.br, d, warps),
           .registers = fa2::register_estimate(tile.br, tile.bc, d, warps, p.dropout > 0, p.mask.has_window()),
           .shared_bytes = fa2::shared_bytes(tile.br, tile.bc, d, bytes_per_element(p.dtype))};
+}
+
+/// Bc, halved down to 32 until two blocks share an SM: one block alone leaves its latencies uncovered.
+int columns_for_two_blocks(const AttentionProblem& p, TileShape tile, const DeviceLimits& device) {
+  const auto fits_twice = [&] {
+    const std::int64_t bytes =
+        fa2::shared_bytes(tile.br, tile.bc, static_cast<int>(p.d), bytes_per_element(p.dtype));
+    return 2 * (bytes + device.shared_bytes_reserved) <= device.shared_bytes_per_sm;
+  };
+  while (tile.bc > 32 && !fits_twice()) tile.bc /= 2;
+  return tile.bc;
 }
 
 /// The warps knob adds a define only if it differs from the kernel's default.
@@ -165,7 +176,8 @@ class FlashAttention2 final : public TwoPassAlgorithm {
     // measured on an H200 (N 4096): as many keys as registers allow for dK and dV, then rows; see gradient_shape.h.
     constexpr std::array<TileShape, 4> forward{{{128, 128}, {128, 64}, {128, 64}, {64, 64}}};
     constexpr std::array<TileShape, 4> backward{{{128, 256}, {128, 128}, {64, 128}, {64, 64}}};
-    const TileShape& preferred = (p.pass == Pass::fwd ? forward : backward).at(static_cast<std::size_t>(d));
+    TileShape preferred = (p.pass == Pass::fwd ? forward : backward).at(static_cast<std::size_t>(d));
+    if (p.pass == Pass::fwd) preferred.bc = columns_for_two_blocks(p, preferred, device);
     return shrink_to_fit({.br = tile_side_for_mask(p, preferred.br), .bc = tile_side_for_mask(p, preferred.bc)},
                          accepted);
   }

@@ -40,6 +40,19 @@ constexpr KernelTiming forward_timing{
             .wavefronts = {.exponential = 0.00478, .fp32 = 0.533, .shared = 0.931, .l2 = 0.159}},
 };
 
+/// The same for 8-bit operands.
+constexpr KernelTiming forward_fp8_timing{
+    .block_latency = 3490,
+    .step_latency = 374,
+    .round_latency = 574,
+    .alone = {.tensor = 0.47, .exponential = 0.482, .fp32 = 0.496, .shared = 0.485, .l2 = 0.516},
+    .busy = {.tensor = 1, .exponential = 0.143, .fp32 = 0.455, .shared = 1.01, .l2 = 1.33},
+    .skew = 0.0917,
+    .overlap = 1.8,
+    .launch_ns = 9000,
+    .use = forward_timing.use,
+};
+
 /// wgmma, warp-specialized.
 constexpr KernelTiming backward_timing{
     .block_latency = 1730,
@@ -320,7 +333,7 @@ query_stationary::Execution execution(const AttentionProblem& p, const Config& c
       .persistent_blocks = resident_blocks(device, needs(p, config)),
       .box_rows = fa3::group_rows,
       .exponential_share = is_fp8(p) ? 1 - fa3::linear_tile_count(static_cast<int>(p.d), mask_bits(p.mask)) / 8.0 : 1,
-      .timing = forward_timing};
+      .timing = is_fp8(p) ? forward_fp8_timing : forward_timing};
 }
 
 KernelModel forward_model(const AttentionProblem& p, const Config& config, const DeviceLimits& device) {

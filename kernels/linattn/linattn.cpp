@@ -17,27 +17,27 @@ namespace {
 
 /// mma.sync with transposed operands, few warps, next keys prefetched in registers.
 constexpr KernelTiming states_timing{
-    .block_latency = 1510,
-    .step_latency = 337,
-    .round_latency = 604,
-    .alone = {.tensor = 0.494, .exponential = 0.526, .fp32 = 0.519, .shared = 0.49, .l2 = 0.591},
-    .busy = {.tensor = 2.13, .exponential = 0.81, .fp32 = 0.535, .shared = 0.913, .l2 = 1.07},
-    .skew = 0.116,
-    .overlap = 1,
-    .launch_ns = 4300,
+    .block_latency = 1500,
+    .step_latency = 348,
+    .round_latency = 635,
+    .alone = {.tensor = 0.514, .exponential = 0.533, .fp32 = 0.505, .shared = 0.523, .l2 = 0.535},
+    .busy = {.tensor = 1.1, .exponential = 0.5, .fp32 = 0.5, .shared = 0.864, .l2 = 1.06},
+    .skew = 0.0998,
+    .overlap = 1.17,
+    .launch_ns = 5330,
     .use = {.exponentials = 1.1, .wavefronts = {.exponential = 0.3, .fp32 = 0.695, .shared = 1.03}},
 };
 
 /// mma.sync; tiles are loaded before each product, other blocks of the SM overlap.
 constexpr KernelTiming outputs_timing{
-    .block_latency = 1370,
-    .step_latency = 258,
-    .round_latency = 551,
-    .alone = {.tensor = 0.504, .exponential = 0.499, .fp32 = 0.505, .shared = 0.501, .l2 = 0.51},
-    .busy = {.tensor = 1.4, .exponential = 0.5, .fp32 = 0.5, .shared = 2.28, .l2 = 0.712},
-    .skew = 0.101,
+    .block_latency = 2290,
+    .step_latency = 297,
+    .round_latency = 578,
+    .alone = {.tensor = 0.512, .exponential = 0.519, .fp32 = 0.505, .shared = 0.521, .l2 = 0.523},
+    .busy = {.tensor = 1.1, .exponential = 0.5, .fp32 = 0.5, .shared = 1.42, .l2 = 1.44},
+    .skew = 0.102,
     .overlap = 1,
-    .launch_ns = 5090,
+    .launch_ns = 5030,
     .use = {.exponentials = 1.25, .wavefronts = {.fp32 = 0.671, .shared = 0.759, .l2 = 0.772}},
 };
 

@@ -51,9 +51,13 @@ constexpr std::array products{
     Product{"NVIDIA H100 SXM", "NVIDIA H100 80GB HBM3", hopper, 132, 50, 80, 3350, 989.4, 1.98},
     Product{"NVIDIA A100 80GB", "NVIDIA A100-SXM4-80GB", ampere_server, 108, 40, 80, 2039, 312, 1.41},
     Product{"NVIDIA A100 40GB", "NVIDIA A100-SXM4-40GB", ampere_server, 108, 40, 40, 1555, 312, 1.41},
+    Product{"NVIDIA A30", "", ampere_server, 56, 24, 24, 933, 165, 1.44},
     Product{"NVIDIA L40S", "", ada, 142, 96, 48, 864, 362, 2.52},
     Product{"NVIDIA GeForce RTX 4090", "", ada, 128, 72, 24, 1008, 165.2, 2.52},
     Product{"NVIDIA GeForce RTX 3090", "", ampere_desktop, 82, 6, 24, 936, 71, 1.695},
+    Product{"NVIDIA RTX A6000", "", ampere_desktop, 84, 6, 48, 768, 154.8, 1.80},
+    Product{"NVIDIA RTX A5000", "", ampere_desktop, 64, 6, 24, 768, 111.1, 1.695},
+    Product{"NVIDIA L20", "", ada, 92, 96, 48, 864, 119.5, 2.52},
     Product{"NVIDIA GeForce RTX 5090", "", blackwell_desktop, 170, 96, 32, 1792, 209.5, 2.41},
     Product{"NVIDIA B200", "", blackwell_server, 148, 126, 180, 8000, 2250, 1.965},
 };

@@ -2,6 +2,7 @@
 #include "kernels/model/device_rates.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace attnscope {
@@ -47,6 +48,26 @@ double mma_sync_share(const DeviceLimits& limits) {
   return limits.compute_major == 9 ? 2.0 / 3 : 1;
 }
 constexpr double l2_port_bytes_per_cycle = 64;
+
+/// SM clocks under attention outside Hopper, fitted to the published rates of the fitted half (assets/samples/
+/// published.csv). Two rates of one kernel on RTX 3090, one at a locked clock, give 1.79 GHz without any model.
+struct AttentionClock {
+  std::string_view gpu;
+  double hz;
+};
+constexpr std::array attention_clocks{AttentionClock{"NVIDIA A100 80GB", 1.35e9},
+                                      AttentionClock{"NVIDIA A100 40GB", 1.35e9},
+                                      AttentionClock{"NVIDIA GeForce RTX 3090", 1.79e9},
+                                      AttentionClock{"NVIDIA GeForce RTX 4090", 2.66e9},
+                                      AttentionClock{"NVIDIA L40S", 2.1e9},
+                                      AttentionClock{"NVIDIA GeForce RTX 5090", 2.75e9}};
+
+ClockLimits clock_limits(const DeviceLimits& limits, double boost) {
+  if (limits.compute_major == 9) return h100_clock;
+  const auto* known = std::ranges::find_if(attention_clocks,
+                                           [&](const AttentionClock& each) { return same_gpu(each.gpu, limits.name); });
+  return {.fixed_hz = known == attention_clocks.end() ? boost : known->hz};
+}
 
 double override_or(double stated, double usual) {
   return stated > 0 ? stated : usual;
@@ -108,11 +129,16 @@ DeviceRates device_rates(const DeviceLimits& limits) {
           .dram_peak_bytes_per_second = limits.dram_bytes_per_second,
           .dram_bytes_per_second = h200.dram * limits.dram_bytes_per_second,
           .l2_bytes_per_second = override_or(limits.custom_rates.l2_bytes, h200.l2_bytes_per_cycle) * sms * boost,
-          .clock = h100_clock,
+          .clock = clock_limits(limits, boost),
           .measured_on = h200.gpu,
           .inherited = limits.name != h200.gpu,
           .link = {.bytes_per_second = h100_link_share * link_peak_bytes_per_second(limits),
                    .latency_ns = h100_link_latency_ns}};
+}
+
+const DeviceRates& fitted_rates() {
+  static const DeviceRates rates = device_rates(*find_gpu(h200.gpu));
+  return rates;
 }
 
 DeviceRates device_rates(const DeviceLimits& limits, std::span<const Ceiling> measured) {

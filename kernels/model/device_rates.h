@@ -18,6 +18,7 @@ namespace attnscope {
 /// limit. Powers are shares of that limit. SM power at clock f is (f / boost)^exponent times that at boost for the same
 /// work in the same time, since voltage falls with the clock.
 struct ClockLimits {
+  double fixed_hz = 0;      ///< if set, the clock under any load; the other limits do not apply
   double load = 0;          ///< share of the clock lost under any load
   double load_ns = 0;       ///< duration of a launch from which `load` applies
   double tensor_slope = 0;  ///< further share lost per unit of tensor core utilization beyond `tensor_threshold`
@@ -44,6 +45,11 @@ struct DeviceRates {
   bool l2_measured = false;      ///< L2 rate was measured on this device
   LinkRate link{};               ///< to another GPU of the same machine
   bool link_measured = false;    ///< link was measured on this machine
+
+  /// FLOPs with 16-bit operands per SM and cycle that this instruction reaches.
+  [[nodiscard]] double tensor_per_cycle(MatrixInstruction instruction) const {
+    return per_cycle.tensor * (instruction == MatrixInstruction::mma_sync ? mma_sync_share : 1);
+  }
 };
 
 /// Datasheet rate of copies to another GPU of the machine, in bytes per second and direction: NVLink if servers with
@@ -53,7 +59,9 @@ struct DeviceRates {
 /// Rates from datasheet peaks, clocks and unit counts of this GPU. Achievable shares were measured on one GPU
 /// (MeasuredShares in device_rates.cpp), clock limits on two of another kind; other GPUs inherit them.
 [[nodiscard]] DeviceRates device_rates(const DeviceLimits&);
-/// Same, with rates measured on this device: DRAM is the mean of read and copy, L2 is the read rate. Peaks per cycle
+/// Rates of the H200, to which the constants of the kernels are fitted (KernelTiming).
+[[nodiscard]] const DeviceRates& fitted_rates();
+/// Same as device_rates(), with rates measured on this device: DRAM is the mean of read and copy, L2 is the read rate. Peaks per cycle
 /// stay those of the architecture, since kernel constants are multiples of them. Rates missing from `measured` keep
 /// their default.
 [[nodiscard]] DeviceRates device_rates(const DeviceLimits&, std::span<const Ceiling> measured);

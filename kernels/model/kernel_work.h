@@ -63,8 +63,10 @@ struct UnitIssueCosts {
   bool operator==(const UnitIssueCosts&) const = default;
 };
 
-/// Timing constants of a kernel, fitted to measured times (tests/gpu/fit_times.py) and defined next to it. Costs are
-/// cycles per cycle at the unit's peak rate (DeviceRates): 1 is the peak. Latencies are in SM cycles.
+/// Timing constants of a kernel, fitted to times measured on an H200 (tests/gpu/fit_times.py) and defined next to it.
+/// Costs are cycles per cycle that an H200 needs at the peak rate of the unit, or of the kernel's matrix instruction.
+/// What other GPUs change: units at their peak rate take the GPU's own cycles. Latencies, and costs of tensor cores
+/// above 1, are issue and dependences: they take the same number of SM cycles on every GPU.
 struct KernelTiming {
   double block_latency = 0;      ///< per block: before its first and after its last unit of work
   double step_latency = 0;       ///< per step: wait for its loads while other blocks of the SM work
@@ -72,7 +74,7 @@ struct KernelTiming {
   double mask_read_latency = 0;  ///< per square of the block mask that is read
   double refill_latency = 0;     ///< per refill of L1 from DRAM, beyond those with sufficient L1 capacity
   UnitCosts alone{};             ///< cost of work of one warp per scheduler that no other warp hides
-  UnitCosts busy{};              ///< cost of work while warps compete for the unit
+  UnitCosts busy{};              ///< cost of work while warps compete for the unit; tensor: at least 1 if used
   double skew = 0;               ///< barrier waits of a block alone, relative to its work
   double overlap = 1;            ///< exponent of the norm of latency and work: 1 adds them, large values overlap them
   double launch_ns = 0;          ///< launch to first load, plus last store to end

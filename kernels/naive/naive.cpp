@@ -26,14 +26,14 @@ namespace {
 
 /// S = Q K^T, and dP: mma.sync, both tiles loaded before the product.
 constexpr KernelTiming qk_timing{
-    .block_latency = 1560,
+    .block_latency = 1430,
     .step_latency = 303,
-    .round_latency = 894,
-    .alone = {.tensor = 0.357, .exponential = 0, .fp32 = 0.52, .shared = 0.294, .l2 = 0.479},
-    .busy = {.tensor = 2.01, .exponential = 0, .fp32 = 0.565, .shared = 0.148, .l2 = 1.67},
-    .skew = 0.102,
+    .round_latency = 913,
+    .alone = {.tensor = 0.142, .exponential = 0, .fp32 = 0.52, .shared = 0.189, .l2 = 0.467},
+    .busy = {.tensor = 1.42, .exponential = 0, .fp32 = 0.57, .shared = 0, .l2 = 1.82},
+    .skew = 0.101,
     .overlap = 1,
-    .launch_ns = 5700,
+    .launch_ns = 5750,
     .use = {.wavefronts = {.fp32 = 0.508, .shared = 1.42}},
 };
 
@@ -65,27 +65,27 @@ constexpr KernelTiming ds_timing{
 
 /// O = P V, and dQ: mma.sync with a ring of pipeline steps.
 constexpr KernelTiming pv_timing{
-    .block_latency = 1650,
-    .step_latency = 413,
-    .round_latency = 478,
-    .alone = {.tensor = 0.339, .exponential = 0, .fp32 = 0.502, .shared = 0.338, .l2 = 0.622},
-    .busy = {.tensor = 1.37, .exponential = 0, .fp32 = 0.5, .shared = 0.566, .l2 = 1.31},
-    .skew = 0.111,
-    .overlap = 1.86,
-    .launch_ns = 5710,
+    .block_latency = 1830,
+    .step_latency = 511,
+    .round_latency = 609,
+    .alone = {.tensor = 0, .exponential = 0, .fp32 = 0.503, .shared = 0.241, .l2 = 0.661},
+    .busy = {.tensor = 1, .exponential = 0, .fp32 = 0.5, .shared = 0.704, .l2 = 1.23},
+    .skew = 0.106,
+    .overlap = 2.15,
+    .launch_ns = 5840,
     .use = {.wavefronts = {.fp32 = 0.438, .shared = 1.09}},
 };
 
 /// dV and dK: mma.sync like pv, with the left matrix transposed.
 constexpr KernelTiming tn_timing{
-    .block_latency = 1360,
-    .step_latency = 259,
-    .round_latency = 576,
-    .alone = {.tensor = 0.522, .exponential = 0, .fp32 = 0.498, .shared = 0.532, .l2 = 0.518},
-    .busy = {.tensor = 1.4, .exponential = 0, .fp32 = 0.5, .shared = 0.9, .l2 = 0.694},
-    .skew = 0.101,
-    .overlap = 1.66,
-    .launch_ns = 1530,
+    .block_latency = 1290,
+    .step_latency = 302,
+    .round_latency = 584,
+    .alone = {.tensor = 0.494, .exponential = 0, .fp32 = 0.498, .shared = 0.507, .l2 = 0.512},
+    .busy = {.tensor = 1.1, .exponential = 0, .fp32 = 0.5, .shared = 0.887, .l2 = 0.808},
+    .skew = 0.1,
+    .overlap = 2,
+    .launch_ns = 1960,
     .use = {.wavefronts = {.shared = 0.955, .l2 = 0.326}},
 };
 

@@ -216,7 +216,8 @@ std::vector<KernelModel> models(const SplitGrid& grid, const TileShape& tile, in
   std::vector<KernelModel> all;
   all.push_back(kernel_model("partial", grid.splits() * p.kv_instances(), partial_needs(p, tile, stages),
                              splitkv::partial_traffic(grid), partial_layout(p, tile, stages),
-                             splitkv::partial_work(grid, tile), splitkv::partial_timing));
+                             splitkv::partial_work(grid, tile),
+                             p.dtype == DType::fp8 ? splitkv::partial_fp8_timing : splitkv::partial_timing));
   all.push_back(kernel_model("combine", combine_blocks(grid), combine, splitkv::combine_traffic(grid), {},
                              splitkv::combine_work(grid), splitkv::combine_timing));
   all.back().starts_early = device.compute_major >= 9;

@@ -53,9 +53,15 @@ Numbers numbers_of(const LaunchLoad& load, const DeviceRates& rates) {
                   {"boost_hz", rates.boost_hz},
                   {"dram_rate", rates.dram_bytes_per_second},
                   {"l2_rate", rates.l2_bytes_per_second}};
-  append_costs(numbers, "peak", rates.per_cycle);
-  const bool mma_sync = load.timing.use.instruction == MatrixInstruction::mma_sync;
-  numbers.insert(numbers.end(), {{"tensor_share", mma_sync ? rates.mma_sync_share : 1},
+  // Peak rates with the kernel's matrix instruction, of this GPU and of the GPU of the fit.
+  const auto append_peaks = [&](const std::string& name, const DeviceRates& of) {
+    UnitCosts peaks = of.per_cycle;
+    peaks.tensor = of.tensor_per_cycle(load.timing.use.instruction);
+    append_costs(numbers, name, peaks);
+  };
+  append_peaks("peak", rates);
+  append_peaks("fitted_peak", fitted_rates());
+  numbers.insert(numbers.end(), {{"clock_fixed", rates.clock.fixed_hz},
                                  {"clock_load", rates.clock.load},
                                  {"clock_load_ns", rates.clock.load_ns},
                                  {"clock_tensor_slope", rates.clock.tensor_slope},
@@ -131,7 +137,7 @@ std::vector<LaunchRow> launch_rows(std::size_t index, const MeasuredRecord& poin
     const KernelRecord* kernel = point.record->kernel(has_several_launches(plan.launches) ? launches[i]->name : "all");
     const auto summary = kernel != nullptr ? summarize(kernel->samples_ns) : std::nullopt;
     if (!summary) continue;
-    const bool held_out = data_half_of(spec) == Half::held_out;
+    const bool held_out = point.half.value_or(data_half_of(spec)) == Half::held_out;
     LaunchRow& row = rows.emplace_back();
     row.words = {fmt::to_string(index),
                  spec.algorithm,

@@ -25,31 +25,48 @@ UNITS = ("tensor", "exponential", "fp32", "shared", "l2")
 NAMES = (["block_latency", "step_latency", "round_latency", "mask_read_latency", "refill_latency"] + [f"alone_{unit}" for unit in UNITS] + [f"busy_{unit}" for unit in UNITS]
          + ["skew", "overlap", "launch_ns"])
 #          latencies          alone                    busy                     skew, overlap, launch
-MIN_VALUES = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.5, 0, 0, 0, 0, 0, 1, 500]
+MIN_VALUES = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 500]
 MAX_VALUES = [20000, 8000, 8000, 4000, 8000, 6, 6, 6, 8, 8, 4, 4, 4, 4, 4, 2, 8, 9000]
-TYPICAL = [1500, 300, 500, 100, 1500, 0.5, 0.5, 0.5, 0.5, 0.5, 1.4, 0.5, 0.5, 1, 1, 0.1, 2, 5000]
+TYPICAL = [1500, 300, 500, 100, 1500, 0.5, 0.5, 0.5, 0.5, 0.5, 1.1, 0.5, 0.5, 1, 1, 0.1, 2, 5000]
 PRIOR_WEIGHT = 0.1  # weight of the typical values, for constants that few launches determine
 MIN_LAUNCHES = 4    # per half, for a fit
 MIN_TILES = 12      # per problem, for a rank correlation
 MAX_DEALT = 2048    # blocks assigned one by one; see block_deal.cpp
 
 
-def read(path):
+def read(*paths):
     csv.field_size_limit(10**9)  # the order column is long
-    with open(path, newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    if not rows:
-        sys.exit(f"{path}: no launches")
+    rows = []
+    for path in paths:
+        with open(path, newline="", encoding="utf-8") as file:
+            of_file = list(csv.DictReader(file))
+        if not of_file:
+            sys.exit(f"{path}: no launches")
+        for row in of_file:  # points are numbered per table, and a problem on two GPUs counts twice
+            row["point"] = f"{path} {row['point']}"
+            row["problem"] += f" {row['sm_count']} SMs"
+        rows += of_file
     text_columns = ("point", "algorithm", "pass", "launch", "entry", "half", "problem", "tile", "order")
     missing = [name for name in text_columns + tuple(NAMES) if name not in rows[0]]
     if missing:
-        sys.exit(f"{path}: no column {missing[0]}: create it with `attnscope model --against FILE --per-launch --csv`")
+        sys.exit(f"{paths[0]}: no column {missing[0]}: create it with `attnscope model --against FILE --per-launch --csv`")
     table = {name: np.array([row[name] for row in rows]) for name in text_columns}
     for name in rows[0]:
         if name not in text_columns:
             table[name] = np.array([float(row[name]) for row in rows])
     table["tensor_flops"] /= table["relative_throughput"]  # peaks are for 16-bit operands
+    split_entries(table)
     return table
+
+
+def split_entries(table):
+    """Names the 8-bit variant of a kernel separately ("attn_fa3_forward fp8") if it has constants of its own."""
+    fp8 = np.char.startswith(table["problem"], "fp8")
+    constants = np.array([table[name] for name in NAMES])
+    for entry in np.unique(table["entry"]):
+        of_entry = table["entry"] == entry
+        if (constants[:, of_entry] != constants[:, of_entry][:, :1]).any():
+            table["entry"] = np.where(of_entry & fp8, np.char.add(table["entry"], " fp8"), table["entry"])
 
 
 def select_rows(table, which):
@@ -76,13 +93,20 @@ class Sm:
         work = {"tensor": t["tensor_flops"], "exponential": t["exponentials"], "fp32": t["fp32_values"],
                 "shared": t["shared_bytes"], "l2": t["l2_sm_bytes"]}
         peak = {unit: divide_or_zero(work[unit] / self.blocks, t[f"peak_{unit}"]) for unit in UNITS}
-        self.alone = 4 / self.warps * sum(self.c[f"alone_{unit}"] * peak[unit] for unit in UNITS)
-        busy = {unit: self.c[f"busy_{unit}"] * peak[unit] for unit in UNITS}
-        self.scheduler_work = busy["tensor"] + busy["exponential"] + busy["fp32"]
-        self.sm_work = busy["shared"] + busy["l2"]
+        fitted = {unit: divide_or_zero(work[unit] / self.blocks, t[f"fitted_peak_{unit}"]) for unit in UNITS}
+        self.alone = 4 / self.warps * sum(self.c[f"alone_{unit}"] * fitted[unit] for unit in UNITS)
+        self.busy = {unit: self.c[f"busy_{unit}"] * peak[unit] for unit in UNITS}
+        self.busy["tensor"] = (np.minimum(self.c["busy_tensor"], 1) * peak["tensor"]
+                               + np.maximum(self.c["busy_tensor"] - 1, 0) * fitted["tensor"])
+        self.fitted_busy = {unit: self.c[f"busy_{unit}"] * fitted[unit] for unit in UNITS}
         self.steps = t["steps"] / self.blocks
         self.rounds = t["rounds"] / self.blocks
         self.mask_reads = t["mask_reads"] / self.blocks
+
+    def busiest_units(self, busy, count):
+        dealt = np.where(self.warps > 4, self.warps, self.warps * count)
+        scheduler_work = busy["tensor"] + busy["exponential"] + busy["fp32"]
+        return np.maximum(scheduler_work * np.ceil(dealt / 4) / (dealt / 4), busy["shared"] + busy["l2"])
 
     def cycles(self, count, steps=None, rounds=None, squares=None):
         """Cycles of a block with the given steps, rounds and squares (mean block by default) if `count` blocks start together."""
@@ -93,15 +117,14 @@ class Sm:
         else:
             share = np.where(self.rounds > 0, divide_or_zero(rounds, self.rounds), divide_or_zero(steps, self.steps))
         latency = c["block_latency"] + c["round_latency"] * rounds + c["mask_read_latency"] * squares + self.alone * share
-        dealt = np.where(self.warps > 4, self.warps, self.warps * count)
-        work = share * np.maximum(self.scheduler_work * np.ceil(dealt / 4) / (dealt / 4), self.sm_work)
+        work = share * self.busiest_units(self.busy, count)
         waits = c["step_latency"] * steps / self.t["concurrent_steps"]
         at_once = self.t["concurrent_load_bytes"]
         fills = np.where(at_once > 0, count / self.t["l1_bytes"] - divide_or_zero(np.ones_like(at_once), at_once), 0)
         from_dram = np.minimum(1, divide_or_zero(self.t["dram_bytes"], self.t["l2_sm_bytes"]))
         refills = from_dram * share * self.t["register_bytes"] / self.blocks * np.maximum(0, fills)
         return (norm(latency, count * work, c["overlap"]) + np.maximum(0, waits - (count - 1) * work)
-                + c["refill_latency"] * refills + c["skew"] * work / count)
+                + c["refill_latency"] * refills + c["skew"] * share * self.busiest_units(self.fitted_busy, count) / count)
 
 
 def parse_order(order):
@@ -205,15 +228,15 @@ def held_clock(t, ns_at):
     boost = t["boost_hz"]
     _, point = np.unique(t["point"], return_inverse=True)
     total = lambda values: np.bincount(point, values)[point]
-    tensor = total(1e9 * divide_or_zero(t["tensor_flops"], t["tensor_share"] * t["peak_tensor"] * t["sm_count"] * boost))
+    tensor = total(1e9 * divide_or_zero(t["tensor_flops"], t["peak_tensor"] * t["sm_count"] * boost))
     dram = total(1e9 * divide_or_zero(t["dram_bytes"], t["dram_rate"]))
 
     def can_hold(share):
         ns = total(ns_at(share * boost))
         below = t["clock_load"] + t["clock_tensor_slope"] * np.maximum(0, tensor / share / ns - t["clock_tensor_threshold"])
         added = t["power_tensor"] * tensor / ns * share ** t["power_exponent"] + t["power_dram"] * dram / ns
-        power = t["power_idle"] + (1 - np.exp(-5 * ns / t["power_averaging_ns"])) * added
-        return (share <= 1 - below * (1 - np.exp(-ns / t["clock_load_ns"]))) & (power <= 1)
+        power = t["power_idle"] + (1 - np.exp(-5 * ns / np.maximum(t["power_averaging_ns"], 1))) * added
+        return (share <= 1 - below * (1 - np.exp(-ns / np.maximum(t["clock_load_ns"], 1)))) & (power <= 1)
 
     within, above = np.full_like(boost, 0.3), np.ones_like(boost)
     free = can_hold(above)
@@ -221,7 +244,7 @@ def held_clock(t, ns_at):
         middle = (within + above) / 2
         fits = can_hold(middle)
         within, above = np.where(fits, middle, within), np.where(fits, above, middle)
-    return np.where(free, boost, within * boost)
+    return np.where(t["clock_fixed"] > 0, t["clock_fixed"], np.where(free, boost, within * boost))
 
 
 def predict(t, constants_of, clock=None):
@@ -320,14 +343,15 @@ def check_models_agree(t, constants_of):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("table", help="output of `attnscope model --against FILE... --per-launch --csv`")
+    parser.add_argument("tables", nargs="+", metavar="table",
+                        help="output of `attnscope model --against FILE... --per-launch --csv` or of `model --published --per-launch --csv`")
     parser.add_argument("--judge", action="store_true", help="evaluate the constants of the table without fitting")
     parser.add_argument("--on", metavar="OTHER.csv", help="evaluate on these launches of another GPU")
     parser.add_argument("--entry", action="append", help="only the kernel with this entry name")
     parser.add_argument("--starts", type=int, default=10, help="fits per kernel from different start values (default: 10)")
     arguments = parser.parse_args()
 
-    t = read(arguments.table)
+    t = read(*arguments.tables)
     entries = list(dict.fromkeys(t["entry"]))
     constants_of = {e: np.array([t[name][t["entry"] == e][0] for name in NAMES]) for e in entries}
     check_models_agree(t, constants_of)
