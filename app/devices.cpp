@@ -16,7 +16,9 @@
 #include "app/interrupt.h"
 #include "app/measured_rates.h"
 #include "app/workers.h"
+#include "kernels/model/device_rates.h"
 #include "kernels/registry.h"
+#include "messages/explorer_page.h"
 #include "profiler/files/gpu_file.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/measure/simulated_device.h"
@@ -86,6 +88,9 @@ OpenedDevice open_simulation(const DeviceLimits& limits, const std::string& why,
   if (const L2Behavior behaviour = l2_behavior(limits); behaviour.inherited) {
     announcement =
         make_message("{} (L2 model fitted to an {}, not validated on this GPU)", announcement, behaviour.measured_on);
+  }
+  if (!device_rates(limits).times_validated) {
+    announcement = make_message("{}. {}", announcement, msg::explorer_page::time_not_validated{.device = limits.name});
   }
   if (!why.empty()) announcement = make_message("{}. {}", announcement, why);
   return {make_simulated_device(limits, known_algorithms(), {}, unit), std::move(announcement), why};

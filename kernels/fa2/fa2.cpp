@@ -87,8 +87,7 @@ KernelResources needs(const AttentionProblem& p, const Config& config) {
 /// Bc, halved down to 32 until two blocks share an SM: one block alone leaves its latencies uncovered.
 int columns_for_two_blocks(const AttentionProblem& p, TileShape tile, const DeviceLimits& device) {
   const auto fits_twice = [&] {
-    const std::int64_t bytes =
-        fa2::shared_bytes(tile.br, tile.bc, static_cast<int>(p.d), bytes_per_element(p.dtype));
+    const std::int64_t bytes = fa2::shared_bytes(tile.br, tile.bc, static_cast<int>(p.d), bytes_per_element(p.dtype));
     return 2 * (bytes + device.shared_bytes_reserved) <= device.shared_bytes_per_sm;
   };
   while (tile.bc > 32 && !fits_twice()) tile.bc /= 2;

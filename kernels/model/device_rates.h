@@ -31,8 +31,10 @@ struct ClockLimits {
 };
 
 struct DeviceRates {
-  UnitCosts per_cycle;        ///< per SM: FLOPs, ex2, fp32 values, bytes of shared memory, bytes from L2
-  double mma_sync_share = 1;  ///< share of per_cycle.tensor that mma.sync reaches
+  UnitCosts per_cycle;         ///< per SM: FLOPs, ex2, fp32 values, bytes of shared memory, bytes from L2
+  double mma_sync_share = 1;   ///< share of per_cycle.tensor that mma.sync reaches
+  UnitCosts fitted_per_cycle;  ///< of the GPU to which the kernels' constants are fitted; 0: this GPU
+  double fitted_mma_sync_share = 1;
   int sm_count = 1;
   double boost_hz = 0;
   double dram_peak_bytes_per_second = 0;
@@ -41,15 +43,18 @@ struct DeviceRates {
   ClockLimits clock;
   std::string_view measured_on;  ///< GPU on which shares of peaks were measured
   bool inherited = false;        ///< shares were measured on another GPU
-  bool dram_measured = false;    ///< DRAM rate was measured on this device
-  bool l2_measured = false;      ///< L2 rate was measured on this device
-  LinkRate link{};               ///< to another GPU of the same machine
-  bool link_measured = false;    ///< link was measured on this machine
+  /// Times of this architecture are within 12% (median) and 30% (worst) of published rates that no constant is fitted
+  /// to (profiler/predict/published_rates.h). If false, no predicted time is shown.
+  bool times_validated = false;
+  bool dram_measured = false;  ///< DRAM rate was measured on this device
+  bool l2_measured = false;    ///< L2 rate was measured on this device
+  LinkRate link{};             ///< to another GPU of the same machine
+  bool link_measured = false;  ///< link was measured on this machine
 
-  /// FLOPs with 16-bit operands per SM and cycle that this instruction reaches.
-  [[nodiscard]] double tensor_per_cycle(MatrixInstruction instruction) const {
-    return per_cycle.tensor * (instruction == MatrixInstruction::mma_sync ? mma_sync_share : 1);
-  }
+  /// Peaks with this instruction instead of the fastest one.
+  [[nodiscard]] UnitCosts peaks(MatrixInstruction) const;
+  /// The same of the GPU of the fit.
+  [[nodiscard]] UnitCosts fitted_peaks(MatrixInstruction) const;
 };
 
 /// Datasheet rate of copies to another GPU of the machine, in bytes per second and direction: NVLink if servers with
@@ -59,11 +64,9 @@ struct DeviceRates {
 /// Rates from datasheet peaks, clocks and unit counts of this GPU. Achievable shares were measured on one GPU
 /// (MeasuredShares in device_rates.cpp), clock limits on two of another kind; other GPUs inherit them.
 [[nodiscard]] DeviceRates device_rates(const DeviceLimits&);
-/// Rates of the H200, to which the constants of the kernels are fitted (KernelTiming).
-[[nodiscard]] const DeviceRates& fitted_rates();
-/// Same as device_rates(), with rates measured on this device: DRAM is the mean of read and copy, L2 is the read rate. Peaks per cycle
-/// stay those of the architecture, since kernel constants are multiples of them. Rates missing from `measured` keep
-/// their default.
+/// Same as device_rates(), with rates measured on this device: DRAM is the mean of read and copy, L2 is the read rate.
+/// Peaks per cycle stay those of the architecture, since kernel constants are multiples of them. Rates missing from
+/// `measured` keep their default.
 [[nodiscard]] DeviceRates device_rates(const DeviceLimits&, std::span<const Ceiling> measured);
 
 }  // namespace attnscope

@@ -33,14 +33,14 @@ double tensor_work(const KernelWork& work) {
   return work.tensor_flops / work.relative_throughput;
 }
 
-/// SM cycles of a block's work at the peak rates of the units and of its matrix instruction.
-UnitCosts block_unit_cycles(const LaunchLoad& load, const DeviceRates& rates) {
+/// SM cycles of a block's work at these rates.
+UnitCosts block_unit_cycles(const LaunchLoad& load, const UnitCosts& per_cycle) {
   const double blocks = std::max(1.0, load.blocks);
-  return {.tensor = over(tensor_work(load.work) / blocks, rates.tensor_per_cycle(load.timing.use.instruction)),
-          .exponential = over(load.work.exponentials / blocks, rates.per_cycle.exponential),
-          .fp32 = over(load.work.fp32_values / blocks, rates.per_cycle.fp32),
-          .shared = over(load.work.shared_bytes / blocks, rates.per_cycle.shared),
-          .l2 = over(load.l2_sm_bytes / blocks, rates.per_cycle.l2)};
+  return {.tensor = over(tensor_work(load.work) / blocks, per_cycle.tensor),
+          .exponential = over(load.work.exponentials / blocks, per_cycle.exponential),
+          .fp32 = over(load.work.fp32_values / blocks, per_cycle.fp32),
+          .shared = over(load.work.shared_bytes / blocks, per_cycle.shared),
+          .l2 = over(load.l2_sm_bytes / blocks, per_cycle.l2)};
 }
 
 UnitCosts operator*(const UnitCosts& a, const UnitCosts& b) {
@@ -68,8 +68,8 @@ double imbalance(double warps_per_block, double blocks) {
 class Sm {
  public:
   Sm(const LaunchLoad& load, const DeviceRates& rates) : load_(load), warps_(std::max(1.0, load.warps)) {
-    const UnitCosts peak = block_unit_cycles(load, rates);
-    const UnitCosts fitted = block_unit_cycles(load, fitted_rates());
+    const UnitCosts peak = block_unit_cycles(load, rates.peaks(load.timing.use.instruction));
+    const UnitCosts fitted = block_unit_cycles(load, rates.fitted_peaks(load.timing.use.instruction));
     const UnitCosts alone = load.timing.alone * fitted;
     busy_ = load.timing.busy * peak;
     const double tensor = load.timing.busy.tensor;
@@ -177,7 +177,7 @@ UnitValues busy_cycles(const LaunchLoad& load, const DeviceRates& rates) {
   const double wavefronts =
       (use.wavefronts.shared * load.work.shared_bytes + use.wavefronts.l2 * load.l2_sm_bytes) / wavefront_bytes +
       (use.wavefronts.exponential * load.work.exponentials + use.wavefronts.fp32 * load.work.fp32_values) / lanes;
-  return {over(tensor_work(load.work), rates.tensor_per_cycle(use.instruction)),
+  return {over(tensor_work(load.work), rates.peaks(use.instruction).tensor),
           over(use.exponentials * load.work.exponentials, rates.per_cycle.exponential),
           over(wavefronts * wavefront_bytes, rates.per_cycle.shared), over(load.l2_to_sm_bytes, rates.per_cycle.l2), 0};
 }

@@ -179,6 +179,7 @@ class SimulatedDevice final : public Device {
       add_launch(kernel, launch, simulation.occupancy);
       if (!several) continue;
       add_values(kernel, values, options);
+      if (!rates_.times_validated) continue;
       add_predicted_utilization(kernel, time, simulation.complete ? Provenance::simulated : Provenance::extrapolated);
     }
     const Provenance played = sum.complete ? Provenance::simulated : Provenance::extrapolated;
@@ -187,13 +188,15 @@ class SimulatedDevice final : public Device {
     } else {
       const ScheduleTimes sharing = schedule_times(plan.schedule, times, rates_);
       sum.time_ns = sharing.ns;
-      add_multi_gpu_metrics(kernel_record(record, "all"), sharing, plan.schedule.link_bytes(), Provenance::simulated,
-                            played);
+      if (rates_.times_validated)
+        add_multi_gpu_metrics(kernel_record(record, "all"), sharing, plan.schedule.link_bytes(), Provenance::simulated,
+                              played);
     }
     sum.time_ns += static_cast<double>(options.spin.count());
     add_values(kernel_record(record, "all"), sum, options);
-    add_predicted_utilization(kernel_record(record, "all"),
-                              plan.schedule.empty() ? together : busiest_gpu_launches(plan.schedule, times), played);
+    if (rates_.times_validated)
+      add_predicted_utilization(kernel_record(record, "all"),
+                                plan.schedule.empty() ? together : busiest_gpu_launches(plan.schedule, times), played);
     kernel_record(record, "all").complete = sum.complete;
   }
 
@@ -228,8 +231,8 @@ class SimulatedDevice final : public Device {
     add(kernel, metric_key::shared_bytes, static_cast<double>(launch.dynamic_shared_bytes));
   }
 
-  static void add_values(KernelRecord& kernel, const KernelValues& values, const MeasureOptions& options) {
-    kernel.samples_ns = {values.time_ns};
+  void add_values(KernelRecord& kernel, const KernelValues& values, const MeasureOptions& options) const {
+    if (rates_.times_validated) kernel.samples_ns = {values.time_ns};
     if (!options.counters) return;
     for (const Metric& metric : metrics_table()) {
       if (!is_simulated_counter(metric)) continue;

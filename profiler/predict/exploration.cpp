@@ -183,8 +183,9 @@ Exploration explore(const ExploredPoint& point, const DeviceLimits& device, cons
   result.rates_inherited = rates.inherited;
   std::vector<LaunchLoad> loads = predict_loads(model, limits);
   std::vector<LaunchTime> times = launch_times(loads, rates);
-  result.can_predict_time = model.can_predict_time;
-  if (model.can_predict_time) {
+  result.times_validated = rates.times_validated;
+  result.can_predict_time = model.can_predict_time && rates.times_validated;
+  if (result.can_predict_time) {
     result.ns = point_ns(model.schedule, times, rates);
     result.light = speed_of_light(busiest_gpu_launches(model.schedule, times));
     if (!model.schedule.empty()) {
@@ -192,8 +193,8 @@ Exploration explore(const ExploredPoint& point, const DeviceLimits& device, cons
       result.light.wait(result.sharing->exposed_ns / result.ns);
     }
   } else {
-    std::ranges::fill(loads, LaunchLoad());
-    std::ranges::fill(times, LaunchTime());
+    if (!model.can_predict_time) std::ranges::fill(loads, LaunchLoad());
+    for (LaunchTime& time : times) time = LaunchTime{.waves = model.can_predict_time ? time.waves : 0};
   }
   result.executed_flops = model.executed_flops().value_or(0);
   result.link_bytes = model.schedule.link_bytes();

@@ -201,7 +201,7 @@ Table operands_table(const Exploration& e) {
                                bytes_text(e.traffic.sm_to_l2_bytes), text(Bytes(e.traffic.total()))},
                      .help = text(msg::explorer_page::l2_sum_help{}),
                      .sum = true});
-    if (e.can_predict_time) {
+    if (e.dram_bytes > 0) {
       lines.push_back({.texts = {text(msg::explorer_page::dram_estimated{}), {}, {}, text(Bytes(e.dram_bytes))},
                        .help = text(msg::explorer_page::dram_help{}),
                        .sum = true});

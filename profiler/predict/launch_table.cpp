@@ -54,13 +54,8 @@ Numbers numbers_of(const LaunchLoad& load, const DeviceRates& rates) {
                   {"dram_rate", rates.dram_bytes_per_second},
                   {"l2_rate", rates.l2_bytes_per_second}};
   // Peak rates with the kernel's matrix instruction, of this GPU and of the GPU of the fit.
-  const auto append_peaks = [&](const std::string& name, const DeviceRates& of) {
-    UnitCosts peaks = of.per_cycle;
-    peaks.tensor = of.tensor_per_cycle(load.timing.use.instruction);
-    append_costs(numbers, name, peaks);
-  };
-  append_peaks("peak", rates);
-  append_peaks("fitted_peak", fitted_rates());
+  append_costs(numbers, "peak", rates.peaks(load.timing.use.instruction));
+  append_costs(numbers, "fitted_peak", rates.fitted_peaks(load.timing.use.instruction));
   numbers.insert(numbers.end(), {{"clock_fixed", rates.clock.fixed_hz},
                                  {"clock_load", rates.clock.load},
                                  {"clock_load_ns", rates.clock.load_ns},

@@ -16,7 +16,7 @@ namespace attnscope::analysis {
 struct MeasuredRecord {
   const PointRecord* record = nullptr;
   const DeviceLimits* limits = nullptr;
-  DeviceRates rates;          ///< used to predict times
+  DeviceRates rates;           ///< used to predict times
   std::optional<Half> half{};  ///< default: data_half_of()
 };
 

@@ -19,7 +19,8 @@ std::vector<ModelRow> point_model_rows(const PointSpec& point, const DeviceLimit
   };
   const std::vector<LaunchTime> times = predict_times(model, limits, rates);
   const auto of_bytes = [&](const Traffic& t) { return model.reports_traffic ? std::optional(t) : std::nullopt; };
-  const auto of_time = [&](double ns) { return model.can_predict_time ? std::optional(ns) : std::nullopt; };
+  const bool timed = model.can_predict_time && rates.times_validated;
+  const auto of_time = [&](double ns) { return timed ? std::optional(ns) : std::nullopt; };
   std::vector<ModelRow> rows;
   const bool several = model.kernels.size() > 1 || has_several_launches(model.kernels);
   if (several) {
@@ -27,10 +28,10 @@ std::vector<ModelRow> point_model_rows(const PointSpec& point, const DeviceLimit
                     .feasible = true,
                     .traffic = of_bytes(model.traffic()),
                     .predicted_ns = of_time(point_ns(model.schedule, times, rates))});
-    if (!model.schedule.empty()) {
+    if (!model.schedule.empty() && timed) {
       rows.back().sharing = schedule_times(model.schedule, times, rates);
-      rows.back().link_bytes = model.schedule.link_bytes();
     }
+    rows.back().link_bytes = model.schedule.link_bytes();
   }
   auto next = times.begin();
   for (const KernelModel& kernel : model.kernels) {
@@ -42,7 +43,7 @@ std::vector<ModelRow> point_model_rows(const PointSpec& point, const DeviceLimit
                     .feasible = true,
                     .traffic = of_bytes(kernel.traffic)});
     rows.back().runs = kernel.runs;
-    if (kernel.setup || !model.can_predict_time) continue;
+    if (kernel.setup || !timed) continue;
     rows.back().time = *next++;
     rows.back().predicted_ns = rows.back().time->ns;
   }

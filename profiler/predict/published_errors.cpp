@@ -5,8 +5,11 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <map>
+#include <tuple>
 
 #include "kernels/model/device_limits.h"
+#include "profiler/predict/published_rates.h"
 #include "profiler/stats/verdicts.h"
 
 namespace attnscope::analysis {
@@ -58,12 +61,38 @@ PublishedErrors parse_published_errors(std::string_view csv) {
   return table;
 }
 
+namespace {
+
+/// Errors of fa2 by pass and half; the 95th percentile is the worst. nullptr without published rates of the GPU.
+const PublishedErrors* errors_of_published_rates(const DeviceLimits* gpu) {
+  static const std::map<const DeviceLimits*, PublishedErrors> tables = [] {
+    std::map<const DeviceLimits*, PublishedErrors> by_gpu;
+    std::map<std::tuple<const DeviceLimits*, Pass, Half>, std::vector<PublishedRate>> groups;
+    for (const PublishedRate& rate : published_rates()) {
+      groups[{rate.gpu, rate.spec.problem.pass, rate.half}].push_back(rate);
+    }
+    for (const auto& [key, rates] : groups) {
+      const auto& [of, pass, half] = key;
+      const RateErrors errors = rate_errors(rates).back();
+      PublishedErrors& table = by_gpu[of];
+      table.device = of->name;
+      table.rows.push_back({rates.front().spec.algorithm, std::string(to_string(pass)), errors.half, "time",
+                            errors.rates, errors.rates, errors.median, errors.worst});
+    }
+    return by_gpu;
+  }();
+  const auto found = tables.find(gpu);
+  return found == tables.end() ? nullptr : &found->second;
+}
+
+}  // namespace
+
 const PublishedErrors* validated_errors(std::string_view gpu) {
   static const std::array tables{parse_published_errors(h200_errors_text()),
                                  parse_published_errors(h100_errors_text())};
   const auto* found =
       std::ranges::find_if(tables, [&](const PublishedErrors& table) { return same_gpu(table.device, gpu); });
-  return found == tables.end() ? nullptr : found;
+  return found == tables.end() ? errors_of_published_rates(find_gpu(gpu)) : found;
 }
 
 std::optional<double> published_time_error(const PublishedErrors& table, std::string_view algorithm, Pass pass) {

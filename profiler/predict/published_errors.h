@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Published simulator errors from assets/samples/h200-errors.csv and h100-errors.csv: the output of `attnscope model
-// --against` for these samples, checked by a test. Used by reports, verdicts and the window.
+// --against` for these samples, checked by a test. For other GPUs, errors against published rates (published_rates.h).
+// Used by reports, verdicts and the window.
 #pragma once
 
 #include <optional>

@@ -166,8 +166,9 @@ Table rate_error_table(std::vector<RateErrors> rows, bool people) {
   };
   table.add({.key = "gpu", .title = "GPU"}, [](const RateErrors& row) { return row.gpu; });
   table.add({.key = "half", .title = text(msg::prediction::split{})}, [](const RateErrors& row) { return row.half; });
-  table.add({.key = "source", .title = text(msg::prediction::source{})},
-            [](const RateErrors& row) { return row.source.empty() ? text(msg::prediction::all_sources{}) : row.source; });
+  table.add({.key = "source", .title = text(msg::prediction::source{})}, [](const RateErrors& row) {
+    return row.source.empty() ? text(msg::prediction::all_sources{}) : row.source;
+  });
   table.add({.key = "rates", .title = text(msg::prediction::rates{})},
             [](const RateErrors& row) { return static_cast<double>(row.rates); });
   table.add({.key = "median_error", .title = text(msg::prediction::median{}), .kind = ColumnKind::number},

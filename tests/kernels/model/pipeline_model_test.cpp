@@ -18,6 +18,7 @@ namespace {
 /// Four SMs at 1 GHz (one cycle per nanosecond), no power limit.
 DeviceRates four_sms() {
   return {.per_cycle = {.tensor = 1000, .exponential = 10, .fp32 = 100, .shared = 100, .l2 = 50},
+          .fitted_per_cycle = {},  // constants are cycles of this GPU
           .sm_count = 4,
           .boost_hz = 1e9,
           .dram_bytes_per_second = 1e12,
@@ -58,6 +59,27 @@ TEST(PipelineModel, OneWaveIsLatencyAndWork) {
   EXPECT_EQ(launch_time(products(3), four_sms(), 1e9).empty_sms, 1);
   EXPECT_EQ(time.waves, 1);
   EXPECT_NEAR(time.idle_ns, 0, 1e-9);
+}
+
+/// Constants are cycles of an H200: other GPUs change the time of units at their peak, not issue and latencies.
+TEST(PipelineModel, OtherGpusChangePeaksOnly) {
+  DeviceRates rates = device_rates(*find_gpu("H200"));
+  const double peak = rates.peaks(MatrixInstruction::mma_sync).tensor;
+  EXPECT_NEAR(peak, 4096 * 2 / 3.0, 1e-9);
+  rates.clock = {.fixed_hz = 1e9};
+  LaunchLoad load{.work = {.steps = 1, .rounds = 1, .tensor_flops = 1000 * peak},
+                  .timing = {.round_latency = 70, .alone = {.tensor = 0.5}, .busy = {.tensor = 1.25}, .skew = 0.1},
+                  .warps = 4};
+  const auto cycles = [&] { return launch_times(std::span(&load, 1), rates).front().ns; };
+  const double alone = 70 + 500;
+  EXPECT_NEAR(cycles(), alone + 1250 + 125, 1e-6) << "on the GPU of the fit";
+  rates.per_cycle.tensor /= 2;
+  EXPECT_NEAR(cycles(), alone + (2000 + 250) + 125, 1e-6) << "half the tensor rate";
+  rates.per_cycle.tensor *= 2;
+  rates.mma_sync_share = 1;
+  EXPECT_NEAR(cycles(), alone + (2000 / 3.0 + 250) + 125, 1e-6) << "mma.sync reaches the whole peak";
+  load.timing.busy.tensor = 0.5;
+  EXPECT_NEAR(cycles(), alone + 1000 / 3.0 + 50, 1e-6) << "a cost below the peak scales whole";
 }
 
 TEST(PipelineModel, RemainingBlocksCostAWave) {

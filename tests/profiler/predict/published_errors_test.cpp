@@ -62,7 +62,7 @@ TEST(PublishedErrors, EachRecordedGpuHasErrors) {
   for (const char* name : {"NVIDIA H100 80GB HBM3", "NVIDIA H100 SXM", "h100"}) {
     EXPECT_EQ(validated_errors(name)->device, "NVIDIA H100 80GB HBM3") << name;
   }
-  for (const char* name : {"NVIDIA A100 80GB", "a GPU of my own", ""}) {
+  for (const char* name : {"NVIDIA A100 40GB", "a GPU of my own", ""}) {
     EXPECT_EQ(validated_errors(name), nullptr) << name;
   }
   for (const char* name : {"H100", "H200"}) {

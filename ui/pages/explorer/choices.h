@@ -90,7 +90,7 @@ struct WhatIfFactor {
 [[nodiscard]] QString verdict_text(const analysis::Exploration& exploration);
 /// Tile that the paper's rule picks for M, and the limit on its size; empty if M is not set.
 [[nodiscard]] QString rule_text(const ExplorerResult& explored);
-[[nodiscard]] QString occupancy_text(const analysis::ExploredKernel& kernel, bool can_predict_time);
+[[nodiscard]] QString occupancy_text(const analysis::ExploredKernel& kernel);
 /// Explains the time shares and the source of the rates.
 [[nodiscard]] QString rates_note(const ExplorerResult& explored);
 /// Published prediction errors for such points.

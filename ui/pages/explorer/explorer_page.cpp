@@ -395,8 +395,9 @@ void ExplorerPage::show_kernel() {
     times.light = analysis::speed_of_light({&kernel.time, 1});
   }
   unit_bars_->set_times(e.can_predict_time || measured ? std::optional(times) : std::nullopt,
-                        qtext(msg::explorer_page::untimed{}));
-  show_text(occupancy_, occupancy_text(kernel, e.can_predict_time));
+                        e.times_validated ? qtext(msg::explorer_page::untimed{})
+                                          : qtext(msg::explorer_page::time_not_validated{.device = e.device}));
+  show_text(occupancy_, occupancy_text(kernel));
   QString note;
   if (e.can_predict_time) {
     note = rates_note(*shown_);

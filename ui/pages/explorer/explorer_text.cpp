@@ -12,8 +12,8 @@
 
 namespace attnscope::ui {
 
-QString occupancy_text(const analysis::ExploredKernel& kernel, bool can_predict_time) {
-  if (!can_predict_time) {  // Registers, and therefore the occupancy limiter, are unknown before compilation.
+QString occupancy_text(const analysis::ExploredKernel& kernel) {
+  if (kernel.time.waves <= 0) {  // Registers, and therefore the occupancy limiter, are unknown before compilation.
     return qtext(msg::explorer_page::occupancy_untimed{.blocks = kernel.blocks, .threads = kernel.threads_per_block});
   }
   const std::string occupancy = text(Percent(kernel.occupancy.warps_pct));
@@ -84,6 +84,7 @@ QString rule_text(const ExplorerResult& explored) {
 }
 
 QString verdict_text(const analysis::Exploration& e) {
+  if (!e.refusal && !e.times_validated) return qtext(msg::explorer_page::time_not_validated{.device = e.device});
   if (!e.refusal && !e.can_predict_time) return qtext(msg::explorer_page::user_kernel_untimed{});
   if (!e.refusal) {
     QString line = qtext(msg::explorer_page::runs{.bound = analysis::bound_text(e.light),
