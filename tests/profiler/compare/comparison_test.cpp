@@ -494,7 +494,7 @@ TEST(Comparison, CombinesErrorsOfAlgorithms) {
 
 TEST(Comparison, ErrorsApplyToTheirGpuAndAlgorithmOnly) {
   analysis::Run a100 = fixtures::run(Provenance::simulated, "simulated");
-  a100.device_name = "NVIDIA A100-SXM4-80GB";
+  a100.device_name = "NVIDIA A100-SXM4-40GB";
   analysis::Run h200 = a100;
   h200.device_name = "NVIDIA H200";
   const auto verdict = [](const analysis::Run& run, const std::string& algorithm, const std::string& candidate) {

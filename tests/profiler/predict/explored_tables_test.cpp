@@ -134,7 +134,7 @@ TEST(OperandsTable, ListsBothDirectionsAndShares) {
   EXPECT_EQ(texts(1), (std::vector<std::string>{"S", "1 MB", "4 MB", "62.5%"}));
   EXPECT_EQ(texts(2)[1] + texts(2)[2] + texts(2)[3], "4 MB4 MB8 MB");
   EXPECT_EQ(table.rows, 5U);
-  e.can_predict_time = false;
+  e.dram_bytes = 0;
   EXPECT_EQ(operands_table(e).rows, 4U) << "no DRAM bytes";
 }
 
