@@ -232,10 +232,10 @@ def main():
     if arguments.csv:
         with open(arguments.csv, "w", newline="") as out:
             writer = csv.writer(out)
-            writer.writerow(["algorithm", "pass", "dtype", "mask", "batch", "heads_q", "heads_kv", "n_q", "n_k", "d", "time_ns"])
+            writer.writerow(["algorithm", "pass", "dtype", "mask", "batch", "heads_q", "heads_kv", "n_q", "n_k", "d", "cache", "time_ns"])
             for name, cell, time in rows:
                 writer.writerow([name, cell.pass_, "fp16", cell.mask, cell.batch, cell.heads_q, cell.heads_kv, cell.n_q, cell.n_k,
-                                 cell.d, f"{time:.0f}"])
+                                 cell.d, "cold", f"{time:.0f}"])
     return 0
 
 

@@ -250,7 +250,7 @@ TEST(PipelineModel, EarlyStartHidesLaunchOverhead) {
   early.starts_early = true;
   const std::vector<LaunchTime> times = launch_times(std::vector{products(4), early}, four_sms());
   EXPECT_NEAR(times[1].ns, 280, 1e-9) << "by itself it takes as long";
-  EXPECT_NEAR(point_ns(times), 280 + 280 - 0.7 * 30, 1e-9);
+  EXPECT_NEAR(point_ns(times), 280 + 280 - 30, 1e-9);
 }
 
 /// Products at peak rate draw 1.6 times the power limit, idling 0.2.

@@ -86,12 +86,12 @@ TEST_F(ErrorNoteTest, ShowsErrorsPerGpu) {
 TEST_F(ErrorNoteTest, WarnsAboutUnvalidatedGpu) {
   Workspace workspace;
   IoCurvePage page(workspace);
-  ASSERT_EQ(workspace.open_blocking(simulated_on("A100")), QString());
+  ASSERT_EQ(workspace.open_blocking(simulated_on("A100 40GB")), QString());
   page.show();
   wait_until_idle();
   const QString words = page.error_note().text();
-  EXPECT_EQ(words, qtext(msg::prediction::not_validated{.what = "A100 80GB"}) + " · " +
-                       qtext(msg::prediction::l2_source{.gpu = "H200", .what = "A100 80GB"}))
+  EXPECT_EQ(words, qtext(msg::prediction::not_validated{.what = "A100 40GB"}) + " · " +
+                       qtext(msg::prediction::l2_source{.gpu = "H200", .what = "A100 40GB"}))
       << words.toStdString();
 }
 

@@ -467,7 +467,7 @@ TEST(FirstWindow, ShowsASampleNoteUntilTheSampleIsClosed) {
   window.open_files({});
   ASSERT_TRUE(QTest::qWaitFor([&] { return !window.banner().text().isEmpty(); }));
   EXPECT_EQ(window.banner().text(),
-            qtext(msg::window::recorded_sample{.date = "2026-11-29", .file = "h200.attnscope", .gpu = "NVIDIA H200"}));
+            qtext(msg::window::recorded_sample{.date = "2026-11-30", .file = "h200.attnscope", .gpu = "NVIDIA H200"}));
   window.show();
   auto* collect = window.findChild<QDockWidget*>(QStringLiteral("collect"));
   EXPECT_FALSE(collect->isVisible());
