@@ -268,6 +268,7 @@ ExitCode model_published(ModelOptions& options) {
     std::vector<PointRecord> records;
     records.reserve(published.size());
     std::vector<analysis::MeasuredRecord> measured;
+    measured.reserve(published.size());
     for (const analysis::PublishedRate& rate : published) {
       measured.push_back({&records.emplace_back(rate.record()), rate.gpu, rate.rates(), rate.half});
     }

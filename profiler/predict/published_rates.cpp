@@ -20,8 +20,6 @@
 namespace attnscope::analysis {
 namespace {
 
-constexpr std::string_view validated_algorithm = "fa2";
-
 /// Fields of a line; the last one takes the rest, with its commas.
 std::vector<std::string_view> fields_of(std::string_view line, std::size_t count) {
   std::vector<std::string_view> fields;
@@ -46,32 +44,33 @@ Number number_of(std::string_view text) {
 }
 
 PublishedRate parse_line(std::string_view line) {
-  const std::vector<std::string_view> fields = fields_of(line, 13);
-  if (fields.size() != 13) throw std::invalid_argument("a row has 13 fields");
+  const std::vector<std::string_view> fields = fields_of(line, 14);
+  if (fields.size() != 14) throw std::invalid_argument("a row has 14 fields");
   PublishedRate rate;
-  rate.gpu = find_gpu(fields[0]);
-  if (rate.gpu == nullptr) throw std::invalid_argument(fmt::format("unknown GPU '{}'", fields[0]));
-  rate.half = fields[1] == to_string(Half::fitted) ? Half::fitted : Half::held_out;
-  if (fields[1] != to_string(rate.half)) throw std::invalid_argument(fmt::format("unknown half '{}'", fields[1]));
-  const auto pass = parse_pass(fields[2]);
-  const auto mask = parse_mask(fields[3]);
-  if (!pass || !mask) throw std::invalid_argument(fmt::format("unknown pass or mask '{} {}'", fields[2], fields[3]));
+  rate.gpu = find_gpu(fields[1]);
+  if (rate.gpu == nullptr) throw std::invalid_argument(fmt::format("unknown GPU '{}'", fields[1]));
+  rate.half = fields[2] == to_string(Half::fitted) ? Half::fitted : Half::held_out;
+  if (fields[2] != to_string(rate.half)) throw std::invalid_argument(fmt::format("unknown half '{}'", fields[2]));
+  const auto pass = parse_pass(fields[3]);
+  const auto mask = parse_mask(fields[4]);
+  if (!pass || !mask) throw std::invalid_argument(fmt::format("unknown pass or mask '{} {}'", fields[3], fields[4]));
   AttentionProblem& problem = rate.spec.problem;
   problem.pass = *pass;
   problem.mask = *mask;
-  problem.batch = number_of<std::int64_t>(fields[4]);
-  problem.heads_q = number_of<std::int64_t>(fields[5]);
-  problem.heads_kv = number_of<std::int64_t>(fields[6]);
-  problem.n_q = number_of<std::int64_t>(fields[7]);
-  problem.n_k = number_of<std::int64_t>(fields[8]);
-  problem.d = number_of<std::int64_t>(fields[9]);
-  rate.flops_per_second = 1e12 * number_of<double>(fields[10]);
-  if (!fields[11].empty()) rate.clock_hz = 1e6 * number_of<double>(fields[11]);
-  rate.source = fields[12];
-  const Algorithm& algorithm = *built_in_algorithms().find(validated_algorithm);
-  rate.spec.algorithm = validated_algorithm;
-  rate.spec.set_config(auto_config(algorithm, problem, *rate.gpu));
-  if (const auto refusal = algorithm.refusal(problem, rate.spec.config(), *rate.gpu)) {
+  problem.batch = number_of<std::int64_t>(fields[5]);
+  problem.heads_q = number_of<std::int64_t>(fields[6]);
+  problem.heads_kv = number_of<std::int64_t>(fields[7]);
+  problem.n_q = number_of<std::int64_t>(fields[8]);
+  problem.n_k = number_of<std::int64_t>(fields[9]);
+  problem.d = number_of<std::int64_t>(fields[10]);
+  rate.flops_per_second = 1e12 * number_of<double>(fields[11]);
+  if (!fields[12].empty()) rate.clock_hz = 1e6 * number_of<double>(fields[12]);
+  rate.source = fields[13];
+  const Algorithm* algorithm = built_in_algorithms().find(fields[0]);
+  if (algorithm == nullptr) throw std::invalid_argument(fmt::format("unknown algorithm '{}'", fields[0]));
+  rate.spec.algorithm = fields[0];
+  rate.spec.set_config(auto_config(*algorithm, problem, *rate.gpu));
+  if (const auto refusal = algorithm->refusal(problem, rate.spec.config(), *rate.gpu)) {
     throw std::invalid_argument(text(refusal->reason));
   }
   if (rate.flops_per_second <= 0) throw std::invalid_argument("the rate must be positive");

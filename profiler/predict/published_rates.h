@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Published rates of FlashAttention-2 kernels (assets/samples/published.csv). They show how far predicted times are off
-// on GPUs of which there is no recording. The predicted kernel is fa2, which on an H200 is as fast as the library's.
+// on GPUs of which there is no recording. The
+// predicted kernel is ours, which on an H200 is as fast as the library's.
 #pragma once
 
 #include <span>
@@ -30,9 +31,9 @@ struct PublishedRate {
   [[nodiscard]] PointRecord record() const;
 };
 
-/// Parses rows of "gpu,half,pass,mask,batch,heads_q,heads_kv,n_q,n_k,d,tflops,clock_mhz,source" after a header; '#'
-/// starts a comment. Throws std::invalid_argument with the line for an unknown GPU, an invalid value or a problem that
-/// does not run.
+/// Parses rows of "algorithm,gpu,half,pass,mask,batch,heads_q,heads_kv,n_q,n_k,d,tflops,clock_mhz,source" after a
+/// header; '#' starts a comment. Throws std::invalid_argument with the line for an unknown GPU, an invalid value or a
+/// problem that does not run.
 [[nodiscard]] std::vector<PublishedRate> parse_published_rates(std::string_view csv);
 /// assets/samples/published.csv, embedded at build time.
 [[nodiscard]] std::string_view published_rates_text();

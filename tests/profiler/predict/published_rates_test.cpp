@@ -19,14 +19,15 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-constexpr const char* header = "gpu,half,pass,mask,batch,heads_q,heads_kv,n_q,n_k,d,tflops,clock_mhz,source\n";
+constexpr const char* header =
+    "algorithm,gpu,half,pass,mask,batch,heads_q,heads_kv,n_q,n_k,d,tflops,clock_mhz,source\n";
 
 PublishedRate parsed(const std::string& line) {
   return parse_published_rates(header + line).at(0);
 }
 
 TEST(PublishedRates, AreNominalTimes) {
-  const PublishedRate rate = parsed("A100,fitted,fwd,causal,2,16,4,1024,1024,64,100,1200,a paper, Fig. 5");
+  const PublishedRate rate = parsed("fa2,A100,fitted,fwd,causal,2,16,4,1024,1024,64,100,1200,a paper, Fig. 5");
   EXPECT_EQ(rate.gpu->name, "NVIDIA A100 80GB");
   EXPECT_EQ(rate.half, Half::fitted);
   EXPECT_EQ(rate.spec.problem.heads_kv, 4);
@@ -34,12 +35,12 @@ TEST(PublishedRates, AreNominalTimes) {
   // 4 d FLOPs per visible pair of each of 2 x 16 heads.
   EXPECT_NEAR(rate.ns(), 1e9 * 4 * 64 * 32 * (1024.0 * 1025 / 2) / 100e12, 1e-6);
   EXPECT_EQ(rate.rates().clock.fixed_hz, 1.2e9);
-  EXPECT_EQ(parsed("A100,held out,fwd,full,1,1,1,64,64,64,1,,s").rates().clock.fixed_hz,
+  EXPECT_EQ(parsed("fa2,A100,held out,fwd,full,1,1,1,64,64,64,1,,s").rates().clock.fixed_hz,
             device_rates(*rate.gpu).clock.fixed_hz);
 }
 
 TEST(PublishedRates, TimesOfSeveralLaunchesAddUp) {
-  const PublishedRate rate = parsed("A100,fitted,fwd+bwd,full,1,16,16,2048,2048,128,150,,s");
+  const PublishedRate rate = parsed("fa2,A100,fitted,fwd+bwd,full,1,16,16,2048,2048,128,150,,s");
   double ns = 0;
   for (const KernelRecord& kernel : rate.record().kernels) ns += kernel.samples_ns.at(0);
   EXPECT_EQ(rate.record().kernels.size(), 4U);
@@ -50,9 +51,11 @@ TEST(PublishedRates, AnInvalidLineIsNamed) {
   const auto wrong = [](const std::string& line) {
     return [line] { (void)parse_published_rates(header + ("# comment\n" + line)); };
   };
-  for (const char* line : {"GTX 1,fitted,fwd,full,1,1,1,64,64,64,1,,s", "A100,third,fwd,full,1,1,1,64,64,64,1,,s",
-                           "A100,fitted,fwd,full,1,1,1,64,64,64,0,,s", "A100,fitted,fwd,full,1,1,1,64,64,64",
-                           "A100,fitted,fwd,full,1,1,1,64,64,65,1,,s", "A100,fitted,fwd,full,1,1,1,64,-64,64,1,,s"}) {
+  for (const char* line :
+       {"fa9,A100,fitted,fwd,full,1,1,1,64,64,64,1,,s", "fa2,GTX 1,fitted,fwd,full,1,1,1,64,64,64,1,,s",
+        "fa2,A100,third,fwd,full,1,1,1,64,64,64,1,,s", "fa2,A100,fitted,fwd,full,1,1,1,64,64,64,0,,s",
+        "fa2,A100,fitted,fwd,full,1,1,1,64,64,64", "fa2,A100,fitted,fwd,full,1,1,1,64,64,65,1,,s",
+        "fa2,A100,fitted,fwd,full,1,1,1,64,-64,64,1,,s"}) {
     EXPECT_THAT(wrong(line), ThrowsMessage<std::invalid_argument>(HasSubstr("line 3"))) << line;
   }
 }
@@ -60,10 +63,10 @@ TEST(PublishedRates, AnInvalidLineIsNamed) {
 TEST(PublishedRates, ErrorsAreCountedBySourceAndForAll) {
   const std::string problem = "fwd,full,1,16,16,4096,4096,128,";
   std::vector<PublishedRate> rates;
-  const double predicted = parsed("A100,held out," + problem + "100,,s").predicted_ns();
+  const double predicted = parsed("fa2,A100,held out," + problem + "100,,s").predicted_ns();
   // Predicted / published - 1 is 0.1, 0.3 and -0.2.
   for (const auto& [source, ratio] : {std::pair("one", 1.1), {"one", 1.3}, {"two", 0.8}}) {
-    rates.push_back(parsed("A100,held out," + problem + "100,," + source));
+    rates.push_back(parsed("fa2,A100,held out," + problem + "100,," + source));
     rates.back().flops_per_second *= rates.back().ns() / predicted * ratio;
   }
   const std::vector<RateErrors> errors = rate_errors(rates);
