@@ -75,6 +75,7 @@ analysis::Run analysis_run(const RunSummary& run) {
       .plan = run.plan_hash,
       .program = run.environment.app_version,
       .options = options_text(run.options),
+      .nvrtc = run.environment.nvrtc_version,
       .preset = run.preset,
       .name = run.annotations.name,
       .tags = run.annotations.tags};

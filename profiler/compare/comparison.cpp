@@ -539,6 +539,7 @@ AlignedComparison align(const PointTable& table, const ComparisonRequest& reques
       sides.rows, [](const ComparedRow& row) { return row.paired || row.exact || row.model_error > 0; });
   result.margin = request.margin.value_or(together ? default_margin_paired : default_margin_unpaired);
   add_differences(table, request, result);
+  result.changed_kernels = changed_kernels(table, request.base, request.other);
   return sides;
 }
 

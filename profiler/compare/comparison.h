@@ -102,10 +102,11 @@ struct Difference {
 struct ComparisonResult {
   std::vector<ComparedPair> pairs;  ///< in the order of the baseline's rows
   std::vector<SkippedRows> left_out;
-  std::vector<Difference> differences;    ///< in measurement conditions
-  double margin = default_margin_paired;  ///< margin of all verdicts
-  std::size_t on_both_sides = 0;          ///< rows that are on both sides; compared as baseline only
-  std::set<std::string> error_gpus = {};  ///< GPUs whose published simulator errors were used as spread
+  std::vector<Difference> differences;         ///< in measurement conditions
+  double margin = default_margin_paired;       ///< margin of all verdicts
+  std::size_t on_both_sides = 0;               ///< rows that are on both sides; compared as baseline only
+  std::set<std::string> error_gpus = {};       ///< GPUs whose published simulator errors were used as spread
+  std::set<std::string> changed_kernels = {};  ///< see changed_kernels()
 
   [[nodiscard]] std::size_t count(Verdict) const;
   /// Sum over all excluded rows.
@@ -123,6 +124,11 @@ struct AlignedComparison {
 };
 [[nodiscard]] AlignedComparison align(const PointTable&, const ComparisonRequest&);
 [[nodiscard]] ComparisonResult add_verdicts(AlignedComparison, std::size_t looks, double margin);
+
+/// Returns the short titles of the algorithms of which the sides compiled a launch with equal defines, architecture and
+/// compiler from different sources. Launches on one side only, or without a digest or compiler version, do not count.
+[[nodiscard]] std::set<std::string> changed_kernels(const PointTable&, std::span<const Row> base,
+                                                    std::span<const Row> other);
 
 /// Sets result.differences: GPUs, conditions of the runs and throttling, then point_differences() of all pairs.
 void add_differences(const PointTable&, const ComparisonRequest&, ComparisonResult&);

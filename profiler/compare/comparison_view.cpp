@@ -205,6 +205,14 @@ Message unequal_choice_note(const ComparisonView& view) {
   return rows == 0 ? Message() : msg::compare::unequal_choice{.most = most, .rows = rows};
 }
 
+Message changed_kernels_note(const ComparisonView& view) {
+  std::set<std::string> changed;
+  for (const auto& side : view.sides)
+    changed.insert(side->result.changed_kernels.begin(), side->result.changed_kernels.end());
+  if (changed.empty()) return {};
+  return msg::compare::changed_kernels{.algorithms = fmt::format("{}", fmt::join(changed, ", "))};
+}
+
 /// Returns one sentence per source of interval width.
 std::vector<Message> spread_notes(const ComparisonView& view) {
   std::map<SpreadFloor, std::size_t> rows;
@@ -296,6 +304,7 @@ ComparisonView with_summary(ComparisonView view) {
                                        .undecided = view.count(Verdict::ambiguous)};
     view.evidence = make_evidence(view.answers.front());
     if (Message note = unequal_choice_note(view); !note.empty()) view.evidence.push_back(std::move(note));
+    if (Message note = changed_kernels_note(view); !note.empty()) view.evidence.push_back(std::move(note));
   }
   if (view.sides.size() == 1) {
     const std::string alignment = fmt::format("{}", fmt::join(view.sides.front()->alignment.keywords(), ", "));

@@ -9,6 +9,8 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
+#include <utility>
 
 #include "messages/difference.h"
 #include "profiler/metrics/metrics.h"
@@ -169,7 +171,36 @@ void add_point_differences(const PointTable& table, ComparisonResult& result) {
   }
 }
 
+/// Digests by algorithm and by all else that a digest depends on except the source.
+using LaunchDigests = std::map<std::pair<std::string, std::string>, std::set<std::string>>;
+
+LaunchDigests launch_digests(const PointTable& table, std::span<const Row> rows) {
+  LaunchDigests digests;
+  std::set<std::tuple<RunIndex, std::string, std::uint32_t>> known;
+  for (const Row row : rows) {
+    const Run& run = table.run(row);
+    const std::string& algorithm = table.algorithm(row);
+    const PointColumns::Launches& launches = table.points().launches();
+    if (run.nvrtc.empty() || !known.emplace(table.run_index(row), algorithm, launches.code(row)).second) continue;
+    const std::string compiler = fmt::format("{} {}.{}", run.nvrtc, run.limits.compute_major, run.limits.compute_minor);
+    for (const auto& [launch, digest] : launches[row])
+      digests[{algorithm, fmt::format("{} {}", compiler, launch)}].insert(digest);
+  }
+  return digests;
+}
+
 }  // namespace
+
+std::set<std::string> changed_kernels(const PointTable& table, std::span<const Row> base, std::span<const Row> other) {
+  const LaunchDigests before = launch_digests(table, base);
+  std::set<std::string> changed;
+  for (const auto& [launch, digests] : launch_digests(table, other)) {
+    const auto found = before.find(launch);
+    if (found != before.end() && found->second != digests)
+      changed.insert(short_title(table.algorithms(), launch.first));
+  }
+  return changed;
+}
 
 std::vector<PointDifference> point_differences(const PointTable& table, const ComparedPair& pair) {
   const Row base = pair.base.front();

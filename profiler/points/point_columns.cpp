@@ -2,6 +2,7 @@
 #include "profiler/points/point_columns.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -34,6 +35,17 @@ std::string sources_of(const PointRecord& record) {
   std::string words;
   for (const std::string_view digest : digests) words.append(words.empty() ? "" : " ").append(digest);
   return words;
+}
+
+std::map<std::string, std::string> launches_of(const PointRecord& record) {
+  std::map<std::string, std::string> launches;
+  for (const KernelRecord& kernel : record.kernels) {
+    if (!kernel.launch || kernel.launch->digest.empty()) continue;
+    const LaunchRecord& launch = *kernel.launch;
+    launches.emplace(fmt::format("{} {} {}", launch.source_file, launch.entry, fmt::join(launch.defines, " ")),
+                     launch.digest);
+  }
+  return launches;
 }
 
 }  // namespace
@@ -281,6 +293,7 @@ void PointColumns::add(const PointRecord& record, std::size_t place, std::int64_
   throttle_reasons_.push_back(record.clocks ? record.clocks->throttle_reasons : 0);
   sm_clocks_.push_back(record.clocks ? record.clocks->sm_clock_hz : 0);
   sources_.push(sources_of(record));
+  launches_.push(launches_of(record));
   places_.push_back(static_cast<std::uint32_t>(place));
   ids_.push_back(id);
   for (const KernelRecord& kernel : record.kernels) kernels_.add(kernel, record.origin(kernel.kernel));
@@ -358,6 +371,7 @@ void PointColumns::add(const PointColumns& from, std::span<const Row> rows) {
   append_rows(throttle_reasons_, from.throttle_reasons_, rows);
   append_rows(sm_clocks_, from.sm_clocks_, rows);
   sources_.append(from.sources_, rows);
+  launches_.append(from.launches_, rows);
   append_rows(places_, from.places_, rows);
   append_rows(ids_, from.ids_, rows);
 

@@ -219,6 +219,10 @@ class PointColumns {
   /// Digests of the compiled launches (LaunchRecord::digest), separated by spaces; empty if unknown.
   [[nodiscard]] const std::string& sources(Row row) const { return sources_[row]; }
 
+  /// LaunchRecord::digest of the compiled launches by source file, entry and defines.
+  using Launches = DictionaryColumn<std::map<std::string, std::string>, dictionary_key::itself>;
+  [[nodiscard]] const Launches& launches() const { return launches_; }
+
   /// Number of rounds, 1 for most points. The next functions return one element per round.
   [[nodiscard]] std::size_t rounds(Row) const;
   /// Metric per round, computed as for the point; empty if a round lacks it.
@@ -259,6 +263,7 @@ class PointColumns {
   std::vector<bool> throttled_;
   std::vector<std::uint64_t> throttle_reasons_;
   Words sources_;
+  Launches launches_;
   std::vector<std::uint32_t> places_;
   std::vector<std::int64_t> ids_;
   std::vector<double> sm_clocks_;

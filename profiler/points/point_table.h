@@ -76,6 +76,7 @@ struct Run {
   std::string plan = {};     ///< equal for equal plans
   std::string program = {};  ///< version
   std::string options = {};  ///< of the measurement, as text
+  std::string nvrtc = {};    ///< compiler version; empty if unknown
   /// Unique device title among all loaded runs, set by name_devices(). If empty, titles are unique within the table.
   std::string device = {};
   /// Noise between recordings on this GPU, driver and day; null if unknown.

@@ -223,6 +223,15 @@ TEST_F(Compare, tiles_of_two_gpus) {
   EXPECT_EQ(run(folder_, {"report", after, "--baseline", before, "--tiles", "equal", "-o", page}).exit_code, 0);
 }
 
+TEST_F(Compare, names_changed_kernels) {
+  const std::string changed = text(msg::compare::changed_kernels{.algorithms = "FA1, FA2, FA3, Naive, Split-KV"});
+  EXPECT_THAT(compared({ATTNSCOPE_SECOND_SAMPLE, "--candidate", ATTNSCOPE_SAMPLE}).out,
+              HasSubstr('\n' + changed + '\n'));
+  const Outcome unknown =
+      expect_exit(0, compared({before_, "--candidate", imported("after", "GPU X,mine,512,16,64,900\n")}));
+  EXPECT_THAT(unknown.out, Not(HasSubstr("Kernel sources"))) << "imported";
+}
+
 /// Returns the words of the first command in a sentence.
 Words command_in(const std::string& words) {
   const std::size_t at = words.find("attnscope ");

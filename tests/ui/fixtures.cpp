@@ -99,6 +99,7 @@ RunHeader run_header(const TestRun& run) {
   }
   header.environment.app_version = "0.1.0";
   header.environment.driver_version = "580.65";
+  header.environment.nvrtc_version = "13.0";
   header.environment.cupti_version = "13.0";
   header.preset = run.preset;
   header.argv = {"attnscope", "collect", "--preset", run.preset};

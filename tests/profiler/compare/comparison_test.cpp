@@ -26,6 +26,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using Words = std::vector<std::string>;
 using SkipReason = SkippedRows::SkipReason;
 
@@ -576,6 +577,42 @@ TEST(Comparison, ListsDifferentConditions) {
   EXPECT_EQ(display_text(differences[2].base), "abc");
   EXPECT_EQ(display_text(differences[2].other), "abd");
   EXPECT_EQ(differences[2].rows, 1U);
+}
+
+TEST(Comparison, NamesAlgorithmsWithChangedKernels) {
+  struct Side {
+    const char* digest = "abc";
+    const char* nvrtc = "13.0";
+    const char* gpu = "H200";
+    const char* define = "ATTN_D=64";
+  };
+  const auto evidence = [](const Side& base, const Side& other) {
+    fixtures::Points points;
+    for (const Side& side : {base, other}) {
+      std::vector<PointRecord> records{fa1(1000), timed(fixtures::spec("fa2", 512), 1000)};
+      for (PointRecord& record : records) record.kernels.front().launch.emplace().digest = "equal";
+      records.front().kernels.front().launch->digest = side.digest;
+      records.front().kernels.front().launch->defines = {side.define};
+      analysis::Run run = fixtures::run();
+      run.nvrtc = side.nvrtc;
+      run.limits = *find_gpu(side.gpu);
+      points.add(records, run);
+    }
+    const auto [table, result] = compared(points, {0, 1}, {2, 3});
+    const ComparedSide side{.base = "before", .name = "after", .alignment = {}, .result = result};
+    std::vector<std::string> words;
+    for (const Message& each : view_of(table, {std::make_shared<const ComparedSide>(side)}).evidence) {
+      if (each.id == Message(msg::compare::changed_kernels{.algorithms = ""}).id) words.push_back(text(each));
+    }
+    return words;
+  };
+  EXPECT_THAT(evidence({}, {.digest = "abd"}), ElementsAre(HasSubstr(": FA1.")));
+  EXPECT_THAT(evidence({}, {}), IsEmpty());
+  EXPECT_THAT(evidence({.nvrtc = ""}, {.digest = "abd", .nvrtc = ""}), IsEmpty()) << "the compiler is unknown";
+  EXPECT_THAT(evidence({}, {.digest = ""}), IsEmpty()) << "the candidate has no digest";
+  EXPECT_THAT(evidence({}, {.digest = "abd", .nvrtc = "13.1"}), IsEmpty()) << "digests depend on the compiler";
+  EXPECT_THAT(evidence({}, {.digest = "abd", .gpu = "A100"}), IsEmpty()) << "digests depend on the architecture";
+  EXPECT_THAT(evidence({}, {.digest = "abd", .define = "ATTN_D=128"}), IsEmpty()) << "different launches";
 }
 
 }  // namespace

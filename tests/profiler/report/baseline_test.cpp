@@ -349,6 +349,23 @@ TEST(ReportBaseline, ComparesBestTilesOfTwoGpus) {
   EXPECT_THAT(documents::column(verdicts(), "ratio"), ElementsAre(HasSubstr("1.8000")));
 }
 
+TEST(ReportBaseline, NamesChangedKernels) {
+  const auto sentences = [](const std::string& digest) {
+    fixtures::Points points;
+    for (const auto& [title, each] : {std::pair<std::string, std::string>{"before", "abc"}, {"after", digest}}) {
+      analysis::Run run = fixtures::run(Provenance::measured, title);
+      run.nvrtc = "13.0";
+      PointRecord record = fixtures::ok_point(fixtures::spec("fa2", 1024));
+      record.kernels.front().launch.emplace().digest = each;
+      points.add({record}, run);
+    }
+    return documents::sentences(compared_document(points));
+  };
+  const Message changed = msg::compare::changed_kernels{.algorithms = "FA2"};
+  EXPECT_EQ(count_of(sentences("abd"), changed), 1U);
+  EXPECT_EQ(count_of(sentences("abc"), changed), 0U);
+}
+
 TEST(ReportBaseline, SimulatedPointsAreSeparateCandidate) {
   const std::vector<PointRecord> before = fixtures::memory_wall();
   fixtures::Points points = two_runs_of(before, slowed(before, "fa2", 1.2));

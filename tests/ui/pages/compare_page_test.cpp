@@ -272,6 +272,20 @@ TEST_F(ComparePageTest, ComparesBestTilesOfTwoGpus) {
   EXPECT_EQ(again.comparison()->view.sides.front()->alignment.tiles, analysis::ComparedTiles::equal);
 }
 
+TEST_F(ComparePageTest, NamesChangedKernels) {
+  const auto recorded = [](const char* digest) {
+    std::vector<PointRecord> points = grid_of(unchanged_factors);
+    for (PointRecord& point : points) point.kernels.front().launch.emplace().digest = digest;
+    return points;
+  };
+  const QString changed = qtext(msg::compare::changed_kernels{.algorithms = "FA2"});
+  open({{"before", recorded("abc")}, {"again", recorded("abc")}});
+  ASSERT_NE(page.comparison(), nullptr);
+  EXPECT_FALSE(page.summary().contains(changed)) << page.summary().toStdString();
+  open({{"after", recorded("abd")}});
+  EXPECT_TRUE(page.summary().contains(changed)) << page.summary().toStdString();
+}
+
 // Two GPUs with no tile in common still are the sides.
 TEST_F(ComparePageTest, SidesMatchWithoutCommonTile) {
   open({{"before", {point_with_time(fixtures::spec("fa2", 1024, 128), 1e6)}},
