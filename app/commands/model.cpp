@@ -24,6 +24,7 @@
 #include "messages/explorer_page.h"
 #include "messages/terminal.h"
 #include "profiler/files/gpu_file.h"
+#include "profiler/measure/gpu/kernel_builder.h"
 #include "profiler/measure/simulated_device.h"
 #include "profiler/plan/parallel_for.h"
 #include "profiler/plan/text.h"
@@ -248,6 +249,19 @@ std::vector<PointRecord> play(std::span<const MeasuredPoints::Point> points, con
   return predicted;
 }
 
+/// Names of the algorithms that were measured with other kernels than this program has, separated by commas.
+std::string changed_kernels(std::span<const MeasuredPoints::Point* const> points) {
+  std::set<std::string> names;
+  for (const MeasuredPoints::Point* point : points) {
+    if (point->record.manifest) continue;  // user-defined
+    for (const KernelRecord& kernel : point->record.kernels) {
+      if (kernel.launch && has_changed(*kernel.launch, point->run->limits, point->run->environment.nvrtc_version))
+        names.insert(printable(point->record.spec.algorithm));
+    }
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 struct NotSimulated {
   std::size_t points = 0;
   std::string first;
@@ -325,6 +339,8 @@ ExitCode model_against(ModelOptions& options) {
                          printable(fmt::format("{}", fmt::join(options.against, ", "))), devices));
     out.line(text(msg::terminal::error_definition{}));
     for (const Message& said : words_of(rates)) out.line(text(said));
+    if (const std::string changed = changed_kernels(played); !changed.empty())
+      out.line(format_text("Measured with kernel sources that differ from this program's: {}.", changed));
     out.blank_line();
     out.table(table);
   } else {

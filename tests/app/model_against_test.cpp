@@ -18,6 +18,7 @@ namespace {
 using nlohmann::json;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr double mib = 1024.0 * 1024;
 
@@ -43,6 +44,7 @@ class ModelAgainst : public CommandTest {
     RunHeader header;
     header.device.uuid = uuid;
     header.device.limits = *find_gpu("H200");
+    header.environment.nvrtc_version = "13.0";
     header.preset = "made";
     header.planned_points = points.size();
     RunStore store = RunStore::open(file_, RunStore::Mode::collect);
@@ -75,6 +77,19 @@ TEST_F(ModelAgainst, distinguishes_gpus_by_uuid) {
   EXPECT_EQ(row(found, "time", "fa2").at("devices"), "NVIDIA H200");
   const std::string people = run(folder_, {"model", "--against", file_}).out;
   EXPECT_THAT(people, HasSubstr("24 points of "));
+}
+
+TEST_F(ModelAgainst, names_changed_kernels) {
+  const auto model = [&] { return expect_exit(0, run(folder_, {"model", "--against", file_})).out; };
+  add_run("GPU-1", {measured("naive", {.br = 64, .bc = 64}, 1e6, 0)});
+  EXPECT_THAT(model(), Not(HasSubstr("kernel sources"))) << "no digest";
+  PointRecord earlier = measured("fa2", {.br = 64, .bc = 64}, 1e6, 0);
+  LaunchRecord& launch = earlier.kernels.front().launch.emplace();
+  launch.source_file = "fa2/fa2_forward.cuh";
+  launch.entry = "attn_fa2_forward";
+  launch.digest = "dd3a8463-e332-57b6-812b-cd3726d61245";
+  add_run("GPU-1", {earlier});
+  EXPECT_THAT(model(), HasSubstr("\nMeasured with kernel sources that differ from this program's: fa2.\n"));
 }
 
 std::vector<Ceiling> dram_of(double bytes_per_second) {

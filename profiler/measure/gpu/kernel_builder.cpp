@@ -130,6 +130,16 @@ std::string describe(const KernelLaunch& launch) {
   return fmt::format("{} {}{}", folder, launch.name, describe_defines(launch.source.defines));
 }
 
+bool has_changed(const LaunchRecord& launch, const DeviceLimits& limits, const std::string& nvrtc_version) {
+  if (launch.digest.empty() || nvrtc_version.empty()) return false;
+  gpu::CubinKey key{.source = {.file = launch.source_file, .entry = launch.entry, .defines = launch.defines},
+                    .arch = gpu::arch_for(limits.compute_major, limits.compute_minor),
+                    .nvrtc_version = nvrtc_version,
+                    .options = {}};
+  key.options = gpu::compile_options(key.source, key.arch);
+  return key.digest() != launch.digest;
+}
+
 Result<std::unique_ptr<KernelBuilder>, GpuError> KernelBuilder::open(const std::filesystem::path& cache_dir) {
   auto nvrtc = gpu::Nvrtc::load();
   if (!nvrtc) {

@@ -29,6 +29,10 @@ struct BuiltKernel {
   std::string cubin;
 };
 
+/// Returns whether this program compiles a recorded launch of a built-in kernel from other sources or with other
+/// options. False if unknown: without a digest or compiler version, or in a build without GPU support.
+[[nodiscard]] bool has_changed(const LaunchRecord&, const DeviceLimits&, const std::string& nvrtc_version);
+
 class KernelBuilder {
  public:
   /// Empty `cache_dir`: default_cubin_cache(). Error: GpuError::Kind::no_nvrtc.

@@ -26,6 +26,10 @@ std::filesystem::path default_cubin_cache() {
   return {};
 }
 
+bool has_changed(const LaunchRecord&, const DeviceLimits&, const std::string&) {
+  return false;
+}
+
 Result<std::vector<BuildReport>, GpuError> build_kernels(std::string_view, std::span<const KernelLaunch>, unsigned,
                                                          const CancelToken&, const Device::BuildProgress&,
                                                          const std::filesystem::path&) {

@@ -289,5 +289,24 @@ TEST(CubinKeys, DependOnAllCompilerInputs) {
   EXPECT_TRUE(differs([](gpu::CubinKey& k) { k.options = {"-DX=2"}; }));
 }
 
+TEST(CubinKeys, ChangeWithTheSourcesOfThisProgram) {
+  const DeviceLimits& h200 = *find_gpu("h200");
+  gpu::CubinKey key{.source = {.file = "fa2/fa2_forward.cuh", .entry = "attn_fa2_forward", .defines = {"ATTN_D=64"}},
+                    .arch = "sm_90a",
+                    .nvrtc_version = "13.0",
+                    .options = {}};
+  key.options = gpu::compile_options(key.source, key.arch);
+  LaunchRecord launch;
+  launch.source_file = key.source.file;
+  launch.entry = key.source.entry;
+  launch.defines = key.source.defines;
+  EXPECT_FALSE(has_changed(launch, h200, "13.0")) << "no digest";
+  launch.digest = key.digest();
+  EXPECT_FALSE(has_changed(launch, h200, "13.0"));
+  launch.source_file = "fa1/fa1_forward.cuh";  // another source than that of the digest
+  EXPECT_TRUE(has_changed(launch, h200, "13.0"));
+  EXPECT_FALSE(has_changed(launch, h200, "")) << "the compiler is unknown";
+}
+
 }  // namespace
 }  // namespace attnscope
