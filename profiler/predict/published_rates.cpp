@@ -84,7 +84,10 @@ AttentionModel model_of(const PublishedRate& rate) {
 }  // namespace
 
 double PublishedRate::ns() const {
-  return 1e9 * pass_flops(spec.problem) / flops_per_second;
+  AttentionProblem unmasked = spec.problem;
+  unmasked.mask = Mask::none;
+  const double share = spec.problem.mask == Mask::none ? 1 : 0.5;
+  return 1e9 * share * pass_flops(unmasked) / flops_per_second;
 }
 
 DeviceRates PublishedRate::rates() const {

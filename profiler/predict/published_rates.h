@@ -21,7 +21,7 @@ struct PublishedRate {
   std::string source;
   Half half = Half::held_out;
   PointSpec spec;               ///< with the tile that this program chooses for the GPU
-  double flops_per_second = 0;  ///< nominal
+  double flops_per_second = 0;  ///< nominal; a causal mask counts as half, as the sources do
   double clock_hz = 0;          ///< SM clock that the source states; 0: none
 
   [[nodiscard]] double ns() const;

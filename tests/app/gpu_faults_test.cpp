@@ -84,8 +84,8 @@ TEST_F(GpuFaults, hang_costs_one_point) {
   EXPECT_EQ(dispositions()["fa2"][Disposition::ok], 3);
 }
 
-// Each process crashes at the 9th launch of its counter sessions. Which point that launch belongs to depends on how many
-// points are measured before a session is due.
+// Each process crashes at the 9th launch of its counter sessions. Which point that launch belongs to depends on how
+// many points are measured before a session is due.
 TEST_F(GpuFaults, crash_in_counter_session_costs_one_point) {
   const Outcome outcome = collect_axes("crash-in-range=9", {"-a", "N=[16:96:16]"}, {"--algorithms", "fa2"});
   EXPECT_EQ(outcome.exit_code, 5) << outcome.err;

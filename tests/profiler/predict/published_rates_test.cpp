@@ -33,7 +33,7 @@ TEST(PublishedRates, AreNominalTimes) {
   EXPECT_EQ(rate.spec.problem.heads_kv, 4);
   EXPECT_EQ(rate.source, "a paper, Fig. 5");
   // 4 d FLOPs per visible pair of each of 2 x 16 heads.
-  EXPECT_NEAR(rate.ns(), 1e9 * 4 * 64 * 32 * (1024.0 * 1025 / 2) / 100e12, 1e-6);
+  EXPECT_NEAR(rate.ns(), 1e9 * 4 * 64 * 32 * (1024.0 * 1024 / 2) / 100e12, 1e-6);
   EXPECT_EQ(rate.rates().clock.fixed_hz, 1.2e9);
   EXPECT_EQ(parsed("fa2,A100,held out,fwd,full,1,1,1,64,64,64,1,,s").rates().clock.fixed_hz,
             device_rates(*rate.gpu).clock.fixed_hz);
