@@ -143,8 +143,8 @@ void add_tiles_option(CLI::App& command, std::optional<analysis::ComparedTiles>&
   command
       .add_option_function<std::string>(
           "--tiles", [&tiles](const std::string& word) { tiles = analysis::parse_compared_tiles(word); },
-          "Tiles to compare: best (each side's fastest correct one), automatic or equal (default: equal for one GPU "
-          "model with a tile of one algorithm on both sides, else best)")
+          "Tiles to compare: best (each side's fastest correct one), automatic or equal (default: equal if both sides "
+          "have one GPU model and share a tile of an algorithm, else best)")
       ->check(CLI::IsMember(words));
 }
 

@@ -38,7 +38,7 @@ std::vector<std::filesystem::path> run_files(std::string_view preset) {
       files.push_back(entry.path());
     }
   }
-  // Names end in date and time, and for the second file of one second in "-2".
+  // Names end in the start time; the second file of one second has "-2" appended.
   std::ranges::sort(files, std::greater(), [](const std::filesystem::path& file) { return file.stem(); });
   return files;
 }

@@ -84,7 +84,7 @@ KernelResources needs(const AttentionProblem& p, const Config& config) {
           .shared_bytes = fa2::shared_bytes(tile.br, tile.bc, d, bytes_per_element(p.dtype))};
 }
 
-/// Bc, halved down to 32 until two blocks share an SM: one block alone leaves its latencies uncovered.
+/// Returns Bc, halved until two blocks fit on an SM, but at least 32: one block alone does not hide its latencies.
 int columns_for_two_blocks(const AttentionProblem& p, TileShape tile, const DeviceLimits& device) {
   const auto fits_twice = [&] {
     const std::int64_t bytes = fa2::shared_bytes(tile.br, tile.bc, static_cast<int>(p.d), bytes_per_element(p.dtype));

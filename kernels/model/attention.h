@@ -176,10 +176,10 @@ inline constexpr std::int32_t dropout_seed = 20220527;
 [[nodiscard]] double forward_flops(const AttentionProblem&);
 /// FLOPs of the backward matrix products: 10 d per visible pair (QK^T again, dO V^T, P^T dO, dS^T Q, dS K).
 [[nodiscard]] double backward_flops(const AttentionProblem&);
-/// Nominal FLOPs of the problem's pass or passes, by convention the same for all algorithms of softmax attention. An
-/// algorithm that keeps S or P executes fewer: see least_pass_flops().
+/// Nominal FLOPs of the problem's pass or passes: by convention the same for all algorithms of softmax attention. An
+/// algorithm that stores S or P executes fewer; see least_pass_flops().
 [[nodiscard]] double pass_flops(const AttentionProblem&);
-/// Fewest FLOPs that any algorithm executes: no recomputation, so the backward pass takes 8 d per visible pair.
+/// Fewest FLOPs that softmax attention executes: without recomputation, the backward pass takes 8 d per visible pair.
 [[nodiscard]] double least_pass_flops(const AttentionProblem&);
 /// FLOPs per exponential: 4 d in the forward pass, 10 d in the backward pass, which recomputes each exponential, 7 d in
 /// both together.

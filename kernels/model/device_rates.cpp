@@ -49,8 +49,8 @@ double mma_sync_share(const DeviceLimits& limits) {
 }
 constexpr double l2_port_bytes_per_cycle = 64;
 
-/// SM clocks under attention outside Hopper, fitted to the published rates of the fitted half (assets/samples/
-/// published.csv). Two rates of one kernel on RTX 3090, one at a locked clock, give 1.79 GHz without any model.
+/// SM clock under attention of GPUs other than Hopper, fitted to the fitted half of assets/samples/published.csv. For
+/// the RTX 3090, two published rates of one kernel, one at a locked clock, also give 1.79 GHz, without a model.
 struct AttentionClock {
   std::string_view gpu;
   double hz;
@@ -69,11 +69,11 @@ ClockLimits clock_limits(const DeviceLimits& limits, double boost) {
   return {.fixed_hz = known == attention_clocks.end() ? boost : known->hz};
 }
 
-/// By architecture, except for a GPU whose own published rates are too far off. Checked by the test of those rates.
+/// By architecture, except for GPUs whose own published rates contradict; see published_rates_test.cpp.
 bool times_validated(const DeviceLimits& limits) {
   constexpr std::array validated{80, 86, 89, 90, 120};
-  constexpr std::string_view too_far =
-      "NVIDIA L40S";  // power-limited: rates of one source differ by 17% at N 2048 and 4096
+  // Power-limited: rates of one source differ by 17% between N 2048 and 4096.
+  constexpr std::string_view too_far = "NVIDIA L40S";
   return !same_gpu(limits.name, too_far) &&
          std::ranges::find(validated, limits.compute_major * 10 + limits.compute_minor) != validated.end();
 }

@@ -17,18 +17,17 @@ namespace attnscope {
 /// zeros). Q, K, V and dO have bytes_per_element(), O and gradients output_bytes(): 1 and 2 for fp8.
 [[nodiscard]] Traffic compulsory_traffic(const AttentionProblem&);
 
-// Counts of the FlashAttention paper (arXiv 2205.14135v2), whose N is n_q and n_k and which has one K/V head per query
-// head. With fewer K/V heads, K, V, dK and dV count once per K/V head. Masks are ignored.
+// Counts of the FlashAttention paper (arXiv 2205.14135v2), generalized from N = n_q = n_k and H heads to n_q, n_k, H_q
+// query heads and H_kv K/V heads. K, V, dK and dV count once per K/V head. Masks are ignored.
 
 /// HBM traffic of standard attention, Theta(Nd + N^2) by Theorem 2. Elements: H_q (4 n_q n_k + 2 n_q d) + H_kv 2 n_k d,
 /// which is 4 N^2 + 4 N d; backward, by Algorithm 3: H_q (7 n_q n_k + 4 n_q d) + H_kv 4 n_k d.
 [[nodiscard]] std::int64_t standard_attention_bytes(const AttentionProblem&);
 
-/// FlashAttention traffic as counted for Fig. 2: (3 Tc + 1) N d elements per head, Tc = ceil(n_k / bc); backward (4 Tc
-/// + 4) N d. Each K/V tile reads Q and reads and writes O, except that the first does not read O: H_q (3 Tc - 1) n_q d
-/// + H_kv 2 n_k d; backward it reads Q and dO and updates dQ: H_q 4 Tc n_q d + H_kv 4 n_k d. The forward kernel of fa1
-/// differs for grouped heads: it has one block per query head and reads K and V once per query head; its backward
-/// kernel reads them once per K/V head.
+/// FlashAttention traffic as counted for Fig. 2, with Tc = ceil(n_k / bc) K/V tiles. Forward: each tile reads Q, reads
+/// O (except the first tile) and writes O. Elements: H_q (3 Tc - 1) n_q d + H_kv 2 n_k d, in the paper (3 Tc + 1) N d.
+/// Backward: each tile reads Q and dO and updates dQ: H_q 4 Tc n_q d + H_kv 4 n_k d, in the paper (4 Tc + 4) N d.
+/// A kernel with one block per query head instead reads K and V once per query head.
 [[nodiscard]] std::int64_t flash_paper_bytes(const AttentionProblem&, int bc);
 
 /// N^2 d^2 / M in bytes over all heads, without the constant (Theorem 2, d <= M <= N d). `m_elements`: M in elements.

@@ -64,9 +64,10 @@ struct UnitIssueCosts {
 };
 
 /// Timing constants of a kernel, fitted to times measured on an H200 (tests/gpu/fit_times.py) and defined next to it.
-/// Costs are cycles per cycle that an H200 needs at the peak rate of the unit, or of the kernel's matrix instruction.
-/// What other GPUs change: units at their peak rate take the GPU's own cycles. Latencies, and costs of tensor cores
-/// above 1, are issue and dependences: they take the same number of SM cycles on every GPU.
+/// Costs are relative to the SM cycles of an H200 at the unit's peak rate (tensor cores: that of the kernel's matrix
+/// instruction). Latencies are in SM cycles. On another GPU, `busy` scales with that GPU's peak rates. Latencies,
+/// `alone`, `skew` and the part of busy.tensor above 1 come from instruction issue and dependences and take as many SM
+/// cycles as on an H200.
 struct KernelTiming {
   double block_latency = 0;      ///< per block: before its first and after its last unit of work
   double step_latency = 0;       ///< per step: wait for its loads while other blocks of the SM work

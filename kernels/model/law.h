@@ -31,7 +31,7 @@ struct PowerLaw {
   std::array<int, law_variable_count> exponents{};
 
   [[nodiscard]] int exponent(LawVariable variable) const { return exponents.at(static_cast<std::size_t>(variable)); }
-  /// Bytes over all query heads, without the law's constant. Pre: n_q == n_k.
+  /// Bytes over all query heads, without the law's constant. N is n_k; the law is stated for n_q == n_k.
   [[nodiscard]] double bytes(const AttentionProblem&, std::int64_t m_elements) const;
 
   bool operator==(const PowerLaw&) const = default;

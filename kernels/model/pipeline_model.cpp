@@ -251,7 +251,7 @@ class TimedLaunch {
     time.launch_ns = load_.timing.launch_ns;
     time.sms = static_cast<int>(sms_);
     time.empty_sms = static_cast<int>(std::max(0.0, sms_ - load_.blocks));
-    // On an H200, split-KV's combine takes 3.1 us less (median of 96 shapes) if it overlaps the previous launch.
+    // Early start hides the launch overhead: 3.1 us on an H200, the median of 96 shapes of a combine kernel.
     time.hidden_ns = load_.starts_early ? load_.timing.launch_ns : 0;
     time.waves = load_.blocks / (sms_ * std::max(1.0, load_.blocks_per_sm));
     time.idle_ns = std::max(0.0, cycles_.all - cycles_.balanced) * cycle_ns;

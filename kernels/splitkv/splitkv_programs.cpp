@@ -291,9 +291,7 @@ KernelWork partial_work(const SplitGrid& grid, const TileShape& tile) {
   // Splits of a head read the same Q; lengths and scales are the same few sectors for all blocks.
   const Traffic lengths = key_length_traffic(grid, grid.splits() * p.kv_instances());
   std::int64_t heads_with_keys = 0;
-  for (std::int64_t entry = 0; entry < p.batch; ++entry) {
-    if (key_length(p, entry) > 0) heads_with_keys += p.heads_kv;
-  }
+  for (const auto& [length, count] : length_counts(p)) heads_with_keys += length > 0 ? count * p.heads_kv : 0;
   const std::int64_t q_rereads =
       (grid.total_used_splits() - heads_with_keys) * grid.rows() * p.d * bytes_per_element(output_dtype(p.dtype));
   work.distinct_bytes =

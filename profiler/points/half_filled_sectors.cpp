@@ -22,7 +22,7 @@ constexpr std::string_view fill_counter = "smsp__sass_average_data_bytes_per_sec
 constexpr std::array<std::pair<std::string_view, double>, 2> fill_counters{
     {{fill_counter, 100}, {"smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio", 32}}};
 
-std::optional<HalfFilledSectors> find(const KernelValues& all, const AttentionProblem& problem) {
+std::optional<HalfFilledSectors> find_half_filled(const KernelValues& all, const AttentionProblem& problem) {
   const auto stored = evaluate(metric_key::sm_to_l2_bytes, all);
   if (!stored || is_simulated(stored->provenance)) return std::nullopt;
   const auto model = evaluate(metric_key::model_sm_to_l2_bytes, all);
@@ -44,12 +44,12 @@ std::optional<HalfFilledSectors> find(const KernelValues& all, const AttentionPr
 
 std::optional<HalfFilledSectors> half_filled_sectors(const PointRecord& point) {
   const std::unique_ptr<KernelValues> all = kernel_values(point);
-  return all ? find(*all, point.spec.problem) : std::nullopt;
+  return all ? find_half_filled(*all, point.spec.problem) : std::nullopt;
 }
 
 std::optional<HalfFilledSectors> half_filled_sectors(const PointTable& table, Row row) {
   const std::optional<RowKernel> all = table.points().sum(row);
-  return all ? find(*all, table.problem(row)) : std::nullopt;
+  return all ? find_half_filled(*all, table.problem(row)) : std::nullopt;
 }
 
 Message describe(const HalfFilledSectors& found) {

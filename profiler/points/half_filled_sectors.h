@@ -13,7 +13,7 @@ namespace attnscope::analysis {
 struct HalfFilledSectors {
   double ratio = 0;              ///< counted over expected SM->L2 store bytes, 1.9 to 2.1
   bool over_model = true;        ///< expected: the closed form or user-defined law; false: compulsory stores
-  std::optional<double> fill{};  ///< counted share of stored sectors that is filled; empty: not counted
+  std::optional<double> fill{};  ///< counted, filled share of each stored sector; empty: not counted
 };
 
 /// Returns a value if the counted stores of a measured or imported point are about twice the expected ones and no

@@ -90,13 +90,12 @@ struct Exploration {
   Traffic traffic;
   std::int64_t compulsory_bytes = 0;  ///< each input read once, each output written once
   double dram_bytes = 0;
-  double nominal_flops = 0;      ///< see Facts::nominal_flops
-  double executed_flops = 0;     ///< see AttentionModel::executed_flops()
-  double ns = 0;                 ///< predicted, see point_ns()
-  bool can_predict_time = true;  ///< if false, time and all values derived from it are 0 and invalid
-  bool times_validated =
-      true;              ///< if false, predicted times are not validated on this GPU and can_predict_time is false
-  SpeedOfLight light{};  ///< several GPUs: of the busiest GPU while it computes
+  double nominal_flops = 0;                ///< see Facts::nominal_flops
+  double executed_flops = 0;               ///< see AttentionModel::executed_flops()
+  double ns = 0;                           ///< predicted, see point_ns()
+  bool can_predict_time = true;            ///< if false, time and all values derived from it are 0 and invalid
+  bool times_validated = true;             ///< see DeviceRates; if false, can_predict_time is false
+  SpeedOfLight light{};                    ///< several GPUs: of the busiest GPU while it computes
   std::int64_t link_bytes = 0;             ///< between GPUs
   std::optional<ScheduleTimes> sharing{};  ///< several GPUs only
   /// GPU on which the rates (as shares of peak) were measured, and whether this GPU only inherits them.

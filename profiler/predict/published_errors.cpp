@@ -31,6 +31,29 @@ bool read_number(std::string_view text, Number& number) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
+/// Errors of predicted times against published rates, by algorithm, pass and half; `p95` is the worst error. nullptr
+/// without published rates of the GPU.
+const PublishedErrors* errors_of_published_rates(const DeviceLimits* gpu) {
+  static const std::map<const DeviceLimits*, PublishedErrors> tables = [] {
+    std::map<const DeviceLimits*, PublishedErrors> by_gpu;
+    std::map<std::tuple<const DeviceLimits*, std::string, Pass, Half>, std::vector<PublishedRate>> groups;
+    for (const PublishedRate& rate : published_rates()) {
+      groups[{rate.gpu, rate.spec.algorithm, rate.spec.problem.pass, rate.half}].push_back(rate);
+    }
+    for (const auto& [key, rates] : groups) {
+      const auto& [of, algorithm, pass, half] = key;
+      const RateErrors errors = rate_errors(rates).back();
+      PublishedErrors& table = by_gpu[of];
+      table.device = of->name;
+      table.rows.push_back({algorithm, std::string(to_string(pass)), errors.half, "time", errors.rates, errors.rates,
+                            errors.median, errors.worst});
+    }
+    return by_gpu;
+  }();
+  const auto found = tables.find(gpu);
+  return found == tables.end() ? nullptr : &found->second;
+}
+
 }  // namespace
 
 const ErrorRow* PublishedErrors::find(std::string_view algorithm, Pass pass, std::string_view quantity) const {
@@ -60,32 +83,6 @@ PublishedErrors parse_published_errors(std::string_view csv) {
   }
   return table;
 }
-
-namespace {
-
-/// Errors of fa2 by pass and half; the 95th percentile is the worst. nullptr without published rates of the GPU.
-const PublishedErrors* errors_of_published_rates(const DeviceLimits* gpu) {
-  static const std::map<const DeviceLimits*, PublishedErrors> tables = [] {
-    std::map<const DeviceLimits*, PublishedErrors> by_gpu;
-    std::map<std::tuple<const DeviceLimits*, Pass, Half>, std::vector<PublishedRate>> groups;
-    for (const PublishedRate& rate : published_rates()) {
-      groups[{rate.gpu, rate.spec.problem.pass, rate.half}].push_back(rate);
-    }
-    for (const auto& [key, rates] : groups) {
-      const auto& [of, pass, half] = key;
-      const RateErrors errors = rate_errors(rates).back();
-      PublishedErrors& table = by_gpu[of];
-      table.device = of->name;
-      table.rows.push_back({rates.front().spec.algorithm, std::string(to_string(pass)), errors.half, "time",
-                            errors.rates, errors.rates, errors.median, errors.worst});
-    }
-    return by_gpu;
-  }();
-  const auto found = tables.find(gpu);
-  return found == tables.end() ? nullptr : &found->second;
-}
-
-}  // namespace
 
 const PublishedErrors* validated_errors(std::string_view gpu) {
   static const std::array tables{parse_published_errors(h200_errors_text()),

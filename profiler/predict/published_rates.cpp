@@ -10,6 +10,7 @@
 #include <map>
 #include <stdexcept>
 #include <tuple>
+#include <utility>
 
 #include "kernels/model/pipeline_model.h"
 #include "kernels/registry.h"
@@ -20,7 +21,7 @@
 namespace attnscope::analysis {
 namespace {
 
-/// Fields of a line; the last one takes the rest, with its commas.
+/// Returns the fields of a line. The last one may contain commas.
 std::vector<std::string_view> fields_of(std::string_view line, std::size_t count) {
   std::vector<std::string_view> fields;
   while (fields.size() + 1 < count) {
@@ -38,14 +39,14 @@ Number number_of(std::string_view text) {
   Number number{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number < 0) {
-    throw std::invalid_argument(fmt::format("'{}' is not a number from 0", text));
+    throw std::invalid_argument(fmt::format("'{}' is not a non-negative number", text));
   }
   return number;
 }
 
 PublishedRate parse_line(std::string_view line) {
   const std::vector<std::string_view> fields = fields_of(line, 14);
-  if (fields.size() != 14) throw std::invalid_argument("a row has 14 fields");
+  if (fields.size() != 14) throw std::invalid_argument("expected 14 fields");
   PublishedRate rate;
   rate.gpu = find_gpu(fields[1]);
   if (rate.gpu == nullptr) throw std::invalid_argument(fmt::format("unknown GPU '{}'", fields[1]));

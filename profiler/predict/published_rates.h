@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Published rates of FlashAttention-2 kernels (assets/samples/published.csv). They show how far predicted times are off
-// on GPUs of which there is no recording. The
-// predicted kernel is ours, which on an H200 is as fast as the library's.
+// Published rates of FlashAttention-2 kernels (assets/samples/published.csv), which give the error of predicted times
+// on GPUs without a recording. Predictions are for the kernel of this program, which on an H200 is as fast as the
+// library's.
 #pragma once
 
 #include <span>
@@ -27,13 +27,13 @@ struct PublishedRate {
   [[nodiscard]] double ns() const;
   [[nodiscard]] DeviceRates rates() const;  ///< at the stated clock
   [[nodiscard]] double predicted_ns() const;
-  /// The published time as a record; that of several launches is divided in the proportions of their predicted times.
+  /// Returns the published time as a record. Several launches share it in proportion to their predicted times.
   [[nodiscard]] PointRecord record() const;
 };
 
 /// Parses rows of "algorithm,gpu,half,pass,mask,batch,heads_q,heads_kv,n_q,n_k,d,tflops,clock_mhz,source" after a
-/// header; '#' starts a comment. Throws std::invalid_argument with the line for an unknown GPU, an invalid value or a
-/// problem that does not run.
+/// header; '#' starts a comment. Throws std::invalid_argument with the line for an unknown GPU, an invalid value or an
+/// infeasible problem.
 [[nodiscard]] std::vector<PublishedRate> parse_published_rates(std::string_view csv);
 /// assets/samples/published.csv, embedded at build time.
 [[nodiscard]] std::string_view published_rates_text();
@@ -43,7 +43,7 @@ struct PublishedRate {
 struct RateErrors {
   std::string gpu;
   std::string source;  ///< empty: all sources
-  std::string half;    ///< "fitted", "held out" or "both"
+  std::string half;    ///< "fitted" or "held out"
   std::size_t rates = 0;
   double median = 0;
   double worst = 0;

@@ -18,7 +18,7 @@ namespace attnscope {
 class ProgressEstimator {
  public:
   /// Work of a point: its algorithm's FLOPs. `times[i]`: number of runs of point i (empty: one each). Stops early if
-  /// `cancelled` returns true. `workers` measure at the same time.
+  /// `cancelled` returns true. `workers`: number of workers that measure concurrently.
   ProgressEstimator(std::span<const PointSpec> points, const Registry&, std::vector<std::size_t> times,
                     const std::function<bool()>& cancelled = {}, std::size_t workers = 1);
 

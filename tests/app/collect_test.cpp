@@ -709,7 +709,7 @@ TEST_F(Collect, default_file_is_in_data_folder) {
   ASSERT_EQ(files.size(), 1U);
   EXPECT_THAT(files[0].filename().string(), ::testing::MatchesRegex("custom-[0-9]+-[0-9]+\\.attnscope"));
   // The newest file is the second one of its second; that of another preset is newer still.
-  const auto second = files[0].string().insert(files[0].string().size() - 10, "-2");
+  const std::string second = runs / (files[0].stem().string() + "-2.attnscope");
   for (const std::string& copy : {second, (runs / "custom-20200101-000000.attnscope").string(),
                                   (runs / "quick-20990101-000000.attnscope").string()}) {
     std::filesystem::copy_file(files[0], copy);

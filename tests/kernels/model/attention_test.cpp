@@ -96,7 +96,8 @@ TEST(Describe, OneLine) {
   for (const auto& [gpus, order, words] : {std::tuple(1, GpuOrder::striped, " striped"),
                                            {2, GpuOrder::contiguous, " on 2 GPUs"},
                                            {4, GpuOrder::zigzag, " on 4 GPUs zigzag"}}) {
-    shared.gpus = gpus, shared.gpu_order = order;
+    shared.gpus = gpus;
+    shared.gpu_order = order;
     EXPECT_EQ(describe(shared), std::string("fp16 batch 1 heads 1 N 4 d 64 page 16") + words);
   }
   EXPECT_EQ(describe(Tiling{.br = 128, .bc = 64}), "128x64");

@@ -356,7 +356,8 @@ TEST(Ceilings, RowsFollowTableOrderWithCurvesLast) {
   EXPECT_EQ(lines[3].ceiling.argument, 16);
   EXPECT_EQ(lines[4].ceiling.argument, 64);
   Ceiling negative = ceiling("l2_shared_miss", -2);
-  negative.q1 = -3, negative.q3 = -1;
+  negative.q1 = -3;
+  negative.q3 = -1;
   EXPECT_EQ(relative_spread(negative), 0.5);
 }
 

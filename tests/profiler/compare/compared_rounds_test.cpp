@@ -131,7 +131,7 @@ TEST(ComparedRounds, SideValuesAreMediansOverRecordings) {
   EXPECT_EQ(pair.other_cycles, 480);
 }
 
-// RowList of one import that repeat a point are samples; their clocks are not those of the median.
+// Rows of one import that repeat a point are samples; their clocks are not those of the median.
 TEST(ComparedRounds, RepeatedRowsOfAnImportAreSamples) {
   const auto verdict = [](const std::vector<double>& times) {
     fixtures::Points points;

@@ -77,7 +77,11 @@ TEST_F(UserFolders, DataFolderIgnoresRelativePaths) {
     setenv("XDG_DATA_HOME", word, 1);
     EXPECT_EQ(data_folder(), folder) << word;
   }
-  kept.empty() ? unsetenv("XDG_DATA_HOME") : setenv("XDG_DATA_HOME", kept.c_str(), 1);
+  if (before == nullptr) {
+    unsetenv("XDG_DATA_HOME");
+  } else {
+    setenv("XDG_DATA_HOME", kept.c_str(), 1);
+  }
 }
 
 // Files are read in pieces of 1 MiB; the last byte decides.

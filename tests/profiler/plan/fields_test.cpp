@@ -84,11 +84,11 @@ TEST(FieldAttributes, FlagsAndNumbersAreParsedWhole) {
   for (const char* yes : {"yes", "true", "True", "1"}) EXPECT_EQ(parse_field(flag, yes).value(), FieldValue(true));
   for (const char* no : {"no", "false", "False", "0"}) EXPECT_EQ(parse_field(flag, no).value(), FieldValue(false));
   EXPECT_FALSE(parse_field(flag, "2").ok());
-  for (const char* wrong : {"", "1 ", "64x", "x64", "1e999", "nan", "99999999999999999999"}) {
+  for (const char* wrong : {"", "1 ", "64x", "x64", "1e999", "nan"}) {
     EXPECT_FALSE(parse_field(*find_field("d"), wrong).ok()) << wrong;
-    EXPECT_FALSE(parse_field(*find_field("dropout"), wrong).ok() && std::string_view(wrong) != "99999999999999999999")
-        << wrong;
+    EXPECT_FALSE(parse_field(*find_field("dropout"), wrong).ok()) << wrong;
   }
+  EXPECT_FALSE(parse_field(*find_field("d"), "99999999999999999999").ok());
   EXPECT_TRUE(value_error(*find_field("dropout"), "0").empty());
   EXPECT_FALSE(value_error(*find_field("dropout"), "1").empty());
 }

@@ -113,7 +113,9 @@ TEST(PredictionError, AlgorithmsPassesAndTypesCountSeparately) {
                                                {"fa1", Pass::fwd, DType::fp16},
                                                {"fa3", Pass::fwd, DType::bf16},
                                                {"fa3", Pass::fwd, DType::fp8}}) {
-    points.algorithm = algorithm, points.pass = pass, points.dtype = dtype;
+    points.algorithm = algorithm;
+    points.pass = pass;
+    points.dtype = dtype;
     points.add(1024, {.br = 64, .bc = 64}, 100, predicted);
     predicted += 10;
   }

@@ -80,7 +80,7 @@ TEST(PublishedRates, ErrorsAreCountedBySourceAndForAll) {
   EXPECT_NEAR(errors[2].worst, 0.3, 1e-9);
 }
 
-/// The promise of the program: times are shown if they are close to rates that no constant is fitted to.
+/// Times are shown only for GPUs on which predictions are close to published rates that no constant is fitted to.
 TEST(PublishedRates, OnlyCloseGpusAreValidated) {
   std::map<std::string, std::vector<RateErrors>> held_out;
   for (const RateErrors& errors : rate_errors(published_rates())) {

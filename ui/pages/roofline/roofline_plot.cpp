@@ -23,14 +23,13 @@ constexpr double tera = 1e12;
 constexpr double points_margin = 2.5;    ///< Axis margin beyond marks, as a factor.
 constexpr double ceilings_margin = 1.8;  ///< Axis margin beyond the highest ceiling, as a factor.
 constexpr double ridge_margin = 4;       ///< Axis margin beyond the last ridge point, as a factor.
+constexpr double endless = 1e9;          ///< Length of lines that continue beyond the axes, as a factor.
+constexpr double other_level_opacity = 0.45;
 
-/// Returns true if the line to the executed FLOPs is drawn; a kernel that recomputes nothing executes fewer than
-/// nominal.
-bool differs(double executed_ratio) {
+/// Returns whether the line to the executed FLOPs is drawn, which may be more or fewer than the nominal ones.
+bool shows_executed_flops(double executed_ratio) {
   return std::abs(executed_ratio - 1) >= 0.02;
 }
-constexpr double endless = 1e9;  ///< Length of lines that continue beyond the axes, as a factor.
-constexpr double other_level_opacity = 0.45;
 
 SampleMark mark_of_roofline(const RooflinePoint& point) {
   const SampleMark mark = mark_of_values(point.provenance);
@@ -242,7 +241,7 @@ void RooflinePlot::draw_theory(std::size_t place) {
     const RooflinePoint& point = point_of(mark);
     if (const auto modeled = point.model_intensity(set_.level)) closed->addData(*modeled, mark.y);
     const double ratio = point.executed_ratio();
-    if (!differs(ratio)) continue;
+    if (!shows_executed_flops(ratio)) continue;
     QCPGraph* executed = add_roof_line(QPen(color, 1.3, Qt::DotLine));
     executed->addData(mark.x, mark.y);
     executed->addData(mark.x * ratio, mark.y * ratio);
@@ -290,7 +289,7 @@ void RooflinePlot::add_keys() {
   for (const Mark& mark : marks_) {
     const RooflinePoint& point = point_of(mark);
     closed = closed || point.model_intensity(set_.level).has_value();
-    executed = executed || differs(point.executed_ratio());
+    executed = executed || shows_executed_flops(point.executed_ratio());
     throttled = throttled || point.throttled;
   }
   if (closed) add_key_entry(msg::roofline_page::key_closed_form{}, QPen(Qt::NoPen), upright_dash(colors.muted));
