@@ -28,9 +28,8 @@ struct KernelValues {
   double dram_write_bytes = 0;
   Traffic traffic;
   double warps_pct_ns = 0;  ///< Achieved occupancy times ns, for averaging over kernels.
-  double time_ns = 0;
-  double kernels_ns = 0;  ///< Sum of the kernels' individual times.
-  bool complete = true;   ///< All blocks were simulated.
+  double kernels_ns = 0;    ///< Sum of the kernels' individual times.
+  bool complete = true;     ///< All blocks were simulated.
 
   void add(const KernelValues& other, std::int64_t times) {
     const auto runs = static_cast<double>(times);
@@ -38,7 +37,6 @@ struct KernelValues {
     dram_write_bytes += runs * other.dram_write_bytes;
     traffic += times * other.traffic;
     warps_pct_ns += runs * other.warps_pct_ns;
-    time_ns += runs * other.time_ns;
     kernels_ns += runs * other.kernels_ns;
     complete = complete && other.complete;
   }
@@ -170,7 +168,6 @@ class SimulatedDevice final : public Device {
                                 .dram_write_bytes = simulation.dram_write_bytes,
                                 .traffic = simulation.traffic,
                                 .warps_pct_ns = simulation.achieved_warps_pct * time_ns,
-                                .time_ns = time_ns,
                                 .kernels_ns = time_ns,
                                 .complete = simulation.complete};
       sum.add(values, launch.runs);
@@ -178,26 +175,27 @@ class SimulatedDevice final : public Device {
       kernel.complete = simulation.complete;
       add_launch(kernel, launch, simulation.occupancy);
       if (!several) continue;
-      add_values(kernel, values, options);
-      if (!rates_.times_validated) continue;
-      add_predicted_utilization(kernel, time, simulation.complete ? Provenance::simulated : Provenance::extrapolated);
+      add_counters(kernel, values, options);
+      add_times(kernel, time_ns, time, simulation.complete ? Provenance::simulated : Provenance::extrapolated);
     }
     const Provenance played = sum.complete ? Provenance::simulated : Provenance::extrapolated;
-    if (plan.schedule.empty()) {
-      sum.time_ns = point_ns(together);
-    } else {
-      const ScheduleTimes sharing = schedule_times(plan.schedule, times, rates_);
-      sum.time_ns = sharing.ns;
-      if (rates_.times_validated)
-        add_multi_gpu_metrics(kernel_record(record, "all"), sharing, plan.schedule.link_bytes(), Provenance::simulated,
-                              played);
-    }
-    sum.time_ns += static_cast<double>(options.spin.count());
-    add_values(kernel_record(record, "all"), sum, options);
-    if (rates_.times_validated)
-      add_predicted_utilization(kernel_record(record, "all"),
-                                plan.schedule.empty() ? together : busiest_gpu_launches(plan.schedule, times), played);
-    kernel_record(record, "all").complete = sum.complete;
+    KernelRecord& all = kernel_record(record, "all");
+    all.complete = sum.complete;
+    add_counters(all, sum, options);
+    const auto spin_ns = static_cast<double>(options.spin.count());
+    if (plan.schedule.empty()) return add_times(all, point_ns(together) + spin_ns, together, played);
+    add_link_bytes(all, plan.schedule.link_bytes(), Provenance::simulated);
+    const ScheduleTimes sharing = schedule_times(plan.schedule, times, rates_);
+    add_times(all, sharing.ns + spin_ns, busiest_gpu_launches(plan.schedule, times), played, &sharing);
+  }
+
+  /// Adds predicted times and utilization if they are validated for this GPU.
+  void add_times(KernelRecord& kernel, double ns, std::span<const LaunchTime> launches, Provenance provenance,
+                 const ScheduleTimes* sharing = nullptr) const {
+    if (!rates_.times_validated) return;
+    kernel.samples_ns = {ns};
+    if (sharing != nullptr) add_multi_gpu_times(kernel, *sharing, provenance);
+    add_predicted_utilization(kernel, launches, provenance);
   }
 
   /// `together`: each launch follows the previous one; else each starts with its own cold L2.
@@ -231,8 +229,7 @@ class SimulatedDevice final : public Device {
     add(kernel, metric_key::shared_bytes, static_cast<double>(launch.dynamic_shared_bytes));
   }
 
-  void add_values(KernelRecord& kernel, const KernelValues& values, const MeasureOptions& options) const {
-    if (rates_.times_validated) kernel.samples_ns = {values.time_ns};
+  static void add_counters(KernelRecord& kernel, const KernelValues& values, const MeasureOptions& options) {
     if (!options.counters) return;
     for (const Metric& metric : metrics_table()) {
       if (!is_simulated_counter(metric)) continue;

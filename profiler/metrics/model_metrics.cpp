@@ -10,11 +10,11 @@
 namespace attnscope {
 namespace {
 
-void add(KernelRecord& kernel, std::string_view key, double value) {
+void add(KernelRecord& kernel, std::string_view key, double value, Provenance provenance = Provenance::modeled) {
   kernel.metrics.push_back({.name = std::string(key),
                             .value = value,
                             .unit = std::string(find_metric(key)->unit),
-                            .provenance = Provenance::modeled});
+                            .provenance = provenance});
 }
 
 void add(KernelRecord& kernel, const Traffic& traffic) {
@@ -49,22 +49,21 @@ void add_model_metrics(const Algorithm& algorithm, const AttentionPlan& plan, co
   }
 }
 
-void add_multi_gpu_metrics(KernelRecord& all, const ScheduleTimes& times, std::int64_t link_bytes,
-                           Provenance bytes_provenance, Provenance times_provenance) {
+void add_link_bytes(KernelRecord& all, std::int64_t bytes, Provenance provenance) {
+  add(all, metric_key::link_bytes, static_cast<double>(bytes), provenance);
+}
+
+void add_multi_gpu_times(KernelRecord& all, const ScheduleTimes& times, Provenance provenance) {
   namespace key = metric_key;
-  const auto add_value = [&](std::string_view name, double value, Provenance provenance) {
-    all.metrics.push_back({std::string(name), value, std::string(find_metric(name)->unit), provenance});
-  };
-  add_value(key::link_bytes, static_cast<double>(link_bytes), bytes_provenance);
   for (const auto& [name, value] :
        {std::pair{key::gpu_attention_ns, times.attention_ns}, std::pair{key::gpu_combine_ns, times.combine_ns},
         std::pair{key::gpu_copies_ns, times.copies_ns}}) {
-    add_value(name, value, times_provenance);
+    add(all, name, value, provenance);
   }
   // exposed_ns and imbalance are computed from times.
-  const Provenance computed = times_provenance == Provenance::measured ? Provenance::derived : times_provenance;
-  add_value(key::gpu_exposed_ns, times.exposed_ns, computed);
-  add_value(key::gpu_imbalance, times.imbalance, computed);
+  const Provenance computed = provenance == Provenance::measured ? Provenance::derived : provenance;
+  add(all, key::gpu_exposed_ns, times.exposed_ns, computed);
+  add(all, key::gpu_imbalance, times.imbalance, computed);
 }
 
 const Metric& metric_of(GpuUnit unit) {

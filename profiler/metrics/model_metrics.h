@@ -10,9 +10,10 @@
 
 namespace attnscope {
 
-/// Adds the schedule times and link bytes of a problem shared by several GPUs.
-void add_multi_gpu_metrics(KernelRecord& all, const ScheduleTimes&, std::int64_t link_bytes,
-                           Provenance bytes_provenance, Provenance times_provenance);
+/// Adds the link bytes of a problem shared by several GPUs.
+void add_link_bytes(KernelRecord& all, std::int64_t bytes, Provenance);
+/// Adds their schedule times.
+void add_multi_gpu_times(KernelRecord& all, const ScheduleTimes&, Provenance);
 /// Adds modeled SM<->L2 bytes to every measured kernel and to "all"; adds to "all" the compulsory bytes, and the FLOPs
 /// if the algorithm counts its own. Creates missing kernel records, "all" first; plans with one measured launch have
 /// only "all".

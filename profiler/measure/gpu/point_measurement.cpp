@@ -229,7 +229,8 @@ void GpuDevice::time_schedule(PointRecord& record, const PreparedPoint& point, c
   // Use the median run: its parts add up to its time, unlike the medians of the parts.
   const auto middle = all.begin() + static_cast<std::ptrdiff_t>((all.size() - 1) / 2);
   std::ranges::nth_element(all, middle, {}, &ScheduleTimes::ns);
-  add_multi_gpu_metrics(whole, *middle, point.plan.schedule.link_bytes(), Provenance::modeled, Provenance::measured);
+  add_link_bytes(whole, point.plan.schedule.link_bytes(), Provenance::modeled);
+  add_multi_gpu_times(whole, *middle, Provenance::measured);
   session_->group->release();
 }
 

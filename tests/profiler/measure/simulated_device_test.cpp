@@ -60,6 +60,11 @@ TEST(SimulatedDevice, SimulatesMultiGpuSchedules) {
                 value(*record, metric_key::time_median_ns), 1e-6);
     EXPECT_EQ(value(*record, metric_key::l2_sm_bytes), value(*record, metric_key::model_l2_sm_bytes));
   }
+  const PointRecord unvalidated =
+      make_simulated_device(*find_gpu("B200"), built_in_algorithms())->measure(spec, {}, {});
+  EXPECT_EQ(value(unvalidated, metric_key::link_bytes), value(zigzag, metric_key::link_bytes));
+  EXPECT_TRUE(unvalidated.kernel("all")->samples_ns.empty());
+  EXPECT_FALSE(evaluate(metric_key::gpu_attention_ns, unvalidated));
   // Four diagonal and six earlier blocks, each with its individual traffic.
   for (const std::string_view key : {metric_key::l2_to_sm_bytes, metric_key::sm_to_l2_bytes,
                                      metric_key::dram_read_bytes, metric_key::dram_write_bytes}) {

@@ -270,7 +270,8 @@ TEST(ModelMetrics, SeveralGpusHaveTimesByPart) {
   for (const auto& [given, computed] : {std::pair(Provenance::measured, Provenance::derived),
                                         std::pair(Provenance::simulated, Provenance::simulated)}) {
     KernelRecord all;
-    add_multi_gpu_metrics(all, times, 6, Provenance::modeled, given);
+    add_link_bytes(all, 6, Provenance::modeled);
+    add_multi_gpu_times(all, times, given);
     const std::tuple<std::string_view, double, Provenance> expected[] = {
         {key::link_bytes, 6, Provenance::modeled}, {key::gpu_attention_ns, 1, given},
         {key::gpu_combine_ns, 2, given},           {key::gpu_copies_ns, 3, given},

@@ -32,14 +32,15 @@ TEST(MultiGpuScaling, EfficiencyHiddenShareAndRates) {
   PointRecord shared = point_of(2, 12'500);
   // Each of two GPUs sends 1 MiB in 5 us (0.2097 TB/s) and computes 4.295 GFLOP in 10 us (429.5 TFLOP/s): 2048 FLOP per
   // byte, divided by 4 query heads per K/V head.
-  add_multi_gpu_metrics(kernel_record(shared, "all"),
-                        {.ns = 12'500,
-                         .attention_ns = 10'000,
-                         .combine_ns = 500,
-                         .exposed_ns = 2'000,
-                         .copies_ns = 5'000,
-                         .imbalance = 1},
-                        2 << 20, Provenance::simulated, Provenance::simulated);
+  add_link_bytes(kernel_record(shared, "all"), 2 << 20, Provenance::simulated);
+  add_multi_gpu_times(kernel_record(shared, "all"),
+                      {.ns = 12'500,
+                       .attention_ns = 10'000,
+                       .combine_ns = 500,
+                       .exposed_ns = 2'000,
+                       .copies_ns = 5'000,
+                       .imbalance = 1},
+                      Provenance::simulated);
   const PointTable table = table_of({point_of(1, 20'000), shared});
   const std::vector<MultiGpuPoint> points = multi_gpu_points(table);
   ASSERT_EQ(points.size(), 1U);
@@ -67,14 +68,15 @@ TEST(MultiGpuScaling, FourGpusOfTheSecondRun) {
   const auto shared_point = [&](const char* algorithm, GpuOrder order, double exposed_ns, double copies_ns) {
     PointRecord record = causal_point(algorithm, 4, 12'500);
     record.spec.problem.gpu_order = order;
-    add_multi_gpu_metrics(kernel_record(record, "all"),
-                          {.ns = 12'500,
-                           .attention_ns = 10'000,
-                           .combine_ns = 0,
-                           .exposed_ns = exposed_ns,
-                           .copies_ns = copies_ns,
-                           .imbalance = 1.5},
-                          4 << 20, Provenance::simulated, Provenance::simulated);
+    add_link_bytes(kernel_record(record, "all"), 4 << 20, Provenance::simulated);
+    add_multi_gpu_times(kernel_record(record, "all"),
+                        {.ns = 12'500,
+                         .attention_ns = 10'000,
+                         .combine_ns = 0,
+                         .exposed_ns = exposed_ns,
+                         .copies_ns = copies_ns,
+                         .imbalance = 1.5},
+                        Provenance::simulated);
     return record;
   };
   PointTableBuilder builder;
