@@ -56,8 +56,7 @@ MemoryMap register_map(const KernelModel& kernel, const DeviceLimits& limits, in
   return map;
 }
 
-ExploredKernel explored(const KernelModel& kernel, const DeviceLimits& limits, std::int64_t padding,
-                        const LaunchLoad& load, const LaunchTime& time) {
+ExploredKernel explored(const KernelModel& kernel, const DeviceLimits& limits, std::int64_t padding) {
   ExploredKernel result;
   result.name = kernel.name;
   result.blocks = kernel.blocks();
@@ -71,9 +70,7 @@ ExploredKernel explored(const KernelModel& kernel, const DeviceLimits& limits, s
   result.shared = shared_map(kernel, limits, padding, at_once);
   result.registers = register_map(kernel, limits, at_once);
   result.operands = kernel.operands;
-  result.dram_bytes = load.dram_bytes;
   result.executed_flops = kernel.work.tensor_flops;
-  result.time = time;
   return result;
 }
 
@@ -181,10 +178,10 @@ Exploration explore(const ExploredPoint& point, const DeviceLimits& device, cons
   result.link = rates.link;
   result.link_rate_measured = rates.link_measured;
   result.rates_inherited = rates.inherited;
-  std::vector<LaunchLoad> loads = predict_loads(model, limits);
-  std::vector<LaunchTime> times = launch_times(loads, rates);
+  const std::vector<LaunchLoad> loads = predict_loads(model, limits);
+  const std::vector<LaunchTime> times = launch_times(loads, rates);
   result.times_validated = rates.times_validated;
-  result.can_predict_time = model.can_predict_time && rates.times_validated;
+  result.can_predict_time = model.can_predict_time && result.times_validated;
   if (result.can_predict_time) {
     result.ns = point_ns(model.schedule, times, rates);
     result.light = speed_of_light(busiest_gpu_launches(model.schedule, times));
@@ -192,17 +189,18 @@ Exploration explore(const ExploredPoint& point, const DeviceLimits& device, cons
       result.sharing = schedule_times(model.schedule, times, rates);
       result.light.wait(result.sharing->exposed_ns / result.ns);
     }
-  } else {
-    if (!model.can_predict_time) std::ranges::fill(loads, LaunchLoad());
-    for (LaunchTime& time : times) time = LaunchTime{.waves = model.can_predict_time ? time.waves : 0};
   }
   result.executed_flops = model.executed_flops().value_or(0);
   result.link_bytes = model.schedule.link_bytes();
   std::size_t measured = 0;
   for (const KernelModel& kernel : model.kernels) {
     if (kernel.setup) continue;
-    const LaunchTime& time = times[measured];
-    result.kernels.push_back(explored(kernel, limits, point.padding_bytes, loads[measured], time));
+    ExploredKernel& added = result.kernels.emplace_back(explored(kernel, limits, point.padding_bytes));
+    if (model.can_predict_time) {
+      added.dram_bytes = loads[measured].dram_bytes;
+      added.waves = times[measured].waves;
+    }
+    if (result.can_predict_time) added.time = times[measured];
     ++measured;
     for (OperandTraffic operand : kernel.operands) {
       operand.traffic = kernel.runs * operand.traffic;
@@ -210,7 +208,7 @@ Exploration explore(const ExploredPoint& point, const DeviceLimits& device, cons
     }
     const auto runs = static_cast<double>(kernel.runs);
     result.traffic += kernel.runs * kernel.traffic;
-    result.dram_bytes += runs * result.kernels.back().dram_bytes;
+    result.dram_bytes += runs * added.dram_bytes;
   }
   return result;
 }

@@ -74,7 +74,8 @@ struct ExploredKernel {
   std::vector<OperandTraffic> operands;  ///< SM<->L2
   double dram_bytes = 0;                 ///< closed form: KernelWork::distinct_bytes and L2 misses
   double executed_flops = 0;             ///< see KernelWork::tensor_flops
-  LaunchTime time;
+  std::optional<double> waves{};         ///< empty: registers, and so the occupancy, are known only after compilation
+  LaunchTime time;                       ///< zeros if times are not predicted
 };
 
 struct Exploration {

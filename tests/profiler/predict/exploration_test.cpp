@@ -191,6 +191,10 @@ TEST(Exploration, TimesMatchThePipelineModel) {
   EXPECT_EQ(explored(sixteen_heads("naive", 128, 128)).light.busiest(), GpuUnit::dram)
       << "0.5 GB of scores written and read";
   EXPECT_TRUE(explored(sixteen_heads("fa2"), 0, *find_gpu("A100")).rates_inherited);
+  const Exploration unvalidated = explored(sixteen_heads("fa2"), 0, *find_gpu("L40S"));
+  EXPECT_FALSE(unvalidated.can_predict_time);
+  EXPECT_GT(unvalidated.kernels[0].waves.value(), 0);
+  EXPECT_EQ(unvalidated.kernels[0].time.ns, 0);
 }
 
 // Sums over the operations of the schedule, which run each launch on several GPUs.

@@ -13,12 +13,12 @@
 namespace attnscope::ui {
 
 QString occupancy_text(const analysis::ExploredKernel& kernel) {
-  if (kernel.time.waves <= 0) {  // Registers, and therefore the occupancy limiter, are unknown before compilation.
+  if (!kernel.waves) {
     return qtext(msg::explorer_page::occupancy_untimed{.blocks = kernel.blocks, .threads = kernel.threads_per_block});
   }
   const std::string occupancy = text(Percent(kernel.occupancy.warps_pct));
   const std::string limiter = limiter_text(kernel.occupancy.limiter).toStdString();
-  const std::string waves = number_text(kernel.time.waves);
+  const std::string waves = number_text(*kernel.waves);
   if (kernel.launched_blocks < kernel.blocks) {
     return qtext(msg::explorer_page::occupancy_line_persistent{.all = kernel.blocks,
                                                                .blocks = kernel.occupancy.blocks_per_sm,
