@@ -139,7 +139,6 @@ UnitCosts DeviceRates::peaks(MatrixInstruction instruction) const {
 }
 
 UnitCosts DeviceRates::fitted_peaks(MatrixInstruction instruction) const {
-  if (fitted_per_cycle == UnitCosts()) return peaks(instruction);
   UnitCosts all = fitted_per_cycle;
   if (instruction == MatrixInstruction::mma_sync) all.tensor *= fitted_mma_sync_share;
   return all;

@@ -33,7 +33,7 @@ struct ClockLimits {
 struct DeviceRates {
   UnitCosts per_cycle;         ///< per SM: FLOPs, ex2, fp32 values, bytes of shared memory, bytes from L2
   double mma_sync_share = 1;   ///< share of per_cycle.tensor that mma.sync reaches
-  UnitCosts fitted_per_cycle;  ///< per_cycle of the GPU on which kernel constants were fitted; 0: this GPU
+  UnitCosts fitted_per_cycle;  ///< per_cycle of the GPU on which kernel constants were fitted
   double fitted_mma_sync_share = 1;
   int sm_count = 1;
   double boost_hz = 0;

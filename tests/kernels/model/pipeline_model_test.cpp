@@ -17,8 +17,9 @@ namespace {
 
 /// Four SMs at 1 GHz (one cycle per nanosecond), no power limit.
 DeviceRates four_sms() {
-  return {.per_cycle = {.tensor = 1000, .exponential = 10, .fp32 = 100, .shared = 100, .l2 = 50},
-          .fitted_per_cycle = {},  // constants are cycles of this GPU
+  constexpr UnitCosts peaks{.tensor = 1000, .exponential = 10, .fp32 = 100, .shared = 100, .l2 = 50};
+  return {.per_cycle = peaks,
+          .fitted_per_cycle = peaks,
           .sm_count = 4,
           .boost_hz = 1e9,
           .dram_bytes_per_second = 1e12,
@@ -160,7 +161,7 @@ TEST(PipelineModel, UtilizationUsesIssuedInstructions) {
   load.timing.use = {.exponentials = 1.5, .wavefronts = {.exponential = 2, .fp32 = 3, .shared = 0.5, .l2 = 4}};
   DeviceRates rates = four_sms();
   rates.dram_peak_bytes_per_second = 2e12;
-  rates.mma_sync_share = 0.5;
+  rates.mma_sync_share = rates.fitted_mma_sync_share = 0.5;
   const LaunchTime time = launch_time(load, rates, 2e9);
   EXPECT_NEAR(time.busy(GpuUnit::tensor), 2 * 100 / 2.0, 1e-9) << "mma.sync at half of the peak, at 2 GHz";
   EXPECT_NEAR(time.busy(GpuUnit::exponential), 1.5 * 50 / 2, 1e-9);
