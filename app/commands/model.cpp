@@ -373,16 +373,16 @@ Action add_model(CLI::App& command) {
   CLI::Option* against =
       command.add_option("--against", options->against, "Compare predictions with the measured points of these files")
           ->type_name("FILE");
-  for (CLI::Option* other : command.get_options()) {
-    const bool goes_with_it = other == against || other == command.get_help_ptr() || other == ceilings;
-    if (!goes_with_it) against->excludes(other);
-  }
   CLI::Option* published =
       command.add_flag("--published", options->published,
+  for (CLI::Option* other : command.get_options()) {
+    if (other == command.get_help_ptr() || other == published) continue;
+    published->excludes(other);
+    if (other != against && other != ceilings) against->excludes(other);
+  }
                        "Compare predictions with published FlashAttention-2 rates, by GPU and source");
   command.add_flag("--per-launch", options->launches,
                    "With --against or --published: one row per launch with the inputs of its predicted time");
-  published->excludes(against);
   add_filter_option(command, options->filter)->needs(against);
   options->output.add_to(command);
   return [options] {

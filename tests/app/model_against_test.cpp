@@ -170,6 +170,19 @@ TEST_F(ModelAgainst, each_gpu_has_its_own_rates) {
   }
 }
 
+TEST_F(ModelAgainst, published_rates_take_no_gpu_and_no_points) {
+  expect_exit(0, run(folder_, {"model", "--published"}));
+  for (const Words& other : {Words{"--gpu", "A100"},
+                             {"--print-gpu"},
+                             {"--ceilings", file_},
+                             {"--against", file_},
+                             {"--axis", "N=1024"},
+                             {"--algorithms", "fa2"}}) {
+    EXPECT_THAT(expect_exit(2, run(folder_, Words{"model", "--published"} + other)).err,
+                HasSubstr("exclude each other"));
+  }
+}
+
 TEST_F(ModelAgainst, reports_missing_rates) {
   add_run("GPU-1", {measured("fa2", {.br = 64, .bc = 64}, 1e6, 0)});
   EXPECT_THAT(expect_exit(2, run(folder_, {"model", "--against", file_, "--ceilings", file_})).err,
