@@ -192,7 +192,7 @@ Verdict judge_ceiling_ratio(const Claim& claim, const Evidence& evidence) {
   return judge_cases(claim.claimed, {{"found", *value / *under, Unit::ratio, Provenance::derived}}, Unit::ratio, {});
 }
 
-/// Tests the ratio of executed FLOPs of two algorithms. Pre: both have a time model.
+/// Tests the ratio of executed FLOPs of two algorithms.
 Verdict operations(const Claim& claim, const Evidence& evidence) {
   std::vector<double> flops;
   for (const std::string& name : {claim.from, claim.to}) {
@@ -200,7 +200,9 @@ Verdict operations(const Claim& claim, const Evidence& evidence) {
     const AttentionModel model =
         algorithm.model(claim.problem, algorithm.default_config(claim.problem, evidence.gpu), evidence.gpu);
     if (model.refusal) return not_testable_verdict("refused", text(model.refusal->reason));
-    flops.push_back(model.executed_flops().value());
+    const std::optional<double> executed = model.executed_flops();
+    if (!executed) return not_testable_verdict("no_flops", name);
+    flops.push_back(*executed);
   }
   return judge_cases(claim.claimed, {{"found", flops[0] / flops[1], Unit::ratio, Provenance::modeled}}, Unit::ratio,
                      {});

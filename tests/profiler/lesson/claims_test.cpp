@@ -14,6 +14,7 @@
 
 #include "profiler/lesson/claim_tests.h"
 #include "profiler/lesson/texts.h"
+#include "tests/kernels/modified_algorithm.h"
 #include "tests/profiler/lesson/claim_cards.h"
 
 namespace attnscope::analysis::lesson {
@@ -187,6 +188,12 @@ TEST(Claims, ProblemKeysSetBothSides) {
                              {"low", "0"}}),
                  std::invalid_argument);
   }
+  Registry known;
+  known.add(std::make_unique<test::ModifiedAlgorithm>(*built_in_algorithms().find("naive"), "naive", true));
+  known.add(std::make_unique<test::ModifiedAlgorithm>(*built_in_algorithms().find("fa2"), "fa2", false));
+  const Verdict unknown = judge(claim, {.points = none, .rows = {}, .gpu = fixtures::h200(), .registry = known});
+  EXPECT_EQ(unknown.explanation, "no_flops");
+  EXPECT_EQ(unknown.detail, "naive");
   const auto softmax = [](const char* key, const char* value) {
     return card({{"test", "softmax-error"}, {"fault", "none"}, {"states", "1"}, {key, value}}).claimed;
   };
