@@ -341,45 +341,6 @@ TEST(Plan, EstimatesRegisters) {
   }
 }
 
-/// Executed FLOPs with tiles of 128 x 64; 0 if refused.
-double executed_flops(const Algorithm& algorithm, const AttentionProblem& p) {
-  return algorithm.model(p, Tiling{.br = 128, .bc = 64}, h200()).executed_flops().value_or(0);
-}
-
-// In units of N^2 d per head: forward 4, backward 10 with S recomputed, 8 if P is stored.
-TEST(ExecutedFlops, DependOnRecomputation) {
-  for (const Algorithm* a : built_in_algorithms().algorithms()) {
-    AttentionProblem p = square;
-    const double unit =
-        static_cast<double>(p.instances()) * static_cast<double>(p.n_q) * static_cast<double>(p.n_k * p.d);
-    const bool softmax = a->facts().reference == "softmax";
-    const double forward = executed_flops(*a, p);
-    if (forward > 0 && softmax) {
-      EXPECT_DOUBLE_EQ(forward, 4 * unit) << a->name();
-    }
-    p.pass = Pass::bwd;
-    const double backward = executed_flops(*a, p);
-    if (backward == 0) continue;
-    EXPECT_DOUBLE_EQ(backward, (a->name() == "naive" ? 8 : 10) * unit) << a->name();
-    EXPECT_DOUBLE_EQ(a->nominal_flops(p), 10 * unit);
-    p.pass = Pass::fwd_bwd;
-    EXPECT_DOUBLE_EQ(executed_flops(*a, p), (a->name() == "naive" ? 12 : 14) * unit) << a->name();
-    EXPECT_DOUBLE_EQ(a->nominal_flops(p), 14 * unit);
-  }
-}
-
-TEST(ExecutedFlops, CountWholeTiles) {
-  AttentionProblem causal = square;
-  causal.mask = Mask::causal;
-  EXPECT_DOUBLE_EQ(executed_flops(algorithm("naive"), causal), forward_flops(square)) << "naive computes all of S";
-  // Blocks of 128 rows see i + 1 pairs of tiles of 64 keys.
-  const double blocks = static_cast<double>(square.n_q) / 128;
-  EXPECT_DOUBLE_EQ(executed_flops(algorithm("fa2"), causal), forward_flops(square) * (blocks + 1) / 2 / blocks);
-  AttentionProblem ragged = square;
-  ragged.n_q = square.n_q - 127;
-  EXPECT_DOUBLE_EQ(executed_flops(algorithm("fa2"), ragged), forward_flops(square));
-}
-
 TEST(DefaultTile, H200DefaultsAreMeasuredOrPaperRule) {
   const auto tile = [](std::string_view name, std::int64_t n, std::int64_t d) {
     AttentionProblem p = square;

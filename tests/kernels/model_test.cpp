@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/algorithm.h"
@@ -285,6 +287,51 @@ TEST(Model, OnChipPartsByHand) {
   EXPECT_EQ(part(fa2, "O"), (OnChipPart{"O", OnChipMemory::registers, 128 * 128 * 4, 1}));
   const KernelModel fa3 = built_in_algorithms().find("fa3")->model(p, tile, h200()).kernels.at(0);
   EXPECT_EQ(part(fa3, "V"), (OnChipPart{"V", OnChipMemory::shared, 2 * 64 * 128 * 2, 2}));
+}
+
+constexpr AttentionProblem flops_problem{.heads_q = 4, .heads_kv = 4, .n_q = 4096, .n_k = 4096, .d = 128};
+
+/// Executed FLOPs with tiles of 128 x 64; nullopt if refused.
+std::optional<double> executed_flops(std::string_view algorithm, const AttentionProblem& p) {
+  return built_in_algorithms().find(algorithm)->model(p, Tiling{.br = 128, .bc = 64}, h200()).executed_flops();
+}
+
+// In units of N^2 d per head: forward 4, backward 10 with S recomputed, 8 if P is stored.
+TEST(ExecutedFlops, DependOnRecomputation) {
+  std::vector<std::string> compared;
+  for (const Algorithm* a : built_in_algorithms().algorithms()) {
+    AttentionProblem p = flops_problem;
+    const double unit =
+        static_cast<double>(p.instances()) * static_cast<double>(p.n_q) * static_cast<double>(p.n_k * p.d);
+    const auto forward = executed_flops(a->name(), p);
+    if (forward && a->facts().reference == "softmax") {
+      EXPECT_DOUBLE_EQ(*forward, 4 * unit) << a->name();
+      compared.emplace_back(a->name());
+    }
+    p.pass = Pass::bwd;
+    const auto backward = executed_flops(a->name(), p);
+    if (!backward) continue;
+    EXPECT_DOUBLE_EQ(*backward, (a->name() == "naive" ? 8 : 10) * unit) << a->name();
+    EXPECT_DOUBLE_EQ(a->nominal_flops(p), 10 * unit);
+    p.pass = Pass::fwd_bwd;
+    EXPECT_DOUBLE_EQ(executed_flops(a->name(), p).value(), (a->name() == "naive" ? 12 : 14) * unit) << a->name();
+    EXPECT_DOUBLE_EQ(a->nominal_flops(p), 14 * unit);
+    compared.push_back(std::string(a->name()) + " bwd");
+  }
+  EXPECT_THAT(compared, ::testing::ElementsAre("naive", "naive bwd", "fa1", "fa1 bwd", "fa2", "fa2 bwd", "fa3", "ring",
+                                               "allgather", "ulysses"));
+}
+
+TEST(ExecutedFlops, CountWholeTiles) {
+  AttentionProblem causal = flops_problem;
+  causal.mask = Mask::causal;
+  EXPECT_EQ(executed_flops("naive", causal), forward_flops(flops_problem)) << "naive computes all of S";
+  // Blocks of 128 rows see i + 1 pairs of tiles of 64 keys.
+  const double blocks = static_cast<double>(flops_problem.n_q) / 128;
+  EXPECT_DOUBLE_EQ(executed_flops("fa2", causal).value(), forward_flops(flops_problem) * (blocks + 1) / 2 / blocks);
+  AttentionProblem ragged = flops_problem;
+  ragged.n_q = flops_problem.n_q - 127;
+  EXPECT_EQ(executed_flops("fa2", ragged), forward_flops(flops_problem));
 }
 
 TEST(Model, RefusedModelIsEmpty) {
