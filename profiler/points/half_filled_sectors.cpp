@@ -28,7 +28,7 @@ std::optional<HalfFilledSectors> find_half_filled(const KernelValues& all, const
   const auto model = evaluate(metric_key::model_sm_to_l2_bytes, all);
   const double expected = model ? model->value : static_cast<double>(compulsory_traffic(problem).sm_to_l2_bytes);
   if (!(expected > 0)) return std::nullopt;
-  HalfFilledSectors found{.ratio = stored->value / expected, .over_model = model.has_value()};
+  HalfFilledSectors found{.ratio = stored->value / expected};
   if (std::abs(found.ratio - 2) > 0.1) return std::nullopt;
   for (const auto& [counter, full] : fill_counters) {
     const auto fill = evaluate(counter, all);
@@ -53,11 +53,9 @@ std::optional<HalfFilledSectors> half_filled_sectors(const PointTable& table, Ro
 }
 
 Message describe(const HalfFilledSectors& found) {
-  const Message expected = found.over_model ? Message(msg::stores::model{}) : Message(msg::stores::compulsory{});
   std::string ratio = fmt::format("{:.2f}", found.ratio);
-  if (found.fill)
-    return msg::stores::half_filled{.expected = expected, .fill = text(Share(*found.fill)), .ratio = ratio};
-  return msg::stores::maybe_half_filled{.counter = fill_counter, .expected = expected, .ratio = ratio};
+  if (found.fill) return msg::stores::half_filled{.fill = text(Share(*found.fill)), .ratio = ratio};
+  return msg::stores::maybe_half_filled{.counter = fill_counter, .ratio = ratio};
 }
 
 }  // namespace attnscope::analysis

@@ -11,8 +11,7 @@
 namespace attnscope::analysis {
 
 struct HalfFilledSectors {
-  double ratio = 0;              ///< counted over expected SM->L2 store bytes, 1.9 to 2.1
-  bool over_model = true;        ///< expected: the closed form or user-defined law; false: compulsory stores
+  double ratio = 0;  ///< counted over expected SM->L2 store bytes (closed form, law or compulsory), 1.9 to 2.1
   std::optional<double> fill{};  ///< counted, filled share of each stored sector; empty: not counted
 };
 

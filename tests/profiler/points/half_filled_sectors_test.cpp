@@ -53,8 +53,7 @@ TEST(HalfFilledSectors, AreOnlyPossibleWithoutASectorCounter) {
   ASSERT_TRUE(found);
   EXPECT_EQ(found->fill, std::nullopt);
   EXPECT_THAT(text(describe(*found)),
-              MatchesMessage(msg::stores::maybe_half_filled{
-                  .counter = fill_pct, .expected = text(msg::stores::model{}), .ratio = "2.00"}));
+              MatchesMessage(msg::stores::maybe_half_filled{.counter = fill_pct, .ratio = "2.00"}));
 }
 
 TEST(HalfFilledSectors, CountersProveOrContradict) {
@@ -64,8 +63,7 @@ TEST(HalfFilledSectors, CountersProveOrContradict) {
   const auto half = with(fill_pct, 50, "percent");
   ASSERT_TRUE(half);
   EXPECT_EQ(half->fill, 0.5);
-  EXPECT_THAT(text(describe(*half)), MatchesMessage(msg::stores::half_filled{
-                                         .expected = text(msg::stores::model{}), .fill = "50%", .ratio = "2.00"}));
+  EXPECT_THAT(text(describe(*half)), MatchesMessage(msg::stores::half_filled{.fill = "50%", .ratio = "2.00"}));
   EXPECT_FALSE(with(fill_pct, 100, "percent")) << "full sectors: stored twice, or in 32 bits";
   const char* bytes_per_sector = "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio";
   EXPECT_EQ(with(bytes_per_sector, 16, "byte")->fill, 0.5);
@@ -76,7 +74,6 @@ TEST(HalfFilledSectors, CompareWithCompulsoryStoresWithoutAModel) {
   const PointRecord record = point({stored(2 * o_bytes, Provenance::imported)}, Provenance::imported);
   const auto found = half_filled_sectors(record);
   ASSERT_TRUE(found);
-  EXPECT_FALSE(found->over_model);
   EXPECT_EQ(found->ratio, 2);
   const fixtures::Points points({record});
   const PointTable table = points.table();
