@@ -89,8 +89,8 @@ OpenedDevice open_simulation(const DeviceLimits& limits, const std::string& why,
     announcement =
         make_message("{} (L2 model fitted to an {}, not validated on this GPU)", announcement, behaviour.measured_on);
   }
-  if (!device_rates(limits).times_validated) {
-    announcement = make_message("{}. {}", announcement, msg::explorer_page::time_not_validated{.device = limits.name});
+  if (device_rates(limits).validated_on.empty()) {
+    announcement = make_message("{}. {}", announcement, msg::prediction::time_not_validated{.device = limits.name});
   }
   if (!why.empty()) announcement = make_message("{}. {}", announcement, why);
   return {make_simulated_device(limits, known_algorithms(), {}, unit), std::move(announcement), why};

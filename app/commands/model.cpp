@@ -21,7 +21,7 @@
 #include "app/output.h"
 #include "app/sweep_options.h"
 #include "kernels/registry.h"
-#include "messages/explorer_page.h"
+#include "messages/prediction.h"
 #include "messages/terminal.h"
 #include "profiler/files/gpu_file.h"
 #include "profiler/measure/gpu/kernel_builder.h"
@@ -67,11 +67,10 @@ std::vector<analysis::Column> time_columns(bool people) {
   return columns;
 }
 
-std::vector<std::string> time_texts(const analysis::ModelRow& row, bool people, bool validated) {
+std::vector<std::string> time_texts(const analysis::ModelRow& row, bool people) {
   const auto number = [](double value) { return fmt::format("{:.6g}", value); };
   if (!row.time) {
     std::vector<std::string> fields(time_columns(people).size());
-    if (people && row.feasible && !validated) fields[0] = "not validated";
     if (row.predicted_ns) fields[0] = people ? text(Nanoseconds(*row.predicted_ns)) : number(*row.predicted_ns);
     return fields;
   }
@@ -155,7 +154,7 @@ ExitCode model(ModelOptions& options) {
               all ? integer(flash_paper_bytes(problem, point.tile.bc)) : "",
               all ? bytes(n2d2_over_m_bytes(problem, limits.sram_elements(bytes_per_element(problem.dtype)))) : ""});
       if (shared) append(fields, sharing_texts(row, people));
-      append(fields, time_texts(row, people, rates.times_validated));
+      append(fields, time_texts(row, people));
       fields.push_back(row.reason);
       if (people) continue;
       for (const bool measured : {rates.dram_measured, rates.l2_measured}) {
@@ -165,7 +164,7 @@ ExitCode model(ModelOptions& options) {
     }
   }
   out.line(text(rates_source));
-  if (!rates.times_validated) out.line(text(msg::explorer_page::time_not_validated{.device = limits.name}));
+  if (rates.validated_on.empty()) out.line(text(msg::prediction::time_not_validated{.device = limits.name}));
   if (shared) out.line(text(analysis::link_text(rates.link, rates.link_measured)));
   out.blank_line();
   analysis::Table table = text_table(std::move(columns), std::move(rows));
@@ -375,12 +374,12 @@ Action add_model(CLI::App& command) {
           ->type_name("FILE");
   CLI::Option* published =
       command.add_flag("--published", options->published,
+                       "Compare predictions with published FlashAttention-2 rates, by GPU and source");
   for (CLI::Option* other : command.get_options()) {
     if (other == command.get_help_ptr() || other == published) continue;
     published->excludes(other);
     if (other != against && other != ceilings) against->excludes(other);
   }
-                       "Compare predictions with published FlashAttention-2 rates, by GPU and source");
   command.add_flag("--per-launch", options->launches,
                    "With --against or --published: one row per launch with the inputs of its predicted time");
   add_filter_option(command, options->filter)->needs(against);

@@ -69,13 +69,27 @@ ClockLimits clock_limits(const DeviceLimits& limits, double boost) {
   return {.fixed_hz = known == attention_clocks.end() ? boost : known->hz};
 }
 
-/// By architecture, except for GPUs whose own published rates contradict; see published_rates_test.cpp.
-bool times_validated(const DeviceLimits& limits) {
-  constexpr std::array validated{80, 86, 89, 90, 120};
+/// See DeviceRates::validated_on; checked by published_rates_test.cpp.
+std::string_view validated_on(const DeviceLimits& limits) {
+  static const std::array validated{find_gpu("NVIDIA H200"),
+                                    find_gpu("NVIDIA H100 SXM"),
+                                    find_gpu("NVIDIA A100 80GB"),
+                                    find_gpu("NVIDIA A30"),
+                                    find_gpu("NVIDIA GeForce RTX 3090"),
+                                    find_gpu("NVIDIA RTX A6000"),
+                                    find_gpu("NVIDIA RTX A5000"),
+                                    find_gpu("NVIDIA GeForce RTX 4090"),
+                                    find_gpu("NVIDIA L20"),
+                                    find_gpu("NVIDIA GeForce RTX 5090")};
   // Power-limited: rates of one source differ by 17% between N 2048 and 4096.
-  constexpr std::string_view too_far = "NVIDIA L40S";
-  return !same_gpu(limits.name, too_far) &&
-         std::ranges::find(validated, limits.compute_major * 10 + limits.compute_minor) != validated.end();
+  static const DeviceLimits* const too_far = find_gpu("NVIDIA L40S");
+  const DeviceLimits* known = find_gpu(limits.name);
+  if (known == too_far) return {};
+  if (std::ranges::find(validated, known) != validated.end()) return known->name;
+  const auto* alike = std::ranges::find_if(validated, [&](const DeviceLimits* each) {
+    return each->compute_major == limits.compute_major && each->compute_minor == limits.compute_minor;
+  });
+  return alike == validated.end() ? std::string_view() : (*alike)->name;
 }
 
 double override_or(double stated, double usual) {
@@ -160,7 +174,7 @@ DeviceRates device_rates(const DeviceLimits& limits) {
           .clock = clock_limits(limits, boost),
           .measured_on = h200.gpu,
           .inherited = limits.name != h200.gpu,
-          .times_validated = times_validated(limits),
+          .validated_on = validated_on(limits),
           .link = {.bytes_per_second = h100_link_share * link_peak_bytes_per_second(limits),
                    .latency_ns = h100_link_latency_ns}};
 }

@@ -43,9 +43,9 @@ struct DeviceRates {
   ClockLimits clock;
   std::string_view measured_on;  ///< GPU on which shares of peaks were measured
   bool inherited = false;        ///< shares were measured on another GPU
-  /// Times of this GPU, or else of its architecture, are within 12% (median) and 30% (worst) of published rates that no
-  /// constant is fitted to (profiler/predict/published_rates.h). If false, no predicted time is shown.
-  bool times_validated = false;
+  /// GPU whose recording or published rates validate predicted times: this one if it has any, else one of its compute
+  /// capability. Empty: not validated; no predicted time is shown. See profiler/predict/published_errors.h.
+  std::string_view validated_on{};
   bool dram_measured = false;  ///< DRAM rate was measured on this device
   bool l2_measured = false;    ///< L2 rate was measured on this device
   LinkRate link{};             ///< to another GPU of the same machine

@@ -91,7 +91,7 @@ struct ComparisonCache {
   /// Returns nullptr if the simulator was not validated on the row's GPU.
   [[nodiscard]] const PublishedErrors* errors(Row row) {
     const auto [known, first] = errors_.try_emplace(table.run_index(row));
-    if (first) known->second = validated_errors(table.run(row).device_name);
+    if (first) known->second = validated_errors(table.run(row).limits);
     return known->second;
   }
   /// Returns the run whose rounds the row belongs to; interleaved runs share the first one.

@@ -192,7 +192,7 @@ class SimulatedDevice final : public Device {
   /// Adds predicted times and utilization if they are validated for this GPU.
   void add_times(KernelRecord& kernel, double ns, std::span<const LaunchTime> launches, Provenance provenance,
                  const ScheduleTimes* sharing = nullptr) const {
-    if (!rates_.times_validated) return;
+    if (rates_.validated_on.empty()) return;
     kernel.samples_ns = {ns};
     if (sharing != nullptr) add_multi_gpu_times(kernel, *sharing, provenance);
     add_predicted_utilization(kernel, launches, provenance);

@@ -180,7 +180,7 @@ Exploration explore(const ExploredPoint& point, const DeviceLimits& device, cons
   result.rates_inherited = rates.inherited;
   const std::vector<LaunchLoad> loads = predict_loads(model, limits);
   const std::vector<LaunchTime> times = launch_times(loads, rates);
-  result.times_validated = rates.times_validated;
+  result.times_validated = !rates.validated_on.empty();
   result.can_predict_time = model.can_predict_time && result.times_validated;
   if (result.can_predict_time) {
     result.ns = point_ns(model.schedule, times, rates);

@@ -95,7 +95,7 @@ struct Exploration {
   double executed_flops = 0;               ///< see AttentionModel::executed_flops()
   double ns = 0;                           ///< predicted, see point_ns()
   bool can_predict_time = true;            ///< if false, time and all values derived from it are 0 and invalid
-  bool times_validated = true;             ///< see DeviceRates; if false, can_predict_time is false
+  bool times_validated = true;             ///< see DeviceRates::validated_on; if false, can_predict_time is false
   SpeedOfLight light{};                    ///< several GPUs: of the busiest GPU while it computes
   std::int64_t link_bytes = 0;             ///< between GPUs
   std::optional<ScheduleTimes> sharing{};  ///< several GPUs only

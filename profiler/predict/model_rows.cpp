@@ -19,7 +19,7 @@ std::vector<ModelRow> point_model_rows(const PointSpec& point, const DeviceLimit
   };
   const std::vector<LaunchTime> times = predict_times(model, limits, rates);
   const auto of_bytes = [&](const Traffic& t) { return model.reports_traffic ? std::optional(t) : std::nullopt; };
-  const bool timed = model.can_predict_time && rates.times_validated;
+  const bool timed = model.can_predict_time && !rates.validated_on.empty();
   const auto of_time = [&](double ns) { return timed ? std::optional(ns) : std::nullopt; };
   std::vector<ModelRow> rows;
   const bool several = model.kernels.size() > 1 || has_several_launches(model.kernels);

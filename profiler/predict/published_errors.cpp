@@ -8,7 +8,7 @@
 #include <map>
 #include <tuple>
 
-#include "kernels/model/device_limits.h"
+#include "kernels/model/device_rates.h"
 #include "profiler/predict/published_rates.h"
 #include "profiler/stats/verdicts.h"
 
@@ -84,7 +84,8 @@ PublishedErrors parse_published_errors(std::string_view csv) {
   return table;
 }
 
-const PublishedErrors* validated_errors(std::string_view gpu) {
+const PublishedErrors* validated_errors(const DeviceLimits& limits) {
+  const std::string_view gpu = device_rates(limits).validated_on;
   static const std::array tables{parse_published_errors(h200_errors_text()),
                                  parse_published_errors(h100_errors_text())};
   const auto* found =

@@ -29,8 +29,13 @@ struct PublishedErrors {
 [[nodiscard]] std::string_view h200_errors_text();
 [[nodiscard]] std::string_view h100_errors_text();
 
-/// Errors for a GPU, by any name that same_gpu() accepts; nullptr if the simulator was not validated on it.
-[[nodiscard]] const PublishedErrors* validated_errors(std::string_view gpu);
+/// Largest errors of predicted times, against a recording or published rates that no constant is fitted to, of a GPU
+/// for which times are shown.
+inline constexpr double max_median_error = 0.12;
+inline constexpr double max_worst_error = 0.30;
+
+/// Errors on DeviceRates::validated_on; nullptr if times are not validated for the GPU.
+[[nodiscard]] const PublishedErrors* validated_errors(const DeviceLimits&);
 
 /// 95th percentile of the relative time error on held-out problems, for an algorithm and pass; nullopt if not
 /// published. With few points, at least that of all algorithms.

@@ -103,19 +103,24 @@ std::vector<DeviceRoofline> make_rooflines(const Context& context, const analysi
 
 void add_simulator_errors(const Context& context, std::vector<Block>& blocks) {
   // GPU names that share an error table are merged; algorithms as returned by error_group().
-  std::map<std::string, std::set<std::pair<std::string, Pass>>> simulated;
+  struct Simulated {
+    const analysis::PublishedErrors* errors = nullptr;
+    std::set<std::pair<std::string, Pass>> parts;
+  };
+  std::map<std::string, Simulated> simulated;
   for (const Row row : context.table().rows()) {
     if (!is_simulated(context.table().points().origin(row)) || !analysis::has_values(context.table().disposition(row)))
       continue;
-    const std::string& gpu = context.table().run(row).device_name;
-    const analysis::PublishedErrors* errors = analysis::validated_errors(gpu);
+    const analysis::Run& run = context.table().run(row);
+    const analysis::PublishedErrors* errors = analysis::validated_errors(run.limits);
     const AttentionProblem problem = context.table().problem(row);
-    simulated[errors != nullptr ? errors->device : gpu].emplace(
-        analysis::error_group(context.table().algorithm(row), problem.dtype), problem.pass);
+    Simulated& group = simulated[errors != nullptr ? errors->device : run.device_name];
+    group.errors = errors;
+    group.parts.emplace(analysis::error_group(context.table().algorithm(row), problem.dtype), problem.pass);
   }
   std::set<std::string> not_validated;
-  for (const auto& [gpu, parts] : simulated) {
-    const analysis::PublishedErrors* errors = analysis::validated_errors(gpu);
+  for (const auto& [gpu, group] : simulated) {
+    const auto& [errors, parts] = group;
     std::vector<std::string> known;
     for (const auto& [algorithm, pass] : parts) {
       const std::size_t before = known.size();

@@ -147,7 +147,7 @@ const ErrorRow& times_of(const Errors& errors, Half half) {
 /// model, rewrite h200-errors.csv with `attnscope model --against assets/samples/h200.attnscope --csv`, and the other
 /// tables in the same way.
 void expect_published(const Errors& errors, std::string_view gpu) {
-  const analysis::PublishedErrors* all = analysis::validated_errors(gpu);
+  const analysis::PublishedErrors* all = analysis::validated_errors(*find_gpu(gpu));
   ASSERT_NE(all, nullptr);
   std::size_t compared = 0;
   for (const ErrorRow& row : errors) {
@@ -235,7 +235,7 @@ TEST(SamplePredictions, SimulatedVerdictsMatchMeasuredOnes) {
   }
   const analysis::PointTable table = std::move(builder).finish();
   const std::array<std::string, 2> words{"problem", "algorithm"};
-  const analysis::PublishedErrors& published = *analysis::validated_errors(run.device_name);
+  const analysis::PublishedErrors& published = *analysis::validated_errors(run.limits);
   std::map<analysis::Verdict, std::size_t> verdicts;
   std::size_t opposite = 0;
   for (analysis::Row base = 0; base < table.size(); ++base) {

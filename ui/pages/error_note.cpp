@@ -5,7 +5,6 @@
 #include <map>
 
 #include "messages/prediction.h"
-#include "profiler/predict/published_errors.h"
 #include "ui/models/curve_series.h"
 #include "ui/text/format.h"
 #include "ui/text/qtext.h"
@@ -57,8 +56,8 @@ QString line_of(const std::set<SimulatedGroup>& parts) {
   QStringList others;
   for (const SimulatedGroup& part : parts) {
     const std::string gpu = short_gpu(part.gpu);
-    if (const PublishedErrors* errors = analysis::validated_errors(part.gpu)) {
-      figures[errors->device] << error_figures(*errors, part);
+    if (part.errors != nullptr) {
+      figures[part.errors->device] << error_figures(*part.errors, part);
     } else {
       others << qtext(msg::prediction::not_validated{.what = gpu});
     }
@@ -79,13 +78,16 @@ QString line_of(const std::set<SimulatedGroup>& parts) {
 
 std::set<SimulatedGroup> simulated_groups(const PointSet& points, std::span<const Row> rows) {
   std::set<SimulatedGroup> parts;
+  std::map<const analysis::Run*, const PublishedErrors*> errors;
   const analysis::PointTable& table = points.table();
   for (const Row row : rows) {
     const analysis::Run& run = table.run(row);
     if (run.provenance != Provenance::simulated) continue;
     const AttentionProblem problem = table.problem(row);
-    parts.insert(
-        {analysis::error_group(table.algorithm(row), problem.dtype), problem.pass, run.device_name, run.l2_source});
+    const auto [known, first] = errors.try_emplace(&run);
+    if (first) known->second = analysis::validated_errors(run.limits);
+    parts.insert({analysis::error_group(table.algorithm(row), problem.dtype), problem.pass, run.device_name,
+                  run.l2_source, known->second});
   }
   return parts;
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <tuple>
 
+#include "profiler/predict/published_errors.h"
 #include "ui/runs/point_set.h"
 #include "ui/widgets/elided_label.h"
 
@@ -18,6 +19,7 @@ struct SimulatedGroup {
   Pass pass = Pass::fwd;
   std::string gpu;        ///< "NVIDIA H200"
   std::string l2_source;  ///< GPU whose L2 model was used if this GPU's L2 was never measured; else empty.
+  const analysis::PublishedErrors* errors = nullptr;  ///< see analysis::validated_errors()
 
   bool operator<(const SimulatedGroup& other) const {
     return std::tie(algorithm, pass, gpu, l2_source) <

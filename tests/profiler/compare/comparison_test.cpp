@@ -437,7 +437,7 @@ TEST(Comparison, CountsNewFailures) {
 }
 
 double time_error_of(std::string_view algorithm, std::string_view gpu = "NVIDIA H200") {
-  return published_time_error(*validated_errors(gpu), algorithm, Pass::fwd).value();
+  return published_time_error(*validated_errors(*find_gpu(gpu)), algorithm, Pass::fwd).value();
 }
 
 /// Expects an interval of this relative half width.
@@ -469,7 +469,7 @@ TEST(Comparison, UsesRatioErrorOfTiles) {
   const PointSpec tile = fixtures::spec("fa2", 1024);
   PointSpec other_tile = tile;
   other_tile.tile.br *= 2;
-  const double error = published_tile_error(*validated_errors("NVIDIA H200"), "fa2", Pass::fwd).value();
+  const double error = published_tile_error(*validated_errors(*find_gpu("H200")), "fa2", Pass::fwd).value();
   ASSERT_GT(error, 0.02);
   for (const auto& [ratio, verdict] : {std::pair(1 + error * 0.9, Verdict::ambiguous),
                                        {1.0, Verdict::ambiguous},
@@ -494,10 +494,9 @@ TEST(Comparison, CombinesErrorsOfAlgorithms) {
 }
 
 TEST(Comparison, ErrorsApplyToTheirGpuAndAlgorithmOnly) {
-  analysis::Run a100 = fixtures::run(Provenance::simulated, "simulated");
-  a100.device_name = "NVIDIA A100-SXM4-40GB";
-  analysis::Run h200 = a100;
-  h200.device_name = "NVIDIA H200";
+  const analysis::Run h200 = fixtures::run(Provenance::simulated, "simulated");
+  analysis::Run l40s = h200;
+  l40s.limits = *find_gpu("L40S");
   const auto verdict = [](const analysis::Run& run, const std::string& algorithm, const std::string& candidate) {
     const bool is_measured = candidate.empty();
     fixtures::Points points;
@@ -509,9 +508,9 @@ TEST(Comparison, ErrorsApplyToTheirGpuAndAlgorithmOnly) {
   };
   EXPECT_EQ(verdict(h200, "fa2", "").verdict, Verdict::slower);
   EXPECT_EQ(verdict(h200, "fa2", "fa2").verdict, Verdict::slower);
-  for (const auto& [run, algorithm, candidate] : {std::tuple(a100, "fa2", ""),
-                                                  {a100, "fa2", "fa2"},
-                                                  {a100, "fa2", "fa1"},
+  for (const auto& [run, algorithm, candidate] : {std::tuple(l40s, "fa2", ""),
+                                                  {l40s, "fa2", "fa2"},
+                                                  {l40s, "fa2", "fa1"},
                                                   {h200, "mine", ""},
                                                   {h200, "fa2", "mine"}}) {
     const RowVerdict unknown = verdict(run, algorithm, candidate);
@@ -525,7 +524,7 @@ TEST(Comparison, ErrorsApplyToTheirGpuAndAlgorithmOnly) {
 TEST(Comparison, UsesErrorsOfSimulatedGpu) {
   ASSERT_NE(time_error_of("fa2"), time_error_of("fa2", "H100"));
   analysis::Run h100 = fixtures::run(Provenance::simulated, "simulated");
-  h100.device_name = "NVIDIA H100 SXM";
+  h100.limits = *find_gpu("H100");
   fixtures::Points points;
   points.add({simulated(fixtures::spec("fa2", 1024), 1000)}, h100);
   points.add({timed(fixtures::spec("fa2", 1024), 1000)});

@@ -420,9 +420,9 @@ TEST(Advice, ImportsAndUnknownErrorsHaveNoCommand) {
   const analysis::Run measured = fixtures::run(Provenance::measured, "a");
   const analysis::Run imported = fixtures::run(Provenance::imported, "b");
   EXPECT_EQ(Advice(measured, imported).command, "");
-  analysis::Run a100 = fixtures::run(Provenance::simulated, "c");
-  a100.device_name = "NVIDIA A100-SXM4-80GB";
-  const Advice unknown(measured, a100);
+  analysis::Run l40s = fixtures::run(Provenance::simulated, "c");
+  l40s.limits = *find_gpu("L40S");
+  const Advice unknown(measured, l40s);
   EXPECT_EQ(unknown.command, "");
   EXPECT_EQ(unknown.ratio, text(msg::compare::unknown_ratio{}));
   EXPECT_THAT(unknown.note, HasSubstr(text(msg::compare::not_validated{})));

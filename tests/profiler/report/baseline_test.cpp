@@ -400,7 +400,7 @@ TEST(ReportChecks, ShowsPublishedErrors) {
   EXPECT_EQ(count_of(lines(fixtures::Points(fixtures::memory_wall())), of_errors), 0U);
   const std::vector<std::string> sentences = lines(fixtures::Points(fixtures::memory_wall(true)));
   EXPECT_EQ(count_of(sentences, msg::report::errors_none{.what = "*"}), 0U);
-  const analysis::PublishedErrors& errors = *analysis::validated_errors("NVIDIA H200");
+  const analysis::PublishedErrors& errors = *analysis::validated_errors(*find_gpu("H200"));
   for (const char* algorithm : {"naive", "fa1", "fa2"}) {
     const analysis::ErrorRow* row = errors.find(algorithm, Pass::fwd, "time");
     ASSERT_NE(row, nullptr) << algorithm;
@@ -425,6 +425,7 @@ TEST(ReportChecks, WarnsAboutUnvalidatedGpu) {
     fixtures::Points points;
     analysis::Run run = fixtures::run(Provenance::simulated, "simulated");
     run.device_name = device;
+    run.limits = *find_gpu(device);
     points.add(fixtures::memory_wall(true), run);
     const std::vector<std::string> lines = documents::sentences(documents::document_of(points));
     const std::size_t warned = count_of(lines, msg::report::errors_none{.what = "*"});

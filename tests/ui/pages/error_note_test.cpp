@@ -21,7 +21,7 @@ QString errors_on(const char* gpu) {
 
 /// Published errors of the naive algorithm.
 QString figure(const char* gpu, const char* key, const Message& quantity) {
-  const analysis::ErrorRow* row = analysis::validated_errors(gpu)->find("naive", Pass::fwd, key);
+  const analysis::ErrorRow* row = analysis::validated_errors(*find_gpu(gpu))->find("naive", Pass::fwd, key);
   return qtext(
       msg::prediction::figure{.median = text(Share(row->median)), .p95 = text(Share(row->p95)), .quantity = quantity});
 }
@@ -86,12 +86,12 @@ TEST_F(ErrorNoteTest, ShowsErrorsPerGpu) {
 TEST_F(ErrorNoteTest, WarnsAboutUnvalidatedGpu) {
   Workspace workspace;
   IoCurvePage page(workspace);
-  ASSERT_EQ(workspace.open_blocking(simulated_on("A100 40GB")), QString());
+  ASSERT_EQ(workspace.open_blocking(simulated_on("L40S")), QString());
   page.show();
   wait_until_idle();
   const QString words = page.error_note().text();
-  EXPECT_EQ(words, qtext(msg::prediction::not_validated{.what = "A100 40GB"}) + " · " +
-                       qtext(msg::prediction::l2_source{.gpu = "H200", .what = "A100 40GB"}))
+  EXPECT_EQ(words, qtext(msg::prediction::not_validated{.what = "L40S"}) + " · " +
+                       qtext(msg::prediction::l2_source{.gpu = "H200", .what = "L40S"}))
       << words.toStdString();
 }
 

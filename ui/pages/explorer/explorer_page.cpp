@@ -396,7 +396,7 @@ void ExplorerPage::show_kernel() {
   }
   unit_bars_->set_times(e.can_predict_time || measured ? std::optional(times) : std::nullopt,
                         e.times_validated ? qtext(msg::explorer_page::untimed{})
-                                          : qtext(msg::explorer_page::time_not_validated{.device = e.device}));
+                                          : qtext(msg::prediction::time_not_validated{.device = e.device}));
   show_text(occupancy_, occupancy_text(kernel));
   QString note;
   if (e.can_predict_time) {

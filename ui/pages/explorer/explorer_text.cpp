@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "messages/explorer_page.h"
+#include "messages/prediction.h"
 #include "profiler/predict/multi_gpu_scaling.h"
 #include "profiler/predict/published_errors.h"
 #include "ui/text/format.h"
@@ -84,7 +85,7 @@ QString rule_text(const ExplorerResult& explored) {
 }
 
 QString verdict_text(const analysis::Exploration& e) {
-  if (!e.refusal && !e.times_validated) return qtext(msg::explorer_page::time_not_validated{.device = e.device});
+  if (!e.refusal && !e.times_validated) return qtext(msg::prediction::time_not_validated{.device = e.device});
   if (!e.refusal && !e.can_predict_time) return qtext(msg::explorer_page::user_kernel_untimed{});
   if (!e.refusal) {
     QString line = qtext(msg::explorer_page::runs{.bound = analysis::bound_text(e.light),
@@ -108,7 +109,7 @@ QString verdict_text(const analysis::Exploration& e) {
 QString prediction_text(const ExplorerResult& explored) {
   if (!explored.exploration.can_predict_time) return {};
   const PointSpec& spec = explored.exploration.point.spec;
-  const analysis::PublishedErrors* errors = analysis::validated_errors(explored.exploration.device);
+  const analysis::PublishedErrors* errors = analysis::validated_errors(limits_of(explored.choices));
   const analysis::ErrorRow* row =
       errors == nullptr
           ? nullptr
