@@ -89,11 +89,17 @@ OpenedDevice open_simulation(const DeviceLimits& limits, const std::string& why,
     announcement =
         make_message("{} (L2 model fitted to an {}, not validated on this GPU)", announcement, behaviour.measured_on);
   }
-  if (device_rates(limits).validated_on.empty()) {
-    announcement = make_message("{}. {}", announcement, msg::prediction::time_not_validated{.device = limits.name});
-  }
+  if (const Message note = times_note(limits); !note.empty()) announcement = make_message("{}. {}", announcement, note);
   if (!why.empty()) announcement = make_message("{}. {}", announcement, why);
   return {make_simulated_device(limits, known_algorithms(), {}, unit), std::move(announcement), why};
+}
+
+Message times_note(const DeviceLimits& limits) {
+  const std::string_view alike = device_rates(limits).validated_on;
+  if (alike.empty()) return msg::prediction::time_not_validated{.device = limits.name};
+  if (find_gpu(limits.name) != nullptr) return {};
+  return make_message("Hypothetical GPU: times have the kernel constants of an {}; they cannot be validated.",
+                      std::string(alike));
 }
 
 DeviceLimits load_gpu_limits(std::string_view name) {

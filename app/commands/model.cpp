@@ -21,7 +21,6 @@
 #include "app/output.h"
 #include "app/sweep_options.h"
 #include "kernels/registry.h"
-#include "messages/prediction.h"
 #include "messages/terminal.h"
 #include "profiler/files/gpu_file.h"
 #include "profiler/measure/gpu/kernel_builder.h"
@@ -164,7 +163,7 @@ ExitCode model(ModelOptions& options) {
     }
   }
   out.line(text(rates_source));
-  if (rates.validated_on.empty()) out.line(text(msg::prediction::time_not_validated{.device = limits.name}));
+  if (const Message note = times_note(limits); !note.empty()) out.line(text(note));
   if (shared) out.line(text(analysis::link_text(rates.link, rates.link_measured)));
   out.blank_line();
   analysis::Table table = text_table(std::move(columns), std::move(rows));

@@ -16,7 +16,8 @@
 namespace attnscope {
 namespace {
 
-// Timing constants, fitted on an NVIDIA H200 by tests/gpu/fit_times.py to half of the recorded launches.
+// Timing constants, fitted by tests/gpu/fit_times.py to half of the launches recorded on an NVIDIA H200 and to fitted
+// rates of assets/samples/published.csv (forward: those with a stated clock).
 
 /// mma.sync, whose peak on Hopper is 2/3 of the wgmma peak. One K and one V tile in flight.
 constexpr KernelTiming forward_timing{

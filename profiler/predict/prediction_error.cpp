@@ -17,6 +17,14 @@
 #include "profiler/units/number_format.h"
 
 namespace attnscope::analysis {
+
+double quantile(std::vector<double> values, double share) {
+  std::ranges::sort(values);
+  const double place = share * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, values.size() - 1);
+  return std::lerp(values[below], values[above], place - static_cast<double>(below));
+}
 namespace {
 
 PointSpec problem_only(const PointSpec& spec) {
@@ -57,15 +65,6 @@ PointErrors evaluate_point(const PredictedPoint& point) {
           .tile = canonical_text(spec),
           .dram = pair_of(metric_key::dram_settled_bytes, point, least_dram_bytes),
           .time = pair_of(metric_key::time_median_ns, point, 0)};
-}
-
-/// Linear interpolation between order statistics. Pre: `values` is not empty.
-double quantile(std::vector<double> values, double share) {
-  std::ranges::sort(values);
-  const double place = share * static_cast<double>(values.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const std::size_t above = std::min(below + 1, values.size() - 1);
-  return std::lerp(values[below], values[above], place - static_cast<double>(below));
 }
 
 Problems by_problem(const Points& points, std::optional<ValuePair> PointErrors::*value) {

@@ -53,6 +53,8 @@ inline constexpr std::size_t least_tiles = 12;
 /// Rows by quantity: one per algorithm, pass and half, then the totals. Points without a measured or predicted value
 /// are excluded from that quantity.
 [[nodiscard]] std::vector<ErrorRow> prediction_errors(std::span<const PredictedPoint>);
+/// Linear interpolation between order statistics. Pre: `values` is not empty.
+[[nodiscard]] double quantile(std::vector<double> values, double share);
 
 /// `people`: with titles and percentages; else with keys and raw numbers.
 [[nodiscard]] Table error_table(std::vector<ErrorRow>, bool people);

@@ -31,8 +31,8 @@ bool read_number(std::string_view text, Number& number) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-/// Errors of predicted times against published rates, by algorithm, pass and half; `p95` is the worst error. nullptr
-/// without published rates of the GPU.
+/// Errors of predicted times against published rates, by algorithm, pass and half; nullptr without published
+/// rates of the GPU.
 const PublishedErrors* errors_of_published_rates(const DeviceLimits* gpu) {
   static const std::map<const DeviceLimits*, PublishedErrors> tables = [] {
     std::map<const DeviceLimits*, PublishedErrors> by_gpu;
@@ -46,7 +46,11 @@ const PublishedErrors* errors_of_published_rates(const DeviceLimits* gpu) {
       PublishedErrors& table = by_gpu[of];
       table.device = of->name;
       table.rows.push_back({algorithm, std::string(to_string(pass)), errors.half, "time", errors.rates, errors.rates,
-                            errors.median, errors.worst});
+                            errors.median, errors.p95});
+      for (const PublishedRate& rate : rates) {
+        const std::int64_t n_q = rate.spec.problem.n_q;
+        table.min_rate_n_q = table.min_rate_n_q == 0 ? n_q : std::min(table.min_rate_n_q, n_q);
+      }
     }
     return by_gpu;
   }();
@@ -85,6 +89,7 @@ PublishedErrors parse_published_errors(std::string_view csv) {
 }
 
 const PublishedErrors* validated_errors(const DeviceLimits& limits) {
+  if (find_gpu(limits.name) == nullptr) return nullptr;  // hypothetical
   const std::string_view gpu = device_rates(limits).validated_on;
   static const std::array tables{parse_published_errors(h200_errors_text()),
                                  parse_published_errors(h100_errors_text())};
@@ -118,8 +123,8 @@ std::optional<double> published_tile_error(const PublishedErrors& table, std::st
 }
 
 std::optional<double> published_time_error(const SimulatedPoint& point) {
-  if (point.errors == nullptr) return std::nullopt;
   const AttentionProblem& problem = point.spec.problem;
+  if (point.errors == nullptr || problem.n_q < point.errors->min_rate_n_q) return std::nullopt;
   return published_time_error(*point.errors, error_group(point.spec.algorithm, problem.dtype), problem.pass);
 }
 
@@ -130,7 +135,7 @@ std::optional<double> published_ratio_error(const SimulatedPoint& base, const Si
   if (tiles && base.errors != nullptr) {
     const auto error =
         published_tile_error(*base.errors, error_group(base.spec.algorithm, problem.dtype), problem.pass);
-    if (error) return error;
+    if (error || base.errors->min_rate_n_q > 0) return error;
   }
   const std::optional<double> of_base = published_time_error(base);
   const std::optional<double> of_other = published_time_error(other);

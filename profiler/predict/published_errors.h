@@ -4,6 +4,7 @@
 // Used by reports, verdicts and the window.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,8 @@ namespace attnscope::analysis {
 struct PublishedErrors {
   std::string device;  ///< measured device: "NVIDIA H200"
   std::vector<ErrorRow> rows;
+  /// Shortest n_q of the published rates, which all have the default tile; 0: errors of a recording.
+  std::int64_t min_rate_n_q = 0;
 
   /// Returns the row of the held-out half, else of the fitted half; nullptr if neither exists.
   [[nodiscard]] const ErrorRow* find(std::string_view algorithm, Pass pass, std::string_view quantity) const;
@@ -34,7 +37,7 @@ struct PublishedErrors {
 inline constexpr double max_median_error = 0.12;
 inline constexpr double max_worst_error = 0.30;
 
-/// Errors on DeviceRates::validated_on; nullptr if times are not validated for the GPU.
+/// Errors on DeviceRates::validated_on; nullptr if times are not validated for the GPU, or if it is hypothetical.
 [[nodiscard]] const PublishedErrors* validated_errors(const DeviceLimits&);
 
 /// 95th percentile of the relative time error on held-out problems, for an algorithm and pass; nullopt if not
@@ -48,10 +51,12 @@ struct SimulatedPoint {
   const PointSpec& spec;
   const PublishedErrors* errors;
 };
-/// Time error of a simulated point; nullopt if not published for its GPU, algorithm and pass.
+/// Time error of a simulated point; nullopt if not published for its GPU, algorithm and pass, or for fewer queries than
+/// published rates have.
 [[nodiscard]] std::optional<double> published_time_error(const SimulatedPoint&);
 /// The same for the ratio of two points. For tiles of one problem on one device it is the tile ratio error if
-/// published, because common errors cancel; else both time errors combined.
+/// published, because common errors cancel; nullopt with published rates, which have one tile. Else both time errors
+/// combined.
 [[nodiscard]] std::optional<double> published_ratio_error(const SimulatedPoint& base, const SimulatedPoint& other,
                                                           bool one_device);
 

@@ -148,16 +148,15 @@ std::vector<RateErrors> rate_errors(std::span<const PublishedRate> rates) {
     groups[{rate.gpu->name, half, true, ""}].push_back(error);
   }
   std::vector<RateErrors> rows;
-  for (auto& [key, errors] : groups) {
-    std::ranges::sort(errors);
+  for (const auto& [key, errors] : groups) {
     const auto& [gpu, half, all, source] = key;
-    const std::size_t middle = errors.size() / 2;
     rows.push_back({.gpu = gpu,
                     .source = source,
                     .half = half,
                     .rates = errors.size(),
-                    .median = errors.size() % 2 == 1 ? errors[middle] : (errors[middle - 1] + errors[middle]) / 2,
-                    .worst = errors.back()});
+                    .median = quantile(errors, 0.5),
+                    .p95 = quantile(errors, 0.95),
+                    .worst = std::ranges::max(errors)});
   }
   return rows;
 }

@@ -46,6 +46,7 @@ struct RateErrors {
   std::string half;    ///< "fitted" or "held out"
   std::size_t rates = 0;
   double median = 0;
+  double p95 = 0;
   double worst = 0;
 };
 /// Per GPU and half: one row per source, then one for all.

@@ -259,6 +259,9 @@ TEST_F(Model, gpu_file_round_trips) {
     return nlohmann::json::parse(outcome.out)["rows"][0]["predicted_ns"].get<double>();
   };
   EXPECT_GT(ns_on(file), 1.5 * ns_on("A100")) << "half as many SMs";
+  const auto note = HasSubstr("they cannot be validated");
+  EXPECT_THAT(run(folder_, {"model", "--gpu", file, "-a", "N=8192", "--algorithms", "fa2"}).out, note);
+  EXPECT_THAT(run(folder_, {"model", "--gpu", "A100", "-a", "N=8192", "--algorithms", "fa2"}).out, Not(note));
 }
 
 TEST_F(Model, prints_reason_of_infeasible_tile) {

@@ -58,6 +58,25 @@ TEST(PublishedErrors, AnErrorNobodyMeasuredIsUnknown) {
   EXPECT_FALSE(published_ratio_error({fa1, &table}, {fa1, nullptr}, false));
 }
 
+// Published rates are of prefill with one tile; they say nothing of decoding, nor of the ratio of two tiles.
+TEST(PublishedErrors, PublishedRatesHoldForTheirProblems) {
+  const PublishedErrors* a100 = validated_errors(*find_gpu("A100"));
+  ASSERT_NE(a100, nullptr);
+  EXPECT_LT(a100->find("fa2", Pass::fwd, "time")->p95, 0.1719) << "below the worst error of 17.2%";
+  PointSpec spec{.algorithm = "fa2", .problem = {.n_q = 512, .n_k = 4096, .d = 64}};
+  EXPECT_TRUE(published_time_error({spec, a100}));
+  EXPECT_TRUE(published_ratio_error({spec, a100}, {spec, validated_errors(*find_gpu("RTX 4090"))}, false));
+  EXPECT_FALSE(published_ratio_error({spec, a100}, {spec, a100}, true)) << "two tiles";
+  spec.problem.n_q = 511;
+  EXPECT_FALSE(published_time_error({spec, a100}));
+}
+
+TEST(PublishedErrors, HypotheticalGpusHaveNone) {
+  DeviceLimits gpu = *find_gpu("A100");
+  gpu.name = "My " + gpu.name;
+  EXPECT_EQ(validated_errors(gpu), nullptr);
+}
+
 TEST(PublishedErrors, EachRecordedGpuHasErrors) {
   for (const char* name : {"NVIDIA H100 80GB HBM3", "NVIDIA H100 SXM", "h100"}) {
     EXPECT_EQ(validated_errors(*find_gpu(name))->device, "NVIDIA H100 80GB HBM3") << name;
