@@ -18,7 +18,7 @@
 #include "app/workers.h"
 #include "kernels/model/device_rates.h"
 #include "kernels/registry.h"
-#include "messages/explorer_page.h"
+#include "messages/prediction.h"
 #include "profiler/files/gpu_file.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/measure/simulated_device.h"
