@@ -506,6 +506,11 @@ TEST(Fa3, QuantizationIsSetupOrMeasured) {
   EXPECT_EQ(plan.launches[0].traffic, (Traffic{2 * q, q + 2 * 4 * 8 * 32}));
   EXPECT_EQ(plan.launches[1].traffic, (Traffic{2 * k, k + 2 * 2 * 8 * 32}));
   EXPECT_EQ(plan.launches[2].traffic, (Traffic{2 * k, 2 * 2 * 1024 * 128 + 2 * 2 * 8 * 32}));
+  const auto bytes = [&](std::string_view name) {
+    return std::ranges::find(plan.buffers, name, &BufferSpec::name)->bytes;
+  };
+  EXPECT_EQ(bytes("k8"), k);
+  EXPECT_EQ(bytes("v8"), 2 * 2 * 1024 * 128);
   // Four row tiles for each of eight heads: Q once, eight K and V tiles each in whole boxes, scales and the counter.
   EXPECT_EQ(plan.launches[3].traffic.l2_to_sm_bytes, q + 8 * 4 * (8 * 2 * 128 * 128 + 8 * 2 * 32 + 2 * 32 + 32));
 }
@@ -529,6 +534,14 @@ TEST(Fa1, TeamsFitSharedMemory) {
   EXPECT_EQ(on({.br = 16, .bc = 848}).source.defines.back(), "ATTN_TEAMS=7");
   EXPECT_FALSE(fa1.refusal(p, Tiling{.br = 64, .bc = 864}, h200()));
   EXPECT_EQ(on({.br = 64, .bc = 864}).block[0], 128U);
+}
+
+TEST(ShrinkToFit, HalvesTheColumnsOfASquareFirst) {
+  const auto shrink = [](const TileShape& tile) {
+    return shrink_to_fit(tile, [](const TileShape& some) { return some.br * some.bc <= 8192; });
+  };
+  EXPECT_EQ(shrink({.br = 128, .bc = 128}), (TileShape{.br = 128, .bc = 64}));
+  EXPECT_EQ(shrink({.br = 256, .bc = 64}), (TileShape{.br = 128, .bc = 64})) << "the longer side";
 }
 
 TEST(DefaultTile, DividesTheMaskBlockSize) {

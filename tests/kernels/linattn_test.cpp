@@ -56,6 +56,14 @@ TEST(LinearAttention, CausalStoresOneStatePerChunk) {
   EXPECT_EQ(model.kernels[1].work.tensor_flops, 4 * (2.0 * 64 * 64 * 63 * 64 + 4.0 * 64 * 64 * 64 * 64));
 }
 
+// Row tiles of 64 and chunks of 128 keys: tiles 2 and 3 start from the first state, 4 and 5 from the second, and so on.
+TEST(LinearAttention, RowTilesShareStates) {
+  const linattn::HeadSums sums =
+      linattn::head_sums(linattn::ChunkGrid(heads_of(512, 64, Mask::causal), TileShape{64, 128}));
+  EXPECT_EQ(sums.state_tiles, 6);
+  EXPECT_EQ(sums.distinct_states, 3);
+}
+
 TEST(LinearAttention, ShortCausalProblemsNeedNoState) {
   const AttentionPlan plan = linear_attention().plan(heads_of(64, 64, Mask::causal), TileShape{64, 64}, h200());
   ASSERT_EQ(plan.launches.size(), 1U);

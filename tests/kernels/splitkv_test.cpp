@@ -211,6 +211,19 @@ TEST(SplitKv, TrafficIsKeysPlusPartials) {
   EXPECT_EQ(four.sm_to_l2_bytes, plan.traffic().sm_to_l2_bytes);
 }
 
+// K and V of 4096 keys, Q and O of one entry's 8 rows, O for each of 4 splits, LSE for 4 splits of both entries.
+TEST(SplitKv, EntriesWithoutKeysReadNoQueries) {
+  const AttentionProblem p{.mask = with_lengths(Mask::none, {0, 4096}),
+                           .batch = 2,
+                           .heads_q = 8,
+                           .heads_kv = 1,
+                           .n_q = 1,
+                           .n_k = 4096,
+                           .d = 64};
+  const AttentionPlan plan = splitkv_algorithm().plan(p, Tiling{.br = 16, .bc = 128, .splits = 4}, h200());
+  EXPECT_EQ(partial_of(plan).work.distinct_bytes, 2 * 4096 * 64 * 2 + 8 * 64 * 2 + 4 * 8 * 64 * 4 + 2 * 4 * 8 * 4);
+}
+
 TEST(SplitKv, BlockTableIsReadInWholeSectors) {
   // Entry 1's row of the table begins at index 3 of a sector of 8: pages 3 .. 5 are in one sector.
   const AttentionProblem p{.batch = 2, .n_q = 1, .n_k = 40, .d = 16, .page = 16};

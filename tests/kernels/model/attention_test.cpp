@@ -69,6 +69,16 @@ TEST(PassFlops, BackwardIs2Point5Forward) {
   EXPECT_DOUBLE_EQ(pass_flops(p), 3.5 * forward);
 }
 
+// The forward pass takes 4 d FLOPs for each of 80,000 pairs.
+TEST(LeastPassFlops, BackwardIsTwiceForward) {
+  AttentionProblem p{.heads_q = 4, .n_q = 100, .n_k = 200, .d = 64};
+  EXPECT_DOUBLE_EQ(least_pass_flops(p), 20'480'000);
+  p.pass = Pass::bwd;
+  EXPECT_DOUBLE_EQ(least_pass_flops(p), 40'960'000);
+  p.pass = Pass::fwd_bwd;
+  EXPECT_DOUBLE_EQ(least_pass_flops(p), 61'440'000);
+}
+
 TEST(Dropout, KeepsFractionOf256) {
   const auto keep = [](double dropout) { return dropout_keep_count({.dropout = dropout}); };
   EXPECT_EQ(keep(0), 256);

@@ -10,6 +10,7 @@
 
 #include "kernels/model/block_order.h"
 #include "kernels/model/pipeline_model.h"
+#include "kernels/model/schedule.h"
 #include "kernels/registry.h"
 
 namespace attnscope {
@@ -252,6 +253,22 @@ TEST(PipelineModel, EarlyStartHidesLaunchOverhead) {
   const std::vector<LaunchTime> times = launch_times(std::vector{products(4), early}, four_sms());
   EXPECT_NEAR(times[1].ns, 280, 1e-9) << "by itself it takes as long";
   EXPECT_NEAR(point_ns(times), 280 + 280 - 30, 1e-9);
+}
+
+TEST(BusiestGpu, LaunchesIncludeTheCombination) {
+  Schedule schedule;
+  schedule.gpus = 2;
+  schedule.operations = {{.kind = Operation::Kind::attention, .gpu = 0, .launch = 0},
+                         {.kind = Operation::Kind::transfer, .gpu = 0},
+                         {.kind = Operation::Kind::attention, .gpu = 1, .launch = 0},
+                         {.kind = Operation::Kind::combine, .gpu = 1, .launch = 1}};
+  std::vector<LaunchTime> times(2);
+  times[0].ns = 100;
+  times[1].ns = 7;
+  const std::vector<LaunchTime> busiest = busiest_gpu_launches(schedule, times);
+  ASSERT_EQ(busiest.size(), 2U);
+  EXPECT_EQ(busiest[0].ns, 100);
+  EXPECT_EQ(busiest[1].ns, 7);
 }
 
 /// Products at peak rate draw 1.6 times the power limit, idling 0.2.

@@ -261,5 +261,14 @@ TEST(BatchGrid, SumsInstancesPerEntry) {
   }
 }
 
+// Heads of 5 values begin at indices 0, 5, 2, 7, 4 and 1 of their sectors: 1, 2, 1, 2, 2 and 1 sectors a visit.
+TEST(RowValues, HeadsOfLaterEntriesBeginElsewhereInTheirSectors) {
+  const AttentionProblem p{
+      .mask = mask_of("lengths:32/16"), .batch = 2, .heads_q = 3, .heads_kv = 3, .n_q = 5, .n_k = 32};
+  const std::vector<std::vector<TileRun>> rows = BatchGrid(p, TileShape{.br = 16, .bc = 16}).row_runs();
+  const RowValues values{.head_rows = 5, .tile_rows = 16, .request_rows = 16};
+  EXPECT_EQ(values.visible_tile_bytes(p, rows), (2 * 4 + 5) * 32) << "the first entry sees two tiles, the second one";
+}
+
 }  // namespace
 }  // namespace attnscope

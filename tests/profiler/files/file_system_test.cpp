@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/files/file_system.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>  // NOLINT(modernize-deprecated-headers): setenv
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -13,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/model/gpu_values.h"
+#include "profiler/files/gpu_file.h"
 #include "profiler/files/output_file.h"
 
 namespace attnscope {
@@ -103,6 +108,24 @@ TEST_F(UserFolders, DigestIncludesTheLastByte) {
   EXPECT_EQ(digest(piece + 1, 'a').size(), 32U);
   EXPECT_EQ(file_digest(parent_ / "missing"), "");
   EXPECT_EQ(file_digest(parent_), "");
+}
+
+TEST_F(UserFolders, StampHasTheNanoseconds) {
+  const fs::path file = parent_ / "changed";
+  std::ofstream(file) << "content";
+  const std::array<timespec, 2> times{{{.tv_sec = 1, .tv_nsec = 0}, {.tv_sec = 7, .tv_nsec = 250'000'000}}};
+  ASSERT_EQ(utimensat(AT_FDCWD, file.c_str(), times.data(), 0), 0);
+  EXPECT_EQ(file_stamp(file).modified_ns, 7'250'000'000);
+  EXPECT_EQ(file_stamp(file).size, 7);
+}
+
+TEST(GpuText, NamesAGpuOfTheSameComputeCapability) {
+  for (const auto& [name, known_minor] : {std::pair("A100", 0), {"RTX 3090", 6}, {"L40S", 9}}) {
+    const auto gpu = parse_gpu(gpu_text(make_custom_gpu(*find_gpu(name), "Mine")), "gpu.json");
+    ASSERT_TRUE(gpu) << gpu.error();
+    EXPECT_EQ(gpu->compute_major, 8) << name;
+    EXPECT_EQ(gpu->compute_minor, known_minor) << name;
+  }
 }
 
 TEST(FileKinds, RecognizesTablesByTheirHeader) {

@@ -2,6 +2,7 @@
 #include "profiler/plan/sweep.h"
 #include "kernels/common_knobs.h"
 #include "profiler/plan/fields.h"
+#include "profiler/plan/round_order.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,6 +13,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <vector>
 
 #include "kernels/model/io_model.h"
 #include "kernels/registry.h"
@@ -454,6 +456,21 @@ TEST(MakePlan, AnUnsetTileSideShrinksToFit) {
   ASSERT_EQ(wide.size(), 1U);
   EXPECT_EQ(wide[0].tile.bc, 128);
   EXPECT_FALSE(built_in_algorithms().find("fa2")->refusal(wide[0].problem, wide[0].tile, h200()).has_value());
+}
+
+TEST(MakePlan, AnUnsetTileSideIsKeptIfNoneFits) {
+  // 256 rows of O with d 256 fill all registers.
+  const auto points = points_of(request_of({"br=256", "d=256"}, {"fa2"}));
+  ASSERT_EQ(points.size(), 1U);
+  EXPECT_TRUE(refused(points[0]));
+  EXPECT_EQ(points[0].tile.br, 256);
+  EXPECT_EQ(points[0].tile.bc, 64) << "the side of the default tile, 64x64";
+}
+
+TEST(RoundOrder, TwoPointsChangePlaces) {
+  std::set<std::vector<std::size_t>> orders;
+  for (int round = 0; round < 40; ++round) orders.insert(round_order(2, round, {.count = 40, .seed = 7}));
+  EXPECT_EQ(orders, (std::set<std::vector<std::size_t>>{{0, 1}, {1, 0}}));
 }
 
 TEST(MakePlan, UnsupportedSingleValuesAreErrors) {

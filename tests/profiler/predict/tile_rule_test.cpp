@@ -7,6 +7,7 @@
 
 #include "kernels/common_knobs.h"
 #include "kernels/registry.h"
+#include "tests/kernels/modified_algorithm.h"
 #include "tests/profiler/points/fixtures.h"
 
 namespace attnscope::analysis {
@@ -51,6 +52,16 @@ TEST(NearestTile, AcceptsSidesThatAreNoMultiplesOf16) {
   const auto nearest = nearest_tile(algorithm("fa2"), problem_of(), TileShape{.br = 100, .bc = 70}, fixtures::h200());
   ASSERT_TRUE(nearest);
   EXPECT_EQ(nearest->tile, (TileShape{.br = 96, .bc = 64}));
+}
+
+TEST(NearestTile, IsTheLargerOfTwoAtEqualDistance) {
+  Facts facts = algorithm("fa2").facts();
+  facts.br = {32, 128};
+  facts.bc = {64};
+  const test::ModifiedAlgorithm fa2(algorithm("fa2"), facts);
+  const auto nearest = nearest_tile(fa2, problem_of(), TileShape{.br = 64, .bc = 64}, fixtures::h200());
+  ASSERT_TRUE(nearest);
+  EXPECT_EQ(nearest->tile, (TileShape{.br = 128, .bc = 64})) << "half and twice the rows are equally far";
 }
 
 TEST(NearestTile, DropsOnlyTileKnobs) {

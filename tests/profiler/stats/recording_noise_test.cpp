@@ -8,9 +8,11 @@
 #include <cmath>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "profiler/stats/clock_normalization.h"
+#include "profiler/stats/ratio_estimates.h"
 #include "profiler/stats/verdicts.h"
 
 namespace attnscope::analysis {
@@ -74,6 +76,23 @@ TEST(RecordingNoise, ScalesWithFewerRounds) {
 
 TEST(RecordingNoise, IsUnknownWithoutRecordings) {
   EXPECT_EQ(NoiseModel(RecordingNoise()).of("a", 100, 10, false).dof, 0);
+}
+
+TEST(RecordingNoise, RatioHasTheFewerDegreesOfFreedom) {
+  ComparedRow row;
+  row.base.ns = row.other.ns = {100, 100};
+  row.base.recordings = {0, 0};
+  row.other.recordings = {1, 1};
+  row.base.place = {.variance = 9e-4, .dof = 20};
+  row.other.place = {.variance = 16e-4, .dof = 3};
+  ComparedRow exchanged = row;
+  std::swap(exchanged.base.place, exchanged.other.place);
+  std::vector<bool> which;
+  for (const RatioEstimate& estimate : estimate_ratios(std::vector{row, exchanged}, &SideRounds::ns, which)) {
+    EXPECT_EQ(estimate.floor, SpreadFloor::calibrated);
+    EXPECT_NEAR(estimate.error, 0.05, 1e-12);
+    EXPECT_EQ(estimate.dof, 3);
+  }
 }
 
 /// Simulates recordings of one build with an offset per point and recording; some rounds are throttled at the power

@@ -104,6 +104,7 @@ TEST(NumberFormat, NumbersHaveSignificantDigits) {
                                 {0.001, "0.00100"}, {1e9, "1e+09"},      {999999999, "999,999,999"},
                                 {none, "–"}};
   for (const auto& [value, wanted] : cases) EXPECT_EQ(number_text(value), wanted) << value;
+  EXPECT_EQ(number_text(-1234), "-1234") << "the sign is no digit";
   EXPECT_EQ(number_text(138.6149, 5), "138.61");
   EXPECT_EQ(number_text(99.99996, 6), "100.000");
   EXPECT_EQ(number_text(123456.75, 12), "123,456.750000");
