@@ -64,6 +64,15 @@ TEST(Curves, ModelIsClosedFormOfShownTile) {
   EXPECT_NEAR(measured->value / model->value, 1.001, 1e-9);
 }
 
+TEST(Curves, ModelHasTheSmallerOfEquallyCommonTiles) {
+  const std::vector<PointRecord> records{fixtures::ok_point(fixtures::spec("fa2", 1024, 128, 64)),
+                                         fixtures::ok_point(fixtures::spec("fa2", 2048, 64, 64))};
+  const Drawn drawn(records);
+  // Q and O once, 4 bytes of LSE per row, K and V once for each of 2048 / 64 row tiles; 132 heads.
+  EXPECT_DOUBLE_EQ(at(drawn.find("fa2", CurveKind::model, Quantity::sm_l2), 2048)->value,
+                   132.0 * (2 * 524'288 + 8'192 + 32 * 2 * 524'288));
+}
+
 TEST(Curves, CompulsoryBytesHaveNoAlgorithm) {
   const Drawn drawn(fixtures::memory_wall());
   const CurvePoint* least = at(drawn.find("", CurveKind::compulsory, Quantity::sm_l2), 1024);

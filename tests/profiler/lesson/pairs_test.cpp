@@ -145,6 +145,7 @@ TEST(Ledger, SizesOfOneHead) {
 TEST(Ledger, LongestNWithinBytes) {
   // 5608^2 x 2 = 62,899,328 of 62,914,560 bytes; 5609^2 x 2 = 62,921,762.
   EXPECT_EQ(max_n_for_score_bytes(60 * mib, DType::fp16), 5608);
+  EXPECT_EQ(max_n_for_score_bytes(2 * mib, DType::fp16), 1024) << "exactly 1024^2 x 2 bytes";
   EXPECT_EQ(max_n_for_score_bytes(1, DType::fp16), 0);
 }
 
@@ -187,6 +188,8 @@ TEST(Hierarchy, MeasuredFirst) {
   EXPECT_NEAR(all.at(MemoryLevel::dram).in_flight_bytes->value, 4.64e12 * 337e-9, 1);
   EXPECT_EQ(all.at(MemoryLevel::dram).in_flight_bytes->source, CeilingSource::derived);
   EXPECT_NEAR(all.at(MemoryLevel::dram).flops_per_byte->value, 885.6 / 4.64, 1e-9);
+  EXPECT_EQ(all.at(MemoryLevel::dram).flops_per_byte->source, CeilingSource::derived);
+  EXPECT_EQ(all.at(MemoryLevel::host).flops_per_byte->source, CeilingSource::datasheet) << "of the link";
   EXPECT_FALSE(all.at(MemoryLevel::shared).latency_ns);
 }
 

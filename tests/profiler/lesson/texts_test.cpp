@@ -6,13 +6,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 
+#include "kernels/model/io_model.h"
 #include "kernels/registry.h"
 #include "profiler/lesson/claims.h"
 #include "profiler/lesson/lesson_page.h"
 #include "profiler/lesson/lesson_values.h"
 #include "profiler/lesson/player_settings.h"
+#include "profiler/metrics/metrics.h"
+#include "profiler/metrics/model_metrics.h"
 #include "profiler/plan/text.h"
 #include "tests/profiler/lesson/claim_cards.h"
 #include "tests/profiler/points/fixtures.h"
@@ -194,6 +198,30 @@ TEST(LessonTexts, TranslatePoints) {
   EXPECT_THAT(zh.translated(line), AllOf(HasSubstr("fp16 "), HasSubstr(":128:0"), Not(HasSubstr("causal"))));
   const Algorithm& naive = *built_in_algorithms().find("naive");
   EXPECT_NE(en.title_of(naive), zh.title_of(naive));
+}
+
+TEST(LessonPage, LawShowsTheLastOfEquallyLongSlices) {
+  std::vector<PointRecord> records;
+  for (const std::int64_t n : {3072, 6144}) {
+    for (const std::int64_t d : {64, 128}) {
+      for (const std::int64_t m : {8192, 16384}) {
+        const TileShape tile = tile_of_memory(m, d, TileSide::bc);
+        PointRecord record;
+        record.spec = fixtures::spec("fa1", n, tile.br, tile.bc, d);
+        const auto bytes = static_cast<double>(n * n * d * d / m);
+        kernel_record(record, "all").metrics = {
+            {std::string(metric_key::l2_to_sm_bytes), bytes, "byte", Provenance::measured},
+            {std::string(metric_key::sm_to_l2_bytes), 0, "byte", Provenance::measured}};
+        records.push_back(record);
+      }
+    }
+  }
+  const PointTable table = fixtures::Points(records).table();
+  const auto law = nlohmann::json::parse(law_json(load_lesson("en"), "fa1", make_evidence(table)));
+  ASSERT_TRUE(law.contains("plots"));
+  std::vector<std::string> fixed;
+  for (const auto& plot : law.at("plots")) fixed.push_back(plot.at("fixed").get<std::string>());
+  EXPECT_THAT(fixed, ElementsAre("d 128, M 16384", "N 6144, M 16384", "N 6144, d 128"));
 }
 
 TEST(LessonPage, IsSelfContained) {

@@ -65,6 +65,7 @@ TEST(HalfFilledSectors, CountersProveOrContradict) {
   EXPECT_EQ(half->fill, 0.5);
   EXPECT_THAT(text(describe(*half)), MatchesMessage(msg::stores::half_filled{.fill = "50%", .ratio = "2.00"}));
   EXPECT_FALSE(with(fill_pct, 100, "percent")) << "full sectors: stored twice, or in 32 bits";
+  EXPECT_FALSE(with(fill_pct, 25, "percent")) << "stores of four times the bytes";
   const char* bytes_per_sector = "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio";
   EXPECT_EQ(with(bytes_per_sector, 16, "byte")->fill, 0.5);
   EXPECT_FALSE(with(bytes_per_sector, 32, "byte"));

@@ -56,6 +56,21 @@ TEST(ImpossibleValue, BoundsThemselvesArePossible) {
   EXPECT_FALSE(impossible_value(measured, gpu));
 }
 
+TEST(ImpossibleValue, GpusShareTheReads) {
+  DeviceLimits gpu = fixtures::h200();
+  gpu.dram_bytes_per_second = 1e12;
+  // In 1 ms, each of two GPUs reads 0.6 or 1.1 of the 1e9 bytes that it can.
+  PointRecord record = imported(1e6, 1.2e9, 0);
+  record.spec.problem.gpus = 2;
+  EXPECT_FALSE(impossible_value(record, gpu));
+  record = imported(1e6, 2.2e9, 0);
+  record.spec.problem.gpus = 2;
+  const auto found = impossible_value(record, gpu);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->limit, BrokenLimit::dram_rate);
+  EXPECT_DOUBLE_EQ(found->ratio(), 1.1);
+}
+
 TEST(ImpossibleValue, UnknownLimitsAreTheLargestOfTheArchitecture) {
   DeviceLimits gpu = fixtures::h200();
   gpu.dram_bytes_per_second = 0;

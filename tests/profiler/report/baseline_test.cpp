@@ -15,6 +15,7 @@
 #include "messages/report.h"
 #include "profiler/metrics/metrics.h"
 #include "profiler/predict/published_errors.h"
+#include "profiler/report/report_parts.h"
 #include "profiler/report/writers.h"
 #include "profiler/units/number_format.h"
 #include "tests/message_matchers.h"
@@ -347,6 +348,19 @@ TEST(ReportBaseline, ComparesBestTilesOfTwoGpus) {
   EXPECT_THAT(documents::column(verdicts(), "tiles"), ElementsAre(text(msg::compare::best_of{.base = 2, .other = 1})));
   request.tiles = analysis::ComparedTiles::equal;
   EXPECT_THAT(documents::column(verdicts(), "ratio"), ElementsAre(HasSubstr("1.8000")));
+}
+
+TEST(ReportBaseline, NamesUpToThreeRuns) {
+  fixtures::Points points;
+  for (const char* name : {"a", "b", "c"})
+    points.add({fixtures::ok_point(fixtures::spec("fa2", 512))}, fixtures::run(Provenance::measured, name));
+  const auto names = [&] {
+    const analysis::PointTable table = points.table();
+    return run_names(table, table.rows());
+  };
+  EXPECT_EQ(names(), "a, b, c");
+  points.add({fixtures::ok_point(fixtures::spec("fa2", 512))}, fixtures::run(Provenance::measured, "d"));
+  EXPECT_EQ(names(), text(msg::report::runs_named{.first = "a", .more = 3}));
 }
 
 TEST(ReportBaseline, NamesChangedKernels) {

@@ -8,6 +8,7 @@
 #include <map>
 #include <regex>
 #include <set>
+#include <utility>
 
 #include "messages/report.h"
 #include "messages/tile_map.h"
@@ -115,6 +116,46 @@ TEST(Report, BottlenecksAreThoseOfTheTimes) {
   }
 }
 
+TEST(Report, NamesTheFirstNBeyondTheMemoryBound) {
+  std::vector<PointRecord> records;
+  for (const char* algorithm : {"fa1", "fa2"}) {
+    for (const std::int64_t n : {1024, 2048, 4096}) records.push_back(fixtures::ok_point(fixtures::spec(algorithm, n)));
+  }
+  // 1e10 bytes need 2.1 ms at 4.8 TB/s; the 2.8e11 FLOPs of N 2048 need 0.43 ms at 660 TFLOP/s.
+  for (PointRecord& record : records) {
+    if (record.spec.algorithm != "fa2" || record.spec.problem.n_k == 4096) continue;
+    for (MetricValue& metric : record.kernels.front().metrics) {
+      if (metric.name == metric_key::dram_read_bytes) metric.value = 1e10;
+    }
+  }
+  const Message leaves = msg::report::leaves_memory{.bound = analysis::to_string(analysis::Bound::mma_sync),
+                                                    .bytes = "*",
+                                                    .n = "4096",
+                                                    .origin = "*",
+                                                    .series = "FA2 (128 × 64)"};
+  EXPECT_THAT(sentences(document_of(records)), Contains(MatchesMessage(leaves)));
+}
+
+TEST(Report, KeyNamesQuartilesOfAnyLine) {
+  const auto caption_of = [](bool first, bool second) {
+    std::vector<PointRecord> records;
+    for (const std::int64_t n : {1024, 2048}) {
+      for (const auto& [algorithm, scattered] : {std::pair("fa1", first), std::pair("fa2", second)}) {
+        records.push_back(fixtures::ok_point(fixtures::spec(algorithm, n)));
+        if (scattered) continue;
+        for (KernelRecord& kernel : records.back().kernels) kernel.samples_ns.assign(12, 1e6);
+      }
+    }
+    const std::vector<Figure> times = figures(document_of(records), "time");
+    return times.empty() ? std::string() : times.front().caption;
+  };
+  const std::string key = text(msg::report::key_spread{});
+  EXPECT_THAT(caption_of(true, true), HasSubstr(key));
+  EXPECT_THAT(caption_of(true, false), HasSubstr(key));
+  EXPECT_THAT(caption_of(false, true), HasSubstr(key));
+  EXPECT_THAT(caption_of(false, false), AllOf(Not(HasSubstr(key)), Not(::testing::IsEmpty())));
+}
+
 TEST(Report, LinksTheNumberAndNotTheTile) {
   const Paragraph linked = sentence("FA2 (128 × 64) from N 64 to 128", {{"64", 3}, {"128", 5}});
   EXPECT_EQ(words_of(linked), "FA2 (128 × 64) from N 64 to 128");
@@ -169,6 +210,26 @@ TEST(Report, MapsNameTheirRuns) {
   const auto& before = std::get<HeatMap>(both[0].chart.picture);
   const auto& after = std::get<HeatMap>(both[1].chart.picture);
   EXPECT_EQ(std::pair(before.low, before.high), std::pair(after.low, after.high)) << "one color scale";
+}
+
+TEST(Report, ColorScaleCoversBothMaps) {
+  const auto tiles = [](double unit) {
+    std::vector<PointRecord> records;
+    for (const auto& [br, bc] : {std::pair(64, 32), std::pair(64, 64), std::pair(128, 32), std::pair(128, 64)}) {
+      records.push_back(fixtures::ok_point(fixtures::spec("fa2", 4096, br, bc)));
+      records.back().kernels.front().samples_ns.assign(12, unit * static_cast<double>(records.size()));
+    }
+    return records;
+  };
+  fixtures::Points points;
+  points.add(tiles(1000), fixtures::run(Provenance::measured, "first"));  // 1000 to 4000 ns
+  points.add(tiles(500), fixtures::run(Provenance::measured, "second", "2026-02-01T00:00:00Z"));
+  const std::vector<Figure> both = figures(document_of(points, {.baseline = {0}}), "tiles");
+  ASSERT_EQ(both.size(), 2U);
+  for (const Figure& figure : both) {
+    const auto& map = std::get<HeatMap>(figure.chart.picture);
+    EXPECT_NEAR(map.high / map.low, 8, 1e-9) << "500 to 4000 ns";
+  }
 }
 
 TEST(Report, SentencesFollowData) {

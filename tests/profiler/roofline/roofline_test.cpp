@@ -170,6 +170,10 @@ TEST(Roofs, SeveralGpusHaveALinkRoof) {
   EXPECT_DOUBLE_EQ(point.shares.front().ns, 50e3);
   // One GPU sends its K and V: 2·2048·128 elements of 2 bytes.
   EXPECT_EQ(point.model_intensity(RooflineLevel::link), point.nominal_flops / (2 * 2048 * 128 * 2));
+  // 4 attention launches move Q, K, V and O of 2048 x 128 values and 2048 LSE, 2 combine launches two O and LSE in and
+  // one out: 4 x 2,105,344 + 2 x 1,597,440 bytes.
+  ASSERT_TRUE(point.model_bytes.at(static_cast<std::size_t>(RooflineLevel::dram)));
+  EXPECT_NEAR(*point.model_bytes.at(static_cast<std::size_t>(RooflineLevel::dram)) / (0.75 * 11'616'256), 1, 0.01);
 }
 
 TEST(Roofs, Exp2CeilingDependsOnD) {

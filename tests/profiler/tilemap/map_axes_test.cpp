@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "profiler/plan/axes.h"
 #include "profiler/plan/command_text.h"
@@ -285,6 +286,21 @@ TEST(MapPoints, QueriesFollowKeys) {
     }
   }
   EXPECT_EQ(missing, 1);
+}
+
+TEST(MapPoints, QueriesStayUnlessBothPointsAreSquare) {
+  std::vector<PointRecord> records;
+  for (const auto& [n, d] : {std::pair(1024, 64), std::pair(4096, 64), std::pair(1024, 128)})
+    records.push_back(fixtures::ok_point(fixtures::spec("fa2", n, 128, 64, d)));
+  records[1].spec.problem.n_q = 1;
+  const PointTable table = Points(records).table();
+  const TileMap map = build_map(table, table.rows(), {.layout = layout_of("d", "n_k"), .shown = {.metric = "tflops"}});
+  ASSERT_FALSE(map.at({1, 1}).disposition);
+  const auto point = point_of(table, map, {1, 1});
+  ASSERT_TRUE(point);
+  EXPECT_EQ(point->problem.n_k, 4096);
+  EXPECT_EQ(point->problem.d, 128);
+  EXPECT_EQ(point->problem.n_q, 1024) << "as in its row: the column was measured with one query";
 }
 
 TEST(MapPoints, ImportedCellsHaveNoPoint) {

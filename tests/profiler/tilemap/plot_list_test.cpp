@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+#include <vector>
+
 #include "tests/profiler/points/fixtures.h"
 
 namespace attnscope::analysis {
@@ -61,6 +64,15 @@ TEST(PlotList, TileSweepHasMapsOnly) {
               ElementsAre("tiles-fa1-n4096-d128-1x132-time_median_ns", "tiles-fa1-n4096-d128-1x132-l2_sm_bytes",
                           "tiles-fa1-n4096-d128-1x132-dram_bytes", "tiles-fa2-n4096-d128-1x132-time_median_ns",
                           "tiles-fa2-n4096-d128-1x132-l2_sm_bytes", "tiles-fa2-n4096-d128-1x132-dram_bytes"));
+}
+
+TEST(PlotList, FourTilesAreAMap) {
+  std::vector<PointRecord> records;
+  for (const auto& [br, bc] : {std::pair(64, 32), std::pair(64, 64), std::pair(128, 32), std::pair(128, 64)}) {
+    records.push_back(fixtures::ok_point(fixtures::spec("fa2", 4096, br, bc)));
+    const PointTable table = Points(records).table();
+    EXPECT_EQ(is_tile_map_only(table, table.rows()), records.size() == 4) << records.size();
+  }
 }
 
 TEST(PlotList, FileNamesContainTile) {
