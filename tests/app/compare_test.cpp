@@ -116,6 +116,8 @@ TEST_F(Compare, judges_every_candidate) {
   EXPECT_EQ(judged({same, broken}).exit_code, 5);
   EXPECT_THAT(judged({broken, wrong}).err, HasSubstr("in the candidate: 3\n"));
   EXPECT_EQ(judged({broken, slow}).exit_code, 4) << "a regression is reported first";
+  const Outcome junit = compared({before_, "--candidate", same, slow, "--format", "junit"});
+  EXPECT_THAT(junit.out, HasSubstr("slow.attnscope\"><failure message=\"SLOWER 2.0000"));
 }
 
 TEST_F(Compare, points_that_no_longer_run_fail) {

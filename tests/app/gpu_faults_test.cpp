@@ -176,6 +176,16 @@ TEST_F(GpuFaults, resumes_within_a_round) {
   EXPECT_TRUE(store.invalid_rows().empty());
 }
 
+TEST_F(GpuFaults, resume_counts_measurements_of_all_rounds) {
+  std::vector<std::string> words{"collect", "--device", "gpu", "--no-verify",  "-a",  "N=[16,32]", "-a",
+                                 "heads=1", "-o",       file_, "--algorithms", "fa2", "--rounds",  "2"};
+  EXPECT_EQ(run(folder_, words, on_fake_gpu("")).exit_code, 0);
+  words.emplace_back("--resume");
+  const Outcome resumed = run(folder_, words, on_fake_gpu(""));
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_THAT(resumed.out, HasSubstr("4 of 4 measurements are already done"));
+}
+
 TEST_F(GpuFaults, continues_rounds_after_device_loss) {
   const Outcome outcome = collect("crash=fa1", {"--algorithms", "fa1,fa2", "--rounds", "2"});
   EXPECT_EQ(outcome.exit_code, 5) << outcome.err;

@@ -17,6 +17,7 @@
 #include "storage/bounds.h"
 #include "storage/database.h"
 #include "storage/exchange/import.h"
+#include "storage/loaded_runs.h"
 #include "storage/merge.h"
 #include "storage/points_reader.h"
 #include "storage/run_store.h"
@@ -69,6 +70,20 @@ TEST_P(DamagedRows, are_reported_and_skipped) {
       bad, [](const InvalidRow& row) { return test::has_words(text(row.where), GetParam().where); });
   ASSERT_NE(named, bad.end());
   EXPECT_THAT(text(named->why), HasWords(GetParam().why));
+}
+
+TEST(DamagedFiles, FirstDamageIsThatOfTheFirstFile) {
+  const TemporaryFolder folder;
+  const auto first = folder / "first.attnscope";
+  const auto second = folder / "second.attnscope";
+  for (const auto& file : {first, second}) {
+    write_run(file, {simple_record(64), simple_record(128)});
+    ASSERT_EQ(change_rows(file, "UPDATE points SET d = 0 WHERE id = 1"), 1);
+  }
+  const std::vector<RunSource> sources{{first}, {second}};
+  const LoadedRuns loaded = load_runs(sources);
+  EXPECT_GE(loaded.damaged_rows, 2U);
+  EXPECT_THAT(text(loaded.first_damage), HasSubstr("first.attnscope"));
 }
 
 const std::vector<std::int64_t> without_second{1, 3, 4};

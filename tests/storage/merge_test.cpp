@@ -12,6 +12,7 @@
 
 #include "storage/checksum.h"
 #include "storage/exchange/export.h"
+#include "storage/recording.h"
 #include "storage/run_store.h"
 #include "tests/message_matchers.h"
 #include "tests/storage/store_test.h"
@@ -290,6 +291,36 @@ TEST_F(Merge, shards_become_one_run_with_per_point_devices) {
   EXPECT_TRUE(merge("half.attnscope", {c, d}).whole());
   EXPECT_EQ(RunStore::open(folder_ / "half.attnscope", Mode::read_only).runs().at(0).state,
             StoredRunState::interrupted);
+}
+
+TEST_F(Merge, last_shard_is_reported_as_missing) {
+  RunHeader header = run_header("plan", 6);
+  header.uid = "0123456789abcdef0123456789abcdef";
+  header.shard = {.number = 1, .count = 3};
+  const fs::path one = write("one.attnscope", header, {64, 128});
+  header.shard.number = 2;
+  const fs::path two = write("two.attnscope", header, {256, 512}, StoredRunState::complete, 2);
+  const MergeReport report = merge("all.attnscope", {one, two});
+  ASSERT_THAT(report.missing, SizeIs(1));
+  EXPECT_THAT(text(report.missing[0]), AllOf(HasSubstr("3 shards"), HasSubstr("missing: 3")));
+}
+
+TEST_F(Merge, merged_shards_are_found_from_each_of_their_devices) {
+  RunHeader header = run_header("plan", 4);
+  header.uid = "0123456789abcdef0123456789abcdef";
+  header.shard = {.number = 1, .count = 2};
+  header.device.uuid = "GPU-A";
+  const fs::path a = write("a.attnscope", header, {64, 128});
+  header.shard.number = 2;
+  header.device.uuid = "GPU-B";
+  const fs::path b = write("b.attnscope", header, {256, 512}, StoredRunState::complete, 2);
+  EXPECT_TRUE(merge("all.attnscope", {a, b}).whole());
+  const RunStore store = RunStore::open(folder_ / "all.attnscope", Mode::read_only);
+  header.shard = {};
+  for (const std::string device : {"GPU-A", "GPU-B"}) {
+    EXPECT_TRUE(find_newest_run(store, header, std::vector{device}).has_value()) << device;
+  }
+  EXPECT_FALSE(find_newest_run(store, header, std::vector<std::string>{"GPU-C"}).has_value());
 }
 
 TEST_F(Merge, runs_of_one_plan_stay_separate) {

@@ -21,7 +21,7 @@ class FakeDevice final : public Device {
   }
 
   [[nodiscard]] const DeviceInfo& info() const override { return device_info; }
-  [[nodiscard]] const Registry& algorithms() const override { return built_in_algorithms(); }
+  [[nodiscard]] const Registry& algorithms() const override { return *registry; }
   [[nodiscard]] Environment environment() const override { return {}; }
   [[nodiscard]] CounterAvailability counters() const override { return {CounterState::available, {}, {}}; }
   [[nodiscard]] std::vector<UnknownMetric> unknown_metrics(std::span<const std::string>) const override { return {}; }
@@ -77,6 +77,7 @@ class FakeDevice final : public Device {
   }
 
   DeviceInfo device_info;
+  const Registry* registry = &built_in_algorithms();
   bool is_usable = true;
   std::function<void(PointRecord&)> answer;
   std::vector<PointSpec> prepared;

@@ -91,6 +91,15 @@ TEST(VerifyCases, CoverEveryGpuOrder) {
   EXPECT_EQ(orders["ulysses"].size(), 2U);
 }
 
+TEST(VerifyCases, SquareGroupsHaveOneQueryHeadPerKeyHead) {
+  std::set<std::pair<std::int64_t, std::int64_t>> heads;
+  for (const VerifyCase& one : table()) {
+    const AttentionProblem& p = one.spec.problem;
+    if (p.n_q == 203 && p.n_k == 203) heads.insert({p.heads_q, p.heads_kv});
+  }
+  EXPECT_THAT(heads, ::testing::ElementsAre(std::pair<std::int64_t, std::int64_t>(2, 2)));
+}
+
 TEST(VerifyCases, CoverFeaturesOfEachAlgorithm) {
   for (const Algorithm* algorithm : built_in_algorithms().algorithms()) {
     std::set<std::string> words;

@@ -6,12 +6,14 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <set>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
+#include "tests/kernels/modified_algorithm.h"
 #include "tests/profiler/measure/fake_device.h"
 
 namespace attnscope {
@@ -403,6 +405,16 @@ TEST_F(RunnerRounds, VerifiesOnlyInFirstRound) {
   device.asked.clear();
   (void)run_rounds(1);
   EXPECT_EQ(device.asked.at(1).placement, 0U) << "one round keeps the caller's";
+}
+
+TEST_F(RunnerRounds, VerifiesUserDefinedKernelsInEveryRound) {
+  Registry registry;
+  registry.add(std::make_unique<test::ModifiedAlgorithm>(*built_in_algorithms().find("fa2"), "mine", true));
+  device.registry = &registry;
+  for (PointSpec& each : plan.points) each.algorithm = "mine";
+  (void)run_rounds(2);
+  ASSERT_EQ(device.asked.size(), 6U);
+  for (const MeasureOptions& options : device.asked) EXPECT_TRUE(options.verify);
 }
 
 TEST_F(RunnerRounds, FailedPointIsNotRepeated) {

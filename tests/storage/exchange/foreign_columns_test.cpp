@@ -215,6 +215,7 @@ TEST(ImportSpread, HasTheUnitOfItsTimeOrIsRelative) {
       {"tflops,tflops_std", "1e-3,1e-4", 10},
       {"time_ms,iqr", "2,0.2698", 10},
       {"time_ms,ci95_ms,samples", "2,0.196,4", 10},
+      {"time_ms,ci95_lower,ci95_upper,samples", "2,1.804,2.196,4", 10},
       {"time_ms,std of time [us]", "2,200", 10},
       {"tflops,tflops_min,tflops_max,samples", "1e-3,0.882024e-3,1.117976e-3,5", 10},
       {"tflops,min,max,samples", "1e-3,0.882024e-3,1.117976e-3,5", 10},
