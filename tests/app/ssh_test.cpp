@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // --device ssh:HOST with a real sshd on the loopback interface.
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -109,21 +108,6 @@ TEST_F(Ssh, ReconnectsAfterLoss) {
   EXPECT_THAT(client.answers(), ::testing::ElementsAre("point a", "point b"));
   const RunStore here = RunStore::open(path("here.attnscope"), RunStore::Mode::read_only);
   EXPECT_EQ(here.points().size(), 2U);
-}
-
-// The remote worker ends before its first point and cannot be started again; the local device measures all points.
-TEST_F(Ssh, LostDeviceIsReportedEvenIfAllPointsAreMeasured) {
-  sshd.install_script(fmt::format("test -e '{0}' && exit 3\n: >'{0}'\nexec '{1}' \"$@\" </dev/null\n",
-                                  sshd.path("started"), ATTNSCOPE_PROGRAM));
-  const Outcome outcome =
-      expect_exit(5, run(folder,
-                         {"collect", "--device", "simulated#1,ssh:gpubox/simulated#2", "-a", "N=[64:512:64]", "-a",
-                          "heads=2", "-a", "d=32,64", "--algorithms", "fa1,fa2", "-o", path("here.attnscope")},
-                         by_config()));
-  EXPECT_THAT(outcome.err, HasSubstr("Other devices take over"));
-  const auto points = RunStore::open(path("here.attnscope"), RunStore::Mode::read_only).points();
-  EXPECT_EQ(points.size(), 32U);
-  for (const StoredPoint& point : points) EXPECT_EQ(point.record.disposition, Disposition::ok);
 }
 
 }  // namespace

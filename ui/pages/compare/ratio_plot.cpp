@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/pages/compare/ratio_plot.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <tuple>
@@ -114,7 +115,9 @@ void RatioPlot::set_up_axes() {
   yAxis->setRange(-0.5, static_cast<double>(groups_.size()) - 0.5);
 }
 
-void RatioPlot::draw_group(std::size_t group, const std::vector<std::size_t>& lines) {
+void RatioPlot::draw_group(std::size_t group, std::vector<std::size_t> lines) {
+  // A graph sorts its points, and error bars belong to points by index.
+  std::ranges::sort(lines, {}, [&](std::size_t line) { return shown_->pair(line)->verdict.time.ratio; });
   const auto y = static_cast<double>(group);
   const QColor color = color_of(*shown_->pair(lines.front()));
   QCPGraph* decided = add_marks(*axisRect(), {});

@@ -27,7 +27,7 @@ class RatioPlot : public PointPlot {
   /// Returns the lines of the comparison for each row of the plot.
   [[nodiscard]] std::vector<std::vector<std::size_t>> find_groups();
   void set_up_axes();
-  void draw_group(std::size_t group, const std::vector<std::size_t>& lines);
+  void draw_group(std::size_t group, std::vector<std::size_t> lines);
   [[nodiscard]] QColor color_of(const analysis::ComparedPair& pair) const;
 
   std::shared_ptr<const ComparisonTable> shown_;
