@@ -2,12 +2,14 @@
 #include "app/devices.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <chrono>
 #include <optional>
+#include <set>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -22,6 +24,7 @@
 #include "profiler/files/gpu_file.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/measure/simulated_device.h"
+#include "profiler/predict/published_errors.h"
 #include "profiler/simulator/l2_behavior.h"
 #include "profiler/worker/ssh.h"
 #include "profiler/worker/worker_device.h"
@@ -97,9 +100,15 @@ OpenedDevice open_simulation(const DeviceLimits& limits, const std::string& why,
 Message times_note(const DeviceLimits& limits) {
   const std::string_view alike = device_rates(limits).validated_on;
   if (alike.empty()) return msg::prediction::time_not_validated{.device = limits.name};
-  if (find_gpu(limits.name) != nullptr) return {};
-  return make_message("Hypothetical GPU: times have the kernel constants of an {}; they cannot be validated.",
-                      std::string(alike));
+  if (find_gpu(limits.name) == nullptr) {
+    return make_message("Hypothetical GPU: predicted times cannot be validated; kernel constants as on {}.", alike);
+  }
+  const analysis::PublishedErrors* errors = analysis::validated_errors(limits);
+  if (errors == nullptr || errors->min_rate_n_q == 0) return {};
+  std::set<std::string_view> algorithms;
+  for (const analysis::ErrorRow& row : errors->rows) algorithms.insert(row.algorithm);
+  return make_message("Predicted times are validated with published rates of {} on {}; not for other algorithms.",
+                      fmt::format("{}", fmt::join(algorithms, ", ")), errors->device);
 }
 
 DeviceLimits load_gpu_limits(std::string_view name) {

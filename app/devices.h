@@ -60,8 +60,8 @@ std::optional<OpenedDevice> reopen_simulated(const std::string& uuid, const Devi
 /// Returns the cause and the fix.
 [[nodiscard]] std::string describe(const GpuError&);
 
-/// What predicted times of this GPU rest on, if they are not validated; else empty.
-Message times_note(const DeviceLimits& limits);
+/// Warns that predicted times are not validated on this GPU, or for some algorithms only; else empty.
+[[nodiscard]] Message times_note(const DeviceLimits& limits);
 
 /// Returns the limits of a public GPU by name, or of a hypothetical GPU from a ".json" file, without opening a device.
 /// Throws CommandError (usage).

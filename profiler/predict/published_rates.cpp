@@ -55,6 +55,9 @@ PublishedRate parse_line(std::string_view line) {
   const auto pass = parse_pass(fields[3]);
   const auto mask = parse_mask(fields[4]);
   if (!pass || !mask) throw std::invalid_argument(fmt::format("unknown pass or mask '{} {}'", fields[3], fields[4]));
+  if (*mask != Mask::none && *mask != Mask::causal) {
+    throw std::invalid_argument(fmt::format("the mask must be full or causal, not '{}'", fields[4]));
+  }
   AttentionProblem& problem = rate.spec.problem;
   problem.pass = *pass;
   problem.mask = *mask;

@@ -32,8 +32,8 @@ struct PublishedRate {
 };
 
 /// Parses rows of "algorithm,gpu,half,pass,mask,batch,heads_q,heads_kv,n_q,n_k,d,tflops,clock_mhz,source" after a
-/// header; '#' starts a comment. Throws std::invalid_argument with the line for an unknown GPU, an invalid value or an
-/// infeasible problem.
+/// header; '#' starts a comment. The mask is full or causal. Throws std::invalid_argument with the line for an unknown
+/// GPU, an invalid value or an infeasible problem.
 [[nodiscard]] std::vector<PublishedRate> parse_published_rates(std::string_view csv);
 /// assets/samples/published.csv, embedded at build time.
 [[nodiscard]] std::string_view published_rates_text();

@@ -55,7 +55,7 @@ TEST(PublishedRates, AnInvalidLineIsNamed) {
        {"fa9,A100,fitted,fwd,full,1,1,1,64,64,64,1,,s", "fa2,GTX 1,fitted,fwd,full,1,1,1,64,64,64,1,,s",
         "fa2,A100,third,fwd,full,1,1,1,64,64,64,1,,s", "fa2,A100,fitted,fwd,full,1,1,1,64,64,64,0,,s",
         "fa2,A100,fitted,fwd,full,1,1,1,64,64,64", "fa2,A100,fitted,fwd,full,1,1,1,64,64,65,1,,s",
-        "fa2,A100,fitted,fwd,full,1,1,1,64,-64,64,1,,s"}) {
+        "fa2,A100,fitted,fwd,full,1,1,1,64,-64,64,1,,s", "fa2,A100,fitted,fwd,window:64:0,1,1,1,64,64,64,1,,s"}) {
     EXPECT_THAT(wrong(line), ThrowsMessage<std::invalid_argument>(HasSubstr("line 3"))) << line;
   }
 }
