@@ -29,23 +29,6 @@ struct VerifyOptions {
   Output output;
 };
 
-/// Step through the problem table. Coprime to its dimensions (7 kinds of input, 11 shapes, 8 head dimensions), so that
-/// every pair of values still occurs.
-constexpr std::size_t quick_step = 13;
-
-/// Keeps every 13th problem with all its tiles and algorithms, which share one reference; the reference is the slowest
-/// part.
-std::vector<VerifyCase> quick_cases(const std::vector<VerifyCase>& all) {
-  std::vector<VerifyCase> cases;
-  std::size_t problem = 0;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const bool same = i > 0 && all[i].spec.problem == all[i - 1].spec.problem && all[i].inputs == all[i - 1].inputs;
-    if (i > 0 && !same) ++problem;
-    if (problem % quick_step == 0) cases.push_back(all[i]);
-  }
-  return cases;
-}
-
 /// Key of a summary row: algorithm, pass, dtype, mask, head dimension.
 using CaseGroup = std::tuple<std::string, Pass, DType, std::string, std::int64_t>;
 
@@ -121,7 +104,7 @@ ExitCode verify(VerifyOptions& options) {
   if (cases.empty())
     throw CommandError(ExitCode::usage,
                        "these algorithms support none of the test cases (`attnscope collect` verifies each point)");
-  if (options.quick) cases = quick_cases(cases);
+  if (options.quick) cases = quick_cases(cases, device.info().limits, device.algorithms());
 
   ShownSummary told;
   VerifyObserver observer;
@@ -168,7 +151,7 @@ Action add_verify(CLI::App& command) {
   command.add_option("--algorithms", options->algorithms, "Algorithms, separated by commas (default: all)")
       ->type_name("NAMES")
       ->delimiter(',');
-  command.add_flag("--quick", options->quick, "Run every 13th problem only");
+  command.add_flag("--quick", options->quick, "Run every 13th problem, and at least 20 cases per pass");
   command.add_flag("--per-case", options->all, "One row per case instead of a summary");
   options->output.add_to(command);
   return [options] { return options->output.run([&] { return verify(*options); }); };

@@ -7,6 +7,9 @@
 #include <array>
 #include <initializer_list>
 #include <iterator>
+#include <map>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
@@ -37,6 +40,10 @@ constexpr std::array dtypes = [] {
   std::ranges::transform(dtype_traits, all.begin(), &DTypeTrait::dtype);
   return all;
 }();
+
+/// Fewest feasible cases of an algorithm, in all and per pass that it supports.
+constexpr std::size_t min_cases = 100;
+constexpr std::size_t min_pass_cases = 20;
 
 /// Two batch entries; the first one has no keys.
 Mask mask_with_empty_entry(std::int64_t n_k) {
@@ -77,6 +84,11 @@ std::vector<Config> configs_for(const Algorithm& algorithm, const AttentionProbl
                           {TileShape{.br = 128, .bc = 80}, heads}})};
 }
 
+std::vector<Config> default_only(const Algorithm& algorithm, const AttentionProblem& problem,
+                                 const DeviceLimits& limits) {
+  return {algorithm.default_config(problem, limits)};
+}
+
 /// Default tile and small tile, each with the algorithm's own number of splits, with few, and with more than short
 /// caches have tiles.
 std::vector<Config> decode_configs_for(const Algorithm& algorithm, const AttentionProblem& problem,
@@ -91,42 +103,148 @@ std::vector<Config> decode_configs_for(const Algorithm& algorithm, const Attenti
   return configs;
 }
 
+/// Lengths of plain problems: around tile edges, and whole tiles for kernels that need them.
+constexpr std::array<std::int64_t, 33> plain_lengths{1,   17,  63,  65,   100,  127, 129, 203, 255,  257,  333,
+                                                     500, 513, 999, 1000, 1023, 16,  32,  64,  128,  192,  256,
+                                                     320, 384, 448, 512,  576,  640, 768, 896, 1024, 1536, 2048};
+/// (batch, heads) of plain problems. Their number is coprime to that of the input kinds: taking turns crosses both.
+constexpr std::array<std::pair<std::int64_t, std::int64_t>, 15> plain_heads{{{2, 2},
+                                                                             {1, 1},
+                                                                             {1, 8},
+                                                                             {2, 4},
+                                                                             {3, 2},
+                                                                             {1, 16},
+                                                                             {4, 4},
+                                                                             {2, 8},
+                                                                             {1, 2},
+                                                                             {1, 4},
+                                                                             {3, 1},
+                                                                             {4, 8},
+                                                                             {2, 16},
+                                                                             {1, 12},
+                                                                             {1, 32}}};
+
+/// Square, decoding and cross attention with every head dimension, dtype and mask, without GQA and dropout. The order
+/// is mixed, so that any few of them differ in all parameters.
+std::vector<AttentionProblem> plain_problems(const Facts& facts, Pass pass) {
+  std::vector<AttentionProblem> problems;
+  for (const std::int64_t n : plain_lengths) {
+    std::vector<Mask> masks{Mask::none, Mask::causal};
+    std::ranges::move(other_masks(n), std::back_inserter(masks));
+    for (const std::int64_t n_q : {n, std::int64_t{1}, n / 2 + 1}) {
+      for (const int d : facts.head_dims) {
+        for (const DType dtype : facts.dtypes) {
+          for (const Mask& mask : masks)
+            problems.push_back({.dtype = dtype, .pass = pass, .mask = mask, .n_q = n_q, .n_k = n, .d = d});
+        }
+      }
+    }
+  }
+  constexpr std::size_t step = 7919;  // a prime: visits every problem once
+  std::vector<AttentionProblem> mixed;
+  mixed.reserve(problems.size());
+  for (std::size_t i = 0; i < problems.size(); ++i) mixed.push_back(problems[i * step % problems.size()]);
+  return mixed;
+}
+
 class CaseBuilder {
  public:
   CaseBuilder(std::vector<const Algorithm*> algorithms, const DeviceLimits& limits)
       : algorithms_(std::move(algorithms)), limits_(limits) {}
 
-  /// Adds the problem for every algorithm and configuration. Leaves out shapes that an algorithm does not support on
-  /// any device; configurations that only this device cannot run are kept and reported as skipped.
+  /// Adds the problem for every algorithm and configuration, in the form that the algorithm supports. Leaves out shapes
+  /// that an algorithm does not support on any device; configurations that only this device cannot run are kept and
+  /// reported as skipped.
   template <class Configs>
   void add(const AttentionProblem& problem, InputKind inputs, const Configs& configs_of) {
     for (const Algorithm* algorithm : algorithms_) {
-      const std::vector<int>& dims = algorithm->facts().head_dims;
       // Sequence sharing is only defined for several GPUs.
       if (problem.gpus == 1 && algorithm->facts().is_multi_gpu()) continue;
-      if (std::ranges::find(dims, problem.d) == dims.end()) continue;
-      for (const Config& config : configs_of(*algorithm, problem, limits_)) {
-        const auto refusal = algorithm->refusal(problem, config, limits_);
-        if (refusal && refusal->cause == Refusal::Cause::shape) continue;
-        cases_.push_back({.spec = {.algorithm = algorithm->name(),
-                                   .problem = problem,
-                                   .tile = config.tile,
-                                   .knobs = config.knobs,
-                                   .cache = CacheState::warm},
-                          .inputs = inputs});
-      }
+      if (const auto form = supported_form(*algorithm, problem)) add_to(*algorithm, *form, inputs, configs_of);
     }
   }
   void add(const AttentionProblem& problem, std::initializer_list<InputKind> inputs) {
     for (const InputKind kind : inputs) add(problem, kind, configs_for);
   }
 
+  /// Adds plain cases to user-defined kernels that support few of the others; built-in algorithms have enough.
+  void complete() {
+    for (const Algorithm* algorithm : algorithms_) {
+      if (!algorithm->facts().user_defined) continue;
+      auto& of_pass = feasible_[algorithm];
+      const auto all = [&] { return of_pass[Pass::fwd] + of_pass[Pass::bwd] + of_pass[Pass::fwd_bwd]; };
+      for (const Pass pass : {Pass::fwd_bwd, Pass::bwd, Pass::fwd})
+        add_plain(*algorithm, pass, [&] { return of_pass[pass] >= min_pass_cases; });
+      for (const Pass pass : {Pass::fwd, Pass::bwd}) add_plain(*algorithm, pass, [&] { return all() >= min_cases; });
+    }
+  }
+
   [[nodiscard]] std::vector<VerifyCase> take() { return std::move(cases_); }
 
  private:
+  /// For user-defined kernels, replaces an unsupported head dimension by a supported one that head_dims lacks, and
+  /// drops unsupported GQA. Returns nullopt if the head dimension remains unsupported.
+  [[nodiscard]] std::optional<AttentionProblem> supported_form(const Algorithm& algorithm,
+                                                               AttentionProblem problem) const {
+    const std::vector<int>& dims = algorithm.facts().head_dims;
+    const bool supported = std::ranges::find(dims, problem.d) != dims.end();
+    if (!algorithm.facts().user_defined) return supported ? std::optional(problem) : std::nullopt;
+    if (!supported) {
+      std::vector<std::int64_t> unlisted;
+      std::ranges::set_difference(dims, head_dims, std::back_inserter(unlisted));
+      if (unlisted.empty()) return std::nullopt;
+      const auto turn = static_cast<std::size_t>(std::ranges::find(head_dims, problem.d) - head_dims.begin());
+      problem.d = unlisted[turn % unlisted.size()];
+    }
+    if (problem.heads_q == problem.heads_kv) return problem;
+    const auto refusal = algorithm.refusal(problem, algorithm.default_config(problem, limits_), limits_);
+    if (refusal && refusal->cause == Refusal::Cause::shape) problem.heads_kv = problem.heads_q;
+    return problem;
+  }
+
+  template <class Configs>
+  void add_to(const Algorithm& algorithm, const AttentionProblem& problem, InputKind inputs,
+              const Configs& configs_of) {
+    for (const Config& config : configs_of(algorithm, problem, limits_)) {
+      const auto refusal = algorithm.refusal(problem, config, limits_);
+      if (refusal && refusal->cause == Refusal::Cause::shape) continue;
+      VerifyCase added{.spec = {.algorithm = algorithm.name(),
+                                .problem = problem,
+                                .tile = config.tile,
+                                .knobs = config.knobs,
+                                .cache = CacheState::warm},
+                       .inputs = inputs};
+      // Forms of different problems may be equal.
+      if (algorithm.facts().user_defined && !seen_.insert(text(describe(added))).second) continue;
+      cases_.push_back(std::move(added));
+      if (!refusal) ++feasible_[&algorithm][problem.pass];
+    }
+  }
+
+  /// Adds plain problems with all inputs, batches and heads until `enough` returns true.
+  template <class Enough>
+  void add_plain(const Algorithm& algorithm, Pass pass, const Enough& enough) {
+    if (enough()) return;
+    constexpr std::size_t probed = 3;  // values of (batch, heads) after which the pass counts as unsupported
+    const auto kinds = input_kinds();
+    const std::vector<AttentionProblem> problems = plain_problems(algorithm.facts(), pass);
+    for (std::size_t round = 0; round < plain_heads.size() * kinds.size(); ++round) {
+      if (round == probed && feasible_[&algorithm][pass] == 0) return;
+      for (std::size_t i = 0; i < problems.size(); ++i) {
+        AttentionProblem problem = problems[i];
+        problem.batch = plain_heads.at(round % plain_heads.size()).first;
+        problem.heads_q = problem.heads_kv = plain_heads.at(round % plain_heads.size()).second;
+        add_to(algorithm, problem, kinds[(round + i) % kinds.size()], default_only);
+        if (enough()) return;
+      }
+    }
+  }
+
   std::vector<const Algorithm*> algorithms_;
   const DeviceLimits& limits_;
   std::vector<VerifyCase> cases_;
+  std::unordered_set<std::string> seen_;
+  std::map<const Algorithm*, std::map<Pass, std::size_t>> feasible_;
 };
 
 using Shapes = std::initializer_list<std::pair<std::int64_t, std::int64_t>>;
@@ -242,9 +360,7 @@ void add_groups(CaseBuilder& table) {
 
 /// Two GPUs, with every assignment of tokens.
 void add_shared(CaseBuilder& table) {
-  const auto chosen = [](const Algorithm& algorithm, const AttentionProblem& problem, const DeviceLimits& limits) {
-    return std::vector{algorithm.default_config(problem, limits)};
-  };
+  using enum InputKind;
   for (const std::int64_t d : {64, 128}) {
     for (const DType dtype : dtypes) {
       for (const Mask& mask : {Mask::none, Mask::causal}) {
@@ -254,8 +370,8 @@ void add_shared(CaseBuilder& table) {
           problem.gpus = 2;
           for (const GpuOrder order : gpu_orders) {
             problem.gpu_order = order;
-            for (const InputKind inputs : {InputKind::normal, InputKind::large, InputKind::dominant_last_key}) {
-              table.add(problem, inputs, chosen);
+            for (const InputKind inputs : {normal, large, ascending, dominant_last_key, one_hot_v}) {
+              table.add(problem, inputs, default_only);
             }
           }
         }
@@ -340,7 +456,43 @@ std::vector<VerifyCase> verify_cases(std::span<const std::string> names, const D
   add_groups(table);
   add_decoding(table);
   add_shared(table);
+  table.complete();
   return table.take();
+}
+
+std::vector<VerifyCase> quick_cases(std::span<const VerifyCase> all, const DeviceLimits& limits,
+                                    const Registry& registry) {
+  // Coprime to the table's dimensions (7 kinds of input, 11 shapes, 8 head dimensions): every pair of values occurs.
+  constexpr std::size_t step = 13;
+  struct Group {
+    std::size_t chosen = 0;
+    std::vector<std::size_t> others;
+  };
+  std::map<std::pair<std::string, Pass>, Group> groups;  // of feasible cases
+  std::vector<bool> chosen(all.size());
+  std::size_t problem = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto& [spec, inputs] = all[i];
+    if (i > 0 && (spec.problem != all[i - 1].spec.problem || inputs != all[i - 1].inputs)) ++problem;
+    chosen[i] = problem % step == 0;
+    if (registry.find(spec.algorithm)->refusal(spec.problem, spec.config(), limits)) continue;
+    Group& group = groups[{spec.algorithm, spec.problem.pass}];
+    if (chosen[i]) {
+      ++group.chosen;
+    } else {
+      group.others.push_back(i);
+    }
+  }
+  for (const auto& [key, group] : groups) {
+    const std::size_t lacking = min_pass_cases - std::min(min_pass_cases, group.chosen);
+    const std::size_t added = std::min(lacking, group.others.size());
+    for (std::size_t i = 0; i < added; ++i) chosen[group.others[i * group.others.size() / added]] = true;
+  }
+  std::vector<VerifyCase> cases;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (chosen[i]) cases.push_back(all[i]);
+  }
+  return cases;
 }
 
 VerifySummary run_verify(Device& device, std::span<const VerifyCase> cases, const MeasureOptions& options,

@@ -25,9 +25,14 @@ struct VerifyCase {
 /// dtypes x input kinds x three tiles. On subsets: windows, key lengths, block masks, dropout, gradients (also
 /// deterministic), GQA groups, and decoding with splits and pages. Algorithms and tiles vary fastest, so that a device
 /// can reuse references. The second tile is the algorithm's default; the others give ragged edges and several tiles for
-/// small shapes. Shapes that an algorithm supports on no device are left out.
+/// small shapes. Shapes that an algorithm supports on no device are left out. A user-defined kernel has at least 100
+/// feasible cases, 20 of them per pass, if it supports that many of the shapes.
 [[nodiscard]] std::vector<VerifyCase> verify_cases(std::span<const std::string> algorithms, const DeviceLimits&,
                                                    const Registry&);
+
+/// Every 13th problem with all its tiles and algorithms, which share one reference; the reference is the slowest part.
+/// Adds cases of each algorithm and pass until 20 are feasible, or all.
+[[nodiscard]] std::vector<VerifyCase> quick_cases(std::span<const VerifyCase>, const DeviceLimits&, const Registry&);
 
 enum class VerifyOutcome { pass, fail, skip };
 struct VerifyResult {

@@ -173,6 +173,9 @@ class GpuDevice final : public Device {
   /// Throws PointAbort if launches take longer with poisoned outputs, so that the timed launches skipped work.
   void check_skipped_work(const PointRecord& record, std::size_t slot, PreparedPoint& point,
                           const MeasureOptions& options);
+  /// Throws PointAbort if the device works on after a library's launches. Pre: at least one launch runs a library;
+  /// kernels without host code cannot reach another stream.
+  void check_late_work(const PointRecord& record, PreparedPoint& point, const MeasureOptions& options);
   /// Throws PointAbort if launches leak device memory.
   void check_leak(const PointRecord& record, PreparedPoint& point, const MeasureOptions& options);
   /// Checks for stray writes. If outputs are verified, also checks the last timed launch and one launch with other

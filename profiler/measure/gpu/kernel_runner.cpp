@@ -230,7 +230,7 @@ const LoadedKernel& KernelRunner::load(const KernelLaunch& launch) {
     cuda_.check(cuda_.cuFuncSetAttribute(kernel.function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1),
                 "cuFuncSetAttribute");
   }
-  if (launch.dynamic_shared_bytes > 0) {  // required above 48 KiB
+  if (launch.dynamic_shared_bytes > kernel.allowed_shared_bytes) {  // required above 48 KiB
     const CUresult result = cuda_.cuFuncSetAttribute(kernel.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                                      static_cast<int>(launch.dynamic_shared_bytes));
     if (result == CUDA_ERROR_INVALID_VALUE) {
@@ -240,6 +240,7 @@ const LoadedKernel& KernelRunner::load(const KernelLaunch& launch) {
                        limits_.shared_bytes_per_block);
     }
     cuda_.check(result, "cuFuncSetAttribute");
+    kernel.allowed_shared_bytes = launch.dynamic_shared_bytes;
   }
   return kernel;
 }

@@ -29,7 +29,10 @@ struct LoadedKernel {
   int registers = 0;
   std::int64_t static_shared_bytes = 0;
   std::int64_t local_bytes = 0;  ///< Per thread.
-  std::string digest;            ///< See LaunchRecord::digest.
+  /// Dynamic shared memory that launches may use. Tiles that compile to the same kernel share the function, so that it
+  /// is only ever raised.
+  std::int64_t allowed_shared_bytes = 0;
+  std::string digest;  ///< See LaunchRecord::digest.
 };
 
 /// A launch with its kernel loaded and its arguments resolved.

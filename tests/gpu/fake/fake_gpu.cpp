@@ -82,6 +82,7 @@ struct FakeModule {
 struct FakeFunction {
   const FakeModule* module = nullptr;
   std::string entry;
+  unsigned allowed_shared_bytes = 48 * 1024;  ///< dynamic shared memory of a launch
 };
 struct FakeEvent {
   std::int64_t nanoseconds = 0;
@@ -765,7 +766,8 @@ CUresult cuModuleUnload(CUmodule module) {
   return state();
 }
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
-  functions.push_back(std::make_unique<FakeFunction>(FakeFunction{reinterpret_cast<FakeModule*>(module), name}));
+  functions.push_back(
+      std::make_unique<FakeFunction>(FakeFunction{.module = reinterpret_cast<FakeModule*>(module), .entry = name}));
   *function = reinterpret_cast<CUfunction>(functions.back().get());
   return state();
 }
@@ -786,7 +788,9 @@ CUresult cuFuncGetAttribute(int* value, CUfunction_attribute which, CUfunction) 
   }
   return state();
 }
-CUresult cuFuncSetAttribute(CUfunction, CUfunction_attribute, int) {
+CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute which, int value) {
+  if (which == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
+    reinterpret_cast<FakeFunction*>(function)->allowed_shared_bytes = static_cast<unsigned>(value);
   return state();
 }
 CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType, cuuint32_t rank, void* address,
@@ -806,9 +810,10 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction, in
   return state();
 }
 CUresult cuLaunchKernel(CUfunction function, unsigned blocks, unsigned rows, unsigned layers, unsigned, unsigned,
-                        unsigned, unsigned, CUstream, void** arguments, void**) {
+                        unsigned, unsigned shared_bytes, CUstream, void** arguments, void**) {
   if (state() != CUDA_SUCCESS) return state();
   const auto& kernel = *reinterpret_cast<FakeFunction*>(function);
+  if (shared_bytes > kernel.allowed_shared_bytes) return CUDA_ERROR_INVALID_VALUE;
   const Faults faults;
   if (on_launch != nullptr) on_launch(kernel.entry.c_str());
   const bool service = is_service(kernel.entry);

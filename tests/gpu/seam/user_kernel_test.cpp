@@ -46,6 +46,7 @@ class UserKernelTest : public ::testing::Test {
   void TearDown() override {
     for (const char* variable : libraries) unsetenv(variable);
     unsetenv("ATTNSCOPE_CACHE_DIR");
+    unsetenv("ATTNSCOPE_FAKE_GPU");
   }
 
   /// Measures with newly loaded files, as a new process would.
@@ -144,6 +145,29 @@ TEST_F(UserKernelTest, DigestChangesWithAnyFile) {
   look();
   EXPECT_EQ(launches.size(), 4U);
   EXPECT_EQ(statements.size(), 4U);
+}
+
+TEST_F(UserKernelTest, CountsTilesThatShareOneFunction) {
+  std::string text = testing::content(manifest_);
+  const std::string tile_defines = R"("BR": "br", "BC": "bc", )";
+  ASSERT_NE(text.find(tile_defines), std::string::npos);
+  write(manifest_, text.erase(text.find(tile_defines), tile_defines.size()));
+  setenv("ATTNSCOPE_FAKE_GPU", "dirty=200000", 1);
+  Registry registry;
+  registry.add(user::load_kernel(manifest_).value());
+  auto device = open_gpu_device({}, registry);
+  ASSERT_TRUE(device) << device.error().message();
+  options_.counters = true;
+  std::vector<PointRecord> records;
+  for (const int bc : {128, 64}) {  // 64 KiB of shared memory, then 32 KiB
+    PointSpec spec{.algorithm = "mine", .problem = {}, .tile = {.br = 64, .bc = bc}};
+    spec.problem = {.n_q = 128, .n_k = 128, .d = 128};
+    records.push_back((*device)->measure_deferred(spec, options_, {}).record);
+  }
+  ASSERT_EQ(records[0].kernel("all")->launch->digest, records[1].kernel("all")->launch->digest);
+  const std::vector both{&records[0], &records[1]};
+  (void)(*device)->count(both, options_, {});
+  for (const PointRecord& record : records) EXPECT_EQ(record.disposition, Disposition::ok) << record.reason;
 }
 
 TEST_F(UserKernelTest, KernelFromResultFileIsNotMeasured) {

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <list>
 #include <map>
+#include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -15,6 +17,7 @@
 
 #include "kernels/registry.h"
 #include "profiler/measure/simulated_device.h"
+#include "tests/kernels/modified_algorithm.h"
 #include "tests/kernels/tiling.h"
 #include "tests/profiler/measure/fake_device.h"
 #include "tests/profiler/points/fixtures.h"
@@ -165,7 +168,7 @@ TEST(VerifyCases, ExcludeUnsupportedShapes) {
         built_in_algorithms().find(one.spec.algorithm)->refusal(one.spec.problem, one.spec.config(), h200());
     ASSERT_TRUE(!refusal || refusal->cause != Refusal::Cause::shape) << describe(one) << ": " << refusal->reason;
   }
-  EXPECT_LT(table().size(), 76'000U) << "keeps verification below one hour";
+  EXPECT_LT(table().size(), 77'000U) << "keeps verification below one hour";
 }
 
 TEST(VerifyCases, SelectNamedAlgorithms) {
@@ -174,6 +177,93 @@ TEST(VerifyCases, SelectNamedAlgorithms) {
   std::set<std::string> chosen;
   for (const VerifyCase& one : verify_cases(two, h200(), built_in_algorithms())) chosen.insert(one.spec.algorithm);
   EXPECT_EQ(chosen, std::set<std::string>(two.begin(), two.end()));
+}
+
+/// User-defined FA2 without GQA, for one head dimension, and with further restrictions.
+class Restricted : public test::ModifiedAlgorithm {
+ public:
+  struct Limits {
+    int d = 64;
+    bool backward = true;
+    bool square = false;
+    std::int64_t multiple = 1;  ///< of n_q and n_k
+    std::optional<std::int64_t> n_k = {};
+  };
+  explicit Restricted(const Limits& only)
+      : ModifiedAlgorithm(*built_in_algorithms().find("fa2"), facts(only.d)), only_(only) {}
+
+  [[nodiscard]] std::optional<Refusal> refusal(const AttentionProblem& p, const Config& config,
+                                               const DeviceLimits& device) const override {
+    const bool plain = p.mask == Mask::none && p.dropout == 0 && !p.deterministic && p.dtype == DType::fp16;
+    const bool supported = plain && p.heads_q == p.heads_kv && (only_.backward || p.pass == Pass::fwd) &&
+                           (!only_.square || p.n_q == p.n_k) && p.n_q % only_.multiple == 0 &&
+                           p.n_k % only_.multiple == 0 && p.n_k == only_.n_k.value_or(p.n_k);
+    if (!supported) return Refusal{Refusal::Cause::shape, Message::verbatim("unsupported")};
+    AttentionProblem like = p;
+    if (p.d == 48) like.d = 64;  // fa2 has no such kernel
+    return ModifiedAlgorithm::refusal(like, config, device);
+  }
+
+ private:
+  static Facts facts(int d) {
+    Facts result = stated(built_in_algorithms().find("fa2")->facts(), "mine", true);
+    result.head_dims = {d};
+    return result;
+  }
+
+  Limits only_;
+};
+
+TEST(VerifyCases, GiveEveryUserDefinedKernelEnough) {
+  const std::vector<Restricted::Limits> kernels{{},
+                                                {.d = 32},
+                                                {.d = 48},
+                                                {.backward = false},
+                                                {.d = 32, .backward = false, .square = true},
+                                                {.square = true, .multiple = 64},
+                                                {.d = 128, .square = true, .n_k = 1024}};
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    Registry registry;
+    registry.add(std::make_unique<Restricted>(kernels[i]));
+    const Algorithm& algorithm = *registry.find("mine");
+    const auto all = verify_cases({}, h200(), registry);
+    const auto quick = quick_cases(all, h200(), registry);
+    std::set<std::string> distinct;
+    for (const VerifyCase& one : all) distinct.insert(text(describe(one)));
+    EXPECT_EQ(distinct.size(), all.size()) << i;
+    for (const auto* cases : {&all, &quick}) {
+      std::map<Pass, std::size_t> feasible;
+      std::set<InputKind> kinds;
+      std::set<std::int64_t> ragged;
+      std::size_t total = 0;
+      for (const VerifyCase& one : *cases) {
+        if (algorithm.refusal(one.spec.problem, one.spec.config(), h200())) continue;
+        ++total;
+        ++feasible[one.spec.problem.pass];
+        kinds.insert(one.inputs);
+        if (one.spec.problem.n_k % 16 != 0) ragged.insert(one.spec.problem.n_k);
+      }
+      EXPECT_GE(total, cases == &all ? 100U : 20U) << i;
+      EXPECT_EQ(feasible.size(), kernels[i].backward ? 3U : 1U) << i;
+      for (const auto& [pass, count] : feasible) EXPECT_GE(count, 20U) << i << " " << to_string(pass);
+      EXPECT_GE(kinds.size(), cases == &all ? input_kinds().size() : 4U) << i;
+      EXPECT_GE(ragged.size(), kernels[i].multiple == 1 && !kernels[i].n_k ? 4U : 0U) << i;
+    }
+  }
+}
+
+TEST(VerifyCases, GiveEveryBuiltInKernelEnough) {
+  std::map<std::pair<std::string, Pass>, std::size_t> all;
+  std::map<std::pair<std::string, Pass>, std::size_t> quick;
+  for (const VerifyCase& one : table()) ++all[{one.spec.algorithm, one.spec.problem.pass}];
+  for (const VerifyCase& one : quick_cases(table(), h200(), built_in_algorithms()))
+    ++quick[{one.spec.algorithm, one.spec.problem.pass}];
+  for (const auto& [key, count] : all) {
+    EXPECT_GE(count, key.second == Pass::fwd ? 100U : 20U) << key.first << " " << to_string(key.second);
+    EXPECT_GE(quick[key], 20U) << key.first << " " << to_string(key.second);
+  }
+  for (const Algorithm* algorithm : built_in_algorithms().algorithms())
+    EXPECT_TRUE(all.contains({algorithm->name(), Pass::fwd}));
 }
 
 TEST(VerifyCases, GroupCasesByReference) {

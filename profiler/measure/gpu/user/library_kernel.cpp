@@ -280,11 +280,12 @@ void PreparedLibrary::check(int status, const char* function) const {
                    reason);
 }
 
-double pending_work_ns(KernelRunner& runner, const std::function<void()>& enqueue, std::chrono::milliseconds limit) {
+PendingWork pending_work(KernelRunner& runner, const std::function<void()>& enqueue, std::chrono::milliseconds limit) {
   const CudaApi& cuda = runner.cuda();
   const Event end = make_event(cuda);
   const Event idle = make_event(cuda);
   const auto behind_ns = [&](const auto& work) {
+    runner.enqueue_delay(std::chrono::milliseconds(5));
     work();
     cuda.check(cuda.cuEventRecord(end.get(), runner.stream()), "cuEventRecord");
     runner.wait(end.get(), limit, true);  // sleeping would add to the measured time
@@ -299,9 +300,9 @@ double pending_work_ns(KernelRunner& runner, const std::function<void()>& enqueu
   double max_idle_wait = 0;
   for (int i = 0; i < 5; ++i) {
     shortest = std::min(shortest, behind_ns(enqueue));
-    max_idle_wait = std::max(max_idle_wait, behind_ns([&] { runner.enqueue_delay(std::chrono::microseconds(100)); }));
+    max_idle_wait = std::max(max_idle_wait, behind_ns([] {}));
   }
-  return shortest > 2 * max_idle_wait ? shortest - max_idle_wait : 0;
+  return {.ns = shortest - max_idle_wait, .resolution_ns = max_idle_wait};
 }
 
 bool writes_early(KernelRunner& runner, const std::function<void()>& enqueue, const std::function<bool()>& written,

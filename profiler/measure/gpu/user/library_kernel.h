@@ -75,11 +75,15 @@ class PreparedLibrary {
 
 // Detection of work that a library runs outside the given stream.
 
-/// Returns the nanoseconds for which the context works after the last event of `enqueue` in the stream. Returns 0 if
-/// the shortest of five waits for the context is at most twice the longest wait after an empty delay (6 to 24 us on an
-/// H100). Pre: the context is idle. Throws DriverError and LaunchTimeout.
-[[nodiscard]] double pending_work_ns(KernelRunner& runner, const std::function<void()>& enqueue,
-                                     std::chrono::milliseconds limit);
+struct PendingWork {
+  double ns = 0;             ///< Time that the context works after the last event in the stream; 0 or less: none.
+  double resolution_ns = 0;  ///< Excess that waiting for an idle context takes, too.
+};
+/// Measures the work that `enqueue` leaves outside the stream: the shortest of five waits for the context, less the
+/// longest wait for an idle one (6 to 24 us on an H100). Both follow a pause of 5 ms, which hides the host's launch
+/// time. Pre: the context is idle. Throws DriverError and LaunchTimeout.
+[[nodiscard]] PendingWork pending_work(KernelRunner& runner, const std::function<void()>& enqueue,
+                                       std::chrono::milliseconds limit);
 
 /// Returns true if `written` returns true while the stream is blocked, so that the work of `enqueue` runs on another
 /// stream. Also returns false if `enqueue` takes longer than the block. Pre and errors as above.
