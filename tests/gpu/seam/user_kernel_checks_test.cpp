@@ -22,6 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::IsReason;
+using ::testing::Each;
+using ::testing::Le;
 
 /// FA2 with an unmeasured launch before or after it: a copy of its launch, or one that clears `cleared`.
 class WithUnmeasuredLaunch : public test::ModifiedAlgorithm {
@@ -173,10 +175,9 @@ TEST_F(UserKernelChecks, DetectsWorkOnAnotherStream) {
 TEST_F(UserKernelChecks, UnmeasuredLaunchesAreNotTimed) {
   registry_.add(std::make_unique<WithUnmeasuredLaunch>("converted", true));
   open("");
-  const PointRecord alone = measure("theirs");
-  const PointRecord converted = measure("converted");
-  ASSERT_EQ(converted.disposition, Disposition::ok) << converted.reason;
-  EXPECT_EQ(converted.kernel("all")->samples_ns, alone.kernel("all")->samples_ns);
+  const PointRecord record = measure("converted");
+  ASSERT_EQ(record.disposition, Disposition::ok) << record.reason;
+  EXPECT_THAT(record.kernel("all")->samples_ns, Each(Le(10'020))) << "one launch of the fake GPU";
 }
 
 TEST_F(UserKernelChecks, UnmeasuredLaunchesRunAtEachExecution) {
