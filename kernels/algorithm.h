@@ -134,7 +134,17 @@ struct TensorMapArgument {
   std::vector<std::int64_t> box;      ///< elements per dimension of one TMA copy
   int swizzle_bytes = 0;              ///< 0, 32, 64 or 128
 };
-using Argument = std::variant<BufferArgument, std::int32_t, std::int64_t, float, TensorMapArgument>;
+/// fp16 number, as its bits.
+struct HalfArgument {
+  std::uint16_t bits = 0;
+};
+using PlainArgument = std::variant<BufferArgument, std::int32_t, std::int64_t, float, double, bool, HalfArgument>;
+/// Structure passed by value; members are aligned and padded as in C.
+struct StructArgument {
+  std::vector<PlainArgument> members;
+};
+using Argument = std::variant<BufferArgument, std::int32_t, std::int64_t, float, double, bool, HalfArgument,
+                              TensorMapArgument, StructArgument>;
 
 struct UserSource {
   enum class Kind { cuda, ptx, cubin, library };
@@ -187,6 +197,8 @@ struct KernelLaunch : KernelModel {
 struct AttentionPlan {
   std::vector<BufferSpec> buffers;
   std::vector<KernelLaunch> launches;
+  /// All sources of a user-defined kernel, also those of launches that this problem does not need.
+  std::vector<std::shared_ptr<const UserSource>> sources{};
   Schedule schedule{};                      ///< execution order on several GPUs; `launches` then has each kind once
   bool lse_base_2 = false;                  ///< "lse" has base-2 instead of natural logarithms
   std::optional<Quantization> quantized{};  ///< how operands are quantized; empty: used as given
@@ -254,6 +266,7 @@ struct Facts {
   bool user_defined = false;
   bool host_code = false;       ///< runs user code on the host, in a process that may crash
   bool model_only = false;      ///< known only from a results file: can be modeled but not measured
+  bool has_tile = true;         ///< false: Br and Bc are 0
   bool reports_traffic = true;  ///< model() and plan() report traffic; otherwise it is 0 and meaningless
 
   [[nodiscard]] bool in_group(Group group) const;

@@ -44,12 +44,12 @@ Message first_of(std::initializer_list<Message> findings) {
   return {};
 }
 
-Message spec_error(const PointSpec& spec, bool imported) {
+Message spec_error(const PointSpec& spec) {
   if (Message wrong = no_name("algorithm", spec.algorithm); !wrong.empty()) return wrong;
   for (const Field& field : point_fields()) {
     if (field.type != FieldType::integer || field.largest == 0) continue;
-    const bool unsaid = field.role == FieldRole::tile && imported;  // other programs may not report the tile
-    const std::int64_t least = unsaid ? 0 : field.smallest;
+    // 0: a kernel without a tile, or an imported point that does not report it.
+    const std::int64_t least = field.role == FieldRole::tile ? 0 : field.smallest;
     if (Message wrong = outside(field.name, std::get<std::int64_t>(field.get(spec)), least, field.largest);
         !wrong.empty()) {
       return wrong;
@@ -169,7 +169,7 @@ Message bounds_error(const MetricValue& metric) {
 
 Message bounds_error(const PointRecord& point) {
   const bool imported = point.provenance == Provenance::imported;
-  if (Message wrong = spec_error(point.spec, imported); !wrong.empty()) return wrong;
+  if (Message wrong = spec_error(point.spec); !wrong.empty()) return wrong;
   if (point.provenance == Provenance::derived || point.provenance == Provenance::modeled) {
     return make_message("invalid provenance of a point: {}", to_string(point.provenance));
   }

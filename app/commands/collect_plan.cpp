@@ -288,8 +288,9 @@ class Collection {
     if (outcome.complete) {
       store_.finish_run(recording_.run(), StoredRunState::complete);
       const ExitCode code = exit_code_of_run(store_, recording_.run(), options_.measure);
-      if (code == ExitCode::ok && recording_.total() > 0 && !has_measured_points())
-        return done("complete", "no point was measured", ExitCode::partial);
+      if (code == ExitCode::ok && recording_.total() > 0) {
+        if (const Message why = unmeasured_reason(); !why.empty()) return done("complete", why, ExitCode::partial);
+      }
       return done("complete", {}, code == ExitCode::ok && gone_ > 0 ? ExitCode::partial : code);
     }
     if (outcome.cancelled) {
@@ -306,12 +307,18 @@ class Collection {
     return done("device-lost", "no device left; continue with --resume", ExitCode::partial);
   }
 
-  [[nodiscard]] bool has_measured_points() const {
+  /// Why no point was measured; empty if some were.
+  [[nodiscard]] Message unmeasured_reason() const {
     const std::vector<RunSummary> runs = store_.runs();
-    if (std::ranges::find(runs, recording_.run(), &RunSummary::id)->ok_points > 0) return true;
+    if (std::ranges::find(runs, recording_.run(), &RunSummary::id)->ok_points > 0) return {};
     const std::vector<StoredPoint> points = store_.points({{recording_.run()}});
-    return std::ranges::any_of(
-        points, [](const StoredPoint& point) { return point.record.disposition == Disposition::no_counters; });
+    const auto counted_only = [](const StoredPoint& point) {
+      return point.record.disposition == Disposition::no_counters;
+    };
+    if (points.empty()) return "no point was measured";
+    if (std::ranges::any_of(points, counted_only)) return {};
+    const PointRecord& first = points.front().record;
+    return make_message("no point was measured; the first: {}: {}", to_string(first.disposition), first.reason);
   }
 
   ExitCode done(const std::string& state, const Message& reason, ExitCode code) {

@@ -29,6 +29,15 @@ extern "C" __global__ void attn_displace_l2(unsigned char* data, long long bytes
   }
 }
 
+// Fills a buffer with one 32-bit word; bytes beyond the last whole word become 0.
+extern "C" __global__ void attn_fill_words(unsigned* data, long long bytes, int word) {
+  const long long words = bytes / 4;
+  const long long stride = static_cast<long long>(gridDim.x) * blockDim.x;
+  const long long first = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+  for (long long i = first; i < words; i += stride) data[i] = static_cast<unsigned>(word);
+  if (first < bytes % 4) reinterpret_cast<unsigned char*>(data + words)[first] = 0;
+}
+
 // Drops those lines from L2 without write-back. Dirty lines would be written back during the next launch and counted as
 // its traffic.
 extern "C" __global__ void attn_discard_l2(unsigned char* data, long long bytes) {

@@ -42,8 +42,11 @@ struct OnChipPart {
 struct KernelModel {
   std::string name;  ///< short, unique in the plan: "qk", "softmax", "pv", "fwd"
   /// Runs once before the measured launches, which use its results; neither timed nor counted. Example: the forward
-  /// pass if only the backward pass is measured. Setup launches come first in the plan.
+  /// pass if only the backward pass is measured. Setup launches come first in the plan, except `repeated` ones.
   bool setup = false;
+  /// Setup launch that runs, untimed and uncounted, at each execution of the measured launches: before them, or after
+  /// them if it follows them in the plan. Example: the conversion of an accumulator.
+  bool repeated = false;
   /// Its blocks may start while the previous launch still runs (programmatic dependent launch, compute capability 9.0).
   /// The kernel waits before it accesses that launch's results; see device/early_start.cuh.
   bool starts_early = false;

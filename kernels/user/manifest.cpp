@@ -12,6 +12,7 @@
 #include "kernels/oracle/references.h"
 #include "kernels/registry.h"
 #include "kernels/user/json_lines.h"
+#include "kernels/user/manifest_argument.h"
 #include "kernels/user/manifest_value.h"
 
 namespace attnscope::user {
@@ -35,7 +36,7 @@ class Parser {
 
   KernelManifest parse(std::string_view text) {
     root_.object({"attnscope_kernel", "name", "title", "source", "include", "options", "computes", "layout", "supports",
-                  "tile", "knobs", "let", "requires", "scratch", "launches", "law"});
+                  "tile", "knobs", "let", "requires", "scratch", "fill", "launches", "law"});
     const Value version = root_.at("attnscope_kernel");
     if (!version.equals(1)) version.fail_type("1, the supported manifest version");
     identity(text);
@@ -60,6 +61,8 @@ class Parser {
     if (const auto all = root_.find("scratch"))
       all->for_each_member([&](const auto& name, const Value& v) { scratch(name, v); });
     if (const auto stated = root_.find("layout")) layout(*stated);
+    if (const auto all = root_.find("fill"))
+      all->for_each_member([&](const auto& name, const Value& v) { fill(name, v); });
     for (const Value& each : root_.at("launches").list()) launch(each);
     law();
     check_passes();
@@ -172,7 +175,12 @@ class Parser {
   }
 
   void tile() {
-    const Value tile = root_.at("tile").object({"br", "bc"});
+    const auto stated = root_.find("tile");
+    if (!stated) {
+      result_.br = result_.bc = {0};
+      return;
+    }
+    const Value tile = stated->object({"br", "bc"});
     for (const auto& [key, sides] : {std::pair{"br", &result_.br}, std::pair{"bc", &result_.bc}}) {
       for (const Value& each : tile.at(key).list()) sides->push_back(static_cast<int>(each.number(1, 1 << 16)));
     }
@@ -254,6 +262,20 @@ class Parser {
     result_.scratch.push_back({name, value.at("bytes").expression(names_), zero && zero->flag()});
   }
 
+  void fill(const std::string& name, const Value& value) {
+    const std::vector<std::string> buffers = known_buffers();
+    const bool scratch = std::ranges::find(result_.scratch, name, &ScratchSpec::name) != result_.scratch.end();
+    static constexpr std::array outputs{"o", "lse", "dq", "dk", "dv", "dqkv"};
+    const bool output = std::ranges::find(outputs, name) != outputs.end();
+    if (std::ranges::find(buffers, name) == buffers.end() || (!scratch && !output)) {
+      value.fail(make_message("'{}' is not an output or scratch buffer of this kernel", name));
+    }
+    const bool zero = value.equals(0);
+    if (!zero && value.keyword({"0", "-inf"}) == "-inf" && !scratch && name != "lse")
+      value.fail(make_message("'{}' can only be filled with 0; \"-inf\" is for scratch and lse, as fp32", name));
+    result_.fills.push_back({.buffer = name, .minus_infinity = !zero && value.text() == "-inf"});
+  }
+
   void layout(const Value& value) {
     if (!value.is_object()) {
       const std::string word = value.keyword(layout_names());
@@ -307,7 +329,7 @@ class Parser {
 
   void launch(const Value& value) {
     value.object({"name", "source", "entry", "when", "pass", "defines", "grid", "block", "cluster", "shared_bytes",
-                  "registers", "cooperative", "starts_early", "arguments", "bytes"});
+                  "registers", "measured", "cooperative", "starts_early", "arguments", "bytes"});
     LaunchSpec launch;
     const auto source = value.find("source");
     launch.source = source ? source_of(*source) : source_;
@@ -340,8 +362,8 @@ class Parser {
 
   /// A library launches its kernels itself, once per pass.
   void check_library(const Value& value, Pass pass) const {
-    for (const char* key : {"entry", "defines", "grid", "block", "cluster", "shared_bytes", "registers", "cooperative",
-                            "starts_early", "arguments"}) {
+    for (const char* key : {"entry", "defines", "grid", "block", "cluster", "shared_bytes", "registers", "measured",
+                            "cooperative", "starts_early", "arguments"}) {
       if (const auto found = value.find(key))
         found->fail(make_message("'{}' is not allowed: a library launches its kernels itself", key));
     }
@@ -364,71 +386,15 @@ class Parser {
     if (const auto cluster = value.find("cluster")) launch.cluster = extents(*cluster, names_);
     if (const auto bytes = value.find("shared_bytes")) launch.shared_bytes = bytes->expression(names_);
     if (const auto registers = value.find("registers")) launch.registers = registers->expression(names_);
-    const auto flag = [&](const char* key) {
+    const auto flag = [&](const char* key, bool fallback = false) {
       const auto found = value.find(key);
-      return found && found->flag();
+      return found ? found->flag() : fallback;
     };
+    launch.measured = flag("measured", true);
     launch.cooperative = flag("cooperative");
     launch.starts_early = flag("starts_early");
-    for (const Value& each : value.at("arguments").list()) launch.arguments.push_back(argument(each));
-  }
-
-  ArgumentSpec argument(const Value& value) const {
-    using Type = ArgumentSpec::Type;
-    if (value.is_object()) return tensor_map(value);
-    const std::string& text = value.text();
-    for (const auto& [word, type] :
-         {std::pair{"int ", Type::int32}, std::pair{"long ", Type::int64}, std::pair{"float ", Type::float32}}) {
-      if (!text.starts_with(word)) continue;
-      ArgumentSpec number;
-      number.type = type;
-      number.value = value.expression(std::string_view(text).substr(std::string_view(word).size()), names_);
-      return number;
-    }
-    ArgumentSpec pointer;
-    if (text != "null") pointer.buffer = buffer(value);
-    return pointer;
-  }
-
-  [[nodiscard]] const std::string& buffer(const Value& value) const {
-    const std::vector<std::string> buffers = known_buffers();
-    if (std::ranges::find(buffers, value.text()) == buffers.end()) {
-      value.fail(
-          make_message("unknown buffer '{}'; available: {}, null; for a number write \"int EXPRESSION\", \"long "
-                       "EXPRESSION\" or \"float EXPRESSION\"",
-                       value.text(), fmt::join(buffers, ", ")));
-    }
-    return value.text();
-  }
-
-  [[nodiscard]] ArgumentSpec tensor_map(const Value& value) const {
-    value.object({"map", "extents", "strides", "box", "swizzle"});
-    ArgumentSpec map;
-    map.type = ArgumentSpec::Type::tensor_map;
-    map.buffer = buffer(value.at("map"));
-    static constexpr std::array others{"lse", "key_lengths", "block_mask", "q_starts", "k_starts"};
-    if (std::ranges::find(others, map.buffer) != others.end()) {
-      value.at("map").fail(make_message("a tensor map requires 16-bit elements, which '{}' does not have", map.buffer));
-    }
-    const auto add = [&](const char* key, std::vector<Expression>& all) {
-      for (const Value& each : value.at(key).list()) all.push_back(each.expression(names_));
-    };
-    add("extents", map.extents);
-    add("box", map.box);
-    if (map.extents.size() > 1) add("strides", map.strides);
-    constexpr std::size_t most = 5;
-    if (map.extents.size() > most || map.box.size() != map.extents.size() ||
-        map.strides.size() != map.extents.size() - 1) {
-      value.fail("a tensor map needs one to five extents, as many box sides, and one stride fewer");
-    }
-    if (const auto swizzle = value.find("swizzle")) {
-      const std::int64_t bytes = swizzle->number(0, 128);
-      if (bytes != 0 && bytes != 32 && bytes != 64 && bytes != 128) {
-        swizzle->fail_type("one of 0, 32, 64, 128");
-      }
-      map.swizzle_bytes = static_cast<int>(bytes);
-    }
-    return map;
+    const ArgumentNames names{.variables = names_, .buffers = known_buffers()};
+    for (const Value& each : value.at("arguments").list()) launch.arguments.push_back(parse_argument(each, names));
   }
 
   [[nodiscard]] std::vector<std::string> known_buffers() const {
@@ -486,8 +452,9 @@ class Parser {
 
   void check_passes() const {
     for (const Pass pass : result_.passes) {
-      if (std::ranges::find(result_.launches, pass, &LaunchSpec::pass) != result_.launches.end()) continue;
-      root_.at("launches").fail(make_message("pass {} is supported but has no launch", to_string(pass)));
+      const auto counts = [&](const LaunchSpec& each) { return each.pass == pass && each.measured; };
+      if (std::ranges::any_of(result_.launches, counts)) continue;
+      root_.at("launches").fail(make_message("pass {} is supported but has no measured launch", to_string(pass)));
     }
   }
 
@@ -506,7 +473,8 @@ bool KernelManifest::has_library() const {
 }
 
 bool KernelManifest::reports_traffic() const {
-  return like || std::ranges::all_of(launches, [](const LaunchSpec& each) { return !each.bytes.empty(); });
+  return like ||
+         std::ranges::all_of(launches, [](const LaunchSpec& each) { return !each.measured || !each.bytes.empty(); });
 }
 
 const std::vector<std::string>& predefined_names() {

@@ -22,7 +22,7 @@
 namespace attnscope::user {
 
 struct ArgumentSpec {
-  enum class Type { buffer, int32, int64, float32, tensor_map };
+  enum class Type { buffer, int32, int64, float32, float64, float16, boolean, tensor_map, structure };
   Type type = Type::buffer;
   std::string buffer;  ///< buffer name; empty: null pointer
   Expression value;
@@ -30,6 +30,7 @@ struct ArgumentSpec {
   std::vector<Expression> strides;
   std::vector<Expression> box;
   int swizzle_bytes = 0;
+  std::vector<ArgumentSpec> members;  ///< of a structure
 };
 
 /// Bytes of one matrix that a launch moves between SMs and L2.
@@ -56,6 +57,7 @@ struct LaunchSpec {
   std::array<std::optional<Expression>, 3> cluster;
   std::optional<Expression> shared_bytes;
   std::optional<Expression> registers;  ///< per thread, for computing blocks_per_sm; empty: not a limit
+  bool measured = true;                 ///< false: runs with each execution, neither timed nor counted
   bool cooperative = false;
   bool starts_early = false;  ///< programmatic dependent launch
   std::vector<ArgumentSpec> arguments;
@@ -85,6 +87,12 @@ struct ScratchSpec {
   bool zero = false;  ///< true: initialized with zeros; false: with NaN bytes
 };
 
+/// Initial value of a buffer at each execution.
+struct FillSpec {
+  std::string buffer;
+  bool minus_infinity = false;  ///< as fp32; false: 0
+};
+
 struct KernelManifest {
   std::string name;
   std::string title;
@@ -99,12 +107,13 @@ struct KernelManifest {
   bool causal = false;
   bool gqa = false;  ///< supports query heads that share a K/V head
   Features features;
-  std::vector<int> br;  ///< the first is the default
+  std::vector<int> br;  ///< the first is the default; only 0 if the kernel has no tile
   std::vector<int> bc;
   std::vector<KnobSpec> knobs;
   std::vector<std::pair<std::string, Expression>> names;  ///< "let": each may use earlier ones
   std::vector<RequirementSpec> requirements;
   std::vector<ScratchSpec> scratch;
+  std::vector<FillSpec> fills;
   std::vector<LaunchSpec> launches;
   std::optional<LawSpec> like;
 

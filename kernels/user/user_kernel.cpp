@@ -2,7 +2,7 @@
 #include "kernels/user/user_kernel.h"
 
 #include <algorithm>
-#include <cmath>
+#include <bit>
 #include <iterator>
 #include <limits>
 #include <utility>
@@ -13,17 +13,13 @@
 #include "kernels/files/regular_file.h"
 #include "kernels/model/integer.h"
 #include "kernels/registry.h"
+#include "kernels/user/launch_arguments.h"
 #include "messages/own_kernel.h"
 
 namespace attnscope::user {
 namespace {
 
 constexpr std::int64_t max_scratch_bytes = std::int64_t{1} << 40;
-constexpr std::int64_t max_stride_bytes = (std::int64_t{1} << 40) - 1;
-
-DType dtype_from_variables(const Variables& variables) {
-  return variables.at("bf16") != 0 ? DType::bf16 : DType::fp16;
-}
 
 std::vector<Knob> knobs_of(const KernelManifest& manifest) {
   std::vector<Knob> knobs;
@@ -37,7 +33,9 @@ std::vector<Knob> knobs_of(const KernelManifest& manifest) {
   return knobs;
 }
 
-std::vector<int> ascending(std::vector<int> values) {
+/// Supported sides, ascending; empty if the kernel has no tile.
+std::vector<int> tile_sides(std::vector<int> values) {
+  std::erase(values, 0);
   std::ranges::sort(values);
   return values;
 }
@@ -55,12 +53,13 @@ Facts facts_of(const KernelManifest& manifest) {
               .reference = manifest.reference,
               .groups = {Group::prefill, Group::tile_maps},
               .head_dims = manifest.head_dims,
-              .br = ascending(manifest.br),
-              .bc = ascending(manifest.bc),
+              .br = tile_sides(manifest.br),
+              .bc = tile_sides(manifest.bc),
               .knobs = knobs_of(manifest),
               .user_defined = true,
               .host_code = manifest.has_library(),
               .model_only = manifest.launches.front().source->file.empty(),
+              .has_tile = manifest.br.front() != 0,
               .reports_traffic = manifest.reports_traffic()};
   for (const Algorithm* each : built_in_algorithms().algorithms()) {
     if (each->facts().reference != manifest.reference) continue;
@@ -80,6 +79,21 @@ Refusal user_shape_refusal(Message reason) {
   return {Refusal::Cause::shape, std::move(reason)};
 }
 
+/// Setup launch that fills a buffer with zeros or with minus infinity as fp32.
+KernelLaunch fill_launch(const BufferSpec& buffer, bool minus_infinity, bool repeated) {
+  constexpr std::int32_t minus_infinity_bits = std::bit_cast<std::int32_t>(-std::numeric_limits<float>::infinity());
+  constexpr unsigned blocks = 512;
+  KernelLaunch launch;
+  launch.name = "fill " + buffer.name;
+  launch.setup = true;
+  launch.repeated = repeated;
+  launch.grid = {blocks, 1, 1};
+  launch.block = {256, 1, 1};
+  launch.source = {.file = "device/measurement.cuh", .entry = "attn_fill_words", .defines = {}};
+  launch.arguments = {BufferArgument{buffer.name}, buffer.bytes, minus_infinity ? minus_infinity_bits : 0};
+  return launch;
+}
+
 std::array<std::uint32_t, 3> evaluate_extents(const std::array<std::optional<Expression>, 3>& stated,
                                               const Variables& variables, const std::array<std::int64_t, 3>& most) {
   std::array<std::uint32_t, 3> extents{1, 1, 1};
@@ -88,77 +102,6 @@ std::array<std::uint32_t, 3> evaluate_extents(const std::array<std::optional<Exp
       extents.at(i) = static_cast<std::uint32_t>(stated.at(i)->evaluate_within(variables, 1, most.at(i)));
   }
   return extents;
-}
-
-/// Requirements of cuTensorMapEncodeTiled(), checked without a driver. Throws Message.
-void check_map(const TensorMapArgument& map, const ArgumentSpec& stated) {
-  constexpr std::int64_t alignment = 16;
-  for (std::size_t i = 0; i < map.strides.size(); ++i) {
-    if (map.strides[i] % alignment == 0) continue;
-    throw make_message("tensor map stride '{}' is {} bytes; it must be a multiple of 16", stated.strides[i].text(),
-                       map.strides[i]);
-  }
-  const std::int64_t inner = map.box.front() * bytes_per_element(map.dtype);
-  if (inner % alignment != 0 || (map.swizzle_bytes > 0 && inner > map.swizzle_bytes)) {
-    throw make_message(
-        "the innermost side '{}' of a tensor map's box has {} bytes; it must be a multiple of 16 and at most the "
-        "swizzle ({} bytes, if not 0)",
-        stated.box.front().text(), inner, map.swizzle_bytes);
-  }
-}
-
-/// Throws Message if the problem has no such buffer or the tensor's address is not aligned for a tensor map.
-void check_address(const ArgumentSpec& map, const std::vector<BufferSpec>& buffers) {
-  constexpr std::int64_t alignment = 16;
-  const BufferSpec* const buffer = find_buffer(buffers, map.buffer);
-  if (buffer == nullptr) throw make_message("tensor map of '{}': the problem has no such buffer", map.buffer);
-  if (buffer->place.offset % alignment != 0) {
-    throw make_message("tensor map of '{}': its offset of {} bytes must be a multiple of 16", map.buffer,
-                       buffer->place.offset);
-  }
-}
-
-Argument argument_of(const ArgumentSpec& stated, const Variables& variables) {
-  using Type = ArgumentSpec::Type;
-  using Int = std::numeric_limits<std::int32_t>;
-  using Long = std::numeric_limits<std::int64_t>;
-  switch (stated.type) {
-    case Type::int32:
-      return static_cast<std::int32_t>(stated.value.evaluate_within(variables, Int::min(), Int::max()));
-    case Type::int64:
-      return stated.value.evaluate_within(variables, Long::min(), Long::max());
-    case Type::float32: {
-      const auto value = stated.value.evaluate_real(variables);
-      if (!value) throw value.error();
-      if (std::abs(*value) > static_cast<double>(std::numeric_limits<float>::max())) {
-        throw make_message("'{}' is too large for a float", stated.value.text());
-      }
-      return static_cast<float>(*value);
-    }
-    case Type::tensor_map: {
-      constexpr std::int64_t max_box_side = 256;
-      TensorMapArgument map{.buffer = stated.buffer,
-                            .dtype = dtype_from_variables(variables),
-                            .extents = {},
-                            .strides = {},
-                            .box = {},
-                            .swizzle_bytes = stated.swizzle_bytes};
-      for (const Expression& each : stated.extents)
-        map.extents.push_back(each.evaluate_within(variables, 1, Int::max()));
-      for (const Expression& each : stated.strides)
-        map.strides.push_back(each.evaluate_within(variables, 16, max_stride_bytes));
-      for (const Expression& each : stated.box) map.box.push_back(each.evaluate_within(variables, 1, max_box_side));
-      check_map(map, stated);
-      return map;
-    }
-    case Type::buffer:
-      break;
-  }
-  return BufferArgument{stated.buffer};
-}
-
-bool has_argument(const LaunchSpec& launch, std::string_view buffer) {
-  return std::ranges::find(launch.arguments, buffer, &ArgumentSpec::buffer) != launch.arguments.end();
 }
 
 }  // namespace
@@ -184,8 +127,19 @@ std::vector<const LaunchSpec*> UserKernel::active_launches(const AttentionProble
       }
       launches.push_back(&each);
     }
-    if (launches.size() == before)
-      throw make_message("no launch of {} applies to this problem and configuration", facts().name);
+    const auto counts = [&](const LaunchSpec* each) { return each->pass == pass && each->measured; };
+    if (launches.size() == before || std::ranges::none_of(launches, counts))
+      throw make_message("no measured launch of {} applies to this problem and configuration", facts().name);
+  }
+  const auto measured = [&](const LaunchSpec* each) {
+    return each->measured && (p.pass != Pass::bwd || each->pass == Pass::bwd);
+  };
+  const auto first = std::ranges::find_if(launches, measured);
+  const auto last = std::find_if(launches.rbegin(), launches.rend(), measured).base();
+  for (auto each = first; each != last; ++each) {
+    if (!measured(*each))
+      throw make_message("launch '{}' has \"measured\": false but runs between measured launches of {}", (*each)->name,
+                         facts().name);
   }
   return launches;
 }
@@ -239,6 +193,8 @@ std::optional<Refusal> UserKernel::problem_refusal(const AttentionProblem& p, co
   if (p.pass == Pass::fwd) {
     if (auto refused = refuse_value("pass", to_string(p.pass), words(manifest_.passes))) return refused;
   }
+  if (!facts().has_tile && config.tile != TileShape{.br = 0, .bc = 0})
+    return user_shape_refusal(make_message("{} has no tile: remove br and bc", name));
   if (auto refused = refuse_value("Br", config.tile.br, manifest_.br)) return refused;
   if (auto refused = refuse_value("Bc", config.tile.bc, manifest_.bc)) return refused;
   if (auto refused = check_knobs(facts(), config.knobs)) return refused;
@@ -271,7 +227,9 @@ std::optional<Refusal> UserKernel::refusal(const AttentionProblem& p, const Conf
       if (*holds == 0) return user_shape_refusal(each.otherwise);
     }
     const std::vector<BufferSpec> buffers = make_buffers(p, known);
-    for (const LaunchSpec* launch : active_launches(p, known)) {
+    const std::vector<const LaunchSpec*> launches = active_launches(p, known);
+    (void)fill_launches(p, launches, buffers);
+    for (const LaunchSpec* launch : launches) {
       const KernelModel model = model_of(*launch, p, known, device);
       if (auto refused = check_resources({{.kernel = model.name,
                                            .threads = model.threads_per_block(),
@@ -282,7 +240,7 @@ std::optional<Refusal> UserKernel::refusal(const AttentionProblem& p, const Conf
       }
       for (const ArgumentSpec& argument : launch->arguments) {
         if (argument.type == ArgumentSpec::Type::tensor_map) check_address(argument, buffers);
-        (void)argument_of(argument, known);
+        (void)argument_of(argument, known, buffers);
       }
       for (const DefineSpec& define : launch->defines) {
         if (const auto value = define.value.evaluate_integer(known); !value) throw value.error();
@@ -336,6 +294,12 @@ TileShape UserKernel::law_tile(const Variables& known) const {
   return {.br = side(manifest_.like->br, "br"), .bc = side(manifest_.like->bc, "bc")};
 }
 
+bool UserKernel::has_lse(const AttentionProblem& p, const Variables& known) const {
+  return std::ranges::any_of(active_launches(p, known), [&](const LaunchSpec* each) {
+    return each->source->kind == UserSource::Kind::library ? manifest_.lse : has_argument(*each, "lse");
+  });
+}
+
 std::vector<OperandTraffic> UserKernel::law_traffic(const AttentionProblem& p, const Variables& known,
                                                     const DeviceLimits& device) const {
   const TileShape tile = law_tile(known);
@@ -345,10 +309,12 @@ std::vector<OperandTraffic> UserKernel::law_traffic(const AttentionProblem& p, c
         "{}: the law of {} does not apply to tile {} x {}: {} (change br and bc in \"law\", or set \"bytes\")",
         facts().name, law_algorithm_->name(), tile.br, tile.bc, model.refusal->reason);
   }
+  const bool lse = has_lse(p, known);
   std::vector<OperandTraffic> sums;
   for (const KernelModel& kernel : model.kernels) {
     if (kernel.setup) continue;
     for (const OperandTraffic& operand : kernel.operands) {
+      if (operand.tensor == Tensor::lse && !lse) continue;
       const auto same = std::ranges::find(sums, operand.tensor, &OperandTraffic::tensor);
       if (same == sums.end()) {
         sums.push_back(operand);
@@ -368,7 +334,9 @@ KernelModel UserKernel::model_of(const LaunchSpec& launch, const AttentionProble
   constexpr std::int64_t most_bytes = std::int64_t{1} << 50;
   KernelModel model;
   model.name = launch.name;
-  model.setup = p.pass == Pass::bwd && launch.pass == Pass::fwd;
+  const bool before_pass = p.pass == Pass::bwd && launch.pass == Pass::fwd;
+  model.setup = before_pass || !launch.measured;
+  model.repeated = !before_pass && !launch.measured;
   model.starts_early = launch.starts_early;
   model.cooperative = launch.cooperative;
   model.block = evaluate_extents(launch.block, known, {1024, 1024, 64});
@@ -414,9 +382,7 @@ std::vector<KernelModel> UserKernel::kernels(const AttentionProblem& p, const Co
 
 std::vector<BufferSpec> UserKernel::make_buffers(const AttentionProblem& p, const Variables& known) const {
   std::vector<BufferSpec> buffers = input_buffers(p);
-  const bool lse = std::ranges::any_of(active_launches(p, known), [&](const LaunchSpec* each) {
-    return each->source->kind == UserSource::Kind::library ? manifest_.lse : has_argument(*each, "lse");
-  });
+  const bool lse = has_lse(p, known);
   buffers.push_back(row_buffer("o", p, p.d, output_bytes(p.dtype)));
   if (lse) buffers.push_back(row_buffer("lse", p, 1, fp32_bytes));
   if (p.pass != Pass::fwd) std::ranges::move(gradient_buffers(p), std::back_inserter(buffers));
@@ -428,13 +394,34 @@ std::vector<BufferSpec> UserKernel::make_buffers(const AttentionProblem& p, cons
   return buffers;
 }
 
+std::vector<KernelLaunch> UserKernel::fill_launches(const AttentionProblem& p,
+                                                    std::span<const LaunchSpec* const> launches,
+                                                    std::span<const BufferSpec> buffers) const {
+  std::vector<KernelLaunch> fills;
+  for (const FillSpec& fill : manifest_.fills) {
+    const auto first =
+        std::ranges::find_if(launches, [&](const LaunchSpec* each) { return has_argument(*each, fill.buffer); });
+    const BufferSpec* const buffer = find_buffer(buffers, fill.buffer);
+    if (first == launches.end() || buffer == nullptr) continue;
+    if (buffer->place.is_view())
+      throw make_message("fill of '{}': it is a part of '{}' (fill that)", fill.buffer, buffer->place.within);
+    const bool of_setup = p.pass == Pass::bwd && (*first)->pass == Pass::fwd;
+    fills.push_back(fill_launch(*buffer, fill.minus_infinity, !of_setup));
+  }
+  return fills;
+}
+
 AttentionPlan UserKernel::plan(const AttentionProblem& p, const Config& config, const DeviceLimits& device) const {
   const Variables known = variables(p, config, device);
   AttentionPlan plan;
   plan.buffers = make_buffers(p, known);
   plan.lse_base_2 = manifest_.lse_base_2;
+  for (const LaunchSpec& launch : manifest_.launches) {
+    if (std::ranges::find(plan.sources, launch.source) == plan.sources.end()) plan.sources.push_back(launch.source);
+  }
   std::vector<KernelModel> all = kernels(p, config, device);
   const std::vector<const LaunchSpec*> stated = active_launches(p, known);
+  plan.launches = fill_launches(p, stated, plan.buffers);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const LaunchSpec& launch = *stated[i];
     // Variants from different files share one displayed name.
@@ -446,10 +433,7 @@ AttentionPlan UserKernel::plan(const AttentionProblem& p, const Config& config, 
       source.defines.push_back(fmt::format("{}={}", define.macro, define.value.evaluate_integer(known).value()));
     }
     std::vector<Argument> arguments;
-    for (const ArgumentSpec& each : launch.arguments) {
-      const bool absent = each.type == ArgumentSpec::Type::buffer && find_buffer(plan.buffers, each.buffer) == nullptr;
-      arguments.push_back(absent ? BufferArgument{} : argument_of(each, known));
-    }
+    for (const ArgumentSpec& each : launch.arguments) arguments.push_back(argument_of(each, known, plan.buffers));
     plan.launches.emplace_back(std::move(all[i]), std::move(source), std::move(arguments), nullptr);
     if (launch.source->kind != UserSource::Kind::library) continue;
     HostCall call{

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "kernels/algorithm.h"
@@ -35,6 +36,7 @@ class UserKernel final : public Algorithm {
   }
 
  private:
+  /// Kernels of active_launches(), in their order.
   [[nodiscard]] std::vector<KernelModel> kernels(const AttentionProblem&, const Config&, const DeviceLimits&) const;
   /// Launches of the problem's pass, forward first. Throws Message if a pass has none.
   [[nodiscard]] std::vector<const LaunchSpec*> active_launches(const AttentionProblem&, const Variables&) const;
@@ -44,7 +46,12 @@ class UserKernel final : public Algorithm {
   /// Throws Message if an expression has no value or an invalid one for a launch.
   [[nodiscard]] KernelModel model_of(const LaunchSpec&, const AttentionProblem&, const Variables&,
                                      const DeviceLimits&) const;
+  /// Setup launches that fill buffers. Throws Message if a buffer is a part of another.
+  [[nodiscard]] std::vector<KernelLaunch> fill_launches(const AttentionProblem&, std::span<const LaunchSpec* const>,
+                                                        std::span<const BufferSpec>) const;
   [[nodiscard]] std::vector<BufferSpec> make_buffers(const AttentionProblem&, const Variables&) const;
+  /// Returns true if a launch takes or a library writes the LSE.
+  [[nodiscard]] bool has_lse(const AttentionProblem&, const Variables&) const;
   /// Tile at which the law is evaluated. Throws Message. Pre: law_algorithm_.
   [[nodiscard]] TileShape law_tile(const Variables&) const;
   [[nodiscard]] std::vector<OperandTraffic> law_traffic(const AttentionProblem&, const Variables&,

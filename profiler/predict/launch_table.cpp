@@ -141,7 +141,7 @@ std::vector<LaunchRow> launch_rows(std::size_t index, const MeasuredRecord& poin
                  launches[i]->source.entry,
                  held_out ? "held out" : "fitted",
                  describe(spec.problem),
-                 fmt::format("{}x{}", spec.tile.br, spec.tile.bc),
+                 spec.tile.br > 0 ? fmt::format("{}x{}", spec.tile.br, spec.tile.bc) : "",
                  order_text(loads[i].work.order)};
     row.numbers = {{"measured_ns", summary->median}, {"predicted_ns", times[i].ns}, {"clock_hz", times[i].clock_hz}};
     std::ranges::move(numbers_of(loads[i], point.rates), std::back_inserter(row.numbers));

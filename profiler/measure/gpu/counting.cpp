@@ -77,6 +77,7 @@ struct RangeBuilder {
   void prepare(const CountedPoint& point, bool first) const {
     if (cancel.cancelled())
       throw PointAbort(Disposition::cancelled, "point.cancelled_counting", "Cancelled during counting.");
+    if (point.before) point.before();
     if (point.cache == CacheState::cold) {
       runner.enqueue_l2_clear();
     } else if (first) {

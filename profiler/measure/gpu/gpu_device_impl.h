@@ -99,7 +99,11 @@ class GpuDevice final : public Device {
     std::vector<BufferSpec> others{};  ///< Buffers on the other GPUs of the point.
     PlanMemory::Inputs inputs;
     std::vector<PreparedLaunch> setup;
+    std::vector<PreparedLaunch> before;  ///< Repeated setup launches that precede the measured ones.
     std::vector<PreparedLaunch> launches;
+    std::vector<PreparedLaunch> after;  ///< Repeated setup launches that follow them.
+
+    [[nodiscard]] std::array<std::vector<PreparedLaunch>*, 4> all() { return {&setup, &before, &launches, &after}; }
     /// Digests of the inputs before the first launch; only if a user-defined kernel is verified.
     std::vector<Oracle::Digest> uploaded;
     std::int64_t prepared_bytes = 0;  ///< Device memory that libraries allocated, including workspaces.
@@ -145,8 +149,9 @@ class GpuDevice final : public Device {
   [[nodiscard]] bool counts_write_back(const PointRecord& record, const MeasureOptions& options) const;
   /// Runs the launches one by one, so that a fault can be attributed. Returns their approximate device time in ns.
   double run_once(std::vector<PreparedLaunch>& launches, std::chrono::milliseconds timeout);
-  /// Enqueues all launches at once, as for timing, so that programmatic dependent launches overlap.
-  void run_back_to_back(std::vector<PreparedLaunch>& launches, std::chrono::milliseconds timeout);
+  void enqueue(std::vector<PreparedLaunch>& launches);
+  /// Enqueues an execution at once, as for timing, so that programmatic dependent launches overlap.
+  void run_back_to_back(PreparedPoint& point, std::chrono::milliseconds timeout);
   void verify(PointRecord& record, std::size_t slot, PreparedPoint& point, const MeasureOptions& options);
   /// Checks the outputs for these inputs. The record keeps the errors of the run nearest to its bound.
   CheckResult judge(PointRecord& record, std::size_t slot, const PreparedPoint& point, const PlanMemory::Inputs& inputs,
@@ -184,8 +189,8 @@ class GpuDevice final : public Device {
   /// Why the counted bytes of a user-defined kernel are implausible; empty if they are plausible.
   [[nodiscard]] Message implausible_bytes_reason(const PointRecord& record) const;
 
-  void time(PointRecord& record, std::vector<PreparedLaunch>& launches, const MeasureOptions& options,
-            const CancelToken& cancel, double first_ns);
+  void time(PointRecord& record, PreparedPoint& point, const MeasureOptions& options, const CancelToken& cancel,
+            double first_ns);
 
   // Counters of several points.
   /// Counts the unfinished points of the batch in one session. Finishes all or one of them, or none if they must be

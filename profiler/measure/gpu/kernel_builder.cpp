@@ -82,9 +82,9 @@ class NvrtcBuilder final : public KernelBuilder {
     return built;
   }
 
-  [[nodiscard]] std::shared_ptr<const StoredManifest> statement_of(std::span<const KernelLaunch> launches,
-                                                                   bool keep_sources) const override {
-    return user_sources_.statement_of(launches, keep_sources, nvrtc_.include_folders());
+  [[nodiscard]] std::shared_ptr<const StoredManifest> statement_of(
+      std::span<const std::shared_ptr<const UserSource>> sources, bool keep_sources) const override {
+    return user_sources_.statement_of(sources, keep_sources, nvrtc_.include_folders());
   }
 
  private:

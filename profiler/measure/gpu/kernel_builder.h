@@ -50,8 +50,8 @@ class KernelBuilder {
                                           bool fresh = false) const = 0;
   /// Manifest of the plan's user-defined kernel (user/user_source.h); null if the kernels are built in or a source
   /// cannot be read.
-  [[nodiscard]] virtual std::shared_ptr<const StoredManifest> statement_of(std::span<const KernelLaunch>,
-                                                                           bool keep_sources) const = 0;
+  [[nodiscard]] virtual std::shared_ptr<const StoredManifest> statement_of(
+      std::span<const std::shared_ptr<const UserSource>>, bool keep_sources) const = 0;
 
   /// Builds each distinct source of `launches` once on `threads` threads (0: one per hardware thread), until done or
   /// cancelled. Returns reports in order of first appearance, without sources that were not built. `progress` may be

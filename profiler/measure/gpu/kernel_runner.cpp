@@ -14,6 +14,7 @@
 #include <fmt/ranges.h>
 
 #include "profiler/measure/gpu/clock.h"
+#include "profiler/measure/gpu/user/argument_bytes.h"
 
 namespace attnscope::gpu {
 namespace {
@@ -92,19 +93,14 @@ CUtensorMap encoded(const CudaApi& cuda, const TensorMapArgument& map, CUdevicep
 PreparedLaunch::PreparedLaunch(const CudaApi& cuda, const KernelLaunch& launch, const LoadedKernel& kernel,
                                const Resolve& address_of)
     : launch_(&launch), kernel_(&kernel) {
+  slots_.reserve(launch.arguments.size());
   for (const Argument& argument : launch.arguments) {
-    Slot& slot = slots_.emplace_back();
-    const auto put = [&](const auto& value) { std::memcpy(slot.bytes.data(), &value, sizeof value); };
     if (const auto* map = std::get_if<TensorMapArgument>(&argument)) {
-      put(encoded(cuda, *map, address_of(map->buffer)));
-    } else if (const auto* buffer = std::get_if<BufferArgument>(&argument)) {
-      put(buffer->name.empty() ? CUdeviceptr{0} : address_of(buffer->name));
+      const CUtensorMap value = encoded(cuda, *map, address_of(map->buffer));
+      slots_.emplace_back(sizeof value);
+      std::memcpy(slots_.back().data(), &value, sizeof value);
     } else {
-      std::visit(
-          [&](const auto& value) {
-            if constexpr (std::is_arithmetic_v<std::decay_t<decltype(value)>>) put(value);
-          },
-          argument);
+      slots_.push_back(argument_value(argument, address_of));
     }
   }
 }
@@ -112,7 +108,7 @@ PreparedLaunch::PreparedLaunch(const CudaApi& cuda, const KernelLaunch& launch, 
 void PreparedLaunch::enqueue(const CudaApi& cuda, CUstream stream) {
   if (library_) return library_->launch(stream);
   std::vector<void*> pointers;
-  for (Slot& slot : slots_) pointers.push_back(slot.bytes.data());
+  for (auto& slot : slots_) pointers.push_back(slot.data());
   std::vector<CUlaunchAttribute> attributes;
   const auto add = [&](CUlaunchAttributeID id) -> CUlaunchAttributeValue& {
     attributes.push_back({});

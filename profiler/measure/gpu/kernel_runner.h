@@ -61,11 +61,7 @@ class PreparedLaunch {
   const KernelLaunch* launch_;
   const LoadedKernel* kernel_ = nullptr;
   std::unique_ptr<PreparedLibrary> library_;
-  /// Storage of one argument; a tensor map is the largest.
-  struct alignas(64) Slot {
-    std::array<std::byte, sizeof(CUtensorMap)> bytes{};
-  };
-  std::vector<Slot> slots_;
+  std::vector<std::vector<std::byte>> slots_;  ///< Bytes of each argument.
 };
 
 class KernelRunner {

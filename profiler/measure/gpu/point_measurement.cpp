@@ -157,7 +157,7 @@ void GpuDevice::measure_phases(PointRecord& record, const MeasureOptions& option
   if (spec.problem.gpus > 1) group().open(spec.problem.gpus);  // before uploading inputs
   const std::size_t slot = waiting_;
   PreparedPoint& point = prepare_plan(slot, *algorithm, spec, options);
-  record.manifest = session_->builder->statement_of(point.plan.launches, options.keep_sources);
+  record.manifest = session_->builder->statement_of(point.plan.sources, options.keep_sources);
   add_model_metrics(*algorithm, point.plan, spec.problem, record);
   if (requests_utilization(options) && !algorithm->facts().user_defined)
     predict_utilization(*algorithm, info_.limits, record);
@@ -180,8 +180,10 @@ void GpuDevice::measure_phases(PointRecord& record, const MeasureOptions& option
   const std::int64_t free_before = host_code ? free_device_bytes(cuda_) : 0;
   run_once(point.setup, options.timeout);
   if (!point.plan.schedule.empty()) share(record, slot, point, options);
+  run_once(point.before, options.timeout);
   // A profiler that replays launches delays those behind them; do not enqueue many.
   const double first_ns = options.bare ? single_launch_batch_ns : run_once(point.launches, options.timeout);
+  if (!options.bare) run_once(point.after, options.timeout);
   if (host_code) {
     const std::int64_t launch_bytes = std::max<std::int64_t>(0, free_before - free_device_bytes(cuda_));
     add_memory(point.prepared_bytes + launch_bytes, Provenance::measured);
@@ -195,7 +197,7 @@ void GpuDevice::measure_phases(PointRecord& record, const MeasureOptions& option
 
   throw_if_cancelled(make_reason("point.cancelled_before_timing", "Cancelled before timing."));
   if (strict) repoison_outputs(slot, point, options);
-  time(record, point.launches, options, cancel, first_ns);
+  time(record, point, options, cancel, first_ns);
   if (!point.plan.schedule.empty()) time_schedule(record, point, options, cancel);
   if (user_defined) check_after_timing(record, slot, point, options);
   throw_if_cancelled(make_reason("point.cancelled_before_counting", "Cancelled before counting."));
@@ -249,7 +251,9 @@ GpuDevice::PreparedPoint& GpuDevice::prepare_plan(std::size_t slot, const Algori
                                                         .others = std::move(others),
                                                         .inputs = std::move(inputs),
                                                         .setup = {},
+                                                        .before = {},
                                                         .launches = {},
+                                                        .after = {},
                                                         .uploaded = {},
                                                         .prepared_bytes = 0});
   return *place;
@@ -270,11 +274,13 @@ void GpuDevice::fill(std::size_t slot, PreparedPoint& point, const std::vector<L
   const std::int64_t free_before = libraries ? free_device_bytes(cuda_) : 0;
   for (const LoadedLaunch& each : loaded) {
     const auto address_of = [&](const std::string& buffer) { return session_->workspace.address(slot, buffer); };
-    (each.launch->setup ? point.setup : point.launches).push_back(prepared(point.plan, each, address_of, options));
+    auto& repeated = point.launches.empty() ? point.before : point.after;
+    auto& to = each.launch->repeated ? repeated : each.launch->setup ? point.setup : point.launches;
+    to.push_back(prepared(point.plan, each, address_of, options));
   }
   if (!libraries) return;
   point.prepared_bytes = free_before - free_device_bytes(cuda_);
-  for (const auto* launches : {&point.setup, &point.launches}) {
+  for (const auto* launches : point.all()) {
     for (const PreparedLaunch& launch : *launches) point.prepared_bytes -= launch.guard_bytes();
   }
   point.prepared_bytes = std::max<std::int64_t>(0, point.prepared_bytes);
@@ -307,9 +313,13 @@ double GpuDevice::run_once(std::vector<PreparedLaunch>& launches, std::chrono::m
   return total;
 }
 
-void GpuDevice::run_back_to_back(std::vector<PreparedLaunch>& launches, std::chrono::milliseconds timeout) {
-  step_failure_ = make_reason("point.second_run_crashed", "A kernel crashed in the second run.");
+void GpuDevice::enqueue(std::vector<PreparedLaunch>& launches) {
   for (PreparedLaunch& launch : launches) launch.enqueue(cuda_, session_->stream.get());
+}
+
+void GpuDevice::run_back_to_back(PreparedPoint& point, std::chrono::milliseconds timeout) {
+  step_failure_ = make_reason("point.second_run_crashed", "A kernel crashed in the second run.");
+  for (auto* launches : {&point.before, &point.launches, &point.after}) enqueue(*launches);
   session_->runner.wait(timeout);
 }
 
@@ -344,7 +354,7 @@ void GpuDevice::verify(PointRecord& record, std::size_t slot, PreparedPoint& poi
     session_->workspace.fill(slot, plan, point.inputs);
     run_once(point.setup, options.timeout);
   }
-  run_back_to_back(point.launches, options.timeout);
+  run_back_to_back(point, options.timeout);
   if (const CheckResult result = judged(); !result.pass) {
     throw PointAbort(Disposition::incorrect, "point.run_again", "Second run: {}", result.reason);
   }
@@ -354,8 +364,9 @@ void GpuDevice::verify(PointRecord& record, std::size_t slot, PreparedPoint& poi
   }
 }
 
-void GpuDevice::time(PointRecord& record, std::vector<PreparedLaunch>& launches, const MeasureOptions& options,
+void GpuDevice::time(PointRecord& record, PreparedPoint& point, const MeasureOptions& options,
                      const CancelToken& cancel, double first_ns) {
+  std::vector<PreparedLaunch>& launches = point.launches;
   step_failure_ = make_reason("point.timing_crashed", "A kernel crashed during timing.");
   const auto read_clocks = [&] {
     const auto reading = nvml_ ? nvml_->read() : std::nullopt;
@@ -365,15 +376,16 @@ void GpuDevice::time(PointRecord& record, std::vector<PreparedLaunch>& launches,
     record.clocks->throttle_reasons |= reasons;  // one throttled batch marks the point
     record.clocks->throttled = indicates_throttling(record.clocks->throttle_reasons);
   };
-  const TimingRequest request{.cache = record.spec.cache,
-                              .min_samples = options.min_samples,
-                              .max_samples = options.max_samples,
-                              .max_noise = options.max_noise,
-                              .each = !options.bare,
-                              .timeout = options.timeout,
-                              .spin = options.spin,
-                              .clock = !options.bare,
-                              .expected_ns = first_ns};
+  TimingRequest request{.cache = record.spec.cache,
+                        .min_samples = options.min_samples,
+                        .max_samples = options.max_samples,
+                        .max_noise = options.max_noise,
+                        .each = !options.bare,
+                        .timeout = options.timeout,
+                        .spin = options.spin,
+                        .clock = !options.bare,
+                        .expected_ns = first_ns};
+  if (!point.before.empty()) request.before = [&] { enqueue(point.before); };
   // Persisting L2 lines survive clearing. GPUs without persisting lines return an error, which is ignored.
   (void)cuda_.cuCtxResetPersistingL2Cache();
   LaunchSamples samples = time_launches(session_->runner, launches, request, cancel, read_clocks);

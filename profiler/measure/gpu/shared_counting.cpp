@@ -37,7 +37,9 @@ void GpuDevice::count_session(Batch& batch) {
   std::vector<CountedPoint> points;
   for (const std::size_t i : members) {
     const PointRecord& record = *batch.records[i];
-    points.push_back({.launches = prepared_.at(i)->launches, .cache = record.spec.cache, .write_back = {}});
+    points.push_back(
+        {.launches = prepared_.at(i)->launches, .cache = record.spec.cache, .write_back = {}, .before = {}});
+    if (!prepared_.at(i)->before.empty()) points.back().before = [this, i] { enqueue(prepared_.at(i)->before); };
     if (!counts_write_back(record, batch.options)) continue;
     points.back().write_back = [this] { session_->runner.enqueue_write_back(session_->workspace.noise()); };
   }
@@ -123,6 +125,7 @@ void GpuDevice::make_ready(std::size_t slot, const PointRecord& record, const Me
   session_->workspace.reserve(slot, point.plan, point.inputs, buffer_options(record, options));
   fill(slot, point, loaded, options);
   run_once(point.setup, options.timeout);
+  run_once(point.before, options.timeout);
   run_once(point.launches, options.timeout);
 }
 

@@ -59,6 +59,7 @@ LaunchSamples time_launches(KernelRunner& runner, std::span<PreparedLaunch> laun
     for (int r = 0; r < repetitions; ++r) {
       for (std::size_t i = 0; i < parts.size(); ++i) {
         const Span& span = spans[static_cast<std::size_t>(r) * parts.size() + i];
+        if (request.before) request.before();
         if (request.cache == CacheState::cold) runner.enqueue_l2_clear();
         std::chrono::nanoseconds host_time{0};
         for (const PreparedLaunch& launch : parts[i]) host_time += launch.host_time();

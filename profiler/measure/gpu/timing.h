@@ -18,9 +18,10 @@ struct TimingRequest {
   double max_noise = 0.02;
   bool each = true;  ///< Also time each launch of a plan separately.
   std::chrono::milliseconds timeout{15'000};
-  std::chrono::nanoseconds spin{};  ///< Delay kernel inside the plan's timed interval; 0: none.
-  bool clock = false;               ///< Also measure the SM clock, with two extra launches.
-  double expected_ns = 0;           ///< Expected time of the plan; determines the batch size.
+  std::chrono::nanoseconds spin{};    ///< Delay kernel inside the plan's timed interval; 0: none.
+  bool clock = false;                 ///< Also measure the SM clock, with two extra launches.
+  double expected_ns = 0;             ///< Expected time of the plan; determines the batch size.
+  std::function<void()> before = {};  ///< Enqueues untimed work before each sample.
 };
 
 /// Samples in nanoseconds, in order, one per repetition.

@@ -131,7 +131,8 @@ pid_t terminal_process() {
 bool is_service(const std::string& entry) {
   return entry == "attn_fill_l2" || entry == "attn_displace_l2" || entry == "attn_discard_l2" ||
          entry == "attn_delay" || entry == "attn_count_nonfinite" || entry == "attn_row_statistics" ||
-         entry == "attn_read_noise" || entry == "attn_stamp_clocks" || entry == "attn_digest";
+         entry == "attn_read_noise" || entry == "attn_stamp_clocks" || entry == "attn_digest" ||
+         entry == "attn_fill_words";
 }
 
 /// Value of a define: "ATTN_D=64" -> 64.
@@ -160,6 +161,11 @@ void count_nonfinite(void** arguments) {
   for (long long i = 0; i < count; ++i) {
     if ((data[i] & 0x7FFF) >= infinity) ++*result;
   }
+}
+
+void fill_words(void** arguments) {
+  auto* data = buffer<std::int32_t>(arguments, 0);
+  std::fill_n(data, argument<long long>(arguments, 1) / 4, argument<int>(arguments, 2));
 }
 
 /// FNV-1a; differs for different bytes, like the kernel's digest.
@@ -833,6 +839,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned blocks, unsigned rows, uns
   if (faults.matches("interrupt", kernel.entry)) (void)::kill(terminal_process(), SIGINT);
   if (kernel.entry == "attn_count_nonfinite") count_nonfinite(arguments);
   if (kernel.entry == "attn_digest") digest(arguments);
+  if (kernel.entry == "attn_fill_words") fill_words(arguments);
   if (is_service(kernel.entry)) {
     device.clock_ns += kernel.entry == "attn_delay" ? argument<long long>(arguments, 0) : million;
     return CUDA_SUCCESS;

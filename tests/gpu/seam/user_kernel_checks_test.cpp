@@ -22,6 +22,35 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::IsReason;
+using ::testing::Each;
+using ::testing::Le;
+
+/// FA2 with an unmeasured launch before or after it: a copy of its launch, or one that clears `cleared`.
+class WithUnmeasuredLaunch : public test::ModifiedAlgorithm {
+ public:
+  WithUnmeasuredLaunch(std::string name, bool first, std::string cleared = {})
+      : ModifiedAlgorithm(*built_in_algorithms().find("fa2"), std::move(name), true),
+        first_(first),
+        cleared_(std::move(cleared)) {}
+  [[nodiscard]] AttentionPlan plan(const AttentionProblem& p, const Config& config,
+                                   const DeviceLimits& device) const override {
+    AttentionPlan plan = ModifiedAlgorithm::plan(p, config, device);
+    KernelLaunch launch = plan.launches.front();
+    if (!cleared_.empty()) {
+      launch.source = {.file = "device/measurement.cuh", .entry = "attn_fill_words", .defines = {}};
+      launch.dynamic_shared_bytes = 0;
+      launch.arguments = {BufferArgument{cleared_}, find_buffer(plan.buffers, cleared_)->bytes, std::int32_t{0}};
+    }
+    launch.name = "unmeasured";
+    launch.setup = launch.repeated = true;
+    plan.launches.insert(first_ ? plan.launches.begin() : plan.launches.end(), std::move(launch));
+    return plan;
+  }
+
+ private:
+  bool first_;
+  std::string cleared_;
+};
 
 class UserKernelChecks : public ::testing::Test {
  protected:
@@ -142,6 +171,24 @@ TEST_F(UserKernelChecks, KernelWithoutHostCodeHasNoOtherStream) {
   open("other-stream=fa2");
   const PointRecord record = measure("theirs");
   EXPECT_EQ(record.disposition, Disposition::ok) << record.reason;
+}
+
+TEST_F(UserKernelChecks, UnmeasuredLaunchesAreNotTimed) {
+  registry_.add(std::make_unique<WithUnmeasuredLaunch>("converted", true));
+  open("");
+  const PointRecord record = measure("converted");
+  ASSERT_EQ(record.disposition, Disposition::ok) << record.reason;
+  EXPECT_THAT(record.kernel("all")->samples_ns, Each(Le(10'020))) << "one launch of the fake GPU";
+}
+
+TEST_F(UserKernelChecks, UnmeasuredLaunchesRunAtEachExecution) {
+  registry_.add(std::make_unique<WithUnmeasuredLaunch>("clears input", true, "k"));
+  registry_.add(std::make_unique<WithUnmeasuredLaunch>("clears output first", true, "o"));
+  registry_.add(std::make_unique<WithUnmeasuredLaunch>("clears output last", false, "o"));
+  open("");
+  EXPECT_THAT(measure("clears input").reason, IsReason("point.input_changed", "k"));
+  EXPECT_EQ(measure("clears output first").disposition, Disposition::ok);
+  EXPECT_THAT(measure("clears output last").reason, IsReason("oracle.row", "0"));
 }
 
 TEST_F(UserKernelChecks, StrayReadFaultsAtGuardPage) {

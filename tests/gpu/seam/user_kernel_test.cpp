@@ -50,18 +50,18 @@ class UserKernelTest : public ::testing::Test {
   }
 
   /// Measures with newly loaded files, as a new process would.
-  PointRecord measure() const {
+  PointRecord measure(std::int64_t n = 64) const {
     Registry registry;
     auto kernel = user::load_kernel(manifest_);
     EXPECT_TRUE(kernel) << kernel.error();
     registry.add(std::move(kernel).value());
-    return measure_with(registry);
+    return measure_with(registry, n);
   }
-  PointRecord measure_with(const Registry& registry) const {
+  PointRecord measure_with(const Registry& registry, std::int64_t n = 64) const {
     auto device = open_gpu_device({}, registry);
     EXPECT_TRUE(device) << device.error().message();
     PointSpec spec{.algorithm = "mine", .problem = {}, .tile = {.br = 64, .bc = 64}};
-    spec.problem = {.batch = 1, .heads_q = 2, .heads_kv = 2, .n_q = 64, .n_k = 64, .d = 64};
+    spec.problem = {.batch = 1, .heads_q = 2, .heads_kv = 2, .n_q = n, .n_k = n, .d = 64};
     return (*device)->measure(spec, options_, {});
   }
 
@@ -168,6 +168,25 @@ TEST_F(UserKernelTest, CountsTilesThatShareOneFunction) {
   const std::vector both{&records[0], &records[1]};
   (void)(*device)->count(both, options_, {});
   for (const PointRecord& record : records) EXPECT_EQ(record.disposition, Disposition::ok) << record.reason;
+}
+
+TEST_F(UserKernelTest, VariantsShareOneManifestDigest) {
+  std::string text = testing::content(manifest_);
+  const std::size_t begin = text.find('{', text.find("\"launches\""));
+  const std::size_t end = text.rfind('}', text.rfind(']')) + 1;
+  std::string short_variant = text.substr(begin, end - begin);
+  const std::string long_variant = short_variant;
+  short_variant.insert(1, R"( "source": "short.cu", "when": "n_q < 128",)");
+  write(source_.parent_path() / "short.cu", testing::content(source_) + "// short\n");
+  text.replace(begin, end - begin,
+               short_variant + ", " + std::string(long_variant).insert(1, R"( "when": "n_q >= 128",)"));
+  write(manifest_, text);
+  const PointRecord of_short = measure(64);
+  const PointRecord of_long = measure(128);
+  ASSERT_EQ(of_short.disposition, Disposition::ok) << of_short.reason;
+  ASSERT_EQ(of_long.disposition, Disposition::ok) << of_long.reason;
+  EXPECT_NE(of_short.kernels.at(0).launch->digest, of_long.kernels.at(0).launch->digest);
+  EXPECT_EQ(digest_of(*of_short.manifest), digest_of(*of_long.manifest));
 }
 
 TEST_F(UserKernelTest, KernelFromResultFileIsNotMeasured) {

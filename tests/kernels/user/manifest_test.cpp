@@ -112,7 +112,7 @@ TEST(KernelManifest, KnobsAreNamesInExpressions) {
 TEST(KernelManifest, TensorMapRequires16BitElements) {
   std::string text = template_text();
   text.replace(text.find("\"lse\", "), 7, R"({ "map": "lse", "extents": ["n_q"], "box": [64] }, )");
-  EXPECT_THAT(error_of(text), HasWords("16-bit lse"));
+  EXPECT_THAT(error_of(text), HasWords("tensor map lse"));
 }
 
 TEST(KernelManifest, AKernelHasOneLaw) {

@@ -130,6 +130,87 @@ TEST_F(UserKernelTest, RejectsUnsupportedConfigurations) {
   EXPECT_THAT(why(many), HasWords("batch * heads 280000 1 65535"));
 }
 
+TEST_F(UserKernelTest, LawCountsTheLseOnlyIfALaunchTakesIt) {
+  const TileShape tile{.br = 64, .bc = 32};
+  const Traffic whole = kernel_of(template_text())->model(problem_of(), tile, gpu_).traffic();
+  const Traffic without = kernel_of(changed(", \"lse\"", ", \"null\""))->model(problem_of(), tile, gpu_).traffic();
+  EXPECT_EQ(without.l2_to_sm_bytes, whole.l2_to_sm_bytes);
+  EXPECT_EQ(without.sm_to_l2_bytes, whole.sm_to_l2_bytes - 2 * 4 * 1000 * 4);
+}
+
+TEST_F(UserKernelTest, StructuresHaveTypedMembers) {
+  const auto kernel = kernel_of(
+      changed("\"int heads\"", R"({ "struct": ["lse", "bool causal", "half 1 / 4", "double 1 / 3", "long n_k"] })"));
+  const AttentionPlan plan = kernel->plan(problem_of(), TileShape{.br = 64, .bc = 32}, gpu_);
+  const auto& structure = std::get<StructArgument>(plan.launches[0].arguments[7]);
+  ASSERT_EQ(structure.members.size(), 5U);
+  EXPECT_EQ(std::get<BufferArgument>(structure.members[0]).name, "lse");
+  EXPECT_FALSE(std::get<bool>(structure.members[1]));
+  EXPECT_EQ(std::get<HalfArgument>(structure.members[2]).bits, 0x3400);
+  EXPECT_DOUBLE_EQ(std::get<double>(structure.members[3]), 1.0 / 3);
+  EXPECT_EQ(std::get<std::int64_t>(structure.members[4]), 1000);
+}
+
+/// The template's launch between a conversion and another one, both unmeasured; the LSE starts at minus infinity.
+std::string with_unmeasured_launches() {
+  std::string text = changed("\"launches\": [", R"("fill": { "o": 0, "lse": "-inf" },
+    "launches": [ { "entry": "widen", "measured": false, "grid": [1], "block": [32], "arguments": ["q"] },)");
+  const std::size_t end = text.find(']', text.find("\"float 1 / sqrt(d)\""));
+  const std::size_t after = text.find('}', end) + 1;
+  return text.insert(after,
+                     R"(, { "entry": "narrow", "measured": false, "grid": [1], "block": [32], "arguments": ["o"] })");
+}
+
+TEST_F(UserKernelTest, UnmeasuredLaunchesAndFillsRunAtEachExecution) {
+  const auto kernel = kernel_of(with_unmeasured_launches());
+  const AttentionPlan plan = kernel->plan(problem_of(), TileShape{.br = 64, .bc = 32}, gpu_);
+  std::vector<std::string> repeated;
+  std::vector<std::string> measured;
+  for (const KernelLaunch& launch : plan.launches) {
+    (launch.setup && launch.repeated ? repeated : measured).push_back(launch.name);
+  }
+  EXPECT_THAT(repeated, ElementsAre("fill o", "fill lse", "widen", "narrow"));
+  EXPECT_THAT(measured, ElementsAre("fwd"));
+  EXPECT_EQ(std::get<std::int32_t>(plan.launches[0].arguments[2]), 0);
+  EXPECT_EQ(std::get<std::int64_t>(plan.launches[0].arguments[1]), 2 * 4 * 1000 * 64 * 2);
+  EXPECT_EQ(static_cast<std::uint32_t>(std::get<std::int32_t>(plan.launches[1].arguments[2])), 0xFF80'0000U);
+  const TileShape tile{.br = 64, .bc = 32};
+  EXPECT_EQ(kernel->model(problem_of(), tile, gpu_).traffic(),
+            kernel_of(template_text())->model(problem_of(), tile, gpu_).traffic());
+}
+
+TEST_F(UserKernelTest, UnmeasuredLaunchesMayNotInterruptMeasuredOnes) {
+  std::string text = with_unmeasured_launches();
+  text.insert(text.find("{ \"entry\": \"widen\""),
+              R"({ "entry": "first", "grid": [1], "block": [32], "arguments": ["q"] }, )");
+  const auto refused = kernel_of(text)->refusal(problem_of(), TileShape{.br = 64, .bc = 32}, gpu_);
+  ASSERT_TRUE(refused);
+  EXPECT_THAT(english_text(refused->reason), HasWords("widen measured between"));
+}
+
+TEST_F(UserKernelTest, TileIsOptional) {
+  std::string text = changed("\"BR\": \"br\", \"BC\": \"bc\", ", "");
+  const std::size_t tile = text.find("\"tile\"");
+  text.erase(tile, text.find("},", tile) + 2 - tile);
+  for (const auto& [from, to] :
+       {std::pair{"ceil_div(n_q, br)", "n_q"}, std::pair{"2 * bc * d", "64 * d"}, std::pair{"4 * br", "128"},
+        std::pair{"\"like\": \"fa2\"", "\"like\": \"fa2\", \"br\": 64, \"bc\": 64"}}) {
+    const std::size_t at = text.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    text.replace(at, std::string(from).size(), to);
+  }
+  const auto kernel = kernel_of(text);
+  ASSERT_TRUE(kernel);
+  EXPECT_FALSE(kernel->facts().has_tile);
+  const Config config = kernel->default_config(problem_of(), gpu_);
+  EXPECT_EQ(config.tile, (TileShape{.br = 0, .bc = 0}));
+  EXPECT_FALSE(kernel->refusal(problem_of(), config, gpu_));
+  EXPECT_EQ(kernel->plan(problem_of(), config, gpu_).launches[0].grid[0], 1000U);
+  const auto refused = kernel->refusal(problem_of(), TileShape{.br = 64, .bc = 64}, gpu_);
+  ASSERT_TRUE(refused);
+  EXPECT_THAT(english_text(refused->reason), HasWords("my-kernel no tile"));
+}
+
 TEST_F(UserKernelTest, RequirementsUseTheirMessage) {
   std::string text = template_text();
   text.insert(text.find("\"launches\""),

@@ -275,10 +275,9 @@ ExplorerResult compute_result(ExplorerChoices choices) {
 QString short_title(const ExplorerChoices& choices) {
   constexpr qsizetype longest = 24;  // User-defined kernels may have long names.
   const PointSpec& spec = choices.point.spec;
-  return QStringLiteral("%1 %2 × %3")
-      .arg(shortened(short_title(spec.algorithm), longest))
-      .arg(spec.tile.br)
-      .arg(spec.tile.bc);
+  const QString title = shortened(short_title(spec.algorithm), longest);
+  if (!has_tile(spec.tile)) return title;
+  return QStringLiteral("%1 %2 × %3").arg(title).arg(spec.tile.br).arg(spec.tile.bc);
 }
 
 std::shared_ptr<const DeviceLimits> recorded_gpu(const Workspace& workspace, const std::string& name) {

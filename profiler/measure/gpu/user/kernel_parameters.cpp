@@ -122,18 +122,6 @@ std::optional<std::vector<std::size_t>> parse_ptx_parameters(std::string_view im
   return std::nullopt;
 }
 
-std::size_t bytes_of(const Argument& argument) {
-  constexpr std::size_t pointer = 8;
-  constexpr std::size_t tensor_map = 128;
-  return std::visit(
-      [](const auto& value) -> std::size_t {
-        using T = std::decay_t<decltype(value)>;
-        if constexpr (std::is_arithmetic_v<T>) return sizeof value;
-        return std::is_same_v<T, TensorMapArgument> ? tensor_map : pointer;
-      },
-      argument);
-}
-
 }  // namespace
 
 std::optional<std::vector<std::size_t>> parameter_sizes(std::string_view image, std::string_view entry) {
@@ -149,13 +137,13 @@ Message argument_mismatch(const KernelLaunch& launch, std::string_view image) {
                        launch.source.entry, taken->size(), launch.arguments.size());
   }
   for (std::size_t i = 0; i < taken->size(); ++i) {
-    const std::size_t stated = bytes_of(launch.arguments[i]);
+    const std::size_t stated = argument_bytes(launch.arguments[i]);
     const bool narrow = std::holds_alternative<std::int32_t>(launch.arguments[i]) && (*taken)[i] <= sizeof(short);
     if (stated == (*taken)[i] || narrow) continue;  // the driver takes the low bytes for bool and short
-    return make_reason(
-        "compile.argument_bytes",
-        "Argument {} of {} has {} bytes, but the manifest gives {} (pointer, long: 8; int, float: 4; tensor map: 128).",
-        i + 1, launch.source.entry, (*taken)[i], stated);
+    return make_reason("compile.argument_bytes",
+                       "Argument {} of {} has {} bytes, but the manifest gives {} (pointer, long, double: 8; int, "
+                       "float: 4; half: 2; bool: 1; tensor map: 128).",
+                       i + 1, launch.source.entry, (*taken)[i], stated);
   }
   return {};
 }

@@ -212,13 +212,9 @@ Result<UserSourceText, Message> UserSources::read(const std::shared_ptr<const Us
                   source->file.string())};
 }
 
-std::shared_ptr<const StoredManifest> UserSources::statement_of(std::span<const KernelLaunch> launches, bool keep,
-                                                                const std::vector<fs::path>& toolkit) const {
-  std::pair<Sources, bool> key{{}, keep};
-  for (const KernelLaunch& launch : launches) {
-    const auto& own = launch.source.user_source;
-    if (own && std::ranges::find(key.first, own) == key.first.end()) key.first.push_back(own);
-  }
+std::shared_ptr<const StoredManifest> UserSources::statement_of(
+    std::span<const std::shared_ptr<const UserSource>> sources, bool keep, const std::vector<fs::path>& toolkit) const {
+  const std::pair<Sources, bool> key{{sources.begin(), sources.end()}, keep};
   if (key.first.empty()) return nullptr;
   {
     const std::lock_guard lock(mutex_);
@@ -241,7 +237,7 @@ std::shared_ptr<const StoredManifest> UserSources::statement_of(std::span<const 
   }
   std::ranges::sort(manifest.sources, {}, &ManifestSource::name);
   auto made = std::make_shared<const StoredManifest>(std::move(manifest));
-  return statements_.emplace(std::move(key), std::move(made)).first->second;
+  return statements_.emplace(key, std::move(made)).first->second;
 }
 
 }  // namespace attnscope::gpu
