@@ -22,7 +22,7 @@ constexpr std::int64_t max_scratch_bytes = std::int64_t{1} << 40;
 constexpr std::int64_t max_stride_bytes = (std::int64_t{1} << 40) - 1;
 
 DType dtype_from_variables(const Variables& variables) {
-  return variables.at("bf16") != 0 ? DType::bf16 : DType::fp16;
+  return variables.at("fp32") != 0 ? DType::fp32 : variables.at("bf16") != 0 ? DType::bf16 : DType::fp16;
 }
 
 std::vector<Knob> knobs_of(const KernelManifest& manifest) {
@@ -54,6 +54,7 @@ Facts facts_of(const KernelManifest& manifest) {
               .tile_meaning = msg::own_kernel::tile_meaning{.kernel = manifest.title},
               .reference = manifest.reference,
               .groups = {Group::prefill, Group::tile_maps},
+              .dtypes = manifest.dtypes,
               .head_dims = manifest.head_dims,
               .br = ascending(manifest.br),
               .bc = ascending(manifest.bc),
@@ -202,6 +203,7 @@ Variables UserKernel::variables(const AttentionProblem& p, const Config& config,
                 {"bc", config.tile.bc},
                 {"element_bytes", bytes_per_element(p.dtype)},
                 {"bf16", p.dtype == DType::bf16 ? 1 : 0},
+                {"fp32", p.dtype == DType::fp32 ? 1 : 0},
                 {"causal", p.mask.right == 0 ? 1 : 0},
                 {"window_left", p.mask.left},
                 {"window_right", p.mask.right},
@@ -339,7 +341,7 @@ TileShape UserKernel::law_tile(const Variables& known) const {
 std::vector<OperandTraffic> UserKernel::law_traffic(const AttentionProblem& p, const Variables& known,
                                                     const DeviceLimits& device) const {
   const TileShape tile = law_tile(known);
-  const AttentionModel model = law_algorithm_->model(p, tile, device);
+  const AttentionModel model = law_algorithm_->law_model(p, tile, device);
   if (model.refusal) {
     throw make_message(
         "{}: the law of {} does not apply to tile {} x {}: {} (change br and bc in \"law\", or set \"bytes\")",
