@@ -25,10 +25,22 @@ std::string_view to_string(Refusal::Cause cause) {
 
 AttentionModel Algorithm::model(const AttentionProblem& problem, const Config& config,
                                 const DeviceLimits& device) const {
+  return checked_model(problem, problem, config, device);
+}
+
+AttentionModel Algorithm::law_model(const AttentionProblem& problem, const Config& config,
+                                    const DeviceLimits& device) const {
+  AttentionProblem checked = problem;
+  if (std::ranges::find(facts_.dtypes, problem.dtype) == facts_.dtypes.end()) checked.dtype = facts_.dtypes.front();
+  return checked_model(checked, problem, config, device);
+}
+
+AttentionModel Algorithm::checked_model(const AttentionProblem& checked, const AttentionProblem& problem,
+                                        const Config& config, const DeviceLimits& device) const {
   AttentionModel model;
   model.reports_traffic = facts_.reports_traffic;
   model.can_predict_time = !facts_.user_defined;
-  model.refusal = refusal(problem, config, device);
+  model.refusal = refusal(checked, config, device);
   if (model.refusal) return model;
   add_kernels(model, problem, config, device);
   model.working_set_bytes = working_set_bytes(problem, config, device);

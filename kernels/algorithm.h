@@ -300,6 +300,10 @@ class Algorithm {
   /// Complete model including the refusal. Fast enough for every mouse move: at most O(Tr + Tc) per distinct batch
   /// entry.
   [[nodiscard]] AttentionModel model(const AttentionProblem&, const Config&, const DeviceLimits&) const;
+  /// Same for a problem of any dtype: the refusal is that of the first supported dtype if the algorithm does not
+  /// support the problem's. Its bytes are the law of a kernel that stores elements of that dtype; its times mean
+  /// nothing.
+  [[nodiscard]] AttentionModel law_model(const AttentionProblem&, const Config&, const DeviceLimits&) const;
   /// Buffers and launches to run; the launches match model(). Pre: refusal() is empty. Allocates no device memory.
   [[nodiscard]] virtual AttentionPlan plan(const AttentionProblem&, const Config&, const DeviceLimits&) const = 0;
   /// Buffers of plan(), without programs and sources. Override it if a closed form is cheaper: memory needs of
@@ -313,6 +317,10 @@ class Algorithm {
   virtual void add_kernels(AttentionModel&, const AttentionProblem&, const Config&, const DeviceLimits&) const;
 
  private:
+  /// model() with the refusal of `checked`.
+  [[nodiscard]] AttentionModel checked_model(const AttentionProblem& checked, const AttentionProblem&, const Config&,
+                                             const DeviceLimits&) const;
+
   Facts facts_;
 };
 

@@ -185,7 +185,7 @@ KernelWork forward_work(const AttentionProblem& p, const Config& config, const B
           .rounds = tiles * static_cast<double>(rounds_per_tile),
           .mask_reads = mean_mask_reads(rows, mask_reads_by_square) * static_cast<double>(p.instances()),
           .tensor_flops = 4 * static_cast<double>(p.d) * cells,
-          .relative_throughput = static_cast<double>(relative_throughput(p.dtype)),
+          .relative_throughput = relative_throughput(p.dtype),
           .exponentials = cells * execution.exponential_share,
           .fp32_values = tiles * tile.br * static_cast<double>(p.d),
           .shared_bytes = tiles * static_cast<double>(ceil_div(tile.br, execution.operand_rows)) * 2 * tile.bc * row,

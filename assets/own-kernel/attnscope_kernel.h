@@ -27,7 +27,7 @@ enum attnscope_status {
   ATTNSCOPE_OUT_OF_MEMORY = 3, /* recorded as out-of-memory */
 };
 
-enum attnscope_dtype { ATTNSCOPE_FP16 = 0, ATTNSCOPE_BF16 = 1 };
+enum attnscope_dtype { ATTNSCOPE_FP16 = 0, ATTNSCOPE_BF16 = 1, ATTNSCOPE_FP32 = 2 };
 enum attnscope_pass { ATTNSCOPE_FORWARD = 0, ATTNSCOPE_BACKWARD = 1 };
 
 /* Strides in elements; the d elements of a row are contiguous. For packed batch entries of different lengths,

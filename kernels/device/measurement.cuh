@@ -82,14 +82,17 @@ extern "C" __global__ void attn_stamp_clocks(unsigned long long* stamps) {
   asm volatile("st.global.v2.u64 [%0], {%1, %2};" ::"l"(stamps + 2 * sm), "l"(cycles), "l"(now) : "memory");
 }
 
-// Adds the number of infinite or NaN values among `count` 16-bit values to *result. `infinity` is the bit pattern of
-// infinity (0x7C00 in fp16, 0x7F80 in bf16).
-extern "C" __global__ void attn_count_nonfinite(const unsigned short* data, long long count, int infinity,
+// Adds the number of infinite or NaN values among `count` values to *result. `infinity` is the bit pattern of infinity
+// (0x7C00 in fp16, 0x7F80 in bf16, 0x7F800000 in fp32) and states the size of a value.
+extern "C" __global__ void attn_count_nonfinite(const void* data, long long count, int infinity,
                                                 unsigned long long* result) {
+  const bool wide = infinity > 0xFFFF;
   unsigned long long found = 0;
   const long long stride = static_cast<long long>(gridDim.x) * blockDim.x;
   for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += stride) {
-    if ((data[i] & 0x7FFF) >= infinity) ++found;
+    const int magnitude = wide ? static_cast<const int*>(data)[i] & 0x7FFFFFFF
+                               : static_cast<const unsigned short*>(data)[i] & 0x7FFF;
+    if (magnitude >= infinity) ++found;
   }
   if (found != 0) atomicAdd(result, found);
 }

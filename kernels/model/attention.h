@@ -14,7 +14,8 @@
 namespace attnscope {
 
 /// fp8: Q, K and V (decoding: K and V) are e4m3 with separate scales. Inputs are given, and O is written, as bf16.
-enum class DType { fp16, bf16, fp8 };
+/// fp32: for user-defined kernels.
+enum class DType { fp16, bf16, fp8, fp32 };
 
 /// Measured pass. `bwd` first runs the forward pass, unmeasured, for the O and LSE (or P) that it needs.
 enum class Pass { fwd, bwd, fwd_bwd };
@@ -30,7 +31,7 @@ inline constexpr int max_gpus = 64;
 struct DTypeTrait {
   DType dtype;
   std::string_view word;
-  DType held;        ///< 16-bit type of outputs, and of inputs before quantization
+  DType held;        ///< type of outputs, and of inputs before quantization
   int storage_bits;  ///< per element of Q, K, V and dO, and of S and P if stored
   int output_bits;   ///< per element of O, dQ, dK and dV
   int accumulator_bits;
@@ -60,7 +61,15 @@ inline constexpr std::array dtype_traits{DTypeTrait{.dtype = DType::fp16,
                                                     .output_bits = 16,
                                                     .accumulator_bits = 32,
                                                     .fraction_bits = 3,
-                                                    .min_exponent = -6}};
+                                                    .min_exponent = -6},
+                                         DTypeTrait{.dtype = DType::fp32,
+                                                    .word = "fp32",
+                                                    .held = DType::fp32,
+                                                    .storage_bits = 32,
+                                                    .output_bits = 32,
+                                                    .accumulator_bits = 32,
+                                                    .fraction_bits = 23,
+                                                    .min_exponent = -126}};
 [[nodiscard]] constexpr const DTypeTrait& dtype_trait(DType dtype) {
   for (const DTypeTrait& trait : dtype_traits) {
     if (trait.dtype == dtype) return trait;
@@ -80,9 +89,9 @@ inline constexpr std::array dtype_traits{DTypeTrait{.dtype = DType::fp16,
 [[nodiscard]] constexpr int accumulator_bytes(DType dtype) {
   return dtype_trait(dtype).accumulator_bits / 8;
 }
-/// Tensor core throughput relative to 16-bit operands.
-[[nodiscard]] constexpr int relative_throughput(DType dtype) {
-  return 16 / dtype_trait(dtype).storage_bits;
+/// Tensor core throughput relative to 16-bit operands; fp32: of TF32 operands, an upper bound.
+[[nodiscard]] constexpr double relative_throughput(DType dtype) {
+  return 16.0 / dtype_trait(dtype).storage_bits;
 }
 
 [[nodiscard]] std::string_view to_string(DType);

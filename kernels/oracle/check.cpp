@@ -29,13 +29,13 @@ class OutputChecker {
 
   /// `must_be_zero(row)`: true if the reference has no pairs for this row or key.
   template <class IsEmpty>
-  void check_tensor(std::string_view name, const ReferenceTensor& exact, const std::vector<std::uint16_t>& bits,
+  void check_tensor(std::string_view name, const ReferenceTensor& exact, const std::vector<float>& values,
                     const std::vector<RowId>& places, double allowance, const IsEmpty& must_be_zero) {
-    if (bits.empty()) return;
+    if (values.empty()) return;
     checked_ = true;
-    if (bits.size() != exact.exact.size()) {
-      fail(make_reason("oracle.elements", "the output has {} elements of {}, the reference has {}.", bits.size(), name,
-                       exact.exact.size()));
+    if (values.size() != exact.exact.size()) {
+      fail(make_reason("oracle.elements", "the output has {} elements of {}, the reference has {}.", values.size(),
+                       name, exact.exact.size()));
       keep({.tensor = std::string(name), .max_abs_error = unbounded, .bound = 0});
       return;
     }
@@ -44,8 +44,8 @@ class OutputChecker {
     double squares = 0;
     std::size_t worst = 0;
     const bool of_rows = &places == &reference_.rows;
-    for (std::size_t e = 0; e < bits.size(); ++e) {
-      const auto value = static_cast<double>(from_bits(reference_.dtype, bits[e]));
+    for (std::size_t e = 0; e < values.size(); ++e) {
+      const auto value = static_cast<double>(values[e]);
       const double difference = std::abs(value - exact.exact[e]);
       const double error = std::isfinite(value) ? difference : unbounded;
       squares += error * error;
@@ -57,9 +57,9 @@ class OutputChecker {
         fail(of_rows ? not_zero_row(name, value, places[e / d]) : not_zero_key(name, value, places[e / d]));
       }
     }
-    found.rms_error = std::sqrt(squares / static_cast<double>(bits.size()));
+    found.rms_error = std::sqrt(squares / static_cast<double>(values.size()));
     if (!(found.max_abs_error <= found.bound)) {
-      const std::string value = fmt::format("{:.6g}", from_bits(reference_.dtype, bits[worst]));
+      const std::string value = fmt::format("{:.6g}", values[worst]);
       const std::string expected = fmt::format("{:.6g}", exact.exact[worst]);
       const std::string error = fmt::format("{:.3g}", found.max_abs_error);
       const std::string bound = fmt::format("{:.3g}", found.bound);
@@ -154,10 +154,10 @@ double error_bound(DType dtype, const ReferenceTensor& tensor, double allowance)
   return allowance * naive_error + 2 * rounding_error;
 }
 
-double rms_error(const Reference& reference, const std::vector<std::uint16_t>& o) {
+double rms_error(const Reference& reference, const std::vector<float>& o) {
   double squares = 0;
   for (std::size_t e = 0; e < o.size(); ++e) {
-    const double error = static_cast<double>(from_bits(reference.dtype, o[e])) - reference.o.exact[e];
+    const double error = static_cast<double>(o[e]) - reference.o.exact[e];
     squares += error * error;
   }
   return std::sqrt(squares / static_cast<double>(o.size()));

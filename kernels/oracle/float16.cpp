@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <vector>
+#include <cstring>
 
 namespace attnscope {
 namespace {
@@ -64,6 +64,42 @@ float from_bits(DType dtype, std::uint16_t bits) {
   return dtype == DType::fp16 ? fp16_value(bits) : std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }
 
+float round_intermediate(DType dtype, float value) {
+  if (dtype != DType::fp32) return round_to(dtype, value);
+  constexpr int dropped_bits = 4;
+  if (!std::isfinite(value)) return value;
+  return std::bit_cast<float>(shift_right_to_even(std::bit_cast<std::uint32_t>(value), dropped_bits) << dropped_bits);
+}
+
+std::vector<std::byte> encode(DType dtype, std::span<const float> values) {
+  const auto size = static_cast<std::size_t>(output_bytes(dtype));
+  std::vector<std::byte> bytes(values.size() * size);
+  if (dtype == DType::fp32) {
+    if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
+    return bytes;
+  }
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::uint16_t bits = to_bits(dtype, values[i]);
+    std::memcpy(&bytes[i * size], &bits, size);
+  }
+  return bytes;
+}
+
+std::vector<float> decode(DType dtype, std::span<const std::byte> bytes) {
+  const auto size = static_cast<std::size_t>(output_bytes(dtype));
+  std::vector<float> values(bytes.size() / size);
+  if (dtype == DType::fp32) {
+    if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+    return values;
+  }
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    std::uint16_t bits = 0;
+    std::memcpy(&bits, &bytes[i * size], size);
+    values[i] = from_bits(dtype, bits);
+  }
+  return values;
+}
+
 namespace {
 
 constexpr float max_e4m3 = 448;
@@ -108,25 +144,23 @@ float round_to_e4m3(float value) {
   return std::ldexp(std::nearbyint(std::ldexp(value, fraction_bits - exponent)), exponent - fraction_bits);
 }
 
-void quantize(std::span<std::uint16_t> matrix, Tensor tensor, std::int64_t d, const Quantization& by) {
+void quantize(std::span<float> matrix, Tensor tensor, std::int64_t d, const Quantization& by) {
   const auto block = static_cast<std::size_t>((tensor == Tensor::q ? by.query_rows : by.keys) * d);
   if (block == 0) return;
   const bool rotated = by.rotated && tensor != Tensor::v;
   const float restored = rotated && tensor == Tensor::q ? 1.0F / static_cast<float>(d) : 1.0F;
   for (std::size_t first = 0; first < matrix.size(); first += block) {
     const auto rows = matrix.subspan(first, std::min(block, matrix.size() - first));
-    std::vector<float> values(rows.size());
-    std::ranges::transform(rows, values.begin(), [](std::uint16_t bits) { return from_bits(DType::bf16, bits); });
-    for (std::size_t row = 0; rotated && row < values.size(); row += static_cast<std::size_t>(d)) {
-      rotate(std::span(values).subspan(row, static_cast<std::size_t>(d)));
+    for (std::size_t row = 0; rotated && row < rows.size(); row += static_cast<std::size_t>(d)) {
+      rotate(rows.subspan(row, static_cast<std::size_t>(d)));
     }
     float largest = 0;
-    for (const float value : values) largest = std::max(largest, std::abs(value));
+    for (const float value : rows) largest = std::max(largest, std::abs(value));
     const int exponent = scale_exponent(largest);
-    std::ranges::transform(values, rows.begin(), [&](float value) {
+    for (float& value : rows) {
       const float scaled = std::ldexp(round_to_e4m3(std::ldexp(value, -exponent)), exponent);
-      return to_bits(DType::bf16, scaled * restored);
-    });
+      value = round_to(DType::bf16, scaled * restored);
+    }
   }
 }
 

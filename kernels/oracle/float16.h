@@ -1,29 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversions of fp16 (IEEE binary16) and bf16 bit patterns on the host, and quantization to fp8. Quantized operands
-// match kernels/fa3/fa3_quantise.cuh bit for bit.
+// Conversions between fp32 values and the types of kernel inputs and outputs on the host, and quantization to fp8.
+// Quantized operands match kernels/fa3/fa3_quantise.cuh bit for bit.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "kernels/model/attention.h"
 #include "kernels/model/tile_program.h"
 
 namespace attnscope {
 
-/// Rounds to nearest, ties to even. Overflow becomes infinity; NaN becomes a quiet NaN.
+/// fp16 (IEEE binary16) or bf16 pattern. Rounds to nearest, ties to even. Overflow becomes infinity; NaN becomes a
+/// quiet NaN. Pre: dtype is not fp32.
 [[nodiscard]] std::uint16_t to_bits(DType dtype, float value);
 [[nodiscard]] float from_bits(DType dtype, std::uint16_t bits);
 
+/// Nearest value of output_dtype(dtype).
 [[nodiscard]] inline float round_to(DType dtype, float value) {
-  return from_bits(dtype, to_bits(dtype, value));
+  return dtype == DType::fp32 ? value : from_bits(dtype, to_bits(dtype, value));
 }
+
+/// Rounds an intermediate result of naive attention, whose error defines the tolerance: like round_to(), but for fp32
+/// to 19 fraction bits. That unit roundoff, 2^-20, is 16 times that of fp32: fp32 dot products of d <= 256 terms have
+/// errors of about sqrt(d) <= 16 unit roundoffs, and fast exponentials (ex2.approx, __expf) of a few.
+[[nodiscard]] float round_intermediate(DType dtype, float value);
+
+/// Bytes of a buffer of inputs or outputs of an AttentionProblem: output_bytes(dtype) per element.
+[[nodiscard]] std::vector<std::byte> encode(DType dtype, std::span<const float> values);
+/// Inverse of encode().
+[[nodiscard]] std::vector<float> decode(DType dtype, std::span<const std::byte> bytes);
 
 /// Nearest e4m3 number, ties to even; saturates at +-448.
 [[nodiscard]] float round_to_e4m3(float value);
 
-/// Quantizes Q, K or V in place: rows of d bf16 numbers become scale x e4m3, again as bf16. A rotated Q is also divided
-/// by d, since the kernels' Hadamard matrix has entries of 1 and -1. Pre: d is a power of two if Q or K is rotated.
-void quantize(std::span<std::uint16_t> matrix, Tensor tensor, std::int64_t d, const Quantization&);
+/// Quantizes Q, K or V in place: rows of d bf16 numbers become scale x e4m3, rounded to bf16. A rotated Q is also
+/// divided by d, since the kernels' Hadamard matrix has entries of 1 and -1. Pre: d is a power of two if Q or K is
+/// rotated.
+void quantize(std::span<float> matrix, Tensor tensor, std::int64_t d, const Quantization&);
 
 }  // namespace attnscope

@@ -127,7 +127,7 @@ InputGenerator::InputGenerator(const AttentionProblem& problem, InputKind kind, 
     for (std::size_t e = 0; e < pool.size(); ++e) {
       const bool large = kind == InputKind::large && tensor != Tensor::dout;
       const double value = large ? random_plus_minus_8(key, e) : normal_with_outliers(key, e);
-      pool[e] = to_bits(problem.dtype, static_cast<float>(value));
+      pool[e] = round_to(problem.dtype, static_cast<float>(value));
     }
   }
 }
@@ -149,7 +149,7 @@ bool InputGenerator::uses_pool(Tensor tensor) const {
   return true;
 }
 
-std::span<const std::uint16_t> InputGenerator::pool(Tensor tensor) const {
+std::span<const float> InputGenerator::pool(Tensor tensor) const {
   return pools_[index_of(tensor)];
 }
 
@@ -177,20 +177,19 @@ float InputGenerator::structured_value(Tensor tensor, std::int64_t row, std::int
   }
 }
 
-void InputGenerator::fill(Tensor tensor, std::int64_t instance, std::span<std::uint16_t> out) const {
+void InputGenerator::fill(Tensor tensor, std::int64_t instance, std::span<float> out) const {
   if (!uses_pool(tensor)) {
     const std::int64_t rows = static_cast<std::int64_t>(out.size()) / problem_.d;
     std::size_t e = 0;
     for (std::int64_t row = 0; row < rows; ++row) {
       for (std::int64_t col = 0; col < problem_.d; ++col) {
-        out[e++] = to_bits(problem_.dtype, structured_value(tensor, row, col));
+        out[e++] = round_to(problem_.dtype, structured_value(tensor, row, col));
       }
     }
     return;
   }
   const auto& values = pools_[index_of(tensor)];
-  std::span<const std::uint16_t> source =
-      std::span(values).subspan(static_cast<std::size_t>(pool_offset(tensor, instance)));
+  std::span<const float> source = std::span(values).subspan(static_cast<std::size_t>(pool_offset(tensor, instance)));
   while (!out.empty()) {
     const std::size_t count = std::min(out.size(), source.size());
     std::ranges::copy(source.first(count), out.begin());

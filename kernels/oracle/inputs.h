@@ -42,13 +42,13 @@ class InputGenerator {
 
   InputGenerator(const AttentionProblem&, InputKind, std::uint64_t seed);
 
-  /// Writes matrix `instance` of `tensor` (q, k, v or dout) to `out`. Thread-safe. Pre: out has n_q * d (q, dout) or
-  /// n_k * d (k, v) elements.
-  void fill(Tensor tensor, std::int64_t instance, std::span<std::uint16_t> out) const;
+  /// Writes matrix `instance` of `tensor` (q, k, v or dout) to `out`, values of output_dtype(dtype). Thread-safe. Pre:
+  /// out has n_q * d (q, dout) or n_k * d (k, v) elements.
+  void fill(Tensor tensor, std::int64_t instance, std::span<float> out) const;
 
   /// Pool of `tensor` and start of `instance` in it, for filling on a device if uses_pool(tensor).
   [[nodiscard]] bool uses_pool(Tensor tensor) const;
-  [[nodiscard]] std::span<const std::uint16_t> pool(Tensor tensor) const;
+  [[nodiscard]] std::span<const float> pool(Tensor tensor) const;
   [[nodiscard]] std::int64_t pool_offset(Tensor tensor, std::int64_t instance) const;
 
  private:
@@ -57,7 +57,7 @@ class InputGenerator {
   AttentionProblem problem_;
   InputKind kind_;
   std::uint64_t seed_;
-  std::vector<std::uint16_t> pools_[4];  ///< Q, K, V, dO; empty for structured inputs
+  std::vector<float> pools_[4];  ///< Q, K, V, dO; empty for structured inputs
 };
 
 /// Random byte of dropout, 0 to 255, for entry (row, key) of P of query head `instance`: Philox4x32-10 (Salmon et al.,

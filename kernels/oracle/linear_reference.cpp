@@ -17,17 +17,17 @@ double elu_plus_one(double x) {
   return x > 0 ? x + 1 : std::exp(x);
 }
 
-/// phi() of a matrix, exact and in 16 bits.
+/// phi() of a matrix, exact and rounded.
 struct FeatureMatrix {
   std::vector<double> exact;
   std::vector<float> rounded;
 
-  FeatureMatrix(DType dtype, const std::vector<std::uint16_t>& bits) {
-    exact.reserve(bits.size());
-    rounded.reserve(bits.size());
-    for (const std::uint16_t each : bits) {
-      exact.push_back(elu_plus_one(static_cast<double>(from_bits(dtype, each))));
-      rounded.push_back(round_to(dtype, static_cast<float>(exact.back())));
+  FeatureMatrix(DType dtype, const std::vector<float>& values) {
+    exact.reserve(values.size());
+    rounded.reserve(values.size());
+    for (const float each : values) {
+      exact.push_back(elu_plus_one(static_cast<double>(each)));
+      rounded.push_back(round_intermediate(dtype, static_cast<float>(exact.back())));
     }
   }
 };
@@ -44,7 +44,7 @@ class LinearHead {
     const double* q = &queries_.exact[static_cast<std::size_t>(at.row) * d_];
     const float* q16 = &queries_.rounded[static_cast<std::size_t>(at.row) * d_];
     std::vector<double> o(d_, 0);
-    std::vector<std::pair<std::size_t, float>> weights;  // in 16 bits, with the offsets of their keys
+    std::vector<std::pair<std::size_t, float>> weights;  // rounded, with the offsets of their keys
     double sum = 0;
     float sum16 = 0;
     for (std::int64_t key = range.first; key < range.last; ++key) {
@@ -57,7 +57,7 @@ class LinearHead {
         weight16 += q16[c] * keys_.rounded[from + c];
       }
       for (std::size_t c = 0; c < d_; ++c) o[c] += weight * static_cast<double>(values_[from + c]);
-      weights.emplace_back(from, round_to(p_.dtype, weight16));
+      weights.emplace_back(from, round_intermediate(p_.dtype, weight16));
       sum += weight;
       sum16 += weights.back().second;
     }
@@ -65,12 +65,12 @@ class LinearHead {
     result.lse[place] = std::log(sum);
     std::vector<float> o16(d_, 0);
     for (const auto& [from, weight] : weights) {
-      const float share = round_to(p_.dtype, weight / sum16);
+      const float share = round_intermediate(p_.dtype, weight / sum16);
       for (std::size_t c = 0; c < d_; ++c) o16[c] += share * values_[from + c];
     }
     for (std::size_t c = 0; c < d_; ++c) {
       result.o.exact[place * d_ + c] = o[c] / sum;
-      result.o.naive16[place * d_ + c] = round_to(p_.dtype, o16[c]);
+      result.o.naive16[place * d_ + c] = round_intermediate(p_.dtype, o16[c]);
     }
   }
 
@@ -90,9 +90,9 @@ class LinearHead {
 
 /// O_i = sum_j phi(Q_i)·phi(K_j) V_j / sum_j phi(Q_i)·phi(K_j) over the keys j that row i sees, phi(x) = elu(x) + 1 (A.
 /// Katharopoulos et al., arXiv 2006.16236, equations 4, 5 and 7). Evaluates the definition directly, without prefix
-/// sums over keys. `lse` is the logarithm of the divisor, -inf for a row that sees no key. `naive16` is computed in 16
-/// bits: features, products, weights and the result are rounded, accumulation is fp32. Pre: a forward pass without
-/// dropout. Multiply-adds: 2 n_k d per row.
+/// sums over keys. `lse` is the logarithm of the divisor, -inf for a row that sees no key. In `naive16`,
+/// features, products, weights and the result are rounded by round_intermediate(), accumulation is fp32. Pre: a forward
+/// pass without dropout. Multiply-adds: 2 n_k d per row.
 Reference reference_linear_attention(const AttentionProblem& p, const MatrixSource& matrix, ReferenceRequest request) {
   const auto elements = request.rows.size() * static_cast<std::size_t>(p.d);
   Reference result;
@@ -110,8 +110,7 @@ Reference reference_linear_attention(const AttentionProblem& p, const MatrixSour
     const std::int64_t kv = instance / group_size(p);
     const FeatureMatrix queries(p.dtype, matrix(Tensor::q, instance));
     const FeatureMatrix keys(p.dtype, matrix(Tensor::k, kv));
-    std::vector<float> values;
-    for (const std::uint16_t bits : matrix(Tensor::v, kv)) values.push_back(from_bits(p.dtype, bits));
+    const std::vector<float> values = matrix(Tensor::v, kv);
     const LinearHead head(p, queries, keys, values);
     std::atomic<std::size_t> next{begin};
     const auto work = [&] {

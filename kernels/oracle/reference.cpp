@@ -26,14 +26,6 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 /// interpolated between powers of two.
 constexpr double max_weight_error = (1 + 0x1p-4) * 1.04 - 1;
 
-std::vector<float> value_table(DType dtype) {
-  std::vector<float> table(1U << 16);
-  for (std::uint32_t bits = 0; bits < table.size(); ++bits) {
-    table[bits] = from_bits(dtype, static_cast<std::uint16_t>(bits));
-  }
-  return table;
-}
-
 /// Dot product with eight partial sums: more accurate than one, and vectorizable.
 double dot(const double* a, const float* b, std::size_t n) {
   std::array<double, 8> part{};
@@ -58,15 +50,11 @@ std::size_t index(std::int64_t i) {
 
 /// The problem with precomputed values that every row needs.
 struct ProblemContext {
-  explicit ProblemContext(const AttentionProblem& problem)
-      : p(problem), d(index(problem.d)), table(value_table(problem.dtype)) {}
+  explicit ProblemContext(const AttentionProblem& problem) : p(problem), d(index(problem.d)) {}
 
-  [[nodiscard]] float rounded(double value) const { return round_to(p.dtype, static_cast<float>(value)); }
-  [[nodiscard]] std::vector<float> floats(const std::vector<std::uint16_t>& bits) const {
-    std::vector<float> values(bits.size());
-    std::ranges::transform(bits, values.begin(), [&](std::uint16_t b) { return table[b]; });
-    return values;
-  }
+  [[nodiscard]] float rounded(double value) const { return round_intermediate(p.dtype, static_cast<float>(value)); }
+  /// LSE of rounded scores. Only fp32 needs it rounded: other types are less accurate than an fp32 LSE.
+  [[nodiscard]] float rounded_lse(float lse) const { return p.dtype == DType::fp32 ? rounded(lse) : lse; }
   [[nodiscard]] std::int64_t entry_of(std::int64_t instance) const { return instance / p.heads_q; }
   [[nodiscard]] bool block_counts(std::int64_t row, std::int64_t key) const {
     return !p.mask.has_block_mask() || p.mask.block_counts(row / p.mask.block_size, key / p.mask.block_size);
@@ -79,13 +67,12 @@ struct ProblemContext {
 
   const AttentionProblem& p;
   std::size_t d;
-  std::vector<float> table;
   double scale = 1.0 / std::sqrt(static_cast<double>(p.d));
   int keep = dropout_keep_count(p);
   bool gradients = p.pass != Pass::fwd;
 };
 
-/// Two matrices of a head as fp32 (exact): K and V, or Q and dO.
+/// Two matrices of a head: K and V, or Q and dO.
 struct MatrixPair {
   std::vector<float> first;
   std::vector<float> second;
@@ -170,7 +157,7 @@ class RowWorker {
     if (target.statistics != nullptr) {
       target.statistics->lse[index(row)] = lse;
       target.statistics->delta[index(row)] = delta;
-      target.statistics->lse16[index(row)] = max16 + std::log(sum16);
+      target.statistics->lse16[index(row)] = s_.rounded_lse(max16 + std::log(sum16));
       target.statistics->delta16[index(row)] = delta16;
     }
     if (target.dq == nullptr) return;
@@ -292,15 +279,15 @@ class HeadWork {
 
   /// Computes rows [row_begin, row_end) and keys [key_begin, key_end) of the result, which belong to K/V instance `kv`.
   void run(std::int64_t kv, std::size_t row_begin, std::size_t row_end, std::size_t key_begin, std::size_t key_end) {
-    const MatrixPair keys{s_.floats(matrix_(Tensor::k, kv)), s_.floats(matrix_(Tensor::v, kv))};
+    const MatrixPair keys{matrix_(Tensor::k, kv), matrix_(Tensor::v, kv)};
     const std::int64_t group = s_.p.heads_q / s_.p.heads_kv;
     std::vector<KeySums> sums(key_end - key_begin, KeySums(s_.d));
     for (std::int64_t instance = kv * group; instance < (kv + 1) * group; ++instance) {
       std::size_t end = row_begin;
       while (end < row_end && result_.rows[end].instance == instance) ++end;
       if (row_begin == end && sums.empty()) continue;
-      const MatrixPair queries{s_.floats(matrix_(Tensor::q, instance)),
-                               s_.gradients ? s_.floats(matrix_(Tensor::dout, instance)) : std::vector<float>{}};
+      const MatrixPair queries{matrix_(Tensor::q, instance),
+                               s_.gradients ? matrix_(Tensor::dout, instance) : std::vector<float>{}};
       std::optional<RowStatistics> statistics;
       const bool own = !sums.empty() && !request_.statistics;
       if (own) statistics = statistics_of(index(s_.p.n_q));

@@ -30,9 +30,10 @@ struct RowId {
 /// The rows of one tensor, [rows, d].
 struct ReferenceTensor {
   std::vector<double> exact;
-  /// Result of standard attention in 16 bits: S, P, O, dP, dS and the result rounded to the problem's type, fp32
-  /// accumulation, D = rowsum(dO o O) from the rounded O. Its error defines the tolerance for 16-bit kernels. Gradients
-  /// are also computed with an fp32 dP, and each element is the less accurate of the two.
+  /// Result of standard attention in the problem's type: S, P, O, dP, dS and the result rounded by
+  /// round_intermediate(), fp32 accumulation, D = rowsum(dO o O) from the rounded O. Its error defines the tolerance.
+  /// Gradients are also computed with an fp32 dP, and each element is the less accurate of the two.
+  /// fp32: a kernel that rounds its inputs to TF32 or P to 16 bits has over 100 times the allowed error.
   std::vector<float> naive16;
 };
 
@@ -55,12 +56,12 @@ struct Reference {
 struct RowStatistics {
   std::vector<double> lse;     ///< -inf for a row that sees no key
   std::vector<double> delta;   ///< D = rowsum(dO o O)
-  std::vector<float> lse16;    ///< from scores rounded to 16 bits
+  std::vector<float> lse16;    ///< from rounded scores
   std::vector<float> delta16;  ///< from the rounded O of rounded scores and weights
 };
 
-/// Returns matrix `instance` of Q, K, V or dO.
-using MatrixSource = std::function<std::vector<std::uint16_t>(Tensor, std::int64_t instance)>;
+/// Returns matrix `instance` of Q, K, V or dO, values of output_dtype(dtype).
+using MatrixSource = std::function<std::vector<float>(Tensor, std::int64_t instance)>;
 /// Returns statistics of query head `instance` from another source; key gradients then depend on its LSE and D.
 using StatisticsSource = std::function<RowStatistics(std::int64_t instance)>;
 
@@ -79,18 +80,18 @@ struct ReferenceRequest {
 /// Allowed error as a multiple of naive attention's error, as in the FlashAttention authors' tests.
 inline constexpr double output_allowance = 2;
 inline constexpr double gradient_allowance = 3;
-/// Maximum allowed error: allowance max|naive16 - ref| + 2 max r. r is |(ref + 0.3 - 0.3) - ref| of an element in 16
-/// bits, or half the spacing of the type's values at |ref| if larger, since an element may round either way however few
+/// Maximum allowed error: allowance max|naive16 - ref| + 2 max r. r is |(ref + 0.3 - 0.3) - ref| of an element in the
+/// type, or half the spacing of the type's values at |ref| if larger, since an element may round either way however few
 /// elements are checked.
 [[nodiscard]] double error_bound(DType, const ReferenceTensor&, double allowance);
 
 /// Kernel output for the rows and keys of a reference, in the same order. Empty tensors are not checked.
 struct KernelOutput {
-  std::vector<std::uint16_t> o{};
+  std::vector<float> o{};
   std::vector<float> lse{};
-  std::vector<std::uint16_t> dq{};
-  std::vector<std::uint16_t> dk{};
-  std::vector<std::uint16_t> dv{};
+  std::vector<float> dq{};
+  std::vector<float> dk{};
+  std::vector<float> dv{};
   bool operator==(const KernelOutput&) const = default;
 };
 
@@ -107,6 +108,6 @@ struct CheckResult {
 /// dK and dV of exactly 0. Fails if there is nothing to check.
 [[nodiscard]] CheckResult check(const Reference&, const KernelOutput&);
 /// RMS error of O relative to a reference of the same rows.
-[[nodiscard]] double rms_error(const Reference&, const std::vector<std::uint16_t>& o);
+[[nodiscard]] double rms_error(const Reference&, const std::vector<float>& o);
 
 }  // namespace attnscope

@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t max_stride_bytes = (std::int64_t{1} << 40) - 1;
 
 DType dtype_from_variables(const Variables& variables) {
-  return variables.at("bf16") != 0 ? DType::bf16 : DType::fp16;
+  return variables.at("fp32") != 0 ? DType::fp32 : variables.at("bf16") != 0 ? DType::bf16 : DType::fp16;
 }
 
 /// Requirements of cuTensorMapEncodeTiled(), checked without a driver. Throws Message.

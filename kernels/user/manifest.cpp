@@ -148,7 +148,7 @@ class Parser {
   void supports() {
     const Value all = root_.at("supports").object({"dtype", "pass", "d", "mask", "gqa"});
     for (const Value& each : all.at("dtype").list()) {
-      result_.dtypes.push_back(parse_dtype(each.keyword({"fp16", "bf16"})).value());
+      result_.dtypes.push_back(parse_dtype(each.keyword({"fp16", "bf16", "fp32"})).value());
     }
     for (const Value& each : all.at("d").list()) result_.head_dims.push_back(static_cast<int>(each.number(1, 1024)));
     std::ranges::sort(result_.head_dims);
@@ -479,8 +479,8 @@ bool KernelManifest::reports_traffic() const {
 
 const std::vector<std::string>& predefined_names() {
   static const std::vector<std::string> names{
-      "batch",         "heads", "heads_q", "heads_kv",    "n_q",          "n_k",      "d",   "br",        "bc",
-      "element_bytes", "bf16",  "causal",  "window_left", "window_right", "backward", "sms", "capability"};
+      "batch",         "heads", "heads_q", "heads_kv", "n_q",         "n_k",          "d",        "br",  "bc",
+      "element_bytes", "bf16",  "fp32",    "causal",   "window_left", "window_right", "backward", "sms", "capability"};
   return names;
 }
 

@@ -52,6 +52,7 @@ Facts facts_of(const KernelManifest& manifest) {
               .tile_meaning = msg::own_kernel::tile_meaning{.kernel = manifest.title},
               .reference = manifest.reference,
               .groups = {Group::prefill, Group::tile_maps},
+              .dtypes = manifest.dtypes,
               .head_dims = manifest.head_dims,
               .br = tile_sides(manifest.br),
               .bc = tile_sides(manifest.bc),
@@ -156,6 +157,7 @@ Variables UserKernel::variables(const AttentionProblem& p, const Config& config,
                 {"bc", config.tile.bc},
                 {"element_bytes", bytes_per_element(p.dtype)},
                 {"bf16", p.dtype == DType::bf16 ? 1 : 0},
+                {"fp32", p.dtype == DType::fp32 ? 1 : 0},
                 {"causal", p.mask.right == 0 ? 1 : 0},
                 {"window_left", p.mask.left},
                 {"window_right", p.mask.right},
@@ -303,7 +305,7 @@ bool UserKernel::has_lse(const AttentionProblem& p, const Variables& known) cons
 std::vector<OperandTraffic> UserKernel::law_traffic(const AttentionProblem& p, const Variables& known,
                                                     const DeviceLimits& device) const {
   const TileShape tile = law_tile(known);
-  const AttentionModel model = law_algorithm_->model(p, tile, device);
+  const AttentionModel model = law_algorithm_->law_model(p, tile, device);
   if (model.refusal) {
     throw make_message(
         "{}: the law of {} does not apply to tile {} x {}: {} (change br and bc in \"law\", or set \"bytes\")",

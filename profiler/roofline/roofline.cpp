@@ -31,10 +31,26 @@ std::string_view ceiling_of(Bound bound, DType dtype) {
       return dtype == DType::bf16 ? ceiling_key::wgmma_bf16 : ceiling_key::wgmma_fp16;
     case Bound::tensor:
       return {};
+    case Bound::fma:
+      return ceiling_key::fma_fp32;
     case Bound::exp2:
       return ceiling_key::exp2_fp32;
   }
   return {};
+}
+
+/// Returns true if kernels for this type can be limited by the bound.
+bool is_bound_of(Bound bound, DType dtype) {
+  switch (bound) {
+    case Bound::mma_sync:
+    case Bound::wgmma:
+    case Bound::tensor:
+      return dtype != DType::fp32;
+    case Bound::fma:
+      return dtype == DType::fp32;
+    default:
+      return true;
+  }
 }
 
 std::optional<double> measured_value(std::span<const Ceiling> ceilings, std::string_view name) {
@@ -81,6 +97,13 @@ std::optional<Roof> unmeasured_roof(Bound bound, const DeviceLimits& limits, con
         roof.source = RoofSource::counted_share;
       }
       break;
+    case Bound::fma: {
+      DeviceLimits at_boost = limits;
+      at_boost.boost_hz = rates.boost_hz;
+      roof.rate = find_ceiling(ceiling_key::fma_fp32)->datasheet(at_boost);
+      roof.source = RoofSource::architecture;
+      break;
+    }
     case Bound::exp2:
       roof.rate = rates.per_cycle.exponential * rates.sm_count * rates.boost_hz;
       roof.source = limits.custom_rates.exponentials > 0 ? RoofSource::stated : RoofSource::architecture;
@@ -104,8 +127,10 @@ bool every_instruction_measured(const DeviceLimits& limits, std::span<const Ceil
   });
 }
 
-/// Roof of the algorithm's instruction; else the datasheet peak, which no instruction exceeds; else the fastest known.
+/// FMA for fp32; roof of the algorithm's instruction; else the datasheet peak, which no instruction exceeds; else the
+/// fastest known.
 const Roof* matrix_roof(std::span<const Roof> roofs, const Algorithm* algorithm) {
+  if (const Roof* fma = find_roof(roofs, Bound::fma)) return fma;
   const Roof* instruction_roof =
       algorithm == nullptr ? nullptr : find_roof(roofs, bound_of(algorithm->facts().instruction));
   if (instruction_roof != nullptr) return instruction_roof;
@@ -331,6 +356,8 @@ std::string_view to_string(Bound bound) {
       return to_string(MatrixInstruction::wgmma);
     case Bound::tensor:
       return "tensor cores";
+    case Bound::fma:
+      return "FMA";
     case Bound::exp2:
       return "exp2";
   }
@@ -341,6 +368,7 @@ std::vector<Roof> make_rooflines(const DeviceLimits& limits, const KnownCeilings
   const DeviceRates rates = device_rates(limits);
   std::vector<Roof> roofs;
   for (const Bound bound : all_bounds) {
+    if (!is_bound_of(bound, dtype)) continue;
     const std::string_view name = ceiling_of(bound, dtype);
     if (const auto measured = measured_value(known.ceilings, name)) {
       const std::string clock = std::string(name).append(ceiling_clock_suffix);

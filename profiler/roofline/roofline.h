@@ -35,10 +35,11 @@ enum class Bound : std::uint8_t {
   mma_sync,
   wgmma,
   tensor,  ///< datasheet peak, an upper bound if an instruction was not measured
+  fma,     ///< fp32 multiply-add: matrix products of fp32 elements
   exp2
 };
 inline constexpr std::array all_bounds{Bound::dram,  Bound::l2,     Bound::link, Bound::mma_sync,
-                                       Bound::wgmma, Bound::tensor, Bound::exp2};
+                                       Bound::wgmma, Bound::tensor, Bound::fma,  Bound::exp2};
 /// Bound for the bytes of a level.
 [[nodiscard]] Bound bytes_bound(RooflineLevel);
 [[nodiscard]] bool is_bandwidth_bound(Bound);
@@ -46,21 +47,22 @@ inline constexpr std::array all_bounds{Bound::dram,  Bound::l2,     Bound::link,
 [[nodiscard]] const ValueColumn& bytes_of(const PointTable&, RooflineLevel);
 /// Returns true if the row has bytes of some level.
 [[nodiscard]] bool has_bytes(const PointTable&, Row);
-/// "DRAM", "L2", "link", "mma.sync", "wgmma", "tensor cores", "exp2".
+/// "DRAM", "L2", "link", "mma.sync", "wgmma", "tensor cores", "FMA", "exp2".
 [[nodiscard]] std::string_view to_string(Bound);
 
 enum class RoofSource : std::uint8_t {
   measured,               ///< on this device
   alike,                  ///< on another device of the same model
   datasheet,              ///< datasheet peak at boost clock
-  architecture,           ///< exp2: 16 results per cycle and SM, at boost clock
+  architecture,           ///< FMA and exp2: results per cycle and SM of the architecture, at boost clock
   stated,                 ///< given for a hypothetical GPU
   scaled_from_other_gpu,  ///< bytes per cycle and SM as measured on another GPU (device_rates())
   typical_for_model,      ///< bytes per cycle and SM as measured on GPUs of this model
   counted_share,          ///< counted share of the datasheet peak for this architecture (DeviceRates)
 };
 
-/// A bound with its rate: bytes/s of a memory or link, FLOP/s of a matrix instruction, exponentials/s of exp2.
+/// A bound with its rate: bytes/s of a memory or link, FLOP/s of a matrix instruction or of FMA, exponentials/s of
+/// exp2.
 struct Roof {
   Bound bound = Bound::dram;
   double rate = 0;
@@ -77,7 +79,7 @@ struct KnownCeilings {
 /// Known roofs in the order of all_bounds. Instructions have one if measured; the datasheet tensor peak is included if
 /// an available instruction was not measured. DRAM: read rate, which is higher than the write rate. Link: send rate in
 /// one direction while receiving equally. Unmeasured exp2: 16 per clock and SM. Unmeasured mma.sync: its share of the
-/// tensor peak, if known to be below 1.
+/// tensor peak, if known to be below 1. fp32 has FMA instead of matrix instructions, other types do not have it.
 [[nodiscard]] std::vector<Roof> make_rooflines(const DeviceLimits&, const KnownCeilings&, DType);
 [[nodiscard]] const Roof* find_roof(std::span<const Roof>, Bound);
 /// Rate in FLOP/s at which points reach a unit's ceiling, given the FLOPs per exponential. Pre: not

@@ -82,6 +82,7 @@ constexpr std::array dtype_synonyms{
     Synonyms{"fp16", "float16 half f16"},
     Synonyms{"bf16", "bfloat16"},
     Synonyms{"fp8", "float8_e4m3fn float8_e4m3 fp8_e4m3 float8e4nv e4m3 fp8_e4m3fn"},
+    Synonyms{"fp32", "float32 float f32"},
 };
 
 constexpr std::array disposition_synonyms{

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "kernels/algorithm.h"
+#include "kernels/oracle/float16.h"
 #include "kernels/oracle/inputs.h"
 #include "kernels/oracle/reference.h"
 #include "kernels/ringattn/ringattn_combine_shape.h"
@@ -61,18 +62,17 @@ class HostMachine {
     }
     for (const Operation& copy : plan_.schedule.gather) transfer(copy);
     KernelOutput output;
-    output.o.resize(static_cast<std::size_t>(problem_.instances() * problem_.n_q * problem_.d));
-    output.lse.resize(static_cast<std::size_t>(problem_.instances() * problem_.n_q));
-    std::memcpy(output.o.data(), at("o"), output.o.size() * 2);
-    std::memcpy(output.lse.data(), at("lse"), output.lse.size() * 4);
+    const auto rows = static_cast<std::size_t>(problem_.instances() * problem_.n_q);
+    output.o = decode(problem_.dtype, {at("o"), rows * static_cast<std::size_t>(problem_.d * 2)});
+    output.lse = decode(DType::fp32, {at("lse"), rows * 4});
     return output;
   }
 
   [[nodiscard]] std::int64_t link_bytes() const { return link_bytes_; }
 
  private:
-  void put(const char* name, const std::vector<std::uint16_t>& values) {
-    std::memcpy(memory_.at(name).data(), values.data(), values.size() * 2);
+  void put(const char* name, const std::vector<float>& values) {
+    std::ranges::copy(encode(problem_.dtype, values), memory_.at(name).begin());
   }
   /// Throws if the bytes exceed the buffer or the buffer is on another GPU.
   std::byte* at(const std::string& name, std::int64_t offset = 0, std::int64_t bytes = 0, int gpu = 0) {

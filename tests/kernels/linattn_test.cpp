@@ -100,10 +100,10 @@ class EmulatedKernel {
         grid_(p, tile),
         q_(features_of(inputs.q)),
         k_(features_of(inputs.k)),
-        v_(floats_of(inputs.v)) {}
+        v_(inputs.v) {}
 
-  [[nodiscard]] std::vector<std::uint16_t> outputs() {
-    std::vector<std::uint16_t> all(q_.size());
+  [[nodiscard]] std::vector<float> outputs() {
+    std::vector<float> all(q_.size());
     for (std::int64_t head = 0; head < p_.kv_instances(); ++head) {
       compute_states(head);
       for (std::int64_t of = 0; of < group_size(p_); ++of) add_head(head * group_size(p_) + of, head, all);
@@ -117,13 +117,7 @@ class EmulatedKernel {
     std::vector<float> z;
   };
 
-  [[nodiscard]] std::vector<float> floats_of(const std::vector<std::uint16_t>& bits) const {
-    std::vector<float> values;
-    for (const std::uint16_t each : bits) values.push_back(from_bits(p_.dtype, each));
-    return values;
-  }
-  [[nodiscard]] std::vector<float> features_of(const std::vector<std::uint16_t>& bits) const {
-    std::vector<float> values = floats_of(bits);
+  [[nodiscard]] std::vector<float> features_of(std::vector<float> values) const {
     for (float& x : values) x = round_to(p_.dtype, x > 0 ? x + 1 : std::exp(x));
     return values;
   }
@@ -150,7 +144,7 @@ class EmulatedKernel {
     }
   }
 
-  void add_head(std::int64_t instance, std::int64_t head, std::vector<std::uint16_t>& all) const {
+  void add_head(std::int64_t instance, std::int64_t head, std::vector<float>& all) const {
     for (std::int64_t row = 0; row < p_.n_q; ++row) {
       const std::int64_t tile = row / grid_.tile().br;
       const std::int64_t kept = grid_.keys_in_state(tile);
@@ -176,7 +170,7 @@ class EmulatedKernel {
       }
       const float inverse = l > 0 ? 1 / l : 0;
       for (std::size_t c = 0; c < d_; ++c) {
-        all[static_cast<std::size_t>(instance * p_.n_q + row) * d_ + c] = to_bits(p_.dtype, o[c] * inverse);
+        all[static_cast<std::size_t>(instance * p_.n_q + row) * d_ + c] = round_to(p_.dtype, o[c] * inverse);
       }
     }
   }

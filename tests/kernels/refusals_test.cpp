@@ -132,6 +132,8 @@ const std::vector<RefusalCase>& refusal_cases() {
       {"fa3", "pass=bwd d=80", "64x128", "kernel_head_dim fa3 bwd 80"},
       {"fa3", "dtype=fp8", "128x128", ""},
       {"fa2", "dtype=fp8", "128x128", "dtype fa2 fp8 fp16 bf16"},
+      {"fa2", "dtype=fp32", "128x128", "dtype fa2 fp32 fp16 bf16"},
+      {"fa3", "dtype=fp32", "128x128", "dtype fa3 fp32 fp16 bf16 fp8"},
       {"fa3", "dtype=fp8", "64x128", "only_tile fa3 fp8 128x128 64x128"},
       {"fa3", "dtype=fp8 d=96", "128x128", "kernel_head_dim fa3 fp8 96"},
       {"fa3", "dtype=fp8 dropout=0.1", "128x128", "feature fa3 fp8 feature.dropout"},

@@ -79,6 +79,7 @@ CUtensorMap encoded(const CudaApi& cuda, const TensorMapArgument& map, CUdevicep
   CUtensorMap result{};
   const CUtensorMapDataType element = map.dtype == DType::fp8    ? CU_TENSOR_MAP_DATA_TYPE_UINT8
                                       : map.dtype == DType::bf16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
+                                      : map.dtype == DType::fp32 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32
                                                                  : CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
   cuda.check(cuda.encode_tensor_map(&result, element, static_cast<cuuint32_t>(extents.size()),
                                     reinterpret_cast<void*>(address), extents.data(), strides.data(), box.data(),
@@ -322,7 +323,7 @@ double KernelRunner::stamped_clock_hz() const {
 
 void KernelRunner::enqueue_count_nonfinite(CUdeviceptr data, std::int64_t count, DType dtype, CUdeviceptr result) {
   long long elements = count;
-  int infinity = dtype == DType::fp16 ? 0x7C00 : 0x7F80;
+  int infinity = dtype == DType::fp32 ? 0x7F80'0000 : dtype == DType::fp16 ? 0x7C00 : 0x7F80;
   void* arguments[] = {&data, &elements, &infinity, &result};
   launch_service(count_nonfinite_, static_cast<unsigned>(8 * limits_.sm_count), service_threads, arguments);
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -76,7 +77,7 @@ std::vector<RowId> pick_keys(const AttentionProblem& problem, std::uint64_t seed
   return keys;
 }
 
-constexpr std::uint16_t unwritten_bits = 0xFFFF;  // value written by PlanMemory::fill()
+constexpr std::byte unwritten{0xFF};  // NaN in every type; written by PlanMemory::fill()
 
 /// Launch of kernels/device/row_statistics.cuh for one head.
 KernelLaunch statistics_launch(const AttentionProblem& p, std::int64_t instance) {
@@ -115,10 +116,10 @@ Reference make_reference(const ReferenceKind& reference, const AttentionProblem&
   const InputGenerator generator(problem, kind, seed);
   const auto matrix = [&](Tensor tensor, std::int64_t instance) {
     const bool of_queries = tensor == Tensor::q || tensor == Tensor::dout;
-    std::vector<std::uint16_t> bits(static_cast<std::size_t>((of_queries ? problem.n_q : problem.n_k) * problem.d));
-    generator.fill(tensor, instance, bits);
-    if (quantized) quantize(bits, tensor, problem.d, *quantized);
-    return bits;
+    std::vector<float> values(static_cast<std::size_t>((of_queries ? problem.n_q : problem.n_k) * problem.d));
+    generator.fill(tensor, instance, values);
+    if (quantized) quantize(values, tensor, problem.d, *quantized);
+    return values;
   };
   AttentionProblem judged = problem;
   if (quantized && !quantized->weights) judged.dtype = output_dtype(problem.dtype);  // error bounds of the 16-bit type
@@ -154,7 +155,8 @@ const Reference& Oracle::reference_for(const ReferenceKind& reference, const Att
   const bool pages_or_blocks = problem.page > 0 || elsewhere ||
                                (problem.mask.has_block_mask() && find_buffer(plan.buffers, "block_mask") == nullptr);
   constexpr std::int64_t largest_d = 256;
-  if (!pages_or_blocks && problem.d <= largest_d) {
+  // The kernel reads 16-bit inputs and sums in fp32, which is not accurate enough for fp32 gradients.
+  if (!pages_or_blocks && problem.dtype != DType::fp32 && problem.d <= largest_d) {
     statistics = [&](std::int64_t instance) { return row_statistics(problem, instance, buffers, limit); };
   }
   known_.push_front({key, make_reference(reference, key.problem, kind, seed, statistics, quantized)});
@@ -226,11 +228,11 @@ std::int64_t Oracle::count_nonfinite(CUdeviceptr data, std::int64_t count, DType
   return static_cast<std::int64_t>(found);
 }
 
-template <class T>
-void Oracle::read(std::vector<T>& target, CUdeviceptr buffer, const std::vector<RowId>& rows,
-                  const TensorLayout& extents) const {
-  const auto row_elements = static_cast<std::size_t>(extents.row_elements);
-  target.assign(rows.size() * row_elements, T{});
+std::vector<float> Oracle::read(DType dtype, CUdeviceptr buffer, const std::vector<RowId>& rows,
+                                const TensorLayout& extents) const {
+  const auto element_bytes = static_cast<std::size_t>(output_bytes(dtype));
+  const std::size_t row_bytes = static_cast<std::size_t>(extents.row_elements) * element_bytes;
+  std::vector<std::byte> bytes(rows.size() * row_bytes);
   const auto place = [&](std::size_t i) {
     const std::int64_t entry = rows[i].instance / extents.heads;
     return extents.strides.at(entry, rows[i].instance % extents.heads, rows[i].row);
@@ -245,25 +247,26 @@ void Oracle::read(std::vector<T>& target, CUdeviceptr buffer, const std::vector<
     if (there(begin)) {
       while (end < rows.size() && there(end) && place(end) == place(end - 1) + extents.row_elements) ++end;
       cuda_.check(
-          cuda_.cuMemcpyDtoH(&target[begin * row_elements], buffer + static_cast<CUdeviceptr>(place(begin)) * sizeof(T),
-                             (end - begin) * row_elements * sizeof(T)),
+          cuda_.cuMemcpyDtoH(&bytes[begin * row_bytes], buffer + static_cast<CUdeviceptr>(place(begin)) * element_bytes,
+                             (end - begin) * row_bytes),
           "cuMemcpyDtoH");
     }
     begin = end;
   }
+  return decode(dtype, bytes);
 }
 
-std::int64_t Oracle::count_and_clear_rows(std::span<std::uint16_t> memory, const TensorLayout& extents,
-                                          std::int64_t batch, DType dtype) {
-  const unsigned exponent = output_dtype(dtype) == DType::bf16 ? 0x7F80U : 0x7C00U;
+std::int64_t Oracle::count_and_clear_rows(std::span<std::byte> memory, const TensorLayout& extents, std::int64_t batch,
+                                          DType dtype) {
+  const std::int64_t size = output_bytes(dtype);
   std::int64_t nonfinite = 0;
   for (std::int64_t entry = 0; entry < batch; ++entry) {
     const std::int64_t rows = extents.strides.rows(entry, extents.rows);
     for (std::int64_t i = 0; i < extents.heads * rows; ++i) {
-      const auto row = memory.subspan(static_cast<std::size_t>(extents.strides.at(entry, i / rows, i % rows)),
-                                      static_cast<std::size_t>(extents.row_elements));
-      nonfinite += std::ranges::count_if(row, [&](unsigned bits) { return (bits & exponent) == exponent; });
-      std::ranges::fill(row, unwritten_bits);
+      const auto row = memory.subspan(static_cast<std::size_t>(extents.strides.at(entry, i / rows, i % rows) * size),
+                                      static_cast<std::size_t>(extents.row_elements * size));
+      nonfinite += std::ranges::count_if(decode(dtype, row), [](float value) { return !std::isfinite(value); });
+      std::ranges::fill(row, unwritten);
     }
   }
   return nonfinite;
@@ -277,7 +280,7 @@ Message Oracle::read_outputs(const Reference& reference, const AttentionPlan& pl
     const std::vector<RowId>& rows;
     std::int64_t heads;
     std::int64_t matrix_rows;
-    std::vector<std::uint16_t> KernelOutput::*seen;
+    std::vector<float> KernelOutput::*seen;
   };
   const std::array matrices{Matrix{"o", "output", reference.rows, problem.heads_q, problem.n_q, &KernelOutput::o},
                             Matrix{"dq", "dQ", reference.rows, problem.heads_q, problem.n_q, &KernelOutput::dq},
@@ -287,7 +290,8 @@ Message Oracle::read_outputs(const Reference& reference, const AttentionPlan& pl
   Message broken;
   // Number of checked elements per buffer, and a host copy of buffers with gaps between rows.
   std::map<const BufferSpec*, std::int64_t> judged;
-  std::map<const BufferSpec*, std::vector<std::uint16_t>> strided_copies;
+  std::map<const BufferSpec*, std::vector<std::byte>> strided_copies;
+  const std::int64_t size = output_bytes(problem.dtype);
   const auto elements_of = [&](const Matrix& matrix, const BufferSpec& buffer) {
     const Strides strides = buffer_strides(buffer, matrix.heads, matrix.matrix_rows, problem.d);
     std::int64_t rows = 0;
@@ -305,7 +309,6 @@ Message Oracle::read_outputs(const Reference& reference, const AttentionPlan& pl
     const TensorLayout extents{buffer_strides(*spec, matrix.heads, matrix.matrix_rows, problem.d), matrix.heads,
                                matrix.matrix_rows, problem.d};
     const BufferSpec& home = enclosing_buffer(plan.buffers, *spec);
-    constexpr std::int64_t size = sizeof(std::uint16_t);
     std::int64_t elements = elements_of(matrix, *spec);
     std::int64_t nonfinite = 0;
     if (!spec->place.strides) {
@@ -316,28 +319,28 @@ Message Oracle::read_outputs(const Reference& reference, const AttentionPlan& pl
     } else if (judged.at(&home) > 0) {
       auto [held, is_new] = strided_copies.try_emplace(&home);
       if (is_new) {
-        held->second.resize(static_cast<std::size_t>(home.bytes / size));
+        held->second.resize(static_cast<std::size_t>(home.bytes));
         cuda_.check(
             cuda_.cuMemcpyDtoH(held->second.data(), buffers.address(home.name), static_cast<std::size_t>(home.bytes)),
             "cuMemcpyDtoH");
       }
-      const auto first = static_cast<std::size_t>(spec->place.offset / size);
+      const auto first = static_cast<std::size_t>(spec->place.offset);
       nonfinite = count_and_clear_rows(std::span(held->second).subspan(first), extents, problem.batch, problem.dtype);
     }
     if (nonfinite > 0 && broken.empty()) {
       broken = make_reason("oracle.not_finite", "{} of {} {} elements are NaN, infinite or unwritten.", nonfinite,
                            elements, matrix.name);
     }
-    read(seen_.*matrix.seen, address, matrix.rows, extents);
+    seen_.*matrix.seen = read(problem.dtype, address, matrix.rows, extents);
   }
   for (const auto& [home, memory] : strided_copies) {
-    const bool untouched = std::ranges::all_of(memory, [](std::uint16_t bits) { return bits == unwritten_bits; });
+    const bool untouched = std::ranges::all_of(memory, [](std::byte each) { return each == unwritten; });
     if (!untouched && broken.empty())
       broken = make_reason("oracle.between_rows", "A kernel wrote between the rows of {}.", home->name);
   }
   if (const BufferSpec* const lse_spec = find_buffer(plan.buffers, "lse")) {
-    read(seen_.lse, buffers.address("lse"), reference.rows,
-         {buffer_strides(*lse_spec, problem.heads_q, problem.n_q, 1), problem.heads_q, problem.n_q, 1});
+    seen_.lse = read(DType::fp32, buffers.address("lse"), reference.rows,
+                     {buffer_strides(*lse_spec, problem.heads_q, problem.n_q, 1), problem.heads_q, problem.n_q, 1});
     if (plan.lse_base_2) {
       for (float& lse : seen_.lse) lse *= std::numbers::ln2_v<float>;
     }

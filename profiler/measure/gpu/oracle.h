@@ -77,11 +77,10 @@ class Oracle {
   /// Reads the outputs into seen(). Returns an error for elements that are not finite or data between rows.
   [[nodiscard]] Message read_outputs(const Reference&, const AttentionPlan& plan, const AttentionProblem& problem,
                                      const SlotBuffers& buffers, std::chrono::milliseconds limit);
-  template <class T>
-  void read(std::vector<T>& target, CUdeviceptr buffer, const std::vector<RowId>& rows,
-            const TensorLayout& extents) const;
-  /// Counts non-finite elements of the rows and resets the rows to unwritten_bits.
-  [[nodiscard]] static std::int64_t count_and_clear_rows(std::span<std::uint16_t> memory, const TensorLayout& extents,
+  [[nodiscard]] std::vector<float> read(DType dtype, CUdeviceptr buffer, const std::vector<RowId>& rows,
+                                        const TensorLayout& extents) const;
+  /// Counts non-finite elements of the rows and resets the rows to unwritten bytes.
+  [[nodiscard]] static std::int64_t count_and_clear_rows(std::span<std::byte> memory, const TensorLayout& extents,
                                                          std::int64_t batch, DType dtype);
 
   const CudaApi& cuda_;

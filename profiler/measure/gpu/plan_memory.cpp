@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/oracle/float16.h"
 #include "profiler/measure/gpu/point_abort.h"
 #include "profiler/units/number_format.h"
 
@@ -183,7 +184,7 @@ void PlanMemory::upload(const InputGenerator& generator, Tensor tensor, const In
   const std::int64_t heads = of_queries ? problem.heads_q : problem.heads_kv;
   const std::int64_t instances = problem.batch * heads;
   const std::int64_t elements = n * problem.d;
-  constexpr std::int64_t size = sizeof(std::uint16_t);
+  const std::int64_t size = output_bytes(problem.dtype);
   if (problem.page > 0 && !of_queries) {
     upload_pages(generator, tensor, problem, target);
     return;
@@ -207,19 +208,20 @@ void PlanMemory::upload(const InputGenerator& generator, Tensor tensor, const In
     cuda_.check(cuda_.cuMemcpy2DAsync(&copy, stream_), "cuMemcpy2DAsync");
   };
   if (!generator.uses_pool(tensor)) {
-    std::vector<std::uint16_t> matrix(static_cast<std::size_t>(elements));
+    std::vector<float> matrix(static_cast<std::size_t>(elements));
     for (std::int64_t i = 0; i < instances; ++i) {
       generator.fill(tensor, i, matrix);
-      cuda_.check(cuda_.cuMemcpyHtoDAsync(place(i), matrix.data(), matrix.size() * size, stream_), "cuMemcpyHtoDAsync");
+      const std::vector<std::byte> bytes = encode(problem.dtype, matrix);
+      cuda_.check(cuda_.cuMemcpyHtoDAsync(place(i), bytes.data(), bytes.size(), stream_), "cuMemcpyHtoDAsync");
       spread(i);
     }
     return;
   }
   // Upload the pool once, then copy its parts on the device.
-  const auto pool = generator.pool(tensor);
-  const auto pool_elements = static_cast<std::int64_t>(pool.size());
-  if (!pool_) pool_ = allocate(cuda_, InputGenerator::pool_size * size);
-  cuda_.check(cuda_.cuMemcpyHtoDAsync(pool_.get(), pool.data(), pool.size_bytes(), stream_), "cuMemcpyHtoDAsync");
+  const std::vector<std::byte> pool = encode(problem.dtype, generator.pool(tensor));
+  const std::int64_t pool_elements = std::ssize(pool) / size;
+  if (!pool_) pool_ = allocate(cuda_, InputGenerator::pool_size * std::int64_t{sizeof(float)});
+  cuda_.check(cuda_.cuMemcpyHtoDAsync(pool_.get(), pool.data(), pool.size(), stream_), "cuMemcpyHtoDAsync");
   for (std::int64_t i = 0; i < instances; ++i) {
     std::int64_t from = generator.pool_offset(tensor, i);
     for (std::int64_t done = 0; done < elements;) {
@@ -240,9 +242,9 @@ void PlanMemory::upload_pages(const InputGenerator& generator, Tensor tensor, co
   const std::vector<std::int32_t> table = block_table(problem);
   const std::int64_t pages = std::ssize(table) / problem.batch;
   const std::int64_t page_elements = problem.page * problem.d;
-  std::vector<std::uint16_t> matrix(static_cast<std::size_t>(problem.n_k * problem.d));
-  constexpr std::uint16_t nan = 0xFFFF;  // fills the unused end of the last page
-  std::vector<std::uint16_t> cache(static_cast<std::size_t>(std::ssize(table) * problem.heads_kv * page_elements), nan);
+  std::vector<float> matrix(static_cast<std::size_t>(problem.n_k * problem.d));
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();  // fills the unused end of the last page
+  std::vector<float> cache(static_cast<std::size_t>(std::ssize(table) * problem.heads_kv * page_elements), nan);
   for (std::int64_t instance = 0; instance < problem.kv_instances(); ++instance) {
     generator.fill(tensor, instance, matrix);
     const std::int64_t entry = instance / problem.heads_kv;
@@ -254,8 +256,8 @@ void PlanMemory::upload_pages(const InputGenerator& generator, Tensor tensor, co
       std::copy_n(matrix.begin() + from, count, cache.begin() + to);
     }
   }
-  cuda_.check(cuda_.cuMemcpyHtoDAsync(target, cache.data(), cache.size() * sizeof(std::uint16_t), stream_),
-              "cuMemcpyHtoDAsync");
+  const std::vector<std::byte> bytes = encode(problem.dtype, cache);
+  cuda_.check(cuda_.cuMemcpyHtoDAsync(target, bytes.data(), bytes.size(), stream_), "cuMemcpyHtoDAsync");
 }
 
 void PlanMemory::poison_guards(std::size_t slot, const BufferSpec& buffer) {

@@ -154,12 +154,13 @@ T* buffer(void** arguments, std::size_t index) {
 }
 
 void count_nonfinite(void** arguments) {
-  const auto* data = buffer<std::uint16_t>(arguments, 0);
   const auto count = argument<long long>(arguments, 1);
   const int infinity = argument<int>(arguments, 2);
   auto* result = buffer<std::uint64_t>(arguments, 3);
   for (long long i = 0; i < count; ++i) {
-    if ((data[i] & 0x7FFF) >= infinity) ++*result;
+    const int magnitude = infinity > 0xFFFF ? buffer<std::int32_t>(arguments, 0)[i] & 0x7FFF'FFFF
+                                            : buffer<std::uint16_t>(arguments, 0)[i] & 0x7FFF;
+    if (magnitude >= infinity) ++*result;
   }
 }
 
@@ -177,17 +178,33 @@ void digest(void** arguments) {
   *buffer<std::uint64_t>(arguments, 2) += sum;
 }
 
+/// Elements of a buffer; 16 bits each unless dtype is fp32.
+struct Elements {
+  DType dtype;
+  void* data;
+  [[nodiscard]] double at(std::int64_t i) const {
+    if (dtype == DType::fp32) return static_cast<double>(static_cast<float*>(data)[i]);
+    return static_cast<double>(attnscope::from_bits(dtype, static_cast<std::uint16_t*>(data)[i]));
+  }
+  void set(std::int64_t i, float value) const {
+    if (dtype == DType::fp32) static_cast<float*>(data)[i] = value;
+    if (dtype != DType::fp32) static_cast<std::uint16_t*>(data)[i] = attnscope::to_bits(dtype, value);
+  }
+};
+
 /// Reference implementation of attn_fa2_forward(q, k, v, o, lse, instances, group, n_q, n_k, scale, heads_q, left,
 /// right, key_lengths, block_mask, mask_block, keep, seed).
 void compute_fa2(const FakeModule& module, void** arguments) {
-  const DType dtype = define(module, "ATTN_BF16", 0) == 1 ? DType::bf16 : DType::fp16;
+  const DType dtype = define(module, "ATTN_FP32", 0) == 1   ? DType::fp32
+                      : define(module, "ATTN_BF16", 0) == 1 ? DType::bf16
+                                                            : DType::fp16;
   const std::int64_t d = define(module, "ATTN_D", 64);
   const std::int64_t mask = define(module, "ATTN_MASK", 0);
   const bool dropout = define(module, "ATTN_DROPOUT", 0) == 1;
-  const auto* q = buffer<std::uint16_t>(arguments, 0);
-  const auto* k = buffer<std::uint16_t>(arguments, 1);
-  const auto* v = buffer<std::uint16_t>(arguments, 2);
-  auto* o = buffer<std::uint16_t>(arguments, 3);
+  const Elements q{dtype, buffer<void>(arguments, 0)};
+  const Elements k{dtype, buffer<void>(arguments, 1)};
+  const Elements v{dtype, buffer<void>(arguments, 2)};
+  const Elements o{dtype, buffer<void>(arguments, 3)};
   auto* lse = buffer<float>(arguments, 4);
   const std::int64_t instances = argument<int>(arguments, 5);
   const std::int64_t group = argument<int>(arguments, 6);
@@ -202,9 +219,6 @@ void compute_fa2(const FakeModule& module, void** arguments) {
   const std::int64_t mask_block = argument<int>(arguments, 15);
   const auto keep = static_cast<unsigned>(argument<int>(arguments, 16));
   const auto seed = static_cast<unsigned>(argument<int>(arguments, 17));
-  const auto value = [&](const std::uint16_t* data, std::int64_t at) {
-    return static_cast<double>(attnscope::from_bits(dtype, data[at]));
-  };
   for (std::int64_t row = 0; row < instances * n_q; ++row) {
     const std::int64_t instance = row / n_q;
     const std::int64_t i = row % n_q;
@@ -222,7 +236,7 @@ void compute_fa2(const FakeModule& module, void** arguments) {
         if (block_mask[i / mask_block * columns + j / mask_block] == 0) continue;
       }
       double dot = 0;
-      for (std::int64_t c = 0; c < d; ++c) dot += value(q, row * d + c) * value(k, (kv + j) * d + c);
+      for (std::int64_t c = 0; c < d; ++c) dot += q.at(row * d + c) * k.at((kv + j) * d + c);
       keys.push_back(j);
       scores.push_back(dot * scale);
       highest = std::max(highest, dot * scale);
@@ -236,8 +250,8 @@ void compute_fa2(const FakeModule& module, void** arguments) {
     }
     for (std::int64_t c = 0; c < d; ++c) {
       double out = 0;
-      for (std::size_t n = 0; n < keys.size(); ++n) out += scores[n] * value(v, (kv + keys[n]) * d + c);
-      o[row * d + c] = attnscope::to_bits(dtype, keys.empty() ? 0.0F : static_cast<float>(out / sum));
+      for (std::size_t n = 0; n < keys.size(); ++n) out += scores[n] * v.at((kv + keys[n]) * d + c);
+      o.set(row * d + c, keys.empty() ? 0.0F : static_cast<float>(out / sum));
     }
     lse[row] = keys.empty() ? -std::numeric_limits<float>::infinity() : static_cast<float>(highest + std::log(sum));
   }
@@ -266,7 +280,8 @@ void apply_faults(const FakeFunction& kernel, void** arguments) {
   const std::int64_t elements =
       std::int64_t{argument<int>(arguments, 5)} * argument<int>(arguments, 7) * define(*kernel.module, "ATTN_D", 64);
   auto* o = buffer<std::uint16_t>(arguments, 3);
-  if (faults.matches("overrun", kernel.entry)) o[elements] = 0;
+  const std::int64_t end = elements * (define(*kernel.module, "ATTN_FP32", 0) == 1 ? 2 : 1);
+  if (faults.matches("overrun", kernel.entry)) o[end] = 0;
   if (faults.matches("underrun", kernel.entry)) o[-1] = 0;
   const auto k = argument<CUdeviceptr>(arguments, 1);
   const auto k_bytes =

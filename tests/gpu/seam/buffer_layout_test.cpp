@@ -79,10 +79,11 @@ TEST_P(BufferLayoutTest, InputsFollowTheirStrides) {
   const InputGenerator generator(p, GetParam(), 1);
   const auto* const kv = reinterpret_cast<const std::uint16_t*>(memory.address(0, "kv"));
   const auto* const q = reinterpret_cast<const std::uint16_t*>(memory.address(0, "q"));
-  const auto expect_row = [&](const std::vector<std::uint16_t>& head, std::int64_t row, const std::uint16_t* at) {
-    EXPECT_TRUE(std::equal(at, at + p.d, head.begin() + row * p.d));
+  const auto expect_row = [&](const std::vector<float>& head, std::int64_t row, const std::uint16_t* at) {
+    EXPECT_TRUE(std::equal(at, at + p.d, head.begin() + row * p.d,
+                           [](std::uint16_t bits, float value) { return bits == to_bits(DType::fp16, value); }));
   };
-  std::vector<std::uint16_t> head(5 * 64);
+  std::vector<float> head(5 * 64);
   for (std::int64_t i = 0; i < 2 * 4; ++i) {
     generator.fill(Tensor::q, i, head);
     for (std::int64_t row = 0; row < 5; ++row) expect_row(head, row, q + ((i / 4 * 5 + row) * 4 + i % 4) * 64);

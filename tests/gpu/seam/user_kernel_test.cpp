@@ -50,18 +50,18 @@ class UserKernelTest : public ::testing::Test {
   }
 
   /// Measures with newly loaded files, as a new process would.
-  PointRecord measure(std::int64_t n = 64) const {
+  PointRecord measure(std::int64_t n = 64, DType dtype = DType::fp16) const {
     Registry registry;
     auto kernel = user::load_kernel(manifest_);
     EXPECT_TRUE(kernel) << kernel.error();
     registry.add(std::move(kernel).value());
-    return measure_with(registry, n);
+    return measure_with(registry, n, dtype);
   }
-  PointRecord measure_with(const Registry& registry, std::int64_t n = 64) const {
+  PointRecord measure_with(const Registry& registry, std::int64_t n = 64, DType dtype = DType::fp16) const {
     auto device = open_gpu_device({}, registry);
     EXPECT_TRUE(device) << device.error().message();
     PointSpec spec{.algorithm = "mine", .problem = {}, .tile = {.br = 64, .bc = 64}};
-    spec.problem = {.batch = 1, .heads_q = 2, .heads_kv = 2, .n_q = n, .n_k = n, .d = 64};
+    spec.problem = {.dtype = dtype, .batch = 1, .heads_q = 2, .heads_kv = 2, .n_q = n, .n_k = n, .d = 64};
     return (*device)->measure(spec, options_, {});
   }
 
@@ -201,6 +201,32 @@ TEST_F(UserKernelTest, KernelFromResultFileIsNotMeasured) {
   EXPECT_EQ(record.disposition, Disposition::compile_error);
   EXPECT_THAT(text(record.reason), HasSubstr("--kernel"));
   EXPECT_EQ(record.manifest, nullptr);
+}
+
+TEST_F(UserKernelTest, Fp32KernelsAreVerified) {
+  write(manifest_, R"json({ "attnscope_kernel": 1, "name": "mine", "source": "mine.cu",
+    "supports": { "dtype": ["fp32"], "d": [64] }, "tile": { "br": [64], "bc": [64] },
+    "launches": [ { "entry": "attn_fa2_forward", "defines": { "ATTN_D": "d", "ATTN_FP32": "fp32" }, "grid": ["1"],
+      "block": ["128"], "arguments": ["q", "k", "v", "o", "lse", "int heads", "int 1", "int n_q", "int n_k",
+        "float 1 / sqrt(d)", "int heads", "int -1", "int -1", "q", "q", "int 0", "int 256", "int 0"] } ],
+    "law": { "like": "fa2" } })json");
+  options_.verify = true;
+  const auto measured = [&](const char* faults) {
+    setenv("ATTNSCOPE_FAKE_GPU", faults, 1);
+    PointRecord record = measure(64, DType::fp32);
+    unsetenv("ATTNSCOPE_FAKE_GPU");
+    return record;
+  };
+  const PointRecord right = measured("compute-output");
+  EXPECT_EQ(right.disposition, Disposition::ok) << right.reason;
+  EXPECT_GT(right.error_bound.value(), 0);
+  EXPECT_LT(right.error_bound.value(), 1e-4) << "a bound for fp32";
+  EXPECT_LT(right.max_abs_error.value(), 1e-6);
+  const PointRecord unwritten = measured("");
+  EXPECT_EQ(unwritten.disposition, Disposition::incorrect);
+  EXPECT_THAT(text(unwritten.reason), HasSubstr("8192 of 8192"));
+  const PointRecord overrun = measured("compute-output,overrun=fa2");
+  EXPECT_EQ(overrun.disposition, Disposition::incorrect);
 }
 
 TEST_F(UserKernelTest, BuiltInKernelHasNoManifest) {

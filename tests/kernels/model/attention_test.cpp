@@ -22,10 +22,11 @@ using test::HasWords;
 using test::IsReason;
 
 TEST(Words, RoundTripAndListAcceptedNames) {
-  for (const DType v : {DType::fp16, DType::bf16}) EXPECT_EQ(parse_dtype(to_string(v)).value(), v);
+  for (const DType v : {DType::fp16, DType::bf16, DType::fp8, DType::fp32})
+    EXPECT_EQ(parse_dtype(to_string(v)).value(), v);
   for (const Mask& v : {Mask::none, Mask::causal}) EXPECT_EQ(parse_mask(to_string(v)).value(), v);
   for (const Pass v : {Pass::fwd, Pass::bwd, Pass::fwd_bwd}) EXPECT_EQ(parse_pass(to_string(v)).value(), v);
-  EXPECT_THAT(text(parse_dtype("fp4").error()), HasWords("dtype fp4 fp16 bf16 fp8"));
+  EXPECT_THAT(text(parse_dtype("fp4").error()), HasWords("dtype fp4 fp16 bf16 fp8 fp32"));
   EXPECT_THAT(text(parse_pass("backward").error()), HasWords("pass backward fwd bwd fwd+bwd"));
   EXPECT_THAT(parse_knob(raster_knob(), "").error(), IsReason("refusal.knob_value", "raster q_fastest heads_fastest"));
 }

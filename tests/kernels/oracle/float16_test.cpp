@@ -68,6 +68,32 @@ TEST(Float16, NanStaysNan) {
   }
 }
 
+TEST(Float16, BuffersHaveTheOutputTypeOfTheProblem) {
+  const std::vector<float> values{1.0F, -0.3F, 0x1.fffffep3F};
+  for (const auto& [dtype, size] : {std::pair{DType::fp16, 2U}, std::pair{DType::bf16, 2U}, std::pair{DType::fp8, 2U},
+                                    std::pair{DType::fp32, 4U}}) {
+    std::vector<float> rounded;
+    for (const float x : values) rounded.push_back(round_to(dtype, x));
+    const std::vector<std::byte> bytes = encode(dtype, values);
+    EXPECT_EQ(bytes.size(), values.size() * size);
+    EXPECT_EQ(decode(dtype, bytes), rounded);
+    EXPECT_TRUE(std::isnan(decode(dtype, std::vector(size, std::byte{0xFF}))[0]));
+  }
+  EXPECT_EQ(encode(DType::bf16, std::vector{1.0F}), (std::vector{std::byte{0x80}, std::byte{0x3F}}));
+  EXPECT_EQ(decode(DType::fp32, encode(DType::fp32, values)), values);
+}
+
+TEST(Float16, IntermediateResultsOfFp32Have19FractionBits) {
+  EXPECT_EQ(round_intermediate(DType::fp16, 1.0F + 0x1p-9F), 1.0F + 0x1p-9F);
+  EXPECT_EQ(round_intermediate(DType::fp32, 1.0F + 0x1p-19F), 1.0F + 0x1p-19F);
+  EXPECT_EQ(round_intermediate(DType::fp32, 1.0F + 0x1p-20F), 1.0F) << "a tie rounds to even";
+  EXPECT_EQ(round_intermediate(DType::fp32, -1.0F - 0x1.8p-20F), -1.0F - 0x1p-19F);
+  EXPECT_EQ(round_intermediate(DType::fp32, 0x1.fffffep0F), 2.0F);
+  EXPECT_EQ(round_intermediate(DType::fp32, -std::numeric_limits<float>::infinity()),
+            -std::numeric_limits<float>::infinity());
+  EXPECT_TRUE(std::isnan(round_intermediate(DType::fp32, std::bit_cast<float>(0x7F80'0001U))));
+}
+
 TEST(Float16, EveryFiniteValueSurvivesTheRoundTrip) {
   for (const DType dtype : {DType::fp16, DType::bf16}) {
     for (std::uint32_t bits = 0; bits <= 0xFFFF; ++bits) {

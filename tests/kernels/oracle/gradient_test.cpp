@@ -26,11 +26,19 @@ using test::mask_of;
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-std::vector<double> doubles(const std::vector<std::uint16_t>& bits, DType dtype) {
-  std::vector<double> values;
-  values.reserve(bits.size());
-  for (const std::uint16_t b : bits) values.push_back(static_cast<double>(from_bits(dtype, b)));
-  return values;
+std::vector<double> doubles(const std::vector<float>& values) {
+  return {values.begin(), values.end()};
+}
+
+template <class T>
+std::vector<float> rounded_to(DType dtype, const std::vector<T>& values) {
+  std::vector<float> all;
+  all.reserve(values.size());
+  for (const T x : values) all.push_back(round_to(dtype, static_cast<float>(x)));
+  return all;
+}
+std::vector<float> rounded(const std::vector<double>& values) {
+  return rounded_to(DType::fp16, values);
 }
 
 struct Values {
@@ -127,10 +135,7 @@ TEST_P(Gradients, MatchFiniteDifferences) {
   const AttentionProblem& p = GetParam().problem;
   const AttentionInputs inputs = make_inputs(p, InputKind::normal, 7);
   const Reference reference = reference_attention(p, inputs, 1);
-  Values x{.q = doubles(inputs.q, p.dtype),
-           .k = doubles(inputs.k, p.dtype),
-           .v = doubles(inputs.v, p.dtype),
-           .dout = doubles(inputs.dout, p.dtype)};
+  Values x{.q = doubles(inputs.q), .k = doubles(inputs.k), .v = doubles(inputs.v), .dout = doubles(inputs.dout)};
   const auto expect_gradient = [&](std::vector<double>& values, const ReferenceTensor& gradient, const char* name) {
     ASSERT_EQ(gradient.exact.size(), values.size());
     const std::size_t step = std::max<std::size_t>(1, values.size() / 60);
@@ -163,20 +168,18 @@ TEST_P(Gradients, MatchFiniteDifferences) {
 TEST_P(Gradients, RoundedAndNaiveResultsPass) {
   const AttentionProblem& p = GetParam().problem;
   const Reference r = reference_attention(p, make_inputs(p, InputKind::normal, 3));
-  const auto bits = [&](const auto& values) {
-    std::vector<std::uint16_t> all;
-    for (const auto x : values) all.push_back(to_bits(p.dtype, static_cast<float>(x)));
-    return all;
-  };
-  const CheckResult exact = check(r, {.o = bits(r.o.exact),
+  const auto same_type = [&](const auto& values) { return rounded_to(p.dtype, values); };
+  const CheckResult exact = check(r, {.o = same_type(r.o.exact),
                                       .lse = {r.lse.begin(), r.lse.end()},
-                                      .dq = bits(r.dq.exact),
-                                      .dk = bits(r.dk.exact),
-                                      .dv = bits(r.dv.exact)});
+                                      .dq = same_type(r.dq.exact),
+                                      .dk = same_type(r.dk.exact),
+                                      .dv = same_type(r.dv.exact)});
   EXPECT_TRUE(exact.pass) << exact.reason;
   EXPECT_FALSE(exact.tensor.empty());
-  const CheckResult naive =
-      check(r, {.o = bits(r.o.naive16), .dq = bits(r.dq.naive16), .dk = bits(r.dk.naive16), .dv = bits(r.dv.naive16)});
+  const CheckResult naive = check(r, {.o = same_type(r.o.naive16),
+                                      .dq = same_type(r.dq.naive16),
+                                      .dk = same_type(r.dk.naive16),
+                                      .dv = same_type(r.dv.naive16)});
   EXPECT_TRUE(naive.pass) << naive.reason;
   EXPECT_LE(naive.max_abs_error, naive.bound);
 }
@@ -210,7 +213,7 @@ TEST_P(Gradients, DoNotDependOnThreadsSamplesOrStatistics) {
       const auto at = static_cast<std::size_t>(instance * p.n_q + row);
       double delta = 0;
       for (std::size_t c = 0; c < d; ++c) {
-        delta += whole.o.exact[at * d + c] * static_cast<double>(from_bits(p.dtype, inputs.dout[at * d + c]));
+        delta += whole.o.exact[at * d + c] * static_cast<double>(inputs.dout[at * d + c]);
       }
       known.lse.push_back(whole.lse[at]);
       known.delta.push_back(delta);
@@ -239,8 +242,8 @@ TEST(GradientsByHand, AllEqualScores) {
   const AttentionProblem p{.pass = Pass::bwd, .n_q = 5, .n_k = 8, .d = 4};
   const AttentionInputs inputs = make_inputs(p, InputKind::all_equal, 2);
   const Reference r = reference_attention(p, inputs);
-  const std::vector<double> dout = doubles(inputs.dout, p.dtype);
-  const std::vector<double> v = doubles(inputs.v, p.dtype);
+  const std::vector<double> dout = doubles(inputs.dout);
+  const std::vector<double> v = doubles(inputs.v);
   for (std::size_t c = 0; c < 4; ++c) {
     double sum = 0;
     for (std::size_t i = 0; i < 5; ++i) sum += dout[i * 4 + c];
@@ -285,20 +288,15 @@ TEST(GradientsByHand, MaskedEntriesAreExactlyZero) {
     for (std::size_t c = 0; c < 4; ++c) EXPECT_EQ(r.dv.exact[key * 4 + c] == 0, key >= 3) << key;
   }
 
-  KernelOutput zero{.dk = std::vector<std::uint16_t>(48), .dv = std::vector<std::uint16_t>(48)};
-  const auto rounded = [](const std::vector<double>& values) {
-    std::vector<std::uint16_t> bits;
-    for (const double x : values) bits.push_back(to_bits(DType::fp16, static_cast<float>(x)));
-    return bits;
-  };
+  KernelOutput zero{.dk = std::vector<float>(48), .dv = std::vector<float>(48)};
   KernelOutput right{.dq = rounded(r.dq.exact), .dk = rounded(r.dk.exact), .dv = rounded(r.dv.exact)};
   EXPECT_TRUE(check(r, right).pass) << check(r, right).reason;
   KernelOutput leaking = right;
-  leaking.dq[0] = 1;
+  leaking.dq[0] = 0x1p-24F;
   EXPECT_THAT(check(r, leaking).reason,
               IsReason("oracle.row_sees_no_key", "dQ 5.960464477539063e-08 instance 0 row 0"));
   leaking = right;
-  leaking.dk[3 * 4] = 1;
+  leaking.dk[3 * 4] = 0x1p-24F;
   EXPECT_THAT(check(r, leaking).reason, IsReason("oracle.key_is_not_seen", "dK instance 0 key 3"));
   const CheckResult nothing = check(r, zero);
   EXPECT_FALSE(nothing.pass);
@@ -307,25 +305,20 @@ TEST(GradientsByHand, MaskedEntriesAreExactlyZero) {
 TEST(GradientCheck, ReportsTensorNearestToItsBound) {
   const AttentionProblem p{.pass = Pass::bwd, .n_q = 8, .n_k = 8, .d = 8};
   const Reference r = reference_attention(p, make_inputs(p, InputKind::normal, 1));
-  const auto rounded = [](const std::vector<double>& values) {
-    std::vector<std::uint16_t> bits;
-    for (const double x : values) bits.push_back(to_bits(DType::fp16, static_cast<float>(x)));
-    return bits;
-  };
   KernelOutput output{.o = rounded(r.o.exact),
                       .lse = {r.lse.begin(), r.lse.end()},
                       .dq = rounded(r.dq.exact),
                       .dk = rounded(r.dk.exact),
                       .dv = rounded(r.dv.exact)};
   ASSERT_TRUE(check(r, output).pass);
-  output.dk[21] = to_bits(DType::fp16, from_bits(DType::fp16, output.dk[21]) + 1);
+  output.dk[21] += 1;
   CheckResult result = check(r, output);
   EXPECT_FALSE(result.pass);
   EXPECT_EQ(result.tensor, "dK");
   EXPECT_NEAR(result.max_abs_error, 1, 0.01);
   EXPECT_DOUBLE_EQ(result.bound, error_bound(DType::fp16, r.dk, gradient_allowance));
   EXPECT_THAT(result.reason, IsReason("oracle.key", "dK instance 0 key 2 column 5"));
-  output.dv[0] = 0xFFFF;
+  output.dv[0] = std::numeric_limits<float>::quiet_NaN();
   result = check(r, output);
   EXPECT_EQ(result.tensor, "dV");
   EXPECT_EQ(result.max_abs_error, infinite);

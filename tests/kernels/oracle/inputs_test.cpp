@@ -19,12 +19,6 @@ namespace {
 
 constexpr AttentionProblem problem{.batch = 2, .heads_q = 4, .heads_kv = 2, .n_q = 50, .n_k = 70, .d = 32};
 
-std::vector<float> values(const std::vector<std::uint16_t>& bits, DType dtype = DType::fp16) {
-  std::vector<float> floats(bits.size());
-  std::ranges::transform(bits, floats.begin(), [&](std::uint16_t b) { return from_bits(dtype, b); });
-  return floats;
-}
-
 TEST(Inputs, NamesRoundTrip) {
   for (const InputKind kind : input_kinds()) EXPECT_EQ(parse_input_kind(to_string(kind)).value(), kind);
   EXPECT_NE(text(parse_input_kind("zeros").error()).find("dominant-last-key"), std::string::npos);
@@ -46,7 +40,7 @@ TEST(Inputs, OnlyBackwardHasDout) {
       const AttentionInputs inputs = make_inputs(backward, kind, 1);
       ASSERT_EQ(inputs.dout.size(), inputs.q.size());
       double squares = 0;
-      for (const float x : values(inputs.dout)) squares += static_cast<double>(x) * static_cast<double>(x);
+      for (const float x : inputs.dout) squares += static_cast<double>(x) * static_cast<double>(x);
       EXPECT_NEAR(squares / static_cast<double>(inputs.dout.size()), 1.1, 0.25) << to_string(kind);
       EXPECT_EQ(inputs.q, make_inputs(problem, kind, 1).q) << "the pass changes no other input";
     }
@@ -82,15 +76,17 @@ TEST(Inputs, SameSeedSameBits) {
 /// Recorded errors were measured with these bits, so the generator must not change them.
 TEST(Inputs, FirstValuesAreFixed) {
   const InputGenerator generator(problem, InputKind::normal, 20220527);
-  std::vector<std::uint16_t> q(50UL * 32);
+  std::vector<float> q(50UL * 32);
   generator.fill(Tensor::q, 3, q);
   EXPECT_EQ(generator.pool_offset(Tensor::q, 3), 25'983);
-  EXPECT_EQ(std::vector(q.begin(), q.begin() + 4), (std::vector<std::uint16_t>{16587, 12702, 13726, 47754}));
+  std::vector<std::uint16_t> bits;
+  for (std::size_t e = 0; e < 4; ++e) bits.push_back(to_bits(DType::fp16, q[e]));
+  EXPECT_EQ(bits, (std::vector<std::uint16_t>{16587, 12702, 13726, 47754}));
 }
 
 TEST(Inputs, NormalHasUnitVarianceAndFewOutliers) {
   const AttentionProblem large{.n_q = 512, .n_k = 512, .d = 128};
-  const std::vector<float> q = values(make_inputs(large, InputKind::normal, 5).q);
+  const std::vector<float> q = make_inputs(large, InputKind::normal, 5).q;
   double sum = 0;
   double squares = 0;
   std::size_t far = 0;
@@ -115,7 +111,7 @@ TEST(Inputs, FillIsPoolShiftedByInstance) {
   std::set<std::int64_t> shifts;
   const AttentionProblem has_long_rows{.n_q = 3000, .n_k = 1, .d = 64};
   const InputGenerator wrapping(has_long_rows, InputKind::normal, 9);
-  std::vector<std::uint16_t> out(3000UL * 64);  // exceeds the pool, which wraps around
+  std::vector<float> out(3000UL * 64);  // exceeds the pool, which wraps around
   wrapping.fill(Tensor::q, 5, out);
   const auto pool = wrapping.pool(Tensor::q);
   const std::int64_t shift = wrapping.pool_offset(Tensor::q, 5);
@@ -133,8 +129,8 @@ TEST(Inputs, PoolSizeIsPrime) {
 
 std::vector<double> scores(InputKind kind) {
   const AttentionInputs inputs = make_inputs(problem, kind, 3);
-  const std::vector<float> q = values(inputs.q);
-  const std::vector<float> k = values(inputs.k);
+  const std::vector<float>& q = inputs.q;
+  const std::vector<float>& k = inputs.k;
   std::vector<double> s;
   for (std::size_t j = 0; j < 70; ++j) {
     double sum = 0;
@@ -163,20 +159,20 @@ TEST(Inputs, ShapesOfTheScores) {
 }
 
 TEST(Inputs, OneHotV) {
-  const std::vector<float> v = values(make_inputs(problem, InputKind::one_hot_v, 3).v);
+  const std::vector<float> v = make_inputs(problem, InputKind::one_hot_v, 3).v;
   for (std::size_t j = 0; j < 70; ++j) {
     for (std::size_t c = 0; c < 32; ++c) ASSERT_EQ(v[j * 32 + c], j % 32 == c ? 1.0F : 0.0F);
   }
 }
 
 TEST(Inputs, EveryValueIsFinite) {
-  for (const DType dtype : {DType::fp16, DType::bf16}) {
+  for (const DType dtype : {DType::fp16, DType::bf16, DType::fp32}) {
     AttentionProblem p = problem;
     p.dtype = dtype;
     for (const InputKind kind : input_kinds()) {
       const AttentionInputs inputs = make_inputs(p, kind, 11);
-      for (const auto* bits : {&inputs.q, &inputs.k, &inputs.v}) {
-        for (const float x : values(*bits, dtype)) ASSERT_TRUE(std::isfinite(x)) << to_string(kind);
+      for (const auto* matrix : {&inputs.q, &inputs.k, &inputs.v}) {
+        for (const float x : *matrix) ASSERT_TRUE(std::isfinite(x)) << to_string(kind);
       }
     }
   }

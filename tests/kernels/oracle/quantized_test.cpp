@@ -26,19 +26,19 @@ TEST(E4m3, RoundsToTheNearestAndTiesToEven) {
   EXPECT_TRUE(std::isnan(round_to_e4m3(std::nanf(""))));
 }
 
-std::vector<std::uint16_t> random_matrix(std::size_t rows, std::size_t d, unsigned seed, float outlier) {
+std::vector<float> random_matrix(std::size_t rows, std::size_t d, unsigned seed, float outlier) {
   std::mt19937 random(seed);
   std::normal_distribution<float> normal;
-  std::vector<std::uint16_t> matrix(rows * d);
-  for (std::uint16_t& bits : matrix) bits = to_bits(DType::bf16, normal(random));
-  matrix[d + 3] = to_bits(DType::bf16, outlier);
+  std::vector<float> matrix(rows * d);
+  for (float& value : matrix) value = round_to(DType::bf16, normal(random));
+  matrix[d + 3] = round_to(DType::bf16, outlier);
   return matrix;
 }
 
-double rms_error(const std::vector<std::uint16_t>& made, const std::vector<std::uint16_t>& given) {
+double rms_error(const std::vector<float>& made, const std::vector<float>& given) {
   double squares = 0;
   for (std::size_t i = 0; i < made.size(); ++i) {
-    const double error = static_cast<double>(from_bits(DType::bf16, made[i]) - from_bits(DType::bf16, given[i]));
+    const double error = static_cast<double>(made[i] - given[i]);
     squares += error * error;
   }
   return std::sqrt(squares / static_cast<double>(made.size()));
@@ -47,10 +47,10 @@ double rms_error(const std::vector<std::uint16_t>& made, const std::vector<std::
 TEST(Quantise, EachBlockHasItsScale) {
   constexpr std::size_t d = 64;
   // One block of two has an outlier so large that its small numbers vanish.
-  const std::vector<std::uint16_t> given = random_matrix(128, d, 1, 1e6F);
-  std::vector<std::uint16_t> made = given;
+  const std::vector<float> given = random_matrix(128, d, 1, 1e6F);
+  std::vector<float> made = given;
   quantize(made, Tensor::q, d, {.query_rows = 64, .keys = 128});
-  const auto block = [](const std::vector<std::uint16_t>& matrix, std::size_t i) {
+  const auto block = [](const std::vector<float>& matrix, std::size_t i) {
     return std::vector(matrix.begin() + static_cast<std::ptrdiff_t>(i * 64 * d),
                        matrix.begin() + static_cast<std::ptrdiff_t>((i + 1) * 64 * d));
   };
@@ -63,19 +63,18 @@ TEST(Quantise, EachBlockHasItsScale) {
 TEST(Quantise, ARotationKeepsDotProductsAndSpreadsOutliers) {
   constexpr std::size_t d = 128;
   constexpr std::size_t rows = 128;
-  const std::vector<std::uint16_t> q = random_matrix(rows, d, 2, 57);
-  const std::vector<std::uint16_t> k = random_matrix(rows, d, 3, 57);
-  const auto product = [&](const std::vector<std::uint16_t>& a, const std::vector<std::uint16_t>& b, std::size_t row) {
+  const std::vector<float> q = random_matrix(rows, d, 2, 57);
+  const std::vector<float> k = random_matrix(rows, d, 3, 57);
+  const auto product = [&](const std::vector<float>& a, const std::vector<float>& b, std::size_t row) {
     double sum = 0;
     for (std::size_t c = 0; c < d; ++c) {
-      sum += static_cast<double>(from_bits(DType::bf16, a[row * d + c])) *
-             static_cast<double>(from_bits(DType::bf16, b[row * d + c]));
+      sum += static_cast<double>(a[row * d + c]) * static_cast<double>(b[row * d + c]);
     }
     return sum;
   };
   const auto error = [&](bool rotated) {
-    std::vector<std::uint16_t> q8 = q;
-    std::vector<std::uint16_t> k8 = k;
+    std::vector<float> q8 = q;
+    std::vector<float> k8 = k;
     const Quantization by{.query_rows = rows, .keys = rows, .rotated = rotated};
     quantize(q8, Tensor::q, d, by);
     quantize(k8, Tensor::k, d, by);
@@ -92,9 +91,9 @@ TEST(Quantise, ARotationKeepsDotProductsAndSpreadsOutliers) {
 }
 
 TEST(Quantise, KeepsQueriesWithoutBlocks) {
-  const std::vector<std::uint16_t> given = random_matrix(64, 64, 4, 5);
-  std::vector<std::uint16_t> q = given;
-  std::vector<std::uint16_t> k = given;
+  const std::vector<float> given = random_matrix(64, 64, 4, 5);
+  std::vector<float> q = given;
+  std::vector<float> k = given;
   quantize(q, Tensor::q, 64, {.keys = 64});
   quantize(k, Tensor::k, 64, {.keys = 64});
   EXPECT_EQ(q, given);
@@ -103,8 +102,8 @@ TEST(Quantise, KeepsQueriesWithoutBlocks) {
 
 TEST(Quantise, ValuesAreNeverRotated) {
   constexpr std::size_t d = 64;
-  std::vector<std::uint16_t> plain = random_matrix(128, d, 4, 5);
-  std::vector<std::uint16_t> rotated = plain;
+  std::vector<float> plain = random_matrix(128, d, 4, 5);
+  std::vector<float> rotated = plain;
   quantize(plain, Tensor::v, d, {.query_rows = 64, .keys = 128});
   quantize(rotated, Tensor::v, d, {.query_rows = 64, .keys = 128, .rotated = true});
   EXPECT_EQ(plain, rotated);

@@ -19,15 +19,15 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-std::vector<std::uint16_t> bits(const std::vector<double>& values, DType dtype = DType::fp16) {
-  std::vector<std::uint16_t> all;
+std::vector<float> matrix(const std::vector<double>& values, DType dtype = DType::fp16) {
+  std::vector<float> all;
   all.reserve(values.size());
-  for (const double x : values) all.push_back(to_bits(dtype, static_cast<float>(x)));
+  for (const double x : values) all.push_back(round_to(dtype, static_cast<float>(x)));
   return all;
 }
 
-std::vector<std::uint16_t> rounded(const Reference& reference) {
-  return bits(reference.o.exact, reference.dtype);
+std::vector<float> rounded(const Reference& reference) {
+  return matrix(reference.o.exact, reference.dtype);
 }
 std::vector<float> lse_of(const Reference& reference) {
   return {reference.lse.begin(), reference.lse.end()};
@@ -36,15 +36,16 @@ std::vector<float> lse_of(const Reference& reference) {
 TEST(Reference, OnlineSoftmaxExamples) {
   // Scores [2, 1, 0], v = [10, 0, -10]: d = 1, q = 1.
   const Reference three = reference_attention({.n_q = 1, .n_k = 3, .d = 1},
-                                              {.q = bits({1}), .k = bits({2, 1, 0}), .v = bits({10, 0, -10})}, 1);
+                                              {.q = matrix({1}), .k = matrix({2, 1, 0}), .v = matrix({10, 0, -10})}, 1);
   const double l = 1 + std::exp(-1.0) + std::exp(-2.0);
   EXPECT_NEAR(three.o.exact[0], (10 - 10 * std::exp(-2.0)) / l, 1e-12);
   EXPECT_NEAR(three.lse[0], 2 + std::log(l), 1e-12);
 
   // [3.01, 0.09, 2.48, 1.95]: m 3.01, l 1.99, first weight 50.28% (the rounding of bf16 and fp16 shifts the scores
   // slightly).
-  const Reference four = reference_attention(
-      {.n_q = 1, .n_k = 4, .d = 1}, {.q = bits({1}), .k = bits({3.01, 0.09, 2.48, 1.95}), .v = bits({1, 0, 0, 0})}, 1);
+  const Reference four =
+      reference_attention({.n_q = 1, .n_k = 4, .d = 1},
+                          {.q = matrix({1}), .k = matrix({3.01, 0.09, 2.48, 1.95}), .v = matrix({1, 0, 0, 0})}, 1);
   EXPECT_NEAR(four.o.exact[0], 0.5028, 5e-4);
   EXPECT_NEAR(four.lse[0], 3.01 + std::log(1.99), 2e-3);
 }
@@ -55,9 +56,9 @@ Reference four_by_two_reference(std::int64_t keys) {
   const std::vector<double> k{1, 1, 0, 2, 1, 0, 2, 1};
   const std::vector<double> v{1, 0, 0, 1, 2, 1, 1, 2};
   return reference_attention({.n_q = 4, .n_k = keys, .d = 2},
-                             {.q = bits({r, 0, 0, r, 2 * r, r, r, 2 * r}),
-                              .k = bits({k.begin(), k.begin() + 2 * keys}),
-                              .v = bits({v.begin(), v.begin() + 2 * keys})},
+                             {.q = matrix({r, 0, 0, r, 2 * r, r, r, 2 * r}),
+                              .k = matrix({k.begin(), k.begin() + 2 * keys}),
+                              .v = matrix({v.begin(), v.begin() + 2 * keys})},
                              1);
 }
 
@@ -83,22 +84,22 @@ TEST(Reference, FourByTwoExample) {
 
 TEST(Reference, CausalIsBottomRightAlignedAndEmptyRowsAreZero) {
   const AttentionProblem p{.mask = Mask::causal, .n_q = 5, .n_k = 2, .d = 1};
-  const AttentionInputs inputs{.q = bits({0, 0, 0, 0, 0}), .k = bits({1, 1}), .v = bits({4, 8})};
+  const AttentionInputs inputs{.q = matrix({0, 0, 0, 0, 0}), .k = matrix({1, 1}), .v = matrix({4, 8})};
   const Reference tall = reference_attention(p, inputs, 2);
   EXPECT_EQ(tall.o.exact, (std::vector<double>{0, 0, 0, 4, 6}));
   EXPECT_EQ(tall.lse, (std::vector<double>{-infinity, -infinity, -infinity, 0, std::log(2.0)}));
 
   const Reference wide =
       reference_attention({.mask = Mask::causal, .n_q = 2, .n_k = 5, .d = 1},
-                          {.q = bits({0, 0}), .k = bits({1, 1, 1, 1, 1}), .v = bits({1, 2, 3, 4, 10})}, 1);
+                          {.q = matrix({0, 0}), .k = matrix({1, 1, 1, 1, 1}), .v = matrix({1, 2, 3, 4, 10})}, 1);
   EXPECT_EQ(wide.o.exact, (std::vector<double>{2.5, 4}));
 }
 
 TEST(Reference, GqaUsesTheSharedKvHead) {
   // Heads 0, 1 use K/V head 0 (v = 1), heads 2, 3 use K/V head 1 (v = 2); the second batch entry has 3 and 4.
-  const Reference r =
-      reference_attention({.batch = 2, .heads_q = 4, .heads_kv = 2, .n_q = 1, .n_k = 1, .d = 1},
-                          {.q = bits(std::vector<double>(8, 1)), .k = bits({1, 1, 1, 1}), .v = bits({1, 2, 3, 4})});
+  const Reference r = reference_attention(
+      {.batch = 2, .heads_q = 4, .heads_kv = 2, .n_q = 1, .n_k = 1, .d = 1},
+      {.q = matrix(std::vector<double>(8, 1)), .k = matrix({1, 1, 1, 1}), .v = matrix({1, 2, 3, 4})});
   EXPECT_EQ(r.o.exact, (std::vector<double>{1, 1, 2, 2, 3, 3, 4, 4}));
 }
 
@@ -108,7 +109,7 @@ TEST(Reference, AllEqualGivesTheMeanOfV) {
   const Reference r = reference_attention(p, inputs);
   for (std::size_t c = 0; c < 16; ++c) {
     double mean = 0;
-    for (std::size_t j = 0; j < 37; ++j) mean += static_cast<double>(from_bits(DType::fp16, inputs.v[j * 16 + c])) / 37;
+    for (std::size_t j = 0; j < 37; ++j) mean += static_cast<double>(inputs.v[j * 16 + c]) / 37;
     EXPECT_NEAR(r.o.exact[c], mean, 1e-12);
     EXPECT_NEAR(r.o.exact[32 + c], mean, 1e-12);
   }
@@ -165,12 +166,12 @@ TEST_F(Check, PassesTheRoundedReferenceAndTheNaiveOutput) {
   EXPECT_LT(perfect.rms_error, perfect.max_abs_error);
 
   const std::vector<double> naive(reference.o.naive16.begin(), reference.o.naive16.end());
-  EXPECT_TRUE(check(reference, {.o = bits(naive)}).pass);
+  EXPECT_TRUE(check(reference, {.o = matrix(naive)}).pass);
 }
 
 TEST_F(Check, ReportsPositionOfAWrongElement) {
   auto o = rounded(reference);
-  o[10 * 16 + 3] = to_bits(DType::fp16, from_bits(DType::fp16, o[10 * 16 + 3]) + 0.1F);
+  o[10 * 16 + 3] += 0.1F;
   const CheckResult result = check(reference, {.o = o});
   EXPECT_FALSE(result.pass);
   EXPECT_NEAR(result.max_abs_error, 0.1, 0.01);
@@ -178,9 +179,9 @@ TEST_F(Check, ReportsPositionOfAWrongElement) {
 }
 
 TEST_F(Check, NanAndInfinityNeverPass) {
-  for (const std::uint16_t poison : {std::uint16_t{0x7E00}, std::uint16_t{0xFFFF}, std::uint16_t{0x7C00}}) {
+  for (const std::uint16_t poison : {0x7E00, 0xFFFF, 0x7C00}) {
     auto o = rounded(reference);
-    o.back() = poison;
+    o.back() = from_bits(DType::fp16, poison);
     const CheckResult result = check(reference, {.o = o});
     EXPECT_FALSE(result.pass);
     EXPECT_EQ(result.max_abs_error, infinity);
@@ -192,7 +193,7 @@ TEST_F(Check, NanAndInfinityNeverPass) {
 
 TEST_F(Check, EmptyRowsAreExact) {
   // smallest positive and negative value
-  for (const std::uint16_t smallest : {std::uint16_t{0x0001}, std::uint16_t{0x8001}}) {
+  for (const float smallest : {0x1p-24F, -0x1p-24F}) {
     auto o = rounded(reference);
     o[0] = smallest;
     EXPECT_EQ(check(reference, {.o = o}).reason.id, "oracle.row_sees_no_key");
@@ -205,7 +206,7 @@ TEST_F(Check, EmptyRowsAreExact) {
 TEST_F(Check, LseToleranceIsRelative) {
   for (const double q : {30, -30}) {
     const Reference one =
-        reference_attention({.n_q = 1, .n_k = 1, .d = 1}, {.q = bits({q}), .k = bits({30}), .v = bits({1})}, 1);
+        reference_attention({.n_q = 1, .n_k = 1, .d = 1}, {.q = matrix({q}), .k = matrix({30}), .v = matrix({1})}, 1);
     ASSERT_EQ(one.lse[0], 30 * q);
     for (const float off : {0.05F, -0.05F})
       EXPECT_TRUE(check(one, {.o = rounded(one), .lse = {static_cast<float>(one.lse[0]) + off}}).pass) << q;
@@ -235,10 +236,10 @@ Reference fp8_weights_reference(const std::vector<double>& scores, const std::ve
   const auto keys = static_cast<std::int64_t>(scores.size());
   return reference_attention(
       {.dtype = DType::fp8, .n_q = 1, .n_k = keys, .d = 2},
-      {.q = bits({std::sqrt(2.0), 0}, DType::bf16), .k = bits(k, DType::bf16), .v = bits(v, DType::bf16)}, 1);
+      {.q = matrix({std::sqrt(2.0), 0}, DType::bf16), .k = matrix(k, DType::bf16), .v = matrix(v, DType::bf16)}, 1);
 }
 bool passes_with(const Reference& reference, double o) {
-  return check(reference, {.o = bits({o, 1}, reference.dtype), .lse = lse_of(reference)}).pass;
+  return check(reference, {.o = matrix({o, 1}, reference.dtype), .lse = lse_of(reference)}).pass;
 }
 
 TEST(ErrorBound, Fp8BoundCoversWeightErrors) {
@@ -263,7 +264,7 @@ TEST(ErrorBound, Fp8BoundCoversWeightErrors) {
 TEST(ErrorBound, ComesFromThe16BitRoundingOfNaiveAttention) {
   // One key: O = V exactly and naive has no error; only rounding remains.
   const Reference exact =
-      reference_attention({.n_q = 1, .n_k = 1, .d = 1}, {.q = bits({1}), .k = bits({1}), .v = bits({1})}, 1);
+      reference_attention({.n_q = 1, .n_k = 1, .d = 1}, {.q = matrix({1}), .k = matrix({1}), .v = matrix({1})}, 1);
   EXPECT_EQ(exact.o.naive16[0], 1.0F);
   // Half the spacing of values exceeds it at 1 (2^-10), 1.5 and -4.5 (2^-8 below 8).
   EXPECT_DOUBLE_EQ(error_bound(exact.dtype, exact.o, output_allowance), 0x1p-10);
@@ -291,12 +292,6 @@ TEST(ErrorBound, ComesFromThe16BitRoundingOfNaiveAttention) {
   EXPECT_LT(bf16, 0.1);
 }
 
-std::vector<std::uint16_t> bits_of(const std::vector<float>& values) {
-  std::vector<std::uint16_t> bits;
-  for (const float value : values) bits.push_back(to_bits(DType::fp16, value));
-  return bits;
-}
-
 Reference linear(const AttentionProblem& p, const AttentionInputs& inputs, std::vector<RowId> rows, unsigned threads) {
   return find_reference("linear")->of(p, matrices_of(p, inputs), {.rows = std::move(rows), .threads = threads});
 }
@@ -311,7 +306,7 @@ TEST(References, FindByName) {
 // phi(1) = 2, phi(3) = 4, phi(-1) = 1/e.
 TEST(LinearReference, ByHand) {
   const AttentionProblem p{.mask = Mask::causal, .n_q = 2, .n_k = 3, .d = 1};
-  const AttentionInputs inputs{.q = bits_of({1, -1}), .k = bits_of({0, 3, -1}), .v = bits_of({10, 20, 30})};
+  const AttentionInputs inputs{.q = {1, -1}, .k = {0, 3, -1}, .v = {10, 20, 30}};
   const Reference found = linear(p, inputs, all_rows(p), 1);
   ASSERT_EQ(found.o.exact.size(), 2U);
   EXPECT_NEAR(found.o.exact[0], (1 * 10 + 4 * 20) / 5.0, 1e-12);
@@ -339,8 +334,8 @@ TEST(LinearReference, MatchesThePaperRecurrence) {
       .mask = Mask::causal, .batch = 2, .heads_q = 4, .heads_kv = 2, .n_q = 40, .n_k = 40, .d = 16};
   const AttentionInputs inputs = make_inputs(p, InputKind::normal, 7);
   const Reference found = linear(p, inputs, all_rows(p), 2);
-  const auto phi = [](std::uint16_t bits) {
-    const double x = static_cast<double>(from_bits(DType::fp16, bits));
+  const auto phi = [](float value) {
+    const auto x = static_cast<double>(value);
     return x > 0 ? x + 1 : std::exp(x);
   };
   for (std::size_t head = 0; head < 8; ++head) {
@@ -350,7 +345,7 @@ TEST(LinearReference, MatchesThePaperRecurrence) {
       const std::size_t key = (head / 2 * 40 + row) * 16;
       for (std::size_t i = 0; i < 16; ++i) {
         for (std::size_t c = 0; c < 16; ++c) {
-          s[i * 16 + c] += phi(inputs.k[key + i]) * static_cast<double>(from_bits(DType::fp16, inputs.v[key + c]));
+          s[i * 16 + c] += phi(inputs.k[key + i]) * static_cast<double>(inputs.v[key + c]);
         }
         z[i] += phi(inputs.k[key + i]);
       }
@@ -385,11 +380,10 @@ TEST(LinearReference, DoesNotDependOnThreadsOrSelectedRows) {
 TEST(LinearReference, BoundSeparatesGoodFromBad) {
   const AttentionProblem p{.mask = Mask::causal, .n_q = 60, .n_k = 60, .d = 32};
   const Reference reference = linear(p, make_inputs(p, InputKind::normal, 5), all_rows(p), 0);
-  KernelOutput output;
-  for (const float value : reference.o.naive16) output.o.push_back(to_bits(DType::fp16, value));
+  KernelOutput output{.o = reference.o.naive16};
   EXPECT_TRUE(check(reference, output).pass) << text(check(reference, output).reason);
   const double bound = error_bound(DType::fp16, reference.o, output_allowance);
-  output.o[100] = to_bits(DType::fp16, static_cast<float>(reference.o.exact[100] + 2 * bound));
+  output.o[100] = static_cast<float>(reference.o.exact[100] + 2 * bound);
   EXPECT_FALSE(check(reference, output).pass);
 }
 

@@ -49,7 +49,7 @@ TEST(KernelManifest, ErrorsHaveLines) {
       {"\"name\": \"my-kernel\"", "\"name\": \"fa2\"", 3, "fa2"},
       {"my-kernel.cu", "my-kernel.py", 4, "source cu cuh ptx cubin so"},
       {"\"supports\"", "\"suports\"", 6, "suports supports"},
-      {"[\"fp16\", \"bf16\"]", "[\"fp16\", \"fp8\"]", 7, "2 dtype fp16 bf16"},
+      {"[\"fp16\", \"bf16\"]", "[\"fp16\", \"fp8\"]", 7, "2 dtype fp16 bf16 fp32"},
       {"[32, 64, 128]", "[32, \"64\"]", 8, "2 d 1 1024"},
       {"[\"full\", \"causal\"]", "[]", 10, "mask"},
       {"\"gqa\": true", "\"gqa\": 1", 11, "gqa true false"},

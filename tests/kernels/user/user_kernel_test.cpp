@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <string>
 
 #include "kernels/model/gpu_values.h"
@@ -81,6 +82,56 @@ TEST_F(UserKernelTest, TrafficMatchesTheLaw) {
   EXPECT_TRUE(stated.reports_traffic);
   EXPECT_EQ(stated.traffic().l2_to_sm_bytes, 10'000);
   EXPECT_EQ(stated.traffic().sm_to_l2_bytes, 1064);
+}
+
+std::map<Tensor, Traffic> traffic_of(const Algorithm& algorithm, const AttentionProblem& p, const DeviceLimits& gpu) {
+  const AttentionModel model = algorithm.model(p, TileShape{.br = 64, .bc = 32}, gpu);
+  EXPECT_FALSE(model.refusal) << english_text(model.refusal->reason);
+  std::map<Tensor, Traffic> all;
+  for (const KernelModel& kernel : model.kernels) {
+    for (const OperandTraffic& operand : kernel.operands) all[operand.tensor] += operand.traffic;
+  }
+  return all;
+}
+
+TEST_F(UserKernelTest, LawCountsTheElementsOfTheKernel) {
+  const auto kernel = kernel_of(changed("[\"fp16\", \"bf16\"]", "[\"fp32\"]"));
+  EXPECT_THAT(kernel->facts().dtypes, ElementsAre(DType::fp32));
+  for (const std::int64_t n : {1024, 1000}) {
+    for (const Mask& mask : {Mask::none, Mask::causal}) {
+      AttentionProblem p = problem_of(n);
+      p.mask = mask;
+      std::map<Tensor, Traffic> expected = traffic_of(*built_in_algorithms().find("fa2"), p, gpu_);
+      p.dtype = DType::fp32;
+      // Rows of 256 bytes are whole sectors, so only the element size counts. LSE is fp32 in both.
+      for (auto& [tensor, traffic] : expected) {
+        if (tensor != Tensor::lse) traffic += Traffic(traffic);
+      }
+      EXPECT_EQ(traffic_of(*kernel, p, gpu_), expected) << n;
+      EXPECT_GT(expected.at(Tensor::k).l2_to_sm_bytes, 0);
+    }
+  }
+}
+
+TEST_F(UserKernelTest, Fp32HasFourBytesPerElement) {
+  std::string text = changed("[\"fp16\", \"bf16\"]", "[\"fp32\"]");
+  text.replace(text.find("\"BF16\": \"bf16\""), 14, "\"FP32\": \"fp32\"");
+  text.replace(text.find("\"arguments\": [\"q\""), 17,
+               R"("arguments": [{ "map": "q", "extents": ["d", "n_q"], "strides": ["d * 4"], "box": ["32", "br"] })");
+  const auto kernel = kernel_of(text);
+  AttentionProblem p = problem_of();
+  const TileShape tile{.br = 32, .bc = 32};
+  EXPECT_THAT(english_text(kernel->refusal(p, tile, gpu_)->reason), HasWords("my-kernel dtype fp16 fp32"));
+  p.dtype = DType::fp32;
+  ASSERT_FALSE(kernel->refusal(p, tile, gpu_));
+  const AttentionPlan plan = kernel->plan(p, tile, gpu_);
+  EXPECT_EQ(find_buffer(plan.buffers, "k")->bytes, 2 * 2 * 1000 * 64 * 4);
+  EXPECT_EQ(find_buffer(plan.buffers, "o")->bytes, 2 * 4 * 1000 * 64 * 4);
+  EXPECT_EQ(find_buffer(plan.buffers, "lse")->bytes, 2 * 4 * 1000 * 4);
+  const KernelLaunch& launch = plan.launches.at(0);
+  EXPECT_EQ(launch.dynamic_shared_bytes, 2 * 32 * 64 * 4);
+  EXPECT_THAT(launch.source.defines, ElementsAre("BR=32", "BC=32", "D=64", "FP32=1", "CAUSAL=0"));
+  EXPECT_EQ(std::get<TensorMapArgument>(launch.arguments.at(0)).dtype, DType::fp32);
 }
 
 TEST_F(UserKernelTest, LawCanUseAnotherTile) {

@@ -16,9 +16,11 @@
 #include <vector>
 
 #include "kernels/registry.h"
+#include "kernels/user/user_kernel.h"
 #include "profiler/measure/simulated_device.h"
 #include "tests/kernels/modified_algorithm.h"
 #include "tests/kernels/tiling.h"
+#include "tests/kernels/user/manifest_text.h"
 #include "tests/profiler/measure/fake_device.h"
 #include "tests/profiler/points/fixtures.h"
 
@@ -386,6 +388,16 @@ TEST(RunVerify, StopsWhenCancelledOrDeviceLost) {
   EXPECT_FALSE(summary.cancelled);
   EXPECT_THAT(text(summary.stopped), HasSubstr("illegal address"));
   EXPECT_THAT(text(summary.stopped), HasSubstr(text(describe(cases[1]))));
+}
+
+TEST(VerifyCases, Fp32KernelHasCases) {
+  std::string text = user::template_text();
+  text.replace(text.find("[\"fp16\", \"bf16\"]"), 16, "[\"fp32\"]");
+  Registry registry;
+  registry.add(std::make_unique<user::UserKernel>(user::parse_manifest(text, "/somewhere").value()));
+  const std::vector<VerifyCase> cases = verify_cases({}, h200(), registry);
+  EXPECT_GT(cases.size(), 100U);
+  for (const VerifyCase& each : cases) ASSERT_EQ(each.spec.problem.dtype, DType::fp32);
 }
 
 TEST(RunVerify, SimulatorRunsNothing) {

@@ -100,6 +100,28 @@ TEST(Roofs, MeasuredCeilingsHaveClocks) {
   EXPECT_EQ(find_roof(make_rooflines(h200(), {ceilings, false}, DType::fp16), Bound::l2)->source, RoofSource::alike);
 }
 
+TEST(Roofs, Fp32IsLimitedByMultiplyAdds) {
+  std::vector<Ceiling> ceilings = simple_ceilings();
+  ceilings.push_back(measured_ceiling(ceiling_key::fma_fp32, 60e12));
+  const std::vector<Roof> roofs = make_rooflines(h200(), {ceilings, true}, DType::fp32);
+  for (const Bound bound : {Bound::mma_sync, Bound::wgmma, Bound::tensor}) EXPECT_EQ(find_roof(roofs, bound), nullptr);
+  EXPECT_EQ(find_roof(roofs, Bound::fma)->rate, 60e12);
+  EXPECT_EQ(find_roof(roofs, Bound::fma)->source, RoofSource::measured);
+  EXPECT_EQ(find_roof(make_rooflines(h200(), {ceilings, true}, DType::fp16), Bound::fma), nullptr);
+  // 132 SMs x 128 multiply-adds per cycle at 1.98 GHz.
+  const std::vector<Roof> unmeasured = make_rooflines(h200(), {}, DType::fp32);
+  EXPECT_NEAR(find_roof(unmeasured, Bound::fma)->rate, 2 * 132 * 128 * 1.98e9, 1e6);
+  EXPECT_EQ(find_roof(unmeasured, Bound::fma)->source, RoofSource::architecture);
+  EXPECT_EQ(find_roof(unmeasured, Bound::tensor), nullptr);
+  PointSpec spec = fixtures::spec("elsewhere", 4096, 128, 128);
+  spec.problem.dtype = DType::fp32;
+  Points points;
+  points.add({timed_point(spec, 10e6, 1e6, 1e6)}, fixtures::run());
+  const RooflinePoint point = report_of(points).series.at(0).points.at(0);
+  EXPECT_EQ(point.shares.at(0).bound, Bound::fma);
+  EXPECT_NEAR(point.shares.at(0).ns, point.nominal_flops / (2 * 132 * 128 * 1.98), 1);
+}
+
 TEST(Roofs, DatasheetPeaksReplaceMissingMeasurements) {
   const std::vector<Roof> roofs = make_rooflines(h200(), {}, DType::fp16);
   EXPECT_EQ(find_roof(roofs, Bound::dram)->rate, 4.8e12);

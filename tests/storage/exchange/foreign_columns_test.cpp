@@ -40,8 +40,10 @@ TEST(ImportIdentity, SynonymsGiveTheProblem) {
   const Import import = imported(
       "impl,batch_size,seqlen,nheads,headdim,is_causal,dtype,latency_ms_median\n"
       "mine,4,4096,32,128,0,torch.bfloat16,2.76\nmine,4,4096,32,128,True,half,1.51\n"
-      "mine,8,4096,32,128,False,float8_e4m3fn,5.5\n");
-  ASSERT_EQ(points_of(import).size(), 3U);
+      "mine,8,4096,32,128,False,float8_e4m3fn,5.5\nmine,8,4096,32,128,0,torch.float32,9\n"
+      "mine,9,4096,32,128,0,f32,9\nmine,7,4096,32,128,0,float,9\n");
+  ASSERT_EQ(points_of(import).size(), 6U);
+  for (std::size_t i = 3; i < 6; ++i) EXPECT_EQ(points_of(import)[i].spec.problem.dtype, DType::fp32) << i;
   const PointSpec& first = points_of(import)[0].spec;
   EXPECT_EQ(first.algorithm, "mine");
   EXPECT_EQ(first.problem.batch, 4);

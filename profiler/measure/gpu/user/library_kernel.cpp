@@ -119,7 +119,9 @@ struct PreparedLibrary::Call {
     const AttentionProblem& p = stated.problem;
     for (const auto& [name, value] : stated.knobs) knobs.push_back({name.c_str(), value});
     problem = {.device = device,
-               .dtype = p.dtype == DType::bf16 ? ATTNSCOPE_BF16 : ATTNSCOPE_FP16,
+               .dtype = p.dtype == DType::fp32   ? ATTNSCOPE_FP32
+                        : p.dtype == DType::bf16 ? ATTNSCOPE_BF16
+                                                 : ATTNSCOPE_FP16,
                .pass = stated.pass == Pass::bwd ? ATTNSCOPE_BACKWARD : ATTNSCOPE_FORWARD,
                .batch = p.batch,
                .heads_q = p.heads_q,
