@@ -168,7 +168,6 @@ Message bounds_error(const MetricValue& metric) {
 }
 
 Message bounds_error(const PointRecord& point) {
-  const bool imported = point.provenance == Provenance::imported;
   if (Message wrong = spec_error(point.spec); !wrong.empty()) return wrong;
   if (point.provenance == Provenance::derived || point.provenance == Provenance::modeled) {
     return make_message("invalid provenance of a point: {}", to_string(point.provenance));
