@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// FlashAttention-2 forward on [batch, N, heads, d] tensors, fp16 in and out, fp32 arithmetic; O only, no LSE. A warp owns
-// rows of Q: a lane per key for the scores, two columns of O per lane.
-#include <cmath>
+// FlashAttention-2 forward on [batch, N, heads, d] tensors, fp16 in and out, fp32 arithmetic; O only, no LSE. A warp
+// owns rows of Q: a lane per key for the scores, two columns of O per lane.
 #include <cuda_fp16.h>
+#include <cmath>
 
 constexpr int warps = 4;
 constexpr int rows_per_warp = TILE_BR / warps;
-constexpr int words = HEAD_DIM / 2;     // half2 per row
-constexpr int own_words = words / 32;   // of O per lane
-constexpr int key_pitch = words + 1;    // lanes read a column of K
+constexpr int words = HEAD_DIM / 2;    // half2 per row
+constexpr int own_words = words / 32;  // of O per lane
+constexpr int key_pitch = words + 1;   // lanes read a column of K
 static_assert(TILE_BC == 32 && TILE_BR % warps == 0 && words % 32 == 0, "a lane per key, whole rows per warp");
 
 __device__ float warp_max(float value) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention backward whose blocks own a tile of K and V and add to the rows of dQ, which start at zero: delta, gradients,
-// conversion of dQ to fp16. attention_forward gives O and LSE. No tile is skipped.
-// Q, O, dO, dQ: [batch * heads, n_q, d]; K, V, dK, dV: [batch * heads, n_k, d]; LSE, delta: [batch * heads, n_q].
-#include <cmath>
+// Attention backward whose blocks own a tile of K and V and add to the rows of dQ, which start at zero: delta,
+// gradients, conversion of dQ to fp16. attention_forward gives O and LSE. No tile is skipped. Q, O, dO, dQ: [batch *
+// heads, n_q, d]; K, V, dK, dV: [batch * heads, n_k, d]; LSE, delta: [batch * heads, n_q].
 #include <cuda_fp16.h>
+#include <cmath>
 
 constexpr int warps = 4;
-constexpr int words = HEAD_DIM / 2;   // half2 per row
-constexpr int own_words = words / 32; // per lane
-constexpr int pitch = words + 1;      // lanes read a column of K and V
+constexpr int words = HEAD_DIM / 2;    // half2 per row
+constexpr int own_words = words / 32;  // per lane
+constexpr int pitch = words + 1;       // lanes read a column of K and V
 constexpr int keys_per_warp = TILE_BC / warps;
 static_assert(TILE_BR == 32 && TILE_BC == 32 && words % 32 == 0, "a lane per key and per row");
 

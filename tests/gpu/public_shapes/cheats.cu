@@ -2,8 +2,17 @@
 // A forward kernel that cheats in the way that CHEAT selects; 1 is honest. A warp per row of Q.
 #include <cuda_fp16.h>
 
-enum { honest = 1, skips_last_rows, half_of_heads, cached_output, reads_beyond, writes_outside, changes_input,
-       coarse_sums, only_once };
+enum {
+  honest = 1,
+  skips_last_rows,
+  half_of_heads,
+  cached_output,
+  reads_beyond,
+  writes_outside,
+  changes_input,
+  coarse_sums,
+  only_once
+};
 
 #define MINUS_INFINITY __int_as_float(0xFF800000)
 
@@ -26,7 +35,9 @@ __device__ float2 load_two(const half* row, int word) {
 }
 
 // Sums that are rounded to fp16 if CHEAT says so.
-__device__ float rounded(float value) { return CHEAT == coarse_sums ? __half2float(__float2half_rn(value)) : value; }
+__device__ float rounded(float value) {
+  return CHEAT == coarse_sums ? __half2float(__float2half_rn(value)) : value;
+}
 
 extern "C" __global__ void cheating_forward(const half* q, half* k, const half* v, half* o, float* lse, int instances,
                                             int n_q, int n_k, float scale, int causal) {

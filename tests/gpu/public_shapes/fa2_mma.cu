@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // FlashAttention-2 forward (arXiv 2307.08691, Algorithm 1) on tensor cores, as a template over the tile: a warp per 16
 // rows of Q, scores and output in registers. Q, O: [batch * heads, n_q, Dim]; K, V: [batch * heads_kv, n_k, Dim].
-#include <cstdint>
 #include <cuda_fp16.h>
+#include <cstdint>
 
 #define MINUS_INFINITY __int_as_float(0xFF800000)
 
@@ -18,8 +18,12 @@ __device__ inline void mma_16x8x16(float (&c)[4], const uint32_t (&a)[4], uint32
 __device__ inline uint32_t pack(half low, half high) {
   return (uint32_t)__half_as_ushort(low) | (uint32_t)__half_as_ushort(high) << 16;
 }
-__device__ inline uint32_t pack(float low, float high) { return pack(__float2half_rn(low), __float2half_rn(high)); }
-__device__ inline uint32_t word(const half* two) { return *reinterpret_cast<const uint32_t*>(two); }
+__device__ inline uint32_t pack(float low, float high) {
+  return pack(__float2half_rn(low), __float2half_rn(high));
+}
+__device__ inline uint32_t word(const half* two) {
+  return *reinterpret_cast<const uint32_t*>(two);
+}
 
 // Copies rows of 16-byte chunks into shared memory; rows from `available` on are 0.
 template <int Rows, int Dim, int Pitch>
@@ -120,7 +124,8 @@ __global__ void __launch_bounds__(2 * Br)
     for (int j = 0; j < Bc / 16; ++j) {
       const float(&low)[4] = scores[2 * j];
       const float(&high)[4] = scores[2 * j + 1];
-      const uint32_t a[4] = {pack(low[0], low[1]), pack(low[2], low[3]), pack(high[0], high[1]), pack(high[2], high[3])};
+      const uint32_t a[4] = {pack(low[0], low[1]), pack(low[2], low[3]), pack(high[0], high[1]),
+                             pack(high[2], high[3])};
 #pragma unroll
       for (int n = 0; n < Dim / 8; ++n) {
         const half* const values = v_tile + (16 * j + pair) * pitch + 8 * n + group;

@@ -72,13 +72,13 @@ extern "C" __global__ void attention_rows(const half* q, const half* k, const ha
 
 #ifndef __CUDACC_RTC__
 
-#define CHECK(call)                                                   \
-  do {                                                                \
-    const cudaError_t status = (call);                                \
-    if (status != cudaSuccess) {                                      \
+#define CHECK(call)                                                     \
+  do {                                                                  \
+    const cudaError_t status = (call);                                  \
+    if (status != cudaSuccess) {                                        \
       std::cerr << #call << ": " << cudaGetErrorString(status) << '\n'; \
-      std::exit(1);                                                   \
-    }                                                                 \
+      std::exit(1);                                                     \
+    }                                                                   \
   } while (false)
 
 void attention(const half* q, const half* k, const half* v, half* o, float* lse, int instances, int n_q, int n_k,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention on packed inputs, qkv [batch, N, 3, heads, d], with WMMA fragments: a warp per 16 rows of Q; scores, weights
-// and the output's accumulator in shared memory. O: [batch, N, heads, d]; LSE: [batch, heads, N].
+// Attention on packed inputs, qkv [batch, N, 3, heads, d], with WMMA fragments: a warp per 16 rows of Q; scores,
+// weights and the output's accumulator in shared memory. O: [batch, N, heads, d]; LSE: [batch, heads, N].
 #include <cuda_fp16.h>
 #include <mma.h>
 
@@ -40,7 +40,8 @@ __device__ void load_tile(half* tile, const half* rows, long long stride, int co
 }
 
 extern "C" __global__ void __launch_bounds__(2 * TILE_BR)
-    packed_forward(const half* qkv, half* o, float* lse, int n, int heads, int first_instance, float scale, int causal) {
+    packed_forward(const half* qkv, half* o, float* lse, int n, int heads, int first_instance, float scale,
+                   int causal) {
   extern __shared__ __align__(32) unsigned char shared_bytes[];
   Shared& shared = *reinterpret_cast<Shared*>(shared_bytes);
   const int lane = threadIdx.x % 32;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // FlashAttention-2 forward with one structure as its argument: a thread per row of Q, whose row, output and statistics
 // are in registers. Q, O: [batch * heads, n_q, d]; K, V: [batch * heads, n_k, d].
-#include <cmath>
 #include <cuda_fp16.h>
+#include <cmath>
 
 struct Params {
   const half* q;
