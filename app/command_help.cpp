@@ -59,7 +59,7 @@ constexpr auto commands = std::to_array<CommandHelp>({
       "attnscope kernels build -a N=4096 -a d=128 --algorithms fa2 --arch sm_80"}},
     {"kernels new",
      "Create a folder with a working user-defined kernel and its manifest.",
-     {"attnscope kernels new my-kernel", "attnscope kernels new my-kernel -o experiments"}},
+     {"attnscope kernels new my-kernel", "attnscope kernels new my-kernel --library -o experiments"}},
     {"launch",
      "Launch the kernels of one point on a GPU, for use under a profiler.",
      {"attnscope launch algorithm=fa2 N=4096 d=128",

@@ -97,8 +97,9 @@ std::string_view macro_value(std::string_view define) {
 }
 
 bool is_tile_macro(std::string_view macro) {
-  // Conventional names in user-defined kernels.
-  if (macro == "BR" || macro == "BC" || macro == "BLOCK_M" || macro == "BLOCK_N") return true;
+  // Names in user-defined kernels.
+  static constexpr std::array<std::string_view, 6> conventional{"TILE_BR", "TILE_BC", "BR", "BC", "BLOCK_M", "BLOCK_N"};
+  if (std::ranges::find(conventional, macro) != conventional.end()) return true;
   const auto* found = std::ranges::find(known_macros, macro, &Macro::name);
   return found != known_macros.end() && found->role == MacroRole::tile;
 }

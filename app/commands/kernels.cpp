@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <array>
 #include <chrono>
 #include <iostream>
 #include <memory>
@@ -140,17 +141,45 @@ ExitCode build(BuildOptions& options) {
 struct NewOptions {
   std::string name;
   std::string folder = ".";
+  user::NewKernelKind kind = user::NewKernelKind::cuda;
 };
 
 ExitCode begin(const NewOptions& options) {
-  const auto manifest = user::write_new_kernel(options.name, options.folder);
+  using user::NewKernelKind;
+  const auto manifest = user::write_new_kernel(options.name, options.folder, options.kind);
   if (!manifest) throw CommandError(ExitCode::usage, manifest.error());
-  std::cout << format_text(
-                   "Created {0} with {1}.cu, {1}.json and README.md.\n"
-                   "Try: attnscope kernels build --kernel {2} --algorithms {1} -a N=1024 -a d=64",
-                   manifest->parent_path().string(), options.name, manifest->string())
-            << '\n';
+  const std::string folder = manifest->parent_path().string();
+  std::cout << format_text("Created {} with a kernel, its manifest and README.md.", folder) << '\n';
+  if (options.kind == NewKernelKind::cuda || options.kind == NewKernelKind::nvcc) {
+    std::cout << format_text("Try: attnscope kernels build --kernel {} --algorithms {} -a N=1024 -a d=64",
+                             manifest->string(), options.name);
+  } else {
+    std::cout << format_text("Build its library first: {}/README.md has the command.", folder);
+  }
+  std::cout << '\n';
   return ExitCode::ok;
+}
+
+void add_kinds(CLI::App& command, const std::shared_ptr<NewOptions>& options) {
+  struct Kind {
+    const char* flag;
+    user::NewKernelKind kind;
+    const char* help;
+  };
+  using user::NewKernelKind;
+  static constexpr std::array kinds{
+      Kind{"--cuda", NewKernelKind::cuda, "CUDA source that NVRTC compiles (default)"},
+      Kind{"--nvcc", NewKernelKind::nvcc, "CUDA source with host code that nvcc compiles"},
+      Kind{"--torch-extension", NewKernelKind::torch_extension, "PyTorch extension whose kernel is measured"},
+      Kind{"--library", NewKernelKind::library, "Shared library that launches the kernel"},
+  };
+  std::vector<CLI::Option*> earlier;
+  for (const Kind& each : kinds) {
+    CLI::Option* option = command.add_flag_callback(
+        each.flag, [options, kind = each.kind] { options->kind = kind; }, each.help);
+    for (CLI::Option* other : earlier) option->excludes(other);
+    earlier.push_back(option);
+  }
 }
 
 }  // namespace
@@ -175,6 +204,7 @@ Action add_kernels(CLI::App& command) {
   CLI::App* beginning = command.add_subcommand("new");
   auto place = std::make_shared<NewOptions>();
   beginning->add_option("NAME", place->name, "Name of the kernel and its folder")->required();
+  add_kinds(*beginning, place);
   beginning->add_option("-o,--output", place->folder, "Parent folder")->type_name("FOLDER")->capture_default_str();
   return [=] {
     if (beginning->parsed()) return begin(*place);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Template folder for a user-defined kernel: source, manifest and a page of instructions.
+// Template folders for user-defined kernels: source, manifest and a page of instructions.
 #pragma once
 
 #include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kernels/messages/message.h"
 #include "kernels/model/result.h"
@@ -18,10 +19,21 @@ struct NewKernelFile {
   std::string_view text;
 };
 
-[[nodiscard]] std::span<const NewKernelFile> new_kernel_files();
+enum class NewKernelKind {
+  cuda,  ///< compiled by NVRTC
+  nvcc,  ///< kernel and launcher in one file, compiled by nvcc
+  library,
+  torch_extension,  ///< extension and library share the kernel
+};
+
+/// Files of all kinds; paths have folders.
+[[nodiscard]] std::span<const NewKernelFile> embedded_kernel_files();
+/// Files of one kind; paths are file names.
+[[nodiscard]] std::vector<NewKernelFile> new_kernel_files(NewKernelKind kind = NewKernelKind::cuda);
 
 /// Writes the folder `parent`/`name`, which must not exist. Returns the path of the manifest, or a one-line error.
 [[nodiscard]] Result<std::filesystem::path, Message> write_new_kernel(const std::string& name,
-                                                                      const std::filesystem::path& parent);
+                                                                      const std::filesystem::path& parent,
+                                                                      NewKernelKind kind = NewKernelKind::cuda);
 
 }  // namespace attnscope::user

@@ -195,6 +195,37 @@ TEST_F(UserKernelCommands, NewKernelsCompile) {
   EXPECT_THAT(built.err, HasSubstr("0 with spills, 0 failed"));
 }
 
+TEST_F(UserKernelCommands, NewKernelsOfOtherKinds) {
+  const auto begin = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words{"kernels", "new", "other", "-o", folder_ / "."};
+    words.insert(words.end(), more.begin(), more.end());
+    return run(folder_, words);
+  };
+  expect_exit(2, begin({"--nvcc", "--library"}));
+  EXPECT_FALSE(fs::exists(folder_ / "other"));
+  EXPECT_THAT(expect_exit(0, begin({"--torch-extension"})).out, HasSubstr("other/README.md"));
+  EXPECT_TRUE(fs::exists(folder_ / "other" / "extension.cpp"));
+}
+
+/// Kernels in the shapes of public repositories compile with their manifests; those for nvcc need the toolkit.
+TEST_F(UserKernelCommands, PublicShapesCompile) {
+  int compiled = 0;
+  for (const auto& each : fs::directory_iterator(fs::path(ATTNSCOPE_DOCUMENTS) / "../../tests/gpu/public_shapes")) {
+    if (each.path().extension() != ".json") continue;
+    const std::string text = content(each.path());
+    const auto value = nlohmann::json::parse(text);
+    if (value.contains("compiler") && !fs::exists("/usr/local/cuda/bin/nvcc")) continue;
+    const std::string dtype = value["supports"]["dtype"][0];
+    const Outcome built = run(folder_, {"kernels", "build", "--kernel", each.path().string(), "--algorithms",
+                                        value["name"], "-a", "N=64", "-a", "d=64", "-a", "dtype=" + dtype});
+    if (built.err.find("NVRTC") != std::string::npos && built.exit_code == 1) GTEST_SKIP() << built.err;
+    EXPECT_EQ(built.exit_code, 0) << each.path() << built.err << built.out;
+    EXPECT_THAT(built.err, HasSubstr("0 with spills, 0 failed"));
+    ++compiled;
+  }
+  EXPECT_GT(compiled, 5);
+}
+
 class StoredUserKernel : public CommandTest {
  protected:
   void SetUp() override { expect_exit(0, run(folder_, {"kernels", "new", "mine", "-o", folder_.path().string()})); }

@@ -5,10 +5,12 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <set>
 #include <string>
 
 #include "kernels/model/gpu_values.h"
@@ -337,6 +339,33 @@ TEST(LoadKernel, ErrorsHaveFileAndLine) {
   fs::remove(folder / "new-one" / "new-one.cu");
   EXPECT_THAT(english_text(load_kernel(folder / "none.json").error()), HasSubstr("none.json"));
   EXPECT_THAT(english_text(load_kernel(folder).error()), HasSubstr(folder.string()));
+}
+
+TEST(NewKernel, EachKindIsAFolderWithOnePageOfInstructions) {
+  const testing::TemporaryFolder folder;
+  const std::set<std::string> source{"README.md", "mine.cu", "mine.json"};
+  std::set<std::string> library = source;
+  library.insert({"library.cpp", "attnscope_kernel.h"});
+  std::set<std::string> extension = library;
+  extension.insert("extension.cpp");
+  for (const auto& [kind, expected] : {std::pair{NewKernelKind::cuda, source},
+                                       {NewKernelKind::nvcc, source},
+                                       {NewKernelKind::library, library},
+                                       {NewKernelKind::torch_extension, extension}}) {
+    const auto manifest = write_new_kernel("mine", folder / std::to_string(static_cast<int>(kind)), kind);
+    ASSERT_TRUE(manifest) << manifest.error();
+    std::set<std::string> files;
+    for (const auto& each : fs::directory_iterator(manifest->parent_path())) {
+      files.insert(each.path().filename().string());
+      std::ifstream in(each.path());
+      const std::string text{std::istreambuf_iterator<char>(in), {}};
+      EXPECT_EQ(text.find("@NAME@"), std::string::npos) << each.path();
+      if (each.path().extension() == ".md") {
+        EXPECT_LE(std::ranges::count(text, '\n'), 40) << each.path();
+      }
+    }
+    EXPECT_EQ(files, expected);
+  }
 }
 
 TEST(LoadKernel, RejectsFilesThatAreNoManifest) {

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// softmax(Q K^T / sqrt(d)) V without S in memory: each block keeps BR query rows and their output in registers and
-// streams K and V, BC rows at a time (FlashAttention-2, arXiv 2307.08691, Algorithm 1). Plain fp32 arithmetic: simple,
-// but far from a GPU's peak. Q, O: [batch, heads, n_q, D]; K, V: [batch, heads_kv, n_k, D]; LSE: [batch, heads, n_q],
-// natural logarithm. BR, BC, D, BF16 and CAUSAL come from the manifest's "defines".
+// softmax(Q K^T / sqrt(d)) V without S in memory: each block keeps TILE_BR query rows and their output in registers and
+// streams K and V, TILE_BC rows at a time (FlashAttention-2, arXiv 2307.08691, Algorithm 1). Plain fp32 arithmetic:
+// simple, but far from a GPU's peak. Q, O: [batch, heads, n_q, d]; K, V: [batch, heads_kv, n_k, d]; LSE: [batch, heads,
+// n_q], natural logarithm. TILE_BR, TILE_BC, HEAD_DIM, IS_BF16 and IS_CAUSAL come from the manifest's "defines".
 
-constexpr int threads_per_row = 4;            // each thread holds a quarter of a row of Q and O
-constexpr int columns = D / threads_per_row;  // per thread, in chunks of 8
-constexpr int chunks = columns / 8;           // 16 bytes, one load each
-constexpr int keys_per_step = 8;              // keys per update of the running maximum
+constexpr int threads_per_row = 4;                   // each thread holds a quarter of a row of Q and O
+constexpr int columns = HEAD_DIM / threads_per_row;  // per thread, in chunks of 8
+constexpr int chunks = columns / 8;                  // 16 bytes, one load each
+constexpr int keys_per_step = 8;                     // keys per update of the running maximum
 constexpr float log2_e = 1.44269504f;
 #define MINUS_INFINITY __int_as_float(0xFF800000)
-static_assert(D % 32 == 0 && BC % keys_per_step == 0, "whole chunks, whole steps");
+static_assert(HEAD_DIM % 32 == 0 && TILE_BC % keys_per_step == 0, "whole chunks, whole steps");
 
 // Elements have 16 bits; inline PTX converts them, so no header is needed.
 __device__ float to_float(unsigned bits) {
   float value;
-#if BF16
+#if IS_BF16
   value = __uint_as_float(bits << 16);
 #else
   asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"((unsigned short)bits));
@@ -25,7 +25,7 @@ __device__ float to_float(unsigned bits) {
 
 __device__ unsigned to_bits(float value) {
   unsigned short bits;
-#if BF16
+#if IS_BF16
   asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(value));
 #else
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
@@ -49,10 +49,10 @@ __device__ int4 pack(const float* values) {
   return make_int4((int)words[0], (int)words[1], (int)words[2], (int)words[3]);
 }
 
-// Loads rows [first, first + BC) of K or V; zeros past the last key.
+// Loads rows [first, first + TILE_BC) of K or V; zeros past the last key.
 __device__ void load_tile(int4* tile, const int4* rows, int first, int n_k) {
-  constexpr int chunks_per_row = D / 8;
-  for (int i = threadIdx.x; i < BC * chunks_per_row; i += blockDim.x) {
+  constexpr int chunks_per_row = HEAD_DIM / 8;
+  for (int i = threadIdx.x; i < TILE_BC * chunks_per_row; i += blockDim.x) {
     const bool there = first + i / chunks_per_row < n_k;
     tile[i] = there ? __ldcg(rows + (long long)first * chunks_per_row + i) : make_int4(0, 0, 0, 0);
   }
@@ -62,39 +62,40 @@ extern "C" __global__ void own_forward(const int4* q, const int4* k, const int4*
                                        int n_k, int heads, int heads_kv, float scale) {
   extern __shared__ int4 shared[];
   int4* const k_tile = shared;
-  int4* const v_tile = shared + BC * D / 8;
+  int4* const v_tile = shared + TILE_BC * HEAD_DIM / 8;
 
   const int head = blockIdx.y;  // over the whole batch
   const int head_kv = head / heads * heads_kv + head % heads / (heads / heads_kv);
   const int part = threadIdx.x % threads_per_row;
-  const int row = blockIdx.x * BR + threadIdx.x / threads_per_row;
+  const int row = blockIdx.x * TILE_BR + threadIdx.x / threads_per_row;
   const bool is_row = row < n_q;
-  const int4* const k_rows = k + (long long)head_kv * n_k * (D / 8);
-  const int4* const v_rows = v + (long long)head_kv * n_k * (D / 8);
-  const long long of_row = ((long long)head * n_q + row) * (D / 8);
+  const int4* const k_rows = k + (long long)head_kv * n_k * (HEAD_DIM / 8);
+  const int4* const v_rows = v + (long long)head_kv * n_k * (HEAD_DIM / 8);
+  const long long of_row = ((long long)head * n_q + row) * (HEAD_DIM / 8);
 
   // Last keys that this row and the last row of the block see.
-  const int last = CAUSAL ? min(n_k - 1, row + n_k - n_q) : n_k - 1;
-  const int last_row = min((int)blockIdx.x * BR + BR, n_q) - 1;
-  const int block_last = CAUSAL ? min(n_k - 1, last_row + n_k - n_q) : n_k - 1;
+  const int last = IS_CAUSAL ? min(n_k - 1, row + n_k - n_q) : n_k - 1;
+  const int last_row = min((int)blockIdx.x * TILE_BR + TILE_BR, n_q) - 1;
+  const int block_last = IS_CAUSAL ? min(n_k - 1, last_row + n_k - n_q) : n_k - 1;
 
   float q_row[columns];
   float o_row[columns] = {};
 #pragma unroll
   for (int c = 0; c < chunks; ++c) {
-    const int4 packed = is_row && block_last >= 0 ? __ldcg(q + of_row + c * threads_per_row + part) : make_int4(0, 0, 0, 0);
+    const bool there = is_row && block_last >= 0;
+    const int4 packed = there ? __ldcg(q + of_row + c * threads_per_row + part) : make_int4(0, 0, 0, 0);
     unpack(packed, q_row + 8 * c);
   }
 
   float maximum = MINUS_INFINITY;  // running maximum of base-2 scores
   float sum = 0;
-  for (int first = 0; first <= block_last; first += BC) {
+  for (int first = 0; first <= block_last; first += TILE_BC) {
     __syncthreads();  // no thread reads the previous tile
     load_tile(k_tile, k_rows, first, n_k);
     load_tile(v_tile, v_rows, first, n_k);
     __syncthreads();
 
-    for (int j = 0; j < BC; j += keys_per_step) {
+    for (int j = 0; j < TILE_BC; j += keys_per_step) {
       float score[keys_per_step];
       float highest = maximum;
 #pragma unroll
@@ -103,7 +104,7 @@ extern "C" __global__ void own_forward(const int4* q, const int4* k, const int4*
 #pragma unroll
         for (int c = 0; c < chunks; ++c) {
           float key[8];
-          unpack(k_tile[(j + i) * (D / 8) + c * threads_per_row + part], key);
+          unpack(k_tile[(j + i) * (HEAD_DIM / 8) + c * threads_per_row + part], key);
 #pragma unroll
           for (int e = 0; e < 8; ++e) product += q_row[8 * c + e] * key[e];
         }
@@ -125,7 +126,7 @@ extern "C" __global__ void own_forward(const int4* q, const int4* k, const int4*
 #pragma unroll
         for (int c = 0; c < chunks; ++c) {
           float value[8];
-          unpack(v_tile[(j + i) * (D / 8) + c * threads_per_row + part], value);
+          unpack(v_tile[(j + i) * (HEAD_DIM / 8) + c * threads_per_row + part], value);
 #pragma unroll
           for (int e = 0; e < 8; ++e) o_row[8 * c + e] += weight * value[e];
         }
