@@ -212,12 +212,13 @@ TEST_F(UserKernelCommands, PublicShapesCompile) {
   int compiled = 0;
   for (const auto& each : fs::directory_iterator(fs::path(ATTNSCOPE_DOCUMENTS) / "../../tests/gpu/public_shapes")) {
     if (each.path().extension() != ".json") continue;
-    const std::string text = content(each.path());
-    const auto value = nlohmann::json::parse(text);
+    const auto value = nlohmann::json::parse(content(each.path()));
     if (value.contains("compiler") && !fs::exists("/usr/local/cuda/bin/nvcc")) continue;
     const std::string dtype = value["supports"]["dtype"][0];
-    const Outcome built = run(folder_, {"kernels", "build", "--kernel", each.path().string(), "--algorithms",
-                                        value["name"], "-a", "N=64", "-a", "d=64", "-a", "dtype=" + dtype});
+    const std::string pass = value["supports"].contains("pass") ? "bwd" : "fwd";
+    const std::string name = value["name"];
+    const Outcome built = run(folder_, {"kernels", "build", "--kernel", each.path().string(), "--algorithms", name,
+                                        "-a", "N=64", "-a", "d=64", "-a", "dtype=" + dtype, "-a", "pass=" + pass});
     if (built.err.find("NVRTC") != std::string::npos && built.exit_code == 1) GTEST_SKIP() << built.err;
     EXPECT_EQ(built.exit_code, 0) << each.path() << built.err << built.out;
     EXPECT_THAT(built.err, HasSubstr("0 with spills, 0 failed"));
