@@ -36,7 +36,7 @@ struct CountedPoint {
   /// Enqueues work that evicts dirty lines from L2. If set, write-back bytes of cold starts are counted.
   std::function<void()> write_back;
   /// Enqueues uncounted work before each launch; may be empty.
-  std::function<void()> before;
+  std::function<void()> before{};
 };
 struct PointCounts {
   std::vector<CounterMetric> metrics;
