@@ -107,7 +107,7 @@ std::vector<Config> decode_configs_for(const Algorithm& algorithm, const Attenti
 constexpr std::array<std::int64_t, 33> plain_lengths{1,   17,  63,  65,   100,  127, 129, 203, 255,  257,  333,
                                                      500, 513, 999, 1000, 1023, 16,  32,  64,  128,  192,  256,
                                                      320, 384, 448, 512,  576,  640, 768, 896, 1024, 1536, 2048};
-/// (batch, heads) of plain problems. Their number is coprime to that of the input kinds: taking turns crosses both.
+/// (batch, heads) of plain problems.
 constexpr std::array<std::pair<std::int64_t, std::int64_t>, 15> plain_heads{{{2, 2},
                                                                              {1, 1},
                                                                              {1, 8},
@@ -221,21 +221,30 @@ class CaseBuilder {
     }
   }
 
-  /// Adds plain problems with all inputs, batches and heads until `enough` returns true.
+  /// Adds plain problems with all batches and heads, then with all inputs, until `enough` returns true.
   template <class Enough>
   void add_plain(const Algorithm& algorithm, Pass pass, const Enough& enough) {
     if (enough()) return;
-    constexpr std::size_t probed = 3;  // values of (batch, heads) after which the pass counts as unsupported
+    constexpr std::size_t probed = 20'000;  // refused problems after which the pass counts as unsupported
     const auto kinds = input_kinds();
     const std::vector<AttentionProblem> problems = plain_problems(algorithm.facts(), pass);
-    for (std::size_t round = 0; round < plain_heads.size() * kinds.size(); ++round) {
-      if (round == probed && feasible_[&algorithm][pass] == 0) return;
-      for (std::size_t i = 0; i < problems.size(); ++i) {
-        AttentionProblem problem = problems[i];
-        problem.batch = plain_heads.at(round % plain_heads.size()).first;
-        problem.heads_q = problem.heads_kv = plain_heads.at(round % plain_heads.size()).second;
-        add_to(algorithm, problem, kinds[(round + i) % kinds.size()], default_only);
+    std::vector<AttentionProblem> supported;
+    std::size_t tried = 0;
+    for (const auto& [batch, heads] : plain_heads) {
+      for (AttentionProblem problem : problems) {
+        if (enough() || (tried == probed && supported.empty())) return;
+        ++tried;
+        problem.batch = batch;
+        problem.heads_q = problem.heads_kv = heads;
+        if (algorithm.refusal(problem, algorithm.default_config(problem, limits_), limits_)) continue;
+        add_to(algorithm, problem, kinds[supported.size() % kinds.size()], default_only);
+        supported.push_back(problem);
+      }
+    }
+    for (std::size_t turn = 1; turn < kinds.size(); ++turn) {
+      for (std::size_t i = 0; i < supported.size(); ++i) {
         if (enough()) return;
+        add_to(algorithm, supported[i], kinds[(i + turn) % kinds.size()], default_only);
       }
     }
   }
