@@ -149,7 +149,7 @@ TEST_F(UserKernelTest, DigestChangesWithAnyFile) {
 
 TEST_F(UserKernelTest, CountsTilesThatShareOneFunction) {
   std::string text = testing::content(manifest_);
-  const std::string tile_defines = R"("BR": "br", "BC": "bc", )";
+  const std::string tile_defines = R"("TILE_BR": "br", "TILE_BC": "bc", )";
   ASSERT_NE(text.find(tile_defines), std::string::npos);
   write(manifest_, text.erase(text.find(tile_defines), tile_defines.size()));
   setenv("ATTNSCOPE_FAKE_GPU", "dirty=200000", 1);
