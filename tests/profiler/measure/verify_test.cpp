@@ -190,6 +190,7 @@ class Restricted : public test::ModifiedAlgorithm {
     bool square = false;
     std::int64_t multiple = 1;  ///< of n_q and n_k
     std::optional<std::int64_t> n_k = {};
+    std::optional<std::int64_t> heads = {};
   };
   explicit Restricted(const Limits& only)
       : ModifiedAlgorithm(*built_in_algorithms().find("fa2"), facts(only.d)), only_(only) {}
@@ -199,7 +200,8 @@ class Restricted : public test::ModifiedAlgorithm {
     const bool plain = p.mask == Mask::none && p.dropout == 0 && !p.deterministic && p.dtype == DType::fp16;
     const bool supported = plain && p.heads_q == p.heads_kv && (only_.backward || p.pass == Pass::fwd) &&
                            (!only_.square || p.n_q == p.n_k) && p.n_q % only_.multiple == 0 &&
-                           p.n_k % only_.multiple == 0 && p.n_k == only_.n_k.value_or(p.n_k);
+                           p.n_k % only_.multiple == 0 && p.n_k == only_.n_k.value_or(p.n_k) &&
+                           p.heads_q == only_.heads.value_or(p.heads_q);
     if (!supported) return Refusal{Refusal::Cause::shape, Message::verbatim("unsupported")};
     AttentionProblem like = p;
     if (p.d == 48) like.d = 64;  // fa2 has no such kernel
@@ -223,7 +225,8 @@ TEST(VerifyCases, GiveEveryUserDefinedKernelEnough) {
                                                 {.backward = false},
                                                 {.d = 32, .backward = false, .square = true},
                                                 {.square = true, .multiple = 64},
-                                                {.d = 128, .square = true, .n_k = 1024}};
+                                                {.d = 128, .square = true, .n_k = 1024},
+                                                {.d = 32, .backward = false, .heads = 16}};
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     Registry registry;
     registry.add(std::make_unique<Restricted>(kernels[i]));
