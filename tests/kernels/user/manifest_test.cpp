@@ -55,7 +55,7 @@ TEST(KernelManifest, ErrorsHaveLines) {
       {"\"gqa\": true", "\"gqa\": 1", 11, "gqa true false"},
       {"[64, 16, 32, 128]", "[64, -16]", 15, "2 br 1"},
       {"\"entry\": \"own_forward\",", "", 20, "entry"},
-      {"\"BR\": \"br\"", "\"BR\": \"bz\"", 23, "bz batch"},
+      {"\"TILE_BR\": \"br\"", "\"TILE_BR\": \"bz\"", 23, "bz batch"},
       {"\"ceil_div(n_q, br)\"", "\"ceil_div(n_q, br\"", 24, "ceil_div(n_q, br"},
       {"[\"4 * br\"]", "[\"1\", \"1\", \"1\", \"1\"]", 25, "block 1 3"},
       {"\"lse\", \"int n_q\"", "\"lss\", \"int n_q\"", 27, "lss q k v o lse null"},
@@ -101,7 +101,7 @@ TEST(KernelManifest, RejectsOptionsThatWriteFiles) {
 TEST(KernelManifest, KnobsAreNamesInExpressions) {
   std::string text = template_text();
   text.insert(text.find("\"launches\""), "\"knobs\": { \"unroll\": { \"values\": [8, 4], \"means\": \"keys\" } },\n  ");
-  text.replace(text.find("\"BR\": \"br\""), 10, "\"BR\": \"br * unroll / unroll\"");
+  text.replace(text.find("BR\": \"br\""), 9, "BR\": \"br * unroll / unroll\"");
   EXPECT_EQ(error_of(text), "accepted");
   text.replace(text.find("unroll"), 6, "n_q___");
   EXPECT_THAT(error_of(text), HasWords("unroll"));

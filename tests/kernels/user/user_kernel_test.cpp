@@ -62,7 +62,8 @@ TEST_F(UserKernelTest, LaunchesMatchTheManifest) {
   EXPECT_THAT(launch.grid, ElementsAre(32, 8, 1));  // 1000 rows in tiles of 32, two times four heads
   EXPECT_THAT(launch.block, ElementsAre(128, 1, 1));
   EXPECT_EQ(launch.dynamic_shared_bytes, 2 * 64 * 64 * 2);
-  EXPECT_THAT(launch.source.defines, ElementsAre("BR=32", "BC=64", "D=64", "BF16=0", "CAUSAL=0"));
+  EXPECT_THAT(launch.source.defines,
+              ElementsAre("TILE_BR=32", "TILE_BC=64", "HEAD_DIM=64", "IS_BF16=0", "IS_CAUSAL=0"));
   EXPECT_EQ(std::get<std::int32_t>(launch.arguments[7]), 4);
   EXPECT_EQ(std::get<std::int32_t>(launch.arguments[8]), 2);
   EXPECT_FLOAT_EQ(std::get<float>(launch.arguments[9]), 0.125F);
@@ -117,7 +118,7 @@ TEST_F(UserKernelTest, LawCountsTheElementsOfTheKernel) {
 
 TEST_F(UserKernelTest, Fp32HasFourBytesPerElement) {
   std::string text = changed("[\"fp16\", \"bf16\"]", "[\"fp32\"]");
-  text.replace(text.find("\"BF16\": \"bf16\""), 14, "\"FP32\": \"fp32\"");
+  text.replace(text.find("BF16\": \"bf16\""), 13, "FP32\": \"fp32\"");
   text.replace(text.find("\"arguments\": [\"q\""), 17,
                R"("arguments": [{ "map": "q", "extents": ["d", "n_q"], "strides": ["d * 4"], "box": ["32", "br"] })");
   const auto kernel = kernel_of(text);
@@ -132,7 +133,8 @@ TEST_F(UserKernelTest, Fp32HasFourBytesPerElement) {
   EXPECT_EQ(find_buffer(plan.buffers, "lse")->bytes, 2 * 4 * 1000 * 4);
   const KernelLaunch& launch = plan.launches.at(0);
   EXPECT_EQ(launch.dynamic_shared_bytes, 2 * 32 * 64 * 4);
-  EXPECT_THAT(launch.source.defines, ElementsAre("BR=32", "BC=32", "D=64", "FP32=1", "CAUSAL=0"));
+  EXPECT_THAT(launch.source.defines,
+              ElementsAre("TILE_BR=32", "TILE_BC=32", "HEAD_DIM=64", "IS_FP32=1", "IS_CAUSAL=0"));
   EXPECT_EQ(std::get<TensorMapArgument>(launch.arguments.at(0)).dtype, DType::fp32);
 }
 
@@ -242,7 +244,7 @@ TEST_F(UserKernelTest, UnmeasuredLaunchesMayNotInterruptMeasuredOnes) {
 }
 
 TEST_F(UserKernelTest, TileIsOptional) {
-  std::string text = changed("\"BR\": \"br\", \"BC\": \"bc\", ", "");
+  std::string text = changed("\"TILE_BR\": \"br\", \"TILE_BC\": \"bc\", ", "");
   const std::size_t tile = text.find("\"tile\"");
   text.erase(tile, text.find("},", tile) + 2 - tile);
   for (const auto& [from, to] :
