@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <chrono>
@@ -88,6 +89,14 @@ ExitCode build(BuildOptions& options) {
     spdlog::warn("{}", format_text("{} of {} points are infeasible on {} and not built; the first: {}", infeasible,
                                    plan.points.size(), limits.name, text(first_reason)));
   }
+
+  std::set<std::string> ignored;
+  for (const KernelLaunch& launch : launches) {
+    if (const auto& source = launch.source.user_source)
+      ignored.insert(source->ignored_options.begin(), source->ignored_options.end());
+  }
+  if (!ignored.empty())
+    spdlog::info("ignored compiler options: {} (kernels are always optimized)", fmt::join(ignored, ", "));
 
   const auto start = std::chrono::steady_clock::now();
   const CancelToken& cancel = cancel_on_signals();

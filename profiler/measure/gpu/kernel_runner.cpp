@@ -208,8 +208,7 @@ const LoadedKernel& KernelRunner::load(const KernelLaunch& launch) {
                          driver_api_version(cuda_), builder_.nvrtc_version(), arch_, again.what());
       }
     }
-    const CUresult found =
-        cuda_.cuModuleGetFunction(&kernel.function, kernel.module.get(), launch.source.entry.c_str());
+    const CUresult found = cuda_.cuModuleGetFunction(&kernel.function, kernel.module.get(), built.symbol.c_str());
     if (launch.source.user_source && found == CUDA_ERROR_NOT_FOUND) {
       throw PointAbort(Disposition::compile_error, "point.no_entry",
                        "{} has no kernel '{}' (declare it extern \"C\" or use its mangled name)", launch.source.file,
