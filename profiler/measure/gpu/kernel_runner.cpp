@@ -177,6 +177,7 @@ const LoadedKernel& KernelRunner::load(const KernelLaunch& launch) {
     BuiltKernel built = builder_.build(arch_, launch);
     const auto compiled = [&] {
       if (!built.report.error.empty()) {
+        if (launch.call) throw PointAbort(Disposition::compile_error, built.report.error);
         throw PointAbort(Disposition::compile_error, "point.not_compiled", "{} does not compile: {}",
                          built.report.kernel, first_error_line(built.report.error));
       }

@@ -137,7 +137,8 @@ TEST_F(UserSourceTest, ErrorsHaveFileAndLine) {
 TEST_F(UserSourceTest, PtxAndCubinsAreLoadedUnchanged) {
   const auto builder = KernelBuilder::open(folder_ / "cache");
   if (!builder) GTEST_SKIP() << builder.error().message();
-  write("kernel.ptx", "no program at all");
+  const std::string ptx = ".version 8.7\n.visible .entry own()\n{ ret; }\n";
+  write("kernel.ptx", ptx);
   KernelLaunch launch;
   launch.name = "fwd";
   launch.source = {.file = "own/kernel.ptx",
@@ -145,7 +146,8 @@ TEST_F(UserSourceTest, PtxAndCubinsAreLoadedUnchanged) {
                    .defines = {},
                    .user_source = source(UserSource::Kind::ptx, "kernel.ptx")};
   const BuiltKernel built = (*builder)->build("sm_90a", launch);
-  EXPECT_EQ(built.cubin, "no program at all");
+  EXPECT_EQ(built.cubin, ptx);
+  EXPECT_EQ(built.symbol, "own");
   EXPECT_FALSE(built.report.digest.empty());
   launch.source.user_source = source(UserSource::Kind::ptx, "gone.ptx");
   EXPECT_THAT(english_text((*builder)->build("sm_90a", launch).report.error), HasSubstr("gone.ptx"));

@@ -10,6 +10,7 @@
 
 #include "kernels/embedded_sources.h"
 #include "profiler/measure/gpu/driver/dynamic_library.h"
+#include "profiler/measure/gpu/user/compiler_log.h"
 #include "profiler/measure/gpu/user/host_headers.h"
 #include "profiler/measure/gpu/user/kernel_entry.h"
 #include "profiler/measure/gpu/user/user_source.h"
@@ -188,7 +189,7 @@ Result<Compiled, Message> Nvrtc::compile(const KernelSource& source, const std::
   }
   const auto fail = [&](Message why) -> Failure<Message> {
     if (compiled.log.empty()) return {std::move(why)};
-    return {make_reason("compile.with_log", "{}\n{}", why, compiled.log)};
+    return {make_reason("compile.with_log", "{}\n{}", why, errors_first(compiled.log, UserSource::Compiler::nvrtc))};
   };
   if (!compiles) return fail(refusal);
   // The log is the only source of registers, spills and warnings. Without it, the kernel would appear to have no

@@ -156,7 +156,8 @@ Message library_file_error(const std::string& name, std::string_view image) {
 #endif
   const auto header = elf_header(image);
   if (!header || header->e_type != ET_DYN || header->e_machine != machine) {
-    return make_reason("compile.no_library", "{} is not a shared library for this machine (build it with -shared).",
+    return make_reason("compile.no_library",
+                       "{} cannot be loaded: it is not a shared library for this machine (build it with -shared).",
                        name);
   }
   constexpr std::string_view entry = "attnscope_kernel_v1";
@@ -166,9 +167,8 @@ Message library_file_error(const std::string& name, std::string_view image) {
   });
   if (exported) return {};
   return make_reason("compile.no_interface",
-                     "{} does not export {} (include attnscope_kernel.h, declare it extern "
-                     "\"C\").",
-                     name, entry);
+                     "{} does not export {} (include attnscope_kernel.h and declare the function extern \"C\").", name,
+                     entry);
 }
 
 }  // namespace attnscope::gpu
