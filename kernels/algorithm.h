@@ -148,18 +148,22 @@ using Argument = std::variant<BufferArgument, std::int32_t, std::int64_t, float,
 
 struct UserSource {
   enum class Kind { cuda, ptx, cubin, library };
+  enum class Compiler { nvrtc, nvcc };
   Kind kind = Kind::cuda;
+  Compiler compiler = Compiler::nvrtc;
   std::string name;
   std::filesystem::path file;  ///< empty: known only from a results file; cannot be compiled or run
   std::vector<std::filesystem::path> include_folders;
   std::vector<std::string> options;
+  std::vector<std::string> ignored_options = {};
   std::string manifest;  ///< text of the manifest, which defines the launches
 };
 
 /// Compiler input for one kernel. Equal objects produce equal cubins; N, batch and heads do not matter.
 struct KernelSource {
-  std::string file;   ///< path below kernels/, as embedded: "fa2/fa2_forward.cuh"
-  std::string entry;  ///< extern "C" name
+  std::string file;  ///< path below kernels/, as embedded: "fa2/fa2_forward.cuh"
+  /// extern "C" name; for user sources also a name in C++ or a template with arguments
+  std::string entry;
   std::vector<std::string> defines;
   /// user-defined kernel, `file` is then only for display; null: embedded source
   std::shared_ptr<const UserSource> user_source = nullptr;

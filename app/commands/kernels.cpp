@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <array>
 #include <chrono>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <set>
+#include <sstream>
 
 #include "app/command.h"
 #include "app/devices.h"
@@ -64,6 +67,57 @@ const DeviceLimits& limits_of(const std::string& arch) {
                      arch, fmt::join(known, ", "));
 }
 
+/// Compiler errors have several lines, which follow the table.
+std::string error_cell(const Message& error, const Output& output) {
+  if (output.is_text_output()) return error.empty() ? "" : "see below";
+  return output.has_format("json") ? text(error) : one_line(text(error));
+}
+
+struct BuildCounts {
+  std::size_t failed = 0;
+  std::size_t cached = 0;
+  std::size_t spilled = 0;
+};
+
+BuildCounts print_reports(const std::vector<BuildReport>& reports, Output& output) {
+  TableRows rows;
+  BuildCounts counts;
+  for (const BuildReport& report : reports) {
+    counts.failed += report.error.empty() ? 0U : 1U;
+    counts.cached += report.cached ? 1U : 0U;
+    counts.spilled += report.spill_store_bytes + report.spill_load_bytes > 0 ? 1U : 0U;
+    const auto figure = [&](std::int64_t value) { return report.compiled ? fmt::to_string(value) : std::string(); };
+    const auto size = [&](std::int64_t bytes) {
+      return output.is_text_output() && report.compiled ? text(Capacity(bytes)) : figure(bytes);
+    };
+    rows.push_back({report.kernel, figure(report.registers), size(report.static_shared_bytes),
+                    size(report.dynamic_shared_bytes), size(report.local_bytes), size(report.spill_store_bytes),
+                    size(report.spill_load_bytes), report.cached ? "yes" : "no", error_cell(report.error, output)});
+  }
+  std::vector<analysis::Column> columns{{"kernel"},
+                                        number_column("registers"),
+                                        number_column("static_shared_bytes"),
+                                        number_column("dynamic_shared_bytes"),
+                                        number_column("local_bytes"),
+                                        number_column("spill_store_bytes"),
+                                        number_column("spill_load_bytes"),
+                                        {"cached"},
+                                        {"error"}};
+  if (output.is_text_output()) strip_byte_suffixes(columns);
+  output.table(text_table(std::move(columns), std::move(rows)));
+  std::map<std::string, std::string> printed;  // errors and the first kernel that has each
+  for (const BuildReport& report : reports) {
+    if (report.error.empty()) continue;
+    const std::string words = text(report.error);
+    const auto [first, is_new] = printed.try_emplace(words, report.kernel);
+    output.blank_line();
+    output.line(report.kernel + ":" + (is_new ? "" : " same error as " + first->second));
+    std::istringstream lines(is_new ? words : "");
+    for (std::string line; std::getline(lines, line);) output.line(printable(line));
+  }
+  return counts;
+}
+
 ExitCode build(BuildOptions& options) {
   const DeviceLimits limits = options.gpu.empty() ? limits_of(options.arch) : load_gpu_limits(options.gpu);
   const SweepPlan plan = options.sweep.plan(limits);
@@ -90,6 +144,14 @@ ExitCode build(BuildOptions& options) {
                                    plan.points.size(), limits.name, text(first_reason)));
   }
 
+  std::set<std::string> ignored;
+  for (const KernelLaunch& launch : launches) {
+    if (const auto& source = launch.source.user_source)
+      ignored.insert(source->ignored_options.begin(), source->ignored_options.end());
+  }
+  if (!ignored.empty())
+    spdlog::info("ignored compiler options: {} (kernels are always optimized)", fmt::join(ignored, ", "));
+
   const auto start = std::chrono::steady_clock::now();
   const CancelToken& cancel = cancel_on_signals();
   const auto reports = build_kernels(
@@ -101,41 +163,14 @@ ExitCode build(BuildOptions& options) {
   if (!reports) throw CommandError(ExitCode::error, reports.error().message());
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
 
-  TableRows rows;
-  std::size_t failed = 0;
-  std::size_t cached = 0;
-  std::size_t spilled = 0;
-  for (const BuildReport& report : *reports) {
-    failed += report.error.empty() ? 0U : 1U;
-    cached += report.cached ? 1U : 0U;
-    spilled += report.spill_store_bytes + report.spill_load_bytes > 0 ? 1U : 0U;
-    const auto figure = [&](std::int64_t value) { return report.compiled ? fmt::to_string(value) : std::string(); };
-    const auto size = [&](std::int64_t bytes) {
-      return options.output.is_text_output() && report.compiled ? text(Capacity(bytes)) : figure(bytes);
-    };
-    rows.push_back({report.kernel, figure(report.registers), size(report.static_shared_bytes),
-                    size(report.dynamic_shared_bytes), size(report.local_bytes), size(report.spill_store_bytes),
-                    size(report.spill_load_bytes), report.cached ? "yes" : "no",
-                    // Compiler errors have several lines.
-                    options.output.has_format("json") ? text(report.error) : one_line(text(report.error))});
-  }
-  std::vector<analysis::Column> columns{{"kernel"},
-                                        number_column("registers"),
-                                        number_column("static_shared_bytes"),
-                                        number_column("dynamic_shared_bytes"),
-                                        number_column("local_bytes"),
-                                        number_column("spill_store_bytes"),
-                                        number_column("spill_load_bytes"),
-                                        {"cached"},
-                                        {"error"}};
-  if (options.output.is_text_output()) strip_byte_suffixes(columns);
-  options.output.table(text_table(std::move(columns), std::move(rows)));
+  const BuildCounts counts = print_reports(*reports, options.output);
   const std::string cache = options.cache.empty() ? default_cubin_cache().string() : options.cache;
-  spdlog::info("{}",
-               format_text("kernels for {1}: {0} in {2:.1f} s, {3} from the cache {4}, {5} with spills, {6} failed",
-                           reports->size(), options.arch, seconds.count(), cached, cache, spilled, failed));
+  spdlog::info(
+      "{}",
+      format_text("kernels for {1}: {0} in {2:.1f} s, {3} from the cache {4}, {5} with spills, {6} failed",
+                  reports->size(), options.arch, seconds.count(), counts.cached, cache, counts.spilled, counts.failed));
   if (cancel.cancelled()) return ExitCode::partial;
-  return failed > 0 ? ExitCode::error : ExitCode::ok;
+  return counts.failed > 0 ? ExitCode::error : ExitCode::ok;
 }
 
 struct NewOptions {

@@ -14,6 +14,7 @@
 #include "kernels/user/json_lines.h"
 #include "kernels/user/manifest_argument.h"
 #include "kernels/user/manifest_value.h"
+#include "kernels/user/source_options.h"
 
 namespace attnscope::user {
 namespace {
@@ -87,9 +88,7 @@ class Parser {
         if (folder_) shared_.include_folders.push_back((*folder_ / below).lexically_normal());
       }
     }
-    if (const auto options = root_.find("options")) {
-      for (const Value& each : options->list()) shared_.options.push_back(option(each));
-    }
+    if (const auto options = root_.find("options")) options_ = parse_source_options(*options);
     if (const auto source = root_.find("source")) source_ = source_of(*source);
   }
 
@@ -107,25 +106,8 @@ class Parser {
     } else if (suffix != ".cu" && suffix != ".cuh") {
       value.fail_type("a .cu, .cuh, .ptx, .cubin or .so file");
     }
+    set_source_options(own, options_);
     return std::make_shared<const UserSource>(std::move(own));
-  }
-
-  /// Allows compiler options that change the code and write no files.
-  static std::string option(const Value& value) {
-    static constexpr std::array known{"--use_fast_math",
-                                      "--maxrregcount=",
-                                      "--ftz=",
-                                      "--prec-div=",
-                                      "--prec-sqrt=",
-                                      "--fmad=",
-                                      "--std=",
-                                      "--extra-device-vectorization",
-                                      "-D"};
-    const std::string& text = value.text();
-    if (std::ranges::none_of(known, [&](std::string_view each) { return text.starts_with(each); })) {
-      value.fail_type(make_message("one of {}", fmt::join(known, ", ")));
-    }
-    return text;
   }
 
   void computes() {
@@ -462,6 +444,7 @@ class Parser {
   std::optional<std::filesystem::path> folder_;
   std::vector<std::string> names_;
   UserSource shared_;
+  std::vector<std::string> options_;
   std::shared_ptr<const UserSource> source_;
   KernelManifest result_;
 };

@@ -15,6 +15,7 @@
 #include "profiler/files/file_system.h"
 #include "profiler/measure/gpu/driver/cubin_cache.h"
 #include "profiler/measure/gpu/driver/nvrtc.h"
+#include "profiler/measure/gpu/user/kernel_entry.h"
 #include "profiler/measure/gpu/user/user_source.h"
 
 namespace attnscope {
@@ -51,7 +52,7 @@ class NvrtcBuilder final : public KernelBuilder {
     built.report.digest = key.digest();
     if (launch.source.user_source && launch.source.user_source->kind != UserSource::Kind::cuda) {
       built.cubin = std::move(own.text);  // already compiled by the user
-      if (!launch.call) built.report.error = gpu::argument_mismatch(launch, built.cubin);
+      built.report.error = check_compiled(launch, built);
       return built;
     }
     if (Message error = previous_failure(launch.source, arch); !error.empty()) {
@@ -61,7 +62,7 @@ class NvrtcBuilder final : public KernelBuilder {
     auto compiled = cache_.find(key);
     built.report.cached = compiled.has_value();
     if (!compiled) {
-      auto result = nvrtc_.compile(launch.source, key.options, own.text);
+      auto result = nvrtc_.compile(launch.source, key.options, launch.source.user_source ? &own : nullptr);
       if (!result) {
         built.report.error = result.error();
         const std::lock_guard lock(failures_mutex_);
@@ -77,7 +78,9 @@ class NvrtcBuilder final : public KernelBuilder {
     built.report.local_bytes = compiled->figures.local_bytes;
     built.report.spill_store_bytes = compiled->figures.spill_store_bytes;
     built.report.spill_load_bytes = compiled->figures.spill_load_bytes;
-    if (launch.source.user_source) built.report.error = gpu::argument_mismatch(launch, compiled->cubin);
+    built.symbol = compiled->symbol;
+    if (launch.source.user_source)
+      built.report.error = gpu::argument_mismatch(launch, compiled->cubin, compiled->symbol);
     built.cubin = std::move(compiled->cubin);
     return built;
   }
@@ -93,6 +96,18 @@ class NvrtcBuilder final : public KernelBuilder {
     std::string arch;
     Message error;
   };
+
+  /// Finds the entry of a file that the user compiled.
+  static Message check_compiled(const KernelLaunch& launch, BuiltKernel& built) {
+    if (launch.call) return gpu::library_file_error(launch.source.user_source->name, built.cubin);
+    constexpr std::string_view fat_binary = "\x50\xed\x55\xba";  // the driver chooses one of its cubins
+    if (!gpu::kernel_symbols(built.cubin) && !built.cubin.starts_with(fat_binary))
+      return make_reason("compile.no_image", "{} is neither a cubin nor PTX.", launch.source.user_source->name);
+    auto symbol = gpu::find_symbol(launch.source, built.cubin);
+    if (!symbol) return symbol.error();
+    built.symbol = std::move(symbol).value();
+    return gpu::argument_mismatch(launch, built.cubin, built.symbol);
+  }
 
   /// Error of a previous attempt to build this source; empty if there was none.
   [[nodiscard]] Message previous_failure(const KernelSource& source, std::string_view arch) const {

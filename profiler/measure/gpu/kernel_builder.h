@@ -27,6 +27,7 @@ namespace attnscope {
 struct BuiltKernel {
   BuildReport report;  ///< report.error: why there is no cubin.
   std::string cubin;
+  std::string symbol;  ///< Name of the entry in the cubin.
 };
 
 /// Returns whether this program compiles a recorded launch of a built-in kernel from other sources or with other

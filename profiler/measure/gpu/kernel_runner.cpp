@@ -174,6 +174,7 @@ const LoadedKernel& KernelRunner::load(const KernelLaunch& launch) {
     BuiltKernel built = builder_.build(arch_, launch);
     const auto compiled = [&] {
       if (!built.report.error.empty()) {
+        if (launch.call) throw PointAbort(Disposition::compile_error, built.report.error);
         throw PointAbort(Disposition::compile_error, "point.not_compiled", "{} does not compile: {}",
                          built.report.kernel, first_error_line(built.report.error));
       }
@@ -205,8 +206,7 @@ const LoadedKernel& KernelRunner::load(const KernelLaunch& launch) {
                          driver_api_version(cuda_), builder_.nvrtc_version(), arch_, again.what());
       }
     }
-    const CUresult found =
-        cuda_.cuModuleGetFunction(&kernel.function, kernel.module.get(), launch.source.entry.c_str());
+    const CUresult found = cuda_.cuModuleGetFunction(&kernel.function, kernel.module.get(), built.symbol.c_str());
     if (launch.source.user_source && found == CUDA_ERROR_NOT_FOUND) {
       throw PointAbort(Disposition::compile_error, "point.no_entry",
                        "{} has no kernel '{}' (declare it extern \"C\" or use its mangled name)", launch.source.file,

@@ -14,6 +14,7 @@
 #include "profiler/measure/gpu/kernel_builder.h"
 #include "tests/message_matchers.h"
 #include "tests/temporary_folder.h"
+#include "user_source_fixture.h"
 
 namespace attnscope::gpu {
 namespace {
@@ -23,33 +24,6 @@ using test::HasWords;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-class UserSourceTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    fs::create_directories(folder_ / "include");
-    write("kernel.cu",
-          "#include \"one.h\"\n#include <two.h>\nextern \"C\" __global__ void own(int* x) { *x = ONE + TWO; }\n");
-    write("one.h", "#define ONE 1\n");
-    write("include/two.h", "#pragma once\n#  include \"three.h\"\n#define TWO THREE\n");
-    write("include/three.h", "#define THREE 3\n");
-  }
-
-  void write(const std::string& name, const std::string& text) { std::ofstream(folder_ / name) << text; }
-
-  [[nodiscard]] std::shared_ptr<const UserSource> source(UserSource::Kind kind = UserSource::Kind::cuda,
-                                                         const std::string& name = "kernel.cu") const {
-    return std::make_shared<const UserSource>(UserSource{.kind = kind,
-                                                         .name = name,
-                                                         .file = folder_ / name,
-                                                         .include_folders = {folder_ / "include"},
-                                                         .options = {},
-                                                         .manifest = "a statement"});
-  }
-  [[nodiscard]] std::string digest() const { return read_user_source(*source(), {})->digest; }
-
-  testing::TemporaryFolder folder_;
-};
 
 TEST_F(UserSourceTest, DigestCoversAllFiles) {
   std::string before = digest();
@@ -163,7 +137,8 @@ TEST_F(UserSourceTest, ErrorsHaveFileAndLine) {
 TEST_F(UserSourceTest, PtxAndCubinsAreLoadedUnchanged) {
   const auto builder = KernelBuilder::open(folder_ / "cache");
   if (!builder) GTEST_SKIP() << builder.error().message();
-  write("kernel.ptx", "no program at all");
+  const std::string ptx = ".version 8.7\n.visible .entry own()\n{ ret; }\n";
+  write("kernel.ptx", ptx);
   KernelLaunch launch;
   launch.name = "fwd";
   launch.source = {.file = "own/kernel.ptx",
@@ -171,7 +146,8 @@ TEST_F(UserSourceTest, PtxAndCubinsAreLoadedUnchanged) {
                    .defines = {},
                    .user_source = source(UserSource::Kind::ptx, "kernel.ptx")};
   const BuiltKernel built = (*builder)->build("sm_90a", launch);
-  EXPECT_EQ(built.cubin, "no program at all");
+  EXPECT_EQ(built.cubin, ptx);
+  EXPECT_EQ(built.symbol, "own");
   EXPECT_FALSE(built.report.digest.empty());
   launch.source.user_source = source(UserSource::Kind::ptx, "gone.ptx");
   EXPECT_THAT(english_text((*builder)->build("sm_90a", launch).report.error), HasSubstr("gone.ptx"));

@@ -61,6 +61,7 @@ std::optional<Compiled> CubinCache::find(const CubinKey& key) const {
     const auto json = nlohmann::json::parse(*facts);
     if (json.at("cubin_digest").get<std::string>() != uuid_of(*cubin)) return std::nullopt;
     return Compiled{.cubin = std::move(*cubin),
+                    .symbol = json.at("symbol").get<std::string>(),
                     .log = json.at("log").get<std::string>(),
                     .figures = {.registers = json.at("registers").get<int>(),
                                 .static_shared_bytes = json.at("static_shared_bytes").get<std::int64_t>(),
@@ -79,6 +80,7 @@ bool CubinCache::store(const CubinKey& key, const Compiled& compiled) const {
   if (error) return false;
   const nlohmann::ordered_json json{{"file", key.source.file},
                                     {"entry", key.source.entry},
+                                    {"symbol", compiled.symbol},
                                     {"arch", key.arch},
                                     {"nvrtc", key.nvrtc_version},
                                     {"options", key.options},

@@ -10,6 +10,9 @@
 
 #include "kernels/embedded_sources.h"
 #include "profiler/measure/gpu/driver/dynamic_library.h"
+#include "profiler/measure/gpu/user/compiler_log.h"
+#include "profiler/measure/gpu/user/host_headers.h"
+#include "profiler/measure/gpu/user/kernel_entry.h"
 #include "profiler/measure/gpu/user/user_source.h"
 
 namespace attnscope::gpu {
@@ -107,25 +110,33 @@ std::vector<std::filesystem::path> Nvrtc::include_folders() const {
   const std::filesystem::path library = std::filesystem::weakly_canonical(path_, error).parent_path();
   for (const char* relative : {"../include", "../../../include", "../../cuda_runtime/include"}) {
     const auto folder = (library / relative).lexically_normal();
-    if (std::filesystem::is_regular_file(folder / "cuda_fp16.h", error)) folders.push_back(folder);
+    if (!std::filesystem::is_regular_file(folder / "cuda_fp16.h", error)) continue;
+    folders.push_back(folder);
+    if (std::filesystem::is_directory(folder / "cccl", error)) folders.push_back(folder / "cccl");
   }
   return folders;
 }
 
 Result<Compiled, Message> Nvrtc::compile(const KernelSource& source, const std::vector<std::string>& options,
-                                         const std::string& user_text) const {
-  const char* main_text = source.user_source ? user_text.c_str() : nullptr;
+                                         const UserSourceText* user) const {
+  const char* main_text = user != nullptr ? user->text.c_str() : nullptr;
   const std::string name = source.user_source ? source.user_source->file.string() : source.file;
   std::vector<std::string> names;
   std::vector<const char*> texts;
   for (const EmbeddedSource& embedded : embedded_sources()) {
-    if (source.user_source) break;  // user sources may have the same names
+    if (user != nullptr) break;  // user sources may have the same names
     if (embedded.path == source.file) {
       main_text = embedded.text.data();
     } else if (!embedded.path.ends_with(".csv")) {
       names.emplace_back(embedded.path);
       texts.push_back(embedded.text.data());
     }
+  }
+  for (const EmbeddedSource& header : host_headers()) {
+    if (user == nullptr || std::ranges::find(user->files, header.path, &ManifestSource::name) != user->files.end())
+      continue;
+    names.emplace_back(header.path);
+    texts.push_back(header.text.data());
   }
   if (main_text == nullptr)
     return Failure{make_reason("compile.no_source", "{} is not an embedded kernel source.", source.file)};
@@ -137,7 +148,8 @@ Result<Compiled, Message> Nvrtc::compile(const KernelSource& source, const std::
   };
   const auto name_pointers = pointers(names);
   std::vector<std::string> all_options = options;
-  if (source.user_source) {  // not part of the cache key: paths do not change the code
+  if (user != nullptr) {  // not part of the cache key: paths do not change the code
+    all_options.push_back(fmt::format("--pre-include={}", implicit_header));
     for (const auto& folder : include_search_path(*source.user_source, include_folders())) {
       all_options.push_back("-I" + folder.string());
     }
@@ -157,6 +169,11 @@ Result<Compiled, Message> Nvrtc::compile(const KernelSource& source, const std::
     ~Guard() { api.nvrtcDestroyProgram(&program); }
   } const guard{api_, program};
 
+  // NVRTC instantiates templates only for name expressions.
+  const std::string instance = source.entry.find('<') == std::string::npos ? "" : instantiated_entry(source);
+  if (!instance.empty()) result = api_.nvrtcAddNameExpression(program, instance.c_str());
+  if (result != NVRTC_SUCCESS) return Failure{answer("nvrtcAddNameExpression")};
+
   result = api_.nvrtcCompileProgram(program, static_cast<int>(option_pointers.size()), option_pointers.data());
   const bool compiles = result == NVRTC_SUCCESS;
   const Message refusal = compiles ? Message() : answer("nvrtcCompileProgram");
@@ -172,7 +189,7 @@ Result<Compiled, Message> Nvrtc::compile(const KernelSource& source, const std::
   }
   const auto fail = [&](Message why) -> Failure<Message> {
     if (compiled.log.empty()) return {std::move(why)};
-    return {make_reason("compile.with_log", "{}\n{}", why, compiled.log)};
+    return {make_reason("compile.with_log", "{}\n{}", why, errors_first(compiled.log, UserSource::Compiler::nvrtc))};
   };
   if (!compiles) return fail(refusal);
   // The log is the only source of registers, spills and warnings. Without it, the kernel would appear to have no
@@ -189,24 +206,32 @@ Result<Compiled, Message> Nvrtc::compile(const KernelSource& source, const std::
   compiled.cubin.resize(size);
   result = api_.nvrtcGetCUBIN(program, compiled.cubin.data());
   if (result != NVRTC_SUCCESS) return fail(answer("nvrtcGetCUBIN"));
-  // Otherwise a missing entry would be found only when the module is loaded on a GPU.
-  const auto compiles_entry = [&](const std::string& entry) {
-    return compiled.log.find("Compiling entry function '" + entry) != std::string::npos;
-  };
-  if (source.user_source && compiles_entry("") && !compiles_entry(source.entry + "'")) {
-    return fail(make_reason("point.no_entry", "{} has no kernel '{}' (declare it extern \"C\" or use its mangled name)",
-                            source.file, source.entry));
+  if (!instance.empty()) {
+    const char* symbol = nullptr;
+    result = api_.nvrtcGetLoweredName(program, instance.c_str(), &symbol);
+    if (result != NVRTC_SUCCESS) return fail(answer("nvrtcGetLoweredName"));
+    compiled.symbol = symbol;
+  } else if (source.user_source) {
+    auto symbol = find_symbol(source, compiled.cubin);
+    if (!symbol) return Failure{symbol.error()};
+    compiled.symbol = std::move(symbol).value();
+  } else {
+    compiled.symbol = source.entry;
   }
-  compiled.figures = parse_resource_usage(compiled.log, source.entry);
+  compiled.figures = parse_resource_usage(compiled.log, compiled.symbol);
   return compiled;
 }
 
 std::vector<std::string> compile_options(const KernelSource& source, std::string_view arch) {
   std::vector<std::string> options{fmt::format("--gpu-architecture={}", arch), "--std=c++17",
                                    "--device-as-default-execution-space", "--ptxas-options=-v"};
-  for (const std::string& define : source.defines) options.push_back("-D" + define);
-  if (source.user_source)
-    options.insert(options.end(), source.user_source->options.begin(), source.user_source->options.end());
+  const auto add = [&](const std::string& option) {  // replaces an earlier one; NVRTC rejects options given twice
+    const auto name = [](const std::string& each) { return each.substr(0, each.find('=')); };
+    std::erase_if(options, [&](const std::string& each) { return name(each) == name(option); });
+    options.push_back(option);
+  };
+  if (source.user_source) std::ranges::for_each(source.user_source->options, add);
+  for (const std::string& define : source.defines) add("-D" + define);
   return options;
 }
 

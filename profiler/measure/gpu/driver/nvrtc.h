@@ -20,6 +20,8 @@
   X(nvrtcGetNumSupportedArchs)       \
   X(nvrtcGetSupportedArchs)          \
   X(nvrtcCreateProgram)              \
+  X(nvrtcAddNameExpression)          \
+  X(nvrtcGetLoweredName)             \
   X(nvrtcDestroyProgram)             \
   X(nvrtcCompileProgram)             \
   X(nvrtcGetCUBINSize)               \
@@ -28,6 +30,8 @@
   X(nvrtcGetProgramLog)
 
 namespace attnscope::gpu {
+
+struct UserSourceText;
 
 /// Resource usage of a kernel as reported by ptxas.
 struct ResourceUsage {
@@ -42,6 +46,7 @@ struct ResourceUsage {
 
 struct Compiled {
   std::string cubin;
+  std::string symbol;  ///< Name of the entry in the cubin.
   std::string log;
   ResourceUsage figures;
 };
@@ -58,9 +63,9 @@ class Nvrtc {
 
   /// Folders of the CUDA headers that belong to this NVRTC, for user sources.
   [[nodiscard]] std::vector<std::filesystem::path> include_folders() const;
-  /// `user_text`: text of a source that is not embedded. The error is the cause, then the compiler's log. Thread-safe.
+  /// `user`: a source that is not embedded. The error is the cause, then the compiler's log. Thread-safe.
   [[nodiscard]] Result<Compiled, Message> compile(const KernelSource&, const std::vector<std::string>& options,
-                                                  const std::string& user_text = {}) const;
+                                                  const UserSourceText* user = nullptr) const;
 
  private:
 #define ATTNSCOPE_MEMBER(name) decltype(&::name) name = nullptr;  // NOLINT(bugprone-macro-parentheses)
@@ -73,7 +78,7 @@ class Nvrtc {
   std::filesystem::path path_;
 };
 
-/// All NVRTC options for this source, including its defines.
+/// All compiler options for this source, including its defines; each option and macro once.
 [[nodiscard]] std::vector<std::string> compile_options(const KernelSource&, std::string_view arch);
 
 /// Extracts the ptxas figures of `entry` from a compile log.

@@ -1,51 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/measure/gpu/user/user_source.h"
 
-#include <elf.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
-#include <cstring>
 #include <map>
 #include <string>
 #include <utility>
 #include <variant>
 
+#include "profiler/measure/gpu/user/elf_file.h"
 #include "profiler/measure/gpu/user/source_text.h"
 
 namespace attnscope::gpu {
 namespace {
-
-/// Returns nothing if the image is too short.
-template <class T>
-std::optional<T> at(std::string_view image, std::uint64_t offset) {
-  if (offset > image.size() || image.size() - offset < sizeof(T)) return std::nullopt;
-  T value;
-  std::memcpy(&value, image.data() + offset, sizeof value);
-  return value;
-}
-
-std::string_view part(std::string_view image, std::uint64_t offset, std::uint64_t bytes) {
-  return offset > image.size() ? std::string_view() : image.substr(offset, bytes);
-}
-
-std::string_view find_section(std::string_view image, const std::string& name) {
-  const auto header = at<Elf64_Ehdr>(image, 0);
-  if (!header || !image.starts_with(ELFMAG)) return {};
-  const auto section = [&](std::uint64_t i) { return at<Elf64_Shdr>(image, header->e_shoff + i * sizeof(Elf64_Shdr)); };
-  const auto names = section(header->e_shstrndx);
-  if (!names) return {};
-  const std::string_view text = part(image, names->sh_offset, names->sh_size);
-  for (std::uint64_t i = 0; i < header->e_shnum; ++i) {
-    const auto each = section(i);
-    if (!each) return {};
-    const std::string_view section_name = part(text, each->sh_name, name.size() + 1);
-    if (section_name.starts_with(name) && section_name.back() == '\0')
-      return part(image, each->sh_offset, each->sh_size);
-  }
-  return {};
-}
 
 /// Parses a .nv.info section: records of format, attribute and a 16-bit value, which is a byte count for sized records.
 std::optional<std::vector<std::size_t>> parse_cubin_parameters(std::string_view info) {
@@ -55,11 +23,11 @@ std::optional<std::vector<std::size_t>> parse_cubin_parameters(std::string_view 
   while (info.size() >= 4) {
     const auto form = static_cast<unsigned char>(info[0]);
     const auto attribute = static_cast<unsigned char>(info[1]);
-    const std::size_t follow = form == sized ? *at<std::uint16_t>(info, 2) : 0;
-    const std::string_view value = part(info, 4, follow);
+    const std::size_t follow = form == sized ? *read_at<std::uint16_t>(info, 2) : 0;
+    const std::string_view value = image_part(info, 4, follow);
     if (form == sized && attribute == parameter) {
-      const auto ordinal = at<std::uint16_t>(value, 4);
-      const auto packed = at<std::uint32_t>(value, 8);
+      const auto ordinal = read_at<std::uint16_t>(value, 4);
+      const auto packed = read_at<std::uint32_t>(value, 8);
       if (!ordinal || !packed) return std::nullopt;
       bytes[*ordinal] = *packed >> 18U;
     }
@@ -126,11 +94,11 @@ std::optional<std::vector<std::size_t>> parse_ptx_parameters(std::string_view im
 
 std::optional<std::vector<std::size_t>> parameter_sizes(std::string_view image, std::string_view entry) {
   if (!image.starts_with(ELFMAG)) return parse_ptx_parameters(image, entry);
-  return parse_cubin_parameters(find_section(image, ".nv.info." + std::string(entry)));
+  return parse_cubin_parameters(elf_section(image, ".nv.info." + std::string(entry)));
 }
 
-Message argument_mismatch(const KernelLaunch& launch, std::string_view image) {
-  const auto taken = parameter_sizes(image, launch.source.entry);
+Message argument_mismatch(const KernelLaunch& launch, std::string_view image, std::string_view symbol) {
+  const auto taken = parameter_sizes(image, symbol);
   if (!taken) return {};
   if (taken->size() != launch.arguments.size()) {
     return make_reason("compile.argument_count", "{} takes {} arguments, but the manifest lists {}.",

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "kernels/files/regular_file.h"
+#include "profiler/measure/gpu/user/host_headers.h"
 #include "profiler/measure/gpu/user/source_text.h"
 #include "profiler/metrics/manifest.h"
 #include "profiler/plan/text.h"
@@ -69,9 +70,9 @@ std::string replace_invalid_utf8(std::string name) {
 /// Transitive closure of a source's includes; each file once, with its text.
 class IncludeClosure {
  public:
-  /// The last `toolkit_folders` folders belong to the CUDA toolkit.
-  IncludeClosure(std::vector<fs::path> folders, std::size_t toolkit_folders)
-      : folders_(std::move(folders)), user_folder_count_(folders_.size() - toolkit_folders) {}
+  /// The last `toolkit_folders` folders belong to the CUDA toolkit. `stand_ins`: for headers that no folder has.
+  IncludeClosure(std::vector<fs::path> folders, std::size_t toolkit_folders, std::span<const EmbeddedSource> stand_ins)
+      : folders_(std::move(folders)), user_folder_count_(folders_.size() - toolkit_folders), stand_ins_(stand_ins) {}
 
   void add(const fs::path& file, const std::string& name, const std::string& text, bool own = true) {
     std::error_code error;
@@ -91,16 +92,7 @@ class IncludeClosure {
     }
     --depth_;
   }
-  [[nodiscard]] const std::string& all() const { return all_; }
-  [[nodiscard]] std::vector<ManifestSource>& files() { return files_; }
-  /// Name of a user file that includes a macro; empty if there is none.
-  [[nodiscard]] const std::string& macro_include_file() const { return macro_include_file_; }
-  /// Returns true if a limit on size, files or depth was exceeded.
-  [[nodiscard]] bool full() const { return full_; }
-  /// First include that exists and cannot be read; empty if there is none. NVRTC would open a FIFO or device, too.
-  [[nodiscard]] const Message& error() const { return error_; }
-
- private:
+  /// Adds the included file if it exists.
   void follow(const fs::path& from, const Include& include, bool own) {
     const auto found = [&](const fs::path& folder, bool is_own) {
       const fs::path file = folder / include.name;
@@ -120,8 +112,21 @@ class IncludeClosure {
     for (std::size_t i = 0; i < folders_.size(); ++i) {
       if (found(folders_[i], i < user_folder_count_)) return;
     }
+    const auto stand_in = std::ranges::find(stand_ins_, include.name, &EmbeddedSource::path);
+    if (stand_in != stand_ins_.end())
+      add("/attnscope/" + include.name, include.name, std::string(stand_in->text), false);
   }
 
+  [[nodiscard]] const std::string& all() const { return all_; }
+  [[nodiscard]] std::vector<ManifestSource>& files() { return files_; }
+  /// Name of a user file that includes a macro; empty if there is none.
+  [[nodiscard]] const std::string& macro_include_file() const { return macro_include_file_; }
+  /// Returns true if a limit on size, files or depth was exceeded.
+  [[nodiscard]] bool full() const { return full_; }
+  /// First include that exists and cannot be read; empty if there is none. NVRTC would open a FIFO or device, too.
+  [[nodiscard]] const Message& error() const { return error_; }
+
+ private:
   /// Returns true for files below a toolkit folder, even if the manifest lists that folder (for example cccl).
   [[nodiscard]] bool is_toolkit_file(const fs::path& file) const {
     std::error_code error;
@@ -135,6 +140,7 @@ class IncludeClosure {
 
   std::vector<fs::path> folders_;
   std::size_t user_folder_count_;
+  std::span<const EmbeddedSource> stand_ins_;
   std::set<fs::path> seen_;
   std::string all_;
   std::vector<ManifestSource> files_;
@@ -184,8 +190,11 @@ Result<UserSourceText, Message> read_user_source(const UserSource& source, const
     own.files.push_back({.name = source.name, .digest = uuid_of(*text), .content = *text});
     return own;
   }
-  IncludeClosure include_closure(include_search_path(source, toolkit), toolkit.size());
+  const bool nvrtc = source.compiler == UserSource::Compiler::nvrtc;
+  IncludeClosure include_closure(include_search_path(source, toolkit), toolkit.size(),
+                                 nvrtc ? host_headers() : std::span<const EmbeddedSource>());
   include_closure.add(source.file, source.name, *text);
+  include_closure.follow(source.file, {std::string(implicit_header)}, false);
   if (!include_closure.error().empty()) return Failure{include_closure.error()};
   if (include_closure.full())
     return Failure{make_reason("compile.own_too_much", "{}: its includes exceed 64 MiB, 4096 files or a depth of 200.",

@@ -68,6 +68,6 @@ class UserSources {
 [[nodiscard]] std::optional<std::vector<std::size_t>> parameter_sizes(std::string_view image, std::string_view entry);
 
 /// Error for arguments that differ from the kernel's parameters; empty if they match or the parameters are unknown.
-[[nodiscard]] Message argument_mismatch(const KernelLaunch& launch, std::string_view image);
+[[nodiscard]] Message argument_mismatch(const KernelLaunch& launch, std::string_view image, std::string_view symbol);
 
 }  // namespace attnscope::gpu

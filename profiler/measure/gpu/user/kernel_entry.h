@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds a manifest's entry in a compiled file.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/algorithm.h"
+#include "kernels/messages/message.h"
+#include "kernels/model/result.h"
+
+namespace attnscope::gpu {
+
+/// The entry with the values of its defines as template arguments: "kernel<BR, 4>" becomes "kernel<64, 4>".
+[[nodiscard]] std::string instantiated_entry(const KernelSource&);
+
+/// Symbols of the kernels in a cubin or PTX text; nothing for other files. The image is untrusted.
+[[nodiscard]] std::optional<std::vector<std::string>> kernel_symbols(std::string_view image);
+
+/// Symbol of the entry in an image; the entry itself if the image is neither cubin nor PTX. The error point.no_entry
+/// lists kernels of the image.
+[[nodiscard]] Result<std::string, Message> find_symbol(const KernelSource&, std::string_view image);
+
+/// Why a host library cannot be loaded on this machine; empty if it can. Reads the file and never loads it.
+[[nodiscard]] Message library_file_error(const std::string& name, std::string_view image);
+
+}  // namespace attnscope::gpu
