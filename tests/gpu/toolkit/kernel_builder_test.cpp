@@ -27,8 +27,8 @@ using ::testing::Not;
 class KernelBuilderTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    const auto* info = testing::UnitTest::GetInstance()->current_test_info();
-    cache_ = fs::path(testing::TempDir()) / (std::string("builder-") + info->name());
+    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
+    cache_ = fs::path(::testing::TempDir()) / (std::string("builder-") + info->name());
     fs::remove_all(cache_);
     auto builder = KernelBuilder::open(cache_);
     if (!builder) GTEST_SKIP() << builder.error().message();

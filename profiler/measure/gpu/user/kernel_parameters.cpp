@@ -9,6 +9,7 @@
 #include <utility>
 #include <variant>
 
+#include "profiler/measure/gpu/user/argument_bytes.h"
 #include "profiler/measure/gpu/user/elf_file.h"
 #include "profiler/measure/gpu/user/source_text.h"
 
