@@ -36,8 +36,8 @@ class Parser {
       : root_(json, json.json, ""), folder_(std::move(folder)), names_(predefined_names()) {}
 
   KernelManifest parse(std::string_view text) {
-    root_.object({"attnscope_kernel", "name", "title", "source", "include", "options", "computes", "layout", "supports",
-                  "tile", "knobs", "let", "requires", "scratch", "fill", "launches", "law"});
+    root_.object({"attnscope_kernel", "name", "title", "source", "compiler", "include", "options", "computes", "layout",
+                  "supports", "tile", "knobs", "let", "requires", "scratch", "fill", "launches", "law"});
     const Value version = root_.at("attnscope_kernel");
     if (!version.equals(1)) version.fail_type("1, the supported manifest version");
     identity(text);
@@ -89,11 +89,14 @@ class Parser {
       }
     }
     if (const auto options = root_.find("options")) options_ = parse_source_options(*options);
+    if (const auto compiler = root_.find("compiler")) shared_.compiler = parse_compiler(*compiler);
     if (const auto source = root_.find("source")) source_ = source_of(*source);
   }
 
-  [[nodiscard]] std::shared_ptr<const UserSource> source_of(const Value& value) const {
+  [[nodiscard]] std::shared_ptr<const UserSource> source_of(const Value& value,
+                                                            const std::optional<Value>& compiler = {}) const {
     UserSource own = shared_;
+    if (compiler) own.compiler = parse_compiler(*compiler);
     own.name = value.text();
     if (folder_) own.file = (*folder_ / own.name).lexically_normal();
     const std::string suffix = std::filesystem::path(own.name).extension().string();
@@ -310,11 +313,12 @@ class Parser {
   }
 
   void launch(const Value& value) {
-    value.object({"name", "source", "entry", "when", "pass", "defines", "grid", "block", "cluster", "shared_bytes",
-                  "registers", "measured", "cooperative", "starts_early", "arguments", "bytes"});
+    value.object({"name", "source", "compiler", "entry", "when", "pass", "defines", "grid", "block", "cluster",
+                  "shared_bytes", "registers", "measured", "cooperative", "starts_early", "arguments", "bytes"});
     LaunchSpec launch;
     const auto source = value.find("source");
-    launch.source = source ? source_of(*source) : source_;
+    const auto compiler = value.find("compiler");
+    launch.source = source || compiler ? source_of(source ? *source : root_.at("source"), compiler) : source_;
     if (launch.source == nullptr) value.fail("'source' is missing");
     const bool library = launch.source->kind == UserSource::Kind::library;
     if (const auto pass = value.find("pass")) launch.pass = parse_pass(pass->keyword({"fwd", "bwd"})).value();

@@ -50,6 +50,10 @@ std::vector<std::string> parse_source_options(const Value& list) {
   return options;
 }
 
+UserSource::Compiler parse_compiler(const Value& value) {
+  return value.keyword({"nvrtc", "nvcc"}) == "nvcc" ? UserSource::Compiler::nvcc : UserSource::Compiler::nvrtc;
+}
+
 void set_source_options(UserSource& source, const std::vector<std::string>& options) {
   for (const std::string& option : options) {
     // NVRTC compiles constexpr functions and lambdas for the device by default.

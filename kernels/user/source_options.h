@@ -13,6 +13,8 @@ namespace attnscope::user {
 /// Options that change the code and write no files, in NVRTC's spelling. Throws ManifestError for others.
 [[nodiscard]] std::vector<std::string> parse_source_options(const Value& list);
 
+[[nodiscard]] UserSource::Compiler parse_compiler(const Value&);
+
 /// Sets the source's options, without those that its compiler does not need.
 void set_source_options(UserSource&, const std::vector<std::string>& options);
 

@@ -14,6 +14,7 @@
 #include "kernels/kernel_defines.h"
 #include "profiler/files/file_system.h"
 #include "profiler/measure/gpu/driver/cubin_cache.h"
+#include "profiler/measure/gpu/driver/nvcc.h"
 #include "profiler/measure/gpu/driver/nvrtc.h"
 #include "profiler/measure/gpu/user/kernel_entry.h"
 #include "profiler/measure/gpu/user/user_source.h"
@@ -48,6 +49,16 @@ class NvrtcBuilder final : public KernelBuilder {
       own = std::move(read).value();
       key.user_digest = own.digest;
     }
+    std::optional<gpu::Nvcc> nvcc;
+    if (gpu::needs_nvcc(launch.source)) {
+      auto found = gpu::Nvcc::find();
+      if (!found) {
+        built.report.error = found.error();
+        return built;
+      }
+      nvcc = std::move(found).value();
+      key.nvrtc_version = nvcc->version();
+    }
     if (fresh) cache_.erase(key);
     built.report.digest = key.digest();
     if (launch.source.user_source && launch.source.user_source->kind != UserSource::Kind::cuda) {
@@ -62,7 +73,8 @@ class NvrtcBuilder final : public KernelBuilder {
     auto compiled = cache_.find(key);
     built.report.cached = compiled.has_value();
     if (!compiled) {
-      auto result = nvrtc_.compile(launch.source, key.options, launch.source.user_source ? &own : nullptr);
+      auto result = nvcc ? nvcc->compile(launch.source, key.options)
+                         : nvrtc_.compile(launch.source, key.options, launch.source.user_source ? &own : nullptr);
       if (!result) {
         built.report.error = result.error();
         const std::lock_guard lock(failures_mutex_);

@@ -74,6 +74,27 @@ TEST_F(UserSourceTest, FindsHeadersOfAllIncludeForms) {
       << "#include in a raw literal counts, in a comment it does not";
 }
 
+// Conditions are not evaluated, so that all definitions of a macro count.
+TEST_F(UserSourceTest, FollowsIncludesNamedByMacros) {
+  fs::create_directories(folder_ / "x");
+  for (const char* text : {"#define H \"x/h.h\"\n#include H\n", "#include H\n#define G \"x/h.h\"\n#define H G\n",
+                           "#define IN(name) <x/name>\n#include IN(h.h)\n", "#define S(a) #a\n#include S(x/h.h)\n",
+                           "#if A\n#define H <none.h>\n#else\n#define H <x/h.h>\n#endif\n#include H\n"}) {
+    write("kernel.cu", text);
+    write("x/h.h", "#define ONE 1\n");
+    const std::string before = digest();
+    write("x/h.h", "#define ONE 2\n");
+    EXPECT_NE(digest(), before) << text;
+  }
+  write("kernel.cu", "#include H\n");
+  UserSource own = *source();
+  own.options = {"-DH=\"x/h.h\""};
+  EXPECT_EQ(read_user_source(own, {})->files.size(), 2U);
+  EXPECT_TRUE(read_user_source(*source(), {}).ok()) << "an undefined macro is in an inactive condition";
+  write("kernel.cu", "#define JOIN(a, b) a##b\n#define H JOIN(<x/h, .h>)\n#include H\n#define L L\n#include L\n");
+  EXPECT_EQ(read_user_source(*source(), {}).error().id, "compile.own_by_macro");
+}
+
 TEST_F(UserSourceTest, RejectsTooManyIncludes) {
   write("kernel.cu", "#include \"0.h\"\n");
   for (int i = 0; i < 300; ++i) write(std::to_string(i) + ".h", "#include \"" + std::to_string(i + 1) + ".h\"\n");

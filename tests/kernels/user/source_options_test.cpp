@@ -28,5 +28,22 @@ TEST(SourceOptions, SpellingsOfNvccAreAccepted) {
   EXPECT_THAT(source.ignored_options, ElementsAre("-O3", "--lineinfo", "--expt-relaxed-constexpr"));
 }
 
+TEST(SourceOptions, NvccTakesItsOptions) {
+  const UserSource source = source_with(R"("compiler": "nvcc", "options": ["-O3", "--expt-relaxed-constexpr"])");
+  EXPECT_EQ(source.compiler, UserSource::Compiler::nvcc);
+  EXPECT_THAT(source.options, ElementsAre("--expt-relaxed-constexpr"));
+  EXPECT_THAT(source.ignored_options, ElementsAre("-O3"));
+}
+
+TEST(SourceOptions, LaunchesMayHaveTheirOwnCompiler) {
+  std::string text = template_text();
+  text.insert(text.find("\"entry\""), "\"compiler\": \"nvcc\", ");
+  const auto manifest = parse_manifest(text, std::filesystem::path("folder"));
+  ASSERT_TRUE(manifest.ok()) << english_text(manifest.error());
+  EXPECT_EQ(manifest->launches.front().source->compiler, UserSource::Compiler::nvcc);
+  text.replace(text.find("nvcc"), 4, "clan");
+  EXPECT_THAT(english_text(parse_manifest(text, {}).error()), ::testing::HasSubstr("\"nvrtc\", \"nvcc\""));
+}
+
 }  // namespace
 }  // namespace attnscope::user

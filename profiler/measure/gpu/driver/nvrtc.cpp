@@ -10,6 +10,7 @@
 
 #include "kernels/embedded_sources.h"
 #include "profiler/measure/gpu/driver/dynamic_library.h"
+#include "profiler/measure/gpu/driver/nvcc.h"
 #include "profiler/measure/gpu/user/compiler_log.h"
 #include "profiler/measure/gpu/user/host_headers.h"
 #include "profiler/measure/gpu/user/kernel_entry.h"
@@ -223,8 +224,8 @@ Result<Compiled, Message> Nvrtc::compile(const KernelSource& source, const std::
 }
 
 std::vector<std::string> compile_options(const KernelSource& source, std::string_view arch) {
-  std::vector<std::string> options{fmt::format("--gpu-architecture={}", arch), "--std=c++17",
-                                   "--device-as-default-execution-space", "--ptxas-options=-v"};
+  std::vector<std::string> options{fmt::format("--gpu-architecture={}", arch), "--std=c++17", "--ptxas-options=-v"};
+  if (!needs_nvcc(source)) options.insert(options.begin() + 2, "--device-as-default-execution-space");
   const auto add = [&](const std::string& option) {  // replaces an earlier one; NVRTC rejects options given twice
     const auto name = [](const std::string& each) { return each.substr(0, each.find('=')); };
     std::erase_if(options, [&](const std::string& each) { return name(each) == name(option); });

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
-#include <functional>
 #include <memory>
 
 #include <fmt/format.h>
@@ -17,26 +16,6 @@
 
 namespace attnscope::gpu {
 namespace {
-
-bool is_word_char(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
-
-/// Calls `use` for each word (with its position) and appends what it returns; copies everything else.
-std::string replace_words(std::string_view text, const std::function<std::string(std::string_view)>& use) {
-  std::string result;
-  for (std::size_t at = 0; at < text.size();) {
-    std::size_t end = at;
-    while (end < text.size() && is_word_char(text[end])) ++end;
-    if (end == at) {
-      result += text[at++];
-      continue;
-    }
-    result += use(text.substr(at, end - at));
-    at = end;
-  }
-  return result;
-}
 
 /// "kernel<64, true>" of _Z6kernelILi64ELb1EEvPf: without return type, parameters and anonymous namespaces. The symbol
 /// itself if it is not mangled.

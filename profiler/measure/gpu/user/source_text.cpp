@@ -57,6 +57,10 @@ std::string collapse_blanks(std::string_view line) {
   return words;
 }
 
+bool is_word_char(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
 class NormalizedSource {
  public:
   explicit NormalizedSource(std::span<const EmbeddedSource> sources) : sources_(sources) {}
@@ -118,6 +122,21 @@ class NormalizedSource {
 };
 
 }  // namespace
+
+std::string replace_words(std::string_view text, const std::function<std::string(std::string_view)>& use) {
+  std::string result;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = at;
+    while (end < text.size() && is_word_char(text[end])) ++end;
+    if (end == at) {
+      result += text[at++];
+      continue;
+    }
+    result += use(text.substr(at, end - at));
+    at = end;
+  }
+  return result;
+}
 
 std::string strip_comments(std::string text) {
   for (const std::string_view continuation : {"\\\r\n", "\\\n"}) {

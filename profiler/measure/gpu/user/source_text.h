@@ -2,6 +2,7 @@
 // Normalizes embedded kernel sources to identify built-in kernels.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +13,9 @@ namespace attnscope::gpu {
 
 /// Joins continued lines and replaces each comment by a blank.
 [[nodiscard]] std::string strip_comments(std::string text);
+
+/// Replaces each word (letters, digits and '_') by what `use` returns; copies everything else.
+[[nodiscard]] std::string replace_words(std::string_view text, const std::function<std::string(std::string_view)>& use);
 
 /// The source with includes expanded, comments removed and blanks collapsed. Equal texts are equal programs: comments,
 /// line breaks and file names do not matter, but the order of the text does. (A test ensures that the sources use

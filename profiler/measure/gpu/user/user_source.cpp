@@ -30,6 +30,7 @@ constexpr std::string_view blanks = " \t\f\v\r";
 struct Include {
   std::string name;  ///< Empty if the name is a macro.
   bool quoted = false;
+  std::string macro = {};  ///< Text that expands to the name.
 };
 
 /// Parses `<name>` or `"name"` after blanks.
@@ -37,7 +38,7 @@ Include parse_include(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
   const bool quoted = text.starts_with('"');
   const std::size_t end = quoted || text.starts_with('<') ? text.find(quoted ? '"' : '>', 1) : std::string_view::npos;
-  if (end == std::string_view::npos) return {};
+  if (end == std::string_view::npos) return {.name = {}, .macro = std::string(text)};
   return {std::string(text.substr(1, end - 1)), quoted};
 }
 
@@ -58,6 +59,47 @@ std::vector<Include> find_includes(std::string_view line) {
     if (take("(")) all.push_back(parse_include(line));
   }
   return all;
+}
+
+std::string trimmed(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
+  return std::string(text.substr(0, text.find_last_not_of(blanks) + 1));
+}
+
+struct Macro {
+  std::string name;
+  std::vector<std::string> parameters;
+  std::string body;
+};
+
+std::string take_word(std::string_view& text) {
+  text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
+  const std::size_t end = text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");
+  const std::string_view word = text.substr(0, end);
+  text.remove_prefix(word.size());
+  return std::string(word);
+}
+
+/// Splits "(a, b) rest" and removes it from the text up to the parenthesis. No parentheses: no arguments.
+std::vector<std::string> take_arguments(std::string_view& text) {
+  std::vector<std::string> all;
+  if (!text.starts_with('(')) return all;
+  std::istringstream list{std::string(text.substr(1, text.find(')') - 1))};
+  for (std::string each; std::getline(list, each, ',');) all.push_back(trimmed(each));
+  text.remove_prefix(std::min(text.find(')'), text.size() - 1) + 1);
+  return all;
+}
+
+/// A line "#define NAME body"; its name is empty for other lines.
+Macro parse_define(std::string_view line) {
+  const std::size_t hash = line.find_first_not_of(blanks);
+  if (hash == std::string_view::npos || line[hash] != '#') return {};
+  line.remove_prefix(hash + 1);
+  if (take_word(line) != "define") return {};
+  Macro macro{.name = take_word(line), .parameters = {}, .body = {}};
+  macro.parameters = take_arguments(line);
+  macro.body = trimmed(line);
+  return macro;
 }
 
 /// File names must be valid UTF-8.
@@ -87,11 +129,28 @@ class IncludeClosure {
     for (std::string line; std::getline(lines, line);) {
       for (const Include& include : find_includes(line)) {
         if (!include.name.empty()) follow(file, include, own);
-        if (include.name.empty() && own) macro_include_file_ = name;
+        if (include.name.empty() && own) by_macro_.push_back({file, include.macro});
       }
+      define(parse_define(line));
     }
     --depth_;
   }
+  void define(Macro macro) {
+    if (!macro.name.empty() && !macro.body.empty()) macros_.emplace(macro.name, std::move(macro));
+  }
+
+  /// Adds the files that macros can name, by any of their definitions in these files: conditions are not evaluated.
+  void follow_macros() {
+    for (std::size_t before = 0; before != seen_.size();) {
+      before = seen_.size();
+      unresolved_.clear();
+      for (std::size_t i = 0; i < by_macro_.size(); ++i) {  // grows
+        const MacroInclude each = by_macro_[i];
+        for (const Include& include : expand(each.text, each.file)) follow(each.file, include, true);
+      }
+    }
+  }
+
   /// Adds the included file if it exists.
   void follow(const fs::path& from, const Include& include, bool own) {
     const auto found = [&](const fs::path& folder, bool is_own) {
@@ -119,14 +178,45 @@ class IncludeClosure {
 
   [[nodiscard]] const std::string& all() const { return all_; }
   [[nodiscard]] std::vector<ManifestSource>& files() { return files_; }
-  /// Name of a user file that includes a macro; empty if there is none.
-  [[nodiscard]] const std::string& macro_include_file() const { return macro_include_file_; }
+  /// User file with an include whose macro cannot be expanded here; empty if there is none.
+  [[nodiscard]] const std::string& unresolved() const { return unresolved_; }
   /// Returns true if a limit on size, files or depth was exceeded.
   [[nodiscard]] bool full() const { return full_; }
   /// First include that exists and cannot be read; empty if there is none. NVRTC would open a FIFO or device, too.
   [[nodiscard]] const Message& error() const { return error_; }
 
  private:
+  struct MacroInclude {
+    fs::path file;
+    std::string text;
+  };
+
+  /// Includes that a macro can expand to: none if it is not defined, since then its line is inactive.
+  std::vector<Include> expand(const std::string& text, const fs::path& file, int depth = 0) {
+    constexpr int max_depth = 8;
+    if (text.starts_with('<') || text.starts_with('"')) return {parse_include(text)};
+    std::string_view rest = text;
+    const std::string name = take_word(rest);
+    const std::vector<std::string> arguments = take_arguments(rest);
+    if (name.empty() || depth == max_depth) {
+      unresolved_ = file.string();
+      return {};
+    }
+    std::vector<Include> all;
+    const auto [first, last] = macros_.equal_range(name);
+    for (auto each = first; each != last; ++each) {
+      const Macro& macro = each->second;
+      std::string body = replace_words(macro.body, [&](std::string_view word) {
+        const auto at = std::ranges::find(macro.parameters, word) - macro.parameters.begin();
+        return at < std::ssize(arguments) ? arguments[static_cast<std::size_t>(at)] : std::string(word);
+      });
+      if (body.starts_with('#') && !body.starts_with("##")) body = '"' + trimmed(body.substr(1)) + '"';
+      const std::vector<Include> names = expand(body, file, depth + 1);
+      all.insert(all.end(), names.begin(), names.end());
+    }
+    return all;
+  }
+
   /// Returns true for files below a toolkit folder, even if the manifest lists that folder (for example cccl).
   [[nodiscard]] bool is_toolkit_file(const fs::path& file) const {
     std::error_code error;
@@ -144,7 +234,9 @@ class IncludeClosure {
   std::set<fs::path> seen_;
   std::string all_;
   std::vector<ManifestSource> files_;
-  std::string macro_include_file_;
+  std::multimap<std::string, Macro> macros_;
+  std::vector<MacroInclude> by_macro_;
+  std::string unresolved_;
   Message error_;
   int depth_ = 0;
   bool full_ = false;
@@ -195,14 +287,19 @@ Result<UserSourceText, Message> read_user_source(const UserSource& source, const
                                  nvrtc ? host_headers() : std::span<const EmbeddedSource>());
   include_closure.add(source.file, source.name, *text);
   include_closure.follow(source.file, {std::string(implicit_header)}, false);
+  for (const std::string& option : source.options) {
+    if (option.starts_with("-D") && option.find('=') != std::string::npos)
+      include_closure.define({option.substr(2, option.find('=') - 2), {}, option.substr(option.find('=') + 1)});
+  }
+  include_closure.follow_macros();
   if (!include_closure.error().empty()) return Failure{include_closure.error()};
   if (include_closure.full())
     return Failure{make_reason("compile.own_too_much", "{}: its includes exceed 64 MiB, 4096 files or a depth of 200.",
                                source.file.string())};
-  if (!include_closure.macro_include_file().empty())
+  if (!include_closure.unresolved().empty())
     return Failure{make_reason("compile.own_by_macro",
-                               "{} includes a file named by a macro (write the file name in the #include).",
-                               include_closure.macro_include_file())};
+                               "{} includes a file whose name a macro composes (write the file name in the #include).",
+                               include_closure.unresolved())};
   own.digest = uuid_of(fmt::format("{}\n{}", source.manifest, include_closure.all()));
   own.files = std::move(include_closure.files());
   return own;

@@ -34,7 +34,7 @@ struct UserSourceText {
                                                                      const std::vector<std::filesystem::path>& toolkit);
 
 /// Reads the source and follows all includes, even in inactive conditions. Ignores includes that are not found, which
-/// the compiler reports. Fails if a user file includes a macro.
+/// the compiler reports. Names given by macros are expanded by text; fails if that is not possible.
 [[nodiscard]] Result<UserSourceText, Message> read_user_source(const UserSource&,
                                                                const std::vector<std::filesystem::path>& toolkit);
 
