@@ -151,6 +151,7 @@ double error_bound(DType dtype, const ReferenceTensor& tensor, double allowance)
     rounding_error =
         std::max({rounding_error, std::abs(static_cast<double>(back) - exact), spacing_at(dtype, exact) / 2});
   }
+  if (dtype == DType::fp32) allowance *= 2;
   return allowance * naive_error + 2 * rounding_error;
 }
 

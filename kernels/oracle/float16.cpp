@@ -64,11 +64,10 @@ float from_bits(DType dtype, std::uint16_t bits) {
   return dtype == DType::fp16 ? fp16_value(bits) : std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }
 
-float round_intermediate(DType dtype, float value) {
+float round_intermediate(DType dtype, float value, double roundoffs) {
   if (dtype != DType::fp32) return round_to(dtype, value);
-  constexpr int dropped_bits = 4;
-  if (!std::isfinite(value)) return value;
-  return std::bit_cast<float>(shift_right_to_even(std::bit_cast<std::uint32_t>(value), dropped_bits) << dropped_bits);
+  const bool above = (std::bit_cast<std::uint32_t>(value) * 0x9E37'79B9U >> 31U) != 0;
+  return static_cast<float>(static_cast<double>(value) * (1 + (above ? roundoffs : -roundoffs) * fp32_roundoff));
 }
 
 std::vector<std::byte> encode(DType dtype, std::span<const float> values) {

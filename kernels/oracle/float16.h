@@ -23,10 +23,13 @@ namespace attnscope {
   return dtype == DType::fp32 ? value : from_bits(dtype, to_bits(dtype, value));
 }
 
-/// Rounds an intermediate result of naive attention, whose error defines the tolerance: like round_to(), but for fp32
-/// to 19 fraction bits. That unit roundoff, 2^-20, is 16 times that of fp32: fp32 dot products of d <= 256 terms have
-/// errors of about sqrt(d) <= 16 unit roundoffs, and fast exponentials (ex2.approx, __expf) of a few.
-[[nodiscard]] float round_intermediate(DType dtype, float value);
+/// Unit roundoff of fp32.
+inline constexpr double fp32_roundoff = 0x1p-24;
+
+/// Intermediate result of naive attention, whose error defines the tolerance: round_to(), but for fp32 the value times
+/// 1 + `roundoffs` or 1 - `roundoffs` unit roundoffs, depending on its bits. Rounding would be exact by accident for
+/// inputs with a structure.
+[[nodiscard]] float round_intermediate(DType dtype, float value, double roundoffs);
 
 /// Bytes of a buffer of inputs or outputs of an AttentionProblem: output_bytes(dtype) per element.
 [[nodiscard]] std::vector<std::byte> encode(DType dtype, std::span<const float> values);

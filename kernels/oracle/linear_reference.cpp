@@ -13,6 +13,9 @@
 namespace attnscope {
 namespace {
 
+constexpr double exponential_roundoffs = 8;
+constexpr double result_roundoffs = 2;
+
 double elu_plus_one(double x) {
   return x > 0 ? x + 1 : std::exp(x);
 }
@@ -27,7 +30,7 @@ struct FeatureMatrix {
     rounded.reserve(values.size());
     for (const float each : values) {
       exact.push_back(elu_plus_one(static_cast<double>(each)));
-      rounded.push_back(round_intermediate(dtype, static_cast<float>(exact.back())));
+      rounded.push_back(round_intermediate(dtype, static_cast<float>(exact.back()), exponential_roundoffs));
     }
   }
 };
@@ -57,7 +60,7 @@ class LinearHead {
         weight16 += q16[c] * keys_.rounded[from + c];
       }
       for (std::size_t c = 0; c < d_; ++c) o[c] += weight * static_cast<double>(values_[from + c]);
-      weights.emplace_back(from, round_intermediate(p_.dtype, weight16));
+      weights.emplace_back(from, round_intermediate(p_.dtype, weight16, std::sqrt(static_cast<double>(p_.d))));
       sum += weight;
       sum16 += weights.back().second;
     }
@@ -65,12 +68,12 @@ class LinearHead {
     result.lse[place] = std::log(sum);
     std::vector<float> o16(d_, 0);
     for (const auto& [from, weight] : weights) {
-      const float share = round_intermediate(p_.dtype, weight / sum16);
+      const float share = round_intermediate(p_.dtype, weight / sum16, result_roundoffs);
       for (std::size_t c = 0; c < d_; ++c) o16[c] += share * values_[from + c];
     }
     for (std::size_t c = 0; c < d_; ++c) {
       result.o.exact[place * d_ + c] = o[c] / sum;
-      result.o.naive16[place * d_ + c] = round_intermediate(p_.dtype, o16[c]);
+      result.o.naive16[place * d_ + c] = round_intermediate(p_.dtype, o16[c], result_roundoffs);
     }
   }
 

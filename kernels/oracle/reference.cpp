@@ -52,9 +52,21 @@ std::size_t index(std::int64_t i) {
 struct ProblemContext {
   explicit ProblemContext(const AttentionProblem& problem) : p(problem), d(index(problem.d)) {}
 
-  [[nodiscard]] float rounded(double value) const { return round_intermediate(p.dtype, static_cast<float>(value)); }
-  /// LSE of rounded scores. Only fp32 needs it rounded: other types are less accurate than an fp32 LSE.
-  [[nodiscard]] float rounded_lse(float lse) const { return p.dtype == DType::fp32 ? rounded(lse) : lse; }
+  /// P or dS; see ReferenceTensor::naive16.
+  [[nodiscard]] float rounded(double value) const { return rounded_by(value, 8); }
+  /// S or dP.
+  [[nodiscard]] float rounded_product(double value) const {
+    return rounded_by(value, std::sqrt(static_cast<double>(p.d)));
+  }
+  /// dP of the second computation of the gradients: not rounded; fp32: with the opposite error.
+  [[nodiscard]] float other_product(double value) const {
+    return p.dtype == DType::fp32 ? rounded_by(value, -std::sqrt(static_cast<double>(p.d))) : static_cast<float>(value);
+  }
+  [[nodiscard]] float rounded_result(double value) const { return rounded_by(value, 2); }
+  /// Only fp32 rounds LSE; the errors of other types are larger than that of an fp32 LSE.
+  [[nodiscard]] float rounded_lse(float lse) const {
+    return p.dtype == DType::fp32 ? rounded_by(static_cast<double>(lse), 4) : lse;
+  }
   [[nodiscard]] std::int64_t entry_of(std::int64_t instance) const { return instance / p.heads_q; }
   [[nodiscard]] bool block_counts(std::int64_t row, std::int64_t key) const {
     return !p.mask.has_block_mask() || p.mask.block_counts(row / p.mask.block_size, key / p.mask.block_size);
@@ -63,6 +75,10 @@ struct ProblemContext {
   [[nodiscard]] double dropout_factor(std::int64_t instance, std::int64_t row, std::int64_t key) const {
     if (p.dropout <= 0) return 1;
     return dropout_draw(instance, row, key) < keep ? 256.0 / keep : 0.0;
+  }
+
+  [[nodiscard]] float rounded_by(double value, double roundoffs) const {
+    return round_intermediate(p.dtype, static_cast<float>(value), roundoffs);
   }
 
   const AttentionProblem& p;
@@ -122,7 +138,7 @@ class RowWorker {
     float max16 = -std::numeric_limits<float>::infinity();
     for (std::size_t n = 0; n < key_.size(); ++n) {
       weight_[n] = s_.scale * dot(q_.data(), &kv.first[key_[n] * d], d);
-      weight16_[n] = s_.rounded(weight_[n]);
+      weight16_[n] = s_.rounded_product(weight_[n]);
       max = std::max(max, weight_[n]);
       max16 = std::max(max16, weight16_[n]);
     }
@@ -142,9 +158,11 @@ class RowWorker {
       add(o_.data(), weight_[n] * factor_[n], v, d);
       add(o16_.data(), s_.rounded(static_cast<double>(weight16_[n]) * factor_[n]), v, d);
     }
-    for (float& x : o16_) x = s_.rounded(static_cast<double>(x));
+    for (float& x : o16_) x = s_.rounded_result(static_cast<double>(x));
     if (s_.p.dtype == DType::fp8) bound_weight_errors(kv.second);
     const double lse = max + std::log(sum);
+    const float exact_lse16 = max16 + std::log(sum16);
+    const float lse16 = s_.rounded_lse(exact_lse16);
     if (target.lse != nullptr) *target.lse = lse;
     if (target.o != nullptr) std::ranges::copy(o_, target.o);
     if (target.o16 != nullptr) std::ranges::copy(o16_, target.o16);
@@ -157,21 +175,22 @@ class RowWorker {
     if (target.statistics != nullptr) {
       target.statistics->lse[index(row)] = lse;
       target.statistics->delta[index(row)] = delta;
-      target.statistics->lse16[index(row)] = s_.rounded_lse(max16 + std::log(sum16));
+      target.statistics->lse16[index(row)] = lse16;
       target.statistics->delta16[index(row)] = delta16;
     }
     if (target.dq == nullptr) return;
     std::ranges::fill(unrounded_dq_, 0);
+    for (float& weight : weight16_) weight *= std::exp(exact_lse16 - lse16);  // recomputed from LSE
     for (std::size_t n = 0; n < key_.size(); ++n) {
       const float* k = &kv.first[key_[n] * d];
       const double dp = factor_[n] == 0 ? 0 : dot(dout_.data(), &kv.second[key_[n] * d], d) * factor_[n];
       add(target.dq, s_.scale * weight_[n] * (dp - delta), k, d);
-      add(target.dq16, ds16(s_, weight16_[n], s_.rounded(dp), delta16), k, d);
-      add(unrounded_dq_.data(), ds16(s_, weight16_[n], static_cast<float>(dp), delta16), k, d);
+      add(target.dq16, ds16(s_, weight16_[n], s_.rounded_product(dp), delta16), k, d);
+      add(unrounded_dq_.data(), ds16(s_, weight16_[n], s_.other_product(dp), delta16), k, d);
     }
     for (std::size_t c = 0; c < d; ++c) {
-      target.dq16[c] = less_accurate(target.dq[c], s_.rounded(static_cast<double>(target.dq16[c]) * s_.scale),
-                                     s_.rounded(static_cast<double>(unrounded_dq_[c]) * s_.scale));
+      target.dq16[c] = less_accurate(target.dq[c], s_.rounded_result(static_cast<double>(target.dq16[c]) * s_.scale),
+                                     s_.rounded_result(static_cast<double>(unrounded_dq_[c]) * s_.scale));
     }
   }
 
@@ -202,6 +221,8 @@ class RowWorker {
     for (std::int64_t key = range.first; key < range.last; ++key) {
       if (s_.block_counts(row, key)) key_.push_back(index(key));
     }
+    // Sums from the last key lose more if that key dominates. Kernels may add in any order.
+    if (s_.p.dtype == DType::fp32) std::ranges::reverse(key_);
     weight_.resize(key_.size());
     weight16_.resize(key_.size());
     factor_.resize(key_.size());
@@ -246,14 +267,14 @@ void add_head(const ProblemContext& s, std::int64_t instance, std::int64_t key, 
     const float* dout = &q_dout.second[i * d];
     const double score = s.scale * dot(k.data(), q, d);
     const double weight = std::exp(score - statistics.lse[i]);
-    const float weight16 = s.rounded(static_cast<double>(std::exp(s.rounded(score) - statistics.lse16[i])));
+    const float weight16 = s.rounded(static_cast<double>(std::exp(s.rounded_product(score) - statistics.lse16[i])));
     const double factor = s.dropout_factor(instance, row, key);
     const double dp = factor == 0 ? 0 : dot(v.data(), dout, d) * factor;
     add(sums.dv.data(), weight * factor, dout, d);
     add(sums.dv16.data(), s.rounded(static_cast<double>(weight16) * factor), dout, d);
     add(sums.dk.data(), s.scale * weight * (dp - statistics.delta[i]), q, d);
-    add(sums.dk16.data(), ds16(s, weight16, s.rounded(dp), statistics.delta16[i]), q, d);
-    add(sums.unrounded_dk16.data(), ds16(s, weight16, static_cast<float>(dp), statistics.delta16[i]), q, d);
+    add(sums.dk16.data(), ds16(s, weight16, s.rounded_product(dp), statistics.delta16[i]), q, d);
+    add(sums.unrounded_dk16.data(), ds16(s, weight16, s.other_product(dp), statistics.delta16[i]), q, d);
   }
 }
 
@@ -348,9 +369,9 @@ class HeadWork {
         result_.dk.exact[at + c] = sums[i].dk[c];
         result_.dv.exact[at + c] = sums[i].dv[c];
         result_.dk.naive16[at + c] =
-            less_accurate(sums[i].dk[c], s_.rounded(static_cast<double>(sums[i].dk16[c]) * s_.scale),
-                          s_.rounded(static_cast<double>(sums[i].unrounded_dk16[c]) * s_.scale));
-        result_.dv.naive16[at + c] = s_.rounded(static_cast<double>(sums[i].dv16[c]));
+            less_accurate(sums[i].dk[c], s_.rounded_result(static_cast<double>(sums[i].dk16[c]) * s_.scale),
+                          s_.rounded_result(static_cast<double>(sums[i].unrounded_dk16[c]) * s_.scale));
+        result_.dv.naive16[at + c] = s_.rounded_result(static_cast<double>(sums[i].dv16[c]));
       }
     }
   }

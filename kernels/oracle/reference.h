@@ -30,10 +30,13 @@ struct RowId {
 /// The rows of one tensor, [rows, d].
 struct ReferenceTensor {
   std::vector<double> exact;
-  /// Result of standard attention in the problem's type: S, P, O, dP, dS and the result rounded by
-  /// round_intermediate(), fp32 accumulation, D = rowsum(dO o O) from the rounded O. Its error defines the tolerance.
-  /// Gradients are also computed with an fp32 dP, and each element is the less accurate of the two.
-  /// fp32: a kernel that rounds its inputs to TF32 or P to 16 bits has over 100 times the allowed error.
+  /// Result of standard attention in the problem's type: S, P, O, dP, dS and the result rounded, fp32 accumulation,
+  /// D = rowsum(dO o O) from the rounded O. Its error defines the tolerance. Gradients are also computed with an fp32
+  /// dP, and each element is the less accurate of the two.
+  /// fp32: instead of roundings, errors of honest fp32 kernels, in unit roundoffs: sqrt(d) for S and dP (sums of d
+  /// products in any order), 8 for P and dS (ex2.approx, __expf), 4 for LSE, 2 for results;
+  /// gradients also with the opposite errors of dP. Inputs rounded to TF32 or P
+  /// rounded to 16 bits exceed the tolerance several times.
   std::vector<float> naive16;
 };
 
@@ -80,7 +83,8 @@ struct ReferenceRequest {
 /// Allowed error as a multiple of naive attention's error, as in the FlashAttention authors' tests.
 inline constexpr double output_allowance = 2;
 inline constexpr double gradient_allowance = 3;
-/// Maximum allowed error: allowance max|naive16 - ref| + 2 max r. r is |(ref + 0.3 - 0.3) - ref| of an element in the
+/// Maximum allowed error: allowance max|naive16 - ref| + 2 max r; fp32: twice the allowance, since the order of sums
+/// matters as much as all other errors. r is |(ref + 0.3 - 0.3) - ref| of an element in the
 /// type, or half the spacing of the type's values at |ref| if larger, since an element may round either way however few
 /// elements are checked.
 [[nodiscard]] double error_bound(DType, const ReferenceTensor&, double allowance);

@@ -179,7 +179,7 @@ TEST_F(Check, ReportsPositionOfAWrongElement) {
 }
 
 TEST_F(Check, NanAndInfinityNeverPass) {
-  for (const std::uint16_t poison : {0x7E00, 0xFFFF, 0x7C00}) {
+  for (const std::uint16_t poison : {std::uint16_t{0x7E00}, std::uint16_t{0xFFFF}, std::uint16_t{0x7C00}}) {
     auto o = rounded(reference);
     o.back() = from_bits(DType::fp16, poison);
     const CheckResult result = check(reference, {.o = o});
