@@ -44,7 +44,7 @@ Message first_of(std::initializer_list<Message> findings) {
   return {};
 }
 
-Message spec_error(const PointSpec& spec) {
+Message spec_error(const PointSpec& spec, bool imported) {
   if (Message wrong = no_name("algorithm", spec.algorithm); !wrong.empty()) return wrong;
   for (const Field& field : point_fields()) {
     if (field.type != FieldType::integer || field.largest == 0) continue;
@@ -55,6 +55,8 @@ Message spec_error(const PointSpec& spec) {
       return wrong;
     }
   }
+  if (!imported && (spec.tile.br == 0) != (spec.tile.bc == 0))
+    return make_message("invalid tile {}x{}", spec.tile.br, spec.tile.bc);
   if (Message wrong = invalid_reason(spec.problem); !wrong.empty()) return wrong;
   for (const auto& [name, value] : spec.knobs) {
     if (Message wrong = no_name("knob", name); !wrong.empty()) return wrong;
@@ -168,7 +170,7 @@ Message bounds_error(const MetricValue& metric) {
 }
 
 Message bounds_error(const PointRecord& point) {
-  if (Message wrong = spec_error(point.spec); !wrong.empty()) return wrong;
+  if (Message wrong = spec_error(point.spec, point.provenance == Provenance::imported); !wrong.empty()) return wrong;
   if (point.provenance == Provenance::derived || point.provenance == Provenance::modeled) {
     return make_message("invalid provenance of a point: {}", to_string(point.provenance));
   }
