@@ -35,6 +35,7 @@ struct UserSourceText {
 
 /// Reads the source and follows all includes, even in inactive conditions. Ignores includes that are not found, which
 /// the compiler reports. Names given by macros are expanded by text; fails if that is not possible.
+/// Headers of nvcc's host compiler are not covered.
 [[nodiscard]] Result<UserSourceText, Message> read_user_source(const UserSource&,
                                                                const std::vector<std::filesystem::path>& toolkit);
 
