@@ -91,7 +91,7 @@ extern "C" __global__ void cheating_forward(const half* q, half* k, const half* 
     const half* const end = values + (long long)n_k * HEAD_DIM;
     for (int j = 0; j < 64; ++j) {
       [[maybe_unused]] unsigned bits;
-      asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(bits) : "l"(end + j * HEAD_DIM + 2 * lane));
+      asm volatile("ld.volatile.global.u32 %0, [%1];" : "=r"(bits) : "l"(end + j * HEAD_DIM + 2 * lane));
     }
   }
 
