@@ -111,7 +111,7 @@ Message argument_mismatch(const KernelLaunch& launch, std::string_view image, st
     if (stated == (*taken)[i] || narrow) continue;  // the driver takes the low bytes for bool and short
     return make_reason("compile.argument_bytes",
                        "Argument {} of {} has {} bytes, but the manifest gives {} (pointer, long, double: 8; int, "
-                       "float: 4; half: 2; bool: 1; tensor map: 128).",
+                       "float: 4; half: 2; bool: 1; tensor map: 128; struct: padded members).",
                        i + 1, launch.source.entry, (*taken)[i], stated);
   }
   return {};
