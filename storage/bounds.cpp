@@ -46,17 +46,16 @@ Message first_of(std::initializer_list<Message> findings) {
 
 Message spec_error(const PointSpec& spec, bool imported) {
   if (Message wrong = no_name("algorithm", spec.algorithm); !wrong.empty()) return wrong;
+  // A kernel without a tile has Br and Bc of 0; an imported point may lack either.
+  const bool tile_may_be_0 = imported || spec.tile == TileShape{.br = 0, .bc = 0};
   for (const Field& field : point_fields()) {
     if (field.type != FieldType::integer || field.largest == 0) continue;
-    // 0: a kernel without a tile, or an imported point that does not report it.
-    const std::int64_t least = field.role == FieldRole::tile ? 0 : field.smallest;
+    const std::int64_t least = field.role == FieldRole::tile && tile_may_be_0 ? 0 : field.smallest;
     if (Message wrong = outside(field.name, std::get<std::int64_t>(field.get(spec)), least, field.largest);
         !wrong.empty()) {
       return wrong;
     }
   }
-  if (!imported && (spec.tile.br == 0) != (spec.tile.bc == 0))
-    return make_message("invalid tile {}x{}", spec.tile.br, spec.tile.bc);
   if (Message wrong = invalid_reason(spec.problem); !wrong.empty()) return wrong;
   for (const auto& [name, value] : spec.knobs) {
     if (Message wrong = no_name("knob", name); !wrong.empty()) return wrong;
