@@ -95,12 +95,17 @@ KernelLaunch fill_launch(const BufferSpec& buffer, bool minus_infinity, bool rep
   return launch;
 }
 
-std::array<std::uint32_t, 3> evaluate_extents(const std::array<std::optional<Expression>, 3>& stated,
+/// `key` names the extents in messages.
+std::array<std::uint32_t, 3> evaluate_extents(const char* key, const std::array<std::optional<Expression>, 3>& stated,
                                               const Variables& variables, const std::array<std::int64_t, 3>& most) {
   std::array<std::uint32_t, 3> extents{1, 1, 1};
   for (std::size_t i = 0; i < extents.size(); ++i) {
-    if (stated.at(i))
+    if (!stated.at(i)) continue;
+    try {
       extents.at(i) = static_cast<std::uint32_t>(stated.at(i)->evaluate_within(variables, 1, most.at(i)));
+    } catch (const Message& error) {
+      throw make_message("{} {}: {}", key, "xyz"[i], error);
+    }
   }
   return extents;
 }
@@ -341,8 +346,9 @@ KernelModel UserKernel::model_of(const LaunchSpec& launch, const AttentionProble
   model.repeated = !before_pass && !launch.measured;
   model.starts_early = launch.starts_early;
   model.cooperative = launch.cooperative;
-  model.block = evaluate_extents(launch.block, known, {1024, 1024, 64});
-  model.cluster = evaluate_extents(launch.cluster, known, {max_cluster_side, max_cluster_side, max_cluster_side});
+  model.block = evaluate_extents("block", launch.block, known, {1024, 1024, 64});
+  model.cluster =
+      evaluate_extents("cluster", launch.cluster, known, {max_cluster_side, max_cluster_side, max_cluster_side});
   if (launch.shared_bytes) {
     model.dynamic_shared_bytes =
         launch.shared_bytes->evaluate_within(known, 0, std::numeric_limits<std::int32_t>::max());
@@ -353,7 +359,7 @@ KernelModel UserKernel::model_of(const LaunchSpec& launch, const AttentionProble
   }
   Variables grid_variables = known;
   grid_variables["blocks_per_sm"] = theoretical_occupancy(device, model.footprint()).blocks_per_sm;
-  model.grid = evaluate_extents(launch.grid, grid_variables, {max_grid_x, max_grid_yz, max_grid_yz});
+  model.grid = evaluate_extents("grid", launch.grid, grid_variables, {max_grid_x, max_grid_yz, max_grid_yz});
   for (std::size_t i = 0; i < model.grid.size(); ++i) {
     if (model.grid.at(i) % model.cluster.at(i) == 0) continue;
     throw make_message("{}: {} blocks are not divisible by the cluster size {}", launch.name, model.grid.at(i),
