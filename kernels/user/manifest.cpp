@@ -362,6 +362,7 @@ class Parser {
   void parameters(const Value& value, LaunchSpec& launch) const {
     if (const auto defines = value.find("defines")) {
       defines->for_each_member([&](const std::string& macro, const Value& each) {
+        if (!is_macro_name(macro)) each.fail(make_message("'{}' is not the name of a macro", macro));
         launch.defines.push_back({macro, each.expression(names_)});
       });
     }

@@ -36,13 +36,20 @@ bool is_unused(const std::string& option) {
 
 }  // namespace
 
+bool is_macro_name(std::string_view name) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  return !name.empty() && is_letter(name.front()) &&
+         std::ranges::all_of(name, [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
+}
+
 std::vector<std::string> parse_source_options(const Value& list) {
   std::vector<std::string> options;
   for (const Value& each : list.list()) {
     options.push_back(canonical(each.text()));
     const auto matches = [&](std::string_view known) {
-      const bool open = known == "-D" || known.ends_with('=');
-      return open ? options.back().starts_with(known) : options.back() == known;
+      const std::string& option = options.back();
+      if (known == "-D") return option.starts_with(known) && is_macro_name(option.substr(2, option.find('=') - 2));
+      return known.ends_with('=') ? option.starts_with(known) : option == known;
     };
     if (is_unused(options.back()) || std::ranges::any_of(code_options, matches)) continue;
     each.fail_type(make_message("one of {}, {}", fmt::join(code_options, ", "), fmt::join(unused_options, ", ")));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/algorithm.h"
@@ -12,6 +13,9 @@ namespace attnscope::user {
 
 /// Options that change the code and write no files, in NVRTC's spelling. Throws ManifestError for others.
 [[nodiscard]] std::vector<std::string> parse_source_options(const Value& list);
+
+/// Returns whether `name` is an identifier.
+[[nodiscard]] bool is_macro_name(std::string_view);
 
 [[nodiscard]] UserSource::Compiler parse_compiler(const Value&);
 

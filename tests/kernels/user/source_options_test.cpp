@@ -12,6 +12,7 @@ namespace attnscope::user {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 UserSource source_with(const std::string& keys) {
   std::string text = template_text();
@@ -26,6 +27,22 @@ TEST(SourceOptions, SpellingsOfNvccAreAccepted) {
       R"("options": ["-O3", "-std=c++20", "-use_fast_math", "-DN", "-lineinfo", "--expt-relaxed-constexpr"])");
   EXPECT_THAT(source.options, ElementsAre("--std=c++20", "--use_fast_math", "-DN"));
   EXPECT_THAT(source.ignored_options, ElementsAre("-O3", "--lineinfo", "--expt-relaxed-constexpr"));
+}
+
+TEST(SourceOptions, MacroNamesAreIdentifiers) {
+  const auto id_of = [](const std::string& at, const std::string& keys) {
+    std::string text = template_text();
+    text.insert(text.find(at), keys + ", ");
+    const auto manifest = parse_manifest(text, std::filesystem::path("folder"));
+    return manifest.ok() ? std::string() : english_text(manifest.error());
+  };
+  for (const char* option : {"-D", "-D=1", "-D1", "-DX$(touch F)=1", "-DX Y=1"})
+    EXPECT_THAT(id_of("\"supports\"", std::string("\"options\": [\"") + option + "\"]"), HasSubstr("-D")) << option;
+  EXPECT_EQ(id_of("\"supports\"", "\"options\": [\"-D_x1=a+b\"]"), "");
+  std::string text = template_text();
+  const std::size_t at = text.find("\"defines\": {") + 12;
+  text.insert(at, "\"Y$(touch F)\": \"1\", ");
+  EXPECT_THAT(english_text(parse_manifest(text, std::filesystem::path("folder")).error()), HasSubstr("'Y$(touch F)'"));
 }
 
 TEST(SourceOptions, NvccTakesItsOptions) {
