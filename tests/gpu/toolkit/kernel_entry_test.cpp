@@ -2,10 +2,16 @@
 // Entries of user-defined kernels in files from the real NVRTC, and messages of failed compilations.
 #include "profiler/measure/gpu/user/kernel_entry.h"
 
+#include <elf.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <cstring>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "profiler/measure/gpu/user/compiler_log.h"
 #include "user_source_fixture.h"
@@ -71,6 +77,82 @@ TEST_F(KernelEntryTest, BinariesAreChecked) {
   EXPECT_THAT(error_in_file("kernel.ptx", UserSource::Kind::ptx, "not"), HasSubstr(": first, second)"));
   write("kernel.ptx", "no program at all");
   EXPECT_THAT(error_in_file("kernel.ptx", UserSource::Kind::ptx, "first"), HasSubstr("neither"));
+}
+
+TEST_F(KernelEntryTest, OtherInstancesAreRejected) {
+  const std::string text =
+      "template <int D> __global__ void tile(float* x) { x[0] = D; }\ntemplate __global__ void tile<64>(float*);\n"
+      "extern \"C\" __global__ void own(float* x) { x[0] = 1; }\n";
+  const std::string cubin = build(text).cubin;
+  const auto symbol = [&](const char* rows) {
+    return find_symbol({.file = "own.cubin", .entry = "tile<ROWS>", .defines = {rows}}, cubin);
+  };
+  EXPECT_EQ(symbol("ROWS=64").value(), "_Z4tileILi64EEvPf");
+  EXPECT_EQ(symbol("ROWS=128").error().id, "point.no_entry");
+  EXPECT_EQ(find_symbol({.file = "own.cubin", .entry = "tile<Alias>", .defines = {}}, cubin).error().id,
+            "point.no_entry")
+      << "an alias may have another value";
+}
+
+/// An ELF file with one kernel symbol per name, and a table of its own for each list.
+std::string elf_with(const std::vector<std::vector<std::string>>& tables, std::uint16_t section_bytes = 64) {
+  const auto bytes = [](const auto& value) { return std::string(reinterpret_cast<const char*>(&value), sizeof value); };
+  std::string body;
+  std::string sections = bytes(Elf64_Shdr{});
+  for (const auto& names : tables) {
+    std::string strings(1, '\0');
+    std::string symbols;
+    for (const std::string& name : names) {
+      Elf64_Sym symbol{};
+      symbol.st_name = static_cast<Elf64_Word>(strings.size());
+      symbol.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC);
+      symbol.st_other = 0x10;
+      symbols += bytes(symbol);
+      strings += name + '\0';
+    }
+    Elf64_Shdr table{};
+    table.sh_type = SHT_SYMTAB;
+    table.sh_link = static_cast<Elf64_Word>(sections.size() / sizeof table + 1);
+    table.sh_offset = sizeof(Elf64_Ehdr) + body.size();
+    table.sh_size = symbols.size();
+    Elf64_Shdr text{};
+    text.sh_type = SHT_STRTAB;
+    text.sh_offset = table.sh_offset + symbols.size();
+    text.sh_size = strings.size();
+    sections += bytes(table) + bytes(text);
+    body += symbols + strings;
+  }
+  Elf64_Ehdr header{};
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  header.e_shoff = sizeof header + body.size();
+  header.e_shentsize = section_bytes;
+  header.e_shnum = static_cast<Elf64_Half>(sections.size() / sizeof(Elf64_Shdr));
+  return bytes(header) + body + sections;
+}
+
+TEST(KernelSymbols, AreBounded) {
+  EXPECT_THAT(kernel_symbols(elf_with({{"a", "b"}, {"c"}})).value(), ElementsAre("a", "b")) << "of one table";
+  EXPECT_THAT(kernel_symbols(elf_with({{std::string(4096, 'x'), "b"}})).value(), ElementsAre("b"));
+  EXPECT_TRUE(kernel_symbols(elf_with({{"a"}}, 32)).value().empty());
+  EXPECT_EQ(kernel_symbols(elf_with({std::vector<std::string>(65'540, "k")})).value().size(), 65'536U);
+}
+
+// Each template has the previous one twice, so that the demangled name would have more than 2^30 characters.
+TEST(KernelSymbols, LongNamesAreNotDemangled) {
+  std::string symbol = "_Z3ownI1aIiiE";
+  constexpr std::string_view digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  for (std::size_t i = 1; i <= 30; ++i) {
+    const std::size_t before = 2 * i - 1;  // S1_, S3_, ...: the previous instance
+    const std::string use = "S" + (before < 36 ? "" : std::string(1, digits[before / 36])) + digits[before % 36] + "_";
+    symbol += fmt::format("1{}I{}{}E", static_cast<char>('a' + i % 26), use, use);
+  }
+  symbol += "EvPf";
+  const auto found = find_symbol({.file = "own.cubin", .entry = "own<8>", .defines = {}}, elf_with({{symbol}}));
+  EXPECT_THAT(english_text(found.error()), HasSubstr(symbol));
+  const std::string usual = "_Z3ownI6__halfLi8EEvPT_PKS1_S4_S4_S4_PfS5_";
+  EXPECT_EQ(find_symbol({.file = "own.cubin", .entry = "own<__half, 8>", .defines = {}}, elf_with({{usual}})).value(),
+            usual);
 }
 
 TEST_F(KernelEntryTest, DefinesAreValuesOfTemplateArguments) {

@@ -30,8 +30,9 @@ std::optional<T> read_at(std::string_view image, std::uint64_t offset) {
 /// Contents of a section; empty if there is none.
 [[nodiscard]] std::string_view elf_section(std::string_view image, std::string_view name);
 
-/// Calls `use` for each symbol with a name, of the tables of `type`: SHT_SYMTAB or SHT_DYNSYM.
+/// Calls `visit` for each symbol with a name in the first table of `type`, SHT_SYMTAB or SHT_DYNSYM; ignores names of
+/// 4096 bytes or more and all but 1,048,576 symbols.
 void for_each_symbol(std::string_view image, std::uint32_t type,
-                     const std::function<void(std::string_view name, const Elf64_Sym&)>& use);
+                     const std::function<void(std::string_view name, const Elf64_Sym&)>& visit);
 
 }  // namespace attnscope::gpu

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <map>
 #include <memory>
 
 #include <fmt/format.h>
@@ -17,14 +18,36 @@
 namespace attnscope::gpu {
 namespace {
 
-/// "kernel<64, true>" of _Z6kernelILi64ELb1EEvPf: without return type, parameters and anonymous namespaces. The symbol
-/// itself if it is not mangled.
-std::string kernel_name(const std::string& symbol) {
+/// Returns false for symbols that may be much longer when demangled: substitutions (S1_, T_) of substitutions double
+/// the length with every few characters.
+bool is_short_when_demangled(std::string_view symbol) {
+  constexpr std::size_t max_symbol = 1024;
+  constexpr std::size_t max_growth = 1024;
+  if (symbol.size() > max_symbol) return false;
+  std::map<std::string_view, std::size_t> uses;
+  for (std::size_t at = symbol.find_first_of("ST"); at != std::string_view::npos;
+       at = symbol.find_first_of("ST", at + 1)) {
+    const std::size_t end = symbol.find_first_not_of("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ", at);
+    if (end != std::string_view::npos && symbol[end] == '_') ++uses[symbol.substr(at, end - at)];
+  }
+  std::size_t growth = 1;  // each use copies its target; a target contains only earlier ones
+  for (const auto& [target, count] : uses) growth = std::min(growth * (1 + count), max_growth + 1);
+  return growth <= max_growth;
+}
+
+/// The symbol itself if it is not mangled.
+std::string demangled(const std::string& symbol) {
   int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> demangled(
-      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), &std::free);
-  if (status != 0 || demangled == nullptr) return symbol;
-  std::string name = demangled.get();
+  const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status),
+                                                         &std::free);
+  return status == 0 && text != nullptr ? text.get() : symbol;
+}
+
+/// "kernel<64, true>" of _Z6kernelILi64ELb1EEvPf: without return type, parameters and anonymous namespaces. The symbol
+/// itself if it is not mangled or its name may be very long.
+std::string kernel_name(const std::string& symbol) {
+  if (!is_short_when_demangled(symbol)) return symbol;
+  std::string name = demangled(symbol);
   constexpr std::string_view anonymous = "(anonymous namespace)::";
   for (std::size_t at = name.find(anonymous); at != std::string::npos; at = name.find(anonymous))
     name.erase(at, anonymous.size());
@@ -87,29 +110,39 @@ std::optional<std::vector<std::string>> kernel_symbols(std::string_view image) {
     return ptx_entries(image);
   }
   constexpr unsigned char kernel_flag = 0x10;  // STO_CUDA_ENTRY
+  constexpr std::size_t max_kernels = 65'536;
   std::vector<std::string> names;
   for_each_symbol(image, SHT_SYMTAB, [&](std::string_view name, const Elf64_Sym& symbol) {
-    if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && (symbol.st_other & kernel_flag) != 0) names.emplace_back(name);
+    const bool is_kernel = ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && (symbol.st_other & kernel_flag) != 0;
+    if (is_kernel && names.size() < max_kernels) names.emplace_back(name);
   });
   return names;
+}
+
+std::string instance_symbol(std::string_view image) {
+  const auto symbols = kernel_symbols(image).value_or(std::vector<std::string>());
+  const auto marker =
+      std::ranges::find_if(symbols, [](const std::string& each) { return each.starts_with("_Z15attnscope_entryI"); });
+  if (marker == symbols.end()) return {};
+  // Symbols differ: the marker's refers to types in its own order.
+  const std::string text = demangled(*marker);
+  const auto found = std::ranges::find_if(
+      symbols, [&](const std::string& each) { return text.ends_with("&(" + demangled(each) + ")>()"); });
+  return found == symbols.end() ? std::string() : *found;
 }
 
 Result<std::string, Message> find_symbol(const KernelSource& source, std::string_view image) {
   const auto symbols = kernel_symbols(image);
   if (!symbols || std::ranges::find(*symbols, source.entry) != symbols->end()) return source.entry;
   const std::string entry = comparable(instantiated_entry(source));
-  const auto matches = [&](const auto& is_match) {
-    std::vector<std::string> all;
-    std::ranges::copy_if(*symbols, std::back_inserter(all), is_match);
-    return all;
-  };
-  const auto exact = matches([&](const std::string& each) { return comparable(kernel_name(each)) == entry; });
+  const std::string qualified = entry.substr(0, entry.find('<'));
+  const std::string base = qualified.substr(qualified.rfind(':') + 1);
+  const std::string mangled = fmt::format("{}{}", base.size(), base);
+  std::vector<std::string> exact;
+  std::ranges::copy_if(*symbols, std::back_inserter(exact), [&](const std::string& each) {
+    return each.find(mangled) != std::string::npos && comparable(kernel_name(each)) == entry;
+  });
   if (exact.size() == 1) return exact.front();
-  // Template arguments may be aliases or constants, which the symbol does not name.
-  const std::string base = entry.substr(0, entry.find('<') + 1);
-  const auto instances = matches(
-      [&](const std::string& each) { return base.ends_with('<') && comparable(kernel_name(each)).starts_with(base); });
-  if (exact.empty() && instances.size() == 1) return instances.front();
   constexpr std::size_t max_listed = 8;
   std::vector<std::string> listed;
   for (std::size_t i = 0; i < std::min(symbols->size(), max_listed); ++i) {

@@ -16,11 +16,16 @@ namespace attnscope::gpu {
 /// The entry with the values of its defines as template arguments: "kernel<BR, 4>" becomes "kernel<64, 4>".
 [[nodiscard]] std::string instantiated_entry(const KernelSource&);
 
-/// Symbols of the kernels in a cubin or PTX text; nothing for other files. The image is untrusted.
+/// Symbols of the first 65,536 kernels in a cubin or PTX text; nothing for other files. The image is untrusted.
 [[nodiscard]] std::optional<std::vector<std::string>> kernel_symbols(std::string_view image);
 
-/// Symbol of the entry in an image; the entry itself if the image is neither cubin nor PTX. The error point.no_entry
-/// lists kernels of the image.
+/// Symbol of the kernel K in a cubin with an instance of
+/// `template <class F, F* entry> __global__ void attnscope_entry()` for entry = K; empty if there is none.
+/// Pre: compiled from a trusted source.
+[[nodiscard]] std::string instance_symbol(std::string_view image);
+
+/// Symbol of the entry in an image; the entry itself if the image is neither cubin nor PTX. A template instance must be
+/// named with its final arguments. The error point.no_entry lists kernels of the image.
 [[nodiscard]] Result<std::string, Message> find_symbol(const KernelSource&, std::string_view image);
 
 /// Why a host library cannot be loaded on this machine; empty if it can. Reads the file and never loads it.
