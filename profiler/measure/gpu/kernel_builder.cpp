@@ -31,10 +31,11 @@ class NvrtcBuilder final : public KernelBuilder {
     return nvrtc_.unsupported_reason(arch);
   }
 
-  [[nodiscard]] BuiltKernel build(std::string_view arch, const KernelLaunch& launch, bool fresh) const override {
+  [[nodiscard]] BuiltKernel build(std::string_view arch, const KernelLaunch& launch, bool fresh,
+                                  const CancelToken& cancel) const override {
     gpu::CubinKey key{.source = launch.source,
                       .arch = std::string(arch),
-                      .nvrtc_version = nvrtc_.version(),
+                      .compiler_version = nvrtc_.version(),
                       .options = gpu::compile_options(launch.source, arch)};
     BuiltKernel built;
     built.report.kernel = describe(launch);
@@ -51,13 +52,13 @@ class NvrtcBuilder final : public KernelBuilder {
     }
     std::optional<gpu::Nvcc> nvcc;
     if (gpu::needs_nvcc(launch.source)) {
-      auto found = gpu::Nvcc::find();
+      auto found = find_nvcc();
       if (!found) {
         built.report.error = found.error();
         return built;
       }
       nvcc = std::move(found).value();
-      key.nvrtc_version = nvcc->version();
+      key.compiler_version = nvcc->version();
     }
     if (fresh) cache_.erase(key);
     built.report.digest = key.digest();
@@ -73,13 +74,21 @@ class NvrtcBuilder final : public KernelBuilder {
     auto compiled = cache_.find(key);
     built.report.cached = compiled.has_value();
     if (!compiled) {
-      auto result = nvcc ? nvcc->compile(launch.source, key.options)
+      auto result = nvcc ? nvcc->compile(launch.source, key.options, cancel)
                          : nvrtc_.compile(launch.source, key.options, launch.source.user_source ? &own : nullptr);
       if (!result) {
         built.report.error = result.error();
-        const std::lock_guard lock(failures_mutex_);
-        failures_.push_back({launch.source, std::string(arch), result.error()});
+        const std::lock_guard lock(mutex_);
+        if (built.report.error.id != "compile.cancelled")
+          failures_.push_back({launch.source, std::string(arch), result.error()});
         return built;
+      }
+      if (launch.source.user_source) {  // compilers read includes again
+        const auto after = user_sources_.read(launch.source.user_source, nvrtc_.include_folders());
+        if (!after) {
+          built.report.error = after.error();
+          return built;
+        }
       }
       compiled = std::move(result).value();
       cache_.store(key, *compiled);
@@ -109,6 +118,15 @@ class NvrtcBuilder final : public KernelBuilder {
     Message error;
   };
 
+  /// Nvcc::find(), once: nvcc is not replaced during a run.
+  [[nodiscard]] Result<gpu::Nvcc, Message> find_nvcc() const {
+    const std::lock_guard lock(mutex_);
+    if (nvcc_) return *nvcc_;
+    auto found = gpu::Nvcc::find();
+    if (found) nvcc_ = found.value();
+    return found;
+  }
+
   /// Finds the entry of a file that the user compiled.
   static Message check_compiled(const KernelLaunch& launch, BuiltKernel& built) {
     if (launch.call) return gpu::library_file_error(launch.source.user_source->name, built.cubin);
@@ -123,7 +141,7 @@ class NvrtcBuilder final : public KernelBuilder {
 
   /// Error of a previous attempt to build this source; empty if there was none.
   [[nodiscard]] Message previous_failure(const KernelSource& source, std::string_view arch) const {
-    const std::lock_guard lock(failures_mutex_);
+    const std::lock_guard lock(mutex_);
     const auto found = std::ranges::find_if(
         failures_, [&](const CompileFailure& failure) { return failure.source == source && failure.arch == arch; });
     return found == failures_.end() ? Message() : found->error;
@@ -132,8 +150,9 @@ class NvrtcBuilder final : public KernelBuilder {
   gpu::Nvrtc nvrtc_;
   gpu::CubinCache cache_;
   gpu::UserSources user_sources_;
-  mutable std::mutex failures_mutex_;
+  mutable std::mutex mutex_;
   mutable std::vector<CompileFailure> failures_;
+  mutable std::optional<gpu::Nvcc> nvcc_;
 };
 
 }  // namespace
@@ -161,7 +180,7 @@ bool has_changed(const LaunchRecord& launch, const DeviceLimits& limits, const s
   if (launch.digest.empty() || nvrtc_version.empty()) return false;
   gpu::CubinKey key{.source = {.file = launch.source_file, .entry = launch.entry, .defines = launch.defines},
                     .arch = gpu::arch_for(limits.compute_major, limits.compute_minor),
-                    .nvrtc_version = nvrtc_version,
+                    .compiler_version = nvrtc_version,
                     .options = {}};
   key.options = gpu::compile_options(key.source, key.arch);
   return key.digest() != launch.digest;
@@ -195,7 +214,9 @@ std::vector<BuildReport> KernelBuilder::build_all(std::string_view arch, std::sp
     while (!cancel.cancelled()) {
       const std::size_t index = next.fetch_add(1);
       if (index >= distinct.size()) return;
-      reports[index] = build(arch, *distinct[index]).report;
+      BuildReport report = build(arch, *distinct[index], false, cancel).report;
+      if (report.error.id == "compile.cancelled") return;
+      reports[index] = std::move(report);
       const std::lock_guard lock(progress_mutex);
       ++done;
       if (progress) progress(done, distinct.size(), *reports[index]);

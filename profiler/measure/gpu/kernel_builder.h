@@ -46,9 +46,9 @@ class KernelBuilder {
   [[nodiscard]] virtual Message unsupported_reason(std::string_view arch) const = 0;
 
   /// Returns the cached kernel, or compiles and caches it. Errors are in the report. Thread-safe. `fresh` discards the
-  /// cache entry, in case it is damaged.
-  [[nodiscard]] virtual BuiltKernel build(std::string_view arch, const KernelLaunch& launch,
-                                          bool fresh = false) const = 0;
+  /// cache entry, in case it is damaged. Cancelling ends nvcc with the error "compile.cancelled".
+  [[nodiscard]] virtual BuiltKernel build(std::string_view arch, const KernelLaunch& launch, bool fresh = false,
+                                          const CancelToken& cancel = {}) const = 0;
   /// Manifest of the plan's user-defined kernel (user/user_source.h); null if the kernels are built in or a source
   /// cannot be read.
   [[nodiscard]] virtual std::shared_ptr<const StoredManifest> statement_of(

@@ -273,7 +273,7 @@ TEST(KernelNames, FolderLaunchAndDefines) {
 TEST(CubinKeys, DependOnAllCompilerInputs) {
   const gpu::CubinKey key{.source = {.file = "a.cuh", .entry = "f", .defines = {}},
                           .arch = "sm_80",
-                          .nvrtc_version = "13.0",
+                          .compiler_version = "13.0",
                           .options = {"-DX=1"}};
   EXPECT_EQ(key.digest().size(), 36U);
   const auto differs = [&](auto change) {
@@ -285,7 +285,7 @@ TEST(CubinKeys, DependOnAllCompilerInputs) {
   EXPECT_TRUE(differs([](gpu::CubinKey& k) { k.source.file = "b.cuh"; }));
   EXPECT_TRUE(differs([](gpu::CubinKey& k) { k.source.entry = "g"; }));
   EXPECT_TRUE(differs([](gpu::CubinKey& k) { k.arch = "sm_90a"; }));
-  EXPECT_TRUE(differs([](gpu::CubinKey& k) { k.nvrtc_version = "13.1"; }));
+  EXPECT_TRUE(differs([](gpu::CubinKey& k) { k.compiler_version = "13.1"; }));
   EXPECT_TRUE(differs([](gpu::CubinKey& k) { k.options = {"-DX=2"}; }));
 }
 
@@ -293,7 +293,7 @@ TEST(CubinKeys, ChangeWithTheSourcesOfThisProgram) {
   const DeviceLimits& h200 = *find_gpu("h200");
   gpu::CubinKey key{.source = {.file = "fa2/fa2_forward.cuh", .entry = "attn_fa2_forward", .defines = {"ATTN_D=64"}},
                     .arch = "sm_90a",
-                    .nvrtc_version = "13.0",
+                    .compiler_version = "13.0",
                     .options = {}};
   key.options = gpu::compile_options(key.source, key.arch);
   LaunchRecord launch;

@@ -47,8 +47,8 @@ class NvccTest : public UserSourceTest {
     text << std::ifstream(folder_ / "calls.txt").rdbuf();
     return text.str();
   }
-  BuiltKernel compile(const std::string& text, const std::string& entry = "own",
-                      std::vector<std::string> options = {}) {
+  KernelLaunch launch_of(const std::string& text, const std::string& entry = "own",
+                         std::vector<std::string> options = {}) {
     write("own.cu", text);
     UserSource own = *source(UserSource::Kind::cuda, "own.cu");
     own.compiler = Compiler::nvcc;
@@ -59,6 +59,11 @@ class NvccTest : public UserSourceTest {
                      .defines = {"ROWS=8"},
                      .user_source = std::make_shared<const UserSource>(std::move(own))};
     launch.arguments = {BufferArgument{"q"}};
+    return launch;
+  }
+  BuiltKernel compile(const std::string& text, const std::string& entry = "own",
+                      std::vector<std::string> options = {}) {
+    const KernelLaunch launch = launch_of(text, entry, std::move(options));
     return KernelBuilder::open(folder_ / "cache").value()->build("sm_90a", launch);
   }
 };
@@ -86,13 +91,16 @@ TEST_F(NvccTest, CompilesOnceAndCachesByVersion) {
 
 TEST_F(NvccTest, TemplatesAreInstantiated) {
   write("ready.cubin", build("template <int R> __global__ void own(int* x) { *x = R; }\n"
-                             "template __global__ void own<8>(int*); template __global__ void own<4>(int*);\n",
-                             "own<8>")
+                             "template __global__ void own<8>(int*); template __global__ void own<4>(int*);\n"
+                             "template <class F, F* entry> __global__ void attnscope_entry() {}\n"
+                             "template __global__ void attnscope_entry<decltype(own<8>), own<8>>();\n",
+                             "own<4>")
                            .cubin);
   use_script("release 1", copy());
   EXPECT_EQ(compile("// a template\n", "own<ROWS>").symbol, "_Z3ownILi8EEvPi");
-  EXPECT_THAT(calls(),
-              AllOf(HasSubstr(fmt::format("#include \"{}\"", (folder_ / "own.cu").string())), HasSubstr("&own<8>;")));
+  EXPECT_THAT(calls(), AllOf(HasSubstr(fmt::format("#include \"{}\"", (folder_ / "own.cu").string())),
+                             HasSubstr("<decltype(own<8>), own<8>>();")));
+  EXPECT_EQ(compile("// a template\n", "own<Alias>").symbol, "_Z3ownILi8EEvPi") << "the instance names the symbol";
 }
 
 TEST_F(NvccTest, FailuresHaveReasons) {
@@ -120,6 +128,75 @@ TEST_F(NvccTest, ChildrenEndAtTheTimeout) {
             folder_.path().string() + "\n");
 }
 
+TEST_F(NvccTest, ChildrenEndWhenCancelled) {
+  use_script("release 1", "sleep 1000");
+  CancelToken cancel;
+  cancel.cancel();
+  const ChildOutput output =
+      run_child({(folder_ / "nvcc").string(), "x"}, folder_.path(), std::chrono::minutes(10), cancel);
+  EXPECT_TRUE(output.cancelled);
+  EXPECT_FALSE(output.timed_out);
+  EXPECT_EQ(english_text(Nvcc::find()->compile(launch_of("").source, {}, cancel).error()), "nvcc was cancelled.");
+  const auto builder = KernelBuilder::open(folder_ / "cache").value();
+  EXPECT_EQ(builder->build("sm_90a", launch_of(""), false, cancel).report.error.id, "compile.cancelled");
+  use_script("release 1", "exit 3");
+  EXPECT_THAT(english_text(builder->build("sm_90a", launch_of("")).report.error), HasSubstr("exit code 3"))
+      << "a cancelled build is no failure";
+}
+
+TEST_F(NvccTest, VersionIsReadOncePerBuilder) {
+  use_script("release 1", "exit 3");
+  const auto builder = KernelBuilder::open(folder_ / "cache").value();
+  const std::string before = builder->build("sm_90a", launch_of("")).report.digest;
+  use_script("release 2", "exit 3");
+  EXPECT_EQ(builder->build("sm_90a", launch_of("")).report.digest, before);
+}
+
+TEST_F(NvccTest, VariablesOfCompilersAreDropped) {
+  for (const char* name : {"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "CPATH", "CPLUS_INCLUDE_PATH"}) {
+    ::setenv(name, "value", 1);
+    EXPECT_EQ(run_child({"/bin/sh", "-c", fmt::format("echo ${}", name)}, folder_.path(), std::chrono::minutes(1)).text,
+              "\n")
+        << name;
+    ::unsetenv(name);
+  }
+}
+
+TEST_F(NvccTest, SourcesThatChangeWhileCompilingAreRejected) {
+  write("ready.cubin", build("extern \"C\" __global__ void own(int* x) { *x = 1; }\n").cubin);
+  use_script("release 1", copy() + "\necho '// new' >> " + (folder_ / "own.cu").string());
+  EXPECT_EQ(compile("").report.error.id, "compile.own_changed");
+  use_script("release 1", copy());
+  EXPECT_FALSE(compile("").report.cached);
+}
+
+TEST_F(NvccTest, ShellCharactersAreRejected) {
+  use_script("release 1", "exit 3");
+  for (const char* value : {"$(touch F)", "`touch F`", "\"", "\\", "a;b", "a&b", "a|b", "a<b", "a>b", "(1)", "a\nb"}) {
+    EXPECT_EQ(compile("", "own", {std::string("-DX=") + value}).report.error.id, "compile.shell_characters") << value;
+  }
+  KernelLaunch launch = launch_of("");
+  UserSource own = *launch.source.user_source;
+  own.file = folder_ / "k$(touch F).cu";
+  write("k$(touch F).cu", "");
+  launch.source.user_source = std::make_shared<const UserSource>(own);
+  EXPECT_EQ(KernelBuilder::open(folder_ / "cache").value()->build("sm_90a", launch).report.error.id,
+            "compile.shell_characters");
+  EXPECT_EQ(calls(), "") << "nvcc was not started";
+}
+
+TEST_F(NvccTest, NeedsATemporaryFolder) {
+  use_script("release 1", "exit 3");
+  const char* const before = std::getenv("TMPDIR");
+  const std::string restored = before != nullptr ? before : "";
+  for (const char* folder : {"/proc", "/nowhere"}) {
+    ::setenv("TMPDIR", folder, 1);
+    EXPECT_EQ(compile("", "own<8>").report.error.id, "compile.no_temporary_folder") << folder;
+  }
+  before != nullptr ? ::setenv("TMPDIR", restored.c_str(), 1) : ::unsetenv("TMPDIR");
+  EXPECT_EQ(calls(), "");
+}
+
 TEST_F(NvccTest, RealCompilerTakesHostCodeAndTemplates) {
   if (const auto nvcc = Nvcc::find(); !nvcc) GTEST_SKIP() << text(nvcc.error());
   const std::string text =
@@ -130,14 +207,12 @@ TEST_F(NvccTest, RealCompilerTakesHostCodeAndTemplates) {
       "= s[0]; }\n"
       "void launch(int* x) { std::vector<int> sizes{1}; own<int, 4><<<sizes[0], 32>>>(x); own<int, 8><<<1, 8>>>(x); "
       "}\n";
-  const BuiltKernel built = compile(text, "own<Number, ROWS>", {"--expt-relaxed-constexpr"});
+  const BuiltKernel built = compile(text, "own<Number, ROWS>", {"--expt-relaxed-constexpr", "-DUNUSED='a b'"});
   const std::string error = english_text(built.report.error);
   if (error.find("gcc") != std::string::npos) GTEST_SKIP() << error;  // no host compiler
-  EXPECT_THAT(error, AllOf(HasSubstr("own<int, 4>"), HasSubstr("own<int, 8>"))) << "an alias that two instances may be";
-  const BuiltKernel direct = compile(text, "own<int, ROWS>", {"--expt-relaxed-constexpr"});
-  EXPECT_EQ(english_text(direct.report.error), "");
-  EXPECT_EQ(direct.symbol, "_Z3ownIiLi8EEvPT_");
-  EXPECT_EQ(direct.report.static_shared_bytes, 8 * 4);
+  EXPECT_EQ(error, "");
+  EXPECT_EQ(built.symbol, "_Z3ownIiLi8EEvPT_");
+  EXPECT_EQ(built.report.static_shared_bytes, 8 * 4);
   EXPECT_THAT(english_text(compile("#include \"gone.h\"\n").report.error), HasSubstr("\"include\": [...]"));
 }
 

@@ -18,22 +18,25 @@ namespace attnscope::gpu {
 namespace {
 
 constexpr std::size_t max_output_bytes = std::size_t{1} << 20U;
+constexpr std::array<std::string_view, 6> dropped_variables{"TMPDIR", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS",
+                                                            "CPATH",  "C_INCLUDE_PATH",     "CPLUS_INCLUDE_PATH"};
 using Deadline = std::chrono::steady_clock::time_point;
 
-std::vector<char*> pointers_to(std::vector<std::string>& words) {
+std::vector<char*> pointers_to(std::vector<std::string>& strings) {
   std::vector<char*> pointers;
-  pointers.reserve(words.size() + 1);
-  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.reserve(strings.size() + 1);
+  for (std::string& each : strings) pointers.push_back(each.data());
   pointers.push_back(nullptr);
   return pointers;
 }
 
 /// Returns the errno of a failed start, or 0. `output`: both outputs of the child; it closes when the child executes.
-int start(const std::vector<std::string>& words, const std::filesystem::path& temporary, int output, pid_t& child) {
-  std::vector<std::string> arguments = words;
+int start(std::vector<std::string> arguments, const std::filesystem::path& temporary, int output, pid_t& child) {
   std::vector<std::string> environment{"TMPDIR=" + temporary.string()};
   for (char** each = environ; *each != nullptr; ++each) {
-    if (!std::string_view(*each).starts_with("TMPDIR=")) environment.emplace_back(*each);
+    const std::string_view variable = *each;
+    const std::string_view name = variable.substr(0, variable.find('='));
+    if (std::ranges::find(dropped_variables, name) == dropped_variables.end()) environment.emplace_back(variable);
   }
   posix_spawn_file_actions_t files;
   ::posix_spawn_file_actions_init(&files);
@@ -51,53 +54,61 @@ int start(const std::vector<std::string>& words, const std::filesystem::path& te
   return failed;
 }
 
-/// Reads until the end of the output. Returns false at the deadline.
-bool read_all(int from, Deadline until, std::string& text) {
+/// Returns true if the deadline has passed or `cancel` is set, and records which one.
+bool must_end(ChildOutput& result, Deadline until, const CancelToken& cancel) {
+  result.cancelled = cancel.cancelled();
+  result.timed_out = !result.cancelled && std::chrono::steady_clock::now() >= until;
+  return result.cancelled || result.timed_out;
+}
+
+/// Reads until the end of the output. Returns false if the child must end.
+bool read_all(int from, Deadline until, const CancelToken& cancel, ChildOutput& result) {
+  constexpr int poll_ms = 50;
   std::array<char, 65'536> buffer{};
-  for (;;) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
-    if (left.count() <= 0) return false;
+  while (!must_end(result, until, cancel)) {
     pollfd watched{from, POLLIN, 0};
-    if (::poll(&watched, 1, static_cast<int>(std::min<long>(left.count(), 1000))) <= 0) continue;
+    if (::poll(&watched, 1, poll_ms) <= 0) continue;
     const ssize_t length = ::read(from, buffer.data(), buffer.size());
     if (length < 0 && errno == EINTR) continue;
     if (length <= 0) return true;
-    text.append(buffer.data(), std::min(static_cast<std::size_t>(length), max_output_bytes - text.size()));
+    result.text.append(buffer.data(),
+                       std::min(static_cast<std::size_t>(length), max_output_bytes - result.text.size()));
   }
+  return false;
 }
 
 }  // namespace
 
-ChildOutput run_child(const std::vector<std::string>& words, const std::filesystem::path& temporary,
-                      std::chrono::milliseconds limit) {
+ChildOutput run_child(const std::vector<std::string>& arguments, const std::filesystem::path& temporary,
+                      std::chrono::milliseconds limit, const CancelToken& cancel) {
   const Deadline until = std::chrono::steady_clock::now() + limit;
   ChildOutput result;
-  std::array<int, 2> ends{-1, -1};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+  std::array<int, 2> pipe{-1, -1};
+  if (::pipe2(pipe.data(), O_CLOEXEC) != 0) {
     result.text = std::strerror(errno);
     return result;
   }
   pid_t child = -1;
-  const int failed = start(words, temporary, ends[1], child);
-  ::close(ends[1]);
+  const int failed = start(arguments, temporary, pipe[1], child);
+  ::close(pipe[1]);
   if (failed != 0) {
     result.text = std::strerror(failed);
   } else {
-    result.timed_out = !read_all(ends[0], until, result.text);
+    bool kill = !read_all(pipe[0], until, cancel, result);
     int status = 0;
     pid_t ended = 0;
-    while (!result.timed_out && (ended = ::waitpid(child, &status, WNOHANG)) == 0) {
-      result.timed_out = std::chrono::steady_clock::now() >= until;
+    while (!kill && (ended = ::waitpid(child, &status, WNOHANG)) == 0) {
+      kill = must_end(result, until, cancel);
       ::poll(nullptr, 0, 2);
     }
-    if (result.timed_out) {
+    if (kill) {
       ::kill(-child, SIGKILL);
       ::waitpid(child, &status, 0);
     } else if (ended == child && WIFEXITED(status)) {
       result.exit_code = WEXITSTATUS(status);
     }
   }
-  ::close(ends[0]);
+  ::close(pipe[0]);
   return result;
 }
 

@@ -46,7 +46,7 @@ std::string CubinKey::digest() const {
   const auto add = [&](std::string_view part) { text.append("\n").append(part); };
   add(source.entry);
   add(arch);
-  add(nvrtc_version);
+  add(compiler_version);
   for (const std::string& option : options) add(option);
   return uuid_of(text);
 }
@@ -82,7 +82,7 @@ bool CubinCache::store(const CubinKey& key, const Compiled& compiled) const {
                                     {"entry", key.source.entry},
                                     {"symbol", compiled.symbol},
                                     {"arch", key.arch},
-                                    {"nvrtc", key.nvrtc_version},
+                                    {"compiler", key.compiler_version},
                                     {"options", key.options},
                                     {"cubin_bytes", compiled.cubin.size()},
                                     {"cubin_digest", uuid_of(compiled.cubin)},

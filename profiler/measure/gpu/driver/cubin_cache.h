@@ -17,7 +17,7 @@ namespace attnscope::gpu {
 struct CubinKey {
   KernelSource source;
   std::string arch;
-  std::string nvrtc_version;  ///< For user sources that nvcc compiles: Nvcc::version().
+  std::string compiler_version;  ///< Nvrtc::version() or Nvcc::version().
   std::vector<std::string> options;
   std::string user_digest = {};  ///< UserSourceText::digest of a source file that is not embedded.
 

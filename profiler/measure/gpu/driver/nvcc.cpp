@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -13,6 +15,7 @@
 #include "kernels/files/regular_file.h"
 #include "profiler/measure/gpu/driver/child_process.h"
 #include "profiler/measure/gpu/driver/dynamic_library.h"
+#include "profiler/measure/gpu/driver/scratch_folder.h"
 #include "profiler/measure/gpu/user/compiler_log.h"
 #include "profiler/measure/gpu/user/kernel_entry.h"
 #include "profiler/measure/gpu/user/user_source.h"
@@ -22,26 +25,23 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::uintmax_t max_cubin_bytes = std::uintmax_t{1} << 30U;
+constexpr std::chrono::minutes max_compile_time{10};
 
-/// A private folder that is removed with the object; its path is empty if it could not be created.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::error_code error;
-    std::string name = (fs::temp_directory_path(error) / "attnscope-nvcc-XXXXXX").string();
-    if (::mkdtemp(name.data()) != nullptr) path_ = name;
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  [[nodiscard]] const fs::path& path() const { return path_; }
+/// Includes the source and instantiates the entry for instance_symbol().
+std::string instance_text(const fs::path& file, const std::string& entry) {
+  return fmt::format(
+      "#include \"{0}\"\ntemplate <class F, F* entry> __global__ void attnscope_entry() {{}}\n"
+      "template __global__ void attnscope_entry<decltype({1}), {1}>();\n",
+      file.string(), entry);
+}
 
- private:
-  fs::path path_;
-};
+/// nvcc runs its stages through a shell, with arguments in double quotes.
+bool is_safe_in_shell(std::string_view argument) {
+  return std::ranges::none_of(argument, [](char c) {
+    return std::iscntrl(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("$`\"\\;&|<>()").find(c) != std::string_view::npos;
+  });
+}
 
 std::string joined_lines(std::string text) {
   while (text.ends_with('\n')) text.pop_back();
@@ -90,28 +90,40 @@ Result<Nvcc, Message> Nvcc::find() {
 }
 
 Result<Compiled, Message> Nvcc::compile(const KernelSource& source, const std::vector<std::string>& options,
-                                        std::chrono::milliseconds limit) const {
+                                        const CancelToken& cancel) const {
   const ScratchFolder folder;
+  const Failure no_folder{make_reason("compile.no_temporary_folder",
+                                      "nvcc needs a temporary folder, which cannot be created or written (set TMPDIR "
+                                      "to a writable folder).")};
+  if (folder.path().empty()) return no_folder;
   std::error_code error;
   const fs::path file = fs::absolute(source.user_source->file, error);
   const fs::path cubin = folder.path() / "kernel.cubin";
-  fs::path input = file;
-  if (source.entry.find('<') != std::string::npos) {  // a pointer to the kernel instantiates it
-    input = folder.path() / "instance.cu";
-    std::ofstream(input) << fmt::format(
-        "#include \"{}\"\nnamespace {{\n__attribute__((used)) auto* const attnscope_entry = &{};\n}}\n", file.string(),
-        instantiated_entry(source));
+  const bool instance = source.entry.find('<') != std::string::npos;
+  const fs::path input = instance ? folder.path() / "instance.cu" : file;
+  if (instance) {
+    std::ofstream out(input);
+    out << instance_text(file, instantiated_entry(source)) << std::flush;
+    if (!out) return no_folder;
   }
-  std::vector<std::string> words{path_.string(), "-cubin", "-o", cubin.string()};
-  words.insert(words.end(), options.begin(), options.end());
-  for (const auto& include : include_search_path(*source.user_source, {})) words.push_back("-I" + include.string());
-  words.push_back(input.string());
+  std::vector<std::string> arguments{path_.string(), "-cubin", "-o", cubin.string()};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  for (const auto& include : include_search_path(*source.user_source, {})) arguments.push_back("-I" + include.string());
+  arguments.push_back(input.string());
+  for (const std::string& each : arguments) {
+    if (is_safe_in_shell(each)) continue;
+    return Failure{make_reason("compile.shell_characters",
+                               "nvcc argument {} has a character of the shell, one of $`\"\\;&|<>() or a control "
+                               "character (rename the file or remove the option).",
+                               each)};
+  }
   Compiled compiled;
-  const ChildOutput answer = run_child(words, folder.path(), limit);
+  const ChildOutput answer = run_child(arguments, folder.path(), max_compile_time, cancel);
   compiled.log = answer.text;
+  if (answer.cancelled) return Failure{make_reason("compile.cancelled", "nvcc was cancelled.")};
   if (answer.timed_out) {
-    return Failure{make_reason("compile.nvcc_timeout", "nvcc did not finish within {} s.",
-                               std::chrono::duration_cast<std::chrono::seconds>(limit).count())};
+    return Failure{
+        make_reason("compile.nvcc_timeout", "nvcc did not finish within {} minutes.", max_compile_time.count())};
   }
   auto image = read_regular_file(cubin, max_cubin_bytes);
   if (answer.exit_code != 0 || !image) {
@@ -120,9 +132,12 @@ Result<Compiled, Message> Nvcc::compile(const KernelSource& source, const std::v
                                errors_first(compiled.log, UserSource::Compiler::nvcc))};
   }
   compiled.cubin = std::move(image).value();
-  auto symbol = find_symbol(source, compiled.cubin);
-  if (!symbol) return Failure{symbol.error()};
-  compiled.symbol = std::move(symbol).value();
+  if (instance) compiled.symbol = instance_symbol(compiled.cubin);
+  if (compiled.symbol.empty()) {
+    auto symbol = find_symbol(source, compiled.cubin);
+    if (!symbol) return Failure{symbol.error()};
+    compiled.symbol = std::move(symbol).value();
+  }
   compiled.figures = parse_resource_usage(compiled.log, compiled.symbol);
   return compiled;
 }

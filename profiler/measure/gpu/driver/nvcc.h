@@ -2,7 +2,6 @@
 // The CUDA toolkit's nvcc, for user-defined sources with host code or templates of libraries that NVRTC rejects.
 #pragma once
 
-#include <chrono>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "kernels/messages/message.h"
 #include "kernels/model/result.h"
 #include "profiler/measure/gpu/driver/nvrtc.h"
+#include "profiler/plan/cancel_token.h"
 
 namespace attnscope::gpu {
 
@@ -23,9 +23,10 @@ class Nvcc {
 
   /// All that `nvcc --version` prints, as one line.
   [[nodiscard]] const std::string& version() const { return version_; }
-  /// Pre: a user source of kind cuda. The error is the cause, then the compiler's log. Thread-safe.
+  /// Pre: a user source of kind cuda. The error is the cause, then the compiler's log; "compile.cancelled" if
+  /// cancelled. Thread-safe.
   [[nodiscard]] Result<Compiled, Message> compile(const KernelSource&, const std::vector<std::string>& options,
-                                                  std::chrono::milliseconds limit = std::chrono::minutes(10)) const;
+                                                  const CancelToken& cancel = {}) const;
 
  private:
   std::filesystem::path path_;
