@@ -65,6 +65,22 @@ TEST_F(HostHeadersTest, UserFilesReplaceStandIns) {
   EXPECT_NE(digest(), before);
 }
 
+TEST_F(HostHeadersTest, SourcesMayDeclareNamesThatTheyDoNotInclude) {
+  EXPECT_EQ(error("constexpr float M_LOG2E = 1.5f;\nenum { CHAR_BIT = 8, INT_MAX = 4 };\n",
+                  "x[0] = M_LOG2E + CHAR_BIT + INT_MAX + INFINITY; int16_t y = 2; x[1] = y;"),
+            "");
+  EXPECT_EQ(error("typedef unsigned long uint64_t;\n", "uint64_t n = 3; x[0] = n;"), "");
+  EXPECT_THAT(error("typedef unsigned long uint64_t;\ntypedef int uint64_t;\n", ""), HasSubstr("uint64_t"));
+}
+
+// NVRTC prefers stand-ins to files for both forms of #include.
+TEST_F(HostHeadersTest, FilesIncludedByQuotesDoNotReplaceSystemHeaders) {
+  std::filesystem::create_directory(folder_ / "utils");
+  write("utils/math.h", "#define VALUE_OF_USER 1\n");
+  write("utils/all.h", "#include \"math.h\"\n");
+  EXPECT_EQ(error("#include \"utils/all.h\"\n#include <math.h>\n", "x[0] = VALUE_OF_USER + M_PI;"), "");
+}
+
 TEST_F(HostHeadersTest, CcclIsFound) {
   EXPECT_EQ(error("#include <cuda/std/limits>\n", "x[0] = cuda::std::numeric_limits<float>::max();"), "");
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <fstream>
 #include <optional>
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 #include "kernels/embedded_sources.h"
 #include "profiler/measure/gpu/driver/dynamic_library.h"
 #include "profiler/measure/gpu/driver/nvcc.h"
+#include "profiler/measure/gpu/driver/scratch_folder.h"
 #include "profiler/measure/gpu/user/compiler_log.h"
 #include "profiler/measure/gpu/user/host_headers.h"
 #include "profiler/measure/gpu/user/kernel_entry.h"
@@ -46,6 +48,41 @@ std::optional<int> arch_number(std::string_view arch) {
   const std::string_view suffix(end, static_cast<std::size_t>(last - end));
   if (error != std::errc{} || (!suffix.empty() && suffix != "a" && suffix != "f")) return std::nullopt;
   return number;
+}
+
+struct ProgramText {
+  const char* main = nullptr;  ///< Null if there is no such source.
+  std::vector<std::string> header_names;
+  std::vector<const char*> header_texts;
+  /// Stand-ins with the name of a file that the user includes. NVRTC would prefer their texts for #include "NAME", too.
+  std::vector<EmbeddedSource> replaced;
+};
+
+ProgramText program_text(const KernelSource& source, const UserSourceText* user) {
+  ProgramText program;
+  const auto add = [&](const EmbeddedSource& header) {
+    program.header_names.emplace_back(header.path);
+    program.header_texts.push_back(header.text.data());
+  };
+  if (user == nullptr) {
+    for (const EmbeddedSource& embedded : embedded_sources()) {
+      if (embedded.path == source.file) {
+        program.main = embedded.text.data();
+      } else if (!embedded.path.ends_with(".csv")) {
+        add(embedded);
+      }
+    }
+    return program;
+  }
+  program.main = user->text.c_str();
+  for (const EmbeddedSource& header : host_headers()) {
+    if (std::ranges::find(user->files, header.path, &ManifestSource::name) == user->files.end()) {
+      add(header);
+    } else {
+      program.replaced.push_back(header);
+    }
+  }
+  return program;
 }
 
 }  // namespace
@@ -120,46 +157,54 @@ std::vector<std::filesystem::path> Nvrtc::include_folders() const {
 
 Result<Compiled, Message> Nvrtc::compile(const KernelSource& source, const std::vector<std::string>& options,
                                          const UserSourceText* user) const {
-  const char* main_text = user != nullptr ? user->text.c_str() : nullptr;
-  const std::string name = source.user_source ? source.user_source->file.string() : source.file;
-  std::vector<std::string> names;
-  std::vector<const char*> texts;
-  for (const EmbeddedSource& embedded : embedded_sources()) {
-    if (user != nullptr) break;  // user sources may have the same names
-    if (embedded.path == source.file) {
-      main_text = embedded.text.data();
-    } else if (!embedded.path.ends_with(".csv")) {
-      names.emplace_back(embedded.path);
-      texts.push_back(embedded.text.data());
-    }
-  }
-  for (const EmbeddedSource& header : host_headers()) {
-    if (user == nullptr || std::ranges::find(user->files, header.path, &ManifestSource::name) != user->files.end())
-      continue;
-    names.emplace_back(header.path);
-    texts.push_back(header.text.data());
-  }
-  if (main_text == nullptr)
+  auto first = compile(source, options, user, true);
+  const bool redeclares = !first && user != nullptr &&
+                          english_text(first.error()).find("invalid redeclaration of type name") != std::string::npos;
+  if (!redeclares) return first;
+  auto without = compile(source, options, user, false);  // the source declares uint64_t differently, for example
+  return without ? std::move(without) : std::move(first);
+}
+
+Result<std::string, Message> Nvrtc::entry_symbol(const KernelSource& source, nvrtcProgram program,
+                                                 const std::string& instance, const std::string& cubin) const {
+  if (instance.empty()) return source.user_source ? find_symbol(source, cubin) : source.entry;
+  const char* symbol = nullptr;
+  const nvrtcResult result = api_.nvrtcGetLoweredName(program, instance.c_str(), &symbol);
+  if (result == NVRTC_SUCCESS) return std::string(symbol);
+  return Failure{Message::verbatim(failed("nvrtcGetLoweredName", api_.nvrtcGetErrorString(result)))};
+}
+
+Result<Compiled, Message> Nvrtc::compile(const KernelSource& source, const std::vector<std::string>& options,
+                                         const UserSourceText* user, bool implicit) const {
+  const ProgramText text = program_text(source, user);
+  if (text.main == nullptr)
     return Failure{make_reason("compile.no_source", "{} is not an embedded kernel source.", source.file)};
+  const std::string name = source.user_source ? source.user_source->file.string() : source.file;
   const auto pointers = [](const std::vector<std::string>& strings) {
     std::vector<const char*> result;
     result.reserve(strings.size());
     for (const std::string& each : strings) result.push_back(each.c_str());
     return result;
   };
-  const auto name_pointers = pointers(names);
+  const auto name_pointers = pointers(text.header_names);
   std::vector<std::string> all_options = options;
+  std::optional<ScratchFolder> replaced;
   if (user != nullptr) {  // not part of the cache key: paths do not change the code
-    all_options.push_back(fmt::format("--pre-include={}", implicit_header));
+    if (implicit) all_options.push_back(fmt::format("--pre-include={}", implicit_header));
     for (const auto& folder : include_search_path(*source.user_source, include_folders())) {
       all_options.push_back("-I" + folder.string());
+    }
+    if (!text.replaced.empty() && !replaced.emplace().path().empty()) {
+      all_options.push_back("-I" + replaced->path().string());
+      for (const EmbeddedSource& each : text.replaced) std::ofstream(replaced->path() / each.path) << each.text;
     }
   }
   const auto option_pointers = pointers(all_options);
 
   nvrtcProgram program = nullptr;
-  nvrtcResult result = api_.nvrtcCreateProgram(&program, main_text, name.c_str(), static_cast<int>(texts.size()),
-                                               texts.data(), name_pointers.data());
+  nvrtcResult result =
+      api_.nvrtcCreateProgram(&program, text.main, name.c_str(), static_cast<int>(name_pointers.size()),
+                              text.header_texts.data(), name_pointers.data());
   const auto answer = [&](const char* call) {
     return Message::verbatim(failed(call, api_.nvrtcGetErrorString(result)));
   };
@@ -207,18 +252,9 @@ Result<Compiled, Message> Nvrtc::compile(const KernelSource& source, const std::
   compiled.cubin.resize(size);
   result = api_.nvrtcGetCUBIN(program, compiled.cubin.data());
   if (result != NVRTC_SUCCESS) return fail(answer("nvrtcGetCUBIN"));
-  if (!instance.empty()) {
-    const char* symbol = nullptr;
-    result = api_.nvrtcGetLoweredName(program, instance.c_str(), &symbol);
-    if (result != NVRTC_SUCCESS) return fail(answer("nvrtcGetLoweredName"));
-    compiled.symbol = symbol;
-  } else if (source.user_source) {
-    auto symbol = find_symbol(source, compiled.cubin);
-    if (!symbol) return Failure{symbol.error()};
-    compiled.symbol = std::move(symbol).value();
-  } else {
-    compiled.symbol = source.entry;
-  }
+  auto symbol = entry_symbol(source, program, instance, compiled.cubin);
+  if (!symbol) return Failure{symbol.error()};
+  compiled.symbol = std::move(symbol).value();
   compiled.figures = parse_resource_usage(compiled.log, compiled.symbol);
   return compiled;
 }

@@ -68,6 +68,12 @@ class Nvrtc {
                                                   const UserSourceText* user = nullptr) const;
 
  private:
+  /// `implicit`: with the implicit header of user sources.
+  [[nodiscard]] Result<Compiled, Message> compile(const KernelSource&, const std::vector<std::string>& options,
+                                                  const UserSourceText* user, bool implicit) const;
+  /// `instance`: the name expression of a template instance; empty for other entries.
+  [[nodiscard]] Result<std::string, Message> entry_symbol(const KernelSource&, nvrtcProgram,
+                                                          const std::string& instance, const std::string& cubin) const;
 #define ATTNSCOPE_MEMBER(name) decltype(&::name) name = nullptr;  // NOLINT(bugprone-macro-parentheses)
   struct Functions {
     ATTNSCOPE_NVRTC_FUNCTIONS(ATTNSCOPE_MEMBER)

@@ -2,13 +2,13 @@
 #include "profiler/measure/gpu/user/host_headers.h"
 
 #include <array>
+#include <vector>
 
 namespace attnscope::gpu {
 namespace {
 
 // Types and macros are spelled as in CCCL, which defines them, too.
-constexpr std::string_view stdint_h = R"(#pragma once
-#include <attnscope_limits.h>
+constexpr std::string_view types_h = R"(#pragma once
 using int8_t = signed char;
 using int16_t = signed short;
 using int32_t = signed int;
@@ -21,6 +21,16 @@ using intptr_t = int64_t;
 using uintptr_t = uint64_t;
 using intmax_t = int64_t;
 using uintmax_t = uint64_t;
+namespace std {
+using ::int8_t; using ::int16_t; using ::int32_t; using ::int64_t;
+using ::uint8_t; using ::uint16_t; using ::uint32_t; using ::uint64_t;
+using ::intptr_t; using ::uintptr_t; using ::intmax_t; using ::uintmax_t;
+}
+)";
+
+constexpr std::string_view stdint_h = R"(#pragma once
+#include <attnscope_types.h>
+#include <attnscope_limits.h>
 #define INT8_MIN SCHAR_MIN
 #define INT16_MIN SHRT_MIN
 #define INT32_MIN INT_MIN
@@ -34,11 +44,6 @@ using uintmax_t = uint64_t;
 #define UINT32_MAX UINT_MAX
 #define UINT64_MAX ULLONG_MAX
 #define SIZE_MAX UINT64_MAX
-namespace std {
-using ::int8_t; using ::int16_t; using ::int32_t; using ::int64_t;
-using ::uint8_t; using ::uint16_t; using ::uint32_t; using ::uint64_t;
-using ::intptr_t; using ::uintptr_t; using ::intmax_t; using ::uintmax_t;
-}
 )";
 
 constexpr std::string_view limits_h = R"(#pragma once
@@ -78,18 +83,9 @@ constexpr std::string_view float_h = R"(#pragma once
 #define DBL_EPSILON 2.2204460492503131e-16
 )";
 
-constexpr std::string_view math_h = R"(#pragma once
+constexpr std::string_view functions_h = R"(#pragma once
 #define INFINITY __builtin_bit_cast(float, 0x7f800000)
 #define NAN __builtin_bit_cast(float, 0x7fc00000)
-#define HUGE_VALF INFINITY
-#define HUGE_VAL static_cast<double>(INFINITY)
-#define M_E 2.7182818284590452354
-#define M_LOG2E 1.4426950408889634074
-#define M_LOG10E 0.43429448190325182765
-#define M_LN2 0.69314718055994530942
-#define M_LN10 2.30258509299404568402
-#define M_PI 3.14159265358979323846
-#define M_SQRT2 1.41421356237309504880
 namespace std {
 using ::abs; using ::fabs; using ::sqrt; using ::cbrt; using ::hypot; using ::pow; using ::fma;
 using ::exp; using ::exp2; using ::expm1; using ::log; using ::log2; using ::log10; using ::log1p;
@@ -102,6 +98,19 @@ using ::isinf; using ::isnan; using ::isfinite; using ::signbit;
 using ::fabsf; using ::sqrtf; using ::powf; using ::fmaf; using ::expf; using ::exp2f; using ::logf; using ::log2f;
 using ::sinf; using ::cosf; using ::tanhf; using ::floorf; using ::ceilf; using ::roundf; using ::fminf; using ::fmaxf;
 }
+)";
+
+constexpr std::string_view math_h = R"(#pragma once
+#include <attnscope_math.h>
+#define HUGE_VALF INFINITY
+#define HUGE_VAL static_cast<double>(INFINITY)
+#define M_E 2.7182818284590452354
+#define M_LOG2E 1.4426950408889634074
+#define M_LOG10E 0.43429448190325182765
+#define M_LN2 0.69314718055994530942
+#define M_LN10 2.30258509299404568402
+#define M_PI 3.14159265358979323846
+#define M_SQRT2 1.41421356237309504880
 )";
 
 constexpr std::string_view algorithm_header = R"(#pragma once
@@ -123,51 +132,56 @@ constexpr std::string_view string_h = "#pragma once\nnamespace std { using ::mem
 constexpr std::string_view stdio_h = "#pragma once\nnamespace std { using ::printf; }\n";
 constexpr std::string_view empty_header = "#pragma once\n";  // NVRTC provides its functions, or host code alone uses it
 
-#define ATTNSCOPE_CCCL(name)                                                                           \
-  EmbeddedSource {                                                                                     \
-    name, "#pragma once\n#include <cuda/std/" name ">\nnamespace std { using namespace cuda::std; }\n" \
+#define ATTNSCOPE_CCCL(name)                                                                      \
+  "#pragma once\n#include <cuda/std/" name ">\nnamespace std { using namespace cuda::std; }\n", { \
+    name                                                                                          \
   }
 
-constexpr std::array all_host_headers{
-    // The user's folder may have a file named math.h.
-    EmbeddedSource{implicit_header, "#include <attnscope_stdint.h>\n#include <attnscope_math.h>\n"},
-    EmbeddedSource{"attnscope_stdint.h", stdint_h},
-    EmbeddedSource{"attnscope_limits.h", limits_h},
-    EmbeddedSource{"attnscope_math.h", math_h},
-    EmbeddedSource{"stdint.h", "#include <attnscope_stdint.h>\n"},
-    EmbeddedSource{"cstdint", "#include <attnscope_stdint.h>\n"},
-    EmbeddedSource{"limits.h", "#include <attnscope_limits.h>\n"},
-    EmbeddedSource{"climits", "#include <attnscope_limits.h>\n"},
-    EmbeddedSource{"math.h", "#include <attnscope_math.h>\n"},
-    EmbeddedSource{"cmath", "#include <attnscope_math.h>\n"},
-    EmbeddedSource{"float.h", float_h},
-    EmbeddedSource{"cfloat", float_h},
-    EmbeddedSource{"stddef.h", stddef_h},
-    EmbeddedSource{"cstddef", stddef_h},
-    EmbeddedSource{"stdlib.h", stdlib_h},
-    EmbeddedSource{"cstdlib", stdlib_h},
-    EmbeddedSource{"string.h", string_h},
-    EmbeddedSource{"cstring", string_h},
-    EmbeddedSource{"stdio.h", stdio_h},
-    EmbeddedSource{"cstdio", stdio_h},
-    EmbeddedSource{"algorithm", algorithm_header},
-    EmbeddedSource{"assert.h", empty_header},
-    EmbeddedSource{"cassert", empty_header},
-    EmbeddedSource{"initializer_list", empty_header},
-    EmbeddedSource{"iostream", empty_header},
-    ATTNSCOPE_CCCL("type_traits"),
-    ATTNSCOPE_CCCL("limits"),
-    ATTNSCOPE_CCCL("utility"),
-    ATTNSCOPE_CCCL("tuple"),
-    ATTNSCOPE_CCCL("array"),
-    ATTNSCOPE_CCCL("functional"),
+struct StandIn {
+  std::string_view text;
+  std::array<std::string_view, 2> names;
+};
+
+constexpr std::array stand_ins{
+    // Names with attnscope_ are independent of the user's files.
+    StandIn{"#include <attnscope_types.h>\n#include <attnscope_math.h>\n", {implicit_header}},
+    StandIn{types_h, {"attnscope_types.h"}},
+    StandIn{limits_h, {"attnscope_limits.h"}},
+    StandIn{functions_h, {"attnscope_math.h"}},
+    StandIn{stdint_h, {"stdint.h", "cstdint"}},
+    StandIn{limits_h, {"limits.h", "climits"}},
+    StandIn{math_h, {"math.h", "cmath"}},
+    StandIn{float_h, {"float.h", "cfloat"}},
+    StandIn{stddef_h, {"stddef.h", "cstddef"}},
+    StandIn{stdlib_h, {"stdlib.h", "cstdlib"}},
+    StandIn{string_h, {"string.h", "cstring"}},
+    StandIn{stdio_h, {"stdio.h", "cstdio"}},
+    StandIn{algorithm_header, {"algorithm"}},
+    StandIn{empty_header, {"assert.h", "cassert"}},
+    StandIn{empty_header, {"initializer_list", "iostream"}},
+    StandIn{ATTNSCOPE_CCCL("type_traits")},
+    StandIn{ATTNSCOPE_CCCL("limits")},
+    StandIn{ATTNSCOPE_CCCL("utility")},
+    StandIn{ATTNSCOPE_CCCL("tuple")},
+    StandIn{ATTNSCOPE_CCCL("array")},
+    StandIn{ATTNSCOPE_CCCL("functional")},
 };
 #undef ATTNSCOPE_CCCL
 
 }  // namespace
 
 std::span<const EmbeddedSource> host_headers() {
-  return all_host_headers;
+  static const std::vector<EmbeddedSource> all = [] {
+    std::vector<EmbeddedSource> headers;
+    headers.reserve(2 * stand_ins.size());
+    for (const StandIn& each : stand_ins) {
+      for (const std::string_view name : each.names) {
+        if (!name.empty()) headers.push_back({name, each.text});
+      }
+    }
+    return headers;
+  }();
+  return all;
 }
 
 }  // namespace attnscope::gpu
