@@ -209,8 +209,8 @@ const LoadedKernel& KernelRunner::load(const KernelLaunch& launch) {
     const CUresult found = cuda_.cuModuleGetFunction(&kernel.function, kernel.module.get(), built.symbol.c_str());
     if (launch.source.user_source && found == CUDA_ERROR_NOT_FOUND) {
       throw PointAbort(Disposition::compile_error, "point.no_entry",
-                       "{} has no kernel '{}' (declare it extern \"C\" or use its mangled name)", launch.source.file,
-                       launch.source.entry);
+                       "{} has no kernel '{}' (set \"entry\" to the symbol that cuobjdump --dump-elf-symbols lists)",
+                       launch.source.file, launch.source.entry);
     }
     cuda_.check(found, "cuModuleGetFunction");
     const auto ask = [&](CUfunction_attribute which) {

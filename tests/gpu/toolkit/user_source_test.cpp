@@ -105,6 +105,15 @@ TEST_F(UserSourceTest, RejectsTooManyIncludes) {
   EXPECT_EQ(read_user_source(*source(), {})->files.size(), 1U);
 }
 
+TEST_F(UserSourceTest, RejectsTooManyMacroExpansions) {
+  std::string text = "#include M0\n";
+  for (int depth = 0; depth < 7; ++depth) {
+    for (int i = 0; i < 16; ++i) text += fmt::format("#define M{} M{} // {}\n", depth, depth + 1, i);
+  }
+  write("kernel.cu", text + "#define M7 <none.h>\n");
+  EXPECT_EQ(read_user_source(*source(), {}).error().id, "compile.own_too_much");
+}
+
 TEST_F(UserSourceTest, RejectsIncludesThatAreNoRegularFiles) {
   ASSERT_EQ(::mkfifo((folder_ / "pipe.h").c_str(), 0600), 0);
   fs::create_symlink("/dev/zero", folder_ / "include/zero.h");

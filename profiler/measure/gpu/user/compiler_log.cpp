@@ -2,7 +2,6 @@
 #include "profiler/measure/gpu/user/compiler_log.h"
 
 #include <algorithm>
-#include <array>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -31,12 +30,8 @@ std::string_view between(std::string_view line, std::string_view before, std::st
 }
 
 bool is_host_header(std::string_view name) {
-  static constexpr std::array known{"time.h",   "unistd.h",   "errno.h",   "signal.h", "ctype.h",  "pthread.h",
-                                    "wchar.h",  "inttypes.h", "stdbool.h", "stdarg.h", "locale.h", "complex.h",
-                                    "setjmp.h", "fcntl.h",    "dlfcn.h",   "omp.h",    "getopt.h"};
   // C++ headers have no suffix.
-  return name.find_first_of("./") == std::string_view::npos || name.starts_with("sys/") ||
-         std::ranges::find(known, name) != known.end();
+  return name.find_first_of("./") == std::string_view::npos || name.starts_with("sys/");
 }
 
 /// What to do about an error; empty if unknown.

@@ -123,7 +123,7 @@ class NormalizedSource {
 
 }  // namespace
 
-std::string replace_words(std::string_view text, const std::function<std::string(std::string_view)>& use) {
+std::string replace_words(std::string_view text, const std::function<std::string(std::string_view)>& replacement) {
   std::string result;
   for (std::size_t at = 0; at < text.size();) {
     std::size_t end = at;
@@ -132,7 +132,7 @@ std::string replace_words(std::string_view text, const std::function<std::string
       result += text[at++];
       continue;
     }
-    result += use(text.substr(at, end - at));
+    result += replacement(text.substr(at, end - at));
     at = end;
   }
   return result;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normalizes embedded kernel sources to identify built-in kernels.
+// Text of kernel sources: comments, words, and the normalized form that identifies built-in kernels.
 #pragma once
 
 #include <functional>
@@ -14,8 +14,9 @@ namespace attnscope::gpu {
 /// Joins continued lines and replaces each comment by a blank.
 [[nodiscard]] std::string strip_comments(std::string text);
 
-/// Replaces each word (letters, digits and '_') by what `use` returns; copies everything else.
-[[nodiscard]] std::string replace_words(std::string_view text, const std::function<std::string(std::string_view)>& use);
+/// Replaces each word (letters, digits and '_') by what `replacement` returns; copies everything else.
+[[nodiscard]] std::string replace_words(std::string_view text,
+                                        const std::function<std::string(std::string_view)>& replacement);
 
 /// The source with includes expanded, comments removed and blanks collapsed. Equal texts are equal programs: comments,
 /// line breaks and file names do not matter, but the order of the text does. (A test ensures that the sources use

@@ -23,7 +23,8 @@ namespace {
 /// Limit for all files of a source together; ends recursive includes.
 constexpr std::uintmax_t max_source_bytes = std::uintmax_t{64} << 20U;
 constexpr std::size_t max_source_files = 4096;
-constexpr int max_include_depth = 200;  // NVRTC's limit
+constexpr std::size_t max_expansions = 4096;  // a macro may have several definitions at each depth
+constexpr int max_include_depth = 200;        // NVRTC's limit
 constexpr std::uintmax_t max_image_bytes = std::uintmax_t{1} << 30U;
 constexpr std::string_view blanks = " \t\f\v\r";
 
@@ -72,7 +73,7 @@ struct Macro {
   std::string body;
 };
 
-std::string take_word(std::string_view& text) {
+std::string read_word(std::string_view& text) {
   text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
   const std::size_t end = text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");
   const std::string_view word = text.substr(0, end);
@@ -81,7 +82,7 @@ std::string take_word(std::string_view& text) {
 }
 
 /// Splits "(a, b) rest" and removes it from the text up to the parenthesis. No parentheses: no arguments.
-std::vector<std::string> take_arguments(std::string_view& text) {
+std::vector<std::string> read_arguments(std::string_view& text) {
   std::vector<std::string> all;
   if (!text.starts_with('(')) return all;
   std::istringstream list{std::string(text.substr(1, text.find(')') - 1))};
@@ -95,9 +96,9 @@ Macro parse_define(std::string_view line) {
   const std::size_t hash = line.find_first_not_of(blanks);
   if (hash == std::string_view::npos || line[hash] != '#') return {};
   line.remove_prefix(hash + 1);
-  if (take_word(line) != "define") return {};
-  Macro macro{.name = take_word(line), .parameters = {}, .body = {}};
-  macro.parameters = take_arguments(line);
+  if (read_word(line) != "define") return {};
+  Macro macro{.name = read_word(line), .parameters = {}, .body = {}};
+  macro.parameters = read_arguments(line);
   macro.body = trimmed(line);
   return macro;
 }
@@ -129,7 +130,7 @@ class IncludeClosure {
     for (std::string line; std::getline(lines, line);) {
       for (const Include& include : find_includes(line)) {
         if (!include.name.empty()) follow(file, include, own);
-        if (include.name.empty() && own) by_macro_.push_back({file, include.macro});
+        if (include.name.empty() && own) macro_includes_.push_back({file, include.macro});
       }
       define(parse_define(line));
     }
@@ -144,8 +145,8 @@ class IncludeClosure {
     for (std::size_t before = 0; before != seen_.size();) {
       before = seen_.size();
       unresolved_.clear();
-      for (std::size_t i = 0; i < by_macro_.size(); ++i) {  // grows
-        const MacroInclude each = by_macro_[i];
+      for (std::size_t i = 0; i < macro_includes_.size(); ++i) {  // grows
+        const MacroInclude each = macro_includes_[i];
         for (const Include& include : expand(each.text, each.file)) follow(each.file, include, true);
       }
     }
@@ -180,7 +181,7 @@ class IncludeClosure {
   [[nodiscard]] std::vector<ManifestSource>& files() { return files_; }
   /// User file with an include whose macro cannot be expanded here; empty if there is none.
   [[nodiscard]] const std::string& unresolved() const { return unresolved_; }
-  /// Returns true if a limit on size, files or depth was exceeded.
+  /// Returns true if a limit on size, files, depth or macros was exceeded.
   [[nodiscard]] bool full() const { return full_; }
   /// First include that exists and cannot be read; empty if there is none. NVRTC would open a FIFO or device, too.
   [[nodiscard]] const Message& error() const { return error_; }
@@ -194,10 +195,12 @@ class IncludeClosure {
   /// Includes that a macro can expand to: none if it is not defined, since then its line is inactive.
   std::vector<Include> expand(const std::string& text, const fs::path& file, int depth = 0) {
     constexpr int max_depth = 8;
+    full_ = full_ || ++expansions_ > max_expansions;
+    if (full_) return {};
     if (text.starts_with('<') || text.starts_with('"')) return {parse_include(text)};
     std::string_view rest = text;
-    const std::string name = take_word(rest);
-    const std::vector<std::string> arguments = take_arguments(rest);
+    const std::string name = read_word(rest);
+    const std::vector<std::string> arguments = read_arguments(rest);
     if (name.empty() || depth == max_depth) {
       unresolved_ = file.string();
       return {};
@@ -235,10 +238,11 @@ class IncludeClosure {
   std::string all_;
   std::vector<ManifestSource> files_;
   std::multimap<std::string, Macro> macros_;
-  std::vector<MacroInclude> by_macro_;
+  std::vector<MacroInclude> macro_includes_;
   std::string unresolved_;
   Message error_;
   int depth_ = 0;
+  std::size_t expansions_ = 0;
   bool full_ = false;
 };
 
@@ -294,7 +298,8 @@ Result<UserSourceText, Message> read_user_source(const UserSource& source, const
   include_closure.follow_macros();
   if (!include_closure.error().empty()) return Failure{include_closure.error()};
   if (include_closure.full())
-    return Failure{make_reason("compile.own_too_much", "{}: its includes exceed 64 MiB, 4096 files or a depth of 200.",
+    return Failure{make_reason("compile.own_too_much",
+                               "{}: its includes exceed 64 MiB, 4096 files, a depth of 200 or 4096 macro expansions.",
                                source.file.string())};
   if (!include_closure.unresolved().empty())
     return Failure{make_reason("compile.own_by_macro",
