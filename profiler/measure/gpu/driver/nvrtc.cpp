@@ -50,6 +50,13 @@ std::optional<int> arch_number(std::string_view arch) {
   return number;
 }
 
+std::vector<const char*> c_strings(const std::vector<std::string>& strings) {
+  std::vector<const char*> result;
+  result.reserve(strings.size());
+  for (const std::string& each : strings) result.push_back(each.c_str());
+  return result;
+}
+
 struct ProgramText {
   const char* main = nullptr;  ///< Null if there is no such source.
   std::vector<std::string> header_names;
@@ -180,13 +187,7 @@ Result<Compiled, Message> Nvrtc::compile(const KernelSource& source, const std::
   if (text.main == nullptr)
     return Failure{make_reason("compile.no_source", "{} is not an embedded kernel source.", source.file)};
   const std::string name = source.user_source ? source.user_source->file.string() : source.file;
-  const auto pointers = [](const std::vector<std::string>& strings) {
-    std::vector<const char*> result;
-    result.reserve(strings.size());
-    for (const std::string& each : strings) result.push_back(each.c_str());
-    return result;
-  };
-  const auto name_pointers = pointers(text.header_names);
+  const auto name_pointers = c_strings(text.header_names);
   std::vector<std::string> all_options = options;
   std::optional<ScratchFolder> replaced;
   if (user != nullptr) {  // not part of the cache key: paths do not change the code
@@ -199,7 +200,7 @@ Result<Compiled, Message> Nvrtc::compile(const KernelSource& source, const std::
       for (const EmbeddedSource& each : text.replaced) std::ofstream(replaced->path() / each.path) << each.text;
     }
   }
-  const auto option_pointers = pointers(all_options);
+  const auto option_pointers = c_strings(all_options);
 
   nvrtcProgram program = nullptr;
   nvrtcResult result =
