@@ -25,22 +25,24 @@ std::string_view to_string(Refusal::Cause cause) {
 
 AttentionModel Algorithm::model(const AttentionProblem& problem, const Config& config,
                                 const DeviceLimits& device) const {
-  return checked_model(problem, problem, config, device);
+  return model_or_refusal(problem, config, device, refusal(problem, config, device));
 }
 
 AttentionModel Algorithm::law_model(const AttentionProblem& problem, const Config& config,
                                     const DeviceLimits& device) const {
   AttentionProblem checked = problem;
   if (std::ranges::find(facts_.dtypes, problem.dtype) == facts_.dtypes.end()) checked.dtype = facts_.dtypes.front();
-  return checked_model(checked, problem, config, device);
+  std::optional<Refusal> refused = refusal(checked, config, device);
+  if (refused && refused->cause != Refusal::Cause::shape) refused.reset();
+  return model_or_refusal(problem, config, device, std::move(refused));
 }
 
-AttentionModel Algorithm::checked_model(const AttentionProblem& checked, const AttentionProblem& problem,
-                                        const Config& config, const DeviceLimits& device) const {
+AttentionModel Algorithm::model_or_refusal(const AttentionProblem& problem, const Config& config,
+                                           const DeviceLimits& device, std::optional<Refusal> refused) const {
   AttentionModel model;
   model.reports_traffic = facts_.reports_traffic;
   model.can_predict_time = !facts_.user_defined;
-  model.refusal = refusal(checked, config, device);
+  model.refusal = std::move(refused);
   if (model.refusal) return model;
   add_kernels(model, problem, config, device);
   model.working_set_bytes = working_set_bytes(problem, config, device);

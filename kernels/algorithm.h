@@ -304,11 +304,11 @@ class Algorithm {
   /// Complete model including the refusal. Fast enough for every mouse move: at most O(Tr + Tc) per distinct batch
   /// entry.
   [[nodiscard]] AttentionModel model(const AttentionProblem&, const Config&, const DeviceLimits&) const;
-  /// Same for a problem of any dtype: the refusal is that of the first supported dtype if the algorithm does not
-  /// support the problem's. Its bytes are the law of a kernel that stores elements of that dtype; its times mean
-  /// nothing.
+  /// Bytes of another kernel with the same law, whose dtype and resources may differ: refuses only shapes, and those of
+  /// the first supported dtype if the algorithm does not support the problem's. Its times mean nothing.
   [[nodiscard]] AttentionModel law_model(const AttentionProblem&, const Config&, const DeviceLimits&) const;
-  /// Buffers and launches to run; the launches match model(). Pre: refusal() is empty. Allocates no device memory.
+  /// Buffers and launches to run: those of model(), and launches that fill buffers. Pre: refusal() is empty. Allocates
+  /// no device memory.
   [[nodiscard]] virtual AttentionPlan plan(const AttentionProblem&, const Config&, const DeviceLimits&) const = 0;
   /// Buffers of plan(), without programs and sources. Override it if a closed form is cheaper: memory needs of
   /// thousands of points are queried at once. Pre: refusal() is empty.
@@ -317,13 +317,12 @@ class Algorithm {
 
  protected:
   /// Adds the kernels of model() and the schedule of several GPUs. Override it if they need no tile programs; the
-  /// default takes them from plan(). Pre: refusal() is empty.
+  /// default takes them from plan(). Pre: refusal() is empty; for law_model(), no refusal of the shape.
   virtual void add_kernels(AttentionModel&, const AttentionProblem&, const Config&, const DeviceLimits&) const;
 
  private:
-  /// model() with the refusal of `checked`.
-  [[nodiscard]] AttentionModel checked_model(const AttentionProblem& checked, const AttentionProblem&, const Config&,
-                                             const DeviceLimits&) const;
+  [[nodiscard]] AttentionModel model_or_refusal(const AttentionProblem&, const Config&, const DeviceLimits&,
+                                                std::optional<Refusal>) const;
 
   Facts facts_;
 };

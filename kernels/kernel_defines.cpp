@@ -96,14 +96,6 @@ std::string_view macro_value(std::string_view define) {
   return equals == std::string_view::npos ? std::string_view() : define.substr(equals + 1);
 }
 
-bool is_tile_macro(std::string_view macro) {
-  // Names in user-defined kernels.
-  static constexpr std::array<std::string_view, 6> conventional{"TILE_BR", "TILE_BC", "BR", "BC", "BLOCK_M", "BLOCK_N"};
-  if (std::ranges::find(conventional, macro) != conventional.end()) return true;
-  const auto* found = std::ranges::find(known_macros, macro, &Macro::name);
-  return found != known_macros.end() && found->role == MacroRole::tile;
-}
-
 std::string macro_label(std::string_view macro) {
   if (macro.starts_with(prefix)) macro.remove_prefix(prefix.size());
   std::string word(macro);

@@ -26,7 +26,6 @@ std::vector<std::string> kernel_defines(std::initializer_list<std::string_view>,
 [[nodiscard]] std::string_view macro_name(std::string_view define);
 /// Returns "4" for "ATTN_WARPS=4"; empty if the macro has no value.
 [[nodiscard]] std::string_view macro_value(std::string_view define);
-[[nodiscard]] bool is_tile_macro(std::string_view macro);
 /// Returns "warps" for "ATTN_WARPS".
 [[nodiscard]] std::string macro_label(std::string_view macro);
 /// Short description of defines: " d128 64x128 fp16 causal". Unknown macros are appended verbatim.

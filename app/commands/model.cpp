@@ -150,7 +150,7 @@ ExitCode model(ModelOptions& options) {
               row.traffic ? integer(row.traffic->sm_to_l2_bytes) : "",
               all ? integer(compulsory_traffic(problem).total()) : "",
               all ? integer(standard_attention_bytes(problem)) : "",
-              all ? integer(flash_paper_bytes(problem, point.tile.bc)) : "",
+              all && point.tile.bc > 0 ? integer(flash_paper_bytes(problem, point.tile.bc)) : "",
               all ? bytes(n2d2_over_m_bytes(problem, limits.sram_elements(bytes_per_element(problem.dtype)))) : ""});
       if (shared) append(fields, sharing_texts(row, people));
       append(fields, time_texts(row, people));

@@ -27,7 +27,7 @@ namespace attnscope {
 /// FlashAttention traffic as counted for Fig. 2, with Tc = ceil(n_k / bc) K/V tiles. Forward: each tile reads Q, reads
 /// O (except the first tile) and writes O. Elements: H_q (3 Tc - 1) n_q d + H_kv 2 n_k d, in the paper (3 Tc + 1) N d.
 /// Backward: each tile reads Q and dO and updates dQ: H_q 4 Tc n_q d + H_kv 4 n_k d, in the paper (4 Tc + 4) N d.
-/// A kernel with one block per query head instead reads K and V once per query head.
+/// A kernel with one block per query head instead reads K and V once per query head. Pre: bc > 0.
 [[nodiscard]] std::int64_t flash_paper_bytes(const AttentionProblem&, int bc);
 
 /// N^2 d^2 / M in bytes over all heads, without the constant (Theorem 2, d <= M <= N d). `m_elements`: M in elements.

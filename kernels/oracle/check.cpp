@@ -144,14 +144,13 @@ double error_bound(DType dtype, const ReferenceTensor& tensor, double allowance)
   double rounding_error = 0;
   for (std::size_t e = 0; e < tensor.exact.size(); ++e) {
     const double exact = tensor.exact[e];
-    naive_error = std::max(naive_error, std::abs(static_cast<double>(tensor.naive16[e]) - exact));
+    naive_error = std::max(naive_error, std::abs(static_cast<double>(tensor.naive[e]) - exact));
     const float rounded = round_to(dtype, static_cast<float>(exact));
     const float there = round_to(dtype, rounded + 0.3F);
     const float back = round_to(dtype, there - 0.3F);
     rounding_error =
         std::max({rounding_error, std::abs(static_cast<double>(back) - exact), spacing_at(dtype, exact) / 2});
   }
-  if (dtype == DType::fp32) allowance *= 2;
   return allowance * naive_error + 2 * rounding_error;
 }
 
@@ -168,11 +167,11 @@ CheckResult check(const Reference& reference, const KernelOutput& output) {
   OutputChecker checker(reference);
   const auto empty_row = [&](std::size_t row) { return std::isinf(reference.lse[row]); };
   const auto unseen = [&](std::size_t key) { return reference.seen[key] == 0; };
-  checker.check_tensor("O", reference.o, output.o, reference.rows, output_allowance, empty_row);
+  checker.check_tensor("O", reference.o, output.o, reference.rows, output_allowance(reference.dtype), empty_row);
   checker.check_lse(output.lse);
-  checker.check_tensor("dQ", reference.dq, output.dq, reference.rows, gradient_allowance, empty_row);
-  checker.check_tensor("dK", reference.dk, output.dk, reference.keys, gradient_allowance, unseen);
-  checker.check_tensor("dV", reference.dv, output.dv, reference.keys, gradient_allowance, unseen);
+  checker.check_tensor("dQ", reference.dq, output.dq, reference.rows, gradient_allowance(reference.dtype), empty_row);
+  checker.check_tensor("dK", reference.dk, output.dk, reference.keys, gradient_allowance(reference.dtype), unseen);
+  checker.check_tensor("dV", reference.dv, output.dv, reference.keys, gradient_allowance(reference.dtype), unseen);
   return checker.result();
 }
 

@@ -3,6 +3,8 @@
 // Quantized operands match kernels/fa3/fa3_quantise.cuh bit for bit.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -30,6 +32,16 @@ inline constexpr double fp32_roundoff = 0x1p-24;
 /// 1 + `roundoffs` or 1 - `roundoffs` unit roundoffs, depending on its bits. Rounding would be exact by accident for
 /// inputs with a structure.
 [[nodiscard]] float round_intermediate(DType dtype, float value, double roundoffs);
+
+/// `roundoffs` of honest fp32 kernels.
+inline constexpr double exponential_roundoffs = 8;  ///< ex2.approx, __expf
+inline constexpr double lse_roundoffs = 4;
+inline constexpr double result_roundoffs = 2;
+/// Sum of d products in any order. Random rounding errors grow as sqrt(d), systematic ones as d.
+[[nodiscard]] inline double product_roundoffs(std::int64_t d) {
+  const auto terms = static_cast<double>(d);
+  return std::max(std::sqrt(terms), terms / 8);
+}
 
 /// Bytes of a buffer of inputs or outputs of an AttentionProblem: output_bytes(dtype) per element.
 [[nodiscard]] std::vector<std::byte> encode(DType dtype, std::span<const float> values);

@@ -13,9 +13,6 @@
 namespace attnscope {
 namespace {
 
-constexpr double exponential_roundoffs = 8;
-constexpr double result_roundoffs = 2;
-
 double elu_plus_one(double x) {
   return x > 0 ? x + 1 : std::exp(x);
 }
@@ -45,35 +42,35 @@ class LinearHead {
   void row(const RowId& at, std::size_t place, Reference& result) const {
     const KeyRange range = visible_keys(p_, at.instance / p_.heads_q, at.row);
     const double* q = &queries_.exact[static_cast<std::size_t>(at.row) * d_];
-    const float* q16 = &queries_.rounded[static_cast<std::size_t>(at.row) * d_];
+    const float* naive_q = &queries_.rounded[static_cast<std::size_t>(at.row) * d_];
     std::vector<double> o(d_, 0);
     std::vector<std::pair<std::size_t, float>> weights;  // rounded, with the offsets of their keys
     double sum = 0;
-    float sum16 = 0;
+    float naive_sum = 0;
     for (std::int64_t key = range.first; key < range.last; ++key) {
       if (!counts(at.row, key)) continue;
       const std::size_t from = static_cast<std::size_t>(key) * d_;
       double weight = 0;
-      float weight16 = 0;
+      float naive_weight = 0;
       for (std::size_t c = 0; c < d_; ++c) {
         weight += q[c] * keys_.exact[from + c];
-        weight16 += q16[c] * keys_.rounded[from + c];
+        naive_weight += naive_q[c] * keys_.rounded[from + c];
       }
       for (std::size_t c = 0; c < d_; ++c) o[c] += weight * static_cast<double>(values_[from + c]);
-      weights.emplace_back(from, round_intermediate(p_.dtype, weight16, std::sqrt(static_cast<double>(p_.d))));
+      weights.emplace_back(from, round_intermediate(p_.dtype, naive_weight, product_roundoffs(p_.d)));
       sum += weight;
-      sum16 += weights.back().second;
+      naive_sum += weights.back().second;
     }
     if (weights.empty()) return;
     result.lse[place] = std::log(sum);
-    std::vector<float> o16(d_, 0);
+    std::vector<float> naive_o(d_, 0);
     for (const auto& [from, weight] : weights) {
-      const float share = round_intermediate(p_.dtype, weight / sum16, result_roundoffs);
-      for (std::size_t c = 0; c < d_; ++c) o16[c] += share * values_[from + c];
+      const float share = round_intermediate(p_.dtype, weight / naive_sum, result_roundoffs);
+      for (std::size_t c = 0; c < d_; ++c) naive_o[c] += share * values_[from + c];
     }
     for (std::size_t c = 0; c < d_; ++c) {
       result.o.exact[place * d_ + c] = o[c] / sum;
-      result.o.naive16[place * d_ + c] = round_intermediate(p_.dtype, o16[c], result_roundoffs);
+      result.o.naive[place * d_ + c] = round_intermediate(p_.dtype, naive_o[c], result_roundoffs);
     }
   }
 
@@ -93,7 +90,7 @@ class LinearHead {
 
 /// O_i = sum_j phi(Q_i)·phi(K_j) V_j / sum_j phi(Q_i)·phi(K_j) over the keys j that row i sees, phi(x) = elu(x) + 1 (A.
 /// Katharopoulos et al., arXiv 2006.16236, equations 4, 5 and 7). Evaluates the definition directly, without prefix
-/// sums over keys. `lse` is the logarithm of the divisor, -inf for a row that sees no key. In `naive16`,
+/// sums over keys. `lse` is the logarithm of the divisor, -inf for a row that sees no key. In `naive`,
 /// features, products, weights and the result are rounded by round_intermediate(), accumulation is fp32. Pre: a forward
 /// pass without dropout. Multiply-adds: 2 n_k d per row.
 Reference reference_linear_attention(const AttentionProblem& p, const MatrixSource& matrix, ReferenceRequest request) {
@@ -103,8 +100,9 @@ Reference reference_linear_attention(const AttentionProblem& p, const MatrixSour
   result.d = p.d;
   result.rows = std::move(request.rows);
   result.lse.assign(result.rows.size(), -std::numeric_limits<double>::infinity());
+  if (p.dtype == DType::fp32) result.lse_tolerance = fp32_lse_tolerance(p.d);
   result.o.exact.assign(elements, 0);
-  result.o.naive16.assign(elements, 0);
+  result.o.naive.assign(elements, 0);
   const unsigned wanted = request.threads == 0 ? std::thread::hardware_concurrency() : request.threads;
   // One query head at a time, which limits memory to one head's matrices; rows are sorted by head.
   for (std::size_t begin = 0, end = 0; begin < result.rows.size(); begin = end) {

@@ -52,20 +52,20 @@ std::size_t index(std::int64_t i) {
 struct ProblemContext {
   explicit ProblemContext(const AttentionProblem& problem) : p(problem), d(index(problem.d)) {}
 
-  /// P or dS; see ReferenceTensor::naive16.
-  [[nodiscard]] float rounded(double value) const { return rounded_by(value, 8); }
-  /// S or dP.
-  [[nodiscard]] float rounded_product(double value) const {
-    return rounded_by(value, std::sqrt(static_cast<double>(p.d)));
+  /// P or dS; see ReferenceTensor::naive.
+  [[nodiscard]] float rounded(double value) const { return rounded_by(value, exponential_roundoffs); }
+  /// S or dP of a pair.
+  [[nodiscard]] float rounded_product(double value, std::int64_t row, std::size_t key) const {
+    return rounded_by(value, product_error(row, key));
   }
   /// dP of the second computation of the gradients: not rounded; fp32: with the opposite error.
-  [[nodiscard]] float other_product(double value) const {
-    return p.dtype == DType::fp32 ? rounded_by(value, -std::sqrt(static_cast<double>(p.d))) : static_cast<float>(value);
+  [[nodiscard]] float other_product(double value, std::int64_t row, std::size_t key) const {
+    return p.dtype == DType::fp32 ? rounded_by(value, -product_error(row, key)) : static_cast<float>(value);
   }
-  [[nodiscard]] float rounded_result(double value) const { return rounded_by(value, 2); }
+  [[nodiscard]] float rounded_result(double value) const { return rounded_by(value, result_roundoffs); }
   /// Only fp32 rounds LSE; the errors of other types are larger than that of an fp32 LSE.
   [[nodiscard]] float rounded_lse(float lse) const {
-    return p.dtype == DType::fp32 ? rounded_by(static_cast<double>(lse), 4) : lse;
+    return p.dtype == DType::fp32 ? rounded_by(static_cast<double>(lse), lse_roundoffs) : lse;
   }
   [[nodiscard]] std::int64_t entry_of(std::int64_t instance) const { return instance / p.heads_q; }
   [[nodiscard]] bool block_counts(std::int64_t row, std::int64_t key) const {
@@ -77,6 +77,11 @@ struct ProblemContext {
     return dropout_draw(instance, row, key) < keep ? 256.0 / keep : 0.0;
   }
 
+  /// Signs differ between rows of equal values, or the errors may cancel in all of them.
+  [[nodiscard]] double product_error(std::int64_t row, std::size_t key) const {
+    const bool negative = ((index(row) * 31 + key) * 0x9E37'79B9U >> 31U & 1U) != 0;
+    return negative ? -product_roundoffs(p.d) : product_roundoffs(p.d);
+  }
   [[nodiscard]] float rounded_by(double value, double roundoffs) const {
     return round_intermediate(p.dtype, static_cast<float>(value), roundoffs);
   }
@@ -97,21 +102,22 @@ struct MatrixPair {
 RowStatistics statistics_of(std::size_t rows) {
   return {.lse = std::vector<double>(rows, -infinity),
           .delta = std::vector<double>(rows, 0),
-          .lse16 = std::vector<float>(rows, -std::numeric_limits<float>::infinity()),
-          .delta16 = std::vector<float>(rows, 0)};
+          .naive_lse = std::vector<float>(rows, -std::numeric_limits<float>::infinity()),
+          .naive_delta = std::vector<float>(rows, 0)};
 }
 
 /// Destinations of a row's results; null if not requested.
 struct RowTarget {
   double* lse = nullptr;
+  double* lse_error = nullptr;
   double* o = nullptr;
-  float* o16 = nullptr;
+  float* naive_o = nullptr;
   double* dq = nullptr;
-  float* dq16 = nullptr;
+  float* naive_dq = nullptr;
   RowStatistics* statistics = nullptr;
 };
 
-float ds16(const ProblemContext& s, float weight, float dp, float delta) {
+float naive_ds(const ProblemContext& s, float weight, float dp, float delta) {
   return s.rounded(static_cast<double>(weight * (dp - delta)));
 }
 
@@ -124,7 +130,7 @@ float less_accurate(double exact, float a, float b) {
 class RowWorker {
  public:
   explicit RowWorker(const ProblemContext& context)
-      : s_(context), q_(context.d), dout_(context.d), o_(context.d), o16_(context.d), unrounded_dq_(context.d) {}
+      : s_(context), q_(context.d), dout_(context.d), o_(context.d), naive_o_(context.d), unrounded_dq_(context.d) {}
 
   /// Pre: the target is initialized with the results of a row that sees no key.
   void run(std::int64_t instance, std::int64_t row, const MatrixPair& q_dout, const MatrixPair& kv,
@@ -135,62 +141,66 @@ class RowWorker {
 
     load(q_, &q_dout.first[index(row) * d]);
     double max = -infinity;
-    float max16 = -std::numeric_limits<float>::infinity();
+    float naive_max = -std::numeric_limits<float>::infinity();
     for (std::size_t n = 0; n < key_.size(); ++n) {
       weight_[n] = s_.scale * dot(q_.data(), &kv.first[key_[n] * d], d);
-      weight16_[n] = s_.rounded_product(weight_[n]);
+      naive_weight_[n] = s_.rounded_product(weight_[n], row, key_[n]);
       max = std::max(max, weight_[n]);
-      max16 = std::max(max16, weight16_[n]);
+      naive_max = std::max(naive_max, naive_weight_[n]);
     }
     double sum = 0;
-    float sum16 = 0;
+    float naive_sum = 0;
     for (std::size_t n = 0; n < key_.size(); ++n) {
       sum += weight_[n] = std::exp(weight_[n] - max);
-      sum16 += weight16_[n] = std::exp(weight16_[n] - max16);
+      naive_sum += naive_weight_[n] = std::exp(naive_weight_[n] - naive_max);
     }
     std::ranges::fill(o_, 0);
-    std::ranges::fill(o16_, 0);
+    std::ranges::fill(naive_o_, 0);
     for (std::size_t n = 0; n < key_.size(); ++n) {
       weight_[n] /= sum;
-      weight16_[n] = s_.rounded(static_cast<double>(weight16_[n] / sum16));
+      naive_weight_[n] = s_.rounded(static_cast<double>(naive_weight_[n] / naive_sum));
       factor_[n] = s_.dropout_factor(instance, row, static_cast<std::int64_t>(key_[n]));
       const float* v = &kv.second[key_[n] * d];
       add(o_.data(), weight_[n] * factor_[n], v, d);
-      add(o16_.data(), s_.rounded(static_cast<double>(weight16_[n]) * factor_[n]), v, d);
+      add(naive_o_.data(), s_.rounded(static_cast<double>(naive_weight_[n]) * factor_[n]), v, d);
     }
-    for (float& x : o16_) x = s_.rounded_result(static_cast<double>(x));
+    for (float& x : naive_o_) x = s_.rounded_result(static_cast<double>(x));
     if (s_.p.dtype == DType::fp8) bound_weight_errors(kv.second);
     const double lse = max + std::log(sum);
-    const float exact_lse16 = max16 + std::log(sum16);
-    const float lse16 = s_.rounded_lse(exact_lse16);
-    if (target.lse != nullptr) *target.lse = lse;
+    const float unrounded_naive_lse = naive_max + std::log(naive_sum);
+    const float naive_lse = s_.rounded_lse(unrounded_naive_lse);
+    if (target.lse != nullptr) {
+      *target.lse = lse;
+      *target.lse_error = std::abs(static_cast<double>(naive_lse) - lse);
+    }
     if (target.o != nullptr) std::ranges::copy(o_, target.o);
-    if (target.o16 != nullptr) std::ranges::copy(o16_, target.o16);
+    if (target.naive_o != nullptr) std::ranges::copy(naive_o_, target.naive_o);
     if (!s_.gradients) return;
 
     load(dout_, &q_dout.second[index(row) * d]);
     const double delta = std::inner_product(o_.begin(), o_.end(), dout_.begin(), 0.0);
-    float delta16 = 0;
-    for (std::size_t c = 0; c < d; ++c) delta16 += o16_[c] * static_cast<float>(dout_[c]);
+    float naive_delta = 0;
+    for (std::size_t c = 0; c < d; ++c) naive_delta += naive_o_[c] * static_cast<float>(dout_[c]);
     if (target.statistics != nullptr) {
       target.statistics->lse[index(row)] = lse;
       target.statistics->delta[index(row)] = delta;
-      target.statistics->lse16[index(row)] = lse16;
-      target.statistics->delta16[index(row)] = delta16;
+      target.statistics->naive_lse[index(row)] = naive_lse;
+      target.statistics->naive_delta[index(row)] = naive_delta;
     }
     if (target.dq == nullptr) return;
     std::ranges::fill(unrounded_dq_, 0);
-    for (float& weight : weight16_) weight *= std::exp(exact_lse16 - lse16);  // recomputed from LSE
+    for (float& weight : naive_weight_) weight *= std::exp(unrounded_naive_lse - naive_lse);  // recomputed from LSE
     for (std::size_t n = 0; n < key_.size(); ++n) {
       const float* k = &kv.first[key_[n] * d];
       const double dp = factor_[n] == 0 ? 0 : dot(dout_.data(), &kv.second[key_[n] * d], d) * factor_[n];
       add(target.dq, s_.scale * weight_[n] * (dp - delta), k, d);
-      add(target.dq16, ds16(s_, weight16_[n], s_.rounded_product(dp), delta16), k, d);
-      add(unrounded_dq_.data(), ds16(s_, weight16_[n], s_.other_product(dp), delta16), k, d);
+      add(target.naive_dq, naive_ds(s_, naive_weight_[n], s_.rounded_product(dp, row, key_[n]), naive_delta), k, d);
+      add(unrounded_dq_.data(), naive_ds(s_, naive_weight_[n], s_.other_product(dp, row, key_[n]), naive_delta), k, d);
     }
     for (std::size_t c = 0; c < d; ++c) {
-      target.dq16[c] = less_accurate(target.dq[c], s_.rounded_result(static_cast<double>(target.dq16[c]) * s_.scale),
-                                     s_.rounded_result(static_cast<double>(unrounded_dq_[c]) * s_.scale));
+      target.naive_dq[c] =
+          less_accurate(target.dq[c], s_.rounded_result(static_cast<double>(target.naive_dq[c]) * s_.scale),
+                        s_.rounded_result(static_cast<double>(unrounded_dq_[c]) * s_.scale));
     }
   }
 
@@ -211,7 +221,7 @@ class RowWorker {
         squares += term * term;
       }
       const double worst = max_weight_error * std::min(sum, 2 * std::sqrt(squares));
-      o16_[c] = static_cast<float>(o_[c] + worst / output_allowance);
+      naive_o_[c] = static_cast<float>(o_[c] + worst / output_allowance(s_.p.dtype));
     }
   }
 
@@ -224,7 +234,7 @@ class RowWorker {
     // Sums from the last key lose more if that key dominates. Kernels may add in any order.
     if (s_.p.dtype == DType::fp32) std::ranges::reverse(key_);
     weight_.resize(key_.size());
-    weight16_.resize(key_.size());
+    naive_weight_.resize(key_.size());
     factor_.resize(key_.size());
   }
 
@@ -232,21 +242,21 @@ class RowWorker {
   std::vector<double> q_;
   std::vector<double> dout_;
   std::vector<double> o_;
-  std::vector<float> o16_;
+  std::vector<float> naive_o_;
   std::vector<float> unrounded_dq_;  ///< dQ from an unrounded dP
   std::vector<std::size_t> key_;     ///< visible keys of the row
   std::vector<double> weight_;       ///< scores, then P
-  std::vector<float> weight16_;
+  std::vector<float> naive_weight_;
   std::vector<double> factor_;
 };
 
 /// Sums for one key over the query rows that see it.
 struct KeySums {
   std::vector<double> dk, dv;
-  std::vector<float> dk16, unrounded_dk16, dv16;
+  std::vector<float> naive_dk, unrounded_dk, naive_dv;
   bool seen = false;
 
-  explicit KeySums(std::size_t d) : dk(d), dv(d), dk16(d), unrounded_dk16(d), dv16(d) {}
+  explicit KeySums(std::size_t d) : dk(d), dv(d), naive_dk(d), unrounded_dk(d), naive_dv(d) {}
 };
 
 /// Adds the contribution of query head `instance` to a key's gradients.
@@ -267,14 +277,17 @@ void add_head(const ProblemContext& s, std::int64_t instance, std::int64_t key, 
     const float* dout = &q_dout.second[i * d];
     const double score = s.scale * dot(k.data(), q, d);
     const double weight = std::exp(score - statistics.lse[i]);
-    const float weight16 = s.rounded(static_cast<double>(std::exp(s.rounded_product(score) - statistics.lse16[i])));
+    const float naive_weight =
+        s.rounded(static_cast<double>(std::exp(s.rounded_product(score, row, index(key)) - statistics.naive_lse[i])));
     const double factor = s.dropout_factor(instance, row, key);
     const double dp = factor == 0 ? 0 : dot(v.data(), dout, d) * factor;
     add(sums.dv.data(), weight * factor, dout, d);
-    add(sums.dv16.data(), s.rounded(static_cast<double>(weight16) * factor), dout, d);
+    add(sums.naive_dv.data(), s.rounded(static_cast<double>(naive_weight) * factor), dout, d);
     add(sums.dk.data(), s.scale * weight * (dp - statistics.delta[i]), q, d);
-    add(sums.dk16.data(), ds16(s, weight16, s.rounded_product(dp), statistics.delta16[i]), q, d);
-    add(sums.unrounded_dk16.data(), ds16(s, weight16, s.other_product(dp), statistics.delta16[i]), q, d);
+    add(sums.naive_dk.data(),
+        naive_ds(s, naive_weight, s.rounded_product(dp, row, index(key)), statistics.naive_delta[i]), q, d);
+    add(sums.unrounded_dk.data(),
+        naive_ds(s, naive_weight, s.other_product(dp, row, index(key)), statistics.naive_delta[i]), q, d);
   }
 }
 
@@ -296,7 +309,16 @@ class HeadWork {
  public:
   HeadWork(const ProblemContext& context, const MatrixSource& matrix, const ReferenceRequest& request, unsigned threads,
            Reference& result)
-      : s_(context), matrix_(matrix), request_(request), threads_(threads), result_(result) {}
+      : s_(context),
+        matrix_(matrix),
+        request_(request),
+        threads_(threads),
+        result_(result),
+        lse_errors_(result.rows.size()) {}
+
+  [[nodiscard]] double max_lse_error() const {
+    return lse_errors_.empty() ? 0 : *std::ranges::max_element(lse_errors_);
+  }
 
   /// Computes rows [row_begin, row_end) and keys [key_begin, key_end) of the result, which belong to K/V instance `kv`.
   void run(std::int64_t kv, std::size_t row_begin, std::size_t row_end, std::size_t key_begin, std::size_t key_end) {
@@ -337,11 +359,12 @@ class HeadWork {
       if (statistics == nullptr) jobs.push_back({row, {}});
       RowTarget& target = (statistics == nullptr ? jobs.back() : jobs[index(row)]).target;
       target.lse = &result_.lse[i];
+      target.lse_error = &lse_errors_[i];
       target.o = &result_.o.exact[i * s_.d];
-      target.o16 = &result_.o.naive16[i * s_.d];
+      target.naive_o = &result_.o.naive[i * s_.d];
       if (!s_.gradients) continue;
       target.dq = &result_.dq.exact[i * s_.d];
-      target.dq16 = &result_.dq.naive16[i * s_.d];
+      target.naive_dq = &result_.dq.naive[i * s_.d];
     }
     parallel_for(
         jobs.size(), threads_, [&] { return RowWorker(s_); },
@@ -368,10 +391,10 @@ class HeadWork {
       for (std::size_t c = 0; c < s_.d; ++c) {
         result_.dk.exact[at + c] = sums[i].dk[c];
         result_.dv.exact[at + c] = sums[i].dv[c];
-        result_.dk.naive16[at + c] =
-            less_accurate(sums[i].dk[c], s_.rounded_result(static_cast<double>(sums[i].dk16[c]) * s_.scale),
-                          s_.rounded_result(static_cast<double>(sums[i].unrounded_dk16[c]) * s_.scale));
-        result_.dv.naive16[at + c] = s_.rounded_result(static_cast<double>(sums[i].dv16[c]));
+        result_.dk.naive[at + c] =
+            less_accurate(sums[i].dk[c], s_.rounded_result(static_cast<double>(sums[i].naive_dk[c]) * s_.scale),
+                          s_.rounded_result(static_cast<double>(sums[i].unrounded_dk[c]) * s_.scale));
+        result_.dv.naive[at + c] = s_.rounded_result(static_cast<double>(sums[i].naive_dv[c]));
       }
     }
   }
@@ -381,6 +404,7 @@ class HeadWork {
   const ReferenceRequest& request_;
   unsigned threads_;
   Reference& result_;
+  std::vector<double> lse_errors_;  ///< of naive attention, per row
 };
 
 }  // namespace
@@ -435,7 +459,7 @@ Reference reference_attention(const AttentionProblem& p, const MatrixSource& mat
   result.seen.assign(result.keys.size(), 0);
   const auto make_room = [&](ReferenceTensor& tensor, std::size_t rows) {
     tensor.exact.assign(rows * context.d, 0);
-    tensor.naive16.assign(rows * context.d, 0);
+    tensor.naive.assign(rows * context.d, 0);
   };
   make_room(result.o, result.rows.size());
   if (context.gradients) make_room(result.dq, result.rows.size());
@@ -457,6 +481,10 @@ Reference reference_attention(const AttentionProblem& p, const MatrixSource& mat
     work.run(kv, row, row_end, key, key_end);
     row = row_end;
     key = key_end;
+  }
+  if (p.dtype == DType::fp32) {
+    result.lse_tolerance = fp32_lse_tolerance(p.d);
+    result.lse_rounding = output_allowance(p.dtype) * work.max_lse_error();
   }
   return result;
 }

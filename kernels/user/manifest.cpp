@@ -434,6 +434,8 @@ class Parser {
     if (std::ranges::any_of(result_.launches, [](const LaunchSpec& each) { return !each.bytes.empty(); })) {
       like.fail("\"law\" cannot be combined with \"bytes\" of launches");
     }
+    if (result_.br.front() == 0 && (!stated.br || !stated.bc))
+      like.fail(make_message("{} has no tile: set br and bc in \"law\"", result_.name));
     result_.like = std::move(stated);
   }
 

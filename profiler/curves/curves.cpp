@@ -373,7 +373,8 @@ class CurveBuilder {
   void add_tile_models(const RunGroup& run_group, const Algorithm& algorithm) {
     const Config tile = most_common_tile(table_, run_group.at);
     const DeviceLimits& limits = limits_of(run_group);
-    if (!has_tile(tile.tile) || algorithm.refusal(at_length(*problem_, last_), tile, limits)) return;
+    const bool is_unknown = algorithm.facts().has_tile && !has_tile(tile.tile);  // an import may lack the tile
+    if (is_unknown || algorithm.refusal(at_length(*problem_, last_), tile, limits)) return;
     if (request_.l2_boundary) add_boundary(run_group, l2_boundary(algorithm, *problem_, tile, limits));
     if (!bytes()) return;
     if (request_.model && algorithm.facts().reports_traffic) add_model(run_group, algorithm, tile);

@@ -107,25 +107,11 @@ std::vector<Config> decode_configs_for(const Algorithm& algorithm, const Attenti
 constexpr std::array<std::int64_t, 33> plain_lengths{1,   17,  63,  65,   100,  127, 129, 203, 255,  257,  333,
                                                      500, 513, 999, 1000, 1023, 16,  32,  64,  128,  192,  256,
                                                      320, 384, 448, 512,  576,  640, 768, 896, 1024, 1536, 2048};
-/// (batch, heads) of plain problems.
-constexpr std::array<std::pair<std::int64_t, std::int64_t>, 15> plain_heads{{{2, 2},
-                                                                             {1, 1},
-                                                                             {1, 8},
-                                                                             {2, 4},
-                                                                             {3, 2},
-                                                                             {1, 16},
-                                                                             {4, 4},
-                                                                             {2, 8},
-                                                                             {1, 2},
-                                                                             {1, 4},
-                                                                             {3, 1},
-                                                                             {4, 8},
-                                                                             {2, 16},
-                                                                             {1, 12},
-                                                                             {1, 32}}};
+/// Numbers of values are coprime, so that equal steps through both visit all pairs.
+constexpr std::array<std::int64_t, 4> plain_batches{2, 1, 3, 4};
+constexpr std::array<std::int64_t, 7> plain_heads{2, 1, 8, 4, 16, 12, 32};
 
-/// Square, decoding and cross attention with every head dimension, dtype and mask, without GQA and dropout. The order
-/// is mixed, so that any few of them differ in all parameters.
+/// Square, decoding and cross attention with every head dimension, dtype and mask, without GQA and dropout.
 std::vector<AttentionProblem> plain_problems(const Facts& facts, Pass pass) {
   std::vector<AttentionProblem> problems;
   for (const std::int64_t n : plain_lengths) {
@@ -140,11 +126,7 @@ std::vector<AttentionProblem> plain_problems(const Facts& facts, Pass pass) {
       }
     }
   }
-  constexpr std::size_t step = 7919;  // a prime: visits every problem once
-  std::vector<AttentionProblem> mixed;
-  mixed.reserve(problems.size());
-  for (std::size_t i = 0; i < problems.size(); ++i) mixed.push_back(problems[i * step % problems.size()]);
-  return mixed;
+  return problems;
 }
 
 class CaseBuilder {
@@ -162,6 +144,7 @@ class CaseBuilder {
       if (problem.gpus == 1 && algorithm->facts().is_multi_gpu()) continue;
       if (const auto form = supported_form(*algorithm, problem)) add_to(*algorithm, *form, inputs, configs_of);
     }
+    ++source_;
   }
   void add(const AttentionProblem& problem, std::initializer_list<InputKind> inputs) {
     for (const InputKind kind : inputs) add(problem, kind, configs_for);
@@ -213,7 +196,8 @@ class CaseBuilder {
                                 .tile = config.tile,
                                 .knobs = config.knobs,
                                 .cache = CacheState::warm},
-                       .inputs = inputs};
+                       .inputs = inputs,
+                       .source = source_};
       // Forms of different problems may be equal.
       if (algorithm.facts().user_defined && !seen_.insert(text(describe(added))).second) continue;
       cases_.push_back(std::move(added));
@@ -225,26 +209,28 @@ class CaseBuilder {
   template <class Enough>
   void add_plain(const Algorithm& algorithm, Pass pass, const Enough& enough) {
     if (enough()) return;
-    constexpr std::size_t probed = 20'000;  // refused problems after which the pass counts as unsupported
+    constexpr std::size_t max_probes = 20'000;  // refused problems after which the pass counts as unsupported
+    constexpr std::size_t step = 7919;  // a prime: visits every problem once, neighbors differ in all parameters
     const auto kinds = input_kinds();
     const std::vector<AttentionProblem> problems = plain_problems(algorithm.facts(), pass);
     std::vector<AttentionProblem> supported;
-    std::size_t tried = 0;
-    for (const auto& [batch, heads] : plain_heads) {
-      for (AttentionProblem problem : problems) {
-        if (enough() || (tried == probed && supported.empty())) return;
-        ++tried;
-        problem.batch = batch;
-        problem.heads_q = problem.heads_kv = heads;
-        if (algorithm.refusal(problem, algorithm.default_config(problem, limits_), limits_)) continue;
-        add_to(algorithm, problem, kinds[supported.size() % kinds.size()], default_only);
-        supported.push_back(problem);
-      }
+    const std::size_t total = problems.size() * plain_batches.size() * plain_heads.size();
+    for (std::size_t i = 0; i < total; ++i) {
+      if (enough() || (i == max_probes && supported.empty())) return;
+      const std::size_t round = i / problems.size();
+      AttentionProblem problem = problems[i * step % problems.size()];
+      problem.batch = plain_batches[round % plain_batches.size()];
+      problem.heads_q = problem.heads_kv = plain_heads[round % plain_heads.size()];
+      if (algorithm.refusal(problem, algorithm.default_config(problem, limits_), limits_)) continue;
+      add_to(algorithm, problem, kinds[supported.size() % kinds.size()], default_only);
+      ++source_;
+      supported.push_back(problem);
     }
     for (std::size_t turn = 1; turn < kinds.size(); ++turn) {
       for (std::size_t i = 0; i < supported.size(); ++i) {
         if (enough()) return;
         add_to(algorithm, supported[i], kinds[(i + turn) % kinds.size()], default_only);
+        ++source_;
       }
     }
   }
@@ -252,6 +238,7 @@ class CaseBuilder {
   std::vector<const Algorithm*> algorithms_;
   const DeviceLimits& limits_;
   std::vector<VerifyCase> cases_;
+  std::size_t source_ = 0;
   std::unordered_set<std::string> seen_;
   std::map<const Algorithm*, std::map<Pass, std::size_t>> feasible_;
 };
@@ -479,11 +466,9 @@ std::vector<VerifyCase> quick_cases(std::span<const VerifyCase> all, const Devic
   };
   std::map<std::pair<std::string, Pass>, Group> groups;  // of feasible cases
   std::vector<bool> chosen(all.size());
-  std::size_t problem = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const auto& [spec, inputs] = all[i];
-    if (i > 0 && (spec.problem != all[i - 1].spec.problem || inputs != all[i - 1].inputs)) ++problem;
-    chosen[i] = problem % step == 0;
+    const PointSpec& spec = all[i].spec;
+    chosen[i] = all[i].source % step == 0;
     if (registry.find(spec.algorithm)->refusal(spec.problem, spec.config(), limits)) continue;
     Group& group = groups[{spec.algorithm, spec.problem.pass}];
     if (chosen[i]) {

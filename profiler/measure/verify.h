@@ -15,6 +15,8 @@ namespace attnscope {
 struct VerifyCase {
   PointSpec spec;
   InputKind inputs = InputKind::normal;
+  /// Number of the problem and inputs from which the case was derived; cases of several algorithms share it.
+  std::size_t source = 0;
 
   bool operator==(const VerifyCase&) const = default;
 };

@@ -78,8 +78,9 @@ const Exploration* ModeledValues::exploration_of(Row row) {
   const auto [known, fresh] = known_.try_emplace(row);
   if (!fresh) return known->second.get();
   PointSpec spec = table_.spec(row);
-  if (table_.algorithms().find(spec.algorithm) == nullptr || !has_tile(spec.tile) || !is_fast_to_model(spec.problem) ||
-      !invalid_reason(spec.problem).empty()) {
+  const Algorithm* algorithm = table_.algorithms().find(spec.algorithm);
+  if (algorithm == nullptr || (algorithm->facts().has_tile && !has_tile(spec.tile)) ||
+      !is_fast_to_model(spec.problem) || !invalid_reason(spec.problem).empty()) {
     return nullptr;
   }
   Exploration explored = explore({.spec = std::move(spec)}, table_.run(row).limits, table_.algorithms().registry());

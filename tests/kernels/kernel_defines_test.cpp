@@ -48,11 +48,6 @@ TEST(KernelDefines, SplitIntoNameAndValue) {
   EXPECT_EQ(macro_name("ATTN_TRACE"), "ATTN_TRACE");
   EXPECT_EQ(macro_value("ATTN_TRACE"), "");
   EXPECT_EQ(macro_label("ATTN_HEADS_FASTEST"), "heads fastest");
-  EXPECT_TRUE(is_tile_macro("ATTN_BR"));
-  EXPECT_TRUE(is_tile_macro("ATTN_BC"));
-  EXPECT_TRUE(is_tile_macro("TILE_BR"));
-  EXPECT_FALSE(is_tile_macro("ATTN_D"));
-  EXPECT_FALSE(is_tile_macro("ATTN_WARPS"));
 }
 
 }  // namespace

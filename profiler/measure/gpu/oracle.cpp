@@ -184,8 +184,8 @@ RowStatistics Oracle::row_statistics(const AttentionProblem& problem, std::int64
   const auto part = [&](std::size_t i) { return values.begin() + static_cast<std::ptrdiff_t>(i * rows); };
   return {.lse = {part(0), part(1)},
           .delta = {part(1), part(2)},
-          .lse16 = {part(2), part(3)},
-          .delta16 = {part(3), part(4)}};
+          .naive_lse = {part(2), part(3)},
+          .naive_delta = {part(3), part(4)}};
 }
 
 std::vector<Oracle::Digest> Oracle::digest(Part part, const AttentionPlan& plan, const SlotBuffers& buffers,

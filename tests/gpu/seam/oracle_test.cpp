@@ -32,7 +32,7 @@ TEST(Oracle, EightBitCacheIsCheckedAsStrictlyAs16Bit) {
   const Quantization cache{.keys = 300, .weights = false};
   const Reference judged = reference(problem, cache);
   EXPECT_EQ(judged.o.exact, reference(of_16, cache).o.exact);
-  EXPECT_EQ(judged.o.naive16, reference(of_16, cache).o.naive16);
+  EXPECT_EQ(judged.o.naive, reference(of_16, cache).o.naive);
   EXPECT_EQ(judged.lse_rounding, 0);
   EXPECT_GT(reference(problem, {.keys = 300}).lse_rounding, 0.1);
 }
@@ -57,7 +57,7 @@ TEST(Oracle, LargeProblemsAreSampledAcrossHeads) {
       reference_attention(problem, make_inputs(problem, InputKind::normal, 1), {.rows = sampled.rows});
   EXPECT_EQ(sampled.o.exact, whole.o.exact);
   EXPECT_EQ(sampled.lse, whole.lse);
-  EXPECT_EQ(sampled.o.naive16, whole.o.naive16);
+  EXPECT_EQ(sampled.o.naive, whole.o.naive);
   EXPECT_TRUE(sampled.keys.empty());
 }
 
@@ -106,16 +106,16 @@ TEST(Oracle, GradientsOfLargeProblemsAreSampledByRowsAndKeys) {
     for (std::int64_t row = 0; row < problem.n_q; ++row) {
       const auto at = static_cast<std::size_t>(instance * problem.n_q + row);
       double delta = 0;
-      float delta16 = 0;
+      float naive_delta = 0;
       for (std::size_t c = 0; c < 64; ++c) {
         const float gradient = inputs.dout[at * 64 + c];
         delta += whole.o.exact[at * 64 + c] * static_cast<double>(gradient);
-        delta16 += whole.o.naive16[at * 64 + c] * gradient;
+        naive_delta += whole.o.naive[at * 64 + c] * gradient;
       }
       known.lse.push_back(whole.lse[at]);
       known.delta.push_back(delta);
-      known.lse16.push_back(static_cast<float>(whole.lse[at]));
-      known.delta16.push_back(delta16);
+      known.naive_lse.push_back(static_cast<float>(whole.lse[at]));
+      known.naive_delta.push_back(naive_delta);
     }
     return known;
   };
@@ -133,7 +133,7 @@ TEST(Oracle, GradientsOfLargeProblemsAreSampledByRowsAndKeys) {
     for (std::size_t c = 0; c < 64; ++c) {
       EXPECT_NEAR(sampled.dk.exact[i * 64 + c], whole.dk.exact[at * 64 + c], 1e-9);
       EXPECT_NEAR(sampled.dv.exact[i * 64 + c], whole.dv.exact[at * 64 + c], 1e-9);
-      EXPECT_NEAR(sampled.dk.naive16[i * 64 + c], whole.dk.naive16[at * 64 + c], 0.05);
+      EXPECT_NEAR(sampled.dk.naive[i * 64 + c], whole.dk.naive[at * 64 + c], 0.05);
     }
   }
   ASSERT_EQ(keys.size(), 4U);

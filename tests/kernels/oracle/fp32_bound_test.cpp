@@ -38,12 +38,19 @@ float fast_exp(float x) {
   return std::exp(x) * (above ? 1 + 0x1p-21F : 1 - 0x1p-21F);
 }
 
-/// FlashAttention in fp32 with tiles of 16 keys, from the last tile, row and column to the first.
+/// FlashAttention in fp32 with tiles of 16 keys, from the last tile and row to the first.
 class EmulatedFp32Kernel {
  public:
+  enum class Direction { backward, forward };  ///< of sums over d
+
   /// `operand` rounds Q, K, V and dO, `weight` rounds P.
-  EmulatedFp32Kernel(const AttentionProblem& p, AttentionInputs inputs, Rounding operand, Rounding weight)
-      : p_(p), d_(static_cast<std::size_t>(p.d)), x_(std::move(inputs)), weight_(weight) {
+  EmulatedFp32Kernel(const AttentionProblem& p, AttentionInputs inputs, Rounding operand, Rounding weight,
+                     Direction direction = Direction::backward)
+      : p_(p),
+        d_(static_cast<std::size_t>(p.d)),
+        x_(std::move(inputs)),
+        weight_(weight),
+        forward_(direction == Direction::forward) {
     for (auto* matrix : {&x_.q, &x_.k, &x_.v, &x_.dout}) {
       for (float& value : *matrix) value = operand(value);
     }
@@ -72,7 +79,10 @@ class EmulatedFp32Kernel {
   [[nodiscard]] float dot(const std::vector<float>& a, std::size_t i, const std::vector<float>& b,
                           std::size_t j) const {
     float sum = 0;
-    for (std::size_t c = d_; c-- > 0;) sum += a[i * d_ + c] * b[j * d_ + c];
+    for (std::size_t n = 0; n < d_; ++n) {
+      const std::size_t c = forward_ ? n : d_ - 1 - n;
+      sum += a[i * d_ + c] * b[j * d_ + c];
+    }
     return sum;
   }
   [[nodiscard]] float score(std::size_t row, std::size_t key) const {
@@ -124,6 +134,7 @@ class EmulatedFp32Kernel {
   std::size_t d_;
   AttentionInputs x_;
   Rounding weight_;
+  bool forward_;
   KernelOutput y_;
 };
 
@@ -153,6 +164,44 @@ TEST(Fp32Bound, HonestKernelPasses) {
       const CheckResult found = judged(p, kind, as_is, as_is);
       EXPECT_TRUE(found.pass) << describe(p) << " " << to_string(kind) << ": " << text(found.reason);
     }
+  }
+}
+
+TEST(Fp32Bound, LongSumsInOneDirectionPass) {
+  for (const std::int64_t d : {512, 1024}) {
+    for (const Pass pass : {Pass::fwd, Pass::bwd}) {
+      AttentionProblem p{.dtype = DType::fp32, .pass = pass, .heads_q = 2, .heads_kv = 1, .n_q = 7, .n_k = 33, .d = d};
+      for (const InputKind kind : input_kinds()) {
+        const AttentionInputs inputs = make_inputs(p, kind, 11);
+        EmulatedFp32Kernel kernel(p, inputs, as_is, as_is, EmulatedFp32Kernel::Direction::forward);
+        const CheckResult found = check(reference_attention(p, inputs), kernel.run());
+        EXPECT_TRUE(found.pass) << describe(p) << " " << to_string(kind) << ": " << text(found.reason);
+      }
+    }
+  }
+}
+
+/// Equal terms round in the same direction.
+TEST(Fp32Bound, CoversSumsOfEqualTerms) {
+  for (const int d : {64, 128, 256, 512, 1024}) {
+    double worst = 0;
+    for (int i = 0; i < 1000; ++i) {
+      const float term = 1 + static_cast<float>(i) / 1000;
+      float sum = 0;
+      for (int c = 0; c < d; ++c) sum += term;
+      worst = std::max(worst, std::abs(static_cast<double>(sum) / (static_cast<double>(term) * d) - 1));
+    }
+    EXPECT_LE(worst / fp32_roundoff, output_allowance(DType::fp32) * product_roundoffs(d)) << d;
+  }
+}
+
+TEST(Fp32Bound, WrongLseFails) {
+  for (const AttentionProblem& p : problems()) {
+    if (p.n_k == 1) continue;
+    const AttentionInputs inputs = make_inputs(p, InputKind::normal, 11);
+    KernelOutput output = EmulatedFp32Kernel(p, inputs, as_is, as_is).run();
+    for (float& lse : output.lse) lse *= 1 + 5e-5F;
+    EXPECT_FALSE(check(reference_attention(p, inputs), output).pass) << describe(p);
   }
 }
 

@@ -123,7 +123,7 @@ TEST(Reference, DoesNotDependOnThreadsOrRequestedRows) {
   const Reference five = reference_attention(p, inputs, 5);
   EXPECT_EQ(one.o.exact, five.o.exact);
   EXPECT_EQ(one.lse, five.lse);
-  EXPECT_EQ(one.o.naive16, five.o.naive16);
+  EXPECT_EQ(one.o.naive, five.o.naive);
   const Reference some = reference_attention(p, inputs, {.rows = {{0, 32}, {2, 7}, {3, 0}}, .threads = 2});
   EXPECT_EQ(some.lse, (std::vector<double>{one.lse[32], one.lse[73], one.lse[99]}));
   EXPECT_TRUE(std::equal(some.o.exact.begin() + 24, some.o.exact.begin() + 48, one.o.exact.begin() + 73L * 24));
@@ -165,7 +165,7 @@ TEST_F(Check, PassesTheRoundedReferenceAndTheNaiveOutput) {
   EXPECT_GT(perfect.rms_error, 0);
   EXPECT_LT(perfect.rms_error, perfect.max_abs_error);
 
-  const std::vector<double> naive(reference.o.naive16.begin(), reference.o.naive16.end());
+  const std::vector<double> naive(reference.o.naive.begin(), reference.o.naive.end());
   EXPECT_TRUE(check(reference, {.o = matrix(naive)}).pass);
 }
 
@@ -265,25 +265,31 @@ TEST(ErrorBound, ComesFromThe16BitRoundingOfNaiveAttention) {
   // One key: O = V exactly and naive has no error; only rounding remains.
   const Reference exact =
       reference_attention({.n_q = 1, .n_k = 1, .d = 1}, {.q = matrix({1}), .k = matrix({1}), .v = matrix({1})}, 1);
-  EXPECT_EQ(exact.o.naive16[0], 1.0F);
+  EXPECT_EQ(exact.o.naive[0], 1.0F);
   // Half the spacing of values exceeds it at 1 (2^-10), 1.5 and -4.5 (2^-8 below 8).
-  EXPECT_DOUBLE_EQ(error_bound(exact.dtype, exact.o, output_allowance), 0x1p-10);
-  EXPECT_DOUBLE_EQ(error_bound(exact.dtype, {.exact = {1.5}, .naive16 = {1.5F}}, gradient_allowance), 0x1p-10);
-  EXPECT_DOUBLE_EQ(error_bound(exact.dtype, {.exact = {-4.5}, .naive16 = {-4.5F}}, output_allowance), 0x1p-8);
-  EXPECT_DOUBLE_EQ(error_bound(DType::bf16, {.exact = {4.5}, .naive16 = {4.5F}}, gradient_allowance), 0x1p-5);
+  EXPECT_DOUBLE_EQ(error_bound(exact.dtype, exact.o, output_allowance(exact.dtype)), 0x1p-10);
+  EXPECT_DOUBLE_EQ(error_bound(exact.dtype, {.exact = {1.5}, .naive = {1.5F}}, gradient_allowance(exact.dtype)),
+                   0x1p-10);
+  EXPECT_DOUBLE_EQ(error_bound(exact.dtype, {.exact = {-4.5}, .naive = {-4.5F}}, output_allowance(exact.dtype)),
+                   0x1p-8);
+  EXPECT_DOUBLE_EQ(error_bound(DType::bf16, {.exact = {4.5}, .naive = {4.5F}}, gradient_allowance(DType::bf16)),
+                   0x1p-5);
   // At 2^-6 adding 0.3 rounds coarser than the value: 0.3 has a spacing of 2^-12.
   const float there = round_to(DType::fp16, 0x1p-6F + 0.3F);
   const float back = round_to(DType::fp16, there - 0.3F);
-  EXPECT_DOUBLE_EQ(error_bound(DType::fp16, {.exact = {0x1p-6}, .naive16 = {0x1p-6F}}, output_allowance),
+  EXPECT_DOUBLE_EQ(error_bound(DType::fp16, {.exact = {0x1p-6}, .naive = {0x1p-6F}}, output_allowance(DType::fp16)),
                    2 * std::abs(static_cast<double>(back) - 0x1p-6));
   // The error of naive attention counts twice for outputs and three times for gradients.
-  EXPECT_DOUBLE_EQ(error_bound(DType::fp16, {.exact = {1.0}, .naive16 = {1.5F}}, output_allowance), 1 + 0x1p-10);
-  EXPECT_DOUBLE_EQ(error_bound(DType::fp16, {.exact = {1.0}, .naive16 = {1.5F}}, gradient_allowance), 1.5 + 0x1p-10);
+  EXPECT_DOUBLE_EQ(error_bound(DType::fp16, {.exact = {1.0}, .naive = {1.5F}}, output_allowance(DType::fp16)),
+                   1 + 0x1p-10);
+  EXPECT_DOUBLE_EQ(error_bound(DType::fp16, {.exact = {1.0}, .naive = {1.5F}}, gradient_allowance(DType::fp16)),
+                   1.5 + 0x1p-10);
 
   // bf16 has a larger bound than fp16: 3 fewer fraction bits.
   AttentionProblem p{.n_q = 32, .n_k = 64, .d = 32};
   const auto bound = [&] {
-    return error_bound(p.dtype, reference_attention(p, make_inputs(p, InputKind::normal, 2)).o, output_allowance);
+    return error_bound(p.dtype, reference_attention(p, make_inputs(p, InputKind::normal, 2)).o,
+                       output_allowance(p.dtype));
   };
   const double fp16 = bound();
   p.dtype = DType::bf16;
@@ -314,8 +320,8 @@ TEST(LinearReference, ByHand) {
   EXPECT_NEAR(found.o.exact[1], (10 + 80 + 30 * last) / (5 + last), 1e-12);
   EXPECT_NEAR(found.lse[0], std::log(2 * 5.0), 1e-12);
   EXPECT_NEAR(found.lse[1], std::log(last * (5 + last)), 1e-12);
-  EXPECT_NEAR(found.o.naive16[1], found.o.exact[1], 0.02);
-  EXPECT_NE(static_cast<double>(found.o.naive16[1]), found.o.exact[1]) << "it is rounded";
+  EXPECT_NEAR(found.o.naive[1], found.o.exact[1], 0.02);
+  EXPECT_NE(static_cast<double>(found.o.naive[1]), found.o.exact[1]) << "it is rounded";
 }
 
 TEST(LinearReference, RowsThatSeeNoKeyAreEmpty) {
@@ -372,7 +378,7 @@ TEST(LinearReference, DoesNotDependOnThreadsOrSelectedRows) {
   const Reference some = linear(p, inputs, {{1, 4}, {3, 29}}, 2);
   for (std::size_t c = 0; c < 32; ++c) {
     EXPECT_EQ(some.o.exact[c], all.o.exact[(30 + 4) * 32 + c]);
-    EXPECT_EQ(some.o.naive16[32 + c], all.o.naive16[(90 + 29) * 32 + c]);
+    EXPECT_EQ(some.o.naive[32 + c], all.o.naive[(90 + 29) * 32 + c]);
   }
 }
 
@@ -380,9 +386,9 @@ TEST(LinearReference, DoesNotDependOnThreadsOrSelectedRows) {
 TEST(LinearReference, BoundSeparatesGoodFromBad) {
   const AttentionProblem p{.mask = Mask::causal, .n_q = 60, .n_k = 60, .d = 32};
   const Reference reference = linear(p, make_inputs(p, InputKind::normal, 5), all_rows(p), 0);
-  KernelOutput output{.o = reference.o.naive16};
+  KernelOutput output{.o = reference.o.naive};
   EXPECT_TRUE(check(reference, output).pass) << text(check(reference, output).reason);
-  const double bound = error_bound(DType::fp16, reference.o, output_allowance);
+  const double bound = error_bound(DType::fp16, reference.o, output_allowance(DType::fp16));
   output.o[100] = static_cast<float>(reference.o.exact[100] + 2 * bound);
   EXPECT_FALSE(check(reference, output).pass);
 }

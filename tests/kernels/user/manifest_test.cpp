@@ -123,6 +123,15 @@ TEST(KernelManifest, AKernelHasOneLaw) {
   EXPECT_THAT(error_of(text), HasWords("X Q K V O"));
 }
 
+TEST(KernelManifest, LawWithoutATileNeedsItsTile) {
+  std::string text = template_text();
+  const std::size_t tile = text.find("\"tile\"");
+  text.erase(tile, text.find('}', tile) + 1 - tile + 1);
+  EXPECT_THAT(error_of(text), HasWords("my-kernel has no tile br bc law"));
+  text.replace(text.find("\"fa2\""), 5, R"("fa2", "br": "64", "bc": "32")");
+  EXPECT_EQ(error_of(text), "accepted");
+}
+
 TEST(KernelManifest, LibraryHasOneLaunchPerPass) {
   const std::string begin = R"({"attnscope_kernel": 1, "name": "own", "source": "own.so",
 "computes": {"lse": "e"}, "supports": {"dtype": ["fp16"], "d": [64], "pass": ["fwd", "bwd"]},

@@ -150,6 +150,21 @@ TEST_F(UserKernelTest, LawCanUseAnotherTile) {
   EXPECT_NE(linear.working_set_bytes(p, own, gpu_), linear.working_set_bytes(p, of_law, gpu_));
 }
 
+TEST_F(UserKernelTest, LawIgnoresTheResourcesOfTheBuiltInKernel) {
+  std::string text = changed("[\"fp16\", \"bf16\"]", "[\"fp32\"]");
+  text.replace(text.find("\"fa2\""), 5, R"("fa2", "br": "1024", "bc": "1024")");
+  const auto kernel = kernel_of(text);
+  AttentionProblem p = problem_of();
+  const TileShape of_law{.br = 1024, .bc = 1024};
+  const auto refused = built_in_algorithms().find("fa2")->refusal(p, of_law, gpu_);
+  ASSERT_TRUE(refused);
+  EXPECT_NE(refused->cause, Refusal::Cause::shape);
+  p.dtype = DType::fp32;
+  const AttentionModel model = kernel->model(p, TileShape{.br = 64, .bc = 32}, gpu_);
+  ASSERT_FALSE(model.refusal) << english_text(model.refusal->reason);
+  EXPECT_GT(model.traffic().total(), 0);
+}
+
 TEST_F(UserKernelTest, NoLawReportsNoTraffic) {
   const auto kernel = kernel_of(changed("\"law\": { \"like\": \"fa2\" }", "\"layout\": \"bhnd\""));
   const AttentionModel model = kernel->model(problem_of(), TileShape{.br = 64, .bc = 32}, gpu_);

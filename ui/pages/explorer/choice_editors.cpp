@@ -299,14 +299,17 @@ void ChoiceEditors::add_what_if() {
 }
 
 void ChoiceEditors::show_choices(const ExplorerChoices& choices) {
-  const auto& stated = known_algorithms().find(choices.point.spec.algorithm)->facts().knobs;
+  const Facts& facts = known_algorithms().find(choices.point.spec.algorithm)->facts();
   for (auto& [name, row] : rows_) {
     const std::string plain = name.toStdString();
-    const bool user_defined =
-        known_algorithms().find_knob(plain) != nullptr && std::ranges::find(stated, plain, &Knob::name) == stated.end();
-    if (row.label->isHidden() != user_defined) {
-      row.label->setVisible(!user_defined);
-      for (QWidget* widget : row.widgets) widget->setVisible(!user_defined);
+    const Field* field = find_field(plain);
+    const bool is_other_knob = known_algorithms().find_knob(plain) != nullptr &&
+                               std::ranges::find(facts.knobs, plain, &Knob::name) == facts.knobs.end();
+    const bool sets_tile = name == QStringLiteral("m") || (field != nullptr && field->role == FieldRole::tile);
+    const bool hidden = is_other_knob || (sets_tile && !facts.has_tile);
+    if (row.label->isHidden() != hidden) {
+      row.label->setVisible(!hidden);
+      for (QWidget* widget : row.widgets) widget->setVisible(!hidden);
     }
     row.show(choices);
     if (!row.error->isHidden()) row.error->hide();
