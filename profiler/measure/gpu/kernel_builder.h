@@ -49,7 +49,8 @@ class KernelBuilder {
   /// cache entry, in case it is damaged.
   [[nodiscard]] virtual BuiltKernel build(std::string_view arch, const KernelLaunch& launch,
                                           bool fresh = false) const = 0;
-  /// Manifest of the plan's user-defined kernel (user/user_source.h); null if the kernels are built in.
+  /// Manifest of the plan's user-defined kernel (user/user_source.h); null if the kernels are built in or known only
+  /// from a results file.
   [[nodiscard]] virtual std::shared_ptr<const StoredManifest> statement_of(
       std::span<const std::shared_ptr<const UserSource>>, bool keep_sources) const = 0;
 
