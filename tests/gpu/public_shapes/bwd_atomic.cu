@@ -26,12 +26,10 @@ __device__ bool is_visible(int row, int key, int n_q, int n_k, int causal) {
   return row < n_q && key < n_k && (!causal || key <= row + n_k - n_q);
 }
 
-// A warp per row of Q.
-extern "C" __global__ void attention_forward(const half* q, const half* k, const half* v, half* o, float* lse, int n_q,
-                                             int n_k, float scale, int causal) {
+// Computes a row of O with one warp and returns its LSE.
+__device__ float attend(const half* q, const half* k, const half* v, half* o, int row, int n_q, int n_k, float scale,
+                        int causal) {
   const int lane = threadIdx.x % 32;
-  const int row = blockIdx.x * warps + threadIdx.x / 32;
-  if (row >= n_q) return;
   const long long at = (long long)blockIdx.y * n_q + row;
   const long long key_row = (long long)blockIdx.y * n_k;
   float2 query[own_words];
@@ -59,7 +57,18 @@ extern "C" __global__ void attention_forward(const half* q, const half* k, const
   const float inverse = sum > 0.0f ? 1.0f / sum : 0.0f;
   half2* const target = reinterpret_cast<half2*>(o + at * HEAD_DIM);
   for (int i = 0; i < own_words; ++i) target[i * 32 + lane] = __floats2half2_rn(out[i].x * inverse, out[i].y * inverse);
-  if (lane == 0) lse[at] = sum > 0.0f ? maximum + logf(sum) : -INFINITY;
+  return sum > 0.0f ? maximum + logf(sum) : -INFINITY;
+}
+
+extern "C" __global__ void attention_forward(const half* q, const half* k, const half* v, half* o, float* lse, int n_q,
+                                             int n_k, float scale, int causal) {
+  __shared__ float row_lse[warps];  // one request stores the LSE of the block
+  const int first = blockIdx.x * warps;
+  const int warp = threadIdx.x / 32;
+  if (first + warp < n_q) row_lse[warp] = attend(q, k, v, o, first + warp, n_q, n_k, scale, causal);
+  __syncthreads();
+  const int row = first + threadIdx.x;
+  if (threadIdx.x < warps && row < n_q) lse[(long long)blockIdx.y * n_q + row] = row_lse[threadIdx.x];
 }
 
 // delta = sum over d of O dO, for 32 rows per block of all heads.

@@ -111,3 +111,13 @@ extern "C" __global__ void cheating_forward(const half* q, half* k, const half* 
     target[HEAD_DIM / 2 + lane] = __floats2half2_rn(0.0f, 0.0f);  // the row after the last one
   }
 }
+
+// Copies up to three buffers of `count` uint4.
+extern "C" __global__ void copy_buffers(const uint4* a, const uint4* b, const uint4* c, uint4* to_a, uint4* to_b,
+                                        uint4* to_c, long long count) {
+  const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= count) return;
+  to_a[i] = a[i];
+  if (b != nullptr) to_b[i] = b[i];
+  if (c != nullptr) to_c[i] = c[i];
+}

@@ -26,12 +26,10 @@ __device__ float2 load_two(const half* row, int word) {
   return __half22float2(*reinterpret_cast<const half2*>(&bits));
 }
 
-// Q, O: [instances, n_q, d]; K, V: [instances, n_k, d]; LSE: [instances, n_q].
-extern "C" __global__ void attention_rows(const half* q, const half* k, const half* v, half* o, float* lse, int n_q,
-                                          int n_k, float scale, bool causal) {
+// Computes a row of O with one warp and returns its LSE.
+__device__ float attend(const half* q, const half* k, const half* v, half* o, int row, int n_q, int n_k, float scale,
+                        bool causal) {
   const int lane = threadIdx.x % 32;
-  const int row = blockIdx.x * warps + threadIdx.x / 32;
-  if (row >= n_q) return;
   const long long at = (long long)blockIdx.y * n_q + row;
   const half* key = k + (long long)blockIdx.y * n_k * HEAD_DIM;
   const half* value = v + (long long)blockIdx.y * n_k * HEAD_DIM;
@@ -67,7 +65,19 @@ extern "C" __global__ void attention_rows(const half* q, const half* k, const ha
   const float inverse = keys > 0 ? 1.0f / sum : 0.0f;
   half2* const target = reinterpret_cast<half2*>(o + at * HEAD_DIM);
   for (int i = 0; i < words; ++i) target[i * 32 + lane] = __floats2half2_rn(out[i].x * inverse, out[i].y * inverse);
-  if (lane == 0) lse[at] = keys > 0 ? maximum + logf(sum) : -INFINITY;
+  return keys > 0 ? maximum + logf(sum) : -INFINITY;
+}
+
+// Q, O: [instances, n_q, d]; K, V: [instances, n_k, d]; LSE: [instances, n_q].
+extern "C" __global__ void attention_rows(const half* q, const half* k, const half* v, half* o, float* lse, int n_q,
+                                          int n_k, float scale, bool causal) {
+  __shared__ float row_lse[warps];  // one request stores the LSE of the block
+  const int first = blockIdx.x * warps;
+  const int warp = threadIdx.x / 32;
+  if (first + warp < n_q) row_lse[warp] = attend(q, k, v, o, first + warp, n_q, n_k, scale, causal);
+  __syncthreads();
+  const int row = first + threadIdx.x;
+  if (threadIdx.x < warps && row < n_q) lse[(long long)blockIdx.y * n_q + row] = row_lse[threadIdx.x];
 }
 
 #ifndef __CUDACC_RTC__

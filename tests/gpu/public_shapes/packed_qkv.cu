@@ -39,6 +39,11 @@ __device__ void load_tile(half* tile, const half* rows, long long stride, int co
   }
 }
 
+__device__ unsigned pack(const float* two) {
+  const half2 packed = __floats2half2_rn(two[0], two[1]);
+  return *reinterpret_cast<const unsigned*>(&packed);
+}
+
 extern "C" __global__ void __launch_bounds__(2 * TILE_BR)
     packed_forward(const half* qkv, half* o, float* lse, int n, int heads, int first_instance, float scale,
                    int causal) {
@@ -131,9 +136,9 @@ extern "C" __global__ void __launch_bounds__(2 * TILE_BR)
     const int row = warp_row + i / (HEAD_DIM / 8);
     const int column = i % (HEAD_DIM / 8) * 8;
     if (first_row + row >= n) continue;
-    alignas(16) half packed[8];
-    for (int c = 0; c < 8; ++c) packed[c] = __float2half_rn(shared.out[row * out_pitch + column + c]);
-    *reinterpret_cast<uint4*>(o + (batch_row + first_row + row) * width + head * HEAD_DIM + column) =
-        *reinterpret_cast<const uint4*>(packed);
+    const float* const from = shared.out + row * out_pitch + column;
+    // The compiler divides a plain assignment into four stores, which L1 does not always merge.
+    __stcg(reinterpret_cast<uint4*>(o + (batch_row + first_row + row) * width + head * HEAD_DIM + column),
+           make_uint4(pack(from), pack(from + 2), pack(from + 4), pack(from + 6)));
   }
 }
