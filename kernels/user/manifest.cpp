@@ -12,6 +12,7 @@
 #include "kernels/oracle/references.h"
 #include "kernels/registry.h"
 #include "kernels/user/json_lines.h"
+#include "kernels/user/launch_arguments.h"
 #include "kernels/user/manifest_argument.h"
 #include "kernels/user/manifest_value.h"
 #include "kernels/user/source_options.h"
@@ -62,9 +63,9 @@ class Parser {
     if (const auto all = root_.find("scratch"))
       all->for_each_member([&](const auto& name, const Value& v) { scratch(name, v); });
     if (const auto stated = root_.find("layout")) layout(*stated);
+    for (const Value& each : root_.at("launches").list()) launch(each);
     if (const auto all = root_.find("fill"))
       all->for_each_member([&](const auto& name, const Value& v) { fill(name, v); });
-    for (const Value& each : root_.at("launches").list()) launch(each);
     law();
     check_passes();
     return std::move(result_);
@@ -255,6 +256,14 @@ class Parser {
     if (std::ranges::find(buffers, name) == buffers.end() || (!scratch && !output)) {
       value.fail(make_message("'{}' is not an output or scratch buffer of this kernel", name));
     }
+    if (result_.has_library()) value.fail("'fill' is not allowed: a library fills its buffers itself");
+    const auto takes = [&](Pass pass) {
+      return std::ranges::any_of(result_.launches,
+                                 [&](const auto& each) { return each.pass == pass && has_argument(each, name); });
+    };
+    if (!takes(Pass::fwd) && !takes(Pass::bwd)) value.fail(make_message("no launch takes '{}'", name));
+    if (scratch && takes(Pass::fwd) && takes(Pass::bwd))
+      value.fail(make_message("'{}' is filled and used by both passes; use one buffer per pass", name));
     const bool zero = value.equals(0);
     if (!zero && value.keyword({"0", "-inf"}) == "-inf" && !scratch && name != "lse")
       value.fail(make_message("'{}' can only be filled with 0; \"-inf\" is for scratch and lse, as fp32", name));

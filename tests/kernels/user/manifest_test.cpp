@@ -144,6 +144,28 @@ TEST(KernelManifest, LibraryHasOneLaunchPerPass) {
   EXPECT_FALSE(parse_manifest(template_text(), "/somewhere")->has_library());
 }
 
+TEST(KernelManifest, FillsNeedALaunchThatTakesThem) {
+  const auto with = [](const std::string& fill, const std::string& launches, const char* source = "own.cu") {
+    return R"({"attnscope_kernel": 1, "name": "own", "source": ")" + std::string(source) + R"(",
+"supports": {"dtype": ["fp16"], "d": [64], "pass": ["fwd", "bwd"]},
+"scratch": {"acc": {"bytes": "64"}, "sum": {"bytes": "64"}},
+"fill": {")" +
+           fill + R"(": 0},
+"launches": [)" +
+           launches + "]}";
+  };
+  const auto launch = [](const char* pass, const char* arguments) {
+    return std::string(R"({"entry": ")") + pass + R"(", "pass": ")" + pass +
+           R"(", "grid": ["1"], "block": ["1"], "arguments": [)" + arguments + "]}";
+  };
+  const std::string both = launch("fwd", R"("o", "acc")") + "," + launch("bwd", R"({"struct": ["dq", "acc"]}, "sum")");
+  EXPECT_EQ(error_of(with("sum", both)), "accepted");
+  EXPECT_EQ(error_of(with("o", both)), "accepted");
+  EXPECT_THAT(error_of(with("dk", both)), HasWords("line 4 dk launch"));
+  EXPECT_THAT(error_of(with("acc", both)), HasWords("line 4 acc passes"));
+  EXPECT_THAT(error_of(with("o", R"({"pass": "fwd"}, {"pass": "bwd"})", "own.so")), HasWords("line 4 fill library"));
+}
+
 TEST(KernelManifest, EachPassNeedsALaunch) {
   std::string text = template_text();
   text.replace(text.find("[\"fwd\"]"), 7, "[\"fwd\", \"bwd\"]");
