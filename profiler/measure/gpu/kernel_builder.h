@@ -49,8 +49,8 @@ class KernelBuilder {
   /// cache entry, in case it is damaged. Cancelling ends nvcc with the error "compile.cancelled".
   [[nodiscard]] virtual BuiltKernel build(std::string_view arch, const KernelLaunch& launch, bool fresh = false,
                                           const CancelToken& cancel = {}) const = 0;
-  /// Manifest of the plan's user-defined kernel (user/user_source.h); null if the kernels are built in or a source
-  /// cannot be read.
+  /// Manifest of the plan's user-defined kernel (user/user_source.h); null if the kernels are built in or known only
+  /// from a results file.
   [[nodiscard]] virtual std::shared_ptr<const StoredManifest> statement_of(
       std::span<const std::shared_ptr<const UserSource>>, bool keep_sources) const = 0;
 

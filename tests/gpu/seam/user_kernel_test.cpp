@@ -189,6 +189,29 @@ TEST_F(UserKernelTest, VariantsShareOneManifestDigest) {
   EXPECT_EQ(digest_of(*of_short.manifest), digest_of(*of_long.manifest));
 }
 
+TEST_F(UserKernelTest, UnreadableVariantKeepsTheManifest) {
+  std::string text = testing::content(manifest_);
+  const std::size_t begin = text.find('{', text.find("\"launches\""));
+  const std::size_t end = text.rfind('}', text.rfind(']')) + 1;
+  const std::string launch = text.substr(begin, end - begin);
+  text.replace(begin, end - begin,
+               std::string(launch).insert(1, R"( "source": "gone.cu", "when": "n_q > 4096",)") + ", " +
+                   std::string(launch).insert(1, R"( "when": "n_q <= 4096",)"));
+  write(manifest_, text);
+  write(source_.parent_path() / "gone.cu", testing::content(source_));
+  Registry registry;
+  auto kernel = user::load_kernel(manifest_);
+  ASSERT_TRUE(kernel) << kernel.error();
+  registry.add(std::move(kernel).value());
+  fs::remove(source_.parent_path() / "gone.cu");
+  const PointRecord record = measure_with(registry);
+  ASSERT_EQ(record.disposition, Disposition::ok) << record.reason;
+  ASSERT_NE(record.manifest, nullptr);
+  ASSERT_EQ(record.manifest->sources.size(), 2U);
+  EXPECT_EQ(record.manifest->sources[0], (ManifestSource{.name = "gone.cu", .digest = ""}));
+  EXPECT_EQ(record.manifest->sources[1].digest, uuid_of(testing::content(source_)));
+}
+
 TEST_F(UserKernelTest, KernelFromResultFileIsNotMeasured) {
   auto parsed = user::parse_manifest(testing::content(manifest_), std::nullopt);
   ASSERT_TRUE(parsed) << parsed.error();

@@ -331,14 +331,15 @@ std::shared_ptr<const StoredManifest> UserSources::statement_of(
     const std::lock_guard lock(mutex_);
     if (const auto made = statements_.find(key); made != statements_.end()) return made->second;
   }
-  for (const auto& source : key.first) {
-    if (!read(source, toolkit)) return nullptr;
-  }
+  for (const auto& source : key.first) (void)read(source, toolkit);
   const std::lock_guard lock(mutex_);
   StoredManifest manifest{.text = key.first.front()->manifest, .host_code = false, .sources = {}};
   for (const auto& source : key.first) {
     manifest.host_code = manifest.host_code || source->kind == UserSource::Kind::library;
-    append_files(manifest.sources, known_.at(source).files);
+    const auto known = known_.find(source);
+    append_files(manifest.sources, known == known_.end()
+                                       ? std::vector{ManifestSource{.name = source->name, .digest = {}}}
+                                       : known->second.files);
   }
   std::size_t kept = 0;
   for (ManifestSource& each : manifest.sources) {
