@@ -5,6 +5,8 @@
 #include <bit>
 #include <iterator>
 #include <limits>
+#include <map>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -90,9 +92,52 @@ KernelLaunch fill_launch(const BufferSpec& buffer, bool minus_infinity, bool rep
   launch.repeated = repeated;
   launch.grid = {blocks, 1, 1};
   launch.block = {256, 1, 1};
-  launch.source = {.file = "device/measurement.cuh", .entry = "attn_fill_words", .defines = {}};
+  launch.source = {.file = "device/measurement.cuh", .entry = std::string(fill_words_entry), .defines = {}};
   launch.arguments = {BufferArgument{buffer.name}, buffer.bytes, minus_infinity ? minus_infinity_bits : 0};
   return launch;
+}
+
+/// Throws Message unless every unmeasured launch converts one tensor: Q, K, V, O or one of their gradients, or an
+/// enclosing buffer; after the measured launches, an output. Scratch counts as what unmeasured launches may fill it
+/// with.
+void check_conversions(std::span<const LaunchSpec* const> launches, const KernelManifest& manifest) {
+  static constexpr std::array<std::string_view, 8> matrices{"q", "k", "v", "dout", "o", "dq", "dk", "dv"};
+  std::map<std::string_view, std::set<std::string_view>> scratch{{"lse", {}}};
+  for (const ScratchSpec& each : manifest.scratch) scratch[each.name];
+  bool follows = false;
+  for (const LaunchSpec* launch : launches) {
+    follows = follows || launch->measured;
+    if (launch->measured) continue;
+    std::set<std::string_view> taken;
+    for_each_buffer(*launch, [&](std::string_view buffer) {
+      if (const auto found = scratch.find(buffer); found != scratch.end()) taken.merge(std::set(found->second));
+      const auto place = std::ranges::find_if(manifest.places, [&](const PlacementSpec& each) {
+        return !each.within.empty() && (each.tensor == buffer || each.within == buffer);
+      });
+      const bool part = place != manifest.places.end();
+      const auto matrix = std::ranges::find(matrices, part ? std::string_view(place->tensor) : buffer);
+      if (matrix == matrices.end()) return;
+      taken.insert(part ? std::string_view(place->within) : buffer);
+      const bool output = matrix - matrices.begin() > 4 || (*matrix == "o" && launch->pass == Pass::fwd);
+      if (follows && !output) {
+        throw make_message(
+            "launch '{}' has \"measured\": false and takes {} after the measured launches; there it may only convert "
+            "an "
+            "output",
+            launch->name, buffer);
+      }
+    });
+    if (taken.size() > 1) {
+      throw make_message(
+          "launch '{}' has \"measured\": false and takes {}, directly or through scratch; an unmeasured launch "
+          "converts "
+          "one tensor",
+          launch->name, fmt::join(taken, ", "));
+    }
+    for_each_buffer(*launch, [&](std::string_view buffer) {
+      if (const auto found = scratch.find(buffer); found != scratch.end()) found->second.merge(std::set(taken));
+    });
+  }
 }
 
 /// `key` names the extents in messages.
@@ -147,6 +192,9 @@ std::vector<const LaunchSpec*> UserKernel::active_launches(const AttentionProble
       throw make_message("launch '{}' has \"measured\": false but runs between measured launches of {}", (*each)->name,
                          facts().name);
   }
+  std::vector<const LaunchSpec*> repeated = launches;
+  if (p.pass == Pass::bwd) std::erase_if(repeated, [](const LaunchSpec* each) { return each->pass == Pass::fwd; });
+  check_conversions(repeated, manifest_);
   return launches;
 }
 

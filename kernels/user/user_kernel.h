@@ -61,6 +61,9 @@ class UserKernel final : public Algorithm {
   const Algorithm* law_algorithm_ = nullptr;  ///< algorithm that provides the law
 };
 
+/// Entry of the setup launches that fill buffers, in device/measurement.cuh.
+inline constexpr std::string_view fill_words_entry = "attn_fill_words";
+
 inline constexpr std::uintmax_t max_manifest_bytes = 1 << 20;
 
 /// Loads a manifest file; `suffix` is appended to the kernel's name. The error is one line: file, line, cause.

@@ -243,6 +243,26 @@ TEST_F(UserKernelTest, UnmeasuredLaunchesMayNotInterruptMeasuredOnes) {
   EXPECT_THAT(english_text(refused->reason), HasWords("widen measured between"));
 }
 
+TEST_F(UserKernelTest, UnmeasuredLaunchesConvertOneTensor) {
+  const auto reason = [&](const char* first, const char* last, const char* extra = "") {
+    std::string text = with_unmeasured_launches();
+    text.replace(text.find("[\"q\"]"), 5, first);
+    text.replace(text.find("[\"o\"]"), 5, last);
+    text.insert(text.find("\"fill\""), R"("scratch": { "s": { "bytes": 64 }, "t": { "bytes": 64 } }, )");
+    text.insert(text.find("{ \"entry\": \"widen\""), extra);
+    const auto refused = kernel_of(text)->refusal(problem_of(), TileShape{.br = 64, .bc = 32}, gpu_);
+    return refused ? english_text(refused->reason) : "none";
+  };
+  EXPECT_EQ(reason(R"(["q", "s", "lse"])", R"(["t", "o"])"), "none");
+  EXPECT_THAT(reason(R"(["q", { "struct": ["k", "s"] }])", R"(["o"])"), HasWords("widen k, q"));
+  EXPECT_THAT(reason(R"(["q"])", R"(["o", "k"])"), HasWords("narrow k after"));
+  EXPECT_THAT(reason(R"(["q", "s"])", R"(["s", "o"])"), HasWords("narrow o, q"));
+  const char* const extra =
+      R"({ "entry": "pre", "measured": false, "grid": [1], "block": [32], "arguments": ["k", "s"] },)";
+  EXPECT_EQ(reason(R"(["q", "t"])", R"(["o"])", extra), "none");
+  EXPECT_THAT(reason(R"(["q", "s"])", R"(["o"])", extra), HasWords("widen k, q"));
+}
+
 TEST_F(UserKernelTest, TileIsOptional) {
   std::string text = changed("\"TILE_BR\": \"br\", \"TILE_BC\": \"bc\", ", "");
   const std::size_t tile = text.find("\"tile\"");
