@@ -82,17 +82,26 @@ extern "C" __global__ void attn_stamp_clocks(unsigned long long* stamps) {
   asm volatile("st.global.v2.u64 [%0], {%1, %2};" ::"l"(stamps + 2 * sm), "l"(cycles), "l"(now) : "memory");
 }
 
-// Adds the number of infinite or NaN values among `count` values to *result. `infinity` is the bit pattern of infinity
-// (0x7C00 in fp16, 0x7F80 in bf16, 0x7F800000 in fp32) and states the size of a value.
-extern "C" __global__ void attn_count_nonfinite(const void* data, long long count, int infinity,
+// Adds the number of infinite or NaN values among `count` values to result[0], and the number of rows of `row` values
+// that are all 0 to result[1]. `infinity` is the bit pattern of infinity (0x7C00 in fp16, 0x7F80 in bf16, 0x7F800000 in
+// fp32) and states the size of a value.
+extern "C" __global__ void attn_count_nonfinite(const void* data, long long count, int infinity, long long row,
                                                 unsigned long long* result) {
-  const bool wide = infinity > 0xFFFF;
+  const auto magnitude = [&](long long i) {
+    return infinity > 0xFFFF ? static_cast<const int*>(data)[i] & 0x7FFFFFFF
+                             : static_cast<const unsigned short*>(data)[i] & 0x7FFF;
+  };
   unsigned long long found = 0;
+  unsigned long long zero_rows = 0;
   const long long stride = static_cast<long long>(gridDim.x) * blockDim.x;
   for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += stride) {
-    const int magnitude = wide ? static_cast<const int*>(data)[i] & 0x7FFFFFFF
-                               : static_cast<const unsigned short*>(data)[i] & 0x7FFF;
-    if (magnitude >= infinity) ++found;
+    const int first = magnitude(i);
+    if (first >= infinity) ++found;
+    if (first != 0 || i % row != 0) continue;
+    long long end = i + 1;
+    while (end < i + row && magnitude(end) == 0) ++end;
+    if (end == i + row) ++zero_rows;
   }
   if (found != 0) atomicAdd(result, found);
+  if (zero_rows != 0) atomicAdd(result + 1, zero_rows);
 }

@@ -74,11 +74,7 @@ std::int64_t count_partners(const Band& band, std::int64_t size, const Visible& 
   return count;
 }
 
-/// Query rows that see a key, and keys that a row sees: per head, over the batch.
-struct SeenCounts {
-  std::int64_t queries = 0;
-  std::int64_t keys = 0;
-};
+}  // namespace
 
 SeenCounts count_seen(const AttentionProblem& p) {
   SeenCounts seen;
@@ -106,6 +102,8 @@ SeenCounts count_seen(const AttentionProblem& p) {
   }
   return seen;
 }
+
+namespace {
 
 /// Bytes of all rows of Q and of K, as inputs and as outputs.
 struct RowBytes {

@@ -11,6 +11,13 @@
 
 namespace attnscope {
 
+/// Query rows that see a key, and keys that a row sees: per head, over the batch.
+struct SeenCounts {
+  std::int64_t queries = 0;
+  std::int64_t keys = 0;
+};
+[[nodiscard]] SeenCounts count_seen(const AttentionProblem&);
+
 /// Compulsory bytes: each input read once, each output written once. Forward: Q, K, V in, O out (K and V once per K/V
 /// head). Backward: Q, K, V, O and dO in, dQ, dK and dV out. Both: Q, K, V and dO in, O, dQ, dK and dV out. A row of an
 /// input counts if the mask lets a query see a key of it; outputs count whole (rows that see nothing are written as

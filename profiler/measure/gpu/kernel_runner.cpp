@@ -321,10 +321,12 @@ double KernelRunner::stamped_clock_hz() const {
   return *middle;
 }
 
-void KernelRunner::enqueue_count_nonfinite(CUdeviceptr data, std::int64_t count, DType dtype, CUdeviceptr result) {
+void KernelRunner::enqueue_count_nonfinite(CUdeviceptr data, std::int64_t count, DType dtype, std::int64_t row_elements,
+                                           CUdeviceptr result) {
   long long elements = count;
+  long long row = row_elements;
   int infinity = dtype == DType::fp32 ? 0x7F80'0000 : dtype == DType::fp16 ? 0x7C00 : 0x7F80;
-  void* arguments[] = {&data, &elements, &infinity, &result};
+  void* arguments[] = {&data, &elements, &infinity, &row, &result};
   launch_service(count_nonfinite_, static_cast<unsigned>(8 * limits_.sm_count), service_threads, arguments);
 }
 

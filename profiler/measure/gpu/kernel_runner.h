@@ -96,8 +96,10 @@ class KernelRunner {
   /// SM frequency between the two stamps: cycles divided by time, median over SMs with both stamps; 0 if there are
   /// none. Pre: the stream is idle. Throws DriverError.
   [[nodiscard]] double stamped_clock_hz() const;
-  /// Enqueues a count of infinite and NaN elements; `result` points to a 64-bit counter.
-  void enqueue_count_nonfinite(CUdeviceptr data, std::int64_t count, DType dtype, CUdeviceptr result);
+  /// Enqueues counts of infinite and NaN elements and of rows of `row_elements` that are all 0; `result` points to two
+  /// 64-bit counters.
+  void enqueue_count_nonfinite(CUdeviceptr data, std::int64_t count, DType dtype, std::int64_t row_elements,
+                               CUdeviceptr result);
 
   [[nodiscard]] const CudaApi& cuda() const { return cuda_; }
   [[nodiscard]] CUstream stream() const { return stream_; }

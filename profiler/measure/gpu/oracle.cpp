@@ -19,6 +19,7 @@
 
 #include "kernels/algorithm_parts.h"
 #include "kernels/model/integer.h"
+#include "kernels/model/io_model.h"
 #include "kernels/oracle/float16.h"
 
 namespace attnscope::gpu {
@@ -77,6 +78,19 @@ std::vector<RowId> pick_keys(const AttentionProblem& problem, std::uint64_t seed
   return keys;
 }
 
+/// Rows of a matrix that are not all 0 for normal inputs: those of O that see a key; 15 of 16 of the gradients, which
+/// may underflow or cancel, for masks under which nearly all rows see several keys.
+std::int64_t nonzero_rows(const AttentionProblem& p, bool of_queries, bool gradient) {
+  constexpr std::int64_t min_rows = 64;
+  const Mask& mask = p.mask;
+  const bool plain = !mask.padded() && !mask.has_block_mask() && mask.left == Mask::unlimited;
+  if (p.dropout > 0 || (gradient && (!plain || std::min(p.n_q, p.n_k) < min_rows))) return 0;
+  const SeenCounts seen = count_seen(p);
+  const std::int64_t rows = of_queries ? p.heads_q * seen.queries : p.heads_kv * seen.keys;
+  return gradient ? rows - rows / 16 : rows;
+}
+
+constexpr std::size_t counter_bytes = 2 * sizeof(std::uint64_t);
 constexpr std::byte unwritten{0xFF};  // NaN in every type; written by PlanMemory::fill()
 
 /// Launch of kernels/device/row_statistics.cuh for one head.
@@ -190,7 +204,7 @@ RowStatistics Oracle::row_statistics(const AttentionProblem& problem, std::int64
 
 std::vector<Oracle::Digest> Oracle::digest(Part part, const AttentionPlan& plan, const SlotBuffers& buffers,
                                            std::chrono::milliseconds limit) {
-  if (!counter_) counter_ = allocate(cuda_, sizeof(std::uint64_t));
+  if (!counter_) counter_ = allocate(cuda_, counter_bytes);
   std::vector<Digest> digests;
   for (const BufferSpec& buffer : plan.buffers) {
     if (buffer.place.is_view()) continue;
@@ -217,15 +231,15 @@ std::vector<Oracle::Digest> Oracle::digest(Part part, const AttentionPlan& plan,
   return digests;
 }
 
-std::int64_t Oracle::count_nonfinite(CUdeviceptr data, std::int64_t count, DType dtype,
+Oracle::RowCounts Oracle::count_rows(CUdeviceptr data, std::int64_t count, DType dtype, std::int64_t row_elements,
                                      std::chrono::milliseconds limit) {
-  if (!counter_) counter_ = allocate(cuda_, sizeof(std::uint64_t));
-  cuda_.check(cuda_.cuMemsetD8Async(counter_.get(), 0, sizeof(std::uint64_t), runner_.stream()), "cuMemsetD8Async");
-  runner_.enqueue_count_nonfinite(data, count, dtype, counter_.get());
+  if (!counter_) counter_ = allocate(cuda_, counter_bytes);
+  cuda_.check(cuda_.cuMemsetD8Async(counter_.get(), 0, counter_bytes, runner_.stream()), "cuMemsetD8Async");
+  runner_.enqueue_count_nonfinite(data, count, dtype, row_elements, counter_.get());
   runner_.wait(limit);
-  std::uint64_t found = 0;
-  cuda_.check(cuda_.cuMemcpyDtoH(&found, counter_.get(), sizeof found), "cuMemcpyDtoH");
-  return static_cast<std::int64_t>(found);
+  std::array<std::int64_t, 2> found{};
+  cuda_.check(cuda_.cuMemcpyDtoH(found.data(), counter_.get(), counter_bytes), "cuMemcpyDtoH");
+  return {.nonfinite = found[0], .nonzero = count / row_elements - found[1]};
 }
 
 std::vector<float> Oracle::read(DType dtype, CUdeviceptr buffer, const std::vector<RowId>& rows,
@@ -256,24 +270,26 @@ std::vector<float> Oracle::read(DType dtype, CUdeviceptr buffer, const std::vect
   return decode(dtype, bytes);
 }
 
-std::int64_t Oracle::count_and_clear_rows(std::span<std::byte> memory, const TensorLayout& extents, std::int64_t batch,
-                                          DType dtype) {
+Oracle::RowCounts Oracle::count_and_clear_rows(std::span<std::byte> memory, const TensorLayout& extents,
+                                               std::int64_t batch, DType dtype) {
   const std::int64_t size = output_bytes(dtype);
-  std::int64_t nonfinite = 0;
+  RowCounts counts;
   for (std::int64_t entry = 0; entry < batch; ++entry) {
     const std::int64_t rows = extents.strides.rows(entry, extents.rows);
     for (std::int64_t i = 0; i < extents.heads * rows; ++i) {
       const auto row = memory.subspan(static_cast<std::size_t>(extents.strides.at(entry, i / rows, i % rows) * size),
                                       static_cast<std::size_t>(extents.row_elements * size));
-      nonfinite += std::ranges::count_if(decode(dtype, row), [](float value) { return !std::isfinite(value); });
+      const std::vector<float> values = decode(dtype, row);
+      counts.nonfinite += std::ranges::count_if(values, [](float value) { return !std::isfinite(value); });
+      counts.nonzero += std::ranges::any_of(values, [](float value) { return value != 0; }) ? 1 : 0;
       std::ranges::fill(row, unwritten);
     }
   }
-  return nonfinite;
+  return counts;
 }
 
 Message Oracle::read_outputs(const Reference& reference, const AttentionPlan& plan, const AttentionProblem& problem,
-                             const SlotBuffers& buffers, std::chrono::milliseconds limit) {
+                             InputKind kind, const SlotBuffers& buffers, std::chrono::milliseconds limit) {
   struct Matrix {
     const char* buffer;
     const char* name;
@@ -288,19 +304,25 @@ Message Oracle::read_outputs(const Reference& reference, const AttentionPlan& pl
                             Matrix{"dv", "dV", reference.keys, problem.heads_kv, problem.n_k, &KernelOutput::dv}};
   seen_ = {};
   Message broken;
-  // Number of checked elements per buffer, and a host copy of buffers with gaps between rows.
+  // Number of checked elements per buffer, rows that must not be 0 less those that are not, and a host copy of buffers
+  // with gaps between rows.
   std::map<const BufferSpec*, std::int64_t> judged;
+  std::map<const BufferSpec*, std::int64_t> missing;
   std::map<const BufferSpec*, std::vector<std::byte>> strided_copies;
   const std::int64_t size = output_bytes(problem.dtype);
   const auto elements_of = [&](const Matrix& matrix, const BufferSpec& buffer) {
-    const Strides strides = buffer_strides(buffer, matrix.heads, matrix.matrix_rows, problem.d);
-    std::int64_t rows = 0;
-    for (std::int64_t entry = 0; entry < problem.batch; ++entry) rows += strides.rows(entry, matrix.matrix_rows);
+    const auto& strides = buffer.place.strides;
+    const bool ragged = strides && !strides->starts.empty();
+    const std::int64_t rows = ragged ? strides->starts.back() : problem.batch * matrix.matrix_rows;
     return rows * matrix.heads * problem.d;
   };
   for (const Matrix& matrix : matrices) {
     const BufferSpec* const spec = find_buffer(plan.buffers, matrix.buffer);
-    if (spec != nullptr) judged[&enclosing_buffer(plan.buffers, *spec)] += elements_of(matrix, *spec);
+    if (spec == nullptr) continue;
+    const BufferSpec* const home = &enclosing_buffer(plan.buffers, *spec);
+    judged[home] += elements_of(matrix, *spec);
+    if (kind == InputKind::normal)
+      missing[home] += nonzero_rows(problem, &matrix.rows == &reference.rows, matrix.seen != &KernelOutput::o);
   }
   for (const Matrix& matrix : matrices) {
     const BufferSpec* const spec = find_buffer(plan.buffers, matrix.buffer);
@@ -310,12 +332,12 @@ Message Oracle::read_outputs(const Reference& reference, const AttentionPlan& pl
                                matrix.matrix_rows, problem.d};
     const BufferSpec& home = enclosing_buffer(plan.buffers, *spec);
     std::int64_t elements = elements_of(matrix, *spec);
-    std::int64_t nonfinite = 0;
+    RowCounts counts;
     if (!spec->place.strides) {
-      nonfinite = count_nonfinite(address, elements, problem.dtype, limit);
+      counts = count_rows(address, elements, problem.dtype, problem.d, limit);
     } else if (judged.at(&home) * size == home.bytes) {
       elements = std::exchange(judged.at(&home), 0);  // count once for all matrices in this buffer
-      nonfinite = elements == 0 ? 0 : count_nonfinite(buffers.address(home.name), elements, problem.dtype, limit);
+      if (elements > 0) counts = count_rows(buffers.address(home.name), elements, problem.dtype, problem.d, limit);
     } else if (judged.at(&home) > 0) {
       auto [held, is_new] = strided_copies.try_emplace(&home);
       if (is_new) {
@@ -325,27 +347,36 @@ Message Oracle::read_outputs(const Reference& reference, const AttentionPlan& pl
             "cuMemcpyDtoH");
       }
       const auto first = static_cast<std::size_t>(spec->place.offset);
-      nonfinite = count_and_clear_rows(std::span(held->second).subspan(first), extents, problem.batch, problem.dtype);
+      counts = count_and_clear_rows(std::span(held->second).subspan(first), extents, problem.batch, problem.dtype);
     }
-    if (nonfinite > 0 && broken.empty()) {
-      broken = make_reason("oracle.not_finite", "{} of {} {} elements are NaN, infinite or unwritten.", nonfinite,
-                           elements, matrix.name);
+    missing[&home] -= counts.nonzero;
+    if (counts.nonfinite > 0 && broken.empty()) {
+      broken = make_reason("oracle.not_finite", "{} of {} {} elements are NaN, infinite or unwritten.",
+                           counts.nonfinite, elements, matrix.name);
     }
     seen_.*matrix.seen = read(problem.dtype, address, matrix.rows, extents);
   }
+  for (const auto& [home, rows] : missing) {
+    if (rows > 0 && broken.empty())
+      broken = make_reason("oracle.zero_rows", "{} rows of {} that see keys are 0 or unwritten.", rows, home->name);
+  }
   for (const auto& [home, memory] : strided_copies) {
-    const bool untouched = std::ranges::all_of(memory, [](std::byte each) { return each == unwritten; });
-    if (!untouched && broken.empty())
+    if (broken.empty() && !std::ranges::all_of(memory, [](std::byte each) { return each == unwritten; }))
       broken = make_reason("oracle.between_rows", "A kernel wrote between the rows of {}.", home->name);
   }
-  if (const BufferSpec* const lse_spec = find_buffer(plan.buffers, "lse")) {
-    seen_.lse = read(DType::fp32, buffers.address("lse"), reference.rows,
-                     {buffer_strides(*lse_spec, problem.heads_q, problem.n_q, 1), problem.heads_q, problem.n_q, 1});
-    if (plan.lse_base_2) {
-      for (float& lse : seen_.lse) lse *= std::numbers::ln2_v<float>;
-    }
-  }
+  read_lse(reference.rows, plan, problem, buffers);
   return broken;
+}
+
+void Oracle::read_lse(const std::vector<RowId>& rows, const AttentionPlan& plan, const AttentionProblem& problem,
+                      const SlotBuffers& buffers) {
+  const BufferSpec* const lse_spec = find_buffer(plan.buffers, "lse");
+  if (lse_spec == nullptr) return;
+  seen_.lse = read(DType::fp32, buffers.address("lse"), rows,
+                   {buffer_strides(*lse_spec, problem.heads_q, problem.n_q, 1), problem.heads_q, problem.n_q, 1});
+  if (plan.lse_base_2) {
+    for (float& lse : seen_.lse) lse *= std::numbers::ln2_v<float>;
+  }
 }
 
 CheckResult Oracle::judge(std::string_view reference_name, const AttentionPlan& plan, const AttentionProblem& problem,
@@ -355,7 +386,7 @@ CheckResult Oracle::judge(std::string_view reference_name, const AttentionPlan& 
     return reference_for(*find_reference(reference_name), plan, problem, kind, seed, quantized, buffers, limit);
   };
   const Reference& reference = reference_of(plan.quantized);
-  Message broken = read_outputs(reference, plan, problem, buffers, limit);
+  Message broken = read_outputs(reference, plan, problem, kind, buffers, limit);
   CheckResult result = check(reference, seen_);
   // Report the RMS error against the unquantized reference: the quantization error is part of what the user chose.
   if (plan.quantized) result.rms_error = rms_error(reference_of({}), seen_.o);

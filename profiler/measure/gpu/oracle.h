@@ -18,7 +18,8 @@ namespace attnscope::gpu {
 
 /// Verifies outputs against a float64 reference on the host: all rows of a small problem, a sample of a large one
 /// (first, last and random rows and keys of several heads), so that it takes a few tenths of a second. All elements of
-/// O and of the gradients are checked for NaN and infinity, and the areas next to each buffer for writes.
+/// O and of the gradients are checked for NaN and infinity, rows for being all 0, and the areas next to each buffer for
+/// writes.
 class Oracle {
  public:
   Oracle(const CudaApi& cuda, KernelRunner& runner) : cuda_(cuda), runner_(runner) {}
@@ -65,8 +66,12 @@ class Oracle {
                                                std::chrono::milliseconds limit);
   [[nodiscard]] RowStatistics row_statistics(const AttentionProblem& problem, std::int64_t instance,
                                              const SlotBuffers& buffers, std::chrono::milliseconds limit);
-  [[nodiscard]] std::int64_t count_nonfinite(CUdeviceptr data, std::int64_t count, DType dtype,
-                                             std::chrono::milliseconds limit);
+  struct RowCounts {
+    std::int64_t nonfinite = 0;  ///< Elements.
+    std::int64_t nonzero = 0;    ///< Rows that are not all 0.
+  };
+  [[nodiscard]] RowCounts count_rows(CUdeviceptr data, std::int64_t count, DType dtype, std::int64_t row_elements,
+                                     std::chrono::milliseconds limit);
   /// Memory layout of a checked tensor.
   struct TensorLayout {
     Strides strides;
@@ -74,14 +79,18 @@ class Oracle {
     std::int64_t rows;  ///< Rows per head.
     std::int64_t row_elements;
   };
-  /// Reads the outputs into seen(). Returns an error for elements that are not finite or data between rows.
+  /// Reads the outputs into seen(). Returns an error for elements that are not finite, rows that are 0 (for normal
+  /// inputs) or data between rows.
   [[nodiscard]] Message read_outputs(const Reference&, const AttentionPlan& plan, const AttentionProblem& problem,
-                                     const SlotBuffers& buffers, std::chrono::milliseconds limit);
+                                     InputKind kind, const SlotBuffers& buffers, std::chrono::milliseconds limit);
+  /// Reads these rows of the LSE, if there is one, into seen().
+  void read_lse(const std::vector<RowId>& rows, const AttentionPlan& plan, const AttentionProblem& problem,
+                const SlotBuffers& buffers);
   [[nodiscard]] std::vector<float> read(DType dtype, CUdeviceptr buffer, const std::vector<RowId>& rows,
                                         const TensorLayout& extents) const;
-  /// Counts non-finite elements of the rows and resets the rows to unwritten bytes.
-  [[nodiscard]] static std::int64_t count_and_clear_rows(std::span<std::byte> memory, const TensorLayout& extents,
-                                                         std::int64_t batch, DType dtype);
+  /// Counts as count_rows() and resets the rows to unwritten bytes.
+  [[nodiscard]] static RowCounts count_and_clear_rows(std::span<std::byte> memory, const TensorLayout& extents,
+                                                      std::int64_t batch, DType dtype);
 
   const CudaApi& cuda_;
   KernelRunner& runner_;

@@ -156,11 +156,15 @@ T* buffer(void** arguments, std::size_t index) {
 void count_nonfinite(void** arguments) {
   const auto count = argument<long long>(arguments, 1);
   const int infinity = argument<int>(arguments, 2);
-  auto* result = buffer<std::uint64_t>(arguments, 3);
+  const auto row = argument<long long>(arguments, 3);
+  auto* result = buffer<std::uint64_t>(arguments, 4);
+  bool zero = true;
   for (long long i = 0; i < count; ++i) {
     const int magnitude = infinity > 0xFFFF ? buffer<std::int32_t>(arguments, 0)[i] & 0x7FFF'FFFF
                                             : buffer<std::uint16_t>(arguments, 0)[i] & 0x7FFF;
-    if (magnitude >= infinity) ++*result;
+    if (magnitude >= infinity) ++result[0];
+    zero = (zero || i % row == 0) && magnitude == 0;
+    if (zero && i % row == row - 1) ++result[1];
   }
 }
 
@@ -273,15 +277,16 @@ constexpr std::uint16_t poisoned = 0xFFFF;
 /// Applies the requested faults to a kernel with the parameters of attn_fa2_forward.
 void apply_faults(const FakeFunction& kernel, void** arguments) {
   const Faults faults;
-  const bool any = std::ranges::any_of(
-      std::array{"overrun", "underrun", "stray-read", "stray-front", "other-stream", "write-input", "stale"},
-      [&](const char* fault) { return faults.matches(fault, kernel.entry); });
+  const bool any = std::ranges::any_of(std::array{"overrun", "underrun", "stray-read", "stray-front", "other-stream",
+                                                  "write-input", "stale", "zero-rows"},
+                                       [&](const char* fault) { return faults.matches(fault, kernel.entry); });
   if (!any) return;
   const std::int64_t elements =
       std::int64_t{argument<int>(arguments, 5)} * argument<int>(arguments, 7) * define(*kernel.module, "ATTN_D", 64);
   auto* o = buffer<std::uint16_t>(arguments, 3);
   const std::int64_t end = elements * (define(*kernel.module, "ATTN_FP32", 0) == 1 ? 2 : 1);
   if (faults.matches("overrun", kernel.entry)) o[end] = 0;
+  if (faults.matches("zero-rows", kernel.entry)) std::fill_n(o + elements / 2, 64, std::uint16_t{0});
   if (faults.matches("underrun", kernel.entry)) o[-1] = 0;
   const auto k = argument<CUdeviceptr>(arguments, 1);
   const auto k_bytes =

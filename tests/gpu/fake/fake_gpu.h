@@ -35,6 +35,7 @@ namespace attnscope::fake {
 ///   slow-ceiling=ENTRY    ceilings are measured at 1000 instead of 1755 MHz
 ///   overrun=ENTRY         launches write past the end of their fourth argument's buffer (fa2's o)
 ///   underrun=ENTRY        launches write before its beginning
+///   zero-rows=ENTRY       launches write 64 zeros to the middle of it
 ///   no-guard-pages        device memory cannot be mapped page by page
 ///   stray-read=ENTRY      launches read past the end of their second argument's buffer (fa2's k)
 ///   stray-front=ENTRY     launches read before its beginning
