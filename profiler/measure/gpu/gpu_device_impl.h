@@ -175,7 +175,8 @@ class GpuDevice final : public Device {
                                     const MeasureOptions& options);
   /// Poisons the outputs, so that after timing they come from timed launches.
   void repoison_outputs(std::size_t slot, PreparedPoint& point, const MeasureOptions& options);
-  /// Throws PointAbort if launches take longer with poisoned outputs, so that the timed launches skipped work.
+  /// Throws PointAbort if launches take longer with poisoned outputs, so that the timed launches skipped work, or if
+  /// unmeasured launches take longer than conversions.
   void check_skipped_work(const PointRecord& record, std::size_t slot, PreparedPoint& point,
                           const MeasureOptions& options);
   /// Throws PointAbort if the device works on after a library's launches. Pre: at least one launch runs a library;

@@ -188,7 +188,18 @@ TEST_F(UserKernelChecks, UnmeasuredLaunchesRunAtEachExecution) {
   open("");
   EXPECT_THAT(measure("clears input").reason, IsReason("point.input_changed", "k"));
   EXPECT_EQ(measure("clears output first").disposition, Disposition::ok);
-  EXPECT_THAT(measure("clears output last").reason, IsReason("oracle.row", "0"));
+  EXPECT_THAT(measure("clears output last").reason, IsReason("oracle.zero_rows", "128 o"));
+}
+
+TEST_F(UserKernelChecks, DetectsWorkOfUnmeasuredLaunches) {
+  registry_.add(std::make_unique<WithUnmeasuredLaunch>("computes first", true));
+  open("leaves-out=fa2");  // the first of the two launches finds unwritten outputs and takes 1 ms
+  EXPECT_EQ(measure("computes first").reason.id, "point.unmeasured_work");
+}
+
+TEST_F(UserKernelChecks, DetectsRowsOfZeros) {
+  open("zero-rows=fa2");
+  EXPECT_THAT(reason(), IsReason("oracle.zero_rows", "1 o"));
 }
 
 TEST_F(UserKernelChecks, StrayReadFaultsAtGuardPage) {
@@ -219,16 +230,21 @@ TEST_F(UserKernelChecks, SkipsGuardPagesWithoutMemory) {
 
 TEST_F(UserKernelChecks, DetectsTooFewDramBytes) {
   // 1 MiB of inputs and outputs; the fake GPU counts what the test configures.
-  const auto measured = [&](const char* dirty) {
+  registry_.add(std::make_unique<WithUnmeasuredLaunch>("converts all", true));
+  registry_.add(std::make_unique<WithUnmeasuredLaunch>("fills o", true, "o"));
+  const auto measured = [&](const char* dirty, const char* algorithm = "theirs") {
     open(dirty, false);
     options_.counters = true;
     options_.verify = false;
-    return device_->measure(point("theirs", 1024), options_, {});
+    return device_->measure(point(algorithm, 1024), options_, {});
   };
   const PointRecord few = measured("dirty=900000");
   EXPECT_EQ(few.disposition, Disposition::incorrect);
-  EXPECT_THAT(few.reason, IsReason("point.too_few_bytes", "908192 1048576"));
+  EXPECT_THAT(few.reason, IsReason("point.too_few_bytes", "908192 1038090"));
   EXPECT_EQ(measured("dirty=1040384").disposition, Disposition::ok);
+  EXPECT_EQ(measured("dirty=500000", "converts all").disposition, Disposition::ok);
+  EXPECT_THAT(measured("dirty=480000", "converts all").reason, IsReason("point.too_few_bytes", "488192 513802"));
+  EXPECT_THAT(measured("dirty=900000", "fills o").reason, IsReason("point.too_few_bytes", "908192 1038090"));
   open("dirty=900000", false);
   EXPECT_EQ(device_->measure(point("ours", 1024), options_, {}).disposition, Disposition::ok)
       << "built-in kernels are not checked";

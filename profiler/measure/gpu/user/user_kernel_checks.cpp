@@ -5,9 +5,15 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <variant>
+#include <vector>
 
+#include "kernels/model/device_rates.h"
+#include "kernels/user/user_kernel.h"
 #include "profiler/measure/gpu/gpu_device_impl.h"
 #include "profiler/measure/gpu/point_abort.h"
 #include "profiler/measure/gpu/user/library_kernel.h"
@@ -21,6 +27,56 @@ namespace {
 /// subtracted. Of the 1214 cold points of the recorded samples (H100, H200), the lowest has 1.0006 times its compulsory
 /// bytes.
 constexpr double byte_slack = 20'480;
+
+/// Calls `visit` with each buffer that the launch takes.
+template <class Visit>
+void for_each_buffer(const AttentionPlan& plan, const KernelLaunch& launch, Visit visit) {
+  const auto take = [&](const std::string& name) {
+    if (const BufferSpec* buffer = find_buffer(plan.buffers, name)) visit(*buffer);
+  };
+  for (const Argument& each : launch.arguments) {
+    if (const auto* plain = std::get_if<BufferArgument>(&each)) take(plain->name);
+    if (const auto* map = std::get_if<TensorMapArgument>(&each)) take(map->buffer);
+    const auto* structure = std::get_if<StructArgument>(&each);
+    if (structure == nullptr) continue;
+    for (const PlainArgument& member : structure->members) {
+      if (const auto* plain = std::get_if<BufferArgument>(&member)) take(plain->name);
+    }
+  }
+}
+
+/// Bytes of the matrices that unmeasured launches take, other than fills.
+std::int64_t converted_bytes(const AttentionPlan& plan, const AttentionProblem& p) {
+  std::set<std::string_view> taken;
+  for (const KernelLaunch& launch : plan.launches) {
+    if (!launch.repeated || launch.source.entry == user::fill_words_entry) continue;
+    for_each_buffer(plan, launch, [&](const BufferSpec& buffer) { taken.insert(buffer.name); });
+  }
+  std::int64_t bytes = 0;
+  for (const std::string_view name : {"q", "o", "dout", "dq", "k", "v", "dk", "dv"}) {
+    const BufferSpec* const buffer = find_buffer(plan.buffers, name);
+    if (buffer == nullptr || (!taken.contains(name) && !taken.contains(buffer->place.within))) continue;
+    const bool of_keys = name.back() == 'k' || name.back() == 'v';
+    bytes += (of_keys ? p.kv_instances() * p.n_k : p.instances() * p.n_q) * p.d * bytes_per_element(p.dtype);
+  }
+  return bytes;
+}
+
+/// Longest time of the launches that convert buffers at half of the DRAM rate.
+double conversion_limit_ns(const AttentionPlan& plan, const DeviceLimits& device) {
+  constexpr double constant_ns = 20e3;
+  constexpr double launch_ns = 5e3;
+  double bytes = 0;
+  double limit = constant_ns;
+  for (const KernelLaunch& launch : plan.launches) {
+    if (!launch.repeated) continue;
+    limit += launch_ns;
+    for_each_buffer(plan, launch, [&](const BufferSpec& buffer) {
+      bytes += static_cast<double>(enclosing_buffer(plan.buffers, buffer).bytes);
+    });
+  }
+  return limit + 2e9 * bytes / device_rates(device).dram_bytes_per_second;
+}
 
 }  // namespace
 
@@ -161,19 +217,30 @@ void GpuDevice::check_skipped_work(const PointRecord& record, std::size_t slot, 
   constexpr double max_slowdown = 1.3;
   constexpr double slack_ns = 10e3;
   const CUstream stream = session_->stream.get();
-  double fastest = std::numeric_limits<double>::infinity();
-  for (int i = 0; i < 3; ++i) {
-    repoison_outputs(slot, point, options);
-    session_->runner.wait(options.timeout);
-    enqueue(point.before);
+  const auto time_of = [&](std::vector<PreparedLaunch>& launches) {
+    if (launches.empty()) return 0.0;
     session_->runner.enqueue_delay(std::chrono::milliseconds(5));
     cuda_.check(cuda_.cuEventRecord(session_->begin.get(), stream), "cuEventRecord");
-    for (PreparedLaunch& launch : point.launches) launch.enqueue(cuda_, stream);
+    enqueue(launches);
     cuda_.check(cuda_.cuEventRecord(session_->end.get(), stream), "cuEventRecord");
     session_->runner.wait(session_->end.get(), options.timeout);
     float milliseconds = 0;
     cuda_.check(cuda_.elapsed_time(&milliseconds, session_->begin.get(), session_->end.get()), "cuEventElapsedTime");
-    fastest = std::min(fastest, 1e6 * static_cast<double>(milliseconds));
+    return 1e6 * static_cast<double>(milliseconds);
+  };
+  double fastest = std::numeric_limits<double>::infinity();
+  double unmeasured = fastest;
+  for (int i = 0; i < 3; ++i) {
+    repoison_outputs(slot, point, options);
+    session_->runner.wait(options.timeout);
+    const double before = time_of(point.before);
+    fastest = std::min(fastest, time_of(point.launches));
+    unmeasured = std::min(unmeasured, before + time_of(point.after));
+  }
+  if (unmeasured > std::max(conversion_limit_ns(point.plan, info_.limits), timed->median / 2)) {
+    throw PointAbort(Disposition::incorrect, "point.unmeasured_work",
+                     "Launches with \"measured\": false take {}, longer than a conversion; measured ones take {}.",
+                     text(Nanoseconds(unmeasured)), text(Nanoseconds(timed->median)));
   }
   if (fastest <= max_slowdown * timed->median + slack_ns) return;
   throw PointAbort(Disposition::incorrect, "point.work_left_out",
@@ -246,15 +313,16 @@ Message GpuDevice::implausible_bytes_reason(const PointRecord& record) const {
   const auto counted = evaluate(metric_key::dram_settled_bytes, record);  // cold starts only
   const auto compulsory = evaluate(metric_key::model_compulsory_bytes, record);
   if (!counted || !compulsory) return {};
-  // Launches with "measured": false may convert inputs and outputs: measured ones then move fewer bytes, for example 8
-  // of 16 bits.
+  // Unmeasured launches may convert matrices: measured ones then move fewer of their bytes, such as 8 of 16 bits.
   const PointSpec& spec = record.spec;
-  const auto kernels = registry_.find(spec.algorithm)->model(spec.problem, spec.config(), info_.limits).kernels;
-  const double share = std::ranges::any_of(kernels, &KernelModel::repeated) ? 0.5 : 1 - dram_count_spread;
-  if (counted->value >= share * compulsory->value - byte_slack) return {};
+  const AttentionPlan plan = registry_.find(spec.algorithm)->plan(spec.problem, spec.config(), info_.limits);
+  const double saved = spec.problem.dtype == DType::fp32 ? 0.75 : 0.5;
+  const double required =
+      (1 - dram_count_spread) * compulsory->value - saved * static_cast<double>(converted_bytes(plan, spec.problem));
+  if (counted->value >= required - byte_slack) return {};
   return make_reason("point.too_few_bytes",
                      "With a cold cache, DRAM traffic is {} bytes; inputs and outputs require at least {}.",
-                     std::int64_t(counted->value), std::int64_t(std::min(2 * share, 1.0) * compulsory->value));
+                     std::int64_t(counted->value), std::int64_t(required));
 }
 
 }  // namespace attnscope::gpu
