@@ -121,17 +121,15 @@ void check_conversions(std::span<const LaunchSpec* const> launches, const Kernel
       const bool output = matrix - matrices.begin() > 4 || (*matrix == "o" && launch->pass == Pass::fwd);
       if (follows && !output) {
         throw make_message(
-            "launch '{}' has \"measured\": false and takes {} after the measured launches; there it may only convert "
-            "an "
-            "output",
+            "launch '{}' has \"measured\": false and takes {} after the measured launches; only an output may be "
+            "converted there",
             launch->name, buffer);
       }
     });
     if (taken.size() > 1) {
       throw make_message(
           "launch '{}' has \"measured\": false and takes {}, directly or through scratch; an unmeasured launch "
-          "converts "
-          "one tensor",
+          "converts one tensor",
           launch->name, fmt::join(taken, ", "));
     }
     for_each_buffer(*launch, [&](std::string_view buffer) {

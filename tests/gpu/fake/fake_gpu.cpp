@@ -861,7 +861,8 @@ CUresult cuLaunchKernel(CUfunction function, unsigned blocks, unsigned rows, uns
   if (kernel.entry == "attn_digest") digest(arguments);
   if (kernel.entry == "attn_fill_words") fill_words(arguments);
   if (is_service(kernel.entry)) {
-    device.clock_ns += kernel.entry == "attn_delay" ? argument<long long>(arguments, 0) : million;
+    const bool fill = kernel.entry == "attn_fill_words";
+    device.clock_ns += kernel.entry == "attn_delay" ? argument<long long>(arguments, 0) : fill ? 10'000 : million;
     return CUDA_SUCCESS;
   }
   ++device.launches;

@@ -326,7 +326,7 @@ Result<UserSourceText, Message> UserSources::read(const std::shared_ptr<const Us
 std::shared_ptr<const StoredManifest> UserSources::statement_of(
     std::span<const std::shared_ptr<const UserSource>> sources, bool keep, const std::vector<fs::path>& toolkit) const {
   const std::pair<Sources, bool> key{{sources.begin(), sources.end()}, keep};
-  if (key.first.empty()) return nullptr;
+  if (key.first.empty() || key.first.front()->file.empty()) return nullptr;
   {
     const std::lock_guard lock(mutex_);
     if (const auto made = statements_.find(key); made != statements_.end()) return made->second;

@@ -45,8 +45,9 @@ class UserSources {
   /// Fails if the source cannot be read or differs from the first read.
   [[nodiscard]] Result<UserSourceText, Message> read(const std::shared_ptr<const UserSource>&,
                                                      const std::vector<std::filesystem::path>& toolkit) const;
-  /// Manifest of these sources; null if there are none. The digest of a source that cannot be read is empty. Equal
-  /// lists share one object. `keep`: with file contents, up to max_stored_source_bytes.
+  /// Manifest of these sources; null if there are none or they are known only from a results file. The digest of a
+  /// source that cannot be read is empty. Equal lists share one object. `keep`: with file contents, up to
+  /// max_stored_source_bytes.
   [[nodiscard]] std::shared_ptr<const StoredManifest> statement_of(
       std::span<const std::shared_ptr<const UserSource>> sources, bool keep,
       const std::vector<std::filesystem::path>& toolkit) const;
