@@ -135,10 +135,8 @@ ExitCode build(BuildOptions& options) {
     }
   }
   if (launches.empty())
-    throw CommandError(
-        ExitCode::usage,
-        "no point of this sweep is feasible on {}; the first: {}", limits.name,
-        first_reason);
+    throw CommandError(ExitCode::usage, "no point of this sweep is feasible on {}; the first: {}", limits.name,
+                       first_reason);
   if (infeasible > 0) {
     spdlog::warn("{}", format_text("{} of {} points are infeasible on {} and not built; the first: {}", infeasible,
                                    plan.points.size(), limits.name, text(first_reason)));
