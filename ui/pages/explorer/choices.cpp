@@ -275,7 +275,7 @@ ExplorerResult compute_result(ExplorerChoices choices) {
 QString short_title(const ExplorerChoices& choices) {
   constexpr qsizetype longest = 24;  // User-defined kernels may have long names.
   const PointSpec& spec = choices.point.spec;
-  const QString title = shortened(short_title(spec.algorithm), longest);
+  QString title = shortened(short_title(spec.algorithm), longest);
   if (!has_tile(spec.tile)) return title;
   return QStringLiteral("%1 %2 × %3").arg(title).arg(spec.tile.br).arg(spec.tile.bc);
 }
