@@ -75,7 +75,7 @@ PlainArgument plain_argument(const ArgumentSpec& stated, const Variables& variab
       return whole(Long()) != 0;
     case Type::float32:
       return static_cast<float>(
-          real_value(stated.value, variables, double{std::numeric_limits<float>::max()}, "float"));
+          real_value(stated.value, variables, static_cast<double>(std::numeric_limits<float>::max()), "float"));
     case Type::float64:
       return real_value(stated.value, variables, std::numeric_limits<double>::max(), "double");
     case Type::float16:
