@@ -148,7 +148,7 @@ ExitCode build(BuildOptions& options) {
       ignored.insert(source->ignored_options.begin(), source->ignored_options.end());
   }
   if (!ignored.empty())
-    spdlog::info("ignored compiler options: {} (kernels are always optimized)", fmt::join(ignored, ", "));
+    spdlog::info("ignored compiler options: {}", fmt::join(ignored, ", "));
 
   const auto start = std::chrono::steady_clock::now();
   const CancelToken& cancel = cancel_on_signals();
@@ -177,7 +177,7 @@ struct NewOptions {
   user::NewKernelKind kind = user::NewKernelKind::cuda;
 };
 
-ExitCode begin(const NewOptions& options) {
+ExitCode create_kernel(const NewOptions& options) {
   using user::NewKernelKind;
   const auto manifest = user::write_new_kernel(options.name, options.folder, options.kind);
   if (!manifest) throw CommandError(ExitCode::usage, manifest.error());
@@ -240,7 +240,7 @@ Action add_kernels(CLI::App& command) {
   add_kinds(*beginning, place);
   beginning->add_option("-o,--output", place->folder, "Parent folder")->type_name("FOLDER")->capture_default_str();
   return [=] {
-    if (beginning->parsed()) return begin(*place);
+    if (beginning->parsed()) return create_kernel(*place);
     if (below->parsed()) return options->output.run([&] { return build(*options); });
     return output->run([&] { return list(*output); });
   };

@@ -511,7 +511,9 @@ Result<std::unique_ptr<const UserKernel>, Message> load_kernel(const std::filesy
   for (const LaunchSpec& launch : manifest->launches) {
     const Message error = regular_file_error(launch.source->file);
     if (error.empty()) continue;
-    return failed(make_message("source {}: {} (correct 'source')", launch.source->file.string(), error));
+    const bool library = launch.source->kind == UserSource::Kind::library;
+    return failed(make_message("source {}: {} ({}correct 'source')", launch.source->file.string(), error,
+                               library ? "build the library, or " : ""));
   }
   return std::unique_ptr<const UserKernel>(std::make_unique<UserKernel>(std::move(manifest).value()));
 }

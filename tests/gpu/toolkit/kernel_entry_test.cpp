@@ -185,6 +185,8 @@ TEST(CompilerLog, BeginsWithTheFirstError) {
   EXPECT_THAT(
       errors_first("k.cu:1:10: fatal error: cute/layout.hpp: No such file or directory\n", UserSource::Compiler::nvcc),
       AllOf(StartsWith("k.cu:1:10"), HasSubstr("\"include\"")));
+  EXPECT_THAT(errors_first("__nv_name_map(2): error: cannot determine which instance\n", UserSource::Compiler::nvrtc),
+              HasSubstr("\"defines\""));
 }
 
 }  // namespace

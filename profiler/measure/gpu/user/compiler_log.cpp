@@ -48,6 +48,9 @@ std::string_view advice(std::string_view line, bool nvcc) {
       return R"(a header of the host: set "compiler": "nvcc", or move host code to another file)";
     return R"(add its folder to "include": [...])";
   }
+  // NVRTC's file of name expressions and nvcc's wrapper, which contain only the entry.
+  if (contains_any(line, {"__nv_name_map", "/instance.cu"}))
+    return R"(check the template arguments of "entry" and their values in "defines")";
   if (!nvcc && contains_any(line, {"device-side kernel launch", "identifier \"cuda"})) return host_code;
   return {};
 }
