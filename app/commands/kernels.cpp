@@ -147,8 +147,7 @@ ExitCode build(BuildOptions& options) {
     if (const auto& source = launch.source.user_source)
       ignored.insert(source->ignored_options.begin(), source->ignored_options.end());
   }
-  if (!ignored.empty())
-    spdlog::info("ignored compiler options: {}", fmt::join(ignored, ", "));
+  if (!ignored.empty()) spdlog::info("ignored compiler options: {}", fmt::join(ignored, ", "));
 
   const auto start = std::chrono::steady_clock::now();
   const CancelToken& cancel = cancel_on_signals();
