@@ -404,7 +404,7 @@ class HeadWork {
   const ReferenceRequest& request_;
   unsigned threads_;
   Reference& result_;
-  std::vector<double> lse_errors_;  ///< of naive attention, per row
+  std::vector<double> lse_errors_;  ///< LSE errors of naive attention, per row
 };
 
 }  // namespace

@@ -85,7 +85,7 @@ struct ReferenceRequest {
 [[nodiscard]] constexpr double output_allowance(DType dtype) {
   return dtype == DType::fp32 ? 4 : 2;
 }
-/// 3 for gradients, likewise.
+/// Allowance for gradients: 3, with the same factor for fp32.
 [[nodiscard]] constexpr double gradient_allowance(DType dtype) {
   return 1.5 * output_allowance(dtype);
 }

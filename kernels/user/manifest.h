@@ -30,7 +30,7 @@ struct ArgumentSpec {
   std::vector<Expression> strides;
   std::vector<Expression> box;
   int swizzle_bytes = 0;
-  std::vector<ArgumentSpec> members;  ///< of a structure
+  std::vector<ArgumentSpec> members;  ///< members of a structure
 };
 
 /// Bytes of one matrix that a launch moves between SMs and L2.
@@ -90,7 +90,7 @@ struct ScratchSpec {
 /// Initial value of a buffer at each execution.
 struct FillSpec {
   std::string buffer;
-  bool minus_infinity = false;  ///< as fp32; false: 0
+  bool minus_infinity = false;  ///< true: minus infinity as fp32; false: 0
 };
 
 struct KernelManifest {

@@ -34,7 +34,7 @@ __device__ float2 load_two(const half* row, int word) {
   return __half22float2(*reinterpret_cast<const half2*>(&bits));
 }
 
-// Sums that are rounded to fp16 if CHEAT says so.
+// Rounds a sum to fp16 if CHEAT is coarse_sums.
 __device__ float rounded(float value) {
   return CHEAT == coarse_sums ? __half2float(__float2half_rn(value)) : value;
 }

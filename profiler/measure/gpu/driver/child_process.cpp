@@ -45,7 +45,7 @@ int start(std::vector<std::string> arguments, const std::filesystem::path& tempo
   ::posix_spawn_file_actions_adddup2(&files, output, STDERR_FILENO);
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
-  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);  // so that its children can be killed, too
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);  // a timeout kills the whole group
   ::posix_spawnattr_setpgroup(&attributes, 0);
   const int failed = ::posix_spawn(&child, arguments.front().c_str(), &files, &attributes,
                                    pointers_to(arguments).data(), pointers_to(environment).data());

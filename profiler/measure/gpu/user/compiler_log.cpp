@@ -34,7 +34,7 @@ bool is_host_header(std::string_view name) {
   return name.find_first_of("./") == std::string_view::npos || name.starts_with("sys/");
 }
 
-/// What to do about an error; empty if unknown.
+/// Returns how to fix the error in this line; empty if unknown.
 std::string_view advice(std::string_view line, bool nvcc) {
   constexpr std::string_view host_code = R"(host code: set "compiler": "nvcc", or move it to another file)";
   std::string_view header = between(line, "cannot open source file \"", "\"");
