@@ -147,7 +147,7 @@ using Argument = std::variant<BufferArgument, std::int32_t, std::int64_t, float,
                               TensorMapArgument, StructArgument>;
 
 struct UserSource {
-  enum class Kind { cuda, ptx, cubin, library };
+  enum class Kind { cuda, ptx, cubin, library, python };
   enum class Compiler { nvrtc, nvcc };
   Kind kind = Kind::cuda;
   Compiler compiler = Compiler::nvrtc;
@@ -157,6 +157,9 @@ struct UserSource {
   std::vector<std::string> options;
   std::vector<std::string> ignored_options = {};
   std::string manifest;  ///< text of the manifest, which defines the launches
+
+  /// Returns true if host code launches the kernels: a library or a Python function.
+  [[nodiscard]] bool has_host_code() const { return kind == Kind::library || kind == Kind::python; }
 };
 
 /// Compiler input for one kernel. Equal objects produce equal cubins; N, batch and heads do not matter.
@@ -171,7 +174,7 @@ struct KernelSource {
   bool operator==(const KernelSource&) const = default;
 };
 
-/// Problem and configuration passed to a user's host library, which launches the kernel
+/// Problem and configuration passed to a user's host code, which launches the kernels
 /// (assets/own-kernel/attnscope_kernel.h).
 struct HostCall {
   AttentionProblem problem;
@@ -193,7 +196,7 @@ struct KernelLaunch : KernelModel {
   KernelSource source;
   std::vector<Argument> arguments;
   std::shared_ptr<const TileProgram> program;  ///< tile accesses, which sum to `traffic`
-  std::shared_ptr<const HostCall> call;  ///< set if the source is a host library, which launches the kernel; else null
+  std::shared_ptr<const HostCall> call;        ///< set if host code launches the kernels; else null
 };
 
 /// Buffers and launches of one execution, in stream order. The measured launches are repeatable: an earlier one resets

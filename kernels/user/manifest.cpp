@@ -107,8 +107,10 @@ class Parser {
       own.kind = UserSource::Kind::cubin;
     } else if (suffix == ".so") {
       own.kind = UserSource::Kind::library;
+    } else if (suffix == ".py" || suffix == ".pkl") {
+      own.kind = UserSource::Kind::python;
     } else if (suffix != ".cu" && suffix != ".cuh") {
-      value.fail_type("a .cu, .cuh, .ptx, .cubin or .so file");
+      value.fail_type("a .cu, .cuh, .ptx, .cubin, .so or .py file");
     }
     set_source_options(own, options_);
     return std::make_shared<const UserSource>(std::move(own));
@@ -163,6 +165,12 @@ class Parser {
   void tile() {
     const auto stated = root_.find("tile");
     if (!stated) {
+      result_.br = result_.bc = {0};
+      return;
+    }
+    if (!stated->is_object()) {
+      (void)stated->keyword({"tuned"});
+      result_.tuned_tile = true;
       result_.br = result_.bc = {0};
       return;
     }
@@ -256,7 +264,7 @@ class Parser {
     if (std::ranges::find(buffers, name) == buffers.end() || (!scratch && !output)) {
       value.fail(make_message("'{}' is not an output or scratch buffer of this kernel", name));
     }
-    if (result_.has_library()) value.fail("'fill' is not allowed: a library fills its buffers itself");
+    if (result_.has_host_code()) value.fail("'fill' is not allowed: host code fills its buffers itself");
     const auto takes = [&](Pass pass) {
       return std::ranges::any_of(result_.launches,
                                  [&](const auto& each) { return each.pass == pass && has_argument(each, name); });
@@ -329,17 +337,13 @@ class Parser {
     const auto compiler = value.find("compiler");
     launch.source = source || compiler ? source_of(source ? *source : root_.at("source"), compiler) : source_;
     if (launch.source == nullptr) value.fail("'source' is missing");
-    const bool library = launch.source->kind == UserSource::Kind::library;
+    const bool host_code = launch.source->has_host_code();
     if (const auto pass = value.find("pass")) launch.pass = parse_pass(pass->keyword({"fwd", "bwd"})).value();
-    if (library) {
-      check_library(value, launch.pass);
-      launch.entry = library_entry;
-    } else {
-      launch.entry = value.at("entry").text();
-    }
+    if (host_code) check_host_code(value, launch);
+    launch.entry = launch.source->kind == UserSource::Kind::library ? library_entry : value.at("entry").text();
     if (const auto when = value.find("when")) launch.when = when->expression(names_);
     const auto name = value.find("name");
-    launch.name = name ? name->text() : library ? std::string(to_string(launch.pass)) : launch.entry;
+    launch.name = name ? name->text() : host_code ? std::string(to_string(launch.pass)) : launch.entry;
     const bool taken = std::ranges::any_of(result_.launches, [&](const LaunchSpec& each) {
       return each.name == launch.name && !(each.when && launch.when);
     });
@@ -347,7 +351,7 @@ class Parser {
       (name ? *name : value)
           .fail(make_message("launch name '{}' is used already or reserved (set another \"name\")", launch.name));
     }
-    if (!library) parameters(value, launch);
+    if (!host_code) parameters(value, launch);
     if (const auto bytes = value.find("bytes")) {
       bytes->for_each_member(
           [&](const std::string& tensor, const Value& each) { parse_tensor_bytes(tensor, each, launch); });
@@ -355,16 +359,18 @@ class Parser {
     result_.launches.push_back(std::move(launch));
   }
 
-  /// A library launches its kernels itself, once per pass.
-  void check_library(const Value& value, Pass pass) const {
+  /// Host code launches its kernels itself, once per pass.
+  void check_host_code(const Value& value, const LaunchSpec& launch) const {
     for (const char* key : {"entry", "defines", "grid", "block", "cluster", "shared_bytes", "registers", "measured",
                             "cooperative", "starts_early", "arguments"}) {
-      if (const auto found = value.find(key))
-        found->fail(make_message("'{}' is not allowed: a library launches its kernels itself", key));
+      const bool allowed = std::string_view(key) == "entry" && launch.source->kind == UserSource::Kind::python;
+      if (const auto found = value.find(key); found && !allowed)
+        found->fail(make_message("'{}' is not allowed: host code launches its kernels itself", key));
     }
     for (const LaunchSpec& each : result_.launches) {
-      if (each.source->kind != UserSource::Kind::library || each.pass != pass) continue;
-      value.fail(make_message("pass {} already has a library launch; only one is allowed", to_string(pass)));
+      if (!each.source->has_host_code() || each.pass != launch.pass) continue;
+      value.fail(
+          make_message("pass {} already has a launch by host code; only one is allowed", to_string(launch.pass)));
     }
   }
 
@@ -430,7 +436,7 @@ class Parser {
   void law() {
     const auto law = root_.find("law");
     if (!law) return;
-    law->object({"like", "br", "bc"});
+    law->object({"like", "br", "bc", "lse"});
     const Value like = law->at("like");
     LawSpec stated{.algorithm = like.text(), .br = {}, .bc = {}};
     if (built_in_algorithms().find(stated.algorithm) == nullptr) {
@@ -440,10 +446,11 @@ class Parser {
     }
     if (const auto br = law->find("br")) stated.br = br->expression(names_);
     if (const auto bc = law->find("bc")) stated.bc = bc->expression(names_);
+    if (const auto lse = law->find("lse")) stated.lse = lse->flag();
     if (std::ranges::any_of(result_.launches, [](const LaunchSpec& each) { return !each.bytes.empty(); })) {
       like.fail("\"law\" cannot be combined with \"bytes\" of launches");
     }
-    if (result_.br.front() == 0 && (!stated.br || !stated.bc))
+    if (result_.br.front() == 0 && !result_.tuned_tile && (!stated.br || !stated.bc))
       like.fail(make_message("{} has no tile: set br and bc in \"law\"", result_.name));
     result_.like = std::move(stated);
   }
@@ -467,13 +474,13 @@ class Parser {
 
 }  // namespace
 
-bool KernelManifest::has_library() const {
-  return std::ranges::any_of(launches, [](const auto& each) { return each.source->kind == UserSource::Kind::library; });
+bool KernelManifest::has_host_code() const {
+  return std::ranges::any_of(launches, [](const auto& each) { return each.source->has_host_code(); });
 }
 
 bool KernelManifest::reports_traffic() const {
-  return like ||
-         std::ranges::all_of(launches, [](const LaunchSpec& each) { return !each.measured || !each.bytes.empty(); });
+  if (like) return !tuned_tile || (like->br && like->bc);
+  return std::ranges::all_of(launches, [](const LaunchSpec& each) { return !each.measured || !each.bytes.empty(); });
 }
 
 const std::vector<std::string>& predefined_names() {

@@ -48,7 +48,7 @@ struct DefineSpec {
 struct LaunchSpec {
   std::string name;
   std::shared_ptr<const UserSource> source;
-  std::string entry;               ///< for a library, the exported function
+  std::string entry;               ///< for host code, the function
   std::optional<Expression> when;  ///< 0: skipped; at most one of several launches of a name may be active
   Pass pass = Pass::fwd;           ///< fwd or bwd: the pass to which it belongs
   std::vector<DefineSpec> defines;
@@ -68,6 +68,7 @@ struct LawSpec {
   std::string algorithm;
   std::optional<Expression> br;  ///< empty: Br of the point
   std::optional<Expression> bc;
+  bool lse = false;  ///< the kernel stores an LSE that is not among its outputs
 };
 
 struct KnobSpec {
@@ -109,6 +110,7 @@ struct KernelManifest {
   Features features;
   std::vector<int> br;  ///< the first is the default; only 0 if the kernel has no tile
   std::vector<int> bc;
+  bool tuned_tile = false;  ///< known after a call only: the autotuner of a Python function chooses it
   std::vector<KnobSpec> knobs;
   std::vector<std::pair<std::string, Expression>> names;  ///< "let": each may use earlier ones
   std::vector<RequirementSpec> requirements;
@@ -117,7 +119,7 @@ struct KernelManifest {
   std::vector<LaunchSpec> launches;
   std::optional<LawSpec> like;
 
-  [[nodiscard]] bool has_library() const;
+  [[nodiscard]] bool has_host_code() const;
   /// Returns true if the manifest defines the bytes that the kernel moves.
   [[nodiscard]] bool reports_traffic() const;
 };

@@ -60,7 +60,7 @@ Facts facts_of(const KernelManifest& manifest) {
               .bc = tile_sides(manifest.bc),
               .knobs = knobs_of(manifest),
               .user_defined = true,
-              .host_code = manifest.has_library(),
+              .host_code = manifest.has_host_code(),
               .model_only = manifest.launches.front().source->file.empty(),
               .has_tile = manifest.br.front() != 0,
               .reports_traffic = manifest.reports_traffic()};
@@ -349,20 +349,21 @@ TileShape UserKernel::law_tile(const Variables& known) const {
 
 bool UserKernel::has_lse(const AttentionProblem& p, const Variables& known) const {
   return std::ranges::any_of(active_launches(p, known), [&](const LaunchSpec* each) {
-    return each->source->kind == UserSource::Kind::library ? manifest_.lse : has_argument(*each, "lse");
+    return each->source->has_host_code() ? manifest_.lse : has_argument(*each, "lse");
   });
 }
 
 std::vector<OperandTraffic> UserKernel::law_traffic(const AttentionProblem& p, const Variables& known,
                                                     const DeviceLimits& device) const {
   const TileShape tile = law_tile(known);
+  if (tile.br == 0 || tile.bc == 0) return {};  // chosen by an autotuner, not known yet
   const AttentionModel model = law_algorithm_->law_model(p, tile, device);
   if (model.refusal) {
     throw make_message(
         "{}: the law of {} does not apply to tile {} x {}: {} (change br and bc in \"law\", or set \"bytes\")",
         facts().name, law_algorithm_->name(), tile.br, tile.bc, model.refusal->reason);
   }
-  const bool lse = has_lse(p, known);
+  const bool lse = manifest_.like->lse || has_lse(p, known);
   std::vector<OperandTraffic> sums;
   for (const KernelModel& kernel : model.kernels) {
     if (kernel.setup) continue;
@@ -489,7 +490,7 @@ AttentionPlan UserKernel::plan(const AttentionProblem& p, const Config& config, 
     std::vector<Argument> arguments;
     for (const ArgumentSpec& each : launch.arguments) arguments.push_back(argument_of(each, known, plan.buffers));
     plan.launches.emplace_back(std::move(all[i]), std::move(source), std::move(arguments), nullptr);
-    if (launch.source->kind != UserSource::Kind::library) continue;
+    if (!launch.source->has_host_code()) continue;
     HostCall call{
         .problem = p, .pass = launch.pass, .lse_base_2 = manifest_.lse_base_2, .tile = config.tile, .knobs = {}};
     for (const KnobSpec& knob : manifest_.knobs) call.knobs.emplace_back(knob.name, known.at(knob.name));

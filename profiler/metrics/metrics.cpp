@@ -147,6 +147,11 @@ constexpr auto metric_table = std::to_array<Metric>({
     {.key = key::shared_bytes, .unit = "byte", .label = message_of<msg::metric::shared_bytes>, .help = message_of<msg::metric_help::shared_bytes>, .on_heatmap = true},
     {.key = key::local_bytes, .unit = "byte", .label = message_of<msg::metric::local_bytes>, .help = message_of<msg::metric_help::local_bytes>},
     {.key = key::memory_bytes, .unit = "byte", .label = message_of<msg::metric::memory_bytes>, .help = message_of<msg::metric_help::memory_bytes>, .on_heatmap = true, .better = BetterDirection::less},
+    // Python functions.
+    {.key = key::host_call_ns, .unit = "ns", .label = message_of<msg::metric::host_call_ns>, .help = message_of<msg::metric_help::host_call_ns>, .better = BetterDirection::less},
+    {.key = key::saved_bytes, .unit = "byte", .label = message_of<msg::metric::saved_bytes>, .help = message_of<msg::metric_help::saved_bytes>, .better = BetterDirection::less},
+    {.key = key::tuned_br, .unit = "1", .label = message_of<msg::metric::tuned_br>, .help = message_of<msg::metric_help::tuned_br>},
+    {.key = key::tuned_bc, .unit = "1", .label = message_of<msg::metric::tuned_bc>, .help = message_of<msg::metric_help::tuned_bc>},
     // Closed forms.
     {.key = key::model_l2_to_sm_bytes, .unit = "byte", .label = message_of<msg::metric::model_l2_to_sm_bytes>, .help = message_of<msg::metric_help::model_l2_to_sm_bytes>, .better = BetterDirection::less, .level = "sm-l2"},
     {.key = key::model_sm_to_l2_bytes, .unit = "byte", .label = message_of<msg::metric::model_sm_to_l2_bytes>, .help = message_of<msg::metric_help::model_sm_to_l2_bytes>, .better = BetterDirection::less, .level = "sm-l2"},

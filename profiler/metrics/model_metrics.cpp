@@ -17,12 +17,12 @@ void add(KernelRecord& kernel, std::string_view key, double value, Provenance pr
                             .provenance = provenance});
 }
 
-void add(KernelRecord& kernel, const Traffic& traffic) {
+}  // namespace
+
+void add_model_traffic(KernelRecord& kernel, const Traffic& traffic) {
   add(kernel, metric_key::model_l2_to_sm_bytes, static_cast<double>(traffic.l2_to_sm_bytes));
   add(kernel, metric_key::model_sm_to_l2_bytes, static_cast<double>(traffic.sm_to_l2_bytes));
 }
-
-}  // namespace
 
 KernelRecord& kernel_record(PointRecord& record, std::string_view name) {
   const auto found = std::ranges::find(record.kernels, name, &KernelRecord::kernel);
@@ -35,7 +35,7 @@ void add_model_metrics(const Algorithm& algorithm, const AttentionPlan& plan, co
                        PointRecord& record) {
   KernelRecord& all = kernel_record(record, "all");
   const bool reports_traffic = algorithm.facts().reports_traffic;
-  if (reports_traffic) add(all, plan.traffic());
+  if (reports_traffic) add_model_traffic(all, plan.traffic());
   add(all, metric_key::model_compulsory_bytes, static_cast<double>(compulsory_traffic(problem).total()));
   if (problem.gpus > 1) {
     add(all, metric_key::model_link_bytes, static_cast<double>(algorithm.facts().link_bytes(problem)));
@@ -45,7 +45,7 @@ void add_model_metrics(const Algorithm& algorithm, const AttentionPlan& plan, co
   }
   if (!has_several_launches(plan.launches)) return;
   for (const KernelLaunch& launch : plan.launches) {
-    if (!launch.setup && reports_traffic) add(kernel_record(record, launch.name), launch.traffic);
+    if (!launch.setup && reports_traffic) add_model_traffic(kernel_record(record, launch.name), launch.traffic);
   }
 }
 

@@ -19,6 +19,9 @@ void add_multi_gpu_times(KernelRecord& all, const ScheduleTimes&, Provenance);
 /// only "all".
 void add_model_metrics(const Algorithm&, const AttentionPlan&, const AttentionProblem&, PointRecord&);
 
+/// Adds modeled SM<->L2 bytes.
+void add_model_traffic(KernelRecord&, const Traffic&);
+
 /// Adds the predicted utilization of each unit over a sequence of launches.
 void add_predicted_utilization(KernelRecord&, std::span<const LaunchTime>, Provenance);
 

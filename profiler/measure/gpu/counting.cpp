@@ -140,10 +140,6 @@ CounterConfig CounterCollector::make_config() const {
   return host().configure(std::move(names));
 }
 
-std::size_t CounterCollector::max_ranges_of_point(std::span<const PreparedLaunch> launches) {
-  return 2 * launches.size();
-}
-
 std::optional<std::size_t> CounterCollector::write_back_counter(const CountedPoint& point) const {
   if (point.cache != CacheState::cold || point.write_back == nullptr) return std::nullopt;
   const auto dram_write = std::ranges::find(counters_, metric_key::dram_write_bytes, &CounterMetric::name);
@@ -161,9 +157,11 @@ std::vector<PointCounts> CounterCollector::collect(KernelRunner& runner, std::sp
   std::size_t written = 0;
   for (std::size_t i = 0; i < points.size(); ++i) {
     const auto settled = write_back_counter(points[i]);
-    for (PreparedLaunch& launch : points[i].launches) {
-      ranges.push_back(make.own(points[i], i, launch));
-      if (settled) ranges.push_back(make.settled(points[i], i, launch));
+    for (const std::span<PreparedLaunch> launches : {points[i].launches, points[i].parts}) {
+      for (PreparedLaunch& launch : launches) {
+        ranges.push_back(make.own(points[i], i, launch));
+        if (settled) ranges.push_back(make.settled(points[i], i, launch));
+      }
     }
     if (!settled || idle_write_ || idle_point) continue;
     idle_point = i;
@@ -186,17 +184,19 @@ PointCounts CounterCollector::counts_of(const CountedPoint& point, std::size_t n
     const Metric& row = *find_metric(metric_key::dram_writeback_bytes);
     counts.metrics.push_back({.name = std::string(row.key), .counter = {}, .unit = std::string(row.unit)});
   }
-  for (const PreparedLaunch& launch : point.launches) {
+  const auto add_values = [&](const PreparedLaunch& launch) {
     const std::vector<double>& own = raw.at(launch_range_name(number, launch));
     std::vector<MetricValue>& target = counts.values[launch.name()];
     for (std::size_t i = 0; i < counters_.size(); ++i) {
       target.push_back({counters_[i].name, own[i] * counters_[i].scale, counters_[i].unit, Provenance::measured});
     }
-    if (!written) continue;
+    if (!written) return;
     const double settled = raw.at(write_back_range_name(number, launch))[*written];
     const double left_dirty = (settled - own[*written] - *idle_write_) * counters_[*written].scale;
     target.push_back({counts.metrics.back().name, left_dirty, counts.metrics.back().unit, Provenance::measured});
-  }
+  };
+  std::ranges::for_each(point.launches, add_values);
+  std::ranges::for_each(point.parts, add_values);
   return counts;
 }
 

@@ -32,6 +32,7 @@ struct CounterMetric {
 /// A point to count. Each launch is counted separately; the buffers must be set up and not shared with other points.
 struct CountedPoint {
   std::span<PreparedLaunch> launches;
+  std::span<PreparedLaunch> parts{};  ///< Counted like the launches: their parts, under other names.
   CacheState cache = CacheState::cold;
   /// Enqueues work that evicts dirty lines from L2. If set, write-back bytes of cold starts are counted.
   std::function<void()> write_back;
@@ -67,8 +68,8 @@ class CounterCollector {
   [[nodiscard]] std::vector<PointCounts> collect(KernelRunner& runner, std::span<const CountedPoint> points,
                                                  const CountingRequest& request, const CancelToken& cancel);
 
-  /// Upper bound on the ranges that collect() makes for a point.
-  [[nodiscard]] static std::size_t max_ranges_of_point(std::span<const PreparedLaunch> launches);
+  /// Upper bound on the ranges that collect() makes for a point with so many launches and parts.
+  [[nodiscard]] static constexpr std::size_t max_ranges_of_point(std::size_t launches) { return 2 * launches; }
   /// Number of ranges without a launch, run with the first cold point. Their minimum is used, since other DRAM writes
   /// come in bursts and only add.
   static constexpr std::size_t idle_ranges = 9;

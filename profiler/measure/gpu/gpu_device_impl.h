@@ -26,6 +26,7 @@
 #include "profiler/measure/gpu/oracle.h"
 #include "profiler/measure/gpu/plan_memory.h"
 #include "profiler/measure/gpu/timing.h"
+#include "profiler/measure/gpu/user/python_call.h"
 
 namespace attnscope::gpu {
 
@@ -101,7 +102,9 @@ class GpuDevice final : public Device {
     std::vector<PreparedLaunch> setup;
     std::vector<PreparedLaunch> before;  ///< Repeated setup launches that precede the measured ones.
     std::vector<PreparedLaunch> launches;
-    std::vector<PreparedLaunch> after;  ///< Repeated setup launches that follow them.
+    std::vector<PreparedLaunch> after;    ///< Repeated setup launches that follow them.
+    std::shared_ptr<PythonCall> call{};   ///< The measured launch if it is a Python function; else null.
+    std::vector<PreparedLaunch> parts{};  ///< Its kernels, if it launches several.
 
     [[nodiscard]] std::array<std::vector<PreparedLaunch>*, 4> all() { return {&setup, &before, &launches, &after}; }
     /// Digests of the inputs before the first launch; only if a user-defined kernel is verified.
@@ -140,7 +143,19 @@ class GpuDevice final : public Device {
                               const MeasureOptions& options);
   [[nodiscard]] std::vector<LoadedLaunch> load(const PreparedPoint& point);
   [[nodiscard]] PreparedLaunch prepared(const AttentionPlan& plan, const LoadedLaunch& loaded,
-                                        const PreparedLaunch::Resolve& address_of, const MeasureOptions& options);
+                                        const BufferResolver& address_of, const MeasureOptions& options);
+  [[nodiscard]] HostPlace host_place() const;
+  [[nodiscard]] std::shared_ptr<PythonCall> prepare_call(const AttentionPlan& plan, const KernelLaunch& launch,
+                                                         const BufferResolver& address_of,
+                                                         const MeasureOptions& options) const;
+  /// Prepares a Python function and adds its launches to the point.
+  void add_call(PreparedPoint& point, const KernelLaunch& launch, const BufferResolver& address_of,
+                const MeasureOptions& options);
+  /// Adds values that are known once a call is prepared: launch attributes, host time, tile and its law.
+  void add_call_values(PointRecord& record, const PreparedPoint& point) const;
+  /// Returns a more specific reason if the function's own result is right; else `reason`.
+  [[nodiscard]] Message explain_wrong_result(PointRecord& record, std::size_t slot, PreparedPoint& point,
+                                             const MeasureOptions& options, const Message& reason);
   /// Fills the buffers of the reserved slot and prepares the launches.
   void fill(std::size_t slot, PreparedPoint& point, const std::vector<LoadedLaunch>& loaded,
             const MeasureOptions& options);
@@ -217,8 +232,8 @@ class GpuDevice final : public Device {
   CounterAvailability counter_state_;
   std::unique_ptr<Session> session_;
   std::map<std::size_t, std::unique_ptr<PreparedPoint>> prepared_;  ///< Keyed by workspace slot.
-  std::size_t waiting_ = 0;  ///< Number of points that wait for counters; they occupy the first slots.
-  Message step_failure_;     ///< Message if the current step fails.
+  std::size_t waiting_ = 0;       ///< Number of points that wait for counters; they occupy the first slots.
+  mutable Message step_failure_;  ///< Message if the current step fails.
   bool usable_ = true;
 };
 

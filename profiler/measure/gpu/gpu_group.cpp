@@ -148,8 +148,7 @@ void GpuGroup::wait_for(const Event& event, std::chrono::milliseconds limit) con
 }
 
 GpuGroup::Prepared GpuGroup::prepared(const Operation& operation, const AttentionPlan& plan,
-                                      const std::vector<BufferSpec>& others,
-                                      const PreparedLaunch::Resolve& address_of) {
+                                      const std::vector<BufferSpec>& others, const BufferResolver& address_of) {
   const auto address = [&](const std::string& name) -> CUdeviceptr {
     const BufferSpec* const there = find_buffer(others, name);
     if (there == nullptr) return address_of(name);
@@ -174,7 +173,7 @@ GpuGroup::Prepared GpuGroup::prepared(const Operation& operation, const Attentio
 }
 
 void GpuGroup::prepare(const AttentionPlan& plan, const std::vector<BufferSpec>& others,
-                       const PreparedLaunch::Resolve& address_of) {
+                       const BufferResolver& address_of) {
   release();
   const FirstContextGuard context_guard(*this);
   schedule_ = &plan.schedule;

@@ -40,8 +40,7 @@ class GpuGroup {
   /// Allocates buffers on the other GPUs and prepares launches and copies. `address_of` resolves buffers on the first
   /// GPU. Keeps a reference to the plan. Throws PointAbort (out_of_memory) and the errors of KernelRunner::load(). Pre:
   /// open().
-  void prepare(const AttentionPlan& plan, const std::vector<BufferSpec>& others,
-               const PreparedLaunch::Resolve& address_of);
+  void prepare(const AttentionPlan& plan, const std::vector<BufferSpec>& others, const BufferResolver& address_of);
   /// Copies inputs to the other GPUs.
   void distribute(std::chrono::milliseconds limit);
   void gather(std::chrono::milliseconds limit);
@@ -69,7 +68,7 @@ class GpuGroup {
   };
 
   [[nodiscard]] Prepared prepared(const Operation& operation, const AttentionPlan& plan,
-                                  const std::vector<BufferSpec>& others, const PreparedLaunch::Resolve& address_of);
+                                  const std::vector<BufferSpec>& others, const BufferResolver& address_of);
   [[nodiscard]] CUstream stream_of(const Operation& operation) const;
   void enqueue(Prepared& each);
   void copy(const Prepared& each, CUstream stream) const;

@@ -129,7 +129,9 @@ class NvrtcBuilder final : public KernelBuilder {
 
   /// Finds the entry of a file that the user compiled.
   static Message check_compiled(const KernelLaunch& launch, BuiltKernel& built) {
-    if (launch.call) return gpu::library_file_error(launch.source.user_source->name, built.cubin);
+    const UserSource& source = *launch.source.user_source;
+    if (source.kind == UserSource::Kind::python) return {};
+    if (launch.call) return gpu::library_file_error(source.name, built.cubin);
     constexpr std::string_view fat_binary = "\x50\xed\x55\xba";  // the driver chooses one of its cubins
     if (!gpu::kernel_symbols(built.cubin) && !built.cubin.starts_with(fat_binary))
       return make_reason("compile.no_image", "{} is neither a cubin nor PTX.", launch.source.user_source->name);

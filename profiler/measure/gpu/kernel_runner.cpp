@@ -92,7 +92,7 @@ CUtensorMap encoded(const CudaApi& cuda, const TensorMapArgument& map, CUdevicep
 }  // namespace
 
 PreparedLaunch::PreparedLaunch(const CudaApi& cuda, const KernelLaunch& launch, const LoadedKernel& kernel,
-                               const Resolve& address_of)
+                               const BufferResolver& address_of)
     : launch_(&launch), kernel_(&kernel) {
   slots_.reserve(launch.arguments.size());
   for (const Argument& argument : launch.arguments) {
@@ -107,7 +107,7 @@ PreparedLaunch::PreparedLaunch(const CudaApi& cuda, const KernelLaunch& launch, 
 }
 
 void PreparedLaunch::enqueue(const CudaApi& cuda, CUstream stream) {
-  if (library_) return library_->launch(stream);
+  if (host_) return host_->launch(stream);
   std::vector<void*> pointers;
   for (auto& slot : slots_) pointers.push_back(slot.data());
   std::vector<CUlaunchAttribute> attributes;
@@ -169,7 +169,7 @@ const LoadedKernel& KernelRunner::load(const KernelLaunch& launch) {
   auto [place, is_new] = kernels_.try_emplace(key_of(launch.source));
   LoadedKernel& kernel = place->second;
   may_have_persisting_lines_ = may_have_persisting_lines_ || launch.source.user_source != nullptr;
-  if (kernel.library) return kernel;
+  if (kernel.host_code) return kernel;
   if (is_new || kernel.function == nullptr) {
     BuiltKernel built = builder_.build(arch_, launch);
     const auto compiled = [&] {
@@ -182,7 +182,9 @@ const LoadedKernel& KernelRunner::load(const KernelLaunch& launch) {
     compiled();
     kernel.digest = built.report.digest;
     if (launch.call) {
-      kernel.library = std::make_unique<LibraryKernel>(launch.source.user_source->file);
+      if (launch.source.user_source->kind == UserSource::Kind::library)
+        kernel.library = std::make_unique<LibraryKernel>(launch.source.user_source->file);
+      kernel.host_code = true;
       return kernel;
     }
     try {

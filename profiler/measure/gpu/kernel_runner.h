@@ -16,6 +16,7 @@
 #include "profiler/measure/gpu/driver/cuda_driver.h"
 #include "profiler/measure/gpu/kernel_builder.h"
 #include "profiler/measure/gpu/point_abort.h"
+#include "profiler/measure/gpu/user/host_launch.h"
 #include "profiler/measure/gpu/user/library_kernel.h"
 
 namespace attnscope::gpu {
@@ -24,8 +25,9 @@ namespace attnscope::gpu {
 struct LoadedKernel {
   Module module;
   CUfunction function = nullptr;
-  /// Set instead of module and function if the user-defined kernel is a shared library.
-  std::unique_ptr<const LibraryKernel> library;
+  /// User code on the host launches the kernels: no module and function.
+  bool host_code = false;
+  std::unique_ptr<const LibraryKernel> library;  ///< set for a shared library
   int registers = 0;
   std::int64_t static_shared_bytes = 0;
   std::int64_t local_bytes = 0;  ///< Per thread.
@@ -38,29 +40,29 @@ struct LoadedKernel {
 /// A launch with its kernel loaded and its arguments resolved.
 class PreparedLaunch {
  public:
-  using Resolve = PreparedLibrary::Resolve;
   /// Throws DriverError if a tensor map cannot be encoded.
   PreparedLaunch(const CudaApi& cuda, const KernelLaunch& launch, const LoadedKernel& kernel,
-                 const Resolve& address_of);
-  PreparedLaunch(const KernelLaunch& launch, std::unique_ptr<PreparedLibrary> library)
-      : launch_(&launch), library_(std::move(library)) {}
+                 const BufferResolver& address_of);
+  /// `name`: of the launch if empty.
+  PreparedLaunch(const KernelLaunch& launch, std::unique_ptr<HostLaunch> host, std::string name = {})
+      : launch_(&launch), host_(std::move(host)), name_(std::move(name)) {}
 
-  [[nodiscard]] const std::string& name() const { return launch_->name; }
+  [[nodiscard]] const std::string& name() const { return name_.empty() ? launch_->name : name_; }
   [[nodiscard]] std::int64_t runs() const { return launch_->runs; }
-  /// Enqueues the launch. Throws DriverError and the errors of PreparedLibrary::launch().
+  /// Enqueues the launch. Throws DriverError and the errors of HostLaunch::launch().
   void enqueue(const CudaApi& cuda, CUstream stream);
-  /// Describes a write outside the library's workspace; empty if there was none. Pre: the device is idle.
-  [[nodiscard]] Message stray_write() const { return library_ ? library_->stray_write() : Message(); }
-  [[nodiscard]] std::int64_t guard_bytes() const { return library_ ? library_->guard_bytes() : 0; }
-  /// Host time of the library's last launch call; 0 for kernels. The stream must not run empty during this time.
+  /// See HostLaunch; empty and 0 for kernels.
+  [[nodiscard]] Message stray_write() const { return host_ ? host_->stray_write() : Message(); }
+  [[nodiscard]] std::int64_t guard_bytes() const { return host_ ? host_->guard_bytes() : 0; }
   [[nodiscard]] std::chrono::nanoseconds host_time() const {
-    return library_ ? library_->host_time() : std::chrono::nanoseconds(0);
+    return host_ ? host_->host_time() : std::chrono::nanoseconds(0);
   }
 
  private:
   const KernelLaunch* launch_;
   const LoadedKernel* kernel_ = nullptr;
-  std::unique_ptr<PreparedLibrary> library_;
+  std::unique_ptr<HostLaunch> host_;
+  std::string name_;
   std::vector<std::vector<std::byte>> slots_;  ///< Bytes of each argument.
 };
 

@@ -62,6 +62,28 @@ void add_occupancy(const CudaApi& cuda, const DeviceLimits& limits, const Loaded
   target.occupancy_limiter = computed.limiter;
 }
 
+/// `several`: the point has records per kernel.
+void add_attributes(const CudaApi& cuda, const DeviceLimits& limits, std::span<const LoadedLaunch> loaded, bool several,
+                    PointRecord& record) {
+  bool any_known = false;
+  Resources largest;
+  for (const LoadedLaunch& each : loaded) {
+    const auto& [launch, kernel] = each;
+    if (launch->setup) continue;
+    const Resources own{.registers = static_cast<double>(kernel->registers),
+                        .shared_bytes = static_cast<double>(kernel->static_shared_bytes + launch->dynamic_shared_bytes),
+                        .local_bytes = static_cast<double>(kernel->local_bytes)};
+    KernelRecord& target = kernel_record(record, several ? launch->name : "all");
+    target.launch = record_of(*launch, *kernel);
+    if (kernel->host_code) continue;  // its launches are unknown
+    any_known = true;
+    largest.cover(own);
+    if (several) own.add_to(target);
+    add_occupancy(cuda, limits, each, target);
+  }
+  if (any_known) largest.add_to(kernel_record(record, "all"));
+}
+
 const MetricValue* find_value(std::span<const MetricValue> values, std::string_view key) {
   const auto found = std::ranges::find(values, key, &MetricValue::name);
   return found == values.end() ? nullptr : &*found;
@@ -98,27 +120,44 @@ void add_launch_attributes(const CudaApi& cuda, const DeviceLimits& limits, std:
                            PointRecord& record) {
   std::int64_t runs = 0;
   for (const LoadedLaunch& each : loaded) runs += each.launch->setup ? 0 : each.launch->runs;
-  const bool several = runs > 1;
-  bool any_known = false;
-  Resources largest;
-  for (const LoadedLaunch& each : loaded) {
-    const auto& [launch, kernel] = each;
-    if (launch->setup) continue;
-    const Resources own{.registers = static_cast<double>(kernel->registers),
-                        .shared_bytes = static_cast<double>(kernel->static_shared_bytes + launch->dynamic_shared_bytes),
-                        .local_bytes = static_cast<double>(kernel->local_bytes)};
-    KernelRecord& target = kernel_record(record, several ? launch->name : "all");
-    if (kernel->library) {  // a library's launches are unknown
-      target.launch = record_of(*launch, *kernel);
-      continue;
-    }
-    any_known = true;
-    largest.cover(own);
-    if (several) own.add_to(target);
-    target.launch = record_of(*launch, *kernel);
-    add_occupancy(cuda, limits, each, target);
+  add_attributes(cuda, limits, loaded, runs > 1, record);
+}
+
+void add_graph_attributes(const CudaApi& cuda, const DeviceLimits& limits, std::span<const GraphKernel> kernels,
+                          PointRecord& record) {
+  std::vector<KernelLaunch> launches(kernels.size());
+  std::vector<LoadedKernel> functions(kernels.size());
+  std::vector<LoadedLaunch> loaded;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    const GraphKernel& kernel = kernels[i];
+    if (kernel.function == nullptr) continue;
+    launches[i].name = kernel.name;
+    launches[i].source.entry = kernel.symbol;
+    launches[i].grid = kernel.grid;
+    launches[i].block = kernel.block;
+    launches[i].dynamic_shared_bytes = kernel.dynamic_shared_bytes;
+    functions[i].function = kernel.function;
+    const auto ask = [&](CUfunction_attribute which) {
+      int value = 0;
+      cuda.check(cuda.cuFuncGetAttribute(&value, which, kernel.function), "cuFuncGetAttribute");
+      return value;
+    };
+    functions[i].registers = ask(CU_FUNC_ATTRIBUTE_NUM_REGS);
+    functions[i].static_shared_bytes = ask(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+    functions[i].local_bytes = ask(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
+    loaded.push_back({&launches[i], &functions[i]});
   }
-  if (any_known) largest.add_to(kernel_record(record, "all"));
+  add_attributes(cuda, limits, loaded, kernels.size() > 1, record);
+}
+
+void add_part_counts(std::span<const PreparedLaunch> parts,
+                     const std::map<std::string, std::vector<MetricValue>>& values, PointRecord& record) {
+  for (const PreparedLaunch& part : parts) {
+    KernelRecord& target = kernel_record(record, part.name());
+    const auto summary = summarize(target.samples_ns);
+    std::ranges::copy(scale_to_kernel(values.at(part.name()), summary ? summary->median : 0),
+                      std::back_inserter(target.metrics));
+  }
 }
 
 void add_counts(std::span<const CounterMetric> metrics, std::span<const PreparedLaunch> launches,

@@ -11,6 +11,7 @@
 #include "kernels/algorithm.h"
 #include "kernels/model/device_limits.h"
 #include "profiler/measure/gpu/counting.h"
+#include "profiler/measure/gpu/driver/cuda_graph.h"
 #include "profiler/measure/gpu/kernel_runner.h"
 #include "profiler/metrics/point.h"
 
@@ -33,5 +34,13 @@ void add_launch_attributes(const CudaApi& cuda, const DeviceLimits& limits, std:
 /// weighted by the recorded times.
 void add_counts(std::span<const CounterMetric> metrics, std::span<const PreparedLaunch> launches,
                 const std::map<std::string, std::vector<MetricValue>>& values, PointRecord& record);
+
+/// Adds the counts of each part of a launch to the part's record.
+void add_part_counts(std::span<const PreparedLaunch> parts,
+                     const std::map<std::string, std::vector<MetricValue>>& values, PointRecord& record);
+
+/// Adds the attributes of a captured call's kernels, as add_launch_attributes(). Throws DriverError.
+void add_graph_attributes(const CudaApi& cuda, const DeviceLimits& limits, std::span<const GraphKernel> kernels,
+                          PointRecord& record);
 
 }  // namespace attnscope::gpu

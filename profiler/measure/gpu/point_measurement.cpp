@@ -39,6 +39,13 @@ void predict_utilization(const Algorithm& algorithm, const DeviceLimits& limits,
   }
 }
 
+/// Bytes of the buffers that kernels write.
+std::int64_t output_bytes(const AttentionPlan& plan) {
+  std::int64_t bytes = 0;
+  for (const BufferSpec& buffer : plan.buffers) bytes += is_written(buffer.fill) ? buffer.bytes : 0;
+  return bytes;
+}
+
 /// Expected time that limits a timing batch to one launch.
 constexpr double single_launch_batch_ns = 1e9;
 
@@ -186,8 +193,11 @@ void GpuDevice::measure_phases(PointRecord& record, const MeasureOptions& option
   if (!options.bare) run_once(point.after, options.timeout);
   if (host_code) {
     const std::int64_t launch_bytes = std::max<std::int64_t>(0, free_before - free_device_bytes(cuda_));
-    add_memory(point.prepared_bytes + launch_bytes, Provenance::measured);
+    const std::int64_t peak = point.call ? point.call->peak_bytes() : 0;
+    // A function allocates its outputs itself.
+    add_memory(peak > 0 ? peak - output_bytes(point.plan) : point.prepared_bytes + launch_bytes, Provenance::measured);
   }
+  if (point.call) add_call_values(record, point);
   if (options.verify) verify(record, slot, point, options);
   if (strict) {
     for (const auto flush : {GuardedBuffer::GuardSide::end, GuardedBuffer::GuardSide::begin}) {
@@ -274,6 +284,10 @@ void GpuDevice::fill(std::size_t slot, PreparedPoint& point, const std::vector<L
   const std::int64_t free_before = libraries ? free_device_bytes(cuda_) : 0;
   for (const LoadedLaunch& each : loaded) {
     const auto address_of = [&](const std::string& buffer) { return session_->workspace.address(slot, buffer); };
+    if (each.kernel->host_code && !each.kernel->library) {
+      add_call(point, *each.launch, address_of, options);
+      continue;
+    }
     auto& repeated = point.launches.empty() ? point.before : point.after;
     auto& to = each.launch->repeated ? repeated : each.launch->setup ? point.setup : point.launches;
     to.push_back(prepared(point.plan, each, address_of, options));
@@ -343,7 +357,8 @@ void GpuDevice::verify(PointRecord& record, std::size_t slot, PreparedPoint& poi
   const AttentionProblem& problem = record.spec.problem;
   const auto judged = [&] { return judge(record, slot, point, point.inputs, options); };
   check_inputs(slot, point, options);
-  if (const CheckResult result = judged(); !result.pass) throw PointAbort(Disposition::incorrect, result.reason);
+  if (const CheckResult result = judged(); !result.pass)
+    throw PointAbort(Disposition::incorrect, explain_wrong_result(record, slot, point, options, result.reason));
   const bool early = std::ranges::any_of(plan.launches, &KernelLaunch::starts_early);
   if (problem.pass == Pass::fwd && !early) return;
   // Gradients are accumulated with atomics. A second run must reset them, and give identical bits if determinism is
@@ -384,6 +399,7 @@ void GpuDevice::time(PointRecord& record, PreparedPoint& point, const MeasureOpt
                         .timeout = options.timeout,
                         .spin = options.spin,
                         .clock = !options.bare,
+                        .parts = point.parts,
                         .expected_ns = first_ns};
   if (!point.before.empty()) request.before = [&] { enqueue(point.before); };
   // Persisting L2 lines survive clearing. GPUs without persisting lines return an error, which is ignored.
@@ -391,10 +407,11 @@ void GpuDevice::time(PointRecord& record, PreparedPoint& point, const MeasureOpt
   LaunchSamples samples = time_launches(session_->runner, launches, request, cancel, read_clocks);
   kernel_record(record, "all").samples_ns = std::move(samples.plan);
   if (record.clocks && samples.sm_clock_hz > 0) record.clocks->sm_clock_hz = samples.sm_clock_hz;
-  const bool once = std::ranges::all_of(launches, [](const PreparedLaunch& launch) { return launch.runs() == 1; });
-  if ((launches.size() < 2 && once) || options.bare) return;
-  for (std::size_t i = 0; i < launches.size(); ++i) {
-    kernel_record(record, launches[i].name()).samples_ns = std::move(samples.launches[i]);
+  const std::vector<PreparedLaunch>& parts = point.parts.empty() ? launches : point.parts;
+  const bool once = std::ranges::all_of(parts, [](const PreparedLaunch& launch) { return launch.runs() == 1; });
+  if ((parts.size() < 2 && once) || options.bare) return;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    kernel_record(record, parts[i].name()).samples_ns = std::move(samples.launches[i]);
   }
 }
 

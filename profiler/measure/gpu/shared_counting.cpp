@@ -37,8 +37,11 @@ void GpuDevice::count_session(Batch& batch) {
   std::vector<CountedPoint> points;
   for (const std::size_t i : members) {
     const PointRecord& record = *batch.records[i];
-    points.push_back(
-        {.launches = prepared_.at(i)->launches, .cache = record.spec.cache, .write_back = {}, .before = {}});
+    points.push_back({.launches = prepared_.at(i)->launches,
+                      .parts = prepared_.at(i)->parts,
+                      .cache = record.spec.cache,
+                      .write_back = {},
+                      .before = {}});
     if (!prepared_.at(i)->before.empty()) points.back().before = [this, i] { enqueue(prepared_.at(i)->before); };
     if (!counts_write_back(record, batch.options)) continue;
     points.back().write_back = [this] { session_->runner.enqueue_write_back(session_->workspace.noise()); };
@@ -50,6 +53,7 @@ void GpuDevice::count_session(Batch& batch) {
     const auto counts = counters.collect(session_->runner, points, request, batch.cancel);
     for (std::size_t i = 0; i < members.size(); ++i) {
       add_counts(counts[i].metrics, points[i].launches, counts[i].values, *batch.records[members[i]]);
+      add_part_counts(points[i].parts, counts[i].values, *batch.records[members[i]]);
       batch.whole[members[i]] = true;
       if (Message implausible = implausible_bytes_reason(*batch.records[members[i]]); !implausible.empty()) {
         finish(batch, members[i], Disposition::incorrect, std::move(implausible));
@@ -96,7 +100,8 @@ std::vector<std::size_t> GpuDevice::session_members(Batch& batch) {
       if (!is_ready(i, *batch.records[i], batch.options)) make_ready(i, *batch.records[i], batch.options);
       // Points whose buffers were evicted for this one are counted in another session, as are the points after it.
       const bool alone = std::erase_if(members, was_evicted) > 0;
-      const std::size_t more = CounterCollector::max_ranges_of_point(prepared_.at(i)->launches);
+      const std::size_t more =
+          CounterCollector::max_ranges_of_point(prepared_.at(i)->launches.size() + prepared_.at(i)->parts.size());
       if (!members.empty() && ranges + more > CounterCollector::max_ranges) break;
       ranges += more;
       members.push_back(i);

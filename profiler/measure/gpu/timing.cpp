@@ -32,8 +32,9 @@ LaunchSamples time_launches(KernelRunner& runner, std::span<PreparedLaunch> laun
   const int batch = std::clamp(static_cast<int>(std::min(wanted, 1e6)), 1, largest_batch);
   // The whole plan first, then each launch.
   std::vector<std::span<PreparedLaunch>> parts{launches};
-  for (std::size_t i = 0; request.each && launches.size() > 1 && i < launches.size(); ++i)
-    parts.push_back(launches.subspan(i, 1));
+  const std::span<PreparedLaunch> separate = request.parts.empty() ? launches : request.parts;
+  for (std::size_t i = 0; request.each && separate.size() > 1 && i < separate.size(); ++i)
+    parts.push_back(separate.subspan(i, 1));
   std::vector<Span> spans;
   for (std::size_t i = 0; i < static_cast<std::size_t>(batch) * parts.size(); ++i) {
     spans.push_back({make_event(cuda), make_event(cuda)});

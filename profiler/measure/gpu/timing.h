@@ -20,6 +20,7 @@ struct TimingRequest {
   std::chrono::milliseconds timeout{15'000};
   std::chrono::nanoseconds spin{};    ///< Delay kernel inside the plan's timed interval; 0: none.
   bool clock = false;                 ///< Also measure the SM clock, with two extra launches.
+  std::span<PreparedLaunch> parts{};  ///< Launches to time separately instead of those of the plan.
   double expected_ns = 0;             ///< Expected time of the plan; determines the batch size.
   std::function<void()> before = {};  ///< Enqueues untimed work before each sample.
 };
@@ -29,8 +30,8 @@ struct LaunchSamples {
   /// The whole plan, from the start of its first launch to the end of its last one. Each launch finds the L2 contents
   /// of the previous one.
   std::vector<double> plan;
-  /// [launch]: each launch separately, with the requested L2 state. For a plan of one launch, equal to `plan`. Empty
-  /// for several launches unless TimingRequest::each.
+  /// [launch]: each launch (or part) separately, with the requested L2 state. For a plan of one launch, equal to
+  /// `plan`. Empty for several launches unless TimingRequest::each.
   std::vector<std::vector<double>> launches;
   double sm_clock_hz = 0;  ///< Mean over all samples; 0 if not requested.
 };

@@ -25,6 +25,17 @@ Result<CudaApi, LibraryError> CudaApi::load() {
   ATTNSCOPE_CUDA_FUNCTIONS(ATTNSCOPE_BIND)
 #undef ATTNSCOPE_BIND
 #undef ATTNSCOPE_BIND_NAME
+  bool graphs = true;
+#define ATTNSCOPE_BIND_NAME(name) graphs = library->bind(api.name, #name) && graphs;
+#define ATTNSCOPE_BIND(name) ATTNSCOPE_BIND_NAME(name)
+  ATTNSCOPE_CUDA_GRAPH_FUNCTIONS(ATTNSCOPE_BIND)
+#undef ATTNSCOPE_BIND
+#undef ATTNSCOPE_BIND_NAME
+  if (!graphs) {
+#define ATTNSCOPE_CLEAR(name) api.name = nullptr;
+    ATTNSCOPE_CUDA_GRAPH_FUNCTIONS(ATTNSCOPE_CLEAR)
+#undef ATTNSCOPE_CLEAR
+  }
   bind(api.elapsed_time, "cuEventElapsedTime");
   (void)library->bind(api.encode_tensor_map, "cuTensorMapEncodeTiled");
   if (!missing.empty()) {

@@ -69,12 +69,29 @@
   X(cuLaunchKernelEx)               \
   X(cuOccupancyMaxActiveBlocksPerMultiprocessor)
 
+/// Functions that drivers since CUDA 12.4 have, for graphs.
+#define ATTNSCOPE_CUDA_GRAPH_FUNCTIONS(X) \
+  X(cuGraphGetNodes)                      \
+  X(cuGraphNodeGetType)                   \
+  X(cuGraphKernelNodeGetParams)           \
+  X(cuGraphClone)                         \
+  X(cuGraphNodeFindInClone)               \
+  X(cuGraphDestroyNode)                   \
+  X(cuGraphAddDependencies)               \
+  X(cuGraphInstantiate)                   \
+  X(cuGraphLaunch)                        \
+  X(cuGraphExecDestroy)                   \
+  X(cuGraphDestroy)                       \
+  X(cuKernelGetFunction)                  \
+  X(cuFuncGetName)
+
 namespace attnscope::gpu {
 
 /// Function pointers of the driver API. Copyable: the library stays loaded.
 struct CudaApi {
 #define ATTNSCOPE_MEMBER(name) decltype(&::name) name = nullptr;  // NOLINT(bugprone-macro-parentheses)
   ATTNSCOPE_CUDA_FUNCTIONS(ATTNSCOPE_MEMBER)
+  ATTNSCOPE_CUDA_GRAPH_FUNCTIONS(ATTNSCOPE_MEMBER)  ///< All null if the driver lacks one.
 #undef ATTNSCOPE_MEMBER
   decltype(&::cuEventElapsedTime) elapsed_time = nullptr;  ///< Version 1, which every driver has.
   /// Null if the driver does not support tensor maps.

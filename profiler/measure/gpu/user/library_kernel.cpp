@@ -5,11 +5,8 @@
 #include <link.h>
 
 #include <algorithm>
-#include <cmath>
-#include <future>
 #include <limits>
 #include <set>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -108,85 +105,20 @@ LibraryKernel::LibraryKernel(const std::filesystem::path& file) : name_(file.fil
 
 /// Inputs and results of prepare().
 struct PreparedLibrary::Call {
-  HostCall stated;
-  std::vector<attnscope_knob> knobs;
-  attnscope_problem problem{};
-  attnscope_pointers pointers{};
+  HostArguments arguments;
   void* plan = nullptr;
-  DeviceMemory kept;
-
-  Call(const HostCall& call, int device) : stated(call) {
-    const AttentionProblem& p = stated.problem;
-    for (const auto& [name, value] : stated.knobs) knobs.push_back({name.c_str(), value});
-    problem = {.device = device,
-               .dtype = p.dtype == DType::fp32   ? ATTNSCOPE_FP32
-                        : p.dtype == DType::bf16 ? ATTNSCOPE_BF16
-                                                 : ATTNSCOPE_FP16,
-               .pass = stated.pass == Pass::bwd ? ATTNSCOPE_BACKWARD : ATTNSCOPE_FORWARD,
-               .batch = p.batch,
-               .heads_q = p.heads_q,
-               .heads_kv = p.heads_kv,
-               .n_q = p.n_q,
-               .n_k = p.n_k,
-               .d = p.d,
-               .q = {},  // set by point_to(), as the others
-               .o = {},
-               .dout = {},
-               .dq = {},
-               .k = {},
-               .v = {},
-               .dk = {},
-               .dv = {},
-               .scale = 1 / std::sqrt(static_cast<double>(p.d)),
-               .window_left = p.mask.left,
-               .window_right = p.mask.right,
-               .mask_block = p.mask.has_block_mask() ? p.mask.block_size : 0,
-               .lse_base_2 = stated.lse_base_2 ? 1 : 0,
-               .deterministic = p.deterministic ? 1 : 0,
-               .br = stated.tile.br,
-               .bc = stated.tile.bc,
-               .knob_count = static_cast<std::int64_t>(knobs.size()),
-               .knobs = knobs.data()};
-  }
-
-  void point_to(const AttentionPlan& plan_of_all, const Resolve& address_of) {
-    const auto find = [&](auto& pointer, const char* name) -> const BufferSpec* {
-      const auto buffer = std::ranges::find(plan_of_all.buffers, name, &BufferSpec::name);
-      if (buffer == plan_of_all.buffers.end()) return nullptr;
-      pointer = reinterpret_cast<std::decay_t<decltype(pointer)>>(address_of(name));
-      return &*buffer;
-    };
-    const auto take = [&](auto& pointer, attnscope_strides& strides, const char* name, bool queries) {
-      const BufferSpec* const buffer = find(pointer, name);
-      if (buffer == nullptr) return;
-      const Strides stated = buffer_strides(*buffer, queries ? problem.heads_q : problem.heads_kv,
-                                            queries ? problem.n_q : problem.n_k, problem.d);
-      strides = {.batch = stated.batch, .head = stated.head, .row = stated.row};
-    };
-    take(pointers.q, problem.q, "q", true);
-    take(pointers.k, problem.k, "k", false);
-    take(pointers.v, problem.v, "v", false);
-    take(pointers.o, problem.o, "o", true);
-    take(pointers.dout, problem.dout, "dout", true);
-    take(pointers.dq, problem.dq, "dq", true);
-    take(pointers.dk, problem.dk, "dk", false);
-    take(pointers.dv, problem.dv, "dv", false);
-    (void)find(pointers.lse, "lse");
-    (void)find(pointers.key_lengths, "key_lengths");
-    (void)find(pointers.block_mask, "block_mask");
-    (void)find(pointers.q_starts, "q_starts");
-    (void)find(pointers.k_starts, "k_starts");
-  }
+  DeviceMemory kept{};
 };
 
-PreparedLibrary::PreparedLibrary(const Place& place, const LibraryKernel& library, const AttentionPlan& plan,
-                                 const HostCall& call, const Resolve& address_of, std::chrono::milliseconds limit)
-    : place_(place), library_(library), call_(std::make_shared<Call>(call, place.ordinal)) {
-  call_->point_to(plan, address_of);
+PreparedLibrary::PreparedLibrary(const HostPlace& place, const LibraryKernel& library, const AttentionPlan& plan,
+                                 const HostCall& call, const BufferResolver& address_of,
+                                 std::chrono::milliseconds limit)
+    : place_(place), library_(library), call_(new Call{.arguments{call, place.ordinal, plan, address_of}}) {
+  const attnscope_problem& problem = call_->arguments.problem;
   const attnscope_kernel& theirs = library_.functions();
-  check(guarded(library_.name(), "supported", [&] { return theirs.supported(&call_->problem); }), "supported");
+  check(guarded(library_.name(), "supported", [&] { return theirs.supported(&problem); }), "supported");
   std::size_t bytes = 0;
-  check(guarded(library_.name(), "workspace", [&] { return theirs.workspace(&call_->problem, &bytes); }), "workspace");
+  check(guarded(library_.name(), "workspace", [&] { return theirs.workspace(&problem, &bytes); }), "workspace");
   workspace_bytes_ = static_cast<std::int64_t>(bytes);
   if (bytes > 0) {
     workspace_ = allocate(place_.cuda, workspace_bytes_ + guard_bytes());
@@ -194,7 +126,7 @@ PreparedLibrary::PreparedLibrary(const Place& place, const LibraryKernel& librar
       place_.cuda.check(place_.cuda.cuMemsetD8Async(guard, untouched_byte, guard_area_bytes, place_.stream),
                         "cuMemsetD8Async");
     }
-    call_->pointers.workspace = reinterpret_cast<void*>(workspace_.get() + guard_area_bytes);
+    call_->arguments.pointers.workspace = reinterpret_cast<void*>(workspace_.get() + guard_area_bytes);
   }
   prepare(limit);
 }
@@ -220,31 +152,21 @@ Message PreparedLibrary::stray_write() const {
 }
 
 void PreparedLibrary::prepare(std::chrono::milliseconds limit) {
-  // Use a detached thread that can be abandoned. Its data live as long as the thread or the process.
-  std::promise<int> promise;
-  std::future<int> status = promise.get_future();
-  std::thread([call = call_, promise = std::move(promise), &library = library_, &context = place_.context,
-               stream = place_.stream]() mutable {
-    try {
-      context.make_current();
-      promise.set_value(guarded(library.name(), "prepare", [&] {
-        return library.functions().prepare(&call->problem, &call->pointers, stream, &call->plan);
-      }));
-    } catch (...) {
-      promise.set_exception(std::current_exception());
-    }
-  }).detach();
   const std::chrono::milliseconds patience = 4 * limit;
-  if (status.wait_for(patience) == std::future_status::timeout) {
+  const auto status =
+      call_with_limit(place_, patience, call_, [call = call_.get(), &library = library_, stream = place_.stream] {
+        return guarded(library.name(), "prepare", [&] {
+          return library.functions().prepare(&call->arguments.problem, &call->arguments.pointers, stream, &call->plan);
+        });
+      });
+  if (!status) {
     call_->kept = std::move(workspace_);  // freeing it could wait for the hung call
-    static auto& lost = *new std::vector<std::shared_ptr<Call>>;
-    lost.push_back(call_);
     throw LaunchTimeout(make_reason("point.library_still_running",
                                     "{}: prepare() was still running after {} ms (four times --timeout).",
                                     library_.name(), patience.count()));
   }
   try {
-    check(status.get(), "prepare");
+    check(*status, "prepare");
   } catch (const PointAbort&) {
     if (call_->plan != nullptr) library_.functions().release(call_->plan);
     throw;
@@ -272,14 +194,8 @@ void PreparedLibrary::check(int status, const char* function) const {
   const char* const words = guarded(library_.name(), "last_error", library_.functions().last_error);
   const Message said =
       words != nullptr && *words != '\0' ? Message::verbatim(words) : make_reason("point.no_words", "no error message");
-  const Message reason = make_reason("point.library_failed", "{}: {}(): {}", library_.name(), function, said);
-  // A sticky device error makes the device unusable, regardless of the library's status.
-  const CUresult state = place_.cuda.cuStreamQuery(place_.stream);
-  if (state != CUDA_SUCCESS && state != CUDA_ERROR_NOT_READY) throw DriverError(state, text(reason));
-  throw PointAbort(status == ATTNSCOPE_UNSUPPORTED     ? Disposition::infeasible
-                   : status == ATTNSCOPE_OUT_OF_MEMORY ? Disposition::out_of_memory
-                                                       : Disposition::crashed,
-                   reason);
+  check_host_status(place_, status,
+                    make_reason("point.library_failed", "{}: {}(): {}", library_.name(), function, said));
 }
 
 PendingWork pending_work(KernelRunner& runner, const std::function<void()>& enqueue, std::chrono::milliseconds limit) {

@@ -11,6 +11,7 @@
 #include "assets/own-kernel/attnscope_kernel.h"
 #include "kernels/algorithm.h"
 #include "profiler/measure/gpu/driver/cuda_driver.h"
+#include "profiler/measure/gpu/user/host_launch.h"
 
 namespace attnscope::gpu {
 
@@ -33,31 +34,20 @@ class LibraryKernel {
 };
 
 /// Plan that a library prepared for a set of addresses.
-class PreparedLibrary {
+class PreparedLibrary final : public HostLaunch {
  public:
-  using Resolve = std::function<CUdeviceptr(const std::string& buffer)>;
-  struct Place {
-    const CudaApi& cuda;
-    const Context& context;
-    CUstream stream;
-    int ordinal;
-  };
   /// Allocates the workspace and calls the library's prepare(). Keeps references to `place` members and the library.
   /// Throws PointAbort for an error status, DriverError for a device fault, LaunchTimeout if prepare() exceeds four
   /// times `limit` (the process should then end). Pre: the device is idle.
-  PreparedLibrary(const Place& place, const LibraryKernel& library, const AttentionPlan& plan, const HostCall& call,
-                  const Resolve& address_of, std::chrono::milliseconds limit);
-  PreparedLibrary(const PreparedLibrary&) = delete;
-  PreparedLibrary& operator=(const PreparedLibrary&) = delete;
+  PreparedLibrary(const HostPlace& place, const LibraryKernel& library, const AttentionPlan& plan, const HostCall& call,
+                  const BufferResolver& address_of, std::chrono::milliseconds limit);
   /// Waits for the whole context.
-  ~PreparedLibrary();
+  ~PreparedLibrary() override;
 
-  /// Throws PointAbort for an error status, DriverError for a device fault.
-  void launch(CUstream stream);
-  /// Describes a write outside the workspace; empty if there was none. Pre: the device is idle.
-  [[nodiscard]] Message stray_write() const;
-  [[nodiscard]] std::int64_t guard_bytes() const;
-  [[nodiscard]] std::chrono::nanoseconds host_time() const { return host_time_; }
+  void launch(CUstream stream) override;
+  [[nodiscard]] Message stray_write() const override;
+  [[nodiscard]] std::int64_t guard_bytes() const override;
+  [[nodiscard]] std::chrono::nanoseconds host_time() const override { return host_time_; }
 
  private:
   struct Call;
@@ -65,7 +55,7 @@ class PreparedLibrary {
   /// Throws unless `status` is OK.
   void check(int status, const char* function) const;
 
-  Place place_;
+  HostPlace place_;
   const LibraryKernel& library_;
   std::shared_ptr<Call> call_;  ///< Shared with the preparing thread, which may hang.
   DeviceMemory workspace_;      ///< Workspace with guard areas.

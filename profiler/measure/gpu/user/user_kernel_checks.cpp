@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@
 #include "profiler/measure/gpu/point_abort.h"
 #include "profiler/measure/gpu/user/library_kernel.h"
 #include "profiler/metrics/metrics.h"
+#include "profiler/metrics/model_metrics.h"
 #include "profiler/units/number_format.h"
 
 namespace attnscope::gpu {
@@ -237,7 +239,8 @@ void GpuDevice::check_skipped_work(const PointRecord& record, std::size_t slot, 
     fastest = std::min(fastest, time_of(point.launches));
     unmeasured = std::min(unmeasured, before + time_of(point.after));
   }
-  if (unmeasured > std::max(conversion_limit_ns(point.plan, info_.limits), timed->median / 2)) {
+  const bool converts = std::ranges::any_of(point.plan.launches, &KernelLaunch::repeated);
+  if (converts && unmeasured > std::max(conversion_limit_ns(point.plan, info_.limits), timed->median / 2)) {
     throw PointAbort(Disposition::incorrect, "point.unmeasured_work",
                      "Launches with \"measured\": false take {}, longer than a conversion; measured ones take {}.",
                      text(Nanoseconds(unmeasured)), text(Nanoseconds(timed->median)));
@@ -249,13 +252,70 @@ void GpuDevice::check_skipped_work(const PointRecord& record, std::size_t slot, 
 }
 
 PreparedLaunch GpuDevice::prepared(const AttentionPlan& plan, const LoadedLaunch& loaded,
-                                   const PreparedLaunch::Resolve& address_of, const MeasureOptions& options) {
+                                   const BufferResolver& address_of, const MeasureOptions& options) {
   const auto& [launch, kernel] = loaded;
-  if (!kernel->library) return {cuda_, *launch, *kernel, address_of};
-  const PreparedLibrary::Place place{
-      .cuda = cuda_, .context = session_->context, .stream = session_->stream.get(), .ordinal = info_.ordinal};
-  return {*launch,
-          std::make_unique<PreparedLibrary>(place, *kernel->library, plan, *launch->call, address_of, options.timeout)};
+  if (!kernel->host_code) return {cuda_, *launch, *kernel, address_of};
+  if (!kernel->library) return prepare_call(plan, *launch, address_of, options)->complete(*launch);
+  return {*launch, std::make_unique<PreparedLibrary>(host_place(), *kernel->library, plan, *launch->call, address_of,
+                                                     options.timeout)};
+}
+
+HostPlace GpuDevice::host_place() const {
+  return {.cuda = cuda_, .context = session_->context, .stream = session_->stream.get(), .ordinal = info_.ordinal};
+}
+
+std::shared_ptr<PythonCall> GpuDevice::prepare_call(const AttentionPlan& plan, const KernelLaunch& launch,
+                                                    const BufferResolver& address_of,
+                                                    const MeasureOptions& options) const {
+  step_failure_ = make_reason("point.function_crashed", "Preparing {}() crashed.", launch.source.entry);
+  return PythonCall::prepare(host_place(), launch, plan, address_of, options.timeout);
+}
+
+void GpuDevice::add_call(PreparedPoint& point, const KernelLaunch& launch, const BufferResolver& address_of,
+                         const MeasureOptions& options) {
+  const std::shared_ptr<PythonCall> call = prepare_call(point.plan, launch, address_of, options);
+  if (launch.setup) {
+    point.setup.push_back(call->complete(launch));
+    return;
+  }
+  point.setup.push_back(call->reset(launch));
+  point.launches.push_back(call->measured(launch));
+  point.after.push_back(call->copy(launch));
+  point.parts = call->parts(launch);
+  point.call = call;
+}
+
+void GpuDevice::add_call_values(PointRecord& record, const PreparedPoint& point) const {
+  const PythonCall& call = *point.call;
+  KernelRecord& all = kernel_record(record, "all");
+  const attnscope_python_plan& result = call.result();
+  if (result.host_ns > 0) add_value(all, metric_key::host_call_ns, result.host_ns);
+  if (record.spec.problem.pass != Pass::fwd && result.saved_bytes >= 0)
+    add_value(all, metric_key::saved_bytes, static_cast<double>(result.saved_bytes));
+  if (record.reason.empty()) record.reason = call.note();
+  add_graph_attributes(cuda_, info_.limits, call.kernels(), record);
+  if (result.br <= 0 || result.bc <= 0) return;
+  add_value(all, metric_key::tuned_br, static_cast<double>(result.br));
+  add_value(all, metric_key::tuned_bc, static_cast<double>(result.bc));
+  Config tuned = record.spec.config();
+  tuned.tile = {.br = static_cast<int>(result.br), .bc = static_cast<int>(result.bc)};
+  const Algorithm& algorithm = *registry_.find(record.spec.algorithm);
+  if (const Traffic law = algorithm.plan(record.spec.problem, tuned, info_.limits).traffic(); law.total() > 0)
+    add_model_traffic(all, law);
+}
+
+Message GpuDevice::explain_wrong_result(PointRecord& record, std::size_t slot, PreparedPoint& point,
+                                        const MeasureOptions& options, const Message& reason) {
+  if (!point.call || !point.call->is_captured()) return reason;
+  session_->workspace.fill(slot, point.plan, point.inputs);
+  run_once(point.setup, options.timeout);
+  point.call->call_function();
+  cuda_.check(cuda_.cuCtxSynchronize(), "cuCtxSynchronize");
+  if (!judge(record, slot, point, point.inputs, options).pass) return reason;
+  return make_reason("point.work_not_captured",
+                     "{}() returns the right result, but the launches in its stream do not compute it: it works on "
+                     "another stream or keeps results of earlier calls. [{}]",
+                     point.plan.launches.back().source.entry, reason);
 }
 
 void GpuDevice::check_after_timing(PointRecord& record, std::size_t slot, PreparedPoint& point,
@@ -275,12 +335,14 @@ void GpuDevice::check_after_timing(PointRecord& record, std::size_t slot, Prepar
     incorrect(make_reason("point.after_timing", "After timing: {}", result.reason));
   }
   const auto timed = digest(Oracle::Part::outputs, slot, point, options);
-  const auto is_library = [](const KernelLaunch& launch) { return launch.call != nullptr; };
-  const bool library = std::ranges::any_of(point.plan.launches, is_library);
+  const auto is_host_code = [](const KernelLaunch& launch) { return launch.call != nullptr; };
+  // A captured call cannot do anything outside its graph.
+  const bool host_code =
+      std::ranges::any_of(point.plan.launches, is_host_code) && !(point.call && point.call->is_captured());
   const auto enqueue = [&] {
     for (PreparedLaunch& launch : point.launches) launch.enqueue(cuda_, session_->stream.get());
   };
-  if (library) {
+  if (host_code) {
     check_late_work(record, point, options);
     check_leak(record, point, options);
   }
@@ -293,7 +355,7 @@ void GpuDevice::check_after_timing(PointRecord& record, std::size_t slot, Prepar
   session_->runner.wait(options.timeout);
   const auto sample_outputs = [&] { return session_->workspace.sample_outputs(slot, point.plan); };
   const auto written = [&, before = sample_outputs()] { return sample_outputs() != before; };
-  if (library && writes_early(session_->runner, enqueue, written, options.timeout))
+  if (host_code && writes_early(session_->runner, enqueue, written, options.timeout))
     incorrect(make_reason(
         "point.other_stream",
         "Output is written before the given stream reaches the launch: the work runs untimed on another stream."));

@@ -335,7 +335,7 @@ std::shared_ptr<const StoredManifest> UserSources::statement_of(
   const std::lock_guard lock(mutex_);
   StoredManifest manifest{.text = key.first.front()->manifest, .host_code = false, .sources = {}};
   for (const auto& source : key.first) {
-    manifest.host_code = manifest.host_code || source->kind == UserSource::Kind::library;
+    manifest.host_code = manifest.host_code || source->has_host_code();
     const auto known = known_.find(source);
     append_files(manifest.sources, known == known_.end()
                                        ? std::vector{ManifestSource{.name = source->name, .digest = {}}}

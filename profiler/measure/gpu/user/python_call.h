@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// A Python function as a kernel: the Python package captures a call, this code replays the graph.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "profiler/measure/gpu/driver/cuda_graph.h"
+#include "profiler/measure/gpu/kernel_runner.h"
+#include "profiler/measure/gpu/user/host_launch.h"
+#include "profiler/measure/gpu/user/python_kernel.h"
+
+namespace attnscope::gpu {
+
+/// Functions of the package in this process; null: none, points of Python functions are then `compile-error`.
+void set_python_functions(const attnscope_python* functions);
+[[nodiscard]] const attnscope_python* python_functions();
+
+/// A prepared call of a Python function.
+class PythonCall : public std::enable_shared_from_this<PythonCall> {
+ public:
+  /// Throws PointAbort for an error of the function, DriverError for a device fault, LaunchTimeout if preparing exceeds
+  /// four times `limit` (the process should then end). Pre: the device is idle; launch.call is set.
+  [[nodiscard]] static std::shared_ptr<PythonCall> prepare(const HostPlace& place, const KernelLaunch& launch,
+                                                           const AttentionPlan& plan, const BufferResolver& address_of,
+                                                           std::chrono::milliseconds limit);
+  PythonCall(const PythonCall&) = delete;
+  PythonCall& operator=(const PythonCall&) = delete;
+  /// Waits for the whole context.
+  ~PythonCall();
+
+  /// True if the call was captured; otherwise each execution calls the function.
+  [[nodiscard]] bool is_captured() const { return result_.measured != nullptr; }
+  /// Kernels of a captured call, at least one.
+  [[nodiscard]] const std::vector<GraphKernel>& kernels() const { return kernels_; }
+  [[nodiscard]] const attnscope_python_plan& result() const { return result_; }
+  [[nodiscard]] Message note() const;
+  /// Largest number of bytes that the captured call had allocated at a time.
+  [[nodiscard]] std::int64_t peak_bytes() const;
+
+  // Launches, which keep this object alive. `launch`: as in prepare().
+
+  /// Fills the memory of the captured call with NaN bytes and runs what must precede it: a forward pass.
+  [[nodiscard]] PreparedLaunch reset(const KernelLaunch& launch);
+  [[nodiscard]] PreparedLaunch measured(const KernelLaunch& launch);
+  /// One launch per element of kernels(), if there are several; else empty.
+  [[nodiscard]] std::vector<PreparedLaunch> parts(const KernelLaunch& launch);
+  /// Copies the results into the plan's buffers.
+  [[nodiscard]] PreparedLaunch copy(const KernelLaunch& launch);
+  /// All three.
+  [[nodiscard]] PreparedLaunch complete(const KernelLaunch& launch);
+
+  /// Calls the function and copies its results, as a user does, instead of replaying the graph. Throws as prepare().
+  void call_function();
+
+ private:
+  struct Arguments;
+  class Launch;
+  explicit PythonCall(const HostPlace& place) : place_(place) {}
+  void capture(const KernelLaunch& launch, std::chrono::milliseconds limit);
+  void run(CUgraphExec executable, int (*function)(void*), CUstream stream);
+  void enqueue_reset(CUstream stream);
+  void enqueue_measured(CUstream stream);
+  void enqueue_copy(CUstream stream);
+  void check(int status) const;
+
+  HostPlace place_;
+  std::shared_ptr<Arguments> arguments_;
+  std::string name_;
+  attnscope_python_plan result_{};
+  std::string note_;
+  std::vector<GraphKernel> kernels_;
+  GraphExec before_;
+  GraphExec measured_;
+  GraphExec after_;
+  std::chrono::nanoseconds host_time_{0};
+};
+
+}  // namespace attnscope::gpu
