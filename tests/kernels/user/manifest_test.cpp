@@ -141,7 +141,7 @@ TEST(KernelManifest, LibraryHasOneLaunchPerPass) {
   const auto whole =
       parse_manifest(begin + R"({"pass": "fwd"}, {"pass": "bwd", "source": "other.so"}]})", "/somewhere");
   ASSERT_TRUE(whole.ok()) << whole.error();
-  EXPECT_TRUE(whole->has_library());
+  EXPECT_TRUE(whole->has_host_code());
   EXPECT_TRUE(whole->lse);
   ASSERT_EQ(whole->launches.size(), 2U);
   EXPECT_EQ(whole->launches[0].name, "fwd");
@@ -150,7 +150,31 @@ TEST(KernelManifest, LibraryHasOneLaunchPerPass) {
   EXPECT_EQ(whole->launches[1].source->kind, UserSource::Kind::library);
   EXPECT_THAT(error_of(begin + "{},\n{\"name\": \"again\"}]}"), HasWords("line 6 pass fwd"));
   EXPECT_THAT(error_of(begin + "{\"name\": \"x\",\n\"grid\": [\"1\"]}]}"), HasWords("line 6 grid"));
-  EXPECT_FALSE(parse_manifest(template_text(), "/somewhere")->has_library());
+  EXPECT_FALSE(parse_manifest(template_text(), "/somewhere")->has_host_code());
+}
+
+TEST(KernelManifest, PythonFunctionHasOneLaunchPerPass) {
+  const auto with = [](const std::string& launches) {
+    return R"({"attnscope_kernel": 1, "name": "own", "source": "own.py",
+"supports": {"dtype": ["fp16"], "d": [64], "pass": ["fwd", "bwd"]}, "tile": "tuned",
+"law": {"like": "fa2", "lse": true},
+"launches": [)" +
+           launches + "]}";
+  };
+  const auto whole = parse_manifest(with(R"({"entry": "f"}, {"entry": "f", "pass": "bwd"})"), "/somewhere");
+  ASSERT_TRUE(whole.ok()) << whole.error();
+  EXPECT_TRUE(whole->has_host_code());
+  EXPECT_TRUE(whole->tuned_tile);
+  EXPECT_FALSE(whole->reports_traffic()) << "the tile of its law is not known before a call";
+  ASSERT_EQ(whole->launches.size(), 2U);
+  EXPECT_EQ(whole->launches[0].name, "fwd");
+  EXPECT_EQ(whole->launches[0].entry, "f");
+  EXPECT_EQ(whole->launches[1].name, "bwd");
+  EXPECT_EQ(whole->launches[1].source->file, "/somewhere/own.py");
+  EXPECT_EQ(whole->launches[1].source->kind, UserSource::Kind::python);
+  EXPECT_THAT(error_of(with("{}")), HasWords("entry"));
+  EXPECT_THAT(error_of(with(R"({"entry": "f"}, {"entry": "g", "name": "again"})")), HasWords("pass fwd"));
+  EXPECT_THAT(error_of(with(R"({"entry": "f", "grid": ["1"]})")), HasWords("grid host code"));
 }
 
 TEST(KernelManifest, FillsNeedALaunchThatTakesThem) {
@@ -172,7 +196,7 @@ TEST(KernelManifest, FillsNeedALaunchThatTakesThem) {
   EXPECT_EQ(error_of(with("o", both)), "accepted");
   EXPECT_THAT(error_of(with("dk", both)), HasWords("line 4 dk launch"));
   EXPECT_THAT(error_of(with("acc", both)), HasWords("line 4 acc passes"));
-  EXPECT_THAT(error_of(with("o", R"({"pass": "fwd"}, {"pass": "bwd"})", "own.so")), HasWords("line 4 fill library"));
+  EXPECT_THAT(error_of(with("o", R"({"pass": "fwd"}, {"pass": "bwd"})", "own.so")), HasWords("line 4 fill host code"));
 }
 
 TEST(KernelManifest, EachPassNeedsALaunch) {

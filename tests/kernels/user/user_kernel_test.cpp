@@ -301,6 +301,25 @@ TEST_F(UserKernelTest, TileIsOptional) {
   EXPECT_THAT(english_text(refused->reason), HasWords("my-kernel no tile"));
 }
 
+TEST(PythonKernel, LawNeedsTheTileThatTheAutotunerChose) {
+  const auto parsed = parse_manifest(R"({"attnscope_kernel": 1, "name": "own", "source": "own.py",
+"supports": {"dtype": ["fp16"], "d": [64]}, "tile": "tuned", "law": {"like": "fa2", "lse": true},
+"launches": [{"entry": "f"}]})",
+                                     "/somewhere");
+  ASSERT_TRUE(parsed.ok()) << parsed.error();
+  const UserKernel kernel(*parsed);
+  const AttentionProblem problem{.batch = 1, .heads_q = 2, .heads_kv = 2, .n_q = 1024, .n_k = 1024, .d = 64};
+  const DeviceLimits& device = *find_gpu("NVIDIA H200");
+  EXPECT_TRUE(kernel.facts().host_code);
+  EXPECT_FALSE(kernel.refusal(problem, kernel.default_config(problem, device), device));
+  EXPECT_EQ(kernel.plan(problem, kernel.default_config(problem, device), device).traffic(), Traffic{});
+  const Traffic tuned = kernel.plan(problem, TileShape{.br = 128, .bc = 64}, device).traffic();
+  // Q once; K and V once per tile of 128 rows of Q; O and its LSE once.
+  constexpr std::int64_t matrix = 2 * 1024 * 64 * 2;
+  EXPECT_EQ(tuned.l2_to_sm_bytes, matrix + 8 * 2 * matrix);
+  EXPECT_EQ(tuned.sm_to_l2_bytes, matrix + 2 * 1024 * 4);
+}
+
 TEST_F(UserKernelTest, RequirementsUseTheirMessage) {
   std::string text = template_text();
   text.insert(text.find("\"launches\""),
