@@ -148,6 +148,8 @@ constexpr auto metric_table = std::to_array<Metric>({
     {.key = key::local_bytes, .unit = "byte", .label = message_of<msg::metric::local_bytes>, .help = message_of<msg::metric_help::local_bytes>},
     {.key = key::memory_bytes, .unit = "byte", .label = message_of<msg::metric::memory_bytes>, .help = message_of<msg::metric_help::memory_bytes>, .on_heatmap = true, .better = BetterDirection::less},
     // Python functions.
+    {.key = key::dram_read_in_sequence, .unit = "byte", .label = message_of<msg::metric::dram_read_in_sequence>, .help = message_of<msg::metric_help::dram_read_in_sequence>, .better = BetterDirection::less, .level = "dram", .count_spread = dram_count_spread},
+    {.key = key::dram_write_in_sequence, .unit = "byte", .label = message_of<msg::metric::dram_write_in_sequence>, .help = message_of<msg::metric_help::dram_write_in_sequence>, .better = BetterDirection::less, .level = "dram", .count_spread = dram_count_spread},
     {.key = key::host_call_ns, .unit = "ns", .label = message_of<msg::metric::host_call_ns>, .help = message_of<msg::metric_help::host_call_ns>, .better = BetterDirection::less},
     {.key = key::saved_bytes, .unit = "byte", .label = message_of<msg::metric::saved_bytes>, .help = message_of<msg::metric_help::saved_bytes>, .better = BetterDirection::less},
     {.key = key::tuned_br, .unit = "1", .label = message_of<msg::metric::tuned_br>, .help = message_of<msg::metric_help::tuned_br>},

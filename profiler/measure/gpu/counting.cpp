@@ -15,12 +15,22 @@ namespace {
 std::string launch_range_name(std::size_t point, const PreparedLaunch& launch) {
   return fmt::format("{} of point {}", launch.name(), point);
 }
+std::string sequence_range_name(std::size_t point, std::size_t step) {
+  return fmt::format("step {} of point {}", step, point);
+}
 std::string write_back_range_name(std::size_t point, const PreparedLaunch& launch) {
   return fmt::format("{} of point {} with write-back", launch.name(), point);
 }
 
 std::string idle_range_name(std::size_t number) {
   return fmt::format("write-back only, {}", number);
+}
+
+/// Metric of a counter in the sequence of a call; empty if its values of separate kernels add up.
+std::string_view in_sequence_key(std::string_view counter) {
+  if (counter == metric_key::dram_read_bytes) return metric_key::dram_read_in_sequence;
+  if (counter == metric_key::dram_write_bytes) return metric_key::dram_write_in_sequence;
+  return {};
 }
 
 double min_idle_write(const std::map<std::string, std::vector<double>>& raw, std::size_t metric) {
@@ -56,6 +66,18 @@ struct RangeBuilder {
                   prepare(point, false);
                 },
             .work = [this, &point, &launch] { run(launch, point.write_back); }};
+  }
+  [[nodiscard]] RangeProfiler::Range in_sequence(const CountedPoint& point, std::size_t number,
+                                                 std::size_t step) const {
+    SequenceStep& counted = point.sequence[step];
+    return {.name = sequence_range_name(number, step),
+            .before =
+                [this, &point, number, &counted] {
+                  place = {number, counted.kernel};
+                  prepare(point, false);
+                  for (PreparedLaunch& launch : counted.before) run(launch, {});
+                },
+            .work = [this, &counted] { run(counted.own, {}); }};
   }
   /// Range that contains only the write-back; `point` supplies the write-back function.
   [[nodiscard]] RangeProfiler::Range idle(const CountedPoint& point, std::size_t point_number,
@@ -163,6 +185,8 @@ std::vector<PointCounts> CounterCollector::collect(KernelRunner& runner, std::sp
         if (settled) ranges.push_back(make.settled(points[i], i, launch));
       }
     }
+    for (std::size_t step = 0; step < points[i].sequence.size(); ++step)
+      ranges.push_back(make.in_sequence(points[i], i, step));
     if (!settled || idle_write_ || idle_point) continue;
     idle_point = i;
     written = *settled;
@@ -176,10 +200,24 @@ std::vector<PointCounts> CounterCollector::collect(KernelRunner& runner, std::sp
   return counts;
 }
 
+void CounterCollector::add_step(const std::vector<double>& counted, std::vector<MetricValue>& sums) const {
+  for (std::size_t i = 0; i < counters_.size(); ++i) {
+    const std::string_view key = in_sequence_key(counters_[i].name);
+    if (key.empty()) continue;
+    const double value = counted[i] * counters_[i].scale;
+    const auto sum = std::ranges::find(sums, key, &MetricValue::name);
+    if (sum == sums.end()) {
+      sums.push_back({std::string(key), value, counters_[i].unit, Provenance::measured});
+    } else {
+      sum->value += value;
+    }
+  }
+}
+
 PointCounts CounterCollector::counts_of(const CountedPoint& point, std::size_t number,
                                         const std::map<std::string, std::vector<double>>& raw) const {
   const auto written = write_back_counter(point);
-  PointCounts counts{.metrics = counters_, .values = {}};
+  PointCounts counts{.metrics = counters_, .values = {}, .in_sequence = {}};
   if (written) {
     const Metric& row = *find_metric(metric_key::dram_writeback_bytes);
     counts.metrics.push_back({.name = std::string(row.key), .counter = {}, .unit = std::string(row.unit)});
@@ -197,6 +235,8 @@ PointCounts CounterCollector::counts_of(const CountedPoint& point, std::size_t n
   };
   std::ranges::for_each(point.launches, add_values);
   std::ranges::for_each(point.parts, add_values);
+  for (std::size_t step = 0; step < point.sequence.size(); ++step)
+    add_step(raw.at(sequence_range_name(number, step)), counts.in_sequence[point.sequence[step].kernel]);
   return counts;
 }
 

@@ -32,7 +32,8 @@ struct CounterMetric {
 /// A point to count. Each launch is counted separately; the buffers must be set up and not shared with other points.
 struct CountedPoint {
   std::span<PreparedLaunch> launches;
-  std::span<PreparedLaunch> parts{};  ///< Counted like the launches: their parts, under other names.
+  std::span<PreparedLaunch> parts{};   ///< Counted like the launches: their parts, under other names.
+  std::span<SequenceStep> sequence{};  ///< Counted in the sequence of their call; cold points only.
   CacheState cache = CacheState::cold;
   /// Enqueues work that evicts dirty lines from L2. If set, write-back bytes of cold starts are counted.
   std::function<void()> write_back;
@@ -42,6 +43,8 @@ struct CountedPoint {
 struct PointCounts {
   std::vector<CounterMetric> metrics;
   std::map<std::string, std::vector<MetricValue>> values;  ///< Keyed by launch name; ordered like `metrics`.
+  /// DRAM bytes of each kernel of `sequence`, summed over its launches.
+  std::map<std::string, std::vector<MetricValue>> in_sequence;
 };
 
 struct CountingRequest {
@@ -92,6 +95,8 @@ class CounterCollector {
   [[nodiscard]] CounterConfig make_config() const;
   /// Index of the DRAM write counter in counters_; empty if this point's write-back is not counted.
   [[nodiscard]] std::optional<std::size_t> write_back_counter(const CountedPoint& point) const;
+  /// Adds the DRAM bytes of a step to those of its kernel.
+  void add_step(const std::vector<double>& counted, std::vector<MetricValue>& sums) const;
   [[nodiscard]] PointCounts counts_of(const CountedPoint& point, std::size_t number,
                                       const std::map<std::string, std::vector<double>>& raw) const;
 

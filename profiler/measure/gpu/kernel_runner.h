@@ -66,6 +66,13 @@ class PreparedLaunch {
   std::vector<std::vector<std::byte>> slots_;  ///< Bytes of each argument.
 };
 
+/// A launch that finds L2 as the launches before it in the same call leave it.
+struct SequenceStep {
+  std::string kernel;
+  std::vector<PreparedLaunch> before;  ///< at most one
+  PreparedLaunch own;
+};
+
 class KernelRunner {
  public:
   /// Keeps references to all arguments. Throws PointAbort if the service kernels do not compile, DriverError if the

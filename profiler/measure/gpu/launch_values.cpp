@@ -193,4 +193,11 @@ void add_counts(std::span<const CounterMetric> metrics, std::span<const Prepared
   for (std::size_t i = 0; i < launches.size(); ++i) add(counts[i], launches[i].name());
 }
 
+void add_sequence_counts(const std::map<std::string, std::vector<MetricValue>>& values, PointRecord& record) {
+  for (const auto& [kernel, metrics] : values) {
+    KernelRecord& target = kernel_record(record, values.size() > 1 ? kernel : "all");
+    std::ranges::copy(metrics, std::back_inserter(target.metrics));
+  }
+}
+
 }  // namespace attnscope::gpu

@@ -39,6 +39,9 @@ void add_counts(std::span<const CounterMetric> metrics, std::span<const Prepared
 void add_part_counts(std::span<const PreparedLaunch> parts,
                      const std::map<std::string, std::vector<MetricValue>>& values, PointRecord& record);
 
+/// Adds counts in the sequence of a call to the records of its kernels.
+void add_sequence_counts(const std::map<std::string, std::vector<MetricValue>>& values, PointRecord& record);
+
 /// Adds the attributes of a captured call's kernels, as add_launch_attributes(). Throws DriverError.
 void add_graph_attributes(const CudaApi& cuda, const DeviceLimits& limits, std::span<const GraphKernel> kernels,
                           PointRecord& record);

@@ -39,6 +39,7 @@ void GpuDevice::count_session(Batch& batch) {
     const PointRecord& record = *batch.records[i];
     points.push_back({.launches = prepared_.at(i)->launches,
                       .parts = prepared_.at(i)->parts,
+                      .sequence = prepared_.at(i)->sequence,
                       .cache = record.spec.cache,
                       .write_back = {},
                       .before = {}});
@@ -53,6 +54,7 @@ void GpuDevice::count_session(Batch& batch) {
     const auto counts = counters.collect(session_->runner, points, request, batch.cancel);
     for (std::size_t i = 0; i < members.size(); ++i) {
       add_counts(counts[i].metrics, points[i].launches, counts[i].values, *batch.records[members[i]]);
+      add_sequence_counts(counts[i].in_sequence, *batch.records[members[i]]);
       add_part_counts(points[i].parts, counts[i].values, *batch.records[members[i]]);
       batch.whole[members[i]] = true;
       if (Message implausible = implausible_bytes_reason(*batch.records[members[i]]); !implausible.empty()) {
@@ -100,8 +102,8 @@ std::vector<std::size_t> GpuDevice::session_members(Batch& batch) {
       if (!is_ready(i, *batch.records[i], batch.options)) make_ready(i, *batch.records[i], batch.options);
       // Points whose buffers were evicted for this one are counted in another session, as are the points after it.
       const bool alone = std::erase_if(members, was_evicted) > 0;
-      const std::size_t more =
-          CounterCollector::max_ranges_of_point(prepared_.at(i)->launches.size() + prepared_.at(i)->parts.size());
+      const std::size_t more = CounterCollector::max_ranges_of_point(
+          prepared_.at(i)->launches.size() + prepared_.at(i)->parts.size() + prepared_.at(i)->sequence.size());
       if (!members.empty() && ranges + more > CounterCollector::max_ranges) break;
       ranges += more;
       members.push_back(i);

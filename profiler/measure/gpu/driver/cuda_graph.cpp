@@ -55,14 +55,6 @@ std::string_view work_name(CUgraphNodeType type) {
   }
 }
 
-std::vector<CUgraphNode> nodes_of(const CudaApi& cuda, CUgraph graph) {
-  std::size_t count = 0;
-  cuda.check(cuda.cuGraphGetNodes(graph, nullptr, &count), "cuGraphGetNodes");
-  std::vector<CUgraphNode> nodes(count);
-  if (count > 0) cuda.check(cuda.cuGraphGetNodes(graph, nodes.data(), &count), "cuGraphGetNodes");
-  return nodes;
-}
-
 /// The kernel of a node, without its name.
 GraphKernel kernel_of(const CudaApi& cuda, CUgraphNode node) {
   GraphKernel kernel;
@@ -96,9 +88,17 @@ void complete_names(std::vector<GraphKernel>& kernels) {
 
 }  // namespace
 
+std::vector<CUgraphNode> graph_nodes(const CudaApi& cuda, CUgraph graph) {
+  std::size_t count = 0;
+  cuda.check(cuda.cuGraphGetNodes(graph, nullptr, &count), "cuGraphGetNodes");
+  std::vector<CUgraphNode> nodes(count);
+  if (count > 0) cuda.check(cuda.cuGraphGetNodes(graph, nodes.data(), &count), "cuGraphGetNodes");
+  return nodes;
+}
+
 std::vector<GraphKernel> graph_kernels(const CudaApi& cuda, CUgraph graph) {
   std::vector<GraphKernel> kernels;
-  for (const CUgraphNode node : nodes_of(cuda, graph)) {
+  for (const CUgraphNode node : graph_nodes(cuda, graph)) {
     CUgraphNodeType type{};
     cuda.check(cuda.cuGraphNodeGetType(node, &type), "cuGraphNodeGetType");
     GraphKernel kernel;
@@ -138,7 +138,7 @@ GraphExec instantiate(const CudaApi& cuda, CUgraph graph, std::span<const CUgrap
     kept.push_back(nullptr);
     cuda.check(cuda.cuGraphNodeFindInClone(&kept.back(), node, copy), "cuGraphNodeFindInClone");
   }
-  for (const CUgraphNode node : nodes_of(cuda, copy)) {
+  for (const CUgraphNode node : graph_nodes(cuda, copy)) {
     if (std::ranges::find(kept, node) == kept.end()) cuda.check(cuda.cuGraphDestroyNode(node), "cuGraphDestroyNode");
   }
   // Their order may have depended on destroyed nodes. An edge that exists already is an error, which is harmless.

@@ -28,6 +28,7 @@ struct GraphKernel {
 
 // All of these throw DriverError. Pre: the driver has the graph functions.
 
+[[nodiscard]] std::vector<CUgraphNode> graph_nodes(const CudaApi&, CUgraph);
 /// Kernels in the order of their first launch. Ignores nodes without work.
 [[nodiscard]] std::vector<GraphKernel> graph_kernels(const CudaApi&, CUgraph);
 [[nodiscard]] GraphExec instantiate(const CudaApi&, CUgraph);

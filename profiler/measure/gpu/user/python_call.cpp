@@ -2,6 +2,7 @@
 #include "profiler/measure/gpu/user/python_call.h"
 
 #include <functional>
+#include <map>
 #include <utility>
 
 #include "profiler/measure/gpu/clock.h"
@@ -166,15 +167,37 @@ PreparedLaunch PythonCall::complete(const KernelLaunch& launch) {
 std::vector<PreparedLaunch> PythonCall::parts(const KernelLaunch& launch) {
   std::vector<PreparedLaunch> all;
   if (kernels_.size() < 2) return all;
-  for (const GraphKernel& kernel : kernels_) {
-    const auto part =
-        std::make_shared<GraphExec>(instantiate(place_.cuda, static_cast<CUgraph>(result_.measured), kernel.nodes));
-    const auto work = [this, part](CUstream stream) {
-      place_.cuda.check(place_.cuda.cuGraphLaunch(part->get(), stream), "cuGraphLaunch");
-    };
-    all.emplace_back(launch, std::make_unique<Launch>(shared_from_this(), work), kernel.name);
-  }
+  for (const GraphKernel& kernel : kernels_) all.push_back(launch_of(launch, kernel.nodes, kernel.name));
   return all;
+}
+
+PreparedLaunch PythonCall::launch_of(const KernelLaunch& launch, std::span<const CUgraphNode> nodes,
+                                     const std::string& name) {
+  const auto part =
+      std::make_shared<GraphExec>(instantiate(place_.cuda, static_cast<CUgraph>(result_.measured), nodes));
+  const auto work = [this, part](CUstream stream) {
+    place_.cuda.check(place_.cuda.cuGraphLaunch(part->get(), stream), "cuGraphLaunch");
+  };
+  return {launch, std::make_unique<Launch>(shared_from_this(), work), name};
+}
+
+std::vector<SequenceStep> PythonCall::sequence(const KernelLaunch& launch) {
+  std::map<CUgraphNode, const std::string*> names;
+  for (const GraphKernel& kernel : kernels_) {
+    for (const CUgraphNode node : kernel.nodes) names.emplace(node, &kernel.name);
+  }
+  std::vector<SequenceStep> steps;
+  if (names.size() < 2 || names.size() > max_sequence) return steps;
+  std::vector<CUgraphNode> before;
+  for (const CUgraphNode node : graph_nodes(place_.cuda, static_cast<CUgraph>(result_.measured))) {
+    const auto name = names.find(node);
+    if (name == names.end()) continue;
+    SequenceStep step{.kernel = *name->second, .before = {}, .own = launch_of(launch, {&node, 1}, {})};
+    if (!before.empty()) step.before.push_back(launch_of(launch, before, {}));
+    steps.push_back(std::move(step));
+    before.push_back(node);
+  }
+  return steps;
 }
 
 }  // namespace attnscope::gpu

@@ -47,6 +47,10 @@ class PythonCall : public std::enable_shared_from_this<PythonCall> {
   [[nodiscard]] PreparedLaunch measured(const KernelLaunch& launch);
   /// One launch per element of kernels(), if there are several; else empty.
   [[nodiscard]] std::vector<PreparedLaunch> parts(const KernelLaunch& launch);
+  /// Each node of the captured call, in order, behind a launch of all nodes before it. Empty for a single node and for
+  /// more than max_sequence nodes.
+  [[nodiscard]] std::vector<SequenceStep> sequence(const KernelLaunch& launch);
+  static constexpr std::size_t max_sequence = 32;
   /// Copies the results into the plan's buffers.
   [[nodiscard]] PreparedLaunch copy(const KernelLaunch& launch);
   /// All three.
@@ -58,6 +62,8 @@ class PythonCall : public std::enable_shared_from_this<PythonCall> {
  private:
   struct Arguments;
   class Launch;
+  /// Launch of some nodes of the captured call.
+  PreparedLaunch launch_of(const KernelLaunch& launch, std::span<const CUgraphNode> nodes, const std::string& name);
   explicit PythonCall(const HostPlace& place) : place_(place) {}
   void capture(const KernelLaunch& launch, std::chrono::milliseconds limit);
   void run(CUgraphExec executable, int (*function)(void*), CUstream stream);

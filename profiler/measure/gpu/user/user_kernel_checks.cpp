@@ -282,6 +282,7 @@ void GpuDevice::add_call(PreparedPoint& point, const KernelLaunch& launch, const
   point.launches.push_back(call->measured(launch));
   point.after.push_back(call->copy(launch));
   point.parts = call->parts(launch);
+  if (options.counters && point.spec.cache == CacheState::cold) point.sequence = call->sequence(launch);
   point.call = call;
 }
 
