@@ -28,6 +28,7 @@
 #include <utility>
 #include <vector>
 
+#include "fake_graphs.h"
 #include "kernels/device/philox_shape.h"
 #include "kernels/oracle/float16.h"
 #include "kernels/ringattn/ringattn_combine_shape.h"
@@ -36,7 +37,9 @@
 #undef cuEventElapsedTime  // cuda.h maps it to a later version; the driver table loads the first one
 
 using attnscope::DType;
+using attnscope::fake::captured;
 using attnscope::fake::Faults;
+using attnscope::fake::KernelArguments;
 
 namespace attnscope::fake {
 
@@ -83,9 +86,7 @@ struct FakeFunction {
   const FakeModule* module = nullptr;
   std::string entry;
   unsigned allowed_shared_bytes = 48 * 1024;  ///< dynamic shared memory of a launch
-};
-struct FakeEvent {
-  std::int64_t nanoseconds = 0;
+  std::function<void()> compute = nullptr;    ///< of kernels without module and arguments
 };
 
 constexpr int max_devices = 64;
@@ -274,8 +275,14 @@ bool is_unmapped(CUdeviceptr address) {
 /// fp16 NaN with which outputs are filled before a kernel runs.
 constexpr std::uint16_t poisoned = 0xFFFF;
 
+/// Sizes of the arguments that a graph copies, for KernelArguments.
+std::string argument_sizes(const FakeFunction& kernel) {
+  return kernel.entry == "attn_fa2_forward" ? "pppppiiiiiiiippiii" : "";
+}
+
 /// Applies the requested faults to a kernel with the parameters of attn_fa2_forward.
 void apply_faults(const FakeFunction& kernel, void** arguments) {
+  if (kernel.compute) return;
   const Faults faults;
   const bool any = std::ranges::any_of(std::array{"overrun", "underrun", "stray-read", "stray-front", "other-stream",
                                                   "write-input", "stale", "zero-rows"},
@@ -613,7 +620,15 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice) {
 CUresult cuCtxSetCurrent(CUcontext) {
   return CUDA_SUCCESS;
 }
+CUresult cuCtxPushCurrent(CUcontext) {
+  return CUDA_SUCCESS;
+}
+CUresult cuCtxPopCurrent(CUcontext* context) {
+  if (context != nullptr) *context = reinterpret_cast<CUcontext>(&device);
+  return CUDA_SUCCESS;
+}
 CUresult cuCtxSynchronize() {
+  if (const CUresult result = attnscope::fake::check_captures(false); result != CUDA_SUCCESS) return result;
   device.clock_ns += std::exchange(device.behind_ns, 0);
   return state();
 }
@@ -628,6 +643,7 @@ CUresult cuMemGetInfo(std::size_t* free, std::size_t* total) {
   return state();
 }
 CUresult cuMemAlloc(CUdeviceptr* address, std::size_t bytes) {
+  if (const CUresult result = attnscope::fake::check_captures(true); result != CUDA_SUCCESS) return result;
   const Faults faults;
   ++device.allocations;
   if (device.allocations == faults.number("oom-at", 0)) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -641,6 +657,7 @@ CUresult cuMemAlloc(CUdeviceptr* address, std::size_t bytes) {
   return CUDA_SUCCESS;
 }
 CUresult cuMemFree(CUdeviceptr address) {
+  if (const CUresult result = attnscope::fake::check_captures(true); result != CUDA_SUCCESS) return result;
   device.used_bytes -= device.sizes[address];
   device.sizes.erase(address);
   std::free(reinterpret_cast<void*>(address));
@@ -688,7 +705,11 @@ CUresult cuMemUnmap(CUdeviceptr address, std::size_t) {
 CUresult cuMemSetAccess(CUdeviceptr address, std::size_t, const CUmemAccessDesc*, std::size_t) {
   return device.mapped.contains(address) ? state() : CUDA_ERROR_INVALID_VALUE;
 }
-CUresult cuMemcpyHtoDAsync(CUdeviceptr target, const void* source, std::size_t bytes, CUstream) {
+CUresult cuMemcpyHtoDAsync(CUdeviceptr target, const void* source, std::size_t bytes, CUstream stream) {
+  if (captured(stream, {.type = CU_GRAPH_NODE_TYPE_MEMCPY,
+                        .run = [=] { return cuMemcpyHtoDAsync(target, source, bytes, nullptr); }})) {
+    return CUDA_SUCCESS;
+  }
   if (state() != CUDA_SUCCESS) return state();
   std::memcpy(reinterpret_cast<void*>(target), source, bytes);
   device.uploaded_bytes += static_cast<std::int64_t>(bytes);
@@ -699,7 +720,11 @@ CUresult cuMemcpyDtoH(void* target, CUdeviceptr source, std::size_t bytes) {
   std::memcpy(target, reinterpret_cast<void*>(source), bytes);
   return CUDA_SUCCESS;
 }
-CUresult cuMemcpyDtoDAsync(CUdeviceptr target, CUdeviceptr source, std::size_t bytes, CUstream) {
+CUresult cuMemcpyDtoDAsync(CUdeviceptr target, CUdeviceptr source, std::size_t bytes, CUstream stream) {
+  if (captured(stream, {.type = CU_GRAPH_NODE_TYPE_MEMCPY,
+                        .run = [=] { return cuMemcpyDtoDAsync(target, source, bytes, nullptr); }})) {
+    return CUDA_SUCCESS;
+  }
   if (state() != CUDA_SUCCESS) return state();
   std::memcpy(reinterpret_cast<void*>(target), reinterpret_cast<void*>(source), bytes);
   device.clock_ns += static_cast<std::int64_t>(bytes / 4);  // 8 GB/s, counting reads and writes
@@ -732,22 +757,32 @@ CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER* copy, CUstream) {
   }
   return CUDA_SUCCESS;
 }
-CUresult cuMemsetD8Async(CUdeviceptr target, unsigned char value, std::size_t bytes, CUstream) {
+CUresult cuMemsetD8Async(CUdeviceptr target, unsigned char value, std::size_t bytes, CUstream stream) {
+  if (captured(stream, {.type = CU_GRAPH_NODE_TYPE_MEMSET,
+                        .run = [=] { return cuMemsetD8Async(target, value, bytes, nullptr); }})) {
+    return CUDA_SUCCESS;
+  }
   if (state() != CUDA_SUCCESS) return state();
   std::memset(reinterpret_cast<void*>(target), value, bytes);
   return CUDA_SUCCESS;
 }
 CUresult cuStreamCreate(CUstream* stream, unsigned) {
-  *stream = reinterpret_cast<CUstream>(&device);
+  *stream = attnscope::fake::new_stream();
   return state();
 }
 CUresult cuStreamDestroy(CUstream) {
   return state();
 }
-CUresult cuStreamQuery(CUstream) {
+CUresult cuStreamSynchronize(CUstream stream) {
+  const CUresult result = attnscope::fake::check_stream(stream);
+  return result == CUDA_SUCCESS ? state() : result;
+}
+CUresult cuStreamQuery(CUstream stream) {
+  if (const CUresult result = attnscope::fake::check_stream(stream); result != CUDA_SUCCESS) return result;
   return device.hanging ? CUDA_ERROR_NOT_READY : state();
 }
-CUresult cuStreamWaitEvent(CUstream, CUevent, unsigned) {
+CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned) {
+  attnscope::fake::join_capture(stream, event);
   return state();
 }
 CUresult cuDeviceCanAccessPeer(int* can, CUdevice, CUdevice) {
@@ -758,24 +793,24 @@ CUresult cuCtxEnablePeerAccess(CUcontext, unsigned) {
   return state();
 }
 CUresult cuEventCreate(CUevent* event, unsigned) {
-  *event = reinterpret_cast<CUevent>(new FakeEvent);
+  *event = new CUevent_st;
   return state();
 }
 CUresult cuEventDestroy(CUevent event) {
-  delete reinterpret_cast<FakeEvent*>(event);
+  delete event;
   return state();
 }
-CUresult cuEventRecord(CUevent event, CUstream) {
-  reinterpret_cast<FakeEvent*>(event)->nanoseconds = device.clock_ns;
+CUresult cuEventRecord(CUevent event, CUstream stream) {
+  event->nanoseconds = device.clock_ns;
+  event->capture = stream == nullptr ? nullptr : stream->capture;
+  if (event->capture != nullptr) event->last = stream->last;
   return state();
 }
 CUresult cuEventQuery(CUevent) {
   return device.hanging ? CUDA_ERROR_NOT_READY : state();
 }
 CUresult cuEventElapsedTime(float* milliseconds, CUevent begin, CUevent end) {
-  *milliseconds = static_cast<float>(reinterpret_cast<FakeEvent*>(end)->nanoseconds -
-                                     reinterpret_cast<FakeEvent*>(begin)->nanoseconds) /
-                  1e6F;
+  *milliseconds = static_cast<float>(end->nanoseconds - begin->nanoseconds) / 1e6F;
   return state();
 }
 CUresult cuModuleLoadData(CUmodule* module, const void* image) {
@@ -795,6 +830,10 @@ CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* 
   functions.push_back(
       std::make_unique<FakeFunction>(FakeFunction{.module = reinterpret_cast<FakeModule*>(module), .entry = name}));
   *function = reinterpret_cast<CUfunction>(functions.back().get());
+  return state();
+}
+CUresult cuFuncGetName(const char** name, CUfunction function) {
+  *name = reinterpret_cast<FakeFunction*>(function)->entry.c_str();
   return state();
 }
 CUresult cuFuncGetAttribute(int* value, CUfunction_attribute which, CUfunction) {
@@ -835,8 +874,33 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction, in
   *blocks = 2;
   return state();
 }
-CUresult cuLaunchKernel(CUfunction function, unsigned blocks, unsigned rows, unsigned layers, unsigned, unsigned,
-                        unsigned, unsigned shared_bytes, CUstream, void** arguments, void**) {
+CUresult cuLaunchKernel(CUfunction function, unsigned blocks, unsigned rows, unsigned layers, unsigned threads_x,
+                        unsigned threads_y, unsigned threads_z, unsigned shared_bytes, CUstream stream,
+                        void** arguments, void**) {
+  if (stream != nullptr && stream->capture != nullptr) {
+    const auto copies =
+        std::make_shared<KernelArguments>(arguments, argument_sizes(*reinterpret_cast<FakeFunction*>(function)));
+    const auto run = [=] {
+      return cuLaunchKernel(function, blocks, rows, layers, threads_x, threads_y, threads_z, shared_bytes, nullptr,
+                            copies->get(), nullptr);
+    };
+    captured(stream, {.type = CU_GRAPH_NODE_TYPE_KERNEL,
+                      .run = run,
+                      .kernel = {.func = function,
+                                 .gridDimX = blocks,
+                                 .gridDimY = rows,
+                                 .gridDimZ = layers,
+                                 .blockDimX = threads_x,
+                                 .blockDimY = threads_y,
+                                 .blockDimZ = threads_z,
+                                 .sharedMemBytes = shared_bytes,
+                                 .kernelParams = nullptr,
+                                 .extra = nullptr,
+                                 .kern = nullptr,
+                                 .ctx = nullptr},
+                      .arguments = copies});
+    return CUDA_SUCCESS;
+  }
   if (state() != CUDA_SUCCESS) return state();
   const auto& kernel = *reinterpret_cast<FakeFunction*>(function);
   if (shared_bytes > kernel.allowed_shared_bytes) return CUDA_ERROR_INVALID_VALUE;
@@ -866,8 +930,10 @@ CUresult cuLaunchKernel(CUfunction function, unsigned blocks, unsigned rows, uns
     return CUDA_SUCCESS;
   }
   ++device.launches;
+  if (kernel.compute) kernel.compute();
   // Varies the duration, so that quartiles differ from the median.
-  const bool slow = faults.matches("leaves-out", kernel.entry) && *buffer<std::uint16_t>(arguments, 3) == poisoned;
+  const bool slow =
+      !kernel.compute && faults.matches("leaves-out", kernel.entry) && *buffer<std::uint16_t>(arguments, 3) == poisoned;
   device.clock_ns += (slow ? 100 : 1) * (10'000 + 10 * (device.launches % 3));
   device.clock_ns += run_ceiling(kernel.entry, arguments, rows);
   const bool again = device.computed[kernel.entry]++ > 0;
@@ -901,6 +967,17 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, voi
                         config->blockDimY, config->blockDimZ, config->sharedMemBytes, config->hStream, arguments,
                         extra);
 }
+
+}  // extern "C"
+
+CUresult attnscope::fake::launch(CUstream stream, const std::string& entry, std::function<void()> compute,
+                                 unsigned blocks) {
+  functions.push_back(std::make_unique<FakeFunction>(FakeFunction{.entry = entry, .compute = std::move(compute)}));
+  return cuLaunchKernel(reinterpret_cast<CUfunction>(functions.back().get()), blocks, 1, 1, 128, 1, 1, 0, stream,
+                        nullptr, nullptr);
+}
+
+extern "C" {
 
 // ---- NVRTC --------------------------------------------------------------------------------------------------------
 

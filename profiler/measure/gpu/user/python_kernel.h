@@ -22,15 +22,15 @@ enum { ATTNSCOPE_INCORRECT = 4 };
 
 /* A prepared call. Graphs are CUgraph handles that the package owns until release(). */
 typedef struct attnscope_python_plan {
-  void* handle;      /* passed to call() and release() */
-  void* before;      /* graph to run once before `measured` can run: the forward pass of a backward pass; or null */
-  void* measured;    /* graph of one execution; null if it could not be captured: call() then runs it */
-  void* after;       /* graph or null: copies the results to the buffers of attnscope_pointers */
-  int64_t memory;    /* tag of the memory that `measured` allocates (attnscope_memory_tag), 0 if none */
-  int64_t br, bc;    /* tile that the function's autotuner chose; 0: unknown */
+  void* handle;        /* passed to call() and release() */
+  void* before;        /* graph to run once before `measured` can run: the forward pass of a backward pass; or null */
+  void* measured;      /* graph of one execution; null if it could not be captured: call() then runs it */
+  void* after;         /* graph or null: copies the results to the buffers of attnscope_pointers */
+  int64_t memory;      /* tag of the memory that `measured` allocates (attnscope_memory_tag), 0 if none */
+  int64_t br, bc;      /* tile that the function's autotuner chose; 0: unknown */
   int64_t saved_bytes; /* backward: bytes that the forward pass saves for it; -1: unknown */
-  double host_ns;    /* host time of one eager call, median; 0: unknown */
-  const char* note;  /* why the function was not captured, or another remark; or null */
+  double host_ns;      /* host time of one eager call, median; 0: unknown */
+  const char* note;    /* why the function was not captured, or another remark; or null */
 } attnscope_python_plan;
 
 typedef struct attnscope_python {
@@ -57,9 +57,12 @@ const char* attnscope_version(void);
 
 /* PyTorch's allocator (torch.cuda.memory.CUDAPluggableAllocator). Memory is exactly as large as requested, between
    guard areas, and filled with NaN bytes. Works while a stream is captured. Memory with a tag is freed by
-   attnscope_memory_release(); until then a freed block serves later requests of its size. */
+   attnscope_memory_release(); until then a freed block serves later requests of its size. Without memory,
+   attnscope_malloc() throws a C++ exception, which PyTorch converts to RuntimeError ("CUDA out of memory. ..."). */
 void* attnscope_malloc(intptr_t size, int device, void* stream);
 void attnscope_free(void* pointer, intptr_t size, int device, void* stream);
+/* For set_record_stream_fn() of the allocator: the block does not serve later requests. */
+void attnscope_record_stream(void* pointer, void* stream);
 /* Tag of later allocations; 0: none. */
 void attnscope_memory_tag(int64_t tag);
 void attnscope_memory_release(int64_t tag);
