@@ -20,6 +20,7 @@
 #include "app/command.h"
 #include "app/command_help.h"
 #include "app/program.h"
+#include "app/python_kernels.h"
 #include "kernels/user/known_kernels.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/plan/text.h"
@@ -252,6 +253,7 @@ int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);
   spdlog::set_default_logger(spdlog::stderr_color_mt("attnscope"));
   spdlog::set_pattern("%^%l%$: %v");
+  attnscope::enable_python_kernels();
   try {
     if (const attnscope::Message wrong = attnscope::user::load_inherited_kernels(); !wrong.empty())
       return fail(ExitCode::usage, text(wrong));

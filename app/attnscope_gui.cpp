@@ -13,6 +13,7 @@
 #include <string>
 
 #include "app/program.h"
+#include "app/python_kernels.h"
 #include "kernels/user/known_kernels.h"
 #include "messages/embedded.h"
 #include "messages/language.h"
@@ -222,6 +223,7 @@ std::optional<int> parse(const QStringList& arguments, Options& options) {
     return output_code();
   }
   if (const QString wrong = read_options(parser, known, options); !wrong.isEmpty()) return fail_usage(wrong);
+  attnscope::enable_python_kernels();
   attnscope::Message wrong = attnscope::user::load_inherited_kernels();
   for (const QString& file : parser.values(known.kernel)) {
     if (wrong.empty()) wrong = attnscope::user::load_known_kernel(file.toStdString());

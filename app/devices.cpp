@@ -16,7 +16,6 @@
 
 #include "app/command.h"
 #include "app/interrupt.h"
-#include "app/measured_rates.h"
 #include "app/workers.h"
 #include "kernels/model/device_rates.h"
 #include "kernels/registry.h"
@@ -66,16 +65,14 @@ Result<OpenedDevice, RemoteFailure> open_remote(std::string_view word, bool coun
     return Failure{RemoteFailure{ExitCode::error, worker::explain(*target, failure, program_version()),
                                  worker::is_transient(failure)}};
   }
-  const DeviceInfo& info = opened->device->info();
-  const Message device = info.simulated ? make_message("simulated {}", info.limits.name)
-                                        : make_message("GPU {}, {}", info.ordinal, info.limits.name);
+  const Message title = device_title(opened->device->info());
   return OpenedDevice{.device = std::move(opened->device),
-                      .announcement = make_message("{}, on {}", device, target->host),
+                      .announcement = make_message("{}, on {}", title, target->host),
                       .simulation_reason = opened->simulation_reason};
 }
 
 OpenedDevice opened_gpu(std::unique_ptr<Device> device) {
-  Message announcement = make_message("GPU {}, {}", device->info().ordinal, device->info().limits.name);
+  Message announcement = device_title(device->info());
   return {std::move(device), std::move(announcement)};
 }
 
@@ -85,6 +82,11 @@ bool knows_host_code() {
 }
 
 }  // namespace
+
+Message device_title(const DeviceInfo& info) {
+  return info.simulated ? make_message("simulated {}", info.limits.name)
+                        : make_message("GPU {}, {}", info.ordinal, info.limits.name);
+}
 
 OpenedDevice open_simulation(const DeviceLimits& limits, const std::string& why, int unit) {
   Message announcement = make_message("simulated {}", limits.name);
@@ -134,7 +136,8 @@ std::string describe(const GpuError& error) {
 }
 
 OpenedDevice open_device(std::string_view word, bool counters) {
-  return knows_host_code() ? open_worker(word, counters) : open_device_in_process(word, counters);
+  return knows_host_code() || is_inherited_device_name(word) ? open_worker(word, counters)
+                                                             : open_device_in_process(word, counters);
 }
 
 void require_gpu_name(std::string_view word) {
@@ -191,18 +194,6 @@ Result<OpenedDevice, std::string> reopen_remote(const std::string& word, const s
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
   }
-}
-
-void predict_with_ceilings(OpenedDevice& opened, std::string_view word, const std::string& ceilings) {
-  const DeviceLimits limits = opened.device->info().limits;
-  if (!opened.device->info().simulated || is_remote_device_name(word)) {
-    throw CommandError(ExitCode::usage,
-                       "--ceilings requires a simulated device, not {} (use --device simulated or omit --ceilings)",
-                       limits.name);
-  }
-  const StoredCeilings measured = load_rates(ceilings, limits);
-  opened.device = make_simulated_device(limits, known_algorithms(), measured_ceilings(measured));
-  opened.announcement = make_message("{}. {}", opened.announcement, describe_rates(measured, limits));
 }
 
 std::optional<OpenedDevice> reopen_simulated(const std::string& uuid, const DeviceLimits& limits) {

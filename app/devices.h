@@ -18,6 +18,12 @@ inline constexpr const char* device_help =
     "GPU number, gpu (the first), simulated (H200), simulated:NAME, simulated:FILE.json (see model --print-gpu), "
     "ssh:HOST or ssh:HOST/DEVICE (default: GPU 0, or simulated without GPU and driver)";
 
+/// "fd:IN,OUT": the worker at the other end of two inherited descriptors, for the Python package. Not in the help.
+inline constexpr std::string_view inherited_prefix = "fd:";
+[[nodiscard]] inline bool is_inherited_device_name(std::string_view word) {
+  return word.starts_with(inherited_prefix);
+}
+
 struct OpenedDevice {
   std::unique_ptr<Device> device;
   /// "GPU 0, NVIDIA H200" or "simulated NVIDIA H200: reason"; printed first by each command.
@@ -25,6 +31,9 @@ struct OpenedDevice {
   /// Why a simulated device replaces a GPU that was not explicitly requested; empty otherwise.
   std::string simulation_reason = {};
 };
+
+/// "GPU 0, NVIDIA H200" or "simulated NVIDIA H200".
+[[nodiscard]] Message device_title(const DeviceInfo&);
 
 /// Opens the device named by --device. Empty: the first GPU, or the simulated H200 if there is neither GPU nor driver.
 /// Throws CommandError: usage for an unknown name, error for a GPU that is missing or cannot be used. Opens a GPU in a
@@ -42,9 +51,6 @@ void require_gpu_name(std::string_view word);
 [[nodiscard]] Result<OpenedDevice, std::string> reopen_remote(const std::string& word, const std::string& uuid,
                                                               bool counters,
                                                               const std::function<void(const Message&)>& waits);
-/// Replaces a simulated device by one that uses the measured rates in the file `ceilings`. Throws CommandError (usage)
-/// if the device is not simulated or the file has no rates of that GPU.
-void predict_with_ceilings(OpenedDevice&, std::string_view word, const std::string& ceilings);
 
 /// Opens the local GPU with this UUID; its number may have changed. The error contains the cause and the fix.
 Result<OpenedDevice, std::string> open_device_by_uuid(const std::string& uuid, bool counters);

@@ -13,8 +13,8 @@
 
 namespace attnscope {
 
-LineReader::LineReader(Listener listener, std::size_t longest)
-    : listener_(std::move(listener)), longest_(longest), stop_(::eventfd(0, EFD_CLOEXEC)) {
+LineReader::LineReader(Listener listener, std::size_t longest, int descriptor)
+    : listener_(std::move(listener)), longest_(longest), descriptor_(descriptor), stop_(::eventfd(0, EFD_CLOEXEC)) {
   if (stop_ < 0) throw std::system_error(errno, std::generic_category());
   thread_ = std::thread([this] { read(); });
 }
@@ -29,13 +29,13 @@ LineReader::~LineReader() {
 void LineReader::read() {
   std::array<char, 16'384> buffer{};
   for (;;) {
-    std::array<pollfd, 2> watched{{{STDIN_FILENO, POLLIN, 0}, {stop_, POLLIN, 0}}};
+    std::array<pollfd, 2> watched{{{descriptor_, POLLIN, 0}, {stop_, POLLIN, 0}}};
     if (::poll(watched.data(), watched.size(), -1) < 0) {
       if (errno == EINTR) continue;
       return listener_.on_end();
     }
     if (watched[1].revents != 0) return;
-    const ssize_t length = ::read(STDIN_FILENO, buffer.data(), buffer.size());
+    const ssize_t length = ::read(descriptor_, buffer.data(), buffer.size());
     if (length < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (length <= 0) {
       if (!line_.empty() && !skipping_) listener_.on_line(std::exchange(line_, {}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads lines from stdin on a thread that can be stopped.
+// Reads lines from stdin or another descriptor, on a thread that can be stopped.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ class LineReader {
     std::function<void()> on_end;                        ///< end of input or read error
   };
   /// Starts the thread, which calls the listener. Throws std::system_error.
-  LineReader(Listener listener, std::size_t longest);
+  LineReader(Listener listener, std::size_t longest, int descriptor = 0);
   LineReader(const LineReader&) = delete;
   LineReader& operator=(const LineReader&) = delete;
   ~LineReader();
@@ -29,6 +29,7 @@ class LineReader {
 
   Listener listener_;
   std::size_t longest_;
+  int descriptor_;
   std::string line_;
   bool skipping_ = false;  ///< until the end of a line that is too long
   int stop_;               ///< eventfd

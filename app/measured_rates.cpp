@@ -7,6 +7,8 @@
 
 #include "app/command.h"
 #include "kernels/model/device_rates.h"
+#include "kernels/registry.h"
+#include "profiler/measure/simulated_device.h"
 #include "profiler/plan/text.h"
 #include "profiler/units/number_format.h"
 
@@ -47,6 +49,18 @@ Message describe_rates(const StoredCeilings& set, const DeviceLimits& limits) {
       printable(set.device_name), printable(set.device_uuid), printable(set.measured_at),
       rate_text_or_missing(rates.dram_measured, rates.dram_bytes_per_second),
       rate_text_or_missing(rates.l2_measured, rates.l2_bytes_per_second));
+}
+
+void predict_with_ceilings(OpenedDevice& opened, std::string_view word, const std::string& ceilings) {
+  const DeviceLimits limits = opened.device->info().limits;
+  if (!opened.device->info().simulated || is_remote_device_name(word)) {
+    throw CommandError(ExitCode::usage,
+                       "--ceilings requires a simulated device, not {} (use --device simulated or omit --ceilings)",
+                       limits.name);
+  }
+  const StoredCeilings measured = load_rates(ceilings, limits);
+  opened.device = make_simulated_device(limits, known_algorithms(), measured_ceilings(measured));
+  opened.announcement = make_message("{}. {}", opened.announcement, describe_rates(measured, limits));
 }
 
 }  // namespace attnscope

@@ -3,7 +3,10 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <string_view>
 
+#include "app/devices.h"
 #include "profiler/measure/simulated_device.h"
 #include "storage/run_store.h"
 
@@ -17,5 +20,9 @@ namespace attnscope {
 
 /// Returns a sentence that names the source of the rates: GPU, UUID and time.
 [[nodiscard]] Message describe_rates(const StoredCeilings&, const DeviceLimits&);
+
+/// Replaces a simulated device by one that uses the measured rates in the file `ceilings`. Throws CommandError (usage)
+/// if the device is not simulated or the file has no rates of that GPU.
+void predict_with_ceilings(OpenedDevice&, std::string_view word, const std::string& ceilings);
 
 }  // namespace attnscope

@@ -22,16 +22,22 @@ void add_kernel_option(CLI::App& command) {
           "--kernel",
           [](const std::vector<std::string>& files) {
             for (const std::string& file : files) {
-              require_path_exists(file);
+              require_kernel_exists(file);
               if (const Message error = user::load_known_kernel(file); !error.empty()) {
                 throw CommandError(ExitCode::usage, error);
               }
             }
           },
-          "Manifest of a user-defined kernel; repeatable; see `attnscope help own-kernel`")
+          "Manifest of a user-defined kernel, or FILE.py:NAME for a Python function; repeatable; see `attnscope help "
+          "own-kernel`")
       ->type_name("FILE")
       ->expected(1, CLI::detail::expected_max_vector_size)
       ->allow_extra_args(false);
+}
+
+void require_kernel_exists(const std::string& kernel) {
+  const auto function = user::parse_python_function(kernel);
+  require_path_exists(function ? function->file : std::filesystem::path(kernel));
 }
 
 std::string user_kernels_digest() {
@@ -42,7 +48,8 @@ std::string user_kernels_digest() {
     all += uuid_of(content ? *content : std::string());
   };
   for (const user::KernelFiles& each : user::loaded_kernel_files()) {
-    add(each.manifest);
+    const auto* const kernel = dynamic_cast<const user::UserKernel*>(known_algorithms().find(each.name));
+    all += uuid_of(kernel != nullptr ? kernel->text() : std::string());
     for (const auto& source : each.sources) add(source);
   }
   return all.empty() ? all : " kernels " + uuid_of(all);

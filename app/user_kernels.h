@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// User-defined kernels: --kernel FILE, and manifests stored in files of results.
+// User-defined kernels: --kernel FILE or FILE.py:NAME, and manifests stored in files of results.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -15,6 +15,9 @@ namespace attnscope {
 /// Adds --kernel. Loads the manifest during parsing, so that axes can name the kernel. Parsing throws CommandError
 /// (usage).
 void add_kernel_option(CLI::App& command);
+
+/// Throws CommandError (error) if the file of a kernel, as --kernel accepts it, does not exist.
+void require_kernel_exists(const std::string& kernel);
 
 /// Returns a digest of the loaded manifests and their current sources (without headers), which is part of the plan's
 /// hash. Empty if none is loaded.

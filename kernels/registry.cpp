@@ -153,4 +153,10 @@ std::vector<std::string> add_known_algorithms(std::vector<std::unique_ptr<const 
   return refused;
 }
 
+void reset_known_algorithms() {
+  RegistryHistory& versions = process_registries();
+  const std::lock_guard lock(versions.mutex);
+  versions.current = &built_in_algorithms();
+}
+
 }  // namespace attnscope

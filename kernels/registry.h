@@ -57,5 +57,7 @@ class Registry {
 /// one text per algorithm: the error of Registry::add(), or empty on success.
 [[nodiscard]] std::vector<std::string> add_known_algorithms(std::vector<std::unique_ptr<const Algorithm>>,
                                                             std::string_view replaced_name = {});
+/// Removes all but the built-in algorithms from known_algorithms().
+void reset_known_algorithms();
 
 }  // namespace attnscope

@@ -375,7 +375,7 @@ void load_kernels_of_sides(AbOptions& options) {
       if (!word.starts_with(key)) continue;
       const std::string file = word.substr(key.size());
       if (!names.contains(file)) {
-        require_path_exists(file);
+        require_kernel_exists(file);
         const auto name = user::load_kernel_version(file);
         if (!name) throw CommandError(ExitCode::usage, name.error());
         names[file] = *name;
@@ -386,7 +386,11 @@ void load_kernels_of_sides(AbOptions& options) {
 }
 
 ExitCode ab(AbOptions& options) {
-  if (!options.programs[0].empty()) return ab_of_programs(options);
+  if (!options.programs[0].empty()) {
+    if (user::has_python_kernels())
+      throw CommandError(ExitCode::usage, "--baseline-program cannot measure Python functions (use --baseline)");
+    return ab_of_programs(options);
+  }
   if (options.sides[0].empty() || options.sides[1].empty())
     throw CommandError(ExitCode::usage, "missing sides (give --baseline and --candidate, or --baseline-program)");
   CancelToken& cancel = cancel_on_signals();
@@ -428,7 +432,8 @@ Action add_ab(CLI::App& command, Arguments arguments) {
   CLI::Option* base =
       command
           .add_option("--baseline", options->sides[0],
-                      "Axes of the baseline: algorithm=NAME tile=128x64; kernel=FILE for a user-defined kernel")
+                      "Axes of the baseline: algorithm=NAME tile=128x64; kernel=FILE or kernel=FILE.py:NAME for a "
+                      "user-defined kernel")
           ->type_name("AXIS");
   CLI::Option* with =
       command.add_option("--candidate", options->sides[1], "Axes of the candidate, like --baseline")->type_name("AXIS");

@@ -15,6 +15,7 @@
 #include "app/commands/collect.h"
 #include "app/commands/unfinished_run.h"
 #include "app/interrupt.h"
+#include "app/measured_rates.h"
 #include "app/reporter.h"
 #include "app/run_files.h"
 #include "app/table.h"

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -13,6 +14,7 @@
 #include <memory>
 #include <utility>
 
+#include "app/child_program.h"
 #include "app/command.h"
 #include "app/interrupt.h"
 #include "profiler/files/file_system.h"
@@ -59,39 +61,9 @@ std::string shell_pattern(const fs::path& folder) {
   return shell_quoted(text);
 }
 
-struct CommandOutput {
-  std::string line;   ///< last line of stdout
-  std::string error;  ///< last line of stderr; empty if the command succeeded
-  bool killed = false;
-};
-
-/// Runs a command to its end. Kills it, with the processes that it started, after `limit` seconds or on cancellation.
-CommandOutput run_to_end(const std::vector<std::string>& words, double limit) {
-  const CancelToken& cancel = cancel_on_signals();
-  auto link = worker::start_child(words);
-  if (!link) return {.line = {}, .error = fmt::format("cannot start {}: {}", words.front(), link.error())};
-  const auto start = std::chrono::steady_clock::now();
-  CommandOutput output;
-  const auto kill_with = [&](std::string why) {
-    (*link)->kill_peer();
-    return CommandOutput{.line = {}, .error = std::move(why), .killed = true};
-  };
-  for (std::string line;;) {
-    constexpr std::chrono::milliseconds poll_interval{100};
-    const auto got = (*link)->receive(line, poll_interval);
-    if (got == worker::Link::ReceiveStatus::end) break;
-    if (got == worker::Link::ReceiveStatus::line) output.line = line;
-    if (cancel.cancelled()) return kill_with("cancelled");
-    if (std::chrono::steady_clock::now() - start >= std::chrono::duration<double>(limit))
-      return kill_with(fmt::format("no answer within {} s", limit));
-  }
-  const worker::Link::ExitStatus end = (*link)->end();
-  if (end.exit_code == 0) return output;
-  if (end.exit_code < 0 && end.signal == 0) return kill_with("closed its output without ending");
-  output.error = worker::last_line(end.stderr_tail);
-  if (output.error.empty() && end.signal != 0) output.error = fmt::format("ended by signal {}", end.signal);
-  if (output.error.empty()) output.error = fmt::format("exit code {}", end.exit_code);
-  return output;
+CommandOutput run_limited(const std::vector<std::string>& words, double limit_seconds) {
+  const auto limit = std::chrono::milliseconds(std::llround(1000 * limit_seconds));
+  return run_to_end(words, limit, cancel_on_signals());
 }
 
 std::vector<std::string> collect_arguments(const SubmitOptions& options) {
@@ -106,7 +78,7 @@ std::vector<std::string> collect_arguments(const SubmitOptions& options) {
 void check_plan(std::vector<std::string> words, const SubmitOptions& options) {
   words.insert(words.begin(), executable_path);
   words.insert(words.end(), {"--shard", fmt::format("1/{}", options.shards), "--device", "simulated", "--dry-run"});
-  auto [line, error, killed] = run_to_end(words, options.timeout_seconds);
+  auto [text, error, killed, started] = run_limited(words, options.timeout_seconds);
   if (error.empty()) return;
   if (killed) throw failure(ExitCode::error, "cannot check the options of collect: " + error);
   if (error.starts_with("error: ")) error.erase(0, 7);
@@ -172,11 +144,12 @@ void write(const fs::path& file, const std::string& text) {
 
 /// Queues a script and returns its job ID. `consequence`: end of the error message.
 std::string queue(const std::string& option, const fs::path& script, double limit, const std::string& consequence) {
-  CommandOutput output = run_to_end({"sbatch", "--parsable", option, script.string()}, limit);
-  output.line.resize(std::min(output.line.size(), output.line.find(';')));
-  const bool is_job = !output.line.empty() && output.line.find_first_not_of("0123456789") == std::string::npos;
-  if (output.error.empty() && !is_job) output.error = fmt::format("'{}' is not a job ID", printable(output.line));
-  if (output.error.empty()) return output.line;
+  CommandOutput output = run_limited({"sbatch", "--parsable", option, script.string()}, limit);
+  std::string job = worker::last_line(output.text);
+  job.resize(std::min(job.size(), job.find(';')));
+  const bool is_job = !job.empty() && job.find_first_not_of("0123456789") == std::string::npos;
+  if (output.error.empty() && !is_job) output.error = fmt::format("'{}' is not a job ID", printable(job));
+  if (output.error.empty()) return job;
   throw failure(ExitCode::error,
                 fmt::format("sbatch failed: {} (check Slurm with `scontrol ping`, and `squeue --me` for a queued job); "
                             "{}",

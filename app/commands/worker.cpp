@@ -1,175 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // worker: measures points for a supervisor, as a child process or over ssh (--device ssh:HOST).
-#include <fmt/format.h>
-
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <cerrno>
-#include <chrono>
-#include <condition_variable>
 #include <csignal>
-#include <cstdio>
-#include <deque>
-#include <memory>
-#include <mutex>
-#include <optional>
-#include <system_error>
-#include <utility>
 
 #include "app/command.h"
-#include "app/devices.h"
 #include "app/interrupt.h"
-#include "app/line_reader.h"
-#include "profiler/measure/host_environment.h"
-#include "profiler/worker/protocol.h"
-#include "profiler/worker/worker_loop.h"
+#include "app/worker_service.h"
 
 namespace attnscope {
-namespace {
-
-constexpr std::chrono::milliseconds poll_interval{100};
-
-struct WorkerCommandOptions {
-  std::string device;
-  std::string uuid;  ///< internal: UUID of the device of a resumed run
-  bool no_counters = false;
-};
-
-/// Writes events as JSON lines to the original stdout; detects a closed reader.
-class Lines {
- public:
-  /// Redirects stdout to stderr, so that output of libraries does not mix with the protocol.
-  Lines() : out_(::fdopen(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), "w")) {
-    if (out_ == nullptr) throw std::system_error(errno, std::generic_category(), "standard output");
-    ::dup2(STDERR_FILENO, STDOUT_FILENO);
-  }
-  Lines(const Lines&) = delete;
-  Lines& operator=(const Lines&) = delete;
-  ~Lines() { (void)std::fclose(out_); }
-
-  void send(const Event& event) {
-    const std::string line = to_json_line(event) + "\n";
-    const std::lock_guard lock(mutex_);
-    if (std::fwrite(line.data(), 1, line.size(), out_) != line.size() || std::fflush(out_) != 0) gone_ = true;
-  }
-  [[nodiscard]] bool gone() const { return gone_; }
-
- private:
-  std::FILE* out_;
-  std::mutex mutex_;
-  std::atomic<bool> gone_ = false;
-};
-
-/// Queue of unanswered requests. A thread reads stdin, so that a cancel request reaches the measurement in progress.
-class Inbox {
- public:
-  explicit Inbox(Lines& lines, CancelToken& all) : lines_(lines), all_(all) {
-    reader_.emplace(
-        LineReader::Listener{
-            .on_line = [this](std::string_view line) { take(line); },
-            .on_long_line = [this] { refuse(make_message("the line is longer than {} bytes", max_line_length)); },
-            .on_end = [this] { end(); }},
-        max_line_length);
-  }
-
-  /// Returns the next request and its cancel token; nullopt at the end of input.
-  struct Asked {
-    WorkerRequest request;
-    std::shared_ptr<CancelToken> cancel;
-  };
-  std::optional<Asked> next() {
-    std::unique_lock lock(mutex_);
-    current_.reset();
-    // Polls, because a signal handler cannot notify the condition variable.
-    while (!ended_ && !all_.cancelled() && requests_.empty()) came_.wait_for(lock, poll_interval);
-    if (ended_ || all_.cancelled()) return std::nullopt;
-    current_ = std::move(requests_.front());
-    requests_.pop_front();
-    return current_;
-  }
-
- private:
-  void refuse(Message why) { lines_.send(RefusedEvent{.request = {}, .id = {}, .reason = std::move(why)}); }
-
-  void take(std::string_view line) {
-    auto request = parse_worker_request(line);
-    if (!request) return refuse(request.error());
-    const std::lock_guard lock(mutex_);
-    if (request->request == "cancel") {
-      if (current_ && current_->request.id == request->id) current_->cancel->cancel();
-      for (const Asked& waiting : requests_) {
-        if (waiting.request.id == request->id) waiting.cancel->cancel();
-      }
-      return;
-    }
-    requests_.push_back({std::move(request).value(), std::make_shared<CancelToken>(&all_)});
-    came_.notify_one();
-  }
-
-  void end() {  // the supervisor has exited
-    all_.cancel();
-    const std::lock_guard lock(mutex_);
-    ended_ = true;
-    came_.notify_one();
-  }
-
-  Lines& lines_;
-  CancelToken& all_;
-  std::mutex mutex_;
-  std::condition_variable came_;
-  std::deque<Asked> requests_;
-  std::optional<Asked> current_;
-  bool ended_ = false;
-  std::optional<LineReader> reader_;  ///< last member: the thread uses the others
-};
-
-/// Skips exit handlers: the driver's may wait for a kernel that never ends.
-[[noreturn]] void exit_after_device_loss() {
-  std::fflush(nullptr);
-  std::_Exit(static_cast<int>(ExitCode::partial));
-}
-
-/// Opens the device of the options. Throws CommandError.
-OpenedDevice open_requested_device(const WorkerCommandOptions& options) {
-  if (options.uuid.empty()) return open_device_in_process(options.device, !options.no_counters);
-  auto opened = open_device_by_uuid(options.uuid, !options.no_counters);
-  if (!opened) throw CommandError(ExitCode::error, Message::verbatim(opened.error()));
-  return std::move(opened).value();
-}
-
-ExitCode serve(const WorkerCommandOptions& options) {
-  CancelToken& cancel = cancel_on_signals();
-  std::signal(SIGPIPE, SIG_IGN);
-  Lines lines;
-  OpenedDevice opened;
-  try {
-    opened = open_requested_device(options);
-  } catch (const CommandError& error) {
-    lines.send(DoneEvent{.state = "failed", .reason = error.message(), .exit_code = static_cast<int>(error.code())});
-    throw;
-  }
-  WorkerLoop loop(*opened.device, [&](const Event& event) { lines.send(event); });
-  loop.send_device_event(program_version(), opened.simulation_reason);
-  Inbox inbox(lines, cancel);
-  while (auto asked = inbox.next()) {
-    loop.answer(asked->request, *asked->cancel);
-    // the supervisor starts a new worker for the remaining points
-    if (!opened.device->usable()) exit_after_device_loss();
-    if (lines.gone() || cancel.cancelled()) break;
-  }
-  return ExitCode::ok;
-}
-
-}  // namespace
 
 Action add_worker(CLI::App& command) {
-  auto options = std::make_shared<WorkerCommandOptions>();
-  command.add_option("-d,--device", options->device, "Device to open")->type_name("DEVICE");
-  command.add_option("--uuid", options->uuid)->group("");
-  command.add_flag("--no-counters", options->no_counters, "Measure time and occupancy only");
-  return [options] { return serve(*options); };
+  return [options = add_worker_options(command)] {
+    CancelToken& cancel = cancel_on_signals();
+    std::signal(SIGPIPE, SIG_IGN);
+    // Redirects stdout to stderr, so that output of libraries does not mix with the protocol.
+    const int out = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    ::dup2(STDERR_FILENO, STDOUT_FILENO);
+    try {
+      return serve_worker(*options, STDIN_FILENO, out, cancel);
+    } catch (const CommandError& error) {
+      send_worker_failure(error, out);
+      throw;
+    }
+  };
 }
 
 }  // namespace attnscope

@@ -2,6 +2,7 @@
 #include "kernels/user/known_kernels.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <functional>
 #include <map>
@@ -19,12 +20,11 @@
 
 #include "kernels/files/regular_file.h"
 #include "kernels/registry.h"
-#include "kernels/user/user_kernel.h"
 
 namespace attnscope::user {
 namespace {
 
-/// Manifest paths, one per line.
+/// Kernels as --kernel accepts them, one per line.
 constexpr const char* variable = "ATTNSCOPE_KERNELS";
 
 std::string inherited_files() {
@@ -49,14 +49,69 @@ std::string add(std::unique_ptr<const UserKernel> kernel, std::string_view repla
   return add_known_algorithms(std::move(one), replaced_name).front();
 }
 
+bool is_python_file(const std::filesystem::path& file) {
+  return file.extension() == ".py" || file.extension() == ".pkl";
+}
+
+PythonDescriber& python_describer() {
+  static PythonDescriber describer;
+  return describer;
+}
+
+/// Content of the file that defines a kernel, and its manifest.
+struct KernelText {
+  std::filesystem::path kernel;
+  std::string content;
+  std::string manifest;  ///< only of a Python function
+
+  [[nodiscard]] Result<std::unique_ptr<const UserKernel>, Message> make(const std::string& suffix = {}) const {
+    return manifest.empty() ? load_kernel(kernel, suffix) : make_kernel(manifest, kernel, suffix);
+  }
+};
+
+/// A pickled function contains the objects that it refers to.
+constexpr std::uintmax_t max_python_bytes = std::uintmax_t{256} << 20U;
+
+Result<KernelText, Message> read_text(const std::filesystem::path& kernel) {
+  KernelText text{.kernel = kernel, .content = {}, .manifest = {}};
+  const auto function = parse_python_function(kernel);
+  if (!function && is_python_file(kernel)) {
+    return Failure{
+        make_message("{}: the function is missing (give {}:NAME)", kernel.string(), kernel.filename().string())};
+  }
+  if (!function) return text;
+  auto content = read_regular_file(function->file, max_python_bytes);
+  if (!content) return Failure{in_file(function->file, attnscope::text(content.error()))};
+  if (!python_describer()) return Failure{in_file(kernel, "Python functions are not supported here")};
+  auto manifest = python_describer()(*function);
+  if (!manifest) return Failure{in_file(kernel, attnscope::text(manifest.error()))};
+  if (manifest->empty()) return Failure{in_file(kernel, "the manifest is empty")};
+  text.content = std::move(content).value();
+  text.manifest = std::move(manifest).value();
+  return text;
+}
+
+KernelFiles files_of(const KernelText& text, const UserKernel& kernel) {
+  return {.manifest = text.kernel,
+          .name = kernel.name(),
+          .sources = kernel.source_files(),
+          .content = text.manifest.empty() ? kernel.text() : text.content};
+}
+
+std::filesystem::path absolute_path(const std::filesystem::path& kernel) {
+  return std::filesystem::absolute(kernel).lexically_normal();
+}
+
 Message take(const std::filesystem::path& file) {
   const auto known = std::ranges::find(loaded(), file, &KernelFiles::manifest);
   if (file.string().find('\n') != std::string::npos) {
     return make_message("{}: the path has a line break (rename the file)", file.string());
   }
-  auto kernel = load_kernel(file);
+  const auto text = read_text(file);
+  if (!text) return text.error();
+  auto kernel = text->make();
   if (!kernel) return kernel.error();
-  KernelFiles files{.manifest = file, .name = (*kernel)->name(), .sources = (*kernel)->source_files()};
+  KernelFiles files = files_of(*text, **kernel);
   const bool again = known != loaded().end();
   Message error = in_file(file, add(std::move(kernel).value(), again ? known->name : std::string_view()));
   if (!error.empty()) return error;
@@ -66,6 +121,22 @@ Message take(const std::filesystem::path& file) {
     loaded().push_back(std::move(files));
   }
   return {};
+}
+
+/// Loads a kernel under its name, or under the first free one. Returns that name.
+Result<std::string, Message> take_version(const std::filesystem::path& file) {
+  const auto text = read_text(file);
+  if (!text) return Failure{text.error()};
+  auto kernel = text->make();
+  for (int version = 2; kernel && known_algorithms().find((*kernel)->name()) != nullptr; ++version) {
+    kernel = text->make("." + std::to_string(version));
+  }
+  if (!kernel) return Failure{kernel.error()};
+  KernelFiles files = files_of(*text, **kernel);
+  std::string name = files.name;
+  if (Message error = in_file(file, add(std::move(kernel).value())); !error.empty()) return Failure{std::move(error)};
+  loaded().push_back(std::move(files));
+  return name;
 }
 
 /// User-defined kernels found in results files.
@@ -229,24 +300,36 @@ void export_loaded_kernels() {
 
 }  // namespace
 
-Message load_known_kernel(const std::filesystem::path& file) {
-  Message error = take(std::filesystem::absolute(file).lexically_normal());
+std::optional<PythonFunction> parse_python_function(const std::filesystem::path& kernel) {
+  const std::string& word = kernel.native();
+  const std::size_t colon = word.rfind(':');
+  if (colon == std::string::npos || colon + 1 == word.size() || word.find('/', colon) != std::string::npos) {
+    return std::nullopt;
+  }
+  PythonFunction function{.file = word.substr(0, colon), .name = word.substr(colon + 1)};
+  if (!is_python_file(function.file)) return std::nullopt;
+  return function;
+}
+
+void set_python_describer(PythonDescriber describe) {
+  python_describer() = std::move(describe);
+}
+
+Result<std::unique_ptr<const UserKernel>, Message> read_kernel(const std::filesystem::path& kernel) {
+  const auto text = read_text(absolute_path(kernel));
+  if (!text) return Failure{text.error()};
+  return text->make();
+}
+
+Message load_known_kernel(const std::filesystem::path& kernel) {
+  Message error = take(absolute_path(kernel));
   export_loaded_kernels();
   return error;
 }
 
-Result<std::string, Message> load_kernel_version(const std::filesystem::path& file) {
-  const std::filesystem::path whole = std::filesystem::absolute(file).lexically_normal();
-  auto kernel = load_kernel(whole);
-  for (int version = 2; kernel && known_algorithms().find((*kernel)->name()) != nullptr; ++version) {
-    kernel = load_kernel(whole, "." + std::to_string(version));
-  }
-  if (!kernel) return Failure{kernel.error()};
-  KernelFiles files{.manifest = whole, .name = (*kernel)->name(), .sources = (*kernel)->source_files()};
-  std::string name = files.name;
-  if (Message error = in_file(whole, add(std::move(kernel).value())); !error.empty()) return Failure{std::move(error)};
-  loaded().push_back(std::move(files));
-  export_loaded_kernels();
+Result<std::string, Message> load_kernel_version(const std::filesystem::path& kernel) {
+  auto name = take_version(absolute_path(kernel));
+  if (name) export_loaded_kernels();
   return name;
 }
 
@@ -254,17 +337,30 @@ const std::vector<KernelFiles>& loaded_kernel_files() {
   return loaded();
 }
 
+bool has_python_kernels() {
+  return std::ranges::any_of(loaded(),
+                             [](const KernelFiles& each) { return std::ranges::any_of(each.sources, is_python_file); });
+}
+
+std::filesystem::path defining_file(const KernelFiles& kernel) {
+  const auto function = parse_python_function(kernel.manifest);
+  return function ? function->file : kernel.manifest;
+}
+
 bool is_unchanged(const KernelFiles& kernel) {
-  const auto* const known = dynamic_cast<const UserKernel*>(known_algorithms().find(kernel.name));
-  const auto text = read_regular_file(kernel.manifest, max_manifest_bytes);
-  return known != nullptr && text && *text == known->text();
+  const auto content = read_regular_file(defining_file(kernel), max_python_bytes);
+  return content && *content == kernel.content;
 }
 
 Message load_inherited_kernels() {
+  if (!loaded().empty()) {
+    loaded().clear();
+    reset_known_algorithms();
+  }
   std::istringstream files(inherited_files());
   for (std::string file; std::getline(files, file);) {
     if (file.empty()) continue;
-    if (auto known = load_kernel_version(file); !known) return known.error();
+    if (auto known = take_version(file); !known) return known.error();
   }
   return {};
 }

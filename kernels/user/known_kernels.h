@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,24 +14,44 @@
 
 #include "kernels/messages/message.h"
 #include "kernels/model/result.h"
+#include "kernels/user/user_kernel.h"
 
 namespace attnscope::user {
 
-/// Loads a manifest into known_algorithms(), or reloads it with its current files and name. Returns a one-line error,
-/// in which case nothing changes; empty on success.
-[[nodiscard]] Message load_known_kernel(const std::filesystem::path& file);
-/// Loads a manifest in addition to others of the same name, as "NAME.2", "NAME.3", ... Returns the name.
-[[nodiscard]] Result<std::string, Message> load_kernel_version(const std::filesystem::path& file);
+/// A function of a Python file (.py, or .pkl by cloudpickle).
+struct PythonFunction {
+  std::filesystem::path file;
+  std::string name;
+};
+/// Splits "FILE.py:NAME" at the last colon; nullopt for other paths, which name manifests.
+[[nodiscard]] std::optional<PythonFunction> parse_python_function(const std::filesystem::path& kernel);
+/// Returns the manifest of a Python function. The error is one line without the file.
+using PythonDescriber = std::function<Result<std::string, Message>(const PythonFunction&)>;
+/// Call before loading kernels.
+void set_python_describer(PythonDescriber describer);
+
+/// Reads a kernel without loading it: a manifest file, or a function as "FILE.py:NAME".
+[[nodiscard]] Result<std::unique_ptr<const UserKernel>, Message> read_kernel(const std::filesystem::path& kernel);
+/// Loads a kernel into known_algorithms(), or reloads it with its current files and name. `kernel`: see read_kernel().
+/// Returns a one-line error, in which case nothing changes; empty on success.
+[[nodiscard]] Message load_known_kernel(const std::filesystem::path& kernel);
+/// Loads a kernel in addition to others of the same name, as "NAME.2", "NAME.3", ... Returns the name.
+[[nodiscard]] Result<std::string, Message> load_kernel_version(const std::filesystem::path& kernel);
 /// Files of a loaded kernel: manifest and sources.
 struct KernelFiles {
-  std::filesystem::path manifest;
+  std::filesystem::path manifest;  ///< absolute; "FILE.py:NAME" for a Python function
   std::string name;
   std::vector<std::filesystem::path> sources;
+  std::string content;  ///< of the manifest file or the Python file, as loaded
 };
 [[nodiscard]] const std::vector<KernelFiles>& loaded_kernel_files();
-/// Returns true if the manifest file still has the text that was loaded.
+/// Returns true if a loaded kernel is a Python function.
+[[nodiscard]] bool has_python_kernels();
+/// File that defines the kernel: the manifest or the Python file.
+[[nodiscard]] std::filesystem::path defining_file(const KernelFiles&);
+/// Returns true if the defining file still has the content that was loaded.
 [[nodiscard]] bool is_unchanged(const KernelFiles&);
-/// Loads the kernels of the parent process in the same order, so that they get the same names.
+/// Loads the kernels of the parent process in the same order, so that they get the same names. Unloads all others.
 [[nodiscard]] Message load_inherited_kernels();
 
 /// Limits for manifests from results files: number of distinct ones and total size.

@@ -501,12 +501,18 @@ AttentionPlan UserKernel::plan(const AttentionProblem& p, const Config& config, 
 
 Result<std::unique_ptr<const UserKernel>, Message> load_kernel(const std::filesystem::path& file,
                                                                const std::string& suffix) {
-  const auto failed = [&](Message what) { return Failure{make_message("{}: {}", file.string(), what)}; };
+  const auto failed = [&](const Message& what) { return Failure{make_message("{}: {}", file.string(), what)}; };
   const auto text = read_regular_file(file, max_manifest_bytes);
   if (!text) return failed(text.error());
   if (const std::size_t first = text->find_first_not_of(" \t\r\n"); first == std::string::npos || (*text)[first] != '{')
     return failed("not a manifest: expected a JSON object (`attnscope kernels new` creates one)");
-  auto manifest = parse_manifest(*text, file.parent_path());
+  return make_kernel(*text, file, suffix);
+}
+
+Result<std::unique_ptr<const UserKernel>, Message> make_kernel(std::string_view text, const std::filesystem::path& file,
+                                                               const std::string& suffix) {
+  const auto failed = [&](const Message& what) { return Failure{make_message("{}: {}", file.string(), what)}; };
+  auto manifest = parse_manifest(text, file.parent_path());
   if (!manifest) return failed(manifest.error());
   manifest->name += suffix;
   for (const LaunchSpec& launch : manifest->launches) {

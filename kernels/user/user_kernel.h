@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/algorithm.h"
@@ -68,6 +70,10 @@ inline constexpr std::uintmax_t max_manifest_bytes = 1 << 20;
 
 /// Loads a manifest file; `suffix` is appended to the kernel's name. The error is one line: file, line, cause.
 [[nodiscard]] Result<std::unique_ptr<const UserKernel>, Message> load_kernel(const std::filesystem::path& file,
+                                                                             const std::string& suffix = {});
+/// As load_kernel(), with the text of the manifest. `file` is for messages; sources are relative to its folder.
+[[nodiscard]] Result<std::unique_ptr<const UserKernel>, Message> make_kernel(std::string_view text,
+                                                                             const std::filesystem::path& file,
                                                                              const std::string& suffix = {});
 
 }  // namespace attnscope::user

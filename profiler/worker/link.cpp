@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <spawn.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -45,14 +46,21 @@ class Descriptor {
   int number_ = -1;
 };
 
-class ChildLink : public Link {
- public:
-  ChildLink(pid_t child, Descriptor input, Descriptor output, Descriptor errors)
-      : child_(child), input_(std::move(input)), output_(std::move(output)), errors_(std::move(errors)) {}
-  ChildLink(const ChildLink&) = delete;
-  ChildLink& operator=(const ChildLink&) = delete;
+bool is_socket(int descriptor) {
+  struct stat status {};
+  return ::fstat(descriptor, &status) == 0 && S_ISSOCK(status.st_mode);
+}
 
-  ~ChildLink() override {
+/// Link over descriptors, to a child process or to a peer that already runs.
+class StreamLink : public Link {
+ public:
+  StreamLink(pid_t child, Descriptor input, Descriptor output, Descriptor errors)
+      : child_(child), input_(std::move(input)), output_(std::move(output)), errors_(std::move(errors)) {}
+  StreamLink(Descriptor input, Descriptor output) : StreamLink(-1, std::move(input), std::move(output), {}) {}
+  StreamLink(const StreamLink&) = delete;
+  StreamLink& operator=(const StreamLink&) = delete;
+
+  ~StreamLink() override {
     input_.close();                                             // EOF tells the child to end
     if (!wait_for_end(exit_timeout)) ::kill(-child_, SIGKILL);  // including its children
     if (child_ > 0) ::waitpid(child_, nullptr, 0);
@@ -88,6 +96,9 @@ class ChildLink : public Link {
 
   void kill_peer() override {
     if (child_ > 0) ::kill(-child_, SIGKILL);
+    if (has_child_) return;
+    input_.close();
+    output_.close();
   }
 
   ExitStatus end() override {
@@ -95,7 +106,7 @@ class ChildLink : public Link {
     while (errors_.open() && read_stderr()) {
     }
     ExitStatus end;
-    const bool ended = wait_for_end(exit_timeout);
+    const bool ended = has_child_ && wait_for_end(exit_timeout);
     if (ended && WIFEXITED(status_)) end.exit_code = WEXITSTATUS(status_);
     if (ended && WIFSIGNALED(status_)) end.signal = WTERMSIG(status_);
     end.stderr_tail = words_;
@@ -106,8 +117,10 @@ class ChildLink : public Link {
   /// Sends as much as the child accepts now; receive() sends the rest. Returns false if the child has closed its input.
   bool send_more() {
     while (!unsent_.empty()) {
-      // A socket instead of a pipe, so that a closed peer gives an error instead of SIGPIPE.
-      const ssize_t sent = ::send(input_.number(), unsent_.data(), unsent_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+      // Children have a socket instead of a pipe, so that a closed peer gives an error instead of SIGPIPE.
+      const ssize_t sent = is_socket_
+                               ? ::send(input_.number(), unsent_.data(), unsent_.size(), MSG_NOSIGNAL | MSG_DONTWAIT)
+                               : ::write(input_.number(), unsent_.data(), unsent_.size());
       if (sent < 0 && errno == EINTR) continue;
       if (sent < 0) return errno == EAGAIN;
       unsent_.erase(0, static_cast<std::size_t>(sent));
@@ -158,16 +171,39 @@ class ChildLink : public Link {
     return true;
   }
 
-  pid_t child_;
+  pid_t child_;  ///< -1: none, or it has ended
   Descriptor input_;
   Descriptor output_;
   Descriptor errors_;
+  bool has_child_ = child_ > 0;
+  bool is_socket_ = is_socket(input_.number());
   std::string unsent_;
   std::string partial_line_;
   std::deque<std::string> lines_;
   std::string words_;
   int status_ = 0;
 };
+
+std::vector<char*> pointers_to(std::vector<std::string>& strings) {
+  std::vector<char*> pointers;
+  pointers.reserve(strings.size() + 1);
+  for (std::string& each : strings) pointers.push_back(each.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+/// Environment of this process, with `added` variables instead of those of their names.
+std::vector<std::string> merged_environment(std::span<const std::string> added) {
+  std::vector<std::string> all(added.begin(), added.end());
+  for (char** each = environ; *each != nullptr; ++each) {
+    const std::string_view variable = *each;
+    const auto has_same_name = [name = variable.substr(0, variable.find('=') + 1)](const std::string& other) {
+      return other.starts_with(name);
+    };
+    if (std::ranges::none_of(added, has_same_name)) all.emplace_back(variable);
+  }
+  return all;
+}
 
 }  // namespace
 
@@ -178,7 +214,8 @@ std::string last_line(std::string_view words) {
   return std::string(newline == std::string_view::npos ? words : words.substr(newline + 1));
 }
 
-Result<std::unique_ptr<Link>, std::string> start_child(const std::vector<std::string>& words) {
+Result<std::unique_ptr<Link>, std::string> start_child(const std::vector<std::string>& words,
+                                                       std::span<const std::string> environment) {
   std::array<int, 2> in{-1, -1};
   std::array<int, 2> out{-1, -1};
   std::array<int, 2> error{-1, -1};
@@ -204,18 +241,27 @@ Result<std::unique_ptr<Link>, std::string> start_child(const std::vector<std::st
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   ::posix_spawnattr_setpgroup(&attributes, 0);
 
-  std::vector<std::string> copy(words);
-  std::vector<char*> argv;
-  argv.reserve(copy.size() + 1);
-  for (std::string& word : copy) argv.push_back(word.data());
-  argv.push_back(nullptr);
+  std::vector<std::string> arguments(words);
+  std::vector<std::string> variables = merged_environment(environment);
   pid_t child = -1;
-  const int failed = ::posix_spawnp(&child, argv[0], &files, &attributes, argv.data(), environ);
+  const int failed = ::posix_spawnp(&child, arguments.front().c_str(), &files, &attributes,
+                                    pointers_to(arguments).data(), pointers_to(variables).data());
   ::posix_spawn_file_actions_destroy(&files);
   ::posix_spawnattr_destroy(&attributes);
   if (failed != 0) return Failure<std::string>{std::strerror(failed)};
   return std::unique_ptr<Link>(
-      std::make_unique<ChildLink>(child, std::move(input), std::move(output), std::move(errors)));
+      std::make_unique<StreamLink>(child, std::move(input), std::move(output), std::move(errors)));
+}
+
+Result<std::unique_ptr<Link>, std::string> connect_descriptors(int in, int out) {
+  for (const int each : {in, out}) {
+    if (::fcntl(each, F_SETFD, FD_CLOEXEC) != 0) return Failure<std::string>{std::strerror(errno)};
+  }
+  Descriptor output(in);
+  Descriptor input(in == out ? ::fcntl(out, F_DUPFD_CLOEXEC, 3) : out);
+  if (::fcntl(input.number(), F_SETFL, ::fcntl(input.number(), F_GETFL) | O_NONBLOCK) != 0)
+    return Failure<std::string>{std::strerror(errno)};
+  return std::unique_ptr<Link>(std::make_unique<StreamLink>(std::move(input), std::move(output)));
 }
 
 }  // namespace attnscope::worker

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,7 +44,12 @@ class Link {
 
 /// Starts a child process (program from PATH, arguments) and connects to its standard input and output. The child does
 /// not receive the terminal's signals. When the link is destroyed, the child's input is closed; if the child does not
-/// exit, it is killed. The error is strerror().
-[[nodiscard]] Result<std::unique_ptr<Link>, std::string> start_child(const std::vector<std::string>& words);
+/// exit, it is killed. `environment`: further variables as NAME=VALUE. The error is strerror().
+[[nodiscard]] Result<std::unique_ptr<Link>, std::string> start_child(const std::vector<std::string>& words,
+                                                                     std::span<const std::string> environment = {});
+
+/// Connects to a peer that reads `out` and writes `in`: pipes, or one socket. The link closes both; kill_peer() only
+/// closes them. SIGPIPE must be ignored unless `out` is a socket. The error is strerror().
+[[nodiscard]] Result<std::unique_ptr<Link>, std::string> connect_descriptors(int in, int out);
 
 }  // namespace attnscope::worker

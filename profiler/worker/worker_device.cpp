@@ -21,8 +21,8 @@ constexpr std::chrono::milliseconds poll_interval{50};
 constexpr std::chrono::milliseconds cancel_timeout{1'500};
 /// Keeps a line well below max_line_length.
 constexpr std::size_t max_points_per_line = 4096;
-/// For connecting, login and opening the GPU with its counters, and for immediate answers.
-constexpr std::chrono::seconds reply_timeout{90};
+/// For immediate answers.
+constexpr std::chrono::seconds reply_timeout = open_timeout;
 /// Between two progress events of a long request: a compiled kernel or a ceiling's load.
 constexpr std::chrono::minutes step_timeout{10};
 
@@ -334,9 +334,10 @@ class WorkerDevice : public Device {
 
 Result<OpenedWorker, OpenFailure> open_worker_device(std::unique_ptr<Link> link, std::string host,
                                                      std::string_view app_version, const Registry& registry,
-                                                     const CancelToken& cancel, LossCause end_of) {
+                                                     const CancelToken& cancel, LossCause end_of,
+                                                     std::chrono::seconds patience) {
   OpenFailure failure;
-  const auto deadline = link->now() + reply_timeout;
+  const auto deadline = link->now() + patience;
   std::string line;
   // Skip lines that a login shell prints.
   while (!line.starts_with("{\"event\"")) {

@@ -2,6 +2,7 @@
 // Device implementation for a worker process behind a link.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -13,6 +14,9 @@
 
 namespace attnscope::worker {
 
+/// For connecting, login and opening the GPU with its counters.
+inline constexpr std::chrono::seconds open_timeout{90};
+
 struct OpenFailure {
   enum class Kind {
     no_answer,      ///< The link ended or sent no valid line; see `end`.
@@ -21,7 +25,7 @@ struct OpenFailure {
   };
   Kind kind = Kind::no_answer;
   Link::ExitStatus end = {};
-  bool silent = false;  ///< no_answer: nothing arrived within 90 s.
+  bool silent = false;  ///< no_answer: nothing arrived within `patience`.
   std::string words = {};
   Message reason = {};
 };
@@ -45,6 +49,7 @@ struct OpenedWorker {
 [[nodiscard]] Result<OpenedWorker, OpenFailure> open_worker_device(std::unique_ptr<Link> link, std::string host,
                                                                    std::string_view app_version,
                                                                    const Registry& registry, const CancelToken& cancel,
-                                                                   LossCause end_of = LossCause::link);
+                                                                   LossCause end_of = LossCause::link,
+                                                                   std::chrono::seconds patience = open_timeout);
 
 }  // namespace attnscope::worker
