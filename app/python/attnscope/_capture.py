@@ -186,10 +186,9 @@ class Call:
 
     def _prepare_backward(self):
         self.saved_bytes = self._count_saved_bytes()
-        o = self._forward()[0]
-        self.host_ns = self._host_time(lambda: self._gradients(o, True))
-        del o
-        kept = []
+        kept = [self._forward()[0]]
+        self.host_ns = self._host_time(lambda: self._gradients(kept[0], True))
+        kept.clear()
 
         def forward():
             kept.append(self._forward()[0])

@@ -41,16 +41,19 @@ def draw(rows, x, y, group, spreads, title):
         errors = [[max(0, value - low) for value, (low, _) in zip(up, ends)],
                   [max(0, high - value) for value, (_, high) in zip(up, ends)]]
         filled = all(row["provenance"] == "measured" for row in points)
-        axes.errorbar(across, up, yerr=errors, fmt=mark, color=color, capsize=3, label=label,
+        axes.errorbar(across, up, yerr=errors if spreads else None, fmt=mark, color=color, capsize=3, label=label,
                       markerfacecolor=color if filled else "none")
         modeled = [(row[x], row[law]) for row in points if law and row.get(law)]
         if modeled:
-            axes.plot(*zip(*modeled), color=color, linewidth=1, label="%s: %s" % (label, law_label))
+            axes.plot(*zip(*modeled), color=color if law_label == "law" else "gray", linewidth=1)
+    if law:
+        axes.plot([], [], color="gray", linewidth=1, label=law_label)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
+    axes.xaxis.set_major_formatter("{x:g}")
     axes.set_xlabel(LABELS.get(x, x))
     axes.set_ylabel(LABELS.get(y, y))
     axes.set_title(title, fontsize="small", wrap=True)
     axes.grid(True, which="both", linewidth=0.3)
-    figure.legend(loc="outside right upper", fontsize="small")
+    axes.legend(bbox_to_anchor=(1.02, 1), loc="upper left", borderaxespad=0, fontsize="small")
     return figure

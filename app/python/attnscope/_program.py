@@ -63,10 +63,10 @@ def use_torch_libraries(environment, arguments=()):
 
 
 def child_environment():
-    environment = dict(os.environ, ATTNSCOPE_PYTHON=sys.executable)
-    paths = [os.path.dirname(PACKAGE)] + [path for path in [environment.get("PYTHONPATH")] if path]
-    environment["PYTHONPATH"] = os.pathsep.join(paths)
-    return environment
+    """Environment in which the program starts this interpreter, which finds this package and the user's modules."""
+    installed = (sys.prefix, sys.base_prefix)
+    paths = [os.path.dirname(PACKAGE)] + [path for path in sys.path if path and not path.startswith(installed)]
+    return dict(os.environ, ATTNSCOPE_PYTHON=sys.executable, PYTHONPATH=os.pathsep.join(dict.fromkeys(paths)))
 
 
 def run_text(arguments):

@@ -12,7 +12,7 @@ from unittest import mock
 
 import support
 import attnscope
-from attnscope import _collect, _load, _program
+from attnscope import _collect, _load
 from attnscope._kernel import Kernel
 from support import torch
 
