@@ -26,42 +26,29 @@ class Failure(Exception):
         self.status = status
 
 
-class TaggedMemory:
-    """Allocator of libattnscope, which serves PyTorch in a worker. Tags separate the memory of graphs."""
+class Memory:
+    """Memory of graphs. With libattnscope as PyTorch's allocator each graph has a tag; otherwise the tag is 0."""
     _tags = itertools.count(1)
 
-    def __init__(self, library):
-        self._library = library
+    def __init__(self, library=None):
+        self.library = library
 
     def begin(self):
-        tag = next(self._tags)
-        self._library.attnscope_memory_tag(tag)
+        tag = next(self._tags) if self.library else 0
+        if tag:
+            self.library.attnscope_memory_tag(tag)
         return tag
 
     def end(self):
-        self._library.attnscope_memory_tag(0)
+        if self.library:
+            self.library.attnscope_memory_tag(0)
 
     def release(self, tag):
-        self._library.attnscope_memory_release(tag)
+        if tag:
+            self.library.attnscope_memory_release(tag)
 
     def live(self, torch):
-        return self._library.attnscope_memory_live(0)
-
-
-class TorchMemory:
-    """PyTorch's own allocator; tag 0."""
-
-    def begin(self):
-        return 0
-
-    def end(self):
-        pass
-
-    def release(self, tag):
-        pass
-
-    def live(self, torch):
-        return torch.cuda.memory_allocated()
+        return self.library.attnscope_memory_live(0) if self.library else torch.cuda.memory_allocated()
 
 
 def is_out_of_memory(error):

@@ -7,7 +7,7 @@ import json
 import os
 
 from . import _c
-from ._capture import Call, Failure, TorchMemory, is_out_of_memory
+from ._capture import Call, Failure, Memory, is_out_of_memory
 from ._errors import Unsupported, first_line, one_line
 from ._load import load_kernel
 
@@ -35,7 +35,7 @@ class Session:
     """Kernels and prepared calls of a worker. The methods of the function table never raise."""
 
     def __init__(self, memory=None, kernels=None):
-        self._memory = memory or TorchMemory()
+        self._memory = memory or Memory()
         self._kernels = dict(kernels or {})  # key: (file, name)
         self._calls, self._handles = {}, itertools.count(1)
         self._checked = set()

@@ -10,7 +10,7 @@ import os
 import sys
 
 from . import _c, _program
-from ._capture import TaggedMemory, TorchMemory
+from ._capture import Memory
 from ._errors import Error, first_line, one_line, warn
 from ._session import Session
 
@@ -53,11 +53,11 @@ def install_allocator(library):
         allocator = memory.CUDAPluggableAllocator(_c.library_path(), "attnscope_malloc", "attnscope_free")
         memory.change_current_allocator(allocator)
     except ImportError:
-        return TorchMemory()
+        return Memory()
     except (AttributeError, RuntimeError) as error:
         warn("PyTorch keeps its own allocator: %s" % first_line(error))
-        return TorchMemory()
-    return TaggedMemory(library)
+        return Memory()
+    return Memory(library)
 
 
 def serve(arguments):

@@ -16,6 +16,7 @@ sys.path[:0] = [PACKAGE_FOLDER, FAKE_TORCH]
 import torch  # noqa: E402
 
 from attnscope import _c  # noqa: E402
+from attnscope._capture import Memory  # noqa: E402
 from attnscope._session import Session  # noqa: E402
 
 DTYPES = {"fp16": torch.float16, "bf16": torch.bfloat16, "fp32": torch.float32}
@@ -45,24 +46,21 @@ def folder_with(**files):
                     del sys.modules[name]
 
 
-class FakeMemory:
-    """Tags like those of libattnscope."""
+class FakeLibrary:
+    """Tags of libattnscope."""
 
     def __init__(self):
-        self.count, self.current, self.released = 0, 0, []
+        self.current, self.used, self.released = 0, [], []
 
-    def begin(self):
-        self.count += 1
-        self.current = self.count
-        return self.count
+    def attnscope_memory_tag(self, tag):
+        self.current = tag
+        self.used += [tag] if tag else []
 
-    def end(self):
-        self.current = 0
-
-    def release(self, tag):
+    def attnscope_memory_release(self, tag):
         self.released.append(tag)
 
-    def live(self, _):
+    def attnscope_memory_live(self, tag):
+        assert tag == 0
         return torch.live_bytes
 
 
@@ -72,8 +70,8 @@ class Case:
 
     def __init__(self, kernel, dtype="fp32", backward=False, layout="bhnd", window=(-1, -1), knobs=(), lse=False,
                  br=0, bc=0):
-        self.session = Session(FakeMemory(), {("f.py", "f"): kernel})
-        self.memory = self.session._memory
+        self.library = FakeLibrary()
+        self.session = Session(Memory(self.library), {("f.py", "f"): kernel})
         self.kind, self.layout = DTYPES[dtype], layout
         problem = self.problem = _c.Problem(
             device=0, dtype=_c.DTYPES.index(dtype), batch=self.BATCH, heads_q=self.HEADS, heads_kv=self.HEADS,

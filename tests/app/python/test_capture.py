@@ -46,14 +46,14 @@ class Forward(unittest.TestCase):
         plan = case.plan
         self.assertTrue(plan.handle and plan.measured and plan.after and not plan.before)
         self.assertEqual(len(torch.cuda.graphs[plan.measured].works), 4)
-        self.assertEqual((plan.memory, case.note(), plan.saved_bytes), (1, "", -1))
+        self.assertEqual((plan.memory, case.note(), plan.saved_bytes), (case.library.used[0], "", -1))
         self.assertGreater(plan.host_ns, 0)
         case.buffers["k"].write([5.0] * 48)  # a replay reads the current inputs
         case.run_plan()
         self.assertEqual(case.values("o"), expected_blend(case))
-        self.assertEqual(case.memory.current, 0)
+        self.assertEqual(case.library.current, 0)
         case.session.functions.release(plan.handle)
-        self.assertEqual(case.memory.released, [1, 2])
+        self.assertEqual((case.library.released, len(case.library.used)), (case.library.used, 2))
 
     def test_lse(self):
         def with_lse(q, k, v):
@@ -75,7 +75,7 @@ class Forward(unittest.TestCase):
         self.assertFalse(case.plan.measured or case.plan.after)
         self.assertEqual(case.note(), "not captured: CUDA error: operation not permitted when stream is capturing; "
                                       "kernels are not attributed")
-        self.assertEqual((case.memory.current, torch.cuda.capturing), (0, None))
+        self.assertEqual((case.library.current, torch.cuda.capturing), (0, None))
         case.buffers["v"].write([4.0] * 48)
         self.assertEqual(case.run_plan(), [_c.OK, _c.OK])
         self.assertEqual(case.values("o"), [value + 4 for value in case.values("q")])
@@ -139,7 +139,7 @@ class Backward(unittest.TestCase):
         case = Case(Kernel(self.product), backward=True)
         self.assertEqual(case.prepare(), _c.OK, case.error())
         self.assertTrue(case.plan.before and case.plan.measured and case.plan.after)
-        self.assertEqual((case.plan.memory, case.note(), case.plan.saved_bytes), (2, "", 0))
+        self.assertEqual((case.plan.memory, case.note(), case.plan.saved_bytes), (case.library.used[1], "", 0))
         graphs = torch.cuda.graphs
         self.assertEqual(len(graphs[case.plan.before].works), 3)
         self.assertIs(graphs[case.plan.before].pool(), graphs[case.plan.measured].pool())
@@ -264,7 +264,7 @@ class Checks(unittest.TestCase):
 
         case = Case(Kernel(grows))
         self.assertEqual((case.prepare(), case.error()), (_c.OUT_OF_MEMORY, "20 GiB"))
-        self.assertEqual(case.memory.released, [1])
+        self.assertEqual(case.library.released, case.library.used)
 
     def test_unknown_handles_and_files(self):
         case = Case(Kernel(blend))
