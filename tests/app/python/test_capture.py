@@ -34,8 +34,8 @@ class Forward(unittest.TestCase):
                     case = Case(Kernel(look, layout=layout), dtype, layout=layout)
                     case.buffers["q"].write([float(i) for i in range(48)])
                     self.assertEqual(case.prepare(), _c.OK)
-                    shape, strides = ((2, 3, 2, 4), (24, 8, 4, 1)) if layout == "bnhd" else ((2, 2, 3, 4), (24, 12, 4, 1))
-                    self.assertEqual(seen[0], (shape, strides, case.kind, case.buffers["q"].data_ptr(), 77, False,
+                    expected = {"bnhd": ((2, 3, 2, 4), (24, 8, 4, 1)), "bhnd": ((2, 2, 3, 4), (24, 12, 4, 1))}[layout]
+                    self.assertEqual(seen[0], (*expected, case.kind, case.buffers["q"].data_ptr(), 77, False,
                                                [float(i) for i in range(48)]))
                     case.run_plan()
                     self.assertEqual(case.values("o"), [float(i) for i in range(48)])
@@ -64,7 +64,8 @@ class Forward(unittest.TestCase):
         case.run_plan()
         self.assertEqual(case.values("lse"), [7.0] * 12)
         case = Case(Kernel(blend, lse="e"), lse=True)
-        self.assertEqual((case.prepare(), case.error()), (_c.ERROR, "the function returned one tensor, expected (o, lse)"))
+        self.assertEqual((case.prepare(), case.error()),
+                         (_c.ERROR, "the function returned one tensor, expected (o, lse)"))
 
     def test_not_capturable(self):
         def synchronizes(q, k, v):
@@ -84,7 +85,8 @@ class Forward(unittest.TestCase):
         with mock.patch.object(torch.cuda, "CUDAGraph", lambda: None):
             case = Case(Kernel(blend))
             self.assertEqual(case.prepare(), _c.OK)
-        self.assertEqual(case.note(), "not captured: PyTorch 0.0-fake cannot export CUDA graphs; kernels are not attributed")
+        self.assertEqual(case.note(),
+                         "not captured: PyTorch 0.0-fake cannot export CUDA graphs; kernels are not attributed")
         case.run_plan()
         self.assertEqual(case.values("o"), expected_blend(case))
 

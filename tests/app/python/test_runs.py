@@ -104,7 +104,8 @@ class Recorded(unittest.TestCase):
         self.assertEqual(cells[1][:3] + cells[1][8:9] + cells[1][10:], ["fa2", "256", "full", "+0.00%", "ok"])
         lines = str(attnscope.Runs(self.file, 1)).splitlines()
         self.assertEqual(len(lines), 3 + 8)
-        self.assertEqual(lines[0], "NVIDIA H200 (simulated): pass fwd, dtype fp16, batch 1, heads_q 2, heads_kv 2, d 64")
+        self.assertEqual(lines[0],
+                         "NVIDIA H200 (simulated): pass fwd, dtype fp16, batch 1, heads_q 2, heads_kv 2, d 64")
 
     def test_knobs_and_failed_points(self):
         runs = attnscope.Runs(self.file, 3)

@@ -42,7 +42,8 @@ class Describe(unittest.TestCase):
         with support.folder_with(mine="def f(q, k, v):\n    return q\nimport nothing_like_it\n",
                                  syntax="def f(q, k, v:\n") as folder:
             mine, syntax = (os.path.join(folder, name) for name in ("mine.py", "syntax.py"))
-            cases = [((mine, "f"), "error: ModuleNotFoundError: No module named 'nothing_like_it' (mine.py:3 in <module>)\n"),
+            missing = "No module named 'nothing_like_it' (mine.py:3 in <module>)"
+            cases = [((mine, "f"), "error: ModuleNotFoundError: %s\n" % missing),
                      (("none.py", "f"), "error: none.py does not exist\n")]
             for words, text in cases:
                 done = run("describe", *words)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Prepares functions with the installed PyTorch and GPU, replays their graphs through the driver, and checks the results.
-Needs neither libattnscope nor the command line.
+"""Prepares functions with the installed PyTorch and GPU, replays their graphs through the driver, and checks the
+results. Needs neither libattnscope nor the command line.
 
 usage: real_torch.py
 """
@@ -135,7 +135,8 @@ class RealTorch(unittest.TestCase):
         self.check(Case(Kernel(naive, lse="e"), dtype="fp32", lse=True), ["o", "lse"])
 
         def transposed(q, k, v, causal):
-            return sdpa(SDPBackend.FLASH_ATTENTION)(*(each.transpose(1, 2) for each in (q, k, v)), causal).transpose(1, 2)
+            inputs = (each.transpose(1, 2) for each in (q, k, v))
+            return sdpa(SDPBackend.FLASH_ATTENTION)(*inputs, causal).transpose(1, 2)
 
         self.check(Case(Kernel(transposed, layout="bnhd")), ["o"], "bnhd")
         self.check(Case(Kernel(transposed, layout="bnhd"), backward=True), ["dq", "dk", "dv"], "bnhd")
