@@ -52,7 +52,8 @@ class Memory:
 
 
 def is_out_of_memory(error):
-    return any(each.__name__ == "OutOfMemoryError" for each in type(error).__mro__)
+    named = any(each.__name__ == "OutOfMemoryError" for each in type(error).__mro__)
+    return named or (isinstance(error, RuntimeError) and str(error).startswith("CUDA out of memory"))
 
 
 class Call:
@@ -174,15 +175,22 @@ class Call:
     def _prepare_backward(self):
         self.saved_bytes = self._count_saved_bytes()
         kept = [self._forward()[0]]
-        self.host_ns = self._host_time(lambda: self._gradients(kept[0], True))
+        # Replays need the saved tensors, which retain_graph keeps. torch.compile does not allow it; freed tensors are
+        # then kept by their tag.
+        keep = True
+        try:
+            self.host_ns = self._host_time(lambda: self._gradients(kept[0], True))
+        except RuntimeError as error:
+            if self._memory.library is None or "retain_graph" not in str(error):
+                raise
+            keep = False
         kept.clear()
 
         def forward():
             kept.append(self._forward()[0])
             return kept[0]
 
-        # retain_graph: replays need the saved tensors.
-        if self._capture_all([("before", forward), ("measured", lambda: self._gradients(kept[0], True))]):
+        if self._capture_all([("before", forward), ("measured", lambda: self._gradients(kept[0], keep))]):
             return
         reason, self.note = self.note, None
         kept.clear()
@@ -298,3 +306,7 @@ class Call:
         for _ in range(2):  # the first call may report the error of the capture
             with contextlib.suppress(RuntimeError):
                 self._torch.cuda.synchronize()
+        with contextlib.suppress(RuntimeError, TypeError):  # an empty capture ends the capture state of random generators
+            graph = self._torch.cuda.CUDAGraph(keep_graph=True)
+            graph.capture_begin(capture_error_mode="thread_local")
+            graph.capture_end()

@@ -79,7 +79,8 @@ class Kernel:
         self.lse = {True: "e", False: None}.get(lse, lse) if isinstance(lse, bool) else lse
         self.dtypes = [dtype_name(each) for each in _listed(dtypes)]
         self.d, self.layout = _listed(d), layout
-        self.passes = _listed(PASSES if passes is None else passes)
+        # The tile of a law rarely holds for both passes.
+        self.passes = _listed(passes or (PASSES[:1] if like else PASSES))
         self.masks = self._default_masks() if masks is None else _listed(masks)
         self.knobs = {knob: _listed(values) for knob, values in (knobs or {}).items()}
         self.given_tile = tile
@@ -196,7 +197,7 @@ def kernel(function=None, **options):
     like     built-in algorithm that moves the same bytes, such as "fa2"; needs a tile
     tile     (Br, Bc): integers, names of knobs, or expressions of the manifest; or "tuned" (Triton's autotuner)
     name     algorithm name in results (default: the function's)
-    dtypes   of "fp16", "bf16", "fp32"; d: head dimensions; passes: of "fwd", "bwd"; gqa: fewer K/V heads
+    dtypes   of "fp16", "bf16", "fp32"; d: head dimensions; passes: of "fwd", "bwd" (default: both, with like= only "fwd"); gqa: fewer K/V heads
     masks    of "full", "causal", "window" (default: by the function's parameters)
     layout   "bhnd" (default) or "bnhd": dimensions of q, k, v and o
     knobs    {parameter: values}; the first value is the default

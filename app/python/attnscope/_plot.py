@@ -8,7 +8,7 @@ from ._errors import Error
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 MARKS = ("o", "s", "^", "D", "v", "P", "X")
 LABELS = {"n_k": "N", "n_q": "N (queries)", "d": "d", "dram_bytes": "DRAM bytes", "l2_sm_bytes": "SM<->L2 bytes",
-          "time_median_ns": "Time, ns", "tflops": "TFLOP/s", "host_ns": "Host time, ns"}
+          "time_median_ns": "Time, ns", "tflops": "TFLOP/s", "host_call_ns": "Host time, ns"}
 LAWS = {"l2_sm_bytes": ("model_l2_sm_bytes", "law"), "dram_bytes": ("model_compulsory_bytes", "compulsory"),
         "l2_to_sm_bytes": ("model_l2_to_sm_bytes", "law"), "sm_to_l2_bytes": ("model_sm_to_l2_bytes", "law")}
 

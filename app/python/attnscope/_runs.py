@@ -160,7 +160,7 @@ class Runs:
         if {"n_q", "n_k"} <= set(varying) and all(row["n_q"] == row["n_k"] for row in rows):
             varying.remove("n_k")
         titles = {"n_q": "N" if "n_k" not in varying else "n_q"}
-        hosts = any(row.get("host_ns") for row in rows)
+        hosts = any(row.get("host_call_ns") for row in rows)
         columns = (["algorithm"] + (["kernel"] if kernels else []) + [titles.get(name, name) for name in varying]
                    + ["time", "± IQR/2"] + (["host time"] if hosts else [])
                    + ["TFLOP/s", "SM<->L2", "vs law", "DRAM", "status"])
@@ -170,7 +170,7 @@ class Runs:
             cells.append([row["algorithm"]] + ([row["kernel"]] if kernels else [])
                          + ["" if row.get(name) is None else str(row[name]) for name in varying]
                          + [time_text(row["time_median_ns"]), spread_text(row)]
-                         + ([time_text(row.get("host_ns"))] if hosts else [])
+                         + ([time_text(row.get("host_call_ns"))] if hosts else [])
                          + ["-" if row["tflops"] is None else "%.3g" % row["tflops"], bytes_text(row["l2_sm_bytes"]),
                             change_text(row["l2_sm_over_model"]), bytes_text(row["dram_bytes"]),
                             row["disposition"] + reason])

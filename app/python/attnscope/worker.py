@@ -4,6 +4,7 @@
 python -m attnscope.worker describe FILE NAME    prints the function's manifest
 python -m attnscope.worker worker ARGUMENTS...   serves `attnscope worker ARGUMENTS...`
 """
+import ctypes
 import importlib
 import json
 import os
@@ -25,7 +26,7 @@ def _take_output():
 
 def _write(descriptor, text):
     with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-        stream.write(text)
+        stream.write(text + "\n")
 
 
 def describe(file, name):
@@ -51,6 +52,8 @@ def install_allocator(library):
     try:
         memory = importlib.import_module("torch.cuda.memory")
         allocator = memory.CUDAPluggableAllocator(_c.library_path(), "attnscope_malloc", "attnscope_free")
+        record_stream = ctypes.cast(library.attnscope_record_stream, ctypes.c_void_p).value
+        allocator.allocator().set_record_stream_fn(record_stream)
         memory.change_current_allocator(allocator)
     except ImportError:
         return Memory()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """python -m attnscope.worker as a process, and PyTorch's libraries."""
+import ctypes
 import json
 import os
 import subprocess
@@ -58,7 +59,7 @@ class Describe(unittest.TestCase):
             with open(known, "w", encoding="utf-8") as stream:
                 json.dump({"/none/here.py:f": "{text}"}, stream)
             done = run("describe", "/none/here.py", "f", ATTNSCOPE_PYTHON_MANIFESTS=known)
-            self.assertEqual((done.returncode, done.stdout), (0, "{text}"))
+            self.assertEqual((done.returncode, done.stdout), (0, "{text}\n"))
 
     def test_usage(self):
         done = run("describe")
@@ -77,15 +78,18 @@ class Worker(unittest.TestCase):
 
     def test_allocator(self):
         import torch.cuda.memory as memory
+        library = ctypes.CDLL(None)
+        library.attnscope_record_stream = library.free
         with mock.patch.dict(os.environ, ATTNSCOPE_LIBRARY=__file__):
-            made = worker.install_allocator("library")
-        self.assertEqual(made.library, "library")
+            made = worker.install_allocator(library)
+        self.assertIs(made.library, library)
         self.assertEqual(memory.current.names, (__file__, "attnscope_malloc", "attnscope_free"))
+        self.assertGreater(memory.current.record_stream, 0)
         error = RuntimeError("already initialized")
         with mock.patch.dict(os.environ, ATTNSCOPE_LIBRARY=__file__), \
                 mock.patch.object(memory, "change_current_allocator", side_effect=error), \
                 mock.patch.object(worker, "warn") as warned:
-            self.assertIsNone(worker.install_allocator("library").library)
+            self.assertIsNone(worker.install_allocator(library).library)
         warned.assert_called_once_with("PyTorch keeps its own allocator: already initialized")
 
 
