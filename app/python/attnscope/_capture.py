@@ -181,7 +181,7 @@ class Call:
         try:
             self.host_ns = self._host_time(lambda: self._gradients(kept[0], True))
         except RuntimeError as error:
-            if self._memory.library is None or "retain_graph" not in str(error):
+            if "retain_graph" not in str(error):
                 raise
             keep = False
         kept.clear()
@@ -190,14 +190,15 @@ class Call:
             kept.append(self._forward()[0])
             return kept[0]
 
-        if self._capture_all([("before", forward), ("measured", lambda: self._gradients(kept[0], keep))]):
+        apart = keep or self._memory.library is not None
+        if apart and self._capture_all([("before", forward), ("measured", lambda: self._gradients(kept[0], keep))]):
             return
         reason, self.note = self.note, None
         kept.clear()
         if self._capture_all([("measured", self._both)]):
             self.note = "forward and backward measured together"
         else:
-            self.note = reason + "; forward and backward measured together"
+            self.note = (reason or self.note) + "; forward and backward measured together"
 
     def _count_saved_bytes(self):
         """Bytes that the forward pass saves for the backward pass, without q, k and v."""

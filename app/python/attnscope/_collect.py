@@ -155,7 +155,7 @@ def collect(*kernels, rounds=1, output=None, device=None, metrics=(), counters=T
             return Runs(*_run_here(selection, words, device, counters, progress, folder))
         if device is None and selection.python:
             device = "gpu"  # a function cannot be simulated
-        environment = _program.child_environment()
+        environment = _environment(Session(kernels=selection.python), selection, folder)
         if not selection.python:
             words += _program.use_torch_libraries(environment, words)
         words += [] if device is None else ["--device", str(device)]
@@ -182,6 +182,15 @@ def _warn_about_here():
                   stacklevel=4)
 
 
+def _environment(session, selection, folder):
+    """Environment of the command line, which then need not import the functions' files."""
+    manifests = {"%s:%s" % key: session.manifest_text(*key) for key in selection.python}
+    known = os.path.join(folder, "manifests.json")
+    with open(known, "w", encoding="utf-8") as stream:
+        json.dump(manifests, stream)
+    return dict(_program.child_environment(), ATTNSCOPE_PYTHON_MANIFESTS=known)
+
+
 def _run_here(selection, words, device, counters, progress, folder):
     """Serves the worker protocol in this process, for a command line that is a child process."""
     _warn_about_here()
@@ -189,11 +198,7 @@ def _run_here(selection, words, device, counters, progress, folder):
     library = _c.load_library()
     more = _program.use_torch_libraries(os.environ, words)
     session = Session(kernels=selection.python)
-    manifests = {"%s:%s" % key: session.manifest_text(*key) for key in selection.python}
-    known = os.path.join(folder, "manifests.json")
-    with open(known, "w", encoding="utf-8") as stream:
-        json.dump(manifests, stream)
-    environment = dict(_program.child_environment(), ATTNSCOPE_PYTHON_MANIFESTS=known)
+    environment = _environment(session, selection, folder)
     device = str(torch.cuda.current_device() if device is None else device)
     arguments = ["--device", device] + ([] if counters and not more else ["--no-counters"])
     (worker_in, child_out), (child_in, worker_out) = os.pipe(), os.pipe()

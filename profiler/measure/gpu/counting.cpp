@@ -12,14 +12,23 @@
 namespace attnscope::gpu {
 namespace {
 
-std::string launch_range_name(std::size_t point, const PreparedLaunch& launch) {
-  return fmt::format("{} of point {}", launch.name(), point);
+/// Name of a launch or part in ranges. CUPTI cuts names of ranges that are longer than about 60 characters.
+std::string range_label(const CountedPoint& point, const PreparedLaunch& launch) {
+  constexpr std::size_t max_length = 24;
+  if (launch.name().size() <= max_length) return launch.name();
+  const auto is_it = [&](const PreparedLaunch& each) { return &each == &launch; };
+  const auto part = std::ranges::find_if(point.parts, is_it);
+  if (part != point.parts.end()) return fmt::format("part {}", part - point.parts.begin());
+  return fmt::format("launch {}", std::ranges::find_if(point.launches, is_it) - point.launches.begin());
+}
+std::string launch_range_name(std::size_t number, const CountedPoint& point, const PreparedLaunch& launch) {
+  return fmt::format("{} of point {}", range_label(point, launch), number);
+}
+std::string write_back_range_name(std::size_t number, const CountedPoint& point, const PreparedLaunch& launch) {
+  return fmt::format("{} with write-back", launch_range_name(number, point, launch));
 }
 std::string sequence_range_name(std::size_t point, std::size_t step) {
   return fmt::format("step {} of point {}", step, point);
-}
-std::string write_back_range_name(std::size_t point, const PreparedLaunch& launch) {
-  return fmt::format("{} of point {} with write-back", launch.name(), point);
 }
 
 std::string idle_range_name(std::size_t number) {
@@ -49,7 +58,7 @@ struct RangeBuilder {
 
   [[nodiscard]] RangeProfiler::Range own(const CountedPoint& point, std::size_t number, PreparedLaunch& launch) const {
     const bool first = &launch == point.launches.data();
-    return {.name = launch_range_name(number, launch),
+    return {.name = launch_range_name(number, point, launch),
             .before =
                 [this, &point, number, &launch, first] {
                   place = {number, launch.name()};
@@ -59,7 +68,7 @@ struct RangeBuilder {
   }
   [[nodiscard]] RangeProfiler::Range settled(const CountedPoint& point, std::size_t number,
                                              PreparedLaunch& launch) const {
-    return {.name = write_back_range_name(number, launch),
+    return {.name = write_back_range_name(number, point, launch),
             .before =
                 [this, &point, number, &launch] {
                   place = {number, launch.name()};
@@ -223,13 +232,13 @@ PointCounts CounterCollector::counts_of(const CountedPoint& point, std::size_t n
     counts.metrics.push_back({.name = std::string(row.key), .counter = {}, .unit = std::string(row.unit)});
   }
   const auto add_values = [&](const PreparedLaunch& launch) {
-    const std::vector<double>& own = raw.at(launch_range_name(number, launch));
+    const std::vector<double>& own = raw.at(launch_range_name(number, point, launch));
     std::vector<MetricValue>& target = counts.values[launch.name()];
     for (std::size_t i = 0; i < counters_.size(); ++i) {
       target.push_back({counters_[i].name, own[i] * counters_[i].scale, counters_[i].unit, Provenance::measured});
     }
     if (!written) return;
-    const double settled = raw.at(write_back_range_name(number, launch))[*written];
+    const double settled = raw.at(write_back_range_name(number, point, launch))[*written];
     const double left_dirty = (settled - own[*written] - *idle_write_) * counters_[*written].scale;
     target.push_back({counts.metrics.back().name, left_dirty, counts.metrics.back().unit, Provenance::measured});
   };
