@@ -125,8 +125,10 @@ struct Switches {
                               QStringLiteral("Language of the window and the lesson: %1.")
                                   .arg(QString::fromStdString(attnscope::language_list())),
                               QStringLiteral("language")};
-  QCommandLineOption kernel{QStringLiteral("kernel"), QStringLiteral("Manifest of a user-defined kernel; repeatable."),
-                            QStringLiteral("file")};
+  QCommandLineOption kernel{
+      QStringLiteral("kernel"),
+      QStringLiteral("Manifest of a user-defined kernel, or FILE.py:NAME for a Python function; repeatable."),
+      QStringLiteral("file")};
   QCommandLineOption force{QStringLiteral("force"),
                            QStringLiteral("Let --plots and --screenshot overwrite files of another kind.")};
 };

@@ -78,7 +78,7 @@ KernelWatch::KernelWatch(QObject* parent) : QObject(parent) {
   debounce_timer_.setSingleShot(true);
   debounce_timer_.setInterval(save_delay);
   for (const user::KernelFiles& kernel : user::loaded_kernel_files()) {
-    watcher_.addPath(QString::fromStdString(kernel.manifest.string()));
+    watcher_.addPath(QString::fromStdString(user::defining_file(kernel).string()));
     for (const auto& source : kernel.sources) watcher_.addPath(QString::fromStdString(source.string()));
   }
   connect(&watcher_, &QFileSystemWatcher::fileChanged, this, [this](const QString& path) {

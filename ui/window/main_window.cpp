@@ -393,7 +393,7 @@ void MainWindow::open_kernel(const QString& manifest) {
     return banner_->add(Banner::Topic::choice,
                         QStringLiteral("Cannot open a kernel while a measurement runs (stop it or wait)"));
   }
-  if (const auto kernel = user::load_kernel(manifest.toStdString()); !kernel) {
+  if (const auto kernel = user::read_kernel(manifest.toStdString()); !kernel) {
     return banner_->add(Banner::Topic::choice, qtext(kernel.error()), manifest);
   }
   kernel_to_open_ = manifest;
@@ -412,7 +412,7 @@ void MainWindow::handle_saved_kernels(const QStringList& files) {
     const auto source = std::ranges::find_if(
         kernel.sources, [&](const auto& file) { return files.contains(QString::fromStdString(file.string())); });
     const bool as_loaded = user::is_unchanged(kernel);
-    const bool stated = files.contains(manifest) && !as_loaded;
+    const bool stated = files.contains(QString::fromStdString(user::defining_file(kernel).string())) && !as_loaded;
     if (as_loaded)
       banner_->remove_messages(Banner::Topic::choice, manifest);  // clears messages about the changed manifest
     if (!stated && source == kernel.sources.end()) continue;

@@ -5,13 +5,17 @@
 #include <elf.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>  // NOLINT(modernize-deprecated-headers): setenv
 
 #include <cstddef>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
 
+#include "profiler/measure/gpu/driver/cupti.h"
+#include "profiler/measure/gpu/driver/dynamic_library.h"
 #include "profiler/measure/gpu/point_abort.h"
 #include "profiler/measure/gpu/user/kernel_entry.h"
 #include "tests/message_matchers.h"
@@ -41,26 +45,72 @@ TEST(LibraryKernel, FilesAreCheckedWithoutLoading) {
   EXPECT_EQ(library_file_error("a.so", library).id, "compile.no_library");
 }
 
-// Two copies of CUPTI would both claim the GPU's counters. The test library stands in for a second CUPTI.
-TEST(LibraryKernel, RejectsSecondCupti) {
-  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "attnscope-two-cupti";
-  std::filesystem::remove_all(folder);
-  std::filesystem::create_directories(folder);
-  const std::filesystem::path ours = folder / "libcupti.so.98";
-  const std::filesystem::path theirs = folder / "libcupti.so.99";
-  for (const auto& file : {ours, theirs}) std::filesystem::copy_file(ATTNSCOPE_ATTENTION_LIBRARY, file);
-  void* const loaded = ::dlopen(ours.c_str(), RTLD_NOW | RTLD_LOCAL);
-  ASSERT_NE(loaded, nullptr) << ::dlerror();
-  EXPECT_NO_THROW(LibraryKernel{ours}) << "the loaded CUPTI";
-  try {
-    const LibraryKernel kernel(theirs);
-    FAIL() << "the library was accepted";
-  } catch (const PointAbort& end) {
-    EXPECT_EQ(end.disposition(), Disposition::compile_error);
-    EXPECT_THAT(end.reason(), test::IsReason("point.two_cupti", "ATTNSCOPE_CUPTI_LIBRARY"));
-    EXPECT_THAT(text(end.reason()), ::testing::HasSubstr(ours.filename().string()));
+/// Folder with copies of the test library in place of CUPTI.
+class CuptiCopies {
+ public:
+  CuptiCopies() { std::filesystem::create_directories(folder_); }
+  CuptiCopies(const CuptiCopies&) = delete;
+  CuptiCopies& operator=(const CuptiCopies&) = delete;
+  ~CuptiCopies() { std::filesystem::remove_all(folder_); }
+
+  [[nodiscard]] std::filesystem::path copy(const char* name) const {
+    std::filesystem::copy_file(ATTNSCOPE_ATTENTION_LIBRARY, folder_ / name);
+    return std::filesystem::canonical(folder_ / name);
   }
-  std::filesystem::remove_all(folder);
+
+ private:
+  std::filesystem::path folder_ = std::filesystem::path(::testing::TempDir()) / "attnscope-two-cupti";
+};
+
+/// Runs a test in a child process, because libraries that it loads stay loaded.
+template <class Test>
+void expect_passes_in_child(const Test& test) {
+  EXPECT_EXIT(
+      {
+        test();
+        std::_Exit(::testing::Test::HasFailure() ? 1 : 0);
+      },
+      ::testing::ExitedWithCode(0), "");
+}
+
+// Two copies of CUPTI would both claim the GPU's counters.
+TEST(LibraryKernel, RejectsSecondCupti) {
+  const CuptiCopies copies;
+  const std::filesystem::path ours = copies.copy("libcupti.so.98");
+  const std::filesystem::path theirs = copies.copy("libcupti.so.99");
+  expect_passes_in_child([&] {
+    ASSERT_NE(::dlopen(ours.c_str(), RTLD_NOW | RTLD_LOCAL), nullptr) << ::dlerror();
+    EXPECT_NO_THROW(LibraryKernel{ours}) << "the loaded CUPTI";
+    try {
+      const LibraryKernel kernel(theirs);
+      FAIL() << "the library was accepted";
+    } catch (const PointAbort& end) {
+      EXPECT_EQ(end.disposition(), Disposition::compile_error);
+      EXPECT_THAT(end.reason(), test::IsReason("point.two_cupti", "ATTNSCOPE_CUPTI_LIBRARY"));
+      EXPECT_THAT(text(end.reason()), ::testing::HasSubstr(ours.filename().string()));
+    }
+  });
+}
+
+// PyTorch loads the CUPTI of its CUDA version.
+TEST(Cupti, RejectsOtherVersionInTheProcess) {
+  const CuptiCopies copies;
+  const std::filesystem::path other = copies.copy("libcupti.so.12");
+  const std::filesystem::path replacement = copies.copy("libcupti.so.13");
+  expect_passes_in_child([&] {
+    ::unsetenv("ATTNSCOPE_CUPTI_LIBRARY");
+    ASSERT_NE(::dlopen(other.c_str(), RTLD_NOW | RTLD_LOCAL), nullptr) << ::dlerror();
+    const auto cupti = CuptiApi::load();
+    ASSERT_FALSE(cupti.ok());
+    EXPECT_THAT(text(cupti.error()),
+                ::testing::AllOf(::testing::HasSubstr(other.string()), ::testing::HasSubstr("libcupti.so.13")));
+    ::setenv("ATTNSCOPE_CUPTI_LIBRARY", replacement.c_str(), 1);
+    const auto replaced = CuptiApi::load();
+    ASSERT_FALSE(replaced.ok());
+    EXPECT_THAT(text(replaced.error()),
+                ::testing::AllOf(::testing::HasSubstr(other.string()), ::testing::HasSubstr(replacement.string())));
+    EXPECT_EQ(loaded_library_files("libcupti.so").size(), 1U) << "no second one was loaded";
+  });
 }
 
 }  // namespace

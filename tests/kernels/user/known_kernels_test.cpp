@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>  // NOLINT(modernize-deprecated-headers): setenv
 
 #include <array>
 
@@ -164,6 +165,77 @@ TEST(KnownKernels, ReloadCanRenameButNotCollide) {
   EXPECT_EQ(known_algorithms().find("first-own"), nullptr) << "nothing states it";
   EXPECT_EQ(rename("first-own"), "");
   EXPECT_NE(known_algorithms().find("first-own"), nullptr);
+}
+
+TEST(PythonFunction, IsNamedAfterTheLastColon) {
+  const auto function = parse_python_function("a:b/my.py:flash");
+  ASSERT_TRUE(function.has_value());
+  EXPECT_EQ(function->file, "a:b/my.py");
+  EXPECT_EQ(function->name, "flash");
+  EXPECT_TRUE(parse_python_function("f.pkl:flash").has_value());
+  for (const char* other : {"my.py", "my.py:", "my.json:flash", "my.py:a/b", "/a:b/my.py", ""}) {
+    EXPECT_FALSE(parse_python_function(other).has_value()) << other;
+  }
+}
+
+std::string python_manifest(const std::string& name, const std::string& file) {
+  return R"({"attnscope_kernel":1,"name":")" + name + R"(","source":")" + file +
+         R"(","supports":{"dtype":["fp16"],"d":[64]},"layout":"bnhd","launches":[{"entry":")" + name +
+         R"(","pass":"fwd"}]})";
+}
+
+class PythonKernels : public ::testing::Test {
+ protected:
+  void SetUp() override { std::ofstream(file) << "def flash(q, k, v): ..."; }
+  void TearDown() override { set_python_describer({}); }
+
+  attnscope::testing::TemporaryFolder folder;
+  const std::filesystem::path file = folder / "my.py";
+  const std::string word = file.string() + ":flash";
+};
+
+TEST_F(PythonKernels, AreLoadedFromTheDescribedManifest) {
+  std::vector<std::string> asked;
+  set_python_describer([&](const PythonFunction& function) -> Result<std::string, Message> {
+    asked.push_back(function.file.string() + " " + function.name);
+    return python_manifest("flash-py", "my.py");
+  });
+  ASSERT_EQ(text(load_known_kernel(word)), "");
+  EXPECT_THAT(asked, ::testing::ElementsAre(file.string() + " flash"));
+  const KernelFiles kernel = loaded_kernel_files().back();
+  EXPECT_EQ(kernel.manifest, word);
+  EXPECT_EQ(kernel.name, "flash-py");
+  EXPECT_THAT(kernel.sources, ::testing::ElementsAre(file));
+  EXPECT_EQ(defining_file(kernel), file);
+  EXPECT_TRUE(has_python_kernels());
+  EXPECT_TRUE(known_algorithms().find("flash-py")->facts().host_code);
+  EXPECT_TRUE(is_unchanged(kernel));
+  std::ofstream(file) << "def flash(q, k, v): return q";
+  EXPECT_FALSE(is_unchanged(kernel));
+
+  asked.clear();
+  EXPECT_EQ(load_kernel_version(word).value(), "flash-py.2");
+  EXPECT_EQ(asked.size(), 1U) << "described once";
+  ::setenv("ATTNSCOPE_KERNELS", (word + "\n" + word + "\n").c_str(), 1);  // without those of other tests
+  ASSERT_EQ(text(load_inherited_kernels()), "");
+  EXPECT_NE(known_algorithms().find("flash-py"), nullptr);
+  EXPECT_NE(known_algorithms().find("flash-py.2"), nullptr);
+  EXPECT_EQ(known_algorithms().find("flash-py.3"), nullptr) << "kernels of before are unloaded";
+  EXPECT_TRUE(is_unchanged(loaded_kernel_files().back()));
+}
+
+TEST_F(PythonKernels, ErrorsNameTheFunction) {
+  const auto error = [](const std::filesystem::path& kernel) { return english_text(load_known_kernel(kernel)); };
+  EXPECT_THAT(error(word), HasWords(word + " not supported"));
+  set_python_describer(
+      [](const PythonFunction&) -> Result<std::string, Message> { return Failure{Message("no such function")}; });
+  EXPECT_EQ(error(word), word + ": no such function");
+  EXPECT_THAT(error(folder / "none.py:flash"), HasWords((folder / "none.py").string()));
+  EXPECT_THAT(error(file), HasWords(file.string() + " function my.py:NAME"));
+  set_python_describer([](const PythonFunction&) -> Result<std::string, Message> { return std::string("{}"); });
+  EXPECT_THAT(error(word), HasWords(word + " line 1 attnscope_kernel"));
+  set_python_describer([](const PythonFunction&) -> Result<std::string, Message> { return std::string(); });
+  EXPECT_THAT(error(word), HasWords(word + " manifest empty"));
 }
 
 TEST(ManifestsFromFile, BatchCreatesOneRegistry) {

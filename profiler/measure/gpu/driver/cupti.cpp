@@ -4,6 +4,10 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -20,6 +24,23 @@ std::string version_text(std::uint32_t version) {
   return fmt::format("{}.{}", version / 10000, version / 100 % 100);
 }
 
+/// Returns an error if another CUPTI than the one to load is in this process: both would claim the GPU's counters.
+Message second_cupti_error() {
+  constexpr const char* soname = "libcupti.so.13";
+  const char* const replacement = std::getenv(override_variable);
+  const auto loaded = DynamicLibrary::find_loaded(soname);
+  std::error_code ignored;
+  const std::filesystem::path wanted = replacement != nullptr ? std::filesystem::weakly_canonical(replacement, ignored)
+                                       : loaded               ? loaded->path()
+                                                              : std::filesystem::path(soname);
+  for (const std::string& other : loaded_library_files("libcupti.so")) {
+    if (other == wanted) continue;
+    return make_message("This process has loaded {}, so that {} cannot be used (use libraries for one CUDA version).",
+                        other, wanted.string());
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<CuptiApi, Message> CuptiApi::load() {
@@ -28,6 +49,7 @@ Result<CuptiApi, Message> CuptiApi::load() {
     return Failure{"CUPTI cannot be loaded under AddressSanitizer: it uses RTLD_DEEPBIND."};
   }
 #endif
+  if (Message second = second_cupti_error(); !second.empty()) return Failure{std::move(second)};
   const auto library = DynamicLibrary::open({.title = "CUPTI",
                                              .override_variable = override_variable,
                                              .names = {"libcupti.so.13", "libcupti.so.12"},

@@ -46,7 +46,7 @@ Result<DynamicLibrary, LibraryError> DynamicLibrary::open(const LibrarySearch& s
                                 !fs::exists(replacement, ignored)}};
   }
   for (const std::string& name : search.names) {
-    if (auto library = load(name, RTLD_NOW | RTLD_NOLOAD)) return *library;
+    if (auto library = find_loaded(name)) return *library;
   }
   std::string broken;
   for (const std::string& name : search.names) {
@@ -70,8 +70,33 @@ Result<DynamicLibrary, LibraryError> DynamicLibrary::open(const LibrarySearch& s
       LibraryError{make_message("{} is not installed: {} not found", search.title, join_or(search.names)), true}};
 }
 
+std::optional<DynamicLibrary> DynamicLibrary::find_loaded(const std::string& soname) {
+  void* const handle = dlopen(soname.c_str(), RTLD_NOW | RTLD_NOLOAD);
+  if (handle == nullptr) return std::nullopt;
+  return DynamicLibrary(handle, path_of(handle, soname));
+}
+
 void* DynamicLibrary::symbol(const char* name) const {
   return dlsym(handle_, name);
+}
+
+std::set<std::string> loaded_library_files(const std::string& name) {
+  struct FileSearch {
+    const std::string& name;
+    std::set<std::string> found = {};
+  } wanted{name};
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* data) {
+        auto& all = *static_cast<FileSearch*>(data);
+        const std::filesystem::path file = info->dlpi_name;
+        std::error_code error;
+        if (file.filename().string().starts_with(all.name)) {
+          all.found.insert(std::filesystem::weakly_canonical(file, error).string());
+        }
+        return 0;
+      },
+      &wanted);
+  return wanted.found;
 }
 
 std::vector<fs::path> toolkit_library_folders() {

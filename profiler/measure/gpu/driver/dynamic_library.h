@@ -4,6 +4,8 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,6 +32,8 @@ class DynamicLibrary {
   /// Tries the override, then a loaded copy, the folders and the loader's path. The error lists the names that were
   /// searched, or quotes the loader if a file did not load.
   [[nodiscard]] static Result<DynamicLibrary, LibraryError> open(const LibrarySearch& search);
+  /// Returns the loaded library with this soname, from any path.
+  [[nodiscard]] static std::optional<DynamicLibrary> find_loaded(const std::string& soname);
 
   /// Returns nullptr if the library has no such symbol.
   [[nodiscard]] void* symbol(const char* name) const;
@@ -48,6 +52,9 @@ class DynamicLibrary {
   void* handle_;
   std::filesystem::path path_;
 };
+
+/// Paths of loaded libraries whose file name begins with `name`, in any version.
+[[nodiscard]] std::set<std::string> loaded_library_files(const std::string& name);
 
 /// Library folders of installed CUDA toolkits: CUDA_PATH, CUDA_HOME, then the default locations.
 [[nodiscard]] std::vector<std::filesystem::path> toolkit_library_folders();

@@ -2,7 +2,6 @@
 #include "profiler/measure/gpu/user/library_kernel.h"
 
 #include <dlfcn.h>
-#include <link.h>
 
 #include <algorithm>
 #include <limits>
@@ -13,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "profiler/measure/gpu/clock.h"
+#include "profiler/measure/gpu/driver/dynamic_library.h"
 #include "profiler/measure/gpu/kernel_runner.h"
 #include "profiler/measure/gpu/point_abort.h"
 
@@ -24,26 +24,6 @@ constexpr unsigned char untouched_byte = 0xFF;  // NaN as fp16, bf16 and fp32
 
 [[noreturn]] void throw_compile_error(const Message& reason) {
   throw PointAbort(Disposition::compile_error, reason);
-}
-
-/// Paths of loaded libraries whose file name begins with `name`, in any version.
-std::set<std::string> loaded_files(const std::string& name) {
-  struct FileSearch {
-    const std::string& name;
-    std::set<std::string> found = {};
-  } wanted{name};
-  ::dl_iterate_phdr(
-      [](dl_phdr_info* info, std::size_t, void* data) {
-        auto& all = *static_cast<FileSearch*>(data);
-        const std::filesystem::path file = info->dlpi_name;
-        std::error_code error;
-        if (file.filename().string().starts_with(all.name)) {
-          all.found.insert(std::filesystem::weakly_canonical(file, error).string());
-        }
-        return 0;
-      },
-      &wanted);
-  return wanted.found;
 }
 
 /// Calls a library's function; converts an exception to PointAbort.
@@ -66,14 +46,14 @@ auto guarded(const std::string& library, const char* function, const F& call) {
 
 LibraryKernel::LibraryKernel(const std::filesystem::path& file) : name_(file.filename().string()) {
   constexpr const char* entry = "attnscope_kernel_v1";
-  const std::set<std::string> before = loaded_files("libcupti.so");
+  const std::set<std::string> before = loaded_library_files("libcupti.so");
   void* const handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* const error = ::dlerror();
     throw_compile_error(
         make_reason("point.library_not_loaded", "{} cannot be loaded: {}", name_, error != nullptr ? error : "?"));
   }
-  for (const std::string& each : loaded_files("libcupti.so")) {
+  for (const std::string& each : loaded_library_files("libcupti.so")) {
     if (before.empty() || before.contains(each)) continue;
     throw_compile_error(make_reason(
         "point.two_cupti", "{} loads {}, but {} is already in use (set ATTNSCOPE_CUPTI_LIBRARY to one of them)", name_,
