@@ -62,6 +62,7 @@ struct RangeBuilder {
             .before =
                 [this, &point, number, &launch, first] {
                   place = {number, launch.name()};
+                  launch.enqueue_before(runner.stream());
                   prepare(point, first);
                 },
             .work = [this, &launch] { run(launch, {}); }};
@@ -72,21 +73,23 @@ struct RangeBuilder {
             .before =
                 [this, &point, number, &launch] {
                   place = {number, launch.name()};
+                  launch.enqueue_before(runner.stream());
                   prepare(point, false);
                 },
             .work = [this, &point, &launch] { run(launch, point.write_back); }};
   }
   [[nodiscard]] RangeProfiler::Range in_sequence(const CountedPoint& point, std::size_t number,
                                                  std::size_t step) const {
-    SequenceStep& counted = point.sequence[step];
+    PreparedLaunch& counted = point.sequence[step];
     return {.name = sequence_range_name(number, step),
             .before =
                 [this, &point, number, &counted] {
-                  place = {number, counted.kernel};
+                  place = {number, counted.name()};
                   prepare(point, false);
-                  for (PreparedLaunch& launch : counted.before) run(launch, {});
+                  counted.enqueue_before(runner.stream());
+                  runner.wait(request.limit);
                 },
-            .work = [this, &counted] { run(counted.own, {}); }};
+            .work = [this, &counted] { run(counted, {}); }};
   }
   /// Range that contains only the write-back; `point` supplies the write-back function.
   [[nodiscard]] RangeProfiler::Range idle(const CountedPoint& point, std::size_t point_number,
@@ -245,7 +248,7 @@ PointCounts CounterCollector::counts_of(const CountedPoint& point, std::size_t n
   std::ranges::for_each(point.launches, add_values);
   std::ranges::for_each(point.parts, add_values);
   for (std::size_t step = 0; step < point.sequence.size(); ++step)
-    add_step(raw.at(sequence_range_name(number, step)), counts.in_sequence[point.sequence[step].kernel]);
+    add_step(raw.at(sequence_range_name(number, step)), counts.in_sequence[point.sequence[step].name()]);
   return counts;
 }
 

@@ -32,8 +32,8 @@ struct CounterMetric {
 /// A point to count. Each launch is counted separately; the buffers must be set up and not shared with other points.
 struct CountedPoint {
   std::span<PreparedLaunch> launches;
-  std::span<PreparedLaunch> parts{};   ///< Counted like the launches: their parts, under other names.
-  std::span<SequenceStep> sequence{};  ///< Counted in the sequence of their call; cold points only.
+  std::span<PreparedLaunch> parts{};     ///< Counted like the launches: their parts, under other names.
+  std::span<PreparedLaunch> sequence{};  ///< Counted in the sequence of their call; cold points only.
   CacheState cache = CacheState::cold;
   /// Enqueues work that evicts dirty lines from L2. If set, write-back bytes of cold starts are counted.
   std::function<void()> write_back;

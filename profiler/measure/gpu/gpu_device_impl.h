@@ -102,10 +102,10 @@ class GpuDevice final : public Device {
     std::vector<PreparedLaunch> setup;
     std::vector<PreparedLaunch> before;  ///< Repeated setup launches that precede the measured ones.
     std::vector<PreparedLaunch> launches;
-    std::vector<PreparedLaunch> after;     ///< Repeated setup launches that follow them.
-    std::shared_ptr<PythonCall> call{};    ///< The measured launch if it is a Python function; else null.
-    std::vector<SequenceStep> sequence{};  ///< Its launches in sequence, to count them.
-    std::vector<PreparedLaunch> parts{};   ///< Its kernels, if it launches several.
+    std::vector<PreparedLaunch> after;       ///< Repeated setup launches that follow them.
+    std::shared_ptr<PythonCall> call{};      ///< The measured launch if it is a Python function; else null.
+    std::vector<PreparedLaunch> sequence{};  ///< Its launches in sequence, to count them.
+    std::vector<PreparedLaunch> parts{};     ///< Its kernels, if it launches several.
 
     [[nodiscard]] std::array<std::vector<PreparedLaunch>*, 4> all() { return {&setup, &before, &launches, &after}; }
     /// Digests of the inputs before the first launch; only if a user-defined kernel is verified.

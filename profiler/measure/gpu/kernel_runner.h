@@ -49,6 +49,10 @@ class PreparedLaunch {
 
   [[nodiscard]] const std::string& name() const { return name_.empty() ? launch_->name : name_; }
   [[nodiscard]] std::int64_t runs() const { return launch_->runs; }
+  /// See HostLaunch; nothing for kernels.
+  void enqueue_before(CUstream stream) {
+    if (host_) host_->enqueue_before(stream);
+  }
   /// Enqueues the launch. Throws DriverError and the errors of HostLaunch::launch().
   void enqueue(const CudaApi& cuda, CUstream stream);
   /// See HostLaunch; empty and 0 for kernels.
@@ -64,13 +68,6 @@ class PreparedLaunch {
   std::unique_ptr<HostLaunch> host_;
   std::string name_;
   std::vector<std::vector<std::byte>> slots_;  ///< Bytes of each argument.
-};
-
-/// A launch that finds L2 as the launches before it in the same call leave it.
-struct SequenceStep {
-  std::string kernel;
-  std::vector<PreparedLaunch> before;  ///< at most one
-  PreparedLaunch own;
 };
 
 class KernelRunner {

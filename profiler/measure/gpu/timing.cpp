@@ -61,6 +61,7 @@ LaunchSamples time_launches(KernelRunner& runner, std::span<PreparedLaunch> laun
       for (std::size_t i = 0; i < parts.size(); ++i) {
         const Span& span = spans[static_cast<std::size_t>(r) * parts.size() + i];
         if (request.before) request.before();
+        for (PreparedLaunch& launch : parts[i]) launch.enqueue_before(runner.stream());
         if (request.cache == CacheState::cold) runner.enqueue_l2_clear();
         std::chrono::nanoseconds host_time{0};
         for (const PreparedLaunch& launch : parts[i]) host_time += launch.host_time();

@@ -122,6 +122,8 @@ def times(claims, options):
                 expected = event_ns(call_of(backend, row), cache == "warm")
                 if expected >= MIN_NS:
                     ratios.append(row["time_median_ns"] / expected)
+                    print("      %s %s %s N %d: %.1f us, events %.1f us" % (
+                        backend.name, row["pass"], row["mask"], row["n_q"], row["time_median_ns"] / 1e3, expected / 1e3))
             worst = max((abs(ratio - 1) for ratio in ratios), default=None)
             figure = outcome(rows) if worst is None else "%d points, at most %.2f%% off" % (len(ratios), 100 * worst)
             claims.check("%s: %s time is that of events" % (backend.name, cache), figure,
@@ -134,7 +136,7 @@ def triton(claims, options):
                              rounds=options.rounds, timeout=60, **SHAPE)
     rows = runs.rows()
     check_law(claims, "Triton's attention loads the bytes of the law", rows)
-    tiles = sorted({(row["br"], row["bc"]) for row in rows})
+    tiles = sorted({(int(row["tuned_br"] or 0), int(row["tuned_bc"] or 0)) for row in rows})
     claims.check("the tile is the autotuner's", ", ".join("%sx%s" % tile for tile in tiles),
                  bool(tiles) and set(tiles) <= set(triton_attention.TILES))
 

@@ -16,7 +16,8 @@ def grouped(q, k):
 
 
 # The tile of PyTorch's FlashAttention-2 for d = 128 on Hopper. It stores LSE.
-@attnscope.kernel(like="fa2", tile=(128, 64), name="flash", d=[128], dtypes=["fp16", "bf16"], lse="stored")
+@attnscope.kernel(like="fa2", tile=(128, 64), name="flash", d=[128], dtypes=["fp16", "bf16"], lse="stored",
+                  passes=["fwd", "bwd"])
 def flash(q, k, v, causal):
     with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
         return sdpa(q, k, v, is_causal=causal, **grouped(q, k))

@@ -22,6 +22,8 @@ class HostLaunch {
   HostLaunch& operator=(const HostLaunch&) = delete;
   virtual ~HostLaunch() = default;
 
+  /// Enqueues what must precede each launch, untimed: launches of the same call that prepare its buffers.
+  virtual void enqueue_before(CUstream /*stream*/) {}
   /// Throws PointAbort for an error of the user's code, DriverError for a device fault.
   virtual void launch(CUstream stream) = 0;
   /// Describes a write outside memory that is allocated for the code; empty if there was none. Pre: the device is idle.

@@ -37,16 +37,20 @@ struct PythonCall::Arguments {
 
 class PythonCall::Launch final : public HostLaunch {
  public:
-  Launch(std::shared_ptr<PythonCall> call, std::function<void(CUstream)> work)
-      : call_(std::move(call)), work_(std::move(work)) {}
+  explicit Launch(std::shared_ptr<PythonCall> call, Work work, Work before = {})
+      : call_(std::move(call)), work_(std::move(work)), before_(std::move(before)) {}
 
+  void enqueue_before(CUstream stream) override {
+    if (before_) before_(stream);
+  }
   void launch(CUstream stream) override { work_(stream); }
   [[nodiscard]] Message stray_write() const override { return gpu::stray_write(call_->result_.memory); }
   [[nodiscard]] std::chrono::nanoseconds host_time() const override { return call_->host_time_; }
 
  private:
   std::shared_ptr<PythonCall> call_;
-  std::function<void(CUstream)> work_;
+  Work work_;
+  Work before_;
 };
 
 std::shared_ptr<PythonCall> PythonCall::prepare(const HostPlace& place, const KernelLaunch& launch,
@@ -173,29 +177,29 @@ std::vector<PreparedLaunch> PythonCall::parts(const KernelLaunch& launch) {
 
 PreparedLaunch PythonCall::launch_of(const KernelLaunch& launch, std::span<const CUgraphNode> nodes,
                                      const std::string& name) {
-  const auto part =
-      std::make_shared<GraphExec>(instantiate(place_.cuda, static_cast<CUgraph>(result_.measured), nodes));
-  const auto work = [this, part](CUstream stream) {
-    place_.cuda.check(place_.cuda.cuGraphLaunch(part->get(), stream), "cuGraphLaunch");
+  const auto graph = static_cast<CUgraph>(result_.measured);
+  std::vector<CUgraphNode> before = graph_nodes(place_.cuda, graph);
+  before.erase(std::ranges::find(before, nodes.front()), before.end());
+  const auto replay = [this, graph](std::span<const CUgraphNode> part) -> Work {
+    if (part.empty()) return {};
+    const auto executable = std::make_shared<GraphExec>(instantiate(place_.cuda, graph, part));
+    return [this, executable](CUstream stream) {
+      place_.cuda.check(place_.cuda.cuGraphLaunch(executable->get(), stream), "cuGraphLaunch");
+    };
   };
-  return {launch, std::make_unique<Launch>(shared_from_this(), work), name};
+  return {launch, std::make_unique<Launch>(shared_from_this(), replay(nodes), replay(before)), name};
 }
 
-std::vector<SequenceStep> PythonCall::sequence(const KernelLaunch& launch) {
+std::vector<PreparedLaunch> PythonCall::sequence(const KernelLaunch& launch) {
   std::map<CUgraphNode, const std::string*> names;
   for (const GraphKernel& kernel : kernels_) {
     for (const CUgraphNode node : kernel.nodes) names.emplace(node, &kernel.name);
   }
-  std::vector<SequenceStep> steps;
+  std::vector<PreparedLaunch> steps;
   if (names.size() < 2 || names.size() > max_sequence) return steps;
-  std::vector<CUgraphNode> before;
   for (const CUgraphNode node : graph_nodes(place_.cuda, static_cast<CUgraph>(result_.measured))) {
-    const auto name = names.find(node);
-    if (name == names.end()) continue;
-    SequenceStep step{.kernel = *name->second, .before = {}, .own = launch_of(launch, {&node, 1}, {})};
-    if (!before.empty()) step.before.push_back(launch_of(launch, before, {}));
-    steps.push_back(std::move(step));
-    before.push_back(node);
+    if (const auto name = names.find(node); name != names.end())
+      steps.push_back(launch_of(launch, {&node, 1}, *name->second));
   }
   return steps;
 }

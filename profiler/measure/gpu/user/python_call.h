@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -45,11 +46,12 @@ class PythonCall : public std::enable_shared_from_this<PythonCall> {
   /// Fills the memory of the captured call with NaN bytes and runs what must precede it: a forward pass.
   [[nodiscard]] PreparedLaunch reset(const KernelLaunch& launch);
   [[nodiscard]] PreparedLaunch measured(const KernelLaunch& launch);
-  /// One launch per element of kernels(), if there are several; else empty.
+  /// One launch per element of kernels(), if there are several; else empty. What precedes the kernel in the call is
+  /// launched before it, since a kernel may wait for a counter that another one resets.
   [[nodiscard]] std::vector<PreparedLaunch> parts(const KernelLaunch& launch);
-  /// Each node of the captured call, in order, behind a launch of all nodes before it. Empty for a single node and for
-  /// more than max_sequence nodes.
-  [[nodiscard]] std::vector<SequenceStep> sequence(const KernelLaunch& launch);
+  /// Each launch of the captured call in order, under its kernel's name. Empty for a single launch and for
+  /// more than max_sequence.
+  [[nodiscard]] std::vector<PreparedLaunch> sequence(const KernelLaunch& launch);
   static constexpr std::size_t max_sequence = 32;
   /// Copies the results into the plan's buffers.
   [[nodiscard]] PreparedLaunch copy(const KernelLaunch& launch);
@@ -62,7 +64,8 @@ class PythonCall : public std::enable_shared_from_this<PythonCall> {
  private:
   struct Arguments;
   class Launch;
-  /// Launch of some nodes of the captured call.
+  using Work = std::function<void(CUstream)>;
+  /// Launch of some nodes of the captured call, with all nodes before the first of them as enqueue_before().
   PreparedLaunch launch_of(const KernelLaunch& launch, std::span<const CUgraphNode> nodes, const std::string& name);
   explicit PythonCall(const HostPlace& place) : place_(place) {}
   void capture(const KernelLaunch& launch, std::chrono::milliseconds limit);
