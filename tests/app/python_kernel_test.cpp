@@ -123,8 +123,9 @@ TEST_F(PythonKernel, IsASideOfAb) {
 
 /// Runs a script with the program as $A, with a worker at the other end of descriptors 3 (input) and 4 (output).
 Outcome run_with_peer(const TemporaryFolder& folder, const std::string& worker, const std::string& script) {
-  const std::string all = "cd '" + folder.path().string() + "'; A='" ATTNSCOPE_PROGRAM "'; mkfifo to from; " + worker +
-                          " <to >from & exec 4>to 3<from; " + script + "; code=$?; exec 4>&- 3<&-; wait; exit $code";
+  const std::string all = "cd '" + folder.path().string() + "'; A='" ATTNSCOPE_PROGRAM "'; mkfifo to from; { " +
+                          worker + "; } <to >from & exec 4>to 3<from; " + script +
+                          "; code=$?; exec 4>&- 3<&-; wait; exit $code";
   return run(folder, {"-c", all}, {.program = "/bin/sh"});
 }
 
