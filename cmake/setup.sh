@@ -14,7 +14,7 @@ gui_packages=(
 test_packages=(
   libgtest-dev libgmock-dev libbenchmark-dev clang-format-14 clang-tidy-14 clang-14 xvfb xauth
   sqlite3 desktop-file-utils appstream openssh-server slurm-wlm munge
-  chromium poppler-utils
+  chromium poppler-utils python3 python3-venv
 )
 # For building packages and installing them in clean systems.
 package_packages=(dpkg-dev binutils file patchelf mmdebstrap qt6-wayland)

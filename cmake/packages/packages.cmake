@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Installed data files and packages. Components: unnamed (command line), `window` (desktop program), `desktop` (menu
-# entry, icon and MIME type), `bundle` (desktop program with Qt; excluded from `cmake --install`).
+# Installed data files and packages. Components: unnamed (command line), `python` (Python package), `window` (desktop
+# program), `desktop` (menu entry, icon and MIME type), `bundle` (desktop program with Qt; excluded from `cmake --install`).
 set(assets ${PROJECT_SOURCE_DIR}/assets)
 
 # The programs search for the samples relative to their own path (profiler/files/recorded_samples.h), in the build tree
@@ -76,7 +76,7 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "qt6-wayland, xdg-utils")
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "openssh-client, fonts-droid-fallback")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "openssh-client, fonts-droid-fallback, python3")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 include(CPack)
 
