@@ -47,7 +47,7 @@ TEST(KernelManifest, ErrorsHaveLines) {
       {"\"attnscope_kernel\": 1", "\"attnscope_kernel\": 2", 2, "attnscope_kernel 1"},
       {"\"name\": \"my-kernel\"", "\"name\": \"My Kernel\"", 3, "name"},
       {"\"name\": \"my-kernel\"", "\"name\": \"fa2\"", 3, "fa2"},
-      {"my-kernel.cu", "my-kernel.py", 4, "source cu cuh ptx cubin so"},
+      {"my-kernel.cu", "my-kernel.txt", 4, "source cu cuh ptx cubin so py"},
       {"\"supports\"", "\"suports\"", 6, "suports supports"},
       {"[\"fp16\", \"bf16\"]", "[\"fp16\", \"fp8\"]", 7, "2 dtype fp16 bf16 fp32"},
       {"[32, 64, 128]", "[32, \"64\"]", 8, "2 d 1 1024"},
