@@ -26,7 +26,7 @@ fs::path package_folder() {
   std::error_code ignored;
   const fs::path program_folder = fs::read_symlink(executable_path, ignored).parent_path();
   for (const char* relative : {"../python", "../..", ATTNSCOPE_PYTHON_FOLDER}) {
-    const fs::path folder = (program_folder / relative).lexically_normal();
+    fs::path folder = (program_folder / relative).lexically_normal();
     if (fs::exists(folder / "attnscope" / "worker.py", ignored)) return folder;
   }
   return {};
