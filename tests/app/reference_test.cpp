@@ -36,8 +36,8 @@ using ::testing::StartsWith;
 using HelpCommand = CommandTest;
 
 const fs::path documents = ATTNSCOPE_DOCUMENTS;
-const std::vector<std::string> topics{"install",  "tutorial",    "own-kernel",  "reference",
-                                      "glossary", "explanation", "measurements"};
+const std::vector<std::string> topics{"install",   "tutorial", "own-kernel",  "python",
+                                      "reference", "glossary", "explanation", "measurements"};
 
 /// One entry of a section of a command's help.
 struct Entry {
