@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -118,7 +119,9 @@ class SweepExpander {
   Message add(const std::vector<Axis>& axes) {
     double count = 1;
     longest_ = {};
+    knobs_.clear();
     for (const Axis& axis : axes) {
+      if (axis.name == field_name::algorithm) add_knobs(axis);
       count *= static_cast<double>(axis.values.size());
       // n_q and n_k follow N in nesting order and override it.
       if (axis.name == field_name::n_q) longest_.includes_queries = false;
@@ -152,8 +155,23 @@ class SweepExpander {
     return {};
   }
 
-  Message finish(const PartialPoint& draft) {
+  void add_knobs(const Axis& algorithms) {
+    for (const std::string& name : algorithms.values) {
+      for (const Knob& knob : registry_.find(name)->facts().knobs) knobs_.insert(knob.name);
+    }
+  }
+
+  // Does not apply an axis of a knob to an algorithm without it, if another algorithm of the grid has the knob.
+  void drop_foreign_knobs(PartialPoint& draft) const {
+    const std::vector<Knob>& own = registry_.find(draft.spec.algorithm)->facts().knobs;
+    std::erase_if(draft.knobs, [&](const std::string& name) {
+      return knobs_.contains(name) && std::ranges::find(own, name, &Knob::name) == own.end();
+    });
+  }
+
+  Message finish(PartialPoint draft) {
     if (cancelled_ && cancelled_()) return "planning was cancelled";
+    drop_foreign_knobs(draft);
     PointSpec spec = draft.spec;
     if (Message wrong = invalid_reason(spec.problem); !wrong.empty()) return wrong;
     const Config config = choose_config(*registry_.find(spec.algorithm), draft, longest_, limits_);
@@ -168,7 +186,8 @@ class SweepExpander {
   std::vector<AxisDef> kinds_;
   CacheState cache_;
   const std::function<bool()>& cancelled_;
-  LongestN longest_;  // largest N of the current grid
+  LongestN longest_;             // largest N of the current grid
+  std::set<std::string> knobs_;  // knobs of the algorithms of the current grid
   std::unordered_set<std::string> seen_;
   std::vector<PointSpec> points_;
 };

@@ -2,6 +2,7 @@
 """Finds a function in a file, and the file of a function."""
 import importlib
 import importlib.util
+import inspect
 import os
 import pickle
 import sys
@@ -96,10 +97,13 @@ def load_kernel(file, name):
 def locate(kernel):
     """Returns the file and the name that load_kernel() accepts for this kernel; None if it cannot be imported."""
     function = kernel.function
+    code = getattr(inspect.unwrap(function), "__code__", None)
     for module_name in (kernel.defined_in, getattr(function, "__module__", None)):
         module = sys.modules.get(module_name or "")
         file = getattr(module, "__file__", None) or ""
         if not file.endswith(".py") or not os.path.isfile(file):
+            continue
+        if code is not None and not os.path.exists(code.co_filename):  # made by exec() or in a notebook
             continue
         for name, value in list(vars(module).items()):
             if value is kernel or (kernel.is_default and value is function):

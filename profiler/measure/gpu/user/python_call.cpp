@@ -61,7 +61,7 @@ std::shared_ptr<PythonCall> PythonCall::prepare(const HostPlace& place, const Ke
                      "Python functions require a driver for CUDA 12.4 or newer; this one supports {}",
                      driver_api_version(place.cuda));
   }
-  const std::shared_ptr<PythonCall> call(new PythonCall(place));
+  std::shared_ptr<PythonCall> call(new PythonCall(place));
   call->name_ = launch.source.entry;
   call->arguments_.reset(new Arguments{.host{*launch.call, place.ordinal, plan, address_of},
                                        .file = launch.source.user_source->file.string(),
