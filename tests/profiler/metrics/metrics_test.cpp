@@ -99,11 +99,12 @@ TEST(MetricsTable, UtilizationIsPercentOfPeakAndStallsAreWarps) {
 }
 
 TEST(MetricsTable, OnlyBytesTimesAndActivityHaveABetterDirection) {
-  const std::set<std::string_view> less{key::dram_read_bytes,      key::dram_write_bytes,     key::l2_to_sm_bytes,
-                                        key::sm_to_l2_bytes,       key::memory_bytes,         key::model_l2_to_sm_bytes,
-                                        key::model_sm_to_l2_bytes, key::dram_bytes,           key::l2_sm_bytes,
-                                        key::model_l2_sm_bytes,    key::time_median_ns,       key::time_q1_ns,
-                                        key::time_q3_ns,           key::dram_writeback_bytes, key::dram_settled_bytes};
+  const std::set<std::string_view> less{
+      key::dram_read_bytes, key::dram_write_bytes,      key::l2_to_sm_bytes,         key::sm_to_l2_bytes,
+      key::memory_bytes,    key::dram_read_in_sequence, key::dram_write_in_sequence, key::host_call_ns,
+      key::saved_bytes,     key::model_l2_to_sm_bytes,  key::model_sm_to_l2_bytes,   key::dram_bytes,
+      key::l2_sm_bytes,     key::model_l2_sm_bytes,     key::time_median_ns,         key::time_q1_ns,
+      key::time_q3_ns,      key::dram_writeback_bytes,  key::dram_settled_bytes};
   const std::set<std::string_view> more{key::tflops, key::tensor_pipe_pct, key::achieved_occupancy_pct,
                                         key::theoretical_occupancy_pct};
   for (const Metric& metric : metrics_table()) {
