@@ -35,8 +35,11 @@ class _Selection:
                 name = each
             elif isinstance(each, str):
                 name = self._take_manifest(each)
-            else:
+            elif callable(each):
                 name = self._take_function(as_kernel(each), process)
+            else:
+                raise UsageError("%r is not a function, the name of an algorithm or a manifest (axes have names: "
+                                 "N=1024)" % (each,))
             if name in self.algorithms:
                 raise UsageError("two kernels are named %r (set another name=)" % name)
             self.algorithms.append(name)
@@ -45,7 +48,9 @@ class _Selection:
         try:
             with open(file, encoding="utf-8") as stream:
                 name = json.load(stream)["name"]
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except OSError as error:
+            raise Error("%s: %s" % (file, error.strerror)) from None
+        except (ValueError, KeyError, TypeError) as error:
             raise Error("%s is not a manifest: %s" % (file, error)) from None
         self.options.append(os.path.abspath(file))
         return name
@@ -73,8 +78,9 @@ class _Selection:
 
     def _write_pickle(self, kernel):
         if importlib.util.find_spec("cloudpickle") is None:
-            raise UsageError("%s cannot be imported by the worker; install cloudpickle, define it in a file, or pass "
-                             'process="here" (a GPU fault then ends this process)' % kernel.title)
+            raise UsageError("%s cannot be imported by the worker; install cloudpickle, define it in a file before the "
+                             'first collect(), or pass process="here" (a GPU fault then ends this process)'
+                             % kernel.title)
         entry = kernel.name.replace("-", "_").replace(".", "_")
         path = os.path.join(self._folder, entry + ".pkl")
         with open(path, "wb") as stream:
@@ -120,6 +126,8 @@ def collect_arguments(selection, axes, output, rounds=1, metrics=(), counters=Tr
     words += ["-a", axis_text("algorithm", selection.algorithms)]
     for name, values in axes.items():
         axis = selection.knob_axis(name)
+        if axis in PARAMETERS["causal"]:
+            raise UsageError('%s is not an axis; use mask="causal" or mask=["full", "causal"]' % name)
         words += ["-a", axis_text(axis, values)]
     words += ["--rounds", str(rounds), "-o", output]
     if metrics:
@@ -241,9 +249,10 @@ def _mask(keywords):
 
 
 def _problem_axes(tensors, keywords, layout):
+    if len(tensors) < 3 or any(len(getattr(each, "shape", ())) != 4 or not getattr(each, "is_cuda", False)
+                               for each in tensors[:3]):
+        raise UsageError("measure() needs CUDA tensors q, k and v with four dimensions")
     q, k = tensors[0].shape, tensors[1].shape
-    if len(tensors) < 3 or any(len(tensor.shape) != 4 for tensor in tensors[:3]):
-        raise UsageError("measure() needs tensors q, k and v with four dimensions")
     heads, rows = (2, 1) if layout == "bnhd" else (1, 2)
     return {"batch": q[0], "heads_q": q[heads], "heads_kv": k[heads], "n_q": q[rows], "n_k": k[rows], "d": q[3],
             "dtype": dtype_name(tensors[0].dtype), "mask": _mask(keywords)}
@@ -277,9 +286,9 @@ def measure(function, *tensors, reference=None, atol=None, rtol=None, rounds=1, 
     and v, and returns a Measurement. `reference`: a tensor, or a function of the same arguments, to which the result
     is compared in fp32 (`atol`, `rtol`); without it the result is not checked."""
     stop_import()
-    torch = importlib.import_module("torch")
     given = as_kernel(function)
     axes = _problem_axes(tensors, keywords, layout)
+    torch = importlib.import_module("torch")
     with torch.no_grad():
         error = None
         if reference is not None:

@@ -8,6 +8,7 @@ import traceback
 
 class Error(RuntimeError):
     """An error of Attnscope; its text is one line."""
+    __module__ = "attnscope"
 
 
 class UsageError(Error, ValueError):
@@ -16,6 +17,7 @@ class UsageError(Error, ValueError):
 
 class Unsupported(Error):
     """Raised by a function for a problem that it does not support: the point is infeasible."""
+    __module__ = "attnscope"
 
 
 def first_line(text):

@@ -104,7 +104,7 @@ class Kernel:
         """Returns the manifest's tile, the law's tile, and the names of the knobs for Br and Bc."""
         if tile is None or tile == "tuned":
             return tile, None, (None, None)
-        if isinstance(tile, str) or len(tuple(tile)) != 2:
+        if not isinstance(tile, (tuple, list)) or len(tile) != 2:
             self._fail('tile must be (Br, Bc) or "tuned", not %r', tile)
         is_knob = [side in self.knobs for side in tile]
         if any(isinstance(side, str) and not knob for side, knob in zip(tile, is_knob)):
@@ -146,7 +146,7 @@ class Kernel:
         """Returns the manifest as an object for json.dumps(). `entry`: name of the function in `source`."""
         missing = self.unknown_parameters()
         if missing and self.tensors is None:
-            self._fail("parameter %r has no default and is none of %s and the knobs", missing[0],
+            self._fail("parameter %r needs a default (only q, k, v, %s and knobs are passed)", missing[0],
                        ", ".join(PARAMETERS))
         text = {"attnscope_kernel": 1, "name": self.name, "title": self.title, "source": source,
                 "supports": {"dtype": self.dtypes, "d": self.d, "pass": self.passes, "mask": self.masks,
@@ -210,6 +210,10 @@ def kernel(function=None, **options):
 
 
 def _decorate(function, module, options):
+    known = list(inspect.signature(Kernel).parameters)[1:]
+    for name in options:
+        if name not in known:
+            raise UsageError("unknown property %r; available: %s" % (name, ", ".join(known)))
     made = Kernel(function.function if isinstance(function, Kernel) else function, **options)
     made.defined_in = module
     return made

@@ -11,6 +11,8 @@ from ._errors import Error
 from ._kernel import as_kernel
 
 _loading = 0
+_stopped = set()        # paths of the files whose import has ended early
+_main_objects = None    # callable objects of __main__ at its first collect() or measure(): a worker has no others
 
 
 class ImportStopped(BaseException):
@@ -20,8 +22,12 @@ class ImportStopped(BaseException):
 
 def stop_import():
     """Called at the beginning of collect() and measure()."""
+    global _main_objects
     if _loading:
         raise ImportStopped
+    if _main_objects is None:
+        objects = vars(sys.modules["__main__"])
+        _main_objects = {name: value for name, value in list(objects.items()) if callable(value)}
 
 
 def _module_name(path):
@@ -58,7 +64,7 @@ def import_file(file):
     try:
         spec.loader.exec_module(module)
     except ImportStopped:
-        pass
+        _stopped.add(path)
     except BaseException:
         del sys.modules[name]
         raise
@@ -83,14 +89,15 @@ def load_kernel(file, name):
         objects = vars(import_file(file))
     first, *rest = name.split(".")
     if first not in objects:
-        raise Error("%s has no %r; it has: %s" % (file, first, _names(objects)))
+        before = " before its first collect() or measure()" if os.path.abspath(file) in _stopped else ""
+        raise Error("%s has no %r%s; it has: %s" % (os.path.basename(file), first, before, _names(objects)))
     found = objects[first]
     for each in rest:
         if not hasattr(found, each):
-            raise Error("%s: %r has no %r" % (file, first, each))
+            raise Error("%r has no %r" % (first, each))
         found = getattr(found, each)
     if not callable(found):
-        raise Error("%s: %r is not callable" % (file, name))
+        raise Error("%r is not callable" % name)
     return as_kernel(found)
 
 
@@ -106,6 +113,7 @@ def locate(kernel):
         if code is not None and not os.path.exists(code.co_filename):  # made by exec() or in a notebook
             continue
         for name, value in list(vars(module).items()):
-            if value is kernel or (kernel.is_default and value is function):
+            in_worker = module_name != "__main__" or _main_objects is None or _main_objects.get(name) is value
+            if in_worker and (value is kernel or (kernel.is_default and value is function)):
                 return os.path.abspath(file), name
     return None

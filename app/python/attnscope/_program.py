@@ -4,6 +4,7 @@ import glob
 import importlib.util
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -170,5 +171,6 @@ def run_collect(arguments, environment, progress=True, descriptors=(), started=N
             errors.join(5)
     if code not in (0, PARTIAL) or events.plan is None:
         reason = (events.done or {}).get("reason")
-        raise Error(reason or _reason(kept, code))
+        # The manifest of a function is generated: its line numbers mean nothing to the user.
+        raise Error(re.sub(r"(\.(?:py|pkl):[\w.]+: )line \d+: ", r"\1", reason or _reason(kept, code)))
     return events.plan["database"], events.plan["run_id"]

@@ -11,6 +11,7 @@ import urllib.parse
 from . import _plot, _program
 from ._errors import Error, UsageError
 from ._format import aligned, bytes_text, change_text, spread_text, time_text, visible_pairs
+from ._kernel import as_kernel
 
 PROBLEM = ("pass", "dtype", "batch", "heads_q", "heads_kv", "n_q", "n_k", "d", "mask")
 OTHERS = ("tile", "cache", "dropout", "page", "deterministic", "gpus", "gpu_order")
@@ -151,7 +152,7 @@ class Runs:
         first, varying = rows[0], self._varying()
         fixed = ["%s %s" % (name, first[name]) for name in PROBLEM if name not in varying]
         origin = "" if first["provenance"] == "measured" else " (%s)" % first["provenance"]
-        return "%s%s: %s" % (first["device"], origin, ", ".join(fixed))
+        return first["device"] + origin + (": " if fixed else "") + ", ".join(fixed)
 
     def table(self, kernels=False):
         """Returns the column titles and the rows of text that print() shows."""
@@ -189,8 +190,9 @@ class Runs:
     def compare(self, baseline=None):
         """Compares each other algorithm with `baseline` (default: the first) and returns a Comparison."""
         names = list(dict.fromkeys(row["algorithm"] for row in self.rows()))
-        baseline = names[0] if baseline is None and names else baseline
-        baseline = getattr(baseline, "name", baseline)
+        if not names:
+            raise UsageError("the runs have no points")
+        baseline = names[0] if baseline is None else as_kernel(baseline).name if callable(baseline) else baseline
         if baseline not in names:
             raise UsageError("no points of %r; the runs have: %s" % (baseline, ", ".join(names)))
         if len(names) == 1:

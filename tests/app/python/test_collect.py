@@ -80,12 +80,14 @@ class Arguments(unittest.TestCase):
                 self.words([lambda q, k, v: q])
         self.assertIsInstance(caught.exception, attnscope.Error)
         self.assertEqual(str(caught.exception),
-                         "<lambda> cannot be imported by the worker; install cloudpickle, define it in a file, or pass "
-                         'process="here" (a GPU fault then ends this process)')
+                         "<lambda> cannot be imported by the worker; install cloudpickle, define it in a file before the "
+                         'first collect(), or pass process="here" (a GPU fault then ends this process)')
         for kernels, text in (([], "no kernel given"), (["fa2", "fa2"], "two kernels are named 'fa2'"),
-                              (["none.json"], "none.json is not a manifest"), ([3], "3 is not a function")):
+                              (["none.json"], "none.json: No such file or directory"), ([3], "3 is not a function")):
             with self.subTest(text), self.assertRaisesRegex(attnscope.Error, text):
                 self.words(kernels)
+        with self.assertRaisesRegex(attnscope.Error, '^causal is not an axis; use mask="causal"'):
+            self.words(["fa2"], axes={"causal": True})
         with self.assertRaisesRegex(attnscope.Error, "axis N has no values"):
             self.words(["fa2"], axes={"N": []})
         with self.assertRaisesRegex(attnscope.Error, 'process must be "worker" or "here"'):
@@ -198,8 +200,10 @@ sys.exit(5)
         self.assertEqual(compare(torch, q, q + 0.5, (0.1, 0.16)), (0.5, True))
         self.assertEqual(compare(torch, (q, None), q + 0.5, (0.1, 0.1)), (0.5, False))
         self.assertEqual(compare(torch, q, q * float("nan"), (9.0, 9.0))[1], False)
-        with self.assertRaisesRegex(attnscope.Error, "four dimensions"):
+        with self.assertRaisesRegex(attnscope.Error, "needs CUDA tensors q, k and v with four dimensions"):
             attnscope.measure(lambda q, k, v: q, q, q)
+        with self.assertRaisesRegex(attnscope.Error, "needs CUDA tensors"):
+            attnscope.measure(lambda q, k, v: q, 1, 2, 3)
 
     def test_bound_tile(self):
         made = Kernel(lambda q, k, v, M: q, knobs={"M": [64]}, tile=("M", 32), like="fa2")
@@ -219,6 +223,11 @@ class Simulated(unittest.TestCase):
             self.addCleanup(_collect.shutil.rmtree, os.path.dirname(runs.path))
             with self.assertRaisesRegex(attnscope.Error, "^axis 'algorithm=.*unknown algorithm 'fa9'"):
                 attnscope.collect("fa9", N=256, device="simulated")
+            with support.folder_with(misnamed="def f(q, k, v):\n    return q\n") as folder:
+                function = attnscope.kernel(like="fa22", tile=(64, 64))(_load.import_file(folder + "/misnamed.py").f)
+                with self.assertRaisesRegex(attnscope.Error, "f: 'like' must be one of naive, "), \
+                        mock.patch.object(_collect, "locate", lambda kernel: (folder + "/misnamed.py", "f")):
+                    attnscope.collect(function, N=256, device="simulated")
             with self.assertRaisesRegex(attnscope.Error, "^axis 'num_warps=4': unknown name 'num_warps'"):
                 attnscope.collect("fa2", num_warps=4, device="simulated")
 

@@ -2,7 +2,10 @@
 """Decorator, manifest, arguments of calls, and finding functions in files."""
 import functools
 import os
+import sys
+import types
 import unittest
+from unittest import mock
 
 import support  # noqa: F401
 import attnscope
@@ -92,8 +95,11 @@ class Manifests(unittest.TestCase):
              "kernel tuned: knob 'num_warps': 0 is not an integer from 1 to 1048576"),
             (lambda: Kernel(lambda q, k: q), "kernel <lambda>: the first three parameters must be q, k and v"),
             (lambda: as_kernel(lambda q, k, v, seed: q).manifest("a.py", "f"),
-             "kernel <lambda>: parameter 'seed' has no default and is none of causal, window, scale and the knobs"),
+             "kernel <lambda>: parameter 'seed' needs a default (only q, k, v, causal, window, scale and knobs are passed)"),
             (lambda: as_kernel(3), "3 is not a function"),
+            (lambda: Kernel(plain, tile=128), 'kernel plain: tile must be (Br, Bc) or "tuned", not 128'),
+            (lambda: attnscope.kernel(lik="fa2")(plain),
+             "unknown property 'lik'; available: like, tile, name, dtypes, d, passes, masks, gqa, layout, knobs, lse"),
         ]
         for work, text in cases:
             with self.subTest(text), self.assertRaises(attnscope.Error) as caught:
@@ -172,15 +178,29 @@ class Files(unittest.TestCase):
             self.assertIsNone(_load.locate(attnscope.kernel(layout="bnhd")(module.f)))
             self.assertIsNone(_load.locate(as_kernel(lambda q, k, v: q)))
 
+    def test_located_only_as_at_the_first_collect(self):
+        text = "def f(q, k, v):\n    return q\ng = f\n"
+        with support.folder_with(located_main=text) as folder, mock.patch.object(_load, "_main_objects", None):
+            file = os.path.join(folder, "located_main.py")
+            module = _load.import_file(file)
+            module.f.__module__ = "__main__"
+            with mock.patch.dict(sys.modules, __main__=module):
+                first, function = as_kernel(module.f), types.FunctionType(module.f.__code__, {}, "f")
+                function.__module__ = "__main__"
+                _load.stop_import()
+                self.assertEqual(_load.locate(first), (file, "f"))
+                module.f = module.g = function  # as in a loop over functions
+                self.assertIsNone(_load.locate(as_kernel(function)))
+
     def test_errors(self):
         with support.folder_with(script=self.SCRIPT, missing_parts=self.PARTS) as folder:
             file = os.path.join(folder, "script.py")
-            for name, text in (("nothing", "has no 'nothing'; it has: helper, flash, Box"),
-                               ("Box.none", ": 'Box' has no 'none'"), ("number", ": 'number' is not callable")):
+            for name, text in (("nothing", "script.py has no 'nothing' before its first collect() or measure(); it has: helper, "
+                                "flash, Box"),
+                               ("Box.none", "'Box' has no 'none'"), ("number", "'number' is not callable")):
                 with self.subTest(name), self.assertRaises(attnscope.Error) as caught:
                     _load.load_kernel(file, name)
-                self.assertTrue(str(caught.exception).startswith(file))
-                self.assertIn(text, str(caught.exception))
+                self.assertEqual(str(caught.exception), text)
             with self.assertRaisesRegex(attnscope.Error, "none.py does not exist$"):
                 _load.load_kernel(os.path.join(folder, "none.py"), "f")
 

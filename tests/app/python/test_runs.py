@@ -137,6 +137,12 @@ class Recorded(unittest.TestCase):
         self.assertEqual(comparison._repr_html_().count("<tr>"), 5)
         with self.assertRaisesRegex(attnscope.Error, "no points of 'fa3'; the runs have: naive, fa2"):
             attnscope.Runs(self.file, 1).compare(baseline="fa3")
+        def fa2(q, k, v):
+            return q
+
+        self.assertEqual(attnscope.Runs(self.file, 1).compare(baseline=fa2).counts(), comparison.counts())
+        with self.assertRaisesRegex(attnscope.Error, "the runs have no points"):
+            attnscope.Runs(self.file, 99).compare()
         with self.assertRaisesRegex(attnscope.Error, "only 'splitkv' was measured"):
             attnscope.Runs(self.file, 3).compare()
 
