@@ -102,8 +102,9 @@ class GpuDevice final : public Device {
     std::vector<PreparedLaunch> setup;
     std::vector<PreparedLaunch> before;  ///< Repeated setup launches that precede the measured ones.
     std::vector<PreparedLaunch> launches;
-    std::vector<PreparedLaunch> after;       ///< Repeated setup launches that follow them.
-    std::shared_ptr<PythonCall> call{};      ///< The measured launch if it is a Python function; else null.
+    std::vector<PreparedLaunch> after;                 ///< Repeated setup launches that follow them.
+    std::vector<std::shared_ptr<PythonCall>> calls{};  ///< The measured launches if they are Python functions.
+    // Of a single call:
     std::vector<PreparedLaunch> sequence{};  ///< Its launches in sequence, to count them.
     std::vector<PreparedLaunch> parts{};     ///< Its kernels, if it launches several.
 
@@ -152,8 +153,9 @@ class GpuDevice final : public Device {
   /// Prepares a Python function and adds its launches to the point.
   void add_call(PreparedPoint& point, const KernelLaunch& launch, const BufferResolver& address_of,
                 const MeasureOptions& options);
-  /// Adds values that are known once a call is prepared: launch attributes, host time, tile and its law.
+  /// Adds values that are known once calls are prepared: launch attributes, host time, tile and its law.
   void add_call_values(PointRecord& record, const PreparedPoint& point) const;
+  void add_tuned_tile(PointRecord& record, const TileShape& tile) const;
   /// Returns a more specific reason if the function's own result is right; else `reason`.
   [[nodiscard]] Message explain_wrong_result(PointRecord& record, std::size_t slot, PreparedPoint& point,
                                              const MeasureOptions& options, const Message& reason);

@@ -193,11 +193,12 @@ void GpuDevice::measure_phases(PointRecord& record, const MeasureOptions& option
   if (!options.bare) run_once(point.after, options.timeout);
   if (host_code) {
     const std::int64_t launch_bytes = std::max<std::int64_t>(0, free_before - free_device_bytes(cuda_));
-    const std::int64_t peak = point.call ? point.call->peak_bytes() : 0;
+    std::int64_t peak = 0;  // that of a backward pass includes its forward pass
+    for (const auto& call : point.calls) peak = std::max(peak, call->peak_bytes());
     // A function allocates its outputs itself.
     add_memory(peak > 0 ? peak - output_bytes(point.plan) : point.prepared_bytes + launch_bytes, Provenance::measured);
   }
-  if (point.call) add_call_values(record, point);
+  if (!point.calls.empty()) add_call_values(record, point);
   if (options.verify) verify(record, slot, point, options);
   if (strict) {
     for (const auto flush : {GuardedBuffer::GuardSide::end, GuardedBuffer::GuardSide::begin}) {

@@ -187,6 +187,10 @@ CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS* p
   params->kernelParams = node->work.arguments->get();
   return CUDA_SUCCESS;
 }
+CUresult cuKernelGetFunction(CUfunction* function, CUkernel kernel) {
+  *function = reinterpret_cast<CUfunction>(kernel);
+  return CUDA_SUCCESS;
+}
 CUresult cuGraphClone(CUgraph* clone, CUgraph original) {
   *clone = new CUgraph_st;
   for (const auto& node : original->nodes) add_node(*clone, node->work, {})->original = node.get();

@@ -56,6 +56,10 @@ class PythonCall::Launch final : public HostLaunch {
 std::shared_ptr<PythonCall> PythonCall::prepare(const HostPlace& place, const KernelLaunch& launch,
                                                 const AttentionPlan& plan, const BufferResolver& address_of,
                                                 std::chrono::milliseconds limit) {
+  if (python_functions() == nullptr) {
+    throw PointAbort(Disposition::compile_error, "point.no_python",
+                     "{}() can run only in a worker of the Python package attnscope.", launch.source.entry);
+  }
   if (place.cuda.cuGraphGetNodes == nullptr) {
     throw PointAbort(Disposition::infeasible, "point.no_graphs",
                      "Python functions require a driver for CUDA 12.4 or newer; this one supports {}",

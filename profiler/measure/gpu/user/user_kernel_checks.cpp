@@ -281,36 +281,53 @@ void GpuDevice::add_call(PreparedPoint& point, const KernelLaunch& launch, const
   point.setup.push_back(call->reset(launch));
   point.launches.push_back(call->measured(launch));
   point.after.push_back(call->copy(launch));
+  point.calls.push_back(call);
+  point.parts.clear();
+  point.sequence.clear();
+  if (point.calls.size() > 1) return;  // their records are those of their launches
   point.parts = call->parts(launch);
   if (options.counters && point.spec.cache == CacheState::cold) point.sequence = call->sequence(launch);
-  point.call = call;
 }
 
 void GpuDevice::add_call_values(PointRecord& record, const PreparedPoint& point) const {
-  const PythonCall& call = *point.call;
   KernelRecord& all = kernel_record(record, "all");
-  const attnscope_python_plan& result = call.result();
-  if (result.host_ns > 0) add_value(all, metric_key::host_call_ns, result.host_ns);
+  const attnscope_python_plan& result = point.calls.back()->result();
+  double host_ns = 0;
+  bool is_tile_known = result.br > 0 && result.bc > 0;
+  for (const auto& call : point.calls) {
+    const attnscope_python_plan& each = call->result();
+    host_ns = each.host_ns > 0 && host_ns >= 0 ? host_ns + each.host_ns : -1;
+    is_tile_known = is_tile_known && each.br == result.br && each.bc == result.bc;
+    if (record.reason.empty()) record.reason = call->note();
+  }
+  if (host_ns > 0) add_value(all, metric_key::host_call_ns, host_ns);
   if (record.spec.problem.pass != Pass::fwd && result.saved_bytes >= 0)
     add_value(all, metric_key::saved_bytes, static_cast<double>(result.saved_bytes));
-  if (record.reason.empty()) record.reason = call.note();
-  add_graph_attributes(cuda_, info_.limits, call.kernels(), record);
-  if (result.br <= 0 || result.bc <= 0) return;
-  add_value(all, metric_key::tuned_br, static_cast<double>(result.br));
-  add_value(all, metric_key::tuned_bc, static_cast<double>(result.bc));
+  if (is_tile_known) add_tuned_tile(record, {.br = static_cast<int>(result.br), .bc = static_cast<int>(result.bc)});
+  if (point.calls.size() == 1) add_graph_attributes(cuda_, info_.limits, point.calls.front()->kernels(), record);
+}
+
+void GpuDevice::add_tuned_tile(PointRecord& record, const TileShape& tile) const {
+  KernelRecord& all = kernel_record(record, "all");
+  add_value(all, metric_key::tuned_br, tile.br);
+  add_value(all, metric_key::tuned_bc, tile.bc);
   Config tuned = record.spec.config();
-  tuned.tile = {.br = static_cast<int>(result.br), .bc = static_cast<int>(result.bc)};
+  tuned.tile = tile;
   const Algorithm& algorithm = *registry_.find(record.spec.algorithm);
-  if (const Traffic law = algorithm.plan(record.spec.problem, tuned, info_.limits).traffic(); law.total() > 0)
-    add_model_traffic(all, law);
+  try {
+    const Traffic law = algorithm.plan(record.spec.problem, tuned, info_.limits).traffic();
+    if (law.total() > 0) add_model_traffic(all, law);
+  } catch (const Message& reason) {  // the law does not apply to this tile
+    if (record.reason.empty()) record.reason = reason;
+  }
 }
 
 Message GpuDevice::explain_wrong_result(PointRecord& record, std::size_t slot, PreparedPoint& point,
                                         const MeasureOptions& options, const Message& reason) {
-  if (!point.call || !point.call->is_captured()) return reason;
+  if (std::ranges::none_of(point.calls, &PythonCall::is_captured)) return reason;
   session_->workspace.fill(slot, point.plan, point.inputs);
   run_once(point.setup, options.timeout);
-  point.call->call_function();
+  for (const auto& call : point.calls) call->call_function();
   cuda_.check(cuda_.cuCtxSynchronize(), "cuCtxSynchronize");
   if (!judge(record, slot, point, point.inputs, options).pass) return reason;
   return make_reason("point.work_not_captured",
@@ -338,8 +355,8 @@ void GpuDevice::check_after_timing(PointRecord& record, std::size_t slot, Prepar
   const auto timed = digest(Oracle::Part::outputs, slot, point, options);
   const auto is_host_code = [](const KernelLaunch& launch) { return launch.call != nullptr; };
   // A captured call cannot do anything outside its graph.
-  const bool host_code =
-      std::ranges::any_of(point.plan.launches, is_host_code) && !(point.call && point.call->is_captured());
+  const bool captured = !point.calls.empty() && std::ranges::all_of(point.calls, &PythonCall::is_captured);
+  const bool host_code = std::ranges::any_of(point.plan.launches, is_host_code) && !captured;
   const auto enqueue = [&] {
     for (PreparedLaunch& launch : point.launches) launch.enqueue(cuda_, session_->stream.get());
   };

@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 import contextlib
+import ctypes
+import os
 
 import torch
 
 from . import memory
 
 OutOfMemoryError = torch.OutOfMemoryError
+# With the fake driver, whose device memory is host memory, work is a kernel and graphs are the driver's.
+driver = ctypes.CDLL(os.environ["ATTNSCOPE_CUDA_LIBRARY"]) if "ATTNSCOPE_CUDA_LIBRARY" in os.environ else None
+Kernel = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+THREAD_LOCAL = 1   # CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
 capturing = None   # graph that records
 graphs = {}        # key: raw handle
 synchronizations = 0
@@ -47,10 +53,19 @@ def stream(chosen):
 
 def launch(work):
     """Runs work, or records it. Outputs of a recorded call have no values yet."""
-    if capturing is not None:
+    if driver is not None:
+        kernel = Kernel(lambda _: work())
+        if capturing is not None:
+            capturing.works.append(kernel)  # lives as long as the graph
+        driver.attnscope_fake_launch(current_stream(), b"elementwise", kernel, None, 1)
+    elif capturing is not None:
         capturing.works.append(work)
     else:
         work()
+
+
+def current_stream():
+    return ctypes.c_void_p(streams[-1].cuda_stream)
 
 
 def require_no_capture():
@@ -62,7 +77,7 @@ def require_no_capture():
 class CUDAGraph:
     def __init__(self, keep_graph=False):
         assert keep_graph
-        self.works, self.valid = [], True
+        self.works, self.valid, self.raw = [], True, ctypes.c_void_p()
         graphs[id(self)] = self
 
     def capture_begin(self, pool=None, capture_error_mode="global"):
@@ -70,10 +85,14 @@ class CUDAGraph:
         assert streams and capturing is None and capture_error_mode == "thread_local"
         self._pool = pool or object()
         capturing = self
+        if driver is not None:
+            assert driver.cuStreamBeginCapture_v2(current_stream(), THREAD_LOCAL) == 0
 
     def capture_end(self):
         global capturing
         capturing = None
+        if driver is not None:
+            driver.cuStreamEndCapture(current_stream(), ctypes.byref(self.raw))
         if not self.valid:
             raise torch.AcceleratorError("CUDA error: operation failed due to a previous error during capture")
 
@@ -81,7 +100,7 @@ class CUDAGraph:
         return self._pool
 
     def raw_cuda_graph(self):
-        return id(self)
+        return self.raw.value or id(self)
 
 
 def replay(raw):
