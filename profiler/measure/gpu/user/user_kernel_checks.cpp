@@ -265,8 +265,7 @@ HostPlace GpuDevice::host_place() const {
 }
 
 std::shared_ptr<PythonCall> GpuDevice::prepare_call(const AttentionPlan& plan, const KernelLaunch& launch,
-                                                    const BufferResolver& address_of,
-                                                    const MeasureOptions& options) const {
+                                                    const BufferResolver& address_of, const MeasureOptions& options) {
   step_failure_ = make_reason("point.function_crashed", "Preparing {}() crashed.", launch.source.entry);
   return PythonCall::prepare(host_place(), launch, plan, address_of, options.timeout);
 }
@@ -301,8 +300,12 @@ void GpuDevice::add_call_values(PointRecord& record, const PreparedPoint& point)
   Config tuned = record.spec.config();
   tuned.tile = {.br = static_cast<int>(result.br), .bc = static_cast<int>(result.bc)};
   const Algorithm& algorithm = *registry_.find(record.spec.algorithm);
-  if (const Traffic law = algorithm.plan(record.spec.problem, tuned, info_.limits).traffic(); law.total() > 0)
-    add_model_traffic(all, law);
+  try {
+    if (const Traffic law = algorithm.plan(record.spec.problem, tuned, info_.limits).traffic(); law.total() > 0)
+      add_model_traffic(all, law);
+  } catch (const Message& refusal) {  // the law does not apply to this tile
+    if (record.reason.empty()) record.reason = refusal;
+  }
 }
 
 Message GpuDevice::explain_wrong_result(PointRecord& record, std::size_t slot, PreparedPoint& point,
