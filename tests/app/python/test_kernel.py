@@ -87,6 +87,10 @@ class Manifests(unittest.TestCase):
             (lambda: Kernel(plain, tile="big"), "kernel plain: tile must be (Br, Bc) or \"tuned\", not 'big'"),
             (lambda: Kernel(plain, tile=("d", 64)), "kernel plain: tile ('d', 64) has an expression, which is for the "
                                                     "law only (set like=)"),
+            (lambda: Kernel(plain, tile=64), "kernel plain: tile must be (Br, Bc) or \"tuned\", not 64"),
+            (lambda: Kernel(tuned, knobs={"num_warps": []}), "kernel tuned: knob 'num_warps' has no values"),
+            (lambda: Kernel(lambda q, k, v, M, m: q, knobs={"M": [1], "m": [2]}),
+             "kernel <lambda>: two knobs differ only in upper and lower case"),
             (lambda: Kernel(plain, knobs={"x": [1]}), "kernel plain: knob 'x' is not a parameter of the function"),
             (lambda: Kernel(tuned, knobs={"num_warps": [0]}),
              "kernel tuned: knob 'num_warps': 0 is not an integer from 1 to 1048576"),
