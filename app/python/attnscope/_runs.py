@@ -235,7 +235,8 @@ class Runs:
     def show(self):
         """Opens the runs in the window."""
         program = _program.find_program("attnscope-gui", "ATTNSCOPE_GUI")
-        return subprocess.Popen([program, self.path], start_new_session=True, stdin=subprocess.DEVNULL)
+        return subprocess.Popen([program, self.path], start_new_session=True, stdin=subprocess.DEVNULL,
+                                env=_program.child_environment())
 
 
 def _public(row):
