@@ -14,7 +14,7 @@ import warnings
 
 from . import _c, _program
 from ._errors import Error, UsageError, first_line
-from ._kernel import PARAMETERS, Kernel, as_kernel, dtype_name, is_pair
+from ._kernel import PARAMETERS, Kernel, as_kernel, dtype_name, is_pair, signature_of
 from ._load import locate, stop_import
 from ._runs import Measurement, Runs
 from ._session import Session
@@ -237,7 +237,7 @@ def _run_here(selection, words, device, counters, progress, folder):
 def _arguments(function, tensors, keywords):
     """Returns the arguments of a call by name, with the function's defaults."""
     try:
-        bound = inspect.signature(function).bind(*tensors, **keywords)
+        bound = signature_of(function).bind(*tensors, **keywords)
     except (TypeError, ValueError):  # no signature; the call itself reports wrong arguments
         return keywords
     bound.apply_defaults()

@@ -38,13 +38,19 @@ def _listed(value):
     return [value] if isinstance(value, (str, int)) or not hasattr(value, "__iter__") else list(value)
 
 
+def signature_of(function):
+    """Signature of a function or of a torch.nn.Module. Raises TypeError or ValueError if it is unknown."""
+    is_module = not isinstance(function, type) and callable(getattr(function, "forward", None))
+    return inspect.signature(function.forward if is_module else function)
+
+
 class Signature:
     """Parameters of a function after q, k and v."""
 
     def __init__(self, function):
         self.known = True
         try:
-            parameters = list(inspect.signature(function).parameters.values())
+            parameters = list(signature_of(function).parameters.values())
         except (TypeError, ValueError):  # a function without signature, such as a built-in one
             parameters, self.known = [], False
         by_position = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)

@@ -113,6 +113,18 @@ class Arguments(unittest.TestCase):
         self.assertEqual(given(problem((8, 4))), {"is_causal": False, "window_size": (8, 4), "sm_scale": 0.25})
         self.assertEqual(as_kernel(plain).arguments(problem((-1, 0))), {})
 
+    def test_module(self):
+        class Module:  # as torch.nn.Module
+            def __call__(self, *args, **keywords):
+                return self.forward(*args, **keywords)
+
+            def forward(self, q, k, v, is_causal=False):
+                return q
+
+        made = as_kernel(Module())
+        self.assertEqual((made.name, made.masks), ("module", ["full", "causal"]))
+        self.assertEqual(made.arguments(problem((-1, 0))), {"is_causal": True})
+
     def test_any_keywords(self):
         made = as_kernel(lambda q, k, v, **rest: q)
         self.assertEqual(made.masks, ["full", "causal", "window"])
