@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // libattnscope.so: `attnscope worker` in a Python process, which provides the functions to measure.
-#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <cstdio>

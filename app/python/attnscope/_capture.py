@@ -53,7 +53,7 @@ class Memory:
 
 def is_out_of_memory(error):
     named = any(each.__name__ == "OutOfMemoryError" for each in type(error).__mro__)
-    return named or (isinstance(error, RuntimeError) and str(error).startswith("CUDA out of memory"))
+    return named or (isinstance(error, RuntimeError) and first_line(error).startswith("CUDA out of memory"))
 
 
 class Call:
@@ -195,6 +195,7 @@ class Call:
             return
         reason, self.note = self.note, None
         kept.clear()
+        self.host_ns = self._host_time(self._both)
         if self._capture_all([("measured", self._both)]):
             self.note = "forward and backward measured together"
         else:

@@ -13,8 +13,8 @@ import threading
 import warnings
 
 from . import _c, _program
-from ._errors import Error, UsageError
-from ._kernel import PARAMETERS, Kernel, as_kernel, dtype_name
+from ._errors import Error, UsageError, first_line
+from ._kernel import PARAMETERS, Kernel, as_kernel, dtype_name, is_pair, signature_of
 from ._load import locate, stop_import
 from ._runs import Measurement, Runs
 from ._session import Session
@@ -31,12 +31,12 @@ class _Selection:
             raise UsageError("no kernel given (pass a function, the name of a built-in algorithm, or a manifest)")
         self.options, self.algorithms, self.python, self._folder = [], [], {}, folder
         for each in kernels:
-            if isinstance(each, str) and not each.endswith(".json"):
-                name = each
-            elif isinstance(each, str):
-                name = self._take_manifest(each)
-            elif callable(each):
+            if isinstance(each, os.PathLike):
+                each = os.fspath(each)
+            if callable(each):
                 name = self._take_function(as_kernel(each), process)
+            elif isinstance(each, str):
+                name = self._take_manifest(each) if each.endswith(".json") else each
             else:
                 raise UsageError("%r is not a function, the name of an algorithm or a manifest (axes have names: "
                                  "N=1024)" % (each,))
@@ -83,8 +83,11 @@ class _Selection:
                              % kernel.title)
         entry = kernel.name.replace("-", "_").replace(".", "_")
         path = os.path.join(self._folder, entry + ".pkl")
-        with open(path, "wb") as stream:
-            importlib.import_module("cloudpickle").dump({entry: kernel}, stream)
+        try:
+            with open(path, "wb") as stream:
+                importlib.import_module("cloudpickle").dump({entry: kernel}, stream)
+        except Exception as error:  # of the objects that the function refers to
+            raise Error("%s cannot be sent to the worker: %s" % (kernel.title, first_line(error))) from error
         return path, entry
 
     def knob_axis(self, name):
@@ -101,7 +104,9 @@ def _value(axis, value):
     if axis == "dtype":
         return dtype_name(value)
     if axis == "tile" and not isinstance(value, str):
-        return "%dx%d" % tuple(value)
+        if not is_pair(value):
+            raise UsageError("tile %r is not (Br, Bc)" % (value,))
+        return "%sx%s" % tuple(value)
     if isinstance(value, bool):
         return "yes" if value else "no"
     return str(value)
@@ -109,8 +114,8 @@ def _value(axis, value):
 
 def axis_text(axis, values):
     """Returns "N=[1024,2048]" or "N=1024"."""
-    one = isinstance(values, str) or not hasattr(values, "__iter__") or (axis == "tile" and isinstance(values, tuple))
-    if one:
+    is_one_tile = axis == "tile" and is_pair(values) and not hasattr(values[0], "__iter__")
+    if is_one_tile or isinstance(values, str) or not hasattr(values, "__iter__"):
         return "%s=%s" % (axis, _value(axis, values))
     words = [_value(axis, value) for value in values]
     if not words:
@@ -237,25 +242,36 @@ def _run_here(selection, words, device, counters, progress, folder):
             os.environ["ATTNSCOPE_KERNELS"] = before
 
 
-def _argument(keywords, role, default):
-    return next((keywords[name] for name in PARAMETERS[role] if name in keywords), default)
+def _arguments(function, tensors, keywords):
+    """Returns the arguments of a call by name, with the function's defaults."""
+    try:
+        bound = signature_of(function).bind(*tensors, **keywords)
+    except (TypeError, ValueError):  # no signature; the call itself reports wrong arguments
+        return keywords
+    bound.apply_defaults()
+    return {**bound.arguments, **keywords}
 
 
-def _mask(keywords):
-    left, right = _argument(keywords, "window", (-1, -1))
-    if (left, right) != (-1, -1):
-        return "window:%s:%s" % tuple("inf" if side < 0 else side for side in (left, right))
-    return "causal" if _argument(keywords, "causal", False) else "full"
+def _mask(given):
+    """Mask of a call with these arguments."""
+    causal, window = (next((given[name] for name in PARAMETERS[role] if given.get(name) is not None), default)
+                      for role, default in (("causal", False), ("window", (-1, -1))))
+    if not isinstance(window, (tuple, list)) or len(window) != 2:
+        raise UsageError("window must be (left, right), not %r" % (window,))
+    left, right = window[0], 0 if causal else window[1]
+    if left < 0 and right <= 0:
+        return "causal" if right == 0 else "full"
+    return "window:%s:%s" % tuple("inf" if side < 0 else side for side in (left, right))
 
 
-def _problem_axes(tensors, keywords, layout):
+def _problem_axes(function, tensors, keywords, layout):
     if len(tensors) < 3 or any(len(getattr(each, "shape", ())) != 4 or not getattr(each, "is_cuda", False)
                                for each in tensors[:3]):
         raise UsageError("measure() needs CUDA tensors q, k and v with four dimensions")
     q, k = tensors[0].shape, tensors[1].shape
     heads, rows = (2, 1) if layout == "bnhd" else (1, 2)
     return {"batch": q[0], "heads_q": q[heads], "heads_kv": k[heads], "n_q": q[rows], "n_k": k[rows], "d": q[3],
-            "dtype": dtype_name(tensors[0].dtype), "mask": _mask(keywords)}
+            "dtype": dtype_name(tensors[0].dtype), "mask": _mask(_arguments(function, tensors, keywords))}
 
 
 def _compare(torch, result, expected, tolerance):
@@ -269,10 +285,11 @@ def _compare(torch, result, expected, tolerance):
 
 
 def _bound_kernel(given, tensors, keywords, axes, like, tile, name, layout):
-    """Returns a kernel for these tensors alone. Knobs in its tile have their values in `keywords`."""
+    """Returns a kernel for these tensors alone. Knobs in its tile have their values in the call."""
     tile = given.given_tile if tile is None else tile
-    if isinstance(tile, (tuple, list)):
-        tile = [keywords.get(side, given.knobs[side][0]) if side in given.knobs else side for side in tile]
+    if is_pair(tile):
+        values = _arguments(given.function, tensors, keywords)
+        tile = [values.get(side, side) if side in given.knobs else side for side in tile]
     kernel = Kernel(given.function, like=like or given.like, tile=tile, name=name or given.name, layout=layout,
                     dtypes=[axes["dtype"]], d=[axes["d"]], passes=["fwd"], masks=[axes["mask"].partition(":")[0]],
                     gqa=axes["heads_q"] != axes["heads_kv"], lse=given.lse if given.lse == "stored" else None)
@@ -281,13 +298,14 @@ def _bound_kernel(given, tensors, keywords, axes, like, tile, name, layout):
 
 
 def measure(function, *tensors, reference=None, atol=None, rtol=None, rounds=1, counters=True, output=None,
-            progress=True, timeout=None, like=None, tile=None, name=None, layout="bhnd", **keywords):
+            progress=True, timeout=None, like=None, tile=None, name=None, layout=None, **keywords):
     """Measures function(*tensors, **keywords) in this process with these tensors, of which the first three are q, k
     and v, and returns a Measurement. `reference`: a tensor, or a function of the same arguments, to which the result
     is compared in fp32 (`atol`, `rtol`); without it the result is not checked."""
     stop_import()
     given = as_kernel(function)
-    axes = _problem_axes(tensors, keywords, layout)
+    layout = layout or given.layout
+    axes = _problem_axes(given.function, tensors, keywords, layout)
     torch = importlib.import_module("torch")
     with torch.no_grad():
         error = None

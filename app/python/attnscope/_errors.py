@@ -21,8 +21,10 @@ class Unsupported(Error):
 
 
 def first_line(text):
-    lines = str(text).strip().splitlines()
-    return lines[0].strip() if lines else ""
+    try:
+        return str(text).strip().splitlines()[0].strip()
+    except Exception:  # no text, or an exception whose __str__ raises
+        return ""
 
 
 def _is_library(file):

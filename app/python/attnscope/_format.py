@@ -39,6 +39,11 @@ def spread_text(row):
     return "%.1f%%" % (50 * (row["time_q3_ns"] - row["time_q1_ns"]) / row["time_median_ns"])
 
 
+def printable(text):
+    """Replaces control characters, which a file from elsewhere may contain."""
+    return "".join(each if each.isprintable() else "?" for each in text)
+
+
 def aligned(columns, cells):
     """A text table. Columns of numbers are right-aligned, the last column is never cut."""
     widths = [max(len(row[i]) for row in [columns] + cells) for i in range(len(columns))]
@@ -60,10 +65,15 @@ def visible_pairs(mask, n_q, n_k):
         left, right = (None if word == "inf" else int(word) for word in mask.split(":")[1:])
     elif mask != "causal":
         return None
-    pairs = 0
-    for query in range(n_q):
-        diagonal = query + n_k - n_q
-        first = 0 if left is None else max(0, diagonal - left)
-        last = n_k - 1 if right is None else min(n_k - 1, diagonal + right)
-        pairs += max(0, last - first + 1)
-    return pairs
+
+    def keys_before(shift):
+        """Sum over all queries of the number of keys before key (query + shift)."""
+        def total(end):  # over the first `end` positions
+            end = max(end, 0)
+            inside = min(end, n_k)
+            return inside * (inside - 1) // 2 + (end - inside) * n_k
+        return total(n_q + shift) - total(shift)
+
+    diagonal = n_k - n_q
+    end = n_q * n_k if right is None else keys_before(diagonal + right + 1)
+    return end - (0 if left is None else keys_before(diagonal - left))

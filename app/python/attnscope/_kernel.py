@@ -30,8 +30,18 @@ def manifest_name(name):
     return re.sub(r"^[^a-z]+", "", re.sub(r"[^a-z0-9_.]", "_", name.lower()))[:40].rstrip("_") or "function"
 
 
+def is_pair(value):
+    return isinstance(value, (tuple, list)) and len(value) == 2
+
+
 def _listed(value):
     return [value] if isinstance(value, (str, int)) or not hasattr(value, "__iter__") else list(value)
+
+
+def signature_of(function):
+    """Signature of a function or of a torch.nn.Module. Raises TypeError or ValueError if it is unknown."""
+    is_module = not isinstance(function, type) and callable(getattr(function, "forward", None))
+    return inspect.signature(function.forward if is_module else function)
 
 
 class Signature:
@@ -40,7 +50,7 @@ class Signature:
     def __init__(self, function):
         self.known = True
         try:
-            parameters = list(inspect.signature(function).parameters.values())
+            parameters = list(signature_of(function).parameters.values())
         except (TypeError, ValueError):  # a function without signature, such as a built-in one
             parameters, self.known = [], False
         by_position = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -104,7 +114,7 @@ class Kernel:
         """Returns the manifest's tile, the law's tile, and the names of the knobs for Br and Bc."""
         if tile is None or tile == "tuned":
             return tile, None, (None, None)
-        if not isinstance(tile, (tuple, list)) or len(tile) != 2:
+        if not is_pair(tile) or not all(isinstance(side, (str, int)) for side in tile):
             self._fail('tile must be (Br, Bc) or "tuned", not %r', tile)
         is_knob = [side in self.knobs for side in tile]
         if any(isinstance(side, str) and not knob for side, knob in zip(tile, is_knob)):
@@ -130,7 +140,11 @@ class Kernel:
             self._fail('like=%r needs a tile: set tile=(Br, Bc), or tile="tuned" for a Triton autotuner', self.like)
         if not self.signature.has_tensors:
             self._fail("the first three parameters must be q, k and v")
+        if len({knob.lower() for knob in self.knobs}) < len(self.knobs):
+            self._fail("two knobs differ only in upper and lower case")
         for knob, values in self.knobs.items():
+            if not values:
+                self._fail("knob %r has no values", knob)
             if not (knob in self.signature.names or self.signature.any_name or not self.signature.known):
                 self._fail("knob %r is not a parameter of the function", knob)
             for value in values:

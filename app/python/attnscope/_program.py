@@ -6,8 +6,10 @@ import json
 import os
 import re
 import shutil
+import site
 import subprocess
 import sys
+import sysconfig
 import threading
 import warnings
 
@@ -65,9 +67,14 @@ def use_torch_libraries(environment, arguments=()):
 
 def child_environment():
     """Environment in which the program starts this interpreter, which finds this package and the user's modules."""
-    installed = (sys.prefix, sys.base_prefix)
-    paths = [os.path.dirname(PACKAGE)] + [path for path in sys.path if path and not path.startswith(installed)]
-    return dict(os.environ, ATTNSCOPE_PYTHON=sys.executable, PYTHONPATH=os.pathsep.join(dict.fromkeys(paths)))
+    # In PYTHONPATH, the interpreter's own folders would change their order and reach other interpreters.
+    own = (*(os.path.join(prefix, "lib") for prefix in (sys.prefix, sys.base_prefix)),
+           sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), site.getusersitepackages())
+    paths = [path for path in [os.path.dirname(PACKAGE)] + sys.path if path and not path.startswith(own)]
+    environment = dict(os.environ, ATTNSCOPE_PYTHON=sys.executable, PYTHONPATH=os.pathsep.join(dict.fromkeys(paths)))
+    # In a worker, the program would otherwise import the worker's files, which may have called it.
+    environment.pop("ATTNSCOPE_KERNELS", None)
+    return environment
 
 
 def run_text(arguments):

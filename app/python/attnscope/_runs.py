@@ -10,11 +10,11 @@ import urllib.parse
 
 from . import _plot, _program
 from ._errors import Error, UsageError
-from ._format import aligned, bytes_text, change_text, spread_text, time_text, visible_pairs
+from ._format import aligned, bytes_text, change_text, printable, spread_text, time_text, visible_pairs
 from ._kernel import as_kernel
 
 PROBLEM = ("pass", "dtype", "batch", "heads_q", "heads_kv", "n_q", "n_k", "d", "mask")
-OTHERS = ("tile", "cache", "dropout", "page", "deterministic", "gpus", "gpu_order")
+OTHERS = ("tile", "cache", "dropout", "page", "deterministic", "gpus", "gpu_order", "device", "provenance", "run")
 
 
 def quantile(ordered, fraction):
@@ -35,7 +35,7 @@ class Runs:
 
     def __init__(self, path, run=None):
         self.path = os.path.abspath(os.fspath(path))
-        self.run = run
+        self.run = None if run is None else int(run)
         if not os.path.isfile(self.path):
             raise Error("%s does not exist" % path)
         self._rows = None
@@ -58,9 +58,16 @@ class Runs:
                 connection.close()
 
     def _load(self):
+        if self._rows is None:
+            try:
+                self._rows = self._read()
+            except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+                raise Error("%s is damaged or of another version (%s: %s); see `attnscope check`"
+                            % (self.path, type(error).__name__, error)) from error
+        return self._rows
+
+    def _read(self):
         """Rows of all kernels: the columns of v_points, one column per knob and further metric, derived values."""
-        if self._rows is not None:
-            return self._rows
         rows = self._query("SELECT * FROM v_points")
         metrics, samples = {}, {}
         for each in self._query("SELECT * FROM v_metrics"):
@@ -74,7 +81,6 @@ class Runs:
             for name, values in metrics.get(key, {}).items():
                 row.setdefault(name, statistics.median(values))
             self._derive(row, sorted(samples.get(key, ())), list(knobs))
-        self._rows = rows
         return rows
 
     @staticmethod
@@ -152,7 +158,8 @@ class Runs:
         first, varying = rows[0], self._varying()
         fixed = ["%s %s" % (name, first[name]) for name in PROBLEM if name not in varying]
         origin = "" if first["provenance"] == "measured" else " (%s)" % first["provenance"]
-        return first["device"] + origin + (": " if fixed else "") + ", ".join(fixed)
+        device = "several devices" if {"device", "provenance"} & set(varying) else first["device"] + origin
+        return printable(device + (": " if fixed else "") + ", ".join(fixed))
 
     def table(self, kernels=False):
         """Returns the column titles and the rows of text that print() shows."""
@@ -175,7 +182,7 @@ class Runs:
                          + ["-" if row["tflops"] is None else "%.3g" % row["tflops"], bytes_text(row["l2_sm_bytes"]),
                             change_text(row["l2_sm_over_model"]), bytes_text(row["dram_bytes"]),
                             row["disposition"] + reason])
-        return columns, cells
+        return columns, [[printable(cell) for cell in row] for row in cells]
 
     def __str__(self):
         return self._heading() + "\n" + aligned(*self.table())
@@ -237,7 +244,8 @@ class Runs:
     def show(self):
         """Opens the runs in the window."""
         program = _program.find_program("attnscope-gui", "ATTNSCOPE_GUI")
-        return subprocess.Popen([program, self.path], start_new_session=True, stdin=subprocess.DEVNULL)
+        return subprocess.Popen([program, self.path], start_new_session=True, stdin=subprocess.DEVNULL,
+                                env=_program.child_environment())
 
 
 def _public(row):

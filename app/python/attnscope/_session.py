@@ -60,7 +60,10 @@ class Session:
             work()
             return _c.OK
         except BaseException as error:  # also SystemExit and KeyboardInterrupt: C++ calls
-            status, reason = status_of(error)
+            try:
+                status, reason = status_of(error)
+            except BaseException:  # the exception's own methods raise
+                status, reason = _c.ERROR, type(error).__name__
             self._error = ctypes.create_string_buffer(reason.encode("utf-8", "replace"))
             return status
 

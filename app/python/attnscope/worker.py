@@ -36,7 +36,7 @@ def describe(file, name):
         if known:
             with open(known, encoding="utf-8") as stream:
                 texts = json.load(stream)
-            text = texts.get("%s:%s" % (file, name)) or texts.get("%s:%s" % (os.path.abspath(file), name))
+            text = texts.get("%s:%s" % (os.path.abspath(file), name))
             if text:
                 _write(out, text)
                 return 0
@@ -73,7 +73,7 @@ def serve(arguments):
         session = Session(install_allocator(library))
     except Error as error:
         done = {"event": "done", "state": "failed", "reason": str(error), "ok": 0, "not_ok": 0, "exit_code": 1}
-        _write(out, json.dumps(done) + "\n")
+        _write(out, json.dumps(done))
         sys.stderr.write("error: %s\n" % error)
         return 1
     return _c.serve(library, arguments, session.functions, read, out)
@@ -81,15 +81,17 @@ def serve(arguments):
 
 def main(arguments):
     if len(arguments) == 3 and arguments[0] == "describe":
-        return describe(*arguments[1:])
-    if arguments[:1] == ["worker"]:
+        code = describe(*arguments[1:])
+    elif arguments[:1] == ["worker"]:
         code = serve(arguments[1:])
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)  # exit handlers of the driver may wait for a kernel that never ends
-    sys.stderr.write("usage: python -m attnscope.worker describe FILE NAME | worker ARGUMENTS...\n")
-    return 2
+    else:
+        sys.stderr.write("usage: python -m attnscope.worker describe FILE NAME | worker ARGUMENTS...\n")
+        code = 2
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # Threads and exit handlers of the user's file or of the driver might never end, or write after the error message.
+    os._exit(code)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main(sys.argv[1:])

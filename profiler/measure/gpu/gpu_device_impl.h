@@ -149,7 +149,7 @@ class GpuDevice final : public Device {
   [[nodiscard]] HostPlace host_place() const;
   [[nodiscard]] std::shared_ptr<PythonCall> prepare_call(const AttentionPlan& plan, const KernelLaunch& launch,
                                                          const BufferResolver& address_of,
-                                                         const MeasureOptions& options) const;
+                                                         const MeasureOptions& options);
   /// Prepares a Python function and adds its launches to the point.
   void add_call(PreparedPoint& point, const KernelLaunch& launch, const BufferResolver& address_of,
                 const MeasureOptions& options);
@@ -235,8 +235,8 @@ class GpuDevice final : public Device {
   CounterAvailability counter_state_;
   std::unique_ptr<Session> session_;
   std::map<std::size_t, std::unique_ptr<PreparedPoint>> prepared_;  ///< Keyed by workspace slot.
-  std::size_t waiting_ = 0;       ///< Number of points that wait for counters; they occupy the first slots.
-  mutable Message step_failure_;  ///< Message if the current step fails.
+  std::size_t waiting_ = 0;  ///< Number of points that wait for counters; they occupy the first slots.
+  Message step_failure_;     ///< Message if the current step fails.
   bool usable_ = true;
 };
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prepared calls: tensors, capture of both passes, fallbacks, checks, errors."""
+import gc
 import sys
 import types
 import unittest
@@ -160,11 +161,12 @@ class Backward(unittest.TestCase):
                 raise RuntimeError("cannot be captured apart\nmore")
             return torch.autograd.grad(o, call._inputs, call._dout(o), retain_graph=keep)
 
-        with mock.patch.object(_capture.Call, "_gradients", fail_apart):
+        with mock.patch.object(_capture.Call, "_gradients", fail_apart), \
+                mock.patch.object(_capture.Call, "_host_time", lambda call, run: 1.0 + (run == call._both)):
             case = Case(Kernel(self.product), backward=True)
             self.assertEqual(case.prepare(), _c.OK, case.error())
         self.assertFalse(case.plan.before)
-        self.assertEqual(case.note(), "forward and backward measured together")
+        self.assertEqual((case.note(), case.plan.host_ns), ("forward and backward measured together", 2.0))
         case.run_plan()
         self.assertEqual(self.gradients(case), self.expected(case))
 
@@ -212,11 +214,13 @@ class Checks(unittest.TestCase):
             cycle.append(cycle)  # freed by the garbage collector only
             return q + 3.0
 
+        gc.disable()  # else the number of calls depends on its schedule
+        self.addCleanup(gc.enable)
         case = Case(Kernel(caches))
         self.assertEqual(case.prepare(), _c.OK, case.error())
-        self.assertEqual(len(calls), 3 + 100 + 5 + 1)
+        self.assertEqual(len(calls), 3 + 2 * 100 + 5 + 1)
         self.assertEqual(case.prepare(), _c.OK)
-        self.assertEqual(len(calls), 2 * 109 - 100)
+        self.assertEqual(len(calls), 2 * 209 - 2 * 100)
 
     def test_wrong_results(self):
         half = torch.full((2, 2, 3, 4), 1.0, torch.float16)
@@ -250,6 +254,22 @@ class Checks(unittest.TestCase):
             with self.subTest(kind.__name__):
                 case = Case(Kernel(fails))
                 self.assertEqual((case.prepare(), case.error()), (status, reason))
+
+    def test_exceptions_that_raise(self):
+        class Silent(Exception):
+            def __str__(self):
+                raise ValueError("no text")
+
+        class Worse(Silent):
+            __traceback__ = property(lambda self: 1 / 0, lambda self, value: None)
+
+        for kind, reason in ((Silent, r"Silent \(.*"), (Worse, "Worse")):
+            def fails(q, k, v):
+                raise kind()
+
+            case = Case(Kernel(fails))
+            self.assertEqual(case.prepare(), _c.ERROR)
+            self.assertRegex(case.error(), "^%s$" % reason)
 
     def test_position_is_in_the_users_file(self):
         import textwrap  # raises inside the standard library

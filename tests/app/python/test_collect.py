@@ -73,6 +73,10 @@ class Arguments(unittest.TestCase):
             read = _load.load_kernel(file, "importable")
         self.assertEqual(read.manifest("f", "e"), kernel.manifest("f", "e"))
         self.assertEqual(read(1, 2, 3, width=4), 7)
+        fake.dump = mock.Mock(side_effect=TypeError("cannot pickle a lock"))
+        with tempfile.TemporaryDirectory() as folder, mock.patch.dict(sys.modules, cloudpickle=fake):
+            with self.assertRaisesRegex(attnscope.Error, "^importable cannot be sent to the worker: cannot pickle"):
+                _collect._Selection([kernel], "worker", folder)
 
     def test_errors(self):
         with mock.patch.dict(sys.modules, cloudpickle=None):
@@ -86,10 +90,11 @@ class Arguments(unittest.TestCase):
                               (["none.json"], "none.json: No such file or directory"), ([3], "3 is not a function")):
             with self.subTest(text), self.assertRaisesRegex(attnscope.Error, text):
                 self.words(kernels)
-        with self.assertRaisesRegex(attnscope.Error, '^causal is not an axis; use mask="causal"'):
-            self.words(["fa2"], axes={"causal": True})
-        with self.assertRaisesRegex(attnscope.Error, "axis N has no values"):
-            self.words(["fa2"], axes={"N": []})
+        for axes, text in (({"N": []}, "axis N has no values"), ({"tile": 64}, r"tile 64 is not \(Br, Bc\)"),
+                           ({"tile": [64, 32, 16]}, r"tile 64 is not"),
+                           ({"causal": True}, '^causal is not an axis; use mask="causal"')):
+            with self.subTest(text), self.assertRaisesRegex(attnscope.Error, text):
+                self.words(["fa2"], axes=axes)
         with self.assertRaisesRegex(attnscope.Error, 'process must be "worker" or "here"'):
             attnscope.collect("fa2", process="thread")
 
@@ -205,12 +210,33 @@ sys.exit(5)
         with self.assertRaisesRegex(attnscope.Error, "needs CUDA tensors"):
             attnscope.measure(lambda q, k, v: q, 1, 2, 3)
 
+    def test_mask_and_layout_of_a_call(self):
+        def attend(q, k, v, causal=True, window=None):
+            return q
+
+        tensors = [torch.full((2, 16, 4, 8), 1.0)] * 3
+        for keywords, mask in (({}, "causal"), ({"causal": False}, "full"), ({"window": (3, -1)}, "window:3:0"),
+                               ({"window": (3, -1), "causal": False}, "window:3:inf"),
+                               ({"window": (-1, 0), "causal": False}, "causal")):
+            self.assertEqual(_collect._problem_axes(attend, tensors, keywords, "bhnd")["mask"], mask)
+        self.assertEqual(_collect._problem_axes(attend, tensors + [False], {}, "bhnd")["mask"], "full")
+        with self.assertRaisesRegex(attnscope.Error, r"window must be \(left, right\), not 3"):
+            attnscope.measure(attend, *tensors, window=3)
+        for layout, heads in ((None, 4), ("bhnd", 16)):
+            with mock.patch.object(_collect, "_run_here", side_effect=ValueError) as run:
+                with self.assertRaises(ValueError):
+                    attnscope.measure(attnscope.kernel(layout="bnhd")(attend), *tensors, layout=layout)
+            self.assertIn("heads_q=%d" % heads, run.call_args.args[1])
+
     def test_bound_tile(self):
         made = Kernel(lambda q, k, v, M: q, knobs={"M": [64]}, tile=("M", 32), like="fa2")
         axes = {"dtype": "fp16", "d": 8, "mask": "window:1:2", "heads_q": 4, "heads_kv": 2}
         bound = _collect._bound_kernel(made, (), {"M": 128}, axes, None, None, None, "bhnd")
         self.assertEqual((bound.tile, bound.like, bound.masks, bound.gqa),
                          ({"br": [128], "bc": [32]}, "fa2", ["window"], True))
+        made = Kernel(lambda q, k, v, M=256: q, knobs={"M": [64]}, tile=("M", 32), like="fa2")
+        bound = _collect._bound_kernel(made, (1, 2, 3), {}, axes, None, None, None, "bhnd")
+        self.assertEqual(bound.tile, {"br": [256], "bc": [32]})
 
 
 @unittest.skipUnless(support.program(), "the command line was not built")

@@ -90,6 +90,10 @@ class Manifests(unittest.TestCase):
             (lambda: Kernel(plain, tile="big"), "kernel plain: tile must be (Br, Bc) or \"tuned\", not 'big'"),
             (lambda: Kernel(plain, tile=("d", 64)), "kernel plain: tile ('d', 64) has an expression, which is for the "
                                                     "law only (set like=)"),
+            (lambda: Kernel(plain, tile=64), "kernel plain: tile must be (Br, Bc) or \"tuned\", not 64"),
+            (lambda: Kernel(tuned, knobs={"num_warps": []}), "kernel tuned: knob 'num_warps' has no values"),
+            (lambda: Kernel(lambda q, k, v, M, m: q, knobs={"M": [1], "m": [2]}),
+             "kernel <lambda>: two knobs differ only in upper and lower case"),
             (lambda: Kernel(plain, knobs={"x": [1]}), "kernel plain: knob 'x' is not a parameter of the function"),
             (lambda: Kernel(tuned, knobs={"num_warps": [0]}),
              "kernel tuned: knob 'num_warps': 0 is not an integer from 1 to 1048576"),
@@ -114,6 +118,18 @@ class Arguments(unittest.TestCase):
         self.assertEqual(given(problem((-1, 0))), {"is_causal": True, "window_size": (-1, 0), "sm_scale": 0.25})
         self.assertEqual(given(problem((8, 4))), {"is_causal": False, "window_size": (8, 4), "sm_scale": 0.25})
         self.assertEqual(as_kernel(plain).arguments(problem((-1, 0))), {})
+
+    def test_module(self):
+        class Module:  # as torch.nn.Module
+            def __call__(self, *args, **keywords):
+                return self.forward(*args, **keywords)
+
+            def forward(self, q, k, v, is_causal=False):
+                return q
+
+        made = as_kernel(Module())
+        self.assertEqual((made.name, made.masks), ("module", ["full", "causal"]))
+        self.assertEqual(made.arguments(problem((-1, 0))), {"is_causal": True})
 
     def test_any_keywords(self):
         made = as_kernel(lambda q, k, v, **rest: q)

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs, on a results file of the command line."""
+import contextlib
 import csv
 import io
 import math
 import os
+import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -31,10 +34,12 @@ class Formats(unittest.TestCase):
             return sum(1 for i in range(n_q) for j in range(n_k)
                        if i + n_k - n_q - left <= j <= i + n_k - n_q + right)
 
-        for n_q, n_k in ((5, 5), (3, 8), (8, 3), (1, 1)):
+        for n_q, n_k in ((5, 5), (3, 8), (8, 3), (1, 1), (2, 9), (9, 2)):
             self.assertEqual(_format.visible_pairs("full", n_q, n_k), n_q * n_k)
             self.assertEqual(_format.visible_pairs("causal", n_q, n_k), counted(n_q, n_k, 99, 0))
-            self.assertEqual(_format.visible_pairs("window:2:1", n_q, n_k), counted(n_q, n_k, 2, 1))
+            for left, right in ((2, 1), (0, 0), (1, 12), (12, 3)):
+                self.assertEqual(_format.visible_pairs("window:%d:%d" % (left, right), n_q, n_k),
+                                 counted(n_q, n_k, left, right))
             self.assertEqual(_format.visible_pairs("window:inf:1", n_q, n_k), counted(n_q, n_k, 99, 1))
             self.assertEqual(_format.visible_pairs("window:2:inf", n_q, n_k), counted(n_q, n_k, 2, 99))
         self.assertIsNone(_format.visible_pairs("causal+lengths:ramp", 4, 4))
@@ -115,6 +120,31 @@ class Recorded(unittest.TestCase):
         failed = [row for row in cells if row[2] == "7x9"]
         self.assertEqual((len(failed), failed[0][4], failed[0][-1]),
                          (4, "-", "infeasible: Br must be a positive multiple of 16, not 7."))
+
+    def test_several_runs(self):
+        runs = attnscope.Runs(self.file)
+        columns, cells = runs.table()
+        self.assertIn("run", columns)
+        self.assertEqual({row[columns.index("run")] for row in cells}, {"1", "2", "3"})
+        with mock.patch.object(_plot, "draw") as draw:
+            runs.plot()
+        self.assertIn("run", draw.call_args.args[3])
+
+    def test_files_from_elsewhere(self):
+        def changed(*statements):
+            path = os.path.join(self.folder.name, "changed.attnscope")
+            shutil.copyfile(self.file, path)
+            with contextlib.closing(sqlite3.connect(path)) as connection:
+                for text in statements:
+                    connection.execute(text)
+                connection.commit()
+            return attnscope.Runs(path, 1)
+
+        text = str(changed("UPDATE points SET reason = 'a' || char(27) || char(10) || 'b'"))
+        self.assertIn("a??b", text)
+        for view in ("SELECT 1 AS run", "SELECT *, 'x' AS br FROM v_timing_samples"):
+            with self.assertRaisesRegex(attnscope.Error, "is damaged or of another version"):
+                changed("DROP VIEW v_points", "CREATE VIEW v_points AS " + view).rows()
 
     def test_html(self):
         text = attnscope.Runs(self.file, 1)._repr_html_()

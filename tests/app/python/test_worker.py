@@ -67,6 +67,21 @@ class Describe(unittest.TestCase):
         self.assertTrue(done.stderr.startswith("usage: "))
 
 
+    def test_exit_handlers_and_threads_do_not_run(self):
+        text = """
+            import atexit, sys, threading, time
+            atexit.register(sys.stderr.write, "late")
+            threading.Thread(target=time.sleep, args=(300,)).start()
+            def f(q, k, v):
+                return q
+        """
+        with support.folder_with(mine=text) as folder:
+            done = run("describe", os.path.join(folder, "mine.py"), "f")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            done = run("describe", os.path.join(folder, "mine.py"), "g")
+            self.assertRegex(done.stderr, "^error: .* has no 'g'; it has: f\n$")
+
+
 class Worker(unittest.TestCase):
     def test_missing_library_ends_the_protocol(self):
         done = run("worker", "--device", "0", ATTNSCOPE_LIBRARY="/none/libattnscope.so")
@@ -91,6 +106,18 @@ class Worker(unittest.TestCase):
                 mock.patch.object(worker, "warn") as warned:
             self.assertIsNone(worker.install_allocator(library).library)
         warned.assert_called_once_with("PyTorch keeps its own allocator: already initialized")
+
+
+class Environment(unittest.TestCase):
+    def test_child(self):
+        installed = [path for path in sys.path if os.path.basename(path) == "lib-dynload"]
+        with mock.patch.object(sys, "path", ["", "/mine", "/mine", sys.prefix + "/src"] + installed), \
+                mock.patch.dict(os.environ, ATTNSCOPE_KERNELS="/my.py:f\n"):
+            found = _program.child_environment()
+        self.assertEqual(found["PYTHONPATH"].split(os.pathsep),
+                         [os.path.dirname(_program.PACKAGE), "/mine", sys.prefix + "/src"])
+        self.assertEqual(found["ATTNSCOPE_PYTHON"], sys.executable)
+        self.assertNotIn("ATTNSCOPE_KERNELS", found)
 
 
 class Libraries(unittest.TestCase):

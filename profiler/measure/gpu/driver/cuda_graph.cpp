@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
+#include <map>
 #include <memory>
 #include <string_view>
 
@@ -74,15 +76,12 @@ GraphKernel kernel_of(const CudaApi& cuda, CUgraphNode node) {
 }
 
 /// Makes names distinct and adds the number of launches.
-void complete_names(std::vector<GraphKernel>& kernels) {
-  for (std::size_t i = 0; i < kernels.size(); ++i) {
-    std::string& name = kernels[i].name;
-    const auto equal = std::count_if(kernels.begin(), kernels.begin() + static_cast<std::ptrdiff_t>(i),
-                                     [&, plain = name](const GraphKernel& each) {
-                                       return !each.symbol.empty() && short_name(each.symbol) == plain;
-                                     });
-    if (equal > 0) name += fmt::format(" ({})", equal + 1);
-    if (kernels[i].nodes.size() > 1) name += fmt::format(" x{}", kernels[i].nodes.size());
+void complete_names(std::vector<GraphKernel>& kernels, std::span<const std::string_view> reserved) {
+  std::map<std::string, int, std::less<>> uses;
+  for (const std::string_view name : reserved) uses.emplace(name, 1);
+  for (GraphKernel& kernel : kernels) {
+    if (const int number = ++uses[kernel.name]; number > 1) kernel.name += fmt::format(" ({})", number);
+    if (kernel.nodes.size() > 1) kernel.name += fmt::format(" x{}", kernel.nodes.size());
   }
 }
 
@@ -96,7 +95,7 @@ std::vector<CUgraphNode> graph_nodes(const CudaApi& cuda, CUgraph graph) {
   return nodes;
 }
 
-std::vector<GraphKernel> graph_kernels(const CudaApi& cuda, CUgraph graph) {
+std::vector<GraphKernel> graph_kernels(const CudaApi& cuda, CUgraph graph, std::span<const std::string_view> reserved) {
   std::vector<GraphKernel> kernels;
   for (const CUgraphNode node : graph_nodes(cuda, graph)) {
     CUgraphNodeType type{};
@@ -119,7 +118,7 @@ std::vector<GraphKernel> graph_kernels(const CudaApi& cuda, CUgraph graph) {
       same->nodes.push_back(node);
     }
   }
-  complete_names(kernels);
+  complete_names(kernels, reserved);
   return kernels;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "profiler/measure/gpu/driver/cuda_driver.h"
@@ -29,8 +30,9 @@ struct GraphKernel {
 // All of these throw DriverError. Pre: the driver has the graph functions.
 
 [[nodiscard]] std::vector<CUgraphNode> graph_nodes(const CudaApi&, CUgraph);
-/// Kernels in the order of their first launch. Ignores nodes without work.
-[[nodiscard]] std::vector<GraphKernel> graph_kernels(const CudaApi&, CUgraph);
+/// Kernels in the order of their first launch, with names other than the reserved ones. Ignores nodes without work.
+[[nodiscard]] std::vector<GraphKernel> graph_kernels(const CudaApi&, CUgraph,
+                                                     std::span<const std::string_view> reserved);
 [[nodiscard]] GraphExec instantiate(const CudaApi&, CUgraph);
 /// Only these nodes, one after another.
 [[nodiscard]] GraphExec instantiate(const CudaApi&, CUgraph, std::span<const CUgraphNode> nodes);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/measure/gpu/user/python_call.h"
 
+#include <algorithm>
+#include <array>
 #include <functional>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include "profiler/measure/gpu/clock.h"
@@ -96,7 +99,9 @@ void PythonCall::capture(const KernelLaunch& launch, std::chrono::milliseconds l
   measured_ = instantiated(result_.measured);
   after_ = instantiated(result_.after);
   if (!is_captured()) return;
-  kernels_ = graph_kernels(place_.cuda, static_cast<CUgraph>(result_.measured));
+  // Values of the whole call are stored under these names.
+  const std::array<std::string_view, 2> reserved{"all", launch.name};
+  kernels_ = graph_kernels(place_.cuda, static_cast<CUgraph>(result_.measured), reserved);
   if (kernels_.empty()) {
     throw PointAbort(Disposition::incorrect, "point.no_kernel",
                      "{}() launches no kernel for {}: it returns an earlier result, or works on another stream.", name_,

@@ -265,8 +265,7 @@ HostPlace GpuDevice::host_place() const {
 }
 
 std::shared_ptr<PythonCall> GpuDevice::prepare_call(const AttentionPlan& plan, const KernelLaunch& launch,
-                                                    const BufferResolver& address_of,
-                                                    const MeasureOptions& options) const {
+                                                    const BufferResolver& address_of, const MeasureOptions& options) {
   step_failure_ = make_reason("point.function_crashed", "Preparing {}() crashed.", launch.source.entry);
   return PythonCall::prepare(host_place(), launch, plan, address_of, options.timeout);
 }
