@@ -110,8 +110,9 @@ void PythonCall::capture(const KernelLaunch& launch, std::chrono::milliseconds l
 }
 
 PythonCall::~PythonCall() {
+  if (result_.handle == nullptr) return;  // the function failed, or its work may never end
   (void)place_.cuda.cuCtxSynchronize();
-  if (result_.handle != nullptr) python_functions()->release(result_.handle);
+  python_functions()->release(result_.handle);
 }
 
 Message PythonCall::note() const {

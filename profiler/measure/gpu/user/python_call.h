@@ -29,7 +29,7 @@ class PythonCall : public std::enable_shared_from_this<PythonCall> {
                                                            std::chrono::milliseconds limit);
   PythonCall(const PythonCall&) = delete;
   PythonCall& operator=(const PythonCall&) = delete;
-  /// Waits for the whole context.
+  /// Waits for the whole context if the call was prepared.
   ~PythonCall();
 
   /// True if the call was captured; otherwise each execution calls the function.
