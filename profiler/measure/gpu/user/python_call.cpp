@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "profiler/measure/gpu/clock.h"
 #include "profiler/measure/gpu/point_abort.h"
 #include "profiler/measure/gpu/user/torch_memory.h"
@@ -178,26 +180,38 @@ PreparedLaunch PythonCall::complete(const KernelLaunch& launch) {
           })};
 }
 
-std::vector<PreparedLaunch> PythonCall::parts(const KernelLaunch& launch) {
-  std::vector<PreparedLaunch> all;
-  if (kernels_.size() < 2) return all;
-  for (const GraphKernel& kernel : kernels_) all.push_back(launch_of(launch, kernel.nodes, kernel.name));
-  return all;
-}
-
-PreparedLaunch PythonCall::launch_of(const KernelLaunch& launch, std::span<const CUgraphNode> nodes,
-                                     const std::string& name) {
+PreparedLaunch PythonCall::launch_of(const KernelLaunch& launch, const GraphPart& part) {
   const auto graph = static_cast<CUgraph>(result_.measured);
   std::vector<CUgraphNode> before = graph_nodes(place_.cuda, graph);
-  before.erase(std::ranges::find(before, nodes.front()), before.end());
-  const auto replay = [this, graph](std::span<const CUgraphNode> part) -> Work {
-    if (part.empty()) return {};
-    const auto executable = std::make_shared<GraphExec>(instantiate(place_.cuda, graph, part));
+  before.erase(std::ranges::find(before, part.nodes.front()), before.end());
+  const auto replay = [this, graph](std::span<const CUgraphNode> nodes) -> Work {
+    if (nodes.empty()) return {};
+    const auto executable = std::make_shared<GraphExec>(instantiate(place_.cuda, graph, nodes));
     return [this, executable](CUstream stream) {
       place_.cuda.check(place_.cuda.cuGraphLaunch(executable->get(), stream), "cuGraphLaunch");
     };
   };
-  return {launch, std::make_unique<Launch>(shared_from_this(), replay(nodes), replay(before)), name};
+  return {launch, std::make_unique<Launch>(shared_from_this(), replay(part.nodes), replay(before)), part.name};
+}
+
+std::vector<PreparedLaunch> PythonCall::launches_of(const KernelLaunch& launch, std::span<const GraphPart> parts) {
+  std::vector<PreparedLaunch> launches;
+  try {
+    for (const GraphPart& part : parts) launches.push_back(launch_of(launch, part));
+  } catch (const DriverError& error) {
+    // Graphs that allocate memory or have conditional nodes can be neither copied nor changed.
+    if (error.code() == CUDA_ERROR_OUT_OF_MEMORY) throw;
+    if (note_.empty()) note_ = fmt::format("kernels are not measured separately: {}", error.what());
+    launches.clear();
+  }
+  return launches;
+}
+
+std::vector<PreparedLaunch> PythonCall::parts(const KernelLaunch& launch) {
+  std::vector<GraphPart> parts;
+  for (const GraphKernel& kernel : kernels_) parts.push_back({kernel.nodes, kernel.name});
+  if (parts.size() < 2) parts.clear();
+  return launches_of(launch, parts);
 }
 
 std::vector<PreparedLaunch> PythonCall::sequence(const KernelLaunch& launch) {
@@ -205,13 +219,12 @@ std::vector<PreparedLaunch> PythonCall::sequence(const KernelLaunch& launch) {
   for (const GraphKernel& kernel : kernels_) {
     for (const CUgraphNode node : kernel.nodes) names.emplace(node, &kernel.name);
   }
-  std::vector<PreparedLaunch> steps;
-  if (names.size() < 2 || names.size() > max_sequence) return steps;
+  if (names.size() < 2 || names.size() > max_sequence) return {};
+  std::vector<GraphPart> steps;
   for (const CUgraphNode node : graph_nodes(place_.cuda, static_cast<CUgraph>(result_.measured))) {
-    if (const auto name = names.find(node); name != names.end())
-      steps.push_back(launch_of(launch, {&node, 1}, *name->second));
+    if (const auto name = names.find(node); name != names.end()) steps.push_back({{node}, *name->second});
   }
-  return steps;
+  return launches_of(launch, steps);
 }
 
 }  // namespace attnscope::gpu

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -65,8 +66,15 @@ class PythonCall : public std::enable_shared_from_this<PythonCall> {
   struct Arguments;
   class Launch;
   using Work = std::function<void(CUstream)>;
-  /// Launch of some nodes of the captured call, with all nodes before the first of them as enqueue_before().
-  PreparedLaunch launch_of(const KernelLaunch& launch, std::span<const CUgraphNode> nodes, const std::string& name);
+  /// Some nodes of the captured call.
+  struct GraphPart {
+    std::vector<CUgraphNode> nodes;
+    std::string name;
+  };
+  /// Launch of a part, with all nodes before the first of it as enqueue_before().
+  PreparedLaunch launch_of(const KernelLaunch& launch, const GraphPart& part);
+  /// Empty, with a note, if the graph cannot be divided.
+  std::vector<PreparedLaunch> launches_of(const KernelLaunch& launch, std::span<const GraphPart> parts);
   explicit PythonCall(const HostPlace& place) : place_(place) {}
   void capture(const KernelLaunch& launch, std::chrono::milliseconds limit);
   void run(CUgraphExec executable, int (*function)(void*), CUstream stream);
