@@ -190,11 +190,6 @@ def _path(output, folder):
     return os.path.join(folder, "runs.attnscope") if output is None else os.path.abspath(os.fspath(output))
 
 
-def _warn_about_here():
-    warnings.warn('process="here": a GPU fault or a hang of the function ends this process', RuntimeWarning,
-                  stacklevel=4)
-
-
 def _environment(session, selection, folder):
     """Environment of the command line, which then need not import the functions' files."""
     manifests = {"%s:%s" % key: session.manifest_text(*key) for key in selection.python}
@@ -206,7 +201,7 @@ def _environment(session, selection, folder):
 
 def _run_here(selection, words, device, counters, progress, folder):
     """Serves the worker protocol in this process, for a command line that is a child process."""
-    _warn_about_here()
+    warnings.warn("a GPU fault or a hang of the function ends this process", RuntimeWarning, stacklevel=3)
     torch = importlib.import_module("torch")
     library = _c.load_library()
     more = _program.use_torch_libraries(os.environ, words)
@@ -301,7 +296,8 @@ def measure(function, *tensors, reference=None, atol=None, rtol=None, rounds=1, 
             progress=True, timeout=None, like=None, tile=None, name=None, layout=None, **keywords):
     """Measures function(*tensors, **keywords) in this process with these tensors, of which the first three are q, k
     and v, and returns a Measurement. `reference`: a tensor, or a function of the same arguments, to which the result
-    is compared in fp32 (`atol`, `rtol`); without it the result is not checked."""
+    is compared in fp32 (`atol`, `rtol`); without it the result is not checked. `like`, `tile`, `name`, `layout`: as of
+    attnscope.kernel (default: those of its decorator)."""
     stop_import()
     given = as_kernel(function)
     layout = layout or given.layout

@@ -211,7 +211,10 @@ def kernel(function=None, **options):
     like     built-in algorithm that moves the same bytes, such as "fa2"; needs a tile
     tile     (Br, Bc): integers, names of knobs, or expressions of the manifest; or "tuned" (Triton's autotuner)
     name     algorithm name in results (default: the function's)
-    dtypes   of "fp16", "bf16", "fp32"; d: head dimensions; passes: of "fwd", "bwd" (default: both, with like= only "fwd"); gqa: fewer K/V heads
+    dtypes   of "fp16", "bf16", "fp32"
+    d        head dimensions
+    passes   of "fwd", "bwd" (default: both; with like= only "fwd")
+    gqa      False: K and V have as many heads as Q
     masks    of "full", "causal", "window" (default: by the function's parameters)
     layout   "bhnd" (default) or "bnhd": dimensions of q, k, v and o
     knobs    {parameter: values}; the first value is the default

@@ -54,12 +54,11 @@ def use_torch_libraries(environment, arguments=()):
     """Sets unset variables to PyTorch's CUPTI and NVRTC, so that no toolkit is needed. Returns further arguments:
     --no-counters if PyTorch has CUDA 12."""
     new = _torch_libraries("13")
-    for variable, path in (new or _torch_libraries("12")).items():
+    old = {} if new else _torch_libraries("12")
+    for variable, path in (new or old).items():
         if new or variable == "ATTNSCOPE_NVRTC_LIBRARY":
             environment.setdefault(variable, path)
-    if new or not _torch_libraries("12") or "ATTNSCOPE_CUPTI_LIBRARY" in environment:
-        return []
-    if "--no-counters" in arguments:
+    if not old or "ATTNSCOPE_CUPTI_LIBRARY" in environment or "--no-counters" in arguments:
         return []
     warn("no counters: PyTorch has CUPTI of CUDA 12 (install PyTorch for CUDA 13)")
     return ["--no-counters"]
@@ -80,7 +79,8 @@ def child_environment():
 def run_text(arguments):
     """Runs the command line and returns its output. Raises Error."""
     done = subprocess.run([find_program()] + arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, env=child_environment(), encoding="utf-8", check=False)
+                          stderr=subprocess.PIPE, env=child_environment(), encoding="utf-8", errors="replace",
+                          check=False)
     if done.returncode not in (0, PARTIAL) or not done.stdout:
         raise Error(_reason(done.stderr.splitlines(), done.returncode))
     return done.stdout
