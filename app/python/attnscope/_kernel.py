@@ -2,6 +2,7 @@
 """Decorator for attention functions, and the manifest that describes a function to the command line."""
 import functools
 import inspect
+import os
 import re
 import sys
 
@@ -157,12 +158,14 @@ class Kernel:
         return [name for name in self.signature.required if name not in known]
 
     def manifest(self, source, entry):
-        """Returns the manifest as an object for json.dumps(). `entry`: name of the function in `source`."""
+        """Returns the manifest as an object for json.dumps(). `entry`: name of the function in the file `source`, of
+        which the manifest has the name only: results of copies and of temporary files are then one kernel."""
         missing = self.unknown_parameters()
         if missing and self.tensors is None:
             self._fail("parameter %r needs a default (only q, k, v, %s and knobs are passed)", missing[0],
                        ", ".join(PARAMETERS))
-        text = {"attnscope_kernel": 1, "name": self.name, "title": self.title, "source": source,
+        text = {"attnscope_kernel": 1, "name": self.name, "title": self.title,
+                "source": os.path.basename(source),
                 "supports": {"dtype": self.dtypes, "d": self.d, "pass": self.passes, "mask": self.masks,
                              "gqa": self.gqa}}
         if self.tile:

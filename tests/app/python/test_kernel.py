@@ -41,7 +41,7 @@ def problem(window=(-1, -1), knobs=(), br=0, bc=0):
 class Manifests(unittest.TestCase):
     def test_undecorated_function(self):
         self.assertEqual(as_kernel(plain).manifest("/x/a.py", "plain"), {
-            "attnscope_kernel": 1, "name": "plain", "title": "plain", "source": "/x/a.py", "supports": SUPPORTS,
+            "attnscope_kernel": 1, "name": "plain", "title": "plain", "source": "a.py", "supports": SUPPORTS,
             "launches": [{"entry": "plain", "pass": "fwd"}, {"entry": "plain", "pass": "bwd"}]})
 
     def test_bare_decorator(self):

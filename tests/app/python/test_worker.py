@@ -36,7 +36,7 @@ class Describe(unittest.TestCase):
             done = run("describe", file, "flash")
             self.assertEqual((done.returncode, done.stderr), (0, "noise on standard output\n"))
             manifest = json.loads(done.stdout)
-            self.assertEqual((manifest["source"], manifest["launches"][0]), (file, {"entry": "flash", "pass": "fwd"}))
+            self.assertEqual((manifest["source"], manifest["launches"][0]), ("mine.py", {"entry": "flash", "pass": "fwd"}))
             self.assertEqual(manifest["knobs"], {"num_warps": {"values": [4], "means": "num_warps"}})
 
     def test_errors_are_one_line(self):
