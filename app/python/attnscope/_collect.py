@@ -14,7 +14,7 @@ import warnings
 
 from . import _c, _program
 from ._errors import Error, UsageError, first_line
-from ._kernel import PARAMETERS, Kernel, as_kernel, dtype_name, is_pair, signature_of
+from ._kernel import HEAD_DIMS, MASKS, PARAMETERS, Kernel, as_kernel, dtype_name, is_pair, signature_of
 from ._load import locate, stop_import
 from ._runs import Measurement, Runs
 from ._session import Session
@@ -285,9 +285,10 @@ def _bound_kernel(given, tensors, keywords, axes, like, tile, name, layout):
     if is_pair(tile):
         values = _arguments(given.function, tensors, keywords)
         tile = [values.get(side, side) if side in given.knobs else side for side in tile]
+    # The problem is not stated, so that calls with other tensors are the same kernel in results.
     kernel = Kernel(given.function, like=like or given.like, tile=tile, name=name or given.name, layout=layout,
-                    dtypes=[axes["dtype"]], d=[axes["d"]], passes=["fwd"], masks=[axes["mask"].partition(":")[0]],
-                    gqa=axes["heads_q"] != axes["heads_kv"], lse=given.lse if given.lse == "stored" else None)
+                    d=sorted({*HEAD_DIMS, axes["d"]}), passes=["fwd"], masks=MASKS,
+                    lse=given.lse if given.lse == "stored" else None)
     kernel.tensors, kernel.keywords = tensors, keywords
     return kernel
 
