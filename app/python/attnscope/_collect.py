@@ -263,6 +263,9 @@ def _problem_axes(function, tensors, keywords, layout):
     if len(tensors) < 3 or any(len(getattr(each, "shape", ())) != 4 or not getattr(each, "is_cuda", False)
                                for each in tensors[:3]):
         raise UsageError("measure() needs CUDA tensors q, k and v with four dimensions")
+    if any(step == 0 and size > 1 for tensor in tensors[:3] for step, size in zip(tensor.stride(), tensor.shape)):
+        raise UsageError("q, k or v is expanded (stride 0): its bytes would not match the problem (copy it, or pass "
+                         "fewer heads)")
     q, k = tensors[0].shape, tensors[1].shape
     heads, rows = (2, 1) if layout == "bnhd" else (1, 2)
     return {"batch": q[0], "heads_q": q[heads], "heads_kv": k[heads], "n_q": q[rows], "n_k": k[rows], "d": q[3],

@@ -223,6 +223,10 @@ sys.exit(5)
         self.assertEqual(_collect._problem_axes(attend, tensors + [False], {}, "bhnd")["mask"], "full")
         with self.assertRaisesRegex(attnscope.Error, r"window must be \(left, right\), not 3"):
             attnscope.measure(attend, *tensors, window=3)
+        expanded = torch.full((2, 16, 4, 8), 1.0)
+        expanded.strides = (512, 0, 8, 1)
+        with self.assertRaisesRegex(attnscope.Error, "is expanded"):
+            attnscope.measure(attend, tensors[0], expanded, expanded)
         for layout, heads in ((None, 4), ("bhnd", 16)):
             with mock.patch.object(_collect, "_run_here", side_effect=ValueError) as run:
                 with self.assertRaises(ValueError):

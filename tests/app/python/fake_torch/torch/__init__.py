@@ -75,6 +75,9 @@ class Tensor:
 
     ndim = property(lambda self: len(self.shape))
 
+    def stride(self):
+        return self.strides
+
     def untyped_storage(self):
         return self.storage
 
