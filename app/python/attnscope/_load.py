@@ -66,7 +66,7 @@ def import_file(file):
     except ImportStopped:
         _stopped.add(path)
     except BaseException:
-        del sys.modules[name]
+        sys.modules.pop(name, None)
         raise
     finally:
         _loading -= 1

@@ -161,6 +161,11 @@ class Recorded(unittest.TestCase):
     def test_compare(self):
         comparison = attnscope.Runs(self.file, 1).compare(baseline="fa2")
         self.assertEqual(sum(comparison.counts().values()), 4)
+
+        def fa2(q, k, v):
+            return q
+
+        self.assertEqual(attnscope.Runs(self.file, 1).compare(fa2).counts(), comparison.counts())
         self.assertEqual({(row["baseline_point"][:3], row["candidate_point"][:5]) for row in comparison.rows()},
                          {("fa2", "naive")})
         self.assertIn("Geometric mean", str(comparison))
