@@ -20,7 +20,7 @@
 #include "app/command.h"
 #include "app/command_help.h"
 #include "app/program.h"
-#include "app/python_kernels.h"
+#include "app/python/python_kernels.h"
 #include "kernels/user/known_kernels.h"
 #include "profiler/measure/host_environment.h"
 #include "profiler/plan/text.h"

@@ -13,7 +13,7 @@
 #include <string>
 
 #include "app/program.h"
-#include "app/python_kernels.h"
+#include "app/python/python_kernels.h"
 #include "kernels/user/known_kernels.h"
 #include "messages/embedded.h"
 #include "messages/language.h"

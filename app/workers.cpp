@@ -13,7 +13,7 @@
 
 #include "app/command.h"
 #include "app/interrupt.h"
-#include "app/python_kernels.h"
+#include "app/python/python_kernels.h"
 #include "kernels/registry.h"
 #include "kernels/user/known_kernels.h"
 #include "profiler/files/file_system.h"

@@ -14,9 +14,9 @@
 #include <memory>
 #include <utility>
 
-#include "app/child_program.h"
 #include "app/command.h"
 #include "app/interrupt.h"
+#include "app/python/child_program.h"
 #include "profiler/files/file_system.h"
 #include "profiler/plan/command_text.h"
 #include "profiler/plan/shards.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/python_kernels.h"
+#include "app/python/python_kernels.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "app/child_program.h"
+#include "app/python/child_program.h"
 #include "kernels/user/known_kernels.h"
 #include "profiler/files/file_system.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/child_program.h"
+#include "app/python/child_program.h"
 
 #include <fmt/format.h>
 
