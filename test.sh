@@ -105,7 +105,7 @@ sanitize() {
   part "asan configuration" cmake --preset asan -DATTNSCOPE_SANITIZED="$(IFS=';'; echo "$*")"
   for folder in "$@"; do
     case $folder in
-      ui|app) ;;
+      ui|app|app/python) ;;
       profiler/points|profiler/stats|profiler/predict|profiler/compare|profiler/tilemap|profiler/curves|profiler/roofline)
         targets+=(profiler_analysis_test) ;;
       profiler/measure/gpu) [ ! -d build/asan/tests/gpu ] || targets+=(gpu_seam_test gpu_toolkit_test) ;;
