@@ -11,6 +11,8 @@
 namespace attnscope::report {
 
 inline constexpr double picture_width = 760;
+inline constexpr double letter_width = 6.9;  ///< of a typical letter of chart_style()'s font
+inline constexpr double plot_left = 78;
 inline constexpr int palette_size = 2 * palette_hues;
 
 /// An SVG under construction. CSS classes are those of chart_style().
@@ -30,7 +32,9 @@ class Svg {
   void open_mark(std::string_view read_out_text);
   void close() { elements_ += "</g>"; }
 
-  [[nodiscard]] std::string finish(const Chart&, const std::string& id, double height, Placement) const;
+  /// `id`: prefix for element IDs.
+  [[nodiscard]] std::string finish(const std::string& title, const std::string& alt, const std::string& id,
+                                   double height, Placement) const;
 
  private:
   std::string elements_;
@@ -65,11 +69,18 @@ class Scale {
 /// Formats a coordinate with at most two decimals; never "-0".
 [[nodiscard]] std::string coordinate(double value);
 /// Truncates text to a width in pixels, with an ellipsis.
-[[nodiscard]] std::string fit_text(const std::string& words, double width, double letter = 6.3);
+[[nodiscard]] std::string fit_text(const std::string& words, double width, double letter = letter_width);
 /// Returns an upper estimate of the text's width in pixels.
 [[nodiscard]] double width_of(std::string_view words);
 
-std::string draw(const Chart&, const LineChart&, const std::string& id, Placement);
-std::string draw(const Chart&, const HeatMap&, const std::string& id, Placement);
+/// Returns a marker: one of four shapes, or one of four others for the second shades.
+[[nodiscard]] std::string marker(double x, double y, int color, std::string_view classes);
+/// Returns ticks for ratios within [1 / end, end].
+[[nodiscard]] std::vector<double> ratio_ticks(double end);
+
+/// Draw a picture below `top` and return the y of its lower end.
+double draw(Svg&, const LineChart&, double top);
+double draw(Svg&, const HeatMap&, double top);
+double draw(Svg&, const StripChart&, double top);
 
 }  // namespace attnscope::report

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "profiler/report/svg.h"
@@ -14,10 +16,7 @@
 namespace attnscope::report {
 namespace {
 
-constexpr double plot_left = 74;
-constexpr double plot_top = 30;
-constexpr double shortest_plot = 310;
-constexpr double label_height = 14;
+constexpr double label_height = 15;
 constexpr double widest_label = 230;
 
 struct Extent {
@@ -47,50 +46,44 @@ char stroke_class(Provenance provenance) {
   return 's';
 }
 
-/// Returns one of four marker shapes, or one of four others for the second shades.
-std::string shape(double x, double y, int color, std::string_view classes) {
-  const std::string at_x = coordinate(x);
-  const std::string at_y = coordinate(y);
-  if (color % palette_size >= palette_hues) {
-    constexpr std::array<std::string_view, 4> others{"m-1.7 -5h3.4v3.3h3.3v3.4h-3.3v3.3h-3.4v-3.3h-3.3v-3.4h3.3z",
-                                                     "m-5.4 -2.6h10.8v5.2h-10.8z", "m0 5l-4.6 -8.4h9.2z",
-                                                     "m-5.4 0l2.7 -4.6h5.4l2.7 4.6l-2.7 4.6h-5.4z"};
-    return fmt::format(R"(<path d="M{} {}{}" class="{}"/>)", at_x, at_y,
-                       others.at(static_cast<std::size_t>(color % palette_hues) % others.size()), classes);
+Extent extent_of(const LineChart& chart, bool of_x) {
+  const Axis& axis = of_x ? chart.x : chart.y;
+  Extent extent;
+  for (const Line& line : chart.lines) {
+    for (const Mark& mark : line.marks) {
+      if (of_x) {
+        extent.take(mark.x, axis.log);
+        continue;
+      }
+      for (const double value : {mark.y, mark.low, mark.high}) {
+        if (value != 0 || !axis.log) extent.take(value, axis.log);
+      }
+    }
   }
-  switch (color % 4) {
-    case 0:
-      return fmt::format(R"(<circle cx="{}" cy="{}" r="4" class="{}"/>)", at_x, at_y, classes);
-    case 1:
-      return fmt::format(R"(<rect x="{}" y="{}" width="7.4" height="7.4" class="{}"/>)", coordinate(x - 3.7),
-                         coordinate(y - 3.7), classes);
-    case 2:
-      return fmt::format(R"(<path d="M{} {}l4.6 8.4h-9.2z" class="{}"/>)", at_x, coordinate(y - 5), classes);
-    default:
-      return fmt::format(R"(<path d="M{} {}l5.2 5.2l-5.2 5.2l-5.2 -5.2z" class="{}"/>)", at_x, coordinate(y - 5.2),
-                         classes);
-  }
+  return extent;
+}
+
+/// Returns the range of an axis: as given, or that of the marks.
+Extent range_of(const LineChart& chart, bool of_x) {
+  const Axis& axis = of_x ? chart.x : chart.y;
+  if (axis.low < axis.high) return {axis.low, axis.high};
+  Extent extent = extent_of(chart, of_x);
+  if (!of_x && !axis.log && axis.from_zero) extent.low = std::min(extent.low, 0.0);
+  return extent.low > extent.high ? Extent{1, 2} : extent;
 }
 
 class LineChartPainter {
  public:
-  explicit LineChartPainter(const LineChart& chart)
-      : chart_(chart), right_(right_edge(chart)), bottom_(bottom_edge(chart)) {
-    Extent x;
-    Extent y;
-    for (const Line& line : chart.lines) {
-      for (const Mark& mark : line.marks) {
-        x.take(mark.x, chart.x.log);
-        for (const double value : {mark.y, mark.low, mark.high}) {
-          if (value != 0 || !chart.y.log) y.take(value, chart.y.log);
-        }
-      }
-    }
-    if (!chart.y.log && chart.y.from_zero) y.low = std::min(y.low, 0.0);
-    if (x.low > x.high) x = {1, 2};
-    if (y.low > y.high) y = {1, 2};
+  LineChartPainter(const LineChart& chart, double top)
+      : chart_(chart),
+        top_(top + 6),
+        right_(right_edge(chart)),
+        // The plot is as tall as its labels.
+        bottom_(top_ + std::max(chart.height, label_height * static_cast<double>(chart.lines.size()))) {
+    const Extent x = range_of(chart, true);
+    const Extent y = range_of(chart, false);
     x_ = Scale(chart.x, x.low, x.high, plot_left, right_);
-    y_ = Scale(chart.y, y.low, y.high, bottom_, plot_top);
+    y_ = Scale(chart.y, y.low, y.high, bottom_, top_);
   }
 
   void draw_on(Svg& svg) const {
@@ -99,17 +92,13 @@ class LineChartPainter {
     for (const Line& line : chart_.lines) draw_marks(svg, line);
     draw_labels(svg);
   }
-  [[nodiscard]] double height() const { return bottom_ + 48; }
+  [[nodiscard]] double lower_end() const { return bottom_ + 42; }
 
  private:
   static double right_edge(const LineChart& chart) {
     double widest = 60;
     for (const Line& line : chart.lines) widest = std::max(widest, width_of(line.label) + 22);
     return picture_width - std::min(widest, widest_label);
-  }
-  /// The plot is as tall as its labels.
-  static double bottom_edge(const LineChart& chart) {
-    return plot_top + std::max(shortest_plot, label_height * static_cast<double>(chart.lines.size()));
   }
   [[nodiscard]] bool drawable(const Mark& mark) const {
     return std::isfinite(mark.x) && std::isfinite(mark.y) && (!chart_.x.log || mark.x > 0) &&
@@ -126,9 +115,9 @@ class LineChartPainter {
       svg.text(x_.at(tick.at), bottom_ + 17, tick.label, Svg::Anchor::middle);
     }
     svg.line(plot_left, bottom_, right_, bottom_, "a");
-    svg.line(plot_left, plot_top, plot_left, bottom_, "a");
+    svg.line(plot_left, top_, plot_left, bottom_, "a");
     svg.text((plot_left + right_) / 2, bottom_ + 34, chart_.x.title, Svg::Anchor::middle);
-    svg.vertical_text(14, (plot_top + bottom_) / 2, chart_.y.title);
+    svg.vertical_text(14, (top_ + bottom_) / 2, chart_.y.title);
   }
 
   void draw_path(Svg& svg, const Line& line) const {
@@ -166,8 +155,8 @@ class LineChartPainter {
         svg.raw(fmt::format(R"(<circle cx="{}" cy="{}" r="3" class="w{}" opacity="0"/>)", coordinate(x),
                             coordinate(y_.at(mark.y)), color));
       } else {
-        svg.raw(
-            shape(x, y_.at(mark.y), line.color, fmt::format("{}{}", is_simulated(line.provenance) ? 'e' : 'f', color)));
+        svg.raw(marker(x, y_.at(mark.y), line.color,
+                       fmt::format("{}{}", is_simulated(line.provenance) ? 'e' : 'f', color)));
       }
       svg.close();
     }
@@ -189,7 +178,7 @@ class LineChartPainter {
       labels.push_back({&line, x_.at(last->x), y_.at(last->y), y_.at(last->y)});
     }
     std::ranges::stable_sort(labels, {}, &Label::wanted);
-    double above = plot_top - label_height;
+    double above = top_ - label_height;
     for (Label& label : labels) above = label.y = std::max(label.y, above + label_height);
     double below = bottom_ + label_height;
     for (auto label = labels.rbegin(); label != labels.rend(); ++label)
@@ -203,6 +192,7 @@ class LineChartPainter {
   }
 
   const LineChart& chart_;
+  double top_;
   double right_;
   double bottom_;
   Scale x_;
@@ -211,12 +201,49 @@ class LineChartPainter {
 
 }  // namespace
 
-std::string draw(const Chart& chart, const LineChart& lines, const std::string& id, Placement placed) {
-  Svg svg;
-  svg.title(plot_left, chart.title);
-  const LineChartPainter painter(lines);
+std::string marker(double x, double y, int color, std::string_view classes) {
+  const std::string at_x = coordinate(x);
+  const std::string at_y = coordinate(y);
+  if (color % palette_size >= palette_hues) {
+    constexpr std::array<std::string_view, 4> others{"m-1.7 -5h3.4v3.3h3.3v3.4h-3.3v3.3h-3.4v-3.3h-3.3v-3.4h3.3z",
+                                                     "m-5.4 -2.6h10.8v5.2h-10.8z", "m0 5l-4.6 -8.4h9.2z",
+                                                     "m-5.4 0l2.7 -4.6h5.4l2.7 4.6l-2.7 4.6h-5.4z"};
+    return fmt::format(R"(<path d="M{} {}{}" class="{}"/>)", at_x, at_y,
+                       others.at(static_cast<std::size_t>(color % palette_hues) % others.size()), classes);
+  }
+  switch (color % 4) {
+    case 0:
+      return fmt::format(R"(<circle cx="{}" cy="{}" r="4" class="{}"/>)", at_x, at_y, classes);
+    case 1:
+      return fmt::format(R"(<rect x="{}" y="{}" width="7.4" height="7.4" class="{}"/>)", coordinate(x - 3.7),
+                         coordinate(y - 3.7), classes);
+    case 2:
+      return fmt::format(R"(<path d="M{} {}l4.6 8.4h-9.2z" class="{}"/>)", at_x, coordinate(y - 5), classes);
+    default:
+      return fmt::format(R"(<path d="M{} {}l5.2 5.2l-5.2 5.2l-5.2 -5.2z" class="{}"/>)", at_x, coordinate(y - 5.2),
+                         classes);
+  }
+}
+
+void share_ranges(std::vector<LineChart>& charts) {
+  for (const bool of_x : {true, false}) {
+    Extent all;
+    for (const LineChart& chart : charts) {
+      const Extent extent = extent_of(chart, of_x);
+      all = {std::min(all.low, extent.low), std::max(all.high, extent.high)};
+    }
+    for (LineChart& chart : charts) {
+      Axis& axis = of_x ? chart.x : chart.y;
+      if (!of_x && !axis.log && axis.from_zero) all.low = std::min(all.low, 0.0);
+      std::tie(axis.low, axis.high) = std::pair(all.low, all.high);
+    }
+  }
+}
+
+double draw(Svg& svg, const LineChart& lines, double top) {
+  const LineChartPainter painter(lines, top);
   painter.draw_on(svg);
-  return svg.finish(chart, id, painter.height(), placed);
+  return painter.lower_end();
 }
 
 }  // namespace attnscope::report
