@@ -17,7 +17,7 @@ namespace attnscope::report {
 namespace {
 
 constexpr double label_height = 15;
-constexpr double widest_label = 230;
+constexpr double widest_label = 290;
 
 struct Extent {
   double low = std::numeric_limits<double>::infinity();
