@@ -44,12 +44,12 @@ Message second_cupti_error() {
 }  // namespace
 
 Result<CuptiApi, Message> CuptiApi::load() {
+  if (Message second = second_cupti_error(); !second.empty()) return Failure{std::move(second)};
 #ifdef __SANITIZE_ADDRESS__
   if (std::getenv(override_variable) == nullptr) {
     return Failure{"CUPTI cannot be loaded under AddressSanitizer: it uses RTLD_DEEPBIND."};
   }
 #endif
-  if (Message second = second_cupti_error(); !second.empty()) return Failure{std::move(second)};
   const auto library = DynamicLibrary::open({.title = "CUPTI",
                                              .override_variable = override_variable,
                                              .names = {"libcupti.so.13", "libcupti.so.12"},
